@@ -2,7 +2,7 @@
 #define ASSEMBLY_H
 /* The server put together: every part created, in order, and the hooks of lower parts bound to higher ones. What a part
  * must cause above itself is bound here and nowhere else; life_stop takes apart what stands. */
-#include "life.h"
+#include "server.h"
 
 struct restore_counts;
 

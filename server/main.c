@@ -1,5 +1,5 @@
 /* pbs_server: from the command line to the end of the loop, active or standing by. assembly.c creates and binds the parts;
- * life.c has what comes between creation and loop, and the end. */
+ * server.c has what comes between creation and loop, and the end. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -9,12 +9,12 @@
 #include "clock.h"
 #include "conf_log.h"
 #include "daemon.h"
-#include "life.h"
+#include "server.h"
 #include "log.h"
 #include "loop.h"
 #include "server_home.h"
 #include "standby.h"
-#include "tenure.h"
+#include "lease_monitor.h"
 
 static void on_wanted(void *arg)
 {

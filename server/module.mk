@@ -1,4 +1,4 @@
-SERVER_STOREYS := server/req server/tell server/preempt server/run server/wait server/exec server/request server/store \
+SERVER_STOREYS := server/handlers server/publish server/preempt server/run server/queued server/exec server/request server/store \
                   server/fsm server/model ifl/spec ifl/def ifl/rpc/loop ifl/rpc/tls ifl/rpc base/loop base protocol
 $(call storey, server, $(filter-out protocol, $(SERVER_STOREYS)))
 $(call program, sbin/pbs_server, server/main.c, server $(SERVER_STOREYS), \

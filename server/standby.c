@@ -16,7 +16,7 @@
 #include "clock.h"
 #include "log.h"
 #include "loop.h"
-#include "pair.h"
+#include "failover_peer.h"
 #include "pbs_error.h"
 #include "rpc_request.h"
 #include "rpc_server.h"

@@ -4,11 +4,11 @@
  *
  * It listens on its TCP port and serves nothing there: procedure 0 says that there is no such program, HELLO of
  * an execution service is refused, and callers go to the other one. Twice a second it looks into the store
- * (pair.h), and does what turn_decide() says. The store blocks, so it is a worker that looks.
+ * (failover_peer.h), and does what turn_decide() says. The store blocks, so it is a worker that looks.
  */
 #include "err.h"
 #include "server_settings.h"
-#include "turn.h"
+#include "failover_policy.h"
 
 enum standby_end {
     STANDBY_TAKE,  /* be active now; nothing is listened on any more */

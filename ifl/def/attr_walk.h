@@ -11,9 +11,10 @@ struct attr_reader {
     enum level level;
     bool show_hidden; /* the server's show_hidden_attribs */
     /* AF_PRIVATE attributes are shown of jobs of this owner (user@host) only; NULL: of all. For who walks objects
-     * (server/tell/shown.c): a list does not know whose it is. */
+     * (server/publish/attrib_render.c): a list does not know whose it is. */
     const char *only_of;
-    bool presets;     /* what holds where nobody has set anything is shown too (server/tell/computed.h) */
+    bool
+        presets; /* what holds where nobody has set anything is shown too (server/publish/derived_attribs.h) */
 };
 
 /* Called with each triple; resource is NULL where there is none. The texts are borrowed for the call; name and

@@ -17,7 +17,7 @@
 #include "ranks.h"
 #include "reconcile.h"
 #include "services.h"
-#include "site.h"
+#include "server_ctx.h"
 
 static struct job *job_of(const struct exec_hello_parts *p, const exec_held_run *h)
 {

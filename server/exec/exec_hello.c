@@ -31,10 +31,10 @@
 #include "node_report.h"
 #include "node_watch.h"
 #include "pbs_error.h"
-#include "reader.h"
+#include "store_reader.h"
 #include "rpc_conn.h"
 #include "services.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "strbuf.h"
 #include "virtual_time.h"
 

@@ -20,7 +20,7 @@
 #include "rpc_conn.h"
 #include "rpc_frame.h"
 #include "services.h"
-#include "site.h"
+#include "server_ctx.h"
 
 /* What a service takes as one record (rpc_frame.h), less the call's head. */
 enum { ORDER_MAX = RPC_LIMIT_DAEMON - 4096 };

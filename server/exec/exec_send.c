@@ -16,7 +16,7 @@
 #include "rpc_buf.h"
 #include "rpc_conn.h"
 #include "services.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "start_order.h"
 
 #include <utlist.h>

@@ -19,7 +19,7 @@
 #include "log.h"
 #include "rpc_request.h"
 #include "services.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "strbuf.h"
 
 enum { FREED_MAX = 1 << 20 };

@@ -10,7 +10,7 @@
 #include "log.h"
 #include "pbs_error.h"
 #include "rpc_conn.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "vnode_owner.h"
 #include "strbuf.h"
 

@@ -17,7 +17,7 @@
 #include "log.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "vnode_owner.h"
 
 /* An amount that came from the service is marked as defaulted, so that the next report may replace it. */

@@ -9,7 +9,7 @@
 #include "clock.h"
 #include "log.h"
 #include "loop.h"
-#include "site.h"
+#include "server_ctx.h"
 
 struct node_watch {
     struct site *site;

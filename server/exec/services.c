@@ -10,7 +10,7 @@
 
 #include "intern.h"
 #include "pbs_error.h"
-#include "site.h"
+#include "server_ctx.h"
 
 struct services {
     struct site *site;

@@ -21,9 +21,9 @@
 #include "ranks.h"
 #include "select.h"
 #include "services.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "strbuf.h"
-#include "want.h"
+#include "run_demand.h"
 
 static_assert(WANT_CHUNKS_MAX == EXEC_CHUNKS_MAX, "what a claim allows, START holds");
 

@@ -17,7 +17,7 @@
 #include "loop.h"
 #include "pbs_error.h"
 #include "rpc_request.h"
-#include "site.h"
+#include "server_ctx.h"
 
 enum { LOOK_MS = 1, NS_PER_MS = 1000000, ITERATION_S = 600, MS_PER_S = 1000 };
 

@@ -7,7 +7,7 @@
 
 #include "pbs_error.h"
 #include "resource.h"
-#include "site.h"
+#include "server_ctx.h"
 
 static const char mom_prefix[] = "mom:";
 

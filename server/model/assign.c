@@ -2,7 +2,7 @@
  *
  * A claim is a node_use: it stands in the list of its node (in the order of claims) and in that of its
  * job. Each node sums the amounts of its uses in `assigned`, so a check costs one look a resource, however
- * many jobs there are. What is free is: available - assigned - held; holds are counted by held.c, and
+ * many jobs there are. What is free is: available - assigned - held; holds are counted by earmark_sums.c, and
  * reviewed whenever a sum changes.
  *
  * Invariants: n_uses counts the list; n_exclusive those uses that keep others out now; n_idle those whose
@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "held.h"
+#include "earmark_sums.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "strbuf.h"
 #include "type_list.h"
 

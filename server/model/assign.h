@@ -22,7 +22,7 @@ struct assign_ask {
     bool force; /* whatever is free */
 };
 
-/* Could it be claimed now? What is wanted alone follows from the job (want.h). 0, or -1:
+/* Could it be claimed now? What is wanted alone follows from the job (run_demand.h). 0, or -1:
  *   PBSE_UNKNODE   a vnode does not exist      PBSE_UNKRESC  a resource does not
  *   PBSE_RESCUNAV  not usable, in exclusive use, or not free: "Insufficient amount of resource: ncpus
  *                  (R: 4 A: 2 T: 8) on n1"

@@ -81,7 +81,7 @@ struct job {
     bool broken;                          /* an array: a subjob was ended by an error of PBS, not its own */
     bool exited;                          /* exit_status has meaning */
     bool shares;                          /* it counts in the sums of server and queue (assign.c) */
-    unsigned char tallied, tallied_state; /* how it is counted (tally.c) */
+    unsigned char tallied, tallied_state; /* how it is counted (limit_counts.c) */
 
     struct array_map
         *array; /* of an array: its subjobs; else NULL. wait/arrays.c writes it, begun, broken, n_running */
@@ -121,12 +121,13 @@ struct job {
     struct run *run;              /* while hosts are held (job_run.h); stored */
     struct preempt_mark *preempt; /* while it is being preempted (job_run.h); stored */
     struct node_use *uses;        /* what it has claimed (assign.c) */
-    struct queue *tallied_queue;  /* where it is counted, with what amounts, as so many jobs (tally.c) */
+    struct queue
+        *tallied_queue; /* where it is counted, with what amounts, as so many jobs (limit_counts.c) */
     struct resc_list *tallied_amounts;
     size_t tallied_as;
     struct resc_list *shares_given; /* what of that a suspended job has given back, or NULL (assign.c) */
-    struct hold_obj *room;          /* room is held for it; plan_hold.c */
-    struct hold_obj *gives_way_to;  /* whose victim it is; plan_hold.c */
+    struct hold_obj *room;          /* room is held for it; plan_earmark.c */
+    struct hold_obj *gives_way_to;  /* whose victim it is; plan_earmark.c */
     struct victim *victim;          /* while a preemption is under way */
     struct errand *errand;          /* while its route queue sends it to another server (wait/route.c) */
     struct parked *parked;          /* requests that wait for an event of this job */

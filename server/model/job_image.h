@@ -8,7 +8,7 @@
  *   mom:n3 -                                            the job had given this host back
  *
  * The first host of the next run is restarted from the first line, and so on: so the next run must have as many hosts.
- * Pure; the text is the job's `restart_from` (checkpoint.c). */
+ * Pure; the text is the job's `restart_from` (run_checkpoint.c). */
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "site.h"
+#include "server_ctx.h"
 
 enum { MANY = 1000 };
 

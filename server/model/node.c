@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hold_obj.h"
+#include "earmark.h"
 #include "intern.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"

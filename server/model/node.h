@@ -37,13 +37,13 @@ struct node {
     struct service *home;     /* whom a simulator took it from; exec/handover.c */
     struct service *taker;    /* for whom it is drained; exec/handover.c */
     const char *service_name; /* interned: "mom:n1", who last served it; stored */
-    size_t want_at;           /* scratch of want.c: its place in the list being made */
+    size_t want_at;           /* scratch of run_demand.c: its place in the list being made */
     /* Which one of that name, interned and stored; NULL: not known. exec/services.c */
     const char *service_instance, *service_boot, *service_host;
     const char *host;           /* interned: resources_available.host */
     struct resc_list *assigned; /* amounts taken; assign.c */
-    struct resc_list *held;     /* kept for holds; held.c */
-    struct hold_part *parts;    /* the holds here; held.c */
+    struct resc_list *held;     /* kept for holds; earmark_sums.c */
+    struct hold_part *parts;    /* the holds here; earmark_sums.c */
     struct node_use *uses, *last_use;
     struct node_use *lent, *last_lent; /* those that are lent */
     size_t n_uses, n_exclusive;        /* jobs on it; of them exclusive */

@@ -9,7 +9,7 @@
 #include "array_map.h"
 #include "clock.h"
 #include "resource.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "strbuf.h"
 #include "subjob.h"
 

@@ -9,20 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "admissible.h"
-#include "budget.h"
+#include "run_admission.h"
+#include "preempt_budget.h"
 #include "exec_vnode.h"
-#include "hold_obj.h"
+#include "earmark.h"
 #include "jobid.h"
-#include "method.h"
-#include "notice.h"
+#include "stop_method.h"
+#include "preempt_notice.h"
 #include "pbs_error.h"
 #include "preempt_policy.h"
 #include "run.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "start_order.h"
 #include "strbuf.h"
-#include "tally.h"
+#include "limit_counts.h"
 
 enum { HOLD_LIMIT_S = 3600 };
 

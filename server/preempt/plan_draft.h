@@ -6,7 +6,7 @@
 #include "err.h"
 #include "job.h"
 #include "plan_fit.h"
-#include "want.h"
+#include "run_demand.h"
 
 struct hold_obj;
 struct methods;

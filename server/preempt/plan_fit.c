@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "held.h"
+#include "earmark_sums.h"
 #include "pbs_error.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "strbuf.h"
 #include "uthash.h"
 

@@ -7,7 +7,7 @@
 #include "err.h"
 #include "job.h"
 #include "preempt_method.h"
-#include "want.h"
+#include "run_demand.h"
 
 struct site;
 

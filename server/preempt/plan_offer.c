@@ -10,13 +10,13 @@
 #include <string.h>
 
 #include "exec_vnode.h"
-#include "held.h"
+#include "earmark_sums.h"
 #include "pbs_error.h"
 #include "place.h"
 #include "plan_fit.h"
 #include "select.h"
-#include "site.h"
-#include "want.h"
+#include "server_ctx.h"
+#include "run_demand.h"
 #include "words.h"
 
 enum { TEXT_LIMIT = 1 << 20 };

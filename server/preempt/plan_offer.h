@@ -5,7 +5,7 @@
  * The planner has chosen vnodes without knowing which the victim can spare; so where the plan wants one that is not
  * offered, an offered one that is like it may stand in. */
 #include "err.h"
-#include "hold_obj.h"
+#include "earmark.h"
 #include "job.h"
 #include "strbuf.h"
 

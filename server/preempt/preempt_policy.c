@@ -4,7 +4,7 @@
 #include "attr_list.h"
 #include "job_run.h"
 #include "pbs_error.h"
-#include "site.h"
+#include "server_ctx.h"
 
 enum { MS_PER_S = 1000 };
 

@@ -1,6 +1,6 @@
 /* A job that gives way. See victim.h for the road.
  *
- * There are two halves. The mark (j->preempt, mark.h) is stored: methods left, method, who asked. The victim
+ * There are two halves. The mark (j->preempt, preempt_record.h) is stored: methods left, method, who asked. The victim
  * (j->victim) is memory: deadline and those who wait; a restart makes it again from the mark. Both begin
  * and end together.
  *
@@ -16,20 +16,20 @@
 
 #include <exec.h>
 
-#include "budget.h"
+#include "preempt_budget.h"
 #include "clock.h"
-#include "held.h"
+#include "earmark_sums.h"
 #include "job_fsm.h"
 #include "job_run.h"
 #include "log.h"
 #include "loop.h"
-#include "mark.h"
-#include "method.h"
-#include "notice.h"
+#include "preempt_record.h"
+#include "stop_method.h"
+#include "preempt_notice.h"
 #include "pbs_error.h"
 #include "preempt_policy.h"
 #include "plan_offer.h"
-#include "site.h"
+#include "server_ctx.h"
 
 struct waiter {
     victim_done_fn *done;

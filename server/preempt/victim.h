@@ -12,7 +12,7 @@
  * listens last to the job machine, so that by then claims are given back. Loop thread only. */
 #include "err.h"
 #include "job.h"
-#include "mark.h"
+#include "preempt_record.h"
 
 struct job_fsm;
 struct loop;

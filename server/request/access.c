@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "intern.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "strbuf.h"
 
 struct client {

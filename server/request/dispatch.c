@@ -3,7 +3,7 @@
  * A connection carries a `session`, made at its first call. The kernel or MUNGE give a number, people and
  * lists know names: so a user's first call may have to wait for the lookup worker, and all calls that come
  * meanwhile wait behind it in the session's line. Then the session has a client, and the line is opened. A
- * daemon has its role as its name; a guest, who has not said yet who he is, is served by guests.c alone.
+ * daemon has its role as its name; a guest, who has not said yet who he is, is served by munge_login.c alone.
  *
  * The connection may close while the name is asked for; the answer then finds `gone` and frees the
  * session, or dispatch_destroy does where the server ends before. And a handler may close the connection under us: no session is touched after a handler ran. */
@@ -15,15 +15,15 @@
 
 #include <utlist.h>
 
-#include "guests.h"
+#include "munge_login.h"
 #include "host_address.h"
 #include "intern.h"
-#include "line.h"
+#include "conn_queue.h"
 #include "log.h"
 #include "names.h"
 #include "pbs_error.h"
 #include "rpc_conn.h"
-#include "site.h"
+#include "server_ctx.h"
 
 enum { UNNAMED_LINGER_MS = 1000 }; /* a peer that reads has the refusal by then (as in rpc_conn.c) */
 

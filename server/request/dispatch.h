@@ -1,7 +1,7 @@
 #ifndef DISPATCH_H
 #define DISPATCH_H
 /* From an RPC call to its handler: who is it, may he, does the gate let it pass; then the handler. Calls that only
- * look are made in the background (line.h).
+ * look are made in the background (conn_queue.h).
  *
  * The first call of a connection waits until the user's name is known. A row's gate may park the request;
  * after the gate everything is looked up again by the handler. Loop thread only.

@@ -20,7 +20,7 @@ struct parked {
 };
 
 /* How long hosts may take. A host that is silent for 120 s is taken for lost; one that is heard of, and does not do what it is
- * told, is waited for no longer. An image has half an hour (checkpoint.c) and is then copied; files are staged in before a run. */
+ * told, is waited for no longer. An image has half an hour (run_checkpoint.c) and is then copied; files are staged in before a run. */
 static const struct {
     const char *name;
     int64_t most_s;

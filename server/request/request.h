@@ -20,7 +20,7 @@ struct request;
 enum request_kind {
     REQUEST_CHANGES, /* refused while the store cannot take changes, or the server goes down */
     REQUEST_ASKS,
-    REQUEST_LOOKS /* shows objects: may be long, comes often, and is served in the background (line.h) */
+    REQUEST_LOOKS /* shows objects: may be long, comes often, and is served in the background (conn_queue.h) */
 };
 
 /* A row of the request table (req/req_table.c). Every result struct begins with an ifl_result. */

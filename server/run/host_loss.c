@@ -11,15 +11,15 @@
 
 #include <exec.h>
 
-#include "checkpoint.h"
+#include "run_checkpoint.h"
 #include "exec_send.h"
 #include "intern.h"
 #include "job_run.h"
 #include "log.h"
 #include "run.h"
-#include "site.h"
-#include "suspend.h"
-#include "terminate.h"
+#include "server_ctx.h"
+#include "run_suspend.h"
+#include "run_terminate.h"
 
 enum { STATUS_LOST_HERE = -4, STATUS_SISTER_FAILED = -14, STATUS_LOST_FIRST = -20 }; /* as PBS numbers them */
 

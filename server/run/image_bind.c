@@ -8,7 +8,7 @@
 #include "job_image.h"
 #include "job_run.h"
 #include "select.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "strbuf.h"
 
 enum { TEXT_MAX = 1 << 20 };

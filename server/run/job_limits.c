@@ -14,8 +14,8 @@
 #include "job_run.h"
 #include "log.h"
 #include "services.h"
-#include "site.h"
-#include "terminate.h"
+#include "server_ctx.h"
+#include "run_terminate.h"
 
 enum { MS_PER_S = 1000, KB = 1024, TEXT_MAX = 128 };
 

@@ -12,7 +12,7 @@
 #include "job_run.h"
 #include "log.h"
 #include "loop.h"
-#include "site.h"
+#include "server_ctx.h"
 
 enum { PATIENCE_MS = 30000 };
 

@@ -9,7 +9,7 @@
 
 #include "job_fsm.h"
 #include "log.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "type_list.h"
 
 struct maintenance {

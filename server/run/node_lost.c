@@ -10,7 +10,7 @@
 #include "job_run.h"
 #include "log.h"
 #include "services.h"
-#include "site.h"
+#include "server_ctx.h"
 
 struct node_lost {
     struct site *site;

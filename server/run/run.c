@@ -15,21 +15,21 @@
 
 #include <exec.h>
 
-#include "admissible.h"
+#include "run_admission.h"
 #include "assign.h"
 #include "exec_send.h"
 #include "exec_vnode.h"
-#include "hosts.h"
+#include "run_hosts.h"
 #include "job_fsm.h"
 #include "log.h"
 #include "pbs_error.h"
-#include "released.h"
+#include "suspend_release.h"
 #include "run_comment.h"
 #include "run_where.h"
 #include "services.h"
-#include "site.h"
-#include "tally.h"
-#include "terminate.h"
+#include "server_ctx.h"
+#include "limit_counts.h"
+#include "run_terminate.h"
 #include "words.h"
 
 struct runs {

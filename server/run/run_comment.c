@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "job_run.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "strbuf.h"
 
 enum { COMMENT_MAX = 255 };

@@ -16,10 +16,10 @@
 #include "file.h"
 #include "lease.h"
 #include "loop.h"
-#include "reader.h"
+#include "store_reader.h"
 #include "restore.h"
 #include "schema.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "strbuf.h"
 
 struct bench {

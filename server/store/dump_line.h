@@ -7,7 +7,7 @@
  */
 #include <stddef.h>
 
-#include "batch.h"
+#include "store_batch.h"
 #include "err.h"
 #include "store_table.h"
 

@@ -8,7 +8,7 @@
  */
 #include <stddef.h>
 
-#include "site.h"
+#include "server_ctx.h"
 #include "store.h"
 
 struct job_fsm;

@@ -1,7 +1,7 @@
 #ifndef ROW_ENCODE_H
 #define ROW_ENCODE_H
 /* One object as statements of a batch: only the parts that are dirty. Loop thread. */
-#include "batch.h"
+#include "store_batch.h"
 #include "object.h"
 #include "resource.h"
 #include "strbuf.h"

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "batch.h"
+#include "store_batch.h"
 #include "err.h"
 
 struct store_where {

@@ -7,7 +7,7 @@
  */
 #include <stddef.h>
 
-#include "batch.h"
+#include "store_batch.h"
 #include "store.h"
 
 enum { STORE_TABLE_COLUMNS_MAX = 11 };

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "auth.h"
-#include "life.h"
+#include "server.h"
 
 struct house {
     char dir[256], home[300];

@@ -9,7 +9,7 @@
 #include "job_run.h"
 #include "job_view.h"
 #include "rpc_entries.h"
-#include "site.h"
+#include "server_ctx.h"
 #include "tally.h"
 #include "talk.h"
 

@@ -120,7 +120,7 @@ def test_every_call_has_a_page():
 
 
 def test_what_a_submission_may_not_say_yet_stands_in_qsub():
-    table = re.search(r"not_yet\[\] = \{(.*?)\n\};", (TOP / "server/wait/new_job.c").read_text(encoding="utf-8"), re.S)
+    table = re.search(r"not_yet\[\] = \{(.*?)\n\};", (TOP / "server/queued/new_job.c").read_text(encoding="utf-8"), re.S)
     missing = page("qsub.1").split(".Sh NOT SUPPORTED YET")[1]
     names = re.findall(r'\{"(\w+)"', table[1])
     assert names and [n for n in names if n not in missing] == []

@@ -1,0 +1,91 @@
+/* The audit trail of jobs. See job_audit.h.
+ *
+ * It listens to every transition and writes one line, in one buffer used again and again; where lines go
+ * is the hook's to say. A review that changed nothing is left out, for those are many. */
+#include "job_audit.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "log.h"
+#include "strbuf.h"
+
+enum { LINE_MAX_BYTES = 2000 };
+
+struct job_log {
+    struct clock *clock;
+    job_log_put_fn *put;
+    void *arg;
+    struct strbuf line;
+};
+
+struct job_log *job_log_create(struct clock *clock, job_log_put_fn *put, void *arg)
+{
+    struct job_log *l = calloc(1, sizeof *l);
+
+    if (!l)
+        return NULL;
+    l->clock = clock;
+    l->put = put;
+    l->arg = arg;
+    strbuf_init(&l->line, LINE_MAX_BYTES);
+    return l;
+}
+
+void job_log_destroy(struct job_log *l)
+{
+    if (!l)
+        return;
+    strbuf_fini(&l->line);
+    free(l);
+}
+
+static void put(struct job_log *l, const struct job *j)
+{
+    l->put(l->arg, j->key, clock_wall_ns(l->clock), strbuf_str(&l->line));
+    log_event(LOGC_JOB, LOGE_DEBUG2, j->obj.name, "%s", strbuf_str(&l->line));
+}
+
+/* What explains the transition beside its two states. */
+static void add_details(struct strbuf *line, const struct job *j)
+{
+    static const char *const intents[] = {
+        [INTENT_NONE] = NULL,
+        [INTENT_REQUEUE] = "requeue",
+        [INTENT_CHECKPOINT] = "checkpoint",
+        [INTENT_DELETE] = "delete",
+    };
+
+    if (j->run)
+        strbuf_addf(line, " run=%u", j->run_version);
+    if (intents[j->intent])
+        strbuf_addf(line, " intent=%s", intents[j->intent]);
+    if (j->hold)
+        strbuf_addf(line, " hold=%u", j->hold);
+    if (j->exited)
+        strbuf_addf(line, " status=%d", j->exit_status);
+}
+
+void job_log_listen(void *job_log, struct job *j, enum job_state from, enum job_event ev)
+{
+    struct job_log *l = job_log;
+
+    if (from == j->state && ev == EV_REVIEW)
+        return; /* nothing came of it */
+    strbuf_reset(&l->line);
+    strbuf_addf(&l->line, "%s: %s -> %s", job_event_name(ev), job_state_name(from), job_state_name(j->state));
+    add_details(&l->line, j);
+    put(l, j);
+}
+
+void job_log_note(struct job_log *l, const struct job *j, const char *fmt, ...)
+{
+    va_list ap;
+
+    strbuf_reset(&l->line);
+    va_start(ap, fmt);
+    strbuf_vaddf(&l->line, fmt, ap);
+    va_end(ap);
+    put(l, j);
+}

@@ -1,0 +1,28 @@
+#ifndef JOB_AUDIT_H
+#define JOB_AUDIT_H
+/* One line of a job's event log for each transition: the audit trail. History only, never replayed.
+ *
+ * The line goes to the store with the batch that holds the transition, by way of ^put (the store is above), and
+ * to the daemon's log as a debug line. A line reads "run: queued -> starting run=2". Loop thread only.
+ */
+#include <stdint.h>
+
+#include "job_fsm.h"
+
+struct clock;
+struct job_log;
+
+/* ^ Keep a line: commit_add_log. */
+typedef void job_log_put_fn(void *arg, struct job_key key, int64_t time_ns, const char *text);
+
+struct job_log *job_log_create(struct clock *clock, job_log_put_fn *put, void *arg); /* NULL: no memory */
+void job_log_destroy(struct job_log *l);
+
+/* job_listener_fn; bind it first, with the log as argument. */
+void job_log_listen(void *job_log, struct job *j, enum job_state from, enum job_event ev);
+
+/* A line that is no transition: "release: host n2", "signal TERM by anna@h". */
+void job_log_note(struct job_log *l, const struct job *j, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

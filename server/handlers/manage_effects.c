@@ -1,0 +1,245 @@
+/* What setting an attribute causes beyond itself. See manage.h.
+ *
+ * The table at the end binds attributes to a check before and an action after; it is handed to edit_apply
+ * by whoever changes objects. An action runs when the change is done, once for each row it concerns. Some
+ * attributes are those of two objects (scheduling): each action copies to the other and stops there, since
+ * copying runs no effects. */
+#include "manage.h"
+
+#include <string.h>
+
+#include "commit.h"
+#include "eligible_time.h"
+#include "job_fsm.h"
+#include "log.h"
+#include "check_formula.h"
+#include "manage_checks.h"
+#include "node_report.h"
+#include "route.h"
+#include "schedulers.h"
+
+/* --- server ------------------------------------------------------------------------------------------ */
+
+static void wake(struct parts *p, enum sched_command why)
+{
+    schedulers_wake_all(p->schedulers, why);
+}
+
+/* scheduling and scheduler_iteration of the server are those of the default scheduler. */
+static void copy_number(struct parts *p, struct object *to, int index, const struct attr_list *from,
+                        int from_index)
+{
+    int64_t n = attr_list_effective(from, from_index);
+
+    if (attr_list_number(&to->attrs, index, -1) == n)
+        return;
+    attr_list_set_number(&to->attrs, index, n, NULL);
+    change_touch(p->site->change, &to->change, PART_ATTRS);
+}
+
+static void server_scheduling(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    copy_number(p, &scheds_find(p->site->scheds, "default")->obj, SCHED_ATTR_scheduling, &o->attrs,
+                SERVER_ATTR_scheduling);
+    if (attr_list_bool(&o->attrs, SERVER_ATTR_scheduling, true))
+        wake(p, SCHED_CMD_CMD);
+}
+
+static void server_iteration(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    copy_number(p, &scheds_find(p->site->scheds, "default")->obj, SCHED_ATTR_scheduler_iteration, &o->attrs,
+                SERVER_ATTR_scheduler_iteration);
+}
+
+/* Of jobs that ended before this second nothing is kept any more. */
+static void forget_ended(struct parts *p, int64_t before_s)
+{
+    struct job *next;
+
+    commit_purge_history(p->commit, before_s);
+    for (struct job *j = jobs_first(p->site->jobs); j; j = next) {
+        next = jobs_next(j);
+        if (j->state == JOB_FINISHED && j->history_s < before_s)
+            job_fsm_post(p->fsm, j, EV_EXPIRE);
+    }
+}
+
+/* What was kept goes. */
+static void server_history(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    (void)o;
+    if (!server_obj_history(p->site->server))
+        forget_ended(p, site_now_s(p->site) + 1);
+}
+
+static void server_log_events(void *arg, struct object *o)
+{
+    (void)arg;
+    log_set_mask((unsigned)attr_list_number(&o->attrs, SERVER_ATTR_log_events, LOG_MASK_SERVER));
+}
+
+/* --- node -------------------------------------------------------------------------------------------- */
+
+static void node_mom_set(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    node_report_adopt(p->site, p->services, (struct node *)o);
+}
+
+/* --- scheduler --------------------------------------------------------------------------------------- */
+
+static void sched_scheduling(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    if (strcmp(o->name, "default") == 0)
+        copy_number(p, &p->site->server->obj, SERVER_ATTR_scheduling, &o->attrs, SCHED_ATTR_scheduling);
+    if (attr_list_bool(&o->attrs, SCHED_ATTR_scheduling, true))
+        schedulers_wake(p->schedulers, (struct sched_obj *)o, SCHED_CMD_CMD);
+}
+
+static void sched_iteration(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    if (strcmp(o->name, "default") == 0)
+        copy_number(p, &p->site->server->obj, SERVER_ATTR_scheduler_iteration, &o->attrs,
+                    SCHED_ATTR_scheduler_iteration);
+}
+
+static void sched_configure(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    schedulers_wake(p->schedulers, (struct sched_obj *)o, SCHED_CMD_CONFIGURE);
+}
+
+/* Two names of one thing: True is anything but execjob_hook. */
+static void sched_throughput(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+    bool fast = attr_list_bool(&o->attrs, SCHED_ATTR_throughput_mode, true);
+
+    log_event(LOGC_SCHED, LOGE_ADMIN, o->name,
+              "'throughput_mode' is being deprecated, it is recommended to use 'job_run_wait'");
+    attr_list_set_text(&o->attrs, SCHED_ATTR_job_run_wait, fast ? "runjob_hook" : "execjob_hook", NULL);
+    change_touch(p->site->change, &o->change, PART_ATTRS);
+}
+
+static void sched_run_wait(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+    const char *wait = attr_list_text(&o->attrs, SCHED_ATTR_job_run_wait);
+
+    attr_list_set_number(&o->attrs, SCHED_ATTR_throughput_mode, !wait || strcmp(wait, "execjob_hook") != 0,
+                         NULL);
+    change_touch(p->site->change, &o->change, PART_ATTRS);
+}
+
+/* --- queue ------------------------------------------------------------------------------------------- */
+
+static void queue_started(void *arg, struct object *o)
+{
+    if (attr_list_bool(&o->attrs, QUEUE_ATTR_started, false))
+        wake(arg, SCHED_CMD_QUEUE_STARTED);
+}
+
+/* Whatever it is, a job that waits there may go on. */
+static void queue_altered(void *arg, struct object *o)
+{
+    struct queue *q = (struct queue *)o;
+
+    if (queue_is_route(q))
+        route_queue(((struct parts *)arg)->route, q);
+}
+
+/* Unset, the default is put there, marked as one. */
+static void server_sequence(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+    const struct value *v = attr_list_find(&o->attrs, SERVER_ATTR_max_job_sequence_id);
+
+    log_event(LOGC_SVR, LOGE_ADMIN, p->site->name, "svr_max_job_sequence_id %s %lld",
+              v && !v->defaulted ? "set to val" : "reverting back to default val",
+              (long long)attr_list_effective(&o->attrs, SERVER_ATTR_max_job_sequence_id));
+    server_obj_bound_seq(p->site->server, p->site->change);
+}
+
+static void say_number(struct parts *p, const struct object *o, int index, const char *text)
+{
+    log_event(LOGC_SVR, LOGE_ADMIN, p->site->name, "%s %lld", text,
+              (long long)attr_list_effective(&o->attrs, index));
+}
+
+static void server_fail_requeue(void *arg, struct object *o)
+{
+    say_number(arg, o, SERVER_ATTR_node_fail_requeue, "node_fail_requeue value changed to");
+}
+
+static void server_resend_term(void *arg, struct object *o)
+{
+    say_number(arg, o, SERVER_ATTR_resend_term_delay, "resend_term_delay value changed to");
+}
+
+static void server_history_time(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+    int64_t keep_s = attr_list_effective(&o->attrs, SERVER_ATTR_job_history_duration);
+
+    say_number(p, o, SERVER_ATTR_job_history_duration, "svr_history_duration set to val");
+    if (keep_s > 0)
+        forget_ended(p, site_now_s(p->site) - keep_s);
+}
+
+static void server_eligible(void *arg, struct object *o)
+{
+    (void)o;
+    eligible_switched(((struct parts *)arg)->eligible);
+    wake(arg, SCHED_CMD_ELIGIBLE);
+}
+
+const struct edit_effect manage_effects[] = {
+    {OF_SERVER, SERVER_ATTR_default_queue, check_default_queue, NULL},
+    {OF_SERVER, SERVER_ATTR_max_job_sequence_id, check_sequence_max, server_sequence},
+    {OF_SERVER, SERVER_ATTR_jobscript_max_size, check_script_max, NULL},
+    {OF_SERVER, SERVER_ATTR_restrict_res_to_release_on_suspend, check_released, NULL},
+    {OF_SERVER, SERVER_ATTR_pbs_license_min, check_licenses, NULL},
+    {OF_SERVER, SERVER_ATTR_pbs_license_max, check_licenses, NULL},
+    {OF_SERVER, SERVER_ATTR_pbs_license_linger_time, check_licenses, NULL},
+    {OF_SERVER, EDIT_ANY, check_server_limits, NULL},
+    {OF_SERVER, SERVER_ATTR_scheduling, NULL, server_scheduling},
+    {OF_SERVER, SERVER_ATTR_scheduler_iteration, NULL, server_iteration},
+    {OF_SERVER, SERVER_ATTR_job_history_enable, NULL, server_history},
+    {OF_SERVER, SERVER_ATTR_job_history_duration, NULL, server_history_time},
+    {OF_SERVER, SERVER_ATTR_node_fail_requeue, NULL, server_fail_requeue},
+    {OF_SERVER, SERVER_ATTR_resend_term_delay, NULL, server_resend_term},
+    {OF_SERVER, SERVER_ATTR_log_events, NULL, server_log_events},
+    {OF_SERVER, SERVER_ATTR_eligible_time_enable, NULL, server_eligible},
+    {OF_SERVER, SERVER_ATTR_job_sort_formula, check_server_formula, NULL},
+    {OF_SCHED, SCHED_ATTR_job_sort_formula, check_sched_formula, NULL},
+    {OF_SCHED, SCHED_ATTR_scheduling, NULL, sched_scheduling},
+    {OF_SCHED, SCHED_ATTR_throughput_mode, NULL, sched_throughput},
+    {OF_SCHED, SCHED_ATTR_job_run_wait, NULL, sched_run_wait},
+    {OF_SCHED, SCHED_ATTR_scheduler_iteration, NULL, sched_iteration},
+    {OF_SCHED, SCHED_ATTR_partition, check_sched_partition, sched_configure},
+    {OF_SCHED, SCHED_ATTR_sched_priv, check_sched_priv, NULL},
+    {OF_SCHED, SCHED_ATTR_sched_log, check_sched_log, NULL},
+    {OF_SCHED, SCHED_ATTR_preempt_order, NULL, sched_configure},
+    {OF_SCHED, SCHED_ATTR_preempt_prio, NULL, sched_configure},
+    {OF_SCHED, SCHED_ATTR_preempt_queue_prio, NULL, sched_configure},
+    {OF_NODE, NODE_ATTR_resources_available, check_borrowed, NULL},
+    {OF_NODE, NODE_ATTR_partition, check_node_partition, NULL},
+    {OF_NODE, NODE_ATTR_queue, check_node_queue, NULL},
+    {OF_NODE, NODE_ATTR_Mom, NULL, node_mom_set},
+    {OF_QUEUE, EDIT_ANY, check_queue, NULL},
+    {OF_QUEUE, QUEUE_ATTR_started, NULL, queue_started},
+    {OF_QUEUE, EDIT_ANY, NULL, queue_altered},
+};
+const size_t manage_effects_count = sizeof manage_effects / sizeof manage_effects[0];

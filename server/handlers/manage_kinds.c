@@ -1,0 +1,239 @@
+/* The kinds of object that qmgr manages. See manage.h.
+ *
+ * A kind is a row of small functions over its table in model/. Removing is two things: the table lets go
+ * of the object, and the batch takes its row away. "node" and "host" are the same vnodes, but a host is
+ * not made or removed. */
+#include "manage.h"
+
+#include <string.h>
+
+#include "commit.h"
+#include "log.h"
+#include "node_report.h"
+#include "pbs_error.h"
+#include "limit_counts.h"
+
+/* --- server ------------------------------------------------------------------------------------------ */
+
+static struct object *server_find(struct parts *p, const char *name)
+{
+    return !*name || strcmp(name, p->site->name) == 0 ? &p->site->server->obj : NULL;
+}
+
+static struct object *server_first(struct parts *p)
+{
+    return &p->site->server->obj;
+}
+
+static struct object *no_next(struct object *o)
+{
+    (void)o;
+    return NULL;
+}
+
+/* --- queue ------------------------------------------------------------------------------------------- */
+
+static int queue_create(struct parts *p, const char *name, const struct edit_change *c, size_t n,
+                        struct object **out, struct err *e)
+{
+    struct queue *q;
+
+    (void)c;
+    (void)n;
+    if (queues_add(p->site->queues, name, &q, e) < 0)
+        return -1;
+    *out = &q->obj;
+    return 0;
+}
+
+static int queue_remove(struct parts *p, struct object *o, struct err *e)
+{
+    struct queue *q = (struct queue *)o;
+    const struct node *n = nodes_find_of_queue(p->site->nodes, q->obj.name);
+    int64_t live = tally_jobs(p->site->tally, q, LIMIT_ALL, NULL, TALLY_LIVE);
+
+    if (q->n_jobs)
+        return queues_remove(p->site->queues, q, e);
+    if (n)
+        return err_set(e, PBSE_OBJBUSY, "Cannot delete busy object: node %s is for jobs of queue %s",
+                       n->obj.name, q->obj.name);
+    if (live > 0)
+        return err_set(e, PBSE_OBJBUSY, "queue %s waits for the scripts of %lld jobs", q->obj.name,
+                       (long long)live);
+    commit_remove_object(p->commit, o);
+    return queues_remove(p->site->queues, q, e);
+}
+
+static struct object *queue_find(struct parts *p, const char *name)
+{
+    struct queue *q = queues_find(p->site->queues, name);
+
+    return q ? &q->obj : NULL;
+}
+
+static struct object *queue_first(struct parts *p)
+{
+    struct queue *q = queues_first(p->site->queues);
+
+    return q ? &q->obj : NULL;
+}
+
+static struct object *queue_next(struct object *o)
+{
+    struct queue *q = queues_next((struct queue *)o);
+
+    return q ? &q->obj : NULL;
+}
+
+/* --- node -------------------------------------------------------------------------------------------- */
+
+static int node_create(struct parts *p, const char *name, const struct edit_change *c, size_t n,
+                       struct object **out, struct err *e)
+{
+    struct node *node;
+
+    (void)c;
+    (void)n;
+    if (nodes_add(p->site->nodes, name, &node, e) < 0)
+        return -1;
+    *out = &node->obj;
+    return 0;
+}
+
+static int node_remove(struct parts *p, struct object *o, struct err *e)
+{
+    struct node *n = (struct node *)o;
+
+    if (!n->uses && !n->parts) /* else it is refused */
+        commit_remove_object(p->commit, o);
+    return nodes_remove(p->site->nodes, n, e);
+}
+
+static void node_created(struct parts *p, struct object *o)
+{
+    node_report_adopt(p->site, p->services, (struct node *)o);
+}
+
+static struct object *node_find(struct parts *p, const char *name)
+{
+    struct node *n = nodes_find(p->site->nodes, name);
+
+    return n ? &n->obj : NULL;
+}
+
+static struct object *node_first(struct parts *p)
+{
+    struct node *n = nodes_first(p->site->nodes);
+
+    return n ? &n->obj : NULL;
+}
+
+static struct object *node_next(struct object *o)
+{
+    struct node *n = nodes_next((struct node *)o);
+
+    return n ? &n->obj : NULL;
+}
+
+/* Only being offline is a person's to say: "offline" sets it, "free" or taking it away clears it. */
+static int node_is_special(const struct edit_change *c, struct err *e)
+{
+    uint32_t bits = 0;
+
+    if (strcasecmp(c->name, "state") != 0)
+        return 0;
+    if (c->op == UNSET)
+        return 1;
+    if (states_node_parse(c->value, &bits, e) < 0 ||
+        (bits & ~(unsigned)(NODE_OFFLINE | NODE_DOWN | NODE_UNKNOWN)))
+        return err_set(e, PBSE_BADNDATVAL, "Illegal value for node state: %s (offline or free)", c->value);
+    return 1;
+}
+
+/* Back into service, whoever took it out. What a MOM gave as its reason is no longer true. */
+static void put_back(struct parts *p, struct node *n)
+{
+    if (n->state & NODE_OFFLINE_BY_MOM)
+        attr_list_unset(&n->obj.attrs, NODE_ATTR_comment);
+    node_set_state(p->site->nodes, n, 0, NODE_OFFLINE | NODE_OFFLINE_BY_MOM, site_now_s(p->site));
+}
+
+static void node_change(struct parts *p, struct object *o, const struct edit_change *c)
+{
+    struct node *n = (struct node *)o;
+    uint32_t bits = 0;
+
+    if (c->op != UNSET && states_node_parse(c->value, &bits, NULL) < 0)
+        return; /* it was right a moment ago */
+    if ((bits & NODE_OFFLINE) && c->op != DECR)
+        node_set_state(p->site->nodes, n, NODE_OFFLINE, 0, site_now_s(p->site));
+    else if (c->op == DECR ? bits & NODE_OFFLINE : c->op != INCR)
+        put_back(p, n);
+    change_touch(p->site->change, &o->change, PART_HOT | PART_ATTRS);
+}
+
+/* --- scheduler --------------------------------------------------------------------------------------- */
+
+static int sched_create(struct parts *p, const char *name, const struct edit_change *c, size_t n,
+                        struct object **out, struct err *e)
+{
+    struct sched_obj *o;
+
+    (void)c;
+    (void)n;
+    if (scheds_add(p->site->scheds, name, &o, e) < 0)
+        return -1;
+    *out = &o->obj;
+    return 0;
+}
+
+static int sched_remove(struct parts *p, struct object *o, struct err *e)
+{
+    if (strcmp(o->name, "default") != 0)
+        commit_remove_object(p->commit, o);
+    return scheds_remove(p->site->scheds, (struct sched_obj *)o, e);
+}
+
+static struct object *sched_find(struct parts *p, const char *name)
+{
+    struct sched_obj *o = scheds_find(p->site->scheds, *name ? name : "default");
+
+    return o ? &o->obj : NULL;
+}
+
+static struct object *sched_first(struct parts *p)
+{
+    return &scheds_first(p->site->scheds)->obj;
+}
+
+static struct object *sched_next(struct object *o)
+{
+    struct sched_obj *n = scheds_next((struct sched_obj *)o);
+
+    return n ? &n->obj : NULL;
+}
+
+static const struct manage_kind kinds[] = {
+    {.objtype = MGR_OBJ_SERVER,
+     .name = "server",
+     .find = server_find,
+     .first = server_first,
+     .next = no_next,
+     .unknown = PBSE_IVALREQ},
+    {MGR_OBJ_QUEUE, "queue", queue_create, queue_remove, queue_find, queue_first, queue_next, PBSE_UNKQUE,
+     NULL, NULL, NULL},
+    {MGR_OBJ_NODE, "node", node_create, node_remove, node_find, node_first, node_next, PBSE_UNKNODE,
+     node_is_special, node_change, node_created},
+    {MGR_OBJ_HOST, "host", NULL, NULL, node_find, node_first, node_next, PBSE_UNKNODE, node_is_special,
+     node_change, NULL},
+    {MGR_OBJ_SCHED, "sched", sched_create, sched_remove, sched_find, sched_first, sched_next, PBSE_UNKSCHED,
+     NULL, NULL, NULL},
+};
+
+const struct manage_kind *manage_kind_find(int objtype)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds[i].objtype == objtype)
+            return &kinds[i];
+    return NULL;
+}

@@ -1,0 +1,255 @@
+/* What would be done for a job, asked by somebody and answered by the job's scheduler.
+ *
+ *   asker: EXPLAIN -> a question in the scheduler's watch stream (tell/schedulers.c) -> EXPLAIN_REPLY, or SCHED_REPLY
+ *   with the reason why not -> the asker's answer, entry by entry
+ *
+ * The request is parked with a deadline, since a scheduler that does not know the question may keep silent. The
+ * scheduler's request is kept while its entries are on their way to the asker; nothing is copied. What the asker may
+ * not see is left out here, for the scheduler knows nobody's rights. */
+#include "handlers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <ifl.h>
+
+#include "loop.h"
+#include "pbs_error.h"
+#include "req_common.h"
+#include "req_history.h"
+#include "req_subjobs.h"
+#include "schedulers.h"
+#include "status.h"
+
+enum { LIMIT_S = 10, LIMIT_MAX_S = 60 };
+
+struct wait { /* an asker, until the scheduler has answered */
+    struct parts *parts;
+    struct request *request; /* referenced */
+    struct loop_timer *timer;
+    int64_t limit_s;
+    char scheduler[PBS_NAME_MAX + 1];
+};
+
+struct told { /* an answer on its way */
+    struct parts *parts;
+    struct request *found; /* referenced */
+    enum level level;
+    char *who;
+    u_int at;
+};
+
+static void wait_end(struct wait *w)
+{
+    request_on_dead(w->request, NULL, NULL);
+    request_unref(w->request);
+    loop_timer_destroy(w->timer);
+    free(w);
+}
+
+/* --- the answer ------------------------------------------------------------------------------------------ */
+
+static bool may_see(const struct told *t, const char *name)
+{
+    const struct site *s = t->parts->site;
+    struct jobid id;
+    struct err e;
+    const struct job *j = jobid_parse(name, &id, &e) == 0 ? jobs_find_named(s->jobs, &id) : NULL;
+
+    return status_may_see(s, t->level, t->who, j ? j->owner : NULL);
+}
+
+static enum rpc_more more(void *arg, struct rpc_entries *out)
+{
+    static char nothing[1];
+    const ifl_result tail = {.text = nothing};
+    struct told *t = arg;
+    const ifl_explain_reply_args *a = request_args(t->found);
+
+    for (; t->at < a->found.found_len && !rpc_entries_is_full(out); t->at++) {
+        const ifl_status_entry *entry = &a->found.found_val[t->at];
+
+        if (t->at == 0 || may_see(t, entry->name))
+            rpc_entries_add(out, (xdrproc_t)xdr_ifl_status_entry, entry);
+    }
+    if (t->at < a->found.found_len)
+        return RPC_MORE;
+    rpc_entries_tail(out, (xdrproc_t)xdr_ifl_result, &tail);
+    return RPC_DONE;
+}
+
+static void end(void *arg)
+{
+    struct told *t = arg;
+
+    request_unref(t->found);
+    free(t->who);
+    free(t);
+}
+
+static int tell(struct parts *p, struct request *r, struct request *found)
+{
+    static const struct rpc_producer producer = {.more = more, .end = end};
+    static char nothing[1];
+    const ifl_result head = {.text = nothing};
+    struct told *t = calloc(1, sizeof *t);
+    char *who = strdup(request_who(r));
+
+    if (!t || !who) {
+        free(t);
+        free(who);
+        return -1;
+    }
+    *t = (struct told){.parts = p, .found = request_ref(found), .level = req_level(r), .who = who};
+    rpc_reply_entries(request_rpc(r), (xdrproc_t)xdr_ifl_result, &head, &producer, t);
+    return 0;
+}
+
+static void answered(void *arg, int code, const char *text, struct request *found)
+{
+    struct wait *w = arg;
+
+    if (code)
+        request_failf(w->request, code, "%s", *text ? text : "its scheduler cannot explain the job");
+    else if (!found)
+        request_failf(w->request, PBSE_NOSUP, "scheduler %s cannot explain", w->scheduler);
+    else if (tell(w->parts, w->request, found) < 0)
+        request_failf(w->request, PBSE_SYSTEM, "no memory for an explanation");
+    wait_end(w);
+}
+
+static void too_late(void *arg)
+{
+    struct wait *w = arg;
+
+    schedulers_forget(w->parts->schedulers, w);
+    request_failf(w->request, PBSE_NOSCHEDULER, "scheduler %s has not answered within %lld seconds",
+                  w->scheduler, (long long)w->limit_s);
+    wait_end(w);
+}
+
+static void asker_died(void *arg, struct request *r)
+{
+    struct wait *w = arg;
+
+    (void)r;
+    schedulers_forget(w->parts->schedulers, w);
+    wait_end(w);
+}
+
+/* --- the question ---------------------------------------------------------------------------------------- */
+
+/* "limit=SECONDS" */
+static int take_extend(const char *text, int64_t *limit_s, struct err *e)
+{
+    char *last;
+
+    *limit_s = LIMIT_S;
+    if (!*text)
+        return 0;
+    if (strncmp(text, "limit=", 6) == 0) {
+        *limit_s = strtoll(text + 6, &last, 10);
+        if (last > text + 6 && !*last && *limit_s > 0 && *limit_s <= LIMIT_MAX_S)
+            return 0;
+    }
+    return err_set(e, PBSE_IVALREQ, "\"%.100s\" is not limit=SECONDS, 1 to %d", text, LIMIT_MAX_S);
+}
+
+/* The job's full name, and whose scheduler is to be asked: a subjob's name may be all there is of it. */
+static int find(struct parts *p, struct request *r, char name[JOBID_TEXT_MAX], const struct job **of,
+                struct err *e)
+{
+    const ifl_job_args *a = request_args(r);
+    struct jobid id;
+    struct req_subjobs s;
+
+    if (jobid_parse(a->job, &id, e) < 0)
+        return -1;
+    if (id.form == JOBID_RANGE)
+        return err_set(e, PBSE_IVALREQ, "Invalid request: %s names many; one job is explained", a->job);
+    if (id.form == JOBID_JOB || id.form == JOBID_ARRAY) {
+        *of = req_find_job(p, r, a->job, e);
+    } else if (req_subjobs_find(p, r, a->job, &s, e) > 0) {
+        *of = req_subjobs_next(&s); /* by now no later than the array: both live through this turn */
+        *of = *of ? *of : s.array;
+        req_subjobs_end(&s);
+    }
+    if (!*of)
+        return -1;
+    if (id.form == JOBID_JOB || id.form == JOBID_ARRAY)
+        snprintf(name, JOBID_TEXT_MAX, "%s", (*of)->obj.name);
+    else
+        jobid_format(name, id.key, false, p->site->name);
+    return 0;
+}
+
+static struct wait *wait_begin(struct parts *p, struct request *r, const char *scheduler)
+{
+    struct wait *w = calloc(1, sizeof *w);
+
+    if (!w)
+        return NULL;
+    *w = (struct wait){.parts = p};
+    w->timer = loop_timer_create(p->loop, LOOP_REAL, too_late, w);
+    if (!w->timer) {
+        free(w);
+        return NULL;
+    }
+    snprintf(w->scheduler, sizeof w->scheduler, "%s", scheduler);
+    w->request = request_ref(r);
+    return w;
+}
+
+static int ask(struct parts *p, struct request *r, const struct job *j, const char *name, struct err *e)
+{
+    const ifl_job_args *a = request_args(r);
+    struct sched_obj *o = schedulers_of_job(p->schedulers, j);
+    struct wait *w;
+    int64_t limit_s;
+
+    if (take_extend(a->extend, &limit_s, e) < 0)
+        return -1;
+    if (!o || !schedulers_is_connected(p->schedulers, o))
+        return err_set(e, PBSE_NOSCHEDULER, "no scheduler is connected that could explain %s", name);
+    w = wait_begin(p, r, o->obj.name);
+    if (!w)
+        return err_set(e, PBSE_SYSTEM, "no memory to ask the scheduler");
+    w->limit_s = limit_s;
+    if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_EXPLAIN, name}, answered, w, e) <
+        0) {
+        wait_end(w);
+        return -1;
+    }
+    request_on_dead(r, asker_died, w);
+    loop_timer_set(w->timer, limit_s * 1000);
+    return 0;
+}
+
+void req_explain(void *parts, struct request *r)
+{
+    struct parts *p = parts;
+    const ifl_job_args *a = request_args(r);
+    const struct job *j = NULL;
+    char name[JOBID_TEXT_MAX];
+    struct err e;
+
+    if (find(p, r, name, &j, &e) < 0)
+        req_past_fail(p, r, a->job, &e);
+    else if (ask(p, r, j, name, &e) < 0)
+        request_fail(r, &e);
+}
+
+void req_explain_reply(void *parts, struct request *r)
+{
+    struct parts *p = parts;
+    const ifl_explain_reply_args *a = request_args(r);
+    const struct sched_answer answer = {.number = a->answer, .text = "", .found = r};
+    struct err e;
+
+    if (a->found.found_len == 0)
+        request_failf(r, PBSE_IVALREQ, "an explanation without entries");
+    else if (schedulers_answer(p->schedulers, request_client(r), &answer, &e) < 0)
+        request_fail(r, &e);
+    else
+        request_ok(r);
+}

@@ -1,0 +1,67 @@
+/* Holds set and released.
+ *
+ * A hold keeps a job from starting; of a running job it counts when it comes back. If such a job can be
+ * checkpointed it is sent back now: the request is then parked until it is in its queue again, or the
+ * checkpoint has failed. The hold itself is set in either case, before that is tried. */
+#include "handlers.h"
+
+#include <ifl.h>
+
+#include "run_checkpoint.h"
+#include "hold_types.h"
+#include "hold_comment.h"
+#include "log.h"
+#include "parked.h"
+#include "req_common.h"
+#include "req_history.h"
+#include "type_words.h"
+
+/* A running job gives its hosts back when its state can be saved; else the hold counts when it comes back. */
+static bool hold_by_checkpoint(struct parts *p, struct request *r, struct job *j)
+{
+    struct err e;
+
+    if (!job_is_placed(j) || checkpoint_may(p->checkpoint, j, &e) < 0 ||
+        parked_add(j, r, PARKED_HOLD, p->loop, &e) < 0)
+        return false;
+    if (checkpoint_begin(p->checkpoint, j, &e) < 0)
+        parked_settle(j, PARKED_HOLD, &e);
+    return true;
+}
+
+static void change(struct parts *p, struct request *r, bool set)
+{
+    const ifl_job_text_args *a = request_args(r);
+    const char *letters = *a->text ? a->text : "u";
+    struct err e;
+    struct job *j = req_find_whole(p, r, a->job, &e);
+    int64_t bits;
+
+    if (!j) {
+        req_past_fail(p, r, a->job, &e);
+        return;
+    }
+    if (words_hold_parse(letters, &bits, &e) < 0 || hold_bits_may((unsigned)bits, req_level(r), &e) < 0) {
+        request_fail(r, &e);
+        return;
+    }
+    if (!set && (bits & HOLD_SYSTEM))
+        bits |= HOLD_DEPEND; /* who may release it need not wait for other jobs */
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
+              set ? "Holds %s set at request of %s" : "Holds %s released at request of %s", letters,
+              request_who(r));
+    hold_bits_change(p->site, p->fsm, j, set ? (unsigned)bits : 0, set ? 0 : (unsigned)bits);
+    hold_comment(p->site, j, request_user(r), set);
+    if (!set || !hold_by_checkpoint(p, r, j))
+        req_ok_when_durable(p, r);
+}
+
+void req_hold(void *parts, struct request *r)
+{
+    change(parts, r, true);
+}
+
+void req_release(void *parts, struct request *r)
+{
+    change(parts, r, false);
+}

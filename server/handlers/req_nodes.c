@@ -1,0 +1,33 @@
+/* A running job gives vnodes back. */
+#include "handlers.h"
+
+#include <string.h>
+
+#include <ifl.h>
+
+#include "pbs_error.h"
+#include "req_common.h"
+#include "req_history.h"
+#include "release_nodes.h"
+
+static const char KEEP[] = "keep_select=";
+
+void req_release_nodes(void *parts, struct request *r)
+{
+    struct parts *p = parts;
+    const ifl_job_text_args *a = request_args(r);
+    struct resize_ask ask = {.vnodes = a->text, .by = request_who(r)};
+    struct err e;
+    struct job *j = req_find_job(p, r, a->job, &e);
+
+    if (strncmp(a->extend, KEEP, sizeof KEEP - 1) == 0)
+        ask.keep = a->extend + sizeof KEEP - 1;
+    if (!j)
+        req_past_fail(p, r, a->job, &e);
+    else if (ask.keep && *a->text)
+        request_failf(r, PBSE_IVALREQ, "either vnodes to release are named, or what is kept");
+    else if (resize_release(p->resize, j, &ask, &e) < 0)
+        request_fail(r, &e);
+    else
+        req_ok_when_durable(p, r);
+}

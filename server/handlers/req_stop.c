@@ -1,0 +1,398 @@
+/* Ending jobs: delete, delete many, rerun.
+ *
+ * A delete is answered when the wish is durable, not when the job is gone; it is carried on after a crash.
+ * A job that is not in memory may have a row of history, which the store must be asked for: so a list is
+ * answered when its last question is. Rerun of one job is parked until the job is queued again. An array
+ * and its subjobs are named in one identifier; what runs of them is ended, what only waits is gone at
+ * once. */
+#include "handlers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <ifl.h>
+
+#include "accounting.h"
+#include "array_map.h"
+#include "arrays.h"
+#include "commit.h"
+#include "intern.h"
+#include "job_fsm.h"
+#include "job_run.h"
+#include "log.h"
+#include "mail.h"
+#include "move_out.h"
+#include "parked.h"
+#include "pbs_error.h"
+#include "pbs_ifl.h"
+#include "run_removal.h"
+#include "req_common.h"
+#include "req_history.h"
+#include "req_subjobs.h"
+
+static bool says(const char *extend, const char *word)
+{
+    return strstr(extend, word) != NULL;
+}
+
+/* How one request deletes: what its caller said beside the jobs, and how many mails it may still cause. */
+struct manner {
+    const char *extend;
+    long mails;
+    size_t ended; /* subjobs of arrays of which ranges were looked through in vain */
+};
+
+enum {
+    MAILS_MOST = 1000, /* of one request that says nothing of them */
+    ENDED_MOST =
+        1000000, /* of one request: some 50 ms of work; a range that is looked through costs its array's size */
+    REQUEUE_TIMEOUT_S = 45 /* job_requeue_timeout */
+};
+
+/* "suppress_email=N": -1 is none, 0 the usual number, more are at most so many. */
+static long mails_of(const char *text)
+{
+    const char *most = strstr(text, SUPPRESS_EMAIL "=");
+    long n = most ? strtol(most + strlen(SUPPRESS_EMAIL "="), NULL, 10) : 0;
+
+    return n < 0 ? 0 : n ? n : MAILS_MOST;
+}
+
+/* Where the caller says nothing of mails, the server's default_qdel_arguments do. */
+static struct manner manner_of(const struct parts *p, const char *extend)
+{
+    const char *site = attr_list_text(&p->site->server->obj.attrs, SERVER_ATTR_default_qdel_arguments);
+
+    if (says(extend, NOMAIL))
+        return (struct manner){.extend = extend};
+    return (struct manner){.extend = extend,
+                           .mails = mails_of(says(extend, SUPPRESS_EMAIL) || !site ? extend : site)};
+}
+
+/* "Job run at ... and terminated by anna@login2" is what its end will say. */
+static void note_who(struct job *j, const struct request *r)
+{
+    if (j->run && !j->run->deleted_by)
+        j->run->deleted_by = intern_ref(request_who(r));
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job to be deleted at request of %s", request_who(r));
+}
+
+/* One that has ended: its history goes, where that was asked for. */
+static int delete_history(struct parts *p, struct request *r, struct job *j, struct err *e)
+{
+    if (!request_owns(r, j) && req_level(r) < LEVEL_OPERATOR)
+        return err_set(e, PBSE_PERM, "Unauthorized Request ");
+    commit_remove_history(p->commit, j->key);
+    if (j->array)
+        commit_remove_subjob_history(p->commit, j->key.seq);
+    job_fsm_post(p->fsm, j, EV_EXPIRE);
+    return 0;
+}
+
+static int delete_live(struct parts *p, struct request *r, struct job *j, struct manner *m)
+{
+    note_who(j, r);
+    accounting_deleted(p->accounting, j, request_who(r));
+    if (m->mails > 0 && mail_deleted(p->mail, j, request_who(r), request_user(r)))
+        m->mails--;
+    if (says(m->extend, DELETEHISTORY))
+        j->no_history = true;
+    if (says(m->extend, FORCE))
+        removal_delete_now(p->removal, j);
+    else
+        removal_delete(p->removal, j);
+    return 0;
+}
+
+/* Some subjobs, or one: what runs is ended, what waits is gone at once. */
+static void delete_subjobs(struct parts *p, struct request *r, const char *id, struct req_subjobs *s,
+                           struct manner *m)
+{
+    struct job *j;
+
+    while ((j = req_subjobs_next(s)))
+        delete_live(p, r, j, m);
+    if (arrays_delete_queued(p->arrays, s->array, s->chosen) > 0)
+        log_event(LOGC_JOB, LOGE_JOB, s->array->obj.name, "subjobs %s deleted at request of %s", id,
+                  request_who(r));
+}
+
+static size_t size_of_range(const struct parts *p, const char *id)
+{
+    struct jobid parsed;
+    const struct job *array = NULL;
+    struct err e;
+
+    if (jobid_parse(id, &parsed, &e) == 0 && parsed.form == JOBID_RANGE)
+        array = jobs_find(p->site->jobs, (struct job_key){parsed.key.seq, JOBID_NO_INDEX});
+    return array && array->array ? array_map_size(array->array) : 0;
+}
+
+static int delete_some(struct parts *p, struct request *r, const char *id, struct manner *m, struct err *e)
+{
+    struct req_subjobs s;
+
+    if (m->ended > ENDED_MOST)
+        return err_set(e, PBSE_IVALREQ, "ranges of more than %d subjobs that have ended", ENDED_MOST);
+    if (req_subjobs_find(p, r, id, &s, e) < 0) {
+        m->ended += e->code == PBSE_NOHISTARRAYSUBJOB ? size_of_range(p, id) : 0;
+        return -1;
+    }
+    delete_subjobs(p, r, id, &s, m);
+    req_subjobs_end(&s);
+    return 0;
+}
+
+/* Does it name subjobs of an array, as against all of it? */
+static bool names_subjobs(const char *id)
+{
+    struct jobid parsed;
+    struct err e;
+
+    return jobid_parse(id, &parsed, &e) == 0 && (parsed.form == JOBID_SUBJOB || parsed.form == JOBID_RANGE);
+}
+
+static int delete_one(struct parts *p, struct request *r, const char *id, struct manner *m, struct err *e)
+{
+    struct job *j;
+
+    if (names_subjobs(id))
+        return delete_some(p, r, id, m, e);
+    j = req_find_arriving(p, r, id);
+    if (j) { /* nothing has begun that accounting, history or a mail could tell of */
+        note_who(j, r);
+        job_fsm_post(p->fsm, j, EV_DELETE);
+        return 0;
+    }
+    j = req_find_any_job(p, id, e);
+    if (!j)
+        return -1;
+    if (job_is_over(j) && says(m->extend, DELETEHISTORY))
+        return delete_history(p, r, j, e);
+    /* Its other server may never answer again; whether it runs there is then for an operator to know. */
+    if (move_out_is_under_way(j) && says(m->extend, FORCE) && req_level(r) >= LEVEL_OPERATOR)
+        return delete_live(p, r, j, m);
+    j = req_find_job(p, r, id, e);
+    return j ? delete_live(p, r, j, m) : -1;
+}
+
+/* --- several at once: the answer goes out when the last one is known ---------------------------------- */
+
+struct deletion {
+    struct parts *parts;
+    struct request *request;
+    size_t open; /* questions to the store, and 1 while the list is walked */
+    ifl_delete_list_result result;
+};
+
+static void answer_list(void *arg)
+{
+    struct deletion *d = arg;
+
+    request_reply(d->request, &d->result);
+    for (u_int i = 0; i < d->result.failures.failures_len; i++)
+        free(d->result.failures.failures_val[i].job);
+    free(d->result.failures.failures_val);
+    request_unref(d->request);
+    free(d);
+}
+
+static void one_known(struct deletion *d)
+{
+    if (--d->open == 0)
+        commit_then(d->parts->commit, answer_list, d);
+}
+
+static void add_failure(struct deletion *d, const char *id, int code)
+{
+    char *copy = code ? strdup(id) : NULL;
+
+    if (copy)
+        d->result.failures.failures_val[d->result.failures.failures_len++] = (ifl_delete_failure){copy, code};
+}
+
+struct past {
+    struct deletion *deletion;
+    const char *id; /* of the request's arguments */
+};
+
+static void past_known(void *arg, int code)
+{
+    struct past *x = arg;
+
+    add_failure(x->deletion, x->id, code);
+    one_known(x->deletion);
+    free(x);
+}
+
+/* Not in memory: perhaps in the store. */
+static void delete_past(struct deletion *d, const char *id, bool remove)
+{
+    struct past *x = malloc(sizeof *x);
+    struct err e;
+
+    if (!x) {
+        add_failure(d, id, PBSE_SYSTEM);
+        return;
+    }
+    *x = (struct past){d, id};
+    d->open++;
+    if (req_past_ask(d->parts, d->request, id, remove, past_known, x, &e) < 0)
+        past_known(x, e.code);
+}
+
+void req_delete_list(void *parts, struct request *r)
+{
+    static char nothing[1];
+    const ifl_delete_list_args *args = request_args(r);
+    u_int n = args->jobs.jobs_len;
+    struct deletion *d = calloc(1, sizeof *d);
+    struct manner m = manner_of(parts, args->extend);
+
+    if (!d || !(d->result.failures.failures_val = calloc(n ? n : 1, sizeof(ifl_delete_failure)))) {
+        free(d);
+        request_failf(r, PBSE_SYSTEM, "no memory to delete %u jobs", n);
+        return;
+    }
+    d->parts = parts;
+    d->request = request_ref(r);
+    d->open = 1;
+    d->result.result.text = nothing;
+    for (u_int i = 0; i < n; i++) {
+        const char *id = args->jobs.jobs_val[i];
+        struct err e;
+
+        if (delete_one(parts, r, id, &m, &e) == 0)
+            continue;
+        if (e.code == PBSE_UNKJOBID)
+            delete_past(d, id, says(args->extend, DELETEHISTORY));
+        else
+            add_failure(d, id, e.code);
+    }
+    one_known(d);
+}
+
+/* --- one ------------------------------------------------------------------------------------------------ */
+
+struct single {
+    struct parts *parts;
+    struct request *request;
+};
+
+static void single_known(void *arg, int code)
+{
+    struct single *s = arg;
+    const ifl_job_args *a = request_args(s->request);
+
+    if (code == 0)
+        req_ok_when_durable(s->parts, s->request);
+    else if (code == PBSE_PERM)
+        request_failf(s->request, code, "Unauthorized Request ");
+    else
+        request_failf(s->request, code, "Unknown Job Id %s", a->job);
+    request_unref(s->request);
+    free(s);
+}
+
+static void delete_single_past(struct parts *p, struct request *r, const char *id)
+{
+    struct single *s = malloc(sizeof *s);
+    struct err e;
+
+    if (!s) {
+        request_failf(r, PBSE_SYSTEM, "no memory to delete %s", id);
+        return;
+    }
+    *s = (struct single){p, request_ref(r)};
+    if (req_past_ask(p, r, id, true, single_known, s, &e) < 0)
+        single_known(s, e.code);
+}
+
+void req_delete(void *parts, struct request *r)
+{
+    const ifl_job_args *a = request_args(r);
+    struct manner m = manner_of(parts, a->extend);
+    struct err e;
+
+    if (delete_one(parts, r, a->job, &m, &e) == 0)
+        req_ok_when_durable(parts, r);
+    else if (e.code == PBSE_UNKJOBID && says(a->extend, DELETEHISTORY))
+        delete_single_past(parts, r, a->job);
+    else
+        req_past_fail(parts, r, a->job, &e);
+}
+
+/* Subjobs that run go back; the answer does not wait for them. */
+static void rerun_some(struct parts *p, struct request *r, struct req_subjobs *s, bool force)
+{
+    size_t n = 0;
+    struct job *j;
+    struct err e;
+
+    err_set(&e, PBSE_BADSTATE, "Request invalid for state of job");
+    while ((j = req_subjobs_next(s))) {
+        if (!job_is_placed(j))
+            continue;
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Rerun at request of %s", request_who(r));
+        if (force)
+            removal_requeue_now(p->removal, j);
+        else if (removal_requeue(p->removal, j, &e) < 0)
+            continue;
+        n++;
+    }
+    if (n)
+        req_ok_when_durable(p, r);
+    else
+        request_fail(r, &e);
+}
+
+static bool rerun_subjobs(struct parts *p, struct request *r, const ifl_job_args *a)
+{
+    struct jobid parsed;
+    struct req_subjobs s;
+    struct err e;
+
+    if (jobid_parse(a->job, &parsed, &e) < 0 || (parsed.form != JOBID_ARRAY && parsed.form != JOBID_RANGE))
+        return false;
+    if (req_subjobs_find(p, r, a->job, &s, &e) < 0) {
+        req_past_fail(p, r, a->job, &e);
+        return true;
+    }
+    rerun_some(p, r, &s, says(a->extend, FORCE));
+    req_subjobs_end(&s);
+    return true;
+}
+
+/* Its client waits until the job is queued again, but not for ever: the hosts may take their time. */
+static int await_requeue(struct parts *p, struct request *r, struct job *j, struct err *e)
+{
+    int64_t most_s =
+        attr_list_number(&p->site->server->obj.attrs, SERVER_ATTR_job_requeue_timeout, REQUEUE_TIMEOUT_S);
+    struct err late;
+
+    err_set(&late, PBSE_INTERNAL, "Response timed out. Job rerun request still in progress for");
+    return parked_add_for(j, r, PARKED_REQUEUE, p->loop, most_s, &late, e);
+}
+
+void req_rerun(void *parts, struct request *r)
+{
+    struct parts *p = parts;
+    const ifl_job_args *a = request_args(r);
+    struct err e;
+    struct job *j;
+
+    if (rerun_subjobs(p, r, a))
+        return;
+    j = req_find_job(p, r, a->job, &e);
+    if (!j) {
+        req_past_fail(p, r, a->job, &e);
+        return;
+    }
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Rerun at request of %s", request_who(r));
+    if (says(a->extend, FORCE) && j->run) {
+        removal_requeue_now(p->removal, j);
+        req_ok_when_durable(p, r);
+    } else if (removal_requeue(p->removal, j, &e) < 0 || await_requeue(p, r, j, &e) < 0) {
+        request_fail(r, &e);
+    }
+}

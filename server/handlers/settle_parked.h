@@ -1,0 +1,11 @@
+#ifndef SETTLE_PARKED_H
+#define SETTLE_PARKED_H
+/* Listener of the job machine: answers requests that are parked on the job, and gives schedulers a reason to
+ * act. */
+#include "job_fsm.h"
+#include "parts.h"
+
+/* job_listener_fn with the parts as argument; bound after claims are given back. */
+void settle_listen(void *parts, struct job *j, enum job_state from, enum job_event ev);
+
+#endif

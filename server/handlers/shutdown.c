@@ -1,0 +1,155 @@
+/* Going down. See shutdown.h.
+ *
+ * It listens to the machine: each job that leaves its vnodes, or stands still, may be the last one waited for. Changes are
+ * refused from the first moment on by a check that every changing request passes (shutdown_check), which
+ * also asks the store. */
+#include "shutdown.h"
+
+#include <stdlib.h>
+
+#include "run_checkpoint.h"
+#include "commit.h"
+#include "exec_send.h"
+#include "job_run.h"
+#include "log.h"
+#include "failover_peer.h"
+#include "pbs_error.h"
+#include "run_removal.h"
+#include "schedulers.h"
+
+enum {
+    ALSO_SCHEDULER = 0x10,
+    ALSO_MOMS = 0x20,
+    ALSO_SECONDARY = 0x40,
+    IDLE_SECONDARY = 0x80,
+    ONLY_SECONDARY = 0x100
+};
+
+struct shutdown {
+    struct parts *p;
+    void (*stop)(void *arg);
+    void *arg;
+    int manner; /* SHUT_*, -1: not going down */
+    bool moms;  /* they end with us, when there is nothing more to wait for */
+};
+
+/* Is there a job that this shutdown waits for? */
+static bool waits_for(const struct shutdown *s, const struct job *j)
+{
+    if (!job_is_placed(j))
+        return false;
+    if (s->manner == SHUT_DELAY)
+        return j->state != JOB_SUSPENDED;
+    return s->manner == SHUT_IMMEDIATE && (j->intent == INTENT_REQUEUE || j->intent == INTENT_CHECKPOINT ||
+                                           (j->run && j->run->checkpointing));
+}
+
+static void look(struct shutdown *s)
+{
+    for (const struct job *j = jobs_first(s->p->site->jobs); j; j = jobs_next(j))
+        if (waits_for(s, j))
+            return;
+    if (s->moms)
+        exec_send_stop_moms(s->p->send);
+    s->stop(s->arg);
+}
+
+static void moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    struct shutdown *s = arg;
+
+    (void)from;
+    (void)ev;
+    if (s->manner >= 0 && s->manner != SHUT_QUICK && !waits_for(s, j))
+        look(s);
+}
+
+struct shutdown *shutdown_create(struct parts *p, void (*stop)(void *arg), void *arg)
+{
+    struct shutdown *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    *s = (struct shutdown){p, stop, arg, -1, false};
+    job_fsm_listen(p->fsm, moved, s);
+    return s;
+}
+
+void shutdown_destroy(struct shutdown *s)
+{
+    free(s);
+}
+
+static void requeue(struct shutdown *s, struct job *j)
+{
+    struct err e;
+
+    if (removal_requeue(s->p->removal, j, &e) < 0)
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "runs on: %s", e.text);
+}
+
+/* With what it has done so far, where that can be saved. */
+static void send_back_all(struct shutdown *s)
+{
+    struct job *next;
+
+    for (struct job *j = jobs_first(s->p->site->jobs); j; j = next) {
+        next = jobs_next(j);
+        if (job_is_placed(j) && checkpoint_begin(s->p->checkpoint, j, NULL) < 0)
+            requeue(s, j);
+    }
+}
+
+void shutdown_not_saved(struct shutdown *s, struct job *j)
+{
+    if (s->manner != SHUT_IMMEDIATE)
+        return;
+    requeue(s, j);
+    look(s);
+}
+
+/* What becomes of the store: without a word for who stands by, it takes over at once. */
+static void tell_the_other(struct shutdown *s, int manner)
+{
+    if (manner & (ALSO_SECONDARY | ONLY_SECONDARY))
+        pair_order(s->p->commit, "end");
+    else if (manner & IDLE_SECONDARY)
+        pair_order(s->p->commit, "idle");
+    else
+        pair_leave(s->p->commit, s->p->site->epoch);
+}
+
+bool shutdown_is_for_other(const struct parts *p, int manner)
+{
+    return (manner & ONLY_SECONDARY) && !p->is_secondary;
+}
+
+void shutdown_begin(void *arg, int manner)
+{
+    struct shutdown *s = arg;
+
+    if (s->p->is_secondary)
+        manner &= ~ONLY_SECONDARY; /* that is us */
+    if (s->p->of_pair)
+        tell_the_other(s, manner);
+    if (manner & ONLY_SECONDARY)
+        return;
+    if (manner & ALSO_SCHEDULER)
+        schedulers_wake_all(s->p->schedulers, SCHED_CMD_QUIT);
+    s->manner = manner & 0x0f;
+    s->moms = manner & ALSO_MOMS;
+    s->p->site->server->terminating = true;
+    if (s->manner == SHUT_IMMEDIATE)
+        send_back_all(s);
+    look(s);
+}
+
+int shutdown_check(void *arg, const struct request_row *row, struct err *e)
+{
+    struct shutdown *s = arg;
+
+    (void)row;
+    if (s->manner >= 0)
+        return err_set(e, PBSE_SVRDOWN, "Request not allowed: Server shutting down");
+    return commit_check(s->p->commit, e);
+}

@@ -1,0 +1,136 @@
+/* Facts about the ends of ties, and lists of another server. See depend_fact.h. */
+#include "depend_fact.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pbs_ifl.h"
+
+enum tie_met tie_met(enum depend_kind k, unsigned facts)
+{
+    if (k == DEPEND_AFTER)
+        return facts & TIE_STARTED ? TIE_MET : facts & TIE_OVER ? TIE_NEVER : TIE_LATER;
+    if (!(facts & TIE_OVER))
+        return TIE_LATER;
+    if (k == DEPEND_AFTERANY)
+        return TIE_MET;
+    return !(facts & TIE_OK) == (k == DEPEND_AFTERNOTOK) ? TIE_MET : TIE_NEVER;
+}
+
+/* A list as elements, which borrow from the text; one that cannot be read has none. */
+struct elements {
+    struct depend *v;
+    size_t n;
+};
+
+static struct elements read_list(const char *list)
+{
+    struct elements l = {0};
+    struct err ignored;
+
+    if (list && *list && depend_parse(list, &l.v, &l.n, &ignored) < 0)
+        l = (struct elements){0};
+    return l;
+}
+
+static bool blocks(const struct depend *d)
+{
+    return depend_is_after(d->kind) || (d->kind == DEPEND_ON && d->count > 0);
+}
+
+bool tie_list_blocks(const char *list)
+{
+    struct elements l = read_list(list);
+    bool yes = false;
+
+    for (size_t i = 0; i < l.n; i++)
+        yes = yes || blocks(&l.v[i]);
+    free(l.v);
+    return yes;
+}
+
+bool tie_list_has(const char *list, enum depend_kind k)
+{
+    struct elements l = read_list(list);
+    bool yes = false;
+
+    for (size_t i = 0; i < l.n; i++)
+        yes = yes || l.v[i].kind == k;
+    free(l.v);
+    return yes;
+}
+
+static void write_kind(const struct elements *l, enum depend_kind k, bool *first, struct strbuf *out)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        const struct depend *d = &l->v[i];
+
+        if (d->kind != k)
+            continue;
+        if (*first) {
+            strbuf_add_sep(out, ",");
+            strbuf_add(out, depend_kind_name(k));
+        }
+        *first = false;
+        if (depend_has_count(k))
+            strbuf_addf(out, ":%lld", (long long)d->count);
+        else
+            strbuf_addf(out, ":%.*s", (int)d->target_len, d->target);
+    }
+}
+
+int tie_list_cut(const char *list, struct strbuf *out)
+{
+    struct elements l = read_list(list);
+
+    for (int k = 0; k < DEPEND_KIND_COUNT; k++) {
+        bool first = true;
+
+        if (depend_is_before((enum depend_kind)k))
+            write_kind(&l, (enum depend_kind)k, &first, out);
+    }
+    free(l.v);
+    return strbuf_ok(out) ? 0 : -1;
+}
+
+int tie_list_join(const char *a, const char *b, struct strbuf *out)
+{
+    struct elements one = read_list(a), two = read_list(b);
+
+    for (int k = 0; k < DEPEND_KIND_COUNT; k++) {
+        bool first = true;
+
+        write_kind(&one, (enum depend_kind)k, &first, out);
+        write_kind(&two, (enum depend_kind)k, &first, out);
+    }
+    free(one.v);
+    free(two.v);
+    return strbuf_ok(out) ? 0 : -1;
+}
+
+static bool waits_for(const struct elements *l, const struct depend *d)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (depend_is_after(l->v[i].kind) && l->v[i].target_len == d->target_len &&
+            memcmp(l->v[i].target, d->target, d->target_len) == 0)
+            return true;
+    return false;
+}
+
+void tie_list_released(const char *old, const char *now, void (*fn)(void *arg, const char *job), void *arg)
+{
+    struct elements before = read_list(old), after = read_list(now);
+
+    for (size_t i = 0; i < before.n; i++) {
+        const struct depend *d = &before.v[i];
+        char job[PBS_MAXCLTJOBID + 1];
+
+        if (!depend_is_after(d->kind) || waits_for(&after, d))
+            continue;
+        (void)snprintf(job, sizeof job, "%.*s", (int)strcspn(d->target, "@:,"), d->target);
+        fn(arg, job);
+    }
+    free(before.v);
+    free(after.v);
+}

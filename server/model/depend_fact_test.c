@@ -1,0 +1,118 @@
+/* What facts mean for who waits, and lists of another server. */
+#include "depend_fact.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+static void facts_say_whether_a_tie_is_satisfied(void **state)
+{
+    static const struct {
+        enum depend_kind kind;
+        unsigned facts;
+        enum tie_met met;
+    } rows[] = {
+        {DEPEND_AFTER, 0, TIE_LATER},
+        {DEPEND_AFTER, TIE_STARTED, TIE_MET},
+        {DEPEND_AFTER, TIE_OVER, TIE_NEVER}, /* deleted before it ran */
+        {DEPEND_AFTER, TIE_OVER | TIE_STARTED, TIE_MET},
+        {DEPEND_AFTEROK, TIE_STARTED, TIE_LATER},
+        {DEPEND_AFTEROK, TIE_OVER | TIE_OK | TIE_STARTED, TIE_MET},
+        {DEPEND_AFTEROK, TIE_OVER | TIE_STARTED, TIE_NEVER},
+        {DEPEND_AFTERNOTOK, TIE_STARTED, TIE_LATER},
+        {DEPEND_AFTERNOTOK, TIE_OVER | TIE_STARTED, TIE_MET},
+        {DEPEND_AFTERNOTOK, TIE_OVER, TIE_MET},
+        {DEPEND_AFTERNOTOK, TIE_OVER | TIE_OK | TIE_STARTED, TIE_NEVER},
+        {DEPEND_AFTERANY, 0, TIE_LATER},
+        {DEPEND_AFTERANY, TIE_CUT | TIE_STARTED, TIE_LATER},
+        {DEPEND_AFTERANY, TIE_OVER, TIE_MET},
+        {DEPEND_AFTERANY, TIE_OVER | TIE_OK | TIE_STARTED, TIE_MET},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(tie_met(rows[i].kind, rows[i].facts), rows[i].met);
+}
+
+static void a_list_blocks_by_what_it_waits_for_and_by_a_count(void **state)
+{
+    (void)state;
+    assert_true(tie_list_blocks("after:1.a@a"));
+    assert_true(tie_list_blocks("beforeok:1.a@a,on:1"));
+    assert_false(tie_list_blocks("on:0,before:1.a@a"));
+    assert_false(tie_list_blocks("beforeany:1.a@a:2.a@a"));
+    assert_false(tie_list_blocks(""));
+    assert_false(tie_list_blocks(NULL));
+    assert_true(tie_list_has("afterok:1.a,runone:2.a", DEPEND_RUNONE));
+    assert_false(tie_list_has("afterok:1.a", DEPEND_RUNONE));
+}
+
+static void what_is_cut_is_what_it_waits_for(void **state)
+{
+    struct strbuf out;
+
+    (void)state;
+    strbuf_init(&out, 4096);
+    assert_int_equal(tie_list_cut("afterok:1.a@a:2.a@a,beforeok:3.a@a,on:2,after:4.a@a", &out), 0);
+    assert_string_equal(strbuf_str(&out), "beforeok:3.a@a");
+    strbuf_reset(&out);
+    assert_int_equal(tie_list_cut("afterok:1.a@a", &out), 0);
+    assert_string_equal(strbuf_str(&out), "");
+    strbuf_fini(&out);
+}
+
+static void two_lists_are_shown_as_one(void **state)
+{
+    struct strbuf out;
+
+    (void)state;
+    strbuf_init(&out, 4096);
+    assert_int_equal(tie_list_join("afterok:1.b@b,before:2.b@b", "after:7.a@a,afterok:8.a@a,on:2", &out), 0);
+    assert_string_equal(strbuf_str(&out), "after:7.a@a,afterok:1.b@b:8.a@a,before:2.b@b,on:2");
+    strbuf_reset(&out);
+    assert_int_equal(tie_list_join(NULL, "", &out), 0);
+    assert_string_equal(strbuf_str(&out), "");
+    strbuf_fini(&out);
+}
+
+struct names {
+    size_t n;
+    char v[4][32];
+};
+
+static void note(void *arg, const char *job)
+{
+    struct names *x = arg;
+
+    assert_true(x->n < 4);
+    (void)snprintf(x->v[x->n++], sizeof x->v[0], "%s", job);
+}
+
+static void what_a_new_list_lacks_is_released(void **state)
+{
+    struct names x = {0};
+
+    (void)state;
+    tie_list_released("afterok:1.a@a:2.a@a,beforeok:3.a@a,after:12[].a@a", "afterok:2.a@a", note, &x);
+    assert_int_equal(x.n, 2);
+    assert_string_equal(x.v[0], "1.a");
+    assert_string_equal(x.v[1], "12[].a");
+    tie_list_released(NULL, "afterok:2.a@a", note, &x);
+    assert_int_equal(x.n, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(facts_say_whether_a_tie_is_satisfied),
+        cmocka_unit_test(a_list_blocks_by_what_it_waits_for_and_by_a_count),
+        cmocka_unit_test(what_is_cut_is_what_it_waits_for),
+        cmocka_unit_test(two_lists_are_shown_as_one),
+        cmocka_unit_test(what_a_new_list_lacks_is_released),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

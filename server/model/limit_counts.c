@@ -1,0 +1,282 @@
+/* Counts of jobs by user, group and project. See limit_counts.h.
+ *
+ * One hash of (scope, kind, name); an entity without jobs is forgotten. What a job was last counted as
+ * stands in the job itself (tallied, tallied_as, tallied_state, tallied_queue, tallied_amounts), and just
+ * that is taken off again: so a review is a difference, may be repeated, and is right whatever has changed
+ * since. It costs eight looks. Names are interned and compared by address, so keys are plain bytes. */
+#include "limit_counts.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "job_view.h"
+#include "server_ctx.h"
+#include "uthash.h"
+
+struct key {           /* compared as bytes */
+    const void *scope; /* a queue, or NULL: the server */
+    const char *name;  /* interned, or NULL */
+    int64_t kind;
+};
+
+struct entity {
+    struct key key;
+    int64_t jobs[TALLY_COUNT];
+    int64_t states[TALLY_STATES]; /* LIMIT_ALL only */
+    struct resc_list *running;
+    UT_hash_handle hh;
+};
+
+struct tally {
+    struct site *site;
+    struct entity *all;
+    bool amounts; /* amounts of running jobs are kept */
+};
+
+static const enum limit_kind kinds[] = {LIMIT_ALL, LIMIT_USER, LIMIT_GROUP, LIMIT_PROJECT};
+enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+
+struct tally *tally_create(struct site *s)
+{
+    struct tally *t = calloc(1, sizeof *t);
+
+    if (t)
+        t->site = s;
+    return t;
+}
+
+static void drop(struct tally *t, struct entity *e)
+{
+    HASH_DEL(t->all, e);
+    intern_unref(e->key.name);
+    resc_free(e->running);
+    free(e);
+}
+
+void tally_destroy(struct tally *t)
+{
+    if (!t)
+        return;
+    for (struct entity *e = t->all, *next; e; e = next) {
+        next = e->hh.next;
+        drop(t, e);
+    }
+    free(t);
+}
+
+const char *tally_entity(const struct job *j, enum limit_kind k)
+{
+    switch (k) {
+    case LIMIT_USER:
+        return j->euser;
+    case LIMIT_GROUP:
+        return j->egroup;
+    case LIMIT_PROJECT:
+        return j->project;
+    case LIMIT_ALL:
+        break;
+    }
+    return NULL;
+}
+
+static struct entity *find(const struct tally *t, const struct queue *q, enum limit_kind k, const char *name)
+{
+    struct key key = {q, name, k};
+    struct entity *e;
+
+    HASH_FIND(hh, t->all, &key, sizeof key, e);
+    return e;
+}
+
+static struct entity *need(struct tally *t, const struct queue *q, enum limit_kind k, const char *name)
+{
+    struct entity *e = find(t, q, k, name);
+
+    if (e)
+        return e;
+    e = calloc(1, sizeof *e);
+    if (!e)
+        abort(); /* limits would be wrong from now on */
+    e->key = (struct key){q, intern_again(name), k};
+    HASH_ADD(hh, t->all, key, sizeof e->key, e);
+    return e;
+}
+
+/* --- counting ------------------------------------------------------------------------------------------ */
+
+static const struct resc_list *asked(const struct job *j)
+{
+    return attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
+}
+
+static void add_amounts(const struct tally *t, struct entity *e, const struct job *j, int sign)
+{
+    int rc = sign > 0 ? resc_add(&e->running, j->tallied_amounts, t->site->resources, 0, NULL)
+                      : resc_subtract(&e->running, j->tallied_amounts, t->site->resources, 0, NULL);
+
+    if (rc < 0)
+        abort(); /* as in need() */
+}
+
+static bool is_empty(const struct entity *e)
+{
+    for (int w = 0; w < TALLY_COUNT; w++)
+        if (e->jobs[w])
+            return false;
+    for (int i = 0; i < TALLY_STATES;
+         i++) /* of an array whose subjobs have all ended there is still the array */
+        if (e->states[i])
+            return false;
+    return true;
+}
+
+/* Every entity that the job belongs to, in the server and in its queue: from one count to another. */
+static void each(struct tally *t, const struct job *j, unsigned from, unsigned to)
+{
+    int64_t n_from = (int64_t)j->tallied_as, n_to = (int64_t)job_count(j);
+    int state = job_view_number(j);
+    int runs = (int)(to >> TALLY_RUNNING & 1) - (int)(from >> TALLY_RUNNING & 1);
+
+    for (size_t i = 0; i < 2 * N_KINDS; i++) {
+        enum limit_kind k = kinds[i % N_KINDS];
+        const struct queue *q = i < N_KINDS ? NULL : j->tallied_queue;
+        const char *name = tally_entity(j, k);
+        struct entity *e;
+
+        if ((i >= N_KINDS && !q) || (k != LIMIT_ALL && !name))
+            continue;
+        e = need(t, q, k, name);
+        for (int w = 0; w < TALLY_COUNT; w++)
+            e->jobs[w] += (to >> w & 1 ? n_to : 0) - (from >> w & 1 ? n_from : 0);
+        if (k == LIMIT_ALL) {
+            e->states[j->tallied_state] -= from != 0;
+            e->states[state] += to != 0;
+        }
+        if (runs && j->tallied_amounts)
+            add_amounts(t, e, j, runs);
+        if (is_empty(e))
+            drop(t, e);
+    }
+}
+
+/* What it asked for when it was counted is what is taken off again, whatever is altered meanwhile. */
+static void keep_amounts(struct job *j)
+{
+    if (resc_dup(asked(j), &j->tallied_amounts) < 0)
+        abort(); /* as in need() */
+}
+
+static void count(struct tally *t, struct job *j, unsigned mask)
+{
+    bool runs = mask >> TALLY_RUNNING & 1;
+
+    if (runs && t->amounts && !j->tallied_amounts)
+        keep_amounts(j);
+    each(t, j, j->tallied, mask);
+    j->tallied = (unsigned char)mask;
+    j->tallied_as = job_count(j);
+    j->tallied_state = (unsigned char)job_view_number(j);
+    if (runs)
+        return;
+    resc_free(j->tallied_amounts);
+    j->tallied_amounts = NULL;
+}
+
+void tally_forget(struct tally *t, struct job *j)
+{
+    if (j->tallied)
+        count(t, j, 0);
+    j->tallied_queue = NULL;
+}
+
+/* A job whose script arrives counts where it will be, so that limits hold for submissions in pieces. */
+static struct queue *counted_in(const struct tally *t, const struct job *j)
+{
+    return j->state == JOB_ARRIVING && j->queue_name ? queues_find(t->site->queues, j->queue_name) : j->queue;
+}
+
+static unsigned mask_of(const struct job *j)
+{
+    if (job_is_over(j))
+        return 0;
+    return 1u << TALLY_LIVE | (j->state == JOB_QUEUED ? 1u << TALLY_QUEUED : 0) |
+           ((j->shares && j->state != JOB_SUSPENDED) || j->room ? 1u << TALLY_RUNNING : 0);
+}
+
+void tally_review(struct tally *t, struct job *j)
+{
+    unsigned mask = mask_of(j);
+    struct queue *q = counted_in(t, j);
+
+    if (mask == j->tallied && q == j->tallied_queue &&
+        (!mask || (job_count(j) == j->tallied_as && job_view_number(j) == j->tallied_state)))
+        return;
+    if (q != j->tallied_queue || !mask)
+        tally_forget(t, j);
+    if (!mask)
+        return;
+    j->tallied_queue = q;
+    count(t, j, mask);
+}
+
+/* --- questions ------------------------------------------------------------------------------------------ */
+
+int64_t tally_jobs(const struct tally *t, const struct queue *q, enum limit_kind k, const char *name,
+                   enum tally_what what)
+{
+    const struct entity *e = find(t, q, k, name);
+
+    return e ? e->jobs[what] : 0;
+}
+
+#ifdef CEDE_FAULTS
+static void recount(const struct tally *t, const struct queue *q, const int64_t states[TALLY_STATES])
+{
+    int64_t found[TALLY_STATES] = {0};
+
+    for (const struct job *j = jobs_first(t->site->jobs); j; j = jobs_next(j))
+        if (mask_of(j) && (!q || counted_in(t, j) == q))
+            found[job_view_number(j)]++;
+    assert(memcmp(found, states, sizeof found) == 0);
+}
+#endif
+
+const int64_t *tally_states(const struct tally *t, const struct queue *q)
+{
+    static const int64_t none[TALLY_STATES];
+    const struct entity *e = find(t, q, LIMIT_ALL, NULL);
+    const int64_t *states = e ? e->states : none;
+
+#ifdef CEDE_FAULTS
+    recount(t, q, states);
+#endif
+    return states;
+}
+
+/* Until somebody asks nobody pays for amounts. */
+static void begin_amounts(struct tally *t)
+{
+    t->amounts = true;
+    for (struct job *j = jobs_first(t->site->jobs); j; j = jobs_next(j)) {
+        unsigned mask = j->tallied;
+
+        if (!(mask & (1u << TALLY_RUNNING)))
+            continue;
+        /* off and on again: only a change of the mask moves amounts */
+        count(t, j, mask & ~(1u << TALLY_RUNNING));
+        count(t, j, mask);
+    }
+}
+
+const struct value *tally_running(struct tally *t, const struct queue *q, enum limit_kind k, const char *name,
+                                  int resource)
+{
+    const struct entity *e;
+
+    if (!t->amounts)
+        begin_amounts(t);
+    e = find(t, q, k, name);
+    return e ? resc_find(e->running, resource) : NULL;
+}

@@ -1,0 +1,65 @@
+#ifndef SERVER_CTX_H
+#define SERVER_CTX_H
+/* The objects of one server, held together: what handlers and parts are handed down.
+ *
+ * main.c creates it first and destroys it last. It owns the tables; everybody else borrows. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "change.h"
+#include "clock.h"
+#include "earmark.h"
+#include "jobs.h"
+#include "node.h"
+#include "queue.h"
+#include "resource.h"
+#include "sched_obj.h"
+#include "server_obj.h"
+
+struct site {
+    struct clock *clock;
+    struct change *change;
+    struct resource_table *resources;
+    struct server_obj *server;
+    struct queues *queues;
+    struct nodes *nodes;
+    struct scheds *scheds;
+    struct holds *holds;
+    struct jobs *jobs;
+    struct assign *assign;
+    struct tally *tally;
+    const char *name; /* of the server, as in job identifiers */
+    const char
+        *full_name;   /* its host's canonical name where that is another, interned; NULL: not known (yet) */
+    const char *home; /* PBS_HOME; NULL: it has none (tests) */
+    const char *store_id; /* identity of the store */
+    uint64_t epoch;
+    uid_t daemon_uid; /* of the scheduler where it is not root's (PBS_DAEMON_SERVICE_USER), else ours */
+    bool hosts_join;  /* PBS_HOSTS_JOIN: a MOM whose node nobody created gets one */
+    bool serves_all;  /* began as root: jobs of any user; else of its own user only */
+    unsigned char secret[32]; /* of the store: job cookies are made from it */
+    /* ^ What a job of another server is called here, since it came to us: its identifier, or NULL. */
+    const char *(*alias)(void *arg, const char *id);
+    void *alias_arg;
+    uint64_t resources_changed; /* number of the change at which a resource was made, altered or removed */
+};
+
+int site_create(struct site *s, struct clock *clock, const char *name, struct err *e);
+void site_destroy(struct site *s);
+
+/* Is this the server that a job identifier or destination names? "", "default" and the same host with more or fewer
+ * domains are. */
+bool site_is_named(const struct site *s, const char *server);
+/* Is a job by this name one of ours, asked of us? "41.svr1@other" was meant for another server, whoever brought it. */
+bool site_is_asked(const struct site *s, const struct jobid *id);
+
+/* The job of this name, by its own or by what it was called before it came here, or came back; NULL: there is none. */
+struct job *site_find_job(const struct site *s, const struct jobid *id);
+
+static inline int64_t site_now_s(const struct site *s)
+{
+    return clock_wall_s(s->clock);
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* See earmark_links.h. */
+#include "earmark_links.h"
+
+#include <stdlib.h>
+
+#include "earmark.h"
+#include "server_ctx.h"
+#include "limit_counts.h"
+#include "words.h"
+
+void hold_links_job(struct site *s, struct hold_obj *h, struct job *j)
+{
+    h->job = job_ref(j);
+    j->room = h;
+    tally_review(s->tally, j); /* from now on it counts as running */
+    jobs_touch(s->jobs, j, PART_NONE);
+}
+
+int hold_links_victim(struct hold_obj *h, struct job *j)
+{
+    struct job **more = realloc(h->victims, (h->n_victims + 1) * sizeof(struct job *));
+
+    if (!more)
+        return -1;
+    h->victims = more;
+    h->victims[h->n_victims++] = job_ref(j);
+    j->gives_way_to = h;
+    return 0;
+}
+
+void hold_links_strike(struct hold_obj *h, struct job *j)
+{
+    for (size_t i = 0; i < h->n_victims; i++)
+        if (h->victims[i] == j) {
+            h->victims[i] = h->victims[--h->n_victims];
+            job_unref(j);
+            return;
+        }
+}
+
+void hold_links_cut(struct site *s, struct hold_obj *h)
+{
+    for (size_t i = 0; i < h->n_victims; i++) {
+        h->victims[i]->gives_way_to = NULL;
+        job_unref(h->victims[i]);
+    }
+    free(h->victims);
+    h->victims = NULL;
+    h->n_victims = 0;
+    if (!h->job)
+        return;
+    h->job->room = NULL;
+    if (h->job->state != JOB_GONE) {
+        tally_review(s->tally, h->job);
+        jobs_touch(s->jobs, h->job, PART_NONE);
+    }
+    job_unref(h->job);
+    h->job = NULL;
+}
+
+int hold_links_names(const struct hold_obj *h, struct words *out)
+{
+    const char *text = attr_list_text(&h->obj.attrs, HOLD_ATTR_victims);
+    struct err e;
+
+    words_init(out);
+    return text ? words_parse_commas(text, out, &e) : 0;
+}

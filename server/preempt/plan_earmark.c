@@ -1,0 +1,495 @@
+/* Holds at work. See plan_earmark.h; the arithmetic is in plan_fit (before) and held (after), what a hold knows of its jobs in
+ * hold_links.
+ *
+ * Everything that may bring a hold forward (room given back, a victim settled, the job moved) only asks for a look
+ * at the end of the turn; the look decides: start, wait, or undo. So no decision is taken inside somebody else's
+ * change, and all that a turn brought counts together. What happens in a look is in the same batch as what caused
+ * it: a crash finds either the hold or what became of it. */
+#include "plan_earmark.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_admission.h"
+#include "commit.h"
+#include "exec_vnode.h"
+#include "earmark_sums.h"
+#include "earmark_links.h"
+#include "intern.h"
+#include "job_fsm.h"
+#include "job_run.h"
+#include "log.h"
+#include "loop.h"
+#include "preempt_notice.h"
+#include "pbs_error.h"
+#include "plan_draft.h"
+#include "plan_offer.h"
+#include "release_nodes.h"
+#include "run.h"
+#include "server_ctx.h"
+#include "strbuf.h"
+#include "run_suspend.h"
+#include "victim.h"
+#include "words.h"
+
+/* How long a hold all of whose victims have given way waits for the rest: a vnode that is not heard of yet. */
+enum { PATIENCE_S = 10, PATIENCE_AT_START_S = 60, TICK_MS = 500 };
+
+struct plan_holds {
+    struct plan_hold_parts p;
+};
+
+struct hold_plan {
+    struct plan_holds *all;
+    struct hold_obj *hold;
+    struct loop_timer *timer;
+    bool looking;           /* a look is due at the end of the turn */
+    bool starting;          /* it is we who run the job */
+    size_t at;              /* where room lacked last */
+    int64_t patient_till_s; /* 0: victims are still giving way */
+    struct err why;         /* code not 0: it is to be undone */
+};
+
+static void look(void *arg);
+static void victim_done(void *arg, struct job *j, enum preempt_result r);
+
+/* --- life of a plan ------------------------------------------------------------------------------------ */
+
+static void look_later(struct hold_plan *x)
+{
+    if (x->looking)
+        return;
+    x->looking = loop_defer(x->all->p.loop, look, x) == 0;
+    if (!x->looking)
+        loop_timer_set(x->timer, 0);
+}
+
+static void time_is_up(void *arg)
+{
+    look(arg);
+}
+
+static void set_timer(struct hold_plan *x)
+{
+    int64_t deadline_s = attr_list_number(&x->hold->obj.attrs, HOLD_ATTR_deadline, 0);
+
+    loop_timer_set(x->timer, x->patient_till_s ? TICK_MS : (deadline_s - site_now_s(x->all->p.site)) * 1000);
+}
+
+static struct hold_plan *plan_create(struct plan_holds *all, struct hold_obj *h, struct err *e)
+{
+    struct hold_plan *x = calloc(1, sizeof *x);
+
+    if (x)
+        x->timer = loop_timer_create(all->p.loop, LOOP_CLOCK, time_is_up, x);
+    if (!x || !x->timer) {
+        free(x);
+        err_set(e, PBSE_SYSTEM, "no memory to hold room for %s", h->obj.name);
+        return NULL;
+    }
+    x->all = all;
+    x->hold = h;
+    h->plan = x;
+    return x;
+}
+
+static void plan_free(struct hold_plan *x)
+{
+    loop_forget(x->all->p.loop, look, x);
+    loop_timer_destroy(x->timer);
+    x->hold->plan = NULL;
+    free(x);
+}
+
+static void close_hold(struct plan_holds *all, struct hold_obj *h)
+{
+    held_drop(all->p.site, h);
+    hold_links_cut(all->p.site, h);
+    if (h->plan)
+        plan_free(h->plan);
+    commit_drop_object(all->p.commit, h->obj.kind->name, h->obj.name);
+    holds_remove(all->p.site->holds, h);
+}
+
+/* --- undoing, and letting go of victims ------------------------------------------------------------------ */
+
+static void resume(struct plan_holds *all, struct job *j)
+{
+    struct err e;
+
+    if (j->state != JOB_SUSPENDED || j->suspender != SUSPENDED_BY_SCHED)
+        return; /* whom a person has suspended meanwhile, that person lets go on */
+    if (admissible_check(all->p.site, j, &e) < 0 || suspend_resume(all->p.suspend, j, false, &e) < 0)
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "it cannot go on at once: %s", e.text);
+}
+
+/* Those whom nothing has been done to yet are let be; the others come to victim_done when they have settled. */
+static void let_go(struct plan_holds *all, struct hold_obj *h, const char *why)
+{
+    struct strbuf text; /* for those who read it at the victim's */
+
+    strbuf_init(&text, 4096);
+    strbuf_addf(&text, "no room is needed for job %s any more: %s", h->obj.name, why);
+    for (size_t i = 0; i < h->n_victims; i++) {
+        struct job *j = h->victims[i];
+
+        j->gives_way_to = NULL;
+        if (victims_withdraw(all->p.victims, j, all, strbuf_str(&text)))
+            log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "need not give way to job %s after all", h->obj.name);
+    }
+    strbuf_fini(&text);
+}
+
+/* Those who were suspended for it, and are still. */
+static void resume_all(struct plan_holds *all, const struct words *victims, const char *urgent)
+{
+    for (size_t i = 0; i < victims->n; i++) {
+        struct job *j = plan_draft_find(all->p.site, victims->w[i]);
+
+        if (j && !j->preempt && j->preempted_by && strcmp(j->preempted_by, urgent) == 0)
+            resume(all, j);
+    }
+}
+
+void plan_holds_undo(struct plan_holds *all, struct hold_obj *h, const char *why)
+{
+    const char *urgent = intern_ref(h->obj.name);
+    struct words victims;
+
+    log_event(LOGC_JOB, LOGE_JOB, h->obj.name, "Room is no longer held: %s", why);
+    /* Names first, since the links go with the hold; and nobody can go on before its room is back. */
+    hold_links_names(h, &victims);
+    let_go(all, h, why);
+    close_hold(all, h);
+    resume_all(all, &victims, urgent);
+    words_fini(&victims);
+    intern_unref(urgent);
+}
+
+/* --- starting ------------------------------------------------------------------------------------------ */
+
+static bool was_altered(const struct hold_obj *h)
+{
+    const char *then = attr_list_text(&h->obj.attrs, HOLD_ATTR_schedselect);
+    const char *now = attr_list_text(&h->job->obj.attrs, JOB_ATTR_schedselect);
+
+    return strcmp(then ? then : "", now ? now : "") != 0;
+}
+
+/* true: it runs, and the plan is gone. false: not yet, or x->why says why never. */
+static bool try_start(struct hold_plan *x)
+{
+    struct plan_holds *all = x->all;
+    struct hold_obj *h = x->hold;
+    char by[300];
+    struct run_ask ask = {.location = attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode),
+                          .unlimited = attr_list_bool(&h->obj.attrs, HOLD_ATTR_by_request, false),
+                          .by = by};
+    struct err e = {0};
+    int rc;
+
+    if (was_altered(h)) {
+        err_set(&x->why, PBSE_BADSTATE, "the job asks for something else now");
+        return false;
+    }
+    if (admissible_waits(h->job, &x->why) < 0)
+        return false;
+    snprintf(by, sizeof by, "Scheduler@%s", all->p.site->name);
+    /* What our own claim moves is no news to us, and the room that is held must not stand in the way of its own job. */
+    x->starting = true;
+    held_switch(all->p.site, h, false);
+    rc = runs_start(all->p.runs, h->job, &ask, &e);
+    held_switch(all->p.site, h, true);
+    x->starting = false;
+    if (rc < 0) {
+        log_event(LOGC_JOB, LOGE_DEBUG, h->obj.name, "the room that is held cannot be claimed yet: %s",
+                  e.text);
+        if (e.code != PBSE_RESCUNAV)
+            x->why = e;
+        return false;
+    }
+    let_go(all, h, "it has started");
+    close_hold(all, h);
+    return true;
+}
+
+static bool is_too_late(const struct hold_plan *x)
+{
+    return site_now_s(x->all->p.site) >= attr_list_number(&x->hold->obj.attrs, HOLD_ATTR_deadline, 0);
+}
+
+/* All victims have given way, and it does not fit: somebody else's vnode is not back yet, or never will be. */
+static void wait_a_little(struct hold_plan *x)
+{
+    int64_t now = site_now_s(x->all->p.site);
+
+    if (!x->patient_till_s)
+        x->patient_till_s = now + PATIENCE_S;
+    else if (now >= x->patient_till_s)
+        err_set(&x->why, PBSE_RESCUNAV, "what its victims gave back is not enough");
+}
+
+static void look(void *arg)
+{
+    struct hold_plan *x = arg;
+    struct hold_obj *h = x->hold;
+
+    x->looking = false;
+    if (!x->why.code && held_is_there(x->all->p.site, h, &x->at) && try_start(x))
+        return;
+    if (!x->why.code && is_too_late(x))
+        err_set(&x->why, PBSE_RESCUNAV, "it took too long");
+    if (!x->why.code && h->n_victims == 0)
+        wait_a_little(x);
+    else if (site_now_s(x->all->p.site) >= x->patient_till_s)
+        x->patient_till_s = 0;
+    if (x->why.code)
+        plan_holds_undo(x->all, h, x->why.text);
+    else
+        set_timer(x);
+}
+
+/* --- what happens meanwhile ---------------------------------------------------------------------------- */
+
+static void room_changed(void *arg, struct hold_obj *h)
+{
+    (void)arg;
+    if (h->plan && !h->plan->starting)
+        look_later(h->plan);
+}
+
+/* The listener, for the job that the room is for. */
+static void job_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    struct hold_plan *x = j->room ? j->room->plan : NULL;
+
+    (void)arg;
+    (void)from;
+    (void)ev;
+    if (!x || x->starting || j->state == JOB_QUEUED)
+        return;
+    err_set(&x->why, PBSE_BADSTATE, "the job is %s", job_state_name(j->state));
+    look_later(x);
+}
+
+static void victim_done(void *arg, struct job *j, enum preempt_result r)
+{
+    struct plan_holds *all = arg;
+    struct hold_obj *h = j->gives_way_to;
+
+    if (!h) { /* what it stopped for is over already: it need not have, and goes on where that is possible */
+        if (r == PREEMPT_SUSPENDED)
+            resume(all, j);
+        return;
+    }
+    j->gives_way_to = NULL;
+    job_ref(j);
+    hold_links_strike(h, j);
+    held_review_job(all->p.site, j);
+    if (r == PREEMPT_FAILED)
+        err_set(&h->plan->why, PBSE_BADSTATE, "job %s could not be made to give way", j->obj.name);
+    job_unref(j);
+    change_touch(all->p.site->change, &h->obj.change, PART_NONE);
+    look_later(h->plan);
+}
+
+/* --- making the hold ----------------------------------------------------------------------------------- */
+
+static int begin_victim(struct plan_holds *all, struct hold_obj *h, const struct plan_draft *d,
+                        struct fit_victim *v, struct err *e)
+{
+    const struct preempt_ask policy = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
+    char by[300];
+    struct victim_ask ask = {.mark = {.methods = v->methods,
+                                      .by = by,
+                                      .scheduler = d->ask->scheduler->obj.name,
+                                      .urgent = h->obj.name},
+                             .done = victim_done,
+                             .arg = all};
+
+    snprintf(by, sizeof by, "Scheduler@%s", all->p.site->name);
+    ask.mark.grace_ms = notices_grace_ms(&policy, v->job, &ask.mark.grace_max_ms);
+    if (hold_links_victim(h, v->job) < 0)
+        return err_set(e, PBSE_SYSTEM, "no memory for a victim");
+    return victims_begin(all->p.victims, v->job, &ask, e);
+}
+
+/* From here on it can only fail for lack of memory; then what was begun is undone like any hold. */
+static int make(struct plan_holds *all, struct plan_draft *d, struct err *e)
+{
+    struct site *s = all->p.site;
+    struct job *j = d->ask->job;
+    struct hold_obj *h;
+
+    if (holds_add(s->holds, j->obj.name, &h, e) < 0)
+        return -1;
+    hold_links_job(all->p.site, h, j);
+    if (plan_draft_write(d, h, e) < 0 || !plan_create(all, h, e))
+        goto fail;
+    for (size_t i = 0; i < d->n_victims; i++)
+        if (begin_victim(all, h, d, &d->victims[i], e) < 0)
+            goto fail;
+    if (held_put(s, h, d->wants, d->n_wants, e) < 0)
+        goto fail;
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Room is held on %s until %zu jobs have given way",
+              d->ask->location, d->n_victims);
+    set_timer(h->plan);
+    look_later(h->plan);
+    return 0;
+fail:
+    plan_holds_undo(all, h, e->text);
+    return -1;
+}
+
+int plan_holds_make(struct plan_holds *all, const struct plan_ask *ask, struct err *e)
+{
+    struct plan_draft d = {.site = all->p.site, .methods = all->p.methods, .ask = ask};
+    int rc = plan_draft_examine(&d, e) < 0 ? -1 : make(all, &d, e);
+
+    plan_draft_fini(&d);
+    return rc;
+}
+
+/* --- an offer ------------------------------------------------------------------------------------------ */
+
+static int restore_room(struct plan_holds *all, struct hold_obj *h, struct err *e);
+
+/* The hold stands where the offer lets it, or where it stood. */
+static int move_hold(struct plan_holds *all, struct hold_obj *h, struct job *j, struct err *e)
+{
+    struct strbuf where;
+    struct err why;
+    int rc;
+
+    strbuf_init(&where, 1 << 20);
+    held_drop(all->p.site, h);
+    rc = plan_offer_place(all->p.site, h, j, &where, e);
+    if (rc == 0)
+        rc = attr_list_set_text(&h->obj.attrs, HOLD_ATTR_exec_vnode, strbuf_str(&where), e);
+    strbuf_fini(&where);
+    if (restore_room(all, h, &why) < 0) {
+        h->plan->why = why;
+        *e = why;
+        rc = -1;
+    }
+    change_touch(all->p.site->change, &h->obj.change, PART_HOT | PART_ATTRS);
+    look_later(h->plan);
+    return rc;
+}
+
+int plan_holds_offer(void *arg, struct job *j, struct err *e)
+{
+    struct plan_holds *all = arg;
+    struct hold_obj *h = j->gives_way_to;
+    const struct resize_ask ask = {.vnodes = j->preempt->offer, .by = j->preempt->by};
+
+    if (!h)
+        return err_set(e, PBSE_BADSTATE, "nobody has said what is needed");
+    if (resize_check(all->p.resize, j, &ask, e) < 0 || move_hold(all, h, j, e) < 0)
+        return -1;
+    log_event(LOGC_JOB, LOGE_JOB, h->obj.name, "Room is held on %s: job %s gives %s and keeps the rest",
+              attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode), j->obj.name, ask.vnodes);
+    return 0;
+}
+
+/* --- after a restart ----------------------------------------------------------------------------------- */
+
+static int restore_room(struct plan_holds *all, struct hold_obj *h, struct err *e)
+{
+    const char *text = attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode);
+    struct exec_vnode *where = text ? exec_vnode_parse(text, e) : NULL;
+    struct want *w = NULL;
+    size_t n = 0;
+    int rc;
+
+    if (!where)
+        return text ? -1 : err_set(e, PBSE_SYSTEM, "its row says not where");
+    rc = wants_make(all->p.site, h->job, where, &w, &n, e);
+    exec_vnode_destroy(where);
+    if (rc == 0)
+        rc = held_put(all->p.site, h, w, n, e);
+    wants_free(w, n);
+    return rc;
+}
+
+/* Those that had settled before have no mark any more. */
+static int restore_victims(struct plan_holds *all, struct hold_obj *h, struct err *e)
+{
+    struct victim_ask join = {.done = victim_done, .arg = all};
+    struct words names;
+    int rc = hold_links_names(h, &names);
+
+    for (size_t i = 0; i < names.n && rc == 0; i++) {
+        struct job *j = plan_draft_find(all->p.site, names.w[i]);
+
+        if (!j || !j->victim || !j->preempt->urgent || strcmp(j->preempt->urgent, h->obj.name) != 0)
+            continue;
+        rc = hold_links_victim(h, j) < 0 ? -1 : victims_begin(all->p.victims, j, &join, e);
+    }
+    words_fini(&names);
+    return rc;
+}
+
+static int restore_one(struct plan_holds *all, struct hold_obj *h, struct err *e)
+{
+    struct job *j = plan_draft_find(all->p.site, h->obj.name);
+
+    if (!j)
+        return err_set(e, PBSE_UNKJOBID, "the job is not there");
+    hold_links_job(all->p.site, h, j);
+    if (admissible_waits(j, e) < 0 || !plan_create(all, h, e) || restore_victims(all, h, e) < 0 ||
+        restore_room(all, h, e) < 0)
+        return -1;
+    h->plan->patient_till_s = site_now_s(all->p.site) + PATIENCE_AT_START_S;
+    look_later(h->plan);
+    return 0;
+}
+
+void plan_holds_restore(struct plan_holds *all)
+{
+    struct err e;
+
+    for (struct hold_obj *h = holds_first(all->p.site->holds), *next; h; h = next) {
+        next = holds_next(h);
+        if (restore_one(all, h, &e) < 0)
+            plan_holds_undo(all, h, e.text);
+    }
+}
+
+struct plan_holds *plan_holds_create(const struct plan_hold_parts *p)
+{
+    struct plan_holds *all = calloc(1, sizeof *all);
+
+    if (!all)
+        return NULL;
+    all->p = *p;
+    job_fsm_listen(p->fsm, job_moved, all);
+    holds_on_room(p->site->holds, room_changed, all);
+    return all;
+}
+
+void plan_holds_destroy(struct plan_holds *all)
+{
+    if (!all)
+        return;
+    holds_on_room(all->p.site->holds, NULL, NULL);
+    for (struct hold_obj *h = holds_first(all->p.site->holds); h; h = holds_next(h)) {
+        if (h->plan)
+            plan_free(h->plan);
+        held_drop(all->p.site, h);
+        hold_links_cut(all->p.site, h);
+    }
+    free(all);
+}
+
+void plan_holds_move(struct plan_holds *all, int64_t by_s)
+{
+    for (struct hold_obj *h = holds_first(all->p.site->holds); h; h = holds_next(h)) {
+        int64_t deadline_s = attr_list_number(&h->obj.attrs, HOLD_ATTR_deadline, 0);
+
+        attr_list_set_number(&h->obj.attrs, HOLD_ATTR_deadline, deadline_s + by_s, NULL);
+        change_touch(all->p.site->change, &h->obj.change, PART_ATTRS);
+        if (h->plan && h->plan->patient_till_s)
+            h->plan->patient_till_s += by_s;
+    }
+}

@@ -1,0 +1,358 @@
+/* See preempt_notice.h.
+ *
+ * Every order carries the whole notice, so one that is said again (a new deadline, an answer, a host that came back) makes
+ * the notice file what it is to be; only the attempt's number tells a shepherd that it is a new one. A host that
+ * cannot tell its job is no reason to wait: then there is no notice. */
+#include "preempt_notice.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <exec.h>
+
+#include "exec_send.h"
+#include "exec_vnode.h"
+#include "earmark.h"
+#include "intern.h"
+#include "job_audit.h"
+#include "job_run.h"
+#include "log.h"
+#include "ranks.h"
+#include "server_ctx.h"
+#include "strbuf.h"
+
+enum { TEXT_LIMIT = 60000, MS_PER_S = 1000 };
+
+struct notices {
+    struct site *site;
+    struct exec_send *send;
+    struct job_log *log;
+    const char *of;       /* interned name of the hold whose vnodes are in `wanted`; NULL: none */
+    struct ranks *wanted; /* vnodes, by address: compared, never followed */
+};
+
+struct notices *notices_create(struct site *s, struct exec_send *x, struct job_log *l)
+{
+    struct notices *n = calloc(1, sizeof *n);
+
+    if (n)
+        *n = (struct notices){.site = s, .send = x, .log = l};
+    return n;
+}
+
+void notices_destroy(struct notices *n)
+{
+    if (!n)
+        return;
+    intern_unref(n->of);
+    ranks_destroy(n->wanted);
+    free(n);
+}
+
+int64_t notices_grace_ms(const struct preempt_ask *a, const struct job *j, int64_t *max_ms)
+{
+    int64_t grace =
+        preempt_policy_number(a, j, QUEUE_ATTR_preempt_grace, SCHED_ATTR_preempt_grace) * MS_PER_S;
+
+    *max_ms =
+        preempt_policy_number(a, j, QUEUE_ATTR_preempt_grace_max, SCHED_ATTR_preempt_grace_max) * MS_PER_S;
+    return grace;
+}
+
+const char *notices_reply_name(int reply)
+{
+    switch (reply) {
+    case EXEC_NOTICE_READY:
+        return "ready";
+    case EXEC_NOTICE_DEFER:
+        return "defer";
+    case EXEC_NOTICE_PARTIAL:
+        return "partial";
+    case EXEC_NOTICE_REFUSE:
+        return "refuse";
+    default:
+        return "none";
+    }
+}
+
+/* --- what people and the job read ---------------------------------------------------------------------- */
+
+/* The vnodes of this hold, found once for all its victims: a plan may have 10,000 of them and 50,000 chunks. */
+static int know_wanted(struct notices *n, const struct hold_obj *h)
+{
+    const char *text = attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode);
+    struct exec_vnode *where;
+
+    if (n->of && strcmp(n->of, h->obj.name) == 0)
+        return 0;
+    ranks_destroy(n->wanted);
+    intern_unref(n->of);
+    n->of = NULL;
+    n->wanted = ranks_create();
+    where = n->wanted && text ? exec_vnode_parse(text, NULL) : NULL;
+    for (size_t i = 0; where && i < where->n; i++) {
+        const struct node *node = nodes_find(n->site->nodes, where->part[i].vnode);
+
+        if (node)
+            (void)ranks_add(n->wanted, node); /* without memory the notice names fewer */
+    }
+    if (where)
+        n->of = intern_ref(h->obj.name);
+    exec_vnode_destroy(where);
+    return n->wanted ? 0 : -1;
+}
+
+/* Of the vnodes that the urgent job is to have, those that this job uses; as many as a notice holds. */
+static void add_wanted(struct notices *n, const struct job *j, struct strbuf *out)
+{
+    const struct hold_obj *h = j->gives_way_to;
+
+    if (!h || know_wanted(n, h) < 0)
+        return;
+    for (const struct node_use *u = j->uses; u; u = u->next_of_job) {
+        const char *name = u->node->obj.name;
+
+        if (u->lent || ranks_find(n->wanted, u->node) == RANKS_NONE)
+            continue;
+        if (out->len + strlen(name) + 1 >= TEXT_LIMIT)
+            return;
+        strbuf_add_sep(out, "+");
+        strbuf_add(out, name);
+    }
+}
+
+static void set_comment(struct notices *n, struct job *j, const char *text)
+{
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, text, NULL);
+    jobs_touch(n->site->jobs, j, PART_HOT | PART_ATTRS);
+}
+
+/* For whom, and whose word it is. */
+static void add_reason(const struct job *j, struct strbuf *out)
+{
+    const struct preempt_mark *m = j->preempt;
+
+    if (m->urgent)
+        strbuf_addf(out, "to make room for job %s", m->urgent);
+    else
+        strbuf_addf(out, "at request of %s", m->by);
+}
+
+/* The method that comes next. */
+static const struct preempt_method_row *next_method(const struct job *j)
+{
+    enum method_id m = preempt_methods_first(&j->preempt->left);
+
+    return preempt_method_row(m == METHOD_NONE ? METHOD_DELETE : m);
+}
+
+static void comment(struct notices *n, struct job *j)
+{
+    time_t at = (time_t)(j->preempt->notice.deadline_ms / MS_PER_S);
+    struct strbuf b;
+    struct tm tm;
+    char when[64];
+
+    localtime_r(&at, &tm);
+    strftime(when, sizeof when, "%a %b %d at %H:%M:%S", &tm);
+    strbuf_init(&b, TEXT_LIMIT);
+    strbuf_addf(&b, "Notice: will be %s on %s ", next_method(j)->done, when);
+    add_reason(j, &b);
+    set_comment(n, j, strbuf_str(&b));
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "%s", strbuf_str(&b));
+    job_log_note(n->log, j, "notice: %s deadline_ms=%lld", next_method(j)->name,
+                 (long long)j->preempt->notice.deadline_ms);
+    strbuf_fini(&b);
+}
+
+/* --- orders -------------------------------------------------------------------------------------------- */
+
+/* What the job has asked for: "USR1:all" */
+static void take_signal(const struct job *j, char out[32], exec_target *target)
+{
+    const char *wish = attr_list_text(&j->obj.attrs, JOB_ATTR_preempt_signal);
+
+    snprintf(out, 32, "%.*s", wish ? (int)strcspn(wish, ":") : 0, wish ? wish : "");
+    *target = wish && strchr(wish, ':') ? EXEC_TARGET_ALL : EXEC_TARGET_SCRIPT;
+}
+
+static void send_it(struct notices *n, struct job *j, const char *answer)
+{
+    const struct preempt_mark *m = j->preempt;
+    struct strbuf wanted, why;
+    char signal[32];
+    exec_notice_args a = {.attempt = m->notice.attempt,
+                          .method = (char *)next_method(j)->name,
+                          .deadline_ms = m->notice.deadline_ms,
+                          .latest_ms = m->notice.given_ms + m->notice.grace_max_ms,
+                          .urgent = (char *)(m->urgent ? m->urgent : ""),
+                          .by = (char *)m->by,
+                          .answer = (char *)answer,
+                          .signal = signal};
+
+    strbuf_init(&wanted, TEXT_LIMIT);
+    strbuf_init(&why, TEXT_LIMIT);
+    add_wanted(n, j, &wanted);
+    add_reason(j, &why);
+    a.wanted = (char *)strbuf_str(&wanted);
+    a.why = (char *)strbuf_str(&why);
+    if (a.latest_ms < a.deadline_ms)
+        a.latest_ms = a.deadline_ms;
+    take_signal(j, signal, &a.target);
+    exec_send_notice(n->send, j, &a);
+    strbuf_fini(&wanted);
+    strbuf_fini(&why);
+}
+
+static void send_withdrawn(struct notices *n, struct job *j, const char *why)
+{
+    char none[1] = "";
+    exec_notice_args a = {.attempt = j->run->notices,
+                          .withdrawn = true,
+                          .method = none,
+                          .urgent = none,
+                          .by = none,
+                          .wanted = none,
+                          .why = (char *)why,
+                          .answer = none,
+                          .signal = none,
+                          .target = EXEC_TARGET_SCRIPT};
+
+    exec_send_notice(n->send, j, &a);
+}
+
+/* --- its life ------------------------------------------------------------------------------------------ */
+
+bool notices_give(struct notices *n, struct job *j, const struct method *m)
+{
+    struct preempt_notice *x = &j->preempt->notice;
+    struct err e;
+
+    if (!x->grace_ms || x->over || m->id == METHOD_SUSPEND || m->id == METHOD_RELEASE ||
+        j->state != JOB_RUNNING || j->intent != INTENT_NONE || m->can(m->arg, j, &e) < 0 ||
+        !exec_send_can_notice(n->send, j))
+        return false;
+    x->given_ms = clock_wall_ms(n->site->clock);
+    x->deadline_ms = x->given_ms + x->grace_ms;
+    x->attempt = ++j->run->notices;
+    x->method = m->id;
+    j->preempt->method = METHOD_NONE;
+    comment(n, j);
+    send_it(n, j, "");
+    return true;
+}
+
+static bool stretch(struct notices *n, struct job *j, unsigned need_s)
+{
+    struct preempt_notice *x = &j->preempt->notice;
+    int64_t latest = x->given_ms + (x->grace_max_ms > x->grace_ms ? x->grace_max_ms : x->grace_ms);
+    int64_t wanted = clock_wall_ms(n->site->clock) + (int64_t)need_s * MS_PER_S;
+    bool enough = wanted <= latest;
+
+    if (!enough)
+        wanted = latest;
+    if (wanted > x->deadline_ms) {
+        x->deadline_ms = wanted;
+        comment(n, j);
+    }
+    send_it(n, j, enough ? "granted" : "no more time than this is granted");
+    return true;
+}
+
+enum notice_effect notices_answer(struct notices *n, struct job *j, const exec_notice_data *d)
+{
+    struct preempt_mark *m = j->preempt;
+
+    if (!preempt_notice_stands(m) || d->attempt != m->notice.attempt) {
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "an answer to notice %u came late", d->attempt);
+        return NOTICE_NOTHING;
+    }
+    m->notice.reply = (int)d->answer;
+    jobs_touch(n->site->jobs, j, PART_HOT);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "answers its notice: %s %s",
+              notices_reply_name((int)d->answer), d->nodes);
+    job_log_note(n->log, j, "notice-reply: %s need_s=%u nodes=%s", notices_reply_name((int)d->answer),
+                 d->need_s, d->nodes);
+    switch (d->answer) {
+    case EXEC_NOTICE_DEFER:
+        return stretch(n, j, d->need_s) ? NOTICE_LATER : NOTICE_NOTHING;
+    case EXEC_NOTICE_PARTIAL:
+        return NOTICE_OFFER;
+    case EXEC_NOTICE_READY:
+    case EXEC_NOTICE_REFUSE:
+        return NOTICE_NOW;
+    }
+    return NOTICE_NOTHING;
+}
+
+void notices_refuse_offer(struct notices *n, struct job *j, const char *why)
+{
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its offer does not do: %s", why);
+    send_it(n, j, why);
+}
+
+void notices_close(struct notices *n, struct job *j)
+{
+    j->preempt->notice.over = true;
+    jobs_touch(n->site->jobs, j, PART_HOT);
+}
+
+/* The file goes, and what people read no longer foretells anything. */
+static void take_back(struct notices *n, struct job *j, const char *why)
+{
+    struct strbuf b;
+
+    j->preempt->notice.method = METHOD_NONE;
+    notices_close(n, j);
+    if (!j->run || j->state == JOB_EXITING)
+        return;
+    strbuf_init(&b, TEXT_LIMIT);
+    strbuf_addf(&b, "Notice withdrawn: %s", why);
+    set_comment(n, j, strbuf_str(&b));
+    strbuf_fini(&b);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "the notice is withdrawn: %s", why);
+    job_log_note(n->log, j, "notice-withdrawn: %s", why);
+    send_withdrawn(n, j, why);
+}
+
+void notices_withdraw(struct notices *n, struct job *j, const char *why)
+{
+    if (preempt_notice_stands(j->preempt))
+        take_back(n, j, why);
+}
+
+static void came_true(struct notices *n, struct job *j)
+{
+    struct strbuf b;
+
+    strbuf_init(&b, TEXT_LIMIT);
+    strbuf_add(&b, "Queued again ");
+    add_reason(j, &b);
+    set_comment(n, j, strbuf_str(&b));
+    strbuf_fini(&b);
+}
+
+void notices_settled(struct notices *n, struct job *j, enum preempt_result r)
+{
+    const struct preempt_notice *x = &j->preempt->notice;
+
+    if (!x->given_ms)
+        return;
+    if (job_is_waiting(j))
+        came_true(n, j);
+    else if (x->method && r == PREEMPT_SUSPENDED)
+        take_back(n, j, "the job is suspended instead");
+    else if (x->method && r == PREEMPT_FAILED)
+        take_back(n, j, "no method could be applied");
+}
+
+void notices_renew(struct notices *n, struct job *j)
+{
+    if (!j->run || !j->run->notices || j->run->finished)
+        return;
+    if (preempt_notice_stands(j->preempt))
+        send_it(n, j, "");
+    else if (!j->preempt)
+        send_withdrawn(n, j, "it was withdrawn before");
+}

@@ -1,0 +1,93 @@
+/* Facts about an end are noted once: the end of a job is noted before it becomes history, which is before it is settled. */
+#include "preempt_record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <exec.h>
+
+#include "clock.h"
+#include "earmark_sums.h"
+#include "intern.h"
+#include "job_run.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "server_ctx.h"
+
+int mark_make(struct site *s, struct job *j, const struct mark_ask *ask, struct err *e)
+{
+    struct preempt_mark *m = calloc(1, sizeof *m);
+
+    if (!m)
+        return err_set(e, PBSE_SYSTEM, "no memory to preempt %s", j->obj.name);
+    m->left = ask->methods;
+    m->by = intern_ref(ask->by);
+    m->scheduler = intern_ref(ask->scheduler);
+    m->urgent = intern_ref(ask->urgent);
+    m->since_ms = clock_wall_ms(s->clock);
+    m->notice.grace_ms = ask->grace_ms;
+    m->notice.grace_max_ms = ask->grace_max_ms;
+    j->preempt = m;
+    return 0;
+}
+
+void mark_drop(struct site *s, struct job *j)
+{
+    intern_unref(j->preempt->by);
+    intern_unref(j->preempt->scheduler);
+    intern_unref(j->preempt->urgent);
+    intern_unref(j->preempt->offer);
+    free(j->preempt);
+    j->preempt = NULL;
+    held_review_job(s, j);
+    if (j->state != JOB_GONE)
+        jobs_touch(s->jobs, j, PART_HOT);
+}
+
+void mark_take_method(struct preempt_mark *m)
+{
+    preempt_methods_add(&m->tried, preempt_methods_first(&m->left));
+    preempt_methods_drop_first(&m->left);
+}
+
+/* What people see of it. */
+static void note(struct site *s, struct job *j, enum preempt_result r)
+{
+    struct preempt_mark *m = j->preempt;
+
+    if (m->noted)
+        return;
+    m->noted = true;
+    j->ptime_s = j->preempt_time_s = site_now_s(s);
+    j->preempt_count++;
+    j->preempt_method = preempt_result_code(r)[0];
+    job_set_text(&j->preempted_by, m->urgent ? m->urgent : m->by);
+}
+
+bool mark_went_otherwise(const struct job *j, enum preempt_result r)
+{
+    return r == PREEMPT_DELETED && (j->preempt->method != METHOD_DELETE || j->preempt->came_late);
+}
+
+void mark_note_end(struct site *s, struct job *j, enum preempt_result r)
+{
+    if (r == PREEMPT_FAILED) {
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted");
+        j->preempt_failed_s = site_now_s(s);
+    } else if (r == PREEMPT_RELEASED) {
+        j->preempt->noted = true; /* it runs on: it has not been preempted */
+    } else if (!mark_went_otherwise(j, r)) {
+        note(s, j, r);
+    }
+}
+
+void mark_note_gone(struct site *s, struct job *j)
+{
+    struct preempt_mark *m = j->preempt;
+
+    if (!m)
+        return;
+    m->came_late = j->run && j->run->finished && j->run->reason == EXEC_END_ITSELF;
+    if (m->method == METHOD_DELETE && !m->came_late)
+        note(s, j, PREEMPT_DELETED);
+}

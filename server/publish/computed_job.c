@@ -1,0 +1,298 @@
+/* Derived attributes of jobs. See derived_attribs.h.
+ *
+ * Most are fields of struct job as they are: those are rows of offsets; the others are functions. */
+#include <stddef.h>
+
+#include "attr_list.h"
+#include "computed_rows.h"
+#include "job.h"
+#include "job_run.h"
+#include "job_view.h"
+#include "server_obj.h"
+#include "strbuf.h"
+#include "subjob.h"
+#include "depend_fact.h"
+
+enum form { FORM_NONE, FORM_TEXT, FORM_INT, FORM_UINT, FORM_INT64 };
+
+struct field {
+    enum form form;
+    bool zero_is_unset;
+    size_t offset;
+};
+
+#define TEXT(field)                                                                                          \
+    {                                                                                                        \
+        FORM_TEXT, true, offsetof(struct job, field)                                                         \
+    }
+#define TIME(field)                                                                                          \
+    {                                                                                                        \
+        FORM_INT64, true, offsetof(struct job, field)                                                        \
+    }
+
+static const struct field fields[JOB_ATTR_COUNT] = {
+    [JOB_ATTR_Job_Owner] = TEXT(owner),
+    [JOB_ATTR_euser] = TEXT(euser),
+    [JOB_ATTR_egroup] = TEXT(egroup),
+    [JOB_ATTR_hashname] = TEXT(obj.name),
+    [JOB_ATTR_Submit_Host] = TEXT(host),
+    [JOB_ATTR_ctime] = TIME(ctime_s),
+    [JOB_ATTR_mtime] = TIME(mtime_s),
+    [JOB_ATTR_qtime] = TIME(qtime_s),
+    [JOB_ATTR_etime] = TIME(etime_s),
+    [JOB_ATTR_stime] = TIME(stime_s),
+    [JOB_ATTR_obittime] = TIME(obittime_s),
+    [JOB_ATTR_history_timestamp] = TIME(history_s),
+    [JOB_ATTR_ptime] = TIME(ptime_s),
+    [JOB_ATTR_preempted_by] = TEXT(preempted_by),
+    [JOB_ATTR_preempt_time] = TIME(preempt_time_s),
+    [JOB_ATTR_preempt_method] = {FORM_INT, true, offsetof(struct job, preempt_method)},
+    [JOB_ATTR_preempt_failed] = TIME(preempt_failed_s),
+    [JOB_ATTR_preempt_count] = {FORM_UINT, true, offsetof(struct job, preempt_count)},
+    [JOB_ATTR_session_id] = {FORM_INT, true, offsetof(struct job, session)},
+    [JOB_ATTR_run_count] = {FORM_UINT, false, offsetof(struct job, run_count)},
+    [JOB_ATTR_run_version] = {FORM_UINT, true, offsetof(struct job, run_version)},
+    [JOB_ATTR_queue_rank] = {FORM_INT64, false, offsetof(struct job, queue_rank)},
+};
+
+bool computed_job_has_field(int index)
+{
+    return fields[index].form != FORM_NONE;
+}
+
+bool computed_job_field(const struct object *o, int index, struct value *out)
+{
+    const struct field *f = &fields[index];
+    const void *at = (const char *)o + f->offset;
+    int64_t n = 0;
+
+    switch (f->form) {
+    case FORM_NONE:
+        return false;
+    case FORM_TEXT:
+        return computed_text(*(const char *const *)at, out);
+    case FORM_INT:
+        n = *(const int *)at;
+        break;
+    case FORM_UINT:
+        n = *(const unsigned *)at;
+        break;
+    case FORM_INT64:
+        n = *(const int64_t *)at;
+        break;
+    }
+    return (n || !f->zero_is_unset) && computed_number(n, out);
+}
+
+/* ---- what is more than a field ----------------------------------------------------------------------- */
+
+static const struct job *job_of(const struct object *o)
+{
+    return (const struct job *)(const void *)o;
+}
+
+static bool job_state(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return computed_number(job_view_letter(job_of(o)), out);
+}
+
+static bool job_substate(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return computed_number(job_view_substate(job_of(o)), out);
+}
+
+static bool job_queue(struct computed *c, const struct object *o, struct value *out)
+{
+    const struct job *j = job_of(o);
+
+    (void)c;
+    return computed_text(j->moved_to ? j->moved_to : j->queue_name, out);
+}
+
+/* Its ties with jobs of this server, and those that the server keeps from which it came. */
+static bool job_depend(struct computed *c, const struct object *o, struct value *out)
+{
+    const char *own = attr_list_text(&o->attrs, JOB_ATTR_depend);
+    const char *home = attr_list_text(&o->attrs, JOB_ATTR_depend_home);
+
+    if (!own || !home)
+        return computed_text(own ? own : home, out);
+    strbuf_reset(&c->text);
+    return tie_list_join(own, home, &c->text) == 0 && computed_text(strbuf_str(&c->text), out);
+}
+
+static bool job_server(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)o;
+    return computed_text(c->site->name, out);
+}
+
+static bool job_exit_status(struct computed *c, const struct object *o, struct value *out)
+{
+    const struct job *j = job_of(o);
+
+    (void)c;
+    if (j->exited)
+        return computed_number(j->exit_status, out);
+    return job_is_over(j) && !j->moved_to && computed_number(NEVER_RAN_STATUS, out);
+}
+
+static bool job_holds(struct computed *c, const struct object *o, struct value *out)
+{
+    unsigned bits = job_of(o)->hold;
+
+    (void)c;
+    return computed_number(
+        (bits & ~(unsigned)(HOLD_DEPEND | HOLD_ARRAY)) | (bits & HOLD_DEPEND ? HOLD_SYSTEM : 0), out);
+}
+
+static bool job_room_held(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return job_of(o)->room && computed_number(1, out);
+}
+
+static bool job_paused(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return job_run_paused_s(job_of(o)) > 0 && computed_number(job_run_paused_s(job_of(o)), out);
+}
+
+static bool job_gives_way(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return job_of(o)->preempt && computed_number(1, out);
+}
+
+static bool job_preempt_deadline(struct computed *c, const struct object *o, struct value *out)
+{
+    const struct preempt_mark *m = job_of(o)->preempt;
+
+    (void)c;
+    return preempt_notice_stands(m) && computed_number(m->notice.deadline_ms / 1000, out);
+}
+
+static bool job_queue_type(struct computed *c, const struct object *o, struct value *out)
+{
+    const struct queue *q = job_of(o)->queue;
+
+    (void)c;
+    return computed_number(q && queue_is_route(q) ? 'R' : 'E', out);
+}
+
+static bool job_eligible(struct computed *c, const struct object *o, struct value *out)
+{
+    if (!attr_list_bool(&c->site->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
+        return false;
+    return computed_number(job_eligible_s(job_of(o), site_now_s(c->site)), out);
+}
+
+static bool job_accrue(struct computed *c, const struct object *o, struct value *out)
+{
+    if (!attr_list_bool(&c->site->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
+        return false;
+    return computed_number(job_of(o)->accrue_type, out);
+}
+
+/* Of the present run; when that is over, what was noted with the attributes. */
+static bool job_exec_host(struct computed *c, const struct object *o, struct value *out)
+{
+    const struct run *r = job_of(o)->run;
+
+    (void)c;
+    return computed_text(r ? job_run_where(r) : attr_list_text(&o->attrs, JOB_ATTR_exec_host), out);
+}
+
+static bool job_exec_vnode(struct computed *c, const struct object *o, struct value *out)
+{
+    const struct run *r = job_of(o)->run;
+
+    (void)c;
+    return computed_text(r ? job_run_vnodes(r) : attr_list_text(&o->attrs, JOB_ATTR_exec_vnode), out);
+}
+
+static bool put_used(struct computed *c, const struct job_usage *u)
+{
+    return resc_put(&c->amounts, RESC_cpupercent, value_of_number(u->cpupercent), NULL) == 0 &&
+           resc_put(&c->amounts, RESC_cput, value_of_number(u->cput_ms / 1000), NULL) == 0 &&
+           resc_put(&c->amounts, RESC_mem, value_of_kb((uint64_t)u->mem_kb), NULL) == 0 &&
+           resc_put(&c->amounts, RESC_ncpus, value_of_number(u->ncpus), NULL) == 0 &&
+           resc_put(&c->amounts, RESC_vmem, value_of_kb((uint64_t)u->vmem_kb), NULL) == 0 &&
+           resc_put(&c->amounts, RESC_walltime, value_of_number(u->walltime_ms / 1000), NULL) == 0;
+}
+
+/* What hooks have added (custom resources) lies with the attributes. */
+static bool job_used(struct computed *c, const struct object *o, struct value *out)
+{
+    const struct job *j = job_of(o);
+    const struct resc_list *stored = attr_list_amounts(&o->attrs, JOB_ATTR_resources_used);
+
+    if (j->array || (!j->stime_s && !j->exited && !stored))
+        return false;
+    computed_begin_amounts(c);
+    if (stored && resc_dup(stored, &c->amounts) < 0)
+        return false;
+    return put_used(c, &j->usage) && computed_amounts(c->amounts, out);
+}
+
+enum { REMAINING_MAX = (1 << 20) - 1, RAGGED_MAX = 128 << 20 };
+
+/* ---- arrays ------------------------------------------------------------------------------------------ */
+
+static bool array_states(struct computed *c, const struct object *o, struct value *out)
+{
+    struct subjob_counts n;
+
+    if (!job_of(o)->array)
+        return false;
+    subjob_count(c->site->jobs, job_of(o), &n);
+    strbuf_reset(&c->text);
+    strbuf_addf(&c->text, "Queued:%zu Running:%zu Exiting:%zu Expired:%zu ", n.queued, n.running, n.exiting,
+                n.expired);
+    return computed_text(strbuf_str(&c->text), out);
+}
+
+/* A set so ragged that it is no value any more is shown as far as it goes: its lowest indices are what a scheduler
+ * needs. */
+static bool array_remaining(struct computed *c, const struct object *o, struct value *out)
+{
+    struct strbuf all;
+    size_t n = REMAINING_MAX;
+
+    if (!job_of(o)->array)
+        return false;
+    strbuf_init(&all, RAGGED_MAX);
+    strbuf_reset(&c->text);
+    if (subjob_format_queued(c->site->jobs, job_of(o), &all) == 0) {
+        while (all.len > REMAINING_MAX && all.s[n] != ',')
+            n--;
+        strbuf_cut(&all, n);
+        strbuf_add(&c->text, strbuf_str(&all));
+    }
+    strbuf_fini(&all);
+    return computed_text(strbuf_str(&c->text), out);
+}
+
+computed_fn *const computed_job_rows[JOB_ATTR_COUNT] = {
+    [JOB_ATTR_resources_used] = job_used,
+    [JOB_ATTR_job_state] = job_state,
+    [JOB_ATTR_queue] = job_queue,
+    [JOB_ATTR_depend] = job_depend,
+    [JOB_ATTR_server] = job_server,
+    [JOB_ATTR_exec_host] = job_exec_host,
+    [JOB_ATTR_exec_vnode] = job_exec_vnode,
+    [JOB_ATTR_Hold_Types] = job_holds,
+    [JOB_ATTR_substate] = job_substate,
+    [JOB_ATTR_queue_type] = job_queue_type,
+    [JOB_ATTR_eligible_time] = job_eligible,
+    [JOB_ATTR_accrue_type] = job_accrue,
+    [JOB_ATTR_Exit_status] = job_exit_status,
+    [JOB_ATTR_array_state_count] = array_states,
+    [JOB_ATTR_array_indices_remaining] = array_remaining,
+    [JOB_ATTR_room_held] = job_room_held,
+    [JOB_ATTR_paused_time] = job_paused,
+    [JOB_ATTR_gives_way] = job_gives_way,
+    [JOB_ATTR_preempt_deadline] = job_preempt_deadline,
+};

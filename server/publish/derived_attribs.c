@@ -1,0 +1,408 @@
+/* Derived attributes: rows of functions, one table a kind. See derived_attribs.h.
+ *
+ * Rows are indexed by attribute, so that asking costs one look; those of jobs stand in computed_job.c. The
+ * struct holds one text and one list of amounts, in which a function may build its value: the next call
+ * builds there again, which is why a value is borrowed only until then. */
+#include "derived_attribs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attr_list.h"
+#include "computed_rows.h"
+#include "job.h"
+#include "job_view.h"
+#include "node.h"
+#include "queue.h"
+#include "sched_obj.h"
+#include "server_obj.h"
+#include "states.h"
+#include "limit_counts.h"
+
+#define TEXT_MAX ((size_t)1 << 20)
+
+static const struct node *node_of(const struct object *o)
+{
+    return (const struct node *)(const void *)o;
+}
+
+static const struct queue *queue_of(const struct object *o)
+{
+    return (const struct queue *)(const void *)o;
+}
+
+static bool text_made(struct computed *c, struct value *out)
+{
+    return strbuf_ok(&c->text) && computed_text(strbuf_str(&c->text), out);
+}
+
+/* ---- counts of jobs by state, for queues and the server ---------------------------------------------- */
+
+static bool show_total(const struct computed *c, const struct queue *q, struct value *out)
+{
+    const int64_t *states = tally_states(c->site->tally, q);
+    int64_t total = 0;
+
+    for (int i = 0; i < TALLY_STATES; i++)
+        total += states[i];
+    return computed_number(total, out);
+}
+
+static bool show_counts(struct computed *c, const struct queue *q, struct value *out)
+{
+    static const char letters[] = "TQHWREB";
+    const int64_t *states = tally_states(c->site->tally, q);
+
+    strbuf_reset(&c->text);
+    for (const char *l = letters; *l; l++)
+        strbuf_addf(&c->text, "%s:%lld ", states_count_word(*l), (long long)states[states_number(*l)]);
+    return text_made(c, out);
+}
+
+/* ---- queues ------------------------------------------------------------------------------------------ */
+
+static bool queue_total(struct computed *c, const struct object *o, struct value *out)
+{
+    return show_total(c, queue_of(o), out);
+}
+
+static bool queue_counts(struct computed *c, const struct object *o, struct value *out)
+{
+    return show_counts(c, queue_of(o), out);
+}
+
+static bool queue_assigned(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return computed_amounts(queue_of(o)->assigned, out);
+}
+
+static bool queue_has_nodes(struct computed *c, const struct object *o, struct value *out)
+{
+    return nodes_find_of_queue(c->site->nodes, o->name) && computed_number(1, out);
+}
+
+static computed_fn *const queue_rows[QUEUE_ATTR_COUNT] = {
+    [QUEUE_ATTR_total_jobs] = queue_total,
+    [QUEUE_ATTR_state_count] = queue_counts,
+    [QUEUE_ATTR_resources_assigned] = queue_assigned,
+    [QUEUE_ATTR_hasnodes] = queue_has_nodes,
+};
+
+/* ---- the server -------------------------------------------------------------------------------------- */
+
+static bool server_state(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)o;
+    return computed_text(states_server_word(server_obj_state(c->site->server)), out);
+}
+
+static bool server_host(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)o;
+    return computed_text(c->host, out);
+}
+
+static bool server_total(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)o;
+    return show_total(c, NULL, out);
+}
+
+static bool server_counts(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)o;
+    return show_counts(c, NULL, out);
+}
+
+static bool server_assigned(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)o;
+    return computed_amounts(c->site->server->assigned, out);
+}
+
+/* Nothing is licensed here; clients expect the counters. */
+static bool server_licenses(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    (void)o;
+    return computed_text(attr_def_get(OF_SERVER, SERVER_ATTR_license_count)->dflt, out);
+}
+
+static bool server_version(struct computed *c, const struct object *o, struct value *out)
+{
+    const char *said = attr_list_text(&o->attrs, SERVER_ATTR_reported_version);
+
+    (void)c;
+    return computed_text(said ? said : CEDE_VERSION, out);
+}
+
+static bool server_time(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)o;
+    return computed_number(site_now_s(c->site), out);
+}
+
+static computed_fn *const server_rows[SERVER_ATTR_COUNT] = {
+    [SERVER_ATTR_server_state] = server_state,
+    [SERVER_ATTR_server_host] = server_host,
+    [SERVER_ATTR_total_jobs] = server_total,
+    [SERVER_ATTR_state_count] = server_counts,
+    [SERVER_ATTR_resources_assigned] = server_assigned,
+    [SERVER_ATTR_license_count] = server_licenses,
+    [SERVER_ATTR_pbs_version] = server_version,
+    [SERVER_ATTR_current_time] = server_time,
+};
+
+/* ---- nodes ------------------------------------------------------------------------------------------- */
+
+static bool node_state(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return computed_number(node_of(o)->state, out);
+}
+
+/* Where nobody said who manages it, that is the MOM of its host. */
+static bool node_mom(struct computed *c, const struct object *o, struct value *out)
+{
+    const char *said = attr_list_text(&o->attrs, NODE_ATTR_Mom);
+    const char *host = value_text(attr_list_amount(&o->attrs, NODE_ATTR_resources_available, RESC_host));
+
+    (void)c;
+    return computed_text(said ? said : host ? host : o->name, out);
+}
+
+static int64_t cpus_of(const struct node_use *u)
+{
+    int64_t n = value_number(resc_find(u->amounts, RESC_ncpus));
+
+    return n > 0 ? n : 1;
+}
+
+/* "41.svr1/0, 41.svr1/1, 42.svr1/2": a slot for each cpu. */
+static bool node_jobs(struct computed *c, const struct object *o, struct value *out)
+{
+    int64_t next = 0;
+
+    strbuf_reset(&c->text);
+    for (const struct node_use *u = node_of(o)->uses; u; u = u->next)
+        for (int64_t end = next + cpus_of(u); next < end; next++)
+            strbuf_addf(&c->text, "%s%s/%lld", next ? ", " : "", u->job->obj.name, (long long)next);
+    return next > 0 && text_made(c, out);
+}
+
+/* What can be summed is shown from the beginning, as 0. */
+static bool node_assigned(struct computed *c, const struct object *o, struct value *out)
+{
+    static const int numbers[] = {RESC_ncpus, RESC_naccelerators};
+    static const int sizes[] = {RESC_mem, RESC_vmem, RESC_hbmem, RESC_accelerator_memory};
+    const struct resc_list *now = node_of(o)->assigned;
+
+    computed_begin_amounts(c);
+    if (now && resc_dup(now, &c->amounts) < 0)
+        return false;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (!resc_find(now, numbers[i]) && resc_put(&c->amounts, numbers[i], value_of_number(0), NULL) < 0)
+            return false;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (!resc_find(now, sizes[i]) && resc_put(&c->amounts, sizes[i], value_of_kb(0), NULL) < 0)
+            return false;
+    return computed_amounts(c->amounts, out);
+}
+
+static bool node_held(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return computed_amounts(node_of(o)->held, out);
+}
+
+static bool node_jobs_held(struct computed *c, const struct object *o, struct value *out)
+{
+    strbuf_reset(&c->text);
+    for (const struct hold_part *p = node_of(o)->parts; p; p = p->next) {
+        strbuf_add_sep(&c->text, ",");
+        strbuf_add(&c->text, p->hold->obj.name);
+    }
+    return node_of(o)->parts && text_made(c, out);
+}
+
+static bool node_held_alone(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    for (const struct hold_part *p = node_of(o)->parts; p; p = p->next)
+        if (p->alone)
+            return computed_number(1, out);
+    return false;
+}
+
+static bool node_license(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    (void)o;
+    return computed_number('l', out);
+}
+
+static bool node_state_time(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return node_of(o)->last_state_s && computed_number(node_of(o)->last_state_s, out);
+}
+
+static bool node_used_time(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return node_of(o)->last_used_s && computed_number(node_of(o)->last_used_s, out);
+}
+
+static computed_fn *const node_rows[NODE_ATTR_COUNT] = {
+    [NODE_ATTR_Mom] = node_mom,
+    [NODE_ATTR_state] = node_state,
+    [NODE_ATTR_jobs] = node_jobs,
+    [NODE_ATTR_resources_assigned] = node_assigned,
+    [NODE_ATTR_resources_held] = node_held,
+    [NODE_ATTR_jobs_held] = node_jobs_held,
+    [NODE_ATTR_held_alone] = node_held_alone,
+    [NODE_ATTR_license] = node_license,
+    [NODE_ATTR_last_state_change_time] = node_state_time,
+    [NODE_ATTR_last_used_time] = node_used_time,
+};
+
+/* ---- schedulers -------------------------------------------------------------------------------------- */
+
+static bool sched_state(struct computed *c, const struct object *o, struct value *out)
+{
+    const struct sched_obj *s = (const struct sched_obj *)(const void *)o;
+
+    (void)c;
+    switch (s->state) {
+    case SCHED_IS_DOWN:
+        return computed_text("down", out);
+    case SCHED_IS_IDLE:
+        return computed_text("idle", out);
+    case SCHED_IS_SCHEDULING:
+        return computed_text("scheduling", out);
+    }
+    return false;
+}
+
+/* Of the first scheduler "PBS_HOME/sched_priv", of another one "PBS_HOME/sched_priv_NAME". */
+static bool sched_place(struct computed *c, const struct object *o, const char *what, struct value *out)
+{
+    const bool first = strcmp(o->name, "default") == 0;
+
+    strbuf_reset(&c->text);
+    strbuf_addf(&c->text, "%s/%s%s%s", c->site->home, what, first ? "" : "_", first ? "" : o->name);
+    return c->site->home && text_made(c, out);
+}
+
+static bool sched_priv_preset(struct computed *c, const struct object *o, struct value *out)
+{
+    return sched_place(c, o, "sched_priv", out);
+}
+
+static bool sched_log_preset(struct computed *c, const struct object *o, struct value *out)
+{
+    return sched_place(c, o, "sched_logs", out);
+}
+
+static bool sched_partition_preset(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return strcmp(o->name, "default") == 0 && computed_text("pbs-default", out);
+}
+
+static computed_fn *const sched_presets[SCHED_ATTR_COUNT] = {
+    [SCHED_ATTR_sched_host] = server_host,
+    [SCHED_ATTR_partition] = sched_partition_preset,
+    [SCHED_ATTR_sched_priv] = sched_priv_preset,
+    [SCHED_ATTR_sched_log] = sched_log_preset,
+};
+
+static computed_fn *const sched_rows[SCHED_ATTR_COUNT] = {[SCHED_ATTR_state] = sched_state};
+
+/* ---- holds ------------------------------------------------------------------------------------------- */
+
+static bool hold_left(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return computed_number((int64_t)((const struct hold_obj *)(const void *)o)->n_victims, out);
+}
+
+static computed_fn *const hold_rows[HOLD_ATTR_COUNT] = {[HOLD_ATTR_victims_left] = hold_left};
+
+/* ---- the way in -------------------------------------------------------------------------------------- */
+
+static computed_fn *row_of(enum attr_of of, int index)
+{
+    switch (of) {
+    case OF_SERVER:
+        return server_rows[index];
+    case OF_QUEUE:
+        return queue_rows[index];
+    case OF_JOB:
+        return computed_job_rows[index];
+    case OF_NODE:
+        return node_rows[index];
+    case OF_SCHED:
+        return sched_rows[index];
+    case OF_HOLD:
+        return hold_rows[index];
+    case OF_RESV:
+    case OF_HOOK:
+    case OF_RESOURCE:
+    case OF_COUNT:
+        break;
+    }
+    return NULL;
+}
+
+bool computed_preset(struct computed *c, const struct object *o, int index, struct value *out)
+{
+    computed_fn *fn = o->kind->attrs == OF_SCHED ? sched_presets[index] : NULL;
+
+    return fn && fn(c, o, out);
+}
+
+struct computed *computed_create(const struct site *s)
+{
+    struct computed *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->site = s;
+    strbuf_init(&c->text, TEXT_MAX);
+    if (gethostname(c->host, sizeof c->host - 1) < 0)
+        c->host[0] = '\0';
+    return c;
+}
+
+void computed_destroy(struct computed *c)
+{
+    if (!c)
+        return;
+    strbuf_fini(&c->text);
+    resc_free(c->amounts);
+    free(c);
+}
+
+bool computed_has(enum attr_of of, int index)
+{
+    return row_of(of, index) != NULL || (of == OF_JOB && computed_job_has_field(index));
+}
+
+bool computed_value(struct computed *c, const struct object *o, int index, struct value *out)
+{
+    computed_fn *fn = row_of(o->kind->attrs, index);
+
+    if (!fn && o->kind->attrs == OF_JOB)
+        return computed_job_field(o, index, out);
+    return fn && fn(c, o, out);
+}
+
+const struct value *computed_get(struct computed *c, const struct object *o, int index, struct value *room)
+{
+    if (computed_has(o->kind->attrs, index))
+        return computed_value(c, o, index, room) ? room : NULL;
+    return attr_list_find(&o->attrs, index);
+}

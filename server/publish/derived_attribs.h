@@ -1,0 +1,34 @@
+#ifndef DERIVED_ATTRIBS_H
+#define DERIVED_ATTRIBS_H
+/* Derived attributes: what status shows that nobody sets. One table of rows: kind, attribute -> function.
+ *
+ * A function makes a value of the attribute's own type from the object's fields, so that showing, comparing and
+ * filtering treat it like one that is stored. Nothing is kept; a missing value means "not set". Loop thread.
+ */
+#include <stdbool.h>
+
+#include "attr_def.h"
+#include "object.h"
+#include "server_ctx.h"
+#include "strbuf.h"
+#include "value.h"
+
+struct computed;
+
+struct computed *computed_create(const struct site *s); /* NULL: no memory */
+void computed_destroy(struct computed *c);
+
+/* Has this attribute a row here? */
+bool computed_has(enum attr_of of, int index);
+
+/* The attribute's value now; `out` borrows from the object or from `c` until the next call. false: not set. */
+bool computed_value(struct computed *c, const struct object *o, int index, struct value *out);
+
+/* What holds because nobody has set this attribute, where that depends on the place: a scheduler's directories, for one.
+ * For who looks; those whom it concerns find it themselves. false: nothing. */
+bool computed_preset(struct computed *c, const struct object *o, int index, struct value *out);
+
+/* What the object has under this attribute, derived or set by somebody; NULL: nothing. Borrowed as above. */
+const struct value *computed_get(struct computed *c, const struct object *o, int index, struct value *room);
+
+#endif

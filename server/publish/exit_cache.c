@@ -1,0 +1,165 @@
+/* How jobs ended that somebody waits for. See exit_cache.h.
+ *
+ * A ring by time of the end; each is a row of kind "end" in the store. A lookup goes through the ring from
+ * the newest: who asks mostly asks at once. */
+#include "exit_cache.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "commit.h"
+#include "job_fsm.h"
+#include "log.h"
+#include "loop.h"
+#include "pbs_error.h"
+#include "restore.h"
+#include "schema.h"
+#include "server_ctx.h"
+#include "strbuf.h"
+
+enum { PURGE_EVERY_MS = 60 * 1000 };
+
+struct ends {
+    struct site *site;
+    struct commit *commit;
+    struct loop_timer *purge;
+    size_t first, n;
+    struct job_end_note ring[ENDS_MAX];
+};
+
+static struct job_end_note *at(struct ends *d, size_t i)
+{
+    return &d->ring[(d->first + i) % ENDS_MAX];
+}
+
+static const char *name_of(const struct ends *d, struct job_key key, char out[static JOBID_TEXT_MAX])
+{
+    return jobid_format(out, key, false, d->site->name);
+}
+
+static void drop_first(struct ends *d)
+{
+    char name[JOBID_TEXT_MAX];
+
+    commit_drop_object(d->commit, "end", name_of(d, at(d, 0)->key, name));
+    d->first = (d->first + 1) % ENDS_MAX;
+    d->n--;
+}
+
+static void add(struct ends *d, const struct job_end_note *note)
+{
+    if (d->n == ENDS_MAX)
+        drop_first(d);
+    *at(d, d->n++) = *note;
+}
+
+static void purge(void *arg)
+{
+    struct ends *d = arg;
+
+    while (d->n > 0 && at(d, 0)->at_s + ENDS_KEEP_S <= site_now_s(d->site))
+        drop_first(d);
+    if (d->n > 0)
+        loop_timer_set(d->purge, PURGE_EVERY_MS);
+}
+
+static void listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    struct ends *d = arg;
+    struct job_end_note note = {j->key, j->exited, j->exit_status, j->stime_s, site_now_s(d->site)};
+    char name[JOBID_TEXT_MAX], json[192];
+
+    (void)ev;
+    if (!job_is_over(j) || from == JOB_FINISHED || attr_list_number(&j->obj.attrs, JOB_ATTR_block, 0) == 0)
+        return;
+    add(d, &note);
+    snprintf(json, sizeof json,
+             "{\"seq\":%lld,\"index\":%d,\"exited\":%s,\"status\":%d,\"start\":%lld,\"at\":%lld}",
+             (long long)note.key.seq, note.key.index, note.exited ? "true" : "false", note.exit_status,
+             (long long)note.start_s, (long long)note.at_s);
+    commit_put_object(d->commit, "end", name_of(d, note.key, name), json, NULL);
+    loop_timer_set(d->purge, PURGE_EVERY_MS);
+}
+
+struct ends *ends_create(struct loop *l, struct site *s, struct job_fsm *f, struct commit *c)
+{
+    struct ends *d = calloc(1, sizeof *d);
+
+    if (!d)
+        return NULL;
+    d->site = s;
+    d->commit = c;
+    d->purge = loop_timer_create(l, LOOP_CLOCK, purge, d);
+    if (!d->purge) {
+        free(d);
+        return NULL;
+    }
+    job_fsm_listen(f, listen, d);
+    return d;
+}
+
+void ends_destroy(struct ends *d)
+{
+    if (!d)
+        return;
+    loop_timer_destroy(d->purge);
+    free(d);
+}
+
+struct ends_taking {
+    struct ends *ends;
+    const struct restore_faults *faults;
+};
+
+static int take(void *arg, const struct store_row *row, struct err *e)
+{
+    const struct ends_taking *t = arg;
+    json_t *json = json_loads(store_row_text(row, 1) ? store_row_text(row, 1) : "", 0, NULL);
+    json_int_t seq = 0, index = 0, status = 0, start = 0, when = 0;
+    int exited = 0;
+
+    (void)e;
+    if (json && json_unpack(json, "{s:I,s:I,s:b,s:I,s?I,s:I}", "seq", &seq, "index", &index, "exited",
+                            &exited, "status", &status, "start", &start, "at", &when) == 0)
+        add(t->ends, &(struct job_end_note){.key = {seq, (int32_t)index},
+                                            .exited = exited != 0,
+                                            .exit_status = (int)status,
+                                            .start_s = start,
+                                            .at_s = when});
+    else
+        restore_tell_object(t->faults, "end", row, false, "the note of a job's end cannot be read");
+    json_decref(json);
+    return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct job_end_note *x = a, *y = b;
+
+    return (x->at_s > y->at_s) - (x->at_s < y->at_s);
+}
+
+int ends_restore(struct ends *d, struct store *from, const struct restore_faults *faults, struct err *e)
+{
+    struct ends_taking t = {d, faults};
+    struct batch_stmt q;
+
+    stmt_init(&q, STMT_OBJECT_ALL);
+    stmt_text(&q, "end");
+    if (store_query(from, &q, take, &t, e) < 0)
+        return -1;
+    qsort(d->ring, d->n, sizeof d->ring[0], by_time); /* nothing has been dropped yet: it begins at 0 */
+    purge(d);
+    return 0;
+}
+
+const struct job_end_note *ends_find(const struct ends *d, struct job_key key)
+{
+    for (size_t i = d->n; i-- > 0;) {
+        const struct job_end_note *note = &d->ring[(d->first + i) % ENDS_MAX];
+
+        if (job_key_is_equal(note->key, key))
+            return note;
+    }
+    return NULL;
+}

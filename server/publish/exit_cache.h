@@ -1,0 +1,37 @@
+#ifndef EXIT_CACHE_H
+#define EXIT_CACHE_H
+/* How jobs ended that somebody waits for (block=true), for some minutes, whether history is kept or not: a
+ * waiter who has lost his connection, or asks a moment late, still gets the status. Stored, so that a server that
+ * is killed between a job's end and the answer knows it again. Bounded: the oldest are forgotten. Loop thread
+ * only. */
+#include <stdbool.h>
+
+#include "err.h"
+#include "jobid.h"
+
+struct restore_faults;
+
+struct commit;
+struct ends;
+struct job_fsm;
+struct loop;
+struct site;
+struct store;
+
+enum { ENDS_KEEP_S = 600, ENDS_MAX = 10000 };
+
+struct job_end_note {
+    struct job_key key;
+    bool exited; /* exit_status has meaning */
+    int exit_status;
+    int64_t start_s, at_s; /* start_s 0: it never started */
+};
+
+struct ends *ends_create(struct loop *l, struct site *s, struct job_fsm *f, struct commit *c); /* listens */
+void ends_destroy(struct ends *d);
+int ends_restore(struct ends *d, struct store *from, const struct restore_faults *faults,
+                 struct err *e); /* at start; blocks */
+
+const struct job_end_note *ends_find(const struct ends *d, struct job_key key); /* NULL: not known */
+
+#endif

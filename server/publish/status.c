@@ -1,0 +1,149 @@
+/* Objects as their readers see them. See status.h; queries are in status_query.c.
+ *
+ * What is shown of an object is decided in attrib_render.c, for all; here it becomes an entry of the wire, or the
+ * JSON that history keeps. That is written as a manager sees it, hidden attributes too. */
+#include "status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "json_text.h"
+#include "pbs_error.h"
+#include "server_obj.h"
+#include "status_private.h"
+
+struct status *status_create(struct site *s, struct reader *r)
+{
+    struct status *st = calloc(1, sizeof *st);
+
+    if (!st)
+        return NULL;
+    st->site = s;
+    st->reader = r;
+    st->shown = shown_create(s);
+    if (!st->shown) {
+        free(st);
+        return NULL;
+    }
+    return st;
+}
+
+void status_destroy(struct status *st)
+{
+    if (!st)
+        return;
+    shown_destroy(st->shown);
+    free(st);
+}
+
+int status_encode(struct status *st, const struct object *o, const struct attr_select *want,
+                  const struct attr_reader *reader, struct rpc_buf *out)
+{
+    struct shown_attrs a;
+    size_t before = out->len;
+
+    if (shown_text(out, o->name, strlen(o->name)) == 0 && shown_begin(&a, out) == 0 &&
+        shown_walk(st->shown, o, want, reader, shown_triple, &a) == 0) {
+        shown_end(&a);
+        return 0;
+    }
+    rpc_buf_cut(out, before);
+    return -1;
+}
+
+int status_walk(struct status *st, const struct object *o, const struct attr_select *want,
+                const struct attr_reader *reader, attr_walk_fn *fn, void *arg)
+{
+    return shown_walk(st->shown, o, want, reader, fn, arg);
+}
+
+int status_want(const struct site *s, enum attr_of of, const ifl_wanted *wanted, size_t n,
+                struct attr_select *out, struct err *e)
+{
+    attr_select_init(out, of);
+    if (n == 0)
+        attr_select_all(out);
+    for (size_t i = 0; i < n; i++)
+        if (attr_select_add(out, s->resources, wanted[i].name, wanted[i].resource, e) < 0) {
+            attr_select_fini(out);
+            return -1;
+        }
+    return 0;
+}
+
+bool status_shows_hidden(const struct site *s)
+{
+    return attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_show_hidden_attribs, false);
+}
+
+struct attr_reader status_reader(const struct site *s, enum level level, const char *who)
+{
+    bool hides = level < LEVEL_OPERATOR &&
+                 (attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_hide_environments, false) ||
+                  server_obj_is_closed(s->server));
+
+    return (struct attr_reader){
+        .level = level, .show_hidden = status_shows_hidden(s), .only_of = hides ? (who ? who : "") : NULL};
+}
+
+bool status_may_see(const struct site *s, enum level level, const char *who, const char *owner)
+{
+    if (level >= LEVEL_OPERATOR ||
+        (attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_query_other_jobs, true) &&
+         !server_obj_is_closed(s->server)))
+        return true;
+    return who && owner && strcmp(who, owner) == 0;
+}
+
+/* ---- history rows ------------------------------------------------------------------------------------ */
+
+struct json_out {
+    struct strbuf *out;
+    const char *open; /* attribute whose resources are being written */
+};
+
+static void close_resources(struct json_out *j)
+{
+    if (j->open)
+        strbuf_add_char(j->out, '}');
+    j->open = NULL;
+}
+
+static void comma(struct strbuf *out)
+{
+    if (out->len && out->s[out->len - 1] != '{')
+        strbuf_add_char(out, ',');
+}
+
+static int json_triple(void *arg, const char *name, const char *resource, const char *value)
+{
+    struct json_out *j = arg;
+
+    if (!resource || j->open != name)
+        close_resources(j);
+    comma(j->out);
+    if (resource && !j->open) {
+        json_text_add(j->out, name);
+        strbuf_add(j->out, ":{");
+        j->open = name;
+    }
+    json_text_add(j->out, resource ? resource : name);
+    strbuf_add_char(j->out, ':');
+    return json_text_add(j->out, value);
+}
+
+int status_history_json(struct status *st, const struct job *j, struct strbuf *out)
+{
+    const struct attr_reader all = {.level = LEVEL_MANAGER, .show_hidden = true};
+    struct json_out json = {.out = out};
+    struct attr_select want;
+    int rc;
+
+    attr_select_init(&want, OF_JOB);
+    attr_select_all(&want);
+    strbuf_add_char(out, '{');
+    rc = shown_walk(st->shown, &j->obj, &want, &all, json_triple, &json);
+    close_resources(&json);
+    attr_select_fini(&want);
+    return rc < 0 ? -1 : strbuf_add_char(out, '}');
+}

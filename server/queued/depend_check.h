@@ -1,0 +1,22 @@
+#ifndef DEPEND_CHECK_H
+#define DEPEND_CHECK_H
+/* Is a list of dependencies right for a job? Changes nothing. */
+#include "depend_end.h"
+#include "depend_history.h"
+#include "err.h"
+
+struct depend_pasts {
+    const struct depend_past *v;
+    size_t n;
+};
+
+/* What an "after" means now for the job that has it: by the target, by the store's history, or by where it went. False:
+ * nobody knows such a job. */
+bool depend_check_met(const struct depends *w, const struct depend_item *item, struct depend_pasts past,
+                      enum tie_met *met);
+
+/* As depends_check. */
+int depend_check(struct depends *w, const struct job *j, const char *text, struct depend_pasts past,
+                 struct err *e);
+
+#endif

@@ -1,0 +1,51 @@
+#ifndef DEPEND_END_H
+#define DEPEND_END_H
+/* One end of a tie: a job of this server, or what stands here for one that has moved (depend_remote.h). */
+#include "depend_remote.h"
+#include "depend.h"
+#include "depend_list.h"
+#include "job.h"
+#include "depend_fact.h"
+
+/* What depend.c, depend_ties.c, depend_remote_news.c and depend_check.c share; nobody else looks inside. */
+struct depends {
+    struct site *site;
+    struct job_fsm *fsm;
+    struct aways *aways;
+    struct notes *notes;
+    struct depends_hooks hooks;
+    uint32_t search; /* number of the last search for a cycle */
+};
+
+struct depend_end {
+    struct job *job;
+    struct away *away; /* where job is NULL; both NULL: nobody */
+};
+
+struct depend_end depend_end_find(const struct depends *w, struct job_key key);
+
+static inline struct depend_end depend_end_of(struct job *j)
+{
+    return (struct depend_end){.job = j};
+}
+static inline bool depend_end_is(struct depend_end t)
+{
+    return t.job || t.away;
+}
+
+unsigned depend_end_facts(struct depend_end t); /* enum tie_fact */
+bool depend_end_is_over(struct depend_end t);
+bool depend_end_waits(struct depend_end t); /* it has not begun, or waits again */
+const char *depend_end_name(struct depend_end t);
+const char *depend_end_user(struct depend_end t);                            /* interned; NULL: not known */
+struct depend_item depend_end_item(struct depend_end t, enum depend_kind k); /* a tie of this kind to it */
+/* Its ties with jobs of this server. */
+void depend_end_list(const struct depends *w, struct depend_end t, struct depend_items *out);
+
+/* What is known of a job of this server in itself. */
+unsigned depend_facts_of(const struct job *j);
+
+/* Where a job of this number went to, of which nothing else is known here; NULL: nowhere. */
+const char *depend_gone(const struct depends *w, struct job_key key, bool array);
+
+#endif

@@ -1,0 +1,27 @@
+#ifndef DEPEND_HISTORY_H
+#define DEPEND_HISTORY_H
+/* How the targets of a dependency ended that only the store's history knows. Loop thread only. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "err.h"
+#include "jobid.h"
+
+struct reader;
+struct site;
+
+struct depend_past {
+    struct job_key key;
+    bool started;
+    bool ok; /* exit status 0 */
+};
+
+typedef void depend_past_fn(void *arg, const struct depend_past *past, size_t n);
+
+/* Ask for those targets of this list that are not in memory. 0: there is nothing to ask (fn is not called), and
+ * 1: fn will be called once, with those that were found. -1: too much waits for the store (PBSE_SYSTEM). A list that
+ * cannot be read has nothing to ask; depends_check says what is wrong with it. */
+int depend_past_ask(const struct site *s, struct reader *r, const char *text, depend_past_fn *fn, void *arg,
+                    struct err *e);
+
+#endif

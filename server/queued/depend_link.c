@@ -1,0 +1,399 @@
+/* Aways in step with other servers. See depend_link.h.
+ *
+ * An away is found by its number when an answer comes: it may have gone meanwhile. What changes in one turn is said together
+ * after it, and what is said while the same is under way is said when that is acknowledged. */
+#include "depend_link.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include <ifl.h>
+
+#include "depend_remote.h"
+#include "depend.h"
+#include "intern.h"
+#include "log.h"
+#include "loop.h"
+#include "pbs_error.h"
+#include "peer_server.h"
+#include "rpc_conn.h"
+#include "strbuf.h"
+#include "depend_fact.h"
+
+enum {
+    RETRY_FIRST_MS = 1000,
+    RETRY_MAX_MS = 60000,
+    TRACK_WAIT_S = 300,
+    TRACKS_MAX = 4096,
+    LIST_MAX = 8 << 20
+};
+
+/* What goes to one server. */
+struct away_line {
+    struct away_line *next;
+    struct away_links *all;
+    const char *server; /* interned */
+    struct peer *peer;
+    struct rpc_conn *conn;           /* while it is ready */
+    struct loop_timer *timer, *slow; /* slow: what cannot be done at the moment is tried again */
+    int64_t retry_ms;
+    bool dialled, failing;
+    struct away *aways;
+    struct errand *errands; /* calls under way */
+    size_t n_asked;
+};
+
+struct away_links {
+    struct loop *loop;
+    struct peers *peers;
+    struct aways *aways;
+    struct depends *depends;
+    struct away_line *lines;
+};
+
+/* A call under way. */
+struct errand {
+    struct errand *prev, *next;
+    struct away_line *line;
+    struct job_key key;
+};
+
+static void errand_free(struct errand *x)
+{
+    DL_DELETE(x->line->errands, x);
+    free(x);
+}
+
+static void later(struct away_line *l, const struct err *why)
+{
+    log_event(LOGC_SVR, LOGE_DEBUG, l->server, "dependencies cannot be told there (%s); again in %lld s",
+              why->text, (long long)l->retry_ms / 1000);
+    l->failing = true;
+    loop_timer_set(l->timer, l->retry_ms);
+    l->retry_ms = l->retry_ms * 2 < RETRY_MAX_MS ? l->retry_ms * 2 : RETRY_MAX_MS;
+}
+
+/* It is all to be said again. */
+static void hang_up(struct away_line *l)
+{
+    struct away *a;
+
+    peer_hang_up(l->peer);
+    while (l->errands)
+        errand_free(l->errands);
+    l->conn = NULL;
+    l->dialled = false;
+    l->n_asked = 0;
+    DL_FOREACH2(l->aways, a, line_next)
+    {
+        a->saying = a->asked = false;
+        a->unsaid = true;
+    }
+}
+
+/* --- what is said, and asked ------------------------------------------------------------------------------ */
+
+static void pump_one(struct away_line *l, struct away *a);
+static void pump(struct away_line *l);
+
+static bool is_done(const struct away *a)
+{
+    return !a->depend && !a->home && !a->doomed && !a->from_elsewhere && !a->unsaid && !a->saying;
+}
+
+/* Not the connection's fault alone: nothing of this line can be answered at the moment. */
+static void give_way(struct away_line *l, const char *text)
+{
+    struct err e;
+
+    err_set(&e, PBSE_SYSTEM, "%s", text);
+    hang_up(l);
+    later(l, &e);
+}
+
+static void unknown(struct away_line *l, struct away *a)
+{
+    depends_unknown(l->all->depends, a); /* it may be gone */
+    loop_timer_set(l->slow, RETRY_MAX_MS);
+}
+
+static void on_said(void *arg, const struct rpc_outcome *o)
+{
+    struct errand *x = arg;
+    struct away_line *l = x->line;
+    struct away *a = aways_find(l->all->aways, x->key);
+    const ifl_result *r = o->result;
+
+    errand_free(x);
+    if (o->status == RPC_ST_LOST)
+        return;
+    if (a)
+        a->saying = false;
+    if (o->status != RPC_ST_OK)
+        give_way(l, o->why->text);
+    else if (r->code != 0 && r->code != PBSE_UNKJOBID)
+        give_way(l, r->text);
+    else if (a && is_done(a))
+        aways_remove(l->all->aways, a);
+    else if (a && r->code)
+        unknown(l, a);
+    else if (a)
+        pump_one(l, a);
+}
+
+static void heard(struct away_line *l, struct job_key key, unsigned facts)
+{
+    struct away *a = aways_find(l->all->aways, key);
+
+    if (a)
+        depends_heard(l->all->depends, a, facts);
+    a = aways_find(l->all->aways, key);
+    if (a)
+        pump_one(l, a);
+}
+
+static void on_heard(void *arg, const struct rpc_outcome *o)
+{
+    struct errand *x = arg;
+    struct away_line *l = x->line;
+    struct job_key key = x->key;
+    struct away *a = aways_find(l->all->aways, key);
+    const ifl_track_result *r = o->result;
+    bool others_wait = l->n_asked >= TRACKS_MAX;
+
+    errand_free(x);
+    if (o->status == RPC_ST_LOST)
+        return;
+    l->n_asked -= l->n_asked > 0;
+    if (a) {
+        a->asked = false;
+        DL_DELETE2(l->aways, a, line_prev, line_next); /* the others come first */
+        DL_APPEND2(l->aways, a, line_prev, line_next);
+    }
+    if (others_wait)
+        pump(l);
+    if (o->status != RPC_ST_OK)
+        give_way(l, o->why->text);
+    else if (r->result.code == 0)
+        heard(l, key, r->facts);
+    else if (r->result.code != PBSE_UNKJOBID)
+        give_way(l, r->result.text);
+    else if (a)
+        unknown(l, a);
+}
+
+static void errand_call(struct away *a, const struct rpc_call_spec *spec, rpc_outcome_fn *fn, bool *flag)
+{
+    struct errand *x = malloc(sizeof *x);
+    struct err e;
+
+    if (!x)
+        return;
+    *x = (struct errand){.line = a->line, .key = a->key};
+    DL_APPEND(a->line->errands, x);
+    *flag = rpc_conn_call(a->line->conn, spec, fn, x, &e) == 0;
+    if (*flag)
+        return;
+    errand_free(x);
+    log_event(LOGC_JOB, LOGE_DEBUG, a->name, "its dependencies cannot be told to %s at the moment: %s",
+              a->server, e.text);
+    loop_timer_set(a->line->slow, RETRY_FIRST_MS);
+}
+
+static char *text_or_nothing(const char *text)
+{
+    static char nothing[1];
+
+    return text ? (char *)(uintptr_t)text : nothing;
+}
+
+static void say(struct away *a)
+{
+    struct strbuf list;
+    ifl_regist_dep_args args = {.job = text_or_nothing(a->as),
+                                .from = text_or_nothing(a->name),
+                                .doomed = text_or_nothing(a->doomed)};
+    const struct rpc_call_spec spec = {.id = {PBS_IFL_PROG, PBS_IFL_V1, IFL_REGIST_DEP},
+                                       .xargs = (xdrproc_t)xdr_ifl_regist_dep_args,
+                                       .args = &args,
+                                       .xres = (xdrproc_t)xdr_ifl_result,
+                                       .res_size = sizeof(ifl_result)};
+
+    strbuf_init(&list, LIST_MAX);
+    if (tie_list_join(a->depend, a->home, &list) == 0) {
+        args.depend = text_or_nothing(strbuf_str(&list));
+        errand_call(a, &spec, on_said, &a->saying);
+        a->unsaid = !a->saying;
+    }
+    strbuf_fini(&list);
+    log_event(LOGC_JOB, LOGE_DEBUG, a->name, "sending dependency request to remote server %s", a->server);
+}
+
+static void ask(struct away *a)
+{
+    ifl_track_args args = {.job = text_or_nothing(a->as),
+                           .from = text_or_nothing(a->name),
+                           .known = a->known ? a->facts : 0,
+                           .wait_s = a->known ? TRACK_WAIT_S : 0};
+    const struct rpc_call_spec spec = {.id = {PBS_IFL_PROG, PBS_IFL_V1, IFL_TRACK},
+                                       .xargs = (xdrproc_t)xdr_ifl_track_args,
+                                       .args = &args,
+                                       .xres = (xdrproc_t)xdr_ifl_track_result,
+                                       .res_size = sizeof(ifl_track_result)};
+
+    errand_call(a, &spec, on_heard, &a->asked);
+    a->line->n_asked += a->asked;
+}
+
+static void pump_one(struct away_line *l, struct away *a)
+{
+    if (l->conn && a->unsaid && !a->saying)
+        say(a);
+    if (l->conn && !a->asked && l->n_asked < TRACKS_MAX)
+        ask(a);
+}
+
+static void pump(struct away_line *l)
+{
+    struct away *a;
+
+    DL_FOREACH2(l->aways, a, line_next)
+    pump_one(l, a);
+}
+
+/* --- lines ------------------------------------------------------------------------------------------------ */
+
+static void on_ready(void *arg, struct rpc_conn *c)
+{
+    struct away_line *l = arg;
+
+    l->conn = c;
+    l->failing = false;
+    l->retry_ms = RETRY_FIRST_MS;
+    pump(l);
+}
+
+static void on_failed(void *arg, const struct err *why)
+{
+    struct away_line *l = arg;
+
+    hang_up(l);
+    later(l, why);
+}
+
+static const struct peer_events events = {.ready = on_ready, .failed = on_failed};
+
+static void line_free(struct away_line *l)
+{
+    while (l->errands)
+        errand_free(l->errands);
+    peer_destroy(l->peer);
+    loop_timer_destroy(l->timer);
+    loop_timer_destroy(l->slow);
+    intern_unref(l->server);
+    free(l);
+}
+
+/* Nobody is left: the line goes, in a turn of its own. */
+static void due(void *arg)
+{
+    struct away_line *l = arg;
+
+    if (l->aways && !l->dialled) {
+        l->dialled = true;
+        peer_dial(l->peer);
+    } else if (!l->aways) {
+        LL_DELETE(l->all->lines, l);
+        line_free(l);
+    } else {
+        pump(l);
+    }
+}
+
+static void pump_again(void *arg)
+{
+    pump(arg);
+}
+
+static struct away_line *line_of(struct away_links *s, const char *server)
+{
+    struct away_line *l;
+    struct err e;
+
+    LL_FOREACH(s->lines, l)
+    {
+        if (strcmp(l->server, server) == 0)
+            return l;
+    }
+    l = calloc(1, sizeof *l);
+    if (!l)
+        return NULL;
+    *l = (struct away_line){.all = s, .server = intern_ref(server), .retry_ms = RETRY_FIRST_MS};
+    l->timer = loop_timer_create(s->loop, LOOP_REAL, due, l);
+    l->slow = loop_timer_create(s->loop, LOOP_REAL, pump_again, l);
+    l->peer = peer_create(s->peers, server, &events, l, &e);
+    if (!l->server || !l->timer || !l->slow || !l->peer) {
+        log_event(LOGC_SVR, LOGE_ERROR, server, "dependencies cannot be told there");
+        line_free(l);
+        return NULL;
+    }
+    LL_PREPEND(s->lines, l);
+    return l;
+}
+
+static void changed(void *arg, struct away *a)
+{
+    struct away_links *s = arg;
+
+    if (!a->line) {
+        a->line = line_of(s, a->server);
+        if (!a->line)
+            return;
+        DL_PREPEND2(a->line->aways, a, line_prev, line_next);
+    }
+    if (a->line->conn || !(a->line->dialled || a->line->failing))
+        loop_timer_set(a->line->timer, 0);
+}
+
+static void going(void *arg, struct away *a)
+{
+    struct away_line *l = a->line;
+
+    (void)arg;
+    if (!l)
+        return;
+    DL_DELETE2(l->aways, a, line_prev, line_next);
+    a->line = NULL;
+    if (!l->aways)
+        loop_timer_set(l->timer, 0);
+}
+
+struct away_links *away_links_create(struct loop *l, struct peers *p, struct aways *a, struct depends *d)
+{
+    struct away_links *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    *s = (struct away_links){.loop = l, .peers = p, .aways = a, .depends = d};
+    aways_bind(a, &(struct aways_hooks){s, changed, going});
+    return s;
+}
+
+void away_links_destroy(struct away_links *s)
+{
+    struct away_line *l, *next;
+
+    if (!s)
+        return;
+    aways_bind(s->aways, &(struct aways_hooks){0});
+    LL_FOREACH_SAFE(s->lines, l, next)
+    line_free(l);
+    free(s);
+}
+
+void away_links_start(struct away_links *s)
+{
+    for (struct away *a = aways_first(s->aways); a; a = aways_next(a))
+        changed(s, a);
+}

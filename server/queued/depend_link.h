@@ -1,0 +1,22 @@
+#ifndef DEPEND_LINK_H
+#define DEPEND_LINK_H
+/* Keeps aways (depend_remote.h) in step with the servers where their jobs are: one connection to each server.
+ *
+ *   for each away   REGIST_DEP until it is acknowledged, again after every change
+ *                   TRACK, answered when there is news, or after TRACK_WAIT_S; asked again at once
+ *
+ * A server that cannot be reached is tried again after 1, 2, 4 ... 60 seconds, for ever, and then everything is said
+ * again. At most TRACKS_MAX calls of TRACK wait at one server; further aways take turns. An away with nothing left to say, to
+ * which nobody is tied, goes. Loop thread only. */
+struct away_links;
+struct aways;
+struct depends;
+struct loop;
+struct peers;
+
+/* Binds the hooks of `a`. NULL: no memory. */
+struct away_links *away_links_create(struct loop *l, struct peers *p, struct aways *a, struct depends *d);
+void away_links_destroy(struct away_links *s); /* before names go */
+void away_links_start(struct away_links *s);   /* at start: for those that were restored */
+
+#endif

@@ -1,0 +1,207 @@
+/* The table of aways, and their rows. See depend_remote.h. */
+#include "depend_remote.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "commit.h"
+#include "intern.h"
+#include "log.h"
+#include "restore.h"
+#include "schema.h"
+#include "store.h"
+
+struct entry {
+    struct away away;  /* first: an entry is its away */
+    UT_hash_handle hh; /* by away.key.seq: a moved job is whole, its number says it */
+};
+
+struct aways {
+    struct commit *commit;
+    struct aways_hooks hooks;
+    struct entry *all;
+};
+
+struct aways *aways_create(struct commit *c)
+{
+    struct aways *all = calloc(1, sizeof *all);
+
+    if (all)
+        all->commit = c;
+    return all;
+}
+
+static void set_text(const char **field, const char *text)
+{
+    const char *now = text && *text ? intern_ref(text) : NULL;
+
+    if (text && *text && !now)
+        abort();
+    intern_unref(*field);
+    *field = now;
+}
+
+static void forget(struct aways *all, struct entry *x)
+{
+    struct away *a = &x->away;
+    const char **texts[] = {&a->name, &a->user, &a->server, &a->as, &a->depend, &a->home, &a->doomed};
+
+    HASH_DEL(all->all, x);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        set_text(texts[i], NULL);
+    free(x);
+}
+
+void aways_destroy(struct aways *all)
+{
+    if (!all)
+        return;
+    while (all->all)
+        forget(all, all->all);
+    free(all);
+}
+
+void aways_bind(struct aways *all, const struct aways_hooks *h)
+{
+    all->hooks = *h;
+}
+
+/* --- the table */
+
+struct away *aways_find(const struct aways *all, struct job_key key)
+{
+    struct entry *x = NULL;
+
+    if (key.index == JOBID_NO_INDEX)
+        HASH_FIND(hh, all->all, &key.seq, sizeof key.seq, x);
+    return x ? &x->away : NULL;
+}
+
+struct away *aways_first(const struct aways *all)
+{
+    return all->all ? &all->all->away : NULL;
+}
+
+struct away *aways_next(const struct away *a)
+{
+    const struct entry *x = (const struct entry *)(const void *)a;
+    struct entry *next = x->hh.next;
+
+    return next ? &next->away : NULL;
+}
+
+static struct entry *insert(struct aways *all, const struct away *of)
+{
+    struct entry *x = calloc(1, sizeof *x);
+
+    if (!x)
+        abort();
+    x->away = (struct away){.key = of->key,
+                            .array = of->array,
+                            .from_elsewhere = of->from_elsewhere,
+                            .facts = of->facts,
+                            .known = of->known};
+    set_text(&x->away.name, of->name);
+    set_text(&x->away.user, of->user);
+    set_text(&x->away.server, of->server);
+    set_text(&x->away.as, of->as);
+    set_text(&x->away.depend, of->depend);
+    set_text(&x->away.home, of->home);
+    set_text(&x->away.doomed, of->doomed);
+    HASH_ADD(hh, all->all, away.key.seq, sizeof x->away.key.seq, x);
+    return x;
+}
+
+struct away *aways_add(struct aways *all, const struct away *of)
+{
+    struct away *a = &insert(all, of)->away;
+
+    a->unsaid = true;
+    away_store(all, a);
+    if (all->hooks.changed)
+        all->hooks.changed(all->hooks.arg, a);
+    return a;
+}
+
+void aways_remove(struct aways *all, struct away *a)
+{
+    if (all->hooks.going)
+        all->hooks.going(all->hooks.arg, a);
+    commit_drop_object(all->commit, "away", a->name);
+    forget(all, (struct entry *)(void *)a);
+}
+
+void away_set(struct aways *all, struct away *a, const char **field, const char *text)
+{
+    const char *now = text && *text ? text : NULL;
+
+    if (now == *field || (now && *field && strcmp(now, *field) == 0))
+        return;
+    set_text(field, now);
+    a->unsaid = true;
+    away_store(all, a);
+    if (all->hooks.changed)
+        all->hooks.changed(all->hooks.arg, a);
+}
+
+/* --- rows */
+
+void away_store(struct aways *all, const struct away *a)
+{
+    json_t *o = json_pack("{s:I,s:b,s:b,s:s*,s:s*,s:s*,s:s*,s:s*,s:s*,s:i,s:b}", "seq",
+                          (json_int_t)a->key.seq, "array", a->array, "from_elsewhere", a->from_elsewhere,
+                          "user", a->user, "server", a->server, "as", a->as, "depend", a->depend, "home",
+                          a->home, "doomed", a->doomed, "facts", (int)a->facts, "known", a->known);
+    char *json = o ? json_dumps(o, JSON_COMPACT) : NULL;
+
+    if (!json)
+        abort();
+    commit_put_object(all->commit, "away", a->name, json, NULL);
+    free(json);
+    json_decref(o);
+}
+
+struct aways_taking {
+    struct aways *all;
+    const struct restore_faults *faults;
+};
+
+static int take(void *arg, const struct store_row *row, struct err *e)
+{
+    const struct aways_taking *t = arg;
+    const char *name = store_row_text(row, 0), *hot = store_row_text(row, 1);
+    json_t *o = json_loads(hot ? hot : "", 0, NULL);
+    struct away a = {.key = {.index = JOBID_NO_INDEX}, .name = name};
+    int array = 0, from_elsewhere = 0, facts = 0, known = 0;
+    json_int_t seq = 0;
+
+    (void)e;
+    if (!name || !o ||
+        json_unpack(o, "{s:I,s:b,s:b,s?s,s:s,s?s,s?s,s?s,s?s,s:i,s:b}", "seq", &seq, "array", &array,
+                    "from_elsewhere", &from_elsewhere, "user", &a.user, "server", &a.server, "as", &a.as,
+                    "depend", &a.depend, "home", &a.home, "doomed", &a.doomed, "facts", &facts, "known",
+                    &known) < 0) {
+        restore_tell_object(t->faults, "away", row, false, "what ties it to other jobs cannot be read");
+    } else {
+        a.key.seq = seq;
+        a.array = array != 0;
+        a.from_elsewhere = from_elsewhere != 0;
+        a.facts = (unsigned)facts;
+        a.known = known != 0;
+        insert(t->all, &a)->away.unsaid = true;
+    }
+    json_decref(o);
+    return 0;
+}
+
+int aways_restore(struct aways *all, struct store *from, const struct restore_faults *faults, struct err *e)
+{
+    struct aways_taking t = {all, faults};
+    struct batch_stmt q;
+
+    stmt_init(&q, STMT_OBJECT_ALL);
+    stmt_text(&q, "away");
+    return store_query(from, &q, take, &t, e);
+}

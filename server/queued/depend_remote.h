@@ -1,0 +1,76 @@
+#ifndef DEPEND_REMOTE_H
+#define DEPEND_REMOTE_H
+/* Jobs that went to other servers while others are tied to them: each stands here for the job in all that is done with
+ * dependencies (depend.h). doc/waiting.md, "Dependencies across servers", tells how it is kept in step.
+ *
+ *   here                              there (where it went)
+ *   `depend`, `home`, `doomed`  --->  what it waits for, told by REGIST_DEP at every change, and again after a restart
+ *   `facts`                     <---  whether it has started and how it ended, asked for by TRACK
+ *
+ * The server that has given a job away knows the way to where it went, so that one always asks. Both directions carry the
+ * whole state, never steps: what is lost on the way, or said twice, does no harm. Each away is a row of the store (kind
+ * "away"), written in one batch with what changes beside it. When the job there goes on to a third server, it leaves an away
+ * there, which passes on both directions. Loop thread only. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "jobid.h"
+
+struct restore_faults;
+
+struct away_line;
+struct aways;
+struct commit;
+struct store;
+
+/* Written by depend_remote.c, but `facts`, `known`, and what says so. */
+struct away {
+    struct job_key key;
+    bool array;
+    bool from_elsewhere; /* it came here from another server, which asks us in turn */
+    const char *name;    /* interned: what it was called here, "5.near" */
+    const char *user;    /* interned, or NULL: not known */
+    const char *server;  /* interned: where it went, "host:port" */
+    const char *as;      /* interned: what it is called there; "" is not known */
+    const char *depend;  /* interned: its ties with jobs of this server; NULL: none */
+    const char *home;    /* interned: those that the server has it from keeps; NULL: none */
+    const char *doomed;  /* interned: the job because of which it is to be deleted; NULL */
+    unsigned facts;      /* enum tie_fact, as last heard */
+    bool known;          /* the other server has answered for it */
+    uint32_t search;     /* as in struct job */
+
+    struct away_line *line; /* depend_link.c, to the end */
+    struct away *line_prev, *line_next;
+    bool unsaid, saying, asked; /* something is to be said; REGIST_DEP, TRACK are under way */
+    bool complained;            /* it was said that the other server does not know it */
+};
+
+struct aways *aways_create(struct commit *c); /* NULL: no memory */
+void aways_destroy(struct aways *all);
+int aways_restore(struct aways *all, struct store *from, const struct restore_faults *faults,
+                  struct err *e); /* at start */
+
+/* ^ One is there, or is to be told something new; one goes. */
+struct aways_hooks {
+    void *arg;
+    void (*changed)(void *arg, struct away *a);
+    void (*going)(void *arg, struct away *a);
+};
+void aways_bind(struct aways *all, const struct aways_hooks *h);
+
+struct away *aways_find(const struct aways *all, struct job_key key); /* borrow, or NULL */
+struct away *aways_first(const struct aways *all);
+struct away *aways_next(const struct away *a);
+
+/* A new one; `of` gives key, array, from_elsewhere, and texts, which are copied. Without memory the process ends: a tie
+ * that was promised cannot be lost. */
+struct away *aways_add(struct aways *all, const struct away *of);
+void aways_remove(struct aways *all, struct away *a);
+
+/* Change a text of it (NULL or "": none), or store what was changed in it beside. The first is told to the other server. */
+void away_set(struct aways *all, struct away *a, const char **field, const char *text);
+void away_store(struct aways *all, const struct away *a);
+
+#endif

@@ -1,0 +1,12 @@
+#ifndef DEPEND_REMOTE_NEWS_H
+#define DEPEND_REMOTE_NEWS_H
+/* What the server hears of from which a job came; for depend.c. The rest of depend_remote_news.c is in depend.h. */
+#include "depend_end.h"
+#include "job_fsm.h"
+
+/* The job does not want to wait any more for what the list says that the other server keeps. */
+void depend_away_cut(struct depends *d, struct job *j);
+/* Of every transition of a job. */
+void depend_away_tell(struct depends *d, struct job *j, enum job_state from, enum job_event ev);
+
+#endif

@@ -1,0 +1,222 @@
+/* Ties made and undone. See depend_ties.h. */
+#include "depend_ties.h"
+
+#include <stdlib.h>
+
+#include "hold_types.h"
+#include "log.h"
+#include "move_out.h"
+#include "pbs_error.h"
+#include "server_ctx.h"
+#include "strbuf.h"
+
+static bool member_runs(const struct depends *d, const struct depend_item *item)
+{
+    const struct job *t = jobs_find(d->site->jobs, item->key);
+
+    return t && job_is_placed(t);
+}
+
+static bool is_blocked(const struct depends *d, const struct depend_items *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        const struct depend_item *item = &l->v[i];
+
+        if (depend_is_after(item->kind) || (item->kind == DEPEND_ON && item->count > 0) ||
+            (item->kind == DEPEND_RUNONE && member_runs(d, item)))
+            return true;
+    }
+    return false;
+}
+
+const char *depend_home(const struct job *j)
+{
+    return attr_list_text(&j->obj.attrs, JOB_ATTR_depend_home);
+}
+
+void depend_ties_hold(struct depends *d, struct job *j, const struct depend_items *l)
+{
+    bool blocked = is_blocked(d, l) || tie_list_blocks(depend_home(j));
+
+    hold_bits_change(d->site, d->fsm, j, blocked ? HOLD_DEPEND : 0, blocked ? 0 : HOLD_DEPEND);
+}
+
+/* The list as it is now becomes that end's; a job's hold follows. */
+void depend_ties_settle(struct depends *d, struct depend_end t, const struct depend_items *l)
+{
+    struct strbuf text;
+
+    if (t.job) {
+        depend_list_store(d->site, t.job, l);
+        depend_ties_hold(d, t.job, l);
+        return;
+    }
+    strbuf_init(&text, DEPEND_TEXT_MAX);
+    if (depend_list_write(d->site, l, &text) < 0)
+        abort(); /* as in depend_list_store */
+    away_set(d->aways, t.away, &t.away->depend, strbuf_str(&text));
+    strbuf_fini(&text);
+}
+
+/* At the other end: this tie to `to` is there. A new "after" there uses up one of its "on". */
+void depend_ties_make(struct depends *d, struct depend_end other, struct depend_end to, enum depend_kind k)
+{
+    struct depend_item item = depend_end_item(to, k);
+    struct depend_items l;
+    struct depend_item *on;
+
+    depend_end_list(d, other, &l);
+    if (!depend_list_find(&l, k, item.key)) {
+        on = depend_is_after(k) ? depend_list_find_kind(&l, DEPEND_ON) : NULL;
+        if (on && --on->count <= 0)
+            depend_list_drop(&l, on);
+        depend_list_add(&l, item);
+        depend_ties_settle(d, other, &l);
+    }
+    depend_list_fini(&l);
+}
+
+/* At the other end: this tie is no more. True where it was there. */
+bool depend_ties_undo(struct depends *d, struct depend_end other, struct depend_end to, enum depend_kind k)
+{
+    struct depend_items l;
+    struct depend_item *at;
+
+    depend_end_list(d, other, &l);
+    at = depend_list_find(&l, k, depend_end_item(to, k).key);
+    if (at) {
+        depend_list_drop(&l, at);
+        depend_ties_settle(d, other, &l);
+    }
+    depend_list_fini(&l);
+    return at != NULL;
+}
+
+/* Who is named, where that job has gone: it is asked for, where it was not before. */
+struct depend_end depend_ties_follow(struct depends *d, const struct depend_item *item, bool from_elsewhere)
+{
+    struct depend_end t = depend_end_find(d, item->key);
+    const char *server = depend_end_is(t) ? NULL : depend_gone(d, item->key, item->array);
+    char name[JOBID_TEXT_MAX];
+
+    if (server)
+        t.away = aways_add(d->aways,
+                           &(struct away){.key = item->key,
+                                          .array = item->array,
+                                          .from_elsewhere = from_elsewhere,
+                                          .name = jobid_format(name, item->key, item->array, d->site->name),
+                                          .server = server});
+    return t;
+}
+
+/* What it waited for until now, and no longer does. */
+void depend_ties_leave(struct depends *d, struct depend_end from, const struct depend_item *item)
+{
+    struct depend_end t = {0};
+
+    if (depend_is_after(item->kind) || item->kind == DEPEND_RUNONE)
+        t = depend_end_find(d, item->key);
+    if (depend_end_is(t))
+        depend_ties_undo(d, t, from, depend_mirror(item->kind));
+}
+
+static void release(struct depends *d, struct depend_end t, struct depend_end by, enum depend_kind k)
+{
+    if (depend_ties_undo(d, t, by, k))
+        log_event(LOGC_JOB, LOGE_JOB, depend_end_name(t), "Dependency on job %s released.",
+                  depend_end_name(by));
+}
+
+/* It cannot become what it waits for, which is `by`. On its way to another server it cannot be deleted: that is done where
+ * the way ends. */
+void depend_ties_doom(struct depends *d, struct job *j, const char *by)
+{
+    char text[JOBID_TEXT_MAX + 64];
+
+    if (move_out_is_under_way(j)) {
+        attr_list_set_text(&j->obj.attrs, JOB_ATTR_doomed_by, by, NULL);
+        jobs_touch(d->site->jobs, j, PART_ATTRS);
+        return;
+    }
+    snprintf(text, sizeof text, "Job deleted as result of dependency on job %s", by);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "%s", text);
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, text, NULL);
+    if (d->hooks.unmet)
+        d->hooks.unmet(d->hooks.arg, j, by);
+}
+
+void depend_ties_give_up(struct depends *d, struct depend_end t, struct depend_end by, enum depend_kind k)
+{
+    if (!depend_end_waits(t))
+        depend_ties_undo(d, t, by, k); /* an operator has run it all the same */
+    else if (t.job)
+        depend_ties_doom(d, t.job, depend_end_name(by));
+    else
+        away_set(d->aways, t.away, &t.away->doomed, depend_end_name(by));
+}
+
+/* A group's job that ran to its end was the one; if it was deleted, another may be. */
+static void end_group(struct depends *d, struct depend_end by, struct depend_end t)
+{
+    bool was_the_one =
+        by.job && by.job->exited && by.job->intent != INTENT_DELETE && (depend_end_facts(by) & TIE_STARTED);
+
+    if (was_the_one)
+        depend_ties_give_up(d, t, by, DEPEND_RUNONE);
+    else
+        depend_ties_undo(d, t, by, DEPEND_RUNONE);
+}
+
+static void end_item(struct depends *d, struct depend_end by, struct depend_end t, enum depend_kind k)
+{
+    enum depend_kind there = depend_mirror(k);
+
+    if (k == DEPEND_RUNONE)
+        end_group(d, by, t);
+    else if (depend_is_after(k))
+        depend_ties_undo(d, t, by, there);
+    else if (depend_is_before(k) && tie_met(there, depend_end_facts(by)) == TIE_MET)
+        release(d, t, by, there);
+    else if (depend_is_before(k))
+        depend_ties_give_up(d, t, by, there);
+}
+
+void depend_ties_ended(struct depends *d, struct depend_end by)
+{
+    struct depend_items l;
+
+    depend_end_list(d, by, &l);
+    for (size_t i = 0; i < l.n; i++) {
+        struct depend_end t = {0};
+
+        if (!depend_has_count(l.v[i].kind))
+            t = depend_end_find(d, l.v[i].key);
+        if (depend_end_is(t) && !depend_end_is_over(t))
+            end_item(d, by, t, l.v[i].kind);
+    }
+    depend_list_fini(&l);
+}
+
+/* Those that waited for its start; the tie goes from both. */
+void depend_ties_started(struct depends *d, struct depend_end by)
+{
+    struct depend_items l, rest = {0};
+
+    depend_end_list(d, by, &l);
+    for (size_t i = 0; i < l.n; i++) {
+        struct depend_end t = {0};
+
+        if (l.v[i].kind == DEPEND_BEFORE)
+            t = depend_end_find(d, l.v[i].key);
+        else
+            depend_list_add(&rest, l.v[i]);
+        if (depend_end_is(t))
+            release(d, t, by, DEPEND_AFTER);
+    }
+    if (rest.n < l.n && by.job)
+        depend_list_store(d->site, by.job, &rest);
+    else if (rest.n < l.n)
+        depend_ties_settle(d, by, &rest);
+    depend_list_fini(&l);
+    depend_list_fini(&rest);
+}

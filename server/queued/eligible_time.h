@@ -1,0 +1,32 @@
+#ifndef ELIGIBLE_TIME_H
+#define ELIGIBLE_TIME_H
+/* Eligible time: how long a job could have run, as far as it and its owner are concerned, and did not. Kept while the
+ * server attribute eligible_time_enable is True.
+ *
+ *   new -> 2                    eligible, whether or not a scheduler looks at it; 0, initial, is only where it comes from
+ *   held, waiting -> 1          ineligible
+ *   queued again -> 2           eligible; a scheduler says 1 where limits of user, group or project stop it
+ *   array that has begun -> 2   while subjobs wait, 1 when all have started
+ *   starts, runs -> 3           ends -> 4
+ *
+ * Only time of kind 2 adds up. Loop thread only. Rule: reference guide, "eligible_time". */
+#include "err.h"
+#include "job.h"
+
+struct eligible;
+struct job_fsm;
+struct site;
+
+struct eligible *eligible_create(struct site *s, struct job_fsm *f); /* listens; NULL: no memory */
+void eligible_destroy(struct eligible *g);
+
+/* A scheduler, or the manager through it, says what kind of time passes (0 to 4). -1: PBSE_ETEERROR it is not kept. */
+int eligible_check(const struct site *s, struct err *e);
+void eligible_set(struct eligible *g, struct job *j, int kind);
+/* An operator gives the job so much of it. */
+void eligible_give(struct eligible *g, struct job *j, int64_t seconds);
+
+/* eligible_time_enable was set or unset: begin from now. */
+void eligible_switched(struct eligible *g);
+
+#endif

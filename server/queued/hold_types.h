@@ -1,0 +1,17 @@
+#ifndef HOLD_TYPES_H
+#define HOLD_TYPES_H
+/* Holds: which letters are set on a job, who may set and release them. The only writer of j->hold. */
+#include "err.h"
+#include "job.h"
+#include "level.h"
+
+struct job_fsm;
+struct site;
+
+/* May this level set or release these bits? PBSE_PERM: u owner and above, o operator, s and p manager. */
+int hold_bits_may(unsigned bits, enum level level, struct err *e);
+
+/* Set and clear; the job is reviewed where that changes anything (one that arrives will be by itself). */
+void hold_bits_change(struct site *s, struct job_fsm *f, struct job *j, unsigned set, unsigned clear);
+
+#endif

@@ -1,0 +1,84 @@
+/* Who a job runs as. See job_identity.h.
+ *
+ * Whoever calls has looked the user up already, by a worker; here is only what may be. A server that is
+ * not root can run jobs of its own user only, and says so at submission, not when a host fails. */
+#include "job_identity.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "access.h"
+#include "names.h"
+#include "pbs_error.h"
+#include "pbs_ifl.h"
+#include "server_ctx.h"
+
+const char *identity_name(const char *user_list, const char *owner, char buf[IDENTITY_NAME_MAX])
+{
+    if (!user_list || !*user_list)
+        return owner;
+    snprintf(buf, IDENTITY_NAME_MAX, "%.*s", (int)strcspn(user_list, "@,"), user_list);
+    return buf;
+}
+
+int identity_unknown(const char *user, const struct err *why, struct err *e)
+{
+    if (why && why->code != ENOENT)
+        return err_set(e, PBSE_TRYAGAIN, "user %s cannot be looked up (%s): try again later", user,
+                       why->text);
+    return err_set(e, PBSE_BADUSER, "Bad UID for job execution: user %s is unknown on the server", user);
+}
+
+/* Root may run jobs as anybody. */
+static int check_user(const struct site *s, const struct job *j, const struct client *c,
+                      const struct names_user *u, struct err *e)
+{
+    const char *roots = attr_list_text(&s->server->obj.attrs, SERVER_ATTR_acl_roots);
+
+    if (!s->serves_all && u->uid != geteuid())
+        return err_set(e, PBSE_BADUSER,
+                       "Bad UID for job execution: this complex runs as %s's own and takes no jobs of %s",
+                       s->name, u->name);
+    if (u->uid == 0 && client_is_root(c) && !access_acl_allows(roots, ACL_USER, "root", false))
+        return err_set(e, PBSE_BADUSER, "Bad UID for job execution: root is not in acl_roots");
+    if (u->uid == 0 && !client_is_root(c) &&
+        !access_acl_allows_either(roots, ACL_USER_OF_HOST, client_who(c), client_other(c), false))
+        return err_set(e, PBSE_BADUSER, "Bad UID for job execution: %s is not in acl_roots with its host",
+                       client_who(c));
+    if (strcmp(u->name, j->user) != 0 && !client_is_root(c))
+        return err_set(e, PBSE_BADUSER, "Bad UID for job execution: %s may not run jobs as %s", j->user,
+                       u->name);
+    return 0;
+}
+
+/* The first group of group_list, which the user must be in; else the login group. */
+static int find_group(const struct job *j, const struct names_user *u, const char **group, struct err *e)
+{
+    const char *list = attr_list_text(&j->obj.attrs, JOB_ATTR_group_list);
+    char name[PBS_MAXGRPN + 1];
+
+    *group = u->group;
+    if (!list)
+        return 0;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(list, "@,"), list);
+    for (size_t i = 0; i < u->n_groups; i++)
+        if (strcmp(u->groups[i], name) == 0) {
+            *group = u->groups[i];
+            return 0;
+        }
+    return err_set(e, PBSE_BADGRP, "Bad GID for job execution: %s is not in group %s", u->name, name);
+}
+
+int identity_set(const struct site *s, struct job *j, const struct client *c, const struct names_user *u,
+                 struct err *e)
+{
+    const char *group;
+
+    if (check_user(s, j, c, u, e) < 0 || find_group(j, u, &group, e) < 0)
+        return -1;
+    if (job_set_text(&j->euser, u->name) < 0 || job_set_text(&j->egroup, group) < 0)
+        return err_set(e, PBSE_SYSTEM, "no memory for the user of a job");
+    return 0;
+}

@@ -1,0 +1,19 @@
+#ifndef MOVE_ATTRS_H
+#define MOVE_ATTRS_H
+/* What a job takes along to another server: what its owner or an operator has set, as text, and of an array which indices are
+ * left, where some have been deleted; not what only servers write,
+ * nor what defaults of this server and its queue have added to its request. */
+#include <ifl.h>
+
+#include "err.h"
+#include "job.h"
+
+struct site;
+
+/* Names and resources are borrowed from the definitions, values are heap. -1, PBSE_SYSTEM: no memory; PBSE_NOSUP: more than can travel;
+ * nothing to free. */
+int carried_fill(const struct site *s, const struct job *j, wire_attrops *out, struct err *e);
+int carried_check(const struct site *s, const struct job *j, struct err *e); /* would that go well? */
+void carried_free(wire_attrops *list);
+
+#endif

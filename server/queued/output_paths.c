@@ -1,0 +1,69 @@
+/* Where the output goes. See output_paths.h. */
+#include "output_paths.h"
+
+#include <string.h>
+
+#include "host_address.h"
+#include "pbs_error.h"
+#include "strbuf.h"
+#include "variable_list.h"
+
+enum { TEXT_LIMIT = 1 << 20 };
+
+/* "host:": the default name on that host. */
+static bool is_host_only(const char *path)
+{
+    const char *colon = strchr(path, ':');
+
+    return colon && !colon[1];
+}
+
+/* A host whose address has no name here: its own word for itself leads there more likely, and an IPv6 address could not be told
+ * from the path behind it. Only where the owner's output goes depends on it. */
+static void add_host(const struct job *j, struct strbuf *b)
+{
+    struct strbuf own;
+
+    strbuf_init(&own, TEXT_LIMIT);
+    if (host_address_is_numeric(j->host) && variables_find(j, "PBS_O_HOST", &own) && own.len &&
+        !strpbrk(strbuf_str(&own), ":/"))
+        strbuf_add(b, strbuf_str(&own));
+    else
+        strbuf_add(b, j->host);
+    strbuf_fini(&own);
+    strbuf_add_char(b, ':');
+}
+
+/* "host:workdir/name.o41" where nothing else was said; of an array "name.o41.^array_index^". A directory ("host:dir/") stays as
+ * it was said: the file that is brought there has the name that it has in the spool, ID.OU. */
+static int default_path(struct job *j, int index, char letter, struct err *e)
+{
+    const char *said = attr_list_text(&j->obj.attrs, index);
+    struct strbuf b;
+    int rc;
+
+    if (said && !is_host_only(said))
+        return 0;
+    strbuf_init(&b, TEXT_LIMIT);
+    if (said)
+        strbuf_add(&b, said);
+    else
+        add_host(j, &b);
+    if (variables_find(j, "PBS_O_WORKDIR", &b) || variables_find(j, "PBS_O_HOME", &b))
+        strbuf_add(&b, "/");
+    strbuf_addf(&b, "%s.%c%lld%s", attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name), letter,
+                (long long)j->key.seq, j->array ? ".^array_index^" : "");
+    rc = attr_list_set_text(&j->obj.attrs, index, strbuf_str(&b), e);
+    strbuf_fini(&b);
+    return rc;
+}
+
+int output_paths_complete(struct job *j, struct err *e)
+{
+    if (!attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name) &&
+        attr_list_set_text(&j->obj.attrs, JOB_ATTR_Job_Name, "none", e) < 0)
+        return -1;
+    if (default_path(j, JOB_ATTR_Output_Path, 'o', e) < 0)
+        return -1;
+    return default_path(j, JOB_ATTR_Error_Path, 'e', e);
+}

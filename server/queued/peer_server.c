@@ -1,0 +1,271 @@
+/* Connections to servers of other complexes. See peer_server.h.
+ *
+ * A question to `names` cannot be taken back: when its peer has gone meanwhile, the answer frees it; an answer that
+ * never comes, since names goes, leaves it to peers_destroy. */
+#include "peer_server.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include <ifl.h>
+#include <openssl/ssl.h>
+
+#include "certs.h"
+#include "conf.h"
+#include "log.h"
+#include "names.h"
+#include "names_address.h"
+#include "pbs_error.h"
+#include "pbs_ifl.h"
+#include "rpc_conn.h"
+#include "words.h"
+
+enum { OPEN_LIMIT_MS = 10000 };
+
+/* What an answer of names comes to; `peer` NULL: nobody cares any more. */
+struct asking {
+    struct asking *next, **from; /* of peers->asking */
+    struct peer *peer;
+};
+
+struct peers {
+    struct loop *loop;
+    struct names *names;
+    const char *certs, *allowed; /* allowed: NULL: any */
+    unsigned port;
+    struct asking *asking;
+};
+
+struct peer {
+    struct peers *p;
+    char host[PBS_MAXHOSTNAME + 1];
+    uint16_t port;
+    const struct peer_events *ev;
+    void *arg;
+    struct rpc_conn *conn;
+    SSL_CTX *tls;
+    bool ready; /* it is a server that trusts us, and we it */
+    struct asking *asking;
+    size_t n_dials;
+};
+
+static void fail(struct peer *x, const struct err *why)
+{
+    struct err kept = *why;
+
+    peer_hang_up(x);
+    x->ev->failed(x->arg, &kept);
+}
+
+/* Who asks is any user, and has named the host and the port: whether something listens there, and what, is not told. */
+static void fail_to_reach(struct peer *x, const struct err *why)
+{
+    struct err e;
+
+    if (x->ready) {
+        fail(x, why);
+        return;
+    }
+    log_event(LOGC_SVR, LOGE_DEBUG, x->host, "port %u: %s", x->port, why->text);
+    err_set(&e, PBSE_SYSTEM,
+            "no server that trusts this one, and is trusted by it, answers there (its log says more)");
+    fail(x, &e);
+}
+
+static void on_let_in(void *arg, const struct rpc_outcome *o)
+{
+    struct peer *x = arg;
+
+    if (o->status == RPC_ST_LOST)
+        return; /* `closed` follows */
+    if (o->status != RPC_ST_OK) {
+        fail_to_reach(x, o->why);
+    } else {
+        x->ready = true;
+        x->ev->ready(x->arg, x->conn);
+    }
+}
+
+/* In TLS 1.3 our end is open before the other has looked at our certificate: procedure 0 tells that it has. */
+static void on_opened(void *arg, struct rpc_conn *c)
+{
+    const struct rpc_call_spec ping = {.id = {PBS_IFL_PROG, PBS_IFL_V1, 0}};
+    struct err e;
+
+    if (rpc_conn_call(c, &ping, on_let_in, arg, &e) < 0)
+        fail_to_reach(arg, &e);
+}
+
+static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
+{
+    (void)c;
+    fail_to_reach(arg, why);
+}
+
+static const struct rpc_conn_events events = {.opened = on_opened, .closed = on_closed};
+
+static void connect_to(struct peer *x, const char *address)
+{
+    const struct rpc_conn_target where = {
+        .address = address, .port = x->port, .tls = x->tls, .expect = AUTH_FOREIGN_SERVER};
+    const struct rpc_conn_options o = {.events = &events,
+                                       .arg = x,
+                                       .open_limit_ms = OPEN_LIMIT_MS,
+                                       .ping_prog = PBS_IFL_PROG,
+                                       .ping_vers = PBS_IFL_V1};
+    struct err e;
+
+    x->conn = rpc_conn_connect(x->p->loop, &where, &o, &e);
+    if (!x->conn)
+        fail_to_reach(x, &e);
+}
+
+static void asking_free(struct asking *a)
+{
+    *a->from = a->next;
+    if (a->next)
+        a->next->from = a->from;
+    free(a);
+}
+
+static struct asking *asking_create(struct peer *x)
+{
+    struct asking *a = malloc(sizeof *a);
+
+    if (!a)
+        return NULL;
+    *a = (struct asking){.next = x->p->asking, .from = &x->p->asking, .peer = x};
+    if (a->next)
+        a->next->from = &a->next;
+    x->p->asking = a;
+    return a;
+}
+
+static void on_host(void *arg, const struct names_host *h, const struct err *why)
+{
+    struct asking *a = arg;
+    struct peer *x = a->peer;
+    char text[INET6_ADDRSTRLEN];
+
+    asking_free(a);
+    if (!x)
+        return;
+    x->asking = NULL;
+    if (!h) {
+        fail(x, why);
+        return;
+    }
+    names_address_text(h, x->n_dials++, text);
+    connect_to(x, text);
+}
+
+static void ask_names(struct peer *x)
+{
+    struct err e;
+
+    x->asking = asking_create(x);
+    if (!x->asking) {
+        err_set(&e, PBSE_SYSTEM, "no memory to ask for %s", x->host);
+        fail(x, &e);
+        return;
+    }
+    names_ask_host(x->p->names, x->host, on_host, x->asking);
+}
+
+/* The files are read at each try: an administrator may just have put them there. */
+void peer_dial(struct peer *x)
+{
+    struct err e;
+
+    SSL_CTX_free(x->tls);
+    x->tls = certs_context(x->p->certs, "server", CERTS_PEER_CLIENT, &e);
+    if (!x->tls)
+        fail(x, &e);
+    else if (names_address_is_one(x->host))
+        connect_to(x, x->host);
+    else
+        ask_names(x);
+}
+
+void peer_hang_up(struct peer *x)
+{
+    rpc_conn_destroy(x->conn);
+    x->conn = NULL;
+    x->ready = false;
+    if (x->asking)
+        x->asking->peer = NULL;
+    x->asking = NULL;
+}
+
+static bool is_entry(const struct peers *p, const char *entry, const struct peer *x)
+{
+    char host[PBS_MAXHOSTNAME + 1];
+    uint16_t port;
+
+    return conf_split_host(entry, host, sizeof host, &port, (uint16_t)p->port, NULL) == 0 &&
+           port == x->port && strcasecmp(host, x->host) == 0;
+}
+
+static int check_allowed(const struct peers *p, const struct peer *x, struct err *e)
+{
+    struct words list;
+    bool found = !p->allowed;
+
+    words_init(&list);
+    if (p->allowed && words_parse_commas(p->allowed, &list, e) < 0)
+        return -1;
+    for (size_t i = 0; i < list.n && !found; i++)
+        found = is_entry(p, list.w[i], x);
+    words_fini(&list);
+    return found ? 0
+                 : err_set(e, PBSE_PERM,
+                           "server %s port %u is not in PBS_PEER_SERVERS of this server's pbs.conf", x->host,
+                           x->port);
+}
+
+struct peer *peer_create(struct peers *p, const char *server, const struct peer_events *ev, void *arg,
+                         struct err *e)
+{
+    struct peer *x = calloc(1, sizeof *x);
+
+    if (!x) {
+        err_set(e, PBSE_SYSTEM, "no memory to ask %s", server);
+        return NULL;
+    }
+    x->p = p;
+    x->ev = ev;
+    x->arg = arg;
+    if (conf_split_host(server, x->host, sizeof x->host, &x->port, (uint16_t)p->port, e) == 0 &&
+        check_allowed(p, x, e) == 0)
+        return x;
+    free(x);
+    return NULL;
+}
+
+void peer_destroy(struct peer *x)
+{
+    if (!x)
+        return;
+    peer_hang_up(x);
+    SSL_CTX_free(x->tls);
+    free(x);
+}
+
+struct peers *peers_create(struct loop *l, struct names *n, const char *certs, const char *allowed,
+                           unsigned port)
+{
+    struct peers *p = calloc(1, sizeof *p);
+
+    if (p)
+        *p = (struct peers){.loop = l, .names = n, .certs = certs, .allowed = allowed, .port = port};
+    return p;
+}
+
+void peers_destroy(struct peers *p)
+{
+    while (p && p->asking)
+        asking_free(p->asking);
+    free(p);
+}

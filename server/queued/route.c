@@ -1,0 +1,553 @@
+/* Route queues. See route.h.
+ *
+ * One timer serves all queues: each notes when it is due (route_due_s, 0: not), and the earliest sets the
+ * timer. A job that comes free is not moved inside the listener, which would change its queue under those
+ * who are told after us: its queue is made due at once. A move may delete jobs or bring others free, so a
+ * queue is walked by a copy of its list, each job referenced. Queues that route in a circle are cut by the
+ * job's hop_count.
+ *
+ * Another server answers later: an errand keeps where in the list the job is, and the walk goes on from there when
+ * the answer is no. At most ERRANDS_MAX are under way; the others are in a line, each job once. A list that was
+ * changed meanwhile is walked from its beginning. A job that moves and has no errand, by qmove or since before a
+ * restart, is looked at again after route_retry_time. */
+#include "route.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "job_fsm.h"
+#include "jobid.h"
+#include "log.h"
+#include "loop.h"
+#include "move.h"
+#include "move_out.h"
+#include "pbs_error.h"
+#include "server_ctx.h"
+#include "type_list.h"
+
+enum { HOPS_MAX = 10, ERRANDS_MAX = 16 };
+
+/* Destinations, and how far a job is in them. */
+struct walk {
+    const char *list, *at; /* what is left of the list */
+    const char *word;      /* at which it is */
+    size_t n;
+    bool later; /* some may take it in a while */
+};
+
+struct errand {
+    struct errand *next, **from; /* in the line, or among those under way */
+    struct route *r;
+    struct job *j; /* counted; its `errand` is this */
+    char *list;    /* heap; walk is in it */
+    struct walk walk;
+};
+
+struct errands {
+    struct errand *first, **end;
+    size_t n;
+};
+
+struct route {
+    struct site *site;
+    struct move_out *out;
+    struct loop_timer *timer;
+    struct route_hooks hooks;
+    struct errands line, under_way;
+};
+
+/* --- errands ---------------------------------------------------------------------------------------- */
+
+static void errands_add(struct errands *l, struct errand *x)
+{
+    x->next = NULL;
+    x->from = l->end;
+    *l->end = x;
+    l->end = &x->next;
+    l->n++;
+}
+
+static void errands_take(struct errands *l, struct errand *x)
+{
+    *x->from = x->next;
+    if (x->next)
+        x->next->from = x->from;
+    else
+        l->end = x->from;
+    l->n--;
+}
+
+static void errand_free(struct errand *x)
+{
+    if (x->j->errand == x) /* it may have another */
+        x->j->errand = NULL;
+    job_unref(x->j);
+    free(x->list);
+    free(x);
+}
+
+static struct errand *errand_create(struct route *r, struct job *j, const struct walk *w)
+{
+    struct errand *x = calloc(1, sizeof *x);
+
+    if (!x || !(x->list = strdup(w->list))) {
+        free(x);
+        return NULL;
+    }
+    x->r = r;
+    x->j = job_ref(j);
+    x->walk = *w;
+    x->walk.list = x->list;
+    x->walk.at = w->at ? x->list + (w->at - w->list) : NULL;
+    x->walk.word = x->list + (w->word - w->list);
+    j->errand = x;
+    return x;
+}
+
+static void errands_free(struct errands *l)
+{
+    for (struct errand *x = l->first, *next; x; x = next) {
+        next = x->next;
+        errand_free(x);
+    }
+}
+
+/* --- one destination -------------------------------------------------------------------------------- */
+
+enum outcome { TAKEN, ASKED, LATER, NEVER }; /* ASKED: another server; it will answer */
+
+/* What may be otherwise in a while. */
+static bool is_temporary(int code)
+{
+    switch (code) {
+    case PBSE_QUNOENB:
+    case PBSE_MAXQUED:
+    case PBSE_ENTLIMCT:
+    case PBSE_ENTLIMRESC:
+    case PBSE_SVRDOWN:
+    case PBSE_SYSTEM:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int parse(const struct walk *w, struct destination *d, struct err *e)
+{
+    char text[PBS_MAXROUTEDEST + 1];
+
+    if (w->n >= sizeof text)
+        return err_set(e, PBSE_UNKQUE, "a destination's name is too long");
+    memcpy(text, w->word, w->n);
+    text[w->n] = '\0';
+    return jobid_parse_destination(text, d, e);
+}
+
+static void on_answer(void *arg, struct job *j, const struct err *why);
+
+static int send_off(struct errand *x, struct err *e)
+{
+    char text[PBS_MAXROUTEDEST + 1];
+
+    snprintf(text, sizeof text, "%.*s", (int)x->walk.n, x->walk.word);
+    if (move_out_begin(x->r->out, x->j, text, on_answer, x, e) < 0)
+        return -1;
+    errands_add(&x->r->under_way, x);
+    return 0;
+}
+
+/* The job goes to another server, or stands in line for that. */
+static int send_later(struct route *r, struct job *j, const struct walk *w, struct err *e)
+{
+    struct errand *x = move_out_check(j, e) < 0 ? NULL : errand_create(r, j, w);
+
+    if (!x)
+        return e->code ? -1 : err_set(e, PBSE_SYSTEM, "no memory to route %s", j->obj.name);
+    if (r->line.n || r->under_way.n >= ERRANDS_MAX) {
+        errands_add(&r->line, x);
+        return 0;
+    }
+    if (send_off(x, e) == 0)
+        return 0;
+    errand_free(x);
+    return -1;
+}
+
+/* What is done at a destination: the job is moved, or it is only asked whether it might be. */
+struct attempt {
+    int (*here)(struct site *s, struct job *j, const struct move_ask *ask, struct err *e);
+    int (*away)(struct route *r, struct job *j, const struct walk *w, struct err *e);
+    enum outcome sent; /* what it is when `away` says 0 */
+};
+
+static enum outcome refused(const struct job *j, const struct walk *w, const struct err *why)
+{
+    log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "not routed to %.*s: %s (%d)", (int)w->n, w->word, why->text,
+              why->code);
+    return is_temporary(why->code) ? LATER : NEVER;
+}
+
+static enum outcome attempt(struct route *r, struct job *j, const struct walk *w, const struct attempt *how)
+{
+    struct move_ask ask = {.routed = true};
+    struct err e = {0};
+    struct destination d;
+
+    if (parse(w, &d, &e) < 0)
+        return refused(j, w, &e);
+    if (*d.server && !site_is_named(r->site, d.server))
+        return how->away(r, j, w, &e) == 0 ? how->sent : refused(j, w, &e);
+    ask.to = queues_find(r->site->queues, d.queue);
+    if (!ask.to)
+        err_set(&e, PBSE_UNKQUE, "Unknown queue: %s", d.queue);
+    else if (how->here(r->site, j, &ask, &e) == 0)
+        return TAKEN;
+    return refused(j, w, &e);
+}
+
+static const char *destinations(const struct queue *q)
+{
+    return attr_list_text(&q->obj.attrs, QUEUE_ATTR_route_destinations);
+}
+
+static struct walk walk_of(const struct queue *q)
+{
+    return (struct walk){.list = destinations(q), .at = destinations(q)};
+}
+
+/* The destinations that are left, in turn: the first that takes it, or is asked; else LATER where one might. */
+static enum outcome attempt_all(struct route *r, struct job *j, struct walk *w, const struct attempt *how)
+{
+    while ((w->word = list_next(&w->at, &w->n))) {
+        enum outcome now = attempt(r, j, w, how);
+
+        if (now == TAKEN || now == ASKED)
+            return now;
+        w->later = w->later || now == LATER;
+    }
+    return w->later ? LATER : NEVER;
+}
+
+/* As move_check, for a job that is not there yet. */
+static int check_new(struct site *s, struct job *j, const struct move_ask *ask, struct err *e)
+{
+    enum job_state state = j->state;
+    int rc;
+
+    j->state = JOB_QUEUED; /* it will wait; nobody sees it before this returns */
+    rc = move_check(s, j, ask, e);
+    j->state = state;
+    return rc;
+}
+
+/* As move_out_check, for a job that is not there yet. */
+static int check_away(struct route *r, struct job *j, const struct walk *w, struct err *e)
+{
+    enum job_state state = j->state;
+    int rc;
+
+    (void)r;
+    (void)w;
+    j->state = JOB_QUEUED;
+    rc = move_out_check(j, e);
+    j->state = state;
+    return rc;
+}
+
+int route_check(struct route *r, struct job *j, const struct queue *q, struct err *e)
+{
+    static const struct attempt checking = {check_new, check_away, LATER};
+    struct walk w = walk_of(q);
+
+    if (!queue_is_started(q) || attempt_all(r, j, &w, &checking) != NEVER)
+        return 0;
+    return err_set(e, PBSE_ROUTEREJ, "Job rejected by all possible destinations");
+}
+
+/* --- one job ------------------------------------------------------------------------------------------ */
+
+static bool may_go(const struct job *j)
+{
+    const struct attr_list *a = &j->queue->obj.attrs;
+
+    if (!queue_is_started(j->queue))
+        return false;
+    switch (j->state) {
+    case JOB_QUEUED:
+        return true;
+    case JOB_HELD:
+        return attr_list_bool(a, QUEUE_ATTR_route_held_jobs, false);
+    case JOB_WAITING:
+        return attr_list_bool(a, QUEUE_ATTR_route_waiting_jobs, false);
+    case JOB_ARRIVING:
+    case JOB_STARTING:
+    case JOB_RUNNING:
+    case JOB_SUSPENDED:
+    case JOB_EXITING:
+    case JOB_FINISHED:
+    case JOB_GONE:
+    case JOB_STATE_COUNT:
+        break;
+    }
+    return false;
+}
+
+static bool is_in_route_queue(const struct job *j)
+{
+    return j->queue && queue_is_route(j->queue) && job_is_waiting(j);
+}
+
+static void give_up(struct route *r, struct job *j, const char *why)
+{
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "(job_route) %s", why);
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, why, NULL);
+    r->hooks.unroutable(r->hooks.arg, j, why);
+}
+
+/* Has its time in this queue run out? */
+static bool is_expired(const struct route *r, const struct job *j)
+{
+    int64_t lifetime = attr_list_number(&j->queue->obj.attrs, QUEUE_ATTR_route_lifetime, 0);
+
+    return lifetime > 0 && j->qtime_s + lifetime <= site_now_s(r->site);
+}
+
+static void arm(struct route *r, struct queue *q, int64_t in_s);
+
+static void arm_retry(struct route *r, struct queue *q)
+{
+    arm(r, q, attr_list_number(&q->obj.attrs, QUEUE_ATTR_route_retry_time, 30));
+}
+
+/* One step; true: it is in another queue, which may be a route queue again. */
+static bool step(struct route *r, struct job *j, struct walk *w)
+{
+    static const struct attempt moving = {move_job, send_later, ASKED};
+    struct queue *from = j->queue;
+
+    if (attr_list_number(&j->obj.attrs, JOB_ATTR_hop_count, 0) >= HOPS_MAX) {
+        give_up(r, j, "Job routing over too many hops");
+        return false;
+    }
+    switch (attempt_all(r, j, w, &moving)) {
+    case TAKEN:
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Moved to destination: \"%s\"", j->queue->obj.name);
+        r->hooks.moved(r->hooks.arg, j);
+        return true;
+    case ASKED:
+        break;
+    case LATER:
+        arm_retry(r, from);
+        break;
+    case NEVER:
+        give_up(r, j, "Job rejected by all possible destinations");
+    }
+    return false;
+}
+
+/* From where the walk is; the job has no errand, and its caller a reference. */
+static void follow(struct route *r, struct job *j, struct walk w)
+{
+    while (is_in_route_queue(j)) {
+        if (is_expired(r, j)) {
+            give_up(r, j, "Route queue lifetime exceeded");
+            break;
+        }
+        if (!may_go(j) || !step(r, j, &w) || !j->queue)
+            break;
+        w = walk_of(j->queue);
+    }
+    if (is_in_route_queue(j) && attr_list_number(&j->queue->obj.attrs, QUEUE_ATTR_route_lifetime, 0) > 0)
+        arm(r, j->queue,
+            j->qtime_s + attr_list_number(&j->queue->obj.attrs, QUEUE_ATTR_route_lifetime, 0) -
+                site_now_s(r->site));
+}
+
+/* Is the walk still one through the list of the queue in which the job is? */
+static bool is_current(const struct errand *x)
+{
+    const char *now = x->j->queue ? destinations(x->j->queue) : NULL;
+
+    return now && is_in_route_queue(x->j) && !move_out_is_under_way(x->j) && strcmp(now, x->list) == 0;
+}
+
+static void leave_line(struct route *r, struct errand *x)
+{
+    errands_take(&r->line, x);
+    errand_free(x);
+}
+
+void route_job(struct route *r, struct job *j)
+{
+    if (!is_in_route_queue(j))
+        return;
+    if (move_out_is_under_way(j)) {
+        arm_retry(r, j->queue);
+        return;
+    }
+    job_ref(j);
+    if (j->errand && !is_current(j->errand))
+        leave_line(r, j->errand);
+    if (j->errand && is_expired(r, j))
+        give_up(r, j, "Route queue lifetime exceeded");
+    else if (!j->errand)
+        follow(r, j, walk_of(j->queue));
+    job_unref(j);
+}
+
+/* --- to other servers ----------------------------------------------------------------------------------- */
+
+/* The errand is over, in no list: its destination said no, or (NULL) was not asked. */
+static void go_on(struct errand *x, const struct err *why)
+{
+    struct route *r = x->r;
+    struct job *j = x->j;
+
+    j->errand = NULL;
+    if (why && is_current(x)) {
+        x->walk.later = refused(j, &x->walk, why) == LATER || x->walk.later;
+        follow(r, j, x->walk);
+    } else {
+        route_job(r, j);
+    }
+    errand_free(x);
+}
+
+static void next_in_line(struct route *r)
+{
+    struct errand *x;
+    struct err e;
+
+    while (r->under_way.n < ERRANDS_MAX && (x = r->line.first)) {
+        errands_take(&r->line, x);
+        if (!is_current(x) || !may_go(x->j))
+            go_on(x, NULL);
+        else if (send_off(x, &e) < 0)
+            go_on(x, &e);
+    }
+}
+
+static void on_answer(void *arg, struct job *j, const struct err *why)
+{
+    struct errand *x = arg;
+    struct route *r = x->r;
+
+    (void)j; /* NULL: deleted by force */
+    errands_take(&r->under_way, x);
+    if (why)
+        go_on(x, why);
+    else
+        errand_free(x);
+    next_in_line(r);
+}
+
+/* --- whole queues, by time ------------------------------------------------------------------------------ */
+
+static void set_timer(struct route *r)
+{
+    int64_t first = 0;
+
+    for (struct queue *q = queues_first(r->site->queues); q; q = queues_next(q))
+        if (q->route_due_s && (!first || q->route_due_s < first))
+            first = q->route_due_s;
+    if (first)
+        loop_timer_set(r->timer, first > site_now_s(r->site) ? (first - site_now_s(r->site)) * 1000 : 0);
+}
+
+static void arm(struct route *r, struct queue *q, int64_t in_s)
+{
+    int64_t due = site_now_s(r->site) + (in_s > 0 ? in_s : 0);
+
+    if (q->route_due_s && q->route_due_s <= due)
+        return;
+    q->route_due_s = due;
+    set_timer(r);
+}
+
+/* A job that goes may take others with it, which depend on it. */
+static void try_queue(struct route *r, struct queue *q)
+{
+    size_t n = 0, most = q->n_jobs;
+    struct job **all = calloc(most ? most : 1, sizeof(struct job *));
+
+    for (struct job *j = q->first; all && j && n < most; j = j->queue_next)
+        all[n++] = job_ref(j);
+    for (size_t i = 0; i < n; i++) {
+        if (all[i]->queue == q)
+            route_job(r, all[i]);
+        job_unref(all[i]);
+    }
+    free(all);
+}
+
+static void due(void *arg)
+{
+    struct route *r = arg;
+    int64_t now = site_now_s(r->site);
+
+    for (struct queue *q = queues_first(r->site->queues); q; q = queues_next(q)) {
+        if (!q->route_due_s || q->route_due_s > now)
+            continue;
+        q->route_due_s = 0;
+        if (queue_is_route(q))
+            try_queue(r, q);
+    }
+    set_timer(r);
+}
+
+void route_queue(struct route *r, struct queue *q)
+{
+    if (q) {
+        arm(r, q, 0);
+        return;
+    }
+    for (q = queues_first(r->site->queues); q; q = queues_next(q))
+        if (queue_is_route(q) && q->n_jobs)
+            arm(r, q, 0);
+}
+
+/* A job that becomes free to go is looked at in a turn of its own: others are still being told of this one. */
+static void listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    (void)ev;
+    if (from != j->state && from != JOB_ARRIVING && is_in_route_queue(j) && may_go(j))
+        arm(arg, j->queue, 0);
+}
+
+struct route *route_create(struct loop *l, struct site *s, struct job_fsm *f)
+{
+    struct route *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    r->site = s;
+    r->line.end = &r->line.first;
+    r->under_way.end = &r->under_way.first;
+    r->timer = loop_timer_create(l, LOOP_CLOCK, due, r);
+    if (!r->timer) {
+        free(r);
+        return NULL;
+    }
+    job_fsm_listen(f, listen, r);
+    return r;
+}
+
+void route_destroy(struct route *r)
+{
+    if (!r)
+        return;
+    loop_timer_destroy(r->timer);
+    errands_free(&r->line);
+    errands_free(&r->under_way);
+    free(r);
+}
+
+void route_bind(struct route *r, const struct route_hooks *h)
+{
+    r->hooks = *h;
+}
+
+void route_reach(struct route *r, struct move_out *m)
+{
+    r->out = m;
+}

@@ -1,0 +1,100 @@
+/* Small scripts at hand. See script_cache.h.
+ *
+ * A hash that keeps the order of insertion, which is the order in which scripts make room. One that would
+ * take more than a quarter of it all is not kept: it would drive out too many others. */
+#include "script_cache.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "uthash.h"
+
+struct key {
+    int64_t seq, index;
+};
+
+struct script {
+    struct key key;
+    size_t n;
+    UT_hash_handle hh; /* uthash keeps the order of insertion */
+    char bytes[];
+};
+
+struct scripts {
+    struct script *table;
+    size_t bytes, max_bytes;
+};
+
+struct scripts *scripts_create(size_t max_bytes)
+{
+    struct scripts *s = calloc(1, sizeof *s);
+
+    if (s)
+        s->max_bytes = max_bytes;
+    return s;
+}
+
+/* What one takes: most scripts are smaller than what is kept with them. */
+static size_t size_of(size_t n)
+{
+    return sizeof(struct script) + n;
+}
+
+static void take_out(struct scripts *s, struct script *x)
+{
+    HASH_DEL(s->table, x);
+    s->bytes -= size_of(x->n);
+    free(x);
+}
+
+void scripts_destroy(struct scripts *s)
+{
+    if (!s)
+        return;
+    while (s->table)
+        take_out(s, s->table);
+    free(s);
+}
+
+static struct script *find(const struct scripts *s, struct job_key key)
+{
+    struct key k = {key.seq, key.index};
+    struct script *x;
+
+    HASH_FIND(hh, s->table, &k, sizeof k, x);
+    return x;
+}
+
+void scripts_keep(struct scripts *s, struct job_key key, const void *bytes, size_t n)
+{
+    struct script *x;
+
+    scripts_drop(s, key);
+    if (!n || size_of(n) > s->max_bytes / 4 || !(x = malloc(size_of(n))))
+        return;
+    while (s->bytes + size_of(n) > s->max_bytes)
+        take_out(s, s->table);
+    x->key = (struct key){key.seq, key.index};
+    x->n = n;
+    memcpy(x->bytes, bytes, n);
+    HASH_ADD(hh, s->table, key, sizeof x->key, x);
+    s->bytes += size_of(n);
+}
+
+const void *scripts_find(const struct scripts *s, struct job_key key, size_t *n)
+{
+    const struct script *x = find(s, key);
+
+    if (x)
+        *n = x->n;
+    return x ? x->bytes : NULL;
+}
+
+void scripts_drop(struct scripts *s, struct job_key key)
+{
+    struct script *x = find(s, key);
+
+    if (x)
+        take_out(s, x);
+}

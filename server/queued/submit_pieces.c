@@ -1,0 +1,191 @@
+/* Submissions in pieces that are not complete. See submit_pieces.h.
+ *
+ * A queue by the time at which each is given up, whose entries lie in the jobs (j->due, which belongs to start_time.c
+ * from the job's entry into its queue on), one timer for its first, and a count for each user. Times are monotonic: a
+ * clock that is set neither ends a submission nor prolongs it. */
+#include "submit_pieces.h"
+
+#include <stdlib.h>
+
+#include "clock.h"
+#include "intern.h"
+#include "job_fsm.h"
+#include "log.h"
+#include "loop.h"
+#include "pbs_error.h"
+#include "server_ctx.h"
+#include "limit_counts.h"
+#include "uthash.h"
+
+/* Most qsubs with long scripts that one user has under way at once: a script of the largest size takes seconds, so this is
+ * far above what a loop of submissions reaches, and a flood of half ones stays small. */
+enum { PER_USER_MAX = 64 };
+
+struct arriving_user {
+    const char *name; /* interned, the key by its address */
+    size_t n;
+    UT_hash_handle hh;
+};
+
+struct arriving {
+    struct site *site;
+    struct job_fsm *fsm;
+    struct loop_timer *timer;
+    struct pqueue queue; /* by monotonic milliseconds */
+    struct arriving_user *users;
+};
+
+static struct arriving_user *find_user(const struct arriving *a, const char *name)
+{
+    struct arriving_user *u;
+
+    HASH_FIND_PTR(a->users, &name, u);
+    return u;
+}
+
+static void count_user(struct arriving *a, const char *name)
+{
+    struct arriving_user *u = find_user(a, name);
+
+    if (!u) {
+        u = calloc(1, sizeof *u);
+        if (!u)
+            abort(); /* the job is in the table already, and the limit would be wrong from now on; a restart counts again */
+        u->name = intern_again(name);
+        HASH_ADD_PTR(a->users, name, u);
+    }
+    u->n++;
+}
+
+static void discount_user(struct arriving *a, const char *name)
+{
+    struct arriving_user *u = find_user(a, name);
+
+    if (!u || --u->n > 0)
+        return;
+    HASH_DEL(a->users, u);
+    intern_unref(u->name);
+    free(u);
+}
+
+static void arm(struct arriving *a)
+{
+    struct pqueue_entry *first = pqueue_first(&a->queue);
+
+    if (first)
+        loop_timer_set(a->timer, first->key - clock_mono_ms(a->site->clock));
+    else
+        loop_timer_cancel(a->timer);
+}
+
+void arriving_end(struct arriving *a, struct job *j)
+{
+    if (!pqueue_has(&j->due))
+        return;
+    pqueue_remove(&a->queue, &j->due);
+    discount_user(a, j->user);
+    arm(a);
+}
+
+void arriving_drop(struct arriving *a, struct job *j, const char *why)
+{
+    log_event(LOGC_JOB, LOGE_ADMIN | LOGE_JOB, j->obj.name,
+              "the submission of %s is given up with %llu of %llu bytes of its script: %s", j->owner,
+              (unsigned long long)j->script_have, (unsigned long long)j->script_bytes, why);
+    job_fsm_post(a->fsm, j, EV_DELETE);
+}
+
+static void arriving_expire_cb(void *arg)
+{
+    struct arriving *a = arg;
+    struct pqueue_entry *first;
+
+    while ((first = pqueue_first(&a->queue)) && first->key <= clock_mono_ms(a->site->clock))
+        arriving_drop(a, PQUEUE_OWNER(first, struct job, due), "submission_timeout is over");
+    arm(a);
+}
+
+static void arriving_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    (void)ev;
+    if (from == JOB_ARRIVING && j->state == JOB_GONE)
+        arriving_end(arg, j);
+}
+
+static int64_t life_ms(const struct arriving *a)
+{
+    return attr_list_effective(&a->site->server->obj.attrs, SERVER_ATTR_submission_timeout) * 1000;
+}
+
+static void enter(struct arriving *a, struct job *j, int64_t left_ms)
+{
+    if (pqueue_push(&a->queue, &j->due, clock_mono_ms(a->site->clock) + left_ms) < 0)
+        abort(); /* it would never end */
+    count_user(a, j->user);
+    arm(a);
+}
+
+int arriving_check(const struct arriving *a, const char *user, struct err *e)
+{
+    const struct arriving_user *u = find_user(a, user);
+
+    if (!u || u->n < PER_USER_MAX)
+        return 0;
+    return err_set(
+        e, PBSE_ENTLIMCT,
+        "user %s has %zu submissions whose scripts have not arrived, and %d is the limit: let them "
+        "finish, or delete them",
+        user, u->n, PER_USER_MAX);
+}
+
+void arriving_begin(struct arriving *a, struct job *j)
+{
+    enter(a, j, life_ms(a));
+    tally_review(a->site->tally, j);
+}
+
+/* The wall clock may have been set meanwhile: what is left is never more than a whole life. */
+void arriving_restore(struct arriving *a)
+{
+    int64_t life = life_ms(a);
+
+    for (struct job *j = jobs_first(a->site->jobs); j; j = jobs_next(j)) {
+        int64_t left = j->ctime_s * 1000 + life - site_now_s(a->site) * 1000;
+
+        if (j->state == JOB_ARRIVING)
+            enter(a, j, left < 0 ? 0 : left > life ? life : left);
+    }
+}
+
+struct arriving *arriving_create(struct loop *l, struct site *s, struct job_fsm *f)
+{
+    struct arriving *a = calloc(1, sizeof *a);
+
+    if (!a)
+        return NULL;
+    a->site = s;
+    a->fsm = f;
+    pqueue_init(&a->queue);
+    a->timer = loop_timer_create(l, LOOP_CLOCK, arriving_expire_cb, a);
+    if (!a->timer) {
+        free(a);
+        return NULL;
+    }
+    job_fsm_listen(f, arriving_moved, a);
+    return a;
+}
+
+void arriving_destroy(struct arriving *a)
+{
+    if (!a)
+        return;
+    for (struct arriving_user *u = a->users, *next; u; u = next) {
+        next = u->hh.next;
+        HASH_DEL(a->users, u);
+        intern_unref(u->name);
+        free(u);
+    }
+    loop_timer_destroy(a->timer);
+    pqueue_fini(&a->queue);
+    free(a);
+}

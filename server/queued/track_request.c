@@ -1,0 +1,185 @@
+/* Servers that wait for news of jobs. See track_request.h.
+ *
+ * Calls hang in a hash by the number of the job, of which several servers' calls, or one's repeated, make a list. */
+#include "track_request.h"
+
+#include <stdlib.h>
+#include <uthash.h>
+#include <utlist.h>
+
+#include <ifl.h>
+
+#include "commit.h"
+#include "loop.h"
+#include "pbs_error.h"
+
+enum { WAIT_MAX_S = 3600 };
+
+struct track { /* one call */
+    struct track *prev, *next;
+    struct tracks *all;
+    struct request *request; /* counted */
+    struct loop_timer *timer;
+    int64_t seq;
+    unsigned facts; /* the answer */
+};
+
+struct tracked { /* one job */
+    int64_t seq;
+    struct track *calls;
+    UT_hash_handle hh;
+};
+
+struct tracks {
+    struct loop *loop;
+    struct depends *depends;
+    struct commit *commit;
+    struct tracked *jobs;
+};
+
+struct tracks *tracks_create(struct loop *l, struct depends *d, struct commit *c)
+{
+    struct tracks *t = calloc(1, sizeof *t);
+
+    if (t)
+        *t = (struct tracks){.loop = l, .depends = d, .commit = c};
+    return t;
+}
+
+static struct tracked *find(const struct tracks *t, int64_t seq)
+{
+    struct tracked *x;
+
+    HASH_FIND(hh, t->jobs, &seq, sizeof seq, x);
+    return x;
+}
+
+static void take_out(struct track *x)
+{
+    struct tracked *of = find(x->all, x->seq);
+
+    DL_DELETE(of->calls, x);
+    if (!of->calls) {
+        HASH_DEL(x->all->jobs, of);
+        free(of);
+    }
+    request_on_dead(x->request, NULL, NULL);
+    loop_timer_destroy(x->timer);
+    x->timer = NULL;
+}
+
+static void track_free(struct track *x)
+{
+    request_unref(x->request);
+    free(x);
+}
+
+void tracks_destroy(struct tracks *t)
+{
+    while (t && t->jobs) {
+        struct track *x = t->jobs->calls;
+
+        take_out(x);
+        track_free(x);
+    }
+    free(t);
+}
+
+/* What is told is durable: the other server may act on it at once, and forget it. */
+static void answer(void *arg)
+{
+    struct track *x = arg;
+    char nothing[1] = "";
+    ifl_track_result result = {.result = {.text = nothing}, .facts = x->facts};
+
+    request_reply(x->request, &result);
+    track_free(x);
+}
+
+static void client_died(void *arg, struct request *r)
+{
+    (void)r;
+    take_out(arg);
+    track_free(arg);
+}
+
+static void waited(void *arg)
+{
+    struct track *x = arg;
+
+    take_out(x);
+    answer(x);
+}
+
+static int park(struct tracks *t, struct track *x, unsigned wait_s)
+{
+    struct tracked *of = find(t, x->seq);
+
+    x->timer = loop_timer_create(t->loop, LOOP_REAL, waited, x);
+    if (!x->timer)
+        return -1;
+    if (!of) {
+        of = calloc(1, sizeof *of);
+        if (!of) {
+            loop_timer_destroy(x->timer);
+            return -1;
+        }
+        of->seq = x->seq;
+        HASH_ADD(hh, t->jobs, seq, sizeof of->seq, of);
+    }
+    DL_APPEND(of->calls, x);
+    request_on_dead(x->request, client_died, x);
+    loop_timer_set(x->timer, 1000 * (int64_t)(wait_s < WAIT_MAX_S ? wait_s : WAIT_MAX_S));
+    return 0;
+}
+
+void tracks_serve(struct tracks *t, struct request *r)
+{
+    const ifl_track_args *a = request_args(r);
+    struct job_key key;
+    struct track *x;
+    unsigned facts;
+    struct err e;
+
+    if (depends_facts(t->depends, &(struct depend_peer_job){a->job, a->from}, &key, &facts, &e) < 0) {
+        request_fail(r, &e);
+        return;
+    }
+    x = calloc(1, sizeof *x);
+    if (!x) {
+        request_failf(r, PBSE_SYSTEM, "no memory to track a job");
+        return;
+    }
+    *x = (struct track){.all = t, .request = request_ref(r), .seq = key.seq, .facts = facts};
+    if (facts & ~a->known || !a->wait_s) {
+        commit_then(t->commit, answer, x);
+    } else if (park(t, x, a->wait_s) < 0) {
+        request_failf(r, PBSE_SYSTEM, "no memory to track a job");
+        track_free(x);
+    }
+}
+
+static bool is_news(struct track *x)
+{
+    const ifl_track_args *a = request_args(x->request);
+    struct job_key key;
+    struct err ignored;
+
+    return depends_facts(x->all->depends, &(struct depend_peer_job){a->job, a->from}, &key, &x->facts,
+                         &ignored) == 0 &&
+           (x->facts & ~a->known);
+}
+
+void tracks_news(struct tracks *t, struct job_key key)
+{
+    struct tracked *of = find(t, key.seq);
+    struct track *x, *next;
+
+    for (x = of ? of->calls : NULL; x; x = next) {
+        next = x->next;
+        if (!is_news(x))
+            continue;
+        take_out(x);
+        commit_then(t->commit, answer, x);
+    }
+}

@@ -1,0 +1,17 @@
+#ifndef VARIABLE_LIST_H
+#define VARIABLE_LIST_H
+/* The environment that a job brings: its attribute Variable_List, "NAME=value" between commas, read and added to. */
+#include <stdbool.h>
+
+#include "err.h"
+#include "job.h"
+
+struct strbuf;
+
+/* At the end of the list; `value` goes in as it is, its commas are not escaped. -1: PBSE_BADATVAL too long, PBSE_SYSTEM. */
+int variables_add(struct job *j, const char *name, const char *value, struct err *e);
+/* Append the value, without escapes, to `out`. false: not there, or out has failed. */
+bool variables_find(const struct job *j, const char *name, struct strbuf *out);
+bool variables_has(const struct job *j, const char *name);
+
+#endif

@@ -1,1 +1,0 @@
-$(call storey, server/req, server/tell server/preempt server/run server/wait server/exec server/request server/store server/fsm server/model ifl/spec ifl/def ifl/rpc/loop ifl/rpc base/loop base)

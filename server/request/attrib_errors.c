@@ -1,0 +1,51 @@
+/* Which attributes of a request are wrong. See attrib_errors.h.
+ *
+ * Only a request that has failed comes here, so looking at each attribute once more costs nobody anything. UNSET and DECR
+ * say little without the object, and are not looked at. */
+#include "attrib_errors.h"
+
+#include <stdlib.h>
+
+#include <ifl.h>
+
+enum { ERRORS_MAX = 64 }; /* ifl.x */
+
+struct found {
+    ifl_attr_error list[ERRORS_MAX];
+    struct err texts[ERRORS_MAX]; /* of the same places */
+    size_t n;
+};
+
+static void note(struct found *f, const struct edit_change *c, const struct err *why)
+{
+    static char nothing[1]; /* never written to: XDR wants its strings mutable */
+
+    f->texts[f->n] = *why;
+    f->list[f->n] = (ifl_attr_error){.name = (char *)(c->name ? c->name : nothing),
+                                     .resource = (char *)(c->resource ? c->resource : nothing),
+                                     .value = (char *)(c->value ? c->value : nothing),
+                                     .code = why->code,
+                                     .text = f->texts[f->n].text};
+    f->n++;
+}
+
+void faults_answer(struct request *r, const struct err *why, const struct faults_ask *ask)
+{
+    struct found *f = ask->at < ask->n ? calloc(1, sizeof *f) : NULL;
+    struct err e;
+
+    if (!f) {
+        request_fail(r, why);
+        return;
+    }
+    note(f, &ask->changes[ask->at], why);
+    for (size_t i = 0; i < ask->n && f->n < ERRORS_MAX; i++) {
+        const struct edit_change *c = &ask->changes[i];
+
+        if (i != ask->at && (c->op == SET || c->op == INCR) && c->value && *c->value &&
+            edit_try(ask->site, ask->of, c, &ask->writer, &e) < 0)
+            note(f, c, &e);
+    }
+    request_fail_attrs(r, why, f->list, f->n);
+    free(f);
+}

@@ -1,0 +1,20 @@
+#ifndef ATTRIB_ERRORS_H
+#define ATTRIB_ERRORS_H
+/* The answer to attributes that cannot be taken: the first one that was found, with its code and text for the whole, and behind
+ * it each other one that is wrong by itself, so that a user mends all at once. What depends on several, or on the
+ * object, only shows when the rest is right. */
+#include "attr_edit.h"
+#include "request.h"
+
+struct faults_ask {
+    struct site *site;
+    enum attr_of of;
+    const struct edit_change *changes; /* all of the request */
+    size_t n, at; /* the one that was found; n: none in particular, then no others are looked for */
+    struct attr_writer writer; /* as they would have been written */
+};
+
+/* Answers the request. Rule: pbs_get_attributes_in_error(). */
+void faults_answer(struct request *r, const struct err *why, const struct faults_ask *ask);
+
+#endif

@@ -1,0 +1,139 @@
+/* The calls of one connection. See conn_queue.h.
+ *
+ * The line asks for a turn in the background when the call at its front is one that looks, and makes that one and
+ * what follows up to the next such call. It is freed late: a call may destroy it.
+ *
+ * Looks before the crowd are tokens: LOOKS_SAVED at first and at most, one more for each LOOK_EARNED_MS. */
+#include "conn_queue.h"
+
+#include <stdlib.h>
+
+#include "clock.h"
+#include "loop.h"
+
+enum { LOOKS_SAVED = 4, LOOK_EARNED_MS = 500 };
+
+struct waiting {
+    struct waiting *next;
+    void *call;
+    bool looks;
+};
+
+struct line {
+    struct loop *l;
+    const struct line_ops *ops;
+    void *arg;
+    struct waiting *first, **last;
+    bool is_open, turn_comes, is_busy, is_dead;
+    int64_t looks_since_ms; /* tokens have been earned since then */
+};
+
+struct line *line_create(struct loop *l, const struct line_ops *ops, void *arg)
+{
+    struct line *n = calloc(1, sizeof *n);
+
+    if (!n)
+        return NULL;
+    *n = (struct line){.l = l, .ops = ops, .arg = arg, .last = &n->first};
+    n->looks_since_ms = clock_mono_ms(loop_clock(l)) - LOOKS_SAVED * LOOK_EARNED_MS;
+    return n;
+}
+
+static void *take_first(struct line *n)
+{
+    struct waiting *w = n->first;
+    void *call = w->call;
+
+    n->first = w->next;
+    if (!n->first)
+        n->last = &n->first;
+    free(w);
+    return call;
+}
+
+static void turn_cb(void *line);
+
+void line_destroy(struct line *n)
+{
+    if (!n)
+        return;
+    if (n->turn_comes)
+        loop_forget(n->l, turn_cb, n);
+    while (n->first)
+        n->ops->drop(take_first(n));
+    n->is_dead = true;
+    if (!n->is_busy)
+        free(n);
+}
+
+/* One token, if there is one. */
+static bool is_seldom(struct line *n)
+{
+    int64_t now_ms = clock_mono_ms(loop_clock(n->l));
+
+    if (n->looks_since_ms < now_ms - LOOKS_SAVED * LOOK_EARNED_MS)
+        n->looks_since_ms = now_ms - LOOKS_SAVED * LOOK_EARNED_MS;
+    if (n->looks_since_ms > now_ms - LOOK_EARNED_MS)
+        return false;
+    n->looks_since_ms += LOOK_EARNED_MS;
+    return true;
+}
+
+static int ask_for_turn(struct line *n)
+{
+    return (is_seldom(n) ? loop_background_soon : loop_background)(n->l, turn_cb, n);
+}
+
+/* As many as may be made now: with a turn one that looks, and up to the next such in any case. */
+static void go_on(struct line *n, bool has_turn)
+{
+    n->is_busy = true;
+    while (n->first && (has_turn || !n->first->looks)) {
+        has_turn = has_turn && !n->first->looks;
+        n->ops->make(n->arg, take_first(n));
+    }
+    n->is_busy = false;
+    if (n->is_dead)
+        free(n);
+    else if (n->first)
+        n->turn_comes = ask_for_turn(n) == 0; /* no memory: the next call asks again */
+}
+
+static void turn_cb(void *line)
+{
+    struct line *n = line;
+
+    n->turn_comes = false;
+    go_on(n, true);
+}
+
+static int stand(struct line *n, void *call, bool looks)
+{
+    struct waiting *w = malloc(sizeof *w);
+
+    if (!w)
+        return -1;
+    *w = (struct waiting){.call = call, .looks = looks};
+    *n->last = w;
+    n->last = &w->next;
+    return 0;
+}
+
+int line_call(struct line *n, void *call, bool looks)
+{
+    if (n->is_open && !n->first && !looks) {
+        n->ops->make(n->arg, call);
+        return 0;
+    }
+    if (stand(n, call, looks) < 0)
+        return -1;
+    if (n->is_open && !n->turn_comes && !n->is_busy)
+        go_on(n, false);
+    return 0;
+}
+
+void line_open(struct line *n)
+{
+    n->is_open = true;
+    go_on(n, false);
+}

@@ -1,0 +1,71 @@
+/* See join_request.h. The token is used up before the certificate is made: of two who show the same one, one gets it. */
+#include "join_request.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <ifl.h>
+
+#include "auth.h"
+#include "ca.h"
+#include "certs.h"
+#include "file.h"
+#include "join_token.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "rpc_request.h"
+
+enum { DAYS = 365, AUTHORITY_MAX = IFL_PEM_MAX };
+
+struct joined {
+    char *certificate, *authority;
+    size_t n_certificate, n_authority;
+};
+
+static int make(const char *certs, const ifl_join_args *a, struct joined *out, struct err *e)
+{
+    char path[4352], role[AUTH_ROLE_MAX + 8];
+    int lock = certs_lock_now(certs, e), rc = -1;
+
+    if (lock < 0)
+        return -1;
+    snprintf(path, sizeof path, "%s/ca.crt", certs);
+    snprintf(role, sizeof role, "mom:%.250s", a->host);
+    if (join_token_use(certs, a->host, a->secret, e) == 0 &&
+        file_read(AT_FDCWD, path, AUTHORITY_MAX, &out->authority, &out->n_authority, e) == 0)
+        rc = ca_sign(certs, a->request.request_val, a->request.request_len, role, DAYS, &out->certificate,
+                     &out->n_certificate, e);
+    close(lock);
+    return rc;
+}
+
+void joins_serve(const char *certs, struct rpc_request *rpc)
+{
+    const ifl_join_args *a = rpc_request_args(rpc);
+    const char *from = rpc_request_peer(rpc)->from;
+    struct joined j = {0};
+    struct err e = {0};
+    ifl_join_result result = {.text = e.text};
+
+    if (make(certs, a, &j, &e) < 0) {
+        log_event(LOGC_NODE, LOGE_SECURITY | LOGE_ERROR, a->host, "may not join, from %s: %s", from, e.text);
+        result.code = e.code == EACCES        ? PBSE_PERM
+                      : e.code == EINVAL      ? PBSE_IVALREQ
+                      : e.code == EWOULDBLOCK ? PBSE_TRYAGAIN
+                                              : PBSE_SYSTEM;
+        if (result.code == PBSE_SYSTEM)
+            err_set(&e, PBSE_SYSTEM, "the server cannot make a certificate; its log says why");
+    } else {
+        log_event(LOGC_NODE, LOGE_SECURITY | LOGE_ADMIN, a->host, "has joined from %s: certificate of mom:%s",
+                  from, a->host);
+        result.certificate.certificate_val = j.certificate;
+        result.certificate.certificate_len = (u_int)j.n_certificate;
+        result.authority.authority_val = j.authority;
+        result.authority.authority_len = (u_int)j.n_authority;
+    }
+    rpc_reply(rpc, (xdrproc_t)xdr_ifl_join_result, &result);
+    free(j.certificate);
+    free(j.authority);
+}

@@ -1,0 +1,198 @@
+/* Users that come over TCP. See munge_login.h.
+ *
+ * A guest asks one thing, Authenticate (or Join, which join_request.c answers). The credential goes to the worker with a copy of what the TLS
+ * connection exports (the binding), since munged may take its time; the worker never touches the
+ * connection. When the answer comes the connection may have gone. One that is admitted has another peer
+ * kind from then on, and its calls go to dispatch. */
+#include "munge_login.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <ifl.h>
+
+#include "auth_munge.h"
+#include "join_request.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "rpc_conn.h"
+#include "rpc_request.h"
+#include "worker.h"
+
+enum { MAX_WAITING = 256 };
+
+struct guests {
+    struct worker *worker;
+    char *module, *socket, *certs;
+    bool serves_all;
+    auth_munge_check_fn *check; /* the worker's own once it has been loaded */
+};
+
+struct guest {
+    struct guests *all;
+    struct rpc_request *rpc; /* referenced */
+    char *cred;
+    unsigned char binding[AUTH_MUNGE_BINDING];
+    int rc; /* what the worker found out */
+    struct auth_munge_who who;
+    char origin[INET_ADDRSTRLEN]; /* "" of this host */
+    struct err e;
+};
+
+struct guests *guests_create(struct loop *l, const struct guests_options *o, struct err *e)
+{
+    struct guests *g = calloc(1, sizeof *g);
+
+    if (!g) {
+        err_set(e, ENOMEM, "no memory for guests");
+        return NULL;
+    }
+    g->module = strdup(o->module);
+    g->socket = o->socket ? strdup(o->socket) : NULL;
+    g->certs = strdup(o->certs);
+    g->serves_all = o->serves_all;
+    g->worker = worker_create(l, "munge", MAX_WAITING, e);
+    if (g->module && g->certs && g->worker)
+        return g;
+    guests_destroy(g);
+    return NULL;
+}
+
+void guests_destroy(struct guests *g)
+{
+    if (!g)
+        return;
+    worker_destroy(g->worker);
+    free(g->module);
+    free(g->socket);
+    free(g->certs);
+    free(g); /* the module stays loaded: nothing is gained by taking it out at the end */
+}
+
+/* --- in the worker ------------------------------------------------------------------------------------ */
+
+static int load(struct guests *g, struct err *e)
+{
+    void *module;
+
+    if (g->check)
+        return 0;
+    module = dlopen(g->module, RTLD_NOW | RTLD_LOCAL);
+    if (module)
+        *(void **)&g->check = dlsym(module, "auth_munge_check");
+    return g->check ? 0 : err_set(e, ENOSYS, "users cannot be known over TCP here: %s", dlerror());
+}
+
+/* A munged that does not know its own address says zero, or the loopback interface. */
+static bool is_own_address(struct in_addr at)
+{
+    struct ifaddrs *all, *i;
+    bool found = at.s_addr == 0 || (ntohl(at.s_addr) >> 24) == IN_LOOPBACKNET;
+
+    if (found || getifaddrs(&all) < 0)
+        return found;
+    for (i = all; i && !found; i = i->ifa_next)
+        found = i->ifa_addr && i->ifa_addr->sa_family == AF_INET &&
+                ((const struct sockaddr_in *)(const void *)i->ifa_addr)->sin_addr.s_addr == at.s_addr;
+    freeifaddrs(all);
+    return found;
+}
+
+static void ask_munged(void *arg)
+{
+    struct guest *x = arg;
+
+    x->rc = load(x->all, &x->e);
+    if (x->rc == 0)
+        x->rc = x->all->check(x->all->socket, x->cred, x->binding, sizeof x->binding, &x->who, &x->e);
+    if (x->rc == 0 && !is_own_address(x->who.origin))
+        inet_ntop(AF_INET, &x->who.origin, x->origin, sizeof x->origin);
+}
+
+/* --- on the loop ---------------------------------------------------------------------------------------- */
+
+static void reply(struct rpc_request *rpc, int code, const char *text)
+{
+    ifl_result result = {.code = code, .text = (char *)text};
+
+    rpc_reply(rpc, (xdrproc_t)xdr_ifl_result, &result);
+}
+
+/* A complex of an ordinary user is that user's alone. */
+static bool is_welcome(const struct guest *x)
+{
+    return x->all->serves_all || x->who.uid == geteuid();
+}
+
+/* On a connection whose credential is with the worker hangs the guest. It is not looked at: what hangs there says that one
+ * is under way, and goes before the connection is a user's. */
+static const struct rpc_conn_tag guest_tag = {.name = "guest"};
+
+static void known(void *arg, bool ran)
+{
+    struct guest *x = arg;
+    struct rpc_conn *conn = rpc_request_conn(x->rpc);
+
+    if (conn)
+        rpc_conn_set_user(conn, &guest_tag, NULL);
+    if (ran && x->rc == 0 && !is_welcome(x))
+        x->rc = err_set(&x->e, EACCES, "this complex serves user %u only", (unsigned)geteuid());
+    if (!conn || !ran) {
+        reply(x->rpc, PBSE_SYSTEM, "");
+    } else if (x->rc == 0) {
+        rpc_conn_admit(conn, x->who.uid, x->origin);
+        reply(x->rpc, 0, "");
+    } else {
+        log_event(LOGC_SVR, LOGE_SECURITY, "munge_validate_auth_data", "%s: %s", rpc_conn_peer(conn)->from,
+                  x->e.text);
+        reply(x->rpc, PBSE_BADCRED, x->e.text);
+    }
+    rpc_request_unref(x->rpc);
+    free(x->cred);
+    free(x);
+}
+
+static void authenticate(struct guests *g, struct rpc_request *rpc)
+{
+    const ifl_authenticate_args *a = rpc_request_args(rpc);
+    struct guest *x = calloc(1, sizeof *x);
+    struct err e;
+
+    if (!x || !(x->cred = strdup(a->credential)) || strcmp(a->method, "munge") != 0) {
+        reply(rpc, x && x->cred ? PBSE_BADCRED : PBSE_SYSTEM, "the method of authentication is munge");
+        free(x ? x->cred : NULL);
+        free(x);
+        return;
+    }
+    x->all = g;
+    x->rpc = rpc_request_ref(rpc);
+    memcpy(x->binding, rpc_conn_binding(rpc_request_conn(rpc)), sizeof x->binding);
+    if (worker_submit(g->worker, ask_munged, known, x, &e) == 0) {
+        rpc_conn_set_user(rpc_request_conn(rpc), &guest_tag, x);
+        return;
+    }
+    reply(rpc, PBSE_SYSTEM, e.text);
+    rpc_request_unref(rpc);
+    free(x->cred);
+    free(x);
+}
+
+void guests_serve(struct guests *g, struct rpc_request *rpc)
+{
+    const uint32_t proc = rpc_request_proc(rpc)->proc;
+
+    if (g && proc == IFL_AUTHENTICATE && rpc_conn_user(rpc_request_conn(rpc), &guest_tag))
+        reply(rpc, PBSE_BADCRED, "a credential of this connection is being examined; one at a time");
+    else if (g &&
+             proc == IFL_AUTHENTICATE) /* the worker has one queue for all: a guest has one place in it */
+        authenticate(g, rpc);
+    else if (g && proc == IFL_JOIN)
+        joins_serve(g->certs, rpc);
+    else
+        rpc_reply_error(rpc, RPC_ST_AUTH);
+}

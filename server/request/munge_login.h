@@ -1,0 +1,31 @@
+#ifndef MUNGE_LOGIN_H
+#define MUNGE_LOGIN_H
+/* Who comes over TCP without a certificate. Users: inside TLS they show a MUNGE credential made for this connection
+ * (request 95, Authenticate), and nothing else is answered before. Hosts: with a token they get their certificate (request
+ * 212, Join, join_request.h), and come again with that.
+ *
+ * munged is asked by a worker, through libauth_munge.so, which is loaded at the first guest. Loop thread only. */
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "err.h"
+
+struct guests;
+struct loop;
+struct rpc_request;
+
+struct guests_options {
+    const char *module; /* path of libauth_munge.so; copied */
+    const char *socket; /* munged's, or NULL; copied */
+    const char *certs;  /* PBS_HOME/certs; copied */
+    bool serves_all;    /* else only our own user is let in */
+};
+
+/* NULL: no memory. */
+struct guests *guests_create(struct loop *l, const struct guests_options *o, struct err *e);
+void guests_destroy(struct guests *g);
+
+/* Answer this call of a connection whose peer is AUTH_GUEST: Authenticate now or later, others with an RPC error. */
+void guests_serve(struct guests *g, struct rpc_request *rpc);
+
+#endif

@@ -1,0 +1,403 @@
+/* See release_nodes.h. What goes is found by release_plan.c; here it is written down and ordered.
+ *
+ * Everything is made before anything is changed: the new texts of the run, and a copy of the attributes completed as
+ * after an alteration. The run keeps its full exec_vnode beside what is left (now_vnode), since a restarted server must
+ * still count what the leaving hosts hold. */
+#include "release_nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <exec.h>
+
+#include "assign.h"
+#include "defaults.h"
+#include "exec_send.h"
+#include "exec_host.h"
+#include "exec_vnode.h"
+#include "host_loss.h"
+#include "intern.h"
+#include "job_run.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "services.h"
+#include "release_plan.h"
+#include "server_ctx.h"
+#include "strbuf.h"
+
+enum { TEXT_LIMIT = 1 << 20 };
+
+struct resize {
+    struct site *site;
+    struct exec_send *send;
+    struct resize_hooks hooks;
+};
+
+struct resize *resize_create(struct site *s, struct exec_send *x, const struct resize_hooks *h)
+{
+    struct resize *z = calloc(1, sizeof *z);
+
+    if (z)
+        *z = (struct resize){s, x, *h};
+    return z;
+}
+
+void resize_destroy(struct resize *z)
+{
+    free(z);
+}
+
+/* --- the plan ---------------------------------------------------------------------------------------- */
+
+struct plan {
+    struct exec_vnode *where; /* before */
+    struct exec_host *hosts;
+    size_t *host_of;
+    struct shrink_host *names;
+    bool *gone;
+    struct shrink s;
+    struct strbuf vnode, host, freed, select; /* what is left, what goes */
+    struct attr_list attrs;
+    bool has_attrs;
+};
+
+static void plan_fini(struct plan *p)
+{
+    exec_vnode_destroy(p->where);
+    exec_host_destroy(p->hosts);
+    free(p->host_of);
+    free(p->names);
+    free(p->gone);
+    strbuf_fini(&p->vnode);
+    strbuf_fini(&p->host);
+    strbuf_fini(&p->freed);
+    strbuf_fini(&p->select);
+    if (p->has_attrs)
+        attr_list_fini(&p->attrs);
+}
+
+static void name_hosts(const struct resize *z, const struct job *j, struct plan *p)
+{
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        p->names[i].name = host_loss_name(j->run->hosts[i].service);
+    for (size_t i = 0; i < p->where->n; i++) {
+        const struct node *n = nodes_find(z->site->nodes, p->where->part[i].vnode);
+
+        for (size_t h = 0; n && h < j->run->n_hosts; h++) {
+            if (j->run->hosts[h].service != n->service_name)
+                continue;
+            p->host_of[i] = h;
+            p->names[h].parts = n->service && (n->service->capabilities & EXEC_CAN_RELEASE);
+        }
+    }
+}
+
+static int plan_init(const struct resize *z, const struct job *j, struct plan *p, struct err *e)
+{
+    memset(p, 0, sizeof *p);
+    strbuf_init(&p->vnode, TEXT_LIMIT);
+    strbuf_init(&p->host, TEXT_LIMIT);
+    strbuf_init(&p->freed, TEXT_LIMIT);
+    strbuf_init(&p->select, TEXT_LIMIT);
+    p->where = exec_vnode_parse(job_run_vnodes(j->run), e);
+    p->hosts = p->where ? exec_host_parse(job_run_where(j->run), e) : NULL;
+    if (!p->hosts)
+        return -1;
+    p->host_of = calloc(p->where->n, sizeof *p->host_of);
+    p->names = calloc(j->run->n_hosts, sizeof *p->names);
+    p->gone = calloc(p->where->n, sizeof *p->gone);
+    if (!p->host_of || !p->names || !p->gone)
+        return err_set(e, PBSE_SYSTEM, "no memory to release vnodes of %s", j->obj.name);
+    name_hosts(z, j, p);
+    p->s = (struct shrink){p->where, p->host_of, p->names, j->run->n_hosts, p->gone};
+    return 0;
+}
+
+static const char *asked_select(const struct job *j)
+{
+    return value_text(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, RESC_select));
+}
+
+static int mark_kept(const struct resize *z, const struct job *j, struct plan *p, const char *keep,
+                     struct err *e)
+{
+    const char *text = attr_list_text(&j->obj.attrs, JOB_ATTR_schedselect);
+    struct select *want, *asked;
+    char *end;
+    unsigned long count = strtoul(keep, &end, 10);
+    int rc = -1;
+
+    if (*keep && !*end) {
+        shrink_to_count(&p->s, count);
+        return 0;
+    }
+    want = select_parse(strncmp(keep, "select=", 7) == 0 ? keep + 7 : keep, NULL, NULL, e);
+    asked = want && text ? select_parse(text, NULL, NULL, e) : NULL;
+    if (asked)
+        rc = shrink_to_select(&p->s, asked, want, z->site->resources, e);
+    select_destroy(want);
+    select_destroy(asked);
+    return rc;
+}
+
+static int mark(const struct resize *z, const struct job *j, struct plan *p, const struct resize_ask *ask,
+                struct err *e)
+{
+    if (ask->keep)
+        return mark_kept(z, j, p, ask->keep, e);
+    if (ask->vnodes && *ask->vnodes)
+        return shrink_named(&p->s, ask->vnodes, e);
+    shrink_all(&p->s);
+    return 0;
+}
+
+/* --- what is left ------------------------------------------------------------------------------------ */
+
+static int split_vnodes(struct plan *p, struct err *e)
+{
+    struct exec_vnode *left = exec_vnode_create(e), *freed = exec_vnode_create(e);
+    int rc = left && freed ? 0 : -1;
+
+    for (size_t i = 0; rc == 0 && i < p->where->n; i++) {
+        const struct exec_vnode_part *from = &p->where->part[i];
+        struct exec_vnode *to = p->gone[i] ? freed : left;
+        bool same = i > 0 && from->chunk == from[-1].chunk;
+        struct exec_vnode_part *part =
+            exec_vnode_add(to, from->vnode, same && to->n_chunks ? to->n_chunks - 1 : to->n_chunks, e);
+
+        for (size_t k = 0; part && k < from->res.n; k++)
+            rc |= amounts_text_add(&part->res, from->res.a[k].name, from->res.a[k].value, e);
+        rc = part ? rc : -1;
+    }
+    if (rc == 0 && (exec_vnode_format(left, &p->vnode) < 0 || exec_vnode_format(freed, &p->freed) < 0))
+        rc = err_set(e, PBSE_SYSTEM, "no memory to release vnodes");
+    exec_vnode_destroy(left);
+    exec_vnode_destroy(freed);
+    return rc;
+}
+
+/* `at`: a part of this chunk or of an earlier one; chunks are asked for in order. */
+static bool chunk_is_gone(const struct plan *p, size_t chunk, size_t *at)
+{
+    while (*at < p->where->n && p->where->part[*at].chunk < chunk)
+        ++*at;
+    return *at < p->where->n && p->where->part[*at].chunk == chunk && p->gone[*at];
+}
+
+/* exec_host has one entry a chunk. */
+static int split_hosts(struct plan *p, struct err *e)
+{
+    struct exec_host *left = exec_host_create(e);
+    size_t at = 0;
+    int rc = left ? 0 : -1;
+
+    for (size_t i = 0; rc == 0 && i < p->hosts->n; i++) {
+        const struct exec_host_part *h = &p->hosts->part[i];
+
+        if (!chunk_is_gone(p, i, &at))
+            rc = exec_host_add(left, h->host, h->slot, h->ncpus, e);
+    }
+    if (rc == 0 && exec_host_format(left, &p->host) < 0)
+        rc = err_set(e, PBSE_SYSTEM, "no memory to release vnodes");
+    exec_host_destroy(left);
+    return rc;
+}
+
+/* The select of the chunks that stay, like ones in a row together. */
+static int make_select(const struct job *j, struct plan *p, struct err *e)
+{
+    struct select *asked = select_parse(asked_select(j), NULL, NULL, e);
+    const struct select_chunk *last = NULL;
+    size_t count = 0, at = 0;
+
+    if (!asked)
+        return -1;
+    for (size_t i = 0; i <= p->where->n_chunks; i++) {
+        const struct select_chunk *c =
+            i < p->where->n_chunks && !chunk_is_gone(p, i, &at) ? shrink_chunk(asked, i) : NULL;
+
+        if (c && c == last) {
+            count++;
+            continue;
+        }
+        if (last && (c || i == p->where->n_chunks)) {
+            strbuf_add_sep(&p->select, "+");
+            strbuf_addf(&p->select, "%zu:", count);
+            amounts_text_format(&last->res, &p->select);
+            last = NULL;
+        }
+        if (c) {
+            last = c;
+            count = 1;
+        }
+    }
+    select_destroy(asked);
+    return strbuf_ok(&p->select) ? 0 : err_set(e, PBSE_SYSTEM, "no memory for a select");
+}
+
+/* The attributes as they would be had the job asked for this select. */
+static int make_attrs(const struct resize *z, const struct job *j, struct plan *p, struct err *e)
+{
+    if (attr_list_dup(&j->obj.attrs, &p->attrs) < 0)
+        return err_set(e, PBSE_SYSTEM, "no memory to release vnodes of %s", j->obj.name);
+    p->has_attrs = true;
+    defaults_make_way(z->site, &p->attrs);
+    if (attr_list_change(&p->attrs, z->site->resources, JOB_ATTR_Resource_List, "select",
+                         strbuf_str(&p->select), SET, e) < 0)
+        return -1;
+    return defaults_complete(z->site, &p->attrs, j->queue, e);
+}
+
+static int work_out(const struct resize *z, const struct job *j, struct plan *p, const struct resize_ask *ask,
+                    struct err *e)
+{
+    if (plan_init(z, j, p, e) < 0 || mark(z, j, p, ask, e) < 0)
+        return -1;
+    if (shrink_is_nothing(&p->s))
+        return err_set(e, PBSE_IVALREQ, "no vnode of job %s would be released", j->obj.name);
+    if (split_vnodes(p, e) < 0 || split_hosts(p, e) < 0 || make_select(j, p, e) < 0)
+        return -1;
+    return make_attrs(z, j, p, e);
+}
+
+/* --- doing it ---------------------------------------------------------------------------------------- */
+
+static void keep_original(struct job *j, struct attr_list *a)
+{
+    static const struct {
+        int from, to;
+    } texts[] = {{JOB_ATTR_schedselect, JOB_ATTR_schedselect_orig}};
+    struct resc_list *amounts = NULL;
+
+    if (attr_list_is_set(a, JOB_ATTR_exec_vnode_orig))
+        return;
+    attr_list_set_text(a, JOB_ATTR_exec_vnode_orig, j->run->exec_vnode, NULL);
+    attr_list_set_text(a, JOB_ATTR_exec_host_orig, j->run->exec_host, NULL);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        attr_list_set_text(a, texts[i].to, attr_list_text(&j->obj.attrs, texts[i].from), NULL);
+    if (resc_dup(attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List), &amounts) == 0)
+        attr_list_set_amounts(a, JOB_ATTR_Resource_List_orig, amounts, NULL);
+}
+
+static void add_deallocated(struct attr_list *a, const char *freed)
+{
+    const char *old = attr_list_text(a, JOB_ATTR_exec_vnode_deallocated);
+    struct strbuf b;
+
+    strbuf_init(&b, TEXT_LIMIT);
+    if (old)
+        strbuf_addf(&b, "%s+", old);
+    strbuf_add(&b, freed);
+    attr_list_set_text(a, JOB_ATTR_exec_vnode_deallocated, strbuf_str(&b), NULL);
+    strbuf_fini(&b);
+}
+
+static void set_text(const char **field, const char *text)
+{
+    intern_unref(*field);
+    *field = intern_ref(text);
+}
+
+static bool has_left(const struct plan *p, size_t host)
+{
+    for (size_t i = 0; i < p->where->n; i++)
+        if (p->host_of[i] == host && !p->gone[i])
+            return false;
+    return true;
+}
+
+static void apply(struct resize *z, struct job *j, struct plan *p)
+{
+    struct run *r = j->run;
+
+    keep_original(j, &p->attrs);
+    add_deallocated(&p->attrs, strbuf_str(&p->freed));
+    assign_share(z->site->assign, j, false); /* what it has of server and queue follows Resource_List */
+    attr_list_fini(&j->obj.attrs);
+    j->obj.attrs = p->attrs;
+    p->has_attrs = false;
+    assign_share(z->site->assign, j, true);
+    set_text(&r->now_vnode, strbuf_str(&p->vnode));
+    set_text(&r->now_host, strbuf_str(&p->host));
+    for (size_t i = 0; i < r->n_hosts; i++)
+        r->hosts[i].leaving |= has_left(p, i);
+    r->before_phase = j->usage;
+    jobs_touch(z->site->jobs, j, PART_HOT | PART_ATTRS);
+}
+
+static int release(struct resize *z, struct job *j, const struct resize_ask *ask, struct err *e)
+{
+    struct plan p;
+    int rc = work_out(z, j, &p, ask, e);
+
+    if (rc == 0) {
+        z->hooks.phase_over(z->hooks.arg, j);
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "vnodes released at request of %s: %s", ask->by,
+                  strbuf_str(&p.freed));
+        apply(z, j, &p);
+        z->hooks.phase_begun(z->hooks.arg, j);
+    }
+    plan_fini(&p);
+    return rc;
+}
+
+static int check_state(const struct job *j, struct err *e)
+{
+    if (j->state != JOB_RUNNING || j->intent != INTENT_NONE || j->run->terminations || j->run->suspending)
+        return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name,
+                       j->state == JOB_RUNNING ? "about to change" : job_state_name(j->state));
+    return 0;
+}
+
+int resize_check(const struct resize *z, const struct job *j, const struct resize_ask *ask, struct err *e)
+{
+    struct plan p;
+    int rc;
+
+    if (check_state(j, e) < 0)
+        return -1;
+    rc = work_out(z, j, &p, ask, e);
+    plan_fini(&p);
+    return rc;
+}
+
+int resize_release(struct resize *z, struct job *j, const struct resize_ask *ask, struct err *e)
+{
+    if (check_state(j, e) < 0)
+        return -1;
+    if (release(z, j, ask, e) < 0)
+        return -1;
+    exec_send_give_up(z->send, j);
+    return 0;
+}
+
+/* All other hosts have been told to end already (act_finish). */
+void resize_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    static const struct resize_ask all = {.by = "release_nodes_on_stageout"};
+    struct err e;
+
+    (void)from;
+    if (ev != EV_FINISH || j->state != JOB_EXITING || !j->run || j->run->n_hosts < 2 || j->run->lost ||
+        !attr_list_bool(&j->obj.attrs, JOB_ATTR_release_nodes_on_stageout, false))
+        return;
+    if (release(arg, j, &all, &e) < 0)
+        log_err(LOGC_JOB, j->obj.name, &e, "release_nodes_on_stageout");
+}
+
+void resize_forget(struct job *j)
+{
+    static const int gone[] = {JOB_ATTR_exec_vnode_orig, JOB_ATTR_exec_host_orig,
+                               JOB_ATTR_exec_vnode_deallocated, JOB_ATTR_Resource_List_orig,
+                               JOB_ATTR_schedselect_orig};
+    struct attr_list *a = &j->obj.attrs;
+    struct resc_list *amounts = NULL;
+
+    if (!attr_list_is_set(a, JOB_ATTR_exec_vnode_orig))
+        return;
+    if (resc_dup(attr_list_amounts(a, JOB_ATTR_Resource_List_orig), &amounts) == 0)
+        attr_list_set_amounts(a, JOB_ATTR_Resource_List, amounts, NULL);
+    attr_list_set_text(a, JOB_ATTR_schedselect, attr_list_text(a, JOB_ATTR_schedselect_orig), NULL);
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
+        attr_list_unset(a, gone[i]);
+}

@@ -1,0 +1,44 @@
+#ifndef RELEASE_NODES_H
+#define RELEASE_NODES_H
+/* A running job gives vnodes back: pbs_release_nodes, and release_nodes_on_stageout when the script is over.
+ *
+ * At once the job's exec_vnode, exec_host, Resource_List and schedselect say what it keeps; what they said before stands
+ * in their _orig attributes until the run is over, and comes back if the job is requeued. The vnodes themselves are
+ * free when their host has said so (release), as at the end of a job. Accounting: u and c records by ^hooks. */
+#include "err.h"
+#include "job.h"
+#include "job_fsm.h"
+
+struct exec_send;
+struct resize;
+struct site;
+
+struct resize_hooks {
+    void *arg;
+    void (*phase_over)(void *arg, struct job *j);  /* called before anything has changed */
+    void (*phase_begun)(void *arg, struct job *j); /* all is changed */
+};
+
+struct resize *resize_create(struct site *s, struct exec_send *x, const struct resize_hooks *h);
+void resize_destroy(struct resize *z);
+
+struct resize_ask {
+    const char *vnodes; /* "n2+n3"; NULL or "": every host but the first */
+    const char *keep;   /* instead of vnodes: a select, or a number of hosts beside the first; NULL: not so */
+    const char *by;     /* for the log */
+};
+
+/* -1 with nothing changed: PBSE_BADSTATE the job is not running, PBSE_IVALREQ what is named cannot be released,
+ * PBSE_BADATVAL, PBSE_DUPRESC the select. */
+int resize_release(struct resize *z, struct job *j, const struct resize_ask *ask, struct err *e);
+
+/* Could that be done? As resize_release, with nothing changed. */
+int resize_check(const struct resize *z, const struct job *j, const struct resize_ask *ask, struct err *e);
+
+/* Listener of the machine, bound before accounting: the script is over. */
+void resize_listen(void *resize, struct job *j, enum job_state from, enum job_event ev);
+
+/* The run is gone and the job waits again: it asks for what it asked for at first. */
+void resize_forget(struct job *j);
+
+#endif

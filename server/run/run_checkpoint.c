@@ -1,0 +1,371 @@
+/* The conversation: CHECKPOINT goes to each of the job's hosts; "checkpointed" says that its image is whole and where.
+ *
+ * One host ends the job itself then: what is stored is the image and the wish to leave. On several, each stands still
+ * with its image until all have one; then the images and the wish are stored and TERMINATE goes to all, which now may
+ * kill. Where one host fails, the others drop what they have written and go on. A restarted server has forgotten who
+ * has answered: it asks all of them again, and who has the image says so at once.
+ *
+ * After that come finish (-12) and release, as from any end, and the verdict sends the job back. A host that checkpoints
+ * of its own accord (-c c=MINUTES) tells the same event with attempt 0: the image is noted, nothing else. For a job on
+ * several hosts it is the server that sees that it is time (checkpoint_look), and nobody ends.
+ *
+ * An image that moves (job_image.h) binds its job to no host: the host of the next run fetches it, and tells the same event
+ * with attempt 0 before "start", or that it could not be had (checkpoint_without); then it goes from where it was.
+ *
+ * j->restart_from (job_image.h) outlives runs that were ended from outside, and is given up when a host that has a part
+ * of it is lost, when a restart from it fails (-7), or when the job is over. A job that may not be rerun from its
+ * beginning is then held. */
+#include "run_checkpoint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec_send.h"
+#include "image_bind.h"
+#include "intern.h"
+#include "job_image.h"
+#include "job_run.h"
+#include "log.h"
+#include "type_words.h"
+#include "pbs_error.h"
+#include "services.h"
+#include "server_ctx.h"
+#include "strbuf.h"
+
+enum {
+    LIMIT_S = 1800,
+    TEXT_MAX = 1 << 20,
+    COMMENT_MAX = 8192,
+    STATUS_BAD_RESTART = -7,
+    MS_PER_MINUTE = 60000
+};
+
+struct checkpoint {
+    struct site *site;
+    struct job_fsm *fsm;
+    struct exec_send *send;
+    struct services *services;
+    struct methods *methods;
+    struct checkpoint_hooks hooks;
+};
+
+static bool wants_none(const struct job *j)
+{
+    const char *when = attr_list_text(&j->obj.attrs, JOB_ATTR_Checkpoint);
+
+    return when && strcmp(when, "n") == 0;
+}
+
+/* Does it take part: its end is not on the way. */
+static bool holds(const struct run_host *h)
+{
+    return h->state <= RUN_HOST_READY && !h->leaving;
+}
+
+static bool can_save(const struct checkpoint *c, const struct run_host *h)
+{
+    const struct service *s = services_find(c->services, h->service);
+
+    return s && (s->capabilities & EXEC_CAN_CHECKPOINT);
+}
+
+static void set_image(struct run_host *h, const char *id)
+{
+    const char *old = h->image;
+
+    h->image = id ? intern_ref(id) : NULL;
+    intern_unref(old);
+}
+
+int checkpoint_may(struct checkpoint *c, const struct job *j, struct err *e)
+{
+    if ((j->state != JOB_RUNNING && j->state != JOB_SUSPENDED) || j->intent != INTENT_NONE)
+        return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name,
+                       j->intent ? "about to end" : job_state_name(j->state));
+    if (j->run->checkpointing || j->run->suspending || j->run->resuming)
+        return err_set(e, PBSE_CKPBSY, "job %s is being checkpointed, suspended or resumed", j->obj.name);
+    if (wants_none(j))
+        return err_set(e, PBSE_NOSUP, "job %s wants no checkpoint (-c n)", j->obj.name);
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (holds(&j->run->hosts[i]) && !can_save(c, &j->run->hosts[i]))
+            return err_set(e, PBSE_NOSUP, "the host of job %s has no $action checkpoint (%s)", j->obj.name,
+                           j->run->hosts[i].service);
+    return 0;
+}
+
+static void begin(struct checkpoint *c, struct job *j, bool staying)
+{
+    j->run->attempt++;
+    j->run->checkpointing = true;
+    j->run->staying = staying;
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        set_image(&j->run->hosts[i], NULL);
+    jobs_touch(c->site->jobs, j, PART_HOT);
+    exec_send_checkpoint(c->send, j);
+}
+
+int checkpoint_begin(struct checkpoint *c, struct job *j, struct err *e)
+{
+    if (checkpoint_may(c, j, e) < 0)
+        return -1;
+    begin(c, j, false);
+    return 0;
+}
+
+/* --- what the host says ----------------------------------------------------------------------------- */
+
+/* What all hosts have said, or the one that has saved itself. The one before goes from where the job was then. */
+static void note_images(struct checkpoint *c, struct job *j)
+{
+    struct strbuf b;
+
+    exec_send_purge_moved(c->send, j);
+    strbuf_init(&b, TEXT_MAX);
+    for (size_t i = 0; i < j->run->n_hosts; i++) {
+        const struct run_host *h = &j->run->hosts[i];
+
+        job_image_add(&b, h->service, h->image ? h->image : JOB_IMAGE_NONE);
+    }
+    job_set_text(&j->restart_from, strbuf_str(&b));
+    strbuf_fini(&b);
+    jobs_touch(c->site->jobs, j, PART_HOT);
+}
+
+static bool all_saved(const struct run *r)
+{
+    for (size_t i = 0; i < r->n_hosts; i++)
+        if (holds(&r->hosts[i]) && !r->hosts[i].image)
+            return false;
+    return true;
+}
+
+/* Those that stand still go on. A job that was suspended before stays so; what was written goes at the next attempt. */
+static void undo(struct checkpoint *c, struct job *j)
+{
+    if (j->run->n_hosts == 1 || j->run->terminations || j->run->suspending || j->state != JOB_RUNNING)
+        return;
+    j->run->attempt++;
+    jobs_touch(c->site->jobs, j, PART_HOT);
+    exec_send_undo(c->send, j);
+}
+
+static void leave(struct checkpoint *c, struct job *j)
+{
+    if (j->intent == INTENT_NONE || j->intent == INTENT_REQUEUE)
+        j->intent = INTENT_CHECKPOINT;
+    c->hooks.taken(c->hooks.arg, j);
+    if (j->run->n_hosts == 1 || j->run->terminations)
+        return;
+    j->run->attempt++;
+    j->run->terminations++;
+    exec_send_terminate(c->send, j, EXEC_WHY_CHECKPOINT, 0);
+}
+
+void checkpoint_look_saved(struct checkpoint *c, struct job *j)
+{
+    if (!j->run->checkpointing || !all_saved(j->run))
+        return;
+    note_images(c, j);
+    j->run->checkpointing = false;
+    if (!j->run->staying)
+        leave(c, j);
+}
+
+void checkpoint_taken(struct checkpoint *c, struct job *j, const char *service,
+                      const exec_checkpointed_data *d)
+{
+    bool asked = j->run->checkpointing && d->attempt == j->run->attempt;
+
+    if (j->state == JOB_STARTING)
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its checkpoint has come to %s: %s", service, d->id);
+    else
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "checkpointed on %s: %s, %llu bytes in %u ms", service,
+                  d->id, (unsigned long long)d->bytes, d->frozen_ms);
+    if (!asked && j->run->n_hosts > 1) {
+        undo(c, j); /* it comes late: that attempt has failed elsewhere */
+        return;
+    }
+    set_image(job_run_host(j->run, service), d->id);
+    if (asked)
+        checkpoint_look_saved(c, j);
+    else
+        note_images(c, j);
+}
+
+void checkpoint_failed(struct checkpoint *c, struct job *j, int code, const char *text)
+{
+    struct err why;
+
+    if (!j->run->checkpointing)
+        return;
+    j->run->checkpointing = false;
+    jobs_touch(c->site->jobs, j, PART_HOT);
+    undo(c, j);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "checkpoint failed: %s (%d)", text, code);
+    if (j->run->staying)
+        return;
+    err_set(&why, code, "checkpoint of job %s failed, it runs on: %s", j->obj.name, text);
+    c->hooks.failed(c->hooks.arg, j, &why);
+    method_failed(c->methods, j, METHOD_CHECKPOINT, code, text);
+}
+
+/* --- as the job asks for it -------------------------------------------------------------------------- */
+
+/* "c=5", "w=5" are minutes; "c" and "w" take the queue's least. 0: it asks for none. */
+static int64_t period_ms(const struct job *j, const char *when)
+{
+    int64_t min = j->queue ? attr_list_number(&j->queue->obj.attrs, QUEUE_ATTR_checkpoint_min, 0) : 0;
+    int64_t minutes = 0;
+
+    if (when[0] != 'c' && when[0] != 'w')
+        return 0;
+    if (when[1] == '=')
+        minutes = strtol(when + 2, NULL, 10);
+    return (minutes > min ? minutes : min) * MS_PER_MINUTE;
+}
+
+void checkpoint_look(struct checkpoint *c, struct job *j)
+{
+    const char *when = attr_list_text(&j->obj.attrs, JOB_ATTR_Checkpoint);
+    int64_t period = when && j->run->n_hosts > 1 ? period_ms(j, when) : 0, now;
+
+    if (!period || j->state != JOB_RUNNING)
+        return;
+    now = when[0] == 'c' ? j->usage.cput_ms : j->usage.walltime_ms;
+    if (!j->run->due_ms)
+        j->run->due_ms = now - now % period + period;
+    if (now < j->run->due_ms || checkpoint_may(c, j, NULL) < 0)
+        return;
+    j->run->due_ms = now + period;
+    begin(c, j, true);
+}
+
+/* --- bound to the images ----------------------------------------------------------------------------- */
+
+static void forget_images(struct checkpoint *c, struct job *j)
+{
+    job_set_text(&j->restart_from, NULL);
+    jobs_touch(c->site->jobs, j, PART_HOT);
+    image_unbind(c->site, j);
+}
+
+/* Nothing is left of what it had done. One that may not be run twice waits for a person. */
+static void give_up_image(struct checkpoint *c, struct job *j, const char *why)
+{
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its image %s is given up: %s", j->restart_from, why);
+    exec_send_purge_images(c->send, j);
+    forget_images(c, j);
+    if (attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true))
+        return;
+    j->hold |= HOLD_SYSTEM;
+    attr_list_set_number(&j->obj.attrs, JOB_ATTR_Hold_Types, j->hold & ~(unsigned)HOLD_DEPEND, NULL);
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment,
+                       "Job held, its checkpoint is lost and it is not rerunnable: release it to begin anew",
+                       NULL);
+    job_fsm_post(c->fsm, j, EV_REVIEW);
+}
+
+/* Is a host lost that has a part of it which nobody else has? */
+static bool part_is_lost(const struct job *j)
+{
+    struct job_image m;
+
+    for (size_t i = 0; j->run->started && job_image_at(j->restart_from, i, &m); i++)
+        for (size_t k = 0; k < j->run->n_hosts && !m.shared && !m.none; k++)
+            if (j->run->hosts[k].state == RUN_HOST_LOST && job_image_is_at(&m, j->run->hosts[k].service))
+                return true;
+    return false;
+}
+
+static void came_back(struct checkpoint *c, struct job *j)
+{
+    if (j->run->status == STATUS_BAD_RESTART && (j->run->finished || j->run->lost))
+        give_up_image(c, j, "the restart has failed");
+    else if (part_is_lost(j))
+        give_up_image(c, j, "its host is lost");
+    else
+        image_bind(c->site, j);
+}
+
+static void drop_image(struct checkpoint *c, struct job *j)
+{
+    exec_send_purge_images(c->send, j);
+    forget_images(c, j);
+}
+
+void checkpoint_without(struct checkpoint *c, struct job *j, const char *why)
+{
+    if (!j->restart_from)
+        return;
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "it begins anew: %s", why);
+    exec_send_purge_moved(c->send, j);
+    forget_images(c, j);
+    if (!j->run->anew)
+        j->run->anew = intern_ref(why);
+}
+
+/* Put on other hosts by hand, it began anew. */
+static void has_started(struct checkpoint *c, struct job *j)
+{
+    if (job_images_fit(j))
+        c->hooks.restarted(c->hooks.arg, j);
+    else
+        drop_image(c, j);
+}
+
+void checkpoint_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    struct checkpoint *c = arg;
+
+    if (!j->restart_from)
+        return;
+    if (ev == EV_STARTED && from == JOB_STARTING)
+        has_started(c, j);
+    else if (job_is_waiting(j) && j->run)
+        came_back(c, j);
+    else if (j->state == JOB_FINISHED)
+        drop_image(c, j);
+}
+
+/* --- the row of preemption ---------------------------------------------------------------------------- */
+
+static int method_may(void *arg, const struct job *j, struct err *e)
+{
+    return checkpoint_may(arg, j, e);
+}
+
+static int method_start(void *arg, struct job *j, struct err *e)
+{
+    return checkpoint_begin(arg, j, e);
+}
+
+static bool is_settled(void *arg, const struct job *j)
+{
+    (void)arg;
+    return job_is_waiting(j) && j->restart_from; /* without an image it has gone back some other way */
+}
+
+static int64_t limit_s(void *arg, const struct job *j)
+{
+    (void)arg;
+    (void)j;
+    return LIMIT_S;
+}
+
+struct checkpoint *checkpoint_create(struct site *s, struct job_fsm *f, struct exec_send *x,
+                                     struct services *sv, struct methods *m,
+                                     const struct checkpoint_hooks *hooks)
+{
+    struct checkpoint *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    *c = (struct checkpoint){s, f, x, sv, m, *hooks};
+    methods_add(m, &(struct method){METHOD_CHECKPOINT, method_may, method_start, is_settled, limit_s, c});
+    return c;
+}
+
+void checkpoint_destroy(struct checkpoint *c)
+{
+    free(c);
+}

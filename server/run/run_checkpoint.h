@@ -1,0 +1,53 @@
+#ifndef RUN_CHECKPOINT_H
+#define RUN_CHECKPOINT_H
+/* Method C, and holds of running jobs: the job's host writes an image, the job ends there and goes back into its queue,
+ * from where it is restarted from the image.
+ *
+ * A job on several hosts has an image on each, or none. An image lies on the host that wrote it (unless that says it is
+ * shared), so the job is bound to those hosts (image_bind.h) until it has run to its end, or the images have proved
+ * useless. Scripts of the site do the work: doc/host-life.md. */
+#include <exec.h>
+
+#include "err.h"
+#include "job.h"
+#include "job_fsm.h"
+#include "stop_method.h"
+
+struct checkpoint;
+struct exec_send;
+struct services;
+struct site;
+
+struct checkpoint_hooks {
+    void *arg;
+    void (*taken)(void *arg, struct job *j);     /* it has an image and leaves: accounting C */
+    void (*restarted)(void *arg, struct job *j); /* accounting T */
+    /* an attempt has failed, the job runs on: whoever waits for a hold is told */
+    void (*failed)(void *arg, struct job *j, const struct err *why);
+};
+
+struct checkpoint *checkpoint_create(struct site *s, struct job_fsm *f, struct exec_send *x,
+                                     struct services *sv, struct methods *m,
+                                     const struct checkpoint_hooks *hooks);
+void checkpoint_destroy(struct checkpoint *c);
+
+/* Could it be done to this job now? PBSE_NOSUP one of its hosts has no script, or it wants none;
+ * PBSE_BADSTATE it does not run. */
+int checkpoint_may(struct checkpoint *c, const struct job *j, struct err *e);
+/* Begin: the job leaves once its image is whole. */
+int checkpoint_begin(struct checkpoint *c, struct job *j, struct err *e);
+
+/* ^ of exec_take and exec_send */
+void checkpoint_taken(struct checkpoint *c, struct job *j, const char *service,
+                      const exec_checkpointed_data *d);
+void checkpoint_failed(struct checkpoint *c, struct job *j, int code, const char *text);
+/* The job has begun from its beginning, though START named an image: `why` it could not be had. */
+void checkpoint_without(struct checkpoint *c, struct job *j, const char *why);
+void checkpoint_look_saved(struct checkpoint *c, struct job *j); /* one host less to wait for */
+void checkpoint_look(struct checkpoint *c,
+                     struct job *j); /* of several hosts, its usage was told: is it time? */
+
+/* Listener of the machine, bound before the one that drops the run: binds the job to its image, or gives that up. */
+void checkpoint_listen(void *checkpoint, struct job *j, enum job_state from, enum job_event ev);
+
+#endif

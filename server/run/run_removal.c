@@ -1,0 +1,151 @@
+/* Methods R and D. See run_removal.h.
+ *
+ * Nothing is ended here: the wish is noted in the job (intent) and posted. The machine sends the hosts
+ * their orders, and when the run is over the verdict reads the wish. So it may be changed on the way (a
+ * delete overrides a requeue), and a restart finds it in the row. */
+#include "run_removal.h"
+
+#include <stdlib.h>
+
+#include "array_map.h"
+#include "arrays.h"
+#include "job_fsm.h"
+#include "job_run.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "server_ctx.h"
+#include "subjob.h"
+
+enum { GRACE_S = 10 }; /* what hosts take where the queue says nothing and they neither */
+
+struct removal {
+    struct site *site;
+    struct job_fsm *fsm;
+    struct arrays *arrays;
+};
+
+static int may_requeue(void *arg, const struct job *j, struct err *e)
+{
+    (void)arg;
+    if (!attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true))
+        return err_set(e, PBSE_NORERUN, "job %s is not rerunnable", j->obj.name);
+    if (j->state != JOB_RUNNING && j->state != JOB_STARTING && j->state != JOB_SUSPENDED)
+        return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
+    if (j->intent == INTENT_DELETE)
+        return err_set(e, PBSE_BADSTATE, "job %s is being deleted", j->obj.name);
+    return 0;
+}
+
+int removal_requeue(struct removal *r, struct job *j, struct err *e)
+{
+    if (may_requeue(r, j, e) < 0)
+        return -1;
+    j->intent = INTENT_REQUEUE;
+    job_fsm_post(r->fsm, j, EV_REQUEUE);
+    return 0;
+}
+
+/* Each end may be the last one of the array. */
+static void delete_array(struct removal *r, struct job *array, void (*end)(struct removal *, struct job *))
+{
+    struct job *j;
+
+    job_ref(array);
+    array->intent = INTENT_DELETE;
+    jobs_touch(r->site->jobs, array, PART_HOT);
+    for (int64_t at = ARRAY_NONE; (j = subjob_next(r->site->jobs, array, at));) {
+        at = j->key.index;
+        if (job_is_over(j))
+            continue;
+        j->no_history |= array->no_history;
+        end(r, j);
+    }
+    arrays_delete_queued(r->arrays, array, NULL);
+    job_unref(array);
+}
+
+void removal_delete(struct removal *r, struct job *j)
+{
+    if (j->array && j->state != JOB_ARRIVING) {
+        delete_array(r, j, removal_delete);
+        return;
+    }
+    if (j->intent == INTENT_REQUEUE)
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "deleting instead of rerunning");
+    j->intent = INTENT_DELETE;
+    job_fsm_post(r->fsm, j, EV_DELETE);
+}
+
+void removal_requeue_now(struct removal *r, struct job *j)
+{
+    j->intent = INTENT_REQUEUE;
+    job_fsm_post(r->fsm, j, EV_FORCE_REQUEUE);
+}
+
+void removal_delete_now(struct removal *r, struct job *j)
+{
+    if (j->array && j->state != JOB_ARRIVING) {
+        delete_array(r, j, removal_delete_now);
+        return;
+    }
+    j->intent = INTENT_DELETE;
+    job_fsm_post(r->fsm, j, EV_FORCE_DELETE);
+}
+
+/* --- the rows of preemption ------------------------------------------------------------------------ */
+
+static int start_requeue(void *arg, struct job *j, struct err *e)
+{
+    return removal_requeue(arg, j, e);
+}
+
+static bool is_requeued(void *arg, const struct job *j)
+{
+    (void)arg;
+    return job_is_waiting(j);
+}
+
+static int may_delete(void *arg, const struct job *j, struct err *e)
+{
+    (void)arg;
+    return job_is_over(j) ? err_set(e, PBSE_BADSTATE, "job %s has ended", j->obj.name) : 0;
+}
+
+static int start_delete(void *arg, struct job *j, struct err *e)
+{
+    (void)e;
+    removal_delete(arg, j);
+    return 0;
+}
+
+/* History counts as gone where it is kept; else only the purge does. */
+static bool is_deleted(void *arg, const struct job *j)
+{
+    const struct removal *r = arg;
+
+    return j->state == JOB_GONE ||
+           (j->state == JOB_FINISHED && server_obj_history(r->site->server) && !j->no_history);
+}
+
+static int64_t limit_s(void *arg, const struct job *j)
+{
+    (void)arg;
+    return 600 + (int64_t)queue_kill_delay_s(j->queue, GRACE_S);
+}
+
+struct removal *removal_create(struct site *s, struct job_fsm *f, struct arrays *a, struct methods *m)
+{
+    struct removal *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    *r = (struct removal){s, f, a};
+    methods_add(m, &(struct method){METHOD_REQUEUE, may_requeue, start_requeue, is_requeued, limit_s, r});
+    methods_add(m, &(struct method){METHOD_DELETE, may_delete, start_delete, is_deleted, limit_s, r});
+    return r;
+}
+
+void removal_destroy(struct removal *r)
+{
+    free(r);
+}

@@ -1,0 +1,26 @@
+#ifndef RUN_REMOVAL_H
+#define RUN_REMOVAL_H
+/* Methods R and D: the run is ended at its hosts and the job goes back into its
+ * queue, or away. Complete only when the last host has released and the job is queued, or gone. */
+#include "err.h"
+#include "job.h"
+#include "stop_method.h"
+
+struct arrays;
+struct job_fsm;
+struct removal;
+struct site;
+
+struct removal *removal_create(struct site *s, struct job_fsm *f, struct arrays *a, struct methods *m);
+void removal_destroy(struct removal *r);
+
+/* Requeue a running job. PBSE_NORERUN not rerunable; PBSE_BADSTATE it does not run. */
+int removal_requeue(struct removal *r, struct job *j, struct err *e);
+/* Delete a job in any state; a wish to requeue is overridden. Never fails for a job that still exists. An array
+ * goes with its last subjob: those that wait are gone at once, those that run are ended. */
+void removal_delete(struct removal *r, struct job *j);
+/* At once, whatever the hosts say; they are told to kill it when they are heard of. */
+void removal_requeue_now(struct removal *r, struct job *j);
+void removal_delete_now(struct removal *r, struct job *j);
+
+#endif

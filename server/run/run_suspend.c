@@ -1,0 +1,225 @@
+/* Method S, and its opposite. See run_suspend.h.
+ *
+ *   suspend_begin          -> SUSPEND to every host -> suspended, from the last -> act_suspended: gives back
+ *   suspend_resume: takes  -> RESUME to every host  -> resumed, from the last   -> act_resumed
+ *
+ * Room is given back only when the job stands everywhere, and taken before anything moves. After a resume that
+ * fails on one of several hosts all are told to stop it again, and that is when it is given back. Each order
+ * has a new `attempt`; exec_take drops outcomes of an earlier one, so a host that answers late cannot
+ * complete the attempt after it. */
+#include "run_suspend.h"
+
+#include <stdlib.h>
+
+#include "assign.h"
+#include "exec_send.h"
+#include "run_hosts.h"
+#include "job_fsm.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "suspend_release.h"
+#include "run_comment.h"
+#include "server_ctx.h"
+
+struct suspend {
+    struct site *site;
+    struct job_fsm *fsm;
+    struct exec_send *send;
+    struct methods *methods;
+    struct suspend_hooks hooks;
+};
+
+static int may_suspend(void *arg, const struct job *j, struct err *e)
+{
+    (void)arg;
+    if (j->state == JOB_RUNNING && j->intent == INTENT_NONE && !j->run->suspending && !j->run->checkpointing)
+        return 0;
+    return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name,
+                   j->intent ? "about to end" : job_state_name(j->state));
+}
+
+static int method_start(void *arg, struct job *j, struct err *e)
+{
+    return suspend_begin(arg, j, SUSPENDED_BY_SCHED, e);
+}
+
+static bool is_settled(void *arg, const struct job *j)
+{
+    (void)arg;
+    return j->state == JOB_SUSPENDED && !(j->run && (j->run->resuming || j->run->suspending));
+}
+
+static int64_t limit_s(void *arg, const struct job *j)
+{
+    (void)arg;
+    (void)j;
+    return 60;
+}
+
+struct suspend *suspend_create(struct site *s, struct job_fsm *f, struct exec_send *x, struct methods *m,
+                               const struct suspend_hooks *hooks)
+{
+    struct suspend *u = calloc(1, sizeof *u);
+    struct method row = {.id = METHOD_SUSPEND,
+                         .can = may_suspend,
+                         .start = method_start,
+                         .settled = is_settled,
+                         .limit_s = limit_s,
+                         .arg = u};
+
+    if (!u)
+        return NULL;
+    *u = (struct suspend){s, f, x, m, *hooks};
+    methods_add(m, &row);
+    return u;
+}
+
+void suspend_destroy(struct suspend *u)
+{
+    free(u);
+}
+
+int suspend_begin(struct suspend *u, struct job *j, enum job_suspender by, struct err *e)
+{
+    if (may_suspend(u, j, e) < 0)
+        return -1;
+    j->run->attempt++;
+    j->run->suspending = true;
+    j->suspender = by;
+    hosts_clear_suspended(j->run);
+    jobs_touch(u->site->jobs, j, PART_HOT);
+    exec_send_suspend(u->send, j);
+    return 0;
+}
+
+int suspend_resume(struct suspend *u, struct job *j, bool force, struct err *e)
+{
+    if (j->state != JOB_SUSPENDED || j->intent != INTENT_NONE)
+        return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
+    if (j->run->resuming)
+        return 0;
+    if (j->run->suspending || j->run->checkpointing)
+        return err_set(e, PBSE_BADSTATE, "job %s is being %s", j->obj.name,
+                       j->run->suspending ? "stopped again after a resume that has failed" : "checkpointed");
+    if (assign_resume(u->site->assign, j, force, e) < 0)
+        return -1;
+    j->run->attempt++;
+    j->run->resuming = true;
+    jobs_touch(u->site->jobs, j, PART_HOT);
+    exec_send_resume(u->send, j);
+    return 0;
+}
+
+/* What it had to give back when it was suspended: all, or what the list of then said. */
+static void give_back(struct suspend *u, struct job *j)
+{
+    struct strbuf names;
+    struct assign_gift gift;
+
+    strbuf_init(&names, 4096);
+    released_gift(u->site, j, &names, &gift);
+    assign_suspend(u->site->assign, j, &gift);
+    strbuf_fini(&names);
+}
+
+void suspend_host_answered(struct suspend *u, struct job *j)
+{
+    if (!j->run->suspending || !hosts_all_suspended(j->run))
+        return;
+    j->run->suspending = false;
+    if (j->state == JOB_SUSPENDED) { /* after a resume that has failed */
+        give_back(u, j);
+        jobs_touch(u->site->jobs, j, PART_HOT);
+    } else {
+        job_fsm_post(u->fsm, j, EV_SUSPENDED);
+    }
+}
+
+void suspend_resumed(struct suspend *u, struct job *j)
+{
+    if (!j->run->resuming) /* a host goes on after an attempt on all of them that has failed */
+        return;
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (j->run->hosts[i].suspended && !j->run->hosts[i].leaving &&
+            j->run->hosts[i].state <= RUN_HOST_READY)
+            return;
+    j->run->resuming = false;
+    job_fsm_post(u->fsm, j, EV_RESUMED);
+}
+
+/* Those hosts where it runs again are told to stop it; only then is its room free. */
+static void stop_again(struct suspend *u, struct job *j)
+{
+    j->run->resuming = false;
+    j->run->suspending = true;
+    j->run->attempt++;
+    hosts_clear_suspended(j->run);
+    exec_send_suspend(u->send, j);
+}
+
+static void resume_failed(struct suspend *u, struct job *j, int code, const char *text)
+{
+    struct err why;
+
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "resume failed: %s (%d)", text, code);
+    if (j->run->n_hosts > 1) {
+        stop_again(u, j);
+    } else {
+        j->run->resuming = false;
+        give_back(u, j);
+    }
+    jobs_touch(u->site->jobs, j, PART_HOT);
+    err_set(&why, code, "job %s could not be resumed: %s", j->obj.name, text);
+    u->hooks.not_resumed(u->hooks.arg, j, &why);
+}
+
+void suspend_failed(struct suspend *u, struct job *j, int code, const char *text)
+{
+    struct err why;
+
+    if (j->run->resuming) {
+        resume_failed(u, j, code, text);
+        return;
+    }
+    if (!j->run->suspending)
+        return;
+    j->run->suspending = false;
+    if (j->state ==
+        JOB_SUSPENDED) { /* a host that cannot stop it again: it keeps its room until it is resumed */
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "still runs on one of its hosts: %s (%d)", text, code);
+        jobs_touch(u->site->jobs, j, PART_HOT);
+        return;
+    }
+    j->suspender = SUSPENDED_BY_NOBODY;
+    j->run->attempt++;
+    exec_send_resume(u->send, j); /* those hosts that did stop it */
+    jobs_touch(u->site->jobs, j, PART_HOT);
+    err_set(&why, code, "job %s could not be suspended: %s", j->obj.name, text);
+    u->hooks.not_suspended(u->hooks.arg, j, &why);
+    method_failed(u->methods, j, METHOD_SUSPEND, code, text);
+}
+
+void act_suspended(void *arg, struct job *j)
+{
+    struct suspend *u = arg;
+
+    j->run->suspended_s = site_now_s(u->site);
+    released_note(u->site, j);
+    give_back(u, j);
+    jobs_touch(u->site->jobs, j, PART_HOT);
+}
+
+void act_resumed(void *arg, struct job *j)
+{
+    struct suspend *u = arg;
+
+    released_forget(u->site, j);
+    if (j->run->suspended_s)
+        j->run->paused_s += site_now_s(u->site) - j->run->suspended_s;
+    j->run->suspended_s = 0;
+    j->suspender = SUSPENDED_BY_NOBODY;
+    j->ptime_s = 0;
+    hosts_clear_suspended(j->run);
+    run_comment_set(u->site, j, "run"); /* a scheduler has said why it stood still */
+    jobs_touch(u->site->jobs, j, PART_HOT | PART_ATTRS);
+}

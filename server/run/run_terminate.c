@@ -1,0 +1,60 @@
+/* Telling the hosts of a run to end it. See run_terminate.h.
+ *
+ * The count of orders is stored with the run: a host that comes back, or a restarted server, gives the
+ * order again as hard as it was given last (runs_renew). */
+#include "run_terminate.h"
+
+#include <stdlib.h>
+
+#include <exec.h>
+
+#include "exec_send.h"
+#include "job_run.h"
+#include "server_ctx.h"
+
+struct terminate {
+    struct site *site;
+    struct exec_send *send;
+};
+
+struct terminate *terminate_create(struct site *s, struct exec_send *x)
+{
+    struct terminate *t = calloc(1, sizeof *t);
+
+    if (t)
+        *t = (struct terminate){s, x};
+    return t;
+}
+
+void terminate_destroy(struct terminate *t)
+{
+    free(t);
+}
+
+unsigned terminate_grace_s(const struct job *j)
+{
+    return queue_kill_delay_s(j->queue, EXEC_GRACE_OF_HOST);
+}
+
+int terminate_why(const struct job *j)
+{
+    if (j->intent == INTENT_DELETE)
+        return EXEC_WHY_DELETE;
+    if (j->intent == INTENT_CHECKPOINT && j->run->n_hosts > 1 && !j->run->lost)
+        return EXEC_WHY_CHECKPOINT;
+    if (j->run->lost && !attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true))
+        return EXEC_WHY_LOST;
+    return EXEC_WHY_REQUEUE;
+}
+
+void act_terminate(void *arg, struct job *j)
+{
+    struct terminate *t = arg;
+
+    if (!j->run || j->run->finished)
+        return; /* it is ending already; its hosts clean up */
+    j->run->attempt++;
+    j->run->terminations++;
+    jobs_touch(t->site->jobs, j, PART_HOT);
+    exec_send_terminate(t->send, j, terminate_why(j), j->run->terminations > 1 ? 0 : terminate_grace_s(j));
+}

@@ -1,0 +1,23 @@
+#ifndef RUN_TERMINATE_H
+#define RUN_TERMINATE_H
+/* Telling the hosts of a run to end it: SIGTERM, then after the queue's kill_delay SIGKILL. Said again, it is
+ * harder: the second time kills at once. Requeue and delete both use it; what becomes of the job afterwards is
+ * its intent. */
+#include "job.h"
+
+struct exec_send;
+struct site;
+struct terminate;
+
+struct terminate *terminate_create(struct site *s, struct exec_send *x);
+void terminate_destroy(struct terminate *t);
+
+/* ACT_TERMINATE of the machine: order it, as hard as the number of times says. */
+void act_terminate(void *terminate, struct job *j);
+
+int terminate_why(const struct job *j); /* enum exec_why: the wish, or that a host was lost */
+
+/* Seconds between TERM and KILL for this job, or EXEC_GRACE_OF_HOST where its queue says nothing. */
+unsigned terminate_grace_s(const struct job *j);
+
+#endif

@@ -1,0 +1,22 @@
+#ifndef RUN_VERDICT_H
+#define RUN_VERDICT_H
+/* What becomes of a job whose run is over: from how it ended and what was wanted. Pure.
+ * Source: exit codes of the MOM (reference: states-and-logs, "Exit status"; mom, prologue results). */
+#include <stdbool.h>
+
+enum verdict { VERDICT_END, VERDICT_REQUEUE, VERDICT_REQUEUE_HELD };
+
+struct verdict_facts {
+    bool wants_delete, wants_requeue;
+    bool noticed;  /* it knew that it was to go back (by R or C), and ended by itself */
+    bool finished; /* a finish event came; else every host was lost or refused */
+    int status;    /* PBS exit status, negative for failures of the host */
+    bool rerunable;
+    bool started; /* the script ran */
+    unsigned run_count;
+    unsigned max_runs; /* hold after so many starts (20) */
+};
+
+enum verdict verdict_of(const struct verdict_facts *f);
+
+#endif

@@ -1,0 +1,40 @@
+#ifndef STOP_METHOD_H
+#define STOP_METHOD_H
+/* A way to make a job give way: suspend, checkpoint, requeue, delete. The same row serves a user's request
+ * (qsig -s suspend, qrerun, qdel) and a preemption.
+ *
+ * start() only begins; what settles it is a transition of the job:
+ *   S  the job is suspended        C, R  it is back in its queue       D  it is gone, or history
+ * or an outcome "failed" of the attempt, told by method_failed() to whoever listens (victims).
+ */
+#include "err.h"
+#include "job.h"
+#include "preempt_method.h"
+
+struct methods;
+struct site;
+
+struct method {
+    enum method_id id; /* its names and its result are in the row of preempt_method.h */
+    /* May it be done to this job now? -1 with the reason (PBSE_BADSTATE, PBSE_NORERUN, PBSE_NOSUP). */
+    int (*can)(void *arg, const struct job *j, struct err *e);
+    /* Begin. -1: it could not even begin, nothing was done. */
+    int (*start)(void *arg, struct job *j, struct err *e);
+    /* Has the job's present state settled it? */
+    bool (*settled)(void *arg, const struct job *j);
+    /* Seconds an attempt may take beside the job's kill_delay. */
+    int64_t (*limit_s)(void *arg, const struct job *j);
+    void *arg;
+};
+
+struct methods *methods_create(void);
+void methods_destroy(struct methods *m);
+void methods_add(struct methods *m, const struct method *row);                 /* copied */
+const struct method *methods_find(const struct methods *m, enum method_id id); /* or NULL */
+
+/* ^ told when a begun attempt has failed at its hosts. */
+typedef void method_failed_fn(void *arg, struct job *j, enum method_id id, int code, const char *text);
+void methods_on_failed(struct methods *m, method_failed_fn *fn, void *arg);
+void method_failed(struct methods *m, struct job *j, enum method_id id, int code, const char *text);
+
+#endif

@@ -1,0 +1,19 @@
+#ifndef SUSPEND_RELEASE_H
+#define SUSPEND_RELEASE_H
+/* What a suspended job has given back, where restrict_res_to_release_on_suspend limits it, or where its queue has gang
+ * and it keeps its memory: the attributes resources_released "(n1:ncpus=2)+(n2:ncpus=0)" and resource_released_list. They are the truth while the job is
+ * suspended, whatever becomes of the list meanwhile, and over a restart. */
+#include "job.h"
+#include "strbuf.h"
+
+struct assign_gift;
+struct site;
+
+/* The job is suspended: note what it gives back, if that is not all. No memory: the job is shown without. */
+void released_note(const struct site *s, struct job *j);
+void released_forget(const struct site *s, struct job *j); /* it goes on, or its run is over */
+
+/* What this suspended job had to give back; `gift->only` is in `out`. */
+void released_gift(const struct site *s, const struct job *j, struct strbuf *out, struct assign_gift *gift);
+
+#endif

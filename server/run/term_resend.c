@@ -1,0 +1,122 @@
+/* Orders to end that were refused, and the time of the next attempt. See term_resend.h.
+ *
+ * An entry is a run of a job, by key and number: it means nothing once the job has another run or none. Entries are in the
+ * order of their times, unless the delay was altered between; then some are a little late. There are few, if any. */
+#include "term_resend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "job_run.h"
+#include "log.h"
+#include "loop.h"
+#include "run.h"
+#include "server_ctx.h"
+
+enum { LEAST_MS = 100 }; /* with a delay of 0 nobody is asked without a pause */
+
+struct entry {
+    struct job_key key;
+    unsigned run;
+    int64_t due_mono_ms;
+};
+
+struct resend {
+    struct site *site;
+    struct runs *runs;
+    struct loop_timer *timer;
+    struct entry *list;
+    size_t n, cap;
+};
+
+static bool is_of(const struct entry *x, const struct job *j)
+{
+    return x->key.seq == j->key.seq && x->key.index == j->key.index && x->run == j->run->version;
+}
+
+static void again(struct resend *r, const struct entry *x)
+{
+    struct job *j = jobs_find(r->site->jobs, x->key);
+
+    if (!j || !j->run || !is_of(x, j) || j->run->finished || !j->run->terminations)
+        return;
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its termination was refused, and is ordered again");
+    runs_renew(r->runs, j);
+}
+
+static void due(void *arg)
+{
+    struct resend *r = arg;
+    int64_t now = clock_mono_ms(r->site->clock);
+
+    while (r->n && r->list[0].due_mono_ms <= now) {
+        struct entry x = r->list[0];
+
+        memmove(r->list, r->list + 1, --r->n * sizeof *r->list);
+        again(r, &x);
+    }
+    if (r->n)
+        loop_timer_set_at(r->timer, r->list[0].due_mono_ms);
+}
+
+static int64_t delay_ms(const struct resend *r)
+{
+    int64_t ms = attr_list_effective(&r->site->server->obj.attrs, SERVER_ATTR_resend_term_delay) * 1000;
+
+    return ms > LEAST_MS ? ms : LEAST_MS;
+}
+
+static bool is_noted(const struct resend *r, const struct job *j)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (is_of(&r->list[i], j))
+            return true;
+    return false;
+}
+
+static bool make_room(struct resend *r)
+{
+    size_t cap = r->cap ? 2 * r->cap : 16;
+    struct entry *more;
+
+    if (r->n < r->cap)
+        return true;
+    more = realloc(r->list, cap * sizeof *more);
+    if (!more)
+        return false;
+    r->list = more;
+    r->cap = cap;
+    return true;
+}
+
+void resend_later(struct resend *r, struct job *j)
+{
+    if (!j->run || is_noted(r, j) || !make_room(r))
+        return;
+    r->list[r->n++] = (struct entry){j->key, j->run->version, clock_mono_ms(r->site->clock) + delay_ms(r)};
+    if (!loop_timer_is_set(r->timer))
+        loop_timer_set_at(r->timer, r->list[0].due_mono_ms);
+}
+
+struct resend *resend_create(struct loop *l, struct site *s, struct runs *runs)
+{
+    struct resend *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    *r = (struct resend){.site = s, .runs = runs, .timer = loop_timer_create(l, LOOP_CLOCK, due, r)};
+    if (r->timer)
+        return r;
+    free(r);
+    return NULL;
+}
+
+void resend_destroy(struct resend *r)
+{
+    if (!r)
+        return;
+    loop_timer_destroy(r->timer);
+    free(r->list);
+    free(r);
+}

@@ -1,0 +1,401 @@
+/* From the last creation to the loop, and from the loop to the end. See server.h.
+ *
+ * Order when a store is taken up: claims first, since what hosts hold must not be given away; then each state's entry
+ * action; then what hangs on jobs (arrays, preemptions, holds), which look at both. */
+#include "server.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "accounting.h"
+#include "arrays.h"
+#include "depend_remote.h"
+#include "depend_link.h"
+#include "submit_pieces.h"
+#include "cert_watch.h"
+#include "certs.h"
+#include "run_checkpoint.h"
+#include "clock.h"
+#include "commit.h"
+#include "daemon.h"
+#include "depend.h"
+#include "dispatch.h"
+#include "eligible_time.h"
+#include "exit_cache.h"
+#include "exec_hello.h"
+#include "exec_send.h"
+#include "exec_take.h"
+#include "file.h"
+#include "first_start.h"
+#include "munge_login.h"
+#include "history.h"
+#include "host_loss.h"
+#include "job_end.h"
+#include "job_fsm.h"
+#include "job_audit.h"
+#include "job_limits.h"
+#include "job_view.h"
+#include "join_wait.h"
+#include "log.h"
+#include "loop.h"
+#include "mail.h"
+#include "mailer.h"
+#include "maintenance.h"
+#include "stop_method.h"
+#include "move_out.h"
+#include "names.h"
+#include "node_lost.h"
+#include "node_watch.h"
+#include "store_notes.h"
+#include "peer_server.h"
+#include "preempt_notice.h"
+#include "partial_release.h"
+#include "plan_earmark.h"
+#include "preempt_jobs.h"
+#include "store_reader.h"
+#include "run_removal.h"
+#include "req_table.h"
+#include "term_resend.h"
+#include "release_nodes.h"
+#include "resourcedef.h"
+#include "restore.h"
+#include "route.h"
+#include "rpc_server.h"
+#include "run.h"
+#include "schedulers.h"
+#include "script_cache.h"
+#include "services.h"
+#include "shutdown.h"
+#include "start_time.h"
+#include "status.h"
+#include "submit.h"
+#include "run_suspend.h"
+#include "limit_counts.h"
+#include "lease_monitor.h"
+#include "run_terminate.h"
+#include "track_request.h"
+#include "victim.h"
+#include "virtual_time.h"
+#include "clock_step.h"
+#include "watch.h"
+
+enum { FLUSH_MS = 10000 };
+
+/* --- signals ------------------------------------------------------------------------------------------- */
+
+static void on_signal(void *arg)
+{
+    struct server *s = arg;
+
+    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Starting to shutdown the server, type is By Signal");
+    loop_stop(s->loop);
+}
+
+static void on_hangup(void *arg)
+{
+    struct server *s = arg;
+    struct err e;
+
+    names_forget(s->names);
+    if (log_reopen(&e) < 0)
+        fprintf(stderr, "pbs_server: %s\n", e.text);
+}
+
+/* --- going on where the last server stopped ----------------------------------------------------------- */
+
+static void find_services(struct server *s)
+{
+    for (struct node *n = nodes_first(s->site.nodes); n; n = nodes_next(n)) {
+        struct service *sv = n->service_name ? services_get(s->parts.services, n->service_name) : NULL;
+
+        n->service = sv;
+        n->state |= NODE_DOWN | NODE_UNKNOWN;
+        if (sv)
+            services_recall(sv, n);
+        if (sv && !sv->lost_mono_ms)
+            node_watch_down(s->node_watch, sv);
+    }
+}
+
+/* A job whose script arrives has the name of its queue, and is not in it yet. */
+static void tell_job(const struct job *j)
+{
+    if (!job_is_over(j))
+        log_event(LOGC_JOB, LOGE_SYSTEM | LOGE_ADMIN | LOGE_DEBUG, j->obj.name,
+                  "Requeueing job, substate: %d Requeued in queue: %s", job_view_substate(j),
+                  j->queue_name ? j->queue_name : "");
+}
+
+static void tell_recovered(const struct server *s, const struct restore_counts *counts)
+{
+    for (const struct queue *q = queues_first(s->site.queues); q; q = queues_next(q))
+        log_event(LOGC_QUE, LOGE_ADMIN, q->obj.name, "Recovered queue %s", q->obj.name);
+    for (const struct sched_obj *x = scheds_first(s->site.scheds); x; x = scheds_next(x))
+        log_event(LOGC_SCHED, LOGE_ADMIN, x->obj.name, "Recovered scheduler %s", x->obj.name);
+    if (!counts->jobs)
+        log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "No jobs to open");
+    for (const struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
+        tell_job(j);
+    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Recovered %zu jobs", counts->jobs);
+}
+
+/* A person looks first: see server_obj_close. */
+static void stay_closed(const struct server *s)
+{
+    attr_list_set_number(&s->site.server->obj.attrs, SERVER_ATTR_scheduling, 0, NULL);
+    for (struct sched_obj *x = scheds_first(s->site.scheds); x; x = scheds_next(x))
+        attr_list_set_number(&x->obj.attrs, SCHED_ATTR_scheduling, 0, NULL);
+    log_event(
+        LOGC_SVR, LOGE_ERROR, s->site.name,
+        "the server is closed: %s; only root and the server's own user are managers, others submit nothing, "
+        "scheduling is off. Set what is lost (see server_priv/set_aside), then qmgr -c \"unset server closed\" "
+        "and set scheduling",
+        attr_list_text(&s->site.server->obj.attrs, SERVER_ATTR_closed));
+}
+
+/* The node of the MOM that runs on this host, as PBS's own set-up makes it. NULL: none runs here, or hosts join. */
+static const char *own_node(const struct server *s, char *out, size_t size)
+{
+    const char *name = conf_text(s->set.conf, CONF_PBS_MOM_NODE_NAME);
+
+    if (!conf_int(s->set.conf, CONF_PBS_START_MOM) || s->site.hosts_join || s->set.is_virtual)
+        return NULL;
+    if (name)
+        return name;
+    if (gethostname(out, size) < 0)
+        return NULL;
+    out[size - 1] = '\0';
+    out[strcspn(out, ".")] = '\0';
+    return out;
+}
+
+int life_go_on(struct server *s, bool is_new, const struct restore_counts *counts, struct err *e)
+{
+    struct store_where where = server_settings_store(&s->set);
+    struct store *from = store_open(&where, e);
+    char node[256];
+
+    if (!from || accounting_restore(s->parts.accounting, from, e) < 0 ||
+        ends_restore(s->ends, from, &s->faults, e) < 0 ||
+        notes_restore(s->parts.notes, from, &s->faults, e) < 0 ||
+        aways_restore(s->aways, from, &s->faults, e) < 0) {
+        store_close(from);
+        return -1;
+    }
+    store_close(from);
+    if (first_start(&s->site, is_new, own_node(s, node, sizeof node), e) < 0)
+        return -1;
+    resourcedef_write(s->site.resources, s->set.home);
+    find_services(s);
+    maintenance_restore(s->maintenance);
+    for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j)) {
+        if (j->run)
+            runs_reclaim(s->parts.runs, j);
+        tally_review(s->site.tally, j);
+    }
+    restore_enter(&s->site, s->parts.fsm);
+    arriving_restore(s->arriving);
+    history_restore(s->history);
+    arrays_restore(s->parts.arrays);
+    for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
+        victims_carry_on(s->parts.victims, j);
+    plan_holds_restore(s->parts.plan_holds);
+    move_out_restore(s->parts.move_out);
+    away_links_start(s->away_links);
+    route_queue(s->parts.route, NULL);
+    if (s->set.log_events < 0)
+        log_set_mask(
+            (unsigned)attr_list_number(&s->site.server->obj.attrs, SERVER_ATTR_log_events, LOG_MASK_SERVER));
+    tell_recovered(s, counts);
+    if (server_obj_is_closed(s->site.server))
+        stay_closed(s);
+    else if (s->set.scheduling >= 0)
+        attr_list_set_number(&s->site.server->obj.attrs, SERVER_ATTR_scheduling, s->set.scheduling, NULL);
+    return 0;
+}
+
+/* --- listening ----------------------------------------------------------------------------------------- */
+
+static size_t conf_size(const struct server *s, enum conf_key key, size_t unit)
+{
+    int64_t n = conf_int(s->set.conf, key);
+
+    return n > 0 ? (size_t)n * unit : 0;
+}
+
+/* Zero is what rpc_server.h takes for a default; of the rate it is no limit. */
+static struct rpc_share_limits limits_of_user(const struct server *s)
+{
+    return (struct rpc_share_limits){.connections = conf_size(s, CONF_PBS_USER_CONNECTIONS, 1),
+                                     .calls_per_s = (unsigned)conf_size(s, CONF_PBS_USER_CALLS_PER_SECOND, 1),
+                                     .memory_bytes = conf_size(s, CONF_PBS_USER_CALLS_MB, 1 << 20),
+                                     .output_bytes = conf_size(s, CONF_PBS_USER_ANSWERS_MB, 1 << 20)};
+}
+
+int life_listen(struct server *s, struct err *e)
+{
+    struct rpc_server_options o = {.name = "server", .served = s->served, .each = limits_of_user(s)};
+
+    if (certs_ensure(s->set.certs, "server", e) < 0)
+        return -1;
+    s->tls = certs_context(s->set.certs, "server", CERTS_SERVER_GUESTS, e);
+    if (!s->tls)
+        return -1;
+    s->served[0] = (struct rpc_served){&req_program, s->dispatch};
+    s->served[1] = (struct rpc_served){&exec_hello_program, s->hello};
+    o.tls = s->tls;
+    o.guests = true;
+    s->rpc = rpc_server_create(s->loop, &o, e);
+    if (!s->rpc)
+        return -1;
+    /* Of a pair on shared disks it may be the other's, which is active no more, dead or not. */
+    if (s->set.role != SERVER_ALONE)
+        unlink(s->set.socket);
+    /* At a site everybody may knock; a private complex of a user is that user's alone. */
+    if (rpc_server_listen_unix(s->rpc, s->set.socket, s->set.serves_all ? 0666 : 0600, e) < 0)
+        return -1;
+    s->cert_watch = cert_watch_create(s->loop, s->tls, s->rpc, s->set.certs, e);
+    return !s->cert_watch || rpc_server_listen_tcp(s->rpc, NULL, s->set.port, e) < 0 ? -1 : 0;
+}
+
+void life_announce(struct server *s)
+{
+    struct err e;
+
+    if (s->set.role == SERVER_PRIMARY)
+        unlink(s->set.active_note);
+    if (s->set.role != SERVER_SECONDARY)
+        return;
+    log_event(LOGC_SVR, LOGE_ADMIN, s->site.name, "Failover Secondary Server at %s has gone active",
+              s->set.role_host);
+    if (file_write_quick(AT_FDCWD, s->set.active_note, s->set.role_host, strlen(s->set.role_host), 0644, &e) <
+        0)
+        log_err(LOGC_SVR, s->site.name, &e, "%s", s->set.active_note);
+}
+
+int life_catch_signals(struct server *s, struct err *e)
+{
+    s->signals[0] = loop_signal_create(s->loop, SIGTERM, on_signal, s, e);
+    s->signals[1] = loop_signal_create(s->loop, SIGINT, on_signal, s, e);
+    s->signals[2] = loop_signal_create(s->loop, SIGQUIT, on_signal, s, e);
+    s->signals[3] = loop_signal_create(s->loop, SIGHUP, on_hangup, s, e);
+    return s->signals[3] ? 0 : -1;
+}
+
+/* --- the end, in reverse -------------------------------------------------------------------------------- */
+
+void life_store_lost(void *arg, const struct err *why)
+{
+    struct server *s = arg;
+
+    log_err(LOGC_SVR, s->site.name, why, "this server is active no more");
+    s->lost = true;
+    loop_stop(s->loop);
+}
+
+/* Each of these in the opposite order of its making, see assembly_asking, assembly_running and assembly_create. */
+static void end_asking(struct server *s)
+{
+    struct parts *p = &s->parts;
+
+    cert_watch_destroy(s->cert_watch);
+    rpc_server_destroy(s->rpc);
+    SSL_CTX_free(s->tls);
+    guests_destroy(s->guests);
+    dispatch_destroy(s->dispatch);
+    shutdown_destroy(s->shutdown);
+    plan_holds_destroy(p->plan_holds);
+    preempts_destroy(p->preempts);
+    victims_destroy(p->victims);
+    notices_destroy(s->notices);
+    submit_destroy(p->submit);
+    move_out_stop(p->move_out);
+    tracks_destroy(p->tracks);
+    p->tracks = NULL;
+    away_links_destroy(s->away_links);
+    names_destroy(s->names);
+    scripts_destroy(s->scripts);
+}
+
+static void end_running(struct server *s)
+{
+    struct parts *p = &s->parts;
+
+    exec_hello_destroy(s->hello);
+    virtual_time_destroy(s->time);
+    node_watch_destroy(s->node_watch);
+    node_lost_destroy(s->node_lost);
+    exec_take_destroy(s->take);
+    resend_destroy(s->resend);
+    join_wait_destroy(s->join_wait);
+    job_end_destroy(s->job_end);
+    host_loss_destroy(s->host_loss);
+    job_limits_destroy(s->job_limits);
+    terminate_destroy(s->terminate);
+    partial_destroy(s->partial);
+    resize_destroy(p->resize);
+    removal_destroy(p->removal);
+    checkpoint_destroy(p->checkpoint);
+    suspend_destroy(p->suspend);
+    runs_destroy(p->runs);
+    methods_destroy(p->methods);
+    exec_send_destroy(p->send);
+}
+
+static void end_telling(struct server *s)
+{
+    struct parts *p = &s->parts;
+
+    ends_destroy(s->ends);
+    history_destroy(s->history);
+    accounting_destroy(p->accounting);
+    mail_destroy(p->mail);
+    mailer_destroy(s->mailer);
+    schedulers_destroy(p->schedulers);
+    watches_destroy(p->watches);
+    status_destroy(p->status);
+    route_destroy(p->route);
+    maintenance_destroy(s->maintenance);
+    eligible_destroy(s->eligible);
+    depends_destroy(s->depends);
+    aways_destroy(s->aways);
+    arrays_destroy(p->arrays);
+    wall_step_destroy(s->wall_step);
+    arriving_destroy(s->arriving);
+    start_time_destroy(s->start_time);
+    job_fsm_destroy(p->fsm);
+    job_log_destroy(s->job_log);
+}
+
+void life_stop(struct server *s)
+{
+    struct parts *p = &s->parts;
+    struct err e;
+
+    for (size_t i = 0; i < sizeof s->signals / sizeof s->signals[0]; i++)
+        loop_signal_destroy(s->signals[i]);
+    if (p->reader)
+        reader_stop(p->reader);
+    names_stop(s->names);
+    if (p->commit && !s->lost && commit_flush(p->commit, FLUSH_MS, &e) < 0)
+        log_err(LOGC_SVR, s->site.name, &e, "the last changes");
+    if (s->set.role == SERVER_SECONDARY)
+        unlink(s->set.active_note);
+    end_asking(s);
+    end_running(s);
+    end_telling(s);
+    reader_destroy(p->reader);
+    move_out_destroy(p->move_out);
+    peers_destroy(s->peers);
+    notes_destroy(p->notes);
+    tenure_destroy(s->tenure);
+    commit_destroy(p->commit);
+    services_destroy(p->services);
+    if (s->site.change)
+        site_destroy(&s->site);
+    loop_destroy(s->loop);
+    clock_destroy(s->clock);
+}

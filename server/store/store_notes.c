@@ -1,0 +1,176 @@
+/* Notes by name, and in the order of their age. See store_notes.h. */
+#include "store_notes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "clock.h"
+#include "commit.h"
+#include "restore.h"
+#include "schema.h"
+#include "store.h"
+
+struct note {
+    char name[NOTES_NAME_MAX];
+    char *text;
+    int64_t at_s;
+    UT_hash_handle hh; /* keeps the order of adding: oldest first */
+};
+
+struct notes {
+    struct clock *clock;
+    struct commit *commit;
+    struct note *all;
+};
+
+struct notes *notes_create(struct clock *clock, struct commit *c)
+{
+    struct notes *n = calloc(1, sizeof *n);
+
+    if (n)
+        *n = (struct notes){.clock = clock, .commit = c};
+    return n;
+}
+
+static void forget(struct notes *n, struct note *x)
+{
+    HASH_DEL(n->all, x);
+    free(x->text);
+    free(x);
+}
+
+void notes_destroy(struct notes *n)
+{
+    if (!n)
+        return;
+    while (n->all)
+        forget(n, n->all);
+    free(n);
+}
+
+static void drop(struct notes *n, struct note *x)
+{
+    commit_drop_object(n->commit, "note", x->name);
+    forget(n, x);
+}
+
+static void purge(struct notes *n)
+{
+    int64_t old_s = clock_wall_s(n->clock) - NOTES_KEEP_S;
+
+    while (n->all && (n->all->at_s < old_s || HASH_COUNT(n->all) > NOTES_MAX))
+        drop(n, n->all);
+}
+
+static void name_of(char out[static NOTES_NAME_MAX], const char *kind, const char *name)
+{
+    snprintf(out, NOTES_NAME_MAX, "%s:%s", kind, name);
+}
+
+static struct note *find(struct notes *n, const char *name)
+{
+    struct note *x;
+
+    HASH_FIND_STR(n->all, name, x);
+    return x;
+}
+
+static struct note *add(struct notes *n, const char *name, const char *text, int64_t at_s)
+{
+    struct note *x = calloc(1, sizeof *x);
+
+    if (!x || !(x->text = strdup(text)))
+        abort(); /* a word that was promised cannot be lost */
+    snprintf(x->name, sizeof x->name, "%s", name);
+    x->at_s = at_s;
+    HASH_ADD_STR(n->all, name, x);
+    return x;
+}
+
+void notes_put(struct notes *n, const char *kind, const char *name, const char *text)
+{
+    char full[NOTES_NAME_MAX];
+    struct note *old;
+    char *json;
+    json_t *o;
+
+    name_of(full, kind, name);
+    old = find(n, full);
+    if (old)
+        forget(n, old);
+    add(n, full, text, clock_wall_s(n->clock));
+    o = json_pack("{s:s,s:I}", "text", text, "at", (json_int_t)clock_wall_s(n->clock));
+    json = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    if (!json)
+        abort();
+    commit_put_object(n->commit, "note", full, json, NULL);
+    free(json);
+    json_decref(o);
+    purge(n);
+}
+
+void notes_drop(struct notes *n, const char *kind, const char *name)
+{
+    char full[NOTES_NAME_MAX];
+    struct note *x;
+
+    name_of(full, kind, name);
+    x = find(n, full);
+    if (x)
+        drop(n, x);
+}
+
+const char *notes_find(struct notes *n, const char *kind, const char *name)
+{
+    char full[NOTES_NAME_MAX];
+    struct note *x;
+
+    name_of(full, kind, name);
+    x = find(n, full);
+    return x ? x->text : NULL;
+}
+
+struct notes_taking {
+    struct notes *notes;
+    const struct restore_faults *faults;
+};
+
+static int take(void *arg, const struct store_row *row, struct err *e)
+{
+    const struct notes_taking *t = arg;
+    const char *name = store_row_text(row, 0), *hot = store_row_text(row, 1), *text;
+    json_t *o = json_loads(hot ? hot : "", 0, NULL);
+    json_int_t at = 0;
+
+    (void)e;
+    if (!name || !o || json_unpack(o, "{s:s,s:I}", "text", &text, "at", &at) < 0)
+        restore_tell_object(t->faults, "note", row, false, "it has no text, or no time");
+    else if (!find(t->notes, name))
+        add(t->notes, name, text, at);
+    json_decref(o);
+    return 0;
+}
+
+static int by_age(struct note *a, struct note *b)
+{
+    return (a->at_s > b->at_s) - (a->at_s < b->at_s);
+}
+
+int notes_restore(struct notes *n, struct store *from, const struct restore_faults *faults, struct err *e)
+{
+    struct notes_taking t = {n, faults};
+    struct batch_stmt q;
+
+    stmt_init(&q, STMT_OBJECT_ALL);
+    stmt_text(&q, "note");
+    if (store_query(from, &q, take, &t, e) < 0)
+        return -1;
+    HASH_SORT(n->all, by_age);
+    purge(n);
+    return 0;
+}
