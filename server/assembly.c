@@ -49,7 +49,7 @@
 
 static void on_stepped(void *arg, int64_t by_s)
 {
-    plan_holds_move(((struct server *)arg)->parts.plan_holds, by_s);
+    plan_earmarks_move(((struct server *)arg)->parts.plan_earmarks, by_s);
 }
 
 static void on_log_line(void *arg, struct job_key key, int64_t time_ns, const char *text)
@@ -61,7 +61,7 @@ static void on_moved(void *arg, struct job *j, enum job_state from, enum job_eve
 {
     (void)from;
     (void)ev;
-    tally_review(((struct server *)arg)->site.tally, j);
+    limit_counts_review(((struct server *)arg)->ctx.limit_counts, j);
 }
 
 static void on_routed(void *arg, struct job *j)
@@ -78,7 +78,7 @@ static void on_unroutable(void *arg, struct job *j, const char *why)
 
     accounting_aborted(s->parts.accounting, j, why);
     mail_aborted(s->parts.mail, j, why);
-    removal_delete(s->parts.removal, j);
+    run_removal_delete(s->parts.run_removal, j);
 }
 
 static int forget_what_is_unwanted(const struct server *s, struct store *writer, struct err *e)
@@ -97,48 +97,48 @@ static int open_store(struct server *s, struct restore_counts *counts, bool *is_
     s->aside = (struct set_aside){.home = s->set.home};
     s->faults = (struct restore_faults){set_aside_row, &s->aside};
     if (!writer || lease_take(writer, &lease, e) < 0 || forget_what_is_unwanted(s, writer, e) < 0 ||
-        restore_rows(&s->site, writer, &s->faults, counts, e) < 0) {
+        restore_rows(&s->ctx, writer, &s->faults, counts, e) < 0) {
         store_close(writer);
         return -1;
     }
     *is_new = lease.is_new || s->set.start == SERVER_START_CREATE;
-    s->site.store_id = intern_ref(lease.identity);
-    memcpy(s->site.secret, lease.secret, sizeof s->site.secret);
-    s->site.epoch = lease.epoch;
-    s->parts.commit = commit_create(s->loop, s->site.change, s->site.resources, writer, lease.epoch, e);
+    s->ctx.store_id = intern_ref(lease.identity);
+    memcpy(s->ctx.secret, lease.secret, sizeof s->ctx.secret);
+    s->ctx.epoch = lease.epoch;
+    s->parts.commit = commit_create(s->loop, s->ctx.change, s->ctx.resources, writer, lease.epoch, e);
     if (!s->parts.commit)
         return -1;
-    commit_on_lost(s->parts.commit, life_store_lost, s);
+    commit_on_lost(s->parts.commit, server_store_lost, s);
     reading = store_open(&where, e);
     if (!reading)
         return -1;
-    s->parts.reader = reader_create(s->loop, reading, e);
-    return s->parts.reader ? 0 : -1;
+    s->parts.store_reader = store_reader_create(s->loop, reading, e);
+    return s->parts.store_reader ? 0 : -1;
 }
 
 static int create_telling(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
 
-    s->site.home = s->set.home;
-    p->status = status_create(&s->site, p->reader);
-    if (!p->status || !(p->watches = watches_create(s->loop, &s->site, p->status)) ||
-        !(p->schedulers = schedulers_create(&s->site, p->watches)))
+    s->ctx.home = s->set.home;
+    p->status = status_create(&s->ctx, p->store_reader);
+    if (!p->status || !(p->watches = watches_create(s->loop, &s->ctx, p->status)) ||
+        !(p->schedulers = schedulers_create(&s->ctx, p->watches)))
         return err_no_memory(e);
-    p->accounting = accounting_create(s->loop, &s->site, p->commit, s->set.home, e);
+    p->accounting = accounting_create(s->loop, &s->ctx, p->commit, s->set.home, e);
     if (!p->accounting)
         return -1;
     job_fsm_listen(p->fsm, accounting_listen, p->accounting);
     s->mailer = mailer_create(s->loop);
     p->mail =
-        s->mailer ? mail_create(&s->site, s->mailer, conf_text(s->set.conf, CONF_PBS_MAIL_HOST_NAME)) : NULL;
+        s->mailer ? mail_create(&s->ctx, s->mailer, conf_text(s->set.conf, CONF_PBS_MAIL_HOST_NAME)) : NULL;
     if (!p->mail)
         return err_no_memory(e);
     job_fsm_listen(p->fsm, mail_listen, p->mail);
-    s->history = history_create(s->loop, &s->site, p->fsm, p->commit, p->status);
-    s->ends = ends_create(s->loop, &s->site, p->fsm, p->commit);
-    watches_know_ends(p->watches, s->ends);
-    return s->history && s->ends ? 0 : err_no_memory(e);
+    s->history = history_create(s->loop, &s->ctx, p->fsm, p->commit, p->status);
+    s->exit_cache = exit_cache_create(s->loop, &s->ctx, p->fsm, p->commit);
+    watches_know_ends(p->watches, s->exit_cache);
+    return s->history && s->exit_cache ? 0 : err_no_memory(e);
 }
 
 /* Which part performs which action. */
@@ -155,10 +155,10 @@ static void bind_actions(struct server *s)
         {ACT_WAIT_ON, act_wait_on, s->start_time},
         {ACT_START, act_start, s->parts.runs},
         {ACT_STARTED, act_started, s->parts.runs},
-        {ACT_SUSPENDED, act_suspended, s->parts.suspend},
-        {ACT_RESUMED, act_resumed, s->parts.suspend},
+        {ACT_SUSPENDED, act_suspended, s->parts.run_suspend},
+        {ACT_RESUMED, act_resumed, s->parts.run_suspend},
         {ACT_FINISH, act_finish, s->job_end},
-        {ACT_TERMINATE, act_terminate, s->terminate},
+        {ACT_TERMINATE, act_terminate, s->run_terminate},
         {ACT_REQUEUE, act_requeue, s->job_end},
         {ACT_END, act_end, s->job_end},
         {ACT_DROP, act_drop, s->job_end},
@@ -176,53 +176,52 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     struct parts *p = &s->parts;
     gid_t gid;
 
-    if (site_create(&s->site, loop_clock(s->loop), s->set.name, e) < 0 ||
+    if (server_ctx_create(&s->ctx, loop_clock(s->loop), s->set.name, e) < 0 ||
         open_store(s, counts, is_new, e) < 0)
         return -1;
-    if (daemon_account(conf_text(s->set.conf, CONF_PBS_DAEMON_SERVICE_USER), &s->site.daemon_uid, &gid, e) <
-        0)
+    if (daemon_account(conf_text(s->set.conf, CONF_PBS_DAEMON_SERVICE_USER), &s->ctx.daemon_uid, &gid, e) < 0)
         return -1;
-    s->site.serves_all = s->set.serves_all;
-    s->site.hosts_join = conf_int(s->set.conf, CONF_PBS_HOSTS_JOIN);
-    p->site = &s->site;
+    s->ctx.serves_all = s->set.serves_all;
+    s->ctx.hosts_join = conf_int(s->set.conf, CONF_PBS_HOSTS_JOIN);
+    p->ctx = &s->ctx;
     p->loop = s->loop;
     p->home = s->set.home;
     p->fsm = job_fsm_create();
-    s->job_log = job_log_create(s->site.clock, on_log_line, p->commit);
-    if (!p->fsm || !s->job_log)
+    s->job_audit = job_audit_create(s->ctx.clock, on_log_line, p->commit);
+    if (!p->fsm || !s->job_audit)
         return err_no_memory(e);
     job_fsm_listen(p->fsm, on_moved, s);
-    job_fsm_listen(p->fsm, job_log_listen, s->job_log);
-    job_fsm_listen(p->fsm, told_listen, &s->site);
-    s->start_time = p->fsm ? start_time_create(s->loop, &s->site, p->fsm) : NULL;
-    p->arrays = arrays_create(&s->site, p->fsm, p->commit);
-    s->arriving = p->fsm ? arriving_create(s->loop, &s->site, p->fsm) : NULL;
-    if (!s->start_time || !s->arriving || !p->arrays)
+    job_fsm_listen(p->fsm, job_audit_listen, s->job_audit);
+    job_fsm_listen(p->fsm, job_log_listen, &s->ctx);
+    s->start_time = p->fsm ? start_time_create(s->loop, &s->ctx, p->fsm) : NULL;
+    p->arrays = arrays_create(&s->ctx, p->fsm, p->commit);
+    s->submit_pieces = p->fsm ? submit_pieces_create(s->loop, &s->ctx, p->fsm) : NULL;
+    if (!s->start_time || !s->submit_pieces || !p->arrays)
         return err_no_memory(e);
     if (create_telling(s, e) < 0 || assembly_running(s, e) < 0)
         return -1;
     job_fsm_listen(p->fsm, arrays_listen, p->arrays);
-    job_fsm_listen(p->fsm, checkpoint_listen, p->checkpoint);
+    job_fsm_listen(p->fsm, run_checkpoint_listen, p->run_checkpoint);
     job_fsm_listen(p->fsm, join_wait_listen, s->join_wait);
-    job_fsm_listen(p->fsm, resize_listen, p->resize);
+    job_fsm_listen(p->fsm, release_nodes_listen, p->release_nodes);
     job_fsm_listen(p->fsm, job_end_listen, s->job_end);
-    s->aways = aways_create(p->commit);
-    s->depends = s->aways ? depends_create(&s->site, p->fsm, s->aways) : NULL;
+    s->depend_remotes = depend_remotes_create(p->commit);
+    s->depends = s->depend_remotes ? depends_create(&s->ctx, p->fsm, s->depend_remotes) : NULL;
     if (!s->depends)
         return err_no_memory(e);
-    s->eligible = p->eligible = eligible_create(&s->site, p->fsm);
-    s->maintenance = maintenance_create(&s->site, p->fsm);
-    if (!s->eligible || !s->maintenance)
+    s->eligible_time = p->eligible_time = eligible_time_create(&s->ctx, p->fsm);
+    s->maintenance = maintenance_create(&s->ctx, p->fsm);
+    if (!s->eligible_time || !s->maintenance)
         return err_no_memory(e);
-    p->route = route_create(s->loop, &s->site, p->fsm);
+    p->route = route_create(s->loop, &s->ctx, p->fsm);
     if (!p->route)
         return err_no_memory(e);
     route_bind(p->route, &(struct route_hooks){s, on_routed, on_unroutable});
-    s->wall_step =
-        wall_step_create(&(struct wall_step_parts){s->loop, &s->site, s->start_time, on_stepped, s}, e);
-    if (!s->wall_step)
+    s->clock_step =
+        clock_step_create(&(struct clock_step_parts){s->loop, &s->ctx, s->start_time, on_stepped, s}, e);
+    if (!s->clock_step)
         return -1;
-    job_fsm_listen(p->fsm, settle_listen, p);
+    job_fsm_listen(p->fsm, settle_parked_listen, p);
     if (assembly_asking(s, e) < 0)
         return -1;
     bind_actions(s);

@@ -49,9 +49,9 @@ static void on_preempted(void *arg, struct job *j, enum preempt_result r, const 
     if (!letter)
         return;
     accounting_preempted(s->parts.accounting, j, r, by, lost_s);
-    job_log_note(s->job_log, j, "preempted: %c for %s by %s, tried %s, %.1f core-seconds lost", letter,
-                 j->preempt->urgent ? j->preempt->urgent : "nobody named", by,
-                 preempt_methods_format(&j->preempt->tried, tried), lost_s);
+    job_audit_note(s->job_audit, j, "preempted: %c for %s by %s, tried %s, %.1f core-seconds lost", letter,
+                   j->preempt->urgent ? j->preempt->urgent : "nobody named", by,
+                   preempt_methods_format(&j->preempt->tried, tried), lost_s);
     if (r == PREEMPT_DELETED)
         mail_preempted(s->parts.mail, j);
 }
@@ -78,15 +78,15 @@ static void on_unmet(void *arg, struct job *j, const char *target)
     snprintf(why, sizeof why, "Job deleted as result of dependency on job %s", target);
     accounting_aborted(s->parts.accounting, j, why);
     mail_aborted(s->parts.mail, j, why);
-    removal_delete(s->parts.removal, j);
+    run_removal_delete(s->parts.run_removal, j);
 }
 
 static void on_news(void *arg, struct job_key key)
 {
     struct server *s = arg;
 
-    if (s->parts.tracks) /* at the end it goes first */
-        tracks_news(s->parts.tracks, key);
+    if (s->parts.track_request) /* at the end it goes first */
+        track_request_news(s->parts.track_request, key);
 }
 
 static void on_stayed(void *arg, struct job *j)
@@ -96,7 +96,7 @@ static void on_stayed(void *arg, struct job *j)
 
 static const char *alias(void *notes, const char *id)
 {
-    return notes_find(notes, "was", id);
+    return store_notes_find(notes, "was", id);
 }
 
 static void on_client_gone(void *arg, struct client *c)
@@ -134,16 +134,16 @@ static void on_shutdown(void *arg, int manner)
     shutdown_begin(((struct server *)arg)->shutdown, manner);
 }
 
-static struct guests *create_guests(struct server *s, struct err *e)
+static struct munge_login *create_guests(struct server *s, struct err *e)
 {
     char module[4200];
-    const struct guests_options o = {.module = module,
-                                     .socket = conf_text(s->set.conf, CONF_PBS_MUNGE_SOCKET),
-                                     .certs = s->set.certs,
-                                     .serves_all = s->set.serves_all};
+    const struct munge_login_options o = {.module = module,
+                                          .socket = conf_text(s->set.conf, CONF_PBS_MUNGE_SOCKET),
+                                          .certs = s->set.certs,
+                                          .serves_all = s->set.serves_all};
 
     module_path(module, sizeof module, "libauth_munge.so");
-    return guests_create(s->loop, &o, e);
+    return munge_login_create(s->loop, &o, e);
 }
 
 /* Dependencies, also of jobs at other servers. */
@@ -151,11 +151,11 @@ static int create_ties(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
 
-    p->tracks = tracks_create(s->loop, s->depends, p->commit);
-    s->away_links = away_links_create(s->loop, s->peers, s->aways, s->depends);
-    if (!p->tracks || !s->away_links)
+    p->track_request = track_request_create(s->loop, s->depends, p->commit);
+    s->depend_links = depend_links_create(s->loop, s->peer_servers, s->depend_remotes, s->depends);
+    if (!p->track_request || !s->depend_links)
         return err_no_memory(e);
-    depends_bind(s->depends, p->notes, &(struct depends_hooks){s, on_unmet, on_news});
+    depends_bind(s->depends, p->store_notes, &(struct depends_hooks){s, on_unmet, on_news});
     return 0;
 }
 
@@ -164,75 +164,77 @@ static int create_entrance(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
 
-    s->scripts = scripts_create(SCRIPT_MEMORY);
+    s->script_cache = script_cache_create(SCRIPT_MEMORY);
     s->names = names_create(s->loop, GRANT_SECONDS * 1000, e);
     p->names = s->names;
-    if (!s->scripts || !s->names)
+    if (!s->script_cache || !s->names)
         return s->names ? err_no_memory(e) : -1;
-    p->notes = notes_create(s->site.clock, p->commit);
-    s->site.alias = alias;
-    s->site.alias_arg = p->notes;
-    p->submit = submit_create(&(struct submit_parts){.site = &s->site,
+    p->store_notes = store_notes_create(s->ctx.clock, p->commit);
+    s->ctx.alias = alias;
+    s->ctx.alias_arg = p->store_notes;
+    p->submit = submit_create(&(struct submit_parts){.ctx = &s->ctx,
                                                      .fsm = p->fsm,
                                                      .commit = p->commit,
                                                      .names = s->names,
-                                                     .scripts = s->scripts,
+                                                     .script_cache = s->script_cache,
                                                      .start_time = s->start_time,
-                                                     .arriving = s->arriving,
+                                                     .submit_pieces = s->submit_pieces,
                                                      .depends = s->depends,
                                                      .route = p->route,
-                                                     .notes = p->notes,
-                                                     .reader = p->reader});
-    s->peers = peers_create(s->loop, s->names, s->set.certs, conf_text(s->set.conf, CONF_PBS_PEER_SERVERS),
+                                                     .store_notes = p->store_notes,
+                                                     .store_reader = p->store_reader});
+    s->peer_servers =
+        peer_servers_create(s->loop, s->names, s->set.certs, conf_text(s->set.conf, CONF_PBS_PEER_SERVERS),
                             (unsigned)conf_int(s->set.conf, CONF_PBS_BATCH_SERVICE_PORT));
-    if (!s->peers)
+    if (!s->peer_servers)
         return err_no_memory(e);
     p->move_out = move_out_create(&(struct move_out_parts){.loop = s->loop,
-                                                           .site = &s->site,
+                                                           .ctx = &s->ctx,
                                                            .fsm = p->fsm,
                                                            .commit = p->commit,
-                                                           .peers = s->peers,
-                                                           .notes = p->notes,
-                                                           .reader = p->reader,
-                                                           .scripts = s->scripts,
+                                                           .peer_servers = s->peer_servers,
+                                                           .store_notes = p->store_notes,
+                                                           .store_reader = p->store_reader,
+                                                           .script_cache = s->script_cache,
                                                            .left = on_left,
                                                            .stayed = on_stayed,
                                                            .arg = s});
     route_reach(p->route, p->move_out);
     if (create_ties(s, e) < 0)
         return -1;
-    p->alter = (struct alter_parts){.site = &s->site,
+    p->alter = (struct alter_parts){.ctx = &s->ctx,
                                     .fsm = p->fsm,
                                     .start_time = s->start_time,
                                     .depends = s->depends,
-                                    .eligible = p->eligible,
+                                    .eligible_time = p->eligible_time,
                                     .arrays = p->arrays,
                                     .limits_changed = on_limits_changed,
                                     .arg = s};
-    return p->notes && p->move_out && p->submit ? 0 : err_no_memory(e);
+    return p->store_notes && p->move_out && p->submit ? 0 : err_no_memory(e);
 }
 
 static int create_preemption(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
 
-    s->notices = notices_create(&s->site, p->send, s->job_log);
-    p->victims = victims_create(s->loop, &s->site, p->fsm, p->methods, s->notices);
-    p->preempts = p->victims && s->notices ? preempts_create(&s->site, p->victims, p->commit) : NULL;
-    p->plan_holds = plan_holds_create(&(struct plan_hold_parts){.loop = s->loop,
-                                                                .site = &s->site,
-                                                                .fsm = p->fsm,
-                                                                .commit = p->commit,
-                                                                .methods = p->methods,
-                                                                .victims = p->victims,
-                                                                .runs = p->runs,
-                                                                .suspend = p->suspend,
-                                                                .resize = p->resize});
-    if (!p->preempts || !p->plan_holds)
+    s->preempt_notices = preempt_notices_create(&s->ctx, p->send, s->job_audit);
+    p->victims = victims_create(s->loop, &s->ctx, p->fsm, p->stop_methods, s->preempt_notices);
+    p->preempt_jobs =
+        p->victims && s->preempt_notices ? preempt_jobs_create(&s->ctx, p->victims, p->commit) : NULL;
+    p->plan_earmarks = plan_earmarks_create(&(struct plan_earmark_parts){.loop = s->loop,
+                                                                         .ctx = &s->ctx,
+                                                                         .fsm = p->fsm,
+                                                                         .commit = p->commit,
+                                                                         .stop_methods = p->stop_methods,
+                                                                         .victims = p->victims,
+                                                                         .runs = p->runs,
+                                                                         .run_suspend = p->run_suspend,
+                                                                         .release_nodes = p->release_nodes});
+    if (!p->preempt_jobs || !p->plan_earmarks)
         return err_no_memory(e);
     victims_on_settled(p->victims, on_preempted, s);
     victims_on_begun(p->victims, on_preempting, s);
-    victims_on_offer(p->victims, plan_holds_offer, p->plan_holds);
+    victims_on_offer(p->victims, plan_earmarks_offer, p->plan_earmarks);
     return 0;
 }
 
@@ -249,13 +251,13 @@ int assembly_asking(struct server *s, struct err *e)
         return err_no_memory(e);
     p->shutdown = on_shutdown;
     p->shutdown_arg = s;
-    s->guests = create_guests(s, e);
-    if (!s->guests)
+    s->munge_login = create_guests(s, e);
+    if (!s->munge_login)
         return -1;
     s->dispatch = dispatch_create(&(struct dispatch_options){.loop = s->loop,
-                                                             .site = &s->site,
+                                                             .ctx = &s->ctx,
                                                              .names = s->names,
-                                                             .guests = s->guests,
+                                                             .munge_login = s->munge_login,
                                                              .rows = req_table,
                                                              .n_rows = req_table_count,
                                                              .parts = p,

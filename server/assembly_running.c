@@ -60,22 +60,22 @@ static void on_released(void *arg, struct job *j, const char *service)
 
 static void on_suspended(void *arg, struct job *j)
 {
-    suspend_host_answered(((struct server *)arg)->parts.suspend, j);
+    run_suspend_host_answered(((struct server *)arg)->parts.run_suspend, j);
 }
 
 static void on_resumed(void *arg, struct job *j)
 {
-    suspend_resumed(((struct server *)arg)->parts.suspend, j);
+    run_suspend_resumed(((struct server *)arg)->parts.run_suspend, j);
 }
 
 static void on_checkpointed(void *arg, struct job *j, const char *service, const exec_checkpointed_data *d)
 {
-    checkpoint_taken(((struct server *)arg)->parts.checkpoint, j, service, d);
+    run_checkpoint_taken(((struct server *)arg)->parts.run_checkpoint, j, service, d);
 }
 
 static void on_without_image(void *arg, struct job *j, const char *why)
 {
-    checkpoint_without(((struct server *)arg)->parts.checkpoint, j, why);
+    run_checkpoint_without(((struct server *)arg)->parts.run_checkpoint, j, why);
 }
 
 static void on_failed(void *arg, struct job *j, const char *method, int code, const char *text)
@@ -83,9 +83,9 @@ static void on_failed(void *arg, struct job *j, const char *method, int code, co
     struct server *s = arg;
 
     if (strcmp(method, "checkpoint") == 0)
-        checkpoint_failed(s->parts.checkpoint, j, code, text);
+        run_checkpoint_failed(s->parts.run_checkpoint, j, code, text);
     else
-        suspend_failed(s->parts.suspend, j, code, text);
+        run_suspend_failed(s->parts.run_suspend, j, code, text);
 }
 
 static void on_image(void *arg, struct job *j)
@@ -133,7 +133,7 @@ static void note_kept(struct server *s, struct job *j, const char *kept)
     intern_unref(j->run->note);
     j->run->note = intern_ref(strbuf_str(&b));
     strbuf_fini(&b);
-    jobs_touch(s->site.jobs, j, PART_HOT);
+    jobs_touch(s->ctx.jobs, j, PART_HOT);
 }
 
 static void on_files(void *arg, struct job *j, const char *service, const char *note)
@@ -146,7 +146,7 @@ static void on_files(void *arg, struct job *j, const char *service, const char *
               j->obj.name, service);
     if (attr_list_is_set(&j->obj.attrs, JOB_ATTR_stageout)) {
         attr_list_set_number(&j->obj.attrs, JOB_ATTR_Stageout_status, 0, NULL);
-        jobs_touch(s->site.jobs, j, PART_ATTRS);
+        jobs_touch(s->ctx.jobs, j, PART_ATTRS);
     }
     strbuf_init(&kept, KEPT_TEXT_MAX);
     kept_any = kept_output_add(&kept, host_loss_name(service), note);
@@ -162,17 +162,17 @@ static void on_files(void *arg, struct job *j, const char *service, const char *
 static void on_used(void *arg, struct job *j)
 {
     job_limits_look(((struct server *)arg)->job_limits, j);
-    checkpoint_look(((struct server *)arg)->parts.checkpoint, j);
+    run_checkpoint_look(((struct server *)arg)->parts.run_checkpoint, j);
 }
 
 static void on_attention(void *arg, const char *node, const char *note)
 {
     struct server *s = arg;
-    struct node *n = nodes_find(s->site.nodes, node);
+    struct node *n = nodes_find(s->ctx.nodes, node);
 
     attr_list_set_text(&n->obj.attrs, NODE_ATTR_comment, note, NULL);
-    node_set_state(s->site.nodes, n, NODE_OFFLINE_BY_MOM, 0, site_now_s(&s->site));
-    change_touch(s->site.change, &n->obj.change, PART_HOT | PART_ATTRS);
+    node_set_state(s->ctx.nodes, n, NODE_OFFLINE_BY_MOM, 0, server_ctx_now_s(&s->ctx));
+    change_touch(s->ctx.change, &n->obj.change, PART_HOT | PART_ATTRS);
     log_event(LOGC_NODE, LOGE_ADMIN, node, "offline at the word of its MOM: %s", note);
 }
 
@@ -192,7 +192,7 @@ static void on_gone(void *arg, struct service *sv)
     struct server *s = arg;
 
     node_lost_expired(s->node_lost, sv);
-    handover_back(&s->site, s->parts.services, sv);
+    handover_back(&s->ctx, s->parts.services, sv);
 }
 
 static bool on_quiet(void *arg)
@@ -210,7 +210,7 @@ static void on_kept(void *arg, struct job *j)
     struct server *s = arg;
 
     runs_renew(s->parts.runs, j);
-    notices_renew(s->notices, j);
+    preempt_notices_renew(s->preempt_notices, j);
 }
 
 static void on_refused(void *arg, struct job *j, const char *service, unsigned proc, int code,
@@ -221,11 +221,11 @@ static void on_refused(void *arg, struct job *j, const char *service, unsigned p
     if (proc == EXEC_START)
         job_end_refused(s->job_end, j, service, code, text);
     else if (proc == EXEC_SUSPEND || proc == EXEC_RESUME)
-        suspend_failed(s->parts.suspend, j, code, text);
+        run_suspend_failed(s->parts.run_suspend, j, code, text);
     else if (proc == EXEC_CHECKPOINT)
-        checkpoint_failed(s->parts.checkpoint, j, code, text);
+        run_checkpoint_failed(s->parts.run_checkpoint, j, code, text);
     else if (proc == EXEC_TERMINATE)
-        resend_later(s->resend, j);
+        term_resend_later(s->term_resend, j);
 }
 
 static void on_ended(void *arg, struct job *j)
@@ -235,15 +235,16 @@ static void on_ended(void *arg, struct job *j)
     if (j->exited && attr_list_is_set(&j->obj.attrs, JOB_ATTR_stageout) &&
         !attr_list_is_set(&j->obj.attrs, JOB_ATTR_Stageout_status)) /* nothing was heard of it: all is well */
         attr_list_set_number(&j->obj.attrs, JOB_ATTR_Stageout_status, 1, NULL);
-    scripts_drop(s->scripts, j->key); /* a subjob has none of its own */
-    mark_note_gone(&s->site, j);
+    script_cache_drop(s->script_cache, j->key); /* a subjob has none of its own */
+    preempt_record_note_gone(&s->ctx, j);
     if (j->state == JOB_FINISHED)
         history_ended(s->history, j);
 }
 
 static const void *script_at_hand(void *arg, const struct job *j, size_t *n)
 {
-    return scripts_find(((struct server *)arg)->scripts, (struct job_key){j->key.seq, JOBID_NO_INDEX}, n);
+    return script_cache_find(((struct server *)arg)->script_cache,
+                             (struct job_key){j->key.seq, JOBID_NO_INDEX}, n);
 }
 
 int assembly_running(struct server *s, struct err *e)
@@ -252,46 +253,47 @@ int assembly_running(struct server *s, struct err *e)
     struct exec_take_hooks take = {s,          on_ready,        on_released,      on_suspended,
                                    on_resumed, on_checkpointed, on_without_image, on_failed,
                                    on_noticed, on_files,        on_used,          on_attention};
-    struct checkpoint_hooks images = {s, on_image, on_restarted, on_no_image};
-    struct suspend_hooks standing = {s, on_not_suspended, on_not_resumed};
+    struct run_checkpoint_hooks images = {s, on_image, on_restarted, on_no_image};
+    struct run_suspend_hooks standing = {s, on_not_suspended, on_not_resumed};
     struct job_end_hooks end = {s, on_ended};
     struct virtual_time_hooks time = {s, on_quiet, on_iteration};
-    struct resize_hooks resize = {p->accounting, accounting_phase_over, accounting_phase_begun};
+    struct release_nodes_hooks resize = {p->accounting, accounting_phase_over, accounting_phase_begun};
 
-    p->services = services_create(&s->site);
-    p->send = exec_send_create(&s->site, p->services, p->commit, s->loop);
-    p->methods = methods_create();
-    p->runs = runs_create(&s->site, p->fsm, p->services, p->send);
-    p->suspend = suspend_create(&s->site, p->fsm, p->send, p->methods, &standing);
-    p->checkpoint = checkpoint_create(&s->site, p->fsm, p->send, p->services, p->methods, &images);
-    p->removal = removal_create(&s->site, p->fsm, p->arrays, p->methods);
-    p->resize = resize_create(&s->site, p->send, &resize);
-    s->partial = p->resize ? partial_create(p->resize, p->methods) : NULL;
-    s->terminate = terminate_create(&s->site, p->send);
-    s->job_limits = job_limits_create(&s->site, p->services, p->send);
-    s->host_loss = host_loss_create(&s->site, p->send, p->runs, p->suspend, p->checkpoint);
-    s->job_end = job_end_create(&s->site, p->fsm, p->send, p->commit, s->host_loss, &end);
-    s->join_wait = join_wait_create(s->loop, &s->site, s->job_end);
-    s->resend = p->runs ? resend_create(s->loop, &s->site, p->runs) : NULL;
-    s->take = exec_take_create(&s->site, p->services, p->fsm, p->commit, &take);
-    s->node_lost = node_lost_create(&s->site, s->job_end);
-    s->node_watch = node_watch_create(s->loop, &s->site, p->services, on_gone, s);
-    if (!p->services || !p->send || !p->methods || !p->runs || !p->suspend || !p->checkpoint || !p->removal ||
-        !s->partial || !s->terminate || !s->job_limits || !s->host_loss || !s->job_end || !s->join_wait ||
-        !s->resend || !s->take || !s->node_lost || !s->node_watch)
+    p->services = services_create(&s->ctx);
+    p->send = exec_send_create(&s->ctx, p->services, p->commit, s->loop);
+    p->stop_methods = stop_methods_create();
+    p->runs = runs_create(&s->ctx, p->fsm, p->services, p->send);
+    p->run_suspend = run_suspend_create(&s->ctx, p->fsm, p->send, p->stop_methods, &standing);
+    p->run_checkpoint =
+        run_checkpoint_create(&s->ctx, p->fsm, p->send, p->services, p->stop_methods, &images);
+    p->run_removal = run_removal_create(&s->ctx, p->fsm, p->arrays, p->stop_methods);
+    p->release_nodes = release_nodes_create(&s->ctx, p->send, &resize);
+    s->partial_release = p->release_nodes ? partial_release_create(p->release_nodes, p->stop_methods) : NULL;
+    s->run_terminate = run_terminate_create(&s->ctx, p->send);
+    s->job_limits = job_limits_create(&s->ctx, p->services, p->send);
+    s->host_loss = host_loss_create(&s->ctx, p->send, p->runs, p->run_suspend, p->run_checkpoint);
+    s->job_end = job_end_create(&s->ctx, p->fsm, p->send, p->commit, s->host_loss, &end);
+    s->join_wait = join_wait_create(s->loop, &s->ctx, s->job_end);
+    s->term_resend = p->runs ? term_resend_create(s->loop, &s->ctx, p->runs) : NULL;
+    s->take = exec_take_create(&s->ctx, p->services, p->fsm, p->commit, &take);
+    s->node_lost = node_lost_create(&s->ctx, s->job_end);
+    s->node_watch = node_watch_create(s->loop, &s->ctx, p->services, on_gone, s);
+    if (!p->services || !p->send || !p->stop_methods || !p->runs || !p->run_suspend || !p->run_checkpoint ||
+        !p->run_removal || !s->partial_release || !s->run_terminate || !s->job_limits || !s->host_loss ||
+        !s->job_end || !s->join_wait || !s->term_resend || !s->take || !s->node_lost || !s->node_watch)
         return err_no_memory(e);
     exec_send_on_refused(p->send, on_refused, s);
     exec_send_on_script(p->send, script_at_hand, s);
-    s->time = virtual_time_create(s->loop, &s->site, p->commit, p->send, &time);
+    s->time = virtual_time_create(s->loop, &s->ctx, p->commit, p->send, &time);
     if (!s->time)
         return err_no_memory(e);
-    s->hello = exec_hello_create(&(struct exec_hello_parts){.site = &s->site,
+    s->hello = exec_hello_create(&(struct exec_hello_parts){.ctx = &s->ctx,
                                                             .services = p->services,
                                                             .send = p->send,
                                                             .take = s->take,
                                                             .watch = s->node_watch,
                                                             .commit = p->commit,
-                                                            .reader = p->reader,
+                                                            .store_reader = p->store_reader,
                                                             .time = s->time,
                                                             .certs = s->set.certs,
                                                             .lost = on_lost,

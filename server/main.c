@@ -20,8 +20,8 @@ static void on_wanted(void *arg)
 {
     struct server *s = arg;
 
-    log_event(LOGC_SVR, LOGE_ADMIN, s->site.name, "the primary is back: this server stands by again");
-    s->yields = s->site.epoch;
+    log_event(LOGC_SVR, LOGE_ADMIN, s->ctx.name, "the primary is back: this server stands by again");
+    s->yields = s->ctx.epoch;
     loop_stop(s->loop);
 }
 
@@ -39,10 +39,12 @@ static int open_log(struct server *s, struct err *e)
 
 static int create_tenure(struct server *s, struct err *e)
 {
-    struct tenure_hooks hooks = {s, life_store_lost, s->set.role == SERVER_SECONDARY ? on_wanted : NULL};
+    struct lease_monitor_hooks hooks = {s, server_store_lost,
+                                        s->set.role == SERVER_SECONDARY ? on_wanted : NULL};
 
-    s->tenure = tenure_create(s->loop, s->parts.commit, s->parts.reader, s->site.epoch, &hooks);
-    return s->tenure ? 0 : err_no_memory(e);
+    s->lease_monitor =
+        lease_monitor_create(s->loop, s->parts.commit, s->parts.store_reader, s->ctx.epoch, &hooks);
+    return s->lease_monitor ? 0 : err_no_memory(e);
 }
 
 /* With which simulated time begins: what is written in seconds is then the same in every run. */
@@ -63,12 +65,12 @@ static int start(struct server *s, struct err *e)
     if (!s->loop || daemon_set_limits(conf_core_bytes(s->set.conf), e) < 0 ||
         assembly_create(s, &is_new, &counts, e) < 0)
         return -1;
-    if (life_go_on(s, is_new, &counts, e) < 0 || life_catch_signals(s, e) < 0 || life_listen(s, e) < 0)
+    if (server_recover(s, is_new, &counts, e) < 0 || server_take_signals(s, e) < 0 || server_listen(s, e) < 0)
         return -1;
-    life_announce(s);
+    server_announce(s);
     if (s->set.role != SERVER_ALONE && create_tenure(s, e) < 0)
         return -1;
-    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name,
+    log_event(LOGC_SVR, LOGE_SYSTEM, s->ctx.name,
               "Server pid = %d ready;  using ports Server:%u MOM:%u RM:%u", getpid(), s->set.port,
               (unsigned)conf_int(s->set.conf, CONF_PBS_MOM_SERVICE_PORT),
               (unsigned)conf_int(s->set.conf, CONF_PBS_MANAGER_SERVICE_PORT));
@@ -107,15 +109,16 @@ static enum standby_end stand_by(struct server *s, struct err *e)
     if (s->set.role == SERVER_SECONDARY)
         log_event(LOGC_SVR, LOGE_SYSTEM, s->set.name, "pbs_server: coming up as Secondary, Primary is %s",
                   pair[0].host);
-    return standby_wait(&s->set, &s->turn, on_ready_to_wait, s, e);
+    return standby_wait(&s->set, &s->failover_policy, on_ready_to_wait, s, e);
 }
 
 /* All that an activation has made is gone: the next one begins with what was said at the start. */
 static void begin_anew(struct server *s)
 {
-    struct server fresh = {.set = s->set, .daemon = s->daemon, .turn = s->turn, .was_ready = s->was_ready};
+    struct server fresh = {
+        .set = s->set, .daemon = s->daemon, .failover_policy = s->failover_policy, .was_ready = s->was_ready};
 
-    turn_again(&fresh.turn, s->yields);
+    failover_policy_again(&fresh.failover_policy, s->yields);
     fresh.set.start = SERVER_START_WARM;
     fresh.set.scheduling = -1;
     *s = fresh;
@@ -134,7 +137,7 @@ static int be_active(struct server *s, struct err *e)
     on_ready_to_wait(s);
     if (rc == 0 && loop_run(s->loop, e) < 0)
         log_err(LOGC_SVR, s->set.name, e, "the loop has ended");
-    life_stop(s);
+    server_stop(s);
     return of_pair && (rc < 0 || s->lost || s->yields);
 }
 
@@ -142,7 +145,7 @@ static int live(struct server *s, struct err *e)
 {
     int rc = 1;
 
-    turn_begin(&s->turn, s->set.role == SERVER_PRIMARY, s->set.takeover_ms);
+    failover_policy_begin(&s->failover_policy, s->set.role == SERVER_PRIMARY, s->set.takeover_ms);
     while (rc == 1) {
         enum standby_end end = stand_by(s, e);
 

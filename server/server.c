@@ -90,7 +90,7 @@ static void on_signal(void *arg)
 {
     struct server *s = arg;
 
-    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Starting to shutdown the server, type is By Signal");
+    log_event(LOGC_SVR, LOGE_SYSTEM, s->ctx.name, "Starting to shutdown the server, type is By Signal");
     loop_stop(s->loop);
 }
 
@@ -108,7 +108,7 @@ static void on_hangup(void *arg)
 
 static void find_services(struct server *s)
 {
-    for (struct node *n = nodes_first(s->site.nodes); n; n = nodes_next(n)) {
+    for (struct node *n = nodes_first(s->ctx.nodes); n; n = nodes_next(n)) {
         struct service *sv = n->service_name ? services_get(s->parts.services, n->service_name) : NULL;
 
         n->service = sv;
@@ -131,29 +131,29 @@ static void tell_job(const struct job *j)
 
 static void tell_recovered(const struct server *s, const struct restore_counts *counts)
 {
-    for (const struct queue *q = queues_first(s->site.queues); q; q = queues_next(q))
+    for (const struct queue *q = queues_first(s->ctx.queues); q; q = queues_next(q))
         log_event(LOGC_QUE, LOGE_ADMIN, q->obj.name, "Recovered queue %s", q->obj.name);
-    for (const struct sched_obj *x = scheds_first(s->site.scheds); x; x = scheds_next(x))
+    for (const struct sched_obj *x = scheds_first(s->ctx.scheds); x; x = scheds_next(x))
         log_event(LOGC_SCHED, LOGE_ADMIN, x->obj.name, "Recovered scheduler %s", x->obj.name);
     if (!counts->jobs)
-        log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "No jobs to open");
-    for (const struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
+        log_event(LOGC_SVR, LOGE_SYSTEM, s->ctx.name, "No jobs to open");
+    for (const struct job *j = jobs_first(s->ctx.jobs); j; j = jobs_next(j))
         tell_job(j);
-    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Recovered %zu jobs", counts->jobs);
+    log_event(LOGC_SVR, LOGE_SYSTEM, s->ctx.name, "Recovered %zu jobs", counts->jobs);
 }
 
 /* A person looks first: see server_obj_close. */
 static void stay_closed(const struct server *s)
 {
-    attr_list_set_number(&s->site.server->obj.attrs, SERVER_ATTR_scheduling, 0, NULL);
-    for (struct sched_obj *x = scheds_first(s->site.scheds); x; x = scheds_next(x))
+    attr_list_set_number(&s->ctx.server->obj.attrs, SERVER_ATTR_scheduling, 0, NULL);
+    for (struct sched_obj *x = scheds_first(s->ctx.scheds); x; x = scheds_next(x))
         attr_list_set_number(&x->obj.attrs, SCHED_ATTR_scheduling, 0, NULL);
     log_event(
-        LOGC_SVR, LOGE_ERROR, s->site.name,
+        LOGC_SVR, LOGE_ERROR, s->ctx.name,
         "the server is closed: %s; only root and the server's own user are managers, others submit nothing, "
         "scheduling is off. Set what is lost (see server_priv/set_aside), then qmgr -c \"unset server closed\" "
         "and set scheduling",
-        attr_list_text(&s->site.server->obj.attrs, SERVER_ATTR_closed));
+        attr_list_text(&s->ctx.server->obj.attrs, SERVER_ATTR_closed));
 }
 
 /* The node of the MOM that runs on this host, as PBS's own set-up makes it. NULL: none runs here, or hosts join. */
@@ -161,7 +161,7 @@ static const char *own_node(const struct server *s, char *out, size_t size)
 {
     const char *name = conf_text(s->set.conf, CONF_PBS_MOM_NODE_NAME);
 
-    if (!conf_int(s->set.conf, CONF_PBS_START_MOM) || s->site.hosts_join || s->set.is_virtual)
+    if (!conf_int(s->set.conf, CONF_PBS_START_MOM) || s->ctx.hosts_join || s->set.is_virtual)
         return NULL;
     if (name)
         return name;
@@ -172,48 +172,48 @@ static const char *own_node(const struct server *s, char *out, size_t size)
     return out;
 }
 
-int life_go_on(struct server *s, bool is_new, const struct restore_counts *counts, struct err *e)
+int server_recover(struct server *s, bool is_new, const struct restore_counts *counts, struct err *e)
 {
     struct store_where where = server_settings_store(&s->set);
     struct store *from = store_open(&where, e);
     char node[256];
 
     if (!from || accounting_restore(s->parts.accounting, from, e) < 0 ||
-        ends_restore(s->ends, from, &s->faults, e) < 0 ||
-        notes_restore(s->parts.notes, from, &s->faults, e) < 0 ||
-        aways_restore(s->aways, from, &s->faults, e) < 0) {
+        exit_cache_restore(s->exit_cache, from, &s->faults, e) < 0 ||
+        store_notes_restore(s->parts.store_notes, from, &s->faults, e) < 0 ||
+        depend_remotes_restore(s->depend_remotes, from, &s->faults, e) < 0) {
         store_close(from);
         return -1;
     }
     store_close(from);
-    if (first_start(&s->site, is_new, own_node(s, node, sizeof node), e) < 0)
+    if (first_start(&s->ctx, is_new, own_node(s, node, sizeof node), e) < 0)
         return -1;
-    resourcedef_write(s->site.resources, s->set.home);
+    resourcedef_write(s->ctx.resources, s->set.home);
     find_services(s);
     maintenance_restore(s->maintenance);
-    for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j)) {
+    for (struct job *j = jobs_first(s->ctx.jobs); j; j = jobs_next(j)) {
         if (j->run)
             runs_reclaim(s->parts.runs, j);
-        tally_review(s->site.tally, j);
+        limit_counts_review(s->ctx.limit_counts, j);
     }
-    restore_enter(&s->site, s->parts.fsm);
-    arriving_restore(s->arriving);
+    restore_enter(&s->ctx, s->parts.fsm);
+    submit_pieces_restore(s->submit_pieces);
     history_restore(s->history);
     arrays_restore(s->parts.arrays);
-    for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
+    for (struct job *j = jobs_first(s->ctx.jobs); j; j = jobs_next(j))
         victims_carry_on(s->parts.victims, j);
-    plan_holds_restore(s->parts.plan_holds);
+    plan_earmarks_restore(s->parts.plan_earmarks);
     move_out_restore(s->parts.move_out);
-    away_links_start(s->away_links);
+    depend_links_start(s->depend_links);
     route_queue(s->parts.route, NULL);
     if (s->set.log_events < 0)
         log_set_mask(
-            (unsigned)attr_list_number(&s->site.server->obj.attrs, SERVER_ATTR_log_events, LOG_MASK_SERVER));
+            (unsigned)attr_list_number(&s->ctx.server->obj.attrs, SERVER_ATTR_log_events, LOG_MASK_SERVER));
     tell_recovered(s, counts);
-    if (server_obj_is_closed(s->site.server))
+    if (server_obj_is_closed(s->ctx.server))
         stay_closed(s);
     else if (s->set.scheduling >= 0)
-        attr_list_set_number(&s->site.server->obj.attrs, SERVER_ATTR_scheduling, s->set.scheduling, NULL);
+        attr_list_set_number(&s->ctx.server->obj.attrs, SERVER_ATTR_scheduling, s->set.scheduling, NULL);
     return 0;
 }
 
@@ -235,7 +235,7 @@ static struct rpc_share_limits limits_of_user(const struct server *s)
                                      .output_bytes = conf_size(s, CONF_PBS_USER_ANSWERS_MB, 1 << 20)};
 }
 
-int life_listen(struct server *s, struct err *e)
+int server_listen(struct server *s, struct err *e)
 {
     struct rpc_server_options o = {.name = "server", .served = s->served, .each = limits_of_user(s)};
 
@@ -261,7 +261,7 @@ int life_listen(struct server *s, struct err *e)
     return !s->cert_watch || rpc_server_listen_tcp(s->rpc, NULL, s->set.port, e) < 0 ? -1 : 0;
 }
 
-void life_announce(struct server *s)
+void server_announce(struct server *s)
 {
     struct err e;
 
@@ -269,14 +269,14 @@ void life_announce(struct server *s)
         unlink(s->set.active_note);
     if (s->set.role != SERVER_SECONDARY)
         return;
-    log_event(LOGC_SVR, LOGE_ADMIN, s->site.name, "Failover Secondary Server at %s has gone active",
+    log_event(LOGC_SVR, LOGE_ADMIN, s->ctx.name, "Failover Secondary Server at %s has gone active",
               s->set.role_host);
     if (file_write_quick(AT_FDCWD, s->set.active_note, s->set.role_host, strlen(s->set.role_host), 0644, &e) <
         0)
-        log_err(LOGC_SVR, s->site.name, &e, "%s", s->set.active_note);
+        log_err(LOGC_SVR, s->ctx.name, &e, "%s", s->set.active_note);
 }
 
-int life_catch_signals(struct server *s, struct err *e)
+int server_take_signals(struct server *s, struct err *e)
 {
     s->signals[0] = loop_signal_create(s->loop, SIGTERM, on_signal, s, e);
     s->signals[1] = loop_signal_create(s->loop, SIGINT, on_signal, s, e);
@@ -287,11 +287,11 @@ int life_catch_signals(struct server *s, struct err *e)
 
 /* --- the end, in reverse -------------------------------------------------------------------------------- */
 
-void life_store_lost(void *arg, const struct err *why)
+void server_store_lost(void *arg, const struct err *why)
 {
     struct server *s = arg;
 
-    log_err(LOGC_SVR, s->site.name, why, "this server is active no more");
+    log_err(LOGC_SVR, s->ctx.name, why, "this server is active no more");
     s->lost = true;
     loop_stop(s->loop);
 }
@@ -304,20 +304,20 @@ static void end_asking(struct server *s)
     cert_watch_destroy(s->cert_watch);
     rpc_server_destroy(s->rpc);
     SSL_CTX_free(s->tls);
-    guests_destroy(s->guests);
+    munge_login_destroy(s->munge_login);
     dispatch_destroy(s->dispatch);
     shutdown_destroy(s->shutdown);
-    plan_holds_destroy(p->plan_holds);
-    preempts_destroy(p->preempts);
+    plan_earmarks_destroy(p->plan_earmarks);
+    preempt_jobs_destroy(p->preempt_jobs);
     victims_destroy(p->victims);
-    notices_destroy(s->notices);
+    preempt_notices_destroy(s->preempt_notices);
     submit_destroy(p->submit);
     move_out_stop(p->move_out);
-    tracks_destroy(p->tracks);
-    p->tracks = NULL;
-    away_links_destroy(s->away_links);
+    track_request_destroy(p->track_request);
+    p->track_request = NULL;
+    depend_links_destroy(s->depend_links);
     names_destroy(s->names);
-    scripts_destroy(s->scripts);
+    script_cache_destroy(s->script_cache);
 }
 
 static void end_running(struct server *s)
@@ -329,19 +329,19 @@ static void end_running(struct server *s)
     node_watch_destroy(s->node_watch);
     node_lost_destroy(s->node_lost);
     exec_take_destroy(s->take);
-    resend_destroy(s->resend);
+    term_resend_destroy(s->term_resend);
     join_wait_destroy(s->join_wait);
     job_end_destroy(s->job_end);
     host_loss_destroy(s->host_loss);
     job_limits_destroy(s->job_limits);
-    terminate_destroy(s->terminate);
-    partial_destroy(s->partial);
-    resize_destroy(p->resize);
-    removal_destroy(p->removal);
-    checkpoint_destroy(p->checkpoint);
-    suspend_destroy(p->suspend);
+    run_terminate_destroy(s->run_terminate);
+    partial_release_destroy(s->partial_release);
+    release_nodes_destroy(p->release_nodes);
+    run_removal_destroy(p->run_removal);
+    run_checkpoint_destroy(p->run_checkpoint);
+    run_suspend_destroy(p->run_suspend);
     runs_destroy(p->runs);
-    methods_destroy(p->methods);
+    stop_methods_destroy(p->stop_methods);
     exec_send_destroy(p->send);
 }
 
@@ -349,7 +349,7 @@ static void end_telling(struct server *s)
 {
     struct parts *p = &s->parts;
 
-    ends_destroy(s->ends);
+    exit_cache_destroy(s->exit_cache);
     history_destroy(s->history);
     accounting_destroy(p->accounting);
     mail_destroy(p->mail);
@@ -359,43 +359,43 @@ static void end_telling(struct server *s)
     status_destroy(p->status);
     route_destroy(p->route);
     maintenance_destroy(s->maintenance);
-    eligible_destroy(s->eligible);
+    eligible_time_destroy(s->eligible_time);
     depends_destroy(s->depends);
-    aways_destroy(s->aways);
+    depend_remotes_destroy(s->depend_remotes);
     arrays_destroy(p->arrays);
-    wall_step_destroy(s->wall_step);
-    arriving_destroy(s->arriving);
+    clock_step_destroy(s->clock_step);
+    submit_pieces_destroy(s->submit_pieces);
     start_time_destroy(s->start_time);
     job_fsm_destroy(p->fsm);
-    job_log_destroy(s->job_log);
+    job_audit_destroy(s->job_audit);
 }
 
-void life_stop(struct server *s)
+void server_stop(struct server *s)
 {
     struct parts *p = &s->parts;
     struct err e;
 
     for (size_t i = 0; i < sizeof s->signals / sizeof s->signals[0]; i++)
         loop_signal_destroy(s->signals[i]);
-    if (p->reader)
-        reader_stop(p->reader);
+    if (p->store_reader)
+        store_reader_stop(p->store_reader);
     names_stop(s->names);
     if (p->commit && !s->lost && commit_flush(p->commit, FLUSH_MS, &e) < 0)
-        log_err(LOGC_SVR, s->site.name, &e, "the last changes");
+        log_err(LOGC_SVR, s->ctx.name, &e, "the last changes");
     if (s->set.role == SERVER_SECONDARY)
         unlink(s->set.active_note);
     end_asking(s);
     end_running(s);
     end_telling(s);
-    reader_destroy(p->reader);
+    store_reader_destroy(p->store_reader);
     move_out_destroy(p->move_out);
-    peers_destroy(s->peers);
-    notes_destroy(p->notes);
-    tenure_destroy(s->tenure);
+    peer_servers_destroy(s->peer_servers);
+    store_notes_destroy(p->store_notes);
+    lease_monitor_destroy(s->lease_monitor);
     commit_destroy(p->commit);
     services_destroy(p->services);
-    if (s->site.change)
-        site_destroy(&s->site);
+    if (s->ctx.change)
+        server_ctx_destroy(&s->ctx);
     loop_destroy(s->loop);
     clock_destroy(s->clock);
 }

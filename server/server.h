@@ -2,7 +2,7 @@
 #define SERVER_H
 /* The server as a whole: what main.c makes part by part, brought to life and ended.
  *
- *   main.c creates -> life_go_on -> life_catch_signals -> life_listen -> life_announce -> the loop -> life_stop
+ *   main.c creates -> server_recover -> server_take_signals -> server_listen -> server_announce -> the loop -> server_stop
  *
  * Nobody is heard before everything the store knows is in its place again. */
 #include <stdbool.h>
@@ -22,40 +22,40 @@ struct server {
     struct server_settings set;
     struct daemon *daemon;
     struct loop *loop;
-    struct site site;
+    struct server_ctx ctx;
     struct parts parts;
     struct set_aside aside;
     struct restore_faults faults; /* of the store: set aside */
     struct names *names;
-    struct peers *peers;
-    struct scripts *scripts;
+    struct peer_servers *peer_servers;
+    struct script_cache *script_cache;
     struct node_watch *node_watch;
     struct node_lost *node_lost;
-    struct terminate *terminate;
+    struct run_terminate *run_terminate;
     struct job_limits *job_limits;
-    struct notices *notices;
-    struct partial *partial;
+    struct preempt_notices *preempt_notices;
+    struct partial_release *partial_release;
     struct clock *clock;
     struct virtual_time *time;
     struct host_loss *host_loss;
     struct job_end *job_end;
     struct join_wait *join_wait;
-    struct resend *resend;
+    struct term_resend *term_resend;
     struct exec_take *take;
     struct exec_hello *hello;
     struct start_time *start_time;
-    struct arriving *arriving;
-    struct wall_step *wall_step;
+    struct submit_pieces *submit_pieces;
+    struct clock_step *clock_step;
     struct depends *depends;
-    struct aways *aways;
-    struct away_links *away_links;
-    struct eligible *eligible;
+    struct depend_remotes *depend_remotes;
+    struct depend_links *depend_links;
+    struct eligible_time *eligible_time;
     struct maintenance *maintenance;
     struct history *history;
     struct mailer *mailer;
-    struct ends *ends;
-    struct job_log *job_log;
-    struct guests *guests;
+    struct exit_cache *exit_cache;
+    struct job_audit *job_audit;
+    struct munge_login *munge_login;
     struct dispatch *dispatch;
     struct shutdown *shutdown;
     struct rpc_server *rpc;
@@ -63,23 +63,23 @@ struct server {
     SSL_CTX *tls;
     struct cert_watch *cert_watch;
     struct loop_signal *signals[4];
-    struct tenure *tenure; /* NULL: this server is alone */
-    struct turn turn;
+    struct lease_monitor *lease_monitor; /* NULL: this server is alone */
+    struct failover_policy failover_policy;
     bool lost;       /* the store is another's */
     uint64_t yields; /* epoch that the primary has asked us to leave; 0: none */
     bool was_ready;  /* whoever started us has been told */
 };
 
 /* Take up what the last server left: claims, states, preemptions, holds. -1: the store cannot be read. */
-int life_go_on(struct server *s, bool is_new, const struct restore_counts *counts, struct err *e);
+int server_recover(struct server *s, bool is_new, const struct restore_counts *counts, struct err *e);
 /* TERM, INT and QUIT end the loop, HUP opens the log anew. */
-int life_catch_signals(struct server *s, struct err *e);
-int life_listen(struct server *s, struct err *e);
-/* What shows that a secondary is active begins here, and ends with life_stop. */
-void life_announce(struct server *s);
+int server_take_signals(struct server *s, struct err *e);
+int server_listen(struct server *s, struct err *e);
+/* What shows that a secondary is active begins here, and ends with server_stop. */
+void server_announce(struct server *s);
 /* ^ of the store: this server is active no more. */
-void life_store_lost(void *arg, const struct err *why);
+void server_store_lost(void *arg, const struct err *why);
 /* Everything in the reverse order of creation; what has changed is stored before. Of a server that was made in part, too. */
-void life_stop(struct server *s);
+void server_stop(struct server *s);
 
 #endif

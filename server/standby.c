@@ -29,7 +29,7 @@ enum { LOOK_MS = 500 };
 
 struct standby {
     const struct server_settings *set;
-    struct turn *turn;
+    struct failover_policy *failover_policy;
     struct loop *loop;
     struct loop_timer *timer;
     struct loop_signal *signals[4];
@@ -44,7 +44,8 @@ struct standby {
     /* of the worker while a look is under way */
     struct store *store;
     struct pair_look look;
-    enum turn_move move; /* what is to be done beside looking: TURN_ASK or TURN_WAIT */
+    enum failover_policy_move
+        move; /* what is to be done beside looking: FAILOVER_POLICY_ASK or FAILOVER_POLICY_WAIT */
     int rc;
     struct err why;
 };
@@ -99,10 +100,10 @@ static void look(void *arg)
 
     err_clear(&s->why);
     s->rc = open_store(s);
-    if (s->rc == 0 && s->move == TURN_ASK)
-        s->rc = pair_ask(s->store, s->look.epoch, &s->why);
+    if (s->rc == 0 && s->move == FAILOVER_POLICY_ASK)
+        s->rc = failover_peer_ask(s->store, s->look.epoch, &s->why);
     if (s->rc == 0)
-        s->rc = pair_look(s->store, &s->look, &s->why);
+        s->rc = failover_peer_look(s->store, &s->look, &s->why);
 }
 
 static void finish(struct standby *s, enum standby_end how)
@@ -125,21 +126,21 @@ static void complain(struct standby *s)
 static void do_move(struct standby *s)
 {
     switch (s->move) {
-    case TURN_TAKE:
+    case FAILOVER_POLICY_TAKE:
         finish(s, STANDBY_TAKE);
         return;
-    case TURN_END:
+    case FAILOVER_POLICY_END:
         log_event(LOGC_SVR, LOGE_SYSTEM, s->set->name, "Failover: %s told to shut down",
                   s->set->role == SERVER_SECONDARY ? "Secondary" : "Primary");
         finish(s, STANDBY_END);
         return;
-    case TURN_ASK:
+    case FAILOVER_POLICY_ASK:
         log_event(LOGC_SVR, LOGE_SYSTEM, s->set->name, "Notifying Secondary Server that we are taking over");
         break;
-    case TURN_WAIT:
+    case FAILOVER_POLICY_WAIT:
         break;
     }
-    loop_timer_set(s->timer, s->move == TURN_ASK ? 0 : LOOK_MS);
+    loop_timer_set(s->timer, s->move == FAILOVER_POLICY_ASK ? 0 : LOOK_MS);
 }
 
 static void looked(void *arg, bool ran)
@@ -148,15 +149,15 @@ static void looked(void *arg, bool ran)
 
     if (!ran || s->ended)
         return;
-    if (s->rc < 0 && s->move == TURN_ASK)
-        s->turn->asked = 0; /* it may not know */
-    s->move = TURN_WAIT;
+    if (s->rc < 0 && s->move == FAILOVER_POLICY_ASK)
+        s->failover_policy->asked = 0; /* it may not know */
+    s->move = FAILOVER_POLICY_WAIT;
     if (s->rc < 0)
         complain(s);
     else
-        s->move = turn_decide(s->turn, &s->look, clock_real_mono_ms());
+        s->move = failover_policy_decide(s->failover_policy, &s->look, clock_real_mono_ms());
     s->complained = s->rc < 0;
-    if (s->move != TURN_TAKE && !s->was_ready) {
+    if (s->move != FAILOVER_POLICY_TAKE && !s->was_ready) {
         s->was_ready = true;
         s->ready(s->arg);
     }
@@ -216,10 +217,11 @@ static void destroy(struct standby *s)
     store_close(s->store);
 }
 
-enum standby_end standby_wait(const struct server_settings *set, struct turn *turn, void (*ready)(void *arg),
-                              void *arg, struct err *e)
+enum standby_end standby_wait(const struct server_settings *set, struct failover_policy *turn,
+                              void (*ready)(void *arg), void *arg, struct err *e)
 {
-    struct standby s = {.set = set, .turn = turn, .ready = ready, .arg = arg, .end = STANDBY_FAILED};
+    struct standby s = {
+        .set = set, .failover_policy = turn, .ready = ready, .arg = arg, .end = STANDBY_FAILED};
 
     if (create(&s, e) == 0 && loop_run(s.loop, e) < 0)
         s.end = STANDBY_FAILED;

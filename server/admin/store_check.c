@@ -95,7 +95,7 @@ static int take_history(void *arg, const struct store_row *row, struct err *e)
 
 static int ask(struct store *s, enum stmt_id id, store_row_fn *row, struct checking *c, struct err *e)
 {
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     stmt_init(&q, id);
     return store_query(s, &q, row, c, e);
@@ -119,12 +119,12 @@ static int check_version(struct store *s, struct err *e)
 static int check_rows(struct store *s, struct checking *c, struct err *e)
 {
     const struct restore_faults faults = {report_row, c};
-    struct site site = {0};
+    struct server_ctx site = {0};
     int rc = -1;
 
-    if (site_create(&site, clock_real(), "check", e) == 0)
+    if (server_ctx_create(&site, clock_real(), "check", e) == 0)
         rc = restore_rows(&site, s, &faults, &c->result->counts, e);
-    site_destroy(&site);
+    server_ctx_destroy(&site);
     return rc;
 }
 

@@ -21,7 +21,7 @@
 
 static struct job *job_of(const struct exec_hello_parts *p, const exec_held_run *h)
 {
-    return jobs_find(p->site->jobs, (struct job_key){.seq = h->job.seq, .index = h->job.index});
+    return jobs_find(p->ctx->jobs, (struct job_key){.seq = h->job.seq, .index = h->job.index});
 }
 
 static exec_run_decision decide(const struct exec_hello_parts *p, struct service *s, const exec_held_run *h)
@@ -31,7 +31,7 @@ static exec_run_decision decide(const struct exec_hello_parts *p, struct service
 
     if (host && host->state == RUN_HOST_LOST)
         host = NULL; /* the job goes on, or ended, without it: what it has is killed */
-    struct reconcile_facts f = {.ours = strcmp(h->store, p->site->store_id) == 0,
+    struct reconcile_facts f = {.ours = strcmp(h->store, p->ctx->store_id) == 0,
                                 .known = host,
                                 .over_here = host && host->state == RUN_HOST_RELEASED,
                                 .started = host && host->state != RUN_HOST_SENT,
@@ -158,7 +158,7 @@ void exec_agree_act(const struct exec_hello_parts *p, struct service *s, const e
             p->kept(p->arg, j);
     }
     agreement_init(&g, p, a);
-    for (struct node *n = nodes_first(p->site->nodes); n; n = nodes_next(n)) {
+    for (struct node *n = nodes_first(p->ctx->nodes); n; n = nodes_next(n)) {
         if (n->service != s)
             continue;
         while (look_for_missing(p, s, &g, n))

@@ -86,7 +86,7 @@ static int check_peer(const struct exec_hello *x, const struct auth_peer *peer, 
         return err_set(e, PBSE_PERM, "the certificate of %s does not name %s", peer->from, a->service);
     if (is_named && a->kind != EXEC_SERVICE_MOM)
         return err_set(e, PBSE_PERM, "%s is the certificate of a MOM, not of a simulator", a->service);
-    if (clock_is_driven(x->p.site->clock) != !!(a->capabilities & EXEC_CAN_VIRTUAL))
+    if (clock_is_driven(x->p.ctx->clock) != !!(a->capabilities & EXEC_CAN_VIRTUAL))
         return err_set(
             e, PBSE_NOSUP, "%s",
             a->capabilities & EXEC_CAN_VIRTUAL
@@ -108,7 +108,7 @@ static bool is_another(const struct service *s, const exec_hello_args *a)
 
 static bool holds_runs(const struct exec_hello *x, const struct service *s)
 {
-    for (const struct node *n = nodes_first(x->p.site->nodes); n; n = nodes_next(n))
+    for (const struct node *n = nodes_first(x->p.ctx->nodes); n; n = nodes_next(n))
         if (n->service == s && n->uses)
             return true;
     return false;
@@ -117,9 +117,9 @@ static bool holds_runs(const struct exec_hello *x, const struct service *s)
 static int check_service(const struct exec_hello *x, const struct service *s, const exec_hello_args *a,
                          struct err *e)
 {
-    if (strcmp(a->store, x->p.site->store_id) == 0 && a->epoch > x->p.site->epoch)
+    if (strcmp(a->store, x->p.ctx->store_id) == 0 && a->epoch > x->p.ctx->epoch)
         return err_set(e, PBSE_IVALREQ, "%s has obeyed a server of epoch %llu, this one has %llu", a->service,
-                       (unsigned long long)a->epoch, (unsigned long long)x->p.site->epoch);
+                       (unsigned long long)a->epoch, (unsigned long long)x->p.ctx->epoch);
     if (!service_is_here(s))
         return is_another(s, a) && s->boot && strcmp(s->boot, a->boot) == 0 && holds_runs(x, s)
                    ? err_set(e, PBSE_NODE_BUSY, "another %s on %s is away and holds runs", a->service,
@@ -166,7 +166,7 @@ static void bound_closed(void *user, struct rpc_conn *c, const struct err *why)
     struct bound *b = user;
 
     if (b->waits)
-        handover_stop(b->x->p.site, b->service);
+        handover_stop(b->x->p.ctx, b->service);
     else if (b->service->conn == c)
         service_gone(b, why);
     free(b);
@@ -236,13 +236,13 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
     s->accepted = false; /* until it is answered: no order may overtake that */
     s->generation = a->generation;
     s->capabilities = a->capabilities;
-    s->heard_mono_ms = clock_mono_ms(x->p.site->clock);
+    s->heard_mono_ms = clock_mono_ms(x->p.ctx->clock);
     set_text(&s->host, a->host);
     set_text(&s->boot, a->boot);
     set_text(&s->instance, a->instance);
     set_text(&s->version, a->pbs_version);
     for (u_int i = 0; i < a->nodes.nodes_len; i++) {
-        struct node *n = nodes_find(x->p.site->nodes, a->nodes.nodes_val[i].name);
+        struct node *n = nodes_find(x->p.ctx->nodes, a->nodes.nodes_val[i].name);
 
         if (n && n->service == s)
             services_note(x->p.services, s, n);
@@ -275,10 +275,10 @@ static void greet(struct exec_hello *x, struct service *s, struct rpc_request *r
     char nothing[1] = "";
     exec_hello_result result = {.verdict = EXEC_ACCEPTED,
                                 .reason = nothing,
-                                .store = (char *)x->p.site->store_id,
-                                .epoch = x->p.site->epoch,
-                                .clock_ns = clock_wall_ns(x->p.site->clock),
-                                .server = (char *)x->p.site->name,
+                                .store = (char *)x->p.ctx->store_id,
+                                .epoch = x->p.ctx->epoch,
+                                .clock_ns = clock_wall_ns(x->p.ctx->clock),
+                                .server = (char *)x->p.ctx->name,
                                 .heartbeat_s = HEARTBEAT_S};
 
     exec_agree_decide(&x->p, s, a, &result);
@@ -323,7 +323,7 @@ static void hello(void *arg, struct rpc_request *r)
     if (!g || check_peer(x, rpc_request_peer(r), a, &e) < 0 ||
         !(s = services_get(x->p.services, a->service)) || check_bound(s, rpc_request_conn(r), &e) < 0 ||
         check_service(x, s, a, &e) < 0 || set_who(s, rpc_request_conn(r), a) < 0 ||
-        node_report_nodes(x->p.site, x->p.services, s, a, &e) < 0 ||
+        node_report_nodes(x->p.ctx, x->p.services, s, a, &e) < 0 ||
         accept_service(x, s, rpc_request_conn(r), a, &e) < 0) {
         free(g);
         if (s && e.code == EAGAIN)
@@ -349,7 +349,7 @@ static struct service *service_of(struct exec_hello *x, struct rpc_request *r)
         rpc_reply_error(r, RPC_ST_AUTH);
         return NULL;
     }
-    b->service->heard_mono_ms = clock_mono_ms(x->p.site->clock);
+    b->service->heard_mono_ms = clock_mono_ms(x->p.ctx->clock);
     return b->service;
 }
 
@@ -388,7 +388,7 @@ static void node_state(void *arg, struct rpc_request *r)
 
     if (!s)
         return;
-    node_report_states(x->p.site, s, rpc_request_args(r));
+    node_report_states(x->p.ctx, s, rpc_request_args(r));
     taken(r);
 }
 
@@ -424,7 +424,7 @@ static int check_script(const struct exec_hello *x, const struct service *s, con
                         struct err *e)
 {
     const struct job *j =
-        jobs_find(x->p.site->jobs, (struct job_key){.seq = a->job.seq, .index = a->job.index});
+        jobs_find(x->p.ctx->jobs, (struct job_key){.seq = a->job.seq, .index = a->job.index});
     const struct run_host *h =
         j && j->run && j->run->version == a->run ? job_run_host(j->run, s->name) : NULL;
 
@@ -449,8 +449,8 @@ static void get_script(void *arg, struct rpc_request *r)
     rpc_request_ref(r);
     if (check_script(x, s, a, &e) < 0) {
         script_read(r, NULL, 0, &e);
-    } else if (reader_script(x->p.reader, (struct job_key){key.seq, JOBID_NO_INDEX}, a->offset,
-                             EXEC_SCRIPT_PIECE, script_read, r, &e) < 0) {
+    } else if (store_reader_script(x->p.store_reader, (struct job_key){key.seq, JOBID_NO_INDEX}, a->offset,
+                                   EXEC_SCRIPT_PIECE, script_read, r, &e) < 0) {
         script_read(r, NULL, 0, &e);
     }
 }

@@ -14,20 +14,20 @@ struct exec_send;
 struct exec_take;
 struct job;
 struct node_watch;
-struct reader;
+struct store_reader;
 struct service;
 struct services;
-struct site;
+struct server_ctx;
 struct virtual_time;
 
 struct exec_hello_parts {
-    struct site *site;
+    struct server_ctx *ctx;
     struct services *services;
     struct exec_send *send;
     struct exec_take *take;
     struct node_watch *watch;
     struct commit *commit;
-    struct reader *reader; /* scripts */
+    struct store_reader *store_reader; /* scripts */
     struct virtual_time *time;
     const char *certs; /* PBS_HOME/certs; borrowed for life */
     /* ^ The service does not hold a run that had begun there, or that nobody wants any more. */

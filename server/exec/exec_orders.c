@@ -84,7 +84,7 @@ static void patience_is_over(void *arg)
 
 static void was_refused(struct order *o, int code, const char *text)
 {
-    struct job *j = jobs_find(o->x->site->jobs, o->key);
+    struct job *j = jobs_find(o->x->ctx->jobs, o->key);
 
     log_event(LOGC_JOB, LOGE_DEBUG, o->job, "%s refused order %u of run %u: %s (%d)", o->service, o->proc,
               o->run, text, code);

@@ -18,7 +18,7 @@ enum { ORDERS_BYTES_MAX = 128 << 20 };
 struct loop;
 
 struct exec_orders { /* of exec_send.c, which sets the first four and the hook */
-    struct site *site;
+    struct server_ctx *ctx;
     struct services *services;
     struct commit *commit;
     struct loop *loop;

@@ -35,7 +35,7 @@ struct paced {
 };
 
 struct exec_send {
-    struct site *site;
+    struct server_ctx *ctx;
     struct services *services;
     struct exec_orders orders;
     exec_script_fn *script;
@@ -44,13 +44,14 @@ struct exec_send {
     struct paced *paced;
 };
 
-struct exec_send *exec_send_create(struct site *s, struct services *sv, struct commit *c, struct loop *l)
+struct exec_send *exec_send_create(struct server_ctx *s, struct services *sv, struct commit *c,
+                                   struct loop *l)
 {
     struct exec_send *x = calloc(1, sizeof *x);
 
     if (x)
         *x = (struct exec_send){
-            .site = s, .services = sv, .orders = {.site = s, .services = sv, .commit = c, .loop = l}};
+            .ctx = s, .services = sv, .orders = {.ctx = s, .services = sv, .commit = c, .loop = l}};
     return x;
 }
 
@@ -144,7 +145,7 @@ static void start_next(struct exec_send *x)
 {
     while (x->paced && x->start_bytes < START_BYTES_MAX) {
         struct paced *p = x->paced;
-        struct job *j = jobs_find(x->site->jobs, p->key);
+        struct job *j = jobs_find(x->ctx->jobs, p->key);
 
         DL_DELETE(x->paced, p);
         if (j && j->run && j->run->version == p->run) {
@@ -186,7 +187,7 @@ static void start(struct exec_send *x, struct job *j, const char *service)
     const void *script = x->script ? x->script(x->script_arg, j, &n) : NULL;
     struct err e;
 
-    if (start_order_make(x->site, x->services, j, service, script, n, &args, &e) < 0) {
+    if (start_order_make(x->ctx, x->services, j, service, script, n, &args, &e) < 0) {
         exec_orders_fail(&x->orders, j, service, EXEC_START, &e);
         return;
     }
@@ -246,8 +247,8 @@ static exec_order_args order_args(const struct exec_send *x, const struct job *j
 {
     return (exec_order_args){.job = wire_key(j),
                              .run = j->run->version,
-                             .epoch = x->site->epoch,
-                             .store = (char *)x->site->store_id};
+                             .epoch = x->ctx->epoch,
+                             .store = (char *)x->ctx->store_id};
 }
 
 void exec_send_launch(struct exec_send *x, struct job *j)
@@ -262,8 +263,8 @@ static void send_attempt(struct exec_send *x, struct job *j, unsigned proc, wire
 {
     exec_attempt_args args = {.job = wire_key(j),
                               .run = j->run->version,
-                              .epoch = x->site->epoch,
-                              .store = (char *)x->site->store_id,
+                              .epoch = x->ctx->epoch,
+                              .store = (char *)x->ctx->store_id,
                               .attempt = j->run->attempt,
                               .ext = ext};
 
@@ -294,8 +295,8 @@ static void terminate_from(struct exec_send *x, struct job *j, size_t first, int
 {
     exec_terminate_args args = {.job = wire_key(j),
                                 .run = j->run->version,
-                                .epoch = x->site->epoch,
-                                .store = (char *)x->site->store_id,
+                                .epoch = x->ctx->epoch,
+                                .store = (char *)x->ctx->store_id,
                                 .attempt = j->run->attempt,
                                 .grace_s = grace_s,
                                 .why = (exec_why)why};
@@ -315,8 +316,8 @@ void exec_send_over_limit(struct exec_send *x, struct job *j, int reason, const 
 {
     exec_terminate_args args = {.job = wire_key(j),
                                 .run = j->run->version,
-                                .epoch = x->site->epoch,
-                                .store = (char *)x->site->store_id,
+                                .epoch = x->ctx->epoch,
+                                .store = (char *)x->ctx->store_id,
                                 .attempt = j->run->attempt,
                                 .grace_s = grace_s,
                                 .why = EXEC_WHY_LIMIT};
@@ -343,10 +344,10 @@ void exec_send_update(struct exec_send *x, struct job *j)
 {
     exec_update_args args = {.job = wire_key(j),
                              .run = j->run->version,
-                             .epoch = x->site->epoch,
-                             .store = (char *)x->site->store_id};
+                             .epoch = x->ctx->epoch,
+                             .store = (char *)x->ctx->store_id};
 
-    if (start_order_changes(x->site, j, &args.attrs) < 0)
+    if (start_order_changes(x->ctx, j, &args.attrs) < 0)
         return;
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (takes_orders(&j->run->hosts[i]))
@@ -370,8 +371,8 @@ void exec_send_checkpoint(struct exec_send *x, struct job *j)
 {
     exec_checkpoint_args args = {.job = wire_key(j),
                                  .run = j->run->version,
-                                 .epoch = x->site->epoch,
-                                 .store = (char *)x->site->store_id,
+                                 .epoch = x->ctx->epoch,
+                                 .store = (char *)x->ctx->store_id,
                                  .attempt = j->run->attempt,
                                  .leave = !j->run->staying};
 
@@ -388,8 +389,8 @@ static void purge_left(struct exec_send *x, struct job *j, const char *service, 
 {
     exec_order_args args = {.job = wire_key(j),
                             .run = NO_RUN,
-                            .epoch = x->site->epoch,
-                            .store = (char *)x->site->store_id,
+                            .epoch = x->ctx->epoch,
+                            .store = (char *)x->ctx->store_id,
                             .ext = {(u_int)strlen(what), (char *)what}};
 
     exec_orders_give(&x->orders, j, service, EXEC_PURGE, (xdrproc_t)xdr_exec_order_args, &args, NULL, NULL);
@@ -467,8 +468,8 @@ void exec_send_give_up(struct exec_send *x, struct job *j)
 {
     exec_update_args args = {.job = wire_key(j),
                              .run = j->run->version,
-                             .epoch = x->site->epoch,
-                             .store = (char *)x->site->store_id};
+                             .epoch = x->ctx->epoch,
+                             .store = (char *)x->ctx->store_id};
     struct exec_vnode *all = j->run->now_vnode ? exec_vnode_parse(j->run->exec_vnode, NULL) : NULL;
     struct exec_vnode *left = all ? exec_vnode_parse(j->run->now_vnode, NULL) : NULL;
     wire_name *names = left ? sorted_vnodes(all) : NULL, *stay = names ? sorted_vnodes(left) : NULL;
@@ -501,8 +502,8 @@ void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bo
 {
     exec_signal_args args = {.job = wire_key(j),
                              .run = j->run->version,
-                             .epoch = x->site->epoch,
-                             .store = (char *)x->site->store_id,
+                             .epoch = x->ctx->epoch,
+                             .store = (char *)x->ctx->store_id,
                              .signal = (char *)signal,
                              .target = all ? EXEC_TARGET_ALL : EXEC_TARGET_SCRIPT};
 
@@ -528,8 +529,8 @@ void exec_send_notice(struct exec_send *x, struct job *j, struct exec_notice_arg
 {
     a->job = wire_key(j);
     a->run = j->run->version;
-    a->epoch = x->site->epoch;
-    a->store = (char *)x->site->store_id;
+    a->epoch = x->ctx->epoch;
+    a->store = (char *)x->ctx->store_id;
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (takes_orders(&j->run->hosts[i]) && can_notice(x, &j->run->hosts[i]))
             exec_orders_give(&x->orders, j, j->run->hosts[i].service, EXEC_NOTICE,
@@ -541,8 +542,8 @@ void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const
 {
     exec_message_args args = {.job = wire_key(j),
                               .run = j->run->version,
-                              .epoch = x->site->epoch,
-                              .store = (char *)x->site->store_id,
+                              .epoch = x->ctx->epoch,
+                              .store = (char *)x->ctx->store_id,
                               .files = files,
                               .text = (char *)text};
 
@@ -552,7 +553,7 @@ void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const
 
 void exec_send_stop_moms(struct exec_send *x)
 {
-    exec_stop_args args = {.epoch = x->site->epoch, .store = (char *)x->site->store_id};
+    exec_stop_args args = {.epoch = x->ctx->epoch, .store = (char *)x->ctx->store_id};
     const struct rpc_call_spec spec = {.id = {PBS_EXEC_PROG, PBS_EXEC_V1, EXEC_STOP},
                                        .xargs = (xdrproc_t)xdr_exec_stop_args,
                                        .args = &args,

@@ -15,7 +15,7 @@ struct exec_notice_args;
 struct exec_send;
 struct loop;
 struct services;
-struct site;
+struct server_ctx;
 
 /* ^ A service refused an order on this job. proc is EXEC_START and so on. */
 typedef void exec_refused_fn(void *arg, struct job *j, const char *service, unsigned proc, int code,
@@ -23,7 +23,8 @@ typedef void exec_refused_fn(void *arg, struct job *j, const char *service, unsi
 /* The end of an order somebody waits for: 0, or -1 with why (PBSE_*). */
 typedef void exec_sent_fn(void *arg, int rc, const struct err *why);
 
-struct exec_send *exec_send_create(struct site *s, struct services *sv, struct commit *c, struct loop *l);
+struct exec_send *exec_send_create(struct server_ctx *s, struct services *sv, struct commit *c,
+                                   struct loop *l);
 void exec_send_destroy(struct exec_send *x);
 /* ^ Scripts lie in the store; those of jobs that wait are at hand for a while. Borrow the bytes, or NULL: the
  * service then asks for the script. */

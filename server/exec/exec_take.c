@@ -28,15 +28,15 @@ enum { FREED_MAX = 1 << 20 };
 static const int64_t USAGE_MAX = INT64_C(1) << 48;
 
 struct exec_take {
-    struct site *site;
+    struct server_ctx *ctx;
     struct services *services;
     struct job_fsm *fsm;
     struct commit *commit;
     struct exec_take_hooks hooks;
 };
 
-struct exec_take *exec_take_create(struct site *s, struct services *sv, struct job_fsm *f, struct commit *c,
-                                   const struct exec_take_hooks *hooks)
+struct exec_take *exec_take_create(struct server_ctx *s, struct services *sv, struct job_fsm *f,
+                                   struct commit *c, const struct exec_take_hooks *hooks)
 {
     struct exec_take *t = calloc(1, sizeof *t);
 
@@ -132,11 +132,11 @@ static void take_release(struct exec_take *t, struct job *j, struct run_host *h,
     const char *service = h->service; /* h may go with the run; names live as long as their service */
 
     for (u_int i = 0; i < d->nodes.nodes_len; i++) {
-        const struct node *n = nodes_find(t->site->nodes, d->nodes.nodes_val[i]);
+        const struct node *n = nodes_find(t->ctx->nodes, d->nodes.nodes_val[i]);
 
         if (!n || n->service_name != service)
             continue; /* another one's, of which it has no say */
-        assign_release_node(t->site->assign, j, n);
+        assign_release_node(t->ctx->assign, j, n);
         if (!d->final)
             note_freed(j->run, n->obj.name);
         if (d->attention)
@@ -224,7 +224,7 @@ static struct run_host *host_of(struct exec_take *t, const exec_event *ev, const
     struct job_key key = {.seq = ev->job.seq, .index = ev->job.index};
     struct run_host *h;
 
-    *j = jobs_find(t->site->jobs, key);
+    *j = jobs_find(t->ctx->jobs, key);
     if (!*j || !(*j)->run || (*j)->run->version != ev->run)
         return NULL;
     h = job_run_host((*j)->run, service);
@@ -243,7 +243,7 @@ static exec_ack take_one(struct exec_take *t, const exec_event *ev, const char *
     if (ev->seq == h->seq + 1) {
         h->seq = ev->seq; /* before apply: the run may end there, and `h` with it */
         job_ref(j);
-        jobs_touch(t->site->jobs, j, PART_HOT);
+        jobs_touch(t->ctx->jobs, j, PART_HOT);
         apply(t, j, h, &ev->data);
         job_unref(j);
         return ack;
@@ -291,8 +291,7 @@ void exec_take_usage(struct exec_take *t, const char *service, const exec_usage_
 
     for (u_int i = 0; s && i < u->runs.runs_len; i++) {
         const exec_run_usage *ru = &u->runs.runs_val[i];
-        struct job *j =
-            jobs_find(t->site->jobs, (struct job_key){.seq = ru->job.seq, .index = ru->job.index});
+        struct job *j = jobs_find(t->ctx->jobs, (struct job_key){.seq = ru->job.seq, .index = ru->job.index});
         struct run_host *h = j && j->run && j->run->version == ru->run ? job_run_host(j->run, s->name) : NULL;
 
         if (!h || h->state > RUN_HOST_READY)

@@ -15,7 +15,7 @@ struct job_fsm;
 struct rpc_request;
 struct runs;
 struct services;
-struct site;
+struct server_ctx;
 
 /* ^ what lies above: told after the run was changed, before anything else is applied. */
 struct exec_take_hooks {
@@ -34,8 +34,8 @@ struct exec_take_hooks {
     void (*attention)(void *arg, const char *node, const char *note); /* the node needs a person */
 };
 
-struct exec_take *exec_take_create(struct site *s, struct services *sv, struct job_fsm *f, struct commit *c,
-                                   const struct exec_take_hooks *hooks);
+struct exec_take *exec_take_create(struct server_ctx *s, struct services *sv, struct job_fsm *f,
+                                   struct commit *c, const struct exec_take_hooks *hooks);
 void exec_take_destroy(struct exec_take *t);
 
 /* EXEC_EVENTS and EXEC_USAGE of a service whose HELLO was accepted. */

@@ -19,7 +19,7 @@ static bool is_in_use(const struct node *n)
     return n->uses || n->parts;
 }
 
-static void drain(struct site *s, struct node *n, struct service *taker)
+static void drain(struct server_ctx *s, struct node *n, struct service *taker)
 {
     struct strbuf text;
 
@@ -30,18 +30,18 @@ static void drain(struct site *s, struct node *n, struct service *taker)
     strbuf_addf(&text, "drained for %s", taker->name);
     attr_list_set_text(&n->obj.attrs, NODE_ATTR_comment, strbuf_str(&text), NULL);
     strbuf_fini(&text);
-    node_set_state(s->nodes, n, NODE_OFFLINE_BY_MOM, 0, site_now_s(s));
+    node_set_state(s->nodes, n, NODE_OFFLINE_BY_MOM, 0, server_ctx_now_s(s));
     change_touch(s->change, &n->obj.change, PART_HOT | PART_ATTRS);
     log_event(LOGC_NODE, LOGE_ADMIN, n->obj.name, "is drained for %s", taker->name);
 }
 
-static void undrain(struct site *s, struct node *n)
+static void undrain(struct server_ctx *s, struct node *n)
 {
     if (!n->taker)
         return;
     n->taker = NULL;
     attr_list_unset(&n->obj.attrs, NODE_ATTR_comment);
-    node_set_state(s->nodes, n, 0, NODE_OFFLINE_BY_MOM, site_now_s(s));
+    node_set_state(s->nodes, n, 0, NODE_OFFLINE_BY_MOM, server_ctx_now_s(s));
     change_touch(s->change, &n->obj.change, PART_HOT | PART_ATTRS);
 }
 
@@ -60,14 +60,14 @@ static int refuse(const struct node *n, const struct service *from, int kind, st
 }
 
 /* A vnode of this name that it may serve; what belongs to another host is not asked for (node_report.c says so). */
-static struct node *own(const struct site *s, const struct service *from, const char *name)
+static struct node *own(const struct server_ctx *s, const struct service *from, const char *name)
 {
     struct err why;
 
     return vnode_owner_check(s, from, name, &why) == 0 ? nodes_find(s->nodes, name) : NULL;
 }
 
-int handover_ask(struct site *s, struct service *from, const exec_hello_args *a, struct err *e)
+int handover_ask(struct server_ctx *s, struct service *from, const exec_hello_args *a, struct err *e)
 {
     struct node *first = NULL;
     size_t n_busy = 0;
@@ -92,7 +92,7 @@ int handover_ask(struct site *s, struct service *from, const exec_hello_args *a,
                  : 0;
 }
 
-void handover_take(struct site *s, struct service *from, struct node *n)
+void handover_take(struct server_ctx *s, struct service *from, struct node *n)
 {
     undrain(s, n);
     if (from->kind != EXEC_SERVICE_SIM || !n->service || n->service == from)
@@ -101,7 +101,7 @@ void handover_take(struct site *s, struct service *from, struct node *n)
     n->home = n->service;
 }
 
-void handover_stop(struct site *s, const struct service *from)
+void handover_stop(struct server_ctx *s, const struct service *from)
 {
     for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n))
         if (n->taker == from)
@@ -126,7 +126,7 @@ static void forget_amounts(struct node *n)
         attr_list_unset_amount(&n->obj.attrs, NODE_ATTR_resources_available, id);
 }
 
-void handover_back(struct site *s, struct services *sv, struct service *from)
+void handover_back(struct server_ctx *s, struct services *sv, struct service *from)
 {
     struct err why;
 
@@ -139,7 +139,7 @@ void handover_back(struct site *s, struct services *sv, struct service *from)
         n->home = NULL;
         forget_amounts(n);
         services_bind(sv, home, n);
-        node_set_state(s->nodes, n, NODE_DOWN, 0, site_now_s(s));
+        node_set_state(s->nodes, n, NODE_DOWN, 0, server_ctx_now_s(s));
         err_set(&why, PBSE_NODE_BUSY, "vnodes are handed back to %s", home->name);
         if (home->conn)
             rpc_conn_close(home->conn, &why); /* it comes again and says what it has */

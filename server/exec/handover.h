@@ -11,18 +11,18 @@
 #include "node.h"
 #include "services.h"
 
-struct site;
+struct server_ctx;
 
 /* May `from` have all the vnodes of its HELLO now? 0, or -1 with nothing bound:
  *   PBSE_NODE_BUSY  no: another one that is here serves a vnode, or one that is away has runs on it
  *   EAGAIN          not yet: some vnodes are being drained for it */
-int handover_ask(struct site *s, struct service *from, const exec_hello_args *a, struct err *e);
+int handover_ask(struct server_ctx *s, struct service *from, const exec_hello_args *a, struct err *e);
 
 /* `n` is about to be bound to `from`. */
-void handover_take(struct site *s, struct service *from, struct node *n);
+void handover_take(struct server_ctx *s, struct service *from, struct node *n);
 /* `from` will not take what is drained for it. */
-void handover_stop(struct site *s, const struct service *from);
+void handover_stop(struct server_ctx *s, const struct service *from);
 /* `from` has left: what it took and nothing runs on goes back. */
-void handover_back(struct site *s, struct services *sv, struct service *from);
+void handover_back(struct server_ctx *s, struct services *sv, struct service *from);
 
 #endif

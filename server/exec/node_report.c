@@ -21,7 +21,7 @@
 #include "vnode_owner.h"
 
 /* An amount that came from the service is marked as defaulted, so that the next report may replace it. */
-static int take_amount(struct site *s, const struct service *from, struct node *n, const wire_attr *w,
+static int take_amount(struct server_ctx *s, const struct service *from, struct node *n, const wire_attr *w,
                        struct err *e)
 {
     const int index = NODE_ATTR_resources_available;
@@ -70,7 +70,7 @@ static bool stays(const struct node *n, int index)
     return old && !old->defaulted;
 }
 
-static int take_attr(struct site *s, const struct service *from, struct node *n, const wire_attr *w,
+static int take_attr(struct server_ctx *s, const struct service *from, struct node *n, const wire_attr *w,
                      struct err *e)
 {
     int index = attr_def_need(OF_NODE, w->name, e);
@@ -97,7 +97,7 @@ static bool is_name(const wire_attr *w)
     return strcmp(w->name, ATTR_rescavail) == 0 && strcmp(w->resource, "vnode") == 0;
 }
 
-static void take_attrs(struct site *s, const struct service *from, struct node *n, const char *as,
+static void take_attrs(struct server_ctx *s, const struct service *from, struct node *n, const char *as,
                        const wire_attrs *attrs)
 {
     bool is_other = strcmp(as, n->obj.name) != 0;
@@ -115,7 +115,7 @@ static void take_attrs(struct site *s, const struct service *from, struct node *
     change_touch(s->change, &n->obj.change, PART_HOT | PART_ATTRS);
 }
 
-static void report_anew(struct site *s, const struct service *from)
+static void report_anew(struct server_ctx *s, const struct service *from)
 {
     for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n))
         if (n->service == from)
@@ -123,18 +123,18 @@ static void report_anew(struct site *s, const struct service *from)
 }
 
 /* What a service served until now and says nothing of any more is no place for jobs. */
-static void find_stale(struct site *s, const struct service *from)
+static void find_stale(struct server_ctx *s, const struct service *from)
 {
     for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n)) {
         if (n->service != from || n->reported || n->state & NODE_STALE)
             continue;
-        node_set_state(s->nodes, n, NODE_STALE, 0, site_now_s(s));
+        node_set_state(s->nodes, n, NODE_STALE, 0, server_ctx_now_s(s));
         log_event(LOGC_NODE, LOGE_SYSTEM, n->obj.name, "vnode %s is stale", n->obj.name);
     }
 }
 
 /* The node that an entry of this name is about, or NULL. */
-static struct node *find_meant(const struct site *s, const struct service *from, const char *name)
+static struct node *find_meant(const struct server_ctx *s, const struct service *from, const char *name)
 {
     struct node *n = nodes_find(s->nodes, name);
 
@@ -142,7 +142,7 @@ static struct node *find_meant(const struct site *s, const struct service *from,
 }
 
 /* *out NULL: there is none, and its host gets none made. -1: none could be made. */
-static int find_or_make(struct site *s, const struct service *from, const char *name, struct node **out,
+static int find_or_make(struct server_ctx *s, const struct service *from, const char *name, struct node **out,
                         struct err *e)
 {
     *out = find_meant(s, from, name);
@@ -157,7 +157,7 @@ static int find_or_make(struct site *s, const struct service *from, const char *
     return 0;
 }
 
-static void take_node(struct site *s, struct services *sv, struct service *from, struct node *n,
+static void take_node(struct server_ctx *s, struct services *sv, struct service *from, struct node *n,
                       const char *version, const exec_node *en)
 {
     n->reported = true;
@@ -168,7 +168,7 @@ static void take_node(struct site *s, struct services *sv, struct service *from,
 }
 
 /* A further name of the host, of which it says nothing: a manager has said what is there. */
-static void take_tied(struct site *s, struct services *sv, struct service *from, struct node *n,
+static void take_tied(struct server_ctx *s, struct services *sv, struct service *from, struct node *n,
                       const char *version)
 {
     char available[] = ATTR_rescavail, host[] = "host", vnode[] = "vnode", name[256];
@@ -179,7 +179,7 @@ static void take_tied(struct site *s, struct services *sv, struct service *from,
     take_node(s, sv, from, n, version, &en);
 }
 
-static void take_others(struct site *s, struct services *sv, struct service *from, const char *version)
+static void take_others(struct server_ctx *s, struct services *sv, struct service *from, const char *version)
 {
     for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n))
         if (!n->reported && (!n->service || n->service == from) &&
@@ -223,8 +223,8 @@ static void say_unknown(const struct service *from, u_int passed)
         host, passed, host);
 }
 
-int node_report_nodes(struct site *s, struct services *sv, struct service *from, const exec_hello_args *a,
-                      struct err *e)
+int node_report_nodes(struct server_ctx *s, struct services *sv, struct service *from,
+                      const exec_hello_args *a, struct err *e)
 {
     u_int unknown = 0;
 
@@ -255,8 +255,8 @@ int node_report_nodes(struct site *s, struct services *sv, struct service *from,
     return 0;
 }
 
-static const exec_node *find_entry(const struct site *s, const struct service *from, const struct node *n,
-                                   const exec_hello_args *a)
+static const exec_node *find_entry(const struct server_ctx *s, const struct service *from,
+                                   const struct node *n, const exec_hello_args *a)
 {
     for (u_int i = 0; i < a->nodes.nodes_len; i++)
         if (find_meant(s, from, a->nodes.nodes_val[i].name) == n)
@@ -264,7 +264,7 @@ static const exec_node *find_entry(const struct site *s, const struct service *f
     return NULL;
 }
 
-static void adopt(struct site *s, struct services *sv, struct service *from, struct node *n)
+static void adopt(struct server_ctx *s, struct services *sv, struct service *from, struct node *n)
 {
     enum { AWAY = NODE_DOWN | NODE_UNKNOWN | NODE_STALE };
     exec_hello_args a = {0};
@@ -283,19 +283,20 @@ static void adopt(struct site *s, struct services *sv, struct service *from, str
     else
         take_tied(s, sv, from, n, from->version);
     services_note(sv, from, n);
-    node_set_state(s->nodes, n, from->said_state, (AWAY | NODE_BUSY) & ~from->said_state, site_now_s(s));
+    node_set_state(s->nodes, n, from->said_state, (AWAY | NODE_BUSY) & ~from->said_state,
+                   server_ctx_now_s(s));
     log_event(LOGC_NODE, LOGE_SYSTEM, n->obj.name, "%s serves it", from->name);
     xdr_free((xdrproc_t)nodes_codec, (char *)&a);
 }
 
-void node_report_adopt(struct site *s, struct services *sv, struct node *n)
+void node_report_adopt(struct server_ctx *s, struct services *sv, struct node *n)
 {
     if (n->uses ||
         (n->service && (n->service->kind == EXEC_SERVICE_SIM || vnode_owner_is_tied(n->service, n))))
         return;
     if (n->service) { /* of another host by now */
         n->service = NULL;
-        node_set_state(s->nodes, n, NODE_DOWN, 0, site_now_s(s));
+        node_set_state(s->nodes, n, NODE_DOWN, 0, server_ctx_now_s(s));
     }
     for (struct service *from = services_first(sv); from; from = services_next(from))
         if (service_is_here(from) && from->said && vnode_owner_is_tied(from, n)) {
@@ -322,13 +323,13 @@ static unsigned state_of(const wire_attrs *attrs, bool *said)
 }
 
 /* "down": this vnode is lost, though its service is here; "busy": its load is too high; "free": neither. */
-static void take_state(struct site *s, struct node *n, unsigned now)
+static void take_state(struct server_ctx *s, struct node *n, unsigned now)
 {
     const unsigned both = NODE_DOWN | NODE_BUSY;
 
     if (now == (n->state & both))
         return;
-    node_set_state(s->nodes, n, now, both & ~now, site_now_s(s));
+    node_set_state(s->nodes, n, now, both & ~now, server_ctx_now_s(s));
     log_event(LOGC_NODE, LOGE_SYSTEM, n->obj.name, "%s",
               now == NODE_DOWN ? "node down: its service says so"
               : now            ? "node busy"
@@ -336,7 +337,8 @@ static void take_state(struct site *s, struct node *n, unsigned now)
 }
 
 /* What is said of the host holds for its further names too. */
-static void take_state_of_host(struct site *s, struct service *from, const struct node *but, unsigned now)
+static void take_state_of_host(struct server_ctx *s, struct service *from, const struct node *but,
+                               unsigned now)
 {
     from->said_state = now;
     for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n))
@@ -349,7 +351,7 @@ static bool says_only_state(const wire_attrs *attrs)
     return attrs->wire_attrs_len == 1 && strcmp(attrs->wire_attrs_val[0].name, "state") == 0;
 }
 
-void node_report_states(struct site *s, struct service *from, const exec_node_state_args *a)
+void node_report_states(struct server_ctx *s, struct service *from, const exec_node_state_args *a)
 {
     for (u_int i = 0; i < a->nodes.nodes_len; i++) {
         const exec_node *en = &a->nodes.nodes_val[i];

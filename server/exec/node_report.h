@@ -11,13 +11,13 @@
 #include "err.h"
 #include "services.h"
 
-struct site;
+struct server_ctx;
 
 /* All nodes of a HELLO, bound to the service, whose kind is known. -1: what handover_ask says. */
-int node_report_nodes(struct site *s, struct services *sv, struct service *from, const exec_hello_args *a,
-                      struct err *e);
+int node_report_nodes(struct server_ctx *s, struct services *sv, struct service *from,
+                      const exec_hello_args *a, struct err *e);
 /* A node was created, or its Mom set: the MOM of its host serves it from now on, at once where it is here. */
-void node_report_adopt(struct site *s, struct services *sv, struct node *n);
-void node_report_states(struct site *s, struct service *from, const exec_node_state_args *a);
+void node_report_adopt(struct server_ctx *s, struct services *sv, struct node *n);
+void node_report_states(struct server_ctx *s, struct service *from, const exec_node_state_args *a);
 
 #endif

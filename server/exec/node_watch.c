@@ -12,7 +12,7 @@
 #include "server_ctx.h"
 
 struct node_watch {
-    struct site *site;
+    struct server_ctx *ctx;
     struct services *services;
     struct loop_timer *timer;
     node_watch_expired_fn *expired;
@@ -22,7 +22,7 @@ struct node_watch {
 /* Seconds a service may be away; 0: for ever. */
 static int64_t patience_s(const struct node_watch *w)
 {
-    int64_t s = attr_list_effective(&w->site->server->obj.attrs, SERVER_ATTR_node_fail_requeue);
+    int64_t s = attr_list_effective(&w->ctx->server->obj.attrs, SERVER_ATTR_node_fail_requeue);
 
     return s < 0 ? 1 : s;
 }
@@ -43,7 +43,7 @@ static void arm(struct node_watch *w)
 static void look(void *arg)
 {
     struct node_watch *w = arg;
-    int64_t now = clock_mono_ms(w->site->clock), patience = patience_s(w) * 1000;
+    int64_t now = clock_mono_ms(w->ctx->clock), patience = patience_s(w) * 1000;
 
     for (struct service *s = services_first(w->services); s; s = services_next(s)) {
         if (!s->lost_mono_ms || now - s->lost_mono_ms < patience)
@@ -54,14 +54,14 @@ static void look(void *arg)
     arm(w);
 }
 
-struct node_watch *node_watch_create(struct loop *l, struct site *s, struct services *sv,
+struct node_watch *node_watch_create(struct loop *l, struct server_ctx *s, struct services *sv,
                                      node_watch_expired_fn *fn, void *arg)
 {
     struct node_watch *w = calloc(1, sizeof *w);
 
     if (!w)
         return NULL;
-    *w = (struct node_watch){.site = s, .services = sv, .expired = fn, .arg = arg};
+    *w = (struct node_watch){.ctx = s, .services = sv, .expired = fn, .arg = arg};
     w->timer = loop_timer_create(l, LOOP_CLOCK, look, w);
     if (!w->timer) {
         free(w);
@@ -82,11 +82,11 @@ static void each_node(struct node_watch *w, struct service *s, bool up)
 {
     enum { AWAY = NODE_DOWN | NODE_UNKNOWN | NODE_STALE };
 
-    for (struct node *n = nodes_first(w->site->nodes); n; n = nodes_next(n)) {
+    for (struct node *n = nodes_first(w->ctx->nodes); n; n = nodes_next(n)) {
         if (n->service != s || (up && !n->reported) || (up && !(n->state & AWAY)) ||
             (!up && (n->state & NODE_DOWN)))
             continue;
-        node_set_state(w->site->nodes, n, up ? 0 : NODE_DOWN, up ? AWAY : 0, site_now_s(w->site));
+        node_set_state(w->ctx->nodes, n, up ? 0 : NODE_DOWN, up ? AWAY : 0, server_ctx_now_s(w->ctx));
         log_event(LOGC_NODE, LOGE_SYSTEM, n->obj.name, up ? "node up" : "node down: communication closed");
     }
 }
@@ -100,7 +100,7 @@ void node_watch_up(struct node_watch *w, struct service *s)
 
 void node_watch_down(struct node_watch *w, struct service *s)
 {
-    s->lost_mono_ms = clock_mono_ms(w->site->clock);
+    s->lost_mono_ms = clock_mono_ms(w->ctx->clock);
     if (!s->lost_mono_ms)
         s->lost_mono_ms = 1;
     each_node(w, s, false);

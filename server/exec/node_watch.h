@@ -6,12 +6,12 @@
 
 struct loop;
 struct node_watch;
-struct site;
+struct server_ctx;
 
 /* ^ The service has been away too long. */
 typedef void node_watch_expired_fn(void *arg, struct service *s);
 
-struct node_watch *node_watch_create(struct loop *l, struct site *s, struct services *sv,
+struct node_watch *node_watch_create(struct loop *l, struct server_ctx *s, struct services *sv,
                                      node_watch_expired_fn *fn, void *arg);
 void node_watch_destroy(struct node_watch *w);
 

@@ -13,16 +13,16 @@
 #include "server_ctx.h"
 
 struct services {
-    struct site *site;
+    struct server_ctx *ctx;
     struct service *table;
 };
 
-struct services *services_create(struct site *s)
+struct services *services_create(struct server_ctx *s)
 {
     struct services *sv = calloc(1, sizeof *sv);
 
     if (sv)
-        sv->site = s;
+        sv->ctx = s;
     return sv;
 }
 
@@ -107,7 +107,7 @@ void services_note(struct services *sv, const struct service *s, struct node *n)
     changed |= set_text(&n->service_boot, s->boot);
     changed |= set_text(&n->service_host, s->host);
     if (changed)
-        change_touch(sv->site->change, &n->obj.change, PART_HOT);
+        change_touch(sv->ctx->change, &n->obj.change, PART_HOT);
 }
 
 void services_recall(struct service *s, const struct node *n)
@@ -127,5 +127,5 @@ void services_bind(struct services *sv, struct service *s, struct node *n)
     n->service_name = intern_again(s->name);
     intern_unref(old);
     services_note(sv, s, n);
-    change_touch(sv->site->change, &n->obj.change, PART_HOT);
+    change_touch(sv->ctx->change, &n->obj.change, PART_HOT);
 }

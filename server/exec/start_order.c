@@ -25,7 +25,7 @@
 #include "strbuf.h"
 #include "run_demand.h"
 
-static_assert(WANT_CHUNKS_MAX == EXEC_CHUNKS_MAX, "what a claim allows, START holds");
+static_assert(RUN_DEMAND_CHUNKS_MAX == EXEC_CHUNKS_MAX, "what a claim allows, START holds");
 
 enum { COOKIE_SIZE = 33, ALL_RUNS = -1, ADDRESS_MAX = 1024 }; /* 32 hex digits */
 
@@ -99,7 +99,7 @@ static int add_preempted(struct triples *t, const struct job *j)
                : 0;
 }
 
-static int walk_wanted(const struct site *s, const struct job *j, const int *indices, size_t n,
+static int walk_wanted(const struct server_ctx *s, const struct job *j, const int *indices, size_t n,
                        wire_attrs *out)
 {
     static const struct attr_reader server = {.level = LEVEL_SERVER, .show_hidden = true};
@@ -131,7 +131,7 @@ static int walk_wanted(const struct site *s, const struct job *j, const int *ind
     return rc ? -1 : 0;
 }
 
-int start_order_changes(const struct site *s, const struct job *j, wire_attrs *out)
+int start_order_changes(const struct server_ctx *s, const struct job *j, wire_attrs *out)
 {
     static const int some[] = {JOB_ATTR_Resource_List, JOB_ATTR_Output_Path, JOB_ATTR_Error_Path};
 
@@ -199,7 +199,8 @@ struct part_place {
 static const size_t NO_HOST = (size_t)-1;
 
 /* NULL: no memory. */
-static struct part_place *find_places(const struct site *s, const struct run *r, const struct exec_vnode *ev)
+static struct part_place *find_places(const struct server_ctx *s, const struct run *r,
+                                      const struct exec_vnode *ev)
 {
     struct part_place *where = calloc(ev->n ? ev->n : 1, sizeof *where);
     struct ranks *hosts = ranks_create();
@@ -350,7 +351,7 @@ static int fill_lines(const struct exec_vnode *ev, const struct part_place *wher
     return out->ext.wire_ext_val ? 0 : -1;
 }
 
-static int fill_hosts(struct site *s, struct services *sv, const struct job *j, const char *service,
+static int fill_hosts(struct server_ctx *s, struct services *sv, const struct job *j, const char *service,
                       exec_start_args *out, struct err *e)
 {
     struct exec_vnode *ev = exec_vnode_parse(j->run->exec_vnode, e);
@@ -394,7 +395,7 @@ static int check_amounts(const struct exec_vnode_part *p, struct err *e)
     return 0;
 }
 
-static int count_chunks(const struct site *s, const struct exec_vnode *where, struct sizes *z)
+static int count_chunks(const struct server_ctx *s, const struct exec_vnode *where, struct sizes *z)
 {
     for (size_t i = 0; i < where->n; i++) {
         const struct node *n = nodes_find(s->nodes, where->part[i].vnode);
@@ -432,7 +433,7 @@ static int check_sizes(const struct sizes *z, struct err *e)
     return 0;
 }
 
-int start_order_check(const struct site *s, const struct exec_vnode *where, struct err *e)
+int start_order_check(const struct server_ctx *s, const struct exec_vnode *where, struct err *e)
 {
     size_t room = where->n ? where->n : 1;
     struct sizes z = {ranks_create(), calloc(room, sizeof *z.service), calloc(room, sizeof *z.chunks)};
@@ -454,7 +455,7 @@ int start_order_check(const struct site *s, const struct exec_vnode *where, stru
 
 /* A secret of one run (or of all of the job's) that every host of it is given: nobody can guess it, and it is the same in
  * each START. */
-static void make_cookie(const struct site *s, const struct job *j, int64_t run, char out[COOKIE_SIZE])
+static void make_cookie(const struct server_ctx *s, const struct job *j, int64_t run, char out[COOKIE_SIZE])
 {
     const int64_t what[] = {j->key.seq, j->key.index, run};
     unsigned char mac[EVP_MAX_MD_SIZE] = {0};
@@ -519,7 +520,7 @@ static void put_key(const char *key, exec_start_args *out)
     out->ext.wire_ext_val = strbuf_take(&b);
 }
 
-static int fill_texts(struct site *s, struct services *sv, const struct job *j, exec_start_args *out)
+static int fill_texts(struct server_ctx *s, struct services *sv, const struct job *j, exec_start_args *out)
 {
     char cookie[COOKIE_SIZE], key[COOKIE_SIZE];
 
@@ -560,7 +561,7 @@ static void drop_script(exec_start_args *out)
     out->script.script_len = 0;
 }
 
-int start_order_make(struct site *s, struct services *sv, const struct job *j, const char *service,
+int start_order_make(struct server_ctx *s, struct services *sv, const struct job *j, const char *service,
                      const void *script, size_t n_script, exec_start_args *out, struct err *e)
 {
     memset(out, 0, sizeof *out);

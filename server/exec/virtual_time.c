@@ -23,7 +23,7 @@ enum { LOOK_MS = 1, NS_PER_MS = 1000000, ITERATION_S = 600, MS_PER_S = 1000 };
 
 struct virtual_time {
     struct loop *loop;
-    struct site *site;
+    struct server_ctx *ctx;
     struct commit *commit;
     struct exec_send *send;
     struct virtual_time_hooks hooks;
@@ -35,7 +35,7 @@ static unsigned open_jobs(const struct virtual_time *v)
 {
     unsigned n = 0;
 
-    for (const struct job *j = jobs_first(v->site->jobs); j; j = jobs_next(j))
+    for (const struct job *j = jobs_first(v->ctx->jobs); j; j = jobs_next(j))
         n += !job_is_over(j);
     return n;
 }
@@ -43,18 +43,18 @@ static unsigned open_jobs(const struct virtual_time *v)
 static bool is_quiet(const struct virtual_time *v)
 {
     return commit_is_idle(v->commit) && exec_send_open(v->send) == 0 && !loop_is_busy(v->loop) &&
-           loop_next_due_mono_ms(v->loop) > clock_mono_ms(v->site->clock) &&
+           loop_next_due_mono_ms(v->loop) > clock_mono_ms(v->ctx->clock) &&
            v->hooks.schedulers_wait(v->hooks.arg);
 }
 
 static void answer(struct virtual_time *v)
 {
     char nothing[1] = "";
-    int64_t due = loop_next_due_mono_ms(v->loop), now = clock_mono_ms(v->site->clock);
+    int64_t due = loop_next_due_mono_ms(v->loop), now = clock_mono_ms(v->ctx->clock);
     exec_advance_result result = {
         .text = nothing,
-        .now_ns = clock_wall_ns(v->site->clock),
-        .next_ns = due == INT64_MAX ? 0 : clock_wall_ns(v->site->clock) + (due - now) * NS_PER_MS,
+        .now_ns = clock_wall_ns(v->ctx->clock),
+        .next_ns = due == INT64_MAX ? 0 : clock_wall_ns(v->ctx->clock) + (due - now) * NS_PER_MS,
         .jobs = open_jobs(v)};
 
     rpc_reply(v->open, (xdrproc_t)xdr_exec_advance_result, &result);
@@ -83,20 +83,20 @@ static void look(void *arg)
 static void iterate(void *arg)
 {
     struct virtual_time *v = arg;
-    int64_t s = attr_list_effective(&v->site->server->obj.attrs, SERVER_ATTR_scheduler_iteration);
+    int64_t s = attr_list_effective(&v->ctx->server->obj.attrs, SERVER_ATTR_scheduler_iteration);
 
     loop_timer_set(v->iteration, (s > 0 ? s : ITERATION_S) * MS_PER_S);
     v->hooks.iteration(v->hooks.arg);
 }
 
-struct virtual_time *virtual_time_create(struct loop *l, struct site *s, struct commit *c,
+struct virtual_time *virtual_time_create(struct loop *l, struct server_ctx *s, struct commit *c,
                                          struct exec_send *x, const struct virtual_time_hooks *h)
 {
     struct virtual_time *v = calloc(1, sizeof *v);
 
     if (!v)
         return NULL;
-    *v = (struct virtual_time){.loop = l, .site = s, .commit = c, .send = x, .hooks = *h};
+    *v = (struct virtual_time){.loop = l, .ctx = s, .commit = c, .send = x, .hooks = *h};
     v->look = loop_timer_create(l, LOOP_REAL, look, v);
     v->iteration = loop_timer_create(l, LOOP_CLOCK, iterate, v);
     if (!v->look || !v->iteration) {
@@ -129,9 +129,9 @@ static void refuse(struct rpc_request *r, int code, const char *text)
 void virtual_time_advance(struct virtual_time *v, struct rpc_request *r)
 {
     const exec_advance_args *a = rpc_request_args(r);
-    int64_t now = clock_wall_ns(v->site->clock);
+    int64_t now = clock_wall_ns(v->ctx->clock);
 
-    if (!clock_is_driven(v->site->clock)) {
+    if (!clock_is_driven(v->ctx->clock)) {
         refuse(r, PBSE_NOSUP, "this server's time is real; start it with --virtual");
     } else if (v->open && rpc_request_conn(v->open)) {
         refuse(r, PBSE_BADSTATE, "a step of time is under way already");
@@ -140,7 +140,7 @@ void virtual_time_advance(struct virtual_time *v, struct rpc_request *r)
             rpc_request_unref(v->open);
         v->open = rpc_request_ref(r);
         if (a->to_ns > now)
-            clock_advance(v->site->clock, a->to_ns - now);
+            clock_advance(v->ctx->clock, a->to_ns - now);
         loop_timer_set(v->look, 0);
     }
 }

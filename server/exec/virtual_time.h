@@ -14,7 +14,7 @@ struct commit;
 struct exec_send;
 struct loop;
 struct rpc_request;
-struct site;
+struct server_ctx;
 struct virtual_time;
 
 struct virtual_time_hooks {
@@ -23,7 +23,7 @@ struct virtual_time_hooks {
     void (*iteration)(void *arg);       /* scheduler_iteration seconds have passed: wake them */
 };
 
-struct virtual_time *virtual_time_create(struct loop *l, struct site *s, struct commit *c,
+struct virtual_time *virtual_time_create(struct loop *l, struct server_ctx *s, struct commit *c,
                                          struct exec_send *x, const struct virtual_time_hooks *h);
 void virtual_time_destroy(struct virtual_time *v); /* an answer that is owed is not given */
 

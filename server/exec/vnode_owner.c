@@ -63,7 +63,8 @@ static bool is_listed(const char *list, const char *host, const struct service *
     return false;
 }
 
-int vnode_owner_check(const struct site *s, const struct service *from, const char *vnode, struct err *e)
+int vnode_owner_check(const struct server_ctx *s, const struct service *from, const char *vnode,
+                      struct err *e)
 {
     const struct node *n = nodes_find(s->nodes, vnode);
     const char *said = n ? attr_list_text(&n->obj.attrs, NODE_ATTR_Mom) : NULL;
@@ -112,7 +113,7 @@ bool vnode_owner_is_tied(const struct service *from, const struct node *n)
     return is_host(n->obj.name, len, host) || is_address(n->obj.name, len, from);
 }
 
-struct node *vnode_owner_first(const struct site *s, const struct service *from)
+struct node *vnode_owner_first(const struct server_ctx *s, const struct service *from)
 {
     for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n))
         if ((!n->service || n->service == from) && vnode_owner_is_tied(from, n))
@@ -120,7 +121,7 @@ struct node *vnode_owner_first(const struct site *s, const struct service *from)
     return NULL;
 }
 
-int vnode_owner_check_amount(const struct site *s, const struct service *from, const struct node *n,
+int vnode_owner_check_amount(const struct server_ctx *s, const struct service *from, const struct node *n,
                              const struct resource *r, const char *value, struct err *e)
 {
     const char *host = host_of(from->name);

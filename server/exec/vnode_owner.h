@@ -12,7 +12,7 @@
 #include "services.h"
 
 struct resource;
-struct site;
+struct server_ctx;
 
 /* May `from` serve a vnode of this name?
  *
@@ -21,7 +21,8 @@ struct site;
  *   neither, or unknown    the host HOST may have HOST itself and HOST[...]
  *
  * 0, or -1 with PBSE_PERM; the text names the remedy. */
-int vnode_owner_check(const struct site *s, const struct service *from, const char *vnode, struct err *e);
+int vnode_owner_check(const struct server_ctx *s, const struct service *from, const char *vnode,
+                      struct err *e);
 
 /* Is this entry of a service's report about its host as a whole, not about a part of it? */
 bool vnode_owner_is_natural(const struct service *from, const char *vnode);
@@ -31,11 +32,11 @@ bool vnode_owner_is_natural(const struct service *from, const char *vnode);
 bool vnode_owner_is_tied(const struct service *from, const struct node *n);
 
 /* The first node, in order of creation, that is tied to `from` and that no other service serves, or NULL. */
-struct node *vnode_owner_first(const struct site *s, const struct service *from);
+struct node *vnode_owner_first(const struct server_ctx *s, const struct service *from);
 
 /* May it say this of `n`, which is its own? `host` and `vnode` name the host and the vnode themselves; an amount that is
  * lent ("@vnode") is lent by a vnode of the same host. 0, or -1 with PBSE_PERM. */
-int vnode_owner_check_amount(const struct site *s, const struct service *from, const struct node *n,
+int vnode_owner_check_amount(const struct server_ctx *s, const struct service *from, const struct node *n,
                              const struct resource *r, const char *value, struct err *e);
 
 #endif

@@ -13,16 +13,16 @@
 
 enum { LINE_MAX_BYTES = 2000 };
 
-struct job_log {
+struct job_audit {
     struct clock *clock;
-    job_log_put_fn *put;
+    job_audit_put_fn *put;
     void *arg;
     struct strbuf line;
 };
 
-struct job_log *job_log_create(struct clock *clock, job_log_put_fn *put, void *arg)
+struct job_audit *job_audit_create(struct clock *clock, job_audit_put_fn *put, void *arg)
 {
-    struct job_log *l = calloc(1, sizeof *l);
+    struct job_audit *l = calloc(1, sizeof *l);
 
     if (!l)
         return NULL;
@@ -33,7 +33,7 @@ struct job_log *job_log_create(struct clock *clock, job_log_put_fn *put, void *a
     return l;
 }
 
-void job_log_destroy(struct job_log *l)
+void job_audit_destroy(struct job_audit *l)
 {
     if (!l)
         return;
@@ -41,7 +41,7 @@ void job_log_destroy(struct job_log *l)
     free(l);
 }
 
-static void put(struct job_log *l, const struct job *j)
+static void put(struct job_audit *l, const struct job *j)
 {
     l->put(l->arg, j->key, clock_wall_ns(l->clock), strbuf_str(&l->line));
     log_event(LOGC_JOB, LOGE_DEBUG2, j->obj.name, "%s", strbuf_str(&l->line));
@@ -67,9 +67,9 @@ static void add_details(struct strbuf *line, const struct job *j)
         strbuf_addf(line, " status=%d", j->exit_status);
 }
 
-void job_log_listen(void *job_log, struct job *j, enum job_state from, enum job_event ev)
+void job_audit_listen(void *job_log, struct job *j, enum job_state from, enum job_event ev)
 {
-    struct job_log *l = job_log;
+    struct job_audit *l = job_log;
 
     if (from == j->state && ev == EV_REVIEW)
         return; /* nothing came of it */
@@ -79,7 +79,7 @@ void job_log_listen(void *job_log, struct job *j, enum job_state from, enum job_
     put(l, j);
 }
 
-void job_log_note(struct job_log *l, const struct job *j, const char *fmt, ...)
+void job_audit_note(struct job_audit *l, const struct job *j, const char *fmt, ...)
 {
     va_list ap;
 

@@ -10,19 +10,20 @@
 #include "job_fsm.h"
 
 struct clock;
-struct job_log;
+struct job_audit;
 
 /* ^ Keep a line: commit_add_log. */
-typedef void job_log_put_fn(void *arg, struct job_key key, int64_t time_ns, const char *text);
+typedef void job_audit_put_fn(void *arg, struct job_key key, int64_t time_ns, const char *text);
 
-struct job_log *job_log_create(struct clock *clock, job_log_put_fn *put, void *arg); /* NULL: no memory */
-void job_log_destroy(struct job_log *l);
+struct job_audit *job_audit_create(struct clock *clock, job_audit_put_fn *put,
+                                   void *arg); /* NULL: no memory */
+void job_audit_destroy(struct job_audit *l);
 
 /* job_listener_fn; bind it first, with the log as argument. */
-void job_log_listen(void *job_log, struct job *j, enum job_state from, enum job_event ev);
+void job_audit_listen(void *job_log, struct job *j, enum job_state from, enum job_event ev);
 
 /* A line that is no transition: "release: host n2", "signal TERM by anna@h". */
-void job_log_note(struct job_log *l, const struct job *j, const char *fmt, ...)
+void job_audit_note(struct job_audit *l, const struct job *j, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -31,7 +31,7 @@ static bool is_number(const struct resource *r)
     return false;
 }
 
-static int check_name(const struct site *s, const char *name, struct err *e)
+static int check_name(const struct server_ctx *s, const char *name, struct err *e)
 {
     const struct resource *r;
 
@@ -45,7 +45,7 @@ static int check_name(const struct site *s, const char *name, struct err *e)
                                   "Formula contains a resource of an invalid type: %s is no number", name);
 }
 
-static int check_text(const struct site *s, const char *text, struct err *e)
+static int check_text(const struct server_ctx *s, const char *text, struct err *e)
 {
     struct formula *f = formula_parse(text, e);
     const char *const *names;
@@ -59,7 +59,7 @@ static int check_text(const struct site *s, const char *text, struct err *e)
     return rc;
 }
 
-static int check(const struct site *s, const char *text, const char *other, struct err *e)
+static int check(const struct server_ctx *s, const char *text, const char *other, struct err *e)
 {
     if (!text)
         return 0;
@@ -74,7 +74,7 @@ static int check(const struct site *s, const char *text, const char *other, stru
 
 int check_server_formula(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
 {
-    const struct site *s = ((struct parts *)arg)->site;
+    const struct server_ctx *s = ((struct parts *)arg)->ctx;
     const struct sched_obj *d = scheds_find(s->scheds, "default");
 
     (void)o;
@@ -84,7 +84,7 @@ int check_server_formula(void *arg, const struct object *o, const struct attr_li
 
 int check_sched_formula(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
 {
-    const struct site *s = ((struct parts *)arg)->site;
+    const struct server_ctx *s = ((struct parts *)arg)->ctx;
     bool is_default = strcmp(o->name, "default") == 0;
 
     return check(s, attr_list_text(now, SCHED_ATTR_job_sort_formula),

@@ -6,7 +6,7 @@
 
 #include "server_ctx.h"
 
-static int make_workq(struct site *s, struct err *e)
+static int make_workq(struct server_ctx *s, struct err *e)
 {
     struct queue *q;
 
@@ -24,7 +24,7 @@ static int make_workq(struct site *s, struct err *e)
     return 0;
 }
 
-int first_start(struct site *s, bool new_store, const char *node, struct err *e)
+int first_start(struct server_ctx *s, bool new_store, const char *node, struct err *e)
 {
     struct sched_obj *o;
     struct node *n;

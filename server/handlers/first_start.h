@@ -6,9 +6,9 @@
 
 #include "err.h"
 
-struct site;
+struct server_ctx;
 
 /* node: of the MOM on the server's own host, made with a new store; NULL: none. */
-int first_start(struct site *s, bool new_store, const char *node, struct err *e);
+int first_start(struct server_ctx *s, bool new_store, const char *node, struct err *e);
 
 #endif

@@ -11,7 +11,7 @@ struct manage_kind {
     int objtype; /* enum mgr_obj */
     const char *name;
     /* NULL: the kind cannot be made or removed by a request. */
-    int (*create)(struct parts *p, const char *name, const struct edit_change *c, size_t n,
+    int (*create)(struct parts *p, const char *name, const struct attr_edit_change *c, size_t n,
                   struct object **out, struct err *e);
     int (*remove)(struct parts *p, struct object *o, struct err *e);
     struct object *(*find)(struct parts *p, const char *name);
@@ -20,8 +20,8 @@ struct manage_kind {
     int unknown; /* PBSE_* for a name that is not there */
     /* Changes that are no plain attributes (a node's state), both or neither NULL: is this one, and right?
      * 1 yes, 0 no, -1 e. Then, when all else is right too, do it. */
-    int (*is_special)(const struct edit_change *c, struct err *e);
-    void (*change)(struct parts *p, struct object *o, const struct edit_change *c);
+    int (*is_special)(const struct attr_edit_change *c, struct err *e);
+    void (*change)(struct parts *p, struct object *o, const struct attr_edit_change *c);
     /* NULL: nothing. An object has been created, with its attributes. */
     void (*created)(struct parts *p, struct object *o);
 };
@@ -29,10 +29,10 @@ struct manage_kind {
 const struct manage_kind *manage_kind_find(int objtype);
 
 /* Resources are no objects with attributes: manage_resource.c. */
-int manage_resource(struct parts *p, int command, const char *name, const struct edit_change *c, size_t n,
-                    struct err *e);
+int manage_resource(struct parts *p, int command, const char *name, const struct attr_edit_change *c,
+                    size_t n, struct err *e);
 
-extern const struct edit_effect manage_effects[];
+extern const struct attr_edit_effect manage_effects[];
 extern const size_t manage_effects_count;
 
 #endif

@@ -14,9 +14,9 @@
 
 static const char default_partition[] = "pbs-default";
 
-static struct site *site_of(void *parts)
+static struct server_ctx *site_of(void *parts)
 {
-    return ((struct parts *)parts)->site;
+    return ((struct parts *)parts)->ctx;
 }
 
 /* --- limits of both styles ---------------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ int check_released(void *arg, const struct object *o, const struct attr_list *no
     words_init(&w);
     rc = text ? words_parse_commas(text, &w, e) : 0;
     for (size_t i = 0; rc == 0 && i < w.n; i++)
-        if (!resource_find(p->site->resources, w.w[i]))
+        if (!resource_find(p->ctx->resources, w.w[i]))
             rc = err_set(e, PBSE_UNKRESC, "restrict_res_to_release_on_suspend: resource %s is unknown",
                          w.w[i]);
     words_fini(&w);
@@ -171,8 +171,8 @@ static int check_type(void *arg, const struct object *o, const char *type, struc
     const struct parts *p = arg;
     struct queue *q = (struct queue *)(uintptr_t)o;
     const char *was = attr_list_text(&o->attrs, QUEUE_ATTR_queue_type);
-    const struct node *node = nodes_find_of_queue(p->site->nodes, o->name);
-    int64_t jobs = tally_jobs(p->site->tally, q, LIMIT_ALL, NULL, TALLY_LIVE);
+    const struct node *node = nodes_find_of_queue(p->ctx->nodes, o->name);
+    int64_t jobs = limit_counts_jobs(p->ctx->limit_counts, q, LIMIT_ALL, NULL, LIMIT_COUNTS_LIVE);
 
     if (!was || (type && strcmp(was, type) == 0))
         return 0;
@@ -184,7 +184,8 @@ static int check_type(void *arg, const struct object *o, const char *type, struc
 }
 
 /* Vnodes that are for its jobs are of its partition, or of none. */
-static int check_nodes_of_queue(const struct site *s, const char *queue, const char *partition, struct err *e)
+static int check_nodes_of_queue(const struct server_ctx *s, const char *queue, const char *partition,
+                                struct err *e)
 {
     for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n)) {
         const char *its = attr_list_text(&n->obj.attrs, NODE_ATTR_queue),
@@ -223,7 +224,7 @@ static const char *lender_of(const struct value *v)
     return text && *text == '@' ? text + 1 : NULL;
 }
 
-static int check_lender(const struct site *s, const struct value *v, const char *name, struct err *e)
+static int check_lender(const struct server_ctx *s, const struct value *v, const char *name, struct err *e)
 {
     const struct resource *r = resource_get(s->resources, v->tag);
     const struct node *lender = nodes_find(s->nodes, name);
@@ -246,7 +247,7 @@ static int check_lender(const struct site *s, const struct value *v, const char 
 }
 
 /* Does another vnode have this resource by way of this one? */
-static const struct node *borrower_of(const struct site *s, const char *name, int resource)
+static const struct node *borrower_of(const struct server_ctx *s, const char *name, int resource)
 {
     for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n)) {
         const struct value *v = attr_list_amount(&n->obj.attrs, NODE_ATTR_resources_available, resource);
@@ -320,8 +321,8 @@ int check_borrowed(void *arg, const struct object *o, const struct attr_list *no
 /* --- schedulers --------------------------------------------------------------------------------------- */
 
 /* A text that no other scheduler may have too; the default scheduler's is never set. */
-static int check_own(struct site *s, const struct object *o, const struct attr_list *now, int index, int code,
-                     struct err *e)
+static int check_own(struct server_ctx *s, const struct object *o, const struct attr_list *now, int index,
+                     int code, struct err *e)
 {
     const char *text = attr_list_text(now, index), *name = attr_def_get(OF_SCHED, index)->name;
 

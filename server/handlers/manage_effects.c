@@ -1,6 +1,6 @@
 /* What setting an attribute causes beyond itself. See manage.h.
  *
- * The table at the end binds attributes to a check before and an action after; it is handed to edit_apply
+ * The table at the end binds attributes to a check before and an action after; it is handed to attr_edit_apply
  * by whoever changes objects. An action runs when the change is done, once for each row it concerns. Some
  * attributes are those of two objects (scheduling): each action copies to the other and stops there, since
  * copying runs no effects. */
@@ -34,14 +34,14 @@ static void copy_number(struct parts *p, struct object *to, int index, const str
     if (attr_list_number(&to->attrs, index, -1) == n)
         return;
     attr_list_set_number(&to->attrs, index, n, NULL);
-    change_touch(p->site->change, &to->change, PART_ATTRS);
+    change_touch(p->ctx->change, &to->change, PART_ATTRS);
 }
 
 static void server_scheduling(void *arg, struct object *o)
 {
     struct parts *p = arg;
 
-    copy_number(p, &scheds_find(p->site->scheds, "default")->obj, SCHED_ATTR_scheduling, &o->attrs,
+    copy_number(p, &scheds_find(p->ctx->scheds, "default")->obj, SCHED_ATTR_scheduling, &o->attrs,
                 SERVER_ATTR_scheduling);
     if (attr_list_bool(&o->attrs, SERVER_ATTR_scheduling, true))
         wake(p, SCHED_CMD_CMD);
@@ -51,7 +51,7 @@ static void server_iteration(void *arg, struct object *o)
 {
     struct parts *p = arg;
 
-    copy_number(p, &scheds_find(p->site->scheds, "default")->obj, SCHED_ATTR_scheduler_iteration, &o->attrs,
+    copy_number(p, &scheds_find(p->ctx->scheds, "default")->obj, SCHED_ATTR_scheduler_iteration, &o->attrs,
                 SERVER_ATTR_scheduler_iteration);
 }
 
@@ -61,7 +61,7 @@ static void forget_ended(struct parts *p, int64_t before_s)
     struct job *next;
 
     commit_purge_history(p->commit, before_s);
-    for (struct job *j = jobs_first(p->site->jobs); j; j = next) {
+    for (struct job *j = jobs_first(p->ctx->jobs); j; j = next) {
         next = jobs_next(j);
         if (j->state == JOB_FINISHED && j->history_s < before_s)
             job_fsm_post(p->fsm, j, EV_EXPIRE);
@@ -74,8 +74,8 @@ static void server_history(void *arg, struct object *o)
     struct parts *p = arg;
 
     (void)o;
-    if (!server_obj_history(p->site->server))
-        forget_ended(p, site_now_s(p->site) + 1);
+    if (!server_obj_history(p->ctx->server))
+        forget_ended(p, server_ctx_now_s(p->ctx) + 1);
 }
 
 static void server_log_events(void *arg, struct object *o)
@@ -90,7 +90,7 @@ static void node_mom_set(void *arg, struct object *o)
 {
     struct parts *p = arg;
 
-    node_report_adopt(p->site, p->services, (struct node *)o);
+    node_report_adopt(p->ctx, p->services, (struct node *)o);
 }
 
 /* --- scheduler --------------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static void sched_scheduling(void *arg, struct object *o)
     struct parts *p = arg;
 
     if (strcmp(o->name, "default") == 0)
-        copy_number(p, &p->site->server->obj, SERVER_ATTR_scheduling, &o->attrs, SCHED_ATTR_scheduling);
+        copy_number(p, &p->ctx->server->obj, SERVER_ATTR_scheduling, &o->attrs, SCHED_ATTR_scheduling);
     if (attr_list_bool(&o->attrs, SCHED_ATTR_scheduling, true))
         schedulers_wake(p->schedulers, (struct sched_obj *)o, SCHED_CMD_CMD);
 }
@@ -110,7 +110,7 @@ static void sched_iteration(void *arg, struct object *o)
     struct parts *p = arg;
 
     if (strcmp(o->name, "default") == 0)
-        copy_number(p, &p->site->server->obj, SERVER_ATTR_scheduler_iteration, &o->attrs,
+        copy_number(p, &p->ctx->server->obj, SERVER_ATTR_scheduler_iteration, &o->attrs,
                     SCHED_ATTR_scheduler_iteration);
 }
 
@@ -130,7 +130,7 @@ static void sched_throughput(void *arg, struct object *o)
     log_event(LOGC_SCHED, LOGE_ADMIN, o->name,
               "'throughput_mode' is being deprecated, it is recommended to use 'job_run_wait'");
     attr_list_set_text(&o->attrs, SCHED_ATTR_job_run_wait, fast ? "runjob_hook" : "execjob_hook", NULL);
-    change_touch(p->site->change, &o->change, PART_ATTRS);
+    change_touch(p->ctx->change, &o->change, PART_ATTRS);
 }
 
 static void sched_run_wait(void *arg, struct object *o)
@@ -140,7 +140,7 @@ static void sched_run_wait(void *arg, struct object *o)
 
     attr_list_set_number(&o->attrs, SCHED_ATTR_throughput_mode, !wait || strcmp(wait, "execjob_hook") != 0,
                          NULL);
-    change_touch(p->site->change, &o->change, PART_ATTRS);
+    change_touch(p->ctx->change, &o->change, PART_ATTRS);
 }
 
 /* --- queue ------------------------------------------------------------------------------------------- */
@@ -166,15 +166,15 @@ static void server_sequence(void *arg, struct object *o)
     struct parts *p = arg;
     const struct value *v = attr_list_find(&o->attrs, SERVER_ATTR_max_job_sequence_id);
 
-    log_event(LOGC_SVR, LOGE_ADMIN, p->site->name, "svr_max_job_sequence_id %s %lld",
+    log_event(LOGC_SVR, LOGE_ADMIN, p->ctx->name, "svr_max_job_sequence_id %s %lld",
               v && !v->defaulted ? "set to val" : "reverting back to default val",
               (long long)attr_list_effective(&o->attrs, SERVER_ATTR_max_job_sequence_id));
-    server_obj_bound_seq(p->site->server, p->site->change);
+    server_obj_bound_seq(p->ctx->server, p->ctx->change);
 }
 
 static void say_number(struct parts *p, const struct object *o, int index, const char *text)
 {
-    log_event(LOGC_SVR, LOGE_ADMIN, p->site->name, "%s %lld", text,
+    log_event(LOGC_SVR, LOGE_ADMIN, p->ctx->name, "%s %lld", text,
               (long long)attr_list_effective(&o->attrs, index));
 }
 
@@ -195,17 +195,17 @@ static void server_history_time(void *arg, struct object *o)
 
     say_number(p, o, SERVER_ATTR_job_history_duration, "svr_history_duration set to val");
     if (keep_s > 0)
-        forget_ended(p, site_now_s(p->site) - keep_s);
+        forget_ended(p, server_ctx_now_s(p->ctx) - keep_s);
 }
 
 static void server_eligible(void *arg, struct object *o)
 {
     (void)o;
-    eligible_switched(((struct parts *)arg)->eligible);
+    eligible_time_switched(((struct parts *)arg)->eligible_time);
     wake(arg, SCHED_CMD_ELIGIBLE);
 }
 
-const struct edit_effect manage_effects[] = {
+const struct attr_edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_default_queue, check_default_queue, NULL},
     {OF_SERVER, SERVER_ATTR_max_job_sequence_id, check_sequence_max, server_sequence},
     {OF_SERVER, SERVER_ATTR_jobscript_max_size, check_script_max, NULL},
@@ -213,7 +213,7 @@ const struct edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_pbs_license_min, check_licenses, NULL},
     {OF_SERVER, SERVER_ATTR_pbs_license_max, check_licenses, NULL},
     {OF_SERVER, SERVER_ATTR_pbs_license_linger_time, check_licenses, NULL},
-    {OF_SERVER, EDIT_ANY, check_server_limits, NULL},
+    {OF_SERVER, ATTR_EDIT_ANY, check_server_limits, NULL},
     {OF_SERVER, SERVER_ATTR_scheduling, NULL, server_scheduling},
     {OF_SERVER, SERVER_ATTR_scheduler_iteration, NULL, server_iteration},
     {OF_SERVER, SERVER_ATTR_job_history_enable, NULL, server_history},
@@ -238,8 +238,8 @@ const struct edit_effect manage_effects[] = {
     {OF_NODE, NODE_ATTR_partition, check_node_partition, NULL},
     {OF_NODE, NODE_ATTR_queue, check_node_queue, NULL},
     {OF_NODE, NODE_ATTR_Mom, NULL, node_mom_set},
-    {OF_QUEUE, EDIT_ANY, check_queue, NULL},
+    {OF_QUEUE, ATTR_EDIT_ANY, check_queue, NULL},
     {OF_QUEUE, QUEUE_ATTR_started, NULL, queue_started},
-    {OF_QUEUE, EDIT_ANY, NULL, queue_altered},
+    {OF_QUEUE, ATTR_EDIT_ANY, NULL, queue_altered},
 };
 const size_t manage_effects_count = sizeof manage_effects / sizeof manage_effects[0];

@@ -17,12 +17,12 @@
 
 static struct object *server_find(struct parts *p, const char *name)
 {
-    return !*name || strcmp(name, p->site->name) == 0 ? &p->site->server->obj : NULL;
+    return !*name || strcmp(name, p->ctx->name) == 0 ? &p->ctx->server->obj : NULL;
 }
 
 static struct object *server_first(struct parts *p)
 {
-    return &p->site->server->obj;
+    return &p->ctx->server->obj;
 }
 
 static struct object *no_next(struct object *o)
@@ -33,14 +33,14 @@ static struct object *no_next(struct object *o)
 
 /* --- queue ------------------------------------------------------------------------------------------- */
 
-static int queue_create(struct parts *p, const char *name, const struct edit_change *c, size_t n,
+static int queue_create(struct parts *p, const char *name, const struct attr_edit_change *c, size_t n,
                         struct object **out, struct err *e)
 {
     struct queue *q;
 
     (void)c;
     (void)n;
-    if (queues_add(p->site->queues, name, &q, e) < 0)
+    if (queues_add(p->ctx->queues, name, &q, e) < 0)
         return -1;
     *out = &q->obj;
     return 0;
@@ -49,11 +49,11 @@ static int queue_create(struct parts *p, const char *name, const struct edit_cha
 static int queue_remove(struct parts *p, struct object *o, struct err *e)
 {
     struct queue *q = (struct queue *)o;
-    const struct node *n = nodes_find_of_queue(p->site->nodes, q->obj.name);
-    int64_t live = tally_jobs(p->site->tally, q, LIMIT_ALL, NULL, TALLY_LIVE);
+    const struct node *n = nodes_find_of_queue(p->ctx->nodes, q->obj.name);
+    int64_t live = limit_counts_jobs(p->ctx->limit_counts, q, LIMIT_ALL, NULL, LIMIT_COUNTS_LIVE);
 
     if (q->n_jobs)
-        return queues_remove(p->site->queues, q, e);
+        return queues_remove(p->ctx->queues, q, e);
     if (n)
         return err_set(e, PBSE_OBJBUSY, "Cannot delete busy object: node %s is for jobs of queue %s",
                        n->obj.name, q->obj.name);
@@ -61,19 +61,19 @@ static int queue_remove(struct parts *p, struct object *o, struct err *e)
         return err_set(e, PBSE_OBJBUSY, "queue %s waits for the scripts of %lld jobs", q->obj.name,
                        (long long)live);
     commit_remove_object(p->commit, o);
-    return queues_remove(p->site->queues, q, e);
+    return queues_remove(p->ctx->queues, q, e);
 }
 
 static struct object *queue_find(struct parts *p, const char *name)
 {
-    struct queue *q = queues_find(p->site->queues, name);
+    struct queue *q = queues_find(p->ctx->queues, name);
 
     return q ? &q->obj : NULL;
 }
 
 static struct object *queue_first(struct parts *p)
 {
-    struct queue *q = queues_first(p->site->queues);
+    struct queue *q = queues_first(p->ctx->queues);
 
     return q ? &q->obj : NULL;
 }
@@ -87,14 +87,14 @@ static struct object *queue_next(struct object *o)
 
 /* --- node -------------------------------------------------------------------------------------------- */
 
-static int node_create(struct parts *p, const char *name, const struct edit_change *c, size_t n,
+static int node_create(struct parts *p, const char *name, const struct attr_edit_change *c, size_t n,
                        struct object **out, struct err *e)
 {
     struct node *node;
 
     (void)c;
     (void)n;
-    if (nodes_add(p->site->nodes, name, &node, e) < 0)
+    if (nodes_add(p->ctx->nodes, name, &node, e) < 0)
         return -1;
     *out = &node->obj;
     return 0;
@@ -106,24 +106,24 @@ static int node_remove(struct parts *p, struct object *o, struct err *e)
 
     if (!n->uses && !n->parts) /* else it is refused */
         commit_remove_object(p->commit, o);
-    return nodes_remove(p->site->nodes, n, e);
+    return nodes_remove(p->ctx->nodes, n, e);
 }
 
 static void node_created(struct parts *p, struct object *o)
 {
-    node_report_adopt(p->site, p->services, (struct node *)o);
+    node_report_adopt(p->ctx, p->services, (struct node *)o);
 }
 
 static struct object *node_find(struct parts *p, const char *name)
 {
-    struct node *n = nodes_find(p->site->nodes, name);
+    struct node *n = nodes_find(p->ctx->nodes, name);
 
     return n ? &n->obj : NULL;
 }
 
 static struct object *node_first(struct parts *p)
 {
-    struct node *n = nodes_first(p->site->nodes);
+    struct node *n = nodes_first(p->ctx->nodes);
 
     return n ? &n->obj : NULL;
 }
@@ -136,7 +136,7 @@ static struct object *node_next(struct object *o)
 }
 
 /* Only being offline is a person's to say: "offline" sets it, "free" or taking it away clears it. */
-static int node_is_special(const struct edit_change *c, struct err *e)
+static int node_is_special(const struct attr_edit_change *c, struct err *e)
 {
     uint32_t bits = 0;
 
@@ -155,10 +155,10 @@ static void put_back(struct parts *p, struct node *n)
 {
     if (n->state & NODE_OFFLINE_BY_MOM)
         attr_list_unset(&n->obj.attrs, NODE_ATTR_comment);
-    node_set_state(p->site->nodes, n, 0, NODE_OFFLINE | NODE_OFFLINE_BY_MOM, site_now_s(p->site));
+    node_set_state(p->ctx->nodes, n, 0, NODE_OFFLINE | NODE_OFFLINE_BY_MOM, server_ctx_now_s(p->ctx));
 }
 
-static void node_change(struct parts *p, struct object *o, const struct edit_change *c)
+static void node_change(struct parts *p, struct object *o, const struct attr_edit_change *c)
 {
     struct node *n = (struct node *)o;
     uint32_t bits = 0;
@@ -166,22 +166,22 @@ static void node_change(struct parts *p, struct object *o, const struct edit_cha
     if (c->op != UNSET && states_node_parse(c->value, &bits, NULL) < 0)
         return; /* it was right a moment ago */
     if ((bits & NODE_OFFLINE) && c->op != DECR)
-        node_set_state(p->site->nodes, n, NODE_OFFLINE, 0, site_now_s(p->site));
+        node_set_state(p->ctx->nodes, n, NODE_OFFLINE, 0, server_ctx_now_s(p->ctx));
     else if (c->op == DECR ? bits & NODE_OFFLINE : c->op != INCR)
         put_back(p, n);
-    change_touch(p->site->change, &o->change, PART_HOT | PART_ATTRS);
+    change_touch(p->ctx->change, &o->change, PART_HOT | PART_ATTRS);
 }
 
 /* --- scheduler --------------------------------------------------------------------------------------- */
 
-static int sched_create(struct parts *p, const char *name, const struct edit_change *c, size_t n,
+static int sched_create(struct parts *p, const char *name, const struct attr_edit_change *c, size_t n,
                         struct object **out, struct err *e)
 {
     struct sched_obj *o;
 
     (void)c;
     (void)n;
-    if (scheds_add(p->site->scheds, name, &o, e) < 0)
+    if (scheds_add(p->ctx->scheds, name, &o, e) < 0)
         return -1;
     *out = &o->obj;
     return 0;
@@ -191,19 +191,19 @@ static int sched_remove(struct parts *p, struct object *o, struct err *e)
 {
     if (strcmp(o->name, "default") != 0)
         commit_remove_object(p->commit, o);
-    return scheds_remove(p->site->scheds, (struct sched_obj *)o, e);
+    return scheds_remove(p->ctx->scheds, (struct sched_obj *)o, e);
 }
 
 static struct object *sched_find(struct parts *p, const char *name)
 {
-    struct sched_obj *o = scheds_find(p->site->scheds, *name ? name : "default");
+    struct sched_obj *o = scheds_find(p->ctx->scheds, *name ? name : "default");
 
     return o ? &o->obj : NULL;
 }
 
 static struct object *sched_first(struct parts *p)
 {
-    return &scheds_first(p->site->scheds)->obj;
+    return &scheds_first(p->ctx->scheds)->obj;
 }
 
 static struct object *sched_next(struct object *o)

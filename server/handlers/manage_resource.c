@@ -17,7 +17,7 @@
 #include "strbuf.h"
 #include "type_list.h"
 
-static const char *value_of(const struct edit_change *c, size_t n, const char *name)
+static const char *value_of(const struct attr_edit_change *c, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
         if (strcasecmp(c[i].name, name) == 0)
@@ -25,7 +25,7 @@ static const char *value_of(const struct edit_change *c, size_t n, const char *n
     return NULL;
 }
 
-static int check_names(const struct edit_change *c, size_t n, struct err *e)
+static int check_names(const struct attr_edit_change *c, size_t n, struct err *e)
 {
     for (size_t i = 0; i < n; i++)
         if (strcasecmp(c[i].name, "type") != 0 && strcasecmp(c[i].name, "flag") != 0)
@@ -44,16 +44,16 @@ static bool names_it(const struct attr_list *l, int id)
 
 static int check_busy(struct parts *p, const struct resource *r, struct err *e)
 {
-    const char *what = NULL, *released = attr_list_text(&p->site->server->obj.attrs,
+    const char *what = NULL, *released = attr_list_text(&p->ctx->server->obj.attrs,
                                                         SERVER_ATTR_restrict_res_to_release_on_suspend);
 
-    for (struct job *j = jobs_first(p->site->jobs); j && !what; j = jobs_next(j))
+    for (struct job *j = jobs_first(p->ctx->jobs); j && !what; j = jobs_next(j))
         what = names_it(&j->obj.attrs, r->id) ? "job" : NULL;
-    for (struct node *n = nodes_first(p->site->nodes); n && !what; n = nodes_next(n))
+    for (struct node *n = nodes_first(p->ctx->nodes); n && !what; n = nodes_next(n))
         what = names_it(&n->obj.attrs, r->id) ? "node" : NULL;
-    for (struct queue *q = queues_first(p->site->queues); q && !what; q = queues_next(q))
+    for (struct queue *q = queues_first(p->ctx->queues); q && !what; q = queues_next(q))
         what = names_it(&q->obj.attrs, r->id) ? "queue" : NULL;
-    if (!what && (names_it(&p->site->server->obj.attrs, r->id) || list_contains(released, r->name)))
+    if (!what && (names_it(&p->ctx->server->obj.attrs, r->id) || list_contains(released, r->name)))
         what = "server";
     return what ? err_set(e, PBSE_RESCBUSY, "Resource busy on %s", what) : 0;
 }
@@ -67,7 +67,7 @@ static int check_counted(struct parts *p, const struct resource *r, const char *
 
     if (resource_flags_parse(flag, &flags, &ignored) < 0 || !((flags ^ r->flags) & COUNTED))
         return 0;
-    for (struct job *j = jobs_first(p->site->jobs); j; j = jobs_next(j))
+    for (struct job *j = jobs_first(p->ctx->jobs); j; j = jobs_next(j))
         if (!job_is_over(j) && names_it(&j->obj.attrs, r->id))
             return err_set(e, PBSE_RESCBUSY, "Resource busy on job %s", j->obj.name);
     return 0;
@@ -89,7 +89,7 @@ static void store(struct parts *p, const struct resource *r)
 /* PBS refuses only while a job asks for it. */
 static int check_requested(struct parts *p, const struct resource *r, struct err *e)
 {
-    for (struct job *j = jobs_first(p->site->jobs); j; j = jobs_next(j))
+    for (struct job *j = jobs_first(p->ctx->jobs); j; j = jobs_next(j))
         if (!job_is_over(j) && names_it(&j->obj.attrs, r->id))
             return err_set(e, PBSE_RESCBUSY, "Resource busy on job");
     return 0;
@@ -103,32 +103,32 @@ static void unset_values(struct parts *p, struct object *o, const struct resourc
 
     for (size_t i = 0; i < l->n; i++)
         if (l->v[i].kind == VALUE_AMOUNTS && resc_find(l->v[i].amounts, r->id) &&
-            attr_list_change(l, p->site->resources, l->v[i].tag, r->name, "", UNSET, NULL) == 0)
+            attr_list_change(l, p->ctx->resources, l->v[i].tag, r->name, "", UNSET, NULL) == 0)
             i = (size_t)-1; /* the list may be another now */
     if (had)
-        change_touch(p->site->change, &o->change, PART_ATTRS);
+        change_touch(p->ctx->change, &o->change, PART_ATTRS);
 }
 
 static void unset_everywhere(struct parts *p, const struct resource *r)
 {
-    struct object *server = &p->site->server->obj;
+    struct object *server = &p->ctx->server->obj;
     const char *released = attr_list_text(&server->attrs, SERVER_ATTR_restrict_res_to_release_on_suspend);
 
-    for (struct node *n = nodes_first(p->site->nodes); n; n = nodes_next(n))
+    for (struct node *n = nodes_first(p->ctx->nodes); n; n = nodes_next(n))
         unset_values(p, &n->obj, r);
-    for (struct queue *q = queues_first(p->site->queues); q; q = queues_next(q))
+    for (struct queue *q = queues_first(p->ctx->queues); q; q = queues_next(q))
         unset_values(p, &q->obj, r);
     unset_values(p, server, r);
     if (released && list_contains(released, r->name))
-        attr_list_change(&server->attrs, p->site->resources, SERVER_ATTR_restrict_res_to_release_on_suspend,
+        attr_list_change(&server->attrs, p->ctx->resources, SERVER_ATTR_restrict_res_to_release_on_suspend,
                          NULL, r->name, DECR, NULL);
 }
 
 /* The type that a removed resource of this name had; NULL: there was none. */
 static const struct value_type *type_before(struct parts *p, const char *name)
 {
-    for (int id = 0; id < resource_count(p->site->resources); id++) {
-        const struct resource *r = resource_get(p->site->resources, id);
+    for (int id = 0; id < resource_count(p->ctx->resources); id++) {
+        const struct resource *r = resource_get(p->ctx->resources, id);
 
         if (r->gone && strcasecmp(r->name, name) == 0)
             return r->type;
@@ -145,8 +145,8 @@ static void retype_amount(struct parts *p, struct attr_list *l, int index, const
 
     strbuf_init(&text, TEXT_MAX);
     if (was->format(was, attr_list_amount(l, index, r->id), &text) < 0 ||
-        attr_list_change(l, p->site->resources, index, r->name, strbuf_str(&text), SET, &ignored) < 0)
-        attr_list_change(l, p->site->resources, index, r->name, "", UNSET, &ignored);
+        attr_list_change(l, p->ctx->resources, index, r->name, strbuf_str(&text), SET, &ignored) < 0)
+        attr_list_change(l, p->ctx->resources, index, r->name, "", UNSET, &ignored);
     strbuf_fini(&text);
 }
 
@@ -154,26 +154,26 @@ static void retype_amount(struct parts *p, struct attr_list *l, int index, const
  * too stays, and what is not goes: an amount is never read in a type that it was not made in. */
 static void retype_past(struct parts *p, const struct resource *r, const struct value_type *was)
 {
-    for (struct job *j = jobs_first(p->site->jobs); j; j = jobs_next(j)) {
+    for (struct job *j = jobs_first(p->ctx->jobs); j; j = jobs_next(j)) {
         bool held = names_it(&j->obj.attrs, r->id);
 
         for (int index = 0; held && index < JOB_ATTR_COUNT; index++)
             if (attr_list_amount(&j->obj.attrs, index, r->id))
                 retype_amount(p, &j->obj.attrs, index, r, was);
         if (held)
-            change_touch(p->site->change, &j->obj.change, PART_NONE); /* the history keeps the text */
+            change_touch(p->ctx->change, &j->obj.change, PART_NONE); /* the history keeps the text */
     }
 }
 
 static int create(struct parts *p, const char *name, const char *type, const char *flag, struct err *e)
 {
-    const struct resource *r = resource_find(p->site->resources, name);
+    const struct resource *r = resource_find(p->ctx->resources, name);
 
     const struct value_type *was = type_before(p, name);
 
     if (r && !r->builtin)
         return err_set(e, PBSE_DUPLIST, "Duplicate entry in list");
-    if (resource_add(p->site->resources, name, type, flag, &r, e) < 0)
+    if (resource_add(p->ctx->resources, name, type, flag, &r, e) < 0)
         return -1;
     if (was && was != r->type)
         retype_past(p, r, was);
@@ -183,7 +183,7 @@ static int create(struct parts *p, const char *name, const char *type, const cha
 
 static int change(struct parts *p, const char *name, const char *type, const char *flag, struct err *e)
 {
-    const struct resource *r = resource_find(p->site->resources, name);
+    const struct resource *r = resource_find(p->ctx->resources, name);
 
     if (!r)
         return err_set(e, PBSE_UNKRESC, "Unknown resource: %s", name);
@@ -191,7 +191,7 @@ static int change(struct parts *p, const char *name, const char *type, const cha
         type = NULL; /* as the lines of print say it of a resource that is there */
     if ((type && check_busy(p, r, e) < 0) || (flag && check_counted(p, r, flag, e) < 0))
         return -1;
-    if (resource_set(p->site->resources, name, type, flag, e) < 0)
+    if (resource_set(p->ctx->resources, name, type, flag, e) < 0)
         return -1;
     store(p, r);
     return 0;
@@ -199,7 +199,7 @@ static int change(struct parts *p, const char *name, const char *type, const cha
 
 static int drop(struct parts *p, const char *name, struct err *e)
 {
-    const struct resource *r = resource_find(p->site->resources, name);
+    const struct resource *r = resource_find(p->ctx->resources, name);
 
     if (!r)
         return err_set(e, PBSE_UNKRESC, "Unknown resource: %s", name);
@@ -207,14 +207,14 @@ static int drop(struct parts *p, const char *name, struct err *e)
         return -1;
     if (!r->builtin)
         unset_everywhere(p, r);
-    if (resource_remove(p->site->resources, name, e) < 0)
+    if (resource_remove(p->ctx->resources, name, e) < 0)
         return -1;
     commit_drop_object(p->commit, "resource", name);
     return 0;
 }
 
-int manage_resource(struct parts *p, int command, const char *name, const struct edit_change *c, size_t n,
-                    struct err *e)
+int manage_resource(struct parts *p, int command, const char *name, const struct attr_edit_change *c,
+                    size_t n, struct err *e)
 {
     const char *type = value_of(c, n, "type"), *flag = value_of(c, n, "flag");
     int rc = -1;
@@ -231,9 +231,9 @@ int manage_resource(struct parts *p, int command, const char *name, const struct
         rc = change(p, name, type, flag, e);
     if (rc < 0)
         return -1;
-    change_touch(p->site->change, &p->site->server->obj.change, PART_NONE);
-    p->site->resources_changed = change_number(p->site->change);
-    resourcedef_write(p->site->resources, p->home);
+    change_touch(p->ctx->change, &p->ctx->server->obj.change, PART_NONE);
+    p->ctx->resources_changed = change_number(p->ctx->change);
+    resourcedef_write(p->ctx->resources, p->home);
     schedulers_wake_all(p->schedulers, SCHED_CMD_CONFIGURE);
     return 0;
 }

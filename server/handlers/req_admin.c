@@ -24,13 +24,13 @@ void req_shutdown(void *parts, struct request *r)
                       "there is no secondary server: PBS_PRIMARY and PBS_SECONDARY are not set for this one");
         return;
     }
-    log_event(LOGC_SVR, LOGE_SYSTEM, p->site->name, "Shutdown request from %s ", request_who(r));
+    log_event(LOGC_SVR, LOGE_SYSTEM, p->ctx->name, "Shutdown request from %s ", request_who(r));
     if (shutdown_is_for_other(p, a->manner)) {
         p->shutdown(p->shutdown_arg, a->manner);
         request_ok(r);
         return;
     }
-    log_event(LOGC_SVR, LOGE_SYSTEM, p->site->name, "Starting to shutdown the server, type is %s",
+    log_event(LOGC_SVR, LOGE_SYSTEM, p->ctx->name, "Starting to shutdown the server, type is %s",
               names[manner]);
     request_ok(r);
     p->shutdown(p->shutdown_arg, a->manner);

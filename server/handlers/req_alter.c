@@ -36,13 +36,13 @@ static void account(struct parts *p, const struct job *j, const struct alter_ask
 static void answer_failure(struct parts *p, struct request *r, const struct alter_ask *ask, size_t at,
                            const struct err *e)
 {
-    faults_answer(r, e,
-                  &(struct faults_ask){.site = p->site,
-                                       .of = OF_JOB,
-                                       .changes = ask->changes,
-                                       .n = ask->n,
-                                       .at = at,
-                                       .writer = {.level = ask->level}});
+    attrib_errors_answer(r, e,
+                         &(struct attrib_errors_ask){.ctx = p->ctx,
+                                                     .of = OF_JOB,
+                                                     .changes = ask->changes,
+                                                     .n = ask->n,
+                                                     .at = at,
+                                                     .writer = {.level = ask->level}});
 }
 
 /* What an alteration has found out on its way: whom the job shall run as, how targets of its dependencies
@@ -54,7 +54,7 @@ struct lookup {
     const struct err *why;         /* ... or why there is none */
     bool user_asked, past_asked;
     size_t n_past;
-    struct depend_past past[];
+    struct depend_history past[];
 };
 
 static void modify(struct lookup *known);
@@ -88,7 +88,7 @@ static void user_known(void *arg, const struct names_user *u, const struct err *
     modify(l);
 }
 
-static void past_known(void *arg, const struct depend_past *past, size_t n)
+static void past_known(void *arg, const struct depend_history *past, size_t n)
 {
     struct lookup *old = arg, *l = lookup_create(old->parts, old->request, n);
 
@@ -104,19 +104,19 @@ static void past_known(void *arg, const struct depend_past *past, size_t n)
 /* 1: the answer will call modify again; 0: there is nothing to ask. */
 static int look_up(struct lookup *l, const struct job *j, struct alter_ask *ask, struct err *e)
 {
-    char buf[IDENTITY_NAME_MAX];
+    char buf[JOB_IDENTITY_NAME_MAX];
     const char *user = alter_user(j, ask, buf);
     int rc = 0;
 
     if (!l->past_asked)
-        rc = depend_past_ask(l->parts->site, l->parts->reader, alter_depend(ask), past_known, l, e);
+        rc = depend_history_ask(l->parts->ctx, l->parts->store_reader, alter_depend(ask), past_known, l, e);
     if (rc != 0 || !user)
         return rc;
     ask->user = l->user ? l->user : names_find_user(l->parts->names, user);
     if (ask->user)
         return 0;
     if (l->user_asked)
-        return identity_unknown(user, l->why, e);
+        return job_identity_unknown(user, l->why, e);
     l->user_asked = true;
     names_ask_user(l->parts->names, user, user_known, l);
     return 1;
@@ -160,13 +160,13 @@ static void modify(struct lookup *l)
                             .client = request_client(r),
                             .past = l->past,
                             .n_past = l->n_past};
-    struct edit_change *c = NULL;
+    struct attr_edit_change *c = NULL;
     struct err e;
     struct job *j = req_find_whole(l->parts, r, a->job, &e);
     int rc = 0;
 
     if (!j) {
-        req_past_fail(l->parts, r, a->job, &e);
+        req_history_fail(l->parts, r, a->job, &e);
     } else if (!(c = req_changes(&a->attrs, &ask.n, false))) {
         request_failf(r, PBSE_SYSTEM, "no memory to alter %s", a->job);
     } else {
@@ -196,19 +196,19 @@ static int exchange_queues(struct parts *p, struct request *r, struct job *one, 
 
     if (one->queue == two->queue)
         return 0;
-    if (move_check(p->site, one, &there, e) < 0 || move_check(p->site, two, &back, e) < 0)
+    if (move_check(p->ctx, one, &there, e) < 0 || move_check(p->ctx, two, &back, e) < 0)
         return -1;
-    return move_job(p->site, one, &there, e) < 0 ? -1 : move_job(p->site, two, &back, e);
+    return move_job(p->ctx, one, &there, e) < 0 ? -1 : move_job(p->ctx, two, &back, e);
 }
 
 static void set_rank(struct parts *p, struct job *j, int64_t rank)
 {
     struct queue *q = j->queue;
 
-    jobs_leave_queue(p->site->jobs, j);
+    jobs_leave_queue(p->ctx->jobs, j);
     j->queue_rank = rank;
-    jobs_enter_queue(p->site->jobs, j, q);
-    jobs_touch(p->site->jobs, j, PART_HOT);
+    jobs_enter_queue(p->ctx->jobs, j, q);
+    jobs_touch(p->ctx->jobs, j, PART_HOT);
 }
 
 void req_order(void *parts, struct request *r)
@@ -242,8 +242,8 @@ void req_order(void *parts, struct request *r)
 static struct queue *queue_of(const struct parts *p, const struct destination *d, struct err *e)
 {
     const char *name =
-        *d->queue ? d->queue : attr_list_text(&p->site->server->obj.attrs, SERVER_ATTR_default_queue);
-    struct queue *q = name ? queues_find(p->site->queues, name) : NULL;
+        *d->queue ? d->queue : attr_list_text(&p->ctx->server->obj.attrs, SERVER_ATTR_default_queue);
+    struct queue *q = name ? queues_find(p->ctx->queues, name) : NULL;
 
     if (!q && !*d->queue)
         err_set(e, PBSE_QUENODFLT, "No default queue specified");
@@ -260,7 +260,7 @@ static int move(struct parts *p, struct request *r, struct job *j, const char *t
     if (jobid_parse_destination(text, &d, e) < 0)
         return -1;
     ask.to = queue_of(p, &d, e);
-    return ask.to ? move_job(p->site, j, &ask, e) : -1;
+    return ask.to ? move_job(p->ctx, j, &ask, e) : -1;
 }
 
 /* --- to another server */
@@ -282,7 +282,8 @@ static bool is_elsewhere(const struct parts *p, const char *text)
     struct destination d;
     struct err ignored;
 
-    return jobid_parse_destination(text, &d, &ignored) == 0 && *d.server && !site_is_named(p->site, d.server);
+    return jobid_parse_destination(text, &d, &ignored) == 0 && *d.server &&
+           !server_ctx_is_named(p->ctx, d.server);
 }
 
 static void move_away(struct parts *p, struct request *r, struct job *j, const char *text)
@@ -306,7 +307,7 @@ void req_move(void *parts, struct request *r)
     struct job *j = req_find_whole(p, r, a->job, &e);
 
     if (!j) {
-        req_past_fail(p, r, a->job, &e);
+        req_history_fail(p, r, a->job, &e);
         return;
     }
     if (is_elsewhere(p, a->text)) {
@@ -330,11 +331,11 @@ void req_locate(void *parts, struct request *r)
     struct parts *p = parts;
     const ifl_job_args *a = request_args(r);
     const char *gone = req_where(p, a->job);
-    ifl_text_result result = {.result = {.text = nothing}, .text = (char *)(gone ? gone : p->site->name)};
+    ifl_text_result result = {.result = {.text = nothing}, .text = (char *)(gone ? gone : p->ctx->name)};
     struct err e;
 
     if (gone || req_find_any_job(p, a->job, &e))
         request_reply(r, &result);
     else
-        req_past_locate(p, r, a->job, &e);
+        req_history_locate(p, r, a->job, &e);
 }

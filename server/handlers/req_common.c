@@ -21,8 +21,8 @@
 static void no_object(struct parts *p, const struct jobid *parsed, const char *id, struct err *e)
 {
     const struct job_key array = {parsed->key.seq, JOBID_NO_INDEX};
-    const struct job *j = parsed->form == JOBID_SUBJOB && site_is_named(p->site, parsed->server)
-                              ? jobs_find(p->site->jobs, array)
+    const struct job *j = parsed->form == JOBID_SUBJOB && server_ctx_is_named(p->ctx, parsed->server)
+                              ? jobs_find(p->ctx->jobs, array)
                               : NULL;
 
     if (j && j->array) {
@@ -52,14 +52,14 @@ const char *req_where(struct parts *p, const char *id)
     struct jobid parsed;
     const char *here;
 
-    if (jobid_parse(id, &parsed, NULL) < 0 || site_find_job(p->site, &parsed))
+    if (jobid_parse(id, &parsed, NULL) < 0 || server_ctx_find_job(p->ctx, &parsed))
         return NULL;
     snprintf(server, sizeof server, "%.*s", (int)strcspn(parsed.server, "."), parsed.server);
-    if (site_is_asked(p->site, &parsed))
-        snprintf(server, sizeof server, "%s", p->site->name);
+    if (server_ctx_is_asked(p->ctx, &parsed))
+        snprintf(server, sizeof server, "%s", p->ctx->name);
     jobid_format(name, parsed.key, parsed.form == JOBID_ARRAY, server);
-    here = notes_find(p->notes, "was", name);
-    return notes_find(p->notes, "gone", here ? here : name);
+    here = store_notes_find(p->store_notes, "was", name);
+    return store_notes_find(p->store_notes, "gone", here ? here : name);
 }
 
 struct job *req_find_any_job(struct parts *p, const char *id, struct err *e)
@@ -73,7 +73,7 @@ struct job *req_find_any_job(struct parts *p, const char *id, struct err *e)
         err_set(e, PBSE_IVALREQ, "Invalid request: %s names a range of subjobs", id);
         return NULL;
     }
-    j = site_find_job(p->site, &parsed);
+    j = server_ctx_find_job(p->ctx, &parsed);
     if (j && j->state != JOB_ARRIVING)
         return j;
     if (j)
@@ -86,7 +86,7 @@ struct job *req_find_any_job(struct parts *p, const char *id, struct err *e)
 struct job *req_find_arriving(struct parts *p, const struct request *r, const char *id)
 {
     struct jobid parsed;
-    struct job *j = jobid_parse(id, &parsed, NULL) == 0 ? site_find_job(p->site, &parsed) : NULL;
+    struct job *j = jobid_parse(id, &parsed, NULL) == 0 ? server_ctx_find_job(p->ctx, &parsed) : NULL;
 
     if (!j || j->state != JOB_ARRIVING)
         return NULL;
@@ -140,15 +140,16 @@ enum level req_level(const struct request *r)
     return client_sched(request_client(r)) ? LEVEL_SCHED : request_level(r);
 }
 
-struct edit_change *req_changes(const void *wire_attrops_list, size_t *n, bool unset)
+struct attr_edit_change *req_changes(const void *wire_attrops_list, size_t *n, bool unset)
 {
     const wire_attrops *list = wire_attrops_list;
-    struct edit_change *c = calloc(list->wire_attrops_len ? list->wire_attrops_len : 1, sizeof *c);
+    struct attr_edit_change *c = calloc(list->wire_attrops_len ? list->wire_attrops_len : 1, sizeof *c);
 
     for (u_int i = 0; c && i < list->wire_attrops_len; i++) {
         const wire_attrop *w = &list->wire_attrops_val[i];
 
-        c[i] = (struct edit_change){w->name, w->resource, w->value, unset ? UNSET : (enum batch_op)w->op};
+        c[i] =
+            (struct attr_edit_change){w->name, w->resource, w->value, unset ? UNSET : (enum batch_op)w->op};
     }
     *n = list->wire_attrops_len;
     return c;

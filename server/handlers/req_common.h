@@ -30,7 +30,7 @@ void req_ok_when_durable(struct parts *p, struct request *r);
 enum level req_level(const struct request *r);
 
 /* A request's attributes as changes: borrowed from it. NULL: no memory. The caller frees the array. */
-struct edit_change;
-struct edit_change *req_changes(const void *wire_attrops_list, size_t *n, bool unset);
+struct attr_edit_change;
+struct attr_edit_change *req_changes(const void *wire_attrops_list, size_t *n, bool unset);
 
 #endif

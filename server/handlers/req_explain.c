@@ -51,7 +51,7 @@ static void wait_end(struct wait *w)
 
 static bool may_see(const struct told *t, const char *name)
 {
-    const struct site *s = t->parts->site;
+    const struct server_ctx *s = t->parts->ctx;
     struct jobid id;
     struct err e;
     const struct job *j = jobid_parse(name, &id, &e) == 0 ? jobs_find_named(s->jobs, &id) : NULL;
@@ -179,7 +179,7 @@ static int find(struct parts *p, struct request *r, char name[JOBID_TEXT_MAX], c
     if (id.form == JOBID_JOB || id.form == JOBID_ARRAY)
         snprintf(name, JOBID_TEXT_MAX, "%s", (*of)->obj.name);
     else
-        jobid_format(name, id.key, false, p->site->name);
+        jobid_format(name, id.key, false, p->ctx->name);
     return 0;
 }
 
@@ -234,7 +234,7 @@ void req_explain(void *parts, struct request *r)
     struct err e;
 
     if (find(p, r, name, &j, &e) < 0)
-        req_past_fail(p, r, a->job, &e);
+        req_history_fail(p, r, a->job, &e);
     else if (ask(p, r, j, name, &e) < 0)
         request_fail(r, &e);
 }

@@ -26,7 +26,7 @@ struct question {
     bool remove;
     bool of_array; /* the array's row is asked for: a range has none, nor a subjob that never ran */
     char *range;   /* the name of a range; what it means is known when its array is */
-    req_past_fn *fn;
+    req_history_fn *fn;
     void *arg;
 };
 
@@ -103,7 +103,7 @@ static bool ask_array(struct question *q)
     if (q->of_array || q->key.index < 0)
         return false;
     q->of_array = true;
-    return reader_history_job(q->parts->reader, array, answered, q, &e) == 0;
+    return store_reader_history_job(q->parts->store_reader, array, answered, q, &e) == 0;
 }
 
 static void answered(void *arg, const struct history_row *rows, size_t n, const struct err *why)
@@ -116,15 +116,15 @@ static void answered(void *arg, const struct history_row *rows, size_t n, const 
     question_free(q);
 }
 
-int req_past_ask(struct parts *p, struct request *r, const char *id, bool remove, req_past_fn *fn, void *arg,
-                 struct err *e)
+int req_history_ask(struct parts *p, struct request *r, const char *id, bool remove, req_history_fn *fn,
+                    void *arg, struct err *e)
 {
     struct jobid parsed;
     struct question *q;
 
     if (jobid_parse(id, &parsed, e) < 0)
         return -1;
-    if (!p->reader || !site_is_asked(p->site, &parsed) || !server_obj_history(p->site->server))
+    if (!p->store_reader || !server_ctx_is_asked(p->ctx, &parsed) || !server_obj_history(p->ctx->server))
         return err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
     if (jobid_check_indices(&parsed, e) < 0)
         return -1;
@@ -142,7 +142,7 @@ int req_past_ask(struct parts *p, struct request *r, const char *id, bool remove
         question_free(q);
         return err_set(e, PBSE_SYSTEM, "no memory to ask for the history of %s", id);
     }
-    if (reader_history_job(p->reader, parsed.key, answered, q, e) == 0)
+    if (store_reader_history_job(p->store_reader, parsed.key, answered, q, e) == 0)
         return 0;
     question_free(q);
     return err_set(e, PBSE_SYSTEM, "the history of %s cannot be asked for now", id);
@@ -165,7 +165,7 @@ static void tell(void *arg, int code)
     free(f);
 }
 
-void req_past_fail(struct parts *p, struct request *r, const char *id, const struct err *e)
+void req_history_fail(struct parts *p, struct request *r, const char *id, const struct err *e)
 {
     struct failure *f = e->code == PBSE_UNKJOBID ? malloc(sizeof *f) : NULL;
     struct err ignored;
@@ -175,7 +175,7 @@ void req_past_fail(struct parts *p, struct request *r, const char *id, const str
         return;
     }
     *f = (struct failure){request_ref(r), *e};
-    if (req_past_ask(p, r, id, false, tell, f, &ignored) < 0)
+    if (req_history_ask(p, r, id, false, tell, f, &ignored) < 0)
         tell(f, PBSE_UNKJOBID);
 }
 
@@ -197,7 +197,7 @@ static void locate(void *arg, const struct history_row *rows, size_t n, const st
     free(f);
 }
 
-void req_past_locate(struct parts *p, struct request *r, const char *id, const struct err *e)
+void req_history_locate(struct parts *p, struct request *r, const char *id, const struct err *e)
 {
     struct failure *f = e->code == PBSE_UNKJOBID ? malloc(sizeof *f) : NULL;
     struct jobid parsed;
@@ -205,8 +205,9 @@ void req_past_locate(struct parts *p, struct request *r, const char *id, const s
 
     if (f)
         *f = (struct failure){request_ref(r), *e};
-    if (f && p->reader && jobid_parse(id, &parsed, &ignored) == 0 && site_is_asked(p->site, &parsed) &&
-        parsed.form != JOBID_RANGE && reader_history_job(p->reader, parsed.key, locate, f, &ignored) == 0)
+    if (f && p->store_reader && jobid_parse(id, &parsed, &ignored) == 0 &&
+        server_ctx_is_asked(p->ctx, &parsed) && parsed.form != JOBID_RANGE &&
+        store_reader_history_job(p->store_reader, parsed.key, locate, f, &ignored) == 0)
         return;
     request_fail(r, e);
     if (f)

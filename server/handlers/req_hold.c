@@ -21,10 +21,10 @@ static bool hold_by_checkpoint(struct parts *p, struct request *r, struct job *j
 {
     struct err e;
 
-    if (!job_is_placed(j) || checkpoint_may(p->checkpoint, j, &e) < 0 ||
+    if (!job_is_placed(j) || run_checkpoint_may(p->run_checkpoint, j, &e) < 0 ||
         parked_add(j, r, PARKED_HOLD, p->loop, &e) < 0)
         return false;
-    if (checkpoint_begin(p->checkpoint, j, &e) < 0)
+    if (run_checkpoint_begin(p->run_checkpoint, j, &e) < 0)
         parked_settle(j, PARKED_HOLD, &e);
     return true;
 }
@@ -38,10 +38,10 @@ static void change(struct parts *p, struct request *r, bool set)
     int64_t bits;
 
     if (!j) {
-        req_past_fail(p, r, a->job, &e);
+        req_history_fail(p, r, a->job, &e);
         return;
     }
-    if (words_hold_parse(letters, &bits, &e) < 0 || hold_bits_may((unsigned)bits, req_level(r), &e) < 0) {
+    if (words_hold_parse(letters, &bits, &e) < 0 || hold_types_may((unsigned)bits, req_level(r), &e) < 0) {
         request_fail(r, &e);
         return;
     }
@@ -50,8 +50,8 @@ static void change(struct parts *p, struct request *r, bool set)
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
               set ? "Holds %s set at request of %s" : "Holds %s released at request of %s", letters,
               request_who(r));
-    hold_bits_change(p->site, p->fsm, j, set ? (unsigned)bits : 0, set ? 0 : (unsigned)bits);
-    hold_comment(p->site, j, request_user(r), set);
+    hold_types_change(p->ctx, p->fsm, j, set ? (unsigned)bits : 0, set ? 0 : (unsigned)bits);
+    hold_comment(p->ctx, j, request_user(r), set);
     if (!set || !hold_by_checkpoint(p, r, j))
         req_ok_when_durable(p, r);
 }

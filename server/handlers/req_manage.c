@@ -29,7 +29,7 @@ struct task { /* one manager request under way */
     struct request *r;
     const ifl_manager_args *args;
     const struct manage_kind *kind;
-    struct edit_change *changes;
+    struct attr_edit_change *changes;
     size_t n;
     size_t at;       /* the change at fault */
     enum attr_of of; /* and the kind and way of writing, where there is one */
@@ -60,7 +60,7 @@ static void log_done(const struct task *t, const struct object *o, const char *w
 }
 
 /* Changes that the kind does itself are left out of `rest`. */
-static int sort_changes(struct task *t, struct edit_change *rest, size_t *n_rest, struct err *e)
+static int sort_changes(struct task *t, struct attr_edit_change *rest, size_t *n_rest, struct err *e)
 {
     *n_rest = 0;
     for (size_t i = 0; i < t->n; i++) {
@@ -84,7 +84,8 @@ static void change_specially(struct task *t, struct object *o)
 }
 
 /* Which of all changes rest[at] is: names are borrowed from one message, so they differ as pointers. */
-static size_t place_in_task(const struct task *t, const struct edit_change *rest, size_t n_rest, size_t at)
+static size_t place_in_task(const struct task *t, const struct attr_edit_change *rest, size_t n_rest,
+                            size_t at)
 {
     size_t i = 0;
 
@@ -110,7 +111,7 @@ static bool has_rights(const struct client *who)
     return client_is_root(who) || client_uid(who) == geteuid();
 }
 
-static int check_path(const struct task *t, const struct edit_change *c, struct err *e)
+static int check_path(const struct task *t, const struct attr_edit_change *c, struct err *e)
 {
     int attr = attr_def_find(t->of, c->name); /* names are written in any case */
     char real[PATH_MAX];
@@ -138,7 +139,7 @@ static int check_paths(struct task *t, struct err *e)
 
 /* The default of `scheduling` is for a further scheduler, which begins when an administrator says so. The default scheduler
  * has True, and gets it back. */
-static void unset_to_own_default(const struct object *o, struct edit_change list[], size_t n)
+static void unset_to_own_default(const struct object *o, struct attr_edit_change list[], size_t n)
 {
     for (size_t i = 0; o->kind->attrs == OF_SCHED && strcmp(o->name, "default") == 0 && i < n; i++)
         if (list[i].op == UNSET && attr_def_find(OF_SCHED, list[i].name) == SCHED_ATTR_scheduling) {
@@ -149,12 +150,12 @@ static void unset_to_own_default(const struct object *o, struct edit_change list
 
 static int edit_object(struct task *t, struct object *o, bool creating, struct err *e)
 {
-    struct edit_change *rest = calloc(t->n ? t->n : 1, sizeof *rest);
-    struct edit_ask ask = {.changes = rest,
-                           .writer = {.level = request_level(t->r), .creating = creating},
-                           .effects = manage_effects,
-                           .n_effects = manage_effects_count,
-                           .effect_arg = t->p};
+    struct attr_edit_change *rest = calloc(t->n ? t->n : 1, sizeof *rest);
+    struct attr_edit_ask ask = {.changes = rest,
+                                .writer = {.level = request_level(t->r), .creating = creating},
+                                .effects = manage_effects,
+                                .n_effects = manage_effects_count,
+                                .effect_arg = t->p};
     size_t at;
     int rc = -1;
 
@@ -164,7 +165,7 @@ static int edit_object(struct task *t, struct object *o, bool creating, struct e
         return err_set(e, PBSE_SYSTEM, "no memory to change %s", o->name);
     if (check_paths(t, e) == 0 && sort_changes(t, rest, &ask.n, e) == 0) {
         unset_to_own_default(o, rest, ask.n);
-        rc = ask.n ? edit_apply(t->p->site, o, &ask, &at, e) : 0;
+        rc = ask.n ? attr_edit_apply(t->p->ctx, o, &ask, &at, e) : 0;
         if (rc < 0)
             t->at = place_in_task(t, rest, ask.n, at);
         else
@@ -274,12 +275,12 @@ static int do_names(struct task *t, struct err *e)
 /* What a kind does itself cannot be tried like an attribute: beside the one at fault it is left out. */
 static void answer_failure(const struct task *t, const struct err *why)
 {
-    struct faults_ask ask = {.site = t->p->site,
-                             .of = t->of,
-                             .changes = t->changes,
-                             .n = t->kind ? t->n : 0,
-                             .at = t->at,
-                             .writer = {.level = request_level(t->r), .creating = t->creating}};
+    struct attrib_errors_ask ask = {.ctx = t->p->ctx,
+                                    .of = t->of,
+                                    .changes = t->changes,
+                                    .n = t->kind ? t->n : 0,
+                                    .at = t->at,
+                                    .writer = {.level = request_level(t->r), .creating = t->creating}};
 
     if (why->code == PBSE_PERM)
         request_log_unauthorized(t->r, t->kind ? t->kind->name : "resource", t->args->objname);
@@ -290,7 +291,7 @@ static void answer_failure(const struct task *t, const struct err *why)
         request_fail_attr(t->r, why, t->changes[t->at].name, t->changes[t->at].resource,
                           t->changes[t->at].value);
     else
-        faults_answer(t->r, why, &ask);
+        attrib_errors_answer(t->r, why, &ask);
 }
 
 void req_manage(void *parts, struct request *r)

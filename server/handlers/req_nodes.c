@@ -16,17 +16,17 @@ void req_release_nodes(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_job_text_args *a = request_args(r);
-    struct resize_ask ask = {.vnodes = a->text, .by = request_who(r)};
+    struct release_nodes_ask ask = {.vnodes = a->text, .by = request_who(r)};
     struct err e;
     struct job *j = req_find_job(p, r, a->job, &e);
 
     if (strncmp(a->extend, KEEP, sizeof KEEP - 1) == 0)
         ask.keep = a->extend + sizeof KEEP - 1;
     if (!j)
-        req_past_fail(p, r, a->job, &e);
+        req_history_fail(p, r, a->job, &e);
     else if (ask.keep && *a->text)
         request_failf(r, PBSE_IVALREQ, "either vnodes to release are named, or what is kept");
-    else if (resize_release(p->resize, j, &ask, &e) < 0)
+    else if (release_nodes_release(p->release_nodes, j, &ask, &e) < 0)
         request_fail(r, &e);
     else
         req_ok_when_durable(p, r);

@@ -8,7 +8,7 @@
 
 void req_track(void *parts, struct request *r)
 {
-    tracks_serve(((struct parts *)parts)->tracks, r);
+    track_request_serve(((struct parts *)parts)->track_request, r);
 }
 
 void req_regist_dep(void *parts, struct request *r)

@@ -93,7 +93,7 @@ static void ask_scheduler(struct parts *p, struct request *r, const struct targe
         return;
     }
     request_ref(r);
-    jobid_format(id, key, false, p->site->name);
+    jobid_format(id, key, false, p->ctx->name);
     if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_RUN_JOB, id}, scheduler_answered,
                        r, &e) < 0) {
         request_fail(r, &e);
@@ -115,14 +115,14 @@ static int start_job(struct parts *p, struct request *r, struct job *j, const ch
     char by[300];
 
     if (client_sched(request_client(r))) {
-        snprintf(by, sizeof by, "Scheduler@%s", p->site->name);
+        snprintf(by, sizeof by, "Scheduler@%s", p->ctx->name);
         ask.by = by;
     }
     if (runs_start(p->runs, j, &ask, e) < 0)
         return -1;
     if (ask.force || ask.unlimited) {
         run_comment_set_by_hand(j, ask.force ? location : NULL);
-        jobs_touch(p->site->jobs, j, PART_ATTRS);
+        jobs_touch(p->ctx->jobs, j, PART_ATTRS);
     }
     return 0;
 }
@@ -184,7 +184,7 @@ static void run_one(struct parts *p, struct request *r, struct req_many *m, cons
     } else if (!o) {
         req_many_known(m, err_set(&e, PBSE_NOSCHEDULER, "Could not contact Scheduler"), &e);
     } else {
-        jobid_format(id, key, false, p->site->name);
+        jobid_format(id, key, false, p->ctx->name);
         if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_RUN_JOB, id}, one_answered, m,
                            &e) < 0)
             req_many_known(m, -1, &e);
@@ -199,7 +199,7 @@ static void run_chosen(struct parts *p, struct request *r, struct req_subjobs *s
 
     for (t.index = idset_next(s->chosen, 0); m && t.index >= 0;
          t.index = idset_next(s->chosen, t.index + 1)) {
-        t.job = jobs_find(p->site->jobs, (struct job_key){s->array->key.seq, (int32_t)t.index});
+        t.job = jobs_find(p->ctx->jobs, (struct job_key){s->array->key.seq, (int32_t)t.index});
         if (t.job ? job_is_waiting(t.job) : array_map_get(s->array->array, t.index) == ARRAY_QUEUED)
             run_one(p, r, m, &t, location);
     }
@@ -217,7 +217,7 @@ static bool run_range(struct parts *p, struct request *r, const ifl_job_text_arg
     if (jobid_parse(a->job, &id, &e) < 0 || id.form != JOBID_RANGE)
         return false;
     if (req_subjobs_find(p, r, a->job, &s, &e) < 0) {
-        req_past_fail(p, r, a->job, &e);
+        req_history_fail(p, r, a->job, &e);
         return true;
     }
     if (idset_count(s.chosen) > RANGE_MAX)
@@ -240,9 +240,9 @@ void req_run(void *parts, struct request *r)
     if (run_range(p, r, a))
         return;
     if (find(p, r, &t, &e) < 0) {
-        req_past_fail(p, r, a->job, &e);
+        req_history_fail(p, r, a->job, &e);
     } else if (!names_vnodes(a->text)) {
-        if (t.job && admissible_waits(t.job, &e) < 0)
+        if (t.job && run_admission_waits(t.job, &e) < 0)
             request_fail(r, &e);
         else
             ask_scheduler(p, r, &t);
@@ -261,8 +261,8 @@ void req_run_async(void *parts, struct request *r)
     if (run_range(p, r, a))
         return;
     if (find(p, r, &t, &e) < 0)
-        req_past_fail(p, r, a->job, &e);
-    else if (!names_vnodes(a->text) && t.job && admissible_waits(t.job, &e) < 0)
+        req_history_fail(p, r, a->job, &e);
+    else if (!names_vnodes(a->text) && t.job && run_admission_waits(t.job, &e) < 0)
         request_fail(r, &e);
     else if (!names_vnodes(a->text))
         ask_scheduler(p, r, &t);

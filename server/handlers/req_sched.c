@@ -30,7 +30,7 @@ void req_preempt_jobs(void *parts, struct request *r)
     struct sched_obj *o = schedulers_object(p->schedulers, request_client(r));
 
     if (o)
-        preempts_serve(p->preempts, r, o);
+        preempt_jobs_serve(p->preempt_jobs, r, o);
     else
         request_failf(r, PBSE_INTERNAL,
                       "PBS server internal error: only the connection of a registered scheduler may preempt");
@@ -84,13 +84,13 @@ static int preempt_run(struct parts *p, struct request *r, struct sched_obj *o, 
     victims = victims_of(a);
     ask.victims = victims;
     ask.unlimited = schedulers_is_asked(p->schedulers, ask.job);
-    array = fresh && !ask.unlimited ? subjob_array(p->site->jobs, ask.job) : NULL;
+    array = fresh && !ask.unlimited ? subjob_array(p->ctx->jobs, ask.job) : NULL;
     if (array && arrays_may_start_more(array, e) < 0)
         rc = -1;
     else if (!victims)
         err_set(e, PBSE_SYSTEM, "no memory for %zu victims", ask.n_victims);
     else if (take_extend(a->extend, &ask.limit_s, e) == 0)
-        rc = plan_holds_make(p->plan_holds, &ask, e);
+        rc = plan_earmarks_make(p->plan_earmarks, &ask, e);
     free(victims);
     if (fresh && rc < 0)
         arrays_fold(p->arrays, ask.job);
@@ -118,14 +118,14 @@ void req_delete_hold(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_job_args *a = request_args(r);
-    struct hold_obj *h = holds_find(p->site->holds, a->job);
+    struct earmark_obj *h = earmarks_find(p->ctx->earmarks, a->job);
 
     if (req_level(r) < LEVEL_OPERATOR) {
         request_failf(r, PBSE_PERM, "Unauthorized Request : a hold is undone by operators and schedulers");
     } else if (!h) {
         request_failf(r, PBSE_UNKJOBID, "No room is held for %s", a->job);
     } else {
-        plan_holds_undo(p->plan_holds, h, "its end was asked for");
+        plan_earmarks_undo(p->plan_earmarks, h, "its end was asked for");
         req_ok_when_durable(p, r);
     }
 }
@@ -133,7 +133,7 @@ void req_delete_hold(void *parts, struct request *r)
 /* Root, a manager, or the user that the sched object names. */
 static bool may_register(struct parts *p, struct request *r, const char *name)
 {
-    struct sched_obj *o = scheds_find(p->site->scheds, name);
+    struct sched_obj *o = scheds_find(p->ctx->scheds, name);
     const char *user = o ? attr_list_text(&o->obj.attrs, SCHED_ATTR_sched_user) : NULL;
 
     return request_level(r) >= LEVEL_MANAGER ||

@@ -71,7 +71,7 @@ static void suspend(struct parts *p, struct request *r, struct job *j, const cha
         return;
     }
     log_event(LOGC_JOB, LOGE_ADMIN, j->obj.name, "%s job by %s", signal, request_who(r));
-    if (suspend_begin(p->suspend, j, suspender(r, signal), &e) < 0 ||
+    if (run_suspend_begin(p->run_suspend, j, suspender(r, signal), &e) < 0 ||
         parked_add(j, r, PARKED_SUSPEND, p->loop, &e) < 0)
         request_fail(r, &e);
 }
@@ -85,7 +85,7 @@ static void resume(struct parts *p, struct request *r, struct job *j, const char
         return;
     }
     log_event(LOGC_JOB, LOGE_ADMIN, j->obj.name, "%s job by %s", signal, request_who(r));
-    if (check_resume(j, signal, &e) < 0 || suspend_resume(p->suspend, j, false, &e) < 0 ||
+    if (check_resume(j, signal, &e) < 0 || run_suspend_resume(p->run_suspend, j, false, &e) < 0 ||
         parked_add(j, r, PARKED_RESUME, p->loop, &e) < 0)
         request_fail(r, &e);
 }
@@ -111,9 +111,9 @@ static void signal_one(struct parts *p, struct request *r, struct req_many *m, s
         return;
     }
     if (stops)
-        rc = suspend_begin(p->suspend, j, suspender(r, signal), &e);
+        rc = run_suspend_begin(p->run_suspend, j, suspender(r, signal), &e);
     else
-        rc = check_resume(j, signal, &e) < 0 ? -1 : suspend_resume(p->suspend, j, false, &e);
+        rc = check_resume(j, signal, &e) < 0 ? -1 : run_suspend_resume(p->run_suspend, j, false, &e);
     req_many_known(m, rc, &e);
 }
 
@@ -151,7 +151,7 @@ static void signal_subjobs(struct parts *p, struct request *r, const ifl_job_tex
     } else if (needs_operator && req_level(r) < LEVEL_OPERATOR) {
         request_failf(r, PBSE_PERM, "Unauthorized Request ");
     } else if (req_subjobs_find(p, r, a->job, &s, &e) < 0) {
-        req_past_fail(p, r, a->job, &e);
+        req_history_fail(p, r, a->job, &e);
     } else {
         signal_many(p, r, &s, a->text);
         req_subjobs_end(&s);
@@ -173,7 +173,7 @@ void req_signal(void *parts, struct request *r)
     }
     j = req_find_job(p, r, a->job, &e);
     if (!j)
-        req_past_fail(p, r, a->job, &e);
+        req_history_fail(p, r, a->job, &e);
     else if (!job_is_placed(j) || j->state == JOB_EXITING)
         request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
     else if (is_suspend(a->text))
@@ -210,7 +210,7 @@ static void tell_subjobs(struct parts *p, struct request *r, const ifl_message_a
     struct err e;
 
     if (req_subjobs_find(p, r, a->job, &s, &e) < 0) {
-        req_past_fail(p, r, a->job, &e);
+        req_history_fail(p, r, a->job, &e);
         return;
     }
     m = req_many_begin(r, PBSE_BADSTATE, "Request invalid for state of job");
@@ -237,7 +237,7 @@ void req_message(void *parts, struct request *r)
     }
     j = req_find_job(p, r, a->job, &e);
     if (!j)
-        req_past_fail(p, r, a->job, &e);
+        req_history_fail(p, r, a->job, &e);
     else if (!may_be_told(j))
         request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
     else

@@ -21,7 +21,7 @@ static const ifl_wanted *find_unknown(const struct parts *p, const struct status
         struct attr_select one;
         struct err e;
 
-        if (status_want(p->site, ask->of, &ask->wanted[i], 1, &one, &e) < 0)
+        if (status_want(p->ctx, ask->of, &ask->wanted[i], 1, &one, &e) < 0)
             return &ask->wanted[i];
         attr_select_fini(&one);
     }
@@ -36,7 +36,7 @@ static void serve(struct parts *p, struct request *r, const struct status_ask *a
     if (status_query_create(p->status, ask, &q, &e) < 0) {
         const ifl_wanted *unknown = find_unknown(p, ask);
 
-        criteria_destroy(ask->criteria);
+        select_criteria_destroy(ask->select_criteria);
         if (unknown)
             request_fail_attr(r, &e, unknown->name, unknown->resource, NULL);
         else
@@ -105,7 +105,7 @@ void req_status_hold(void *parts, struct request *r)
 /* A selection by what is kept from the caller would tell it by which jobs come back. NULL: there is none. */
 static const wire_attrop *find_private(const struct parts *p, struct request *r, const ifl_select_args *a)
 {
-    const struct attr_reader reader = status_reader(p->site, req_level(r), request_who(r));
+    const struct attr_reader reader = status_reader(p->ctx, req_level(r), request_who(r));
 
     for (size_t i = 0; reader.only_of && i < a->criteria.wire_attrops_len; i++) {
         const wire_attrop *w = &a->criteria.wire_attrops_val[i];
@@ -138,8 +138,8 @@ static void select_jobs(struct parts *p, struct request *r, bool names_only)
         request_fail_attr(r, &e, private->name, private->resource, private->value);
         return;
     }
-    if (criteria_create(p->site, a->criteria.wire_attrops_val, a->criteria.wire_attrops_len, &ask.criteria,
-                        &at, &e) < 0) {
+    if (select_criteria_create(p->ctx, a->criteria.wire_attrops_val, a->criteria.wire_attrops_len,
+                               &ask.select_criteria, &at, &e) < 0) {
         const wire_attrop *w = at < a->criteria.wire_attrops_len ? &a->criteria.wire_attrops_val[at] : NULL;
 
         request_fail_attr(r, &e, w ? w->name : NULL, w ? w->resource : NULL, w ? w->value : NULL);

@@ -61,7 +61,7 @@ static long mails_of(const char *text)
 /* Where the caller says nothing of mails, the server's default_qdel_arguments do. */
 static struct manner manner_of(const struct parts *p, const char *extend)
 {
-    const char *site = attr_list_text(&p->site->server->obj.attrs, SERVER_ATTR_default_qdel_arguments);
+    const char *site = attr_list_text(&p->ctx->server->obj.attrs, SERVER_ATTR_default_qdel_arguments);
 
     if (says(extend, NOMAIL))
         return (struct manner){.extend = extend};
@@ -98,9 +98,9 @@ static int delete_live(struct parts *p, struct request *r, struct job *j, struct
     if (says(m->extend, DELETEHISTORY))
         j->no_history = true;
     if (says(m->extend, FORCE))
-        removal_delete_now(p->removal, j);
+        run_removal_delete_now(p->run_removal, j);
     else
-        removal_delete(p->removal, j);
+        run_removal_delete(p->run_removal, j);
     return 0;
 }
 
@@ -124,7 +124,7 @@ static size_t size_of_range(const struct parts *p, const char *id)
     struct err e;
 
     if (jobid_parse(id, &parsed, &e) == 0 && parsed.form == JOBID_RANGE)
-        array = jobs_find(p->site->jobs, (struct job_key){parsed.key.seq, JOBID_NO_INDEX});
+        array = jobs_find(p->ctx->jobs, (struct job_key){parsed.key.seq, JOBID_NO_INDEX});
     return array && array->array ? array_map_size(array->array) : 0;
 }
 
@@ -237,7 +237,7 @@ static void delete_past(struct deletion *d, const char *id, bool remove)
     }
     *x = (struct past){d, id};
     d->open++;
-    if (req_past_ask(d->parts, d->request, id, remove, past_known, x, &e) < 0)
+    if (req_history_ask(d->parts, d->request, id, remove, past_known, x, &e) < 0)
         past_known(x, e.code);
 }
 
@@ -304,7 +304,7 @@ static void delete_single_past(struct parts *p, struct request *r, const char *i
         return;
     }
     *s = (struct single){p, request_ref(r)};
-    if (req_past_ask(p, r, id, true, single_known, s, &e) < 0)
+    if (req_history_ask(p, r, id, true, single_known, s, &e) < 0)
         single_known(s, e.code);
 }
 
@@ -319,7 +319,7 @@ void req_delete(void *parts, struct request *r)
     else if (e.code == PBSE_UNKJOBID && says(a->extend, DELETEHISTORY))
         delete_single_past(parts, r, a->job);
     else
-        req_past_fail(parts, r, a->job, &e);
+        req_history_fail(parts, r, a->job, &e);
 }
 
 /* Subjobs that run go back; the answer does not wait for them. */
@@ -335,8 +335,8 @@ static void rerun_some(struct parts *p, struct request *r, struct req_subjobs *s
             continue;
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Rerun at request of %s", request_who(r));
         if (force)
-            removal_requeue_now(p->removal, j);
-        else if (removal_requeue(p->removal, j, &e) < 0)
+            run_removal_requeue_now(p->run_removal, j);
+        else if (run_removal_requeue(p->run_removal, j, &e) < 0)
             continue;
         n++;
     }
@@ -355,7 +355,7 @@ static bool rerun_subjobs(struct parts *p, struct request *r, const ifl_job_args
     if (jobid_parse(a->job, &parsed, &e) < 0 || (parsed.form != JOBID_ARRAY && parsed.form != JOBID_RANGE))
         return false;
     if (req_subjobs_find(p, r, a->job, &s, &e) < 0) {
-        req_past_fail(p, r, a->job, &e);
+        req_history_fail(p, r, a->job, &e);
         return true;
     }
     rerun_some(p, r, &s, says(a->extend, FORCE));
@@ -367,7 +367,7 @@ static bool rerun_subjobs(struct parts *p, struct request *r, const ifl_job_args
 static int await_requeue(struct parts *p, struct request *r, struct job *j, struct err *e)
 {
     int64_t most_s =
-        attr_list_number(&p->site->server->obj.attrs, SERVER_ATTR_job_requeue_timeout, REQUEUE_TIMEOUT_S);
+        attr_list_number(&p->ctx->server->obj.attrs, SERVER_ATTR_job_requeue_timeout, REQUEUE_TIMEOUT_S);
     struct err late;
 
     err_set(&late, PBSE_INTERNAL, "Response timed out. Job rerun request still in progress for");
@@ -385,14 +385,14 @@ void req_rerun(void *parts, struct request *r)
         return;
     j = req_find_job(p, r, a->job, &e);
     if (!j) {
-        req_past_fail(p, r, a->job, &e);
+        req_history_fail(p, r, a->job, &e);
         return;
     }
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Rerun at request of %s", request_who(r));
     if (says(a->extend, FORCE) && j->run) {
-        removal_requeue_now(p->removal, j);
+        run_removal_requeue_now(p->run_removal, j);
         req_ok_when_durable(p, r);
-    } else if (removal_requeue(p->removal, j, &e) < 0 || await_requeue(p, r, j, &e) < 0) {
+    } else if (run_removal_requeue(p->run_removal, j, &e) < 0 || await_requeue(p, r, j, &e) < 0) {
         request_fail(r, &e);
     }
 }

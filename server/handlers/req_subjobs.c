@@ -40,7 +40,7 @@ static int check_rights(const struct req_subjobs *s, const struct request *r, co
 static struct job *find_array(struct parts *p, const struct jobid *id, const char *text, struct err *e)
 {
     const struct job_key key = {id->key.seq, JOBID_NO_INDEX};
-    struct job *j = site_is_asked(p->site, id) ? jobs_find(p->site->jobs, key) : NULL;
+    struct job *j = server_ctx_is_asked(p->ctx, id) ? jobs_find(p->ctx->jobs, key) : NULL;
 
     if (j && j->array && j->state != JOB_ARRIVING)
         return j;
@@ -88,16 +88,16 @@ static struct job *next_chosen(struct req_subjobs *s)
     int64_t i = s->at;
 
     while (!j && (i = idset_next(s->chosen, i + 1)) >= 0)
-        j = jobs_find(s->parts->site->jobs, (struct job_key){s->array->key.seq, (int32_t)i});
+        j = jobs_find(s->parts->ctx->jobs, (struct job_key){s->array->key.seq, (int32_t)i});
     return j;
 }
 
 static struct job *next_object(struct req_subjobs *s)
 {
-    struct job *j = subjob_next(s->parts->site->jobs, s->array, s->at);
+    struct job *j = subjob_next(s->parts->ctx->jobs, s->array, s->at);
 
     while (j && s->chosen && !idset_contains(s->chosen, (uint32_t)j->key.index))
-        j = subjob_next(s->parts->site->jobs, s->array, j->key.index);
+        j = subjob_next(s->parts->ctx->jobs, s->array, j->key.index);
     return j;
 }
 

@@ -62,8 +62,8 @@ static void ask_store(void *arg)
     const ifl_script_args *a = request_args(q->request);
     struct err e;
 
-    if (reader_script(q->parts->reader, q->key, a->offset, IFL_SCRIPT_PIECE, script_read, q->request, &e) <
-        0) {
+    if (store_reader_script(q->parts->store_reader, q->key, a->offset, IFL_SCRIPT_PIECE, script_read,
+                            q->request, &e) < 0) {
         request_fail(q->request, &e);
         request_unref(q->request);
     }

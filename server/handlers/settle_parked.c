@@ -58,7 +58,7 @@ static bool held_nodes(enum job_state s)
     return s == JOB_STARTING || s == JOB_RUNNING || s == JOB_EXITING;
 }
 
-void settle_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+void settle_parked_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct parts *p = arg;
 

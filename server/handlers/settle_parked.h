@@ -6,6 +6,6 @@
 #include "parts.h"
 
 /* job_listener_fn with the parts as argument; bound after claims are given back. */
-void settle_listen(void *parts, struct job *j, enum job_state from, enum job_event ev);
+void settle_parked_listen(void *parts, struct job *j, enum job_state from, enum job_event ev);
 
 #endif

@@ -46,7 +46,7 @@ static bool waits_for(const struct shutdown *s, const struct job *j)
 
 static void look(struct shutdown *s)
 {
-    for (const struct job *j = jobs_first(s->p->site->jobs); j; j = jobs_next(j))
+    for (const struct job *j = jobs_first(s->p->ctx->jobs); j; j = jobs_next(j))
         if (waits_for(s, j))
             return;
     if (s->moms)
@@ -84,7 +84,7 @@ static void requeue(struct shutdown *s, struct job *j)
 {
     struct err e;
 
-    if (removal_requeue(s->p->removal, j, &e) < 0)
+    if (run_removal_requeue(s->p->run_removal, j, &e) < 0)
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "runs on: %s", e.text);
 }
 
@@ -93,9 +93,9 @@ static void send_back_all(struct shutdown *s)
 {
     struct job *next;
 
-    for (struct job *j = jobs_first(s->p->site->jobs); j; j = next) {
+    for (struct job *j = jobs_first(s->p->ctx->jobs); j; j = next) {
         next = jobs_next(j);
-        if (job_is_placed(j) && checkpoint_begin(s->p->checkpoint, j, NULL) < 0)
+        if (job_is_placed(j) && run_checkpoint_begin(s->p->run_checkpoint, j, NULL) < 0)
             requeue(s, j);
     }
 }
@@ -112,11 +112,11 @@ void shutdown_not_saved(struct shutdown *s, struct job *j)
 static void tell_the_other(struct shutdown *s, int manner)
 {
     if (manner & (ALSO_SECONDARY | ONLY_SECONDARY))
-        pair_order(s->p->commit, "end");
+        failover_peer_order(s->p->commit, "end");
     else if (manner & IDLE_SECONDARY)
-        pair_order(s->p->commit, "idle");
+        failover_peer_order(s->p->commit, "idle");
     else
-        pair_leave(s->p->commit, s->p->site->epoch);
+        failover_peer_leave(s->p->commit, s->p->ctx->epoch);
 }
 
 bool shutdown_is_for_other(const struct parts *p, int manner)
@@ -138,7 +138,7 @@ void shutdown_begin(void *arg, int manner)
         schedulers_wake_all(s->p->schedulers, SCHED_CMD_QUIT);
     s->manner = manner & 0x0f;
     s->moms = manner & ALSO_MOMS;
-    s->p->site->server->terminating = true;
+    s->p->ctx->server->terminating = true;
     if (s->manner == SHUT_IMMEDIATE)
         send_back_all(s);
     look(s);

@@ -23,15 +23,15 @@
 #include "type_list.h"
 
 struct assign {
-    struct site *site;
+    struct server_ctx *ctx;
 };
 
-struct assign *assign_create(struct site *s)
+struct assign *assign_create(struct server_ctx *s)
 {
     struct assign *a = calloc(1, sizeof *a);
 
     if (a)
-        a->site = s;
+        a->ctx = s;
     return a;
 }
 
@@ -79,7 +79,7 @@ static int check_amounts(const struct assign *a, const struct node *n, const str
 {
     for (size_t i = 0; want && i < want->n; i++) {
         const struct value *v = &want->v[i];
-        const struct resource *r = resource_get(a->site->resources, v->tag);
+        const struct resource *r = resource_get(a->ctx->resources, v->tag);
         int64_t total, free_n;
 
         if (!(r->flags & (RESC_PER_NODE | RESC_FIRST_NODE)) || value_number(v) == 0)
@@ -95,13 +95,13 @@ static int check_amounts(const struct assign *a, const struct node *n, const str
 /* Holds that keep others out of the vnode altogether, or that somebody who wants it alone would keep out. */
 static int check_holds(const struct node *n, bool alone, struct err *e)
 {
-    for (const struct hold_part *p = n->parts; p; p = p->next)
+    for (const struct earmark_part *p = n->parts; p; p = p->next)
         if (!p->hold->off && (alone || p->alone))
             return err_set(e, PBSE_RESCUNAV, "node %s is held for job %s", n->obj.name, p->hold->obj.name);
     return 0;
 }
 
-static int check_node(const struct assign *a, const struct want *w, struct err *e)
+static int check_node(const struct assign *a, const struct run_demand *w, struct err *e)
 {
     const struct node *n = w->node;
     struct strbuf state;
@@ -127,7 +127,7 @@ static int check_node(const struct assign *a, const struct want *w, struct err *
 static int check_shared(const struct assign *a, const struct resc_list *want, const struct queue *q,
                         struct err *e)
 {
-    const struct server_obj *server = a->site->server;
+    const struct server_obj *server = a->ctx->server;
     const struct resc_list *offered =
         q ? attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_resources_available)
           : attr_list_amounts(&server->obj.attrs, SERVER_ATTR_resources_available);
@@ -135,12 +135,12 @@ static int check_shared(const struct assign *a, const struct resc_list *want, co
 
     for (size_t i = 0; want && offered && i < want->n; i++) {
         const struct value *v = &want->v[i], *total = resc_find(offered, v->tag);
-        const struct resource *r = resource_get(a->site->resources, v->tag);
+        const struct resource *r = resource_get(a->ctx->resources, v->tag);
         int64_t free_n;
 
         if (!total || !(r->flags & RESC_SUM))
             continue;
-        free_n = value_number(total) - amount_of(taken, r->id) - held_shared(a->site, q, r);
+        free_n = value_number(total) - amount_of(taken, r->id) - earmark_sums_shared(a->ctx, q, r);
         if (value_number(v) > free_n)
             return too_little(r, v, free_n, value_number(total), q ? q->obj.name : "the server", e);
     }
@@ -152,7 +152,7 @@ static const struct resc_list *asked_by(const struct job *j)
     return attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
 }
 
-static int check_all(const struct assign *a, const struct job *j, const struct want *w, size_t n,
+static int check_all(const struct assign *a, const struct job *j, const struct run_demand *w, size_t n,
                      struct err *e)
 {
     for (size_t i = 0; i < n; i++)
@@ -165,14 +165,14 @@ static int check_all(const struct assign *a, const struct job *j, const struct w
 
 int assign_check(struct assign *a, const struct job *j, const struct assign_ask *ask, struct err *e)
 {
-    struct want *w;
+    struct run_demand *w;
     size_t n;
     int rc;
 
-    if (wants_make(a->site, j, ask->where, &w, &n, e) < 0)
+    if (run_demands_make(a->ctx, j, ask->where, &w, &n, e) < 0)
         return -1;
     rc = ask->force ? 0 : check_all(a, j, w, n, e);
-    wants_free(w, n);
+    run_demands_free(w, n);
     return rc;
 }
 
@@ -184,9 +184,10 @@ static void show_state(struct assign *a, struct node *n)
     bool busy = n->n_uses && value_number(cpus) <= amount_of(n->assigned, RESC_ncpus);
     unsigned set = (busy ? NODE_JOB_BUSY : 0) | (n->n_exclusive ? NODE_JOB_EXCLUSIVE : 0);
 
-    node_set_state(a->site->nodes, n, set, (NODE_JOB_BUSY | NODE_JOB_EXCLUSIVE) & ~set, site_now_s(a->site));
-    change_touch(a->site->change, &n->obj.change, PART_NONE);
-    held_review(a->site, n);
+    node_set_state(a->ctx->nodes, n, set, (NODE_JOB_BUSY | NODE_JOB_EXCLUSIVE) & ~set,
+                   server_ctx_now_s(a->ctx));
+    change_touch(a->ctx->change, &n->obj.change, PART_NONE);
+    earmark_sums_review(a->ctx, n);
 }
 
 static void link_use(struct node_use *u)
@@ -201,12 +202,12 @@ static void link_use(struct node_use *u)
     u->job->uses = u;
 }
 
-static int use_node(struct assign *a, struct job *j, struct want *w, struct err *e)
+static int use_node(struct assign *a, struct job *j, struct run_demand *w, struct err *e)
 {
     struct node_use *u = calloc(1, sizeof *u);
     struct node *n = w->node;
 
-    if (!u || resc_add(&n->assigned, w->amounts, a->site->resources, 0, e) < 0) {
+    if (!u || resc_add(&n->assigned, w->amounts, a->ctx->resources, 0, e) < 0) {
         free(u);
         return err_set(e, PBSE_SYSTEM, "no memory for a claim");
     }
@@ -226,14 +227,14 @@ static void drop_use(struct assign *a, struct node_use *u)
     struct node_use **first = u->lent ? &n->lent : &n->uses, **last = u->lent ? &n->last_lent : &n->last_use;
 
     if (u->given_back) /* first: a sum of sizes does not go below nothing */
-        resc_add(&n->assigned, u->given_back, a->site->resources, 0, NULL);
-    resc_subtract(&n->assigned, u->amounts, a->site->resources, 0, NULL);
+        resc_add(&n->assigned, u->given_back, a->ctx->resources, 0, NULL);
+    resc_subtract(&n->assigned, u->amounts, a->ctx->resources, 0, NULL);
     *(u->prev ? &u->prev->next : first) = u->next;
     *(u->next ? &u->next->prev : last) = u->prev;
     n->n_uses -= !u->lent;
     n->n_exclusive -= u->exclusive && !u->paused;
     n->n_idle -= u->idle;
-    n->last_used_s = site_now_s(a->site);
+    n->last_used_s = server_ctx_now_s(a->ctx);
     resc_free(u->amounts);
     resc_free(u->given_back);
     free(u);
@@ -245,9 +246,9 @@ static void share_back(struct assign *a, struct job *j)
 {
     if (!j->shares_given)
         return;
-    resc_add(&a->site->server->assigned, j->shares_given, a->site->resources, RESC_SUM, NULL);
+    resc_add(&a->ctx->server->assigned, j->shares_given, a->ctx->resources, RESC_SUM, NULL);
     if (j->queue)
-        resc_add(&j->queue->assigned, j->shares_given, a->site->resources, RESC_SUM, NULL);
+        resc_add(&j->queue->assigned, j->shares_given, a->ctx->resources, RESC_SUM, NULL);
     resc_free(j->shares_given);
     j->shares_given = NULL;
 }
@@ -261,18 +262,18 @@ void assign_share(struct assign *a, struct job *j, bool take)
         return;
     j->shares = take;
     share_back(a, j); /* before anything is taken away, as in drop_use */
-    change(&a->site->server->assigned, asked_by(j), a->site->resources, RESC_SUM, NULL);
+    change(&a->ctx->server->assigned, asked_by(j), a->ctx->resources, RESC_SUM, NULL);
     if (j->queue)
-        change(&j->queue->assigned, asked_by(j), a->site->resources, RESC_SUM, NULL);
+        change(&j->queue->assigned, asked_by(j), a->ctx->resources, RESC_SUM, NULL);
 }
 
 int assign_claim(struct assign *a, struct job *j, const struct assign_ask *ask, struct err *e)
 {
-    struct want *w;
+    struct run_demand *w;
     size_t n;
     int rc = -1;
 
-    if (wants_make(a->site, j, ask->where, &w, &n, e) < 0)
+    if (run_demands_make(a->ctx, j, ask->where, &w, &n, e) < 0)
         return -1;
     if (!ask->force && check_all(a, j, w, n, e) < 0)
         goto out;
@@ -284,7 +285,7 @@ int assign_claim(struct assign *a, struct job *j, const struct assign_ask *ask, 
     assign_share(a, j, true);
     rc = 0;
 out:
-    wants_free(w, n);
+    run_demands_free(w, n);
     return rc;
 }
 
@@ -337,7 +338,7 @@ static struct resc_list *part_of(const struct assign *a, const struct resc_list 
         const struct value *v = &amounts->v[i];
         struct value copy;
 
-        if (only && !list_contains(only, resource_get(a->site->resources, v->tag)->name))
+        if (only && !list_contains(only, resource_get(a->ctx->resources, v->tag)->name))
             continue;
         if (value_dup(v, &copy) == 0)
             resc_put(&part, v->tag, copy, NULL);
@@ -350,9 +351,9 @@ static void share_some(struct assign *a, struct job *j, const char *only)
     if (!j->shares || j->shares_given)
         return;
     j->shares_given = part_of(a, asked_by(j), only);
-    resc_subtract(&a->site->server->assigned, j->shares_given, a->site->resources, RESC_SUM, NULL);
+    resc_subtract(&a->ctx->server->assigned, j->shares_given, a->ctx->resources, RESC_SUM, NULL);
     if (j->queue)
-        resc_subtract(&j->queue->assigned, j->shares_given, a->site->resources, RESC_SUM, NULL);
+        resc_subtract(&j->queue->assigned, j->shares_given, a->ctx->resources, RESC_SUM, NULL);
 }
 
 void assign_suspend(struct assign *a, struct job *j, const struct assign_gift *gift)
@@ -361,7 +362,7 @@ void assign_suspend(struct assign *a, struct job *j, const struct assign_gift *g
         if (u->given_back || u->idle)
             continue;
         u->given_back = part_of(a, u->amounts, gift->only);
-        resc_subtract(&u->node->assigned, u->given_back, a->site->resources, 0, NULL);
+        resc_subtract(&u->node->assigned, u->given_back, a->ctx->resources, 0, NULL);
         u->paused = u->exclusive && gift->vnodes;
         u->idle = gift->vnodes && !u->lent;
         u->node->n_exclusive -= u->paused;
@@ -408,7 +409,7 @@ int assign_resume(struct assign *a, struct job *j, bool force, struct err *e)
     for (struct node_use *u = j->uses; u; u = u->next_of_job) {
         if (!u->given_back && !u->idle)
             continue;
-        resc_add(&u->node->assigned, u->given_back, a->site->resources, 0, NULL);
+        resc_add(&u->node->assigned, u->given_back, a->ctx->resources, 0, NULL);
         resc_free(u->given_back);
         u->given_back = NULL;
         u->node->n_exclusive += u->paused;

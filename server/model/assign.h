@@ -11,9 +11,9 @@
 #include "node.h"
 
 struct assign;
-struct site;
+struct server_ctx;
 
-struct assign *assign_create(struct site *s);
+struct assign *assign_create(struct server_ctx *s);
 void assign_destroy(struct assign *a);
 
 /* How a run is claimed. */

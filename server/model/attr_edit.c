@@ -11,8 +11,8 @@
 #include "server_ctx.h"
 #include "type_list.h"
 
-int edit_check_nice(const struct site *s, const struct attr_list *l, int index, const char *resource,
-                    enum level level, struct err *e)
+int attr_edit_check_nice(const struct server_ctx *s, const struct attr_list *l, int index,
+                         const char *resource, enum level level, struct err *e)
 {
     const struct resource *nice;
     const struct value *v;
@@ -28,8 +28,8 @@ int edit_check_nice(const struct site *s, const struct attr_list *l, int index, 
 }
 
 /* Of what jobs use up, there is not less than nothing, and no bound below that. Jobs: wait/defaults.c, of all at once. */
-static int check_amount(const struct site *s, const struct attr_list *l, int index, const char *resource,
-                        struct err *e)
+static int check_amount(const struct server_ctx *s, const struct attr_list *l, int index,
+                        const char *resource, struct err *e)
 {
     const struct resource *r = resource ? resource_find(s->resources, resource) : NULL;
     const struct value *v = r && resource_is_consumable(r) ? attr_list_amount(l, index, r->id) : NULL;
@@ -40,7 +40,7 @@ static int check_amount(const struct site *s, const struct attr_list *l, int ind
                    attr_def_get((enum attr_of)l->of, index)->name, r->name);
 }
 
-static int apply_one(struct site *s, struct attr_list *l, const struct edit_change *c,
+static int apply_one(struct server_ctx *s, struct attr_list *l, const struct attr_edit_change *c,
                      const struct attr_writer *w, int *index, struct err *e)
 {
     const char *resource = c->resource && *c->resource ? c->resource : NULL;
@@ -53,11 +53,11 @@ static int apply_one(struct site *s, struct attr_list *l, const struct edit_chan
         return -1;
     if (l->of != OF_JOB && check_amount(s, l, *index, resource, e) < 0)
         return -1;
-    return edit_check_nice(s, l, *index, resource, w->level, e);
+    return attr_edit_check_nice(s, l, *index, resource, w->level, e);
 }
 
-int edit_try(struct site *s, enum attr_of of, const struct edit_change *c, const struct attr_writer *w,
-             struct err *e)
+int attr_edit_try(struct server_ctx *s, enum attr_of of, const struct attr_edit_change *c,
+                  const struct attr_writer *w, struct err *e)
 {
     struct attr_writer writer = *w;
     struct attr_list alone;
@@ -72,10 +72,10 @@ int edit_try(struct site *s, enum attr_of of, const struct edit_change *c, const
 }
 
 /* Which change an effect is about: n for none in particular. False: it is about none of them. */
-static bool concerns(const struct edit_effect *x, const int *indices, size_t n, size_t *at)
+static bool concerns(const struct attr_edit_effect *x, const int *indices, size_t n, size_t *at)
 {
     *at = n;
-    if (x->index == EDIT_ANY)
+    if (x->index == ATTR_EDIT_ANY)
         return n > 0;
     for (*at = 0; *at < n; ++*at)
         if (indices[*at] == x->index)
@@ -83,11 +83,11 @@ static bool concerns(const struct edit_effect *x, const int *indices, size_t n, 
     return false;
 }
 
-static int check_effects(const struct object *o, const struct attr_list *now, const struct edit_ask *ask,
+static int check_effects(const struct object *o, const struct attr_list *now, const struct attr_edit_ask *ask,
                          const int *indices, size_t *at, struct err *e)
 {
     for (size_t i = 0; i < ask->n_effects; i++) {
-        const struct edit_effect *x = &ask->effects[i];
+        const struct attr_edit_effect *x = &ask->effects[i];
 
         if (x->of == o->kind->attrs && x->check && concerns(x, indices, ask->n, at) &&
             x->check(ask->effect_arg, o, now, e) < 0)
@@ -96,12 +96,12 @@ static int check_effects(const struct object *o, const struct attr_list *now, co
     return 0;
 }
 
-static void after_effects(struct object *o, const struct edit_ask *ask, const int *indices)
+static void after_effects(struct object *o, const struct attr_edit_ask *ask, const int *indices)
 {
     size_t at;
 
     for (size_t i = 0; i < ask->n_effects; i++) {
-        const struct edit_effect *x = &ask->effects[i];
+        const struct attr_edit_effect *x = &ask->effects[i];
 
         if (x->of == o->kind->attrs && x->after && concerns(x, indices, ask->n, &at))
             x->after(ask->effect_arg, o);
@@ -118,30 +118,31 @@ static int check_variables(const struct attr_list *was, const struct attr_list *
         return 0;
     while ((word = list_next(&at, &n))) {
         count++;
-        if (n > EDIT_VARIABLE_BYTES)
+        if (n > ATTR_EDIT_VARIABLE_BYTES)
             return err_set(e, PBSE_BADATVAL, "Variable_List: %.*s is %zu bytes long; the most is %d",
                            (int)strcspn(word, "=,") < 64 ? (int)strcspn(word, "=,") : 64, word, n,
-                           EDIT_VARIABLE_BYTES);
+                           ATTR_EDIT_VARIABLE_BYTES);
     }
-    if (count <= EDIT_VARIABLES_MAX)
+    if (count <= ATTR_EDIT_VARIABLES_MAX)
         return 0;
     return err_set(e, PBSE_BADATVAL, "Variable_List has %zu variables; the most is %d", count,
-                   EDIT_VARIABLES_MAX);
+                   ATTR_EDIT_VARIABLES_MAX);
 }
 
-int edit_check_length(const struct attr_list *was, const struct attr_list *now, struct err *e)
+int attr_edit_check_length(const struct attr_list *was, const struct attr_list *now, struct err *e)
 {
     size_t n = attr_list_text_length(now);
 
     if (now->of == OF_JOB && check_variables(was, now, e) < 0)
         return -1;
-    if (n <= EDIT_TEXT_MAX || (was && n <= attr_list_text_length(was)))
+    if (n <= ATTR_EDIT_TEXT_MAX || (was && n <= attr_list_text_length(was)))
         return 0;
     return err_set(e, PBSE_BADATVAL, "the attributes would be %zu bytes long together; the most is %d", n,
-                   EDIT_TEXT_MAX);
+                   ATTR_EDIT_TEXT_MAX);
 }
 
-int edit_apply(struct site *s, struct object *o, const struct edit_ask *ask, size_t *at, struct err *e)
+int attr_edit_apply(struct server_ctx *s, struct object *o, const struct attr_edit_ask *ask, size_t *at,
+                    struct err *e)
 {
     int *indices = calloc(ask->n ? ask->n : 1, sizeof *indices);
     struct attr_list now;
@@ -154,7 +155,7 @@ int edit_apply(struct site *s, struct object *o, const struct edit_ask *ask, siz
     for (; *at < ask->n; ++*at)
         if (apply_one(s, &now, &ask->changes[*at], &ask->writer, &indices[*at], e) < 0)
             goto fail;
-    if (edit_check_length(&o->attrs, &now, e) < 0 || check_effects(o, &now, ask, indices, at, e) < 0)
+    if (attr_edit_check_length(&o->attrs, &now, e) < 0 || check_effects(o, &now, ask, indices, at, e) < 0)
         goto fail;
     attr_list_fini(&o->attrs);
     o->attrs = now;

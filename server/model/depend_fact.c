@@ -7,15 +7,17 @@
 
 #include "pbs_ifl.h"
 
-enum tie_met tie_met(enum depend_kind k, unsigned facts)
+enum depend_fact_met depend_fact_met(enum depend_kind k, unsigned facts)
 {
     if (k == DEPEND_AFTER)
-        return facts & TIE_STARTED ? TIE_MET : facts & TIE_OVER ? TIE_NEVER : TIE_LATER;
-    if (!(facts & TIE_OVER))
-        return TIE_LATER;
+        return facts & DEPEND_FACT_STARTED ? DEPEND_FACT_MET
+               : facts & DEPEND_FACT_OVER  ? DEPEND_FACT_NEVER
+                                           : DEPEND_FACT_LATER;
+    if (!(facts & DEPEND_FACT_OVER))
+        return DEPEND_FACT_LATER;
     if (k == DEPEND_AFTERANY)
-        return TIE_MET;
-    return !(facts & TIE_OK) == (k == DEPEND_AFTERNOTOK) ? TIE_MET : TIE_NEVER;
+        return DEPEND_FACT_MET;
+    return !(facts & DEPEND_FACT_OK) == (k == DEPEND_AFTERNOTOK) ? DEPEND_FACT_MET : DEPEND_FACT_NEVER;
 }
 
 /* A list as elements, which borrow from the text; one that cannot be read has none. */
@@ -39,7 +41,7 @@ static bool blocks(const struct depend *d)
     return depend_is_after(d->kind) || (d->kind == DEPEND_ON && d->count > 0);
 }
 
-bool tie_list_blocks(const char *list)
+bool depend_fact_list_blocks(const char *list)
 {
     struct elements l = read_list(list);
     bool yes = false;
@@ -50,7 +52,7 @@ bool tie_list_blocks(const char *list)
     return yes;
 }
 
-bool tie_list_has(const char *list, enum depend_kind k)
+bool depend_fact_list_has(const char *list, enum depend_kind k)
 {
     struct elements l = read_list(list);
     bool yes = false;
@@ -80,7 +82,7 @@ static void write_kind(const struct elements *l, enum depend_kind k, bool *first
     }
 }
 
-int tie_list_cut(const char *list, struct strbuf *out)
+int depend_fact_list_cut(const char *list, struct strbuf *out)
 {
     struct elements l = read_list(list);
 
@@ -94,7 +96,7 @@ int tie_list_cut(const char *list, struct strbuf *out)
     return strbuf_ok(out) ? 0 : -1;
 }
 
-int tie_list_join(const char *a, const char *b, struct strbuf *out)
+int depend_fact_list_join(const char *a, const char *b, struct strbuf *out)
 {
     struct elements one = read_list(a), two = read_list(b);
 
@@ -118,7 +120,8 @@ static bool waits_for(const struct elements *l, const struct depend *d)
     return false;
 }
 
-void tie_list_released(const char *old, const char *now, void (*fn)(void *arg, const char *job), void *arg)
+void depend_fact_list_released(const char *old, const char *now, void (*fn)(void *arg, const char *job),
+                               void *arg)
 {
     struct elements before = read_list(old), after = read_list(now);
 

@@ -12,27 +12,28 @@
 
 /* Facts only ever add up: what was true once, though the job has gone back into its queue since, goes on counting. */
 enum tie_fact {
-    TIE_STARTED = 1, /* it has run, or runs */
-    TIE_OVER = 2,
-    TIE_OK = 4, /* it is over with exit status 0 */
-    TIE_CUT = 8 /* it does not want what its list at the other server says that it waits for */
+    DEPEND_FACT_STARTED = 1, /* it has run, or runs */
+    DEPEND_FACT_OVER = 2,
+    DEPEND_FACT_OK = 4, /* it is over with exit status 0 */
+    DEPEND_FACT_CUT = 8 /* it does not want what its list at the other server says that it waits for */
 };
 
-enum tie_met { TIE_LATER, TIE_MET, TIE_NEVER };
+enum depend_fact_met { DEPEND_FACT_LATER, DEPEND_FACT_MET, DEPEND_FACT_NEVER };
 
 /* What waits for a job by "after..." kind k: is that satisfied by these facts? */
-enum tie_met tie_met(enum depend_kind k, unsigned facts);
+enum depend_fact_met depend_fact_met(enum depend_kind k, unsigned facts);
 
 /* Does the job that has this list have to wait? */
-bool tie_list_blocks(const char *list);
-bool tie_list_has(const char *list, enum depend_kind k);
+bool depend_fact_list_blocks(const char *list);
+bool depend_fact_list_has(const char *list, enum depend_kind k);
 
 /* Append what of the list stays when the job gives up to wait: the jobs that wait for it. -1: no memory. */
-int tie_list_cut(const char *list, struct strbuf *out);
+int depend_fact_list_cut(const char *list, struct strbuf *out);
 /* Append two lists as one, by kind as PBS shows them. NULL is none. -1: no memory. */
-int tie_list_join(const char *a, const char *b, struct strbuf *out);
+int depend_fact_list_join(const char *a, const char *b, struct strbuf *out);
 
 /* Each job (as it is named) that the old list waits for, and the new one not any more. */
-void tie_list_released(const char *old, const char *now, void (*fn)(void *arg, const char *job), void *arg);
+void depend_fact_list_released(const char *old, const char *now, void (*fn)(void *arg, const char *job),
+                               void *arg);
 
 #endif

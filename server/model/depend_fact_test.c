@@ -13,41 +13,41 @@ static void facts_say_whether_a_tie_is_satisfied(void **state)
     static const struct {
         enum depend_kind kind;
         unsigned facts;
-        enum tie_met met;
+        enum depend_fact_met met;
     } rows[] = {
-        {DEPEND_AFTER, 0, TIE_LATER},
-        {DEPEND_AFTER, TIE_STARTED, TIE_MET},
-        {DEPEND_AFTER, TIE_OVER, TIE_NEVER}, /* deleted before it ran */
-        {DEPEND_AFTER, TIE_OVER | TIE_STARTED, TIE_MET},
-        {DEPEND_AFTEROK, TIE_STARTED, TIE_LATER},
-        {DEPEND_AFTEROK, TIE_OVER | TIE_OK | TIE_STARTED, TIE_MET},
-        {DEPEND_AFTEROK, TIE_OVER | TIE_STARTED, TIE_NEVER},
-        {DEPEND_AFTERNOTOK, TIE_STARTED, TIE_LATER},
-        {DEPEND_AFTERNOTOK, TIE_OVER | TIE_STARTED, TIE_MET},
-        {DEPEND_AFTERNOTOK, TIE_OVER, TIE_MET},
-        {DEPEND_AFTERNOTOK, TIE_OVER | TIE_OK | TIE_STARTED, TIE_NEVER},
-        {DEPEND_AFTERANY, 0, TIE_LATER},
-        {DEPEND_AFTERANY, TIE_CUT | TIE_STARTED, TIE_LATER},
-        {DEPEND_AFTERANY, TIE_OVER, TIE_MET},
-        {DEPEND_AFTERANY, TIE_OVER | TIE_OK | TIE_STARTED, TIE_MET},
+        {DEPEND_AFTER, 0, DEPEND_FACT_LATER},
+        {DEPEND_AFTER, DEPEND_FACT_STARTED, DEPEND_FACT_MET},
+        {DEPEND_AFTER, DEPEND_FACT_OVER, DEPEND_FACT_NEVER}, /* deleted before it ran */
+        {DEPEND_AFTER, DEPEND_FACT_OVER | DEPEND_FACT_STARTED, DEPEND_FACT_MET},
+        {DEPEND_AFTEROK, DEPEND_FACT_STARTED, DEPEND_FACT_LATER},
+        {DEPEND_AFTEROK, DEPEND_FACT_OVER | DEPEND_FACT_OK | DEPEND_FACT_STARTED, DEPEND_FACT_MET},
+        {DEPEND_AFTEROK, DEPEND_FACT_OVER | DEPEND_FACT_STARTED, DEPEND_FACT_NEVER},
+        {DEPEND_AFTERNOTOK, DEPEND_FACT_STARTED, DEPEND_FACT_LATER},
+        {DEPEND_AFTERNOTOK, DEPEND_FACT_OVER | DEPEND_FACT_STARTED, DEPEND_FACT_MET},
+        {DEPEND_AFTERNOTOK, DEPEND_FACT_OVER, DEPEND_FACT_MET},
+        {DEPEND_AFTERNOTOK, DEPEND_FACT_OVER | DEPEND_FACT_OK | DEPEND_FACT_STARTED, DEPEND_FACT_NEVER},
+        {DEPEND_AFTERANY, 0, DEPEND_FACT_LATER},
+        {DEPEND_AFTERANY, DEPEND_FACT_CUT | DEPEND_FACT_STARTED, DEPEND_FACT_LATER},
+        {DEPEND_AFTERANY, DEPEND_FACT_OVER, DEPEND_FACT_MET},
+        {DEPEND_AFTERANY, DEPEND_FACT_OVER | DEPEND_FACT_OK | DEPEND_FACT_STARTED, DEPEND_FACT_MET},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assert_int_equal(tie_met(rows[i].kind, rows[i].facts), rows[i].met);
+        assert_int_equal(depend_fact_met(rows[i].kind, rows[i].facts), rows[i].met);
 }
 
 static void a_list_blocks_by_what_it_waits_for_and_by_a_count(void **state)
 {
     (void)state;
-    assert_true(tie_list_blocks("after:1.a@a"));
-    assert_true(tie_list_blocks("beforeok:1.a@a,on:1"));
-    assert_false(tie_list_blocks("on:0,before:1.a@a"));
-    assert_false(tie_list_blocks("beforeany:1.a@a:2.a@a"));
-    assert_false(tie_list_blocks(""));
-    assert_false(tie_list_blocks(NULL));
-    assert_true(tie_list_has("afterok:1.a,runone:2.a", DEPEND_RUNONE));
-    assert_false(tie_list_has("afterok:1.a", DEPEND_RUNONE));
+    assert_true(depend_fact_list_blocks("after:1.a@a"));
+    assert_true(depend_fact_list_blocks("beforeok:1.a@a,on:1"));
+    assert_false(depend_fact_list_blocks("on:0,before:1.a@a"));
+    assert_false(depend_fact_list_blocks("beforeany:1.a@a:2.a@a"));
+    assert_false(depend_fact_list_blocks(""));
+    assert_false(depend_fact_list_blocks(NULL));
+    assert_true(depend_fact_list_has("afterok:1.a,runone:2.a", DEPEND_RUNONE));
+    assert_false(depend_fact_list_has("afterok:1.a", DEPEND_RUNONE));
 }
 
 static void what_is_cut_is_what_it_waits_for(void **state)
@@ -56,10 +56,10 @@ static void what_is_cut_is_what_it_waits_for(void **state)
 
     (void)state;
     strbuf_init(&out, 4096);
-    assert_int_equal(tie_list_cut("afterok:1.a@a:2.a@a,beforeok:3.a@a,on:2,after:4.a@a", &out), 0);
+    assert_int_equal(depend_fact_list_cut("afterok:1.a@a:2.a@a,beforeok:3.a@a,on:2,after:4.a@a", &out), 0);
     assert_string_equal(strbuf_str(&out), "beforeok:3.a@a");
     strbuf_reset(&out);
-    assert_int_equal(tie_list_cut("afterok:1.a@a", &out), 0);
+    assert_int_equal(depend_fact_list_cut("afterok:1.a@a", &out), 0);
     assert_string_equal(strbuf_str(&out), "");
     strbuf_fini(&out);
 }
@@ -70,10 +70,11 @@ static void two_lists_are_shown_as_one(void **state)
 
     (void)state;
     strbuf_init(&out, 4096);
-    assert_int_equal(tie_list_join("afterok:1.b@b,before:2.b@b", "after:7.a@a,afterok:8.a@a,on:2", &out), 0);
+    assert_int_equal(
+        depend_fact_list_join("afterok:1.b@b,before:2.b@b", "after:7.a@a,afterok:8.a@a,on:2", &out), 0);
     assert_string_equal(strbuf_str(&out), "after:7.a@a,afterok:1.b@b:8.a@a,before:2.b@b,on:2");
     strbuf_reset(&out);
-    assert_int_equal(tie_list_join(NULL, "", &out), 0);
+    assert_int_equal(depend_fact_list_join(NULL, "", &out), 0);
     assert_string_equal(strbuf_str(&out), "");
     strbuf_fini(&out);
 }
@@ -96,11 +97,11 @@ static void what_a_new_list_lacks_is_released(void **state)
     struct names x = {0};
 
     (void)state;
-    tie_list_released("afterok:1.a@a:2.a@a,beforeok:3.a@a,after:12[].a@a", "afterok:2.a@a", note, &x);
+    depend_fact_list_released("afterok:1.a@a:2.a@a,beforeok:3.a@a,after:12[].a@a", "afterok:2.a@a", note, &x);
     assert_int_equal(x.n, 2);
     assert_string_equal(x.v[0], "1.a");
     assert_string_equal(x.v[1], "12[].a");
-    tie_list_released(NULL, "afterok:2.a@a", note, &x);
+    depend_fact_list_released(NULL, "afterok:2.a@a", note, &x);
     assert_int_equal(x.n, 2);
 }
 

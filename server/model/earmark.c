@@ -10,10 +10,10 @@
 
 #include "pbs_error.h"
 
-struct holds {
+struct earmarks {
     struct change *change;
-    struct hold_obj *table;
-    holds_room_fn *room;
+    struct earmark_obj *table;
+    earmarks_room_fn *room;
     void *room_arg;
 };
 
@@ -26,29 +26,29 @@ static void hold_destroy(struct object *o)
 const struct object_kind hold_kind = {
     .kind = CHANGE_HOLD, .name = "hold", .attrs = OF_HOLD, .destroy = hold_destroy};
 
-struct holds *holds_create(struct change *c)
+struct earmarks *earmarks_create(struct change *c)
 {
-    struct holds *hs = calloc(1, sizeof *hs);
+    struct earmarks *hs = calloc(1, sizeof *hs);
 
     if (hs)
         hs->change = c;
     return hs;
 }
 
-void holds_destroy(struct holds *hs)
+void earmarks_destroy(struct earmarks *hs)
 {
     if (!hs)
         return;
     while (hs->table)
-        holds_remove(hs, hs->table);
+        earmarks_remove(hs, hs->table);
     free(hs);
 }
 
-int holds_add(struct holds *hs, const char *name, struct hold_obj **out, struct err *e)
+int earmarks_add(struct earmarks *hs, const char *name, struct earmark_obj **out, struct err *e)
 {
-    struct hold_obj *h;
+    struct earmark_obj *h;
 
-    if (holds_find(hs, name))
+    if (earmarks_find(hs, name))
         return err_set(e, PBSE_JOBEXIST, "room is held for %s already", name);
     h = calloc(1, sizeof *h);
     if (!h || object_init(&h->obj, &hold_kind, name) < 0) {
@@ -61,7 +61,7 @@ int holds_add(struct holds *hs, const char *name, struct hold_obj **out, struct 
     return 0;
 }
 
-void holds_remove(struct holds *hs, struct hold_obj *h)
+void earmarks_remove(struct earmarks *hs, struct earmark_obj *h)
 {
     change_gone(hs->change, &h->obj.change, h->obj.name);
     HASH_DEL(hs->table, h);
@@ -69,31 +69,31 @@ void holds_remove(struct holds *hs, struct hold_obj *h)
     object_unref(&h->obj);
 }
 
-struct hold_obj *holds_find(const struct holds *hs, const char *name)
+struct earmark_obj *earmarks_find(const struct earmarks *hs, const char *name)
 {
-    struct hold_obj *h;
+    struct earmark_obj *h;
 
     HASH_FIND_STR(hs->table, name, h);
     return h;
 }
 
-struct hold_obj *holds_first(const struct holds *hs)
+struct earmark_obj *earmarks_first(const struct earmarks *hs)
 {
     return hs->table;
 }
 
-struct hold_obj *holds_next(const struct hold_obj *h)
+struct earmark_obj *earmarks_next(const struct earmark_obj *h)
 {
     return h->hh.next;
 }
 
-void holds_on_room(struct holds *hs, holds_room_fn *fn, void *arg)
+void earmarks_on_room(struct earmarks *hs, earmarks_room_fn *fn, void *arg)
 {
     hs->room = fn;
     hs->room_arg = arg;
 }
 
-void holds_tell_room(const struct holds *hs, struct hold_obj *h)
+void earmarks_tell_room(const struct earmarks *hs, struct earmark_obj *h)
 {
     if (hs->room)
         hs->room(hs->room_arg, h);

@@ -19,24 +19,25 @@ static int64_t amount_of(const struct resc_list *l, int id)
     return value_number(resc_find(l, id));
 }
 
-bool held_is_memory(const struct resource *r)
+bool earmark_sums_is_memory(const struct resource *r)
 {
     return r->id == RESC_mem || r->id == RESC_vmem || r->id == RESC_hbmem || r->id == RESC_accelerator_memory;
 }
 
-bool held_method_frees(const struct site *s, const struct job *j, enum method_id m, const struct resource *r)
+bool earmark_sums_method_frees(const struct server_ctx *s, const struct job *j, enum method_id m,
+                               const struct resource *r)
 {
     const char *only = attr_list_text(&s->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend);
 
     if (!preempt_method_row(m)->keeps_memory)
         return m != METHOD_NONE &&
                m != METHOD_RELEASE; /* of a part it is not known which of what is shared goes */
-    if (held_is_memory(r) && (!only || (j->queue && queue_is_gang(j->queue))))
+    if (earmark_sums_is_memory(r) && (!only || (j->queue && queue_is_gang(j->queue))))
         return false;
     return !only || list_contains(only, r->name);
 }
 
-bool held_is_offered(const struct job *j, const struct node *n)
+bool earmark_sums_is_offered(const struct job *j, const struct node *n)
 {
     const char *at = j->preempt ? j->preempt->offer : NULL;
     size_t len = strlen(n->obj.name);
@@ -47,7 +48,7 @@ bool held_is_offered(const struct job *j, const struct node *n)
     return false;
 }
 
-enum method_id held_method_of(const struct job *j)
+enum method_id earmark_sums_method_of(const struct job *j)
 {
     if (j->state == JOB_EXITING || j->intent != INTENT_NONE)
         return METHOD_DELETE;
@@ -56,12 +57,12 @@ enum method_id held_method_of(const struct job *j)
     return j->preempt->method ? j->preempt->method : preempt_methods_first(&j->preempt->left);
 }
 
-int64_t held_would_free(const struct site *s, const struct node_use *u, enum method_id m,
-                        const struct resource *r)
+int64_t earmark_sums_would_free(const struct server_ctx *s, const struct node_use *u, enum method_id m,
+                                const struct resource *r)
 {
     if (m == METHOD_RELEASE)
-        return held_is_offered(u->job, u->node) ? amount_of(u->amounts, r->id) : 0;
-    if (!held_method_frees(s, u->job, m, r) || (m == METHOD_SUSPEND && u->given_back))
+        return earmark_sums_is_offered(u->job, u->node) ? amount_of(u->amounts, r->id) : 0;
+    if (!earmark_sums_method_frees(s, u->job, m, r) || (m == METHOD_SUSPEND && u->given_back))
         return 0;
     return amount_of(u->amounts, r->id) - amount_of(u->given_back, r->id);
 }
@@ -69,27 +70,27 @@ int64_t held_would_free(const struct site *s, const struct node_use *u, enum met
 /* --- one vnode ---------------------------------------------------------------------------------------- */
 
 /* What this hold's victims on the vnode have yet to give back. */
-static int64_t pending(const struct site *s, const struct hold_part *p, const struct resource *r)
+static int64_t pending(const struct server_ctx *s, const struct earmark_part *p, const struct resource *r)
 {
     int64_t sum = 0;
 
     for (const struct node_use *u = p->node->uses; u; u = u->next)
         if (u->job->gives_way_to == p->hold)
-            sum += held_would_free(s, u, held_method_of(u->job), r);
+            sum += earmark_sums_would_free(s, u, earmark_sums_method_of(u->job), r);
     for (const struct node_use *u = p->node->lent; u; u = u->next)
         if (u->job->gives_way_to == p->hold)
-            sum += held_would_free(s, u, held_method_of(u->job), r);
+            sum += earmark_sums_would_free(s, u, earmark_sums_method_of(u->job), r);
     return sum;
 }
 
-static int64_t kept(const struct site *s, const struct hold_part *p, const struct value *want)
+static int64_t kept(const struct server_ctx *s, const struct earmark_part *p, const struct value *want)
 {
     int64_t n = value_number(want) - pending(s, p, resource_get(s->resources, want->tag));
 
     return n > 0 ? n : 0;
 }
 
-static int add_part(const struct site *s, struct resc_list **sum, const struct hold_part *p)
+static int add_part(const struct server_ctx *s, struct resc_list **sum, const struct earmark_part *p)
 {
     for (size_t i = 0; p->amounts && i < p->amounts->n; i++) {
         const struct value *v = &p->amounts->v[i];
@@ -105,13 +106,13 @@ static int add_part(const struct site *s, struct resc_list **sum, const struct h
     return 0;
 }
 
-void held_review(struct site *s, struct node *n)
+void earmark_sums_review(struct server_ctx *s, struct node *n)
 {
     struct resc_list *sum = NULL;
 
     if (!n->parts && !n->held)
         return;
-    for (const struct hold_part *p = n->parts; p; p = p->next)
+    for (const struct earmark_part *p = n->parts; p; p = p->next)
         if (!p->hold->off && add_part(s, &sum, p) < 0) {
             resc_free(sum); /* no memory: what was kept before goes on being kept */
             return;
@@ -123,65 +124,66 @@ void held_review(struct site *s, struct node *n)
         n->held = sum;
         change_touch(s->change, &n->obj.change, PART_NONE);
     }
-    for (const struct hold_part *p = n->parts; p; p = p->next)
-        holds_tell_room(s->holds, p->hold);
+    for (const struct earmark_part *p = n->parts; p; p = p->next)
+        earmarks_tell_room(s->earmarks, p->hold);
 }
 
-void held_review_job(struct site *s, const struct job *j)
+void earmark_sums_review_job(struct server_ctx *s, const struct job *j)
 {
     for (struct node_use *u = j->uses; u; u = u->next_of_job)
-        held_review(s, u->node);
+        earmark_sums_review(s, u->node);
 }
 
 /* --- the parts of a hold ------------------------------------------------------------------------------ */
 
-int held_put(struct site *s, struct hold_obj *h, struct want *w, size_t n, struct err *e)
+int earmark_sums_put(struct server_ctx *s, struct earmark_obj *h, struct run_demand *w, size_t n,
+                     struct err *e)
 {
     h->parts = calloc(n ? n : 1, sizeof *h->parts);
     if (!h->parts)
         return err_set(e, PBSE_SYSTEM, "no memory to hold room for %s", h->obj.name);
     h->n_parts = n;
     for (size_t i = 0; i < n; i++) {
-        struct hold_part *p = &h->parts[i];
+        struct earmark_part *p = &h->parts[i];
 
-        *p = (struct hold_part){.hold = h,
-                                .node = w[i].node,
-                                .amounts = w[i].amounts,
-                                .alone = w[i].alone,
-                                .beside = w[i].beside,
-                                .lent = w[i].lent};
+        *p = (struct earmark_part){.hold = h,
+                                   .node = w[i].node,
+                                   .amounts = w[i].amounts,
+                                   .alone = w[i].alone,
+                                   .beside = w[i].beside,
+                                   .lent = w[i].lent};
         w[i].amounts = NULL;
         change_touch(s->change, &p->node->obj.change, PART_NONE); /* for whom it is held, if not how much */
         p->next = p->node->parts;
         p->node->parts = p;
     }
     for (size_t i = 0; i < n; i++)
-        held_review(s, h->parts[i].node);
+        earmark_sums_review(s, h->parts[i].node);
     return 0;
 }
 
-void held_drop(struct site *s, struct hold_obj *h)
+void earmark_sums_drop(struct server_ctx *s, struct earmark_obj *h)
 {
     for (size_t i = 0; i < h->n_parts; i++) {
-        struct hold_part *p = &h->parts[i], **at = &p->node->parts;
+        struct earmark_part *p = &h->parts[i], **at = &p->node->parts;
 
         while (*at != p)
             at = &(*at)->next;
         *at = p->next;
         resc_free(p->amounts);
         change_touch(s->change, &p->node->obj.change, PART_NONE);
-        held_review(s, p->node);
+        earmark_sums_review(s, p->node);
     }
     free(h->parts);
     h->parts = NULL;
     h->n_parts = 0;
 }
 
-void held_switch(struct site *s, struct hold_obj *h, bool on)
+void earmark_sums_switch(struct server_ctx *s, struct earmark_obj *h, bool on)
 {
     h->off = !on;
     for (size_t i = 0; i < h->n_parts; i++)
-        held_review(s, h->parts[i].node);
+        earmark_sums_review(s, h->parts[i].node);
 }
 
 /* --- server and queue --------------------------------------------------------------------------------- */
@@ -191,7 +193,7 @@ static int64_t asked(const struct job *j, const struct resource *r)
     return value_number(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, r->id));
 }
 
-static int64_t shared_pending(const struct site *s, const struct hold_obj *h, const struct queue *q,
+static int64_t shared_pending(const struct server_ctx *s, const struct earmark_obj *h, const struct queue *q,
                               const struct resource *r)
 {
     int64_t sum = 0;
@@ -199,17 +201,18 @@ static int64_t shared_pending(const struct site *s, const struct hold_obj *h, co
     for (size_t i = 0; i < h->n_victims; i++) {
         const struct job *j = h->victims[i];
 
-        if (j->shares && (!q || j->queue == q) && held_method_frees(s, j, held_method_of(j), r))
+        if (j->shares && (!q || j->queue == q) &&
+            earmark_sums_method_frees(s, j, earmark_sums_method_of(j), r))
             sum += asked(j, r) - amount_of(j->shares_given, r->id);
     }
     return sum;
 }
 
-int64_t held_shared(const struct site *s, const struct queue *q, const struct resource *r)
+int64_t earmark_sums_shared(const struct server_ctx *s, const struct queue *q, const struct resource *r)
 {
     int64_t sum = 0;
 
-    for (const struct hold_obj *h = holds_first(s->holds); h; h = holds_next(h)) {
+    for (const struct earmark_obj *h = earmarks_first(s->earmarks); h; h = earmarks_next(h)) {
         int64_t n = h->job && !h->off && (!q || h->job->queue == q) ? asked(h->job, r) : 0;
 
         if (n > 0)
@@ -221,7 +224,7 @@ int64_t held_shared(const struct site *s, const struct queue *q, const struct re
 
 /* --- is it there? ------------------------------------------------------------------------------------- */
 
-static bool part_is_there(const struct site *s, const struct hold_part *p)
+static bool part_is_there(const struct server_ctx *s, const struct earmark_part *p)
 {
     const struct node *n = p->node;
 
@@ -243,7 +246,7 @@ static bool part_is_there(const struct site *s, const struct hold_part *p)
     return true;
 }
 
-bool held_is_there(const struct site *s, const struct hold_obj *h, size_t *at)
+bool earmark_sums_is_there(const struct server_ctx *s, const struct earmark_obj *h, size_t *at)
 {
     for (size_t i = 0; i < h->n_parts; i++) {
         size_t k = (*at + i) % h->n_parts;

@@ -18,7 +18,7 @@
 #include "type_words.h"
 
 struct array_map;
-struct hold_obj;
+struct earmark_obj;
 struct node_use;
 struct queue;
 struct run;
@@ -125,13 +125,13 @@ struct job {
         *tallied_queue; /* where it is counted, with what amounts, as so many jobs (limit_counts.c) */
     struct resc_list *tallied_amounts;
     size_t tallied_as;
-    struct resc_list *shares_given; /* what of that a suspended job has given back, or NULL (assign.c) */
-    struct hold_obj *room;          /* room is held for it; plan_earmark.c */
-    struct hold_obj *gives_way_to;  /* whose victim it is; plan_earmark.c */
-    struct victim *victim;          /* while a preemption is under way */
-    struct errand *errand;          /* while its route queue sends it to another server (wait/route.c) */
-    struct parked *parked;          /* requests that wait for an event of this job */
-    struct pqueue_entry due;        /* start time, or the end of its history in memory */
+    struct resc_list *shares_given;   /* what of that a suspended job has given back, or NULL (assign.c) */
+    struct earmark_obj *room;         /* room is held for it; plan_earmark.c */
+    struct earmark_obj *gives_way_to; /* whose victim it is; plan_earmark.c */
+    struct victim *victim;            /* while a preemption is under way */
+    struct errand *errand;            /* while its route queue sends it to another server (wait/route.c) */
+    struct parked *parked;            /* requests that wait for an event of this job */
+    struct pqueue_entry due;          /* start time, or the end of its history in memory */
 
     const char *restart_from; /* interned: its last checkpoint, or NULL (job_image.h) */
     const char

@@ -31,11 +31,11 @@ static void a_token_that_jobs_share_is_that_of_the_first(void **state)
 {
     static const unsigned char none[JOB_TOKEN_SIZE], token[JOB_TOKEN_SIZE] = "of all of them";
     struct job *first, *later;
-    struct site s;
+    struct server_ctx s;
     struct err e = {0};
 
     (void)state;
-    assert_int_equal(site_create(&s, clock_real(), "svr1", &e), 0);
+    assert_int_equal(server_ctx_create(&s, clock_real(), "svr1", &e), 0);
     first = add(s.jobs, 0, token);
     for (int i = 1; i < MANY; i++)
         assert_memory_equal(add(s.jobs, i, token)->token, none, JOB_TOKEN_SIZE);
@@ -46,7 +46,7 @@ static void a_token_that_jobs_share_is_that_of_the_first(void **state)
     assert_null(jobs_find_token(s.jobs, token));
     later = add(s.jobs, MANY, token);
     assert_ptr_equal(jobs_find_token(s.jobs, token), later);
-    site_destroy(&s);
+    server_ctx_destroy(&s);
 }
 
 int main(void)

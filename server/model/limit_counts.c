@@ -23,14 +23,14 @@ struct key {           /* compared as bytes */
 
 struct entity {
     struct key key;
-    int64_t jobs[TALLY_COUNT];
-    int64_t states[TALLY_STATES]; /* LIMIT_ALL only */
+    int64_t jobs[LIMIT_COUNTS_COUNT];
+    int64_t states[LIMIT_COUNTS_STATES]; /* LIMIT_ALL only */
     struct resc_list *running;
     UT_hash_handle hh;
 };
 
-struct tally {
-    struct site *site;
+struct limit_counts {
+    struct server_ctx *ctx;
     struct entity *all;
     bool amounts; /* amounts of running jobs are kept */
 };
@@ -38,16 +38,16 @@ struct tally {
 static const enum limit_kind kinds[] = {LIMIT_ALL, LIMIT_USER, LIMIT_GROUP, LIMIT_PROJECT};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
-struct tally *tally_create(struct site *s)
+struct limit_counts *limit_counts_create(struct server_ctx *s)
 {
-    struct tally *t = calloc(1, sizeof *t);
+    struct limit_counts *t = calloc(1, sizeof *t);
 
     if (t)
-        t->site = s;
+        t->ctx = s;
     return t;
 }
 
-static void drop(struct tally *t, struct entity *e)
+static void drop(struct limit_counts *t, struct entity *e)
 {
     HASH_DEL(t->all, e);
     intern_unref(e->key.name);
@@ -55,7 +55,7 @@ static void drop(struct tally *t, struct entity *e)
     free(e);
 }
 
-void tally_destroy(struct tally *t)
+void limit_counts_destroy(struct limit_counts *t)
 {
     if (!t)
         return;
@@ -66,7 +66,7 @@ void tally_destroy(struct tally *t)
     free(t);
 }
 
-const char *tally_entity(const struct job *j, enum limit_kind k)
+const char *limit_counts_entity(const struct job *j, enum limit_kind k)
 {
     switch (k) {
     case LIMIT_USER:
@@ -81,7 +81,8 @@ const char *tally_entity(const struct job *j, enum limit_kind k)
     return NULL;
 }
 
-static struct entity *find(const struct tally *t, const struct queue *q, enum limit_kind k, const char *name)
+static struct entity *find(const struct limit_counts *t, const struct queue *q, enum limit_kind k,
+                           const char *name)
 {
     struct key key = {q, name, k};
     struct entity *e;
@@ -90,7 +91,7 @@ static struct entity *find(const struct tally *t, const struct queue *q, enum li
     return e;
 }
 
-static struct entity *need(struct tally *t, const struct queue *q, enum limit_kind k, const char *name)
+static struct entity *need(struct limit_counts *t, const struct queue *q, enum limit_kind k, const char *name)
 {
     struct entity *e = find(t, q, k, name);
 
@@ -111,10 +112,10 @@ static const struct resc_list *asked(const struct job *j)
     return attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
 }
 
-static void add_amounts(const struct tally *t, struct entity *e, const struct job *j, int sign)
+static void add_amounts(const struct limit_counts *t, struct entity *e, const struct job *j, int sign)
 {
-    int rc = sign > 0 ? resc_add(&e->running, j->tallied_amounts, t->site->resources, 0, NULL)
-                      : resc_subtract(&e->running, j->tallied_amounts, t->site->resources, 0, NULL);
+    int rc = sign > 0 ? resc_add(&e->running, j->tallied_amounts, t->ctx->resources, 0, NULL)
+                      : resc_subtract(&e->running, j->tallied_amounts, t->ctx->resources, 0, NULL);
 
     if (rc < 0)
         abort(); /* as in need() */
@@ -122,10 +123,10 @@ static void add_amounts(const struct tally *t, struct entity *e, const struct jo
 
 static bool is_empty(const struct entity *e)
 {
-    for (int w = 0; w < TALLY_COUNT; w++)
+    for (int w = 0; w < LIMIT_COUNTS_COUNT; w++)
         if (e->jobs[w])
             return false;
-    for (int i = 0; i < TALLY_STATES;
+    for (int i = 0; i < LIMIT_COUNTS_STATES;
          i++) /* of an array whose subjobs have all ended there is still the array */
         if (e->states[i])
             return false;
@@ -133,22 +134,22 @@ static bool is_empty(const struct entity *e)
 }
 
 /* Every entity that the job belongs to, in the server and in its queue: from one count to another. */
-static void each(struct tally *t, const struct job *j, unsigned from, unsigned to)
+static void each(struct limit_counts *t, const struct job *j, unsigned from, unsigned to)
 {
     int64_t n_from = (int64_t)j->tallied_as, n_to = (int64_t)job_count(j);
     int state = job_view_number(j);
-    int runs = (int)(to >> TALLY_RUNNING & 1) - (int)(from >> TALLY_RUNNING & 1);
+    int runs = (int)(to >> LIMIT_COUNTS_RUNNING & 1) - (int)(from >> LIMIT_COUNTS_RUNNING & 1);
 
     for (size_t i = 0; i < 2 * N_KINDS; i++) {
         enum limit_kind k = kinds[i % N_KINDS];
         const struct queue *q = i < N_KINDS ? NULL : j->tallied_queue;
-        const char *name = tally_entity(j, k);
+        const char *name = limit_counts_entity(j, k);
         struct entity *e;
 
         if ((i >= N_KINDS && !q) || (k != LIMIT_ALL && !name))
             continue;
         e = need(t, q, k, name);
-        for (int w = 0; w < TALLY_COUNT; w++)
+        for (int w = 0; w < LIMIT_COUNTS_COUNT; w++)
             e->jobs[w] += (to >> w & 1 ? n_to : 0) - (from >> w & 1 ? n_from : 0);
         if (k == LIMIT_ALL) {
             e->states[j->tallied_state] -= from != 0;
@@ -168,9 +169,9 @@ static void keep_amounts(struct job *j)
         abort(); /* as in need() */
 }
 
-static void count(struct tally *t, struct job *j, unsigned mask)
+static void count(struct limit_counts *t, struct job *j, unsigned mask)
 {
-    bool runs = mask >> TALLY_RUNNING & 1;
+    bool runs = mask >> LIMIT_COUNTS_RUNNING & 1;
 
     if (runs && t->amounts && !j->tallied_amounts)
         keep_amounts(j);
@@ -184,7 +185,7 @@ static void count(struct tally *t, struct job *j, unsigned mask)
     j->tallied_amounts = NULL;
 }
 
-void tally_forget(struct tally *t, struct job *j)
+void limit_counts_forget(struct limit_counts *t, struct job *j)
 {
     if (j->tallied)
         count(t, j, 0);
@@ -192,20 +193,20 @@ void tally_forget(struct tally *t, struct job *j)
 }
 
 /* A job whose script arrives counts where it will be, so that limits hold for submissions in pieces. */
-static struct queue *counted_in(const struct tally *t, const struct job *j)
+static struct queue *counted_in(const struct limit_counts *t, const struct job *j)
 {
-    return j->state == JOB_ARRIVING && j->queue_name ? queues_find(t->site->queues, j->queue_name) : j->queue;
+    return j->state == JOB_ARRIVING && j->queue_name ? queues_find(t->ctx->queues, j->queue_name) : j->queue;
 }
 
 static unsigned mask_of(const struct job *j)
 {
     if (job_is_over(j))
         return 0;
-    return 1u << TALLY_LIVE | (j->state == JOB_QUEUED ? 1u << TALLY_QUEUED : 0) |
-           ((j->shares && j->state != JOB_SUSPENDED) || j->room ? 1u << TALLY_RUNNING : 0);
+    return 1u << LIMIT_COUNTS_LIVE | (j->state == JOB_QUEUED ? 1u << LIMIT_COUNTS_QUEUED : 0) |
+           ((j->shares && j->state != JOB_SUSPENDED) || j->room ? 1u << LIMIT_COUNTS_RUNNING : 0);
 }
 
-void tally_review(struct tally *t, struct job *j)
+void limit_counts_review(struct limit_counts *t, struct job *j)
 {
     unsigned mask = mask_of(j);
     struct queue *q = counted_in(t, j);
@@ -214,7 +215,7 @@ void tally_review(struct tally *t, struct job *j)
         (!mask || (job_count(j) == j->tallied_as && job_view_number(j) == j->tallied_state)))
         return;
     if (q != j->tallied_queue || !mask)
-        tally_forget(t, j);
+        limit_counts_forget(t, j);
     if (!mask)
         return;
     j->tallied_queue = q;
@@ -223,8 +224,8 @@ void tally_review(struct tally *t, struct job *j)
 
 /* --- questions ------------------------------------------------------------------------------------------ */
 
-int64_t tally_jobs(const struct tally *t, const struct queue *q, enum limit_kind k, const char *name,
-                   enum tally_what what)
+int64_t limit_counts_jobs(const struct limit_counts *t, const struct queue *q, enum limit_kind k,
+                          const char *name, enum limit_counts_what what)
 {
     const struct entity *e = find(t, q, k, name);
 
@@ -232,7 +233,7 @@ int64_t tally_jobs(const struct tally *t, const struct queue *q, enum limit_kind
 }
 
 #ifdef CEDE_FAULTS
-static void recount(const struct tally *t, const struct queue *q, const int64_t states[TALLY_STATES])
+static void recount(const struct limit_counts *t, const struct queue *q, const int64_t states[TALLY_STATES])
 {
     int64_t found[TALLY_STATES] = {0};
 
@@ -243,9 +244,9 @@ static void recount(const struct tally *t, const struct queue *q, const int64_t 
 }
 #endif
 
-const int64_t *tally_states(const struct tally *t, const struct queue *q)
+const int64_t *limit_counts_states(const struct limit_counts *t, const struct queue *q)
 {
-    static const int64_t none[TALLY_STATES];
+    static const int64_t none[LIMIT_COUNTS_STATES];
     const struct entity *e = find(t, q, LIMIT_ALL, NULL);
     const int64_t *states = e ? e->states : none;
 
@@ -256,22 +257,22 @@ const int64_t *tally_states(const struct tally *t, const struct queue *q)
 }
 
 /* Until somebody asks nobody pays for amounts. */
-static void begin_amounts(struct tally *t)
+static void begin_amounts(struct limit_counts *t)
 {
     t->amounts = true;
-    for (struct job *j = jobs_first(t->site->jobs); j; j = jobs_next(j)) {
+    for (struct job *j = jobs_first(t->ctx->jobs); j; j = jobs_next(j)) {
         unsigned mask = j->tallied;
 
-        if (!(mask & (1u << TALLY_RUNNING)))
+        if (!(mask & (1u << LIMIT_COUNTS_RUNNING)))
             continue;
         /* off and on again: only a change of the mask moves amounts */
-        count(t, j, mask & ~(1u << TALLY_RUNNING));
+        count(t, j, mask & ~(1u << LIMIT_COUNTS_RUNNING));
         count(t, j, mask);
     }
 }
 
-const struct value *tally_running(struct tally *t, const struct queue *q, enum limit_kind k, const char *name,
-                                  int resource)
+const struct value *limit_counts_running(struct limit_counts *t, const struct queue *q, enum limit_kind k,
+                                         const char *name, int resource)
 {
     const struct entity *e;
 

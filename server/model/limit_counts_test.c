@@ -13,7 +13,7 @@
 #include "type_scalar.h"
 
 struct world {
-    struct site site;
+    struct server_ctx ctx;
     struct clock *clock;
     struct queue *one, *two;
 };
@@ -25,9 +25,9 @@ static int setup(void **state)
 
     assert_non_null(w);
     w->clock = clock_create_driven(0);
-    assert_int_equal(site_create(&w->site, w->clock, "svr", &e), 0);
-    assert_int_equal(queues_add(w->site.queues, "one", &w->one, &e), 0);
-    assert_int_equal(queues_add(w->site.queues, "two", &w->two, &e), 0);
+    assert_int_equal(server_ctx_create(&w->ctx, w->clock, "svr", &e), 0);
+    assert_int_equal(queues_add(w->ctx.queues, "one", &w->one, &e), 0);
+    assert_int_equal(queues_add(w->ctx.queues, "two", &w->two, &e), 0);
     *state = w;
     return 0;
 }
@@ -36,7 +36,7 @@ static int teardown(void **state)
 {
     struct world *w = *state;
 
-    site_destroy(&w->site);
+    server_ctx_destroy(&w->ctx);
     clock_destroy(w->clock);
     free(w);
     return 0;
@@ -51,11 +51,11 @@ static struct job *add(struct world *w, int64_t seq, const char *user, const cha
     job_set_text(&j->euser, user);
     job_set_text(&j->egroup, "staff");
     job_set_text(&j->project, "none");
-    assert_int_equal(jobs_add(w->site.jobs, j, &e), 0);
+    assert_int_equal(jobs_add(w->ctx.jobs, j, &e), 0);
     assert_int_equal(
-        attr_list_change(&j->obj.attrs, w->site.resources, JOB_ATTR_Resource_List, "ncpus", ncpus, SET, &e),
+        attr_list_change(&j->obj.attrs, w->ctx.resources, JOB_ATTR_Resource_List, "ncpus", ncpus, SET, &e),
         0);
-    jobs_enter_queue(w->site.jobs, j, w->one);
+    jobs_enter_queue(w->ctx.jobs, j, w->one);
     return j;
 }
 
@@ -63,17 +63,19 @@ static void becomes(struct world *w, struct job *j, enum job_state state, bool s
 {
     j->state = state;
     j->shares = shares;
-    tally_review(w->site.tally, j);
+    limit_counts_review(w->ctx.limit_counts, j);
 }
 
-static int64_t count(const struct world *w, const struct queue *q, const struct job *j, enum tally_what what)
+static int64_t count(const struct world *w, const struct queue *q, const struct job *j,
+                     enum limit_counts_what what)
 {
-    return tally_jobs(w->site.tally, q, LIMIT_USER, tally_entity(j, LIMIT_USER), what);
+    return limit_counts_jobs(w->ctx.limit_counts, q, LIMIT_USER, limit_counts_entity(j, LIMIT_USER), what);
 }
 
 static int64_t cpus(const struct world *w, const struct queue *q, enum limit_kind k, const struct job *j)
 {
-    return value_number(tally_running(w->site.tally, q, k, tally_entity(j, k), RESC_ncpus));
+    return value_number(
+        limit_counts_running(w->ctx.limit_counts, q, k, limit_counts_entity(j, k), RESC_ncpus));
 }
 
 static void a_job_is_counted_as_its_state_says(void **state)
@@ -81,20 +83,20 @@ static void a_job_is_counted_as_its_state_says(void **state)
     struct world *w = *state;
     struct job *a = add(w, 1, "anna", "2"), *b = add(w, 2, "ben", "3");
 
-    tally_review(w->site.tally, a);
-    assert_int_equal(count(w, NULL, a, TALLY_LIVE), 1); /* its script still arrives */
+    limit_counts_review(w->ctx.limit_counts, a);
+    assert_int_equal(count(w, NULL, a, LIMIT_COUNTS_LIVE), 1); /* its script still arrives */
     becomes(w, a, JOB_QUEUED, false);
     becomes(w, b, JOB_HELD, false);
-    assert_int_equal(count(w, NULL, a, TALLY_QUEUED), 1);
-    assert_int_equal(count(w, w->one, b, TALLY_QUEUED), 0);
-    assert_int_equal(tally_jobs(w->site.tally, w->one, LIMIT_ALL, NULL, TALLY_LIVE), 2);
+    assert_int_equal(count(w, NULL, a, LIMIT_COUNTS_QUEUED), 1);
+    assert_int_equal(count(w, w->one, b, LIMIT_COUNTS_QUEUED), 0);
+    assert_int_equal(limit_counts_jobs(w->ctx.limit_counts, w->one, LIMIT_ALL, NULL, LIMIT_COUNTS_LIVE), 2);
     becomes(w, a, JOB_RUNNING, true);
-    assert_int_equal(count(w, w->one, a, TALLY_RUNNING), 1);
+    assert_int_equal(count(w, w->one, a, LIMIT_COUNTS_RUNNING), 1);
     becomes(w, a, JOB_SUSPENDED, true);
-    assert_int_equal(count(w, w->one, a, TALLY_RUNNING), 0);
+    assert_int_equal(count(w, w->one, a, LIMIT_COUNTS_RUNNING), 0);
     becomes(w, a, JOB_FINISHED, false);
     becomes(w, b, JOB_GONE, false);
-    assert_int_equal(tally_jobs(w->site.tally, NULL, LIMIT_ALL, NULL, TALLY_LIVE), 0);
+    assert_int_equal(limit_counts_jobs(w->ctx.limit_counts, NULL, LIMIT_ALL, NULL, LIMIT_COUNTS_LIVE), 0);
 }
 
 static void amounts_are_known_from_the_first_question_on(void **state)
@@ -108,22 +110,22 @@ static void amounts_are_known_from_the_first_question_on(void **state)
     becomes(w, b, JOB_RUNNING, true);
     assert_int_equal(cpus(w, NULL, LIMIT_GROUP, a), 5);
     /* what is altered meanwhile is not taken off in its place */
-    attr_list_change(&b->obj.attrs, w->site.resources, JOB_ATTR_Resource_List, "ncpus", "1", SET, &e);
+    attr_list_change(&b->obj.attrs, w->ctx.resources, JOB_ATTR_Resource_List, "ncpus", "1", SET, &e);
     becomes(w, b, JOB_FINISHED, false);
     assert_int_equal(cpus(w, NULL, LIMIT_ALL, a), 2);
     becomes(w, a, JOB_FINISHED, false);
-    assert_null(tally_running(w->site.tally, NULL, LIMIT_ALL, NULL, RESC_ncpus));
+    assert_null(limit_counts_running(w->ctx.limit_counts, NULL, LIMIT_ALL, NULL, RESC_ncpus));
 }
 
 static void assert_states(const struct world *w, const struct queue *q, int64_t queued, int64_t held,
                           int64_t running)
 {
-    const int64_t *states = tally_states(w->site.tally, q);
+    const int64_t *states = limit_counts_states(w->ctx.limit_counts, q);
 
     assert_int_equal(states[1], queued);
     assert_int_equal(states[2], held);
     assert_int_equal(states[4], running);
-    for (int i = 0; i < TALLY_STATES; i++)
+    for (int i = 0; i < LIMIT_COUNTS_STATES; i++)
         if (i != 1 && i != 2 && i != 4)
             assert_int_equal(states[i], 0);
 }
@@ -140,9 +142,9 @@ static void states_are_counted_by_queue_and_in_all(void **state)
     becomes(w, a, JOB_RUNNING, true);
     becomes(w, a, JOB_SUSPENDED, true); /* shown among the running ones */
     assert_states(w, w->one, 0, 1, 1);
-    tally_forget(w->site.tally, b);
-    jobs_leave_queue(w->site.jobs, b);
-    jobs_enter_queue(w->site.jobs, b, w->two);
+    limit_counts_forget(w->ctx.limit_counts, b);
+    jobs_leave_queue(w->ctx.jobs, b);
+    jobs_enter_queue(w->ctx.jobs, b, w->two);
     becomes(w, b, JOB_QUEUED, false);
     assert_states(w, w->one, 0, 0, 1);
     assert_states(w, w->two, 1, 0, 0);
@@ -159,16 +161,16 @@ static void a_job_takes_its_count_along(void **state)
     struct job *a = add(w, 1, "anna", "2");
 
     becomes(w, a, JOB_QUEUED, false);
-    jobs_leave_queue(w->site.jobs, a);
-    jobs_enter_queue(w->site.jobs, a, w->two);
-    tally_review(w->site.tally, a);
-    assert_int_equal(count(w, w->one, a, TALLY_LIVE), 0);
-    assert_int_equal(count(w, w->two, a, TALLY_LIVE), 1);
-    tally_forget(w->site.tally, a);
+    jobs_leave_queue(w->ctx.jobs, a);
+    jobs_enter_queue(w->ctx.jobs, a, w->two);
+    limit_counts_review(w->ctx.limit_counts, a);
+    assert_int_equal(count(w, w->one, a, LIMIT_COUNTS_LIVE), 0);
+    assert_int_equal(count(w, w->two, a, LIMIT_COUNTS_LIVE), 1);
+    limit_counts_forget(w->ctx.limit_counts, a);
     job_set_text(&a->euser, "ben");
-    tally_review(w->site.tally, a);
-    assert_int_equal(count(w, w->two, a, TALLY_QUEUED), 1);
-    assert_int_equal(tally_jobs(w->site.tally, w->two, LIMIT_ALL, NULL, TALLY_LIVE), 1);
+    limit_counts_review(w->ctx.limit_counts, a);
+    assert_int_equal(count(w, w->two, a, LIMIT_COUNTS_QUEUED), 1);
+    assert_int_equal(limit_counts_jobs(w->ctx.limit_counts, w->two, LIMIT_ALL, NULL, LIMIT_COUNTS_LIVE), 1);
     becomes(w, a, JOB_FINISHED, false);
 }
 

@@ -11,7 +11,7 @@
 #include "type_resc.h"
 #include "uthash.h"
 
-struct hold_part;
+struct earmark_part;
 struct nodes;
 struct service; /* exec/services: who runs jobs on it */
 struct job;
@@ -43,7 +43,7 @@ struct node {
     const char *host;           /* interned: resources_available.host */
     struct resc_list *assigned; /* amounts taken; assign.c */
     struct resc_list *held;     /* kept for holds; earmark_sums.c */
-    struct hold_part *parts;    /* the holds here; earmark_sums.c */
+    struct earmark_part *parts; /* the holds here; earmark_sums.c */
     struct node_use *uses, *last_use;
     struct node_use *lent, *last_lent; /* those that are lent */
     size_t n_uses, n_exclusive;        /* jobs on it; of them exclusive */

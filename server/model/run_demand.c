@@ -12,23 +12,24 @@
 #include "place.h"
 #include "server_ctx.h"
 
-void wants_free(struct want *w, size_t n)
+void run_demands_free(struct run_demand *w, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         resc_free(w[i].amounts);
     free(w);
 }
 
-static struct want *want_of(struct want *w, size_t *n, struct node *node)
+static struct run_demand *want_of(struct run_demand *w, size_t *n, struct node *node)
 {
     if (node->want_at < *n && w[node->want_at].node == node)
         return &w[node->want_at];
     node->want_at = *n;
-    w[*n] = (struct want){.node = node};
+    w[*n] = (struct run_demand){.node = node};
     return &w[(*n)++];
 }
 
-static int add_amounts(const struct site *s, struct want *w, const struct exec_vnode_part *p, struct err *e)
+static int add_amounts(const struct server_ctx *s, struct run_demand *w, const struct exec_vnode_part *p,
+                       struct err *e)
 {
     struct resc_list *more = NULL;
     int rc = -1;
@@ -88,10 +89,11 @@ static enum alone alone_on(const struct node *n, enum place_sharing place)
 }
 
 /* The other vnodes of this one's host. */
-static int add_beside(const struct site *s, struct want **w, size_t *n, const struct node *of, struct err *e)
+static int add_beside(const struct server_ctx *s, struct run_demand **w, size_t *n, const struct node *of,
+                      struct err *e)
 {
     for (struct node *node = nodes_first(s->nodes); node; node = nodes_next(node)) {
-        struct want *more;
+        struct run_demand *more;
 
         if (node == of || node->host != of->host || !of->host)
             continue;
@@ -100,14 +102,15 @@ static int add_beside(const struct site *s, struct want **w, size_t *n, const st
             return err_set(e, PBSE_SYSTEM, "no memory for a claim");
         *w = more;
         size_t before = *n;
-        struct want *x = want_of(*w, n, node);
+        struct run_demand *x = want_of(*w, n, node);
         x->alone = true;
         x->beside = x->beside || *n > before;
     }
     return 0;
 }
 
-static int mark_alone(const struct site *s, const struct job *j, struct want **w, size_t *n, struct err *e)
+static int mark_alone(const struct server_ctx *s, const struct job *j, struct run_demand **w, size_t *n,
+                      struct err *e)
 {
     enum place_sharing place = sharing_of(j);
     size_t named = *n;
@@ -124,8 +127,8 @@ static int mark_alone(const struct site *s, const struct job *j, struct want **w
 
 /* --- indirect amounts ------------------------------------------------------------------------------------ */
 
-static int move_amount(const struct site *s, struct want *from, struct want *to, const struct value *v,
-                       struct err *e)
+static int move_amount(const struct server_ctx *s, struct run_demand *from, struct run_demand *to,
+                       const struct value *v, struct err *e)
 {
     struct resc_list *one = NULL;
     struct value copy;
@@ -140,12 +143,12 @@ static int move_amount(const struct site *s, struct want *from, struct want *to,
 }
 
 /* What this vnode of the exec_vnode has only as "@other" is asked of that one. */
-static int borrow(const struct site *s, struct want **w, size_t *n, size_t of, struct err *e)
+static int borrow(const struct server_ctx *s, struct run_demand **w, size_t *n, size_t of, struct err *e)
 {
     for (size_t i = 0; (*w)[of].amounts && i < (*w)[of].amounts->n;) {
         const struct value *v = &(*w)[of].amounts->v[i];
         struct node *lender = node_lender(s->nodes, (*w)[of].node, v->tag);
-        struct want *more, *to;
+        struct run_demand *more, *to;
         size_t before = *n;
 
         if (!lender || lender == (*w)[of].node) {
@@ -164,7 +167,7 @@ static int borrow(const struct site *s, struct want **w, size_t *n, size_t of, s
     return 0;
 }
 
-static int borrow_all(const struct site *s, struct want **w, size_t *n, struct err *e)
+static int borrow_all(const struct server_ctx *s, struct run_demand **w, size_t *n, struct err *e)
 {
     size_t named = *n;
 
@@ -182,13 +185,13 @@ static int order_services(const void *x, const void *y)
 }
 
 /* START says the chunks of each service: what it cannot hold is refused here, before anybody is stopped for it. */
-static int check_chunks(const struct site *s, const struct exec_vnode *ev, struct err *e)
+static int check_chunks(const struct server_ctx *s, const struct exec_vnode *ev, struct err *e)
 {
-    const char **services = ev->n > WANT_CHUNKS_MAX ? calloc(ev->n, sizeof *services) : NULL;
+    const char **services = ev->n > RUN_DEMAND_CHUNKS_MAX ? calloc(ev->n, sizeof *services) : NULL;
     size_t same = 0;
     int rc = 0;
 
-    if (ev->n <= WANT_CHUNKS_MAX)
+    if (ev->n <= RUN_DEMAND_CHUNKS_MAX)
         return 0;
     if (!services)
         return err_set(e, PBSE_SYSTEM, "no memory for a claim");
@@ -200,17 +203,17 @@ static int check_chunks(const struct site *s, const struct exec_vnode *ev, struc
     qsort(services, ev->n, sizeof *services, order_services);
     for (size_t i = 0; rc == 0 && i < ev->n; i++) {
         same = i && services[i] == services[i - 1] ? same + 1 : 1;
-        if (same > WANT_CHUNKS_MAX)
-            rc = err_set(e, PBSE_IVALREQ, "more than %d chunks on one host", WANT_CHUNKS_MAX);
+        if (same > RUN_DEMAND_CHUNKS_MAX)
+            rc = err_set(e, PBSE_IVALREQ, "more than %d chunks on one host", RUN_DEMAND_CHUNKS_MAX);
     }
     free(services);
     return rc;
 }
 
-int wants_make(const struct site *s, const struct job *j, const struct exec_vnode *ev, struct want **out,
-               size_t *n, struct err *e)
+int run_demands_make(const struct server_ctx *s, const struct job *j, const struct exec_vnode *ev,
+                     struct run_demand **out, size_t *n, struct err *e)
 {
-    struct want *w;
+    struct run_demand *w;
 
     *n = 0;
     if (check_chunks(s, ev, e) < 0)
@@ -233,7 +236,7 @@ int wants_make(const struct site *s, const struct job *j, const struct exec_vnod
     *out = w;
     return 0;
 fail:
-    wants_free(w, *n);
+    run_demands_free(w, *n);
     *n = 0;
     return -1;
 }

@@ -14,9 +14,9 @@
 #include "pbs_error.h"
 #include "limit_counts.h"
 
-int site_create(struct site *s, struct clock *clock, const char *name, struct err *e)
+int server_ctx_create(struct server_ctx *s, struct clock *clock, const char *name, struct err *e)
 {
-    *s = (struct site){
+    *s = (struct server_ctx){
         .clock = clock, .name = intern_ref(name), .daemon_uid = geteuid(), .serves_all = geteuid() == 0};
     s->change = change_create(100000);
     if (!s->change)
@@ -26,27 +26,27 @@ int site_create(struct site *s, struct clock *clock, const char *name, struct er
     s->queues = queues_create(s->change);
     s->nodes = nodes_create(s->change);
     s->scheds = scheds_create(s->change);
-    s->holds = holds_create(s->change);
+    s->earmarks = earmarks_create(s->change);
     s->jobs = jobs_create(s->change, clock);
     s->assign = assign_create(s);
-    s->tally = tally_create(s);
-    if (!s->resources || !s->server || !s->queues || !s->nodes || !s->scheds || !s->holds || !s->jobs ||
-        !s->assign || !s->tally) {
-        site_destroy(s);
+    s->limit_counts = limit_counts_create(s);
+    if (!s->resources || !s->server || !s->queues || !s->nodes || !s->scheds || !s->earmarks || !s->jobs ||
+        !s->assign || !s->limit_counts) {
+        server_ctx_destroy(s);
         return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");
     }
     return 0;
 }
 
-void site_destroy(struct site *s)
+void server_ctx_destroy(struct server_ctx *s)
 {
     for (struct job *j = s->jobs ? jobs_first(s->jobs) : NULL; j; j = jobs_next(j))
         assign_release_all(s->assign, j);
-    for (struct hold_obj *h = s->holds ? holds_first(s->holds) : NULL; h; h = holds_next(h))
-        held_drop(s, h);
-    holds_destroy(s->holds);
+    for (struct earmark_obj *h = s->earmarks ? earmarks_first(s->earmarks) : NULL; h; h = earmarks_next(h))
+        earmark_sums_drop(s, h);
+    earmarks_destroy(s->earmarks);
     jobs_destroy(s->jobs);
-    tally_destroy(s->tally);
+    limit_counts_destroy(s->limit_counts);
     assign_destroy(s->assign);
     scheds_destroy(s->scheds);
     nodes_destroy(s->nodes);
@@ -57,7 +57,7 @@ void site_destroy(struct site *s)
     intern_unref(s->store_id);
     intern_unref(s->name);
     intern_unref(s->full_name);
-    *s = (struct site){0};
+    *s = (struct server_ctx){0};
 }
 
 /* "svr1" of "svr1.example.org" */
@@ -68,28 +68,28 @@ static bool is_short_of(const char *shorter, const char *longer)
     return strncasecmp(shorter, longer, n) == 0 && (!longer[n] || longer[n] == '.');
 }
 
-bool site_is_named(const struct site *s, const char *server)
+bool server_ctx_is_named(const struct server_ctx *s, const char *server)
 {
     return !*server || strcmp(server, "default") == 0 || is_short_of(server, s->name) ||
            is_short_of(s->name, server);
 }
 
-bool site_is_asked(const struct site *s, const struct jobid *id)
+bool server_ctx_is_asked(const struct server_ctx *s, const struct jobid *id)
 {
     char ask[sizeof id->ask];
 
     (void)snprintf(ask, sizeof ask, "%.*s", (int)strcspn(id->ask, ":"), id->ask);
-    return site_is_named(s, id->server) && site_is_named(s, ask);
+    return server_ctx_is_named(s, id->server) && server_ctx_is_named(s, ask);
 }
 
 /* "7.svr1" as its server writes it, which is how it was noted. */
-static struct job *find_by_alias(const struct site *s, const struct jobid *id)
+static struct job *find_by_alias(const struct server_ctx *s, const struct jobid *id)
 {
     char was[JOBID_TEXT_MAX], server[sizeof id->server];
     struct jobid now;
     const char *name;
 
-    if (site_is_asked(s, id))
+    if (server_ctx_is_asked(s, id))
         snprintf(server, sizeof server, "%s", s->name); /* it has been away, and has come back */
     else
         snprintf(server, sizeof server, "%.*s", (int)strcspn(id->server, "."), id->server);
@@ -98,11 +98,12 @@ static struct job *find_by_alias(const struct site *s, const struct jobid *id)
     return name && jobid_parse(name, &now, NULL) == 0 ? jobs_find_named(s->jobs, &now) : NULL;
 }
 
-struct job *site_find_job(const struct site *s, const struct jobid *id)
+struct job *server_ctx_find_job(const struct server_ctx *s, const struct jobid *id)
 {
-    struct job *j = site_is_asked(s, id) ? jobs_find_named(s->jobs, id) : NULL;
+    struct job *j = server_ctx_is_asked(s, id) ? jobs_find_named(s->jobs, id) : NULL;
 
     if (j)
         return j;
-    return (*id->server || site_is_asked(s, id)) && id->form != JOBID_RANGE ? find_by_alias(s, id) : NULL;
+    return (*id->server || server_ctx_is_asked(s, id)) && id->form != JOBID_RANGE ? find_by_alias(s, id)
+                                                                                  : NULL;
 }

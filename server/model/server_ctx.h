@@ -17,7 +17,7 @@
 #include "sched_obj.h"
 #include "server_obj.h"
 
-struct site {
+struct server_ctx {
     struct clock *clock;
     struct change *change;
     struct resource_table *resources;
@@ -25,10 +25,10 @@ struct site {
     struct queues *queues;
     struct nodes *nodes;
     struct scheds *scheds;
-    struct holds *holds;
+    struct earmarks *earmarks;
     struct jobs *jobs;
     struct assign *assign;
-    struct tally *tally;
+    struct limit_counts *limit_counts;
     const char *name; /* of the server, as in job identifiers */
     const char
         *full_name;   /* its host's canonical name where that is another, interned; NULL: not known (yet) */
@@ -45,19 +45,19 @@ struct site {
     uint64_t resources_changed; /* number of the change at which a resource was made, altered or removed */
 };
 
-int site_create(struct site *s, struct clock *clock, const char *name, struct err *e);
-void site_destroy(struct site *s);
+int server_ctx_create(struct server_ctx *s, struct clock *clock, const char *name, struct err *e);
+void server_ctx_destroy(struct server_ctx *s);
 
 /* Is this the server that a job identifier or destination names? "", "default" and the same host with more or fewer
  * domains are. */
-bool site_is_named(const struct site *s, const char *server);
+bool server_ctx_is_named(const struct server_ctx *s, const char *server);
 /* Is a job by this name one of ours, asked of us? "41.svr1@other" was meant for another server, whoever brought it. */
-bool site_is_asked(const struct site *s, const struct jobid *id);
+bool server_ctx_is_asked(const struct server_ctx *s, const struct jobid *id);
 
 /* The job of this name, by its own or by what it was called before it came here, or came back; NULL: there is none. */
-struct job *site_find_job(const struct site *s, const struct jobid *id);
+struct job *server_ctx_find_job(const struct server_ctx *s, const struct jobid *id);
 
-static inline int64_t site_now_s(const struct site *s)
+static inline int64_t server_ctx_now_s(const struct server_ctx *s)
 {
     return clock_wall_s(s->clock);
 }

@@ -14,7 +14,7 @@
 #include "subjob.h"
 
 struct world {
-    struct site site;
+    struct server_ctx ctx;
     struct queue *queue;
     struct job *array;
 };
@@ -25,8 +25,8 @@ static int begin(void **state)
     struct err e = {0};
 
     memset(&w, 0, sizeof w);
-    assert_int_equal(site_create(&w.site, clock_real(), "svr1", &e), 0);
-    assert_int_equal(queues_add(w.site.queues, "workq", &w.queue, &e), 0);
+    assert_int_equal(server_ctx_create(&w.ctx, clock_real(), "svr1", &e), 0);
+    assert_int_equal(queues_add(w.ctx.queues, "workq", &w.queue, &e), 0);
     w.array = job_create((struct job_key){41, JOBID_NO_INDEX}, "41[].svr1");
     w.array->array = array_map_create("0-9", 100, &e);
     w.array->state = JOB_QUEUED;
@@ -34,15 +34,15 @@ static int begin(void **state)
     attr_list_set_text(&w.array->obj.attrs, JOB_ATTR_Job_Name, "many", &e);
     attr_list_set_text(&w.array->obj.attrs, JOB_ATTR_array_indices_submitted, "0-9", &e);
     attr_list_set_text(&w.array->obj.attrs, JOB_ATTR_comment, "of the array", &e);
-    assert_int_equal(jobs_add(w.site.jobs, w.array, &e), 0);
-    jobs_enter_queue(w.site.jobs, w.array, w.queue);
+    assert_int_equal(jobs_add(w.ctx.jobs, w.array, &e), 0);
+    jobs_enter_queue(w.ctx.jobs, w.array, w.queue);
     *state = &w;
     return 0;
 }
 
 static int end(void **state)
 {
-    site_destroy(&((struct world *)*state)->site);
+    server_ctx_destroy(&((struct world *)*state)->ctx);
     return 0;
 }
 
@@ -53,8 +53,8 @@ static struct job *live(struct world *w, int index, enum job_state s)
 
     array_map_start(w->array->array, index);
     j->state = s;
-    assert_int_equal(jobs_add(w->site.jobs, j, &e), 0);
-    jobs_enter_queue(w->site.jobs, j, w->queue);
+    assert_int_equal(jobs_add(w->ctx.jobs, j, &e), 0);
+    jobs_enter_queue(w->ctx.jobs, j, w->queue);
     return j;
 }
 
@@ -100,16 +100,16 @@ static void objects_are_found_by_index_whatever_order_they_came_in(void **state)
     int64_t at = ARRAY_NONE;
     char seen[64] = "";
 
-    assert_int_equal(jobs_add(w->site.jobs, other, &e), 0);
+    assert_int_equal(jobs_add(w->ctx.jobs, other, &e), 0);
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
         live(w, order[i], JOB_RUNNING);
-    for (; (j = subjob_next(w->site.jobs, w->array, at)); at = j->key.index) {
-        assert_ptr_equal(subjob_array(w->site.jobs, j), w->array);
+    for (; (j = subjob_next(w->ctx.jobs, w->array, at)); at = j->key.index) {
+        assert_ptr_equal(subjob_array(w->ctx.jobs, j), w->array);
         snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%d ", j->key.index);
     }
     assert_string_equal(seen, "2 3 5 9 ");
-    assert_int_equal(subjob_next(w->site.jobs, w->array, 4)->key.index, 5); /* 4 is no object */
-    assert_ptr_equal(jobs_next(subjob_next(w->site.jobs, w->array, 5)), other);
+    assert_int_equal(subjob_next(w->ctx.jobs, w->array, 4)->key.index, 5); /* 4 is no object */
+    assert_ptr_equal(jobs_next(subjob_next(w->ctx.jobs, w->array, 5)), other);
 }
 
 static void counts_and_queued_indices_hold_those_that_wait_again(void **state)
@@ -124,13 +124,13 @@ static void counts_and_queued_indices_hold_those_that_wait_again(void **state)
     live(w, 3, JOB_EXITING);
     array_map_end(w->array->array, 4, true);
     array_map_end(w->array->array, 5, false);
-    subjob_count(w->site.jobs, w->array, &n);
+    subjob_count(w->ctx.jobs, w->array, &n);
     assert_int_equal(n.queued, 5);
     assert_int_equal(n.running, 2);
     assert_int_equal(n.exiting, 1);
     assert_int_equal(n.expired, 2);
     strbuf_init(&text, 100);
-    assert_int_equal(subjob_format_queued(w->site.jobs, w->array, &text), 0);
+    assert_int_equal(subjob_format_queued(w->ctx.jobs, w->array, &text), 0);
     assert_string_equal(strbuf_str(&text), "2,6-9");
     strbuf_fini(&text);
     assert_int_equal(job_count(w->array), 4); /* for limits: those that are no jobs of their own */
@@ -151,7 +151,7 @@ static void a_name_means_an_array_only_with_brackets(void **state)
         struct err e;
 
         assert_int_equal(jobid_parse(rows[i].text, &id, &e), 0);
-        assert_int_equal(jobs_find_named(w->site.jobs, &id) != NULL, rows[i].found);
+        assert_int_equal(jobs_find_named(w->ctx.jobs, &id) != NULL, rows[i].found);
     }
 }
 

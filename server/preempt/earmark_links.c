@@ -8,15 +8,15 @@
 #include "limit_counts.h"
 #include "words.h"
 
-void hold_links_job(struct site *s, struct hold_obj *h, struct job *j)
+void earmark_links_job(struct server_ctx *s, struct earmark_obj *h, struct job *j)
 {
     h->job = job_ref(j);
     j->room = h;
-    tally_review(s->tally, j); /* from now on it counts as running */
+    limit_counts_review(s->limit_counts, j); /* from now on it counts as running */
     jobs_touch(s->jobs, j, PART_NONE);
 }
 
-int hold_links_victim(struct hold_obj *h, struct job *j)
+int earmark_links_victim(struct earmark_obj *h, struct job *j)
 {
     struct job **more = realloc(h->victims, (h->n_victims + 1) * sizeof(struct job *));
 
@@ -28,7 +28,7 @@ int hold_links_victim(struct hold_obj *h, struct job *j)
     return 0;
 }
 
-void hold_links_strike(struct hold_obj *h, struct job *j)
+void earmark_links_strike(struct earmark_obj *h, struct job *j)
 {
     for (size_t i = 0; i < h->n_victims; i++)
         if (h->victims[i] == j) {
@@ -38,7 +38,7 @@ void hold_links_strike(struct hold_obj *h, struct job *j)
         }
 }
 
-void hold_links_cut(struct site *s, struct hold_obj *h)
+void earmark_links_cut(struct server_ctx *s, struct earmark_obj *h)
 {
     for (size_t i = 0; i < h->n_victims; i++) {
         h->victims[i]->gives_way_to = NULL;
@@ -51,14 +51,14 @@ void hold_links_cut(struct site *s, struct hold_obj *h)
         return;
     h->job->room = NULL;
     if (h->job->state != JOB_GONE) {
-        tally_review(s->tally, h->job);
+        limit_counts_review(s->limit_counts, h->job);
         jobs_touch(s->jobs, h->job, PART_NONE);
     }
     job_unref(h->job);
     h->job = NULL;
 }
 
-int hold_links_names(const struct hold_obj *h, struct words *out)
+int earmark_links_names(const struct earmark_obj *h, struct words *out)
 {
     const char *text = attr_list_text(&h->obj.attrs, HOLD_ATTR_victims);
     struct err e;

@@ -8,21 +8,21 @@
  * A hold references its jobs. The names of all victims, settled ones too, stand in its row. */
 #include "err.h"
 
-struct hold_obj;
+struct earmark_obj;
 struct job;
-struct site;
+struct server_ctx;
 struct words;
 
 /* The room is for this job, which counts as running from now on. */
-void hold_links_job(struct site *s, struct hold_obj *h, struct job *j);
+void earmark_links_job(struct server_ctx *s, struct earmark_obj *h, struct job *j);
 /* This one gives way to it. -1: no memory. */
-int hold_links_victim(struct hold_obj *h, struct job *j);
+int earmark_links_victim(struct earmark_obj *h, struct job *j);
 /* It has settled: the hold no longer awaits it, and drops its reference. The victim's end is the caller's. */
-void hold_links_strike(struct hold_obj *h, struct job *j);
+void earmark_links_strike(struct earmark_obj *h, struct job *j);
 /* Job and victims no longer know of the hold. */
-void hold_links_cut(struct site *s, struct hold_obj *h);
+void earmark_links_cut(struct server_ctx *s, struct earmark_obj *h);
 
 /* All victims by name, from the row. `out` is filled anew; words_fini is the caller's, also after -1: no memory. */
-int hold_links_names(const struct hold_obj *h, struct words *out);
+int earmark_links_names(const struct earmark_obj *h, struct words *out);
 
 #endif

@@ -26,19 +26,19 @@
 
 enum { HOLD_LIMIT_S = 3600 };
 
-struct job *plan_draft_find(const struct site *s, const char *id)
+struct job *plan_draft_find(const struct server_ctx *s, const char *id)
 {
     struct jobid parsed;
     struct err e;
 
-    if (jobid_parse(id, &parsed, &e) < 0 || !site_is_named(s, parsed.server))
+    if (jobid_parse(id, &parsed, &e) < 0 || !server_ctx_is_named(s, parsed.server))
         return NULL;
     return jobs_find(s->jobs, parsed.key);
 }
 
 void plan_draft_fini(struct plan_draft *d)
 {
-    wants_free(d->wants, d->n_wants);
+    run_demands_free(d->wants, d->n_wants);
     free(d->victims);
 }
 
@@ -47,16 +47,16 @@ static int choose_methods(const struct plan_draft *d, const struct job *j, const
                           struct preempt_methods *out, struct err *e)
 {
     const struct preempt_ask ask = {
-        .site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job, .planned = d->planned};
+        .site = d->ctx, .sched = d->ask->scheduler, .urgent = d->ask->job, .planned = d->planned};
     struct preempt_methods policy;
     struct err why;
 
     *out = (struct preempt_methods){0};
-    if (budget_methods(&ask, j, &policy, e) < 0)
+    if (preempt_budget_methods(&ask, j, &policy, e) < 0)
         return -1;
     for (unsigned i = 0; i < policy.n; i++) {
         enum method_id id = (enum method_id)policy.m[i];
-        const struct method *m = methods_find(d->methods, id);
+        const struct stop_method *m = stop_methods_find(d->stop_methods, id);
         bool can = m && (m->can(m->arg, j, &why) == 0 || (id == METHOD_SUSPEND && j->state == JOB_STARTING));
 
         if (can && (!*accepted || strchr(accepted, preempt_method_row(id)->letter)))
@@ -72,7 +72,7 @@ static bool is_leaving(const struct job *j)
 
 static int examine_victim(struct plan_draft *d, const struct plan_victim *w, struct err *e)
 {
-    struct job *j = plan_draft_find(d->site, w->id);
+    struct job *j = plan_draft_find(d->ctx, w->id);
     struct fit_victim *v = &d->victims[d->n_victims];
 
     if (!j || !job_is_placed(j))
@@ -89,7 +89,7 @@ static int examine_victim(struct plan_draft *d, const struct plan_victim *w, str
     if (choose_methods(d, j, w->methods, &v->methods, e) < 0 && !is_leaving(j))
         return -1;
     if (!is_leaving(j))
-        d->planned += preempt_policy_loss(d->site, j, preempt_methods_first(&v->methods));
+        d->planned += preempt_policy_loss(d->ctx, j, preempt_methods_first(&v->methods));
     d->n_victims++;
     return 0;
 }
@@ -119,16 +119,16 @@ static int examine_victims(struct plan_draft *d, struct err *e)
 /* Run limits, as they will be when the victims have given way. */
 static int check_limits(const struct plan_draft *d, struct err *e)
 {
-    struct tally *t = d->site->tally;
+    struct limit_counts *t = d->ctx->limit_counts;
     int rc;
 
     if (d->ask->unlimited)
         return 0;
     for (size_t i = 0; i < d->n_victims; i++)
-        tally_forget(t, d->victims[i].job);
-    rc = admissible_check(d->site, d->ask->job, e);
+        limit_counts_forget(t, d->victims[i].job);
+    rc = run_admission_check(d->ctx, d->ask->job, e);
     for (size_t i = 0; i < d->n_victims; i++)
-        tally_review(t, d->victims[i].job);
+        limit_counts_review(t, d->victims[i].job);
     return rc;
 }
 
@@ -138,16 +138,16 @@ int plan_draft_examine(struct plan_draft *d, struct err *e)
     struct fit_ask fit;
     int rc;
 
-    if (admissible_waits(d->ask->job, e) < 0)
+    if (run_admission_waits(d->ask->job, e) < 0)
         return -1;
     if (d->ask->job->room)
         return err_set(e, PBSE_BADSTATE, "room is held for job %s already", d->ask->job->obj.name);
     where = exec_vnode_parse(d->ask->location, e);
     if (!where)
         return -1;
-    rc = start_order_check(d->site, where, e);
+    rc = start_order_check(d->ctx, where, e);
     if (rc == 0)
-        rc = where->n ? wants_make(d->site, d->ask->job, where, &d->wants, &d->n_wants, e)
+        rc = where->n ? run_demands_make(d->ctx, d->ask->job, where, &d->wants, &d->n_wants, e)
                       : err_set(e, PBSE_IVALREQ, "the location names no vnode");
     exec_vnode_destroy(where);
     if (rc < 0 || examine_victims(d, e) < 0 || check_limits(d, e) < 0)
@@ -157,7 +157,7 @@ int plan_draft_examine(struct plan_draft *d, struct err *e)
                            .n_wants = d->n_wants,
                            .victims = d->victims,
                            .n_victims = d->n_victims};
-    return plan_fit(d->site, &fit, e);
+    return plan_fit(d->ctx, &fit, e);
 }
 
 /* --- what is stored of it ---------------------------------------------------------------------------------- */
@@ -165,11 +165,11 @@ int plan_draft_examine(struct plan_draft *d, struct err *e)
 /* How long the victims' notices may put the start off. */
 static int64_t longest_notice_s(const struct plan_draft *d)
 {
-    const struct preempt_ask policy = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
+    const struct preempt_ask policy = {.site = d->ctx, .sched = d->ask->scheduler, .urgent = d->ask->job};
     int64_t longest = 0;
 
     for (size_t i = 0; i < d->n_victims; i++) {
-        int64_t most, grace = notices_grace_ms(&policy, d->victims[i].job, &most);
+        int64_t most, grace = preempt_notices_grace_ms(&policy, d->victims[i].job, &most);
 
         if (grace && most > grace)
             grace = most;
@@ -178,9 +178,9 @@ static int64_t longest_notice_s(const struct plan_draft *d)
     return longest / 1000;
 }
 
-int plan_draft_write(const struct plan_draft *d, struct hold_obj *h, struct err *e)
+int plan_draft_write(const struct plan_draft *d, struct earmark_obj *h, struct err *e)
 {
-    int64_t now = site_now_s(d->site);
+    int64_t now = server_ctx_now_s(d->ctx);
     int64_t limit_s = d->ask->limit_s ? d->ask->limit_s : HOLD_LIMIT_S + longest_notice_s(d);
     struct attr_list *l = &h->obj.attrs;
     struct strbuf victims;

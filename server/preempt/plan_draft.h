@@ -8,10 +8,10 @@
 #include "plan_fit.h"
 #include "run_demand.h"
 
-struct hold_obj;
-struct methods;
+struct earmark_obj;
+struct stop_methods;
 struct sched_obj;
-struct site;
+struct server_ctx;
 
 struct plan_victim {
     const char *id;
@@ -30,11 +30,11 @@ struct plan_ask {
 };
 
 struct plan_draft {
-    struct site *site;
-    struct methods *methods;
+    struct server_ctx *ctx;
+    struct stop_methods *stop_methods;
     const struct plan_ask *ask;
     /* what plan_draft_examine has found */
-    struct want *wants;
+    struct run_demand *wants;
     size_t n_wants;
     struct fit_victim *victims; /* that are still in the way */
     size_t n_victims;
@@ -47,9 +47,9 @@ int plan_draft_examine(struct plan_draft *d, struct err *e);
 void plan_draft_fini(struct plan_draft *d);
 
 /* The row of the hold that this plan, examined, becomes: all that is stored of it. -1 PBSE_SYSTEM: no memory. */
-int plan_draft_write(const struct plan_draft *d, struct hold_obj *h, struct err *e);
+int plan_draft_write(const struct plan_draft *d, struct earmark_obj *h, struct err *e);
 
 /* A job of this server by its identifier, or NULL. */
-struct job *plan_draft_find(const struct site *s, const char *id);
+struct job *plan_draft_find(const struct server_ctx *s, const char *id);
 
 #endif

@@ -35,13 +35,13 @@
 /* How long a hold all of whose victims have given way waits for the rest: a vnode that is not heard of yet. */
 enum { PATIENCE_S = 10, PATIENCE_AT_START_S = 60, TICK_MS = 500 };
 
-struct plan_holds {
-    struct plan_hold_parts p;
+struct plan_earmarks {
+    struct plan_earmark_parts p;
 };
 
-struct hold_plan {
-    struct plan_holds *all;
-    struct hold_obj *hold;
+struct earmark_plan {
+    struct plan_earmarks *all;
+    struct earmark_obj *hold;
     struct loop_timer *timer;
     bool looking;           /* a look is due at the end of the turn */
     bool starting;          /* it is we who run the job */
@@ -55,7 +55,7 @@ static void victim_done(void *arg, struct job *j, enum preempt_result r);
 
 /* --- life of a plan ------------------------------------------------------------------------------------ */
 
-static void look_later(struct hold_plan *x)
+static void look_later(struct earmark_plan *x)
 {
     if (x->looking)
         return;
@@ -69,16 +69,17 @@ static void time_is_up(void *arg)
     look(arg);
 }
 
-static void set_timer(struct hold_plan *x)
+static void set_timer(struct earmark_plan *x)
 {
     int64_t deadline_s = attr_list_number(&x->hold->obj.attrs, HOLD_ATTR_deadline, 0);
 
-    loop_timer_set(x->timer, x->patient_till_s ? TICK_MS : (deadline_s - site_now_s(x->all->p.site)) * 1000);
+    loop_timer_set(x->timer,
+                   x->patient_till_s ? TICK_MS : (deadline_s - server_ctx_now_s(x->all->p.ctx)) * 1000);
 }
 
-static struct hold_plan *plan_create(struct plan_holds *all, struct hold_obj *h, struct err *e)
+static struct earmark_plan *plan_create(struct plan_earmarks *all, struct earmark_obj *h, struct err *e)
 {
-    struct hold_plan *x = calloc(1, sizeof *x);
+    struct earmark_plan *x = calloc(1, sizeof *x);
 
     if (x)
         x->timer = loop_timer_create(all->p.loop, LOOP_CLOCK, time_is_up, x);
@@ -93,7 +94,7 @@ static struct hold_plan *plan_create(struct plan_holds *all, struct hold_obj *h,
     return x;
 }
 
-static void plan_free(struct hold_plan *x)
+static void plan_free(struct earmark_plan *x)
 {
     loop_forget(x->all->p.loop, look, x);
     loop_timer_destroy(x->timer);
@@ -101,30 +102,31 @@ static void plan_free(struct hold_plan *x)
     free(x);
 }
 
-static void close_hold(struct plan_holds *all, struct hold_obj *h)
+static void close_hold(struct plan_earmarks *all, struct earmark_obj *h)
 {
-    held_drop(all->p.site, h);
-    hold_links_cut(all->p.site, h);
+    earmark_sums_drop(all->p.ctx, h);
+    earmark_links_cut(all->p.ctx, h);
     if (h->plan)
         plan_free(h->plan);
     commit_drop_object(all->p.commit, h->obj.kind->name, h->obj.name);
-    holds_remove(all->p.site->holds, h);
+    earmarks_remove(all->p.ctx->earmarks, h);
 }
 
 /* --- undoing, and letting go of victims ------------------------------------------------------------------ */
 
-static void resume(struct plan_holds *all, struct job *j)
+static void resume(struct plan_earmarks *all, struct job *j)
 {
     struct err e;
 
     if (j->state != JOB_SUSPENDED || j->suspender != SUSPENDED_BY_SCHED)
         return; /* whom a person has suspended meanwhile, that person lets go on */
-    if (admissible_check(all->p.site, j, &e) < 0 || suspend_resume(all->p.suspend, j, false, &e) < 0)
+    if (run_admission_check(all->p.ctx, j, &e) < 0 ||
+        run_suspend_resume(all->p.run_suspend, j, false, &e) < 0)
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "it cannot go on at once: %s", e.text);
 }
 
 /* Those whom nothing has been done to yet are let be; the others come to victim_done when they have settled. */
-static void let_go(struct plan_holds *all, struct hold_obj *h, const char *why)
+static void let_go(struct plan_earmarks *all, struct earmark_obj *h, const char *why)
 {
     struct strbuf text; /* for those who read it at the victim's */
 
@@ -141,24 +143,24 @@ static void let_go(struct plan_holds *all, struct hold_obj *h, const char *why)
 }
 
 /* Those who were suspended for it, and are still. */
-static void resume_all(struct plan_holds *all, const struct words *victims, const char *urgent)
+static void resume_all(struct plan_earmarks *all, const struct words *victims, const char *urgent)
 {
     for (size_t i = 0; i < victims->n; i++) {
-        struct job *j = plan_draft_find(all->p.site, victims->w[i]);
+        struct job *j = plan_draft_find(all->p.ctx, victims->w[i]);
 
         if (j && !j->preempt && j->preempted_by && strcmp(j->preempted_by, urgent) == 0)
             resume(all, j);
     }
 }
 
-void plan_holds_undo(struct plan_holds *all, struct hold_obj *h, const char *why)
+void plan_earmarks_undo(struct plan_earmarks *all, struct earmark_obj *h, const char *why)
 {
     const char *urgent = intern_ref(h->obj.name);
     struct words victims;
 
     log_event(LOGC_JOB, LOGE_JOB, h->obj.name, "Room is no longer held: %s", why);
     /* Names first, since the links go with the hold; and nobody can go on before its room is back. */
-    hold_links_names(h, &victims);
+    earmark_links_names(h, &victims);
     let_go(all, h, why);
     close_hold(all, h);
     resume_all(all, &victims, urgent);
@@ -168,7 +170,7 @@ void plan_holds_undo(struct plan_holds *all, struct hold_obj *h, const char *why
 
 /* --- starting ------------------------------------------------------------------------------------------ */
 
-static bool was_altered(const struct hold_obj *h)
+static bool was_altered(const struct earmark_obj *h)
 {
     const char *then = attr_list_text(&h->obj.attrs, HOLD_ATTR_schedselect);
     const char *now = attr_list_text(&h->job->obj.attrs, JOB_ATTR_schedselect);
@@ -177,10 +179,10 @@ static bool was_altered(const struct hold_obj *h)
 }
 
 /* true: it runs, and the plan is gone. false: not yet, or x->why says why never. */
-static bool try_start(struct hold_plan *x)
+static bool try_start(struct earmark_plan *x)
 {
-    struct plan_holds *all = x->all;
-    struct hold_obj *h = x->hold;
+    struct plan_earmarks *all = x->all;
+    struct earmark_obj *h = x->hold;
     char by[300];
     struct run_ask ask = {.location = attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode),
                           .unlimited = attr_list_bool(&h->obj.attrs, HOLD_ATTR_by_request, false),
@@ -192,14 +194,14 @@ static bool try_start(struct hold_plan *x)
         err_set(&x->why, PBSE_BADSTATE, "the job asks for something else now");
         return false;
     }
-    if (admissible_waits(h->job, &x->why) < 0)
+    if (run_admission_waits(h->job, &x->why) < 0)
         return false;
-    snprintf(by, sizeof by, "Scheduler@%s", all->p.site->name);
+    snprintf(by, sizeof by, "Scheduler@%s", all->p.ctx->name);
     /* What our own claim moves is no news to us, and the room that is held must not stand in the way of its own job. */
     x->starting = true;
-    held_switch(all->p.site, h, false);
+    earmark_sums_switch(all->p.ctx, h, false);
     rc = runs_start(all->p.runs, h->job, &ask, &e);
-    held_switch(all->p.site, h, true);
+    earmark_sums_switch(all->p.ctx, h, true);
     x->starting = false;
     if (rc < 0) {
         log_event(LOGC_JOB, LOGE_DEBUG, h->obj.name, "the room that is held cannot be claimed yet: %s",
@@ -213,15 +215,15 @@ static bool try_start(struct hold_plan *x)
     return true;
 }
 
-static bool is_too_late(const struct hold_plan *x)
+static bool is_too_late(const struct earmark_plan *x)
 {
-    return site_now_s(x->all->p.site) >= attr_list_number(&x->hold->obj.attrs, HOLD_ATTR_deadline, 0);
+    return server_ctx_now_s(x->all->p.ctx) >= attr_list_number(&x->hold->obj.attrs, HOLD_ATTR_deadline, 0);
 }
 
 /* All victims have given way, and it does not fit: somebody else's vnode is not back yet, or never will be. */
-static void wait_a_little(struct hold_plan *x)
+static void wait_a_little(struct earmark_plan *x)
 {
-    int64_t now = site_now_s(x->all->p.site);
+    int64_t now = server_ctx_now_s(x->all->p.ctx);
 
     if (!x->patient_till_s)
         x->patient_till_s = now + PATIENCE_S;
@@ -231,27 +233,27 @@ static void wait_a_little(struct hold_plan *x)
 
 static void look(void *arg)
 {
-    struct hold_plan *x = arg;
-    struct hold_obj *h = x->hold;
+    struct earmark_plan *x = arg;
+    struct earmark_obj *h = x->hold;
 
     x->looking = false;
-    if (!x->why.code && held_is_there(x->all->p.site, h, &x->at) && try_start(x))
+    if (!x->why.code && earmark_sums_is_there(x->all->p.ctx, h, &x->at) && try_start(x))
         return;
     if (!x->why.code && is_too_late(x))
         err_set(&x->why, PBSE_RESCUNAV, "it took too long");
     if (!x->why.code && h->n_victims == 0)
         wait_a_little(x);
-    else if (site_now_s(x->all->p.site) >= x->patient_till_s)
+    else if (server_ctx_now_s(x->all->p.ctx) >= x->patient_till_s)
         x->patient_till_s = 0;
     if (x->why.code)
-        plan_holds_undo(x->all, h, x->why.text);
+        plan_earmarks_undo(x->all, h, x->why.text);
     else
         set_timer(x);
 }
 
 /* --- what happens meanwhile ---------------------------------------------------------------------------- */
 
-static void room_changed(void *arg, struct hold_obj *h)
+static void room_changed(void *arg, struct earmark_obj *h)
 {
     (void)arg;
     if (h->plan && !h->plan->starting)
@@ -261,7 +263,7 @@ static void room_changed(void *arg, struct hold_obj *h)
 /* The listener, for the job that the room is for. */
 static void job_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
-    struct hold_plan *x = j->room ? j->room->plan : NULL;
+    struct earmark_plan *x = j->room ? j->room->plan : NULL;
 
     (void)arg;
     (void)from;
@@ -274,8 +276,8 @@ static void job_moved(void *arg, struct job *j, enum job_state from, enum job_ev
 
 static void victim_done(void *arg, struct job *j, enum preempt_result r)
 {
-    struct plan_holds *all = arg;
-    struct hold_obj *h = j->gives_way_to;
+    struct plan_earmarks *all = arg;
+    struct earmark_obj *h = j->gives_way_to;
 
     if (!h) { /* what it stopped for is over already: it need not have, and goes on where that is possible */
         if (r == PREEMPT_SUSPENDED)
@@ -284,21 +286,21 @@ static void victim_done(void *arg, struct job *j, enum preempt_result r)
     }
     j->gives_way_to = NULL;
     job_ref(j);
-    hold_links_strike(h, j);
-    held_review_job(all->p.site, j);
+    earmark_links_strike(h, j);
+    earmark_sums_review_job(all->p.ctx, j);
     if (r == PREEMPT_FAILED)
         err_set(&h->plan->why, PBSE_BADSTATE, "job %s could not be made to give way", j->obj.name);
     job_unref(j);
-    change_touch(all->p.site->change, &h->obj.change, PART_NONE);
+    change_touch(all->p.ctx->change, &h->obj.change, PART_NONE);
     look_later(h->plan);
 }
 
 /* --- making the hold ----------------------------------------------------------------------------------- */
 
-static int begin_victim(struct plan_holds *all, struct hold_obj *h, const struct plan_draft *d,
+static int begin_victim(struct plan_earmarks *all, struct earmark_obj *h, const struct plan_draft *d,
                         struct fit_victim *v, struct err *e)
 {
-    const struct preempt_ask policy = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
+    const struct preempt_ask policy = {.site = d->ctx, .sched = d->ask->scheduler, .urgent = d->ask->job};
     char by[300];
     struct victim_ask ask = {.mark = {.methods = v->methods,
                                       .by = by,
@@ -307,29 +309,29 @@ static int begin_victim(struct plan_holds *all, struct hold_obj *h, const struct
                              .done = victim_done,
                              .arg = all};
 
-    snprintf(by, sizeof by, "Scheduler@%s", all->p.site->name);
-    ask.mark.grace_ms = notices_grace_ms(&policy, v->job, &ask.mark.grace_max_ms);
-    if (hold_links_victim(h, v->job) < 0)
+    snprintf(by, sizeof by, "Scheduler@%s", all->p.ctx->name);
+    ask.mark.grace_ms = preempt_notices_grace_ms(&policy, v->job, &ask.mark.grace_max_ms);
+    if (earmark_links_victim(h, v->job) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory for a victim");
     return victims_begin(all->p.victims, v->job, &ask, e);
 }
 
 /* From here on it can only fail for lack of memory; then what was begun is undone like any hold. */
-static int make(struct plan_holds *all, struct plan_draft *d, struct err *e)
+static int make(struct plan_earmarks *all, struct plan_draft *d, struct err *e)
 {
-    struct site *s = all->p.site;
+    struct server_ctx *s = all->p.ctx;
     struct job *j = d->ask->job;
-    struct hold_obj *h;
+    struct earmark_obj *h;
 
-    if (holds_add(s->holds, j->obj.name, &h, e) < 0)
+    if (earmarks_add(s->earmarks, j->obj.name, &h, e) < 0)
         return -1;
-    hold_links_job(all->p.site, h, j);
+    earmark_links_job(all->p.ctx, h, j);
     if (plan_draft_write(d, h, e) < 0 || !plan_create(all, h, e))
         goto fail;
     for (size_t i = 0; i < d->n_victims; i++)
         if (begin_victim(all, h, d, &d->victims[i], e) < 0)
             goto fail;
-    if (held_put(s, h, d->wants, d->n_wants, e) < 0)
+    if (earmark_sums_put(s, h, d->wants, d->n_wants, e) < 0)
         goto fail;
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Room is held on %s until %zu jobs have given way",
               d->ask->location, d->n_victims);
@@ -337,13 +339,13 @@ static int make(struct plan_holds *all, struct plan_draft *d, struct err *e)
     look_later(h->plan);
     return 0;
 fail:
-    plan_holds_undo(all, h, e->text);
+    plan_earmarks_undo(all, h, e->text);
     return -1;
 }
 
-int plan_holds_make(struct plan_holds *all, const struct plan_ask *ask, struct err *e)
+int plan_earmarks_make(struct plan_earmarks *all, const struct plan_ask *ask, struct err *e)
 {
-    struct plan_draft d = {.site = all->p.site, .methods = all->p.methods, .ask = ask};
+    struct plan_draft d = {.ctx = all->p.ctx, .stop_methods = all->p.stop_methods, .ask = ask};
     int rc = plan_draft_examine(&d, e) < 0 ? -1 : make(all, &d, e);
 
     plan_draft_fini(&d);
@@ -352,18 +354,18 @@ int plan_holds_make(struct plan_holds *all, const struct plan_ask *ask, struct e
 
 /* --- an offer ------------------------------------------------------------------------------------------ */
 
-static int restore_room(struct plan_holds *all, struct hold_obj *h, struct err *e);
+static int restore_room(struct plan_earmarks *all, struct earmark_obj *h, struct err *e);
 
 /* The hold stands where the offer lets it, or where it stood. */
-static int move_hold(struct plan_holds *all, struct hold_obj *h, struct job *j, struct err *e)
+static int move_hold(struct plan_earmarks *all, struct earmark_obj *h, struct job *j, struct err *e)
 {
     struct strbuf where;
     struct err why;
     int rc;
 
     strbuf_init(&where, 1 << 20);
-    held_drop(all->p.site, h);
-    rc = plan_offer_place(all->p.site, h, j, &where, e);
+    earmark_sums_drop(all->p.ctx, h);
+    rc = plan_offer_place(all->p.ctx, h, j, &where, e);
     if (rc == 0)
         rc = attr_list_set_text(&h->obj.attrs, HOLD_ATTR_exec_vnode, strbuf_str(&where), e);
     strbuf_fini(&where);
@@ -372,20 +374,20 @@ static int move_hold(struct plan_holds *all, struct hold_obj *h, struct job *j, 
         *e = why;
         rc = -1;
     }
-    change_touch(all->p.site->change, &h->obj.change, PART_HOT | PART_ATTRS);
+    change_touch(all->p.ctx->change, &h->obj.change, PART_HOT | PART_ATTRS);
     look_later(h->plan);
     return rc;
 }
 
-int plan_holds_offer(void *arg, struct job *j, struct err *e)
+int plan_earmarks_offer(void *arg, struct job *j, struct err *e)
 {
-    struct plan_holds *all = arg;
-    struct hold_obj *h = j->gives_way_to;
-    const struct resize_ask ask = {.vnodes = j->preempt->offer, .by = j->preempt->by};
+    struct plan_earmarks *all = arg;
+    struct earmark_obj *h = j->gives_way_to;
+    const struct release_nodes_ask ask = {.vnodes = j->preempt->offer, .by = j->preempt->by};
 
     if (!h)
         return err_set(e, PBSE_BADSTATE, "nobody has said what is needed");
-    if (resize_check(all->p.resize, j, &ask, e) < 0 || move_hold(all, h, j, e) < 0)
+    if (release_nodes_check(all->p.release_nodes, j, &ask, e) < 0 || move_hold(all, h, j, e) < 0)
         return -1;
     log_event(LOGC_JOB, LOGE_JOB, h->obj.name, "Room is held on %s: job %s gives %s and keeps the rest",
               attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode), j->obj.name, ask.vnodes);
@@ -394,101 +396,101 @@ int plan_holds_offer(void *arg, struct job *j, struct err *e)
 
 /* --- after a restart ----------------------------------------------------------------------------------- */
 
-static int restore_room(struct plan_holds *all, struct hold_obj *h, struct err *e)
+static int restore_room(struct plan_earmarks *all, struct earmark_obj *h, struct err *e)
 {
     const char *text = attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode);
     struct exec_vnode *where = text ? exec_vnode_parse(text, e) : NULL;
-    struct want *w = NULL;
+    struct run_demand *w = NULL;
     size_t n = 0;
     int rc;
 
     if (!where)
         return text ? -1 : err_set(e, PBSE_SYSTEM, "its row says not where");
-    rc = wants_make(all->p.site, h->job, where, &w, &n, e);
+    rc = run_demands_make(all->p.ctx, h->job, where, &w, &n, e);
     exec_vnode_destroy(where);
     if (rc == 0)
-        rc = held_put(all->p.site, h, w, n, e);
-    wants_free(w, n);
+        rc = earmark_sums_put(all->p.ctx, h, w, n, e);
+    run_demands_free(w, n);
     return rc;
 }
 
 /* Those that had settled before have no mark any more. */
-static int restore_victims(struct plan_holds *all, struct hold_obj *h, struct err *e)
+static int restore_victims(struct plan_earmarks *all, struct earmark_obj *h, struct err *e)
 {
     struct victim_ask join = {.done = victim_done, .arg = all};
     struct words names;
-    int rc = hold_links_names(h, &names);
+    int rc = earmark_links_names(h, &names);
 
     for (size_t i = 0; i < names.n && rc == 0; i++) {
-        struct job *j = plan_draft_find(all->p.site, names.w[i]);
+        struct job *j = plan_draft_find(all->p.ctx, names.w[i]);
 
         if (!j || !j->victim || !j->preempt->urgent || strcmp(j->preempt->urgent, h->obj.name) != 0)
             continue;
-        rc = hold_links_victim(h, j) < 0 ? -1 : victims_begin(all->p.victims, j, &join, e);
+        rc = earmark_links_victim(h, j) < 0 ? -1 : victims_begin(all->p.victims, j, &join, e);
     }
     words_fini(&names);
     return rc;
 }
 
-static int restore_one(struct plan_holds *all, struct hold_obj *h, struct err *e)
+static int restore_one(struct plan_earmarks *all, struct earmark_obj *h, struct err *e)
 {
-    struct job *j = plan_draft_find(all->p.site, h->obj.name);
+    struct job *j = plan_draft_find(all->p.ctx, h->obj.name);
 
     if (!j)
         return err_set(e, PBSE_UNKJOBID, "the job is not there");
-    hold_links_job(all->p.site, h, j);
-    if (admissible_waits(j, e) < 0 || !plan_create(all, h, e) || restore_victims(all, h, e) < 0 ||
+    earmark_links_job(all->p.ctx, h, j);
+    if (run_admission_waits(j, e) < 0 || !plan_create(all, h, e) || restore_victims(all, h, e) < 0 ||
         restore_room(all, h, e) < 0)
         return -1;
-    h->plan->patient_till_s = site_now_s(all->p.site) + PATIENCE_AT_START_S;
+    h->plan->patient_till_s = server_ctx_now_s(all->p.ctx) + PATIENCE_AT_START_S;
     look_later(h->plan);
     return 0;
 }
 
-void plan_holds_restore(struct plan_holds *all)
+void plan_earmarks_restore(struct plan_earmarks *all)
 {
     struct err e;
 
-    for (struct hold_obj *h = holds_first(all->p.site->holds), *next; h; h = next) {
-        next = holds_next(h);
+    for (struct earmark_obj *h = earmarks_first(all->p.ctx->earmarks), *next; h; h = next) {
+        next = earmarks_next(h);
         if (restore_one(all, h, &e) < 0)
-            plan_holds_undo(all, h, e.text);
+            plan_earmarks_undo(all, h, e.text);
     }
 }
 
-struct plan_holds *plan_holds_create(const struct plan_hold_parts *p)
+struct plan_earmarks *plan_earmarks_create(const struct plan_earmark_parts *p)
 {
-    struct plan_holds *all = calloc(1, sizeof *all);
+    struct plan_earmarks *all = calloc(1, sizeof *all);
 
     if (!all)
         return NULL;
     all->p = *p;
     job_fsm_listen(p->fsm, job_moved, all);
-    holds_on_room(p->site->holds, room_changed, all);
+    earmarks_on_room(p->ctx->earmarks, room_changed, all);
     return all;
 }
 
-void plan_holds_destroy(struct plan_holds *all)
+void plan_earmarks_destroy(struct plan_earmarks *all)
 {
     if (!all)
         return;
-    holds_on_room(all->p.site->holds, NULL, NULL);
-    for (struct hold_obj *h = holds_first(all->p.site->holds); h; h = holds_next(h)) {
+    earmarks_on_room(all->p.ctx->earmarks, NULL, NULL);
+    for (struct earmark_obj *h = earmarks_first(all->p.ctx->earmarks); h; h = earmarks_next(h)) {
         if (h->plan)
             plan_free(h->plan);
-        held_drop(all->p.site, h);
-        hold_links_cut(all->p.site, h);
+        earmark_sums_drop(all->p.ctx, h);
+        earmark_links_cut(all->p.ctx, h);
     }
     free(all);
 }
 
-void plan_holds_move(struct plan_holds *all, int64_t by_s)
+void plan_earmarks_move(struct plan_earmarks *all, int64_t by_s)
 {
-    for (struct hold_obj *h = holds_first(all->p.site->holds); h; h = holds_next(h)) {
+    for (struct earmark_obj *h = earmarks_first(all->p.ctx->earmarks); h; h = earmarks_next(h)) {
         int64_t deadline_s = attr_list_number(&h->obj.attrs, HOLD_ATTR_deadline, 0);
 
         attr_list_set_number(&h->obj.attrs, HOLD_ATTR_deadline, deadline_s + by_s, NULL);
-        change_touch(all->p.site->change, &h->obj.change, PART_ATTRS);
+        change_touch(all->p.ctx->change, &h->obj.change, PART_ATTRS);
         if (h->plan && h->plan->patient_till_s)
             h->plan->patient_till_s += by_s;
     }

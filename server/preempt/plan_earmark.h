@@ -2,7 +2,7 @@
 #define PLAN_EARMARK_H
 /* Plan and hold: examine a plan, keep the room its victims give back, start the job when all is there, or undo.
  *
- *   plan_holds_make   examined as a whole; then, in this turn: a hold, and every victim begins to give way
+ *   plan_earmarks_make   examined as a whole; then, in this turn: a hold, and every victim begins to give way
  *        |  a use is given back, a victim has settled ...
  *        v
  *   started: the hold is gone, the job claims what was kept     undone: what was stopped for it goes on
@@ -14,47 +14,47 @@
 #include "plan_draft.h"
 
 struct commit;
-struct hold_obj;
+struct earmark_obj;
 struct job_fsm;
 struct loop;
-struct methods;
-struct plan_holds;
-struct resize;
+struct stop_methods;
+struct plan_earmarks;
+struct release_nodes;
 struct runs;
-struct site;
-struct suspend;
+struct server_ctx;
+struct run_suspend;
 struct victims;
 
-struct plan_hold_parts {
+struct plan_earmark_parts {
     struct loop *loop;
-    struct site *site;
+    struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct commit *commit;
-    struct methods *methods;
+    struct stop_methods *stop_methods;
     struct victims *victims;
     struct runs *runs;
-    struct suspend *suspend;
-    struct resize *resize;
+    struct run_suspend *run_suspend;
+    struct release_nodes *release_nodes;
 };
 
-struct plan_holds *plan_holds_create(const struct plan_hold_parts *p);
-void plan_holds_destroy(struct plan_holds *all); /* the rows stay: a restart goes on with them */
+struct plan_earmarks *plan_earmarks_create(const struct plan_earmark_parts *p);
+void plan_earmarks_destroy(struct plan_earmarks *all); /* the rows stay: a restart goes on with them */
 
 /* 0: the hold exists, and is durable with everything changed so far (commit_then). -1, nobody was touched: what
  * pbs_preempt_run() promises in pbs_ext.h. */
-int plan_holds_make(struct plan_holds *all, const struct plan_ask *ask, struct err *e);
+int plan_earmarks_make(struct plan_earmarks *all, const struct plan_ask *ask, struct err *e);
 
 /* ^ of victims: j->preempt->offer has what this victim would give instead of all. 0: it is enough, perhaps with the urgent
  * job elsewhere on it, and the hold says so. -1: why not. */
-int plan_holds_offer(void *plan_holds, struct job *j, struct err *e);
+int plan_earmarks_offer(void *plan_holds, struct job *j, struct err *e);
 
 /* Undo this hold; `why` is for people. */
-void plan_holds_undo(struct plan_holds *all, struct hold_obj *h, const char *why);
+void plan_earmarks_undo(struct plan_earmarks *all, struct earmark_obj *h, const char *why);
 
 /* After a restart, when jobs have claimed again and victims go on: the same with holds. */
-void plan_holds_restore(struct plan_holds *all);
+void plan_earmarks_restore(struct plan_earmarks *all);
 
 /* The clock was set forward by so much (< 0: back): deadlines stay as far as they were. */
-void plan_holds_move(struct plan_holds *all, int64_t by_s);
+void plan_earmarks_move(struct plan_earmarks *all, int64_t by_s);
 
 #endif

@@ -25,7 +25,7 @@ struct pool {
 };
 
 struct fit {
-    const struct site *site;
+    const struct server_ctx *site;
     const struct fit_ask *ask;
     struct pool *pools; /* n_wants vnodes, then server and queue */
     size_t n;
@@ -61,7 +61,7 @@ static int64_t lack_of_shared(const struct fit *f, const struct pool *p, const s
     if (!total || !(r->flags & RESC_SUM))
         return INT64_MIN;
     return value_number(v) -
-           (value_number(total) - amount_of(taken, r->id) - held_shared(f->site, p->queue, r));
+           (value_number(total) - amount_of(taken, r->id) - earmark_sums_shared(f->site, p->queue, r));
 }
 
 static int pool_open(const struct fit *f, struct pool *p)
@@ -122,7 +122,7 @@ static enum method_id method_of(const struct fit_victim *v, size_t k)
 static int64_t gives_shared(const struct fit *f, const struct pool *p, const struct job *j, enum method_id m,
                             const struct resource *r)
 {
-    if (!j->shares || (p->queue && j->queue != p->queue) || !held_method_frees(f->site, j, m, r))
+    if (!j->shares || (p->queue && j->queue != p->queue) || !earmark_sums_method_frees(f->site, j, m, r))
         return 0;
     return value_number(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, r->id)) -
            amount_of(j->shares_given, r->id);
@@ -141,7 +141,7 @@ static bool each_in_pool(const struct fit *f, struct pool *p, const struct node_
 
         if (p->lack[i] == INT64_MIN)
             continue;
-        n = u ? held_would_free(f->site, u, m, r) : gives_shared(f, p, j, m, r);
+        n = u ? earmark_sums_would_free(f->site, u, m, r) : gives_shared(f, p, j, m, r);
         if (fn(p, i, n, arg))
             return true;
     }
@@ -289,12 +289,12 @@ static bool gives_way(const struct fit *f, const struct node_use *u)
     for (size_t i = 0; i < f->ask->n_victims; i++)
         if (f->ask->victims[i].job == u->job)
             return preempt_methods_first(&f->ask->victims[i].methods) == METHOD_RELEASE
-                       ? held_is_offered(u->job, u->node)
+                       ? earmark_sums_is_offered(u->job, u->node)
                        : f->ask->victims[i].methods.n > 0;
     return false;
 }
 
-static int check_node(const struct fit *f, const struct want *w, struct err *e)
+static int check_node(const struct fit *f, const struct run_demand *w, struct err *e)
 {
     const struct node *n = w->node;
     struct strbuf state;
@@ -308,7 +308,7 @@ static int check_node(const struct fit *f, const struct want *w, struct err *e)
         strbuf_fini(&state);
         return -1;
     }
-    for (const struct hold_part *p = n->parts; p; p = p->next)
+    for (const struct earmark_part *p = n->parts; p; p = p->next)
         if (w->alone || p->alone)
             return err_set(e, PBSE_RESCUNAV, "node %s is held for job %s", n->obj.name, p->hold->obj.name);
     if (!w->alone && !n->n_exclusive)
@@ -320,7 +320,7 @@ static int check_node(const struct fit *f, const struct want *w, struct err *e)
     return 0;
 }
 
-int plan_fit(const struct site *s, const struct fit_ask *ask, struct err *e)
+int plan_fit(const struct server_ctx *s, const struct fit_ask *ask, struct err *e)
 {
     struct fit f = {.site = s, .ask = ask};
     int rc = -1;

@@ -9,7 +9,7 @@
 #include "preempt_method.h"
 #include "run_demand.h"
 
-struct site;
+struct server_ctx;
 
 struct fit_victim {
     struct job *job;
@@ -19,7 +19,7 @@ struct fit_victim {
 
 struct fit_ask {
     const struct job *urgent;
-    const struct want *wants; /* what the urgent job will claim, a vnode each */
+    const struct run_demand *wants; /* what the urgent job will claim, a vnode each */
     size_t n_wants;
     struct fit_victim *victims;
     size_t n_victims;
@@ -29,6 +29,6 @@ struct fit_ask {
  *   PBSE_RESCUNAV   a vnode cannot take jobs, is used exclusively or held by others, or too little would be free;
  *                   names the vnode and what is missing
  *   PBSE_SYSTEM     no memory */
-int plan_fit(const struct site *s, const struct fit_ask *ask, struct err *e);
+int plan_fit(const struct server_ctx *s, const struct fit_ask *ask, struct err *e);
 
 #endif

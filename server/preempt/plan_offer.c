@@ -69,7 +69,8 @@ static bool same_text(const struct node *a, const struct node *b, int attr)
     return strcmp(x ? x : "", y ? y : "") == 0;
 }
 
-static bool same_value(const struct site *s, const struct node *a, const struct node *b, const char *resource)
+static bool same_value(const struct server_ctx *s, const struct node *a, const struct node *b,
+                       const char *resource)
 {
     const struct resource *r = resource_find(s->resources, resource);
     const struct value *x, *y;
@@ -89,7 +90,7 @@ static bool is_of_tasks(const char *resource)
     return strcmp(resource, "mpiprocs") == 0 || strcmp(resource, "ompthreads") == 0;
 }
 
-static bool is_like(const struct site *s, const struct select *asked, const struct place *place,
+static bool is_like(const struct server_ctx *s, const struct select *asked, const struct place *place,
                     const struct node *a, const struct node *b)
 {
     if (!same_text(a, b, NODE_ATTR_queue) || !same_text(a, b, NODE_ATTR_partition) ||
@@ -110,7 +111,7 @@ static bool is_like(const struct site *s, const struct select *asked, const stru
 /* --- standing in --------------------------------------------------------------------------------------- */
 
 struct stand_in {
-    const struct site *site;
+    const struct server_ctx *site;
     const struct job *victim;
     struct exec_vnode *where;
     struct select *asked;
@@ -132,7 +133,7 @@ static bool is_in_plan(const struct stand_in *x, const struct node *n)
 static const struct node *replacement(const struct stand_in *x, const struct node *kept)
 {
     for (const struct node_use *u = x->victim->uses; u; u = u->next_of_job)
-        if (held_is_offered(x->victim, u->node) && !is_in_plan(x, u->node) &&
+        if (earmark_sums_is_offered(x->victim, u->node) && !is_in_plan(x, u->node) &&
             is_like(x->site, x->asked, &x->place, kept, u->node))
             return u->node;
     return NULL;
@@ -172,7 +173,7 @@ static int replace_kept(struct stand_in *x, struct err *e)
     for (size_t i = 0; i < x->where->n; i++) {
         const struct node *n = nodes_find(x->site->nodes, x->where->part[i].vnode), *other;
 
-        if (!n || held_is_offered(x->victim, n) || !is_used_by(x->victim, n))
+        if (!n || earmark_sums_is_offered(x->victim, n) || !is_used_by(x->victim, n))
             continue;
         other = replacement(x, n);
         if (!other)
@@ -188,18 +189,18 @@ static int replace_kept(struct stand_in *x, struct err *e)
 static struct fit_victim as_victim(struct job *j, const struct job *offering)
 {
     struct fit_victim v = {.job = j};
-    enum method_id m = j == offering ? METHOD_RELEASE : held_method_of(j);
+    enum method_id m = j == offering ? METHOD_RELEASE : earmark_sums_method_of(j);
 
     if (m)
         preempt_methods_add(&v.methods, m);
     return v;
 }
 
-static int fits(const struct stand_in *x, const struct hold_obj *h, struct err *e)
+static int fits(const struct stand_in *x, const struct earmark_obj *h, struct err *e)
 {
     struct fit_victim *v = calloc(h->n_victims + 1, sizeof *v);
     struct fit_ask ask = {.urgent = h->job, .victims = v, .n_victims = h->n_victims};
-    struct want *w = NULL;
+    struct run_demand *w = NULL;
     size_t n = 0;
     int rc = -1;
 
@@ -207,17 +208,17 @@ static int fits(const struct stand_in *x, const struct hold_obj *h, struct err *
         return err_set(e, PBSE_SYSTEM, "no memory for an offer");
     for (size_t i = 0; i < h->n_victims; i++)
         v[i] = as_victim(h->victims[i], x->victim);
-    if (wants_make(x->site, h->job, x->where, &w, &n, e) == 0) {
+    if (run_demands_make(x->site, h->job, x->where, &w, &n, e) == 0) {
         ask.wants = w;
         ask.n_wants = n;
         rc = plan_fit(x->site, &ask, e);
     }
-    wants_free(w, n);
+    run_demands_free(w, n);
     free(v);
     return rc;
 }
 
-static int open_it(struct stand_in *x, const struct hold_obj *h, struct err *e)
+static int open_it(struct stand_in *x, const struct earmark_obj *h, struct err *e)
 {
     const char *where = attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode);
     const char *select = attr_list_text(&h->job->obj.attrs, JOB_ATTR_schedselect);
@@ -230,8 +231,8 @@ static int open_it(struct stand_in *x, const struct hold_obj *h, struct err *e)
     return 0;
 }
 
-int plan_offer_place(const struct site *s, const struct hold_obj *h, struct job *victim, struct strbuf *out,
-                     struct err *e)
+int plan_offer_place(const struct server_ctx *s, const struct earmark_obj *h, struct job *victim,
+                     struct strbuf *out, struct err *e)
 {
     struct stand_in x = {.site = s, .victim = victim};
     int rc = -1;

@@ -9,20 +9,21 @@
 
 enum { HOUR_S = 3600, TEXT_LIMIT = 4096 };
 
-static double spent(const struct site *s, const struct queue *q)
+static double spent(const struct server_ctx *s, const struct queue *q)
 {
     struct ledger l;
 
     ledger_parse(attr_list_text(&q->obj.attrs, QUEUE_ATTR_preempt_ledger), &l);
-    return ledger_sum(&l, site_now_s(s));
+    return ledger_sum(&l, server_ctx_now_s(s));
 }
 
 /* Agreed, and not begun: those that have been given notice. */
-static double pending(const struct site *s, const struct queue *q)
+static double pending(const struct server_ctx *s, const struct queue *q)
 {
     double sum = 0;
 
-    for (const struct hold_obj *h = holds_first(s->holds); h; h = holds_next((struct hold_obj *)h))
+    for (const struct earmark_obj *h = earmarks_first(s->earmarks); h;
+         h = earmarks_next((struct earmark_obj *)h))
         for (size_t i = 0; h->job && h->job->queue == q && i < h->n_victims; i++)
             if (h->victims[i]->preempt && !h->victims[i]->preempt->method)
                 sum += preempt_policy_loss(s, h->victims[i],
@@ -30,7 +31,7 @@ static double pending(const struct site *s, const struct queue *q)
     return sum;
 }
 
-bool budget_allows(const struct preempt_ask *a, double planned, double loss)
+bool preempt_budget_allows(const struct preempt_ask *a, double planned, double loss)
 {
     double budget = preempt_policy_budget(a);
 
@@ -40,24 +41,24 @@ bool budget_allows(const struct preempt_ask *a, double planned, double loss)
         budget, spent(a->site, a->urgent->queue) + pending(a->site, a->urgent->queue) + planned, loss);
 }
 
-bool budget_covers_next(const struct site *s, const struct job *j, double loss, struct err *e)
+bool preempt_budget_covers_next(const struct server_ctx *s, const struct job *j, double loss, struct err *e)
 {
-    const struct hold_obj *h = j->gives_way_to;
+    const struct earmark_obj *h = j->gives_way_to;
     const char *by = h ? attr_list_text(&h->obj.attrs, HOLD_ATTR_scheduler) : NULL;
     const struct preempt_ask ask = {
         .site = s, .sched = by ? scheds_find(s->scheds, by) : NULL, .urgent = h ? h->job : NULL};
     struct strbuf why;
 
-    if (!ask.sched || !ask.urgent || budget_allows(&ask, 0, loss))
+    if (!ask.sched || !ask.urgent || preempt_budget_allows(&ask, 0, loss))
         return true;
     strbuf_init(&why, ERR_TEXT_MAX);
-    budget_describe(&ask, &why);
+    preempt_budget_describe(&ask, &why);
     err_set(e, PBSE_BADSTATE, "it would lose %.3g core-hours: %s", loss / HOUR_S, strbuf_str(&why));
     strbuf_fini(&why);
     return false;
 }
 
-void budget_describe(const struct preempt_ask *a, struct strbuf *out)
+void preempt_budget_describe(const struct preempt_ask *a, struct strbuf *out)
 {
     const struct queue *q = a->urgent->queue;
 
@@ -66,7 +67,7 @@ void budget_describe(const struct preempt_ask *a, struct strbuf *out)
         q->obj.name, preempt_policy_budget(a) / HOUR_S, (spent(a->site, q) + pending(a->site, q)) / HOUR_S);
 }
 
-static bool is_counted(const struct site *s, const struct queue *q)
+static bool is_counted(const struct server_ctx *s, const struct queue *q)
 {
     if (attr_list_is_set(&q->obj.attrs, QUEUE_ATTR_preempt_budget))
         return true;
@@ -76,7 +77,7 @@ static bool is_counted(const struct site *s, const struct queue *q)
     return false;
 }
 
-void budget_charge(struct site *s, struct queue *urgent, double loss)
+void preempt_budget_charge(struct server_ctx *s, struct queue *urgent, double loss)
 {
     struct strbuf text;
     struct ledger l;
@@ -84,7 +85,7 @@ void budget_charge(struct site *s, struct queue *urgent, double loss)
     if (loss <= 0 || !is_counted(s, urgent))
         return;
     ledger_parse(attr_list_text(&urgent->obj.attrs, QUEUE_ATTR_preempt_ledger), &l);
-    ledger_add(&l, site_now_s(s), loss);
+    ledger_add(&l, server_ctx_now_s(s), loss);
     strbuf_init(&text, TEXT_LIMIT);
     if (ledger_format(&l, &text) == 0)
         attr_list_set_text(&urgent->obj.attrs, QUEUE_ATTR_preempt_ledger, strbuf_str(&text), NULL);
@@ -102,10 +103,10 @@ static int keep_within(const struct preempt_ask *a, const struct job *j, struct 
     struct strbuf why;
 
     for (unsigned i = 0; i < l->n; i++) {
-        double loss = preempt_rules_loss(&f, (enum method_id)l->m[i], site_now_s(a->site));
+        double loss = preempt_rules_loss(&f, (enum method_id)l->m[i], server_ctx_now_s(a->site));
 
         most = loss > most ? loss : most;
-        if (budget_allows(a, a->planned, loss))
+        if (preempt_budget_allows(a, a->planned, loss))
             preempt_methods_add(&kept, (enum method_id)l->m[i]);
     }
     if (kept.n || !l->n) {
@@ -114,15 +115,15 @@ static int keep_within(const struct preempt_ask *a, const struct job *j, struct 
     }
     *l = kept;
     strbuf_init(&why, ERR_TEXT_MAX);
-    budget_describe(a, &why);
+    preempt_budget_describe(a, &why);
     err_set(e, PBSE_BADSTATE, "job %s would lose %.3g core-hours: %s", j->obj.name, most / HOUR_S,
             strbuf_str(&why));
     strbuf_fini(&why);
     return -1;
 }
 
-int budget_methods(const struct preempt_ask *a, const struct job *j, struct preempt_methods *out,
-                   struct err *e)
+int preempt_budget_methods(const struct preempt_ask *a, const struct job *j, struct preempt_methods *out,
+                           struct err *e)
 {
     return preempt_policy_methods(a, j, out, e) < 0 ? -1 : keep_within(a, j, out, e);
 }

@@ -10,20 +10,20 @@ struct queue;
 
 /* May the urgent job's queue have this much more destroyed? `planned`: by others of the same plan. True where there is no
  * budget, or nobody said for whom. O(victims of holds for this queue). */
-bool budget_allows(const struct preempt_ask *a, double planned, double loss);
+bool preempt_budget_allows(const struct preempt_ask *a, double planned, double loss);
 /* "queue express may destroy 2 core-hours an hour (preempt_budget), 1.5 are spent": for a refusal. */
-void budget_describe(const struct preempt_ask *a, struct strbuf *out);
+void preempt_budget_describe(const struct preempt_ask *a, struct strbuf *out);
 
 /* Another method has failed: may this one be tried that would lose so much? What the first method costs was agreed with the
  * plan, what a later one does was not. false: PBSE_BADSTATE and why. True where nobody said for whom. */
-bool budget_covers_next(const struct site *s, const struct job *j, double loss, struct err *e);
+bool preempt_budget_covers_next(const struct server_ctx *s, const struct job *j, double loss, struct err *e);
 
 /* The methods that may be tried on this job, without those that would destroy more than the urgent job's queue may. -1 and
  * none: it is protected, PBSE_BADSTATE with the reason. */
-int budget_methods(const struct preempt_ask *a, const struct job *j, struct preempt_methods *out,
-                   struct err *e);
+int preempt_budget_methods(const struct preempt_ask *a, const struct job *j, struct preempt_methods *out,
+                           struct err *e);
 
 /* A method begins for a job of this queue. Written down where any budget is set. */
-void budget_charge(struct site *s, struct queue *urgent, double loss);
+void preempt_budget_charge(struct server_ctx *s, struct queue *urgent, double loss);
 
 #endif

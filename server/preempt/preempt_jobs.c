@@ -23,8 +23,8 @@
 
 #include <utlist.h>
 
-struct preempts {
-    struct site *site;
+struct preempt_jobs {
+    struct server_ctx *ctx;
     struct victims *victims;
     struct commit *commit;
     struct preempt *open; /* requests that are not answered */
@@ -37,7 +37,7 @@ struct slot {
 };
 
 struct preempt {
-    struct preempts *all;
+    struct preempt_jobs *all;
     struct preempt *prev, *next;
     struct request *request; /* referenced */
     size_t n, open;
@@ -47,12 +47,12 @@ struct preempt {
     bool failed; /* one of them */
 };
 
-struct preempts *preempts_create(struct site *s, struct victims *v, struct commit *c)
+struct preempt_jobs *preempt_jobs_create(struct server_ctx *s, struct victims *v, struct commit *c)
 {
-    struct preempts *p = calloc(1, sizeof *p);
+    struct preempt_jobs *p = calloc(1, sizeof *p);
 
     if (p)
-        *p = (struct preempts){s, v, c, NULL};
+        *p = (struct preempt_jobs){s, v, c, NULL};
     return p;
 }
 
@@ -65,7 +65,7 @@ static void preempt_free(struct preempt *p)
     free(p);
 }
 
-void preempts_destroy(struct preempts *p)
+void preempt_jobs_destroy(struct preempt_jobs *p)
 {
     while (p && p->open)
         preempt_free(p->open);
@@ -129,14 +129,14 @@ static enum preempt_result result_at_once(const struct job *j)
 }
 
 /* A job that is not here is out of the way. -1: it is another server's, and nobody's here to be preempted. */
-static int find(struct preempts *all, const char *id, struct job **out)
+static int find(struct preempt_jobs *all, const char *id, struct job **out)
 {
     struct jobid parsed;
     struct err e;
 
-    if (jobid_parse(id, &parsed, &e) == 0 && !site_is_named(all->site, parsed.server))
+    if (jobid_parse(id, &parsed, &e) == 0 && !server_ctx_is_named(all->ctx, parsed.server))
         return -1;
-    *out = jobid_parse(id, &parsed, &e) < 0 ? NULL : jobs_find(all->site->jobs, parsed.key);
+    *out = jobid_parse(id, &parsed, &e) < 0 ? NULL : jobs_find(all->ctx->jobs, parsed.key);
     return 0;
 }
 
@@ -152,10 +152,10 @@ static void begin(struct preempt *p, struct slot *s, const struct sched_obj *sch
         preempt_job_done(s, r);
         return;
     }
-    const struct preempt_ask policy = {.site = p->all->site, .sched = sched};
+    const struct preempt_ask policy = {.site = p->all->ctx, .sched = sched};
 
-    ask.mark.grace_ms = notices_grace_ms(&policy, j, &ask.mark.grace_max_ms);
-    if (budget_methods(&policy, j, &ask.mark.methods, &e) < 0) {
+    ask.mark.grace_ms = preempt_notices_grace_ms(&policy, j, &ask.mark.grace_max_ms);
+    if (preempt_budget_methods(&policy, j, &ask.mark.methods, &e) < 0) {
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted: %s", e.text);
         preempt_job_done(s, PREEMPT_FAILED);
     } else if (victims_begin(p->all->victims, j, &ask, &e) < 0) {
@@ -163,7 +163,7 @@ static void begin(struct preempt *p, struct slot *s, const struct sched_obj *sch
     }
 }
 
-void preempts_serve(struct preempts *all, struct request *r, const struct sched_obj *sched)
+void preempt_jobs_serve(struct preempt_jobs *all, struct request *r, const struct sched_obj *sched)
 {
     const ifl_preempt_args *args = request_args(r);
     size_t n = args->jobs.jobs_len;

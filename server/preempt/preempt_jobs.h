@@ -9,15 +9,15 @@
 #include "request.h"
 
 struct commit;
-struct preempts;
+struct preempt_jobs;
 struct sched_obj;
-struct site;
+struct server_ctx;
 struct victims;
 
-struct preempts *preempts_create(struct site *s, struct victims *v, struct commit *c);
-void preempts_destroy(struct preempts *p);
+struct preempt_jobs *preempt_jobs_create(struct server_ctx *s, struct victims *v, struct commit *c);
+void preempt_jobs_destroy(struct preempt_jobs *p);
 
 /* Serve an IFL_PREEMPT_JOBS request of this scheduler. */
-void preempts_serve(struct preempts *p, struct request *r, const struct sched_obj *sched);
+void preempt_jobs_serve(struct preempt_jobs *p, struct request *r, const struct sched_obj *sched);
 
 #endif

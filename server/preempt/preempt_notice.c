@@ -24,24 +24,24 @@
 
 enum { TEXT_LIMIT = 60000, MS_PER_S = 1000 };
 
-struct notices {
-    struct site *site;
+struct preempt_notices {
+    struct server_ctx *ctx;
     struct exec_send *send;
-    struct job_log *log;
+    struct job_audit *log;
     const char *of;       /* interned name of the hold whose vnodes are in `wanted`; NULL: none */
     struct ranks *wanted; /* vnodes, by address: compared, never followed */
 };
 
-struct notices *notices_create(struct site *s, struct exec_send *x, struct job_log *l)
+struct preempt_notices *preempt_notices_create(struct server_ctx *s, struct exec_send *x, struct job_audit *l)
 {
-    struct notices *n = calloc(1, sizeof *n);
+    struct preempt_notices *n = calloc(1, sizeof *n);
 
     if (n)
-        *n = (struct notices){.site = s, .send = x, .log = l};
+        *n = (struct preempt_notices){.ctx = s, .send = x, .log = l};
     return n;
 }
 
-void notices_destroy(struct notices *n)
+void preempt_notices_destroy(struct preempt_notices *n)
 {
     if (!n)
         return;
@@ -50,7 +50,7 @@ void notices_destroy(struct notices *n)
     free(n);
 }
 
-int64_t notices_grace_ms(const struct preempt_ask *a, const struct job *j, int64_t *max_ms)
+int64_t preempt_notices_grace_ms(const struct preempt_ask *a, const struct job *j, int64_t *max_ms)
 {
     int64_t grace =
         preempt_policy_number(a, j, QUEUE_ATTR_preempt_grace, SCHED_ATTR_preempt_grace) * MS_PER_S;
@@ -60,7 +60,7 @@ int64_t notices_grace_ms(const struct preempt_ask *a, const struct job *j, int64
     return grace;
 }
 
-const char *notices_reply_name(int reply)
+const char *preempt_notices_reply_name(int reply)
 {
     switch (reply) {
     case EXEC_NOTICE_READY:
@@ -79,7 +79,7 @@ const char *notices_reply_name(int reply)
 /* --- what people and the job read ---------------------------------------------------------------------- */
 
 /* The vnodes of this hold, found once for all its victims: a plan may have 10,000 of them and 50,000 chunks. */
-static int know_wanted(struct notices *n, const struct hold_obj *h)
+static int know_wanted(struct preempt_notices *n, const struct earmark_obj *h)
 {
     const char *text = attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode);
     struct exec_vnode *where;
@@ -92,7 +92,7 @@ static int know_wanted(struct notices *n, const struct hold_obj *h)
     n->wanted = ranks_create();
     where = n->wanted && text ? exec_vnode_parse(text, NULL) : NULL;
     for (size_t i = 0; where && i < where->n; i++) {
-        const struct node *node = nodes_find(n->site->nodes, where->part[i].vnode);
+        const struct node *node = nodes_find(n->ctx->nodes, where->part[i].vnode);
 
         if (node)
             (void)ranks_add(n->wanted, node); /* without memory the notice names fewer */
@@ -104,9 +104,9 @@ static int know_wanted(struct notices *n, const struct hold_obj *h)
 }
 
 /* Of the vnodes that the urgent job is to have, those that this job uses; as many as a notice holds. */
-static void add_wanted(struct notices *n, const struct job *j, struct strbuf *out)
+static void add_wanted(struct preempt_notices *n, const struct job *j, struct strbuf *out)
 {
-    const struct hold_obj *h = j->gives_way_to;
+    const struct earmark_obj *h = j->gives_way_to;
 
     if (!h || know_wanted(n, h) < 0)
         return;
@@ -122,10 +122,10 @@ static void add_wanted(struct notices *n, const struct job *j, struct strbuf *ou
     }
 }
 
-static void set_comment(struct notices *n, struct job *j, const char *text)
+static void set_comment(struct preempt_notices *n, struct job *j, const char *text)
 {
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, text, NULL);
-    jobs_touch(n->site->jobs, j, PART_HOT | PART_ATTRS);
+    jobs_touch(n->ctx->jobs, j, PART_HOT | PART_ATTRS);
 }
 
 /* For whom, and whose word it is. */
@@ -147,7 +147,7 @@ static const struct preempt_method_row *next_method(const struct job *j)
     return preempt_method_row(m == METHOD_NONE ? METHOD_DELETE : m);
 }
 
-static void comment(struct notices *n, struct job *j)
+static void comment(struct preempt_notices *n, struct job *j)
 {
     time_t at = (time_t)(j->preempt->notice.deadline_ms / MS_PER_S);
     struct strbuf b;
@@ -161,8 +161,8 @@ static void comment(struct notices *n, struct job *j)
     add_reason(j, &b);
     set_comment(n, j, strbuf_str(&b));
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "%s", strbuf_str(&b));
-    job_log_note(n->log, j, "notice: %s deadline_ms=%lld", next_method(j)->name,
-                 (long long)j->preempt->notice.deadline_ms);
+    job_audit_note(n->log, j, "notice: %s deadline_ms=%lld", next_method(j)->name,
+                   (long long)j->preempt->notice.deadline_ms);
     strbuf_fini(&b);
 }
 
@@ -177,7 +177,7 @@ static void take_signal(const struct job *j, char out[32], exec_target *target)
     *target = wish && strchr(wish, ':') ? EXEC_TARGET_ALL : EXEC_TARGET_SCRIPT;
 }
 
-static void send_it(struct notices *n, struct job *j, const char *answer)
+static void send_it(struct preempt_notices *n, struct job *j, const char *answer)
 {
     const struct preempt_mark *m = j->preempt;
     struct strbuf wanted, why;
@@ -205,7 +205,7 @@ static void send_it(struct notices *n, struct job *j, const char *answer)
     strbuf_fini(&why);
 }
 
-static void send_withdrawn(struct notices *n, struct job *j, const char *why)
+static void send_withdrawn(struct preempt_notices *n, struct job *j, const char *why)
 {
     char none[1] = "";
     exec_notice_args a = {.attempt = j->run->notices,
@@ -224,7 +224,7 @@ static void send_withdrawn(struct notices *n, struct job *j, const char *why)
 
 /* --- its life ------------------------------------------------------------------------------------------ */
 
-bool notices_give(struct notices *n, struct job *j, const struct method *m)
+bool preempt_notices_give(struct preempt_notices *n, struct job *j, const struct stop_method *m)
 {
     struct preempt_notice *x = &j->preempt->notice;
     struct err e;
@@ -233,7 +233,7 @@ bool notices_give(struct notices *n, struct job *j, const struct method *m)
         j->state != JOB_RUNNING || j->intent != INTENT_NONE || m->can(m->arg, j, &e) < 0 ||
         !exec_send_can_notice(n->send, j))
         return false;
-    x->given_ms = clock_wall_ms(n->site->clock);
+    x->given_ms = clock_wall_ms(n->ctx->clock);
     x->deadline_ms = x->given_ms + x->grace_ms;
     x->attempt = ++j->run->notices;
     x->method = m->id;
@@ -243,11 +243,11 @@ bool notices_give(struct notices *n, struct job *j, const struct method *m)
     return true;
 }
 
-static bool stretch(struct notices *n, struct job *j, unsigned need_s)
+static bool stretch(struct preempt_notices *n, struct job *j, unsigned need_s)
 {
     struct preempt_notice *x = &j->preempt->notice;
     int64_t latest = x->given_ms + (x->grace_max_ms > x->grace_ms ? x->grace_max_ms : x->grace_ms);
-    int64_t wanted = clock_wall_ms(n->site->clock) + (int64_t)need_s * MS_PER_S;
+    int64_t wanted = clock_wall_ms(n->ctx->clock) + (int64_t)need_s * MS_PER_S;
     bool enough = wanted <= latest;
 
     if (!enough)
@@ -260,51 +260,52 @@ static bool stretch(struct notices *n, struct job *j, unsigned need_s)
     return true;
 }
 
-enum notice_effect notices_answer(struct notices *n, struct job *j, const exec_notice_data *d)
+enum preempt_notice_effect preempt_notices_answer(struct preempt_notices *n, struct job *j,
+                                                  const exec_notice_data *d)
 {
     struct preempt_mark *m = j->preempt;
 
     if (!preempt_notice_stands(m) || d->attempt != m->notice.attempt) {
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "an answer to notice %u came late", d->attempt);
-        return NOTICE_NOTHING;
+        return PREEMPT_NOTICE_NOTHING;
     }
     m->notice.reply = (int)d->answer;
-    jobs_touch(n->site->jobs, j, PART_HOT);
+    jobs_touch(n->ctx->jobs, j, PART_HOT);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "answers its notice: %s %s",
-              notices_reply_name((int)d->answer), d->nodes);
-    job_log_note(n->log, j, "notice-reply: %s need_s=%u nodes=%s", notices_reply_name((int)d->answer),
-                 d->need_s, d->nodes);
+              preempt_notices_reply_name((int)d->answer), d->nodes);
+    job_audit_note(n->log, j, "notice-reply: %s need_s=%u nodes=%s",
+                   preempt_notices_reply_name((int)d->answer), d->need_s, d->nodes);
     switch (d->answer) {
     case EXEC_NOTICE_DEFER:
-        return stretch(n, j, d->need_s) ? NOTICE_LATER : NOTICE_NOTHING;
+        return stretch(n, j, d->need_s) ? PREEMPT_NOTICE_LATER : PREEMPT_NOTICE_NOTHING;
     case EXEC_NOTICE_PARTIAL:
-        return NOTICE_OFFER;
+        return PREEMPT_NOTICE_OFFER;
     case EXEC_NOTICE_READY:
     case EXEC_NOTICE_REFUSE:
-        return NOTICE_NOW;
+        return PREEMPT_NOTICE_NOW;
     }
-    return NOTICE_NOTHING;
+    return PREEMPT_NOTICE_NOTHING;
 }
 
-void notices_refuse_offer(struct notices *n, struct job *j, const char *why)
+void preempt_notices_refuse_offer(struct preempt_notices *n, struct job *j, const char *why)
 {
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its offer does not do: %s", why);
     send_it(n, j, why);
 }
 
-void notices_close(struct notices *n, struct job *j)
+void preempt_notices_close(struct preempt_notices *n, struct job *j)
 {
     j->preempt->notice.over = true;
-    jobs_touch(n->site->jobs, j, PART_HOT);
+    jobs_touch(n->ctx->jobs, j, PART_HOT);
 }
 
 /* The file goes, and what people read no longer foretells anything. */
-static void take_back(struct notices *n, struct job *j, const char *why)
+static void take_back(struct preempt_notices *n, struct job *j, const char *why)
 {
     struct strbuf b;
 
     j->preempt->notice.method = METHOD_NONE;
-    notices_close(n, j);
+    preempt_notices_close(n, j);
     if (!j->run || j->state == JOB_EXITING)
         return;
     strbuf_init(&b, TEXT_LIMIT);
@@ -312,17 +313,17 @@ static void take_back(struct notices *n, struct job *j, const char *why)
     set_comment(n, j, strbuf_str(&b));
     strbuf_fini(&b);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "the notice is withdrawn: %s", why);
-    job_log_note(n->log, j, "notice-withdrawn: %s", why);
+    job_audit_note(n->log, j, "notice-withdrawn: %s", why);
     send_withdrawn(n, j, why);
 }
 
-void notices_withdraw(struct notices *n, struct job *j, const char *why)
+void preempt_notices_withdraw(struct preempt_notices *n, struct job *j, const char *why)
 {
     if (preempt_notice_stands(j->preempt))
         take_back(n, j, why);
 }
 
-static void came_true(struct notices *n, struct job *j)
+static void came_true(struct preempt_notices *n, struct job *j)
 {
     struct strbuf b;
 
@@ -333,7 +334,7 @@ static void came_true(struct notices *n, struct job *j)
     strbuf_fini(&b);
 }
 
-void notices_settled(struct notices *n, struct job *j, enum preempt_result r)
+void preempt_notices_settled(struct preempt_notices *n, struct job *j, enum preempt_result r)
 {
     const struct preempt_notice *x = &j->preempt->notice;
 
@@ -347,7 +348,7 @@ void notices_settled(struct notices *n, struct job *j, enum preempt_result r)
         take_back(n, j, "no method could be applied");
 }
 
-void notices_renew(struct notices *n, struct job *j)
+void preempt_notices_renew(struct preempt_notices *n, struct job *j)
 {
     if (!j->run || !j->run->notices || j->run->finished)
         return;

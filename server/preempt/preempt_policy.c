@@ -29,7 +29,7 @@ static int64_t paused_s(const struct job *j, int64_t now_s)
     return job_run_paused_s(j) + (j->run && j->run->suspended_s ? now_s - j->run->suspended_s : 0);
 }
 
-struct preempt_facts preempt_policy_facts(const struct site *s, const struct job *j)
+struct preempt_facts preempt_policy_facts(const struct server_ctx *s, const struct job *j)
 {
     const char *wish = attr_list_text(&j->obj.attrs, JOB_ATTR_preempt_methods);
     struct preempt_facts f = {.soft_walltime_s = requested(j, RESC_soft_walltime),
@@ -38,7 +38,7 @@ struct preempt_facts preempt_policy_facts(const struct site *s, const struct job
                               .used_walltime_s = j->usage.walltime_ms / MS_PER_S,
                               .used_cput_s = j->usage.cput_ms / MS_PER_S,
                               .start_s = j->stime_s,
-                              .paused_s = paused_s(j, site_now_s(s)),
+                              .paused_s = paused_s(j, server_ctx_now_s(s)),
                               .suspended = j->suspender != SUSPENDED_BY_NOBODY,
                               .cores = claimed_cores(j),
                               .count = j->preempt_count};
@@ -82,11 +82,11 @@ static void settings_of_sched(struct preempt_settings *s, const struct sched_obj
 
 /* --- answers ---------------------------------------------------------------------------------------------- */
 
-double preempt_policy_loss(const struct site *s, const struct job *j, enum method_id m)
+double preempt_policy_loss(const struct server_ctx *s, const struct job *j, enum method_id m)
 {
     struct preempt_facts f = preempt_policy_facts(s, j);
 
-    return preempt_rules_loss(&f, m, site_now_s(s));
+    return preempt_rules_loss(&f, m, server_ctx_now_s(s));
 }
 
 int64_t preempt_policy_number(const struct preempt_ask *a, const struct job *j, int of_queue, int of_sched)
@@ -122,7 +122,7 @@ static int refuse(const struct preempt_ask *a, const struct job *j, enum preempt
                        j->obj.name, j->queue->obj.name, a->urgent->queue->obj.name);
     case EXEMPT_TIME:
         return err_set(e, PBSE_BADSTATE, "job %s is exempt from preemption for %lld seconds more",
-                       j->obj.name, (long long)(until_s - site_now_s(a->site)));
+                       j->obj.name, (long long)(until_s - server_ctx_now_s(a->site)));
     case EXEMPT_NOT:
     case EXEMPT_COUNT_OF:
         break;
@@ -136,7 +136,7 @@ int preempt_policy_methods(const struct preempt_ask *a, const struct job *j, str
     const struct queue *q = a->urgent ? a->urgent->queue : NULL;
     struct preempt_settings queue, sched, urgent;
     struct preempt_facts f = preempt_policy_facts(a->site, j);
-    int64_t now_s = site_now_s(a->site), until_s;
+    int64_t now_s = server_ctx_now_s(a->site), until_s;
     enum preempt_exempt why;
 
     *out = (struct preempt_methods){0};

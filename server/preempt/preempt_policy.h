@@ -7,19 +7,19 @@
 
 struct queue;
 struct sched_obj;
-struct site;
+struct server_ctx;
 
 struct preempt_ask {
-    const struct site *site;
+    const struct server_ctx *site;
     const struct sched_obj *sched; /* which scheduler asks */
     const struct job *urgent;      /* for which job; NULL: the request does not say */
     double planned;                /* core-seconds that the other victims of the same plan lose */
 };
 
-struct preempt_facts preempt_policy_facts(const struct site *s, const struct job *j);
+struct preempt_facts preempt_policy_facts(const struct server_ctx *s, const struct job *j);
 
 /* Core-seconds of work that this method would destroy now. */
-double preempt_policy_loss(const struct site *s, const struct job *j, enum method_id m);
+double preempt_policy_loss(const struct server_ctx *s, const struct job *j, enum method_id m);
 
 /* A number of the policy: the queue's own before the scheduler's; 0: neither sets one. */
 int64_t preempt_policy_number(const struct preempt_ask *a, const struct job *j, int of_queue, int of_sched);
@@ -27,7 +27,7 @@ int64_t preempt_policy_number(const struct preempt_ask *a, const struct job *j, 
 /* The settings of an urgent job's queue and of its scheduler, as far as a budget asks for them. */
 double preempt_policy_budget(const struct preempt_ask *a);
 
-/* The methods that may be tried on this job, whatever they cost: budget_methods asks that too. -1 and none: it is protected, PBSE_BADSTATE with the reason. */
+/* The methods that may be tried on this job, whatever they cost: preempt_budget_methods asks that too. -1 and none: it is protected, PBSE_BADSTATE with the reason. */
 int preempt_policy_methods(const struct preempt_ask *a, const struct job *j, struct preempt_methods *out,
                            struct err *e);
 

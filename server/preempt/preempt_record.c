@@ -14,7 +14,8 @@
 #include "pbs_error.h"
 #include "server_ctx.h"
 
-int mark_make(struct site *s, struct job *j, const struct mark_ask *ask, struct err *e)
+int preempt_record_make(struct server_ctx *s, struct job *j, const struct preempt_record_ask *ask,
+                        struct err *e)
 {
     struct preempt_mark *m = calloc(1, sizeof *m);
 
@@ -31,7 +32,7 @@ int mark_make(struct site *s, struct job *j, const struct mark_ask *ask, struct 
     return 0;
 }
 
-void mark_drop(struct site *s, struct job *j)
+void preempt_record_drop(struct server_ctx *s, struct job *j)
 {
     intern_unref(j->preempt->by);
     intern_unref(j->preempt->scheduler);
@@ -39,49 +40,49 @@ void mark_drop(struct site *s, struct job *j)
     intern_unref(j->preempt->offer);
     free(j->preempt);
     j->preempt = NULL;
-    held_review_job(s, j);
+    earmark_sums_review_job(s, j);
     if (j->state != JOB_GONE)
         jobs_touch(s->jobs, j, PART_HOT);
 }
 
-void mark_take_method(struct preempt_mark *m)
+void preempt_record_take_method(struct preempt_mark *m)
 {
     preempt_methods_add(&m->tried, preempt_methods_first(&m->left));
     preempt_methods_drop_first(&m->left);
 }
 
 /* What people see of it. */
-static void note(struct site *s, struct job *j, enum preempt_result r)
+static void note(struct server_ctx *s, struct job *j, enum preempt_result r)
 {
     struct preempt_mark *m = j->preempt;
 
     if (m->noted)
         return;
     m->noted = true;
-    j->ptime_s = j->preempt_time_s = site_now_s(s);
+    j->ptime_s = j->preempt_time_s = server_ctx_now_s(s);
     j->preempt_count++;
     j->preempt_method = preempt_result_code(r)[0];
     job_set_text(&j->preempted_by, m->urgent ? m->urgent : m->by);
 }
 
-bool mark_went_otherwise(const struct job *j, enum preempt_result r)
+bool preempt_record_went_otherwise(const struct job *j, enum preempt_result r)
 {
     return r == PREEMPT_DELETED && (j->preempt->method != METHOD_DELETE || j->preempt->came_late);
 }
 
-void mark_note_end(struct site *s, struct job *j, enum preempt_result r)
+void preempt_record_note_end(struct server_ctx *s, struct job *j, enum preempt_result r)
 {
     if (r == PREEMPT_FAILED) {
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted");
-        j->preempt_failed_s = site_now_s(s);
+        j->preempt_failed_s = server_ctx_now_s(s);
     } else if (r == PREEMPT_RELEASED) {
         j->preempt->noted = true; /* it runs on: it has not been preempted */
-    } else if (!mark_went_otherwise(j, r)) {
+    } else if (!preempt_record_went_otherwise(j, r)) {
         note(s, j, r);
     }
 }
 
-void mark_note_gone(struct site *s, struct job *j)
+void preempt_record_note_gone(struct server_ctx *s, struct job *j)
 {
     struct preempt_mark *m = j->preempt;
 

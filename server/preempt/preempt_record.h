@@ -3,7 +3,7 @@
 /* The stored half of a job that gives way (j->preempt): which methods are left, which have been tried, who asked, for whom;
  * and what people see of it afterwards: preempted_by, preempt_count, preempt_time, the method.
  *
- *   mark_make -> mark_take_method ... -> mark_note_end -> mark_drop
+ *   preempt_record_make -> preempt_record_take_method ... -> preempt_record_note_end -> preempt_record_drop
  *
  * Who waits, and until when, is victim.c's. Loop thread only. */
 #include <stdbool.h>
@@ -13,29 +13,30 @@
 
 struct job;
 struct preempt_mark;
-struct site;
+struct server_ctx;
 
-struct mark_ask {
+struct preempt_record_ask {
     struct preempt_methods methods; /* in the order in which they are to be tried */
     const char *by;                 /* who asks, for people */
     const char *scheduler;          /* the sched object of whoever asks */
     const char *urgent;             /* for which job; NULL: nobody said */
-    int64_t grace_ms, grace_max_ms; /* notices_grace_ms */
+    int64_t grace_ms, grace_max_ms; /* preempt_notices_grace_ms */
 };
 
 /* The job has a mark from now on. -1 PBSE_SYSTEM: no memory. */
-int mark_make(struct site *s, struct job *j, const struct mark_ask *ask, struct err *e);
-void mark_drop(struct site *s, struct job *j);
+int preempt_record_make(struct server_ctx *s, struct job *j, const struct preempt_record_ask *ask,
+                        struct err *e);
+void preempt_record_drop(struct server_ctx *s, struct job *j);
 
 /* The first of those left is being tried. */
-void mark_take_method(struct preempt_mark *m);
+void preempt_record_take_method(struct preempt_mark *m);
 
 /* ^ of job_end: the job becomes history, and its row is about to be written. Without a mark nothing happens. */
-void mark_note_gone(struct site *s, struct job *j);
+void preempt_record_note_gone(struct server_ctx *s, struct job *j);
 /* It has settled with this result. What is noted already stays. */
-void mark_note_end(struct site *s, struct job *j, enum preempt_result r);
+void preempt_record_note_end(struct server_ctx *s, struct job *j, enum preempt_result r);
 
 /* It is gone, but not by a method: by itself, on notice or before it could be reached, or by its owner's wish. */
-bool mark_went_otherwise(const struct job *j, enum preempt_result r);
+bool preempt_record_went_otherwise(const struct job *j, enum preempt_result r);
 
 #endif

@@ -48,10 +48,10 @@ struct victim {
 
 struct victims {
     struct loop *loop;
-    struct site *site;
+    struct server_ctx *ctx;
     struct job_fsm *fsm;
-    struct methods *methods;
-    struct notices *notices;
+    struct stop_methods *stop_methods;
+    struct preempt_notices *preempt_notices;
     void (*settled)(void *arg, struct job *j, enum preempt_result r, const char *by);
     void *settled_arg;
     victim_offer_fn *offer;
@@ -94,11 +94,12 @@ static void settle(struct victim *v, enum preempt_result r)
     if (!t)
         abort(); /* a lost answer would hang a scheduler */
     /* Whoever is told reads the mark, so it goes last; `t` keeps the job, which may be history by now. */
-    mark_note_end(all->site, j, r);
-    notices_settled(all->notices, j, r);
+    preempt_record_note_end(all->ctx, j, r);
+    preempt_notices_settled(all->preempt_notices, j, r);
     if (all->settled)
-        all->settled(all->settled_arg, j, mark_went_otherwise(j, r) ? PREEMPT_ENDED : r, j->preempt->by);
-    mark_drop(all->site, j);
+        all->settled(all->settled_arg, j, preempt_record_went_otherwise(j, r) ? PREEMPT_ENDED : r,
+                     j->preempt->by);
+    preempt_record_drop(all->ctx, j);
     *t = (struct telling){.job = job_ref(j), .result = r, .waiters = v->waiters};
     j->victim = NULL;
     loop_timer_destroy(v->deadline);
@@ -111,7 +112,7 @@ static void settle(struct victim *v, enum preempt_result r)
 /* --- one method after the other --------------------------------------------------------------------- */
 
 /* A job that is just being started cannot be suspended yet. That is no failure of the method. */
-static bool is_too_early(struct victim *v, const struct method *m)
+static bool is_too_early(struct victim *v, const struct stop_method *m)
 {
     struct err e = {0};
 
@@ -121,7 +122,7 @@ static bool is_too_early(struct victim *v, const struct method *m)
     return v->too_early;
 }
 
-static void log_failed(const struct job *j, const struct method *m, int code)
+static void log_failed(const struct job *j, const struct stop_method *m, int code)
 {
     log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "preemption method %s failed for job (%d)",
               preempt_method_row(m->id)->name, code);
@@ -130,16 +131,16 @@ static void log_failed(const struct job *j, const struct method *m, int code)
 /* What is about to be lost is put down to the queue of the job for which it is. */
 static void charge(struct victims *all, const struct job *j, double loss)
 {
-    const struct hold_obj *h = j->gives_way_to;
+    const struct earmark_obj *h = j->gives_way_to;
 
     if (h && h->job && h->job->queue)
-        budget_charge(all->site, h->job->queue, loss);
+        preempt_budget_charge(all->ctx, h->job->queue, loss);
 }
 
-static bool try_one(struct victim *v, const struct method *m)
+static bool try_one(struct victim *v, const struct stop_method *m)
 {
     struct job *j = v->job;
-    double loss = preempt_policy_loss(v->all->site, j, m->id);
+    double loss = preempt_policy_loss(v->all->ctx, j, m->id);
     struct err e = {0};
     int rc;
 
@@ -148,15 +149,15 @@ static bool try_one(struct victim *v, const struct method *m)
         return false;
     }
     /* What the first method costs was agreed with the plan; each further one may cost more than the queue may spend. */
-    if (j->preempt->tried.n > 1 && !budget_covers_next(v->all->site, j, loss, &e)) {
+    if (j->preempt->tried.n > 1 && !preempt_budget_covers_next(v->all->ctx, j, loss, &e)) {
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "preemption method %s is passed over: %s",
                   preempt_method_row(m->id)->name, e.text);
         return false;
     }
     j->preempt->method = m->id;
     j->preempt->lost_core_s = loss;
-    held_review_job(v->all->site, j); /* another method frees other things */
-    jobs_touch(v->all->site->jobs, j, PART_HOT);
+    earmark_sums_review_job(v->all->ctx, j); /* another method frees other things */
+    jobs_touch(v->all->ctx->jobs, j, PART_HOT);
     loop_timer_set(v->deadline, m->limit_s(m->arg, j) * 1000);
     v->starting = true; /* one that gives up halfway moves the job to and fro: that is no end */
     rc = m->start(m->arg, j, &e);
@@ -174,13 +175,13 @@ static bool try_one(struct victim *v, const struct method *m)
 
 static void wait_for_deadline(struct victim *v)
 {
-    loop_timer_set(v->deadline, v->job->preempt->notice.deadline_ms - clock_wall_ms(v->all->site->clock));
+    loop_timer_set(v->deadline, v->job->preempt->notice.deadline_ms - clock_wall_ms(v->all->ctx->clock));
 }
 
 /* true: the job has been told; its deadline or its answer goes on with try_next. */
-static bool gives_notice(struct victim *v, const struct method *m)
+static bool gives_notice(struct victim *v, const struct stop_method *m)
 {
-    if (!notices_give(v->all->notices, v->job, m))
+    if (!preempt_notices_give(v->all->preempt_notices, v->job, m))
         return false;
     wait_for_deadline(v);
     return true;
@@ -191,7 +192,7 @@ static void notice_over(struct victim *v)
 {
     const struct job *j = v->job;
 
-    notices_close(v->all->notices, v->job);
+    preempt_notices_close(v->all->preempt_notices, v->job);
     loop_timer_cancel(v->deadline);
     if (j->intent == INTENT_NONE && j->state != JOB_EXITING)
         try_next(v);
@@ -223,13 +224,13 @@ static void take_offer(struct victim *v, const char *nodes)
     char why[300];
 
     if (consider(v->all, v->job, nodes, &e) < 0) {
-        notices_refuse_offer(v->all->notices, v->job, e.text);
+        preempt_notices_refuse_offer(v->all->preempt_notices, v->job, e.text);
         return;
     }
     preempt_methods_add_first(&m->left, METHOD_RELEASE);
     snprintf(why, sizeof why, "%s is enough", m->offer);
-    notices_withdraw(v->all->notices, v->job, why);
-    held_review_job(v->all->site, v->job);
+    preempt_notices_withdraw(v->all->preempt_notices, v->job, why);
+    earmark_sums_review_job(v->all->ctx, v->job);
     loop_timer_cancel(v->deadline);
     try_next(v);
 }
@@ -238,16 +239,16 @@ void victims_answered(struct victims *all, struct job *j, const struct exec_noti
 {
     struct victim *v = j->victim;
 
-    switch (notices_answer(all->notices, j, d)) {
-    case NOTICE_NOTHING:
+    switch (preempt_notices_answer(all->preempt_notices, j, d)) {
+    case PREEMPT_NOTICE_NOTHING:
         break;
-    case NOTICE_NOW:
+    case PREEMPT_NOTICE_NOW:
         notice_over(v);
         break;
-    case NOTICE_LATER:
+    case PREEMPT_NOTICE_LATER:
         wait_for_deadline(v);
         break;
-    case NOTICE_OFFER:
+    case PREEMPT_NOTICE_OFFER:
         take_offer(v, d->nodes);
         break;
     }
@@ -257,8 +258,8 @@ void victims_answered(struct victims *all, struct job *j, const struct exec_noti
 static enum preempt_result verdict(const struct victim *v)
 {
     const struct job *j = v->job;
-    const struct method *m = methods_find(v->all->methods, j->preempt->method);
-    const struct method *gone = methods_find(v->all->methods, METHOD_DELETE);
+    const struct stop_method *m = stop_methods_find(v->all->stop_methods, j->preempt->method);
+    const struct stop_method *gone = stop_methods_find(v->all->stop_methods, METHOD_DELETE);
 
     if (m && m->settled(m->arg, j))
         return preempt_method_row(m->id)->result;
@@ -272,12 +273,12 @@ static void try_next(struct victim *v)
     enum method_id id;
 
     while ((id = preempt_methods_first(&v->job->preempt->left)) != METHOD_NONE) {
-        const struct method *m = methods_find(v->all->methods, id);
+        const struct stop_method *m = stop_methods_find(v->all->stop_methods, id);
         enum preempt_result r;
 
         if (m && (is_too_early(v, m) || gives_notice(v, m)))
             return;
-        mark_take_method(v->job->preempt);
+        preempt_record_take_method(v->job->preempt);
         if (m && m->settled(m->arg, v->job)) { /* a second request: it is suspended already */
             settle(v, preempt_method_row(id)->result);
             return;
@@ -311,7 +312,7 @@ void victims_method_failed(void *arg, struct job *j, enum method_id id, int code
     (void)text;
     if (!j->victim || j->preempt->method != id || j->victim->starting)
         return;
-    log_failed(j, methods_find(j->victim->all->methods, id), code);
+    log_failed(j, stop_methods_find(j->victim->all->stop_methods, id), code);
     try_next(j->victim);
 }
 
@@ -391,11 +392,11 @@ int victims_begin(struct victims *all, struct job *j, const struct victim_ask *a
         return add_waiter(v, ask->done, ask->arg, e);
     if (!(v = victim_create(all, j, e)))
         return -1;
-    if (add_waiter(v, ask->done, ask->arg, e) < 0 || mark_make(all->site, j, &ask->mark, e) < 0) {
+    if (add_waiter(v, ask->done, ask->arg, e) < 0 || preempt_record_make(all->ctx, j, &ask->mark, e) < 0) {
         victim_drop(v);
         return -1;
     }
-    jobs_touch(all->site->jobs, j, PART_HOT);
+    jobs_touch(all->ctx->jobs, j, PART_HOT);
     if (j->intent == INTENT_DELETE || j->state == JOB_EXITING ||
         (j->intent != INTENT_NONE && !ask->mark.methods.n))
         return 0; /* it is on its way out: its end settles this */
@@ -412,9 +413,9 @@ bool victims_withdraw(struct victims *all, struct job *j, void *arg, const char 
     for (const struct waiter *w = v->waiters; w; w = w->next)
         if (w->done && w->arg != arg) /* somebody else waits for it too */
             return false;
-    notices_withdraw(all->notices, j, why);
+    preempt_notices_withdraw(all->preempt_notices, j, why);
     victim_drop(v);
-    mark_drop(all->site, j);
+    preempt_record_drop(all->ctx, j);
     return true;
 }
 
@@ -429,12 +430,12 @@ void victims_forget(struct victims *all, struct job *j, void *arg)
 void victims_carry_on(struct victims *all, struct job *j)
 {
     struct victim *v;
-    const struct method *m;
+    const struct stop_method *m;
     struct err e;
 
     if (!j->preempt || j->victim || !(v = victim_create(all, j, &e)))
         return;
-    m = methods_find(all->methods, j->preempt->method);
+    m = stop_methods_find(all->stop_methods, j->preempt->method);
     if (verdict(v))
         settle(v, verdict(v));
     else if (preempt_notice_stands(j->preempt))
@@ -445,16 +446,16 @@ void victims_carry_on(struct victims *all, struct job *j)
         try_next(v);
 }
 
-struct victims *victims_create(struct loop *l, struct site *s, struct job_fsm *f, struct methods *m,
-                               struct notices *n)
+struct victims *victims_create(struct loop *l, struct server_ctx *s, struct job_fsm *f,
+                               struct stop_methods *m, struct preempt_notices *n)
 {
     struct victims *v = calloc(1, sizeof *v);
 
     if (!v)
         return NULL;
-    *v = (struct victims){.loop = l, .site = s, .fsm = f, .methods = m, .notices = n};
+    *v = (struct victims){.loop = l, .ctx = s, .fsm = f, .stop_methods = m, .preempt_notices = n};
     job_fsm_listen(f, job_moved, v);
-    methods_on_failed(m, victims_method_failed, v);
+    stop_methods_on_failed(m, victims_method_failed, v);
     return v;
 }
 
@@ -462,7 +463,7 @@ void victims_destroy(struct victims *v)
 {
     if (!v)
         return;
-    for (struct job *j = jobs_first(v->site->jobs); j; j = jobs_next(j))
+    for (struct job *j = jobs_first(v->ctx->jobs); j; j = jobs_next(j))
         if (j->victim)
             victim_drop(j->victim);
     free(v);

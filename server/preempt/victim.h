@@ -16,21 +16,21 @@
 
 struct job_fsm;
 struct loop;
-struct methods;
-struct notices;
+struct stop_methods;
+struct preempt_notices;
 struct exec_notice_data;
-struct site;
+struct server_ctx;
 struct victims;
 
 /* ^ Called once per victim_begin, never inside it; `r` is not OPEN. */
 typedef void victim_done_fn(void *arg, struct job *j, enum preempt_result r);
 
-struct victims *victims_create(struct loop *l, struct site *s, struct job_fsm *f, struct methods *m,
-                               struct notices *n);
+struct victims *victims_create(struct loop *l, struct server_ctx *s, struct job_fsm *f,
+                               struct stop_methods *m, struct preempt_notices *n);
 void victims_destroy(struct victims *v);
 
 struct victim_ask {
-    struct mark_ask mark;
+    struct preempt_record_ask mark;
     victim_done_fn *done;
     void *arg;
 };

@@ -21,9 +21,9 @@
 enum { LINE_MAX_BYTES = 4 << 20, STATUS_RERUN = -11 /* as PBS numbers it */ };
 
 struct accounting {
-    struct site *site;
+    struct server_ctx *ctx;
     struct acct_files *files;
-    struct computed *computed;
+    struct derived_attribs *derived_attribs;
     struct strbuf altered;
 };
 
@@ -31,12 +31,12 @@ struct accounting {
 static void begin(struct accounting *a, struct strbuf *line, const struct job *j, char type)
 {
     strbuf_init(line, LINE_MAX_BYTES);
-    acct_line_begin(line, site_now_s(a->site), type, j->obj.name);
+    acct_line_begin(line, server_ctx_now_s(a->ctx), type, j->obj.name);
 }
 
 static void finish(struct accounting *a, struct strbuf *line)
 {
-    acct_files_add(a->files, site_now_s(a->site), line);
+    acct_files_add(a->files, server_ctx_now_s(a->ctx), line);
     strbuf_fini(line);
 }
 
@@ -48,7 +48,7 @@ static void queued(struct accounting *a, const struct job *j)
 
     begin(a, &line, j, 'Q');
     strbuf_init(&text, LINE_MAX_BYTES);
-    acct_fields_queued(&text, a->site, j);
+    acct_fields_queued(&text, a->ctx, j);
     strbuf_add(&line, strbuf_str(&text));
     strbuf_fini(&text);
     finish(a, &line);
@@ -60,7 +60,7 @@ static void started(struct accounting *a, const struct job *j)
 
     begin(a, &line, j, 'S');
     strbuf_init(&text, LINE_MAX_BYTES);
-    acct_fields_started(&text, a->site, j);
+    acct_fields_started(&text, a->ctx, j);
     strbuf_add(&line, strbuf_str(&text));
     strbuf_fini(&text);
     finish(a, &line);
@@ -78,7 +78,7 @@ static void ended(struct accounting *a, const struct job *j, char type)
 
     begin(a, &line, j, type);
     strbuf_init(&text, LINE_MAX_BYTES);
-    acct_fields_ended(&text, a->site, a->computed, j, status_of(j, type));
+    acct_fields_ended(&text, a->ctx, a->derived_attribs, j, status_of(j, type));
     strbuf_add(&line, strbuf_str(&text));
     strbuf_fini(&text);
     finish(a, &line);
@@ -93,7 +93,7 @@ static void log_end(struct accounting *a, const struct job *j)
     strbuf_addf(&text, "Exit_status=%d", j->exit_status);
     if (log_is_on(LOGE_JOB_USAGE)) {
         strbuf_add(&text, " ");
-        acct_fields_used(&text, a->site, a->computed, j);
+        acct_fields_used(&text, a->ctx, a->derived_attribs, j);
     }
     log_event(LOGC_JOB, log_is_on(LOGE_JOB_USAGE) ? LOGE_JOB_USAGE : LOGE_JOB, j->obj.name, "%s",
               strbuf_str(&text));
@@ -115,21 +115,21 @@ static void suspended(struct accounting *a, const struct job *j)
     struct strbuf text;
 
     strbuf_init(&text, LINE_MAX_BYTES);
-    acct_fields_used(&text, a->site, a->computed, j);
+    acct_fields_used(&text, a->ctx, a->derived_attribs, j);
     if (released)
         acct_fields_add(&text, "resources_released", released);
     plain(a, j, 'z', strbuf_str(&text));
     strbuf_fini(&text);
 }
 
-typedef int phase_fields(struct strbuf *out, const struct site *s, const struct job *j);
+typedef int phase_fields(struct strbuf *out, const struct server_ctx *s, const struct job *j);
 
 static void phase(struct accounting *a, const struct job *j, char type, phase_fields *fields)
 {
     struct strbuf text;
 
     strbuf_init(&text, LINE_MAX_BYTES);
-    fields(&text, a->site, j);
+    fields(&text, a->ctx, j);
     plain(a, j, type, strbuf_str(&text));
     strbuf_fini(&text);
 }
@@ -223,7 +223,7 @@ void accounting_altered(struct accounting *a, const struct job *j, const char *n
                         const char *value)
 {
     int index = attr_def_find(OF_JOB, name);
-    const struct resource *r = resource ? resource_find(a->site->resources, resource) : NULL;
+    const struct resource *r = resource ? resource_find(a->ctx->resources, resource) : NULL;
     const struct value *stored = index < 0   ? NULL
                                  : !resource ? attr_list_find(&j->obj.attrs, index)
                                  : r         ? attr_list_amount(&j->obj.attrs, index, r->id)
@@ -249,7 +249,7 @@ void accounting_altered_end(struct accounting *a, const struct job *j)
 static void add_notice(struct accounting *a, const struct job *j, struct strbuf *text)
 {
     const struct preempt_notice *n = &j->preempt->notice;
-    int64_t now_ms = clock_wall_ms(a->site->clock);
+    int64_t now_ms = clock_wall_ms(a->ctx->clock);
     const char *reply = n->reply == EXEC_NOTICE_READY     ? "ready"
                         : n->reply == EXEC_NOTICE_DEFER   ? "defer"
                         : n->reply == EXEC_NOTICE_PARTIAL ? "partial"
@@ -282,7 +282,7 @@ void accounting_preempted(struct accounting *a, const struct job *j, enum preemp
     strbuf_addf(&text, " preempt_count=%u", j->preempt_count);
     if (j->preempt)
         strbuf_addf(&text, " tried=%s took=%.3f", preempt_methods_format(&j->preempt->tried, tried),
-                    (double)(clock_wall_ms(a->site->clock) - j->preempt->since_ms) / 1000);
+                    (double)(clock_wall_ms(a->ctx->clock) - j->preempt->since_ms) / 1000);
     if (j->preempt)
         add_notice(a, j, &text);
     strbuf_addf(&text, " lost_core_seconds=%.1f lost_cpu_seconds=%.1f", lost_core_s,
@@ -294,7 +294,7 @@ void accounting_preempted(struct accounting *a, const struct job *j, enum preemp
 
 /* --- life ------------------------------------------------------------------------------------------------- */
 
-struct accounting *accounting_create(struct loop *l, struct site *s, struct commit *c, const char *home,
+struct accounting *accounting_create(struct loop *l, struct server_ctx *s, struct commit *c, const char *home,
                                      struct err *e)
 {
     struct accounting *a = calloc(1, sizeof *a);
@@ -303,10 +303,10 @@ struct accounting *accounting_create(struct loop *l, struct site *s, struct comm
         err_set(e, ENOMEM, "no memory for accounting");
         return NULL;
     }
-    a->site = s;
+    a->ctx = s;
     strbuf_init(&a->altered, LINE_MAX_BYTES);
-    a->computed = computed_create(s);
-    if (a->computed)
+    a->derived_attribs = derived_attribs_create(s);
+    if (a->derived_attribs)
         a->files = acct_files_create(l, c, home, e);
     if (!a->files) {
         accounting_destroy(a);
@@ -320,7 +320,7 @@ void accounting_destroy(struct accounting *a)
     if (!a)
         return;
     acct_files_destroy(a->files);
-    computed_destroy(a->computed);
+    derived_attribs_destroy(a->derived_attribs);
     strbuf_fini(&a->altered);
     free(a);
 }

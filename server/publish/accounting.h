@@ -19,7 +19,7 @@ struct accounting;
 struct loop;
 
 /* `home` is PBS_HOME. The folder is made if it is missing. */
-struct accounting *accounting_create(struct loop *l, struct site *s, struct commit *c, const char *home,
+struct accounting *accounting_create(struct loop *l, struct server_ctx *s, struct commit *c, const char *home,
                                      struct err *e);
 void accounting_destroy(struct accounting *a); /* what is durable is in the files then */
 

@@ -29,7 +29,7 @@ struct bench {
     struct store_where where;
     struct clock *clock;
     struct loop *loop;
-    struct site site;
+    struct server_ctx ctx;
     struct commit *commit;
     struct accounting *accounting;
     struct job *job;
@@ -43,9 +43,9 @@ static void open_site(struct bench *b)
 
     assert_int_equal(lease_take(writer, &lease, &e), 0);
     b->loop = loop_create(b->clock, NULL);
-    assert_int_equal(site_create(&b->site, b->clock, "svr1", NULL), 0);
-    b->commit = commit_create(b->loop, b->site.change, b->site.resources, writer, lease.epoch, NULL);
-    b->accounting = accounting_create(b->loop, &b->site, b->commit, b->dir, &e);
+    assert_int_equal(server_ctx_create(&b->ctx, b->clock, "svr1", NULL), 0);
+    b->commit = commit_create(b->loop, b->ctx.change, b->ctx.resources, writer, lease.epoch, NULL);
+    b->accounting = accounting_create(b->loop, &b->ctx, b->commit, b->dir, &e);
     assert_non_null(b->accounting);
     if (accounting_restore(b->accounting, from, &e) < 0)
         fail_msg("%s", e.text);
@@ -64,7 +64,7 @@ static void close_site(struct bench *b)
     accounting_destroy(b->accounting);
     commit_destroy(b->commit);
     job_unref(b->job);
-    site_destroy(&b->site);
+    server_ctx_destroy(&b->ctx);
     loop_destroy(b->loop);
 }
 
@@ -331,10 +331,10 @@ static void the_fields_are_those_of_the_fact_sheet(void **state)
     assert_int_equal(attr_list_set_text(l, JOB_ATTR_exec_host, "node07/0*4", NULL), 0);
     assert_int_equal(attr_list_set_text(l, JOB_ATTR_exec_vnode, "(node07:ncpus=4:mem=2097152kb)", NULL), 0);
     assert_int_equal(
-        attr_list_change(l, b->site.resources, JOB_ATTR_Resource_List, "walltime", "01:00:00", SET, NULL), 0);
-    assert_int_equal(attr_list_change(l, b->site.resources, JOB_ATTR_Resource_List, "ncpus", "4", SET, NULL),
+        attr_list_change(l, b->ctx.resources, JOB_ATTR_Resource_List, "walltime", "01:00:00", SET, NULL), 0);
+    assert_int_equal(attr_list_change(l, b->ctx.resources, JOB_ATTR_Resource_List, "ncpus", "4", SET, NULL),
                      0);
-    assert_int_equal(attr_list_change(l, b->site.resources, JOB_ATTR_Resource_List, "mem", "2gb", SET, NULL),
+    assert_int_equal(attr_list_change(l, b->ctx.resources, JOB_ATTR_Resource_List, "mem", "2gb", SET, NULL),
                      0);
     b->job->state = JOB_RUNNING;
     accounting_listen(b->accounting, b->job, JOB_STARTING, EV_STARTED);

@@ -44,8 +44,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Every amount of a list in the order of the alphabet, "Resource_List.ncpus=4". */
-static void add_amounts(struct strbuf *out, const struct site *s, const char *key, const struct resc_list *l,
-                        unsigned flags)
+static void add_amounts(struct strbuf *out, const struct server_ctx *s, const char *key,
+                        const struct resc_list *l, unsigned flags)
 {
     struct amount list[AMOUNTS_MAX] = {0};
     struct strbuf scratch;
@@ -100,7 +100,7 @@ static const struct resc_list *asked(const struct job *j, enum phase which)
     return which == PHASE_FIRST && first ? first : attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
 }
 
-static void add_job_set(struct strbuf *out, const struct site *s, const struct job *j, bool started,
+static void add_job_set(struct strbuf *out, const struct server_ctx *s, const struct job *j, bool started,
                         enum phase which)
 {
     const struct attr_list *a = &j->obj.attrs;
@@ -123,14 +123,14 @@ static void add_job_set(struct strbuf *out, const struct site *s, const struct j
     add_amounts(out, s, "Resource_List", asked(j, which), 0);
 }
 
-int acct_fields_queued(struct strbuf *out, const struct site *s, const struct job *j)
+int acct_fields_queued(struct strbuf *out, const struct server_ctx *s, const struct job *j)
 {
     add_job_set(out, s, j, false, PHASE_NOW);
     add_set(out, "depend", attr_list_text(&j->obj.attrs, JOB_ATTR_depend));
     return strbuf_ok(out) ? 0 : -1;
 }
 
-int acct_fields_started(struct strbuf *out, const struct site *s, const struct job *j)
+int acct_fields_started(struct strbuf *out, const struct server_ctx *s, const struct job *j)
 {
     add_job_set(out, s, j, true, PHASE_NOW);
     add_amounts(out, s, "resource_assigned", attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List),
@@ -138,27 +138,28 @@ int acct_fields_started(struct strbuf *out, const struct site *s, const struct j
     return strbuf_ok(out) ? 0 : -1;
 }
 
-int acct_fields_used(struct strbuf *out, const struct site *s, struct computed *c, const struct job *j)
+int acct_fields_used(struct strbuf *out, const struct server_ctx *s, struct derived_attribs *c,
+                     const struct job *j)
 {
     struct value room;
-    const struct value *v = computed_get(c, &j->obj, JOB_ATTR_resources_used, &room);
+    const struct value *v = derived_attribs_get(c, &j->obj, JOB_ATTR_resources_used, &room);
 
     if (v && v->kind == VALUE_AMOUNTS)
         add_amounts(out, s, "resources_used", v->amounts, 0);
     return strbuf_ok(out) ? 0 : -1;
 }
 
-static void add_eligible(struct strbuf *out, const struct site *s, const struct job *j)
+static void add_eligible(struct strbuf *out, const struct server_ctx *s, const struct job *j)
 {
     char text[UNITS_TEXT_MAX];
 
     if (attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
         acct_line_add(out, "eligible_time", NULL,
-                      units_format_duration(text, job_eligible_s(j, site_now_s(s))));
+                      units_format_duration(text, job_eligible_s(j, server_ctx_now_s(s))));
 }
 
-int acct_fields_ended(struct strbuf *out, const struct site *s, struct computed *c, const struct job *j,
-                      int status)
+int acct_fields_ended(struct strbuf *out, const struct server_ctx *s, struct derived_attribs *c,
+                      const struct job *j, int status)
 {
     add_job_set(out, s, j, true, PHASE_FIRST);
     acct_line_add_int(out, "session", j->session);
@@ -189,16 +190,16 @@ static void add_used_in_phase(struct strbuf *out, const struct job *j)
                 cput, (long long)j->usage.mem_kb, j->usage.ncpus, (long long)j->usage.vmem_kb, walltime);
 }
 
-int acct_fields_phase_over(struct strbuf *out, const struct site *s, const struct job *j)
+int acct_fields_phase_over(struct strbuf *out, const struct server_ctx *s, const struct job *j)
 {
     add_job_set(out, s, j, true, PHASE_NOW);
     acct_line_add_int(out, "session", j->session);
-    acct_line_add_int(out, "end", j->obittime_s ? j->obittime_s : site_now_s(s));
+    acct_line_add_int(out, "end", j->obittime_s ? j->obittime_s : server_ctx_now_s(s));
     add_used_in_phase(out, j);
     return strbuf_ok(out) ? 0 : -1;
 }
 
-int acct_fields_phase_begun(struct strbuf *out, const struct site *s, const struct job *j)
+int acct_fields_phase_begun(struct strbuf *out, const struct server_ctx *s, const struct job *j)
 {
     add_job_set(out, s, j, true, PHASE_NOW);
     return strbuf_ok(out) ? 0 : -1;

@@ -15,44 +15,44 @@
 enum { PBS_VALUE_BOUND = 1048576 }; /* PBS_VALUE_MAX of types.x */
 enum { LIST_MAX = 256 };            /* amounts in one list; no site has so many resources */
 
-struct shown {
-    const struct site *site;
-    struct computed *computed;
+struct attrib_render {
+    const struct server_ctx *site;
+    struct derived_attribs *derived_attribs;
     struct strbuf scratch;
     uint16_t *rank; /* by resource id */
     size_t n_rank;
     unsigned generation; /* of the resources that rank knows */
 };
 
-struct shown *shown_create(const struct site *s)
+struct attrib_render *attrib_render_create(const struct server_ctx *s)
 {
-    struct shown *w = calloc(1, sizeof *w);
+    struct attrib_render *w = calloc(1, sizeof *w);
 
     if (!w)
         return NULL;
     w->site = s;
     strbuf_init(&w->scratch, SCRATCH_MAX);
-    w->computed = computed_create(s);
-    if (!w->computed) {
-        shown_destroy(w);
+    w->derived_attribs = derived_attribs_create(s);
+    if (!w->derived_attribs) {
+        attrib_render_destroy(w);
         return NULL;
     }
     return w;
 }
 
-void shown_destroy(struct shown *w)
+void attrib_render_destroy(struct attrib_render *w)
 {
     if (!w)
         return;
-    computed_destroy(w->computed);
+    derived_attribs_destroy(w->derived_attribs);
     strbuf_fini(&w->scratch);
     free(w->rank);
     free(w);
 }
 
-struct computed *shown_computed(struct shown *w)
+struct derived_attribs *attrib_render_computed(struct attrib_render *w)
 {
-    return w->computed;
+    return w->derived_attribs;
 }
 
 /* ---- resources by name ------------------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ static int by_name(const void *a, const void *b)
     return strcasecmp((*(const struct resource *const *)a)->name, (*(const struct resource *const *)b)->name);
 }
 
-static int make_ranks(struct shown *w)
+static int make_ranks(struct attrib_render *w)
 {
     const struct resource **all = calloc(RESC_MAX, sizeof *all);
     uint16_t *rank = calloc(RESC_MAX, sizeof *rank);
@@ -86,13 +86,14 @@ static int make_ranks(struct shown *w)
     return 0;
 }
 
-static int need_ranks(struct shown *w)
+static int need_ranks(struct attrib_render *w)
 {
     return w->rank && w->generation == resource_generation(w->site->resources) ? 0 : make_ranks(w);
 }
 
 /* Insertion: lists are short, and nearly sorted from one object to the next. */
-static size_t sort_list(const struct shown *w, const struct resc_list *l, const struct value *out[LIST_MAX])
+static size_t sort_list(const struct attrib_render *w, const struct resc_list *l,
+                        const struct value *out[LIST_MAX])
 {
     size_t n = 0;
 
@@ -109,7 +110,7 @@ static size_t sort_list(const struct shown *w, const struct resc_list *l, const 
 /* ---- one attribute ----------------------------------------------------------------------------------- */
 
 struct walk {
-    struct shown *w;
+    struct attrib_render *w;
     const struct attr_select *want;
     const struct attr_reader *reader;
     attr_walk_fn *fn;
@@ -161,7 +162,7 @@ static int show(const struct walk *k, enum attr_of of, int index, const struct a
     return text ? k->fn(k->arg, d->name, NULL, text) : -1;
 }
 
-bool shown_hides(const struct attr_def *d, const struct attr_reader *reader, const char *owner)
+bool attrib_render_hides(const struct attr_def *d, const struct attr_reader *reader, const char *owner)
 {
     return d->flags & AF_PRIVATE && reader->only_of && (!owner || strcmp(owner, reader->only_of) != 0);
 }
@@ -171,8 +172,8 @@ static const char *owner_of(const struct object *o)
     return o->kind->kind == CHANGE_JOB ? ((const struct job *)o)->owner : NULL;
 }
 
-int shown_walk(struct shown *w, const struct object *o, const struct attr_select *want,
-               const struct attr_reader *reader, attr_walk_fn *fn, void *arg)
+int attrib_render_walk(struct attrib_render *w, const struct object *o, const struct attr_select *want,
+                       const struct attr_reader *reader, attr_walk_fn *fn, void *arg)
 {
     const struct walk k = {w, want, reader, fn, arg};
     enum attr_of of = o->kind->attrs;
@@ -187,10 +188,10 @@ int shown_walk(struct shown *w, const struct object *o, const struct attr_select
             continue;
         d = attr_def_get(of, i);
         if (!attr_def_may_read(d, reader->level, reader->show_hidden) || (want->all && d->flags & AF_ASKED) ||
-            shown_hides(d, reader, owner_of(o)))
+            attrib_render_hides(d, reader, owner_of(o)))
             continue;
-        v = computed_get(w->computed, o, i, &room);
-        if (!value_is_set(v) && reader->presets && computed_preset(w->computed, o, i, &room))
+        v = derived_attribs_get(w->derived_attribs, o, i, &room);
+        if (!value_is_set(v) && reader->presets && derived_attribs_preset(w->derived_attribs, o, i, &room))
             v = &room;
         if (value_is_set(v))
             rc = show(&k, of, i, d, v);
@@ -198,15 +199,16 @@ int shown_walk(struct shown *w, const struct object *o, const struct attr_select
     return rc;
 }
 
-static int show_number(struct shown *w, const char *name, long long n, attr_walk_fn *fn, void *arg)
+static int show_number(struct attrib_render *w, const char *name, long long n, attr_walk_fn *fn, void *arg)
 {
     strbuf_reset(&w->scratch);
     strbuf_addf(&w->scratch, "%lld", n);
     return fn(arg, name, NULL, strbuf_str(&w->scratch));
 }
 
-int shown_walk_resource(struct shown *w, const struct resource *r, const struct attr_select *want,
-                        const struct attr_reader *reader, attr_walk_fn *fn, void *arg)
+int attrib_render_walk_resource(struct attrib_render *w, const struct resource *r,
+                                const struct attr_select *want, const struct attr_reader *reader,
+                                attr_walk_fn *fn, void *arg)
 {
     int rc = 0;
 
@@ -221,7 +223,7 @@ int shown_walk_resource(struct shown *w, const struct resource *r, const struct 
 
 /* ---- wire bytes -------------------------------------------------------------------------------------- */
 
-int shown_text(struct rpc_buf *out, const char *text, size_t n)
+int attrib_render_text(struct rpc_buf *out, const char *text, size_t n)
 {
     size_t padded = (n + 3) & ~(size_t)3;
     char *at = rpc_buf_room(out, 4 + padded);
@@ -236,30 +238,30 @@ int shown_text(struct rpc_buf *out, const char *text, size_t n)
     return 0;
 }
 
-int shown_begin(struct shown_attrs *a, struct rpc_buf *out)
+int attrib_render_begin(struct attrib_render_attrs *a, struct rpc_buf *out)
 {
     char *at = rpc_buf_room(out, 4);
 
     if (!at)
         return -1;
-    *a = (struct shown_attrs){.out = out, .count_at = out->len};
+    *a = (struct attrib_render_attrs){.out = out, .count_at = out->len};
     out->len += 4;
     return 0;
 }
 
-int shown_triple(void *attrs, const char *name, const char *resource, const char *value)
+int attrib_render_triple(void *attrs, const char *name, const char *resource, const char *value)
 {
-    struct shown_attrs *a = attrs;
+    struct attrib_render_attrs *a = attrs;
     size_t n = strlen(value);
 
     a->n++;
-    if (shown_text(a->out, name, strlen(name)) < 0 ||
-        shown_text(a->out, resource ? resource : "", resource ? strlen(resource) : 0) < 0)
+    if (attrib_render_text(a->out, name, strlen(name)) < 0 ||
+        attrib_render_text(a->out, resource ? resource : "", resource ? strlen(resource) : 0) < 0)
         return -1;
-    return shown_text(a->out, value, n < PBS_VALUE_BOUND ? n : PBS_VALUE_BOUND);
+    return attrib_render_text(a->out, value, n < PBS_VALUE_BOUND ? n : PBS_VALUE_BOUND);
 }
 
-void shown_end(struct shown_attrs *a)
+void attrib_render_end(struct attrib_render_attrs *a)
 {
     rpc_buf_put_u32(a->out->bytes + a->count_at, a->n);
 }

@@ -91,19 +91,19 @@ static const struct job *job_of(const struct object *o)
     return (const struct job *)(const void *)o;
 }
 
-static bool job_state(struct computed *c, const struct object *o, struct value *out)
+static bool job_state(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     return computed_number(job_view_letter(job_of(o)), out);
 }
 
-static bool job_substate(struct computed *c, const struct object *o, struct value *out)
+static bool job_substate(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     return computed_number(job_view_substate(job_of(o)), out);
 }
 
-static bool job_queue(struct computed *c, const struct object *o, struct value *out)
+static bool job_queue(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const struct job *j = job_of(o);
 
@@ -112,7 +112,7 @@ static bool job_queue(struct computed *c, const struct object *o, struct value *
 }
 
 /* Its ties with jobs of this server, and those that the server keeps from which it came. */
-static bool job_depend(struct computed *c, const struct object *o, struct value *out)
+static bool job_depend(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const char *own = attr_list_text(&o->attrs, JOB_ATTR_depend);
     const char *home = attr_list_text(&o->attrs, JOB_ATTR_depend_home);
@@ -120,16 +120,16 @@ static bool job_depend(struct computed *c, const struct object *o, struct value 
     if (!own || !home)
         return computed_text(own ? own : home, out);
     strbuf_reset(&c->text);
-    return tie_list_join(own, home, &c->text) == 0 && computed_text(strbuf_str(&c->text), out);
+    return depend_fact_list_join(own, home, &c->text) == 0 && computed_text(strbuf_str(&c->text), out);
 }
 
-static bool job_server(struct computed *c, const struct object *o, struct value *out)
+static bool job_server(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
     return computed_text(c->site->name, out);
 }
 
-static bool job_exit_status(struct computed *c, const struct object *o, struct value *out)
+static bool job_exit_status(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const struct job *j = job_of(o);
 
@@ -139,7 +139,7 @@ static bool job_exit_status(struct computed *c, const struct object *o, struct v
     return job_is_over(j) && !j->moved_to && computed_number(NEVER_RAN_STATUS, out);
 }
 
-static bool job_holds(struct computed *c, const struct object *o, struct value *out)
+static bool job_holds(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     unsigned bits = job_of(o)->hold;
 
@@ -148,25 +148,25 @@ static bool job_holds(struct computed *c, const struct object *o, struct value *
         (bits & ~(unsigned)(HOLD_DEPEND | HOLD_ARRAY)) | (bits & HOLD_DEPEND ? HOLD_SYSTEM : 0), out);
 }
 
-static bool job_room_held(struct computed *c, const struct object *o, struct value *out)
+static bool job_room_held(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     return job_of(o)->room && computed_number(1, out);
 }
 
-static bool job_paused(struct computed *c, const struct object *o, struct value *out)
+static bool job_paused(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     return job_run_paused_s(job_of(o)) > 0 && computed_number(job_run_paused_s(job_of(o)), out);
 }
 
-static bool job_gives_way(struct computed *c, const struct object *o, struct value *out)
+static bool job_gives_way(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     return job_of(o)->preempt && computed_number(1, out);
 }
 
-static bool job_preempt_deadline(struct computed *c, const struct object *o, struct value *out)
+static bool job_preempt_deadline(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const struct preempt_mark *m = job_of(o)->preempt;
 
@@ -174,7 +174,7 @@ static bool job_preempt_deadline(struct computed *c, const struct object *o, str
     return preempt_notice_stands(m) && computed_number(m->notice.deadline_ms / 1000, out);
 }
 
-static bool job_queue_type(struct computed *c, const struct object *o, struct value *out)
+static bool job_queue_type(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const struct queue *q = job_of(o)->queue;
 
@@ -182,14 +182,14 @@ static bool job_queue_type(struct computed *c, const struct object *o, struct va
     return computed_number(q && queue_is_route(q) ? 'R' : 'E', out);
 }
 
-static bool job_eligible(struct computed *c, const struct object *o, struct value *out)
+static bool job_eligible(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     if (!attr_list_bool(&c->site->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
         return false;
-    return computed_number(job_eligible_s(job_of(o), site_now_s(c->site)), out);
+    return computed_number(job_eligible_s(job_of(o), server_ctx_now_s(c->site)), out);
 }
 
-static bool job_accrue(struct computed *c, const struct object *o, struct value *out)
+static bool job_accrue(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     if (!attr_list_bool(&c->site->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
         return false;
@@ -197,7 +197,7 @@ static bool job_accrue(struct computed *c, const struct object *o, struct value 
 }
 
 /* Of the present run; when that is over, what was noted with the attributes. */
-static bool job_exec_host(struct computed *c, const struct object *o, struct value *out)
+static bool job_exec_host(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const struct run *r = job_of(o)->run;
 
@@ -205,7 +205,7 @@ static bool job_exec_host(struct computed *c, const struct object *o, struct val
     return computed_text(r ? job_run_where(r) : attr_list_text(&o->attrs, JOB_ATTR_exec_host), out);
 }
 
-static bool job_exec_vnode(struct computed *c, const struct object *o, struct value *out)
+static bool job_exec_vnode(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const struct run *r = job_of(o)->run;
 
@@ -213,7 +213,7 @@ static bool job_exec_vnode(struct computed *c, const struct object *o, struct va
     return computed_text(r ? job_run_vnodes(r) : attr_list_text(&o->attrs, JOB_ATTR_exec_vnode), out);
 }
 
-static bool put_used(struct computed *c, const struct job_usage *u)
+static bool put_used(struct derived_attribs *c, const struct job_usage *u)
 {
     return resc_put(&c->amounts, RESC_cpupercent, value_of_number(u->cpupercent), NULL) == 0 &&
            resc_put(&c->amounts, RESC_cput, value_of_number(u->cput_ms / 1000), NULL) == 0 &&
@@ -224,7 +224,7 @@ static bool put_used(struct computed *c, const struct job_usage *u)
 }
 
 /* What hooks have added (custom resources) lies with the attributes. */
-static bool job_used(struct computed *c, const struct object *o, struct value *out)
+static bool job_used(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const struct job *j = job_of(o);
     const struct resc_list *stored = attr_list_amounts(&o->attrs, JOB_ATTR_resources_used);
@@ -241,7 +241,7 @@ enum { REMAINING_MAX = (1 << 20) - 1, RAGGED_MAX = 128 << 20 };
 
 /* ---- arrays ------------------------------------------------------------------------------------------ */
 
-static bool array_states(struct computed *c, const struct object *o, struct value *out)
+static bool array_states(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     struct subjob_counts n;
 
@@ -256,7 +256,7 @@ static bool array_states(struct computed *c, const struct object *o, struct valu
 
 /* A set so ragged that it is no value any more is shown as far as it goes: its lowest indices are what a scheduler
  * needs. */
-static bool array_remaining(struct computed *c, const struct object *o, struct value *out)
+static bool array_remaining(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     struct strbuf all;
     size_t n = REMAINING_MAX;

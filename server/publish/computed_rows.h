@@ -5,15 +5,15 @@
 #include "pbs_ifl.h"
 #include "type_resc.h"
 
-struct computed {
-    const struct site *site;
+struct derived_attribs {
+    const struct server_ctx *site;
     struct strbuf text;        /* of the last value that is a text made here */
     struct resc_list *amounts; /* of the last value that is a list made here */
     char host[PBS_MAXHOSTNAME + 1];
 };
 
 /* The value of one attribute; false: not set. Nobody frees what it yields. */
-typedef bool computed_fn(struct computed *c, const struct object *o, struct value *out);
+typedef bool computed_fn(struct derived_attribs *c, const struct object *o, struct value *out);
 
 extern computed_fn *const computed_job_rows[JOB_ATTR_COUNT];
 /* Jobs have many that are a plain field. */
@@ -47,7 +47,7 @@ static inline bool computed_amounts(struct resc_list *l, struct value *out)
     return true;
 }
 
-static inline void computed_begin_amounts(struct computed *c)
+static inline void computed_begin_amounts(struct derived_attribs *c)
 {
     resc_free(c->amounts);
     c->amounts = NULL;

@@ -32,27 +32,27 @@ static const struct queue *queue_of(const struct object *o)
     return (const struct queue *)(const void *)o;
 }
 
-static bool text_made(struct computed *c, struct value *out)
+static bool text_made(struct derived_attribs *c, struct value *out)
 {
     return strbuf_ok(&c->text) && computed_text(strbuf_str(&c->text), out);
 }
 
 /* ---- counts of jobs by state, for queues and the server ---------------------------------------------- */
 
-static bool show_total(const struct computed *c, const struct queue *q, struct value *out)
+static bool show_total(const struct derived_attribs *c, const struct queue *q, struct value *out)
 {
-    const int64_t *states = tally_states(c->site->tally, q);
+    const int64_t *states = limit_counts_states(c->site->limit_counts, q);
     int64_t total = 0;
 
-    for (int i = 0; i < TALLY_STATES; i++)
+    for (int i = 0; i < LIMIT_COUNTS_STATES; i++)
         total += states[i];
     return computed_number(total, out);
 }
 
-static bool show_counts(struct computed *c, const struct queue *q, struct value *out)
+static bool show_counts(struct derived_attribs *c, const struct queue *q, struct value *out)
 {
     static const char letters[] = "TQHWREB";
-    const int64_t *states = tally_states(c->site->tally, q);
+    const int64_t *states = limit_counts_states(c->site->limit_counts, q);
 
     strbuf_reset(&c->text);
     for (const char *l = letters; *l; l++)
@@ -62,23 +62,23 @@ static bool show_counts(struct computed *c, const struct queue *q, struct value 
 
 /* ---- queues ------------------------------------------------------------------------------------------ */
 
-static bool queue_total(struct computed *c, const struct object *o, struct value *out)
+static bool queue_total(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     return show_total(c, queue_of(o), out);
 }
 
-static bool queue_counts(struct computed *c, const struct object *o, struct value *out)
+static bool queue_counts(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     return show_counts(c, queue_of(o), out);
 }
 
-static bool queue_assigned(struct computed *c, const struct object *o, struct value *out)
+static bool queue_assigned(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     return computed_amounts(queue_of(o)->assigned, out);
 }
 
-static bool queue_has_nodes(struct computed *c, const struct object *o, struct value *out)
+static bool queue_has_nodes(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     return nodes_find_of_queue(c->site->nodes, o->name) && computed_number(1, out);
 }
@@ -92,45 +92,45 @@ static computed_fn *const queue_rows[QUEUE_ATTR_COUNT] = {
 
 /* ---- the server -------------------------------------------------------------------------------------- */
 
-static bool server_state(struct computed *c, const struct object *o, struct value *out)
+static bool server_state(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
     return computed_text(states_server_word(server_obj_state(c->site->server)), out);
 }
 
-static bool server_host(struct computed *c, const struct object *o, struct value *out)
+static bool server_host(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
     return computed_text(c->host, out);
 }
 
-static bool server_total(struct computed *c, const struct object *o, struct value *out)
+static bool server_total(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
     return show_total(c, NULL, out);
 }
 
-static bool server_counts(struct computed *c, const struct object *o, struct value *out)
+static bool server_counts(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
     return show_counts(c, NULL, out);
 }
 
-static bool server_assigned(struct computed *c, const struct object *o, struct value *out)
+static bool server_assigned(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
     return computed_amounts(c->site->server->assigned, out);
 }
 
 /* Nothing is licensed here; clients expect the counters. */
-static bool server_licenses(struct computed *c, const struct object *o, struct value *out)
+static bool server_licenses(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     (void)o;
     return computed_text(attr_def_get(OF_SERVER, SERVER_ATTR_license_count)->dflt, out);
 }
 
-static bool server_version(struct computed *c, const struct object *o, struct value *out)
+static bool server_version(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const char *said = attr_list_text(&o->attrs, SERVER_ATTR_reported_version);
 
@@ -138,10 +138,10 @@ static bool server_version(struct computed *c, const struct object *o, struct va
     return computed_text(said ? said : CEDE_VERSION, out);
 }
 
-static bool server_time(struct computed *c, const struct object *o, struct value *out)
+static bool server_time(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
-    return computed_number(site_now_s(c->site), out);
+    return computed_number(server_ctx_now_s(c->site), out);
 }
 
 static computed_fn *const server_rows[SERVER_ATTR_COUNT] = {
@@ -157,14 +157,14 @@ static computed_fn *const server_rows[SERVER_ATTR_COUNT] = {
 
 /* ---- nodes ------------------------------------------------------------------------------------------- */
 
-static bool node_state(struct computed *c, const struct object *o, struct value *out)
+static bool node_state(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     return computed_number(node_of(o)->state, out);
 }
 
 /* Where nobody said who manages it, that is the MOM of its host. */
-static bool node_mom(struct computed *c, const struct object *o, struct value *out)
+static bool node_mom(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const char *said = attr_list_text(&o->attrs, NODE_ATTR_Mom);
     const char *host = value_text(attr_list_amount(&o->attrs, NODE_ATTR_resources_available, RESC_host));
@@ -181,7 +181,7 @@ static int64_t cpus_of(const struct node_use *u)
 }
 
 /* "41.svr1/0, 41.svr1/1, 42.svr1/2": a slot for each cpu. */
-static bool node_jobs(struct computed *c, const struct object *o, struct value *out)
+static bool node_jobs(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     int64_t next = 0;
 
@@ -193,7 +193,7 @@ static bool node_jobs(struct computed *c, const struct object *o, struct value *
 }
 
 /* What can be summed is shown from the beginning, as 0. */
-static bool node_assigned(struct computed *c, const struct object *o, struct value *out)
+static bool node_assigned(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     static const int numbers[] = {RESC_ncpus, RESC_naccelerators};
     static const int sizes[] = {RESC_mem, RESC_vmem, RESC_hbmem, RESC_accelerator_memory};
@@ -211,45 +211,45 @@ static bool node_assigned(struct computed *c, const struct object *o, struct val
     return computed_amounts(c->amounts, out);
 }
 
-static bool node_held(struct computed *c, const struct object *o, struct value *out)
+static bool node_held(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     return computed_amounts(node_of(o)->held, out);
 }
 
-static bool node_jobs_held(struct computed *c, const struct object *o, struct value *out)
+static bool node_jobs_held(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     strbuf_reset(&c->text);
-    for (const struct hold_part *p = node_of(o)->parts; p; p = p->next) {
+    for (const struct earmark_part *p = node_of(o)->parts; p; p = p->next) {
         strbuf_add_sep(&c->text, ",");
         strbuf_add(&c->text, p->hold->obj.name);
     }
     return node_of(o)->parts && text_made(c, out);
 }
 
-static bool node_held_alone(struct computed *c, const struct object *o, struct value *out)
+static bool node_held_alone(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
-    for (const struct hold_part *p = node_of(o)->parts; p; p = p->next)
+    for (const struct earmark_part *p = node_of(o)->parts; p; p = p->next)
         if (p->alone)
             return computed_number(1, out);
     return false;
 }
 
-static bool node_license(struct computed *c, const struct object *o, struct value *out)
+static bool node_license(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     (void)o;
     return computed_number('l', out);
 }
 
-static bool node_state_time(struct computed *c, const struct object *o, struct value *out)
+static bool node_state_time(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     return node_of(o)->last_state_s && computed_number(node_of(o)->last_state_s, out);
 }
 
-static bool node_used_time(struct computed *c, const struct object *o, struct value *out)
+static bool node_used_time(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     return node_of(o)->last_used_s && computed_number(node_of(o)->last_used_s, out);
@@ -270,7 +270,7 @@ static computed_fn *const node_rows[NODE_ATTR_COUNT] = {
 
 /* ---- schedulers -------------------------------------------------------------------------------------- */
 
-static bool sched_state(struct computed *c, const struct object *o, struct value *out)
+static bool sched_state(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const struct sched_obj *s = (const struct sched_obj *)(const void *)o;
 
@@ -287,7 +287,8 @@ static bool sched_state(struct computed *c, const struct object *o, struct value
 }
 
 /* Of the first scheduler "PBS_HOME/sched_priv", of another one "PBS_HOME/sched_priv_NAME". */
-static bool sched_place(struct computed *c, const struct object *o, const char *what, struct value *out)
+static bool sched_place(struct derived_attribs *c, const struct object *o, const char *what,
+                        struct value *out)
 {
     const bool first = strcmp(o->name, "default") == 0;
 
@@ -296,17 +297,17 @@ static bool sched_place(struct computed *c, const struct object *o, const char *
     return c->site->home && text_made(c, out);
 }
 
-static bool sched_priv_preset(struct computed *c, const struct object *o, struct value *out)
+static bool sched_priv_preset(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     return sched_place(c, o, "sched_priv", out);
 }
 
-static bool sched_log_preset(struct computed *c, const struct object *o, struct value *out)
+static bool sched_log_preset(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     return sched_place(c, o, "sched_logs", out);
 }
 
-static bool sched_partition_preset(struct computed *c, const struct object *o, struct value *out)
+static bool sched_partition_preset(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     return strcmp(o->name, "default") == 0 && computed_text("pbs-default", out);
@@ -323,10 +324,10 @@ static computed_fn *const sched_rows[SCHED_ATTR_COUNT] = {[SCHED_ATTR_state] = s
 
 /* ---- holds ------------------------------------------------------------------------------------------- */
 
-static bool hold_left(struct computed *c, const struct object *o, struct value *out)
+static bool hold_left(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
-    return computed_number((int64_t)((const struct hold_obj *)(const void *)o)->n_victims, out);
+    return computed_number((int64_t)((const struct earmark_obj *)(const void *)o)->n_victims, out);
 }
 
 static computed_fn *const hold_rows[HOLD_ATTR_COUNT] = {[HOLD_ATTR_victims_left] = hold_left};
@@ -357,16 +358,16 @@ static computed_fn *row_of(enum attr_of of, int index)
     return NULL;
 }
 
-bool computed_preset(struct computed *c, const struct object *o, int index, struct value *out)
+bool derived_attribs_preset(struct derived_attribs *c, const struct object *o, int index, struct value *out)
 {
     computed_fn *fn = o->kind->attrs == OF_SCHED ? sched_presets[index] : NULL;
 
     return fn && fn(c, o, out);
 }
 
-struct computed *computed_create(const struct site *s)
+struct derived_attribs *derived_attribs_create(const struct server_ctx *s)
 {
-    struct computed *c = calloc(1, sizeof *c);
+    struct derived_attribs *c = calloc(1, sizeof *c);
 
     if (!c)
         return NULL;
@@ -377,7 +378,7 @@ struct computed *computed_create(const struct site *s)
     return c;
 }
 
-void computed_destroy(struct computed *c)
+void derived_attribs_destroy(struct derived_attribs *c)
 {
     if (!c)
         return;
@@ -386,12 +387,12 @@ void computed_destroy(struct computed *c)
     free(c);
 }
 
-bool computed_has(enum attr_of of, int index)
+bool derived_attribs_has(enum attr_of of, int index)
 {
     return row_of(of, index) != NULL || (of == OF_JOB && computed_job_has_field(index));
 }
 
-bool computed_value(struct computed *c, const struct object *o, int index, struct value *out)
+bool derived_attribs_value(struct derived_attribs *c, const struct object *o, int index, struct value *out)
 {
     computed_fn *fn = row_of(o->kind->attrs, index);
 
@@ -400,9 +401,10 @@ bool computed_value(struct computed *c, const struct object *o, int index, struc
     return fn && fn(c, o, out);
 }
 
-const struct value *computed_get(struct computed *c, const struct object *o, int index, struct value *room)
+const struct value *derived_attribs_get(struct derived_attribs *c, const struct object *o, int index,
+                                        struct value *room)
 {
-    if (computed_has(o->kind->attrs, index))
-        return computed_value(c, o, index, room) ? room : NULL;
+    if (derived_attribs_has(o->kind->attrs, index))
+        return derived_attribs_value(c, o, index, room) ? room : NULL;
     return attr_list_find(&o->attrs, index);
 }

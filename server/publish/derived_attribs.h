@@ -13,22 +13,23 @@
 #include "strbuf.h"
 #include "value.h"
 
-struct computed;
+struct derived_attribs;
 
-struct computed *computed_create(const struct site *s); /* NULL: no memory */
-void computed_destroy(struct computed *c);
+struct derived_attribs *derived_attribs_create(const struct server_ctx *s); /* NULL: no memory */
+void derived_attribs_destroy(struct derived_attribs *c);
 
 /* Has this attribute a row here? */
-bool computed_has(enum attr_of of, int index);
+bool derived_attribs_has(enum attr_of of, int index);
 
 /* The attribute's value now; `out` borrows from the object or from `c` until the next call. false: not set. */
-bool computed_value(struct computed *c, const struct object *o, int index, struct value *out);
+bool derived_attribs_value(struct derived_attribs *c, const struct object *o, int index, struct value *out);
 
 /* What holds because nobody has set this attribute, where that depends on the place: a scheduler's directories, for one.
  * For who looks; those whom it concerns find it themselves. false: nothing. */
-bool computed_preset(struct computed *c, const struct object *o, int index, struct value *out);
+bool derived_attribs_preset(struct derived_attribs *c, const struct object *o, int index, struct value *out);
 
 /* What the object has under this attribute, derived or set by somebody; NULL: nothing. Borrowed as above. */
-const struct value *computed_get(struct computed *c, const struct object *o, int index, struct value *room);
+const struct value *derived_attribs_get(struct derived_attribs *c, const struct object *o, int index,
+                                        struct value *room);
 
 #endif

@@ -19,45 +19,45 @@
 
 enum { PURGE_EVERY_MS = 60 * 1000 };
 
-struct ends {
-    struct site *site;
+struct exit_cache {
+    struct server_ctx *ctx;
     struct commit *commit;
     struct loop_timer *purge;
     size_t first, n;
-    struct job_end_note ring[ENDS_MAX];
+    struct job_end_note ring[EXIT_CACHE_MAX];
 };
 
-static struct job_end_note *at(struct ends *d, size_t i)
+static struct job_end_note *at(struct exit_cache *d, size_t i)
 {
-    return &d->ring[(d->first + i) % ENDS_MAX];
+    return &d->ring[(d->first + i) % EXIT_CACHE_MAX];
 }
 
-static const char *name_of(const struct ends *d, struct job_key key, char out[static JOBID_TEXT_MAX])
+static const char *name_of(const struct exit_cache *d, struct job_key key, char out[static JOBID_TEXT_MAX])
 {
-    return jobid_format(out, key, false, d->site->name);
+    return jobid_format(out, key, false, d->ctx->name);
 }
 
-static void drop_first(struct ends *d)
+static void drop_first(struct exit_cache *d)
 {
     char name[JOBID_TEXT_MAX];
 
     commit_drop_object(d->commit, "end", name_of(d, at(d, 0)->key, name));
-    d->first = (d->first + 1) % ENDS_MAX;
+    d->first = (d->first + 1) % EXIT_CACHE_MAX;
     d->n--;
 }
 
-static void add(struct ends *d, const struct job_end_note *note)
+static void add(struct exit_cache *d, const struct job_end_note *note)
 {
-    if (d->n == ENDS_MAX)
+    if (d->n == EXIT_CACHE_MAX)
         drop_first(d);
     *at(d, d->n++) = *note;
 }
 
 static void purge(void *arg)
 {
-    struct ends *d = arg;
+    struct exit_cache *d = arg;
 
-    while (d->n > 0 && at(d, 0)->at_s + ENDS_KEEP_S <= site_now_s(d->site))
+    while (d->n > 0 && at(d, 0)->at_s + EXIT_CACHE_KEEP_S <= server_ctx_now_s(d->ctx))
         drop_first(d);
     if (d->n > 0)
         loop_timer_set(d->purge, PURGE_EVERY_MS);
@@ -65,8 +65,8 @@ static void purge(void *arg)
 
 static void listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
-    struct ends *d = arg;
-    struct job_end_note note = {j->key, j->exited, j->exit_status, j->stime_s, site_now_s(d->site)};
+    struct exit_cache *d = arg;
+    struct job_end_note note = {j->key, j->exited, j->exit_status, j->stime_s, server_ctx_now_s(d->ctx)};
     char name[JOBID_TEXT_MAX], json[192];
 
     (void)ev;
@@ -81,13 +81,14 @@ static void listen(void *arg, struct job *j, enum job_state from, enum job_event
     loop_timer_set(d->purge, PURGE_EVERY_MS);
 }
 
-struct ends *ends_create(struct loop *l, struct site *s, struct job_fsm *f, struct commit *c)
+struct exit_cache *exit_cache_create(struct loop *l, struct server_ctx *s, struct job_fsm *f,
+                                     struct commit *c)
 {
-    struct ends *d = calloc(1, sizeof *d);
+    struct exit_cache *d = calloc(1, sizeof *d);
 
     if (!d)
         return NULL;
-    d->site = s;
+    d->ctx = s;
     d->commit = c;
     d->purge = loop_timer_create(l, LOOP_CLOCK, purge, d);
     if (!d->purge) {
@@ -98,7 +99,7 @@ struct ends *ends_create(struct loop *l, struct site *s, struct job_fsm *f, stru
     return d;
 }
 
-void ends_destroy(struct ends *d)
+void exit_cache_destroy(struct exit_cache *d)
 {
     if (!d)
         return;
@@ -107,7 +108,7 @@ void ends_destroy(struct ends *d)
 }
 
 struct ends_taking {
-    struct ends *ends;
+    struct exit_cache *exit_cache;
     const struct restore_faults *faults;
 };
 
@@ -121,11 +122,11 @@ static int take(void *arg, const struct store_row *row, struct err *e)
     (void)e;
     if (json && json_unpack(json, "{s:I,s:I,s:b,s:I,s?I,s:I}", "seq", &seq, "index", &index, "exited",
                             &exited, "status", &status, "start", &start, "at", &when) == 0)
-        add(t->ends, &(struct job_end_note){.key = {seq, (int32_t)index},
-                                            .exited = exited != 0,
-                                            .exit_status = (int)status,
-                                            .start_s = start,
-                                            .at_s = when});
+        add(t->exit_cache, &(struct job_end_note){.key = {seq, (int32_t)index},
+                                                  .exited = exited != 0,
+                                                  .exit_status = (int)status,
+                                                  .start_s = start,
+                                                  .at_s = when});
     else
         restore_tell_object(t->faults, "end", row, false, "the note of a job's end cannot be read");
     json_decref(json);
@@ -139,10 +140,11 @@ static int by_time(const void *a, const void *b)
     return (x->at_s > y->at_s) - (x->at_s < y->at_s);
 }
 
-int ends_restore(struct ends *d, struct store *from, const struct restore_faults *faults, struct err *e)
+int exit_cache_restore(struct exit_cache *d, struct store *from, const struct restore_faults *faults,
+                       struct err *e)
 {
     struct ends_taking t = {d, faults};
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     stmt_init(&q, STMT_OBJECT_ALL);
     stmt_text(&q, "end");
@@ -153,10 +155,10 @@ int ends_restore(struct ends *d, struct store *from, const struct restore_faults
     return 0;
 }
 
-const struct job_end_note *ends_find(const struct ends *d, struct job_key key)
+const struct job_end_note *exit_cache_find(const struct exit_cache *d, struct job_key key)
 {
     for (size_t i = d->n; i-- > 0;) {
-        const struct job_end_note *note = &d->ring[(d->first + i) % ENDS_MAX];
+        const struct job_end_note *note = &d->ring[(d->first + i) % EXIT_CACHE_MAX];
 
         if (job_key_is_equal(note->key, key))
             return note;

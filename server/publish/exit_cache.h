@@ -12,13 +12,13 @@
 struct restore_faults;
 
 struct commit;
-struct ends;
+struct exit_cache;
 struct job_fsm;
 struct loop;
-struct site;
+struct server_ctx;
 struct store;
 
-enum { ENDS_KEEP_S = 600, ENDS_MAX = 10000 };
+enum { EXIT_CACHE_KEEP_S = 600, EXIT_CACHE_MAX = 10000 };
 
 struct job_end_note {
     struct job_key key;
@@ -27,11 +27,13 @@ struct job_end_note {
     int64_t start_s, at_s; /* start_s 0: it never started */
 };
 
-struct ends *ends_create(struct loop *l, struct site *s, struct job_fsm *f, struct commit *c); /* listens */
-void ends_destroy(struct ends *d);
-int ends_restore(struct ends *d, struct store *from, const struct restore_faults *faults,
-                 struct err *e); /* at start; blocks */
+struct exit_cache *exit_cache_create(struct loop *l, struct server_ctx *s, struct job_fsm *f,
+                                     struct commit *c); /* listens */
+void exit_cache_destroy(struct exit_cache *d);
+int exit_cache_restore(struct exit_cache *d, struct store *from, const struct restore_faults *faults,
+                       struct err *e); /* at start; blocks */
 
-const struct job_end_note *ends_find(const struct ends *d, struct job_key key); /* NULL: not known */
+const struct job_end_note *exit_cache_find(const struct exit_cache *d,
+                                           struct job_key key); /* NULL: not known */
 
 #endif

@@ -22,7 +22,7 @@
 enum { KEEP_S = 300, PURGE_EVERY_S = 120 };
 
 struct history {
-    struct site *site;
+    struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct commit *commit;
     struct status *status;
@@ -33,12 +33,12 @@ struct history {
 
 static int64_t history_keep_s(const struct history *h)
 {
-    return attr_list_effective(&h->site->server->obj.attrs, SERVER_ATTR_job_history_duration);
+    return attr_list_effective(&h->ctx->server->obj.attrs, SERVER_ATTR_job_history_duration);
 }
 
 static void history_purge_in(struct history *h, int64_t in_s)
 {
-    h->purge_s = site_now_s(h->site) + in_s;
+    h->purge_s = server_ctx_now_s(h->ctx) + in_s;
     loop_timer_set(h->purge, in_s * 1000);
 }
 
@@ -47,7 +47,7 @@ static void history_purge_when_due(struct history *h)
 {
     int64_t keep_s = history_keep_s(h);
 
-    if (keep_s < PURGE_EVERY_S && site_now_s(h->site) + keep_s + 1 < h->purge_s)
+    if (keep_s < PURGE_EVERY_S && server_ctx_now_s(h->ctx) + keep_s + 1 < h->purge_s)
         history_purge_in(h, keep_s + 1);
 }
 
@@ -56,14 +56,14 @@ static void arm(struct history *h)
     struct pqueue_entry *e = pqueue_first(&h->ended);
 
     if (e)
-        loop_timer_set(h->expiry, (e->key - site_now_s(h->site)) * 1000);
+        loop_timer_set(h->expiry, (e->key - server_ctx_now_s(h->ctx)) * 1000);
 }
 
 static void expire(void *arg)
 {
     struct history *h = arg;
     struct pqueue_entry *e;
-    int64_t now_s = site_now_s(h->site), keep_s = history_keep_s(h);
+    int64_t now_s = server_ctx_now_s(h->ctx), keep_s = history_keep_s(h);
 
     while ((e = pqueue_first(&h->ended))) {
         struct job *j = PQUEUE_OWNER(e, struct job, due);
@@ -82,8 +82,8 @@ static void purge(void *arg)
     struct history *h = arg;
     int64_t keep_s = history_keep_s(h);
 
-    if (keep_s > 0 && !server_obj_is_closed(h->site->server)) /* or how long it is kept may be lost */
-        commit_purge_history(h->commit, site_now_s(h->site) - keep_s);
+    if (keep_s > 0 && !server_obj_is_closed(h->ctx->server)) /* or how long it is kept may be lost */
+        commit_purge_history(h->commit, server_ctx_now_s(h->ctx) - keep_s);
     expire(h);
     history_purge_in(h, keep_s > 0 && keep_s < PURGE_EVERY_S ? keep_s + 1 : PURGE_EVERY_S);
 }
@@ -96,24 +96,24 @@ static void moved(void *arg, struct job *j, enum job_state from, enum job_event 
     (void)ev;
     if (j->state == JOB_GONE && pqueue_has(&j->due))
         pqueue_remove(&h->ended, &j->due);
-    if (j->state != JOB_FINISHED || job_is_subjob(j) || !server_obj_history(h->site->server) ||
+    if (j->state != JOB_FINISHED || job_is_subjob(j) || !server_obj_history(h->ctx->server) ||
         j->no_history || j->moved_to || pqueue_has(&j->due))
         return;
     int64_t keep_s = history_keep_s(h);
     if (keep_s <= 0 || keep_s > KEEP_S)
         keep_s = KEEP_S;
-    if (pqueue_push(&h->ended, &j->due, site_now_s(h->site) + keep_s) == 0)
+    if (pqueue_push(&h->ended, &j->due, server_ctx_now_s(h->ctx) + keep_s) == 0)
         arm(h);
 }
 
-struct history *history_create(struct loop *l, struct site *s, struct job_fsm *f, struct commit *c,
+struct history *history_create(struct loop *l, struct server_ctx *s, struct job_fsm *f, struct commit *c,
                                struct status *st)
 {
     struct history *h = calloc(1, sizeof *h);
 
     if (!h)
         return NULL;
-    *h = (struct history){.site = s, .fsm = f, .commit = c, .status = st};
+    *h = (struct history){.ctx = s, .fsm = f, .commit = c, .status = st};
     h->expiry = loop_timer_create(l, LOOP_CLOCK, expire, h);
     h->purge = loop_timer_create(l, LOOP_CLOCK, purge, h);
     pqueue_init(&h->ended);
@@ -142,11 +142,11 @@ void history_ended(struct history *h, struct job *j)
                               .id = j->obj.name,
                               .owner = j->owner,
                               .queue = j->moved_to ? j->moved_to : j->queue_name,
-                              .ended_s = site_now_s(h->site)};
+                              .ended_s = server_ctx_now_s(h->ctx)};
     struct strbuf json;
 
     /* A subjob's row is kept while its array lives, and goes with it where no history is kept. */
-    if ((!server_obj_history(h->site->server) && !job_is_subjob(j)) || j->no_history)
+    if ((!server_obj_history(h->ctx->server) && !job_is_subjob(j)) || j->no_history)
         return;
     strbuf_init(&json, 4 << 20);
     if (status_history_json(h->status, j, &json) < 0) {
@@ -163,7 +163,7 @@ void history_restore(struct history *h)
 {
     struct job *next;
 
-    for (struct job *j = jobs_first(h->site->jobs); j; j = next) {
+    for (struct job *j = jobs_first(h->ctx->jobs); j; j = next) {
         next = jobs_next(j);
         if (j->state == JOB_FINISHED)
             job_fsm_post(h->fsm, j, EV_EXPIRE);

@@ -9,10 +9,10 @@ struct commit;
 struct history;
 struct job_fsm;
 struct loop;
-struct site;
+struct server_ctx;
 struct status;
 
-struct history *history_create(struct loop *l, struct site *s, struct job_fsm *f, struct commit *c,
+struct history *history_create(struct loop *l, struct server_ctx *s, struct job_fsm *f, struct commit *c,
                                struct status *st);
 void history_destroy(struct history *h);
 

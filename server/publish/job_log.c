@@ -36,7 +36,7 @@ static void tell_event(const struct job *j, enum job_state from, enum job_event 
         log_event(LOGC_JOB, LOGE_JOB, id, "Delete forced");
 }
 
-void told_listen(void *site, struct job *j, enum job_state from, enum job_event ev)
+void job_log_listen(void *site, struct job *j, enum job_state from, enum job_event ev)
 {
     (void)site;
     tell_event(j, from, ev);

@@ -23,12 +23,12 @@
 enum { MESSAGE_MAX = 1 << 16, ADDRESS_MAX = 1024, MS_PER_S = 1000 };
 
 struct mail {
-    struct site *site;
+    struct server_ctx *ctx;
     struct mailer *mailer;
     char *host;
 };
 
-struct mail *mail_create(struct site *s, struct mailer *mailer, const char *host)
+struct mail *mail_create(struct server_ctx *s, struct mailer *mailer, const char *host)
 {
     struct mail *m = calloc(1, sizeof *m);
 
@@ -83,7 +83,7 @@ static void add_owner(const struct mail *m, const struct job *j, struct words *t
     struct strbuf b;
 
     strbuf_init(&b, ADDRESS_MAX);
-    strbuf_addf(&b, "%s@%s", j->user, m->host ? m->host : j->host ? j->host : m->site->name);
+    strbuf_addf(&b, "%s@%s", j->user, m->host ? m->host : j->host ? j->host : m->ctx->name);
     add_address(m, strbuf_str(&b), to);
     strbuf_fini(&b);
 }
@@ -110,7 +110,7 @@ static void find_addresses(const struct mail *m, const struct job *j, struct wor
 /* ---- what */
 static const char *server_text(const struct mail *m, int attr, const char *otherwise)
 {
-    const char *text = attr_list_text(&m->site->server->obj.attrs, attr);
+    const char *text = attr_list_text(&m->ctx->server->obj.attrs, attr);
 
     return text && *text ? text : otherwise;
 }

@@ -9,10 +9,10 @@
 
 struct mail;
 struct mailer;
-struct site;
+struct server_ctx;
 
 /* `host` stands behind addresses without one (PBS_MAIL_HOST_NAME); NULL: the submit host, for owners. */
-struct mail *mail_create(struct site *s, struct mailer *m, const char *host);
+struct mail *mail_create(struct server_ctx *s, struct mailer *m, const char *host);
 void mail_destroy(struct mail *m);
 
 /* Listener of the machine, while the run is still there: begin, end, and stage-in that failed. */

@@ -48,7 +48,7 @@ struct scheduler {
 };
 
 struct schedulers {
-    struct site *site;
+    struct server_ctx *ctx;
     struct watches *watches;
     struct scheduler *list;
     unsigned last_question;
@@ -80,7 +80,7 @@ static void set_state(struct schedulers *sc, struct sched_obj *o, enum sched_sta
         return;
     o->state = state;
     if (!o->obj.gone && strcmp(o->obj.name, "default") == 0)
-        sc->site->server->scheduling_cycle = state == SCHED_IS_SCHEDULING;
+        sc->ctx->server->scheduling_cycle = state == SCHED_IS_SCHEDULING;
 }
 
 /* --- heartbeat ----------------------------------------------------------------------------------------- */
@@ -217,14 +217,14 @@ static void waits(void *arg, const void *owner, bool waiting)
     guard_arm(sc);
 }
 
-struct schedulers *schedulers_create(struct site *s, struct watches *ws)
+struct schedulers *schedulers_create(struct server_ctx *s, struct watches *ws)
 {
     static const struct watch_wakes wakes = {has, take, waits};
     struct schedulers *sc = calloc(1, sizeof *sc);
 
     if (!sc)
         return NULL;
-    *sc = (struct schedulers){.site = s, .watches = ws};
+    *sc = (struct schedulers){.ctx = s, .watches = ws};
     watches_on_wakes(ws, &wakes, sc);
     return sc;
 }
@@ -255,7 +255,7 @@ static void take_out(struct schedulers *sc, struct scheduler *x, const char *why
     *at = x->next;
     set_state(sc, x->object, SCHED_IS_DOWN);
     if (!x->object->obj.gone)
-        change_touch(sc->site->change, &x->object->obj.change, PART_NONE);
+        change_touch(sc->ctx->change, &x->object->obj.change, PART_NONE);
     fail_questions(x, why); /* it has left the list: an asker that asks again is told that there is none */
     object_unref(&x->object->obj);
     free(x);
@@ -343,7 +343,7 @@ void schedulers_destroy(struct schedulers *sc)
 
 int schedulers_register(struct schedulers *sc, const char *name, const void *owner, struct err *e)
 {
-    struct sched_obj *o = scheds_find(sc->site->scheds, name);
+    struct sched_obj *o = scheds_find(sc->ctx->scheds, name);
     struct scheduler *x;
 
     if (!o)
@@ -361,7 +361,7 @@ int schedulers_register(struct schedulers *sc, const char *name, const void *own
     *x = (struct scheduler){.object = o, .owner = owner, .heard_ms = clock_real_mono_ms(), .next = sc->list};
     sc->list = x;
     set_state(sc, o, SCHED_IS_IDLE);
-    change_touch(sc->site->change, &o->obj.change, PART_NONE);
+    change_touch(sc->ctx->change, &o->obj.change, PART_NONE);
     guard_arm(sc);
     schedulers_wake(sc, o, SCHED_CMD_FIRST);
     return 0;
@@ -425,13 +425,13 @@ struct sched_obj *schedulers_of_queue(const struct schedulers *sc, const struct 
 {
     const char *partition = q ? attr_list_text(&q->obj.attrs, QUEUE_ATTR_partition) : NULL;
 
-    for (struct sched_obj *o = partition ? scheds_first(sc->site->scheds) : NULL; o; o = scheds_next(o)) {
+    for (struct sched_obj *o = partition ? scheds_first(sc->ctx->scheds) : NULL; o; o = scheds_next(o)) {
         const char *served = attr_list_text(&o->obj.attrs, SCHED_ATTR_partition);
 
         if (served && strcmp(served, partition) == 0)
             return o;
     }
-    return scheds_find(sc->site->scheds, "default");
+    return scheds_find(sc->ctx->scheds, "default");
 }
 
 struct sched_obj *schedulers_of_job(const struct schedulers *sc, const struct job *j)

@@ -45,7 +45,7 @@ enum sched_command {
     SCHED_CMD_EXPLAIN = IFL_WAKE_EXPLAIN /* answer wanted: what would be done for a job */
 };
 
-struct schedulers *schedulers_create(struct site *s, struct watches *ws);
+struct schedulers *schedulers_create(struct server_ctx *s, struct watches *ws);
 
 /* From now on those that hang are found. `waits_for_us`: is an answer to this owner still to come? `hung`: close its connection; it
  * is out of the table already. */

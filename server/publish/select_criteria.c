@@ -36,16 +36,16 @@ struct criterion {
     size_t n_users;
 };
 
-struct criteria {
-    const struct site *site;
+struct select_criteria {
+    const struct server_ctx *site;
     size_t n;
     struct criterion list[];
 };
 
 /* Where values come from: a job in memory, or the texts of history. */
 struct source {
-    const struct site *site;
-    struct computed *computed;
+    const struct server_ctx *site;
+    struct derived_attribs *derived_attribs;
     const struct object *o; /* NULL: history */
     const json_t *attrs;
 };
@@ -86,7 +86,7 @@ static const struct value *value_of(const struct criterion *k, const struct sour
 
     *owned = false;
     if (from->o) {
-        v = computed_get(from->computed, from->o, k->index, room);
+        v = derived_attribs_get(from->derived_attribs, from->o, k->index, room);
         if (k->resource == RESC_NONE || !v)
             return v;
         return v->kind == VALUE_AMOUNTS ? resc_find(v->amounts, k->resource) : NULL;
@@ -142,7 +142,7 @@ static const char *text_of(const struct criterion *k, const struct source *from,
     *made = NULL;
     if (!from->o)
         return *made = history_text(k, from->attrs);
-    v = computed_get(from->computed, from->o, k->index, &room);
+    v = derived_attribs_get(from->derived_attribs, from->o, k->index, &room);
     return v ? value_text(v) : NULL;
 }
 
@@ -153,7 +153,7 @@ static char letter_of(const struct criterion *k, const struct source *from)
     char *text, letter;
 
     if (from->o) {
-        v = computed_get(from->computed, from->o, k->index, &room);
+        v = derived_attribs_get(from->derived_attribs, from->o, k->index, &room);
         return v ? (char)value_number(v) : '?';
     }
     text = history_text(k, from->attrs);
@@ -223,7 +223,7 @@ static bool test_users(const struct criterion *k, const struct source *from)
     return k->op == NE ? !in : in;
 }
 
-static int check_queue(const struct site *s, const char *destination, struct err *e)
+static int check_queue(const struct server_ctx *s, const char *destination, struct err *e)
 {
     char queue[PBS_MAXQUEUENAME + 1];
     size_t n = strcspn(destination, "@");
@@ -306,7 +306,7 @@ static int check_states(const char *letters, struct err *e)
     return 0;
 }
 
-static int compile_special(struct criterion *k, const struct site *site, const struct special *s,
+static int compile_special(struct criterion *k, const struct server_ctx *site, const struct special *s,
                            const wire_attrop *w, struct err *e)
 {
     k->test = s->test;
@@ -321,7 +321,7 @@ static int compile_special(struct criterion *k, const struct site *site, const s
     return s->test == test_state ? check_states(w->value, e) : 0;
 }
 
-static int choose_type(struct criterion *k, const struct site *s, const wire_attrop *w, struct err *e)
+static int choose_type(struct criterion *k, const struct server_ctx *s, const wire_attrop *w, struct err *e)
 {
     const struct resource *r;
 
@@ -338,7 +338,7 @@ static int choose_type(struct criterion *k, const struct site *s, const wire_att
     return 0;
 }
 
-static int compile_plain(struct criterion *k, const struct site *s, const wire_attrop *w, struct err *e)
+static int compile_plain(struct criterion *k, const struct server_ctx *s, const wire_attrop *w, struct err *e)
 {
     k->test = test_value;
     k->index = attr_def_need(OF_JOB, w->name, e);
@@ -347,7 +347,7 @@ static int compile_plain(struct criterion *k, const struct site *s, const wire_a
     return k->type->parse(k->type, w->value, &k->value, e);
 }
 
-static int compile(struct criterion *k, const struct site *s, const wire_attrop *w, struct err *e)
+static int compile(struct criterion *k, const struct server_ctx *s, const wire_attrop *w, struct err *e)
 {
     const struct special *special = find_special(w->name);
 
@@ -359,15 +359,15 @@ static int compile(struct criterion *k, const struct site *s, const wire_attrop 
     return special ? compile_special(k, s, special, w, e) : compile_plain(k, s, w, e);
 }
 
-int criteria_create(const struct site *s, const wire_attrop *list, size_t n, struct criteria **out,
-                    size_t *at, struct err *e)
+int select_criteria_create(const struct server_ctx *s, const wire_attrop *list, size_t n,
+                           struct select_criteria **out, size_t *at, struct err *e)
 {
-    struct criteria *c = n > CRITERIA_MAX ? NULL : calloc(1, sizeof *c + n * sizeof c->list[0]);
+    struct select_criteria *c = n > SELECT_CRITERIA_MAX ? NULL : calloc(1, sizeof *c + n * sizeof c->list[0]);
 
     if (at)
         *at = n;
-    if (n > CRITERIA_MAX)
-        return err_set(e, PBSE_IVALREQ, "%zu criteria; a selection has %d at most", n, CRITERIA_MAX);
+    if (n > SELECT_CRITERIA_MAX)
+        return err_set(e, PBSE_IVALREQ, "%zu criteria; a selection has %d at most", n, SELECT_CRITERIA_MAX);
     if (!c)
         return err_set(e, PBSE_SYSTEM, "no memory for a selection");
     c->site = s;
@@ -377,19 +377,19 @@ int criteria_create(const struct site *s, const wire_attrop *list, size_t n, str
             continue;
         if (at)
             *at = i;
-        criteria_destroy(c);
+        select_criteria_destroy(c);
         return -1;
     }
     *out = c;
     return 0;
 }
 
-size_t criteria_count(const struct criteria *c)
+size_t select_criteria_count(const struct select_criteria *c)
 {
     return c->n;
 }
 
-void criteria_destroy(struct criteria *c)
+void select_criteria_destroy(struct select_criteria *c)
 {
     if (!c)
         return;
@@ -404,7 +404,7 @@ void criteria_destroy(struct criteria *c)
     free(c);
 }
 
-static bool match(const struct criteria *c, const struct source *from)
+static bool match(const struct select_criteria *c, const struct source *from)
 {
     for (size_t i = 0; i < c->n; i++)
         if (!c->list[i].test(&c->list[i], from))
@@ -412,12 +412,12 @@ static bool match(const struct criteria *c, const struct source *from)
     return true;
 }
 
-bool criteria_match(const struct criteria *c, struct computed *cp, const struct job *j)
+bool select_criteria_match(const struct select_criteria *c, struct derived_attribs *cp, const struct job *j)
 {
-    return match(c, &(struct source){.site = c->site, .computed = cp, .o = &j->obj});
+    return match(c, &(struct source){.site = c->site, .derived_attribs = cp, .o = &j->obj});
 }
 
-bool criteria_match_history(const struct criteria *c, const json_t *attrs)
+bool select_criteria_match_history(const struct select_criteria *c, const json_t *attrs)
 {
     return match(c, &(struct source){.site = c->site, .attrs = attrs});
 }

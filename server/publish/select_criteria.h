@@ -22,19 +22,19 @@
 #include "job.h"
 #include "resource.h"
 
-struct criteria;
+struct select_criteria;
 
 /* -1: PBSE_NOATTR, PBSE_UNKRESC, PBSE_UNKQUE, PBSE_BADATVAL (the value is not of the type), PBSE_IVALREQ (the operator, or too many).
  * *at is the index of the criterion in error; it may be NULL. No criteria at all match every job. */
-int criteria_create(const struct site *s, const wire_attrop *list, size_t n, struct criteria **out,
-                    size_t *at, struct err *e);
+int select_criteria_create(const struct server_ctx *s, const wire_attrop *list, size_t n,
+                           struct select_criteria **out, size_t *at, struct err *e);
 /* Each is asked of every job; qselect has some twenty options, and -l names a resource each time. More: PBSE_IVALREQ. */
-enum { CRITERIA_MAX = 256 };
-size_t criteria_count(const struct criteria *c);
-void criteria_destroy(struct criteria *c);
+enum { SELECT_CRITERIA_MAX = 256 };
+size_t select_criteria_count(const struct select_criteria *c);
+void select_criteria_destroy(struct select_criteria *c);
 
-bool criteria_match(const struct criteria *c, struct computed *cp, const struct job *j);
+bool select_criteria_match(const struct select_criteria *c, struct derived_attribs *cp, const struct job *j);
 /* The same for a finished job out of the store: its attributes as history has them (texts). */
-bool criteria_match_history(const struct criteria *c, const json_t *attrs);
+bool select_criteria_match_history(const struct select_criteria *c, const json_t *attrs);
 
 #endif

@@ -12,16 +12,16 @@
 #include "server_obj.h"
 #include "status_private.h"
 
-struct status *status_create(struct site *s, struct reader *r)
+struct status *status_create(struct server_ctx *s, struct store_reader *r)
 {
     struct status *st = calloc(1, sizeof *st);
 
     if (!st)
         return NULL;
-    st->site = s;
-    st->reader = r;
-    st->shown = shown_create(s);
-    if (!st->shown) {
+    st->ctx = s;
+    st->store_reader = r;
+    st->attrib_render = attrib_render_create(s);
+    if (!st->attrib_render) {
         free(st);
         return NULL;
     }
@@ -32,19 +32,19 @@ void status_destroy(struct status *st)
 {
     if (!st)
         return;
-    shown_destroy(st->shown);
+    attrib_render_destroy(st->attrib_render);
     free(st);
 }
 
 int status_encode(struct status *st, const struct object *o, const struct attr_select *want,
                   const struct attr_reader *reader, struct rpc_buf *out)
 {
-    struct shown_attrs a;
+    struct attrib_render_attrs a;
     size_t before = out->len;
 
-    if (shown_text(out, o->name, strlen(o->name)) == 0 && shown_begin(&a, out) == 0 &&
-        shown_walk(st->shown, o, want, reader, shown_triple, &a) == 0) {
-        shown_end(&a);
+    if (attrib_render_text(out, o->name, strlen(o->name)) == 0 && attrib_render_begin(&a, out) == 0 &&
+        attrib_render_walk(st->attrib_render, o, want, reader, attrib_render_triple, &a) == 0) {
+        attrib_render_end(&a);
         return 0;
     }
     rpc_buf_cut(out, before);
@@ -54,10 +54,10 @@ int status_encode(struct status *st, const struct object *o, const struct attr_s
 int status_walk(struct status *st, const struct object *o, const struct attr_select *want,
                 const struct attr_reader *reader, attr_walk_fn *fn, void *arg)
 {
-    return shown_walk(st->shown, o, want, reader, fn, arg);
+    return attrib_render_walk(st->attrib_render, o, want, reader, fn, arg);
 }
 
-int status_want(const struct site *s, enum attr_of of, const ifl_wanted *wanted, size_t n,
+int status_want(const struct server_ctx *s, enum attr_of of, const ifl_wanted *wanted, size_t n,
                 struct attr_select *out, struct err *e)
 {
     attr_select_init(out, of);
@@ -71,12 +71,12 @@ int status_want(const struct site *s, enum attr_of of, const ifl_wanted *wanted,
     return 0;
 }
 
-bool status_shows_hidden(const struct site *s)
+bool status_shows_hidden(const struct server_ctx *s)
 {
     return attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_show_hidden_attribs, false);
 }
 
-struct attr_reader status_reader(const struct site *s, enum level level, const char *who)
+struct attr_reader status_reader(const struct server_ctx *s, enum level level, const char *who)
 {
     bool hides = level < LEVEL_OPERATOR &&
                  (attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_hide_environments, false) ||
@@ -86,7 +86,7 @@ struct attr_reader status_reader(const struct site *s, enum level level, const c
         .level = level, .show_hidden = status_shows_hidden(s), .only_of = hides ? (who ? who : "") : NULL};
 }
 
-bool status_may_see(const struct site *s, enum level level, const char *who, const char *owner)
+bool status_may_see(const struct server_ctx *s, enum level level, const char *who, const char *owner)
 {
     if (level >= LEVEL_OPERATOR ||
         (attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_query_other_jobs, true) &&
@@ -142,7 +142,7 @@ int status_history_json(struct status *st, const struct job *j, struct strbuf *o
     attr_select_init(&want, OF_JOB);
     attr_select_all(&want);
     strbuf_add_char(out, '{');
-    rc = shown_walk(st->shown, &j->obj, &want, &all, json_triple, &json);
+    rc = attrib_render_walk(st->attrib_render, &j->obj, &want, &all, json_triple, &json);
     close_resources(&json);
     attr_select_fini(&want);
     return rc < 0 ? -1 : strbuf_add_char(out, '}');

@@ -20,13 +20,13 @@
 #include "rpc_entries.h"
 #include "server_ctx.h"
 
-struct reader;
+struct store_reader;
 struct rpc_request;
 struct status;
 struct status_query;
 
 /* `r` reads history; NULL: there is none. NULL: no memory. */
-struct status *status_create(struct site *s, struct reader *r);
+struct status *status_create(struct server_ctx *s, struct store_reader *r);
 void status_destroy(struct status *st);
 
 /* ---- queries */
@@ -38,10 +38,10 @@ struct status_ask {
     /* t subjobs too; T the same, but not their arrays; S of subjobs only those that are or were started; x history
      * too; p of schedulers only what somebody has set. A SELECT with t names no arrays. */
     const char *extend;
-    struct criteria *criteria; /* of jobs, taken by the query; or NULL */
-    bool names_only;           /* SELECT: entries without attributes */
-    enum level level;          /* of who asks */
-    const char *who;           /* user@host: sees only its own jobs when query_other_jobs is False */
+    struct select_criteria *select_criteria; /* of jobs, taken by the query; or NULL */
+    bool names_only;                         /* SELECT: entries without attributes */
+    enum level level;                        /* of who asks */
+    const char *who; /* user@host: sees only its own jobs when query_other_jobs is False */
 };
 
 /* -1 (criteria are then still the caller's):
@@ -77,12 +77,12 @@ int status_walk(struct status *st, const struct object *o, const struct attr_sel
 int status_history_json(struct status *st, const struct job *j, struct strbuf *out);
 
 /* The set of attributes that a request names; none at all: every one. -1: PBSE_NOATTR, PBSE_UNKRESC. */
-int status_want(const struct site *s, enum attr_of of, const ifl_wanted *wanted, size_t n,
+int status_want(const struct server_ctx *s, enum attr_of of, const ifl_wanted *wanted, size_t n,
                 struct attr_select *out, struct err *e);
-bool status_shows_hidden(const struct site *s);
+bool status_shows_hidden(const struct server_ctx *s);
 /* What this caller is shown; `who` is borrowed as long as it is used. */
-struct attr_reader status_reader(const struct site *s, enum level level, const char *who);
+struct attr_reader status_reader(const struct server_ctx *s, enum level level, const char *who);
 /* May this reader see this job at all? */
-bool status_may_see(const struct site *s, enum level level, const char *who, const char *owner);
+bool status_may_see(const struct server_ctx *s, enum level level, const char *who, const char *owner);
 
 #endif

@@ -35,7 +35,9 @@ static int need_ghost(struct status_query *q, const struct job *array, int64_t i
     q->ghost->state = state;
     q->ghost->intent = state == JOB_FINISHED ? INTENT_DELETE : INTENT_NONE;
     q->ghost_change = array->obj.change.number;
-    q->ghost_matches = !q->criteria || criteria_match(q->criteria, shown_computed(q->st->shown), q->ghost);
+    q->ghost_matches =
+        !q->select_criteria ||
+        select_criteria_match(q->select_criteria, attrib_render_computed(q->st->attrib_render), q->ghost);
     return 0;
 }
 
@@ -67,13 +69,13 @@ static bool is_open(const struct status_query *q, const struct job *array)
         return false;
     if (q->queue && (!array->queue_name || strcmp(q->queue, array->queue_name) != 0))
         return false;
-    return status_may_see(q->st->site, q->reader.level, q->who, array->owner);
+    return status_may_see(q->st->ctx, q->reader.level, q->who, array->owner);
 }
 
 int status_arrays_show(struct status_query *q, const struct job *array, int64_t *index, struct rpc_buf *out)
 {
     const struct job_key key = {array->key.seq, (int32_t)*index};
-    const struct job *j = jobs_find(q->st->site->jobs, key);
+    const struct job *j = jobs_find(q->st->ctx->jobs, key);
     struct found *f;
     int rc;
 
@@ -100,7 +102,7 @@ const struct job *status_arrays_after(const struct status_query *q, struct job_k
     const struct job *j = NULL;
 
     if (q->subjobs && !q->only_objects && last.seq >= 0)
-        j = jobs_find(q->st->site->jobs, (struct job_key){last.seq, JOBID_NO_INDEX});
+        j = jobs_find(q->st->ctx->jobs, (struct job_key){last.seq, JOBID_NO_INDEX});
     return j && j->array && j->state != JOB_ARRIVING && is_open(q, j) ? j : NULL;
 }
 
@@ -221,7 +223,7 @@ static int expand_array(struct status_query *q, const struct job *array, struct 
 int status_arrays_expand(struct status_query *q, struct rpc_buf *out)
 {
     const struct job_key key = {q->keys[q->at].seq, JOBID_NO_INDEX};
-    const struct job *array = jobs_find(q->st->site->jobs, key);
+    const struct job *array = jobs_find(q->st->ctx->jobs, key);
     const char *name = q->names[q->at];
     bool past;
     int rc;

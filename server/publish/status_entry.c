@@ -6,42 +6,44 @@
 #include "subjob.h"
 
 /* An ifl_status_entry: name, attributes, text. */
-int status_entry_end(struct status_query *q, struct rpc_buf *out, struct shown_attrs *a)
+int status_entry_end(struct status_query *q, struct rpc_buf *out, struct attrib_render_attrs *a)
 {
-    shown_end(a);
+    attrib_render_end(a);
     q->served++;
-    return shown_text(out, "", 0);
+    return attrib_render_text(out, "", 0);
 }
 
-int status_entry_begin(struct rpc_buf *out, const char *name, struct shown_attrs *a)
+int status_entry_begin(struct rpc_buf *out, const char *name, struct attrib_render_attrs *a)
 {
-    return shown_text(out, name, strlen(name)) < 0 ? -1 : shown_begin(a, out);
+    return attrib_render_text(out, name, strlen(name)) < 0 ? -1 : attrib_render_begin(a, out);
 }
 
 int status_entry_put(struct status_query *q, const struct object *o, struct rpc_buf *out)
 {
-    struct shown_attrs a;
+    struct attrib_render_attrs a;
 
     if (status_entry_begin(out, o->name, &a) < 0)
         return -1;
-    if (!q->names_only && shown_walk(q->st->shown, o, &q->want, &q->reader, shown_triple, &a) < 0)
+    if (!q->names_only &&
+        attrib_render_walk(q->st->attrib_render, o, &q->want, &q->reader, attrib_render_triple, &a) < 0)
         return -1;
     return status_entry_end(q, out, &a);
 }
 
 int status_entry_put_resource(struct status_query *q, const struct resource *r, struct rpc_buf *out)
 {
-    struct shown_attrs a;
+    struct attrib_render_attrs a;
 
     if (status_entry_begin(out, r->name, &a) < 0 ||
-        shown_walk_resource(q->st->shown, r, &q->want, &q->reader, shown_triple, &a) < 0)
+        attrib_render_walk_resource(q->st->attrib_render, r, &q->want, &q->reader, attrib_render_triple, &a) <
+            0)
         return -1;
     return status_entry_end(q, out, &a);
 }
 
 bool status_entry_is_history(const struct status_query *q, const struct job *j)
 {
-    const struct job *array = job_is_subjob(j) ? subjob_array(q->st->site->jobs, j) : NULL;
+    const struct job *array = job_is_subjob(j) ? subjob_array(q->st->ctx->jobs, j) : NULL;
 
     return job_is_over(array ? array : j);
 }
@@ -61,6 +63,7 @@ bool status_entry_wants(const struct status_query *q, const struct job *j)
         return false;
     if (q->all_jobs && ((!q->subjobs && job_is_subjob(j)) || (q->no_arrays && j->array)))
         return false;
-    return status_may_see(q->st->site, q->reader.level, q->who, j->owner) &&
-           (!q->criteria || criteria_match(q->criteria, shown_computed(q->st->shown), j));
+    return status_may_see(q->st->ctx, q->reader.level, q->who, j->owner) &&
+           (!q->select_criteria ||
+            select_criteria_match(q->select_criteria, attrib_render_computed(q->st->attrib_render), j));
 }

@@ -19,9 +19,9 @@ enum { PAGE = 200 };
 /* ---- entries ----------------------------------------------------------------------------------------- */
 
 static int history_value(const struct status_query *q, int index, const char *name, const char *resource,
-                         const json_t *value, struct shown_attrs *a)
+                         const json_t *value, struct attrib_render_attrs *a)
 {
-    const struct resource *r = resource ? resource_find(q->st->site->resources, resource) : NULL;
+    const struct resource *r = resource ? resource_find(q->st->ctx->resources, resource) : NULL;
     char *text;
     int rc;
 
@@ -31,13 +31,13 @@ static int history_value(const struct status_query *q, int index, const char *na
     if (!text)
         return -1;
     json_text_restore(text);
-    rc = shown_triple(a, name, resource, text);
+    rc = attrib_render_triple(a, name, resource, text);
     free(text);
     return rc;
 }
 
 static int history_attr(const struct status_query *q, const char *owner, const char *name, json_t *value,
-                        struct shown_attrs *a)
+                        struct attrib_render_attrs *a)
 {
     int index = attr_def_find(OF_JOB, name), rc = 0;
     const char *resource;
@@ -45,7 +45,7 @@ static int history_attr(const struct status_query *q, const char *owner, const c
 
     if (index < 0 || !attr_select_has(&q->want, index) ||
         !attr_def_may_read(attr_def_get(OF_JOB, index), q->reader.level, q->reader.show_hidden) ||
-        shown_hides(attr_def_get(OF_JOB, index), &q->reader, owner))
+        attrib_render_hides(attr_def_get(OF_JOB, index), &q->reader, owner))
         return 0;
     if (!json_is_object(value))
         return history_value(q, index, name, NULL, value, a);
@@ -57,7 +57,7 @@ static int history_attr(const struct status_query *q, const char *owner, const c
 int status_history_put(struct status_query *q, const char *id, json_t *attrs, struct rpc_buf *out)
 {
     const char *owner = json_string_value(json_object_get(attrs, "Job_Owner"));
-    struct shown_attrs a;
+    struct attrib_render_attrs a;
     const char *name;
     json_t *value;
     int rc = 0;
@@ -77,12 +77,12 @@ int status_history_show(struct status_query *q, const struct found *f, struct rp
 
     if ((q->queue && strcmp(q->queue, f->queue) != 0) || (q->all_jobs && !q->subjobs && f->key.index >= 0) ||
         (q->all_jobs && q->no_arrays && strstr(f->id, "[]")) ||
-        !status_may_see(q->st->site, q->reader.level, q->who, f->owner))
+        !status_may_see(q->st->ctx, q->reader.level, q->who, f->owner))
         return 0;
     attrs = json_loads(f->attrs, 0, NULL);
     if (!attrs)
         log_event(LOGC_JOB, LOGE_ERROR, f->id, "its history cannot be read");
-    else if (!q->criteria || criteria_match_history(q->criteria, attrs))
+    else if (!q->select_criteria || select_criteria_match_history(q->select_criteria, attrs))
         rc = status_history_put(q, f->id, attrs, out) < 0 ? -1 : 1;
     json_decref(attrs);
     return rc;
@@ -157,7 +157,7 @@ static int asked(struct status_query *q, int rc, const struct err *e)
 
 bool status_history_is_kept(const struct status_query *q)
 {
-    return q->st->reader && server_obj_history(q->st->site->server);
+    return q->st->store_reader && server_obj_history(q->st->ctx->server);
 }
 
 static int ask_page(struct status_query *q, struct job_key after)
@@ -165,8 +165,9 @@ static int ask_page(struct status_query *q, struct job_key after)
     struct err e;
 
     status_history_drop(q);
-    q->page_removed = jobs_removed(q->st->site->jobs);
-    return asked(q, reader_history(q->st->reader, after, PAGE, NULL, q->queue, got_rows, q, &e), &e);
+    q->page_removed = jobs_removed(q->st->ctx->jobs);
+    return asked(q, store_reader_history(q->st->store_reader, after, PAGE, NULL, q->queue, got_rows, q, &e),
+                 &e);
 }
 
 int status_history_ask_job(struct status_query *q, struct job_key key)
@@ -174,7 +175,7 @@ int status_history_ask_job(struct status_query *q, struct job_key key)
     struct err e;
 
     status_history_drop(q);
-    return asked(q, reader_history_job(q->st->reader, key, got_rows, q, &e), &e);
+    return asked(q, store_reader_history_job(q->st->store_reader, key, got_rows, q, &e), &e);
 }
 
 /* The history row to be shown next. -1: not known yet; 0: there is none; 1: *f. */
@@ -202,7 +203,7 @@ int status_history_next(struct status_query *q, struct found **f)
 /* The first row above `key`. What was read before is used as far as it reaches. */
 static int row_above(struct status_query *q, struct job_key key, struct found **f)
 {
-    if (!q->st->reader)
+    if (!q->st->store_reader)
         return 0;
     for (;;) {
         while (q->at_page < q->n_page && !status_key_is_above(q->page[q->at_page].key, key))
@@ -231,7 +232,7 @@ bool status_history_again(struct status_query *q, struct job_key key)
 {
     const struct job_key before = {key.seq, key.index - 1};
 
-    if (!q->page_is_there || q->page_removed == jobs_removed(q->st->site->jobs) ||
+    if (!q->page_is_there || q->page_removed == jobs_removed(q->st->ctx->jobs) ||
         job_key_is_equal(q->page_lacks, key))
         return false;
     q->page_lacks = key;

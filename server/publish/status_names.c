@@ -42,7 +42,7 @@ static int add_name(struct status_query *q, const char *name, struct job_key key
 /* A range stays one name: what it means is known when its turn comes, and never is more than its array has. */
 static int add_range(struct status_query *q, const char *text, const struct jobid *id, struct err *e)
 {
-    const struct job *array = jobs_find(q->st->site->jobs, (struct job_key){id->key.seq, JOBID_NO_INDEX});
+    const struct job *array = jobs_find(q->st->ctx->jobs, (struct job_key){id->key.seq, JOBID_NO_INDEX});
 
     if (jobid_check_indices(id, e) < 0)
         return -1;
@@ -53,7 +53,7 @@ static int add_range(struct status_query *q, const char *text, const struct jobi
 }
 
 /* "41[]" is no other way to write 41: does what is in memory have the form that was asked for? */
-static bool is_other(const struct site *s, const struct jobid *id)
+static bool is_other(const struct server_ctx *s, const struct jobid *id)
 {
     const struct job *j = id->form == JOBID_RANGE ? NULL : jobs_find(s->jobs, id->key);
 
@@ -67,11 +67,11 @@ static int add_job(struct status_query *q, const char *text, struct err *e)
 
     if (jobid_parse(text, &id, e) < 0)
         return -1;
-    j = site_find_job(q->st->site, &id);
-    if (!site_is_asked(q->st->site, &id) ||
+    j = server_ctx_find_job(q->st->ctx, &id);
+    if (!server_ctx_is_asked(q->st->ctx, &id) ||
         (j && !job_key_is_equal(j->key, id.key))) /* it came here, or came back */
         return add_name(q, text, j ? j->key : (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e);
-    if (is_other(q->st->site, &id))
+    if (is_other(q->st->ctx, &id))
         return add_name(q, text, (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e); /* nobody's */
     return id.form == JOBID_RANGE ? add_range(q, text, &id, e) : add_name(q, text, id.key, e);
 }
@@ -113,7 +113,7 @@ static int add_other(struct status_query *q, const char *text, struct err *e)
 
 static int add_all(struct status_query *q, struct err *e)
 {
-    const struct site *s = q->st->site;
+    const struct server_ctx *s = q->st->ctx;
     const struct job_key none = {0, 0};
     int rc = 0;
 
@@ -127,7 +127,7 @@ static int add_all(struct status_query *q, struct err *e)
         for (struct sched_obj *x = scheds_first(s->scheds); x && rc == 0; x = scheds_next(x))
             rc = add_name(q, x->obj.name, none, e);
     if (q->of == OF_HOLD)
-        for (struct hold_obj *x = holds_first(s->holds); x && rc == 0; x = holds_next(x))
+        for (struct earmark_obj *x = earmarks_first(s->earmarks); x && rc == 0; x = earmarks_next(x))
             rc = add_name(q, x->obj.name, none, e);
     if (q->of == OF_RESOURCE)
         for (const struct resource *x = resource_next(s->resources, NULL); x && rc == 0;
@@ -146,7 +146,7 @@ static int choose_jobs(struct status_query *q, const char *ids, struct err *e)
         return each_word(q, ids, add_job, e);
     if (!*ids || jobid_parse_destination(ids, &d, e) < 0)
         return *ids ? -1 : 0;
-    if (*d.queue && !queues_find(q->st->site->queues, d.queue))
+    if (*d.queue && !queues_find(q->st->ctx->queues, d.queue))
         return err_set(e, PBSE_UNKQUE, "Unknown queue %s", d.queue);
     q->queue = *d.queue ? intern_ref(d.queue) : NULL;
     return 0;
@@ -158,7 +158,7 @@ int status_names_choose(struct status_query *q, const char *ids, struct err *e)
     if (q->of == OF_JOB)
         return choose_jobs(q, ids, e);
     if (q->of == OF_SERVER)
-        return add_name(q, q->st->site->server->obj.name, (struct job_key){0, 0}, e);
+        return add_name(q, q->st->ctx->server->obj.name, (struct job_key){0, 0}, e);
     if (!*ids || *ids == '@') {
         q->everything = true;
         return add_all(q, e);
@@ -170,7 +170,7 @@ int status_names_choose(struct status_query *q, const char *ids, struct err *e)
 
 struct object *status_names_find(const struct status_query *q, const char *name)
 {
-    const struct site *s = q->st->site;
+    const struct server_ctx *s = q->st->ctx;
 
     switch (q->of) {
     case OF_SERVER:
@@ -188,7 +188,7 @@ struct object *status_names_find(const struct status_query *q, const char *name)
         return x ? &x->obj : NULL;
     }
     case OF_HOLD: {
-        struct hold_obj *x = holds_find(s->holds, name);
+        struct earmark_obj *x = earmarks_find(s->earmarks, name);
         return x ? &x->obj : NULL;
     }
     case OF_JOB:

@@ -72,7 +72,7 @@ void status_past_note(struct status_query *q, const struct found *f)
 
     if (!strstr(f->id, "[]") || (q->past && q->past->seq == f->key.seq) ||
         (q->queue && strcmp(q->queue, f->queue) != 0) ||
-        !status_may_see(q->st->site, q->reader.level, q->who, f->owner))
+        !status_may_see(q->st->ctx, q->reader.level, q->who, f->owner))
         return;
     status_past_fini(q);
     attrs = json_loads(f->attrs, 0, NULL);
@@ -81,7 +81,8 @@ void status_past_note(struct status_query *q, const struct found *f)
     if (q->past && (!q->past->id || !q->past->ghost || !q->past->map))
         status_past_fini(q);
     if (q->past)
-        q->past->matches = !q->criteria || criteria_match_history(q->criteria, q->past->ghost);
+        q->past->matches =
+            !q->select_criteria || select_criteria_match_history(q->select_criteria, q->past->ghost);
 }
 
 const struct array_map *status_past_map(const struct status_query *q, int64_t seq)

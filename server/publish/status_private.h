@@ -24,9 +24,9 @@ struct past;
 struct rpc_request;
 
 struct status {
-    struct site *site;
-    struct reader *reader; /* NULL: no history */
-    struct shown *shown;
+    struct server_ctx *ctx;
+    struct store_reader *store_reader; /* NULL: no history */
+    struct attrib_render *attrib_render;
 };
 
 struct found { /* a history row, copied out of the reader's hands */
@@ -40,7 +40,7 @@ struct status_query {
     struct attr_select want;
     struct attr_reader reader;
     const char *who; /* interned */
-    struct criteria *criteria;
+    struct select_criteria *select_criteria;
     bool names_only, subjobs, history;
     bool everything;   /* no names were asked for: what goes meanwhile is nobody's loss */
     bool no_arrays;    /* subjobs stand for their arrays */
@@ -109,8 +109,8 @@ bool status_entry_is_history(const struct status_query *q, const struct job *j);
 /* Append an entry: whole, or its beginning and its end with attributes between. -1: no memory. */
 int status_entry_put(struct status_query *q, const struct object *o, struct rpc_buf *out);
 int status_entry_put_resource(struct status_query *q, const struct resource *r, struct rpc_buf *out);
-int status_entry_begin(struct rpc_buf *out, const char *name, struct shown_attrs *a);
-int status_entry_end(struct status_query *q, struct rpc_buf *out, struct shown_attrs *a);
+int status_entry_begin(struct rpc_buf *out, const char *name, struct attrib_render_attrs *a);
+int status_entry_end(struct status_query *q, struct rpc_buf *out, struct attrib_render_attrs *a);
 
 /* ---- status_history.c */
 bool status_history_is_kept(const struct status_query *q);

@@ -42,7 +42,7 @@ static int step_of_all(struct status_query *q, struct rpc_buf *out, bool *is_end
 
     if (rc < 0)
         return -1;
-    j = jobs_after(q->st->site->jobs, q->last);
+    j = jobs_after(q->st->ctx->jobs, q->last);
     index = next_index(q, array, j, f);
     *is_end = index == ARRAY_NONE && !j && !f;
     if (*is_end)
@@ -123,7 +123,7 @@ static int show_asked(struct status_query *q, const char *name, struct rpc_buf *
 static const struct job *array_of_name(const struct status_query *q)
 {
     const struct job_key key = {q->keys[q->at].seq, JOBID_NO_INDEX};
-    const struct job *j = q->keys[q->at].index < 0 ? NULL : jobs_find(q->st->site->jobs, key);
+    const struct job *j = q->keys[q->at].index < 0 ? NULL : jobs_find(q->st->ctx->jobs, key);
 
     return j && j->array && j->state != JOB_ARRIVING ? j : NULL;
 }
@@ -155,7 +155,7 @@ static int next_job(struct status_query *q, struct rpc_buf *out)
 
     if (q->inside || q->keys[q->at].index == STATUS_RANGE)
         return status_arrays_expand(q, out);
-    j = jobs_find(q->st->site->jobs, q->keys[q->at]);
+    j = jobs_find(q->st->ctx->jobs, q->keys[q->at]);
     if (!j && (array = array_of_name(q)))
         return show_subjob(q, array, out);
     if (q->page_is_there)
@@ -178,7 +178,7 @@ static int next_job(struct status_query *q, struct rpc_buf *out)
 static int next_other(struct status_query *q, struct rpc_buf *out)
 {
     const char *name = q->names[q->at++];
-    const struct resource *r = q->of == OF_RESOURCE ? resource_find(q->st->site->resources, name) : NULL;
+    const struct resource *r = q->of == OF_RESOURCE ? resource_find(q->st->ctx->resources, name) : NULL;
     const struct object *o = status_names_find(q, name);
 
     if (r)
@@ -194,7 +194,7 @@ static int looks_at_once(const struct status_query *q)
 {
     enum { LOOKS = 2000 };
 
-    return 1 + LOOKS / (1 + (q->criteria ? (int)criteria_count(q->criteria) : 0));
+    return 1 + LOOKS / (1 + (q->select_criteria ? (int)select_criteria_count(q->select_criteria) : 0));
 }
 
 /* What could not be encoded leaves no trace in the answer. */
@@ -230,7 +230,7 @@ static void query_free(struct status_query *q)
     intern_unref(q->queue);
     intern_unref(q->who);
     attr_select_fini(&q->want);
-    criteria_destroy(q->criteria);
+    select_criteria_destroy(q->select_criteria);
     free(q);
 }
 
@@ -248,14 +248,14 @@ static int check_only_name(struct status_query *q, struct err *e)
         bool is_range = q->keys[0].index == STATUS_RANGE;
         struct job_key key = {q->keys[0].seq, is_range ? JOBID_NO_INDEX : q->keys[0].index};
 
-        j = jobs_find(q->st->site->jobs, key);
+        j = jobs_find(q->st->ctx->jobs, key);
         if (!j && array && array_map_get(array->array, q->keys[0].index) != ARRAY_NO_INDEX)
             j = array;
         if ((j && status_entry_is_there(q, j) && (q->history || !status_entry_is_history(q, j))) ||
             (!j && status_history_is_kept(q)) || (j && is_range))
             return 0;
     } else if (status_names_find(q, q->names[0]) ||
-               (q->of == OF_RESOURCE && resource_find(q->st->site->resources, q->names[0]))) {
+               (q->of == OF_RESOURCE && resource_find(q->st->ctx->resources, q->names[0]))) {
         return 0;
     }
     if (j && job_is_over(j))
@@ -268,7 +268,7 @@ static int check_only_name(struct status_query *q, struct err *e)
 
 static int check_history(const struct status_query *q, struct err *e)
 {
-    if (!q->history || server_obj_history(q->st->site->server))
+    if (!q->history || server_obj_history(q->st->ctx->server))
         return 0;
     return err_set(e, PBSE_JOBHISTNOTSET, "PBS is not configured to maintain job history");
 }
@@ -291,15 +291,15 @@ int status_query_create(struct status *st, const struct status_ask *ask, struct 
     q->no_arrays = q->subjobs && (ask->names_only || strchr(extend, 'T'));
     q->history = strchr(extend, 'x') != NULL;
     q->who = intern_ref(ask->who);
-    q->reader = status_reader(st->site, ask->level, q->who);
+    q->reader = status_reader(st->ctx, ask->level, q->who);
     q->reader.presets = !strchr(extend, 'p');
-    if (status_want(st->site, ask->of, ask->wanted, ask->n_wanted, &q->want, e) < 0) {
+    if (status_want(st->ctx, ask->of, ask->wanted, ask->n_wanted, &q->want, e) < 0) {
         attr_select_init(&q->want, ask->of);
         goto fail;
     }
     if (check_history(q, e) < 0 || status_names_choose(q, ask->ids, e) < 0 || check_only_name(q, e) < 0)
         goto fail;
-    q->criteria = ask->criteria;
+    q->select_criteria = ask->select_criteria;
     *out = q;
     return 0;
 fail:

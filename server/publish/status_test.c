@@ -28,9 +28,9 @@ struct bench {
     char dir[64];
     struct strbuf path;
     struct loop *loop;
-    struct site site;
+    struct server_ctx ctx;
     struct commit *commit;
-    struct reader *reader;
+    struct store_reader *store_reader;
     struct status *status;
 };
 
@@ -53,7 +53,7 @@ static void set_amount(struct bench *b, struct object *o, int index, const char 
 {
     struct err e = {0};
 
-    if (attr_list_change(&o->attrs, b->site.resources, index, resource, value, SET, &e) < 0)
+    if (attr_list_change(&o->attrs, b->ctx.resources, index, resource, value, SET, &e) < 0)
         fail_msg("%s", e.text);
 }
 
@@ -75,11 +75,11 @@ static struct job *add_job(struct bench *b, int64_t seq, const char *owner, cons
     set_amount(b, &j->obj, JOB_ATTR_Resource_List, "walltime", "3600");
     set_amount(b, &j->obj, JOB_ATTR_Resource_List, "ncpus", seq == 2 ? "8" : "4");
     set_amount(b, &j->obj, JOB_ATTR_Resource_List, "mem", "1gb");
-    assert_int_equal(jobs_add(b->site.jobs, j, NULL), 0);
+    assert_int_equal(jobs_add(b->ctx.jobs, j, NULL), 0);
     if (state != JOB_FINISHED)
-        jobs_enter_queue(b->site.jobs, j, queues_find(b->site.queues, queue));
-    tally_review(b->site.tally, j);
-    jobs_touch(b->site.jobs, j, PART_ALL);
+        jobs_enter_queue(b->ctx.jobs, j, queues_find(b->ctx.queues, queue));
+    limit_counts_review(b->ctx.limit_counts, j);
+    jobs_touch(b->ctx.jobs, j, PART_ALL);
     return j;
 }
 
@@ -94,8 +94,8 @@ static void open_store(struct bench *b)
     where = (struct store_where){.path = strbuf_str(&b->path)};
     writer = store_open(&where, NULL);
     assert_int_equal(lease_take(writer, &lease, NULL), 0);
-    b->commit = commit_create(b->loop, b->site.change, b->site.resources, writer, lease.epoch, NULL);
-    b->reader = reader_create(b->loop, store_open(&where, NULL), NULL);
+    b->commit = commit_create(b->loop, b->ctx.change, b->ctx.resources, writer, lease.epoch, NULL);
+    b->store_reader = store_reader_create(b->loop, store_open(&where, NULL), NULL);
 }
 
 static int begin(void **state)
@@ -108,12 +108,12 @@ static int begin(void **state)
     memcpy(b->dir, form, sizeof form);
     assert_non_null(mkdtemp(b->dir));
     b->loop = loop_create(NULL, NULL);
-    assert_int_equal(site_create(&b->site, clock_real(), "svr", NULL), 0);
+    assert_int_equal(server_ctx_create(&b->ctx, clock_real(), "svr", NULL), 0);
     open_store(b);
-    b->status = status_create(&b->site, b->reader);
-    assert_int_equal(queues_add(b->site.queues, "workq", &q, NULL), 0);
-    assert_int_equal(queues_add(b->site.queues, "night", &q, NULL), 0);
-    assert_int_equal(nodes_add(b->site.nodes, "n1", &n, NULL), 0);
+    b->status = status_create(&b->ctx, b->store_reader);
+    assert_int_equal(queues_add(b->ctx.queues, "workq", &q, NULL), 0);
+    assert_int_equal(queues_add(b->ctx.queues, "night", &q, NULL), 0);
+    assert_int_equal(nodes_add(b->ctx.nodes, "n1", &n, NULL), 0);
     set_amount(b, &n->obj, NODE_ATTR_resources_available, "ncpus", "8");
     add_job(b, 1, "anna@login", "workq", JOB_QUEUED);
     add_job(b, 2, "bert@login", "night", JOB_HELD);
@@ -127,9 +127,9 @@ static int end(void **state)
     struct bench *b = *state;
 
     status_destroy(b->status);
-    reader_destroy(b->reader);
+    store_reader_destroy(b->store_reader);
     commit_destroy(b->commit);
-    site_destroy(&b->site);
+    server_ctx_destroy(&b->ctx);
     loop_destroy(b->loop);
     file_remove_tree(AT_FDCWD, b->dir, NULL);
     strbuf_fini(&b->path);
@@ -280,7 +280,7 @@ static void nobody_sees_what_is_not_for_him(void **state)
     expect(b, &ask, "1.svr{run_count=0};");
     ask.level = LEVEL_MANAGER;
     expect(b, &ask, "1.svr{hashname=1.svr,run_count=0};");
-    assert_int_equal(attr_list_set_number(&b->site.server->obj.attrs, SERVER_ATTR_query_other_jobs, 0, NULL),
+    assert_int_equal(attr_list_set_number(&b->ctx.server->obj.attrs, SERVER_ATTR_query_other_jobs, 0, NULL),
                      0);
     ask = ask_jobs("", 1);
     expect(b, &ask, "1.svr{job_state=Q};4.svr{job_state=R};");
@@ -298,8 +298,8 @@ static void a_job_that_goes_between_two_entries_is_not_missed(void **state)
 
     rpc_buf_init(&bytes);
     assert_int_equal(status_query_next(q, &bytes), 1);
-    jobs_remove(b->site.jobs, jobs_find(b->site.jobs, (struct job_key){1, -1}));
-    jobs_remove(b->site.jobs, jobs_find(b->site.jobs, (struct job_key){2, -1}));
+    jobs_remove(b->ctx.jobs, jobs_find(b->ctx.jobs, (struct job_key){1, -1}));
+    jobs_remove(b->ctx.jobs, jobs_find(b->ctx.jobs, (struct job_key){2, -1}));
     collect(b, q, &got);
     assert_string_equal(strbuf_str(&got), "4.svr{job_state=R};");
     strbuf_fini(&got);
@@ -328,7 +328,7 @@ static void nodes_show_what_is_assigned_from_the_beginning(void **state)
                          WANT("resources_available", "")};
     struct status_ask ask = {.of = OF_NODE, .ids = "", .wanted = some, .n_wanted = 3, .who = "x@y"};
 
-    node_set_state(b->site.nodes, nodes_find(b->site.nodes, "n1"), 0, ~0u, 1);
+    node_set_state(b->ctx.nodes, nodes_find(b->ctx.nodes, "n1"), 0, ~0u, 1);
     expect(b, &ask, "n1{state=free,resources_available.ncpus=8,resources_assigned.ncpus=0};");
 }
 
@@ -355,7 +355,7 @@ static void select_by(struct bench *b, const char *name, const char *resource, c
     struct err e = {0};
 
     ask.names_only = true;
-    if (criteria_create(&b->site, &w, 1, &ask.criteria, NULL, &e) < 0)
+    if (select_criteria_create(&b->ctx, &w, 1, &ask.select_criteria, NULL, &e) < 0)
         fail_msg("%s", e.text);
     expect(b, &ask, text);
 }
@@ -379,7 +379,7 @@ static void selection_knows_every_kind_of_criterion(void **state)
     select_by(b, "Job_Name", "", "relax", NE, "");
     select_by(b, "Rerunable", "", "y", EQ, "1.svr{};2.svr{};4.svr{};");
     select_by(b, "Hold_Types", "", "n", EQ, "1.svr{};2.svr{};4.svr{};");
-    jobs_find(b->site.jobs, (struct job_key){2, -1})->hold = HOLD_USER;
+    jobs_find(b->ctx.jobs, (struct job_key){2, -1})->hold = HOLD_USER;
     select_by(b, "Hold_Types", "", "u", EQ, "2.svr{};");
 }
 
@@ -387,11 +387,11 @@ static void refuse_criterion(struct bench *b, const char *name, const char *reso
                              int op, int code)
 {
     const wire_attrop w[2] = {BY("Job_Name", "", "x", EQ), BY(name, resource, value, op)};
-    struct criteria *c;
+    struct select_criteria *c;
     struct err e = {0};
     size_t at = 9;
 
-    assert_int_equal(criteria_create(&b->site, w, 2, &c, &at, &e), -1);
+    assert_int_equal(select_criteria_create(&b->ctx, w, 2, &c, &at, &e), -1);
     assert_int_equal(e.code, code);
     assert_int_equal(at, 1);
 }
@@ -441,12 +441,12 @@ static void finished_jobs_come_from_memory_and_store_once(void **state)
 
     ask.extend = "x";
     refuse(b, &ask, PBSE_JOBHISTNOTSET);
-    assert_int_equal(
-        attr_list_set_number(&b->site.server->obj.attrs, SERVER_ATTR_job_history_enable, 1, NULL), 0);
+    assert_int_equal(attr_list_set_number(&b->ctx.server->obj.attrs, SERVER_ATTR_job_history_enable, 1, NULL),
+                     0);
     make_history(b, j); /* now it is in both */
     j = add_job(b, 9, "anna@login", "night", JOB_FINISHED);
     make_history(b, j);
-    jobs_remove(b->site.jobs, j); /* this one in the store only */
+    jobs_remove(b->ctx.jobs, j); /* this one in the store only */
     ask.n_wanted = 1;
     expect(b, &ask,
            "1.svr{job_state=Q};2.svr{job_state=H};3.svr{job_state=F};4.svr{job_state=R};9.svr{job_state=F};");
@@ -457,9 +457,9 @@ static void finished_jobs_come_from_memory_and_store_once(void **state)
     ask.n_wanted = 1;
     expect(b, &ask, "2.svr{job_state=H};9.svr{job_state=F};");
     ask.ids = "";
-    assert_int_equal(criteria_create(&b->site, &finished, 1, &ask.criteria, NULL, NULL), 0);
+    assert_int_equal(select_criteria_create(&b->ctx, &finished, 1, &ask.select_criteria, NULL, NULL), 0);
     expect(b, &ask, "3.svr{job_state=F};9.svr{job_state=F};");
-    ask.criteria = NULL;
+    ask.select_criteria = NULL;
     ask.extend = "";
     ask.ids = "3";
     refuse(b, &ask, PBSE_HISTJOBID);
@@ -478,7 +478,7 @@ static struct job *add_subjob(struct bench *b, const struct job *array, int64_t 
     assert_non_null(j);
     j->state = JOB_FINISHED;
     j->exited = true;
-    assert_int_equal(jobs_add(b->site.jobs, j, NULL), 0);
+    assert_int_equal(jobs_add(b->ctx.jobs, j, NULL), 0);
     assert_int_equal(array_map_end(array->array, index, false), 0);
     return j;
 }
@@ -486,7 +486,7 @@ static struct job *add_subjob(struct bench *b, const struct job *array, int64_t 
 static void leave(struct bench *b, struct job *j)
 {
     make_history(b, j);
-    jobs_remove(b->site.jobs, j);
+    jobs_remove(b->ctx.jobs, j);
 }
 
 /* The second subjob leaves memory for the store when the rows have been read and the first one has been shown. */
@@ -529,8 +529,8 @@ static void a_subjob_that_goes_between_two_entries_is_not_taken_for_one_that_nev
     struct bench *b = *state;
     struct job *array = add_job(b, 7, "anna@login", "workq", JOB_QUEUED);
 
-    assert_int_equal(
-        attr_list_set_number(&b->site.server->obj.attrs, SERVER_ATTR_job_history_enable, 1, NULL), 0);
+    assert_int_equal(attr_list_set_number(&b->ctx.server->obj.attrs, SERVER_ATTR_job_history_enable, 1, NULL),
+                     0);
     array->array = array_map_create("0-1", 10, NULL);
     assert_non_null(array->array);
     leave(b, add_subjob(b, array, 0));
@@ -545,8 +545,8 @@ static void a_query_may_be_given_up_while_history_is_read(void **state)
     struct status_query *q;
     struct rpc_buf bytes;
 
-    assert_int_equal(
-        attr_list_set_number(&b->site.server->obj.attrs, SERVER_ATTR_job_history_enable, 1, NULL), 0);
+    assert_int_equal(attr_list_set_number(&b->ctx.server->obj.attrs, SERVER_ATTR_job_history_enable, 1, NULL),
+                     0);
     ask.extend = "x";
     q = need_query(b, &ask);
     rpc_buf_init(&bytes);

@@ -50,7 +50,7 @@ struct answering {
 
 struct watches {
     struct loop *loop;
-    struct site *site;
+    struct server_ctx *ctx;
     struct status *status;
     struct loop_hook *hook;
     struct watch *list; /* who was told last stands last */
@@ -59,7 +59,7 @@ struct watches {
     struct watch_wakes wakes;
     void *wakes_arg;
     struct rpc_buf entry;
-    const struct ends *ends;
+    const struct exit_cache *ends;
 };
 
 static void look(void *arg);
@@ -70,13 +70,13 @@ static void touched(void *arg)
     watches_look(arg);
 }
 
-struct watches *watches_create(struct loop *l, struct site *s, struct status *st)
+struct watches *watches_create(struct loop *l, struct server_ctx *s, struct status *st)
 {
     struct watches *ws = calloc(1, sizeof *ws);
 
     if (!ws)
         return NULL;
-    *ws = (struct watches){.loop = l, .site = s, .status = st};
+    *ws = (struct watches){.loop = l, .ctx = s, .status = st};
     rpc_buf_init(&ws->entry);
     ws->hook = loop_hook_create(l, WATCH_HOOK_ORDER, look, ws);
     if (!ws->hook) {
@@ -109,7 +109,7 @@ void watches_destroy(struct watches *ws)
         next = w->next;
         watch_free(w);
     }
-    change_off_touch(ws->site->change, ws);
+    change_off_touch(ws->ctx->change, ws);
     if (ws->more_wait)
         loop_forget(ws->loop, look_again, ws);
     loop_hook_destroy(ws->hook);
@@ -117,7 +117,7 @@ void watches_destroy(struct watches *ws)
     free(ws);
 }
 
-void watches_know_ends(struct watches *ws, const struct ends *ends)
+void watches_know_ends(struct watches *ws, const struct exit_cache *ends)
 {
     ws->ends = ends;
 }
@@ -141,7 +141,7 @@ static int add_kind(struct watches *ws, struct watch *w, const ifl_watch_kind *k
 
     if (kind >= CHANGE_KIND_COUNT || w->wants[kind])
         return err_set(e, PBSE_IVALREQ, "kind %u is unknown, or named twice", kind);
-    if (status_want(ws->site, of_kind((enum change_kind)kind), k->wanted.wanted_val, k->wanted.wanted_len,
+    if (status_want(ws->ctx, of_kind((enum change_kind)kind), k->wanted.wanted_val, k->wanted.wanted_len,
                     &w->select[kind], e) < 0)
         return -1;
     w->wants[kind] = true;
@@ -158,10 +158,10 @@ static int set_only(struct watches *ws, struct watch *w, const char *extend, str
         return 0;
     if (jobid_parse(extend + 4, &id, e) < 0)
         return -1;
-    j = site_is_named(ws->site, id.server) ? jobs_find_named(ws->site->jobs, &id) : NULL;
-    if (j && (j->state == JOB_ARRIVING || !status_may_see(ws->site, w->level, w->who, j->owner)))
+    j = server_ctx_is_named(ws->ctx, id.server) ? jobs_find_named(ws->ctx->jobs, &id) : NULL;
+    if (j && (j->state == JOB_ARRIVING || !status_may_see(ws->ctx, w->level, w->who, j->owner)))
         j = NULL;
-    if (!w->wants[CHANGE_JOB] || (!j && !(ws->ends && ends_find(ws->ends, id.key))))
+    if (!w->wants[CHANGE_JOB] || (!j && !(ws->ends && exit_cache_find(ws->ends, id.key))))
         return err_set(e, w->wants[CHANGE_JOB] ? PBSE_UNKJOBID : PBSE_IVALREQ, "Unknown Job Id %s",
                        extend + 4);
     w->one = true;
@@ -260,12 +260,12 @@ static bool may_see(const struct watches *ws, const struct watch *w, const struc
     if (o->kind->kind != CHANGE_JOB)
         return true;
     return j->state != JOB_ARRIVING && j->state != JOB_FINISHED && j->state != JOB_GONE &&
-           status_may_see(ws->site, w->level, w->who, j->owner);
+           status_may_see(ws->ctx, w->level, w->who, j->owner);
 }
 
 static void put_changed(struct watches *ws, struct watch *w, struct rpc_entries *out, const struct object *o)
 {
-    struct attr_reader reader = status_reader(ws->site, w->level, w->who);
+    struct attr_reader reader = status_reader(ws->ctx, w->level, w->who);
     enum change_kind kind = o->kind->kind;
 
     if (!may_see(ws, w, o)) {
@@ -301,7 +301,7 @@ static void put_resource(struct watch *w, struct rpc_entries *out, const struct 
  * be read counts as gone. */
 static void put_resources(struct watches *ws, struct watch *w, struct rpc_entries *out)
 {
-    const struct resource_table *t = ws->site->resources;
+    const struct resource_table *t = ws->ctx->resources;
 
     for (int id = 0; w->wants[CHANGE_RESOURCE] && id < resource_count(t); id++) {
         const struct resource *r = resource_get(t, id);
@@ -320,10 +320,10 @@ static void put_tail(struct watches *ws, struct watch *w, struct rpc_entries *ou
     static char nothing[1];
     ifl_wake wakes[WATCH_WAKES_MAX];
     ifl_next_result tail = {.result = {.text = nothing},
-                            .epoch = ws->site->epoch,
+                            .epoch = ws->ctx->epoch,
                             .number = w->cursor,
-                            .caught_up = w->cursor == change_number(ws->site->change),
-                            .now_ns = clock_wall_ns(ws->site->clock)};
+                            .caught_up = w->cursor == change_number(ws->ctx->change),
+                            .now_ns = clock_wall_ns(ws->ctx->clock)};
 
     if (ws->wakes.take)
         tail.wakes.wakes_len = (u_int)ws->wakes.take(ws->wakes_arg, w->owner, wakes, WATCH_WAKES_MAX);
@@ -334,7 +334,7 @@ static void put_tail(struct watches *ws, struct watch *w, struct rpc_entries *ou
 /* The next step of the merge: the smaller number of the two. */
 static bool step(struct watches *ws, struct watch *w, struct rpc_entries *out, struct change_entry **at)
 {
-    struct change *c = ws->site->change;
+    struct change *c = ws->ctx->change;
     struct change_gone gone;
     uint64_t after = w->restart && w->began > w->cursor ? w->began : w->cursor;
     bool has_gone = change_gone_after(c, after, &gone);
@@ -358,16 +358,16 @@ static bool step(struct watches *ws, struct watch *w, struct rpc_entries *out, s
 static void put_end(struct watches *ws, struct watch *w, struct rpc_entries *out)
 {
     static char nothing[1];
-    struct attr_reader reader = status_reader(ws->site, w->level, w->who);
-    const struct job_end_note *note = ws->ends ? ends_find(ws->ends, w->only) : NULL;
+    struct attr_reader reader = status_reader(ws->ctx, w->level, w->who);
+    const struct job_end_note *note = ws->ends ? exit_cache_find(ws->ends, w->only) : NULL;
     char id[JOBID_TEXT_MAX], status[24], start[24], state[2] = "F";
     wire_attr attrs[3] = {{(char *)"job_state", nothing, state},
                           {(char *)"Exit_status", nothing, status},
                           {(char *)"stime", nothing, start}};
-    ifl_watch_entry entry = {.number = change_number(ws->site->change),
+    ifl_watch_entry entry = {.number = change_number(ws->ctx->change),
                              .kind = IFL_KIND_JOB,
                              .change = IFL_GONE,
-                             .name = (char *)jobid_format(id, w->only, w->only_is_array, ws->site->name),
+                             .name = (char *)jobid_format(id, w->only, w->only_is_array, ws->ctx->name),
                              .attrs = {1, attrs}};
 
     w->told_end = true;
@@ -398,7 +398,7 @@ static enum rpc_more one_job(struct watches *ws, struct watch *w, struct rpc_ent
         put_end(ws, w, out);
     else if (w->job->obj.change.number > w->cursor)
         put_changed(ws, w, out, &w->job->obj);
-    w->cursor = change_number(ws->site->change);
+    w->cursor = change_number(ws->ctx->change);
     put_tail(ws, w, out);
     return RPC_DONE;
 }
@@ -414,14 +414,14 @@ static enum rpc_more more(void *arg, struct rpc_entries *out)
         return RPC_DONE; /* the watch went with its connection */
     if (w->one)
         return one_job(ws, w, out);
-    if (a->resources < ws->site->resources_changed || (w->restart && w->cursor == 0)) {
+    if (a->resources < ws->ctx->resources_changed || (w->restart && w->cursor == 0)) {
         put_resources(ws, w, out);
-        a->resources = change_number(ws->site->change);
+        a->resources = change_number(ws->ctx->change);
     }
-    at = change_after(ws->site->change, w->cursor);
+    at = change_after(ws->ctx->change, w->cursor);
     while (!rpc_entries_is_full(out))
         if (!step(ws, w, out, &at)) {
-            w->cursor = change_number(ws->site->change);
+            w->cursor = change_number(ws->ctx->change);
             put_tail(ws, w, out);
             return RPC_DONE;
         }
@@ -464,7 +464,7 @@ static void answer(struct watches *ws, struct watch *w)
     if (!a)
         return; /* it stays parked; the next change tries again */
     *a = (struct answering){ws, w, w->cursor};
-    w->began = change_number(ws->site->change);
+    w->began = change_number(ws->ctx->change);
     w->parked = NULL;
     w->answering = a;
     if (ws->wakes.waits)
@@ -477,7 +477,7 @@ static void answer(struct watches *ws, struct watch *w)
 static bool has_changes(const struct watches *ws, const struct watch *w)
 {
     for (unsigned k = 0; k < CHANGE_KIND_COUNT; k++)
-        if (w->wants[k] && change_number_of(ws->site->change, (enum change_kind)k) > w->cursor)
+        if (w->wants[k] && change_number_of(ws->ctx->change, (enum change_kind)k) > w->cursor)
             return true;
     return false;
 }
@@ -486,7 +486,7 @@ static bool has_news(const struct watches *ws, const struct watch *w)
 {
     if (w->one)
         return w->restart || is_over(w) || w->job->obj.change.number > w->cursor;
-    return w->restart || ws->site->resources_changed > w->cursor || has_changes(ws, w) ||
+    return w->restart || ws->ctx->resources_changed > w->cursor || has_changes(ws, w) ||
            (ws->wakes.has && ws->wakes.has(ws->wakes_arg, w->owner));
 }
 
@@ -502,7 +502,7 @@ static size_t tell(struct watches *ws, bool scheds, size_t max)
         bool news = concerns && has_news(ws, w);
 
         if (concerns && !news)
-            w->cursor = change_number(ws->site->change); /* nothing of it is for this watcher */
+            w->cursor = change_number(ws->ctx->change); /* nothing of it is for this watcher */
         if (!news || n == max) {
             left += news;
             at = &w->next;
@@ -555,12 +555,12 @@ int watches_next(struct watches *ws, const void *owner, const ifl_next_args *arg
                  struct err *e)
 {
     struct watch *w = find(ws, owner, args->watch);
-    const struct change *c = ws->site->change;
+    const struct change *c = ws->ctx->change;
 
     if (!w || w->parked || w->answering)
         return err_set(e, PBSE_IVALREQ, w ? "watch %u has a NEXT under way" : "there is no watch %u here",
                        args->watch);
-    w->restart = args->epoch != ws->site->epoch || args->number < change_oldest_known(c) ||
+    w->restart = args->epoch != ws->ctx->epoch || args->number < change_oldest_known(c) ||
                  args->number > change_number(c);
     w->cursor = w->restart ? 0 : args->number;
     w->parked = rpc_request_ref(r);

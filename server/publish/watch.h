@@ -17,7 +17,7 @@
 #include "server_ctx.h"
 #include "status.h"
 
-struct ends;
+struct exit_cache;
 struct loop;
 struct rpc_request;
 struct watches;
@@ -29,10 +29,10 @@ enum {
     WATCH_WAKES_MAX = 64    /* in one tail; more wait for the next */
 };
 
-struct watches *watches_create(struct loop *l, struct site *s, struct status *st);
+struct watches *watches_create(struct loop *l, struct server_ctx *s, struct status *st);
 void watches_destroy(struct watches *ws); /* parked requests are dropped */
 /* Where ends are noted that may come before their watch. */
-void watches_know_ends(struct watches *ws, const struct ends *ends);
+void watches_know_ends(struct watches *ws, const struct exit_cache *ends);
 
 /* Who watches: `owner` is the address of the connection's own object, only compared. */
 struct watch_owner {

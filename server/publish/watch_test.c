@@ -23,7 +23,7 @@
 
 struct bench {
     struct loop *loop;
-    struct site site;
+    struct server_ctx ctx;
     struct status *status;
     struct watches *watches;
     struct schedulers *schedulers;
@@ -134,14 +134,14 @@ static struct job *add_job(struct bench *b, int64_t seq)
     job_set_text(&j->owner, "anna@h");
     j->state = JOB_QUEUED;
     assert_int_equal(attr_list_set_defaults(&j->obj.attrs, NULL), 0);
-    assert_int_equal(jobs_add(b->site.jobs, j, NULL), 0);
-    jobs_touch(b->site.jobs, j, PART_ALL);
+    assert_int_equal(jobs_add(b->ctx.jobs, j, NULL), 0);
+    jobs_touch(b->ctx.jobs, j, PART_ALL);
     return j;
 }
 
 static void drop_job(struct bench *b, int64_t seq)
 {
-    jobs_remove(b->site.jobs, jobs_find(b->site.jobs, (struct job_key){seq, -1}));
+    jobs_remove(b->ctx.jobs, jobs_find(b->ctx.jobs, (struct job_key){seq, -1}));
 }
 
 static int begin(void **state)
@@ -153,12 +153,12 @@ static int begin(void **state)
     struct sched_obj *o;
 
     b->loop = loop_create(NULL, NULL);
-    assert_int_equal(site_create(&b->site, clock_real(), "svr", NULL), 0);
-    b->site.epoch = 5;
-    b->status = status_create(&b->site, NULL);
-    b->watches = watches_create(b->loop, &b->site, b->status);
-    b->schedulers = schedulers_create(&b->site, b->watches);
-    assert_int_equal(scheds_add(b->site.scheds, "default", &o, NULL), 0);
+    assert_int_equal(server_ctx_create(&b->ctx, clock_real(), "svr", NULL), 0);
+    b->ctx.epoch = 5;
+    b->status = status_create(&b->ctx, NULL);
+    b->watches = watches_create(b->loop, &b->ctx, b->status);
+    b->schedulers = schedulers_create(&b->ctx, b->watches);
+    assert_int_equal(scheds_add(b->ctx.scheds, "default", &o, NULL), 0);
     assert_int_equal(attr_list_set_number(&o->obj.attrs, SCHED_ATTR_scheduling, 1, NULL), 0);
     assert_int_equal(watches_add(b->watches, &owner, &args, &b->watch, NULL), 0);
     connect_ends(b);
@@ -180,7 +180,7 @@ static int end(void **state)
     schedulers_destroy(b->schedulers);
     watches_destroy(b->watches);
     status_destroy(b->status);
-    site_destroy(&b->site);
+    server_ctx_destroy(&b->ctx);
     loop_turn(b->loop, 0, NULL);
     loop_destroy(b->loop);
     free(b);
@@ -275,7 +275,7 @@ static uint64_t catch_up(struct bench *b)
     ask(b, &g, 0, 0);
     turns(b, &g);
     number = g.number;
-    assert_int_equal(number, change_number(b->site.change));
+    assert_int_equal(number, change_number(b->ctx.change));
     fini(&g);
     return number;
 }
@@ -299,7 +299,7 @@ static void next_parks_until_something_changes(void **state)
     ask(b, &g, 5, number);
     stays_parked(b, &g);
     assert_true(watches_is_waiting(b->watches, b));
-    jobs_touch(b->site.jobs, jobs_find(b->site.jobs, (struct job_key){1, -1}), PART_HOT);
+    jobs_touch(b->ctx.jobs, jobs_find(b->ctx.jobs, (struct job_key){1, -1}), PART_HOT);
     add_job(b, 3);
     drop_job(b, 2);
     expect(b, &g, false, "1.svr;3.svr;-2.svr;");
@@ -358,12 +358,12 @@ static void a_job_in_two_states_is_told_once_in_the_last(void **state)
 {
     struct bench *b = *state;
     uint64_t number = catch_up(b);
-    struct job *j = jobs_find(b->site.jobs, (struct job_key){1, -1});
+    struct job *j = jobs_find(b->ctx.jobs, (struct job_key){1, -1});
     struct got g;
 
-    jobs_touch(b->site.jobs, j, PART_HOT);
+    jobs_touch(b->ctx.jobs, j, PART_HOT);
     j->state = JOB_FINISHED;
-    jobs_touch(b->site.jobs, j, PART_HOT);
+    jobs_touch(b->ctx.jobs, j, PART_HOT);
     ask(b, &g, 5, number);
     expect(b, &g, false, "-1.svr;"); /* history is not watched */
     fini(&g);
@@ -397,7 +397,7 @@ static void a_scheduler_is_woken_once_for_each_reason(void **state)
 {
     struct bench *b = *state;
     uint64_t number = catch_up(b);
-    struct sched_obj *o = scheds_find(b->site.scheds, "default");
+    struct sched_obj *o = scheds_find(b->ctx.scheds, "default");
     struct err e = {0};
     struct got g;
 
@@ -418,7 +418,7 @@ static void a_scheduler_is_woken_once_for_each_reason(void **state)
     expect_wakes(b, &g, "1: 2: ");
     fini(&g);
     assert_int_equal(attr_list_set_number(&o->obj.attrs, SCHED_ATTR_scheduling, 0, NULL), 0);
-    ask(b, &g, 5, change_number(b->site.change));
+    ask(b, &g, 5, change_number(b->ctx.change));
     stays_parked(b, &g);
     schedulers_wake(b->schedulers, o, SCHED_CMD_NEW);
     stays_parked(b, &g);
@@ -440,8 +440,8 @@ static void told(void *arg, int code, const char *text, struct request *found)
 static void a_question_is_answered_once(void **state)
 {
     struct bench *b = *state;
-    struct sched_obj *o = scheds_find(b->site.scheds, "default");
-    struct job *j = jobs_find(b->site.jobs, (struct job_key){2, -1});
+    struct sched_obj *o = scheds_find(b->ctx.scheds, "default");
+    struct job *j = jobs_find(b->ctx.jobs, (struct job_key){2, -1});
     struct err e = {0};
     const struct sched_question run = {SCHED_CMD_RUN_JOB, j->obj.name};
     const struct sched_question explain = {SCHED_CMD_EXPLAIN, j->obj.name};

@@ -66,7 +66,7 @@ static const struct value *least_of(const struct resc_list *want, int id)
     return min ? min : resc_find(want, id);
 }
 
-int admit_check_bounds(const struct site *s, const struct queue *q, const struct job *j, struct err *e)
+int admit_check_bounds(const struct server_ctx *s, const struct queue *q, const struct job *j, struct err *e)
 {
     const struct resc_list *want = attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
     const struct resc_list *min = attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_resources_min);
@@ -96,13 +96,13 @@ static int check_count(const struct queue *q, const struct job *j, struct err *e
     return 0;
 }
 
-int admit_check_room(const struct site *s, const struct queue *q, const struct job *j, bool new_job,
+int admit_check_room(const struct server_ctx *s, const struct queue *q, const struct job *j, bool new_job,
                      struct err *e)
 {
     return check_count(q, j, e) < 0 ? -1 : queued_limits_check(s, q, j, new_job, e);
 }
 
-int admit_check(const struct site *s, const struct queue *q, const struct admit_ask *ask, struct err *e)
+int admit_check(const struct server_ctx *s, const struct queue *q, const struct admit_ask *ask, struct err *e)
 {
     if (!queue_is_enabled(q))
         return err_set(e, PBSE_QUNOENB, "Queue is not enabled: %s", q->obj.name);
@@ -124,7 +124,7 @@ static bool same_host(const char *a, const char *b)
 }
 
 /* acl_host_moms_enable: who runs jobs may also submit them, whatever acl_hosts says. */
-static bool is_host_of_mom(const struct site *s, const char *host)
+static bool is_host_of_mom(const struct server_ctx *s, const char *host)
 {
     for (const struct node *n = nodes_first(s->nodes); n; n = nodes_next(n)) {
         const char *mom = attr_list_text(&n->obj.attrs, NODE_ATTR_Mom);
@@ -135,7 +135,7 @@ static bool is_host_of_mom(const struct site *s, const char *host)
     return false;
 }
 
-static bool serves_host(const struct site *s, const char *host)
+static bool serves_host(const struct server_ctx *s, const char *host)
 {
     const struct attr_list *a = &s->server->obj.attrs;
 
@@ -144,7 +144,7 @@ static bool serves_host(const struct site *s, const char *host)
            (attr_list_bool(a, SERVER_ATTR_acl_host_moms_enable, false) && is_host_of_mom(s, host));
 }
 
-int admit_check_open(const struct site *s, enum level level, struct err *e)
+int admit_check_open(const struct server_ctx *s, enum level level, struct err *e)
 {
     if (level >= LEVEL_MANAGER || !server_obj_is_closed(s->server))
         return 0;
@@ -155,7 +155,7 @@ int admit_check_open(const struct site *s, enum level level, struct err *e)
         attr_list_text(&s->server->obj.attrs, SERVER_ATTR_closed));
 }
 
-int admit_check_server(const struct site *s, const char *who, const char *host, struct err *e)
+int admit_check_server(const struct server_ctx *s, const char *who, const char *host, struct err *e)
 {
     const struct attr_list *a = &s->server->obj.attrs;
 

@@ -6,7 +6,7 @@
 #include "level.h"
 #include "queue.h"
 
-struct site;
+struct server_ctx;
 
 struct admit_ask {
     const struct job *job;     /* completed, and it has its identity */
@@ -20,20 +20,21 @@ struct admit_ask {
 
 /* 0, or -1: PBSE_QUNOENB, PBSE_MAXQUED, PBSE_BADHOST, PBSE_PERM (ACLs), PBSE_QACESS, PBSE_ENTLIMCT,
  * PBSE_ENTLIMRESC, PBSE_EXCQRESC. */
-int admit_check(const struct site *s, const struct queue *q, const struct admit_ask *ask, struct err *e);
+int admit_check(const struct server_ctx *s, const struct queue *q, const struct admit_ask *ask,
+                struct err *e);
 
 /* The part of it that may change while its script arrives: is there room for one more job of this kind? -1: PBSE_MAXQUED,
  * PBSE_ENTLIMCT, PBSE_ENTLIMRESC. */
-int admit_check_room(const struct site *s, const struct queue *q, const struct job *j, bool new_job,
+int admit_check_room(const struct server_ctx *s, const struct queue *q, const struct job *j, bool new_job,
                      struct err *e);
 
 /* The part of it that an alteration must keep: resources_min and _max. -1: PBSE_EXCQRESC. */
-int admit_check_bounds(const struct site *s, const struct queue *q, const struct job *j, struct err *e);
+int admit_check_bounds(const struct server_ctx *s, const struct queue *q, const struct job *j, struct err *e);
 
 /* May one of this level submit now? -1: PBSE_PERM, the server is closed (server_obj.h) and this is no manager. */
-int admit_check_open(const struct site *s, enum level level, struct err *e);
+int admit_check_open(const struct server_ctx *s, enum level level, struct err *e);
 
 /* Is this person let in by the server's own ACLs? -1: PBSE_PERM, PBSE_BADHOST. */
-int admit_check_server(const struct site *s, const char *who, const char *host, struct err *e);
+int admit_check_server(const struct server_ctx *s, const char *who, const char *host, struct err *e);
 
 #endif

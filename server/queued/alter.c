@@ -48,14 +48,14 @@ static int check_state(const struct job *j, struct err *e)
     return 0;
 }
 
-static bool is_named(const struct edit_change *c, const char *name)
+static bool is_named(const struct attr_edit_change *c, const char *name)
 {
     return strcasecmp(c->name, name) == 0;
 }
 
 /* A running job's limits: named resources only, and a user may only lower them. */
-static int check_running(struct site *s, const struct job *j, const struct edit_change *c, enum level level,
-                         struct err *e)
+static int check_running(struct server_ctx *s, const struct job *j, const struct attr_edit_change *c,
+                         enum level level, struct err *e)
 {
     const struct resource *r;
     const struct value *old;
@@ -81,7 +81,7 @@ static int check_running(struct site *s, const struct job *j, const struct edit_
                 : 0;
 }
 
-static int check_holds(const struct edit_change *c, const struct job *j, enum level level, struct err *e)
+static int check_holds(const struct attr_edit_change *c, const struct job *j, enum level level, struct err *e)
 {
     int64_t bits = 0;
 
@@ -89,10 +89,10 @@ static int check_holds(const struct edit_change *c, const struct job *j, enum le
         return 0;
     if (*c->value && words_hold_parse(c->value, &bits, e) < 0)
         return -1;
-    return hold_bits_may((unsigned)bits ^ j->hold, level, e);
+    return hold_types_may((unsigned)bits ^ j->hold, level, e);
 }
 
-static int check_run_count(const struct edit_change *c, const struct job *j, const struct alter_ask *ask,
+static int check_run_count(const struct attr_edit_change *c, const struct job *j, const struct alter_ask *ask,
                            struct err *e)
 {
     if (!is_named(c, "run_count") || ask->level >= LEVEL_OPERATOR ||
@@ -115,7 +115,7 @@ static bool touches_resources(const struct alter_ask *ask)
 static bool sets_select(const struct alter_ask *ask)
 {
     for (size_t i = 0; i < ask->n; i++) {
-        const struct edit_change *c = &ask->changes[i];
+        const struct attr_edit_change *c = &ask->changes[i];
 
         if (is_named(c, "Resource_List") && c->resource && !strcasecmp(c->resource, "select") &&
             c->op != UNSET && *c->value)
@@ -136,7 +136,7 @@ static bool touches_output(const struct alter_ask *ask)
 static void follow_topjob(const struct alter_parts *p, struct job *j)
 {
     if (!attr_list_bool(&j->obj.attrs, JOB_ATTR_topjob, false) &&
-        attr_list_bool(&p->site->server->obj.attrs, SERVER_ATTR_clear_topjob_estimates_enable, false))
+        attr_list_bool(&p->ctx->server->obj.attrs, SERVER_ATTR_clear_topjob_estimates_enable, false))
         attr_list_unset(&j->obj.attrs, JOB_ATTR_estimated);
 }
 
@@ -144,9 +144,9 @@ static void follow_holds(const struct alter_parts *p, struct job *j, const char 
 {
     unsigned now = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_Hold_Types, 0), was = j->hold;
 
-    hold_bits_change(p->site, p->fsm, j, now, ~now & ~(unsigned)HOLD_DEPEND);
+    hold_types_change(p->ctx, p->fsm, j, now, ~now & ~(unsigned)HOLD_DEPEND);
     if (now & ~was || !now)
-        hold_comment(p->site, j, who, now != 0);
+        hold_comment(p->ctx, j, who, now != 0);
 }
 
 /* Attributes that stand in fields too. */
@@ -154,7 +154,7 @@ static void follow(const struct alter_parts *p, struct job *j, const struct alte
                    const char *old_depend)
 {
     for (size_t i = 0; i < ask->n; i++) {
-        const struct edit_change *c = &ask->changes[i];
+        const struct attr_edit_change *c = &ask->changes[i];
 
         if (is_named(c, "Hold_Types")) {
             follow_holds(p, j, ask->who);
@@ -164,10 +164,12 @@ static void follow(const struct alter_parts *p, struct job *j, const struct alte
         } else if (is_named(c, "run_count")) {
             j->run_count = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_run_count, 0);
         } else if (is_named(c, "accrue_type")) {
-            eligible_set(p->eligible, j, (int)attr_list_number(&j->obj.attrs, JOB_ATTR_accrue_type, 2));
+            eligible_time_set(p->eligible_time, j,
+                              (int)attr_list_number(&j->obj.attrs, JOB_ATTR_accrue_type, 2));
             attr_list_unset(&j->obj.attrs, JOB_ATTR_accrue_type); /* it lives in the job's fields */
         } else if (is_named(c, "eligible_time")) {
-            eligible_give(p->eligible, j, attr_list_number(&j->obj.attrs, JOB_ATTR_eligible_time, 0));
+            eligible_time_give(p->eligible_time, j,
+                               attr_list_number(&j->obj.attrs, JOB_ATTR_eligible_time, 0));
             attr_list_unset(&j->obj.attrs, JOB_ATTR_eligible_time);
         } else if (is_named(c, "topjob")) {
             follow_topjob(p, j);
@@ -188,14 +190,14 @@ const char *alter_depend(const struct alter_ask *ask)
 }
 
 static int check_depend(const struct alter_parts *p, const struct job *j, const struct alter_ask *ask,
-                        const struct edit_change *c, struct err *e)
+                        const struct attr_edit_change *c, struct err *e)
 {
     if (!is_named(c, "depend") || alter_depend(ask) != c->value)
         return 0;
     return depends_check(p->depends, j, c->value, ask->past, ask->n_past, e);
 }
 
-static bool is_eligible_time(const struct edit_change *c)
+static bool is_eligible_time(const struct attr_edit_change *c)
 {
     return is_named(c, "accrue_type") || is_named(c, "eligible_time");
 }
@@ -204,26 +206,26 @@ static int check_all(const struct alter_parts *p, struct job *j, const struct al
                      struct err *e)
 {
     for (*at = 0; *at < ask->n; ++*at) {
-        const struct edit_change *c = &ask->changes[*at];
+        const struct attr_edit_change *c = &ask->changes[*at];
 
         if (is_named(c, "max_run_subjobs") && !j->array)
             return err_set(e, PBSE_NOTARRAY_ATTR, "Attribute has to be set on an array job");
-        if (check_running(p->site, j, c, ask->level, e) < 0 || check_holds(c, j, ask->level, e) < 0 ||
+        if (check_running(p->ctx, j, c, ask->level, e) < 0 || check_holds(c, j, ask->level, e) < 0 ||
             check_run_count(c, j, ask, e) < 0 || check_depend(p, j, ask, c, e) < 0)
             return -1;
     }
     return 0;
 }
 
-const char *alter_user(const struct job *j, const struct alter_ask *ask, char buf[IDENTITY_NAME_MAX])
+const char *alter_user(const struct job *j, const struct alter_ask *ask, char buf[JOB_IDENTITY_NAME_MAX])
 {
     const char *name = NULL;
 
     for (size_t i = 0; i < ask->n; i++) {
-        const struct edit_change *c = &ask->changes[i];
+        const struct attr_edit_change *c = &ask->changes[i];
 
         if (is_named(c, "User_List"))
-            return identity_name(c->op == UNSET ? NULL : c->value, j->user, buf);
+            return job_identity_name(c->op == UNSET ? NULL : c->value, j->user, buf);
         if (is_named(c, "group_list"))
             name = j->euser;
     }
@@ -255,21 +257,21 @@ static bool touches_fixed(const struct alter_ask *ask)
 /* What the new attributes bring with them. */
 static int complete(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, struct err *e)
 {
-    char buf[IDENTITY_NAME_MAX];
+    char buf[JOB_IDENTITY_NAME_MAX];
 
     for (size_t i = 0; i < ask->n; i++)
-        if (is_eligible_time(&ask->changes[i]) && eligible_check(p->site, e) < 0)
+        if (is_eligible_time(&ask->changes[i]) && eligible_time_check(p->ctx, e) < 0)
             return -1;
     if ((touches_output(ask) || !attr_list_is_set(&j->obj.attrs, JOB_ATTR_Job_Name)) &&
         output_paths_complete(j, e) < 0)
         return -1;
-    if (touches_resources(ask) && targets_check(p->site, &j->obj.attrs, e) < 0)
+    if (touches_resources(ask) && preempt_targets_check(p->ctx, &j->obj.attrs, e) < 0)
         return -1;
     if (touches_resources(ask) && !job_is_placed(j) &&
-        (defaults_complete(p->site, &j->obj.attrs, j->queue, e) < 0 ||
-         (ask->level < LEVEL_MANAGER && admit_check_bounds(p->site, j->queue, j, e) < 0)))
+        (defaults_complete(p->ctx, &j->obj.attrs, j->queue, e) < 0 ||
+         (ask->level < LEVEL_MANAGER && admit_check_bounds(p->ctx, j->queue, j, e) < 0)))
         return -1;
-    if (alter_user(j, ask, buf) && identity_set(p->site, j, ask->client, ask->user, e) < 0)
+    if (alter_user(j, ask, buf) && job_identity_set(p->ctx, j, ask->client, ask->user, e) < 0)
         return -1;
     if (changes_entity(ask) && job_set_text(&j->project, attr_list_text(&j->obj.attrs, JOB_ATTR_project)) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory for the project of %s", j->obj.name);
@@ -285,7 +287,7 @@ static int check_limits(const struct alter_parts *p, const struct job *j, const 
     if (ask->level >= LEVEL_MANAGER || job_is_placed(j) || (!touches_resources(ask) && !changes_entity(ask)))
         return 0;
     asked.asked = attr_list_amounts(before, JOB_ATTR_Resource_List);
-    return queued_limits_check_altered(p->site, j, &asked, e);
+    return queued_limits_check_altered(p->ctx, j, &asked, e);
 }
 
 static struct queued_was whose_it_is(const struct job *j)
@@ -337,7 +339,7 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
 {
     struct attr_list before;
     struct queued_was was;
-    struct edit_ask edit = {
+    struct attr_edit_ask edit = {
         .changes = ask->changes, .n = ask->n, .writer = {.level = ask->level, .running = job_is_placed(j)}};
     int rc;
 
@@ -348,8 +350,8 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
         return err_set(e, PBSE_SYSTEM, "no memory to alter %s", j->obj.name);
     was = whose_it_is(j);
     if (sets_select(ask) && !job_is_placed(j))
-        defaults_make_way(p->site, &j->obj.attrs);
-    rc = edit_apply(p->site, &j->obj, &edit, at, e);
+        defaults_make_way(p->ctx, &j->obj.attrs);
+    rc = attr_edit_apply(p->ctx, &j->obj, &edit, at, e);
     if (rc == 0) {
         *at = ask->n;
         rc = complete(p, j, ask, e) < 0 || check_limits(p, j, ask, &before, &was, e) < 0 ||
@@ -365,7 +367,7 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
     follow(p, j, ask, attr_list_text(&before, JOB_ATTR_depend));
     attr_list_fini(&before);
     j->preempt_failed_s = 0; /* what stood against preempting it may be gone */
-    jobs_touch(p->site->jobs, j, ask->user || touches_fixed(ask) ? PART_ALL : PART_HOT | PART_ATTRS);
+    jobs_touch(p->ctx->jobs, j, ask->user || touches_fixed(ask) ? PART_ALL : PART_HOT | PART_ATTRS);
     if ((touches_resources(ask) || touches_output(ask)) && job_is_placed(j))
         p->limits_changed(p->arg, j);
     if (j->array)
@@ -380,9 +382,9 @@ int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask
     int rc;
 
     if (moves)
-        tally_forget(p->site->tally, j);
+        limit_counts_forget(p->ctx->limit_counts, j);
     rc = alter(p, j, ask, at, e);
     if (moves)
-        tally_review(p->site->tally, j);
+        limit_counts_review(p->ctx->limit_counts, j);
     return rc;
 }

@@ -29,7 +29,7 @@
 enum { STATUS_WELL, STATUS_BADLY, STATUS_BROKEN, TEXT_LIMIT = 1 << 20 };
 
 struct arrays {
-    struct site *site;
+    struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct commit *commit;
     struct job **owing; /* counted references: arrays whose pages the batch does not hold yet */
@@ -38,13 +38,13 @@ struct arrays {
 
 static void arrays_close_cb(void *arg);
 
-struct arrays *arrays_create(struct site *s, struct job_fsm *f, struct commit *c)
+struct arrays *arrays_create(struct server_ctx *s, struct job_fsm *f, struct commit *c)
 {
     struct arrays *a = calloc(1, sizeof *a);
 
     if (!a)
         return NULL;
-    *a = (struct arrays){.site = s, .fsm = f, .commit = c};
+    *a = (struct arrays){.ctx = s, .fsm = f, .commit = c};
     commit_on_close(c, arrays_close_cb, a);
     return a;
 }
@@ -59,14 +59,15 @@ void arrays_destroy(struct arrays *a)
     free(a);
 }
 
-static size_t max_size(const struct site *s, const struct queue *q)
+static size_t max_size(const struct server_ctx *s, const struct queue *q)
 {
     int64_t max = attr_list_number(&q->obj.attrs, QUEUE_ATTR_max_array_size, 0);
 
     return (size_t)(max > 0 ? max : attr_list_effective(&s->server->obj.attrs, SERVER_ATTR_max_array_size));
 }
 
-struct array_map *arrays_make(const struct site *s, const struct queue *q, const char *range, struct err *e)
+struct array_map *arrays_make(const struct server_ctx *s, const struct queue *q, const char *range,
+                              struct err *e)
 {
     return array_map_create(range, max_size(s, q), e);
 }
@@ -102,33 +103,33 @@ struct job *arrays_appear(struct arrays *a, struct job *array, int64_t index, st
         err_set(e, PBSE_SYSTEM, "no memory for a subjob of %s", array->obj.name);
         return NULL;
     }
-    if (jobs_add(a->site->jobs, j, e) < 0) {
+    if (jobs_add(a->ctx->jobs, j, e) < 0) {
         array_map_back(array->array, index);
         job_unref(j);
         return NULL;
     }
-    jobs_enter_queue(a->site->jobs, j, array->queue);
-    tally_review(a->site->tally, array);
+    jobs_enter_queue(a->ctx->jobs, j, array->queue);
+    limit_counts_review(a->ctx->limit_counts, array);
     return j;
 }
 
 void arrays_fold(struct arrays *a, struct job *sub)
 {
-    struct job *array = subjob_array(a->site->jobs, sub);
+    struct job *array = subjob_array(a->ctx->jobs, sub);
 
-    tally_forget(a->site->tally, sub); /* counted when its limits were looked at */
+    limit_counts_forget(a->ctx->limit_counts, sub); /* counted when its limits were looked at */
     array_map_back(array->array, sub->key.index);
-    jobs_remove(a->site->jobs, sub);
-    tally_review(a->site->tally, array);
+    jobs_remove(a->ctx->jobs, sub);
+    limit_counts_review(a->ctx->limit_counts, array);
 }
 
 void arrays_keep(struct arrays *a, struct job *sub)
 {
-    struct job *array = subjob_array(a->site->jobs, sub);
+    struct job *array = subjob_array(a->ctx->jobs, sub);
 
-    tally_review(a->site->tally, sub);
-    jobs_touch(a->site->jobs, sub, PART_ALL);
-    jobs_touch(a->site->jobs, array, PART_NONE);
+    limit_counts_review(a->ctx->limit_counts, sub);
+    jobs_touch(a->ctx->jobs, sub, PART_ALL);
+    jobs_touch(a->ctx->jobs, array, PART_NONE);
 }
 
 void arrays_tell_limit(const struct job *array)
@@ -183,7 +184,7 @@ static void arrays_close_cb(void *arg)
     for (size_t i = 0; i < a->n_owing; i++) {
         struct job *array = a->owing[i];
 
-        if (jobs_find(a->site->jobs, array->key) == array)
+        if (jobs_find(a->ctx->jobs, array->key) == array)
             arrays_write(a->commit, array);
         job_unref(array);
     }
@@ -239,9 +240,9 @@ void arrays_comment(struct job *array)
 static void begin(struct arrays *a, struct job *array)
 {
     array->begun = true;
-    array->stime_s = site_now_s(a->site);
+    array->stime_s = server_ctx_now_s(a->ctx);
     arrays_comment(array);
-    jobs_touch(a->site->jobs, array, PART_HOT | PART_ATTRS);
+    jobs_touch(a->ctx->jobs, array, PART_HOT | PART_ATTRS);
     job_fsm_post(a->fsm, array, EV_ARRAY_BEGUN);
 }
 
@@ -255,8 +256,8 @@ int64_t arrays_delete_queued(struct arrays *a, struct job *array, const struct i
     owe_pages(a, array, owed);
     if (n == 0)
         return 0;
-    tally_review(a->site->tally, array);
-    jobs_touch(a->site->jobs, array, PART_NONE);
+    limit_counts_review(a->ctx->limit_counts, array);
+    jobs_touch(a->ctx->jobs, array, PART_NONE);
     maybe_over(a, array);
     return n;
 }
@@ -276,7 +277,7 @@ static void ended(struct arrays *a, struct job *array, struct job *sub)
 
     if (!deleted && sub->exit_status < 0 && !array->broken) {
         array->broken = true;
-        jobs_touch(a->site->jobs, array, PART_HOT);
+        jobs_touch(a->ctx->jobs, array, PART_HOT);
     }
     if (array_map_end(array->array, sub->key.index, !deleted && sub->exit_status != 0) < 0)
         abort(); /* as above */
@@ -290,7 +291,7 @@ static void hold_with(struct arrays *a, struct job *sub, const struct job *array
 
     if (job_is_over(sub))
         return;
-    hold_bits_change(a->site, a->fsm, sub, held ? HOLD_ARRAY : 0, held ? 0 : HOLD_ARRAY);
+    hold_types_change(a->ctx, a->fsm, sub, held ? HOLD_ARRAY : 0, held ? 0 : HOLD_ARRAY);
 }
 
 static void subjob_moved(struct arrays *a, struct job *array, struct job *sub, enum job_state from)
@@ -301,9 +302,9 @@ static void subjob_moved(struct arrays *a, struct job *array, struct job *sub, e
         array->n_running--;
     if (sub->state == JOB_GONE || sub->state == from)
         return;
-    jobs_touch(a->site->jobs, array, PART_NONE); /* its counts are others */
+    jobs_touch(a->ctx->jobs, array, PART_NONE); /* its counts are others */
     if (sub->state == JOB_STARTING) {
-        jobs_touch(a->site->jobs, sub, PART_ALL); /* its first row, or once more */
+        jobs_touch(a->ctx->jobs, sub, PART_ALL); /* its first row, or once more */
         if (!array->begun)
             begin(a, array);
     } else if (sub->state == JOB_FINISHED) {
@@ -319,7 +320,7 @@ static void array_moved(struct arrays *a, struct job *array, enum job_state from
 
     if (array->state == from || !job_is_waiting(array))
         return;
-    for (int64_t at = ARRAY_NONE; (sub = subjob_next(a->site->jobs, array, at)); at = sub->key.index)
+    for (int64_t at = ARRAY_NONE; (sub = subjob_next(a->ctx->jobs, array, at)); at = sub->key.index)
         hold_with(a, sub, array);
 }
 
@@ -327,13 +328,13 @@ void arrays_follow(struct arrays *a, struct job *array)
 {
     struct job *sub;
 
-    for (int64_t at = ARRAY_NONE; (sub = subjob_next(a->site->jobs, array, at)); at = sub->key.index) {
+    for (int64_t at = ARRAY_NONE; (sub = subjob_next(a->ctx->jobs, array, at)); at = sub->key.index) {
         if (!job_is_waiting(sub))
             continue;
-        tally_forget(a->site->tally, sub); /* its user, group or project may be another */
+        limit_counts_forget(a->ctx->limit_counts, sub); /* its user, group or project may be another */
         if (subjob_refresh(sub, array) == 0)
-            jobs_touch(a->site->jobs, sub, PART_ALL);
-        tally_review(a->site->tally, sub);
+            jobs_touch(a->ctx->jobs, sub, PART_ALL);
+        limit_counts_review(a->ctx->limit_counts, sub);
     }
 }
 
@@ -346,7 +347,7 @@ int arrays_may_leave(const struct job *array, struct err *e)
         array->obj.name, array->begun ? "begun, and has subjobs" : "subjobs that are jobs of their own");
 }
 
-int arrays_may_move(const struct site *s, const struct job *array, const struct queue *q, struct err *e)
+int arrays_may_move(const struct server_ctx *s, const struct job *array, const struct queue *q, struct err *e)
 {
     const struct job *sub;
 
@@ -360,7 +361,7 @@ int arrays_may_move(const struct site *s, const struct job *array, const struct 
                    array_map_size(array->array), max_size(s, q));
 }
 
-void arrays_moved(struct site *s, struct job *array)
+void arrays_moved(struct server_ctx *s, struct job *array)
 {
     struct job *sub;
 
@@ -372,7 +373,7 @@ void arrays_moved(struct site *s, struct job *array)
         sub->qtime_s = array->qtime_s;
         jobs_enter_queue(s->jobs, sub, array->queue);
         subjob_refresh(sub, array); /* without memory it stays what it was */
-        tally_review(s->tally, sub);
+        limit_counts_review(s->limit_counts, sub);
         jobs_touch(s->jobs, sub, PART_ALL);
     }
 }
@@ -382,13 +383,13 @@ void arrays_restore(struct arrays *a)
     struct job_key key = {.seq = -1, .index = JOBID_NO_INDEX};
     struct job *j;
 
-    for (j = jobs_first(a->site->jobs); j; j = jobs_next(j)) {
-        struct job *array = job_is_subjob(j) ? subjob_array(a->site->jobs, j) : NULL;
+    for (j = jobs_first(a->ctx->jobs); j; j = jobs_next(j)) {
+        struct job *array = job_is_subjob(j) ? subjob_array(a->ctx->jobs, j) : NULL;
 
         if (array && counts_as_running(j->state))
             array->n_running++;
     }
-    while ((j = jobs_after(a->site->jobs, key))) {
+    while ((j = jobs_after(a->ctx->jobs, key))) {
         key = j->key;
         if (j->array && !job_is_over(j))
             maybe_over(a, j);
@@ -405,7 +406,7 @@ void arrays_listen(void *arg, struct job *j, enum job_state from, enum job_event
         array_moved(a, j, from);
     if (!job_is_subjob(j))
         return;
-    array = subjob_array(a->site->jobs, j);
+    array = subjob_array(a->ctx->jobs, j);
     if (array)
         subjob_moved(a, array, j, from);
 }

@@ -18,15 +18,16 @@
 struct arrays;
 struct commit;
 struct idset;
-struct site;
+struct server_ctx;
 
-struct arrays *arrays_create(struct site *s, struct job_fsm *f, struct commit *c); /* NULL: no memory */
+struct arrays *arrays_create(struct server_ctx *s, struct job_fsm *f, struct commit *c); /* NULL: no memory */
 void arrays_destroy(struct arrays *a);
 
 /* May this array have so many subjobs here (max_array_size of queue, else of the server)? The array of `range`,
  * NULL: what array_map_create says. */
 struct queue;
-struct array_map *arrays_make(const struct site *s, const struct queue *q, const char *range, struct err *e);
+struct array_map *arrays_make(const struct server_ctx *s, const struct queue *q, const char *range,
+                              struct err *e);
 
 /* May it go to another server, which gets the indices that are queued? -1: PBSE_BADSTATE it has begun, or subjobs of it are jobs of
  * their own, which only this server knows. */
@@ -61,9 +62,10 @@ int64_t arrays_delete_queued(struct arrays *a, struct job *array, const struct i
 void arrays_follow(struct arrays *a, struct job *array);
 
 /* May the array go to this queue? -1: PBSE_BADSTATE a subjob holds hosts, PBSE_MaxArraySize. */
-int arrays_may_move(const struct site *s, const struct job *array, const struct queue *q, struct err *e);
+int arrays_may_move(const struct server_ctx *s, const struct job *array, const struct queue *q,
+                    struct err *e);
 /* It is there, with what that queue made of it: subjobs that wait follow. */
-void arrays_moved(struct site *s, struct job *array);
+void arrays_moved(struct server_ctx *s, struct job *array);
 
 /* Its comment is "Job Array Began at Tue Mar 03 at 10:15": it has begun, and nothing else is to be said of it now. */
 void arrays_comment(struct job *array);

@@ -16,8 +16,8 @@ enum { LOOK_MS = 1000, STEP_MIN_S = 2 };
 
 static const int64_t ns_per_s = 1000000000;
 
-struct wall_step {
-    struct wall_step_parts p;
+struct clock_step {
+    struct clock_step_parts p;
     struct loop_timer *timer;
 };
 
@@ -33,7 +33,7 @@ static void move_notice(struct preempt_notice *n, int64_t by_s)
     move_time(&n->deadline_ms, by_s * 1000);
 }
 
-static void move_job(struct site *s, struct job *j, int64_t by_s)
+static void move_job(struct server_ctx *s, struct job *j, int64_t by_s)
 {
     int64_t *const times[] = {&j->ctime_s, &j->qtime_s,        &j->etime_s,       &j->stime_s,
                               &j->ptime_s, &j->accrue_since_s, &j->preempt_time_s};
@@ -51,9 +51,9 @@ static void move_job(struct site *s, struct job *j, int64_t by_s)
 
 /* By whole seconds, as the times that move: a job that was started before this moment will not have ended before its start.
  * What is left is less than STEP_MIN_S, and is adopted at the next look. */
-static void step(struct wall_step *w, int64_t lag_ns)
+static void step(struct clock_step *w, int64_t lag_ns)
 {
-    struct site *s = w->p.site;
+    struct server_ctx *s = w->p.ctx;
     int64_t by_s = clock_nearest_s(lag_ns);
 
     log_event(LOGC_SVR, LOGE_SYSTEM | LOGE_ADMIN, s->name,
@@ -70,33 +70,33 @@ static void step(struct wall_step *w, int64_t lag_ns)
 
 static void look(void *arg)
 {
-    struct wall_step *w = arg;
-    int64_t lag_ns = clock_lag_ns(w->p.site->clock);
+    struct clock_step *w = arg;
+    int64_t lag_ns = clock_lag_ns(w->p.ctx->clock);
 
     if (llabs(lag_ns) >= STEP_MIN_S * ns_per_s)
         step(w, lag_ns);
     else
-        clock_adopt(w->p.site->clock, lag_ns);
+        clock_adopt(w->p.ctx->clock, lag_ns);
     loop_timer_set(w->timer, LOOK_MS);
 }
 
-struct wall_step *wall_step_create(const struct wall_step_parts *p, struct err *e)
+struct clock_step *clock_step_create(const struct clock_step_parts *p, struct err *e)
 {
-    struct wall_step *w = calloc(1, sizeof *w);
+    struct clock_step *w = calloc(1, sizeof *w);
 
     if (w)
-        *w = (struct wall_step){.p = *p, .timer = loop_timer_create(p->loop, LOOP_REAL, look, w)};
+        *w = (struct clock_step){.p = *p, .timer = loop_timer_create(p->loop, LOOP_REAL, look, w)};
     if (!w || !w->timer) {
         free(w);
         err_no_memory(e);
         return NULL;
     }
-    if (!clock_is_driven(p->site->clock))
+    if (!clock_is_driven(p->ctx->clock))
         loop_timer_set(w->timer, LOOK_MS);
     return w;
 }
 
-void wall_step_destroy(struct wall_step *w)
+void clock_step_destroy(struct clock_step *w)
 {
     if (w)
         loop_timer_destroy(w->timer);

@@ -12,20 +12,20 @@
 #include "err.h"
 
 struct loop;
-struct site;
+struct server_ctx;
 struct start_time;
-struct wall_step;
+struct clock_step;
 
-struct wall_step_parts {
+struct clock_step_parts {
     struct loop *loop;
-    struct site *site;
+    struct server_ctx *ctx;
     struct start_time *start_time;
     void (*stepped)(void *arg, int64_t by_s); /* ^ what lies above has times too */
     void *arg;
 };
 
-struct wall_step *wall_step_create(const struct wall_step_parts *p,
-                                   struct err *e); /* does nothing on a driven clock */
-void wall_step_destroy(struct wall_step *w);
+struct clock_step *clock_step_create(const struct clock_step_parts *p,
+                                     struct err *e); /* does nothing on a driven clock */
+void clock_step_destroy(struct clock_step *w);
 
 #endif

@@ -44,7 +44,7 @@ static bool is_said(const struct resource *r, const struct attr_list *l, const s
            r->type->compare(r->type, v, attr_list_amount(l, JOB_ATTR_Resource_List, r->id)) == 0;
 }
 
-static int put_text(const struct site *s, struct attr_list *l, int id, const char *text, struct err *e)
+static int put_text(const struct server_ctx *s, struct attr_list *l, int id, const char *text, struct err *e)
 {
     const struct resource *r = resource_get(s->resources, id);
     struct value v;
@@ -93,7 +93,7 @@ static const char *text_of(const struct attr_list *l, int id)
 
 static int is_property(void *site, const char *name)
 {
-    const struct resource *r = resource_find(((struct site *)site)->resources, name);
+    const struct resource *r = resource_find(((struct server_ctx *)site)->resources, name);
 
     return r && (r->flags & RESC_HOST) && strcmp(r->type->name, "boolean") == 0;
 }
@@ -127,8 +127,8 @@ static int give_share(struct select *sel, const struct resource *r, const struct
 }
 
 /* The host resources that stand job-wide beside nodes= are those of its nodes together. */
-static int share_amounts(struct site *s, const struct attr_list *l, const char *nodes, struct strbuf *select,
-                         struct err *e)
+static int share_amounts(struct server_ctx *s, const struct attr_list *l, const char *nodes,
+                         struct strbuf *select, struct err *e)
 {
     const struct resc_list *r = list_of(l);
     struct select *sel = select_parse(strbuf_str(select), NULL, NULL, e);
@@ -150,7 +150,7 @@ static int share_amounts(struct site *s, const struct attr_list *l, const char *
     return rc;
 }
 
-static int from_nodes(struct site *s, struct attr_list *l, const char *nodes, struct err *e)
+static int from_nodes(struct server_ctx *s, struct attr_list *l, const char *nodes, struct err *e)
 {
     struct strbuf select, place;
     int rc = -1;
@@ -170,7 +170,7 @@ static int from_nodes(struct site *s, struct attr_list *l, const char *nodes, st
 }
 
 /* No select: the host resources asked for job-wide become one chunk. */
-static int from_amounts(struct site *s, struct attr_list *l, struct err *e)
+static int from_amounts(struct server_ctx *s, struct attr_list *l, struct err *e)
 {
     const struct resc_list *r = list_of(l);
     struct select_old_resource old[256];
@@ -214,7 +214,7 @@ static int check_amount(const struct resource *r, const struct value *v, struct 
                    r->name);
 }
 
-static int check_amounts(struct site *s, const struct attr_list *l, struct err *e)
+static int check_amounts(struct server_ctx *s, const struct attr_list *l, struct err *e)
 {
     const struct resc_list *r = list_of(l);
 
@@ -226,7 +226,7 @@ static int check_amounts(struct site *s, const struct attr_list *l, struct err *
 
 static int check_chunk(void *site, const char *name, const char *value, struct err *e)
 {
-    const struct resource_table *t = ((struct site *)site)->resources;
+    const struct resource_table *t = ((struct server_ctx *)site)->resources;
     const struct resource *r = resource_find(t, name);
     struct value v;
     int rc;
@@ -242,7 +242,7 @@ static int check_chunk(void *site, const char *name, const char *value, struct e
     return rc;
 }
 
-static int refuse_jobwide(struct site *s, const struct attr_list *l, struct err *e)
+static int refuse_jobwide(struct server_ctx *s, const struct attr_list *l, struct err *e)
 {
     const struct resc_list *r = list_of(l);
 
@@ -257,7 +257,7 @@ static int refuse_jobwide(struct site *s, const struct attr_list *l, struct err 
     return 0;
 }
 
-void defaults_make_way(const struct site *s, struct attr_list *l)
+void defaults_make_way(const struct server_ctx *s, struct attr_list *l)
 {
     const struct resc_list *r = list_of(l);
     size_t i = r ? r->n : 0;
@@ -272,7 +272,7 @@ void defaults_make_way(const struct site *s, struct attr_list *l)
 }
 
 struct sums {
-    struct site *site;
+    struct server_ctx *ctx;
     struct attr_list *l;
     const struct select *select;
     struct err *e;
@@ -288,21 +288,22 @@ static enum select_kind kind_of(const struct resource *r)
 static int add_sum(void *arg, const char *name)
 {
     struct sums *u = arg;
-    const struct resource *r = resource_find(u->site->resources, name);
+    const struct resource *r = resource_find(u->ctx->resources, name);
     struct select_sum sum;
 
     if (!resource_is_consumable(r) && r->id != RESC_mpiprocs)
         return 0;
     switch (select_sum(u->select, name, kind_of(r), &sum, u->e)) {
     case 1:
-        return put_text(u->site, u->l, r->id, sum.text, u->e);
+        return put_text(u->ctx, u->l, r->id, sum.text, u->e);
     case 0:
         return 0;
     }
     return -1;
 }
 
-static int complete_chunks(struct site *s, struct select *sel, const struct resc_list *chunk, struct err *e)
+static int complete_chunks(struct server_ctx *s, struct select *sel, const struct resc_list *chunk,
+                           struct err *e)
 {
     struct strbuf scratch;
     int rc = 0;
@@ -317,7 +318,7 @@ static int complete_chunks(struct site *s, struct select *sel, const struct resc
     return rc;
 }
 
-static int default_chunks(struct site *s, struct select *sel, const struct queue *q, struct err *e)
+static int default_chunks(struct server_ctx *s, struct select *sel, const struct queue *q, struct err *e)
 {
     if (q && complete_chunks(s, sel, attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_default_chunk), e) < 0)
         return -1;
@@ -340,7 +341,7 @@ static int set_schedselect(struct attr_list *l, const struct select *sel, struct
     return rc;
 }
 
-static int from_select(struct site *s, struct attr_list *l, const struct queue *q, struct err *e)
+static int from_select(struct server_ctx *s, struct attr_list *l, const struct queue *q, struct err *e)
 {
     struct select *sel = select_parse(text_of(l, RESC_select), check_chunk, s, e);
     struct sums sums = {s, l, sel, e};
@@ -358,7 +359,7 @@ static int from_select(struct site *s, struct attr_list *l, const struct queue *
     return rc;
 }
 
-static int check_place(struct site *s, struct attr_list *l, struct err *e)
+static int check_place(struct server_ctx *s, struct attr_list *l, struct err *e)
 {
     struct place p;
 
@@ -383,7 +384,7 @@ static int check_shrinking(const struct attr_list *l, struct err *e)
     return 0;
 }
 
-int defaults_complete(struct site *s, struct attr_list *l, const struct queue *q, struct err *e)
+int defaults_complete(struct server_ctx *s, struct attr_list *l, const struct queue *q, struct err *e)
 {
     bool own_select = is_own(l, RESC_select);
 

@@ -7,16 +7,16 @@
 #include "err.h"
 #include "queue.h"
 
-struct site;
+struct server_ctx;
 
 /* -1, with `l` changed in part (complete a copy):
  *   PBSE_INVALJOBRESC   a chunk resource job-wide beside select      PBSE_PLACENOSELECT place without select
  *   PBSE_INVALNODEPLACE nodes beside select or place                 PBSE_INVALSELECTRESC not a host resource
  *   PBSE_MAX_NO_MINWT, PBSE_MIN_GT_MAXWT, PBSE_SOFTWT_STF   walltimes of a job that shrinks
  *   PBSE_UNKRESC, PBSE_BADATVAL, PBSE_DUPRESC in select or place */
-int defaults_complete(struct site *s, struct attr_list *l, const struct queue *q, struct err *e);
+int defaults_complete(struct server_ctx *s, struct attr_list *l, const struct queue *q, struct err *e);
 
 /* A new select comes: what was asked of hosts in other forms (nodes=, ncpus= and the like) goes before it. */
-void defaults_make_way(const struct site *s, struct attr_list *l);
+void defaults_make_way(const struct server_ctx *s, struct attr_list *l);
 
 #endif

@@ -2,7 +2,7 @@
  * depend_remote_news.c.
  *
  * Everything happens in the listener of the job machine, in the calls of submission and alteration, and in those of moves
- * between servers. A job is released by its hold alone: hold_bits_change posts EV_REVIEW, and the machine does the rest.
+ * between servers. A job is released by its hold alone: hold_types_change posts EV_REVIEW, and the machine does the rest.
  * Nothing here looks at more than the two ends of a tie, but the search for cycles, which is made only for a job that
  * others wait for.
  *
@@ -19,7 +19,7 @@
 #include "log.h"
 #include "server_ctx.h"
 
-int depends_check(struct depends *d, const struct job *j, const char *text, const struct depend_past *past,
+int depends_check(struct depends *d, const struct job *j, const char *text, const struct depend_history *past,
                   size_t n_past, struct err *e)
 {
     return depend_check(d, j, text, (struct depend_pasts){past, n_past}, e);
@@ -32,10 +32,10 @@ static void join_group(struct depends *d, struct job *j, struct depend_items *mi
 {
     struct depend_items theirs;
 
-    depend_list_of(d->site, member, &theirs);
+    depend_list_of(d->ctx, member, &theirs);
     depend_list_add(&theirs, depend_end_item(depend_end_of(member), DEPEND_RUNONE));
     for (size_t i = 0; i < theirs.n; i++) {
-        struct job *t = theirs.v[i].kind == DEPEND_RUNONE ? jobs_find(d->site->jobs, theirs.v[i].key) : NULL;
+        struct job *t = theirs.v[i].kind == DEPEND_RUNONE ? jobs_find(d->ctx->jobs, theirs.v[i].key) : NULL;
 
         if (!t || t == j)
             continue;
@@ -52,7 +52,7 @@ static void say_satisfied(const struct depends *d, const struct job *j, const st
 
     if (!depend_end_is(t) || depend_end_is_over(t)) /* not there: its history has been asked */
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "%s Job has finished, dependency satisfied",
-                  jobid_format(id, item->key, item->array, d->site->name));
+                  jobid_format(id, item->key, item->array, d->ctx->name));
 }
 
 /* One element of the job's new list: into `now` if it is still to be waited for, and into the other job. */
@@ -60,9 +60,9 @@ static void enter_item(struct depends *d, struct job *j, const struct depend_ite
                        struct depend_pasts past, struct depend_items *now)
 {
     struct depend_end t = {0};
-    enum tie_met met = TIE_LATER;
+    enum depend_fact_met met = DEPEND_FACT_LATER;
 
-    if (depend_is_after(item->kind) && (!depend_check_met(d, item, past, &met) || met != TIE_LATER)) {
+    if (depend_is_after(item->kind) && (!depend_check_met(d, item, past, &met) || met != DEPEND_FACT_LATER)) {
         say_satisfied(d, j, item); /* it has been checked */
         return;
     }
@@ -79,13 +79,13 @@ static void enter_item(struct depends *d, struct job *j, const struct depend_ite
         depend_ties_make(d, t, depend_end_of(j), depend_mirror(item->kind));
 }
 
-void depends_enter(struct depends *d, struct job *j, const struct depend_past *past, size_t n_past)
+void depends_enter(struct depends *d, struct job *j, const struct depend_history *past, size_t n_past)
 {
     struct depend_items asked, now = {0};
 
     if (!attr_list_text(&j->obj.attrs, JOB_ATTR_depend))
         return;
-    depend_list_of(d->site, j, &asked);
+    depend_list_of(d->ctx, j, &asked);
     for (size_t i = 0; i < asked.n; i++)
         enter_item(d, j, &asked.v[i], (struct depend_pasts){past, n_past}, &now);
     depend_ties_settle(d, depend_end_of(j), &now);
@@ -93,15 +93,15 @@ void depends_enter(struct depends *d, struct job *j, const struct depend_past *p
     depend_list_fini(&now);
 }
 
-void depends_altered(struct depends *d, struct job *j, const char *old, const struct depend_past *past,
+void depends_altered(struct depends *d, struct job *j, const char *old, const struct depend_history *past,
                      size_t n_past)
 {
     struct depend_items before, asked, now = {0};
     struct err ignored;
 
-    depend_list_of(d->site, j, &asked);
-    depend_list_read(d->site, old, &before, &ignored);
-    depend_away_cut(d, j);
+    depend_list_of(d->ctx, j, &asked);
+    depend_list_read(d->ctx, old, &before, &ignored);
+    depend_remote_news_cut(d, j);
     for (size_t i = 0; i < before.n; i++)
         if (depend_is_before(before.v[i].kind))
             depend_list_add(&now, before.v[i]);
@@ -122,14 +122,14 @@ static void review_group(struct depends *d, struct job *j)
 {
     struct depend_items l;
 
-    depend_list_of(d->site, j, &l);
+    depend_list_of(d->ctx, j, &l);
     for (size_t i = 0; i < l.n; i++) {
-        struct job *t = l.v[i].kind == DEPEND_RUNONE ? jobs_find(d->site->jobs, l.v[i].key) : NULL;
+        struct job *t = l.v[i].kind == DEPEND_RUNONE ? jobs_find(d->ctx->jobs, l.v[i].key) : NULL;
         struct depend_items theirs;
 
         if (!t || !job_is_waiting(t))
             continue;
-        depend_list_of(d->site, t, &theirs);
+        depend_list_of(d->ctx, t, &theirs);
         depend_ties_settle(d, depend_end_of(t), &theirs);
         depend_list_fini(&theirs);
     }
@@ -144,7 +144,7 @@ static void listen(void *arg, struct job *j, enum job_state from, enum job_event
 
     if (j->moved_to)
         return; /* what it was tied to is tied to its away now */
-    depend_away_tell(d, j, from, ev);
+    depend_remote_news_tell(d, j, from, ev);
     if (ev == EV_ARRAY_BEGUN && attr_list_text(&j->obj.attrs, JOB_ATTR_depend))
         depend_ties_started(d, depend_end_of(j));
     if (!attr_list_text(&j->obj.attrs, JOB_ATTR_depend) || from == j->state || from == JOB_FINISHED)
@@ -159,13 +159,13 @@ static void listen(void *arg, struct job *j, enum job_state from, enum job_event
         review_group(d, j);
 }
 
-struct depends *depends_create(struct site *s, struct job_fsm *f, struct aways *a)
+struct depends *depends_create(struct server_ctx *s, struct job_fsm *f, struct depend_remotes *a)
 {
     struct depends *d = calloc(1, sizeof *d);
 
     if (!d)
         return NULL;
-    *d = (struct depends){.site = s, .fsm = f, .aways = a};
+    *d = (struct depends){.ctx = s, .fsm = f, .depend_remotes = a};
     job_fsm_listen(f, listen, d);
     return d;
 }
@@ -175,8 +175,8 @@ void depends_destroy(struct depends *d)
     free(d);
 }
 
-void depends_bind(struct depends *d, struct notes *n, const struct depends_hooks *h)
+void depends_bind(struct depends *d, struct store_notes *n, const struct depends_hooks *h)
 {
-    d->notes = n;
+    d->store_notes = n;
     d->hooks = *h;
 }

@@ -10,7 +10,7 @@
  *   satisfied            the tie goes from both jobs; the last one releases the job
  *   cannot be satisfied  the job is deleted, and what depends on it is judged in turn
  *
- * A target that has ended is judged at once, in memory or by what the store's history says (depend_past). An
+ * A target that has ended is judged at once, in memory or by what the store's history says (depend_history). An
  * array is a target by its parent: it has started with its first subjob and ends with its last one. Loop thread
  * only. Rule: reference guide, qsub -W depend. */
 #include <stddef.h>
@@ -20,15 +20,15 @@
 #include "job.h"
 #include "level.h"
 
-struct away;
-struct aways;
+struct depend_remote;
+struct depend_remotes;
 struct depends;
 struct job_fsm;
-struct notes;
-struct site;
+struct store_notes;
+struct server_ctx;
 
-struct depends *depends_create(struct site *s, struct job_fsm *f,
-                               struct aways *a); /* listens to `f`; NULL: no memory */
+struct depends *depends_create(struct server_ctx *s, struct job_fsm *f,
+                               struct depend_remotes *a); /* listens to `f`; NULL: no memory */
 void depends_destroy(struct depends *d);
 
 struct depends_hooks {
@@ -39,20 +39,20 @@ struct depends_hooks {
     void (*news)(void *arg, struct job_key key);
 };
 /* Once, before any job is tied. `n`: where jobs went, what they were called, how those from elsewhere ended. */
-void depends_bind(struct depends *d, struct notes *n, const struct depends_hooks *h);
+void depends_bind(struct depends *d, struct store_notes *n, const struct depends_hooks *h);
 
 /* Is this list right for the job (which need not be in the table yet)? `past`: ended jobs, from the store.
  * -1: PBSE_BADDEPEND a target is unknown, the job itself, another user's, has no "on" left, or waits for this
  * job; PBSE_HISTDEPEND a target has ended and did not satisfy; PBSE_BADATVAL the grammar. */
-int depends_check(struct depends *d, const struct job *j, const char *text, const struct depend_past *past,
+int depends_check(struct depends *d, const struct job *j, const char *text, const struct depend_history *past,
                   size_t n_past, struct err *e);
 
 /* The job's list, checked in this turn, takes effect: ties are made in the other jobs, the hold is set. The job
  * is in the table. */
-void depends_enter(struct depends *d, struct job *j, const struct depend_past *past, size_t n_past);
+void depends_enter(struct depends *d, struct job *j, const struct depend_history *past, size_t n_past);
 
 /* Its list was altered, and checked; `old` is the text before. What waits for this job goes on waiting. */
-void depends_altered(struct depends *d, struct job *j, const char *old, const struct depend_past *past,
+void depends_altered(struct depends *d, struct job *j, const char *old, const struct depend_history *past,
                      size_t n_past);
 
 /* ---- jobs that move between servers (depend_remote.h)
@@ -79,8 +79,8 @@ int depends_facts(struct depends *d, const struct depend_peer_job *of, struct jo
                   struct err *e);
 
 /* The server where it is says what is known of it; the away may go. */
-void depends_heard(struct depends *d, struct away *a, unsigned facts);
+void depends_heard(struct depends *d, struct depend_remote *a, unsigned facts);
 /* That server knows no such job. If it never did, what waits for it is deleted, and the away goes; else a person must look. */
-void depends_unknown(struct depends *d, struct away *a);
+void depends_unknown(struct depends *d, struct depend_remote *a);
 
 #endif

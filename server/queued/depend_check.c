@@ -10,22 +10,22 @@
 #include "server_ctx.h"
 
 bool depend_check_met(const struct depends *w, const struct depend_item *item, struct depend_pasts past,
-                      enum tie_met *met)
+                      enum depend_fact_met *met)
 {
     struct depend_end t = depend_end_find(w, item->key);
 
     if (depend_end_is(t)) {
-        *met = tie_met(item->kind, depend_end_facts(t));
+        *met = depend_fact_met(item->kind, depend_end_facts(t));
         return true;
     }
     for (size_t i = 0; i < past.n; i++) {
         if (!job_key_is_equal(past.v[i].key, item->key))
             continue;
-        *met = tie_met(item->kind,
-                       TIE_OVER | (past.v[i].started ? TIE_STARTED : 0u) | (past.v[i].ok ? TIE_OK : 0u));
+        *met = depend_fact_met(item->kind, DEPEND_FACT_OVER | (past.v[i].started ? DEPEND_FACT_STARTED : 0u) |
+                                               (past.v[i].ok ? DEPEND_FACT_OK : 0u));
         return true;
     }
-    *met = TIE_LATER; /* where it went will be asked */
+    *met = DEPEND_FACT_LATER; /* where it went will be asked */
     return depend_gone(w, item->key, item->array) != NULL;
 }
 
@@ -34,20 +34,20 @@ static int refuse(const struct depends *w, const struct depend_item *item, const
     char id[JOBID_TEXT_MAX];
 
     return err_set(e, PBSE_BADDEPEND, "Invalid Job Dependency: %s:%s: %s", depend_kind_name(item->kind),
-                   jobid_format(id, item->key, item->array, w->site->name), why);
+                   jobid_format(id, item->key, item->array, w->ctx->name), why);
 }
 
 static int check_after(const struct depends *w, const struct depend_item *item, struct depend_pasts past,
                        struct err *e)
 {
     char id[JOBID_TEXT_MAX];
-    enum tie_met met;
+    enum depend_fact_met met;
 
     if (!depend_check_met(w, item, past, &met))
         return refuse(w, item, "the server knows no such job", e);
-    if (met == TIE_NEVER)
+    if (met == DEPEND_FACT_NEVER)
         return err_set(e, PBSE_HISTDEPEND, "Finished job did not satisfy dependency: %s:%s",
-                       depend_kind_name(item->kind), jobid_format(id, item->key, item->array, w->site->name));
+                       depend_kind_name(item->kind), jobid_format(id, item->key, item->array, w->ctx->name));
     return 0;
 }
 
@@ -67,15 +67,16 @@ static int check_other(const struct depends *w, const struct job *j, const struc
     if (depend_end_user(t) != j->user) /* interned */
         return refuse(w, item, "that is another user's job", e);
     if (item->kind == DEPEND_RUNONE)
-        return t.away ? refuse(w, item, "that job is at another server, and runone is of one server only", e)
-                      : 0;
+        return t.depend_remote
+                   ? refuse(w, item, "that job is at another server, and runone is of one server only", e)
+                   : 0;
     if (!depend_end_waits(t))
         return refuse(w, item, "that job has begun", e);
     depend_end_list(w, t, &l);
     on = depend_list_find_kind(&l, DEPEND_ON);
     if ((!on || on->count == 0) && !depend_list_find(&l, depend_mirror(item->kind), j->key))
         rc = refuse(w, item,
-                    t.job && tie_list_has(depend_home(t.job), DEPEND_ON)
+                    t.job && depend_fact_list_has(depend_home(t.job), DEPEND_ON)
                         ? "its on:COUNT is kept by the server that it came from: submit this job there"
                         : "that job needs depend=on:COUNT, and has none left",
                     e);
@@ -118,7 +119,7 @@ static int check_item(const struct depends *w, const struct job *j, const struct
  * dependencies a list has. */
 static uint32_t *search_of(struct depend_end t)
 {
-    return t.job ? &t.job->depend_search : &t.away->search;
+    return t.job ? &t.job->depend_search : &t.depend_remote->search;
 }
 
 struct cycle_search {
@@ -189,7 +190,7 @@ static int check_cycles(struct depends *w, const struct job *j, const struct dep
     bool search;
     int rc = 0;
 
-    depend_list_of(w->site, j, &now);
+    depend_list_of(w->ctx, j, &now);
     search = others_wait(&now) || others_wait(l);
     depend_list_fini(&now);
     if (!search)
@@ -231,7 +232,7 @@ int depend_check(struct depends *w, const struct job *j, const char *text, struc
     struct depend_items l;
     int rc = 0;
 
-    if (depend_list_read(w->site, text, &l, e) < 0)
+    if (depend_list_read(w->ctx, text, &l, e) < 0)
         return -1;
     if (l.n)
         drop_repeated(&l);

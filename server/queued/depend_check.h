@@ -6,14 +6,14 @@
 #include "err.h"
 
 struct depend_pasts {
-    const struct depend_past *v;
+    const struct depend_history *v;
     size_t n;
 };
 
 /* What an "after" means now for the job that has it: by the target, by the store's history, or by where it went. False:
  * nobody knows such a job. */
 bool depend_check_met(const struct depends *w, const struct depend_item *item, struct depend_pasts past,
-                      enum tie_met *met);
+                      enum depend_fact_met *met);
 
 /* As depends_check. */
 int depend_check(struct depends *w, const struct job *j, const char *text, struct depend_pasts past,

@@ -9,17 +9,17 @@
 
 /* What depend.c, depend_ties.c, depend_remote_news.c and depend_check.c share; nobody else looks inside. */
 struct depends {
-    struct site *site;
+    struct server_ctx *ctx;
     struct job_fsm *fsm;
-    struct aways *aways;
-    struct notes *notes;
+    struct depend_remotes *depend_remotes;
+    struct store_notes *store_notes;
     struct depends_hooks hooks;
     uint32_t search; /* number of the last search for a cycle */
 };
 
 struct depend_end {
     struct job *job;
-    struct away *away; /* where job is NULL; both NULL: nobody */
+    struct depend_remote *depend_remote; /* where job is NULL; both NULL: nobody */
 };
 
 struct depend_end depend_end_find(const struct depends *w, struct job_key key);
@@ -30,7 +30,7 @@ static inline struct depend_end depend_end_of(struct job *j)
 }
 static inline bool depend_end_is(struct depend_end t)
 {
-    return t.job || t.away;
+    return t.job || t.depend_remote;
 }
 
 unsigned depend_end_facts(struct depend_end t); /* enum tie_fact */

@@ -2,7 +2,7 @@
  *
  * One question a target; the last answer calls back. The count begins with one for the asking itself, so
  * that answers cannot end it early. If the store takes no question at all, the caller is called back
- * before depend_past_ask returns. */
+ * before depend_history_ask returns. */
 #include "depend_history.h"
 
 #include <jansson.h>
@@ -15,11 +15,11 @@
 #include "server_ctx.h"
 
 struct question {
-    depend_past_fn *fn;
+    depend_history_fn *fn;
     void *arg;
     size_t open; /* answers that are to come, and 1 while questions are asked */
     size_t n;
-    struct depend_past found[];
+    struct depend_history found[];
 };
 
 static void one_less(struct question *q)
@@ -50,7 +50,7 @@ static void answered(void *arg, const struct history_row *rows, size_t n, const 
 
     (void)why; /* what cannot be read is not known, and said to be so */
     if (n > 0 && !history_row_is_moved(rows))
-        q->found[q->n++] = (struct depend_past){
+        q->found[q->n++] = (struct depend_history){
             .key = rows->key,
             .started = json_object_get(job, "stime") != NULL,
             .ok = is_ok(job),
@@ -59,12 +59,13 @@ static void answered(void *arg, const struct history_row *rows, size_t n, const 
     one_less(q);
 }
 
-static bool is_past(const struct site *s, const struct depend_item *item)
+static bool is_past(const struct server_ctx *s, const struct depend_item *item)
 {
     return depend_is_after(item->kind) && !jobs_find(s->jobs, item->key);
 }
 
-static int ask_all(struct question *q, const struct site *s, struct reader *r, const struct depend_items *l)
+static int ask_all(struct question *q, const struct server_ctx *s, struct store_reader *r,
+                   const struct depend_items *l)
 {
     int rc = 0;
 
@@ -76,15 +77,15 @@ static int ask_all(struct question *q, const struct site *s, struct reader *r, c
             continue;
         q->open++;
         rc = 1;
-        if (reader_history_job(r, l->v[i].key, answered, q, &e) < 0)
+        if (store_reader_history_job(r, l->v[i].key, answered, q, &e) < 0)
             q->open--; /* the store is overrun: as if it were not there */
     }
     one_less(q);
     return rc;
 }
 
-int depend_past_ask(const struct site *s, struct reader *r, const char *text, depend_past_fn *fn, void *arg,
-                    struct err *e)
+int depend_history_ask(const struct server_ctx *s, struct store_reader *r, const char *text,
+                       depend_history_fn *fn, void *arg, struct err *e)
 {
     struct depend_items l;
     struct question *q;

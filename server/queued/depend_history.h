@@ -7,21 +7,21 @@
 #include "err.h"
 #include "jobid.h"
 
-struct reader;
-struct site;
+struct store_reader;
+struct server_ctx;
 
-struct depend_past {
+struct depend_history {
     struct job_key key;
     bool started;
     bool ok; /* exit status 0 */
 };
 
-typedef void depend_past_fn(void *arg, const struct depend_past *past, size_t n);
+typedef void depend_history_fn(void *arg, const struct depend_history *past, size_t n);
 
 /* Ask for those targets of this list that are not in memory. 0: there is nothing to ask (fn is not called), and
  * 1: fn will be called once, with those that were found. -1: too much waits for the store (PBSE_SYSTEM). A list that
  * cannot be read has nothing to ask; depends_check says what is wrong with it. */
-int depend_past_ask(const struct site *s, struct reader *r, const char *text, depend_past_fn *fn, void *arg,
-                    struct err *e);
+int depend_history_ask(const struct server_ctx *s, struct store_reader *r, const char *text,
+                       depend_history_fn *fn, void *arg, struct err *e);
 
 #endif

@@ -30,32 +30,32 @@ enum {
 };
 
 /* What goes to one server. */
-struct away_line {
-    struct away_line *next;
-    struct away_links *all;
+struct depend_remote_line {
+    struct depend_remote_line *next;
+    struct depend_links *all;
     const char *server; /* interned */
-    struct peer *peer;
+    struct peer_server *peer_server;
     struct rpc_conn *conn;           /* while it is ready */
     struct loop_timer *timer, *slow; /* slow: what cannot be done at the moment is tried again */
     int64_t retry_ms;
     bool dialled, failing;
-    struct away *aways;
+    struct depend_remote *aways;
     struct errand *errands; /* calls under way */
     size_t n_asked;
 };
 
-struct away_links {
+struct depend_links {
     struct loop *loop;
-    struct peers *peers;
-    struct aways *aways;
+    struct peer_servers *peer_servers;
+    struct depend_remotes *depend_remotes;
     struct depends *depends;
-    struct away_line *lines;
+    struct depend_remote_line *lines;
 };
 
 /* A call under way. */
 struct errand {
     struct errand *prev, *next;
-    struct away_line *line;
+    struct depend_remote_line *line;
     struct job_key key;
 };
 
@@ -65,7 +65,7 @@ static void errand_free(struct errand *x)
     free(x);
 }
 
-static void later(struct away_line *l, const struct err *why)
+static void later(struct depend_remote_line *l, const struct err *why)
 {
     log_event(LOGC_SVR, LOGE_DEBUG, l->server, "dependencies cannot be told there (%s); again in %lld s",
               why->text, (long long)l->retry_ms / 1000);
@@ -75,11 +75,11 @@ static void later(struct away_line *l, const struct err *why)
 }
 
 /* It is all to be said again. */
-static void hang_up(struct away_line *l)
+static void hang_up(struct depend_remote_line *l)
 {
-    struct away *a;
+    struct depend_remote *a;
 
-    peer_hang_up(l->peer);
+    peer_server_hang_up(l->peer_server);
     while (l->errands)
         errand_free(l->errands);
     l->conn = NULL;
@@ -94,16 +94,16 @@ static void hang_up(struct away_line *l)
 
 /* --- what is said, and asked ------------------------------------------------------------------------------ */
 
-static void pump_one(struct away_line *l, struct away *a);
-static void pump(struct away_line *l);
+static void pump_one(struct depend_remote_line *l, struct depend_remote *a);
+static void pump(struct depend_remote_line *l);
 
-static bool is_done(const struct away *a)
+static bool is_done(const struct depend_remote *a)
 {
     return !a->depend && !a->home && !a->doomed && !a->from_elsewhere && !a->unsaid && !a->saying;
 }
 
 /* Not the connection's fault alone: nothing of this line can be answered at the moment. */
-static void give_way(struct away_line *l, const char *text)
+static void give_way(struct depend_remote_line *l, const char *text)
 {
     struct err e;
 
@@ -112,7 +112,7 @@ static void give_way(struct away_line *l, const char *text)
     later(l, &e);
 }
 
-static void unknown(struct away_line *l, struct away *a)
+static void unknown(struct depend_remote_line *l, struct depend_remote *a)
 {
     depends_unknown(l->all->depends, a); /* it may be gone */
     loop_timer_set(l->slow, RETRY_MAX_MS);
@@ -121,8 +121,8 @@ static void unknown(struct away_line *l, struct away *a)
 static void on_said(void *arg, const struct rpc_outcome *o)
 {
     struct errand *x = arg;
-    struct away_line *l = x->line;
-    struct away *a = aways_find(l->all->aways, x->key);
+    struct depend_remote_line *l = x->line;
+    struct depend_remote *a = depend_remotes_find(l->all->depend_remotes, x->key);
     const ifl_result *r = o->result;
 
     errand_free(x);
@@ -135,20 +135,20 @@ static void on_said(void *arg, const struct rpc_outcome *o)
     else if (r->code != 0 && r->code != PBSE_UNKJOBID)
         give_way(l, r->text);
     else if (a && is_done(a))
-        aways_remove(l->all->aways, a);
+        depend_remotes_remove(l->all->depend_remotes, a);
     else if (a && r->code)
         unknown(l, a);
     else if (a)
         pump_one(l, a);
 }
 
-static void heard(struct away_line *l, struct job_key key, unsigned facts)
+static void heard(struct depend_remote_line *l, struct job_key key, unsigned facts)
 {
-    struct away *a = aways_find(l->all->aways, key);
+    struct depend_remote *a = depend_remotes_find(l->all->depend_remotes, key);
 
     if (a)
         depends_heard(l->all->depends, a, facts);
-    a = aways_find(l->all->aways, key);
+    a = depend_remotes_find(l->all->depend_remotes, key);
     if (a)
         pump_one(l, a);
 }
@@ -156,9 +156,9 @@ static void heard(struct away_line *l, struct job_key key, unsigned facts)
 static void on_heard(void *arg, const struct rpc_outcome *o)
 {
     struct errand *x = arg;
-    struct away_line *l = x->line;
+    struct depend_remote_line *l = x->line;
     struct job_key key = x->key;
-    struct away *a = aways_find(l->all->aways, key);
+    struct depend_remote *a = depend_remotes_find(l->all->depend_remotes, key);
     const ifl_track_result *r = o->result;
     bool others_wait = l->n_asked >= TRACKS_MAX;
 
@@ -183,7 +183,8 @@ static void on_heard(void *arg, const struct rpc_outcome *o)
         unknown(l, a);
 }
 
-static void errand_call(struct away *a, const struct rpc_call_spec *spec, rpc_outcome_fn *fn, bool *flag)
+static void errand_call(struct depend_remote *a, const struct rpc_call_spec *spec, rpc_outcome_fn *fn,
+                        bool *flag)
 {
     struct errand *x = malloc(sizeof *x);
     struct err e;
@@ -208,7 +209,7 @@ static char *text_or_nothing(const char *text)
     return text ? (char *)(uintptr_t)text : nothing;
 }
 
-static void say(struct away *a)
+static void say(struct depend_remote *a)
 {
     struct strbuf list;
     ifl_regist_dep_args args = {.job = text_or_nothing(a->as),
@@ -221,7 +222,7 @@ static void say(struct away *a)
                                        .res_size = sizeof(ifl_result)};
 
     strbuf_init(&list, LIST_MAX);
-    if (tie_list_join(a->depend, a->home, &list) == 0) {
+    if (depend_fact_list_join(a->depend, a->home, &list) == 0) {
         args.depend = text_or_nothing(strbuf_str(&list));
         errand_call(a, &spec, on_said, &a->saying);
         a->unsaid = !a->saying;
@@ -230,7 +231,7 @@ static void say(struct away *a)
     log_event(LOGC_JOB, LOGE_DEBUG, a->name, "sending dependency request to remote server %s", a->server);
 }
 
-static void ask(struct away *a)
+static void ask(struct depend_remote *a)
 {
     ifl_track_args args = {.job = text_or_nothing(a->as),
                            .from = text_or_nothing(a->name),
@@ -246,7 +247,7 @@ static void ask(struct away *a)
     a->line->n_asked += a->asked;
 }
 
-static void pump_one(struct away_line *l, struct away *a)
+static void pump_one(struct depend_remote_line *l, struct depend_remote *a)
 {
     if (l->conn && a->unsaid && !a->saying)
         say(a);
@@ -254,9 +255,9 @@ static void pump_one(struct away_line *l, struct away *a)
         ask(a);
 }
 
-static void pump(struct away_line *l)
+static void pump(struct depend_remote_line *l)
 {
-    struct away *a;
+    struct depend_remote *a;
 
     DL_FOREACH2(l->aways, a, line_next)
     pump_one(l, a);
@@ -266,7 +267,7 @@ static void pump(struct away_line *l)
 
 static void on_ready(void *arg, struct rpc_conn *c)
 {
-    struct away_line *l = arg;
+    struct depend_remote_line *l = arg;
 
     l->conn = c;
     l->failing = false;
@@ -276,19 +277,19 @@ static void on_ready(void *arg, struct rpc_conn *c)
 
 static void on_failed(void *arg, const struct err *why)
 {
-    struct away_line *l = arg;
+    struct depend_remote_line *l = arg;
 
     hang_up(l);
     later(l, why);
 }
 
-static const struct peer_events events = {.ready = on_ready, .failed = on_failed};
+static const struct peer_server_events events = {.ready = on_ready, .failed = on_failed};
 
-static void line_free(struct away_line *l)
+static void line_free(struct depend_remote_line *l)
 {
     while (l->errands)
         errand_free(l->errands);
-    peer_destroy(l->peer);
+    peer_server_destroy(l->peer_server);
     loop_timer_destroy(l->timer);
     loop_timer_destroy(l->slow);
     intern_unref(l->server);
@@ -298,11 +299,11 @@ static void line_free(struct away_line *l)
 /* Nobody is left: the line goes, in a turn of its own. */
 static void due(void *arg)
 {
-    struct away_line *l = arg;
+    struct depend_remote_line *l = arg;
 
     if (l->aways && !l->dialled) {
         l->dialled = true;
-        peer_dial(l->peer);
+        peer_server_dial(l->peer_server);
     } else if (!l->aways) {
         LL_DELETE(l->all->lines, l);
         line_free(l);
@@ -316,9 +317,9 @@ static void pump_again(void *arg)
     pump(arg);
 }
 
-static struct away_line *line_of(struct away_links *s, const char *server)
+static struct depend_remote_line *line_of(struct depend_links *s, const char *server)
 {
-    struct away_line *l;
+    struct depend_remote_line *l;
     struct err e;
 
     LL_FOREACH(s->lines, l)
@@ -329,11 +330,11 @@ static struct away_line *line_of(struct away_links *s, const char *server)
     l = calloc(1, sizeof *l);
     if (!l)
         return NULL;
-    *l = (struct away_line){.all = s, .server = intern_ref(server), .retry_ms = RETRY_FIRST_MS};
+    *l = (struct depend_remote_line){.all = s, .server = intern_ref(server), .retry_ms = RETRY_FIRST_MS};
     l->timer = loop_timer_create(s->loop, LOOP_REAL, due, l);
     l->slow = loop_timer_create(s->loop, LOOP_REAL, pump_again, l);
-    l->peer = peer_create(s->peers, server, &events, l, &e);
-    if (!l->server || !l->timer || !l->slow || !l->peer) {
+    l->peer_server = peer_server_create(s->peer_servers, server, &events, l, &e);
+    if (!l->server || !l->timer || !l->slow || !l->peer_server) {
         log_event(LOGC_SVR, LOGE_ERROR, server, "dependencies cannot be told there");
         line_free(l);
         return NULL;
@@ -342,9 +343,9 @@ static struct away_line *line_of(struct away_links *s, const char *server)
     return l;
 }
 
-static void changed(void *arg, struct away *a)
+static void changed(void *arg, struct depend_remote *a)
 {
-    struct away_links *s = arg;
+    struct depend_links *s = arg;
 
     if (!a->line) {
         a->line = line_of(s, a->server);
@@ -356,9 +357,9 @@ static void changed(void *arg, struct away *a)
         loop_timer_set(a->line->timer, 0);
 }
 
-static void going(void *arg, struct away *a)
+static void going(void *arg, struct depend_remote *a)
 {
-    struct away_line *l = a->line;
+    struct depend_remote_line *l = a->line;
 
     (void)arg;
     if (!l)
@@ -369,31 +370,32 @@ static void going(void *arg, struct away *a)
         loop_timer_set(l->timer, 0);
 }
 
-struct away_links *away_links_create(struct loop *l, struct peers *p, struct aways *a, struct depends *d)
+struct depend_links *depend_links_create(struct loop *l, struct peer_servers *p, struct depend_remotes *a,
+                                         struct depends *d)
 {
-    struct away_links *s = calloc(1, sizeof *s);
+    struct depend_links *s = calloc(1, sizeof *s);
 
     if (!s)
         return NULL;
-    *s = (struct away_links){.loop = l, .peers = p, .aways = a, .depends = d};
-    aways_bind(a, &(struct aways_hooks){s, changed, going});
+    *s = (struct depend_links){.loop = l, .peer_servers = p, .depend_remotes = a, .depends = d};
+    depend_remotes_bind(a, &(struct depend_remotes_hooks){s, changed, going});
     return s;
 }
 
-void away_links_destroy(struct away_links *s)
+void depend_links_destroy(struct depend_links *s)
 {
-    struct away_line *l, *next;
+    struct depend_remote_line *l, *next;
 
     if (!s)
         return;
-    aways_bind(s->aways, &(struct aways_hooks){0});
+    depend_remotes_bind(s->depend_remotes, &(struct depend_remotes_hooks){0});
     LL_FOREACH_SAFE(s->lines, l, next)
     line_free(l);
     free(s);
 }
 
-void away_links_start(struct away_links *s)
+void depend_links_start(struct depend_links *s)
 {
-    for (struct away *a = aways_first(s->aways); a; a = aways_next(a))
+    for (struct depend_remote *a = depend_remotes_first(s->depend_remotes); a; a = depend_remotes_next(a))
         changed(s, a);
 }

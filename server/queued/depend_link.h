@@ -8,15 +8,16 @@
  * A server that cannot be reached is tried again after 1, 2, 4 ... 60 seconds, for ever, and then everything is said
  * again. At most TRACKS_MAX calls of TRACK wait at one server; further aways take turns. An away with nothing left to say, to
  * which nobody is tied, goes. Loop thread only. */
-struct away_links;
-struct aways;
+struct depend_links;
+struct depend_remotes;
 struct depends;
 struct loop;
-struct peers;
+struct peer_servers;
 
 /* Binds the hooks of `a`. NULL: no memory. */
-struct away_links *away_links_create(struct loop *l, struct peers *p, struct aways *a, struct depends *d);
-void away_links_destroy(struct away_links *s); /* before names go */
-void away_links_start(struct away_links *s);   /* at start: for those that were restored */
+struct depend_links *depend_links_create(struct loop *l, struct peer_servers *p, struct depend_remotes *a,
+                                         struct depends *d);
+void depend_links_destroy(struct depend_links *s); /* before names go */
+void depend_links_start(struct depend_links *s);   /* at start: for those that were restored */
 
 #endif

@@ -37,19 +37,20 @@ void depend_list_append(struct depend_items *l, struct depend_item item)
 /* --- in ---------------------------------------------------------------------------------------------- */
 
 /* "7.other" is what it is called since it came here; "7.ours" too, where that went and came back. */
-static void follow_alias(const struct site *s, struct jobid *id)
+static void follow_alias(const struct server_ctx *s, struct jobid *id)
 {
     const struct job *j;
     struct jobid now;
 
-    if (site_is_named(s, id->server) && jobs_find(s->jobs, id->key))
+    if (server_ctx_is_named(s, id->server) && jobs_find(s->jobs, id->key))
         return;
-    j = site_find_job(s, id);
+    j = server_ctx_find_job(s, id);
     if (j && jobid_parse(j->obj.name, &now, NULL) == 0)
         *id = now;
 }
 
-static int read_item(const struct site *s, const struct depend *d, struct depend_item *out, struct err *e)
+static int read_item(const struct server_ctx *s, const struct depend *d, struct depend_item *out,
+                     struct err *e)
 {
     char text[PBS_MAXCLTJOBID + 1];
     struct jobid id;
@@ -64,7 +65,7 @@ static int read_item(const struct site *s, const struct depend *d, struct depend
     if (jobid_parse(text, &id, e) < 0)
         return err_set(e, PBSE_BADDEPEND, "Invalid Job Dependency: %s is no job id", text);
     follow_alias(s, &id);
-    if (!site_is_named(s, id.server))
+    if (!server_ctx_is_named(s, id.server))
         return err_set(e, PBSE_BADDEPEND,
                        "Invalid Job Dependency: %s is a job of another server: name it where it is, "
                        "or where it was submitted",
@@ -74,7 +75,7 @@ static int read_item(const struct site *s, const struct depend *d, struct depend
     return 0;
 }
 
-int depend_list_read(const struct site *s, const char *text, struct depend_items *out, struct err *e)
+int depend_list_read(const struct server_ctx *s, const char *text, struct depend_items *out, struct err *e)
 {
     struct depend *v = NULL;
     size_t n = 0;
@@ -98,7 +99,7 @@ int depend_list_read(const struct site *s, const char *text, struct depend_items
     return rc;
 }
 
-void depend_list_of(const struct site *s, const struct job *j, struct depend_items *out)
+void depend_list_of(const struct server_ctx *s, const struct job *j, struct depend_items *out)
 {
     struct err ignored;
 
@@ -147,7 +148,7 @@ void depend_list_drop(struct depend_items *l, struct depend_item *at)
 
 /* --- out ---------------------------------------------------------------------------------------------- */
 
-static void write_item(const struct site *s, const struct depend_item *item, struct strbuf *out)
+static void write_item(const struct server_ctx *s, const struct depend_item *item, struct strbuf *out)
 {
     char id[JOBID_TEXT_MAX];
 
@@ -157,7 +158,7 @@ static void write_item(const struct site *s, const struct depend_item *item, str
         strbuf_addf(out, ":%s@%s", jobid_format(id, item->key, item->array, s->name), s->name);
 }
 
-static void write_kind(const struct site *s, const struct depend_items *l, enum depend_kind k,
+static void write_kind(const struct server_ctx *s, const struct depend_items *l, enum depend_kind k,
                        struct strbuf *out)
 {
     bool first = true;
@@ -174,14 +175,14 @@ static void write_kind(const struct site *s, const struct depend_items *l, enum 
     }
 }
 
-int depend_list_write(const struct site *s, const struct depend_items *l, struct strbuf *out)
+int depend_list_write(const struct server_ctx *s, const struct depend_items *l, struct strbuf *out)
 {
     for (int k = 0; k < DEPEND_KIND_COUNT; k++)
         write_kind(s, l, (enum depend_kind)k, out);
     return strbuf_ok(out) ? 0 : -1;
 }
 
-void depend_list_store(struct site *s, struct job *j, const struct depend_items *l)
+void depend_list_store(struct server_ctx *s, struct job *j, const struct depend_items *l)
 {
     struct strbuf text;
     struct err e;

@@ -9,7 +9,7 @@
 #include "job.h"
 #include "type_depend.h"
 
-struct site;
+struct server_ctx;
 struct strbuf;
 
 enum { DEPEND_TEXT_MAX = 4 << 20 };
@@ -27,9 +27,9 @@ struct depend_items {
 };
 
 /* NULL or "" is no element. A job of another server that came here, or one that came back, is what it is called now. -1: PBSE_BADATVAL the grammar, PBSE_BADDEPEND a job of another server, PBSE_SYSTEM. */
-int depend_list_read(const struct site *s, const char *text, struct depend_items *out, struct err *e);
+int depend_list_read(const struct server_ctx *s, const char *text, struct depend_items *out, struct err *e);
 /* The same of a job's attribute; what cannot be read there is no element. */
-void depend_list_of(const struct site *s, const struct job *j, struct depend_items *out);
+void depend_list_of(const struct server_ctx *s, const struct job *j, struct depend_items *out);
 void depend_list_fini(struct depend_items *l);
 
 /* The same tie, seen from the other job: afterok and beforeok; runone and runone. */
@@ -44,8 +44,8 @@ void depend_list_drop(struct depend_items *l, struct depend_item *at);
 
 /* Write the elements to the job's attribute (none: unset), by kind; the job is touched. Jobs are named as PBS
  * shows them, "12.server@server". */
-int depend_list_write(const struct site *s, const struct depend_items *l,
+int depend_list_write(const struct server_ctx *s, const struct depend_items *l,
                       struct strbuf *out); /* -1: no memory */
-void depend_list_store(struct site *s, struct job *j, const struct depend_items *l);
+void depend_list_store(struct server_ctx *s, struct job *j, const struct depend_items *l);
 
 #endif

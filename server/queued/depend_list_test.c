@@ -14,7 +14,7 @@
 #include "server_ctx.h"
 
 struct world {
-    struct site site;
+    struct server_ctx ctx;
     struct clock *clock;
     struct job *job;
 };
@@ -26,9 +26,9 @@ static int setup(void **state)
 
     assert_non_null(w);
     w->clock = clock_create_driven(0);
-    assert_int_equal(site_create(&w->site, w->clock, "svr", &e), 0);
+    assert_int_equal(server_ctx_create(&w->ctx, w->clock, "svr", &e), 0);
     w->job = job_create((struct job_key){1, JOBID_NO_INDEX}, "1.svr");
-    assert_int_equal(jobs_add(w->site.jobs, w->job, &e), 0);
+    assert_int_equal(jobs_add(w->ctx.jobs, w->job, &e), 0);
     *state = w;
     return 0;
 }
@@ -37,7 +37,7 @@ static int teardown(void **state)
 {
     struct world *w = *state;
 
-    site_destroy(&w->site);
+    server_ctx_destroy(&w->ctx);
     clock_destroy(w->clock);
     free(w);
     return 0;
@@ -49,17 +49,17 @@ static void a_list_is_shown_by_kind_with_whole_names(void **state)
     struct depend_items l;
     struct err e;
 
-    assert_int_equal(depend_list_read(&w->site, "on:2,afterok:12:13.svr@svr,after:7[]", &l, &e), 0);
+    assert_int_equal(depend_list_read(&w->ctx, "on:2,afterok:12:13.svr@svr,after:7[]", &l, &e), 0);
     assert_int_equal(l.n, 4);
-    depend_list_store(&w->site, w->job, &l);
+    depend_list_store(&w->ctx, w->job, &l);
     assert_string_equal(attr_list_text(&w->job->obj.attrs, JOB_ATTR_depend),
                         "after:7[].svr@svr,afterok:12.svr@svr:13.svr@svr,on:2");
     depend_list_fini(&l);
-    depend_list_of(&w->site, w->job, &l); /* what was written is read again */
+    depend_list_of(&w->ctx, w->job, &l); /* what was written is read again */
     assert_int_equal(l.n, 4);
     while (l.n)
         depend_list_drop(&l, l.v);
-    depend_list_store(&w->site, w->job, &l);
+    depend_list_store(&w->ctx, w->job, &l);
     assert_null(attr_list_text(&w->job->obj.attrs, JOB_ATTR_depend));
     depend_list_fini(&l);
 }
@@ -108,7 +108,7 @@ static void what_is_wrong_is_said(void **state)
         struct depend_items l;
         struct err e;
 
-        assert_int_equal(depend_list_read(&w->site, rows[i].text, &l, &e), -1);
+        assert_int_equal(depend_list_read(&w->ctx, rows[i].text, &l, &e), -1);
         assert_int_equal(e.code, rows[i].code);
         assert_null(l.v);
     }

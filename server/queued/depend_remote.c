@@ -14,19 +14,19 @@
 #include "store.h"
 
 struct entry {
-    struct away away;  /* first: an entry is its away */
-    UT_hash_handle hh; /* by away.key.seq: a moved job is whole, its number says it */
+    struct depend_remote depend_remote; /* first: an entry is its away */
+    UT_hash_handle hh;                  /* by away.key.seq: a moved job is whole, its number says it */
 };
 
-struct aways {
+struct depend_remotes {
     struct commit *commit;
-    struct aways_hooks hooks;
+    struct depend_remotes_hooks hooks;
     struct entry *all;
 };
 
-struct aways *aways_create(struct commit *c)
+struct depend_remotes *depend_remotes_create(struct commit *c)
 {
-    struct aways *all = calloc(1, sizeof *all);
+    struct depend_remotes *all = calloc(1, sizeof *all);
 
     if (all)
         all->commit = c;
@@ -43,9 +43,9 @@ static void set_text(const char **field, const char *text)
     *field = now;
 }
 
-static void forget(struct aways *all, struct entry *x)
+static void forget(struct depend_remotes *all, struct entry *x)
 {
-    struct away *a = &x->away;
+    struct depend_remote *a = &x->depend_remote;
     const char **texts[] = {&a->name, &a->user, &a->server, &a->as, &a->depend, &a->home, &a->doomed};
 
     HASH_DEL(all->all, x);
@@ -54,7 +54,7 @@ static void forget(struct aways *all, struct entry *x)
     free(x);
 }
 
-void aways_destroy(struct aways *all)
+void depend_remotes_destroy(struct depend_remotes *all)
 {
     if (!all)
         return;
@@ -63,69 +63,69 @@ void aways_destroy(struct aways *all)
     free(all);
 }
 
-void aways_bind(struct aways *all, const struct aways_hooks *h)
+void depend_remotes_bind(struct depend_remotes *all, const struct depend_remotes_hooks *h)
 {
     all->hooks = *h;
 }
 
 /* --- the table */
 
-struct away *aways_find(const struct aways *all, struct job_key key)
+struct depend_remote *depend_remotes_find(const struct depend_remotes *all, struct job_key key)
 {
     struct entry *x = NULL;
 
     if (key.index == JOBID_NO_INDEX)
         HASH_FIND(hh, all->all, &key.seq, sizeof key.seq, x);
-    return x ? &x->away : NULL;
+    return x ? &x->depend_remote : NULL;
 }
 
-struct away *aways_first(const struct aways *all)
+struct depend_remote *depend_remotes_first(const struct depend_remotes *all)
 {
-    return all->all ? &all->all->away : NULL;
+    return all->all ? &all->all->depend_remote : NULL;
 }
 
-struct away *aways_next(const struct away *a)
+struct depend_remote *depend_remotes_next(const struct depend_remote *a)
 {
     const struct entry *x = (const struct entry *)(const void *)a;
     struct entry *next = x->hh.next;
 
-    return next ? &next->away : NULL;
+    return next ? &next->depend_remote : NULL;
 }
 
-static struct entry *insert(struct aways *all, const struct away *of)
+static struct entry *insert(struct depend_remotes *all, const struct depend_remote *of)
 {
     struct entry *x = calloc(1, sizeof *x);
 
     if (!x)
         abort();
-    x->away = (struct away){.key = of->key,
-                            .array = of->array,
-                            .from_elsewhere = of->from_elsewhere,
-                            .facts = of->facts,
-                            .known = of->known};
-    set_text(&x->away.name, of->name);
-    set_text(&x->away.user, of->user);
-    set_text(&x->away.server, of->server);
-    set_text(&x->away.as, of->as);
-    set_text(&x->away.depend, of->depend);
-    set_text(&x->away.home, of->home);
-    set_text(&x->away.doomed, of->doomed);
-    HASH_ADD(hh, all->all, away.key.seq, sizeof x->away.key.seq, x);
+    x->depend_remote = (struct depend_remote){.key = of->key,
+                                              .array = of->array,
+                                              .from_elsewhere = of->from_elsewhere,
+                                              .facts = of->facts,
+                                              .known = of->known};
+    set_text(&x->depend_remote.name, of->name);
+    set_text(&x->depend_remote.user, of->user);
+    set_text(&x->depend_remote.server, of->server);
+    set_text(&x->depend_remote.as, of->as);
+    set_text(&x->depend_remote.depend, of->depend);
+    set_text(&x->depend_remote.home, of->home);
+    set_text(&x->depend_remote.doomed, of->doomed);
+    HASH_ADD(hh, all->all, depend_remote.key.seq, sizeof x->depend_remote.key.seq, x);
     return x;
 }
 
-struct away *aways_add(struct aways *all, const struct away *of)
+struct depend_remote *depend_remotes_add(struct depend_remotes *all, const struct depend_remote *of)
 {
-    struct away *a = &insert(all, of)->away;
+    struct depend_remote *a = &insert(all, of)->depend_remote;
 
     a->unsaid = true;
-    away_store(all, a);
+    depend_remote_store(all, a);
     if (all->hooks.changed)
         all->hooks.changed(all->hooks.arg, a);
     return a;
 }
 
-void aways_remove(struct aways *all, struct away *a)
+void depend_remotes_remove(struct depend_remotes *all, struct depend_remote *a)
 {
     if (all->hooks.going)
         all->hooks.going(all->hooks.arg, a);
@@ -133,7 +133,8 @@ void aways_remove(struct aways *all, struct away *a)
     forget(all, (struct entry *)(void *)a);
 }
 
-void away_set(struct aways *all, struct away *a, const char **field, const char *text)
+void depend_remote_set(struct depend_remotes *all, struct depend_remote *a, const char **field,
+                       const char *text)
 {
     const char *now = text && *text ? text : NULL;
 
@@ -141,14 +142,14 @@ void away_set(struct aways *all, struct away *a, const char **field, const char 
         return;
     set_text(field, now);
     a->unsaid = true;
-    away_store(all, a);
+    depend_remote_store(all, a);
     if (all->hooks.changed)
         all->hooks.changed(all->hooks.arg, a);
 }
 
 /* --- rows */
 
-void away_store(struct aways *all, const struct away *a)
+void depend_remote_store(struct depend_remotes *all, const struct depend_remote *a)
 {
     json_t *o = json_pack("{s:I,s:b,s:b,s:s*,s:s*,s:s*,s:s*,s:s*,s:s*,s:i,s:b}", "seq",
                           (json_int_t)a->key.seq, "array", a->array, "from_elsewhere", a->from_elsewhere,
@@ -164,7 +165,7 @@ void away_store(struct aways *all, const struct away *a)
 }
 
 struct aways_taking {
-    struct aways *all;
+    struct depend_remotes *all;
     const struct restore_faults *faults;
 };
 
@@ -173,7 +174,7 @@ static int take(void *arg, const struct store_row *row, struct err *e)
     const struct aways_taking *t = arg;
     const char *name = store_row_text(row, 0), *hot = store_row_text(row, 1);
     json_t *o = json_loads(hot ? hot : "", 0, NULL);
-    struct away a = {.key = {.index = JOBID_NO_INDEX}, .name = name};
+    struct depend_remote a = {.key = {.index = JOBID_NO_INDEX}, .name = name};
     int array = 0, from_elsewhere = 0, facts = 0, known = 0;
     json_int_t seq = 0;
 
@@ -190,16 +191,17 @@ static int take(void *arg, const struct store_row *row, struct err *e)
         a.from_elsewhere = from_elsewhere != 0;
         a.facts = (unsigned)facts;
         a.known = known != 0;
-        insert(t->all, &a)->away.unsaid = true;
+        insert(t->all, &a)->depend_remote.unsaid = true;
     }
     json_decref(o);
     return 0;
 }
 
-int aways_restore(struct aways *all, struct store *from, const struct restore_faults *faults, struct err *e)
+int depend_remotes_restore(struct depend_remotes *all, struct store *from,
+                           const struct restore_faults *faults, struct err *e)
 {
     struct aways_taking t = {all, faults};
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     stmt_init(&q, STMT_OBJECT_ALL);
     stmt_text(&q, "away");

@@ -20,13 +20,13 @@
 
 struct restore_faults;
 
-struct away_line;
-struct aways;
+struct depend_remote_line;
+struct depend_remotes;
 struct commit;
 struct store;
 
 /* Written by depend_remote.c, but `facts`, `known`, and what says so. */
-struct away {
+struct depend_remote {
     struct job_key key;
     bool array;
     bool from_elsewhere; /* it came here from another server, which asks us in turn */
@@ -41,36 +41,38 @@ struct away {
     bool known;          /* the other server has answered for it */
     uint32_t search;     /* as in struct job */
 
-    struct away_line *line; /* depend_link.c, to the end */
-    struct away *line_prev, *line_next;
+    struct depend_remote_line *line; /* depend_link.c, to the end */
+    struct depend_remote *line_prev, *line_next;
     bool unsaid, saying, asked; /* something is to be said; REGIST_DEP, TRACK are under way */
     bool complained;            /* it was said that the other server does not know it */
 };
 
-struct aways *aways_create(struct commit *c); /* NULL: no memory */
-void aways_destroy(struct aways *all);
-int aways_restore(struct aways *all, struct store *from, const struct restore_faults *faults,
-                  struct err *e); /* at start */
+struct depend_remotes *depend_remotes_create(struct commit *c); /* NULL: no memory */
+void depend_remotes_destroy(struct depend_remotes *all);
+int depend_remotes_restore(struct depend_remotes *all, struct store *from,
+                           const struct restore_faults *faults, struct err *e); /* at start */
 
 /* ^ One is there, or is to be told something new; one goes. */
-struct aways_hooks {
+struct depend_remotes_hooks {
     void *arg;
-    void (*changed)(void *arg, struct away *a);
-    void (*going)(void *arg, struct away *a);
+    void (*changed)(void *arg, struct depend_remote *a);
+    void (*going)(void *arg, struct depend_remote *a);
 };
-void aways_bind(struct aways *all, const struct aways_hooks *h);
+void depend_remotes_bind(struct depend_remotes *all, const struct depend_remotes_hooks *h);
 
-struct away *aways_find(const struct aways *all, struct job_key key); /* borrow, or NULL */
-struct away *aways_first(const struct aways *all);
-struct away *aways_next(const struct away *a);
+struct depend_remote *depend_remotes_find(const struct depend_remotes *all,
+                                          struct job_key key); /* borrow, or NULL */
+struct depend_remote *depend_remotes_first(const struct depend_remotes *all);
+struct depend_remote *depend_remotes_next(const struct depend_remote *a);
 
 /* A new one; `of` gives key, array, from_elsewhere, and texts, which are copied. Without memory the process ends: a tie
  * that was promised cannot be lost. */
-struct away *aways_add(struct aways *all, const struct away *of);
-void aways_remove(struct aways *all, struct away *a);
+struct depend_remote *depend_remotes_add(struct depend_remotes *all, const struct depend_remote *of);
+void depend_remotes_remove(struct depend_remotes *all, struct depend_remote *a);
 
 /* Change a text of it (NULL or "": none), or store what was changed in it beside. The first is told to the other server. */
-void away_set(struct aways *all, struct away *a, const char **field, const char *text);
-void away_store(struct aways *all, const struct away *a);
+void depend_remote_set(struct depend_remotes *all, struct depend_remote *a, const char **field,
+                       const char *text);
+void depend_remote_store(struct depend_remotes *all, const struct depend_remote *a);
 
 #endif

@@ -22,7 +22,7 @@ static void add_facts(struct depends *d, struct job *j, unsigned facts)
     if ((old | facts) == old)
         return;
     attr_list_set_number(&j->obj.attrs, JOB_ATTR_tie_facts, old | facts, NULL);
-    jobs_touch(d->site->jobs, j, PART_ATTRS);
+    jobs_touch(d->ctx->jobs, j, PART_ATTRS);
     if (d->hooks.news)
         d->hooks.news(d->hooks.arg, j->key);
 }
@@ -33,22 +33,22 @@ static void set_home(struct depends *d, struct job *j, const char *list)
         attr_list_set_text(&j->obj.attrs, JOB_ATTR_depend_home, list, NULL);
     else
         attr_list_unset(&j->obj.attrs, JOB_ATTR_depend_home);
-    jobs_touch(d->site->jobs, j, PART_ATTRS);
+    jobs_touch(d->ctx->jobs, j, PART_ATTRS);
 }
 
 /* It is not to wait any more for what the other server says. */
-void depend_away_cut(struct depends *d, struct job *j)
+void depend_remote_news_cut(struct depends *d, struct job *j)
 {
     struct strbuf rest;
 
     if (!depend_home(j))
         return;
     strbuf_init(&rest, DEPEND_TEXT_MAX);
-    if (tie_list_cut(depend_home(j), &rest) < 0)
+    if (depend_fact_list_cut(depend_home(j), &rest) < 0)
         abort();
     set_home(d, j, strbuf_str(&rest));
     strbuf_fini(&rest);
-    add_facts(d, j, TIE_CUT);
+    add_facts(d, j, DEPEND_FACT_CUT);
 }
 
 /* The server that it came from asks how it ended, perhaps long after. */
@@ -57,7 +57,7 @@ static void note_end(struct depends *d, struct depend_end t)
     char facts[16];
 
     snprintf(facts, sizeof facts, "%u", depend_end_facts(t));
-    notes_put(d->notes, "end", depend_end_name(t), facts);
+    store_notes_put(d->store_notes, "end", depend_end_name(t), facts);
     if (d->hooks.news)
         d->hooks.news(d->hooks.arg, depend_end_item(t, DEPEND_AFTER).key);
 }
@@ -81,21 +81,21 @@ void depends_arrive(struct depends *d, struct job *j)
 
 void depends_left(struct depends *d, struct job *j, const char *server, const char *as)
 {
-    const struct away a = {.key = j->key,
-                           .array = j->array != NULL,
-                           .from_elsewhere = is_from_elsewhere(j),
-                           .name = j->obj.name,
-                           .user = j->user,
-                           .server = server,
-                           .as = as,
-                           .depend = attr_list_text(&j->obj.attrs, JOB_ATTR_depend),
-                           .home = depend_home(j),
-                           .doomed = attr_list_text(&j->obj.attrs, JOB_ATTR_doomed_by),
-                           .facts = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_tie_facts, 0),
-                           .known = true};
+    const struct depend_remote a = {.key = j->key,
+                                    .array = j->array != NULL,
+                                    .from_elsewhere = is_from_elsewhere(j),
+                                    .name = j->obj.name,
+                                    .user = j->user,
+                                    .server = server,
+                                    .as = as,
+                                    .depend = attr_list_text(&j->obj.attrs, JOB_ATTR_depend),
+                                    .home = depend_home(j),
+                                    .doomed = attr_list_text(&j->obj.attrs, JOB_ATTR_doomed_by),
+                                    .facts = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_tie_facts, 0),
+                                    .known = true};
 
     if (a.depend || a.home || a.doomed)
-        aways_add(d->aways, &a);
+        depend_remotes_add(d->depend_remotes, &a);
 }
 
 void depends_stayed(struct depends *d, struct job *j)
@@ -107,7 +107,7 @@ void depends_stayed(struct depends *d, struct job *j)
         return;
     snprintf(name, sizeof name, "%s", by);
     attr_list_unset(&j->obj.attrs, JOB_ATTR_doomed_by);
-    jobs_touch(d->site->jobs, j, PART_ATTRS);
+    jobs_touch(d->ctx->jobs, j, PART_ATTRS);
     depend_ties_doom(d, j, name);
 }
 
@@ -115,10 +115,10 @@ void depends_stayed(struct depends *d, struct job *j)
 static int read_name(const struct depends *d, const struct depend_peer_job *of, struct depend_item *out,
                      struct err *e)
 {
-    const char *name = *of->as ? of->as : notes_find(d->notes, "was", of->name);
+    const char *name = *of->as ? of->as : store_notes_find(d->store_notes, "was", of->name);
     struct jobid id;
 
-    if (!name || jobid_parse(name, &id, e) < 0 || !site_is_named(d->site, id.server) ||
+    if (!name || jobid_parse(name, &id, e) < 0 || !server_ctx_is_named(d->ctx, id.server) ||
         id.key.index != JOBID_NO_INDEX)
         return err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", name ? name : of->name);
     *out = (struct depend_item){.key = id.key, .array = id.form == JOBID_ARRAY};
@@ -129,9 +129,9 @@ static int read_name(const struct depends *d, const struct depend_peer_job *of, 
 static int find_theirs(struct depends *d, const struct depend_item *item, const char *name,
                        struct depend_end *t, struct err *e)
 {
-    *t =
-        notes_find(d->notes, "was", name) ? depend_ties_follow(d, item, true) : depend_end_find(d, item->key);
-    if ((t->job && is_from_elsewhere(t->job)) || t->away)
+    *t = store_notes_find(d->store_notes, "was", name) ? depend_ties_follow(d, item, true)
+                                                       : depend_end_find(d, item->key);
+    if ((t->job && is_from_elsewhere(t->job)) || t->depend_remote)
         return 0;
     return err_set(e, PBSE_UNKJOBID, "Unknown Job Id");
 }
@@ -140,7 +140,8 @@ static int find_theirs(struct depends *d, const struct depend_item *item, const 
 static bool find_end(const struct depends *d, const struct depend_item *item, unsigned *facts)
 {
     char id[JOBID_TEXT_MAX];
-    const char *note = notes_find(d->notes, "end", jobid_format(id, item->key, item->array, d->site->name));
+    const char *note =
+        store_notes_find(d->store_notes, "end", jobid_format(id, item->key, item->array, d->ctx->name));
 
     if (note)
         *facts = (unsigned)strtoul(note, NULL, 10);
@@ -161,23 +162,23 @@ static void take_list(struct depends *d, struct job *j, const char *list, bool i
     struct strbuf now;
 
     strbuf_init(&now, DEPEND_TEXT_MAX);
-    if (is_cut ? tie_list_cut(list, &now) < 0 : strbuf_add(&now, list) < 0)
+    if (is_cut ? depend_fact_list_cut(list, &now) < 0 : strbuf_add(&now, list) < 0)
         abort();
     if (strcmp(home ? home : "", strbuf_str(&now)) == 0) {
         strbuf_fini(&now);
         return;
     }
-    tie_list_released(depend_home(j), strbuf_str(&now), say_released, (void *)(uintptr_t)j->obj.name);
+    depend_fact_list_released(depend_home(j), strbuf_str(&now), say_released, (void *)(uintptr_t)j->obj.name);
     set_home(d, j, strbuf_str(&now));
     strbuf_fini(&now);
-    depend_list_of(d->site, j, &own);
+    depend_list_of(d->ctx, j, &own);
     depend_ties_hold(d, j, &own);
     depend_list_fini(&own);
 }
 
 static void told(struct depends *d, struct job *j, const char *list, const char *doomed)
 {
-    bool is_cut = (depend_facts_of(j) & TIE_CUT) != 0;
+    bool is_cut = (depend_facts_of(j) & DEPEND_FACT_CUT) != 0;
 
     take_list(d, j, list, is_cut);
     if (*doomed && !is_cut && job_is_waiting(j))
@@ -197,9 +198,9 @@ int depends_told(struct depends *d, const struct depend_peer_job *of, const char
         return find_end(d, &item, &facts) ? 0 : -1;
     if (t.job && !job_is_over(t.job)) {
         told(d, t.job, list, doomed);
-    } else if (t.away) {
-        away_set(d->aways, t.away, &t.away->home, list);
-        away_set(d->aways, t.away, &t.away->doomed, doomed);
+    } else if (t.depend_remote) {
+        depend_remote_set(d->depend_remotes, t.depend_remote, &t.depend_remote->home, list);
+        depend_remote_set(d->depend_remotes, t.depend_remote, &t.depend_remote->doomed, doomed);
     }
     return 0;
 }
@@ -221,9 +222,9 @@ int depends_facts(struct depends *d, const struct depend_peer_job *of, struct jo
 }
 
 /* It has been altered there: it waits for nothing of this server any more. */
-static void cut_away(struct depends *d, struct away *a)
+static void cut_away(struct depends *d, struct depend_remote *a)
 {
-    const struct depend_end t = {.away = a};
+    const struct depend_end t = {.depend_remote = a};
     struct depend_items l, rest = {0};
     struct strbuf home;
 
@@ -237,16 +238,16 @@ static void cut_away(struct depends *d, struct away *a)
     depend_list_fini(&l);
     depend_list_fini(&rest);
     strbuf_init(&home, DEPEND_TEXT_MAX);
-    if (tie_list_cut(a->home, &home) < 0)
+    if (depend_fact_list_cut(a->home, &home) < 0)
         abort();
-    away_set(d->aways, a, &a->home, strbuf_str(&home));
-    away_set(d->aways, a, &a->doomed, NULL);
+    depend_remote_set(d->depend_remotes, a, &a->home, strbuf_str(&home));
+    depend_remote_set(d->depend_remotes, a, &a->doomed, NULL);
     strbuf_fini(&home);
 }
 
-void depends_heard(struct depends *d, struct away *a, unsigned facts)
+void depends_heard(struct depends *d, struct depend_remote *a, unsigned facts)
 {
-    const struct depend_end t = {.away = a};
+    const struct depend_end t = {.depend_remote = a};
     unsigned news = facts & ~a->facts;
 
     if (a->known && !news)
@@ -254,31 +255,31 @@ void depends_heard(struct depends *d, struct away *a, unsigned facts)
     a->facts |= facts;
     a->known = true;
     a->complained = false;
-    away_store(d->aways, a);
-    if (news & TIE_CUT)
+    depend_remote_store(d->depend_remotes, a);
+    if (news & DEPEND_FACT_CUT)
         cut_away(d, a);
-    if (news & TIE_STARTED) {
-        away_set(d->aways, a, &a->doomed, NULL); /* an operator has run it all the same */
+    if (news & DEPEND_FACT_STARTED) {
+        depend_remote_set(d->depend_remotes, a, &a->doomed, NULL); /* an operator has run it all the same */
         depend_ties_started(d, t);
     }
-    if (news & TIE_OVER)
+    if (news & DEPEND_FACT_OVER)
         depend_ties_ended(d, t);
-    if (a->from_elsewhere && (news & TIE_OVER))
+    if (a->from_elsewhere && (news & DEPEND_FACT_OVER))
         note_end(d, t);
     else if (a->from_elsewhere && d->hooks.news)
         d->hooks.news(d->hooks.arg, a->key);
-    if (news & TIE_OVER)
-        aways_remove(d->aways, a);
+    if (news & DEPEND_FACT_OVER)
+        depend_remotes_remove(d->depend_remotes, a);
 }
 
 /* The other server knows no such job, and never did: who wants to wait for it is in the wrong. */
-static void refused(struct depends *d, struct away *a)
+static void refused(struct depends *d, struct depend_remote *a)
 {
-    const struct depend_end by = {.away = a};
+    const struct depend_end by = {.depend_remote = a};
     struct depend_items l;
 
     depend_end_list(d, by, &l);
-    a->facts |= TIE_OVER;
+    a->facts |= DEPEND_FACT_OVER;
     for (size_t i = 0; i < l.n; i++) {
         struct depend_end t = depend_end_find(d, l.v[i].key);
 
@@ -289,10 +290,10 @@ static void refused(struct depends *d, struct away *a)
         depend_ties_give_up(d, t, by, depend_mirror(l.v[i].kind));
     }
     depend_list_fini(&l);
-    aways_remove(d->aways, a);
+    depend_remotes_remove(d->depend_remotes, a);
 }
 
-void depends_unknown(struct depends *d, struct away *a)
+void depends_unknown(struct depends *d, struct depend_remote *a)
 {
     struct depend_items l;
 
@@ -303,7 +304,7 @@ void depends_unknown(struct depends *d, struct away *a)
     if (a->complained)
         return;
     a->complained = true;
-    depend_end_list(d, (struct depend_end){.away = a}, &l);
+    depend_end_list(d, (struct depend_end){.depend_remote = a}, &l);
     for (size_t i = 0; i < l.n; i++) {
         struct depend_end t = depend_end_find(d, l.v[i].key);
 
@@ -314,12 +315,12 @@ void depends_unknown(struct depends *d, struct away *a)
     depend_list_fini(&l);
 }
 
-void depend_away_tell(struct depends *d, struct job *j, enum job_state from, enum job_event ev)
+void depend_remote_news_tell(struct depends *d, struct job *j, enum job_state from, enum job_event ev)
 {
     if (!is_from_elsewhere(j) || from == JOB_FINISHED)
         return;
     if (job_is_over(j) && from != j->state)
         note_end(d, depend_end_of(j));
     else if (ev == EV_ARRAY_BEGUN || (j->state == JOB_RUNNING && from == JOB_STARTING))
-        add_facts(d, j, TIE_STARTED);
+        add_facts(d, j, DEPEND_FACT_STARTED);
 }

@@ -5,8 +5,8 @@
 #include "job_fsm.h"
 
 /* The job does not want to wait any more for what the list says that the other server keeps. */
-void depend_away_cut(struct depends *d, struct job *j);
+void depend_remote_news_cut(struct depends *d, struct job *j);
 /* Of every transition of a job. */
-void depend_away_tell(struct depends *d, struct job *j, enum job_state from, enum job_event ev);
+void depend_remote_news_tell(struct depends *d, struct job *j, enum job_state from, enum job_event ev);
 
 #endif

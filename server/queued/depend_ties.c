@@ -12,7 +12,7 @@
 
 static bool member_runs(const struct depends *d, const struct depend_item *item)
 {
-    const struct job *t = jobs_find(d->site->jobs, item->key);
+    const struct job *t = jobs_find(d->ctx->jobs, item->key);
 
     return t && job_is_placed(t);
 }
@@ -36,9 +36,9 @@ const char *depend_home(const struct job *j)
 
 void depend_ties_hold(struct depends *d, struct job *j, const struct depend_items *l)
 {
-    bool blocked = is_blocked(d, l) || tie_list_blocks(depend_home(j));
+    bool blocked = is_blocked(d, l) || depend_fact_list_blocks(depend_home(j));
 
-    hold_bits_change(d->site, d->fsm, j, blocked ? HOLD_DEPEND : 0, blocked ? 0 : HOLD_DEPEND);
+    hold_types_change(d->ctx, d->fsm, j, blocked ? HOLD_DEPEND : 0, blocked ? 0 : HOLD_DEPEND);
 }
 
 /* The list as it is now becomes that end's; a job's hold follows. */
@@ -47,14 +47,14 @@ void depend_ties_settle(struct depends *d, struct depend_end t, const struct dep
     struct strbuf text;
 
     if (t.job) {
-        depend_list_store(d->site, t.job, l);
+        depend_list_store(d->ctx, t.job, l);
         depend_ties_hold(d, t.job, l);
         return;
     }
     strbuf_init(&text, DEPEND_TEXT_MAX);
-    if (depend_list_write(d->site, l, &text) < 0)
+    if (depend_list_write(d->ctx, l, &text) < 0)
         abort(); /* as in depend_list_store */
-    away_set(d->aways, t.away, &t.away->depend, strbuf_str(&text));
+    depend_remote_set(d->depend_remotes, t.depend_remote, &t.depend_remote->depend, strbuf_str(&text));
     strbuf_fini(&text);
 }
 
@@ -100,12 +100,13 @@ struct depend_end depend_ties_follow(struct depends *d, const struct depend_item
     char name[JOBID_TEXT_MAX];
 
     if (server)
-        t.away = aways_add(d->aways,
-                           &(struct away){.key = item->key,
-                                          .array = item->array,
-                                          .from_elsewhere = from_elsewhere,
-                                          .name = jobid_format(name, item->key, item->array, d->site->name),
-                                          .server = server});
+        t.depend_remote = depend_remotes_add(
+            d->depend_remotes,
+            &(struct depend_remote){.key = item->key,
+                                    .array = item->array,
+                                    .from_elsewhere = from_elsewhere,
+                                    .name = jobid_format(name, item->key, item->array, d->ctx->name),
+                                    .server = server});
     return t;
 }
 
@@ -135,7 +136,7 @@ void depend_ties_doom(struct depends *d, struct job *j, const char *by)
 
     if (move_out_is_under_way(j)) {
         attr_list_set_text(&j->obj.attrs, JOB_ATTR_doomed_by, by, NULL);
-        jobs_touch(d->site->jobs, j, PART_ATTRS);
+        jobs_touch(d->ctx->jobs, j, PART_ATTRS);
         return;
     }
     snprintf(text, sizeof text, "Job deleted as result of dependency on job %s", by);
@@ -152,14 +153,14 @@ void depend_ties_give_up(struct depends *d, struct depend_end t, struct depend_e
     else if (t.job)
         depend_ties_doom(d, t.job, depend_end_name(by));
     else
-        away_set(d->aways, t.away, &t.away->doomed, depend_end_name(by));
+        depend_remote_set(d->depend_remotes, t.depend_remote, &t.depend_remote->doomed, depend_end_name(by));
 }
 
 /* A group's job that ran to its end was the one; if it was deleted, another may be. */
 static void end_group(struct depends *d, struct depend_end by, struct depend_end t)
 {
-    bool was_the_one =
-        by.job && by.job->exited && by.job->intent != INTENT_DELETE && (depend_end_facts(by) & TIE_STARTED);
+    bool was_the_one = by.job && by.job->exited && by.job->intent != INTENT_DELETE &&
+                       (depend_end_facts(by) & DEPEND_FACT_STARTED);
 
     if (was_the_one)
         depend_ties_give_up(d, t, by, DEPEND_RUNONE);
@@ -175,7 +176,7 @@ static void end_item(struct depends *d, struct depend_end by, struct depend_end 
         end_group(d, by, t);
     else if (depend_is_after(k))
         depend_ties_undo(d, t, by, there);
-    else if (depend_is_before(k) && tie_met(there, depend_end_facts(by)) == TIE_MET)
+    else if (depend_is_before(k) && depend_fact_met(there, depend_end_facts(by)) == DEPEND_FACT_MET)
         release(d, t, by, there);
     else if (depend_is_before(k))
         depend_ties_give_up(d, t, by, there);
@@ -214,7 +215,7 @@ void depend_ties_started(struct depends *d, struct depend_end by)
             release(d, t, by, DEPEND_AFTER);
     }
     if (rest.n < l.n && by.job)
-        depend_list_store(d->site, by.job, &rest);
+        depend_list_store(d->ctx, by.job, &rest);
     else if (rest.n < l.n)
         depend_ties_settle(d, by, &rest);
     depend_list_fini(&l);

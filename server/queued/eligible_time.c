@@ -15,27 +15,27 @@
 #include "subjob.h"
 #include "units.h"
 
-struct eligible {
-    struct site *site;
+struct eligible_time {
+    struct server_ctx *ctx;
 };
 
 static const char *const names[] = {"initial_time", "ineligible_time", "eligible_time", "run_time",
                                     "exiting"};
 
-static bool is_kept(const struct site *s)
+static bool is_kept(const struct server_ctx *s)
 {
     return attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false);
 }
 
-int eligible_check(const struct site *s, struct err *e)
+int eligible_time_check(const struct server_ctx *s, struct err *e)
 {
     return is_kept(s) ? 0
                       : err_set(e, PBSE_ETEERROR, "Cannot set attribute when eligible_time_enable is OFF");
 }
 
-void eligible_set(struct eligible *g, struct job *j, int kind)
+void eligible_time_set(struct eligible_time *g, struct job *j, int kind)
 {
-    int64_t now = site_now_s(g->site);
+    int64_t now = server_ctx_now_s(g->ctx);
     int64_t lasted = j->accrue_since_s ? now - j->accrue_since_s : 0;
     char total[UNITS_TEXT_MAX];
 
@@ -48,14 +48,14 @@ void eligible_set(struct eligible *g, struct job *j, int kind)
         names[kind], names[j->accrue_type], (long long)lasted, units_format_duration(total, j->eligible_s));
     j->accrue_type = kind;
     j->accrue_since_s = now;
-    jobs_touch(g->site->jobs, j, PART_HOT);
+    jobs_touch(g->ctx->jobs, j, PART_HOT);
 }
 
-void eligible_give(struct eligible *g, struct job *j, int64_t seconds)
+void eligible_time_give(struct eligible_time *g, struct job *j, int64_t seconds)
 {
     j->eligible_s = seconds;
-    j->accrue_since_s = site_now_s(g->site);
-    jobs_touch(g->site->jobs, j, PART_HOT);
+    j->accrue_since_s = server_ctx_now_s(g->ctx);
+    jobs_touch(g->ctx->jobs, j, PART_HOT);
 }
 
 /* What its state says. -1: nothing new, what a scheduler said holds on. */
@@ -84,7 +84,7 @@ static int kind_of(const struct job *j, enum job_state from)
 }
 
 /* A subjob has started or waits again: the array accrues while any of its subjobs waits. */
-static void follow_subjobs(struct eligible *g, struct job *array)
+static void follow_subjobs(struct eligible_time *g, struct job *array)
 {
     struct subjob_counts n = {0};
 
@@ -92,51 +92,51 @@ static void follow_subjobs(struct eligible *g, struct job *array)
         return;
     n.queued = array_map_count(array->array, ARRAY_QUEUED);
     if (n.queued == 0) /* only then: it is a walk over all that are jobs of their own */
-        subjob_count(g->site->jobs, array, &n);
-    eligible_set(g, array, n.queued > 0 ? 2 : 1);
+        subjob_count(g->ctx->jobs, array, &n);
+    eligible_time_set(g, array, n.queued > 0 ? 2 : 1);
 }
 
 static void listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
-    struct eligible *g = arg;
-    int kind = is_kept(g->site) ? kind_of(j, from) : -1;
+    struct eligible_time *g = arg;
+    int kind = is_kept(g->ctx) ? kind_of(j, from) : -1;
 
     (void)ev;
     if (kind >= 0)
-        eligible_set(g, j, kind);
+        eligible_time_set(g, j, kind);
     if (kind >= 0 && from != j->state && (from == JOB_QUEUED || j->state == JOB_QUEUED))
-        follow_subjobs(g, subjob_array(g->site->jobs, j));
+        follow_subjobs(g, subjob_array(g->ctx->jobs, j));
 }
 
-struct eligible *eligible_create(struct site *s, struct job_fsm *f)
+struct eligible_time *eligible_time_create(struct server_ctx *s, struct job_fsm *f)
 {
-    struct eligible *g = calloc(1, sizeof *g);
+    struct eligible_time *g = calloc(1, sizeof *g);
 
     if (!g)
         return NULL;
-    g->site = s;
+    g->ctx = s;
     job_fsm_listen(f, listen, g);
     return g;
 }
 
-void eligible_destroy(struct eligible *g)
+void eligible_time_destroy(struct eligible_time *g)
 {
     free(g);
 }
 
-void eligible_switched(struct eligible *g)
+void eligible_time_switched(struct eligible_time *g)
 {
-    bool kept = is_kept(g->site);
+    bool kept = is_kept(g->ctx);
 
-    for (struct job *j = jobs_first(g->site->jobs); j; j = jobs_next(j)) {
+    for (struct job *j = jobs_first(g->ctx->jobs); j; j = jobs_next(j)) {
         int kind = kind_of(j, JOB_HELD); /* as if it had come to its state just now */
 
         if (!kept)
-            j->eligible_s = job_eligible_s(j, site_now_s(g->site));
+            j->eligible_s = job_eligible_s(j, server_ctx_now_s(g->ctx));
         j->accrue_since_s = 0;
         if (kept && kind >= 0)
-            eligible_set(g, j, kind);
+            eligible_time_set(g, j, kind);
         else
-            jobs_touch(g->site->jobs, j, PART_HOT);
+            jobs_touch(g->ctx->jobs, j, PART_HOT);
     }
 }

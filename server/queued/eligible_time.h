@@ -13,20 +13,21 @@
 #include "err.h"
 #include "job.h"
 
-struct eligible;
+struct eligible_time;
 struct job_fsm;
-struct site;
+struct server_ctx;
 
-struct eligible *eligible_create(struct site *s, struct job_fsm *f); /* listens; NULL: no memory */
-void eligible_destroy(struct eligible *g);
+struct eligible_time *eligible_time_create(struct server_ctx *s,
+                                           struct job_fsm *f); /* listens; NULL: no memory */
+void eligible_time_destroy(struct eligible_time *g);
 
 /* A scheduler, or the manager through it, says what kind of time passes (0 to 4). -1: PBSE_ETEERROR it is not kept. */
-int eligible_check(const struct site *s, struct err *e);
-void eligible_set(struct eligible *g, struct job *j, int kind);
+int eligible_time_check(const struct server_ctx *s, struct err *e);
+void eligible_time_set(struct eligible_time *g, struct job *j, int kind);
 /* An operator gives the job so much of it. */
-void eligible_give(struct eligible *g, struct job *j, int64_t seconds);
+void eligible_time_give(struct eligible_time *g, struct job *j, int64_t seconds);
 
 /* eligible_time_enable was set or unset: begin from now. */
-void eligible_switched(struct eligible *g);
+void eligible_time_switched(struct eligible_time *g);
 
 #endif

@@ -11,9 +11,9 @@
 
 static const char held[] = "Job held by ";
 
-static void say(const struct site *s, struct job *j, const char *who)
+static void say(const struct server_ctx *s, struct job *j, const char *who)
 {
-    time_t now = (time_t)site_now_s(s);
+    time_t now = (time_t)server_ctx_now_s(s);
     struct strbuf text;
     char when[32];
 
@@ -31,7 +31,7 @@ static bool is_said(const struct job *j)
     return text && strncmp(text, held, sizeof held - 1) == 0;
 }
 
-void hold_comment(struct site *s, struct job *j, const char *who, bool set)
+void hold_comment(struct server_ctx *s, struct job *j, const char *who, bool set)
 {
     bool is_held = j->hold & ~(unsigned)(HOLD_DEPEND | HOLD_ARRAY); /* by somebody */
 

@@ -4,10 +4,10 @@
 #include <stdbool.h>
 
 struct job;
-struct site;
+struct server_ctx;
 
 /* Holds were set (or released) by `who`, "anna" or "anna@host". What a scheduler says of the job comes later; nothing
  * is said of one that has its vnodes. */
-void hold_comment(struct site *s, struct job *j, const char *who, bool set);
+void hold_comment(struct server_ctx *s, struct job *j, const char *who, bool set);
 
 #endif

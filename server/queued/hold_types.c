@@ -5,7 +5,7 @@
 #include "pbs_error.h"
 #include "server_ctx.h"
 
-int hold_bits_may(unsigned bits, enum level level, struct err *e)
+int hold_types_may(unsigned bits, enum level level, struct err *e)
 {
     if ((bits & (HOLD_SYSTEM | HOLD_BAD_PASSWORD)) && level < LEVEL_MANAGER)
         return err_set(e, PBSE_PERM, "Unauthorized Request : a system hold is a manager's");
@@ -14,7 +14,7 @@ int hold_bits_may(unsigned bits, enum level level, struct err *e)
     return 0;
 }
 
-void hold_bits_change(struct site *s, struct job_fsm *f, struct job *j, unsigned set, unsigned clear)
+void hold_types_change(struct server_ctx *s, struct job_fsm *f, struct job *j, unsigned set, unsigned clear)
 {
     unsigned now = (j->hold & ~clear) | set;
 
@@ -25,7 +25,7 @@ void hold_bits_change(struct site *s, struct job_fsm *f, struct job *j, unsigned
     attr_list_set_number(&j->obj.attrs, JOB_ATTR_Hold_Types, now & ~(unsigned)(HOLD_DEPEND | HOLD_ARRAY),
                          NULL);
     if (!now)
-        j->etime_s = site_now_s(s);
+        j->etime_s = server_ctx_now_s(s);
     jobs_touch(s->jobs, j, PART_HOT | PART_ATTRS);
     if (j->state != JOB_ARRIVING)
         job_fsm_post(f, j, EV_REVIEW);

@@ -6,12 +6,12 @@
 #include "level.h"
 
 struct job_fsm;
-struct site;
+struct server_ctx;
 
 /* May this level set or release these bits? PBSE_PERM: u owner and above, o operator, s and p manager. */
-int hold_bits_may(unsigned bits, enum level level, struct err *e);
+int hold_types_may(unsigned bits, enum level level, struct err *e);
 
 /* Set and clear; the job is reviewed where that changes anything (one that arrives will be by itself). */
-void hold_bits_change(struct site *s, struct job_fsm *f, struct job *j, unsigned set, unsigned clear);
+void hold_types_change(struct server_ctx *s, struct job_fsm *f, struct job *j, unsigned set, unsigned clear);
 
 #endif

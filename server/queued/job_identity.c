@@ -15,15 +15,15 @@
 #include "pbs_ifl.h"
 #include "server_ctx.h"
 
-const char *identity_name(const char *user_list, const char *owner, char buf[IDENTITY_NAME_MAX])
+const char *job_identity_name(const char *user_list, const char *owner, char buf[JOB_IDENTITY_NAME_MAX])
 {
     if (!user_list || !*user_list)
         return owner;
-    snprintf(buf, IDENTITY_NAME_MAX, "%.*s", (int)strcspn(user_list, "@,"), user_list);
+    snprintf(buf, JOB_IDENTITY_NAME_MAX, "%.*s", (int)strcspn(user_list, "@,"), user_list);
     return buf;
 }
 
-int identity_unknown(const char *user, const struct err *why, struct err *e)
+int job_identity_unknown(const char *user, const struct err *why, struct err *e)
 {
     if (why && why->code != ENOENT)
         return err_set(e, PBSE_TRYAGAIN, "user %s cannot be looked up (%s): try again later", user,
@@ -32,7 +32,7 @@ int identity_unknown(const char *user, const struct err *why, struct err *e)
 }
 
 /* Root may run jobs as anybody. */
-static int check_user(const struct site *s, const struct job *j, const struct client *c,
+static int check_user(const struct server_ctx *s, const struct job *j, const struct client *c,
                       const struct names_user *u, struct err *e)
 {
     const char *roots = attr_list_text(&s->server->obj.attrs, SERVER_ATTR_acl_roots);
@@ -71,8 +71,8 @@ static int find_group(const struct job *j, const struct names_user *u, const cha
     return err_set(e, PBSE_BADGRP, "Bad GID for job execution: %s is not in group %s", u->name, name);
 }
 
-int identity_set(const struct site *s, struct job *j, const struct client *c, const struct names_user *u,
-                 struct err *e)
+int job_identity_set(const struct server_ctx *s, struct job *j, const struct client *c,
+                     const struct names_user *u, struct err *e)
 {
     const char *group;
 

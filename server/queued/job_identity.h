@@ -9,20 +9,20 @@
 
 struct client;
 struct names_user;
-struct site;
+struct server_ctx;
 
-enum { IDENTITY_NAME_MAX = 257 };
+enum { JOB_IDENTITY_NAME_MAX = 257 };
 
 /* The user that a User_List names for this server, or `owner` where it names nobody (NULL or ""). */
-const char *identity_name(const char *user_list, const char *owner, char buf[IDENTITY_NAME_MAX]);
+const char *job_identity_name(const char *user_list, const char *owner, char buf[JOB_IDENTITY_NAME_MAX]);
 
 /* Why a job cannot run as `user`, for whom a look-up gave no user and `why` (names.h). Set `e` and return -1: PBSE_BADUSER there is no
  * such user; PBSE_TRYAGAIN it could not be asked. */
-int identity_unknown(const char *user, const struct err *why, struct err *e);
+int job_identity_unknown(const char *user, const struct err *why, struct err *e);
 
 /* May this job, asked for by this client, run as `u` and in the group its group_list names? Sets euser and
  * egroup. -1, nothing changed: PBSE_BADUSER, PBSE_BADGRP. */
-int identity_set(const struct site *s, struct job *j, const struct client *c, const struct names_user *u,
-                 struct err *e);
+int job_identity_set(const struct server_ctx *s, struct job *j, const struct client *c,
+                     const struct names_user *u, struct err *e);
 
 #endif

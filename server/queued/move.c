@@ -14,7 +14,7 @@
 #include "server_ctx.h"
 #include "limit_counts.h"
 
-static int admit(struct site *s, struct job *j, const struct move_ask *ask, struct err *e)
+static int admit(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e)
 {
     struct admit_ask admit = {.job = j,
                               .owner = j->owner,
@@ -27,7 +27,7 @@ static int admit(struct site *s, struct job *j, const struct move_ask *ask, stru
 }
 
 /* What the job would be in the new queue. On success `attrs` is the caller's. */
-static int prepare(struct site *s, struct job *j, const struct move_ask *ask, struct attr_list *attrs,
+static int prepare(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct attr_list *attrs,
                    struct err *e)
 {
     struct attr_list now = j->obj.attrs;
@@ -52,7 +52,7 @@ static int prepare(struct site *s, struct job *j, const struct move_ask *ask, st
     return rc;
 }
 
-int move_check(struct site *s, struct job *j, const struct move_ask *ask, struct err *e)
+int move_check(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e)
 {
     struct attr_list attrs;
 
@@ -62,7 +62,7 @@ int move_check(struct site *s, struct job *j, const struct move_ask *ask, struct
     return 0;
 }
 
-int move_job(struct site *s, struct job *j, const struct move_ask *ask, struct err *e)
+int move_job(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e)
 {
     struct attr_list attrs;
     int64_t hops = attr_list_number(&j->obj.attrs, JOB_ATTR_hop_count, 0) + 1;
@@ -76,9 +76,9 @@ int move_job(struct site *s, struct job *j, const struct move_ask *ask, struct e
     attr_list_set_number(&j->obj.attrs, JOB_ATTR_hop_count, hops, NULL);
     jobs_leave_queue(s->jobs, j);
     j->queue_rank = 0;
-    j->qtime_s = site_now_s(s);
+    j->qtime_s = server_ctx_now_s(s);
     jobs_enter_queue(s->jobs, j, ask->to);
-    tally_review(s->tally, j);
+    limit_counts_review(s->limit_counts, j);
     jobs_touch(s->jobs, j, PART_HOT | PART_ATTRS);
     if (j->array)
         arrays_moved(s, j);

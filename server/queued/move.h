@@ -8,7 +8,7 @@
 #include "job.h"
 #include "queue.h"
 
-struct site;
+struct server_ctx;
 
 struct move_ask {
     struct queue *to;
@@ -18,9 +18,9 @@ struct move_ask {
 
 /* May it? Changes nothing. -1: PBSE_BADSTATE it does not wait, PBSE_NEEDQUET the queue has no type, and what
  * defaults_complete and admit_check say. */
-int move_check(struct site *s, struct job *j, const struct move_ask *ask, struct err *e);
+int move_check(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e);
 
 /* Do it. 0, or -1 with nothing changed, as move_check. The job is at the end of the new queue. */
-int move_job(struct site *s, struct job *j, const struct move_ask *ask, struct err *e);
+int move_job(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e);
 
 #endif

@@ -73,7 +73,7 @@ static void drop_defaults(struct attr_list *l)
     }
 }
 
-static int walk(const struct site *s, const struct job *j, struct filling *f)
+static int walk(const struct server_ctx *s, const struct job *j, struct filling *f)
 {
     const struct attr_reader reader = {.level = LEVEL_SERVER, .show_hidden = true};
     struct attr_select all;
@@ -101,8 +101,8 @@ static int add_ties(struct filling *f, const struct job *j)
     int rc;
 
     strbuf_init(&b, VALUES_MAX);
-    rc = tie_list_join(attr_list_text(&j->obj.attrs, JOB_ATTR_depend),
-                       attr_list_text(&j->obj.attrs, JOB_ATTR_depend_home), &b);
+    rc = depend_fact_list_join(attr_list_text(&j->obj.attrs, JOB_ATTR_depend),
+                               attr_list_text(&j->obj.attrs, JOB_ATTR_depend_home), &b);
     if (rc == 0 && b.len > 0)
         rc = add(f, attr_def_get(OF_JOB, JOB_ATTR_depend)->name, NULL, strbuf_str(&b));
     strbuf_fini(&b);
@@ -125,7 +125,7 @@ static int add_remaining(struct filling *f, const struct job *j)
     return rc;
 }
 
-void carried_free(wire_attrops *list)
+void move_attrs_free(wire_attrops *list)
 {
     for (u_int i = 0; i < list->wire_attrops_len; i++)
         free(list->wire_attrops_val[i].value);
@@ -133,7 +133,7 @@ void carried_free(wire_attrops *list)
     *list = (wire_attrops){0};
 }
 
-int carried_fill(const struct site *s, const struct job *j, wire_attrops *out, struct err *e)
+int move_attrs_fill(const struct server_ctx *s, const struct job *j, wire_attrops *out, struct err *e)
 {
     struct filling f = {0};
     int rc = walk(s, j, &f) < 0 || add_ties(&f, j) < 0 ? -1 : add_remaining(&f, j);
@@ -141,7 +141,7 @@ int carried_fill(const struct site *s, const struct job *j, wire_attrops *out, s
     *out = (wire_attrops){f.n, f.list};
     if (rc == 0)
         return 0;
-    carried_free(out);
+    move_attrs_free(out);
     if (f.too_many)
         return err_set(
             e, PBSE_NOSUP,
@@ -151,12 +151,12 @@ int carried_fill(const struct site *s, const struct job *j, wire_attrops *out, s
     return err_set(e, PBSE_SYSTEM, "no memory for the attributes of %s", j->obj.name);
 }
 
-int carried_check(const struct site *s, const struct job *j, struct err *e)
+int move_attrs_check(const struct server_ctx *s, const struct job *j, struct err *e)
 {
     wire_attrops list;
 
-    if (carried_fill(s, j, &list, e) < 0)
+    if (move_attrs_fill(s, j, &list, e) < 0)
         return -1;
-    carried_free(&list);
+    move_attrs_free(&list);
     return 0;
 }

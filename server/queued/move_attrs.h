@@ -8,12 +8,13 @@
 #include "err.h"
 #include "job.h"
 
-struct site;
+struct server_ctx;
 
 /* Names and resources are borrowed from the definitions, values are heap. -1, PBSE_SYSTEM: no memory; PBSE_NOSUP: more than can travel;
  * nothing to free. */
-int carried_fill(const struct site *s, const struct job *j, wire_attrops *out, struct err *e);
-int carried_check(const struct site *s, const struct job *j, struct err *e); /* would that go well? */
-void carried_free(wire_attrops *list);
+int move_attrs_fill(const struct server_ctx *s, const struct job *j, wire_attrops *out, struct err *e);
+int move_attrs_check(const struct server_ctx *s, const struct job *j,
+                     struct err *e); /* would that go well? */
+void move_attrs_free(wire_attrops *list);
 
 #endif

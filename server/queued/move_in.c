@@ -19,7 +19,7 @@ enum { TOKEN_TEXT = 2 * IFL_TOKEN_SIZE + 1 };
 
 static const char origin_is[] = "origin=";
 
-int arrival_check(const struct site *s, const ifl_arrive_args *a, struct err *e)
+int move_in_check(const struct server_ctx *s, const ifl_arrive_args *a, struct err *e)
 {
     if (!strchr(a->owner, '@') || *a->owner == '@')
         return err_set(e, PBSE_IVALREQ, "Invalid request: \"%s\" is no owner (user@host)", a->owner);
@@ -28,17 +28,17 @@ int arrival_check(const struct site *s, const ifl_arrive_args *a, struct err *e)
             e, PBSE_BADUSER,
             "Bad UID for job execution: %s is not known here by the same name (flatuid is not set)",
             a->owner);
-    if (a->hops > ARRIVAL_HOPS_MAX)
+    if (a->hops > MOVE_IN_HOPS_MAX)
         return err_set(e, PBSE_HOPCOUNT, "Job routing over too many hops");
     if (admit_check_open(s, LEVEL_USER, e) < 0)
         return -1;
     return admit_check_server(s, a->owner, strchr(a->owner, '@') + 1, e);
 }
 
-struct client *arrival_owner(const struct site *s, struct request *r, const ifl_arrive_args *a)
+struct client *move_in_owner(const struct server_ctx *s, struct request *r, const ifl_arrive_args *a)
 {
     size_t n = strcspn(a->owner, "@");
-    char user[IDENTITY_NAME_MAX];
+    char user[JOB_IDENTITY_NAME_MAX];
     struct client *c;
 
     snprintf(user, sizeof user, "%.*s", (int)n, a->owner);
@@ -63,55 +63,55 @@ static bool is_of(const struct job *j, const ifl_arrive_args *a)
     return j && strncmp(j->user, a->owner, n) == 0 && !j->user[n];
 }
 
-const char *arrival_find(const struct site *s, struct notes *n, const ifl_arrive_args *a)
+const char *move_in_find(const struct server_ctx *s, struct store_notes *n, const ifl_arrive_args *a)
 {
     const struct job *j = jobs_find_token(s->jobs, (const unsigned char *)a->job.token);
     char token[TOKEN_TEXT];
 
-    return is_of(j, a) ? j->obj.name : notes_find(n, "token", token_text(a->job.token, token));
+    return is_of(j, a) ? j->obj.name : store_notes_find(n, "token", token_text(a->job.token, token));
 }
 
 /* What the server that sends it says; of one that says nothing it is the name there. */
-static void read_origin(const ifl_arrive_args *a, char out[static ARRIVAL_ORIGIN_MAX])
+static void read_origin(const ifl_arrive_args *a, char out[static MOVE_IN_ORIGIN_MAX])
 {
     size_t n = a->ext.wire_ext_len, skip = sizeof origin_is - 1;
     const char *text = a->ext.wire_ext_val;
 
-    if (n > skip && n - skip < ARRIVAL_ORIGIN_MAX && memcmp(text, origin_is, skip) == 0)
-        snprintf(out, ARRIVAL_ORIGIN_MAX, "%.*s", (int)(n - skip), text + skip);
+    if (n > skip && n - skip < MOVE_IN_ORIGIN_MAX && memcmp(text, origin_is, skip) == 0)
+        snprintf(out, MOVE_IN_ORIGIN_MAX, "%.*s", (int)(n - skip), text + skip);
     else
-        snprintf(out, ARRIVAL_ORIGIN_MAX, "%s", a->from);
+        snprintf(out, MOVE_IN_ORIGIN_MAX, "%s", a->from);
 }
 
 /* It was made here, and had gone from here. */
-static void come_home(struct notes *n, struct commit *c, const char *origin, const struct jobid *id)
+static void come_home(struct store_notes *n, struct commit *c, const char *origin, const struct jobid *id)
 {
-    if (!notes_find(n, "gone", origin))
+    if (!store_notes_find(n, "gone", origin))
         return;
-    notes_drop(n, "gone", origin);
+    store_notes_drop(n, "gone", origin);
     commit_remove_history(c, id->key);
 }
 
-void arrival_note(const struct site *s, struct notes *n, struct commit *c, const ifl_arrive_args *a,
-                  struct job *j)
+void move_in_note(const struct server_ctx *s, struct store_notes *n, struct commit *c,
+                  const ifl_arrive_args *a, struct job *j)
 {
-    char token[TOKEN_TEXT], origin[ARRIVAL_ORIGIN_MAX];
+    char token[TOKEN_TEXT], origin[MOVE_IN_ORIGIN_MAX];
     struct jobid id;
 
-    notes_put(n, "token", token_text(a->job.token, token), j->obj.name);
-    notes_put(n, "was", a->from, j->obj.name);
+    store_notes_put(n, "token", token_text(a->job.token, token), j->obj.name);
+    store_notes_put(n, "was", a->from, j->obj.name);
     read_origin(a, origin);
     if (strcmp(origin, a->from) != 0)
-        notes_put(n, "was", origin, j->obj.name);
+        store_notes_put(n, "was", origin, j->obj.name);
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_origin, origin, NULL);
-    if (jobid_parse(origin, &id, NULL) == 0 && *id.server && site_is_named(s, id.server))
+    if (jobid_parse(origin, &id, NULL) == 0 && *id.server && server_ctx_is_named(s, id.server))
         come_home(n, c, origin, &id);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "was job %s of another server", a->from);
 }
 
-void arrival_origin(const struct job *j, char out[static ARRIVAL_ORIGIN_MAX])
+void move_in_origin(const struct job *j, char out[static MOVE_IN_ORIGIN_MAX])
 {
     const char *origin = attr_list_text(&j->obj.attrs, JOB_ATTR_origin);
 
-    snprintf(out, ARRIVAL_ORIGIN_MAX, "%s%s", origin_is, origin ? origin : j->obj.name);
+    snprintf(out, MOVE_IN_ORIGIN_MAX, "%s%s", origin_is, origin ? origin : j->obj.name);
 }

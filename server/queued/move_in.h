@@ -15,27 +15,27 @@
 
 struct client;
 struct commit;
-struct notes;
+struct store_notes;
 struct request;
-struct site;
+struct server_ctx;
 
-enum { ARRIVAL_HOPS_MAX = 10, ARRIVAL_ORIGIN_MAX = 512 };
+enum { MOVE_IN_HOPS_MAX = 10, MOVE_IN_ORIGIN_MAX = 512 };
 
 /* May it come at all? Its owner's name counts only where the site says that names mean the same people. -1:
  * PBSE_IVALREQ, PBSE_BADUSER, PBSE_HOPCOUNT, and what admit_check_open and admit_check_server say. */
-int arrival_check(const struct site *s, const ifl_arrive_args *a, struct err *e);
+int move_in_check(const struct server_ctx *s, const ifl_arrive_args *a, struct err *e);
 
 /* Its owner as one who asks here, with a reference; NULL: no memory. */
-struct client *arrival_owner(const struct site *s, struct request *r, const ifl_arrive_args *a);
+struct client *move_in_owner(const struct server_ctx *s, struct request *r, const ifl_arrive_args *a);
 
 /* The identifier under which this very move has come before, or NULL; borrowed. */
-const char *arrival_find(const struct site *s, struct notes *n, const ifl_arrive_args *a);
+const char *move_in_find(const struct server_ctx *s, struct store_notes *n, const ifl_arrive_args *a);
 
 /* It is here, as `j`. With the same batch as the job. */
-void arrival_note(const struct site *s, struct notes *n, struct commit *c, const ifl_arrive_args *a,
-                  struct job *j);
+void move_in_note(const struct server_ctx *s, struct store_notes *n, struct commit *c,
+                  const ifl_arrive_args *a, struct job *j);
 
 /* What its first server calls it: written for ARRIVE, as "origin=ID". */
-void arrival_origin(const struct job *j, char out[static ARRIVAL_ORIGIN_MAX]);
+void move_in_origin(const struct job *j, char out[static MOVE_IN_ORIGIN_MAX]);
 
 #endif

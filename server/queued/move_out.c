@@ -38,7 +38,7 @@ struct parting {
     struct job_key key;
     unsigned char token[JOB_TOKEN_SIZE];
     struct destination to;
-    struct peer *peer;
+    struct peer_server *peer_server;
     struct rpc_conn *conn; /* while the peer is ready */
     struct loop_timer *timer;
     int64_t retry_ms;
@@ -63,15 +63,15 @@ bool move_out_is_under_way(const struct job *j)
 
 static struct job *job_of(const struct parting *x)
 {
-    return jobs_find(x->m->p.site->jobs, x->key);
+    return jobs_find(x->m->p.ctx->jobs, x->key);
 }
 
 /* --- the end of a parting */
 
 static void parting_free(struct parting *x)
 {
-    peer_destroy(x->peer);
-    x->peer = NULL;
+    peer_server_destroy(x->peer_server);
+    x->peer_server = NULL;
     loop_timer_destroy(x->timer);
     x->timer = NULL;
     x->gone = true;
@@ -86,9 +86,9 @@ static void parting_free(struct parting *x)
 }
 
 /* It is shown, and counted, as in transit meanwhile. */
-static void moving_changed(const struct site *s, struct job *j)
+static void moving_changed(const struct server_ctx *s, struct job *j)
 {
-    tally_review(s->tally, j);
+    limit_counts_review(s->limit_counts, j);
     jobs_touch(s->jobs, j, PART_ATTRS);
 }
 
@@ -101,7 +101,7 @@ static void stays(struct parting *x, const struct err *why)
 
     if (j) {
         attr_list_unset(&j->obj.attrs, JOB_ATTR_moving_to);
-        moving_changed(p->site, j);
+        moving_changed(p->ctx, j);
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "not moved to %s@%s: %s (%d)", x->to.queue, x->to.server,
                   why->text, why->code);
     }
@@ -153,7 +153,7 @@ static void moved(struct parting *x, const char *as)
         *f = (struct farewell){job_ref(j), x->fn, x->arg};
     snprintf(to, sizeof to, "%s@%s", x->to.queue, x->to.server);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Moved to destination: \"%s\", as %s", to, as);
-    notes_put(p->notes, "gone", j->obj.name, x->to.server);
+    store_notes_put(p->store_notes, "gone", j->obj.name, x->to.server);
     p->left(p->arg, j, to, as);
     attr_list_unset(&j->obj.attrs, JOB_ATTR_moving_to);
     attr_list_unset(&j->obj.attrs, JOB_ATTR_block); /* who waits is told of its end there */
@@ -173,7 +173,7 @@ static void failed(struct parting *x, const struct err *why)
 {
     struct err e;
 
-    peer_hang_up(x->peer);
+    peer_server_hang_up(x->peer_server);
     if (!x->said) {
         err_set(&e, PBSE_SYSTEM, "server %s cannot be asked: %s", x->to.server, why->text);
         stays(x, &e);
@@ -210,7 +210,7 @@ static void answered(void *arg, const struct rpc_outcome *o)
 
 static int send_arrive(struct parting *x, const struct job *j, const wire_attrops *attrs, struct err *e)
 {
-    char nothing[1] = "", origin[ARRIVAL_ORIGIN_MAX];
+    char nothing[1] = "", origin[MOVE_IN_ORIGIN_MAX];
     ifl_arrive_args a = {
         .job = {.destination = x->to.queue, .attrs = *attrs, .script_length = x->n_script, .extend = nothing},
         .from = (char *)(uintptr_t)j->obj.name,
@@ -222,7 +222,7 @@ static int send_arrive(struct parting *x, const struct job *j, const wire_attrop
                                        .xres = (xdrproc_t)xdr_ifl_submit_result,
                                        .res_size = sizeof(ifl_submit_result)};
 
-    arrival_origin(j, origin);
+    move_in_origin(j, origin);
     a.ext = (wire_ext){(u_int)strlen(origin), origin};
     memcpy(a.job.token, x->token, sizeof a.job.token);
     if (x->n_script <= IFL_SCRIPT_INLINE) {
@@ -249,10 +249,10 @@ static void on_ready(void *arg, struct rpc_conn *c)
         return;
     }
     x->conn = c;
-    rc = carried_fill(x->m->p.site, j, &attrs, &e);
+    rc = move_attrs_fill(x->m->p.ctx, j, &attrs, &e);
     if (rc == 0) {
         rc = send_arrive(x, j, &attrs, &e);
-        carried_free(&attrs);
+        move_attrs_free(&attrs);
     }
     if (rc < 0)
         failed(x, &e);
@@ -265,7 +265,7 @@ static void on_failed(void *arg, const struct err *why)
     failed(arg, why);
 }
 
-static const struct peer_events peer_events = {.ready = on_ready, .failed = on_failed};
+static const struct peer_server_events peer_events = {.ready = on_ready, .failed = on_failed};
 
 /* --- the script */
 
@@ -297,19 +297,19 @@ static void on_script(void *arg, const void *bytes, size_t n, const struct err *
         err_set(&e, PBSE_SYSTEM, "the script of %s cannot be read as a whole", j->obj.name);
         failed(x, &e);
     } else {
-        peer_dial(x->peer);
+        peer_server_dial(x->peer_server);
     }
 }
 
 static void load_script(struct parting *x, const struct job *j)
 {
     size_t n = 0;
-    const void *at_hand = scripts_find(x->m->p.scripts, x->key, &n);
+    const void *at_hand = script_cache_find(x->m->p.script_cache, x->key, &n);
     struct err e;
 
     if (j->script_bytes && !at_hand) {
         x->asking = true;
-        if (reader_script(x->m->p.reader, x->key, 0, j->script_bytes, on_script, x, &e) < 0) {
+        if (store_reader_script(x->m->p.store_reader, x->key, 0, j->script_bytes, on_script, x, &e) < 0) {
             x->asking = false;
             failed(x, &e);
         }
@@ -317,7 +317,7 @@ static void load_script(struct parting *x, const struct job *j)
         err_set(&e, PBSE_SYSTEM, "no memory for a script");
         failed(x, &e);
     } else {
-        peer_dial(x->peer);
+        peer_server_dial(x->peer_server);
     }
 }
 
@@ -344,7 +344,7 @@ static void try_again(void *arg)
     if (!j)
         vanished(x);
     else if (x->script)
-        peer_dial(x->peer);
+        peer_server_dial(x->peer_server);
     else
         load_script(x, j);
 }
@@ -367,8 +367,8 @@ static struct parting *parting_create(struct move_out *m, const struct job *j, c
     if (!x->timer)
         err_set(e, PBSE_SYSTEM, "no memory to move %s", j->obj.name);
     else if (jobid_parse_destination(destination, &x->to, e) == 0)
-        x->peer = peer_create(m->p.peers, x->to.server, &peer_events, x, e);
-    if (!x->peer) {
+        x->peer_server = peer_server_create(m->p.peer_servers, x->to.server, &peer_events, x, e);
+    if (!x->peer_server) {
         parting_free(x);
         return NULL;
     }
@@ -385,8 +385,8 @@ static bool is_tied_here(const struct job *j)
 {
     const char *list = attr_list_text(&j->obj.attrs, JOB_ATTR_depend);
 
-    return tie_list_has(list, DEPEND_RUNONE) || tie_list_has(list, DEPEND_SYNCCOUNT) ||
-           tie_list_has(list, DEPEND_SYNCWITH);
+    return depend_fact_list_has(list, DEPEND_RUNONE) || depend_fact_list_has(list, DEPEND_SYNCCOUNT) ||
+           depend_fact_list_has(list, DEPEND_SYNCWITH);
 }
 
 int move_out_check(const struct job *j, struct err *e)
@@ -423,7 +423,7 @@ static int write_intent(struct parting *x, struct job *j, struct err *e)
     snprintf(text + TOKEN_TEXT, sizeof text - TOKEN_TEXT, " %s@%s", x->to.queue, x->to.server);
     if (attr_list_set_text(&j->obj.attrs, JOB_ATTR_moving_to, text, e) < 0)
         return -1;
-    moving_changed(x->m->p.site, j);
+    moving_changed(x->m->p.ctx, j);
     return 0;
 }
 
@@ -432,7 +432,7 @@ int move_out_begin(struct move_out *m, struct job *j, const char *destination, m
 {
     struct parting *x = NULL;
 
-    if (move_out_check(j, e) == 0 && carried_check(m->p.site, j, e) == 0)
+    if (move_out_check(j, e) == 0 && move_attrs_check(m->p.ctx, j, e) == 0)
         x = parting_create(m, j, destination, e);
     if (!x)
         return -1;
@@ -479,7 +479,7 @@ static void restore_one(struct move_out *m, struct job *j)
 
 void move_out_restore(struct move_out *m)
 {
-    for (struct job *j = jobs_first(m->p.site->jobs); j; j = jobs_next(j))
+    for (struct job *j = jobs_first(m->p.ctx->jobs); j; j = jobs_next(j))
         if (move_out_is_under_way(j))
             restore_one(m, j);
 }

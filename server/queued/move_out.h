@@ -18,21 +18,21 @@ struct commit;
 struct job_fsm;
 struct loop;
 struct move_out;
-struct notes;
-struct peers;
-struct reader;
-struct scripts;
-struct site;
+struct store_notes;
+struct peer_servers;
+struct store_reader;
+struct script_cache;
+struct server_ctx;
 
 struct move_out_parts {
     struct loop *loop;
-    struct site *site;
+    struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct commit *commit;
-    struct peers *peers;
-    struct notes *notes;
-    struct reader *reader;
-    struct scripts *scripts;
+    struct peer_servers *peer_servers;
+    struct store_notes *store_notes;
+    struct store_reader *store_reader;
+    struct script_cache *script_cache;
     /* ^ It is at `destination` under the identifier `as`, and will be gone from here at once. */
     void (*left)(void *arg, struct job *j, const char *destination, const char *as);
     void (*stayed)(void *arg, struct job *j); /* ^ it did not move after all */

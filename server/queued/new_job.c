@@ -51,7 +51,7 @@ static int refuse_not_yet(const wire_attrop *w, struct err *e)
     return 0;
 }
 
-static int take_attribute(struct site *s, struct job *j, const struct client *c, const wire_attrop *w,
+static int take_attribute(struct server_ctx *s, struct job *j, const struct client *c, const wire_attrop *w,
                           struct err *e)
 {
     struct attr_writer writer = {.level = client_level(c), .creating = true};
@@ -69,10 +69,10 @@ static int take_attribute(struct site *s, struct job *j, const struct client *c,
     if (attr_list_change(&j->obj.attrs, s->resources, index, *w->resource ? w->resource : NULL, w->value, SET,
                          e) < 0)
         return -1;
-    return edit_check_nice(s, &j->obj.attrs, index, w->resource, client_level(c), e);
+    return attr_edit_check_nice(s, &j->obj.attrs, index, w->resource, client_level(c), e);
 }
 
-static int take_attributes(struct site *s, struct job *j, const struct new_job_ask *ask,
+static int take_attributes(struct server_ctx *s, struct job *j, const struct new_job_ask *ask,
                            const wire_attrop **at, struct err *e)
 {
     const wire_attrops *list = &ask->args->attrs;
@@ -111,7 +111,7 @@ static const wire_attrop *attribute(const struct new_job_ask *ask, const char *n
 }
 
 /* Shrinking a job to fit would make each subjob another. */
-static int refuse_shrinking(const struct site *s, const struct job *j, struct err *e)
+static int refuse_shrinking(const struct server_ctx *s, const struct job *j, struct err *e)
 {
     static const char *const names[] = {"min_walltime", "max_walltime"};
 
@@ -125,7 +125,7 @@ static int refuse_shrinking(const struct site *s, const struct job *j, struct er
     return 0;
 }
 
-static int make_array(const struct site *s, struct job *j, const struct new_job_ask *ask,
+static int make_array(const struct server_ctx *s, struct job *j, const struct new_job_ask *ask,
                       const wire_attrop **at, struct err *e)
 {
     const char *range = attr_list_text(&j->obj.attrs, JOB_ATTR_array_indices_submitted);
@@ -149,7 +149,8 @@ static int make_array(const struct site *s, struct job *j, const struct new_job_
 
 /* --- identity --------------------------------------------------------------------------------------- */
 
-static int set_identity(const struct site *s, struct job *j, const struct new_job_ask *ask, struct err *e)
+static int set_identity(const struct server_ctx *s, struct job *j, const struct new_job_ask *ask,
+                        struct err *e)
 {
     const char *project = attr_list_text(&j->obj.attrs, JOB_ATTR_project);
 
@@ -157,28 +158,28 @@ static int set_identity(const struct site *s, struct job *j, const struct new_jo
         job_set_text(&j->user, client_user(ask->client)) < 0 ||
         job_set_text(&j->host, client_host(ask->client)) < 0 || job_set_text(&j->project, project) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory for a job");
-    return identity_set(s, j, ask->client, ask->user, e);
+    return job_identity_set(s, j, ask->client, ask->user, e);
 }
 
 static int set_holds(struct job *j, const struct client *c, struct err *e)
 {
     j->hold = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_Hold_Types, 0);
-    return hold_bits_may(j->hold, client_level(c), e);
+    return hold_types_may(j->hold, client_level(c), e);
 }
 
 /* --- what the server adds --------------------------------------------------------------------------- */
 
 static int add_texts(struct job *j, const struct new_job_ask *ask, struct err *e)
 {
-    if (!(ask->arrives && variables_has(j, "PBS_O_QUEUE")) &&
-        variables_add(j, "PBS_O_QUEUE", ask->queue->obj.name, e) < 0)
+    if (!(ask->arrives && variable_list_has(j, "PBS_O_QUEUE")) &&
+        variable_list_add(j, "PBS_O_QUEUE", ask->queue->obj.name, e) < 0)
         return -1;
     return output_paths_complete(j, e);
 }
 
 /* --- the whole -------------------------------------------------------------------------------------- */
 
-static int fill(struct site *s, struct job *j, const struct new_job_ask *ask, const wire_attrop **at,
+static int fill(struct server_ctx *s, struct job *j, const struct new_job_ask *ask, const wire_attrop **at,
                 struct err *e)
 {
     struct admit_ask admit = {.job = j,
@@ -192,7 +193,7 @@ static int fill(struct site *s, struct job *j, const struct new_job_ask *ask, co
         return -1;
     if (check_interactive(j, e) < 0 || make_array(s, j, ask, at, e) < 0)
         return -1;
-    if (targets_check(s, &j->obj.attrs, e) < 0 || set_identity(s, j, ask, e) < 0 ||
+    if (preempt_targets_check(s, &j->obj.attrs, e) < 0 || set_identity(s, j, ask, e) < 0 ||
         set_holds(j, ask->client, e) < 0 || add_texts(j, ask, e) < 0)
         return -1;
     if (defaults_complete(s, &j->obj.attrs, ask->queue, e) < 0)
@@ -200,9 +201,9 @@ static int fill(struct site *s, struct job *j, const struct new_job_ask *ask, co
     return admit_check(s, ask->queue, &admit, e);
 }
 
-static void stamp(const struct site *s, struct job *j, const struct new_job_ask *ask)
+static void stamp(const struct server_ctx *s, struct job *j, const struct new_job_ask *ask)
 {
-    j->ctime_s = j->mtime_s = site_now_s(s);
+    j->ctime_s = j->mtime_s = server_ctx_now_s(s);
     j->etime_s =
         j->hold || attr_list_number(&j->obj.attrs, JOB_ATTR_Execution_Time, 0) > j->ctime_s ? 0 : j->ctime_s;
     j->run_count = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_run_count, 0);
@@ -211,7 +212,7 @@ static void stamp(const struct site *s, struct job *j, const struct new_job_ask 
 }
 
 /* Numbers come round again after max_job_sequence_id; a job that is still here keeps its own. */
-static struct job_key take_key(struct site *s)
+static struct job_key take_key(struct server_ctx *s)
 {
     struct job_key key = {.index = JOBID_NO_INDEX};
 
@@ -221,7 +222,8 @@ static struct job_key take_key(struct site *s)
     return key;
 }
 
-struct job *new_job(struct site *s, const struct new_job_ask *ask, const wire_attrop **at, struct err *e)
+struct job *new_job(struct server_ctx *s, const struct new_job_ask *ask, const wire_attrop **at,
+                    struct err *e)
 {
     struct job_key key = take_key(s);
     char id[JOBID_TEXT_MAX];

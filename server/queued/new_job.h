@@ -11,7 +11,7 @@
 
 struct client;
 struct names_user;
-struct site;
+struct server_ctx;
 
 struct new_job_ask {
     const ifl_submit_args *args;
@@ -24,6 +24,7 @@ struct new_job_ask {
 
 /* NULL: what attr_list_change, defaults_complete and admit_check say; PBSE_BADUSER, PBSE_BADGRP, PBSE_NOSUP for
  * what this server cannot do yet. *at is the attribute at fault, where there is one. */
-struct job *new_job(struct site *s, const struct new_job_ask *ask, const wire_attrop **at, struct err *e);
+struct job *new_job(struct server_ctx *s, const struct new_job_ask *ask, const wire_attrop **at,
+                    struct err *e);
 
 #endif

@@ -25,7 +25,7 @@ static void add_host(const struct job *j, struct strbuf *b)
     struct strbuf own;
 
     strbuf_init(&own, TEXT_LIMIT);
-    if (host_address_is_numeric(j->host) && variables_find(j, "PBS_O_HOST", &own) && own.len &&
+    if (host_address_is_numeric(j->host) && variable_list_find(j, "PBS_O_HOST", &own) && own.len &&
         !strpbrk(strbuf_str(&own), ":/"))
         strbuf_add(b, strbuf_str(&own));
     else
@@ -49,7 +49,7 @@ static int default_path(struct job *j, int index, char letter, struct err *e)
         strbuf_add(&b, said);
     else
         add_host(j, &b);
-    if (variables_find(j, "PBS_O_WORKDIR", &b) || variables_find(j, "PBS_O_HOME", &b))
+    if (variable_list_find(j, "PBS_O_WORKDIR", &b) || variable_list_find(j, "PBS_O_HOME", &b))
         strbuf_add(&b, "/");
     strbuf_addf(&b, "%s.%c%lld%s", attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name), letter,
                 (long long)j->key.seq, j->array ? ".^array_index^" : "");

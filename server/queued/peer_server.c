@@ -1,7 +1,7 @@
 /* Connections to servers of other complexes. See peer_server.h.
  *
  * A question to `names` cannot be taken back: when its peer has gone meanwhile, the answer frees it; an answer that
- * never comes, since names goes, leaves it to peers_destroy. */
+ * never comes, since names goes, leaves it to peer_servers_destroy. */
 #include "peer_server.h"
 
 #include <stdbool.h>
@@ -27,10 +27,10 @@ enum { OPEN_LIMIT_MS = 10000 };
 /* What an answer of names comes to; `peer` NULL: nobody cares any more. */
 struct asking {
     struct asking *next, **from; /* of peers->asking */
-    struct peer *peer;
+    struct peer_server *peer_server;
 };
 
-struct peers {
+struct peer_servers {
     struct loop *loop;
     struct names *names;
     const char *certs, *allowed; /* allowed: NULL: any */
@@ -38,11 +38,11 @@ struct peers {
     struct asking *asking;
 };
 
-struct peer {
-    struct peers *p;
+struct peer_server {
+    struct peer_servers *p;
     char host[PBS_MAXHOSTNAME + 1];
     uint16_t port;
-    const struct peer_events *ev;
+    const struct peer_server_events *ev;
     void *arg;
     struct rpc_conn *conn;
     SSL_CTX *tls;
@@ -51,16 +51,16 @@ struct peer {
     size_t n_dials;
 };
 
-static void fail(struct peer *x, const struct err *why)
+static void fail(struct peer_server *x, const struct err *why)
 {
     struct err kept = *why;
 
-    peer_hang_up(x);
+    peer_server_hang_up(x);
     x->ev->failed(x->arg, &kept);
 }
 
 /* Who asks is any user, and has named the host and the port: whether something listens there, and what, is not told. */
-static void fail_to_reach(struct peer *x, const struct err *why)
+static void fail_to_reach(struct peer_server *x, const struct err *why)
 {
     struct err e;
 
@@ -76,7 +76,7 @@ static void fail_to_reach(struct peer *x, const struct err *why)
 
 static void on_let_in(void *arg, const struct rpc_outcome *o)
 {
-    struct peer *x = arg;
+    struct peer_server *x = arg;
 
     if (o->status == RPC_ST_LOST)
         return; /* `closed` follows */
@@ -106,7 +106,7 @@ static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
 
 static const struct rpc_conn_events events = {.opened = on_opened, .closed = on_closed};
 
-static void connect_to(struct peer *x, const char *address)
+static void connect_to(struct peer_server *x, const char *address)
 {
     const struct rpc_conn_target where = {
         .address = address, .port = x->port, .tls = x->tls, .expect = AUTH_FOREIGN_SERVER};
@@ -130,13 +130,13 @@ static void asking_free(struct asking *a)
     free(a);
 }
 
-static struct asking *asking_create(struct peer *x)
+static struct asking *asking_create(struct peer_server *x)
 {
     struct asking *a = malloc(sizeof *a);
 
     if (!a)
         return NULL;
-    *a = (struct asking){.next = x->p->asking, .from = &x->p->asking, .peer = x};
+    *a = (struct asking){.next = x->p->asking, .from = &x->p->asking, .peer_server = x};
     if (a->next)
         a->next->from = &a->next;
     x->p->asking = a;
@@ -146,7 +146,7 @@ static struct asking *asking_create(struct peer *x)
 static void on_host(void *arg, const struct names_host *h, const struct err *why)
 {
     struct asking *a = arg;
-    struct peer *x = a->peer;
+    struct peer_server *x = a->peer_server;
     char text[INET6_ADDRSTRLEN];
 
     asking_free(a);
@@ -161,7 +161,7 @@ static void on_host(void *arg, const struct names_host *h, const struct err *why
     connect_to(x, text);
 }
 
-static void ask_names(struct peer *x)
+static void ask_names(struct peer_server *x)
 {
     struct err e;
 
@@ -175,7 +175,7 @@ static void ask_names(struct peer *x)
 }
 
 /* The files are read at each try: an administrator may just have put them there. */
-void peer_dial(struct peer *x)
+void peer_server_dial(struct peer_server *x)
 {
     struct err e;
 
@@ -189,17 +189,17 @@ void peer_dial(struct peer *x)
         ask_names(x);
 }
 
-void peer_hang_up(struct peer *x)
+void peer_server_hang_up(struct peer_server *x)
 {
     rpc_conn_destroy(x->conn);
     x->conn = NULL;
     x->ready = false;
     if (x->asking)
-        x->asking->peer = NULL;
+        x->asking->peer_server = NULL;
     x->asking = NULL;
 }
 
-static bool is_entry(const struct peers *p, const char *entry, const struct peer *x)
+static bool is_entry(const struct peer_servers *p, const char *entry, const struct peer_server *x)
 {
     char host[PBS_MAXHOSTNAME + 1];
     uint16_t port;
@@ -208,7 +208,7 @@ static bool is_entry(const struct peers *p, const char *entry, const struct peer
            port == x->port && strcasecmp(host, x->host) == 0;
 }
 
-static int check_allowed(const struct peers *p, const struct peer *x, struct err *e)
+static int check_allowed(const struct peer_servers *p, const struct peer_server *x, struct err *e)
 {
     struct words list;
     bool found = !p->allowed;
@@ -225,10 +225,10 @@ static int check_allowed(const struct peers *p, const struct peer *x, struct err
                            x->port);
 }
 
-struct peer *peer_create(struct peers *p, const char *server, const struct peer_events *ev, void *arg,
-                         struct err *e)
+struct peer_server *peer_server_create(struct peer_servers *p, const char *server,
+                                       const struct peer_server_events *ev, void *arg, struct err *e)
 {
-    struct peer *x = calloc(1, sizeof *x);
+    struct peer_server *x = calloc(1, sizeof *x);
 
     if (!x) {
         err_set(e, PBSE_SYSTEM, "no memory to ask %s", server);
@@ -244,26 +244,26 @@ struct peer *peer_create(struct peers *p, const char *server, const struct peer_
     return NULL;
 }
 
-void peer_destroy(struct peer *x)
+void peer_server_destroy(struct peer_server *x)
 {
     if (!x)
         return;
-    peer_hang_up(x);
+    peer_server_hang_up(x);
     SSL_CTX_free(x->tls);
     free(x);
 }
 
-struct peers *peers_create(struct loop *l, struct names *n, const char *certs, const char *allowed,
-                           unsigned port)
+struct peer_servers *peer_servers_create(struct loop *l, struct names *n, const char *certs,
+                                         const char *allowed, unsigned port)
 {
-    struct peers *p = calloc(1, sizeof *p);
+    struct peer_servers *p = calloc(1, sizeof *p);
 
     if (p)
-        *p = (struct peers){.loop = l, .names = n, .certs = certs, .allowed = allowed, .port = port};
+        *p = (struct peer_servers){.loop = l, .names = n, .certs = certs, .allowed = allowed, .port = port};
     return p;
 }
 
-void peers_destroy(struct peers *p)
+void peer_servers_destroy(struct peer_servers *p)
 {
     while (p && p->asking)
         asking_free(p->asking);

@@ -23,7 +23,7 @@ static int bad(const char *word, const char *what, struct err *e)
 }
 
 /* "queue=workq", "Resource_List.ncpus=4" */
-static int check_word(const struct site *s, const char *word, struct err *e)
+static int check_word(const struct server_ctx *s, const char *word, struct err *e)
 {
     static const char list[] = "Resource_List.";
     const char *equals = strchr(word, '=');
@@ -42,7 +42,7 @@ static int check_word(const struct site *s, const char *word, struct err *e)
     return 0;
 }
 
-int targets_check(const struct site *s, const struct attr_list *l, struct err *e)
+int preempt_targets_check(const struct server_ctx *s, const struct attr_list *l, struct err *e)
 {
     const char *text = value_text(attr_list_amount(l, JOB_ATTR_Resource_List, RESC_preempt_targets));
     size_t count = list_count(text), n;

@@ -4,10 +4,10 @@
 #include "attr_list.h"
 #include "err.h"
 
-struct site;
+struct server_ctx;
 
 /* Is what the job asks for right? Nothing asked is. -1: PBSE_BADATVAL the grammar, NONE among others;
  * PBSE_UNKQUE, PBSE_UNKRESC. Rule: reference guide, "preempt_targets". */
-int targets_check(const struct site *s, const struct attr_list *l, struct err *e);
+int preempt_targets_check(const struct server_ctx *s, const struct attr_list *l, struct err *e);
 
 #endif

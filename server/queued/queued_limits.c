@@ -19,7 +19,7 @@ static const enum limit_kind kinds[] = {LIMIT_ALL, LIMIT_USER, LIMIT_GROUP, LIMI
 
 /* One limit attribute of a queue, or of the server (queue NULL). */
 struct scope {
-    const struct site *site;
+    const struct server_ctx *site;
     const struct queue *queue;
     bool only_queued;             /* queued_jobs_threshold: jobs in state Q */
     const struct queued_was *was; /* NULL: the job was not there */
@@ -36,7 +36,7 @@ static bool counts(const struct scope *s, const struct job *other, const struct 
         return false;
     if (s->only_queued && other->state != JOB_QUEUED)
         return false;
-    return tally_entity(other, k) == tally_entity(j, k); /* interned */
+    return limit_counts_entity(other, k) == limit_counts_entity(j, k); /* interned */
 }
 
 /* n times v more, n being perhaps a million: by doubling. */
@@ -57,12 +57,13 @@ static void add_times(struct value *total, const struct value *v, size_t n)
 /* The jobs that there are of this entity, but this one: it may be there already, and is moved to where it is. */
 static struct value sum_jobs(const struct scope *s, const struct job *j, enum limit_kind k)
 {
-    enum tally_what what = s->only_queued ? TALLY_QUEUED : TALLY_LIVE;
+    enum limit_counts_what what = s->only_queued ? LIMIT_COUNTS_QUEUED : LIMIT_COUNTS_LIVE;
     bool is_there = j->tallied >> what & 1 && (!s->queue || s->queue == j->tallied_queue);
 
-    return (struct value){.kind = VALUE_NUMBER,
-                          .n = tally_jobs(s->site->tally, s->queue, k, tally_entity(j, k), what) -
-                               (is_there ? (int64_t)j->tallied_as : 0)};
+    return (struct value){
+        .kind = VALUE_NUMBER,
+        .n = limit_counts_jobs(s->site->limit_counts, s->queue, k, limit_counts_entity(j, k), what) -
+             (is_there ? (int64_t)j->tallied_as : 0)};
 }
 
 /* What is there of this entity: jobs, or an amount of a resource (of jobs: RESC_NONE). */
@@ -97,14 +98,14 @@ static int refuse(const struct scope *s, const struct job *j, enum limit_kind k,
                        resource, in, name, of);
     if (resource)
         return err_set(e, PBSE_ENTLIMRESC, "would exceed %s %s's limit on resource %s in %s%s%s",
-                       kind_name(k), tally_entity(j, k), resource, in, name, of);
+                       kind_name(k), limit_counts_entity(j, k), resource, in, name, of);
     if (k == LIMIT_ALL)
         return err_set(e, PBSE_ENTLIMCT, "Maximum number of jobs%s already in %s%s", state, in, name);
     if (generic)
         return err_set(e, PBSE_ENTLIMCT, "would exceed %s%s's per-%s limit%s%s", in, name, kind_name(k),
                        *state ? " of jobs" : "", state);
     return err_set(e, PBSE_ENTLIMCT, "Maximum number of jobs%s for %s %s already in %s%s", state,
-                   kind_name(k), tally_entity(j, k), in, name);
+                   kind_name(k), limit_counts_entity(j, k), in, name);
 }
 
 static bool is_same_entity(const struct queued_was *was, const struct job *j, enum limit_kind k)
@@ -143,7 +144,7 @@ static int check_limits(const struct scope *s, const struct job *j, const struct
 
     for (size_t i = 0; limits && i < sizeof kinds / sizeof kinds[0]; i++) {
         enum limit_kind k = kinds[i];
-        const char *entity = tally_entity(j, k);
+        const char *entity = limit_counts_entity(j, k);
         const struct value *named = k == LIMIT_ALL || !entity ? NULL : limit_named(limits, k, entity);
         const struct value *limit = named ? named : limit_generic(limits, k);
         struct value total;
@@ -205,7 +206,7 @@ static int check_object(const struct scope *s, const struct job *j, bool waits, 
     return waits ? check_scope(&waiting, j, l, p->waiting_jobs, p->waiting_amounts, e) : 0;
 }
 
-int queued_limits_check(const struct site *s, const struct queue *q, const struct job *j, bool new_job,
+int queued_limits_check(const struct server_ctx *s, const struct queue *q, const struct job *j, bool new_job,
                         struct err *e)
 {
     struct scope here = {.site = s, .queue = q}, everywhere = {.site = s};
@@ -215,7 +216,7 @@ int queued_limits_check(const struct site *s, const struct queue *q, const struc
     return new_job ? check_object(&everywhere, j, true, e) : 0;
 }
 
-int queued_limits_check_altered(const struct site *s, const struct job *j, const struct queued_was *was,
+int queued_limits_check_altered(const struct server_ctx *s, const struct job *j, const struct queued_was *was,
                                 struct err *e)
 {
     struct scope here = {.site = s, .queue = j->queue, .was = was}, everywhere = {.site = s, .was = was};

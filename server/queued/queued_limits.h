@@ -9,11 +9,11 @@
 #include "job.h"
 #include "queue.h"
 
-struct site;
+struct server_ctx;
 
 /* May this job, which is not yet there, be one more in the queue (and, when it is new, in the server)? Its
  * euser, egroup, project and Resource_List are set. -1: PBSE_ENTLIMCT, PBSE_ENTLIMRESC. */
-int queued_limits_check(const struct site *s, const struct queue *q, const struct job *j, bool new_job,
+int queued_limits_check(const struct server_ctx *s, const struct queue *q, const struct job *j, bool new_job,
                         struct err *e);
 
 /* Whose a job was, and what it asked for, before it was altered; borrowed. */
@@ -25,7 +25,7 @@ struct queued_was {
 /* The same of a job that is there and has been altered: only where it is another's now, or asks for more than it did, so
  * that nobody is kept from asking for less. While it belongs to others than `was` says, it is out of the tally. -1:
  * PBSE_ENTLIMCT, PBSE_ENTLIMRESC. */
-int queued_limits_check_altered(const struct site *s, const struct job *j, const struct queued_was *was,
+int queued_limits_check_altered(const struct server_ctx *s, const struct job *j, const struct queued_was *was,
                                 struct err *e);
 
 #endif

@@ -49,7 +49,7 @@ struct errands {
 };
 
 struct route {
-    struct site *site;
+    struct server_ctx *ctx;
     struct move_out *out;
     struct loop_timer *timer;
     struct route_hooks hooks;
@@ -175,7 +175,7 @@ static int send_later(struct route *r, struct job *j, const struct walk *w, stru
 
 /* What is done at a destination: the job is moved, or it is only asked whether it might be. */
 struct attempt {
-    int (*here)(struct site *s, struct job *j, const struct move_ask *ask, struct err *e);
+    int (*here)(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e);
     int (*away)(struct route *r, struct job *j, const struct walk *w, struct err *e);
     enum outcome sent; /* what it is when `away` says 0 */
 };
@@ -195,12 +195,12 @@ static enum outcome attempt(struct route *r, struct job *j, const struct walk *w
 
     if (parse(w, &d, &e) < 0)
         return refused(j, w, &e);
-    if (*d.server && !site_is_named(r->site, d.server))
+    if (*d.server && !server_ctx_is_named(r->ctx, d.server))
         return how->away(r, j, w, &e) == 0 ? how->sent : refused(j, w, &e);
-    ask.to = queues_find(r->site->queues, d.queue);
+    ask.to = queues_find(r->ctx->queues, d.queue);
     if (!ask.to)
         err_set(&e, PBSE_UNKQUE, "Unknown queue: %s", d.queue);
-    else if (how->here(r->site, j, &ask, &e) == 0)
+    else if (how->here(r->ctx, j, &ask, &e) == 0)
         return TAKEN;
     return refused(j, w, &e);
 }
@@ -229,7 +229,7 @@ static enum outcome attempt_all(struct route *r, struct job *j, struct walk *w, 
 }
 
 /* As move_check, for a job that is not there yet. */
-static int check_new(struct site *s, struct job *j, const struct move_ask *ask, struct err *e)
+static int check_new(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e)
 {
     enum job_state state = j->state;
     int rc;
@@ -309,7 +309,7 @@ static bool is_expired(const struct route *r, const struct job *j)
 {
     int64_t lifetime = attr_list_number(&j->queue->obj.attrs, QUEUE_ATTR_route_lifetime, 0);
 
-    return lifetime > 0 && j->qtime_s + lifetime <= site_now_s(r->site);
+    return lifetime > 0 && j->qtime_s + lifetime <= server_ctx_now_s(r->ctx);
 }
 
 static void arm(struct route *r, struct queue *q, int64_t in_s);
@@ -360,7 +360,7 @@ static void follow(struct route *r, struct job *j, struct walk w)
     if (is_in_route_queue(j) && attr_list_number(&j->queue->obj.attrs, QUEUE_ATTR_route_lifetime, 0) > 0)
         arm(r, j->queue,
             j->qtime_s + attr_list_number(&j->queue->obj.attrs, QUEUE_ATTR_route_lifetime, 0) -
-                site_now_s(r->site));
+                server_ctx_now_s(r->ctx));
 }
 
 /* Is the walk still one through the list of the queue in which the job is? */
@@ -447,16 +447,17 @@ static void set_timer(struct route *r)
 {
     int64_t first = 0;
 
-    for (struct queue *q = queues_first(r->site->queues); q; q = queues_next(q))
+    for (struct queue *q = queues_first(r->ctx->queues); q; q = queues_next(q))
         if (q->route_due_s && (!first || q->route_due_s < first))
             first = q->route_due_s;
     if (first)
-        loop_timer_set(r->timer, first > site_now_s(r->site) ? (first - site_now_s(r->site)) * 1000 : 0);
+        loop_timer_set(r->timer,
+                       first > server_ctx_now_s(r->ctx) ? (first - server_ctx_now_s(r->ctx)) * 1000 : 0);
 }
 
 static void arm(struct route *r, struct queue *q, int64_t in_s)
 {
-    int64_t due = site_now_s(r->site) + (in_s > 0 ? in_s : 0);
+    int64_t due = server_ctx_now_s(r->ctx) + (in_s > 0 ? in_s : 0);
 
     if (q->route_due_s && q->route_due_s <= due)
         return;
@@ -483,9 +484,9 @@ static void try_queue(struct route *r, struct queue *q)
 static void due(void *arg)
 {
     struct route *r = arg;
-    int64_t now = site_now_s(r->site);
+    int64_t now = server_ctx_now_s(r->ctx);
 
-    for (struct queue *q = queues_first(r->site->queues); q; q = queues_next(q)) {
+    for (struct queue *q = queues_first(r->ctx->queues); q; q = queues_next(q)) {
         if (!q->route_due_s || q->route_due_s > now)
             continue;
         q->route_due_s = 0;
@@ -501,7 +502,7 @@ void route_queue(struct route *r, struct queue *q)
         arm(r, q, 0);
         return;
     }
-    for (q = queues_first(r->site->queues); q; q = queues_next(q))
+    for (q = queues_first(r->ctx->queues); q; q = queues_next(q))
         if (queue_is_route(q) && q->n_jobs)
             arm(r, q, 0);
 }
@@ -514,13 +515,13 @@ static void listen(void *arg, struct job *j, enum job_state from, enum job_event
         arm(arg, j->queue, 0);
 }
 
-struct route *route_create(struct loop *l, struct site *s, struct job_fsm *f)
+struct route *route_create(struct loop *l, struct server_ctx *s, struct job_fsm *f)
 {
     struct route *r = calloc(1, sizeof *r);
 
     if (!r)
         return NULL;
-    r->site = s;
+    r->ctx = s;
     r->line.end = &r->line.first;
     r->under_way.end = &r->under_way.first;
     r->timer = loop_timer_create(l, LOOP_CLOCK, due, r);

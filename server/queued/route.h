@@ -16,9 +16,10 @@ struct job_fsm;
 struct loop;
 struct move_out;
 struct route;
-struct site;
+struct server_ctx;
 
-struct route *route_create(struct loop *l, struct site *s, struct job_fsm *f); /* listens; NULL: no memory */
+struct route *route_create(struct loop *l, struct server_ctx *s,
+                           struct job_fsm *f); /* listens; NULL: no memory */
 void route_destroy(struct route *r);
 
 struct route_hooks {

@@ -21,14 +21,14 @@ struct script {
     char bytes[];
 };
 
-struct scripts {
+struct script_cache {
     struct script *table;
     size_t bytes, max_bytes;
 };
 
-struct scripts *scripts_create(size_t max_bytes)
+struct script_cache *script_cache_create(size_t max_bytes)
 {
-    struct scripts *s = calloc(1, sizeof *s);
+    struct script_cache *s = calloc(1, sizeof *s);
 
     if (s)
         s->max_bytes = max_bytes;
@@ -41,14 +41,14 @@ static size_t size_of(size_t n)
     return sizeof(struct script) + n;
 }
 
-static void take_out(struct scripts *s, struct script *x)
+static void take_out(struct script_cache *s, struct script *x)
 {
     HASH_DEL(s->table, x);
     s->bytes -= size_of(x->n);
     free(x);
 }
 
-void scripts_destroy(struct scripts *s)
+void script_cache_destroy(struct script_cache *s)
 {
     if (!s)
         return;
@@ -57,7 +57,7 @@ void scripts_destroy(struct scripts *s)
     free(s);
 }
 
-static struct script *find(const struct scripts *s, struct job_key key)
+static struct script *find(const struct script_cache *s, struct job_key key)
 {
     struct key k = {key.seq, key.index};
     struct script *x;
@@ -66,11 +66,11 @@ static struct script *find(const struct scripts *s, struct job_key key)
     return x;
 }
 
-void scripts_keep(struct scripts *s, struct job_key key, const void *bytes, size_t n)
+void script_cache_keep(struct script_cache *s, struct job_key key, const void *bytes, size_t n)
 {
     struct script *x;
 
-    scripts_drop(s, key);
+    script_cache_drop(s, key);
     if (!n || size_of(n) > s->max_bytes / 4 || !(x = malloc(size_of(n))))
         return;
     while (s->bytes + size_of(n) > s->max_bytes)
@@ -82,7 +82,7 @@ void scripts_keep(struct scripts *s, struct job_key key, const void *bytes, size
     s->bytes += size_of(n);
 }
 
-const void *scripts_find(const struct scripts *s, struct job_key key, size_t *n)
+const void *script_cache_find(const struct script_cache *s, struct job_key key, size_t *n)
 {
     const struct script *x = find(s, key);
 
@@ -91,7 +91,7 @@ const void *scripts_find(const struct scripts *s, struct job_key key, size_t *n)
     return x ? x->bytes : NULL;
 }
 
-void scripts_drop(struct scripts *s, struct job_key key)
+void script_cache_drop(struct script_cache *s, struct job_key key)
 {
     struct script *x = find(s, key);
 

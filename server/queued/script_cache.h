@@ -6,14 +6,15 @@
 
 #include "jobid.h"
 
-struct scripts;
+struct script_cache;
 
-struct scripts *scripts_create(size_t max_bytes);
-void scripts_destroy(struct scripts *s);
+struct script_cache *script_cache_create(size_t max_bytes);
+void script_cache_destroy(struct script_cache *s);
 
 /* Copied; a script that does not fit is not kept. The oldest make room. */
-void scripts_keep(struct scripts *s, struct job_key key, const void *bytes, size_t n);
-const void *scripts_find(const struct scripts *s, struct job_key key, size_t *n); /* borrow, or NULL */
-void scripts_drop(struct scripts *s, struct job_key key);
+void script_cache_keep(struct script_cache *s, struct job_key key, const void *bytes, size_t n);
+const void *script_cache_find(const struct script_cache *s, struct job_key key,
+                              size_t *n); /* borrow, or NULL */
+void script_cache_drop(struct script_cache *s, struct job_key key);
 
 #endif

@@ -14,7 +14,7 @@
 #include "server_ctx.h"
 
 struct start_time {
-    struct site *site;
+    struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct loop_timer *timer;
     struct pqueue queue;
@@ -25,7 +25,7 @@ static void arm(struct start_time *t)
     struct pqueue_entry *e = pqueue_first(&t->queue);
 
     if (e)
-        loop_timer_set(t->timer, e->key * 1000 - clock_wall_ms(t->site->clock));
+        loop_timer_set(t->timer, e->key * 1000 - clock_wall_ms(t->ctx->clock));
     else
         loop_timer_cancel(t->timer);
 }
@@ -35,12 +35,12 @@ static void due(void *arg)
     struct start_time *t = arg;
     struct pqueue_entry *e;
 
-    while ((e = pqueue_first(&t->queue)) && e->key <= site_now_s(t->site)) {
+    while ((e = pqueue_first(&t->queue)) && e->key <= server_ctx_now_s(t->ctx)) {
         struct job *j = PQUEUE_OWNER(e, struct job, due);
 
         pqueue_pop(&t->queue);
         j->exec_time_s = 0;
-        jobs_touch(t->site->jobs, j, PART_HOT);
+        jobs_touch(t->ctx->jobs, j, PART_HOT);
         job_fsm_post(t->fsm, j, EV_REVIEW);
     }
     arm(t);
@@ -63,8 +63,8 @@ void act_wait(void *arg, struct job *j)
 
     act_wait_on(arg, j);
     if (j->state == JOB_QUEUED && !j->etime_s)
-        j->etime_s = site_now_s(t->site);
-    jobs_touch(t->site->jobs, j, PART_HOT);
+        j->etime_s = server_ctx_now_s(t->ctx);
+    jobs_touch(t->ctx->jobs, j, PART_HOT);
 }
 
 /* A job that waits leaves our queue when it runs or ends; later its entry is in the queue of history. */
@@ -77,13 +77,13 @@ static void left(void *arg, struct job *j, enum job_state from, enum job_event e
         act_wait(arg, j); /* it may come from a run */
 }
 
-struct start_time *start_time_create(struct loop *l, struct site *s, struct job_fsm *f)
+struct start_time *start_time_create(struct loop *l, struct server_ctx *s, struct job_fsm *f)
 {
     struct start_time *t = calloc(1, sizeof *t);
 
     if (!t)
         return NULL;
-    t->site = s;
+    t->ctx = s;
     t->fsm = f;
     t->timer = loop_timer_create(l, LOOP_CLOCK, due, t);
     pqueue_init(&t->queue);
@@ -108,7 +108,7 @@ void start_time_note(struct start_time *t, struct job *j)
 {
     int64_t at = attr_list_number(&j->obj.attrs, JOB_ATTR_Execution_Time, 0);
 
-    j->exec_time_s = at > site_now_s(t->site) ? at : 0;
+    j->exec_time_s = at > server_ctx_now_s(t->ctx) ? at : 0;
     if (job_is_placed(j) || job_is_over(j))
         return; /* it counts when the job waits again: left() */
     start_time_forget(t, j);

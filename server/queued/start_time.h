@@ -6,10 +6,10 @@
 
 struct job_fsm;
 struct loop;
-struct site;
+struct server_ctx;
 struct start_time;
 
-struct start_time *start_time_create(struct loop *l, struct site *s, struct job_fsm *f);
+struct start_time *start_time_create(struct loop *l, struct server_ctx *s, struct job_fsm *f);
 void start_time_destroy(struct start_time *t);
 
 /* The attribute Execution_Time was set or unset: take it over. Posts nothing. */

@@ -94,12 +94,12 @@ static struct queue *destination(struct submit *s, const char *dest, struct err 
     memset(&d, 0, sizeof d);
     if (*dest && jobid_parse_destination(dest, &d, e) < 0)
         return NULL;
-    name = *d.queue ? d.queue : attr_list_text(&s->p.site->server->obj.attrs, SERVER_ATTR_default_queue);
+    name = *d.queue ? d.queue : attr_list_text(&s->p.ctx->server->obj.attrs, SERVER_ATTR_default_queue);
     if (!name) {
         err_set(e, PBSE_QUENODFLT, "No default queue specified");
         return NULL;
     }
-    q = queues_find(s->p.site->queues, name);
+    q = queues_find(s->p.ctx->queues, name);
     if (!q && !*d.queue)
         err_set(e, PBSE_QUENODFLT, "No default queue specified");
     else if (!q)
@@ -113,7 +113,7 @@ static struct queue *destination(struct submit *s, const char *dest, struct err 
 
 static int check_script(const struct submit *s, const ifl_submit_args *a, struct err *e)
 {
-    const struct value *max = attr_list_find(&s->p.site->server->obj.attrs, SERVER_ATTR_jobscript_max_size);
+    const struct value *max = attr_list_find(&s->p.ctx->server->obj.attrs, SERVER_ATTR_jobscript_max_size);
     uint64_t limit = max ? (uint64_t)value_number(max) : 100u << 20;
 
     if (a->script_length > limit)
@@ -131,9 +131,9 @@ static int enter(struct submit *s, struct job *j, struct queue *q, const char *w
     bool lost;
 
     job_ref(j);
-    j->qtime_s = site_now_s(s->p.site);
-    arriving_end(s->p.arriving, j);
-    jobs_enter_queue(s->p.site->jobs, j, q);
+    j->qtime_s = server_ctx_now_s(s->p.ctx);
+    submit_pieces_end(s->p.submit_pieces, j);
+    jobs_enter_queue(s->p.ctx->jobs, j, q);
     start_time_note(s->p.start_time, j);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
               "Job Queued at request of %s, owner = %s, job name = %s, queue = %s", who, j->owner,
@@ -156,7 +156,7 @@ struct asked {
     struct client *client;         /* counted: whose job it will be */
     const ifl_arrive_args *arrive; /* it comes from another server; or NULL */
     size_t n_past;
-    struct depend_past past[];
+    struct depend_history past[];
 };
 
 static void enter_script(struct submit *s, struct job *j, const ifl_submit_args *a)
@@ -165,7 +165,7 @@ static void enter_script(struct submit *s, struct job *j, const ifl_submit_args 
         return;
     commit_put_script(s->p.commit, j->key, 0, a->script.script_val, a->script.script_len);
     if (a->script.script_len <= IFL_SCRIPT_INLINE) /* what goes with START; hosts ask for longer ones */
-        scripts_keep(s->p.scripts, j->key, a->script.script_val, a->script.script_len);
+        script_cache_keep(s->p.script_cache, j->key, a->script.script_val, a->script.script_len);
     j->script_have = a->script.script_len;
 }
 
@@ -194,11 +194,11 @@ static struct job *make(const struct asked *a, const struct names_user *u, struc
                               .remaining =
                                   a->arrive ? asked_for(a->args, ATTR_array_indices_remaining) : NULL,
                               .arrives = a->arrive};
-    struct job *j = new_job(a->s->p.site, &ask, at, e);
+    struct job *j = new_job(a->s->p.ctx, &ask, at, e);
 
     if (j && a->arrive)
         attr_list_set_number(&j->obj.attrs, JOB_ATTR_hop_count, a->arrive->hops, NULL);
-    if (j && edit_check_length(NULL, &j->obj.attrs, e) == 0 &&
+    if (j && attr_edit_check_length(NULL, &j->obj.attrs, e) == 0 &&
         (a->arrive || depends_check(a->s->p.depends, j, depend_of(j), a->past, a->n_past, e) == 0) &&
         (!queue_is_route(q) || route_check(a->s->p.route, j, q, e) == 0))
         return j;
@@ -218,12 +218,12 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
     if (!q || check_script(s, a, e) < 0)
         return -1;
     if (a->script.script_len != a->script_length &&
-        arriving_check(s->p.arriving, client_user(known->client), e) < 0)
+        submit_pieces_check(s->p.submit_pieces, client_user(known->client), e) < 0)
         return -1;
     j = make(known, u, q, at, e);
     if (!j)
         return -1;
-    if (jobs_add(s->p.site->jobs, j, e) < 0) {
+    if (jobs_add(s->p.ctx->jobs, j, e) < 0) {
         job_unref(j);
         return -1;
     }
@@ -232,7 +232,7 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
         depends_arrive(s->p.depends, j);
     else
         depends_enter(s->p.depends, j, known->past, known->n_past);
-    jobs_touch(s->p.site->jobs, j, PART_ALL);
+    jobs_touch(s->p.ctx->jobs, j, PART_ALL);
     if (j->array)
         arrays_write(s->p.commit, j);
     if (j->script_have == j->script_bytes) {
@@ -240,10 +240,10 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
             return -1;
     } else {
         job_set_text(&j->queue_name, q->obj.name);
-        arriving_begin(s->p.arriving, j);
+        submit_pieces_begin(s->p.submit_pieces, j);
     }
     if (known->arrive)
-        arrival_note(s->p.site, s->p.notes, s->p.commit, known->arrive, j);
+        move_in_note(s->p.ctx, s->p.store_notes, s->p.commit, known->arrive, j);
     promise(s, r, j->obj.name);
     return 0;
 }
@@ -251,18 +251,18 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
 static void fail_attributes(const struct asked *a, const struct err *why, const wire_attrop *at)
 {
     const wire_attrops *list = &a->args->attrs;
-    struct edit_change *c = calloc(list->wire_attrops_len, sizeof *c);
-    struct faults_ask ask = {.site = a->s->p.site,
-                             .of = OF_JOB,
-                             .changes = c,
-                             .n = c ? list->wire_attrops_len : 0,
-                             .at = (size_t)(at - list->wire_attrops_val),
-                             .writer = {.level = client_level(a->client), .creating = true}};
+    struct attr_edit_change *c = calloc(list->wire_attrops_len, sizeof *c);
+    struct attrib_errors_ask ask = {.ctx = a->s->p.ctx,
+                                    .of = OF_JOB,
+                                    .changes = c,
+                                    .n = c ? list->wire_attrops_len : 0,
+                                    .at = (size_t)(at - list->wire_attrops_val),
+                                    .writer = {.level = client_level(a->client), .creating = true}};
 
     for (size_t i = 0; i < ask.n; i++)
-        c[i] = (struct edit_change){list->wire_attrops_val[i].name, list->wire_attrops_val[i].resource,
-                                    list->wire_attrops_val[i].value, SET};
-    faults_answer(a->request, why, &ask);
+        c[i] = (struct attr_edit_change){list->wire_attrops_val[i].name, list->wire_attrops_val[i].resource,
+                                         list->wire_attrops_val[i].value, SET};
+    attrib_errors_answer(a->request, why, &ask);
     free(c);
 }
 
@@ -310,13 +310,13 @@ static void answer_again(struct submit *s, struct request *r, const struct clien
 static void user_known(void *arg, const struct names_user *u, const struct err *why)
 {
     struct asked *a = arg;
-    char buf[IDENTITY_NAME_MAX];
+    char buf[JOB_IDENTITY_NAME_MAX];
     struct err e;
-    struct job *again = jobs_find_token(a->s->p.site->jobs, (const unsigned char *)a->args->token);
+    struct job *again = jobs_find_token(a->s->p.ctx->jobs, (const unsigned char *)a->args->token);
 
     if (!u) {
-        identity_unknown(identity_name(asked_for(a->args, "User_List"), client_user(a->client), buf), why,
-                         &e);
+        job_identity_unknown(job_identity_name(asked_for(a->args, "User_List"), client_user(a->client), buf),
+                             why, &e);
         request_fail(a->request, &e);
     } else if (again)
         answer_again(a->s, a->request, a->client, again);
@@ -326,7 +326,7 @@ static void user_known(void *arg, const struct names_user *u, const struct err *
 }
 
 /* `of` says whose submission it is: a copy on somebody's stack. */
-static struct asked *asked_create(const struct asked *of, const struct depend_past *past, size_t n)
+static struct asked *asked_create(const struct asked *of, const struct depend_history *past, size_t n)
 {
     struct asked *a = calloc(1, sizeof *a + n * sizeof *past);
 
@@ -344,10 +344,10 @@ static struct asked *asked_create(const struct asked *of, const struct depend_pa
 }
 
 /* Next: who is it to run as? */
-static void ask_user(const struct asked *of, const struct depend_past *past, size_t n)
+static void ask_user(const struct asked *of, const struct depend_history *past, size_t n)
 {
-    char buf[IDENTITY_NAME_MAX];
-    const char *user = identity_name(asked_for(of->args, "User_List"), client_user(of->client), buf);
+    char buf[JOB_IDENTITY_NAME_MAX];
+    const char *user = job_identity_name(asked_for(of->args, "User_List"), client_user(of->client), buf);
     const struct names_user *u = names_find_user(of->s->p.names, user);
     struct asked *a = asked_create(of, past, n);
 
@@ -363,7 +363,7 @@ static void ask_user(const struct asked *of, const struct depend_past *past, siz
     }
 }
 
-static void past_known(void *arg, const struct depend_past *past, size_t n)
+static void past_known(void *arg, const struct depend_history *past, size_t n)
 {
     struct asked *a = arg;
 
@@ -381,7 +381,7 @@ static void ask_past(const struct asked *of)
 
     if (depend && !a)
         return;
-    switch (depend ? depend_past_ask(s->p.site, s->p.reader, depend, past_known, a, &e) : 0) {
+    switch (depend ? depend_history_ask(s->p.ctx, s->p.store_reader, depend, past_known, a, &e) : 0) {
     case 1:
         return;
     case 0:
@@ -398,7 +398,7 @@ static void ask_past(const struct asked *of)
  * submits again. */
 static const char *arguments_for(const struct submit *s, const ifl_submit_args *a)
 {
-    const char *text = attr_list_text(&s->p.site->server->obj.attrs, SERVER_ATTR_default_qsub_arguments);
+    const char *text = attr_list_text(&s->p.ctx->server->obj.attrs, SERVER_ATTR_default_qsub_arguments);
 
     return text && *text && strcmp(a->extend, "qsub") == 0 ? text : NULL;
 }
@@ -406,13 +406,13 @@ static const char *arguments_for(const struct submit *s, const ifl_submit_args *
 void submit_serve(struct submit *s, struct request *r)
 {
     const ifl_submit_args *args = request_args(r);
-    struct job *again = jobs_find_token(s->p.site->jobs, (const unsigned char *)args->token);
+    struct job *again = jobs_find_token(s->p.ctx->jobs, (const unsigned char *)args->token);
     struct err e;
 
     if (again)
         answer_again(s, r, request_client(r), again);
-    else if (admit_check_open(s->p.site, client_level(request_client(r)), &e) < 0 ||
-             admit_check_server(s->p.site, request_who(r), client_host(request_client(r)), &e) < 0)
+    else if (admit_check_open(s->p.ctx, client_level(request_client(r)), &e) < 0 ||
+             admit_check_server(s->p.ctx, request_who(r), client_host(request_client(r)), &e) < 0)
         request_fail(r, &e);
     else if (arguments_for(s, args))
         request_failf(r, PBSE_FORCE_QSUB_UPDATE, "%s", arguments_for(s, args));
@@ -423,7 +423,7 @@ void submit_serve(struct submit *s, struct request *r)
 /* Asked only of a job that is not here yet: the other server takes any refusal for the end of the move. */
 static int check_open(const struct submit *s, struct err *e)
 {
-    if (s->p.site->server->terminating)
+    if (s->p.ctx->server->terminating)
         return err_set(e, PBSE_SVRDOWN, "Request not allowed: Server shutting down");
     return commit_check(s->p.commit, e);
 }
@@ -431,7 +431,7 @@ static int check_open(const struct submit *s, struct err *e)
 void submit_serve_arrival(struct submit *s, struct request *r)
 {
     ifl_arrive_args *a = request_args(r);
-    const char *before = arrival_find(s->p.site, s->p.notes, a);
+    const char *before = move_in_find(s->p.ctx, s->p.store_notes, a);
     struct client *owner;
     struct err e;
 
@@ -439,11 +439,11 @@ void submit_serve_arrival(struct submit *s, struct request *r)
         promise(s, r, before);
         return;
     }
-    if (check_open(s, &e) < 0 || arrival_check(s->p.site, a, &e) < 0) {
+    if (check_open(s, &e) < 0 || move_in_check(s->p.ctx, a, &e) < 0) {
         request_fail(r, &e);
         return;
     }
-    owner = arrival_owner(s->p.site, r, a);
+    owner = move_in_owner(s->p.ctx, r, a);
     if (!owner) {
         request_failf(r, PBSE_SYSTEM, "no memory for a submission");
         return;
@@ -468,7 +468,7 @@ static struct job *arriving(struct submit *s, struct request *r, const char *id,
 
     if (jobid_parse(id, &parsed, e) < 0)
         return NULL;
-    j = jobs_find(s->p.site->jobs, parsed.key);
+    j = jobs_find(s->p.ctx->jobs, parsed.key);
     if (!j || !request_owns(r, j))
         err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
     else
@@ -507,7 +507,7 @@ void submit_serve_piece(struct submit *s, struct request *r)
     }
     commit_put_script(s->p.commit, j->key, a->offset, a->data.data_val, a->data.data_len);
     j->script_have += a->data.data_len;
-    jobs_touch(s->p.site->jobs, j, PART_HOT);
+    jobs_touch(s->p.ctx->jobs, j, PART_HOT);
     commit_then(s->p.commit, acknowledge, request_ref(r));
 }
 
@@ -523,18 +523,18 @@ void submit_serve_commit(struct submit *s, struct request *r)
         return;
     }
     if (j->state == JOB_ARRIVING) {
-        q = queues_find(s->p.site->queues, j->queue_name);
+        q = queues_find(s->p.ctx->queues, j->queue_name);
         if (!q || j->script_have != j->script_bytes) {
             request_failf(r, q ? PBSE_PROTOCOL : PBSE_UNKQUE,
                           q ? "the script of %s is not complete" : "Unknown queue of %s", a->job);
             return;
         }
-        if (admit_check_open(s->p.site, client_level(request_client(r)), &e) < 0) {
+        if (admit_check_open(s->p.ctx, client_level(request_client(r)), &e) < 0) {
             request_fail(r, &e);
             return;
         }
-        if (admit_check_room(s->p.site, q, j, true, &e) < 0) { /* it may have become full meanwhile */
-            arriving_drop(s->p.arriving, j, e.text);
+        if (admit_check_room(s->p.ctx, q, j, true, &e) < 0) { /* it may have become full meanwhile */
+            submit_pieces_drop(s->p.submit_pieces, j, e.text);
             request_fail(r, &e);
             return;
         }

@@ -8,31 +8,31 @@
  * The same token again is answered with the same identifier, whatever became of the first answer. */
 #include "request.h"
 
-struct arriving;
+struct submit_pieces;
 struct commit;
 struct depends;
 struct job_fsm;
 struct names;
-struct notes;
-struct reader;
+struct store_notes;
+struct store_reader;
 struct route;
-struct scripts;
-struct site;
+struct script_cache;
+struct server_ctx;
 struct start_time;
 struct submit;
 
 struct submit_parts {
-    struct site *site;
+    struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct commit *commit;
     struct names *names;
-    struct scripts *scripts;
+    struct script_cache *script_cache;
     struct start_time *start_time;
-    struct arriving *arriving;
+    struct submit_pieces *submit_pieces;
     struct depends *depends;
     struct route *route;
-    struct notes *notes;
-    struct reader *reader; /* knows how the targets of dependencies ended */
+    struct store_notes *store_notes;
+    struct store_reader *store_reader; /* knows how the targets of dependencies ended */
 };
 
 struct submit *submit_create(const struct submit_parts *p);

@@ -27,15 +27,15 @@ struct arriving_user {
     UT_hash_handle hh;
 };
 
-struct arriving {
-    struct site *site;
+struct submit_pieces {
+    struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct loop_timer *timer;
     struct pqueue queue; /* by monotonic milliseconds */
     struct arriving_user *users;
 };
 
-static struct arriving_user *find_user(const struct arriving *a, const char *name)
+static struct arriving_user *find_user(const struct submit_pieces *a, const char *name)
 {
     struct arriving_user *u;
 
@@ -43,7 +43,7 @@ static struct arriving_user *find_user(const struct arriving *a, const char *nam
     return u;
 }
 
-static void count_user(struct arriving *a, const char *name)
+static void count_user(struct submit_pieces *a, const char *name)
 {
     struct arriving_user *u = find_user(a, name);
 
@@ -57,7 +57,7 @@ static void count_user(struct arriving *a, const char *name)
     u->n++;
 }
 
-static void discount_user(struct arriving *a, const char *name)
+static void discount_user(struct submit_pieces *a, const char *name)
 {
     struct arriving_user *u = find_user(a, name);
 
@@ -68,17 +68,17 @@ static void discount_user(struct arriving *a, const char *name)
     free(u);
 }
 
-static void arm(struct arriving *a)
+static void arm(struct submit_pieces *a)
 {
     struct pqueue_entry *first = pqueue_first(&a->queue);
 
     if (first)
-        loop_timer_set(a->timer, first->key - clock_mono_ms(a->site->clock));
+        loop_timer_set(a->timer, first->key - clock_mono_ms(a->ctx->clock));
     else
         loop_timer_cancel(a->timer);
 }
 
-void arriving_end(struct arriving *a, struct job *j)
+void submit_pieces_end(struct submit_pieces *a, struct job *j)
 {
     if (!pqueue_has(&j->due))
         return;
@@ -87,7 +87,7 @@ void arriving_end(struct arriving *a, struct job *j)
     arm(a);
 }
 
-void arriving_drop(struct arriving *a, struct job *j, const char *why)
+void submit_pieces_drop(struct submit_pieces *a, struct job *j, const char *why)
 {
     log_event(LOGC_JOB, LOGE_ADMIN | LOGE_JOB, j->obj.name,
               "the submission of %s is given up with %llu of %llu bytes of its script: %s", j->owner,
@@ -97,11 +97,11 @@ void arriving_drop(struct arriving *a, struct job *j, const char *why)
 
 static void arriving_expire_cb(void *arg)
 {
-    struct arriving *a = arg;
+    struct submit_pieces *a = arg;
     struct pqueue_entry *first;
 
-    while ((first = pqueue_first(&a->queue)) && first->key <= clock_mono_ms(a->site->clock))
-        arriving_drop(a, PQUEUE_OWNER(first, struct job, due), "submission_timeout is over");
+    while ((first = pqueue_first(&a->queue)) && first->key <= clock_mono_ms(a->ctx->clock))
+        submit_pieces_drop(a, PQUEUE_OWNER(first, struct job, due), "submission_timeout is over");
     arm(a);
 }
 
@@ -109,23 +109,23 @@ static void arriving_moved(void *arg, struct job *j, enum job_state from, enum j
 {
     (void)ev;
     if (from == JOB_ARRIVING && j->state == JOB_GONE)
-        arriving_end(arg, j);
+        submit_pieces_end(arg, j);
 }
 
-static int64_t life_ms(const struct arriving *a)
+static int64_t life_ms(const struct submit_pieces *a)
 {
-    return attr_list_effective(&a->site->server->obj.attrs, SERVER_ATTR_submission_timeout) * 1000;
+    return attr_list_effective(&a->ctx->server->obj.attrs, SERVER_ATTR_submission_timeout) * 1000;
 }
 
-static void enter(struct arriving *a, struct job *j, int64_t left_ms)
+static void enter(struct submit_pieces *a, struct job *j, int64_t left_ms)
 {
-    if (pqueue_push(&a->queue, &j->due, clock_mono_ms(a->site->clock) + left_ms) < 0)
+    if (pqueue_push(&a->queue, &j->due, clock_mono_ms(a->ctx->clock) + left_ms) < 0)
         abort(); /* it would never end */
     count_user(a, j->user);
     arm(a);
 }
 
-int arriving_check(const struct arriving *a, const char *user, struct err *e)
+int submit_pieces_check(const struct submit_pieces *a, const char *user, struct err *e)
 {
     const struct arriving_user *u = find_user(a, user);
 
@@ -138,32 +138,32 @@ int arriving_check(const struct arriving *a, const char *user, struct err *e)
         user, u->n, PER_USER_MAX);
 }
 
-void arriving_begin(struct arriving *a, struct job *j)
+void submit_pieces_begin(struct submit_pieces *a, struct job *j)
 {
     enter(a, j, life_ms(a));
-    tally_review(a->site->tally, j);
+    limit_counts_review(a->ctx->limit_counts, j);
 }
 
 /* The wall clock may have been set meanwhile: what is left is never more than a whole life. */
-void arriving_restore(struct arriving *a)
+void submit_pieces_restore(struct submit_pieces *a)
 {
     int64_t life = life_ms(a);
 
-    for (struct job *j = jobs_first(a->site->jobs); j; j = jobs_next(j)) {
-        int64_t left = j->ctime_s * 1000 + life - site_now_s(a->site) * 1000;
+    for (struct job *j = jobs_first(a->ctx->jobs); j; j = jobs_next(j)) {
+        int64_t left = j->ctime_s * 1000 + life - server_ctx_now_s(a->ctx) * 1000;
 
         if (j->state == JOB_ARRIVING)
             enter(a, j, left < 0 ? 0 : left > life ? life : left);
     }
 }
 
-struct arriving *arriving_create(struct loop *l, struct site *s, struct job_fsm *f)
+struct submit_pieces *submit_pieces_create(struct loop *l, struct server_ctx *s, struct job_fsm *f)
 {
-    struct arriving *a = calloc(1, sizeof *a);
+    struct submit_pieces *a = calloc(1, sizeof *a);
 
     if (!a)
         return NULL;
-    a->site = s;
+    a->ctx = s;
     a->fsm = f;
     pqueue_init(&a->queue);
     a->timer = loop_timer_create(l, LOOP_CLOCK, arriving_expire_cb, a);
@@ -175,7 +175,7 @@ struct arriving *arriving_create(struct loop *l, struct site *s, struct job_fsm 
     return a;
 }
 
-void arriving_destroy(struct arriving *a)
+void submit_pieces_destroy(struct submit_pieces *a)
 {
     if (!a)
         return;

@@ -9,23 +9,24 @@
 #include "err.h"
 #include "job.h"
 
-struct arriving;
+struct submit_pieces;
 struct job_fsm;
 struct loop;
-struct site;
+struct server_ctx;
 
-struct arriving *arriving_create(struct loop *l, struct site *s, struct job_fsm *f); /* NULL: no memory */
-void arriving_destroy(struct arriving *a);
+struct submit_pieces *submit_pieces_create(struct loop *l, struct server_ctx *s,
+                                           struct job_fsm *f); /* NULL: no memory */
+void submit_pieces_destroy(struct submit_pieces *a);
 
 /* May this user (interned) begin one more? -1: PBSE_ENTLIMCT. */
-int arriving_check(const struct arriving *a, const char *user, struct err *e);
+int submit_pieces_check(const struct submit_pieces *a, const char *user, struct err *e);
 /* The job is in the table and knows the name of its queue; its script has not come. */
-void arriving_begin(struct arriving *a, struct job *j);
+void submit_pieces_begin(struct submit_pieces *a, struct job *j);
 /* Its script is whole: it is about to enter its queue. */
-void arriving_end(struct arriving *a, struct job *j);
+void submit_pieces_end(struct submit_pieces *a, struct job *j);
 /* Its submission is refused at the last moment, or lasts too long: it goes, and the log says why. */
-void arriving_drop(struct arriving *a, struct job *j, const char *why);
+void submit_pieces_drop(struct submit_pieces *a, struct job *j, const char *why);
 /* After a restart: those that the store had. What is left of their time counts on. */
-void arriving_restore(struct arriving *a);
+void submit_pieces_restore(struct submit_pieces *a);
 
 #endif

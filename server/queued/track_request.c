@@ -17,7 +17,7 @@ enum { WAIT_MAX_S = 3600 };
 
 struct track { /* one call */
     struct track *prev, *next;
-    struct tracks *all;
+    struct track_request *all;
     struct request *request; /* counted */
     struct loop_timer *timer;
     int64_t seq;
@@ -30,23 +30,23 @@ struct tracked { /* one job */
     UT_hash_handle hh;
 };
 
-struct tracks {
+struct track_request {
     struct loop *loop;
     struct depends *depends;
     struct commit *commit;
     struct tracked *jobs;
 };
 
-struct tracks *tracks_create(struct loop *l, struct depends *d, struct commit *c)
+struct track_request *track_request_create(struct loop *l, struct depends *d, struct commit *c)
 {
-    struct tracks *t = calloc(1, sizeof *t);
+    struct track_request *t = calloc(1, sizeof *t);
 
     if (t)
-        *t = (struct tracks){.loop = l, .depends = d, .commit = c};
+        *t = (struct track_request){.loop = l, .depends = d, .commit = c};
     return t;
 }
 
-static struct tracked *find(const struct tracks *t, int64_t seq)
+static struct tracked *find(const struct track_request *t, int64_t seq)
 {
     struct tracked *x;
 
@@ -74,7 +74,7 @@ static void track_free(struct track *x)
     free(x);
 }
 
-void tracks_destroy(struct tracks *t)
+void track_request_destroy(struct track_request *t)
 {
     while (t && t->jobs) {
         struct track *x = t->jobs->calls;
@@ -111,7 +111,7 @@ static void waited(void *arg)
     answer(x);
 }
 
-static int park(struct tracks *t, struct track *x, unsigned wait_s)
+static int park(struct track_request *t, struct track *x, unsigned wait_s)
 {
     struct tracked *of = find(t, x->seq);
 
@@ -133,7 +133,7 @@ static int park(struct tracks *t, struct track *x, unsigned wait_s)
     return 0;
 }
 
-void tracks_serve(struct tracks *t, struct request *r)
+void track_request_serve(struct track_request *t, struct request *r)
 {
     const ifl_track_args *a = request_args(r);
     struct job_key key;
@@ -170,7 +170,7 @@ static bool is_news(struct track *x)
            (x->facts & ~a->known);
 }
 
-void tracks_news(struct tracks *t, struct job_key key)
+void track_request_news(struct track_request *t, struct job_key key)
 {
     struct tracked *of = find(t, key.seq);
     struct track *x, *next;

@@ -10,12 +10,13 @@
 struct commit;
 struct depends;
 struct loop;
-struct tracks;
+struct track_request;
 
-struct tracks *tracks_create(struct loop *l, struct depends *d, struct commit *c); /* NULL: no memory */
-void tracks_destroy(struct tracks *t); /* when no request is left */
+struct track_request *track_request_create(struct loop *l, struct depends *d,
+                                           struct commit *c); /* NULL: no memory */
+void track_request_destroy(struct track_request *t);          /* when no request is left */
 
-void tracks_serve(struct tracks *t, struct request *r); /* IFL_TRACK */
-void tracks_news(struct tracks *t, struct job_key key); /* more may be known of this job */
+void track_request_serve(struct track_request *t, struct request *r); /* IFL_TRACK */
+void track_request_news(struct track_request *t, struct job_key key); /* more may be known of this job */
 
 #endif

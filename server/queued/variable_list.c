@@ -9,7 +9,7 @@
 
 enum { TEXT_LIMIT = 1 << 20 };
 
-int variables_add(struct job *j, const char *name, const char *value, struct err *e)
+int variable_list_add(struct job *j, const char *name, const char *value, struct err *e)
 {
     const char *old = attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List);
     struct strbuf b;
@@ -25,7 +25,7 @@ int variables_add(struct job *j, const char *name, const char *value, struct err
     return rc;
 }
 
-bool variables_find(const struct job *j, const char *name, struct strbuf *out)
+bool variable_list_find(const struct job *j, const char *name, struct strbuf *out)
 {
     const char *at = attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List), *word;
     size_t n, len = strlen(name);
@@ -36,13 +36,13 @@ bool variables_find(const struct job *j, const char *name, struct strbuf *out)
     return false;
 }
 
-bool variables_has(const struct job *j, const char *name)
+bool variable_list_has(const struct job *j, const char *name)
 {
     struct strbuf value;
     bool has;
 
     strbuf_init(&value, TEXT_LIMIT);
-    has = variables_find(j, name, &value);
+    has = variable_list_find(j, name, &value);
     strbuf_fini(&value);
     return has;
 }

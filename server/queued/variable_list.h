@@ -9,9 +9,9 @@
 struct strbuf;
 
 /* At the end of the list; `value` goes in as it is, its commas are not escaped. -1: PBSE_BADATVAL too long, PBSE_SYSTEM. */
-int variables_add(struct job *j, const char *name, const char *value, struct err *e);
+int variable_list_add(struct job *j, const char *name, const char *value, struct err *e);
 /* Append the value, without escapes, to `out`. false: not there, or out has failed. */
-bool variables_find(const struct job *j, const char *name, struct strbuf *out);
-bool variables_has(const struct job *j, const char *name);
+bool variable_list_find(const struct job *j, const char *name, struct strbuf *out);
+bool variable_list_has(const struct job *j, const char *name);
 
 #endif

@@ -28,13 +28,13 @@ struct client {
 
 /* Root of any host of the realm has MUNGE's key, and can be whom it likes: on this host that must not be root, nor the
  * account of our own. A private complex admits its user alone, whom it trusts on all hosts. */
-bool access_is_distant(const struct site *s, const struct auth_peer *p)
+bool access_is_distant(const struct server_ctx *s, const struct auth_peer *p)
 {
     return p->kind == AUTH_USER &&
            (p->uid == 0 || (s->serves_all && (p->uid == geteuid() || p->uid == s->daemon_uid)));
 }
 
-struct client *client_create(const struct site *s, const struct auth_peer *peer, const char *user,
+struct client *client_create(const struct server_ctx *s, const struct auth_peer *peer, const char *user,
                              const char *host)
 {
     struct client *c = calloc(1, sizeof *c);
@@ -235,7 +235,7 @@ size_t client_requests(const struct client *c)
     return c->n_requests;
 }
 
-static bool lists(const struct site *s, int attr, enum acl_form form, const struct client *c)
+static bool lists(const struct server_ctx *s, int attr, enum acl_form form, const struct client *c)
 {
     const char *other = c->other;
     struct strbuf room;
@@ -251,7 +251,7 @@ static bool lists(const struct site *s, int attr, enum acl_form form, const stru
     return found;
 }
 
-enum level access_level_of(const struct site *s, const struct client *c)
+enum level access_level_of(const struct server_ctx *s, const struct client *c)
 {
     enum acl_form form = c->distant ? ACL_USER_OF_HOST : ACL_USER;
 

@@ -17,10 +17,10 @@
 
 struct client;
 struct rpc_conn;
-struct site;
+struct server_ctx;
 
 /* One connection's person. Counted, since requests outlive connections. */
-struct client *client_create(const struct site *s, const struct auth_peer *peer, const char *user,
+struct client *client_create(const struct server_ctx *s, const struct auth_peer *peer, const char *user,
                              const char *host);
 struct client *client_ref(struct client *c);
 void client_unref(struct client *c);
@@ -35,7 +35,7 @@ bool client_is_root(const struct client *c);      /* of this host, by the word o
 /* Root by MUNGE, or the account of a site's daemons. Root of each host of the realm can say so, so it is the user of that
  * host alone: it owns what its host's name owns, and lists must name it with its host. */
 bool client_is_distant(const struct client *c);
-bool access_is_distant(const struct site *s,
+bool access_is_distant(const struct server_ctx *s,
                        const struct auth_peer *p); /* the same of a connection that has no client yet */
 bool client_is_foreign_server(
     const struct client *c); /* of another complex: may bring jobs and speak of them, and nothing else */
@@ -53,7 +53,7 @@ const char *client_sched(const struct client *c);
 void client_set_sched(struct client *c, const char *name);
 
 /* Of a server that is closed (server_obj_close): root and the user of the daemons only, whatever the lists say. */
-enum level access_level_of(const struct site *s, const struct client *c);
+enum level access_level_of(const struct server_ctx *s, const struct client *c);
 
 /* Is `who` (user@host, or a host, or a group) let in by this ACL text? A NULL or empty list lets in all when
  * `empty_allows`. Entries may have wildcards in the host part. O(entries). */

@@ -16,7 +16,7 @@ struct found {
     size_t n;
 };
 
-static void note(struct found *f, const struct edit_change *c, const struct err *why)
+static void note(struct found *f, const struct attr_edit_change *c, const struct err *why)
 {
     static char nothing[1]; /* never written to: XDR wants its strings mutable */
 
@@ -29,7 +29,7 @@ static void note(struct found *f, const struct edit_change *c, const struct err 
     f->n++;
 }
 
-void faults_answer(struct request *r, const struct err *why, const struct faults_ask *ask)
+void attrib_errors_answer(struct request *r, const struct err *why, const struct attrib_errors_ask *ask)
 {
     struct found *f = ask->at < ask->n ? calloc(1, sizeof *f) : NULL;
     struct err e;
@@ -40,10 +40,10 @@ void faults_answer(struct request *r, const struct err *why, const struct faults
     }
     note(f, &ask->changes[ask->at], why);
     for (size_t i = 0; i < ask->n && f->n < ERRORS_MAX; i++) {
-        const struct edit_change *c = &ask->changes[i];
+        const struct attr_edit_change *c = &ask->changes[i];
 
         if (i != ask->at && (c->op == SET || c->op == INCR) && c->value && *c->value &&
-            edit_try(ask->site, ask->of, c, &ask->writer, &e) < 0)
+            attr_edit_try(ask->ctx, ask->of, c, &ask->writer, &e) < 0)
             note(f, c, &e);
     }
     request_fail_attrs(r, why, f->list, f->n);

@@ -6,15 +6,15 @@
 #include "attr_edit.h"
 #include "request.h"
 
-struct faults_ask {
-    struct site *site;
+struct attrib_errors_ask {
+    struct server_ctx *ctx;
     enum attr_of of;
-    const struct edit_change *changes; /* all of the request */
+    const struct attr_edit_change *changes; /* all of the request */
     size_t n, at; /* the one that was found; n: none in particular, then no others are looked for */
     struct attr_writer writer; /* as they would have been written */
 };
 
 /* Answers the request. Rule: pbs_get_attributes_in_error(). */
-void faults_answer(struct request *r, const struct err *why, const struct faults_ask *ask);
+void attrib_errors_answer(struct request *r, const struct err *why, const struct attrib_errors_ask *ask);
 
 #endif

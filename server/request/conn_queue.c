@@ -19,27 +19,27 @@ struct waiting {
     bool looks;
 };
 
-struct line {
+struct conn_queue {
     struct loop *l;
-    const struct line_ops *ops;
+    const struct conn_queue_ops *ops;
     void *arg;
     struct waiting *first, **last;
     bool is_open, turn_comes, is_busy, is_dead;
     int64_t looks_since_ms; /* tokens have been earned since then */
 };
 
-struct line *line_create(struct loop *l, const struct line_ops *ops, void *arg)
+struct conn_queue *conn_queue_create(struct loop *l, const struct conn_queue_ops *ops, void *arg)
 {
-    struct line *n = calloc(1, sizeof *n);
+    struct conn_queue *n = calloc(1, sizeof *n);
 
     if (!n)
         return NULL;
-    *n = (struct line){.l = l, .ops = ops, .arg = arg, .last = &n->first};
+    *n = (struct conn_queue){.l = l, .ops = ops, .arg = arg, .last = &n->first};
     n->looks_since_ms = clock_mono_ms(loop_clock(l)) - LOOKS_SAVED * LOOK_EARNED_MS;
     return n;
 }
 
-static void *take_first(struct line *n)
+static void *take_first(struct conn_queue *n)
 {
     struct waiting *w = n->first;
     void *call = w->call;
@@ -53,7 +53,7 @@ static void *take_first(struct line *n)
 
 static void turn_cb(void *line);
 
-void line_destroy(struct line *n)
+void conn_queue_destroy(struct conn_queue *n)
 {
     if (!n)
         return;
@@ -67,7 +67,7 @@ void line_destroy(struct line *n)
 }
 
 /* One token, if there is one. */
-static bool is_seldom(struct line *n)
+static bool is_seldom(struct conn_queue *n)
 {
     int64_t now_ms = clock_mono_ms(loop_clock(n->l));
 
@@ -79,13 +79,13 @@ static bool is_seldom(struct line *n)
     return true;
 }
 
-static int ask_for_turn(struct line *n)
+static int ask_for_turn(struct conn_queue *n)
 {
     return (is_seldom(n) ? loop_background_soon : loop_background)(n->l, turn_cb, n);
 }
 
 /* As many as may be made now: with a turn one that looks, and up to the next such in any case. */
-static void go_on(struct line *n, bool has_turn)
+static void go_on(struct conn_queue *n, bool has_turn)
 {
     n->is_busy = true;
     while (n->first && (has_turn || !n->first->looks)) {
@@ -101,13 +101,13 @@ static void go_on(struct line *n, bool has_turn)
 
 static void turn_cb(void *line)
 {
-    struct line *n = line;
+    struct conn_queue *n = line;
 
     n->turn_comes = false;
     go_on(n, true);
 }
 
-static int stand(struct line *n, void *call, bool looks)
+static int stand(struct conn_queue *n, void *call, bool looks)
 {
     struct waiting *w = malloc(sizeof *w);
 
@@ -119,7 +119,7 @@ static int stand(struct line *n, void *call, bool looks)
     return 0;
 }
 
-int line_call(struct line *n, void *call, bool looks)
+int conn_queue_call(struct conn_queue *n, void *call, bool looks)
 {
     if (n->is_open && !n->first && !looks) {
         n->ops->make(n->arg, call);
@@ -132,7 +132,7 @@ int line_call(struct line *n, void *call, bool looks)
     return 0;
 }
 
-void line_open(struct line *n)
+void conn_queue_open(struct conn_queue *n)
 {
     n->is_open = true;
     go_on(n, false);

@@ -12,21 +12,21 @@
  * Loop thread only. A call may destroy the line that makes it. */
 #include <stdbool.h>
 
-struct line;
+struct conn_queue;
 struct loop;
 
-struct line_ops {
+struct conn_queue_ops {
     void (*make)(void *arg, void *call); /* make this call; it is ours no more */
     void (*drop)(void *call);            /* it will not be made: the line is destroyed */
 };
 
 /* Held at first. `ops` is static. NULL: no memory. */
-struct line *line_create(struct loop *l, const struct line_ops *ops, void *arg);
-void line_destroy(struct line *n);
+struct conn_queue *conn_queue_create(struct loop *l, const struct conn_queue_ops *ops, void *arg);
+void conn_queue_destroy(struct conn_queue *n);
 
 /* One more call (taken), now or when its turn comes. -1: no memory, it stays the caller's. */
-int line_call(struct line *n, void *call, bool looks);
+int conn_queue_call(struct conn_queue *n, void *call, bool looks);
 /* Make what waits, and what comes from now on. */
-void line_open(struct line *n);
+void conn_queue_open(struct conn_queue *n);
 
 #endif

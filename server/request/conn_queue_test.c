@@ -15,7 +15,7 @@
 struct trace {
     struct clock *clock;
     struct loop *l;
-    struct line *line[2];
+    struct conn_queue *conn_queue[2];
     char text[128];
     const char *ends; /* the call that destroys the first line */
 };
@@ -36,8 +36,8 @@ static void make(void *arg, void *call)
     assert_ptr_equal(arg, &t);
     note(call);
     if (call == t.ends) {
-        line_destroy(t.line[0]);
-        t.line[0] = NULL;
+        conn_queue_destroy(t.conn_queue[0]);
+        t.conn_queue[0] = NULL;
     }
 }
 
@@ -47,7 +47,7 @@ static void drop(void *call)
     note(call);
 }
 
-static const struct line_ops ops = {.make = make, .drop = drop};
+static const struct conn_queue_ops ops = {.make = make, .drop = drop};
 
 static int set_up(void **state)
 {
@@ -56,24 +56,24 @@ static int set_up(void **state)
     t.clock = clock_create_driven(0);
     t.l = loop_create(t.clock, NULL);
     for (int i = 0; i < 2; i++)
-        t.line[i] = line_create(t.l, &ops, &t);
-    return t.l && t.line[1] ? 0 : -1;
+        t.conn_queue[i] = conn_queue_create(t.l, &ops, &t);
+    return t.l && t.conn_queue[1] ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    line_destroy(t.line[0]);
-    line_destroy(t.line[1]);
+    conn_queue_destroy(t.conn_queue[0]);
+    conn_queue_destroy(t.conn_queue[1]);
     loop_destroy(t.l);
     clock_destroy(t.clock);
     return 0;
 }
 
-static void call_all(struct line *n, const char *calls)
+static void call_all(struct conn_queue *n, const char *calls)
 {
     for (; *calls; calls++)
-        assert_int_equal(line_call(n, (void *)(uintptr_t)calls, isupper((unsigned char)*calls)), 0);
+        assert_int_equal(conn_queue_call(n, (void *)(uintptr_t)calls, isupper((unsigned char)*calls)), 0);
 }
 
 static void turn_until_quiet(void)
@@ -85,10 +85,10 @@ static void turn_until_quiet(void)
 static void who_changes_does_not_wait_behind_another_who_looks(void **state)
 {
     (void)state;
-    line_open(t.line[0]);
-    line_open(t.line[1]);
-    call_all(t.line[0], "LOOK");
-    call_all(t.line[1], "change");
+    conn_queue_open(t.conn_queue[0]);
+    conn_queue_open(t.conn_queue[1]);
+    call_all(t.conn_queue[0], "LOOK");
+    call_all(t.conn_queue[1], "change");
     assert_string_equal(t.text, "change");
     turn_until_quiet();
     assert_string_equal(t.text, "changeLOOK");
@@ -97,24 +97,24 @@ static void who_changes_does_not_wait_behind_another_who_looks(void **state)
 static void the_order_on_one_connection_stays(void **state)
 {
     (void)state;
-    line_open(t.line[0]);
-    call_all(t.line[0], "abCdeFGh");
+    conn_queue_open(t.conn_queue[0]);
+    call_all(t.conn_queue[0], "abCdeFGh");
     assert_string_equal(t.text, "ab");
     turn_until_quiet();
     assert_string_equal(t.text, "abCdeFGh");
-    call_all(t.line[0], "i");
+    call_all(t.conn_queue[0], "i");
     assert_string_equal(t.text, "abCdeFGhi");
 }
 
 enum { CROWD = 20 };
 
 /* Where the call of line 0 comes among those of the crowd, each of whom looks once. */
-static size_t place_in(struct line *crowd[CROWD])
+static size_t place_in(struct conn_queue *crowd[CROWD])
 {
     t.text[0] = '\0';
     for (int i = 0; i < CROWD; i++)
         call_all(crowd[i], "C");
-    call_all(t.line[0], "S");
+    call_all(t.conn_queue[0], "S");
     turn_until_quiet();
     assert_int_equal(strlen(t.text), CROWD + 1);
     return (size_t)(strchr(t.text, 'S') - t.text);
@@ -122,14 +122,14 @@ static size_t place_in(struct line *crowd[CROWD])
 
 static void who_looks_seldom_does_not_stand_behind_a_crowd(void **state)
 {
-    struct line *crowd[CROWD];
+    struct conn_queue *crowd[CROWD];
 
     (void)state;
-    line_open(t.line[0]);
+    conn_queue_open(t.conn_queue[0]);
     for (int i = 0; i < CROWD; i++) {
         t.text[0] = '\0';
-        crowd[i] = line_create(t.l, &ops, &t);
-        line_open(crowd[i]);
+        crowd[i] = conn_queue_create(t.l, &ops, &t);
+        conn_queue_open(crowd[i]);
         call_all(crowd[i], "LOOK"); /* what it has before others */
         turn_until_quiet();
     }
@@ -143,16 +143,16 @@ static void who_looks_seldom_does_not_stand_behind_a_crowd(void **state)
     assert_in_range(place_in(crowd), 0, 1);
     assert_int_equal(place_in(crowd), CROWD);
     for (int i = 0; i < CROWD; i++)
-        line_destroy(crowd[i]);
+        conn_queue_destroy(crowd[i]);
 }
 
 static void a_line_that_is_held_keeps_its_calls(void **state)
 {
     (void)state;
-    call_all(t.line[0], "abC");
+    call_all(t.conn_queue[0], "abC");
     turn_until_quiet();
     assert_string_equal(t.text, "");
-    line_open(t.line[0]);
+    conn_queue_open(t.conn_queue[0]);
     assert_string_equal(t.text, "ab");
     turn_until_quiet();
     assert_string_equal(t.text, "abC");
@@ -164,8 +164,8 @@ static void a_call_may_end_the_line_that_makes_it(void **state)
 
     (void)state;
     t.ends = &calls[2];
-    line_open(t.line[0]);
-    call_all(t.line[0], calls);
+    conn_queue_open(t.conn_queue[0]);
+    call_all(t.conn_queue[0], calls);
     turn_until_quiet();
     assert_string_equal(t.text, "abC-d-e");
 }
@@ -173,10 +173,10 @@ static void a_call_may_end_the_line_that_makes_it(void **state)
 static void what_waits_is_let_go_with_the_line(void **state)
 {
     (void)state;
-    line_open(t.line[0]);
-    call_all(t.line[0], "aBc");
-    line_destroy(t.line[0]);
-    t.line[0] = NULL;
+    conn_queue_open(t.conn_queue[0]);
+    call_all(t.conn_queue[0], "aBc");
+    conn_queue_destroy(t.conn_queue[0]);
+    t.conn_queue[0] = NULL;
     assert_string_equal(t.text, "a-B-c");
     assert_false(loop_is_busy(t.l));
 }

@@ -36,7 +36,7 @@ struct dispatch {
 struct session {
     struct dispatch *d;
     struct client *client;
-    struct line *line;
+    struct conn_queue *conn_queue;
     struct rpc_conn *conn;
     struct auth_peer *peer; /* whose name is asked for */
     char *user;             /* the answer, while the host's name is asked for */
@@ -51,8 +51,8 @@ static void dispatch_own_name_cb(void *arg, const struct names_host *h, const st
     struct dispatch *d = arg;
 
     (void)why;
-    if (h && h->other && !d->o.site->full_name)
-        d->o.site->full_name = intern_ref(h->other);
+    if (h && h->other && !d->o.ctx->full_name)
+        d->o.ctx->full_name = intern_ref(h->other);
 }
 
 struct dispatch *dispatch_create(const struct dispatch_options *o)
@@ -62,7 +62,7 @@ struct dispatch *dispatch_create(const struct dispatch_options *o)
     if (!d)
         return NULL;
     d->o = *o;
-    names_ask_host(o->names, o->site->name, dispatch_own_name_cb, d);
+    names_ask_host(o->names, o->ctx->name, dispatch_own_name_cb, d);
     return d;
 }
 
@@ -100,9 +100,9 @@ static int may(const struct request_row *row, const struct client *c, struct err
 static int check(struct dispatch *d, const struct request *r, const struct request_row *row, struct client *c,
                  struct err *e)
 {
-    client_set_level(c, access_level_of(d->o.site, c));
+    client_set_level(c, access_level_of(d->o.ctx, c));
     if (may(row, c, e) < 0) {
-        request_log_unauthorized(r, "server", d->o.site->name);
+        request_log_unauthorized(r, "server", d->o.ctx->name);
         return -1;
     }
     return row->kind == REQUEST_CHANGES ? d->o.open(d->o.open_arg, row, e) : 0;
@@ -162,13 +162,13 @@ static void drop_call(void *rpc)
     rpc_request_unref(rpc);
 }
 
-static const struct line_ops line_ops = {.make = make_call, .drop = drop_call};
+static const struct conn_queue_ops line_ops = {.make = make_call, .drop = drop_call};
 
 static void session_free(struct session *s)
 {
     if (s->gone)
         DL_DELETE(s->d->gone, s);
-    line_destroy(s->line);
+    conn_queue_destroy(s->conn_queue);
     client_unref(s->client);
     auth_peer_unref(s->peer);
     free(s->user);
@@ -205,7 +205,7 @@ static const struct rpc_conn_tag session_tag = {"ifl", session_closed};
 
 /* The address of the host that a user comes from; NULL: this host. A user from elsewhere is where the connection comes from, or,
  * where a relay on this host lies between, at the address that the credential names. Root by MUNGE is never at this host. */
-static const char *foreign_address(const struct site *site, const struct auth_peer *peer, char out[64])
+static const char *foreign_address(const struct server_ctx *site, const struct auth_peer *peer, char out[64])
 {
     if (peer->kind != AUTH_USER)
         return NULL;
@@ -218,13 +218,13 @@ static const char *foreign_address(const struct site *site, const struct auth_pe
 static void become(struct session *s, const struct auth_peer *peer, const char *user, const char *host,
                    const char *other)
 {
-    s->client = client_create(s->d->o.site, peer, user, host);
+    s->client = client_create(s->d->o.ctx, peer, user, host);
     if (!s->client)
         return;
     if (other)
         client_set_other_host(s->client, other);
     client_set_conn(s->client, s->conn);
-    line_open(s->line); /* s may be gone now */
+    conn_queue_open(s->conn_queue); /* s may be gone now */
 }
 
 /* An address without a name of its own stays one. */
@@ -237,13 +237,13 @@ static void located(void *arg, const struct names_host *h, const struct err *why
     if (s->gone)
         session_free(s);
     else
-        become(s, s->peer, s->user, h ? h->name : foreign_address(s->d->o.site, s->peer, room),
+        become(s, s->peer, s->user, h ? h->name : foreign_address(s->d->o.ctx, s->peer, room),
                h ? h->other : NULL);
 }
 
 /* Root of the realm can put any address into a credential, and a user of this host can relay it: where the connection does not
  * come from another host, it stays at an address, so that a list that names this host does not mean it. */
-static bool stays_at_address(const struct site *site, const struct auth_peer *peer, const char *address)
+static bool stays_at_address(const struct server_ctx *site, const struct auth_peer *peer, const char *address)
 {
     return access_is_distant(site, peer) &&
            (auth_peer_is_loopback(peer) || host_address_is_of_this_host(address));
@@ -253,7 +253,7 @@ static bool stays_at_address(const struct site *site, const struct auth_peer *pe
 static void locate(struct session *s, struct auth_peer *peer, const char *user)
 {
     char room[64];
-    const struct site *site = s->d->o.site;
+    const struct server_ctx *site = s->d->o.ctx;
     const char *address = foreign_address(site, peer, room);
     const struct names_host *known;
 
@@ -291,7 +291,7 @@ static void named(void *arg, const struct names_user *u, const struct err *why)
         err_set(&s->unnamed, PBSE_TRYAGAIN,
                 "user %s cannot be looked up on the server's host now, try again later: %s", number,
                 why->text);
-        become(s, s->peer, number, s->d->o.site->name, NULL);
+        become(s, s->peer, number, s->d->o.ctx->name, NULL);
         return;
     }
     if (!u)
@@ -310,8 +310,8 @@ static struct session *session_of(struct dispatch *d, struct rpc_conn *conn)
         return NULL;
     s->d = d;
     s->conn = conn;
-    s->line = line_create(d->o.loop, &line_ops, s);
-    if (!s->line) {
+    s->conn_queue = conn_queue_create(d->o.loop, &line_ops, s);
+    if (!s->conn_queue) {
         free(s);
         return NULL;
     }
@@ -325,7 +325,7 @@ static void ask_name(struct session *s, struct rpc_request *rpc)
     const struct names_user *known;
 
     if (peer->kind == AUTH_DAEMON) {
-        become(s, peer, peer->role, s->d->o.site->name, NULL);
+        become(s, peer, peer->role, s->d->o.ctx->name, NULL);
         return;
     }
     known = names_find_uid(s->d->o.names, peer->uid);
@@ -360,14 +360,14 @@ void dispatch_call(void *dispatch, struct rpc_request *rpc)
     struct session *s;
 
     if (rpc_request_peer(rpc)->kind == AUTH_GUEST) {
-        guests_serve(d->o.guests, rpc);
+        munge_login_serve(d->o.munge_login, rpc);
         return;
     }
     s = session_of(d, rpc_request_conn(rpc));
     if (s && !s->client && !s->asked)
         ask_name(s, rpc);
     rpc_request_ref(rpc);
-    if (s && line_call(s->line, rpc, looks(d, rpc)) == 0)
+    if (s && conn_queue_call(s->conn_queue, rpc, looks(d, rpc)) == 0)
         return;
     rpc_reply_error(rpc, RPC_ST_SYSTEM_ERR);
     rpc_request_unref(rpc);

@@ -12,20 +12,20 @@
 
 struct dispatch;
 struct gate;
-struct guests;
+struct munge_login;
 struct loop;
 struct names;
 struct rpc_program;
-struct site;
+struct server_ctx;
 
 /* ^ May changes be taken now? -1 with the reason (server goes down, store is stuck). */
 typedef int dispatch_open_fn(void *arg, const struct request_row *row, struct err *e);
 
 struct dispatch_options {
     struct loop *loop;
-    struct site *site;
+    struct server_ctx *ctx;
     struct names *names;
-    struct guests *guests; /* users over TCP; NULL: none are served */
+    struct munge_login *munge_login; /* users over TCP; NULL: none are served */
     const struct request_row *rows;
     size_t n_rows;
     void *parts; /* first argument of every handler */

@@ -41,7 +41,7 @@ static int make(const char *certs, const ifl_join_args *a, struct joined *out, s
     return rc;
 }
 
-void joins_serve(const char *certs, struct rpc_request *rpc)
+void join_request_serve(const char *certs, struct rpc_request *rpc)
 {
     const ifl_join_args *a = rpc_request_args(rpc);
     const char *from = rpc_request_peer(rpc)->from;

@@ -6,6 +6,6 @@
 struct rpc_request;
 
 /* certs: PBS_HOME/certs. Answered before this returns: a join writes two small files, and comes once in the life of a host. */
-void joins_serve(const char *certs, struct rpc_request *rpc);
+void join_request_serve(const char *certs, struct rpc_request *rpc);
 
 #endif

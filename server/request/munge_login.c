@@ -26,7 +26,7 @@
 
 enum { MAX_WAITING = 256 };
 
-struct guests {
+struct munge_login {
     struct worker *worker;
     char *module, *socket, *certs;
     bool serves_all;
@@ -34,7 +34,7 @@ struct guests {
 };
 
 struct guest {
-    struct guests *all;
+    struct munge_login *all;
     struct rpc_request *rpc; /* referenced */
     char *cred;
     unsigned char binding[AUTH_MUNGE_BINDING];
@@ -44,9 +44,9 @@ struct guest {
     struct err e;
 };
 
-struct guests *guests_create(struct loop *l, const struct guests_options *o, struct err *e)
+struct munge_login *munge_login_create(struct loop *l, const struct munge_login_options *o, struct err *e)
 {
-    struct guests *g = calloc(1, sizeof *g);
+    struct munge_login *g = calloc(1, sizeof *g);
 
     if (!g) {
         err_set(e, ENOMEM, "no memory for guests");
@@ -59,11 +59,11 @@ struct guests *guests_create(struct loop *l, const struct guests_options *o, str
     g->worker = worker_create(l, "munge", MAX_WAITING, e);
     if (g->module && g->certs && g->worker)
         return g;
-    guests_destroy(g);
+    munge_login_destroy(g);
     return NULL;
 }
 
-void guests_destroy(struct guests *g)
+void munge_login_destroy(struct munge_login *g)
 {
     if (!g)
         return;
@@ -76,7 +76,7 @@ void guests_destroy(struct guests *g)
 
 /* --- in the worker ------------------------------------------------------------------------------------ */
 
-static int load(struct guests *g, struct err *e)
+static int load(struct munge_login *g, struct err *e)
 {
     void *module;
 
@@ -157,7 +157,7 @@ static void known(void *arg, bool ran)
     free(x);
 }
 
-static void authenticate(struct guests *g, struct rpc_request *rpc)
+static void authenticate(struct munge_login *g, struct rpc_request *rpc)
 {
     const ifl_authenticate_args *a = rpc_request_args(rpc);
     struct guest *x = calloc(1, sizeof *x);
@@ -182,7 +182,7 @@ static void authenticate(struct guests *g, struct rpc_request *rpc)
     free(x);
 }
 
-void guests_serve(struct guests *g, struct rpc_request *rpc)
+void munge_login_serve(struct munge_login *g, struct rpc_request *rpc)
 {
     const uint32_t proc = rpc_request_proc(rpc)->proc;
 
@@ -192,7 +192,7 @@ void guests_serve(struct guests *g, struct rpc_request *rpc)
              proc == IFL_AUTHENTICATE) /* the worker has one queue for all: a guest has one place in it */
         authenticate(g, rpc);
     else if (g && proc == IFL_JOIN)
-        joins_serve(g->certs, rpc);
+        join_request_serve(g->certs, rpc);
     else
         rpc_reply_error(rpc, RPC_ST_AUTH);
 }

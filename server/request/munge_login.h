@@ -10,11 +10,11 @@
 
 #include "err.h"
 
-struct guests;
+struct munge_login;
 struct loop;
 struct rpc_request;
 
-struct guests_options {
+struct munge_login_options {
     const char *module; /* path of libauth_munge.so; copied */
     const char *socket; /* munged's, or NULL; copied */
     const char *certs;  /* PBS_HOME/certs; copied */
@@ -22,10 +22,10 @@ struct guests_options {
 };
 
 /* NULL: no memory. */
-struct guests *guests_create(struct loop *l, const struct guests_options *o, struct err *e);
-void guests_destroy(struct guests *g);
+struct munge_login *munge_login_create(struct loop *l, const struct munge_login_options *o, struct err *e);
+void munge_login_destroy(struct munge_login *g);
 
 /* Answer this call of a connection whose peer is AUTH_GUEST: Authenticate now or later, others with an RPC error. */
-void guests_serve(struct guests *g, struct rpc_request *rpc);
+void munge_login_serve(struct munge_login *g, struct rpc_request *rpc);
 
 #endif

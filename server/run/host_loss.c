@@ -24,15 +24,15 @@
 enum { STATUS_LOST_HERE = -4, STATUS_SISTER_FAILED = -14, STATUS_LOST_FIRST = -20 }; /* as PBS numbers them */
 
 struct host_loss {
-    struct site *site;
+    struct server_ctx *ctx;
     struct exec_send *send;
     struct runs *runs;
-    struct suspend *suspend;
-    struct checkpoint *checkpoint;
+    struct run_suspend *run_suspend;
+    struct run_checkpoint *run_checkpoint;
 };
 
-struct host_loss *host_loss_create(struct site *s, struct exec_send *x, struct runs *r, struct suspend *u,
-                                   struct checkpoint *c)
+struct host_loss *host_loss_create(struct server_ctx *s, struct exec_send *x, struct runs *r,
+                                   struct run_suspend *u, struct run_checkpoint *c)
 {
     struct host_loss *l = calloc(1, sizeof *l);
 
@@ -74,11 +74,11 @@ static void go_on(struct host_loss *l, struct job *j, const struct run_host *h)
     if (j->state == JOB_STARTING)
         runs_host_ready(l->runs, j);
     if (j->run->suspending)
-        suspend_host_answered(l->suspend, j);
+        run_suspend_host_answered(l->run_suspend, j);
     else if (j->run->resuming)
-        suspend_resumed(l->suspend, j);
+        run_suspend_resumed(l->run_suspend, j);
     else
-        checkpoint_look_saved(l->checkpoint, j);
+        run_checkpoint_look_saved(l->run_checkpoint, j);
 }
 
 /* What a sister could not be prepared for stands for the job; that its shepherd died is just one way to be lost. */
@@ -106,13 +106,13 @@ static void end_run(struct host_loss *l, struct job *j, const struct run_host *h
     r->lost = status_of(r, h);
     intern_unref(r->lost_host);
     r->lost_host = intern_ref(host_loss_name(h->service));
-    jobs_touch(l->site->jobs, j, PART_HOT);
+    jobs_touch(l->ctx->jobs, j, PART_HOT);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "lost communication with %s, killing job now", r->lost_host);
     if (r->terminations)
         return;
     r->attempt++;
     r->terminations++;
-    exec_send_terminate(l->send, j, terminate_why(j), terminate_grace_s(j));
+    exec_send_terminate(l->send, j, run_terminate_why(j), run_terminate_grace_s(j));
 }
 
 void host_loss_judge(struct host_loss *l, struct job *j, const struct run_host *h)

@@ -8,17 +8,17 @@
  * exit status where not. */
 #include "job.h"
 
-struct checkpoint;
+struct run_checkpoint;
 struct exec_send;
 struct host_loss;
 struct run;
 struct run_host;
 struct runs;
-struct site;
-struct suspend;
+struct server_ctx;
+struct run_suspend;
 
-struct host_loss *host_loss_create(struct site *s, struct exec_send *x, struct runs *r, struct suspend *u,
-                                   struct checkpoint *c);
+struct host_loss *host_loss_create(struct server_ctx *s, struct exec_send *x, struct runs *r,
+                                   struct run_suspend *u, struct run_checkpoint *c);
 void host_loss_destroy(struct host_loss *l);
 
 /* `h` has been released or given up, and at least one host of the run is left. Does nothing once the script is over. */

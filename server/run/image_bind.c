@@ -13,14 +13,15 @@
 
 enum { TEXT_MAX = 1 << 20 };
 
-static void set_schedselect(struct site *s, struct job *j, const char *text)
+static void set_schedselect(struct server_ctx *s, struct job *j, const char *text)
 {
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_schedselect, text, NULL);
     jobs_touch(s->jobs, j, PART_HOT | PART_ATTRS);
 }
 
 /* The host on which chunk `i` lay, and the part after it in *at. */
-static const char *host_of_chunk(const struct site *s, const struct exec_vnode *where, size_t i, size_t *at)
+static const char *host_of_chunk(const struct server_ctx *s, const struct exec_vnode *where, size_t i,
+                                 size_t *at)
 {
     const struct node *n;
 
@@ -41,7 +42,7 @@ static int add_chunk(const struct select_chunk *c, const char *host, struct strb
     return strbuf_ok(out) ? 0 : -1;
 }
 
-static int bind_each(const struct site *s, const struct select *sel, const struct exec_vnode *where,
+static int bind_each(const struct server_ctx *s, const struct select *sel, const struct exec_vnode *where,
                      struct strbuf *out)
 {
     size_t chunk = 0, at = 0;
@@ -54,7 +55,7 @@ static int bind_each(const struct site *s, const struct select *sel, const struc
 }
 
 /* All on one host: the select keeps its counts. */
-static int bind_all(const struct site *s, struct select *sel, const struct exec_vnode *where,
+static int bind_all(const struct server_ctx *s, struct select *sel, const struct exec_vnode *where,
                     struct strbuf *out)
 {
     size_t at = 0;
@@ -75,7 +76,7 @@ static bool is_free_to_go(const struct job *j)
     return true;
 }
 
-void image_bind(struct site *s, struct job *j)
+void image_bind(struct server_ctx *s, struct job *j)
 {
     const char *old = attr_list_text(&j->obj.attrs, JOB_ATTR_schedselect);
     struct select *sel;
@@ -99,7 +100,7 @@ void image_bind(struct site *s, struct job *j)
     exec_vnode_destroy(where);
 }
 
-void image_unbind(struct site *s, struct job *j)
+void image_unbind(struct server_ctx *s, struct job *j)
 {
     if (!j->unbound)
         return;

@@ -5,11 +5,11 @@
  * stands in j->unbound meanwhile. */
 #include "job.h"
 
-struct site;
+struct server_ctx;
 
 /* While the run that wrote the images is still there. Nothing is done for a job that is bound already, whose images are
  * shared or move, or which had given vnodes back (it asks for all of them again). */
-void image_bind(struct site *s, struct job *j);
-void image_unbind(struct site *s, struct job *j);
+void image_bind(struct server_ctx *s, struct job *j);
+void image_unbind(struct server_ctx *s, struct job *j);
 
 #endif

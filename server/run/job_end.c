@@ -41,7 +41,7 @@ enum {
 }; /* 256 + SIGKILL, as PBS shows a forced end */
 
 struct job_end {
-    struct site *site;
+    struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct exec_send *send;
     struct commit *commit;
@@ -49,7 +49,7 @@ struct job_end {
     struct job_end_hooks hooks;
 };
 
-struct job_end *job_end_create(struct site *s, struct job_fsm *f, struct exec_send *x, struct commit *c,
+struct job_end *job_end_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x, struct commit *c,
                                struct host_loss *l, const struct job_end_hooks *hooks)
 {
     struct job_end *d = calloc(1, sizeof *d);
@@ -96,7 +96,7 @@ static void say_lost(const struct job *j)
 /* It has been tried too often. Of an array, all that has not started yet would fare no better. */
 static void hold_back(struct job_end *d, struct job *j)
 {
-    struct job *array = job_is_subjob(j) ? subjob_array(d->site->jobs, j) : NULL;
+    struct job *array = job_is_subjob(j) ? subjob_array(d->ctx->jobs, j) : NULL;
     char text[JOBID_TEXT_MAX + 80];
 
     if (!array) {
@@ -107,7 +107,7 @@ static void hold_back(struct job_end *d, struct job *j)
     }
     snprintf(text, sizeof text, "Job Array Held, too many failed attempts to run subjob %s", j->obj.name);
     attr_list_set_text(&array->obj.attrs, JOB_ATTR_comment, text, NULL);
-    hold_bits_change(d->site, d->fsm, array, HOLD_SYSTEM, 0);
+    hold_types_change(d->ctx, d->fsm, array, HOLD_SYSTEM, 0);
 }
 
 /* It has been given notice that it goes back into its queue, with an image or without, and its script has ended
@@ -121,26 +121,27 @@ static bool was_told_to_go(const struct job *j)
 
 static void judge_run(struct job_end *d, struct job *j)
 {
-    struct verdict_facts f = {.wants_delete = j->intent == INTENT_DELETE,
-                              .wants_requeue = j->intent == INTENT_REQUEUE || j->intent == INTENT_CHECKPOINT,
-                              .noticed = was_told_to_go(j),
-                              .finished = j->run->finished,
-                              .status = j->run->status,
-                              .rerunable = attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true),
-                              .started = j->run->started,
-                              .run_count = j->run_count,
-                              .max_runs = MAX_RUNS};
+    struct run_verdict_facts f = {.wants_delete = j->intent == INTENT_DELETE,
+                                  .wants_requeue =
+                                      j->intent == INTENT_REQUEUE || j->intent == INTENT_CHECKPOINT,
+                                  .noticed = was_told_to_go(j),
+                                  .finished = j->run->finished,
+                                  .status = j->run->status,
+                                  .rerunable = attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true),
+                                  .started = j->run->started,
+                                  .run_count = j->run_count,
+                                  .max_runs = MAX_RUNS};
 
-    switch (verdict_of(&f)) {
-    case VERDICT_REQUEUE_HELD:
+    switch (run_verdict_of(&f)) {
+    case RUN_VERDICT_REQUEUE_HELD:
         hold_back(d, j);
         j->intent = INTENT_REQUEUE;
         break;
-    case VERDICT_REQUEUE:
+    case RUN_VERDICT_REQUEUE:
         if (j->intent != INTENT_CHECKPOINT)
             j->intent = INTENT_REQUEUE;
         break;
-    case VERDICT_END:
+    case RUN_VERDICT_END:
         break;
     }
 }
@@ -150,7 +151,7 @@ static void wait_for_files(struct job_end *d, struct job *j)
 {
     if (j->intent != INTENT_REQUEUE || !j->run->finished || j->run->reason != EXEC_END_STAGEIN)
         return;
-    j->exec_time_s = site_now_s(d->site) + STAGEIN_WAIT_S;
+    j->exec_time_s = server_ctx_now_s(d->ctx) + STAGEIN_WAIT_S;
     attr_list_set_number(&j->obj.attrs, JOB_ATTR_Execution_Time, j->exec_time_s, NULL);
 }
 
@@ -175,7 +176,7 @@ static void judge(struct job_end *d, struct job *j)
 
 static void maybe_over(struct job_end *d, struct job *j)
 {
-    jobs_touch(d->site->jobs, j, PART_HOT);
+    jobs_touch(d->ctx->jobs, j, PART_HOT);
     if (!job_run_is_over(j->run))
         return;
     count_loss(j);
@@ -190,7 +191,7 @@ static void host_is(struct job_end *d, struct job *j, const char *service, enum 
 
     if (!h || h->state > RUN_HOST_READY)
         return;
-    hosts_release(d->site, j, h, how);
+    run_hosts_release(d->ctx, j, h, how);
     if (!job_run_is_over(j->run))
         host_loss_judge(d->loss, j, h);
     maybe_over(d, j);
@@ -229,8 +230,8 @@ void act_finish(void *arg, struct job *j)
 
     j->exited = true;
     j->exit_status = j->run->status;
-    j->obittime_s = site_now_s(d->site);
-    jobs_touch(d->site->jobs, j, PART_HOT);
+    j->obittime_s = server_ctx_now_s(d->ctx);
+    jobs_touch(d->ctx->jobs, j, PART_HOT);
     exec_send_end_others(d->send, j);
 }
 
@@ -284,8 +285,8 @@ static void close_run(struct job_end *d, struct job *j)
     if (!j->run)
         return;
     exec_send_purge(d->send, j);
-    released_forget(d->site, j);
-    assign_release_all(d->site->assign, j);
+    suspend_release_forget(d->ctx, j);
+    assign_release_all(d->ctx->assign, j);
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_exec_vnode, job_run_vnodes(j->run), NULL);
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_exec_host, job_run_where(j->run), NULL);
 }
@@ -322,7 +323,7 @@ static void leave_when_durable(struct job_end *d, struct job *j)
 
 static void finish(struct job_end *d, struct job *j)
 {
-    int64_t now = site_now_s(d->site);
+    int64_t now = server_ctx_now_s(d->ctx);
 
     j->history_s = now;
     if (!j->obittime_s)
@@ -331,11 +332,11 @@ static void finish(struct job_end *d, struct job *j)
         exec_send_purge_left(d->send, j, j->output_at);
     job_set_text(&j->output_at, NULL);
     d->hooks.ended(d->hooks.arg, j);
-    jobs_leave_queue(d->site->jobs, j);
-    jobs_touch(d->site->jobs, j, PART_HOT | PART_ATTRS);
+    jobs_leave_queue(d->ctx->jobs, j);
+    jobs_touch(d->ctx->jobs, j, PART_HOT | PART_ATTRS);
     if (job_is_subjob(j))
         leave_when_durable(d, j);
-    else if (!server_obj_history(d->site->server) || j->no_history || j->moved_to)
+    else if (!server_obj_history(d->ctx->server) || j->no_history || j->moved_to)
         job_fsm_post(d->fsm, j, EV_EXPIRE);
 }
 
@@ -378,8 +379,8 @@ static void go_back(struct job_end *d, struct job *j)
     note_output(j);
     close_run(d, j);
     j->suspender = SUSPENDED_BY_NOBODY;
-    j->etime_s = j->hold ? 0 : site_now_s(d->site);
-    jobs_touch(d->site->jobs, j, PART_HOT | PART_ATTRS);
+    j->etime_s = j->hold ? 0 : server_ctx_now_s(d->ctx);
+    jobs_touch(d->ctx->jobs, j, PART_HOT | PART_ATTRS);
 }
 
 void act_requeue(void *arg, struct job *j)
@@ -397,7 +398,7 @@ static void give_up(struct job_end *d, struct job *j, exec_why why)
         exec_send_terminate(d->send, j, why, 0);
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (j->run->hosts[i].state <= RUN_HOST_READY)
-            hosts_release(d->site, j, &j->run->hosts[i], RUN_HOST_LOST);
+            run_hosts_release(d->ctx, j, &j->run->hosts[i], RUN_HOST_LOST);
     if (!j->exited) {
         j->exited = true;
         j->exit_status = FORCED_STATUS;
@@ -418,7 +419,7 @@ void act_abandon_requeue(void *arg, struct job *j)
 
 static void begin_anew(struct job *j)
 {
-    resize_forget(j);
+    release_nodes_forget(j);
     attr_list_unset(&j->obj.attrs, JOB_ATTR_exec_vnode);
     attr_list_unset(&j->obj.attrs, JOB_ATTR_exec_host);
     j->intent = INTENT_NONE;
@@ -447,7 +448,7 @@ void act_forget(void *arg, struct job *j)
     commit_remove_job(d->commit, j->key);
     if (j->array)
         commit_remove_array(d->commit, j->key.seq);
-    if (j->array && (!server_obj_history(d->site->server) || j->no_history))
+    if (j->array && (!server_obj_history(d->ctx->server) || j->no_history))
         commit_remove_subjob_history(d->commit, j->key.seq);
-    jobs_remove(d->site->jobs, j);
+    jobs_remove(d->ctx->jobs, j);
 }

@@ -11,7 +11,7 @@ struct commit;
 struct exec_send;
 struct host_loss;
 struct job_end;
-struct site;
+struct server_ctx;
 
 /* ^ what lies above and beside */
 struct job_end_hooks {
@@ -20,7 +20,7 @@ struct job_end_hooks {
     void (*ended)(void *arg, struct job *j);
 };
 
-struct job_end *job_end_create(struct site *s, struct job_fsm *f, struct exec_send *x, struct commit *c,
+struct job_end *job_end_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x, struct commit *c,
                                struct host_loss *l, const struct job_end_hooks *hooks);
 void job_end_destroy(struct job_end *d);
 

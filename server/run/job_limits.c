@@ -20,12 +20,12 @@
 enum { MS_PER_S = 1000, KB = 1024, TEXT_MAX = 128 };
 
 struct job_limits {
-    struct site *site;
+    struct server_ctx *ctx;
     struct services *services;
     struct exec_send *send;
 };
 
-struct job_limits *job_limits_create(struct site *s, struct services *sv, struct exec_send *x)
+struct job_limits *job_limits_create(struct server_ctx *s, struct services *sv, struct exec_send *x)
 {
     struct job_limits *l = calloc(1, sizeof *l);
 
@@ -84,5 +84,5 @@ void job_limits_look(struct job_limits *l, struct job *j)
     }
     r->over_limit = true;
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "%s", text);
-    exec_send_over_limit(l->send, j, (int)reason, text, terminate_grace_s(j));
+    exec_send_over_limit(l->send, j, (int)reason, text, run_terminate_grace_s(j));
 }

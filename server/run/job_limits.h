@@ -6,9 +6,9 @@ struct exec_send;
 struct job;
 struct job_limits;
 struct services;
-struct site;
+struct server_ctx;
 
-struct job_limits *job_limits_create(struct site *s, struct services *sv, struct exec_send *x);
+struct job_limits *job_limits_create(struct server_ctx *s, struct services *sv, struct exec_send *x);
 void job_limits_destroy(struct job_limits *l);
 
 /* The usage of a running job has changed. Over a limit, its first host is told once, with the reason, to end it. */

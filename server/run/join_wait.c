@@ -17,7 +17,7 @@
 enum { PATIENCE_MS = 30000 };
 
 struct join_wait {
-    struct site *site;
+    struct server_ctx *ctx;
     struct job_end *end;
     struct loop_timer *timer;
 };
@@ -48,9 +48,9 @@ static void give_up_slow(struct join_wait *w, struct job *j)
 static void look(void *arg)
 {
     struct join_wait *w = arg;
-    int64_t now = clock_mono_ms(w->site->clock), next = INT64_MAX;
+    int64_t now = clock_mono_ms(w->ctx->clock), next = INT64_MAX;
 
-    for (struct job *j = jobs_first(w->site->jobs), *after; j; j = after) {
+    for (struct job *j = jobs_first(w->ctx->jobs), *after; j; j = after) {
         after = jobs_next(j);
         if (!waits(j))
             continue;
@@ -65,13 +65,13 @@ static void look(void *arg)
         loop_timer_set_at(w->timer, next);
 }
 
-struct join_wait *join_wait_create(struct loop *l, struct site *s, struct job_end *d)
+struct join_wait *join_wait_create(struct loop *l, struct server_ctx *s, struct job_end *d)
 {
     struct join_wait *w = calloc(1, sizeof *w);
 
     if (!w)
         return NULL;
-    *w = (struct join_wait){.site = s, .end = d, .timer = loop_timer_create(l, LOOP_CLOCK, look, w)};
+    *w = (struct join_wait){.ctx = s, .end = d, .timer = loop_timer_create(l, LOOP_CLOCK, look, w)};
     if (!w->timer) {
         free(w);
         return NULL;
@@ -96,7 +96,7 @@ void join_wait_listen(void *arg, struct job *j, enum job_state from, enum job_ev
     (void)ev;
     if (!waits(j) || j->run->sent_mono_ms)
         return;
-    j->run->sent_mono_ms = clock_mono_ms(w->site->clock);
+    j->run->sent_mono_ms = clock_mono_ms(w->ctx->clock);
     if (!j->run->sent_mono_ms)
         j->run->sent_mono_ms = 1;
     if (!loop_timer_is_set(w->timer))

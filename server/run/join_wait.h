@@ -8,9 +8,9 @@
 struct job_end;
 struct join_wait;
 struct loop;
-struct site;
+struct server_ctx;
 
-struct join_wait *join_wait_create(struct loop *l, struct site *s, struct job_end *d);
+struct join_wait *join_wait_create(struct loop *l, struct server_ctx *s, struct job_end *d);
 void join_wait_destroy(struct join_wait *w);
 
 /* Listener of the machine: a job was sent. After a restart each waits anew. */

@@ -13,7 +13,7 @@
 #include "type_list.h"
 
 struct maintenance {
-    struct site *site;
+    struct server_ctx *ctx;
     size_t n; /* vnodes in maintenance: nobody pays for it while there is none */
 };
 
@@ -27,14 +27,14 @@ static void change(struct maintenance *m, struct node *n, const struct job *j, e
     bool was = jobs_of(n) != NULL, is;
     struct err e;
 
-    if (attr_list_change(&n->obj.attrs, m->site->resources, NODE_ATTR_maintenance_jobs, NULL, j->obj.name, op,
+    if (attr_list_change(&n->obj.attrs, m->ctx->resources, NODE_ATTR_maintenance_jobs, NULL, j->obj.name, op,
                          &e) < 0)
         log_err(LOGC_NODE, n->obj.name, &e, "maintenance_jobs");
     is = jobs_of(n) != NULL;
     m->n += (size_t)is - (size_t)was;
-    change_touch(m->site->change, &n->obj.change, PART_ATTRS);
-    node_set_state(m->site->nodes, n, is ? NODE_MAINTENANCE : 0, is ? 0 : NODE_MAINTENANCE,
-                   site_now_s(m->site));
+    change_touch(m->ctx->change, &n->obj.change, PART_ATTRS);
+    node_set_state(m->ctx->nodes, n, is ? NODE_MAINTENANCE : 0, is ? 0 : NODE_MAINTENANCE,
+                   server_ctx_now_s(m->ctx));
 }
 
 static void begin(struct maintenance *m, struct job *j)
@@ -46,7 +46,7 @@ static void begin(struct maintenance *m, struct job *j)
 
 static void end(struct maintenance *m, struct job *j)
 {
-    for (struct node *n = nodes_first(m->site->nodes); n; n = nodes_next(n))
+    for (struct node *n = nodes_first(m->ctx->nodes); n; n = nodes_next(n))
         if (jobs_of(n) && list_contains(jobs_of(n), j->obj.name))
             change(m, n, j, DECR);
 }
@@ -62,13 +62,13 @@ static void listen(void *arg, struct job *j, enum job_state from, enum job_event
         end(m, j);
 }
 
-struct maintenance *maintenance_create(struct site *s, struct job_fsm *f)
+struct maintenance *maintenance_create(struct server_ctx *s, struct job_fsm *f)
 {
     struct maintenance *m = calloc(1, sizeof *m);
 
     if (!m)
         return NULL;
-    m->site = s;
+    m->ctx = s;
     job_fsm_listen(f, listen, m);
     return m;
 }
@@ -80,7 +80,7 @@ void maintenance_destroy(struct maintenance *m)
 
 void maintenance_restore(struct maintenance *m)
 {
-    for (struct node *n = nodes_first(m->site->nodes); n; n = nodes_next(n)) {
+    for (struct node *n = nodes_first(m->ctx->nodes); n; n = nodes_next(n)) {
         if (!jobs_of(n))
             continue;
         m->n++;

@@ -7,9 +7,10 @@
 
 struct job_fsm;
 struct maintenance;
-struct site;
+struct server_ctx;
 
-struct maintenance *maintenance_create(struct site *s, struct job_fsm *f); /* listens; NULL: no memory */
+struct maintenance *maintenance_create(struct server_ctx *s,
+                                       struct job_fsm *f); /* listens; NULL: no memory */
 void maintenance_destroy(struct maintenance *m);
 void maintenance_restore(struct maintenance *m); /* at start: the vnodes' state from what is stored */
 

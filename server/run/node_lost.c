@@ -13,11 +13,11 @@
 #include "server_ctx.h"
 
 struct node_lost {
-    struct site *site;
+    struct server_ctx *ctx;
     struct job_end *end;
 };
 
-struct node_lost *node_lost_create(struct site *s, struct job_end *d)
+struct node_lost *node_lost_create(struct server_ctx *s, struct job_end *d)
 {
     struct node_lost *n = calloc(1, sizeof *n);
 
@@ -34,7 +34,7 @@ void node_lost_destroy(struct node_lost *n)
 /* Each loss changes the list of uses: begin again until none is left. */
 static bool give_up_one(struct node_lost *nl, struct service *s)
 {
-    for (struct node *n = nodes_first(nl->site->nodes); n; n = nodes_next(n)) {
+    for (struct node *n = nodes_first(nl->ctx->nodes); n; n = nodes_next(n)) {
         if (n->service != s)
             continue;
         for (struct node_use *u = n->uses; u; u = u->next) {

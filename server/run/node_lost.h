@@ -5,9 +5,9 @@
 struct job_end;
 struct node_lost;
 struct service;
-struct site;
+struct server_ctx;
 
-struct node_lost *node_lost_create(struct site *s, struct job_end *d);
+struct node_lost *node_lost_create(struct server_ctx *s, struct job_end *d);
 void node_lost_destroy(struct node_lost *n);
 
 /* node_watch_expired_fn */

@@ -10,32 +10,32 @@
 
 enum { LIMIT_S = 600 };
 
-struct partial {
-    struct resize *resize;
+struct partial_release {
+    struct release_nodes *release_nodes;
 };
 
-static struct resize_ask ask_of(const struct job *j)
+static struct release_nodes_ask ask_of(const struct job *j)
 {
-    return (struct resize_ask){.vnodes = j->preempt->offer, .by = j->preempt->by};
+    return (struct release_nodes_ask){.vnodes = j->preempt->offer, .by = j->preempt->by};
 }
 
 static int may(void *arg, const struct job *j, struct err *e)
 {
-    const struct partial *p = arg;
-    struct resize_ask ask;
+    const struct partial_release *p = arg;
+    struct release_nodes_ask ask;
 
     if (!j->preempt || !j->preempt->offer)
         return err_set(e, PBSE_BADSTATE, "job %s has offered nothing", j->obj.name);
     ask = ask_of(j);
-    return resize_check(p->resize, j, &ask, e);
+    return release_nodes_check(p->release_nodes, j, &ask, e);
 }
 
 static int start(void *arg, struct job *j, struct err *e)
 {
-    const struct partial *p = arg;
-    const struct resize_ask ask = ask_of(j);
+    const struct partial_release *p = arg;
+    const struct release_nodes_ask ask = ask_of(j);
 
-    return resize_release(p->resize, j, &ask, e);
+    return release_nodes_release(p->release_nodes, j, &ask, e);
 }
 
 static bool is_settled(void *arg, const struct job *j)
@@ -62,18 +62,18 @@ static int64_t limit_s(void *arg, const struct job *j)
     return LIMIT_S;
 }
 
-struct partial *partial_create(struct resize *z, struct methods *m)
+struct partial_release *partial_release_create(struct release_nodes *z, struct stop_methods *m)
 {
-    struct partial *p = calloc(1, sizeof *p);
+    struct partial_release *p = calloc(1, sizeof *p);
 
     if (!p)
         return NULL;
-    p->resize = z;
-    methods_add(m, &(struct method){METHOD_RELEASE, may, start, is_settled, limit_s, p});
+    p->release_nodes = z;
+    stop_methods_add(m, &(struct stop_method){METHOD_RELEASE, may, start, is_settled, limit_s, p});
     return p;
 }
 
-void partial_destroy(struct partial *p)
+void partial_release_destroy(struct partial_release *p)
 {
     free(p);
 }

@@ -2,11 +2,11 @@
 #define PARTIAL_RELEASE_H
 /* Method P: a job gives the vnodes that it has offered in answer to a notice, and runs on with the rest. Nobody asks for
  * it by its letter; it stands before the others in the mark of a job whose offer was accepted. */
-struct methods;
-struct partial;
-struct resize;
+struct stop_methods;
+struct partial_release;
+struct release_nodes;
 
-struct partial *partial_create(struct resize *z, struct methods *m);
-void partial_destroy(struct partial *p);
+struct partial_release *partial_release_create(struct release_nodes *z, struct stop_methods *m);
+void partial_release_destroy(struct partial_release *p);
 
 #endif

@@ -27,22 +27,23 @@
 
 enum { TEXT_LIMIT = 1 << 20 };
 
-struct resize {
-    struct site *site;
+struct release_nodes {
+    struct server_ctx *ctx;
     struct exec_send *send;
-    struct resize_hooks hooks;
+    struct release_nodes_hooks hooks;
 };
 
-struct resize *resize_create(struct site *s, struct exec_send *x, const struct resize_hooks *h)
+struct release_nodes *release_nodes_create(struct server_ctx *s, struct exec_send *x,
+                                           const struct release_nodes_hooks *h)
 {
-    struct resize *z = calloc(1, sizeof *z);
+    struct release_nodes *z = calloc(1, sizeof *z);
 
     if (z)
-        *z = (struct resize){s, x, *h};
+        *z = (struct release_nodes){s, x, *h};
     return z;
 }
 
-void resize_destroy(struct resize *z)
+void release_nodes_destroy(struct release_nodes *z)
 {
     free(z);
 }
@@ -53,9 +54,9 @@ struct plan {
     struct exec_vnode *where; /* before */
     struct exec_host *hosts;
     size_t *host_of;
-    struct shrink_host *names;
+    struct release_plan_host *names;
     bool *gone;
-    struct shrink s;
+    struct release_plan s;
     struct strbuf vnode, host, freed, select; /* what is left, what goes */
     struct attr_list attrs;
     bool has_attrs;
@@ -76,12 +77,12 @@ static void plan_fini(struct plan *p)
         attr_list_fini(&p->attrs);
 }
 
-static void name_hosts(const struct resize *z, const struct job *j, struct plan *p)
+static void name_hosts(const struct release_nodes *z, const struct job *j, struct plan *p)
 {
     for (size_t i = 0; i < j->run->n_hosts; i++)
         p->names[i].name = host_loss_name(j->run->hosts[i].service);
     for (size_t i = 0; i < p->where->n; i++) {
-        const struct node *n = nodes_find(z->site->nodes, p->where->part[i].vnode);
+        const struct node *n = nodes_find(z->ctx->nodes, p->where->part[i].vnode);
 
         for (size_t h = 0; n && h < j->run->n_hosts; h++) {
             if (j->run->hosts[h].service != n->service_name)
@@ -92,7 +93,7 @@ static void name_hosts(const struct resize *z, const struct job *j, struct plan 
     }
 }
 
-static int plan_init(const struct resize *z, const struct job *j, struct plan *p, struct err *e)
+static int plan_init(const struct release_nodes *z, const struct job *j, struct plan *p, struct err *e)
 {
     memset(p, 0, sizeof *p);
     strbuf_init(&p->vnode, TEXT_LIMIT);
@@ -109,7 +110,7 @@ static int plan_init(const struct resize *z, const struct job *j, struct plan *p
     if (!p->host_of || !p->names || !p->gone)
         return err_set(e, PBSE_SYSTEM, "no memory to release vnodes of %s", j->obj.name);
     name_hosts(z, j, p);
-    p->s = (struct shrink){p->where, p->host_of, p->names, j->run->n_hosts, p->gone};
+    p->s = (struct release_plan){p->where, p->host_of, p->names, j->run->n_hosts, p->gone};
     return 0;
 }
 
@@ -118,7 +119,7 @@ static const char *asked_select(const struct job *j)
     return value_text(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, RESC_select));
 }
 
-static int mark_kept(const struct resize *z, const struct job *j, struct plan *p, const char *keep,
+static int mark_kept(const struct release_nodes *z, const struct job *j, struct plan *p, const char *keep,
                      struct err *e)
 {
     const char *text = attr_list_text(&j->obj.attrs, JOB_ATTR_schedselect);
@@ -128,26 +129,26 @@ static int mark_kept(const struct resize *z, const struct job *j, struct plan *p
     int rc = -1;
 
     if (*keep && !*end) {
-        shrink_to_count(&p->s, count);
+        release_plan_to_count(&p->s, count);
         return 0;
     }
     want = select_parse(strncmp(keep, "select=", 7) == 0 ? keep + 7 : keep, NULL, NULL, e);
     asked = want && text ? select_parse(text, NULL, NULL, e) : NULL;
     if (asked)
-        rc = shrink_to_select(&p->s, asked, want, z->site->resources, e);
+        rc = release_plan_to_select(&p->s, asked, want, z->ctx->resources, e);
     select_destroy(want);
     select_destroy(asked);
     return rc;
 }
 
-static int mark(const struct resize *z, const struct job *j, struct plan *p, const struct resize_ask *ask,
-                struct err *e)
+static int mark(const struct release_nodes *z, const struct job *j, struct plan *p,
+                const struct release_nodes_ask *ask, struct err *e)
 {
     if (ask->keep)
         return mark_kept(z, j, p, ask->keep, e);
     if (ask->vnodes && *ask->vnodes)
-        return shrink_named(&p->s, ask->vnodes, e);
-    shrink_all(&p->s);
+        return release_plan_named(&p->s, ask->vnodes, e);
+    release_plan_all(&p->s);
     return 0;
 }
 
@@ -214,7 +215,7 @@ static int make_select(const struct job *j, struct plan *p, struct err *e)
         return -1;
     for (size_t i = 0; i <= p->where->n_chunks; i++) {
         const struct select_chunk *c =
-            i < p->where->n_chunks && !chunk_is_gone(p, i, &at) ? shrink_chunk(asked, i) : NULL;
+            i < p->where->n_chunks && !chunk_is_gone(p, i, &at) ? release_plan_chunk(asked, i) : NULL;
 
         if (c && c == last) {
             count++;
@@ -236,24 +237,24 @@ static int make_select(const struct job *j, struct plan *p, struct err *e)
 }
 
 /* The attributes as they would be had the job asked for this select. */
-static int make_attrs(const struct resize *z, const struct job *j, struct plan *p, struct err *e)
+static int make_attrs(const struct release_nodes *z, const struct job *j, struct plan *p, struct err *e)
 {
     if (attr_list_dup(&j->obj.attrs, &p->attrs) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory to release vnodes of %s", j->obj.name);
     p->has_attrs = true;
-    defaults_make_way(z->site, &p->attrs);
-    if (attr_list_change(&p->attrs, z->site->resources, JOB_ATTR_Resource_List, "select",
+    defaults_make_way(z->ctx, &p->attrs);
+    if (attr_list_change(&p->attrs, z->ctx->resources, JOB_ATTR_Resource_List, "select",
                          strbuf_str(&p->select), SET, e) < 0)
         return -1;
-    return defaults_complete(z->site, &p->attrs, j->queue, e);
+    return defaults_complete(z->ctx, &p->attrs, j->queue, e);
 }
 
-static int work_out(const struct resize *z, const struct job *j, struct plan *p, const struct resize_ask *ask,
-                    struct err *e)
+static int work_out(const struct release_nodes *z, const struct job *j, struct plan *p,
+                    const struct release_nodes_ask *ask, struct err *e)
 {
     if (plan_init(z, j, p, e) < 0 || mark(z, j, p, ask, e) < 0)
         return -1;
-    if (shrink_is_nothing(&p->s))
+    if (release_plan_is_nothing(&p->s))
         return err_set(e, PBSE_IVALREQ, "no vnode of job %s would be released", j->obj.name);
     if (split_vnodes(p, e) < 0 || split_hosts(p, e) < 0 || make_select(j, p, e) < 0)
         return -1;
@@ -306,26 +307,26 @@ static bool has_left(const struct plan *p, size_t host)
     return true;
 }
 
-static void apply(struct resize *z, struct job *j, struct plan *p)
+static void apply(struct release_nodes *z, struct job *j, struct plan *p)
 {
     struct run *r = j->run;
 
     keep_original(j, &p->attrs);
     add_deallocated(&p->attrs, strbuf_str(&p->freed));
-    assign_share(z->site->assign, j, false); /* what it has of server and queue follows Resource_List */
+    assign_share(z->ctx->assign, j, false); /* what it has of server and queue follows Resource_List */
     attr_list_fini(&j->obj.attrs);
     j->obj.attrs = p->attrs;
     p->has_attrs = false;
-    assign_share(z->site->assign, j, true);
+    assign_share(z->ctx->assign, j, true);
     set_text(&r->now_vnode, strbuf_str(&p->vnode));
     set_text(&r->now_host, strbuf_str(&p->host));
     for (size_t i = 0; i < r->n_hosts; i++)
         r->hosts[i].leaving |= has_left(p, i);
     r->before_phase = j->usage;
-    jobs_touch(z->site->jobs, j, PART_HOT | PART_ATTRS);
+    jobs_touch(z->ctx->jobs, j, PART_HOT | PART_ATTRS);
 }
 
-static int release(struct resize *z, struct job *j, const struct resize_ask *ask, struct err *e)
+static int release(struct release_nodes *z, struct job *j, const struct release_nodes_ask *ask, struct err *e)
 {
     struct plan p;
     int rc = work_out(z, j, &p, ask, e);
@@ -349,7 +350,8 @@ static int check_state(const struct job *j, struct err *e)
     return 0;
 }
 
-int resize_check(const struct resize *z, const struct job *j, const struct resize_ask *ask, struct err *e)
+int release_nodes_check(const struct release_nodes *z, const struct job *j,
+                        const struct release_nodes_ask *ask, struct err *e)
 {
     struct plan p;
     int rc;
@@ -361,7 +363,8 @@ int resize_check(const struct resize *z, const struct job *j, const struct resiz
     return rc;
 }
 
-int resize_release(struct resize *z, struct job *j, const struct resize_ask *ask, struct err *e)
+int release_nodes_release(struct release_nodes *z, struct job *j, const struct release_nodes_ask *ask,
+                          struct err *e)
 {
     if (check_state(j, e) < 0)
         return -1;
@@ -372,9 +375,9 @@ int resize_release(struct resize *z, struct job *j, const struct resize_ask *ask
 }
 
 /* All other hosts have been told to end already (act_finish). */
-void resize_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+void release_nodes_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
-    static const struct resize_ask all = {.by = "release_nodes_on_stageout"};
+    static const struct release_nodes_ask all = {.by = "release_nodes_on_stageout"};
     struct err e;
 
     (void)from;
@@ -385,7 +388,7 @@ void resize_listen(void *arg, struct job *j, enum job_state from, enum job_event
         log_err(LOGC_JOB, j->obj.name, &e, "release_nodes_on_stageout");
 }
 
-void resize_forget(struct job *j)
+void release_nodes_forget(struct job *j)
 {
     static const int gone[] = {JOB_ATTR_exec_vnode_orig, JOB_ATTR_exec_host_orig,
                                JOB_ATTR_exec_vnode_deallocated, JOB_ATTR_Resource_List_orig,

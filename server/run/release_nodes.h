@@ -10,19 +10,20 @@
 #include "job_fsm.h"
 
 struct exec_send;
-struct resize;
-struct site;
+struct release_nodes;
+struct server_ctx;
 
-struct resize_hooks {
+struct release_nodes_hooks {
     void *arg;
     void (*phase_over)(void *arg, struct job *j);  /* called before anything has changed */
     void (*phase_begun)(void *arg, struct job *j); /* all is changed */
 };
 
-struct resize *resize_create(struct site *s, struct exec_send *x, const struct resize_hooks *h);
-void resize_destroy(struct resize *z);
+struct release_nodes *release_nodes_create(struct server_ctx *s, struct exec_send *x,
+                                           const struct release_nodes_hooks *h);
+void release_nodes_destroy(struct release_nodes *z);
 
-struct resize_ask {
+struct release_nodes_ask {
     const char *vnodes; /* "n2+n3"; NULL or "": every host but the first */
     const char *keep;   /* instead of vnodes: a select, or a number of hosts beside the first; NULL: not so */
     const char *by;     /* for the log */
@@ -30,15 +31,17 @@ struct resize_ask {
 
 /* -1 with nothing changed: PBSE_BADSTATE the job is not running, PBSE_IVALREQ what is named cannot be released,
  * PBSE_BADATVAL, PBSE_DUPRESC the select. */
-int resize_release(struct resize *z, struct job *j, const struct resize_ask *ask, struct err *e);
+int release_nodes_release(struct release_nodes *z, struct job *j, const struct release_nodes_ask *ask,
+                          struct err *e);
 
-/* Could that be done? As resize_release, with nothing changed. */
-int resize_check(const struct resize *z, const struct job *j, const struct resize_ask *ask, struct err *e);
+/* Could that be done? As release_nodes_release, with nothing changed. */
+int release_nodes_check(const struct release_nodes *z, const struct job *j,
+                        const struct release_nodes_ask *ask, struct err *e);
 
 /* Listener of the machine, bound before accounting: the script is over. */
-void resize_listen(void *resize, struct job *j, enum job_state from, enum job_event ev);
+void release_nodes_listen(void *resize, struct job *j, enum job_state from, enum job_event ev);
 
 /* The run is gone and the job waits again: it asks for what it asked for at first. */
-void resize_forget(struct job *j);
+void release_nodes_forget(struct job *j);
 
 #endif

@@ -14,7 +14,7 @@
 #include "value.h"
 #include "words.h"
 
-static bool is_fixed(const struct shrink *s, size_t part)
+static bool is_fixed(const struct release_plan *s, size_t part)
 {
     const struct exec_vnode_part *p = &s->where->part[part];
 
@@ -44,7 +44,7 @@ static void groups_fini(struct shrink_groups *g)
     free(g->vnode);
 }
 
-static void groups_count(struct shrink_groups *g, const struct shrink *s, size_t part)
+static void groups_count(struct shrink_groups *g, const struct release_plan *s, size_t part)
 {
     g->chunk[s->where->part[part].chunk]++;
     g->host[s->host_of[part]]++;
@@ -52,7 +52,7 @@ static void groups_count(struct shrink_groups *g, const struct shrink *s, size_t
 }
 
 /* -1: no memory; groups_fini in both cases. */
-static int groups_init(struct shrink_groups *g, const struct shrink *s)
+static int groups_init(struct shrink_groups *g, const struct release_plan *s)
 {
     size_t n = s->where->n, first = 0;
 
@@ -78,7 +78,7 @@ static int groups_init(struct shrink_groups *g, const struct shrink *s)
 }
 
 /* Does anything of the group that `part`, which goes, must go with stay? */
-static bool something_stays(const struct shrink_groups *g, const struct shrink *s, size_t part)
+static bool something_stays(const struct shrink_groups *g, const struct release_plan *s, size_t part)
 {
     size_t host = s->host_of[part];
 
@@ -87,7 +87,7 @@ static bool something_stays(const struct shrink_groups *g, const struct shrink *
 }
 
 /* What cannot go whole stays. Each look may make another group incomplete. Without memory all stays. */
-static void settle(struct shrink *s)
+static void settle(struct release_plan *s)
 {
     struct shrink_groups g = {0};
     bool good = groups_init(&g, s) == 0, again = true;
@@ -106,14 +106,14 @@ static void settle(struct shrink *s)
     groups_fini(&g);
 }
 
-void shrink_all(struct shrink *s)
+void release_plan_all(struct release_plan *s)
 {
     for (size_t i = 0; i < s->where->n; i++)
         s->gone[i] = true;
     settle(s);
 }
 
-static int name_one(struct shrink *s, const struct shrink_groups *g, const char *vnode, struct err *e)
+static int name_one(struct release_plan *s, const struct shrink_groups *g, const char *vnode, struct err *e)
 {
     size_t low = 0, high = s->where->n;
 
@@ -139,7 +139,7 @@ static int name_one(struct shrink *s, const struct shrink_groups *g, const char 
     return 0;
 }
 
-static int name_all(struct shrink *s, const struct words *w, struct err *e)
+static int name_all(struct release_plan *s, const struct words *w, struct err *e)
 {
     struct shrink_groups g = {0};
     int rc = groups_init(&g, s) < 0 ? err_set(e, PBSE_SYSTEM, "no memory to release vnodes") : 0;
@@ -150,7 +150,7 @@ static int name_all(struct shrink *s, const struct words *w, struct err *e)
     return rc;
 }
 
-static int check_whole(const struct shrink *s, struct err *e)
+static int check_whole(const struct release_plan *s, struct err *e)
 {
     struct shrink_groups g = {0};
     int rc = groups_init(&g, s) < 0 ? err_set(e, PBSE_SYSTEM, "no memory to release vnodes") : 0;
@@ -163,7 +163,7 @@ static int check_whole(const struct shrink *s, struct err *e)
     return rc;
 }
 
-int shrink_named(struct shrink *s, const char *vnodes, struct err *e)
+int release_plan_named(struct release_plan *s, const char *vnodes, struct err *e)
 {
     struct words w;
     int rc;
@@ -175,14 +175,14 @@ int shrink_named(struct shrink *s, const char *vnodes, struct err *e)
     return rc < 0 ? -1 : check_whole(s, e);
 }
 
-void shrink_to_count(struct shrink *s, size_t count)
+void release_plan_to_count(struct release_plan *s, size_t count)
 {
     for (size_t i = 0; i < s->where->n; i++)
         s->gone[i] = s->host_of[i] > count; /* hosts stand in the order of chunks */
     settle(s);
 }
 
-const struct select_chunk *shrink_chunk(const struct select *s, size_t number)
+const struct select_chunk *release_plan_chunk(const struct select *s, size_t number)
 {
     for (size_t i = 0; s && i < s->n; i++) {
         if (number < s->chunk[i].count)
@@ -222,7 +222,7 @@ static bool satisfies(const struct select_chunk *have, const struct select_chunk
     return true;
 }
 
-static void keep_chunk(struct shrink *s, size_t chunk)
+static void keep_chunk(struct release_plan *s, size_t chunk)
 {
     for (size_t i = 0; i < s->where->n; i++)
         if (s->where->part[i].chunk == chunk)
@@ -230,13 +230,13 @@ static void keep_chunk(struct shrink *s, size_t chunk)
 }
 
 /* The first sister's chunk that goes and would do. */
-static bool keep_one(struct shrink *s, const struct select *asked, const struct select_chunk *want,
+static bool keep_one(struct release_plan *s, const struct select *asked, const struct select_chunk *want,
                      const struct resource_table *t)
 {
     for (size_t i = 0; i < s->where->n; i++) {
         size_t chunk = s->where->part[i].chunk;
 
-        if (!s->gone[i] || is_fixed(s, i) || !satisfies(shrink_chunk(asked, chunk), want, t))
+        if (!s->gone[i] || is_fixed(s, i) || !satisfies(release_plan_chunk(asked, chunk), want, t))
             continue;
         keep_chunk(s, chunk);
         return true;
@@ -244,8 +244,8 @@ static bool keep_one(struct shrink *s, const struct select *asked, const struct 
     return false;
 }
 
-int shrink_to_select(struct shrink *s, const struct select *asked, const struct select *keep,
-                     const struct resource_table *t, struct err *e)
+int release_plan_to_select(struct release_plan *s, const struct select *asked, const struct select *keep,
+                           const struct resource_table *t, struct err *e)
 {
     struct strbuf text;
 
@@ -267,7 +267,7 @@ int shrink_to_select(struct shrink *s, const struct select *asked, const struct 
     return 0;
 }
 
-bool shrink_is_nothing(const struct shrink *s)
+bool release_plan_is_nothing(const struct release_plan *s)
 {
     for (size_t i = 0; i < s->where->n; i++)
         if (s->gone[i])

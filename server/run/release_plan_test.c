@@ -16,8 +16,8 @@ static const char asked[] = "1:ncpus=2+2:ncpus=2+1:ncpus=4+1:ncpus=2:mem=1gb";
 
 struct bench {
     struct resource_table *resources;
-    struct shrink s;
-    struct shrink_host hosts[4];
+    struct release_plan s;
+    struct release_plan_host hosts[4];
     bool gone[6];
     struct err e;
 };
@@ -26,10 +26,10 @@ static void begin(struct bench *b, bool parts)
 {
     memset(b, 0, sizeof *b);
     for (size_t i = 0; i < 4; i++)
-        b->hosts[i] = (struct shrink_host){"host", parts};
+        b->hosts[i] = (struct release_plan_host){"host", parts};
     b->resources = resource_table_create();
     assert_non_null(b->resources);
-    b->s = (struct shrink){exec_vnode_parse(where, &b->e), host_of, b->hosts, 4, b->gone};
+    b->s = (struct release_plan){exec_vnode_parse(where, &b->e), host_of, b->hosts, 4, b->gone};
     assert_non_null(b->s.where);
 }
 
@@ -51,7 +51,7 @@ static void all_but_the_first_host_go(void **state)
 
     (void)state;
     begin(&b, false);
-    shrink_all(&b.s);
+    release_plan_all(&b.s);
     expect(&b, "-xxxxx");
 }
 
@@ -72,7 +72,7 @@ static void named_vnodes_go_with_their_host_or_not_at_all(void **state)
         int rc;
 
         begin(&b, rows[i].parts);
-        rc = shrink_named(&b.s, rows[i].vnodes, &b.e);
+        rc = release_plan_named(&b.s, rows[i].vnodes, &b.e);
         assert_int_equal(rc == 0, rows[i].good);
         if (rc < 0)
             assert_int_equal(b.e.code, PBSE_IVALREQ);
@@ -94,8 +94,8 @@ static void a_number_of_hosts_is_kept_beside_the_first(void **state)
         struct bench b;
 
         begin(&b, false);
-        shrink_to_count(&b.s, i);
-        assert_int_equal(shrink_is_nothing(&b.s), i == 3);
+        release_plan_to_count(&b.s, i);
+        assert_int_equal(release_plan_is_nothing(&b.s), i == 3);
         expect(&b, want[i]);
     }
 }
@@ -121,7 +121,7 @@ static void chunks_that_satisfy_a_select_are_kept(void **state)
         int rc;
 
         begin(&b, rows[i].parts);
-        rc = shrink_to_select(&b.s, has, keep, b.resources, &b.e);
+        rc = release_plan_to_select(&b.s, has, keep, b.resources, &b.e);
         assert_int_equal(rc == 0, rows[i].gone != NULL);
         select_destroy(has);
         select_destroy(keep);

@@ -33,13 +33,13 @@
 #include "words.h"
 
 struct runs {
-    struct site *site;
+    struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct services *services;
     struct exec_send *send;
 };
 
-struct runs *runs_create(struct site *s, struct job_fsm *f, struct services *sv, struct exec_send *x)
+struct runs *runs_create(struct server_ctx *s, struct job_fsm *f, struct services *sv, struct exec_send *x)
 {
     struct runs *r = calloc(1, sizeof *r);
 
@@ -66,10 +66,10 @@ static int claim(struct runs *r, struct job *j, const struct exec_vnode *where, 
     struct assign_ask want = {.where = where, .force = ask->force};
     struct run *run;
 
-    if (hosts_make(r->site, j, where, j->run_version + 1, &run, e) < 0)
+    if (run_hosts_make(r->ctx, j, where, j->run_version + 1, &run, e) < 0)
         return -1;
     run->forced = want.force;
-    if (assign_claim(r->site->assign, j, &want, e) < 0) {
+    if (assign_claim(r->ctx->assign, j, &want, e) < 0) {
         job_run_destroy(run);
         return -1;
     }
@@ -83,9 +83,9 @@ static int check_limits(struct runs *r, struct job *j, struct err *e)
     int rc;
 
     if (j->room)
-        tally_forget(r->site->tally, j);
-    rc = admissible_check(r->site, j, e);
-    tally_review(r->site->tally, j);
+        limit_counts_forget(r->ctx->limit_counts, j);
+    rc = run_admission_check(r->ctx, j, e);
+    limit_counts_review(r->ctx->limit_counts, j);
     return rc;
 }
 
@@ -96,7 +96,7 @@ int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct 
 
     if (check_state(j, ask, e) < 0 || (!ask->force && !ask->unlimited && check_limits(r, j, e) < 0))
         return -1;
-    where = run_where(r->site->resources, j, ask->location, e);
+    where = run_where(r->ctx->resources, j, ask->location, e);
     if (!where)
         return -1;
     rc = claim(r, j, where, ask, e);
@@ -119,10 +119,10 @@ static void release_freed(struct runs *r, struct job *j)
     words_init(&w);
     if (j->run->freed && words_parse(j->run->freed, "+", WORDS_PLAIN, &w, NULL) == 0)
         for (size_t i = 0; i < w.n; i++) {
-            const struct node *n = nodes_find(r->site->nodes, w.w[i]);
+            const struct node *n = nodes_find(r->ctx->nodes, w.w[i]);
 
             if (n)
-                assign_release_node(r->site->assign, j, n);
+                assign_release_node(r->ctx->assign, j, n);
         }
     words_fini(&w);
 }
@@ -141,7 +141,7 @@ void runs_reclaim(struct runs *r, struct job *j)
     struct exec_vnode *where = exec_vnode_parse(j->run->exec_vnode, &e);
     struct assign_ask ask = {.where = where, .force = true};
 
-    if (!where || assign_claim(r->site->assign, j, &ask, &e) < 0) {
+    if (!where || assign_claim(r->ctx->assign, j, &ask, &e) < 0) {
         log_err(LOGC_JOB, j->obj.name, &e, "what it runs on cannot be counted");
         exec_vnode_destroy(where);
         return;
@@ -150,12 +150,12 @@ void runs_reclaim(struct runs *r, struct job *j)
     release_freed(r, j);
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (j->run->hosts[i].state > RUN_HOST_READY)
-            hosts_release(r->site, j, &j->run->hosts[i], j->run->hosts[i].state);
+            run_hosts_release(r->ctx, j, &j->run->hosts[i], j->run->hosts[i].state);
     if (!stands_still(j) || j->run->resuming || j->run->suspending)
         return; /* what is about to run, or may still do so, has its room */
     strbuf_init(&names, 4096);
-    released_gift(r->site, j, &names, &gift);
-    assign_suspend(r->site->assign, j, &gift);
+    suspend_release_gift(r->ctx, j, &names, &gift);
+    assign_suspend(r->ctx->assign, j, &gift);
     strbuf_fini(&names);
 }
 
@@ -169,8 +169,8 @@ void act_start(void *arg, struct job *j)
     attr_list_unset(&j->obj.attrs, JOB_ATTR_Stageout_status); /* of an earlier run */
     j->stime_s = 0;
     memset(&j->usage, 0, sizeof j->usage);
-    run_comment_set(r->site, j, "was sent for execution");
-    jobs_touch(r->site->jobs, j, PART_HOT | PART_ATTRS);
+    run_comment_set(r->ctx, j, "was sent for execution");
+    jobs_touch(r->ctx->jobs, j, PART_HOT | PART_ATTRS);
     exec_send_start(r->send, j);
 }
 
@@ -178,10 +178,10 @@ void act_started(void *arg, struct job *j)
 {
     struct runs *r = arg;
 
-    j->stime_s = site_now_s(r->site);
+    j->stime_s = server_ctx_now_s(r->ctx);
     j->ptime_s = 0;
-    run_comment_set(r->site, j, "run");
-    jobs_touch(r->site->jobs, j, PART_HOT | PART_ATTRS);
+    run_comment_set(r->ctx, j, "run");
+    jobs_touch(r->ctx->jobs, j, PART_HOT | PART_ATTRS);
     runs_renew(r, j); /* a host that was still preparing may have refused to end the run */
 }
 
@@ -191,10 +191,10 @@ void runs_host_ready(struct runs *r, struct job *j)
         runs_renew(r, j); /* as in act_started */
         return;
     }
-    if (j->run->launched || !hosts_all_ready(j->run))
+    if (j->run->launched || !run_hosts_all_ready(j->run))
         return;
     j->run->launched = true;
-    jobs_touch(r->site->jobs, j, PART_HOT);
+    jobs_touch(r->ctx->jobs, j, PART_HOT);
     if (j->run->n_hosts > 1)
         exec_send_launch(r->send, j);
 }
@@ -204,7 +204,7 @@ void runs_altered(struct runs *r, struct job *j)
     if (!j->run)
         return;
     j->run->altered = true;
-    jobs_touch(r->site->jobs, j, PART_HOT);
+    jobs_touch(r->ctx->jobs, j, PART_HOT);
     exec_send_update(r->send, j);
 }
 
@@ -218,7 +218,8 @@ void runs_renew(struct runs *r, struct job *j)
     if (run->finished)
         exec_send_end_others(r->send, j);
     else if (run->terminations)
-        exec_send_terminate(r->send, j, terminate_why(j), run->terminations > 1 ? 0 : terminate_grace_s(j));
+        exec_send_terminate(r->send, j, run_terminate_why(j),
+                            run->terminations > 1 ? 0 : run_terminate_grace_s(j));
     else if (run->checkpointing)
         exec_send_checkpoint(r->send, j);
     else if (run->suspending)

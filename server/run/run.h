@@ -9,9 +9,9 @@ struct exec_send;
 struct job_fsm;
 struct runs;
 struct services;
-struct site;
+struct server_ctx;
 
-struct runs *runs_create(struct site *s, struct job_fsm *f, struct services *sv, struct exec_send *x);
+struct runs *runs_create(struct server_ctx *s, struct job_fsm *f, struct services *sv, struct exec_send *x);
 void runs_destroy(struct runs *r);
 
 struct run_ask {
@@ -22,7 +22,7 @@ struct run_ask {
 };
 
 /* Claim and post EV_RUN. 0, or -1 with nothing changed: PBSE_BADSTATE, PBSE_IVALREQ (location), and what
- * admissible_check and assign_claim say. */
+ * run_admission_check and assign_claim say. */
 int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct err *e);
 
 /* After a restart: claim again what a job in a run holds, free or not. */

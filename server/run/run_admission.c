@@ -14,7 +14,7 @@
 
 /* The queue, or the server, and its limit attributes. */
 struct scope {
-    const struct site *site;
+    const struct server_ctx *site;
     const struct queue *queue; /* NULL: the server */
     const struct attr_list *attrs;
     int max_run, max_run_res, max_running, max_user_run, max_group_run, max_user_res, max_group_res;
@@ -70,7 +70,7 @@ static int refuse_amount(const struct scope *s, enum limit_kind k, const char *n
 static const struct value *limit_of(const struct value *limits, const struct job *j, enum limit_kind k,
                                     const char **named)
 {
-    const char *name = tally_entity(j, k);
+    const char *name = limit_counts_entity(j, k);
     const struct value *own = limits && name ? limit_named(limits, k, name) : NULL;
 
     *named = own ? name : NULL;
@@ -103,8 +103,8 @@ static int check_jobs(const struct scope *s, const struct job *j, struct err *e)
 
         if (!most)
             most = old_limit(s, k);
-        if (most &&
-            tally_jobs(s->site->tally, s->queue, k, tally_entity(j, k), TALLY_RUNNING) >= value_number(most))
+        if (most && limit_counts_jobs(s->site->limit_counts, s->queue, k, limit_counts_entity(j, k),
+                                      LIMIT_COUNTS_RUNNING) >= value_number(most))
             return refuse_jobs(s, k, named, e);
     }
     return 0;
@@ -123,7 +123,7 @@ static int check_amount(const struct scope *s, const struct job *j, enum limit_k
 
     if (!want)
         return 0;
-    runs = tally_running(s->site->tally, s->queue, k, tally_entity(j, k), id);
+    runs = limit_counts_running(s->site->limit_counts, s->queue, k, limit_counts_entity(j, k), id);
     if (runs)
         scalar_add(&total, runs, 1);
     scalar_add(&total, want, 1);
@@ -172,7 +172,7 @@ static int check_amounts(const struct scope *s, const struct job *j, struct err 
         .max_user_res = what##_ATTR_max_user_res, .max_group_res = what##_ATTR_max_group_res                 \
     }
 
-int admissible_check(const struct site *s, const struct job *j, struct err *e)
+int run_admission_check(const struct server_ctx *s, const struct job *j, struct err *e)
 {
     const struct scope in_queue = SCOPE(QUEUE, j->queue, &j->queue->obj.attrs);
     const struct scope in_server = SCOPE(SERVER, NULL, &s->server->obj.attrs);
@@ -185,7 +185,7 @@ int admissible_check(const struct site *s, const struct job *j, struct err *e)
     return check_amounts(&in_server, j, e);
 }
 
-int admissible_waits(const struct job *j, struct err *e)
+int run_admission_waits(const struct job *j, struct err *e)
 {
     if (j->state != JOB_QUEUED)
         return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));

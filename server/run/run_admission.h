@@ -5,14 +5,14 @@
 #include "err.h"
 #include "job.h"
 
-struct site;
+struct server_ctx;
 
 /* -1, PBSE_RESCUNAV with the words of PBS's comments: the queue is stopped, or one more running job would exceed
  * max_run, max_run_res or the old max_running, max_user_run, max_group_run, max_user_res, max_group_res. In PBS's
  * order: group, project, all, user; jobs before amounts, the queue before the server. */
-int admissible_check(const struct site *s, const struct job *j, struct err *e);
+int run_admission_check(const struct server_ctx *s, const struct job *j, struct err *e);
 
 /* Does it wait in an execution queue, so that a run could be asked for at all? -1: PBSE_BADSTATE. */
-int admissible_waits(const struct job *j, struct err *e);
+int run_admission_waits(const struct job *j, struct err *e);
 
 #endif

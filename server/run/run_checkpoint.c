@@ -7,10 +7,10 @@
  *
  * After that come finish (-12) and release, as from any end, and the verdict sends the job back. A host that checkpoints
  * of its own accord (-c c=MINUTES) tells the same event with attempt 0: the image is noted, nothing else. For a job on
- * several hosts it is the server that sees that it is time (checkpoint_look), and nobody ends.
+ * several hosts it is the server that sees that it is time (run_checkpoint_look), and nobody ends.
  *
  * An image that moves (job_image.h) binds its job to no host: the host of the next run fetches it, and tells the same event
- * with attempt 0 before "start", or that it could not be had (checkpoint_without); then it goes from where it was.
+ * with attempt 0 before "start", or that it could not be had (run_checkpoint_without); then it goes from where it was.
  *
  * j->restart_from (job_image.h) outlives runs that were ended from outside, and is given up when a host that has a part
  * of it is lost, when a restart from it fails (-7), or when the job is over. A job that may not be rerun from its
@@ -40,13 +40,13 @@ enum {
     MS_PER_MINUTE = 60000
 };
 
-struct checkpoint {
-    struct site *site;
+struct run_checkpoint {
+    struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct exec_send *send;
     struct services *services;
-    struct methods *methods;
-    struct checkpoint_hooks hooks;
+    struct stop_methods *stop_methods;
+    struct run_checkpoint_hooks hooks;
 };
 
 static bool wants_none(const struct job *j)
@@ -62,7 +62,7 @@ static bool holds(const struct run_host *h)
     return h->state <= RUN_HOST_READY && !h->leaving;
 }
 
-static bool can_save(const struct checkpoint *c, const struct run_host *h)
+static bool can_save(const struct run_checkpoint *c, const struct run_host *h)
 {
     const struct service *s = services_find(c->services, h->service);
 
@@ -77,7 +77,7 @@ static void set_image(struct run_host *h, const char *id)
     intern_unref(old);
 }
 
-int checkpoint_may(struct checkpoint *c, const struct job *j, struct err *e)
+int run_checkpoint_may(struct run_checkpoint *c, const struct job *j, struct err *e)
 {
     if ((j->state != JOB_RUNNING && j->state != JOB_SUSPENDED) || j->intent != INTENT_NONE)
         return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name,
@@ -93,20 +93,20 @@ int checkpoint_may(struct checkpoint *c, const struct job *j, struct err *e)
     return 0;
 }
 
-static void begin(struct checkpoint *c, struct job *j, bool staying)
+static void begin(struct run_checkpoint *c, struct job *j, bool staying)
 {
     j->run->attempt++;
     j->run->checkpointing = true;
     j->run->staying = staying;
     for (size_t i = 0; i < j->run->n_hosts; i++)
         set_image(&j->run->hosts[i], NULL);
-    jobs_touch(c->site->jobs, j, PART_HOT);
+    jobs_touch(c->ctx->jobs, j, PART_HOT);
     exec_send_checkpoint(c->send, j);
 }
 
-int checkpoint_begin(struct checkpoint *c, struct job *j, struct err *e)
+int run_checkpoint_begin(struct run_checkpoint *c, struct job *j, struct err *e)
 {
-    if (checkpoint_may(c, j, e) < 0)
+    if (run_checkpoint_may(c, j, e) < 0)
         return -1;
     begin(c, j, false);
     return 0;
@@ -115,7 +115,7 @@ int checkpoint_begin(struct checkpoint *c, struct job *j, struct err *e)
 /* --- what the host says ----------------------------------------------------------------------------- */
 
 /* What all hosts have said, or the one that has saved itself. The one before goes from where the job was then. */
-static void note_images(struct checkpoint *c, struct job *j)
+static void note_images(struct run_checkpoint *c, struct job *j)
 {
     struct strbuf b;
 
@@ -128,7 +128,7 @@ static void note_images(struct checkpoint *c, struct job *j)
     }
     job_set_text(&j->restart_from, strbuf_str(&b));
     strbuf_fini(&b);
-    jobs_touch(c->site->jobs, j, PART_HOT);
+    jobs_touch(c->ctx->jobs, j, PART_HOT);
 }
 
 static bool all_saved(const struct run *r)
@@ -140,16 +140,16 @@ static bool all_saved(const struct run *r)
 }
 
 /* Those that stand still go on. A job that was suspended before stays so; what was written goes at the next attempt. */
-static void undo(struct checkpoint *c, struct job *j)
+static void undo(struct run_checkpoint *c, struct job *j)
 {
     if (j->run->n_hosts == 1 || j->run->terminations || j->run->suspending || j->state != JOB_RUNNING)
         return;
     j->run->attempt++;
-    jobs_touch(c->site->jobs, j, PART_HOT);
+    jobs_touch(c->ctx->jobs, j, PART_HOT);
     exec_send_undo(c->send, j);
 }
 
-static void leave(struct checkpoint *c, struct job *j)
+static void leave(struct run_checkpoint *c, struct job *j)
 {
     if (j->intent == INTENT_NONE || j->intent == INTENT_REQUEUE)
         j->intent = INTENT_CHECKPOINT;
@@ -161,7 +161,7 @@ static void leave(struct checkpoint *c, struct job *j)
     exec_send_terminate(c->send, j, EXEC_WHY_CHECKPOINT, 0);
 }
 
-void checkpoint_look_saved(struct checkpoint *c, struct job *j)
+void run_checkpoint_look_saved(struct run_checkpoint *c, struct job *j)
 {
     if (!j->run->checkpointing || !all_saved(j->run))
         return;
@@ -171,8 +171,8 @@ void checkpoint_look_saved(struct checkpoint *c, struct job *j)
         leave(c, j);
 }
 
-void checkpoint_taken(struct checkpoint *c, struct job *j, const char *service,
-                      const exec_checkpointed_data *d)
+void run_checkpoint_taken(struct run_checkpoint *c, struct job *j, const char *service,
+                          const exec_checkpointed_data *d)
 {
     bool asked = j->run->checkpointing && d->attempt == j->run->attempt;
 
@@ -187,26 +187,26 @@ void checkpoint_taken(struct checkpoint *c, struct job *j, const char *service,
     }
     set_image(job_run_host(j->run, service), d->id);
     if (asked)
-        checkpoint_look_saved(c, j);
+        run_checkpoint_look_saved(c, j);
     else
         note_images(c, j);
 }
 
-void checkpoint_failed(struct checkpoint *c, struct job *j, int code, const char *text)
+void run_checkpoint_failed(struct run_checkpoint *c, struct job *j, int code, const char *text)
 {
     struct err why;
 
     if (!j->run->checkpointing)
         return;
     j->run->checkpointing = false;
-    jobs_touch(c->site->jobs, j, PART_HOT);
+    jobs_touch(c->ctx->jobs, j, PART_HOT);
     undo(c, j);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "checkpoint failed: %s (%d)", text, code);
     if (j->run->staying)
         return;
     err_set(&why, code, "checkpoint of job %s failed, it runs on: %s", j->obj.name, text);
     c->hooks.failed(c->hooks.arg, j, &why);
-    method_failed(c->methods, j, METHOD_CHECKPOINT, code, text);
+    stop_method_failed(c->stop_methods, j, METHOD_CHECKPOINT, code, text);
 }
 
 /* --- as the job asks for it -------------------------------------------------------------------------- */
@@ -224,7 +224,7 @@ static int64_t period_ms(const struct job *j, const char *when)
     return (minutes > min ? minutes : min) * MS_PER_MINUTE;
 }
 
-void checkpoint_look(struct checkpoint *c, struct job *j)
+void run_checkpoint_look(struct run_checkpoint *c, struct job *j)
 {
     const char *when = attr_list_text(&j->obj.attrs, JOB_ATTR_Checkpoint);
     int64_t period = when && j->run->n_hosts > 1 ? period_ms(j, when) : 0, now;
@@ -234,7 +234,7 @@ void checkpoint_look(struct checkpoint *c, struct job *j)
     now = when[0] == 'c' ? j->usage.cput_ms : j->usage.walltime_ms;
     if (!j->run->due_ms)
         j->run->due_ms = now - now % period + period;
-    if (now < j->run->due_ms || checkpoint_may(c, j, NULL) < 0)
+    if (now < j->run->due_ms || run_checkpoint_may(c, j, NULL) < 0)
         return;
     j->run->due_ms = now + period;
     begin(c, j, true);
@@ -242,15 +242,15 @@ void checkpoint_look(struct checkpoint *c, struct job *j)
 
 /* --- bound to the images ----------------------------------------------------------------------------- */
 
-static void forget_images(struct checkpoint *c, struct job *j)
+static void forget_images(struct run_checkpoint *c, struct job *j)
 {
     job_set_text(&j->restart_from, NULL);
-    jobs_touch(c->site->jobs, j, PART_HOT);
-    image_unbind(c->site, j);
+    jobs_touch(c->ctx->jobs, j, PART_HOT);
+    image_unbind(c->ctx, j);
 }
 
 /* Nothing is left of what it had done. One that may not be run twice waits for a person. */
-static void give_up_image(struct checkpoint *c, struct job *j, const char *why)
+static void give_up_image(struct run_checkpoint *c, struct job *j, const char *why)
 {
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its image %s is given up: %s", j->restart_from, why);
     exec_send_purge_images(c->send, j);
@@ -277,23 +277,23 @@ static bool part_is_lost(const struct job *j)
     return false;
 }
 
-static void came_back(struct checkpoint *c, struct job *j)
+static void came_back(struct run_checkpoint *c, struct job *j)
 {
     if (j->run->status == STATUS_BAD_RESTART && (j->run->finished || j->run->lost))
         give_up_image(c, j, "the restart has failed");
     else if (part_is_lost(j))
         give_up_image(c, j, "its host is lost");
     else
-        image_bind(c->site, j);
+        image_bind(c->ctx, j);
 }
 
-static void drop_image(struct checkpoint *c, struct job *j)
+static void drop_image(struct run_checkpoint *c, struct job *j)
 {
     exec_send_purge_images(c->send, j);
     forget_images(c, j);
 }
 
-void checkpoint_without(struct checkpoint *c, struct job *j, const char *why)
+void run_checkpoint_without(struct run_checkpoint *c, struct job *j, const char *why)
 {
     if (!j->restart_from)
         return;
@@ -305,7 +305,7 @@ void checkpoint_without(struct checkpoint *c, struct job *j, const char *why)
 }
 
 /* Put on other hosts by hand, it began anew. */
-static void has_started(struct checkpoint *c, struct job *j)
+static void has_started(struct run_checkpoint *c, struct job *j)
 {
     if (job_images_fit(j))
         c->hooks.restarted(c->hooks.arg, j);
@@ -313,9 +313,9 @@ static void has_started(struct checkpoint *c, struct job *j)
         drop_image(c, j);
 }
 
-void checkpoint_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+void run_checkpoint_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
-    struct checkpoint *c = arg;
+    struct run_checkpoint *c = arg;
 
     if (!j->restart_from)
         return;
@@ -331,12 +331,12 @@ void checkpoint_listen(void *arg, struct job *j, enum job_state from, enum job_e
 
 static int method_may(void *arg, const struct job *j, struct err *e)
 {
-    return checkpoint_may(arg, j, e);
+    return run_checkpoint_may(arg, j, e);
 }
 
 static int method_start(void *arg, struct job *j, struct err *e)
 {
-    return checkpoint_begin(arg, j, e);
+    return run_checkpoint_begin(arg, j, e);
 }
 
 static bool is_settled(void *arg, const struct job *j)
@@ -352,20 +352,21 @@ static int64_t limit_s(void *arg, const struct job *j)
     return LIMIT_S;
 }
 
-struct checkpoint *checkpoint_create(struct site *s, struct job_fsm *f, struct exec_send *x,
-                                     struct services *sv, struct methods *m,
-                                     const struct checkpoint_hooks *hooks)
+struct run_checkpoint *run_checkpoint_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x,
+                                             struct services *sv, struct stop_methods *m,
+                                             const struct run_checkpoint_hooks *hooks)
 {
-    struct checkpoint *c = calloc(1, sizeof *c);
+    struct run_checkpoint *c = calloc(1, sizeof *c);
 
     if (!c)
         return NULL;
-    *c = (struct checkpoint){s, f, x, sv, m, *hooks};
-    methods_add(m, &(struct method){METHOD_CHECKPOINT, method_may, method_start, is_settled, limit_s, c});
+    *c = (struct run_checkpoint){s, f, x, sv, m, *hooks};
+    stop_methods_add(
+        m, &(struct stop_method){METHOD_CHECKPOINT, method_may, method_start, is_settled, limit_s, c});
     return c;
 }
 
-void checkpoint_destroy(struct checkpoint *c)
+void run_checkpoint_destroy(struct run_checkpoint *c)
 {
     free(c);
 }

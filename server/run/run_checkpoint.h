@@ -13,12 +13,12 @@
 #include "job_fsm.h"
 #include "stop_method.h"
 
-struct checkpoint;
+struct run_checkpoint;
 struct exec_send;
 struct services;
-struct site;
+struct server_ctx;
 
-struct checkpoint_hooks {
+struct run_checkpoint_hooks {
     void *arg;
     void (*taken)(void *arg, struct job *j);     /* it has an image and leaves: accounting C */
     void (*restarted)(void *arg, struct job *j); /* accounting T */
@@ -26,28 +26,28 @@ struct checkpoint_hooks {
     void (*failed)(void *arg, struct job *j, const struct err *why);
 };
 
-struct checkpoint *checkpoint_create(struct site *s, struct job_fsm *f, struct exec_send *x,
-                                     struct services *sv, struct methods *m,
-                                     const struct checkpoint_hooks *hooks);
-void checkpoint_destroy(struct checkpoint *c);
+struct run_checkpoint *run_checkpoint_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x,
+                                             struct services *sv, struct stop_methods *m,
+                                             const struct run_checkpoint_hooks *hooks);
+void run_checkpoint_destroy(struct run_checkpoint *c);
 
 /* Could it be done to this job now? PBSE_NOSUP one of its hosts has no script, or it wants none;
  * PBSE_BADSTATE it does not run. */
-int checkpoint_may(struct checkpoint *c, const struct job *j, struct err *e);
+int run_checkpoint_may(struct run_checkpoint *c, const struct job *j, struct err *e);
 /* Begin: the job leaves once its image is whole. */
-int checkpoint_begin(struct checkpoint *c, struct job *j, struct err *e);
+int run_checkpoint_begin(struct run_checkpoint *c, struct job *j, struct err *e);
 
 /* ^ of exec_take and exec_send */
-void checkpoint_taken(struct checkpoint *c, struct job *j, const char *service,
-                      const exec_checkpointed_data *d);
-void checkpoint_failed(struct checkpoint *c, struct job *j, int code, const char *text);
+void run_checkpoint_taken(struct run_checkpoint *c, struct job *j, const char *service,
+                          const exec_checkpointed_data *d);
+void run_checkpoint_failed(struct run_checkpoint *c, struct job *j, int code, const char *text);
 /* The job has begun from its beginning, though START named an image: `why` it could not be had. */
-void checkpoint_without(struct checkpoint *c, struct job *j, const char *why);
-void checkpoint_look_saved(struct checkpoint *c, struct job *j); /* one host less to wait for */
-void checkpoint_look(struct checkpoint *c,
-                     struct job *j); /* of several hosts, its usage was told: is it time? */
+void run_checkpoint_without(struct run_checkpoint *c, struct job *j, const char *why);
+void run_checkpoint_look_saved(struct run_checkpoint *c, struct job *j); /* one host less to wait for */
+void run_checkpoint_look(struct run_checkpoint *c,
+                         struct job *j); /* of several hosts, its usage was told: is it time? */
 
 /* Listener of the machine, bound before the one that drops the run: binds the job to its image, or gives that up. */
-void checkpoint_listen(void *checkpoint, struct job *j, enum job_state from, enum job_event ev);
+void run_checkpoint_listen(void *checkpoint, struct job *j, enum job_state from, enum job_event ev);
 
 #endif

@@ -33,9 +33,9 @@ void run_comment_set_by_hand(struct job *j, const char *location)
     put(j, &text);
 }
 
-void run_comment_set(const struct site *s, struct job *j, const char *what)
+void run_comment_set(const struct server_ctx *s, struct job *j, const char *what)
 {
-    time_t now = (time_t)site_now_s(s);
+    time_t now = (time_t)server_ctx_now_s(s);
     struct tm tm;
     struct strbuf text;
     char when[64];

@@ -33,8 +33,8 @@ static void add_exec_host(struct strbuf *out, const struct node *n, const struct
 }
 
 /* The services of the vnodes, each once, in order of chunks. */
-static int collect(struct site *s, const struct exec_vnode *where, const char **names, struct ranks *seen,
-                   struct strbuf *exec_host, struct err *e)
+static int collect(struct server_ctx *s, const struct exec_vnode *where, const char **names,
+                   struct ranks *seen, struct strbuf *exec_host, struct err *e)
 {
     size_t chunk = 0;
 
@@ -58,8 +58,8 @@ static int collect(struct site *s, const struct exec_vnode *where, const char **
     return 0;
 }
 
-int hosts_make(struct site *s, struct job *j, const struct exec_vnode *where, unsigned version,
-               struct run **out, struct err *e)
+int run_hosts_make(struct server_ctx *s, struct job *j, const struct exec_vnode *where, unsigned version,
+                   struct run **out, struct err *e)
 {
     const char **names = calloc(where->n ? where->n : 1, sizeof *names);
     struct strbuf exec_host, exec_vnode;
@@ -102,7 +102,7 @@ out:
     return rc;
 }
 
-bool hosts_all_ready(const struct run *r)
+bool run_hosts_all_ready(const struct run *r)
 {
     for (size_t i = 1; i < r->n_hosts; i++)
         if (r->hosts[i].state == RUN_HOST_SENT)
@@ -110,7 +110,7 @@ bool hosts_all_ready(const struct run *r)
     return r->hosts[0].state == RUN_HOST_READY;
 }
 
-bool hosts_all_suspended(const struct run *r)
+bool run_hosts_all_suspended(const struct run *r)
 {
     for (size_t i = 0; i < r->n_hosts; i++)
         if (!r->hosts[i].suspended && !r->hosts[i].leaving && r->hosts[i].state <= RUN_HOST_READY)
@@ -118,7 +118,7 @@ bool hosts_all_suspended(const struct run *r)
     return true;
 }
 
-void hosts_clear_suspended(struct run *r)
+void run_hosts_clear_suspended(struct run *r)
 {
     for (size_t i = 0; i < r->n_hosts; i++)
         r->hosts[i].suspended = false;
@@ -133,7 +133,7 @@ static const struct node_use *use_of_service(const struct job *j, const char *se
     return u;
 }
 
-void hosts_release(struct site *s, struct job *j, struct run_host *h, enum run_host_state how)
+void run_hosts_release(struct server_ctx *s, struct job *j, struct run_host *h, enum run_host_state how)
 {
     const struct node_use *u;
 

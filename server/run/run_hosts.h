@@ -8,18 +8,18 @@
 #include "job_run.h"
 
 struct services;
-struct site;
+struct server_ctx;
 
 /* A new run of `j` on these vnodes: one host a service, the first chunk's host first.
  * -1: PBSE_RESCUNAV a vnode has no service, PBSE_UNKNODE, PBSE_SYSTEM. */
-int hosts_make(struct site *s, struct job *j, const struct exec_vnode *where, unsigned version,
-               struct run **out, struct err *e);
+int run_hosts_make(struct server_ctx *s, struct job *j, const struct exec_vnode *where, unsigned version,
+                   struct run **out, struct err *e);
 
-bool hosts_all_ready(const struct run *r);     /* the first, and all others that are not given up */
-bool hosts_all_suspended(const struct run *r); /* of those that hold it */
-void hosts_clear_suspended(struct run *r);
+bool run_hosts_all_ready(const struct run *r);     /* the first, and all others that are not given up */
+bool run_hosts_all_suspended(const struct run *r); /* of those that hold it */
+void run_hosts_clear_suspended(struct run *r);
 
 /* The vnodes of `r` that this host's service serves are free again. */
-void hosts_release(struct site *s, struct job *j, struct run_host *h, enum run_host_state how);
+void run_hosts_release(struct server_ctx *s, struct job *j, struct run_host *h, enum run_host_state how);
 
 #endif

@@ -18,8 +18,8 @@
 
 enum { GRACE_S = 10 }; /* what hosts take where the queue says nothing and they neither */
 
-struct removal {
-    struct site *site;
+struct run_removal {
+    struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct arrays *arrays;
 };
@@ -36,7 +36,7 @@ static int may_requeue(void *arg, const struct job *j, struct err *e)
     return 0;
 }
 
-int removal_requeue(struct removal *r, struct job *j, struct err *e)
+int run_removal_requeue(struct run_removal *r, struct job *j, struct err *e)
 {
     if (may_requeue(r, j, e) < 0)
         return -1;
@@ -46,14 +46,15 @@ int removal_requeue(struct removal *r, struct job *j, struct err *e)
 }
 
 /* Each end may be the last one of the array. */
-static void delete_array(struct removal *r, struct job *array, void (*end)(struct removal *, struct job *))
+static void delete_array(struct run_removal *r, struct job *array,
+                         void (*end)(struct run_removal *, struct job *))
 {
     struct job *j;
 
     job_ref(array);
     array->intent = INTENT_DELETE;
-    jobs_touch(r->site->jobs, array, PART_HOT);
-    for (int64_t at = ARRAY_NONE; (j = subjob_next(r->site->jobs, array, at));) {
+    jobs_touch(r->ctx->jobs, array, PART_HOT);
+    for (int64_t at = ARRAY_NONE; (j = subjob_next(r->ctx->jobs, array, at));) {
         at = j->key.index;
         if (job_is_over(j))
             continue;
@@ -64,10 +65,10 @@ static void delete_array(struct removal *r, struct job *array, void (*end)(struc
     job_unref(array);
 }
 
-void removal_delete(struct removal *r, struct job *j)
+void run_removal_delete(struct run_removal *r, struct job *j)
 {
     if (j->array && j->state != JOB_ARRIVING) {
-        delete_array(r, j, removal_delete);
+        delete_array(r, j, run_removal_delete);
         return;
     }
     if (j->intent == INTENT_REQUEUE)
@@ -76,16 +77,16 @@ void removal_delete(struct removal *r, struct job *j)
     job_fsm_post(r->fsm, j, EV_DELETE);
 }
 
-void removal_requeue_now(struct removal *r, struct job *j)
+void run_removal_requeue_now(struct run_removal *r, struct job *j)
 {
     j->intent = INTENT_REQUEUE;
     job_fsm_post(r->fsm, j, EV_FORCE_REQUEUE);
 }
 
-void removal_delete_now(struct removal *r, struct job *j)
+void run_removal_delete_now(struct run_removal *r, struct job *j)
 {
     if (j->array && j->state != JOB_ARRIVING) {
-        delete_array(r, j, removal_delete_now);
+        delete_array(r, j, run_removal_delete_now);
         return;
     }
     j->intent = INTENT_DELETE;
@@ -96,7 +97,7 @@ void removal_delete_now(struct removal *r, struct job *j)
 
 static int start_requeue(void *arg, struct job *j, struct err *e)
 {
-    return removal_requeue(arg, j, e);
+    return run_removal_requeue(arg, j, e);
 }
 
 static bool is_requeued(void *arg, const struct job *j)
@@ -114,17 +115,17 @@ static int may_delete(void *arg, const struct job *j, struct err *e)
 static int start_delete(void *arg, struct job *j, struct err *e)
 {
     (void)e;
-    removal_delete(arg, j);
+    run_removal_delete(arg, j);
     return 0;
 }
 
 /* History counts as gone where it is kept; else only the purge does. */
 static bool is_deleted(void *arg, const struct job *j)
 {
-    const struct removal *r = arg;
+    const struct run_removal *r = arg;
 
     return j->state == JOB_GONE ||
-           (j->state == JOB_FINISHED && server_obj_history(r->site->server) && !j->no_history);
+           (j->state == JOB_FINISHED && server_obj_history(r->ctx->server) && !j->no_history);
 }
 
 static int64_t limit_s(void *arg, const struct job *j)
@@ -133,19 +134,22 @@ static int64_t limit_s(void *arg, const struct job *j)
     return 600 + (int64_t)queue_kill_delay_s(j->queue, GRACE_S);
 }
 
-struct removal *removal_create(struct site *s, struct job_fsm *f, struct arrays *a, struct methods *m)
+struct run_removal *run_removal_create(struct server_ctx *s, struct job_fsm *f, struct arrays *a,
+                                       struct stop_methods *m)
 {
-    struct removal *r = calloc(1, sizeof *r);
+    struct run_removal *r = calloc(1, sizeof *r);
 
     if (!r)
         return NULL;
-    *r = (struct removal){s, f, a};
-    methods_add(m, &(struct method){METHOD_REQUEUE, may_requeue, start_requeue, is_requeued, limit_s, r});
-    methods_add(m, &(struct method){METHOD_DELETE, may_delete, start_delete, is_deleted, limit_s, r});
+    *r = (struct run_removal){s, f, a};
+    stop_methods_add(
+        m, &(struct stop_method){METHOD_REQUEUE, may_requeue, start_requeue, is_requeued, limit_s, r});
+    stop_methods_add(m,
+                     &(struct stop_method){METHOD_DELETE, may_delete, start_delete, is_deleted, limit_s, r});
     return r;
 }
 
-void removal_destroy(struct removal *r)
+void run_removal_destroy(struct run_removal *r)
 {
     free(r);
 }

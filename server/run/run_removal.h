@@ -8,19 +8,20 @@
 
 struct arrays;
 struct job_fsm;
-struct removal;
-struct site;
+struct run_removal;
+struct server_ctx;
 
-struct removal *removal_create(struct site *s, struct job_fsm *f, struct arrays *a, struct methods *m);
-void removal_destroy(struct removal *r);
+struct run_removal *run_removal_create(struct server_ctx *s, struct job_fsm *f, struct arrays *a,
+                                       struct stop_methods *m);
+void run_removal_destroy(struct run_removal *r);
 
 /* Requeue a running job. PBSE_NORERUN not rerunable; PBSE_BADSTATE it does not run. */
-int removal_requeue(struct removal *r, struct job *j, struct err *e);
+int run_removal_requeue(struct run_removal *r, struct job *j, struct err *e);
 /* Delete a job in any state; a wish to requeue is overridden. Never fails for a job that still exists. An array
  * goes with its last subjob: those that wait are gone at once, those that run are ended. */
-void removal_delete(struct removal *r, struct job *j);
+void run_removal_delete(struct run_removal *r, struct job *j);
 /* At once, whatever the hosts say; they are told to kill it when they are heard of. */
-void removal_requeue_now(struct removal *r, struct job *j);
-void removal_delete_now(struct removal *r, struct job *j);
+void run_removal_requeue_now(struct run_removal *r, struct job *j);
+void run_removal_delete_now(struct run_removal *r, struct job *j);
 
 #endif

@@ -1,7 +1,7 @@
 /* Method S, and its opposite. See run_suspend.h.
  *
- *   suspend_begin          -> SUSPEND to every host -> suspended, from the last -> act_suspended: gives back
- *   suspend_resume: takes  -> RESUME to every host  -> resumed, from the last   -> act_resumed
+ *   run_suspend_begin          -> SUSPEND to every host -> suspended, from the last -> act_suspended: gives back
+ *   run_suspend_resume: takes  -> RESUME to every host  -> resumed, from the last   -> act_resumed
  *
  * Room is given back only when the job stands everywhere, and taken before anything moves. After a resume that
  * fails on one of several hosts all are told to stop it again, and that is when it is given back. Each order
@@ -21,12 +21,12 @@
 #include "run_comment.h"
 #include "server_ctx.h"
 
-struct suspend {
-    struct site *site;
+struct run_suspend {
+    struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct exec_send *send;
-    struct methods *methods;
-    struct suspend_hooks hooks;
+    struct stop_methods *stop_methods;
+    struct run_suspend_hooks hooks;
 };
 
 static int may_suspend(void *arg, const struct job *j, struct err *e)
@@ -40,7 +40,7 @@ static int may_suspend(void *arg, const struct job *j, struct err *e)
 
 static int method_start(void *arg, struct job *j, struct err *e)
 {
-    return suspend_begin(arg, j, SUSPENDED_BY_SCHED, e);
+    return run_suspend_begin(arg, j, SUSPENDED_BY_SCHED, e);
 }
 
 static bool is_settled(void *arg, const struct job *j)
@@ -56,43 +56,43 @@ static int64_t limit_s(void *arg, const struct job *j)
     return 60;
 }
 
-struct suspend *suspend_create(struct site *s, struct job_fsm *f, struct exec_send *x, struct methods *m,
-                               const struct suspend_hooks *hooks)
+struct run_suspend *run_suspend_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x,
+                                       struct stop_methods *m, const struct run_suspend_hooks *hooks)
 {
-    struct suspend *u = calloc(1, sizeof *u);
-    struct method row = {.id = METHOD_SUSPEND,
-                         .can = may_suspend,
-                         .start = method_start,
-                         .settled = is_settled,
-                         .limit_s = limit_s,
-                         .arg = u};
+    struct run_suspend *u = calloc(1, sizeof *u);
+    struct stop_method row = {.id = METHOD_SUSPEND,
+                              .can = may_suspend,
+                              .start = method_start,
+                              .settled = is_settled,
+                              .limit_s = limit_s,
+                              .arg = u};
 
     if (!u)
         return NULL;
-    *u = (struct suspend){s, f, x, m, *hooks};
-    methods_add(m, &row);
+    *u = (struct run_suspend){s, f, x, m, *hooks};
+    stop_methods_add(m, &row);
     return u;
 }
 
-void suspend_destroy(struct suspend *u)
+void run_suspend_destroy(struct run_suspend *u)
 {
     free(u);
 }
 
-int suspend_begin(struct suspend *u, struct job *j, enum job_suspender by, struct err *e)
+int run_suspend_begin(struct run_suspend *u, struct job *j, enum job_suspender by, struct err *e)
 {
     if (may_suspend(u, j, e) < 0)
         return -1;
     j->run->attempt++;
     j->run->suspending = true;
     j->suspender = by;
-    hosts_clear_suspended(j->run);
-    jobs_touch(u->site->jobs, j, PART_HOT);
+    run_hosts_clear_suspended(j->run);
+    jobs_touch(u->ctx->jobs, j, PART_HOT);
     exec_send_suspend(u->send, j);
     return 0;
 }
 
-int suspend_resume(struct suspend *u, struct job *j, bool force, struct err *e)
+int run_suspend_resume(struct run_suspend *u, struct job *j, bool force, struct err *e)
 {
     if (j->state != JOB_SUSPENDED || j->intent != INTENT_NONE)
         return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
@@ -101,41 +101,41 @@ int suspend_resume(struct suspend *u, struct job *j, bool force, struct err *e)
     if (j->run->suspending || j->run->checkpointing)
         return err_set(e, PBSE_BADSTATE, "job %s is being %s", j->obj.name,
                        j->run->suspending ? "stopped again after a resume that has failed" : "checkpointed");
-    if (assign_resume(u->site->assign, j, force, e) < 0)
+    if (assign_resume(u->ctx->assign, j, force, e) < 0)
         return -1;
     j->run->attempt++;
     j->run->resuming = true;
-    jobs_touch(u->site->jobs, j, PART_HOT);
+    jobs_touch(u->ctx->jobs, j, PART_HOT);
     exec_send_resume(u->send, j);
     return 0;
 }
 
 /* What it had to give back when it was suspended: all, or what the list of then said. */
-static void give_back(struct suspend *u, struct job *j)
+static void give_back(struct run_suspend *u, struct job *j)
 {
     struct strbuf names;
     struct assign_gift gift;
 
     strbuf_init(&names, 4096);
-    released_gift(u->site, j, &names, &gift);
-    assign_suspend(u->site->assign, j, &gift);
+    suspend_release_gift(u->ctx, j, &names, &gift);
+    assign_suspend(u->ctx->assign, j, &gift);
     strbuf_fini(&names);
 }
 
-void suspend_host_answered(struct suspend *u, struct job *j)
+void run_suspend_host_answered(struct run_suspend *u, struct job *j)
 {
-    if (!j->run->suspending || !hosts_all_suspended(j->run))
+    if (!j->run->suspending || !run_hosts_all_suspended(j->run))
         return;
     j->run->suspending = false;
     if (j->state == JOB_SUSPENDED) { /* after a resume that has failed */
         give_back(u, j);
-        jobs_touch(u->site->jobs, j, PART_HOT);
+        jobs_touch(u->ctx->jobs, j, PART_HOT);
     } else {
         job_fsm_post(u->fsm, j, EV_SUSPENDED);
     }
 }
 
-void suspend_resumed(struct suspend *u, struct job *j)
+void run_suspend_resumed(struct run_suspend *u, struct job *j)
 {
     if (!j->run->resuming) /* a host goes on after an attempt on all of them that has failed */
         return;
@@ -148,16 +148,16 @@ void suspend_resumed(struct suspend *u, struct job *j)
 }
 
 /* Those hosts where it runs again are told to stop it; only then is its room free. */
-static void stop_again(struct suspend *u, struct job *j)
+static void stop_again(struct run_suspend *u, struct job *j)
 {
     j->run->resuming = false;
     j->run->suspending = true;
     j->run->attempt++;
-    hosts_clear_suspended(j->run);
+    run_hosts_clear_suspended(j->run);
     exec_send_suspend(u->send, j);
 }
 
-static void resume_failed(struct suspend *u, struct job *j, int code, const char *text)
+static void resume_failed(struct run_suspend *u, struct job *j, int code, const char *text)
 {
     struct err why;
 
@@ -168,12 +168,12 @@ static void resume_failed(struct suspend *u, struct job *j, int code, const char
         j->run->resuming = false;
         give_back(u, j);
     }
-    jobs_touch(u->site->jobs, j, PART_HOT);
+    jobs_touch(u->ctx->jobs, j, PART_HOT);
     err_set(&why, code, "job %s could not be resumed: %s", j->obj.name, text);
     u->hooks.not_resumed(u->hooks.arg, j, &why);
 }
 
-void suspend_failed(struct suspend *u, struct job *j, int code, const char *text)
+void run_suspend_failed(struct run_suspend *u, struct job *j, int code, const char *text)
 {
     struct err why;
 
@@ -187,39 +187,39 @@ void suspend_failed(struct suspend *u, struct job *j, int code, const char *text
     if (j->state ==
         JOB_SUSPENDED) { /* a host that cannot stop it again: it keeps its room until it is resumed */
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "still runs on one of its hosts: %s (%d)", text, code);
-        jobs_touch(u->site->jobs, j, PART_HOT);
+        jobs_touch(u->ctx->jobs, j, PART_HOT);
         return;
     }
     j->suspender = SUSPENDED_BY_NOBODY;
     j->run->attempt++;
     exec_send_resume(u->send, j); /* those hosts that did stop it */
-    jobs_touch(u->site->jobs, j, PART_HOT);
+    jobs_touch(u->ctx->jobs, j, PART_HOT);
     err_set(&why, code, "job %s could not be suspended: %s", j->obj.name, text);
     u->hooks.not_suspended(u->hooks.arg, j, &why);
-    method_failed(u->methods, j, METHOD_SUSPEND, code, text);
+    stop_method_failed(u->stop_methods, j, METHOD_SUSPEND, code, text);
 }
 
 void act_suspended(void *arg, struct job *j)
 {
-    struct suspend *u = arg;
+    struct run_suspend *u = arg;
 
-    j->run->suspended_s = site_now_s(u->site);
-    released_note(u->site, j);
+    j->run->suspended_s = server_ctx_now_s(u->ctx);
+    suspend_release_note(u->ctx, j);
     give_back(u, j);
-    jobs_touch(u->site->jobs, j, PART_HOT);
+    jobs_touch(u->ctx->jobs, j, PART_HOT);
 }
 
 void act_resumed(void *arg, struct job *j)
 {
-    struct suspend *u = arg;
+    struct run_suspend *u = arg;
 
-    released_forget(u->site, j);
+    suspend_release_forget(u->ctx, j);
     if (j->run->suspended_s)
-        j->run->paused_s += site_now_s(u->site) - j->run->suspended_s;
+        j->run->paused_s += server_ctx_now_s(u->ctx) - j->run->suspended_s;
     j->run->suspended_s = 0;
     j->suspender = SUSPENDED_BY_NOBODY;
     j->ptime_s = 0;
-    hosts_clear_suspended(j->run);
-    run_comment_set(u->site, j, "run"); /* a scheduler has said why it stood still */
-    jobs_touch(u->site->jobs, j, PART_HOT | PART_ATTRS);
+    run_hosts_clear_suspended(j->run);
+    run_comment_set(u->ctx, j, "run"); /* a scheduler has said why it stood still */
+    jobs_touch(u->ctx->jobs, j, PART_HOT | PART_ATTRS);
 }

@@ -10,29 +10,29 @@
 
 struct exec_send;
 struct job_fsm;
-struct site;
-struct suspend;
+struct server_ctx;
+struct run_suspend;
 
 /* ^ An attempt to suspend it, or to resume it, has failed: whoever waits for that is told. */
-struct suspend_hooks {
+struct run_suspend_hooks {
     void *arg;
     void (*not_suspended)(void *arg, struct job *j, const struct err *why);
     void (*not_resumed)(void *arg, struct job *j, const struct err *why);
 };
 
-struct suspend *suspend_create(struct site *s, struct job_fsm *f, struct exec_send *x, struct methods *m,
-                               const struct suspend_hooks *hooks);
-void suspend_destroy(struct suspend *u);
+struct run_suspend *run_suspend_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x,
+                                       struct stop_methods *m, const struct run_suspend_hooks *hooks);
+void run_suspend_destroy(struct run_suspend *u);
 
 /* Begin. PBSE_BADSTATE where the job is not running. `by` is remembered: substate 43 or 45. */
-int suspend_begin(struct suspend *u, struct job *j, enum job_suspender by, struct err *e);
+int run_suspend_begin(struct run_suspend *u, struct job *j, enum job_suspender by, struct err *e);
 /* PBSE_BADSTATE not suspended; PBSE_RESCUNAV what it gave back is in use (unless `force`). */
-int suspend_resume(struct suspend *u, struct job *j, bool force, struct err *e);
+int run_suspend_resume(struct run_suspend *u, struct job *j, bool force, struct err *e);
 
 /* ^ of exec_take: one host more has answered, or could not. */
-void suspend_host_answered(struct suspend *u, struct job *j);
-void suspend_resumed(struct suspend *u, struct job *j);
-void suspend_failed(struct suspend *u, struct job *j, int code, const char *text);
+void run_suspend_host_answered(struct run_suspend *u, struct job *j);
+void run_suspend_resumed(struct run_suspend *u, struct job *j);
+void run_suspend_failed(struct run_suspend *u, struct job *j, int code, const char *text);
 
 /* ACT_SUSPENDED: give back what a suspended job gives back. ACT_RESUMED. */
 void act_suspended(void *suspend, struct job *j);

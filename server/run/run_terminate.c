@@ -12,31 +12,31 @@
 #include "job_run.h"
 #include "server_ctx.h"
 
-struct terminate {
-    struct site *site;
+struct run_terminate {
+    struct server_ctx *ctx;
     struct exec_send *send;
 };
 
-struct terminate *terminate_create(struct site *s, struct exec_send *x)
+struct run_terminate *run_terminate_create(struct server_ctx *s, struct exec_send *x)
 {
-    struct terminate *t = calloc(1, sizeof *t);
+    struct run_terminate *t = calloc(1, sizeof *t);
 
     if (t)
-        *t = (struct terminate){s, x};
+        *t = (struct run_terminate){s, x};
     return t;
 }
 
-void terminate_destroy(struct terminate *t)
+void run_terminate_destroy(struct run_terminate *t)
 {
     free(t);
 }
 
-unsigned terminate_grace_s(const struct job *j)
+unsigned run_terminate_grace_s(const struct job *j)
 {
     return queue_kill_delay_s(j->queue, EXEC_GRACE_OF_HOST);
 }
 
-int terminate_why(const struct job *j)
+int run_terminate_why(const struct job *j)
 {
     if (j->intent == INTENT_DELETE)
         return EXEC_WHY_DELETE;
@@ -49,12 +49,13 @@ int terminate_why(const struct job *j)
 
 void act_terminate(void *arg, struct job *j)
 {
-    struct terminate *t = arg;
+    struct run_terminate *t = arg;
 
     if (!j->run || j->run->finished)
         return; /* it is ending already; its hosts clean up */
     j->run->attempt++;
     j->run->terminations++;
-    jobs_touch(t->site->jobs, j, PART_HOT);
-    exec_send_terminate(t->send, j, terminate_why(j), j->run->terminations > 1 ? 0 : terminate_grace_s(j));
+    jobs_touch(t->ctx->jobs, j, PART_HOT);
+    exec_send_terminate(t->send, j, run_terminate_why(j),
+                        j->run->terminations > 1 ? 0 : run_terminate_grace_s(j));
 }

@@ -6,18 +6,18 @@
 #include "job.h"
 
 struct exec_send;
-struct site;
-struct terminate;
+struct server_ctx;
+struct run_terminate;
 
-struct terminate *terminate_create(struct site *s, struct exec_send *x);
-void terminate_destroy(struct terminate *t);
+struct run_terminate *run_terminate_create(struct server_ctx *s, struct exec_send *x);
+void run_terminate_destroy(struct run_terminate *t);
 
 /* ACT_TERMINATE of the machine: order it, as hard as the number of times says. */
 void act_terminate(void *terminate, struct job *j);
 
-int terminate_why(const struct job *j); /* enum exec_why: the wish, or that a host was lost */
+int run_terminate_why(const struct job *j); /* enum exec_why: the wish, or that a host was lost */
 
 /* Seconds between TERM and KILL for this job, or EXEC_GRACE_OF_HOST where its queue says nothing. */
-unsigned terminate_grace_s(const struct job *j);
+unsigned run_terminate_grace_s(const struct job *j);
 
 #endif

@@ -30,19 +30,19 @@ static bool host_wants_rerun(int status)
     }
 }
 
-enum verdict verdict_of(const struct verdict_facts *f)
+enum run_verdict run_verdict_of(const struct run_verdict_facts *f)
 {
     bool again;
 
     if (f->wants_delete)
-        return VERDICT_END;
+        return RUN_VERDICT_END;
     if (f->wants_requeue || (f->noticed && f->finished && f->status != 0 && f->rerunable))
-        return VERDICT_REQUEUE;
+        return RUN_VERDICT_REQUEUE;
     if (f->finished)
         again = host_wants_rerun(f->status);
     else
         again = true; /* nothing is known of its end: lost, or refused before it began */
     if (!again || (f->started && !f->rerunable))
-        return VERDICT_END;
-    return f->run_count > f->max_runs ? VERDICT_REQUEUE_HELD : VERDICT_REQUEUE;
+        return RUN_VERDICT_END;
+    return f->run_count > f->max_runs ? RUN_VERDICT_REQUEUE_HELD : RUN_VERDICT_REQUEUE;
 }

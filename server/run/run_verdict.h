@@ -4,9 +4,9 @@
  * Source: exit codes of the MOM (reference: states-and-logs, "Exit status"; mom, prologue results). */
 #include <stdbool.h>
 
-enum verdict { VERDICT_END, VERDICT_REQUEUE, VERDICT_REQUEUE_HELD };
+enum run_verdict { RUN_VERDICT_END, RUN_VERDICT_REQUEUE, RUN_VERDICT_REQUEUE_HELD };
 
-struct verdict_facts {
+struct run_verdict_facts {
     bool wants_delete, wants_requeue;
     bool noticed;  /* it knew that it was to go back (by R or C), and ended by itself */
     bool finished; /* a finish event came; else every host was lost or refused */
@@ -17,6 +17,6 @@ struct verdict_facts {
     unsigned max_runs; /* hold after so many starts (20) */
 };
 
-enum verdict verdict_of(const struct verdict_facts *f);
+enum run_verdict run_verdict_of(const struct run_verdict_facts *f);
 
 #endif

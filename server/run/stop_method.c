@@ -6,40 +6,40 @@
 #include <assert.h>
 #include <stdlib.h>
 
-struct methods {
-    struct method rows[METHOD_COUNT]; /* by id; that of one that no part performs has no `can` */
-    method_failed_fn *failed;
+struct stop_methods {
+    struct stop_method rows[METHOD_COUNT]; /* by id; that of one that no part performs has no `can` */
+    stop_method_failed_fn *failed;
     void *failed_arg;
 };
 
-struct methods *methods_create(void)
+struct stop_methods *stop_methods_create(void)
 {
-    return calloc(1, sizeof(struct methods));
+    return calloc(1, sizeof(struct stop_methods));
 }
 
-void methods_destroy(struct methods *m)
+void stop_methods_destroy(struct stop_methods *m)
 {
     free(m);
 }
 
-void methods_add(struct methods *m, const struct method *row)
+void stop_methods_add(struct stop_methods *m, const struct stop_method *row)
 {
     assert(row->id > METHOD_NONE && row->id < METHOD_COUNT && !m->rows[row->id].can);
     m->rows[row->id] = *row;
 }
 
-const struct method *methods_find(const struct methods *m, enum method_id id)
+const struct stop_method *stop_methods_find(const struct stop_methods *m, enum method_id id)
 {
     return m->rows[id].can ? &m->rows[id] : NULL;
 }
 
-void methods_on_failed(struct methods *m, method_failed_fn *fn, void *arg)
+void stop_methods_on_failed(struct stop_methods *m, stop_method_failed_fn *fn, void *arg)
 {
     m->failed = fn;
     m->failed_arg = arg;
 }
 
-void method_failed(struct methods *m, struct job *j, enum method_id id, int code, const char *text)
+void stop_method_failed(struct stop_methods *m, struct job *j, enum method_id id, int code, const char *text)
 {
     if (m->failed)
         m->failed(m->failed_arg, j, id, code, text);

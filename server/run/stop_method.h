@@ -5,16 +5,16 @@
  *
  * start() only begins; what settles it is a transition of the job:
  *   S  the job is suspended        C, R  it is back in its queue       D  it is gone, or history
- * or an outcome "failed" of the attempt, told by method_failed() to whoever listens (victims).
+ * or an outcome "failed" of the attempt, told by stop_method_failed() to whoever listens (victims).
  */
 #include "err.h"
 #include "job.h"
 #include "preempt_method.h"
 
-struct methods;
-struct site;
+struct stop_methods;
+struct server_ctx;
 
-struct method {
+struct stop_method {
     enum method_id id; /* its names and its result are in the row of preempt_method.h */
     /* May it be done to this job now? -1 with the reason (PBSE_BADSTATE, PBSE_NORERUN, PBSE_NOSUP). */
     int (*can)(void *arg, const struct job *j, struct err *e);
@@ -27,14 +27,14 @@ struct method {
     void *arg;
 };
 
-struct methods *methods_create(void);
-void methods_destroy(struct methods *m);
-void methods_add(struct methods *m, const struct method *row);                 /* copied */
-const struct method *methods_find(const struct methods *m, enum method_id id); /* or NULL */
+struct stop_methods *stop_methods_create(void);
+void stop_methods_destroy(struct stop_methods *m);
+void stop_methods_add(struct stop_methods *m, const struct stop_method *row);                 /* copied */
+const struct stop_method *stop_methods_find(const struct stop_methods *m, enum method_id id); /* or NULL */
 
 /* ^ told when a begun attempt has failed at its hosts. */
-typedef void method_failed_fn(void *arg, struct job *j, enum method_id id, int code, const char *text);
-void methods_on_failed(struct methods *m, method_failed_fn *fn, void *arg);
-void method_failed(struct methods *m, struct job *j, enum method_id id, int code, const char *text);
+typedef void stop_method_failed_fn(void *arg, struct job *j, enum method_id id, int code, const char *text);
+void stop_methods_on_failed(struct stop_methods *m, stop_method_failed_fn *fn, void *arg);
+void stop_method_failed(struct stop_methods *m, struct job *j, enum method_id id, int code, const char *text);
 
 #endif

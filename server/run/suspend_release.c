@@ -1,7 +1,7 @@
 /* What a suspended job has given back. See suspend_release.h.
  *
  * The attributes are made from the exec_vnode of the run, what the job has as a whole, and the list as it was then.
- * assign.c gives back by names of resources only: `released_gift` reads them out of the attribute again, for a restart
+ * assign.c gives back by names of resources only: `suspend_release_gift` reads them out of the attribute again, for a restart
  * and for a resume that failed. */
 #include "suspend_release.h"
 
@@ -15,14 +15,14 @@
 #include "type_list.h"
 
 struct rule {
-    const struct site *site;
+    const struct server_ctx *site;
     const char *only; /* restrict_res_to_release_on_suspend, or NULL */
     bool keeps_memory;
 };
 
 static bool gives(const struct rule *u, const struct resource *r)
 {
-    return (!u->only || list_contains(u->only, r->name)) && !(u->keeps_memory && held_is_memory(r));
+    return (!u->only || list_contains(u->only, r->name)) && !(u->keeps_memory && earmark_sums_is_memory(r));
 }
 
 /* One part of a chunk: "n1:ncpus=2:mem=1gb", of the resources in the list; "n1:ncpus=0" where none is. */
@@ -77,7 +77,7 @@ static void add_shared(const struct rule *u, const struct job *j, struct resc_li
     }
 }
 
-void released_note(const struct site *s, struct job *j)
+void suspend_release_note(const struct server_ctx *s, struct job *j)
 {
     const struct rule u = {
         .site = s,
@@ -102,7 +102,7 @@ void released_note(const struct site *s, struct job *j)
     jobs_touch(s->jobs, j, PART_HOT | PART_ATTRS);
 }
 
-void released_forget(const struct site *s, struct job *j)
+void suspend_release_forget(const struct server_ctx *s, struct job *j)
 {
     if (!attr_list_is_set(&j->obj.attrs, JOB_ATTR_resources_released))
         return;
@@ -111,7 +111,8 @@ void released_forget(const struct site *s, struct job *j)
     jobs_touch(s->jobs, j, PART_ATTRS);
 }
 
-void released_gift(const struct site *s, const struct job *j, struct strbuf *out, struct assign_gift *gift)
+void suspend_release_gift(const struct server_ctx *s, const struct job *j, struct strbuf *out,
+                          struct assign_gift *gift)
 {
     const struct resc_list *l = attr_list_amounts(&j->obj.attrs, JOB_ATTR_resource_released_list);
 

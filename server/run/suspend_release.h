@@ -7,13 +7,14 @@
 #include "strbuf.h"
 
 struct assign_gift;
-struct site;
+struct server_ctx;
 
 /* The job is suspended: note what it gives back, if that is not all. No memory: the job is shown without. */
-void released_note(const struct site *s, struct job *j);
-void released_forget(const struct site *s, struct job *j); /* it goes on, or its run is over */
+void suspend_release_note(const struct server_ctx *s, struct job *j);
+void suspend_release_forget(const struct server_ctx *s, struct job *j); /* it goes on, or its run is over */
 
 /* What this suspended job had to give back; `gift->only` is in `out`. */
-void released_gift(const struct site *s, const struct job *j, struct strbuf *out, struct assign_gift *gift);
+void suspend_release_gift(const struct server_ctx *s, const struct job *j, struct strbuf *out,
+                          struct assign_gift *gift);
 
 #endif

@@ -22,8 +22,8 @@ struct entry {
     int64_t due_mono_ms;
 };
 
-struct resend {
-    struct site *site;
+struct term_resend {
+    struct server_ctx *ctx;
     struct runs *runs;
     struct loop_timer *timer;
     struct entry *list;
@@ -35,9 +35,9 @@ static bool is_of(const struct entry *x, const struct job *j)
     return x->key.seq == j->key.seq && x->key.index == j->key.index && x->run == j->run->version;
 }
 
-static void again(struct resend *r, const struct entry *x)
+static void again(struct term_resend *r, const struct entry *x)
 {
-    struct job *j = jobs_find(r->site->jobs, x->key);
+    struct job *j = jobs_find(r->ctx->jobs, x->key);
 
     if (!j || !j->run || !is_of(x, j) || j->run->finished || !j->run->terminations)
         return;
@@ -47,8 +47,8 @@ static void again(struct resend *r, const struct entry *x)
 
 static void due(void *arg)
 {
-    struct resend *r = arg;
-    int64_t now = clock_mono_ms(r->site->clock);
+    struct term_resend *r = arg;
+    int64_t now = clock_mono_ms(r->ctx->clock);
 
     while (r->n && r->list[0].due_mono_ms <= now) {
         struct entry x = r->list[0];
@@ -60,14 +60,14 @@ static void due(void *arg)
         loop_timer_set_at(r->timer, r->list[0].due_mono_ms);
 }
 
-static int64_t delay_ms(const struct resend *r)
+static int64_t delay_ms(const struct term_resend *r)
 {
-    int64_t ms = attr_list_effective(&r->site->server->obj.attrs, SERVER_ATTR_resend_term_delay) * 1000;
+    int64_t ms = attr_list_effective(&r->ctx->server->obj.attrs, SERVER_ATTR_resend_term_delay) * 1000;
 
     return ms > LEAST_MS ? ms : LEAST_MS;
 }
 
-static bool is_noted(const struct resend *r, const struct job *j)
+static bool is_noted(const struct term_resend *r, const struct job *j)
 {
     for (size_t i = 0; i < r->n; i++)
         if (is_of(&r->list[i], j))
@@ -75,7 +75,7 @@ static bool is_noted(const struct resend *r, const struct job *j)
     return false;
 }
 
-static bool make_room(struct resend *r)
+static bool make_room(struct term_resend *r)
 {
     size_t cap = r->cap ? 2 * r->cap : 16;
     struct entry *more;
@@ -90,29 +90,29 @@ static bool make_room(struct resend *r)
     return true;
 }
 
-void resend_later(struct resend *r, struct job *j)
+void term_resend_later(struct term_resend *r, struct job *j)
 {
     if (!j->run || is_noted(r, j) || !make_room(r))
         return;
-    r->list[r->n++] = (struct entry){j->key, j->run->version, clock_mono_ms(r->site->clock) + delay_ms(r)};
+    r->list[r->n++] = (struct entry){j->key, j->run->version, clock_mono_ms(r->ctx->clock) + delay_ms(r)};
     if (!loop_timer_is_set(r->timer))
         loop_timer_set_at(r->timer, r->list[0].due_mono_ms);
 }
 
-struct resend *resend_create(struct loop *l, struct site *s, struct runs *runs)
+struct term_resend *term_resend_create(struct loop *l, struct server_ctx *s, struct runs *runs)
 {
-    struct resend *r = calloc(1, sizeof *r);
+    struct term_resend *r = calloc(1, sizeof *r);
 
     if (!r)
         return NULL;
-    *r = (struct resend){.site = s, .runs = runs, .timer = loop_timer_create(l, LOOP_CLOCK, due, r)};
+    *r = (struct term_resend){.ctx = s, .runs = runs, .timer = loop_timer_create(l, LOOP_CLOCK, due, r)};
     if (r->timer)
         return r;
     free(r);
     return NULL;
 }
 
-void resend_destroy(struct resend *r)
+void term_resend_destroy(struct term_resend *r)
 {
     if (!r)
         return;

@@ -8,14 +8,15 @@
 #include "job.h"
 
 struct loop;
-struct resend;
+struct term_resend;
 struct runs;
-struct site;
+struct server_ctx;
 
-struct resend *resend_create(struct loop *l, struct site *s, struct runs *r); /* NULL: no memory */
-void resend_destroy(struct resend *r);
+struct term_resend *term_resend_create(struct loop *l, struct server_ctx *s,
+                                       struct runs *r); /* NULL: no memory */
+void term_resend_destroy(struct term_resend *r);
 
 /* TERMINATE of the job's present run was refused by a host. Without memory it is not told again before its next event. */
-void resend_later(struct resend *r, struct job *j);
+void term_resend_later(struct term_resend *r, struct job *j);
 
 #endif

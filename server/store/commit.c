@@ -41,7 +41,7 @@ struct promises {
 };
 
 struct half {
-    struct batch *batch;
+    struct store_batch *store_batch;
     struct promises promises;
 };
 
@@ -125,7 +125,7 @@ static void write_batch(void *arg)
     int64_t begin = clock_real_mono_us();
 
     err_clear(&c->rc_why);
-    c->rc = store_apply(c->store, c->flying.batch, c->epoch, &c->rc_why);
+    c->rc = store_apply(c->store, c->flying.store_batch, c->epoch, &c->rc_why);
     c->took_us = clock_real_mono_us() - begin;
 }
 
@@ -200,8 +200,8 @@ static void note_success(struct commit *c)
     c->stuck_since_s = 0;
     c->retry_ms = 0;
     c->stats.batches++;
-    c->stats.statements += batch_count(c->flying.batch);
-    c->stats.bytes += batch_size(c->flying.batch);
+    c->stats.statements += store_batch_count(c->flying.store_batch);
+    c->stats.bytes += store_batch_size(c->flying.store_batch);
     c->stats.last_us = c->took_us;
     if (c->took_us > c->stats.max_us)
         c->stats.max_us = c->took_us;
@@ -225,7 +225,7 @@ static void written(void *arg, bool ran)
     }
     note_success(c);
     loop_press(c->loop); /* who is answered now may come again */
-    batch_clear(c->flying.batch);
+    store_batch_clear(c->flying.store_batch);
     c->under_way = false;
     loop_hook_mark(c->hook);
     promises_keep(&c->flying.promises);
@@ -250,11 +250,11 @@ static void encode_dirty(struct commit *c)
 {
     struct change_entry *e;
 
-    while (batch_size(c->filling.batch) < BATCH_SOFT_MAX && (e = change_take_dirty(c->change))) {
+    while (store_batch_size(c->filling.store_batch) < BATCH_SOFT_MAX && (e = change_take_dirty(c->change))) {
         const struct object *o = object_of(e);
         unsigned parts = change_cleaned(e);
 
-        if (row_encode_object(&c->encode, o, parts, c->filling.batch) < 0) {
+        if (row_encode_object(&c->encode, o, parts, c->filling.store_batch) < 0) {
             keep_dirty(c, e, parts);
             return;
         }
@@ -263,7 +263,7 @@ static void encode_dirty(struct commit *c)
 
 static bool has_work(const struct commit *c)
 {
-    return c->owed || !batch_is_empty(c->filling.batch) || c->filling.promises.first ||
+    return c->owed || !store_batch_is_empty(c->filling.store_batch) || c->filling.promises.first ||
            change_is_dirty(c->change);
 }
 
@@ -272,8 +272,8 @@ static void swap_halves(struct commit *c)
 {
     struct half flying = c->flying;
 
-    c->flying.batch = c->filling.batch;
-    c->filling.batch = flying.batch;
+    c->flying.store_batch = c->filling.store_batch;
+    c->filling.store_batch = flying.store_batch;
     if (change_is_dirty(c->change))
         return;
     c->flying.promises = c->filling.promises;
@@ -298,10 +298,10 @@ static void begin(void *arg)
         return;
     put_owed(c);
     encode_dirty(c);
-    if (!batch_is_ok(c->filling.batch))
+    if (!store_batch_is_ok(c->filling.store_batch))
         abort(); /* no memory: rows are lost, and with them the truth */
     swap_halves(c);
-    if (batch_is_empty(c->flying.batch) && !c->probe) { /* only derived values had changed */
+    if (store_batch_is_empty(c->flying.store_batch) && !c->probe) { /* only derived values had changed */
         promises_keep(&c->flying.promises);
         return;
     }
@@ -341,7 +341,7 @@ static int take_last(void *arg, const struct store_row *row, struct err *e)
 
 static int find_log_number(struct commit *c, struct err *e)
 {
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     stmt_init(&q, STMT_LOG_LAST);
     return store_query(c->store, &q, take_last, &c->log_number, e);
@@ -364,12 +364,12 @@ struct commit *commit_create(struct loop *l, struct change *change, struct resou
     promises_init(&c->filling.promises);
     promises_init(&c->flying.promises);
     row_encode_init(&c->encode, t);
-    c->filling.batch = batch_create();
-    c->flying.batch = batch_create();
+    c->filling.store_batch = store_batch_create();
+    c->flying.store_batch = store_batch_create();
     c->hook = loop_hook_create(l, COMMIT_HOOK_ORDER, begin, c);
     c->retry = loop_timer_create(l, LOOP_REAL, retry, c);
     c->silence = loop_timer_create(l, LOOP_REAL, commit_silence_cb, c);
-    if (!c->filling.batch || !c->flying.batch || !c->hook || !c->retry || !c->silence) {
+    if (!c->filling.store_batch || !c->flying.store_batch || !c->hook || !c->retry || !c->silence) {
         err_set(e, ENOMEM, "no memory for commits");
         goto fail;
     }
@@ -397,8 +397,8 @@ void commit_destroy(struct commit *c)
         loop_timer_destroy(c->silence);
     promises_drop(&c->filling.promises);
     promises_drop(&c->flying.promises);
-    batch_destroy(c->filling.batch);
-    batch_destroy(c->flying.batch);
+    store_batch_destroy(c->filling.store_batch);
+    store_batch_destroy(c->flying.store_batch);
     row_encode_fini(&c->encode);
     store_close(c->store);
     free(c);
@@ -430,28 +430,28 @@ void commit_then(struct commit *c, commit_fn *fn, void *arg)
 
 /* ---- rows -------------------------------------------------------------------------------------------- */
 
-static struct batch *row(struct commit *c, enum stmt_id id)
+static struct store_batch *row(struct commit *c, enum stmt_id id)
 {
-    batch_begin(c->filling.batch, id);
+    store_batch_begin(c->filling.store_batch, id);
     loop_hook_mark(c->hook);
-    return c->filling.batch;
+    return c->filling.store_batch;
 }
 
-static void put_key(struct batch *b, struct job_key key)
+static void put_key(struct store_batch *b, struct job_key key)
 {
-    batch_number(b, key.seq);
-    batch_number(b, key.index);
+    store_batch_number(b, key.seq);
+    store_batch_number(b, key.index);
 }
 
 /* Columns of type text take UTF-8 only. */
-static void put_clean(struct batch *b, const char *text)
+static void put_clean(struct store_batch *b, const char *text)
 {
     char *copy = strdup(text ? text : "");
 
     if (!copy)
         abort();
     json_text_clean(copy);
-    batch_text(b, copy);
+    store_batch_text(b, copy);
     free(copy);
 }
 
@@ -464,22 +464,22 @@ void commit_remove_job(struct commit *c, struct job_key key)
 void commit_put_array_page(struct commit *c, int64_t seq, int64_t page, const char *remaining,
                            const char *failed)
 {
-    struct batch *b = row(c, STMT_ARRAY_PUT);
+    struct store_batch *b = row(c, STMT_ARRAY_PUT);
 
-    batch_number(b, seq);
-    batch_number(b, page);
-    batch_text(b, remaining);
-    batch_text(b, failed);
+    store_batch_number(b, seq);
+    store_batch_number(b, page);
+    store_batch_text(b, remaining);
+    store_batch_text(b, failed);
 }
 
 void commit_remove_array(struct commit *c, int64_t seq)
 {
-    batch_number(row(c, STMT_ARRAY_REMOVE), seq);
+    store_batch_number(row(c, STMT_ARRAY_REMOVE), seq);
 }
 
 void commit_remove_subjob_history(struct commit *c, int64_t seq)
 {
-    batch_number(row(c, STMT_HISTORY_REMOVE_SUBJOBS), seq);
+    store_batch_number(row(c, STMT_HISTORY_REMOVE_SUBJOBS), seq);
 }
 
 void commit_remove_object(struct commit *c, const struct object *o)
@@ -493,42 +493,42 @@ void commit_remove_object(struct commit *c, const struct object *o)
 void commit_put_object(struct commit *c, const char *kind, const char *name, const char *hot_json,
                        const char *attrs_json)
 {
-    struct batch *b = row(c, STMT_OBJECT_PUT);
+    struct store_batch *b = row(c, STMT_OBJECT_PUT);
 
-    batch_text(b, kind);
+    store_batch_text(b, kind);
     put_clean(b, name);
-    batch_text(b, hot_json);
-    batch_text(b, attrs_json);
-    batch_number(b, ++c->encode.order);
+    store_batch_text(b, hot_json);
+    store_batch_text(b, attrs_json);
+    store_batch_number(b, ++c->encode.order);
 }
 
 void commit_drop_object(struct commit *c, const char *kind, const char *name)
 {
-    struct batch *b = row(c, STMT_OBJECT_REMOVE);
+    struct store_batch *b = row(c, STMT_OBJECT_REMOVE);
 
-    batch_text(b, kind);
+    store_batch_text(b, kind);
     put_clean(b, name);
 }
 
 void commit_put_script(struct commit *c, struct job_key key, uint64_t offset, const void *bytes, size_t n)
 {
-    struct batch *b = row(c, STMT_SCRIPT_PUT);
+    struct store_batch *b = row(c, STMT_SCRIPT_PUT);
 
     put_key(b, key);
-    batch_number(b, (int64_t)offset);
-    batch_bytes(b, bytes, n);
+    store_batch_number(b, (int64_t)offset);
+    store_batch_bytes(b, bytes, n);
 }
 
 void commit_put_history(struct commit *c, const struct history_row *h)
 {
-    struct batch *b = row(c, STMT_HISTORY_PUT);
+    struct store_batch *b = row(c, STMT_HISTORY_PUT);
 
     put_key(b, h->key);
     put_clean(b, h->id);
-    batch_number(b, h->ended_s);
+    store_batch_number(b, h->ended_s);
     put_clean(b, h->owner);
     put_clean(b, h->queue);
-    batch_text(b, h->attrs);
+    store_batch_text(b, h->attrs);
 }
 
 void commit_remove_history(struct commit *c, struct job_key key)
@@ -538,46 +538,46 @@ void commit_remove_history(struct commit *c, struct job_key key)
 
 void commit_purge_history(struct commit *c, int64_t before_s)
 {
-    batch_number(row(c, STMT_HISTORY_PURGE), before_s);
-    batch_number(row(c, STMT_LOG_PURGE), before_s * 1000000000);
+    store_batch_number(row(c, STMT_HISTORY_PURGE), before_s);
+    store_batch_number(row(c, STMT_LOG_PURGE), before_s * 1000000000);
 }
 
 void commit_add_acct(struct commit *c, uint64_t n, int64_t time_s, const char *line)
 {
-    struct batch *b = row(c, STMT_ACCT_PUT);
+    struct store_batch *b = row(c, STMT_ACCT_PUT);
 
-    batch_number(b, (int64_t)n);
-    batch_number(b, time_s);
-    batch_bytes(b, line, strlen(line));
+    store_batch_number(b, (int64_t)n);
+    store_batch_number(b, time_s);
+    store_batch_bytes(b, line, strlen(line));
 }
 
 void commit_acct_filed(struct commit *c, uint64_t n, const char *file, uint64_t size)
 {
     struct strbuf value;
-    struct batch *b = row(c, STMT_META_SET);
+    struct store_batch *b = row(c, STMT_META_SET);
 
     strbuf_init(&value, 100);
     strbuf_addf(&value, "%llu %llu %s", (unsigned long long)n, (unsigned long long)size, file);
-    batch_text(b, "acct");
-    batch_text(b, strbuf_str(&value));
+    store_batch_text(b, "acct");
+    store_batch_text(b, strbuf_str(&value));
     strbuf_fini(&value);
-    batch_number(row(c, STMT_ACCT_FILED), (int64_t)n);
+    store_batch_number(row(c, STMT_ACCT_FILED), (int64_t)n);
 }
 
 void commit_put_meta(struct commit *c, const char *name, const char *value)
 {
-    struct batch *b = row(c, STMT_META_SET);
+    struct store_batch *b = row(c, STMT_META_SET);
 
-    batch_text(b, name);
-    batch_text(b, value);
+    store_batch_text(b, name);
+    store_batch_text(b, value);
 }
 
 void commit_add_log(struct commit *c, struct job_key key, int64_t time_ns, const char *text)
 {
-    struct batch *b = row(c, STMT_LOG_PUT);
+    struct store_batch *b = row(c, STMT_LOG_PUT);
 
-    batch_number(b, ++c->log_number);
-    batch_number(b, time_ns);
+    store_batch_number(b, ++c->log_number);
+    store_batch_number(b, time_ns);
     put_key(b, key);
     put_clean(b, text);
 }
@@ -588,8 +588,8 @@ int commit_check(const struct commit *c, struct err *e)
 {
     if (c->lost)
         return err_set(e, PBSE_SYSTEM, "the store belongs to another server now: %s", c->why.text);
-    if (!c->stuck_since_s ||
-        (batch_size(c->filling.batch) < STUCK_BYTES_MAX && c->filling.promises.n < STUCK_PROMISES_MAX))
+    if (!c->stuck_since_s || (store_batch_size(c->filling.store_batch) < STUCK_BYTES_MAX &&
+                              c->filling.promises.n < STUCK_PROMISES_MAX))
         return 0;
     return err_set(e, PBSE_SYSTEM, "no change can be stored since %lld seconds, and too much waits: %s",
                    (long long)(clock_real_mono_ms() / 1000 - c->stuck_since_s), c->why.text);

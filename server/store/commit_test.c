@@ -27,7 +27,7 @@ struct bench {
     struct strbuf path;
     struct store_where where;
     struct loop *loop;
-    struct site site;
+    struct server_ctx ctx;
     struct commit *commit;
     struct lease lease;
 };
@@ -41,18 +41,18 @@ static void open_site(struct bench *b, struct restore_counts *counts)
     if (lease_take(writer, &b->lease, &e) < 0)
         fail_msg("%s", e.text);
     b->loop = loop_create(NULL, &e);
-    assert_int_equal(site_create(&b->site, clock_real(), "svr", &e), 0);
-    if (restore_rows(&b->site, writer, NULL, counts, &e) < 0)
+    assert_int_equal(server_ctx_create(&b->ctx, clock_real(), "svr", &e), 0);
+    if (restore_rows(&b->ctx, writer, NULL, counts, &e) < 0)
         fail_msg("%s", e.text);
-    assert_false(change_is_dirty(b->site.change) && !b->lease.is_new);
-    b->commit = commit_create(b->loop, b->site.change, b->site.resources, writer, b->lease.epoch, &e);
+    assert_false(change_is_dirty(b->ctx.change) && !b->lease.is_new);
+    b->commit = commit_create(b->loop, b->ctx.change, b->ctx.resources, writer, b->lease.epoch, &e);
     assert_non_null(b->commit);
 }
 
 static void close_site(struct bench *b)
 {
     commit_destroy(b->commit);
-    site_destroy(&b->site);
+    server_ctx_destroy(&b->ctx);
     loop_destroy(b->loop);
 }
 
@@ -104,10 +104,10 @@ static struct job *add_job(struct bench *b, int64_t seq)
     assert_int_equal(attr_list_set_text(&j->obj.attrs, JOB_ATTR_Job_Name, "relax", &e), 0);
     assert_int_equal(
         attr_list_set_text(&j->obj.attrs, JOB_ATTR_Variable_List, "A=1,PBS_O_HOME=/home/anna", &e), 0);
-    if (attr_list_change(&j->obj.attrs, b->site.resources, JOB_ATTR_Resource_List, "ncpus", "4", SET, &e) < 0)
+    if (attr_list_change(&j->obj.attrs, b->ctx.resources, JOB_ATTR_Resource_List, "ncpus", "4", SET, &e) < 0)
         fail_msg("%s", e.text);
-    assert_int_equal(jobs_add(b->site.jobs, j, &e), 0);
-    jobs_touch(b->site.jobs, j, PART_ALL);
+    assert_int_equal(jobs_add(b->ctx.jobs, j, &e), 0);
+    jobs_touch(b->ctx.jobs, j, PART_ALL);
     return j;
 }
 
@@ -151,10 +151,10 @@ static void what_was_promised_is_there_after_a_restart(void **state)
     struct job *j;
     struct err e = {0};
 
-    assert_int_equal(queues_add(b->site.queues, "workq", &q, &e), 0);
+    assert_int_equal(queues_add(b->ctx.queues, "workq", &q, &e), 0);
     assert_int_equal(attr_list_set_number(&q->obj.attrs, QUEUE_ATTR_Priority, 150, &e), 0);
-    assert_int_equal(nodes_add(b->site.nodes, "n1", &n, &e), 0);
-    j = add_job(b, server_obj_take_seq(b->site.server, b->site.change));
+    assert_int_equal(nodes_add(b->ctx.nodes, "n1", &n, &e), 0);
+    j = add_job(b, server_obj_take_seq(b->ctx.server, b->ctx.change));
     j->hold = HOLD_USER;
     assert_int_equal(j->key.seq, 0);
     add_job(b, 12);
@@ -165,18 +165,18 @@ static void what_was_promised_is_there_after_a_restart(void **state)
     assert_int_equal(counts.jobs, 2);
     assert_int_equal(counts.queues, 1);
     assert_int_equal(counts.nodes, 1);
-    q = queues_find(b->site.queues, "workq");
+    q = queues_find(b->ctx.queues, "workq");
     assert_int_equal(queue_priority(q), 150);
     assert_int_equal(q->n_jobs, 2);
-    assert_int_equal(b->site.server->next_seq, 1);
-    j = jobs_find(b->site.jobs, (struct job_key){0, -1});
+    assert_int_equal(b->ctx.server->next_seq, 1);
+    j = jobs_find(b->ctx.jobs, (struct job_key){0, -1});
     assert_non_null(j);
     assert_int_equal(j->hold, HOLD_USER);
     assert_int_equal(j->state, JOB_QUEUED);
     assert_string_equal(j->owner, "anna@login");
     assert_string_equal(attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List), "A=1,PBS_O_HOME=/home/anna");
     assert_int_equal(value_number(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, RESC_ncpus)), 4);
-    assert_non_null(jobs_find_token(b->site.jobs, jobs_find(b->site.jobs, (struct job_key){12, -1})->token));
+    assert_non_null(jobs_find_token(b->ctx.jobs, jobs_find(b->ctx.jobs, (struct job_key){12, -1})->token));
 }
 
 static void bytes_that_are_no_utf8_come_back(void **state)
@@ -187,7 +187,7 @@ static void bytes_that_are_no_utf8_come_back(void **state)
     struct queue *q;
     struct job *j;
 
-    assert_int_equal(queues_add(b->site.queues, "workq", &q, NULL), 0);
+    assert_int_equal(queues_add(b->ctx.queues, "workq", &q, NULL), 0);
     j = add_job(b, 1);
     assert_int_equal(attr_list_set_text(&j->obj.attrs, JOB_ATTR_Variable_List, text, NULL), 0);
     assert_int_equal(attr_list_set_text(&j->obj.attrs, JOB_ATTR_Output_Path, "h:/\xff", NULL), 0);
@@ -195,7 +195,7 @@ static void bytes_that_are_no_utf8_come_back(void **state)
     close_site(b);
     open_site(b, &counts);
     assert_int_equal(counts.jobs, 1);
-    j = jobs_find(b->site.jobs, (struct job_key){1, -1});
+    j = jobs_find(b->ctx.jobs, (struct job_key){1, -1});
     assert_string_equal(attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List), text);
     assert_string_equal(attr_list_text(&j->obj.attrs, JOB_ATTR_Output_Path), "h:/\xff");
 }
@@ -207,19 +207,19 @@ static void a_removed_job_stays_away(void **state)
     struct queue *q;
     struct job *j;
 
-    assert_int_equal(queues_add(b->site.queues, "workq", &q, NULL), 0);
+    assert_int_equal(queues_add(b->ctx.queues, "workq", &q, NULL), 0);
     j = add_job(b, 3);
     need_durable(b);
     j->state = JOB_RUNNING;
-    jobs_touch(b->site.jobs, j, PART_HOT);
+    jobs_touch(b->ctx.jobs, j, PART_HOT);
     commit_remove_job(b->commit, j->key);
-    jobs_remove(b->site.jobs, j);
+    jobs_remove(b->ctx.jobs, j);
     add_job(b, 4);
     need_durable(b);
     close_site(b);
     open_site(b, &counts);
     assert_int_equal(counts.jobs, 1);
-    assert_null(jobs_find(b->site.jobs, (struct job_key){3, -1}));
+    assert_null(jobs_find(b->ctx.jobs, (struct job_key){3, -1}));
 }
 
 static void promises_are_kept_in_order(void **state)
@@ -260,7 +260,7 @@ static void a_failing_store_loses_nothing(void **state)
     struct queue *q;
     struct err e = {0};
 
-    assert_int_equal(queues_add(b->site.queues, "workq", &q, NULL), 0);
+    assert_int_equal(queues_add(b->ctx.queues, "workq", &q, NULL), 0);
     need_durable(b);
     set_broken(b, true);
     add_job(b, 1);
@@ -292,7 +292,7 @@ static void who_lost_the_epoch_is_told_and_keeps_no_promise(void **state)
     struct bench *b = *state;
     bool lost = false, durable = false;
     struct store *other = store_open(&b->where, NULL);
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     need_durable(b);
     commit_on_lost(b->commit, note_lost, &lost);
@@ -314,7 +314,7 @@ static void a_probe_tells_who_lost_the_epoch_though_nothing_changes(void **state
     struct commit_stats before, after;
     bool lost = false;
     struct store *other = store_open(&b->where, NULL);
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     need_durable(b);
     commit_on_lost(b->commit, note_lost, &lost);
@@ -367,7 +367,7 @@ static void scripts_and_history_are_read_by_the_reader(void **state)
     struct bench *b = *state;
     const struct job_key key = {5, -1};
     struct store *s = store_open(&b->where, NULL);
-    struct reader *r = reader_create(b->loop, s, NULL);
+    struct store_reader *r = store_reader_create(b->loop, s, NULL);
     struct answer a = {.there = false};
     struct err e = {0};
 
@@ -381,20 +381,21 @@ static void scripts_and_history_are_read_by_the_reader(void **state)
                                                         .ended_s = 7,
                                                         .attrs = "{\"Job_Name\": \"x\"}"});
     need_durable(b);
-    assert_int_equal(reader_script(r, key, 6, 8, got_script, &a, &e), 0);
+    assert_int_equal(store_reader_script(r, key, 6, 8, got_script, &a, &e), 0);
     turn_until(b, &a.there);
     assert_string_equal(strbuf_str(&a.bytes), "/sh\nslee");
     a.there = false;
     strbuf_reset(&a.bytes);
-    assert_int_equal(reader_history(r, (struct job_key){-1, -1}, 10, NULL, NULL, got_history, &a, &e), 0);
+    assert_int_equal(store_reader_history(r, (struct job_key){-1, -1}, 10, NULL, NULL, got_history, &a, &e),
+                     0);
     turn_until(b, &a.there);
     assert_string_equal(strbuf_str(&a.bytes), "5.svr anna@h {\"Job_Name\": \"x\"};");
     a.there = false;
-    assert_int_equal(reader_history_job(r, (struct job_key){6, -1}, got_history, &a, &e), 0);
+    assert_int_equal(store_reader_history_job(r, (struct job_key){6, -1}, got_history, &a, &e), 0);
     turn_until(b, &a.there);
     assert_int_equal(a.n, 0);
     strbuf_fini(&a.bytes);
-    reader_destroy(r);
+    store_reader_destroy(r);
 }
 
 static void see_line(void *arg, const struct restore_acct *a)

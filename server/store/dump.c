@@ -106,7 +106,8 @@ static int write_head(struct writing *w, const struct store *from, struct err *e
     return write_line(w, true, e);
 }
 
-static int write_row(void *arg, const struct store_table *t, const struct batch_stmt *row, struct err *e)
+static int write_row(void *arg, const struct store_table *t, const struct store_batch_stmt *row,
+                     struct err *e)
 {
     struct writing *w = arg;
 
@@ -150,7 +151,7 @@ int dump_write(struct store *from, FILE *to, struct dump_counts *out, struct err
 
 struct fill {
     struct store *to;
-    struct batch *batch;
+    struct store_batch *store_batch;
     struct dump_counts counts;
     uint64_t epoch; /* the highest that either store has seen */
     bool has_identity;
@@ -158,18 +159,18 @@ struct fill {
 
 static int fill_flush(struct fill *f, struct err *e)
 {
-    int rc = batch_is_ok(f->batch) ? 0 : err_set(e, PBSE_SYSTEM, "no memory for rows of a dump");
+    int rc = store_batch_is_ok(f->store_batch) ? 0 : err_set(e, PBSE_SYSTEM, "no memory for rows of a dump");
 
-    if (rc == 0 && !batch_is_empty(f->batch))
-        rc = store_add(f->to, f->batch, e);
-    batch_clear(f->batch);
+    if (rc == 0 && !store_batch_is_empty(f->store_batch))
+        rc = store_add(f->to, f->store_batch, e);
+    store_batch_clear(f->store_batch);
     return rc;
 }
 
 static int fill_clear(struct fill *f, struct err *e)
 {
     for (size_t i = 0; i < STORE_TABLES; i++)
-        batch_begin(f->batch, store_tables[i].clear);
+        store_batch_begin(f->store_batch, store_tables[i].clear);
     return fill_flush(f, e);
 }
 
@@ -183,11 +184,11 @@ static int fill_begin(struct fill *f, struct store *to, bool replace, struct err
 {
     char identity[META_TEXT], epoch[META_TEXT];
 
-    *f = (struct fill){.to = to, .batch = batch_create()};
-    if (!f->batch)
+    *f = (struct fill){.to = to, .store_batch = store_batch_create()};
+    if (!f->store_batch)
         return err_no_memory(e);
     if (store_begin(to, STORE_WRITE, e) < 0) {
-        batch_destroy(f->batch);
+        store_batch_destroy(f->store_batch);
         return -1;
     }
     if (store_table_meta(to, "identity", identity, sizeof identity, e) == 0 &&
@@ -199,12 +200,12 @@ static int fill_begin(struct fill *f, struct store *to, bool replace, struct err
             return 0;
     }
     store_end(to, false, NULL);
-    batch_destroy(f->batch);
+    store_batch_destroy(f->store_batch);
     return -1;
 }
 
 /* The words about the store itself; the version of the tables is that of the store that is filled. */
-static int fill_meta(struct fill *f, const struct batch_stmt *row, struct err *e)
+static int fill_meta(struct fill *f, const struct store_batch_stmt *row, struct err *e)
 {
     const char *name = row->param[0].bytes, *value = row->param[1].bytes;
 
@@ -218,11 +219,11 @@ static int fill_meta(struct fill *f, const struct batch_stmt *row, struct err *e
     }
     if (strcmp(name, "schema") == 0)
         return atoi(value) == schema_version ? 0 : err_set(e, EINVAL, "tables of version %s", value);
-    store_table_put(f->batch, row);
+    store_table_put(f->store_batch, row);
     return 0;
 }
 
-static int fill_row(void *arg, const struct store_table *t, const struct batch_stmt *row, struct err *e)
+static int fill_row(void *arg, const struct store_table *t, const struct store_batch_stmt *row, struct err *e)
 {
     struct fill *f = arg;
 
@@ -231,9 +232,10 @@ static int fill_row(void *arg, const struct store_table *t, const struct batch_s
         if (fill_meta(f, row, e) < 0)
             return -1;
     } else {
-        store_table_put(f->batch, row);
+        store_table_put(f->store_batch, row);
     }
-    if (batch_count(f->batch) < FILL_BATCH_ROWS && batch_size(f->batch) < FILL_BATCH_BYTES)
+    if (store_batch_count(f->store_batch) < FILL_BATCH_ROWS &&
+        store_batch_size(f->store_batch) < FILL_BATCH_BYTES)
         return 0;
     return fill_flush(f, e);
 }
@@ -243,9 +245,9 @@ static void put_meta(struct fill *f, const char *name, uint64_t number)
     char text[META_TEXT];
 
     snprintf(text, sizeof text, "%" PRIu64, number);
-    batch_begin(f->batch, STMT_META_SET);
-    batch_text(f->batch, name);
-    batch_text(f->batch, text);
+    store_batch_begin(f->store_batch, STMT_META_SET);
+    store_batch_text(f->store_batch, name);
+    store_batch_text(f->store_batch, text);
 }
 
 /* Close the transaction: `rc` is what filling it came to. */
@@ -261,7 +263,7 @@ static int fill_end(struct fill *f, int rc, struct dump_counts *out, struct err 
     if (store_end(f->to, rc == 0, rc == 0 ? e : NULL) < 0)
         rc = -1;
     *out = f->counts;
-    batch_destroy(f->batch);
+    store_batch_destroy(f->store_batch);
     return rc;
 }
 
@@ -375,7 +377,7 @@ static int read_end(struct reading *r, const struct fill *f, struct err *e)
 static int read_row(struct reading *r, struct fill *f, size_t n, struct err *e)
 {
     const struct store_table *t;
-    struct batch_stmt row;
+    struct store_batch_stmt row;
 
     EVP_DigestUpdate(r->sum, r->line, n);
     r->line[n - 1] = '\0';

@@ -32,24 +32,24 @@ static void add_base64(struct strbuf *out, const char *bytes, size_t n)
     strbuf_add_char(out, '"');
 }
 
-int dump_line_add(struct strbuf *out, const struct store_table *t, const struct batch_stmt *row)
+int dump_line_add(struct strbuf *out, const struct store_table *t, const struct store_batch_stmt *row)
 {
     strbuf_addf(out, "[\"%s\"", t->name);
     for (unsigned i = 0; i < row->n; i++) {
-        const struct batch_param *p = &row->param[i];
+        const struct store_batch_param *p = &row->param[i];
 
         strbuf_add_char(out, ',');
         switch (p->type) {
-        case BATCH_NULL:
+        case STORE_BATCH_NULL:
             strbuf_add(out, "null");
             break;
-        case BATCH_NUMBER:
+        case STORE_BATCH_NUMBER:
             strbuf_addf(out, "%lld", (long long)p->number);
             break;
-        case BATCH_TEXT:
+        case STORE_BATCH_TEXT:
             json_text_add_n(out, p->bytes, p->n);
             break;
-        case BATCH_BYTES:
+        case STORE_BATCH_BYTES:
             add_base64(out, p->bytes, p->n);
             break;
         }
@@ -179,19 +179,19 @@ static int read_base64(char *text, size_t n, size_t *out)
 }
 
 /* One value of that letter; moves `at` behind it. */
-static int read_value(char **at, char letter, struct batch_param *p)
+static int read_value(char **at, char letter, struct store_batch_param *p)
 {
     size_t n;
     char *end;
 
     if (strncmp(*at, "null", 4) == 0) {
-        *p = (struct batch_param){.type = BATCH_NULL};
+        *p = (struct store_batch_param){.type = STORE_BATCH_NULL};
         *at += 4;
         return 0;
     }
     if (letter == 'n') {
         errno = 0;
-        *p = (struct batch_param){.type = BATCH_NUMBER, .number = strtoll(*at, &end, 10)};
+        *p = (struct store_batch_param){.type = STORE_BATCH_NUMBER, .number = strtoll(*at, &end, 10)};
         if (end == *at || errno || strspn(*at, "-0123456789") != (size_t)(end - *at))
             return -1;
         *at = end;
@@ -199,9 +199,9 @@ static int read_value(char **at, char letter, struct batch_param *p)
     }
     if (**at != '"' || !(end = read_string(*at + 1, &n)))
         return -1;
-    *p = (struct batch_param){.type = BATCH_TEXT, .bytes = *at + 1, .n = n};
+    *p = (struct store_batch_param){.type = STORE_BATCH_TEXT, .bytes = *at + 1, .n = n};
     if (letter == 'b') {
-        p->type = BATCH_BYTES;
+        p->type = STORE_BATCH_BYTES;
         if (read_base64(*at + 1, n, &p->n) < 0)
             return -1;
     } else {
@@ -223,7 +223,7 @@ static const char *letter_name(char letter)
     }
 }
 
-static int read_columns(char *at, const struct store_table *t, struct batch_stmt *row, struct err *e)
+static int read_columns(char *at, const struct store_table *t, struct store_batch_stmt *row, struct err *e)
 {
     for (size_t i = 0; i < t->n_columns; i++) {
         char letter = store_table_letter(t, i);
@@ -247,7 +247,7 @@ static int read_columns(char *at, const struct store_table *t, struct batch_stmt
     return *at ? err_set(e, EINVAL, "text stands behind a row of table %s", t->name) : 0;
 }
 
-int dump_line_read(char *line, const struct store_table **t, struct batch_stmt *row, struct err *e)
+int dump_line_read(char *line, const struct store_table **t, struct store_batch_stmt *row, struct err *e)
 {
     char *at = line, *end;
     size_t n;

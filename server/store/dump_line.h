@@ -14,10 +14,10 @@
 struct strbuf;
 
 /* Behind what `out` has, without a newline. -1: no memory. */
-int dump_line_add(struct strbuf *out, const struct store_table *t, const struct batch_stmt *row);
+int dump_line_add(struct strbuf *out, const struct store_table *t, const struct store_batch_stmt *row);
 
 /* Read it. `line` ends in a NUL and is written to; texts of `row` point into it. -1: EINVAL, the text says what is wrong
  * with which column. */
-int dump_line_read(char *line, const struct store_table **t, struct batch_stmt *row, struct err *e);
+int dump_line_read(char *line, const struct store_table **t, struct store_batch_stmt *row, struct err *e);
 
 #endif

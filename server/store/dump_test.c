@@ -96,24 +96,24 @@ static struct store *need_target(const struct store_where *w)
     return s;
 }
 
-static void put_job(struct batch *b, int64_t seq, const char *attrs)
+static void put_job(struct store_batch *b, int64_t seq, const char *attrs)
 {
-    batch_begin(b, STMT_JOB_PUT);
-    batch_number(b, seq);
-    batch_number(b, -1);
-    batch_text(b, "41.svr");
-    batch_text(b, "queued");
-    batch_text(b, NULL);
-    batch_text(b, "");
-    batch_text(b, "_pbs_project_default");
-    batch_text(b, "{\"a\": [1,  2.50]}");
-    batch_text(b, attrs);
-    batch_text(b, "{}");
-    batch_text(b, "{}");
+    store_batch_begin(b, STMT_JOB_PUT);
+    store_batch_number(b, seq);
+    store_batch_number(b, -1);
+    store_batch_text(b, "41.svr");
+    store_batch_text(b, "queued");
+    store_batch_text(b, NULL);
+    store_batch_text(b, "");
+    store_batch_text(b, "_pbs_project_default");
+    store_batch_text(b, "{\"a\": [1,  2.50]}");
+    store_batch_text(b, attrs);
+    store_batch_text(b, "{}");
+    store_batch_text(b, "{}");
 }
 
 /* A row in every table, with all that a column may hold. */
-static void put_rows(struct batch *b)
+static void put_rows(struct store_batch *b)
 {
     unsigned char all[256];
 
@@ -121,49 +121,49 @@ static void put_rows(struct batch *b)
         all[i] = (unsigned char)i;
     put_job(b, 1, "{\"Variable_List\": \"A=\\\"b\\\"\\n\\t\\u00e9\xc3\xa9\xf4\x8f\xbf\xbf\\\\\"}");
     put_job(b, INT64_MAX, "{}");
-    batch_begin(b, STMT_OBJECT_PUT);
-    batch_text(b, "queue");
-    batch_text(b, "workq \"\\/\b\f\n\r\t\x01\x7f \xf0\x9f\x98\x80");
-    batch_text(b, NULL);
-    batch_text(b, "{}");
-    batch_number(b, 1);
-    batch_begin(b, STMT_ARRAY_PUT);
-    batch_number(b, 7);
-    batch_number(b, 0);
-    batch_text(b, "0-99");
-    batch_text(b, "");
+    store_batch_begin(b, STMT_OBJECT_PUT);
+    store_batch_text(b, "queue");
+    store_batch_text(b, "workq \"\\/\b\f\n\r\t\x01\x7f \xf0\x9f\x98\x80");
+    store_batch_text(b, NULL);
+    store_batch_text(b, "{}");
+    store_batch_number(b, 1);
+    store_batch_begin(b, STMT_ARRAY_PUT);
+    store_batch_number(b, 7);
+    store_batch_number(b, 0);
+    store_batch_text(b, "0-99");
+    store_batch_text(b, "");
     for (int i = 0; i < 4; i++) {
-        batch_begin(b, STMT_SCRIPT_PUT);
-        batch_number(b, 1);
-        batch_number(b, -1);
-        batch_number(b, i);
-        batch_bytes(b, all, i < 3 ? (size_t)i : sizeof all);
+        store_batch_begin(b, STMT_SCRIPT_PUT);
+        store_batch_number(b, 1);
+        store_batch_number(b, -1);
+        store_batch_number(b, i);
+        store_batch_bytes(b, all, i < 3 ? (size_t)i : sizeof all);
     }
-    batch_begin(b, STMT_HISTORY_PUT);
-    batch_number(b, 3);
-    batch_number(b, 5);
-    batch_text(b, "3[5].svr");
-    batch_number(b, -12345678901);
-    batch_text(b, "user@host");
-    batch_text(b, "workq");
-    batch_text(b, "{\"a\":1}");
-    batch_begin(b, STMT_ACCT_PUT);
-    batch_number(b, 9);
-    batch_number(b, 10);
-    batch_bytes(b, "11/23;Q;\xff\xfe;", 11);
-    batch_begin(b, STMT_LOG_PUT);
-    batch_number(b, 1);
-    batch_number(b, 2);
-    batch_number(b, 3);
-    batch_number(b, -1);
-    batch_text(b, "a line");
+    store_batch_begin(b, STMT_HISTORY_PUT);
+    store_batch_number(b, 3);
+    store_batch_number(b, 5);
+    store_batch_text(b, "3[5].svr");
+    store_batch_number(b, -12345678901);
+    store_batch_text(b, "user@host");
+    store_batch_text(b, "workq");
+    store_batch_text(b, "{\"a\":1}");
+    store_batch_begin(b, STMT_ACCT_PUT);
+    store_batch_number(b, 9);
+    store_batch_number(b, 10);
+    store_batch_bytes(b, "11/23;Q;\xff\xfe;", 11);
+    store_batch_begin(b, STMT_LOG_PUT);
+    store_batch_number(b, 1);
+    store_batch_number(b, 2);
+    store_batch_number(b, 3);
+    store_batch_number(b, -1);
+    store_batch_text(b, "a line");
 }
 
-static void need_apply(struct store *s, const struct batch *b, uint64_t epoch)
+static void need_apply(struct store *s, const struct store_batch *b, uint64_t epoch)
 {
     struct err e = {0};
 
-    if (!batch_is_ok(b) || store_apply(s, b, epoch, &e) < 0)
+    if (!store_batch_is_ok(b) || store_apply(s, b, epoch, &e) < 0)
         fail_msg("%s", e.text);
 }
 
@@ -171,7 +171,7 @@ static void need_apply(struct store *s, const struct batch *b, uint64_t epoch)
 static void need_used(const struct store_where *w, int jobs)
 {
     struct store *s = need_open(w);
-    struct batch *b = batch_create();
+    struct store_batch *b = store_batch_create();
     struct lease l = {0};
     struct err e = {0};
 
@@ -182,11 +182,11 @@ static void need_used(const struct store_where *w, int jobs)
         put_job(b, 1000 + i, "{\"Job_Name\":\"x\",\"Resource_List\":\"ncpus=1\"}");
         if (i % BATCH_JOBS == 0) {
             need_apply(s, b, l.epoch);
-            batch_clear(b);
+            store_batch_clear(b);
         }
     }
     need_apply(s, b, l.epoch);
-    batch_destroy(b);
+    store_batch_destroy(b);
     store_close(s);
 }
 
@@ -459,7 +459,8 @@ static void a_killed_restore_leaves_the_store_as_it_was(void **state)
     }
 }
 
-static int count_row(void *arg, const struct store_table *t, const struct batch_stmt *row, struct err *e)
+static int count_row(void *arg, const struct store_table *t, const struct store_batch_stmt *row,
+                     struct err *e)
 {
     (void)t;
     (void)row;
@@ -474,7 +475,7 @@ static void a_dump_shows_one_moment_while_the_server_writes(void **state)
     for (int kind = 0; kind < KINDS; kind++) {
         struct store_where w = fresh(kind);
         struct store *server, *reader;
-        struct batch *b = batch_create();
+        struct store_batch *b = store_batch_create();
         struct lease l = {0};
         int before = 0, after = 0;
 
@@ -494,7 +495,7 @@ static void a_dump_shows_one_moment_while_the_server_writes(void **state)
         assert_int_equal(before + 1, after);
         store_close(reader);
         store_close(server);
-        batch_destroy(b);
+        store_batch_destroy(b);
         forget(&w);
     }
 }
@@ -579,7 +580,7 @@ static void any_line_is_read_or_refused(void **state)
         size_t n = strlen(from), at;
         char *line = malloc(n + 8); /* just as long, for the sanitizer */
         const struct store_table *t;
-        struct batch_stmt row;
+        struct store_batch_stmt row;
         struct err e;
 
         memcpy(line, from, n + 1);

@@ -18,13 +18,13 @@ static int take_text(void *arg, const struct store_row *row, struct err *e)
     const char *value = store_row_text(row, 0);
 
     (void)e;
-    snprintf(arg, TURN_ORDER_MAX, "%s", value ? value : "");
+    snprintf(arg, FAILOVER_POLICY_ORDER_MAX, "%s", value ? value : "");
     return 0;
 }
 
-static int get(struct store *s, const char *name, char out[static TURN_ORDER_MAX], struct err *e)
+static int get(struct store *s, const char *name, char out[static FAILOVER_POLICY_ORDER_MAX], struct err *e)
 {
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     *out = '\0';
     stmt_init(&q, STMT_META_GET);
@@ -33,9 +33,9 @@ static int get(struct store *s, const char *name, char out[static TURN_ORDER_MAX
 }
 
 /* Held is asked first: an epoch that is read later may only be newer than the answer. */
-int pair_look(struct store *s, struct pair_look *out, struct err *e)
+int failover_peer_look(struct store *s, struct pair_look *out, struct err *e)
 {
-    char epoch[TURN_ORDER_MAX], left[TURN_ORDER_MAX];
+    char epoch[FAILOVER_POLICY_ORDER_MAX], left[FAILOVER_POLICY_ORDER_MAX];
 
     memset(out, 0, sizeof *out);
     if (s->class->held(s, &out->held, e) < 0 ||
@@ -48,10 +48,10 @@ int pair_look(struct store *s, struct pair_look *out, struct err *e)
     return 0;
 }
 
-int pair_ask(struct store *s, uint64_t epoch, struct err *e)
+int failover_peer_ask(struct store *s, uint64_t epoch, struct err *e)
 {
     char number[NUMBER_TEXT];
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     snprintf(number, sizeof number, "%" PRIu64, epoch);
     stmt_init(&q, STMT_META_SET);
@@ -60,7 +60,7 @@ int pair_ask(struct store *s, uint64_t epoch, struct err *e)
     return store_query(s, &q, NULL, NULL, e);
 }
 
-void pair_leave(struct commit *c, uint64_t epoch)
+void failover_peer_leave(struct commit *c, uint64_t epoch)
 {
     char number[NUMBER_TEXT];
 
@@ -68,9 +68,9 @@ void pair_leave(struct commit *c, uint64_t epoch)
     commit_put_meta(c, "left", number);
 }
 
-void pair_order(struct commit *c, const char *word)
+void failover_peer_order(struct commit *c, const char *word)
 {
-    char order[TURN_ORDER_MAX];
+    char order[FAILOVER_POLICY_ORDER_MAX];
 
     snprintf(order, sizeof order, "%s %" PRId64, word, clock_wall_ns(clock_real()));
     commit_put_meta(c, "standby", order);

@@ -19,11 +19,11 @@ struct store;
 #define PAIR_WANTED "wanted"
 
 /* By who stands by, on a handle of its own; both block. -1: the store cannot be asked. */
-int pair_look(struct store *s, struct pair_look *out, struct err *e);
-int pair_ask(struct store *s, uint64_t epoch, struct err *e);
+int failover_peer_look(struct store *s, struct pair_look *out, struct err *e);
+int failover_peer_ask(struct store *s, uint64_t epoch, struct err *e);
 
 /* By the active one, with its next batch. */
-void pair_leave(struct commit *c, uint64_t epoch);
-void pair_order(struct commit *c, const char *word); /* "end" or "idle" */
+void failover_peer_leave(struct commit *c, uint64_t epoch);
+void failover_peer_order(struct commit *c, const char *word); /* "end" or "idle" */
 
 #endif

@@ -3,21 +3,21 @@
 
 #include <string.h>
 
-void turn_begin(struct turn *t, bool primary, int64_t delay_ms)
+void failover_policy_begin(struct failover_policy *t, bool primary, int64_t delay_ms)
 {
-    *t = (struct turn){.primary = primary, .just_started = true, .delay_ms = delay_ms};
+    *t = (struct failover_policy){.primary = primary, .just_started = true, .delay_ms = delay_ms};
 }
 
-void turn_again(struct turn *t, uint64_t yielded)
+void failover_policy_again(struct failover_policy *t, uint64_t yielded)
 {
-    turn_begin(t, t->primary, t->delay_ms);
+    failover_policy_begin(t, t->primary, t->delay_ms);
     t->just_started = false;
     t->yielded = yielded;
-    t->least_ms = yielded ? TURN_YIELD_MS : 0;
+    t->least_ms = yielded ? FAILOVER_POLICY_YIELD_MS : 0;
 }
 
 /* An order that stands there when we begin was for somebody before us. */
-static bool is_told_to_end(struct turn *t, const struct pair_look *l)
+static bool is_told_to_end(struct failover_policy *t, const struct pair_look *l)
 {
     bool news = t->knows_order && strcmp(t->order, l->order) != 0;
 
@@ -30,18 +30,19 @@ static bool is_told_to_end(struct turn *t, const struct pair_look *l)
     return news && strncmp(l->order, "end ", 4) == 0;
 }
 
-static enum turn_move when_held(struct turn *t, const struct pair_look *l)
+static enum failover_policy_move when_held(struct failover_policy *t, const struct pair_look *l)
 {
     t->saw_free = false;
     if (l->epoch > t->idle_epoch)
         t->idle = false;
     if (!t->primary || !t->just_started || t->asked == l->epoch)
-        return TURN_WAIT;
+        return FAILOVER_POLICY_WAIT;
     t->asked = l->epoch;
-    return TURN_ASK;
+    return FAILOVER_POLICY_ASK;
 }
 
-static enum turn_move when_free(struct turn *t, const struct pair_look *l, int64_t now_mono_ms)
+static enum failover_policy_move when_free(struct failover_policy *t, const struct pair_look *l,
+                                           int64_t now_mono_ms)
 {
     int64_t wait_ms = t->delay_ms > t->least_ms ? t->delay_ms : t->least_ms;
 
@@ -49,18 +50,19 @@ static enum turn_move when_free(struct turn *t, const struct pair_look *l, int64
         t->free_since_mono_ms = now_mono_ms;
     t->saw_free = true;
     if (t->idle)
-        return TURN_WAIT;
+        return FAILOVER_POLICY_WAIT;
     if (t->primary && t->just_started)
-        return TURN_TAKE;
+        return FAILOVER_POLICY_TAKE;
     if (l->epoch && l->left == l->epoch && !t->least_ms)
-        return TURN_TAKE;
-    return now_mono_ms - t->free_since_mono_ms >= wait_ms ? TURN_TAKE : TURN_WAIT;
+        return FAILOVER_POLICY_TAKE;
+    return now_mono_ms - t->free_since_mono_ms >= wait_ms ? FAILOVER_POLICY_TAKE : FAILOVER_POLICY_WAIT;
 }
 
-enum turn_move turn_decide(struct turn *t, const struct pair_look *l, int64_t now_mono_ms)
+enum failover_policy_move failover_policy_decide(struct failover_policy *t, const struct pair_look *l,
+                                                 int64_t now_mono_ms)
 {
     if (is_told_to_end(t, l))
-        return TURN_END;
+        return FAILOVER_POLICY_END;
     if (l->epoch > t->yielded)
         t->least_ms = 0; /* the primary was there */
     return l->held ? when_held(t, l) : when_free(t, l, now_mono_ms);

@@ -21,106 +21,108 @@ static struct pair_look ordered(bool is_held, uint64_t epoch, const char *order)
 
 static void a_primary_takes_a_free_store_and_asks_for_one_that_is_held(void **state)
 {
-    struct turn t;
+    struct failover_policy t;
     struct pair_look next = {.held = true, .epoch = 6};
 
     (void)state;
-    turn_begin(&t, true, 30000);
-    assert_int_equal(turn_decide(&t, &is_free, 0), TURN_TAKE);
-    turn_begin(&t, true, 30000);
-    assert_int_equal(turn_decide(&t, &held, 0), TURN_ASK);
-    assert_int_equal(turn_decide(&t, &held, 500), TURN_WAIT); /* once */
-    assert_int_equal(turn_decide(&t, &next, 600), TURN_ASK);  /* another activation */
-    assert_int_equal(turn_decide(&t, &is_free, 1000), TURN_TAKE);
+    failover_policy_begin(&t, true, 30000);
+    assert_int_equal(failover_policy_decide(&t, &is_free, 0), FAILOVER_POLICY_TAKE);
+    failover_policy_begin(&t, true, 30000);
+    assert_int_equal(failover_policy_decide(&t, &held, 0), FAILOVER_POLICY_ASK);
+    assert_int_equal(failover_policy_decide(&t, &held, 500), FAILOVER_POLICY_WAIT); /* once */
+    assert_int_equal(failover_policy_decide(&t, &next, 600), FAILOVER_POLICY_ASK);  /* another activation */
+    assert_int_equal(failover_policy_decide(&t, &is_free, 1000), FAILOVER_POLICY_TAKE);
 }
 
 static void a_secondary_waits_while_the_store_is_held_and_then_its_delay(void **state)
 {
-    struct turn t;
+    struct failover_policy t;
 
     (void)state;
-    turn_begin(&t, false, 30000);
-    assert_int_equal(turn_decide(&t, &held, 0), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &is_free, 1000), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &is_free, 30999), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &held, 31000), TURN_WAIT); /* it came back */
-    assert_int_equal(turn_decide(&t, &is_free, 32000), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &is_free, 62000), TURN_TAKE);
+    failover_policy_begin(&t, false, 30000);
+    assert_int_equal(failover_policy_decide(&t, &held, 0), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &is_free, 1000), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &is_free, 30999), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &held, 31000), FAILOVER_POLICY_WAIT); /* it came back */
+    assert_int_equal(failover_policy_decide(&t, &is_free, 32000), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &is_free, 62000), FAILOVER_POLICY_TAKE);
 }
 
 static void nobody_waits_for_a_server_that_left_in_good_order(void **state)
 {
-    struct turn t;
+    struct failover_policy t;
     struct pair_look old = {.epoch = 5, .left = 4};
 
     (void)state;
-    turn_begin(&t, false, 30000);
-    assert_int_equal(turn_decide(&t, &held, 0), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &old, 1), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &left, 2), TURN_TAKE);
+    failover_policy_begin(&t, false, 30000);
+    assert_int_equal(failover_policy_decide(&t, &held, 0), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &old, 1), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &left, 2), FAILOVER_POLICY_TAKE);
 }
 
 static void without_a_delay_a_free_store_is_taken_at_once(void **state)
 {
-    struct turn t;
+    struct failover_policy t;
 
     (void)state;
-    turn_begin(&t, false, -1000);
-    assert_int_equal(turn_decide(&t, &is_free, 0), TURN_TAKE);
+    failover_policy_begin(&t, false, -1000);
+    assert_int_equal(failover_policy_decide(&t, &is_free, 0), FAILOVER_POLICY_TAKE);
 }
 
 static void who_yielded_gives_the_primary_time_whatever_its_delay(void **state)
 {
-    struct turn t;
+    struct failover_policy t;
 
     (void)state;
-    turn_begin(&t, false, -1000);
-    turn_again(&t, 5);
-    assert_int_equal(turn_decide(&t, &left, 0), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &left, TURN_YIELD_MS - 1), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &left, TURN_YIELD_MS), TURN_TAKE);
-    turn_again(&t, 4);
-    assert_int_equal(turn_decide(&t, &is_free, 0), TURN_TAKE); /* the primary had its time: epoch 5 */
+    failover_policy_begin(&t, false, -1000);
+    failover_policy_again(&t, 5);
+    assert_int_equal(failover_policy_decide(&t, &left, 0), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &left, FAILOVER_POLICY_YIELD_MS - 1), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &left, FAILOVER_POLICY_YIELD_MS), FAILOVER_POLICY_TAKE);
+    failover_policy_again(&t, 4);
+    assert_int_equal(failover_policy_decide(&t, &is_free, 0),
+                     FAILOVER_POLICY_TAKE); /* the primary had its time: epoch 5 */
 }
 
 static void a_primary_that_lost_the_store_does_not_ask_for_it(void **state)
 {
-    struct turn t;
+    struct failover_policy t;
 
     (void)state;
-    turn_begin(&t, true, 1000);
-    turn_again(&t, 0);
-    assert_int_equal(turn_decide(&t, &held, 0), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &is_free, 1), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &is_free, 1001), TURN_TAKE);
+    failover_policy_begin(&t, true, 1000);
+    failover_policy_again(&t, 0);
+    assert_int_equal(failover_policy_decide(&t, &held, 0), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &is_free, 1), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &is_free, 1001), FAILOVER_POLICY_TAKE);
 }
 
 static void an_order_is_obeyed_once_and_only_if_it_is_new(void **state)
 {
     struct pair_look old = ordered(true, 5, "end 1"), new = ordered(true, 5, "end 2");
-    struct turn t;
+    struct failover_policy t;
 
     (void)state;
-    turn_begin(&t, false, 0);
-    assert_int_equal(turn_decide(&t, &old, 0), TURN_WAIT); /* it was told to who stood by before */
-    assert_int_equal(turn_decide(&t, &old, 1), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &new, 2), TURN_END);
+    failover_policy_begin(&t, false, 0);
+    assert_int_equal(failover_policy_decide(&t, &old, 0),
+                     FAILOVER_POLICY_WAIT); /* it was told to who stood by before */
+    assert_int_equal(failover_policy_decide(&t, &old, 1), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &new, 2), FAILOVER_POLICY_END);
 }
 
 static void who_is_to_idle_takes_nothing_until_another_was_active(void **state)
 {
     struct pair_look idle = ordered(true, 5, "idle 9"), gone = ordered(false, 5, "idle 9"),
                      next = ordered(true, 6, "idle 9"), gone_again = ordered(false, 6, "idle 9");
-    struct turn t;
+    struct failover_policy t;
 
     (void)state;
-    turn_begin(&t, false, 0);
-    assert_int_equal(turn_decide(&t, &held, 0), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &idle, 1), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &gone, 2), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &gone, 1000000), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &next, 1000001), TURN_WAIT);
-    assert_int_equal(turn_decide(&t, &gone_again, 1000002), TURN_TAKE);
+    failover_policy_begin(&t, false, 0);
+    assert_int_equal(failover_policy_decide(&t, &held, 0), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &idle, 1), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &gone, 2), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &gone, 1000000), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &next, 1000001), FAILOVER_POLICY_WAIT);
+    assert_int_equal(failover_policy_decide(&t, &gone_again, 1000002), FAILOVER_POLICY_TAKE);
 }
 
 int main(void)

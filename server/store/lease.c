@@ -36,7 +36,7 @@ static int take_text(void *arg, const struct store_row *row, struct err *e)
 
 static int meta_get(struct store *s, const char *name, struct text *out, struct err *e)
 {
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     *out = (struct text){0};
     stmt_init(&q, STMT_META_GET);
@@ -46,7 +46,7 @@ static int meta_get(struct store *s, const char *name, struct text *out, struct 
 
 static int meta_put(struct store *s, enum stmt_id how, const char *name, const char *value, struct err *e)
 {
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     stmt_init(&q, how);
     stmt_text(&q, name);

@@ -14,13 +14,13 @@
 #include "failover_peer.h"
 #include "store_reader.h"
 
-enum { STOOD_STILL_MS = 5 * TENURE_TICK_MS };
+enum { STOOD_STILL_MS = 5 * LEASE_MONITOR_TICK_MS };
 
-struct tenure {
+struct lease_monitor {
     struct commit *commit;
-    struct reader *reader;
+    struct store_reader *store_reader;
     struct loop_timer *timer;
-    struct tenure_hooks hooks;
+    struct lease_monitor_hooks hooks;
     uint64_t epoch, batches;
     int64_t stored_mono_ms; /* when a batch was last seen to be stored */
     int64_t ticked_mono_ms;
@@ -29,7 +29,7 @@ struct tenure {
 
 static void answered(void *arg, const char *value, const struct err *why)
 {
-    struct tenure *t = arg;
+    struct lease_monitor *t = arg;
 
     t->asking = false;
     if (why || t->told || strtoull(value, NULL, 10) != t->epoch)
@@ -39,7 +39,7 @@ static void answered(void *arg, const char *value, const struct err *why)
 }
 
 /* A process that stood still itself says nothing about the store; its epoch is checked now. */
-static void note_progress(struct tenure *t, int64_t now)
+static void note_progress(struct lease_monitor *t, int64_t now)
 {
     bool stood_still = now - t->ticked_mono_ms > STOOD_STILL_MS;
     struct commit_stats stats;
@@ -51,7 +51,7 @@ static void note_progress(struct tenure *t, int64_t now)
     t->ticked_mono_ms = now;
 }
 
-static void give_up(struct tenure *t, int64_t silent_ms)
+static void give_up(struct lease_monitor *t, int64_t silent_ms)
 {
     struct err why;
 
@@ -63,46 +63,46 @@ static void give_up(struct tenure *t, int64_t silent_ms)
 
 static void tick(void *arg)
 {
-    struct tenure *t = arg;
+    struct lease_monitor *t = arg;
     int64_t now = clock_real_mono_ms();
 
     note_progress(t, now);
     if (t->told)
         return;
-    if (now - t->stored_mono_ms >= TENURE_LOST_MS) {
+    if (now - t->stored_mono_ms >= LEASE_MONITOR_LOST_MS) {
         give_up(t, now - t->stored_mono_ms);
         return;
     }
     commit_probe(t->commit);
     if (t->hooks.wanted && !t->asking)
-        t->asking = reader_meta(t->reader, PAIR_WANTED, answered, t, NULL) == 0;
-    loop_timer_set(t->timer, TENURE_TICK_MS);
+        t->asking = store_reader_meta(t->store_reader, PAIR_WANTED, answered, t, NULL) == 0;
+    loop_timer_set(t->timer, LEASE_MONITOR_TICK_MS);
 }
 
-struct tenure *tenure_create(struct loop *l, struct commit *c, struct reader *r, uint64_t epoch,
-                             const struct tenure_hooks *h)
+struct lease_monitor *lease_monitor_create(struct loop *l, struct commit *c, struct store_reader *r,
+                                           uint64_t epoch, const struct lease_monitor_hooks *h)
 {
-    struct tenure *t = calloc(1, sizeof *t);
+    struct lease_monitor *t = calloc(1, sizeof *t);
     int64_t now = clock_real_mono_ms();
 
     if (!t)
         return NULL;
-    *t = (struct tenure){.commit = c,
-                         .reader = r,
-                         .hooks = *h,
-                         .epoch = epoch,
-                         .stored_mono_ms = now,
-                         .ticked_mono_ms = now,
-                         .timer = loop_timer_create(l, LOOP_REAL, tick, t)};
+    *t = (struct lease_monitor){.commit = c,
+                                .store_reader = r,
+                                .hooks = *h,
+                                .epoch = epoch,
+                                .stored_mono_ms = now,
+                                .ticked_mono_ms = now,
+                                .timer = loop_timer_create(l, LOOP_REAL, tick, t)};
     if (!t->timer) {
-        tenure_destroy(t);
+        lease_monitor_destroy(t);
         return NULL;
     }
-    loop_timer_set(t->timer, TENURE_TICK_MS);
+    loop_timer_set(t->timer, LEASE_MONITOR_TICK_MS);
     return t;
 }
 
-void tenure_destroy(struct tenure *t)
+void lease_monitor_destroy(struct lease_monitor *t)
 {
     if (!t)
         return;

@@ -3,7 +3,7 @@
 /* The active one of two servers makes sure that it still is: the writer's session is tried every second, also when
  * nothing changes, and the primary's wish to have the store back is looked for.
  *
- *   lost    no batch has been stored for TENURE_LOST_MS, so that the other may be active by now
+ *   lost    no batch has been stored for LEASE_MONITOR_LOST_MS, so that the other may be active by now
  *   wanted  the primary asks for the store
  *
  * A lost epoch is told by commit_on_lost(). Each is told once. Loop thread only.
@@ -14,20 +14,20 @@
 
 struct commit;
 struct loop;
-struct reader;
-struct tenure;
+struct store_reader;
+struct lease_monitor;
 
-enum { TENURE_TICK_MS = 1000, TENURE_LOST_MS = 20000 };
+enum { LEASE_MONITOR_TICK_MS = 1000, LEASE_MONITOR_LOST_MS = 20000 };
 
-struct tenure_hooks {
+struct lease_monitor_hooks {
     void *arg;
     void (*lost)(void *arg, const struct err *why);
     void (*wanted)(void *arg); /* NULL: nobody may ask (this is the primary) */
 };
 
 /* NULL: no memory. */
-struct tenure *tenure_create(struct loop *l, struct commit *c, struct reader *r, uint64_t epoch,
-                             const struct tenure_hooks *h);
-void tenure_destroy(struct tenure *t); /* after the reader, which may have a question of ours */
+struct lease_monitor *lease_monitor_create(struct loop *l, struct commit *c, struct store_reader *r,
+                                           uint64_t epoch, const struct lease_monitor_hooks *h);
+void lease_monitor_destroy(struct lease_monitor *t); /* after the reader, which may have a question of ours */
 
 #endif

@@ -22,7 +22,7 @@
 #include "subjob.h"
 
 struct restoring {
-    struct site *site;
+    struct server_ctx *ctx;
     const struct restore_faults *faults; /* NULL: the log */
     struct restore_counts counts;
     int64_t last_seq; /* of all jobs that have a row */
@@ -31,7 +31,7 @@ struct restoring {
 };
 
 /* The attributes of one column into the object's list; NULL: none were written. -1: those that can be read are there. */
-static int put_attrs(struct site *s, struct object *o, const char *text, struct err *e)
+static int put_attrs(struct server_ctx *s, struct object *o, const char *text, struct err *e)
 {
     char *copy = text ? strdup(text) : NULL;
     int rc = 0;
@@ -86,7 +86,7 @@ static int take_resource(void *arg, const struct store_row *row, struct err *e)
 
     if (!json_is_object(json) || !json_is_string(json_object_get(json, "type")))
         tell_object(r, "resource", row, false, (err_set(e, PBSE_SYSTEM, "it has no type"), e));
-    else if (resource_add(r->site->resources, name, json_string_value(json_object_get(json, "type")),
+    else if (resource_add(r->ctx->resources, name, json_string_value(json_object_get(json, "type")),
                           json_string_value(json_object_get(json, "flag")), &made, e) < 0)
         tell_object(r, "resource", row, false, e);
     else
@@ -101,13 +101,13 @@ static int take_server(void *arg, const struct store_row *row, struct err *e)
     const char *hot = store_row_text(row, 1);
 
     r->server_seen = true;
-    if (hot && server_obj_decode(r->site->server, hot, e) < 0) {
+    if (hot && server_obj_decode(r->ctx->server, hot, e) < 0) {
         r->number_lost = true;
         tell_object(r, "server", row, true, e);
     }
-    if (put_attrs(r->site, &r->site->server->obj, store_row_text(row, 2), e) < 0) {
+    if (put_attrs(r->ctx, &r->ctx->server->obj, store_row_text(row, 2), e) < 0) {
         tell_object(r, "server", row, true, e);
-        server_obj_close(r->site->server, "the stored attributes of the server could not be read");
+        server_obj_close(r->ctx->server, "the stored attributes of the server could not be read");
     }
     return 0;
 }
@@ -116,7 +116,7 @@ static int take_server(void *arg, const struct store_row *row, struct err *e)
 static void miss_server(struct restoring *r)
 {
     const struct restore_counts *c = &r->counts;
-    struct server_obj *s = r->site->server;
+    struct server_obj *s = r->ctx->server;
 
     if (r->server_seen || (!c->queues && !c->nodes && !c->scheds && !c->jobs))
         return;
@@ -131,11 +131,11 @@ static int take_sched(void *arg, const struct store_row *row, struct err *e)
 {
     struct restoring *r = arg;
     const char *name = store_row_text(row, 0);
-    struct sched_obj *o = scheds_find(r->site->scheds, name);
+    struct sched_obj *o = scheds_find(r->ctx->scheds, name);
 
-    if (!o && scheds_add(r->site->scheds, name, &o, e) < 0)
+    if (!o && scheds_add(r->ctx->scheds, name, &o, e) < 0)
         return tell_object(r, "scheduler", row, false, e);
-    if (put_attrs(r->site, &o->obj, store_row_text(row, 2), e) < 0)
+    if (put_attrs(r->ctx, &o->obj, store_row_text(row, 2), e) < 0)
         tell_object(r, "scheduler", row, true, e);
     r->counts.scheds++;
     return 0;
@@ -154,9 +154,9 @@ static int take_queue(void *arg, const struct store_row *row, struct err *e)
     const char *name = store_row_text(row, 0);
     struct queue *q;
 
-    if (queues_add(r->site->queues, name, &q, e) < 0)
+    if (queues_add(r->ctx->queues, name, &q, e) < 0)
         return tell_object(r, "queue", row, false, e);
-    if (put_attrs(r->site, &q->obj, store_row_text(row, 2), e) < 0) {
+    if (put_attrs(r->ctx, &q->obj, store_row_text(row, 2), e) < 0) {
         tell_object(r, "queue", row, true, e);
         close_queue(q);
     }
@@ -171,10 +171,10 @@ static int take_node(void *arg, const struct store_row *row, struct err *e)
     struct node *n;
     bool bad;
 
-    if (nodes_add(r->site->nodes, name, &n, e) < 0)
+    if (nodes_add(r->ctx->nodes, name, &n, e) < 0)
         return tell_object(r, "node", row, false, e);
     bad = hot && node_decode(n, hot, e) < 0;
-    bad = put_attrs(r->site, &n->obj, store_row_text(row, 2), bad ? NULL : e) < 0 || bad;
+    bad = put_attrs(r->ctx, &n->obj, store_row_text(row, 2), bad ? NULL : e) < 0 || bad;
     if (bad) {
         tell_object(r, "node", row, true, e);
         n->state |= NODE_OFFLINE;
@@ -190,21 +190,21 @@ static int take_hold(void *arg, const struct store_row *row, struct err *e)
 {
     struct restoring *r = arg;
     const char *name = store_row_text(row, 0);
-    struct hold_obj *h;
+    struct earmark_obj *h;
 
-    if (holds_add(r->site->holds, name, &h, e) < 0)
+    if (earmarks_add(r->ctx->earmarks, name, &h, e) < 0)
         return tell_object(r, "hold", row, false, e);
-    if (put_attrs(r->site, &h->obj, store_row_text(row, 2), e) == 0)
+    if (put_attrs(r->ctx, &h->obj, store_row_text(row, 2), e) == 0)
         return 0;
     tell_object(r, "hold", row, false, e);
-    holds_remove(r->site->holds, h);
+    earmarks_remove(r->ctx->earmarks, h);
     return 0;
 }
 
 /* ---- jobs: columns seq, idx, id, hot, attrs, fixed, fixed_attrs -------------------------------------- */
 
 /* 0 all of it, 1 not all attributes (e says why), -1. */
-static int fill_job(struct site *s, struct job *j, const struct store_row *row, struct err *e)
+static int fill_job(struct server_ctx *s, struct job *j, const struct store_row *row, struct err *e)
 {
     const char *hot = store_row_text(row, 3), *fixed = store_row_text(row, 5);
     int rc = 0;
@@ -254,7 +254,7 @@ static struct queue *missing_queue(const struct restoring *r, const struct job *
     const char *name = j->queue_name ? j->queue_name : "";
     struct queue *q;
 
-    if (!*name || queues_add(r->site->queues, name, &q, e) < 0) {
+    if (!*name || queues_add(r->ctx->queues, name, &q, e) < 0) {
         err_set(e, PBSE_UNKQUE, "its queue \"%s\" is not there", name);
         return NULL;
     }
@@ -268,7 +268,7 @@ static struct queue *missing_queue(const struct restoring *r, const struct job *
 /* A job that arrives is in no queue yet; one that is over is in none any more. */
 static int place_job(const struct restoring *r, struct job *j, struct err *e)
 {
-    struct site *s = r->site;
+    struct server_ctx *s = r->ctx;
     bool queued = j->state != JOB_ARRIVING && !job_is_over(j);
     struct queue *q = queued && j->queue_name ? queues_find(s->queues, j->queue_name) : NULL;
 
@@ -321,7 +321,7 @@ static int take_job(void *arg, const struct store_row *row, struct err *e)
         return err_set(e, PBSE_SYSTEM, "no memory for job %s", id);
     if (key.seq > r->last_seq)
         r->last_seq = key.seq;
-    rc = check_id(key, id, e) < 0 ? -1 : fill_job(r->site, j, row, e);
+    rc = check_id(key, id, e) < 0 ? -1 : fill_job(r->ctx, j, row, e);
     if (rc > 0) {
         tell_job_row(r, id, row, true, e);
         hold_job(j);
@@ -341,7 +341,7 @@ static int take_page(void *arg, const struct store_row *row, struct err *e)
 {
     struct restoring *r = arg;
     const struct job_key key = {.seq = store_row_number(row, 0), .index = JOBID_NO_INDEX};
-    struct job *j = jobs_find(r->site->jobs, key);
+    struct job *j = jobs_find(r->ctx->jobs, key);
 
     if (!j || !j->array)
         return 0; /* its job was left out, and that was said */
@@ -360,7 +360,7 @@ static int take_page(void *arg, const struct store_row *row, struct err *e)
 /* Subjobs that have rows of their own, now that the pages are in. */
 static void take_subjobs(const struct restoring *r)
 {
-    struct site *s = r->site;
+    struct server_ctx *s = r->ctx;
     struct job *next;
 
     for (struct job *j = jobs_first(s->jobs); j; j = next) {
@@ -378,7 +378,7 @@ static void take_subjobs(const struct restoring *r)
 
 static int read_arrays(struct store *from, struct restoring *r, struct err *e)
 {
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     stmt_init(&q, STMT_ARRAY_ALL);
     if (store_query(from, &q, take_page, r, e) < 0)
@@ -392,7 +392,7 @@ static int read_arrays(struct store *from, struct restoring *r, struct err *e)
 static int read_kind(struct store *from, const char *kind, store_row_fn *take, struct restoring *r,
                      struct err *e)
 {
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     stmt_init(&q, STMT_OBJECT_ALL);
     stmt_text(&q, kind);
@@ -401,7 +401,7 @@ static int read_kind(struct store *from, const char *kind, store_row_fn *take, s
 
 static int read_jobs(struct store *from, struct restoring *r, struct err *e)
 {
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     stmt_init(&q, STMT_JOB_ALL);
     return store_query(from, &q, take_job, r, e);
@@ -429,21 +429,21 @@ static int take_last_seq(void *arg, const struct store_row *row, struct err *e)
 /* The number of the next job is lost: above all that there were. */
 static int find_number(struct store *from, struct restoring *r, struct err *e)
 {
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     if (!r->number_lost)
         return 0;
     stmt_init(&q, STMT_HISTORY_LAST);
     if (store_query(from, &q, take_last_seq, r, e) < 0)
         return -1;
-    r->site->server->next_seq = r->last_seq + 1;
+    r->ctx->server->next_seq = r->last_seq + 1;
     return 0;
 }
 
-int restore_rows(struct site *s, struct store *from, const struct restore_faults *faults,
+int restore_rows(struct server_ctx *s, struct store *from, const struct restore_faults *faults,
                  struct restore_counts *out, struct err *e)
 {
-    struct restoring r = {.site = s, .faults = faults};
+    struct restoring r = {.ctx = s, .faults = faults};
 
     if (read_kind(from, "resource", take_resource, &r, e) < 0 ||
         read_kind(from, "server", take_server, &r, e) < 0 ||
@@ -459,7 +459,7 @@ int restore_rows(struct site *s, struct store *from, const struct restore_faults
     return 0;
 }
 
-void restore_enter(struct site *s, struct job_fsm *f)
+void restore_enter(struct server_ctx *s, struct job_fsm *f)
 {
     struct job_key key = {.seq = -1, .index = -1};
     struct job *j;
@@ -534,7 +534,7 @@ int restore_acct(struct store *from, struct restore_filed *filed,
                  void (*line)(void *arg, const struct restore_acct *a), void *arg, struct err *e)
 {
     struct acct_lines l = {.line = line, .arg = arg};
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     *filed = (struct restore_filed){0};
     stmt_init(&q, STMT_META_GET);

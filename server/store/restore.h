@@ -48,11 +48,11 @@ int restore_tell_object(const struct restore_faults *faults, const char *kind, c
  *   all else            left out
  *
  * What is left out stays in the store. -1: the store cannot be read. */
-int restore_rows(struct site *s, struct store *from, const struct restore_faults *faults,
+int restore_rows(struct server_ctx *s, struct store *from, const struct restore_faults *faults,
                  struct restore_counts *out, struct err *e);
 
 /* Every job's entry action, by number. */
-void restore_enter(struct site *s, struct job_fsm *f);
+void restore_enter(struct server_ctx *s, struct job_fsm *f);
 
 /* ---- for accounting: lines whose way into the file is not certain */
 struct restore_acct {

@@ -60,52 +60,52 @@ static int encode_part(const struct object *o, enum change_part part, struct str
 }
 
 /* Texts that stand in columns of their own must be UTF-8; nearly all are. */
-static void column(struct batch *out, const char *text)
+static void column(struct store_batch *out, const char *text)
 {
     char *copy = text ? strdup(text) : NULL;
 
     if (copy)
         json_text_clean(copy);
-    batch_text(out, copy);
+    store_batch_text(out, copy);
     free(copy);
 }
 
-static void put_job(struct row_encode *x, const struct job *j, struct batch *out)
+static void put_job(struct row_encode *x, const struct job *j, struct store_batch *out)
 {
-    batch_begin(out, STMT_JOB_PUT);
-    batch_number(out, j->key.seq);
-    batch_number(out, j->key.index);
+    store_batch_begin(out, STMT_JOB_PUT);
+    store_batch_number(out, j->key.seq);
+    store_batch_number(out, j->key.index);
     column(out, j->obj.name);
-    batch_text(out, job_state_name(j->state));
+    store_batch_text(out, job_state_name(j->state));
     column(out, j->queue_name);
     column(out, j->owner);
     column(out, j->project);
-    batch_text_n(out, x->hot.s, x->hot.len);
-    batch_text_n(out, x->attrs.s, x->attrs.len);
-    batch_text_n(out, x->fixed.s, x->fixed.len);
-    batch_text_n(out, x->fixed_attrs.s, x->fixed_attrs.len);
+    store_batch_text_n(out, x->hot.s, x->hot.len);
+    store_batch_text_n(out, x->attrs.s, x->attrs.len);
+    store_batch_text_n(out, x->fixed.s, x->fixed.len);
+    store_batch_text_n(out, x->fixed_attrs.s, x->fixed_attrs.len);
 }
 
-static void put_job_hot(struct row_encode *x, const struct job *j, struct batch *out)
+static void put_job_hot(struct row_encode *x, const struct job *j, struct store_batch *out)
 {
-    batch_begin(out, STMT_JOB_HOT);
-    batch_text(out, job_state_name(j->state));
+    store_batch_begin(out, STMT_JOB_HOT);
+    store_batch_text(out, job_state_name(j->state));
     column(out, j->queue_name);
-    batch_text_n(out, x->hot.s, x->hot.len);
-    batch_number(out, j->key.seq);
-    batch_number(out, j->key.index);
+    store_batch_text_n(out, x->hot.s, x->hot.len);
+    store_batch_number(out, j->key.seq);
+    store_batch_number(out, j->key.index);
 }
 
-static void put_job_attrs(struct row_encode *x, const struct job *j, struct batch *out)
+static void put_job_attrs(struct row_encode *x, const struct job *j, struct store_batch *out)
 {
-    batch_begin(out, STMT_JOB_ATTRS);
+    store_batch_begin(out, STMT_JOB_ATTRS);
     column(out, j->project);
-    batch_text_n(out, x->attrs.s, x->attrs.len);
-    batch_number(out, j->key.seq);
-    batch_number(out, j->key.index);
+    store_batch_text_n(out, x->attrs.s, x->attrs.len);
+    store_batch_number(out, j->key.seq);
+    store_batch_number(out, j->key.index);
 }
 
-static int encode_job(struct row_encode *x, const struct object *o, unsigned parts, struct batch *out)
+static int encode_job(struct row_encode *x, const struct object *o, unsigned parts, struct store_batch *out)
 {
     const struct job *j = (const struct job *)o;
 
@@ -127,29 +127,29 @@ static int encode_job(struct row_encode *x, const struct object *o, unsigned par
     return 0;
 }
 
-static void text_or_null(struct batch *out, const struct strbuf *text)
+static void text_or_null(struct store_batch *out, const struct strbuf *text)
 {
     if (text->len)
-        batch_text_n(out, text->s, text->len);
+        store_batch_text_n(out, text->s, text->len);
     else
-        batch_null(out);
+        store_batch_null(out);
 }
 
-static int encode_other(struct row_encode *x, const struct object *o, unsigned parts, struct batch *out)
+static int encode_other(struct row_encode *x, const struct object *o, unsigned parts, struct store_batch *out)
 {
     if ((parts & PART_HOT && encode_part(o, PART_HOT, &x->hot) < 0) ||
         (parts & (PART_ATTRS | PART_FIXED) && encode_attrs(x, &o->attrs, 0, 0, &x->attrs) < 0))
         return -1;
-    batch_begin(out, STMT_OBJECT_PUT);
-    batch_text(out, o->kind->name);
+    store_batch_begin(out, STMT_OBJECT_PUT);
+    store_batch_text(out, o->kind->name);
     column(out, o->name);
     text_or_null(out, &x->hot);
     text_or_null(out, &x->attrs);
-    batch_number(out, ++x->order);
+    store_batch_number(out, ++x->order);
     return 0;
 }
 
-int row_encode_object(struct row_encode *x, const struct object *o, unsigned parts, struct batch *out)
+int row_encode_object(struct row_encode *x, const struct object *o, unsigned parts, struct store_batch *out)
 {
     if (!parts)
         return 0;

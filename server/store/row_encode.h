@@ -17,6 +17,6 @@ void row_encode_fini(struct row_encode *x);
 
 /* Append what writes these parts (enum change_part) of the object. -1: no memory, or a value that cannot be
  * written; then nothing is appended and the object must stay dirty. */
-int row_encode_object(struct row_encode *x, const struct object *o, unsigned parts, struct batch *out);
+int row_encode_object(struct row_encode *x, const struct object *o, unsigned parts, struct store_batch *out);
 
 #endif

@@ -33,12 +33,13 @@ int store_script(struct store *s, const char *sql, struct err *e)
     return s->class->script(s, sql, e);
 }
 
-int store_query(struct store *s, const struct batch_stmt *q, store_row_fn *row, void *arg, struct err *e)
+int store_query(struct store *s, const struct store_batch_stmt *q, store_row_fn *row, void *arg,
+                struct err *e)
 {
     return s->class->query(s, q, row, arg, e);
 }
 
-int store_apply(struct store *s, const struct batch *b, uint64_t epoch, struct err *e)
+int store_apply(struct store *s, const struct store_batch *b, uint64_t epoch, struct err *e)
 {
     return s->class->apply(s, b, epoch, e);
 }
@@ -48,7 +49,7 @@ int store_begin(struct store *s, enum store_access how, struct err *e)
     return s->class->begin(s, how, e);
 }
 
-int store_add(struct store *s, const struct batch *b, struct err *e)
+int store_add(struct store *s, const struct store_batch *b, struct err *e)
 {
     return s->class->add(s, b, e);
 }

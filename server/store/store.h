@@ -46,16 +46,17 @@ struct store_class {
     /* Run statements without parameters, separated by semicolons, as one transaction. */
     int (*script)(struct store *s, const char *sql, struct err *e);
     /* Run one statement of the batch's form, outside any batch. */
-    int (*query)(struct store *s, const struct batch_stmt *q, store_row_fn *row, void *arg, struct err *e);
+    int (*query)(struct store *s, const struct store_batch_stmt *q, store_row_fn *row, void *arg,
+                 struct err *e);
     /* All or nothing, durable on return: check that the epoch is still ours, then every statement. */
-    int (*apply)(struct store *s, const struct batch *b, uint64_t epoch, struct err *e);
+    int (*apply)(struct store *s, const struct store_batch *b, uint64_t epoch, struct err *e);
     /* Hold the lease as long as this handle is open. -1: EWOULDBLOCK another server has it. */
     int (*lease)(struct store *s, struct err *e);
     /* Does anybody hold it? */
     int (*held)(struct store *s, bool *out, struct err *e);
     /* One transaction of many calls: open it, run a batch in it (no epoch is checked), end it. */
     int (*begin)(struct store *s, enum store_access how, struct err *e);
-    int (*add)(struct store *s, const struct batch *b, struct err *e);
+    int (*add)(struct store *s, const struct store_batch *b, struct err *e);
     int (*end)(struct store *s, bool keep, struct err *e);
     /* Ask the database to examine its own files: one row of text for each fault. NULL: it cannot. */
     int (*examine)(struct store *s, store_row_fn *fault, void *arg, struct err *e);
@@ -83,13 +84,14 @@ void store_close(struct store *s); /* NULL is allowed */
 /* ---- thin: call the implementation */
 const char *store_name(const struct store *s);
 int store_script(struct store *s, const char *sql, struct err *e);
-int store_query(struct store *s, const struct batch_stmt *q, store_row_fn *row, void *arg, struct err *e);
-int store_apply(struct store *s, const struct batch *b, uint64_t epoch, struct err *e);
+int store_query(struct store *s, const struct store_batch_stmt *q, store_row_fn *row, void *arg,
+                struct err *e);
+int store_apply(struct store *s, const struct store_batch *b, uint64_t epoch, struct err *e);
 
 /* One transaction over many calls; between begin and end nothing but queries and store_add. A connection that is lost
  * meanwhile loses all of it, and every call up to store_end says so. */
 int store_begin(struct store *s, enum store_access how, struct err *e);
-int store_add(struct store *s, const struct batch *b, struct err *e);
+int store_add(struct store *s, const struct store_batch *b, struct err *e);
 int store_end(struct store *s, bool keep,
               struct err *e); /* keep: durable on return; else, and on -1: nothing was */
 

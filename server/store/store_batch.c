@@ -13,22 +13,22 @@
 enum { HEAD = 3 };
 #define BATCH_BYTES_MAX ((size_t)1 << 32)
 
-struct batch {
+struct store_batch {
     struct strbuf bytes;
     size_t count;
     size_t last; /* offset of the statement being made */
 };
 
-struct batch *batch_create(void)
+struct store_batch *store_batch_create(void)
 {
-    struct batch *b = calloc(1, sizeof *b);
+    struct store_batch *b = calloc(1, sizeof *b);
 
     if (b)
         strbuf_init(&b->bytes, BATCH_BYTES_MAX);
     return b;
 }
 
-void batch_destroy(struct batch *b)
+void store_batch_destroy(struct store_batch *b)
 {
     if (!b)
         return;
@@ -36,14 +36,14 @@ void batch_destroy(struct batch *b)
     free(b);
 }
 
-void batch_clear(struct batch *b)
+void store_batch_clear(struct store_batch *b)
 {
     strbuf_reset(&b->bytes);
     b->count = 0;
     b->last = 0;
 }
 
-void batch_begin(struct batch *b, unsigned id)
+void store_batch_begin(struct store_batch *b, unsigned id)
 {
     uint16_t number = (uint16_t)id;
     char head[HEAD] = {0};
@@ -54,19 +54,19 @@ void batch_begin(struct batch *b, unsigned id)
     strbuf_add_bytes(&b->bytes, head, sizeof head);
 }
 
-static void add_param(struct batch *b, enum batch_type type, const void *bytes, size_t n)
+static void add_param(struct store_batch *b, enum store_batch_type type, const void *bytes, size_t n)
 {
     char t = (char)type;
 
     strbuf_add_bytes(&b->bytes, &t, 1);
     strbuf_add_bytes(&b->bytes, bytes, n);
     if (!b->bytes.failed) {
-        assert(b->bytes.s[b->last + 2] < BATCH_PARAMS_MAX);
+        assert(b->bytes.s[b->last + 2] < STORE_BATCH_PARAMS_MAX);
         b->bytes.s[b->last + 2]++;
     }
 }
 
-static void add_block(struct batch *b, enum batch_type type, const void *bytes, size_t n)
+static void add_block(struct store_batch *b, enum store_batch_type type, const void *bytes, size_t n)
 {
     uint32_t length = (uint32_t)n;
 
@@ -76,67 +76,67 @@ static void add_block(struct batch *b, enum batch_type type, const void *bytes, 
     strbuf_add_char(&b->bytes, '\0');
 }
 
-void batch_null(struct batch *b)
+void store_batch_null(struct store_batch *b)
 {
-    add_param(b, BATCH_NULL, "", 0);
+    add_param(b, STORE_BATCH_NULL, "", 0);
 }
 
-void batch_number(struct batch *b, int64_t n)
+void store_batch_number(struct store_batch *b, int64_t n)
 {
-    add_param(b, BATCH_NUMBER, &n, sizeof n);
+    add_param(b, STORE_BATCH_NUMBER, &n, sizeof n);
 }
 
-void batch_text_n(struct batch *b, const char *text, size_t n)
+void store_batch_text_n(struct store_batch *b, const char *text, size_t n)
 {
-    add_block(b, BATCH_TEXT, text, n);
+    add_block(b, STORE_BATCH_TEXT, text, n);
 }
 
-void batch_text(struct batch *b, const char *text)
+void store_batch_text(struct store_batch *b, const char *text)
 {
     if (text)
-        batch_text_n(b, text, strlen(text));
+        store_batch_text_n(b, text, strlen(text));
     else
-        batch_null(b);
+        store_batch_null(b);
 }
 
-void batch_bytes(struct batch *b, const void *bytes, size_t n)
+void store_batch_bytes(struct store_batch *b, const void *bytes, size_t n)
 {
-    add_block(b, BATCH_BYTES, bytes, n);
+    add_block(b, STORE_BATCH_BYTES, bytes, n);
 }
 
-bool batch_is_ok(const struct batch *b)
+bool store_batch_is_ok(const struct store_batch *b)
 {
     return strbuf_ok(&b->bytes);
 }
 
-bool batch_is_empty(const struct batch *b)
+bool store_batch_is_empty(const struct store_batch *b)
 {
     return b->count == 0;
 }
 
-size_t batch_count(const struct batch *b)
+size_t store_batch_count(const struct store_batch *b)
 {
     return b->count;
 }
 
-size_t batch_size(const struct batch *b)
+size_t store_batch_size(const struct store_batch *b)
 {
     return b->bytes.len;
 }
 
-static size_t read_param(const char *p, struct batch_param *out)
+static size_t read_param(const char *p, struct store_batch_param *out)
 {
     uint32_t length;
 
-    *out = (struct batch_param){.type = (enum batch_type)p[0]};
+    *out = (struct store_batch_param){.type = (enum store_batch_type)p[0]};
     switch (out->type) {
-    case BATCH_NULL:
+    case STORE_BATCH_NULL:
         return 1;
-    case BATCH_NUMBER:
+    case STORE_BATCH_NUMBER:
         memcpy(&out->number, p + 1, sizeof out->number);
         return 1 + sizeof out->number;
-    case BATCH_TEXT:
-    case BATCH_BYTES:
+    case STORE_BATCH_TEXT:
+    case STORE_BATCH_BYTES:
         memcpy(&length, p + 1, sizeof length);
         out->bytes = p + 1 + sizeof length;
         out->n = length;
@@ -145,7 +145,7 @@ static size_t read_param(const char *p, struct batch_param *out)
     abort(); /* we made these bytes */
 }
 
-bool batch_next(const struct batch *b, size_t *at, struct batch_stmt *out)
+bool store_batch_next(const struct store_batch *b, size_t *at, struct store_batch_stmt *out)
 {
     const char *p = b->bytes.s + *at;
     uint16_t id;
@@ -162,21 +162,22 @@ bool batch_next(const struct batch *b, size_t *at, struct batch_stmt *out)
     return true;
 }
 
-void stmt_init(struct batch_stmt *s, unsigned id)
+void stmt_init(struct store_batch_stmt *s, unsigned id)
 {
     s->id = id;
     s->n = 0;
 }
 
-void stmt_number(struct batch_stmt *s, int64_t n)
+void stmt_number(struct store_batch_stmt *s, int64_t n)
 {
-    assert(s->n < BATCH_PARAMS_MAX);
-    s->param[s->n++] = (struct batch_param){.type = BATCH_NUMBER, .number = n};
+    assert(s->n < STORE_BATCH_PARAMS_MAX);
+    s->param[s->n++] = (struct store_batch_param){.type = STORE_BATCH_NUMBER, .number = n};
 }
 
-void stmt_text(struct batch_stmt *s, const char *text)
+void stmt_text(struct store_batch_stmt *s, const char *text)
 {
-    assert(s->n < BATCH_PARAMS_MAX);
-    s->param[s->n++] = text ? (struct batch_param){.type = BATCH_TEXT, .bytes = text, .n = strlen(text)}
-                            : (struct batch_param){.type = BATCH_NULL};
+    assert(s->n < STORE_BATCH_PARAMS_MAX);
+    s->param[s->n++] =
+        text ? (struct store_batch_param){.type = STORE_BATCH_TEXT, .bytes = text, .n = strlen(text)}
+             : (struct store_batch_param){.type = STORE_BATCH_NULL};
 }

@@ -16,35 +16,35 @@
 #include "store.h"
 
 struct note {
-    char name[NOTES_NAME_MAX];
+    char name[STORE_NOTES_NAME_MAX];
     char *text;
     int64_t at_s;
     UT_hash_handle hh; /* keeps the order of adding: oldest first */
 };
 
-struct notes {
+struct store_notes {
     struct clock *clock;
     struct commit *commit;
     struct note *all;
 };
 
-struct notes *notes_create(struct clock *clock, struct commit *c)
+struct store_notes *store_notes_create(struct clock *clock, struct commit *c)
 {
-    struct notes *n = calloc(1, sizeof *n);
+    struct store_notes *n = calloc(1, sizeof *n);
 
     if (n)
-        *n = (struct notes){.clock = clock, .commit = c};
+        *n = (struct store_notes){.clock = clock, .commit = c};
     return n;
 }
 
-static void forget(struct notes *n, struct note *x)
+static void forget(struct store_notes *n, struct note *x)
 {
     HASH_DEL(n->all, x);
     free(x->text);
     free(x);
 }
 
-void notes_destroy(struct notes *n)
+void store_notes_destroy(struct store_notes *n)
 {
     if (!n)
         return;
@@ -53,26 +53,26 @@ void notes_destroy(struct notes *n)
     free(n);
 }
 
-static void drop(struct notes *n, struct note *x)
+static void drop(struct store_notes *n, struct note *x)
 {
     commit_drop_object(n->commit, "note", x->name);
     forget(n, x);
 }
 
-static void purge(struct notes *n)
+static void purge(struct store_notes *n)
 {
-    int64_t old_s = clock_wall_s(n->clock) - NOTES_KEEP_S;
+    int64_t old_s = clock_wall_s(n->clock) - STORE_NOTES_KEEP_S;
 
-    while (n->all && (n->all->at_s < old_s || HASH_COUNT(n->all) > NOTES_MAX))
+    while (n->all && (n->all->at_s < old_s || HASH_COUNT(n->all) > STORE_NOTES_MAX))
         drop(n, n->all);
 }
 
-static void name_of(char out[static NOTES_NAME_MAX], const char *kind, const char *name)
+static void name_of(char out[static STORE_NOTES_NAME_MAX], const char *kind, const char *name)
 {
-    snprintf(out, NOTES_NAME_MAX, "%s:%s", kind, name);
+    snprintf(out, STORE_NOTES_NAME_MAX, "%s:%s", kind, name);
 }
 
-static struct note *find(struct notes *n, const char *name)
+static struct note *find(struct store_notes *n, const char *name)
 {
     struct note *x;
 
@@ -80,7 +80,7 @@ static struct note *find(struct notes *n, const char *name)
     return x;
 }
 
-static struct note *add(struct notes *n, const char *name, const char *text, int64_t at_s)
+static struct note *add(struct store_notes *n, const char *name, const char *text, int64_t at_s)
 {
     struct note *x = calloc(1, sizeof *x);
 
@@ -92,9 +92,9 @@ static struct note *add(struct notes *n, const char *name, const char *text, int
     return x;
 }
 
-void notes_put(struct notes *n, const char *kind, const char *name, const char *text)
+void store_notes_put(struct store_notes *n, const char *kind, const char *name, const char *text)
 {
-    char full[NOTES_NAME_MAX];
+    char full[STORE_NOTES_NAME_MAX];
     struct note *old;
     char *json;
     json_t *o;
@@ -114,9 +114,9 @@ void notes_put(struct notes *n, const char *kind, const char *name, const char *
     purge(n);
 }
 
-void notes_drop(struct notes *n, const char *kind, const char *name)
+void store_notes_drop(struct store_notes *n, const char *kind, const char *name)
 {
-    char full[NOTES_NAME_MAX];
+    char full[STORE_NOTES_NAME_MAX];
     struct note *x;
 
     name_of(full, kind, name);
@@ -125,9 +125,9 @@ void notes_drop(struct notes *n, const char *kind, const char *name)
         drop(n, x);
 }
 
-const char *notes_find(struct notes *n, const char *kind, const char *name)
+const char *store_notes_find(struct store_notes *n, const char *kind, const char *name)
 {
-    char full[NOTES_NAME_MAX];
+    char full[STORE_NOTES_NAME_MAX];
     struct note *x;
 
     name_of(full, kind, name);
@@ -136,7 +136,7 @@ const char *notes_find(struct notes *n, const char *kind, const char *name)
 }
 
 struct notes_taking {
-    struct notes *notes;
+    struct store_notes *store_notes;
     const struct restore_faults *faults;
 };
 
@@ -150,8 +150,8 @@ static int take(void *arg, const struct store_row *row, struct err *e)
     (void)e;
     if (!name || !o || json_unpack(o, "{s:s,s:I}", "text", &text, "at", &at) < 0)
         restore_tell_object(t->faults, "note", row, false, "it has no text, or no time");
-    else if (!find(t->notes, name))
-        add(t->notes, name, text, at);
+    else if (!find(t->store_notes, name))
+        add(t->store_notes, name, text, at);
     json_decref(o);
     return 0;
 }
@@ -161,10 +161,11 @@ static int by_age(struct note *a, struct note *b)
     return (a->at_s > b->at_s) - (a->at_s < b->at_s);
 }
 
-int notes_restore(struct notes *n, struct store *from, const struct restore_faults *faults, struct err *e)
+int store_notes_restore(struct store_notes *n, struct store *from, const struct restore_faults *faults,
+                        struct err *e)
 {
     struct notes_taking t = {n, faults};
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     stmt_init(&q, STMT_OBJECT_ALL);
     stmt_text(&q, "note");

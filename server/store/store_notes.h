@@ -1,7 +1,7 @@
 #ifndef STORE_NOTES_H
 #define STORE_NOTES_H
 /* Words that outlive the object they are about: which token of a move became which job, what a job was called at the
- * server it came from, where one has gone. Kept for NOTES_KEEP_S, at most NOTES_MAX; the oldest make room.
+ * server it came from, where one has gone. Kept for STORE_NOTES_KEEP_S, at most STORE_NOTES_MAX; the oldest make room.
  *
  *   token:HEX   -> 12.svr2          was:7.svr1 -> 12.svr2          gone:7.svr1 -> host:port
  *
@@ -14,19 +14,19 @@ struct restore_faults;
 
 struct clock;
 struct commit;
-struct notes;
+struct store_notes;
 struct store;
 
-enum { NOTES_KEEP_S = 14 * 24 * 3600, NOTES_MAX = 100000, NOTES_NAME_MAX = 320 };
+enum { STORE_NOTES_KEEP_S = 14 * 24 * 3600, STORE_NOTES_MAX = 100000, STORE_NOTES_NAME_MAX = 320 };
 
-struct notes *notes_create(struct clock *clock, struct commit *c); /* NULL: no memory */
-void notes_destroy(struct notes *n);
-int notes_restore(struct notes *n, struct store *from, const struct restore_faults *faults,
-                  struct err *e); /* at start */
+struct store_notes *store_notes_create(struct clock *clock, struct commit *c); /* NULL: no memory */
+void store_notes_destroy(struct store_notes *n);
+int store_notes_restore(struct store_notes *n, struct store *from, const struct restore_faults *faults,
+                        struct err *e); /* at start */
 
-/* With the next batch; an older one of that name goes. "KIND:name" is cut at NOTES_NAME_MAX. */
-void notes_put(struct notes *n, const char *kind, const char *name, const char *text);
-void notes_drop(struct notes *n, const char *kind, const char *name);        /* if it is there */
-const char *notes_find(struct notes *n, const char *kind, const char *name); /* borrow, or NULL */
+/* With the next batch; an older one of that name goes. "KIND:name" is cut at STORE_NOTES_NAME_MAX. */
+void store_notes_put(struct store_notes *n, const char *kind, const char *name, const char *text);
+void store_notes_drop(struct store_notes *n, const char *kind, const char *name);        /* if it is there */
+const char *store_notes_find(struct store_notes *n, const char *kind, const char *name); /* borrow, or NULL */
 
 #endif

@@ -53,10 +53,10 @@ struct store_pg {
 
 /* A statement's parameters as libpq wants them. */
 struct params {
-    const char *value[BATCH_PARAMS_MAX];
-    int length[BATCH_PARAMS_MAX];
-    int format[BATCH_PARAMS_MAX];
-    uint64_t number[BATCH_PARAMS_MAX];
+    const char *value[STORE_BATCH_PARAMS_MAX];
+    int length[STORE_BATCH_PARAMS_MAX];
+    int format[STORE_BATCH_PARAMS_MAX];
+    uint64_t number[STORE_BATCH_PARAMS_MAX];
 };
 
 static struct store_pg *of(struct store *s)
@@ -231,7 +231,7 @@ static int prepare(struct store_pg *s, const char *name, const char *sql, unsign
 static int need_prepared(struct store_pg *s, unsigned id, struct err *e)
 {
     const struct stmt_row *row = &stmt_rows[id];
-    Oid types[BATCH_PARAMS_MAX];
+    Oid types[STORE_BATCH_PARAMS_MAX];
 
     if (s->prepared[id])
         return 0;
@@ -243,19 +243,19 @@ static int need_prepared(struct store_pg *s, unsigned id, struct err *e)
     return 0;
 }
 
-static void bind_params(const struct batch_stmt *q, struct params *out)
+static void bind_params(const struct store_batch_stmt *q, struct params *out)
 {
     for (unsigned i = 0; i < q->n; i++) {
-        const struct batch_param *p = &q->param[i];
+        const struct store_batch_param *p = &q->param[i];
 
         out->format[i] = 1;
         out->value[i] = p->bytes;
         out->length[i] = (int)p->n;
-        if (p->type == BATCH_NUMBER) {
+        if (p->type == STORE_BATCH_NUMBER) {
             out->number[i] = htobe64((uint64_t)p->number);
             out->value[i] = (const char *)&out->number[i];
             out->length[i] = sizeof out->number[i];
-        } else if (p->type == BATCH_BYTES && p->n == 0) {
+        } else if (p->type == STORE_BATCH_BYTES && p->n == 0) {
             out->value[i] = "";
         }
     }
@@ -292,7 +292,7 @@ static int read_rows(struct store_pg *s, const char *name, store_row_fn *fn, voi
     return rc;
 }
 
-static int pg_query(struct store *base, const struct batch_stmt *q, store_row_fn *fn, void *arg,
+static int pg_query(struct store *base, const struct store_batch_stmt *q, store_row_fn *fn, void *arg,
                     struct err *e)
 {
     struct store_pg *s = of(base);
@@ -351,16 +351,16 @@ static int pg_script(struct store *base, const char *sql, struct err *e)
 
 /* ---- a batch ----------------------------------------------------------------------------------------- */
 
-static int prepare_all(struct store_pg *s, const struct batch *b, struct err *e)
+static int prepare_all(struct store_pg *s, const struct store_batch *b, struct err *e)
 {
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     const Oid text = OID_TEXT;
 
     if (!s->epoch_prepared && prepare(s, "EPOCH", EPOCH_SQL, 1, &text, e) < 0)
         return -1;
     s->epoch_prepared = true;
-    for (size_t at = 0; batch_next(b, &at, &q);)
+    for (size_t at = 0; store_batch_next(b, &at, &q);)
         if (need_prepared(s, q.id, e) < 0)
             return -1;
     return 0;
@@ -380,12 +380,12 @@ static int send_epoch(struct store_pg *s, uint64_t epoch, struct err *e)
     return PQsendQueryPrepared(s->conn, "EPOCH", 1, value, NULL, NULL, 0) ? 0 : failed(s, "EPOCH", NULL, e);
 }
 
-static int send_batch(struct store_pg *s, const struct batch *b, struct err *e)
+static int send_batch(struct store_pg *s, const struct store_batch *b, struct err *e)
 {
-    struct batch_stmt q;
+    struct store_batch_stmt q;
     struct params p;
 
-    for (size_t at = 0; batch_next(b, &at, &q);) {
+    for (size_t at = 0; store_batch_next(b, &at, &q);) {
         const char *name = stmt_rows[q.id].name;
 
         bind_params(&q, &p);
@@ -428,7 +428,7 @@ static int drain(struct store_pg *s, struct err *e)
     }
 }
 
-static int run_pipeline(struct store_pg *s, const struct batch *b, uint64_t epoch, struct err *e)
+static int run_pipeline(struct store_pg *s, const struct store_batch *b, uint64_t epoch, struct err *e)
 {
     if (send_text(s, "BEGIN", e) < 0 || send_epoch(s, epoch, e) < 0 || send_batch(s, b, e) < 0 ||
         send_text(s, "COMMIT", e) < 0)
@@ -450,7 +450,7 @@ static int check_taken(struct store_pg *s, uint64_t epoch, struct err *e)
                  : -1;
 }
 
-static int pg_apply(struct store *base, const struct batch *b, uint64_t epoch, struct err *e)
+static int pg_apply(struct store *base, const struct store_batch *b, uint64_t epoch, struct err *e)
 {
     struct store_pg *s = of(base);
     int rc;
@@ -495,7 +495,7 @@ static int pg_begin(struct store *base, enum store_access how, struct err *e)
 }
 
 /* A batch as a pipeline, as in apply(), within the transaction that is open. */
-static int pg_add(struct store *base, const struct batch *b, struct err *e)
+static int pg_add(struct store *base, const struct store_batch *b, struct err *e)
 {
     struct store_pg *s = of(base);
     int rc;

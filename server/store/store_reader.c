@@ -18,21 +18,21 @@
 enum { WAITING_MAX = 10000 };
 #define SCRIPT_MAX ((size_t)16 << 20)
 
-struct reader {
+struct store_reader {
     struct store *store;
     struct worker *worker;
 };
 
 /* A question on its way: filled on the loop, answered by the thread, told on the loop. */
 struct question {
-    struct reader *r;
-    struct batch_stmt stmt;
+    struct store_reader *r;
+    struct store_batch_stmt stmt;
     char *owner, *queue; /* copies behind stmt */
     void (*tell)(struct question *q, const struct err *why);
     store_row_fn *take;
-    reader_history_fn *history_fn;
-    reader_script_fn *script_fn;
-    reader_meta_fn *meta_fn;
+    store_reader_history_fn *history_fn;
+    store_reader_script_fn *script_fn;
+    store_reader_meta_fn *meta_fn;
     void *arg;
     /* of a script */
     uint64_t offset;
@@ -77,7 +77,7 @@ static void answered(void *arg, bool ran)
     question_destroy(q);
 }
 
-static struct question *question_create(struct reader *r, enum stmt_id id, void *arg, struct err *e)
+static struct question *question_create(struct store_reader *r, enum stmt_id id, void *arg, struct err *e)
 {
     struct question *q = calloc(1, sizeof *q);
 
@@ -161,8 +161,8 @@ static int optional_text(struct question *q, const char *text, char **copy, stru
     return 0;
 }
 
-int reader_history(struct reader *r, struct job_key after, size_t limit, const char *owner, const char *queue,
-                   reader_history_fn *fn, void *arg, struct err *e)
+int store_reader_history(struct store_reader *r, struct job_key after, size_t limit, const char *owner,
+                         const char *queue, store_reader_history_fn *fn, void *arg, struct err *e)
 {
     struct question *q = question_create(r, STMT_HISTORY_PAGE, arg, e);
 
@@ -177,11 +177,12 @@ int reader_history(struct reader *r, struct job_key after, size_t limit, const c
         question_destroy(q);
         return -1;
     }
-    stmt_number(&q->stmt, (int64_t)(limit < READER_PAGE_MAX ? limit : READER_PAGE_MAX));
+    stmt_number(&q->stmt, (int64_t)(limit < STORE_READER_PAGE_MAX ? limit : STORE_READER_PAGE_MAX));
     return question_send(q, e);
 }
 
-int reader_history_job(struct reader *r, struct job_key key, reader_history_fn *fn, void *arg, struct err *e)
+int store_reader_history_job(struct store_reader *r, struct job_key key, store_reader_history_fn *fn,
+                             void *arg, struct err *e)
 {
     struct question *q = question_create(r, STMT_HISTORY_ONE, arg, e);
 
@@ -221,8 +222,8 @@ static void tell_script(struct question *q, const struct err *why)
     q->script_fn(q->arg, q->bytes.s, why ? 0 : q->bytes.len, why);
 }
 
-int reader_script(struct reader *r, struct job_key key, uint64_t offset, size_t max, reader_script_fn *fn,
-                  void *arg, struct err *e)
+int store_reader_script(struct store_reader *r, struct job_key key, uint64_t offset, size_t max,
+                        store_reader_script_fn *fn, void *arg, struct err *e)
 {
     struct question *q = question_create(r, STMT_SCRIPT_GET, arg, e);
 
@@ -256,7 +257,8 @@ static void tell_meta(struct question *q, const struct err *why)
     q->meta_fn(q->arg, q->bytes.len ? strbuf_str(&q->bytes) : "", why);
 }
 
-int reader_meta(struct reader *r, const char *name, reader_meta_fn *fn, void *arg, struct err *e)
+int store_reader_meta(struct store_reader *r, const char *name, store_reader_meta_fn *fn, void *arg,
+                      struct err *e)
 {
     struct question *q = question_create(r, STMT_META_GET, arg, e);
 
@@ -271,9 +273,9 @@ int reader_meta(struct reader *r, const char *name, reader_meta_fn *fn, void *ar
 
 /* ---- life -------------------------------------------------------------------------------------------- */
 
-struct reader *reader_create(struct loop *l, struct store *s, struct err *e)
+struct store_reader *store_reader_create(struct loop *l, struct store *s, struct err *e)
 {
-    struct reader *r = calloc(1, sizeof *r);
+    struct store_reader *r = calloc(1, sizeof *r);
 
     if (!r) {
         store_close(s);
@@ -283,13 +285,13 @@ struct reader *reader_create(struct loop *l, struct store *s, struct err *e)
     r->store = s;
     r->worker = worker_create(l, "store reader", WAITING_MAX, e);
     if (!r->worker) {
-        reader_destroy(r);
+        store_reader_destroy(r);
         return NULL;
     }
     return r;
 }
 
-void reader_stop(struct reader *r)
+void store_reader_stop(struct store_reader *r)
 {
     struct worker *w = r->worker;
 
@@ -297,11 +299,11 @@ void reader_stop(struct reader *r)
     worker_destroy(w);
 }
 
-void reader_destroy(struct reader *r)
+void store_reader_destroy(struct store_reader *r)
 {
     if (!r)
         return;
-    reader_stop(r);
+    store_reader_stop(r);
     store_close(r->store);
     free(r);
 }

@@ -67,22 +67,22 @@ static sqlite3_stmt *prepared(struct store_sqlite *s, unsigned id, struct err *e
     return s->stmt[id];
 }
 
-static int bind_param(sqlite3_stmt *st, int i, const struct batch_param *p)
+static int bind_param(sqlite3_stmt *st, int i, const struct store_batch_param *p)
 {
     switch (p->type) {
-    case BATCH_NULL:
+    case STORE_BATCH_NULL:
         return sqlite3_bind_null(st, i);
-    case BATCH_NUMBER:
+    case STORE_BATCH_NUMBER:
         return sqlite3_bind_int64(st, i, p->number);
-    case BATCH_TEXT:
+    case STORE_BATCH_TEXT:
         return sqlite3_bind_text64(st, i, p->bytes, p->n, SQLITE_STATIC, SQLITE_UTF8);
-    case BATCH_BYTES:
+    case STORE_BATCH_BYTES:
         return sqlite3_bind_blob64(st, i, p->n ? p->bytes : "", p->n, SQLITE_STATIC);
     }
     return SQLITE_MISUSE;
 }
 
-static sqlite3_stmt *bound(struct store_sqlite *s, const struct batch_stmt *q, struct err *e)
+static sqlite3_stmt *bound(struct store_sqlite *s, const struct store_batch_stmt *q, struct err *e)
 {
     sqlite3_stmt *st = prepared(s, q->id, e);
 
@@ -94,7 +94,7 @@ static sqlite3_stmt *bound(struct store_sqlite *s, const struct batch_stmt *q, s
     return st;
 }
 
-static int sqlite_query(struct store *base, const struct batch_stmt *q, store_row_fn *fn, void *arg,
+static int sqlite_query(struct store *base, const struct store_batch_stmt *q, store_row_fn *fn, void *arg,
                         struct err *e)
 {
     struct store_sqlite *s = of(base);
@@ -154,7 +154,7 @@ static int take_number(void *arg, const struct store_row *row, struct err *e)
 
 static int check_epoch(struct store *base, uint64_t epoch, struct err *e)
 {
-    struct batch_stmt q;
+    struct store_batch_stmt q;
     uint64_t found = 0;
 
     stmt_init(&q, STMT_META_GET);
@@ -167,7 +167,7 @@ static int check_epoch(struct store *base, uint64_t epoch, struct err *e)
                    (unsigned long long)found, (unsigned long long)epoch);
 }
 
-static int run_stmt(struct store_sqlite *s, const struct batch_stmt *q, struct err *e)
+static int run_stmt(struct store_sqlite *s, const struct store_batch_stmt *q, struct err *e)
 {
     sqlite3_stmt *st = bound(s, q, e);
     int step;
@@ -181,17 +181,17 @@ static int run_stmt(struct store_sqlite *s, const struct batch_stmt *q, struct e
     return step == SQLITE_DONE || step == SQLITE_ROW ? 0 : -1;
 }
 
-static int sqlite_apply(struct store *base, const struct batch *b, uint64_t epoch, struct err *e)
+static int sqlite_apply(struct store *base, const struct store_batch *b, uint64_t epoch, struct err *e)
 {
     struct store_sqlite *s = of(base);
-    struct batch_stmt q;
+    struct store_batch_stmt q;
     size_t at = 0;
     int rc;
 
     if (frame(s, FRAME_BEGIN, e) < 0)
         return -1;
     rc = check_epoch(base, epoch, e);
-    while (rc == 0 && batch_next(b, &at, &q))
+    while (rc == 0 && store_batch_next(b, &at, &q))
         rc = run_stmt(s, &q, e);
     if (rc == 0)
         rc = frame(s, FRAME_COMMIT, e);
@@ -217,11 +217,11 @@ static int sqlite_begin(struct store *base, enum store_access how, struct err *e
     return -1;
 }
 
-static int sqlite_add(struct store *base, const struct batch *b, struct err *e)
+static int sqlite_add(struct store *base, const struct store_batch *b, struct err *e)
 {
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
-    for (size_t at = 0; batch_next(b, &at, &q);)
+    for (size_t at = 0; store_batch_next(b, &at, &q);)
         if (run_stmt(of(base), &q, e) < 0)
             return -1;
     return 0;

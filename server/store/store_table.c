@@ -56,23 +56,24 @@ struct walking {
     void *arg;
 };
 
-static struct batch_param column_of(const struct store_row *row, int column, char letter)
+static struct store_batch_param column_of(const struct store_row *row, int column, char letter)
 {
-    struct batch_param p = {.type = BATCH_NULL};
+    struct store_batch_param p = {.type = STORE_BATCH_NULL};
     size_t n = 0;
     const char *bytes = store_row_bytes(row, column, &n);
 
     if (letter == 'n' && bytes)
-        p = (struct batch_param){.type = BATCH_NUMBER, .number = store_row_number(row, column)};
+        p = (struct store_batch_param){.type = STORE_BATCH_NUMBER, .number = store_row_number(row, column)};
     else if (letter == 'b' || bytes)
-        p = (struct batch_param){.type = letter == 'b' ? BATCH_BYTES : BATCH_TEXT, .bytes = bytes, .n = n};
+        p = (struct store_batch_param){
+            .type = letter == 'b' ? STORE_BATCH_BYTES : STORE_BATCH_TEXT, .bytes = bytes, .n = n};
     return p;
 }
 
 static int walk_row(void *arg, const struct store_row *row, struct err *e)
 {
     const struct walking *w = arg;
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     stmt_init(&q, w->table->put);
     for (size_t i = 0; i < w->table->n_columns; i++)
@@ -84,7 +85,7 @@ int store_table_walk(struct store *from, store_table_row_fn *row, void *arg, str
 {
     for (size_t i = 0; i < STORE_TABLES; i++) {
         struct walking w = {.table = &store_tables[i], .fn = row, .arg = arg};
-        struct batch_stmt q;
+        struct store_batch_stmt q;
         int rc;
 
         stmt_init(&q, w.table->all);
@@ -95,24 +96,24 @@ int store_table_walk(struct store *from, store_table_row_fn *row, void *arg, str
     return 0;
 }
 
-void store_table_put(struct batch *b, const struct batch_stmt *row)
+void store_table_put(struct store_batch *b, const struct store_batch_stmt *row)
 {
-    batch_begin(b, row->id);
+    store_batch_begin(b, row->id);
     for (unsigned i = 0; i < row->n; i++) {
-        const struct batch_param *p = &row->param[i];
+        const struct store_batch_param *p = &row->param[i];
 
         switch (p->type) {
-        case BATCH_NULL:
-            batch_null(b);
+        case STORE_BATCH_NULL:
+            store_batch_null(b);
             break;
-        case BATCH_NUMBER:
-            batch_number(b, p->number);
+        case STORE_BATCH_NUMBER:
+            store_batch_number(b, p->number);
             break;
-        case BATCH_TEXT:
-            batch_text_n(b, p->bytes, p->n);
+        case STORE_BATCH_TEXT:
+            store_batch_text_n(b, p->bytes, p->n);
             break;
-        case BATCH_BYTES:
-            batch_bytes(b, p->n ? p->bytes : "", p->n);
+        case STORE_BATCH_BYTES:
+            store_batch_bytes(b, p->n ? p->bytes : "", p->n);
             break;
         }
     }
@@ -136,7 +137,7 @@ static int take_value(void *arg, const struct store_row *row, struct err *e)
 int store_table_meta(struct store *s, const char *name, char *out, size_t size, struct err *e)
 {
     struct meta_value v = {out, size};
-    struct batch_stmt q;
+    struct store_batch_stmt q;
 
     *out = '\0';
     stmt_init(&q, STMT_META_GET);

@@ -23,7 +23,7 @@ enum { STORE_TABLES = 8, STORE_TABLE_META = 0 };
 extern const struct store_table store_tables[STORE_TABLES];
 
 /* ^ A row as the statement that writes it; its texts live for this call. Not 0 ends the walk and is handed through. */
-typedef int store_table_row_fn(void *arg, const struct store_table *t, const struct batch_stmt *row,
+typedef int store_table_row_fn(void *arg, const struct store_table *t, const struct store_batch_stmt *row,
                                struct err *e);
 
 /* Every row of every table. For one moment of the store: between store_begin(STORE_READ) and store_end. */
@@ -36,7 +36,7 @@ const struct store_table *store_table_find(const char *name);
 char store_table_letter(const struct store_table *t, size_t column);
 
 /* Add a row to a batch. */
-void store_table_put(struct batch *b, const struct batch_stmt *row);
+void store_table_put(struct store_batch *b, const struct store_batch_stmt *row);
 
 /* What the store calls itself, or what stands under another name of the table `meta`; "" if nothing does. Cut at
  * `size`. */

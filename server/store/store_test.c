@@ -92,7 +92,7 @@ static struct lease need_lease(struct store *s)
     return l;
 }
 
-static void need_apply(struct store *s, const struct batch *b, uint64_t epoch)
+static void need_apply(struct store *s, const struct store_batch *b, uint64_t epoch)
 {
     struct err e = {0};
 
@@ -100,20 +100,20 @@ static void need_apply(struct store *s, const struct batch *b, uint64_t epoch)
         fail_msg("%s", e.text);
 }
 
-static void put_job(struct batch *b, int64_t seq, const char *state, const char *hot)
+static void put_job(struct store_batch *b, int64_t seq, const char *state, const char *hot)
 {
-    batch_begin(b, STMT_JOB_PUT);
-    batch_number(b, seq);
-    batch_number(b, -1);
-    batch_text(b, "41.svr");
-    batch_text(b, state);
-    batch_text(b, NULL);
-    batch_text(b, "anna@h");
-    batch_text(b, "p");
-    batch_text(b, hot);
-    batch_text(b, "{\"Priority\":5}");
-    batch_text(b, "{}");
-    batch_text(b, "{\"Variable_List\":\"A=1\"}");
+    store_batch_begin(b, STMT_JOB_PUT);
+    store_batch_number(b, seq);
+    store_batch_number(b, -1);
+    store_batch_text(b, "41.svr");
+    store_batch_text(b, state);
+    store_batch_text(b, NULL);
+    store_batch_text(b, "anna@h");
+    store_batch_text(b, "p");
+    store_batch_text(b, hot);
+    store_batch_text(b, "{\"Priority\":5}");
+    store_batch_text(b, "{}");
+    store_batch_text(b, "{\"Variable_List\":\"A=1\"}");
 }
 
 struct seen {
@@ -136,7 +136,7 @@ static int see_job(void *arg, const struct store_row *row, struct err *e)
 static void expect_jobs(struct store *s, const char *text)
 {
     struct seen seen = {.n = 0};
-    struct batch_stmt q;
+    struct store_batch_stmt q;
     struct err e = {0};
 
     strbuf_init(&seen.text, 10000);
@@ -151,7 +151,7 @@ static void a_batch_is_there_after_the_store_was_opened_again(void **state)
 {
     struct store *s = need_store(*state);
     struct lease l = need_lease(s), again;
-    struct batch *b = batch_create();
+    struct store_batch *b = store_batch_create();
 
     assert_true(l.is_new);
     assert_int_equal(l.epoch, 1);
@@ -167,25 +167,25 @@ static void a_batch_is_there_after_the_store_was_opened_again(void **state)
     assert_string_equal(again.identity, l.identity);
     expect_jobs(s, "3 {\"a\":2};7 {\"a\":1};");
 
-    batch_clear(b);
-    batch_begin(b, STMT_JOB_HOT);
-    batch_text(b, "running");
-    batch_text(b, "workq");
-    batch_text(b, "{\"a\":3}");
-    batch_number(b, 7);
-    batch_number(b, -1);
-    batch_begin(b, STMT_JOB_REMOVE);
-    batch_number(b, 3);
-    batch_number(b, -1);
+    store_batch_clear(b);
+    store_batch_begin(b, STMT_JOB_HOT);
+    store_batch_text(b, "running");
+    store_batch_text(b, "workq");
+    store_batch_text(b, "{\"a\":3}");
+    store_batch_number(b, 7);
+    store_batch_number(b, -1);
+    store_batch_begin(b, STMT_JOB_REMOVE);
+    store_batch_number(b, 3);
+    store_batch_number(b, -1);
     need_apply(s, b, again.epoch);
     need_apply(s, b, again.epoch); /* as after a commit that was not confirmed */
     expect_jobs(s, "7 {\"a\":3};");
-    batch_clear(b);
-    batch_begin(b, STMT_JOB_REMOVE);
-    batch_number(b, 7);
-    batch_number(b, -1);
+    store_batch_clear(b);
+    store_batch_begin(b, STMT_JOB_REMOVE);
+    store_batch_number(b, 7);
+    store_batch_number(b, -1);
     need_apply(s, b, again.epoch);
-    batch_destroy(b);
+    store_batch_destroy(b);
     store_close(s);
 }
 
@@ -193,7 +193,7 @@ static void who_lost_the_epoch_writes_nothing(void **state)
 {
     struct store *s = need_store(*state);
     struct lease l = need_lease(s);
-    struct batch *b = batch_create();
+    struct store_batch *b = store_batch_create();
     struct err e = {0};
 
     put_job(b, 9, "queued", "{}");
@@ -202,12 +202,12 @@ static void who_lost_the_epoch_writes_nothing(void **state)
     expect_jobs(s, "");
     need_apply(s, b, l.epoch); /* the right one goes on */
     expect_jobs(s, "9 {};");
-    batch_clear(b);
-    batch_begin(b, STMT_JOB_REMOVE);
-    batch_number(b, 9);
-    batch_number(b, -1);
+    store_batch_clear(b);
+    store_batch_begin(b, STMT_JOB_REMOVE);
+    store_batch_number(b, 9);
+    store_batch_number(b, -1);
     need_apply(s, b, l.epoch);
-    batch_destroy(b);
+    store_batch_destroy(b);
     store_close(s);
 }
 
@@ -229,18 +229,18 @@ static void a_batch_with_one_bad_statement_changes_nothing(void **state)
 {
     struct store *s = need_store(*state);
     struct lease l = need_lease(s);
-    struct batch *b = batch_create();
+    struct store_batch *b = store_batch_create();
     struct err e = {0};
 
     put_job(b, 11, "queued", "{}");
-    batch_begin(b, STMT_ACCT_PUT);
-    batch_number(b, 1);
-    batch_number(b, 1);
-    batch_null(b); /* the line must be there */
+    store_batch_begin(b, STMT_ACCT_PUT);
+    store_batch_number(b, 1);
+    store_batch_number(b, 1);
+    store_batch_null(b); /* the line must be there */
     assert_int_equal(store_apply(s, b, l.epoch, &e), -1);
     assert_int_not_equal(e.code, ESTALE);
     expect_jobs(s, "");
-    batch_destroy(b);
+    store_batch_destroy(b);
     store_close(s);
 }
 
@@ -257,21 +257,21 @@ static void bytes_of_a_script_come_back_as_they_were(void **state)
 {
     struct store *s = need_store(*state);
     struct lease l = need_lease(s);
-    struct batch *b = batch_create();
+    struct store_batch *b = store_batch_create();
     const char one[] = "a\0b\xff", two[] = "zz";
-    struct batch_stmt q;
+    struct store_batch_stmt q;
     struct strbuf got;
 
-    batch_begin(b, STMT_SCRIPT_PUT);
-    batch_number(b, 1);
-    batch_number(b, -1);
-    batch_number(b, 4);
-    batch_bytes(b, two, 2);
-    batch_begin(b, STMT_SCRIPT_PUT);
-    batch_number(b, 1);
-    batch_number(b, -1);
-    batch_number(b, 0);
-    batch_bytes(b, one, 4);
+    store_batch_begin(b, STMT_SCRIPT_PUT);
+    store_batch_number(b, 1);
+    store_batch_number(b, -1);
+    store_batch_number(b, 4);
+    store_batch_bytes(b, two, 2);
+    store_batch_begin(b, STMT_SCRIPT_PUT);
+    store_batch_number(b, 1);
+    store_batch_number(b, -1);
+    store_batch_number(b, 0);
+    store_batch_bytes(b, one, 4);
     need_apply(s, b, l.epoch);
     strbuf_init(&got, 100);
     stmt_init(&q, STMT_SCRIPT_GET);
@@ -283,7 +283,7 @@ static void bytes_of_a_script_come_back_as_they_were(void **state)
     assert_int_equal(got.len, 6);
     assert_memory_equal(got.s, "a\0b\xffzz", 6);
     strbuf_fini(&got);
-    batch_destroy(b);
+    store_batch_destroy(b);
     store_close(s);
 }
 
@@ -293,22 +293,22 @@ static int see_history(void *arg, const struct store_row *row, struct err *e)
     return strbuf_addf(arg, "%lld[%d] ", (long long)store_row_number(row, 0), (int)store_row_number(row, 1));
 }
 
-static void put_history(struct batch *b, int64_t seq, int index, const char *owner)
+static void put_history(struct store_batch *b, int64_t seq, int index, const char *owner)
 {
-    batch_begin(b, STMT_HISTORY_PUT);
-    batch_number(b, seq);
-    batch_number(b, index);
-    batch_text(b, "id");
-    batch_number(b, 100 + seq);
-    batch_text(b, owner);
-    batch_text(b, "workq");
-    batch_text(b, "{}");
+    store_batch_begin(b, STMT_HISTORY_PUT);
+    store_batch_number(b, seq);
+    store_batch_number(b, index);
+    store_batch_text(b, "id");
+    store_batch_number(b, 100 + seq);
+    store_batch_text(b, owner);
+    store_batch_text(b, "workq");
+    store_batch_text(b, "{}");
 }
 
 static void expect_page(struct store *s, int64_t seq, int index, const char *owner, int64_t limit,
                         const char *text)
 {
-    struct batch_stmt q;
+    struct store_batch_stmt q;
     struct strbuf got;
     struct err e = {0};
 
@@ -330,7 +330,7 @@ static void history_comes_in_pages_by_key(void **state)
 {
     struct store *s = need_store(*state);
     struct lease l = need_lease(s);
-    struct batch *b = batch_create();
+    struct store_batch *b = store_batch_create();
 
     put_history(b, 5, 2, "anna@h");
     put_history(b, 5, -1, "anna@h");
@@ -341,12 +341,12 @@ static void history_comes_in_pages_by_key(void **state)
     expect_page(s, -1, -1, NULL, 2, "5[-1] 5[0] ");
     expect_page(s, 5, 0, NULL, 2, "5[2] 12[-1] ");
     expect_page(s, -1, -1, "anna@h", 10, "5[-1] 5[2] 12[-1] ");
-    batch_clear(b);
-    batch_begin(b, STMT_HISTORY_PURGE);
-    batch_number(b, 110);
+    store_batch_clear(b);
+    store_batch_begin(b, STMT_HISTORY_PURGE);
+    store_batch_number(b, 110);
     need_apply(s, b, l.epoch);
     expect_page(s, -1, -1, NULL, 10, "12[-1] ");
-    batch_destroy(b);
+    store_batch_destroy(b);
     store_close(s);
 }
 
@@ -390,7 +390,7 @@ static void copy_files(const struct place *from, struct strbuf *to)
 static int look(const char *path)
 {
     struct store *s = store_open(&(struct store_where){.path = path}, NULL);
-    struct batch_stmt q;
+    struct store_batch_stmt q;
     int rc;
 
     stmt_init(&q, STMT_JOB_ALL);
@@ -417,7 +417,7 @@ static void others_who_look_and_close_take_nothing_away(void **state)
     const struct place *p = *state;
     struct store *writer = need_store(p), *other, *copy;
     struct lease l = need_lease(writer);
-    struct batch *b = batch_create();
+    struct store_batch *b = store_batch_create();
     struct strbuf path;
 
     put_job(b, 31, "queued", "{}");
@@ -434,7 +434,7 @@ static void others_who_look_and_close_take_nothing_away(void **state)
     expect_jobs(copy, "31 {};32 {};");
     store_close(copy);
     strbuf_fini(&path);
-    batch_destroy(b);
+    store_batch_destroy(b);
     store_close(writer);
 }
 
@@ -443,7 +443,7 @@ static void a_lost_session_comes_back_and_keeps_the_epoch(void **state)
     const struct place *p = *state;
     struct store *s = need_store(p), *other;
     struct lease l = need_lease(s);
-    struct batch *b = batch_create();
+    struct store_batch *b = store_batch_create();
     struct err e = {0};
 
     put_job(b, 21, "queued", "{}");
@@ -460,7 +460,7 @@ static void a_lost_session_comes_back_and_keeps_the_epoch(void **state)
     expect_jobs(s, "21 {};");
     store_close(other);
     store_close(s);
-    batch_destroy(b);
+    store_batch_destroy(b);
 }
 
 #define BOTH                                                                                                 \

@@ -75,9 +75,9 @@ static int start(struct server *s, struct err *e)
     s->loop = loop_create(s->clock, e);
     if (!s->loop || assembly_create(s, &is_new, &counts, e) < 0)
         return -1;
-    if (life_go_on(s, is_new, &counts, e) < 0 || life_listen(s, e) < 0)
+    if (server_recover(s, is_new, &counts, e) < 0 || server_listen(s, e) < 0)
         return -1;
-    life_announce(s);
+    server_announce(s);
     return 0;
 }
 
@@ -118,7 +118,7 @@ void house_end(struct house *h)
     h->server = NULL;
     if (s->lost)
         talk_fail("the server has lost its store");
-    life_stop(s);
+    server_stop(s);
     server_settings_free(&s->set);
     free(s);
     log_close();

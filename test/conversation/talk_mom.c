@@ -300,7 +300,7 @@ void mom_steal(struct talk *t, struct caller *c, const char *id)
     struct jobid parsed;
     struct err e;
     const struct job *j =
-        jobid_parse(id, &parsed, &e) == 0 ? jobs_find(t->house.server->site.jobs, parsed.key) : NULL;
+        jobid_parse(id, &parsed, &e) == 0 ? jobs_find(t->house.server->ctx.jobs, parsed.key) : NULL;
     exec_script_args a;
 
     if (!j || j->array || is_on(j, talk_name(c)))

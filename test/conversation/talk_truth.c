@@ -10,15 +10,15 @@
 #include "job_view.h"
 #include "rpc_entries.h"
 #include "server_ctx.h"
-#include "tally.h"
+#include "limit_counts.h"
 #include "talk.h"
 
 /* What caches, lists of removed objects and the allocator keep; a leak in each round is found by the sanitizer. */
 enum { MAY_GROW = 24 << 20 };
 
-static const struct site *site_of(const struct talk *t)
+static const struct server_ctx *site_of(const struct talk *t)
 {
-    return &t->house.server->site;
+    return &t->house.server->ctx;
 }
 
 /* --- amounts ---------------------------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static void check_node(const struct node *n, int ncpus)
 
 /* --- jobs ------------------------------------------------------------------------------------------------- */
 
-static void check_job(const struct site *s, const struct job *j)
+static void check_job(const struct server_ctx *s, const struct job *j)
 {
     if (jobs_find(s->jobs, j->key) != j)
         talk_fail("%s is not found by its number", j->obj.name);
@@ -68,15 +68,15 @@ static void check_job(const struct site *s, const struct job *j)
 }
 
 /* What users are shown of their numbers, and limits go by. */
-static void check_counts(const struct site *s)
+static void check_counts(const struct server_ctx *s)
 {
-    const int64_t *counted = tally_states(s->tally, NULL);
-    int64_t found[TALLY_STATES] = {0};
+    const int64_t *counted = limit_counts_states(s->limit_counts, NULL);
+    int64_t found[LIMIT_COUNTS_STATES] = {0};
 
     for (const struct job *j = jobs_first(s->jobs); j; j = jobs_next(j))
         if (!job_is_over(j))
             found[job_view_number(j)]++;
-    for (int i = 0; i < TALLY_STATES; i++)
+    for (int i = 0; i < LIMIT_COUNTS_STATES; i++)
         if (found[i] != counted[i])
             talk_fail("%lld jobs are in state %d, %lld are counted", (long long)found[i], i,
                       (long long)counted[i]);
@@ -84,7 +84,7 @@ static void check_counts(const struct site *s)
 
 void truth_check(struct talk *t)
 {
-    const struct site *s = site_of(t);
+    const struct server_ctx *s = site_of(t);
     const struct resource *ncpus = resource_find(s->resources, "ncpus");
     size_t n = 0;
 
@@ -122,7 +122,7 @@ static void keep(struct kept *k, const struct job *j)
     k->hold = j->hold;
 }
 
-static size_t count_queues(const struct site *s)
+static size_t count_queues(const struct server_ctx *s)
 {
     size_t n = 0;
 
@@ -131,7 +131,7 @@ static size_t count_queues(const struct site *s)
     return n;
 }
 
-static size_t count_nodes(const struct site *s)
+static size_t count_nodes(const struct server_ctx *s)
 {
     size_t n = 0;
 
@@ -142,7 +142,7 @@ static size_t count_nodes(const struct site *s)
 
 struct truth *truth_remember(struct talk *t)
 {
-    const struct site *s = site_of(t);
+    const struct server_ctx *s = site_of(t);
     struct truth *w = calloc(1, sizeof *w + (jobs_count(s->jobs) + 1) * sizeof w->jobs[0]);
 
     if (!w)
@@ -182,7 +182,7 @@ static void compare_job(const struct truth *w, const struct job *j)
 
 void truth_compare(struct talk *t, struct truth *was)
 {
-    const struct site *s = site_of(t);
+    const struct server_ctx *s = site_of(t);
     size_t n = 0;
 
     for (const struct job *j = jobs_first(s->jobs); j; j = jobs_next(j)) {

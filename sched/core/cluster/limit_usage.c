@@ -26,7 +26,7 @@ struct tally {
     struct entity *all;
 };
 
-struct tally *tally_create(void)
+struct tally *limit_counts_create(void)
 {
     return mem_new(1, sizeof(struct tally));
 }
@@ -39,7 +39,7 @@ static void drop(struct tally *t, struct entity *e)
     free(e);
 }
 
-void tally_destroy(struct tally *t)
+void limit_counts_destroy(struct tally *t)
 {
     if (!t)
         return;
@@ -76,7 +76,7 @@ void tally_add(struct tally *t, enum limit_of of, const char *name, const struct
         drop(t, e);
 }
 
-int64_t tally_jobs(const struct tally *t, enum limit_of of, const char *name)
+int64_t limit_counts_jobs(const struct tally *t, enum limit_of of, const char *name)
 {
     const struct entity *e = name ? find(t, of, name) : NULL;
 

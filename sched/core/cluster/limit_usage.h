@@ -7,14 +7,14 @@
 
 struct tally;
 
-struct tally *tally_create(void);
-void tally_destroy(struct tally *t);
+struct tally *limit_counts_create(void);
+void limit_counts_destroy(struct tally *t);
 
 /* One job more (times 1) or less (-1) of this entity; `name` is interned, NULL is nobody. */
 void tally_add(struct tally *t, enum limit_of of, const char *name, const struct amounts *want,
                int64_t times);
 
-int64_t tally_jobs(const struct tally *t, enum limit_of of, const char *name);
+int64_t limit_counts_jobs(const struct tally *t, enum limit_of of, const char *name);
 int64_t tally_amount(const struct tally *t, enum limit_of of, const char *name, res_id res);
 
 #endif

@@ -19,7 +19,7 @@ struct queue *queue_create(const char *name)
     q->name = mem_intern(name);
     q->depth = -1;
     preempt_settings_init(&q->preempt, q->name);
-    q->running = tally_create();
+    q->running = limit_counts_create();
     return q;
 }
 
@@ -34,7 +34,7 @@ void queue_destroy(struct queue *q)
     amounts_fini(&q->available);
     amounts_fini(&q->used);
     limit_list_fini(&q->limits);
-    tally_destroy(q->running);
+    limit_counts_destroy(q->running);
     free(q);
 }
 

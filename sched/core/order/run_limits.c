@@ -74,7 +74,8 @@ static int64_t running(const struct queue *q, enum limit_of of, const char *name
 {
     if (of == LIMIT_OF_ALL)
         return res == RES_NONE ? q->n_running : amounts_get(&q->used, res);
-    return res == RES_NONE ? tally_jobs(q->running, of, name) : tally_amount(q->running, of, name, res);
+    return res == RES_NONE ? limit_counts_jobs(q->running, of, name)
+                           : tally_amount(q->running, of, name, res);
 }
 
 /* --- hard limits -------------------------------------------------------------------------------------- */

@@ -170,7 +170,7 @@ static enum spared spares(const struct preemptor *p, struct job *j, bool *keeps,
     why = protection(p, j, until_s);
     if (why != SPARED_NONE)
         return why;
-    return budget_allows(p, j, until_s) ? SPARED_NONE : SPARED_BUDGET;
+    return preempt_budget_allows(p, j, until_s) ? SPARED_NONE : SPARED_BUDGET;
 }
 
 static enum spared may_stop(const struct preemptor *p, struct job *j, int64_t *until_s)

@@ -15,7 +15,7 @@ static bool left(const struct preemptor *p, double *out)
     return true;
 }
 
-bool budget_allows(const struct preemptor *p, const struct job *victim, int64_t *until_s)
+bool preempt_budget_allows(const struct preemptor *p, const struct job *victim, int64_t *until_s)
 {
     double n;
     int64_t loss;
