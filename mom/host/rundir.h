@@ -9,9 +9,9 @@
  *     journal    by the MOM: events and steps that the records do not imply; mostly it is empty
  *     sock       where the shepherd listens when no MOM speaks to it
  *     tmpdir.name jobdir.name   where the job's directory has another name than the order says (rundir_moved.h)
- *     nodes tmp  put away by the shepherd of an earlier run (belongings.h), for the next one
+ *     nodes tmp  put away by the shepherd of an earlier run (job_dirs.h), for the next one
  *
- * Files are few on purpose, and used again (spares.h): making and removing them is the largest part of what a short
+ * Files are few on purpose, and used again (rundir_pool.h): making and removing them is the largest part of what a short
  * job costs.
  *
  * A log is a sequence of XDR items, each behind its length; a torn last item (crash while writing) is not

@@ -3,7 +3,7 @@
 /* What pbs_mom is called with. Ports and homes go into the environment, where pbs.conf is overruled from. */
 #include <stdbool.h>
 
-#include "home.h"
+#include "mom_home.h"
 
 struct command_line {
     bool foreground, version;

@@ -17,11 +17,11 @@
 
 #include "action.h"
 #include "close_errand.h"
-#include "hold.h"
-#include "nursery.h"
+#include "supervise.h"
+#include "zygote.h"
 #include "script.h"
 #include "stage.h"
-#include "travel.h"
+#include "ckpt_transfer.h"
 
 enum { EXIT_USAGE = 2 };
 

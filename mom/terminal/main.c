@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attend.h"
-#include "serve.h"
+#include "client_end.h"
+#include "host_end.h"
 
 enum { EXIT_USAGE = 2 };
 

@@ -5,7 +5,7 @@
 
 #include "strbuf.h"
 
-/* Of a host's note about files (what mom/shepherd/deliver.c writes, in PBS's words) to `out`, for each file that it has kept:
+/* Of a host's note about files (what mom/shepherd/files/deliver.c writes, in PBS's words) to `out`, for each file that it has kept:
  * "output kept on HOST: PATH (WHY)", "; " between them. false: it has kept none; nothing was added. */
 bool kept_output_add(struct strbuf *out, const char *host, const char *note);
 

@@ -230,7 +230,7 @@ def test_nothing_of_a_job_stays_on_the_host(cx):
 
 @pytest.mark.skipif(len(users.available()) < 2, reason="needs two users")
 def test_a_run_finds_nothing_of_the_runs_before_it_in_its_directory(cx):
-    """The directories of runs are used again, with the files in them (mom/mom/spares.h)."""
+    """The directories of runs are used again, with the files in them (mom/mom/start/rundir_pool.h)."""
     text = "cat $PBS_NODEFILE; ls -A $TMPDIR; stat -c %U:%a $TMPDIR; cat $0\n#"
     for user in (users.NAMES[0], users.NAMES[0], users.NAMES[1], users.NAMES[0], users.NAMES[1]):
         for length in (3000, 10):

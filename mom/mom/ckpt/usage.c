@@ -1,0 +1,98 @@
+/* A timer for each active run asks its shepherd, and the answer is looked at by three: the server is told,
+ * the limits are held against it, and a checkpoint may be due. The answer may come when the run is no longer
+ * active; then it is dropped. The pause grows in equal steps up to $max_check_poll, so a job that goes wrong
+ * at its start is caught early. */
+#include "usage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ckpt.h"
+#include "mom_config.h"
+#include "enforce.h"
+#include "exec_service.h"
+#include "log.h"
+#include "loop.h"
+#include "mom.h"
+#include "mom_run.h"
+#include "shepherds.h"
+
+enum { MS_PER_S = 1000, STEPS_TO_MAX = 20 };
+
+struct exec_usage usage_counted(const struct parts *m, const struct run *r)
+{
+    struct exec_usage u = r->usage;
+
+    u.cput_ms = (u_quad_t)((double)u.cput_ms * m->home.config->cput_mult);
+    u.walltime_ms = (u_quad_t)((double)u.walltime_ms * m->home.config->wall_mult);
+    return u;
+}
+
+/* One that was told to end has its grace, or the script of $action terminate: said again, an end is harder. */
+static void enforce(struct parts *m, struct run *r, const struct exec_usage *u)
+{
+    char over[sizeof r->stop_text - 32];
+
+    enforce_note(m->home.config, r, u);
+    if (r->stop_reason != EXEC_END_ITSELF ||
+        !enforce_is_over(m->home.config, r, u, &r->stop_reason, over, sizeof over))
+        return;
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "%s", over);
+    snprintf(r->stop_text, sizeof r->stop_text, "job killed: %s", over);
+    r->grace_s = config_grace_s(m->home.config, r->start.kill_delay_s);
+    parts_post(m, r, RUN_EV_TERMINATE);
+}
+
+static void on_sample(void *arg, struct run *r, const struct shep_done *d)
+{
+    struct parts *m = arg;
+    struct exec_run_usage one = {.job = run_job(r), .run = r->key.run};
+    struct exec_usage_args a = {.runs = {1, &one}};
+
+    if (d->code || !run_is_active(r))
+        return;
+    one.usage = usage_counted(m, r);
+    exec_service_send_usage(m->service, &a);
+    enforce(m, r, &one.usage);
+    ckpt_look(m, r, &one.usage);
+}
+
+struct sampler { /* lives with the timer */
+    struct parts *m;
+    struct run *r;
+};
+
+static void on_time(void *arg)
+{
+    struct sampler *s = arg;
+    const struct config *c = s->m->home.config;
+
+    s->r->sample_ms += (c->max_check_s - c->min_check_s) * MS_PER_S / STEPS_TO_MAX;
+    if (s->r->sample_ms > c->max_check_s * MS_PER_S)
+        s->r->sample_ms = c->max_check_s * MS_PER_S;
+    /* Before the question: it may be answered inside. */
+    loop_timer_set(s->r->sample_timer, s->r->sample_ms);
+    shepherds_usage(s->r, on_sample, s->m);
+}
+
+void usage_begin(struct parts *m, struct run *r)
+{
+    if (r->sample_timer)
+        return;
+    r->sampler = calloc(1, sizeof *r->sampler);
+    if (!r->sampler)
+        return;
+    *r->sampler = (struct sampler){m, r};
+    r->sample_timer = loop_timer_create(m->loop, LOOP_CLOCK, on_time, r->sampler);
+    r->sample_ms = m->home.config->min_check_s * MS_PER_S;
+    if (r->sample_timer)
+        loop_timer_set(r->sample_timer, r->sample_ms);
+}
+
+void usage_end(struct run *r)
+{
+    loop_timer_destroy(r->sample_timer);
+    r->sample_timer = NULL;
+    free(r->sampler);
+    r->sampler = NULL;
+}

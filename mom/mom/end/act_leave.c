@@ -1,0 +1,186 @@
+/* After the end of a run: deliver what it has written, give its vnodes back, forget it.
+ *
+ * The shepherd closes (outputs, job directory, what is left of processes), then RELEASE, the last word of the run here,
+ * frees the vnodes. Where delivery may take long (another host, large files) a first RELEASE frees them before it: no process
+ * of the job is left, and others need not wait for a host that does not answer. The server's PURGE then removes what is left of it, but not what another run of the same job on this
+ * host stands on: spool files and images are named by the job. */
+#include "act_leave.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "act_start.h"
+#include "fitness.h"
+#include "images.h"
+#include "requeue_output.h"
+#include "log.h"
+#include "outputs.h"
+#include "mom.h"
+#include "mom_run.h"
+#include "shepherds.h"
+#include "site_action.h"
+#include "rundir_pool.h"
+#include "staging.h"
+#include "strbuf.h"
+#include "usage.h"
+
+enum { PATH_LEN_MAX = 8192, VNODES_MAX = 256, COPIED_SOON_BYTES = 16 << 20 };
+
+static void on_closed(void *arg, struct run *r, const struct shep_close_result *res)
+{
+    staging_log(r, res, "out");
+    if (res->failed) {
+        log_event(LOGC_FIL, LOGE_ERROR, r->id, "Job files not copied:---->>>> %s", res->text);
+        free(r->note);
+        r->note = strdup(res->text);
+    }
+    parts_post(arg, r, RUN_EV_CLOSED);
+}
+
+/* Of a run that never had a process there is nothing to deliver, and the host could not do it: the job is not kept waiting for
+ * that. What was brought here before, or is of an earlier run, waits until the host can start processes again. */
+static bool is_untouched(const struct parts *m, const struct run *r)
+{
+    return !r->started && !r->staged_in && !r->keep_output && r->failure.reason == EXEC_END_SETUP &&
+           fitness_is_bad(m->fitness);
+}
+
+/* Our vnodes of the job, each once. */
+static u_int vnodes_of(const struct run *r, char **out, u_int max)
+{
+    const struct exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
+    u_int n = 0;
+
+    for (u_int i = 0; i < h->chunks.chunks_len && n < max; i++) {
+        bool seen = false;
+
+        for (u_int k = 0; k < n; k++)
+            seen |= strcmp(out[k], h->chunks.chunks_val[i].vnode) == 0;
+        if (!seen)
+            out[n++] = h->chunks.chunks_val[i].vnode;
+    }
+    return n;
+}
+
+/* A copy that is over before others could have begun anything in its room is not worth an event. */
+static bool takes_long(const struct shep_close_args *a)
+{
+    struct stat st;
+
+    if (a->out.files.files_len)
+        return true;
+    for (u_int i = 0; i < a->items.items_len; i++) {
+        const struct shep_delivery *d = &a->items.items_val[i];
+
+        if (!d->remove && lstat(d->from, &st) == 0 && (!d->local || st.st_size > COPIED_SOON_BYTES))
+            return true;
+    }
+    return false;
+}
+
+static void give_room(struct parts *m, struct run *r)
+{
+    char *nodes[VNODES_MAX], none[1] = "";
+    struct exec_event_data data = {.kind = EXEC_EVENT_RELEASE};
+    struct exec_release_data *d = &data.exec_event_data_u.release;
+
+    if (r->room_given || (r->ended && r->ended_record.leftovers))
+        return; /* processes that nobody could kill may use the room still */
+    r->room_given = true;
+    d->nodes.nodes_val = nodes;
+    d->nodes.nodes_len = vnodes_of(r, nodes, VNODES_MAX);
+    d->note = none;
+    parts_say(m, r, &data);
+}
+
+void act_leave_close(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+    struct shep_close_args a;
+    struct err e = {0};
+
+    if (!r->owner_home || is_untouched(m, r)) { /* no order was ever written, or none was begun */
+        parts_post(m, r, RUN_EV_CLOSED);
+        return;
+    }
+    if (r->staged_in)
+        images_note_staged(&m->home, r, r->failure.reason == EXEC_END_CHECKPOINTED);
+    if (outputs_deliver(&m->home, r, r->owner_home, r->failure.status, &a, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "delivery");
+    if (a.out.files.files_len || a.items.items_len)
+        log_event(LOGC_FIL, LOGE_JOB, r->id, "copy file request received");
+    if (a.brought.files.files_len)
+        log_event(LOGC_FIL, LOGE_JOB, r->id, "delete file request received");
+    if (takes_long(&a))
+        give_room(m, r);
+    shepherds_close(m->shepherds, r, &a, on_closed, m);
+}
+
+void act_leave_release(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+    char *nodes[VNODES_MAX], none[1] = "";
+    struct exec_event_data data = {.kind = EXEC_EVENT_RELEASE};
+    struct exec_release_data *d = &data.exec_event_data_u.release;
+
+    if (r->keep_output)
+        left_keep(&m->home, r); /* the next host may ask as soon as we have said it */
+    d->nodes.nodes_val = nodes;
+    d->nodes.nodes_len = vnodes_of(r, nodes, VNODES_MAX);
+    d->final = true;
+    d->attention = (r->ended && r->ended_record.leftovers) || r->failure.reason == EXEC_END_DISK;
+    d->note = r->failure.reason == EXEC_END_DISK ? r->failure.text : r->note ? r->note : none;
+    parts_say(m, r, &data);
+    if (r->purge_wanted)
+        parts_post(m, r, RUN_EV_PURGE);
+}
+
+void act_leave_purge_later(void *ctx, struct run *r)
+{
+    r->purge_wanted = true;
+    parts_note(r, SHEP_NOTE_PURGE);
+    r->grace_s = 0;
+    r->stop_reason = EXEC_END_TERMINATED;
+    r->stop_text[0] = '\0';
+    if (r->slot.state < RUN_ENDING)
+        parts_post(ctx, r, RUN_EV_TERMINATE);
+}
+
+static void remove_spooled(const struct parts *m, const struct run *r)
+{
+    static const char *const suffixes[] = {"OU", "ER", "KEY"};
+
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        struct strbuf path;
+
+        strbuf_init(&path, PATH_LEN_MAX);
+        strbuf_addf(&path, "%s/%s.%s", m->home.spool, r->id, suffixes[i]);
+        unlink(path.s);
+        strbuf_fini(&path);
+    }
+}
+
+void act_leave_forget(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+    struct err e = {0};
+
+    act_start_stop(r);
+    site_action_stop(r);
+    shepherds_let_go(r);
+    usage_end(r);
+    journal_close(&m->outbox, r);
+    if (!run_has_other(m->runs, r)) { /* whose these are as well: both are named by the job */
+        if (!r->keep_output && r->unwanted)
+            left_put_aside(&m->home, r);
+        if (!r->keep_output)
+            remove_spooled(m, r);
+        if (images_is_from_elsewhere(r) && !r->started) /* the server knows of it where it was */
+            images_remove(&m->home, r->key.seq, r->key.index);
+        images_forget(&m->home, r);
+    }
+    if (spares_give(m->spares, r->path, r->start.user, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "purge");
+}

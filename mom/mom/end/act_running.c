@@ -1,0 +1,123 @@
+/* While a job runs: suspend, resume, checkpoint, terminate.
+ *
+ * Each asks the shepherd (or a script of the site) and returns; the answer posts the event that says how it went. It
+ * may come when the job is over: an answer of PBSE_BADSTATE is dropped, since the end of the job answers the attempt. One
+ * attempt at a time: r->attempt is its number, which the server gave, r->attempt_code and _text are why it failed. */
+#include "act_running.h"
+
+#include <stdio.h>
+
+#include "ckpt.h"
+#include "mom_config.h"
+#include "log.h"
+#include "mom.h"
+#include "pbs_error.h"
+#include "mom_run.h"
+#include "shepherds.h"
+#include "site_action.h"
+#include "usage.h"
+
+/* A job that is over already is answered for by its end, which follows. */
+static void attempt_answered(struct parts *m, struct run *r, const struct shep_done *d, enum run_event good)
+{
+    if (d->code == PBSE_BADSTATE)
+        return;
+    r->attempt_code = d->code;
+    snprintf(r->attempt_text, sizeof r->attempt_text, "%s", d->text);
+    parts_post(m, r, d->code ? RUN_EV_ATTEMPT_FAILED : good);
+}
+
+static void on_suspended(void *arg, struct run *r, const struct shep_done *d)
+{
+    attempt_answered(arg, r, d, RUN_EV_SUSPENDED);
+}
+
+static void on_resumed(void *arg, struct run *r, const struct shep_done *d)
+{
+    attempt_answered(arg, r, d, RUN_EV_RESUMED);
+}
+
+void act_running_suspend(void *ctx, struct run *r)
+{
+    shepherds_suspend(r, on_suspended, ctx);
+}
+
+void act_running_resume(void *ctx, struct run *r)
+{
+    shepherds_resume(r, on_resumed, ctx);
+}
+
+static void say_outcome(struct parts *m, struct run *r, enum exec_event_kind kind)
+{
+    struct exec_event_data data = {.kind = kind};
+    struct exec_outcome_data *o =
+        kind == EXEC_EVENT_SUSPENDED ? &data.exec_event_data_u.suspended : &data.exec_event_data_u.resumed;
+
+    o->attempt = r->attempt;
+    o->usage = usage_counted(m, r);
+    parts_say(m, r, &data);
+}
+
+void act_running_suspended(void *ctx, struct run *r)
+{
+    say_outcome(ctx, r, EXEC_EVENT_SUSPENDED);
+}
+
+void act_running_resumed(void *ctx, struct run *r)
+{
+    say_outcome(ctx, r, EXEC_EVENT_RESUMED);
+}
+
+void act_running_checkpoint(void *ctx, struct run *r)
+{
+    ckpt_begin(ctx, r);
+}
+
+void act_running_failed(void *ctx, struct run *r)
+{
+    char method[16], text[ERR_TEXT_MAX];
+    struct exec_event_data data = {.kind = EXEC_EVENT_FAILED};
+
+    if (r->slot.state == RUN_LAUNCHING) {
+        r->attempt_code = PBSE_BADSTATE;
+        snprintf(r->attempt_text, sizeof r->attempt_text, "the job has not started yet");
+    }
+    snprintf(method, sizeof method, "%s", r->attempt_method);
+    snprintf(text, sizeof text, "%s", r->attempt_text);
+    log_event(LOGC_JOB, LOGE_ERROR, r->id, "%s failed: %s", method, text);
+    data.exec_event_data_u.failed = (struct exec_failed_data){
+        .attempt = r->attempt, .method = method, .code = r->attempt_code, .text = text};
+    parts_say(ctx, r, &data);
+}
+
+/* The site's script first, where there is one: 0 says that what is left may be killed; else we do as always. */
+static void on_terminate_script(void *arg, struct run *r, const struct site_action_end *end)
+{
+    (void)arg;
+    if (run_is_active(r))
+        shepherds_terminate(r, end->code == 0 ? 0 : r->grace_s, r->stop_reason, r->stop_text);
+}
+
+static bool begin_terminate_script(struct parts *m, struct run *r)
+{
+    struct err e = {0};
+
+    if (r->terminating || r->slot.state == RUN_LAUNCHING || !r->grace_s ||
+        !m->home.config->actions[ACTION_TERMINATE].argv.n)
+        return false; /* said again is harder */
+    r->terminating = true;
+    if (site_action_run(m->loop, &m->home, r, ACTION_TERMINATE, "", r->started_record.pid,
+                        on_terminate_script, m, &e) == 0)
+        return true;
+    log_err(LOGC_JOB, r->id, &e, "action terminate");
+    return false;
+}
+
+void act_running_terminate(void *ctx, struct run *r)
+{
+    site_action_stop(r); /* a checkpoint, or the script of a gentler end */
+    if (begin_terminate_script(ctx, r))
+        return;
+    log_event(LOGC_JOB, LOGE_DEBUG, r->id, "kill_job");
+    shepherds_terminate(r, r->grace_s, r->stop_reason, r->stop_text);
+}

@@ -1,0 +1,171 @@
+/* The server is asked with each new connection, and each minute: one call with an empty request, answered with the list
+ * (EXEC_CERTIFICATE). On the server's own host the list is its file already. The key stays as it is: a host that is killed
+ * between any two steps has a pair. See cert_renew.h. */
+#include "cert_renew.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <exec.h>
+
+#include "certs.h"
+#include "exec_service.h"
+#include "file.h"
+#include "mom_home.h"
+#include "log.h"
+#include "loop.h"
+#include "mom.h"
+#include "pbs_error.h"
+#include "revoked.h"
+#include "rpc_server.h"
+#include "sisters.h"
+
+enum { LOOK_MS = 5000, LOOKS_OF_MINUTE = 12, PATH_LEN_MAX = 4352 };
+
+struct cert_life {
+    struct parts *m;
+    struct ssl_ctx_st *out, *in;
+    struct loop_timer *timer;
+    const void *asked; /* the connection on which we asked last: compared, never used */
+    unsigned lists, looks;
+};
+
+static void list_path(const struct cert_life *c, char out[PATH_LEN_MAX])
+{
+    snprintf(out, PATH_LEN_MAX, "%s/ca.crl", c->m->home.certs);
+}
+
+/* revoked_look examines who has signed it. */
+static void take_list(struct cert_life *c, const char *bytes, size_t n)
+{
+    char path[PATH_LEN_MAX], *old = NULL;
+    size_t n_old = 0;
+    struct err e = {0};
+
+    list_path(c, path);
+    if (n &&
+        (file_read(AT_FDCWD, path, EXEC_CRL_MAX, &old, &n_old, NULL) < 0 || n_old != n ||
+         memcmp(old, bytes, n)) &&
+        file_write_atomic(AT_FDCWD, path, bytes, n, 0644, &e) < 0)
+        log_err(LOGC_NODE, c->m->home.node, &e, "the list of revoked certificates cannot be kept");
+    free(old);
+}
+
+static void take_certificate(struct cert_life *c, const exec_certificate_result *r)
+{
+    const struct home *h = &c->m->home;
+    struct err e = {0};
+
+    if (certs_take(h->certs, h->service, r->certificate.certificate_val, r->certificate.certificate_len, &e) <
+            0 ||
+        certs_reload(c->out, h->certs, h->service, &e) < 0 ||
+        certs_reload(c->in, h->certs, h->service, &e) < 0)
+        log_err(LOGC_NODE, h->node, &e, "the renewed certificate is not taken");
+    else
+        log_event(LOGC_NODE, LOGE_ADMIN, h->node, "the certificate was renewed");
+}
+
+static void end_revoked(void *arg, struct rpc_conn *conn)
+{
+    const struct cert_life *c = arg;
+    const struct auth_peer *p = rpc_conn_peer(conn);
+    struct err why;
+
+    if (p->kind != AUTH_DAEMON || !revoked_has(revoked_of(c->in), p->serial))
+        return;
+    err_set(&why, PBSE_PERM, "the certificate of %s has been revoked", p->role);
+    log_event(LOGC_NODE, LOGE_SECURITY | LOGE_ADMIN, p->role, "%s", why.text);
+    rpc_conn_close(conn, &why);
+}
+
+static void obey_list(struct cert_life *c)
+{
+    unsigned lists = revoked_look(revoked_of(c->in));
+    struct err e = {0};
+
+    revoked_look(revoked_of(c->out)); /* sis_fetch.c asks it */
+    if (revoked_fault(revoked_of(c->in), &e))
+        log_err(LOGC_NODE, c->m->home.node, &e, "the list of revoked certificates of before holds");
+    if (lists != c->lists)
+        sisters_each_conn(c->m->sisters, end_revoked, c);
+    c->lists = lists;
+}
+
+static void answered(void *arg, const struct rpc_outcome *o)
+{
+    struct cert_life *c = arg;
+    const exec_certificate_result *r = o->result;
+
+    if (o->status != RPC_ST_OK)
+        return; /* lost, or a server of before */
+    if (r->code)
+        log_event(LOGC_NODE, LOGE_ERROR, c->m->home.node, "the certificate is not renewed: %s", r->text);
+    else if (r->certificate.certificate_len)
+        take_certificate(c, r);
+    take_list(c, r->revoked.revoked_val, r->revoked.revoked_len);
+    obey_list(c);
+}
+
+static void ask(struct cert_life *c, struct rpc_conn *conn)
+{
+    const struct home *h = &c->m->home;
+    char request[CERTS_REQUEST_MAX];
+    size_t n = sizeof request;
+    exec_certificate_args a = {.request = {0, request}};
+    const struct rpc_call_spec spec = {.id = {PBS_EXEC_PROG, PBS_EXEC_V1, EXEC_CERTIFICATE},
+                                       .xargs = (xdrproc_t)xdr_exec_certificate_args,
+                                       .args = &a,
+                                       .xres = (xdrproc_t)xdr_exec_certificate_result,
+                                       .res_size = sizeof(exec_certificate_result)};
+    struct err e = {0};
+
+    if (certs_is_due(h->certs, h->service)) {
+        if (certs_request(h->certs, h->service, request, &n, &e) == 0)
+            a.request.request_len = (u_int)n;
+        else
+            log_err(LOGC_NODE, h->node, &e, "the certificate is not renewed");
+    }
+    if (rpc_conn_call(conn, &spec, answered, c, &e) < 0)
+        log_err(LOGC_NODE, h->node, &e, "certificates");
+}
+
+static void look(void *arg)
+{
+    struct cert_life *c = arg;
+    struct rpc_conn *conn = c->m->service ? exec_service_conn(c->m->service) : NULL;
+
+    if (conn && (conn != c->asked || c->looks % LOOKS_OF_MINUTE == 0))
+        ask(c, conn);
+    c->asked = conn;
+    c->looks++;
+    obey_list(c);
+    loop_timer_set(c->timer, LOOK_MS);
+}
+
+struct cert_life *cert_life_create(struct parts *m, struct ssl_ctx_st *out, struct ssl_ctx_st *in,
+                                   struct err *e)
+{
+    struct cert_life *c = calloc(1, sizeof *c);
+
+    if (c) {
+        *c = (struct cert_life){.m = m, .out = out, .in = in, .lists = revoked_look(revoked_of(in))};
+        c->timer = loop_timer_create(m->loop, LOOP_REAL, look, c);
+    }
+    if (c && c->timer) {
+        loop_timer_set(c->timer, LOOK_MS);
+        return c;
+    }
+    free(c);
+    err_no_memory(e);
+    return NULL;
+}
+
+void cert_life_destroy(struct cert_life *c)
+{
+    if (!c)
+        return;
+    loop_timer_destroy(c->timer);
+    free(c);
+}

@@ -1,0 +1,511 @@
+/* Orders are answered at once, taken or refused; what comes of them is an event. Only signals and messages
+ * wait for the shepherd's answer, because that is all there is to them. Repeated orders are harmless: the
+ * same START is taken again, PURGE of what is not here is done.
+ *
+ * What belongs to an order (attempt, grace, why) is written into the run before the event is posted: the
+ * machine's events carry nothing. An order of another store than the run's is refused, so that a server that
+ * was restored from elsewhere kills nobody. "Taken" is said before the event is posted, which may free the
+ * run. */
+#include "mom_orders.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <exec.h>
+
+#include "ckpt.h"
+#include "mom_config.h"
+#include "config_forms.h"
+#include "exec_service.h"
+#include "images.h"
+#include "requeue_output.h"
+#include "log.h"
+#include "nodefile.h"
+#include "notice_order.h"
+#include "mom.h"
+#include "pbs_error.h"
+#include "prepare.h"
+#include "rpc_buf.h"
+#include "rpc_conn.h"
+#include "mom_run.h"
+#include "shepherds.h"
+#include "site_action.h"
+#include "start_same.h"
+#include "run_serialize.h"
+
+/* The run an order is about, if it is here and of the same store; else the order is answered. */
+static struct run *find(struct parts *m, const wire_job *job, unsigned run, const char *store,
+                        struct rpc_request *q)
+{
+    struct run *r = run_find(m->runs, job, run);
+    char text[128];
+
+    if (r && strcmp(r->start.store, store) == 0)
+        return r;
+    if (r) {
+        log_event(LOGC_JOB, LOGE_ERROR, r->id, "order refused: the run is of store %s, the order of store %s",
+                  r->start.store, store);
+        exec_service_taken(q, PBSE_BADSTATE, "the run belongs to another store");
+    } else {
+        snprintf(text, sizeof text, "run %u of job %lld is not here", run, (long long)job->seq);
+        exec_service_taken(q, PBSE_UNKJOBID, text);
+    }
+    return NULL;
+}
+
+/* ---- START */
+static const char *wrong_with(const exec_start_args *a)
+{
+    if (a->hosts.hosts_len == 0 || a->my_host >= a->hosts.hosts_len)
+        return "START names no host of ours";
+    if (!a->id[0] || strchr(a->id, '/') || !a->user[0])
+        return "START names no job or no user";
+    if (a->script.script_len > a->script_length)
+        return "START has more script than it says";
+    return NULL;
+}
+
+static void begin_run(struct parts *m, const exec_start_args *a, struct rpc_request *q)
+{
+    struct err e = {0};
+    struct run *r = prepare_take(m->prepare, a, &e);
+
+    if (r && log_is_on(LOGE_DEBUG3))
+        log_event(LOGC_JOB, LOGE_DEBUG3, r->id, "run %u: taken", r->key.run);
+    exec_service_taken(q, r ? 0 : e.code, r ? NULL : e.text);
+    if (r)
+        succession_begin(m, r);
+    else
+        log_event(LOGC_JOB, LOGE_ERROR, a->id, "START refused: %s", e.text);
+}
+
+static void take_start(void *arg, const void *args, struct rpc_request *q)
+{
+    struct parts *m = arg;
+    const exec_start_args *a = args;
+    const struct run *held = run_find(m->runs, &a->job, a->run);
+    const char *wrong = wrong_with(a);
+
+    if (wrong) {
+        exec_service_taken(q, PBSE_IVALREQ, wrong);
+    } else if (held) {
+        bool same = start_same(&held->start, a);
+
+        exec_service_taken(q, same ? 0 : PBSE_JOBEXIST, same ? NULL : "another START had this job and run");
+    } else {
+        begin_run(m, a, q);
+    }
+}
+
+static void on_piece(void *arg, const struct rpc_outcome *out);
+
+struct piece { /* a piece of a script under way */
+    struct parts *m;
+    wire_job job;
+    unsigned run;
+};
+
+void orders_fetch_script(void *arg, struct run *r, uint64_t offset)
+{
+    struct parts *m = arg;
+    struct piece *p = malloc(sizeof *p);
+    exec_script_args a = {.job = run_job(r), .run = r->key.run, .offset = offset};
+    struct err e = {0};
+
+    if (p)
+        *p = (struct piece){m, run_job(r), r->key.run};
+    /* Without a server it is asked again when there is one (prepare_again). */
+    if (!p || exec_service_get_script(m->service, &a, on_piece, p, &e) < 0)
+        free(p);
+}
+
+static void on_piece(void *arg, const struct rpc_outcome *out)
+{
+    struct piece p = *(struct piece *)arg;
+    struct run *r = run_find(p.m->runs, &p.job, p.run);
+    const exec_script_result *res = out->result;
+
+    free(arg);
+    if (!r || out->status == RPC_ST_LOST)
+        return;
+    if (out->status != RPC_ST_OK || res->code)
+        prepare_piece(p.m->prepare, r, NULL, 0);
+    else
+        prepare_piece(p.m->prepare, r, res->data.data_val, res->data.data_len);
+}
+
+static void take_launch(void *arg, const void *args, struct rpc_request *q)
+{
+    const exec_order_args *a = args;
+    struct run *r = find(arg, &a->job, a->run, a->store, q);
+
+    if (!r)
+        return;
+    exec_service_taken(q, 0, NULL);
+    parts_post(arg, r, RUN_EV_LAUNCH);
+}
+
+/* ---- signals */
+static void answer(struct rpc_request *q, const struct shep_done *d)
+{
+    exec_service_taken(q, d->code, d->code ? d->text : NULL);
+    rpc_request_unref(q);
+}
+
+/* The job cannot take it as it stands: people read a word for its state, who reads logs looks for the number. */
+static void refuse(const struct run *r, struct rpc_request *q, const char *what, const char *text)
+{
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "%s, job substate = %d", what, run_substate(r));
+    exec_service_taken(q, PBSE_BADSTATE, text);
+}
+
+/* No process of it is left: its end is on its way, or was told in the meantime; the signal was taken while it ran. */
+static void on_signalled(void *arg, struct run *r, const struct shep_done *d)
+{
+    struct rpc_request *q = arg;
+
+    if (d->code == PBSE_BADSTATE)
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "Job recycled into exiting on signal from substate %d",
+                  run_is_active(r) ? run_substate(r) : 42);
+    answer(q, d);
+}
+
+static void on_said(void *arg, struct run *r, const struct shep_done *d)
+{
+    (void)r;
+    answer(arg, d);
+}
+
+static void take_signal(void *arg, const void *args, struct rpc_request *q)
+{
+    const exec_signal_args *a = args;
+    struct run *r = find(arg, &a->job, a->run, a->store, q);
+    struct err e = {0};
+    char text[64];
+    int signo;
+
+    if (!r)
+        return;
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s", a->signal);
+    signo = config_form_signal(a->signal, &e);
+    snprintf(text, sizeof text, "cannot signal job, it is %s", run_fsm_state_name(r->slot.state));
+    if (signo < 0)
+        exec_service_taken(q, PBSE_UNKSIG, e.text);
+    else if (r->slot.state != RUN_RUNNING &&
+             r->slot.state != RUN_LAUNCHING && /* it may run before we hear of it */
+             !(r->slot.state == RUN_SUSPENDED && signo == SIGKILL))
+        refuse(r, q, "cannot signal job", text);
+    else
+        shepherds_signal(r, signo, a->target, on_signalled, rpc_request_ref(q));
+}
+
+static void take_message(void *arg, const void *args, struct rpc_request *q)
+{
+    const exec_message_args *a = args;
+    struct run *r = find(arg, &a->job, a->run, a->store, q);
+
+    if (!r)
+        return;
+    if (run_is_active(r))
+        shepherds_message(r, a->files, a->text, on_said, rpc_request_ref(q));
+    else
+        exec_service_taken(q, PBSE_BADSTATE, "the job does not run");
+}
+
+static void take_notice(void *arg, const void *args, struct rpc_request *q)
+{
+    const exec_notice_args *a = args;
+    struct run *r = find(arg, &a->job, a->run, a->store, q);
+
+    if (!r)
+        return;
+    if (r->slot.state >= RUN_ENDING || !r->shepherd) {
+        exec_service_taken(q, PBSE_BADSTATE, "the job does not run");
+        return;
+    }
+    exec_service_taken(q, 0, NULL);
+    notice_take(arg, r, a);
+}
+
+/* The job is over here: its end is under way to the server and answers whatever is asked of it. A refusal that
+ * overtook it would have the server try something else. */
+static bool is_answered_by_its_end(const struct run *r)
+{
+    return r->slot.state >= RUN_ENDING && !run_is_sister(r);
+}
+
+/* "SUSPEND" for "suspend": what a sister is told has the name of a message in PBS. */
+static void log_order(const struct run *r, const char *method)
+{
+    char name[16];
+
+    if (!run_is_sister(r)) {
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s", method);
+        return;
+    }
+    snprintf(name, sizeof name, "%s", method);
+    for (char *p = name; *p; p++)
+        *p = (char)toupper((unsigned char)*p);
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "%s received", name);
+}
+
+static void take_attempt(struct parts *m, const exec_attempt_args *a, struct rpc_request *q,
+                         const char *method, enum run_event ev)
+{
+    struct run *r = find(m, &a->job, a->run, a->store, q);
+    char what[32], text[80];
+
+    if (!r)
+        return;
+    log_order(r, method);
+    if (is_answered_by_its_end(r)) {
+        exec_service_taken(q, 0, NULL);
+        return;
+    }
+    if (!run_is_active(r)) {
+        snprintf(what, sizeof what, "%s failed", method);
+        snprintf(text, sizeof text, "%s, the job is %s", what, run_fsm_state_name(r->slot.state));
+        refuse(r, q, what, text);
+        return;
+    }
+    if (site_action_is_active(r) && !(ev == RUN_EV_SUSPEND && r->slot.state == RUN_SUSPENDED)) {
+        exec_service_taken(q, PBSE_MOMREJECT, "a script of $action is at work on the job");
+        return;
+    }
+    exec_service_taken(q, 0, NULL);
+    r->attempt = a->attempt;
+    r->attempt_method = method;
+    parts_post(m, r, ev);
+}
+
+/* Those of attempts that did not succeed on all hosts go. */
+static void keep_image(struct parts *m, const struct run *r, const wire_ext *name)
+{
+    char *text = strndup(name->wire_ext_val ? name->wire_ext_val : "", name->wire_ext_len);
+
+    if (text)
+        images_keep_only(&m->home, r, text);
+    free(text);
+}
+
+/* Said again while it is at work, it is the same. */
+static void take_checkpoint(void *arg, const void *args, struct rpc_request *q)
+{
+    struct parts *m = arg;
+    const exec_checkpoint_args *a = args;
+    struct run *r = find(m, &a->job, a->run, a->store, q);
+
+    if (!r)
+        return;
+    if (is_answered_by_its_end(r) && !site_action_is_active(r)) {
+        exec_service_taken(q, 0, NULL);
+        return;
+    }
+    if (site_action_is_active(r)) {
+        bool same = r->ckpt.attempt == a->attempt && !r->terminating;
+
+        exec_service_taken(q, same ? 0 : PBSE_BADSTATE,
+                           same ? NULL : "req_holdjob failed: Checkpoint active.");
+    } else if (r->slot.state != RUN_RUNNING && r->slot.state != RUN_SUSPENDED) {
+        exec_service_taken(q, PBSE_BADSTATE, "req_holdjob failed: Job not running or suspended.");
+    } else if (!ckpt_is_offered(m->home.config)) {
+        exec_service_taken(q, PBSE_NOSUP, "this host has no $action checkpoint");
+    } else {
+        exec_service_taken(q, 0, NULL);
+        if (run_is_sister(r))
+            log_event(LOGC_JOB, LOGE_JOB, r->id, "CHECKPOINT%s received", a->leave ? "_ABORT" : "");
+        r->attempt = r->ckpt.attempt = a->attempt;
+        r->attempt_method = "checkpoint";
+        r->ckpt.leave = a->leave;
+        if (images_are_joint(r) && !images_has(&m->home, r))
+            keep_image(m, r, &a->ext);
+        parts_post(m, r, RUN_EV_CHECKPOINT);
+    }
+}
+
+static void take_suspend(void *arg, const void *args, struct rpc_request *q)
+{
+    take_attempt(arg, args, q, "suspend", RUN_EV_SUSPEND);
+}
+
+static void take_resume(void *arg, const void *args, struct rpc_request *q)
+{
+    struct parts *m = arg;
+    const exec_attempt_args *a = args;
+    struct run *r = a->ext.wire_ext_len ? run_find(m->runs, &a->job, a->run) : NULL;
+
+    if (r && strcmp(r->start.store, a->store) == 0 && !site_action_is_active(r) && images_are_joint(r))
+        images_drop(&m->home, r);
+    take_attempt(arg, args, q, "resume", RUN_EV_RESUME);
+}
+
+/* ---- the end */
+/* The whole job is over a limit that no host could see: the end is as if we had. */
+static void take_limit(struct run *r, const exec_terminate_args *a)
+{
+    exec_over_limit over = {0};
+
+    if (rpc_buf_decode(a->ext.wire_ext_val, a->ext.wire_ext_len, (xdrproc_t)xdr_exec_over_limit, &over) ==
+        0) {
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "%s", over.text);
+        r->stop_reason = over.reason == EXEC_END_MEM ? EXEC_END_MEM : EXEC_END_CPUT;
+        snprintf(r->stop_text, sizeof r->stop_text, "job killed: %.100s", over.text);
+    }
+    xdr_free((xdrproc_t)xdr_exec_over_limit, &over);
+}
+
+static void keep_output(struct run *r, bool keep)
+{
+    if (r->keep_output != keep)
+        parts_note(r, keep ? SHEP_NOTE_KEEP_OUTPUT : SHEP_NOTE_GIVE_OUTPUT);
+    r->keep_output = keep;
+}
+
+static void take_terminate(void *arg, const void *args, struct rpc_request *q)
+{
+    struct parts *m = arg;
+    const exec_terminate_args *a = args;
+    struct run *r = find(m, &a->job, a->run, a->store, q);
+
+    if (!r)
+        return;
+    exec_service_taken(q, 0, NULL);
+    if (run_is_sister(r))
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "KILL_JOB received");
+    else
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s",
+                  a->why == EXEC_WHY_REQUEUE ? "Rerun" : "TermJob");
+    if (a->why == EXEC_WHY_DELETE)
+        keep_output(r, false); /* it was to go back, and will not */
+    if (r->slot.state >= RUN_ENDING)
+        return;
+    if (a->why == EXEC_WHY_REQUEUE || a->why == EXEC_WHY_CHECKPOINT)
+        keep_output(r, true);
+    r->grace_s = a->why == EXEC_WHY_FORCE || a->why == EXEC_WHY_CHECKPOINT
+                     ? 0
+                     : config_grace_s(m->home.config, a->grace_s);
+    r->stop_reason = a->why == EXEC_WHY_CHECKPOINT ? EXEC_END_CHECKPOINTED : EXEC_END_TERMINATED;
+    r->stop_text[0] = '\0';
+    if (a->why == EXEC_WHY_LIMIT)
+        take_limit(r, a);
+    parts_post(m, r, RUN_EV_TERMINATE);
+}
+
+/* Images that no run needs any more, and what earlier runs have written. A run of the job that is here goes on. */
+static void remove_left(struct parts *m, const exec_order_args *a)
+{
+    const struct run *r = run_find_any(m->runs, &a->job);
+
+    if (r) {
+        images_keep_only(&m->home, r, "");
+        return;
+    }
+    images_remove(&m->home, a->job.seq, a->job.index);
+    if (a->ext.wire_ext_len == strlen(EXEC_PURGE_IMAGE) &&
+        memcmp(a->ext.wire_ext_val, EXEC_PURGE_IMAGE, a->ext.wire_ext_len) == 0)
+        return;
+    left_remove(&m->home, a->job.seq, a->job.index);
+}
+
+static void take_purge(void *arg, const void *args, struct rpc_request *q)
+{
+    struct parts *m = arg;
+    const exec_order_args *a = args;
+    struct run *r = run_find(m->runs, &a->job, a->run);
+
+    if (!r) {
+        if (a->ext.wire_ext_len)
+            remove_left(m, a);
+        exec_service_taken(q, 0, NULL);
+        return;
+    }
+    if (!find(m, &a->job, a->run, a->store, q))
+        return;
+    log_event(LOGC_JOB, LOGE_DEBUG, r->id,
+              run_is_sister(r) ? "DELETE_JOB received" : "delete job request received");
+    exec_service_taken(q, 0, NULL);
+    parts_post(m, r, RUN_EV_PURGE);
+}
+
+/* ---- UPDATE */
+/* How many of the vnodes that the job has here it gives back. */
+static u_int count_given_up(const exec_job_host *h, const exec_update_args *a)
+{
+    u_int n = 0;
+
+    for (u_int i = 0; i < h->chunks.chunks_len; i++)
+        n += nodefile_gives_up(a, h->chunks.chunks_val[i].vnode);
+    return n;
+}
+
+static void leave_job(struct parts *m, struct run *r)
+{
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "DELETE_JOB2 received");
+    r->given_up = true;
+    r->grace_s = config_grace_s(m->home.config, r->start.kill_delay_s);
+    r->stop_reason = EXEC_END_TERMINATED;
+    r->stop_text[0] = '\0';
+    parts_post(m, r, RUN_EV_TERMINATE);
+}
+
+/* A host goes whole: whose vnode a process uses is not known. One that stays shows its tasks which hosts are left. What
+ * is ending already hears it without harm. */
+static void give_up(struct parts *m, struct run *r, const exec_update_args *a, struct rpc_request *q)
+{
+    const exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
+    u_int n = count_given_up(h, a);
+    struct err e = {0};
+
+    if (n && (n < h->chunks.chunks_len || !run_is_sister(r))) {
+        exec_service_taken(q, PBSE_NOSUP, "a host can only be given up whole, and not the first one");
+        return;
+    }
+    exec_service_taken(q, 0, NULL);
+    if (r->slot.state >= RUN_ENDING || r->given_up)
+        return;
+    if (n)
+        leave_job(m, r);
+    else if (nodefile_replace(&m->home, r, a, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "nodefile");
+}
+
+static void take_update(void *arg, const void *args, struct rpc_request *q)
+{
+    const exec_update_args *a = args;
+    struct run *r = find(arg, &a->job, a->run, a->store, q);
+    struct err e = {0};
+
+    if (!r)
+        return;
+    if (a->give_up.give_up_len) {
+        give_up(arg, r, a, q);
+        return;
+    }
+    run_alter(r, &a->attrs);
+    if (journal_attrs(r, &a->attrs, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "journal");
+    exec_service_taken(q, 0, NULL);
+    shepherds_update(r);
+}
+
+/* qterm -m. The signal comes after the answer has been given, and is obeyed as one of an administrator's. */
+static void take_stop(void *arg, const void *args, struct rpc_request *q)
+{
+    (void)arg;
+    (void)args;
+    log_event(LOGC_SVR, LOGE_SYSTEM, "pbs_mom", "told to end by the server");
+    exec_service_taken(q, 0, NULL);
+    kill(getpid(), SIGTERM);
+}
+
+const struct exec_service_order orders[] = {
+    {EXEC_START, take_start},           {EXEC_LAUNCH, take_launch},       {EXEC_SIGNAL, take_signal},
+    {EXEC_SUSPEND, take_suspend},       {EXEC_RESUME, take_resume},       {EXEC_UPDATE, take_update},
+    {EXEC_CHECKPOINT, take_checkpoint}, {EXEC_TERMINATE, take_terminate}, {EXEC_PURGE, take_purge},
+    {EXEC_MESSAGE, take_message},       {EXEC_NOTICE, take_notice},       {EXEC_STOP, take_stop},
+};
+const size_t orders_n = sizeof orders / sizeof orders[0];

@@ -1,0 +1,142 @@
+/* A process is held by a pidfd before it is looked at: so what is killed is what was looked at, not one that has got its number
+ * since. A user whose job is only being prepared has none of its processes yet; while it is delivered and cleaned away
+ * after, it still counts as his. */
+#include "restrict_user.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#include "conf.h"
+#include "mom_config.h"
+#include "file.h"
+#include "log.h"
+#include "loop.h"
+#include "mom.h"
+#include "mom_run.h"
+
+enum { EVERY_MS = 10000, STATUS_MAX = 16384, COMMAND_MAX = 64, PATH_LEN = 64, HOLDERS_MAX = 4096 };
+
+struct strangers {
+    struct parts *m;
+    struct loop_timer *timer;
+    unsigned holders[HOLDERS_MAX]; /* of jobs here; one look */
+    size_t n_holders;
+};
+
+struct process {
+    unsigned uid;
+    char command[COMMAND_MAX];
+};
+
+static bool read_process(pid_t pid, struct process *p)
+{
+    char path[PATH_LEN], *text = NULL, *uid, *end;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    if (file_read(AT_FDCWD, path, STATUS_MAX, &text, NULL, NULL) < 0)
+        return false;
+    uid = strstr(text, "\nUid:");
+    if (uid)
+        p->uid = (unsigned)strtoul(uid + 5, NULL, 10);
+    end = strchr(text, '\n');
+    if (strncmp(text, "Name:\t", 6) == 0 && end)
+        snprintf(p->command, sizeof p->command, "%.*s", (int)(end - text - 6), text + 6);
+    free(text);
+    return uid != NULL;
+}
+
+static void note_holder(void *arg, struct run *r)
+{
+    struct strangers *s = arg;
+
+    if (r->owner_uid[0] && s->n_holders < HOLDERS_MAX)
+        s->holders[s->n_holders++] = (unsigned)strtoul(r->owner_uid, NULL, 10);
+}
+
+static bool is_spared(const struct strangers *s, unsigned uid)
+{
+    const struct config *c = s->m->home.config;
+
+    if (uid == 0 || uid == geteuid() || uid <= c->restrict_maxsysid)
+        return true;
+    for (size_t i = 0; i < c->n_restrict_exceptions; i++)
+        if (c->restrict_exceptions[i] == uid)
+            return true;
+    for (size_t i = 0; i < s->n_holders; i++)
+        if (s->holders[i] == uid)
+            return true;
+    return false;
+}
+
+static void look_at(const struct strangers *s, pid_t pid)
+{
+    struct process p = {.command = "?"};
+    int fd = pidfd_open(pid, 0);
+
+    if (fd < 0)
+        return;
+    if (read_process(pid, &p) && !is_spared(s, p.uid)) {
+        if (pidfd_send_signal(fd, SIGKILL, NULL, 0) == 0)
+            log_event(LOGC_NODE, LOGE_SYSTEM, s->m->home.node, "killed uid %u pid %d(%s)", p.uid, (int)pid,
+                      p.command);
+        else if (errno != ESRCH)
+            log_event(LOGC_NODE, LOGE_ERROR, s->m->home.node, "failed kill uid %u pid %d(%s): %s", p.uid,
+                      (int)pid, p.command, strerror(errno));
+    }
+    close(fd);
+}
+
+static void look(void *arg)
+{
+    struct strangers *s = arg;
+    DIR *dir = opendir("/proc");
+    const struct dirent *d;
+
+    s->n_holders = 0;
+    runs_each(s->m->runs, note_holder, s);
+    while (dir && s->n_holders < HOLDERS_MAX && (d = readdir(dir)))
+        if (isdigit((unsigned char)d->d_name[0]))
+            look_at(s, (pid_t)strtol(d->d_name, NULL, 10));
+    if (dir)
+        closedir(dir);
+    loop_timer_set(s->timer, EVERY_MS);
+}
+
+void strangers_configured(struct strangers *s)
+{
+    if (s->m->home.config->restrict_user)
+        loop_timer_set(s->timer, 0);
+    else
+        loop_timer_cancel(s->timer);
+}
+
+struct strangers *strangers_create(struct parts *m, struct err *e)
+{
+    struct strangers *s = calloc(1, sizeof *s);
+
+    if (s)
+        *s = (struct strangers){.m = m, .timer = loop_timer_create(m->loop, LOOP_REAL, look, s)};
+    if (!s || !s->timer) {
+        free(s);
+        err_set(e, ENOMEM, "no memory for $restrict_user");
+        return NULL;
+    }
+    strangers_configured(s);
+    return s;
+}
+
+void strangers_destroy(struct strangers *s)
+{
+    if (!s)
+        return;
+    loop_timer_destroy(s->timer);
+    free(s);
+}

@@ -1,0 +1,86 @@
+/* A run of any state but ENDING is told to end; what it says of that waits in its journal for a server. Runs that come
+ * later (there can be none without a server) would be seen by the next lease. */
+#include "server_lease.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mom_config.h"
+#include "log.h"
+#include "loop.h"
+#include "mom.h"
+#include "mom_run.h"
+
+enum { MS_PER_S = 1000, LOOKS = 4 };
+
+struct lease {
+    struct parts *m;
+    struct loop_timer *timer;
+};
+
+static void end_run(void *arg, struct run *r)
+{
+    struct parts *m = arg;
+
+    if (r->slot.state >= RUN_ENDING)
+        return;
+    r->grace_s = config_grace_s(m->home.config, r->start.kill_delay_s);
+    r->stop_reason = EXEC_END_LOST;
+    snprintf(r->stop_text, sizeof r->stop_text, "job killed: its host has had no server for %lld s",
+             (long long)m->home.config->server_lease_s);
+    parts_post(m, r, RUN_EV_TERMINATE);
+}
+
+static void over(void *arg)
+{
+    struct lease *l = arg;
+
+    log_event(LOGC_NODE, LOGE_ERROR, l->m->home.node,
+              "no server for %lld s ($server_lease): all %zu runs are ended",
+              (long long)l->m->home.config->server_lease_s, runs_count(l->m->runs));
+    runs_each(l->m->runs, end_run, l->m);
+}
+
+struct lease *lease_create(struct parts *m, struct err *e)
+{
+    struct lease *l = calloc(1, sizeof *l);
+
+    if (l)
+        *l = (struct lease){m, loop_timer_create(m->loop, LOOP_REAL, over, l)};
+    if (!l || !l->timer) {
+        free(l);
+        err_set(e, ENOMEM, "no memory for the lease");
+        return NULL;
+    }
+    lease_runs(l, 0);
+    return l;
+}
+
+void lease_destroy(struct lease *l)
+{
+    if (!l)
+        return;
+    loop_timer_destroy(l->timer);
+    free(l);
+}
+
+void lease_kept(struct lease *l)
+{
+    loop_timer_cancel(l->timer);
+}
+
+void lease_runs(struct lease *l, int64_t silent_ms)
+{
+    int64_t lease_ms = l->m->home.config->server_lease_s * MS_PER_S;
+
+    if (lease_ms)
+        loop_timer_set(l->timer, lease_ms > silent_ms ? lease_ms - silent_ms : 0);
+}
+
+int64_t lease_keepalive_ms(const struct parts *m)
+{
+    int64_t lease_ms = m->home.config->server_lease_s * MS_PER_S;
+
+    return lease_ms && lease_ms < LOOKS * 60 * MS_PER_S ? lease_ms / LOOKS : 0;
+}

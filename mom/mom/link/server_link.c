@@ -1,0 +1,355 @@
+/* The MOM as an execution service. HELLO says every run that is here; the server decides about each of them,
+ * and only then is anything else said. What was not acknowledged on the last connection is sent again.
+ *
+ * accepted() is an order of steps: remember whom we obey, carry the decisions out, ask again for scripts that
+ * were under way, stop the lease, tell the load. It may run while the service is being created, when
+ * m->service is not set yet. A run of another store is left alone, whatever is said about it. */
+#include "server_link.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <exec.h>
+
+#include "ckpt.h"
+#include "clock.h"
+#include "conf.h"
+#include "mom_config.h"
+#include "dyn_values.h"
+#include "hardware.h"
+#include "fitness.h"
+#include "cycle_harvest.h"
+#include "server_lease.h"
+#include "log.h"
+#include "mom_orders.h"
+#include "mom.h"
+#include "pbs_error.h"
+#include "prepare.h"
+#include "mom_run.h"
+#include "vnodes.h"
+
+enum { ADDRESS_MAX = 300 };
+
+static exec_run_state said_state(enum run_state s)
+{
+    switch (s) {
+    case RUN_PREPARING:
+    case RUN_READY:
+    case RUN_LAUNCHING:
+        return EXEC_RUN_PREPARING;
+    case RUN_RUNNING:
+        return EXEC_RUN_RUNNING;
+    case RUN_SUSPENDED:
+        return EXEC_RUN_SUSPENDED;
+    case RUN_ENDING:
+        return EXEC_RUN_ENDING;
+    case RUN_RELEASED:
+    case RUN_GONE:
+    case RUN_STATE_COUNT:
+        break;
+    }
+    return EXEC_RUN_RELEASED;
+}
+
+static void add_held(void *arg, struct run *r)
+{
+    exec_hello_args *a = arg;
+    exec_held_run *h = &a->runs.runs_val[a->runs.runs_len++];
+
+    h->job = run_job(r);
+    h->run = r->key.run;
+    h->store = r->start.store;
+    h->state = said_state(r->slot.state);
+    h->last_seq = r->last_seq;
+    h->unacked = journal_unacked(r);
+}
+
+static int fill_nodes(const struct parts *m, exec_hello_args *a)
+{
+    struct err e = {0};
+    size_t n = 0;
+
+    if (hardware_nodes(&m->home, &a->nodes.nodes_val, &n, &e) < 0) {
+        log_err(LOGC_NODE, m->home.node, &e, "HELLO");
+        a->nodes.nodes_val = NULL;
+        return -1;
+    }
+    a->nodes.nodes_len = (u_int)n;
+    dyn_values_add(m->dynamic, &a->nodes.nodes_val[0].attrs);
+    return 0;
+}
+
+/* Of a pair it may be either server. */
+static struct exec_service_target talked_to(const struct parts *m)
+{
+    if (m->service)
+        return *exec_service_where(m->service);
+    return (struct exec_service_target){.host = conf_server_host(m->home.conf),
+                                        .port = conf_server_port(m->home.conf)};
+}
+
+static int hello(void *arg, exec_hello_args *a)
+{
+    struct parts *m = arg;
+    struct exec_service_target server = talked_to(m);
+
+    if (fill_nodes(m, a) < 0)
+        return -1;
+    a->kind = EXEC_SERVICE_MOM;
+    a->service = m->home.service;
+    a->generation = m->fence.generation;
+    a->host = m->home.host;
+    /* The server knows best by which address we came; we know the port. */
+    (void)snprintf(m->address, sizeof m->address, ":%u",
+                   (unsigned)conf_int(m->home.conf, CONF_PBS_MANAGER_SERVICE_PORT));
+    a->address = m->address;
+    a->boot = m->home.boot;
+    a->instance = m->fence.instance;
+    a->store = m->fence.store;
+    a->epoch = m->fence.epoch;
+    a->capabilities = m->home.freezer.kind == CONFINE_SIGNALS ? 0 : EXEC_CAN_FREEZE;
+    a->capabilities |=
+        EXEC_CAN_NOTICE | EXEC_CAN_STOP | EXEC_CAN_BRING_IMAGE | EXEC_CAN_MANY_CHUNKS | EXEC_CAN_MANY_HOSTS;
+    a->capabilities |= ckpt_is_offered(m->home.config) ? EXEC_CAN_CHECKPOINT : 0;
+    a->capabilities |= m->home.config->enforce.complexmem ? EXEC_WANTS_MEM_SUM : 0;
+    a->clock_ns = clock_wall_ns(clock_real());
+    a->pbs_version = (char *)CEDE_VERSION;
+    a->runs.runs_val = calloc(runs_count(m->runs) + 1, sizeof(exec_held_run));
+    if (a->runs.runs_val)
+        runs_each(m->runs, add_held, a);
+    log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "%s sent to server at %s:%u, %u runs held",
+              m->has_greeted ? "Hello" : "Restart", server.host, server.port, a->runs.runs_len);
+    m->has_greeted = true;
+    return a->runs.runs_val ? 0 : -1;
+}
+
+static void hello_done(void *arg, exec_hello_args *a)
+{
+    (void)arg;
+    for (u_int i = 0; i < a->nodes.nodes_len; i++)
+        xdr_free((xdrproc_t)xdr_exec_node, (char *)&a->nodes.nodes_val[i]);
+    free(a->nodes.nodes_val);
+    free(a->runs.runs_val);
+    memset(&a->nodes, 0, sizeof a->nodes);
+    memset(&a->runs, 0, sizeof a->runs);
+}
+
+/* The job may have gone on elsewhere, and be over: what this copy has written is not to take the place of that. */
+static void kill_run(struct parts *m, struct run *r)
+{
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "the server does not know run %u any more; it is killed",
+              r->key.run);
+    if (r->slot.state < RUN_RELEASED && !r->unwanted) {
+        r->unwanted = true;
+        parts_note(r, SHEP_NOTE_UNWANTED);
+    }
+    parts_post(m, r, RUN_EV_PURGE); /* kills first where something is alive */
+}
+
+static void obey(struct parts *m, const exec_run_decision *d, const char *store)
+{
+    struct run *r = run_find(m->runs, &d->job, d->run);
+
+    if (!r)
+        return;
+    if (strcmp(r->start.store, store) != 0) {
+        log_event(LOGC_JOB, LOGE_ERROR, r->id, "run %u is of another store (%s) and left alone", r->key.run,
+                  r->start.store);
+        return;
+    }
+    if (r->other_boot) {
+        journal_renumber(r, d->acked_seq);
+        r->other_boot = false;
+    } else {
+        journal_acked(r, d->acked_seq);
+    }
+    switch (d->decision) {
+    case EXEC_KEEP:
+        break;
+    case EXEC_KILL:
+        kill_run(m, r);
+        break;
+    case EXEC_FORGET:
+        parts_post(m, r, RUN_EV_PURGE);
+        break;
+    }
+}
+
+static void fetch_again(void *arg, struct run *r)
+{
+    struct parts *m = arg;
+
+    prepare_again(m->prepare, r);
+}
+
+/* ---- busy, free, or down: no process can be started */
+/* All our vnodes, with their state, and with a comment where that says why, or said so; `n` and `attr` are the caller's
+ * memory. */
+static void fill_states(const struct parts *m, bool comments, exec_node *n, wire_attr attr[static 2],
+                        exec_node_state_args *a)
+{
+    static char state[] = "state", comment[] = "comment", none[] = "", busy[] = "busy", free_word[] = "free",
+                down[] = "down";
+    u_int k = 0, n_attrs = comments ? 2 : 1;
+
+    attr[0] = (wire_attr){state, none, m->unfit ? down : m->busy ? busy : free_word};
+    attr[1] = (wire_attr){comment, none, m->unfit ? (char *)(uintptr_t)fitness_why(m->fitness) : none};
+    n[k++] = (exec_node){m->home.node, {n_attrs, attr}};
+    for (size_t i = 0; i < m->home.vnodes->n; i++)
+        if (strcmp(m->home.vnodes->list[i].name, m->home.node) != 0)
+            n[k++] = (exec_node){m->home.vnodes->list[i].name, {n_attrs, attr}};
+    a->nodes.nodes_val = n;
+    a->nodes.nodes_len = k;
+}
+
+static void say_busy(struct parts *m, bool always)
+{
+    bool busy = in_use_is(m->in_use), unfit = fitness_is_bad(m->fitness);
+    bool comments = unfit || m->unfit;
+    exec_node *n =
+        busy != m->busy || unfit != m->unfit || always ? calloc(m->home.vnodes->n + 1, sizeof *n) : NULL;
+    exec_node_state_args a = {.load_percent = hardware_load_percent(), .note = (char *)""};
+    wire_attr attr[2];
+
+    if (!n)
+        return;
+    m->busy = busy;
+    m->unfit = unfit;
+    fill_states(m, comments, n, attr, &a);
+    exec_service_send_nodes(m->service, &a);
+    free(n);
+}
+
+void server_link_say_busy(struct parts *m)
+{
+    if (m->service)
+        say_busy(m, false);
+}
+
+void server_link_say_resources(struct parts *m)
+{
+    exec_node n = {.name = m->home.node};
+    exec_node_state_args a = {{1, &n}, hardware_load_percent(), (char *)"", {0, NULL}};
+
+    if (!m->service)
+        return; /* HELLO will say it */
+    dyn_values_add(m->dynamic, &n.attrs);
+    if (n.attrs.wire_attrs_len)
+        exec_service_send_nodes(m->service, &a);
+    n.name = NULL;
+    xdr_free((xdrproc_t)xdr_exec_node, (char *)&n);
+}
+
+static void accepted(void *arg, const exec_hello_result *res)
+{
+    struct parts *m = arg;
+    struct exec_service_target server = talked_to(m);
+    struct err e = {0};
+
+    log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node,
+              "ReplyHello (no inventory required) from server at %s:%u, epoch %llu", server.host, server.port,
+              (unsigned long long)res->epoch);
+    if (fence_obey(&m->fence, res->store, res->epoch, &e) < 0)
+        log_err(LOGC_NODE, m->home.node, &e, "epoch %llu cannot be kept", (unsigned long long)res->epoch);
+    for (u_int i = 0; i < res->runs.runs_len; i++)
+        obey(m, &res->runs.runs_val[i], res->store);
+    runs_each(m->runs, fetch_again, m);
+    lease_kept(m->lease);
+    if (m->service) /* not inside its creation */
+        say_busy(m, true);
+    server_link_say_resources(m); /* what was measured between HELLO and its answer */
+}
+
+static void lost(void *arg, const struct err *why)
+{
+    struct parts *m = arg;
+
+    log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "connection to the server lost: %s",
+              why->text[0] ? why->text : "closed");
+    lease_runs(m->lease, exec_service_silent_ms(m->service));
+}
+
+static void heartbeat(void *arg, exec_node_state_args *a)
+{
+    struct parts *m = arg;
+
+    a->load_percent = hardware_load_percent();
+    in_use_look(m->in_use);
+    say_busy(m, false);
+}
+
+static size_t journal_next(void *arg, exec_event *out, size_t max)
+{
+    struct parts *m = arg;
+
+    return journal_take_unsent(&m->outbox, out, max);
+}
+
+static void rewind_one(void *arg, struct run *r)
+{
+    struct parts *m = arg;
+
+    journal_send_again(&m->outbox, r);
+}
+
+static void journal_rewind(void *arg)
+{
+    struct parts *m = arg;
+
+    runs_each(m->runs, rewind_one, m);
+}
+
+static void journal_ack(void *arg, const exec_ack *ack)
+{
+    struct parts *m = arg;
+    struct run *r = run_find(m->runs, &ack->job, ack->run);
+
+    if (!r)
+        return;
+    if (ack->state == EXEC_ACKED) {
+        journal_acked(r, ack->seq);
+        return;
+    }
+    journal_acked(r, r->last_seq);
+    kill_run(m, r);
+}
+
+const struct exec_service_hooks server_link_hooks = {
+    .hello = hello,
+    .hello_done = hello_done,
+    .accepted = accepted,
+    .lost = lost,
+    .heartbeat = heartbeat,
+    .journal = {.next = journal_next, .rewind = journal_rewind, .acked = journal_ack},
+};
+
+void server_link_wake(void *arg)
+{
+    struct parts *m = arg;
+
+    if (m->service)
+        exec_service_wake(m->service);
+}
+
+struct exec_service *server_link_create(struct parts *m, struct ssl_ctx_st *tls, struct err *e)
+{
+    const struct conf_host *pair = conf_pair(m->home.conf);
+    struct exec_service_target targets[CONF_PAIR] = {
+        {.host = conf_server_host(m->home.conf), .port = conf_server_port(m->home.conf)}};
+    struct exec_service_options o = {.name = m->home.service,
+                                     .targets = targets,
+                                     .n_targets = pair ? CONF_PAIR : 1,
+                                     .tls = tls,
+                                     .names = m->names,
+                                     .orders = orders,
+                                     .n_orders = orders_n,
+                                     .hooks = &server_link_hooks,
+                                     .keepalive_ms = lease_keepalive_ms(m),
+                                     .arg = m};
+
+    for (int i = 0; pair && i < CONF_PAIR; i++)
+        targets[i] = (struct exec_service_target){.host = pair[i].host, .port = pair[i].port};
+    return exec_service_create(m->loop, &o, e);
+}

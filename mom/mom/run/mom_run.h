@@ -1,0 +1,164 @@
+#ifndef MOM_RUN_H
+#define MOM_RUN_H
+/* A run of a job on this host, and the table of all of them.
+ *
+ * The truth stands in the run's directory (rundir.h); this is what MOM has of it in memory. Plain data: each
+ * group of fields has its writer. Loop thread only.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <shep.h>
+#include <uthash.h>
+
+#include "err.h"
+#include "run_fsm.h"
+
+struct shepherd;
+struct run_event_node;
+struct spawn;
+struct loop_timer;
+struct prepare_fetch;
+struct sampler;
+struct site_action;
+struct fetch;
+struct image_in;
+struct staging;
+struct succession;
+struct terminal;
+struct step_row;
+
+struct run_key {
+    int64_t seq;
+    int32_t index;
+    uint32_t run;
+};
+
+struct run_failure {
+    int status; /* PBS exit status */
+    exec_reason reason;
+    char text[ERR_TEXT_MAX];
+};
+
+struct run {
+    struct run_key key; /* mom_run.c */
+    UT_hash_handle hh;
+    struct run *prev, *next; /* journal: list of those with events to send */
+    bool is_listed;
+    struct run_slot slot; /* run_fsm */
+    char *id;             /* as people write it */
+    char *path;           /* of its directory */
+
+    struct exec_start_args start;      /* prepare: without script; owned */
+    unsigned ncpus;                    /* prepare */
+    char *cpus;                        /* bounds, recover: the processors it is bound to, "0-3,8", or NULL */
+    char *jobdir;                      /* prepare, recover: the private directory, or NULL */
+    char *owner_home;                  /* prepare: set as soon as the order is written */
+    char owner_uid[12], owner_gid[12]; /* prepare, recover: digits, for scripts */
+    bool has_start;
+    struct image_in *image_in;     /* image_in: its checkpoint is on its way here */
+    bool image_came;               /* image_in */
+    bool altered;                  /* by UPDATE: the order has other limits than start */
+    struct prepare_fetch *fetch;   /* prepare: the script is on its way */
+    struct succession *succession; /* succession: it waits for an earlier run to end */
+
+    int journal_fd; /* journal: -1 closed */
+    bool has_journal;
+    bool ready_said;  /* stands in the journal, or did */
+    bool other_boot;  /* recover: begun before the host was booted; numbers may have been lost */
+    bool before_boot; /* recover: the same, and stays so */
+    bool
+        foreign_pids; /* recover: begun in another PID namespace, or boot: recorded numbers of processes are others' now */
+    struct run_event_node *first, *last; /* not acknowledged, in order */
+    uint64_t last_seq, sent_seq, acked_seq;
+
+    struct shepherd *shepherd; /* shepherds */
+    bool started, ended;       /* records that were read */
+    struct shep_started started_record;
+    struct shep_ended ended_record; /* text owned */
+
+    struct spawn *step; /* steps: a script that is running */
+    struct loop_timer *step_timer;
+    const struct step_row *step_row;
+    bool prologue_done, epilogue_done; /* notes of the journal */
+
+    struct terminal *terminal;  /* terminal: on its way */
+    struct staging *staging;    /* staging: files are on their way here */
+    bool staged_in;             /* note of the journal */
+    struct fetch *fetching;     /* fetch: output of the run before is on its way here */
+    bool fetched;               /* note of the journal: it has come, or was given up */
+    struct site_action *action; /* site_action: a script of $action that is running */
+    struct {                    /* ckpt; attempt, leave: orders */
+        unsigned attempt;       /* 0: of our own accord */
+        bool leave;             /* the job ends when its image is whole */
+        bool interrupted;       /* journal: a MOM has died in the middle of one */
+        bool end_waits;         /* act_end: the job has ended, the script has not */
+        uint64_t bytes, due_ms;
+        unsigned took_ms;
+    } ckpt;
+
+    unsigned attempt;           /* orders: of SUSPEND, RESUME */
+    const char *attempt_method; /* "suspend", "resume"; static */
+    int attempt_code;           /* PBSE_ why it failed */
+    char attempt_text[ERR_TEXT_MAX];
+    unsigned notice_attempt; /* notice: of the last one */
+    bool given_up;           /* orders: the job has given this host back */
+    unsigned grace_s;
+    bool terminating;               /* act_running: the script of $action terminate has had its turn */
+    exec_reason stop_reason;        /* EXEC_END_ITSELF: nobody has told it to end */
+    char stop_text[128];            /* for the job's stderr */
+    bool keep_output, purge_wanted; /* notes of the journal */
+    bool unwanted;                  /* the same: the job has gone on, or ended, without this run */
+    bool room_given; /* its processes are gone and the server knows; it has its files to deliver still */
+    struct run_failure failure;
+    struct exec_usage usage;       /* shepherds: last known */
+    struct {                       /* enforce: a moving average of cpu time */
+        uint64_t cput_ms, wall_ms; /* of the sample before */
+        double percent;            /* of one processor */
+    } burst;
+    struct loop_timer *sample_timer; /* usage */
+    struct sampler *sampler;
+    int64_t sample_ms;
+    char *note;              /* finish: for release, or NULL */
+    bool stands;             /* harvest: made to stand still, for the server it runs */
+    int64_t stands_since_ms; /* monotonic */
+};
+
+struct runs;
+
+struct runs *runs_create(void);
+void runs_destroy(struct runs *t); /* and every run; directories stay */
+
+/* Owned by the table until run_drop. NULL: no memory, or the key is there. */
+struct run *run_add(struct runs *t, const struct run_key *key, const char *id, const char *path);
+void run_drop(struct runs *t,
+              struct run *r); /* frees what mom_run.c owns; others have let go of theirs before */
+
+struct run *run_find(const struct runs *t, const wire_job *job, unsigned run);
+struct run *run_find_any(const struct runs *t, const wire_job *job); /* of this job, or NULL */
+/* The run of this job of this store that writes the job's files on this host: a sister's part writes none, a released one
+ * no more. Or NULL. */
+const struct run *run_find_writer(const struct runs *t, const wire_job *job, const char *store);
+bool run_has_other(const struct runs *t, const struct run *r); /* another run of the same job is here */
+size_t runs_count(const struct runs *t);
+/* In order of creation; `fn` may drop the run that it is given. */
+void runs_each(struct runs *t, void (*fn)(void *arg, struct run *r), void *arg);
+
+void run_set_owner(struct run *r, unsigned uid, unsigned gid);
+wire_job run_job(const struct run *r);
+/* An attribute of START, "" without resource; NULL: not there. Borrowed. */
+const char *run_attr(const struct run *r, const char *name, const char *resource);
+/* The key of the job's files: its digits, 0 of them when there is none. Borrowed, without NUL. */
+const char *run_files_key(const struct run *r, int *n);
+/* Give these other values; what was not there is added. What has no memory keeps its old value. */
+void run_alter(struct run *r, const wire_attrs *attrs);
+/* PBS's number of what it does here, as its logs name it: 41 starting, 42 running, 43 suspended, 51
+ * ending. */
+int run_substate(const struct run *r);
+/* Is the job alive here: a shepherd is or will be there. */
+bool run_is_active(const struct run *r);
+/* Another host runs the script; here a shepherd holds the run, for tasks that the program may start. */
+bool run_is_sister(const struct run *r);
+
+#endif

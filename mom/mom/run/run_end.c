@@ -1,0 +1,39 @@
+/* The shepherd's record says what was seen; Exit_status says it as PBS does: the exit code, 256 and the
+ * signal, or for a job that could not begin what its setup said. A limit overrules the status, because a job
+ * that was stopped by it has ended by our signal, and that would tell its owner nothing. */
+#include "run_end.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "enforce.h"
+#include "mom_run.h"
+
+enum { SIGNAL_BASE = 256, NCPUS_BURST = -24, NCPUS_SUM = -25 };
+
+static int wait_status(int status)
+{
+    return WIFSIGNALED(status) ? SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* A limit replaces the status that the killed job ended with. */
+static const struct {
+    exec_reason reason;
+    int status;
+} limits[] = {
+    {EXEC_END_NCPUS, NCPUS_SUM},  {EXEC_END_VMEM, -26}, {EXEC_END_MEM, -27},      {EXEC_END_LOST, -4},
+    {EXEC_END_CHECKPOINTED, -12}, {EXEC_END_CPUT, -28}, {EXEC_END_WALLTIME, -29},
+};
+
+void run_end_judge(const struct shep_ended *ended, struct run_failure *out)
+{
+    out->reason = ended->reason;
+    out->status = ended->how == SHEP_END_SETUP ? ended->code : wait_status(ended->status);
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        if (ended->how != SHEP_END_SETUP && limits[i].reason == ended->reason)
+            out->status = limits[i].status;
+    if (out->status == NCPUS_SUM && ended->reason == EXEC_END_NCPUS && strstr(ended->text, ENFORCE_BURST))
+        out->status = NCPUS_BURST;
+    snprintf(out->text, sizeof out->text, "%s", ended->text);
+}

@@ -1,0 +1,265 @@
+/* What is said to a shepherd, and its answers. An order to one that is not there is answered at once.
+ *
+ * Three kinds of order survive a shepherd that is not listening yet: TERMINATE and the last attempt (suspend,
+ * resume) are kept in the struct and said when the link opens, and an altered walltime is taken from the run
+ * again. All others fail at once, and whoever gave them hears so. What is under way stands in two lists of
+ * the shepherd, so that it can be forgotten with it: letters are told, since a request waits for them; orders
+ * are not. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pbs_error.h"
+#include "rpc_conn.h"
+#include "mom_run.h"
+#include "shepherds_private.h"
+#include "units.h"
+
+/* One order under way. */
+struct asked {
+    struct asked *next; /* of the same shepherd */
+    struct shepherd *shepherd;
+    shepherds_fn *fn;
+    void *arg;
+};
+
+/* One letter under way. */
+struct posted {
+    struct posted *next; /* of the same shepherd */
+    struct shepherd *shepherd;
+    shepherds_letter_fn *fn;
+    void *arg;
+};
+
+static void posted_end(struct posted *p, const struct shep_letter_result *res)
+{
+    struct posted x = *p, **at = &p->shepherd->posted;
+
+    while (*at != p)
+        at = &(*at)->next;
+    *at = p->next;
+    free(p);
+    x.fn(x.arg, res);
+}
+
+void shepherd_forget_orders(struct shepherd *sh)
+{
+    while (sh->posted)
+        posted_end(sh->posted, NULL);
+    while (sh->asked) {
+        struct asked *a = sh->asked;
+
+        sh->asked = a->next;
+        free(a);
+    }
+}
+
+void shepherd_say_terminate(struct shepherd *sh)
+{
+    struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_TERMINATE},
+                                 .xargs = (xdrproc_t)xdr_shep_terminate_args,
+                                 .args = &sh->terminating,
+                                 .xres = (xdrproc_t)xdr_shep_done,
+                                 .res_size = sizeof(struct shep_done)};
+
+    if (sh->terminate && sh->open && rpc_conn_call(sh->conn, &spec, NULL, NULL, NULL) == 0)
+        sh->terminate = false;
+}
+
+static void gone(struct run *r, shepherds_fn *fn, void *arg)
+{
+    char text[] = "the job's shepherd is not there";
+    struct shep_done d = {.code = PBSE_SYSTEM, .text = text, .usage = r->usage};
+
+    if (fn)
+        fn(arg, r, &d);
+}
+
+static void unlink_asked(struct asked *a)
+{
+    struct asked **at = &a->shepherd->asked;
+
+    while (*at != a)
+        at = &(*at)->next;
+    *at = a->next;
+}
+
+static void on_done(void *arg, const struct rpc_outcome *out)
+{
+    struct asked a = *(struct asked *)arg;
+    struct run *r = a.shepherd->run;
+
+    unlink_asked(arg);
+    free(arg);
+    if (out->status == RPC_ST_OK) {
+        const struct shep_done *d = out->result;
+
+        r->usage = d->usage;
+        if (a.fn)
+            a.fn(a.arg, r, d);
+    } else {
+        gone(r, a.fn, a.arg);
+    }
+}
+
+static void ask(struct run *r, unsigned proc, xdrproc_t xargs, const void *args, shepherds_fn *fn, void *arg)
+{
+    struct shepherd *sh = r->shepherd;
+    struct asked *a = calloc(1, sizeof *a);
+    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, proc},
+                                       .xargs = xargs,
+                                       .args = args,
+                                       .xres = (xdrproc_t)xdr_shep_done,
+                                       .res_size = sizeof(struct shep_done)};
+
+    if (a)
+        *a = (struct asked){sh ? sh->asked : NULL, sh, fn, arg};
+    if (!a || !sh || !sh->open || rpc_conn_call(sh->conn, &spec, on_done, a, NULL) < 0) {
+        free(a);
+        gone(r, fn, arg);
+        return;
+    }
+    sh->asked = a;
+}
+
+void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn *fn, void *arg)
+{
+    struct shep_signal_args a = {.signo = signo, .target = target};
+
+    ask(r, SHEP_SIGNAL, (xdrproc_t)xdr_shep_signal_args, &a, fn, arg);
+}
+
+static void on_letter(void *arg, const struct rpc_outcome *out)
+{
+    posted_end(arg, out->status == RPC_ST_OK ? out->result : NULL);
+}
+
+void shepherds_letter(struct run *r, const struct shep_letter_args *a, shepherds_letter_fn *fn, void *arg)
+{
+    struct shepherd *sh = r->shepherd;
+    struct posted *p = sh && sh->open ? calloc(1, sizeof *p) : NULL;
+    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_LETTER},
+                                       .xargs = (xdrproc_t)xdr_shep_letter_args,
+                                       .args = a,
+                                       .xres = (xdrproc_t)xdr_shep_letter_result,
+                                       .res_size = sizeof(struct shep_letter_result)};
+
+    if (p)
+        *p = (struct posted){NULL, sh, fn, arg};
+    if (!p || rpc_conn_call(sh->conn, &spec, on_letter, p, NULL) < 0) {
+        free(p);
+        fn(arg, NULL);
+        return;
+    }
+    p->next = sh->posted;
+    sh->posted = p;
+}
+
+void shepherd_say_attempt(struct shepherd *sh)
+{
+    unsigned proc = sh->attempt;
+
+    sh->attempt = 0; /* first: the answer may come inside, and bring the next one */
+    if (proc)
+        ask(sh->run, proc, NULL, NULL, sh->attempt_fn, sh->attempt_arg);
+}
+
+/* A MOM just started hears the server before its shepherds: the last attempt waits until this one listens. If it
+ * never does, the run is lost and no attempt matters. */
+static void attempt(struct run *r, unsigned proc, shepherds_fn *fn, void *arg)
+{
+    struct shepherd *sh = r->shepherd;
+
+    if (!sh || sh->open) {
+        ask(r, proc, NULL, NULL, fn, arg);
+        return;
+    }
+    sh->attempt = proc;
+    sh->attempt_fn = fn;
+    sh->attempt_arg = arg;
+}
+
+void shepherds_suspend(struct run *r, shepherds_fn *fn, void *arg)
+{
+    attempt(r, SHEP_SUSPEND, fn, arg);
+}
+
+void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg)
+{
+    attempt(r, SHEP_RESUME, fn, arg);
+}
+
+static void on_noticed(void *arg, const struct rpc_outcome *out)
+{
+    struct shepherd *sh = arg;
+    char text[] = "the job's shepherd is of a version without notices";
+    const struct shep_done old = {.code = PBSE_NOSUP, .text = text, .usage = sh->run->usage};
+
+    if (out->status == RPC_ST_LOST || !sh->notice.text)
+        return; /* it is said again to the next connection */
+    free(sh->notice.text);
+    sh->notice.text = NULL;
+    sh->notice_fn(sh->notice_arg, sh->run, out->status == RPC_ST_OK ? out->result : &old);
+}
+
+void shepherd_say_notice(struct shepherd *sh)
+{
+    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_NOTICE},
+                                       .xargs = (xdrproc_t)xdr_shep_notice_args,
+                                       .args = &sh->notice,
+                                       .xres = (xdrproc_t)xdr_shep_done,
+                                       .res_size = sizeof(struct shep_done)};
+
+    if (sh->notice.text && sh->open)
+        rpc_conn_call(sh->conn, &spec, on_noticed, sh, NULL);
+}
+
+void shepherds_notice(struct run *r, const struct shep_notice_args *a, shepherds_fn *fn, void *arg)
+{
+    struct shepherd *sh = r->shepherd;
+    char *text = sh ? strdup(a->text) : NULL;
+
+    if (!text)
+        return;
+    free(sh->notice.text);
+    sh->notice = *a;
+    sh->notice.text = text;
+    sh->notice_fn = fn;
+    sh->notice_arg = arg;
+    shepherd_say_notice(sh);
+}
+
+void shepherds_message(struct run *r, unsigned files, const char *text, shepherds_fn *fn, void *arg)
+{
+    struct shep_message_args a = {.files = files, .text = (char *)text};
+
+    ask(r, SHEP_MESSAGE, (xdrproc_t)xdr_shep_message_args, &a, fn, arg);
+}
+
+void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg)
+{
+    ask(r, SHEP_USAGE, NULL, NULL, fn, arg);
+}
+
+void shepherds_update(struct run *r)
+{
+    const char *text = r->altered ? run_attr(r, "Resource_List", "walltime") : NULL;
+    struct shep_update_args a = {0};
+    int64_t ms;
+
+    if (!text || units_parse_duration_ms(text, &ms, NULL) < 0)
+        return;
+    a.walltime_ms = (uint64_t)ms;
+    ask(r, SHEP_UPDATE, (xdrproc_t)xdr_shep_update_args, &a, NULL, NULL);
+}
+
+void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, const char *text)
+{
+    struct shepherd *sh = r->shepherd;
+
+    if (!sh)
+        return;
+    sh->terminating =
+        (struct shep_terminate_args){.grace_s = grace_s, .reason = reason, .text = (char *)text};
+    sh->terminate = true;
+    shepherd_say_terminate(sh);
+}

@@ -1,0 +1,465 @@
+/* One struct for each shepherd, hung on its run. Its life: started (spawn and socket pair) or found (socket in the run's
+ * directory); orders; its connection or process ends; let go.
+ *
+ * What was asked of a shepherd and is not answered when it goes is answered with "gone" by the connection. */
+#include "shepherds.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "mom_home.h"
+#include "log.h"
+#include "loop.h"
+#include "zygote_link.h"
+#include "rpc_conn.h"
+#include "mom_run.h"
+#include "rundir.h"
+#include "shepherds_private.h"
+#include "spawn.h"
+#include "strbuf.h"
+
+enum { AGAIN_MS = 200, PATH_LEN_MAX = 8192 };
+
+/* ---- records */
+static void copy_end(struct run *r, const struct shep_ended *d)
+{
+    free(r->ended_record.text);
+    r->ended_record = *d;
+    r->ended_record.text = strdup(d->text);
+    r->usage = d->usage;
+}
+
+static void see_record(void *arg, void *item)
+{
+    struct run *r = arg;
+    const struct shep_record *rec = item;
+
+    if (rec->kind == SHEP_RECORD_STARTED) {
+        r->started_record = rec->shep_record_u.started;
+        r->started = true;
+    } else if (rec->kind == SHEP_RECORD_ENDED) {
+        copy_end(r, &rec->shep_record_u.ended);
+        r->ended = true;
+    }
+}
+
+/* Tell what is new. The run may be dropped by nobody in these: it still has its release to say. */
+static void tell_new(struct shepherds *s, struct run *r, bool started, bool ended)
+{
+    if (!started && r->started)
+        s->hooks.started(s->hooks.arg, r);
+    if (!ended && r->ended)
+        s->hooks.ended(s->hooks.arg, r);
+}
+
+static void read_records(struct shepherds *s, struct run *r)
+{
+    bool started = r->started, ended = r->ended;
+    struct err e = {0};
+
+    if (rundir_records_read(r->path, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), see_record, r,
+                            &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "records of the shepherd");
+    tell_new(s, r, started, ended);
+}
+
+static void on_news(void *arg, struct rpc_request *req);
+
+static void on_peer(void *arg, struct rpc_request *req);
+
+static void on_notice_reply(void *arg, struct rpc_request *req);
+
+static void on_task_news(void *arg, struct rpc_request *req);
+
+static const struct rpc_proc procs[] = {
+    {SHEP_TASK_NEWS, "TASK_NEWS", (xdrproc_t)xdr_shep_task_news, sizeof(struct shep_task_news), NULL,
+     on_task_news},
+    {SHEP_NEWS, "NEWS", (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), NULL, on_news},
+    {SHEP_PEER, "PEER", (xdrproc_t)xdr_shep_letter_args, sizeof(struct shep_letter_args),
+     (xdrproc_t)xdr_shep_letter_result, on_peer},
+    {SHEP_NOTICE_REPLY, "NOTICE_REPLY", (xdrproc_t)xdr_shep_notice_reply, sizeof(struct shep_notice_reply),
+     NULL, on_notice_reply},
+};
+
+/* What hangs on the connection of a shepherd: its struct. */
+static const struct rpc_conn_tag shepherd_tag = {.name = "shepherd"};
+
+/* Its socket lies in the directory of the run, which is root's (ours in a private complex). */
+static bool is_shepherd(const struct auth_peer *p)
+{
+    return p->kind == AUTH_LOCAL && (p->uid == 0 || p->uid == geteuid());
+}
+
+static const struct rpc_program program = {.prog = PBS_SHEP_PROG,
+                                           .vers = PBS_SHEP_V1,
+                                           .name = "shepherd",
+                                           .procs = procs,
+                                           .n_procs = sizeof procs / sizeof procs[0],
+                                           .serves = is_shepherd};
+
+/* ---- life */
+struct shepherds *shepherds_create(struct loop *l, const struct home *h, const struct shepherds_hooks *hooks)
+{
+    struct shepherds *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->loop = l;
+    s->home = h;
+    s->nursery = nursery_link_create(l, h);
+    s->hooks = *hooks;
+    s->served[0] = (struct rpc_served){&program, s};
+    if (s->nursery)
+        return s;
+    free(s);
+    return NULL;
+}
+
+void shepherds_destroy(struct shepherds *s)
+{
+    if (s)
+        nursery_link_destroy(s->nursery);
+    free(s);
+}
+
+static void check(struct shepherd *sh);
+
+static void on_again(void *arg)
+{
+    check(arg);
+}
+
+static struct shepherd *attach(struct shepherds *s, struct run *r)
+{
+    struct shepherd *sh = r->shepherd;
+
+    if (sh)
+        return sh;
+    sh = calloc(1, sizeof *sh);
+    if (!sh)
+        return NULL;
+    sh->all = s;
+    sh->run = r;
+    sh->errand_out = -1;
+    sh->again = loop_timer_create(s->loop, LOOP_REAL, on_again, sh);
+    if (!sh->again) {
+        free(sh);
+        return NULL;
+    }
+    r->shepherd = sh;
+    return sh;
+}
+
+static void let_go(struct run *r, void (*drop)(struct spawn *s))
+{
+    struct shepherd *sh = r->shepherd;
+
+    if (!sh)
+        return;
+    r->shepherd = NULL;
+    shepherd_forget_orders(sh);
+    rpc_conn_destroy(sh->conn);
+    drop(sh->process);
+    drop(sh->errand);
+    loop_timer_destroy(sh->again);
+    if (sh->errand_out >= 0)
+        close(sh->errand_out);
+    if (sh->has_closing)
+        xdr_free((xdrproc_t)xdr_shep_close_args, &sh->closing);
+    free(sh->notice.text);
+    free(sh);
+}
+
+void shepherds_let_go(struct run *r)
+{
+    let_go(r, spawn_destroy);
+}
+
+void shepherds_leave(struct run *r)
+{
+    let_go(r, spawn_leave);
+}
+
+bool shepherds_is_there(const struct run *r)
+{
+    return r->shepherd && r->shepherd->open;
+}
+
+static void on_process_end(void *arg, int status)
+{
+    struct shepherd *sh = arg;
+
+    (void)status;
+    spawn_destroy(sh->process);
+    sh->process = NULL;
+    check(sh);
+}
+
+static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
+{
+    struct shepherd *sh = arg;
+
+    bool was_open = sh->open;
+
+    (void)why;
+    rpc_conn_destroy(c);
+    sh->conn = NULL;
+    sh->open = false;
+    sh->close_said = false;
+    if (was_open)
+        check(sh);
+    else
+        loop_timer_set(sh->again, AGAIN_MS);
+}
+
+static void on_opened(void *arg, struct rpc_conn *c);
+
+static const struct rpc_conn_events conn_events = {.opened = on_opened, .closed = on_closed};
+
+static struct rpc_conn_options conn_options(struct shepherd *sh)
+{
+    return (struct rpc_conn_options){.served = sh->all->served,
+                                     .keepalive_ms = -1, /* a shepherd may be busy delivering */
+                                     .ping_prog = PBS_SHEP_PROG,
+                                     .ping_vers = PBS_SHEP_V1,
+                                     .events = &conn_events,
+                                     .arg = sh};
+}
+
+static int spawn_it(struct shepherd *sh, int theirs, struct err *e)
+{
+    char verb[] = "hold", fd[] = "3";
+    char *argv[] = {sh->all->home->shepherd, verb, sh->run->path, fd, NULL};
+    const int fds[] = {-1, -1, -1, theirs};
+    const struct spawn_options o = spawn_own(argv, fds, 4);
+
+    sh->process = spawn_start(sh->all->loop, &o, on_process_end, sh, e);
+    return sh->process ? 0 : -1;
+}
+
+int shepherds_start(struct shepherds *s, struct run *r, struct err *e)
+{
+    struct shepherd *sh = attach(s, r);
+    struct rpc_conn_options o;
+    int pair[2], rc;
+
+    if (!sh)
+        return err_set(e, ENOMEM, "no memory for the shepherd of job %s", r->id);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return err_errno(e, errno, "cannot make a socket for the shepherd of job %s", r->id);
+    rc = nursery_link_ask(s->nursery, r->path, pair[1]);
+    if (rc < 0)
+        rc = spawn_it(sh, pair[1], e);
+    close(pair[1]);
+    if (rc < 0) {
+        close(pair[0]);
+        return err_prefix(e, "cannot start the shepherd of job %s", r->id);
+    }
+    o = conn_options(sh);
+    sh->conn = rpc_conn_adopt(s->loop, pair[0], &o, e);
+    sh->open = sh->conn != NULL;
+    if (sh->conn)
+        rpc_conn_set_user(sh->conn, &shepherd_tag, sh);
+    shepherds_update(sh->run);
+    shepherd_say_terminate(sh);
+    return 0; /* without a connection: it will be found by its socket */
+}
+
+/* ---- finding it again */
+/* A MOM that was killed between an order and its outcome: what the journal says is made true, and the server, which has
+ * heard nothing, asks again. */
+static void agree_on_suspension(struct shepherd *sh, const struct shep_hello_result *said)
+{
+    bool ours = sh->run->slot.state == RUN_SUSPENDED;
+
+    if (said->ended || ours == (bool)said->suspended)
+        return;
+    log_event(LOGC_JOB, LOGE_DEBUG, sh->run->id, "its shepherd has it %s; made %s",
+              said->suspended ? "suspended" : "running", ours ? "suspended" : "running");
+    if (ours)
+        shepherds_suspend(sh->run, NULL, NULL);
+    else
+        shepherds_resume(sh->run, NULL, NULL);
+}
+
+static void on_hello(void *arg, const struct rpc_outcome *out)
+{
+    struct shepherd *sh = arg;
+
+    if (out->status != RPC_ST_OK)
+        return; /* `closed` follows */
+    sh->open = true;
+    agree_on_suspension(sh, out->result);
+    if (sh->run->ckpt.interrupted) /* whoever was to save it may have stopped it */
+        shepherds_signal(sh->run, SIGCONT, EXEC_TARGET_ALL, NULL, NULL);
+    shepherd_say_attempt(sh);
+    read_records(sh->all, sh->run);
+    shepherds_update(sh->run);
+    shepherd_say_notice(sh);
+    shepherd_say_terminate(sh);
+    shepherd_say_close(sh);
+}
+
+static void on_opened(void *arg, struct rpc_conn *c)
+{
+    struct shepherd *sh = arg;
+    char none[1] = "";
+    struct shep_hello_args a = {.protocol = SHEP_VERSION, .ext = {0, none}};
+    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_HELLO},
+                                       .xargs = (xdrproc_t)xdr_shep_hello_args,
+                                       .args = &a,
+                                       .xres = (xdrproc_t)xdr_shep_hello_result,
+                                       .res_size = sizeof(struct shep_hello_result)};
+
+    rpc_conn_call(c, &spec, on_hello, sh, NULL);
+}
+
+static void connect_to(struct shepherd *sh)
+{
+    struct rpc_conn_options o = conn_options(sh);
+    struct strbuf path;
+    struct rpc_conn_target t = {0};
+    struct err e = {0};
+
+    assert(!sh->conn); /* a second one would outlive the first one's end */
+    strbuf_init(&path, PATH_LEN_MAX);
+    strbuf_addf(&path, "%s/" RUNDIR_SOCKET, sh->run->path);
+    t.unix_path = path.s;
+    sh->conn = rpc_conn_connect(sh->all->loop, &t, &o, &e);
+    if (sh->conn)
+        rpc_conn_set_user(sh->conn, &shepherd_tag, sh);
+    else
+        loop_timer_set(sh->again, AGAIN_MS);
+    strbuf_fini(&path);
+}
+
+/* Something about it has changed: is it there, has it said the end, is it gone? */
+static void check(struct shepherd *sh)
+{
+    struct run *r = sh->run;
+    bool held = rundir_is_held(r->path);
+
+    read_records(sh->all, r);
+    if (r->shepherd != sh)
+        return;
+    if (held) {
+        if (!sh->conn && !sh->leaving)
+            connect_to(sh);
+        return;
+    }
+    if (sh->conn)
+        return; /* it has not begun, or its end is about to be told */
+    if (sh->process) {
+        loop_timer_set(sh->again, AGAIN_MS);
+        return;
+    }
+    if (sh->has_closing && !sh->errand)
+        shepherd_close_by_errand(sh);
+    else if (!r->ended)
+        sh->all->hooks.lost(sh->all->hooks.arg, r);
+}
+
+bool shepherds_find(struct shepherds *s, struct run *r)
+{
+    struct shepherd *sh;
+
+    read_records(s, r);
+    if (!rundir_is_held(r->path))
+        return false;
+    sh = attach(s, r);
+    if (!sh)
+        return false;
+    if (!sh->conn) /* what the records told may have closed the run already, and that speaks to it */
+        connect_to(sh);
+    return true;
+}
+
+static void on_news(void *arg, struct rpc_request *req)
+{
+    struct shepherds *s = arg;
+    struct rpc_conn *c = rpc_request_conn(req);
+    struct shepherd *sh = c ? rpc_conn_user(c, &shepherd_tag) : NULL;
+    struct run *r = sh ? sh->run : NULL;
+    bool started, ended;
+
+    rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);
+    if (!r)
+        return;
+    started = r->started;
+    ended = r->ended;
+    see_record(r, rpc_request_args(req));
+    tell_new(s, r, started, ended);
+}
+
+static void on_peer(void *arg, struct rpc_request *req)
+{
+    const struct shepherds *s = arg;
+    struct rpc_conn *c = rpc_request_conn(req);
+    struct shepherd *sh = c ? rpc_conn_user(c, &shepherd_tag) : NULL;
+
+    if (sh)
+        s->hooks.letter(s->hooks.arg, sh->run, req);
+    else
+        rpc_reply_error(req, RPC_ST_SYSTEM_ERR);
+}
+
+/* Answered when it is kept: until then the shepherd says it again. */
+static void on_notice_reply(void *arg, struct rpc_request *req)
+{
+    const struct shepherds *s = arg;
+    struct rpc_conn *c = rpc_request_conn(req);
+    struct shepherd *sh = c ? rpc_conn_user(c, &shepherd_tag) : NULL;
+
+    if (sh)
+        s->hooks.notice_reply(s->hooks.arg, sh->run, rpc_request_args(req));
+    rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);
+}
+
+static void tell_task(const struct run *r, const struct shep_task_news *n)
+{
+    if (!n->pid)
+        log_event(LOGC_JOB, LOGE_DEBUG, r->id, "task %08X terminated", n->id);
+    else if (n->attached)
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "pid %d sid %d cmd %s attached as task %08X", n->pid, n->session,
+                  n->text, n->id);
+    else
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "task %08X started, %s", n->id, n->text);
+}
+
+static void on_task_news(void *arg, struct rpc_request *req)
+{
+    struct rpc_conn *c = rpc_request_conn(req);
+    const struct shepherd *sh = c ? rpc_conn_user(c, &shepherd_tag) : NULL;
+
+    (void)arg;
+    if (sh)
+        tell_task(sh->run, rpc_request_args(req));
+    rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);
+}
+
+/* ---- closing it */
+void shepherds_close(struct shepherds *s, struct run *r, struct shep_close_args *a, shepherds_closed_fn *fn,
+                     void *arg)
+{
+    struct shepherd *sh = attach(s, r);
+    char text[] = "no memory to deliver its files, they stay in the spool";
+    const struct shep_close_result none = {.failed = 1, .text = text};
+
+    if (!sh) {
+        xdr_free((xdrproc_t)xdr_shep_close_args, a);
+        fn(arg, r, &none);
+        return;
+    }
+    sh->closing = *a;
+    sh->has_closing = true;
+    sh->closed = fn;
+    sh->closed_arg = arg;
+    if (!shepherd_say_close(sh))
+        check(sh);
+}

@@ -1,0 +1,236 @@
+/* Scripts of the site, run by a shepherd's errand, in a session of their own.
+ *
+ * The conversation: an action of the run asks for a step; it says "go on" at once where there is nothing to run, else
+ * when the errand ends. The loop goes on meanwhile; at $prologalarm the group is killed, and the errand's end tells the
+ * verdict as any other end would. A run that is told to end before stops its step, and no verdict comes. A step that
+ * had not ended when the MOM did is done again by the next MOM: the errand dies with its MOM.
+ *
+ * Scripts run on the first host of a job alone (mom.md section 6). Hooks in Python are not here yet. */
+#include "site_steps.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mom_config.h"
+#include "mom_home.h"
+#include "log.h"
+#include "loop.h"
+#include "mom_run.h"
+#include "spawn.h"
+#include "strbuf.h"
+#include "words.h"
+
+enum { MS_PER_S = 1000, PATH_LEN_MAX = 8192, TEXT_MAX = 65536 };
+enum { CODE_NO_FILES = 252, CODE_KILLED = 253, CODE_REFUSED = 254 }; /* of the errand: script.h */
+enum { RESULT_PERMISSION = -1, RESULT_NO_FILES = -2, RESULT_WAIT = -3 };
+
+struct steps {
+    struct loop *loop;
+    const struct home *home;
+    step_fn *fn;
+    void *arg;
+};
+
+struct step_row {
+    const char *name;  /* also of the script in mom_priv; NULL: nobody serves it */
+    bool counts;       /* its code decides */
+    struct steps *all; /* of the run's copy */
+    enum step which;
+};
+
+static const struct step_row rows[STEP_COUNT] = {
+    [STEP_PROLOGUE] = {.name = "prologue", .counts = true},
+    [STEP_EPILOGUE] = {.name = "epilogue"},
+};
+
+struct steps *steps_create(struct loop *l, const struct home *h, step_fn *fn, void *arg)
+{
+    struct steps *s = calloc(1, sizeof *s);
+
+    if (s)
+        *s = (struct steps){l, h, fn, arg};
+    return s;
+}
+
+void steps_destroy(struct steps *s)
+{
+    free(s);
+}
+
+static void clean(struct run *r)
+{
+    spawn_destroy(r->step);
+    r->step = NULL;
+    loop_timer_destroy(r->step_timer);
+    r->step_timer = NULL;
+    free((void *)r->step_row);
+    r->step_row = NULL;
+}
+
+void steps_stop(struct run *r)
+{
+    if (r->step)
+        spawn_signal_group(r->step, SIGKILL);
+    clean(r);
+}
+
+static enum step_verdict judge(const struct step_row *row, int code)
+{
+    if (!row->counts || code == 0 || code == RESULT_NO_FILES)
+        return STEP_GO_ON;
+    return code == 1 ? STEP_ABORT : STEP_RERUN;
+}
+
+static const char *words_of(int code)
+{
+    switch (code) {
+    case RESULT_PERMISSION:
+        return "Permission Error";
+    case RESULT_NO_FILES:
+        return "no pro/epilogue input file";
+    default:
+        return "nonzero p/e exit status";
+    }
+}
+
+static void log_result(const struct run *r, const struct steps *s, const char *name, int code)
+{
+    if (code < 0 || code > 0)
+        log_event(LOGC_JOB, LOGE_ERROR, r->id, "prologue/epilogue failed, file: %s/%s, exit: %d, %s",
+                  s->home->priv, name, code, words_of(code));
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "completed %s, exit=%d", name, code);
+}
+
+static void on_end(void *arg, int status)
+{
+    struct run *r = arg;
+    struct step_row row = *r->step_row;
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : RESULT_WAIT;
+
+    if (code == CODE_KILLED)
+        code = RESULT_WAIT;
+    else if (code == CODE_REFUSED)
+        code = RESULT_PERMISSION;
+    else if (code == CODE_NO_FILES)
+        code = RESULT_NO_FILES;
+    clean(r);
+    log_result(r, row.all, row.name, code);
+    row.all->fn(row.all->arg, r, row.which, judge(&row, code), true, code);
+}
+
+/* The time is over: the group dies, and on_end sees a killed script. */
+static void on_alarm(void *arg)
+{
+    struct run *r = arg;
+
+    log_event(LOGC_JOB, LOGE_ERROR, r->id, "%s exceeds its time limit ($prologalarm)", r->step_row->name);
+    spawn_signal_group(r->step, SIGKILL);
+}
+
+static void add_list(struct strbuf *b, const struct run *r)
+{
+    for (u_int i = 0; i < r->start.attrs.wire_attrs_len; i++) {
+        const struct wire_attr *a = &r->start.attrs.wire_attrs_val[i];
+
+        if (strcmp(a->name, "Resource_List") != 0)
+            continue;
+        strbuf_add_sep(b, ",");
+        strbuf_addf(b, "%s=%s", a->resource, a->value);
+    }
+}
+
+static void add_text(struct words *argv, const char *text)
+{
+    words_add(argv, text ? text : "", NULL);
+}
+
+static void add_epilogue_arguments(struct words *argv, const struct run *r)
+{
+    struct strbuf b;
+    const char *account = run_attr(r, "Account_Name", "");
+
+    strbuf_init(&b, TEXT_MAX);
+    add_text(argv, run_attr(r, "Job_Name", ""));
+    strbuf_addf(&b, "%d", r->started_record.pid);
+    add_text(argv, b.s);
+    strbuf_reset(&b);
+    add_list(&b, r);
+    add_text(argv, strbuf_str(&b));
+    strbuf_reset(&b);
+    strbuf_addf(&b, "cput=%llu,mem=%llukb,vmem=%llukb,ncpus=%u,walltime=%llu",
+                (unsigned long long)r->usage.cput_ms / MS_PER_S, (unsigned long long)r->usage.mem_kb,
+                (unsigned long long)r->usage.vmem_kb, r->usage.ncpus,
+                (unsigned long long)r->usage.walltime_ms / MS_PER_S);
+    add_text(argv, b.s);
+    add_text(argv, run_attr(r, "queue", ""));
+    add_text(argv, account ? account : "null");
+    strbuf_reset(&b);
+    strbuf_addf(&b, "%d", r->failure.status);
+    add_text(argv, b.s);
+    strbuf_fini(&b);
+}
+
+static void make_arguments(struct words *argv, const struct steps *s, const struct run *r,
+                           const struct step_row *row, const char *file)
+{
+    words_init(argv);
+    add_text(argv, s->home->shepherd);
+    add_text(argv, "script");
+    add_text(argv, row->name);
+    add_text(argv, r->path);
+    add_text(argv, file);
+    add_text(argv, r->id);
+    add_text(argv, r->start.user);
+    add_text(argv, r->start.group);
+    if (row->which == STEP_EPILOGUE)
+        add_epilogue_arguments(argv, r);
+}
+
+static int start_script(struct steps *s, struct run *r, struct step_row *row, const char *file, struct err *e)
+{
+    struct words argv;
+    char *envp[] = {NULL};
+    struct spawn_options o = {.path = s->home->shepherd, .envp = envp, .cwd = "/", .new_session = true};
+
+    make_arguments(&argv, s, r, row, file);
+    o.argv = argv.w;
+    r->step_row = row;
+    r->step_timer = loop_timer_create(s->loop, LOOP_REAL, on_alarm, r);
+    r->step = r->step_timer ? spawn_start(s->loop, &o, on_end, r, e) : NULL;
+    words_fini(&argv);
+    if (!r->step)
+        return -1;
+    loop_timer_set(r->step_timer, s->home->config->prologue_s * MS_PER_S);
+    return 0;
+}
+
+void steps_run(struct steps *s, struct run *r, enum step which)
+{
+    struct step_row *row = malloc(sizeof *row);
+    struct strbuf file;
+    struct err e = {0};
+
+    strbuf_init(&file, PATH_LEN_MAX);
+    if (row)
+        *row = rows[which];
+    if (!row || !row->name || r->start.my_host != 0 ||
+        strbuf_addf(&file, "%s/%s", s->home->priv, row->name) < 0 || access(file.s, F_OK) < 0) {
+        free(row);
+        strbuf_fini(&file);
+        s->fn(s->arg, r, which, STEP_GO_ON, false, 0);
+        return;
+    }
+    row->all = s;
+    row->which = which;
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "running %s", row->name);
+    if (start_script(s, r, row, file.s, &e) < 0) {
+        log_err(LOGC_JOB, r->id, &e, "cannot run %s", file.s);
+        clean(r);
+        s->fn(s->arg, r, which, rows[which].counts ? STEP_RERUN : STEP_GO_ON, true, RESULT_WAIT);
+    }
+    strbuf_fini(&file);
+}

@@ -1,0 +1,29 @@
+#ifndef SITE_STEPS_H
+#define SITE_STEPS_H
+/* The steps of a job's life on this host, as rows: begin, prologue, launch, preterm, epilogue, end. Each may be slow and
+ * gives a verdict: go on, run again, or end. Today prologue and epilogue are served, by the site's scripts
+ * (mom_priv/prologue, epilogue; mom.md section 6); a step that nobody serves says "go on" at once.
+ */
+#include <stdbool.h>
+
+#include "err.h"
+
+struct home;
+struct loop;
+struct run;
+struct steps;
+
+enum step { STEP_BEGIN, STEP_PROLOGUE, STEP_LAUNCH, STEP_PRETERM, STEP_EPILOGUE, STEP_END, STEP_COUNT };
+
+enum step_verdict { STEP_GO_ON, STEP_RERUN, STEP_ABORT };
+
+/* Called once, perhaps inside steps_run. `ran`: something was there to run. `code` is what the script gave: its exit code, or negative (section 6). */
+typedef void step_fn(void *arg, struct run *r, enum step which, enum step_verdict v, bool ran, int code);
+
+struct steps *steps_create(struct loop *l, const struct home *h, step_fn *fn, void *arg);
+void steps_destroy(struct steps *s);
+
+void steps_run(struct steps *s, struct run *r, enum step which);
+void steps_stop(struct run *r); /* what is running for it is killed, no verdict comes */
+
+#endif

@@ -1,0 +1,139 @@
+/* Never waits: what the nursery cannot take at once is left to the caller, who then starts the shepherd as a
+ * program of its own. A nursery that could not be started, or has ended, is left alone for some seconds, so
+ * that a broken one does not slow down every job. */
+#include "zygote_link.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "mom_home.h"
+#include "log.h"
+#include "loop.h"
+#include "rundir.h"
+#include "spawn.h"
+
+enum { TITLE_ROOM = 1024, AGAIN_MS = 10000 };
+
+struct nursery_link {
+    struct loop *loop;
+    const struct home *home;
+    struct spawn *process;
+    int fd;     /* -1: there is none */
+    bool tired; /* it could not be started, or ended: not again for a while */
+    struct loop_timer *again;
+};
+
+static void on_again(void *arg)
+{
+    struct nursery_link *n = arg;
+
+    n->tired = false;
+}
+
+struct nursery_link *nursery_link_create(struct loop *l, const struct home *h)
+{
+    struct nursery_link *n = calloc(1, sizeof *n);
+
+    if (!n)
+        return NULL;
+    *n = (struct nursery_link){.loop = l, .home = h, .fd = -1};
+    n->again = loop_timer_create(l, LOOP_REAL, on_again, n);
+    if (n->again)
+        return n;
+    free(n);
+    return NULL;
+}
+
+static void hang_up(struct nursery_link *n)
+{
+    if (n->fd >= 0)
+        close(n->fd);
+    n->fd = -1;
+}
+
+void nursery_link_destroy(struct nursery_link *n)
+{
+    if (!n)
+        return;
+    hang_up(n);
+    spawn_leave(n->process);
+    loop_timer_destroy(n->again);
+    free(n);
+}
+
+static void rest(struct nursery_link *n)
+{
+    n->tired = true;
+    loop_timer_set(n->again, AGAIN_MS);
+}
+
+static void on_end(void *arg, int status)
+{
+    struct nursery_link *n = arg;
+
+    log_event(LOGC_SVR, LOGE_SYSTEM, "nursery", "ended with wait status %d; started again when it is needed",
+              status);
+    spawn_destroy(n->process);
+    n->process = NULL;
+    hang_up(n);
+    rest(n);
+}
+
+/* A long last argument, blanks that ps does not show, is room for the command lines of shepherds. */
+static int start(struct nursery_link *n, int theirs, struct err *e)
+{
+    char verb[] = "nursery", fd[] = "3", room[TITLE_ROOM];
+    char *argv[] = {n->home->shepherd, verb, fd, n->home->jobs, room, NULL};
+    const int fds[] = {-1, -1, -1, theirs};
+    const struct spawn_options o = spawn_own(argv, fds, 4);
+
+    memset(room, ' ', sizeof room - 1);
+    room[sizeof room - 1] = '\0';
+    n->process = spawn_start(n->loop, &o, on_end, n, e);
+    return n->process ? 0 : -1;
+}
+
+static int ensure(struct nursery_link *n)
+{
+    int pair[2];
+    struct err e = {0};
+
+    if (n->fd >= 0)
+        return 0;
+    if (n->tired || n->process || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return -1;
+    if (start(n, pair[1], &e) == 0) {
+        n->fd = pair[0];
+    } else {
+        log_err(LOGC_SVR, "nursery", &e, "shepherds are started without it");
+        close(pair[0]);
+        rest(n);
+    }
+    close(pair[1]);
+    return n->fd < 0 ? -1 : 0;
+}
+
+int nursery_link_ask(struct nursery_link *n, const char *path, int socket)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control = {.bytes = {0}};
+    struct iovec iov = {.iov_base = (void *)path, .iov_len = strlen(path)};
+    struct msghdr m = {.msg_iov = &iov,
+                       .msg_iovlen = 1,
+                       .msg_control = control.bytes,
+                       .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+    if (iov.iov_len > RUNDIR_PATH_MAX || ensure(n) < 0)
+        return -1;
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof socket);
+    memcpy(CMSG_DATA(c), &socket, sizeof socket);
+    return sendmsg(n->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+}

@@ -1,0 +1,17 @@
+#ifndef ZYGOTE_LINK_H
+#define ZYGOTE_LINK_H
+/* The MOM's end of the nursery (mom/shepherd/zygote.h): started when first needed, again when it has ended. */
+#include "err.h"
+
+struct home;
+struct loop;
+struct nursery_link;
+
+struct nursery_link *nursery_link_create(struct loop *l, const struct home *h); /* NULL: no memory */
+void nursery_link_destroy(struct nursery_link *n); /* it ends; its shepherds stay */
+
+/* Have a shepherd begin in `path`, with `socket`, which stays ours to close. 0: it is asked for; the other end of the
+ * socket closes if nothing comes of it. -1: there is no nursery now, or it is behind: start the shepherd otherwise. */
+int nursery_link_ask(struct nursery_link *n, const char *path, int socket);
+
+#endif

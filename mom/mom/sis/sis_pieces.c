@@ -1,0 +1,46 @@
+#include "sis_pieces.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sis.h>
+
+#include "pbs_error.h"
+#include "rpc_request.h"
+
+enum { PIECE = 262144 };
+
+static void reply(struct rpc_request *q, sis_fetch_result *res)
+{
+    rpc_reply(q, (xdrproc_t)xdr_sis_fetch_result, res);
+}
+
+void pieces_refuse(struct rpc_request *q, int code, const char *text)
+{
+    char none[1] = "";
+    sis_fetch_result res = {.code = code, .text = (char *)text, .bytes = {0, none}};
+
+    reply(q, &res);
+}
+
+void pieces_reply(struct rpc_request *q, int fd, uint64_t offset)
+{
+    char none[1] = "";
+    sis_fetch_result res = {.text = none};
+    struct stat st = {0};
+    char *piece = malloc(PIECE);
+    ssize_t n = 0;
+
+    if (fd >= 0 && (fstat(fd, &st) < 0 || !piece || (n = pread(fd, piece, PIECE, (off_t)offset)) < 0)) {
+        pieces_refuse(q, PBSE_SYSTEM, piece ? strerror(errno) : "no memory");
+    } else {
+        res.size = (uint64_t)st.st_size;
+        res.bytes.bytes_val = piece ? piece : none;
+        res.bytes.bytes_len = (u_int)n;
+        reply(q, &res);
+    }
+    free(piece);
+}

@@ -1,0 +1,149 @@
+/* The two files come by `bring`; one that was not written is not made. The other host removes nothing before
+ * fetch_confirm, when the journal says that all is here; a MOM that dies before that begins anew.
+ *
+ * Files are made in the spool, for the owner, under names that nobody else can have taken (O_EXCL). */
+#include "output_fetch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sis_fetch.h"
+#include "file.h"
+#include "mom_home.h"
+#include "log.h"
+#include "outputs.h"
+#include "mom.h"
+#include "pbs_error.h"
+#include "mom_run.h"
+#include "strbuf.h"
+
+enum { PATH_LEN_MAX = 8192, N_FILES = 2 };
+
+struct fetch {
+    struct parts *m;
+    struct run *run;
+    struct bring *bring;
+    fetch_fn *fn;
+    bool arrived;
+};
+
+static const char *const files[N_FILES] = {"OU", "ER"};
+
+bool fetch_is_wanted(const struct run *r)
+{
+    return !r->fetched && r->start.last_host[0] && !run_is_sister(r);
+}
+
+bool fetch_is_under_way(const struct run *r)
+{
+    return r->fetching && !r->fetching->arrived;
+}
+
+void fetch_stop(struct run *r)
+{
+    struct fetch *f = r->fetching;
+
+    if (!f)
+        return;
+    r->fetching = NULL;
+    bring_stop(f->bring);
+    free(f);
+}
+
+/* ---- files */
+static int make_file(const struct fetch *f, const char *suffix, struct err *e)
+{
+    const struct run *r = f->run;
+    struct strbuf path;
+    int fd;
+
+    strbuf_init(&path, PATH_LEN_MAX);
+    strbuf_addf(&path, "%s/%s.%s", f->m->home.spool, r->id, suffix);
+    unlink(strbuf_str(&path));
+    fd = open(strbuf_str(&path), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0 || (geteuid() == 0 && fchown(fd, (uid_t)strtoul(r->owner_uid, NULL, 10),
+                                            (gid_t)strtoul(r->owner_gid, NULL, 10)) < 0)) {
+        err_errno(e, errno, "cannot write %s", path.s);
+        if (fd >= 0)
+            close(fd);
+        fd = -1;
+    }
+    strbuf_fini(&path);
+    return fd;
+}
+
+static int make(void *arg, size_t i, struct err *e)
+{
+    return make_file(arg, files[i], e);
+}
+
+/* Into what will be the job's error file. */
+static void say_missing(struct fetch *f, const char *why)
+{
+    struct strbuf text;
+    struct err e = {0};
+    int fd = make_file(f, outputs_error_suffix(f->run), &e);
+
+    strbuf_init(&text, PATH_LEN_MAX);
+    strbuf_addf(&text, "=>> PBS: what this job had written before is missing: it is on %s, %s\n",
+                bring_service(f->bring), why);
+    log_event(LOGC_JOB, LOGE_ERROR, f->run->id, "%.*s", (int)(text.len - 1), text.s);
+    if (fd < 0 || file_write_all(fd, text.s, text.len, &e) < 0)
+        log_err(LOGC_JOB, f->run->id, &e, "fetch");
+    if (fd >= 0)
+        close(fd);
+    strbuf_fini(&text);
+}
+
+/* ---- the end */
+static void on_over(void *arg, const struct err *why)
+{
+    struct fetch *f = arg;
+    struct run *r = f->run;
+    struct parts *m = f->m;
+    fetch_fn *fn = f->fn;
+
+    if (why) {
+        say_missing(f, why->text);
+        fetch_stop(r);
+    } else {
+        log_event(LOGC_JOB, LOGE_DEBUG, r->id, "fetched the output of the run before from %s",
+                  bring_service(f->bring));
+        f->arrived = true;
+    }
+    fn(m, r);
+}
+
+void fetch_confirm(struct run *r)
+{
+    if (r->fetching && r->fetching->bring)
+        bring_confirm(r->fetching->bring, &r->fetching->bring);
+}
+
+int fetch_begin(struct parts *m, struct run *r, fetch_fn *fn, struct err *e)
+{
+    struct fetch *f = calloc(1, sizeof *f);
+
+    if (!f)
+        return err_set(e, PBSE_SYSTEM, "no memory for the output of job %s", r->id);
+    *f = (struct fetch){.m = m, .run = r, .fn = fn};
+    f->bring = bring_begin(m, r,
+                           &(struct bring_spec){.from = r->start.last_host,
+                                                .files = files,
+                                                .n_files = N_FILES,
+                                                .make = make,
+                                                .over = on_over,
+                                                .arg = f},
+                           e);
+    if (!f->bring) {
+        free(f);
+        return -1;
+    }
+    r->fetching = f;
+    return 0;
+}

@@ -1,0 +1,154 @@
+/* A run that waits is RUN_PREPARING without an order: whatever ends such a run ends this one, a MOM that dies forgets it,
+ * and the server sends START again. What it waits for is not kept but looked up each time: runs of the same job and store
+ * with a lower number that are not released. Their output stays in the spool, where the later one goes on writing. */
+#include "run_serialize.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <shep.h>
+
+#include "journal.h"
+#include "log.h"
+#include "loop.h"
+#include "mom.h"
+#include "prepare.h"
+#include "mom_run.h"
+
+enum { LIMIT_MS = 5000 };
+
+struct succession {
+    struct parts *m;
+    struct run *run;
+    struct loop_timer *timer;
+};
+
+struct search {
+    struct parts *m;
+    const struct run *later;
+    size_t n;
+};
+
+static bool is_same_job(const struct run *a, const struct run *b)
+{
+    return a->key.seq == b->key.seq && a->key.index == b->key.index;
+}
+
+/* A run of another store is nobody's to end, and no run of this job. */
+static bool is_in_the_way(const struct run *x, const struct run *later)
+{
+    return is_same_job(x, later) && x->key.run < later->key.run && x->slot.state < RUN_RELEASED &&
+           strcmp(x->start.store, later->start.store) == 0;
+}
+
+static void keep_output(struct run *r)
+{
+    if (r->keep_output || r->slot.state >= RUN_ENDING)
+        return;
+    r->keep_output = true;
+    parts_note(r, SHEP_NOTE_KEEP_OUTPUT);
+}
+
+static void end_one(void *arg, struct run *x)
+{
+    struct search *s = arg;
+
+    if (!is_in_the_way(x, s->later) || x->purge_wanted)
+        return;
+    log_event(LOGC_JOB, LOGE_JOB, x->id, "run %u is here while run %u is started; it is killed", x->key.run,
+              s->later->key.run);
+    keep_output(x);
+    parts_post(s->m, x, RUN_EV_PURGE); /* kills first where something is alive */
+}
+
+static void count_one(void *arg, struct run *x)
+{
+    struct search *s = arg;
+
+    s->n += is_in_the_way(x, s->later);
+}
+
+static size_t count(struct parts *m, const struct run *later)
+{
+    struct search s = {.m = m, .later = later};
+
+    runs_each(m->runs, count_one, &s);
+    return s.n;
+}
+
+void succession_stop(struct run *r)
+{
+    struct succession *w = r->succession;
+
+    if (!w)
+        return;
+    r->succession = NULL;
+    loop_timer_destroy(w->timer);
+    free(w);
+}
+
+static void go_on(struct parts *m, struct run *r)
+{
+    succession_stop(r);
+    if (r->slot.state == RUN_PREPARING)
+        prepare_begin(m->prepare, r);
+}
+
+static void on_limit(void *arg)
+{
+    struct succession *w = arg;
+    struct run *r = w->run;
+    struct parts *m = w->m;
+
+    log_event(LOGC_JOB, LOGE_ERROR, r->id,
+              "an earlier run has not ended in %d s; run %u begins beside what is left of it",
+              LIMIT_MS / 1000, r->key.run);
+    go_on(m, r);
+}
+
+static int wait_for_others(struct parts *m, struct run *r, struct err *e)
+{
+    struct succession *w = calloc(1, sizeof *w);
+
+    if (!w)
+        return err_set(e, ENOMEM, "no memory to wait for the end of run %u", r->key.run - 1);
+    *w = (struct succession){.m = m, .run = r, .timer = loop_timer_create(m->loop, LOOP_REAL, on_limit, w)};
+    if (!w->timer) {
+        free(w);
+        return err_set(e, ENOMEM, "no timer for the end of run %u", r->key.run - 1);
+    }
+    r->succession = w;
+    loop_timer_set(w->timer, LIMIT_MS);
+    return 0;
+}
+
+void succession_begin(struct parts *m, struct run *r)
+{
+    struct search s = {.m = m, .later = r};
+    struct err e = {0};
+
+    runs_each(m->runs, end_one, &s);
+    if (count(m, r) && wait_for_others(m, r, &e) == 0) {
+        log_event(LOGC_JOB, LOGE_DEBUG, r->id, "run %u waits for the end of an earlier one", r->key.run);
+        return;
+    }
+    if (e.code)
+        log_err(LOGC_JOB, r->id, &e, "succession");
+    go_on(m, r);
+}
+
+static void look(void *arg, struct run *x)
+{
+    struct search *s = arg;
+
+    if (x->succession && is_same_job(x, s->later) && count(s->m, x) == 0)
+        go_on(s->m, x);
+}
+
+void succession_left(struct parts *m, const struct run *r)
+{
+    struct search s = {.m = m, .later = r};
+
+    runs_each(m->runs, look, &s);
+}

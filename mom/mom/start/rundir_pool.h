@@ -1,0 +1,30 @@
+#ifndef RUNDIR_POOL_H
+#define RUNDIR_POOL_H
+/* Directories of runs that are over, kept for the next runs of the same user.
+ *
+ * Making and removing files is the largest part of what a short job costs its host, and some file systems get slower
+ * with every file that was just removed. A spare keeps its files; what they held is void before it becomes one:
+ *
+ *   jobs/.spare.<n>/run        without an order
+ *                  /journal    empty
+ *                  /<id>.SC without text; written over only for the same owner (prepare)
+ *                  /nodes tmp  nodefile and TMPDIR of the last run, put away by the shepherd (job_dirs.h)
+ *
+ * Names that begin with a dot are no runs (recover). Loop thread only.
+ */
+#include "err.h"
+
+struct spares;
+
+/* Removes what an earlier MOM kept. `jobs_dir` is borrowed for good. NULL: no memory. */
+struct spares *spares_create(const char *jobs_dir);
+void spares_destroy(struct spares *s); /* the directories stay, for the next MOM to remove */
+
+/* The directory `path` of a new run of `user`: a spare of his, its script (if it has one) under the name `script`, or a
+ * new one as by rundir_create. 0 or -1. */
+int spares_take(struct spares *s, const char *path, const char *user, const char *script, struct err *e);
+
+/* The run of `user` in `path` is over: its directory becomes a spare, or is removed. 0: there is no such run any more. */
+int spares_give(struct spares *s, const char *path, const char *user, struct err *e);
+
+#endif

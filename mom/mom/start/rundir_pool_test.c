@@ -1,0 +1,186 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "rundir.h"
+#include "rundir_pool.h"
+
+static char root[64];
+static struct spares *spares;
+
+static int make_root(void **state)
+{
+    (void)state;
+    snprintf(root, sizeof root, "/tmp/spares.XXXXXX");
+    if (!mkdtemp(root))
+        return -1;
+    spares = spares_create(root);
+    return spares ? 0 : -1;
+}
+
+static int drop_root(void **state)
+{
+    (void)state;
+    spares_destroy(spares);
+    return file_remove_tree(AT_FDCWD, root, NULL);
+}
+
+static const char *at(const char *name)
+{
+    static char path[2][256];
+    static int which;
+
+    which = !which;
+    snprintf(path[which], sizeof path[which], "%s/%s", root, name);
+    return path[which];
+}
+
+static void put(const char *name, const char *text)
+{
+    assert_int_equal(file_write_quick(AT_FDCWD, at(name), text, strlen(text), 0700, NULL), 0);
+}
+
+static off_t size_of(const char *name)
+{
+    struct stat st;
+
+    return lstat(at(name), &st) < 0 ? -1 : st.st_size;
+}
+
+static ino_t inode_of(const char *name)
+{
+    struct stat st;
+
+    return lstat(at(name), &st) < 0 ? 0 : st.st_ino;
+}
+
+/* A run "1.s.1" of ann's, as it is when it is over. */
+static void end_a_run(void)
+{
+    assert_int_equal(spares_take(spares, at("1.s.1"), "ann", "1.s.SC", NULL), 0);
+    put("1.s.1/run", "an order");
+    put("1.s.1/1.s.SC", "a script");
+    put("1.s.1/journal", "events");
+}
+
+static void a_spare_serves_the_same_user_without_what_it_held(void **state)
+{
+    ino_t run, script, journal;
+
+    (void)state;
+    end_a_run();
+    run = inode_of("1.s.1/run");
+    journal = inode_of("1.s.1/journal");
+    script = inode_of("1.s.1/1.s.SC");
+    assert_int_equal(spares_give(spares, at("1.s.1"), "ann", NULL), 0);
+    assert_int_equal(size_of("1.s.1"), -1);
+    assert_int_equal(spares_take(spares, at("2.s.1"), "ann", "2.s.SC", NULL), 0);
+    assert_int_equal(inode_of("2.s.1/run"), run);
+    assert_int_equal(inode_of("2.s.1/2.s.SC"), script);
+    assert_int_equal(size_of("2.s.1/run"), 1);
+    assert_int_equal(size_of("2.s.1/2.s.SC"), 1);
+    assert_int_equal(inode_of("2.s.1/journal"), journal);
+    assert_int_equal(size_of("2.s.1/journal"), 0);
+    assert_int_equal(size_of("2.s.1/1.s.SC"), -1);
+}
+
+static void another_user_gets_a_new_directory(void **state)
+{
+    (void)state;
+    end_a_run();
+    assert_int_equal(spares_give(spares, at("1.s.1"), "ann", NULL), 0);
+    assert_int_equal(spares_take(spares, at("2.s.1"), "bob", "2.s.SC", NULL), 0);
+    assert_int_equal(size_of("2.s.1/run"), -1);
+    assert_int_equal(size_of("2.s.1/2.s.SC"), -1);
+}
+
+static void a_script_with_a_second_name_is_left_to_its_owner(void **state)
+{
+    (void)state;
+    end_a_run();
+    assert_int_equal(link(at("1.s.1/1.s.SC"), at("copy")), 0);
+    assert_int_equal(spares_give(spares, at("1.s.1"), "ann", NULL), 0);
+    assert_int_equal(size_of("copy"), 8);
+    assert_int_equal(spares_take(spares, at("2.s.1"), "ann", "2.s.SC", NULL), 0);
+    assert_int_equal(size_of("2.s.1/2.s.SC"), -1);
+    assert_int_equal(size_of("2.s.1/run"), 1);
+}
+
+static void a_run_whose_shepherd_is_still_there_is_removed(void **state)
+{
+    int fd;
+
+    (void)state;
+    end_a_run();
+    fd = open(at("1.s.1/run"), O_RDWR | O_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_int_equal(spares_give(spares, at("1.s.1"), "ann", NULL), 0);
+    assert_int_equal(size_of("1.s.1"), -1);
+    assert_int_equal(spares_take(spares, at("2.s.1"), "ann", "2.s.SC", NULL), 0);
+    assert_int_equal(size_of("2.s.1/run"), -1);
+    close(fd);
+}
+
+static void the_next_mom_removes_them(void **state)
+{
+    struct spares *next;
+
+    (void)state;
+    end_a_run();
+    assert_int_equal(spares_give(spares, at("1.s.1"), "ann", NULL), 0);
+    next = spares_create(root);
+    assert_int_equal(spares_take(next, at("2.s.1"), "ann", "2.s.SC", NULL), 0);
+    assert_int_equal(size_of("2.s.1/run"), -1);
+    assert_int_equal(rundir_remove(at("2.s.1"), NULL), 0);
+    spares_destroy(next);
+    assert_int_equal(rmdir(root), 0); /* nothing is left */
+    assert_int_equal(mkdir(root, 0700), 0);
+}
+
+static void more_than_enough_of_them_are_removed(void **state)
+{
+    char name[32];
+    DIR *dir;
+    int n = 0;
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "%d.s.1", i);
+        assert_int_equal(rundir_create(at(name), NULL), 0);
+        snprintf(name, sizeof name, "%d.s.1/run", i);
+        put(name, "an order");
+        snprintf(name, sizeof name, "%d.s.1", i);
+        assert_int_equal(spares_give(spares, at(name), "ann", NULL), 0);
+    }
+    dir = opendir(root);
+    for (const struct dirent *d; (d = readdir(dir));)
+        n += d->d_name[0] == '.' && strlen(d->d_name) > 2;
+    closedir(dir);
+    assert_int_equal(n, 256);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_spare_serves_the_same_user_without_what_it_held, make_root,
+                                        drop_root),
+        cmocka_unit_test_setup_teardown(another_user_gets_a_new_directory, make_root, drop_root),
+        cmocka_unit_test_setup_teardown(a_script_with_a_second_name_is_left_to_its_owner, make_root,
+                                        drop_root),
+        cmocka_unit_test_setup_teardown(a_run_whose_shepherd_is_still_there_is_removed, make_root, drop_root),
+        cmocka_unit_test_setup_teardown(the_next_mom_removes_them, make_root, drop_root),
+        cmocka_unit_test_setup_teardown(more_than_enough_of_them_are_removed, make_root, drop_root),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

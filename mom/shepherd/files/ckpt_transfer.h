@@ -1,0 +1,16 @@
+#ifndef CKPT_TRANSFER_H
+#define CKPT_TRANSFER_H
+/* What a program has saved for itself (PBS_CHECKPOINT_DIR) goes to another host: two errands.
+ *
+ * Every name and every byte in it is the job owner's. So it is read and written as him, by tar: whatever stands in it (a
+ * link, "..", a name of somebody else's) reaches no further than he can. What is no file, directory or link is left out.
+ */
+
+/* Write the directory to stdout. The program's exit status; what went wrong stands on stderr. */
+int travel_pack(unsigned uid, unsigned gid, const char *dir);
+
+/* Read on stdin what the other has written: it takes the place of "app" in the job's directory `dir`, which is ours, whole
+ * or not at all, and is on disk when this ends with 0. */
+int travel_unpack(unsigned uid, unsigned gid, const char *dir);
+
+#endif

@@ -1,9 +1,0 @@
-#ifndef HOLD_H
-#define HOLD_H
-/* Holding a job: from its first process to the moment when nothing of it is left and a MOM has said CLOSE.
- * Needs no MOM in between: the end is recorded, limits of time and graces are kept, without one. */
-
-/* The run in the directory `path`; `mom` is a socket to the MOM, or -1. The exit code for main. */
-int hold_run(const char *path, int mom);
-
-#endif

@@ -1,0 +1,220 @@
+/* There is one notice at a time, known by its attempt, and one answer on its way, the last one that was given.
+ *
+ * The file is replaced as a whole, with the owner's rights alone: a reader sees an old or a new one, and whatever the owner
+ * has put in its place is his own affair. An answer is said to the MOM that came last, again and again until one has
+ * written it down; that it may be heard twice does no harm. */
+#include "job_notice.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <shep.h>
+#include <tm.h>
+
+#include "clock.h"
+#include "file.h"
+#include "identity.h"
+#include "mom_link.h"
+#include "pbs_error.h"
+#include "rpc_match.h"
+#include "rpc_msg.h"
+#include "task_env.h"
+#include "tm_.h"
+
+enum { AGAIN_MS = 200, MODE = 0600 };
+
+struct notice {
+    struct notice_place place;
+    const char *path; /* in the order's environment; NULL: the MOM that started us knew of no notices */
+    unsigned attempt; /* of the notice that stands; 0: none does */
+    struct rpc_pending pending;
+    bool under_way, waits; /* an answer: the MOM owes its reply; it is to be said (again) */
+    int64_t next_mono_ms;
+    unsigned number; /* of the answer kept: whether a reply is for this one */
+    unsigned said;
+    struct shep_notice_reply reply; /* nodes owned */
+};
+
+struct notice *notice_create(const struct notice_place *p)
+{
+    struct notice *n = calloc(1, sizeof *n);
+
+    if (!n)
+        return NULL;
+    n->place = *p;
+    n->path = task_env_find(p->order->env.env_val, p->order->env.env_len, "PBS_PREEMPT_NOTICE");
+    return n;
+}
+
+void notice_destroy(struct notice *n)
+{
+    if (!n)
+        return;
+    free(n->reply.nodes);
+    free(n);
+}
+
+/* ---- the file */
+static int write_file(const struct notice *n, const char *text, struct err *e)
+{
+    int rc;
+
+    if (identity_enter(n->place.order, e) < 0)
+        return -1;
+    rc = file_write_quick(AT_FDCWD, n->path, text, strlen(text), MODE, e);
+    identity_leave(n->place.order);
+    return rc;
+}
+
+static void remove_file(const struct notice *n)
+{
+    if (!n->path || identity_enter(n->place.order, NULL) < 0)
+        return;
+    unlink(n->path);
+    identity_leave(n->place.order);
+}
+
+/* ---- from the MOM */
+static void forget_answer(struct notice *n)
+{
+    n->waits = false;
+    n->number++; /* what is under way is for none that we keep */
+}
+
+int notice_take(struct notice *n, const struct shep_notice_args *a, struct err *e)
+{
+    bool is_new = a->attempt != n->attempt;
+    int rc;
+
+    if (!n->path)
+        return err_set(e, PBSE_NOSUP, "the job's shepherd has no place for a notice");
+    if (a->withdrawn) {
+        n->attempt = 0;
+        forget_answer(n);
+        remove_file(n);
+        return 0;
+    }
+    n->attempt = a->attempt;
+    rc = write_file(n, a->text, e);
+    if (is_new) {
+        forget_answer(n);
+        if (a->signo > 0)
+            n->place.signal_job(n->place.arg, a->signo,
+                                a->target ==
+                                    EXEC_TARGET_ALL); /* after the file: whoever wakes up looks there */
+    }
+    return rc;
+}
+
+void notice_over(struct notice *n)
+{
+    if (!n->attempt)
+        return;
+    n->attempt = 0;
+    forget_answer(n);
+    remove_file(n);
+}
+
+/* ---- from the job */
+static int check(const struct notice *n, const struct tmx_notice_args *a, struct err *e)
+{
+    if (!n->attempt)
+        return err_set(e, TM_ENOTFOUND, "the job has no notice to answer");
+    if (a->answer == TMX_NOTICE_DEFER && !a->need_s)
+        return err_set(e, TM_EUNKNOWNCMD, "it is not said how many seconds are needed");
+    if (a->answer == TMX_NOTICE_PARTIAL && !a->nodes[0])
+        return err_set(e, TM_EUNKNOWNCMD, "no node is named that is offered");
+    return 0;
+}
+
+static exec_notice_answer answer_of(tmx_notice_answer a)
+{
+    switch (a) {
+    case TMX_NOTICE_READY:
+        return EXEC_NOTICE_READY;
+    case TMX_NOTICE_DEFER:
+        return EXEC_NOTICE_DEFER;
+    case TMX_NOTICE_PARTIAL:
+        return EXEC_NOTICE_PARTIAL;
+    }
+    return EXEC_NOTICE_READY;
+}
+
+static void say(struct notice *n);
+
+int notice_answer(struct notice *n, const struct tmx_notice_args *a, struct err *e)
+{
+    char *nodes;
+
+    if (check(n, a, e) < 0)
+        return -1;
+    nodes = strdup(a->nodes);
+    if (!nodes)
+        return err_set(e, TM_ESYSTEM, "no memory for an answer");
+    free(n->reply.nodes);
+    n->reply = (struct shep_notice_reply){
+        .attempt = n->attempt, .answer = answer_of(a->answer), .need_s = a->need_s, .nodes = nodes};
+    n->number++;
+    n->waits = true;
+    if (!n->under_way)
+        say(n);
+    return 0;
+}
+
+/* ---- to the MOM */
+static void say_later(struct notice *n)
+{
+    n->next_mono_ms = clock_real_mono_ms() + AGAIN_MS;
+}
+
+static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
+{
+    struct notice *n = (struct notice *)((char *)p - offsetof(struct notice, pending));
+
+    n->under_way = false;
+    if (h->status == RPC_ST_OK && n->said == n->number)
+        n->waits = false;
+    say_later(n);
+}
+
+static void on_lost(struct rpc_pending *p, const struct err *why)
+{
+    struct notice *n = (struct notice *)((char *)p - offsetof(struct notice, pending));
+
+    (void)why;
+    n->under_way = false;
+    say_later(n);
+}
+
+static void say(struct notice *n)
+{
+    static const struct rpc_pending_ops ops = {.reply = on_reply, .lost = on_lost};
+
+    n->pending.ops = &ops;
+    n->said = n->number;
+    n->under_way = true; /* before: a lost connection may say so inside */
+    if (link_ask(n->place.link, SHEP_NOTICE_REPLY, (xdrproc_t)xdr_shep_notice_reply, &n->reply,
+                 &n->pending) == 0)
+        return;
+    n->under_way = false;
+    say_later(n);
+}
+
+int notice_wait_ms(const struct notice *n)
+{
+    int64_t left = n->next_mono_ms - clock_real_mono_ms();
+
+    if (!n->waits || n->under_way)
+        return -1;
+    return left > 0 ? (int)left : 0;
+}
+
+void notice_turn(struct notice *n)
+{
+    if (n->waits && !n->under_way && clock_real_mono_ms() >= n->next_mono_ms)
+        say(n);
+}

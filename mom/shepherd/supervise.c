@@ -1,0 +1,447 @@
+/* The shepherd's loop. Who speaks first: the MOM by its order in the run's directory; then the shepherd writes
+ * "started", later "ended", each before it says so. A MOM may come and go in between, or never.
+ *
+ * Invariants: the records are locked while we live; no program runs unrecorded; "ended" is on disk before
+ * anybody hears it; after "ended" nothing of the job runs (or the record says that something could not be killed).
+ */
+#include "supervise.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "confine.h"
+#include "display.h"
+#include "supervise_private.h"
+#include "procs.h"
+#include "rundir.h"
+#include "restart.h"
+#include "tm_server.h"
+
+enum {
+    EXIT_BUSY = 3,     /* another shepherd holds the run */
+    EXIT_SETUP = -1,   /* PBS exit status: failed before it began */
+    EXIT_RESTART = -7, /* and: did not come back from its image */
+    STAND_STILL_MS = 100,
+    MS_PER_S = 1000
+};
+
+static void reap(struct hold *h)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (h->tm)
+            tm_server_reaped(h->tm, pid, status);
+        if (pid == h->task.pid) {
+            h->main_ended = true;
+            h->status = status;
+            if (h->state == SHEP_RUNNING) /* else it is we who end it, and `how` says why */
+                h->how = SHEP_END_ITSELF;
+        }
+    }
+    /* No child is left. A sister may have none and wait for tasks; processes that were attached are no children of ours. */
+    if (pid < 0 && errno == ECHILD && !(hold_is_sister(h) && h->state == SHEP_RUNNING) &&
+        !confine_has_adopted(h->confine))
+        hold_post(h, SHEP_EV_ALL_ENDED);
+    else if (h->main_ended)
+        hold_post(h, SHEP_EV_MAIN_ENDED);
+}
+
+static int64_t sooner(int64_t a, int64_t b)
+{
+    return a < 0 ? b : b < 0 || a < b ? a : b;
+}
+
+/* A job that has lived this long will live on, and may be suspended: not all of a host at the same moment. */
+static int64_t prepare_ms(void)
+{
+    return 300 + getpid() % 256;
+}
+
+static int wait_ms(const struct hold *h)
+{
+    int64_t now = clock_real_mono_ms(), left = -1;
+
+    if (h->state == SHEP_RUNNING)
+        left = stopwatch_left_ms(&h->watch, now);
+    if (h->state == SHEP_RUNNING && !h->prepared)
+        left = sooner(left, hold_wall_ms(h) < prepare_ms() ? prepare_ms() - hold_wall_ms(h) : 0);
+    if (h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
+        left = sooner(left, h->grace_mono_ms > now ? h->grace_mono_ms - now : 0);
+    if (h->n_unsaved)
+        left = sooner(left, h->save_mono_ms > now ? h->save_mono_ms - now : 0);
+    return left > INT32_MAX ? INT32_MAX : (int)left;
+}
+
+static void look_at_time(struct hold *h)
+{
+    int64_t now = clock_real_mono_ms();
+
+    if (h->state == SHEP_RUNNING && !h->prepared && hold_wall_ms(h) >= prepare_ms()) {
+        confine_prepare(h->confine);
+        h->prepared = true;
+    }
+    if (h->n_unsaved && now >= h->save_mono_ms)
+        hold_save_records(h);
+    if (h->state == SHEP_RUNNING && stopwatch_left_ms(&h->watch, now) == 0)
+        hold_post(h, SHEP_EV_WALLTIME);
+    else if (h->state == SHEP_STOPPING && now >= h->grace_mono_ms)
+        hold_post(h, SHEP_EV_GRACE_OVER);
+    else if (h->state == SHEP_KILLING && now >= h->give_up_mono_ms) {
+        h->leftovers = true;
+        hold_post(h, SHEP_EV_GIVE_UP);
+    } else if (h->state == SHEP_KILLING && now >= h->grace_mono_ms) {
+        /* What forks faster than it can be found stands still first; that it cannot be made so is no reason to wait. */
+        confine_suspend(h->confine, STAND_STILL_MS, NULL);
+        hold_kill(h);
+    }
+}
+
+/* The kernel has killed one process, or all: none is left behind. */
+static void look_at_memory(struct hold *h)
+{
+    if (!confine_memory_event(h->confine) || h->state != SHEP_RUNNING)
+        return;
+    h->how = SHEP_END_TOLD;
+    hold_note_memory(h);
+    hold_post(h, SHEP_EV_KILL);
+}
+
+/* What is waited for: signals, the MOMs, the job's own processes. -1: again. */
+static int wait_for_all(struct hold *h, struct pollfd link[static LINK_FDS_MAX], size_t n)
+{
+    int64_t limit = sooner(sooner(wait_ms(h), link_wait_ms(h->link)), notice_wait_ms(h->notice));
+
+    polls_clear(&h->polls);
+    polls_add(&h->polls, h->signals, POLLIN);
+    for (size_t i = 0; i < n; i++)
+        polls_add(&h->polls, link[i].fd, link[i].events);
+    h->memory_at = polls_add(&h->polls, confine_memory_fd(h->confine), POLLIN | POLLPRI);
+    if (h->tm) {
+        tm_server_poll(h->tm, &h->polls);
+        limit = sooner(limit, tm_server_wait_ms(h->tm));
+    }
+    if (poll(h->polls.fds, h->polls.n, (int)limit) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        link[i].revents = polls_got(&h->polls, i + 1, link[i].fd);
+    return 0;
+}
+
+static void turn(struct hold *h)
+{
+    struct pollfd fds[LINK_FDS_MAX];
+    struct signalfd_siginfo info;
+    size_t n = link_fds(h->link, fds);
+
+    if (wait_for_all(h, fds, n) < 0)
+        return;
+    if (polls_got(&h->polls, 0, h->signals)) {
+        while (read(h->signals, &info, sizeof info) > 0)
+            ; /* one SIGCHLD may stand for many ends: reap looks for all */
+        reap(h);
+    }
+    if (polls_got(&h->polls, h->memory_at, confine_memory_fd(h->confine)))
+        look_at_memory(h);
+    link_turn(h->link, fds, n);
+    notice_turn(h->notice);
+    if (h->tm)
+        tm_server_turn(h->tm, &h->polls);
+    if (h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
+        reap(h); /* a sister may have had no child that could end */
+    look_at_time(h);
+}
+
+static int open_signals(struct err *e)
+{
+    sigset_t set;
+    int fd;
+
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    return fd < 0 ? err_errno(e, errno, "cannot wait for children") : fd;
+}
+
+static bool is_running(void *arg)
+{
+    const struct hold *h = arg;
+
+    return h->state == SHEP_RUNNING;
+}
+
+static int answer_notice(void *arg, const struct tmx_notice_args *a, struct err *e)
+{
+    const struct hold *h = arg;
+
+    return notice_answer(h->notice, a, e);
+}
+
+/* Without it a job runs all the same; whoever asks for tasks is told by the missing socket, the job's stderr says why. */
+static void serve_tasks(struct hold *h)
+{
+    const struct tm_place place = {.order = &h->order,
+                                   .first = &h->task,
+                                   .confine = h->confine,
+                                   .link = h->link,
+                                   .records = h->records,
+                                   .is_running = is_running,
+                                   .answer_notice = answer_notice,
+                                   .arg = h};
+    struct err e = {0};
+
+    h->tm = tm_server_create(&place, &e);
+    if (!h->tm)
+        task_say(&h->task, e.text);
+}
+
+/* A job runs without a limit rather than not at all, and its owner is told. But for devices: who may not have them does not
+ * get them. */
+static int limit_all(struct hold *h, struct err *e)
+{
+    for (u_int i = 0; i < h->order.groups.groups_len; i++) {
+        const struct shep_group *g = &h->order.groups.groups_val[i];
+        struct err why = {0};
+
+        if (g->limit < 0 || g->limit >= CONFINE_LIMIT_COUNT ||
+            confine_limit(h->confine, (enum confine_limit)g->limit, g->bound, &why) == 0)
+            continue;
+        if (g->limit == CONFINE_DEVICES)
+            return err_set(e, why.code, "%s", why.text);
+        task_say(&h->task, why.text);
+    }
+    h->task.confine = h->confine;
+    return 0;
+}
+
+static void find_places(const struct shep_order *o, struct confine_place *place)
+{
+    *place = (struct confine_place){.kind = (enum confine_kind)o->freezer};
+    snprintf(place->dir, sizeof place->dir, "%s", o->freezer_dir);
+    for (u_int i = 0; i < o->groups.groups_len; i++) {
+        const struct shep_group *g = &o->groups.groups_val[i];
+
+        if (g->limit < 0 || g->limit >= CONFINE_LIMIT_COUNT)
+            continue;
+        place->limit[g->limit].kind = (enum confine_kind)g->kind;
+        snprintf(place->limit[g->limit].dir, sizeof place->limit[g->limit].dir, "%s", g->dir);
+    }
+}
+
+/* The login shell that reads a script's path is not the job's: it traps nothing, and would die of what the script waits
+ * for. Its children are the script. */
+static void signal_job(void *arg, int signo, bool all)
+{
+    const struct hold *h = arg;
+    struct procs p;
+    struct err e = {0};
+
+    procs_init(&p);
+    if (procs_of(&p, getpid(), confine_adopted(h->confine), &e) < 0)
+        task_say(&h->task, e.text); /* its owner counts on this signal */
+    else
+        for (size_t i = 0; i < p.n; i++) {
+            const struct procs_entry *x = &p.list[i];
+            bool is_script = h->order.script[0] ? x->parent == h->task.pid : x->pid == h->task.pid;
+
+            if (is_script || (all && (x->pid != h->task.pid || !h->order.script[0])))
+                kill(x->pid, signo);
+        }
+    procs_fini(&p);
+}
+
+static int begin_notice(struct hold *h, struct err *e)
+{
+    const struct notice_place place = {
+        .order = &h->order, .link = h->link, .signal_job = signal_job, .arg = h};
+
+    h->notice = notice_create(&place);
+    return h->notice ? 0 : err_set(e, ENOMEM, "no memory for job %s", h->order.id);
+}
+
+static int begin(struct hold *h, int mom, struct err *e)
+{
+    struct confine_place place;
+    char runs[RUNDIR_PATH_MAX];
+    const char *name = strrchr(h->path, '/');
+
+    find_places(&h->order, &place);
+    snprintf(runs, sizeof runs, "%.*s", name ? (int)(name - h->path) : 1, name ? h->path : ".");
+    if (confine_own(&place, runs, e) < 0)
+        return -1;
+    h->confine = confine_create(&place, name ? name + 1 : h->path, getpid(), h->order.suspend_signal,
+                                h->order.resume_signal);
+    if (!h->confine)
+        return err_set(e, ENOMEM, "no memory for job %s", h->order.id);
+    h->signals = open_signals(e);
+    h->link = h->signals < 0 ? NULL : link_create(h->path, mom, hold_calls, hold_calls_n, h, e);
+    return h->link ? begin_notice(h, e) : -1;
+}
+
+static void record_started(struct hold *h)
+{
+    struct shep_record r = {.kind = SHEP_RECORD_STARTED};
+
+    r.shep_record_u.started.pid = (int)h->task.pid;
+    r.shep_record_u.started.wall_ms = clock_wall_ms(clock_real());
+    hold_append_record(h, &r, false);
+}
+
+/* What ran here when the image was written; it has no first process. */
+static int restart_tasks(struct hold *h)
+{
+    pid_t any;
+
+    if (!h->order.restart_argv.restart_argv_len)
+        return 0;
+    if (restart_job(&h->order, &h->task, &any, &h->why) == 0) {
+        confine_take_in(h->confine);
+        return 0;
+    }
+    confine_signal(h->confine, SIGKILL);
+    h->setup_code = EXIT_RESTART;
+    return -1;
+}
+
+static void launch_sister(struct hold *h)
+{
+    h->setup_code = EXIT_SETUP;
+    if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0 && limit_all(h, &h->why) == 0 &&
+        restart_tasks(h) == 0) {
+        serve_tasks(h);
+        record_started(h);
+        hold_post(h, SHEP_EV_LAUNCHED);
+        return;
+    }
+    h->how = SHEP_END_SETUP;
+    h->reason = EXEC_END_SETUP;
+    hold_post(h, SHEP_EV_SETUP_FAILED);
+}
+
+/* Before anybody hears that the job has started. */
+static void serve_first(struct hold *h)
+{
+    serve_tasks(h);
+    if (h->tm)
+        tm_server_first(h->tm, h->task.pid);
+}
+
+/* Back from an image. What a script leaves that has failed goes too. */
+static bool launch_again(struct hold *h)
+{
+    if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0 &&
+        restart_job(&h->order, &h->task, &h->task.pid, &h->why) == 0 && limit_all(h, &h->why) == 0) {
+        confine_take_in(h->confine);
+        serve_first(h);
+        record_started(h);
+        hold_post(h, SHEP_EV_LAUNCHED);
+        return true;
+    }
+    confine_signal(h->confine, SIGKILL);
+    h->setup_code = EXIT_RESTART;
+    return false;
+}
+
+/* Forked and waiting, the process is recorded and its tasks can be served before it executes anything. Should we die in
+ * between, its end of `go` closes, and it ends without having run a line of the owner's. */
+static bool launch_first(struct hold *h)
+{
+    h->setup_code = EXIT_SETUP;
+    if (task_prepare(&h->task, h->path, &h->order, &h->why) < 0 ||
+        display_give(h->path, &h->order, &h->why) < 0 || limit_all(h, &h->why) < 0)
+        return false;
+    if (task_fork(&h->task, &h->order, &h->why) < 0)
+        return false;
+    serve_first(h);
+    record_started(h);
+    if (h->order.say[0])
+        task_say(&h->task, h->order.say);
+    if (task_go(&h->task, &h->order, &h->why) == 0) {
+        hold_post(h, SHEP_EV_LAUNCHED);
+        return true;
+    }
+    waitpid(h->task.pid, NULL, 0);
+    return false;
+}
+
+static void launch(struct hold *h)
+{
+    if (h->order.restart_argv.restart_argv_len ? launch_again(h) : launch_first(h))
+        return;
+    h->how = SHEP_END_SETUP;
+    h->reason = EXEC_END_SETUP;
+    task_say(&h->task, h->why.text);
+    hold_post(h, SHEP_EV_SETUP_FAILED);
+}
+
+static int hold_order(struct hold *h, int mom)
+{
+    struct err e = {0};
+
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the job leaves behind becomes ours, so its end can be seen */
+    prctl(PR_SET_NAME, "pbs_shepherd");
+    if (rundir_read_order(h->path, &h->order, &e) < 0 || begin(h, mom, &e) < 0) {
+        fprintf(stderr, "pbs_shepherd: %s\n", e.text);
+        return 1;
+    }
+    if (hold_is_sister(h))
+        launch_sister(h);
+    else
+        launch(h);
+    while (h->state != SHEP_CLOSED)
+        turn(h);
+    link_flush(h->link, MS_PER_S);
+    return 0;
+}
+
+/* A late twin (its MOM was killed, the next one started another): the job has had its shepherd. */
+static void see_record(void *arg, void *item)
+{
+    (void)item;
+    *(bool *)arg = true;
+}
+
+static int refuse_second(const char *path, struct err *e)
+{
+    bool any = false;
+
+    if (rundir_records_read(path, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), see_record, &any,
+                            e) < 0)
+        return -1;
+    return any ? err_set(e, EEXIST, "the run has been held before") : 0;
+}
+
+int hold_run(const char *path, int mom)
+{
+    struct hold h = {.path = path, .signals = -1, .state = SHEP_BEGIN};
+    struct err e = {0};
+    int rc;
+
+    task_init(&h.task);
+    /* The lock before anything else: of two shepherds for one run the second must not even look at the job. */
+    h.records = rundir_log_open(path, RUNDIR_RUN, &e);
+    if (h.records < 0 || rundir_hold(h.records, &e) < 0 || refuse_second(path, &e) < 0) {
+        fprintf(stderr, "pbs_shepherd: %s\n", e.text);
+        return EXIT_BUSY;
+    }
+    rc = hold_order(&h, mom);
+    link_destroy(h.link);
+    tm_server_destroy(h.tm);
+    notice_destroy(h.notice);
+    polls_fini(&h.polls);
+    confine_destroy(h.confine);
+    task_fini(&h.task);
+    xdr_free((xdrproc_t)xdr_shep_order, &h.order);
+    return rc;
+}

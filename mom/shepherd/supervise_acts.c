@@ -1,0 +1,191 @@
+/* What the state machine of a shepherd does. Signals go to all that stands below us, again and again until
+ * nothing does; a frozen job is thawed, or nothing would reach it. The end is recorded once, with what is
+ * known of why.
+ *
+ * The signal comes before the thaw: a process that wakes finds it waiting. A record is written before it is
+ * told, and the end is synced; the MOM may hear of it twice, and that is harmless. The state changes after
+ * its action, unlike the MOM's: nothing here posts from within. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "closing.h"
+#include "confine.h"
+#include "supervise_private.h"
+#include "rundir.h"
+
+enum {
+    KILL_AGAIN_MS = 100, /* beside SIGCHLD, which mostly comes first */
+    GIVE_UP_MS = 60000,
+    SAVE_AGAIN_MS = 1000,
+    MS_PER_S = 1000,
+    KB = 1024
+};
+
+bool hold_is_sister(const struct hold *h)
+{
+    return !h->order.exec_path[0];
+}
+
+/* A full disk must lose no record: the MOM that listens hears it, and one that comes later reads it. */
+static void keep_record(struct hold *h, const struct shep_record *r)
+{
+    if (h->n_unsaved < HOLD_RECORDS)
+        h->unsaved[h->n_unsaved++] = *r;
+    h->save_mono_ms = clock_real_mono_ms() + SAVE_AGAIN_MS;
+}
+
+void hold_append_record(struct hold *h, const struct shep_record *r, bool sync)
+{
+    if (h->n_unsaved || rundir_log_append(h->records, (xdrproc_t)xdr_shep_record, r, sync, NULL) < 0)
+        keep_record(h, r);
+    if (h->link)
+        link_tell(h->link, r);
+}
+
+void hold_save_records(struct hold *h)
+{
+    unsigned done = 0;
+
+    while (done < h->n_unsaved &&
+           rundir_log_append(h->records, (xdrproc_t)xdr_shep_record, &h->unsaved[done], true, NULL) == 0)
+        done++;
+    for (unsigned i = 0; i < h->n_unsaved; i++)
+        link_tell(h->link, &h->unsaved[i]);
+    h->n_unsaved -= done;
+    memmove(h->unsaved, h->unsaved + done, h->n_unsaved * sizeof h->unsaved[0]);
+    h->save_mono_ms = clock_real_mono_ms() + SAVE_AGAIN_MS;
+}
+
+int64_t hold_wall_ms(const struct hold *h)
+{
+    return stopwatch_read_ms(&h->watch, clock_real_mono_ms());
+}
+
+void hold_usage(struct hold *h, struct exec_usage *out)
+{
+    if (h->state == SHEP_RUNNING || h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
+        meter_sample(&h->meter, getpid(), confine_adopted(h->confine), hold_wall_ms(h));
+    meter_read(&h->meter, hold_wall_ms(h), h->order.ncpus, out);
+}
+
+static void act_started(struct hold *h)
+{
+    h->watch.limit_ms = (int64_t)h->order.walltime_ms;
+    stopwatch_start(&h->watch, clock_real_mono_ms());
+}
+
+static void act_term(struct hold *h)
+{
+    if (h->say[0])
+        task_say(&h->task, h->say);
+    confine_signal(h->confine, SIGTERM);
+    confine_resume(h->confine, NULL); /* a frozen process cannot leave in order */
+    stopwatch_start(&h->watch, clock_real_mono_ms());
+    h->grace_mono_ms = clock_real_mono_ms() + (int64_t)h->grace_s * MS_PER_S;
+}
+
+static void act_walltime(struct hold *h)
+{
+    h->how = SHEP_END_WALLTIME;
+    h->reason = EXEC_END_WALLTIME;
+    h->grace_s = h->order.kill_delay_s;
+    snprintf(h->say, sizeof h->say, "job killed: walltime %lld exceeded limit %lld",
+             (long long)(hold_wall_ms(h) + MS_PER_S - 1) / MS_PER_S, (long long)h->watch.limit_ms / MS_PER_S);
+    act_term(h);
+}
+
+void hold_kill(struct hold *h)
+{
+    int64_t now = clock_real_mono_ms();
+
+    if (!h->give_up_mono_ms) {
+        h->give_up_mono_ms = now + GIVE_UP_MS;
+        if (!h->main_ended && h->say[0] && h->state == SHEP_RUNNING)
+            task_say(&h->task, h->say);
+    }
+    confine_signal(h->confine, SIGKILL);
+    confine_resume(h->confine, NULL); /* SIGKILL reaches a frozen process when it thaws */
+    h->grace_mono_ms = now + KILL_AGAIN_MS;
+}
+
+static const char *bound_of(const struct hold *h, enum confine_limit l)
+{
+    for (u_int i = 0; i < h->order.groups.groups_len; i++)
+        if (h->order.groups.groups_val[i].limit == (int)l)
+            return h->order.groups.groups_val[i].bound;
+    return "";
+}
+
+void hold_note_memory(struct hold *h)
+{
+    h->reason = EXEC_END_MEM;
+    snprintf(h->say, sizeof h->say, "job killed: mem exceeded limit %llukb",
+             strtoull(bound_of(h, CONFINE_MEMORY), NULL, 10) / KB);
+}
+
+static void act_record(struct hold *h)
+{
+    struct shep_record r = {.kind = SHEP_RECORD_ENDED};
+    struct shep_ended *end = &r.shep_record_u.ended;
+
+    if (h->how == SHEP_END_ITSELF && confine_has_run_out(h->confine)) {
+        hold_note_memory(h); /* the news of it came behind the end */
+        task_say(&h->task, h->say);
+    }
+    if (confine_has_met_pids(h->confine)) {
+        char text[HOLD_SAY_MAX];
+
+        snprintf(text, sizeof text,
+                 "the job could not make more than %s processes and threads ($pids_max of this host)",
+                 bound_of(h, CONFINE_PIDS));
+        task_say(&h->task, text);
+    }
+    notice_over(h->notice);
+    stopwatch_stop(&h->watch, clock_real_mono_ms());
+    meter_finish(&h->meter, hold_wall_ms(h));
+    end->how = h->how;
+    end->status = h->status;
+    end->code = h->how == SHEP_END_SETUP ? h->setup_code : 0;
+    end->reason = h->reason;
+    end->text = h->how == SHEP_END_SETUP ? h->why.text : h->say;
+    meter_read(&h->meter, hold_wall_ms(h), h->order.ncpus, &end->usage);
+    end->wall_ms = clock_wall_ms(clock_real());
+    end->leftovers = h->leftovers;
+    hold_append_record(h, &r, true);
+}
+
+void hold_post(struct hold *h, enum shep_event ev)
+{
+    const struct shep_row *row = shep_fsm_find(h->state, ev);
+
+    if (!row)
+        return;
+    switch (row->action) {
+    case SHEP_ACT_NONE:
+    case SHEP_ACTION_COUNT:
+        break;
+    case SHEP_ACT_STARTED:
+        act_started(h);
+        break;
+    case SHEP_ACT_TERM:
+        act_term(h);
+        break;
+    case SHEP_ACT_WALLTIME:
+        act_walltime(h);
+        break;
+    case SHEP_ACT_KILL:
+        hold_kill(h);
+        break;
+    case SHEP_ACT_RECORD:
+        act_record(h);
+        break;
+    case SHEP_ACT_CLOSE:
+        closing_do(h->path, &h->order, h->closing, h->closed);
+        break;
+    }
+    h->state = row->next;
+}

@@ -1,0 +1,74 @@
+#ifndef SUPERVISE_PRIVATE_H
+#define SUPERVISE_PRIVATE_H
+/* A job as its shepherd holds it: private to supervise.c (its birth, the loop), supervise_calls.c (what a MOM asks) and supervise_acts.c
+ * (what the state machine does).
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <shep.h>
+
+#include "err.h"
+#include "mom_link.h"
+#include "usage_sample.h"
+#include "job_notice.h"
+#include "poll_set.h"
+#include "shep_fsm.h"
+#include "stopwatch.h"
+#include "task.h"
+
+enum { HOLD_SAY_MAX = 512, HOLD_RECORDS = 2 };
+
+struct hold {
+    const char *path;
+    struct shep_order order;
+    int records, signals;
+    struct link *link;
+    struct notice *notice;
+    struct tm_server *tm; /* NULL: its socket could not be made; the job runs without */
+    struct polls polls;
+    size_t memory_at; /* among them */
+    struct confine *confine;
+    struct task task;
+    struct stopwatch watch;
+    struct meter meter;
+    enum shep_state state;
+    bool prepared; /* for being suspended */
+    bool main_ended;
+    int status;
+    bool leftovers;
+    int64_t grace_mono_ms; /* when STOPPING or KILLING go on by themselves */
+    int64_t give_up_mono_ms;
+    unsigned grace_s;
+    enum shep_end how;
+    enum exec_reason reason;
+    char say[HOLD_SAY_MAX]; /* for the job's stderr */
+    struct err why;         /* it was not set up */
+    int setup_code;
+    struct shep_record unsaved[HOLD_RECORDS]; /* texts are h->say and h->why */
+    unsigned n_unsaved;
+    int64_t save_mono_ms; /* when that is tried again */
+    struct shep_close_args *closing;
+    struct shep_close_result *closed;
+};
+
+/* Another host runs the script: we hold the run for what the program may start here. */
+bool hold_is_sister(const struct hold *h);
+int64_t hold_wall_ms(const struct hold *h); /* while not suspended */
+void hold_usage(struct hold *h, struct exec_usage *out);
+
+/* Into the run's file, and told to the MOMs. `sync`: it is on disk before they hear it. Its texts must live as long as
+ * `h`: what finds no room on the disk is kept. */
+void hold_append_record(struct hold *h, const struct shep_record *r, bool sync);
+/* What was kept, into the file, and told to the MOM that has come meanwhile. To be called when save_mono_ms has come. */
+void hold_save_records(struct hold *h);
+
+void hold_post(struct hold *h, enum shep_event ev);
+void hold_note_memory(struct hold *h); /* it is ending because memory ran out */
+void hold_kill(struct hold *h);        /* once more: something is left */
+
+extern const struct link_row hold_calls[];
+extern const size_t hold_calls_n;
+
+#endif

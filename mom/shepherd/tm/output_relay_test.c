@@ -1,0 +1,167 @@
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <tm.h>
+
+#include "poll_set.h"
+#include "output_relay.h"
+
+/* What the pumps hand on, and whether it arrives at once. */
+struct sink {
+    struct pumps *all;
+    char text[2][256];
+    size_t n[2];
+    struct task_pump *waiting;
+    int waiting_stream;
+    bool slow;
+    unsigned drained;
+};
+
+static void take(void *arg, struct task_pump *p, const struct tmx_output_args *a)
+{
+    struct sink *s = arg;
+    int i = a->stream == TMX_STDERR;
+
+    assert_int_equal(a->offset, s->n[i]);
+    memcpy(s->text[i] + s->n[i], a->bytes.bytes_val, a->bytes.bytes_len);
+    s->n[i] += a->bytes.bytes_len;
+    if (s->slow) {
+        s->waiting = p;
+        s->waiting_stream = a->stream;
+    } else {
+        pump_done(p, a->stream);
+    }
+}
+
+static void drained(void *arg, unsigned task)
+{
+    ((struct sink *)arg)->drained = task;
+}
+
+static void turn(struct sink *s)
+{
+    struct polls p;
+
+    polls_init(&p);
+    pumps_poll(s->all, &p);
+    poll(p.fds, p.n, 0);
+    pumps_turn(s->all, &p);
+    polls_fini(&p);
+}
+
+static struct task_pump *begin(struct sink *s, int *out, int *err)
+{
+    const struct pumps_hooks hooks = {.send = take, .drained = drained, .arg = s};
+    const struct pump_target to = {.task = 9};
+    struct err e;
+    struct task_pump *p;
+
+    s->all = pumps_create(&hooks);
+    p = pump_create(s->all, &to, out, err, &e);
+    assert_non_null(p);
+    return p;
+}
+
+static void put(int fd, const char *text)
+{
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+}
+
+static void what_is_written_arrives_in_order(void **state)
+{
+    struct sink s = {0};
+    int out, err;
+
+    (void)state;
+    begin(&s, &out, &err);
+    put(out, "one ");
+    put(err, "bad");
+    turn(&s);
+    put(out, "two");
+    turn(&s);
+    assert_memory_equal(s.text[0], "one two", 7);
+    assert_memory_equal(s.text[1], "bad", 3);
+    close(out);
+    close(err);
+    turn(&s); /* both ends seen */
+    pumps_destroy(s.all);
+}
+
+static void one_piece_of_a_stream_is_under_way(void **state)
+{
+    struct sink s = {.slow = true};
+    struct task_pump *p;
+    int out, err;
+
+    (void)state;
+    p = begin(&s, &out, &err);
+    put(out, "one ");
+    turn(&s);
+    put(out, "two");
+    turn(&s);
+    assert_int_equal(s.n[0], 4);
+    pump_done(p, TMX_STDOUT);
+    turn(&s);
+    assert_int_equal(s.n[0], 7);
+    pump_done(p, TMX_STDOUT);
+    close(out);
+    close(err);
+    pumps_destroy(s.all);
+}
+
+static void the_end_comes_after_the_output(void **state)
+{
+    struct sink s = {.slow = true};
+    struct task_pump *p;
+    int out, err;
+
+    (void)state;
+    p = begin(&s, &out, &err);
+    put(out, "last words");
+    close(out);
+    pump_task_ended(p);
+    assert_int_equal(s.n[0], 10);
+    assert_int_equal(s.drained, 0);
+    pump_done(p, TMX_STDOUT);
+    assert_int_equal(s.drained, 9);
+    close(err);
+    turn(&s);
+    pumps_destroy(s.all);
+}
+
+/* A child that has kept the pipe may write for ever: the task has ended all the same. */
+static void a_child_that_goes_on_writing_does_not_hold_the_end_back(void **state)
+{
+    struct sink s = {0};
+    struct task_pump *p;
+    int out, err;
+
+    (void)state;
+    p = begin(&s, &out, &err);
+    pump_task_ended(p);
+    assert_int_equal(s.drained, 9);
+    put(out, "later");
+    turn(&s);
+    assert_memory_equal(s.text[0], "later", 5);
+    close(out);
+    close(err);
+    pumps_destroy(s.all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_arrives_in_order),
+        cmocka_unit_test(one_piece_of_a_stream_is_under_way),
+        cmocka_unit_test(the_end_comes_after_the_output),
+        cmocka_unit_test(a_child_that_goes_on_writing_does_not_hold_the_end_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,314 @@
+/* Each guest is an rpc_core, read and written when poll says so. A guest is dropped at the end of a turn
+ * only, since its core may be at work.
+ *
+ * Others keep a guest's number, never its address, and ask door_find each time. With the door full the
+ * listener is left out of the polls: nobody is turned away, they wait in the kernel's queue. A guest that does not
+ * read its answers is not heard until it does: what waits for it would be our memory, not the job's. New guests are
+ * let in after those that are here were heard, so the places of the turn's polls stay true. */
+#include "tm_listener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "poll_set.h"
+
+/* PIECE: each guest may keep one. It is heard call by call: a call of a hundred bytes may have an answer of a megabyte. */
+enum { RECORD_LIMIT = 4 << 20, PIECE = 16384, QUEUE = 512, OUT_HIGH = 1 << 20 };
+
+struct door {
+    int listener;
+    size_t poll_at;
+    uid_t uid;
+    const struct door_hooks *hooks;
+    void *arg;
+    struct door_guest **guests;
+    size_t n;
+    uint64_t last_id;
+    const struct door_guest *largest; /* of messages in part, at the last poll; only compared */
+    size_t in_all;                    /* of them all, then */
+};
+
+static size_t owed(const struct door *d)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < d->n; i++)
+        n += rpc_core_output(d->guests[i]->core)->len;
+    return n;
+}
+
+bool door_is_crowded(const struct door *d)
+{
+    return d && owed(d) > DOOR_OUT_ALL_MAX;
+}
+
+static bool is_full(const struct door_guest *g)
+{
+    size_t n = rpc_core_output(g->core)->len;
+
+    return n > OUT_HIGH || (n && door_is_crowded(g->door));
+}
+
+static void on_call(void *arg, const struct rpc_call_hdr *h)
+{
+    struct door_guest *g = arg;
+
+    g->partial = 0;
+    g->door->hooks->call(g->door->arg, g, h);
+    if (is_full(g))
+        rpc_core_stop(g->core, true);
+}
+
+static int listen_at(const char *path, uid_t uid, gid_t gid, struct err *e)
+{
+    struct sockaddr_un at;
+    socklen_t length;
+    int dir = -1, fd, rc = -1;
+
+    unlink(path);
+    if (file_socket_address(path, &at, &length, &dir, e) < 0)
+        return -1;
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    /* The mode before the name: at no moment may others connect. */
+    if (fd < 0 || fchmod(fd, 0600) < 0 || bind(fd, (const struct sockaddr *)&at, length) < 0 ||
+        (uid != geteuid() && lchown(path, uid, gid) < 0) || listen(fd, QUEUE) < 0) {
+        err_errno(e, errno, "cannot listen on %s", path);
+        if (fd >= 0)
+            close(fd);
+    } else {
+        rc = fd;
+    }
+    if (dir >= 0)
+        close(dir);
+    return rc;
+}
+
+struct door *door_open(const char *path, uid_t uid, gid_t gid, const struct door_hooks *hooks, void *arg,
+                       struct err *e)
+{
+    struct door *d = calloc(1, sizeof *d);
+
+    if (!d || !(d->guests = calloc(DOOR_GUESTS_MAX, sizeof(struct door_guest *)))) {
+        err_set(e, ENOMEM, "no memory for %s", path);
+        goto fail;
+    }
+    d->uid = uid;
+    d->hooks = hooks;
+    d->arg = arg;
+    d->listener = listen_at(path, uid, gid, e);
+    if (d->listener >= 0)
+        return d;
+fail:
+    if (d)
+        free(d->guests);
+    free(d);
+    return NULL;
+}
+
+static void guest_free(struct door_guest *g)
+{
+    close(g->fd);
+    rpc_core_fail(g->core, &(struct err){.code = ECONNRESET, .text = "the task has gone"});
+    rpc_core_destroy(g->core);
+    free(g->rest);
+    free(g);
+}
+
+void door_close(struct door *d)
+{
+    if (!d)
+        return;
+    for (size_t i = 0; i < d->n; i++)
+        guest_free(d->guests[i]);
+    close(d->listener);
+    free(d->guests);
+    free(d);
+}
+
+struct door_guest *door_find(const struct door *d, uint64_t guest)
+{
+    for (size_t i = 0; d && i < d->n; i++)
+        if (d->guests[i]->id == guest && !d->guests[i]->broken)
+            return d->guests[i];
+    return NULL;
+}
+
+static bool is_welcome(const struct door *d, int fd)
+{
+    struct ucred who;
+    socklen_t n = sizeof who;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 &&
+           (who.uid == d->uid || who.uid == 0 || who.uid == geteuid());
+}
+
+static void let_in(struct door *d)
+{
+    static const struct rpc_core_events events = {.call = on_call};
+    int fd = accept4(d->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    struct door_guest *g = fd < 0 || !is_welcome(d, fd) ? NULL : calloc(1, sizeof *g);
+
+    if (g && (g->core = rpc_core_create(&events, g, RECORD_LIMIT))) {
+        g->id = ++d->last_id;
+        g->fd = fd;
+        g->door = d;
+        d->guests[d->n++] = g;
+        return;
+    }
+    free(g);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Small messages are always heard; a large one where there is room, or as the largest, so that one of them gets on. */
+static bool may_go_on(const struct door *d, const struct door_guest *g)
+{
+    return !is_full(g) && (d->in_all <= DOOR_IN_ALL_MAX || g->partial <= PIECE || g == d->largest);
+}
+
+static void see_partial(struct door *d)
+{
+    d->in_all = 0;
+    d->largest = NULL;
+    for (size_t i = 0; i < d->n; i++) {
+        const struct door_guest *g = d->guests[i];
+
+        d->in_all += g->partial;
+        if (!d->largest || g->partial > d->largest->partial)
+            d->largest = g;
+    }
+}
+
+void door_poll(struct door *d, struct polls *p)
+{
+    if (!d)
+        return;
+    see_partial(d);
+    d->poll_at = d->n < DOOR_GUESTS_MAX ? polls_add(p, d->listener, POLLIN) : SIZE_MAX;
+    for (size_t i = 0; i < d->n; i++) {
+        struct door_guest *g = d->guests[i];
+
+        short in = may_go_on(d, g) ? POLLIN : 0, out = rpc_core_output(g->core)->len ? POLLOUT : 0;
+
+        g->poll_at = polls_add(p, g->fd, (short)(in | out));
+    }
+}
+
+/* What is not used, since the guest's answers wait, is kept for later. */
+static void hear(struct door_guest *g, const char *bytes, size_t n)
+{
+    ptrdiff_t used;
+
+    g->partial += n;
+    rpc_core_stop(g->core, false);
+    used = rpc_core_input(g->core, bytes, n, NULL);
+    if (used >= 0 && !rpc_core_is_inside(g->core))
+        g->partial = 0;
+    if (used < 0) {
+        g->broken = true;
+    } else if ((size_t)used < n) {
+        g->n_rest = n - (size_t)used;
+        g->rest = malloc(g->n_rest);
+        if (g->rest)
+            memcpy(g->rest, bytes + used, g->n_rest);
+        else
+            g->broken = true;
+    }
+}
+
+static void receive(struct door_guest *g)
+{
+    char piece[PIECE];
+    ssize_t n = read(g->fd, piece, sizeof piece);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0)
+        g->broken = true;
+    else
+        hear(g, piece, (size_t)n);
+}
+
+/* What was kept goes first. */
+static void hear_rest(struct door_guest *g)
+{
+    char *rest = g->rest;
+    size_t n = g->n_rest;
+
+    if (is_full(g) || g->broken)
+        return;
+    g->rest = NULL;
+    g->n_rest = 0;
+    hear(g, rest, n);
+    free(rest);
+}
+
+static void send_some(struct door_guest *g)
+{
+    struct rpc_buf *out = rpc_core_output(g->core);
+
+    while (out->len && !g->broken) {
+        ssize_t n = send(g->fd, out->bytes, out->len, MSG_NOSIGNAL);
+
+        if (n < 0) {
+            g->broken = errno != EAGAIN && errno != EINTR;
+            return;
+        }
+        rpc_buf_drop(out, (size_t)n);
+    }
+}
+
+void door_send(struct door *d)
+{
+    for (size_t i = 0; d && i < d->n; i++)
+        send_some(d->guests[i]);
+}
+
+/* Out of the list first: what its calls under way are told may look guests up. */
+static void show_out(struct door *d)
+{
+    size_t i = 0;
+
+    while (i < d->n) {
+        struct door_guest *g = d->guests[i];
+        uint64_t id = g->id;
+
+        if (!g->broken) {
+            i++;
+            continue;
+        }
+        d->guests[i] = d->guests[--d->n];
+        guest_free(g);
+        d->hooks->gone(d->arg, id);
+    }
+}
+
+bool door_has_work(const struct door *d)
+{
+    for (size_t i = 0; d && i < d->n; i++)
+        if (d->guests[i]->rest && !is_full(d->guests[i]))
+            return true;
+    return false;
+}
+
+void door_turn(struct door *d, const struct polls *p)
+{
+    size_t n = d ? d->n : 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (d->guests[i]->rest)
+            hear_rest(d->guests[i]);
+        else if (may_go_on(d, d->guests[i]) && polls_got(p, d->guests[i]->poll_at, d->guests[i]->fd))
+            receive(d->guests[i]);
+    if (d && polls_got(p, d->poll_at, d->listener))
+        let_in(d);
+    door_send(d);
+    if (d)
+        show_out(d);
+}

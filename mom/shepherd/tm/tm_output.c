@@ -1,0 +1,240 @@
+/* Where the output of tasks goes. From a task here: to a guest here, or as a letter to the first host (the job's
+ * files are there) or to the host of the guest that asked for it. From another host: into the job's files, or to the
+ * guest. Whoever hands a piece on waits until it has arrived, so pieces stay in order and a slow reader is felt by
+ * the task; a letter that comes twice is written once, since each piece says where in its stream it stands. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "rpc_core.h"
+#include "task.h"
+#include "tm_.h"
+#include "tm_private.h"
+
+/* One piece on its way to a guest; whoever waits for it is a pump here, or a letter. */
+struct delivery {
+    struct rpc_pending pending;
+    struct task_pump *pump;
+    int stream;
+    struct tm_reply *reply;
+};
+
+static void delivered(struct delivery *d)
+{
+    struct tmx_answer a = {.code = TM_SUCCESS};
+
+    if (d->pump)
+        pump_done(d->pump, d->stream);
+    if (d->reply)
+        tm_answer(d->reply, &a);
+    free(d);
+}
+
+static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
+{
+    (void)h;
+    delivered((struct delivery *)((char *)p - offsetof(struct delivery, pending)));
+}
+
+/* The guest has gone: nobody wants it, which is as good. */
+static void on_lost(struct rpc_pending *p, const struct err *why)
+{
+    (void)why;
+    delivered((struct delivery *)((char *)p - offsetof(struct delivery, pending)));
+}
+
+static void to_guest(struct tm_server *t, uint64_t guest, const struct tmx_output_args *args,
+                     struct task_pump *pump, struct tm_reply *r)
+{
+    static const struct rpc_pending_ops ops = {.reply = on_reply, .lost = on_lost};
+    static const struct rpc_proc_id id = {PBS_TM_PROG, PBS_TM_V1, TMX_OUTPUT};
+    struct door_guest *g = guest ? door_find(t->door, guest) : NULL;
+    struct delivery *d = calloc(1, sizeof *d);
+    struct delivery none = {.pump = pump, .stream = args->stream, .reply = r};
+    struct tmx_answer a = {.code = TM_SUCCESS};
+
+    if (d)
+        *d = none;
+    if (d && g) {
+        d->pending.ops = &ops;
+        if (rpc_core_call(g->core, &d->pending, &id, (xdrproc_t)xdr_tmx_output_args, args, NULL) == 0)
+            return;
+    }
+    free(d);
+    if (pump)
+        pump_done(pump, args->stream);
+    if (r)
+        tm_answer(r, &a);
+}
+
+/* ---- from here */
+struct sent { /* a letter under way */
+    struct tm_server *tm;
+    struct task_pump *pump;
+    int stream;
+};
+
+static void on_answer(void *arg, const struct tmx_answer *a)
+{
+    struct sent s = *(struct sent *)arg;
+
+    (void)a; /* what cannot be handed on is lost: the first host is, or the guest */
+    free(arg);
+    pump_done(s.pump, s.stream);
+}
+
+static struct tm_inflow *inflow_find(const struct tm_server *t, unsigned task)
+{
+    struct tm_inflow *f;
+
+    HASH_FIND(hh, t->inflows, &task, sizeof task, f);
+    return f;
+}
+
+void tm_output_send(void *arg, struct task_pump *p, const struct tmx_output_args *args)
+{
+    struct tm_server *t = arg;
+    const struct pump_target *to = pump_target(p);
+    struct tmx_ask ask = {.kind = TMX_ASK_OUTPUT};
+    struct sent *s;
+
+    if (to->host == t->nodes.mine) {
+        const struct tm_inflow *f = inflow_find(t, to->task);
+
+        to_guest(t, f ? f->guest : 0, args, p, NULL);
+        return;
+    }
+    s = malloc(sizeof *s);
+    if (!s) {
+        pump_done(p, args->stream);
+        return;
+    }
+    *s = (struct sent){t, p, args->stream};
+    ask.tmx_ask_u.output = *args;
+    letters_send(t->letters, to->host, &ask, on_answer, s);
+}
+
+/* ---- from another host */
+static struct tm_inflow *inflow_get(struct tm_server *t, unsigned task)
+{
+    struct tm_inflow *f = inflow_find(t, task);
+
+    if (f || !(f = calloc(1, sizeof *f)))
+        return f;
+    f->task = task;
+    HASH_ADD(hh, t->inflows, task, sizeof f->task, f);
+    return f;
+}
+
+static void to_files(struct tm_server *t, const struct tmx_output_args *a, size_t skip, struct tm_reply *r)
+{
+    int fd = a->stream == TMX_STDERR ? t->place.first->err : t->place.first->out;
+    struct tmx_answer done = {.code = TM_SUCCESS};
+
+    if (fd >= 0 && file_write_all(fd, a->bytes.bytes_val + skip, a->bytes.bytes_len - skip, NULL) < 0)
+        tm_refuse(r, TM_ESYSTEM, "the job's output cannot be written");
+    else
+        tm_answer(r, &done);
+}
+
+/* The piece waits for tm_output_expect. Said again (a MOM has died on the way), it waits for the later letter. */
+static void keep_early(struct tm_early *k, const char *bytes, size_t n, struct tm_reply *r)
+{
+    char *copy;
+
+    if (!tm_may_wait(r))
+        return;
+    copy = malloc(n + 1);
+    if (k->reply)
+        tm_refuse(k->reply, TM_ENOEVENT, "said again");
+    free(k->bytes);
+    *k = (struct tm_early){0};
+    if (!copy) {
+        tm_refuse(r, TM_ESYSTEM, "no memory for output");
+        return;
+    }
+    memcpy(copy, bytes, n);
+    *k = (struct tm_early){r, copy, n};
+}
+
+void tm_output_take(struct tm_server *t, const struct tmx_output_args *a, struct tm_reply *r)
+{
+    int i = a->stream == TMX_STDERR;
+    struct tm_inflow *f = inflow_get(t, a->task);
+    struct tmx_output_args rest = *a;
+    uint64_t end = a->offset + a->bytes.bytes_len;
+    size_t skip = 0;
+
+    if (!f) {
+        tm_refuse(r, TM_ESYSTEM, "no memory for output");
+        return;
+    }
+    if (a->relay && !f->known) {
+        keep_early(&f->early[i], a->bytes.bytes_val, a->bytes.bytes_len, r);
+        return;
+    }
+    if (f->next[i] > a->offset)
+        skip = f->next[i] < end ? (size_t)(f->next[i] - a->offset) : a->bytes.bytes_len;
+    if (end > f->next[i])
+        f->next[i] = end;
+    if (!a->relay) {
+        to_files(t, a, skip, r);
+        return;
+    }
+    rest.bytes.bytes_val += skip;
+    rest.bytes.bytes_len -= (u_int)skip;
+    to_guest(t, f->guest, &rest, NULL, r);
+}
+
+/* It can only be the first piece of its stream. */
+static void send_early(struct tm_server *t, struct tm_inflow *f, int i)
+{
+    struct tm_early k = f->early[i];
+    struct tmx_output_args a = {.task = f->task, .stream = i ? TMX_STDERR : TMX_STDOUT, .relay = TRUE};
+
+    if (!k.reply)
+        return;
+    f->early[i] = (struct tm_early){0};
+    f->next[i] = k.n;
+    a.bytes.bytes_val = k.bytes;
+    a.bytes.bytes_len = (u_int)k.n;
+    to_guest(t, f->guest, &a, NULL, k.reply);
+    free(k.bytes);
+}
+
+int tm_output_expect(struct tm_server *t, unsigned task, uint64_t guest)
+{
+    struct tm_inflow *f = inflow_get(t, task);
+
+    if (!f)
+        return -1;
+    f->known = true;
+    f->guest = guest;
+    send_early(t, f, 0);
+    send_early(t, f, 1);
+    return 0;
+}
+
+void tm_output_guest_gone(struct tm_server *t, uint64_t guest)
+{
+    for (struct tm_inflow *f = t->inflows; f; f = f->hh.next)
+        if (f->guest == guest)
+            f->guest = 0;
+}
+
+void tm_output_forget(struct tm_server *t)
+{
+    struct tm_inflow *f, *next;
+
+    HASH_ITER(hh, t->inflows, f, next)
+    {
+        HASH_DELETE(hh, t->inflows, f);
+        for (int i = 0; i < 2; i++) {
+            free(f->early[i].reply);
+            free(f->early[i].bytes);
+        }
+        free(f);
+    }
+}

@@ -1,0 +1,79 @@
+/* The answer to a question of TM, as a letter or to a guest of the door.
+ *
+ * A struct tm_reply is made for each question and freed by its answer. It knows its guest by number, so a guest may
+ * leave while its question is under way. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <shep.h>
+
+#include "mom_link.h"
+#include "rpc_buf.h"
+#include "tm_.h"
+#include "tm_private.h"
+
+static void answer_letter(struct tm_reply *r, const struct tmx_answer *a)
+{
+    struct shep_letter_result res = {0};
+    struct rpc_buf b;
+    char none[1] = "";
+
+    rpc_buf_init(&b);
+    res.text = none;
+    if (rpc_buf_encode(&b, (xdrproc_t)xdr_tmx_answer, a) < 0)
+        res.code = ENOMEM;
+    res.bytes.bytes_val = b.bytes;
+    res.bytes.bytes_len = (u_int)b.len;
+    if (r->tm->place.link)
+        link_answer(r->tm->place.link, &r->ticket, (xdrproc_t)xdr_shep_letter_result, &res);
+    rpc_buf_fini(&b);
+}
+
+/* What is owed to tasks, or through the MOM to other hosts, that do not read it is our memory, not theirs. */
+static bool is_too_much(const struct tm_reply *r, const struct tmx_answer *a)
+{
+    size_t n = a->info.info_len + a->tasks.tasks_len * sizeof *a->tasks.tasks_val;
+
+    if (n <= LARGE)
+        return false;
+    return r->is_letter ? r->tm->place.link && link_owes(r->tm->place.link) > DOOR_OUT_ALL_MAX
+                        : door_is_crowded(r->tm->door);
+}
+
+void tm_answer(struct tm_reply *r, const struct tmx_answer *given)
+{
+    struct tmx_answer a = *given;
+    struct door_guest *g;
+    char none[1] = "", late[] = "8 MB of answers wait to be read by tasks of the job";
+
+    if (is_too_much(r, given))
+        a = (struct tmx_answer){.code = TM_ESYSTEM, .text = late};
+    r->tm->waiting -= r->cost;
+
+    if (!a.text)
+        a.text = none;
+    if (r->is_letter)
+        answer_letter(r, &a);
+    else if ((g = door_find(r->tm->door, r->guest)))
+        rpc_core_reply(g->core, r->xid, (xdrproc_t)xdr_tmx_answer, &a, NULL);
+    if (r->ask) {
+        xdr_free((xdrproc_t)xdr_tmx_ask, r->ask);
+        free(r->ask);
+    }
+    free(r);
+}
+
+void tm_refuse(struct tm_reply *r, int code, const char *text)
+{
+    struct tmx_answer a = {.code = code, .text = (char *)text};
+
+    tm_answer(r, &a);
+}
+
+bool tm_may_wait(struct tm_reply *r)
+{
+    if (r->tm->waiting <= WAITING_MAX)
+        return true;
+    tm_refuse(r, TM_ESYSTEM, "tasks of the job wait for more answers on this host than 48 MB hold");
+    return false;
+}

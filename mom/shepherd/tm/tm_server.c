@@ -1,0 +1,375 @@
+/* Who asks, and where it is done. A guest first says INIT (or asks to attach, for which it needs to know nothing); then it asks,
+ * and each answer may be late. A question about another host goes there as a letter; a letter that comes from there is
+ * about this one.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <shep.h>
+
+#include "rpc_buf.h"
+#include "strbuf.h"
+#include "task_env.h"
+#include "tm_.h"
+#include "tm_attach.h"
+#include "job_dirs.h"
+#include "tm_private.h"
+
+enum { PATH_LEN_MAX = 8192 };
+
+/* ---- where it is done */
+static bool host_of(const struct tm_server *t, const struct tmx_ask *ask, unsigned *host)
+{
+    unsigned node = 0, task = t->nodes.mine << TMX_TASK_BITS;
+    bool by_node = false;
+
+    switch (ask->kind) {
+    case TMX_ASK_SPAWN:
+        node = ask->tmx_ask_u.spawn.node;
+        by_node = true;
+        break;
+    case TMX_ASK_TASKS:
+    case TMX_ASK_RESOURCES:
+        node = ask->tmx_ask_u.tasks.node;
+        by_node = true;
+        break;
+    case TMX_ASK_SIGNAL:
+        task = ask->tmx_ask_u.signal.task;
+        break;
+    case TMX_ASK_OBIT:
+        task = ask->tmx_ask_u.obit.task;
+        break;
+    case TMX_ASK_GET:
+        task = ask->tmx_ask_u.get.task;
+        break;
+    case TMX_ASK_POST:
+    case TMX_ASK_ATTACH:
+    case TMX_ASK_OUTPUT:
+    case TMX_ASK_NOTICE:
+        break;
+    }
+    if (by_node && node >= t->nodes.n)
+        return false;
+    *host = by_node ? t->nodes.host[node] : task >> TMX_TASK_BITS;
+    return *host < t->nodes.n_hosts;
+}
+
+static void on_answer(void *arg, const struct tmx_answer *a)
+{
+    struct tm_reply *r = arg;
+
+    if (r->relay && a->code == TM_SUCCESS)
+        tm_output_expect(r->tm, a->task, r->guest);
+    tm_answer(r, a);
+}
+
+static void ask(struct tm_server *t, const struct tmx_ask *question, struct tm_reply *r)
+{
+    unsigned host;
+
+    if (!host_of(t, question, &host))
+        tm_refuse(r, TM_ENOTFOUND, "the job has no such node or task");
+    else if (host == t->nodes.mine)
+        tm_ask_here(t, question, r);
+    else if (r->is_letter)
+        tm_refuse(r, TM_ENOTFOUND, "the letter is for another host");
+    else if (tm_may_wait(r))
+        letters_send(t->letters, host, question, on_answer, r);
+}
+
+/* `n`: bytes of the question, which may have to be kept. */
+static struct tm_reply *reply_create(struct tm_server *t, size_t n)
+{
+    struct tm_reply *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    r->tm = t;
+    r->cost = sizeof *r + n;
+    t->waiting += r->cost;
+    return r;
+}
+
+static int wake(struct tm_server *t, struct err *e);
+
+/* ---- guests */
+static void take_init(struct tm_server *t, struct door_guest *g, uint32_t xid, const struct tmx_init_args *a)
+{
+    struct tmx_init_result res = {.nodes = t->nodes.n, .me = a->task};
+    const struct tasks_entry *x = tasks_find(t->tasks, a->task);
+
+    if (strcmp(a->job, t->place.order->id) != 0 || !t->cookie || strcmp(a->cookie, t->cookie) != 0)
+        res.code = TM_EBADENVIRONMENT;
+    else
+        g->task = a->task ? a->task : TM_INIT_TASK;
+    res.parent = x ? x->parent : TM_NULL_TASK;
+    rpc_core_reply(g->core, xid, (xdrproc_t)xdr_tmx_init_result, &res, NULL);
+}
+
+/* What a guest says of itself is not believed but known. */
+static void name_asker(const struct door_guest *g, struct tmx_ask *a)
+{
+    if (a->kind == TMX_ASK_SPAWN)
+        a->tmx_ask_u.spawn.parent = g->task;
+    else if (a->kind == TMX_ASK_POST)
+        a->tmx_ask_u.post.task = g->task;
+}
+
+static void take_ask(struct tm_server *t, struct door_guest *g, uint32_t xid, size_t n, struct tmx_ask *a)
+{
+    struct tm_reply *r = reply_create(t, n);
+
+    if (!r) {
+        rpc_core_reply_error(g->core, xid, RPC_ST_SYSTEM_ERR, 0, 0, NULL);
+        return;
+    }
+    r->guest = g->id;
+    r->xid = xid;
+    r->from = t->nodes.mine;
+    r->relay = a->kind == TMX_ASK_SPAWN && a->tmx_ask_u.spawn.relay;
+    if (a->kind == TMX_ASK_OUTPUT)
+        tm_refuse(r, TM_EUNKNOWNCMD, "not for tasks to ask");
+    else if (!g->task && a->kind != TMX_ASK_ATTACH)
+        tm_refuse(r, TM_BADINIT, "INIT comes first");
+    else {
+        name_asker(g, a);
+        ask(t, a, r);
+    }
+}
+
+static void on_call(void *arg, struct door_guest *g, const struct rpc_call_hdr *h)
+{
+    struct tm_server *t = arg;
+    union {
+        struct tmx_init_args init;
+        struct tmx_ask ask;
+    } a;
+    xdrproc_t codec = h->id.proc == TMX_INIT ? (xdrproc_t)xdr_tmx_init_args : (xdrproc_t)xdr_tmx_ask;
+
+    memset(&a, 0, sizeof a);
+    if (wake(t, NULL) < 0)
+        rpc_core_reply_error(g->core, h->xid, RPC_ST_SYSTEM_ERR, 0, 0, NULL);
+    else if (h->id.prog != PBS_TM_PROG)
+        rpc_core_reply_error(g->core, h->xid, RPC_ST_PROG_UNAVAIL, 0, 0, NULL);
+    else if (h->id.vers != PBS_TM_V1)
+        rpc_core_reply_error(g->core, h->xid, RPC_ST_PROG_MISMATCH, PBS_TM_V1, PBS_TM_V1, NULL);
+    else if (h->id.proc == TMX_NULL)
+        rpc_core_reply(g->core, h->xid, (xdrproc_t)rpc_xdr_none, NULL, NULL);
+    else if (h->id.proc != TMX_INIT && h->id.proc != TMX_ASK)
+        rpc_core_reply_error(g->core, h->xid, RPC_ST_PROC_UNAVAIL, 0, 0, NULL);
+    else {
+        if (rpc_buf_decode(h->args, h->n_args, codec, &a) < 0)
+            rpc_core_reply_error(g->core, h->xid, RPC_ST_GARBAGE_ARGS, 0, 0, NULL);
+        else if (h->id.proc == TMX_INIT)
+            take_init(t, g, h->xid, &a.init);
+        else
+            take_ask(t, g, h->xid, h->n_args, &a.ask);
+        xdr_free(codec, (char *)&a);
+    }
+}
+
+static void drop_waiters(void *arg, struct tasks_entry *x)
+{
+    uint64_t guest = *(const uint64_t *)arg;
+    struct tasks_waiter **at = &x->waiters;
+
+    while (*at) {
+        struct tm_reply *r = (struct tm_reply *)((char *)*at - offsetof(struct tm_reply, waiter));
+
+        if (r->is_letter || r->guest != guest) {
+            at = &(*at)->next;
+            continue;
+        }
+        *at = (*at)->next;
+        r->tm->waiting -= r->cost;
+        free(r);
+    }
+}
+
+/* Ends that it has waited for are of no use to anyone. */
+static void on_gone(void *arg, uint64_t guest)
+{
+    struct tm_server *t = arg;
+
+    tm_output_guest_gone(t, guest);
+    if (t->awake)
+        tasks_each(t->tasks, drop_waiters, &guest);
+}
+
+/* ---- letters */
+void tm_server_letter(struct tm_server *t, const void *args, const struct link_ticket *from)
+{
+    const struct shep_letter_args *a = args;
+    struct tmx_letter letter = {0};
+    struct tm_reply *r = wake(t, NULL) < 0 ? NULL : reply_create(t, a->bytes.bytes_len);
+
+    if (!r)
+        return;
+    r->is_letter = true;
+    r->ticket = *from;
+    r->from = a->host;
+    if (a->host >= t->nodes.n_hosts || a->host == t->nodes.mine ||
+        rpc_buf_decode(a->bytes.bytes_val, a->bytes.bytes_len, (xdrproc_t)xdr_tmx_letter, &letter) < 0) {
+        tm_refuse(r, TM_EUNKNOWNCMD, "the letter cannot be read");
+    } else {
+        r->number = letter.number;
+        ask(t, &letter.ask, r);
+    }
+    xdr_free((xdrproc_t)xdr_tmx_letter, &letter);
+}
+
+/* ---- life: the door is there from the beginning, the rest from the first question on, since most jobs never ask */
+static void on_drained(void *arg, unsigned task)
+{
+    struct tm_server *t = arg;
+    struct tasks_entry *x = tasks_find(t->tasks, task);
+
+    if (!x)
+        return;
+    x->pump = NULL;
+    tasks_over(t->tasks, x);
+}
+
+static char *socket_path(const struct shep_order *o)
+{
+    struct strbuf b;
+
+    strbuf_init(&b, PATH_LEN_MAX);
+    strbuf_addf(&b, "%s" JOB_DIRS_TM_SUFFIX, o->nodefile);
+    return strbuf_take(&b);
+}
+
+static int wake(struct tm_server *t, struct err *e)
+{
+    const struct pumps_hooks pumps = {.send = tm_output_send, .drained = on_drained, .arg = t};
+    const struct shep_order *o = t->place.order;
+
+    if (t->awake)
+        return 0;
+    if (!t->nodes.host && job_nodes_make(o, &t->nodes, e) < 0)
+        return -1;
+    t->cookie = task_env_find(o->env.env_val, o->env.env_len, "PBS_JOBCOOKIE");
+    t->tasks = t->tasks ? t->tasks : tasks_create(t->nodes.mine);
+    t->letters = t->letters ? t->letters : letters_create(t->place.link);
+    t->pumps = t->pumps ? t->pumps : pumps_create(&pumps);
+    if (!t->tasks || !t->letters || !t->pumps ||
+        (t->first > 0 && !tasks_add(t->tasks, TM_INIT_TASK, t->first)))
+        return err_set(e, ENOMEM, "no memory for the tasks of job %s", o->id);
+    t->awake = true;
+    return 0;
+}
+
+static int open_door(struct tm_server *t, struct err *e)
+{
+    static const struct door_hooks door = {.call = on_call, .gone = on_gone};
+    const struct shep_order *o = t->place.order;
+    char *path = socket_path(o);
+
+    if (!path)
+        return err_set(e, ENOMEM, "no memory for the tasks of job %s", o->id);
+    t->door = door_open(path, o->change_user ? o->uid : geteuid(), o->gid, &door, t, e);
+    free(path);
+    return t->door ? 0 : -1;
+}
+
+struct tm_server *tm_server_create(const struct tm_place *place, struct err *e)
+{
+    struct tm_server *t = calloc(1, sizeof *t);
+
+    if (!t) {
+        err_set(e, ENOMEM, "no memory for the tasks of job %s", place->order->id);
+        return NULL;
+    }
+    t->place = *place;
+    t->held_end = &t->held_first;
+    if (open_door(t, e) == 0)
+        return t;
+    tm_server_destroy(t);
+    return NULL;
+}
+
+static void forget_waiters(void *arg, struct tasks_entry *x)
+{
+    (void)arg;
+    while (x->waiters) {
+        struct tasks_waiter *w = x->waiters;
+
+        x->waiters = w->next;
+        free((char *)w - offsetof(struct tm_reply, waiter));
+    }
+}
+
+/* What is still owed to guests and letters finds neither. */
+void tm_server_destroy(struct tm_server *t)
+{
+    if (!t)
+        return;
+    door_close(t->door);
+    t->door = NULL;
+    t->place.link = NULL;
+    if (t->tasks)
+        tasks_each(t->tasks, forget_waiters, NULL);
+    tm_forget_held(t);
+    letters_destroy(t->letters);
+    pumps_destroy(t->pumps);
+    tasks_destroy(t->tasks);
+    tm_output_forget(t);
+    job_nodes_fini(&t->nodes);
+    free(t);
+}
+
+void tm_server_first(struct tm_server *t, pid_t pid)
+{
+    t->first = pid;
+}
+
+void tm_server_poll(struct tm_server *t, struct polls *polls)
+{
+    door_poll(t->door, polls);
+    if (t->awake) {
+        pumps_poll(t->pumps, polls);
+        tm_attach_poll(t, polls);
+    }
+}
+
+int tm_server_wait_ms(const struct tm_server *t)
+{
+    if (door_has_work(t->door))
+        return 0;
+    return t->awake ? letters_wait_ms(t->letters) : -1;
+}
+
+void tm_server_turn(struct tm_server *t, const struct polls *polls)
+{
+    if (t->awake) {
+        pumps_turn(t->pumps, polls);
+        tm_attach_turn(t, polls);
+    }
+    door_turn(t->door, polls);
+    if (t->awake)
+        letters_turn(t->letters);
+    door_send(t->door);
+}
+
+void tm_server_reaped(struct tm_server *t, pid_t pid, int status)
+{
+    struct tasks_entry *x = t->awake ? tasks_find_pid(t->tasks, pid) : NULL;
+
+    if (!x)
+        return;
+    tasks_ended(t->tasks, x, status);
+    if (x->id != TM_INIT_TASK)
+        tm_record_end(t, x->id);
+    if (x->pump)
+        pump_task_ended(x->pump);
+    else
+        tasks_over(t->tasks, x);
+}
+
+void tm_server_resumed(struct tm_server *t)
+{
+    tm_do_held(t);
+}

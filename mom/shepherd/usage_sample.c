@@ -1,0 +1,80 @@
+/* cput is what living processes have, what they have waited for, and what we have waited for. A process that
+ * nobody waits for until the end is missing from it until then. */
+#include "usage_sample.h"
+
+#include <sys/resource.h>
+#include <sys/time.h>
+
+#include <exec.h>
+
+#include "procs.h"
+
+enum { MS_PER_S = 1000, US_PER_MS = 1000, PERCENT = 100, WINDOW_MIN_MS = 1000 };
+
+static uint64_t ms_of(const struct timeval *t)
+{
+    return (uint64_t)t->tv_sec * MS_PER_S + (uint64_t)t->tv_usec / US_PER_MS;
+}
+
+static void raise_to(uint64_t *value, uint64_t seen)
+{
+    if (seen > *value)
+        *value = seen;
+}
+
+static uint64_t reaped(struct meter *m)
+{
+    struct rusage r;
+
+    if (getrusage(RUSAGE_CHILDREN, &r) < 0)
+        return 0;
+    raise_to(&m->mem_kb, (uint64_t)r.ru_maxrss);
+    return ms_of(&r.ru_utime) + ms_of(&r.ru_stime);
+}
+
+/* Percent of one cpu over the window since the last sample; the largest such window is shown. */
+static void note_percent(struct meter *m, int64_t wall_ms)
+{
+    int64_t window = wall_ms - m->last_wall_ms;
+    uint64_t percent;
+
+    if (window < WINDOW_MIN_MS)
+        return;
+    percent = (m->cput_ms - m->last_cput_ms) * PERCENT / (uint64_t)window;
+    if (percent > m->cpupercent)
+        m->cpupercent = (unsigned)percent;
+    m->last_cput_ms = m->cput_ms;
+    m->last_wall_ms = wall_ms;
+}
+
+void meter_sample(struct meter *m, pid_t root, const struct procs_sessions *also, int64_t wall_ms)
+{
+    struct procs p;
+    struct procs_sum s;
+
+    procs_init(&p);
+    if (procs_of(&p, root, also, NULL) == 0) {
+        s = procs_add_up(&p);
+        raise_to(&m->cput_ms, s.cput_ms + reaped(m));
+        raise_to(&m->mem_kb, s.mem_kb);
+        raise_to(&m->vmem_kb, s.vmem_kb);
+        note_percent(m, wall_ms);
+    }
+    procs_fini(&p);
+}
+
+void meter_finish(struct meter *m, int64_t wall_ms)
+{
+    raise_to(&m->cput_ms, reaped(m));
+    note_percent(m, wall_ms);
+}
+
+void meter_read(const struct meter *m, int64_t wall_ms, unsigned ncpus, struct exec_usage *out)
+{
+    *out = (struct exec_usage){.cput_ms = m->cput_ms,
+                               .walltime_ms = (u_quad_t)wall_ms,
+                               .mem_kb = m->mem_kb,
+                               .vmem_kb = m->vmem_kb,
+                               .ncpus = ncpus,
+                               .cpupercent = m->cpupercent};
+}

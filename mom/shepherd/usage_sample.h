@@ -1,0 +1,23 @@
+#ifndef USAGE_SAMPLE_H
+#define USAGE_SAMPLE_H
+/* What the job has used so far: samples of /proc while it runs, the kernel's sums of what has ended. */
+#include <stdint.h>
+#include <sys/types.h>
+
+struct exec_usage;
+struct procs_sessions;
+
+struct meter {
+    uint64_t cput_ms, mem_kb, vmem_kb; /* the largest seen */
+    unsigned cpupercent;
+    uint64_t last_cput_ms; /* of the sample before */
+    int64_t last_wall_ms;
+};
+
+/* Look at everything below `root` (this process) and in these sessions. `wall_ms` is time while not suspended. */
+void meter_sample(struct meter *m, pid_t root, const struct procs_sessions *also, int64_t wall_ms);
+/* Nothing is left below: the kernel's sums alone. */
+void meter_finish(struct meter *m, int64_t wall_ms);
+void meter_read(const struct meter *m, int64_t wall_ms, unsigned ncpus, struct exec_usage *out);
+
+#endif

@@ -1,0 +1,24 @@
+#ifndef X11_CLIENT_H
+#define X11_CLIENT_H
+/* The user's display, at qsub's end: what connects to the job's display is connected to this one (DISPLAY), if it shows the cookie
+ * that was made up for the job. */
+#include "channels.h"
+#include "err.h"
+#include "x11_setup.h"
+
+struct desk {
+    struct channels channels;
+    struct x11_cookies cookies;
+    bool wanted;
+};
+
+/* What qsub has said behind the key: "" nothing is wanted; "X" and 32 hexadecimal digits, or none. -1: EINVAL. */
+int desk_take(struct desk *d, const char *said, struct err *e);
+/* First words to the host; before them nothing of the channels happens. */
+void desk_greet(struct desk *d, struct relay *r);
+
+/* A connection to this display, non-blocking, maybe still under way; -1: there is none. "host:1.0", ":1", "unix:1" or a socket's
+ * path. */
+int desk_connect(const char *display);
+
+#endif

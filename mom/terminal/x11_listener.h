@@ -1,0 +1,14 @@
+#ifndef X11_LISTENER_H
+#define X11_LISTENER_H
+/* The job's display on its host: a port of the loopback, numbered as X11 does, from 10 on. Whoever connects there is led to qsub,
+ * which looks at his cookie. */
+#include "channels.h"
+#include "err.h"
+
+enum { X11_DOOR_TEXT = 64 };
+
+/* hello: qsub's frame X. text: what RUNDIR_DISPLAY is to say. -1: EPROTO; EADDRINUSE, no number is free. */
+int x11_door_open(const unsigned char *hello, size_t n, struct channels *c, char text[static X11_DOOR_TEXT],
+                  struct err *e);
+
+#endif
