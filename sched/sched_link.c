@@ -47,8 +47,8 @@ struct link {
 
 static void try_connect(void *arg);
 
-struct link *link_create(struct loop *l, const char *sched_name, const struct link_events *events,
-                         struct err *e)
+struct link *mom_link_create(struct loop *l, const char *sched_name, const struct link_events *events,
+                             struct err *e)
 {
     struct link *k = mem_new(1, sizeof *k);
 
@@ -60,7 +60,7 @@ struct link *link_create(struct loop *l, const char *sched_name, const struct li
     k->retry = loop_timer_create(l, LOOP_REAL, try_connect, k);
     if (!k->retry) {
         err_set(e, PBSE_SYSTEM, "no memory for a timer");
-        link_destroy(k);
+        mom_link_destroy(k);
         return NULL;
     }
     loop_timer_set(k->retry, 0);
@@ -218,7 +218,7 @@ static void try_connect(void *arg)
     k->events.up(k->events.arg);
 }
 
-void link_destroy(struct link *k)
+void mom_link_destroy(struct link *k)
 {
     if (!k)
         return;

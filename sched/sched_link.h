@@ -22,9 +22,9 @@ struct link_events {
 };
 
 /* sched_name: the sched object to register as. Begins to connect in the first turn. */
-struct link *link_create(struct loop *l, const char *sched_name, const struct link_events *events,
-                         struct err *e);
-void link_destroy(struct link *k);
+struct link *mom_link_create(struct loop *l, const char *sched_name, const struct link_events *events,
+                             struct err *e);
+void mom_link_destroy(struct link *k);
 
 int link_connection(const struct link *k); /* -1: not connected */
 

@@ -413,7 +413,7 @@ static int create_parts(struct scheduler *s, const char *name, struct err *e)
     s->cycle = cycle_create(name, s->policy);
     cycle_on_elapsed(s->cycle, cycle_took_s, s);
     cycle_on_step(s->cycle, cycle_stepped, s);
-    s->link = link_create(s->loop, name, &on_link, e);
+    s->link = mom_link_create(s->loop, name, &on_link, e);
     if (!s->link)
         return -1;
     s->mirror = mirror_create(s->link, cycle_universe(s->cycle), &on_mirror);
@@ -472,7 +472,7 @@ void scheduler_destroy(struct scheduler *s)
         loop_timer_destroy(s->alarm);
     comments_destroy(s->comments);
     act_destroy(s->act);
-    link_destroy(s->link);
+    mom_link_destroy(s->link);
     mirror_destroy(s->mirror);
     cycle_destroy(s->cycle);
     free(s);

@@ -57,45 +57,35 @@
 
 enum { NAMES_KEEP_MS = 60000, EXIT_USAGE = 1, USAGE_MAX = 8192, LINE_MAX_BYTES = 200 };
 
-struct mom {
-    struct parts parts;
-    struct conf *conf;
-    const char *log;                 /* -L */
-    bool end_jobs;                   /* -r */
-    struct ssl_ctx_st *tls, *tls_in; /* towards the server and sisters, and for sisters that come */
-    struct cert_life *certs;
-    struct loop_signal *hup, *intr, *term;
-};
-
 /* ---- bindings */
 static void on_started(void *arg, struct run *r)
 {
-    parts_post(arg, r, RUN_EV_STARTED);
+    mom_post(arg, r, RUN_EV_STARTED);
 }
 
 static void on_ended(void *arg, struct run *r)
 {
-    parts_post(arg, r, RUN_EV_ENDED);
+    mom_post(arg, r, RUN_EV_ENDED);
 }
 
 static void on_lost(void *arg, struct run *r)
 {
-    parts_post(arg, r, RUN_EV_SHEPHERD_LOST);
+    mom_post(arg, r, RUN_EV_SHEPHERD_LOST);
 }
 
 static void on_prepared(void *arg, struct run *r)
 {
-    parts_post(arg, r, RUN_EV_PREPARED);
+    mom_post(arg, r, RUN_EV_PREPARED);
 }
 
 static void on_failed(void *arg, struct run *r)
 {
-    parts_post(arg, r, RUN_EV_FAILED);
+    mom_post(arg, r, RUN_EV_FAILED);
 }
 
 static void image_over(void *arg, struct run *r, const struct err *why)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
     prepare_image_over(m->prepare, r, why);
 }
@@ -110,7 +100,7 @@ static void on_image(void *arg, struct run *r)
 
 static void on_image_asked(void *arg, struct rpc_request *q)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
     image_out_serve(m->image_out, q);
 }
@@ -131,19 +121,19 @@ static void on_fitness(void *arg)
     server_link_say_busy(arg);
 }
 
-static void say_confinement(const struct parts *m)
+static void say_confinement(const struct mom *m)
 {
     char text[LINE_MAX_BYTES];
 
-    bounds_describe(&m->home, text, sizeof text);
+    cgroup_limits_describe(&m->home, text, sizeof text);
     log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "jobs are confined by %s", text);
-    bounds_warn(&m->home, text, sizeof text);
+    cgroup_limits_warn(&m->home, text, sizeof text);
     if (text[0])
         log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "%s", text);
 }
 
 /* Without either, output of jobs from other hosts stays here: said before the first of them has lost any. */
-static void say_delivery(const struct parts *m)
+static void say_delivery(const struct mom *m)
 {
     const char *scp = conf_text(m->home.conf, CONF_PBS_SCP);
 
@@ -162,7 +152,7 @@ static void say_delivery(const struct parts *m)
             m->home.undelivered, scp, strerror(errno));
 }
 
-static void took_config(struct parts *m)
+static void took_config(struct mom *m)
 {
     struct err e = {0};
 
@@ -170,42 +160,42 @@ static void took_config(struct parts *m)
         log_err(LOGC_SVR, "config", &e, "dynamic resources");
     say_confinement(m);
     say_delivery(m);
-    in_use_configured(m->in_use);
-    strangers_configured(m->strangers);
+    cycle_harvest_configured(m->cycle_harvest);
+    restrict_user_configured(m->restrict_user);
     exec_service_again(m->service);
 }
 
 static void on_hup(void *arg)
 {
-    struct mom *mom = arg;
+    struct mom *m = arg;
     struct err e = {0};
 
-    if (home_load_config(&mom->parts.home, &e) < 0)
+    if (home_load_config(&m->home, &e) < 0)
         log_err(LOGC_SVR, "config", &e, "the old configuration stays");
     else
-        took_config(&mom->parts);
-    log_set_mask(mom->parts.home.config->log_mask);
+        took_config(m);
+    log_set_mask(m->home.config->log_mask);
     log_reopen(&e);
-    names_forget(mom->parts.names);
-    exec_service_hurry(mom->parts.service);
+    names_forget(m->names);
+    exec_service_hurry(m->service);
 }
 
 static void said_bye(void *arg)
 {
-    struct mom *mom = arg;
+    struct mom *m = arg;
 
-    loop_stop(mom->parts.loop);
+    loop_stop(m->loop);
 }
 
 /* Jobs run on under their shepherds: -p is how this MOM always is. */
 static void on_stop(void *arg)
 {
-    struct mom *mom = arg;
+    struct mom *m = arg;
 
-    exec_service_bye(mom->parts.service, "shutting down", true, said_bye, mom);
+    exec_service_bye(m->service, "shutting down", true, said_bye, m);
 }
 
-static void bind_machine(struct parts *m)
+static void bind_machine(struct mom *m)
 {
     m->machine = (struct run_machine){
         .rows = run_rules, .n_rows = run_rules_n, .ctx = m, .changed = actions_changed, .odd = actions_odd};
@@ -214,31 +204,32 @@ static void bind_machine(struct parts *m)
     m->outbox = (struct journal_outbox){.wake = server_link_wake, .arg = m};
 }
 
-static int create_parts(struct parts *m, struct err *e)
+static int create_parts(struct mom *m, struct err *e)
 {
-    const struct prepare_hooks prepare = {on_image, orders_fetch_script, on_prepared, on_failed, m};
-    const struct shepherds_hooks shepherds = {on_started, on_ended, on_lost, letters_out, notice_reply, m};
+    const struct prepare_hooks prepare = {on_image, mom_orders_fetch_script, on_prepared, on_failed, m};
+    const struct shepherds_hooks shepherds = {on_started,     on_ended,           on_lost,
+                                              peer_relay_out, notice_order_reply, m};
 
     m->names = names_create(m->loop, NAMES_KEEP_MS, e);
     m->runs = runs_create();
-    m->spares = spares_create(m->home.jobs);
-    if (!m->names || !m->runs || !m->spares)
+    m->rundir_pool = rundir_pool_create(m->home.jobs);
+    if (!m->names || !m->runs || !m->rundir_pool)
         return -1;
     bind_machine(m);
-    m->prepare = prepare_create(&m->home, m->runs, m->names, m->spares, &prepare);
+    m->prepare = prepare_create(&m->home, m->runs, m->names, m->rundir_pool, &prepare);
     m->shepherds = shepherds_create(m->loop, &m->home, &shepherds);
-    m->steps = steps_create(m->loop, &m->home, actions_step_done, m);
-    return m->prepare && m->shepherds && m->steps ? 0 : err_set(e, 12, "no memory");
+    m->site_steps = site_steps_create(m->loop, &m->home, actions_step_done, m);
+    return m->prepare && m->shepherds && m->site_steps ? 0 : err_set(e, 12, "no memory");
 }
 
-static int watch_signals(struct mom *mom, struct err *e)
+static int watch_signals(struct mom *m, struct err *e)
 {
-    struct loop *l = mom->parts.loop;
+    struct loop *l = m->loop;
 
-    mom->hup = loop_signal_create(l, SIGHUP, on_hup, mom, e);
-    mom->intr = loop_signal_create(l, SIGINT, on_stop, mom, e);
-    mom->term = loop_signal_create(l, SIGTERM, on_stop, mom, e);
-    return mom->hup && mom->intr && mom->term ? 0 : -1;
+    m->hup = loop_signal_create(l, SIGHUP, on_hup, m, e);
+    m->intr = loop_signal_create(l, SIGINT, on_stop, m, e);
+    m->term = loop_signal_create(l, SIGTERM, on_stop, m, e);
+    return m->hup && m->intr && m->term ? 0 : -1;
 }
 
 /* Who owns it may take the names of output files and remove them; and the MOM leaves its mode alone then. */
@@ -252,11 +243,10 @@ static void check_spool_owner(const struct home *h)
                   h->spool, (unsigned)st.st_uid, (unsigned)geteuid());
 }
 
-static int open_log(const struct mom *mom, struct err *e)
+static int open_log(const struct mom *m, struct err *e)
 {
-    const struct parts *m = &mom->parts;
     struct log_options o = {
-        .dir = m->home.logs, .path = mom->log, .daemon = "pbs_mom", .mask = m->home.config->log_mask};
+        .dir = m->home.logs, .path = m->log_path, .daemon = "pbs_mom", .mask = m->home.config->log_mask};
 
     if (conf_log_open(m->home.conf, &o, e) < 0)
         return -1;
@@ -265,15 +255,14 @@ static int open_log(const struct mom *mom, struct err *e)
     return 0;
 }
 
-static int listen_to_sisters(struct mom *mom, struct err *e)
+static int listen_to_sisters(struct mom *m, struct err *e)
 {
-    struct parts *m = &mom->parts;
     const struct sisters_parts p = {.loop = m->loop,
                                     .home = &m->home,
                                     .runs = m->runs,
-                                    .tls_out = mom->tls,
-                                    .tls_in = mom->tls_in,
-                                    .deliver = letters_in,
+                                    .tls_out = m->tls,
+                                    .tls_in = m->tls_in,
+                                    .deliver = peer_relay_in,
                                     .image = on_image_asked,
                                     .arg = m};
 
@@ -290,7 +279,7 @@ static void end_run(void *arg, struct run *r)
     r->grace_s = 0;
     r->stop_reason = EXEC_END_LOST;
     snprintf(r->stop_text, sizeof r->stop_text, "job killed: pbs_mom was started with -r");
-    parts_post(arg, r, RUN_EV_TERMINATE);
+    mom_post(arg, r, RUN_EV_TERMINATE);
 }
 
 /* A host that waits for a server in order to join is up, as one is whose server is away. */
@@ -299,57 +288,55 @@ static void on_join_waits(void *daemon)
     daemon_ready(daemon);
 }
 
-static int begin(struct mom *mom, struct daemon *d, struct err *e)
+static int begin(struct mom *m, struct daemon *d, struct err *e)
 {
-    struct parts *m = &mom->parts;
     struct strbuf path;
     int rc;
 
-    if (open_log(mom, e) < 0 || home_raise_limits(&m->home, e) < 0 ||
+    if (open_log(m, e) < 0 || home_raise_limits(&m->home, e) < 0 ||
         join_file_use(&m->home, on_join_waits, d, e) < 0 ||
         certs_ensure(m->home.certs, m->home.service, e) < 0)
         return -1;
-    mom->tls = certs_context(m->home.certs, m->home.service, CERTS_CLIENT, e);
-    m->tls = mom->tls;
-    mom->tls_in = certs_context(m->home.certs, m->home.service, CERTS_SERVER, e);
+    m->tls = certs_context(m->home.certs, m->home.service, CERTS_CLIENT, e);
+    m->tls_in = certs_context(m->home.certs, m->home.service, CERTS_SERVER, e);
     strbuf_init(&path, USAGE_MAX);
     strbuf_addf(&path, "%s/service", m->home.priv);
-    rc = mom->tls && mom->tls_in ? fence_open(&m->fence, path.s, e) : -1;
+    rc = m->tls && m->tls_in ? server_epoch_open(&m->server_epoch, path.s, e) : -1;
     strbuf_fini(&path);
     if (rc < 0)
         return -1;
     m->loop = loop_create(NULL, e);
-    if (!m->loop || create_parts(m, e) < 0 || watch_signals(mom, e) < 0)
+    if (!m->loop || create_parts(m, e) < 0 || watch_signals(m, e) < 0)
         return -1;
     m->fitness = fitness_create(m->loop, &m->home, on_fitness, m);
     if (!m->fitness)
         return err_no_memory(e);
     if (recover_runs(m, e) < 0)
         return -1;
-    if (listen_to_sisters(mom, e) < 0)
+    if (listen_to_sisters(m, e) < 0)
         return -1;
-    m->lease = lease_create(m, e);
-    if (!m->lease)
+    m->server_lease = server_lease_create(m, e);
+    if (!m->server_lease)
         return -1;
-    if (mom->end_jobs)
+    if (m->end_jobs)
         runs_each(m->runs, end_run, m);
-    m->in_use = in_use_create(m->loop, &m->home, on_use, m, e);
-    m->strangers = m->in_use ? strangers_create(m, e) : NULL;
-    if (!m->strangers)
+    m->cycle_harvest = cycle_harvest_create(m->loop, &m->home, on_use, m, e);
+    m->restrict_user = m->cycle_harvest ? restrict_user_create(m, e) : NULL;
+    if (!m->restrict_user)
         return -1;
     m->dynamic = dyn_values_create(m->loop, &m->home, on_resources, m);
     if (!m->dynamic || dyn_values_begin(m->dynamic, e) < 0)
         return -1;
-    mom->certs = cert_life_create(m, mom->tls, mom->tls_in, e);
-    if (!mom->certs)
+    m->certs = cert_renew_create(m, m->tls, m->tls_in, e);
+    if (!m->certs)
         return -1;
-    m->service = server_link_create(m, mom->tls, e);
+    m->service = server_link_create(m, m->tls, e);
     return m->service ? 0 : -1;
 }
 
 static void let_go(void *arg, struct run *r)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
     act_start_stop(r);
     site_action_stop(r);
@@ -358,24 +345,23 @@ static void let_go(void *arg, struct run *r)
     journal_close(&m->outbox, r);
 }
 
-static void end(struct mom *mom)
+static void end(struct mom *m)
 {
-    struct parts *m = &mom->parts;
 
     exec_service_destroy(m->service);
     m->service = NULL;
-    cert_life_destroy(mom->certs);
-    mom->certs = NULL;
+    cert_renew_destroy(m->certs);
+    m->certs = NULL;
     dyn_values_destroy(m->dynamic);
     m->dynamic = NULL;
-    strangers_destroy(m->strangers);
-    m->strangers = NULL;
-    in_use_destroy(m->in_use);
-    m->in_use = NULL;
+    restrict_user_destroy(m->restrict_user);
+    m->restrict_user = NULL;
+    cycle_harvest_destroy(m->cycle_harvest);
+    m->cycle_harvest = NULL;
     fitness_destroy(m->fitness);
     m->fitness = NULL;
-    lease_destroy(m->lease);
-    m->lease = NULL;
+    server_lease_destroy(m->server_lease);
+    m->server_lease = NULL;
     sisters_destroy(m->sisters);
     m->sisters = NULL;
     image_out_destroy(m->image_out);
@@ -383,43 +369,43 @@ static void end(struct mom *mom)
     if (m->runs)
         runs_each(m->runs, let_go, m);
     runs_destroy(m->runs);
-    steps_destroy(m->steps);
+    site_steps_destroy(m->site_steps);
     shepherds_destroy(m->shepherds);
     prepare_destroy(m->prepare);
-    spares_destroy(m->spares);
+    rundir_pool_destroy(m->rundir_pool);
     names_destroy(m->names);
-    loop_signal_destroy(mom->hup);
-    loop_signal_destroy(mom->intr);
-    loop_signal_destroy(mom->term);
+    loop_signal_destroy(m->hup);
+    loop_signal_destroy(m->intr);
+    loop_signal_destroy(m->term);
     if (m->loop)
         loop_destroy(m->loop);
-    fence_close(&m->fence);
-    SSL_CTX_free(mom->tls);
-    SSL_CTX_free(mom->tls_in);
+    server_epoch_close(&m->server_epoch);
+    SSL_CTX_free(m->tls);
+    SSL_CTX_free(m->tls_in);
     log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "pbs_mom", "Is down");
     log_close();
 }
 
-static int serve(struct mom *mom, struct daemon *d)
+static int serve(struct mom *m, struct daemon *d)
 {
     struct err e = {0};
     int rc;
 
-    if (begin(mom, d, &e) < 0) {
+    if (begin(m, d, &e) < 0) {
         rc = daemon_fail(d, &e);
     } else {
         log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "pbs_mom", "Mom pid = %d ready, using server %s:%u",
-                  (int)getpid(), conf_server_host(mom->conf), conf_server_port(mom->conf));
-        say_confinement(&mom->parts);
-        say_delivery(&mom->parts);
+                  (int)getpid(), conf_server_host(m->conf), conf_server_port(m->conf));
+        say_confinement(m);
+        say_delivery(m);
         daemon_ready(d);
-        rc = loop_run(mom->parts.loop, &e) < 0 ? 1 : 0;
+        rc = loop_run(m->loop, &e) < 0 ? 1 : 0;
     }
-    end(mom);
+    end(m);
     return rc;
 }
 
-static int run_mom(struct mom *mom, const struct command_line *c)
+static int run_mom(struct mom *m, const struct command_line *c)
 {
     struct err e = {0};
     struct daemon *d;
@@ -429,18 +415,17 @@ static int run_mom(struct mom *mom, const struct command_line *c)
         fprintf(stderr, "pbs_mom: nice value %d: %s\n", c->nice, strerror(errno));
         return 1;
     }
-    mom->conf = conf_load(&e);
-    if (!mom->conf || home_open(&mom->parts.home, mom->conf, &c->home, &e) < 0) {
+    m->conf = conf_load(&e);
+    if (!m->conf || home_open(&m->home, m->conf, &c->home, &e) < 0) {
         fprintf(stderr, "pbs_mom: %s\n", e.text);
         return 1;
     }
-    d = daemon_begin(&(struct daemon_options){.name = "pbs_mom",
-                                              .lock_path = mom->parts.home.lock,
-                                              .lock_mode = 0644,
-                                              .foreground = c->foreground},
-                     &rc);
+    d = daemon_begin(
+        &(struct daemon_options){
+            .name = "pbs_mom", .lock_path = m->home.lock, .lock_mode = 0644, .foreground = c->foreground},
+        &rc);
     if (d) {
-        rc = serve(mom, d);
+        rc = serve(m, d);
         daemon_end(d);
     }
     return rc;
@@ -501,10 +486,10 @@ int main(int argc, char *argv[])
         return edit_vnodes(&c);
     if (c.check)
         return check_only(&c);
-    mom.log = c.log;
+    mom.log_path = c.log;
     mom.end_jobs = c.end_jobs;
     rc = run_mom(&mom, &c);
-    home_close(&mom.parts.home);
+    home_close(&mom.home);
     conf_destroy(mom.conf);
     return rc;
 }

@@ -27,8 +27,8 @@
 
 enum { AGAIN_MS = 200, MODE = 0600 };
 
-struct notice {
-    struct notice_place place;
+struct job_notice {
+    struct job_notice_place place;
     const char *path; /* in the order's environment; NULL: the MOM that started us knew of no notices */
     unsigned attempt; /* of the notice that stands; 0: none does */
     struct rpc_pending pending;
@@ -39,9 +39,9 @@ struct notice {
     struct shep_notice_reply reply; /* nodes owned */
 };
 
-struct notice *notice_create(const struct notice_place *p)
+struct job_notice *job_notice_create(const struct job_notice_place *p)
 {
-    struct notice *n = calloc(1, sizeof *n);
+    struct job_notice *n = calloc(1, sizeof *n);
 
     if (!n)
         return NULL;
@@ -50,7 +50,7 @@ struct notice *notice_create(const struct notice_place *p)
     return n;
 }
 
-void notice_destroy(struct notice *n)
+void job_notice_destroy(struct job_notice *n)
 {
     if (!n)
         return;
@@ -59,7 +59,7 @@ void notice_destroy(struct notice *n)
 }
 
 /* ---- the file */
-static int write_file(const struct notice *n, const char *text, struct err *e)
+static int write_file(const struct job_notice *n, const char *text, struct err *e)
 {
     int rc;
 
@@ -70,7 +70,7 @@ static int write_file(const struct notice *n, const char *text, struct err *e)
     return rc;
 }
 
-static void remove_file(const struct notice *n)
+static void remove_file(const struct job_notice *n)
 {
     if (!n->path || identity_enter(n->place.order, NULL) < 0)
         return;
@@ -79,13 +79,13 @@ static void remove_file(const struct notice *n)
 }
 
 /* ---- from the MOM */
-static void forget_answer(struct notice *n)
+static void forget_answer(struct job_notice *n)
 {
     n->waits = false;
     n->number++; /* what is under way is for none that we keep */
 }
 
-int notice_take(struct notice *n, const struct shep_notice_args *a, struct err *e)
+int job_notice_take(struct job_notice *n, const struct shep_notice_args *a, struct err *e)
 {
     bool is_new = a->attempt != n->attempt;
     int rc;
@@ -110,7 +110,7 @@ int notice_take(struct notice *n, const struct shep_notice_args *a, struct err *
     return rc;
 }
 
-void notice_over(struct notice *n)
+void job_notice_over(struct job_notice *n)
 {
     if (!n->attempt)
         return;
@@ -120,7 +120,7 @@ void notice_over(struct notice *n)
 }
 
 /* ---- from the job */
-static int check(const struct notice *n, const struct tmx_notice_args *a, struct err *e)
+static int check(const struct job_notice *n, const struct tmx_notice_args *a, struct err *e)
 {
     if (!n->attempt)
         return err_set(e, TM_ENOTFOUND, "the job has no notice to answer");
@@ -144,9 +144,9 @@ static exec_notice_answer answer_of(tmx_notice_answer a)
     return EXEC_NOTICE_READY;
 }
 
-static void say(struct notice *n);
+static void say(struct job_notice *n);
 
-int notice_answer(struct notice *n, const struct tmx_notice_args *a, struct err *e)
+int job_notice_answer(struct job_notice *n, const struct tmx_notice_args *a, struct err *e)
 {
     char *nodes;
 
@@ -166,14 +166,14 @@ int notice_answer(struct notice *n, const struct tmx_notice_args *a, struct err 
 }
 
 /* ---- to the MOM */
-static void say_later(struct notice *n)
+static void say_later(struct job_notice *n)
 {
     n->next_mono_ms = clock_real_mono_ms() + AGAIN_MS;
 }
 
 static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
 {
-    struct notice *n = (struct notice *)((char *)p - offsetof(struct notice, pending));
+    struct job_notice *n = (struct job_notice *)((char *)p - offsetof(struct job_notice, pending));
 
     n->under_way = false;
     if (h->status == RPC_ST_OK && n->said == n->number)
@@ -183,28 +183,28 @@ static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
 
 static void on_lost(struct rpc_pending *p, const struct err *why)
 {
-    struct notice *n = (struct notice *)((char *)p - offsetof(struct notice, pending));
+    struct job_notice *n = (struct job_notice *)((char *)p - offsetof(struct job_notice, pending));
 
     (void)why;
     n->under_way = false;
     say_later(n);
 }
 
-static void say(struct notice *n)
+static void say(struct job_notice *n)
 {
     static const struct rpc_pending_ops ops = {.reply = on_reply, .lost = on_lost};
 
     n->pending.ops = &ops;
     n->said = n->number;
     n->under_way = true; /* before: a lost connection may say so inside */
-    if (link_ask(n->place.link, SHEP_NOTICE_REPLY, (xdrproc_t)xdr_shep_notice_reply, &n->reply,
-                 &n->pending) == 0)
+    if (mom_link_ask(n->place.mom_link, SHEP_NOTICE_REPLY, (xdrproc_t)xdr_shep_notice_reply, &n->reply,
+                     &n->pending) == 0)
         return;
     n->under_way = false;
     say_later(n);
 }
 
-int notice_wait_ms(const struct notice *n)
+int job_notice_wait_ms(const struct job_notice *n)
 {
     int64_t left = n->next_mono_ms - clock_real_mono_ms();
 
@@ -213,7 +213,7 @@ int notice_wait_ms(const struct notice *n)
     return left > 0 ? (int)left : 0;
 }
 
-void notice_turn(struct notice *n)
+void job_notice_turn(struct job_notice *n)
 {
     if (n->waits && !n->under_way && clock_real_mono_ms() >= n->next_mono_ms)
         say(n);

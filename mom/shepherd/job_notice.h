@@ -12,32 +12,33 @@
 
 #include "err.h"
 
-struct link;
-struct notice;
+struct mom_link;
+struct job_notice;
 struct shep_notice_args;
 struct shep_order;
 struct tmx_notice_args;
 
 /* What it stands on; borrowed for life. */
-struct notice_place {
+struct job_notice_place {
     const struct shep_order *order;
-    struct link *link;
+    struct mom_link *mom_link;
     void (*signal_job)(void *arg, int signo, bool all); /* its script, or all its processes here */
     void *arg;
 };
 
-struct notice *notice_create(const struct notice_place *p); /* NULL: no memory */
-void notice_destroy(struct notice *n);                      /* after the link; the file is left */
+struct job_notice *job_notice_create(const struct job_notice_place *p); /* NULL: no memory */
+void job_notice_destroy(struct job_notice *n);                          /* after the link; the file is left */
 
 /* 0, or -1: the file could not be written (the signal is sent all the same); PBSE_NOSUP: the job has no place for one. */
-int notice_take(struct notice *n, const struct shep_notice_args *a, struct err *e);
+int job_notice_take(struct job_notice *n, const struct shep_notice_args *a, struct err *e);
 /* Keep the job's answer, in place of an earlier one. -1: TM_ENOTFOUND there is no notice, TM_EUNKNOWNCMD what is said makes
  * no sense, TM_ESYSTEM. */
-int notice_answer(struct notice *n, const struct tmx_notice_args *a, struct err *e);
+int job_notice_answer(struct job_notice *n, const struct tmx_notice_args *a, struct err *e);
 /* The job has ended: the file goes. */
-void notice_over(struct notice *n);
+void job_notice_over(struct job_notice *n);
 
-int notice_wait_ms(const struct notice *n); /* until notice_turn has something to do; -1: nothing */
-void notice_turn(struct notice *n);
+int job_notice_wait_ms(
+    const struct job_notice *n); /* until job_notice_turn has something to do; -1: nothing */
+void job_notice_turn(struct job_notice *n);
 
 #endif

@@ -33,9 +33,9 @@ static unsigned number(const char *digits)
 int main(int argc, char *argv[])
 {
     if (argc >= 3 && strcmp(argv[1], "hold") == 0)
-        return hold_run(argv[2], argc > 3 ? atoi(argv[3]) : -1);
+        return supervise_run(argv[2], argc > 3 ? atoi(argv[3]) : -1);
     if (argc == 5 && strcmp(argv[1], "nursery") == 0)
-        return nursery_run(atoi(argv[2]), argv);
+        return zygote_run(atoi(argv[2]), argv);
     if (argc >= 5 && strcmp(argv[1], "script") == 0)
         return script_run(argv[3], argv[2], argv[4], argv + 5);
     if (argc >= 7 && strcmp(argv[1], "action") == 0)
@@ -43,9 +43,9 @@ int main(int argc, char *argv[])
     if (argc == 3 && strcmp(argv[1], "stage") == 0)
         return stage_errand(argv[2]);
     if (argc == 5 && strcmp(argv[1], "pack") == 0)
-        return travel_pack(number(argv[2]), number(argv[3]), argv[4]);
+        return ckpt_transfer_pack(number(argv[2]), number(argv[3]), argv[4]);
     if (argc == 5 && strcmp(argv[1], "unpack") == 0)
-        return travel_unpack(number(argv[2]), number(argv[3]), argv[4]);
+        return ckpt_transfer_unpack(number(argv[2]), number(argv[3]), argv[4]);
     if (argc == 3 && strcmp(argv[1], "close") == 0)
         return close_errand(argv[2]);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {

@@ -33,7 +33,7 @@ enum {
     MS_PER_S = 1000
 };
 
-static void reap(struct hold *h)
+static void reap(struct supervise *h)
 {
     int status;
     pid_t pid;
@@ -49,11 +49,11 @@ static void reap(struct hold *h)
         }
     }
     /* No child is left. A sister may have none and wait for tasks; processes that were attached are no children of ours. */
-    if (pid < 0 && errno == ECHILD && !(hold_is_sister(h) && h->state == SHEP_RUNNING) &&
+    if (pid < 0 && errno == ECHILD && !(supervise_is_sister(h) && h->state == SHEP_RUNNING) &&
         !confine_has_adopted(h->confine))
-        hold_post(h, SHEP_EV_ALL_ENDED);
+        supervise_post(h, SHEP_EV_ALL_ENDED);
     else if (h->main_ended)
-        hold_post(h, SHEP_EV_MAIN_ENDED);
+        supervise_post(h, SHEP_EV_MAIN_ENDED);
 }
 
 static int64_t sooner(int64_t a, int64_t b)
@@ -67,14 +67,14 @@ static int64_t prepare_ms(void)
     return 300 + getpid() % 256;
 }
 
-static int wait_ms(const struct hold *h)
+static int wait_ms(const struct supervise *h)
 {
     int64_t now = clock_real_mono_ms(), left = -1;
 
     if (h->state == SHEP_RUNNING)
         left = stopwatch_left_ms(&h->watch, now);
     if (h->state == SHEP_RUNNING && !h->prepared)
-        left = sooner(left, hold_wall_ms(h) < prepare_ms() ? prepare_ms() - hold_wall_ms(h) : 0);
+        left = sooner(left, supervise_wall_ms(h) < prepare_ms() ? prepare_ms() - supervise_wall_ms(h) : 0);
     if (h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
         left = sooner(left, h->grace_mono_ms > now ? h->grace_mono_ms - now : 0);
     if (h->n_unsaved)
@@ -82,80 +82,81 @@ static int wait_ms(const struct hold *h)
     return left > INT32_MAX ? INT32_MAX : (int)left;
 }
 
-static void look_at_time(struct hold *h)
+static void look_at_time(struct supervise *h)
 {
     int64_t now = clock_real_mono_ms();
 
-    if (h->state == SHEP_RUNNING && !h->prepared && hold_wall_ms(h) >= prepare_ms()) {
+    if (h->state == SHEP_RUNNING && !h->prepared && supervise_wall_ms(h) >= prepare_ms()) {
         confine_prepare(h->confine);
         h->prepared = true;
     }
     if (h->n_unsaved && now >= h->save_mono_ms)
-        hold_save_records(h);
+        supervise_save_records(h);
     if (h->state == SHEP_RUNNING && stopwatch_left_ms(&h->watch, now) == 0)
-        hold_post(h, SHEP_EV_WALLTIME);
+        supervise_post(h, SHEP_EV_WALLTIME);
     else if (h->state == SHEP_STOPPING && now >= h->grace_mono_ms)
-        hold_post(h, SHEP_EV_GRACE_OVER);
+        supervise_post(h, SHEP_EV_GRACE_OVER);
     else if (h->state == SHEP_KILLING && now >= h->give_up_mono_ms) {
         h->leftovers = true;
-        hold_post(h, SHEP_EV_GIVE_UP);
+        supervise_post(h, SHEP_EV_GIVE_UP);
     } else if (h->state == SHEP_KILLING && now >= h->grace_mono_ms) {
         /* What forks faster than it can be found stands still first; that it cannot be made so is no reason to wait. */
         confine_suspend(h->confine, STAND_STILL_MS, NULL);
-        hold_kill(h);
+        supervise_kill(h);
     }
 }
 
 /* The kernel has killed one process, or all: none is left behind. */
-static void look_at_memory(struct hold *h)
+static void look_at_memory(struct supervise *h)
 {
     if (!confine_memory_event(h->confine) || h->state != SHEP_RUNNING)
         return;
     h->how = SHEP_END_TOLD;
-    hold_note_memory(h);
-    hold_post(h, SHEP_EV_KILL);
+    supervise_note_memory(h);
+    supervise_post(h, SHEP_EV_KILL);
 }
 
 /* What is waited for: signals, the MOMs, the job's own processes. -1: again. */
-static int wait_for_all(struct hold *h, struct pollfd link[static LINK_FDS_MAX], size_t n)
+static int wait_for_all(struct supervise *h, struct pollfd link[static MOM_LINK_FDS_MAX], size_t n)
 {
-    int64_t limit = sooner(sooner(wait_ms(h), link_wait_ms(h->link)), notice_wait_ms(h->notice));
+    int64_t limit =
+        sooner(sooner(wait_ms(h), mom_link_wait_ms(h->mom_link)), job_notice_wait_ms(h->job_notice));
 
-    polls_clear(&h->polls);
-    polls_add(&h->polls, h->signals, POLLIN);
+    poll_set_clear(&h->poll_set);
+    poll_set_add(&h->poll_set, h->signals, POLLIN);
     for (size_t i = 0; i < n; i++)
-        polls_add(&h->polls, link[i].fd, link[i].events);
-    h->memory_at = polls_add(&h->polls, confine_memory_fd(h->confine), POLLIN | POLLPRI);
+        poll_set_add(&h->poll_set, link[i].fd, link[i].events);
+    h->memory_at = poll_set_add(&h->poll_set, confine_memory_fd(h->confine), POLLIN | POLLPRI);
     if (h->tm) {
-        tm_server_poll(h->tm, &h->polls);
+        tm_server_poll(h->tm, &h->poll_set);
         limit = sooner(limit, tm_server_wait_ms(h->tm));
     }
-    if (poll(h->polls.fds, h->polls.n, (int)limit) < 0)
+    if (poll(h->poll_set.fds, h->poll_set.n, (int)limit) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        link[i].revents = polls_got(&h->polls, i + 1, link[i].fd);
+        link[i].revents = poll_set_got(&h->poll_set, i + 1, link[i].fd);
     return 0;
 }
 
-static void turn(struct hold *h)
+static void turn(struct supervise *h)
 {
-    struct pollfd fds[LINK_FDS_MAX];
+    struct pollfd fds[MOM_LINK_FDS_MAX];
     struct signalfd_siginfo info;
-    size_t n = link_fds(h->link, fds);
+    size_t n = mom_link_fds(h->mom_link, fds);
 
     if (wait_for_all(h, fds, n) < 0)
         return;
-    if (polls_got(&h->polls, 0, h->signals)) {
+    if (poll_set_got(&h->poll_set, 0, h->signals)) {
         while (read(h->signals, &info, sizeof info) > 0)
             ; /* one SIGCHLD may stand for many ends: reap looks for all */
         reap(h);
     }
-    if (polls_got(&h->polls, h->memory_at, confine_memory_fd(h->confine)))
+    if (poll_set_got(&h->poll_set, h->memory_at, confine_memory_fd(h->confine)))
         look_at_memory(h);
-    link_turn(h->link, fds, n);
-    notice_turn(h->notice);
+    mom_link_turn(h->mom_link, fds, n);
+    job_notice_turn(h->job_notice);
     if (h->tm)
-        tm_server_turn(h->tm, &h->polls);
+        tm_server_turn(h->tm, &h->poll_set);
     if (h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
         reap(h); /* a sister may have had no child that could end */
     look_at_time(h);
@@ -176,25 +177,25 @@ static int open_signals(struct err *e)
 
 static bool is_running(void *arg)
 {
-    const struct hold *h = arg;
+    const struct supervise *h = arg;
 
     return h->state == SHEP_RUNNING;
 }
 
 static int answer_notice(void *arg, const struct tmx_notice_args *a, struct err *e)
 {
-    const struct hold *h = arg;
+    const struct supervise *h = arg;
 
-    return notice_answer(h->notice, a, e);
+    return job_notice_answer(h->job_notice, a, e);
 }
 
 /* Without it a job runs all the same; whoever asks for tasks is told by the missing socket, the job's stderr says why. */
-static void serve_tasks(struct hold *h)
+static void serve_tasks(struct supervise *h)
 {
     const struct tm_place place = {.order = &h->order,
                                    .first = &h->task,
                                    .confine = h->confine,
-                                   .link = h->link,
+                                   .mom_link = h->mom_link,
                                    .records = h->records,
                                    .is_running = is_running,
                                    .answer_notice = answer_notice,
@@ -208,7 +209,7 @@ static void serve_tasks(struct hold *h)
 
 /* A job runs without a limit rather than not at all, and its owner is told. But for devices: who may not have them does not
  * get them. */
-static int limit_all(struct hold *h, struct err *e)
+static int limit_all(struct supervise *h, struct err *e)
 {
     for (u_int i = 0; i < h->order.groups.groups_len; i++) {
         const struct shep_group *g = &h->order.groups.groups_val[i];
@@ -243,7 +244,7 @@ static void find_places(const struct shep_order *o, struct confine_place *place)
  * for. Its children are the script. */
 static void signal_job(void *arg, int signo, bool all)
 {
-    const struct hold *h = arg;
+    const struct supervise *h = arg;
     struct procs p;
     struct err e = {0};
 
@@ -261,16 +262,16 @@ static void signal_job(void *arg, int signo, bool all)
     procs_fini(&p);
 }
 
-static int begin_notice(struct hold *h, struct err *e)
+static int begin_notice(struct supervise *h, struct err *e)
 {
-    const struct notice_place place = {
-        .order = &h->order, .link = h->link, .signal_job = signal_job, .arg = h};
+    const struct job_notice_place place = {
+        .order = &h->order, .mom_link = h->mom_link, .signal_job = signal_job, .arg = h};
 
-    h->notice = notice_create(&place);
-    return h->notice ? 0 : err_set(e, ENOMEM, "no memory for job %s", h->order.id);
+    h->job_notice = job_notice_create(&place);
+    return h->job_notice ? 0 : err_set(e, ENOMEM, "no memory for job %s", h->order.id);
 }
 
-static int begin(struct hold *h, int mom, struct err *e)
+static int begin(struct supervise *h, int mom, struct err *e)
 {
     struct confine_place place;
     char runs[RUNDIR_PATH_MAX];
@@ -285,21 +286,21 @@ static int begin(struct hold *h, int mom, struct err *e)
     if (!h->confine)
         return err_set(e, ENOMEM, "no memory for job %s", h->order.id);
     h->signals = open_signals(e);
-    h->link = h->signals < 0 ? NULL : link_create(h->path, mom, hold_calls, hold_calls_n, h, e);
-    return h->link ? begin_notice(h, e) : -1;
+    h->mom_link = h->signals < 0 ? NULL : mom_link_create(h->path, mom, hold_calls, hold_calls_n, h, e);
+    return h->mom_link ? begin_notice(h, e) : -1;
 }
 
-static void record_started(struct hold *h)
+static void record_started(struct supervise *h)
 {
     struct shep_record r = {.kind = SHEP_RECORD_STARTED};
 
     r.shep_record_u.started.pid = (int)h->task.pid;
     r.shep_record_u.started.wall_ms = clock_wall_ms(clock_real());
-    hold_append_record(h, &r, false);
+    supervise_append_record(h, &r, false);
 }
 
 /* What ran here when the image was written; it has no first process. */
-static int restart_tasks(struct hold *h)
+static int restart_tasks(struct supervise *h)
 {
     pid_t any;
 
@@ -314,23 +315,23 @@ static int restart_tasks(struct hold *h)
     return -1;
 }
 
-static void launch_sister(struct hold *h)
+static void launch_sister(struct supervise *h)
 {
     h->setup_code = EXIT_SETUP;
     if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0 && limit_all(h, &h->why) == 0 &&
         restart_tasks(h) == 0) {
         serve_tasks(h);
         record_started(h);
-        hold_post(h, SHEP_EV_LAUNCHED);
+        supervise_post(h, SHEP_EV_LAUNCHED);
         return;
     }
     h->how = SHEP_END_SETUP;
     h->reason = EXEC_END_SETUP;
-    hold_post(h, SHEP_EV_SETUP_FAILED);
+    supervise_post(h, SHEP_EV_SETUP_FAILED);
 }
 
 /* Before anybody hears that the job has started. */
-static void serve_first(struct hold *h)
+static void serve_first(struct supervise *h)
 {
     serve_tasks(h);
     if (h->tm)
@@ -338,14 +339,14 @@ static void serve_first(struct hold *h)
 }
 
 /* Back from an image. What a script leaves that has failed goes too. */
-static bool launch_again(struct hold *h)
+static bool launch_again(struct supervise *h)
 {
     if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0 &&
         restart_job(&h->order, &h->task, &h->task.pid, &h->why) == 0 && limit_all(h, &h->why) == 0) {
         confine_take_in(h->confine);
         serve_first(h);
         record_started(h);
-        hold_post(h, SHEP_EV_LAUNCHED);
+        supervise_post(h, SHEP_EV_LAUNCHED);
         return true;
     }
     confine_signal(h->confine, SIGKILL);
@@ -355,7 +356,7 @@ static bool launch_again(struct hold *h)
 
 /* Forked and waiting, the process is recorded and its tasks can be served before it executes anything. Should we die in
  * between, its end of `go` closes, and it ends without having run a line of the owner's. */
-static bool launch_first(struct hold *h)
+static bool launch_first(struct supervise *h)
 {
     h->setup_code = EXIT_SETUP;
     if (task_prepare(&h->task, h->path, &h->order, &h->why) < 0 ||
@@ -368,24 +369,24 @@ static bool launch_first(struct hold *h)
     if (h->order.say[0])
         task_say(&h->task, h->order.say);
     if (task_go(&h->task, &h->order, &h->why) == 0) {
-        hold_post(h, SHEP_EV_LAUNCHED);
+        supervise_post(h, SHEP_EV_LAUNCHED);
         return true;
     }
     waitpid(h->task.pid, NULL, 0);
     return false;
 }
 
-static void launch(struct hold *h)
+static void launch(struct supervise *h)
 {
     if (h->order.restart_argv.restart_argv_len ? launch_again(h) : launch_first(h))
         return;
     h->how = SHEP_END_SETUP;
     h->reason = EXEC_END_SETUP;
     task_say(&h->task, h->why.text);
-    hold_post(h, SHEP_EV_SETUP_FAILED);
+    supervise_post(h, SHEP_EV_SETUP_FAILED);
 }
 
-static int hold_order(struct hold *h, int mom)
+static int hold_order(struct supervise *h, int mom)
 {
     struct err e = {0};
 
@@ -395,13 +396,13 @@ static int hold_order(struct hold *h, int mom)
         fprintf(stderr, "pbs_shepherd: %s\n", e.text);
         return 1;
     }
-    if (hold_is_sister(h))
+    if (supervise_is_sister(h))
         launch_sister(h);
     else
         launch(h);
     while (h->state != SHEP_CLOSED)
         turn(h);
-    link_flush(h->link, MS_PER_S);
+    mom_link_flush(h->mom_link, MS_PER_S);
     return 0;
 }
 
@@ -422,9 +423,9 @@ static int refuse_second(const char *path, struct err *e)
     return any ? err_set(e, EEXIST, "the run has been held before") : 0;
 }
 
-int hold_run(const char *path, int mom)
+int supervise_run(const char *path, int mom)
 {
-    struct hold h = {.path = path, .signals = -1, .state = SHEP_BEGIN};
+    struct supervise h = {.path = path, .signals = -1, .state = SHEP_BEGIN};
     struct err e = {0};
     int rc;
 
@@ -436,10 +437,10 @@ int hold_run(const char *path, int mom)
         return EXIT_BUSY;
     }
     rc = hold_order(&h, mom);
-    link_destroy(h.link);
+    mom_link_destroy(h.mom_link);
     tm_server_destroy(h.tm);
-    notice_destroy(h.notice);
-    polls_fini(&h.polls);
+    job_notice_destroy(h.job_notice);
+    poll_set_fini(&h.poll_set);
     confine_destroy(h.confine);
     task_fini(&h.task);
     xdr_free((xdrproc_t)xdr_shep_order, &h.order);

@@ -4,6 +4,6 @@
  * Needs no MOM in between: the end is recorded, limits of time and graces are kept, without one. */
 
 /* The run in the directory `path`; `mom` is a socket to the MOM, or -1. The exit code for main. */
-int hold_run(const char *path, int mom);
+int supervise_run(const char *path, int mom);
 
 #endif

@@ -25,28 +25,28 @@ enum {
     KB = 1024
 };
 
-bool hold_is_sister(const struct hold *h)
+bool supervise_is_sister(const struct supervise *h)
 {
     return !h->order.exec_path[0];
 }
 
 /* A full disk must lose no record: the MOM that listens hears it, and one that comes later reads it. */
-static void keep_record(struct hold *h, const struct shep_record *r)
+static void keep_record(struct supervise *h, const struct shep_record *r)
 {
-    if (h->n_unsaved < HOLD_RECORDS)
+    if (h->n_unsaved < SUPERVISE_RECORDS)
         h->unsaved[h->n_unsaved++] = *r;
     h->save_mono_ms = clock_real_mono_ms() + SAVE_AGAIN_MS;
 }
 
-void hold_append_record(struct hold *h, const struct shep_record *r, bool sync)
+void supervise_append_record(struct supervise *h, const struct shep_record *r, bool sync)
 {
     if (h->n_unsaved || rundir_log_append(h->records, (xdrproc_t)xdr_shep_record, r, sync, NULL) < 0)
         keep_record(h, r);
-    if (h->link)
-        link_tell(h->link, r);
+    if (h->mom_link)
+        mom_link_tell(h->mom_link, r);
 }
 
-void hold_save_records(struct hold *h)
+void supervise_save_records(struct supervise *h)
 {
     unsigned done = 0;
 
@@ -54,31 +54,31 @@ void hold_save_records(struct hold *h)
            rundir_log_append(h->records, (xdrproc_t)xdr_shep_record, &h->unsaved[done], true, NULL) == 0)
         done++;
     for (unsigned i = 0; i < h->n_unsaved; i++)
-        link_tell(h->link, &h->unsaved[i]);
+        mom_link_tell(h->mom_link, &h->unsaved[i]);
     h->n_unsaved -= done;
     memmove(h->unsaved, h->unsaved + done, h->n_unsaved * sizeof h->unsaved[0]);
     h->save_mono_ms = clock_real_mono_ms() + SAVE_AGAIN_MS;
 }
 
-int64_t hold_wall_ms(const struct hold *h)
+int64_t supervise_wall_ms(const struct supervise *h)
 {
     return stopwatch_read_ms(&h->watch, clock_real_mono_ms());
 }
 
-void hold_usage(struct hold *h, struct exec_usage *out)
+void supervise_usage(struct supervise *h, struct exec_usage *out)
 {
     if (h->state == SHEP_RUNNING || h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
-        meter_sample(&h->meter, getpid(), confine_adopted(h->confine), hold_wall_ms(h));
-    meter_read(&h->meter, hold_wall_ms(h), h->order.ncpus, out);
+        usage_sample_take(&h->usage_sample, getpid(), confine_adopted(h->confine), supervise_wall_ms(h));
+    usage_sample_read(&h->usage_sample, supervise_wall_ms(h), h->order.ncpus, out);
 }
 
-static void act_started(struct hold *h)
+static void act_started(struct supervise *h)
 {
     h->watch.limit_ms = (int64_t)h->order.walltime_ms;
     stopwatch_start(&h->watch, clock_real_mono_ms());
 }
 
-static void act_term(struct hold *h)
+static void act_term(struct supervise *h)
 {
     if (h->say[0])
         task_say(&h->task, h->say);
@@ -88,17 +88,18 @@ static void act_term(struct hold *h)
     h->grace_mono_ms = clock_real_mono_ms() + (int64_t)h->grace_s * MS_PER_S;
 }
 
-static void act_walltime(struct hold *h)
+static void act_walltime(struct supervise *h)
 {
     h->how = SHEP_END_WALLTIME;
     h->reason = EXEC_END_WALLTIME;
     h->grace_s = h->order.kill_delay_s;
     snprintf(h->say, sizeof h->say, "job killed: walltime %lld exceeded limit %lld",
-             (long long)(hold_wall_ms(h) + MS_PER_S - 1) / MS_PER_S, (long long)h->watch.limit_ms / MS_PER_S);
+             (long long)(supervise_wall_ms(h) + MS_PER_S - 1) / MS_PER_S,
+             (long long)h->watch.limit_ms / MS_PER_S);
     act_term(h);
 }
 
-void hold_kill(struct hold *h)
+void supervise_kill(struct supervise *h)
 {
     int64_t now = clock_real_mono_ms();
 
@@ -112,7 +113,7 @@ void hold_kill(struct hold *h)
     h->grace_mono_ms = now + KILL_AGAIN_MS;
 }
 
-static const char *bound_of(const struct hold *h, enum confine_limit l)
+static const char *bound_of(const struct supervise *h, enum confine_limit l)
 {
     for (u_int i = 0; i < h->order.groups.groups_len; i++)
         if (h->order.groups.groups_val[i].limit == (int)l)
@@ -120,45 +121,45 @@ static const char *bound_of(const struct hold *h, enum confine_limit l)
     return "";
 }
 
-void hold_note_memory(struct hold *h)
+void supervise_note_memory(struct supervise *h)
 {
     h->reason = EXEC_END_MEM;
     snprintf(h->say, sizeof h->say, "job killed: mem exceeded limit %llukb",
              strtoull(bound_of(h, CONFINE_MEMORY), NULL, 10) / KB);
 }
 
-static void act_record(struct hold *h)
+static void act_record(struct supervise *h)
 {
     struct shep_record r = {.kind = SHEP_RECORD_ENDED};
     struct shep_ended *end = &r.shep_record_u.ended;
 
     if (h->how == SHEP_END_ITSELF && confine_has_run_out(h->confine)) {
-        hold_note_memory(h); /* the news of it came behind the end */
+        supervise_note_memory(h); /* the news of it came behind the end */
         task_say(&h->task, h->say);
     }
     if (confine_has_met_pids(h->confine)) {
-        char text[HOLD_SAY_MAX];
+        char text[SUPERVISE_SAY_MAX];
 
         snprintf(text, sizeof text,
                  "the job could not make more than %s processes and threads ($pids_max of this host)",
                  bound_of(h, CONFINE_PIDS));
         task_say(&h->task, text);
     }
-    notice_over(h->notice);
+    job_notice_over(h->job_notice);
     stopwatch_stop(&h->watch, clock_real_mono_ms());
-    meter_finish(&h->meter, hold_wall_ms(h));
+    usage_sample_finish(&h->usage_sample, supervise_wall_ms(h));
     end->how = h->how;
     end->status = h->status;
     end->code = h->how == SHEP_END_SETUP ? h->setup_code : 0;
     end->reason = h->reason;
     end->text = h->how == SHEP_END_SETUP ? h->why.text : h->say;
-    meter_read(&h->meter, hold_wall_ms(h), h->order.ncpus, &end->usage);
+    usage_sample_read(&h->usage_sample, supervise_wall_ms(h), h->order.ncpus, &end->usage);
     end->wall_ms = clock_wall_ms(clock_real());
     end->leftovers = h->leftovers;
-    hold_append_record(h, &r, true);
+    supervise_append_record(h, &r, true);
 }
 
-void hold_post(struct hold *h, enum shep_event ev)
+void supervise_post(struct supervise *h, enum shep_event ev)
 {
     const struct shep_row *row = shep_fsm_find(h->state, ev);
 
@@ -178,7 +179,7 @@ void hold_post(struct hold *h, enum shep_event ev)
         act_walltime(h);
         break;
     case SHEP_ACT_KILL:
-        hold_kill(h);
+        supervise_kill(h);
         break;
     case SHEP_ACT_RECORD:
         act_record(h);

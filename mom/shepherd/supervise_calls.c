@@ -19,16 +19,16 @@
 
 enum { SUSPEND_LIMIT_MS = 5000 };
 
-static void done(struct hold *h, struct shep_done *r, int code, const char *text)
+static void done(struct supervise *h, struct shep_done *r, int code, const char *text)
 {
     r->code = code;
     r->text = strdup(text);
-    hold_usage(h, &r->usage);
+    supervise_usage(h, &r->usage);
 }
 
 static void call_hello(void *arg, const void *args, void *res)
 {
-    struct hold *h = arg;
+    struct supervise *h = arg;
     struct shep_hello_result *r = res;
 
     (void)args;
@@ -37,17 +37,17 @@ static void call_hello(void *arg, const void *args, void *res)
     r->started = h->state != SHEP_BEGIN;
     r->suspended = confine_is_suspended(h->confine);
     r->ended = h->state >= SHEP_ENDED;
-    hold_usage(h, &r->usage);
+    supervise_usage(h, &r->usage);
 }
 
 /* A sister may have no process now. */
-static void signal_all(struct hold *h, int signo, void *res)
+static void signal_all(struct supervise *h, int signo, void *res)
 {
     ssize_t n = confine_signal(h->confine, signo);
 
     if (n < 0)
         done(h, res, PBSE_SYSTEM, "cannot look at the processes of the job");
-    else if (n == 0 && !hold_is_sister(h))
+    else if (n == 0 && !supervise_is_sister(h))
         done(h, res, PBSE_BADSTATE, "no process of the job is left");
     else
         done(h, res, 0, "");
@@ -55,12 +55,12 @@ static void signal_all(struct hold *h, int signo, void *res)
 
 static void call_signal(void *arg, const void *args, void *res)
 {
-    struct hold *h = arg;
+    struct supervise *h = arg;
     const struct shep_signal_args *a = args;
 
     if (h->state >= SHEP_ENDED)
         done(h, res, PBSE_BADSTATE, "the job has ended");
-    else if (hold_is_sister(h) || a->target != EXEC_TARGET_SCRIPT)
+    else if (supervise_is_sister(h) || a->target != EXEC_TARGET_SCRIPT)
         signal_all(h, a->signo, res);
     else if (!h->main_ended && kill(h->task.pid, a->signo) < 0)
         done(h, res, PBSE_SYSTEM, strerror(errno));
@@ -70,7 +70,7 @@ static void call_signal(void *arg, const void *args, void *res)
 
 static void call_suspend(void *arg, const void *args, void *res)
 {
-    struct hold *h = arg;
+    struct supervise *h = arg;
     struct err e = {0};
 
     (void)args;
@@ -86,7 +86,7 @@ static void call_suspend(void *arg, const void *args, void *res)
 
 static void call_resume(void *arg, const void *args, void *res)
 {
-    struct hold *h = arg;
+    struct supervise *h = arg;
     struct err e = {0};
 
     (void)args;
@@ -104,7 +104,7 @@ static void call_resume(void *arg, const void *args, void *res)
 
 static void call_terminate(void *arg, const void *args, void *res)
 {
-    struct hold *h = arg;
+    struct supervise *h = arg;
     const struct shep_terminate_args *a = args;
 
     if (h->state == SHEP_RUNNING) {
@@ -113,13 +113,13 @@ static void call_terminate(void *arg, const void *args, void *res)
         h->grace_s = a->grace_s;
         snprintf(h->say, sizeof h->say, "%s", a->text);
     }
-    hold_post(h, a->grace_s ? SHEP_EV_TERMINATE : SHEP_EV_KILL);
+    supervise_post(h, a->grace_s ? SHEP_EV_TERMINATE : SHEP_EV_KILL);
     done(h, res, 0, "");
 }
 
 static void call_update(void *arg, const void *args, void *res)
 {
-    struct hold *h = arg;
+    struct supervise *h = arg;
     const struct shep_update_args *a = args;
 
     h->watch.limit_ms = (int64_t)a->walltime_ms;
@@ -128,7 +128,7 @@ static void call_update(void *arg, const void *args, void *res)
 
 static void call_message(void *arg, const void *args, void *res)
 {
-    struct hold *h = arg;
+    struct supervise *h = arg;
     const struct shep_message_args *a = args;
 
     if (h->state != SHEP_RUNNING) {
@@ -141,12 +141,12 @@ static void call_message(void *arg, const void *args, void *res)
 
 static void call_notice(void *arg, const void *args, void *res)
 {
-    struct hold *h = arg;
+    struct supervise *h = arg;
     struct err e = {0};
 
     if (h->state != SHEP_RUNNING)
         done(h, res, PBSE_BADSTATE, "the job is ending");
-    else if (notice_take(h->notice, args, &e) < 0)
+    else if (job_notice_take(h->job_notice, args, &e) < 0)
         done(h, res, e.code == PBSE_NOSUP ? PBSE_NOSUP : PBSE_SYSTEM, e.text);
     else
         done(h, res, 0, "");
@@ -160,7 +160,7 @@ static void call_usage(void *arg, const void *args, void *res)
 
 static void call_close(void *arg, const void *args, void *res)
 {
-    struct hold *h = arg;
+    struct supervise *h = arg;
     struct shep_close_result *r = res;
 
     if (h->state != SHEP_ENDED) {
@@ -170,12 +170,12 @@ static void call_close(void *arg, const void *args, void *res)
     }
     h->closing = (struct shep_close_args *)args;
     h->closed = r;
-    hold_post(h, SHEP_EV_CLOSE);
+    supervise_post(h, SHEP_EV_CLOSE);
 }
 
-static void call_letter(void *arg, const void *args, const struct link_ticket *from)
+static void call_letter(void *arg, const void *args, const struct mom_link_ticket *from)
 {
-    struct hold *h = arg;
+    struct supervise *h = arg;
     char text[] = "the job's shepherd here serves no tasks", none[1] = "";
     struct shep_letter_result res = {
         .code = PBSE_IVALREQ, .text = text, .bytes = {0, none}, .ext = {0, none}};
@@ -183,7 +183,7 @@ static void call_letter(void *arg, const void *args, const struct link_ticket *f
     if (h->tm)
         tm_server_letter(h->tm, args, from);
     else
-        link_answer(h->link, from, (xdrproc_t)xdr_shep_letter_result, &res);
+        mom_link_answer(h->mom_link, from, (xdrproc_t)xdr_shep_letter_result, &res);
 }
 
 #define ROW(proc, args, res, fn)                                                                             \
@@ -195,7 +195,7 @@ static void call_letter(void *arg, const void *args, const struct link_ticket *f
         proc, NULL, (xdrproc_t)xdr_shep_done, 0, sizeof(struct shep_done), fn, NULL                          \
     }
 
-const struct link_row hold_calls[] = {
+const struct mom_link_row hold_calls[] = {
     ROW(SHEP_HELLO, shep_hello_args, shep_hello_result, call_hello),
     ROW(SHEP_SIGNAL, shep_signal_args, shep_done, call_signal),
     ROW_NO_ARGS(SHEP_SUSPEND, call_suspend),

@@ -18,21 +18,21 @@
 #include "stopwatch.h"
 #include "task.h"
 
-enum { HOLD_SAY_MAX = 512, HOLD_RECORDS = 2 };
+enum { SUPERVISE_SAY_MAX = 512, SUPERVISE_RECORDS = 2 };
 
-struct hold {
+struct supervise {
     const char *path;
     struct shep_order order;
     int records, signals;
-    struct link *link;
-    struct notice *notice;
+    struct mom_link *mom_link;
+    struct job_notice *job_notice;
     struct tm_server *tm; /* NULL: its socket could not be made; the job runs without */
-    struct polls polls;
+    struct poll_set poll_set;
     size_t memory_at; /* among them */
     struct confine *confine;
     struct task task;
     struct stopwatch watch;
-    struct meter meter;
+    struct usage_sample usage_sample;
     enum shep_state state;
     bool prepared; /* for being suspended */
     bool main_ended;
@@ -43,10 +43,10 @@ struct hold {
     unsigned grace_s;
     enum shep_end how;
     enum exec_reason reason;
-    char say[HOLD_SAY_MAX]; /* for the job's stderr */
-    struct err why;         /* it was not set up */
+    char say[SUPERVISE_SAY_MAX]; /* for the job's stderr */
+    struct err why;              /* it was not set up */
     int setup_code;
-    struct shep_record unsaved[HOLD_RECORDS]; /* texts are h->say and h->why */
+    struct shep_record unsaved[SUPERVISE_RECORDS]; /* texts are h->say and h->why */
     unsigned n_unsaved;
     int64_t save_mono_ms; /* when that is tried again */
     struct shep_close_args *closing;
@@ -54,21 +54,21 @@ struct hold {
 };
 
 /* Another host runs the script: we hold the run for what the program may start here. */
-bool hold_is_sister(const struct hold *h);
-int64_t hold_wall_ms(const struct hold *h); /* while not suspended */
-void hold_usage(struct hold *h, struct exec_usage *out);
+bool supervise_is_sister(const struct supervise *h);
+int64_t supervise_wall_ms(const struct supervise *h); /* while not suspended */
+void supervise_usage(struct supervise *h, struct exec_usage *out);
 
 /* Into the run's file, and told to the MOMs. `sync`: it is on disk before they hear it. Its texts must live as long as
  * `h`: what finds no room on the disk is kept. */
-void hold_append_record(struct hold *h, const struct shep_record *r, bool sync);
+void supervise_append_record(struct supervise *h, const struct shep_record *r, bool sync);
 /* What was kept, into the file, and told to the MOM that has come meanwhile. To be called when save_mono_ms has come. */
-void hold_save_records(struct hold *h);
+void supervise_save_records(struct supervise *h);
 
-void hold_post(struct hold *h, enum shep_event ev);
-void hold_note_memory(struct hold *h); /* it is ending because memory ran out */
-void hold_kill(struct hold *h);        /* once more: something is left */
+void supervise_post(struct supervise *h, enum shep_event ev);
+void supervise_note_memory(struct supervise *h); /* it is ending because memory ran out */
+void supervise_kill(struct supervise *h);        /* once more: something is left */
 
-extern const struct link_row hold_calls[];
+extern const struct mom_link_row hold_calls[];
 extern const size_t hold_calls_n;
 
 #endif

@@ -22,7 +22,7 @@ static void raise_to(uint64_t *value, uint64_t seen)
         *value = seen;
 }
 
-static uint64_t reaped(struct meter *m)
+static uint64_t reaped(struct usage_sample *m)
 {
     struct rusage r;
 
@@ -33,7 +33,7 @@ static uint64_t reaped(struct meter *m)
 }
 
 /* Percent of one cpu over the window since the last sample; the largest such window is shown. */
-static void note_percent(struct meter *m, int64_t wall_ms)
+static void note_percent(struct usage_sample *m, int64_t wall_ms)
 {
     int64_t window = wall_ms - m->last_wall_ms;
     uint64_t percent;
@@ -47,7 +47,7 @@ static void note_percent(struct meter *m, int64_t wall_ms)
     m->last_wall_ms = wall_ms;
 }
 
-void meter_sample(struct meter *m, pid_t root, const struct procs_sessions *also, int64_t wall_ms)
+void usage_sample_take(struct usage_sample *m, pid_t root, const struct procs_sessions *also, int64_t wall_ms)
 {
     struct procs p;
     struct procs_sum s;
@@ -63,13 +63,13 @@ void meter_sample(struct meter *m, pid_t root, const struct procs_sessions *also
     procs_fini(&p);
 }
 
-void meter_finish(struct meter *m, int64_t wall_ms)
+void usage_sample_finish(struct usage_sample *m, int64_t wall_ms)
 {
     raise_to(&m->cput_ms, reaped(m));
     note_percent(m, wall_ms);
 }
 
-void meter_read(const struct meter *m, int64_t wall_ms, unsigned ncpus, struct exec_usage *out)
+void usage_sample_read(const struct usage_sample *m, int64_t wall_ms, unsigned ncpus, struct exec_usage *out)
 {
     *out = (struct exec_usage){.cput_ms = m->cput_ms,
                                .walltime_ms = (u_quad_t)wall_ms,

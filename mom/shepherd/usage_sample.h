@@ -7,7 +7,7 @@
 struct exec_usage;
 struct procs_sessions;
 
-struct meter {
+struct usage_sample {
     uint64_t cput_ms, mem_kb, vmem_kb; /* the largest seen */
     unsigned cpupercent;
     uint64_t last_cput_ms; /* of the sample before */
@@ -15,9 +15,10 @@ struct meter {
 };
 
 /* Look at everything below `root` (this process) and in these sessions. `wall_ms` is time while not suspended. */
-void meter_sample(struct meter *m, pid_t root, const struct procs_sessions *also, int64_t wall_ms);
+void usage_sample_take(struct usage_sample *m, pid_t root, const struct procs_sessions *also,
+                       int64_t wall_ms);
 /* Nothing is left below: the kernel's sums alone. */
-void meter_finish(struct meter *m, int64_t wall_ms);
-void meter_read(const struct meter *m, int64_t wall_ms, unsigned ncpus, struct exec_usage *out);
+void usage_sample_finish(struct usage_sample *m, int64_t wall_ms);
+void usage_sample_read(const struct usage_sample *m, int64_t wall_ms, unsigned ncpus, struct exec_usage *out);
 
 #endif

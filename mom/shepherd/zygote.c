@@ -70,10 +70,10 @@ static int become_shepherd(int mom, char *argv[], const struct packet *p)
     close(mom);
     setsid();
     set_title(argv, p->path);
-    return hold_run(p->path, p->socket);
+    return supervise_run(p->path, p->socket);
 }
 
-int nursery_run(int mom, char *argv[])
+int zygote_run(int mom, char *argv[])
 {
     struct packet p;
 

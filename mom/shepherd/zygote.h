@@ -11,6 +11,6 @@
 
 /* `mom`: a SOCK_SEQPACKET socket. `argv` is that of the program: its memory from argv[1] on is what `ps` shows, and each
  * shepherd writes its own command line there. Returns the exit status, of the nursery or of a shepherd. */
-int nursery_run(int mom, char *argv[]);
+int zygote_run(int mom, char *argv[]);
 
 #endif

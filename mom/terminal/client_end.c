@@ -26,13 +26,13 @@ enum { HANDSHAKE_S = 10, N_CHARS = 6, SAID_MAX = 256, EXIT_LEFT = 4 };
 struct attendance {
     struct relay relay;
     struct escape escape;
-    struct desk desk;
+    struct x11_client x11_client;
     struct termios before, raw;
     bool is_tty, left; /* left: the user wants no more */
 };
 
-/* What qsub has to say besides the command line: the key, and behind it what desk_take knows. */
-static int read_said(int fd, unsigned char key[static PSK_SIZE], struct desk *d, struct err *e)
+/* What qsub has to say besides the command line: the key, and behind it what x11_client_take knows. */
+static int read_said(int fd, unsigned char key[static PSK_SIZE], struct x11_client *d, struct err *e)
 {
     char said[SAID_MAX] = "", hex[PSK_HEX + 1];
     ssize_t n = read(fd, said, sizeof said - 1);
@@ -42,7 +42,7 @@ static int read_said(int fd, unsigned char key[static PSK_SIZE], struct desk *d,
         return err_set(e, EINVAL, "no key");
     memcpy(hex, said, PSK_HEX);
     hex[PSK_HEX] = '\0';
-    n = psk_parse(hex, key, e) < 0 ? -1 : desk_take(d, said + PSK_HEX, e);
+    n = psk_parse(hex, key, e) < 0 ? -1 : x11_client_take(d, said + PSK_HEX, e);
     explicit_bzero(said, sizeof said);
     explicit_bzero(hex, sizeof hex);
     return (int)n;
@@ -88,7 +88,7 @@ static void say_hello(struct attendance *a)
     put_window(b);
     for (int i = 0; i < N_CHARS; i++)
         b[4 + i] = a->before.c_cc[which[i]];
-    desk_greet(&a->desk, &a->relay);
+    x11_client_greet(&a->x11_client, &a->relay);
     relay_put(&a->relay, 'I', b, a->is_tty ? sizeof b : 4);
 }
 
@@ -151,7 +151,7 @@ static void on_control(struct relay *r, char letter, const unsigned char *bytes,
 {
     struct attendance *a = r->arg;
 
-    channels_take(&a->desk.channels, r, letter, bytes, n);
+    channels_take(&a->x11_client.channels, r, letter, bytes, n);
 }
 
 static void begin_typing(struct attendance *a)
@@ -183,11 +183,11 @@ static int carry(struct attendance *a, SSL *ssl, int net)
     relay_run(r, false);
     if (a->is_tty)
         tcsetattr(STDIN_FILENO, TCSADRAIN, &a->before);
-    channels_fini(&a->desk.channels);
+    channels_fini(&a->x11_client.channels);
     return a->left ? EXIT_LEFT : r->ended ? 0 : 1;
 }
 
-int attend_run(const char *job, int listening)
+int client_end_run(const char *job, int listening)
 {
     static struct attendance a; /* too large for a stack, and there is one */
     unsigned char key[PSK_SIZE];
@@ -197,7 +197,7 @@ int attend_run(const char *job, int listening)
 
     signal(SIGINT, SIG_IGN); /* qsub asks what is wanted */
     signal(SIGTSTP, SIG_IGN);
-    if (read_said(listening + 1, key, &a.desk, &e) < 0) {
+    if (read_said(listening + 1, key, &a.x11_client, &e) < 0) {
         fprintf(stderr, "pbs_terminal: %s\n", e.text);
         return 1;
     }

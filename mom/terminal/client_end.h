@@ -4,6 +4,6 @@
  * is the key, in hexadecimal digits; where X11 is wanted an X behind it and the digits of the display's cookie, if it has one.
  * Waits for the host that knows the key, then our terminal is the job's until the job ends, or the user leaves.
  * 0: the job has ended; 1: the connection was lost; 4: the user has said that it is to end (escape.h). */
-int attend_run(const char *job, int listening);
+int client_end_run(const char *job, int listening);
 
 #endif

@@ -36,8 +36,8 @@ enum { LIMIT_S = 30, TTY_NAME_MAX_LEN = 64, SAID_MAX = ERR_TEXT_MAX + TTY_NAME_M
 struct service {
     struct relay relay;
     struct channels channels;
-    char display[X11_DOOR_TEXT]; /* "": X11 is not wanted, or cannot be */
-    bool greeted;                /* qsub has said all that must be known before the job begins */
+    char display[X11_LISTENER_TEXT]; /* "": X11 is not wanted, or cannot be */
+    bool greeted;                    /* qsub has said all that must be known before the job begins */
 };
 
 /* ---- reaching qsub */
@@ -96,7 +96,7 @@ static void open_door(struct service *v, const unsigned char *bytes, size_t n)
     struct err e = {0};
     char text[ERR_TEXT_MAX + 64];
 
-    if (v->greeted || v->display[0] || x11_door_open(bytes, n, &v->channels, v->display, &e) == 0)
+    if (v->greeted || v->display[0] || x11_listener_open(bytes, n, &v->channels, v->display, &e) == 0)
         return;
     snprintf(text, sizeof text, "=>> PBS: X11 is not forwarded: %s\r\n", e.text);
     relay_put(&v->relay, 'D', text, strlen(text));
@@ -125,7 +125,7 @@ static void say(int to, const char *what)
 static void be_its_terminal(SSL *ssl, int net, int tty, const char *name, int parent)
 {
     static struct service service; /* too large for a stack, and there is one */
-    char said[TTY_NAME_MAX_LEN + X11_DOOR_TEXT + 1];
+    char said[TTY_NAME_MAX_LEN + X11_LISTENER_TEXT + 1];
 
     relay_init(&service.relay, ssl, net, tty, tty);
     service.relay.arg = &service;
@@ -220,7 +220,7 @@ static int begin(const char *path, const struct shep_order *o, struct err *e)
     return rc;
 }
 
-int serve_run(const char *path)
+int host_end_run(const char *path)
 {
     struct shep_order o = {0};
     struct err e = {0};

@@ -4,6 +4,6 @@
  * qsub, makes a terminal, notes its name in the run's directory (RUNDIR_TTY; before it
  * RUNDIR_DISPLAY, if X11 is wanted), and returns 0 then; what goes on is a process
  * of its own, as the job's owner, until the job or qsub is gone. The exit code for main; the reason is on stderr. */
-int serve_run(const char *path);
+int host_end_run(const char *path);
 
 #endif

@@ -16,9 +16,9 @@ enum { EXIT_USAGE = 2 };
 int main(int argc, char *argv[])
 {
     if (argc == 3 && strcmp(argv[1], "serve") == 0)
-        return serve_run(argv[2]);
+        return host_end_run(argv[2]);
     if (argc == 4 && strcmp(argv[1], "attend") == 0)
-        return attend_run(argv[2], atoi(argv[3]));
+        return client_end_run(argv[2], atoi(argv[3]));
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("pbs_version = %s\n", CEDE_VERSION);
         return 0;

@@ -55,7 +55,7 @@ static int connect_tcp(const char *host, unsigned long number)
     return fd;
 }
 
-int desk_connect(const char *display)
+int x11_client_connect(const char *display)
 {
     const char *colon = strrchr(display, ':');
     size_t n = colon ? (size_t)(colon - display) : 0;
@@ -79,12 +79,12 @@ static int open_display(void *arg)
     const char *display = getenv("DISPLAY");
 
     (void)arg;
-    return display ? desk_connect(display) : -1;
+    return display ? x11_client_connect(display) : -1;
 }
 
 static int admit(void *arg, unsigned char *bytes, size_t *n)
 {
-    struct desk *d = arg;
+    struct x11_client *d = arg;
 
     return x11_setup_admit(&d->cookies, bytes, n);
 }
@@ -95,7 +95,7 @@ static int digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-int desk_take(struct desk *d, const char *said, struct err *e)
+int x11_client_take(struct x11_client *d, const char *said, struct err *e)
 {
     size_t n = said[0] ? strlen(said + 1) : 0;
 
@@ -121,7 +121,7 @@ static unsigned screen_of(const char *display)
     return dot ? (unsigned)strtoul(dot + 1, NULL, 10) : 0;
 }
 
-void desk_greet(struct desk *d, struct relay *r)
+void x11_client_greet(struct x11_client *d, struct relay *r)
 {
     const unsigned screen = screen_of(getenv("DISPLAY"));
     unsigned char b[GREETING];

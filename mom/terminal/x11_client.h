@@ -6,19 +6,19 @@
 #include "err.h"
 #include "x11_setup.h"
 
-struct desk {
+struct x11_client {
     struct channels channels;
     struct x11_cookies cookies;
     bool wanted;
 };
 
 /* What qsub has said behind the key: "" nothing is wanted; "X" and 32 hexadecimal digits, or none. -1: EINVAL. */
-int desk_take(struct desk *d, const char *said, struct err *e);
+int x11_client_take(struct x11_client *d, const char *said, struct err *e);
 /* First words to the host; before them nothing of the channels happens. */
-void desk_greet(struct desk *d, struct relay *r);
+void x11_client_greet(struct x11_client *d, struct relay *r);
 
 /* A connection to this display, non-blocking, maybe still under way; -1: there is none. "host:1.0", ":1", "unix:1" or a socket's
  * path. */
-int desk_connect(const char *display);
+int x11_client_connect(const char *display);
 
 #endif

@@ -26,8 +26,8 @@ static int listen_as(unsigned number)
     return fd;
 }
 
-int x11_door_open(const unsigned char *hello, size_t n, struct channels *c, char text[static X11_DOOR_TEXT],
-                  struct err *e)
+int x11_listener_open(const unsigned char *hello, size_t n, struct channels *c,
+                      char text[static X11_LISTENER_TEXT], struct err *e)
 {
     unsigned number;
     int at;
@@ -38,9 +38,9 @@ int x11_door_open(const unsigned char *hello, size_t n, struct channels *c, char
         c->listening = listen_as(number);
     if (c->listening < 0)
         return err_set(e, EADDRINUSE, "no display is free on this host");
-    at = snprintf(text, X11_DOOR_TEXT, "%u %u ", number - 1,
+    at = snprintf(text, X11_LISTENER_TEXT, "%u %u ", number - 1,
                   (unsigned)hello[X11_COOKIE_SIZE] << 8 | hello[X11_COOKIE_SIZE + 1]);
     for (size_t i = 0; i < X11_COOKIE_SIZE; i++)
-        at += snprintf(text + at, (size_t)(X11_DOOR_TEXT - at), "%02x", hello[i]);
+        at += snprintf(text + at, (size_t)(X11_LISTENER_TEXT - at), "%02x", hello[i]);
     return 0;
 }

@@ -5,10 +5,10 @@
 #include "channels.h"
 #include "err.h"
 
-enum { X11_DOOR_TEXT = 64 };
+enum { X11_LISTENER_TEXT = 64 };
 
 /* hello: qsub's frame X. text: what RUNDIR_DISPLAY is to say. -1: EPROTO; EADDRINUSE, no number is free. */
-int x11_door_open(const unsigned char *hello, size_t n, struct channels *c, char text[static X11_DOOR_TEXT],
-                  struct err *e);
+int x11_listener_open(const unsigned char *hello, size_t n, struct channels *c,
+                      char text[static X11_LISTENER_TEXT], struct err *e);
 
 #endif

@@ -98,16 +98,16 @@ static void has_failed(struct run *r, int code, const char *text)
     snprintf(r->attempt_text, sizeof r->attempt_text, "%s", text);
 }
 
-static void say_failed(struct parts *m, struct run *r)
+static void say_failed(struct mom *m, struct run *r)
 {
     if (!r->ckpt.attempt)
         log_event(LOGC_JOB, LOGE_ERROR, r->id, "Checkpoint failed, error %d: %s", r->attempt_code,
                   r->attempt_text);
     if (r->ckpt.attempt || r->ckpt.end_waits)
-        parts_post(m, r, RUN_EV_ATTEMPT_FAILED);
+        mom_post(m, r, RUN_EV_ATTEMPT_FAILED);
 }
 
-static void fail(struct parts *m, struct run *r, int code, const char *text)
+static void fail(struct mom *m, struct run *r, int code, const char *text)
 {
     has_failed(r, code, text);
     say_failed(m, r);
@@ -122,31 +122,31 @@ static void on_going_on(void *arg, struct run *r, const struct shep_done *d)
 
 static void on_still(void *arg, struct run *r, const struct shep_done *d)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
     if (d->code) {
         fail(m, r, d->code, d->text);
         return;
     }
-    parts_post(m, r, RUN_EV_SUSPENDED);
-    parts_post(m, r, RUN_EV_CHECKPOINTED);
+    mom_post(m, r, RUN_EV_SUSPENDED);
+    mom_post(m, r, RUN_EV_CHECKPOINTED);
 }
 
 /* The image is there. Where other hosts have to save too, the job stands still until all have; what had stood before
  * goes on doing so. */
-static void saved(struct parts *m, struct run *r)
+static void saved(struct mom *m, struct run *r)
 {
     if (images_are_joint(r) && r->ckpt.leave && r->slot.state == RUN_RUNNING)
         shepherds_suspend(r, on_still, m);
     else
-        parts_post(m, r, RUN_EV_CHECKPOINTED);
+        mom_post(m, r, RUN_EV_CHECKPOINTED);
 }
 
 static void on_end(void *arg, struct run *r, const struct site_action_end *end)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
-    parts_note(r, SHEP_NOTE_CHECKPOINT_OVER);
+    mom_note(r, SHEP_NOTE_CHECKPOINT_OVER);
     if (end->code == SAVED || end->code == SAVED_AND_GONE) {
         r->ckpt.leave |= end->code == SAVED_AND_GONE;
         r->ckpt.bytes = end->bytes;
@@ -187,7 +187,7 @@ static int check_space(const struct home *h, const struct run *r, struct err *e)
                    (unsigned long long)(v.f_bavail * v.f_frsize) / KB, (unsigned long long)r->usage.mem_kb);
 }
 
-static int begin(struct parts *m, struct run *r, struct err *e)
+static int begin(struct mom *m, struct run *r, struct err *e)
 {
     const struct config *c = m->home.config;
     bool ends = r->ckpt.leave && !images_are_joint(r); /* else it may have to go on */
@@ -206,7 +206,7 @@ static int begin(struct parts *m, struct run *r, struct err *e)
     return rc;
 }
 
-void ckpt_begin(struct parts *m, struct run *r)
+void ckpt_begin(struct mom *m, struct run *r)
 {
     struct err e = {0};
 
@@ -223,15 +223,15 @@ void ckpt_begin(struct parts *m, struct run *r)
             fail(m, r, PBSE_CKPSHORT, e.text);
         return;
     }
-    parts_note(r, SHEP_NOTE_CHECKPOINTING);
+    mom_note(r, SHEP_NOTE_CHECKPOINTING);
     log_event(LOGC_JOB, LOGE_JOB, r->id, "req_holdjob: Checkpoint initiated.");
     if (begin(m, r, &e) == 0)
         return;
-    parts_note(r, SHEP_NOTE_CHECKPOINT_OVER);
+    mom_note(r, SHEP_NOTE_CHECKPOINT_OVER);
     fail(m, r, e.code == PBSE_NOSUP ? PBSE_NOSUP : PBSE_CKPSHORT, e.text);
 }
 
-void ckpt_say(struct parts *m, struct run *r)
+void ckpt_say(struct mom *m, struct run *r)
 {
     struct exec_event_data data = {.kind = EXEC_EVENT_CHECKPOINTED};
     struct strbuf id;
@@ -246,7 +246,7 @@ void ckpt_say(struct parts *m, struct run *r)
               (unsigned long long)r->ckpt.bytes);
     data.exec_event_data_u.checkpointed = (struct exec_checkpointed_data){
         .attempt = r->ckpt.attempt, .id = id.s, .bytes = r->ckpt.bytes, .frozen_ms = r->ckpt.took_ms};
-    parts_say(m, r, &data);
+    mom_say(m, r, &data);
     strbuf_fini(&id);
 }
 
@@ -264,7 +264,7 @@ static unsigned long long period_ms(const struct run *r)
     return (unsigned long long)(minutes > min ? minutes : min) * MS_PER_MINUTE;
 }
 
-void ckpt_look(struct parts *m, struct run *r, const struct exec_usage *used)
+void ckpt_look(struct mom *m, struct run *r, const struct exec_usage *used)
 {
     unsigned long long period = period_ms(r), now;
 
@@ -279,5 +279,5 @@ void ckpt_look(struct parts *m, struct run *r, const struct exec_usage *used)
     r->ckpt.due_ms = now + period;
     r->ckpt.attempt = 0;
     r->ckpt.leave = false;
-    parts_post(m, r, RUN_EV_CHECKPOINT);
+    mom_post(m, r, RUN_EV_CHECKPOINT);
 }

@@ -9,7 +9,7 @@
 struct config;
 struct exec_usage;
 struct home;
-struct parts;
+struct mom;
 struct run;
 struct shep_order;
 struct strbuf;
@@ -20,10 +20,10 @@ bool ckpt_is_offered(const struct config *c); /* there is a script for it */
 int ckpt_plan(const struct home *h, const struct run *r, struct shep_order *o, struct err *e);
 
 /* Begin the attempt that stands in the run. CHECKPOINTED or ATTEMPT_FAILED is posted, perhaps inside this. */
-void ckpt_begin(struct parts *m, struct run *r);
-void ckpt_say(struct parts *m, struct run *r); /* the event, for the server */
+void ckpt_begin(struct mom *m, struct run *r);
+void ckpt_say(struct mom *m, struct run *r); /* the event, for the server */
 
 /* A sample of usage has come: is a checkpoint due that the job has asked for? (On several hosts the server looks.) */
-void ckpt_look(struct parts *m, struct run *r, const struct exec_usage *used);
+void ckpt_look(struct mom *m, struct run *r, const struct exec_usage *used);
 
 #endif

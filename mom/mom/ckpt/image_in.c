@@ -27,9 +27,9 @@
 enum { PATH_LEN_MAX = 8192 };
 
 struct image_in {
-    struct parts *m;
+    struct mom *m;
     struct run *run;
-    struct bring *bring;
+    struct sis_fetch *sis_fetch;
     struct spawn *process;
     int fd;
     image_in_fn *fn;
@@ -60,7 +60,7 @@ void image_in_stop(struct run *r)
     if (!x)
         return;
     r->image_in = NULL;
-    bring_stop(x->bring);
+    sis_fetch_stop(x->sis_fetch);
     let_go_of_errand(x);
     free(x);
 }
@@ -75,7 +75,7 @@ static void path_of(struct strbuf *out, const struct run *r, const struct home *
 static void over(struct image_in *x, const struct err *why)
 {
     image_in_fn *fn = x->fn;
-    struct parts *m = x->m;
+    struct mom *m = x->m;
     struct run *r = x->run;
 
     image_in_stop(r);
@@ -98,7 +98,7 @@ static void is_missing(struct image_in *x, const struct err *cause)
     char *old = r->start.restart_from;
 
     strbuf_init(&b, PATH_LEN_MAX);
-    strbuf_addf(&b, "! its checkpoint is on %s, %s", bring_service(x->bring), cause->text);
+    strbuf_addf(&b, "! its checkpoint is on %s, %s", sis_fetch_service(x->sis_fetch), cause->text);
     log_event(LOGC_JOB, LOGE_ERROR, r->id, "%s", b.s + 2);
     if (may_begin_anew(r) && strbuf_ok(&b)) {
         r->start.restart_from = strbuf_take(&b);
@@ -143,16 +143,17 @@ static void on_unpacked(void *arg, int status)
     remove_incoming(x);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         err_set(&e, PBSE_SYSTEM, "the checkpoint that has come from %s cannot be unpacked",
-                bring_service(x->bring));
+                sis_fetch_service(x->sis_fetch));
     else if (make_image(&x->m->home, r, &e) == 0)
-        log_event(LOGC_JOB, LOGE_JOB, r->id, "its checkpoint has come from %s", bring_service(x->bring));
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "its checkpoint has come from %s",
+                  sis_fetch_service(x->sis_fetch));
     if (e.code) {
         over(x, &e);
         return;
     }
     r->image_came = true;
     let_go_of_errand(x);
-    bring_confirm(x->bring, &x->bring);
+    sis_fetch_confirm(x->sis_fetch, &x->sis_fetch);
     x->fn(x->m, r, NULL);
 }
 
@@ -166,7 +167,7 @@ static int unpack(struct image_in *x, struct err *e)
     const struct spawn_options o = spawn_own(argv, fds, 3);
 
     if (x->fd < 0 || lseek(x->fd, 0, SEEK_SET) < 0)
-        return err_set(e, PBSE_SYSTEM, "nothing has come from %s", bring_service(x->bring));
+        return err_set(e, PBSE_SYSTEM, "nothing has come from %s", sis_fetch_service(x->sis_fetch));
     strbuf_init(&dir, PATH_LEN_MAX);
     path_of(&dir, x->run, h, "");
     strbuf_str(&dir);
@@ -214,22 +215,22 @@ static void on_brought(void *arg, const struct err *why)
         over(x, &e);
 }
 
-int image_in_begin(struct parts *m, struct run *r, image_in_fn *fn, struct err *e)
+int image_in_begin(struct mom *m, struct run *r, image_in_fn *fn, struct err *e)
 {
     struct image_in *x = calloc(1, sizeof *x);
 
     if (!x)
         return err_set(e, PBSE_SYSTEM, "no memory for the checkpoint of job %s", r->id);
     *x = (struct image_in){.m = m, .run = r, .fd = -1, .fn = fn};
-    x->bring = bring_begin(m, r,
-                           &(struct bring_spec){.from = r->start.restart_from,
-                                                .files = files,
-                                                .n_files = 1,
-                                                .make = make,
-                                                .over = on_brought,
-                                                .arg = x},
-                           e);
-    if (!x->bring) {
+    x->sis_fetch = sis_fetch_begin(m, r,
+                                   &(struct sis_fetch_spec){.from = r->start.restart_from,
+                                                            .files = files,
+                                                            .n_files = 1,
+                                                            .make = make,
+                                                            .over = on_brought,
+                                                            .arg = x},
+                                   e);
+    if (!x->sis_fetch) {
         free(x);
         return -1;
     }

@@ -9,7 +9,7 @@
 
 #include "err.h"
 
-struct parts;
+struct mom;
 struct run;
 
 /* START says that it is on another host, and it has not come yet. */
@@ -18,7 +18,7 @@ bool image_in_is_wanted(const struct run *r);
 /* Begin; the run's owner is known. `fn` is called once, never inside this: NULL, go on with the order; else `why` the run
  * ends. Not after image_in_stop. -1: e. */
 typedef void image_in_fn(void *arg, struct run *r, const struct err *why);
-int image_in_begin(struct parts *m, struct run *r, image_in_fn *fn, struct err *e);
+int image_in_begin(struct mom *m, struct run *r, image_in_fn *fn, struct err *e);
 void image_in_stop(struct run *r);
 
 #endif

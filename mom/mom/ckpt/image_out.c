@@ -200,11 +200,11 @@ static void on_packed(void *arg, int status)
     struct packing *p = arg;
 
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-        pieces_reply(p->q, p->fd, 0);
+        sis_pieces_reply(p->q, p->fd, 0);
     } else {
         log_event(LOGC_JOB, LOGE_ERROR, p->id, "its image cannot be packed for another host");
         remove_pack(p->all->home, p->id);
-        pieces_refuse(p->q, PBSE_SYSTEM, "the image cannot be packed");
+        sis_pieces_refuse(p->q, PBSE_SYSTEM, "the image cannot be packed");
     }
     packing_free(p);
 }
@@ -244,12 +244,12 @@ static void pack(struct image_out *o, const char *id, const struct owner *who, s
     struct err e = {0};
 
     if (p) { /* who asked for it has lost patience, or its connection */
-        pieces_refuse(p->q, PBSE_SYSTEM, "asked for again");
+        sis_pieces_refuse(p->q, PBSE_SYSTEM, "asked for again");
         packing_free(p);
     }
     p = calloc(1, sizeof *p);
     if (!p) {
-        pieces_refuse(q, PBSE_SYSTEM, "no memory");
+        sis_pieces_refuse(q, PBSE_SYSTEM, "no memory");
         return;
     }
     *p = (struct packing){.all = o, .next = o->first, .id = strdup(id), .q = rpc_request_ref(q)};
@@ -260,7 +260,7 @@ static void pack(struct image_out *o, const char *id, const struct owner *who, s
         err_errno(&e, errno, "cannot write the pack");
     if (e.code || start(p, who, &e) < 0) {
         log_err(LOGC_JOB, id, &e, "its image cannot be packed for another host");
-        pieces_refuse(q, PBSE_SYSTEM, e.text);
+        sis_pieces_refuse(q, PBSE_SYSTEM, e.text);
         packing_free(p);
     }
 }
@@ -270,10 +270,10 @@ static void serve_piece(const struct image_out *o, const sis_fetch_args *a, stru
     int fd = open_pack(o->home, a->id, O_RDONLY);
 
     if (fd < 0) {
-        pieces_refuse(q, PBSE_SYSTEM, "it is not packed any more");
+        sis_pieces_refuse(q, PBSE_SYSTEM, "it is not packed any more");
         return;
     }
-    pieces_reply(q, fd, a->offset);
+    sis_pieces_reply(q, fd, a->offset);
     close(fd);
 }
 
@@ -286,11 +286,11 @@ void image_out_serve(struct image_out *o, struct rpc_request *q)
     if (strchr(a->id, '/') || peer->kind != AUTH_DAEMON || check_key(o->home, a, &who) < 0) {
         log_event(LOGC_JOB, LOGE_ERROR | LOGE_SECURITY, a->id,
                   "refused its image to %s (%s): not the job's key", peer->role, peer->from);
-        pieces_refuse(q, PBSE_PERM, "no image of that job is here for you");
+        sis_pieces_refuse(q, PBSE_PERM, "no image of that job is here for you");
     } else if (a->done) {
         log_event(LOGC_JOB, LOGE_DEBUG, a->id, "%s has fetched its image", peer->role);
         remove_pack(o->home, a->id);
-        pieces_refuse(q, 0, "");
+        sis_pieces_refuse(q, 0, "");
     } else if (a->offset) {
         serve_piece(o, a, q);
     } else {

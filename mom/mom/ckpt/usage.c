@@ -19,7 +19,7 @@
 
 enum { MS_PER_S = 1000, STEPS_TO_MAX = 20 };
 
-struct exec_usage usage_counted(const struct parts *m, const struct run *r)
+struct exec_usage usage_counted(const struct mom *m, const struct run *r)
 {
     struct exec_usage u = r->usage;
 
@@ -29,7 +29,7 @@ struct exec_usage usage_counted(const struct parts *m, const struct run *r)
 }
 
 /* One that was told to end has its grace, or the script of $action terminate: said again, an end is harder. */
-static void enforce(struct parts *m, struct run *r, const struct exec_usage *u)
+static void enforce(struct mom *m, struct run *r, const struct exec_usage *u)
 {
     char over[sizeof r->stop_text - 32];
 
@@ -40,12 +40,12 @@ static void enforce(struct parts *m, struct run *r, const struct exec_usage *u)
     log_event(LOGC_JOB, LOGE_JOB, r->id, "%s", over);
     snprintf(r->stop_text, sizeof r->stop_text, "job killed: %s", over);
     r->grace_s = config_grace_s(m->home.config, r->start.kill_delay_s);
-    parts_post(m, r, RUN_EV_TERMINATE);
+    mom_post(m, r, RUN_EV_TERMINATE);
 }
 
 static void on_sample(void *arg, struct run *r, const struct shep_done *d)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
     struct exec_run_usage one = {.job = run_job(r), .run = r->key.run};
     struct exec_usage_args a = {.runs = {1, &one}};
 
@@ -58,7 +58,7 @@ static void on_sample(void *arg, struct run *r, const struct shep_done *d)
 }
 
 struct sampler { /* lives with the timer */
-    struct parts *m;
+    struct mom *m;
     struct run *r;
 };
 
@@ -75,7 +75,7 @@ static void on_time(void *arg)
     shepherds_usage(s->r, on_sample, s->m);
 }
 
-void usage_begin(struct parts *m, struct run *r)
+void usage_begin(struct mom *m, struct run *r)
 {
     if (r->sample_timer)
         return;

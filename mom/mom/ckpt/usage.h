@@ -4,13 +4,13 @@
  * server, and held against their limits ($enforce; cput and vmem always). mom.md sections 9 and 12. */
 
 struct exec_usage;
-struct parts;
+struct mom;
 struct run;
 
-void usage_begin(struct parts *m, struct run *r);
+void usage_begin(struct mom *m, struct run *r);
 void usage_end(struct run *r);
 
 /* As the site counts it: $cputmult, $wallmult applied. */
-struct exec_usage usage_counted(const struct parts *m, const struct run *r);
+struct exec_usage usage_counted(const struct mom *m, const struct run *r);
 
 #endif

@@ -35,7 +35,7 @@ enum {
     MS_PER_S = 1000
 };
 
-static void log_usage(const struct parts *m, const struct run *r, const struct exec_usage *u)
+static void log_usage(const struct mom *m, const struct run *r, const struct exec_usage *u)
 {
     char cput[UNITS_TEXT_MAX];
 
@@ -51,7 +51,7 @@ static void log_usage(const struct parts *m, const struct run *r, const struct e
 
 /* What could not be set up on a full disk may do so elsewhere; no further job is to come here until somebody has made
  * room (act_leave_release says so). */
-static void blame_the_disk(struct parts *m, struct run *r)
+static void blame_the_disk(struct mom *m, struct run *r)
 {
     char why[ERR_TEXT_MAX];
 
@@ -65,14 +65,14 @@ static void blame_the_disk(struct parts *m, struct run *r)
 
 /* What could not be begun may be begun elsewhere; the server hears whether this host can begin anything before it hears of the
  * end. */
-static void doubt_the_host(struct parts *m, const struct run *r)
+static void doubt_the_host(struct mom *m, const struct run *r)
 {
     if (r->failure.reason == EXEC_END_SETUP && !r->started)
         fitness_look(m->fitness);
 }
 
 /* Say finish by r->failure, then what follows an end. */
-static void finish(struct parts *m, struct run *r)
+static void finish(struct mom *m, struct run *r)
 {
     struct exec_event_data data = {.kind = EXEC_EVENT_FINISH};
 
@@ -85,25 +85,25 @@ static void finish(struct parts *m, struct run *r)
                                                               .usage = usage_counted(m, r)};
     if (r->started)
         log_usage(m, r, &data.exec_event_data_u.finish.usage);
-    parts_say(m, r, &data);
+    mom_say(m, r, &data);
     log_event(LOGC_JOB, LOGE_DEBUG, r->id, "Obit sent");
     act_end_again(m, r);
 }
 
-void act_end_again(struct parts *m, struct run *r)
+void act_end_again(struct mom *m, struct run *r)
 {
     if (r->epilogue_done || !r->started || run_is_sister(r))
-        parts_post(m, r, RUN_EV_EPILOGUE_OK);
+        mom_post(m, r, RUN_EV_EPILOGUE_OK);
     else
-        steps_run(m->steps, r, STEP_EPILOGUE);
+        site_steps_run(m->site_steps, r, STEP_EPILOGUE);
 }
 
-void act_end_epilogue_done(struct parts *m, struct run *r, bool ran)
+void act_end_epilogue_done(struct mom *m, struct run *r, bool ran)
 {
     r->epilogue_done = true;
     if (ran)
-        parts_note(r, SHEP_NOTE_EPILOGUE_DONE);
-    parts_post(m, r, RUN_EV_EPILOGUE_OK);
+        mom_note(r, SHEP_NOTE_EPILOGUE_DONE);
+    mom_post(m, r, RUN_EV_EPILOGUE_OK);
 }
 
 void act_end_give_up(void *ctx, struct run *r)
@@ -155,18 +155,18 @@ void act_end_recorded(void *ctx, struct run *r)
 
 void act_end_checkpointed(void *ctx, struct run *r)
 {
-    struct parts *m = ctx;
+    struct mom *m = ctx;
 
     ckpt_say(m, r);
     if (r->ckpt.end_waits) {
         r->ckpt.end_waits = false;
         r->failure = (struct run_failure){.status = STATUS_CHECKPOINTED, .reason = EXEC_END_CHECKPOINTED};
         r->keep_output = true;
-        parts_note(r, SHEP_NOTE_KEEP_OUTPUT);
+        mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
         finish(m, r);
     } else if (r->ckpt.leave && !images_are_joint(r)) {
         r->keep_output = true; /* the job will go on writing */
-        parts_note(r, SHEP_NOTE_KEEP_OUTPUT);
+        mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
         r->stop_text[0] = '\0';
         shepherds_terminate(r, 0, EXEC_END_CHECKPOINTED, r->stop_text);
     }
@@ -174,8 +174,8 @@ void act_end_checkpointed(void *ctx, struct run *r)
 
 void act_end_lost(void *ctx, struct run *r)
 {
-    struct parts *m = ctx;
-    size_t n = leftovers_kill(&m->home, r);
+    struct mom *m = ctx;
+    size_t n = orphans_kill(&m->home, r);
 
     log_event(LOGC_JOB, LOGE_ERROR, r->id, "the job's shepherd is gone without a word; killed %zu processes",
               n);

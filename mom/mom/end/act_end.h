@@ -1,9 +1,9 @@
 #ifndef ACT_END_H
 #define ACT_END_H
-/* Actions that end a run (run_action_fn: ctx is struct parts). */
+/* Actions that end a run (run_action_fn: ctx is struct mom). */
 #include <stdbool.h>
 
-struct parts;
+struct mom;
 struct run;
 
 void act_end_give_up(void *ctx, struct run *r);  /* nothing runs yet: as terminated */
@@ -15,9 +15,9 @@ void act_end_checkpointed(void *ctx,
 void act_end_late(void *ctx, struct run *r); /* the checkpoint failed; the end that waited for it */
 
 /* After FINISH, also once more after a restart of the MOM: the epilogue, unless it is done or not due. */
-void act_end_again(struct parts *m, struct run *r);
+void act_end_again(struct mom *m, struct run *r);
 
 /* The epilogue has answered. ran: there was a script. */
-void act_end_epilogue_done(struct parts *m, struct run *r, bool ran);
+void act_end_epilogue_done(struct mom *m, struct run *r, bool ran);
 
 #endif

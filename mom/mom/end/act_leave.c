@@ -36,12 +36,12 @@ static void on_closed(void *arg, struct run *r, const struct shep_close_result *
         free(r->note);
         r->note = strdup(res->text);
     }
-    parts_post(arg, r, RUN_EV_CLOSED);
+    mom_post(arg, r, RUN_EV_CLOSED);
 }
 
 /* Of a run that never had a process there is nothing to deliver, and the host could not do it: the job is not kept waiting for
  * that. What was brought here before, or is of an earlier run, waits until the host can start processes again. */
-static bool is_untouched(const struct parts *m, const struct run *r)
+static bool is_untouched(const struct mom *m, const struct run *r)
 {
     return !r->started && !r->staged_in && !r->keep_output && r->failure.reason == EXEC_END_SETUP &&
            fitness_is_bad(m->fitness);
@@ -80,7 +80,7 @@ static bool takes_long(const struct shep_close_args *a)
     return false;
 }
 
-static void give_room(struct parts *m, struct run *r)
+static void give_room(struct mom *m, struct run *r)
 {
     char *nodes[VNODES_MAX], none[1] = "";
     struct exec_event_data data = {.kind = EXEC_EVENT_RELEASE};
@@ -92,17 +92,17 @@ static void give_room(struct parts *m, struct run *r)
     d->nodes.nodes_val = nodes;
     d->nodes.nodes_len = vnodes_of(r, nodes, VNODES_MAX);
     d->note = none;
-    parts_say(m, r, &data);
+    mom_say(m, r, &data);
 }
 
 void act_leave_close(void *ctx, struct run *r)
 {
-    struct parts *m = ctx;
+    struct mom *m = ctx;
     struct shep_close_args a;
     struct err e = {0};
 
     if (!r->owner_home || is_untouched(m, r)) { /* no order was ever written, or none was begun */
-        parts_post(m, r, RUN_EV_CLOSED);
+        mom_post(m, r, RUN_EV_CLOSED);
         return;
     }
     if (r->staged_in)
@@ -120,35 +120,35 @@ void act_leave_close(void *ctx, struct run *r)
 
 void act_leave_release(void *ctx, struct run *r)
 {
-    struct parts *m = ctx;
+    struct mom *m = ctx;
     char *nodes[VNODES_MAX], none[1] = "";
     struct exec_event_data data = {.kind = EXEC_EVENT_RELEASE};
     struct exec_release_data *d = &data.exec_event_data_u.release;
 
     if (r->keep_output)
-        left_keep(&m->home, r); /* the next host may ask as soon as we have said it */
+        requeue_output_keep(&m->home, r); /* the next host may ask as soon as we have said it */
     d->nodes.nodes_val = nodes;
     d->nodes.nodes_len = vnodes_of(r, nodes, VNODES_MAX);
     d->final = true;
     d->attention = (r->ended && r->ended_record.leftovers) || r->failure.reason == EXEC_END_DISK;
     d->note = r->failure.reason == EXEC_END_DISK ? r->failure.text : r->note ? r->note : none;
-    parts_say(m, r, &data);
+    mom_say(m, r, &data);
     if (r->purge_wanted)
-        parts_post(m, r, RUN_EV_PURGE);
+        mom_post(m, r, RUN_EV_PURGE);
 }
 
 void act_leave_purge_later(void *ctx, struct run *r)
 {
     r->purge_wanted = true;
-    parts_note(r, SHEP_NOTE_PURGE);
+    mom_note(r, SHEP_NOTE_PURGE);
     r->grace_s = 0;
     r->stop_reason = EXEC_END_TERMINATED;
     r->stop_text[0] = '\0';
     if (r->slot.state < RUN_ENDING)
-        parts_post(ctx, r, RUN_EV_TERMINATE);
+        mom_post(ctx, r, RUN_EV_TERMINATE);
 }
 
-static void remove_spooled(const struct parts *m, const struct run *r)
+static void remove_spooled(const struct mom *m, const struct run *r)
 {
     static const char *const suffixes[] = {"OU", "ER", "KEY"};
 
@@ -164,7 +164,7 @@ static void remove_spooled(const struct parts *m, const struct run *r)
 
 void act_leave_forget(void *ctx, struct run *r)
 {
-    struct parts *m = ctx;
+    struct mom *m = ctx;
     struct err e = {0};
 
     act_start_stop(r);
@@ -174,13 +174,13 @@ void act_leave_forget(void *ctx, struct run *r)
     journal_close(&m->outbox, r);
     if (!run_has_other(m->runs, r)) { /* whose these are as well: both are named by the job */
         if (!r->keep_output && r->unwanted)
-            left_put_aside(&m->home, r);
+            requeue_output_put_aside(&m->home, r);
         if (!r->keep_output)
             remove_spooled(m, r);
         if (images_is_from_elsewhere(r) && !r->started) /* the server knows of it where it was */
             images_remove(&m->home, r->key.seq, r->key.index);
         images_forget(&m->home, r);
     }
-    if (spares_give(m->spares, r->path, r->start.user, &e) < 0)
+    if (rundir_pool_give(m->rundir_pool, r->path, r->start.user, &e) < 0)
         log_err(LOGC_JOB, r->id, &e, "purge");
 }

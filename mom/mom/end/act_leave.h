@@ -1,6 +1,6 @@
 #ifndef ACT_LEAVE_H
 #define ACT_LEAVE_H
-/* Actions of a run whose end is said (run_action_fn: ctx is struct parts). */
+/* Actions of a run whose end is said (run_action_fn: ctx is struct mom). */
 struct run;
 
 void act_leave_close(void *ctx, struct run *r);       /* the epilogue is over: deliver, clean */

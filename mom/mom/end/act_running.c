@@ -18,13 +18,13 @@
 #include "usage.h"
 
 /* A job that is over already is answered for by its end, which follows. */
-static void attempt_answered(struct parts *m, struct run *r, const struct shep_done *d, enum run_event good)
+static void attempt_answered(struct mom *m, struct run *r, const struct shep_done *d, enum run_event good)
 {
     if (d->code == PBSE_BADSTATE)
         return;
     r->attempt_code = d->code;
     snprintf(r->attempt_text, sizeof r->attempt_text, "%s", d->text);
-    parts_post(m, r, d->code ? RUN_EV_ATTEMPT_FAILED : good);
+    mom_post(m, r, d->code ? RUN_EV_ATTEMPT_FAILED : good);
 }
 
 static void on_suspended(void *arg, struct run *r, const struct shep_done *d)
@@ -47,7 +47,7 @@ void act_running_resume(void *ctx, struct run *r)
     shepherds_resume(r, on_resumed, ctx);
 }
 
-static void say_outcome(struct parts *m, struct run *r, enum exec_event_kind kind)
+static void say_outcome(struct mom *m, struct run *r, enum exec_event_kind kind)
 {
     struct exec_event_data data = {.kind = kind};
     struct exec_outcome_data *o =
@@ -55,7 +55,7 @@ static void say_outcome(struct parts *m, struct run *r, enum exec_event_kind kin
 
     o->attempt = r->attempt;
     o->usage = usage_counted(m, r);
-    parts_say(m, r, &data);
+    mom_say(m, r, &data);
 }
 
 void act_running_suspended(void *ctx, struct run *r)
@@ -87,7 +87,7 @@ void act_running_failed(void *ctx, struct run *r)
     log_event(LOGC_JOB, LOGE_ERROR, r->id, "%s failed: %s", method, text);
     data.exec_event_data_u.failed = (struct exec_failed_data){
         .attempt = r->attempt, .method = method, .code = r->attempt_code, .text = text};
-    parts_say(ctx, r, &data);
+    mom_say(ctx, r, &data);
 }
 
 /* The site's script first, where there is one: 0 says that what is left may be killed; else we do as always. */
@@ -98,7 +98,7 @@ static void on_terminate_script(void *arg, struct run *r, const struct site_acti
         shepherds_terminate(r, end->code == 0 ? 0 : r->grace_s, r->stop_reason, r->stop_text);
 }
 
-static bool begin_terminate_script(struct parts *m, struct run *r)
+static bool begin_terminate_script(struct mom *m, struct run *r)
 {
     struct err e = {0};
 

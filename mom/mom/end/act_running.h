@@ -1,6 +1,6 @@
 #ifndef ACT_RUNNING_H
 #define ACT_RUNNING_H
-/* Actions of a run while its job runs (run_action_fn: ctx is struct parts). */
+/* Actions of a run while its job runs (run_action_fn: ctx is struct mom). */
 struct run;
 
 void act_running_suspend(void *ctx, struct run *r);

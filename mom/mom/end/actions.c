@@ -50,13 +50,13 @@ void actions_step_done(void *ctx, struct run *r, enum step which, enum step_verd
 
 void actions_changed(void *ctx, struct run *r, enum run_state before, enum run_event ev)
 {
-    struct parts *m = ctx;
+    struct mom *m = ctx;
 
     if (log_is_on(LOGE_DEBUG3))
         log_event(LOGC_JOB, LOGE_DEBUG3, r->id, "run %u: %s, %s", r->key.run, run_fsm_event_name(ev),
                   run_fsm_state_name(before));
     if (before < RUN_RELEASED && r->slot.state >= RUN_RELEASED)
-        succession_left(m, r);
+        run_serialize_released(m, r);
     if (r->slot.state == RUN_GONE)
         run_drop(m->runs, r);
 }

@@ -4,10 +4,10 @@
 #include "run_fsm.h"
 #include "site_steps.h"
 
-struct parts;
+struct mom;
 struct run;
 
-extern run_action_fn *const actions[RUN_ACTION_COUNT]; /* ctx is struct parts */
+extern run_action_fn *const actions[RUN_ACTION_COUNT]; /* ctx is struct mom */
 
 void actions_changed(void *ctx, struct run *r, enum run_state before, enum run_event ev);
 void actions_odd(void *ctx, struct run *r, enum run_event ev);

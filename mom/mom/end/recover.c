@@ -38,7 +38,7 @@ static char *bound_cpus(const struct shep_order *o)
     return NULL;
 }
 
-static struct run *make_run(struct parts *m, const char *path, struct shep_order *o, struct err *e)
+static struct run *make_run(struct mom *m, const char *path, struct shep_order *o, struct err *e)
 {
     struct run_key key = {.seq = o->job.seq, .index = o->job.index, .run = o->run};
     struct run *r = run_add(m->runs, &key, o->id, path);
@@ -88,25 +88,25 @@ static void restore_failure(struct run *r)
 
 /* Nobody holds it and no end is recorded: was it ever begun? A job that was being brought back from an image may have
  * processes that nobody has recorded. */
-static void go_on_alone(struct parts *m, struct run *r)
+static void go_on_alone(struct mom *m, struct run *r)
 {
     if (r->slot.state == RUN_LAUNCHING && !r->started && !r->other_boot && !images_is_restart(r)) {
         r->slot.state = r->ready_said ? RUN_READY : RUN_PREPARING;
         if (!r->ready_said)
-            parts_post(m, r, RUN_EV_PREPARED);
+            mom_post(m, r, RUN_EV_PREPARED);
     } else if (run_is_active(r) && !r->ended) {
-        parts_post(m, r, RUN_EV_SHEPHERD_LOST);
+        mom_post(m, r, RUN_EV_SHEPHERD_LOST);
     }
 }
 
-static void go_on(struct parts *m, struct run *r)
+static void go_on(struct mom *m, struct run *r)
 {
     enum run_state before = r->slot.state;
     bool held;
 
     if (before == RUN_RELEASED) {
         if (r->purge_wanted)
-            parts_post(m, r, RUN_EV_PURGE);
+            mom_post(m, r, RUN_EV_PURGE);
         return;
     }
     held = shepherds_find(m->shepherds, r);
@@ -118,11 +118,11 @@ static void go_on(struct parts *m, struct run *r)
         usage_begin(m, r);
     /* A run that was ENDING purges itself when it is released. */
     if (r->purge_wanted && before != RUN_ENDING)
-        parts_post(m, r, RUN_EV_PURGE);
+        mom_post(m, r, RUN_EV_PURGE);
 }
 
 /* False: there is no run in it. */
-static bool recover_one(struct parts *m, const char *path, struct err *e)
+static bool recover_one(struct mom *m, const char *path, struct err *e)
 {
     struct shep_order o = {0};
     struct journal_past past;
@@ -180,7 +180,7 @@ static int move_to_free(const char *path, const char *dir, const char *name, str
 }
 
 /* mom_priv/set_aside/NAME, for a person to look at: it may say how a job ended. What cannot go there stays where it is. */
-static void set_aside(const struct parts *m, const char *path, const char *name)
+static void set_aside(const struct mom *m, const char *path, const char *name)
 {
     struct strbuf dir, to;
 
@@ -211,7 +211,7 @@ static bool has_order(const char *path)
     return has;
 }
 
-static void drop_directory(const struct parts *m, const char *path, const char *name, const struct err *why)
+static void drop_directory(const struct mom *m, const char *path, const char *name, const struct err *why)
 {
     bool has = has_order(path);
 
@@ -222,7 +222,7 @@ static void drop_directory(const struct parts *m, const char *path, const char *
         rundir_remove(path, NULL);
 }
 
-int recover_runs(struct parts *m, struct err *e)
+int recover_runs(struct mom *m, struct err *e)
 {
     DIR *dir = opendir(m->home.jobs);
     const struct dirent *d;

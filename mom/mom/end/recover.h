@@ -4,8 +4,8 @@
  * it was. What was half-made is removed: the server sends START again. */
 #include "err.h"
 
-struct parts;
+struct mom;
 
-int recover_runs(struct parts *m, struct err *e);
+int recover_runs(struct mom *m, struct err *e);
 
 #endif

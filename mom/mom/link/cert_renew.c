@@ -24,21 +24,21 @@
 
 enum { LOOK_MS = 5000, LOOKS_OF_MINUTE = 12, PATH_LEN_MAX = 4352 };
 
-struct cert_life {
-    struct parts *m;
+struct cert_renew {
+    struct mom *m;
     struct ssl_ctx_st *out, *in;
     struct loop_timer *timer;
     const void *asked; /* the connection on which we asked last: compared, never used */
     unsigned lists, looks;
 };
 
-static void list_path(const struct cert_life *c, char out[PATH_LEN_MAX])
+static void list_path(const struct cert_renew *c, char out[PATH_LEN_MAX])
 {
     snprintf(out, PATH_LEN_MAX, "%s/ca.crl", c->m->home.certs);
 }
 
 /* revoked_look examines who has signed it. */
-static void take_list(struct cert_life *c, const char *bytes, size_t n)
+static void take_list(struct cert_renew *c, const char *bytes, size_t n)
 {
     char path[PATH_LEN_MAX], *old = NULL;
     size_t n_old = 0;
@@ -53,7 +53,7 @@ static void take_list(struct cert_life *c, const char *bytes, size_t n)
     free(old);
 }
 
-static void take_certificate(struct cert_life *c, const exec_certificate_result *r)
+static void take_certificate(struct cert_renew *c, const exec_certificate_result *r)
 {
     const struct home *h = &c->m->home;
     struct err e = {0};
@@ -69,7 +69,7 @@ static void take_certificate(struct cert_life *c, const exec_certificate_result 
 
 static void end_revoked(void *arg, struct rpc_conn *conn)
 {
-    const struct cert_life *c = arg;
+    const struct cert_renew *c = arg;
     const struct auth_peer *p = rpc_conn_peer(conn);
     struct err why;
 
@@ -80,7 +80,7 @@ static void end_revoked(void *arg, struct rpc_conn *conn)
     rpc_conn_close(conn, &why);
 }
 
-static void obey_list(struct cert_life *c)
+static void obey_list(struct cert_renew *c)
 {
     unsigned lists = revoked_look(revoked_of(c->in));
     struct err e = {0};
@@ -95,7 +95,7 @@ static void obey_list(struct cert_life *c)
 
 static void answered(void *arg, const struct rpc_outcome *o)
 {
-    struct cert_life *c = arg;
+    struct cert_renew *c = arg;
     const exec_certificate_result *r = o->result;
 
     if (o->status != RPC_ST_OK)
@@ -108,7 +108,7 @@ static void answered(void *arg, const struct rpc_outcome *o)
     obey_list(c);
 }
 
-static void ask(struct cert_life *c, struct rpc_conn *conn)
+static void ask(struct cert_renew *c, struct rpc_conn *conn)
 {
     const struct home *h = &c->m->home;
     char request[CERTS_REQUEST_MAX];
@@ -133,7 +133,7 @@ static void ask(struct cert_life *c, struct rpc_conn *conn)
 
 static void look(void *arg)
 {
-    struct cert_life *c = arg;
+    struct cert_renew *c = arg;
     struct rpc_conn *conn = c->m->service ? exec_service_conn(c->m->service) : NULL;
 
     if (conn && (conn != c->asked || c->looks % LOOKS_OF_MINUTE == 0))
@@ -144,13 +144,13 @@ static void look(void *arg)
     loop_timer_set(c->timer, LOOK_MS);
 }
 
-struct cert_life *cert_life_create(struct parts *m, struct ssl_ctx_st *out, struct ssl_ctx_st *in,
-                                   struct err *e)
+struct cert_renew *cert_renew_create(struct mom *m, struct ssl_ctx_st *out, struct ssl_ctx_st *in,
+                                     struct err *e)
 {
-    struct cert_life *c = calloc(1, sizeof *c);
+    struct cert_renew *c = calloc(1, sizeof *c);
 
     if (c) {
-        *c = (struct cert_life){.m = m, .out = out, .in = in, .lists = revoked_look(revoked_of(in))};
+        *c = (struct cert_renew){.m = m, .out = out, .in = in, .lists = revoked_look(revoked_of(in))};
         c->timer = loop_timer_create(m->loop, LOOP_REAL, look, c);
     }
     if (c && c->timer) {
@@ -162,7 +162,7 @@ struct cert_life *cert_life_create(struct parts *m, struct ssl_ctx_st *out, stru
     return NULL;
 }
 
-void cert_life_destroy(struct cert_life *c)
+void cert_renew_destroy(struct cert_renew *c)
 {
     if (!c)
         return;

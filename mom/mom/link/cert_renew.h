@@ -4,13 +4,13 @@
  * heard from the server within a minute and obeyed towards sisters. */
 #include "err.h"
 
-struct cert_life;
-struct parts;
+struct cert_renew;
+struct mom;
 struct ssl_ctx_st;
 
 /* Borrowed for life: the contexts towards the server and sisters, and for sisters that come. NULL: e. */
-struct cert_life *cert_life_create(struct parts *m, struct ssl_ctx_st *out, struct ssl_ctx_st *in,
-                                   struct err *e);
-void cert_life_destroy(struct cert_life *c);
+struct cert_renew *cert_renew_create(struct mom *m, struct ssl_ctx_st *out, struct ssl_ctx_st *in,
+                                     struct err *e);
+void cert_renew_destroy(struct cert_renew *c);
 
 #endif

@@ -17,16 +17,17 @@
 
 enum { MS_PER_S = 1000, LOAD_POLL_S = 5, GOES_ON_S = 10 };
 
-struct in_use {
+struct cycle_harvest {
     const struct home *home;
     struct loop_timer *timer;
-    in_use_fn *fn;
+    cycle_harvest_fn *fn;
     void *arg;
     bool loaded, said;
-    struct in_use_person person;
+    struct cycle_harvest_user person;
 };
 
-void in_use_person_look(struct in_use_person *p, double now_s, double last_s, double idle_s, double inuse_s)
+void cycle_harvest_note_input(struct cycle_harvest_user *p, double now_s, double last_s, double idle_s,
+                              double inuse_s)
 {
     if (now_s - last_s > GOES_ON_S)
         p->since_s = 0;
@@ -57,7 +58,7 @@ static double newest(const char *pattern)
     return last;
 }
 
-static void look_for_person(struct in_use *u)
+static void look_for_person(struct cycle_harvest *u)
 {
     const struct config *c = u->home->config;
     double last = (double)idledir_newest(u->home->spool);
@@ -67,86 +68,89 @@ static void look_for_person(struct in_use *u)
 
         last = one > last ? one : last;
     }
-    in_use_person_look(&u->person, (double)time(NULL), last, (double)c->kbd.idle_s, (double)c->kbd.inuse_s);
+    cycle_harvest_note_input(&u->person, (double)time(NULL), last, (double)c->kbd.idle_s,
+                             (double)c->kbd.inuse_s);
 }
 
 /* ---- together */
-bool in_use_is(const struct in_use *u)
+bool cycle_harvest_is_busy(const struct cycle_harvest *u)
 {
     return u->loaded || u->person.works;
 }
 
-bool in_use_stops_jobs(const struct in_use *u)
+bool cycle_harvest_stops_jobs(const struct cycle_harvest *u)
 {
     return u->person.works || (u->loaded && u->home->config->max_load_suspends);
 }
 
-static void say(struct in_use *u)
+static void say(struct cycle_harvest *u)
 {
-    if (in_use_is(u) != u->said)
+    if (cycle_harvest_is_busy(u) != u->said)
         log_event(LOGC_NODE, LOGE_SYSTEM, u->home->node, "load %.2f%s: %s", hardware_load_percent() / 100.0,
-                  u->person.works ? ", somebody works here" : "", in_use_is(u) ? "busy" : "no longer busy");
-    u->said = in_use_is(u);
+                  u->person.works ? ", somebody works here" : "",
+                  cycle_harvest_is_busy(u) ? "busy" : "no longer busy");
+    u->said = cycle_harvest_is_busy(u);
 }
 
-void in_use_look(struct in_use *u)
+void cycle_harvest_sample(struct cycle_harvest *u)
 {
     const struct config *c = u->home->config;
-    bool was = in_use_is(u), stood = in_use_stops_jobs(u);
+    bool was = cycle_harvest_is_busy(u), stood = cycle_harvest_stops_jobs(u);
     double load = hardware_load_percent() / 100.0;
 
     u->loaded = c->max_load > 0 && load >= (u->loaded ? c->ideal_load : c->max_load);
     if (c->kbd.on)
         look_for_person(u);
     else
-        u->person = (struct in_use_person){0};
+        u->person = (struct cycle_harvest_user){0};
     say(u);
-    if (was != in_use_is(u) || stood || in_use_stops_jobs(u))
+    if (was != cycle_harvest_is_busy(u) || stood || cycle_harvest_stops_jobs(u))
         u->fn(u->arg);
 }
 
-static void set_timer(struct in_use *u)
+static void set_timer(struct cycle_harvest *u)
 {
     const struct config *c = u->home->config;
 
     if (c->kbd.on)
         loop_timer_set(u->timer, c->kbd.poll_s * MS_PER_S);
-    else if (c->max_load_suspends || in_use_stops_jobs(u))
+    else if (c->max_load_suspends || cycle_harvest_stops_jobs(u))
         loop_timer_set(u->timer, LOAD_POLL_S * MS_PER_S);
 }
 
 static void on_time(void *arg)
 {
-    struct in_use *u = arg;
+    struct cycle_harvest *u = arg;
 
-    in_use_look(u);
+    cycle_harvest_sample(u);
     set_timer(u);
 }
 
-void in_use_configured(struct in_use *u)
+void cycle_harvest_configured(struct cycle_harvest *u)
 {
     if (u->home->config->kbd.on)
         idledir_make(u->home->spool);
     loop_timer_set(u->timer, 0);
 }
 
-struct in_use *in_use_create(struct loop *l, const struct home *h, in_use_fn *fn, void *arg, struct err *e)
+struct cycle_harvest *cycle_harvest_create(struct loop *l, const struct home *h, cycle_harvest_fn *fn,
+                                           void *arg, struct err *e)
 {
-    struct in_use *u = calloc(1, sizeof *u);
+    struct cycle_harvest *u = calloc(1, sizeof *u);
 
     if (u)
-        *u = (struct in_use){
+        *u = (struct cycle_harvest){
             .home = h, .timer = loop_timer_create(l, LOOP_REAL, on_time, u), .fn = fn, .arg = arg};
     if (!u || !u->timer) {
         free(u);
         err_set(e, PBSE_SYSTEM, "no memory to see whether this host is in use");
         return NULL;
     }
-    in_use_configured(u);
+    cycle_harvest_configured(u);
     return u;
 }
 
-void in_use_destroy(struct in_use *u)
+void cycle_harvest_destroy(struct cycle_harvest *u)
 {
     if (!u)
         return;

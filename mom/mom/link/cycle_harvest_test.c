@@ -7,14 +7,14 @@
 
 enum { IDLE = 1800, INUSE = 20 };
 
-static void look(struct in_use_person *p, double now, double last)
+static void look(struct cycle_harvest_user *p, double now, double last)
 {
-    in_use_person_look(p, now, last, IDLE, INUSE);
+    cycle_harvest_note_input(p, now, last, IDLE, INUSE);
 }
 
 static void one_key_is_nobody_who_works(void **state)
 {
-    struct in_use_person p = {.known = true};
+    struct cycle_harvest_user p = {.known = true};
 
     (void)state;
     for (double now = 1000; now < 1100; now++) {
@@ -25,7 +25,7 @@ static void one_key_is_nobody_who_works(void **state)
 
 static void who_goes_on_for_a_while_works_until_nothing_has_happened_for_long(void **state)
 {
-    struct in_use_person p = {.known = true};
+    struct cycle_harvest_user p = {.known = true};
 
     (void)state;
     for (double now = 1000; now < 1020; now++) {
@@ -42,7 +42,7 @@ static void who_goes_on_for_a_while_works_until_nothing_has_happened_for_long(vo
 
 static void at_first_only_a_host_that_was_idle_for_long_is_nobodys(void **state)
 {
-    struct in_use_person p = {0}, q = {0};
+    struct cycle_harvest_user p = {0}, q = {0};
 
     (void)state;
     look(&p, 5000, 5001 - IDLE);
@@ -53,7 +53,7 @@ static void at_first_only_a_host_that_was_idle_for_long_is_nobodys(void **state)
 
 static void without_any_device_nobody_works(void **state)
 {
-    struct in_use_person p = {0};
+    struct cycle_harvest_user p = {0};
 
     (void)state;
     look(&p, 1000000, 0);

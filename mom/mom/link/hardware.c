@@ -83,7 +83,7 @@ static void add_confinement(const struct home *h, struct exec_node *n)
 {
     char text[CONFINEMENT_MAX];
 
-    bounds_describe(h, text, sizeof text);
+    cgroup_limits_describe(h, text, sizeof text);
     add(n, "confinement", "", text);
 }
 

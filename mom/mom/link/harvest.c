@@ -15,7 +15,7 @@
 enum { MS_PER_S = 1000 };
 
 /* From when on a job on several hosts has to go. */
-static bool must_go(const struct parts *m, const struct run *r)
+static bool must_go(const struct mom *m, const struct run *r)
 {
     const struct config *c = m->home.config;
 
@@ -23,17 +23,17 @@ static bool must_go(const struct parts *m, const struct run *r)
            clock_real_mono_ms() - r->stands_since_ms >= c->multinode_wait_s * MS_PER_S;
 }
 
-static void send_back(struct parts *m, struct run *r)
+static void send_back(struct mom *m, struct run *r)
 {
     r->grace_s = config_grace_s(m->home.config, r->start.kill_delay_s);
     r->stop_reason = EXEC_END_LOST;
     snprintf(r->stop_text, sizeof r->stop_text, "job requeued: its host %s is in use", m->home.node);
     log_event(LOGC_JOB, LOGE_JOB, r->id, "ended here, the host is in use ($action multinodebusy)");
     r->stands = false;
-    parts_post(m, r, RUN_EV_TERMINATE);
+    mom_post(m, r, RUN_EV_TERMINATE);
 }
 
-static void stop(struct parts *m, struct run *r)
+static void stop(struct mom *m, struct run *r)
 {
     if (!r->stands) {
         r->stands_since_ms = clock_real_mono_ms();
@@ -55,17 +55,18 @@ static void let_go_on(struct run *r)
 
 static void look_at(void *arg, struct run *r)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
     if (r->slot.state != RUN_RUNNING)
         r->stands = false; /* what it does is the server's matter, or its end */
-    else if (in_use_stops_jobs(m->in_use) && r->stop_reason == EXEC_END_ITSELF) /* not told to end */
+    else if (cycle_harvest_stops_jobs(m->cycle_harvest) &&
+             r->stop_reason == EXEC_END_ITSELF) /* not told to end */
         stop(m, r);
     else if (r->stands)
         let_go_on(r);
 }
 
-void harvest_look(struct parts *m)
+void harvest_look(struct mom *m)
 {
     runs_each(m->runs, look_at, m);
 }

@@ -38,7 +38,7 @@
 #include "run_serialize.h"
 
 /* The run an order is about, if it is here and of the same store; else the order is answered. */
-static struct run *find(struct parts *m, const wire_job *job, unsigned run, const char *store,
+static struct run *find(struct mom *m, const wire_job *job, unsigned run, const char *store,
                         struct rpc_request *q)
 {
     struct run *r = run_find(m->runs, job, run);
@@ -69,7 +69,7 @@ static const char *wrong_with(const exec_start_args *a)
     return NULL;
 }
 
-static void begin_run(struct parts *m, const exec_start_args *a, struct rpc_request *q)
+static void begin_run(struct mom *m, const exec_start_args *a, struct rpc_request *q)
 {
     struct err e = {0};
     struct run *r = prepare_take(m->prepare, a, &e);
@@ -78,14 +78,14 @@ static void begin_run(struct parts *m, const exec_start_args *a, struct rpc_requ
         log_event(LOGC_JOB, LOGE_DEBUG3, r->id, "run %u: taken", r->key.run);
     exec_service_taken(q, r ? 0 : e.code, r ? NULL : e.text);
     if (r)
-        succession_begin(m, r);
+        run_serialize_begin(m, r);
     else
         log_event(LOGC_JOB, LOGE_ERROR, a->id, "START refused: %s", e.text);
 }
 
 static void take_start(void *arg, const void *args, struct rpc_request *q)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
     const exec_start_args *a = args;
     const struct run *held = run_find(m->runs, &a->job, a->run);
     const char *wrong = wrong_with(a);
@@ -104,14 +104,14 @@ static void take_start(void *arg, const void *args, struct rpc_request *q)
 static void on_piece(void *arg, const struct rpc_outcome *out);
 
 struct piece { /* a piece of a script under way */
-    struct parts *m;
+    struct mom *m;
     wire_job job;
     unsigned run;
 };
 
-void orders_fetch_script(void *arg, struct run *r, uint64_t offset)
+void mom_orders_fetch_script(void *arg, struct run *r, uint64_t offset)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
     struct piece *p = malloc(sizeof *p);
     exec_script_args a = {.job = run_job(r), .run = r->key.run, .offset = offset};
     struct err e = {0};
@@ -146,7 +146,7 @@ static void take_launch(void *arg, const void *args, struct rpc_request *q)
     if (!r)
         return;
     exec_service_taken(q, 0, NULL);
-    parts_post(arg, r, RUN_EV_LAUNCH);
+    mom_post(arg, r, RUN_EV_LAUNCH);
 }
 
 /* ---- signals */
@@ -228,7 +228,7 @@ static void take_notice(void *arg, const void *args, struct rpc_request *q)
         return;
     }
     exec_service_taken(q, 0, NULL);
-    notice_take(arg, r, a);
+    notice_order_take(arg, r, a);
 }
 
 /* The job is over here: its end is under way to the server and answers whatever is asked of it. A refusal that
@@ -253,8 +253,8 @@ static void log_order(const struct run *r, const char *method)
     log_event(LOGC_JOB, LOGE_JOB, r->id, "%s received", name);
 }
 
-static void take_attempt(struct parts *m, const exec_attempt_args *a, struct rpc_request *q,
-                         const char *method, enum run_event ev)
+static void take_attempt(struct mom *m, const exec_attempt_args *a, struct rpc_request *q, const char *method,
+                         enum run_event ev)
 {
     struct run *r = find(m, &a->job, a->run, a->store, q);
     char what[32], text[80];
@@ -279,11 +279,11 @@ static void take_attempt(struct parts *m, const exec_attempt_args *a, struct rpc
     exec_service_taken(q, 0, NULL);
     r->attempt = a->attempt;
     r->attempt_method = method;
-    parts_post(m, r, ev);
+    mom_post(m, r, ev);
 }
 
 /* Those of attempts that did not succeed on all hosts go. */
-static void keep_image(struct parts *m, const struct run *r, const wire_ext *name)
+static void keep_image(struct mom *m, const struct run *r, const wire_ext *name)
 {
     char *text = strndup(name->wire_ext_val ? name->wire_ext_val : "", name->wire_ext_len);
 
@@ -295,7 +295,7 @@ static void keep_image(struct parts *m, const struct run *r, const wire_ext *nam
 /* Said again while it is at work, it is the same. */
 static void take_checkpoint(void *arg, const void *args, struct rpc_request *q)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
     const exec_checkpoint_args *a = args;
     struct run *r = find(m, &a->job, a->run, a->store, q);
 
@@ -323,7 +323,7 @@ static void take_checkpoint(void *arg, const void *args, struct rpc_request *q)
         r->ckpt.leave = a->leave;
         if (images_are_joint(r) && !images_has(&m->home, r))
             keep_image(m, r, &a->ext);
-        parts_post(m, r, RUN_EV_CHECKPOINT);
+        mom_post(m, r, RUN_EV_CHECKPOINT);
     }
 }
 
@@ -334,7 +334,7 @@ static void take_suspend(void *arg, const void *args, struct rpc_request *q)
 
 static void take_resume(void *arg, const void *args, struct rpc_request *q)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
     const exec_attempt_args *a = args;
     struct run *r = a->ext.wire_ext_len ? run_find(m->runs, &a->job, a->run) : NULL;
 
@@ -361,13 +361,13 @@ static void take_limit(struct run *r, const exec_terminate_args *a)
 static void keep_output(struct run *r, bool keep)
 {
     if (r->keep_output != keep)
-        parts_note(r, keep ? SHEP_NOTE_KEEP_OUTPUT : SHEP_NOTE_GIVE_OUTPUT);
+        mom_note(r, keep ? SHEP_NOTE_KEEP_OUTPUT : SHEP_NOTE_GIVE_OUTPUT);
     r->keep_output = keep;
 }
 
 static void take_terminate(void *arg, const void *args, struct rpc_request *q)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
     const exec_terminate_args *a = args;
     struct run *r = find(m, &a->job, a->run, a->store, q);
 
@@ -392,11 +392,11 @@ static void take_terminate(void *arg, const void *args, struct rpc_request *q)
     r->stop_text[0] = '\0';
     if (a->why == EXEC_WHY_LIMIT)
         take_limit(r, a);
-    parts_post(m, r, RUN_EV_TERMINATE);
+    mom_post(m, r, RUN_EV_TERMINATE);
 }
 
 /* Images that no run needs any more, and what earlier runs have written. A run of the job that is here goes on. */
-static void remove_left(struct parts *m, const exec_order_args *a)
+static void remove_left(struct mom *m, const exec_order_args *a)
 {
     const struct run *r = run_find_any(m->runs, &a->job);
 
@@ -408,12 +408,12 @@ static void remove_left(struct parts *m, const exec_order_args *a)
     if (a->ext.wire_ext_len == strlen(EXEC_PURGE_IMAGE) &&
         memcmp(a->ext.wire_ext_val, EXEC_PURGE_IMAGE, a->ext.wire_ext_len) == 0)
         return;
-    left_remove(&m->home, a->job.seq, a->job.index);
+    requeue_output_remove(&m->home, a->job.seq, a->job.index);
 }
 
 static void take_purge(void *arg, const void *args, struct rpc_request *q)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
     const exec_order_args *a = args;
     struct run *r = run_find(m->runs, &a->job, a->run);
 
@@ -428,7 +428,7 @@ static void take_purge(void *arg, const void *args, struct rpc_request *q)
     log_event(LOGC_JOB, LOGE_DEBUG, r->id,
               run_is_sister(r) ? "DELETE_JOB received" : "delete job request received");
     exec_service_taken(q, 0, NULL);
-    parts_post(m, r, RUN_EV_PURGE);
+    mom_post(m, r, RUN_EV_PURGE);
 }
 
 /* ---- UPDATE */
@@ -442,19 +442,19 @@ static u_int count_given_up(const exec_job_host *h, const exec_update_args *a)
     return n;
 }
 
-static void leave_job(struct parts *m, struct run *r)
+static void leave_job(struct mom *m, struct run *r)
 {
     log_event(LOGC_JOB, LOGE_JOB, r->id, "DELETE_JOB2 received");
     r->given_up = true;
     r->grace_s = config_grace_s(m->home.config, r->start.kill_delay_s);
     r->stop_reason = EXEC_END_TERMINATED;
     r->stop_text[0] = '\0';
-    parts_post(m, r, RUN_EV_TERMINATE);
+    mom_post(m, r, RUN_EV_TERMINATE);
 }
 
 /* A host goes whole: whose vnode a process uses is not known. One that stays shows its tasks which hosts are left. What
  * is ending already hears it without harm. */
-static void give_up(struct parts *m, struct run *r, const exec_update_args *a, struct rpc_request *q)
+static void give_up(struct mom *m, struct run *r, const exec_update_args *a, struct rpc_request *q)
 {
     const exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
     u_int n = count_given_up(h, a);

@@ -19,21 +19,21 @@
 
 enum { TEXT_LIMIT = 60000, MS_PER_S = 1000 };
 
-static void say(struct parts *m, struct run *r, const struct exec_notice_data *d)
+static void say(struct mom *m, struct run *r, const struct exec_notice_data *d)
 {
     struct exec_event_data data = {.kind = EXEC_EVENT_NOTICE_REPLY};
 
     data.exec_event_data_u.notice = *d;
-    parts_say(m, r, &data);
+    mom_say(m, r, &data);
 }
 
-void notice_reply(void *parts, struct run *r, const struct shep_notice_reply *a)
+void notice_order_reply(void *mom, struct run *r, const struct shep_notice_reply *a)
 {
     const struct exec_notice_data d = {
         .attempt = a->attempt, .answer = a->answer, .need_s = a->need_s, .nodes = a->nodes};
 
     log_event(LOGC_JOB, LOGE_JOB, r->id, "the job answers notice %u", a->attempt);
-    say(parts, r, &d);
+    say(mom, r, &d);
 }
 
 static void on_taken(void *arg, struct run *r, const struct shep_done *d)
@@ -78,7 +78,7 @@ static void write_lines(const exec_notice_args *a, struct strbuf *b)
     add_line(b, "answer", a->answer);
 }
 
-void notice_take(struct parts *m, struct run *r, const exec_notice_args *a)
+void notice_order_take(struct mom *m, struct run *r, const exec_notice_args *a)
 {
     struct shep_notice_args s = {.attempt = a->attempt, .withdrawn = a->withdrawn, .target = a->target};
     struct strbuf text;

@@ -24,8 +24,8 @@
 
 enum { EVERY_MS = 10000, STATUS_MAX = 16384, COMMAND_MAX = 64, PATH_LEN = 64, HOLDERS_MAX = 4096 };
 
-struct strangers {
-    struct parts *m;
+struct restrict_user {
+    struct mom *m;
     struct loop_timer *timer;
     unsigned holders[HOLDERS_MAX]; /* of jobs here; one look */
     size_t n_holders;
@@ -55,13 +55,13 @@ static bool read_process(pid_t pid, struct process *p)
 
 static void note_holder(void *arg, struct run *r)
 {
-    struct strangers *s = arg;
+    struct restrict_user *s = arg;
 
     if (r->owner_uid[0] && s->n_holders < HOLDERS_MAX)
         s->holders[s->n_holders++] = (unsigned)strtoul(r->owner_uid, NULL, 10);
 }
 
-static bool is_spared(const struct strangers *s, unsigned uid)
+static bool is_spared(const struct restrict_user *s, unsigned uid)
 {
     const struct config *c = s->m->home.config;
 
@@ -76,7 +76,7 @@ static bool is_spared(const struct strangers *s, unsigned uid)
     return false;
 }
 
-static void look_at(const struct strangers *s, pid_t pid)
+static void look_at(const struct restrict_user *s, pid_t pid)
 {
     struct process p = {.command = "?"};
     int fd = pidfd_open(pid, 0);
@@ -96,7 +96,7 @@ static void look_at(const struct strangers *s, pid_t pid)
 
 static void look(void *arg)
 {
-    struct strangers *s = arg;
+    struct restrict_user *s = arg;
     DIR *dir = opendir("/proc");
     const struct dirent *d;
 
@@ -110,7 +110,7 @@ static void look(void *arg)
     loop_timer_set(s->timer, EVERY_MS);
 }
 
-void strangers_configured(struct strangers *s)
+void restrict_user_configured(struct restrict_user *s)
 {
     if (s->m->home.config->restrict_user)
         loop_timer_set(s->timer, 0);
@@ -118,22 +118,22 @@ void strangers_configured(struct strangers *s)
         loop_timer_cancel(s->timer);
 }
 
-struct strangers *strangers_create(struct parts *m, struct err *e)
+struct restrict_user *restrict_user_create(struct mom *m, struct err *e)
 {
-    struct strangers *s = calloc(1, sizeof *s);
+    struct restrict_user *s = calloc(1, sizeof *s);
 
     if (s)
-        *s = (struct strangers){.m = m, .timer = loop_timer_create(m->loop, LOOP_REAL, look, s)};
+        *s = (struct restrict_user){.m = m, .timer = loop_timer_create(m->loop, LOOP_REAL, look, s)};
     if (!s || !s->timer) {
         free(s);
         err_set(e, ENOMEM, "no memory for $restrict_user");
         return NULL;
     }
-    strangers_configured(s);
+    restrict_user_configured(s);
     return s;
 }
 
-void strangers_destroy(struct strangers *s)
+void restrict_user_destroy(struct restrict_user *s)
 {
     if (!s)
         return;

@@ -4,11 +4,11 @@
  * are root, users up to $restrict_user_maxsysid, those of $restrict_user_exceptions, and whoever runs PBS. */
 #include "err.h"
 
-struct parts;
-struct strangers;
+struct mom;
+struct restrict_user;
 
-struct strangers *strangers_create(struct parts *m, struct err *e);
-void strangers_destroy(struct strangers *s);
-void strangers_configured(struct strangers *s); /* the configuration is another one */
+struct restrict_user *restrict_user_create(struct mom *m, struct err *e);
+void restrict_user_destroy(struct restrict_user *s);
+void restrict_user_configured(struct restrict_user *s); /* the configuration is another one */
 
 #endif

@@ -14,14 +14,14 @@
 
 enum { MS_PER_S = 1000, LOOKS = 4 };
 
-struct lease {
-    struct parts *m;
+struct server_lease {
+    struct mom *m;
     struct loop_timer *timer;
 };
 
 static void end_run(void *arg, struct run *r)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
     if (r->slot.state >= RUN_ENDING)
         return;
@@ -29,12 +29,12 @@ static void end_run(void *arg, struct run *r)
     r->stop_reason = EXEC_END_LOST;
     snprintf(r->stop_text, sizeof r->stop_text, "job killed: its host has had no server for %lld s",
              (long long)m->home.config->server_lease_s);
-    parts_post(m, r, RUN_EV_TERMINATE);
+    mom_post(m, r, RUN_EV_TERMINATE);
 }
 
 static void over(void *arg)
 {
-    struct lease *l = arg;
+    struct server_lease *l = arg;
 
     log_event(LOGC_NODE, LOGE_ERROR, l->m->home.node,
               "no server for %lld s ($server_lease): all %zu runs are ended",
@@ -42,22 +42,22 @@ static void over(void *arg)
     runs_each(l->m->runs, end_run, l->m);
 }
 
-struct lease *lease_create(struct parts *m, struct err *e)
+struct server_lease *server_lease_create(struct mom *m, struct err *e)
 {
-    struct lease *l = calloc(1, sizeof *l);
+    struct server_lease *l = calloc(1, sizeof *l);
 
     if (l)
-        *l = (struct lease){m, loop_timer_create(m->loop, LOOP_REAL, over, l)};
+        *l = (struct server_lease){m, loop_timer_create(m->loop, LOOP_REAL, over, l)};
     if (!l || !l->timer) {
         free(l);
         err_set(e, ENOMEM, "no memory for the lease");
         return NULL;
     }
-    lease_runs(l, 0);
+    server_lease_start(l, 0);
     return l;
 }
 
-void lease_destroy(struct lease *l)
+void server_lease_destroy(struct server_lease *l)
 {
     if (!l)
         return;
@@ -65,12 +65,12 @@ void lease_destroy(struct lease *l)
     free(l);
 }
 
-void lease_kept(struct lease *l)
+void server_lease_renew(struct server_lease *l)
 {
     loop_timer_cancel(l->timer);
 }
 
-void lease_runs(struct lease *l, int64_t silent_ms)
+void server_lease_start(struct server_lease *l, int64_t silent_ms)
 {
     int64_t lease_ms = l->m->home.config->server_lease_s * MS_PER_S;
 
@@ -78,7 +78,7 @@ void lease_runs(struct lease *l, int64_t silent_ms)
         loop_timer_set(l->timer, lease_ms > silent_ms ? lease_ms - silent_ms : 0);
 }
 
-int64_t lease_keepalive_ms(const struct parts *m)
+int64_t server_lease_keepalive_ms(const struct mom *m)
 {
     int64_t lease_ms = m->home.config->server_lease_s * MS_PER_S;
 

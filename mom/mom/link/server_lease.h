@@ -6,17 +6,18 @@
 
 #include "err.h"
 
-struct lease;
-struct parts;
+struct server_lease;
+struct mom;
 
-/* From now on there is no server, until lease_kept. NULL: no memory. */
-struct lease *lease_create(struct parts *m, struct err *e);
-void lease_destroy(struct lease *l);
+/* From now on there is no server, until server_lease_renew. NULL: no memory. */
+struct server_lease *server_lease_create(struct mom *m, struct err *e);
+void server_lease_destroy(struct server_lease *l);
 
-void lease_kept(struct lease *l);                    /* a server has accepted us */
-void lease_runs(struct lease *l, int64_t silent_ms); /* it is lost, and was last heard of so long ago */
+void server_lease_renew(struct server_lease *l); /* a server has accepted us */
+void server_lease_start(struct server_lease *l,
+                        int64_t silent_ms); /* it is lost, and was last heard of so long ago */
 
 /* Silence after which the connection is tried out, so that its end is noticed before the lease is over; 0: as usual. */
-int64_t lease_keepalive_ms(const struct parts *m);
+int64_t server_lease_keepalive_ms(const struct mom *m);
 
 #endif

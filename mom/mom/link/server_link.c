@@ -66,7 +66,7 @@ static void add_held(void *arg, struct run *r)
     h->unacked = journal_unacked(r);
 }
 
-static int fill_nodes(const struct parts *m, exec_hello_args *a)
+static int fill_nodes(const struct mom *m, exec_hello_args *a)
 {
     struct err e = {0};
     size_t n = 0;
@@ -82,7 +82,7 @@ static int fill_nodes(const struct parts *m, exec_hello_args *a)
 }
 
 /* Of a pair it may be either server. */
-static struct exec_service_target talked_to(const struct parts *m)
+static struct exec_service_target talked_to(const struct mom *m)
 {
     if (m->service)
         return *exec_service_where(m->service);
@@ -92,23 +92,23 @@ static struct exec_service_target talked_to(const struct parts *m)
 
 static int hello(void *arg, exec_hello_args *a)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
     struct exec_service_target server = talked_to(m);
 
     if (fill_nodes(m, a) < 0)
         return -1;
     a->kind = EXEC_SERVICE_MOM;
     a->service = m->home.service;
-    a->generation = m->fence.generation;
+    a->generation = m->server_epoch.generation;
     a->host = m->home.host;
     /* The server knows best by which address we came; we know the port. */
     (void)snprintf(m->address, sizeof m->address, ":%u",
                    (unsigned)conf_int(m->home.conf, CONF_PBS_MANAGER_SERVICE_PORT));
     a->address = m->address;
     a->boot = m->home.boot;
-    a->instance = m->fence.instance;
-    a->store = m->fence.store;
-    a->epoch = m->fence.epoch;
+    a->instance = m->server_epoch.instance;
+    a->store = m->server_epoch.store;
+    a->epoch = m->server_epoch.epoch;
     a->capabilities = m->home.freezer.kind == CONFINE_SIGNALS ? 0 : EXEC_CAN_FREEZE;
     a->capabilities |=
         EXEC_CAN_NOTICE | EXEC_CAN_STOP | EXEC_CAN_BRING_IMAGE | EXEC_CAN_MANY_CHUNKS | EXEC_CAN_MANY_HOSTS;
@@ -137,18 +137,18 @@ static void hello_done(void *arg, exec_hello_args *a)
 }
 
 /* The job may have gone on elsewhere, and be over: what this copy has written is not to take the place of that. */
-static void kill_run(struct parts *m, struct run *r)
+static void kill_run(struct mom *m, struct run *r)
 {
     log_event(LOGC_JOB, LOGE_JOB, r->id, "the server does not know run %u any more; it is killed",
               r->key.run);
     if (r->slot.state < RUN_RELEASED && !r->unwanted) {
         r->unwanted = true;
-        parts_note(r, SHEP_NOTE_UNWANTED);
+        mom_note(r, SHEP_NOTE_UNWANTED);
     }
-    parts_post(m, r, RUN_EV_PURGE); /* kills first where something is alive */
+    mom_post(m, r, RUN_EV_PURGE); /* kills first where something is alive */
 }
 
-static void obey(struct parts *m, const exec_run_decision *d, const char *store)
+static void obey(struct mom *m, const exec_run_decision *d, const char *store)
 {
     struct run *r = run_find(m->runs, &d->job, d->run);
 
@@ -172,14 +172,14 @@ static void obey(struct parts *m, const exec_run_decision *d, const char *store)
         kill_run(m, r);
         break;
     case EXEC_FORGET:
-        parts_post(m, r, RUN_EV_PURGE);
+        mom_post(m, r, RUN_EV_PURGE);
         break;
     }
 }
 
 static void fetch_again(void *arg, struct run *r)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
     prepare_again(m->prepare, r);
 }
@@ -187,7 +187,7 @@ static void fetch_again(void *arg, struct run *r)
 /* ---- busy, free, or down: no process can be started */
 /* All our vnodes, with their state, and with a comment where that says why, or said so; `n` and `attr` are the caller's
  * memory. */
-static void fill_states(const struct parts *m, bool comments, exec_node *n, wire_attr attr[static 2],
+static void fill_states(const struct mom *m, bool comments, exec_node *n, wire_attr attr[static 2],
                         exec_node_state_args *a)
 {
     static char state[] = "state", comment[] = "comment", none[] = "", busy[] = "busy", free_word[] = "free",
@@ -204,9 +204,9 @@ static void fill_states(const struct parts *m, bool comments, exec_node *n, wire
     a->nodes.nodes_len = k;
 }
 
-static void say_busy(struct parts *m, bool always)
+static void say_busy(struct mom *m, bool always)
 {
-    bool busy = in_use_is(m->in_use), unfit = fitness_is_bad(m->fitness);
+    bool busy = cycle_harvest_is_busy(m->cycle_harvest), unfit = fitness_is_bad(m->fitness);
     bool comments = unfit || m->unfit;
     exec_node *n =
         busy != m->busy || unfit != m->unfit || always ? calloc(m->home.vnodes->n + 1, sizeof *n) : NULL;
@@ -222,13 +222,13 @@ static void say_busy(struct parts *m, bool always)
     free(n);
 }
 
-void server_link_say_busy(struct parts *m)
+void server_link_say_busy(struct mom *m)
 {
     if (m->service)
         say_busy(m, false);
 }
 
-void server_link_say_resources(struct parts *m)
+void server_link_say_resources(struct mom *m)
 {
     exec_node n = {.name = m->home.node};
     exec_node_state_args a = {{1, &n}, hardware_load_percent(), (char *)"", {0, NULL}};
@@ -244,19 +244,19 @@ void server_link_say_resources(struct parts *m)
 
 static void accepted(void *arg, const exec_hello_result *res)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
     struct exec_service_target server = talked_to(m);
     struct err e = {0};
 
     log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node,
               "ReplyHello (no inventory required) from server at %s:%u, epoch %llu", server.host, server.port,
               (unsigned long long)res->epoch);
-    if (fence_obey(&m->fence, res->store, res->epoch, &e) < 0)
+    if (server_epoch_obey(&m->server_epoch, res->store, res->epoch, &e) < 0)
         log_err(LOGC_NODE, m->home.node, &e, "epoch %llu cannot be kept", (unsigned long long)res->epoch);
     for (u_int i = 0; i < res->runs.runs_len; i++)
         obey(m, &res->runs.runs_val[i], res->store);
     runs_each(m->runs, fetch_again, m);
-    lease_kept(m->lease);
+    server_lease_renew(m->server_lease);
     if (m->service) /* not inside its creation */
         say_busy(m, true);
     server_link_say_resources(m); /* what was measured between HELLO and its answer */
@@ -264,46 +264,46 @@ static void accepted(void *arg, const exec_hello_result *res)
 
 static void lost(void *arg, const struct err *why)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
     log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "connection to the server lost: %s",
               why->text[0] ? why->text : "closed");
-    lease_runs(m->lease, exec_service_silent_ms(m->service));
+    server_lease_start(m->server_lease, exec_service_silent_ms(m->service));
 }
 
 static void heartbeat(void *arg, exec_node_state_args *a)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
     a->load_percent = hardware_load_percent();
-    in_use_look(m->in_use);
+    cycle_harvest_sample(m->cycle_harvest);
     say_busy(m, false);
 }
 
 static size_t journal_next(void *arg, exec_event *out, size_t max)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
     return journal_take_unsent(&m->outbox, out, max);
 }
 
 static void rewind_one(void *arg, struct run *r)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
     journal_send_again(&m->outbox, r);
 }
 
 static void journal_rewind(void *arg)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
     runs_each(m->runs, rewind_one, m);
 }
 
 static void journal_ack(void *arg, const exec_ack *ack)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
     struct run *r = run_find(m->runs, &ack->job, ack->run);
 
     if (!r)
@@ -327,13 +327,13 @@ const struct exec_service_hooks server_link_hooks = {
 
 void server_link_wake(void *arg)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
     if (m->service)
         exec_service_wake(m->service);
 }
 
-struct exec_service *server_link_create(struct parts *m, struct ssl_ctx_st *tls, struct err *e)
+struct exec_service *server_link_create(struct mom *m, struct ssl_ctx_st *tls, struct err *e)
 {
     const struct conf_host *pair = conf_pair(m->home.conf);
     struct exec_service_target targets[CONF_PAIR] = {
@@ -346,7 +346,7 @@ struct exec_service *server_link_create(struct parts *m, struct ssl_ctx_st *tls,
                                      .orders = orders,
                                      .n_orders = orders_n,
                                      .hooks = &server_link_hooks,
-                                     .keepalive_ms = lease_keepalive_ms(m),
+                                     .keepalive_ms = server_lease_keepalive_ms(m),
                                      .arg = m};
 
     for (int i = 0; pair && i < CONF_PAIR; i++)

@@ -15,7 +15,7 @@
 
 enum { TEXT_MAX = 1024 };
 
-static int save(const struct fence *f, struct err *e)
+static int save(const struct server_epoch *f, struct err *e)
 {
     char text[TEXT_MAX];
     int n = snprintf(text, sizeof text, "generation %" PRIu64 "\nepoch %" PRIu64 "\ninstance %s\nstore %s\n",
@@ -25,7 +25,7 @@ static int save(const struct fence *f, struct err *e)
 }
 
 /* One written before services had an instance lacks that line. */
-static int parse(struct fence *f, const char *text)
+static int parse(struct server_epoch *f, const char *text)
 {
     if (sscanf(text, "generation %" SCNu64 " epoch %" SCNu64 " instance %32s store %255s", &f->generation,
                &f->epoch, f->instance, f->store) >= 3)
@@ -37,7 +37,7 @@ static int parse(struct fence *f, const char *text)
                : -1;
 }
 
-static void make_instance(struct fence *f)
+static void make_instance(struct server_epoch *f)
 {
     uint64_t id[2] = {0, 0};
 
@@ -46,12 +46,12 @@ static void make_instance(struct fence *f)
     snprintf(f->instance, sizeof f->instance, "%016" PRIx64 "%016" PRIx64, id[0], id[1]);
 }
 
-int fence_open(struct fence *f, const char *path, struct err *e)
+int server_epoch_open(struct server_epoch *f, const char *path, struct err *e)
 {
     char *text = NULL;
     struct err why = {0};
 
-    *f = (struct fence){.path = strdup(path)};
+    *f = (struct server_epoch){.path = strdup(path)};
     if (!f->path)
         return err_no_memory(e);
     if (file_read(AT_FDCWD, path, TEXT_MAX, &text, NULL, &why) < 0 && why.code != ENOENT)
@@ -66,13 +66,13 @@ int fence_open(struct fence *f, const char *path, struct err *e)
     return save(f, e);
 }
 
-void fence_close(struct fence *f)
+void server_epoch_close(struct server_epoch *f)
 {
     free(f->path);
-    *f = (struct fence){0};
+    *f = (struct server_epoch){0};
 }
 
-int fence_obey(struct fence *f, const char *store, uint64_t epoch, struct err *e)
+int server_epoch_obey(struct server_epoch *f, const char *store, uint64_t epoch, struct err *e)
 {
     if (strcmp(f->store, store) == 0 && f->epoch == epoch)
         return 0;

@@ -6,20 +6,20 @@
 
 #include "err.h"
 
-enum { FENCE_STORE_MAX = 255, FENCE_INSTANCE_MAX = 32 };
+enum { SERVER_EPOCH_STORE_MAX = 255, SERVER_EPOCH_INSTANCE_MAX = 32 };
 
-struct fence {
+struct server_epoch {
     char *path;
     uint64_t generation, epoch;
-    char store[FENCE_STORE_MAX + 1];
-    char instance[FENCE_INSTANCE_MAX + 1]; /* made at the first start: no other service has it */
+    char store[SERVER_EPOCH_STORE_MAX + 1];
+    char instance[SERVER_EPOCH_INSTANCE_MAX + 1]; /* made at the first start: no other service has it */
 };
 
 /* Read `path` (missing: a first start), raise the generation, and make that durable. */
-int fence_open(struct fence *f, const char *path, struct err *e);
-void fence_close(struct fence *f);
+int server_epoch_open(struct server_epoch *f, const char *path, struct err *e);
+void server_epoch_close(struct server_epoch *f);
 
 /* The server has accepted us: durable when this returns 0. Nothing is written when nothing has changed. */
-int fence_obey(struct fence *f, const char *store, uint64_t epoch, struct err *e);
+int server_epoch_obey(struct server_epoch *f, const char *store, uint64_t epoch, struct err *e);
 
 #endif

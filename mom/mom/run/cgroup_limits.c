@@ -93,7 +93,7 @@ static size_t chunk_ncpus(const struct exec_chunk *c)
     return n;
 }
 
-void bounds_choose_cpus(const struct home *h, struct runs *all, struct run *r)
+void cgroup_limits_choose_cpus(const struct home *h, struct runs *all, struct run *r)
 {
     const struct exec_job_host *here = &r->start.hosts.hosts_val[r->start.my_host];
     unsigned *weights = binds(h) ? calloc(h->cpus.n, sizeof *weights) : NULL;
@@ -160,7 +160,7 @@ static const char *bound_of(const struct home *h, const struct run *r, enum conf
     return n ? number : "";
 }
 
-int bounds_make(const struct home *h, const struct run *r, struct shep_order *o, struct err *e)
+int cgroup_limits_make(const struct home *h, const struct run *r, struct shep_order *o, struct err *e)
 {
     char number[32];
 
@@ -183,7 +183,7 @@ int bounds_make(const struct home *h, const struct run *r, struct shep_order *o,
     return 0;
 }
 
-uint64_t bounds_processes_of_user(const struct home *h)
+uint64_t cgroup_limits_processes_of_user(const struct home *h)
 {
     return h->freezer.limit[CONFINE_PIDS].kind == CONFINE_SIGNALS ? processes(h) : 0;
 }
@@ -202,7 +202,7 @@ static const char *word(const struct home *h, enum confine_limit l)
     return kind == CONFINE_SIGNALS ? "none" : wanted[l] ? confine_name(kind) : "off";
 }
 
-void bounds_describe(const struct home *h, char *text, size_t max)
+void cgroup_limits_describe(const struct home *h, char *text, size_t max)
 {
     int n = snprintf(text, max, "suspend:%s", confine_name(h->freezer.kind));
 
@@ -211,7 +211,7 @@ void bounds_describe(const struct home *h, char *text, size_t max)
                       word(h, (enum confine_limit)l));
 }
 
-void bounds_warn(const struct home *h, char *text, size_t max)
+void cgroup_limits_warn(const struct home *h, char *text, size_t max)
 {
     size_t offered = share_of(h, NULL).from;
 

@@ -1,16 +1,16 @@
-/* What all parts do alike: post, tell the server, write down. It stands apart so that an action needs not know where the
+/* What actions and orders do alike: post an event, report one to the server, write a mark. They need not know where the
  * machine and the journal are. */
 #include "mom.h"
 
 #include "log.h"
 #include "mom_run.h"
 
-void parts_post(struct parts *m, struct run *r, enum run_event ev)
+void mom_post(struct mom *m, struct run *r, enum run_event ev)
 {
     run_fsm_post(&m->machine, r, &r->slot, ev);
 }
 
-void parts_say(struct parts *m, struct run *r, const struct exec_event_data *data)
+void mom_say(struct mom *m, struct run *r, const struct exec_event_data *data)
 {
     struct err e = {0};
 
@@ -18,7 +18,7 @@ void parts_say(struct parts *m, struct run *r, const struct exec_event_data *dat
         log_err(LOGC_JOB, r->id, &e, "journal");
 }
 
-void parts_note(struct run *r, enum shep_note what)
+void mom_note(struct run *r, enum shep_note what)
 {
     struct err e = {0};
 

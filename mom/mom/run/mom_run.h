@@ -22,10 +22,10 @@ struct loop_timer;
 struct prepare_fetch;
 struct sampler;
 struct site_action;
-struct fetch;
+struct output_fetch;
 struct image_in;
 struct staging;
-struct succession;
+struct run_serialize;
 struct terminal;
 struct step_row;
 
@@ -57,11 +57,11 @@ struct run {
     char *owner_home;                  /* prepare: set as soon as the order is written */
     char owner_uid[12], owner_gid[12]; /* prepare, recover: digits, for scripts */
     bool has_start;
-    struct image_in *image_in;     /* image_in: its checkpoint is on its way here */
-    bool image_came;               /* image_in */
-    bool altered;                  /* by UPDATE: the order has other limits than start */
-    struct prepare_fetch *fetch;   /* prepare: the script is on its way */
-    struct succession *succession; /* succession: it waits for an earlier run to end */
+    struct image_in *image_in;           /* image_in: its checkpoint is on its way here */
+    bool image_came;                     /* image_in */
+    bool altered;                        /* by UPDATE: the order has other limits than start */
+    struct prepare_fetch *fetch;         /* prepare: the script is on its way */
+    struct run_serialize *run_serialize; /* succession: it waits for an earlier run to end */
 
     int journal_fd; /* journal: -1 closed */
     bool has_journal;
@@ -83,17 +83,17 @@ struct run {
     const struct step_row *step_row;
     bool prologue_done, epilogue_done; /* notes of the journal */
 
-    struct terminal *terminal;  /* terminal: on its way */
-    struct staging *staging;    /* staging: files are on their way here */
-    bool staged_in;             /* note of the journal */
-    struct fetch *fetching;     /* fetch: output of the run before is on its way here */
-    bool fetched;               /* note of the journal: it has come, or was given up */
-    struct site_action *action; /* site_action: a script of $action that is running */
-    struct {                    /* ckpt; attempt, leave: orders */
-        unsigned attempt;       /* 0: of our own accord */
-        bool leave;             /* the job ends when its image is whole */
-        bool interrupted;       /* journal: a MOM has died in the middle of one */
-        bool end_waits;         /* act_end: the job has ended, the script has not */
+    struct terminal *terminal;     /* terminal: on its way */
+    struct staging *staging;       /* staging: files are on their way here */
+    bool staged_in;                /* note of the journal */
+    struct output_fetch *fetching; /* fetch: output of the run before is on its way here */
+    bool fetched;                  /* note of the journal: it has come, or was given up */
+    struct site_action *action;    /* site_action: a script of $action that is running */
+    struct {                       /* ckpt; attempt, leave: orders */
+        unsigned attempt;          /* 0: of our own accord */
+        bool leave;                /* the job ends when its image is whole */
+        bool interrupted;          /* journal: a MOM has died in the middle of one */
+        bool end_waits;            /* act_end: the job has ended, the script has not */
         uint64_t bytes, due_ms;
         unsigned took_ms;
     } ckpt;

@@ -66,7 +66,7 @@ static time_t noted_last(const struct run *r)
     return when;
 }
 
-size_t leftovers_kill(const struct home *h, const struct run *r)
+size_t orphans_kill(const struct home *h, const struct run *r)
 {
     struct run_tasks tasks;
     struct strbuf

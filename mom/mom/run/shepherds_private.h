@@ -10,13 +10,13 @@
 #include "shepherds.h"
 
 struct asked;
-struct nursery_link;
+struct zygote_link;
 struct posted;
 
 struct shepherds {
     struct loop *loop;
     const struct home *home;
-    struct nursery_link *nursery;
+    struct zygote_link *nursery;
     struct shepherds_hooks hooks;
     struct rpc_served served[2];
 };

@@ -28,7 +28,7 @@ enum { MS_PER_S = 1000, PATH_LEN_MAX = 8192, TEXT_MAX = 65536 };
 enum { CODE_NO_FILES = 252, CODE_KILLED = 253, CODE_REFUSED = 254 }; /* of the errand: script.h */
 enum { RESULT_PERMISSION = -1, RESULT_NO_FILES = -2, RESULT_WAIT = -3 };
 
-struct steps {
+struct site_steps {
     struct loop *loop;
     const struct home *home;
     step_fn *fn;
@@ -36,9 +36,9 @@ struct steps {
 };
 
 struct step_row {
-    const char *name;  /* also of the script in mom_priv; NULL: nobody serves it */
-    bool counts;       /* its code decides */
-    struct steps *all; /* of the run's copy */
+    const char *name;       /* also of the script in mom_priv; NULL: nobody serves it */
+    bool counts;            /* its code decides */
+    struct site_steps *all; /* of the run's copy */
     enum step which;
 };
 
@@ -47,16 +47,16 @@ static const struct step_row rows[STEP_COUNT] = {
     [STEP_EPILOGUE] = {.name = "epilogue"},
 };
 
-struct steps *steps_create(struct loop *l, const struct home *h, step_fn *fn, void *arg)
+struct site_steps *site_steps_create(struct loop *l, const struct home *h, step_fn *fn, void *arg)
 {
-    struct steps *s = calloc(1, sizeof *s);
+    struct site_steps *s = calloc(1, sizeof *s);
 
     if (s)
-        *s = (struct steps){l, h, fn, arg};
+        *s = (struct site_steps){l, h, fn, arg};
     return s;
 }
 
-void steps_destroy(struct steps *s)
+void site_steps_destroy(struct site_steps *s)
 {
     free(s);
 }
@@ -71,7 +71,7 @@ static void clean(struct run *r)
     r->step_row = NULL;
 }
 
-void steps_stop(struct run *r)
+void site_steps_stop(struct run *r)
 {
     if (r->step)
         spawn_signal_group(r->step, SIGKILL);
@@ -97,7 +97,7 @@ static const char *words_of(int code)
     }
 }
 
-static void log_result(const struct run *r, const struct steps *s, const char *name, int code)
+static void log_result(const struct run *r, const struct site_steps *s, const char *name, int code)
 {
     if (code < 0 || code > 0)
         log_event(LOGC_JOB, LOGE_ERROR, r->id, "prologue/epilogue failed, file: %s/%s, exit: %d, %s",
@@ -174,7 +174,7 @@ static void add_epilogue_arguments(struct words *argv, const struct run *r)
     strbuf_fini(&b);
 }
 
-static void make_arguments(struct words *argv, const struct steps *s, const struct run *r,
+static void make_arguments(struct words *argv, const struct site_steps *s, const struct run *r,
                            const struct step_row *row, const char *file)
 {
     words_init(argv);
@@ -190,7 +190,8 @@ static void make_arguments(struct words *argv, const struct steps *s, const stru
         add_epilogue_arguments(argv, r);
 }
 
-static int start_script(struct steps *s, struct run *r, struct step_row *row, const char *file, struct err *e)
+static int start_script(struct site_steps *s, struct run *r, struct step_row *row, const char *file,
+                        struct err *e)
 {
     struct words argv;
     char *envp[] = {NULL};
@@ -208,7 +209,7 @@ static int start_script(struct steps *s, struct run *r, struct step_row *row, co
     return 0;
 }
 
-void steps_run(struct steps *s, struct run *r, enum step which)
+void site_steps_run(struct site_steps *s, struct run *r, enum step which)
 {
     struct step_row *row = malloc(sizeof *row);
     struct strbuf file;

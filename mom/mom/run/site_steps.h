@@ -11,19 +11,19 @@
 struct home;
 struct loop;
 struct run;
-struct steps;
+struct site_steps;
 
 enum step { STEP_BEGIN, STEP_PROLOGUE, STEP_LAUNCH, STEP_PRETERM, STEP_EPILOGUE, STEP_END, STEP_COUNT };
 
 enum step_verdict { STEP_GO_ON, STEP_RERUN, STEP_ABORT };
 
-/* Called once, perhaps inside steps_run. `ran`: something was there to run. `code` is what the script gave: its exit code, or negative (section 6). */
+/* Called once, perhaps inside site_steps_run. `ran`: something was there to run. `code` is what the script gave: its exit code, or negative (section 6). */
 typedef void step_fn(void *arg, struct run *r, enum step which, enum step_verdict v, bool ran, int code);
 
-struct steps *steps_create(struct loop *l, const struct home *h, step_fn *fn, void *arg);
-void steps_destroy(struct steps *s);
+struct site_steps *site_steps_create(struct loop *l, const struct home *h, step_fn *fn, void *arg);
+void site_steps_destroy(struct site_steps *s);
 
-void steps_run(struct steps *s, struct run *r, enum step which);
-void steps_stop(struct run *r); /* what is running for it is killed, no verdict comes */
+void site_steps_run(struct site_steps *s, struct run *r, enum step which);
+void site_steps_stop(struct run *r); /* what is running for it is killed, no verdict comes */
 
 #endif

@@ -17,7 +17,7 @@
 
 enum { TITLE_ROOM = 1024, AGAIN_MS = 10000 };
 
-struct nursery_link {
+struct zygote_link {
     struct loop *loop;
     const struct home *home;
     struct spawn *process;
@@ -28,18 +28,18 @@ struct nursery_link {
 
 static void on_again(void *arg)
 {
-    struct nursery_link *n = arg;
+    struct zygote_link *n = arg;
 
     n->tired = false;
 }
 
-struct nursery_link *nursery_link_create(struct loop *l, const struct home *h)
+struct zygote_link *zygote_link_create(struct loop *l, const struct home *h)
 {
-    struct nursery_link *n = calloc(1, sizeof *n);
+    struct zygote_link *n = calloc(1, sizeof *n);
 
     if (!n)
         return NULL;
-    *n = (struct nursery_link){.loop = l, .home = h, .fd = -1};
+    *n = (struct zygote_link){.loop = l, .home = h, .fd = -1};
     n->again = loop_timer_create(l, LOOP_REAL, on_again, n);
     if (n->again)
         return n;
@@ -47,14 +47,14 @@ struct nursery_link *nursery_link_create(struct loop *l, const struct home *h)
     return NULL;
 }
 
-static void hang_up(struct nursery_link *n)
+static void hang_up(struct zygote_link *n)
 {
     if (n->fd >= 0)
         close(n->fd);
     n->fd = -1;
 }
 
-void nursery_link_destroy(struct nursery_link *n)
+void zygote_link_destroy(struct zygote_link *n)
 {
     if (!n)
         return;
@@ -64,7 +64,7 @@ void nursery_link_destroy(struct nursery_link *n)
     free(n);
 }
 
-static void rest(struct nursery_link *n)
+static void rest(struct zygote_link *n)
 {
     n->tired = true;
     loop_timer_set(n->again, AGAIN_MS);
@@ -72,7 +72,7 @@ static void rest(struct nursery_link *n)
 
 static void on_end(void *arg, int status)
 {
-    struct nursery_link *n = arg;
+    struct zygote_link *n = arg;
 
     log_event(LOGC_SVR, LOGE_SYSTEM, "nursery", "ended with wait status %d; started again when it is needed",
               status);
@@ -83,7 +83,7 @@ static void on_end(void *arg, int status)
 }
 
 /* A long last argument, blanks that ps does not show, is room for the command lines of shepherds. */
-static int start(struct nursery_link *n, int theirs, struct err *e)
+static int start(struct zygote_link *n, int theirs, struct err *e)
 {
     char verb[] = "nursery", fd[] = "3", room[TITLE_ROOM];
     char *argv[] = {n->home->shepherd, verb, fd, n->home->jobs, room, NULL};
@@ -96,7 +96,7 @@ static int start(struct nursery_link *n, int theirs, struct err *e)
     return n->process ? 0 : -1;
 }
 
-static int ensure(struct nursery_link *n)
+static int ensure(struct zygote_link *n)
 {
     int pair[2];
     struct err e = {0};
@@ -116,7 +116,7 @@ static int ensure(struct nursery_link *n)
     return n->fd < 0 ? -1 : 0;
 }
 
-int nursery_link_ask(struct nursery_link *n, const char *path, int socket)
+int zygote_link_ask(struct zygote_link *n, const char *path, int socket)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(int))];

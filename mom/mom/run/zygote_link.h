@@ -5,13 +5,13 @@
 
 struct home;
 struct loop;
-struct nursery_link;
+struct zygote_link;
 
-struct nursery_link *nursery_link_create(struct loop *l, const struct home *h); /* NULL: no memory */
-void nursery_link_destroy(struct nursery_link *n); /* it ends; its shepherds stay */
+struct zygote_link *zygote_link_create(struct loop *l, const struct home *h); /* NULL: no memory */
+void zygote_link_destroy(struct zygote_link *n); /* it ends; its shepherds stay */
 
 /* Have a shepherd begin in `path`, with `socket`, which stays ours to close. 0: it is asked for; the other end of the
  * socket closes if nothing comes of it. -1: there is no nursery now, or it is behind: start the shepherd otherwise. */
-int nursery_link_ask(struct nursery_link *n, const char *path, int socket);
+int zygote_link_ask(struct zygote_link *n, const char *path, int socket);
 
 #endif

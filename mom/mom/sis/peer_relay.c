@@ -1,4 +1,4 @@
-/* A letter's way: shepherd, SHEP_PEER, letters_out, sisters_carry, SIS_LETTER, letters_in, SHEP_LETTER, shepherd; the answer goes
+/* A letter's way: shepherd, SHEP_PEER, peer_relay_out, sisters_carry, SIS_LETTER, peer_relay_in, SHEP_LETTER, shepherd; the answer goes
  * the same way back. Each step is a call that waits for the next; what breaks is answered "try again". */
 #include "peer_relay.h"
 
@@ -12,9 +12,9 @@
 #include "shepherds.h"
 #include "sisters.h"
 
-void letters_out(void *arg, struct run *r, struct rpc_request *q)
+void peer_relay_out(void *arg, struct run *r, struct rpc_request *q)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
     char text[] = "this MOM has just begun", none[1] = "";
     struct shep_letter_result later = {.code = PBSE_SISCOMM, .text = text, .bytes = {0, none}};
 
@@ -41,7 +41,7 @@ static void on_answer(void *arg, const struct shep_letter_result *given)
 }
 
 /* A run that is ending has no tasks any more, and will never have: final. */
-void letters_in(void *arg, struct run *r, const struct shep_letter_args *a, struct rpc_request *q)
+void peer_relay_in(void *arg, struct run *r, const struct shep_letter_args *a, struct rpc_request *q)
 {
     char text[] = "the job is over there", none[1] = "";
     struct sis_letter_result over = {.code = PBSE_UNKJOBID, .text = text, .bytes = {0, none}};

@@ -51,7 +51,7 @@ static bool has_output(const struct home *h, const char *id)
     return size_of(h, id, "OU") > 0 || size_of(h, id, "ER") > 0;
 }
 
-void left_keep(const struct home *h, const struct run *r)
+void requeue_output_keep(const struct home *h, const struct run *r)
 {
     struct strbuf path, text;
     struct err e = {0};
@@ -88,7 +88,7 @@ static void put_aside(const struct home *h, const struct run *r, const char *suf
     strbuf_fini(&to);
 }
 
-void left_put_aside(const struct home *h, const struct run *r)
+void requeue_output_put_aside(const struct home *h, const struct run *r)
 {
     put_aside(h, r, "OU");
     put_aside(h, r, "ER");
@@ -108,7 +108,7 @@ static bool is_of(const char *name, const char *prefix)
     return false;
 }
 
-void left_remove(const struct home *h, long long seq, int index)
+void requeue_output_remove(const struct home *h, long long seq, int index)
 {
     char prefix[64];
     DIR *dir = opendir(h->spool);
@@ -167,7 +167,7 @@ static void serve_piece(const struct home *h, const sis_fetch_args *a, unsigned 
     struct stat st = {0};
     int fd = open_left(h, a, uid, &st);
 
-    pieces_reply(q, fd, a->offset);
+    sis_pieces_reply(q, fd, a->offset);
     if (fd >= 0)
         close(fd);
 }
@@ -178,24 +178,24 @@ static bool has_nothing(const struct home *h, const char *id)
     return size_of(h, id, KEY_SUFFIX) < 0 && !has_output(h, id);
 }
 
-void left_serve(const struct home *h, struct rpc_request *q)
+void requeue_output_serve(const struct home *h, struct rpc_request *q)
 {
     const sis_fetch_args *a = rpc_request_args(q);
     const struct auth_peer *p = rpc_request_peer(q);
     unsigned uid = 0;
 
     if (strchr(a->id, '/') || (!a->done && strcmp(a->file, "OU") != 0 && strcmp(a->file, "ER") != 0)) {
-        pieces_refuse(q, PBSE_IVALREQ, "there is no such file of a job");
+        sis_pieces_refuse(q, PBSE_IVALREQ, "there is no such file of a job");
     } else if (p->kind == AUTH_DAEMON && has_nothing(h, a->id)) {
-        a->done ? pieces_refuse(q, 0, "") : pieces_reply(q, -1, a->offset);
+        a->done ? sis_pieces_refuse(q, 0, "") : sis_pieces_reply(q, -1, a->offset);
     } else if (p->kind != AUTH_DAEMON || check_key(h, a, &uid) < 0) {
         log_event(LOGC_JOB, LOGE_ERROR | LOGE_SECURITY, a->id,
                   "refused its files to %s (%s): not the job's key", p->role, p->from);
-        pieces_refuse(q, PBSE_PERM, "no files of that job are here for you");
+        sis_pieces_refuse(q, PBSE_PERM, "no files of that job are here for you");
     } else if (a->done) {
         log_event(LOGC_JOB, LOGE_DEBUG, a->id, "%s has fetched its output", p->role);
-        left_remove(h, a->job.seq, a->job.index);
-        pieces_refuse(q, 0, "");
+        requeue_output_remove(h, a->job.seq, a->job.index);
+        sis_pieces_refuse(q, 0, "");
     } else {
         serve_piece(h, a, uid, q);
     }

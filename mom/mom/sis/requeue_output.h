@@ -11,12 +11,12 @@ struct rpc_request;
 struct run;
 
 /* The run is over here and keeps its output: before its last release is said. */
-void left_keep(const struct home *h, const struct run *r);
+void requeue_output_keep(const struct home *h, const struct run *r);
 /* The run was not wanted any more: what it has written is kept in undelivered/. */
-void left_put_aside(const struct home *h, const struct run *r);
+void requeue_output_put_aside(const struct home *h, const struct run *r);
 /* The job is over, or has fetched all: nothing stays. index -1: it is no subjob. */
-void left_remove(const struct home *h, long long seq, int index);
+void requeue_output_remove(const struct home *h, long long seq, int index);
 /* Answer a SIS_FETCH. */
-void left_serve(const struct home *h, struct rpc_request *q);
+void requeue_output_serve(const struct home *h, struct rpc_request *q);
 
 #endif

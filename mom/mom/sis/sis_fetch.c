@@ -24,11 +24,11 @@
 
 enum { LIMIT_MS = 10000, AGAIN_MS = 500, TRIES_MAX = 240, ADDRESS_MAX = 300 };
 
-struct bring {
-    struct parts *m;
+struct sis_fetch {
+    struct mom *m;
     const struct run *run;
-    struct bring_spec spec;
-    struct bring **owner; /* to be cleared when it frees itself */
+    struct sis_fetch_spec spec;
+    struct sis_fetch **owner; /* to be cleared when it frees itself */
     struct rpc_conn *conn;
     struct loop_timer *timer;
     char service[PBS_NAME_MAX + 1], address[ADDRESS_MAX];
@@ -41,14 +41,14 @@ struct bring {
     bool is_open, arrived;
 };
 
-static void close_file(struct bring *b)
+static void close_file(struct sis_fetch *b)
 {
     if (b->fd >= 0)
         close(b->fd);
     b->fd = -1;
 }
 
-void bring_stop(struct bring *b)
+void sis_fetch_stop(struct sis_fetch *b)
 {
     if (!b)
         return;
@@ -58,20 +58,20 @@ void bring_stop(struct bring *b)
     free(b);
 }
 
-const char *bring_service(const struct bring *b)
+const char *sis_fetch_service(const struct sis_fetch *b)
 {
     return b->service;
 }
 
-static void leave(struct bring *b)
+static void leave(struct sis_fetch *b)
 {
     if (b->owner)
         *b->owner = NULL;
-    bring_stop(b);
+    sis_fetch_stop(b);
 }
 
 /* ---- the end */
-static void give_up(struct bring *b, int code, const char *text)
+static void give_up(struct sis_fetch *b, int code, const char *text)
 {
     struct err why = {0};
 
@@ -80,7 +80,7 @@ static void give_up(struct bring *b, int code, const char *text)
     b->spec.over(b->spec.arg, &why);
 }
 
-static void again(struct bring *b, const char *why)
+static void again(struct sis_fetch *b, const char *why)
 {
     close_file(b);
     rpc_conn_destroy(b->conn);
@@ -95,9 +95,9 @@ static void again(struct bring *b, const char *why)
 }
 
 /* ---- pieces */
-static void ask(struct bring *b);
+static void ask(struct sis_fetch *b);
 
-static int take_piece(struct bring *b, const sis_fetch_result *res, struct err *e)
+static int take_piece(struct sis_fetch *b, const sis_fetch_result *res, struct err *e)
 {
     b->tries = 0;
     if (res->bytes.bytes_len && b->fd < 0 && (b->fd = b->spec.make(b->spec.arg, b->file, e)) < 0)
@@ -115,7 +115,7 @@ static int take_piece(struct bring *b, const sis_fetch_result *res, struct err *
 
 static void on_piece(void *arg, const struct rpc_outcome *out)
 {
-    struct bring *b = arg;
+    struct sis_fetch *b = arg;
     const sis_fetch_result *res = out->result;
     struct err e = {0};
 
@@ -136,12 +136,12 @@ static void on_piece(void *arg, const struct rpc_outcome *out)
 }
 
 /* Taken back while the files come: no further piece is taken from there, and no new connection opens. */
-static bool is_revoked(const struct bring *b)
+static bool is_revoked(const struct sis_fetch *b)
 {
     return revoked_has(revoked_of(b->m->tls), rpc_conn_peer(b->conn)->serial);
 }
 
-static int call(struct bring *b, bool done, rpc_outcome_fn *fn)
+static int call(struct sis_fetch *b, bool done, rpc_outcome_fn *fn)
 {
     const struct run *r = b->run;
     sis_fetch_args a = {.job = run_job(r),
@@ -160,7 +160,7 @@ static int call(struct bring *b, bool done, rpc_outcome_fn *fn)
     return b->conn && !is_revoked(b) ? rpc_conn_call(b->conn, &spec, fn, b, NULL) : -1;
 }
 
-static void ask(struct bring *b)
+static void ask(struct sis_fetch *b)
 {
     if (call(b, false, on_piece) < 0)
         again(b, "the connection was lost");
@@ -172,7 +172,7 @@ static void on_confirmed(void *arg, const struct rpc_outcome *out)
     leave(arg);
 }
 
-void bring_confirm(struct bring *b, struct bring **at)
+void sis_fetch_confirm(struct sis_fetch *b, struct sis_fetch **at)
 {
     b->owner = at;
     if (call(b, true, on_confirmed) < 0)
@@ -182,7 +182,7 @@ void bring_confirm(struct bring *b, struct bring **at)
 /* ---- the connection */
 static void on_opened(void *arg, struct rpc_conn *c)
 {
-    struct bring *b = arg;
+    struct sis_fetch *b = arg;
 
     (void)c;
     b->is_open = true;
@@ -193,7 +193,7 @@ static void on_opened(void *arg, struct rpc_conn *c)
 
 static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
 {
-    struct bring *b = arg;
+    struct sis_fetch *b = arg;
 
     (void)c;
     if (!b->arrived && b->conn)
@@ -205,7 +205,7 @@ static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
 static void connect_now(void *arg)
 {
     static const struct rpc_conn_events events = {.opened = on_opened, .closed = on_closed};
-    struct bring *b = arg;
+    struct sis_fetch *b = arg;
     const struct rpc_conn_options o = {.open_limit_ms = LIMIT_MS,
                                        .ping_prog = PBS_SIS_PROG,
                                        .ping_vers = PBS_SIS_V1,
@@ -225,15 +225,17 @@ static void connect_now(void *arg)
         again(b, e.text);
 }
 
-struct bring *bring_begin(struct parts *m, const struct run *r, const struct bring_spec *spec, struct err *e)
+struct sis_fetch *sis_fetch_begin(struct mom *m, const struct run *r, const struct sis_fetch_spec *spec,
+                                  struct err *e)
 {
     const char *blank = strchr(spec->from, ' ');
-    struct bring *b = calloc(1, sizeof *b);
+    struct sis_fetch *b = calloc(1, sizeof *b);
     int n_key;
     const char *key = run_files_key(r, &n_key);
 
     if (b) {
-        *b = (struct bring){.m = m, .run = r, .spec = *spec, .fd = -1, .heard_mono_ms = clock_real_mono_ms()};
+        *b = (struct sis_fetch){
+            .m = m, .run = r, .spec = *spec, .fd = -1, .heard_mono_ms = clock_real_mono_ms()};
         snprintf(b->service, sizeof b->service, "%.*s", (int)(blank ? blank - spec->from : 0), spec->from);
         snprintf(b->address, sizeof b->address, "%s", blank ? blank + 1 : "-");
         b->address[strcspn(b->address, " ")] = '\0';

@@ -18,7 +18,7 @@ static void reply(struct rpc_request *q, sis_fetch_result *res)
     rpc_reply(q, (xdrproc_t)xdr_sis_fetch_result, res);
 }
 
-void pieces_refuse(struct rpc_request *q, int code, const char *text)
+void sis_pieces_refuse(struct rpc_request *q, int code, const char *text)
 {
     char none[1] = "";
     sis_fetch_result res = {.code = code, .text = (char *)text, .bytes = {0, none}};
@@ -26,7 +26,7 @@ void pieces_refuse(struct rpc_request *q, int code, const char *text)
     reply(q, &res);
 }
 
-void pieces_reply(struct rpc_request *q, int fd, uint64_t offset)
+void sis_pieces_reply(struct rpc_request *q, int fd, uint64_t offset)
 {
     char none[1] = "";
     sis_fetch_result res = {.text = none};
@@ -35,7 +35,7 @@ void pieces_reply(struct rpc_request *q, int fd, uint64_t offset)
     ssize_t n = 0;
 
     if (fd >= 0 && (fstat(fd, &st) < 0 || !piece || (n = pread(fd, piece, PIECE, (off_t)offset)) < 0)) {
-        pieces_refuse(q, PBSE_SYSTEM, piece ? strerror(errno) : "no memory");
+        sis_pieces_refuse(q, PBSE_SYSTEM, piece ? strerror(errno) : "no memory");
     } else {
         res.size = (uint64_t)st.st_size;
         res.bytes.bytes_val = piece ? piece : none;

@@ -314,13 +314,13 @@ static void take_fetch(void *arg, struct rpc_request *q)
     const struct sis_fetch_args *a = rpc_request_args(q);
 
     if (!is_one_job(a))
-        pieces_refuse(q, PBSE_IVALREQ, "the identifier is not that of the job");
+        sis_pieces_refuse(q, PBSE_IVALREQ, "the identifier is not that of the job");
     else if (is_here_still(s, a))
-        pieces_refuse(q, PBSE_TRYAGAIN, "the run before is not over yet");
+        sis_pieces_refuse(q, PBSE_TRYAGAIN, "the run before is not over yet");
     else if (strcmp(a->file, "CK") == 0)
         s->p.image(s->p.arg, q);
     else
-        left_serve(s->p.home, q);
+        requeue_output_serve(s->p.home, q);
 }
 
 static const struct rpc_proc procs[] = {

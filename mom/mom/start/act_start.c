@@ -27,33 +27,33 @@
 
 enum { STATUS_NO_TERMINAL = -1, STATUS_ABORTED = -2, STATUS_RETRY = -3 };
 
-static void say_ready(struct parts *m, struct run *r)
+static void say_ready(struct mom *m, struct run *r)
 {
     struct exec_event_data data = {.kind = EXEC_EVENT_READY};
 
-    parts_say(m, r, &data);
+    mom_say(m, r, &data);
 }
 
 /* The first of several hosts waits for LAUNCH here. A sister is ready when its shepherd is. */
 void act_start_ready(void *ctx, struct run *r)
 {
     if (r->start.launch || run_is_sister(r))
-        parts_post(ctx, r, RUN_EV_LAUNCH);
+        mom_post(ctx, r, RUN_EV_LAUNCH);
     else
         say_ready(ctx, r);
 }
 
-static void fail(struct parts *m, struct run *r, int status, exec_reason reason, const char *text)
+static void fail(struct mom *m, struct run *r, int status, exec_reason reason, const char *text)
 {
     r->failure = (struct run_failure){.status = status, .reason = reason};
     snprintf(r->failure.text, sizeof r->failure.text, "%s", text);
-    parts_post(m, r, RUN_EV_FAILED);
+    mom_post(m, r, RUN_EV_FAILED);
 }
 
 /* Then LAUNCH once more, which goes on from there. */
 static void on_staged(void *arg, struct run *r, int failed, const char *text)
 {
-    struct parts *m = arg;
+    struct mom *m = arg;
 
     if (failed) {
         log_event(LOGC_FIL, LOGE_ERROR, r->id, "Job files not copied:---->>>> %s", text);
@@ -61,11 +61,11 @@ static void on_staged(void *arg, struct run *r, int failed, const char *text)
         return;
     }
     r->staged_in = true;
-    parts_note(r, SHEP_NOTE_STAGED_IN);
-    parts_post(m, r, RUN_EV_LAUNCH);
+    mom_note(r, SHEP_NOTE_STAGED_IN);
+    mom_post(m, r, RUN_EV_LAUNCH);
 }
 
-static void stage_in(struct parts *m, struct run *r)
+static void stage_in(struct mom *m, struct run *r)
 {
     struct err e = {0};
 
@@ -76,14 +76,14 @@ static void stage_in(struct parts *m, struct run *r)
 static void on_terminal(void *arg, struct run *r, const char *why)
 {
     if (!why) {
-        parts_post(arg, r, RUN_EV_LAUNCH);
+        mom_post(arg, r, RUN_EV_LAUNCH);
         return;
     }
     log_event(LOGC_JOB, LOGE_ERROR, r->id, "%s", why);
     fail(arg, r, STATUS_NO_TERMINAL, EXEC_END_SETUP, why);
 }
 
-static void open_terminal(struct parts *m, struct run *r)
+static void open_terminal(struct mom *m, struct run *r)
 {
     struct err e = {0};
 
@@ -95,33 +95,33 @@ static void open_terminal(struct parts *m, struct run *r)
 static void on_fetched(void *arg, struct run *r)
 {
     r->fetched = true;
-    parts_note(r, SHEP_NOTE_FETCHED);
-    fetch_confirm(r);
-    parts_post(arg, r, RUN_EV_LAUNCH);
+    mom_note(r, SHEP_NOTE_FETCHED);
+    output_fetch_confirm(r);
+    mom_post(arg, r, RUN_EV_LAUNCH);
 }
 
-static void fetch_output(struct parts *m, struct run *r)
+static void fetch_output(struct mom *m, struct run *r)
 {
     struct err e = {0};
 
-    if (fetch_begin(m, r, on_fetched, &e) < 0)
+    if (output_fetch_begin(m, r, on_fetched, &e) < 0)
         fail(m, r, STATUS_RETRY, EXEC_END_SETUP, e.text);
 }
 
 /* The site's script is for the first host alone. */
 void act_start_prologue(void *ctx, struct run *r)
 {
-    struct parts *m = ctx;
+    struct mom *m = ctx;
 
-    if (r->step || r->staging || r->terminal || fetch_is_under_way(r))
+    if (r->step || r->staging || r->terminal || output_fetch_is_under_way(r))
         return; /* LAUNCH said twice */
-    if (fetch_is_wanted(r)) {
+    if (output_fetch_is_wanted(r)) {
         fetch_output(m, r);
         return;
     }
     if (staging_is_wanted(r) && images_has_staged(&m->home, r)) { /* it goes on with its files as they were */
         r->staged_in = true;
-        parts_note(r, SHEP_NOTE_STAGED_IN);
+        mom_note(r, SHEP_NOTE_STAGED_IN);
     }
     if (staging_is_wanted(r)) {
         stage_in(m, r);
@@ -132,12 +132,12 @@ void act_start_prologue(void *ctx, struct run *r)
         return;
     }
     if (r->prologue_done || run_is_sister(r))
-        parts_post(m, r, RUN_EV_PROLOGUE_OK);
+        mom_post(m, r, RUN_EV_PROLOGUE_OK);
     else
-        steps_run(m->steps, r, STEP_PROLOGUE);
+        site_steps_run(m->site_steps, r, STEP_PROLOGUE);
 }
 
-void act_start_prologue_done(struct parts *m, struct run *r, enum step_verdict v, bool ran, int code)
+void act_start_prologue_done(struct mom *m, struct run *r, enum step_verdict v, bool ran, int code)
 {
     char text[64];
 
@@ -148,12 +148,12 @@ void act_start_prologue_done(struct parts *m, struct run *r, enum step_verdict v
     case STEP_GO_ON:
         r->prologue_done = true;
         if (ran)
-            parts_note(r, SHEP_NOTE_PROLOGUE_DONE);
-        parts_post(m, r, RUN_EV_PROLOGUE_OK);
+            mom_note(r, SHEP_NOTE_PROLOGUE_DONE);
+        mom_post(m, r, RUN_EV_PROLOGUE_OK);
         break;
     case STEP_RERUN:
         r->keep_output = true; /* the next try writes behind what this one has said */
-        parts_note(r, SHEP_NOTE_KEEP_OUTPUT);
+        mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
         fail(m, r, STATUS_RETRY, EXEC_END_PROLOGUE_RERUN, text);
         break;
     case STEP_ABORT:
@@ -164,7 +164,7 @@ void act_start_prologue_done(struct parts *m, struct run *r, enum step_verdict v
 
 void act_start_launch(void *ctx, struct run *r)
 {
-    struct parts *m = ctx;
+    struct mom *m = ctx;
     struct err e = {0};
 
     if (shepherds_start(m->shepherds, r, &e) < 0) {
@@ -174,7 +174,7 @@ void act_start_launch(void *ctx, struct run *r)
 }
 
 /* What has become of an image that was on another host: it is ours now, or the job has begun without. */
-static void say_image(struct parts *m, struct run *r)
+static void say_image(struct mom *m, struct run *r)
 {
     const char *missing = images_missing(r);
     char type[] = "image", text[ERR_TEXT_MAX];
@@ -187,10 +187,10 @@ static void say_image(struct parts *m, struct run *r)
     snprintf(text, sizeof text, "%s", missing);
     data.exec_event_data_u.exception =
         (struct exec_exception_data){.severity = 1, .type = type, .note = text};
-    parts_say(m, r, &data);
+    mom_say(m, r, &data);
 }
 
-static void log_restart(const struct parts *m, const struct run *r)
+static void log_restart(const struct mom *m, const struct run *r)
 {
     const struct config *c = m->home.config;
 
@@ -210,7 +210,7 @@ static void find_jobdir(struct run *r)
     r->jobdir = moved;
 }
 
-static void say_start(struct parts *m, struct run *r)
+static void say_start(struct mom *m, struct run *r)
 {
     char none[1] = "";
 
@@ -227,12 +227,12 @@ static void say_start(struct parts *m, struct run *r)
     if (images_is_restart(r))
         log_restart(m, r);
     say_image(m, r); /* before: the server goes by it when the job has started */
-    parts_say(m, r, &data);
+    mom_say(m, r, &data);
 }
 
 void act_start_begun(void *ctx, struct run *r)
 {
-    struct parts *m = ctx;
+    struct mom *m = ctx;
 
     if (run_is_sister(r)) {
         log_event(LOGC_JOB, LOGE_JOB, r->id, "JOIN_JOB as node %u", r->start.my_host);
@@ -245,11 +245,11 @@ void act_start_begun(void *ctx, struct run *r)
 
 void act_start_stop(struct run *r)
 {
-    steps_stop(r);
+    site_steps_stop(r);
     staging_stop(r);
     terminal_stop(r);
-    fetch_stop(r);
-    succession_stop(r);
+    output_fetch_stop(r);
+    run_serialize_stop(r);
     image_in_stop(r);
     prepare_forget(r);
 }

@@ -1,11 +1,11 @@
 #ifndef ACT_START_H
 #define ACT_START_H
-/* Actions of a run towards its start (run_action_fn: ctx is struct parts). */
+/* Actions of a run towards its start (run_action_fn: ctx is struct mom). */
 #include <stdbool.h>
 
 #include "site_steps.h"
 
-struct parts;
+struct mom;
 struct run;
 
 void act_start_ready(void *ctx, struct run *r);    /* prepared: say so, or launch at once */
@@ -14,7 +14,7 @@ void act_start_launch(void *ctx, struct run *r);   /* the shepherd */
 void act_start_begun(void *ctx, struct run *r);    /* the shepherd has written down its start */
 
 /* The site's prologue has answered: go on, or end the run. ran: there was a script. code: its exit status. */
-void act_start_prologue_done(struct parts *m, struct run *r, enum step_verdict v, bool ran, int code);
+void act_start_prologue_done(struct mom *m, struct run *r, enum step_verdict v, bool ran, int code);
 
 /* Let go of whoever is asked for something of the start, and of a step of the site under way; nobody is called back. */
 void act_start_stop(struct run *r);

@@ -73,7 +73,7 @@ static int parse_limit(const char *text, bool is_size, u_quad_t *out, struct err
 /* Never more than its owner may have anyway. */
 static void limit_processes(const struct home *h, struct shep_order *o)
 {
-    uint64_t n = bounds_processes_of_user(h);
+    uint64_t n = cgroup_limits_processes_of_user(h);
     struct rlimit now;
 
     if (n && getrlimit(RLIMIT_NPROC, &now) == 0 && now.rlim_max > n)
@@ -411,7 +411,7 @@ int order_make(const struct home *h, const struct run *r, const struct names_use
     o->protocol = SHEP_VERSION;
     o->job = run_job(r);
     o->run = r->key.run;
-    if (make_rest(h, r, o, e) < 0 || bounds_make(h, r, o, e) < 0 || ckpt_plan(h, r, o, e) < 0 ||
+    if (make_rest(h, r, o, e) < 0 || cgroup_limits_make(h, r, o, e) < 0 || ckpt_plan(h, r, o, e) < 0 ||
         make_identity(r, u, o, e) < 0 || make_tmpdir(h, r, o, e) < 0 || make_jobdir(h, r, o, e) < 0 ||
         make_nodefile(h, r, o, e) < 0 || make_program(h, r, u, o, e) < 0 || make_limits(h, r, o, e) < 0 ||
         make_times(h, r, o, e) < 0)

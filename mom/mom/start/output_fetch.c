@@ -1,5 +1,5 @@
 /* The two files come by `bring`; one that was not written is not made. The other host removes nothing before
- * fetch_confirm, when the journal says that all is here; a MOM that dies before that begins anew.
+ * output_fetch_confirm, when the journal says that all is here; a MOM that dies before that begins anew.
  *
  * Files are made in the spool, for the owner, under names that nobody else can have taken (O_EXCL). */
 #include "output_fetch.h"
@@ -24,39 +24,39 @@
 
 enum { PATH_LEN_MAX = 8192, N_FILES = 2 };
 
-struct fetch {
-    struct parts *m;
+struct output_fetch {
+    struct mom *m;
     struct run *run;
-    struct bring *bring;
-    fetch_fn *fn;
+    struct sis_fetch *sis_fetch;
+    output_fetch_fn *fn;
     bool arrived;
 };
 
 static const char *const files[N_FILES] = {"OU", "ER"};
 
-bool fetch_is_wanted(const struct run *r)
+bool output_fetch_is_wanted(const struct run *r)
 {
     return !r->fetched && r->start.last_host[0] && !run_is_sister(r);
 }
 
-bool fetch_is_under_way(const struct run *r)
+bool output_fetch_is_under_way(const struct run *r)
 {
     return r->fetching && !r->fetching->arrived;
 }
 
-void fetch_stop(struct run *r)
+void output_fetch_stop(struct run *r)
 {
-    struct fetch *f = r->fetching;
+    struct output_fetch *f = r->fetching;
 
     if (!f)
         return;
     r->fetching = NULL;
-    bring_stop(f->bring);
+    sis_fetch_stop(f->sis_fetch);
     free(f);
 }
 
 /* ---- files */
-static int make_file(const struct fetch *f, const char *suffix, struct err *e)
+static int make_file(const struct output_fetch *f, const char *suffix, struct err *e)
 {
     const struct run *r = f->run;
     struct strbuf path;
@@ -83,7 +83,7 @@ static int make(void *arg, size_t i, struct err *e)
 }
 
 /* Into what will be the job's error file. */
-static void say_missing(struct fetch *f, const char *why)
+static void say_missing(struct output_fetch *f, const char *why)
 {
     struct strbuf text;
     struct err e = {0};
@@ -91,7 +91,7 @@ static void say_missing(struct fetch *f, const char *why)
 
     strbuf_init(&text, PATH_LEN_MAX);
     strbuf_addf(&text, "=>> PBS: what this job had written before is missing: it is on %s, %s\n",
-                bring_service(f->bring), why);
+                sis_fetch_service(f->sis_fetch), why);
     log_event(LOGC_JOB, LOGE_ERROR, f->run->id, "%.*s", (int)(text.len - 1), text.s);
     if (fd < 0 || file_write_all(fd, text.s, text.len, &e) < 0)
         log_err(LOGC_JOB, f->run->id, &e, "fetch");
@@ -103,44 +103,44 @@ static void say_missing(struct fetch *f, const char *why)
 /* ---- the end */
 static void on_over(void *arg, const struct err *why)
 {
-    struct fetch *f = arg;
+    struct output_fetch *f = arg;
     struct run *r = f->run;
-    struct parts *m = f->m;
-    fetch_fn *fn = f->fn;
+    struct mom *m = f->m;
+    output_fetch_fn *fn = f->fn;
 
     if (why) {
         say_missing(f, why->text);
-        fetch_stop(r);
+        output_fetch_stop(r);
     } else {
         log_event(LOGC_JOB, LOGE_DEBUG, r->id, "fetched the output of the run before from %s",
-                  bring_service(f->bring));
+                  sis_fetch_service(f->sis_fetch));
         f->arrived = true;
     }
     fn(m, r);
 }
 
-void fetch_confirm(struct run *r)
+void output_fetch_confirm(struct run *r)
 {
-    if (r->fetching && r->fetching->bring)
-        bring_confirm(r->fetching->bring, &r->fetching->bring);
+    if (r->fetching && r->fetching->sis_fetch)
+        sis_fetch_confirm(r->fetching->sis_fetch, &r->fetching->sis_fetch);
 }
 
-int fetch_begin(struct parts *m, struct run *r, fetch_fn *fn, struct err *e)
+int output_fetch_begin(struct mom *m, struct run *r, output_fetch_fn *fn, struct err *e)
 {
-    struct fetch *f = calloc(1, sizeof *f);
+    struct output_fetch *f = calloc(1, sizeof *f);
 
     if (!f)
         return err_set(e, PBSE_SYSTEM, "no memory for the output of job %s", r->id);
-    *f = (struct fetch){.m = m, .run = r, .fn = fn};
-    f->bring = bring_begin(m, r,
-                           &(struct bring_spec){.from = r->start.last_host,
-                                                .files = files,
-                                                .n_files = N_FILES,
-                                                .make = make,
-                                                .over = on_over,
-                                                .arg = f},
-                           e);
-    if (!f->bring) {
+    *f = (struct output_fetch){.m = m, .run = r, .fn = fn};
+    f->sis_fetch = sis_fetch_begin(m, r,
+                                   &(struct sis_fetch_spec){.from = r->start.last_host,
+                                                            .files = files,
+                                                            .n_files = N_FILES,
+                                                            .make = make,
+                                                            .over = on_over,
+                                                            .arg = f},
+                                   e);
+    if (!f->sis_fetch) {
         free(f);
         return -1;
     }

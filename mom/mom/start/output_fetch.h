@@ -7,17 +7,17 @@
 
 #include "err.h"
 
-struct parts;
+struct mom;
 struct run;
 
-bool fetch_is_wanted(const struct run *r);
-bool fetch_is_under_way(const struct run *r);
+bool output_fetch_is_wanted(const struct run *r);
+bool output_fetch_is_under_way(const struct run *r);
 
-/* Begin. fn is called once, never inside this, when all has come or been given up; not after fetch_stop. */
-typedef void fetch_fn(void *arg, struct run *r);
-int fetch_begin(struct parts *m, struct run *r, fetch_fn *fn, struct err *e);
+/* Begin. fn is called once, never inside this, when all has come or been given up; not after output_fetch_stop. */
+typedef void output_fetch_fn(void *arg, struct run *r);
+int output_fetch_begin(struct mom *m, struct run *r, output_fetch_fn *fn, struct err *e);
 /* What has come is on record here: the other host may forget it. */
-void fetch_confirm(struct run *r);
-void fetch_stop(struct run *r);
+void output_fetch_confirm(struct run *r);
+void output_fetch_stop(struct run *r);
 
 #endif

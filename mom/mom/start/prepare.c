@@ -38,7 +38,7 @@ struct prepare {
     const struct home *home;
     struct runs *runs;
     struct names *names;
-    struct spares *spares;
+    struct rundir_pool *rundir_pool;
     struct prepare_hooks hooks;
     struct waiting *first; /* for destroy */
 };
@@ -58,12 +58,13 @@ struct prepare_fetch {
 };
 
 struct prepare *prepare_create(const struct home *h, struct runs *runs, struct names *names,
-                               struct spares *spares, const struct prepare_hooks *hooks)
+                               struct rundir_pool *spares, const struct prepare_hooks *hooks)
 {
     struct prepare *p = calloc(1, sizeof *p);
 
     if (p)
-        *p = (struct prepare){.home = h, .runs = runs, .names = names, .spares = spares, .hooks = *hooks};
+        *p =
+            (struct prepare){.home = h, .runs = runs, .names = names, .rundir_pool = spares, .hooks = *hooks};
     return p;
 }
 
@@ -197,7 +198,7 @@ static int make_order(struct prepare *p, struct run *r, const struct names_user 
         return err_set(e, PBSE_SYSTEM, "no memory for job %s", r->id);
     r->fetch->fd = -1;
     run_set_owner(r, u->uid, u->gid);
-    bounds_choose_cpus(p->home, p->runs, r);
+    cgroup_limits_choose_cpus(p->home, p->runs, r);
     if (order_make(p->home, r, u, &r->fetch->order, e) < 0)
         return -1;
     return write_script(r, e);
@@ -328,7 +329,7 @@ static int make_directory(const struct prepare *p, const struct run *r, struct e
 
     strbuf_init(&script, PATH_LEN_MAX);
     strbuf_addf(&script, "%s.SC", r->id);
-    rc = spares_take(p->spares, r->path, r->start.user, script.s, e);
+    rc = rundir_pool_take(p->rundir_pool, r->path, r->start.user, script.s, e);
     strbuf_fini(&script);
     return rc;
 }

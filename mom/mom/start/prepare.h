@@ -16,7 +16,7 @@ struct names;
 struct prepare;
 struct run;
 struct runs;
-struct spares;
+struct rundir_pool;
 
 struct prepare_hooks {
     /* ^ START names an image on another host: bring it; then prepare_image_over. */
@@ -29,7 +29,7 @@ struct prepare_hooks {
 };
 
 struct prepare *prepare_create(const struct home *h, struct runs *runs, struct names *names,
-                               struct spares *spares, const struct prepare_hooks *hooks);
+                               struct rundir_pool *spares, const struct prepare_hooks *hooks);
 void prepare_destroy(struct prepare *p);
 
 /* A new run for START, of which there is none yet; `a` is copied. NULL, PBSE_SYSTEM: no memory, no directory. */

@@ -18,14 +18,14 @@
 
 enum { LIMIT_MS = 5000 };
 
-struct succession {
-    struct parts *m;
+struct run_serialize {
+    struct mom *m;
     struct run *run;
     struct loop_timer *timer;
 };
 
 struct search {
-    struct parts *m;
+    struct mom *m;
     const struct run *later;
     size_t n;
 };
@@ -47,7 +47,7 @@ static void keep_output(struct run *r)
     if (r->keep_output || r->slot.state >= RUN_ENDING)
         return;
     r->keep_output = true;
-    parts_note(r, SHEP_NOTE_KEEP_OUTPUT);
+    mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
 }
 
 static void end_one(void *arg, struct run *x)
@@ -59,7 +59,7 @@ static void end_one(void *arg, struct run *x)
     log_event(LOGC_JOB, LOGE_JOB, x->id, "run %u is here while run %u is started; it is killed", x->key.run,
               s->later->key.run);
     keep_output(x);
-    parts_post(s->m, x, RUN_EV_PURGE); /* kills first where something is alive */
+    mom_post(s->m, x, RUN_EV_PURGE); /* kills first where something is alive */
 }
 
 static void count_one(void *arg, struct run *x)
@@ -69,7 +69,7 @@ static void count_one(void *arg, struct run *x)
     s->n += is_in_the_way(x, s->later);
 }
 
-static size_t count(struct parts *m, const struct run *later)
+static size_t count(struct mom *m, const struct run *later)
 {
     struct search s = {.m = m, .later = later};
 
@@ -77,29 +77,29 @@ static size_t count(struct parts *m, const struct run *later)
     return s.n;
 }
 
-void succession_stop(struct run *r)
+void run_serialize_stop(struct run *r)
 {
-    struct succession *w = r->succession;
+    struct run_serialize *w = r->run_serialize;
 
     if (!w)
         return;
-    r->succession = NULL;
+    r->run_serialize = NULL;
     loop_timer_destroy(w->timer);
     free(w);
 }
 
-static void go_on(struct parts *m, struct run *r)
+static void go_on(struct mom *m, struct run *r)
 {
-    succession_stop(r);
+    run_serialize_stop(r);
     if (r->slot.state == RUN_PREPARING)
         prepare_begin(m->prepare, r);
 }
 
 static void on_limit(void *arg)
 {
-    struct succession *w = arg;
+    struct run_serialize *w = arg;
     struct run *r = w->run;
-    struct parts *m = w->m;
+    struct mom *m = w->m;
 
     log_event(LOGC_JOB, LOGE_ERROR, r->id,
               "an earlier run has not ended in %d s; run %u begins beside what is left of it",
@@ -107,23 +107,24 @@ static void on_limit(void *arg)
     go_on(m, r);
 }
 
-static int wait_for_others(struct parts *m, struct run *r, struct err *e)
+static int wait_for_others(struct mom *m, struct run *r, struct err *e)
 {
-    struct succession *w = calloc(1, sizeof *w);
+    struct run_serialize *w = calloc(1, sizeof *w);
 
     if (!w)
         return err_set(e, ENOMEM, "no memory to wait for the end of run %u", r->key.run - 1);
-    *w = (struct succession){.m = m, .run = r, .timer = loop_timer_create(m->loop, LOOP_REAL, on_limit, w)};
+    *w =
+        (struct run_serialize){.m = m, .run = r, .timer = loop_timer_create(m->loop, LOOP_REAL, on_limit, w)};
     if (!w->timer) {
         free(w);
         return err_set(e, ENOMEM, "no timer for the end of run %u", r->key.run - 1);
     }
-    r->succession = w;
+    r->run_serialize = w;
     loop_timer_set(w->timer, LIMIT_MS);
     return 0;
 }
 
-void succession_begin(struct parts *m, struct run *r)
+void run_serialize_begin(struct mom *m, struct run *r)
 {
     struct search s = {.m = m, .later = r};
     struct err e = {0};
@@ -142,11 +143,11 @@ static void look(void *arg, struct run *x)
 {
     struct search *s = arg;
 
-    if (x->succession && is_same_job(x, s->later) && count(s->m, x) == 0)
+    if (x->run_serialize && is_same_job(x, s->later) && count(s->m, x) == 0)
         go_on(s->m, x);
 }
 
-void succession_left(struct parts *m, const struct run *r)
+void run_serialize_released(struct mom *m, const struct run *r)
 {
     struct search s = {.m = m, .later = r};
 

@@ -7,15 +7,15 @@
  * beside it, and the log says so. Loop thread only. */
 #include "err.h"
 
-struct parts;
+struct mom;
 struct run;
 
 /* In place of prepare_begin, after START was answered: at once where no earlier run is in the way, else when it is not any
  * more. */
-void succession_begin(struct parts *m, struct run *r);
+void run_serialize_begin(struct mom *m, struct run *r);
 /* A run has reached RELEASED or GONE: whoever waited for it goes on. */
-void succession_left(struct parts *m, const struct run *r);
+void run_serialize_released(struct mom *m, const struct run *r);
 /* It is not to begin any more. */
-void succession_stop(struct run *r);
+void run_serialize_stop(struct run *r);
 
 #endif

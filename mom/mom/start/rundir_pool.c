@@ -25,20 +25,20 @@ struct spare {
     char *script; /* its name; NULL: it has none */
 };
 
-struct spares {
+struct rundir_pool {
     const char *jobs_dir;
     unsigned long last; /* number given */
     size_t n;
     struct spare list[SPARES_MAX]; /* the oldest first */
 };
 
-static void spare_path(struct strbuf *out, const struct spares *s, unsigned long number)
+static void spare_path(struct strbuf *out, const struct rundir_pool *s, unsigned long number)
 {
     strbuf_init(out, PATH_LEN_MAX);
     strbuf_addf(out, "%s/" PREFIX "%lu", s->jobs_dir, number);
 }
 
-static void forget(struct spares *s, size_t i)
+static void forget(struct rundir_pool *s, size_t i)
 {
     free(s->list[i].user);
     free(s->list[i].script);
@@ -46,7 +46,7 @@ static void forget(struct spares *s, size_t i)
     memmove(&s->list[i], &s->list[i + 1], (s->n - i) * sizeof s->list[0]);
 }
 
-static void remove_leftovers(const struct spares *s)
+static void remove_leftovers(const struct rundir_pool *s)
 {
     DIR *dir = opendir(s->jobs_dir);
     const struct dirent *d;
@@ -58,9 +58,9 @@ static void remove_leftovers(const struct spares *s)
         closedir(dir);
 }
 
-struct spares *spares_create(const char *jobs_dir)
+struct rundir_pool *rundir_pool_create(const char *jobs_dir)
 {
-    struct spares *s = calloc(1, sizeof *s);
+    struct rundir_pool *s = calloc(1, sizeof *s);
 
     if (!s)
         return NULL;
@@ -69,7 +69,7 @@ struct spares *spares_create(const char *jobs_dir)
     return s;
 }
 
-void spares_destroy(struct spares *s)
+void rundir_pool_destroy(struct rundir_pool *s)
 {
     while (s && s->n)
         forget(s, s->n - 1);
@@ -95,7 +95,7 @@ static int rename_script(const char *path, const struct spare *x, const char *sc
     return rc;
 }
 
-static int use(struct spares *s, size_t i, const char *path, const char *script)
+static int use(struct rundir_pool *s, size_t i, const char *path, const char *script)
 {
     struct strbuf from;
     int rc;
@@ -111,7 +111,8 @@ static int use(struct spares *s, size_t i, const char *path, const char *script)
     return rc;
 }
 
-int spares_take(struct spares *s, const char *path, const char *user, const char *script, struct err *e)
+int rundir_pool_take(struct rundir_pool *s, const char *path, const char *user, const char *script,
+                     struct err *e)
 {
     for (size_t i = s->n; i-- > 0;)
         if (strcmp(s->list[i].user, user) == 0) {
@@ -172,7 +173,7 @@ static int tidy(const char *path, char **script)
     return rc;
 }
 
-static void make_room(struct spares *s)
+static void make_room(struct rundir_pool *s)
 {
     struct strbuf oldest;
 
@@ -185,7 +186,7 @@ static void make_room(struct spares *s)
 }
 
 /* The order goes first: from then on this is no run. */
-static int keep(struct spares *s, const char *path, struct spare *x)
+static int keep(struct rundir_pool *s, const char *path, struct spare *x)
 {
     struct strbuf to;
     int rc;
@@ -203,7 +204,7 @@ static int keep(struct spares *s, const char *path, struct spare *x)
     return rc;
 }
 
-int spares_give(struct spares *s, const char *path, const char *user, struct err *e)
+int rundir_pool_give(struct rundir_pool *s, const char *path, const char *user, struct err *e)
 {
     struct spare x = {.user = strdup(user)};
 

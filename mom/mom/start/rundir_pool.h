@@ -14,17 +14,18 @@
  */
 #include "err.h"
 
-struct spares;
+struct rundir_pool;
 
 /* Removes what an earlier MOM kept. `jobs_dir` is borrowed for good. NULL: no memory. */
-struct spares *spares_create(const char *jobs_dir);
-void spares_destroy(struct spares *s); /* the directories stay, for the next MOM to remove */
+struct rundir_pool *rundir_pool_create(const char *jobs_dir);
+void rundir_pool_destroy(struct rundir_pool *s); /* the directories stay, for the next MOM to remove */
 
 /* The directory `path` of a new run of `user`: a spare of his, its script (if it has one) under the name `script`, or a
  * new one as by rundir_create. 0 or -1. */
-int spares_take(struct spares *s, const char *path, const char *user, const char *script, struct err *e);
+int rundir_pool_take(struct rundir_pool *s, const char *path, const char *user, const char *script,
+                     struct err *e);
 
 /* The run of `user` in `path` is over: its directory becomes a spare, or is removed. 0: there is no such run any more. */
-int spares_give(struct spares *s, const char *path, const char *user, struct err *e);
+int rundir_pool_give(struct rundir_pool *s, const char *path, const char *user, struct err *e);
 
 #endif

@@ -50,7 +50,7 @@ static void become_tar(const struct shep_order *o, int dir, char *const argv[])
     _exit(EXIT_NO_TAR);
 }
 
-int travel_pack(unsigned uid, unsigned gid, const char *path)
+int ckpt_transfer_pack(unsigned uid, unsigned gid, const char *path)
 {
     static char tar[] = "tar", create[] = "-cSf", out[] = "-", here[] = ".";
     char *const argv[] = {tar, create, out, here, NULL};
@@ -129,7 +129,7 @@ static int replace(int dir, struct err *e)
     return file_remove_tree(dir, "app.old", e);
 }
 
-int travel_unpack(unsigned uid, unsigned gid, const char *path)
+int ckpt_transfer_unpack(unsigned uid, unsigned gid, const char *path)
 {
     const struct shep_order o = owner_of(uid, gid);
     struct err e = {0};

@@ -7,10 +7,10 @@
  */
 
 /* Write the directory to stdout. The program's exit status; what went wrong stands on stderr. */
-int travel_pack(unsigned uid, unsigned gid, const char *dir);
+int ckpt_transfer_pack(unsigned uid, unsigned gid, const char *dir);
 
 /* Read on stdin what the other has written: it takes the place of "app" in the job's directory `dir`, which is ours, whole
  * or not at all, and is on disk when this ends with 0. */
-int travel_unpack(unsigned uid, unsigned gid, const char *dir);
+int ckpt_transfer_unpack(unsigned uid, unsigned gid, const char *dir);
 
 #endif

@@ -20,7 +20,7 @@ void closing_do(const char *path, const struct shep_order *o, const struct shep_
     stage_remove(o, &a->brought);
     if (!all.failed && !a->keep_jobdir)
         stage_remove_jobdir(o);
-    belongings_put_away(path, o);
+    job_dirs_put_away(path, o);
     deliver_all(o, a, &all);
     copies_result(&all, r);
 }

@@ -6,7 +6,7 @@
 
 struct shep_order;
 
-/* After belongings_make. 0, also where X11 is not wanted. */
+/* After job_dirs_make. 0, also where X11 is not wanted. */
 int display_give(const char *path, struct shep_order *o, struct err *e);
 
 #endif

@@ -139,7 +139,7 @@ static void put_nodefile_away(const char *path, const struct shep_order *o)
     unlink(o->nodefile);
 }
 
-int belongings_make(const char *path, struct shep_order *o, struct err *e)
+int job_dirs_make(const char *path, struct shep_order *o, struct err *e)
 {
     return make_tmpdir(path, o, e) < 0 ? -1 : make_nodefile(path, o, e);
 }
@@ -154,7 +154,7 @@ static void remove_socket(const struct shep_order *o)
         unlink(socket);
 }
 
-void belongings_put_away(const char *path, const struct shep_order *o)
+void job_dirs_put_away(const char *path, const struct shep_order *o)
 {
     remove_socket(o);
     put_tmpdir_away(path, o);

@@ -14,7 +14,7 @@
 struct shep_order;
 
 /* A TMPDIR whose name is taken gets another one (own_dir.h), also in the order. */
-int belongings_make(const char *path, struct shep_order *o, struct err *e);
-void belongings_put_away(const char *path, const struct shep_order *o);
+int job_dirs_make(const char *path, struct shep_order *o, struct err *e);
+void job_dirs_put_away(const char *path, const struct shep_order *o);
 
 #endif

@@ -317,7 +317,7 @@ static int stage_with(const char *path, struct shep_order *o, const char *bytes,
     copies_init(&all);
     ready = (rpc_buf_decode(bytes, n, (xdrproc_t)xdr_shep_stage, &s) == 0 ||
              err_set(e, EINVAL, "the arguments on stdin are not whole") == 0) &&
-            belongings_make(path, o, e) == 0 && stage_make_jobdir(path, o, e) == 0;
+            job_dirs_make(path, o, e) == 0 && stage_make_jobdir(path, o, e) == 0;
     if (ready) {
         errand_end_with_parent(); /* after having been the owner for a moment */
         stage_in(o, &s, &all);

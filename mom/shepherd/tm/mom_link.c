@@ -21,7 +21,7 @@
 #include "rundir.h"
 #include "strbuf.h"
 
-enum { PEERS_MAX = LINK_FDS_MAX - 1, RECORD_LIMIT = 5 << 20, PIECE = 65536, AGAIN_MS = 1000 };
+enum { PEERS_MAX = MOM_LINK_FDS_MAX - 1, RECORD_LIMIT = 5 << 20, PIECE = 65536, AGAIN_MS = 1000 };
 
 struct peer {
     int fd; /* -1: free */
@@ -29,13 +29,13 @@ struct peer {
     bool broken;     /* to be dropped at the end of the turn: its core may be at work now */
     uint64_t serial; /* of all that ever came */
     struct rpc_core *core;
-    struct link *link;
+    struct mom_link *mom_link;
 };
 
-struct link {
+struct mom_link {
     const char *path;
     int listener; /* -1: none yet */
-    const struct link_row *rows;
+    const struct mom_link_row *rows;
     size_t n_rows;
     void *arg;
     uint64_t last_serial;
@@ -53,19 +53,19 @@ static void drop(struct peer *p)
     p->core = NULL;
 }
 
-static void take(struct peer *p, const struct link_row *row, uint32_t xid, const void *args, void *res)
+static void take(struct peer *p, const struct mom_link_row *row, uint32_t xid, const void *args, void *res)
 {
-    const struct link_ticket t = {(unsigned)(p - p->link->peers), p->serial, xid};
+    const struct mom_link_ticket t = {(unsigned)(p - p->mom_link->peers), p->serial, xid};
 
     if (row->late) {
-        row->late(p->link->arg, args, &t);
+        row->late(p->mom_link->arg, args, &t);
         return;
     }
-    row->call(p->link->arg, args, res);
+    row->call(p->mom_link->arg, args, res);
     rpc_core_reply(p->core, xid, row->xres ? row->xres : (xdrproc_t)rpc_xdr_none, res, NULL);
 }
 
-static void answer(struct peer *p, const struct link_row *row, const struct rpc_call_hdr *h)
+static void answer(struct peer *p, const struct mom_link_row *row, const struct rpc_call_hdr *h)
 {
     void *args = calloc(1, row->args_size + 1), *res = calloc(1, row->res_size + 1);
 
@@ -101,15 +101,15 @@ static void on_call(void *arg, const struct rpc_call_hdr *h)
         return;
     }
     p->greeted |= h->id.proc == SHEP_HELLO;
-    for (size_t i = 0; i < p->link->n_rows; i++)
-        if (p->link->rows[i].proc == h->id.proc) {
-            answer(p, &p->link->rows[i], h);
+    for (size_t i = 0; i < p->mom_link->n_rows; i++)
+        if (p->mom_link->rows[i].proc == h->id.proc) {
+            answer(p, &p->mom_link->rows[i], h);
             return;
         }
     rpc_core_reply_error(p->core, h->xid, RPC_ST_PROC_UNAVAIL, 0, 0, NULL);
 }
 
-static void adopt(struct link *l, int fd, bool greeted)
+static void adopt(struct mom_link *l, int fd, bool greeted)
 {
     static const struct rpc_core_events events = {.call = on_call};
 
@@ -124,7 +124,7 @@ static void adopt(struct link *l, int fd, bool greeted)
         fcntl(fd, F_SETFL, O_NONBLOCK);
         fcntl(fd, F_SETFD, FD_CLOEXEC);
         p->fd = fd;
-        p->link = l;
+        p->mom_link = l;
         p->greeted = greeted;
         p->broken = false;
         p->serial = ++l->last_serial;
@@ -160,16 +160,16 @@ out:
     return rc;
 }
 
-struct link *link_create(const char *path, int first, const struct link_row *rows, size_t n_rows, void *arg,
-                         struct err *e)
+struct mom_link *mom_link_create(const char *path, int first, const struct mom_link_row *rows, size_t n_rows,
+                                 void *arg, struct err *e)
 {
-    struct link *l = calloc(1, sizeof *l);
+    struct mom_link *l = calloc(1, sizeof *l);
 
     if (!l) {
         err_set(e, ENOMEM, "no memory for a link");
         return NULL;
     }
-    *l = (struct link){.path = path, .listener = -1, .rows = rows, .n_rows = n_rows, .arg = arg};
+    *l = (struct mom_link){.path = path, .listener = -1, .rows = rows, .n_rows = n_rows, .arg = arg};
     for (int i = 0; i < PEERS_MAX; i++)
         l->peers[i].fd = -1;
     if (first >= 0)
@@ -181,7 +181,7 @@ struct link *link_create(const char *path, int first, const struct link_row *row
     return l;
 }
 
-void link_destroy(struct link *l)
+void mom_link_destroy(struct mom_link *l)
 {
     if (!l)
         return;
@@ -192,7 +192,7 @@ void link_destroy(struct link *l)
     free(l);
 }
 
-size_t link_fds(const struct link *l, struct pollfd out[static LINK_FDS_MAX])
+size_t mom_link_fds(const struct mom_link *l, struct pollfd out[static MOM_LINK_FDS_MAX])
 {
     size_t n = 0;
 
@@ -243,7 +243,7 @@ static bool is_mom(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && (who.uid == 0 || who.uid == geteuid());
 }
 
-static bool is_deaf(const struct link *l)
+static bool is_deaf(const struct mom_link *l)
 {
     bool any = l->listener >= 0;
 
@@ -252,12 +252,12 @@ static bool is_deaf(const struct link *l)
     return !any;
 }
 
-int link_wait_ms(const struct link *l)
+int mom_link_wait_ms(const struct mom_link *l)
 {
     return is_deaf(l) ? AGAIN_MS : -1;
 }
 
-void link_turn(struct link *l, const struct pollfd *fds, size_t n)
+void mom_link_turn(struct mom_link *l, const struct pollfd *fds, size_t n)
 {
     for (size_t k = 0; k < n; k++) {
         if (!fds[k].revents)
@@ -301,7 +301,7 @@ static void not_told(struct rpc_pending *p, const struct err *why)
     free(p);
 }
 
-static void tell(struct link *l, unsigned proc, xdrproc_t xargs, const void *args)
+static void tell(struct mom_link *l, unsigned proc, xdrproc_t xargs, const void *args)
 {
     static const struct rpc_pending_ops ops = {.reply = told, .lost = not_told};
     const struct rpc_proc_id id = {PBS_SHEP_PROG, PBS_SHEP_V1, proc};
@@ -324,17 +324,17 @@ static void tell(struct link *l, unsigned proc, xdrproc_t xargs, const void *arg
     }
 }
 
-void link_tell(struct link *l, const struct shep_record *r)
+void mom_link_tell(struct mom_link *l, const struct shep_record *r)
 {
     tell(l, SHEP_NEWS, (xdrproc_t)xdr_shep_record, r);
 }
 
-void link_tell_task(struct link *l, const struct shep_task_news *n)
+void mom_link_tell_task(struct mom_link *l, const struct shep_task_news *n)
 {
     tell(l, SHEP_TASK_NEWS, (xdrproc_t)xdr_shep_task_news, n);
 }
 
-void link_answer(struct link *l, const struct link_ticket *t, xdrproc_t xres, const void *res)
+void mom_link_answer(struct mom_link *l, const struct mom_link_ticket *t, xdrproc_t xres, const void *res)
 {
     struct peer *p = &l->peers[t->peer];
 
@@ -345,7 +345,7 @@ void link_answer(struct link *l, const struct link_ticket *t, xdrproc_t xres, co
 }
 
 /* The newest peer: an older one may be a MOM that was killed and whose end has not been seen yet. */
-int link_ask(struct link *l, unsigned proc, xdrproc_t xargs, const void *args, struct rpc_pending *p)
+int mom_link_ask(struct mom_link *l, unsigned proc, xdrproc_t xargs, const void *args, struct rpc_pending *p)
 {
     const struct rpc_proc_id id = {PBS_SHEP_PROG, PBS_SHEP_V1, proc};
     struct peer *newest = NULL;
@@ -362,7 +362,7 @@ int link_ask(struct link *l, unsigned proc, xdrproc_t xargs, const void *args, s
     return 0;
 }
 
-size_t link_owes(const struct link *l)
+size_t mom_link_owes(const struct mom_link *l)
 {
     size_t n = 0;
 
@@ -371,7 +371,7 @@ size_t link_owes(const struct link *l)
     return n;
 }
 
-void link_flush(struct link *l, int limit_ms)
+void mom_link_flush(struct mom_link *l, int limit_ms)
 {
     int64_t until = clock_real_mono_ms() + limit_ms;
 

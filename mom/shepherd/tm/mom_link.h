@@ -2,7 +2,7 @@
 #define MOM_LINK_H
 /* The shepherd's ear: the MOMs that speak to it (one at a time in practice; an old and a new one may overlap), and,
  * from the moment when none does, a socket in the run's directory. Calls of shep.x are handed to rows; records are told to whoever has said
- * HELLO. Everything is driven by poll: the owner polls link_fds, then calls link_turn.
+ * HELLO. Everything is driven by poll: the owner polls mom_link_fds, then calls mom_link_turn.
  */
 #include <poll.h>
 #include <stdbool.h>
@@ -14,50 +14,51 @@
 
 #include "err.h"
 
-struct link;
+struct mom_link;
 struct rpc_pending;
 struct shep_record;
 struct shep_task_news;
 
-struct link_ticket { /* a call that is answered late */
+struct mom_link_ticket { /* a call that is answered late */
     unsigned peer;
     uint64_t serial;
     uint32_t xid;
 };
 
-struct link_row {
+struct mom_link_row {
     unsigned proc;
     xdrproc_t xargs, xres; /* NULL: none */
     size_t args_size, res_size;
     void (*call)(void *arg, const void *args, void *res); /* fills res; it is freed by xdr_free */
-    /* Instead of it: the answer is given by link_answer, now or late. args are borrowed. */
-    void (*late)(void *arg, const void *args, const struct link_ticket *t);
+    /* Instead of it: the answer is given by mom_link_answer, now or late. args are borrowed. */
+    void (*late)(void *arg, const void *args, const struct mom_link_ticket *t);
 };
 
-enum { LINK_FDS_MAX = 8 };
+enum { MOM_LINK_FDS_MAX = 8 };
 
 /* `path`: the run's directory; `first` is a connected socket to the MOM that
  * has started us (it need not say HELLO), or -1. NULL: e. */
-struct link *link_create(const char *path, int first, const struct link_row *rows, size_t n_rows, void *arg,
-                         struct err *e);
-void link_destroy(struct link *l);
+struct mom_link *mom_link_create(const char *path, int first, const struct mom_link_row *rows, size_t n_rows,
+                                 void *arg, struct err *e);
+void mom_link_destroy(struct mom_link *l);
 
-size_t link_fds(const struct link *l, struct pollfd out[static LINK_FDS_MAX]);
-int link_wait_ms(const struct link *l); /* when to call link_turn although nothing is ready; -1: never */
-void link_turn(struct link *l, const struct pollfd *fds, size_t n);
+size_t mom_link_fds(const struct mom_link *l, struct pollfd out[static MOM_LINK_FDS_MAX]);
+int mom_link_wait_ms(
+    const struct mom_link *l); /* when to call mom_link_turn although nothing is ready; -1: never */
+void mom_link_turn(struct mom_link *l, const struct pollfd *fds, size_t n);
 
 /* Every MOM that is there; nobody answers. One of an earlier version does not know tasks, which does no harm. */
-void link_tell(struct link *l, const struct shep_record *r);
-void link_tell_task(struct link *l, const struct shep_task_news *n);
+void mom_link_tell(struct mom_link *l, const struct shep_record *r);
+void mom_link_tell_task(struct mom_link *l, const struct shep_task_news *n);
 
 /* The answer to a late call; dropped when its MOM has gone. */
-void link_answer(struct link *l, const struct link_ticket *t, xdrproc_t xres, const void *res);
+void mom_link_answer(struct mom_link *l, const struct mom_link_ticket *t, xdrproc_t xres, const void *res);
 /* Ask the MOM that came last. `p` (ops set) is the caller's memory until it has been answered or lost. -1: there is no MOM
  * now. */
-int link_ask(struct link *l, unsigned proc, xdrproc_t xargs, const void *args, struct rpc_pending *p);
+int mom_link_ask(struct mom_link *l, unsigned proc, xdrproc_t xargs, const void *args, struct rpc_pending *p);
 
 /* Send what is queued, waiting for at most limit_ms. */
-size_t link_owes(const struct link *l); /* bytes that no MOM has taken yet */
-void link_flush(struct link *l, int limit_ms);
+size_t mom_link_owes(const struct mom_link *l); /* bytes that no MOM has taken yet */
+void mom_link_flush(struct mom_link *l, int limit_ms);
 
 #endif

@@ -1,5 +1,5 @@
 /* Two streams a task. Each is read when poll says so and nothing of it is under way; a piece counts as under
- * way from ^send to pump_done. The pipes outlive the task when its children keep them: a pump goes when both
+ * way from ^send to output_relay_done. The pipes outlive the task when its children keep them: a pump goes when both
  * are at their end.
  *
  * ^drained must come in the end, even when children write without pause. So after the task's end a stream is
@@ -33,31 +33,31 @@ struct stream {
 
 struct task_pump {
     struct task_pump *next, **at;
-    struct pumps *all;
-    struct pump_target to;
+    struct output_relays *all;
+    struct output_relay_target to;
     struct stream s[2];
     bool ended, drained;
 };
 
-struct pumps {
-    struct pumps_hooks hooks;
+struct output_relays {
+    struct output_relays_hooks hooks;
     struct task_pump *first;
     size_t under_way; /* bytes */
 };
 
-struct pumps *pumps_create(const struct pumps_hooks *hooks)
+struct output_relays *output_relays_create(const struct output_relays_hooks *hooks)
 {
-    struct pumps *all = calloc(1, sizeof *all);
+    struct output_relays *all = calloc(1, sizeof *all);
 
     if (all)
         all->hooks = *hooks;
     return all;
 }
 
-void pumps_destroy(struct pumps *all)
+void output_relays_destroy(struct output_relays *all)
 {
     while (all && all->first)
-        pump_destroy(all->first);
+        output_relay_destroy(all->first);
     free(all);
 }
 
@@ -69,7 +69,7 @@ static void piece_free(struct task_pump *p, int i)
     p->s[i].n_piece = 0;
 }
 
-void pump_destroy(struct task_pump *p)
+void output_relay_destroy(struct task_pump *p)
 {
     if (!p)
         return;
@@ -84,7 +84,7 @@ void pump_destroy(struct task_pump *p)
     free(p);
 }
 
-const struct pump_target *pump_target(const struct task_pump *p)
+const struct output_relay_target *output_relay_target(const struct task_pump *p)
 {
     return &p->to;
 }
@@ -101,8 +101,8 @@ static int open_stream(struct stream *s, int *writing, struct err *e)
     return 0;
 }
 
-struct task_pump *pump_create(struct pumps *all, const struct pump_target *to, int *out, int *err,
-                              struct err *e)
+struct task_pump *output_relay_create(struct output_relays *all, const struct output_relay_target *to,
+                                      int *out, int *err, struct err *e)
 {
     struct task_pump *p = calloc(1, sizeof *p);
 
@@ -123,7 +123,7 @@ struct task_pump *pump_create(struct pumps *all, const struct pump_target *to, i
         return p;
     if (*out >= 0)
         close(*out);
-    pump_destroy(p);
+    output_relay_destroy(p);
     return NULL;
 }
 
@@ -178,7 +178,7 @@ static void see_drained(struct task_pump *p)
     }
 }
 
-void pump_done(struct task_pump *p, int stream)
+void output_relay_done(struct task_pump *p, int stream)
 {
     int i = stream == TMX_STDERR;
 
@@ -191,7 +191,7 @@ void pump_done(struct task_pump *p, int stream)
     }
 }
 
-void pump_task_ended(struct task_pump *p)
+void output_relay_task_ended(struct task_pump *p)
 {
     p->ended = true;
     look(p, 0);
@@ -199,23 +199,23 @@ void pump_task_ended(struct task_pump *p)
     see_drained(p);
 }
 
-void pumps_poll(struct pumps *all, struct polls *polls)
+void output_relays_poll(struct output_relays *all, struct poll_set *polls)
 {
     for (struct task_pump *p = all->first; p; p = p->next)
         for (int i = 0; i < 2; i++)
-            p->s[i].poll_at = is_readable(p, i) ? polls_add(polls, p->s[i].fd, POLLIN) : SIZE_MAX;
+            p->s[i].poll_at = is_readable(p, i) ? poll_set_add(polls, p->s[i].fd, POLLIN) : SIZE_MAX;
 }
 
-void pumps_turn(struct pumps *all, const struct polls *polls)
+void output_relays_turn(struct output_relays *all, const struct poll_set *polls)
 {
     struct task_pump *next;
 
     for (struct task_pump *p = all->first; p; p = next) {
         next = p->next;
         for (int i = 0; i < 2; i++)
-            if (p->s[i].fd >= 0 && polls_got(polls, p->s[i].poll_at, p->s[i].fd))
+            if (p->s[i].fd >= 0 && poll_set_got(polls, p->s[i].poll_at, p->s[i].fd))
                 look(p, i);
         if (p->drained && p->s[0].fd < 0 && p->s[1].fd < 0 && !p->s[0].under_way && !p->s[1].under_way)
-            pump_destroy(p);
+            output_relay_destroy(p);
     }
 }

@@ -10,38 +10,38 @@
 
 #include "err.h"
 
-struct polls;
-struct pumps;
+struct poll_set;
+struct output_relays;
 struct task_pump;
 struct tmx_output_args;
 
-struct pumps_hooks {
-    /* Hand a piece on; pump_done is called once when it has arrived (or nobody wants it), perhaps inside this. `args` is
-     * borrowed, but for its bytes, which live until pump_done. */
+struct output_relays_hooks {
+    /* Hand a piece on; output_relay_done is called once when it has arrived (or nobody wants it), perhaps inside this. `args` is
+     * borrowed, but for its bytes, which live until output_relay_done. */
     void (*send)(void *arg, struct task_pump *p, const struct tmx_output_args *args);
     void (*drained)(void *arg, unsigned task);
     void *arg;
 };
 
-struct pumps *pumps_create(const struct pumps_hooks *hooks);
-void pumps_destroy(struct pumps *all); /* pieces under way must be forgotten by then */
+struct output_relays *output_relays_create(const struct output_relays_hooks *hooks);
+void output_relays_destroy(struct output_relays *all); /* pieces under way must be forgotten by then */
 
-struct pump_target {
+struct output_relay_target {
     unsigned task;
     bool relay;
     unsigned host; /* where it goes */
 };
 
 /* A pump and the writing ends of its pipes, which the caller closes. NULL: e. */
-struct task_pump *pump_create(struct pumps *all, const struct pump_target *to, int *out, int *err,
-                              struct err *e);
-void pump_destroy(struct task_pump *p); /* no piece may be under way */
-const struct pump_target *pump_target(const struct task_pump *p);
+struct task_pump *output_relay_create(struct output_relays *all, const struct output_relay_target *to,
+                                      int *out, int *err, struct err *e);
+void output_relay_destroy(struct task_pump *p); /* no piece may be under way */
+const struct output_relay_target *output_relay_target(const struct task_pump *p);
 
-void pump_done(struct task_pump *p, int stream);
-void pump_task_ended(struct task_pump *p); /* ^drained follows, perhaps inside this */
+void output_relay_done(struct task_pump *p, int stream);
+void output_relay_task_ended(struct task_pump *p); /* ^drained follows, perhaps inside this */
 
-void pumps_poll(struct pumps *all, struct polls *polls);
-void pumps_turn(struct pumps *all, const struct polls *polls);
+void output_relays_poll(struct output_relays *all, struct poll_set *polls);
+void output_relays_turn(struct output_relays *all, const struct poll_set *polls);
 
 #endif

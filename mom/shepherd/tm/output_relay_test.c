@@ -14,7 +14,7 @@
 
 /* What the pumps hand on, and whether it arrives at once. */
 struct sink {
-    struct pumps *all;
+    struct output_relays *all;
     char text[2][256];
     size_t n[2];
     struct task_pump *waiting;
@@ -35,7 +35,7 @@ static void take(void *arg, struct task_pump *p, const struct tmx_output_args *a
         s->waiting = p;
         s->waiting_stream = a->stream;
     } else {
-        pump_done(p, a->stream);
+        output_relay_done(p, a->stream);
     }
 }
 
@@ -46,24 +46,24 @@ static void drained(void *arg, unsigned task)
 
 static void turn(struct sink *s)
 {
-    struct polls p;
+    struct poll_set p;
 
-    polls_init(&p);
-    pumps_poll(s->all, &p);
+    poll_set_init(&p);
+    output_relays_poll(s->all, &p);
     poll(p.fds, p.n, 0);
-    pumps_turn(s->all, &p);
-    polls_fini(&p);
+    output_relays_turn(s->all, &p);
+    poll_set_fini(&p);
 }
 
 static struct task_pump *begin(struct sink *s, int *out, int *err)
 {
-    const struct pumps_hooks hooks = {.send = take, .drained = drained, .arg = s};
-    const struct pump_target to = {.task = 9};
+    const struct output_relays_hooks hooks = {.send = take, .drained = drained, .arg = s};
+    const struct output_relay_target to = {.task = 9};
     struct err e;
     struct task_pump *p;
 
-    s->all = pumps_create(&hooks);
-    p = pump_create(s->all, &to, out, err, &e);
+    s->all = output_relays_create(&hooks);
+    p = output_relay_create(s->all, &to, out, err, &e);
     assert_non_null(p);
     return p;
 }
@@ -90,7 +90,7 @@ static void what_is_written_arrives_in_order(void **state)
     close(out);
     close(err);
     turn(&s); /* both ends seen */
-    pumps_destroy(s.all);
+    output_relays_destroy(s.all);
 }
 
 static void one_piece_of_a_stream_is_under_way(void **state)
@@ -106,13 +106,13 @@ static void one_piece_of_a_stream_is_under_way(void **state)
     put(out, "two");
     turn(&s);
     assert_int_equal(s.n[0], 4);
-    pump_done(p, TMX_STDOUT);
+    output_relay_done(p, TMX_STDOUT);
     turn(&s);
     assert_int_equal(s.n[0], 7);
-    pump_done(p, TMX_STDOUT);
+    output_relay_done(p, TMX_STDOUT);
     close(out);
     close(err);
-    pumps_destroy(s.all);
+    output_relays_destroy(s.all);
 }
 
 static void the_end_comes_after_the_output(void **state)
@@ -125,14 +125,14 @@ static void the_end_comes_after_the_output(void **state)
     p = begin(&s, &out, &err);
     put(out, "last words");
     close(out);
-    pump_task_ended(p);
+    output_relay_task_ended(p);
     assert_int_equal(s.n[0], 10);
     assert_int_equal(s.drained, 0);
-    pump_done(p, TMX_STDOUT);
+    output_relay_done(p, TMX_STDOUT);
     assert_int_equal(s.drained, 9);
     close(err);
     turn(&s);
-    pumps_destroy(s.all);
+    output_relays_destroy(s.all);
 }
 
 /* A child that has kept the pipe may write for ever: the task has ended all the same. */
@@ -144,14 +144,14 @@ static void a_child_that_goes_on_writing_does_not_hold_the_end_back(void **state
 
     (void)state;
     p = begin(&s, &out, &err);
-    pump_task_ended(p);
+    output_relay_task_ended(p);
     assert_int_equal(s.drained, 9);
     put(out, "later");
     turn(&s);
     assert_memory_equal(s.text[0], "later", 5);
     close(out);
     close(err);
-    pumps_destroy(s.all);
+    output_relays_destroy(s.all);
 }
 
 int main(void)

@@ -26,28 +26,28 @@ enum { AGAIN_MS = 200, REACHED_MS = 10000 };
 struct letter {
     struct letter *next, **at; /* list of all */
     struct rpc_pending pending;
-    struct letters *all;
+    struct peer_rpc *all;
     unsigned host;
     struct rpc_buf bytes;
     bool under_way;
     int64_t tried_mono_ms, next_mono_ms;
     int64_t away_mono_ms; /* since when the other host is out of reach; 0: it is not, for all we know */
-    letters_fn *fn;
+    peer_rpc_fn *fn;
     void *arg;
 };
 
-struct letters {
-    struct link *link;
+struct peer_rpc {
+    struct mom_link *mom_link;
     struct letter *first;
     uint64_t last_number;
 };
 
-struct letters *letters_create(struct link *l)
+struct peer_rpc *peer_rpc_create(struct mom_link *l)
 {
-    struct letters *all = calloc(1, sizeof *all);
+    struct peer_rpc *all = calloc(1, sizeof *all);
 
     if (all)
-        all->link = l;
+        all->mom_link = l;
     return all;
 }
 
@@ -62,7 +62,7 @@ static void letter_free(struct letter *x)
 
 static void finish(struct letter *x, const struct tmx_answer *a)
 {
-    letters_fn *fn = x->fn;
+    peer_rpc_fn *fn = x->fn;
     void *arg = x->arg;
 
     letter_free(x);
@@ -76,7 +76,7 @@ static void fail(struct letter *x, const char *why)
     finish(x, &a);
 }
 
-void letters_destroy(struct letters *l)
+void peer_rpc_destroy(struct peer_rpc *l)
 {
     while (l && l->first)
         fail(l->first, "the job has ended");
@@ -112,7 +112,7 @@ static void not_reached(struct letter *x)
 
     if (!x->away_mono_ms || now - x->tried_mono_ms > REACHED_MS)
         x->away_mono_ms = now;
-    if (now - x->away_mono_ms >= LETTERS_LIMIT_MS)
+    if (now - x->away_mono_ms >= PEER_RPC_LIMIT_MS)
         fail(x, "another host of the job cannot be reached");
     else
         try_later(x);
@@ -154,13 +154,13 @@ static void try_now(struct letter *x)
     a.bytes.bytes_val = x->bytes.bytes;
     x->pending.ops = &ops;
     x->tried_mono_ms = clock_real_mono_ms();
-    if (link_ask(x->all->link, SHEP_PEER, (xdrproc_t)xdr_shep_letter_args, &a, &x->pending) < 0)
+    if (mom_link_ask(x->all->mom_link, SHEP_PEER, (xdrproc_t)xdr_shep_letter_args, &a, &x->pending) < 0)
         try_later(x);
     else
         x->under_way = true;
 }
 
-void letters_send(struct letters *l, unsigned host, const struct tmx_ask *ask, letters_fn *fn, void *arg)
+void peer_rpc_send(struct peer_rpc *l, unsigned host, const struct tmx_ask *ask, peer_rpc_fn *fn, void *arg)
 {
     struct tmx_letter full = {.number = ++l->last_number, .ask = *ask};
     struct letter *x = calloc(1, sizeof *x);
@@ -185,7 +185,7 @@ void letters_send(struct letters *l, unsigned host, const struct tmx_ask *ask, l
     try_now(x);
 }
 
-int letters_wait_ms(const struct letters *l)
+int peer_rpc_wait_ms(const struct peer_rpc *l)
 {
     int64_t now = clock_real_mono_ms(), first = -1;
 
@@ -200,7 +200,7 @@ int letters_wait_ms(const struct letters *l)
     return first > INT32_MAX ? INT32_MAX : (int)first;
 }
 
-void letters_turn(struct letters *l)
+void peer_rpc_turn(struct peer_rpc *l)
 {
     int64_t now = clock_real_mono_ms();
     struct letter *next;

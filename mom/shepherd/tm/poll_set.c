@@ -1,26 +1,26 @@
-/* Built anew in each turn. polls_got asks for the descriptor too, and not only for the place: a part may have
+/* Built anew in each turn. poll_set_got asks for the descriptor too, and not only for the place: a part may have
  * closed it, or not been in the list in this turn, and then its old place is another's. */
 #include "poll_set.h"
 
 #include <stdlib.h>
 
-void polls_init(struct polls *p)
+void poll_set_init(struct poll_set *p)
 {
-    *p = (struct polls){0};
+    *p = (struct poll_set){0};
 }
 
-void polls_fini(struct polls *p)
+void poll_set_fini(struct poll_set *p)
 {
     free(p->fds);
-    polls_init(p);
+    poll_set_init(p);
 }
 
-void polls_clear(struct polls *p)
+void poll_set_clear(struct poll_set *p)
 {
     p->n = 0;
 }
 
-size_t polls_add(struct polls *p, int fd, short events)
+size_t poll_set_add(struct poll_set *p, int fd, short events)
 {
     if (p->n == p->cap) {
         size_t cap = p->cap ? 2 * p->cap : 16;
@@ -35,7 +35,7 @@ size_t polls_add(struct polls *p, int fd, short events)
     return p->n++;
 }
 
-short polls_got(const struct polls *p, size_t at, int fd)
+short poll_set_got(const struct poll_set *p, size_t at, int fd)
 {
     return at < p->n && p->fds[at].fd == fd ? p->fds[at].revents : 0;
 }

@@ -5,17 +5,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct polls {
+struct poll_set {
     struct pollfd *fds;
     size_t n, cap;
 };
 
-void polls_init(struct polls *p);
-void polls_fini(struct polls *p);
-void polls_clear(struct polls *p);
+void poll_set_init(struct poll_set *p);
+void poll_set_fini(struct poll_set *p);
+void poll_set_clear(struct poll_set *p);
 
-/* Where it stands, for polls_got; without memory it is not waited for in this turn. */
-size_t polls_add(struct polls *p, int fd, short events);
-short polls_got(const struct polls *p, size_t at, int fd); /* revents; 0 when `fd` does not stand there */
+/* Where it stands, for poll_set_got; without memory it is not waited for in this turn. */
+size_t poll_set_add(struct poll_set *p, int fd, short events);
+short poll_set_got(const struct poll_set *p, size_t at,
+                   int fd); /* revents; 0 when `fd` does not stand there */
 
 #endif

@@ -38,8 +38,8 @@ void tm_record(const struct tm_server *t, const struct shep_task_news *n)
 
     rec.shep_record_u.task = (struct shep_task){.id = n->id, .session = n->session};
     rundir_log_append(t->place.records, (xdrproc_t)xdr_shep_record, &rec, false, NULL);
-    if (t->place.link)
-        link_tell_task(t->place.link, n);
+    if (t->place.mom_link)
+        mom_link_tell_task(t->place.mom_link, n);
 }
 
 void tm_record_end(const struct tm_server *t, unsigned id)
@@ -59,7 +59,7 @@ static bool is_sister(const struct tm_server *t)
 static int open_output(struct tm_server *t, const struct tmx_spawn_args *a, const struct tm_reply *r,
                        unsigned id, struct task *birth, struct task_pump **pump, struct err *e)
 {
-    const struct pump_target to = {.task = id, .relay = a->relay, .host = a->relay ? r->from : 0};
+    const struct output_relay_target to = {.task = id, .relay = a->relay, .host = a->relay ? r->from : 0};
 
     if (!a->relay && !is_sister(t)) {
         birth->out = dup(t->place.first->out);
@@ -67,7 +67,7 @@ static int open_output(struct tm_server *t, const struct tmx_spawn_args *a, cons
         return birth->out < 0 || birth->err < 0 ? err_errno(e, errno, "cannot give a task the job's output")
                                                 : 0;
     }
-    *pump = pump_create(t->pumps, &to, &birth->out, &birth->err, e);
+    *pump = output_relay_create(t->output_relays, &to, &birth->out, &birth->err, e);
     return *pump ? 0 : -1;
 }
 
@@ -132,7 +132,7 @@ static int spawn(struct tm_server *t, const struct tmx_spawn_args *a, struct tm_
         rc = let_it_go(t, a, r, id, &birth, pump, e);
     task_fini(&birth);
     if (rc < 0 && pump && !tasks_find(t->tasks, id))
-        pump_destroy(pump);
+        output_relay_destroy(pump);
     return rc;
 }
 

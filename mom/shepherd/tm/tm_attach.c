@@ -165,10 +165,10 @@ void tm_attach_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_rep
 static void poll_one(void *arg, struct tasks_entry *x)
 {
     if (x->attached && !x->ended)
-        x->watch.poll_at = polls_add(arg, x->watch.pidfd, POLLIN);
+        x->watch.poll_at = poll_set_add(arg, x->watch.pidfd, POLLIN);
 }
 
-void tm_attach_poll(struct tm_server *t, struct polls *polls)
+void tm_attach_poll(struct tm_server *t, struct poll_set *polls)
 {
     if (t->attached)
         tasks_each(t->tasks, poll_one, polls);
@@ -176,14 +176,14 @@ void tm_attach_poll(struct tm_server *t, struct polls *polls)
 
 struct looking {
     struct tm_server *t;
-    const struct polls *polls;
+    const struct poll_set *polls;
 };
 
 static void look_at_one(void *arg, struct tasks_entry *x)
 {
     const struct looking *l = arg;
 
-    if (!x->attached || x->ended || !polls_got(l->polls, x->watch.poll_at, x->watch.pidfd))
+    if (!x->attached || x->ended || !poll_set_got(l->polls, x->watch.poll_at, x->watch.pidfd))
         return;
     l->t->attached--;
     close(x->watch.pidfd);
@@ -194,7 +194,7 @@ static void look_at_one(void *arg, struct tasks_entry *x)
     confine_has_adopted(l->t->place.confine); /* forgets its session when it was the last of it */
 }
 
-void tm_attach_turn(struct tm_server *t, const struct polls *polls)
+void tm_attach_turn(struct tm_server *t, const struct poll_set *polls)
 {
     struct looking l = {t, polls};
 

@@ -1,7 +1,7 @@
 /* Each guest is an rpc_core, read and written when poll says so. A guest is dropped at the end of a turn
  * only, since its core may be at work.
  *
- * Others keep a guest's number, never its address, and ask door_find each time. With the door full the
+ * Others keep a guest's number, never its address, and ask tm_listener_find each time. With the door full the
  * listener is left out of the polls: nobody is turned away, they wait in the kernel's queue. A guest that does not
  * read its answers is not heard until it does: what waits for it would be our memory, not the job's. New guests are
  * let in after those that are here were heard, so the places of the turn's polls stay true. */
@@ -21,20 +21,20 @@
 /* PIECE: each guest may keep one. It is heard call by call: a call of a hundred bytes may have an answer of a megabyte. */
 enum { RECORD_LIMIT = 4 << 20, PIECE = 16384, QUEUE = 512, OUT_HIGH = 1 << 20 };
 
-struct door {
+struct tm_listener {
     int listener;
     size_t poll_at;
     uid_t uid;
-    const struct door_hooks *hooks;
+    const struct tm_listener_hooks *hooks;
     void *arg;
-    struct door_guest **guests;
+    struct tm_client **guests;
     size_t n;
     uint64_t last_id;
-    const struct door_guest *largest; /* of messages in part, at the last poll; only compared */
-    size_t in_all;                    /* of them all, then */
+    const struct tm_client *largest; /* of messages in part, at the last poll; only compared */
+    size_t in_all;                   /* of them all, then */
 };
 
-static size_t owed(const struct door *d)
+static size_t owed(const struct tm_listener *d)
 {
     size_t n = 0;
 
@@ -43,24 +43,24 @@ static size_t owed(const struct door *d)
     return n;
 }
 
-bool door_is_crowded(const struct door *d)
+bool tm_listener_is_crowded(const struct tm_listener *d)
 {
-    return d && owed(d) > DOOR_OUT_ALL_MAX;
+    return d && owed(d) > TM_LISTENER_OUT_ALL_MAX;
 }
 
-static bool is_full(const struct door_guest *g)
+static bool is_full(const struct tm_client *g)
 {
     size_t n = rpc_core_output(g->core)->len;
 
-    return n > OUT_HIGH || (n && door_is_crowded(g->door));
+    return n > OUT_HIGH || (n && tm_listener_is_crowded(g->listener));
 }
 
 static void on_call(void *arg, const struct rpc_call_hdr *h)
 {
-    struct door_guest *g = arg;
+    struct tm_client *g = arg;
 
     g->partial = 0;
-    g->door->hooks->call(g->door->arg, g, h);
+    g->listener->hooks->call(g->listener->arg, g, h);
     if (is_full(g))
         rpc_core_stop(g->core, true);
 }
@@ -89,12 +89,12 @@ static int listen_at(const char *path, uid_t uid, gid_t gid, struct err *e)
     return rc;
 }
 
-struct door *door_open(const char *path, uid_t uid, gid_t gid, const struct door_hooks *hooks, void *arg,
-                       struct err *e)
+struct tm_listener *tm_listener_open(const char *path, uid_t uid, gid_t gid,
+                                     const struct tm_listener_hooks *hooks, void *arg, struct err *e)
 {
-    struct door *d = calloc(1, sizeof *d);
+    struct tm_listener *d = calloc(1, sizeof *d);
 
-    if (!d || !(d->guests = calloc(DOOR_GUESTS_MAX, sizeof(struct door_guest *)))) {
+    if (!d || !(d->guests = calloc(TM_LISTENER_CLIENTS_MAX, sizeof(struct tm_client *)))) {
         err_set(e, ENOMEM, "no memory for %s", path);
         goto fail;
     }
@@ -111,7 +111,7 @@ fail:
     return NULL;
 }
 
-static void guest_free(struct door_guest *g)
+static void guest_free(struct tm_client *g)
 {
     close(g->fd);
     rpc_core_fail(g->core, &(struct err){.code = ECONNRESET, .text = "the task has gone"});
@@ -120,7 +120,7 @@ static void guest_free(struct door_guest *g)
     free(g);
 }
 
-void door_close(struct door *d)
+void tm_listener_close(struct tm_listener *d)
 {
     if (!d)
         return;
@@ -131,7 +131,7 @@ void door_close(struct door *d)
     free(d);
 }
 
-struct door_guest *door_find(const struct door *d, uint64_t guest)
+struct tm_client *tm_listener_find(const struct tm_listener *d, uint64_t guest)
 {
     for (size_t i = 0; d && i < d->n; i++)
         if (d->guests[i]->id == guest && !d->guests[i]->broken)
@@ -139,7 +139,7 @@ struct door_guest *door_find(const struct door *d, uint64_t guest)
     return NULL;
 }
 
-static bool is_welcome(const struct door *d, int fd)
+static bool is_welcome(const struct tm_listener *d, int fd)
 {
     struct ucred who;
     socklen_t n = sizeof who;
@@ -148,16 +148,16 @@ static bool is_welcome(const struct door *d, int fd)
            (who.uid == d->uid || who.uid == 0 || who.uid == geteuid());
 }
 
-static void let_in(struct door *d)
+static void let_in(struct tm_listener *d)
 {
     static const struct rpc_core_events events = {.call = on_call};
     int fd = accept4(d->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    struct door_guest *g = fd < 0 || !is_welcome(d, fd) ? NULL : calloc(1, sizeof *g);
+    struct tm_client *g = fd < 0 || !is_welcome(d, fd) ? NULL : calloc(1, sizeof *g);
 
     if (g && (g->core = rpc_core_create(&events, g, RECORD_LIMIT))) {
         g->id = ++d->last_id;
         g->fd = fd;
-        g->door = d;
+        g->listener = d;
         d->guests[d->n++] = g;
         return;
     }
@@ -167,17 +167,17 @@ static void let_in(struct door *d)
 }
 
 /* Small messages are always heard; a large one where there is room, or as the largest, so that one of them gets on. */
-static bool may_go_on(const struct door *d, const struct door_guest *g)
+static bool may_go_on(const struct tm_listener *d, const struct tm_client *g)
 {
-    return !is_full(g) && (d->in_all <= DOOR_IN_ALL_MAX || g->partial <= PIECE || g == d->largest);
+    return !is_full(g) && (d->in_all <= TM_LISTENER_IN_ALL_MAX || g->partial <= PIECE || g == d->largest);
 }
 
-static void see_partial(struct door *d)
+static void see_partial(struct tm_listener *d)
 {
     d->in_all = 0;
     d->largest = NULL;
     for (size_t i = 0; i < d->n; i++) {
-        const struct door_guest *g = d->guests[i];
+        const struct tm_client *g = d->guests[i];
 
         d->in_all += g->partial;
         if (!d->largest || g->partial > d->largest->partial)
@@ -185,23 +185,23 @@ static void see_partial(struct door *d)
     }
 }
 
-void door_poll(struct door *d, struct polls *p)
+void tm_listener_poll(struct tm_listener *d, struct poll_set *p)
 {
     if (!d)
         return;
     see_partial(d);
-    d->poll_at = d->n < DOOR_GUESTS_MAX ? polls_add(p, d->listener, POLLIN) : SIZE_MAX;
+    d->poll_at = d->n < TM_LISTENER_CLIENTS_MAX ? poll_set_add(p, d->listener, POLLIN) : SIZE_MAX;
     for (size_t i = 0; i < d->n; i++) {
-        struct door_guest *g = d->guests[i];
+        struct tm_client *g = d->guests[i];
 
         short in = may_go_on(d, g) ? POLLIN : 0, out = rpc_core_output(g->core)->len ? POLLOUT : 0;
 
-        g->poll_at = polls_add(p, g->fd, (short)(in | out));
+        g->poll_at = poll_set_add(p, g->fd, (short)(in | out));
     }
 }
 
 /* What is not used, since the guest's answers wait, is kept for later. */
-static void hear(struct door_guest *g, const char *bytes, size_t n)
+static void hear(struct tm_client *g, const char *bytes, size_t n)
 {
     ptrdiff_t used;
 
@@ -222,7 +222,7 @@ static void hear(struct door_guest *g, const char *bytes, size_t n)
     }
 }
 
-static void receive(struct door_guest *g)
+static void receive(struct tm_client *g)
 {
     char piece[PIECE];
     ssize_t n = read(g->fd, piece, sizeof piece);
@@ -236,7 +236,7 @@ static void receive(struct door_guest *g)
 }
 
 /* What was kept goes first. */
-static void hear_rest(struct door_guest *g)
+static void hear_rest(struct tm_client *g)
 {
     char *rest = g->rest;
     size_t n = g->n_rest;
@@ -249,7 +249,7 @@ static void hear_rest(struct door_guest *g)
     free(rest);
 }
 
-static void send_some(struct door_guest *g)
+static void send_some(struct tm_client *g)
 {
     struct rpc_buf *out = rpc_core_output(g->core);
 
@@ -264,19 +264,19 @@ static void send_some(struct door_guest *g)
     }
 }
 
-void door_send(struct door *d)
+void tm_listener_send(struct tm_listener *d)
 {
     for (size_t i = 0; d && i < d->n; i++)
         send_some(d->guests[i]);
 }
 
 /* Out of the list first: what its calls under way are told may look guests up. */
-static void show_out(struct door *d)
+static void show_out(struct tm_listener *d)
 {
     size_t i = 0;
 
     while (i < d->n) {
-        struct door_guest *g = d->guests[i];
+        struct tm_client *g = d->guests[i];
         uint64_t id = g->id;
 
         if (!g->broken) {
@@ -289,7 +289,7 @@ static void show_out(struct door *d)
     }
 }
 
-bool door_has_work(const struct door *d)
+bool tm_listener_has_work(const struct tm_listener *d)
 {
     for (size_t i = 0; d && i < d->n; i++)
         if (d->guests[i]->rest && !is_full(d->guests[i]))
@@ -297,18 +297,18 @@ bool door_has_work(const struct door *d)
     return false;
 }
 
-void door_turn(struct door *d, const struct polls *p)
+void tm_listener_turn(struct tm_listener *d, const struct poll_set *p)
 {
     size_t n = d ? d->n : 0;
 
     for (size_t i = 0; i < n; i++)
         if (d->guests[i]->rest)
             hear_rest(d->guests[i]);
-        else if (may_go_on(d, d->guests[i]) && polls_got(p, d->guests[i]->poll_at, d->guests[i]->fd))
+        else if (may_go_on(d, d->guests[i]) && poll_set_got(p, d->guests[i]->poll_at, d->guests[i]->fd))
             receive(d->guests[i]);
-    if (d && polls_got(p, d->poll_at, d->listener))
+    if (d && poll_set_got(p, d->poll_at, d->listener))
         let_in(d);
-    door_send(d);
+    tm_listener_send(d);
     if (d)
         show_out(d);
 }

@@ -2,7 +2,7 @@
 #define TM_LISTENER_H
 /* A unix socket at which a job's own processes knock, and the RPC connections it brings. Driven by poll.
  *
- * Who comes is known by the kernel; only the uid given, root and our own are let in. At most DOOR_GUESTS_MAX at
+ * Who comes is known by the kernel; only the uid given, root and our own are let in. At most TM_LISTENER_CLIENTS_MAX at
  * once: more wait in the socket's queue. A guest that breaks the protocol is shown out and nothing else happens.
  */
 #include <stdbool.h>
@@ -13,16 +13,18 @@
 #include "rpc_core.h"
 
 enum {
-    DOOR_GUESTS_MAX = 1024,
-    DOOR_OUT_ALL_MAX = 8 << 20, /* answers that guests have not read: beyond it none is heard that has any */
-    DOOR_IN_ALL_MAX = 16 << 20  /* of messages that have come in part: beyond it the largest is waited for */
+    TM_LISTENER_CLIENTS_MAX = 1024,
+    TM_LISTENER_OUT_ALL_MAX =
+        8 << 20, /* answers that guests have not read: beyond it none is heard that has any */
+    TM_LISTENER_IN_ALL_MAX =
+        16 << 20 /* of messages that have come in part: beyond it the largest is waited for */
 };
 
-struct door;
-struct polls;
+struct tm_listener;
+struct poll_set;
 
-struct door_guest { /* fields are read only, but for `task` */
-    uint64_t id;    /* never used again */
+struct tm_client { /* fields are read only, but for `task` */
+    uint64_t id;   /* never used again */
     int fd;
     struct rpc_core *core;
     unsigned task; /* of the door's owner: who it says it is; 0 before */
@@ -31,27 +33,28 @@ struct door_guest { /* fields are read only, but for `task` */
     size_t partial; /* bytes of a message that has not come whole */
     char *rest;     /* read, and not looked at while its answers wait */
     size_t n_rest;
-    struct door *door;
+    struct tm_listener *listener;
 };
 
-struct door_hooks {
-    void (*call)(void *arg, struct door_guest *g, const struct rpc_call_hdr *h);
+struct tm_listener_hooks {
+    void (*call)(void *arg, struct tm_client *g, const struct rpc_call_hdr *h);
     void (*gone)(void *arg, uint64_t guest);
 };
 
 /* Listen at `path`, which must lie in a directory of ours; what is there under that name is replaced. The socket
  * is given to `uid`. NULL: e. */
-struct door *door_open(const char *path, uid_t uid, gid_t gid, const struct door_hooks *hooks, void *arg,
-                       struct err *e);
+struct tm_listener *tm_listener_open(const char *path, uid_t uid, gid_t gid,
+                                     const struct tm_listener_hooks *hooks, void *arg, struct err *e);
 /* The guests go; `gone` is not called. The socket's name stays: by now it may be that of the job's next run. */
-void door_close(struct door *d);
+void tm_listener_close(struct tm_listener *d);
 
-bool door_is_crowded(const struct door *d); /* more than DOOR_OUT_ALL_MAX waits to be read */
-struct door_guest *door_find(const struct door *d, uint64_t guest); /* NULL: it has gone */
+bool tm_listener_is_crowded(
+    const struct tm_listener *d); /* more than TM_LISTENER_OUT_ALL_MAX waits to be read */
+struct tm_client *tm_listener_find(const struct tm_listener *d, uint64_t guest); /* NULL: it has gone */
 
-bool door_has_work(const struct door *d); /* a turn is due although nothing may come */
-void door_poll(struct door *d, struct polls *p);
-void door_turn(struct door *d, const struct polls *p);
-void door_send(struct door *d); /* what has been queued since */
+bool tm_listener_has_work(const struct tm_listener *d); /* a turn is due although nothing may come */
+void tm_listener_poll(struct tm_listener *d, struct poll_set *p);
+void tm_listener_turn(struct tm_listener *d, const struct poll_set *p);
+void tm_listener_send(struct tm_listener *d); /* what has been queued since */
 
 #endif

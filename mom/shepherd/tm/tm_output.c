@@ -26,7 +26,7 @@ static void delivered(struct delivery *d)
     struct tmx_answer a = {.code = TM_SUCCESS};
 
     if (d->pump)
-        pump_done(d->pump, d->stream);
+        output_relay_done(d->pump, d->stream);
     if (d->reply)
         tm_answer(d->reply, &a);
     free(d);
@@ -50,7 +50,7 @@ static void to_guest(struct tm_server *t, uint64_t guest, const struct tmx_outpu
 {
     static const struct rpc_pending_ops ops = {.reply = on_reply, .lost = on_lost};
     static const struct rpc_proc_id id = {PBS_TM_PROG, PBS_TM_V1, TMX_OUTPUT};
-    struct door_guest *g = guest ? door_find(t->door, guest) : NULL;
+    struct tm_client *g = guest ? tm_listener_find(t->listener, guest) : NULL;
     struct delivery *d = calloc(1, sizeof *d);
     struct delivery none = {.pump = pump, .stream = args->stream, .reply = r};
     struct tmx_answer a = {.code = TM_SUCCESS};
@@ -64,7 +64,7 @@ static void to_guest(struct tm_server *t, uint64_t guest, const struct tmx_outpu
     }
     free(d);
     if (pump)
-        pump_done(pump, args->stream);
+        output_relay_done(pump, args->stream);
     if (r)
         tm_answer(r, &a);
 }
@@ -82,7 +82,7 @@ static void on_answer(void *arg, const struct tmx_answer *a)
 
     (void)a; /* what cannot be handed on is lost: the first host is, or the guest */
     free(arg);
-    pump_done(s.pump, s.stream);
+    output_relay_done(s.pump, s.stream);
 }
 
 static struct tm_inflow *inflow_find(const struct tm_server *t, unsigned task)
@@ -96,7 +96,7 @@ static struct tm_inflow *inflow_find(const struct tm_server *t, unsigned task)
 void tm_output_send(void *arg, struct task_pump *p, const struct tmx_output_args *args)
 {
     struct tm_server *t = arg;
-    const struct pump_target *to = pump_target(p);
+    const struct output_relay_target *to = output_relay_target(p);
     struct tmx_ask ask = {.kind = TMX_ASK_OUTPUT};
     struct sent *s;
 
@@ -108,12 +108,12 @@ void tm_output_send(void *arg, struct task_pump *p, const struct tmx_output_args
     }
     s = malloc(sizeof *s);
     if (!s) {
-        pump_done(p, args->stream);
+        output_relay_done(p, args->stream);
         return;
     }
     *s = (struct sent){t, p, args->stream};
     ask.tmx_ask_u.output = *args;
-    letters_send(t->letters, to->host, &ask, on_answer, s);
+    peer_rpc_send(t->peer_rpc, to->host, &ask, on_answer, s);
 }
 
 /* ---- from another host */
@@ -217,7 +217,7 @@ int tm_output_expect(struct tm_server *t, unsigned task, uint64_t guest)
     return 0;
 }
 
-void tm_output_guest_gone(struct tm_server *t, uint64_t guest)
+void tm_output_client_gone(struct tm_server *t, uint64_t guest)
 {
     for (struct tm_inflow *f = t->inflows; f; f = f->hh.next)
         if (f->guest == guest)

@@ -28,7 +28,7 @@ struct tm_reply {
     struct tm_server *tm;
     size_t cost; /* of its share of WAITING_MAX */
     bool is_letter;
-    struct link_ticket ticket; /* letter */
+    struct mom_link_ticket ticket; /* letter */
     unsigned from;
     uint64_t number;
     uint64_t guest;
@@ -62,11 +62,11 @@ struct tm_server {
     bool awake; /* what follows is there: most jobs never ask */
     const char *cookie;
     struct job_nodes nodes;
-    struct door *door;
+    struct tm_listener *listener;
     struct tasks *tasks;
     size_t attached; /* of them, that live */
-    struct letters *letters;
-    struct pumps *pumps;
+    struct peer_rpc *peer_rpc;
+    struct output_relays *output_relays;
     struct tm_inflow *inflows;
     struct tm_reply *held_first, **held_end;
     size_t waiting; /* bytes of questions without an answer */
@@ -101,7 +101,7 @@ void tm_output_send(void *arg, struct task_pump *p, const struct tmx_output_args
 void tm_output_take(struct tm_server *t, const struct tmx_output_args *args, struct tm_reply *r);
 /* The guest that has spawned `task` wants its output. -1: no memory. */
 int tm_output_expect(struct tm_server *t, unsigned task, uint64_t guest);
-void tm_output_guest_gone(struct tm_server *t, uint64_t guest);
+void tm_output_client_gone(struct tm_server *t, uint64_t guest);
 void tm_output_forget(struct tm_server *t);
 
 #endif

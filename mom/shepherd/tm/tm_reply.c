@@ -24,8 +24,8 @@ static void answer_letter(struct tm_reply *r, const struct tmx_answer *a)
         res.code = ENOMEM;
     res.bytes.bytes_val = b.bytes;
     res.bytes.bytes_len = (u_int)b.len;
-    if (r->tm->place.link)
-        link_answer(r->tm->place.link, &r->ticket, (xdrproc_t)xdr_shep_letter_result, &res);
+    if (r->tm->place.mom_link)
+        mom_link_answer(r->tm->place.mom_link, &r->ticket, (xdrproc_t)xdr_shep_letter_result, &res);
     rpc_buf_fini(&b);
 }
 
@@ -36,14 +36,15 @@ static bool is_too_much(const struct tm_reply *r, const struct tmx_answer *a)
 
     if (n <= LARGE)
         return false;
-    return r->is_letter ? r->tm->place.link && link_owes(r->tm->place.link) > DOOR_OUT_ALL_MAX
-                        : door_is_crowded(r->tm->door);
+    return r->is_letter
+               ? r->tm->place.mom_link && mom_link_owes(r->tm->place.mom_link) > TM_LISTENER_OUT_ALL_MAX
+               : tm_listener_is_crowded(r->tm->listener);
 }
 
 void tm_answer(struct tm_reply *r, const struct tmx_answer *given)
 {
     struct tmx_answer a = *given;
-    struct door_guest *g;
+    struct tm_client *g;
     char none[1] = "", late[] = "8 MB of answers wait to be read by tasks of the job";
 
     if (is_too_much(r, given))
@@ -54,7 +55,7 @@ void tm_answer(struct tm_reply *r, const struct tmx_answer *given)
         a.text = none;
     if (r->is_letter)
         answer_letter(r, &a);
-    else if ((g = door_find(r->tm->door, r->guest)))
+    else if ((g = tm_listener_find(r->tm->listener, r->guest)))
         rpc_core_reply(g->core, r->xid, (xdrproc_t)xdr_tmx_answer, &a, NULL);
     if (r->ask) {
         xdr_free((xdrproc_t)xdr_tmx_ask, r->ask);

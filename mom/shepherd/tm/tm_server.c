@@ -77,7 +77,7 @@ static void ask(struct tm_server *t, const struct tmx_ask *question, struct tm_r
     else if (r->is_letter)
         tm_refuse(r, TM_ENOTFOUND, "the letter is for another host");
     else if (tm_may_wait(r))
-        letters_send(t->letters, host, question, on_answer, r);
+        peer_rpc_send(t->peer_rpc, host, question, on_answer, r);
 }
 
 /* `n`: bytes of the question, which may have to be kept. */
@@ -96,7 +96,7 @@ static struct tm_reply *reply_create(struct tm_server *t, size_t n)
 static int wake(struct tm_server *t, struct err *e);
 
 /* ---- guests */
-static void take_init(struct tm_server *t, struct door_guest *g, uint32_t xid, const struct tmx_init_args *a)
+static void take_init(struct tm_server *t, struct tm_client *g, uint32_t xid, const struct tmx_init_args *a)
 {
     struct tmx_init_result res = {.nodes = t->nodes.n, .me = a->task};
     const struct tasks_entry *x = tasks_find(t->tasks, a->task);
@@ -110,7 +110,7 @@ static void take_init(struct tm_server *t, struct door_guest *g, uint32_t xid, c
 }
 
 /* What a guest says of itself is not believed but known. */
-static void name_asker(const struct door_guest *g, struct tmx_ask *a)
+static void name_asker(const struct tm_client *g, struct tmx_ask *a)
 {
     if (a->kind == TMX_ASK_SPAWN)
         a->tmx_ask_u.spawn.parent = g->task;
@@ -118,7 +118,7 @@ static void name_asker(const struct door_guest *g, struct tmx_ask *a)
         a->tmx_ask_u.post.task = g->task;
 }
 
-static void take_ask(struct tm_server *t, struct door_guest *g, uint32_t xid, size_t n, struct tmx_ask *a)
+static void take_ask(struct tm_server *t, struct tm_client *g, uint32_t xid, size_t n, struct tmx_ask *a)
 {
     struct tm_reply *r = reply_create(t, n);
 
@@ -140,7 +140,7 @@ static void take_ask(struct tm_server *t, struct door_guest *g, uint32_t xid, si
     }
 }
 
-static void on_call(void *arg, struct door_guest *g, const struct rpc_call_hdr *h)
+static void on_call(void *arg, struct tm_client *g, const struct rpc_call_hdr *h)
 {
     struct tm_server *t = arg;
     union {
@@ -194,13 +194,13 @@ static void on_gone(void *arg, uint64_t guest)
 {
     struct tm_server *t = arg;
 
-    tm_output_guest_gone(t, guest);
+    tm_output_client_gone(t, guest);
     if (t->awake)
         tasks_each(t->tasks, drop_waiters, &guest);
 }
 
 /* ---- letters */
-void tm_server_letter(struct tm_server *t, const void *args, const struct link_ticket *from)
+void tm_server_letter(struct tm_server *t, const void *args, const struct mom_link_ticket *from)
 {
     const struct shep_letter_args *a = args;
     struct tmx_letter letter = {0};
@@ -244,7 +244,7 @@ static char *socket_path(const struct shep_order *o)
 
 static int wake(struct tm_server *t, struct err *e)
 {
-    const struct pumps_hooks pumps = {.send = tm_output_send, .drained = on_drained, .arg = t};
+    const struct output_relays_hooks pumps = {.send = tm_output_send, .drained = on_drained, .arg = t};
     const struct shep_order *o = t->place.order;
 
     if (t->awake)
@@ -253,9 +253,9 @@ static int wake(struct tm_server *t, struct err *e)
         return -1;
     t->cookie = task_env_find(o->env.env_val, o->env.env_len, "PBS_JOBCOOKIE");
     t->tasks = t->tasks ? t->tasks : tasks_create(t->nodes.mine);
-    t->letters = t->letters ? t->letters : letters_create(t->place.link);
-    t->pumps = t->pumps ? t->pumps : pumps_create(&pumps);
-    if (!t->tasks || !t->letters || !t->pumps ||
+    t->peer_rpc = t->peer_rpc ? t->peer_rpc : peer_rpc_create(t->place.mom_link);
+    t->output_relays = t->output_relays ? t->output_relays : output_relays_create(&pumps);
+    if (!t->tasks || !t->peer_rpc || !t->output_relays ||
         (t->first > 0 && !tasks_add(t->tasks, TM_INIT_TASK, t->first)))
         return err_set(e, ENOMEM, "no memory for the tasks of job %s", o->id);
     t->awake = true;
@@ -264,15 +264,15 @@ static int wake(struct tm_server *t, struct err *e)
 
 static int open_door(struct tm_server *t, struct err *e)
 {
-    static const struct door_hooks door = {.call = on_call, .gone = on_gone};
+    static const struct tm_listener_hooks door = {.call = on_call, .gone = on_gone};
     const struct shep_order *o = t->place.order;
     char *path = socket_path(o);
 
     if (!path)
         return err_set(e, ENOMEM, "no memory for the tasks of job %s", o->id);
-    t->door = door_open(path, o->change_user ? o->uid : geteuid(), o->gid, &door, t, e);
+    t->listener = tm_listener_open(path, o->change_user ? o->uid : geteuid(), o->gid, &door, t, e);
     free(path);
-    return t->door ? 0 : -1;
+    return t->listener ? 0 : -1;
 }
 
 struct tm_server *tm_server_create(const struct tm_place *place, struct err *e)
@@ -307,14 +307,14 @@ void tm_server_destroy(struct tm_server *t)
 {
     if (!t)
         return;
-    door_close(t->door);
-    t->door = NULL;
-    t->place.link = NULL;
+    tm_listener_close(t->listener);
+    t->listener = NULL;
+    t->place.mom_link = NULL;
     if (t->tasks)
         tasks_each(t->tasks, forget_waiters, NULL);
     tm_forget_held(t);
-    letters_destroy(t->letters);
-    pumps_destroy(t->pumps);
+    peer_rpc_destroy(t->peer_rpc);
+    output_relays_destroy(t->output_relays);
     tasks_destroy(t->tasks);
     tm_output_forget(t);
     job_nodes_fini(&t->nodes);
@@ -326,32 +326,32 @@ void tm_server_first(struct tm_server *t, pid_t pid)
     t->first = pid;
 }
 
-void tm_server_poll(struct tm_server *t, struct polls *polls)
+void tm_server_poll(struct tm_server *t, struct poll_set *polls)
 {
-    door_poll(t->door, polls);
+    tm_listener_poll(t->listener, polls);
     if (t->awake) {
-        pumps_poll(t->pumps, polls);
+        output_relays_poll(t->output_relays, polls);
         tm_attach_poll(t, polls);
     }
 }
 
 int tm_server_wait_ms(const struct tm_server *t)
 {
-    if (door_has_work(t->door))
+    if (tm_listener_has_work(t->listener))
         return 0;
-    return t->awake ? letters_wait_ms(t->letters) : -1;
+    return t->awake ? peer_rpc_wait_ms(t->peer_rpc) : -1;
 }
 
-void tm_server_turn(struct tm_server *t, const struct polls *polls)
+void tm_server_turn(struct tm_server *t, const struct poll_set *polls)
 {
     if (t->awake) {
-        pumps_turn(t->pumps, polls);
+        output_relays_turn(t->output_relays, polls);
         tm_attach_turn(t, polls);
     }
-    door_turn(t->door, polls);
+    tm_listener_turn(t->listener, polls);
     if (t->awake)
-        letters_turn(t->letters);
-    door_send(t->door);
+        peer_rpc_turn(t->peer_rpc);
+    tm_listener_send(t->listener);
 }
 
 void tm_server_reaped(struct tm_server *t, pid_t pid, int status)
@@ -364,7 +364,7 @@ void tm_server_reaped(struct tm_server *t, pid_t pid, int status)
     if (x->id != TM_INIT_TASK)
         tm_record_end(t, x->id);
     if (x->pump)
-        pump_task_ended(x->pump);
+        output_relay_task_ended(x->pump);
     else
         tasks_over(t->tasks, x);
 }

@@ -11,9 +11,9 @@
 #include "err.h"
 
 struct confine;
-struct link;
-struct link_ticket;
-struct polls;
+struct mom_link;
+struct mom_link_ticket;
+struct poll_set;
 struct shep_order;
 struct task;
 struct tm_server;
@@ -23,10 +23,10 @@ struct tm_place { /* what it stands on; borrowed for life */
     const struct shep_order *order;
     const struct task *first; /* the job's output files */
     struct confine *confine;
-    struct link *link;
+    struct mom_link *mom_link;
     int records;                   /* of the run, to be appended to */
     bool (*is_running)(void *arg); /* may something be started? */
-    int (*answer_notice)(void *arg, const struct tmx_notice_args *a, struct err *e); /* notice_answer */
+    int (*answer_notice)(void *arg, const struct tmx_notice_args *a, struct err *e); /* job_notice_answer */
     void *arg;
 };
 
@@ -36,14 +36,14 @@ void tm_server_destroy(struct tm_server *t); /* after the link; job_dirs.h remov
 
 void tm_server_first(struct tm_server *t, pid_t pid); /* the job's first process: task 1 */
 
-void tm_server_poll(struct tm_server *t, struct polls *polls);
+void tm_server_poll(struct tm_server *t, struct poll_set *polls);
 int tm_server_wait_ms(const struct tm_server *t); /* -1: for ever */
-void tm_server_turn(struct tm_server *t, const struct polls *polls);
+void tm_server_turn(struct tm_server *t, const struct poll_set *polls);
 
 void tm_server_reaped(struct tm_server *t, pid_t pid, int status); /* whatever it was */
 void tm_server_resumed(struct tm_server *t);                       /* what was held back is done now */
 
 /* A letter of another shepherd of the job (link_row.late). */
-void tm_server_letter(struct tm_server *t, const void *args, const struct link_ticket *from);
+void tm_server_letter(struct tm_server *t, const void *args, const struct mom_link_ticket *from);
 
 #endif
