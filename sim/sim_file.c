@@ -10,7 +10,7 @@
 
 enum { FILE_BYTES_MAX = 64 << 20 };
 
-static int one_line(char *line, sim_file_fn *fn, void *context, struct err *e)
+static int read_line(char *line, sim_file_fn *fn, void *context, struct err *e)
 {
     char *comment = strchr(line, '#');
     struct words w;
@@ -39,7 +39,7 @@ int sim_file_read(const char *path, sim_file_fn *fn, void *context, struct err *
         if (next)
             *next++ = '\0';
         number++;
-        rc = one_line(line, fn, context, e);
+        rc = read_line(line, fn, context, e);
     }
     free(text);
     return rc < 0 ? err_prefix(e, "%s, line %u", path, number) : 0;

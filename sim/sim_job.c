@@ -472,7 +472,7 @@ void sim_job_checkpoint(struct sim_run *r, u_int attempt, bool leave)
 }
 
 /* Move the vnode at `at` to the front of those that are not released; the others keep their order. */
-static void bring_forward(struct sim_run *r, u_int at)
+static void move_to_front(struct sim_run *r, u_int at)
 {
     char *node = r->nodes[at];
     int64_t ms = r->epilogue_ms[at];
@@ -493,7 +493,7 @@ void sim_job_release_nodes(struct sim_run *r, const wire_name *nodes, u_int n)
     for (u_int i = 0; i < n && !r->ended; i++)
         for (u_int k = before; k < r->n_nodes; k++)
             if (strcmp(r->nodes[k], nodes[i]) == 0) {
-                bring_forward(r, k);
+                move_to_front(r, k);
                 r->n_released = ++upto;
                 break;
             }

@@ -42,7 +42,7 @@ void sim_nodes_destroy(struct sim_nodes *c)
 }
 
 /* "ncpus=4" as resources_available.ncpus. */
-static int fill_amount(wire_attr *a, const char *text, struct err *e)
+static int set_amount(wire_attr *a, const char *text, struct err *e)
 {
     const char *eq = strchr(text, '=');
 
@@ -67,7 +67,7 @@ static int make_kind(struct sim_nodes *c, const char *const *amounts, size_t n, 
     c->kinds = k;
     for (size_t i = 0; i < n; i++) {
         k->attrs.wire_attrs_len++;
-        if (fill_amount(&k->attrs.wire_attrs_val[i], amounts[i], e) < 0)
+        if (set_amount(&k->attrs.wire_attrs_val[i], amounts[i], e) < 0)
             return -1;
     }
     *out = k;

@@ -54,16 +54,16 @@ struct sim_run *sim_runs_find(const struct sim_runs *t, const wire_job *job, uin
     return r;
 }
 
-static void sim_runs_unlist(struct sim_runs *t, struct sim_run *r)
+static void drop_unsent(struct sim_runs *t, struct sim_run *r)
 {
-    if (r->is_listed)
+    if (r->is_unsent)
         DL_DELETE(t->unsent, r);
-    r->is_listed = false;
+    r->is_unsent = false;
 }
 
 void sim_runs_drop(struct sim_runs *t, struct sim_run *r)
 {
-    sim_runs_unlist(t, r);
+    drop_unsent(t, r);
     sim_runs_acked(r, UINT64_MAX);
     HASH_DEL(t->table, r);
     for (u_int i = 0; i < r->n_nodes; i++)
@@ -78,11 +78,11 @@ void sim_runs_drop(struct sim_runs *t, struct sim_run *r)
     free(r);
 }
 
-static void list(struct sim_runs *t, struct sim_run *r)
+static void add_unsent(struct sim_runs *t, struct sim_run *r)
 {
-    if (!r->is_listed)
+    if (!r->is_unsent)
         DL_APPEND(t->unsent, r);
-    r->is_listed = true;
+    r->is_unsent = true;
 }
 
 void sim_runs_post(struct sim_runs *t, struct sim_run *r, const exec_event_data *data, int64_t time_ns)
@@ -99,7 +99,7 @@ void sim_runs_post(struct sim_runs *t, struct sim_run *r, const exec_event_data 
     *(r->last ? &r->last->next : &r->first) = x;
     r->last = x;
     t->n_posted++;
-    list(t, r);
+    add_unsent(t, r);
     t->wake(t->arg);
 }
 
@@ -117,7 +117,7 @@ size_t sim_runs_next(struct sim_runs *t, exec_event *out, size_t max)
             }
         if (r->sent_seq < r->last_seq)
             break; /* the batch is full */
-        sim_runs_unlist(t, r);
+        drop_unsent(t, r);
     }
     return n;
 }
@@ -128,7 +128,7 @@ void sim_runs_rewind(struct sim_runs *t)
         if (!r->first)
             continue;
         r->sent_seq = r->first->e.seq - 1;
-        list(t, r);
+        add_unsent(t, r);
     }
 }
 

@@ -25,7 +25,7 @@ struct sim_run {
     struct sim_run_key key;
     UT_hash_handle hh;
     struct sim_run *prev, *next; /* of those with events to send */
-    bool is_listed;
+    bool is_unsent;
     struct sim_event *first, *last; /* not acknowledged */
     uint64_t last_seq, sent_seq;
     bool purged;

@@ -76,7 +76,7 @@ static const struct options options = {.program = "pbs_comm",
                                        .n_rows = sizeof rows / sizeof rows[0],
                                        .order = OPTIONS_ANYWHERE};
 
-static int say_usage(const struct err *why)
+static int print_usage(const struct err *why)
 {
     struct strbuf usage;
 
@@ -137,7 +137,7 @@ static void pbs_comm_hangup_cb(void *arg)
     log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "Main Thread", "Processed SIGHUP");
 }
 
-static void say_ready(const struct comm *c)
+static void log_ready(const struct comm *c)
 {
     log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "Main Thread",
               "pbs_comm ready (pid=%d), Proxy Name:%s, Threads:1", (int)getpid(), c->name);
@@ -159,7 +159,7 @@ static int pbs_comm_serve(struct comm *c, struct daemon *d, struct err *e)
     intr = term ? loop_signal_create(c->loop, SIGINT, pbs_comm_stop_cb, c, e) : NULL;
     hup = intr ? loop_signal_create(c->loop, SIGHUP, pbs_comm_hangup_cb, c, e) : NULL;
     if (hup) {
-        say_ready(c);
+        log_ready(c);
         daemon_ready(d);
         rc = loop_run(c->loop, e);
     }
@@ -195,7 +195,7 @@ int main(int argc, char *argv[])
     if (options_parse(&options, argc, argv, &first, &c, &e) == 0 && first < argc)
         err_set(&e, EINVAL, "invalid operand: %s", argv[first]);
     if (e.code)
-        return say_usage(&e);
+        return print_usage(&e);
     if (c.version) {
         printf("pbs_version = %s\n", CEDE_VERSION);
         return 0;

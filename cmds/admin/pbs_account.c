@@ -26,9 +26,9 @@ static int pbs_account_run(void *settings, int n, char *operands[])
     (void)operands;
     if (n)
         return cmd_usage(&q->a);
-    cmd_say(&q->a,
-            "service accounts are a matter of Windows; here PBS_DAEMON_SERVICE_USER of pbs.conf names the "
-            "server's user, and the system keeps accounts");
+    cmd_error(&q->a,
+              "service accounts are a matter of Windows; here PBS_DAEMON_SERVICE_USER of pbs.conf names the "
+              "server's user, and the system keeps accounts");
     return 1;
 }
 

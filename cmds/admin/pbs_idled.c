@@ -33,7 +33,7 @@ static int pbs_idled_take_seconds(void *settings, const struct option_row *row, 
     int64_t s;
 
     if (units_parse_int(value, 1, DAY_S, &s, e) < 0)
-        return cmd_bad(&q->a, row);
+        return cmd_bad_value(&q->a, row);
     *(row->letter == 'w' ? &q->wait_s : &q->reconnect_s) = s;
     return 0;
 }
@@ -59,7 +59,7 @@ static int find_file(struct idled *q, char path[static PATH_MAX])
     }
     conf = conf_load(&e);
     if (!conf || !pw) {
-        cmd_say(&q->a, "%s", conf ? "the name of the user is not known" : e.text);
+        cmd_error(&q->a, "%s", conf ? "the name of the user is not known" : e.text);
         conf_destroy(conf);
         return -1;
     }
@@ -89,7 +89,7 @@ static int touch(const char *path, int64_t idle_ms)
 }
 
 /* Return the milliseconds since the display was touched; -1: it does not answer. */
-static int64_t ask_idle_ms(xcb_connection_t *x)
+static int64_t get_idle_ms(xcb_connection_t *x)
 {
     const xcb_query_extension_reply_t *has = xcb_get_extension_data(x, &xcb_screensaver_id);
     const xcb_setup_t *setup = xcb_get_setup(x);
@@ -110,9 +110,9 @@ static int pbs_idled_watch(const struct idled *q, xcb_connection_t *x, const cha
 {
     int64_t ms;
 
-    while (!xcb_connection_has_error(x) && (ms = ask_idle_ms(x)) >= 0) {
+    while (!xcb_connection_has_error(x) && (ms = get_idle_ms(x)) >= 0) {
         if (touch(path, ms) < 0)
-            return cmd_say(&q->a, "%s: %s", path, strerror(errno));
+            return cmd_error(&q->a, "%s: %s", path, strerror(errno));
         sleep((unsigned)q->wait_s);
     }
     return 0;
@@ -130,7 +130,7 @@ static int pbs_idled_run(void *settings, int n, char *operands[])
     q->wait_s = q->wait_s ? q->wait_s : WAIT_S;
     q->reconnect_s = q->reconnect_s ? q->reconnect_s : RECONNECT_S;
     if (!q->display && (!getenv("DISPLAY") || !*getenv("DISPLAY"))) {
-        cmd_say(&q->a, "DISPLAY not set");
+        cmd_error(&q->a, "DISPLAY not set");
         return 1;
     }
     if (find_file(q, path) < 0)

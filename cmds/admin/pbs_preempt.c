@@ -45,7 +45,7 @@ static int pbs_preempt_take_format(void *settings, const struct option_row *row,
 
     (void)e;
     q->json = strcmp(value, "json") == 0;
-    return q->json || strcmp(value, "default") == 0 ? 0 : cmd_bad(&q->a, row);
+    return q->json || strcmp(value, "default") == 0 ? 0 : cmd_bad_value(&q->a, row);
 }
 
 #define LONG(name, field, help)                                                                              \
@@ -66,7 +66,7 @@ static const struct option_row rows[] = {
 /* --- methods ------------------------------------------------------------------------------------------------ */
 
 /* Return true if this method can be applied to the job. */
-static bool can(const struct attrl *job, enum method_id m)
+static bool is_possible(const struct attrl *job, enum method_id m)
 {
     const char *rerunable = attrs_value(job, "Rerunable", NULL),
                *image = attrs_value(job, "Checkpoint", NULL);
@@ -100,7 +100,7 @@ static void show_methods(const struct pbs_preempt *q, const char *id, int percen
     }
 }
 
-static int methods(struct pbs_preempt *q, int c, char *id)
+static int list_methods(struct pbs_preempt *q, int c, char *id)
 {
     struct batch_status *job = pbs_statjob(c, id, NULL, NULL), *sched = NULL, *queue = NULL;
 
@@ -124,7 +124,7 @@ static int methods(struct pbs_preempt *q, int c, char *id)
     preempt_attribs_settings(preempt_policy_show_sched_of(sched, queue), PREEMPT_ATTRIBS_SCHED, &of_sched);
     preempt_rules_methods(&f, &of_queue, &of_sched, now_s, &allowed);
     for (unsigned i = 0; i < allowed.n; i++)
-        if (can(job->attribs, (enum method_id)allowed.m[i]))
+        if (is_possible(job->attribs, (enum method_id)allowed.m[i]))
             preempt_methods_add(&l, (enum method_id)allowed.m[i]);
     show_methods(q, job->name, preempt_rules_percent_left(&f, now_s), &l);
     pbs_statfree(job);
@@ -247,7 +247,7 @@ static int pbs_preempt_report(struct pbs_preempt *q, const char *home)
     snprintf(dir, sizeof dir, "%s/server_priv/accounting", home);
     n = scandir(dir, &days, pbs_preempt_is_day, alphasort);
     if (n < 0) {
-        cmd_say(&q->a, "cannot read %s", dir);
+        cmd_error(&q->a, "cannot read %s", dir);
         return 1;
     }
     for (int i = 0; i < n; i++) {
@@ -275,7 +275,7 @@ static int pbs_preempt_ask(struct pbs_preempt *q, int n, char *operands[])
         code = preempt_explain(&q->a, c, operands[0], q->json);
     else if (c >= 0)
         code = q->policy ? preempt_policy_show(&q->a, c, n ? operands[0] : NULL, q->json)
-                         : methods(q, c, operands[0]);
+                         : list_methods(q, c, operands[0]);
     else if (s)
         code = pbs_errno;
     conn_pool_destroy(s);
@@ -296,7 +296,7 @@ static int pbs_preempt_main(void *settings, int n, char *operands[])
         return pbs_preempt_ask(q, n, operands);
     conf = q->home ? NULL : conf_load(&e);
     if (!q->home && !conf) {
-        cmd_say(&q->a, "%s", e.text);
+        cmd_error(&q->a, "%s", e.text);
         return 1;
     }
     code = pbs_preempt_report(q, q->home ? q->home : conf_text(conf, CONF_PBS_HOME));

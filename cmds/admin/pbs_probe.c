@@ -212,12 +212,12 @@ static int pbs_probe_run(void *settings, int n, char *operands[])
     if (n)
         return cmd_usage(&q->a);
     if (q->fix && geteuid() != 0) {
-        cmd_say(&q->a, "-f is for root");
+        cmd_error(&q->a, "-f is for root");
         return 1;
     }
     conf = conf_load(&e);
     if (!conf) {
-        cmd_say(&q->a, "%s", e.text);
+        cmd_error(&q->a, "%s", e.text);
         return 1;
     }
     find_owners(q, conf);

@@ -216,7 +216,7 @@ static void show_victims(const struct batch_status *list)
     }
 }
 
-static void show_spared(const struct batch_status *list)
+static void show_exempt(const struct batch_status *list)
 {
     bool head = false;
     char room[32];
@@ -262,7 +262,7 @@ static void show_words(const struct batch_status *b, const struct batch_status *
 
     show_job(b);
     show_victims(b->next);
-    show_spared(b->next);
+    show_exempt(b->next);
     show_sums(b);
     if (!hold)
         return;

@@ -76,7 +76,7 @@ static size_t word_length(const char *s)
     return strcspn(s, " \t\r\n");
 }
 
-static int fault(struct qmgr_line_scan *s, enum qmgr_line_error_kind kind, size_t n)
+static int set_error(struct qmgr_line_scan *s, enum qmgr_line_error_kind kind, size_t n)
 {
     s->fault->kind = kind;
     s->fault->at = (size_t)(s->at - s->line);
@@ -160,18 +160,18 @@ static int add_name(struct qmgr_line_scan *s, const char *text, size_t n)
 
     if (!n || (at && !n_server) || !qmgr_line_is_name(l->object, text, n_name)) {
         s->at = text;
-        return fault(s, QMGR_BAD_NAME, n);
+        return set_error(s, QMGR_BAD_NAME, n);
     }
     more = realloc(l->names, (l->n + 1) * sizeof *more);
     if (!more)
-        return fault(s, QMGR_BAD_NAME, n);
+        return set_error(s, QMGR_BAD_NAME, n);
     l->names = more;
     name = &l->names[l->n];
     name->name = strndup(text, n_name);
     name->server =
         n_server == 7 && !strncmp(at + 1, "default", 7) ? strdup("") : strndup(at ? at + 1 : "", n_server);
     l->n++;
-    return name->name && name->server ? 0 : fault(s, QMGR_BAD_NAME, n);
+    return name->name && name->server ? 0 : set_error(s, QMGR_BAD_NAME, n);
 }
 
 /* Return true if the next word is an attribute, and not a name. A word that an operator follows surely is; where none
@@ -263,7 +263,7 @@ static int add_attribute(struct qmgr_line_scan *s, const char *text, size_t n, c
     if (copy)
         attrs_add(&s->out->attrs, copy, dot, value, op);
     free(copy);
-    return copy && !s->out->attrs.failed ? 0 : fault(s, QMGR_BAD_ATTRIBUTE, 0);
+    return copy && !s->out->attrs.failed ? 0 : set_error(s, QMGR_BAD_ATTRIBUTE, 0);
 }
 
 static int qmgr_line_take_attribute(struct qmgr_line_scan *s)
@@ -276,10 +276,10 @@ static int qmgr_line_take_attribute(struct qmgr_line_scan *s)
     int rc;
 
     if (!n)
-        return fault(s, QMGR_BAD_ATTRIBUTE, word_length(s->at));
+        return set_error(s, QMGR_BAD_ATTRIBUTE, word_length(s->at));
     s->at += n;
     if (wants_value && (!take_operator(s, &op) || !(value = qmgr_line_take_value(s))))
-        return fault(s, QMGR_BAD_ATTRIBUTE, word_length(s->at));
+        return set_error(s, QMGR_BAD_ATTRIBUTE, word_length(s->at));
     rc = add_attribute(s, name, n, value ? value : "", op);
     free(value);
     return rc;
@@ -297,7 +297,7 @@ static int take_attributes(struct qmgr_line_scan *s)
         if (!*s->at)
             return 0;
         if (*s->at != ',')
-            return fault(s, QMGR_BAD_ATTRIBUTE, word_length(s->at));
+            return set_error(s, QMGR_BAD_ATTRIBUTE, word_length(s->at));
         s->at++;
         qmgr_line_skip_blanks(s);
     }
@@ -320,13 +320,13 @@ static int take_content(struct qmgr_line_scan *s)
             return 0;
         value = n ? strndup(s->at, n) : NULL;
         if (!value)
-            return fault(s, QMGR_BAD_ATTRIBUTE, 0);
+            return set_error(s, QMGR_BAD_ATTRIBUTE, 0);
         s->at += n;
         attrs_add(&s->out->attrs, names[export && i == 2 ? 3 : i], NULL, value, SET);
         free(value);
     }
     qmgr_line_skip_blanks(s);
-    return *s->at ? fault(s, QMGR_BAD_ATTRIBUTE, word_length(s->at)) : 0;
+    return *s->at ? set_error(s, QMGR_BAD_ATTRIBUTE, word_length(s->at)) : 0;
 }
 
 /* --- the whole ---------------------------------------------------------------------------------------------- */
@@ -338,13 +338,13 @@ static int qmgr_line_check(struct qmgr_line_scan *s)
     const bool named = l->object == MGR_OBJ_SERVER || l->n;
 
     if ((l->command == MGR_CMD_CREATE || l->command == MGR_CMD_DELETE) && !l->n)
-        return fault(s, QMGR_BAD_NAME, 0);
+        return set_error(s, QMGR_BAD_NAME, 0);
     if ((l->command == MGR_CMD_SET || l->command == MGR_CMD_UNSET) && !l->attrs.first)
-        return fault(s, QMGR_BAD_ATTRIBUTE, 0);
+        return set_error(s, QMGR_BAD_ATTRIBUTE, 0);
     if ((l->command == MGR_CMD_DELETE || l->command == MGR_CMD_ACTIVE) && l->attrs.first)
-        return fault(s, QMGR_BAD_ATTRIBUTE, 0);
+        return set_error(s, QMGR_BAD_ATTRIBUTE, 0);
     if ((l->command == MGR_CMD_IMPORT || l->command == MGR_CMD_EXPORT) && !named)
-        return fault(s, QMGR_BAD_NAME, 0);
+        return set_error(s, QMGR_BAD_NAME, 0);
     return 0;
 }
 
@@ -359,7 +359,7 @@ static int take_object(struct qmgr_line_scan *s)
         return 0;
     s->out->object = MGR_OBJ_NONE;
     /* "active" alone shows what is active. */
-    return n || s->out->command != MGR_CMD_ACTIVE ? fault(s, QMGR_BAD_OBJECT, n) : 0;
+    return n || s->out->command != MGR_CMD_ACTIVE ? set_error(s, QMGR_BAD_OBJECT, n) : 0;
 }
 
 static int qmgr_line_parse_words(struct qmgr_line_scan *s)
@@ -368,7 +368,7 @@ static int qmgr_line_parse_words(struct qmgr_line_scan *s)
 
     l->command = take_word(s, commands, sizeof commands / sizeof commands[0]);
     if (l->command < 0)
-        return fault(s, QMGR_BAD_COMMAND, word_length(s->at));
+        return set_error(s, QMGR_BAD_COMMAND, word_length(s->at));
     if (l->command > QMGR_NOTHING) {
         qmgr_line_skip_blanks(s);
         l->rest = s->at;

@@ -128,7 +128,7 @@ static struct proc *complex_procs_find(struct procs *all, pid_t pid)
     return NULL;
 }
 
-static void keep_ourselves(struct procs *all)
+static void keep_ancestors(struct procs *all)
 {
     for (struct proc *p = complex_procs_find(all, getpid()); p && !p->kept;
          p = complex_procs_find(all, p->parent))
@@ -136,7 +136,7 @@ static void keep_ourselves(struct procs *all)
 }
 
 /* Mark as ours each process whose parent is ours, or whose session one of ours leads, until nothing is added. */
-static void spread(struct procs *all)
+static void mark_descendants(struct procs *all)
 {
     bool more = true;
 
@@ -159,8 +159,8 @@ static int signal_all(const char *root, int signal, bool again)
     int n = 0;
 
     complex_procs_read_all(&all, root);
-    keep_ourselves(&all);
-    spread(&all);
+    keep_ancestors(&all);
+    mark_descendants(&all);
     for (size_t i = 0; i < all.n; i++)
         if (all.list[i].ours && !all.list[i].kept && (again || !all.list[i].stopped)) {
             (void)kill(all.list[i].pid, signal);

@@ -53,7 +53,7 @@ static int complex_spawn_start(pid_t *pid, const char *const argv[], char *const
     return rc == 0 ? 0 : err_set(e, rc, "cannot start %s: %s", argv[0], strerror(rc));
 }
 
-static int await(pid_t pid, const char *name, int limit_ms, struct err *e)
+static int wait_for_end(pid_t pid, const char *name, int limit_ms, struct err *e)
 {
     int64_t end = clock_real_mono_ms() + limit_ms;
     int status;
@@ -86,5 +86,5 @@ int complex_spawn(const char *const argv[], const char *conf, const char *quiet,
         return err_set(e, ENOMEM, "no memory to start %s", argv[0]);
     rc = complex_spawn_start(&pid, argv, env, quiet, e);
     free(env);
-    return rc < 0 ? -1 : await(pid, argv[0], limit_ms, e);
+    return rc < 0 ? -1 : wait_for_end(pid, argv[0], limit_ms, e);
 }

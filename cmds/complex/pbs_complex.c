@@ -54,7 +54,7 @@ static const struct option_row rows[] = {
 
 static int pbs_complex_fail(struct pbs_complex_settings *s, const struct err *e)
 {
-    (void)cmd_say(&s->a, "%s", e->text);
+    (void)cmd_error(&s->a, "%s", e->text);
     return 1;
 }
 

@@ -22,7 +22,7 @@ enum doctor_where { ON_ANY = 0, ON_SERVER = 1, ON_SCHED = 2, ON_MOM = 4 };
 struct doctor_check {
     const char *name;
     unsigned where; /* of enum doctor_where: one of them is enough */
-    void (*look)(struct doctor *d);
+    void (*run)(struct doctor *d);
     const char *remedy;
 };
 extern const struct doctor_check doctor_checks[];

@@ -154,7 +154,7 @@ void doctor_nodes(struct doctor *d)
 
 /* ---- this host's jobs ---------------------------------------------------------------------------------- */
 
-static void tell_confinement(struct doctor *d, const char *text)
+static void report_confinement(struct doctor *d, const char *text)
 {
     char *copy = strdup(text), *at = copy, *part;
 
@@ -179,7 +179,7 @@ void doctor_confinement(struct doctor *d)
     snprintf(own, sizeof own, "%.*s", (int)strcspn(d->host, "."), d->host);
     s = doctor_server(d) < 0 ? NULL : pbs_statvnode(d->server, name ? name : own, NULL, NULL);
     if (doctor_attr(s, "confinement"))
-        tell_confinement(d, doctor_attr(s, "confinement"));
+        report_confinement(d, doctor_attr(s, "confinement"));
     else
         doctor_skip(d,
                     "what confines jobs: the server does not know the node %s, or its MOM has not reported",
@@ -214,7 +214,7 @@ static bool line_has(const char *config, const char *name)
     return false;
 }
 
-static void look_at_resource(struct doctor *d, const struct batch_status *r, const char *config)
+static void check_resource(struct doctor *d, const struct batch_status *r, const char *config)
 {
     const char *flag = doctor_attr(r, "flag");
     unsigned long flags = flag ? strtoul(flag, NULL, 0) : 0;
@@ -238,7 +238,7 @@ void doctor_resources(struct doctor *d)
         doctor_skip(d, "the resources of the server");
     for (const struct batch_status *r = config ? all : NULL; r && builtin; r = r->next)
         if (!resource_find(builtin, r->name))
-            look_at_resource(d, r, config);
+            check_resource(d, r, config);
     pbs_statfree(all);
     resource_table_destroy(builtin);
     free(config);

@@ -237,7 +237,7 @@ static void find_place(struct doctor *d)
         d->host[0] = '\0';
 }
 
-static void look_at_all(struct doctor *d)
+static void run_checks(struct doctor *d)
 {
     for (size_t i = 0; i < doctor_n_checks; i++) {
         size_t before = d->n_findings;
@@ -245,7 +245,7 @@ static void look_at_all(struct doctor *d)
         d->check = &doctor_checks[i];
         if (d->check->where != ON_ANY && !(d->check->where & d->here))
             continue;
-        d->check->look(d);
+        d->check->run(d);
         if (d->n_findings == before)
             note_fine(d, "fine");
     }
@@ -261,12 +261,12 @@ static int pbs_doctor_run(void *settings, int n, char *operands[])
         return cmd_usage(&d->a);
     d->conf = conf_load(&e);
     if (!d->conf) {
-        cmd_say(&d->a, "%s", e.text);
+        cmd_error(&d->a, "%s", e.text);
         return EXIT_ERRORS;
     }
     d->server = -1;
     find_place(d);
-    look_at_all(d);
+    run_checks(d);
     if (d->format && strcmp(d->format, "json") == 0)
         print_json(d);
     else

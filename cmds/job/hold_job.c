@@ -11,7 +11,7 @@ static int hold_job_take_letters(void *settings, const struct option_row *row, c
 
     (void)e;
     h->letters = value;
-    return job_options_is_good('h', value) ? 0 : cmd_bad(&h->a, row);
+    return job_options_is_good('h', value) ? 0 : cmd_bad_value(&h->a, row);
 }
 
 const struct option_row hold_job_rows[1] = {

@@ -34,14 +34,14 @@ static int attach_pid(const struct attach *t, pid_t pid)
 
     if (code == TM_SUCCESS)
         return 0;
-    return cmd_say(&t->a, "cannot attach process %d: error %d: %s", (int)pid, code,
-                   *why ? why : tm_wait_error_text(code));
+    return cmd_error(&t->a, "cannot attach process %d: error %d: %s", (int)pid, code,
+                     *why ? why : tm_wait_error_text(code));
 }
 
 static int pbs_attach_execute(const struct attach *t, char *argv[])
 {
     (void)execvp(argv[0], argv);
-    (void)cmd_say(&t->a, "cannot execute %s: %s", argv[0], strerror(errno));
+    (void)cmd_error(&t->a, "cannot execute %s: %s", argv[0], strerror(errno));
     return EXIT_NO_EXEC;
 }
 
@@ -53,7 +53,7 @@ static int execute_in_session(const struct attach *t, char *argv[])
     char c;
 
     if (pipe(go) < 0 || pipe(ready) < 0 || (child = fork()) < 0) {
-        (void)cmd_say(&t->a, "cannot start %s: %s", argv[0], strerror(errno));
+        (void)cmd_error(&t->a, "cannot start %s: %s", argv[0], strerror(errno));
         return EXIT_ERROR;
     }
     if (child == 0) {
@@ -89,7 +89,7 @@ static int pbs_attach_run(void *settings, int n, char *operands[])
         long pid = strtol(t->pid, &end, 10);
 
         if (pid <= 1 || *end) {
-            (void)cmd_say(&t->a, "%s is not a process", t->pid);
+            (void)cmd_error(&t->a, "%s is not a process", t->pid);
             return EXIT_ERROR;
         }
         return attach_pid(t, (pid_t)pid) < 0 ? EXIT_ERROR : 0;

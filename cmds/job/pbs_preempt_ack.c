@@ -36,7 +36,7 @@ static int pbs_preempt_ack_answer(const struct ack *t, enum pbs_tm_answer what, 
         code = tm_wait_for(event);
     why = pbs_tm_reason();
     if (code != TM_SUCCESS)
-        (void)cmd_say(&t->a, "%s", *why ? why : tm_wait_error_text(code));
+        (void)cmd_error(&t->a, "%s", *why ? why : tm_wait_error_text(code));
     (void)tm_finalize();
     return code == TM_SUCCESS ? 0 : code == TM_ENOTFOUND ? EXIT_NO_NOTICE : EXIT_ERROR;
 }
@@ -46,7 +46,7 @@ static int pbs_preempt_ack_need(const struct ack *t)
     int64_t seconds;
 
     if (units_parse_duration_s(t->need, &seconds, NULL) < 0 || seconds <= 0 || seconds > SECONDS_MAX) {
-        (void)cmd_say(&t->a, "\"%s\" is not a time between 1 and %d seconds", t->need, SECONDS_MAX);
+        (void)cmd_error(&t->a, "\"%s\" is not a time between 1 and %d seconds", t->need, SECONDS_MAX);
         return EXIT_ERROR;
     }
     return pbs_preempt_ack_answer(t, PBS_TM_NEED, (unsigned)seconds, NULL);
@@ -60,7 +60,7 @@ static int offer(const struct ack *t)
 
     if (!nodes || strlen(nodes) > NODES_MAX) {
         free(nodes);
-        (void)cmd_say(&t->a, "too many vnodes are named");
+        (void)cmd_error(&t->a, "too many vnodes are named");
         return EXIT_ERROR;
     }
     for (char *c = nodes; *c; c++)

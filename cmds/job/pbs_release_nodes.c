@@ -33,13 +33,13 @@ static int pbs_release_nodes_job_cb(int c, const char *id, void *settings)
 static int pbs_release_nodes_check(const struct release *r, int n)
 {
     if (!r->job || !*r->job) {
-        cmd_say(&r->a, "No jobid given");
+        cmd_error(&r->a, "No jobid given");
         return cmd_usage(&r->a);
     }
     if (r->all + (r->keep != NULL) + (n > 0) == 1)
         return 0;
     if (r->all + (r->keep != NULL) + (n > 0) > 1)
-        cmd_say(&r->a, "-a, -k and vnodes exclude each other");
+        cmd_error(&r->a, "-a, -k and vnodes exclude each other");
     return cmd_usage(&r->a);
 }
 

@@ -16,7 +16,7 @@ static int pbs_sleep_run(void *settings, int n, char *operands[])
     if (n != 1)
         return cmd_usage(a);
     if (units_parse_duration_s(operands[0], &seconds, &e) < 0) {
-        cmd_say(a, "%s", e.text);
+        cmd_error(a, "%s", e.text);
         return 1;
     }
     clock_gettime(CLOCK_BOOTTIME, &end);

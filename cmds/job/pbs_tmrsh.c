@@ -31,7 +31,7 @@ static int pbs_tmrsh_refuse(const struct tmrsh *t, int code)
 {
     const char *why = pbs_tm_reason();
 
-    (void)cmd_say(&t->a, "error %d: %s", code, *why ? why : tm_wait_error_text(code));
+    (void)cmd_error(&t->a, "error %d: %s", code, *why ? why : tm_wait_error_text(code));
     return EXIT_ERROR;
 }
 
@@ -101,7 +101,7 @@ static int run_in_job(const struct tmrsh *t, const char *host, char *words[])
     node = tm_nodefile_find(host);
     line = pbs_tmrsh_join(words);
     if (node < 0) {
-        (void)cmd_say(&t->a, "host \"%s\" is not a node in job %s", host, getenv("PBS_JOBID"));
+        (void)cmd_error(&t->a, "host \"%s\" is not a node in job %s", host, getenv("PBS_JOBID"));
         rc = EXIT_ERROR;
     } else {
         rc = line ? run_on(t, node, line) : EXIT_ERROR;
@@ -119,15 +119,15 @@ static int pbs_tmrsh_run(void *settings, int n, char *operands[])
     if (!words || !*words)
         return cmd_usage(&t->a);
     if (!getenv("PBS_ENVIRONMENT")) {
-        (void)cmd_say(&t->a, "not executing under PBS");
+        (void)cmd_error(&t->a, "not executing under PBS");
         return EXIT_ERROR;
     }
     if (!getenv("PBS_JOBID")) {
-        (void)cmd_say(&t->a, "PBS jobid not in environment");
+        (void)cmd_error(&t->a, "PBS jobid not in environment");
         return EXIT_ERROR;
     }
     if (t->user && !is_me(t->user)) {
-        (void)cmd_say(&t->a, "bad user \"%s\"", t->user);
+        (void)cmd_error(&t->a, "bad user \"%s\"", t->user);
         return EXIT_ERROR;
     }
     return run_in_job(t, operands[0], words);

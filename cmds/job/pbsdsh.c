@@ -39,8 +39,8 @@ static void pbsdsh_complain(struct pbsdsh *p, const struct launch *l, const char
 {
     const char *why = pbs_tm_reason();
 
-    (void)cmd_say(&p->a, "error %d on %s, node %d: %s", code, what, l->where,
-                  *why ? why : tm_wait_error_text(code));
+    (void)cmd_error(&p->a, "error %d on %s, node %d: %s", code, what, l->where,
+                    *why ? why : tm_wait_error_text(code));
     if (p->worst < EXIT_TM)
         p->worst = EXIT_TM;
 }
@@ -59,7 +59,7 @@ static void take_spawned(struct pbsdsh *p, struct launch *l, int code)
 {
     l->spawned = TM_NULL_EVENT;
     if (code == TM_SUCCESS && p->verbose)
-        (void)cmd_say(&p->a, "spawned task 0x%08X on logical node %d", l->task, l->where);
+        (void)cmd_error(&p->a, "spawned task 0x%08X on logical node %d", l->task, l->where);
     if (code == TM_SUCCESS && !p->no_wait)
         code = tm_obit(l->task, &l->status, &l->ended);
     if (code != TM_SUCCESS)
@@ -74,7 +74,7 @@ static void take_ended(struct pbsdsh *p, struct launch *l, int code)
         return;
     }
     if (p->verbose || l->status > p->worst)
-        (void)(p->verbose ? cmd_say(&p->a, "task 0x%08X exit status %d", l->task, l->status) : 0);
+        (void)(p->verbose ? cmd_error(&p->a, "task 0x%08X exit status %d", l->task, l->status) : 0);
     if (l->status > p->worst)
         p->worst = l->status;
 }
@@ -101,7 +101,7 @@ static bool pbsdsh_is_open(const struct launch *l, int n)
     return false;
 }
 
-static int await(struct pbsdsh *p, struct launch *l, int n)
+static int wait_for_ends(struct pbsdsh *p, struct launch *l, int n)
 {
     int near = 0;
 
@@ -111,7 +111,7 @@ static int await(struct pbsdsh *p, struct launch *l, int n)
         struct launch *x;
 
         if (tm_wait_any(&event, &code) < 0)
-            return cmd_say(&p->a, "error %d: %s", code, tm_wait_error_text(code));
+            return cmd_error(&p->a, "error %d: %s", code, tm_wait_error_text(code));
         x = pbsdsh_owner_of(l, n, event, &near);
         if (x && x->spawned == event)
             take_spawned(p, x, code);
@@ -125,10 +125,10 @@ static int run_all(struct pbsdsh *p, struct launch *l, int n, int argc, char *pr
 {
     for (int i = 0; i < n; i++) {
         pbsdsh_spawn(p, &l[i], argc, program);
-        if (p->one_by_one && await(p, &l[i], 1) < 0)
+        if (p->one_by_one && wait_for_ends(p, &l[i], 1) < 0)
             return -1;
     }
-    return await(p, l, n);
+    return wait_for_ends(p, l, n);
 }
 
 static int pbsdsh_number(struct pbsdsh *p, const char *text, int from, int to)
@@ -138,7 +138,7 @@ static int pbsdsh_number(struct pbsdsh *p, const char *text, int from, int to)
 
     if (*text && !*end && n >= from && n <= to)
         return (int)n;
-    return cmd_say(&p->a, "%s is not a number from %d to %d", text, from, to);
+    return cmd_error(&p->a, "%s is not a number from %d to %d", text, from, to);
 }
 
 /* Return how many copies to start, and the first node; -1 after a message. */
@@ -154,7 +154,7 @@ static int plan(struct pbsdsh *p, int nodes, int *first)
     if (p->host) {
         *first = tm_nodefile_find(p->host);
         return *first < 0
-                   ? cmd_say(&p->a, "host \"%s\" is not a node in job %s", p->host, getenv("PBS_JOBID"))
+                   ? cmd_error(&p->a, "host \"%s\" is not a node in job %s", p->host, getenv("PBS_JOBID"))
                    : 1;
     }
     return nodes;
@@ -183,13 +183,13 @@ static int pbsdsh_run(void *settings, int n, char *operands[])
     if (n == 0 || !!p->copies + !!p->node + !!p->host > 1)
         return cmd_usage(&p->a);
     if (!getenv("PBS_JOBID")) {
-        (void)cmd_say(&p->a, "not executing under PBS");
+        (void)cmd_error(&p->a, "not executing under PBS");
         return EXIT_TM;
     }
     code = tm_init(NULL, &roots);
     if (code != TM_SUCCESS) {
-        (void)cmd_say(&p->a, "tm_init failed, error %d: %s", code,
-                      *pbs_tm_reason() ? pbs_tm_reason() : tm_wait_error_text(code));
+        (void)cmd_error(&p->a, "tm_init failed, error %d: %s", code,
+                        *pbs_tm_reason() ? pbs_tm_reason() : tm_wait_error_text(code));
         return EXIT_TM;
     }
     rc = run_in_job(p, roots.tm_nnodes, n, operands);

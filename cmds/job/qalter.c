@@ -40,7 +40,7 @@ static int qalter_run(void *settings, int n, char *operands[])
     if (!n || !q->o.attrs.first)
         return cmd_usage(&q->o.a);
     if (q->o.attrs.failed)
-        return -cmd_say(&q->o.a, "no memory");
+        return -cmd_error(&q->o.a, "no memory");
     return each_job(&q->o.a, n, operands, qalter_job_cb, &q->o.attrs);
 }
 

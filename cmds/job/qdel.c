@@ -30,10 +30,10 @@ static int qdel_take_w(void *settings, const struct option_row *row, const char 
         return 0;
     }
     if (strncmp(value, SUPPRESS_EMAIL "=", strlen(SUPPRESS_EMAIL "=")) != 0 || !*mails)
-        return cmd_bad(&q->a, row);
+        return cmd_bad_value(&q->a, row);
     errno = 0;
     if (strtol(mails, &end, 10) < -1 || *end || errno)
-        return cmd_bad(&q->a, row);
+        return cmd_bad_value(&q->a, row);
     q->suppress = mails;
     return 0;
 }
@@ -115,9 +115,9 @@ static int qdel_report(const struct qdel *q, const struct qdel_batch *b,
     const char *id = shown(b, failed->name);
 
     if (text)
-        cmd_say(&q->a, "%s %s", text, id);
+        cmd_error(&q->a, "%s %s", text, id);
     else
-        cmd_say(&q->a, "Server returned error %d for job %s", failed->code, id);
+        cmd_error(&q->a, "Server returned error %d for job %s", failed->code, id);
     return failed->code;
 }
 
@@ -174,7 +174,7 @@ static int qdel_run(void *settings, int n, char *operands[])
         goto out;
     }
     if (!b.job || !b.done || !ids) {
-        rc = -cmd_say(&q->a, "no memory");
+        rc = -cmd_error(&q->a, "no memory");
         goto out;
     }
     for (i = 0; i < n; i++) {
@@ -183,7 +183,7 @@ static int qdel_run(void *settings, int n, char *operands[])
         else
             b.n++;
     }
-    code = skip_repeated(&b) < 0 ? -cmd_say(&q->a, "no memory") : delete_all(q, &b, ids);
+    code = skip_repeated(&b) < 0 ? -cmd_error(&q->a, "no memory") : delete_all(q, &b, ids);
     rc = code ? code : rc;
 out:
     free(b.job);

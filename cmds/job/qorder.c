@@ -32,7 +32,7 @@ static int qorder_run(void *settings, int n, char *operands[])
     if (operand_job(a, operands[0], &one) < 0 || operand_job(a, operands[1], &two) < 0)
         return 1;
     if (strcmp(one.server, two.server) != 0) {
-        cmd_say(a, "both jobs ids must specify the same server");
+        cmd_error(a, "both jobs ids must specify the same server");
         return 1;
     }
     s = conn_pool_create(a);

@@ -12,7 +12,7 @@ static int qrerun_take_force(void *settings, const struct option_row *row, const
 
     (void)e;
     q->extend = FORCE;
-    return strcmp(value, FORCE) ? cmd_bad(&q->a, row) : 0;
+    return strcmp(value, FORCE) ? cmd_bad_value(&q->a, row) : 0;
 }
 
 static const struct option_row rows[] = {

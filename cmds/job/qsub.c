@@ -167,10 +167,10 @@ static int qsub_take_directive(void *context, const char *text)
     struct err e;
 
     if (options_parse_text(&command.options, text, said, &e) < 0)
-        cmd_say(&said->o.a, "%s", e.text);
+        cmd_error(&said->o.a, "%s", e.text);
     else if (!said->o.a.errors)
         return 0;
-    cmd_say(&said->o.a, "directive error: %s", text + strspn(text, " \t"));
+    cmd_error(&said->o.a, "directive error: %s", text + strspn(text, " \t"));
     return 1;
 }
 
@@ -210,7 +210,7 @@ static int read_directives(struct qsub *q, FILE *in)
     int rc = job_script_scan(in, directive_prefix(q), qsub_take_directive, &said, &e);
 
     if (rc < 0)
-        cmd_say(&q->o.a, "%s", e.text);
+        cmd_error(&q->o.a, "%s", e.text);
     if (rc < 0 && e.code == EILSEQ)
         cmd_hint("its lines end as on Windows; dos2unix converts them");
     else if (!rc)
@@ -228,19 +228,19 @@ static int open_script(struct qsub *q, const char *path, FILE **out)
     struct stat st;
 
     if (stat(path, &st) < 0) {
-        cmd_say(&q->o.a, "script file:: %m");
+        cmd_error(&q->o.a, "script file:: %m");
         cmd_hint("%s is taken for the script; a command follows --: qsub [options] -- command arguments",
                  path);
         return 1;
     }
     if (!S_ISREG(st.st_mode)) {
-        cmd_say(&q->o.a, "script not a file");
+        cmd_error(&q->o.a, "script not a file");
         cmd_hint("%s", path);
         return 1;
     }
     *out = fopen(path, "re");
     if (!*out) {
-        cmd_say(&q->o.a, "opening script file:: %m");
+        cmd_error(&q->o.a, "opening script file:: %m");
         cmd_hint("%s", path);
         return EXIT_SCRIPT;
     }
@@ -282,7 +282,7 @@ static int from_stdin(struct qsub *q, struct qsub_source *s)
     s->fd = job_script_keep(STDIN_FILENO, s->copy, &e);
     in = s->fd < 0 ? NULL : fopen(s->copy, "re");
     if (!in) {
-        cmd_say(&q->o.a, "%s", s->fd < 0 ? e.text : "the script cannot be read again");
+        cmd_error(&q->o.a, "%s", s->fd < 0 ? e.text : "the script cannot be read again");
         return 1;
     }
     s->path = s->copy;
@@ -307,7 +307,7 @@ static int from_words(struct qsub *q, int n, char *operands[])
         attrs_set(&q->o.attrs, ATTR_Arglist, NULL, strbuf_str(&b));
     i = strbuf_ok(&b);
     strbuf_fini(&b);
-    return i ? 0 : -cmd_say(&q->o.a, "the arguments are too long");
+    return i ? 0 : -cmd_error(&q->o.a, "the arguments are too long");
 }
 
 static bool is_interactive(const struct qsub *q);
@@ -394,7 +394,7 @@ static int check_together(struct qsub *q)
     else if (interactive && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
         wrong = "\tstandard input and output must be a terminal for an interactive job";
     if (wrong)
-        cmd_say(&q->o.a, "%s", wrong);
+        cmd_error(&q->o.a, "%s", wrong);
     else if (interactive && rerun && !strcmp(rerun, "TRUE"))
         fputs("qsub (Warning): Interactive jobs will be treated as not rerunnable\n", stderr);
     if (!wrong && interactive && is_blocking(q))
@@ -430,7 +430,7 @@ static int add_environment(struct qsub *q)
 
     strbuf_init(&b, QSUB_ENV_MAX);
     if (rc == 0 && (rc = qsub_env_format(&env, &b, &e)) < 0)
-        cmd_say(&q->o.a, "cannot send environment with the job: %s", e.text);
+        cmd_error(&q->o.a, "cannot send environment with the job: %s", e.text);
     if (rc == 0 && is_interactive(q) && term && !strpbrk(term, ",\\"))
         strbuf_addf(&b, "%sTERM=%s", b.len ? "," : "", term);
     if (rc == 0)
@@ -483,7 +483,7 @@ static int qsub_build_job(struct qsub *q)
         return 1;
     add_defaults(&q->sent);
     add_arguments(q);
-    return q->sent.failed ? -cmd_say(&q->o.a, "no memory") : 0;
+    return q->sent.failed ? -cmd_error(&q->o.a, "no memory") : 0;
 }
 
 /* Merge the server's default_qsub_arguments, which are read as directives and weaker than those. */
@@ -494,7 +494,7 @@ static int take_server_arguments(struct qsub *q, const char *text)
     int rc = options_parse_text(&command.options, text, &said, &e);
 
     if (rc < 0 || said.o.a.errors)
-        cmd_say(&q->o.a, "the server's default_qsub_arguments cannot be read: %s", rc < 0 ? e.text : text);
+        cmd_error(&q->o.a, "the server's default_qsub_arguments cannot be read: %s", rc < 0 ? e.text : text);
     else
         merge(q, &said);
     rc = rc < 0 || said.o.a.errors ? 1 : qsub_build_job(q);
@@ -514,7 +514,7 @@ static int split_destination(struct qsub *q)
     memset(&q->target, 0, sizeof q->target);
     if (!q->destination || jobid_parse_destination(q->destination, &q->target, &e) == 0)
         return 0;
-    cmd_say(&q->o.a, "illegally formed destination: %s", q->destination);
+    cmd_error(&q->o.a, "illegally formed destination: %s", q->destination);
     return 2;
 }
 
@@ -536,14 +536,14 @@ static int qsub_report(struct qsub *q)
     int code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
 
     if (text && *text)
-        cmd_say(&q->o.a, "%s", text);
+        cmd_error(&q->o.a, "%s", text);
     else
-        cmd_say(&q->o.a, "Error (%d) submitting job", code);
+        cmd_error(&q->o.a, "Error (%d) submitting job", code);
     api_error_report_attribs(&q->o.a, q->c, "");
     return code;
 }
 
-static char *call(struct qsub *q, const char *extend)
+static char *call_submit(struct qsub *q, const char *extend)
 {
     return pbs_submit(q->c, q->sent.first, q->source.path, *q->target.queue ? q->target.queue : NULL, extend);
 }
@@ -554,7 +554,7 @@ static int qsub_submit(struct qsub *q)
     char *text;
     int rc;
 
-    q->id = call(q, "qsub");
+    q->id = call_submit(q, "qsub");
     if (!q->id && pbs_errno == PBSE_FORCE_QSUB_UPDATE) {
         text = strdup(pbs_geterrmsg(q->c) ? pbs_geterrmsg(q->c) : "");
         rc = text ? take_server_arguments(q, text) : 1;
@@ -563,7 +563,7 @@ static int qsub_submit(struct qsub *q)
             rc = split_destination(q);
         if (rc)
             return rc;
-        q->id = call(q, NULL);
+        q->id = call_submit(q, NULL);
     }
     return q->id ? 0 : qsub_report(q);
 }

@@ -59,7 +59,7 @@ int qsub_interactive_listen(struct qsub_interactive *t, bool x11, const struct c
     if (t->listening < 0 || bind(t->listening, (struct sockaddr *)&address, n) < 0 ||
         listen(t->listening, 4) < 0 || getsockname(t->listening, (struct sockaddr *)&address, &n) < 0 ||
         make_key(t) < 0) {
-        cmd_say(a, "cannot wait for the job's terminal: %s", strerror(errno));
+        cmd_error(a, "cannot wait for the job's terminal: %s", strerror(errno));
         return -1;
     }
     t->port = ntohs(address.sin_port);
@@ -77,7 +77,7 @@ static void block_term(int how)
     sigprocmask(how, &set, NULL);
 }
 
-static void become_the_helper(const char *program, const char *id, int listening, int key)
+static void exec_helper(const char *program, const char *id, int listening, int key)
 {
     char fd[16];
 
@@ -113,7 +113,7 @@ static pid_t start_helper(struct qsub_interactive *t, const char *id)
         block_term(SIG_BLOCK);
         pid = dprintf(key[1], "%s%s%s", t->key, t->x11 ? "X" : "", t->cookie) > 0 ? fork() : -1;
         if (pid == 0)
-            become_the_helper(strbuf_str(&program), id, t->listening, key[0]);
+            exec_helper(strbuf_str(&program), id, t->listening, key[0]);
         block_term(SIG_UNBLOCK);
         close(key[0]);
         close(key[1]);
@@ -148,7 +148,7 @@ static void catch_signals(void)
     sigaction(SIGTSTP, &act, NULL);
 }
 
-static bool wants_to_leave(void)
+static bool confirm_exit(void)
 {
     char answer[64];
 
@@ -161,14 +161,14 @@ static bool wants_to_leave(void)
 }
 
 /* ---- the job */
-struct seat { /* a job, and the server that has it now */
+struct job_location { /* a job, and the server that has it now */
     int c;
     char id[PBS_MAXCLTJOBID + 1];
     const char *was; /* the identifier that the user reads */
 };
 
 /* The connection that qsub passed stays its own. */
-static void take_seat(struct seat *s, int c, const char *id, int given)
+static void qsub_interactive_locate(struct job_location *s, int c, const char *id, int given)
 {
     if (s->c != given)
         pbs_disconnect(s->c);
@@ -185,7 +185,7 @@ static bool qsub_interactive_is_of(const char *id, const char *server)
 
 /* Find out whether the job has moved to another server, which knows it by its old name. Where that server cannot be
  * asked, the job is taken to be there, and is asked for again later. */
-static bool has_moved(struct seat *s, int given)
+static bool has_job_moved(struct job_location *s, int given)
 {
     char *where = pbs_locjob(s->c, s->id, NULL);
     struct batch_status *now;
@@ -197,17 +197,17 @@ static bool has_moved(struct seat *s, int given)
         return moved;
     now = pbs_statjob(c, s->id, NULL, NULL);
     if (now)
-        take_seat(s, c, now->name, given);
+        qsub_interactive_locate(s, c, now->name, given);
     else
         pbs_disconnect(c);
     pbs_statfree(now);
     return now;
 }
 
-static bool is_gone(struct seat *at, int given)
+static bool is_job_gone(struct job_location *at, int given)
 {
     struct batch_status *s = pbs_statjob(at->c, at->id, NULL, NULL);
-    bool gone = !s && !has_moved(at, given);
+    bool gone = !s && !has_job_moved(at, given);
 
     for (const struct attrl *x = s ? s->attribs : NULL; x; x = x->next)
         if (strcmp(x->name, ATTR_state) == 0)
@@ -224,22 +224,22 @@ static void end_helper(pid_t pid)
         return;
 }
 
-static int delete_job(struct seat *at, int given)
+static int delete_job(struct job_location *at, int given)
 {
-    if (pbs_deljob(at->c, at->id, NULL) == PBSE_UNKJOBID && has_moved(at, given))
+    if (pbs_deljob(at->c, at->id, NULL) == PBSE_UNKJOBID && has_job_moved(at, given))
         pbs_deljob(at->c, at->id, NULL);
     printf("Job %s is being deleted\n", at->was);
     return 0;
 }
 
-static int qsub_interactive_leave(struct seat *at, pid_t pid, int given)
+static int qsub_interactive_leave(struct job_location *at, pid_t pid, int given)
 {
     end_helper(pid);
     return delete_job(at, given);
 }
 
 /* Report what the helper has ended with. */
-static int qsub_interactive_complete(struct seat *at, int status, int given)
+static int qsub_interactive_complete(struct job_location *at, int status, int given)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == HELPER_LEFT) {
         putchar('\n');
@@ -249,7 +249,7 @@ static int qsub_interactive_complete(struct seat *at, int status, int given)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
 }
 
-static int qsub_interactive_watch(struct seat *at, pid_t pid, int given)
+static int qsub_interactive_watch(struct job_location *at, pid_t pid, int given)
 {
     int status, looks = 0;
 
@@ -260,10 +260,10 @@ static int qsub_interactive_watch(struct seat *at, pid_t pid, int given)
             stopped = 0;
             puts("Sorry, you cannot suspend qsub until the job is started");
         }
-        if (interrupted && wants_to_leave())
+        if (interrupted && confirm_exit())
             return qsub_interactive_leave(at, pid, given);
         poll(NULL, 0, LOOK_MS);
-        if (++looks % LOOKS_BETWEEN_ASKING == 0 && is_gone(at, given)) {
+        if (++looks % LOOKS_BETWEEN_ASKING == 0 && is_job_gone(at, given)) {
             poll(NULL, 0, LOOK_MS); /* its last output may be on the way */
             if (waitpid(pid, &status, WNOHANG) == pid) {
                 printf("\nqsub: job %s completed\n", at->was);
@@ -278,16 +278,16 @@ static int qsub_interactive_watch(struct seat *at, pid_t pid, int given)
 
 int qsub_interactive_run(struct qsub_interactive *t, const struct cmd_args *a, int c, const char *id)
 {
-    struct seat at = {.c = c, .was = id};
+    struct job_location at = {.c = c, .was = id};
     pid_t pid;
     int code;
 
-    take_seat(&at, c, id, c);
+    qsub_interactive_locate(&at, c, id, c);
     catch_signals();
     printf("qsub: waiting for job %s to start\n", id);
     pid = start_helper(t, id);
     if (pid < 0) {
-        cmd_say(a, "cannot start the helper for the job's terminal: %s", strerror(errno));
+        cmd_error(a, "cannot start the helper for the job's terminal: %s", strerror(errno));
         pbs_deljob(c, id, NULL);
         return 1;
     }

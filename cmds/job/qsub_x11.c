@@ -12,7 +12,7 @@
 enum { EXIT_NO_EXEC = 127, LINE_LEN_MAX = 1024, DISPLAY_LEN_MAX = 512 };
 
 /* The display that ssh calls localhost:10.0 is listed in the file of cookies under this host's own name. */
-static void name_display(char out[static DISPLAY_LEN_MAX], const char *display)
+static void format_display(char out[static DISPLAY_LEN_MAX], const char *display)
 {
     static const char local[] = "localhost:";
     size_t n = sizeof local - 1;
@@ -37,7 +37,7 @@ static bool qsub_x11_take_line(char out[static QSUB_COOKIE_DIGITS + 1], const ch
     return true;
 }
 
-static void become_xauth(const char *display, int to)
+static void exec_xauth(const char *display, int to)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -66,7 +66,7 @@ static bool read_list(int fd, char out[static QSUB_COOKIE_DIGITS + 1])
 }
 
 /* Run xauth. Return its exit code, or -1; EXIT_NO_EXEC: there is no xauth. */
-static int ask_xauth(const char *display, char out[static QSUB_COOKIE_DIGITS + 1])
+static int run_xauth(const char *display, char out[static QSUB_COOKIE_DIGITS + 1])
 {
     int p[2], status = -1;
     pid_t pid;
@@ -75,7 +75,7 @@ static int ask_xauth(const char *display, char out[static QSUB_COOKIE_DIGITS + 1
         return -1;
     pid = fork();
     if (pid == 0)
-        become_xauth(display, p[1]);
+        exec_xauth(display, p[1]);
     close(p[1]);
     read_list(p[0], out);
     if (pid < 0 || waitpid(pid, &status, 0) < 0)
@@ -91,13 +91,13 @@ int qsub_x11_find(char out[static QSUB_COOKIE_DIGITS + 1], const struct cmd_args
 
     out[0] = '\0';
     if (!display || !*display) {
-        cmd_say(a, "DISPLAY not set");
+        cmd_error(a, "DISPLAY not set");
         return -1;
     }
-    name_display(name, display);
-    code = ask_xauth(name, out);
+    format_display(name, display);
+    code = run_xauth(name, out);
     if (code == EXIT_NO_EXEC) {
-        cmd_say(a, "X11 cannot be forwarded: xauth is not found on this host");
+        cmd_error(a, "X11 cannot be forwarded: xauth is not found on this host");
         cmd_hint("install xauth, or put its directory into PATH");
         return -1;
     }

@@ -49,6 +49,6 @@ int wait_job(const struct cmd_args *a, int c, const char *id, int *code)
     }
     if (end.exited)
         return end.exit_status & STATUS_MASK;
-    cmd_say(a, "job %s was deleted before it ran", id);
+    cmd_error(a, "job %s was deleted before it ran", id);
     return WAIT_JOB_FAILED;
 }

@@ -14,11 +14,11 @@ static void api_error_print(const struct cmd_args *a, const char *text, const ch
     size_t n = strlen(last);
 
     if (n && !strncmp(what, last, n) && (!what[n] || strchr(".@", what[n])))
-        cmd_say(a, "%.*s%s", (int)(last - text), text, what);
+        cmd_error(a, "%.*s%s", (int)(last - text), text, what);
     else if (!*what || strstr(text, what))
-        cmd_say(a, "%s", text);
+        cmd_error(a, "%s", text);
     else
-        cmd_say(a, "%s %s", text, what);
+        cmd_error(a, "%s %s", text, what);
 }
 
 void api_error_report_attribs(const struct cmd_args *a, int c, const char *what)
@@ -45,8 +45,8 @@ int api_error_report_text(const struct cmd_args *a, const char *text, const char
     if (text && *text)
         api_error_print(a, text, what);
     else if (*what)
-        cmd_say(a, "Server returned error %d for job %s", code, what);
+        cmd_error(a, "Server returned error %d for job %s", code, what);
     else
-        cmd_say(a, "Error (%d) returned from server", code);
+        cmd_error(a, "Error (%d) returned from server", code);
     return code;
 }

@@ -8,7 +8,7 @@
 
 #include "strbuf.h"
 
-int cmd_say(const struct cmd_args *a, const char *fmt, ...)
+int cmd_error(const struct cmd_args *a, const char *fmt, ...)
 {
     va_list ap;
 
@@ -31,7 +31,7 @@ void cmd_hint(const char *fmt, ...)
     fputc('\n', stderr);
 }
 
-void cmd_illegal(struct cmd_args *a, const struct option_row *row)
+void cmd_illegal_value(struct cmd_args *a, const struct option_row *row)
 {
     a->errors++;
     fprintf(stderr, "%s: illegal -%c value\n", cmd_name(a), row->letter);
@@ -42,9 +42,9 @@ void cmd_hint_row(const struct option_row *row)
     cmd_hint("right is: -%c %s   %s", row->letter, row->value ? row->value : "", row->help);
 }
 
-int cmd_bad(struct cmd_args *a, const struct option_row *row)
+int cmd_bad_value(struct cmd_args *a, const struct option_row *row)
 {
-    cmd_illegal(a, row);
+    cmd_illegal_value(a, row);
     cmd_hint_row(row);
     return 0;
 }
@@ -96,7 +96,7 @@ static int cmd_run(const struct cmd *c, struct cmd_args *settings, int argc, cha
     settings->cmd = c;
     settings->argv = argv;
     if (options_parse(&c->options, argc, argv, &first, settings, &e) < 0) {
-        cmd_say(settings, "%s", e.text);
+        cmd_error(settings, "%s", e.text);
         return cmd_usage(settings);
     }
     if (settings->errors)

@@ -4,7 +4,7 @@
  *
  * cmds/ROOM/NAME.c defines one `const struct cmd command`; main.c is the same for all and hands it to cmd_main. An
  * option's `take` stores into the command's settings, which begin with a struct cmd_args. A bad value is reported at
- * once by cmd_bad, so that one call shows all mistakes; run is then not called.
+ * once by cmd_bad_value, so that one call shows all mistakes; run is then not called.
  *
  * A command does as little as it can before its one call: it opens no file, asks no resolver and loads no locale that
  * it does not need. */
@@ -40,17 +40,17 @@ int cmd_main(const struct cmd *c, int argc, char *argv[]);
 
 /* Print "NAME: illegal -X value", which scripts know, and what is allowed; count the error. Always return 0, so that
  * a `take` can end with it and the rest of the command line is still read. */
-int cmd_bad(struct cmd_args *a, const struct option_row *row);
+int cmd_bad_value(struct cmd_args *a, const struct option_row *row);
 
-/* The two halves of cmd_bad, for a caller that prints something between them. */
-void cmd_illegal(struct cmd_args *a, const struct option_row *row);
+/* The two halves of cmd_bad_value, for a caller that prints something between them. */
+void cmd_illegal_value(struct cmd_args *a, const struct option_row *row);
 void cmd_hint_row(const struct option_row *row);
 
 /* Print a hint for people, indented, on a line of its own after a message whose words are fixed. */
 void cmd_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Print "NAME: TEXT" on stderr. Return -1. */
-int cmd_say(const struct cmd_args *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int cmd_error(const struct cmd_args *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Print the usage. Return the exit code that goes with it. */
 int cmd_usage(const struct cmd_args *a);

@@ -24,7 +24,7 @@ struct conn_pool *conn_pool_create(const struct cmd_args *a)
     if (p)
         p->a = a;
     else
-        cmd_say(a, "no memory");
+        cmd_error(a, "no memory");
     return p;
 }
 
@@ -42,7 +42,7 @@ void conn_pool_destroy(struct conn_pool *p)
     free(p);
 }
 
-static const char *reason(int code)
+static const char *reason_text(int code)
 {
     switch (code) {
     case PBSE_BADHOST:
@@ -68,13 +68,13 @@ static void print_reason(const struct conn_pool *p, const char *server)
     int code = pbs_errno;
     const char *name = *server ? server : pbs_server, *text = pbs_geterrmsg(-1);
 
-    fputs(reason(code), stderr);
+    fputs(reason_text(code), stderr);
     if (text && *text)
-        cmd_say(p->a, "%s", text);
+        cmd_error(p->a, "%s", text);
     if (p->a->cmd->admin)
-        cmd_say(p->a, "could not connect to server %s (%d)", name ? name : "", code);
+        cmd_error(p->a, "could not connect to server %s (%d)", name ? name : "", code);
     else
-        cmd_say(p->a, "cannot connect to server %s (errno=%d)", name ? name : "", code);
+        cmd_error(p->a, "cannot connect to server %s (errno=%d)", name ? name : "", code);
 }
 
 int conn_pool_connect(struct conn_pool *p, const char *server)
@@ -91,7 +91,7 @@ int conn_pool_connect(struct conn_pool *p, const char *server)
     v = &p->server[p->n];
     if (p->n == CONN_POOL_MAX || !(v->name = strdup(server))) {
         pbs_errno = PBSE_NOCONNECTS;
-        return cmd_say(p->a, "too many servers named");
+        return cmd_error(p->a, "too many servers named");
     }
     p->n++;
     v->c = pbs_connect(*server ? server : NULL);

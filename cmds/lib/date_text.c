@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-static int two(const char *s)
+static int two_digits(const char *s)
 {
     return (s[0] - '0') * 10 + (s[1] - '0');
 }
@@ -26,11 +26,11 @@ static int take_pairs(const char *text, size_t n, struct tm *tm)
         if (!isdigit((unsigned char)text[i]))
             return -1;
     for (i = 0; i < pairs && i < 5; i++)
-        *fields[i] = two(text + n - 2 * (i + 1));
+        *fields[i] = two_digits(text + n - 2 * (i + 1));
     if (pairs >= 4)
         tm->tm_mon--;
     if (pairs == 6)
-        tm->tm_year += two(text) * 100 - 1900;
+        tm->tm_year += two_digits(text) * 100 - 1900;
     else if (pairs == 5)
         tm->tm_year += tm->tm_year < 69 ? 100 : 0;
     return (int)pairs;
@@ -48,7 +48,7 @@ static bool exists(const struct tm *want, time_t *out)
 }
 
 /* Find the next match: one day, month or year later, whichever was left out; a month may lack the day. */
-static bool next(struct tm *tm, int pairs, time_t now, time_t *out)
+static bool next_match(struct tm *tm, int pairs, time_t now, time_t *out)
 {
     int *step = pairs == 2 ? &tm->tm_mday : pairs == 3 ? &tm->tm_mon : pairs == 4 ? &tm->tm_year : NULL;
     int tries;
@@ -95,10 +95,10 @@ int date_text_parse(const char *text, int64_t now_s, int64_t *out_s)
     if (*dot) {
         if (strlen(dot) != 3 || !isdigit((unsigned char)dot[1]) || !isdigit((unsigned char)dot[2]))
             return -1;
-        tm.tm_sec = two(dot + 1);
+        tm.tm_sec = two_digits(dot + 1);
     }
     pairs = take_pairs(text, (size_t)(dot - text), &tm);
-    if (pairs < 0 || !in_range(&tm) || !next(&tm, pairs, now, &t))
+    if (pairs < 0 || !in_range(&tm) || !next_match(&tm, pairs, now, &t))
         return -1;
     *out_s = (int64_t)t;
     return 0;

@@ -167,7 +167,7 @@ static int refuse_second_limit(struct job_options *o)
     if (!attrs_find(&o->attrs, ATTR_max_run_subjobs, NULL))
         return 0;
     o->a.errors++;
-    return cmd_say(&o->a, "multiple max_run_subjobs values found");
+    return cmd_error(&o->a, "multiple max_run_subjobs values found");
 }
 
 /* Store the range, and behind % how many subjobs may run at once. */
@@ -236,7 +236,7 @@ int job_options_cwd(const struct cmd_args *a, char *out, size_t size)
         memcpy(out, pwd, strlen(pwd) + 1);
         return 0;
     }
-    return getcwd(out, size) ? 0 : cmd_say(a, "the working directory cannot be found: %m");
+    return getcwd(out, size) ? 0 : cmd_error(a, "the working directory cannot be found: %m");
 }
 
 static bool names_host(const char *path)
@@ -306,7 +306,7 @@ static int job_options_one_resource(void *context, const char *name, const char 
 static int bad_resource(struct job_options *o, const struct option_row *row, const char *text,
                         const char *bad)
 {
-    cmd_illegal(&o->a, row);
+    cmd_illegal_value(&o->a, row);
     fprintf(stderr, "%s\n%*s^\n", text, (int)(bad - text), "");
     cmd_hint_row(row);
     return 0;
@@ -343,7 +343,7 @@ static int job_options_take_list(struct job_options *o, const struct option_row 
         return option_pairs_resources(value, job_options_one_resource, o, &bad)
                    ? bad_resource(o, row, value, bad)
                    : 0;
-    return option_pairs_attributes(value, job_options_one_attribute, o, &bad) ? cmd_bad(&o->a, row) : 0;
+    return option_pairs_attributes(value, job_options_one_attribute, o, &bad) ? cmd_bad_value(&o->a, row) : 0;
 }
 
 int job_options_take(void *settings, const struct option_row *row, const char *value, struct err *e)
@@ -355,9 +355,9 @@ int job_options_take(void *settings, const struct option_row *row, const char *v
     if (row->letter == 'l' || row->letter == 'W')
         return job_options_take_list(o, row, value);
     if (row->letter == 'e' || row->letter == 'o')
-        return put_path(o, row->letter == 'e' ? ATTR_e : ATTR_o, value) < 0 ? cmd_bad(&o->a, row) : 0;
+        return put_path(o, row->letter == 'e' ? ATTR_e : ATTR_o, value) < 0 ? cmd_bad_value(&o->a, row) : 0;
     if (!s || !s->is_good(value))
-        return cmd_bad(&o->a, row);
+        return cmd_bad_value(&o->a, row);
     s->put(o, s->attribute, value);
     return 0;
 }

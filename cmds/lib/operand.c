@@ -33,7 +33,7 @@ int operand_job(const struct cmd_args *a, const char *text, struct operand_job *
     struct err e;
 
     if (jobid_parse(text, &id, &e) < 0)
-        return cmd_say(a, "%s", e.text);
+        return cmd_error(a, "%s", e.text);
     default_server(server, sizeof server);
     operand_complete(&id, "", out->id, sizeof out->id);
     operand_complete(&id, server, out->shown, sizeof out->shown);
@@ -45,5 +45,5 @@ int operand_destination(const struct cmd_args *a, const char *text, struct desti
 {
     struct err e;
 
-    return jobid_parse_destination(text, out, &e) < 0 ? cmd_say(a, "%s", e.text) : 0;
+    return jobid_parse_destination(text, out, &e) < 0 ? cmd_error(a, "%s", e.text) : 0;
 }

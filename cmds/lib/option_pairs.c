@@ -87,7 +87,7 @@ struct option_pairs_rule {
 };
 
 /* Read one pair and move *at behind it. */
-static int one_pair(const char **at, const struct option_pairs_rule *r)
+static int read_pair(const char **at, const struct option_pairs_rule *r)
 {
     const char *name = option_pairs_skip_blanks(*at), *value, *end;
     size_t n = name_length(name);
@@ -124,7 +124,7 @@ static int option_pairs_walk(const char *text, const struct option_pairs_rule *r
     const char *at = text;
 
     for (;;) {
-        int rc = one_pair(&at, r);
+        int rc = read_pair(&at, r);
 
         if (rc) {
             *bad = at;

@@ -22,7 +22,7 @@ void jobid_set_add(struct jobid_set *l, const char *id)
         return;
     }
     free(name);
-    l->broken = true;
+    l->failed = true;
 }
 
 static int jobid_set_compare(const void *a, const void *b)
@@ -40,7 +40,7 @@ bool jobid_set_has(const struct jobid_set *l, const char *id)
 {
     char *name = strndup(id, strcspn(id, "."));
     bool has =
-        l->broken || !name || (l->n && bsearch(&name, l->name, l->n, sizeof *l->name, jobid_set_compare));
+        l->failed || !name || (l->n && bsearch(&name, l->name, l->n, sizeof *l->name, jobid_set_compare));
 
     free(name);
     return has;

@@ -8,7 +8,7 @@
 struct jobid_set {
     char **name;
     size_t n, room;
-    bool broken; /* no memory for one: jobid_set_has returns true for all */
+    bool failed; /* no memory for one: jobid_set_has returns true for all */
 };
 
 /* "41[2].svr1" as "41[2]". */

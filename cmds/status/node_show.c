@@ -222,7 +222,7 @@ static void node_show_put_left(FILE *f, const char *text, size_t width, bool who
     putc(' ', f);
 }
 
-static void right(FILE *f, const char *text, size_t width)
+static void node_show_put_right(FILE *f, const char *text, size_t width)
 {
     if (strlen(text) > width)
         term_out_text(f, text);
@@ -231,7 +231,7 @@ static void right(FILE *f, const char *text, size_t width)
     putc(' ', f);
 }
 
-static void names(FILE *f, const struct batch_status *n, bool whole)
+static void put_names(FILE *f, const struct batch_status *n, bool whole)
 {
     const char *state = or_dashes(node_show_value(n, ATTR_NODE_state, NULL));
     char first[CELL];
@@ -269,7 +269,7 @@ static void row_of_jobs(FILE *f, const struct batch_status *n, const struct jobi
     job_counts(n, suspended, &all, &running);
     fprintf(f, "%6ld %5ld %6ld ", all, running, all - running);
     for (i = 0; i < 4; i++)
-        right(f, free_of_total(n, resources[i], text), i ? 7 : 12);
+        node_show_put_right(f, free_of_total(n, resources[i], text), i ? 7 : 12);
     term_out_text(f, job_names(node_show_value(n, ATTR_NODE_jobs, NULL), jobs, sizeof jobs));
     putc('\n', f);
 }
@@ -279,7 +279,7 @@ void node_show_row(FILE *f, const struct batch_status *node, const struct jobid_
     char text[CELL];
     int i;
 
-    names(f, node, whole);
+    put_names(f, node, whole);
     if (suspended) {
         row_of_jobs(f, node, suspended);
         return;
@@ -288,7 +288,7 @@ void node_show_row(FILE *f, const struct batch_status *node, const struct jobid_
         if (plain[i].width < 0)
             node_show_put_left(f, cell(node, &plain[i], text), (size_t)-plain[i].width, whole);
         else
-            right(f, cell(node, &plain[i], text), (size_t)plain[i].width);
+            node_show_put_right(f, cell(node, &plain[i], text), (size_t)plain[i].width);
     term_out_text(f, cell(node, &plain[N_PLAIN - 1], text));
     putc('\n', f);
 }

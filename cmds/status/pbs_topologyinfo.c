@@ -78,7 +78,7 @@ static int show_host(const struct topology *q, const struct batch_status *vnodes
     }
     if (told || !host)
         return 0;
-    cmd_say(&q->a, "%s: %s", host, known ? "its MOM has not reported what it has" : "Unknown node");
+    cmd_error(&q->a, "%s: %s", host, known ? "its MOM has not reported what it has" : "Unknown node");
     return 1;
 }
 

@@ -31,7 +31,7 @@ static int pbsnodes_take_format(void *settings, const struct option_row *row, co
     struct pbsnodes *p = settings;
 
     (void)e;
-    return status_out_format(value, &p->format) < 0 ? cmd_bad(&p->a, row) : 0;
+    return status_out_format(value, &p->format) < 0 ? cmd_bad_value(&p->a, row) : 0;
 }
 
 static int pbsnodes_take_comment(void *settings, const struct option_row *row, const char *value,
@@ -45,7 +45,7 @@ static int pbsnodes_take_comment(void *settings, const struct option_row *row, c
     if (strlen(value) <= COMMENT_MAX)
         return 0;
     p->a.errors++;
-    cmd_say(&p->a, "comment is longer than %d characters", COMMENT_MAX);
+    cmd_error(&p->a, "comment is longer than %d characters", COMMENT_MAX);
     return 0;
 }
 
@@ -84,7 +84,7 @@ static int pbsnodes_report(const struct pbsnodes *p, int c, const char *node)
     else if (!p->quiet && *node)
         fprintf(stderr, "Node: %s,  Error: %s\n", node, text && *text ? text : code);
     else if (!p->quiet)
-        cmd_say(&p->a, "%s", text && *text ? text : code);
+        cmd_error(&p->a, "%s", text && *text ? text : code);
     return 1;
 }
 
@@ -146,7 +146,7 @@ struct pbsnodes_show {
 };
 
 /* Ask which jobs are suspended: a node's list of jobs does not say. */
-static void ask_suspended(struct pbsnodes_show *s)
+static void fetch_suspended(struct pbsnodes_show *s)
 {
     struct attrs criteria = {0};
     char **ids, **id;
@@ -251,7 +251,7 @@ static int report_missing(const struct pbsnodes *p, int c, const struct batch_st
 static int no_nodes(const struct pbsnodes *p)
 {
     if (!p->quiet)
-        cmd_say(&p->a, "Server has no node list");
+        cmd_error(&p->a, "Server has no node list");
     return 1;
 }
 
@@ -300,7 +300,7 @@ static int pbsnodes_show(const struct pbsnodes *p, int c, int n, char *operands[
 
     term_out_buffer(stdout);
     if (p->table_jobs)
-        ask_suspended(&s);
+        fetch_suspended(&s);
     if (p->all || p->down || (!n && p->table))
         rc = pbsnodes_show_all(&s, 0, NULL);
     else if (p->hosts_vnodes)
@@ -343,7 +343,7 @@ static int pbsnodes_run(void *settings, int n, char *operands[])
     int c, rc;
 
     if (wrong && *wrong)
-        cmd_say(&p->a, "%s", wrong);
+        cmd_error(&p->a, "%s", wrong);
     if (wrong)
         return cmd_usage(&p->a);
     s = conn_pool_create(&p->a);

@@ -31,7 +31,7 @@ static int add_date(struct qselect *q, const struct option_row *row, const char 
     int64_t t;
 
     if (date_text_parse(value, (int64_t)time(NULL), &t) < 0)
-        return cmd_bad(&q->a, row);
+        return cmd_bad_value(&q->a, row);
     snprintf(seconds, sizeof seconds, "%lld", (long long)t);
     attrs_add(&q->criteria, name, resource, seconds, op);
     return 0;
@@ -65,12 +65,12 @@ static int qselect_take_t(void *settings, const struct option_row *row, const ch
         enum batch_op op = qselect_criteria_op(value + 1, &text);
 
         attrs_add(&q->criteria, ATTR_eligible_time, NULL, text, op);
-        return *text ? 0 : cmd_bad(&q->a, row);
+        return *text ? 0 : cmd_bad_value(&q->a, row);
     }
     for (i = 0; i < sizeof times / sizeof times[0]; i++)
         if (times[i].letter == *value)
             return add_date(q, row, times[i].name, times[i].resource, value + 1);
-    return cmd_bad(&q->a, row);
+    return cmd_bad_value(&q->a, row);
 }
 
 static int qselect_one_resource(void *context, const char *name, enum batch_op op, const char *value)
@@ -84,7 +84,8 @@ static int qselect_take_l(void *settings, const struct option_row *row, const ch
     struct qselect *q = settings;
 
     (void)e;
-    return qselect_criteria_resources(value, qselect_one_resource, &q->criteria) ? cmd_bad(&q->a, row) : 0;
+    return qselect_criteria_resources(value, qselect_one_resource, &q->criteria) ? cmd_bad_value(&q->a, row)
+                                                                                 : 0;
 }
 
 static bool qselect_is_states(const char *v)
@@ -143,7 +144,7 @@ static int qselect_take_one(void *settings, const struct option_row *row, const 
     if (s->with_op)
         op = qselect_criteria_op(value, &value);
     if (!s->is_good(value))
-        return cmd_bad(&q->a, row);
+        return cmd_bad_value(&q->a, row);
     if (row->letter == 'r')
         value = *value == 'y' ? "True" : "False";
     attrs_add(&q->criteria, s->attribute, NULL, value, op);
@@ -166,7 +167,7 @@ static int qselect_take_q(void *settings, const struct option_row *row, const ch
     struct qselect *q = settings;
 
     if (jobid_parse_destination(value, &q->destination, e) < 0)
-        return cmd_bad(&q->a, row);
+        return cmd_bad_value(&q->a, row);
     q->asked = value;
     if (*q->destination.queue)
         attrs_add(&q->criteria, ATTR_q, NULL, q->destination.queue, EQ);
@@ -235,7 +236,7 @@ static int qselect_run(void *settings, int n, char *operands[])
         attrs_add(&q->criteria, ATTR_state, NULL, "MFX", EQ);
     c = conn_pool_connect(s, q->destination.server);
     if (c < 0 && pbs_errno == PBSE_BADHOST)
-        cmd_say(&q->a, "illegally formed destination: %s", q->asked);
+        cmd_error(&q->a, "illegally formed destination: %s", q->asked);
     rc = c < 0 ? pbs_errno : select_jobs(q, c);
     conn_pool_destroy(s);
     return rc;

@@ -40,7 +40,7 @@ static int operator_at(const char *s)
 }
 
 /* Read one criterion of `n` bytes. */
-static int one(const char *text, size_t n, qselect_criteria_fn *each, void *context)
+static int read_one(const char *text, size_t n, qselect_criteria_fn *each, void *context)
 {
     char *copy = strndup(text, n), *s = copy;
     int op = -1, rc = -1;
@@ -60,7 +60,7 @@ int qselect_criteria_resources(const char *text, qselect_criteria_fn *each, void
 {
     for (;;) {
         size_t n = strcspn(text, ",");
-        int rc = one(text, n, each, context);
+        int rc = read_one(text, n, each, context);
 
         if (rc)
             return rc;

@@ -35,7 +35,7 @@ static int qstat_take_letters(void *settings, const struct option_row *row, cons
         for (i = 0; i < o->n_rows && o->rows[i].letter != *value; i++)
             ;
         if (i == o->n_rows || o->rows[i].takes != OPTION_ALONE)
-            return cmd_bad(settings, row);
+            return cmd_bad_value(settings, row);
         o->rows[i].take(settings, &o->rows[i], NULL, e);
     }
     return 0;
@@ -47,7 +47,7 @@ static int qstat_take_format(void *settings, const struct option_row *row, const
 
     (void)e;
     q->format_text = value;
-    return status_out_format(value, &q->format) < 0 ? cmd_bad(&q->a, row) : 0;
+    return status_out_format(value, &q->format) < 0 ? cmd_bad_value(&q->a, row) : 0;
 }
 
 static const struct option_row rows[] = {
@@ -239,7 +239,8 @@ static int qstat_report(const struct qstat_show *s, int c, const struct qstat_ta
     case PBSE_NONE:
         return 0;
     case PBSE_HISTJOBID:
-        cmd_say(&s->q->a, "%s Job has finished, use -x or -H to obtain historical job information", t->shown);
+        cmd_error(&s->q->a, "%s Job has finished, use -x or -H to obtain historical job information",
+                  t->shown);
         return PBSE_HISTJOBID;
     case PBSE_JOBHISTNOTSET:
         api_error_report(&s->q->a, c, "");
@@ -374,7 +375,7 @@ static int show_express(struct qstat_show *s, int n, char *operands[])
     qstat_fetch_target(s->q, NULL, &all);
     for (i = 0; i < n; i++) {
         if (!jobid_is_jobid(operands[i])) {
-            cmd_say(&s->q->a, "Express option can only be used with job ids");
+            cmd_error(&s->q->a, "Express option can only be used with job ids");
             rc = 2;
             goto out;
         }

@@ -34,7 +34,7 @@ static size_t before(const struct qstat_alternative_widths *w)
 }
 
 /* Widen or narrow the names to the room there is. Return true if the line fits. */
-static bool share(const struct qstat_alternative *q, struct qstat_alternative_widths *w, size_t least)
+static bool share_width(const struct qstat_alternative *q, struct qstat_alternative_widths *w, size_t least)
 {
     const struct term_out_column c[] = {
         {&w->name, least, 50}, {&w->id, 7, 32}, {&w->queue, least, 15}, {&w->user, least, 24}};
@@ -55,10 +55,10 @@ static struct qstat_alternative_widths widths(const struct qstat_alternative *q)
     for (size_t i = 0; i < sizeof gives_way / sizeof gives_way[0]; i++) {
         if (gives_way[i])
             *gives_way[i] = 0;
-        if (share(q, &w, 7))
+        if (share_width(q, &w, 7))
             return w;
     }
-    (void)share(q, &w, 4);
+    (void)share_width(q, &w, 4);
     return w;
 }
 
@@ -131,17 +131,17 @@ void qstat_alternative_heading(FILE *f, const struct qstat_alternative *q, const
 }
 
 /* Write a missing value as " --" and, where there is room, a blank. */
-static void right(FILE *f, const char *text, size_t width)
+static void put_right(FILE *f, const char *text, size_t width)
 {
     term_out_right(f, text ? text : width > 3 ? "-- " : " --", width);
 }
 
 /* Write the same and a blank; nothing, where there is no such column. */
-static void right_column(FILE *f, const char *text, size_t width)
+static void put_right_column(FILE *f, const char *text, size_t width)
 {
     if (!width)
         return;
-    right(f, text, width);
+    put_right(f, text, width);
     putc_unlocked(' ', f);
 }
 
@@ -154,7 +154,7 @@ static void qstat_alternative_put_left(FILE *f, const char *text, size_t width)
 }
 
 /* Write a time in five columns: longer ones lose their end. */
-static void time5(FILE *f, const char *text)
+static void put_time(FILE *f, const char *text)
 {
     char cut[6];
 
@@ -162,7 +162,7 @@ static void time5(FILE *f, const char *text)
         snprintf(cut, sizeof cut, "%.5s", text);
         text = cut;
     }
-    right(f, text, 5);
+    put_right(f, text, 5);
 }
 
 /* --- estimates ---------------------------------------------------------------------------------------------- */
@@ -218,7 +218,7 @@ static int qstat_alternative_compare(const void *va, const void *vb)
     return a->at < b->at ? -1 : 1;
 }
 
-static struct sortable key(struct batch_status *job, size_t at)
+static struct sortable sort_key(struct batch_status *job, size_t at)
 {
     struct sortable s = {job, 2, 0, at};
     struct job_show j;
@@ -246,7 +246,7 @@ struct batch_status *qstat_alternative_sort(struct batch_status *list)
     if (!s)
         return list;
     for (i = 0, j = list; j; j = j->next, i++)
-        s[i] = key(j, i);
+        s[i] = sort_key(j, i);
     qsort(s, n, sizeof *s, qstat_alternative_compare);
     for (i = 0; i < n; i++) {
         *tail = s[i].job;
@@ -266,9 +266,9 @@ static void last_time(FILE *f, const struct qstat_alternative *q, const struct j
     bool has_started = j->state && strchr("RSUEXF", *j->state);
 
     if (q->estimates)
-        time5(f, qstat_alternative_estimate(has_started ? NULL : j->estimated, q->now_s, text));
+        put_time(f, qstat_alternative_estimate(has_started ? NULL : j->estimated, q->now_s, text));
     else
-        time5(f, job_show_hhmm(j->want_cput ? j->used_cput : j->used_walltime, text));
+        put_time(f, job_show_hhmm(j->want_cput ? j->used_cput : j->used_walltime, text));
 }
 
 static void record(FILE *f, const struct qstat_alternative *q, const struct batch_status *job,
@@ -281,11 +281,11 @@ static void record(FILE *f, const struct qstat_alternative *q, const struct batc
     qstat_alternative_put_left(f, job_show_user(j->owner, user, sizeof user), w->user);
     qstat_alternative_put_left(f, j->queue, w->queue);
     qstat_alternative_put_left(f, j->name, w->name);
-    right_column(f, j->session, w->session);
-    right_column(f, j->nodect, w->nds);
-    right_column(f, j->ncpus, w->tsk);
-    right_column(f, job_show_memory(j->mem, q->memory, text), 6);
-    time5(f, job_show_hhmm(j->want_cput ? j->want_cput : j->want_walltime, text));
+    put_right_column(f, j->session, w->session);
+    put_right_column(f, j->nodect, w->nds);
+    put_right_column(f, j->ncpus, w->tsk);
+    put_right_column(f, job_show_memory(j->mem, q->memory, text), 6);
+    put_time(f, job_show_hhmm(j->want_cput ? j->want_cput : j->want_walltime, text));
     fprintf(f, " %s ", j->state ? j->state : " ");
     last_time(f, q, j);
 }

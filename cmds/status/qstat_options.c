@@ -31,17 +31,17 @@ static bool conflicts(const struct qstat *q)
 int qstat_options_check(struct qstat *q)
 {
     if (q->delimiter && !*q->delimiter) {
-        cmd_say(&q->a, "illegal -D value");
+        cmd_error(&q->a, "illegal -D value");
         cmd_hint("a delimiter has at least one character");
         return cmd_usage(&q->a);
     }
     if (q->full && q->wide && q->format_text && q->format != STATUS_FULL) {
-        cmd_say(&q->a, "option w cannot be used with -F");
+        cmd_error(&q->a, "option w cannot be used with -F");
         return cmd_usage(&q->a);
     }
     if (!conflicts(q))
         return 0;
-    cmd_say(&q->a, "conflicting options.");
+    cmd_error(&q->a, "conflicting options.");
     return cmd_usage(&q->a);
 }
 

@@ -35,7 +35,7 @@ static int tracejob_take_number(void *settings, const struct option_row *row, co
     errno = 0;
     n = strtol(value, &end, 10);
     if (errno || end == value || *end || n < 1 || n > 100000)
-        return cmd_bad(&t->a, row);
+        return cmd_bad_value(&t->a, row);
     *(long *)((char *)settings + row->id) = n;
     return 0;
 }
@@ -48,7 +48,7 @@ static int tracejob_take_filter(void *settings, const struct option_row *row, co
 
     (void)e;
     t->hidden |= bits;
-    return bits ? 0 : cmd_bad(&t->a, row);
+    return bits ? 0 : cmd_bad_value(&t->a, row);
 }
 
 #define NUMBER(letter, field, value, help)                                                                   \
@@ -221,10 +221,10 @@ static int trace(const struct tracejob *t, const char *home, const char *operand
     if (operand_job(&t->a, operand, &job) < 0 || jobid_parse(operand, &id, NULL) < 0)
         return 1;
     if (tracejob_read_all(t, home, &log, &id) < 0)
-        cmd_say(&t->a, "no memory");
+        cmd_error(&t->a, "no memory");
     else if (!log.n)
-        cmd_say(&t->a, "Couldn't find Job Id %s in logs of past %ld day%s", job.shown, t->days,
-                t->days == 1 ? "" : "s");
+        cmd_error(&t->a, "Couldn't find Job Id %s in logs of past %ld day%s", job.shown, t->days,
+                  t->days == 1 ? "" : "s");
     else
         rc = 0;
     if (rc == 0)
@@ -247,7 +247,7 @@ static int tracejob_run(void *settings, int n, char *operands[])
     if (!t->home) {
         conf = conf_load(&e);
         if (!conf)
-            return -cmd_say(&t->a, "%s", e.text);
+            return -cmd_error(&t->a, "%s", e.text);
     }
     for (i = 0; i < n; i++)
         rc |= trace(t, t->home ? t->home : conf_text(conf, CONF_PBS_HOME), operands[i]);
