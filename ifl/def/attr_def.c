@@ -1,8 +1,8 @@
 /* The definitions of all attributes as tables, and a hash over their names. See attr_def.h.
  *
- * Each .def file is included twice: as enum in the header, as rows here, so an index is its row. Names
- * from requests are looked up by hash, without regard to case; all else uses indices. Who may write is
- * decided here for everybody: level, creation, whether it runs. */
+ * Each .def file is included twice: as enum in the header, as rows here, so an index is its row. Names from requests
+ * are looked up by hash, without regard to case; all else uses indices. Write permission is decided here for all
+ * callers: level, creation, whether the object runs. */
 #include "attr_def.h"
 
 #include <assert.h>
@@ -71,7 +71,7 @@ static const struct {
 };
 
 /* A hash of indices with open addresses, at most half full. Filled once from the constant tables, at first use;
- * constant from then on, hence no table that somebody would have to create and hand down. */
+ * constant from then on, so no caller has to create it and pass it on. */
 enum { N_SLOTS = 4 * ATTR_MAX };
 static uint8_t slots[OF_COUNT][N_SLOTS]; /* index + 1 */
 static pthread_once_t slots_once = PTHREAD_ONCE_INIT;

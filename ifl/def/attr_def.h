@@ -4,10 +4,10 @@
  *
  *   ATTR(name, TYPE, READ, WRITE, flags, range, default, meaning)
  *     TYPE         id of attr_type.def
- *     READ WRITE   lowest level: USER (a job's: its owner), OPERATOR, MANAGER, SERVER (nobody else)
+ *     READ WRITE   lowest level: USER (a job's: its owner), OPERATOR, MANAGER, SERVER (no client)
  *     flags        enum attr_flag, or 0
  *     range        RANGE(min, max) of a number, ANY
- *     default      as text, or NULL; what holds, or (AF_SHOWN) stands there, while nothing is set
+ *     default      as text, or NULL; what holds, or (AF_SHOWN) is shown as set, while nothing is set
  *     meaning      one line for the manual; unit where it is a number
  * A row's place in its file is only the order of display. Names are compared without regard to case.
  */
@@ -30,9 +30,10 @@ enum attr_flag {
     AF_ROUTING = 256,  /* of route queues only */
     AF_INDIRECT = 512, /* amounts may be "@vnode" */
     AF_UNUSED = 1024,  /* kept and shown; nothing acts on it */
-    AF_ASKED = 2048,   /* shown only to who asks for it by name */
+    AF_ASKED = 2048,   /* shown only in answers to requests that name it */
     AF_HOST = 4096,    /* of a vnode: its host may say it as well; exec/node_report.c, mom/vnodes.c */
-    AF_PRIVATE = 8192  /* of a job: with the server's hide_environments for its owner, operators and managers only */
+    AF_PRIVATE =
+        8192 /* of a job: with the server's hide_environments for its owner, operators and managers only */
 };
 
 /* Kinds of object. */
@@ -118,7 +119,7 @@ struct attr_def {
     const char *meaning;
 };
 
-/* Who wants to write, and when. */
+/* The level of the peer that writes, and the state of the object. */
 struct attr_writer {
     enum level level;
     bool creating; /* the object is being made */
@@ -139,7 +140,7 @@ int attr_def_need(enum attr_of of, const char *name, struct err *e);
 
 bool attr_def_may_read(const struct attr_def *d, enum level l, bool show_hidden);
 
-/* May it be set, unset, changed by this one now? 0, or -1:
+/* Check that the writer may set, unset or change the attribute now. 0, or -1:
  *   PBSE_ATTRRO     read-only, or not at this level (the text says who may), or only at creation
  *   PBSE_MODATRRUN  not while it runs */
 int attr_def_check_write(const struct attr_def *d, const struct attr_writer *w, struct err *e);

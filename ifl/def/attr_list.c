@@ -4,8 +4,8 @@
  * values that are their own keys (tag), found by halving. Room grows by eight. Pointers into it end with
  * the next write.
  *
- * Invariants: tags rise; a resource attribute without any amount counts as not set, whether it stands
- * there or not; a value is freed by its type, which alone knows what it owns. */
+ * Invariants: tags rise; a resource attribute without any amount counts as not set, whether it has an element or not;
+ * a value is freed by its type, which alone knows what it owns. */
 #include "attr_list.h"
 
 #include <assert.h>
@@ -116,7 +116,7 @@ int attr_list_dup(const struct attr_list *from, struct attr_list *to)
     return 0;
 }
 
-/* Set one attribute's default, which is right by its test. */
+/* Set one attribute's default; the C test of the definitions checks that it is valid. */
 static int set_default(struct attr_list *l, int index, struct err *e)
 {
     const struct value_type *t = type_of(l, index);
@@ -290,7 +290,7 @@ int attr_list_set_amounts(struct attr_list *l, int index, struct resc_list *amou
 
 void attr_list_unset(struct attr_list *l, int index)
 {
-    /* back to the default; without memory for it the old value goes all the same */
+    /* back to the default; if memory is short for it the old value is removed in any case */
     if (!(def_of(l, index)->flags & AF_SHOWN) || set_default(l, index, NULL) < 0)
         attr_list_drop(l, index);
     else

@@ -2,9 +2,9 @@
 #define ATTR_LIST_H
 /* The sparse attributes of one object: an array of values, sorted by the attribute's index.
  *
- * The list lies in the object's struct (caller's memory) and owns its values. It checks types and ranges; who
- * may write is asked before (attr_def_check_write, resource_may_write). Every change is whole or not at all.
- * To check a request as a whole: attr_list_dup, change the copy, and swap. Loop thread only.
+ * The list lies in the object's struct (caller's memory) and owns its values. It checks types and ranges; the caller
+ * checks permissions before (attr_def_check_write, resource_check_write). Every change is whole or not at all. To
+ * check a request as a whole: attr_list_dup, change the copy, and swap. Loop thread only.
  */
 #include <stddef.h>
 
@@ -66,7 +66,7 @@ int attr_list_edit_amounts(struct attr_list *l, int index, struct resc_list ***p
 int attr_list_change(struct attr_list *l, const struct resource_table *t, int index, const char *resource,
                      const char *text, enum batch_op op, struct err *e);
 
-/* Is `text` right for this attribute? As attr_list_change with SET, changing nothing. */
+/* Check that `text` is valid for this attribute: as attr_list_change with SET, but nothing changes. */
 int attr_list_check(enum attr_of of, const struct resource_table *t, int index, const char *resource,
                     const char *text, struct err *e);
 

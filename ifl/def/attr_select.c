@@ -1,7 +1,7 @@
 /* Which attributes a status request wants. See attr_select.h.
  *
- * It is asked for every attribute of every object of an answer, so the usual questions are a bit each; the
- * list of pairs is looked at only for attributes of which some resources were named. */
+ * The selection is consulted for every attribute of every object of an answer, so the usual tests read one bit each;
+ * the list of pairs is read only for attributes of which some resources were named. */
 #include "attr_select.h"
 
 #include <string.h>

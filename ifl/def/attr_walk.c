@@ -1,9 +1,9 @@
 /* From attribute lists to text triples and JSON. See attr_walk.h.
  *
- * Triples are for people and the wire, and are filtered by who reads; JSON is for the store, and is not.
- * Resources travel by name in both, as ids live only as long as the process. What came from a default is
- * noted beside the values, in a member "defaulted": so the values themselves stay plain, for an
- * administrator who queries the store. */
+ * Triples are for users and the wire, and are filtered by the reader's level; JSON is for the store, and is complete.
+ * Resources travel by name in both, as ids live only as long as the process. What came from a default is noted beside
+ * the values, in a member "defaulted": so the values themselves stay plain, for an administrator who queries the
+ * store. */
 #include "attr_walk.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@
 
 /* --- triples ---------------------------------------------------------------------------------------- */
 
-/* What one walk carries along. */
+/* The state of one walk. */
 struct attr_walk {
     const struct resource_table *table;
     const struct attr_select *select;

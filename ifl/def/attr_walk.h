@@ -1,6 +1,6 @@
 #ifndef ATTR_WALK_H
 #define ATTR_WALK_H
-/* From attribute lists to what travels and what is stored: text triples and JSON. */
+/* From attribute lists to the wire and the store: text triples and JSON. */
 #include "attr_list.h"
 #include "attr_select.h"
 
@@ -10,11 +10,10 @@ struct strbuf;
 struct attr_reader {
     enum level level;
     bool show_hidden; /* the server's show_hidden_attribs */
-    /* AF_PRIVATE attributes are shown of jobs of this owner (user@host) only; NULL: of all. For who walks objects
-     * (server/publish/attrib_render.c): a list does not know whose it is. */
+    /* AF_PRIVATE attributes are shown only of jobs of this owner (user@host); NULL: of all. Set by the code that
+     * walks objects (server/publish/attrib_render.c): a list does not know the owner of its job. */
     const char *only_of;
-    bool
-        presets; /* what holds where nobody has set anything is shown too (server/publish/derived_attribs.h) */
+    bool presets; /* defaults that hold for attributes that are not set are shown too */
 };
 
 /* Called with each triple; resource is NULL where there is none. The texts are borrowed for the call; name and
@@ -40,8 +39,8 @@ struct json_t *attr_walk_to_json(const struct attr_list *l, const struct resourc
  * came from a default is marked so ("defaulted" lists them). -1, the list is as it was: PBSE_NOATTR, PBSE_UNKRESC,
  * PBSE_BADATVAL with the name. */
 int attr_walk_read(struct attr_list *l, const struct resource_table *t, char *json, struct err *e);
-/* The same, but a member that cannot be read does not keep the others out. -1: there was one, or the text is no object;
- * e says what was wrong first. */
+/* The same, but the members that can be read are taken even if others cannot. -1: there was one, or the text is no
+ * object; e says what was wrong first. */
 int attr_walk_read_each(struct attr_list *l, const struct resource_table *t, char *json, struct err *e);
 
 #endif

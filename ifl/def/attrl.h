@@ -10,7 +10,7 @@
 /* One element, not linked; resource may be NULL. NULL: no memory. */
 struct attropl *attrl_create(const char *name, const char *resource, const char *value, enum batch_op op);
 
-/* Append: *head is the list (NULL: empty). O(length); attrl_append_at goes on from `*tail`, a pointer that the
+/* Append: *head is the list (NULL: empty). O(length); attrl_append_at continues from `*tail`, a pointer that the
  * caller keeps and that is &head at first. -1: no memory. */
 int attrl_append(struct attropl **head, const char *name, const char *resource, const char *value,
                  enum batch_op op);

@@ -1,8 +1,8 @@
 /* Error texts by number: a table made from errors.def, indexed by the distance from PBSE_. See errors.h.
  *
- * The texts are those of PBS, with the blanks and colons at their ends, since commands print names behind
- * them. Numbers that have no row have no text. errors_set puts the text in front of what is said, so that
- * both are told once. */
+ * The texts are those of PBS, with the blanks and colons at their ends, since commands print names behind them.
+ * Numbers that have no row have no text. errors_set puts the client text in front of the caller's words, so that each
+ * occurs once. */
 #include "errors.h"
 
 #include <stdbool.h>
@@ -63,7 +63,7 @@ int errors_set(struct err *e, int code, const char *fmt, ...)
     return text ? err_prefix(e, "%s", trimmed(text, head, sizeof head)) : -1;
 }
 
-/* What is said with these numbers is the whole text. */
+/* With these numbers the caller's words are the whole text. */
 static bool has_own_words(int code)
 {
     static const int codes[] = {PBSE_HOOKERROR, PBSE_RESCUNAV, PBSE_NEEDQUET, PBSE_FORCE_QSUB_UPDATE,

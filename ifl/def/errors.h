@@ -4,19 +4,19 @@
 #include "err.h"
 #include "pbs_error.h"
 
-/* The client text as it stands in errors.def, with the blanks at its end; NULL: the number has no text. */
+/* The client text as it is written in errors.def, with the blanks at its end; NULL: the number has no text. */
 const char *errors_text(int code);
 
 /* The name, "PBSE_UNKJOBID"; NULL: not a PBSE_ number. */
 const char *errors_name(int code);
 
-/* Fill `e` with `code` and "<client text>: <what fmt says>", so that people and scripts find the words they
- * know and then the thing that was wrong. Always -1. */
+/* Fill `e` with `code` and "<client text>: <what fmt says>", so that users and scripts find the known words first and
+ * then what was wrong. Always -1. */
 int errors_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Put the client text in front of what `e` says, unless it stands there already: scripts look for it. Not
- * where PBS says something else with that number (a hook's own words, why a job cannot run now), nor for texts
- * that have a place to fill in. */
+/* Put the client text in front of what `e` says, unless it is there already: scripts look for it. Not where PBS says
+ * something else with that number (a hook's own words, why a job cannot run now), nor for texts that have a place to
+ * fill in. */
 void errors_complete(struct err *e);
 
 /* The exit status commands give for a code: code mod 256, never 0 for an error. */

@@ -1,9 +1,9 @@
 #ifndef LEVEL_H
 #define LEVEL_H
-/* Who asks: the rank that reading and writing an attribute is measured by.
+/* The level of the peer that sends a request; reading and writing of attributes depend on it.
  *
- * A peer has one level per request (owner of the object or plain user: LEVEL_USER). LEVEL_SCHED is a
- * registered scheduler, LEVEL_SERVER the server itself; in a definition LEVEL_SERVER means "nobody else".
+ * A peer has one level per request (owner of the object or plain user: LEVEL_USER). LEVEL_SCHED is a registered
+ * scheduler, LEVEL_SERVER the server itself; in a definition LEVEL_SERVER means "no client".
  */
 enum level { LEVEL_USER, LEVEL_OPERATOR, LEVEL_MANAGER, LEVEL_SCHED, LEVEL_SERVER, LEVEL_COUNT };
 

@@ -28,7 +28,7 @@ enum resource_flag {
     RESC_SUM = 0x4000,         /* q: consumable at server and queue */
     RESC_PER_NODE = 0x8000,    /* n: consumable at every vnode of a chunk */
     RESC_FIRST_NODE = 0x10000, /* f: consumable at the first vnode */
-    RESC_HOST = 0x20000        /* h: host level, may stand in select */
+    RESC_HOST = 0x20000        /* h: host level, may be used in select */
 };
 enum { RESC_NONE = -1, RESC_NAME_MAX = 255, RESC_MAX = 4096 };
 
@@ -91,7 +91,7 @@ int resource_remove(struct resource_table *t, const char *name, struct err *e);
 bool resource_is_consumable(const struct resource *r); /* q, n or f */
 bool resource_may_read(const struct resource *r, enum level l);
 bool resource_may_write(const struct resource *r, enum level l);
-/* The same by name; a name that is unknown, "" or NULL is no matter here. -1: PBSE_ATTRRO. */
+/* The same by name; a name that is unknown, "" or NULL is allowed here. -1: PBSE_ATTRRO. */
 int resource_check_write(const struct resource_table *t, const char *name, enum level l, struct err *e);
 
 /* The flag letters, "nh"; the other way: mask of letters, or -1 with PBSE_BADATVAL. */

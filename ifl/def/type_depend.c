@@ -1,8 +1,8 @@
 /* Dependencies: the grammar, and the parsed form. See type_depend.h.
  *
- * The parsed form borrows from the text: an element is a kind and a piece of it. Its size is bounded
- * before anything is read, by counting separators. Whether the targets exist is the server's to say; here
- * only that they are no subjobs. */
+ * The parsed form borrows from the text: an element is a kind and a piece of it. Its size is bounded before anything
+ * is read, by counting separators. The server checks that the targets exist; this file only checks that they are not
+ * subjobs. */
 #include "type_depend.h"
 
 #include <assert.h>

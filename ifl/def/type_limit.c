@@ -42,7 +42,7 @@ static int type_limit_no_memory(struct err *e)
 
 /* --- one item, "[u:anna=5]" ------------------------------------------------------------------------- */
 
-/* Move *at behind the name; the name goes to `name`. It may stand in double quotes. */
+/* Move *at behind the name; the name goes to `name`. It may be in double quotes. */
 static int parse_name(const char **at, char name[NAME_MAX_BYTES + 1])
 {
     const char *p = *at;

@@ -161,7 +161,7 @@ static int type_list_parse(const struct value_type *t, const char *text, struct 
     return value_of_buffer(&b, out, e);
 }
 
-/* An acl: a word with blanks inside would never match anybody; a bare + or - means everybody. */
+/* An acl: a word with blanks inside would never match a user or host; a bare + or - means all. */
 static int type_list_acl_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
 {
     const char *p = text, *w;

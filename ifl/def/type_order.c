@@ -81,7 +81,7 @@ static bool is_signal(const char *name, size_t n)
     return false;
 }
 
-/* A job's: who else than the script is to get it stands behind the colon. */
+/* A job's: the word after the colon says which other processes than the script get it. */
 static int type_order_signal_value_parse(const struct value_type *t, const char *text, struct value *out,
                                          struct err *e)
 {

@@ -34,7 +34,7 @@ static int element_dup(const struct value *from, struct value *to)
     return from->kind == VALUE_LIMITS ? limit_dup(from, to) : value_dup(from, to);
 }
 
-/* Where id stands, or would stand. */
+/* The place of id in the list, or where it would be inserted. */
 static size_t type_resc_place_of(const struct resc_list *l, int id)
 {
     size_t low = 0, high = l ? l->n : 0;
@@ -355,7 +355,7 @@ static int element_from_json(const json_t *json, const struct resource *r, enum 
     return rc;
 }
 
-/* Plain amounts are read as they stand, all else by way of a tree. */
+/* Plain amounts are read in place, all else by way of a tree. */
 static int element_read(const struct json_member *m, const struct resource *r, enum value_by by,
                         struct value *out, struct err *e)
 {

@@ -44,8 +44,8 @@ int resc_add(struct resc_list **a, const struct resc_list *b, const struct resou
 int resc_subtract(struct resc_list **a, const struct resc_list *b, const struct resource_table *t,
                   unsigned flags, struct err *e);
 
-/* The first resource of `want` that exceeds what `limit` says of it, or, where that says nothing, `otherwise` (numeric
- * amounts only; in neither: no bound), or RESC_NONE. */
+/* The first resource of `want` whose amount exceeds that in `limit` or, if `limit` does not have it, that in
+ * `otherwise`; RESC_NONE if there is none. Numeric amounts only; a resource in neither list has no bound. */
 int resc_exceeds(const struct resc_list *want, const struct resc_list *limit,
                  const struct resc_list *otherwise, const struct resource_table *t);
 

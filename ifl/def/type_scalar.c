@@ -1,8 +1,8 @@
 /* Types of one thing. See type_scalar.h; how durations and sizes are written: base/units.h.
  *
- * Sums saturate instead of failing: whoever sums amounts over many jobs has nobody to tell. A size
- * remembers the unit that it was given in, bytes or words, until something is added to it; from then on it
- * is in kb, as PBS shows sums. */
+ * Sums saturate instead of failing: code that sums amounts over many jobs could not report a failure to any client. A
+ * size remembers the unit that it was given in, bytes or words, until something is added to it; from then on it is in
+ * kb, as PBS shows sums. */
 #include "type_scalar.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static struct units_size as_size(const struct value *v)
     return (struct units_size){.n = (uint64_t)v->n, .shift = v->shift, .words = v->words};
 }
 
-/* Sums of sizes are in kb; a size never falls below nothing. */
+/* Sums of sizes are in kb; a size never falls below 0. */
 static void add_size(struct value *v, const struct value *by, int sign)
 {
     int64_t a = v->kind == VALUE_SIZE ? (int64_t)(units_size_kb(as_size(v)) & INT64_MAX) : 0;

@@ -1,8 +1,8 @@
 /* One typed value: what is the same for all plain types. See value.h.
  *
- * A value is small and has no pointer to its type, since a server holds millions of them; whoever calls
- * knows the type. "Plain" is what a union member alone holds: numbers, sizes, interned and own texts.
- * Lists of amounts and limits have functions of their own, and must not come to value_free or value_dup. */
+ * A value is small and has no pointer to its type, since a server holds millions of them; the caller knows the type.
+ * "Plain" is what a union member alone holds: numbers, sizes, interned and own texts. Lists of amounts and limits
+ * have functions of their own, and must not come to value_free or value_dup. */
 #include "value.h"
 
 #include <assert.h>

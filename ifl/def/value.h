@@ -2,9 +2,9 @@
 #define VALUE_H
 /* One typed value, and what a type can do.
  *
- * A value is 16 bytes and does not know its type: whoever holds it does (the row of its attribute, its
- * resource), and hands the type along. `kind` only says which member of the union is alive, so that a mix-up
- * is caught. Texts are interned (base/intern.h), or the value's own where they hardly repeat.
+ * A value is 16 bytes and does not know its type: its holder does (the row of its attribute, its resource), and
+ * passes the type to each function. `kind` only says which member of the union is alive, so that a mix-up is caught.
+ * Texts are interned (base/intern.h), or the value's own where they hardly repeat.
  *
  * A value is owned by the struct that it lies in. value_init, a parse, a dup begin its life, type->free (or
  * value_free) ends it; assigning a struct moves it. Loop thread only, as interning is.
@@ -46,7 +46,7 @@ struct value {
     };
 };
 
-/* What the part behind a dot in an attribute's name is for. */
+/* The meaning of the part after the dot in an attribute's name. */
 enum value_by {
     BY_NOTHING, /* there is none */
     BY_AMOUNT,  /* name.resource: an amount of that resource, in its type */
