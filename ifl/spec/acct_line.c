@@ -1,8 +1,8 @@
 /* A record of an accounting file. See acct_line.h.
  *
- * The writer only quotes what it must, so that lines look as those of PBS; the reader takes whatever PBS
- * or we have written. It never refuses a text behind a good head: a word without "=" becomes a key with an
- * empty value, as old records and messages of type A hold them. */
+ * The writer only quotes what it must, so that lines look as those of PBS; the reader accepts records of PBS and of
+ * Cede. It never refuses a text behind a good head: a word without "=" becomes a key with an empty value, as old
+ * records and messages of type A hold them. */
 #include "acct_line.h"
 
 #include <ctype.h>

@@ -21,7 +21,7 @@ int acct_line_begin(struct strbuf *out, int64_t time_s, char type, const char *i
 /* One pair; a blank before it when something of the text is there already. `resource` may be NULL; else
  * the key is "key.resource". An empty value is written key="". -1: the buffer has failed. */
 int acct_line_add(struct strbuf *out, const char *key, const char *resource, const char *value);
-int acct_line_add_quoted(struct strbuf *out, const char *key, const char *value); /* whatever it is */
+int acct_line_add_quoted(struct strbuf *out, const char *key, const char *value); /* always in quotes */
 int acct_line_add_int(struct strbuf *out, const char *key, int64_t value);
 
 struct acct_pair {
@@ -33,7 +33,7 @@ struct acct_line {
     int64_t time_s;
     char type;
     char *id;
-    char *text; /* all of it, as it stands (a plain message for type A) */
+    char *text; /* all of it, as it is written (a plain message for type A) */
     size_t n;
     struct acct_pair *pair;
 };

@@ -1,7 +1,7 @@
 /* A list of name=value texts. See amounts_text.h.
  *
- * The parser works inside larger grammars (select, exec_vnode): it stops at a character of the caller's,
- * and leaves *at at the offence when it fails. Lists are short, so names are looked for one by one. */
+ * The parser works inside larger grammars (select, exec_vnode): it stops at a character that the caller chooses, and
+ * leaves *at at the faulty character when it fails. Lists are short, so names are looked for one by one. */
 #include "amounts_text.h"
 
 #include <ctype.h>

@@ -48,7 +48,7 @@ static bool conf_is_number(const char *s, int64_t min, int64_t max)
     return end != s && !*end && !errno && v >= min && v <= max;
 }
 
-/* Would this value count, or does the default hold? */
+/* Return true if this value counts, and not the default. */
 static bool is_usable(const struct conf_row *r, const char *value)
 {
     switch (r->type) {
@@ -144,7 +144,7 @@ static int conf_take_text(struct conf *c, const char *text, struct err *e)
     return 0;
 }
 
-/* Before the environment has its say. */
+/* Note the server that the file names, before the environment overrides it. */
 static int note_own(struct conf *c, conf_getenv *env, struct err *e)
 {
     const char *home = env("PBS_HOME"), *server = c->value[CONF_PBS_SERVER];
@@ -236,7 +236,7 @@ struct conf *conf_parse(const char *text, conf_getenv *env, struct err *e)
     return c;
 }
 
-/* Not in a process that has other rights than those of the user who chose the environment. */
+/* NULL in a process with other rights than those of the user that set the environment. */
 static const char *conf_from_environment(const char *name)
 {
     return secure_getenv(name);

@@ -1,6 +1,6 @@
 #ifndef CONF_H
 #define CONF_H
-/* pbs.conf: where everything is, and the environment's word on it.
+/* pbs.conf: where everything is, and which variables of the environment override it.
  *
  * One file of NAME=value lines, /etc/pbs.conf or what PBS_CONF_FILE names; a variable of the same name in the
  * environment overrides it where the row says so. Keys are rows of conf.def: a daemon, a command and the
@@ -43,7 +43,7 @@ const struct conf_row *conf_row(enum conf_key k);
 
 struct conf;
 
-/* Looks a variable up: getenv, or a stand-in for tests. */
+/* Looks a variable up: getenv, or a substitute for tests. */
 typedef const char *conf_getenv(const char *name);
 
 /* Read the file that the environment names, then the environment. NULL and e->code
@@ -66,14 +66,14 @@ bool conf_is_set(const struct conf *c, enum conf_key k);      /* by file or envi
  * PBS_SERVER of the file; "host" or "host:port". Never NULL after conf_load. */
 const char *conf_server(const struct conf *c);
 
-/* Does the environment name another server than the file, or another port? Then what the file says about its own server (the
- * socket below PBS_HOME, PBS_SERVER_HOST_NAME, the failover pair) is not about conf_server(). */
+/* Return true if the environment names another server or port than the file. Then the file's entries about its own
+ * server (the socket below PBS_HOME, PBS_SERVER_HOST_NAME, the failover pair) do not apply to conf_server(). */
 bool conf_is_elsewhere(const struct conf *c);
 /* The server that PBS_HOME is of: as the file names it; as the environment does, where that names PBS_HOME or there is no file. */
 const char *conf_own_host(const struct conf *c);
 uint16_t conf_own_port(const struct conf *c);
 
-/* The failover pair: the primary, then the secondary; a port that is not said is conf_server_port(). */
+/* The failover pair: the primary, then the secondary; a port that is not given is conf_server_port(). */
 struct conf_host {
     char host[256];
     uint16_t port;
@@ -87,7 +87,7 @@ const struct conf_host *conf_pair(const struct conf *c);
 const char *conf_server_host(const struct conf *c);
 uint16_t conf_server_port(const struct conf *c);
 
-/* PBS_CORE_LIMIT in bytes; -1 for "unlimited"; -2 when it is not set or no size: what we have inherited holds. */
+/* PBS_CORE_LIMIT in bytes; -1 for "unlimited"; -2 when it is not set or no size: the inherited limit holds. */
 int64_t conf_core_bytes(const struct conf *c);
 
 /* "host:port" in two: `host` (of `size` bytes) and the port, `otherwise` if there is none. [v6::addr]:port is

@@ -1,4 +1,5 @@
-/* The hosts of a job. See exec_host.h. The parser stands at the offence when it fails, which the error then names. */
+/* The hosts of a job. See exec_host.h. When the parser fails it points at the faulty character, which the error
+ * names. */
 #include "exec_host.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 #ifndef EXEC_HOST_H
 #define EXEC_HOST_H
-/* Where a job runs, as people and old tools see it: exec_host "n1/0*2+n2/0". Which vnodes with how much of what:
- * exec_vnode.h. Public structs: read by all, written here only.
+/* Where a job runs, in the short form that users and old tools read: exec_host "n1/0*2+n2/0". Which vnodes with how
+ * much of what: exec_vnode.h. Public structs: read by all, written here only.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* Where a job runs. See exec_vnode.h.
  *
- * A flat array of parts, each with the number of its chunk, rather than chunks of parts: almost everybody
- * walks all parts in order, and who wants chunks compares two numbers. The parser stands at the offence
- * when it fails, which the error then names. Arrays double at powers of two, so no capacity is kept. */
+ * A flat array of parts, each with the number of its chunk, rather than chunks of parts: almost all callers walk all
+ * parts in order, and a caller that needs chunks compares two numbers. When the parser fails it points at the faulty
+ * character, which the error names. Arrays double at powers of two, so no capacity is kept. */
 #include "exec_vnode.h"
 
 #include <ctype.h>
@@ -80,7 +80,7 @@ static bool is_name_char(char c)
     return isalnum((unsigned char)c) || (c && strchr("-_.@[]/", c));
 }
 
-/* "name" or "name:res=value:..."; *at is then at what follows, or at the offence. */
+/* "name" or "name:res=value:..."; *at is then at what follows, or at the faulty character. */
 static int parse_part(const char **at, struct exec_vnode *v, size_t chunk, struct err *e)
 {
     const char *name = *at;

@@ -1,10 +1,10 @@
 #ifndef EXEC_VNODE_H
 #define EXEC_VNODE_H
-/* Where a job runs: exec_vnode "(n1:ncpus=2:mem=1kb)+(n2:ncpus=1+n3:ncpus=1)". As people see it: exec_host.h.
+/* Where a job runs: exec_vnode "(n1:ncpus=2:mem=1kb)+(n2:ncpus=1+n3:ncpus=1)". The short form: exec_host.h.
  *
- * One pair of brackets is one chunk; it lies on one host and takes from one or more vnodes of it. A vnode may
- * stand in several chunks. Without brackets each vnode is a chunk of its own (qrun -H n1+n2). Public structs:
- * read by all, written here only.
+ * One pair of brackets is one chunk; it lies on one host and takes from one or more vnodes of it. A vnode may occur
+ * in several chunks. Without brackets each vnode is a chunk of its own (qrun -H n1+n2). Public structs: read by all,
+ * written here only.
  */
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* The common part of PBS_HOME. See home_files.h.
  *
- * Several daemons may start at the same moment: each file is written whole under another name and moved into place, so
- * the last one wins and nobody reads a half. */
+ * Several daemons may start at the same moment: each file is written whole under another name and moved into place,
+ * so the last one wins and no reader sees half a file. */
 #include "home_files.h"
 
 #include <errno.h>

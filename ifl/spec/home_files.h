@@ -1,7 +1,7 @@
 #ifndef HOME_FILES_H
 #define HOME_FILES_H
-/* What stands directly in PBS_HOME and belongs to no daemon: whoever starts first makes it (reference:
- * configuration and layout, section 3). */
+/* The files directly in PBS_HOME that belong to no daemon: the daemon that starts first makes them (PBS
+ * Administrator's Guide, "The PBS home directory"). */
 #include <stddef.h>
 #include <sys/types.h>
 

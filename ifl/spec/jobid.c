@@ -1,8 +1,8 @@
 /* Names of jobs and destinations. See jobid.h.
  *
- * A parser goes over the text once, from the number to the end; each step says where the next begins, or
- * NULL. All parts are bounded while they are copied. A range is left as text until somebody needs it
- * (jobid_indices), since it may name more subjobs than there are. */
+ * A parser goes over the text once, from the number to the end; each step says where the next begins, or NULL. All
+ * parts are bounded while they are copied. A range is left as text until it is needed (jobid_indices), since it may
+ * name more subjobs than there are. */
 #include "jobid.h"
 
 #include <ctype.h>
@@ -15,8 +15,8 @@ static int jobid_bad(const char *text, struct err *e)
     return err_set(e, PBSE_IVALREQ, "illegally formed job identifier: %s", text);
 }
 
-/* A name of a host as it may stand in an identifier: letters, digits, - _ . and, where a port may follow,
- * : [ ]
+/* Return true if this is a name of a host as identifiers have it: letters, digits, - _ . and, where a port may
+ * follow, : [ ]
  */
 static bool is_host(const char *s, size_t n, bool port)
 {
@@ -49,7 +49,7 @@ static const char *jobid_parse_number(const char *s, int digits, int64_t *out)
     return s == from || s - from > digits ? NULL : s;
 }
 
-/* What stands in brackets; returns what follows them, NULL: not well formed. */
+/* Parse the text in brackets; return what follows them, NULL: not well formed. */
 static const char *parse_index(const char *s, struct jobid *id)
 {
     const char *end = strchr(s, ']');

@@ -1,8 +1,8 @@
 #ifndef JOBID_H
 #define JOBID_H
-/* Names of jobs and destinations as people write them, in and out.
+/* Names of jobs and destinations as users write them: parsing and formatting.
  *
- *   41  41.svr1  41.svr1@other:15001      a job; what follows @ says whom to ask
+ *   41  41.svr1  41.svr1@other:15001      a job; the server to ask follows @
  *   41[].svr1                             an array
  *   41[7].svr1                            a subjob
  *   41[1,3-9:2].svr1                      a range of subjobs
@@ -47,21 +47,21 @@ struct jobid {
  * points into `text`. A range is checked only for its characters; jobid_check_indices and jobid_indices read it. */
 int jobid_parse(const char *text, struct jobid *out, struct err *e);
 
-/* Does it look like a job name (as against a queue's)? True for what begins with a digit. */
+/* Return true if the text begins with a digit, as names of jobs do and names of queues do not. */
 bool jobid_is_jobid(const char *text);
 
-/* Those of an array's indices that a RANGE or SUBJOB names, as a set that the caller destroys: what the array does not
- * have costs nothing. -1: PBSE_IVALREQ; also where the array's indices are named more than twice. */
+/* The indices of an array that a RANGE or SUBJOB names, as a set that the caller destroys. Indices that the array
+ * does not have cost nothing. -1: PBSE_IVALREQ; also where the array's indices are named more than twice. */
 int jobid_indices(const struct jobid *id, struct idset_range array, struct idset **out, struct err *e);
-/* Can the range, if it is one, be read? -1: PBSE_IVALREQ. For names whose array is not looked at yet. */
+/* Check that the range, if it is one, can be parsed. -1: PBSE_IVALREQ. For names whose array is not known yet. */
 int jobid_check_indices(const struct jobid *id, struct err *e);
 
 /* "41.svr1", "41[7].svr1"; with `array` and no index "41[].svr1". Empty server: no ".". Returns `out`. */
 enum { JOBID_TEXT_MAX = PBS_MAXSVRJOBID + 16 };
 const char *jobid_format(char out[static JOBID_TEXT_MAX], struct job_key key, bool array, const char *server);
 
-/* The same without what follows @, and with `server` where the name has none: how the server named knows it.
- * A range keeps its text. -1: the buffer has failed. */
+/* The same without what follows @, and with `server` where the name has none: the name that this server knows the job
+ * by. A range keeps its text. -1: the buffer has failed. */
 int jobid_complete(const struct jobid *id, const char *server, struct strbuf *out);
 
 /* "queue", "@server", "queue@server"; server may be host:port. Both outputs "" if not written.

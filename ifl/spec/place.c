@@ -1,7 +1,7 @@
 /* "scatter:excl:group=rack". See place.h.
  *
- * Words are taken in any order into the struct, where each part has one place: so a part that is said
- * twice is seen when its place is taken. Two tables have the words, by enum, for both ways. */
+ * Words are taken in any order into the struct, where each part has one member: so a part that occurs twice is seen
+ * when its member is already set. Two tables have the words, by enum, for both ways. */
 #include "place.h"
 
 #include <assert.h>

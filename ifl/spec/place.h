@@ -1,6 +1,6 @@
 #ifndef PLACE_H
 #define PLACE_H
-/* How a job's chunks may lie: "scatter:excl:group=rack". Each part at most once, in any order. */
+/* The placement of a job's chunks: "scatter:excl:group=rack". Each part at most once, in any order. */
 #include <stdbool.h>
 
 #include "err.h"
@@ -13,13 +13,13 @@ enum place_sharing { PLACE_UNSAID, PLACE_SHARED, PLACE_EXCL, PLACE_EXCLHOST, PLA
 enum { PLACE_GROUP_MAX = 128 };
 
 struct place {
-    enum place_arrangement arrangement; /* PLACE_FREE when not said */
+    enum place_arrangement arrangement; /* PLACE_FREE when not written */
     enum place_sharing sharing;         /* PLACE_UNSAID: the vnode's own sharing decides */
     char group[PLACE_GROUP_MAX];        /* resource whose value all vnodes share; "" none */
     bool arranged;                      /* an arrangement was written */
 };
 
-/* -1, PBSE_BADATVAL: an unknown word, a part said twice, an empty group; the text names it. */
+/* -1, PBSE_BADATVAL: an unknown word, a part that occurs twice, an empty group; the text names it. */
 int place_parse(const char *text, struct place *out, struct err *e);
 
 /* "pack:excl:group=rack"; an arrangement that was not written is left out, unless nothing else is left, then

@@ -37,7 +37,7 @@ struct preempt_method_row {
     const char *done;           /* "suspended": of the job, for comments */
     const char *meaning;        /* a sentence for users */
     enum preempt_result result; /* when it succeeds */
-    bool in_order;              /* may stand in preempt_order */
+    bool in_order;              /* may be used in preempt_order */
     bool loses_work;            /* what the run has done since its start is lost */
     bool keeps_memory;          /* the job stays in memory, so memory is not freed */
 };
@@ -54,7 +54,7 @@ const char *preempt_result_code(enum preempt_result r);
 enum preempt_result preempt_result_of_code(const char *code);
 /* S C R D P E: method= of the accounting record v. 0: it is open or has failed, and no record is written. */
 char preempt_result_letter(enum preempt_result r);
-/* The method that a result stands for; METHOD_NONE for ENDED, FAILED and OPEN. */
+/* The method that has this result; METHOD_NONE for ENDED, FAILED and OPEN. */
 enum method_id preempt_result_method(enum preempt_result r);
 
 /* A sequence of methods, to be tried from the first to the last; each occurs once. */

@@ -1,9 +1,8 @@
 /* "2:ncpus=4:mem=2gb+...". See select.h.
  *
- * The parser goes over the text once, with a pointer that stands at what comes next, or at the offence: an
- * error can name the character. A chunk keeps its count and is never written out N times, so sums
- * multiply, and are checked for overflow. Resources stay texts here: what they mean is the caller's to
- * know. */
+ * The parser goes over the text once, with a pointer to what comes next, or to the faulty character, so an error can
+ * name it. A chunk keeps its count and is never written out N times, so sums multiply, and are checked for overflow.
+ * Resources stay texts here: what they mean is the caller's to know. */
 #include "select.h"
 
 #include <ctype.h>
@@ -80,7 +79,7 @@ static int check_chunk(const struct select_chunk *c, select_check *check, void *
     return 0;
 }
 
-/* Syntax errors learn where they are; what `check` says stays as it is. */
+/* Syntax errors get their place added; an error of `check` stays as it is. */
 static int parse_chunk(const char *text, const char **at, struct select *s, struct err *e)
 {
     struct select_chunk *c = add_chunk(s, e);

@@ -2,9 +2,9 @@
 #define SELECT_H
 /* What a job asks of hosts: "2:ncpus=4:mem=2gb+1:ncpus=1", chunk by chunk.
  *
- * Parsed once by the server at submission and once by a scheduler when a job comes into its mirror; everybody
- * else walks the struct. Syntax only: whether a resource exists and may stand in a chunk is asked of a
- * function. Public struct: read by all, written here only.
+ * Parsed once by the server at submission and once by a scheduler when a job comes into its mirror; all other code
+ * walks the struct. Syntax only: a function of the caller says whether a resource exists and may be used in a chunk.
+ * Public struct: read by all, written here only.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,14 +26,14 @@ struct select {
     struct select_chunk *chunk;
 };
 
-/* May this stand in a chunk? 0, or -1 with e->code
+/* Check that this resource may be used in a chunk. 0, or -1 with e->code
  *   PBSE_UNKRESC, PBSE_INVALSELECTRESC  e->text is the resource's name
  *   PBSE_BADATVAL                       the value is not of its type */
 typedef int select_check(void *context, const char *name, const char *value, struct err *e);
 
 /* A select from text; `check` may be NULL. NULL: what `check` said, and
  *   PBSE_BADATVAL  syntax; the text says what is wrong and at which character (from 1)
- *   PBSE_DUPRESC   a resource stands twice in a chunk; the text ends with its name
+ *   PBSE_DUPRESC   a resource occurs twice in a chunk; the text ends with its name
  *   PBSE_SYSTEM    no memory */
 struct select *select_parse(const char *text, select_check *check, void *context, struct err *e);
 struct select *select_dup(const struct select *s, struct err *e);
@@ -62,8 +62,8 @@ struct select_sum {
 int select_sum(const struct select *s, const char *name, enum select_kind kind, struct select_sum *out,
                struct err *e);
 
-/* Calls `each` once for every resource that stands in some chunk, in order of first appearance, until it does
- * not return 0; returns that. */
+/* Call `each` once for every resource that some chunk has, in order of first appearance, until it does not return 0;
+ * return its last result. */
 int select_each_name(const struct select *s, int (*each)(void *context, const char *name), void *context);
 
 /* The text again, each chunk with its count: "1:ncpus=1". -1: the buffer has failed. */

@@ -74,7 +74,7 @@ static int select_old_take_word(struct chunk *c, char *word, bool first, const s
     if (ask->is_property && ask->is_property(ask->context, word))
         return select_old_add_pair(c, word, "True", e);
     if (word[strspn(word, "0123456789")] == '\0')
-        return err_set(e, PBSE_BADATVAL, "nodes: \"%s\": a number of nodes stands first", word);
+        return err_set(e, PBSE_BADATVAL, "nodes: \"%s\": the number of nodes must come first", word);
     return select_old_add_pair(c, "host", word, e);
 }
 
@@ -117,7 +117,7 @@ static int take_chunk(char *text, bool first, const struct select_old_asker *ask
     return rc;
 }
 
-/* What stands behind #: how the hosts are shared. */
+/* The word after #: how the hosts are shared. */
 static int take_suffix(const char *suffix, struct strbuf *place, struct err *e)
 {
     if (!suffix)

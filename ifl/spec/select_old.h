@@ -6,17 +6,17 @@
 
 struct strbuf;
 
-/* One job-wide resource of an old request; only those that may stand in a chunk are handed over. */
+/* One job-wide resource of an old request; only those that may be used in a chunk are passed. */
 struct select_old_resource {
     const char *name, *value;
 };
 
-/* "nodes=" as a select and a place. Words of a node spec: a number of nodes, ppn=N (that many processes, and
- * cpus unless said), ncpus=N or cpp=N (cpus a process), NAME=VALUE, a host's name (when it stands first,
- * or is no boolean resource) as host=NAME, a property as NAME=True; behind it #shared, #excl or #pack.
+/* "nodes=" as a select and a place. Words of a node spec: a number of nodes, ppn=N (that many processes, and cpus
+ * unless said), ncpus=N or cpp=N (cpus a process), NAME=VALUE, a host's name (when it comes first, or is no boolean
+ * resource) as host=NAME, a property as NAME=True; behind it #shared, #excl or #pack.
  *
- * is_property  is this name a boolean resource of hosts? Context is the caller's
- * select, place  built, "2:ncpus=4:mpiprocs=4:big=True" and "scatter:excl"
+ * is_property  returns not 0 if this name is a boolean resource of hosts; context is the caller's select, place
+ * built, "2:ncpus=4:mpiprocs=4:big=True" and "scatter:excl"
  *
  * -1, PBSE_BADATVAL: the text says what is wrong. */
 int select_old_nodes(const char *nodes, int (*is_property)(void *context, const char *name), void *context,
