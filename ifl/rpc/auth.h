@@ -1,6 +1,6 @@
 #ifndef AUTH_H
 #define AUTH_H
-/* Who is the peer: what the kernel or a certificate says of it, never what a message says.
+/* The identity of a peer, as the kernel or a certificate proves it, never as a message claims it.
  *
  * A peer is counted, since a request may outlive its connection.
  */
@@ -11,7 +11,7 @@
 
 enum auth_kind {
     AUTH_STRANGER, /* TCP in the clear: may call procedure 0 and nothing else */
-    AUTH_GUEST,    /* TLS without a certificate: a user who has not said yet who he is */
+    AUTH_GUEST,    /* TLS without a certificate: a user that has not authenticated yet */
     AUTH_USER,     /* TLS, and the user is known by another credential: uid */
     AUTH_LOCAL,    /* unix socket: uid, gid, pid by the kernel */
     AUTH_DAEMON    /* TLS with a certificate of the complex: role; or "peer:server", of another complex */
@@ -26,13 +26,14 @@ struct auth_peer {
     pid_t pid;
     char role[AUTH_ROLE_MAX + 1]; /* DAEMON only: "server", "sched", "mom:n1" */
     char serial[64];              /* DAEMON only: of its certificate, hexadecimal */
-    char from[64];                /* for people: "127.0.0.1:4711", "pid 4711 uid 1000" */
+    char from[64];                /* for logs: "127.0.0.1:4711", "pid 4711 uid 1000" */
     char origin
         [16]; /* USER: the other host that the credential was made on, an IPv4 address; "": this one, or unknown */
     unsigned refs; /* private */
 };
 
-/* Of a connected socket: LOCAL for a unix one, STRANGER for others. The caller owns one reference. NULL: e. */
+/* The peer of a connected socket: LOCAL for a unix socket, STRANGER for others. The caller owns one reference. NULL:
+ * e. */
 struct auth_peer *auth_peer_of_socket(int fd, struct err *e);
 struct auth_peer *auth_peer_ref(struct auth_peer *p);
 void auth_peer_unref(struct auth_peer *p);
@@ -46,7 +47,7 @@ void auth_peer_set_user(struct auth_peer *p, uid_t uid, const char *origin);
 const char *auth_peer_address(const struct auth_peer *p, char out[64]);
 bool auth_peer_is_loopback(const struct auth_peer *p);
 bool auth_peer_is_foreign(
-    const struct auth_peer *p);            /* the server of another complex, which we trust with jobs */
+    const struct auth_peer *p); /* the server of another complex that may exchange jobs with this one */
 bool auth_role_is_valid(const char *role); /* "server", "sched", "mom:NODE" */
 #define AUTH_FOREIGN_SERVER "peer:server"
 

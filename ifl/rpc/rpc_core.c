@@ -1,8 +1,8 @@
 /* The core: frames in, headers parsed, replies matched; headers and frames out.
  *
- * A record that lies whole in one stretch of input is looked at where it lies; others are collected in `in`,
- * but for endless answers, whose contents are passed on as they come, and answers nobody waits for, which are
- * skipped. Output goes to `out`, or to `held` while a long record is under way.
+ * A record that lies whole in one stretch of input is looked at where it lies; others are collected in `in`, but for
+ * endless answers, whose contents are passed on as they come, and answers that no call waits for, which are skipped.
+ * Output goes to `out`, or to `held` while a long record is under way.
  */
 #include "rpc_core.h"
 
@@ -89,7 +89,7 @@ static void take_reply(struct rpc_core *c, const struct rpc_reply_hdr *r, const 
     struct rpc_pending *p = rpc_match_find(&c->match, r->xid);
 
     if (!p)
-        return; /* forgotten, or made up: nobody waits */
+        return; /* of a call that was forgotten, or never made */
     rpc_match_remove(&c->match, p);
     if (p->ops->piece)
         p->ops->piece(p, bytes, n, true);
@@ -117,7 +117,7 @@ static int take_record(struct rpc_core *c, const char *bytes, size_t n, struct e
     return err_set(e, EBADMSG, "a record of %zu bytes that is no RPC message", n);
 }
 
-/* Enough of an unfinished record is here to see whom it is for. */
+/* Enough of an unfinished record is here to see which call it answers. */
 static void choose_route(struct rpc_core *c)
 {
     enum { XID = 0, DIRECTION = 4, ENOUGH = 8, REPLY = 1 };

@@ -2,10 +2,10 @@
 #define RPC_CORE_H
 /* One RPC connection without I/O: bytes in, records out, calls in both directions (RFC 8167).
  *
- * Whoever drives it (rpc_conn on the loop, rpc_sync on poll) puts what it has read into rpc_core_input and
- * sends what collects in rpc_core_output. xids are matched per direction: both sides may use the same at once.
- * Records are never interleaved: while a long record (endless answer) is under way, others wait behind it.
- * Not safe for threads; callbacks may call everything here but rpc_core_destroy.
+ * Its driver (rpc_conn on the loop, rpc_sync on poll) passes what it has read to rpc_core_input and sends what
+ * collects in rpc_core_output. xids are matched per direction: both sides may use the same at once. Records are never
+ * interleaved: while a long record (endless answer) is under way, others wait behind it. Not safe for threads;
+ * callbacks may call everything here but rpc_core_destroy.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,8 +18,7 @@
 struct rpc_core;
 
 struct rpc_core_events {
-    /* The peer calls. `h` and its bytes are borrowed for this call. Whoever takes it answers once, at any
-     * time, by xid. */
+    /* The peer calls. `h` and its bytes are borrowed for this call. The callee answers once, at any time, by xid. */
     void (*call)(void *arg, const struct rpc_call_hdr *h);
 };
 
@@ -66,15 +65,15 @@ int rpc_core_reply_starttls(struct rpc_core *c, uint32_t xid, struct err *e);
 /* --- a record that is made fragment by fragment (rpc_entries) */
 struct rpc_long {
     struct rpc_long *next; /* private */
-    bool is_news;          /* not to stand behind other connections' long records */
+    bool is_news;          /* not to wait behind other connections' long records */
     /* Append the contents of the next fragment. 1: done so; 0: nothing now; -1: cannot go on (close). */
     int (*fill)(struct rpc_long *l, struct rpc_buf *out, bool *last);
     void (*end)(struct rpc_long *l); /* sent in whole, or the core is destroyed: free it */
 };
-void rpc_core_add_long(struct rpc_core *c, struct rpc_long *l); /* taken; sent when its turn comes */
+void rpc_core_add_long(struct rpc_core *c, struct rpc_long *l); /* taken; sent after those added before */
 /* Make one fragment into the output. 1: made; 0: no long record is left; -1: it has nothing now, or *failed */
 int rpc_core_pull(struct rpc_core *c, bool *failed);
 bool rpc_core_has_long(const struct rpc_core *c);
-bool rpc_core_has_news(const struct rpc_core *c); /* the long record whose turn it is, is_news */
+bool rpc_core_has_news(const struct rpc_core *c); /* the next long record has is_news */
 
 #endif

@@ -2,8 +2,8 @@
 #define RPC_DIAL_H
 /* A client's socket for rpc_sync: dialling with a time limit, reading and writing, and TLS from a module.
  *
- * A deadline is a moment of the real monotonic clock in ms; RPC_NEVER waits for ever. The struct is the
- * caller's memory; fields are read only. Reading and writing may go on at once in two threads.
+ * A deadline is a moment of the real monotonic clock in ms; RPC_NEVER waits for ever. The struct is the caller's
+ * memory; fields are read only. One thread may read while another writes.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,9 @@
 /* Endless answers. See rpc_entries.h.
  *
- * The writer is a long record of the core, which asks for the next fragment when there is room for it
- * (fill); the producer then fills it through our calls. An entry that cannot be encoded is taken out again
- * whole; a tail that cannot ends the connection, since the record has no other end. The reader is an XDR
- * stream that pulls: it decodes only, and asks for more bytes in the middle of an entry, so codecs of
- * rpcgen read from it without knowing. */
+ * The writer is a long record of the core, which asks for the next fragment when there is room for it (fill); the
+ * producer then fills it through our calls. An entry that cannot be encoded is taken out again whole; a tail that
+ * cannot ends the connection, since the record has no other end. The reader is an XDR stream that pulls: it decodes
+ * only, and asks for more bytes in the middle of an entry, so codecs of rpcgen read from it as from any XDR stream. */
 #include "rpc_entries.h"
 
 #include <assert.h>

@@ -2,10 +2,11 @@
 #define RPC_ENTRIES_H
 /* Endless answers: head, then (TRUE, entry) ..., FALSE, tail, as one record of many fragments.
  *
- * Writer: a producer is asked for entries whenever the output has room; each fragment holds whole entries and
- * is about RPC_ENTRIES_FRAGMENT long, the first one short: it leaves at once, as a plain answer does. The producer keeps a cursor, not pointers: what it lists may vanish
- * between two calls. Reader: pulls bytes as it needs them and holds one entry at a time; it does not rely on
- * where fragments end. An answer that ends after its head (a refusal) has neither entries nor tail.
+ * Writer: a producer is asked for entries whenever the output has room; each fragment holds whole entries and is
+ * about RPC_ENTRIES_FRAGMENT long, the first one short, so that it is sent at once, as a plain answer is. The
+ * producer keeps a cursor, not pointers: what it lists may vanish between two calls. Reader: pulls bytes as it needs
+ * them and holds one entry at a time; it does not rely on where fragments end. An answer that ends after its head (a
+ * refusal) has neither entries nor tail.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,7 +31,7 @@ struct rpc_producer {
     /* The answer is sent or its connection is gone: free the cursor. Once, always. May be NULL. */
     void (*end)(void *arg);
     bool
-        is_news; /* somebody acts on it: its first fragment is not a short one, and the others go before looks */
+        is_news; /* a watcher acts on it, so its first fragment has full length, and the stream is served before status answers */
 };
 
 bool rpc_entries_is_full(const struct rpc_entries *out);

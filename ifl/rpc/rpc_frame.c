@@ -1,8 +1,8 @@
 /* Record marking: a state of a few words, stepped over input. See rpc_frame.h.
  *
- * Input ends anywhere, within a header too: its bytes are collected until it is whole. Contents are never
- * kept here; a piece points into the caller's bytes. Bounds are checked when a fragment's header is there,
- * before any of its contents: nobody can make us take memory for a record that will be refused. */
+ * Input ends anywhere, within a header too: its bytes are collected until it is whole. Contents are never kept here;
+ * a piece points into the caller's bytes. Bounds are checked when a fragment's header is there, before any of its
+ * contents: so a peer cannot make us allocate memory for a record that will be refused. */
 #include "rpc_frame.h"
 
 #include <errno.h>

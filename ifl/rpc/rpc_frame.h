@@ -43,8 +43,8 @@ void rpc_frame_set_limit(struct rpc_frame *f, size_t limit); /* from here on, th
 void rpc_frame_free_record(struct rpc_frame *f);             /* this record may be endless */
 bool rpc_frame_is_inside(const struct rpc_frame *f);         /* a record has begun and not ended */
 
-/* Go on with n > 0 bytes. The number used (1..n); *p is then a piece, or {NULL} when the bytes held none.
- * -1 EMSGSIZE: a bound is broken; the connection is of no use any more. */
+/* Continue with n > 0 bytes. The number used (1..n); *p is then a piece, or {NULL} when the bytes held none. -1
+ * EMSGSIZE: a bound is broken; the connection must be closed. */
 ptrdiff_t rpc_frame_step(struct rpc_frame *f, const char *bytes, size_t n, struct rpc_piece *p,
                          struct err *e);
 

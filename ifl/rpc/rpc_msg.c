@@ -1,9 +1,9 @@
 /* Message headers by hand. See rpc_msg.h.
  *
- * They are few words, and a word at a time is checked against what is there. Arguments and results are
- * left as bytes behind the header: whoever knows their type decodes them. A reply is parsed twice over,
- * from whole records here and from a stream (an endless answer, whose end has not come yet); both fill the
- * same struct. One table has the name, the number on the wire, the errno and the sentence of each status. */
+ * They are few words, and a word at a time is checked against what is there. Arguments and results are left as bytes
+ * behind the header: the caller, which knows their type, decodes them. A reply is parsed twice over, from whole
+ * records here and from a stream (an endless answer, whose end has not come yet); both fill the same struct. One
+ * table has the name, the number on the wire, the errno and the sentence of each status. */
 #include "rpc_msg.h"
 
 #include <errno.h>

@@ -70,12 +70,12 @@ int rpc_msg_put_error(struct rpc_buf *b, uint32_t xid, enum rpc_status status, u
 
 bool rpc_msg_is_starttls(const struct rpc_reply_hdr *r);
 
-/* The reply header from a decoding stream (an endless answer): r->status and so on, the stream then stands at
- * the result. -1: malformed. */
+/* The reply header from a decoding stream (an endless answer): r->status and so on, the result follows in the stream.
+ * -1: malformed. */
 int rpc_msg_decode_reply(XDR *x, struct rpc_reply_hdr *r);
 
-/* Say `status` in *e: an errno (EPROTONOSUPPORT, EBADMSG, EIO, EACCES, ECONNRESET) and a sentence. -1;
- * for RPC_ST_OK 0 and nothing. */
+/* Describe `status` in *e: an errno (EPROTONOSUPPORT, EBADMSG, EIO, EACCES, ECONNRESET) and a sentence. -1; for
+ * RPC_ST_OK 0 and nothing. */
 int rpc_msg_err(enum rpc_status status, uint32_t low, uint32_t high, struct err *e);
 const char *rpc_msg_status_name(enum rpc_status status); /* as RFC 5531 writes it */
 

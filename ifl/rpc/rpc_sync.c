@@ -1,10 +1,10 @@
 /* The core on poll and read, shared by threads.
  *
- * `lock` guards everything but the bytes being read or written. Two tokens go round: who holds `reading` may
- * read the descriptor and use `in`, who holds `writing` may write and use `sending`; both are held without
- * the lock. Whoever waits takes `reading` when it is free and reads for all; every read ends with a broadcast,
- * so that the others look whether their answer came or the token is free. A writer that finds no room reads
- * meanwhile: otherwise two full buffers could wait for each other.
+ * `lock` guards everything but the bytes being read or written. There are two tokens: the thread that holds `reading`
+ * may read the descriptor and use `in`, the thread that holds `writing` may write and use `sending`; both are held
+ * without the lock. A waiting thread takes `reading` when it is free and reads for all; every read ends with a
+ * broadcast, so that the others look whether their answer came or the token is free. A writer that finds no room
+ * reads meanwhile: otherwise two full buffers could wait for each other.
  */
 #include "rpc_sync.h"
 
@@ -82,7 +82,7 @@ static void rpc_sync_on_lost(struct rpc_pending *p, const struct err *why)
 static const struct rpc_pending_ops plain_ops = {.reply = rpc_sync_on_reply, .lost = rpc_sync_on_lost};
 static const struct rpc_pending_ops entries_ops = {.piece = rpc_sync_on_piece, .lost = rpc_sync_on_lost};
 
-/* The server may ask whether we live; there is nothing else to call here. */
+/* The server may ping; no other call is served here. */
 static void rpc_sync_on_call(void *arg, const struct rpc_call_hdr *h)
 {
     struct rpc_sync *s = arg;
@@ -133,7 +133,7 @@ static void read_for_all(struct rpc_sync *s, int64_t deadline)
     rpc_sync_flush(s);
 }
 
-/* The kernel's buffer is full: read if nobody does, else wait for room. The lock is not held. */
+/* The kernel's buffer is full: read if no other thread does, else wait for room. The lock is not held. */
 static void wait_for_room(struct rpc_sync *s)
 {
     struct pollfd p = {.fd = s->line.fd, .events = POLLOUT};
@@ -169,7 +169,7 @@ static int rpc_sync_write_all(struct rpc_sync *s, struct err *e)
     return 0;
 }
 
-/* Send what the core has; if somebody is at it already, he goes on with ours. Lock held. */
+/* Send what the core has; if another thread is sending already, it sends ours too. Lock held. */
 static void rpc_sync_flush(struct rpc_sync *s)
 {
     struct rpc_buf *out = rpc_core_output(s->core);

@@ -2,11 +2,11 @@
 #define RPC_SYNC_H
 /* An RPC client for programs without a loop (libpbs): the core on poll and read.
  *
- * Any number of threads may use one connection. Whoever waits for an answer reads for all; no lock is held
+ * Any number of threads may use one connection. A thread that waits for an answer reads for all; no lock is held
  * while waiting. Errors are errno values: ETIMEDOUT, ECONNRESET (the peer has gone), EPIPE (was gone before),
  * EPROTONOSUPPORT, EBADMSG, EIO (RPC errors, see rpc_msg_err), EINVAL (arguments not encodable), ENOENT,
- * ECONNREFUSED, EACCES ... of connecting. Time-outs are milliseconds, < 0: none. The peer's own calls are
- * answered: procedure 0 with success, others PROG_UNAVAIL.
+ * ECONNREFUSED, EACCES ... of connecting. Time-outs are milliseconds, < 0: none. The peer's own calls are answered:
+ * procedure 0 with success, others PROG_UNAVAIL.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ int rpc_sync_call(struct rpc_sync *s, const struct rpc_proc_id *id, xdrproc_t xa
 /* --- split: send, look at the descriptor, receive. A call belongs to the caller until recv or cancel. */
 struct rpc_sync_call *rpc_sync_send(struct rpc_sync *s, const struct rpc_proc_id *id, xdrproc_t xargs,
                                     const void *args, struct err *e);
-/* Is the answer (or the connection's end) in? Reads what is there, never waits. */
+/* Return true if the answer (or the connection's end) has come. Reads what is there, never waits. */
 bool rpc_sync_is_ready(struct rpc_sync_call *c);
 /* Wait for it. Frees the call, but not with ETIMEDOUT: then it may be received again, or cancelled. */
 int rpc_sync_recv(struct rpc_sync_call *c, xdrproc_t xres, void *result, int64_t limit_ms, struct err *e);

@@ -1,6 +1,6 @@
 #ifndef RPC_TRANSPORT_H
 #define RPC_TRANSPORT_H
-/* What rpc_sync reads and writes through, and the entry of a module (libauth_tls.so) that puts TLS there.
+/* The functions that rpc_sync reads and writes with, and the entry point of a module (libauth_tls.so) that adds TLS.
  *
  * All of it is non-blocking: -1 with EAGAIN when the descriptor must be waited for.
  */

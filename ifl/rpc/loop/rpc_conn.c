@@ -3,10 +3,10 @@
  *   client  CONNECTING -> (ASKING -> SHAKING ->) OPEN -> ENDED
  *   server  STRANGER -> SHAKING -> OPEN -> ENDED, or OPEN at once when the kernel says who it is
  *
- * Memory is counted: the owner has one reference, so has each deferred call and each callback from below.
- * What ends the connection inside a callback ends it there; what ends it from above is deferred, so that
- * nobody's call returns to a connection that has gone. Output collects in the core and is written at the end
- * of an input or of the turn.
+ * Memory is counted: the owner has one reference, so has each deferred call and each callback from below. A failure
+ * inside a callback ends the connection at once; an end asked for by the owner is deferred, so that no call returns
+ * to a connection that has been freed. Output collects in the core and is written at the end of an input or of the
+ * turn.
  */
 #include "rpc_conn_parts.h"
 
@@ -26,9 +26,10 @@ enum { HELD_MAX = 256 << 10, REQUESTS_MAX = 16384, REQUEST_MEMORY_MAX = 32 << 20
 /* Our calls that are not answered: so many, and so many bytes and one more; the rest waits here. A peer that does the
  * same has at most a record of the largest size beyond that. */
 enum { ASKED_MAX = 1024, ASKED_BYTES = 1 << 20, BACKLOG_MAX = RPC_LIMIT_DAEMON + (4 << 20) };
-/* A pager that waits for its reader over lunch stops a qstat for as long; what it costs is counted by then. */
+/* An hour is a choice: a qstat whose pager waits for its user stops for as long. The memory that it takes is counted
+ * in the user's share (rpc_shares.h). */
 enum { UNREAD_MS = 3600000 };
-enum { DENIED_MS = 1000 }; /* a peer that reads has the denial by then; it is of no use to others */
+enum { DENIED_MS = 1000 }; /* a choice: a peer that reads has received the denial by then */
 
 /* --- memory */
 
@@ -159,8 +160,9 @@ void rpc_conn_close(struct rpc_conn *c, const struct err *why)
 
 /* --- output */
 
-/* A peer that does not read its answers, or has much that waits for one: its calls are not taken in now. A long answer
- * goes before the next call, whose answer would wait behind it anyway: its cursor is memory. */
+/* A peer that does not read its answers, or has much that waits for one: its calls are not taken in now. A long
+ * answer is finished before the next call is taken, since the cursor of that call's answer would take memory while it
+ * waits. */
 static bool has_enough(const struct rpc_conn *c)
 {
     return stream_is_full(c->stream) || rpc_core_output(c->core)->len > OUT_HIGH ||
@@ -213,9 +215,9 @@ static void watch_output(struct rpc_conn *c)
     }
 }
 
-/* Calls that came are waiting. Those of a peer that we have asked nothing are left unread behind them. One that we have
- * asked is read on, or its answers would stand behind its calls and both sides wait for each other: it has agreed to
- * ask for no more than ASKED_BYTES before it is answered (doc/wire.md). */
+/* Calls that came are waiting. Those of a peer that we have asked nothing are left unread behind them. A peer that
+ * owes us answers is read on, or its answers would be behind its calls and both sides would wait for each other: it
+ * has agreed to ask for no more than ASKED_BYTES before it is answered (doc/wire.md). */
 static void update_hold(struct rpc_conn *c)
 {
     bool waits = c->backlog.first != NULL, hold = waits && !c->asked;
@@ -351,7 +353,7 @@ static void rpc_conn_on_answered(struct rpc_conn *c, const struct err *fatal)
         touch(c);
 }
 
-/* A peer asks for what it has no right to: it is told so, and costs one log line. */
+/* A peer asked for what it has no right to: answer so, write one log line and close. */
 static void rpc_conn_on_denied(struct rpc_conn *c, const struct err *why)
 {
     if (c->state == ENDED || c->closing)
@@ -587,7 +589,7 @@ int rpc_conn_attach(struct rpc_conn *c, int fd, struct err *e)
     return c->stream ? 0 : -1;
 }
 
-/* --- what others ask */
+/* --- questions about the connection */
 
 void rpc_conn_close_when_sent(struct rpc_conn *c, int64_t linger_ms)
 {

@@ -65,9 +65,9 @@ void rpc_conn_close_when_sent(struct rpc_conn *c, int64_t linger_ms);
 int64_t rpc_conn_silent_ms(const struct rpc_conn *c); /* since something was heard of the peer */
 bool rpc_conn_is_open(const struct rpc_conn *c);
 
-/* A peer of kind AUTH_GUEST: what TLS exports for this connection (RPC_CONN_BINDING bytes), and: it is this user, from this
- * host (auth.h).
- * Until then it may send small records only, and has the time of a stranger. */
+/* A peer of kind AUTH_GUEST: what TLS exports for this connection (RPC_CONN_BINDING bytes), and the call that admits
+ * it as this user from this host (auth.h). Until then it may send small records only, and has only as long as a
+ * stranger. */
 enum { RPC_CONN_BINDING = 32 };
 const void *rpc_conn_binding(const struct rpc_conn *c);
 void rpc_conn_admit(struct rpc_conn *c, uid_t uid, const char *origin);
@@ -75,16 +75,16 @@ struct auth_peer *rpc_conn_peer(const struct rpc_conn *c); /* borrow */
 int rpc_conn_fd(const struct rpc_conn *c);                 /* borrow, -1 when it has ended */
 void rpc_conn_set_limit(struct rpc_conn *c, size_t limit);
 
-/* What a program hangs on a connection that it serves. Each program has a tag of its own, so that no other program
- * can take its state for something else. */
+/* The state that a program attaches to a connection that it serves. Each program has a tag of its own, so that no
+ * other program can take its state for something else. */
 struct rpc_conn_tag {
     const char *name;
     /* The connection has ended; called before `closed` of the options. May be NULL. */
     void (*closed)(void *user, struct rpc_conn *c, const struct err *why);
 };
-/* Hang `user` there; NULL takes it away. What hangs there already must be of the same tag (assert). */
+/* Attach `user`; NULL detaches it. State that is attached already must have the same tag (assert). */
 void rpc_conn_set_user(struct rpc_conn *c, const struct rpc_conn_tag *tag, void *user);
-/* What hangs there under this tag; NULL: nothing, or something of another tag. */
+/* The state that is attached under this tag; NULL: none, or of another tag. */
 void *rpc_conn_user(const struct rpc_conn *c, const struct rpc_conn_tag *tag);
 
 /* --- for rpc_server: whose share its calls and answers count in; taken. NULL: of none. */
@@ -102,7 +102,7 @@ struct rpc_conn_hooks {
 struct rpc_conn_door {
     struct ssl_ctx_st *tls; /* for strangers who ask; NULL: not offered */
     size_t daemon_limit;    /* of a record, when the certificate is known */
-    bool guests;            /* TLS without a certificate is let in; rpc_conn_admit says who it is */
+    bool guests;            /* TLS without a certificate is accepted; rpc_conn_admit names the user */
     const struct rpc_conn_hooks *hooks;
     void *server;
 };
@@ -110,8 +110,9 @@ struct rpc_conn_door {
  * goes by itself when it ends. */
 struct rpc_conn *rpc_conn_accept(struct loop *l, int fd, const struct rpc_conn_options *o,
                                  const struct rpc_conn_door *door, struct err *e);
-/* Its server ends, and no turn of the loop follows: what has been answered is sent as far as the peer takes it now, and nothing more
- * is taken or sent, whatever is answered until its turn comes to be ended. */
+/* Called for each connection when the server ends and no turn of the loop follows: send what was answered as far as
+ * the peer takes it now. After this nothing is read or sent, even if requests are answered before the connection is
+ * destroyed. */
 void rpc_conn_mute(struct rpc_conn *c);
 void rpc_conn_end(struct rpc_conn *c, const struct err *why);   /* now: `closed`, then `gone` */
 struct rpc_conn **rpc_conn_link(struct rpc_conn *c, bool next); /* the server's list: next or previous */

@@ -1,9 +1,9 @@
 /* How a connection comes to be open: connecting, asking for TLS or being asked, showing certificates; and
  * the timer that first bounds this and then listens for silence. See rpc_conn.c for its life.
  *
- * Over TCP the client speaks first, in the clear: procedure 0 with the wish for TLS (RFC 9289). After that
- * answer nothing more is read in the clear, on either side; then come the handshake and the certificates.
- * TLS is begun only when the input under way is done: that still stands on the stream as it was. */
+ * Over TCP the client speaks first, in the clear: procedure 0 with the wish for TLS (RFC 9289). After that answer
+ * nothing more is read in the clear, on either side; then come the handshake and the certificates. TLS begins only
+ * when the present input has been handled, since that input was read in the clear. */
 #include "rpc_conn_parts.h"
 
 #include <errno.h>
@@ -191,7 +191,7 @@ static void open_up(struct rpc_conn *c)
     c->state = OPEN;
     c->heard_mono_ms = clock_real_mono_ms();
     if (is_guest(c))
-        return; /* the stranger's timer goes on */
+        return; /* the stranger's timer continues */
     if (c->is_server && c->peer->kind == AUTH_DAEMON) {
         rpc_core_set_limit(c->core, c->door.daemon_limit);
         if (c->door.hooks)
@@ -251,7 +251,7 @@ struct rpc_conn *rpc_conn_adopt(struct loop *l, int fd, const struct rpc_conn_op
     return c;
 }
 
-/* Who could read our key is worth as much as a daemon: a simulator says HELLO for thousands of vnodes. */
+/* A local process that could read our key has a daemon's limits: a simulator says HELLO for thousands of vnodes. */
 static bool is_one_of_us(const struct rpc_conn *c)
 {
     return c->door.daemon_limit && (c->peer->uid == 0 || c->peer->uid == geteuid());

@@ -1,9 +1,8 @@
 /* Sockets, made and tuned. See rpc_plug.h.
  *
- * Nothing here waits: addresses are numeric, connecting goes on while the caller watches the socket. A
- * unix socket's file outlives a killed daemon: it is tried before it is replaced, so that a daemon that
- * lives is never pushed aside. Paths too long for a socket address go through an open directory
- * (file_socket_address). */
+ * Nothing here waits: addresses are numeric, connecting continues while the caller watches the socket. A unix
+ * socket's file outlives a killed daemon: it is tried before it is replaced, so that the socket of a running daemon
+ * is never replaced. Paths too long for a socket address go through an open directory (file_socket_address). */
 #include "rpc_plug.h"
 
 #include <arpa/inet.h>
@@ -97,7 +96,7 @@ int rpc_plug_dial(const struct rpc_conn_target *t, bool *done, struct err *e)
     return -1;
 }
 
-/* Is anybody there? A socket file that a killed daemon left behind refuses. */
+/* Return true if a program accepts connections there. A socket file that a killed daemon left refuses. */
 static bool somebody_answers(const struct sockaddr_un *a, socklen_t n)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -15,7 +15,7 @@ struct ssl_ctx_st;
 int rpc_plug_dial(const struct rpc_conn_target *t, bool *done, struct err *e);
 void rpc_plug_tune(int fd); /* TCP: no delay, keepalive, user time-out; others: nothing */
 
-/* Listening sockets, or -1: EADDRINUSE somebody answers there. */
+/* Listening sockets, or -1: EADDRINUSE another program answers there. */
 int rpc_plug_listen_unix(const char *path, mode_t mode, struct err *e);
 int rpc_plug_listen_tcp(const char *address, uint16_t port, uint16_t *bound, struct err *e);
 

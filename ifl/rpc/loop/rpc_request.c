@@ -1,9 +1,8 @@
 /* Requests: from a call's bytes to a counted object, and back to an answer. See rpc_request.h.
  *
- * A request stands in its connection's list until the last reference goes, answered or not: so a
- * connection that dies can cut them all loose (home becomes NULL). After that an answer goes nowhere, and
- * the work that was begun goes on. The decoded arguments lie behind the struct, in one block with it, and
- * live as long.
+ * A request is in its connection's list until the last reference is dropped, answered or not: so a connection that
+ * ends can detach all of them (home becomes NULL). After that an answer is discarded, and the work that was begun
+ * continues. The decoded arguments lie behind the struct, in one block with it, and live as long.
  *
  * Whether an answer could be sent is told to the connection (q->answered), never to the handler: rpc_reply
  * does not call back, so a handler may answer in the middle of its work. */
@@ -154,8 +153,8 @@ static bool decode_args(struct rpc_request *r, const struct rpc_call_hdr *h)
            (!r->program->check || r->program->check(r->proc, r->args));
 }
 
-/* The first call says what the connection is for, and what hangs on it belongs to that program: a call of another one
- * would find the wrong state there. -1: why. */
+/* The first call selects the program of the connection, and the attached state belongs to that program: a call of
+ * another program would find the wrong state. -1: refused, e says why. */
 static int choose_program(struct rpc_requests *q, const struct rpc_program *p, struct err *e)
 {
     if (p->serves && !p->serves(q->peer))

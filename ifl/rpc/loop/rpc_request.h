@@ -2,9 +2,9 @@
 #define RPC_REQUEST_H
 /* A call received: counted, answered once, now or in an hour, in any order.
  *
- * A handler borrows the request for its call; who answers later takes a reference. When the connection dies
- * the answer is dropped silently and the work goes on. A request let go of without an answer is answered with
- * SYSTEM_ERR and a log line. Loop thread only.
+ * A handler borrows the request for its call; a handler that answers later takes a reference. When the connection
+ * ends the answer is dropped silently and the work continues. A request whose last reference is dropped without an
+ * answer is answered with SYSTEM_ERR and a log line. Loop thread only.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ struct rpc_proc {
     const char *name; /* for the log */
     xdrproc_t xargs;  /* NULL: none */
     size_t args_size;
-    xdrproc_t xres; /* for whoever wants it; rpc_reply is told */
+    xdrproc_t xres; /* for information; rpc_reply gets its codec as an argument */
     rpc_handler *handler;
 };
 
@@ -34,10 +34,11 @@ struct rpc_program {
     const char *name;
     const struct rpc_proc *procs;
     size_t n_procs;
-    /* ^ Is what was decoded in order (NUL bytes, enums)? May be NULL. false: GARBAGE_ARGS. */
+    /* ^ Check what XDR cannot (NUL bytes, enums) in decoded arguments. May be NULL. false: GARBAGE_ARGS. */
     bool (*check)(const struct rpc_proc *p, const void *args);
-    /* Is it for this peer at all? Asked at each call, before anything in it is looked at. false: the call is denied and
-     * its connection closed, with one log line. NULL: it is for every peer that the connection lets in. */
+    /* Return true if the program serves this peer. Called for each call before its arguments are decoded. false: the
+     * call is denied and the connection closed, with one log line. NULL: it serves every peer that the connection
+     * accepts. */
     bool (*serves)(const struct auth_peer *peer);
 };
 
@@ -59,7 +60,7 @@ struct auth_peer *rpc_request_peer(const struct rpc_request *r);
 struct rpc_conn *rpc_request_conn(const struct rpc_request *r); /* NULL: it has died */
 bool rpc_request_is_answered(const struct rpc_request *r);
 
-/* ^ Told once if the connection dies before the answer: e.g. a parked wait is given up. NULL takes it away. */
+/* ^ Called once if the connection ends before the answer, e.g. to give up a parked wait. NULL removes it. */
 void rpc_request_on_dead(struct rpc_request *r, void (*dead)(void *arg, struct rpc_request *r), void *arg);
 
 /* Answer. Calling a second one is a bug (assert). Never calls back. */

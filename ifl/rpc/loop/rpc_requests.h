@@ -1,6 +1,7 @@
 #ifndef RPC_REQUESTS_H
 #define RPC_REQUESTS_H
-/* The requests of one connection, as rpc_conn sees them: a call becomes one, and all die with it.
+/* The requests of one connection, as rpc_conn sees them: each call becomes a request, and all are detached when the
+ * connection ends.
  */
 #include <stddef.h>
 
@@ -20,7 +21,7 @@ struct rpc_requests {
     struct rpc_share *share; /* of the peer, counted by the connection; NULL: it has none */
     struct rpc_request *first;
     size_t n;      /* not answered yet */
-    size_t memory; /* what all take that are not over */
+    size_t memory; /* of all requests that are not freed */
     /* ^ There is something to send; `fatal`: the connection cannot go on. */
     void (*answered)(struct rpc_conn *c, const struct err *fatal);
     void (*wake)(struct rpc_conn *c);

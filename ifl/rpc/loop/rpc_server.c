@@ -1,9 +1,9 @@
 /* Listeners and the list of connections. See rpc_server.h.
  *
- * The list's links lie in the connections (rpc_conn_link), and connections tell of their life through
- * hooks: they know no server. A TCP caller counts as a stranger from accept until it is known or gone, and
- * strangers have a bound of their own, at which one of them gives way (rpc_strangers.h). A user has a share of the
- * connections, and what is more is closed again. */
+ * The list's links lie in the connections (rpc_conn_link), and connections tell of their life through hooks: they
+ * know no server. A TCP caller counts as a stranger from accept until it is known or gone, and strangers have a bound
+ * of their own, at which one of them gives way (rpc_strangers.h). A user has a share of the connections; connections
+ * beyond it are closed. */
 #include "rpc_server.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ static void rpc_server_complain(struct rpc_server *s, const char *why)
               s->counts.connections, rpc_strangers_count(s->strangers));
 }
 
-/* One of a user's that is beyond his share ends again. */
+/* Close a connection that is beyond its user's share. */
 static void charge(struct rpc_server *s, struct rpc_conn *c)
 {
     bool ok;
@@ -233,7 +233,7 @@ static size_t raise_files(size_t wanted)
     return (size_t)more.rlim_cur;
 }
 
-/* Files, children and what we connect to ourselves want descriptors as well: who is accepted must leave some. */
+/* Files, children and outgoing connections need descriptors as well, so accepted connections must leave some. */
 static void bound_by_files(struct rpc_server_options *o)
 {
     size_t files = raise_files(o->max_connections + OTHER_FILES);

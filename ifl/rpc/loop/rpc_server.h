@@ -4,7 +4,7 @@
  * (identity by a certificate of the complex; in the clear procedure 0 alone). Loop thread only.
  *
  * Too many connections, of all or of one user, or no descriptor left: a new one is closed at once. Too many that have
- * not said who they are: the oldest one of the address that has most of them is closed (rpc_strangers.h). One log line a
+ * not authenticated: the oldest one of the address that has most of them is closed (rpc_strangers.h). One log line a
  * minute.
  */
 #include <stddef.h>
@@ -23,12 +23,12 @@ struct rpc_server_options {
     const char *name;                     /* for the log: "server" */
     const struct rpc_served *served;      /* ended by {NULL, NULL}; static */
     struct ssl_ctx_st *tls;               /* for TCP; counted up; NULL: strangers stay strangers */
-    bool guests;                          /* who shows no certificate is let in as AUTH_GUEST */
+    bool guests;                          /* a peer without a certificate is accepted as AUTH_GUEST */
     const struct rpc_conn_events *events; /* of every connection; may be NULL. `arg` with it. */
     void *arg;
     size_t max_connections; /* 0: 20,000; the limit of open files is raised towards it, and bounds it */
-    /* Of one user but root and ours, or of one MOM. 0 or more than a quarter of max_connections: that quarter; 64 MB; 64
-     * MB; as many calls as it likes. */
+    /* The share of each user, except root and our own, and of each MOM. Defaults for 0: a quarter of max_connections
+     * (also the most); 64 MB; 64 MB; no limit of calls. */
     struct rpc_share_limits each;
     int64_t unread_ms;    /* as in rpc_conn.h */
     size_t max_strangers; /* TCP connections without identity yet; 0: 256 */
@@ -46,7 +46,7 @@ struct rpc_server_counts {
 struct rpc_server *rpc_server_create(struct loop *l, const struct rpc_server_options *o, struct err *e);
 void rpc_server_destroy(struct rpc_server *s); /* listeners and connections; `closed` is called for each */
 
-/* A socket nobody answers on is replaced; EADDRINUSE: somebody does. `mode` as chmod. */
+/* A socket file on which no program answers is replaced; EADDRINUSE: a program does. `mode` as chmod. */
 int rpc_server_listen_unix(struct rpc_server *s, const char *path, mode_t mode, struct err *e);
 /* `address` numeric or NULL: all. Port 0: any. The port, or -1. */
 int rpc_server_listen_tcp(struct rpc_server *s, const char *address, uint16_t port, struct err *e);

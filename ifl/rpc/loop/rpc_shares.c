@@ -60,12 +60,12 @@ void rpc_shares_destroy(struct rpc_shares *s)
     if (!s)
         return;
     HASH_ITER(hh, s->users, u, next)
-    rpc_shares_forget(u); /* who holds it frees it */
+    rpc_shares_forget(u); /* the last holder frees it */
     free(s);
 }
 
-/* The numbers of root and of our own account: exempt where the kernel says so. MUNGE's word for them is that of any host which has
- * its key, and gives no such rights (doc/security.md). */
+/* The numbers of root and of our own account: exempt where the kernel says so. MUNGE proves them by any host that has
+ * its key, so it gives no such rights (doc/security.md). */
 static bool is_ours(const struct auth_peer *p)
 {
     return p->uid == 0 || p->uid == geteuid();
@@ -176,7 +176,7 @@ void rpc_share_change_output(struct rpc_share *u, size_t before, size_t now)
         rpc_share_pass_on(u);
 }
 
-/* --- calls a second. MOMs say what jobs do, which is not theirs to choose. */
+/* --- calls a second. MOMs have no such limit, since they report what jobs do and do not choose how often. */
 
 static bool has_rate(const struct rpc_share *u)
 {

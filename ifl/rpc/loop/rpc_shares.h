@@ -1,8 +1,9 @@
 #ifndef RPC_SHARES_H
 #define RPC_SHARES_H
-/* What each user has of the server: connections, calls, and memory, so that one cannot keep the others out. A MOM is
- * counted in the same way, by the name in its certificate. Root of this host, the user whom this process runs as, and
- * other daemons have no share: they could do worse. Those two numbers by MUNGE have one for each address.
+/* The share of each user in the server: connections, calls and memory, so that one user cannot keep the others out. A
+ * MOM is counted in the same way, by the name in its certificate. Root of this host, the user that this process runs
+ * as, and other daemons have no share, since they could harm the server in other ways too. Root and that user have a
+ * share for each address where MUNGE names them.
  *
  * A share that is over makes the connections of its user wait (rpc_conn takes no call in), until an answer is read, a
  * call is answered, or time has gone by; they are woken one after the other. Loop thread only. */
@@ -42,7 +43,7 @@ void rpc_share_drop_memory(struct rpc_share *u, size_t n);
 void rpc_share_change_output(struct rpc_share *u, size_t before, size_t now);
 void rpc_share_count_call(struct rpc_share *u, int64_t now_mono_ms);
 
-/* Must its calls wait? */
+/* Return true if its calls must wait. */
 bool rpc_share_is_over(const struct rpc_share *u, int64_t now_mono_ms);
 
 struct rpc_share_waiter { /* all zero: it does not wait */

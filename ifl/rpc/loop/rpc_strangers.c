@@ -17,7 +17,7 @@ enum {
         65536 /* addresses of daemons: more hosts than a complex has; beyond, new ones are as others */
 };
 
-/* There while it has places, and for good once it is trusted. */
+/* Kept while it has places, and for ever once it is trusted. */
 struct address {
     rpc_address_key from;
     size_t n;

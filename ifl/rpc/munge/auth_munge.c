@@ -1,8 +1,7 @@
 /* libauth_munge.so: a MUNGE credential for one TLS connection. See auth_munge.h.
  *
- * The payload is what that connection exports, which nobody else can know: a server that is shown a
- * credential cannot show it to another server as its own. munged may take its time; whoever calls must be
- * able to wait. */
+ * The payload is what that connection exports, which only its two ends know: a server that receives a credential
+ * cannot present it to another server. munged may be slow, so the caller must be able to block. */
 #include "auth_munge.h"
 
 #include <errno.h>

@@ -1,10 +1,9 @@
 /* TLS on a non-blocking socket, the client's side. See auth_tls.h.
  *
- * An SSL object is not for two threads at once, and rpc_sync may read and write in two: a mutex around
- * each step, which never waits. OpenSSL keeps its errors in a queue of the thread: it is emptied before
- * and after each step, for the program that has loaded us may use OpenSSL too. The handshake is the only
- * place that waits, by poll. That the chain is right says only that it is a daemon of this complex; which
- * one, check_role asks. */
+ * An SSL object is not for two threads at once, and rpc_sync may read and write in two: a mutex around each step,
+ * which never waits. OpenSSL keeps its errors in a queue of the thread: it is emptied before and after each step,
+ * since the program that loaded the module may use OpenSSL too. The handshake is the only place that waits, by poll.
+ * A valid chain proves only that the peer is a daemon of this complex; check_role checks which one. */
 #include "auth_tls.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Issuing, listing and taking back. See ca.h.
  *
- * A certificate is in the list before anybody has it: one that is not in it could not be taken back. */
+ * A certificate is written to the list before it is handed out: one that is not listed could not be revoked. */
 #include "ca.h"
 
 #include <ctype.h>
@@ -215,7 +215,7 @@ static void tell_lines(struct listing *l)
     }
 }
 
-/* Those of daemons of this host that were made before there was a list. */
+/* List the certificates of this host's daemons that were made before the list existed. */
 static void tell_file(struct listing *l, const char *dir, const char *name)
 {
     size_t n = strlen(name);

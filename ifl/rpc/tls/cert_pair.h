@@ -10,8 +10,9 @@
 
 #include "err.h"
 
-/* The authority lives ten years: every host of a complex believes it by a copy. What it signs lives one year, and is
- * renewed by the daemon itself in its last third: a host that is away for four months comes back without help. */
+/* The authority lives ten years: every host of a complex has a copy of it. What it signs lives one year, and the
+ * daemon renews it in its last third: a host that is down for up to four months needs no help afterwards. Both are
+ * choices. */
 enum { CERT_CA_DAYS = 3653, CERT_DAYS = 365, CERT_DAY_S = 24 * 3600, CERT_FILE_MAX = 64 << 10 };
 enum { CERT_SERIAL_MAX = 64 }; /* hexadecimal text with its NUL; RFC 5280 allows 20 bytes */
 

@@ -1,8 +1,8 @@
 /* Certificates of this host's daemons, and the contexts that use them. See certs.h.
  *
- * What is there and good for long is left as it is, so any daemon may call certs_ensure at each start, and all of a host
- * at once: the directory is locked while something is made. A key is written before its certificate, and a
- * pair that lacks one half is made again: a daemon killed in between harms nobody. Names of files come
+ * What is there and good for long is left as it is, so any daemon may call certs_ensure at each start, and all of a
+ * host at once: the directory is locked while something is made. A key is written before its certificate, and a pair
+ * that lacks one half is made again: a daemon killed in between leaves nothing that needs repair. Names of files come
  * from roles, whose form is checked first. */
 #include "certs.h"
 
@@ -43,8 +43,8 @@ static int make_ca(const struct cert_paths *p, struct err *e)
     return rc;
 }
 
-/* Only the server, or what runs beside it, begins a complex: a MOM elsewhere that made a CA of its own would
- * be a stranger for ever. */
+/* Only the server, or a daemon on its host, creates the CA: a MOM elsewhere that made a CA of its own would never be
+ * accepted. */
 static int ensure_ca(const struct cert_paths *p, const char *role, struct err *e)
 {
     if (exists(p->ca_cert))
@@ -73,7 +73,8 @@ static bool is_due(const char *path)
     return due;
 }
 
-/* There, or made with the CA's key; renewed, with the key that it has, where that can be done here. */
+/* Make the role's certificate with the CA's key if it is missing; renew it, with its present key, where the CA's key
+ * is here. */
 static int ensure_role(const char *dir, const struct cert_paths *p, const char *role, struct err *e)
 {
     bool is_here = exists(p->cert) && exists(p->key), may_sign = access(p->ca_key, R_OK) == 0;
@@ -194,7 +195,7 @@ static bool is_server(enum certs_side side)
     return side == CERTS_SERVER || side == CERTS_SERVER_GUESTS;
 }
 
-/* What OpenSSL finds good, and the CA has not taken back. */
+/* Accept what OpenSSL accepts and the CA has not revoked. */
 static int certs_verify(int ok, X509_STORE_CTX *x)
 {
     SSL *ssl = X509_STORE_CTX_get_ex_data(x, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -223,7 +224,7 @@ static int set_rules(SSL_CTX *ctx, enum certs_side side)
     return SSL_CTX_set_alpn_protos(ctx, (const unsigned char *)"\6sunrpc", 7) == 0;
 }
 
-/* Whom a context believes. Servers of other complexes are known to be that by the end of their chain (tls_loop.h). */
+/* Load the CAs that a context trusts. A server of another complex is recognised by the end of its chain (tls_loop.h). */
 static const char *load_trust(SSL_CTX *ctx, const struct cert_paths *p, enum certs_side side)
 {
     if (side != CERTS_PEER_CLIENT && SSL_CTX_load_verify_locations(ctx, p->ca_cert, NULL) != 1)

@@ -3,10 +3,10 @@
 /* The complex's own CA and the certificates of its daemons, in one directory (PBS_HOME/certs).
  *
  *   ca.crt ca.key            made by the first daemon that starts (under a lock); ca.key is on the server's host, and
- *                            nowhere else: who has it can be the server
+ *                            nowhere else: its owner could act as the server
  *   server.crt server.key    and so on: ROLE.crt, ROLE.key, where "mom:n1" is written mom-n1
  *   issued                   what the CA has signed, tokens which hosts may join (ca.h, join_token.h)
- *   ca.crl                   what it has taken back, a list that it has signed (revoked.h)
+ *   ca.crl                   the serials that it has revoked, a signed list (revoked.h)
  *
  *   peers.crt                certificates of the CAs of other complexes, put there by an administrator: their
  *                            servers may exchange jobs with this one's, and nothing else
@@ -23,7 +23,7 @@ struct ssl_ctx_st;
 
 enum certs_side {
     CERTS_SERVER,
-    CERTS_SERVER_GUESTS, /* who shows no certificate may come in, and is a guest */
+    CERTS_SERVER_GUESTS, /* a client without a certificate is accepted as a guest */
     CERTS_CLIENT,
     CERTS_ANY_CLIENT, /* of a user, to a server of ours or of those of peers.crt */
     CERTS_PEER_CLIENT /* to servers of other complexes: those whose CA is in peers.crt, and no others */
@@ -33,7 +33,8 @@ enum certs_side {
  * EACCES ca.key is not here (the text says how this host joins), EKEYREJECTED a file is not what it should be, or the errno of
  * a file. */
 int certs_ensure(const char *dir, const char *role, struct err *e);
-/* The same for a loop, which does not wait for the directory's lock. -1 also with EWOULDBLOCK: another program has it. */
+/* The same for an event loop: it does not wait for the directory's lock. -1 also with EWOULDBLOCK: another program
+ * has it. */
 int certs_ensure_now(const char *dir, const char *role, struct err *e);
 
 /* A context for TLS 1.3 with that role's certificate (role NULL, for a client: none; ca.crt alone is read), mutual verification by ca.crt, ALPN "sunrpc", and the

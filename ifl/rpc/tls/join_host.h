@@ -1,6 +1,7 @@
 #ifndef JOIN_HOST_H
 #define JOIN_HOST_H
-/* The joining end: a host makes its key, asks the server for a certificate, and keeps both. The key never leaves it. */
+/* The joining host's side: it makes its key, asks the server for a certificate, and stores both. The key never leaves
+ * the host. */
 #include <stddef.h>
 
 #include "err.h"

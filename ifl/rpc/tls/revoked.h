@@ -1,7 +1,7 @@
 #ifndef REVOKED_H
 #define REVOKED_H
-/* Certificates that the CA has taken back: ca.crl, a CRL (RFC 5280, section 5) that the CA has signed. A list that is
- * changed is read at the next question; one that the CA has not signed does not count, and the one before it stays. */
+/* Certificates that the CA has revoked: ca.crl, a CRL (RFC 5280, section 5) that the CA has signed. A changed file is
+ * read at the next look-up; a list that the CA has not signed is ignored, and the one before it holds. */
 #include <stdbool.h>
 
 #include <openssl/types.h>
@@ -10,7 +10,7 @@
 
 struct revoked;
 
-/* The context asks from now on; a file that is not there is an empty list. -1: the list is not the CA's. */
+/* Make the context check the list from now on; a missing file is an empty list. -1: the list is not the CA's. */
 int revoked_attach(SSL_CTX *ctx, const char *ca_path, const char *crl_path, struct err *e);
 struct revoked *revoked_of(const SSL_CTX *ctx); /* borrow; NULL: it asks nothing */
 
