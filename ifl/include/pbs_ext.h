@@ -12,9 +12,9 @@
  *     while ((t = pbs_next_ready(c)) > 0)
  *         code = pbs_recv(c, t);                   does not wait now
  *
- * When the connection is lost every ticket is ready, and is received with the reason. Several threads may
- * use one connection: whoever waits reads for all. pbs_next_ready() belongs to one thread that receives
- * all tickets of the connection. */
+ * When the connection is lost every ticket is ready, and is received with the reason. Several threads may use one
+ * connection: a waiting thread reads for all. pbs_next_ready() belongs to one thread that receives all tickets of the
+ * connection. */
 #ifndef PBS_EXT_H
 #define PBS_EXT_H
 
@@ -45,7 +45,7 @@ int pbs_next_ready(int c);
  * attributes that were refused pbs_get_attributes_in_error(c), until this thread's next call on c. */
 int pbs_recv(int c, int ticket);
 
-/* Give a ticket up: its answer will be thrown away when it comes. The request itself goes on. */
+/* Give a ticket up: its answer will be thrown away when it comes. The request itself continues. */
 int pbs_drop(int c, int ticket);
 
 /* ---- first halves of simple calls: arguments as in pbs_ifl.h, borrowed for the call ---------------- */
@@ -102,7 +102,7 @@ struct pbs_victim {
     const char *methods; /* letters of SCRD that the plan can live with */
 };
 
-/* Plan and hold: run a job in the room of others, or touch nobody.
+/* Plan and hold: run a job in the room of others, or preempt no job.
  *
  * The server examines jobid as if to run it (state, holds, queue, limits), then the victims (the run that the
  * plan saw, the methods it can live with and the server's policy allows) and the arithmetic: on each vnode of
@@ -112,8 +112,9 @@ struct pbs_victim {
  * room is there. A hold has the job's identifier as its name. It is undone, and the victims that are suspended
  * resume, when the job can no longer be started, when pbs_delhold() asks for it, or at its deadline.
  *
- * Only for the connection of a registered scheduler. A victim that has ended or is queued again is no error.
- * methods NULL or "": whatever the policy says. extend: NULL, or "deadline=SECONDS" (default an hour beside what notices may take).
+ * Only for the connection of a registered scheduler. A victim that has ended or is queued again is no error. methods
+ * NULL or "": all that the policy allows. extend: NULL, or "deadline=SECONDS" (default an hour beside what notices
+ * may take).
  *   PBSE_BADSTATE   the job does not wait, or room is held for it already; a victim is in another run, gives way
  *                   to another job already, or no method is left for it
  *   PBSE_RESCUNAV   the room would not suffice; the text names vnode and resource
@@ -130,12 +131,12 @@ struct batch_status *pbs_stathold(int c, const char *hold, struct attrl *attrib,
 /* Undo a hold. By operators, managers and schedulers. PBSE_UNKJOBID: there is no such hold. */
 int pbs_delhold(int c, const char *hold, const char *extend);
 
-/* What would be done for this job at this moment, by whom it is scheduled, and why; nothing of it is done. For its
- * owner, operators and managers. The first entry is the job, the others are running jobs: victims in their order,
- * then those who are spared (pbs_explain(3) has the attributes). Jobs that the asker may not see are left out.
- * extend: NULL, or "limit=SECONDS" to wait for the scheduler (1 to 60, default 10).
- * NULL with PBSE_UNKJOBID, PBSE_PERM, PBSE_HISTJOBID, PBSE_IVALREQ; PBSE_NOSCHEDULER: its scheduler is not
- * connected, went away, or has not answered; PBSE_NOSUP: it cannot explain. Freed by pbs_statfree(). */
+/* Ask the job's scheduler what it would do for the job at this moment, and why; nothing is done. For the job's owner,
+ * operators and managers. The first entry is the job, the others are running jobs: victims in their order, then those
+ * that are exempt (pbs_explain(3) has the attributes). Jobs that the asker may not see are left out. extend: NULL, or
+ * "limit=SECONDS" to wait for the scheduler (1 to 60, default 10). NULL with PBSE_UNKJOBID, PBSE_PERM,
+ * PBSE_HISTJOBID, PBSE_IVALREQ; PBSE_NOSCHEDULER: its scheduler is not connected, went away, or has not answered;
+ * PBSE_NOSUP: it cannot explain. Freed by pbs_statfree(). */
 struct batch_status *pbs_explain(int c, const char *jobid, const char *extend);
 
 /* ---- the delta stream ----------------------------------------------------------------------------
@@ -191,11 +192,10 @@ struct pbs_watch_reader {
 
 #define PBS_WAKES_MAX 64
 
-/* A reason for a scheduler to act, only for a connection that has registered. Commands: PBS's scheduler
- * commands, and PBS_WAKE_EXPLAIN: somebody asks what would be done for the job (pbs_explain); answer by
- * pbs_explain_reply(), or by pbs_sched_reply() with the reason why not.
- * answer != 0: somebody waits; tell the outcome by pbs_sched_reply(); of a command that the scheduler does not
- * know, PBSE_NOSUP. */
+/* A reason for a scheduler to act, only for a connection that has registered. Commands: PBS's scheduler commands, and
+ * PBS_WAKE_EXPLAIN: a client asks what would be done for the job (pbs_explain); answer by pbs_explain_reply(), or by
+ * pbs_sched_reply() with the reason why not. answer != 0: a client waits; send the outcome by pbs_sched_reply(); of a
+ * command that the scheduler does not know, PBSE_NOSUP. */
 #define PBS_WAKE_EXPLAIN 101
 
 struct pbs_wake {
@@ -258,14 +258,15 @@ int pbs_jobscript(int c, const char *jobid, int fd, const char *extend);
 int pbs_sched_reply(int c, unsigned answer, const char *jobid, int code, const char *text);
 int pbs_sched_reply_send(int c, unsigned answer, const char *jobid, int code, const char *text);
 
-/* A sign of life. A scheduler that has given one promises more: at least one every 15 seconds, or half of heartbeat_timeout
- * where that is less, whenever it has been told something and has not asked pbs_watch_next() again. Then it may take as long as it
- * likes, and is replaced soon when it hangs (pbs_register_sched(3)). The ticket is received by pbs_recv(). */
+/* A heartbeat. A scheduler that has sent one promises more: at least one every 15 seconds, or half of
+ * heartbeat_timeout if that is less, while it has received news and has not called pbs_watch_next() again. Then a
+ * cycle may take any time, and a scheduler that hangs is replaced soon (pbs_register_sched(3)). The ticket is
+ * received by pbs_recv(). */
 int pbs_sched_alive(int c);
 int pbs_sched_alive_send(int c);
 
 /* The answer to PBS_WAKE_EXPLAIN: the entries that pbs_explain() returns, at most PBS_EXPLAIN_MAX and together less
- * than a megabyte. PBSE_IVALREQ: there are more, or nobody asked. */
+ * than a megabyte. PBSE_IVALREQ: there are more, or no client asked. */
 #define PBS_EXPLAIN_MAX 2048
 int pbs_explain_reply(int c, unsigned answer, const char *jobid, const struct batch_status *found);
 int pbs_explain_reply_send(int c, unsigned answer, const char *jobid, const struct batch_status *found);
@@ -280,9 +281,10 @@ char *pbs_submit_with_cred(int c, struct attropl *attrib, const char *script, co
  * tm_poll; the end of the task (tm_obit) is told after all of its output. */
 int pbs_tm_spawn_relay(int argc, char *argv[], char *envp[], int where, unsigned *tid, int *event);
 
-/* Answer the notice that this job is to give way (pbs_preempt_ack(1)): an event as those of tm.h. READY: do it now. NEED: that
- * many seconds from now. OFFER: take `nodes`, "n3+n4", and leave the job the rest. TM_ENOTFOUND: there is no notice. The
- * job's shepherd passes it on, however long that takes; what comes of it stands in the notice file. */
+/* Answer the notice that this job will be preempted (pbs_preempt_ack(1)): an event as those of tm.h. READY: do it
+ * now. NEED: that many seconds from now. OFFER: take `nodes`, "n3+n4", and leave the job the rest. TM_ENOTFOUND:
+ * there is no notice. The job's shepherd passes it on, however long that takes; the result is written to the notice
+ * file. */
 enum pbs_tm_answer { PBS_TM_READY = 1, PBS_TM_NEED = 2, PBS_TM_OFFER = 3 };
 int pbs_tm_notice(enum pbs_tm_answer answer, unsigned need_s, const char *nodes, int *event);
 

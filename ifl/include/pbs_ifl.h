@@ -1,7 +1,7 @@
 /* pbs_ifl.h: the batch interface library, libpbs.
  *
- * A program written for another PBS compiles and links unchanged: names, values, order of members and
- * signatures are the same. Calls of our own stand in pbs_ext.h.
+ * A program written for another PBS compiles and links unchanged: names, values, order of members and signatures are
+ * the same. Calls beyond that interface are in pbs_ext.h.
  *
  * The conversation: pbs_connect() gives a handle c >= 0; calls take it; pbs_disconnect() ends it. Several
  * threads may have calls under way on one handle.
@@ -489,7 +489,7 @@ enum resv_states {
 struct attrl { /* same layout as attropl; op is not looked at */
     struct attrl *next;
     char *name;
-    char *resource; /* NULL, or what stands behind the dot */
+    char *resource; /* NULL, or the part after the dot */
     char *value;
     enum batch_op op;
 };

@@ -1,7 +1,8 @@
 /* pbs_pfn.h: every call of pbs_ifl.h may be replaced, by a test for instance.
  *
- * pbs_statjob(...) calls (*pfn_pbs_statjob)(...), which is __pbs_statjob until somebody sets it. The library's own calls
- * of one another are not replaced. Set a pointer before a second thread calls; it is never NULL. pbs_ifl.h includes this.
+ * pbs_statjob(...) calls (*pfn_pbs_statjob)(...), which is __pbs_statjob until a program sets it. The library's own
+ * calls of one another are not replaced. Set a pointer before a second thread calls; it is never NULL. pbs_ifl.h
+ * includes this.
  */
 #ifndef _PBS_PFN_H
 #define _PBS_PFN_H

@@ -22,8 +22,8 @@ extern "C" {
 int openrm(char *host, unsigned int port);
 int closerm(int stream);
 
-/* These two were orders to a MOM over the network, from any privileged port. A MOM takes none: send it SIGTERM or SIGHUP on
- * its host. Always -1, PBSE_NOSUP. */
+/* In PBS these two are orders to a MOM over the network, from any privileged port. A MOM of Cede does not take them:
+ * send it SIGTERM or SIGHUP on its host. Always -1, PBSE_NOSUP. */
 int downrm(int stream);
 int configrm(int stream, char *file);
 

@@ -36,10 +36,10 @@ typedef struct tm_whattodo {
     tm_node_id tm_where;
 } tm_whattodo_t;
 
-/* Connect, with what stands in the environment (PBS_JOBID, PBS_JOBCOOKIE, PBS_NODENUM, PBS_TASKNUM,
- * PBS_MOMPORT). `info` is not used. TM_EBADENVIRONMENT, TM_BADINIT called twice, TM_ESYSTEM. */
+/* Connect, by the variables of the environment (PBS_JOBID, PBS_JOBCOOKIE, PBS_NODENUM, PBS_TASKNUM, PBS_MOMPORT).
+ * `info` is not used. TM_EBADENVIRONMENT, TM_BADINIT called twice, TM_ESYSTEM. */
 int tm_init(void *info, struct tm_roots *roots);
-int tm_finalize(void); /* requests under way are forgotten; tasks go on */
+int tm_finalize(void); /* requests under way are forgotten; tasks continue */
 
 /* The nodes of the job in order, in an array for free(). */
 int tm_nodeinfo(tm_node_id **list, int *nnodes);

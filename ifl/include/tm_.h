@@ -1,6 +1,6 @@
 #ifndef TM__H
 #define TM__H
-/* Types and numbers of the task management interface; what the functions do stands in tm.h. */
+/* Types and numbers of the task management interface; the functions are described in tm.h. */
 
 typedef int tm_host_id;
 typedef int tm_node_id;          /* a line of PBS_NODEFILE, from 0 */

@@ -11,7 +11,7 @@ struct join_ask {
     const char *server; /* name or address */
     uint16_t port;
     const char *host;  /* the name to join by */
-    const char *token; /* what "pbs_keys token" has printed */
+    const char *token; /* as printed by "pbs_keys token" */
 };
 
 /* Make a key, prove the token to the server that it names, inside TLS, and keep what comes back: see join_host.h. -1 and nothing

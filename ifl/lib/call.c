@@ -1,8 +1,8 @@
 /* One IFL request. See call.h.
  *
- * Every public call comes down to this: clear the report, hold the link, send, wait, report. The link is
- * held for the call only; a split call leaves it to its ticket. There is no time limit: a request may be
- * parked for an hour, and that must not look like a dead server. A lost connection ends it. */
+ * Every public call does this: clear the report, hold the link, send, wait, report. The link is held for the call
+ * only; a split call leaves it to its ticket. There is no time limit: a request may be parked for an hour, and that
+ * must not look like a dead server. A lost connection ends it. */
 #include "call.h"
 
 #include <errno.h>

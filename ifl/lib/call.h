@@ -1,6 +1,6 @@
 #ifndef CALL_H
 #define CALL_H
-/* One IFL request of a caller: arguments out, result in, the outcome in this thread's report.
+/* One IFL request: send the arguments, receive the result, store the outcome in this thread's report.
  *
  * Every result begins with an ifl_result, and so may be handled as one. A result is zeroed by the caller and
  * freed with xdr_free in every case. Functions that return int: 0, a PBSE_ number (or 1: done in part), with
@@ -27,13 +27,14 @@ int call_simple_send(int c, uint32_t proc, xdrproc_t xargs, const void *args);
 /* An rpc failure in the report; returns its code. */
 int call_failed(int c, const struct err *e);
 
-/* What this library does not do yet: PBSE_NOSUP and a text that names it. */
+/* Report a call that this library does not support: PBSE_NOSUP and a text that names it. */
 int call_unsupported(int c, const char *what);
 
 /* --- arguments: borrow the caller's text for the call; "" for NULL */
 char *call_text(const char *text);
 
-/* -1, reported with the bound: the text is longer than any value may be. NULL is none. `what` is for people. */
+/* -1, reported with the bound: the text is longer than any value may be. NULL is none. `what` names the value in the
+ * text. */
 int call_check_value(int c, const char *what, const char *text);
 
 /* A list as wire_attrops, whose array the caller frees. -1 reported: too many, a value too long, no memory. */

@@ -1,15 +1,13 @@
 /* Handles, links and tickets of libpbs. See connection.h.
  *
- * A handle is an index into one table of the process, as the interface wants it. Behind it: connection ->
- * link -> rpc. The link is counted, by its connection, by each ticket and by each call under way. So a
- * thread that waits never sees its rpc freed, whoever disconnects; and a fresh link may stand behind the
- * handle while old calls end. One lock guards table, counts and tickets. It is not held while connecting
- * or waiting.
+ * A handle is an index into one table of the process, as the interface wants it. Behind it: connection -> link ->
+ * rpc. The link is counted, by its connection, by each ticket and by each call under way. So a thread that waits
+ * never sees its rpc freed, even if another disconnects; and the handle may get a new link while calls on the old one
+ * end. One lock guards table, counts and tickets. It is not held while connecting or waiting.
  *
- * Connecting: the local socket first, if this host is meant; only where nobody answers there, TCP with
- * TLS. Who has no certificate of a daemon then proves its user by MUNGE, before the handle is given out. Of a
- * failover pair the one that stands by serves no program of ours, and says so to procedure 0: then the other
- * is tried. */
+ * Connecting: the local socket first, if this host is meant; only if no server answers there, TCP with TLS. A program
+ * without a daemon's certificate then proves its user by MUNGE, before the handle is returned. The standby server of
+ * a failover pair does not serve IFL, and says so to procedure 0: then the other one is tried. */
 #include "connection.h"
 
 #include <dlfcn.h>
@@ -31,7 +29,8 @@
 #include <ifl.h>
 
 enum { HANDLES = 4096, CONNECT_LIMIT_MS = 10000, AGAIN_PAUSE_MS = 50 };
-/* Of a pair one host may be dead, and every command would wait for it. A takeover takes its time. */
+/* One host of a pair may be dead, and every command would wait for it: 3 s is a choice. A takeover takes longer, so
+ * connection_again multiplies its limit by 4. */
 enum { PAIR_LIMIT_MS = 3000, TAKEOVER_TIMES = 4 };
 
 struct connection_link {
@@ -55,8 +54,8 @@ struct connection {
     int last_ticket;
 };
 
-/* A handle is a small number by the rule of the interface, so somebody must know all connections.
- * Guarded by `lock`, with everything in links, connections and tickets. */
+/* The interface defines a handle as a small number, so a table of all connections is needed. Guarded by `lock`, with
+ * everything in links, connections and tickets. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct connection *handles[HANDLES];
 
@@ -158,7 +157,7 @@ static int prove_identity(struct rpc_sync *s, const struct pbs_info_target *t, s
     return rc;
 }
 
-/* 0, or -1: this one of the pair stands by. */
+/* 0, or -1: this server is the standby of the pair. */
 static int check_active(struct rpc_sync *s, const struct pbs_info_target *t, struct err *e)
 {
     const struct rpc_proc_id ping = {.prog = PBS_IFL_PROG, .vers = PBS_IFL_V1, .proc = 0};
@@ -166,7 +165,7 @@ static int check_active(struct rpc_sync *s, const struct pbs_info_target *t, str
     if (!t->of_pair || rpc_sync_call(s, &ping, NULL, NULL, NULL, NULL, PAIR_LIMIT_MS, e) == 0)
         return 0;
     if (e->code == EPROTONOSUPPORT)
-        return err_set(e, PBSE_NOSERVER, "server %s stands by: it is not active", t->name);
+        return err_set(e, PBSE_NOSERVER, "server %s is the standby: it is not active", t->name);
     return -1;
 }
 
@@ -271,7 +270,7 @@ int pbs_connect_extend(const char *server, const char *extend_data)
     struct err e = {.code = PBSE_SYSTEM};
     int n, c = -1;
 
-    (void)extend_data; /* nothing is told at connecting; the name of the daemon stands in its certificate */
+    (void)extend_data; /* not sent; a daemon's name is in its certificate */
     report_clear(-1);
     n = t ? pbs_info_targets(server, t, &e) : -1;
     if (n > 0)

@@ -2,9 +2,9 @@
 #define CONNECTION_H
 /* Connections by handle, and the calls under way on them by ticket.
  *
- * A handle (> 0) names a connection until pbs_disconnect(). Behind it stands a link, the rpc connection,
- * counted: a thread in a call holds it, so that the handle may be closed, or given a new link after the
- * server was lost, while others still wait on the old one. Any thread; no lock is held while waiting.
+ * A handle (> 0) names a connection until pbs_disconnect(). It refers to a link, the counted rpc connection: a thread
+ * in a call holds it, so that the handle may be closed, or given a new link after the server was lost, while others
+ * still wait on the old one. Any thread; no lock is held while waiting.
  */
 #include <stdbool.h>
 

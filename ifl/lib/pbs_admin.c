@@ -1,7 +1,7 @@
 /* Requests of administrators.
  *
- * One request makes, removes and changes all kinds of objects; what of it is right the server says. The
- * resource calls exist so that old programs link. */
+ * One request makes, removes and changes all kinds of objects; the server checks it. The resource calls exist so that
+ * old programs link. */
 #include <stdlib.h>
 
 #include "call.h"

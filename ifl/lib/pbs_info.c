@@ -1,10 +1,10 @@
 /* Which server is meant, and how to reach it. See pbs_info.h.
  *
- * pbs.conf is read at the first question, once for the process. A name from the caller stands alone, unless
- * it is PBS_SERVER's; that one, or none, means the failover pair where there is one. The local socket is offered only where the
- * name and port are those that the file gives to the server of its PBS_HOME, whatever the environment says: what is asked of
- * another server must not end up at ours.
- * Everything is copied out under the lock: a target stays valid when the file is loaded again. */
+ * pbs.conf is read at the first question, once for the process. A name from the caller means one server, unless it is
+ * PBS_SERVER's; that one, or none, means the failover pair where there is one. The local socket is offered only where
+ * the name and port are those that the file gives to the server of its PBS_HOME, even if the environment names
+ * another: a request for another server must not reach this one. Everything is copied out under the lock: a target
+ * stays valid when the file is loaded again. */
 #include "pbs_info.h"
 
 #include <pthread.h>
@@ -131,7 +131,7 @@ static int pbs_info_fill(struct pbs_info_target *t, const char *name, struct err
     return 0;
 }
 
-/* What people call a pair is PBS_SERVER; its hosts are named by their own keys. */
+/* PBS_SERVER is the name of the pair; its hosts have keys of their own. */
 static int fill_pair(struct pbs_info_target out[static PBS_INFO_TARGETS])
 {
     static const enum conf_key keys[CONF_PAIR] = {CONF_PBS_PRIMARY, CONF_PBS_SECONDARY};

@@ -20,12 +20,12 @@ struct pbs_info_target {
     char socket[PATH_MAX]; /* try this first: the server named is the one of this pbs.conf; or "" */
     char module[PATH_MAX]; /* libauth_tls.so */
     char certs[PATH_MAX];
-    char role[16];        /* whose certificate we can show: "sched"; or "": we say by MUNGE who we are */
-    char munge[PATH_MAX]; /* libauth_munge.so */
+    char role[16]; /* the daemon whose certificate we can show: "sched"; "": we authenticate by MUNGE */
+    char munge[PATH_MAX];        /* libauth_munge.so */
     char munge_socket[PATH_MAX]; /* or "" */
     bool
         other; /* a server that pbs.conf does not name, where peers.crt says which other complexes are trusted */
-    bool of_pair; /* it may stand by; then the other of the pair is meant */
+    bool of_pair; /* it may be the standby; then the other one of the pair is tried */
 };
 
 /* The servers to try in turn for `server` ("host[:port]"; NULL, "", or the default one by its name: the failover pair,

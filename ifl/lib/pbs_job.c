@@ -1,9 +1,7 @@
-/* Requests about one job. Each is its arguments and its procedure; whether it may be is the server's to
- * say.
+/* Requests about one job. Each has its arguments and its procedure; the server checks permissions.
  *
- * Arguments have few shapes (a job; a job and a text; a job and attributes), and each has one function.
- * The call and its split form differ in the last step only: how the request is sent is handed in
- * (`caller`). */
+ * Arguments have few shapes (a job; a job and a text; a job and attributes), and each has one function. The call and
+ * its split form differ in the last step only: the function that sends is an argument (`caller`). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

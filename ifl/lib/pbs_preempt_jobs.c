@@ -1,9 +1,8 @@
-/* Preemption, and what else a scheduler says.
+/* Preemption, and the other requests of a scheduler.
  *
- * Preempting may take minutes, as the answer comes when all jobs have given way: so each call has a split
- * form, and a scheduler of one thread goes on meanwhile. That some jobs did not give way is no failure of
- * the call: the slots say which. An answer to the scheduler's wake-up carries the number that the wake-up
- * had. */
+ * Preempting may take minutes, as the answer comes when all jobs have given way: so each call has a split form, and a
+ * scheduler of one thread continues meanwhile. That some jobs did not give way is no failure of the call: the slots
+ * say which. An answer to the scheduler's wake-up carries the number that the wake-up had. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +120,8 @@ int pbs_sched_reply_send(int c, unsigned answer, const char *jobid, int code, co
     return call_simple_send(c, IFL_SCHED_REPLY, (xdrproc_t)xdr_ifl_sched_reply_args, &a);
 }
 
-/* An answer to question 0, which nobody asks: servers that know no signs refuse it and have heard it. */
+/* An answer to question 0, which no server asks: a server that does not know heartbeats refuses it, but has heard
+ * from the scheduler. */
 int pbs_sched_alive(int c)
 {
     return pbs_sched_reply(c, 0, NULL, 0, NULL);

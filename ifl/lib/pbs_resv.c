@@ -1,4 +1,4 @@
-/* Reservations: the calls exist; what they ask for comes later. */
+/* Reservations: the calls exist so that programs link; they return PBSE_NOSUP. */
 #include "call.h"
 #include "replaceable.h"
 

@@ -17,7 +17,7 @@
 
 enum { FOREVER = -1 };
 
-/* Where entries go: onto the list, or, with `fn`, through it to whoever asked. */
+/* Where entries go: onto the list, or, with `fn`, through it to the caller. */
 struct sink {
     struct status_list list;
     pbs_job_fn *fn;

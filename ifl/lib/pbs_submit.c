@@ -1,8 +1,8 @@
 /* Submission: SUBMIT with a random token, the script inside, or behind it in pieces before COMMIT.
  *
- * When the connection is lost before the answer, nobody knows whether the job exists. Then the same token
- * is sent again to the same server, once it is back: the server answers with the identifier it has stored
- * with the token, or makes the job now. So a job is made once, however often it is asked for.
+ * When the connection is lost before the answer, the client cannot know whether the job exists. Then the same token
+ * is sent again to the same server, once it is back: the server answers with the identifier it has stored with the
+ * token, or makes the job now. So a job is made once, however often it is asked for.
  *
  * The script is read from an open file, not from memory: a large one goes piece by piece, and must not
  * become shorter meanwhile. The split form takes small scripts only, as its one message is all it has. */

@@ -1,9 +1,9 @@
 /* Waiting for the end of a job: a watch of that one job, see pbs_ext.h.
  *
- * The watch begins from 0 and follows until the job is gone; what it last said has the exit status. A lost
- * server is dialled again and asked from the beginning: one that ended meanwhile is unknown to the watch,
- * and then its history is asked for. A job that moved to another server is followed there: who knew it last tells
- * where it went, and there it is found by its old name. */
+ * The watch begins from 0 and follows until the job is gone; what it last said has the exit status. A lost server is
+ * dialled again and asked from the beginning: one that ended meanwhile is unknown to the watch, and then its history
+ * is asked for. A job that moved to another server is followed there: the server that had it last knows where it
+ * went, and the next one finds it by its old name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +132,7 @@ static bool pbs_waitjob_is_of(const char *jobid, const char *server)
     return !dot || strcmp(dot + 1, server) == 0;
 }
 
-/* Where the job went; NULL: it is here, or nobody knows it. Heap. */
+/* Where the job went; NULL: it is here, or unknown. Heap. */
 static char *where_now(int c, const char *jobid)
 {
     char *where = pbs_locjob(c, jobid, NULL);
@@ -150,7 +150,7 @@ static bool may_have_moved(int code, const struct pbs_job_end *end)
     return code == PBSE_UNKJOBID || (code == 0 && !end->exited);
 }
 
-/* The caller knows its own connection only: what was said on another one is said on that. */
+/* The caller knows its own connection only, so an error on another connection is reported on that one. */
 static int report_on(int c, int at, int code)
 {
     const char *text = pbs_geterrmsg(at);

@@ -1,4 +1,4 @@
-/* The calls of pbs_ifl.h as strangers link them: each goes through its pointer. See pbs_pfn.h. */
+/* The calls of pbs_ifl.h as programs link them: each goes through its pointer. See pbs_pfn.h. */
 #include "pbs_ifl.h"
 
 #define REPLACEABLE(type, name, parameters, arguments)                                                       \

@@ -1,8 +1,8 @@
 /* rm.h on the public calls: a stream is a connection to the server and the name of a host.
  *
- * Requests are kept until somebody wants an answer; then the host is looked up once for all of them. The table of streams
- * is the one thing that outlives a call: the interface has numbers for streams and no handle for the table. A mutex keeps
- * it; the streams in it are their callers' own. */
+ * Requests are kept until an answer is asked for; then the host is looked up once for all of them. The table of
+ * streams is the one thing that outlives a call: the interface has numbers for streams and no handle for the table. A
+ * mutex keeps it; the streams in it are their callers' own. */
 #include "rm.h"
 
 #include <pthread.h>

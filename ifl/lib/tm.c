@@ -1,7 +1,7 @@
 /* Task management, tm.h. One connection to the shepherd; an event is a question under way, and becomes "done" when its
  * answer is in, in whatever order; tm_poll hands the done ones out, the oldest first.
  *
- * The interface has no handle, so the one connection of this program stands in a static variable. */
+ * The interface has no handle, so the one connection of this program is in a static variable. */
 #include "tm.h"
 
 #include <errno.h>
@@ -467,7 +467,7 @@ int tm_finalize(void)
     return TM_SUCCESS;
 }
 
-/* ---- a process that runs already. A connection of its own, since the caller may be no task at all. */
+/* ---- a process that runs already. It has a connection of its own, since the caller need not be a task. */
 struct tm_attach {
     struct rpc_pending pending;
     bool over;

@@ -1,6 +1,6 @@
 /* A task's connection to the shepherd of its job. See tm_link.h.
  *
- * The socket's path is in the environment of every process of the job (PBS_TM_SOCKET); a stranger that
+ * The socket's path is in the environment of every process of the job (PBS_TM_SOCKET); a program outside the job that
  * wants to attach looks into PBS_HOME/aux, where each job on this host has one, owned by its user.
  *
  * There is no thread and no loop: bytes move only while the program is inside a call (tm_link_turn). The
@@ -55,7 +55,7 @@ static void tm_link_on_call(void *arg, const struct rpc_call_hdr *h)
         rpc_core_reply_error(l->core, h->xid, RPC_ST_PROC_UNAVAIL, 0, 0, NULL);
 }
 
-/* ---- life */
+/* ---- opening and closing */
 static int tm_link_dial(const char *path, struct err *e)
 {
     struct sockaddr_un at;

@@ -18,7 +18,7 @@ struct tm_link;
 struct tm_link *tm_link_open(const char *path, struct err *e);
 void tm_link_close(struct tm_link *l); /* questions under way are told "lost" */
 
-/* Ask; `p` (ops set) is the caller's until it is told. -1: not sent, nobody is told. */
+/* Ask; `p` (ops set) is the caller's until it is told. -1: not sent, and ops are not called. */
 int tm_link_ask(struct tm_link *l, struct rpc_pending *p, unsigned proc, xdrproc_t xargs, const void *args,
                 struct err *e);
 

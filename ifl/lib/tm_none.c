@@ -1,4 +1,4 @@
-/* What tm.h declares and no system serves. */
+/* Calls that tm.h declares and no PBS implements. */
 #include "tm.h"
 
 int tm_notify(int tm_signal)
