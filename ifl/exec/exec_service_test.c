@@ -1,5 +1,5 @@
-/* A service and a stand-in for the server on one loop: HELLO, orders, events that are lost, repeated and
- * acknowledged, restarts, refusals, good-bye. */
+/* A service and a model of the server on one loop: HELLO, orders, events that are lost, repeated and acknowledged,
+ * restarts, refusals, good-bye. */
 #include "exec_service.h"
 
 #include <errno.h>
@@ -95,7 +95,7 @@ static struct fixture {
     uint64_t obeyed_epoch;
 } fx;
 
-/* --- the stand-in for the server */
+/* --- the model of the server */
 
 static void srv_hello(void *arg, struct rpc_request *r)
 {
