@@ -235,7 +235,7 @@ def test_who_stands_by_says_so(cx):
                     PBS_HOME=os.path.join(cx.top, "elsewhere"))
     shutil.copytree(os.path.join(cx.home, "certs"), os.path.join(cx.top, "elsewhere", "certs"))
     done = cx.command("qstat", "-B", env=env, check=False)
-    assert done.returncode != 0 and f"server 127.0.0.1:{port} stands by: it is not active" in done.stderr
+    assert done.returncode != 0 and f"server 127.0.0.1:{port} is the standby: it is not active" in done.stderr
 
 
 def test_a_pair_without_a_common_store_or_host_is_refused(cx):
