@@ -1,4 +1,4 @@
-/* Every call carries the job's id, not the job: when the answer comes it may have gone, or the universe may
+/* Every call carries the job's id, not the job: when the answer comes it may have gone, or the cluster may
  * have been read anew. The list of calls exists only for the day when the connection is lost, since then no
  * answer comes and somebody must free them.
  *
@@ -41,7 +41,7 @@ struct call { /* one order or preemption under way */
 };
 
 struct act {
-    struct link *link;
+    struct sched_link *link;
     struct cycle *cycle;
     struct act_events events;
     size_t n_orders;
@@ -50,7 +50,7 @@ struct act {
     bool no_plans; /* the server does not know pbs_preempt_run */
 };
 
-struct act *act_create(struct link *k, struct cycle *c, const struct act_events *events)
+struct act *act_create(struct sched_link *k, struct cycle *c, const struct act_events *events)
 {
     struct act *a = mem_new(1, sizeof *a);
 
@@ -142,7 +142,7 @@ void act_promise(struct act *a, const char *job, unsigned answer)
 
 void act_tell(struct act *a, const char *job, int code, const char *text)
 {
-    int c = link_connection(a->link);
+    int c = sched_link_connection(a->link);
 
     for (struct promise **p = &a->promises; *p;) {
         struct promise *x = *p;
@@ -152,7 +152,7 @@ void act_tell(struct act *a, const char *job, int code, const char *text)
         }
         *p = x->next;
         if (c >= 0)
-            link_await(a->link, pbs_sched_reply_send(c, x->answer, job, code, text), receive, NULL);
+            sched_link_await(a->link, pbs_sched_reply_send(c, x->answer, job, code, text), receive, NULL);
         free(x->job);
         free(x);
     }
@@ -160,18 +160,18 @@ void act_tell(struct act *a, const char *job, int code, const char *text)
 
 void act_explained(struct act *a, const char *job, unsigned answer, const struct batch_status *list)
 {
-    int c = link_connection(a->link);
+    int c = sched_link_connection(a->link);
 
     if (c >= 0)
-        link_await(a->link, pbs_explain_reply_send(c, answer, job, list), receive, NULL);
+        sched_link_await(a->link, pbs_explain_reply_send(c, answer, job, list), receive, NULL);
 }
 
 void act_not_explained(struct act *a, const char *job, unsigned answer, int code, const char *text)
 {
-    int c = link_connection(a->link);
+    int c = sched_link_connection(a->link);
 
     if (c >= 0)
-        link_await(a->link, pbs_sched_reply_send(c, answer, job, code, text), receive, NULL);
+        sched_link_await(a->link, pbs_sched_reply_send(c, answer, job, code, text), receive, NULL);
 }
 
 /* --- orders ------------------------------------------------------------------------------------------ */
@@ -222,17 +222,17 @@ static int send_walltime(struct act *a, int c, const struct decision *x)
     if (x->walltime_s == 0)
         return 0;
     snprintf(text, sizeof text, "%lld", (long long)x->walltime_s);
-    return link_await(a->link, pbs_asyalterjob_send(c, x->job, &walltime, NULL), receive, NULL);
+    return sched_link_await(a->link, pbs_asyalterjob_send(c, x->job, &walltime, NULL), receive, NULL);
 }
 
 static size_t send_order(struct act *a, const struct decision *x)
 {
-    int c = link_connection(a->link);
+    int c = sched_link_connection(a->link);
     int ticket;
 
     if (c < 0 || send_walltime(a, c, x) < 0)
         return 0;
-    if (x->kind == DECIDE_RUN && universe_policy(cycle_universe(a->cycle))->waits_for_hosts)
+    if (x->kind == DECIDE_RUN && cluster_policy(cycle_cluster(a->cycle))->waits_for_hosts)
         ticket = pbs_runjob_send(c, x->job, x->text, NULL);
     else if (x->kind == DECIDE_RUN)
         ticket = pbs_asyrunjob_send(c, x->job, x->text, NULL);
@@ -240,7 +240,7 @@ static size_t send_order(struct act *a, const struct decision *x)
         ticket = pbs_sigjob_send(c, x->job, "resume", NULL);
     struct call *call = call_open(a, x->job);
     a->n_orders++;
-    if (link_await(a->link, ticket, ordered, call) < 0)
+    if (sched_link_await(a->link, ticket, ordered, call) < 0)
         return 0; /* the link goes down and forgets the call */
     return 1;
 }
@@ -299,18 +299,19 @@ static size_t send_plan(struct act *a, int c, const struct decision *x)
     int ticket = pbs_preempt_run_send(c, x->job, x->text, v, x->n_names, NULL);
     free(v);
     a->n_orders++;
-    return link_await(a->link, ticket, planned, call_open(a, x->job)) == 0;
+    return sched_link_await(a->link, ticket, planned, call_open(a, x->job)) == 0;
 }
 
 static size_t send_preemption(struct act *a, const struct decision *x)
 {
-    int c = link_connection(a->link);
+    int c = sched_link_connection(a->link);
 
     if (c < 0 || send_walltime(a, c, x) < 0)
         return 0;
     if (*x->text && !a->no_plans)
         return send_plan(a, c, x);
-    return link_await(a->link, pbs_preempt_jobs_send(c, x->names), preempted, call_open(a, x->job)) == 0;
+    return sched_link_await(a->link, pbs_preempt_jobs_send(c, x->names), preempted, call_open(a, x->job)) ==
+           0;
 }
 
 /* --- turns -------------------------------------------------------------------------------------------- */
@@ -339,7 +340,7 @@ static void suspended(void *arg, int c, int ticket)
 /* Like a preemption it may take long where a host is slow: news are followed meanwhile. */
 static size_t send_turn(struct act *a, const struct decision *x)
 {
-    int c = link_connection(a->link);
+    int c = sched_link_connection(a->link);
     struct turn *t;
 
     if (c < 0)
@@ -356,7 +357,8 @@ static size_t send_turn(struct act *a, const struct decision *x)
         calls[i]->turn = t;
     }
     for (size_t i = 0; i < x->n_names; i++)
-        if (link_await(a->link, pbs_sigjob_send(c, x->names[i], "suspend", NULL), suspended, calls[i]) < 0)
+        if (sched_link_await(a->link, pbs_sigjob_send(c, x->names[i], "suspend", NULL), suspended, calls[i]) <
+            0)
             break; /* the link goes down and forgets the calls */
     free(calls);
     return x->n_names;
@@ -364,18 +366,18 @@ static size_t send_turn(struct act *a, const struct decision *x)
 
 static size_t send_comment(struct act *a, const struct decision *x)
 {
-    int c = link_connection(a->link);
+    int c = sched_link_connection(a->link);
     struct attrl comment = {.name = (char *)(uintptr_t) "comment", .value = x->text};
 
     if (c < 0)
         return 0;
-    return link_await(a->link, pbs_asyalterjob_send(c, x->job, &comment, NULL), receive, NULL) == 0;
+    return sched_link_await(a->link, pbs_asyalterjob_send(c, x->job, &comment, NULL), receive, NULL) == 0;
 }
 
 /* What people are told about a job that is planned ahead. */
 static size_t send_top(struct act *a, const struct decision *x)
 {
-    int c = link_connection(a->link);
+    int c = sched_link_connection(a->link);
     char at[24];
     struct attrl where = {.name = (char *)(uintptr_t)ATTR_estimated,
                           .resource = (char *)(uintptr_t) "exec_vnode",
@@ -391,7 +393,7 @@ static size_t send_top(struct act *a, const struct decision *x)
     if (c < 0)
         return 0;
     snprintf(at, sizeof at, "%lld", (long long)x->at_s);
-    return link_await(a->link, pbs_asyalterjob_send(c, x->job, &top, NULL), receive, NULL) == 0;
+    return sched_link_await(a->link, pbs_asyalterjob_send(c, x->job, &top, NULL), receive, NULL) == 0;
 }
 
 size_t act_carry_out(struct act *a, struct decisions *d)

@@ -12,7 +12,7 @@
 struct act;
 struct cycle;
 struct decisions;
-struct link;
+struct sched_link;
 
 struct act_events {
     void (*settled)(void *arg);   /* no order to run or resume is open any more */
@@ -20,7 +20,7 @@ struct act_events {
     void *arg;
 };
 
-struct act *act_create(struct link *k, struct cycle *c, const struct act_events *events);
+struct act *act_create(struct sched_link *k, struct cycle *c, const struct act_events *events);
 void act_destroy(struct act *a);
 
 /* Carry out all of `d`, log lines too; `d` is empty afterwards. Returns how many calls were sent. */

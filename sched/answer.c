@@ -96,7 +96,7 @@ static void add_reasons(struct entry *e, const struct explanation *x)
         add_text(e, "no_preemption", NULL, "to stop all who may be stopped would not be enough");
 }
 
-static void add_self(struct entry *e, const struct stop *self)
+static void add_self(struct entry *e, const struct victim_method *self)
 {
     char letters[PREEMPT_LETTERS_MAX];
 
@@ -116,19 +116,19 @@ static void add_sums(struct entry *e, const struct explanation *x)
         add(e, "victims", NULL, "%zu", x->n_victims);
         add(e, "lost_core_seconds", NULL, "%lld", (long long)lost_s);
     }
-    for (int i = SPARED_NONE + 1; i < SPARED_COUNT_OF; i++)
+    for (int i = EXCLUDED_NONE + 1; i < EXCLUDED_COUNT_OF; i++)
         if (x->counts[i])
-            add(e, "spared", spared_word((enum spared)i), "%zu", x->counts[i]);
+            add(e, "spared", exclusion_word((enum exclusion)i), "%zu", x->counts[i]);
 }
 
 /* By what the victims were chosen: each term of their price, the first that counts before the other. */
-static void add_price(struct entry *e, const struct universe *u, const struct explanation *x)
+static void add_price(struct entry *e, const struct cluster *cl, const struct explanation *x)
 {
     long long lost_s = (long long)x->price_s;
 
     if (x->n_victims == 0)
         return;
-    switch (universe_policy(u)->preempt_sort) {
+    switch (cluster_policy(cl)->preempt_sort) {
     case PREEMPT_LEAST:
         add(e, "price", NULL, "least_lost_work: %lld core-seconds lost, then %zu victims", lost_s,
             x->n_victims);
@@ -144,7 +144,7 @@ static void add_price(struct entry *e, const struct universe *u, const struct ex
     }
 }
 
-static void add_job(struct list *l, const struct universe *u, const struct explanation *x, const char *name)
+static void add_job(struct list *l, const struct cluster *cl, const struct explanation *x, const char *name)
 {
     struct entry e = entry_add(l, name);
 
@@ -153,19 +153,19 @@ static void add_job(struct list *l, const struct universe *u, const struct expla
     add_text(&e, "queue", NULL, x->job->queue_name);
     add(&e, "level", NULL, "%d", x->level);
     if (x->verdict == EXPLAIN_WOULD_RUN || x->verdict == EXPLAIN_WOULD_PREEMPT) {
-        char *where = placement_text(u, &x->where);
+        char *where = placement_text(cl, &x->where);
         add_text(&e, "exec_vnode", NULL, where);
         free(where);
     }
     add_reasons(&e, x);
     add_self(&e, &x->self);
     add_sums(&e, x);
-    add_price(&e, u, x);
+    add_price(&e, cl, x);
 }
 
 /* --- the others ------------------------------------------------------------------------------------------ */
 
-static void add_victim(struct list *l, const struct stop *s, size_t number)
+static void add_victim(struct list *l, const struct victim_method *s, size_t number)
 {
     struct entry e = entry_add(l, s->job->id);
     char letters[PREEMPT_LETTERS_MAX];
@@ -177,46 +177,46 @@ static void add_victim(struct list *l, const struct stop *s, size_t number)
         add(&e, "method", NULL, "%c", preempt_method_row(s->method)->letter);
     add_text(&e, "methods", NULL, preempt_methods_format(&s->methods, letters));
     add(&e, "lost_core_seconds", NULL, "%lld", (long long)s->lost_s);
-    if (s->back_s == STOP_NEVER)
+    if (s->back_s == VICTIM_NEVER_BACK)
         add_text(&e, "back", NULL, "never");
     else if (s->back_s)
         add(&e, "back", NULL, "%lld", (long long)s->back_s);
 }
 
-static void add_spared(struct list *l, const struct explain_spared *s)
+static void add_spared(struct list *l, const struct explain_excluded *s)
 {
     struct entry e = entry_add(l, s->job->id);
 
     add_text(&e, "role", NULL, "spared");
     add_text(&e, "queue", NULL, s->job->queue_name);
-    add_text(&e, "why", NULL, spared_word(s->why));
-    add_text(&e, "reason", NULL, spared_sentence(s->why));
+    add_text(&e, "why", NULL, exclusion_word(s->why));
+    add_text(&e, "reason", NULL, exclusion_sentence(s->why));
     if (s->until_s)
         add(&e, "until", NULL, "%lld", (long long)s->until_s);
-    if (s->why == SPARED_NEEDLESS)
+    if (s->why == EXCLUDED_NEEDLESS)
         add(&e, "lost_core_seconds", NULL, "%lld", (long long)s->price_s);
 }
 
 /* Those nearest to being stopped first. */
 static int by_interest(const void *a, const void *b)
 {
-    const struct explain_spared *x = a, *y = b;
+    const struct explain_excluded *x = a, *y = b;
 
     if (x->why != y->why)
         return x->why > y->why ? -1 : 1;
     return strverscmp(x->job->id, y->job->id);
 }
 
-struct batch_status *answer_create(const struct universe *u, struct explanation *x, const char *name)
+struct batch_status *answer_create(const struct cluster *cl, struct explanation *x, const char *name)
 {
     struct list l = {.end = &l.first};
 
-    add_job(&l, u, x, name);
+    add_job(&l, cl, x, name);
     for (size_t i = 0; i < x->n_victims && i < ANSWER_VICTIMS_MAX; i++)
         add_victim(&l, &x->victims[i], i + 1);
-    if (x->n_spared)
-        qsort(x->spared, x->n_spared, sizeof *x->spared, by_interest);
-    for (size_t i = 0; i < x->n_spared && i < ANSWER_SPARED_MAX; i++)
-        add_spared(&l, &x->spared[i]);
+    if (x->n_excluded)
+        qsort(x->excluded, x->n_excluded, sizeof *x->excluded, by_interest);
+    for (size_t i = 0; i < x->n_excluded && i < ANSWER_SPARED_MAX; i++)
+        add_spared(&l, &x->excluded[i]);
     return l.first;
 }

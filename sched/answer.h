@@ -8,7 +8,7 @@ struct batch_status;
 enum { ANSWER_VICTIMS_MAX = 1000, ANSWER_SPARED_MAX = 500 }; /* more are counted, not listed */
 
 /* `name`: the job that was asked for (a subjob of x->job, where that is its array). The caller frees. Sorts x->spared. */
-struct batch_status *answer_create(const struct universe *u, struct explanation *x, const char *name);
+struct batch_status *answer_create(const struct cluster *cl, struct explanation *x, const char *name);
 void answer_destroy(struct batch_status *list);
 
 #endif

@@ -47,17 +47,17 @@ static char *text_of(struct check *k, const char *name)
 
 static void check_times(struct check *k)
 {
-    struct prime *p = prime_create();
+    struct prime_calendar *p = prime_calendar_create();
     char *text = text_of(k, "holidays");
     struct err e;
 
-    prime_read_holidays(p, text, (int64_t)time(NULL), fault, k);
+    prime_calendar_read_holidays(p, text, (int64_t)time(NULL), fault, k);
     free(text);
     text = text_of(k, "dedicated_time");
-    if (prime_read_dedicated(p, text, &e) < 0)
+    if (prime_calendar_read_dedicated(p, text, &e) < 0)
         fault(k, e.text);
     free(text);
-    prime_destroy(p);
+    prime_calendar_destroy(p);
 }
 
 static void check_shares(struct check *k, const struct policy *p)

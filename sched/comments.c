@@ -26,7 +26,7 @@ enum {
 };
 
 struct comments {
-    struct link *link;
+    struct sched_link *link;
     struct cycle *cycle;
     struct loop_timer *timer;
     int64_t busy_ms, since_ms; /* last start; when there was first something to tell */
@@ -57,17 +57,17 @@ static bool is_own_fault(const struct job *j)
 /* false: there is nothing to tell, or nobody to tell it to. */
 static bool tell_one(struct comments *m)
 {
-    int c = link_connection(m->link);
+    int c = sched_link_connection(m->link);
     const char *text = NULL;
     const struct job *j = c < 0 ? NULL : cycle_next_comment(m->cycle, &text);
     struct attrl accrue = {.name = (char *)(uintptr_t)ATTR_accrue_type,
                            .value = (char *)(uintptr_t)(j && is_own_fault(j) ? "1" : "2")};
     struct attrl comment = {.name = (char *)(uintptr_t)ATTR_comment, .value = (char *)(uintptr_t)text};
 
-    if (universe_server(cycle_universe(m->cycle))->eligible_time)
+    if (cluster_server(cycle_cluster(m->cycle))->eligible_time)
         comment.next = &accrue;
 
-    if (!j || link_await(m->link, pbs_asyalterjob_send(c, j->id, &comment, NULL), told, m) < 0)
+    if (!j || sched_link_await(m->link, pbs_asyalterjob_send(c, j->id, &comment, NULL), told, m) < 0)
         return false;
     m->n_open++;
     return true;
@@ -75,7 +75,7 @@ static bool tell_one(struct comments *m)
 
 static bool is_period_over(const struct comments *m, int64_t now_ms)
 {
-    int64_t period_ms = universe_policy(cycle_universe(m->cycle))->update_period_s * 1000;
+    int64_t period_ms = cluster_policy(cycle_cluster(m->cycle))->update_period_s * 1000;
 
     return m->begun_ms == 0 || now_ms - m->begun_ms >= period_ms;
 }
@@ -108,7 +108,7 @@ static void due(void *arg)
         tell(m);
 }
 
-struct comments *comments_create(struct loop *l, struct link *k, struct cycle *c, struct err *e)
+struct comments *comments_create(struct loop *l, struct sched_link *k, struct cycle *c, struct err *e)
 {
     struct comments *m = mem_new(1, sizeof *m);
 

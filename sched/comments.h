@@ -7,12 +7,12 @@
  */
 struct comments;
 struct cycle;
-struct link;
+struct sched_link;
 struct loop;
 
 #include "err.h"
 
-struct comments *comments_create(struct loop *l, struct link *k, struct cycle *c, struct err *e);
+struct comments *comments_create(struct loop *l, struct sched_link *k, struct cycle *c, struct err *e);
 void comments_destroy(struct comments *m);
 
 void comments_poke(struct comments *m);   /* there may be something to tell */

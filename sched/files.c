@@ -413,8 +413,8 @@ void files_read_times(const char *priv, int64_t now_s, struct policy *p)
     char *holidays = text_of(priv, "holidays"), *dedicated = text_of(priv, "dedicated_time");
     struct err e;
 
-    prime_read_holidays(p->times, holidays, now_s, say_holidays, NULL);
-    if (prime_read_dedicated(p->times, dedicated, &e) < 0)
+    prime_calendar_read_holidays(p->times, holidays, now_s, say_holidays, NULL);
+    if (prime_calendar_read_dedicated(p->times, dedicated, &e) < 0)
         log_event(LOGC_FIL, LOGE_ERROR, "dedicated_time", "%s", e.text);
     free(holidays);
     free(dedicated);

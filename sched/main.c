@@ -198,7 +198,7 @@ static int take_files(struct program *p, struct err *e)
         return -1;
     settings_destroy(p->settings);
     p->settings = v;
-    p->policy.is_prime = prime_is(p->policy.times, now_s);
+    p->policy.is_prime = prime_calendar_is_prime(p->policy.times, now_s);
     files_apply_config(v, &p->policy);
     return 0;
 }

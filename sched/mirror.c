@@ -2,7 +2,7 @@
  * answer that has not caught up is only taken in and the next question follows by itself; the one that has is
  * settled and told to the owner, who asks on when his orders are answered.
  *
- * After a lost connection nothing is trusted: the universe is emptied and everything is read again. The same
+ * After a lost connection nothing is trusted: the cluster is emptied and everything is read again. The same
  * happens when a resource turns out to be another than it was taken for. Wakes that come before the stream
  * has caught up are kept until then. */
 #include "mirror.h"
@@ -18,8 +18,8 @@
 #include "sched_cluster.h"
 
 struct mirror {
-    struct link *link;
-    struct universe *u;
+    struct sched_link *link;
+    struct cluster *cl;
     struct mirror_events events;
     unsigned watch;
     struct pbs_cursor cursor;
@@ -28,7 +28,7 @@ struct mirror {
     size_t n_wakes, cap_wakes;
 };
 
-static_assert((int)UNIVERSE_KIND_COUNT == (int)PBS_KIND_COUNT, "kinds are numbered alike");
+static_assert((int)CLUSTER_KIND_COUNT == (int)PBS_KIND_COUNT, "kinds are numbered alike");
 
 /* What the core reads, kind by kind; see the decoders of sched/core. */
 static const char *const job_names[] = {"job_state",
@@ -154,12 +154,12 @@ static const struct {
               {PBS_KIND_NODE, node_names},         {PBS_KIND_JOB, job_names}};
 enum { N_WANTED = sizeof wanted / sizeof *wanted };
 
-struct mirror *mirror_create(struct link *k, struct universe *u, const struct mirror_events *events)
+struct mirror *mirror_create(struct sched_link *k, struct cluster *cl, const struct mirror_events *events)
 {
     struct mirror *m = mem_new(1, sizeof *m);
 
     m->link = k;
-    m->u = u;
+    m->cl = cl;
     m->events = *events;
     return m;
 }
@@ -209,20 +209,20 @@ static void restart(void *arg)
 {
     struct mirror *m = arg;
 
-    universe_clear(m->u);
+    cluster_clear(m->cl);
     m->relevant = true;
 }
 
 static void change(const struct pbs_change *ch, void *arg)
 {
     struct mirror *m = arg;
-    enum universe_kind kind = (enum universe_kind)ch->kind;
+    enum cluster_kind kind = (enum cluster_kind)ch->kind;
 
-    link_sign(m->link); /* there may be a million of them */
+    sched_link_sign(m->link); /* there may be a million of them */
     if (ch->gone)
-        m->relevant |= universe_gone(m->u, kind, ch->name);
+        m->relevant |= cluster_gone(m->cl, kind, ch->name);
     else
-        m->relevant |= universe_change(m->u, kind, ch->name, ch->attribs);
+        m->relevant |= cluster_change(m->cl, kind, ch->name, ch->attribs);
 }
 
 static void begin_again(struct mirror *m)
@@ -257,7 +257,7 @@ static void answered(void *arg, int c, int ticket)
     int rc = pbs_watch_next_recv(c, ticket, &reader, &news);
     if (rc != 0) {
         log_event(LOGC_SVR, LOGE_SYSTEM, "mirror", "the stream of changes ended (%d)", rc);
-        link_fail(m->link);
+        sched_link_fail(m->link);
         return;
     }
     m->cursor = news.cursor;
@@ -266,9 +266,9 @@ static void answered(void *arg, int c, int ticket)
         mirror_next(m);
         return;
     }
-    if (!universe_settle(m->u)) {
+    if (!cluster_settle(m->cl)) {
         log_event(LOGC_SCHED, LOGE_DEBUG, "mirror", "a resource is another: everything is read again");
-        universe_clear(m->u);
+        cluster_clear(m->cl);
         begin_again(m);
         return;
     }
@@ -281,12 +281,12 @@ static void answered(void *arg, int c, int ticket)
 
 void mirror_next(struct mirror *m)
 {
-    int c = link_connection(m->link);
+    int c = sched_link_connection(m->link);
 
     if (m->asked || c < 0)
         return;
     m->asked = true;
-    link_await(m->link, pbs_watch_next_send(c, m->watch, m->cursor), answered, m);
+    sched_link_await(m->link, pbs_watch_next_send(c, m->watch, m->cursor), answered, m);
 }
 
 void mirror_stop(struct mirror *m)
@@ -297,7 +297,7 @@ void mirror_stop(struct mirror *m)
 
 void mirror_start(struct mirror *m)
 {
-    int c = link_connection(m->link);
+    int c = sched_link_connection(m->link);
     struct pbs_watch_want wants[N_WANTED];
 
     for (size_t i = 0; i < N_WANTED; i++)
@@ -309,9 +309,9 @@ void mirror_start(struct mirror *m)
     if (rc != 0) {
         const char *text = pbs_geterrmsg(c);
         log_event(LOGC_SVR, LOGE_ERROR, "mirror", "cannot watch the server: %s (%d)", text ? text : "", rc);
-        link_fail(m->link);
+        sched_link_fail(m->link);
         return;
     }
-    universe_clear(m->u);
+    cluster_clear(m->cl);
     begin_again(m);
 }

@@ -1,19 +1,19 @@
 #ifndef MIRROR_H
 #define MIRROR_H
-/* The universe, kept equal to the server's by its delta stream (pbs_watch).
+/* The cluster, kept equal to the server's by its delta stream (pbs_watch).
  *
  * mirror_start opens a watch on a fresh connection; mirror_next asks for what is new, and must be called again
  * after each `news`: the owner does so when its orders are answered. `news` is called only when caught up and
- * settled, so the universe is whole there and until the next mirror_next.
+ * settled, so the cluster is whole there and until the next mirror_next.
  */
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "err.h"
 
-struct link;
+struct sched_link;
 struct pbs_wake;
-struct universe;
+struct cluster;
 
 struct mirror;
 
@@ -23,7 +23,7 @@ struct mirror_events {
     void *arg;
 };
 
-struct mirror *mirror_create(struct link *k, struct universe *u, const struct mirror_events *events);
+struct mirror *mirror_create(struct sched_link *k, struct cluster *cl, const struct mirror_events *events);
 void mirror_destroy(struct mirror *m);
 
 void mirror_start(struct mirror *m);          /* a new connection: everything is read again */

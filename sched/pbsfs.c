@@ -344,10 +344,10 @@ static int run(struct pbsfs *x, char *operands[])
     if (find_priv(x, &e) < 0)
         return fail(&e);
     policy_init(&x->policy);
-    x->usage = (struct usage){.shares = fairshare_create(), .counted = counted_create()};
+    x->usage = (struct usage){.shares = fairshare_create(), .counted = accrual_record_create()};
     rc = x->action == ACT_SET || x->action == ACT_DECAY || x->action == ACT_TRIM ? change(x, operands)
                                                                                  : show(x, operands);
-    counted_destroy(x->usage.counted);
+    accrual_record_destroy(x->usage.counted);
     fairshare_destroy(x->usage.shares);
     policy_fini(&x->policy);
     return rc;

@@ -3,7 +3,7 @@
  *
  * A send may read the answer of an earlier call, after which the descriptor is silent: so answers are looked
  * for at the end of each turn in which something was sent. A connection that fails is taken down at the end
- * of the turn too, because link_fail is called from within the functions of those who await. */
+ * of the turn too, because sched_link_fail is called from within the functions of those who await. */
 #include "sched_link.h"
 
 #include <stdio.h>
@@ -25,15 +25,15 @@ enum { SIGN_MS = 500 };
 
 struct waiter {
     int ticket;
-    link_fn *fn;
+    sched_link_fn *fn;
     void *arg;
     UT_hash_handle hh;
 };
 
-struct link {
+struct sched_link {
     struct loop *loop;
     char *sched_name;
-    struct link_events events;
+    struct sched_link_events events;
     int c;
     struct loop_watch *watch;
     struct loop_timer *retry;
@@ -47,10 +47,10 @@ struct link {
 
 static void try_connect(void *arg);
 
-struct link *mom_link_create(struct loop *l, const char *sched_name, const struct link_events *events,
-                             struct err *e)
+struct sched_link *sched_link_create(struct loop *l, const char *sched_name,
+                                     const struct sched_link_events *events, struct err *e)
 {
-    struct link *k = mem_new(1, sizeof *k);
+    struct sched_link *k = mem_new(1, sizeof *k);
 
     k->loop = l;
     k->sched_name = mem_text(sched_name);
@@ -60,21 +60,21 @@ struct link *mom_link_create(struct loop *l, const char *sched_name, const struc
     k->retry = loop_timer_create(l, LOOP_REAL, try_connect, k);
     if (!k->retry) {
         err_set(e, PBSE_SYSTEM, "no memory for a timer");
-        mom_link_destroy(k);
+        sched_link_destroy(k);
         return NULL;
     }
     loop_timer_set(k->retry, 0);
     return k;
 }
 
-int link_connection(const struct link *k)
+int sched_link_connection(const struct sched_link *k)
 {
     return k->failing ? -1 : k->c;
 }
 
 static void take_down(void *arg)
 {
-    struct link *k = arg;
+    struct sched_link *k = arg;
 
     if (k->c < 0)
         return;
@@ -94,7 +94,7 @@ static void take_down(void *arg)
     loop_timer_set(k->retry, k->delay_ms);
 }
 
-void link_fail(struct link *k)
+void sched_link_fail(struct sched_link *k)
 {
     if (k->failing || k->c < 0)
         return;
@@ -104,7 +104,7 @@ void link_fail(struct link *k)
 
 static void take_answers(void *arg)
 {
-    struct link *k = arg;
+    struct sched_link *k = arg;
     int ticket = 0;
 
     while (!k->failing && (ticket = pbs_next_ready(k->c)) > 0) {
@@ -119,12 +119,12 @@ static void take_answers(void *arg)
         free(w);
     }
     if (ticket < 0)
-        link_fail(k);
+        sched_link_fail(k);
 }
 
 static void take_deferred(void *arg)
 {
-    struct link *k = arg;
+    struct sched_link *k = arg;
 
     k->deferred = false;
     if (k->c >= 0)
@@ -137,10 +137,10 @@ static void readable(void *arg, unsigned ready)
     take_answers(arg);
 }
 
-int link_await(struct link *k, int ticket, link_fn *fn, void *arg)
+int sched_link_await(struct sched_link *k, int ticket, sched_link_fn *fn, void *arg)
 {
     if (ticket <= 0) {
-        link_fail(k);
+        sched_link_fail(k);
         return -1;
     }
     struct waiter *w = mem_new(1, sizeof *w);
@@ -161,17 +161,17 @@ static void link_sign_answered(void *arg, int c, int ticket)
     pbs_recv(c, ticket); /* a server that knows no signs says that nobody asked, and has heard us */
 }
 
-void link_sign(struct link *k)
+void sched_link_sign(struct sched_link *k)
 {
     int64_t now_ms = clock_real_mono_ms();
 
-    if (link_connection(k) < 0 || now_ms - k->signed_ms < SIGN_MS)
+    if (sched_link_connection(k) < 0 || now_ms - k->signed_ms < SIGN_MS)
         return;
     k->signed_ms = now_ms;
-    link_await(k, pbs_sched_alive_send(k->c), link_sign_answered, NULL);
+    sched_link_await(k, pbs_sched_alive_send(k->c), link_sign_answered, NULL);
 }
 
-static int make_connection(struct link *k, struct err *e)
+static int make_connection(struct sched_link *k, struct err *e)
 {
     int c = pbs_connect(NULL);
 
@@ -199,7 +199,7 @@ static int make_connection(struct link *k, struct err *e)
 
 static void try_connect(void *arg)
 {
-    struct link *k = arg;
+    struct sched_link *k = arg;
     struct err e;
 
     if (make_connection(k, &e) < 0) {
@@ -214,11 +214,11 @@ static void try_connect(void *arg)
     k->delay_ms = RETRY_FIRST_MS;
     log_event(LOGC_SVR, LOGE_SYSTEM, "link", "Connected to the server");
     k->signed_ms = 0;
-    link_sign(k); /* from now on the server expects signs */
+    sched_link_sign(k); /* from now on the server expects signs */
     k->events.up(k->events.arg);
 }
 
-void mom_link_destroy(struct link *k)
+void sched_link_destroy(struct sched_link *k)
 {
     if (!k)
         return;

@@ -3,17 +3,17 @@
 /* The connection to the server, on the loop: made again for ever, registered, and calls in two halves.
  *
  * One connection carries everything: the watch and all orders overlap on it. A ticket that is handed to
- * link_await comes back by its function, which receives it, when the answer is there. When the connection is
+ * sched_link_await comes back by its function, which receives it, when the answer is there. When the connection is
  * lost the tickets that are open are dropped, and `down` is called instead.
  */
 #include <stdbool.h>
 
 #include "err.h"
 
-struct link;
+struct sched_link;
 struct loop;
 
-struct link_events {
+struct sched_link_events {
     /* connected, and about to register: -1, it must not (e says why), and is tried again later */
     int (*enter)(void *arg, int c, struct err *e);
     void (*up)(void *arg);   /* connected and registered */
@@ -22,22 +22,22 @@ struct link_events {
 };
 
 /* sched_name: the sched object to register as. Begins to connect in the first turn. */
-struct link *mom_link_create(struct loop *l, const char *sched_name, const struct link_events *events,
-                             struct err *e);
-void mom_link_destroy(struct link *k);
+struct sched_link *sched_link_create(struct loop *l, const char *sched_name,
+                                     const struct sched_link_events *events, struct err *e);
+void sched_link_destroy(struct sched_link *k);
 
-int link_connection(const struct link *k); /* -1: not connected */
+int sched_link_connection(const struct sched_link *k); /* -1: not connected */
 
-typedef void link_fn(void *arg, int c, int ticket);
+typedef void sched_link_fn(void *arg, int c, int ticket);
 /* `ticket` is what a ..._send returned: -1 means that the connection is of no use, and it is taken down at the
  * end of the turn; then -1 is returned and fn is never called. */
-int link_await(struct link *k, int ticket, link_fn *fn, void *arg);
+int sched_link_await(struct sched_link *k, int ticket, sched_link_fn *fn, void *arg);
 
 /* The scheduler is at work: let the server know (pbs_sched_alive_send), if it was not told a moment ago. It costs a look
  * at the clock. Call it within whatever may take long. */
-void link_sign(struct link *k);
+void sched_link_sign(struct sched_link *k);
 
 /* Something is wrong with the connection: down, and again. */
-void link_fail(struct link *k);
+void sched_link_fail(struct sched_link *k);
 
 #endif

@@ -46,7 +46,7 @@ struct scheduler {
     struct policy *policy;
     struct scheduler_events events;
     struct cycle *cycle;
-    struct link *link;
+    struct sched_link *link;
     struct mirror *mirror;
     struct act *act;
     struct comments *comments;
@@ -57,7 +57,7 @@ struct scheduler {
     struct loop_timer *alarm; /* when the cycle itself wants to be woken: a turn is over */
     int64_t began_ms;         /* real monotonic: the cycle under way */
     int64_t iterate_ms;       /* monotonic: when a timed cycle is due */
-    int64_t ahead_ns;         /* the server's wall clock less our monotonic one, which nobody sets */
+    int64_t backfill_ns;      /* the server's wall clock less our monotonic one, which nobody sets */
     unsigned mask;            /* of the log, as set */
     bool hours_said;          /* it is in the log whether this is prime time */
     bool asked;               /* for a cycle, whatever the news are */
@@ -72,7 +72,7 @@ static int64_t mono_ns(const struct scheduler *s)
 
 static int64_t now_ns(const struct scheduler *s)
 {
-    return mono_ns(s) + s->ahead_ns;
+    return mono_ns(s) + s->backfill_ns;
 }
 
 static int64_t now_s(const struct scheduler *s)
@@ -95,7 +95,7 @@ static void set_alarm(struct scheduler *s)
 /* PBS's words, now that it is so. */
 static void say_hours(struct scheduler *s)
 {
-    int64_t ends_s = prime_changes_s(s->policy->times, now_s(s));
+    int64_t ends_s = prime_calendar_changes_s(s->policy->times, now_s(s));
     const char *what = s->policy->is_prime ? "primetime" : "non-primetime";
     time_t ends = (time_t)ends_s;
     char date[64] = "";
@@ -114,7 +114,7 @@ static void say_hours(struct scheduler *s)
 /* Some options of sched_config are others in prime time. */
 static void follow_hours(struct scheduler *s)
 {
-    bool is_prime = prime_is(s->policy->times, now_s(s));
+    bool is_prime = prime_calendar_is_prime(s->policy->times, now_s(s));
     bool same = is_prime == s->policy->is_prime;
 
     if (same && s->hours_said)
@@ -127,8 +127,8 @@ static void follow_hours(struct scheduler *s)
     s->policy->is_prime = is_prime;
     dyn_res_forget(s->dyn_res);
     s->events.hours_turn(s->events.arg);
-    universe_reconfigured(cycle_universe(s->cycle));
-    universe_settle(cycle_universe(s->cycle));
+    cluster_reconfigured(cycle_cluster(s->cycle));
+    cluster_settle(cycle_cluster(s->cycle));
     say_hours(s);
 }
 
@@ -143,7 +143,7 @@ static void cycle_stepped(void *arg)
 {
     const struct scheduler *s = arg;
 
-    link_sign(s->link);
+    sched_link_sign(s->link);
 }
 
 /* Whoever waits for the server's answers owes it signs of life too; with NEXT open the server asks by itself. */
@@ -153,7 +153,7 @@ static void sign_while_busy(void *arg)
 
     loop_timer_set(s->signs, TICK_MS);
     if (act_is_busy(s->act))
-        link_sign(s->link);
+        sched_link_sign(s->link);
 }
 
 /* Decide and order. The next news are asked for when the orders are answered. */
@@ -179,7 +179,7 @@ static void amounts_told(void *arg, bool changed)
     struct scheduler *s = arg;
 
     if (changed)
-        universe_note_news(cycle_universe(s->cycle));
+        cluster_note_news(cycle_cluster(s->cycle));
     if (mirror_is_whole(s->mirror))
         decide(s);
     else
@@ -207,7 +207,7 @@ static void run_cycle(struct scheduler *s)
 static void follow_policy(struct scheduler *s)
 {
     if (!s->events.places_hold(s->events.arg, s->policy->sched_priv, s->policy->sched_log))
-        link_fail(s->link);
+        sched_link_fail(s->link);
     if (s->policy->log_mask == s->mask)
         return;
     s->mask = s->policy->log_mask;
@@ -229,16 +229,16 @@ static void run_by_request(struct scheduler *s, const struct pbs_wake *w)
     act_tell(s->act, w->job, PBSE_UNKJOBID, "PBS Error: Scheduler can not find job");
 }
 
-/* What the next cycle would do for this job. It is asked of the universe as it stands, and changes nothing. */
+/* What the next cycle would do for this job. It is asked of the cluster as it stands, and changes nothing. */
 static void explain_job(struct scheduler *s, const struct pbs_wake *w)
 {
-    struct universe *u = cycle_universe(s->cycle);
-    struct job *j = universe_job(u, w->job);
+    struct cluster *cl = cycle_cluster(s->cycle);
+    struct job *j = cluster_job(cl, w->job);
     struct batch_status *list;
     struct explanation x;
 
     if (!j)
-        j = universe_array_named(u, w->job);
+        j = cluster_array_named(cl, w->job);
     if (!j || !j->queue) {
         act_not_explained(s->act, w->job, w->answer, PBSE_UNKJOBID,
                           "the job, or its queue, is not one that its scheduler sees");
@@ -251,7 +251,7 @@ static void explain_job(struct scheduler *s, const struct pbs_wake *w)
                                   .room = cycle_room,
                                   .arg = s->cycle},
             &x);
-    list = answer_create(u, &x, w->job);
+    list = answer_create(cl, &x, w->job);
     act_explained(s->act, w->job, w->answer, list);
     answer_destroy(list);
     explain_fini(&x);
@@ -298,7 +298,7 @@ static void news(void *arg, int64_t server_ns, bool relevant)
     const struct pbs_wake *wakes = mirror_wakes(s->mirror, &n);
     struct decisions seen = {0};
 
-    s->ahead_ns = (server_ns ? server_ns : clock_wall_ns(loop_clock(s->loop))) - mono_ns(s);
+    s->backfill_ns = (server_ns ? server_ns : clock_wall_ns(loop_clock(s->loop))) - mono_ns(s);
     if (relevant)
         follow_policy(s);
     for (size_t i = 0; i < n; i++)
@@ -397,33 +397,33 @@ void scheduler_reconfigured(struct scheduler *s, const char *priv)
     shares_read(s->shares, priv);
     dyn_res_forget(s->dyn_res);
     s->hours_said = false;
-    universe_reconfigured(cycle_universe(s->cycle));
+    cluster_reconfigured(cycle_cluster(s->cycle));
     if (!mirror_is_whole(s->mirror))
         return; /* it will settle */
-    universe_settle(cycle_universe(s->cycle));
+    cluster_settle(cycle_cluster(s->cycle));
     run_cycle(s);
 }
 
 static int create_parts(struct scheduler *s, const char *name, struct err *e)
 {
-    const struct link_events on_link = {.enter = enter, .up = up, .down = down, .arg = s};
+    const struct sched_link_events on_link = {.enter = enter, .up = up, .down = down, .arg = s};
     const struct mirror_events on_mirror = {.news = news, .arg = s};
     const struct act_events on_act = {.settled = settled, .preempted = preempted, .arg = s};
 
     s->cycle = cycle_create(name, s->policy);
     cycle_on_elapsed(s->cycle, cycle_took_s, s);
     cycle_on_step(s->cycle, cycle_stepped, s);
-    s->link = mom_link_create(s->loop, name, &on_link, e);
+    s->link = sched_link_create(s->loop, name, &on_link, e);
     if (!s->link)
         return -1;
-    s->mirror = mirror_create(s->link, cycle_universe(s->cycle), &on_mirror);
+    s->mirror = mirror_create(s->link, cycle_cluster(s->cycle), &on_mirror);
     s->act = act_create(s->link, s->cycle, &on_act);
     s->comments = comments_create(s->loop, s->link, s->cycle, e);
     if (!s->comments)
         return -1;
     s->shares = shares_create(&(struct shares_parts){.loop = s->loop,
                                                      .link = s->link,
-                                                     .universe = cycle_universe(s->cycle),
+                                                     .cluster = cycle_cluster(s->cycle),
                                                      .accrual = cycle_accrual(s->cycle),
                                                      .policy = s->policy},
                               e);
@@ -472,7 +472,7 @@ void scheduler_destroy(struct scheduler *s)
         loop_timer_destroy(s->alarm);
     comments_destroy(s->comments);
     act_destroy(s->act);
-    mom_link_destroy(s->link);
+    sched_link_destroy(s->link);
     mirror_destroy(s->mirror);
     cycle_destroy(s->cycle);
     free(s);

@@ -53,7 +53,8 @@ struct shares *shares_create(const struct shares_parts *p, struct err *e)
     struct shares *s = mem_new(1, sizeof *s);
 
     s->p = *p;
-    s->usage = (struct usage){.shares = accrual_shares(p->accrual), .counted = accrual_counted(p->accrual)};
+    s->usage =
+        (struct usage){.shares = accrual_shares(p->accrual), .counted = accrual_get_record(p->accrual)};
     s->worker = worker_create(p->loop, "usage", 1, e);
     if (s->worker)
         return s;
@@ -190,9 +191,9 @@ static bool read_again(struct shares *s)
     if (s->saving || (touched == s->touched && !s->unread))
         return false;
     s->unread = false;
-    theirs.counted = counted_create();
+    theirs.counted = accrual_record_create();
     int rc = usage_file_read(s->dir, &theirs, &e);
-    counted_destroy(theirs.counted);
+    accrual_record_destroy(theirs.counted);
     s->touched = touched;
     if (rc < 0)
         log_event(LOGC_SCHED, LOGE_ERROR, "usage", "%s", e.text);
@@ -253,7 +254,7 @@ static int one_job(const struct batch_status *job, void *arg)
 {
     struct shares *s = arg;
 
-    universe_used(s->p.universe, job->name, job->attribs);
+    cluster_used(s->p.cluster, job->name, job->attribs);
     return 0;
 }
 
@@ -270,11 +271,11 @@ void shares_ask(struct shares *s)
     static char used_name[] = ATTR_used, state_name[] = ATTR_state, nothing[] = "", running[] = "R";
     struct attrl used = {.name = used_name, .resource = nothing, .value = nothing};
     struct attropl state = {.name = state_name, .value = running, .op = EQ};
-    int c = link_connection(s->p.link);
+    int c = sched_link_connection(s->p.link);
 
     if (!s->on || !policy_counts_use(s->p.policy) || s->asking || c < 0)
         return;
-    if (link_await(s->p.link, pbs_selstat_each_send(c, &state, &used, "t"), answered, s) == 0)
+    if (sched_link_await(s->p.link, pbs_selstat_each_send(c, &state, &used, "t"), answered, s) == 0)
         s->asking = true;
 }
 

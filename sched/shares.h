@@ -13,16 +13,16 @@
 #include "err.h"
 
 struct accrual;
-struct link;
+struct sched_link;
 struct loop;
 struct policy;
-struct universe;
+struct cluster;
 struct shares;
 
 struct shares_parts { /* borrowed */
     struct loop *loop;
-    struct link *link;
-    struct universe *universe;
+    struct sched_link *link;
+    struct cluster *cluster;
     struct accrual *accrual;
     const struct policy *policy;
 };
@@ -37,7 +37,7 @@ void shares_read(struct shares *s, const char *priv);
 bool shares_refresh(struct shares *s);
 
 /* Once a second: what is due. now_s: wall clock of the server. true: usage is otherwise than
- * before, so jobs may be in another order. The universe is whole. */
+ * before, so jobs may be in another order. The cluster is whole. */
 bool shares_tick(struct shares *s, int64_t now_s);
 
 void shares_ask(struct shares *s);  /* what running jobs use, now; nothing while it is being asked */

@@ -65,7 +65,7 @@ static int take_job(struct reader *r, char *text, struct err *e)
 
     if (run == text || end == run || *end != ' ' || !end[1] || !(amount >= 0))
         return bad_line(r, e);
-    struct counted_job *j = counted_add(r->u->counted, end + 1);
+    struct accrual_entry *j = accrual_record_add(r->u->counted, end + 1);
     j->run = version;
     j->amount = amount;
     return 0;
@@ -107,7 +107,7 @@ int usage_file_read(const char *dir, struct usage *u, struct err *e)
     int rc;
 
     fairshare_forget(u->shares);
-    counted_clear(u->counted);
+    accrual_record_clear(u->counted);
     u->decayed_s = 0;
     if (path_of(path, dir, "usage", e) < 0)
         return -1;
@@ -116,7 +116,7 @@ int usage_file_read(const char *dir, struct usage *u, struct err *e)
     rc = file_read(AT_FDCWD, path, USAGE_MAX, &text, NULL, e);
     if (rc == 0 && take_text(u, text, e) < 0) {
         fairshare_forget(u->shares);
-        counted_clear(u->counted);
+        accrual_record_clear(u->counted);
         rc = err_prefix(e, "%s", path);
     }
     free(text);
@@ -150,7 +150,8 @@ void usage_file_format(const struct usage *u, struct strbuf *out)
             strbuf_addf(out, "e %.17g %s\n", fairshare_usage(s), fairshare_name(s));
             lines++;
         }
-    for (struct counted_job *j = counted_next(u->counted, NULL); j; j = counted_next(u->counted, j)) {
+    for (struct accrual_entry *j = accrual_record_next(u->counted, NULL); j;
+         j = accrual_record_next(u->counted, j)) {
         strbuf_addf(out, "j %.17g %" PRId64 " %s\n", j->amount, j->run, j->id);
         lines++;
     }

@@ -15,13 +15,13 @@
 
 #include "err.h"
 
-struct counted;
+struct accrual_record;
 struct fairshare;
 struct strbuf;
 
 struct usage {
     struct fairshare *shares;
-    struct counted *counted;
+    struct accrual_record *counted;
     int64_t decayed_s; /* when it faded last, wall clock; 0: never */
 };
 

@@ -6,15 +6,15 @@
 #include "mem.h"
 #include "sched_node.h"
 
-void pieces_add(struct pieces *p, struct node *n, const struct amounts *use, bool joined)
+void allocation_add(struct allocation *p, struct node *n, const struct amounts *use, bool joined)
 {
     p->a = mem_room(p->a, p->n, &p->cap, sizeof *p->a);
-    struct piece *x = &p->a[p->n++];
-    *x = (struct piece){.node = n, .joined = joined};
+    struct alloc_part *x = &p->a[p->n++];
+    *x = (struct alloc_part){.node = n, .joined = joined};
     amounts_copy(&x->use, use);
 }
 
-static bool has_node(const struct pieces *p, const struct node *n)
+static bool has_node(const struct allocation *p, const struct node *n)
 {
     for (size_t i = 0; i < p->n; i++)
         if (p->a[i].node == n)
@@ -22,19 +22,19 @@ static bool has_node(const struct pieces *p, const struct node *n)
     return false;
 }
 
-static void add_beside(struct pieces *p, const struct host *h)
+static void add_beside(struct allocation *p, const struct host *h)
 {
     const struct amounts nothing = {0};
 
     for (size_t i = 0; h && i < h->n; i++) {
         if (has_node(p, h->nodes[i]))
             continue;
-        pieces_add(p, h->nodes[i], &nothing, false);
+        allocation_add(p, h->nodes[i], &nothing, false);
         p->a[p->n - 1].alone = p->a[p->n - 1].beside = true;
     }
 }
 
-void pieces_mark_alone(struct pieces *p, enum sharing place)
+void allocation_mark_alone(struct allocation *p, enum sharing place)
 {
     size_t named = p->n;
 
@@ -47,25 +47,25 @@ void pieces_mark_alone(struct pieces *p, enum sharing place)
     }
 }
 
-void pieces_fini(struct pieces *p)
+void allocation_fini(struct allocation *p)
 {
     for (size_t i = 0; i < p->n; i++)
         amounts_fini(&p->a[i].use);
     free(p->a);
-    *p = (struct pieces){0};
+    *p = (struct allocation){0};
 }
 
-void pieces_copy(struct pieces *to, const struct pieces *from)
+void allocation_copy(struct allocation *to, const struct allocation *from)
 {
-    pieces_fini(to);
+    allocation_fini(to);
     for (size_t i = 0; i < from->n; i++) {
-        pieces_add(to, from->a[i].node, &from->a[i].use, from->a[i].joined);
+        allocation_add(to, from->a[i].node, &from->a[i].use, from->a[i].joined);
         to->a[i].alone = from->a[i].alone;
         to->a[i].beside = from->a[i].beside;
     }
 }
 
-void pieces_lessen(struct pieces *p, const struct node *n, const struct amounts *use)
+void allocation_lessen(struct allocation *p, const struct node *n, const struct amounts *use)
 {
     struct amounts left = {0};
 

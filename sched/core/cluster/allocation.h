@@ -2,7 +2,7 @@
 #define ALLOCATION_H
 /* Where a job is, or would be: its parts, vnode by vnode, in the order of its exec_vnode.
  *
- * A list is a plain value: {0} is empty, pieces_fini empties it. Vnodes are borrowed from the universe, which
+ * A list is a plain value: {0} is empty, allocation_fini empties it. Vnodes are borrowed from the cluster, which
  * clears every list of one before it forgets it.
  */
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 struct node;
 
-struct piece {         /* a part of a job on one vnode */
+struct alloc_part {    /* a part of a job on one vnode */
     struct node *node; /* NULL: the vnode does not exist */
     struct amounts use;
     bool joined; /* belongs to the same chunk as the piece before it */
@@ -21,17 +21,17 @@ struct piece {         /* a part of a job on one vnode */
     bool beside; /* nothing is used here: another vnode of a host that it has alone; these stand last */
 };
 
-struct pieces {
+struct allocation {
     size_t n, cap;
-    struct piece *a;
+    struct alloc_part *a;
 };
 
-void pieces_add(struct pieces *p, struct node *n, const struct amounts *use, bool joined);
+void allocation_add(struct allocation *p, struct node *n, const struct amounts *use, bool joined);
 /* Note what a job whose place says this has alone, and add the other vnodes of hosts that it has alone. */
-void pieces_mark_alone(struct pieces *p, enum sharing place);
-void pieces_fini(struct pieces *p);
+void allocation_mark_alone(struct allocation *p, enum sharing place);
+void allocation_fini(struct allocation *p);
 /* Take `use` off what is listed for this node, as far as there is any; never below zero. */
-void pieces_lessen(struct pieces *p, const struct node *n, const struct amounts *use);
-void pieces_copy(struct pieces *to, const struct pieces *from);
+void allocation_lessen(struct allocation *p, const struct node *n, const struct amounts *use);
+void allocation_copy(struct allocation *to, const struct allocation *from);
 
 #endif

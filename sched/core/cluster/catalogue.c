@@ -2,7 +2,7 @@
  * order of their table: RES_NCPUS and its like are places in it. What the server says of them is ignored.
  *
  * Objects and the definition of a resource may come in either order. A name that nobody has defined yet gets
- * a row as a string and is noted as missed; the universe then asks for everything again, since amounts that
+ * a row as a string and is noted as missed; the cluster then asks for everything again, since amounts that
  * were read as texts cannot be made into numbers afterwards. */
 #include "catalogue.h"
 

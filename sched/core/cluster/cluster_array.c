@@ -12,82 +12,82 @@
 #include "mem.h"
 #include "cluster_private.h"
 
-bool universe_array_is_open(struct universe *u, struct job *array)
+bool cluster_array_is_open(struct cluster *cl, struct job *array)
 {
-    universe_refresh(u, array);
+    cluster_refresh(cl, array);
     return array->class != NULL;
 }
 
 /* --- subjobs to be run ------------------------------------------------------------------------------ */
 
-static struct job *spawn(struct universe *u, struct job *array, int64_t index, const char *id)
+static struct job *spawn(struct cluster *cl, struct job *array, int64_t index, const char *id)
 {
     struct job *j = job_of_array(array, id);
 
-    HASH_ADD_KEYPTR(hh, u->jobs, j->id, strlen(j->id), j);
+    HASH_ADD_KEYPTR(hh, cl->jobs, j->id, strlen(j->id), j);
     idset_remove(array->queued, (uint32_t)index); /* without memory it stays, and is stepped over */
-    universe_refresh(u, array);
+    cluster_refresh(cl, array);
     return j;
 }
 
-struct job *universe_spawn(struct universe *u, struct job *array)
+struct job *cluster_spawn(struct cluster *cl, struct job *array)
 {
-    char id[UNIVERSE_ID_MAX];
-    int64_t index = universe_next_index(u, array, id);
+    char id[CLUSTER_ID_MAX];
+    int64_t index = cluster_next_index(cl, array, id);
 
-    return index == IDSET_NONE ? NULL : spawn(u, array, index, id);
+    return index == IDSET_NONE ? NULL : spawn(cl, array, index, id);
 }
 
 /* "41[].svr1" of "41[7].svr1", and the 7; false: that is no subjob's name. */
-static bool split(const char *id, char array[UNIVERSE_ID_MAX], int64_t *index)
+static bool split(const char *id, char array[CLUSTER_ID_MAX], int64_t *index)
 {
     const char *open = strchr(id, '[');
     char *close;
 
-    if (!open || open[1] < '0' || open[1] > '9' || strlen(id) >= UNIVERSE_ID_MAX)
+    if (!open || open[1] < '0' || open[1] > '9' || strlen(id) >= CLUSTER_ID_MAX)
         return false;
     *index = strtoll(open + 1, &close, 10);
     if (*close != ']' || *index > INT32_MAX)
         return false;
-    snprintf(array, UNIVERSE_ID_MAX, "%.*s[%s", (int)(open - id), id, close);
+    snprintf(array, CLUSTER_ID_MAX, "%.*s[%s", (int)(open - id), id, close);
     return true;
 }
 
-static struct job *array_with(const struct universe *u, const char *id, int64_t *index)
+static struct job *array_with(const struct cluster *cl, const char *id, int64_t *index)
 {
-    char array_id[UNIVERSE_ID_MAX];
+    char array_id[CLUSTER_ID_MAX];
     struct job *array;
 
     if (!split(id, array_id, index))
         return NULL;
-    array = universe_job(u, array_id);
+    array = cluster_job(cl, array_id);
     if (!array || !array->queue || !array->queued || !idset_contains(array->queued, (uint32_t)*index))
         return NULL;
     return array;
 }
 
-struct job *universe_array_named(const struct universe *u, const char *id)
+struct job *cluster_array_named(const struct cluster *cl, const char *id)
 {
     int64_t index;
 
-    return array_with(u, id, &index);
+    return array_with(cl, id, &index);
 }
 
-struct job *universe_spawn_named(struct universe *u, const char *id)
+struct job *cluster_spawn_named(struct cluster *cl, const char *id)
 {
     int64_t index;
-    struct job *array = universe_job(u, id) ? NULL : array_with(u, id, &index);
+    struct job *array = cluster_job(cl, id) ? NULL : array_with(cl, id, &index);
 
-    return array ? spawn(u, array, index, id) : NULL;
+    return array ? spawn(cl, array, index, id) : NULL;
 }
 
-void universe_unspawn(struct universe *u, struct job *sub)
+void cluster_unspawn(struct cluster *cl, struct job *sub)
 {
-    struct job *array = universe_array(u, sub);
+    struct job *array = cluster_array(cl, sub);
 
-    universe_drop_job(u, sub);
+    cluster_drop_job(cl, sub);
     if (!array)
         return;
     job_read_remaining(array);
-    universe_refresh(u, array);
+    cluster_refresh(cl, array);
 }

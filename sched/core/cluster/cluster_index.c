@@ -1,5 +1,5 @@
-/* Who stands in which index of the universe: lookups by name, vnodes in and out of buckets, counts of what runs, and which
- * jobs and arrays may be started. The other files of the universe stand on this one. */
+/* Who stands in which index of the cluster: lookups by name, vnodes in and out of buckets, counts of what runs, and which
+ * jobs and arrays may be started. The other files of the cluster stand on this one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,143 +17,143 @@ struct array_count {
     UT_hash_handle hh;
 };
 
-struct job *universe_job(const struct universe *u, const char *id)
+struct job *cluster_job(const struct cluster *cl, const char *id)
 {
     struct job *j;
 
-    HASH_FIND_STR(u->jobs, id, j);
+    HASH_FIND_STR(cl->jobs, id, j);
     return j;
 }
 
-struct node *universe_node(const struct universe *u, const char *name)
+struct node *cluster_node(const struct cluster *cl, const char *name)
 {
     struct node *n;
 
-    HASH_FIND_STR(u->nodes, name, n);
+    HASH_FIND_STR(cl->nodes, name, n);
     return n;
 }
 
-struct queue *universe_queue(const struct universe *u, const char *name)
+struct queue *cluster_queue(const struct cluster *cl, const char *name)
 {
     struct queue *q;
 
-    HASH_FIND_STR(u->queues, name, q);
+    HASH_FIND_STR(cl->queues, name, q);
     return q;
 }
 
-struct job *universe_array(const struct universe *u, const struct job *sub)
+struct job *cluster_array(const struct cluster *cl, const struct job *sub)
 {
-    return sub->array_id ? universe_job(u, sub->array_id) : NULL;
+    return sub->array_id ? cluster_job(cl, sub->array_id) : NULL;
 }
 
-struct queue *universe_next_queue(const struct universe *u, const struct queue *after)
+struct queue *cluster_next_queue(const struct cluster *cl, const struct queue *after)
 {
-    return after ? after->hh.next : u->queues;
+    return after ? after->hh.next : cl->queues;
 }
 
-struct job *const *universe_ending(const struct universe *u, size_t *n)
+struct job *const *cluster_ending(const struct cluster *cl, size_t *n)
 {
-    *n = u->ending.n;
-    return (struct job *const *)u->ending.a;
+    *n = cl->ending.n;
+    return (struct job *const *)cl->ending.a;
 }
 
-struct job *const *universe_awaiting(const struct universe *u, size_t *n)
+struct job *const *cluster_awaiting(const struct cluster *cl, size_t *n)
 {
-    *n = u->awaiting.n;
-    return (struct job *const *)u->awaiting.a;
+    *n = cl->awaiting.n;
+    return (struct job *const *)cl->awaiting.a;
 }
 
-struct job *const *universe_ordered(const struct universe *u, size_t *n)
+struct job *const *cluster_ordered(const struct cluster *cl, size_t *n)
 {
-    *n = u->ordered.n;
-    return (struct job *const *)u->ordered.a;
+    *n = cl->ordered.n;
+    return (struct job *const *)cl->ordered.a;
 }
 
-struct job *const *universe_running(const struct universe *u, size_t *n)
+struct job *const *cluster_running(const struct cluster *cl, size_t *n)
 {
-    *n = u->running.n;
-    return (struct job *const *)u->running.a;
+    *n = cl->running.n;
+    return (struct job *const *)cl->running.a;
 }
 
-struct node *const *universe_nodes(const struct universe *u, size_t *n)
+struct node *const *cluster_nodes(const struct cluster *cl, size_t *n)
 {
-    return ranks_nodes(u->ranks, n);
+    return node_order_nodes(cl->ranks, n);
 }
 
-struct host *const *universe_big_hosts(const struct universe *u, size_t *n)
+struct host *const *cluster_big_hosts(const struct cluster *cl, size_t *n)
 {
-    return ranks_big_hosts(u->ranks, n);
+    return node_order_big_hosts(cl->ranks, n);
 }
 
-size_t universe_job_count(const struct universe *u)
+size_t cluster_job_count(const struct cluster *cl)
 {
-    return HASH_COUNT(u->jobs);
+    return HASH_COUNT(cl->jobs);
 }
 
-struct job *universe_next_job(const struct universe *u, struct job *after)
+struct job *cluster_next_job(const struct cluster *cl, struct job *after)
 {
-    return after ? after->hh.next : u->jobs;
+    return after ? after->hh.next : cl->jobs;
 }
 
-bool universe_limits_vnodes(const struct universe *u)
+bool cluster_limits_vnodes(const struct cluster *cl)
 {
-    return u->of_users;
+    return cl->of_users;
 }
 
 /* --- vnodes ------------------------------------------------------------------------------------------- */
 
-void universe_node_out(struct universe *u, struct node *n)
+void cluster_node_out(struct cluster *cl, struct node *n)
 {
     if (n->bucket)
-        TELL(u, node_out, n);
+        TELL(cl, node_out, n);
 }
 
-void universe_node_in(struct universe *u, struct node *n)
+void cluster_node_in(struct cluster *cl, struct node *n)
 {
     if (!n->dirty && !n->bucket)
-        TELL(u, node_in, n);
+        TELL(cl, node_in, n);
 }
 
 /* --- who may be started -------------------------------------------------------------------------------- */
 
-bool universe_has_partition(const struct universe *u)
+bool cluster_has_partition(const struct cluster *cl)
 {
-    return *u->policy->partition || strcmp(u->sched_name, "default") == 0;
+    return *cl->policy->partition || strcmp(cl->sched_name, "default") == 0;
 }
 
-bool universe_has_no_nodes(const struct universe *u)
+bool cluster_has_no_nodes(const struct cluster *cl)
 {
     size_t n;
 
-    universe_nodes(u, &n);
+    cluster_nodes(cl, &n);
     return n == 0;
 }
 
-bool universe_serves(const struct universe *u, const struct queue *q)
+bool cluster_serves(const struct cluster *cl, const struct queue *q)
 {
-    return universe_has_partition(u) && strcmp(q->partition ? q->partition : "", u->policy->partition) == 0;
+    return cluster_has_partition(cl) && strcmp(q->partition ? q->partition : "", cl->policy->partition) == 0;
 }
 
 /* "41[7].svr1" of "41[].svr1"; false: that is no array's name. */
-static bool name_of(char out[UNIVERSE_ID_MAX], const char *array, int64_t index)
+static bool name_of(char out[CLUSTER_ID_MAX], const char *array, int64_t index)
 {
     const char *open = strchr(array, '[');
 
     if (!open || open[1] != ']')
         return false;
-    snprintf(out, UNIVERSE_ID_MAX, "%.*s[%lld]%s", (int)(open - array), array, (long long)index, open + 2);
+    snprintf(out, CLUSTER_ID_MAX, "%.*s[%lld]%s", (int)(open - array), array, (long long)index, open + 2);
     return true;
 }
 
 /* The lowest index that is no job here; those that are one go from the set. */
-int64_t universe_next_index(const struct universe *u, const struct job *array, char id[UNIVERSE_ID_MAX])
+int64_t cluster_next_index(const struct cluster *cl, const struct job *array, char id[CLUSTER_ID_MAX])
 {
     int64_t i;
 
     while (array->queued && (i = idset_next(array->queued, 0)) >= 0) {
         if (!name_of(id, array->id, i))
             return IDSET_NONE;
-        if (!universe_job(u, id))
+        if (!cluster_job(cl, id))
             return i;
         if (idset_remove(array->queued, (uint32_t)i) < 0)
             return IDSET_NONE;
@@ -161,85 +161,85 @@ int64_t universe_next_index(const struct universe *u, const struct job *array, c
     return IDSET_NONE;
 }
 
-static struct array_count *count_of(const struct universe *u, const char *array_id)
+static struct array_count *count_of(const struct cluster *cl, const char *array_id)
 {
     struct array_count *c;
 
-    HASH_FIND_STR(u->arrays, array_id, c);
+    HASH_FIND_STR(cl->arrays, array_id, c);
     return c;
 }
 
-bool universe_array_is_full(const struct universe *u, const struct job *array)
+bool cluster_array_is_full(const struct cluster *cl, const struct job *array)
 {
-    const struct array_count *c = array->max_subjobs > 0 ? count_of(u, array->id) : NULL;
+    const struct array_count *c = array->max_subjobs > 0 ? count_of(cl, array->id) : NULL;
 
     return c && c->n_running >= array->max_subjobs;
 }
 
-static bool array_waits(const struct universe *u, const struct job *array)
+static bool array_waits(const struct cluster *cl, const struct job *array)
 {
-    char id[UNIVERSE_ID_MAX];
+    char id[CLUSTER_ID_MAX];
 
-    return !universe_array_is_full(u, array) && universe_next_index(u, array, id) != IDSET_NONE;
+    return !cluster_array_is_full(cl, array) && cluster_next_index(cl, array, id) != IDSET_NONE;
 }
 
-bool universe_may_wait(const struct universe *u, const struct job *j)
+bool cluster_may_wait(const struct cluster *cl, const struct job *j)
 {
-    if ((j->standing != STANDING_WAITS && j->standing != STANDING_SUSPENDED) || j->order != ORDER_NONE ||
-        !j->queue || !j->queue->executes || !universe_serves(u, j->queue))
+    if ((j->sched_state != SCHED_STATE_WAITING && j->sched_state != SCHED_STATE_SUSPENDED) ||
+        j->order != ORDER_NONE || !j->queue || !j->queue->executes || !cluster_serves(cl, j->queue))
         return false;
     if (j->is_array)
-        return array_waits(u, j);
+        return array_waits(cl, j);
     return !j->is_provisional || j->urged;
 }
 
-void universe_rejoin(struct universe *u, struct job *j)
+void cluster_rejoin(struct cluster *cl, struct job *j)
 {
     if (j->class)
-        TELL(u, job_leaves, j);
-    if (!j->dirty && universe_may_wait(u, j))
-        TELL(u, job_waits, j);
+        TELL(cl, job_leaves, j);
+    if (!j->dirty && cluster_may_wait(cl, j))
+        TELL(cl, job_waits, j);
 }
 
 /* In or out of its class where that is no longer right. */
-void universe_refresh(struct universe *u, struct job *array)
+void cluster_refresh(struct cluster *cl, struct job *array)
 {
     bool waits;
 
     if (array->dirty)
         return; /* settling will see to it */
-    waits = universe_may_wait(u, array);
+    waits = cluster_may_wait(cl, array);
     if ((array->class != NULL) != waits)
-        universe_rejoin(u, array);
+        cluster_rejoin(cl, array);
 }
 
 /* --- counts ---------------------------------------------------------------------------------------------- */
 
-static void count_subjob(struct universe *u, const struct job *sub, int64_t times)
+static void count_subjob(struct cluster *cl, const struct job *sub, int64_t times)
 {
-    struct array_count *c = count_of(u, sub->array_id);
-    struct job *array = universe_array(u, sub);
+    struct array_count *c = count_of(cl, sub->array_id);
+    struct job *array = cluster_array(cl, sub);
 
     if (!c) {
         c = mem_new(1, sizeof *c);
         c->id = intern_again(sub->array_id);
-        HASH_ADD_KEYPTR(hh, u->arrays, c->id, strlen(c->id), c);
+        HASH_ADD_KEYPTR(hh, cl->arrays, c->id, strlen(c->id), c);
     }
     c->n_running += times;
     if (c->n_running == 0) {
-        HASH_DEL(u->arrays, c);
+        HASH_DEL(cl->arrays, c);
         intern_unref(c->id);
         free(c);
     }
     if (array && array->max_subjobs > 0)
-        universe_refresh(u, array);
+        cluster_refresh(cl, array);
 }
 
-void universe_count(struct universe *u, struct job *j, int64_t times)
+void cluster_count(struct cluster *cl, struct job *j, int64_t times)
 {
-    queue_count(u->server, j, times);
+    queue_count(cl->server, j, times);
     if (j->queue)
         queue_count(j->queue, j, times);
     if (j->array_id)
-        count_subjob(u, j, times);
+        count_subjob(cl, j, times);
 }

@@ -8,19 +8,19 @@
 #include "mem.h"
 #include "cluster_private.h"
 
-void universe_list_add(struct list *l, void *x)
+void cluster_list_add(struct list *l, void *x)
 {
     l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
     l->a[l->n++] = x;
 }
 
-void universe_list_fini(struct list *l)
+void cluster_list_fini(struct list *l)
 {
     free(l->a);
     *l = (struct list){0};
 }
 
-void universe_list_remove(struct list *l, const void *x)
+void cluster_list_remove(struct list *l, const void *x)
 {
     for (size_t i = 0; i < l->n; i++)
         if (l->a[i] == x) {
@@ -29,118 +29,119 @@ void universe_list_remove(struct list *l, const void *x)
         }
 }
 
-static void find_vnodes(struct universe *u, struct job *j)
+static void find_vnodes(struct cluster *cl, struct job *j)
 {
-    struct piece_text *texts = NULL;
+    struct alloc_part_text *texts = NULL;
     bool released = j->released && !job_holds_nodes(j); /* suspended, it needs no more than that to go on */
 
     if (!j->exec_vnode)
         return;
-    size_t n = request_parse_exec(u->catalogue, released ? j->released : j->exec_vnode, &texts);
+    size_t n = request_parse_exec(cl->catalogue, released ? j->released : j->exec_vnode, &texts);
     for (size_t i = 0; i < n; i++)
-        pieces_add(&j->on, universe_node(u, texts[i].vnode), &texts[i].use, texts[i].joined);
+        allocation_add(&j->on, cluster_node(cl, texts[i].vnode), &texts[i].use, texts[i].joined);
     request_free_exec(texts, n);
-    pieces_mark_alone(&j->on, request_sharing(j->place));
+    allocation_mark_alone(&j->on, request_sharing(j->place));
 }
 
-static struct list *list_of(struct universe *u, const struct job *j)
+static struct list *list_of(struct cluster *cl, const struct job *j)
 {
-    switch (j->standing) {
-    case STANDING_RUNS:
-        return &u->running;
-    case STANDING_ENDS:
-        return &u->ending;
-    case STANDING_AWAITS:
-        return &u->awaiting;
-    case STANDING_OTHER:
-    case STANDING_WAITS:
-    case STANDING_SUSPENDED:
-    case STANDING_STOPPED:
+    switch (j->sched_state) {
+    case SCHED_STATE_RUNNING:
+        return &cl->running;
+    case SCHED_STATE_ENDING:
+        return &cl->ending;
+    case SCHED_STATE_AWAITING_ROOM:
+        return &cl->awaiting;
+    case SCHED_STATE_OTHER:
+    case SCHED_STATE_WAITING:
+    case SCHED_STATE_SUSPENDED:
+    case SCHED_STATE_STOPPED:
         break;
     }
     return NULL;
 }
 
-static void run_in(struct universe *u, struct job *j)
+static void run_in(struct cluster *cl, struct job *j)
 {
     for (size_t i = 0; i < j->on.n; i++) {
         struct node *n = j->on.a[i].node;
         if (n) {
-            universe_node_out(u, n);
+            cluster_node_out(cl, n);
             node_join(n, j);
-            universe_node_in(u, n);
+            cluster_node_in(cl, n);
         }
     }
-    if (list_of(u, j)) {
-        j->running_at = list_of(u, j)->n;
-        universe_list_add(list_of(u, j), j);
+    if (list_of(cl, j)) {
+        j->running_at = list_of(cl, j)->n;
+        cluster_list_add(list_of(cl, j), j);
     }
-    universe_count(u, j, 1);
+    cluster_count(cl, j, 1);
 }
 
-static void run_out(struct universe *u, struct job *j)
+static void run_out(struct cluster *cl, struct job *j)
 {
     for (size_t i = 0; i < j->on.n; i++) {
         struct node *n = j->on.a[i].node;
         if (n) {
-            universe_node_out(u, n);
+            cluster_node_out(cl, n);
             node_leave(n, j);
-            universe_node_in(u, n);
+            cluster_node_in(cl, n);
         }
     }
-    struct list *l = list_of(u, j);
+    struct list *l = list_of(cl, j);
     if (l) {
         struct job *last = l->a[--l->n];
         l->a[j->running_at] = last;
         last->running_at = j->running_at;
     }
-    universe_count(u, j, -1);
-    u->news++;
+    cluster_count(cl, j, -1);
+    cl->news++;
 }
 
-void universe_link(struct universe *u, struct job *j)
+void cluster_link(struct cluster *cl, struct job *j)
 {
-    j->queue = j->queue_name ? universe_queue(u, j->queue_name) : NULL;
+    j->queue = j->queue_name ? cluster_queue(cl, j->queue_name) : NULL;
     if (!job_holds_nodes(j))
         j->turn_s = 0;
-    if (j->standing != STANDING_SUSPENDED)
+    if (j->sched_state != SCHED_STATE_SUSPENDED)
         j->since_s = 0;
-    if (j->standing != STANDING_AWAITS)
-        pieces_fini(&j->awaited);
-    pieces_fini(&j->on);
-    pieces_fini(&j->yields);
-    if (job_holds_nodes(j) || j->standing == STANDING_SUSPENDED || j->standing == STANDING_STOPPED)
-        find_vnodes(u, j);
-    TELL(u, job_seen, j);
+    if (j->sched_state != SCHED_STATE_AWAITING_ROOM)
+        allocation_fini(&j->awaited);
+    allocation_fini(&j->on);
+    allocation_fini(&j->freed);
+    if (job_holds_nodes(j) || j->sched_state == SCHED_STATE_SUSPENDED ||
+        j->sched_state == SCHED_STATE_STOPPED)
+        find_vnodes(cl, j);
+    TELL(cl, job_seen, j);
     if (job_counts(j))
-        run_in(u, j);
-    else if (universe_may_wait(u, j))
-        TELL(u, job_waits, j);
+        run_in(cl, j);
+    else if (cluster_may_wait(cl, j))
+        TELL(cl, job_waits, j);
 }
 
-void universe_unlink(struct universe *u, struct job *j)
+void cluster_unlink(struct cluster *cl, struct job *j)
 {
     if (job_counts(j))
-        run_out(u, j);
+        run_out(cl, j);
     if (j->class)
-        TELL(u, job_leaves, j);
+        TELL(cl, job_leaves, j);
 }
 
-void universe_make_dirty(struct universe *u, struct job *j)
+void cluster_make_dirty(struct cluster *cl, struct job *j)
 {
     if (j->dirty)
         return;
-    universe_unlink(u, j);
+    cluster_unlink(cl, j);
     j->dirty = true;
-    universe_list_add(&u->dirty_jobs, j);
+    cluster_list_add(&cl->dirty_jobs, j);
 }
 
-void universe_make_node_dirty(void *arg, struct node *n)
+void cluster_make_node_dirty(void *arg, struct node *n)
 {
-    struct universe *u = arg;
+    struct cluster *cl = arg;
 
-    universe_node_out(u, n);
+    cluster_node_out(cl, n);
     if (!n->dirty)
-        universe_list_add(&u->dirty_nodes, n);
+        cluster_list_add(&cl->dirty_nodes, n);
     n->dirty = true;
 }

@@ -5,58 +5,58 @@
 #include "pools.h"
 #include "cluster_private.h"
 
-void universe_node_move(struct universe *u, struct node *n, const struct amounts *use, int64_t times)
+void cluster_node_move(struct cluster *cl, struct node *n, const struct amounts *use, int64_t times)
 {
-    pools_move(u->pools, n, use, times);
+    pools_move(cl->pools, n, use, times);
 }
 
-static void claim(struct universe *u, const struct piece *p, int64_t times)
+static void claim(struct cluster *cl, const struct alloc_part *p, int64_t times)
 {
     struct node *n = p->node;
 
     if (!n)
         return;
-    universe_node_out(u, n);
+    cluster_node_out(cl, n);
     amounts_add_times(&n->claimed, &p->use, times);
-    universe_node_move(u, n, &p->use, -times);
+    cluster_node_move(cl, n, &p->use, -times);
     n->n_jobs += times;
     n->n_alone += p->alone ? times : 0;
     n->exclusive = node_is_shut(n);
-    universe_node_in(u, n);
+    cluster_node_in(cl, n);
 }
 
-static void claim_all(struct universe *u, const struct pieces *p, int64_t times)
+static void claim_all(struct cluster *cl, const struct allocation *p, int64_t times)
 {
     for (size_t i = 0; i < p->n; i++)
-        claim(u, &p->a[i], times);
+        claim(cl, &p->a[i], times);
 }
 
-void universe_reserve(struct universe *u, struct job *j, const struct pieces *reserve)
+void cluster_reserve(struct cluster *cl, struct job *j, const struct allocation *reserve)
 {
-    claim_all(u, &j->reserve, -1);
-    pieces_fini(&j->reserve);
+    claim_all(cl, &j->reserve, -1);
+    allocation_fini(&j->reserve);
     if (j->order == ORDER_AWAITS)
-        pieces_copy(&j->reserve, reserve);
-    claim_all(u, &j->reserve, 1);
+        allocation_copy(&j->reserve, reserve);
+    claim_all(cl, &j->reserve, 1);
 }
 
-static void note_host(struct universe *u, const struct pieces *where)
+static void note_host(struct cluster *cl, const struct allocation *where)
 {
     const struct node *n = where->n > 0 ? where->a[0].node : NULL;
 
-    if (!n || n->host_name == u->last_host)
+    if (!n || n->host_name == cl->last_host)
         return;
-    intern_unref(u->last_host);
-    u->last_host = intern_again(n->host_name);
+    intern_unref(cl->last_host);
+    cl->last_host = intern_again(n->host_name);
 }
 
-uint32_t universe_round_from(const struct universe *u)
+uint32_t cluster_round_from(const struct cluster *cl)
 {
     size_t n;
-    struct node *const *nodes = universe_nodes(u, &n);
+    struct node *const *nodes = cluster_nodes(cl, &n);
 
-    for (size_t i = n; i > 0 && u->last_host; i--)
-        if (nodes[i - 1]->host_name == u->last_host) /* interned */
+    for (size_t i = n; i > 0 && cl->last_host; i--)
+        if (nodes[i - 1]->host_name == cl->last_host) /* interned */
             return i < n ? (uint32_t)i : 0;
     return 0;
 }
@@ -66,78 +66,78 @@ static bool is_listed(const struct job *j)
     return j->order == ORDER_RUN || j->order == ORDER_RESUME || j->order == ORDER_AWAITS;
 }
 
-static void list_in(struct universe *u, struct job *j)
+static void list_in(struct cluster *cl, struct job *j)
 {
-    struct list *l = &u->ordered;
+    struct list *l = &cl->ordered;
 
     l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
     j->ordered_at = l->n;
     l->a[l->n++] = j;
 }
 
-static void list_out(struct universe *u, struct job *j)
+static void list_out(struct cluster *cl, struct job *j)
 {
-    struct job *last = u->ordered.a[--u->ordered.n];
+    struct job *last = cl->ordered.a[--cl->ordered.n];
 
-    u->ordered.a[j->ordered_at] = last;
+    cl->ordered.a[j->ordered_at] = last;
     last->ordered_at = j->ordered_at;
 }
 
-static void take_dynamic(struct universe *u, const struct job *j)
+static void take_dynamic(struct cluster *cl, const struct job *j)
 {
-    for (size_t i = 0; i < u->policy->n_dynamic; i++)
-        u->policy->dynamic[i].taken += job_asked_amount(j, u->catalogue, u->policy->dynamic[i].resource);
+    for (size_t i = 0; i < cl->policy->n_dynamic; i++)
+        cl->policy->dynamic[i].taken += job_asked_amount(j, cl->catalogue, cl->policy->dynamic[i].resource);
 }
 
-void universe_order(struct universe *u, struct job *j, enum order_kind kind, const struct pieces *claim)
+void cluster_order(struct cluster *cl, struct job *j, enum order_kind kind, const struct allocation *claim)
 {
-    struct pieces copy = {0};
+    struct allocation copy = {0};
 
     if (claim) /* it may be the job's own */
-        pieces_copy(&copy, claim);
+        allocation_copy(&copy, claim);
     if (j->order != ORDER_NONE)
-        universe_order_drop(u, j);
+        cluster_order_drop(cl, j);
     if (j->class)
-        TELL(u, job_leaves, j);
+        TELL(cl, job_leaves, j);
     j->order = kind;
     j->answered = j->heard = false;
     j->claim = copy;
     if (kind == ORDER_RUN) {
-        note_host(u, &copy);
-        take_dynamic(u, j);
+        note_host(cl, &copy);
+        take_dynamic(cl, j);
     }
     if (kind == ORDER_RUN || kind == ORDER_RESUME) {
-        claim_all(u, &j->claim, 1);
-        universe_count(u, j, 1);
+        claim_all(cl, &j->claim, 1);
+        cluster_count(cl, j, 1);
     }
     if (is_listed(j))
-        list_in(u, j);
+        list_in(cl, j);
 }
 
-void universe_order_taken(struct universe *u, struct job *j)
+void cluster_order_taken(struct cluster *cl, struct job *j)
 {
-    (void)u;
+    (void)cl;
     j->answered = true;
 }
 
-void universe_order_drop(struct universe *u, struct job *j)
+void cluster_order_drop(struct cluster *cl, struct job *j)
 {
     if (j->order == ORDER_RUN || j->order == ORDER_RESUME) {
-        claim_all(u, &j->claim, -1);
-        universe_count(u, j, -1);
+        claim_all(cl, &j->claim, -1);
+        cluster_count(cl, j, -1);
     }
     if (is_listed(j))
-        list_out(u, j);
+        list_out(cl, j);
     if (j->order == ORDER_NONE)
         return;
-    claim_all(u, &j->reserve, -1);
-    pieces_fini(&j->reserve);
+    claim_all(cl, &j->reserve, -1);
+    allocation_fini(&j->reserve);
     if (j->order == ORDER_AWAITS) /* it may be that the server holds that room from now on */
-        pieces_copy(&j->awaited, &j->claim);
-    pieces_fini(&j->claim);
+        allocation_copy(&j->awaited, &j->claim);
+    allocation_fini(&j->claim);
     j->order = ORDER_NONE;
     j->answered = false;
-    u->news++;
-    if (!j->dirty && universe_may_wait(u, j))
-        TELL(u, job_waits, j);
+    cl->news++;
+    if (!j->dirty && cluster_may_wait(cl, j))
+        TELL(cl, job_waits, j);
 }

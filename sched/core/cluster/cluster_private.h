@@ -1,22 +1,22 @@
 #ifndef CLUSTER_PRIVATE_H
 #define CLUSTER_PRIVATE_H
-/* What the files of the universe share; nobody else includes it. Each stands on those before it: cluster_index.c (who is
+/* What the files of the cluster share; nobody else includes it. Each stands on those before it: cluster_index.c (who is
  * where), cluster_order.c (open orders), cluster_link.c (in and out of the indices), cluster_change.c (what the stream
  * says), sched_cluster.c (what goes, settling), cluster_array.c (subjobs to be run). */
 #include "sched_cluster.h"
 
 struct array_count;
 struct pools;
-struct ranks;
+struct node_order;
 
 enum { LISTENERS_MAX = 4 };
 
-struct list { /* of objects that wait for universe_settle, or of jobs that run, end or are ordered */
+struct list { /* of objects that wait for cluster_settle, or of jobs that run, end or are ordered */
     size_t n, cap;
     void **a;
 };
 
-struct universe {
+struct cluster {
     char *sched_name;
     struct policy *policy;
     struct catalogue *catalogue;
@@ -24,7 +24,7 @@ struct universe {
     struct job *jobs;
     struct array_count *arrays; /* how many subjobs of an array run; cluster_array.c */
     struct node *nodes;
-    struct ranks *ranks;
+    struct node_order *ranks;
     const char *last_host; /* interned: where a job was ordered to run last; NULL: nowhere yet */
     struct pools *pools;   /* indirect amounts */
     struct list running, ending, awaiting, ordered, dirty_jobs, dirty_nodes;
@@ -33,44 +33,44 @@ struct universe {
     bool rerank;    /* vnodes came, went or changed what they are sorted by, host or queue */
     bool of_users;  /* a vnode has a limit for users or groups: jobs of different ones are not alike */
     bool by_amount; /* they are sorted by more than their priority */
-    bool misread;   /* see universe_settle */
-    struct universe_listener listeners[LISTENERS_MAX];
+    bool misread;   /* see cluster_settle */
+    struct cluster_listener listeners[LISTENERS_MAX];
     size_t n_listeners;
 };
 
-#define TELL(u, what, object)                                                                                \
-    for (size_t tell_i = 0; tell_i < (u)->n_listeners; tell_i++)                                             \
-        if ((u)->listeners[tell_i].what)                                                                     \
-    (u)->listeners[tell_i].what((u)->listeners[tell_i].arg, object)
+#define TELL(cl, what, object)                                                                               \
+    for (size_t tell_i = 0; tell_i < (cl)->n_listeners; tell_i++)                                            \
+        if ((cl)->listeners[tell_i].what)                                                                    \
+    (cl)->listeners[tell_i].what((cl)->listeners[tell_i].arg, object)
 
-enum { UNIVERSE_ID_MAX = 512 };
+enum { CLUSTER_ID_MAX = 512 };
 
-/* ---- cluster_index.c; lookups, universe_node_in and _out, universe_serves of sched_cluster.h are there too */
+/* ---- cluster_index.c; lookups, cluster_node_in and _out, cluster_serves of sched_cluster.h are there too */
 /* A job runs or no longer runs, for the counts of its queue, of the server and of its array, which may have reached
  * max_run_subjobs, or have room again. */
-void universe_count(struct universe *u, struct job *j, int64_t times);
+void cluster_count(struct cluster *cl, struct job *j, int64_t times);
 /* Is it one that a cycle may start? */
-bool universe_may_wait(const struct universe *u, const struct job *j);
+bool cluster_may_wait(const struct cluster *cl, const struct job *j);
 /* The lowest index that is no job here, and its name, or IDSET_NONE; those that are one go from the set. */
-int64_t universe_next_index(const struct universe *u, const struct job *array, char id[UNIVERSE_ID_MAX]);
+int64_t cluster_next_index(const struct cluster *cl, const struct job *array, char id[CLUSTER_ID_MAX]);
 /* An array in or out of its class where that is no longer right. */
-void universe_refresh(struct universe *u, struct job *array);
+void cluster_refresh(struct cluster *cl, struct job *array);
 
 /* ---- cluster_link.c */
-void universe_list_add(struct list *l, void *x);
-void universe_list_remove(struct list *l, const void *x); /* O(n); the others change places */
-void universe_list_fini(struct list *l);
+void cluster_list_add(struct list *l, void *x);
+void cluster_list_remove(struct list *l, const void *x); /* O(n); the others change places */
+void cluster_list_fini(struct list *l);
 /* By what it says of itself now: its queue and vnodes are looked up, and it joins the indices. It is in none. */
-void universe_link(struct universe *u, struct job *j);
+void cluster_link(struct cluster *cl, struct job *j);
 /* Out of every index. It is as it was when it was linked. */
-void universe_unlink(struct universe *u, struct job *j);
+void cluster_unlink(struct cluster *cl, struct job *j);
 /* Unlink it, until settling links it again. Of a dirty one nothing happens. */
-void universe_make_dirty(struct universe *u, struct job *j);
-/* The same for a vnode and its bucket; arg is the universe (pools.h calls it). */
-void universe_make_node_dirty(void *arg, struct node *n);
+void cluster_make_dirty(struct cluster *cl, struct job *j);
+/* The same for a vnode and its bucket; arg is the cluster (pools.h calls it). */
+void cluster_make_node_dirty(void *arg, struct node *n);
 
 /* ---- sched_cluster.c */
-/* A job went out of the universe, in any way. */
-void universe_drop_job(struct universe *u, struct job *j);
+/* A job went out of the cluster, in any way. */
+void cluster_drop_job(struct cluster *cl, struct job *j);
 
 #endif

@@ -22,7 +22,7 @@ int64_t job_begun_s(const struct job *j)
 int64_t job_lasts_s(const struct job *j)
 {
     int64_t limit_s = j->short_s ? j->short_s : j->limit_s;
-    int64_t left_s = limit_s - (j->standing == STANDING_SUSPENDED ? j->used_s : 0);
+    int64_t left_s = limit_s - (j->sched_state == SCHED_STATE_SUSPENDED ? j->used_s : 0);
 
     return limit_s == 0 ? JOB_FOREVER_S : left_s > 0 ? left_s : 1;
 }
@@ -44,7 +44,7 @@ struct preempt_facts job_preempt_facts(const struct job *j)
                                   .used_cput_s = j->cpu_used_s,
                                   .start_s = j->start_s,
                                   .paused_s = j->paused_s,
-                                  .suspended = j->standing == STANDING_SUSPENDED,
+                                  .suspended = j->sched_state == SCHED_STATE_SUSPENDED,
                                   .cores = claimed_cores(j),
                                   .count = j->preempt_count,
                                   .wish = j->wish};
@@ -102,24 +102,24 @@ double job_asked(const struct job *j, const struct catalogue *c, const char *res
     return r && res_is_numeric(r) ? res_number(r, job_asked_amount(j, c, resource)) : 0;
 }
 
-const struct pieces *job_yields(const struct job *j)
+const struct allocation *job_freed(const struct job *j)
 {
-    return j->yields.n ? &j->yields : &j->on;
+    return j->freed.n ? &j->freed : &j->on;
 }
 
 bool job_holds_nodes(const struct job *j)
 {
-    return j->standing == STANDING_RUNS || j->standing == STANDING_ENDS;
+    return j->sched_state == SCHED_STATE_RUNNING || j->sched_state == SCHED_STATE_ENDING;
 }
 
 bool job_counts(const struct job *j)
 {
-    return job_holds_nodes(j) || j->standing == STANDING_AWAITS;
+    return job_holds_nodes(j) || j->sched_state == SCHED_STATE_AWAITING_ROOM;
 }
 
 bool job_is_up(const struct job *j)
 {
-    return j->standing == STANDING_RUNS && j->substate != SUBSTATE_STARTING;
+    return j->sched_state == SCHED_STATE_RUNNING && j->substate != SUBSTATE_STARTING;
 }
 
 /* What is not there yet cannot be suspended. */

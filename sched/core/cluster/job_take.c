@@ -2,7 +2,7 @@
  *
  * job_take begins from nothing: job_forget gives every field of the server's part its default, since an attribute that is not
  * sent has none. Rows come in any order, so what depends on two of them is settled when all are in. What a job is to the
- * scheduler follows from state and substate in one function, standing_of. The universe's own fields (class, order, claim,
+ * scheduler follows from state and substate in one function, sched_state_of. The cluster's own fields (class, order, claim,
  * ...) are left alone. */
 #include <stdlib.h>
 #include <string.h>
@@ -295,28 +295,28 @@ static const struct {
     {"Resource_List", take_resource},
 };
 
-static enum standing standing_of(const struct job *j)
+static enum sched_state sched_state_of(const struct job *j)
 {
     if (j->is_array)
-        return j->queued && (j->state == 'Q' || j->state == 'B') ? STANDING_WAITS : STANDING_OTHER;
+        return j->queued && (j->state == 'Q' || j->state == 'B') ? SCHED_STATE_WAITING : SCHED_STATE_OTHER;
     if (j->array_id && j->substate == SUBSTATE_HELD) /* with its array; people see Q */
-        return STANDING_OTHER;
+        return SCHED_STATE_OTHER;
     if (j->substate == SUBSTATE_SCHED_SUSPENDED)
-        return STANDING_SUSPENDED;
+        return SCHED_STATE_SUSPENDED;
     if (j->substate == SUBSTATE_SUSPENDED)
-        return STANDING_STOPPED;
+        return SCHED_STATE_STOPPED;
     switch (j->state) {
     case 'Q':
-        return j->room_held ? STANDING_AWAITS : STANDING_WAITS;
+        return j->room_held ? SCHED_STATE_AWAITING_ROOM : SCHED_STATE_WAITING;
     case 'R':
     case 'U':
-        return STANDING_RUNS;
+        return SCHED_STATE_RUNNING;
     case 'S':
-        return STANDING_STOPPED;
+        return SCHED_STATE_STOPPED;
     case 'E':
-        return STANDING_ENDS;
+        return SCHED_STATE_ENDING;
     default:
-        return STANDING_OTHER;
+        return SCHED_STATE_OTHER;
     }
 }
 
@@ -340,8 +340,8 @@ void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs)
     strbuf_fini(&asks);
     if (j->is_array)
         job_read_remaining(j);
-    j->standing = standing_of(j);
-    if (job_holds_nodes(j) || j->standing == STANDING_SUSPENDED)
+    j->sched_state = sched_state_of(j);
+    if (job_holds_nodes(j) || j->sched_state == SCHED_STATE_SUSPENDED)
         j->short_s = 0; /* its walltime says it */
     else if (j->least_s && s.longest_s)
         j->limit_s = s.longest_s;

@@ -22,16 +22,16 @@ struct entity {
     UT_hash_handle hh;
 };
 
-struct tally {
+struct limit_usage {
     struct entity *all;
 };
 
-struct tally *limit_counts_create(void)
+struct limit_usage *limit_usage_create(void)
 {
-    return mem_new(1, sizeof(struct tally));
+    return mem_new(1, sizeof(struct limit_usage));
 }
 
-static void drop(struct tally *t, struct entity *e)
+static void drop(struct limit_usage *t, struct entity *e)
 {
     HASH_DEL(t->all, e);
     intern_unref(e->key.name);
@@ -39,7 +39,7 @@ static void drop(struct tally *t, struct entity *e)
     free(e);
 }
 
-void limit_counts_destroy(struct tally *t)
+void limit_usage_destroy(struct limit_usage *t)
 {
     if (!t)
         return;
@@ -50,7 +50,7 @@ void limit_counts_destroy(struct tally *t)
     free(t);
 }
 
-static struct entity *find(const struct tally *t, enum limit_of of, const char *name)
+static struct entity *find(const struct limit_usage *t, enum limit_of of, const char *name)
 {
     struct key key = {name, of};
     struct entity *e;
@@ -59,7 +59,8 @@ static struct entity *find(const struct tally *t, enum limit_of of, const char *
     return e;
 }
 
-void tally_add(struct tally *t, enum limit_of of, const char *name, const struct amounts *want, int64_t times)
+void limit_usage_add(struct limit_usage *t, enum limit_of of, const char *name, const struct amounts *want,
+                     int64_t times)
 {
     struct entity *e = name ? find(t, of, name) : NULL;
 
@@ -76,14 +77,14 @@ void tally_add(struct tally *t, enum limit_of of, const char *name, const struct
         drop(t, e);
 }
 
-int64_t limit_counts_jobs(const struct tally *t, enum limit_of of, const char *name)
+int64_t limit_usage_jobs(const struct limit_usage *t, enum limit_of of, const char *name)
 {
     const struct entity *e = name ? find(t, of, name) : NULL;
 
     return e ? e->jobs : 0;
 }
 
-int64_t tally_amount(const struct tally *t, enum limit_of of, const char *name, res_id res)
+int64_t limit_usage_amount(const struct limit_usage *t, enum limit_of of, const char *name, res_id res)
 {
     const struct entity *e = name ? find(t, of, name) : NULL;
 

@@ -5,16 +5,16 @@
 #include "amounts.h"
 #include "limit_list.h"
 
-struct tally;
+struct limit_usage;
 
-struct tally *limit_counts_create(void);
-void limit_counts_destroy(struct tally *t);
+struct limit_usage *limit_usage_create(void);
+void limit_usage_destroy(struct limit_usage *t);
 
 /* One job more (times 1) or less (-1) of this entity; `name` is interned, NULL is nobody. */
-void tally_add(struct tally *t, enum limit_of of, const char *name, const struct amounts *want,
-               int64_t times);
+void limit_usage_add(struct limit_usage *t, enum limit_of of, const char *name, const struct amounts *want,
+                     int64_t times);
 
-int64_t limit_counts_jobs(const struct tally *t, enum limit_of of, const char *name);
-int64_t tally_amount(const struct tally *t, enum limit_of of, const char *name, res_id res);
+int64_t limit_usage_jobs(const struct limit_usage *t, enum limit_of of, const char *name);
+int64_t limit_usage_amount(const struct limit_usage *t, enum limit_of of, const char *name, res_id res);
 
 #endif

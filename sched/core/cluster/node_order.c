@@ -1,6 +1,6 @@
 /* Made anew as a whole whenever a vnode comes, goes, or changes host or what it is sorted by; that is rare, unless the
  * site sorts by what is used. Until then
- * the list may have a vnode that is gone: only ranks_make, called while the universe settles, may follow a
+ * the list may have a vnode that is gone: only node_order_make, called while the cluster settles, may follow a
  * change of that kind. Hosts with several vnodes are listed apart, because only there can a chunk be split.
  */
 #include "node_order.h"
@@ -11,19 +11,19 @@
 #include "intern.h"
 #include "mem.h"
 
-struct ranks {
+struct node_order {
     struct host *hosts;
     struct node **nodes;
     struct host **big;
     size_t n, cap, n_big, cap_big;
 };
 
-struct ranks *ranks_create(void)
+struct node_order *node_order_create(void)
 {
-    return mem_new(1, sizeof(struct ranks));
+    return mem_new(1, sizeof(struct node_order));
 }
 
-static void drop_hosts(struct ranks *r)
+static void drop_hosts(struct node_order *r)
 {
     for (struct host *h = r->hosts, *next; h; h = next) {
         next = h->hh.next;
@@ -35,7 +35,7 @@ static void drop_hosts(struct ranks *r)
     r->n_big = 0;
 }
 
-void ranks_destroy(struct ranks *r)
+void node_order_destroy(struct node_order *r)
 {
     if (!r)
         return;
@@ -88,7 +88,7 @@ static int compare(const void *a, const void *b, void *policy)
     return by_order(x, y);
 }
 
-static void host_add(struct ranks *r, struct node *n)
+static void host_add(struct node_order *r, struct node *n)
 {
     struct host *h;
 
@@ -107,7 +107,7 @@ static void host_add(struct ranks *r, struct node *n)
     r->big[r->n_big++] = h;
 }
 
-void ranks_make(struct ranks *r, struct node *nodes, const struct policy *p)
+void node_order_make(struct node_order *r, struct node *nodes, const struct policy *p)
 {
     drop_hosts(r);
     r->n = 0;
@@ -123,13 +123,13 @@ void ranks_make(struct ranks *r, struct node *nodes, const struct policy *p)
     }
 }
 
-struct node *const *ranks_nodes(const struct ranks *r, size_t *n)
+struct node *const *node_order_nodes(const struct node_order *r, size_t *n)
 {
     *n = r->n;
     return r->nodes;
 }
 
-struct host *const *ranks_big_hosts(const struct ranks *r, size_t *n)
+struct host *const *node_order_big_hosts(const struct node_order *r, size_t *n)
 {
     *n = r->n_big;
     return r->big;

@@ -7,15 +7,16 @@
 #include "sched_node.h"
 #include "policy.h"
 
-struct ranks;
+struct node_order;
 
-struct ranks *ranks_create(void);
-void ranks_destroy(struct ranks *r);
+struct node_order *node_order_create(void);
+void node_order_destroy(struct node_order *r);
 
 /* Anew from the table `nodes` (uthash), by the policy's node_sort: sets rank and host of each. */
-void ranks_make(struct ranks *r, struct node *nodes, const struct policy *p);
+void node_order_make(struct node_order *r, struct node *nodes, const struct policy *p);
 
-struct node *const *ranks_nodes(const struct ranks *r, size_t *n);     /* [rank] */
-struct host *const *ranks_big_hosts(const struct ranks *r, size_t *n); /* with more than one vnode */
+struct node *const *node_order_nodes(const struct node_order *r, size_t *n); /* [rank] */
+struct host *const *node_order_big_hosts(const struct node_order *r,
+                                         size_t *n); /* with more than one vnode */
 
 #endif

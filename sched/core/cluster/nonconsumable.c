@@ -6,21 +6,21 @@
 #include "intern.h"
 #include "mem.h"
 
-void labels_add(struct labels *l, res_id res, const char *text)
+void nonconsumables_add(struct nonconsumables *l, res_id res, const char *text)
 {
     l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
-    l->a[l->n++] = (struct label){.res = res, .text = mem_intern(text)};
+    l->a[l->n++] = (struct nonconsumable){.res = res, .text = mem_intern(text)};
 }
 
-void labels_fini(struct labels *l)
+void nonconsumables_fini(struct nonconsumables *l)
 {
     for (size_t i = 0; i < l->n; i++)
         intern_unref(l->a[i].text);
     free(l->a);
-    *l = (struct labels){0};
+    *l = (struct nonconsumables){0};
 }
 
-const char *labels_find(const struct labels *l, res_id res)
+const char *nonconsumables_find(const struct nonconsumables *l, res_id res)
 {
     for (size_t i = 0; i < l->n; i++)
         if (l->a[i].res == res)

@@ -5,18 +5,19 @@
 
 #include "amounts.h"
 
-struct label { /* a resource that is compared, not counted */
+struct nonconsumable { /* a resource that is compared, not counted */
     res_id res;
     const char *text; /* interned; booleans are "True" and "False" */
 };
 
-struct labels {
+struct nonconsumables {
     size_t n, cap;
-    struct label *a; /* in the order of the text */
+    struct nonconsumable *a; /* in the order of the text */
 };
 
-void labels_add(struct labels *l, res_id res, const char *text); /* the text is interned */
-void labels_fini(struct labels *l);                              /* empty again */
-const char *labels_find(const struct labels *l, res_id res);     /* the first of this name; NULL: not there */
+void nonconsumables_add(struct nonconsumables *l, res_id res, const char *text); /* the text is interned */
+void nonconsumables_fini(struct nonconsumables *l);                              /* empty again */
+const char *nonconsumables_find(const struct nonconsumables *l,
+                                res_id res); /* the first of this name; NULL: not there */
 
 #endif

@@ -3,7 +3,7 @@
 /* Amounts that vnodes share: one has them, others have them as "@it" (indirect resources).
  *
  * What is free of such an amount is one number, and each member's `free` shows it: whoever takes from one member takes
- * from all. Members are moved out of the universe's indices and back in as their number changes. A borrower's `total`
+ * from all. Members are moved out of the cluster's indices and back in as their number changes. A borrower's `total`
  * shows the lender's. Sites without indirect amounts pay one look; others O(vnodes) when what a vnode offers changes,
  * O(members) when one is used.
  */

@@ -1,5 +1,5 @@
 /* Two phases take turns. While changes come in, an object is only decoded and marked dirty; a dirty job is in
- * no index (not on its vnodes, in no count, in no class), a dirty vnode in no bucket. universe_settle ranks
+ * no index (not on its vnodes, in no count, in no class), a dirty vnode in no bucket. cluster_settle ranks
  * the vnodes anew if it must, puts them back into the index, and then the jobs, which look up their queue and
  * vnodes by name. This order is needed because the stream brings objects as they changed: a job may come
  * before the queue and the vnodes that it names. After settling only orders and trials move anything.
@@ -18,52 +18,52 @@
 #include "node_order.h"
 #include "cluster_private.h"
 
-static void index_out(void *u, struct node *n)
+static void index_out(void *cl, struct node *n)
 {
-    universe_node_out(u, n);
+    cluster_node_out(cl, n);
 }
 
-static void index_in(void *u, struct node *n)
+static void index_in(void *cl, struct node *n)
 {
-    universe_node_in(u, n);
+    cluster_node_in(cl, n);
 }
 
-struct universe *universe_create(const char *sched_name, struct policy *policy)
+struct cluster *cluster_create(const char *sched_name, struct policy *policy)
 {
-    struct universe *u = mem_new(1, sizeof *u);
+    struct cluster *cl = mem_new(1, sizeof *cl);
 
-    u->sched_name = mem_text(sched_name);
-    u->policy = policy;
-    u->catalogue = catalogue_create();
-    u->ranks = ranks_create();
-    u->pools = pools_create(&(struct pools_hooks){index_out, index_in, u});
-    u->server = queue_create("");
-    u->news = u->shape = 1;
-    return u;
+    cl->sched_name = mem_text(sched_name);
+    cl->policy = policy;
+    cl->catalogue = catalogue_create();
+    cl->ranks = node_order_create();
+    cl->pools = pools_create(&(struct pools_hooks){index_out, index_in, cl});
+    cl->server = queue_create("");
+    cl->news = cl->shape = 1;
+    return cl;
 }
 
-void universe_listen(struct universe *u, const struct universe_listener *l)
+void cluster_listen(struct cluster *cl, const struct cluster_listener *l)
 {
-    if (u->n_listeners < LISTENERS_MAX)
-        u->listeners[u->n_listeners++] = *l;
+    if (cl->n_listeners < LISTENERS_MAX)
+        cl->listeners[cl->n_listeners++] = *l;
 }
 
 /* --- what goes --------------------------------------------------------------------------------------- */
 
-void universe_drop_job(struct universe *u, struct job *j)
+void cluster_drop_job(struct cluster *cl, struct job *j)
 {
     if (!j->dirty)
-        universe_unlink(u, j);
+        cluster_unlink(cl, j);
     else
-        universe_list_remove(&u->dirty_jobs, j);
+        cluster_list_remove(&cl->dirty_jobs, j);
     /* Whoever speaks of the job afterwards must not find it in a class. */
     j->dirty = true;
-    universe_order_drop(u, j);
-    HASH_DEL(u->jobs, j);
+    cluster_order_drop(cl, j);
+    HASH_DEL(cl->jobs, j);
     job_destroy(j);
 }
 
-static void forget_node(struct pieces *p, const struct node *n)
+static void forget_node(struct allocation *p, const struct node *n)
 {
     for (size_t i = 0; i < p->n; i++)
         if (p->a[i].node == n)
@@ -71,9 +71,9 @@ static void forget_node(struct pieces *p, const struct node *n)
 }
 
 /* Jobs remember their vnodes by address: those of a vnode that goes are linked again without it. */
-static void drop_node(struct universe *u, struct node *n)
+static void drop_node(struct cluster *cl, struct node *n)
 {
-    for (struct job *j = u->jobs; j; j = j->hh.next) {
+    for (struct job *j = cl->jobs; j; j = j->hh.next) {
         bool is_on = false;
         for (size_t i = 0; i < j->on.n; i++)
             is_on = is_on || j->on.a[i].node == n;
@@ -81,200 +81,200 @@ static void drop_node(struct universe *u, struct node *n)
         forget_node(&j->reserve, n);
         forget_node(&j->awaited, n);
         if (is_on) {
-            universe_make_dirty(u, j);
-            pieces_fini(&j->on);
-            pieces_fini(&j->yields);
+            cluster_make_dirty(cl, j);
+            allocation_fini(&j->on);
+            allocation_fini(&j->freed);
         }
     }
-    universe_node_out(u, n);
-    pools_gone(u->pools, n);
+    cluster_node_out(cl, n);
+    pools_gone(cl->pools, n);
     if (n->dirty)
-        universe_list_remove(&u->dirty_nodes, n);
-    HASH_DEL(u->nodes, n);
+        cluster_list_remove(&cl->dirty_nodes, n);
+    HASH_DEL(cl->nodes, n);
     node_destroy(n);
-    u->rerank = true;
-    u->shape++;
-    u->news++;
+    cl->rerank = true;
+    cl->shape++;
+    cl->news++;
 }
 
-bool universe_gone(struct universe *u, enum universe_kind kind, const char *name)
+bool cluster_gone(struct cluster *cl, enum cluster_kind kind, const char *name)
 {
-    struct job *j = kind == UNIVERSE_JOB ? universe_job(u, name) : NULL;
-    struct node *n = kind == UNIVERSE_NODE ? universe_node(u, name) : NULL;
-    struct queue *q = kind == UNIVERSE_QUEUE ? universe_queue(u, name) : NULL;
+    struct job *j = kind == CLUSTER_JOB ? cluster_job(cl, name) : NULL;
+    struct node *n = kind == CLUSTER_NODE ? cluster_node(cl, name) : NULL;
+    struct queue *q = kind == CLUSTER_QUEUE ? cluster_queue(cl, name) : NULL;
 
     if (j) {
-        TELL(u, job_gone, j);
-        universe_drop_job(u, j);
+        TELL(cl, job_gone, j);
+        cluster_drop_job(cl, j);
     }
     if (n)
-        drop_node(u, n);
+        drop_node(cl, n);
     if (q) {
-        for (j = u->jobs; j; j = j->hh.next)
+        for (j = cl->jobs; j; j = j->hh.next)
             if (j->queue == q) {
-                universe_make_dirty(u, j);
+                cluster_make_dirty(cl, j);
                 j->queue = NULL;
             }
-        HASH_DEL(u->queues, q);
+        HASH_DEL(cl->queues, q);
         queue_destroy(q);
     }
     return j || n || q;
 }
 
-void universe_clear(struct universe *u)
+void cluster_clear(struct cluster *cl)
 {
-    for (struct job *j = u->jobs, *next; j; j = next) {
+    for (struct job *j = cl->jobs, *next; j; j = next) {
         next = j->hh.next;
-        universe_drop_job(u, j);
+        cluster_drop_job(cl, j);
     }
-    for (struct node *n = u->nodes, *next; n; n = next) {
+    for (struct node *n = cl->nodes, *next; n; n = next) {
         next = n->hh.next;
-        drop_node(u, n);
+        drop_node(cl, n);
     }
-    for (struct queue *q = u->queues, *next; q; q = next) {
+    for (struct queue *q = cl->queues, *next; q; q = next) {
         next = q->hh.next;
-        HASH_DEL(u->queues, q);
+        HASH_DEL(cl->queues, q);
         queue_destroy(q);
     }
-    u->misread = false;
-    u->relink = u->rerank = true;
-    u->news++;
+    cl->misread = false;
+    cl->relink = cl->rerank = true;
+    cl->news++;
 }
 
 /* --- settling ---------------------------------------------------------------------------------------- */
 
-static void rerank(struct universe *u)
+static void rerank(struct cluster *cl)
 {
-    for (struct node *n = u->nodes; n; n = n->hh.next)
-        universe_node_out(u, n);
-    for (struct queue *q = u->queues; q; q = q->hh.next)
+    for (struct node *n = cl->nodes; n; n = n->hh.next)
+        cluster_node_out(cl, n);
+    for (struct queue *q = cl->queues; q; q = q->hh.next)
         q->n_nodes = 0;
-    ranks_make(u->ranks, u->nodes, u->policy);
-    for (struct node *n = u->nodes; n; n = n->hh.next) {
-        struct queue *q = n->queue ? universe_queue(u, n->queue) : NULL;
+    node_order_make(cl->ranks, cl->nodes, cl->policy);
+    for (struct node *n = cl->nodes; n; n = n->hh.next) {
+        struct queue *q = n->queue ? cluster_queue(cl, n->queue) : NULL;
         if (q)
             q->n_nodes++;
         if (!n->dirty)
-            universe_list_add(&u->dirty_nodes, n);
+            cluster_list_add(&cl->dirty_nodes, n);
         n->dirty = true;
     }
-    u->rerank = false;
+    cl->rerank = false;
 }
 
 /* Numbers of resources that jobs and vnodes are sorted by; they are known once the catalogue is. */
-static void find_keys(struct universe *u)
+static void find_keys(struct cluster *cl)
 {
-    struct policy *p = u->policy;
+    struct policy *p = cl->policy;
 
     for (size_t i = 0; i < p->n_job_sort; i++)
         if (p->job_sort[i].resource)
-            p->job_sort[i].id = catalogue_find(u->catalogue, p->job_sort[i].resource);
-    u->by_amount = false;
+            p->job_sort[i].id = catalogue_find(cl->catalogue, p->job_sort[i].resource);
+    cl->by_amount = false;
     for (size_t i = 0; i < p->n_node_sort; i++) {
         struct node_key *k = &p->node_sort[i];
         if (k->resource)
-            k->id = catalogue_find(u->catalogue, k->resource);
-        u->by_amount = u->by_amount || k->what != NODE_BY_PRIORITY;
+            k->id = catalogue_find(cl->catalogue, k->resource);
+        cl->by_amount = cl->by_amount || k->what != NODE_BY_PRIORITY;
     }
-    u->rerank = u->rerank || u->by_amount;
+    cl->rerank = cl->rerank || cl->by_amount;
 }
 
-static void settle_nodes(struct universe *u)
+static void settle_nodes(struct cluster *cl)
 {
-    pools_make(u->pools, u->nodes, universe_make_node_dirty, u);
-    for (size_t i = 0; i < u->dirty_nodes.n; i++) {
-        struct node *n = u->dirty_nodes.a[i];
+    pools_make(cl->pools, cl->nodes, cluster_make_node_dirty, cl);
+    for (size_t i = 0; i < cl->dirty_nodes.n; i++) {
+        struct node *n = cl->dirty_nodes.a[i];
         node_settle(n);
         pools_settle(n);
         n->dirty = false;
-        universe_node_in(u, n);
+        cluster_node_in(cl, n);
     }
-    u->dirty_nodes.n = 0;
+    cl->dirty_nodes.n = 0;
 }
 
-bool universe_settle(struct universe *u)
+bool cluster_settle(struct cluster *cl)
 {
-    if (u->misread || catalogue_take_missed(u->catalogue))
+    if (cl->misread || catalogue_take_missed(cl->catalogue))
         return false;
-    if (u->relink)
-        for (struct job *j = u->jobs; j; j = j->hh.next)
-            universe_make_dirty(u, j);
-    if (u->relink)
-        find_keys(u);
-    u->relink = false;
-    if (u->rerank || (u->dirty_nodes.n > 0 && policy_sorts_by_use(u->policy)))
-        rerank(u);
-    settle_nodes(u);
-    for (size_t i = 0; i < u->dirty_jobs.n; i++) {
-        struct job *j = u->dirty_jobs.a[i];
+    if (cl->relink)
+        for (struct job *j = cl->jobs; j; j = j->hh.next)
+            cluster_make_dirty(cl, j);
+    if (cl->relink)
+        find_keys(cl);
+    cl->relink = false;
+    if (cl->rerank || (cl->dirty_nodes.n > 0 && policy_sorts_by_use(cl->policy)))
+        rerank(cl);
+    settle_nodes(cl);
+    for (size_t i = 0; i < cl->dirty_jobs.n; i++) {
+        struct job *j = cl->dirty_jobs.a[i];
         j->dirty = false;
-        universe_link(u, j);
+        cluster_link(cl, j);
     }
-    u->dirty_jobs.n = 0;
-    return !catalogue_take_missed(u->catalogue);
+    cl->dirty_jobs.n = 0;
+    return !catalogue_take_missed(cl->catalogue);
 }
 
-void universe_resort(struct universe *u)
+void cluster_resort(struct cluster *cl)
 {
-    if (!policy_sorts_by_use(u->policy))
+    if (!policy_sorts_by_use(cl->policy))
         return;
-    rerank(u);
-    settle_nodes(u);
+    rerank(cl);
+    settle_nodes(cl);
 }
 
-void universe_destroy(struct universe *u)
+void cluster_destroy(struct cluster *cl)
 {
-    if (!u)
+    if (!cl)
         return;
-    universe_clear(u);
-    ranks_destroy(u->ranks);
-    pools_destroy(u->pools);
-    queue_destroy(u->server);
-    catalogue_destroy(u->catalogue);
-    universe_list_fini(&u->running);
-    universe_list_fini(&u->ending);
-    universe_list_fini(&u->awaiting);
-    universe_list_fini(&u->ordered);
-    universe_list_fini(&u->dirty_jobs);
-    universe_list_fini(&u->dirty_nodes);
-    intern_unref(u->last_host);
-    free(u->sched_name);
-    free(u);
+    cluster_clear(cl);
+    node_order_destroy(cl->ranks);
+    pools_destroy(cl->pools);
+    queue_destroy(cl->server);
+    catalogue_destroy(cl->catalogue);
+    cluster_list_fini(&cl->running);
+    cluster_list_fini(&cl->ending);
+    cluster_list_fini(&cl->awaiting);
+    cluster_list_fini(&cl->ordered);
+    cluster_list_fini(&cl->dirty_jobs);
+    cluster_list_fini(&cl->dirty_nodes);
+    intern_unref(cl->last_host);
+    free(cl->sched_name);
+    free(cl);
 }
 
 /* --- looking ----------------------------------------------------------------------------------------- */
 
-const struct policy *universe_policy(const struct universe *u)
+const struct policy *cluster_policy(const struct cluster *cl)
 {
-    return u->policy;
+    return cl->policy;
 }
 
-struct catalogue *universe_catalogue(const struct universe *u)
+struct catalogue *cluster_catalogue(const struct cluster *cl)
 {
-    return u->catalogue;
+    return cl->catalogue;
 }
 
-struct queue *universe_server(const struct universe *u)
+struct queue *cluster_server(const struct cluster *cl)
 {
-    return u->server;
+    return cl->server;
 }
 
-uint64_t universe_news(const struct universe *u)
+uint64_t cluster_news(const struct cluster *cl)
 {
-    return u->news;
+    return cl->news;
 }
 
-void universe_note_news(struct universe *u)
+void cluster_note_news(struct cluster *cl)
 {
-    u->news++;
+    cl->news++;
 }
 
-uint64_t universe_stoppable(const struct universe *u)
+uint64_t cluster_stoppable(const struct cluster *cl)
 {
-    return u->stoppable;
+    return cl->stoppable;
 }
 
-uint64_t universe_shape(const struct universe *u)
+uint64_t cluster_shape(const struct cluster *cl)
 {
-    return u->shape;
+    return cl->shape;
 }

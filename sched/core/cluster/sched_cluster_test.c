@@ -1,4 +1,4 @@
-/* A universe fed change by change is at every step what a universe is that has read everything anew. */
+/* A cluster fed change by change is at every step what a cluster is that has read everything anew. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,9 +30,9 @@ struct world {
     struct thing job[JOBS], node[NODES], queue[QUEUES];
 };
 
-struct side { /* a universe and its indices */
+struct side { /* a cluster and its indices */
     struct policy policy;
-    struct universe *u;
+    struct cluster *cl;
     struct buckets *buckets;
     struct classes *classes;
 };
@@ -40,14 +40,14 @@ struct side { /* a universe and its indices */
 static void side_open(struct side *s)
 {
     policy_init(&s->policy);
-    s->u = universe_create("default", &s->policy);
-    s->buckets = buckets_create(s->u);
-    s->classes = classes_create(s->u);
+    s->cl = cluster_create("default", &s->policy);
+    s->buckets = buckets_create(s->cl);
+    s->classes = classes_create(s->cl);
 }
 
 static void side_close(struct side *s)
 {
-    universe_destroy(s->u);
+    cluster_destroy(s->cl);
     classes_destroy(s->classes);
     buckets_destroy(s->buckets);
     policy_fini(&s->policy);
@@ -84,7 +84,7 @@ static void tell_job(struct side *s, const struct world *w, int i)
 
     snprintf(id, sizeof id, "%d.server", i);
     if (!t->exists) {
-        universe_gone(s->u, UNIVERSE_JOB, id);
+        cluster_gone(s->cl, CLUSTER_JOB, id);
         return;
     }
     put(&l, "job_state", NULL, "%c", t->state);
@@ -95,7 +95,7 @@ static void tell_job(struct side *s, const struct world *w, int i)
     put(&l, "queue_rank", NULL, "%d", i);
     if (t->state != 'Q')
         put(&l, "exec_vnode", NULL, "(n%d:ncpus=1)+(n%d:ncpus=1)", t->b, t->c);
-    universe_change(s->u, UNIVERSE_JOB, id, l.a);
+    cluster_change(s->cl, CLUSTER_JOB, id, l.a);
 }
 
 static void tell_node(struct side *s, const struct world *w, int i)
@@ -106,7 +106,7 @@ static void tell_node(struct side *s, const struct world *w, int i)
 
     snprintf(name, sizeof name, "n%d", i);
     if (!t->exists) {
-        universe_gone(s->u, UNIVERSE_NODE, name);
+        cluster_gone(s->cl, CLUSTER_NODE, name);
         return;
     }
     put(&l, "resources_available", "ncpus", "%d", 4 + t->a);
@@ -116,7 +116,7 @@ static void tell_node(struct side *s, const struct world *w, int i)
     put(&l, "state", NULL, "%s", t->b == 2 ? "down" : "free");
     if (t->b == 1)
         put(&l, "queue", NULL, "q%d", t->a % QUEUES);
-    universe_change(s->u, UNIVERSE_NODE, name, l.a);
+    cluster_change(s->cl, CLUSTER_NODE, name, l.a);
 }
 
 static void tell_queue(struct side *s, const struct world *w, int i)
@@ -127,13 +127,13 @@ static void tell_queue(struct side *s, const struct world *w, int i)
 
     snprintf(name, sizeof name, "q%d", i);
     if (!t->exists) {
-        universe_gone(s->u, UNIVERSE_QUEUE, name);
+        cluster_gone(s->cl, CLUSTER_QUEUE, name);
         return;
     }
     put(&l, "queue_type", NULL, "%s", "Execution");
     put(&l, "started", NULL, "%s", t->b ? "True" : "False");
     put(&l, "Priority", NULL, "%d", t->a);
-    universe_change(s->u, UNIVERSE_QUEUE, name, l.a);
+    cluster_change(s->cl, CLUSTER_QUEUE, name, l.a);
 }
 
 static int any(unsigned *seed, int n)
@@ -176,7 +176,7 @@ static void tell_all(struct side *s, const struct world *w)
         tell_queue(s, w, i);
 }
 
-/* --- everything that can be seen of a universe, as text ---------------------------------------------- */
+/* --- everything that can be seen of a cluster, as text ---------------------------------------------- */
 
 static void show_amounts(struct strbuf *b, const struct amounts *l)
 {
@@ -189,7 +189,7 @@ static void show_node(struct strbuf *b, const struct side *s, int i)
 {
     char name[32];
     snprintf(name, sizeof name, "n%d", i);
-    const struct node *n = universe_node(s->u, name);
+    const struct node *n = cluster_node(s->cl, name);
 
     if (!n)
         return;
@@ -199,7 +199,7 @@ static void show_node(struct strbuf *b, const struct side *s, int i)
     strbuf_addf(b, " in %d with", n->bucket != NULL);
     for (int k = 0; k < NODES; k++) {
         snprintf(name, sizeof name, "n%d", k);
-        const struct node *o = universe_node(s->u, name);
+        const struct node *o = cluster_node(s->cl, name);
         if (o && o->bucket == n->bucket)
             strbuf_addf(b, " %d", k);
     }
@@ -210,11 +210,11 @@ static void show_job(struct strbuf *b, const struct side *s, int i)
 {
     char id[32];
     snprintf(id, sizeof id, "%d.server", i);
-    const struct job *j = universe_job(s->u, id);
+    const struct job *j = cluster_job(s->cl, id);
 
     if (!j)
         return;
-    strbuf_addf(b, "%s %d queue %s on %zu", id, j->standing, j->queue ? j->queue->name : "-", j->on.n);
+    strbuf_addf(b, "%s %d queue %s on %zu", id, j->sched_state, j->queue ? j->queue->name : "-", j->on.n);
     for (size_t k = 0; k < j->on.n; k++)
         strbuf_addf(b, " %s", j->on.a[k].node ? j->on.a[k].node->name : "-");
     if (j->class)
@@ -235,7 +235,7 @@ static char *show(const struct side *s)
     for (int i = 0; i < QUEUES; i++) {
         char name[32];
         snprintf(name, sizeof name, "q%d", i);
-        const struct queue *q = universe_queue(s->u, name);
+        const struct queue *q = cluster_queue(s->cl, name);
         if (q) {
             strbuf_addf(&b, "%s %ld %d runs %ld vnodes %ld used", name, (long)q->preempt.priority, q->started,
                         (long)q->n_running, (long)q->n_nodes);
@@ -243,8 +243,8 @@ static char *show(const struct side *s)
             strbuf_add(&b, "\n");
         }
     }
-    universe_running(s->u, &n);
-    strbuf_addf(&b, "running %zu server %ld", n, (long)universe_server(s->u)->n_running);
+    cluster_running(s->cl, &n);
+    strbuf_addf(&b, "running %zu server %ld", n, (long)cluster_server(s->cl)->n_running);
     return strbuf_take(&b);
 }
 
@@ -260,10 +260,10 @@ static void a_mirror_equals_a_fresh_read_after_each_step(void **state)
         struct side fresh;
         for (int k = any(&seed, 4); k >= 0; k--)
             step(&w, &live, &seed);
-        assert_true(universe_settle(live.u));
+        assert_true(cluster_settle(live.cl));
         side_open(&fresh);
         tell_all(&fresh, &w);
-        assert_true(universe_settle(fresh.u));
+        assert_true(cluster_settle(fresh.cl));
         char *a = show(&live), *b = show(&fresh);
         if (strcmp(a, b) != 0)
             print_error("step %d\n--- live\n%s\n--- fresh\n%s\n", i, a, b);
@@ -279,7 +279,7 @@ static void orders_take_room_until_they_are_seen(void **state)
 {
     struct side s;
     struct world w = {0};
-    struct pieces where = {0};
+    struct allocation where = {0};
     struct amounts two = {0};
 
     (void)state;
@@ -287,23 +287,23 @@ static void orders_take_room_until_they_are_seen(void **state)
     w.node[0] = w.queue[0] = (struct thing){.exists = true, .b = 0};
     w.job[1] = (struct thing){.exists = true, .state = 'Q'};
     tell_all(&s, &w);
-    universe_settle(s.u);
-    struct job *j = universe_job(s.u, "1.server");
-    struct node *n = universe_node(s.u, "n0");
+    cluster_settle(s.cl);
+    struct job *j = cluster_job(s.cl, "1.server");
+    struct node *n = cluster_node(s.cl, "n0");
     amounts_set(&two, RES_NCPUS, 2);
-    pieces_add(&where, n, &two, false);
-    universe_order(s.u, j, ORDER_RUN, &where);
+    allocation_add(&where, n, &two, false);
+    cluster_order(s.cl, j, ORDER_RUN, &where);
     assert_int_equal(amounts_get(&n->free, RES_NCPUS), 2);
     assert_null(j->class);
-    universe_order_taken(s.u, j);
+    cluster_order_taken(s.cl, j);
     w.job[1].state = 'R';
     w.node[0].b = 1;
     tell_node(&s, &w, 0);
     tell_job(&s, &w, 1);
-    universe_settle(s.u);
+    cluster_settle(s.cl);
     assert_int_equal(amounts_get(&n->free, RES_NCPUS), 3);
     assert_int_equal(j->order, ORDER_NONE);
-    pieces_fini(&where);
+    allocation_fini(&where);
     amounts_fini(&two);
     side_close(&s);
 }
@@ -315,15 +315,15 @@ static void a_plan_that_was_undone_at_once_leaves_the_job_waiting(void **state)
     for (int answer_first = 0; answer_first < 2; answer_first++) {
         struct side s;
         struct world w = {0};
-        struct pieces none = {0};
+        struct allocation none = {0};
 
         side_open(&s);
         w.node[0] = w.queue[0] = (struct thing){.exists = true, .b = 0};
         w.job[1] = (struct thing){.exists = true, .state = 'Q'};
         tell_all(&s, &w);
-        universe_settle(s.u);
-        struct plans *p = plans_create(s.u);
-        struct job *j = universe_job(s.u, "1.server");
+        cluster_settle(s.cl);
+        struct plans *p = plans_create(s.cl);
+        struct job *j = cluster_job(s.cl, "1.server");
         plans_begin(p, j, &(struct candidates){0}, &none);
         assert_int_equal(j->order, ORDER_AWAITS);
         if (answer_first)
@@ -331,7 +331,7 @@ static void a_plan_that_was_undone_at_once_leaves_the_job_waiting(void **state)
         tell_job(&s, &w, 1);
         if (!answer_first)
             plans_taken(p, j->id);
-        universe_settle(s.u);
+        cluster_settle(s.cl);
         assert_int_equal(j->order, ORDER_NONE);
         assert_non_null(j->class);
         plans_destroy(p);

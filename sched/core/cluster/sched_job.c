@@ -75,11 +75,11 @@ void job_destroy(struct job *j)
     intern_unref(j->id);
     amounts_fini(&j->want);
     amounts_fini(&j->used);
-    pieces_fini(&j->on);
-    pieces_fini(&j->yields);
-    pieces_fini(&j->claim);
-    pieces_fini(&j->reserve);
-    pieces_fini(&j->awaited);
+    allocation_fini(&j->on);
+    allocation_fini(&j->freed);
+    allocation_fini(&j->claim);
+    allocation_fini(&j->reserve);
+    allocation_fini(&j->awaited);
     free(j);
 }
 
@@ -166,7 +166,7 @@ struct job *job_of_array(const struct job *array, const char *id)
     j->rating = array->rating;
     j->eligible_s = array->eligible_s;
     j->accrue_type = array->accrue_type;
-    j->standing = STANDING_WAITS;
+    j->sched_state = SCHED_STATE_WAITING;
     j->is_provisional = true;
     return j;
 }

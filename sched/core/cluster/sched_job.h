@@ -2,7 +2,7 @@
 #define SCHED_JOB_H
 /* A job as the scheduler sees it.
  *
- * The fields of the first part are the server's word, decoded by job_take; the second part is the universe's
+ * The fields of the first part are the server's word, decoded by job_take; the second part is the cluster's
  * own. Everybody may read; the comments say who writes.
  */
 #include <stdbool.h>
@@ -20,14 +20,14 @@ struct policy;
 struct queue;
 struct share;
 
-enum standing {                     /* what a job is to the scheduler */
-                STANDING_OTHER,     /* held, waiting for its time, in transit ... */
-                STANDING_WAITS,     /* may be run; of an array: some of its subjobs may */
-                STANDING_AWAITS,    /* the server holds room for it, and runs it when others have given way */
-                STANDING_RUNS,      /* holds its vnodes, and is a victim of preemption if need be */
-                STANDING_ENDS,      /* still holds its vnodes */
-                STANDING_SUSPENDED, /* by a scheduler: may be resumed on its own vnodes */
-                STANDING_STOPPED    /* suspended by a person */
+enum sched_state {                      /* what a job is to the scheduler */
+                   SCHED_STATE_OTHER,   /* held, waiting for its time, in transit ... */
+                   SCHED_STATE_WAITING, /* may be run; of an array: some of its subjobs may */
+                   SCHED_STATE_AWAITING_ROOM, /* the server holds room for it, and runs it when others have given way */
+                   SCHED_STATE_RUNNING,   /* holds its vnodes, and is a victim of preemption if need be */
+                   SCHED_STATE_ENDING,    /* still holds its vnodes */
+                   SCHED_STATE_SUSPENDED, /* by a scheduler: may be resumed on its own vnodes */
+                   SCHED_STATE_STOPPED    /* suspended by a person */
 };
 
 enum order_kind { /* what this scheduler has ordered and not yet seen in the stream */
@@ -72,13 +72,13 @@ struct job {
     const char *array_id, *remaining;   /* interned or NULL: a subjob's array; an array's queued indices */
     int64_t max_subjobs;                /* of an array: so many may run at once; 0: any number */
 
-    enum standing standing;
+    enum sched_state sched_state;
     struct queue *queue;  /* NULL: not known */
     struct idset *queued; /* of an array: `remaining` without those that are jobs here; NULL: none */
     bool is_provisional;  /* a subjob that this scheduler made, to be run, and the stream has not shown */
-    struct pieces on;     /* where it runs, or is suspended */
-    struct pieces
-        yields;     /* what of `on` it gives back when all that may be done is to suspend it; empty: all */
+    struct allocation on; /* where it runs, or is suspended */
+    struct allocation
+        freed;      /* what of `on` it gives back when all that may be done is to suspend it; empty: all */
     int level;      /* of candidates.c, while it is one */
     int64_t cost;   /* the same: what it costs to stop it */
     double rating;  /* of job_sort_formula; rating.c writes it while the job is in no class */
@@ -98,12 +98,12 @@ struct job {
     size_t class_at;
 
     enum order_kind order;
-    bool answered;         /* the server has taken the order */
-    bool heard;            /* there was news of the job since the order, and before its answer */
-    bool urged;            /* qrun: its level is the highest */
-    struct pieces claim;   /* of ORDER_RUN, ORDER_RESUME, ORDER_AWAITS */
-    struct pieces reserve; /* of ORDER_AWAITS: the part of `claim` that is taken from what is free */
-    struct pieces
+    bool answered;             /* the server has taken the order */
+    bool heard;                /* there was news of the job since the order, and before its answer */
+    bool urged;                /* qrun: its level is the highest */
+    struct allocation claim;   /* of ORDER_RUN, ORDER_RESUME, ORDER_AWAITS */
+    struct allocation reserve; /* of ORDER_AWAITS: the part of `claim` that is taken from what is free */
+    struct allocation
         awaited; /* of one that AWAITS: its `claim` when the server took the plan; empty: not known */
     bool dirty;
     UT_hash_handle hh;
@@ -150,7 +150,7 @@ void job_preempt_methods(const struct job *j, const struct policy *p, int64_t no
 bool job_asks(const struct job *j, const char *item);
 
 /* What of its vnodes comes free when it gives way. */
-const struct pieces *job_yields(const struct job *j);
+const struct allocation *job_freed(const struct job *j);
 
 bool job_holds_nodes(const struct job *j); /* runs or ends */
 bool job_counts(const struct job *j);      /* for limits: holds nodes, or awaits them */

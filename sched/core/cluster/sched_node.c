@@ -45,7 +45,7 @@ static void forget(struct node *n)
     amounts_clear(&n->total);
     amounts_clear(&n->used);
     amounts_clear(&n->kept);
-    labels_fini(&n->labels);
+    nonconsumables_fini(&n->nonconsumables);
     for (size_t i = 0; i < n->n_loans; i++)
         intern_unref(n->loans[i].lender);
     n->n_loans = 0;
@@ -112,7 +112,7 @@ static void take_available(struct node *n, struct catalogue *c, const char *name
     } else if (res != RES_NONE && *value == '@' && res_is_numeric(catalogue_get(c, res))) {
         take_loan(n, res, value + 1);
     } else if (res != RES_NONE && res != RES_VNODENAME)
-        request_take(catalogue_get(c, res), res, value, &n->total, &n->labels);
+        request_take(catalogue_get(c, res), res, value, &n->total, &n->nonconsumables);
 }
 
 /* Held for a job that awaits others, or assigned. */
@@ -176,8 +176,8 @@ static uint64_t look_of(const struct node *n)
 {
     uint64_t h = amounts_hash(&n->total, 1);
 
-    for (size_t i = 0; i < n->labels.n; i++)
-        h = mix(mix(h, n->labels.a[i].res), mem_hash(n->labels.a[i].text));
+    for (size_t i = 0; i < n->nonconsumables.n; i++)
+        h = mix(mix(h, n->nonconsumables.a[i].res), mem_hash(n->nonconsumables.a[i].text));
     for (size_t i = 0; i < n->n_loans; i++)
         h = mix(mix(h, n->loans[i].res), mem_hash(n->loans[i].lender));
     h = mix(mix(mix(h, mem_hash(n->queue)), mem_hash(n->partition)), (uintptr_t)n->state);

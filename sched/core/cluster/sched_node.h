@@ -53,7 +53,7 @@ struct node {
     bool no_multinode;
     int64_t most_jobs, most_user, most_group; /* max_running, max_user_run, max_group_run; -1: any number */
     struct amounts total;
-    struct labels labels; /* without host and vnode */
+    struct nonconsumables nonconsumables; /* without host and vnode */
     struct node_loan *loans;
     size_t n_loans;
     struct pool **pools; /* amounts it shares with others, as lender or borrower; pools.c */
@@ -101,7 +101,7 @@ bool node_is_limited(const struct node *n);
 bool node_is_alone_for(const struct node *n, enum sharing place);
 bool node_is_host_alone_for(const struct node *n, enum sharing place);
 
-void node_join(struct node *n, struct job *j); /* j runs here; once for each of its pieces */
+void node_join(struct node *n, struct job *j); /* j runs here; once for each of its parts */
 void node_leave(struct node *n, struct job *j);
 
 #endif

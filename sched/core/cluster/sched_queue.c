@@ -1,6 +1,6 @@
 /* A queue decoded, and what runs in it counted. The server is one too, with the name "". queue_take begins
  * from nothing; what is counted (used, running, n_running) is not the server's word and is left alone: the
- * universe counts every job in and out by queue_count, with the same `want` both times. */
+ * cluster counts every job in and out by queue_count, with the same `want` both times. */
 #include "sched_queue.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct queue *queue_create(const char *name)
     q->name = mem_intern(name);
     q->depth = -1;
     preempt_settings_init(&q->preempt, q->name);
-    q->running = limit_counts_create();
+    q->running = limit_usage_create();
     return q;
 }
 
@@ -34,7 +34,7 @@ void queue_destroy(struct queue *q)
     amounts_fini(&q->available);
     amounts_fini(&q->used);
     limit_list_fini(&q->limits);
-    limit_counts_destroy(q->running);
+    limit_usage_destroy(q->running);
     free(q);
 }
 
@@ -100,9 +100,9 @@ void queue_count(struct queue *q, const struct job *j, int64_t times)
 {
     q->n_running += times;
     amounts_add_times(&q->used, &j->want, times);
-    tally_add(q->running, LIMIT_OF_USER, j->user, &j->want, times);
-    tally_add(q->running, LIMIT_OF_GROUP, j->group, &j->want, times);
-    tally_add(q->running, LIMIT_OF_PROJECT, j->project, &j->want, times);
+    limit_usage_add(q->running, LIMIT_OF_USER, j->user, &j->want, times);
+    limit_usage_add(q->running, LIMIT_OF_GROUP, j->group, &j->want, times);
+    limit_usage_add(q->running, LIMIT_OF_PROJECT, j->project, &j->want, times);
 }
 
 static uint64_t look_of(const struct queue *q)

@@ -31,7 +31,7 @@ struct queue {
     const char *set_keys;            /* node_group_key: interned; NULL: none */
     bool sets_on;                    /* of the server: node_group_enable */
     bool eligible_time;              /* of the server: eligible_time_enable */
-    struct tally *running;           /* by entity */
+    struct limit_usage *running;     /* by entity */
     int64_t n_running;
     int64_t depth;  /* backfill_depth; -1: not said */
     int64_t n_top;  /* the cycle's: jobs that count against it */

@@ -15,16 +15,17 @@
 #include "words.h"
 
 void request_take(const struct resource *r, res_id res, const char *value, struct amounts *numbers,
-                  struct labels *labels)
+                  struct nonconsumables *nonconsumables)
 {
     bool yes;
 
     if (res_is_numeric(r))
         amounts_set(numbers, res, res_parse(r, value));
     else if (r->type == RES_BOOLEAN)
-        labels_add(labels, res, units_parse_bool(value, &yes, NULL) == 0 && yes ? "True" : "False");
+        nonconsumables_add(nonconsumables, res,
+                           units_parse_bool(value, &yes, NULL) == 0 && yes ? "True" : "False");
     else
-        labels_add(labels, res, value);
+        nonconsumables_add(nonconsumables, res, value);
 }
 
 /* One "res=value" of a chunk. */
@@ -40,7 +41,7 @@ static void take_need(struct catalogue *c, struct chunk *k, const char *name, co
     else if (res == RES_VNODENAME)
         k->vnode = mem_intern(value);
     else
-        request_take(r, res, value, r->flags & RES_VNODE ? &k->use : &k->least, &k->labels);
+        request_take(r, res, value, r->flags & RES_VNODE ? &k->use : &k->least, &k->nonconsumables);
 }
 
 /* "2:ncpus=1:mem=1gb" */
@@ -127,7 +128,7 @@ void request_destroy(struct request *q)
     for (size_t i = 0; i < q->n; i++) {
         amounts_fini(&q->chunks[i].use);
         amounts_fini(&q->chunks[i].least);
-        labels_fini(&q->chunks[i].labels);
+        nonconsumables_fini(&q->chunks[i].nonconsumables);
         intern_unref(q->chunks[i].text);
         intern_unref(q->chunks[i].host);
         intern_unref(q->chunks[i].vnode);
@@ -139,11 +140,11 @@ void request_destroy(struct request *q)
 }
 
 /* "v1:ncpus=2:mem=1kb" */
-static struct piece_text piece_of(const struct catalogue *c, char *text)
+static struct alloc_part_text part_of(const struct catalogue *c, char *text)
 {
-    struct piece_text p = {0};
+    struct alloc_part_text p = {0};
     struct words parts;
-    struct labels ignored = {0};
+    struct nonconsumables ignored = {0};
 
     words_init(&parts);
     words_parse(text, ":", WORDS_QUOTES, &parts, NULL);
@@ -158,17 +159,17 @@ static struct piece_text piece_of(const struct catalogue *c, char *text)
         if (res != RES_NONE)
             request_take(catalogue_get(c, res), res, equals + 1, &p.use, &ignored);
     }
-    labels_fini(&ignored);
+    nonconsumables_fini(&ignored);
     words_fini(&parts);
     return p;
 }
 
-size_t request_parse_exec(const struct catalogue *c, const char *exec_vnode, struct piece_text **pieces)
+size_t request_parse_exec(const struct catalogue *c, const char *exec_vnode, struct alloc_part_text **out)
 {
     struct words chunks, parts;
     size_t n = 0, cap = 0;
 
-    *pieces = NULL;
+    *out = NULL;
     words_init(&chunks);
     words_init(&parts);
     words_parse(exec_vnode, "()", WORDS_QUOTES | WORDS_KEEP, &chunks, NULL);
@@ -176,10 +177,10 @@ size_t request_parse_exec(const struct catalogue *c, const char *exec_vnode, str
         size_t first = parts.n;
         words_parse(chunks.w[i], "+", WORDS_QUOTES | WORDS_KEEP, &parts, NULL);
         for (size_t k = first; k < parts.n; k++) {
-            *pieces = mem_room(*pieces, n, &cap, sizeof **pieces);
-            (*pieces)[n] = piece_of(c, parts.w[k]);
-            (*pieces)[n].joined = k > first;
-            n += (*pieces)[n].vnode != NULL;
+            *out = mem_room(*out, n, &cap, sizeof **out);
+            (*out)[n] = part_of(c, parts.w[k]);
+            (*out)[n].joined = k > first;
+            n += (*out)[n].vnode != NULL;
         }
     }
     words_fini(&parts);
@@ -187,11 +188,11 @@ size_t request_parse_exec(const struct catalogue *c, const char *exec_vnode, str
     return n;
 }
 
-void request_free_exec(struct piece_text *pieces, size_t n)
+void request_free_exec(struct alloc_part_text *parts, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        intern_unref(pieces[i].vnode);
-        amounts_fini(&pieces[i].use);
+        intern_unref(parts[i].vnode);
+        amounts_fini(&parts[i].use);
     }
-    free(pieces);
+    free(parts);
 }

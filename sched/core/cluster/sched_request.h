@@ -17,7 +17,7 @@ struct chunk {
     const char *text;     /* as it was asked for, interned: "2:ncpus=1" */
     struct amounts use;   /* what one chunk uses up on a vnode */
     struct amounts least; /* numbers that the vnode must have at least, used up by nobody */
-    struct labels labels;
+    struct nonconsumables nonconsumables;
     const char *host, *vnode; /* asked for by name, or NULL; interned */
 };
 
@@ -40,19 +40,19 @@ void request_destroy(struct request *r);
 enum sharing request_sharing(const char *place); /* what a place says of it; NULL: nothing */
 
 /* One vnode's part of an exec_vnode. */
-struct piece_text {
+struct alloc_part_text {
     const char *vnode; /* interned; the caller's reference */
     struct amounts use;
     bool joined; /* belongs to the same chunk as the one before it */
 };
-/* Cut "(v1:ncpus=2+v2:ncpus=1)+(v3:mem=1kb)" into its parts, in order; *pieces is heap memory.
+/* Cut "(v1:ncpus=2+v2:ncpus=1)+(v3:mem=1kb)" into its parts, in order; *parts is heap memory.
  * Returns how many. */
-size_t request_parse_exec(const struct catalogue *c, const char *exec_vnode, struct piece_text **pieces);
+size_t request_parse_exec(const struct catalogue *c, const char *exec_vnode, struct alloc_part_text **out);
 
-void request_free_exec(struct piece_text *pieces, size_t n);
+void request_free_exec(struct alloc_part_text *parts, size_t n);
 
 /* One resource of an object: into the numbers or the labels, as its type says. */
 void request_take(const struct resource *r, res_id res, const char *value, struct amounts *numbers,
-                  struct labels *labels);
+                  struct nonconsumables *nonconsumables);
 
 #endif

@@ -41,8 +41,8 @@ struct aside {
     struct class *class;
 };
 
-struct ahead {
-    struct universe *u;
+struct backfill {
+    struct cluster *cl;
     struct calendar *calendar;
     struct top *tops;
     size_t n_tops, cap_tops;
@@ -51,23 +51,23 @@ struct ahead {
     bool is_shut; /* nobody else may run in this cycle */
 };
 
-struct ahead *ahead_create(struct universe *u)
+struct backfill *backfill_create(struct cluster *cl)
 {
-    struct ahead *a = mem_new(1, sizeof *a);
+    struct backfill *a = mem_new(1, sizeof *a);
 
-    a->u = u;
-    a->calendar = calendar_create(u);
+    a->cl = cl;
+    a->calendar = calendar_create(cl);
     return a;
 }
 
-static void drop_top(struct ahead *a, size_t i)
+static void drop_top(struct backfill *a, size_t i)
 {
     intern_unref(a->tops[i].job);
     intern_unref(a->tops[i].where);
     a->tops[i] = a->tops[--a->n_tops];
 }
 
-void ahead_destroy(struct ahead *a)
+void backfill_destroy(struct backfill *a)
 {
     if (!a)
         return;
@@ -79,70 +79,71 @@ void ahead_destroy(struct ahead *a)
     free(a);
 }
 
-bool ahead_is_owed(const struct universe *u, const struct job *j)
+bool backfill_is_owed(const struct cluster *cl, const struct job *j)
 {
-    const struct policy *p = universe_policy(u);
+    const struct policy *p = cluster_policy(cl);
 
-    return p->enforce_resumption && j->preempted_s && level_of(u, j) >= prio_value(&p->prio, PRIO_NORMAL, 0);
+    return p->enforce_resumption && j->preempted_s &&
+           preempt_level_of(cl, j) >= prio_value(&p->prio, PRIO_NORMAL, 0);
 }
 
-bool ahead_has_changed(const struct ahead *a)
+bool backfill_has_changed(const struct backfill *a)
 {
     for (size_t i = 0; i < a->n_tops; i++) {
-        const struct job *j = universe_job(a->u, a->tops[i].job);
+        const struct job *j = cluster_job(a->cl, a->tops[i].job);
         if (!j || !j->class || j->look != a->tops[i].look)
             return true;
     }
     return false;
 }
 
-void ahead_begin(struct ahead *a, int64_t now_s)
+void backfill_begin(struct backfill *a, int64_t now_s)
 {
     for (size_t i = 0; i < a->n_tops; i++)
         a->tops[i].is_now = false;
-    for (struct queue *q = universe_next_queue(a->u, NULL); q; q = universe_next_queue(a->u, q)) {
+    for (struct queue *q = cluster_next_queue(a->cl, NULL); q; q = cluster_next_queue(a->cl, q)) {
         q->n_top = 0;
         q->is_shut = false;
     }
-    universe_server(a->u)->n_top = 0;
+    cluster_server(a->cl)->n_top = 0;
     a->is_shut = false;
     a->n_requeued = 0;
     calendar_begin(a->calendar, now_s);
 }
 
-void ahead_started(struct ahead *a)
+void backfill_started(struct backfill *a)
 {
     calendar_started(a->calendar);
 }
 
-bool ahead_forbids(const struct ahead *a, const struct job *j)
+bool backfill_forbids(const struct backfill *a, const struct job *j)
 {
     return !j->urged && (a->is_shut || j->queue->is_shut);
 }
 
 /* --- room beside what is booked -------------------------------------------------------------------------- */
 
-static bool fits(struct cycle *c, const struct picker *k, const struct preemptor *p, struct pieces *where,
+static bool fits(struct cycle *c, const struct picker *k, const struct preemptor *p, struct allocation *where,
                  struct reason *why)
 {
-    return attempt_room(k, p, where, why) && calendar_allows(c->ahead->calendar, p->job, why);
+    return attempt_room(k, p, where, why) && calendar_allows(c->backfill->calendar, p->job, why);
 }
 
 /* Beside what is kept for others. What would fit without that conflicts with it. */
 static bool find_beside(struct cycle *c, const struct picker *picker, const struct preemptor *p,
-                        struct pieces *where, struct reason *why)
+                        struct allocation *where, struct reason *why)
 {
     size_t mark = trial_mark(c->trial);
-    bool kept = calendar_keep(c->ahead->calendar, c->trial, p->job, CALENDAR_ENDS);
+    bool kept = calendar_keep(c->backfill->calendar, c->trial, p->job, CALENDAR_ENDS);
     bool found = fits(c, picker, p, where, why);
 
     trial_undo(c->trial, mark);
     if (found || !kept)
         return found;
-    pieces_fini(where);
+    allocation_fini(where);
     if (attempt_room(picker, p, where, why)) {
         reason_set(why, REASON_CONFLICT, NULL, NULL);
-        pieces_fini(where);
+        allocation_fini(where);
     }
     return false;
 }
@@ -153,7 +154,7 @@ struct look {
     const struct preemptor *p;
 };
 
-static bool look(void *arg, struct pieces *where, struct reason *why)
+static bool look(void *arg, struct allocation *where, struct reason *why)
 {
     const struct look *x = arg;
 
@@ -162,17 +163,17 @@ static bool look(void *arg, struct pieces *where, struct reason *why)
 
 /* The same for a job that may be shorter. */
 static bool find_some_time(struct cycle *c, const struct picker *picker, const struct preemptor *p,
-                           struct pieces *where, struct reason *why)
+                           struct allocation *where, struct reason *why)
 {
     struct look x = {c, picker, p};
-    struct job *j = universe_job(c->u, p->job->id);
-    struct shrink s = {c->u, c->ahead->calendar, picker->log, j, p->now_s, look, &x};
+    struct job *j = cluster_job(c->cl, p->job->id);
+    struct shrink s = {c->cl, c->backfill->calendar, picker->log, j, p->now_s, look, &x};
 
     return j && j->least_s ? shrink_find(&s, where, why) : look(&x, where, why);
 }
 
-bool ahead_find_room(struct cycle *c, const struct picker *picker, const struct preemptor *p,
-                     struct pieces *where, struct reason *why)
+bool backfill_find_room(struct cycle *c, const struct picker *picker, const struct preemptor *p,
+                        struct allocation *where, struct reason *why)
 {
     size_t mark = trial_mark(c->trial);
 
@@ -182,14 +183,14 @@ bool ahead_find_room(struct cycle *c, const struct picker *picker, const struct 
     return found;
 }
 
-void ahead_keep_from_victims(struct cycle *c, const struct job *urgent)
+void backfill_keep_from_victims(struct cycle *c, const struct job *urgent)
 {
-    calendar_keep(c->ahead->calendar, c->trial, urgent, CALENDAR_NO_ENDS);
+    calendar_keep(c->backfill->calendar, c->trial, urgent, CALENDAR_NO_ENDS);
 }
 
 /* --- what people are told ---------------------------------------------------------------------------------- */
 
-static struct top *top_of(struct ahead *a, const struct job *j)
+static struct top *top_of(struct backfill *a, const struct job *j)
 {
     for (size_t i = 0; i < a->n_tops; i++)
         if (strcmp(a->tops[i].job, j->id) == 0)
@@ -199,7 +200,7 @@ static struct top *top_of(struct ahead *a, const struct job *j)
     return &a->tops[a->n_tops++];
 }
 
-static struct top *note_top(struct ahead *a, const struct job *j)
+static struct top *note_top(struct backfill *a, const struct job *j)
 {
     struct top *t = top_of(a, j);
 
@@ -210,8 +211,8 @@ static struct top *note_top(struct ahead *a, const struct job *j)
 
 static void say(struct cycle *c, struct job *j, const struct booking *b)
 {
-    struct top *t = note_top(c->ahead, j);
-    char *text = placement_text(c->u, &b->where);
+    struct top *t = note_top(c->backfill, j);
+    char *text = placement_text(c->cl, &b->where);
     const char *where = mem_intern(text);
     int64_t moved_s = b->from_s > t->at_s ? b->from_s - t->at_s : t->at_s - b->from_s;
     time_t at = (time_t)b->from_s;
@@ -230,7 +231,7 @@ static void say(struct cycle *c, struct job *j, const struct booking *b)
     free(text);
 }
 
-static bool is_told(const struct ahead *a, const struct job *j)
+static bool is_told(const struct backfill *a, const struct job *j)
 {
     for (size_t i = 0; i < a->n_tops; i++)
         if (strcmp(a->tops[i].job, j->id) == 0)
@@ -248,18 +249,19 @@ static void tell_no_top(struct cycle *c, struct job *j)
 
 static bool is_before(const struct cycle *c, const struct job *a, const struct job *b)
 {
-    return order_of_heads(universe_policy(c->u), a, level_of(c->u, a), b, level_of(c->u, b)) < 0;
+    return job_order_compare_heads(cluster_policy(c->cl), a, preempt_level_of(c->cl, a), b,
+                                   preempt_level_of(c->cl, b)) < 0;
 }
 
 /* The top jobs before this one, in their order; the caller frees. */
 static struct job **tops_before(const struct cycle *c, const struct job *j, size_t *n)
 {
-    const struct ahead *a = c->ahead;
+    const struct backfill *a = c->backfill;
     struct job **list = mem_new(a->n_tops + 1, sizeof(struct job *));
 
     *n = 0;
     for (size_t i = 0; i < a->n_tops; i++) {
-        struct job *t = a->tops[i].where ? universe_job(c->u, a->tops[i].job) : NULL;
+        struct job *t = a->tops[i].where ? cluster_job(c->cl, a->tops[i].job) : NULL;
         if (!t || t == j || !t->class || !is_before(c, t, j))
             continue;
         size_t at = (*n)++;
@@ -276,18 +278,18 @@ static void rehearse(struct cycle *c, const struct picker *picker, const struct 
     size_t n;
     struct job **tops = tops_before(c, p->job, &n);
 
-    calendar_begin(c->ahead->calendar, p->now_s);
+    calendar_begin(c->backfill->calendar, p->now_s);
     for (size_t i = 0; i < n; i++) {
         struct preemptor top = *p;
         top.job = tops[i];
         top.request = tops[i]->class->request;
-        top.level = level_of(c->u, tops[i]);
-        calendar_book(c->ahead->calendar, picker, &top);
+        top.level = preempt_level_of(c->cl, tops[i]);
+        calendar_book(c->backfill->calendar, picker, &top);
     }
     free(tops);
 }
 
-bool cycle_room(void *cycle, const struct picker *picker, const struct preemptor *p, struct pieces *where,
+bool cycle_room(void *cycle, const struct picker *picker, const struct preemptor *p, struct allocation *where,
                 struct reason *why)
 {
     struct cycle *c = cycle;
@@ -299,10 +301,10 @@ bool cycle_room(void *cycle, const struct picker *picker, const struct preemptor
     }
     rehearse(c, picker, p);
     bool fits = find_some_time(c, picker, p, where, why);
-    struct job *j = universe_job(c->u, p->job->id);
+    struct job *j = cluster_job(c->cl, p->job->id);
     if (j)
         j->short_s = 0;
-    calendar_begin(c->ahead->calendar, p->now_s);
+    calendar_begin(c->backfill->calendar, p->now_s);
     return fits;
 }
 
@@ -311,7 +313,7 @@ bool cycle_room(void *cycle, const struct picker *picker, const struct preemptor
 /* What it is going to use counts for those behind it as if it had begun. */
 static void count_share(struct cycle *c, const struct job *j)
 {
-    if (!universe_policy(c->u)->fair_share || !j->share || j->standing == STANDING_SUSPENDED)
+    if (!cluster_policy(c->cl)->fair_share || !j->share || j->sched_state == SCHED_STATE_SUSPENDED)
         return;
     accrual_ordered(c->accrual, j);
     decisions_log(c->d, LOGE_DEBUG, j->id,
@@ -326,7 +328,7 @@ static bool book(struct cycle *c, struct job *j, const struct picker *k, const s
 
     decisions_log(c->d, LOGE_DEBUG, j->id, "Estimating the start time for a top job (q=%s schedselect=%s).",
                   j->queue->name, j->select ? j->select : "");
-    const struct booking *b = calendar_book(c->ahead->calendar, k, p);
+    const struct booking *b = calendar_book(c->backfill->calendar, k, p);
     if (b) {
         say(c, j, b);
         count_share(c, j);
@@ -337,15 +339,16 @@ static bool book(struct cycle *c, struct job *j, const struct picker *k, const s
     return false;
 }
 
-static bool may_book_owed(struct ahead *a, const struct job *j)
+static bool may_book_owed(struct backfill *a, const struct job *j)
 {
-    return ahead_is_owed(a->u, j) && (j->standing == STANDING_SUSPENDED || a->n_requeued++ < REQUEUED_MAX);
+    return backfill_is_owed(a->cl, j) &&
+           (j->sched_state == SCHED_STATE_SUSPENDED || a->n_requeued++ < REQUEUED_MAX);
 }
 
 /* Whose backfill_depth counts, and how many of them may be booked. */
-static struct queue *depth_of(const struct ahead *a, const struct job *j, int64_t *depth)
+static struct queue *depth_of(const struct backfill *a, const struct job *j, int64_t *depth)
 {
-    struct queue *server = universe_server(a->u);
+    struct queue *server = cluster_server(a->cl);
 
     if (j->queue->depth >= 0) {
         *depth = j->queue->depth;
@@ -358,7 +361,7 @@ static struct queue *depth_of(const struct ahead *a, const struct job *j, int64_
 /* It stops others, and nothing is planned for it: a top job of an earlier cycle is none any more. */
 static void note_stops(struct cycle *c, struct job *j)
 {
-    struct top *t = note_top(c->ahead, j);
+    struct top *t = note_top(c->backfill, j);
 
     if (j->is_top)
         tell_no_top(c, j);
@@ -371,14 +374,14 @@ static void note_stops(struct cycle *c, struct job *j)
 static bool hold_order(struct cycle *c, struct job *j, const struct picker *k, const struct preemptor *p,
                        const struct reason *why)
 {
-    const struct policy *policy = universe_policy(c->u);
-    struct ahead *a = c->ahead;
+    const struct policy *policy = cluster_policy(c->cl);
+    struct backfill *a = c->backfill;
     int64_t depth;
     struct queue *q = depth_of(a, j, &depth);
 
     if (policy->strict_fifo)
         j->queue->is_shut = true;
-    else if (!policy->backfill || (depth == 0 && q == universe_server(c->u)))
+    else if (!policy->backfill || (depth == 0 && q == cluster_server(c->cl)))
         a->is_shut = true;
     else if (depth == 0)
         q->is_shut = true;
@@ -393,10 +396,10 @@ static bool hold_order(struct cycle *c, struct job *j, const struct picker *k, c
     return false;
 }
 
-bool ahead_failed(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
-                  const struct reason *why)
+bool backfill_failed(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
+                     const struct reason *why)
 {
-    struct ahead *a = c->ahead;
+    struct backfill *a = c->backfill;
     struct job *j = k->heap[0];
     bool booked = false;
 
@@ -404,7 +407,7 @@ bool ahead_failed(struct cycle *c, struct class *k, const struct picker *picker,
         return false;
     if (may_book_owed(a, j))
         booked = book(c, j, picker, p, why);
-    else if (policy_is_strict(universe_policy(c->u)))
+    else if (policy_is_strict(cluster_policy(c->cl)))
         booked = hold_order(c, j, picker, p, why);
     if (!booked) {
         if (j->is_top && !is_told(a, j)) /* by a scheduler before this one */
@@ -418,9 +421,9 @@ bool ahead_failed(struct cycle *c, struct class *k, const struct picker *picker,
 }
 
 /* Those who were booked are in their classes again; those who no longer are top jobs are told so. */
-void ahead_end(struct cycle *c)
+void backfill_end(struct cycle *c)
 {
-    struct ahead *a = c->ahead;
+    struct backfill *a = c->backfill;
 
     while (a->n_aside > 0) {
         struct aside *x = &a->aside[--a->n_aside];
@@ -431,7 +434,7 @@ void ahead_end(struct cycle *c)
         const struct top *t = &a->tops[i - 1];
         if (t->is_now)
             continue;
-        struct job *j = universe_job(a->u, t->job);
+        struct job *j = cluster_job(a->cl, t->job);
         if (t->where && j)
             tell_no_top(c, j);
         drop_top(a, i - 1);

@@ -28,20 +28,20 @@ enum {
 };
 
 struct calendar {
-    struct universe *u;
+    struct cluster *cl;
     struct booking *a;
     size_t n, cap;
-    struct endings ends;
+    struct release_times ends;
     bool are_ends_right;
-    struct pieces taken; /* what the trial has borrowed from calendar_keep, or from a look */
+    struct allocation taken; /* what the trial has borrowed from calendar_keep, or from a look */
     int64_t now_s;
 };
 
-struct calendar *calendar_create(struct universe *u)
+struct calendar *calendar_create(struct cluster *cl)
 {
     struct calendar *c = mem_new(1, sizeof *c);
 
-    c->u = u;
+    c->cl = cl;
     return c;
 }
 
@@ -49,10 +49,10 @@ void calendar_begin(struct calendar *c, int64_t now_s)
 {
     while (c->n > 0) {
         struct booking *b = &c->a[--c->n];
-        pieces_fini(&b->where);
-        pieces_fini(&b->load);
+        allocation_fini(&b->where);
+        allocation_fini(&b->load);
     }
-    pieces_fini(&c->taken);
+    allocation_fini(&c->taken);
     c->are_ends_right = false;
     c->now_s = now_s;
 }
@@ -62,7 +62,7 @@ void calendar_destroy(struct calendar *c)
     if (!c)
         return;
     calendar_begin(c, 0);
-    endings_fini(&c->ends);
+    release_times_fini(&c->ends);
     free(c->a);
     free(c);
 }
@@ -81,10 +81,10 @@ void calendar_started(struct calendar *c)
     loads_are_wrong(c);
 }
 
-static const struct endings *ends_of(struct calendar *c)
+static const struct release_times *ends_of(struct calendar *c)
 {
     if (!c->are_ends_right)
-        endings_list(&c->ends, c->u, c->now_s);
+        release_times_list(&c->ends, c->cl, c->now_s);
     c->are_ends_right = true;
     return &c->ends;
 }
@@ -92,37 +92,37 @@ static const struct endings *ends_of(struct calendar *c)
 /* --- lists by vnode ------------------------------------------------------------------------------------
  * While such a list is made node->listed says where a vnode stands in it. */
 
-static void unlist(struct pieces *p)
+static void unlist(struct allocation *p)
 {
     for (size_t i = 0; i < p->n; i++)
         p->a[i].node->listed = 0;
 }
 
-static struct piece *on_list(struct pieces *p, struct node *n)
+static struct alloc_part *on_list(struct allocation *p, struct node *n)
 {
     const struct amounts nothing = {0};
 
     if (n->listed == 0) {
-        pieces_add(p, n, &nothing, false);
+        allocation_add(p, n, &nothing, false);
         n->listed = p->n;
     }
     return &p->a[n->listed - 1];
 }
 
-static void list_sum(struct pieces *p, const struct pieces *more)
+static void list_sum(struct allocation *p, const struct allocation *more)
 {
     for (size_t i = 0; i < more->n; i++) {
         struct node *n = more->a[i].node;
         if (!n)
             continue;
-        struct piece *x = on_list(p, n);
+        struct alloc_part *x = on_list(p, n);
         amounts_add(&x->use, &more->a[i].use);
         x->alone = x->alone || more->a[i].alone;
     }
 }
 
 /* Of vnodes on the list, never below nothing. */
-static void list_less(struct pieces *p, const struct pieces *less)
+static void list_less(struct allocation *p, const struct allocation *less)
 {
     for (size_t i = 0; i < less->n; i++) {
         struct node *n = less->a[i].node;
@@ -134,10 +134,10 @@ static void list_less(struct pieces *p, const struct pieces *less)
     }
 }
 
-static void list_most(struct pieces *p, const struct pieces *more)
+static void list_most(struct allocation *p, const struct allocation *more)
 {
     for (size_t i = 0; i < more->n; i++) {
-        struct piece *x = on_list(p, more->a[i].node);
+        struct alloc_part *x = on_list(p, more->a[i].node);
         for (uint32_t k = 0; k < more->a[i].use.n; k++) {
             const struct amount *a = &more->a[i].use.a[k];
             if (a->n > amounts_get(&x->use, a->res))
@@ -155,10 +155,10 @@ static bool is_on(const struct booking *b, int64_t at_s)
 }
 
 /* What those booked at that time need, less what has ended since `begin_s`. `out` is empty before. */
-static void need_at(struct calendar *c, int64_t at_s, int64_t begin_s, struct pieces *out)
+static void need_at(struct calendar *c, int64_t at_s, int64_t begin_s, struct allocation *out)
 {
-    const struct endings *l = ends_of(c);
-    size_t end = endings_until(l, at_s);
+    const struct release_times *l = ends_of(c);
+    size_t end = release_times_until(l, at_s);
 
     for (size_t i = 0; i < c->n; i++)
         if (is_on(&c->a[i], at_s))
@@ -168,15 +168,15 @@ static void need_at(struct calendar *c, int64_t at_s, int64_t begin_s, struct pi
         list_less(out, &l->leave);
         list_less(out, &l->kept);
     }
-    for (size_t i = endings_until(l, begin_s); out->n > 0 && i < end; i++)
+    for (size_t i = release_times_until(l, begin_s); out->n > 0 && i < end; i++)
         list_less(out, l->a[i].on);
     unlist(out);
 }
 
-static const struct pieces *load_of(struct calendar *c, struct booking *b)
+static const struct allocation *load_of(struct calendar *c, struct booking *b)
 {
     if (!b->is_load_right) {
-        pieces_fini(&b->load);
+        allocation_fini(&b->load);
         need_at(c, b->from_s, c->now_s, &b->load);
     }
     b->is_load_right = true;
@@ -184,7 +184,7 @@ static const struct pieces *load_of(struct calendar *c, struct booking *b)
 }
 
 /* Vnode by vnode the largest need, not the sum: the moments follow one another, so one room serves all of them. */
-static void take_most(struct calendar *c, const struct pieces *need)
+static void take_most(struct calendar *c, const struct allocation *need)
 {
     for (size_t i = 0; i < c->taken.n; i++)
         c->taken.a[i].node->listed = i + 1;
@@ -194,11 +194,11 @@ static void take_most(struct calendar *c, const struct pieces *need)
 
 static void add_need(struct calendar *c, int64_t at_s, int64_t begin_s)
 {
-    struct pieces need = {0};
+    struct allocation need = {0};
 
     need_at(c, at_s, begin_s, &need);
     take_most(c, &need);
-    pieces_fini(&need);
+    allocation_fini(&need);
 }
 
 static bool is_anything(const struct amounts *use)
@@ -213,7 +213,7 @@ static bool is_anything(const struct amounts *use)
 static void take_needs(struct calendar *c, struct trial *t)
 {
     for (size_t i = 0; i < c->taken.n; i++) {
-        struct piece *x = &c->taken.a[i];
+        struct alloc_part *x = &c->taken.a[i];
         if (x->alone)
             trial_exclude(t, x->node);
         if (is_anything(&x->use))
@@ -226,7 +226,7 @@ bool calendar_keep(struct calendar *c, struct trial *t, const struct job *j, enu
     int64_t until_s = c->now_s + job_lasts_s(j);
     bool overlaps_any = false;
 
-    pieces_fini(&c->taken);
+    allocation_fini(&c->taken);
     for (size_t i = 0; i < c->n; i++) {
         struct booking *b = &c->a[i];
         if (b->from_s >= until_s)
@@ -262,14 +262,14 @@ static bool is_bounded(const struct queue *q)
 static void count(struct calendar *c, const struct job *j, int64_t times)
 {
     if (j->order != ORDER_AWAITS)
-        pick_count(j, universe_server(c->u), times);
+        pick_count(j, cluster_server(c->cl), times);
 }
 
 /* Counters as they will be at that time, beside the jobs booked then; times -1: as they were. */
 static void count_until(struct calendar *c, int64_t at_s, int64_t times)
 {
-    const struct endings *l = ends_of(c);
-    size_t n = endings_until(l, at_s);
+    const struct release_times *l = ends_of(c);
+    size_t n = release_times_until(l, at_s);
 
     for (size_t i = 0; i < n; i++)
         count(c, l->a[i].job, -times);
@@ -283,13 +283,13 @@ bool calendar_allows(struct calendar *c, const struct job *j, struct reason *why
     int64_t until_s = c->now_s + job_lasts_s(j);
     bool fits = true;
 
-    if (!is_bounded(j->queue) && !is_bounded(universe_server(c->u)))
+    if (!is_bounded(j->queue) && !is_bounded(cluster_server(c->cl)))
         return true;
     for (size_t i = 0; fits && i < c->n; i++) {
         if (c->a[i].from_s >= until_s)
             continue;
         count_until(c, c->a[i].from_s, 1);
-        fits = run_limits_allow(c->u, j, why);
+        fits = run_limits_allow(c->cl, j, why);
         count_until(c, c->a[i].from_s, -1);
     }
     return fits;
@@ -307,7 +307,7 @@ struct search {
     struct calendar *c;
     const struct picker *k;
     const struct preemptor *p;
-    const struct endings *ends;
+    const struct release_times *ends;
     struct instant *a; /* by time */
     size_t n;
     int64_t lasts_s;
@@ -342,7 +342,7 @@ static void take_again(struct search *s)
     s->is_begun = false;
 }
 
-static bool fits(struct search *s, struct pieces *where)
+static bool fits(struct search *s, struct allocation *where)
 {
     size_t mark = trial_mark(s->k->trial);
     struct reason ignored;
@@ -358,12 +358,12 @@ static bool overlaps(const struct search *s, const struct booking *b, int64_t at
 }
 
 /* At a time whose ends have been given back, beside what is booked. */
-static bool fits_beside(struct search *s, int64_t at_s, struct pieces *where)
+static bool fits_beside(struct search *s, int64_t at_s, struct allocation *where)
 {
     struct calendar *c = s->c;
     size_t mark = trial_mark(s->k->trial);
 
-    pieces_fini(&c->taken);
+    allocation_fini(&c->taken);
     add_need(c, at_s, at_s);
     for (size_t i = 0; i < c->n; i++)
         if (overlaps(s, &c->a[i], at_s)) {
@@ -406,7 +406,7 @@ static void thin_out(struct search *s, int64_t window_s)
 static void list_instants(struct search *s)
 {
     const struct calendar *c = s->c;
-    int64_t window_s = universe_policy(c->u)->fuzzy_s;
+    int64_t window_s = cluster_policy(c->cl)->fuzzy_s;
 
     s->a = mem_new(s->ends->n + c->n + HOURS_MAX, sizeof *s->a);
     for (size_t i = 0; i < s->ends->n; i++)
@@ -414,7 +414,7 @@ static void list_instants(struct search *s)
     for (size_t i = 0; i < c->n; i++)
         s->a[s->n++] = (struct instant){.at_s = c->a[i].to_s, .is_apart = true};
     for (int64_t at_s = c->now_s, i = 0; i < HOURS_MAX; i++) {
-        at_s = hours_change_s(universe_policy(c->u), at_s);
+        at_s = primetime_change_s(cluster_policy(c->cl), at_s);
         if (at_s == 0)
             break;
         s->a[s->n++] = (struct instant){.at_s = at_s, .is_apart = true, .is_policy = true};
@@ -426,12 +426,12 @@ static void list_instants(struct search *s)
 
 static bool fits_after(struct search *s, size_t i)
 {
-    struct pieces where = {0};
+    struct allocation where = {0};
 
     take_again(s);
-    give_back(s, endings_until(s->ends, s->a[i].at_s));
+    give_back(s, release_times_until(s->ends, s->a[i].at_s));
     bool found = fits(s, &where);
-    pieces_fini(&where);
+    allocation_fini(&where);
     return found;
 }
 
@@ -473,7 +473,7 @@ static void say_look(const struct search *s, const struct instant *at)
 }
 
 /* The time, or 0. */
-static int64_t find_time(struct search *s, struct pieces *where)
+static int64_t find_time(struct search *s, struct allocation *where)
 {
     size_t first = first_free(s);
     struct reason ignored;
@@ -483,9 +483,9 @@ static int64_t find_time(struct search *s, struct pieces *where)
         if (i - first >= LOOKS_MAX && !s->a[i].is_apart && i + 1 < s->n)
             continue;
         say_look(s, &s->a[i]);
-        if (!hours_allow(s->c->u, s->p->job, at_s, &ignored))
+        if (!primetime_allows(s->c->cl, s->p->job, at_s, &ignored))
             continue;
-        give_back(s, endings_until(s->ends, at_s));
+        give_back(s, release_times_until(s->ends, at_s));
         if (fits_beside(s, at_s, where))
             return at_s;
     }

@@ -22,12 +22,12 @@ struct calendar;
 struct booking {
     const struct job *job;
     int64_t from_s, to_s;
-    struct pieces where;
-    struct pieces load; /* calendar.c: what others must leave alone at from_s */
-    bool is_load_right; /* the same */
+    struct allocation where;
+    struct allocation load; /* calendar.c: what others must leave alone at from_s */
+    bool is_load_right;     /* the same */
 };
 
-struct calendar *calendar_create(struct universe *u);
+struct calendar *calendar_create(struct cluster *cl);
 void calendar_destroy(struct calendar *c);
 void calendar_begin(struct calendar *c, int64_t now_s);
 void calendar_started(struct calendar *c);

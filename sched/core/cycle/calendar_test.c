@@ -69,11 +69,11 @@ static void tell_node(struct world *w, int node)
     assert_true(!alone || jobs == 1);
     snprintf(name, sizeof name, "n%d", node);
     snprintf(used, sizeof used, "%d", n);
-    universe_rows(cycle_universe(w->c), UNIVERSE_NODE, name,
-                  (const char *const[][3]){{"resources_available", "ncpus", "8"},
-                                           {"resources_assigned", "ncpus", used},
-                                           {"state", NULL, alone ? "job-exclusive" : "free"},
-                                           {NULL}});
+    cluster_rows(cycle_cluster(w->c), CLUSTER_NODE, name,
+                 (const char *const[][3]){{"resources_available", "ncpus", "8"},
+                                          {"resources_assigned", "ncpus", used},
+                                          {"state", NULL, alone ? "job-exclusive" : "free"},
+                                          {NULL}});
 }
 
 static void tell_job(struct world *w, int i)
@@ -86,17 +86,17 @@ static void tell_job(struct world *w, int i)
     snprintf(select, sizeof select, "%d:ncpus=%d", j->chunks, j->ncpus);
     snprintf(limit, sizeof limit, "%lld", (long long)j->limit_s);
     snprintf(start, sizeof start, "%lld", (long long)j->start_s);
-    universe_rows(cycle_universe(w->c), UNIVERSE_JOB, id,
-                  (const char *const[][3]){{"job_state", NULL, j->state == 'R' ? "R" : "Q"},
-                                           {"substate", NULL, j->state == 'R' ? "42" : "10"},
-                                           {"queue", NULL, "workq"},
-                                           {"queue_rank", NULL, rank},
-                                           {"schedselect", NULL, select},
-                                           {"Resource_List", "place", j->alone ? "scatter:excl" : "free"},
-                                           {"Resource_List", "walltime", limit},
-                                           {"stime", NULL, start},
-                                           {j->state == 'R' ? "exec_vnode" : NULL, NULL, j->exec},
-                                           {NULL}});
+    cluster_rows(cycle_cluster(w->c), CLUSTER_JOB, id,
+                 (const char *const[][3]){{"job_state", NULL, j->state == 'R' ? "R" : "Q"},
+                                          {"substate", NULL, j->state == 'R' ? "42" : "10"},
+                                          {"queue", NULL, "workq"},
+                                          {"queue_rank", NULL, rank},
+                                          {"schedselect", NULL, select},
+                                          {"Resource_List", "place", j->alone ? "scatter:excl" : "free"},
+                                          {"Resource_List", "walltime", limit},
+                                          {"stime", NULL, start},
+                                          {j->state == 'R' ? "exec_vnode" : NULL, NULL, j->exec},
+                                          {NULL}});
 }
 
 /* --- what becomes of jobs ------------------------------------------------------------------------------- */
@@ -140,7 +140,7 @@ static void decide(struct world *w, bool only_fillers)
 
     for (int k = 0; k < NODES; k++)
         tell_node(w, k);
-    assert_true(universe_settle(cycle_universe(w->c)));
+    assert_true(cluster_settle(cycle_cluster(w->c)));
     cycle_run(w->c, w->now_s, &d);
     for (size_t i = 0; i < d.n; i++) {
         const struct decision *x = &d.a[i];
@@ -167,7 +167,7 @@ static bool pass_time(struct world *w)
     w->now_s = w->jobs[next].end_s;
     w->jobs[next].state = 0;
     snprintf(id, sizeof id, "%d", next);
-    universe_gone(cycle_universe(w->c), UNIVERSE_JOB, id);
+    cluster_gone(cycle_cluster(w->c), CLUSTER_JOB, id);
     return true;
 }
 
@@ -178,14 +178,14 @@ static void make(struct world *w, unsigned seed, int depth)
     w->policy.strict_ordering = true;
     policy_attribute(&w->policy, "opt_backfill_fuzzy", "off", NULL);
     w->c = cycle_create("default", &w->policy);
-    universe_rows(cycle_universe(w->c), UNIVERSE_SCHED, "default",
-                  (const char *const[][3]){{"opt_backfill_fuzzy", NULL, "off"}, {NULL}});
+    cluster_rows(cycle_cluster(w->c), CLUSTER_SCHED, "default",
+                 (const char *const[][3]){{"opt_backfill_fuzzy", NULL, "off"}, {NULL}});
     char planned[16];
     snprintf(planned, sizeof planned, "%d", depth);
-    universe_rows(cycle_universe(w->c), UNIVERSE_SERVER, "",
-                  (const char *const[][3]){{"backfill_depth", NULL, planned}, {NULL}});
-    universe_rows(
-        cycle_universe(w->c), UNIVERSE_QUEUE, "workq",
+    cluster_rows(cycle_cluster(w->c), CLUSTER_SERVER, "",
+                 (const char *const[][3]){{"backfill_depth", NULL, planned}, {NULL}});
+    cluster_rows(
+        cycle_cluster(w->c), CLUSTER_QUEUE, "workq",
         (const char *const[][3]){{"queue_type", NULL, "Execution"}, {"started", NULL, "True"}, {NULL}});
     for (int i = 0; i < JOBS; i++) {
         struct actor *j = &w->jobs[i];

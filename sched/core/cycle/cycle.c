@@ -2,8 +2,8 @@
  * whose next job is the next of all is on top. That job runs (its class has another next one), or others give
  * way to it, or it fails; then the whole class leaves the heap, for its other jobs would fail alike.
  *
- * What keeps a cycle short: a class that failed is not tried again until universe_news() has moved, or
- * universe_stoppable() for one that may preempt. So whoever makes something possible must note news; if it is
+ * What keeps a cycle short: a class that failed is not tried again until cluster_news() has moved, or
+ * cluster_stoppable() for one that may preempt. So whoever makes something possible must note news; if it is
  * forgotten, jobs wait until a cycle that tries all.
  *
  * cycle_run speaks first; what comes of its decisions is cycle_answers.c. `d` is borrowed from the call that runs and used by nobody between
@@ -36,16 +36,16 @@ struct cycle *cycle_create(const char *sched_name, struct policy *policy)
 {
     struct cycle *c = mem_new(1, sizeof *c);
 
-    c->u = universe_create(sched_name, policy);
-    c->accrual = accrual_create(c->u); /* before the classes: a job's share tells which it is in */
-    c->rating = rating_create(c->u);
-    c->buckets = buckets_create(c->u);
-    c->classes = classes_create(c->u);
-    c->trial = trial_create(c->u);
-    c->placer = placer_create(c->u, c->buckets, c->trial);
-    c->plans = plans_create(c->u);
-    c->gang = gang_create(c->u);
-    c->ahead = ahead_create(c->u);
+    c->cl = cluster_create(sched_name, policy);
+    c->accrual = accrual_create(c->cl); /* before the classes: a job's share tells which it is in */
+    c->rating = rating_create(c->cl);
+    c->buckets = buckets_create(c->cl);
+    c->classes = classes_create(c->cl);
+    c->trial = trial_create(c->cl);
+    c->placer = placer_create(c->cl, c->buckets, c->trial);
+    c->plans = plans_create(c->cl);
+    c->gang = gang_create(c->cl);
+    c->backfill = backfill_create(c->cl);
     return c;
 }
 
@@ -53,12 +53,12 @@ void cycle_destroy(struct cycle *c)
 {
     if (!c)
         return;
-    ahead_destroy(c->ahead);
+    backfill_destroy(c->backfill);
     gang_destroy(c->gang);
     plans_destroy(c->plans);
     placer_destroy(c->placer);
     trial_destroy(c->trial);
-    universe_destroy(c->u);
+    cluster_destroy(c->cl);
     classes_destroy(c->classes);
     buckets_destroy(c->buckets);
     rating_destroy(c->rating);
@@ -70,9 +70,9 @@ void cycle_destroy(struct cycle *c)
     free(c);
 }
 
-struct universe *cycle_universe(struct cycle *c)
+struct cluster *cycle_cluster(struct cycle *c)
 {
-    return c->u;
+    return c->cl;
 }
 
 void cycle_on_elapsed(struct cycle *c, cycle_elapsed_fn *fn, void *arg)
@@ -102,7 +102,7 @@ struct accrual *cycle_accrual(struct cycle *c)
 
 static bool is_before(const struct cycle *c, const struct class *a, const struct class *b)
 {
-    return order_of_heads(universe_policy(c->u), a->heap[0], a->level, b->heap[0], b->level) < 0;
+    return job_order_compare_heads(cluster_policy(c->cl), a->heap[0], a->level, b->heap[0], b->level) < 0;
 }
 
 static void sink(struct cycle *c, size_t i)
@@ -130,12 +130,12 @@ static void drop_top(struct cycle *c)
 /* Could this class fit now, or could others be made to give way, where it was not so when it was tried last? */
 static bool has_changed(const struct cycle *c, const struct class *k)
 {
-    bool stoppable = k->failed_stoppable != universe_stoppable(c->u);
+    bool stoppable = k->failed_stoppable != cluster_stoppable(c->cl);
 
-    if (k->failed_at != universe_news(c->u) || (stoppable && k->queue->gang))
+    if (k->failed_at != cluster_news(c->cl) || (stoppable && k->queue->gang))
         return true;
-    return universe_policy(c->u)->preemptive && stoppable &&
-           level_of(c->u, k->heap[0]) > level_lowest_running(c->u);
+    return cluster_policy(c->cl)->preemptive && stoppable &&
+           preempt_level_of(c->cl, k->heap[0]) > preempt_level_lowest_running(c->cl);
 }
 
 static void heapify(struct cycle *c)
@@ -147,10 +147,10 @@ static void heapify(struct cycle *c)
 /* Over a soft limit, or no longer: what was decided may have changed the order of the rest. */
 static void relevel(struct cycle *c)
 {
-    if (!level_moves(c->u) && !universe_policy(c->u)->fair_share)
+    if (!preempt_level_moves(c->cl) && !cluster_policy(c->cl)->fair_share)
         return;
     for (size_t i = 0; i < c->n; i++)
-        c->heap[i]->level = level_of(c->u, c->heap[i]->heap[0]);
+        c->heap[i]->level = preempt_level_of(c->cl, c->heap[i]->heap[0]);
     heapify(c);
 }
 
@@ -158,13 +158,13 @@ static void relevel(struct cycle *c)
 static void end_round(struct cycle *c, struct queue *q)
 {
     q->rounds++;
-    if (universe_policy(c->u)->round_robin)
+    if (cluster_policy(c->cl)->round_robin)
         heapify(c);
 }
 
 static void begin_rounds(struct cycle *c)
 {
-    for (struct queue *q = universe_next_queue(c->u, NULL); q; q = universe_next_queue(c->u, q))
+    for (struct queue *q = cluster_next_queue(c->cl, NULL); q; q = cluster_next_queue(c->cl, q))
         q->rounds = 0;
 }
 
@@ -180,18 +180,18 @@ static bool has_gang_changed(const struct cycle *c)
  * none, and those who are not to be kept waiting always; where the order of jobs is binding, all. */
 static void fill_heap(struct cycle *c)
 {
-    bool gang = has_gang_changed(c), strict = policy_is_strict(universe_policy(c->u));
+    bool gang = has_gang_changed(c), strict = policy_is_strict(cluster_policy(c->cl));
     size_t n_waiting = 0;
 
     c->n = 0;
     for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k)) {
         n_waiting += k->n > 0;
         if (k->n == 0 ||
-            !(has_changed(c, k) || (gang && k->queue->gang) || strict || ahead_is_owed(c->u, k->heap[0])))
+            !(has_changed(c, k) || (gang && k->queue->gang) || strict || backfill_is_owed(c->cl, k->heap[0])))
             continue;
         gang_note_wait(k->heap[0], c->now_s);
         k->has_new = false;
-        k->level = level_of(c->u, k->heap[0]);
+        k->level = preempt_level_of(c->cl, k->heap[0]);
         c->heap = mem_room(c->heap, c->n, &c->cap, sizeof *c->heap);
         c->heap[c->n++] = k;
     }
@@ -205,8 +205,8 @@ static void fill_heap(struct cycle *c)
 static bool is_urged_open(const struct cycle *c)
 {
     for (size_t i = 0; i < c->n_urged; i++) {
-        const struct job *j = universe_job(c->u, c->urged[i]);
-        if (!j || (j->standing != STANDING_AWAITS && (!cycle_may_run(j) || j->class)))
+        const struct job *j = cluster_job(c->cl, c->urged[i]);
+        if (!j || (j->sched_state != SCHED_STATE_AWAITING_ROOM && (!cycle_may_run(j) || j->class)))
             return true;
     }
     return false;
@@ -216,8 +216,8 @@ static bool is_urged_open(const struct cycle *c)
 static void drop_lost_urges(struct cycle *c)
 {
     for (size_t i = c->n_urged; i > 0; i--) {
-        struct job *j = universe_job(c->u, c->urged[i - 1]);
-        if (j && (cycle_may_run(j) || j->standing == STANDING_AWAITS))
+        struct job *j = cluster_job(c->cl, c->urged[i - 1]);
+        if (j && (cycle_may_run(j) || j->sched_state == SCHED_STATE_AWAITING_ROOM))
             continue;
         bool runs = j && job_holds_nodes(j); /* the server has carried a plan out */
         decisions_add(c->d, DECIDE_REFUSE, c->urged[i - 1], runs ? "" : "Job is not in queued state")->code =
@@ -266,14 +266,14 @@ static bool may_differ(const struct cycle *c, const struct class *k)
 static bool try(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
                 struct reason *why)
 {
-    struct pieces where = {0};
+    struct allocation where = {0};
 
     decisions_log(c->d, LOGE_DEBUG, p->job->id, "Considering job to run");
     rating_log(c->rating, p->job, c->d);
-    bool fits = ahead_find_room(c, picker, p, &where, why);
+    bool fits = backfill_find_room(c, picker, p, &where, why);
     if (fits)
         cycle_decide_run(c, k->heap[0], &where);
-    pieces_fini(&where);
+    allocation_fini(&where);
     return fits || cycle_others_give_way(c, k, why);
 }
 
@@ -284,23 +284,23 @@ static void consider(struct cycle *c, struct class *k)
     struct preemptor p = cycle_preemptor(c, k, j);
     struct picker picker = cycle_picker(c);
     struct reason why = k->why;
-    bool is_shut = ahead_forbids(c->ahead, j);
+    bool is_shut = backfill_forbids(c->backfill, j);
 
-    if (j->is_array && !universe_array_is_open(c->u, j)) {
+    if (j->is_array && !cluster_array_is_open(c->cl, j)) {
         next_of_class(c, k);
         return;
     }
     if (is_shut)
         reason_set(&why, REASON_STRICT_ORDER, NULL, NULL);
     else if (may_differ(c, k) && try(c, k, &picker, &p, &why)) {
-        universe_resort(c->u);
+        cluster_resort(c->cl);
         next_of_class(c, k);
         relevel(c);
         end_round(c, q);
         return;
     }
     j->short_s = 0; /* it was shortened for a place that it did not get */
-    bool is_booked = ahead_failed(c, k, &picker, &p, &why);
+    bool is_booked = backfill_failed(c, k, &picker, &p, &why);
     fail(c, k, j, &why);
     if (is_booked) {
         next_of_class(c, k);
@@ -315,16 +315,16 @@ static void retry_refused(struct cycle *c)
 {
     if (c->n_refused == 0 || c->now_s < c->refused_s)
         return;
-    for (struct job *j = universe_next_job(c->u, NULL); j; j = universe_next_job(c->u, j))
+    for (struct job *j = cluster_next_job(c->cl, NULL); j; j = cluster_next_job(c->cl, j))
         if (j->order == ORDER_REFUSED)
-            universe_order_drop(c->u, j);
+            cluster_order_drop(c->cl, j);
     c->n_refused = 0;
 }
 
 /* Has this cycle looked at as many jobs, or for as long, as it may? The rest has changed as before: the next one's. */
 static bool is_enough(struct cycle *c, int64_t checked)
 {
-    const struct policy *p = universe_policy(c->u);
+    const struct policy *p = cluster_policy(c->cl);
     int64_t took_s = c->elapsed ? c->elapsed(c->elapsed_arg) : 0;
 
     if (c->step)
@@ -346,7 +346,7 @@ static bool is_enough(struct cycle *c, int64_t checked)
 
 void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
 {
-    const struct policy *p = universe_policy(c->u);
+    const struct policy *p = cluster_policy(c->cl);
     int64_t checked = 0;
 
     c->now_s = now_s;
@@ -356,22 +356,22 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     retry_refused(c);
     if (c->forget_s && now_s >= c->forget_s) {
         c->forget_s = 0;
-        universe_note_news(c->u);
+        cluster_note_news(c->cl);
     }
-    if (c->hours_s && now_s >= c->hours_s)
-        universe_note_news(c->u);
-    c->hours_s = hours_change_s(p, now_s);
+    if (c->primetime_s && now_s >= c->primetime_s)
+        cluster_note_news(c->cl);
+    c->primetime_s = primetime_change_s(p, now_s);
     drop_lost_urges(c);
     fairshare_forget_expected(accrual_shares(c->accrual));
     plans_refresh(c->plans);
     classes_sweep(c->classes);
     gang_review(c->gang, now_s);
-    if (ahead_has_changed(c->ahead))
-        universe_note_news(c->u);
-    ahead_begin(c->ahead, now_s);
+    if (backfill_has_changed(c->backfill))
+        cluster_note_news(c->cl);
+    backfill_begin(c->backfill, now_s);
     if (!p->scheduling && c->n_urged == 0)
         return;
-    if (!universe_has_partition(c->u)) {
+    if (!cluster_has_partition(c->cl)) {
         decisions_log(d, LOGE_SCHED, "", "Scheduler does not contain a partition");
         return;
     }
@@ -380,7 +380,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     c->rerate = false;
     begin_rounds(c);
     decisions_log(d, LOGE_DEBUG, "", "Starting Scheduling Cycle");
-    if (universe_has_no_nodes(c->u))
+    if (cluster_has_no_nodes(c->cl))
         decisions_log(d, LOGE_DEBUG, "", "No nodes found in partitions serviced by scheduler");
     placer_set_log(c->placer, d);
     fill_heap(c);
@@ -392,7 +392,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
         consider(c, c->heap[0]);
         checked++;
     }
-    ahead_end(c);
+    backfill_end(c);
     placer_set_log(c->placer, NULL);
     decisions_log(d, LOGE_DEBUG, "", "Leaving Scheduling Cycle");
     placement_forget(c->placer);
@@ -406,14 +406,14 @@ void cycle_watch(struct cycle *c, struct decisions *d)
 bool cycle_has_news(const struct cycle *c, int64_t now_s)
 {
     if (is_urged_open(c) || (c->n_refused > 0 && now_s >= c->refused_s) ||
-        (c->forget_s && now_s >= c->forget_s) || (c->hours_s && now_s >= c->hours_s))
+        (c->forget_s && now_s >= c->forget_s) || (c->primetime_s && now_s >= c->primetime_s))
         return true;
-    if (!universe_policy(c->u)->scheduling)
+    if (!cluster_policy(c->cl)->scheduling)
         return false;
-    if (ahead_has_changed(c->ahead))
+    if (backfill_has_changed(c->backfill))
         return true;
     bool strict =
-        policy_is_strict(universe_policy(c->u)); /* one that joins those who wait may be planned ahead */
+        policy_is_strict(cluster_policy(c->cl)); /* one that joins those who wait may be planned ahead */
     for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k))
         if (k->n > 0 && (has_changed(c, k) || (strict && k->has_new)))
             return true;
@@ -427,20 +427,20 @@ static int64_t earlier(int64_t a_s, int64_t b_s)
 
 int64_t cycle_wakes_s(const struct cycle *c)
 {
-    return earlier(c->hours_s, earlier(c->n_refused > 0 ? c->refused_s : 0, c->forget_s));
+    return earlier(c->primetime_s, earlier(c->n_refused > 0 ? c->refused_s : 0, c->forget_s));
 }
 
 void cycle_retry_all(struct cycle *c)
 {
     c->rerate = true;
-    universe_note_news(c->u);
+    cluster_note_news(c->cl);
 }
 
 /* --- comments ---------------------------------------------------------------------------------------- */
 
 const struct job *cycle_next_comment(struct cycle *c, const char **comment)
 {
-    if (!universe_policy(c->u)->update_comments)
+    if (!cluster_policy(c->cl)->update_comments)
         return NULL;
     for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k)) {
         if (k->told || !k->comment || k->n == 0)

@@ -1,8 +1,8 @@
 #ifndef CYCLE_H
 #define CYCLE_H
-/* The scheduler's core: from a universe, a policy and the time to decisions.
+/* The scheduler's core: from a cluster, a policy and the time to decisions.
  *
- * It does no I/O and does not know the time. The caller feeds cycle_universe(), calls cycle_run when something
+ * It does no I/O and does not know the time. The caller feeds cycle_cluster(), calls cycle_run when something
  * may have become possible, carries the decisions out, and tells what came of them:
  *
  *   DECIDE_RUN, DECIDE_RESUME   cycle_ordered, when the server has answered
@@ -22,7 +22,7 @@ struct cycle;
 
 struct cycle *cycle_create(const char *sched_name, struct policy *policy);
 void cycle_destroy(struct cycle *c);
-struct universe *cycle_universe(struct cycle *c);
+struct cluster *cycle_cluster(struct cycle *c);
 /* ^ How long the cycle under way has taken, in whole seconds: for sched_cycle_length. Without it a cycle takes its time. */
 typedef int64_t cycle_elapsed_fn(void *arg);
 void cycle_on_elapsed(struct cycle *c, cycle_elapsed_fn *fn, void *arg);
@@ -33,7 +33,7 @@ void cycle_on_step(struct cycle *c, cycle_step_fn *fn, void *arg);
 void cycle_time(struct cycle *c, int64_t now_s);
 struct accrual *cycle_accrual(struct cycle *c); /* shares and what was used of them */
 
-/* Decide all there is to decide. Appends to `d`. The universe has settled. */
+/* Decide all there is to decide. Appends to `d`. The cluster has settled. */
 void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d);
 
 /* The stream has brought news: log what they show of plans that the server carries out. */
@@ -73,7 +73,7 @@ bool cycle_urge(struct cycle *c, const char *job);
 struct picker cycle_picker(const struct cycle *c);
 bool cycle_has_failed(void *cycle, const struct job *preemptor, const struct job *victim);
 /* As attempt_room, beside what the next cycle would keep for jobs before this one. `cycle` is a struct cycle. */
-bool cycle_room(void *cycle, const struct picker *k, const struct preemptor *p, struct pieces *where,
+bool cycle_room(void *cycle, const struct picker *k, const struct preemptor *p, struct allocation *where,
                 struct reason *why);
 
 /* Connection lost: no order is open any more. */

@@ -18,19 +18,19 @@ enum { RETRY_REFUSED_S = 5 };
 /* The order came to nothing: the job that waits again, which is its array where it was made for the order. */
 static struct job *give_back(struct cycle *c, struct job *j)
 {
-    struct job *array = universe_array(c->u, j);
+    struct job *array = cluster_array(c->cl, j);
 
     if (!j->is_provisional) {
-        universe_order_drop(c->u, j);
+        cluster_order_drop(c->cl, j);
         return j;
     }
-    universe_unspawn(c->u, j);
+    cluster_unspawn(c->cl, j);
     return array;
 }
 
 void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, struct decisions *d)
 {
-    struct job *j = universe_job(c->u, id);
+    struct job *j = cluster_job(c->cl, id);
     struct reason why;
     char number[16], comment[REASON_TEXT_MAX];
 
@@ -41,12 +41,12 @@ void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, 
     if (!j)
         return;
     if (code == 0) {
-        universe_order_taken(c->u, j);
+        cluster_order_taken(c->cl, j);
         return;
     }
-    if (j->standing ==
-        STANDING_AWAITS) { /* it was to go elsewhere, and awaits others as before, or runs by now */
-        universe_order_drop(c->u, j);
+    if (j->sched_state ==
+        SCHED_STATE_AWAITING_ROOM) { /* it was to go elsewhere, and awaits others as before, or runs by now */
+        cluster_order_drop(c->cl, j);
         return;
     }
     j = give_back(c, j);
@@ -57,8 +57,8 @@ void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, 
         return;
     }
     /* Taken, so that the next change of the job ends it; else retry_refused does. */
-    universe_order(c->u, j, ORDER_REFUSED, NULL);
-    universe_order_taken(c->u, j);
+    cluster_order(c->cl, j, ORDER_REFUSED, NULL);
+    cluster_order_taken(c->cl, j);
     c->n_refused++;
     c->refused_s = c->now_s + RETRY_REFUSED_S;
     snprintf(number, sizeof number, "%d", code);
@@ -80,7 +80,7 @@ static void say_error(struct cycle *c, const char *id, int code, const char *tex
 
 void cycle_planned(struct cycle *c, const char *urgent, int code, const char *text, struct decisions *d)
 {
-    struct job *j = universe_job(c->u, urgent);
+    struct job *j = cluster_job(c->cl, urgent);
 
     c->d = d;
     if (code == 0) {
@@ -127,7 +127,7 @@ static void plan_is_over(struct cycle *c, struct job *j)
 /* All who were to give way to this job have answered. */
 static void all_answered(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n)
 {
-    struct job *j = universe_job(c->u, urgent);
+    struct job *j = cluster_job(c->cl, urgent);
 
     for (size_t i = 0; i < n; i++)
         plans_result(c->plans, urgent, replies[i].job, replies[i].result != PREEMPT_FAILED);
@@ -172,30 +172,30 @@ void cycle_turned(struct cycle *c, const char *next, const struct cycle_reply re
 
 bool cycle_urge(struct cycle *c, const char *id)
 {
-    struct job *j = universe_job(c->u, id);
+    struct job *j = cluster_job(c->cl, id);
 
     if (!j)
-        j = universe_spawn_named(c->u, id);
-    if (!j || !j->queue || !cycle_may_run(j) || !universe_serves(c->u, j->queue))
+        j = cluster_spawn_named(c->cl, id);
+    if (!j || !j->queue || !cycle_may_run(j) || !cluster_serves(c->cl, j->queue))
         return false;
     if (j->urged)
         return true;
     j->urged = true;
     c->urged = mem_room(c->urged, c->n_urged, &c->cap_urged, sizeof *c->urged);
     c->urged[c->n_urged++] = mem_intern(id);
-    universe_rejoin(c->u, j);
+    cluster_rejoin(c->cl, j);
     return true;
 }
 
 void cycle_forget_orders(struct cycle *c)
 {
-    for (struct job *j = universe_next_job(c->u, NULL), *next; j; j = next) {
-        next = universe_next_job(c->u, j);
+    for (struct job *j = cluster_next_job(c->cl, NULL), *next; j; j = next) {
+        next = cluster_next_job(c->cl, j);
         cycle_calm(c, j);
         if (j->is_provisional)
-            universe_unspawn(c->u, j);
+            cluster_unspawn(c->cl, j);
         else
-            universe_order_drop(c->u, j);
+            cluster_order_drop(c->cl, j);
     }
     while (c->n_urged > 0)
         intern_unref(c->urged[--c->n_urged]);

@@ -3,7 +3,7 @@
  *
  * The lowest of them: cycle.c, cycle_answers.c, cycle_others.c and cycle_elsewhere.c call it, and it calls none of
  * them. A decision is a line in `d`, which cycle_run or whoever tells of an answer has lent, and the order that takes
- * the room in the universe, so that the next look at that room finds it taken. */
+ * the room in the cluster, so that the next look at that room finds it taken. */
 #include <stdlib.h>
 
 #include "fairshare_accrual.h"
@@ -31,7 +31,7 @@ void cycle_calm(struct cycle *c, struct job *j)
 
 bool cycle_may_run(const struct job *j)
 {
-    return j->standing == STANDING_WAITS || j->standing == STANDING_SUSPENDED;
+    return j->sched_state == SCHED_STATE_WAITING || j->sched_state == SCHED_STATE_SUSPENDED;
 }
 
 void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *j)
@@ -44,24 +44,24 @@ void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *
                       units_format_duration(duration, n_s));
 }
 
-void cycle_decide_run(struct cycle *c, struct job *j, const struct pieces *where)
+void cycle_decide_run(struct cycle *c, struct job *j, const struct allocation *where)
 {
-    bool resumes = j->standing == STANDING_SUSPENDED;
+    bool resumes = j->sched_state == SCHED_STATE_SUSPENDED;
     const struct job *array = j->is_array ? j : NULL;
-    char *text = placement_text(c->u, where);
+    char *text = placement_text(c->cl, where);
 
     if (array)
-        j = universe_spawn(c->u, j);
+        j = cluster_spawn(c->cl, j);
     cycle_decide_length(c, decisions_add(c->d, resumes ? DECIDE_RESUME : DECIDE_RUN, j->id, text), j);
     free(text);
     cycle_calm(c, j);
     if (!resumes)
         accrual_ordered(c->accrual, j);
     gang_begin_turn(j, c->now_s);
-    ahead_started(c->ahead);
-    universe_order(c->u, j, resumes ? ORDER_RESUME : ORDER_RUN, where);
+    backfill_started(c->backfill);
+    cluster_order(c->cl, j, resumes ? ORDER_RESUME : ORDER_RUN, where);
     plans_forget(c->plans, j->id);
-    if (array && universe_array_is_full(c->u, array))
+    if (array && cluster_array_is_full(c->cl, array))
         decisions_log(c->d, LOGE_DEBUG, array->id, "Number of concurrent running subjobs limit reached");
 }
 
@@ -72,15 +72,15 @@ void cycle_refuse(struct cycle *c, struct job *j, const char *text)
     x->code = PBSE_RESCUNAV;
     cycle_calm(c, j);
     if (j->is_provisional)
-        universe_unspawn(c->u, j);
+        cluster_unspawn(c->cl, j);
     else
-        universe_rejoin(c->u, j);
+        cluster_rejoin(c->cl, j);
 }
 
 void cycle_note_failed(const struct cycle *c, struct class *k)
 {
     if (!k)
         return;
-    k->failed_at = universe_news(c->u);
-    k->failed_stoppable = universe_stoppable(c->u);
+    k->failed_at = cluster_news(c->cl);
+    k->failed_stoppable = cluster_stoppable(c->cl);
 }

@@ -11,43 +11,43 @@
 
 enum { AGAIN_S = 10 /* after the server has refused */ };
 
-static bool finds_room(struct cycle *c, const struct preemptor *p, struct pieces *where)
+static bool finds_room(struct cycle *c, const struct preemptor *p, struct allocation *where)
 {
     struct picker picker = cycle_picker(c);
     struct reason ignored;
 
-    pick_count(p->job, universe_server(c->u), -1);
+    pick_count(p->job, cluster_server(c->cl), -1);
     bool fits = attempt_room(&picker, p, where, &ignored);
-    pick_count(p->job, universe_server(c->u), 1);
+    pick_count(p->job, cluster_server(c->cl), 1);
     return fits;
 }
 
 static void try(struct cycle *c, struct job *j, int level)
 {
-    struct request *request = request_parse(universe_catalogue(c->u), j->select, j->place);
-    struct preemptor p = {.u = c->u, .job = j, .request = request, .level = level, .now_s = c->now_s};
-    struct pieces where = {0};
+    struct request *request = request_parse(cluster_catalogue(c->cl), j->select, j->place);
+    struct preemptor p = {.cl = c->cl, .job = j, .request = request, .level = level, .now_s = c->now_s};
+    struct allocation where = {0};
 
     if (finds_room(c, &p, &where)) {
         decisions_log(c->d, LOGE_DEBUG, j->id, "There is room elsewhere: nobody need give way any more");
         cycle_decide_run(c, j, &where);
         j->moved_s = c->now_s;
     }
-    pieces_fini(&where);
+    allocation_fini(&where);
     request_destroy(request);
 }
 
 void cycle_try_elsewhere(struct cycle *c, int highest)
 {
     size_t n;
-    struct job *const *awaiting = universe_awaiting(c->u, &n);
+    struct job *const *awaiting = cluster_awaiting(c->cl, &n);
 
     for (size_t i = 0; i < n; i++) {
         struct job *j = awaiting[i];
-        int level = level_of(c->u, j);
+        int level = preempt_level_of(c->cl, j);
         bool was_refused = j->moved_s && c->now_s < j->moved_s + AGAIN_S;
         if (j->order == ORDER_NONE && !was_refused && level >= highest && j->queue &&
-            universe_serves(c->u, j->queue))
+            cluster_serves(c->cl, j->queue))
             try(c, j, level);
     }
 }

@@ -1,6 +1,6 @@
 /* Room in which others are: by turns of time slices, or by preemption. See cycle_private.h.
  *
- * Asked when a job has found no room that is free. What is decided here takes effect at once in the universe (the victims are
+ * Asked when a job has found no room that is free. What is decided here takes effect at once in the cluster (the victims are
  * under an order, the job awaits them), so the rest of the cycle sees it. */
 #include <stdlib.h>
 
@@ -46,7 +46,7 @@ static bool has_failed(void *arg, const struct job *preemptor, const struct job 
 static bool may_preempt(struct cycle *c, const struct picker *k, const struct preemptor *p,
                         const struct reason *why)
 {
-    const struct policy *policy = universe_policy(c->u);
+    const struct policy *policy = cluster_policy(c->cl);
     enum attempt_bar bar = attempt_bar(k, p, why);
     char text[REASON_TEXT_MAX];
 
@@ -70,7 +70,7 @@ static bool may_preempt(struct cycle *c, const struct picker *k, const struct pr
 
 /* These are to give way to this one, for which the room is kept until they have. */
 static void decide_plan(struct cycle *c, struct decision *x, struct job *j, const struct candidates *victims,
-                        const struct pieces *where)
+                        const struct allocation *where)
 {
     x->names = mem_new(victims->n + 1, sizeof *x->names);
     x->runs = mem_new(victims->n + 1, sizeof *x->runs);
@@ -83,10 +83,11 @@ static void decide_plan(struct cycle *c, struct decision *x, struct job *j, cons
 }
 
 static void decide_preempt(struct cycle *c, struct job *j, const struct candidates *victims,
-                           const struct pieces *where)
+                           const struct allocation *where)
 {
-    bool resumes = j->standing == STANDING_SUSPENDED; /* it goes back to where it is: no plan of a run */
-    char *text = resumes ? NULL : placement_text(c->u, where);
+    bool resumes =
+        j->sched_state == SCHED_STATE_SUSPENDED; /* it goes back to where it is: no plan of a run */
+    char *text = resumes ? NULL : placement_text(c->cl, where);
 
     struct decision *x = decisions_add(c->d, DECIDE_PREEMPT, j->id, text ? text : "");
     decide_plan(c, x, j, victims, where);
@@ -100,19 +101,19 @@ static bool waits_for_ends(struct cycle *c, const struct picker *k, const struct
     if (!attempt_waits(k, p))
         return false;
     decisions_log(c->d, LOGE_DEBUG, p->job->id, "Nobody is preempted: enough jobs end within %lld seconds",
-                  (long long)universe_policy(c->u)->preempt_wait_s);
+                  (long long)cluster_policy(c->cl)->preempt_wait_s);
     return true;
 }
 
 struct picker cycle_picker(const struct cycle *c)
 {
     return (struct picker){
-        .u = c->u, .trial = c->trial, .placer = c->placer, .buckets = c->buckets, .log = c->d};
+        .cl = c->cl, .trial = c->trial, .placer = c->placer, .buckets = c->buckets, .log = c->d};
 }
 
 struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const struct job *j)
 {
-    return (struct preemptor){.u = c->u,
+    return (struct preemptor){.cl = c->cl,
                               .job = j,
                               .request = k->request,
                               .level = k->level,
@@ -128,7 +129,7 @@ static bool find_turn(struct cycle *c, struct class *k, struct job *j, struct re
     struct preemptor p = cycle_preemptor(c, k, j);
     struct picker picker = cycle_picker(c);
     struct candidates victims = {0};
-    struct pieces where = {0};
+    struct allocation where = {0};
     size_t mark = trial_mark(c->trial);
 
     gang_keep_promises(c->gang, c->trial, k->queue);
@@ -137,7 +138,7 @@ static bool find_turn(struct cycle *c, struct class *k, struct job *j, struct re
     if (found)
         decide_plan(c, decisions_add(c->d, DECIDE_TURN, j->id, ""), j, &victims, &where);
     free(victims.a);
-    pieces_fini(&where);
+    allocation_fini(&where);
     return found;
 }
 
@@ -146,19 +147,19 @@ static bool find_victims(struct cycle *c, struct class *k, struct job *j, const 
     struct preemptor p = cycle_preemptor(c, k, j);
     struct picker picker = cycle_picker(c);
     struct candidates victims = {0};
-    struct pieces where = {0};
+    struct allocation where = {0};
     size_t mark = trial_mark(c->trial);
 
     if (!may_preempt(c, &picker, &p, why) || waits_for_ends(c, &picker, &p))
         return false;
-    ahead_keep_from_victims(c, j);
+    backfill_keep_from_victims(c, j);
     bool found = attempt_victims(&picker, &p, why, &victims, &where);
     trial_undo(c->trial, mark);
 
     if (found)
         decide_preempt(c, j, &victims, &where);
     free(victims.a);
-    pieces_fini(&where);
+    allocation_fini(&where);
     return found;
 }
 
@@ -174,16 +175,17 @@ static bool make_room(struct cycle *c, struct class *k, struct job *j, struct re
 bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why)
 {
     struct job *j = k->heap[0];
-    bool may_preempt_any = universe_policy(c->u)->preemptive && level_lowest_running(c->u) < k->level;
+    bool may_preempt_any =
+        cluster_policy(c->cl)->preemptive && preempt_level_lowest_running(c->cl) < k->level;
     bool found;
 
     if (!j->is_array)
         return make_room(c, k, j, why);
     if (why->never || (!may_preempt_any && !k->queue->gang))
         return false;
-    j = universe_spawn(c->u, j);
+    j = cluster_spawn(c->cl, j);
     found = make_room(c, k, j, why);
     if (!found)
-        universe_unspawn(c->u, j);
+        cluster_unspawn(c->cl, j);
     return found;
 }

@@ -4,18 +4,18 @@
 #include "cycle.h"
 #include "reason.h"
 
-struct ahead;
+struct backfill;
 struct buckets;
 struct class;
 struct classes;
 struct gang;
-struct pieces;
+struct allocation;
 struct placer;
 struct plans;
 struct trial;
 
 struct cycle {
-    struct universe *u;
+    struct cluster *cl;
     struct accrual *accrual;
     struct rating *rating;
     bool rerate; /* the next cycle rates all jobs anew */
@@ -25,14 +25,14 @@ struct cycle {
     struct placer *placer;
     struct plans *plans;
     struct gang *gang;
-    struct ahead *ahead;
+    struct backfill *backfill;
     struct class **heap; /* classes that may run, the next on top; of the cycle under way */
     size_t n, cap;
     const char **urged; /* jobs that somebody asked to be run, and was not answered yet; interned */
     size_t n_urged, cap_urged, n_refused;
-    int64_t refused_s; /* when refused jobs are tried again */
-    int64_t forget_s;  /* when those who failed to give way may be tried again; 0: there are none */
-    int64_t hours_s;   /* when prime or dedicated time begins or ends next; 0: never */
+    int64_t refused_s;   /* when refused jobs are tried again */
+    int64_t forget_s;    /* when those who failed to give way may be tried again; 0: there are none */
+    int64_t primetime_s; /* when prime or dedicated time begins or ends next; 0: never */
     int64_t now_s, attempts;
     struct decisions *d;
     cycle_elapsed_fn *elapsed; /* NULL: nobody looks at the time */
@@ -43,7 +43,7 @@ struct cycle {
 
 /* ---- cycle_decide.c: what is decided about one job
  * Run it, or let it go on: the decision, and the order that takes the room. An array runs by its next subjob. */
-void cycle_decide_run(struct cycle *c, struct job *j, const struct pieces *where);
+void cycle_decide_run(struct cycle *c, struct job *j, const struct allocation *where);
 
 /* What it will run for, where that is not its walltime as it stands: beside the decision about it, which stays borrowed. */
 void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *j);
@@ -66,25 +66,26 @@ struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const s
 bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why);
 
 /* ---- backfill.c: jobs that could not run, and what is kept for them */
-struct ahead *ahead_create(struct universe *u);
-void ahead_destroy(struct ahead *a);
-void ahead_begin(struct ahead *a, int64_t now_s); /* a cycle begins: nothing is booked, nobody is stopped */
-void ahead_end(struct cycle *c);                  /* its last job was looked at */
-void ahead_started(struct ahead *a);              /* somebody was told to run */
+struct backfill *backfill_create(struct cluster *cl);
+void backfill_destroy(struct backfill *a);
+void backfill_begin(struct backfill *a,
+                    int64_t now_s);        /* a cycle begins: nothing is booked, nobody is stopped */
+void backfill_end(struct cycle *c);        /* its last job was looked at */
+void backfill_started(struct backfill *a); /* somebody was told to run */
 /* Has a job gone, or is it another, that others had to wait for? Then they may run. */
-bool ahead_has_changed(const struct ahead *a);
+bool backfill_has_changed(const struct backfill *a);
 /* sched_preempt_enforce_resumption: is this one not to be kept waiting by jobs that come later? */
-bool ahead_is_owed(const struct universe *u, const struct job *j);
+bool backfill_is_owed(const struct cluster *cl, const struct job *j);
 /* May it not run since one before it could not? */
-bool ahead_forbids(const struct ahead *a, const struct job *j);
+bool backfill_forbids(const struct backfill *a, const struct job *j);
 /* As attempt_room, beside what is kept for others. */
-bool ahead_find_room(struct cycle *c, const struct picker *picker, const struct preemptor *p,
-                     struct pieces *where, struct reason *why);
+bool backfill_find_room(struct cycle *c, const struct picker *picker, const struct preemptor *p,
+                        struct allocation *where, struct reason *why);
 /* Take out of the trial what a job that stops others must leave alone. The caller undoes it. */
-void ahead_keep_from_victims(struct cycle *c, const struct job *urgent);
-/* The first of this class could not run. true: it is booked in the calendar, and out of its class until ahead_end. */
-bool ahead_failed(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
-                  const struct reason *why);
+void backfill_keep_from_victims(struct cycle *c, const struct job *urgent);
+/* The first of this class could not run. true: it is booked in the calendar, and out of its class until backfill_end. */
+bool backfill_failed(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
+                     const struct reason *why);
 
 /* ---- cycle_elsewhere.c: run jobs that await others where room has come free meanwhile, if they are of this level at least */
 void cycle_try_elsewhere(struct cycle *c, int highest);

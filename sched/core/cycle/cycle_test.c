@@ -26,20 +26,20 @@ static void tell_node(struct bench *b, int i, int cpus, int used)
     snprintf(name, sizeof name, "n%d", i);
     snprintf(total, sizeof total, "%d", cpus);
     snprintf(taken, sizeof taken, "%d", used);
-    universe_rows(cycle_universe(b->c), UNIVERSE_NODE, name,
-                  (const char *const[][3]){{"resources_available", "ncpus", total},
-                                           {"resources_assigned", "ncpus", taken},
-                                           {"state", NULL, "free"},
-                                           {NULL, NULL, NULL}});
+    cluster_rows(cycle_cluster(b->c), CLUSTER_NODE, name,
+                 (const char *const[][3]){{"resources_available", "ncpus", total},
+                                          {"resources_assigned", "ncpus", taken},
+                                          {"state", NULL, "free"},
+                                          {NULL, NULL, NULL}});
 }
 
 static void tell_queue(struct bench *b, const char *name, const char *priority)
 {
-    universe_rows(cycle_universe(b->c), UNIVERSE_QUEUE, name,
-                  (const char *const[][3]){{"queue_type", NULL, "Execution"},
-                                           {"started", NULL, "True"},
-                                           {"Priority", NULL, priority},
-                                           {NULL, NULL, NULL}});
+    cluster_rows(cycle_cluster(b->c), CLUSTER_QUEUE, name,
+                 (const char *const[][3]){{"queue_type", NULL, "Execution"},
+                                          {"started", NULL, "True"},
+                                          {"Priority", NULL, priority},
+                                          {NULL, NULL, NULL}});
 }
 
 static void tell_job(struct bench *b, int i, const char *queue, char state, const char *select,
@@ -49,14 +49,14 @@ static void tell_job(struct bench *b, int i, const char *queue, char state, cons
 
     snprintf(id, sizeof id, "%d.server", i);
     snprintf(rank, sizeof rank, "%d", i);
-    universe_rows(cycle_universe(b->c), UNIVERSE_JOB, id,
-                  (const char *const[][3]){{"job_state", NULL, letter},
-                                           {"queue", NULL, queue},
-                                           {"queue_rank", NULL, rank},
-                                           {"stime", NULL, rank},
-                                           {"schedselect", NULL, select},
-                                           {exec ? "exec_vnode" : NULL, NULL, exec},
-                                           {NULL, NULL, NULL}});
+    cluster_rows(cycle_cluster(b->c), CLUSTER_JOB, id,
+                 (const char *const[][3]){{"job_state", NULL, letter},
+                                          {"queue", NULL, queue},
+                                          {"queue_rank", NULL, rank},
+                                          {"stime", NULL, rank},
+                                          {"schedselect", NULL, select},
+                                          {exec ? "exec_vnode" : NULL, NULL, exec},
+                                          {NULL, NULL, NULL}});
 }
 
 static void open_bench(struct bench *b)
@@ -79,7 +79,7 @@ static size_t run_cycle(struct bench *b, const char *what)
     struct decisions d = {0};
     size_t n = 0;
 
-    universe_settle(cycle_universe(b->c));
+    cluster_settle(cycle_cluster(b->c));
     int64_t before = clock_wall_ns(clock_real());
     cycle_run(b->c, b->now_s, &d);
     int64_t took_us = (clock_wall_ns(clock_real()) - before) / 1000;
@@ -133,7 +133,7 @@ static void one_node_with_many_cpus(void **state)
     tell_job(&b, 0, "workq", 'R', "1:ncpus=1", "(n0:ncpus=1)");
     tell_node(&b, 0, 128, 1);
     run_cycle(&b, "one seen to run");
-    universe_gone(cycle_universe(b.c), UNIVERSE_JOB, "0.server");
+    cluster_gone(cycle_cluster(b.c), CLUSTER_JOB, "0.server");
     tell_node(&b, 0, 128, 0);
     assert_int_equal(run_cycle(&b, "one ended"), 1);
     close_bench(&b);
@@ -174,11 +174,11 @@ static void turns_are_decided_quickly(void **state)
 
     (void)state;
     open_bench(&b);
-    universe_rows(cycle_universe(b.c), UNIVERSE_QUEUE, "shared",
-                  (const char *const[][3]){{"queue_type", NULL, "Execution"},
-                                           {"started", NULL, "True"},
-                                           {"gang", NULL, "True"},
-                                           {NULL, NULL, NULL}});
+    cluster_rows(cycle_cluster(b.c), CLUSTER_QUEUE, "shared",
+                 (const char *const[][3]){{"queue_type", NULL, "Execution"},
+                                          {"started", NULL, "True"},
+                                          {"gang", NULL, "True"},
+                                          {NULL, NULL, NULL}});
     for (int i = 0; i < 1000; i++)
         tell_node(&b, i, 5, 5);
     for (int i = 0; i < 5000; i++) {
@@ -240,7 +240,7 @@ static void a_cycle_that_takes_too_long_leaves_the_rest_to_the_next(void **state
     fill(&b, 8);
     assert_int_equal(policy_attribute(&b.policy, "sched_cycle_length", "5", NULL), 0);
     cycle_on_elapsed(b.c, a_second_more, &took_s);
-    universe_settle(cycle_universe(b.c));
+    cluster_settle(cycle_cluster(b.c));
     cycle_run(b.c, b.now_s, &d);
     assert_int_equal(count_considered(&d), 5);
     assert_true(is_logged(&d, "Leaving the scheduling cycle: Cycle duration of 6 seconds has exceeded "
@@ -270,7 +270,7 @@ static void a_cycle_lets_its_caller_say_before_each_job_that_it_is_at_work(void 
     open_bench(&b);
     fill(&b, 8);
     cycle_on_step(b.c, count_step, &steps);
-    universe_settle(cycle_universe(b.c));
+    cluster_settle(cycle_cluster(b.c));
     cycle_run(b.c, b.now_s, &d);
     assert_int_equal(count_considered(&d), 8);
     assert_int_equal(steps, 8);
@@ -287,7 +287,7 @@ static void a_cycle_looks_at_max_job_check_jobs(void **state)
     open_bench(&b);
     fill(&b, 8);
     b.policy.max_job_check = 3;
-    universe_settle(cycle_universe(b.c));
+    cluster_settle(cycle_cluster(b.c));
     cycle_run(b.c, b.now_s, &d);
     assert_int_equal(count_considered(&d), 3);
     assert_true(is_logged(&d, "Bailed out of main job loop after checking to see if 3 jobs could run."));

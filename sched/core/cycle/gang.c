@@ -21,12 +21,12 @@ enum {
 };
 
 struct promise {
-    struct pieces rest; /* what the job needs beside what it was promised of others */
-    int64_t priority;   /* of its queue */
+    struct allocation rest; /* what the job needs beside what it was promised of others */
+    int64_t priority;       /* of its queue */
 };
 
 struct gang {
-    struct universe *u;
+    struct cluster *cl;
     int64_t now_s;
     struct candidates running; /* of gang queues, in the order in which they give way */
     size_t first;              /* the first of them who may still be asked */
@@ -48,18 +48,18 @@ struct search {
     bool above;                    /* those of queues above too */
 };
 
-struct gang *gang_create(struct universe *u)
+struct gang *gang_create(struct cluster *cl)
 {
     struct gang *g = mem_new(1, sizeof *g);
 
-    g->u = u;
+    g->cl = cl;
     return g;
 }
 
 static void forget_promises(struct gang *g)
 {
     while (g->n_promises > 0)
-        pieces_fini(&g->promises[--g->n_promises].rest);
+        allocation_fini(&g->promises[--g->n_promises].rest);
 }
 
 void gang_destroy(struct gang *g)
@@ -75,7 +75,7 @@ void gang_destroy(struct gang *g)
 
 static int64_t slice_of(const struct gang *g, const struct queue *q)
 {
-    return q->timeslice_s > 0 ? q->timeslice_s : universe_policy(g->u)->timeslice_s;
+    return q->timeslice_s > 0 ? q->timeslice_s : cluster_policy(g->cl)->timeslice_s;
 }
 
 static bool is_gang(const struct job *j)
@@ -91,7 +91,7 @@ void gang_begin_turn(struct job *j, int64_t now_s)
 
 void gang_note_wait(struct job *j, int64_t now_s)
 {
-    if (j->standing == STANDING_SUSPENDED && j->since_s == 0)
+    if (j->sched_state == SCHED_STATE_SUSPENDED && j->since_s == 0)
         j->since_s = now_s;
 }
 
@@ -100,9 +100,9 @@ static int64_t over_at(const struct gang *g, const struct job *j)
     return j->turn_s + slice_of(g, j->queue);
 }
 
-static bool any_queue_is_gang(const struct universe *u)
+static bool any_queue_is_gang(const struct cluster *cl)
 {
-    for (struct queue *q = universe_next_queue(u, NULL); q; q = universe_next_queue(u, q))
+    for (struct queue *q = cluster_next_queue(cl, NULL); q; q = cluster_next_queue(cl, q))
         if (q->gang)
             return true;
     return false;
@@ -135,13 +135,13 @@ static void sort(struct gang *g, struct candidates *l)
 void gang_review(struct gang *g, int64_t now_s)
 {
     size_t n;
-    struct job *const *running = universe_running(g->u, &n);
+    struct job *const *running = cluster_running(g->cl, &n);
 
     g->now_s = now_s;
     g->cycle++;
     g->running.n = g->first = 0;
     forget_promises(g);
-    if (!any_queue_is_gang(g->u))
+    if (!any_queue_is_gang(g->cl))
         return;
     for (size_t i = 0; i < n; i++)
         if (is_gang(running[i])) {
@@ -162,9 +162,9 @@ void gang_keep_promises(struct gang *g, struct trial *t, const struct queue *q)
 /* --- who could be stopped ---------------------------------------------------------------------------- */
 
 /* Whose vnodes stay shut while they are suspended cannot take turns alone. */
-static bool stays_alone(const struct gang *g, const struct pieces *on)
+static bool stays_alone(const struct gang *g, const struct allocation *on)
 {
-    for (size_t i = 0; universe_policy(g->u)->suspend_frees && i < on->n; i++)
+    for (size_t i = 0; cluster_policy(g->cl)->suspend_frees && i < on->n; i++)
         if (on->a[i].alone)
             return true;
     return false;
@@ -175,7 +175,7 @@ static bool may_yield(const struct search *s, const struct job *v)
     return is_gang(v) && job_is_up(v) && v->order == ORDER_NONE && !v->gives_way && !v->resv &&
            v->promised != s->g->cycle && candidates_nodes_are_up(v) && !stays_alone(s->g, &v->on) &&
            !s->p->has_failed(s->p->arg, s->p->job, v) &&
-           (s->p->job->standing == STANDING_SUSPENDED || candidates_are_useful(s->p, v));
+           (s->p->job->sched_state == SCHED_STATE_SUSPENDED || candidates_are_useful(s->p, v));
 }
 
 /* Is it too early for this one, and so for all behind it? */
@@ -191,7 +191,7 @@ static bool is_too_early(const struct search *s, const struct job *v)
 /* A suspended job goes on where it was: only who is there can help. */
 static void list_neighbours(struct search *s)
 {
-    const struct pieces *on = &s->p->job->on;
+    const struct allocation *on = &s->p->job->on;
 
     s->g->search++;
     for (size_t i = 0; i < on->n; i++)
@@ -233,14 +233,14 @@ static void begin(struct search *s)
 
 static void stop(struct search *s, struct job *v)
 {
-    yields_note(s->g->u, v, true);
+    freed_by_note(s->g->cl, v, true);
     add(&s->chosen, v);
-    trial_give_all(s->k->trial, job_yields(v));
-    pick_count(v, universe_server(s->g->u), -1);
+    trial_give_all(s->k->trial, job_freed(v));
+    pick_count(v, cluster_server(s->g->cl), -1);
 }
 
 /* Stop more and more of them. false: all are not enough; the counters are as before. */
-static bool stop_until_it_fits(struct search *s, struct pieces *where)
+static bool stop_until_it_fits(struct search *s, struct allocation *where)
 {
     for (size_t before = 0;; before = s->chosen.n) {
         size_t most = before < ONE_BY_ONE ? before + 1 : 2 * before;
@@ -256,12 +256,12 @@ static bool stop_until_it_fits(struct search *s, struct pieces *where)
     }
     /* The trial is undone by its mark; the counters have none. */
     for (size_t i = 0; i < s->chosen.n; i++)
-        pick_count(s->chosen.a[i], universe_server(s->g->u), 1);
+        pick_count(s->chosen.a[i], cluster_server(s->g->cl), 1);
     return false;
 }
 
 /* true: `victims` and `where` are filled. The trial and the counters are as before. */
-static bool find(struct search *s, struct candidates *victims, struct pieces *where)
+static bool find(struct search *s, struct candidates *victims, struct allocation *where)
 {
     size_t mark = trial_mark(s->k->trial);
 
@@ -272,36 +272,37 @@ static bool find(struct search *s, struct candidates *victims, struct pieces *wh
     if (victims->n > 0 && !stays_alone(s->g, where))
         return true;
     victims->n = 0;
-    pieces_fini(where);
+    allocation_fini(where);
     return false;
 }
 
 /* --- waiting ----------------------------------------------------------------------------------------- */
 
 /* What of its place no victim gives. */
-static void make_rest(const struct candidates *victims, const struct pieces *where, struct pieces *rest)
+static void make_rest(const struct candidates *victims, const struct allocation *where,
+                      struct allocation *rest)
 {
-    struct pieces all = {0};
+    struct allocation all = {0};
 
-    pieces_copy(&all, where);
+    allocation_copy(&all, where);
     for (size_t i = 0; i < victims->n; i++) {
-        const struct pieces *on = job_yields(victims->a[i]);
+        const struct allocation *on = job_freed(victims->a[i]);
         for (size_t k = 0; k < on->n; k++)
-            pieces_lessen(&all, on->a[k].node, &on->a[k].use);
+            allocation_lessen(&all, on->a[k].node, &on->a[k].use);
     }
     for (size_t i = 0; i < all.n; i++) {
         bool any = false;
         for (uint32_t k = 0; k < all.a[i].use.n; k++)
             any = any || all.a[i].use.a[k].n > 0;
         if (any)
-            pieces_add(rest, all.a[i].node, &all.a[i].use, false);
+            allocation_add(rest, all.a[i].node, &all.a[i].use, false);
     }
-    pieces_fini(&all);
+    allocation_fini(&all);
 }
 
 /* It waits for the end of these turns. */
 static void promise(struct gang *g, const struct preemptor *p, const struct candidates *victims,
-                    const struct pieces *where)
+                    const struct allocation *where)
 {
     int64_t last_s = g->now_s + 1;
 
@@ -338,15 +339,15 @@ static void say_shadow(const struct candidates *victims, struct reason *why)
 }
 
 bool gang_take_turn(struct gang *g, const struct picker *k, const struct preemptor *p,
-                    struct candidates *victims, struct pieces *where, struct reason *why)
+                    struct candidates *victims, struct allocation *where, struct reason *why)
 {
-    const struct picker quiet = {.u = k->u, .trial = k->trial, .placer = k->placer, .buckets = k->buckets};
+    const struct picker quiet = {.cl = k->cl, .trial = k->trial, .placer = k->placer, .buckets = k->buckets};
     struct search s = {.g = g, .k = &quiet, .p = p, .from = &g->running, .due_only = true};
     bool now;
 
     if (!is_gang(p->job) || why->never || g->running.n == 0)
         return false;
-    if (p->job->standing == STANDING_SUSPENDED) {
+    if (p->job->sched_state == SCHED_STATE_SUSPENDED) {
         list_neighbours(&s);
         s.from = &s.neighbours;
     }
@@ -362,7 +363,7 @@ bool gang_take_turn(struct gang *g, const struct picker *k, const struct preempt
                 say_shadow(victims, why);
         }
         victims->n = 0;
-        pieces_fini(where);
+        allocation_fini(where);
     }
     candidates_fini(&s.neighbours);
     candidates_fini(&s.chosen);

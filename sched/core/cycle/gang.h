@@ -19,7 +19,7 @@
 
 struct gang;
 
-struct gang *gang_create(struct universe *u);
+struct gang *gang_create(struct cluster *cl);
 void gang_destroy(struct gang *g);
 
 /* A cycle begins: notes whose turn has begun, and who was suspended, since the last one. Promises are made anew.
@@ -39,6 +39,6 @@ void gang_keep_promises(struct gang *g, struct trial *t, const struct queue *q);
  * its place. false: it cannot be helped by turns now; `why` is another reason where it only has to wait for its turn, or
  * stands in a shadow, and p->later is told when to ask again. The trial is as before. */
 bool gang_take_turn(struct gang *g, const struct picker *k, const struct preemptor *p,
-                    struct candidates *victims, struct pieces *where, struct reason *why);
+                    struct candidates *victims, struct allocation *where, struct reason *why);
 
 #endif

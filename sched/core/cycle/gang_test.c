@@ -32,13 +32,13 @@ struct world {
 
 static void tell_queue(struct world *w, const char *name, const char *priority)
 {
-    universe_rows(cycle_universe(w->c), UNIVERSE_QUEUE, name,
-                  (const char *const[][3]){{"queue_type", NULL, "Execution"},
-                                           {"started", NULL, "True"},
-                                           {"Priority", NULL, priority},
-                                           {"gang", NULL, "True"},
-                                           {"gang_timeslice", NULL, "10"},
-                                           {NULL, NULL, NULL}});
+    cluster_rows(cycle_cluster(w->c), CLUSTER_QUEUE, name,
+                 (const char *const[][3]){{"queue_type", NULL, "Execution"},
+                                          {"started", NULL, "True"},
+                                          {"Priority", NULL, priority},
+                                          {"gang", NULL, "True"},
+                                          {"gang_timeslice", NULL, "10"},
+                                          {NULL, NULL, NULL}});
 }
 
 static int node_of(const struct actor *j)
@@ -72,13 +72,13 @@ static void tell_node(struct world *w, int node)
     snprintf(mem, sizeof mem, "%dgb", w->mem_gb);
     snprintf(used, sizeof used, "%d", n);
     snprintf(kept, sizeof kept, "%dgb", gb);
-    universe_rows(cycle_universe(w->c), UNIVERSE_NODE, name,
-                  (const char *const[][3]){{"resources_available", "ncpus", cpus},
-                                           {"resources_available", "mem", mem},
-                                           {"resources_assigned", "ncpus", used},
-                                           {"resources_assigned", "mem", kept},
-                                           {"state", NULL, "free"},
-                                           {NULL, NULL, NULL}});
+    cluster_rows(cycle_cluster(w->c), CLUSTER_NODE, name,
+                 (const char *const[][3]){{"resources_available", "ncpus", cpus},
+                                          {"resources_available", "mem", mem},
+                                          {"resources_assigned", "ncpus", used},
+                                          {"resources_assigned", "mem", kept},
+                                          {"state", NULL, "free"},
+                                          {NULL, NULL, NULL}});
 }
 
 static void tell_job(struct world *w, int i)
@@ -91,15 +91,15 @@ static void tell_job(struct world *w, int i)
     snprintf(rank, sizeof rank, "%lld", (long long)(BEGIN_S - JOBS_MAX + i) * 1000000);
     snprintf(select, sizeof select, "1:ncpus=%d:mem=%dgb", j->cpus, j->mem_gb);
     snprintf(released, sizeof released, "(n%d:ncpus=%d)", j->state == 'S' ? node_of(j) : 0, j->cpus);
-    universe_rows(cycle_universe(w->c), UNIVERSE_JOB, id,
-                  (const char *const[][3]){{"job_state", NULL, letter},
-                                           {"substate", NULL, substate},
-                                           {"queue", NULL, j->queue},
-                                           {"queue_rank", NULL, rank},
-                                           {"schedselect", NULL, select},
-                                           {*j->exec ? "exec_vnode" : "comment", NULL, j->exec},
-                                           {j->state == 'S' ? "resources_released" : NULL, NULL, released},
-                                           {NULL, NULL, NULL}});
+    cluster_rows(cycle_cluster(w->c), CLUSTER_JOB, id,
+                 (const char *const[][3]){{"job_state", NULL, letter},
+                                          {"substate", NULL, substate},
+                                          {"queue", NULL, j->queue},
+                                          {"queue_rank", NULL, rank},
+                                          {"schedselect", NULL, select},
+                                          {*j->exec ? "exec_vnode" : "comment", NULL, j->exec},
+                                          {j->state == 'S' ? "resources_released" : NULL, NULL, released},
+                                          {NULL, NULL, NULL}});
 }
 
 static void carry_out(struct world *w, struct decisions *d);
@@ -155,7 +155,7 @@ static void tell_all(struct world *w)
     for (int i = 0; i < w->n; i++)
         if (w->jobs[i].state)
             tell_job(w, i);
-    universe_settle(cycle_universe(w->c));
+    cluster_settle(cycle_cluster(w->c));
 }
 
 static void open_world(struct world *w, int nodes, int cpus, int mem_gb)
@@ -185,7 +185,7 @@ static void end_job(struct world *w, int i)
 
     snprintf(id, sizeof id, "%d", i);
     w->jobs[i].state = 0;
-    universe_gone(cycle_universe(w->c), UNIVERSE_JOB, id);
+    cluster_gone(cycle_cluster(w->c), CLUSTER_JOB, id);
 }
 
 /* Seconds pass; a cycle is run only when it is said to have news, as a scheduler would. */

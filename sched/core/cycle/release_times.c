@@ -12,7 +12,7 @@ static int64_t ends_at(const struct job *j, int64_t now_s)
     int64_t begun_s = job_begun_s(j), soft_s = j->limit_s;
     int64_t most_s = j->most_s ? j->most_s : JOB_FOREVER_S;
 
-    if (j->standing == STANDING_ENDS)
+    if (j->sched_state == SCHED_STATE_ENDING)
         return now_s + 1;
     if (!job_holds_nodes(j)) /* ordered to run or go on, or awaits others */
         return now_s + job_lasts_s(j);
@@ -29,16 +29,16 @@ static int64_t ends_at(const struct job *j, int64_t now_s)
     return end_s > now_s ? end_s : now_s + 1;
 }
 
-static void add(struct endings *l, struct job *j, const struct pieces *on, int64_t now_s)
+static void add(struct release_times *l, struct job *j, const struct allocation *on, int64_t now_s)
 {
     l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
-    l->a[l->n++] = (struct ending){.at_s = ends_at(j, now_s), .job = j, .on = on};
+    l->a[l->n++] = (struct release){.at_s = ends_at(j, now_s), .job = j, .on = on};
 }
 
-static void put(struct pieces *to, const struct pieces *from)
+static void put(struct allocation *to, const struct allocation *from)
 {
     for (size_t i = 0; i < from->n; i++)
-        pieces_add(to, from->a[i].node, &from->a[i].use, false);
+        allocation_add(to, from->a[i].node, &from->a[i].use, false);
 }
 
 /* --- preemptions under way -------------------------------------------------------------------------------- */
@@ -56,17 +56,17 @@ static bool are_places_known(struct job *const *awaiting, size_t n)
     return true;
 }
 
-static void add_kept(struct endings *l, const struct universe *u)
+static void add_kept(struct release_times *l, const struct cluster *cl)
 {
     size_t n;
-    struct node *const *nodes = universe_nodes(u, &n);
+    struct node *const *nodes = cluster_nodes(cl, &n);
 
     for (size_t i = 0; i < n; i++)
         if (nodes[i]->kept.n > 0)
-            pieces_add(&l->kept, nodes[i], &nodes[i]->kept, false);
+            allocation_add(&l->kept, nodes[i], &nodes[i]->kept, false);
 }
 
-static void add_awaiting(struct endings *l, struct job *j, int64_t now_s)
+static void add_awaiting(struct release_times *l, struct job *j, int64_t now_s)
 {
     bool is_ours = j->order == ORDER_AWAITS;
 
@@ -78,59 +78,59 @@ static void add_awaiting(struct endings *l, struct job *j, int64_t now_s)
 
 static int by_time(const void *a, const void *b)
 {
-    const struct ending *x = a, *y = b;
+    const struct release *x = a, *y = b;
 
     return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
 }
 
-static void empty(struct endings *l)
+static void empty(struct release_times *l)
 {
     l->n = 0;
-    pieces_fini(&l->leave);
-    pieces_fini(&l->kept);
-    pieces_fini(&l->come);
+    allocation_fini(&l->leave);
+    allocation_fini(&l->kept);
+    allocation_fini(&l->come);
 }
 
-void endings_list(struct endings *l, const struct universe *u, int64_t now_s)
+void release_times_list(struct release_times *l, const struct cluster *cl, int64_t now_s)
 {
     struct job *const *jobs;
     size_t n;
 
     empty(l);
-    jobs = universe_awaiting(u, &n);
+    jobs = cluster_awaiting(cl, &n);
     bool is_known = are_places_known(jobs, n);
     for (size_t i = 0; is_known && i < n; i++)
         if (jobs[i]->order != ORDER_AWAITS)
             add_awaiting(l, jobs[i], now_s);
-    jobs = universe_ordered(u, &n);
+    jobs = cluster_ordered(cl, &n);
     for (size_t i = 0; i < n; i++)
         if (jobs[i]->order != ORDER_AWAITS)
             add(l, jobs[i], &jobs[i]->claim, now_s);
         else if (is_known)
             add_awaiting(l, jobs[i], now_s);
     if (is_known && l->come.n > 0)
-        add_kept(l, u);
-    jobs = universe_running(u, &n);
+        add_kept(l, cl);
+    jobs = cluster_running(cl, &n);
     for (size_t i = 0; i < n; i++)
         if (is_known && gives_way(jobs[i]))
-            put(&l->leave, job_yields(jobs[i]));
+            put(&l->leave, job_freed(jobs[i]));
         else
             add(l, jobs[i], &jobs[i]->on, now_s);
-    jobs = universe_ending(u, &n);
+    jobs = cluster_ending(cl, &n);
     for (size_t i = 0; i < n; i++)
         add(l, jobs[i], &jobs[i]->on, now_s);
     if (l->n > 0)
         qsort(l->a, l->n, sizeof *l->a, by_time);
 }
 
-void endings_fini(struct endings *l)
+void release_times_fini(struct release_times *l)
 {
     empty(l);
     free(l->a);
-    *l = (struct endings){0};
+    *l = (struct release_times){0};
 }
 
-size_t endings_until(const struct endings *l, int64_t at_s)
+size_t release_times_until(const struct release_times *l, int64_t at_s)
 {
     size_t low = 0, high = l->n;
 

@@ -9,23 +9,23 @@
  */
 #include "sched_cluster.h"
 
-struct ending {
+struct release {
     int64_t at_s;
     struct job *job;
-    const struct pieces *on; /* what comes free then; the job's */
+    const struct allocation *on; /* what comes free then; the job's */
 };
 
-struct endings {
-    struct ending *a; /* by time */
+struct release_times {
+    struct release *a; /* by time */
     size_t n, cap;
     /* What is under way already, and of which the end is reckoned from: victims leave, and the jobs for which they do have
      * their places in the room that is kept for them and in that of the victims. */
-    struct pieces leave, kept, come;
+    struct allocation leave, kept, come;
 };
 
-/* All of them, as the universe stands; O(jobs that run × log of that). Borrows from it. `l` is emptied before. */
-void endings_list(struct endings *l, const struct universe *u, int64_t now_s);
-void endings_fini(struct endings *l);
+/* All of them, as the cluster stands; O(jobs that run × log of that). Borrows from it. `l` is emptied before. */
+void release_times_list(struct release_times *l, const struct cluster *cl, int64_t now_s);
+void release_times_fini(struct release_times *l);
 
-size_t endings_until(const struct endings *l, int64_t at_s); /* how many are over at that time */
+size_t release_times_until(const struct release_times *l, int64_t at_s); /* how many are over at that time */
 #endif

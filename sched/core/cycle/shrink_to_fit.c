@@ -14,7 +14,7 @@ enum { TRIES_MAX = 5 };
 /* How much of its walltime a suspended job has had. */
 static int64_t done_s(const struct job *j)
 {
-    return j->standing == STANDING_SUSPENDED ? j->used_s : 0;
+    return j->sched_state == SCHED_STATE_SUSPENDED ? j->used_s : 0;
 }
 
 static int64_t least_left_s(const struct job *j)
@@ -40,7 +40,7 @@ static bool is_boundary(const struct reason *why)
 /* Does it meet booked jobs, and would it fit if it were as short as can be? */
 static bool could_fit(const struct shrink *s)
 {
-    struct pieces where = {0};
+    struct allocation where = {0};
     struct reason ignored;
     int64_t as_is_s = s->job->short_s;
 
@@ -49,12 +49,12 @@ static bool could_fit(const struct shrink *s)
     decisions_log(s->log, LOGE_DEBUG, s->job->id, "Considering shrinking job to it's minimum walltime");
     s->job->short_s = done_s(s->job) + least_left_s(s->job);
     bool fits = s->try(s->arg, &where, &ignored);
-    pieces_fini(&where);
+    allocation_fini(&where);
     s->job->short_s = as_is_s;
     return fits;
 }
 
-static bool find_before_booked(const struct shrink *s, struct pieces *where)
+static bool find_before_booked(const struct shrink *s, struct allocation *where)
 {
     int64_t end_s = s->now_s + job_lasts_s(s->job);
     struct reason ignored;
@@ -71,7 +71,7 @@ static bool find_before_booked(const struct shrink *s, struct pieces *where)
     return s->try(s->arg, where, &ignored);
 }
 
-bool shrink_find(const struct shrink *s, struct pieces *where, struct reason *why)
+bool shrink_find(const struct shrink *s, struct allocation *where, struct reason *why)
 {
     struct job *j = s->job;
 
@@ -81,7 +81,7 @@ bool shrink_find(const struct shrink *s, struct pieces *where, struct reason *wh
     if (!j->least_s)
         return false;
     if (is_boundary(why)) {
-        int64_t left_s = hours_left_s(s->u, j, s->now_s);
+        int64_t left_s = primetime_left_s(s->cl, j, s->now_s);
         if (left_s < least_left_s(j))
             return false;
         shorten(s, left_s, "prime/dedicated time");

@@ -11,10 +11,10 @@
 #include "decisions.h"
 
 /* Room for it, at the length that it has. As attempt_room. */
-typedef bool shrink_try_fn(void *arg, struct pieces *where, struct reason *why);
+typedef bool shrink_try_fn(void *arg, struct allocation *where, struct reason *why);
 
 struct shrink {
-    struct universe *u;
+    struct cluster *cl;
     const struct calendar *calendar;
     struct decisions *log;
     struct job *job;
@@ -25,7 +25,7 @@ struct shrink {
 
 /* Room for its longest time that has some. A job without min_walltime is tried as it is. false: `why` says why there is
  * none, and the job is as short as prime and dedicated time make it, so that others may give way to it so. */
-bool shrink_find(const struct shrink *s, struct pieces *where, struct reason *why);
+bool shrink_find(const struct shrink *s, struct allocation *where, struct reason *why);
 
 /* The walltime that it is to be given before it runs; 0: the one that it has. */
 int64_t shrink_walltime_s(const struct job *j);

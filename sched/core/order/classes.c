@@ -19,19 +19,19 @@
 enum { DYNAMIC_TEXT_MAX = 8192 };
 
 struct classes {
-    struct universe *u;
+    struct cluster *cl;
     struct class *all;
 };
 
 static bool limited(const struct classes *c, const struct job *j, enum limit_of of)
 {
-    return limit_list_have(&j->queue->limits, of) || limit_list_have(&universe_server(c->u)->limits, of);
+    return limit_list_have(&j->queue->limits, of) || limit_list_have(&cluster_server(c->cl)->limits, of);
 }
 
 /* Interned, the caller's; NULL: the job asks for none. */
 static const char *dynamic_of(const struct classes *c, const struct job *j)
 {
-    const struct policy *p = universe_policy(c->u);
+    const struct policy *p = cluster_policy(c->cl);
     const char *text = NULL;
     struct strbuf b;
     bool any = false;
@@ -40,7 +40,7 @@ static const char *dynamic_of(const struct classes *c, const struct job *j)
         return NULL;
     strbuf_init(&b, DYNAMIC_TEXT_MAX);
     for (size_t i = 0; i < p->n_dynamic; i++) {
-        int64_t n = job_asked_amount(j, universe_catalogue(c->u), p->dynamic[i].resource);
+        int64_t n = job_asked_amount(j, cluster_catalogue(c->cl), p->dynamic[i].resource);
         any = any || n > 0;
         strbuf_addf(&b, "%lld:", (long long)n);
     }
@@ -61,20 +61,20 @@ static struct class_key key_of(const struct classes *c, const struct job *j)
     key.place = j->place;
     key.needs = j->needs;
     key.targets = j->targets;
-    if (j->standing == STANDING_SUSPENDED || j->urged)
+    if (j->sched_state == SCHED_STATE_SUSPENDED || j->urged)
         key.job = j->id;
-    if (universe_policy(c->u)->enforce_resumption || policy_is_strict(universe_policy(c->u)) ||
-        hours_mind_length(universe_policy(c->u))) {
+    if (cluster_policy(c->cl)->enforce_resumption || policy_is_strict(cluster_policy(c->cl)) ||
+        primetime_limits_length(cluster_policy(c->cl))) {
         key.lasts_s = j->limit_s;
         key.least_s = j->least_s;
     }
-    if (limited(c, j, LIMIT_OF_USER) || universe_limits_vnodes(c->u))
+    if (limited(c, j, LIMIT_OF_USER) || cluster_limits_vnodes(c->cl))
         key.user = j->user;
-    if (limited(c, j, LIMIT_OF_GROUP) || universe_limits_vnodes(c->u))
+    if (limited(c, j, LIMIT_OF_GROUP) || cluster_limits_vnodes(c->cl))
         key.group = j->group;
     if (limited(c, j, LIMIT_OF_PROJECT))
         key.project = j->project;
-    key.share = policy_orders_by_share(universe_policy(c->u)) ? j->share : NULL;
+    key.share = policy_orders_by_share(cluster_policy(c->cl)) ? j->share : NULL;
     key.dynamic = dynamic_of(c, j);
     return key;
 }
@@ -83,7 +83,7 @@ static struct class_key key_of(const struct classes *c, const struct job *j)
 
 static bool before(const struct classes *c, const struct job *a, const struct job *b)
 {
-    return order_of_jobs(universe_policy(c->u), a, b) < 0;
+    return job_order_compare(cluster_policy(c->cl), a, b) < 0;
 }
 
 static void set(struct class *k, size_t i, struct job *j)
@@ -158,7 +158,7 @@ static void job_waits(void *arg, struct job *j)
 
     if (k->n == 0) { /* what it was before may have been another catalogue's */
         request_destroy(k->request);
-        k->request = request_parse(universe_catalogue(c->u), j->select, j->place);
+        k->request = request_parse(cluster_catalogue(c->cl), j->select, j->place);
         k->failed_at = 0;
     }
     k->queue = j->queue;
@@ -189,14 +189,14 @@ static void job_comment(void *arg, struct job *j)
         j->class->told = false;
 }
 
-struct classes *classes_create(struct universe *u)
+struct classes *classes_create(struct cluster *cl)
 {
     struct classes *c = mem_new(1, sizeof *c);
 
-    c->u = u;
-    universe_listen(
-        u, &(struct universe_listener){
-               .job_waits = job_waits, .job_leaves = job_leaves, .job_comment = job_comment, .arg = c});
+    c->cl = cl;
+    cluster_listen(
+        cl, &(struct cluster_listener){
+                .job_waits = job_waits, .job_leaves = job_leaves, .job_comment = job_comment, .arg = c});
     return c;
 }
 

@@ -31,8 +31,8 @@ struct class
     struct job **heap; /* heap[0] is next; classes.c writes */
     size_t n, cap;
     int level;                 /* the cycle's: numeric preemption level of its jobs */
-    uint64_t failed_at;        /* the cycle's: universe_news() when it did not fit; 0: not tried */
-    uint64_t failed_stoppable; /* the cycle's: universe_stoppable() then */
+    uint64_t failed_at;        /* the cycle's: cluster_news() when it did not fit; 0: not tried */
+    uint64_t failed_stoppable; /* the cycle's: cluster_stoppable() then */
     struct reason why;         /* of that failure */
     const char *comment;       /* interned: what its jobs shall say; NULL: nothing yet */
     bool told;                 /* all its jobs say so */
@@ -43,7 +43,7 @@ struct class
 
 struct classes;
 
-struct classes *classes_create(struct universe *u); /* becomes a listener of `u` */
+struct classes *classes_create(struct cluster *cl); /* becomes a listener of `cl` */
 void classes_destroy(struct classes *c);
 
 struct class *classes_next(const struct classes *c, const struct class *after); /* NULL: the first */

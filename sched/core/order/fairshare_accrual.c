@@ -14,9 +14,9 @@
 #include "mem.h"
 
 struct accrual {
-    struct universe *u;
+    struct cluster *cl;
     struct fairshare *shares;
-    struct counted *counted;
+    struct accrual_record *counted;
     struct formula *usage; /* of fairshare_usage_res; NULL: nothing is counted */
     const char *const *names;
     bool news;
@@ -31,7 +31,7 @@ struct asked { /* the arg of values */
 static double used(void *arg, size_t index)
 {
     const struct asked *x = arg;
-    const struct catalogue *c = universe_catalogue(x->a->u);
+    const struct catalogue *c = cluster_catalogue(x->a->cl);
     res_id res = catalogue_find(c, x->a->names[index]);
 
     return res == RES_NONE ? 0 : res_number(catalogue_get(c, res), amounts_get(&x->j->used, res));
@@ -41,7 +41,7 @@ static double wanted(void *arg, size_t index)
 {
     const struct asked *x = arg;
 
-    return job_asked(x->j, universe_catalogue(x->a->u), x->a->names[index]);
+    return job_asked(x->j, cluster_catalogue(x->a->cl), x->a->names[index]);
 }
 
 /* Errors of the formula (a division by what was not used yet) are an amount of 0. */
@@ -85,13 +85,13 @@ static bool is_unseen_run(const struct job *j)
 
 static void count(struct accrual *a, struct job *j)
 {
-    struct counted_job *x = counted_find(a->counted, j->id);
+    struct accrual_entry *x = accrual_record_find(a->counted, j->id);
     double now;
 
     if (!x && !job_holds_nodes(j) && !is_unseen_run(j))
         return;
     if (!x)
-        x = counted_add(a->counted, j->id);
+        x = accrual_record_add(a->counted, j->id);
     if (x->run != j->run_version) {
         x->run = j->run_version;
         x->amount = 0;
@@ -107,7 +107,7 @@ static void count(struct accrual *a, struct job *j)
 static void job_seen(void *arg, struct job *j)
 {
     struct accrual *a = arg;
-    const struct policy *p = universe_policy(a->u);
+    const struct policy *p = cluster_policy(a->cl);
     char text[512];
 
     j->share = fairshare_entity(a->shares, entity_of(j, p->share_entity, text, sizeof text));
@@ -117,7 +117,7 @@ static void job_seen(void *arg, struct job *j)
 
 static void used_to_its_end(const struct accrual *a, struct job *j)
 {
-    res_id wall = catalogue_find(universe_catalogue(a->u), "walltime");
+    res_id wall = catalogue_find(cluster_catalogue(a->cl), "walltime");
 
     if (a->now_s - job_begun_s(j) > amounts_get(&j->used, wall))
         amounts_set(&j->used, wall, a->now_s - job_begun_s(j));
@@ -126,9 +126,9 @@ static void used_to_its_end(const struct accrual *a, struct job *j)
 static void job_gone(void *arg, struct job *j)
 {
     struct accrual *a = arg;
-    bool seen = j->standing == STANDING_RUNS && j->start_s > 0;
+    bool seen = j->sched_state == SCHED_STATE_RUNNING && j->start_s > 0;
 
-    if (!j->share || !policy_counts_use(universe_policy(a->u)) || j->is_array || (!seen && !is_unseen_run(j)))
+    if (!j->share || !policy_counts_use(cluster_policy(a->cl)) || j->is_array || (!seen && !is_unseen_run(j)))
         return;
     if (seen)
         used_to_its_end(a, j);
@@ -140,14 +140,14 @@ void accrual_time(struct accrual *a, int64_t now_s)
     a->now_s = now_s;
 }
 
-struct accrual *accrual_create(struct universe *u)
+struct accrual *accrual_create(struct cluster *cl)
 {
     struct accrual *a = mem_new(1, sizeof *a);
 
-    a->u = u;
+    a->cl = cl;
     a->shares = fairshare_create();
-    a->counted = counted_create();
-    universe_listen(u, &(struct universe_listener){.job_seen = job_seen, .job_gone = job_gone, .arg = a});
+    a->counted = accrual_record_create();
+    cluster_listen(cl, &(struct cluster_listener){.job_seen = job_seen, .job_gone = job_gone, .arg = a});
     accrual_configure(a, NULL);
     return a;
 }
@@ -157,7 +157,7 @@ void accrual_destroy(struct accrual *a)
     if (!a)
         return;
     formula_destroy(a->usage);
-    counted_destroy(a->counted);
+    accrual_record_destroy(a->counted);
     fairshare_destroy(a->shares);
     free(a);
 }
@@ -167,14 +167,14 @@ struct fairshare *accrual_shares(struct accrual *a)
     return a->shares;
 }
 
-struct counted *accrual_counted(struct accrual *a)
+struct accrual_record *accrual_get_record(struct accrual *a)
 {
     return a->counted;
 }
 
 int accrual_configure(struct accrual *a, struct err *e)
 {
-    const char *text = universe_policy(a->u)->share_usage;
+    const char *text = cluster_policy(a->cl)->share_usage;
 
     formula_destroy(a->usage);
     a->usage = formula_parse(text ? text : "cput", e);
@@ -194,11 +194,11 @@ void accrual_ordered(struct accrual *a, const struct job *j)
 
 void accrual_sweep(struct accrual *a)
 {
-    for (struct counted_job *x = counted_next(a->counted, NULL), *next; x; x = next) {
-        next = counted_next(a->counted, x);
-        const struct job *j = universe_job(a->u, x->id);
+    for (struct accrual_entry *x = accrual_record_next(a->counted, NULL), *next; x; x = next) {
+        next = accrual_record_next(a->counted, x);
+        const struct job *j = cluster_job(a->cl, x->id);
         if (!j)
-            counted_drop(a->counted, x);
+            accrual_record_drop(a->counted, x);
     }
 }
 

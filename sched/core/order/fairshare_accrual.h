@@ -2,7 +2,7 @@
 #define FAIRSHARE_ACCRUAL_H
 /* From jobs to shares: whose each job is (job->share), and what its use adds to the usage of that entity.
  *
- * It listens to the universe: whenever a job that runs or ran is seen with more than before, the difference is counted.
+ * It listens to the cluster: whenever a job that runs or ran is seen with more than before, the difference is counted.
  * Nothing is counted while the policy has no use for it (policy_counts_use); the tree of shares is there all the same,
  * since a formula may ask for it at any time.
  */
@@ -14,14 +14,14 @@
 
 struct accrual;
 
-/* Becomes a listener of `u`; must be one before whoever looks at job->share. */
-struct accrual *accrual_create(struct universe *u);
+/* Becomes a listener of `cl`; must be one before whoever looks at job->share. */
+struct accrual *accrual_create(struct cluster *cl);
 void accrual_destroy(struct accrual *a);
 
 struct fairshare *accrual_shares(struct accrual *a);
-struct counted *accrual_counted(struct accrual *a);
+struct accrual_record *accrual_get_record(struct accrual *a);
 
-/* The policy is another: jobs are told apart anew when the universe settles (universe_reconfigured). -1: EINVAL
+/* The policy is another: jobs are told apart anew when the cluster settles (cluster_reconfigured). -1: EINVAL
  * fairshare_usage_res is no formula; then nothing is counted. */
 int accrual_configure(struct accrual *a, struct err *e);
 
@@ -31,7 +31,7 @@ void accrual_ordered(struct accrual *a, const struct job *j);
 /* The time of the server, now and then; by it a job that goes unseen has used walltime up to its end. */
 void accrual_time(struct accrual *a, int64_t now_s);
 
-/* Records of jobs that are gone. The universe is whole. */
+/* Records of jobs that are gone. The cluster is whole. */
 void accrual_sweep(struct accrual *a);
 
 /* Has anything been counted since this was asked last? */

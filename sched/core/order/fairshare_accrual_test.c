@@ -14,7 +14,7 @@
 
 struct side {
     struct policy policy;
-    struct universe *u;
+    struct cluster *cl;
     struct accrual *a;
 };
 
@@ -26,8 +26,8 @@ static int begin(void **state)
     s.policy.fair_share = true;
     s.policy.share_usage = strdup("1000 + walltime");
     s.policy.share_entity = SHARE_OF_USER;
-    s.u = universe_create("default", &s.policy);
-    s.a = accrual_create(s.u);
+    s.cl = cluster_create("default", &s.policy);
+    s.a = accrual_create(s.cl);
     *state = &s;
     return 0;
 }
@@ -36,7 +36,7 @@ static int end(void **state)
 {
     struct side *s = *state;
 
-    universe_destroy(s->u);
+    cluster_destroy(s->cl);
     accrual_destroy(s->a);
     policy_fini(&s->policy);
     return 0;
@@ -52,8 +52,8 @@ static void see(struct side *s, const char *job_state)
     for (size_t i = 0; i < 3; i++)
         a[i] = (struct attrl){
             .next = i < 2 ? &a[i + 1] : NULL, .name = names[i], .resource = nothing, .value = values[i]};
-    universe_change(s->u, UNIVERSE_JOB, "1.server", a);
-    universe_settle(s->u);
+    cluster_change(s->cl, CLUSTER_JOB, "1.server", a);
+    cluster_settle(s->cl);
 }
 
 static double used(struct side *s)
@@ -66,7 +66,7 @@ static void a_job_that_is_deleted_while_it_waits_has_used_nothing(void **state)
     struct side *s = *state;
 
     see(s, "Q");
-    universe_gone(s->u, UNIVERSE_JOB, "1.server");
+    cluster_gone(s->cl, CLUSTER_JOB, "1.server");
     assert_true(used(s) == 0);
     assert_false(accrual_take_news(s->a));
 }
@@ -78,22 +78,22 @@ static void a_job_that_is_seen_running_counts_once(void **state)
     see(s, "Q");
     see(s, "R");
     see(s, "E");
-    universe_gone(s->u, UNIVERSE_JOB, "1.server");
+    cluster_gone(s->cl, CLUSTER_JOB, "1.server");
     assert_true(used(s) == 1000);
     assert_true(accrual_take_news(s->a));
 }
 
 static void order_to_run(struct side *s, bool taken)
 {
-    const struct pieces nowhere = {0};
+    const struct allocation nowhere = {0};
     struct job *j;
 
     see(s, "Q");
-    j = universe_job(s->u, "1.server");
-    universe_order(s->u, j, ORDER_RUN, &nowhere);
+    j = cluster_job(s->cl, "1.server");
+    cluster_order(s->cl, j, ORDER_RUN, &nowhere);
     if (taken)
-        universe_order_taken(s->u, j);
-    universe_gone(s->u, UNIVERSE_JOB, "1.server");
+        cluster_order_taken(s->cl, j);
+    cluster_gone(s->cl, CLUSTER_JOB, "1.server");
 }
 
 static void a_run_that_was_over_before_it_was_seen_counts(void **state)

@@ -54,7 +54,7 @@ static int by_arrival(const struct job *a, const struct job *b)
     return c ? c : strverscmp(a->id, b->id);
 }
 
-int order_of_jobs(const struct policy *p, const struct job *a, const struct job *b)
+int job_order_compare(const struct policy *p, const struct job *a, const struct job *b)
 {
     int c = by_preemption(a, b);
 
@@ -85,7 +85,7 @@ static int by_round(const struct queue *a, const struct queue *b)
 /* Jobs that take turns: who has waited longest is next, whether suspended since or queued. */
 static int64_t waits_since_us(const struct job *j)
 {
-    return j->standing == STANDING_SUSPENDED ? j->since_s * 1000000 : j->rank;
+    return j->sched_state == SCHED_STATE_SUSPENDED ? j->since_s * 1000000 : j->rank;
 }
 
 /* Before the others of their queue's priority, since those would take what a suspended job must have again. */
@@ -99,7 +99,8 @@ static int by_turn(const struct job *a, const struct job *b)
     return c ? c : by_number(waits_since_us(a), waits_since_us(b));
 }
 
-int order_of_heads(const struct policy *p, const struct job *a, int level_a, const struct job *b, int level_b)
+int job_order_compare_heads(const struct policy *p, const struct job *a, int level_a, const struct job *b,
+                            int level_b)
 {
     int c = by_number(level_b, level_a);
 
@@ -113,5 +114,5 @@ int order_of_heads(const struct policy *p, const struct job *a, int level_a, con
         c = by_round(a->queue, b->queue);
     if (c == 0 && (p->by_queue || p->round_robin) && a->queue != b->queue)
         c = by_queue(a->queue, b->queue);
-    return c ? c : order_of_jobs(p, a, b);
+    return c ? c : job_order_compare(p, a, b);
 }

@@ -8,11 +8,11 @@
 #include "sched_cluster.h"
 
 /* <0: a before b. Never 0 for two jobs. */
-int order_of_jobs(const struct policy *p, const struct job *a, const struct job *b);
+int job_order_compare(const struct policy *p, const struct job *a, const struct job *b);
 
 /* The same over all queues: higher level first, then who was preempted, then the queues' order: by priority and name, or
  * of one priority in turn, as queue->rounds says. */
-int order_of_heads(const struct policy *p, const struct job *a, int level_a, const struct job *b,
-                   int level_b);
+int job_order_compare_heads(const struct policy *p, const struct job *a, int level_a, const struct job *b,
+                            int level_b);
 
 #endif

@@ -19,7 +19,7 @@ static int64_t prime_end_s(const struct policy *p, const struct job *j, int64_t 
 
     if (j->urged || !p->backfill_prime || (p->prime_exempt && anytime))
         return 0;
-    change_s = prime_changes_s(p->times, now_s);
+    change_s = prime_calendar_changes_s(p->times, now_s);
     return change_s ? change_s + p->prime_spill_s : 0;
 }
 
@@ -31,54 +31,56 @@ static bool ends_after(const struct job *j, int64_t now_s, int64_t end_s)
 static bool queue_allows(const struct policy *p, const struct job *j, int64_t now_s, struct reason *why)
 {
     const char *queue = j->queue->name;
-    bool is_prime = prime_is(p->times, now_s);
+    bool is_prime = prime_calendar_is_prime(p->times, now_s);
 
-    if (begins(queue, p->dedicated_prefix) != prime_is_dedicated(p->times, now_s))
+    if (begins(queue, p->dedicated_prefix) != prime_calendar_is_dedicated(p->times, now_s))
         reason_set(why, REASON_DEDICATED, NULL, NULL);
     else if (begins(queue, p->prime_prefix) && !is_prime)
         reason_set(why, REASON_PRIME_ONLY, NULL, NULL);
     else if (begins(queue, p->nonprime_prefix) && is_prime) {
         reason_set(why, REASON_NONPRIME_ONLY, NULL, NULL);
-        why->never = prime_changes_s(p->times, now_s) == 0;
+        why->never = prime_calendar_changes_s(p->times, now_s) == 0;
     } else
         return true;
     return false;
 }
 
-bool hours_allow(const struct universe *u, const struct job *j, int64_t now_s, struct reason *why)
+bool primetime_allows(const struct cluster *cl, const struct job *j, int64_t now_s, struct reason *why)
 {
-    const struct policy *p = universe_policy(u);
+    const struct policy *p = cluster_policy(cl);
 
     if (ends_after(j, now_s, prime_end_s(p, j, now_s))) {
-        reason_set(why, REASON_CROSS_PRIME, prime_is(p->times, now_s) ? "nonprimetime" : "primetime", NULL);
+        reason_set(why, REASON_CROSS_PRIME,
+                   prime_calendar_is_prime(p->times, now_s) ? "nonprimetime" : "primetime", NULL);
         return false;
     }
     if (!j->urged && !queue_allows(p, j, now_s, why))
         return false;
-    if (ends_after(j, now_s, prime_dedicated_changes_s(p->times, now_s))) {
+    if (ends_after(j, now_s, prime_calendar_dedicated_changes_s(p->times, now_s))) {
         reason_set(why, REASON_CROSS_DEDICATED, NULL, NULL);
         return false;
     }
     return true;
 }
 
-int64_t hours_left_s(const struct universe *u, const struct job *j, int64_t now_s)
+int64_t primetime_left_s(const struct cluster *cl, const struct job *j, int64_t now_s)
 {
-    const struct policy *p = universe_policy(u);
-    int64_t a_s = prime_end_s(p, j, now_s), b_s = prime_dedicated_changes_s(p->times, now_s);
+    const struct policy *p = cluster_policy(cl);
+    int64_t a_s = prime_end_s(p, j, now_s), b_s = prime_calendar_dedicated_changes_s(p->times, now_s);
     int64_t end_s = a_s && (!b_s || a_s < b_s) ? a_s : b_s;
 
     return end_s ? end_s - now_s : JOB_FOREVER_S;
 }
 
-bool hours_mind_length(const struct policy *p)
+bool primetime_limits_length(const struct policy *p)
 {
-    return p->backfill_prime || prime_has_dedicated(p->times);
+    return p->backfill_prime || prime_calendar_has_dedicated(p->times);
 }
 
-int64_t hours_change_s(const struct policy *p, int64_t now_s)
+int64_t primetime_change_s(const struct policy *p, int64_t now_s)
 {
-    int64_t a_s = prime_changes_s(p->times, now_s), b_s = prime_dedicated_changes_s(p->times, now_s);
+    int64_t a_s = prime_calendar_changes_s(p->times, now_s),
+            b_s = prime_calendar_dedicated_changes_s(p->times, now_s);
 
     return a_s && (!b_s || a_s < b_s) ? a_s : b_s;
 }

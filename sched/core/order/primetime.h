@@ -10,15 +10,15 @@
 #include "sched_cluster.h"
 
 /* true: yes. false: `why` says what stands in the way. `now_s` is the server's. */
-bool hours_allow(const struct universe *u, const struct job *j, int64_t now_s, struct reason *why);
+bool primetime_allows(const struct cluster *cl, const struct job *j, int64_t now_s, struct reason *why);
 
 /* How long a job that begins, or goes on, now may run before it would cross such a boundary. */
-int64_t hours_left_s(const struct universe *u, const struct job *j, int64_t now_s);
+int64_t primetime_left_s(const struct cluster *cl, const struct job *j, int64_t now_s);
 
 /* Does it matter for anybody how long a job runs? */
-bool hours_mind_length(const struct policy *p);
+bool primetime_limits_length(const struct policy *p);
 
 /* When the answers may be otherwise next; 0: never. */
-int64_t hours_change_s(const struct policy *p, int64_t now_s);
+int64_t primetime_change_s(const struct policy *p, int64_t now_s);
 
 #endif

@@ -16,7 +16,7 @@
 enum { ACCRUES_ELIGIBLE = 2 };
 
 struct rating {
-    struct universe *u;
+    struct cluster *cl;
     struct formula *formula;
     const char *const *names;
     size_t n_names;
@@ -87,12 +87,12 @@ static double value(void *arg, size_t index)
     const char *name = x->r->names[index];
     int i = keyword(name);
 
-    return i < N_KEYWORDS ? keywords[i].value(x) : job_asked(x->j, universe_catalogue(x->r->u), name);
+    return i < N_KEYWORDS ? keywords[i].value(x) : job_asked(x->j, cluster_catalogue(x->r->cl), name);
 }
 
 static void follow(struct rating *r)
 {
-    const struct policy *p = universe_policy(r->u);
+    const struct policy *p = cluster_policy(r->cl);
     const char *text = policy_formula(p);
 
     if (r->number == p->formula_number)
@@ -127,12 +127,12 @@ static void job_seen(void *arg, struct job *j)
     rate(r, j, &j->rating, NULL);
 }
 
-struct rating *rating_create(struct universe *u)
+struct rating *rating_create(struct cluster *cl)
 {
     struct rating *r = mem_new(1, sizeof *r);
 
-    r->u = u;
-    universe_listen(u, &(struct universe_listener){.job_seen = job_seen, .arg = r});
+    r->cl = cl;
+    cluster_listen(cl, &(struct cluster_listener){.job_seen = job_seen, .arg = r});
     return r;
 }
 
@@ -156,14 +156,14 @@ void rating_refresh(struct rating *r)
     follow(r);
     if (!r->moves)
         return;
-    for (struct job *j = universe_next_job(r->u, NULL); j; j = universe_next_job(r->u, j)) {
+    for (struct job *j = cluster_next_job(r->cl, NULL); j; j = cluster_next_job(r->cl, j)) {
         if (!j->class)
             continue;
         rate(r, j, &now, NULL);
         if (now == j->rating)
             continue;
         j->rating = now;
-        universe_rejoin(r->u, j);
+        cluster_rejoin(r->cl, j);
     }
 }
 
@@ -178,9 +178,9 @@ void rating_log(struct rating *r, const struct job *j, struct decisions *d)
         decisions_log(d, LOGE_SCHED, j->id,
                       "Formula evaluation for job had an error.  Zero value will be used: %s", e.text);
     decisions_log(d, LOGE_DEBUG2, j->id, "Formula Evaluation = %.15g", j->rating);
-    if (!rating_suffices(universe_policy(r->u), j))
+    if (!rating_suffices(cluster_policy(r->cl), j))
         decisions_log(d, LOGE_SCHED, j->id, "Job's formula value %.15g is under threshold %.15g", j->rating,
-                      universe_policy(r->u)->formula_threshold);
+                      cluster_policy(r->cl)->formula_threshold);
 }
 
 bool rating_suffices(const struct policy *p, const struct job *j)

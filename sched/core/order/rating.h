@@ -3,7 +3,7 @@
 /* What job_sort_formula makes of each job: job->rating, by which jobs are ordered; 0 for all where there is none.
  * reference/scheduler.md, "job_sort_formula".
  *
- * It listens to the universe and rates a job when it is seen. What a formula asks for may move by itself (eligible time,
+ * It listens to the cluster and rates a job when it is seen. What a formula asks for may move by itself (eligible time,
  * shares): rating_refresh rates all that wait anew.
  */
 #include <stdbool.h>
@@ -13,12 +13,12 @@
 struct decisions;
 struct rating;
 
-/* Becomes a listener of `u`: after accrual, before whoever looks at job->rating. */
-struct rating *rating_create(struct universe *u);
+/* Becomes a listener of `cl`: after accrual, before whoever looks at job->rating. */
+struct rating *rating_create(struct cluster *cl);
 void rating_destroy(struct rating *r);
 
 void rating_time(struct rating *r, int64_t now_s); /* the time of the server, now and then */
-/* O(jobs) where the formula asks for what moves, else nothing. The universe is whole. */
+/* O(jobs) where the formula asks for what moves, else nothing. The cluster is whole. */
 void rating_refresh(struct rating *r);
 
 /* Log what it makes of this job, and what is wrong with it where there is no value; nothing without a formula. */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /* Counted resources that are bounded here: what the job wants must be there. */
-static void covers(const struct universe *u, const struct queue *q, const struct job *j,
+static void covers(const struct cluster *cl, const struct queue *q, const struct job *j,
                    enum reason_code code, struct reasons *why)
 {
     for (uint32_t i = 0; i < q->available.n && !reasons_full(why); i++) {
@@ -18,17 +18,17 @@ static void covers(const struct universe *u, const struct queue *q, const struct
         int64_t have = total - amounts_get(&q->used, res);
         if (want <= 0 || want <= have)
             continue;
-        reason_lack(&why->a[why->n], code, universe_catalogue(u), res, want, have, total);
+        reason_lack(&why->a[why->n], code, cluster_catalogue(cl), res, want, have, total);
         why->a[why->n].never = want > total;
         reasons_keep(why);
     }
 }
 
 /* What scripts say is there: less what jobs have taken that were ordered to run since. */
-static void dynamic_covers(const struct universe *u, const struct job *j, struct reasons *why)
+static void dynamic_covers(const struct cluster *cl, const struct job *j, struct reasons *why)
 {
-    const struct catalogue *c = universe_catalogue(u);
-    const struct policy *p = universe_policy(u);
+    const struct catalogue *c = cluster_catalogue(cl);
+    const struct policy *p = cluster_policy(cl);
 
     for (size_t i = 0; i < p->n_dynamic && !reasons_full(why); i++) {
         const struct policy_dynamic *x = &p->dynamic[i];
@@ -74,8 +74,8 @@ static int64_t running(const struct queue *q, enum limit_of of, const char *name
 {
     if (of == LIMIT_OF_ALL)
         return res == RES_NONE ? q->n_running : amounts_get(&q->used, res);
-    return res == RES_NONE ? limit_counts_jobs(q->running, of, name)
-                           : tally_amount(q->running, of, name, res);
+    return res == RES_NONE ? limit_usage_jobs(q->running, of, name)
+                           : limit_usage_amount(q->running, of, name, res);
 }
 
 /* --- hard limits -------------------------------------------------------------------------------------- */
@@ -126,13 +126,13 @@ static void say_amount(struct reason *why, const struct place *at, const struct 
     }
 }
 
-static void say(const struct universe *u, struct reason *why, const struct place *at, const struct limit *l,
+static void say(const struct cluster *cl, struct reason *why, const struct place *at, const struct limit *l,
                 int64_t want)
 {
     if (l->res == RES_NONE)
         say_jobs(why, at, l);
     else
-        say_amount(why, at, l, catalogue_get(universe_catalogue(u), l->res)->name);
+        say_amount(why, at, l, catalogue_get(cluster_catalogue(cl), l->res)->name);
     why->res = l->res;
     why->entity = (char)l->of;
     why->in_queue = at->is_queue;
@@ -140,7 +140,7 @@ static void say(const struct universe *u, struct reason *why, const struct place
 }
 
 /* Is there room for `want` more of this entity's? */
-static void check(const struct universe *u, const struct place *at, const struct job *j, enum limit_of of,
+static void check(const struct cluster *cl, const struct place *at, const struct job *j, enum limit_of of,
                   const struct amount *want, struct reasons *why)
 {
     const char *name = name_of(j, of);
@@ -148,39 +148,39 @@ static void check(const struct universe *u, const struct place *at, const struct
 
     if (reasons_full(why) || !l || want->n <= 0 || running(at->q, of, name, want->res) + want->n <= l->most)
         return;
-    say(u, &why->a[why->n], at, l, want->n);
+    say(cl, &why->a[why->n], at, l, want->n);
     reasons_keep(why);
 }
 
-static void check_jobs(const struct universe *u, const struct place *at, const struct job *j,
+static void check_jobs(const struct cluster *cl, const struct place *at, const struct job *j,
                        struct reasons *why)
 {
     static const struct amount one = {RES_NONE, 1};
 
     for (size_t i = 0; at->q->limits.n && i < N_ORDER; i++)
-        check(u, at, j, order[i], &one, why);
+        check(cl, at, j, order[i], &one, why);
 }
 
-static void check_amounts(const struct universe *u, const struct place *at, const struct job *j,
+static void check_amounts(const struct cluster *cl, const struct place *at, const struct job *j,
                           struct reasons *why)
 {
     for (size_t i = 0; at->q->limits.n && i < N_ORDER; i++)
         for (uint32_t k = 0; k < j->want.n; k++)
-            check(u, at, j, order[i], &j->want.a[k], why);
+            check(cl, at, j, order[i], &j->want.a[k], why);
 }
 
 /* What is left aside for a job that is run by request. */
-static void check_limits(const struct universe *u, const struct job *j, struct reasons *why)
+static void check_limits(const struct cluster *cl, const struct job *j, struct reasons *why)
 {
-    const struct place here = {j->queue, true}, all = {universe_server(u), false};
+    const struct place here = {j->queue, true}, all = {cluster_server(cl), false};
 
-    check_jobs(u, &here, j, why);
-    check_jobs(u, &all, j, why);
-    check_amounts(u, &here, j, why);
-    check_amounts(u, &all, j, why);
+    check_jobs(cl, &here, j, why);
+    check_jobs(cl, &all, j, why);
+    check_amounts(cl, &here, j, why);
+    check_amounts(cl, &all, j, why);
 }
 
-void run_limits_all(const struct universe *u, const struct job *j, struct reasons *why)
+void run_limits_all(const struct cluster *cl, const struct job *j, struct reasons *why)
 {
     const struct queue *q = j->queue;
 
@@ -193,17 +193,17 @@ void run_limits_all(const struct universe *u, const struct job *j, struct reason
         reasons_keep(why);
     }
     if (!j->urged)
-        check_limits(u, j, why);
-    covers(u, q, j, REASON_LACK_QUEUE, why);
-    covers(u, universe_server(u), j, REASON_LACK_SERVER, why);
-    dynamic_covers(u, j, why);
+        check_limits(cl, j, why);
+    covers(cl, q, j, REASON_LACK_QUEUE, why);
+    covers(cl, cluster_server(cl), j, REASON_LACK_SERVER, why);
+    dynamic_covers(cl, j, why);
 }
 
-bool run_limits_allow(const struct universe *u, const struct job *j, struct reason *why)
+bool run_limits_allow(const struct cluster *cl, const struct job *j, struct reason *why)
 {
     struct reasons first = {.a = why, .max = 1};
 
-    run_limits_all(u, j, &first);
+    run_limits_all(cl, j, &first);
     return first.n == 0;
 }
 
@@ -235,20 +235,20 @@ static bool is_over(const struct queue *q, const struct job *j, bool counted)
     return false;
 }
 
-unsigned run_limits_soft(const struct universe *u, const struct job *j)
+unsigned run_limits_soft(const struct cluster *cl, const struct job *j)
 {
     bool counted = job_counts(j) || j->order == ORDER_RUN || j->order == ORDER_RESUME;
 
-    return run_limits_soft_if(u, j, counted);
+    return run_limits_soft_if(cl, j, counted);
 }
 
-unsigned run_limits_soft_if(const struct universe *u, const struct job *j, bool counted)
+unsigned run_limits_soft_if(const struct cluster *cl, const struct job *j, bool counted)
 {
     unsigned mask = 0;
 
     if (j->queue && is_over(j->queue, j, counted))
         mask |= PRIO_QUEUE_SOFTLIMIT;
-    if (is_over(universe_server(u), j, counted))
+    if (is_over(cluster_server(cl), j, counted))
         mask |= PRIO_SERVER_SOFTLIMIT;
     return mask;
 }

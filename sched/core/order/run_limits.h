@@ -10,17 +10,17 @@
 #include "sched_cluster.h"
 
 /* true: yes. false: `why` says what stands in the way, with why->entity and why->res where it is a run limit. */
-bool run_limits_allow(const struct universe *u, const struct job *j, struct reason *why);
+bool run_limits_allow(const struct cluster *cl, const struct job *j, struct reason *why);
 
 /* All that stands in the way, as far as there is room in `why`; the first is what run_limits_allow says. */
-void run_limits_all(const struct universe *u, const struct job *j, struct reasons *why);
+void run_limits_all(const struct cluster *cl, const struct job *j, struct reasons *why);
 
 /* Would it help against this run limit if `other`, which runs, ended? It counts for the same entity. */
 bool run_limits_share(const struct reason *why, const struct job *j, const struct job *other);
 
 /* Over which soft limits is this job, or would it be if it ran too: PRIO_QUEUE_SOFTLIMIT, PRIO_SERVER_SOFTLIMIT, or 0. */
-unsigned run_limits_soft(const struct universe *u, const struct job *j);
+unsigned run_limits_soft(const struct cluster *cl, const struct job *j);
 /* The same of a job that is counted in what runs now, or is not, whatever it does. */
-unsigned run_limits_soft_if(const struct universe *u, const struct job *j, bool counted);
+unsigned run_limits_soft_if(const struct cluster *cl, const struct job *j, bool counted);
 
 #endif

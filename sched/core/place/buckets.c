@@ -6,7 +6,7 @@
  * vnode knows its bucket: leaving needs no hash, and a vnode that has none is out of the index (dirty, or
  * between out and in).
  *
- * Kinds, which say what could ever run, are counted again only when the shape of the universe has changed. */
+ * Kinds, which say what could ever run, are counted again only when the shape of the cluster has changed. */
 #include "buckets.h"
 
 #include <stdlib.h>
@@ -15,13 +15,13 @@
 #include "mem.h"
 
 struct buckets {
-    struct universe *u;
+    struct cluster *cl;
     struct bucket *all;
     struct bucket **spare; /* empty ones, with bits all zero */
     size_t n_spare, cap_spare;
     size_t words;
     struct kind *kinds;
-    uint64_t kinds_of; /* shape of the universe when they were counted */
+    uint64_t kinds_of; /* shape of the cluster when they were counted */
 };
 
 static uint64_t key_of(const struct node *n)
@@ -112,17 +112,17 @@ static void node_out(void *arg, struct node *n)
         b->spare[b->n_spare++] = k;
     } else if (k->sample == n) {
         size_t n_nodes;
-        k->sample = universe_nodes(b->u, &n_nodes)[bucket_first(b, k)];
+        k->sample = cluster_nodes(b->cl, &n_nodes)[bucket_first(b, k)];
     }
 }
 
-struct buckets *buckets_create(struct universe *u)
+struct buckets *buckets_create(struct cluster *cl)
 {
     struct buckets *b = mem_new(1, sizeof *b);
 
-    b->u = u;
+    b->cl = cl;
     b->words = 1;
-    universe_listen(u, &(struct universe_listener){.node_in = node_in, .node_out = node_out, .arg = b});
+    cluster_listen(cl, &(struct cluster_listener){.node_in = node_in, .node_out = node_out, .arg = b});
     return b;
 }
 
@@ -181,7 +181,7 @@ uint32_t bucket_first(const struct buckets *b, const struct bucket *k)
 static void count_kinds(struct buckets *b)
 {
     size_t n;
-    struct node *const *nodes = universe_nodes(b->u, &n);
+    struct node *const *nodes = cluster_nodes(b->cl, &n);
 
     drop_kinds(b);
     for (size_t i = 0; i < n; i++) {
@@ -195,12 +195,12 @@ static void count_kinds(struct buckets *b)
         }
         k->n++;
     }
-    b->kinds_of = universe_shape(b->u);
+    b->kinds_of = cluster_shape(b->cl);
 }
 
 const struct kind *buckets_next_kind(struct buckets *b, const struct kind *after)
 {
-    if (!after && b->kinds_of != universe_shape(b->u))
+    if (!after && b->kinds_of != cluster_shape(b->cl))
         count_kinds(b);
     return after ? after->hh.next : b->kinds;
 }

@@ -30,7 +30,7 @@ struct kind {
 
 struct buckets;
 
-struct buckets *buckets_create(struct universe *u); /* becomes a listener of `u`; made before any node */
+struct buckets *buckets_create(struct cluster *cl); /* becomes a listener of `cl`; made before any node */
 void buckets_destroy(struct buckets *b);
 
 struct bucket *buckets_next(const struct buckets *b, const struct bucket *after); /* NULL: the first */

@@ -1,27 +1,27 @@
 /* See freed_by.h. */
 #include "freed_by.h"
 
-static bool frees(const struct universe *u, const struct job *j, const char *resource)
+static bool frees(const struct cluster *cl, const struct job *j, const char *resource)
 {
     bool keeps_memory = j->queue && j->queue->gang && policy_is_memory(resource);
 
-    return !keeps_memory && policy_suspend_frees(universe_policy(u), resource);
+    return !keeps_memory && policy_suspend_frees(cluster_policy(cl), resource);
 }
 
-void yields_of_suspension(const struct universe *u, const struct job *j, struct pieces *out)
+void freed_by_suspension(const struct cluster *cl, const struct job *j, struct allocation *out)
 {
-    const struct catalogue *c = universe_catalogue(u);
+    const struct catalogue *c = cluster_catalogue(cl);
 
-    pieces_copy(out, &j->on);
+    allocation_copy(out, &j->on);
     for (size_t i = 0; i < out->n; i++) {
         struct amounts *use = &out->a[i].use;
         for (uint32_t k = 0; k < use->n; k++)
-            if (!frees(u, j, catalogue_get(c, use->a[k].res)->name))
+            if (!frees(cl, j, catalogue_get(c, use->a[k].res)->name))
                 use->a[k].n = 0;
     }
 }
 
-static bool are_same(const struct pieces *a, const struct pieces *b)
+static bool are_same(const struct allocation *a, const struct allocation *b)
 {
     if (a->n != b->n)
         return false;
@@ -32,16 +32,16 @@ static bool are_same(const struct pieces *a, const struct pieces *b)
     return true;
 }
 
-void yields_note(const struct universe *u, struct job *j, bool keeps)
+void freed_by_note(const struct cluster *cl, struct job *j, bool keeps)
 {
-    struct pieces now = {.n = 0};
+    struct allocation now = {.n = 0};
 
     if (keeps)
-        yields_of_suspension(u, j, &now);
-    if (are_same(&j->yields, &now)) {
-        pieces_fini(&now);
+        freed_by_suspension(cl, j, &now);
+    if (are_same(&j->freed, &now)) {
+        allocation_fini(&now);
         return;
     }
-    pieces_fini(&j->yields);
-    j->yields = now;
+    allocation_fini(&j->freed);
+    j->freed = now;
 }

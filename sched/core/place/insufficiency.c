@@ -25,7 +25,7 @@ static void add_to(struct amounts *sum, const struct node *n, const struct amoun
 /* Sums over all vnodes that the job may use: is there enough of each resource, now, ever? */
 static void sums(struct buckets *all, const struct asker *a, struct reasons *why)
 {
-    const struct catalogue *c = universe_catalogue(a->u);
+    const struct catalogue *c = cluster_catalogue(a->cl);
     struct amounts free_now = {0}, total = {0};
 
     for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b)) {
@@ -51,7 +51,7 @@ static void sums(struct buckets *all, const struct asker *a, struct reasons *why
     amounts_fini(&total);
 }
 
-bool shortage_sums(struct buckets *all, const struct asker *a, struct reason *why)
+bool insufficiency_sums(struct buckets *all, const struct asker *a, struct reason *why)
 {
     struct reason room[SUMS_MAX];
     struct reasons found = {.a = room, .max = SUMS_MAX};
@@ -75,7 +75,7 @@ static void chunk_lacks(const struct asker *a, const struct chunk *k, const stru
         int64_t have = amounts_get(free_now, want->res);
         if (have >= want->n)
             continue;
-        reason_lack(why, REASON_LACK, universe_catalogue(a->u), want->res, want->n, have,
+        reason_lack(why, REASON_LACK, cluster_catalogue(a->cl), want->res, want->n, have,
                     amounts_get(total, want->res));
         return;
     }
@@ -97,7 +97,7 @@ static bool chunk_ever(struct buckets *all, const struct asker *a, const struct 
     size_t n_big, n_like = 0;
     const struct node *other = NULL;
 
-    universe_big_hosts(a->u, &n_big);
+    cluster_big_hosts(a->cl, &n_big);
     for (const struct kind *x = buckets_next_kind(all, NULL); x; x = buckets_next_kind(all, x)) {
         bool is_named = k->host || k->vnode;
         if (!match_pool(a, x->sample))
@@ -124,10 +124,10 @@ static bool chunk_ever(struct buckets *all, const struct asker *a, const struct 
 }
 
 /* A chunk that names its host or vnode. */
-static bool named_lacks(const struct universe *u, const struct chunk *k, struct reason *why)
+static bool named_lacks(const struct cluster *cl, const struct chunk *k, struct reason *why)
 {
     size_t n;
-    struct node *const *nodes = universe_nodes(u, &n);
+    struct node *const *nodes = cluster_nodes(cl, &n);
     const char *what = k->vnode ? "vnode" : "host";
     bool is_there = false;
 
@@ -168,7 +168,7 @@ static bool chunk_away(struct buckets *all, const struct asker *a, const struct 
     return first != NULL;
 }
 
-bool shortage_away(struct buckets *all, const struct asker *a, struct reason *why)
+bool insufficiency_away(struct buckets *all, const struct asker *a, struct reason *why)
 {
     for (size_t i = 0; i < a->request->n; i++)
         if (chunk_away(all, a, &a->request->chunks[i], why))
@@ -212,7 +212,7 @@ static bool chunk_now(struct buckets *all, const struct asker *a, const struct c
     return lacks;
 }
 
-bool shortage_never(struct buckets *all, const struct asker *a, struct reason *why)
+bool insufficiency_never(struct buckets *all, const struct asker *a, struct reason *why)
 {
     for (size_t i = 0; i < a->request->n; i++)
         if (!chunk_ever(all, a, &a->request->chunks[i], why))
@@ -228,26 +228,26 @@ static bool is_said(const struct reasons *l, res_id res)
     return false;
 }
 
-void shortage_all(struct buckets *all, const struct asker *a, struct reasons *why)
+void insufficiency_all(struct buckets *all, const struct asker *a, struct reasons *why)
 {
-    if (!reasons_full(why) && shortage_away(all, a, &why->a[why->n]))
+    if (!reasons_full(why) && insufficiency_away(all, a, &why->a[why->n]))
         reasons_keep(why);
     sums(all, a, why);
     for (size_t i = 0; i < a->request->n && !reasons_full(why); i++) {
         const struct chunk *k = &a->request->chunks[i];
         struct reason *next = &why->a[why->n];
-        if ((!chunk_ever(all, a, k, next) || named_lacks(a->u, k, next) || chunk_now(all, a, k, next)) &&
+        if ((!chunk_ever(all, a, k, next) || named_lacks(a->cl, k, next) || chunk_now(all, a, k, next)) &&
             !is_said(why, next->res))
             reasons_keep(why);
     }
 }
 
-void shortage_now(struct buckets *all, const struct asker *a, struct reason *why)
+void insufficiency_now(struct buckets *all, const struct asker *a, struct reason *why)
 {
     const struct request *q = a->request;
 
     for (size_t i = 0; i < q->n; i++)
-        if (named_lacks(a->u, &q->chunks[i], why))
+        if (named_lacks(a->cl, &q->chunks[i], why))
             return;
     for (size_t i = 0; i < q->n; i++)
         if (chunk_now(all, a, &q->chunks[i], why))

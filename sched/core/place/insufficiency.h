@@ -10,18 +10,18 @@
 
 /* Is there too little of a resource on all vnodes together? `why` then has the amounts; why->never when it is
  * too little in total. One that is too little in total is named before one that is only in use. */
-bool shortage_sums(struct buckets *all, const struct asker *a, struct reason *why);
+bool insufficiency_sums(struct buckets *all, const struct asker *a, struct reason *why);
 
 /* Is there a chunk that would not fit, were all vnodes free? Optimistic: false does not promise a place. */
-bool shortage_never(struct buckets *all, const struct asker *a, struct reason *why);
+bool insufficiency_never(struct buckets *all, const struct asker *a, struct reason *why);
 
 /* Is there a chunk for which all vnodes that could ever run it are away (offline, down ...)? The first of them is named. */
-bool shortage_away(struct buckets *all, const struct asker *a, struct reason *why);
+bool insufficiency_away(struct buckets *all, const struct asker *a, struct reason *why);
 
 /* All that can be seen to be in the way, vnodes that are away and sums first, as far as there is room in `why`; perhaps nothing. */
-void shortage_all(struct buckets *all, const struct asker *a, struct reasons *why);
+void insufficiency_all(struct buckets *all, const struct asker *a, struct reasons *why);
 
 /* What is in the way at this moment. */
-void shortage_now(struct buckets *all, const struct asker *a, struct reason *why);
+void insufficiency_now(struct buckets *all, const struct asker *a, struct reason *why);
 
 #endif

@@ -18,7 +18,7 @@ const char *match_set_of(const struct node *n, res_id set)
 {
     if (set == RES_HOSTNAME)
         return n->host_name;
-    return set == RES_VNODENAME ? n->name : labels_find(&n->labels, set);
+    return set == RES_VNODENAME ? n->name : nonconsumables_find(&n->nonconsumables, set);
 }
 
 static bool is_in_set(const struct asker *a, const struct node *n)
@@ -27,13 +27,13 @@ static bool is_in_set(const struct asker *a, const struct node *n)
 
     if (!have || !a->set_value)
         return have == a->set_value;
-    return have == a->set_value || (catalogue_get(universe_catalogue(a->u), a->set)->type == RES_STRINGS &&
+    return have == a->set_value || (catalogue_get(cluster_catalogue(a->cl), a->set)->type == RES_STRINGS &&
                                     policy_lists(have, a->set_value, false));
 }
 
 bool match_pool(const struct asker *a, const struct node *n)
 {
-    const struct policy *p = universe_policy(a->u);
+    const struct policy *p = cluster_policy(a->cl);
 
     if (strcmp(n->partition ? n->partition : "", p->partition) != 0)
         return false;
@@ -53,18 +53,18 @@ static bool contains(const char *list, const char *word)
 static bool is_checked(const struct asker *a, const struct resource *r)
 {
     return r->type == RES_BOOLEAN || r->flags & RES_VNODE ||
-           policy_lists(universe_policy(a->u)->resources, r->name, true);
+           policy_lists(cluster_policy(a->cl)->resources, r->name, true);
 }
 
 static bool is_infinite(const struct asker *a, const struct resource *r)
 {
-    return policy_lists(universe_policy(a->u)->unset_infinite, r->name, false);
+    return policy_lists(cluster_policy(a->cl)->unset_infinite, r->name, false);
 }
 
-static bool label_fits(const struct asker *a, const struct node *n, const struct label *want)
+static bool label_fits(const struct asker *a, const struct node *n, const struct nonconsumable *want)
 {
-    const struct resource *r = catalogue_get(universe_catalogue(a->u), want->res);
-    const char *have = labels_find(&n->labels, want->res);
+    const struct resource *r = catalogue_get(cluster_catalogue(a->cl), want->res);
+    const char *have = nonconsumables_find(&n->nonconsumables, want->res);
 
     if (!is_checked(a, r))
         return true;
@@ -75,7 +75,7 @@ static bool label_fits(const struct asker *a, const struct node *n, const struct
 
 static bool least_fits(const struct asker *a, const struct node *n, const struct amount *want)
 {
-    const struct resource *r = catalogue_get(universe_catalogue(a->u), want->res);
+    const struct resource *r = catalogue_get(cluster_catalogue(a->cl), want->res);
 
     if (want->n <= 0 || amounts_get(&n->total, want->res) >= want->n || !is_checked(a, r))
         return true;
@@ -88,8 +88,8 @@ bool match_labels(const struct asker *a, const struct node *n, const struct chun
         return false;
     if (k->host && strcasecmp(k->host, n->host_name) != 0)
         return false;
-    for (size_t i = 0; i < k->labels.n; i++)
-        if (!label_fits(a, n, &k->labels.a[i]))
+    for (size_t i = 0; i < k->nonconsumables.n; i++)
+        if (!label_fits(a, n, &k->nonconsumables.a[i]))
             return false;
     for (uint32_t i = 0; i < k->least.n; i++)
         if (!least_fits(a, n, &k->least.a[i]))
@@ -136,7 +136,7 @@ static struct count count_jobs(const struct asker *a, const struct node *n)
 {
     struct count c = {0};
     size_t n_ordered;
-    struct job *const *ordered = universe_ordered(a->u, &n_ordered);
+    struct job *const *ordered = cluster_ordered(a->cl, &n_ordered);
 
     for (size_t i = 0; i < n->n_on; i++) {
         bool again = false;
@@ -177,13 +177,13 @@ bool match_open(const struct asker *a, const struct node *n)
 int64_t match_times(const struct asker *a, const struct node *n, const struct amounts *have,
                     const struct chunk *k, int64_t most)
 {
-    const struct policy *p = universe_policy(a->u);
+    const struct policy *p = cluster_policy(a->cl);
 
     if (!p->unset_infinite)
         return amounts_times(have, &k->use, most);
     for (uint32_t i = 0; i < k->use.n && most > 0; i++) {
         const struct amount *want = &k->use.a[i];
-        const struct resource *r = catalogue_get(universe_catalogue(a->u), want->res);
+        const struct resource *r = catalogue_get(cluster_catalogue(a->cl), want->res);
         if (want->n <= 0 || (!amounts_has(&n->total, want->res) && is_infinite(a, r)))
             continue;
         int64_t fits = amounts_get(have, want->res) / want->n;
@@ -194,7 +194,7 @@ int64_t match_times(const struct asker *a, const struct node *n, const struct am
 
 void match_differs(const struct asker *a, const struct node *n, const struct chunk *k, struct reason *why)
 {
-    const struct catalogue *c = universe_catalogue(a->u);
+    const struct catalogue *c = cluster_catalogue(a->cl);
 
     if (k->vnode && strcasecmp(k->vnode, n->name) != 0) {
         reason_differs(why, c, RES_VNODENAME, k->vnode, n->name);
@@ -204,10 +204,10 @@ void match_differs(const struct asker *a, const struct node *n, const struct chu
         reason_differs(why, c, RES_HOSTNAME, k->host, n->host_name);
         return;
     }
-    for (size_t i = 0; i < k->labels.n; i++)
-        if (!label_fits(a, n, &k->labels.a[i])) {
-            reason_differs(why, c, k->labels.a[i].res, k->labels.a[i].text,
-                           labels_find(&n->labels, k->labels.a[i].res));
+    for (size_t i = 0; i < k->nonconsumables.n; i++)
+        if (!label_fits(a, n, &k->nonconsumables.a[i])) {
+            reason_differs(why, c, k->nonconsumables.a[i].res, k->nonconsumables.a[i].text,
+                           nonconsumables_find(&n->nonconsumables, k->nonconsumables.a[i].res));
             return;
         }
     for (uint32_t i = 0; i < k->least.n; i++)

@@ -8,7 +8,7 @@
 
 /* Who asks: the same for all chunks of a job. */
 struct asker {
-    const struct universe *u;
+    const struct cluster *cl;
     const struct request *request;
     const struct queue *queue; /* the job's */
     const struct job *job;

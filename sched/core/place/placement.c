@@ -20,7 +20,7 @@
 enum { EXEC_VNODE_MAX = 1 << 20 };
 
 struct placer {
-    struct universe *u;
+    struct cluster *cl;
     struct buckets *buckets;
     struct trial *trial;
     struct decisions *log; /* or NULL */
@@ -38,14 +38,14 @@ struct search {
     struct node *const *nodes;
     const struct host *only; /* ARRANGE_PACK: this host alone; else NULL */
     uint32_t from;           /* the first rank to look at, then round to the one before it */
-    struct pieces *out;
+    struct allocation *out;
 };
 
-struct placer *placer_create(struct universe *u, struct buckets *b, struct trial *t)
+struct placer *placer_create(struct cluster *cl, struct buckets *b, struct trial *t)
 {
     struct placer *p = mem_new(1, sizeof *p);
 
-    p->u = u;
+    p->cl = cl;
     p->buckets = b;
     p->trial = t;
     return p;
@@ -83,7 +83,7 @@ struct decisions *placer_log(const struct placer *p)
 static void put(struct search *s, struct node *n, const struct amounts *use, bool joined)
 {
     trial_take(s->p->trial, n, use);
-    pieces_add(s->out, n, use, joined);
+    allocation_add(s->out, n, use, joined);
     n->mark = s->p->serial;
     n->host->mark = s->p->serial;
 }
@@ -121,7 +121,7 @@ static bool offers(const struct search *s, const struct node *n, const struct ch
 static int64_t gather_named(struct search *s, const struct chunk *k)
 {
     size_t n;
-    struct node *const *nodes = universe_nodes(s->p->u, &n);
+    struct node *const *nodes = cluster_nodes(s->p->cl, &n);
     int64_t fits = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -305,7 +305,7 @@ static void split(struct search *s, const struct host *h, const struct chunk *k)
 static int64_t fill_split(struct search *s, const struct chunk *k, int64_t need)
 {
     size_t n;
-    struct host *const *hosts = universe_big_hosts(s->p->u, &n);
+    struct host *const *hosts = cluster_big_hosts(s->p->cl, &n);
 
     if (s->a->request->arrange == ARRANGE_VSCATTER)
         return need;
@@ -327,7 +327,7 @@ static bool seek_chunk(struct search *s, const struct chunk *k)
     size_t n_big;
     int64_t need = k->count;
 
-    universe_big_hosts(s->p->u, &n_big);
+    cluster_big_hosts(s->p->cl, &n_big);
     if (gather(s, k) < need && n_big == 0)
         return false;
     need = fill(s, k, need);
@@ -386,7 +386,7 @@ static bool place_one(struct search *s, const struct chunk *k)
     return done;
 }
 
-static void clear_pieces(struct pieces *p)
+static void clear_pieces(struct allocation *p)
 {
     for (size_t i = 0; i < p->n; i++)
         amounts_fini(&p->a[i].use);
@@ -402,7 +402,7 @@ static void undo(struct search *s, size_t mark)
 
 static const char *name_of(const struct search *s, res_id res)
 {
-    const struct resource *r = catalogue_get(universe_catalogue(s->p->u), res);
+    const struct resource *r = catalogue_get(cluster_catalogue(s->p->cl), res);
 
     return r ? r->name : "";
 }
@@ -415,7 +415,7 @@ static bool place_packed(struct search *s)
     res_id lack = RES_NONE;
     bool done = false;
 
-    universe_nodes(s->p->u, &n);
+    cluster_nodes(s->p->cl, &n);
     for (size_t i = 0; i < n && !done; i++) {
         const struct host *h = s->nodes[i]->host;
         if (h->nodes[0] != s->nodes[i]) /* each host once */
@@ -426,7 +426,7 @@ static bool place_packed(struct search *s)
                 amounts_add(&sum, &h->nodes[k]->free);
         /* Where only some resources are checked, the sum of all says nothing. */
         bool lacks =
-            !amounts_cover(&sum, &s->a->request->total, &lack) && !universe_policy(s->p->u)->resources;
+            !amounts_cover(&sum, &s->a->request->total, &lack) && !cluster_policy(s->p->cl)->resources;
         search_log_host(s->p->log, s->a, h->name, lacks ? name_of(s, lack) : NULL);
         if (lacks)
             continue;
@@ -444,7 +444,7 @@ static bool is_simple(const struct search *s)
     const struct request *q = s->a->request;
     size_t n_big;
 
-    universe_big_hosts(s->p->u, &n_big);
+    cluster_big_hosts(s->p->cl, &n_big);
     return n_big == 0 && q->n == 1 && q->n_chunks == 1 && !match_is_named(s->a, &q->chunks[0]) &&
            q->sharing != SHARING_EXCLHOST;
 }
@@ -452,24 +452,24 @@ static bool is_simple(const struct search *s)
 /* Whoever wants vnodes or hosts alone gets them so. */
 static void take_alone(struct search *s)
 {
-    pieces_mark_alone(s->out, s->a->request->sharing);
+    allocation_mark_alone(s->out, s->a->request->sharing);
     for (size_t i = 0; i < s->out->n; i++)
         if (s->out->a[i].alone && !s->out->a[i].node->exclusive)
             trial_exclude(s->p->trial, s->out->a[i].node);
 }
 
-bool placement_find(struct placer *p, const struct asker *a, struct pieces *out)
+bool placement_find(struct placer *p, const struct asker *a, struct allocation *out)
 {
     struct search s = {.p = p, .a = a, .out = out};
     size_t mark = trial_mark(p->trial), n;
     bool done;
 
-    s.nodes = universe_nodes(p->u, &n);
+    s.nodes = cluster_nodes(p->cl, &n);
     p->serial++;
     if (a->request->n == 0 || n == 0)
         return false;
-    if (universe_policy(p->u)->round_hosts && a->request->n_chunks == 1)
-        s.from = universe_round_from(p->u);
+    if (cluster_policy(p->cl)->round_hosts && a->request->n_chunks == 1)
+        s.from = cluster_round_from(p->cl);
     if (is_simple(&s))
         done = place_one(&s, &a->request->chunks[0]);
     else if (a->request->arrange == ARRANGE_PACK)
@@ -484,19 +484,19 @@ bool placement_find(struct placer *p, const struct asker *a, struct pieces *out)
     return true;
 }
 
-char *placement_text(const struct universe *u, const struct pieces *p)
+char *placement_text(const struct cluster *cl, const struct allocation *p)
 {
     struct strbuf b;
     char number[RES_TEXT_MAX];
 
     strbuf_init(&b, EXEC_VNODE_MAX);
     for (size_t i = 0; i < p->n; i++) {
-        const struct piece *x = &p->a[i];
+        const struct alloc_part *x = &p->a[i];
         if (x->beside)
             break; /* they stand last */
         strbuf_addf(&b, "%s%s", i == 0 ? "(" : x->joined ? "+" : ")+(", x->node ? x->node->name : "");
         for (uint32_t k = 0; k < x->use.n; k++) {
-            const struct resource *r = catalogue_get(universe_catalogue(u), x->use.a[k].res);
+            const struct resource *r = catalogue_get(cluster_catalogue(cl), x->use.a[k].res);
             strbuf_addf(&b, ":%s=%s", r->name, res_format(r, x->use.a[k].n, number));
         }
     }

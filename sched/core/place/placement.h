@@ -12,22 +12,22 @@
 struct decisions;
 struct placer;
 
-struct placer *placer_create(struct universe *u, struct buckets *b, struct trial *t);
+struct placer *placer_create(struct cluster *cl, struct buckets *b, struct trial *t);
 void placer_destroy(struct placer *p);
 
 /* Whoever searches from now on says so there (search_log.h); NULL: nowhere. Borrowed. */
 void placer_set_log(struct placer *p, struct decisions *log);
 struct decisions *placer_log(const struct placer *p);
 
-/* Find room now. true: `out` (empty before, the caller's) has the pieces in chunk order, and the trial has them
+/* Find room now. true: `out` (empty before, the caller's) has the parts in chunk order, and the trial has them
  * taken. false: the trial is as before; `out` is empty.
  * O(buckets) a chunk, plus the nodes used. */
-bool placement_find(struct placer *p, const struct asker *a, struct pieces *out);
+bool placement_find(struct placer *p, const struct asker *a, struct allocation *out);
 
 /* Memory of split chunks may go: no trial step that this placer made is left. */
 void placement_forget(struct placer *p);
 
 /* "(n1:ncpus=2:mem=1024kb)+(n2:ncpus=1)"; the caller frees. */
-char *placement_text(const struct universe *u, const struct pieces *p);
+char *placement_text(const struct cluster *cl, const struct allocation *p);
 
 #endif

@@ -65,13 +65,13 @@ static void set_count(struct sets *l, res_id res, const char *value, const struc
 /* `times` vnodes like this one into the sets that they belong to. */
 static void count_like(struct sets *l, res_id res, const struct node *n, int64_t times)
 {
-    const struct universe *u = l->asker->u;
+    const struct cluster *cl = l->asker->cl;
     const char *value = match_set_of(n, res);
     struct words w;
 
-    if (!match_pool(l->asker, n) || (!value && universe_policy(u)->explicit_sets))
+    if (!match_pool(l->asker, n) || (!value && cluster_policy(cl)->explicit_sets))
         return;
-    if (!value || catalogue_get(universe_catalogue(u), res)->type != RES_STRINGS) {
+    if (!value || catalogue_get(cluster_catalogue(cl), res)->type != RES_STRINGS) {
         set_count(l, res, intern_again(value), n, times);
         return;
     }
@@ -85,7 +85,7 @@ static void count_like(struct sets *l, res_id res, const struct node *n, int64_t
 static void count_all(struct sets *l, struct buckets *all, res_id res)
 {
     size_t n;
-    struct node *const *nodes = universe_nodes(l->asker->u, &n);
+    struct node *const *nodes = cluster_nodes(l->asker->cl, &n);
 
     if (res == RES_HOSTNAME || res == RES_VNODENAME) {
         for (size_t i = 0; i < n; i++)
@@ -99,7 +99,7 @@ static void count_all(struct sets *l, struct buckets *all, res_id res)
 /* What the job is grouped by, a comma list; NULL: by nothing. */
 static const char *keys_of(const struct asker *a)
 {
-    const struct queue *server = universe_server(a->u);
+    const struct queue *server = cluster_server(a->cl);
 
     if (a->request->group)
         return a->request->group;
@@ -112,7 +112,7 @@ static const char *keys_of(const struct asker *a)
  * in any case. */
 static bool sets_of(struct sets *l, struct buckets *all, const struct asker *a)
 {
-    const struct catalogue *c = universe_catalogue(a->u);
+    const struct catalogue *c = cluster_catalogue(a->cl);
     const char *keys = keys_of(a);
     struct words w;
     bool grouped = false;
@@ -131,7 +131,7 @@ static bool sets_of(struct sets *l, struct buckets *all, const struct asker *a)
     words_fini(&w);
     if (l->n)
         qsort(l->a, l->n, sizeof *l->a, by_size);
-    return l->n > 0 || (grouped && universe_policy(a->u)->explicit_sets);
+    return l->n > 0 || (grouped && cluster_policy(a->cl)->explicit_sets);
 }
 
 static void sets_fini(struct sets *l)
@@ -154,12 +154,12 @@ static struct asker set_asker(const struct sets *l, size_t i)
 /* Could the job ever be placed in this set? false: `why` says why not. */
 static bool set_ever(struct buckets *all, const struct asker *a, struct reason *why)
 {
-    return !(shortage_sums(all, a, why) && why->never) && !shortage_never(all, a, why);
+    return !(insufficiency_sums(all, a, why) && why->never) && !insufficiency_never(all, a, why);
 }
 
 static const char *set_name(const struct sets *l, size_t i)
 {
-    return catalogue_get(universe_catalogue(l->asker->u), l->a[i].res)->name;
+    return catalogue_get(cluster_catalogue(l->asker->cl), l->a[i].res)->name;
 }
 
 static void say_busy(const struct sets *l, size_t i, struct reason *why)
@@ -191,7 +191,7 @@ static bool sets_never(struct buckets *all, const struct asker *a, struct reason
     struct reason ignored;
     bool never;
 
-    if (!universe_policy(a->u)->no_spanning)
+    if (!cluster_policy(a->cl)->no_spanning)
         return false;
     never = sets_of(&l, all, a);
     for (size_t i = 0; i < l.n && never; i++) {
@@ -206,7 +206,7 @@ static bool sets_never(struct buckets *all, const struct asker *a, struct reason
     return true;
 }
 
-bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, struct pieces *out)
+bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, struct allocation *out)
 {
     struct sets l;
     struct reason why;
@@ -223,7 +223,7 @@ bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, st
             search_log_small(placer_log(p), a, set_name(&l, i), l.a[i].value, &why);
     }
     sets_fini(&l);
-    if (done || ever || (any && universe_policy(a->u)->no_spanning))
+    if (done || ever || (any && cluster_policy(a->cl)->no_spanning))
         return done;
     if (any)
         search_log_span(placer_log(p), a);
@@ -239,13 +239,13 @@ void psets_why(struct buckets *all, const struct asker *a, struct reason *why)
         reason_set(why, REASON_INVALID, "without chunks", NULL);
         return;
     }
-    lacks = shortage_sums(all, a, &sums);
-    if (!(lacks && sums.never) && (sets_never(all, a, why) || shortage_never(all, a, why)))
+    lacks = insufficiency_sums(all, a, &sums);
+    if (!(lacks && sums.never) && (sets_never(all, a, why) || insufficiency_never(all, a, why)))
         return;
-    if (shortage_away(all, a, why))
+    if (insufficiency_away(all, a, why))
         return;
     if (lacks)
         *why = sums;
     else if (!sets_lack(all, a, why))
-        shortage_now(all, a, why);
+        insufficiency_now(all, a, why);
 }

@@ -11,7 +11,7 @@
 #include "placement.h"
 
 /* As placement_find. */
-bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, struct pieces *out);
+bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, struct allocation *out);
 
 /* Why psets_find said no; sets why->never when even all vnodes being free would not help. */
 void psets_why(struct buckets *all, const struct asker *a, struct reason *why);

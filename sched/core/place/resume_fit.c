@@ -5,7 +5,7 @@
 
 /* It must be open, and empty if the job is to have it alone again. What is shut though nobody is there it has kept
  * itself, as it may where the site limits what a suspended job gives back. */
-static bool is_open_again(const struct job *j, const struct piece *p)
+static bool is_open_again(const struct job *j, const struct alloc_part *p)
 {
     const struct node *n = p->node;
 
@@ -15,14 +15,14 @@ static bool is_open_again(const struct job *j, const struct piece *p)
 }
 
 /* All that it gave back on the vnode of this piece: its chunks may lie side by side. */
-static void sum_on(const struct pieces *p, const struct node *n, struct amounts *sum)
+static void sum_on(const struct allocation *p, const struct node *n, struct amounts *sum)
 {
     for (size_t i = 0; i < p->n; i++)
         if (p->a[i].node == n)
             amounts_add(sum, &p->a[i].use);
 }
 
-static bool is_covered(const struct universe *u, const struct job *j, const struct node *n,
+static bool is_covered(const struct cluster *cl, const struct job *j, const struct node *n,
                        struct reason *why)
 {
     struct amounts sum = {0};
@@ -31,13 +31,13 @@ static bool is_covered(const struct universe *u, const struct job *j, const stru
     sum_on(&j->on, n, &sum);
     bool covered = amounts_cover(&n->free, &sum, &res);
     if (!covered)
-        reason_lack(why, REASON_LACK, universe_catalogue(u), res, amounts_get(&sum, res),
+        reason_lack(why, REASON_LACK, cluster_catalogue(cl), res, amounts_get(&sum, res),
                     amounts_get(&n->free, res), amounts_get(&n->total, res));
     amounts_fini(&sum);
     return covered;
 }
 
-bool again_fits(const struct universe *u, const struct job *j, struct reason *why)
+bool resume_fits(const struct cluster *cl, const struct job *j, struct reason *why)
 {
     for (size_t i = 0; i < j->on.n; i++) {
         const struct node *n = j->on.a[i].node;
@@ -49,7 +49,7 @@ bool again_fits(const struct universe *u, const struct job *j, struct reason *wh
             reason_set(why, REASON_NODE_STATE, n ? "job-exclusive" : "gone", NULL);
             return false;
         }
-        if (!is_covered(u, j, n, why))
+        if (!is_covered(cl, j, n, why))
             return false;
     }
     return j->on.n > 0;

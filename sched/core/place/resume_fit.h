@@ -4,7 +4,7 @@
 #include "reason.h"
 #include "sched_cluster.h"
 
-/* Is what it gave back free again on each of its vnodes? Else why not. Of the universe as it is, trial included. */
-bool again_fits(const struct universe *u, const struct job *j, struct reason *why);
+/* Is what it gave back free again on each of its vnodes? Else why not. Of the cluster as it is, trial included. */
+bool resume_fits(const struct cluster *cl, const struct job *j, struct reason *why);
 
 #endif

@@ -19,10 +19,10 @@ static bool goes_by_kinds(const struct asker *a, const struct chunk *k)
     const struct request *q = a->request;
     size_t n_big;
 
-    universe_big_hosts(a->u, &n_big);
+    cluster_big_hosts(a->cl, &n_big);
     return (q->sharing == SHARING_EXCL || q->sharing == SHARING_EXCLHOST) && q->arrange != ARRANGE_PACK &&
            n_big == 0 && !match_is_named(a, k) && !a->job->urged &&
-           !policy_sorts_by_use(universe_policy(a->u));
+           !policy_sorts_by_use(cluster_policy(a->cl));
 }
 
 /* "ncpus=1" of "4:ncpus=1". */
@@ -43,14 +43,14 @@ void search_log_begin(struct decisions *log, const struct asker *a, const struct
         decisions_log(log, LOGE_DEBUG3, a->job->id, "Evaluating subchunk: %s", one_of(k));
 }
 
-static void log_piece(struct decisions *log, const struct asker *a, const struct piece *x)
+static void log_piece(struct decisions *log, const struct asker *a, const struct alloc_part *x)
 {
     char number[RES_TEXT_MAX];
     struct strbuf b;
 
     strbuf_init(&b, AMOUNTS_MAX);
     for (uint32_t i = 0; i < x->use.n; i++) {
-        const struct resource *r = catalogue_get(universe_catalogue(a->u), x->use.a[i].res);
+        const struct resource *r = catalogue_get(cluster_catalogue(a->cl), x->use.a[i].res);
         strbuf_addf(&b, "%s%s=%s", i ? ":" : "", r->name, res_format(r, x->use.a[i].n, number));
     }
     decisions_log(log, LOGE_DEBUG3, x->node->name, "vnode allocated %s", strbuf_str(&b));
@@ -58,7 +58,7 @@ static void log_piece(struct decisions *log, const struct asker *a, const struct
 }
 
 void search_log_end(struct decisions *log, const struct asker *a, const struct chunk *k,
-                    const struct pieces *out, size_t first, bool done)
+                    const struct allocation *out, size_t first, bool done)
 {
     if (!is_told(log, a) || goes_by_kinds(a, k))
         return;

@@ -12,12 +12,12 @@
 #include "decisions.h"
 #include "match.h"
 
-struct pieces;
+struct allocation;
 
 void search_log_begin(struct decisions *log, const struct asker *a, const struct chunk *k);
-/* It has got the pieces from number `first` on; or, not `done`, none. */
+/* It has got the parts from number `first` on; or, not `done`, none. */
 void search_log_end(struct decisions *log, const struct asker *a, const struct chunk *k,
-                    const struct pieces *out, size_t first, bool done);
+                    const struct allocation *out, size_t first, bool done);
 
 /* place=pack looks at one host after the other. `lacks`: what all its vnodes together have too little of; NULL: nothing. */
 void search_log_host(struct decisions *log, const struct asker *a, const char *host, const char *lacks);

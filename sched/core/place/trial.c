@@ -1,4 +1,4 @@
-/* A log of steps, undone from its end. The listeners of the universe are told of each step as of a change
+/* A log of steps, undone from its end. The listeners of the cluster are told of each step as of a change
  * that has come, so buckets are always right, in a trial as well. A step keeps what `exclusive` was, since
  * that cannot be computed back; amounts are subtracted again. */
 #include "trial.h"
@@ -15,16 +15,16 @@ struct step {
 };
 
 struct trial {
-    struct universe *u;
+    struct cluster *cl;
     struct step *steps;
     size_t n, cap;
 };
 
-struct trial *trial_create(struct universe *u)
+struct trial *trial_create(struct cluster *cl)
 {
     struct trial *t = mem_new(1, sizeof *t);
 
-    t->u = u;
+    t->cl = cl;
     return t;
 }
 
@@ -46,12 +46,12 @@ static void step(struct trial *t, struct node *n, const struct amounts *use, int
 {
     t->steps = mem_room(t->steps, t->n, &t->cap, sizeof *t->steps);
     t->steps[t->n++] = (struct step){.node = n, .use = use, .sign = sign, .was_exclusive = n->exclusive};
-    universe_node_out(t->u, n); /* by what it is now it is found in its bucket */
+    cluster_node_out(t->cl, n); /* by what it is now it is found in its bucket */
     if (use)
-        universe_node_move(t->u, n, use, -sign);
+        cluster_node_move(t->cl, n, use, -sign);
     n->n_jobs += use ? sign : 0;
     n->exclusive = exclusive;
-    universe_node_in(t->u, n);
+    cluster_node_in(t->cl, n);
 }
 
 void trial_take(struct trial *t, struct node *n, const struct amounts *use)
@@ -76,22 +76,22 @@ void trial_undo(struct trial *t, size_t mark)
 {
     while (t->n > mark) {
         struct step *s = &t->steps[--t->n];
-        universe_node_out(t->u, s->node);
+        cluster_node_out(t->cl, s->node);
         if (s->use)
-            universe_node_move(t->u, s->node, s->use, s->sign);
+            cluster_node_move(t->cl, s->node, s->use, s->sign);
         s->node->n_jobs -= s->use ? s->sign : 0;
         s->node->exclusive = s->was_exclusive;
-        universe_node_in(t->u, s->node);
+        cluster_node_in(t->cl, s->node);
     }
 }
 
-void trial_give_all(struct trial *t, const struct pieces *p)
+void trial_give_all(struct trial *t, const struct allocation *p)
 {
     for (size_t i = 0; i < p->n; i++)
         trial_give(t, p->a[i].node, &p->a[i].use);
 }
 
-void trial_take_all(struct trial *t, const struct pieces *p)
+void trial_take_all(struct trial *t, const struct allocation *p)
 {
     for (size_t i = 0; i < p->n; i++)
         trial_take(t, p->a[i].node, &p->a[i].use);

@@ -1,6 +1,6 @@
 #ifndef TRIAL_H
 #define TRIAL_H
-/* Tentative steps on the universe's nodes, rolled back in one go.
+/* Tentative steps on the cluster's nodes, rolled back in one go.
  *
  *   size_t mark = trial_mark(t);
  *   trial_take(t, node, &use); ...
@@ -13,7 +13,7 @@
 
 struct trial;
 
-struct trial *trial_create(struct universe *u);
+struct trial *trial_create(struct cluster *cl);
 void trial_destroy(struct trial *t); /* undoes all */
 
 size_t trial_mark(const struct trial *t);
@@ -23,8 +23,8 @@ void trial_take(struct trial *t, struct node *n, const struct amounts *use); /* 
 void trial_give(struct trial *t, struct node *n, const struct amounts *use); /* a job's part leaves */
 void trial_exclude(struct trial *t, struct node *n);                         /* nobody else may come */
 
-/* All pieces of a job. */
-void trial_give_all(struct trial *t, const struct pieces *p);
-void trial_take_all(struct trial *t, const struct pieces *p);
+/* all parts of a job. */
+void trial_give_all(struct trial *t, const struct allocation *p);
+void trial_take_all(struct trial *t, const struct allocation *p);
 
 #endif

@@ -9,20 +9,20 @@
 #include "mem.h"
 
 struct row {
-    struct counted_job job; /* first, so that one is the other */
+    struct accrual_entry job; /* first, so that one is the other */
     UT_hash_handle hh;
 };
 
-struct counted {
+struct accrual_record {
     struct row *all;
 };
 
-struct counted *counted_create(void)
+struct accrual_record *accrual_record_create(void)
 {
-    return mem_new(1, sizeof(struct counted));
+    return mem_new(1, sizeof(struct accrual_record));
 }
 
-void counted_drop(struct counted *c, struct counted_job *x)
+void accrual_record_drop(struct accrual_record *c, struct accrual_entry *x)
 {
     struct row *r = (struct row *)x;
 
@@ -31,21 +31,21 @@ void counted_drop(struct counted *c, struct counted_job *x)
     free(r);
 }
 
-void counted_clear(struct counted *c)
+void accrual_record_clear(struct accrual_record *c)
 {
     while (c->all)
-        counted_drop(c, &c->all->job);
+        accrual_record_drop(c, &c->all->job);
 }
 
-void counted_destroy(struct counted *c)
+void accrual_record_destroy(struct accrual_record *c)
 {
     if (!c)
         return;
-    counted_clear(c);
+    accrual_record_clear(c);
     free(c);
 }
 
-struct counted_job *counted_find(const struct counted *c, const char *id)
+struct accrual_entry *accrual_record_find(const struct accrual_record *c, const char *id)
 {
     struct row *r;
 
@@ -53,9 +53,9 @@ struct counted_job *counted_find(const struct counted *c, const char *id)
     return r ? &r->job : NULL;
 }
 
-struct counted_job *counted_add(struct counted *c, const char *id)
+struct accrual_entry *accrual_record_add(struct accrual_record *c, const char *id)
 {
-    struct counted_job *x = counted_find(c, id);
+    struct accrual_entry *x = accrual_record_find(c, id);
     struct row *r;
 
     if (x)
@@ -66,7 +66,7 @@ struct counted_job *counted_add(struct counted *c, const char *id)
     return &r->job;
 }
 
-struct counted_job *counted_next(const struct counted *c, const struct counted_job *after)
+struct accrual_entry *accrual_record_next(const struct accrual_record *c, const struct accrual_entry *after)
 {
     struct row *r = after ? ((const struct row *)after)->hh.next : c->all;
 

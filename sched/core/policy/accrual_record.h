@@ -7,22 +7,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct counted;
+struct accrual_record;
 
-struct counted_job {
+struct accrual_entry {
     const char *id; /* interned */
     int64_t run;    /* run_version */
     double amount;
 };
 
-struct counted *counted_create(void);
-void counted_destroy(struct counted *c);
-void counted_clear(struct counted *c);
+struct accrual_record *accrual_record_create(void);
+void accrual_record_destroy(struct accrual_record *c);
+void accrual_record_clear(struct accrual_record *c);
 
-struct counted_job *counted_find(const struct counted *c,
-                                 const char *id);                   /* NULL: nothing of it was counted */
-struct counted_job *counted_add(struct counted *c, const char *id); /* found, or made with 0 */
-struct counted_job *counted_next(const struct counted *c, const struct counted_job *after);
-void counted_drop(struct counted *c, struct counted_job *x);
+struct accrual_entry *accrual_record_find(const struct accrual_record *c,
+                                          const char *id); /* NULL: nothing of it was counted */
+struct accrual_entry *accrual_record_add(struct accrual_record *c,
+                                         const char *id); /* found, or made with 0 */
+struct accrual_entry *accrual_record_next(const struct accrual_record *c, const struct accrual_entry *after);
+void accrual_record_drop(struct accrual_record *c, struct accrual_entry *x);
 
 #endif

@@ -229,7 +229,7 @@ void policy_init(struct policy *p)
                          .share_decay_s = 86400,
                          .share_decay = 0.5,
                          .share_enforce = true,
-                         .times = prime_create(),
+                         .times = prime_calendar_create(),
                          .is_prime = true,
                          .prime_prefix = mem_text("p_"),
                          .nonprime_prefix = mem_text("np_"),
@@ -265,7 +265,7 @@ void policy_fini(struct policy *p)
     policy_forget_dynamic(p);
     free(p->suspend_frees);
     policy_forget_keys(p);
-    prime_destroy(p->times);
+    prime_calendar_destroy(p->times);
     free(p->prime_prefix);
     free(p->nonprime_prefix);
     free(p->dedicated_prefix);

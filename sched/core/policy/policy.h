@@ -24,7 +24,7 @@ enum sort_what {                /* of jobs */
 struct sort_key {
     enum sort_what what;
     const char *resource; /* of SORT_RESOURCE: interned */
-    uint16_t id;          /* its number in the catalogue; the universe's */
+    uint16_t id;          /* its number in the catalogue; the cluster's */
     bool high;            /* larger first */
 };
 
@@ -32,7 +32,7 @@ enum node_what { NODE_BY_PRIORITY, NODE_BY_LAST_USE, NODE_BY_TOTAL, NODE_BY_ASSI
 struct node_key {
     enum node_what what;
     const char *resource; /* of a total, assigned or unused amount: interned */
-    uint16_t id;          /* its number in the catalogue; the universe's */
+    uint16_t id;          /* its number in the catalogue; the cluster's */
     bool high;            /* larger first */
 };
 
@@ -48,7 +48,7 @@ enum share_entity { /* what fairshare_entity says */
 struct policy_dynamic { /* server_dyn_res: a resource of which a script says how much there is */
     char *resource, *command;
     char *available; /* as the script said for this cycle; NULL: it has not been asked yet */
-    int64_t taken;   /* by jobs that have been ordered to run since; the universe's */
+    int64_t taken;   /* by jobs that have been ordered to run since; the cluster's */
 };
 
 struct policy {
@@ -90,9 +90,9 @@ struct policy {
     bool strict_fifo;     /* the first job of a queue that fails stops the rest of it */
     bool backfill;        /* false: with strict_ordering nobody passes anybody */
     bool round_hosts; /* smp_cluster_dist round_robin: a job of one chunk goes behind the last one's host */
-    struct prime *times; /* holidays and dedicated_time; the policy's own */
-    bool is_prime;       /* the options are those of prime time */
-    bool backfill_prime; /* no job hangs over a change of prime time by more than ... */
+    struct prime_calendar *times; /* holidays and dedicated_time; the policy's own */
+    bool is_prime;                /* the options are those of prime time */
+    bool backfill_prime;          /* no job hangs over a change of prime time by more than ... */
     int64_t prime_spill_s;
     bool prime_exempt; /* ... but jobs of queues that have nothing to do with it */
     char *prime_prefix, *nonprime_prefix, *dedicated_prefix; /* of queues; NULL: no queue is such */

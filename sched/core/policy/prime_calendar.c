@@ -26,7 +26,7 @@ struct period {
     int64_t begin_s, end_s;
 };
 
-struct prime {
+struct prime_calendar {
     bool always;              /* it is prime time, whatever the days say */
     struct day days[DAYS];    /* Sunday first */
     bool holiday[YEAR_DAYS];  /* by day of the year, from 1 */
@@ -35,15 +35,15 @@ struct prime {
     int64_t asked_s, changes_s; /* from asked_s on the next change is this; asked_s 0: not known */
 };
 
-struct prime *prime_create(void)
+struct prime_calendar *prime_calendar_create(void)
 {
-    struct prime *p = mem_new(1, sizeof *p);
+    struct prime_calendar *p = mem_new(1, sizeof *p);
 
     p->always = true;
     return p;
 }
 
-void prime_destroy(struct prime *p)
+void prime_calendar_destroy(struct prime_calendar *p)
 {
     if (!p)
         return;
@@ -64,7 +64,7 @@ static bool day_is_prime(const struct day *d, int minute)
     return minute >= d->begin || minute < d->end;
 }
 
-bool prime_is(const struct prime *p, int64_t t_s)
+bool prime_calendar_is_prime(const struct prime_calendar *p, int64_t t_s)
 {
     time_t t = (time_t)t_s;
     struct tm tm;
@@ -77,11 +77,11 @@ bool prime_is(const struct prime *p, int64_t t_s)
 }
 
 /* That minute of the day `ahead` days after t. */
-static int64_t moment(const struct tm *of, int ahead, int minute)
+static int64_t moment(const struct tm *of, int backfill, int minute)
 {
     struct tm tm = *of;
 
-    tm.tm_mday += ahead;
+    tm.tm_mday += backfill;
     tm.tm_hour = 0;
     tm.tm_min = minute;
     tm.tm_sec = 0;
@@ -90,35 +90,36 @@ static int64_t moment(const struct tm *of, int ahead, int minute)
 }
 
 /* The first moment of that day, after t, at which it is not as it `is`; 0: none. */
-static int64_t day_changes_s(const struct prime *p, const struct tm *of, int ahead, int64_t t_s, bool is)
+static int64_t day_changes_s(const struct prime_calendar *p, const struct tm *of, int backfill, int64_t t_s,
+                             bool is)
 {
-    const struct day *d = &p->days[(of->tm_wday + ahead) % DAYS];
+    const struct day *d = &p->days[(of->tm_wday + backfill) % DAYS];
     int at[] = {0, d->begin, d->end};
     int64_t first_s = 0;
 
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-        int64_t x_s = at[i] >= 0 ? moment(of, ahead, at[i]) : 0;
-        if (x_s > t_s && prime_is(p, x_s) != is && (first_s == 0 || x_s < first_s))
+        int64_t x_s = at[i] >= 0 ? moment(of, backfill, at[i]) : 0;
+        if (x_s > t_s && prime_calendar_is_prime(p, x_s) != is && (first_s == 0 || x_s < first_s))
             first_s = x_s;
     }
     return first_s;
 }
 
-static int64_t look_ahead(const struct prime *p, int64_t t_s)
+static int64_t look_ahead(const struct prime_calendar *p, int64_t t_s)
 {
     time_t t = (time_t)t_s;
-    bool is = prime_is(p, t_s);
+    bool is = prime_calendar_is_prime(p, t_s);
     int64_t found_s = 0;
     struct tm tm;
 
     if (p->always || !localtime_r(&t, &tm))
         return 0;
-    for (int ahead = 0; ahead < YEAR_DAYS && found_s == 0; ahead++)
-        found_s = day_changes_s(p, &tm, ahead, t_s, is);
+    for (int backfill = 0; backfill < YEAR_DAYS && found_s == 0; backfill++)
+        found_s = day_changes_s(p, &tm, backfill, t_s, is);
     return found_s;
 }
 
-int64_t prime_changes_s(struct prime *p, int64_t t_s)
+int64_t prime_calendar_changes_s(struct prime_calendar *p, int64_t t_s)
 {
     bool known = p->asked_s && t_s >= p->asked_s && p->changes_s && t_s < p->changes_s;
 
@@ -129,7 +130,7 @@ int64_t prime_changes_s(struct prime *p, int64_t t_s)
     return p->changes_s;
 }
 
-bool prime_is_dedicated(const struct prime *p, int64_t t_s)
+bool prime_calendar_is_dedicated(const struct prime_calendar *p, int64_t t_s)
 {
     for (size_t i = 0; i < p->n_dedicated; i++)
         if (t_s >= p->dedicated[i].begin_s && t_s < p->dedicated[i].end_s)
@@ -137,7 +138,7 @@ bool prime_is_dedicated(const struct prime *p, int64_t t_s)
     return false;
 }
 
-int64_t prime_dedicated_changes_s(const struct prime *p, int64_t t_s)
+int64_t prime_calendar_dedicated_changes_s(const struct prime_calendar *p, int64_t t_s)
 {
     int64_t first_s = 0;
 
@@ -150,7 +151,7 @@ int64_t prime_dedicated_changes_s(const struct prime *p, int64_t t_s)
     return first_s;
 }
 
-bool prime_has_dedicated(const struct prime *p)
+bool prime_calendar_has_dedicated(const struct prime_calendar *p)
 {
     return p->n_dedicated > 0;
 }
@@ -158,10 +159,10 @@ bool prime_has_dedicated(const struct prime *p)
 /* --- holidays ----------------------------------------------------------------------------------------- */
 
 struct reading {
-    struct prime *to;
+    struct prime_calendar *to;
     int line, year;
     bool said[DAYS];
-    prime_say_fn *say;
+    prime_calendar_say_fn *say;
     void *arg;
 };
 
@@ -252,7 +253,8 @@ static void read_line(struct reading *r, const char *text, size_t n)
     words_fini(&w);
 }
 
-void prime_read_holidays(struct prime *p, const char *text, int64_t now_s, prime_say_fn *say, void *arg)
+void prime_calendar_read_holidays(struct prime_calendar *p, const char *text, int64_t now_s,
+                                  prime_calendar_say_fn *say, void *arg)
 {
     struct reading r = {.to = p, .say = say, .arg = arg};
     time_t now = (time_t)now_s;
@@ -309,7 +311,7 @@ static int parse_period(const char *text, size_t n, struct period *out)
     return rc;
 }
 
-int prime_read_dedicated(struct prime *p, const char *text, struct err *e)
+int prime_calendar_read_dedicated(struct prime_calendar *p, const char *text, struct err *e)
 {
     struct period *all = NULL, one;
     size_t used = 0, cap = 0;

@@ -36,19 +36,19 @@ static void say(void *arg, const char *text)
     s->n++;
 }
 
-static struct prime *of(const char *holidays)
+static struct prime_calendar *of(const char *holidays)
 {
-    struct prime *p = prime_create();
+    struct prime_calendar *p = prime_calendar_create();
     struct said s = {.n = 0};
 
-    prime_read_holidays(p, holidays, at(1, 1, 0, 0), say, &s);
+    prime_calendar_read_holidays(p, holidays, at(1, 1, 0, 0), say, &s);
     assert_int_equal(s.n, 0);
     return p;
 }
 
 static void hours_of_each_day(void **state)
 {
-    struct prime *p = of(
+    struct prime_calendar *p = of(
         "HOLIDAYFILE_VERSION1\n* a comment\nYEAR 2026\nweekday 0600 1730\nfriday 2200 0400\nsaturday none all\n"
         "sunday all none\n");
     const struct {
@@ -60,34 +60,36 @@ static void hours_of_each_day(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(prime_is(p, at(1, rows[i].day, rows[i].hour, rows[i].minute)), rows[i].is);
-    prime_destroy(p);
+        assert_int_equal(prime_calendar_is_prime(p, at(1, rows[i].day, rows[i].hour, rows[i].minute)),
+                         rows[i].is);
+    prime_calendar_destroy(p);
 }
 
 static void a_holiday_has_no_prime_time(void **state)
 {
-    struct prime *p = of("YEAR 2026\nweekday 0600 1730\n  5  Jan 5  Some day\n");
+    struct prime_calendar *p = of("YEAR 2026\nweekday 0600 1730\n  5  Jan 5  Some day\n");
 
     (void)state;
-    assert_false(prime_is(p, at(1, 5, 12, 0)));
-    assert_true(prime_is(p, at(1, 6, 12, 0)));
-    prime_destroy(p);
+    assert_false(prime_calendar_is_prime(p, at(1, 5, 12, 0)));
+    assert_true(prime_calendar_is_prime(p, at(1, 6, 12, 0)));
+    prime_calendar_destroy(p);
 }
 
 static void the_next_change_is_found_over_days_and_the_change_of_the_clock(void **state)
 {
-    struct prime *p = of("YEAR 2026\nweekday 0600 1730\nsaturday none all\nsunday none all\n89 Mar 30\n");
+    struct prime_calendar *p =
+        of("YEAR 2026\nweekday 0600 1730\nsaturday none all\nsunday none all\n89 Mar 30\n");
 
     (void)state;
-    assert_int_equal(prime_changes_s(p, at(1, 5, 3, 0)), at(1, 5, 6, 0));
-    assert_int_equal(prime_changes_s(p, at(1, 5, 6, 0)), at(1, 5, 17, 30));
-    assert_int_equal(prime_changes_s(p, at(1, 5, 17, 29)), at(1, 5, 17, 30));
-    assert_int_equal(prime_changes_s(p, at(1, 9, 18, 0)), at(1, 12, 6, 0));
+    assert_int_equal(prime_calendar_changes_s(p, at(1, 5, 3, 0)), at(1, 5, 6, 0));
+    assert_int_equal(prime_calendar_changes_s(p, at(1, 5, 6, 0)), at(1, 5, 17, 30));
+    assert_int_equal(prime_calendar_changes_s(p, at(1, 5, 17, 29)), at(1, 5, 17, 30));
+    assert_int_equal(prime_calendar_changes_s(p, at(1, 9, 18, 0)), at(1, 12, 6, 0));
     /* back in time, as a clock may be */
-    assert_int_equal(prime_changes_s(p, at(1, 5, 3, 0)), at(1, 5, 6, 0));
+    assert_int_equal(prime_calendar_changes_s(p, at(1, 5, 3, 0)), at(1, 5, 6, 0));
     /* over the last Sunday of March, and a holiday behind it */
-    assert_int_equal(prime_changes_s(p, at(3, 27, 18, 0)), at(3, 31, 6, 0));
-    prime_destroy(p);
+    assert_int_equal(prime_calendar_changes_s(p, at(3, 27, 18, 0)), at(3, 31, 6, 0));
+    prime_calendar_destroy(p);
 }
 
 static void without_a_year_it_is_always_prime_time(void **state)
@@ -97,10 +99,10 @@ static void without_a_year_it_is_always_prime_time(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct prime *p = of(texts[i]);
-        assert_true(prime_is(p, at(1, 5, 3, 0)));
-        assert_int_equal(prime_changes_s(p, at(1, 5, 3, 0)), 0);
-        prime_destroy(p);
+        struct prime_calendar *p = of(texts[i]);
+        assert_true(prime_calendar_is_prime(p, at(1, 5, 3, 0)));
+        assert_int_equal(prime_calendar_changes_s(p, at(1, 5, 3, 0)), 0);
+        prime_calendar_destroy(p);
     }
 }
 
@@ -115,44 +117,44 @@ static void what_is_wrong_is_said(void **state)
                 {"YEAR 2026\nsunday all all\n",
                  "Warning: both prime & non-prime starts are 'all'; assuming 24hr primetime"},
                 {NULL, "Warning: cannot open holidays file; assuming 24hr primetime"}};
-    struct prime *p = prime_create();
+    struct prime_calendar *p = prime_calendar_create();
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct said s = {.n = 0};
-        prime_read_holidays(p, rows[i].text, at(1, 1, 0, 0), say, &s);
+        prime_calendar_read_holidays(p, rows[i].text, at(1, 1, 0, 0), say, &s);
         assert_int_equal(s.n, 1);
         assert_string_equal(s.text, rows[i].said);
     }
-    assert_true(prime_is(p, at(1, 4, 3, 0)));
-    prime_destroy(p);
+    assert_true(prime_calendar_is_prime(p, at(1, 4, 3, 0)));
+    prime_calendar_destroy(p);
 }
 
 static void dedicated_time_begins_and_ends(void **state)
 {
-    struct prime *p = prime_create();
+    struct prime_calendar *p = prime_calendar_create();
     struct err e;
 
     (void)state;
-    assert_int_equal(prime_read_dedicated(p, "# none yet\n\n", &e), 0);
-    assert_false(prime_has_dedicated(p));
-    assert_int_equal(prime_read_dedicated(
+    assert_int_equal(prime_calendar_read_dedicated(p, "# none yet\n\n", &e), 0);
+    assert_false(prime_calendar_has_dedicated(p));
+    assert_int_equal(prime_calendar_read_dedicated(
                          p, "02/01/2026 10:00 02/01/2026 12:00\n01/05/2026 00:00\t01/06/2026 06:30\n", &e),
                      0);
-    assert_true(prime_has_dedicated(p));
-    assert_int_equal(prime_dedicated_changes_s(p, at(1, 1, 0, 0)), at(1, 5, 0, 0));
-    assert_false(prime_is_dedicated(p, at(1, 4, 23, 59)));
-    assert_true(prime_is_dedicated(p, at(1, 5, 0, 0)));
-    assert_int_equal(prime_dedicated_changes_s(p, at(1, 5, 0, 0)), at(1, 6, 6, 30));
-    assert_false(prime_is_dedicated(p, at(1, 6, 6, 30)));
-    assert_int_equal(prime_dedicated_changes_s(p, at(1, 6, 6, 30)), at(2, 1, 10, 0));
-    assert_int_equal(prime_dedicated_changes_s(p, at(2, 1, 12, 0)), 0);
+    assert_true(prime_calendar_has_dedicated(p));
+    assert_int_equal(prime_calendar_dedicated_changes_s(p, at(1, 1, 0, 0)), at(1, 5, 0, 0));
+    assert_false(prime_calendar_is_dedicated(p, at(1, 4, 23, 59)));
+    assert_true(prime_calendar_is_dedicated(p, at(1, 5, 0, 0)));
+    assert_int_equal(prime_calendar_dedicated_changes_s(p, at(1, 5, 0, 0)), at(1, 6, 6, 30));
+    assert_false(prime_calendar_is_dedicated(p, at(1, 6, 6, 30)));
+    assert_int_equal(prime_calendar_dedicated_changes_s(p, at(1, 6, 6, 30)), at(2, 1, 10, 0));
+    assert_int_equal(prime_calendar_dedicated_changes_s(p, at(2, 1, 12, 0)), 0);
     /* a line that is wrong changes nothing */
-    assert_int_equal(prime_read_dedicated(p, "02/01/2026 10:00 02/01/2026\n", &e), -1);
+    assert_int_equal(prime_calendar_read_dedicated(p, "02/01/2026 10:00 02/01/2026\n", &e), -1);
     assert_non_null(strstr(e.text, "line 1"));
-    assert_int_equal(prime_read_dedicated(p, "02/01/2026 12:00 02/01/2026 10:00\n", &e), -1);
-    assert_true(prime_is_dedicated(p, at(1, 5, 0, 0)));
-    prime_destroy(p);
+    assert_int_equal(prime_calendar_read_dedicated(p, "02/01/2026 12:00 02/01/2026 10:00\n", &e), -1);
+    assert_true(prime_calendar_is_dedicated(p, at(1, 5, 0, 0)));
+    prime_calendar_destroy(p);
 }
 
 int main(void)

@@ -19,27 +19,28 @@ static bool has_no_shares(const struct policy *p, const struct job *j)
     return p->fair_share && p->share_enforce && j->share && !j->urged && fairshare_fraction(j->share) <= 0;
 }
 
-bool attempt_room(const struct picker *k, const struct preemptor *p, struct pieces *where, struct reason *why)
+bool attempt_room(const struct picker *k, const struct preemptor *p, struct allocation *where,
+                  struct reason *why)
 {
     const struct job *j = p->job;
-    struct asker a = {.u = k->u, .request = p->request, .queue = j->queue, .job = j};
+    struct asker a = {.cl = k->cl, .request = p->request, .queue = j->queue, .job = j};
     size_t mark = trial_mark(k->trial);
 
     reason_set(why, REASON_INTERNAL, NULL, NULL);
-    if (has_no_shares(universe_policy(k->u), j)) {
+    if (has_no_shares(cluster_policy(k->cl), j)) {
         reason_set(why, REASON_ZERO_SHARES, NULL, NULL);
         return false;
     }
-    if (!rating_suffices(universe_policy(k->u), j)) {
+    if (!rating_suffices(cluster_policy(k->cl), j)) {
         reason_set(why, REASON_FORMULA, NULL, NULL);
         return false;
     }
-    if (!hours_allow(k->u, j, p->now_s, why) || !run_limits_allow(k->u, j, why))
+    if (!primetime_allows(k->cl, j, p->now_s, why) || !run_limits_allow(k->cl, j, why))
         return false;
-    if (j->standing == STANDING_SUSPENDED) {
-        if (!again_fits(k->u, j, why))
+    if (j->sched_state == SCHED_STATE_SUSPENDED) {
+        if (!resume_fits(k->cl, j, why))
             return false;
-        pieces_copy(where, &j->on);
+        allocation_copy(where, &j->on);
         return true;
     }
     if (!psets_find(k->placer, k->buckets, &a, where)) {
@@ -68,11 +69,11 @@ const char *attempt_bar_text(enum attempt_bar bar)
 
 enum attempt_bar attempt_bar(const struct picker *k, const struct preemptor *p, const struct reason *why)
 {
-    if (!universe_policy(k->u)->preemptive)
+    if (!cluster_policy(k->cl)->preemptive)
         return ATTEMPT_OFF;
     if (why->never)
         return ATTEMPT_NEVER;
-    if (level_lowest_running(k->u) >= p->level)
+    if (preempt_level_lowest_running(k->cl) >= p->level)
         return ATTEMPT_LEVEL;
     if (candidates_are_hopeless(why))
         return ATTEMPT_HOPELESS;
@@ -81,19 +82,19 @@ enum attempt_bar attempt_bar(const struct picker *k, const struct preemptor *p, 
 
 bool attempt_waits(const struct picker *k, const struct preemptor *p)
 {
-    int64_t wait_s = universe_policy(k->u)->preempt_wait_s;
+    int64_t wait_s = cluster_policy(k->cl)->preempt_wait_s;
 
     return wait_s > 0 && !p->job->urged && pick_can_wait(k, p, p->now_s + wait_s);
 }
 
 bool attempt_victims(const struct picker *k, const struct preemptor *p, const struct reason *why,
-                     struct candidates *victims, struct pieces *where)
+                     struct candidates *victims, struct allocation *where)
 {
-    bool found = universe_policy(k->u)->preempt_sort == PREEMPT_LATEST
+    bool found = cluster_policy(k->cl)->preempt_sort == PREEMPT_LATEST
                      ? pick_pbs(k, p, why, victims, where)
                      : pick_least(k, p, why, victims, where);
 
-    if (!found || budget_covers(p, victims))
+    if (!found || preempt_budget_covers(p, victims))
         return found;
     decisions_log(k->log, LOGE_DEBUG, p->job->id,
                   "Together they would lose more than the preempt_budget of its queue has left");

@@ -7,7 +7,7 @@
 
 /* Is there room for it? true: `where` (empty before, the caller's) has its place. false: `why` says why not. A
  * suspended job goes on where it was. */
-bool attempt_room(const struct picker *k, const struct preemptor *p, struct pieces *where,
+bool attempt_room(const struct picker *k, const struct preemptor *p, struct allocation *where,
                   struct reason *why);
 
 /* Why it may stop nobody, whatever runs; `why` is that of attempt_room. */
@@ -28,6 +28,6 @@ bool attempt_waits(const struct picker *k, const struct preemptor *p);
 
 /* Whom to stop for it, by the rule of preempt_sort: as pick_pbs. */
 bool attempt_victims(const struct picker *k, const struct preemptor *p, const struct reason *why,
-                     struct candidates *victims, struct pieces *where);
+                     struct candidates *victims, struct allocation *where);
 
 #endif

@@ -24,7 +24,7 @@
 
 bool candidates_are_forbidden(const struct preemptor *p)
 {
-    return universe_policy(p->u)->preempt_targets && p->job->targets &&
+    return cluster_policy(p->cl)->preempt_targets && p->job->targets &&
            strcasecmp(p->job->targets, "NONE") == 0;
 }
 
@@ -77,7 +77,7 @@ static bool has_method(const struct preemptor *p, const struct job *j, bool *kee
     struct preempt_methods l;
     bool any = false;
 
-    job_preempt_methods(j, universe_policy(p->u), p->now_s, &l);
+    job_preempt_methods(j, cluster_policy(p->cl), p->now_s, &l);
     *keeps = true;
     for (unsigned i = 0; i < l.n; i++) {
         if (!job_can(j, (enum method_id)l.m[i]))
@@ -121,7 +121,7 @@ static bool shares_amount(const struct preemptor *p, const struct job *j)
 
 bool candidates_are_useful(const struct preemptor *p, const struct job *j)
 {
-    struct asker a = {.u = p->u, .request = p->request, .queue = p->job->queue, .job = p->job};
+    struct asker a = {.cl = p->cl, .request = p->request, .queue = p->job->queue, .job = p->job};
 
     for (size_t i = 0; i < j->on.n; i++)
         for (size_t k = 0; k < p->request->n; k++)
@@ -131,66 +131,66 @@ bool candidates_are_useful(const struct preemptor *p, const struct job *j)
 }
 
 /* What protects it from the urgent job; the server asks the same before it accepts a plan. */
-static enum spared protection(const struct preemptor *p, const struct job *j, int64_t *until_s)
+static enum exclusion protection(const struct preemptor *p, const struct job *j, int64_t *until_s)
 {
-    static const enum spared rows[EXEMPT_COUNT_OF] = {[EXEMPT_NOT] = SPARED_NONE,
-                                                      [EXEMPT_NEVER] = SPARED_NEVER,
-                                                      [EXEMPT_COUNT] = SPARED_COUNT,
-                                                      [EXEMPT_BY] = SPARED_BY,
-                                                      [EXEMPT_TIME] = SPARED_EXEMPT};
+    static const enum exclusion rows[EXEMPT_COUNT_OF] = {[EXEMPT_NOT] = EXCLUDED_NONE,
+                                                         [EXEMPT_NEVER] = EXCLUDED_NEVER,
+                                                         [EXEMPT_COUNT] = EXCLUDED_COUNT,
+                                                         [EXEMPT_BY] = EXCLUDED_BY,
+                                                         [EXEMPT_TIME] = EXCLUDED_EXEMPT};
     struct preempt_facts f = job_preempt_facts(j);
     const struct queue *urgent = p->job->queue;
 
     return rows[preempt_rules_exempt(&f, j->queue ? &j->queue->preempt : NULL,
-                                     &universe_policy(p->u)->preempt, urgent ? &urgent->preempt : NULL,
+                                     &cluster_policy(p->cl)->preempt, urgent ? &urgent->preempt : NULL,
                                      p->now_s, until_s)];
 }
 
 /* May it not be stopped? The cheap questions first. */
-static enum spared spares(const struct preemptor *p, struct job *j, bool *keeps, int64_t *until_s)
+static enum exclusion spares(const struct preemptor *p, struct job *j, bool *keeps, int64_t *until_s)
 {
-    enum spared why;
+    enum exclusion why;
 
     if (j->order != ORDER_NONE || j->gives_way)
-        return SPARED_TAKEN;
+        return EXCLUDED_TAKEN;
     if (j->resv)
-        return SPARED_RESERVED;
-    if ((j->level = level_of(p->u, j)) >= p->level)
-        return SPARED_LEVEL;
-    if (p->job->standing == STANDING_SUSPENDED && !shares_node(p->job, j))
-        return SPARED_ELSEWHERE;
+        return EXCLUDED_RESERVED;
+    if ((j->level = preempt_level_of(p->cl, j)) >= p->level)
+        return EXCLUDED_LEVEL;
+    if (p->job->sched_state == SCHED_STATE_SUSPENDED && !shares_node(p->job, j))
+        return EXCLUDED_ELSEWHERE;
     if (!has_method(p, j, keeps))
-        return j->queue && j->queue->preempt.never ? SPARED_NEVER : SPARED_NO_METHOD;
+        return j->queue && j->queue->preempt.never ? EXCLUDED_NEVER : EXCLUDED_NO_METHOD;
     if (!candidates_nodes_are_up(j))
-        return SPARED_NODE_DOWN;
+        return EXCLUDED_NODE_DOWN;
     if (!candidates_are_useful(p, j))
-        return SPARED_USELESS;
+        return EXCLUDED_USELESS;
     if (p->has_failed(p->arg, p->job, j))
-        return SPARED_FAILED;
+        return EXCLUDED_FAILED;
     why = protection(p, j, until_s);
-    if (why != SPARED_NONE)
+    if (why != EXCLUDED_NONE)
         return why;
-    return preempt_budget_allows(p, j, until_s) ? SPARED_NONE : SPARED_BUDGET;
+    return preempt_budget_allows(p, j, until_s) ? EXCLUDED_NONE : EXCLUDED_BUDGET;
 }
 
-static enum spared may_stop(const struct preemptor *p, struct job *j, int64_t *until_s)
+static enum exclusion may_stop(const struct preemptor *p, struct job *j, int64_t *until_s)
 {
     bool keeps;
-    enum spared why = spares(p, j, &keeps, until_s);
+    enum exclusion why = spares(p, j, &keeps, until_s);
 
-    if ((why == SPARED_EXEMPT || why == SPARED_BUDGET) && *until_s)
+    if ((why == EXCLUDED_EXEMPT || why == EXCLUDED_BUDGET) && *until_s)
         p->later(p->arg, *until_s);
-    if (why != SPARED_NONE)
+    if (why != EXCLUDED_NONE)
         return why;
-    yields_note(p->u, j, keeps);
+    freed_by_note(p->cl, j, keeps);
     /* PBS's rule asks for none: all cost the same, and the latest start goes first */
-    j->cost = p->by_start || universe_policy(p->u)->preempt_sort == PREEMPT_LATEST
+    j->cost = p->by_start || cluster_policy(p->cl)->preempt_sort == PREEMPT_LATEST
                   ? 0
-                  : cost_of(universe_policy(p->u), j, p->now_s);
-    return SPARED_NONE;
+                  : preempt_cost_of(cluster_policy(p->cl), j, p->now_s);
+    return EXCLUDED_NONE;
 }
 
-static bool uses(const struct pieces *on, res_id res)
+static bool uses(const struct allocation *on, res_id res)
 {
     for (size_t i = 0; i < on->n; i++)
         if (amounts_get(&on->a[i].use, res) > 0)
@@ -218,17 +218,17 @@ static bool occupies_named(const struct preemptor *p, const struct job *j)
 }
 
 /* Of a resource that is lacking on vnodes: does it have some, and would it give that back? */
-static enum spared helps_with(const struct preemptor *p, const struct job *j, res_id res)
+static enum exclusion helps_with(const struct preemptor *p, const struct job *j, res_id res)
 {
     if (res == RES_HOSTNAME || res == RES_VNODENAME)
-        return occupies_named(p, j) ? SPARED_NONE : SPARED_NO_HELP;
-    if (!res_is_numeric(catalogue_get(universe_catalogue(p->u), res)) || uses(job_yields(j), res))
-        return SPARED_NONE;
-    return uses(&j->on, res) ? SPARED_KEEPS : SPARED_NO_HELP;
+        return occupies_named(p, j) ? EXCLUDED_NONE : EXCLUDED_NO_HELP;
+    if (!res_is_numeric(catalogue_get(cluster_catalogue(p->cl), res)) || uses(job_freed(j), res))
+        return EXCLUDED_NONE;
+    return uses(&j->on, res) ? EXCLUDED_KEEPS : EXCLUDED_NO_HELP;
 }
 
 /* Section 4, "Relevance filter". */
-static enum spared would_help(const struct preemptor *p, const struct job *j, const struct reason *why)
+static enum exclusion would_help(const struct preemptor *p, const struct job *j, const struct reason *why)
 {
     bool helps = true;
 
@@ -240,7 +240,7 @@ static enum spared would_help(const struct preemptor *p, const struct job *j, co
         helps = j->queue == p->job->queue && amounts_get(&j->want, why->res) > 0;
     else if (why->code == REASON_LACK_SERVER)
         helps = amounts_get(&j->want, why->res) > 0;
-    return helps ? SPARED_NONE : SPARED_NO_HELP;
+    return helps ? EXCLUDED_NONE : EXCLUDED_NO_HELP;
 }
 
 /* One that is about to start has no time yet: it is the latest. */
@@ -267,13 +267,13 @@ static int by_level(const void *a, const void *b)
 static void look_at(struct candidates *l, const struct preemptor *p, struct job *j, const struct reason *why)
 {
     int64_t until_s = 0;
-    enum spared spared = may_stop(p, j, &until_s);
+    enum exclusion excluded = may_stop(p, j, &until_s);
 
-    if (spared == SPARED_NONE)
-        spared = would_help(p, j, why);
-    if (spared != SPARED_NONE) {
-        if (p->spared)
-            p->spared(p->arg, j, spared, until_s);
+    if (excluded == EXCLUDED_NONE)
+        excluded = would_help(p, j, why);
+    if (excluded != EXCLUDED_NONE) {
+        if (p->excluded)
+            p->excluded(p->arg, j, excluded, until_s);
         return;
     }
     l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
@@ -283,8 +283,8 @@ static void look_at(struct candidates *l, const struct preemptor *p, struct job 
 void candidates_collect(struct candidates *l, const struct preemptor *p, const struct reason *why)
 {
     struct words targets;
-    struct job *const *running = universe_running(p->u, &l->all);
-    bool limited = universe_policy(p->u)->preempt_targets && p->job->targets;
+    struct job *const *running = cluster_running(p->cl, &l->all);
+    bool limited = cluster_policy(p->cl)->preempt_targets && p->job->targets;
 
     words_init(&targets);
     if (limited)
@@ -293,8 +293,8 @@ void candidates_collect(struct candidates *l, const struct preemptor *p, const s
         if (!limited || is_target(&targets, running[i])) {
             l->targets++;
             look_at(l, p, running[i], why);
-        } else if (p->spared) {
-            p->spared(p->arg, running[i], SPARED_TARGETS, 0);
+        } else if (p->excluded) {
+            p->excluded(p->arg, running[i], EXCLUDED_TARGETS, 0);
         }
     }
     words_fini(&targets);

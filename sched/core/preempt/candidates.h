@@ -4,7 +4,7 @@
  * reference/preemption.md section 4.
  */
 #include "reason.h"
-#include "exempt.h"
+#include "exclusion.h"
 #include "sched_cluster.h"
 
 struct candidates {
@@ -15,7 +15,7 @@ struct candidates {
 };
 
 struct preemptor {
-    const struct universe *u;
+    const struct cluster *cl;
     const struct job *job;
     const struct request *request;
     int level;
@@ -26,12 +26,12 @@ struct preemptor {
     /* ^ nobody may be stopped now who may be at that time */
     void (*later)(void *arg, int64_t at_s);
     /* ^ this running job is left out, and why; EXEMPT: until when. May be NULL. */
-    void (*spared)(void *arg, struct job *j, enum spared why, int64_t until_s);
+    void (*excluded)(void *arg, struct job *j, enum exclusion why, int64_t until_s);
     void *arg;
 };
 
 /* Fill `l` (initialised to zero; candidates_fini frees): lowest level first, of these the latest start first.
- * Left out, for the reasons of exempt.def: equal or higher levels, those whose methods are all forbidden, who are in
+ * Left out, for the reasons of exclusion.def: equal or higher levels, those whose methods are all forbidden, who are in
  * reservations, on vnodes that are down, or already giving way, and those that would not help with `why`. */
 void candidates_collect(struct candidates *l, const struct preemptor *p, const struct reason *why);
 void candidates_fini(struct candidates *l);

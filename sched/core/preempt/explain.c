@@ -48,11 +48,11 @@ static void add_reason(struct explanation *x, enum reason_code code)
 static bool has_room(struct walk *w, const struct asker *a)
 {
     size_t mark = trial_mark(w->k.trial);
-    struct pieces where = {0};
+    struct allocation where = {0};
     bool found = psets_find(w->k.placer, w->k.buckets, a, &where);
 
     trial_undo(w->k.trial, mark);
-    pieces_fini(&where);
+    allocation_fini(&where);
     return found;
 }
 
@@ -60,15 +60,15 @@ static bool has_room(struct walk *w, const struct asker *a)
 static void note_shortage(struct walk *w, const struct reason *first)
 {
     struct explanation *x = w->out;
-    struct asker a = {.u = w->k.u, .request = w->p.request, .queue = w->p.job->queue, .job = w->p.job};
+    struct asker a = {.cl = w->k.cl, .request = w->p.request, .queue = w->p.job->queue, .job = w->p.job};
 
-    run_limits_all(w->k.u, w->p.job, &x->reasons);
+    run_limits_all(w->k.cl, w->p.job, &x->reasons);
     if (!reasons_full(&x->reasons)) {
         x->why[x->reasons.n] = *first;
         reasons_keep(&x->reasons);
     }
-    if (w->p.job->standing != STANDING_SUSPENDED && !has_room(w, &a))
-        shortage_all(w->k.buckets, &a, &x->reasons);
+    if (w->p.job->sched_state != SCHED_STATE_SUSPENDED && !has_room(w, &a))
+        insufficiency_all(w->k.buckets, &a, &x->reasons);
 }
 
 /* Why no cycle looks at it. What it would do then is told all the same: a held job is asked about before it is released. */
@@ -76,9 +76,9 @@ static void note_aside(struct walk *w)
 {
     const struct job *j = w->p.job;
 
-    if (j->standing != STANDING_WAITS && j->standing != STANDING_SUSPENDED)
+    if (j->sched_state != SCHED_STATE_WAITING && j->sched_state != SCHED_STATE_SUSPENDED)
         add_reason(w->out, REASON_NOT_QUEUED);
-    if (!universe_policy(w->k.u)->scheduling)
+    if (!cluster_policy(w->k.cl)->scheduling)
         add_reason(w->out, REASON_SCHEDULING_OFF);
     if (j->order == ORDER_REFUSED)
         add_reason(w->out, REASON_REFUSED);
@@ -87,14 +87,15 @@ static void note_aside(struct walk *w)
 
 /* --- who is spared, and why ------------------------------------------------------------------------------ */
 
-static void spare(void *arg, struct job *j, enum spared why, int64_t until_s)
+static void spare(void *arg, struct job *j, enum exclusion why, int64_t until_s)
 {
     struct walk *w = arg;
     struct explanation *x = w->out;
 
-    x->spared = mem_room(x->spared, x->n_spared, &x->cap_spared, sizeof *x->spared);
-    x->spared[x->n_spared++] = (struct explain_spared){
-        j, why, until_s, why == SPARED_NEEDLESS ? cost_lost(universe_policy(w->k.u), j, w->p.now_s) : 0};
+    x->excluded = mem_room(x->excluded, x->n_excluded, &x->cap_excluded, sizeof *x->excluded);
+    x->excluded[x->n_excluded++] = (struct explain_excluded){
+        j, why, until_s,
+        why == EXCLUDED_NEEDLESS ? preempt_cost_lost(cluster_policy(w->k.cl), j, w->p.now_s) : 0};
     x->counts[why]++;
 }
 
@@ -112,16 +113,16 @@ static void note_spared(struct walk *w, const struct reason *why)
     struct preemptor p = w->p;
     struct candidates rest = {0};
 
-    p.spared = spare;
+    p.excluded = spare;
     candidates_collect(&rest, &p, why);
     for (size_t i = 0; i < rest.n; i++) {
         if (is_victim(w->out, rest.a[i]))
             continue;
-        bool rises = level_moves(w->k.u) && level_if_stopped(w->k.u, rest.a[i]) >= p.level;
+        bool rises = preempt_level_moves(w->k.cl) && preempt_level_if_stopped(w->k.cl, rest.a[i]) >= p.level;
         spare(w, rest.a[i],
-              rises                   ? SPARED_ESCALATES
-              : w->out->n_victims > 0 ? SPARED_NEEDLESS
-                                      : SPARED_NOT_ENOUGH,
+              rises                   ? EXCLUDED_ESCALATES
+              : w->out->n_victims > 0 ? EXCLUDED_NEEDLESS
+                                      : EXCLUDED_NOT_ENOUGH,
               0);
     }
     candidates_fini(&rest);
@@ -136,11 +137,11 @@ static void note_victims(struct walk *w, const struct candidates *l)
     x->victims = mem_new(l->n, sizeof *x->victims);
     x->n_victims = l->n;
     for (size_t i = 0; i < l->n; i++) {
-        stop_fill(&x->victims[i], universe_policy(w->k.u), l->a[i], w->p.now_s);
-        x->price_s += cost_lost(universe_policy(w->k.u), l->a[i], w->p.now_s);
+        victim_method_fill(&x->victims[i], cluster_policy(w->k.cl), l->a[i], w->p.now_s);
+        x->price_s += preempt_cost_lost(cluster_policy(w->k.cl), l->a[i], w->p.now_s);
     }
-    stops_settle(&w->k, x->victims, x->n_victims, &x->where, w->p.now_s);
-    stops_come_back(&w->k, &w->p, x->victims, x->n_victims, &x->where);
+    victim_methods_settle(&w->k, x->victims, x->n_victims, &x->where, w->p.now_s);
+    victim_methods_estimate_return(&w->k, &w->p, x->victims, x->n_victims, &x->where);
 }
 
 static void try_others(struct walk *w, const struct reason *why)
@@ -175,7 +176,7 @@ static void walk(struct walk *w)
 
     w->out->verdict = EXPLAIN_WAITS;
     note_aside(w);
-    if (w->p.job->standing == STANDING_STOPPED)
+    if (w->p.job->sched_state == SCHED_STATE_STOPPED)
         return; /* it is whoever suspended it who resumes it */
     if (finds_room(w, &why)) {
         w->out->verdict = EXPLAIN_WOULD_RUN;
@@ -200,24 +201,25 @@ static void later(void *arg, int64_t at_s)
 void explain(const struct explain_ask *ask, struct explanation *out)
 {
     const struct job *j = ask->job;
-    struct universe *u = ask->picker.u;
+    struct cluster *cl = ask->picker.cl;
     struct walk w = {.ask = ask, .out = out, .k = ask->picker};
     struct request *request;
 
-    *out = (struct explanation){.job = j, .level = level_of(u, j)};
+    *out = (struct explanation){.job = j, .level = preempt_level_of(cl, j)};
     out->reasons = (struct reasons){.a = out->why, .max = EXPLAIN_REASONS_MAX};
     if (job_holds_nodes(j)) {
         out->verdict = j->order == ORDER_NONE && !j->gives_way ? EXPLAIN_RUNS : EXPLAIN_UNDER_WAY;
-        stop_fill(&out->self, universe_policy(u), j, ask->now_s);
+        victim_method_fill(&out->self, cluster_policy(cl), j, ask->now_s);
         return;
     }
-    if (j->standing == STANDING_AWAITS || (j->order != ORDER_NONE && j->order != ORDER_REFUSED)) {
+    if (j->sched_state == SCHED_STATE_AWAITING_ROOM ||
+        (j->order != ORDER_NONE && j->order != ORDER_REFUSED)) {
         out->verdict = EXPLAIN_UNDER_WAY;
         return;
     }
-    request = request_parse(universe_catalogue(u), j->select, j->place);
+    request = request_parse(cluster_catalogue(cl), j->select, j->place);
     w.k.log = &w.unsaid;
-    w.p = (struct preemptor){.u = u,
+    w.p = (struct preemptor){.cl = cl,
                              .job = j,
                              .request = request,
                              .level = out->level,
@@ -233,8 +235,8 @@ void explain(const struct explain_ask *ask, struct explanation *out)
 
 void explain_fini(struct explanation *x)
 {
-    stops_fini(x->victims, x->n_victims);
+    victim_methods_fini(x->victims, x->n_victims);
     free(x->victims);
-    free(x->spared);
-    pieces_fini(&x->where);
+    free(x->excluded);
+    allocation_fini(&x->where);
 }

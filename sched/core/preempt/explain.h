@@ -17,29 +17,29 @@ enum explain_verdict {
     EXPLAIN_VERDICT_COUNT
 };
 
-struct explain_spared { /* a running job that would not give way */
+struct explain_excluded { /* a running job that would not give way */
     const struct job *job;
-    enum spared why;
-    int64_t until_s; /* of SPARED_EXEMPT */
-    int64_t price_s; /* of SPARED_NEEDLESS: core-seconds at which it was priced */
+    enum exclusion why;
+    int64_t until_s; /* of EXCLUDED_EXEMPT */
+    int64_t price_s; /* of EXCLUDED_NEEDLESS: core-seconds at which it was priced */
 };
 
 struct explanation {
     const struct job *job;
     enum explain_verdict verdict;
     int level;
-    struct stop self; /* of a job that runs: what could be done to it */
+    struct victim_method self; /* of a job that runs: what could be done to it */
     struct reason why[EXPLAIN_REASONS_MAX];
     struct reasons reasons; /* in `why`: what stands in its way */
     size_t n_aside;         /* of these, from the first: why no cycle looks at it yet, whatever it would do */
     enum attempt_bar bar;   /* why it may stop nobody */
     bool found_none;        /* it may, and all together are not enough */
-    struct pieces where;    /* of the would-be verdicts: its place */
-    struct stop *victims;   /* in the order in which they would be told */
-    int64_t price_s;        /* of all victims: core-seconds at which their choice priced them (cost_lost) */
-    struct explain_spared *spared;
-    size_t n_victims, n_spared, cap_spared;
-    size_t counts[SPARED_COUNT_OF]; /* of spared, by reason */
+    struct allocation where;       /* of the would-be verdicts: its place */
+    struct victim_method *victims; /* in the order in which they would be told */
+    int64_t price_s; /* of all victims: core-seconds at which their choice priced them (preempt_cost_lost) */
+    struct explain_excluded *excluded;
+    size_t n_victims, n_excluded, cap_excluded;
+    size_t counts[EXCLUDED_COUNT_OF]; /* of spared, by reason */
 };
 
 /* Who would stop `victim` for `p`: as preemptor.has_failed, without any effect. */
@@ -47,7 +47,7 @@ typedef bool explain_failed_fn(void *arg, const struct job *p, const struct job 
 
 /* As attempt_room, with what else must be heeded. */
 typedef bool explain_room_fn(void *arg, const struct picker *k, const struct preemptor *p,
-                             struct pieces *where, struct reason *why);
+                             struct allocation *where, struct reason *why);
 
 struct explain_ask {
     struct picker picker;  /* its log is not used */
@@ -58,7 +58,7 @@ struct explain_ask {
     void *arg;
 };
 
-/* Fill `out`, which borrows jobs of the universe until its next change; explanation_fini frees the rest. */
+/* Fill `out`, which borrows jobs of the cluster until its next change; explanation_fini frees the rest. */
 void explain(const struct explain_ask *ask, struct explanation *out);
 void explain_fini(struct explanation *x);
 

@@ -1,4 +1,4 @@
-/* The universe as it would be without some jobs. Two books say so: the trial has the room on vnodes,
+/* The cluster as it would be without some jobs. Two books say so: the trial has the room on vnodes,
  * pick_count the counters that the run limits look at, and who changes the one changes the other. A suspended
  * job that wants to go on needs its own vnodes again; any other may be placed anew. */
 #include "pick.h"
@@ -9,7 +9,7 @@
 #include "mem.h"
 #include "run_limits.h"
 
-/* The universe without the limits' view of the victims: a count of jobs and amounts, given back for a while. */
+/* The cluster without the limits' view of the victims: a count of jobs and amounts, given back for a while. */
 void pick_count(const struct job *j, struct queue *server, int64_t times)
 {
     struct queue *q[] = {j->queue, server};
@@ -19,22 +19,23 @@ void pick_count(const struct job *j, struct queue *server, int64_t times)
             queue_count(q[i], j, times);
 }
 
-bool pick_place(const struct picker *k, const struct preemptor *p, struct pieces *where, struct reason *why)
+bool pick_place(const struct picker *k, const struct preemptor *p, struct allocation *where,
+                struct reason *why)
 {
-    struct asker a = {.u = k->u, .request = p->request, .queue = p->job->queue, .job = p->job};
+    struct asker a = {.cl = k->cl, .request = p->request, .queue = p->job->queue, .job = p->job};
 
-    if (!run_limits_allow(k->u, p->job, why))
+    if (!run_limits_allow(k->cl, p->job, why))
         return false;
-    if (p->job->standing != STANDING_SUSPENDED) {
+    if (p->job->sched_state != SCHED_STATE_SUSPENDED) {
         if (psets_find(k->placer, k->buckets, &a, where))
             return true;
         psets_why(k->buckets, &a, why);
         return false;
     }
-    if (!again_fits(k->u, p->job, why))
+    if (!resume_fits(k->cl, p->job, why))
         return false;
     trial_take_all(k->trial, &p->job->on);
-    pieces_copy(where, &p->job->on);
+    allocation_copy(where, &p->job->on);
     return true;
 }
 
@@ -42,8 +43,8 @@ bool pick_place(const struct picker *k, const struct preemptor *p, struct pieces
  * preempt. */
 bool pick_escalates(const struct picker *k, const struct preemptor *p, const struct candidates *chosen)
 {
-    for (size_t i = 0; level_moves(k->u) && i < chosen->n; i++)
-        if (level_if_stopped(k->u, chosen->a[i]) >= p->level)
+    for (size_t i = 0; preempt_level_moves(k->cl) && i < chosen->n; i++)
+        if (preempt_level_if_stopped(k->cl, chosen->a[i]) >= p->level)
             return true;
     return false;
 }
@@ -51,7 +52,7 @@ bool pick_escalates(const struct picker *k, const struct preemptor *p, const str
 /* A victim whose place is still free beside the urgent job need not go. */
 static bool still_fits(const struct job *j)
 {
-    const struct pieces *on = job_yields(j);
+    const struct allocation *on = job_freed(j);
 
     for (size_t i = 0; i < on->n; i++) {
         const struct node *n = on->a[i].node;
@@ -66,10 +67,10 @@ static bool is_needed_for_limits(const struct picker *k, const struct preemptor 
 {
     struct reason why;
 
-    pick_count(j, universe_server(k->u), 1);
-    if (run_limits_allow(k->u, p->job, &why))
+    pick_count(j, cluster_server(k->cl), 1);
+    if (run_limits_allow(k->cl, p->job, &why))
         return false; /* and it stays counted */
-    pick_count(j, universe_server(k->u), -1);
+    pick_count(j, cluster_server(k->cl), -1);
     return true;
 }
 
@@ -79,7 +80,7 @@ void pick_prune(const struct picker *k, const struct preemptor *p, const struct 
     for (size_t i = chosen->n; i > 0; i--) {
         struct job *j = chosen->a[i - 1];
         if (still_fits(j) && !is_needed_for_limits(k, p, j)) {
-            trial_take_all(k->trial, job_yields(j));
+            trial_take_all(k->trial, job_freed(j));
             if (k->log)
                 decisions_log(k->log, LOGE_DEBUG, j->id, "Simulation: preemption of job not needed.");
             continue;
@@ -89,7 +90,7 @@ void pick_prune(const struct picker *k, const struct preemptor *p, const struct 
     }
     /* Those that were left out are counted already. */
     for (size_t i = 0; i < victims->n; i++)
-        pick_count(victims->a[i], universe_server(k->u), 1);
+        pick_count(victims->a[i], cluster_server(k->cl), 1);
 }
 
 static bool ends_by(const struct job *j, int64_t until_s)
@@ -100,20 +101,20 @@ static bool ends_by(const struct job *j, int64_t until_s)
 bool pick_can_wait(const struct picker *k, const struct preemptor *p, int64_t until_s)
 {
     size_t mark = trial_mark(k->trial), n;
-    struct job *const *running = universe_running(k->u, &n);
-    struct pieces where = {0};
+    struct job *const *running = cluster_running(k->cl, &n);
+    struct allocation where = {0};
     struct reason why;
 
     for (size_t i = 0; i < n; i++)
         if (ends_by(running[i], until_s)) {
             trial_give_all(k->trial, &running[i]->on);
-            pick_count(running[i], universe_server(k->u), -1);
+            pick_count(running[i], cluster_server(k->cl), -1);
         }
     bool fits = pick_place(k, p, &where, &why);
     for (size_t i = 0; i < n; i++)
         if (ends_by(running[i], until_s))
-            pick_count(running[i], universe_server(k->u), 1);
+            pick_count(running[i], cluster_server(k->cl), 1);
     trial_undo(k->trial, mark);
-    pieces_fini(&where);
+    allocation_fini(&where);
     return fits;
 }

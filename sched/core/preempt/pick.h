@@ -6,19 +6,20 @@
 #include "psets.h"
 
 struct picker {
-    struct universe *u;
+    struct cluster *cl;
     struct trial *trial;
     struct placer *placer;
     struct buckets *buckets;
     struct decisions *log; /* may be NULL for pick_place and pick_prune */
 };
 
-/* The universe without the limits' view of a victim (times -1), and with it again (1). */
+/* The cluster without the limits' view of a victim (times -1), and with it again (1). */
 void pick_count(const struct job *j, struct queue *server, int64_t times);
 
 /* Can the urgent job be placed as the trial stands? true: `where` (empty before) has its place and the trial has it
  * taken; false: `why` says why not. */
-bool pick_place(const struct picker *k, const struct preemptor *p, struct pieces *where, struct reason *why);
+bool pick_place(const struct picker *k, const struct preemptor *p, struct allocation *where,
+                struct reason *why);
 
 /* The trial has all of `chosen` stopped, counters too, and the urgent job placed. Those whose place is still free are let
  * off, the last chosen first; `victims` are the others. The counters are as if nobody had been stopped. */

@@ -37,7 +37,7 @@ struct search {
 /* --- asking -------------------------------------------------------------------------------------------- */
 
 /* With all of the set stopped: the urgent job's place in `where`, or false. */
-static bool suffices(struct search *s, const struct set *x, struct pieces *where)
+static bool suffices(struct search *s, const struct set *x, struct allocation *where)
 {
     const struct picker *k = s->k;
     size_t mark = trial_mark(k->trial);
@@ -47,14 +47,14 @@ static bool suffices(struct search *s, const struct set *x, struct pieces *where
     s->trials++;
     for (size_t i = 0; i < x->n; i++) {
         struct job *j = x->a[i]->job;
-        trial_give_all(k->trial, job_yields(j));
-        pick_count(j, universe_server(k->u), -1);
+        trial_give_all(k->trial, job_freed(j));
+        pick_count(j, cluster_server(k->cl), -1);
         chosen.a = mem_room(chosen.a, chosen.n, &chosen.cap, sizeof *chosen.a);
         chosen.a[chosen.n++] = j;
     }
     bool ok = !pick_escalates(k, s->p, &chosen) && pick_place(k, s->p, where, &why);
     for (size_t i = 0; i < x->n; i++)
-        pick_count(x->a[i]->job, universe_server(k->u), 1);
+        pick_count(x->a[i]->job, cluster_server(k->cl), 1);
     trial_undo(k->trial, mark);
     free(chosen.a);
     return ok;
@@ -62,10 +62,10 @@ static bool suffices(struct search *s, const struct set *x, struct pieces *where
 
 static bool is_enough(struct search *s, const struct set *x)
 {
-    struct pieces where = {0};
+    struct allocation where = {0};
     bool ok = suffices(s, x, &where);
 
-    pieces_fini(&where);
+    allocation_fini(&where);
     return ok;
 }
 
@@ -165,11 +165,11 @@ struct spot {
 
 static void give(struct amounts *free_now, const struct job *j, const struct node *n, int64_t times)
 {
-    const struct pieces *yields = job_yields(j);
+    const struct allocation *freed = job_freed(j);
 
-    for (size_t i = 0; i < yields->n; i++)
-        if (yields->a[i].node == n)
-            amounts_add_times(free_now, &yields->a[i].use, times);
+    for (size_t i = 0; i < freed->n; i++)
+        if (freed->a[i].node == n)
+            amounts_add_times(free_now, &freed->a[i].use, times);
 }
 
 /* What stopping this one more costs: nothing where it goes anyway. */
@@ -239,13 +239,13 @@ static void choose(struct spot *x, const struct chunk *k, const struct set *gone
 /* By the ranks of vnodes; options are sorted, so each spot's are too. */
 static struct spot *open_spots(const struct search *s, size_t *n)
 {
-    struct node *const *nodes = universe_nodes(s->k->u, n);
+    struct node *const *nodes = cluster_nodes(s->k->cl, n);
     struct spot *list = mem_new(*n + 1, sizeof *list);
 
     for (size_t i = 0; i < *n; i++)
         list[i].node = nodes[i];
     for (size_t i = 0; i < s->n; i++) {
-        const struct pieces *on = &s->options[i].job->on;
+        const struct allocation *on = &s->options[i].job->on;
         for (size_t k = 0; k < on->n; k++) {
             struct spot *x = on->a[k].node && on->a[k].node->rank < *n ? &list[on->a[k].node->rank] : NULL;
             if (x && x->node == on->a[k].node && x->n < SPOT_MAX &&
@@ -284,7 +284,7 @@ static void renew(struct spot *list, size_t n, const struct spot *cleared, const
                   const struct set *gone)
 {
     for (size_t i = 0; i < cleared->n; i++) {
-        const struct pieces *on = &cleared->o[i]->job->on;
+        const struct allocation *on = &cleared->o[i]->job->on;
         for (size_t j = 0; (cleared->chosen >> i & 1) && on->n > 1 && j < on->n; j++)
             if (on->a[j].node && on->a[j].node->rank < n)
                 choose(&list[on->a[j].node->rank], k, gone);
@@ -336,7 +336,7 @@ static int by_cost(const void *a, const void *b)
 
 static void open_search(struct search *s)
 {
-    const struct policy *policy = universe_policy(s->k->u);
+    const struct policy *policy = cluster_policy(s->k->cl);
     struct candidates all = {0};
     struct reason why;
     int rank = 0;
@@ -346,7 +346,7 @@ static void open_search(struct search *s)
     s->options = mem_new(all.n + 1, sizeof *s->options);
     for (; s->n < all.n; s->n++) { /* the level in the high bits: no cost outweighs it */
         rank += s->n > 0 && all.a[s->n]->level != all.a[s->n - 1]->level;
-        s->options[s->n] = (struct option){all.a[s->n], cost_of(policy, all.a[s->n], s->p->now_s) +
+        s->options[s->n] = (struct option){all.a[s->n], preempt_cost_of(policy, all.a[s->n], s->p->now_s) +
                                                             ((int64_t)(rank > 30 ? 30 : rank) << 50)};
     }
     candidates_fini(&all);
@@ -366,15 +366,15 @@ static bool set_of(struct search *s, const struct candidates *victims, struct se
     return x->n == victims->n;
 }
 
-static void take_best(struct search *s, struct candidates *victims, struct pieces *where)
+static void take_best(struct search *s, struct candidates *victims, struct allocation *where)
 {
-    struct pieces found = {0};
+    struct allocation found = {0};
 
     if (!suffices(s, &s->best, &found)) {
-        pieces_fini(&found);
+        allocation_fini(&found);
         return; /* what was found first still holds */
     }
-    pieces_fini(where);
+    allocation_fini(where);
     *where = found;
     victims->n = 0;
     for (size_t i = 0; i < s->best.n; i++) {
@@ -390,7 +390,7 @@ static void try_latest(struct search *s, const struct reason *why)
     struct picker silent = *s->k;
     struct preemptor by_start = *s->p;
     struct candidates latest = {0};
-    struct pieces where = {0};
+    struct allocation where = {0};
     struct set x = {0};
 
     silent.log = &unsaid;
@@ -398,12 +398,12 @@ static void try_latest(struct search *s, const struct reason *why)
     if (pick_pbs(&silent, &by_start, why, &latest, &where) && set_of(s, &latest, &x) && x.cost < s->best.cost)
         s->best = x;
     free(latest.a);
-    pieces_fini(&where);
+    allocation_fini(&where);
     decisions_fini(&unsaid);
 }
 
 bool pick_least(const struct picker *k, const struct preemptor *p, const struct reason *why,
-                struct candidates *victims, struct pieces *where)
+                struct candidates *victims, struct allocation *where)
 {
     struct search s = {.k = k, .p = p};
     struct set none = {0};
@@ -425,7 +425,7 @@ bool pick_least(const struct picker *k, const struct preemptor *p, const struct 
     }
     for (size_t i = 0; i < victims->n; i++)
         decisions_log(k->log, LOGE_DEBUG, victims->a[i]->id, "chosen to give way: %lld core-seconds are lost",
-                      (long long)cost_lost(universe_policy(k->u), victims->a[i], p->now_s));
+                      (long long)preempt_cost_lost(cluster_policy(k->cl), victims->a[i], p->now_s));
     free(s.options);
     return true;
 }

@@ -2,7 +2,7 @@
 #define PICK_LEAST_H
 /* Which running jobs to stop for an urgent one so that the least is lost (preempt_sort least_lost_work, fewest_jobs).
  *
- * The cost of a set is the sum of cost_of() of its jobs, and a job of a higher level costs more than any number of lower
+ * The cost of a set is the sum of preempt_cost_of() of its jobs, and a job of a higher level costs more than any number of lower
  * ones. Sets are found as PBS would, by rising cost and by its own order, and another from the vnodes that are cheapest to
  * clear; the cheapest of the three is then made better: each other candidate is tried in place of
  * whom it makes needless, until nothing is gained. With few candidates the best of all sets is found by branch and
@@ -13,6 +13,6 @@ enum { PICK_EXACT_MAX = 14, PICK_BETTER_MAX = 256, PICK_TRIALS_MAX = 1000 };
 
 /* As pick_pbs: same arguments, same promises. */
 bool pick_least(const struct picker *k, const struct preemptor *p, const struct reason *why,
-                struct candidates *victims, struct pieces *where);
+                struct candidates *victims, struct allocation *where);
 
 #endif

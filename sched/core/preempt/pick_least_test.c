@@ -111,26 +111,26 @@ static int64_t best_of(const struct site *s)
 
 /* --- the same site as the core sees it ------------------------------------------------------------------ */
 
-static void tell_site(struct universe *u, const struct site *s, const char *sort)
+static void tell_site(struct cluster *cl, const struct site *s, const char *sort)
 {
     char name[16], exec[128], start[32], select[64];
 
-    universe_rows(
-        u, UNIVERSE_SCHED, "default",
+    cluster_rows(
+        cl, CLUSTER_SCHED, "default",
         (const char *const[][3]){{"preempt_sort", NULL, sort}, {"preempt_order", NULL, "R"}, {NULL}});
-    universe_rows(
-        u, UNIVERSE_QUEUE, "workq",
+    cluster_rows(
+        cl, CLUSTER_QUEUE, "workq",
         (const char *const[][3]){{"queue_type", NULL, "Execution"}, {"started", NULL, "True"}, {NULL}});
-    universe_rows(
-        u, UNIVERSE_QUEUE, "express",
+    cluster_rows(
+        cl, CLUSTER_QUEUE, "express",
         (const char *const[][3]){
             {"queue_type", NULL, "Execution"}, {"started", NULL, "True"}, {"Priority", NULL, "200"}, {NULL}});
     for (int k = 0; k < s->nodes; k++) {
         snprintf(name, sizeof name, "n%d", k);
-        universe_rows(u, UNIVERSE_NODE, name,
-                      (const char *const[][3]){{"resources_available", "ncpus", "4"},
-                                               {"resources_assigned", "ncpus", "4"},
-                                               {NULL}});
+        cluster_rows(cl, CLUSTER_NODE, name,
+                     (const char *const[][3]){{"resources_available", "ncpus", "4"},
+                                              {"resources_assigned", "ncpus", "4"},
+                                              {NULL}});
     }
     for (int i = 0; i < s->n; i++) {
         snprintf(name, sizeof name, "%d", i + 1);
@@ -139,22 +139,22 @@ static void tell_site(struct universe *u, const struct site *s, const char *sort
             at += (size_t)snprintf(exec + at, sizeof exec - at, "%s(n%d:ncpus=%d)", k ? "+" : "",
                                    s->job[i].node + k, s->job[i].ncpus);
         snprintf(start, sizeof start, "%lld", (long long)s->job[i].start_s);
-        universe_rows(u, UNIVERSE_JOB, name,
-                      (const char *const[][3]){{"queue", NULL, "workq"},
-                                               {"job_state", NULL, "R"},
-                                               {"substate", NULL, "42"},
-                                               {"exec_vnode", NULL, exec},
-                                               {"stime", NULL, start},
-                                               {NULL}});
+        cluster_rows(cl, CLUSTER_JOB, name,
+                     (const char *const[][3]){{"queue", NULL, "workq"},
+                                              {"job_state", NULL, "R"},
+                                              {"substate", NULL, "42"},
+                                              {"exec_vnode", NULL, exec},
+                                              {"stime", NULL, start},
+                                              {NULL}});
     }
     snprintf(select, sizeof select, "%d:ncpus=%d", s->want_nodes, s->want_ncpus);
-    universe_rows(u, UNIVERSE_JOB, "99",
-                  (const char *const[][3]){{"queue", NULL, "express"},
-                                           {"job_state", NULL, "Q"},
-                                           {"substate", NULL, "10"},
-                                           {"schedselect", NULL, select},
-                                           {"Resource_List", "place", "scatter"},
-                                           {NULL}});
+    cluster_rows(cl, CLUSTER_JOB, "99",
+                 (const char *const[][3]){{"queue", NULL, "express"},
+                                          {"job_state", NULL, "Q"},
+                                          {"substate", NULL, "10"},
+                                          {"schedselect", NULL, select},
+                                          {"Resource_List", "place", "scatter"},
+                                          {NULL}});
 }
 
 /* What the chosen ones cost, by one value of preempt_sort; -1: nobody is. */
@@ -167,8 +167,8 @@ static int64_t decided(const struct site *s, const char *sort)
     policy_init(&policy);
     policy.preemptive = true;
     struct cycle *c = cycle_create("default", &policy);
-    tell_site(cycle_universe(c), s, sort);
-    assert_true(universe_settle(cycle_universe(c)));
+    tell_site(cycle_cluster(c), s, sort);
+    assert_true(cluster_settle(cycle_cluster(c)));
     cycle_run(c, NOW_S, &d);
     for (size_t i = 0; i < d.n; i++)
         if (d.a[i].kind == DECIDE_PREEMPT) {

@@ -30,7 +30,7 @@ static bool all_suffice(const struct picker *k, const struct preemptor *p, const
 {
     size_t mark = trial_mark(k->trial);
     struct candidates rest = {0};
-    struct pieces where = {0};
+    struct allocation where = {0};
     struct reason why;
 
     reason_set(&why, REASON_FEW_FREE_NODES, NULL, NULL); /* a reason that everybody helps with */
@@ -39,15 +39,15 @@ static bool all_suffice(const struct picker *k, const struct preemptor *p, const
         if (is_chosen(chosen, rest.a[i]))
             rest.a[i] = rest.a[--rest.n], i--; /* of 0 too: the loop brings it back */
         else {
-            trial_give_all(k->trial, job_yields(rest.a[i]));
-            pick_count(rest.a[i], universe_server(k->u), -1);
+            trial_give_all(k->trial, job_freed(rest.a[i]));
+            pick_count(rest.a[i], cluster_server(k->cl), -1);
         }
     }
     bool suffice = pick_place(k, p, &where, &why);
     for (size_t i = 0; i < rest.n; i++)
-        pick_count(rest.a[i], universe_server(k->u), 1);
+        pick_count(rest.a[i], cluster_server(k->cl), 1);
     trial_undo(k->trial, mark);
-    pieces_fini(&where);
+    allocation_fini(&where);
     candidates_fini(&rest);
     return suffice;
 }
@@ -55,7 +55,7 @@ static bool all_suffice(const struct picker *k, const struct preemptor *p, const
 static void recount(const struct picker *k, const struct candidates *chosen)
 {
     for (size_t i = 0; i < chosen->n; i++)
-        pick_count(chosen->a[i], universe_server(k->u), 1);
+        pick_count(chosen->a[i], cluster_server(k->cl), 1);
 }
 
 static void log_short(const struct picker *k, const struct preemptor *p, const struct reason *why)
@@ -70,20 +70,20 @@ static void stop(const struct picker *k, struct candidates *chosen, struct job *
 {
     chosen->a = mem_room(chosen->a, chosen->n, &chosen->cap, sizeof *chosen->a);
     chosen->a[chosen->n++] = j;
-    trial_give_all(k->trial, job_yields(j));
-    pick_count(j, universe_server(k->u), -1);
+    trial_give_all(k->trial, job_freed(j));
+    pick_count(j, cluster_server(k->cl), -1);
     decisions_log(k->log, LOGE_DEBUG, j->id, "Simulation: preempting job");
 }
 
 /* The last one chosen stays after all. */
-static void spare(const struct picker *k, struct candidates *chosen, struct candidates *spared, size_t mark)
+static void spare(const struct picker *k, struct candidates *chosen, struct candidates *excluded, size_t mark)
 {
     struct job *j = chosen->a[--chosen->n];
 
     trial_undo(k->trial, mark);
-    pick_count(j, universe_server(k->u), 1);
-    spared->a = mem_room(spared->a, spared->n, &spared->cap, sizeof *spared->a);
-    spared->a[spared->n++] = j;
+    pick_count(j, cluster_server(k->cl), 1);
+    excluded->a = mem_room(excluded->a, excluded->n, &excluded->cap, sizeof *excluded->a);
+    excluded->a[excluded->n++] = j;
     decisions_log(k->log, LOGE_DEBUG, j->id,
                   "Preempting job will escalate its priority or priority of other jobs, not preempting it");
 }
@@ -96,19 +96,19 @@ static void again(struct candidates *l, const struct preemptor *p, const struct 
 
 /* Stop candidates in their order until the urgent job fits. Another reason than before means another order. */
 static bool simulate(const struct picker *k, const struct preemptor *p, const struct reason *why,
-                     struct candidates *l, struct candidates *chosen, struct candidates *spared,
-                     struct pieces *where)
+                     struct candidates *l, struct candidates *chosen, struct candidates *excluded,
+                     struct allocation *where)
 {
     struct reason now = *why;
 
     for (size_t i = 0; i < l->n; i++) {
         size_t mark = trial_mark(k->trial);
         struct reason next;
-        if (is_chosen(chosen, l->a[i]) || is_chosen(spared, l->a[i]))
+        if (is_chosen(chosen, l->a[i]) || is_chosen(excluded, l->a[i]))
             continue;
         stop(k, chosen, l->a[i]);
         if (pick_escalates(k, p, chosen)) {
-            spare(k, chosen, spared, mark);
+            spare(k, chosen, excluded, mark);
             continue;
         }
         if (pick_place(k, p, where, &next)) {
@@ -128,20 +128,20 @@ static bool simulate(const struct picker *k, const struct preemptor *p, const st
 }
 
 bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct reason *why,
-              struct candidates *victims, struct pieces *where)
+              struct candidates *victims, struct allocation *where)
 {
     size_t mark = trial_mark(k->trial);
-    struct candidates l = {0}, chosen = {0}, spared = {0};
+    struct candidates l = {0}, chosen = {0}, excluded = {0};
     bool found;
 
     candidates_collect(&l, p, why);
-    if (universe_policy(k->u)->preempt_targets && p->job->targets)
+    if (cluster_policy(k->cl)->preempt_targets && p->job->targets)
         decisions_log(k->log, LOGE_DEBUG, p->job->id,
                       "Limited running jobs used for preemption from %zu to %zu%s", l.all, l.targets,
                       l.targets ? "" : ": No jobs to preempt");
     if (l.targets && l.n == 0)
         decisions_log(k->log, LOGE_DEBUG, p->job->id, "Found no preemptable candidates");
-    found = simulate(k, p, why, &l, &chosen, &spared, where);
+    found = simulate(k, p, why, &l, &chosen, &excluded, where);
     if (found)
         pick_prune(k, p, &chosen, victims);
     else
@@ -152,10 +152,10 @@ bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct re
         found = false;
     }
     if (!found)
-        pieces_fini(where);
+        allocation_fini(where);
     trial_undo(k->trial, mark);
     candidates_fini(&l);
     free(chosen.a);
-    free(spared.a);
+    free(excluded.a);
     return found;
 }

@@ -10,6 +10,6 @@
 /* true: `victims` (zeroed; last chosen first; the caller frees .a) and `where` (the urgent job's place when
  * they are gone) are filled. false: stopping jobs does not help, and nothing is filled. */
 bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct reason *why,
-              struct candidates *victims, struct pieces *where);
+              struct candidates *victims, struct allocation *where);
 
 #endif

@@ -7,7 +7,7 @@
 static bool left(const struct preemptor *p, double *out)
 {
     const struct queue *q = p->job->queue;
-    double budget = preempt_rules_budget(q ? &q->preempt : NULL, &universe_policy(p->u)->preempt);
+    double budget = preempt_rules_budget(q ? &q->preempt : NULL, &cluster_policy(p->cl)->preempt);
 
     if (budget < 0)
         return false;
@@ -23,20 +23,20 @@ bool preempt_budget_allows(const struct preemptor *p, const struct job *victim, 
     *until_s = 0;
     if (!left(p, &n))
         return true;
-    loss = cost_lost(universe_policy(p->u), victim, p->now_s);
+    loss = preempt_cost_lost(cluster_policy(p->cl), victim, p->now_s);
     if (preempt_rules_affords(n, 0, (double)loss))
         return true;
     *until_s = ledger_next_s(&p->job->queue->ledger, p->now_s);
     return false;
 }
 
-bool budget_covers(const struct preemptor *p, const struct candidates *victims)
+bool preempt_budget_covers(const struct preemptor *p, const struct candidates *victims)
 {
     double n, sum = 0;
 
     if (!left(p, &n))
         return true;
     for (size_t i = 0; i < victims->n; i++)
-        sum += (double)cost_lost(universe_policy(p->u), victims->a[i], p->now_s);
+        sum += (double)preempt_cost_lost(cluster_policy(p->cl), victims->a[i], p->now_s);
     return preempt_rules_affords(n, 0, sum);
 }

@@ -17,21 +17,21 @@ static enum method_id first_method(const struct policy *p, const struct job *j, 
     return METHOD_DELETE;
 }
 
-int64_t cost_lost_by(enum method_id m, const struct job *j, int64_t now_s)
+int64_t preempt_cost_lost_by(enum method_id m, const struct job *j, int64_t now_s)
 {
     struct preempt_facts f = job_preempt_facts(j);
 
     return (int64_t)preempt_rules_loss(&f, m, now_s);
 }
 
-int64_t cost_lost(const struct policy *p, const struct job *j, int64_t now_s)
+int64_t preempt_cost_lost(const struct policy *p, const struct job *j, int64_t now_s)
 {
-    return cost_lost_by(first_method(p, j, now_s), j, now_s);
+    return preempt_cost_lost_by(first_method(p, j, now_s), j, now_s);
 }
 
-int64_t cost_of(const struct policy *p, const struct job *j, int64_t now_s)
+int64_t preempt_cost_of(const struct policy *p, const struct job *j, int64_t now_s)
 {
-    int64_t lost = cost_lost(p, j, now_s);
+    int64_t lost = preempt_cost_lost(p, j, now_s);
 
     return p->preempt_sort == PREEMPT_FEWEST ? ONE_VICTIM + lost : 1 + CORE_SECOND * lost;
 }

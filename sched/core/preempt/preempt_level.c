@@ -34,37 +34,37 @@ static unsigned over_share(const struct job *j, unsigned listed)
     return listed & PRIO_FAIRSHARE && j->share && fairshare_is_over(j->share) ? PRIO_FAIRSHARE : 0;
 }
 
-static int level(const struct universe *u, const struct job *j, unsigned mask)
+static int level(const struct cluster *cl, const struct job *j, unsigned mask)
 {
-    return j->urged ? PRIO_TOP : of_queue(universe_policy(u), j->queue, mask);
+    return j->urged ? PRIO_TOP : of_queue(cluster_policy(cl), j->queue, mask);
 }
 
-bool level_moves(const struct universe *u)
+bool preempt_level_moves(const struct cluster *cl)
 {
-    return moving(universe_policy(u)) != 0;
+    return moving(cluster_policy(cl)) != 0;
 }
 
-int level_of(const struct universe *u, const struct job *j)
+int preempt_level_of(const struct cluster *cl, const struct job *j)
 {
-    unsigned listed = moving(universe_policy(u));
+    unsigned listed = moving(cluster_policy(cl));
 
-    return level(u, j, over_share(j, listed) | (listed & SOFT ? run_limits_soft(u, j) : 0));
+    return level(cl, j, over_share(j, listed) | (listed & SOFT ? run_limits_soft(cl, j) : 0));
 }
 
-int level_if_stopped(const struct universe *u, const struct job *j)
+int preempt_level_if_stopped(const struct cluster *cl, const struct job *j)
 {
-    unsigned listed = moving(universe_policy(u));
+    unsigned listed = moving(cluster_policy(cl));
 
-    return level(u, j, over_share(j, listed) | (listed & SOFT ? run_limits_soft_if(u, j, false) : 0));
+    return level(cl, j, over_share(j, listed) | (listed & SOFT ? run_limits_soft_if(cl, j, false) : 0));
 }
 
-int level_lowest_running(const struct universe *u)
+int preempt_level_lowest_running(const struct cluster *cl)
 {
-    const struct policy *p = universe_policy(u);
+    const struct policy *p = cluster_policy(cl);
     unsigned listed = moving(p);
     int lowest = INT_MAX;
 
-    for (struct queue *q = universe_next_queue(u, NULL); q; q = universe_next_queue(u, q)) {
+    for (struct queue *q = cluster_next_queue(cl, NULL); q; q = cluster_next_queue(cl, q)) {
         int now = q->n_running > 0 ? of_queue(p, q, 0) : INT_MAX;
         for (size_t i = 0; q->n_running > 0 && i < p->prio.n; i++) {
             int value = prio_value(&p->prio, p->prio.level[i], 0);

@@ -10,14 +10,14 @@
 
 #include "sched_cluster.h"
 
-int level_of(const struct universe *u, const struct job *j);
+int preempt_level_of(const struct cluster *cl, const struct job *j);
 
 /* Of a job that runs, were it stopped: would it be over a soft limit then? */
-int level_if_stopped(const struct universe *u, const struct job *j);
+int preempt_level_if_stopped(const struct cluster *cl, const struct job *j);
 /* Do levels follow soft limits or shares, and so change with every start and end? */
-bool level_moves(const struct universe *u);
+bool preempt_level_moves(const struct cluster *cl);
 
 /* At most the lowest level of any running job; INT_MAX when nothing runs. O(queues). */
-int level_lowest_running(const struct universe *u);
+int preempt_level_lowest_running(const struct cluster *cl);
 
 #endif

@@ -1,4 +1,4 @@
-/* One row for each urgent job, by id; orders themselves stand in the universe: ORDER_STOP on the victims,
+/* One row for each urgent job, by id; orders themselves stand in the cluster: ORDER_STOP on the victims,
  * ORDER_AWAITS on the job. Its room has two parts. What victims still hold comes free by itself; what is free
  * already is reserved before each cycle, or somebody else would start there. As victims go, the one becomes
  * the other.
@@ -45,17 +45,17 @@ struct plan {
 };
 
 struct plans {
-    struct universe *u;
+    struct cluster *cl;
     struct plan *all;
     struct watched *watched;
     size_t n_watched, cap_watched;
 };
 
-struct plans *plans_create(struct universe *u)
+struct plans *plans_create(struct cluster *cl)
 {
     struct plans *p = mem_new(1, sizeof *p);
 
-    p->u = u;
+    p->cl = cl;
     return p;
 }
 
@@ -108,21 +108,21 @@ static struct plan *find(const struct plans *p, const char *urgent)
 /* What is missing when the victims' own room is set aside for the job: that must come from what is free. */
 static void keep_room(struct plans *p, const struct plan *x, struct job *urgent)
 {
-    struct pieces rest = {0};
+    struct allocation rest = {0};
 
-    pieces_copy(&rest, &urgent->claim);
+    allocation_copy(&rest, &urgent->claim);
     for (size_t i = 0; i < x->n; i++) {
-        const struct job *v = universe_job(p->u, x->victims[i].id);
-        const struct pieces *on = v ? job_yields(v) : NULL;
+        const struct job *v = cluster_job(p->cl, x->victims[i].id);
+        const struct allocation *on = v ? job_freed(v) : NULL;
         for (size_t k = 0; v && job_holds_nodes(v) && k < on->n; k++)
-            pieces_lessen(&rest, on->a[k].node, &on->a[k].use);
+            allocation_lessen(&rest, on->a[k].node, &on->a[k].use);
     }
-    universe_reserve(p->u, urgent, &rest);
-    pieces_fini(&rest);
+    cluster_reserve(p->cl, urgent, &rest);
+    allocation_fini(&rest);
 }
 
 void plans_begin(struct plans *p, struct job *urgent, const struct candidates *victims,
-                 const struct pieces *where)
+                 const struct allocation *where)
 {
     struct plan *x = find(p, urgent->id);
 
@@ -136,21 +136,21 @@ void plans_begin(struct plans *p, struct job *urgent, const struct candidates *v
     for (size_t i = 0; i < victims->n; i++) {
         x->victims = mem_room(x->victims, x->n, &x->cap, sizeof *x->victims);
         x->victims[x->n++] = (struct victim){.id = mem_intern(victims->a[i]->id)};
-        universe_order(p->u, victims->a[i], ORDER_STOP, NULL);
+        cluster_order(p->cl, victims->a[i], ORDER_STOP, NULL);
     }
-    universe_order(p->u, urgent, ORDER_AWAITS, where);
+    cluster_order(p->cl, urgent, ORDER_AWAITS, where);
     keep_room(p, x, urgent);
 }
 
 static struct job *urgent_of(const struct plans *p, const struct plan *x)
 {
-    struct job *j = universe_job(p->u, x->urgent);
+    struct job *j = cluster_job(p->cl, x->urgent);
 
     if (!j || j->order != ORDER_AWAITS)
         return NULL;
-    if (j->standing == STANDING_WAITS || j->standing == STANDING_SUSPENDED)
+    if (j->sched_state == SCHED_STATE_WAITING || j->sched_state == SCHED_STATE_SUSPENDED)
         return j;
-    universe_order_drop(p->u, j);
+    cluster_order_drop(p->cl, j);
     return NULL;
 }
 
@@ -161,7 +161,7 @@ void plans_refresh(struct plans *p)
         struct job *j = x->under_way ? urgent_of(p, x) : NULL;
         if (j)
             keep_room(p, x, j);
-        if (!x->under_way && !universe_job(p->u, x->urgent))
+        if (!x->under_way && !cluster_job(p->cl, x->urgent))
             drop(p, x);
     }
 }
@@ -169,7 +169,7 @@ void plans_refresh(struct plans *p)
 void plans_result(struct plans *p, const char *urgent, const char *victim, bool stopped)
 {
     struct plan *x = find(p, urgent);
-    struct job *v = universe_job(p->u, victim);
+    struct job *v = cluster_job(p->cl, victim);
 
     for (size_t i = 0; x && i < x->n; i++)
         if (strcmp(x->victims[i].id, victim) == 0) {
@@ -179,10 +179,10 @@ void plans_result(struct plans *p, const char *urgent, const char *victim, bool 
     if (!v || v->order != ORDER_STOP)
         return;
     /* The answer may be ahead of the stream: until that shows it stopped, nobody else may pick it. */
-    if (stopped && v->standing == STANDING_RUNS)
-        universe_order_taken(p->u, v);
+    if (stopped && v->sched_state == SCHED_STATE_RUNNING)
+        cluster_order_taken(p->cl, v);
     else
-        universe_order_drop(p->u, v);
+        cluster_order_drop(p->cl, v);
 }
 
 /* Victims that the answer does not name have not stopped. Returns how many failed. */
@@ -191,9 +191,9 @@ static size_t note_failures(struct plans *p, struct plan *x, int64_t now_s)
     size_t before = x->n_failed;
 
     for (size_t i = 0; i < x->n; i++) {
-        struct job *v = universe_job(p->u, x->victims[i].id);
+        struct job *v = cluster_job(p->cl, x->victims[i].id);
         if (v && v->order == ORDER_STOP && !v->answered)
-            universe_order_drop(p->u, v);
+            cluster_order_drop(p->cl, v);
         if (x->victims[i].answered && x->victims[i].stopped)
             continue;
         x->failed = mem_room(x->failed, x->n_failed, &x->cap_failed, sizeof *x->failed);
@@ -217,7 +217,7 @@ enum plan_outcome plans_end(struct plans *p, const char *urgent, int64_t now_s)
         drop(p, x);
         return j ? PLAN_READY : PLAN_LOST;
     }
-    universe_order_drop(p->u, j);
+    cluster_order_drop(p->cl, j);
     if (rounds < PLAN_ROUNDS_MAX)
         return PLAN_AGAIN;
     drop(p, x);
@@ -264,25 +264,25 @@ static void watch(struct plans *p, const char *id, bool is_victim)
 static void order_seen(struct plans *p, struct job *j, bool is_seen)
 {
     if (is_seen || j->heard)
-        universe_order_drop(p->u, j);
+        cluster_order_drop(p->cl, j);
     else
-        universe_order_taken(p->u, j);
+        cluster_order_taken(p->cl, j);
 }
 
 void plans_taken(struct plans *p, const char *urgent)
 {
     struct plan *x = find(p, urgent);
-    struct job *j = universe_job(p->u, urgent);
+    struct job *j = cluster_job(p->cl, urgent);
 
     for (size_t i = 0; x && i < x->n; i++) {
-        struct job *v = universe_job(p->u, x->victims[i].id);
+        struct job *v = cluster_job(p->cl, x->victims[i].id);
         watch(p, x->victims[i].id, true);
         if (v && v->order == ORDER_STOP)
-            order_seen(p, v, v->gives_way || v->standing != STANDING_RUNS);
+            order_seen(p, v, v->gives_way || v->sched_state != SCHED_STATE_RUNNING);
     }
     watch(p, urgent, false);
     if (j && j->order == ORDER_AWAITS)
-        order_seen(p, j, j->standing != STANDING_WAITS);
+        order_seen(p, j, j->sched_state != SCHED_STATE_WAITING);
     if (x)
         drop(p, x);
 }
@@ -290,15 +290,15 @@ void plans_taken(struct plans *p, const char *urgent)
 void plans_refused(struct plans *p, const char *urgent)
 {
     struct plan *x = find(p, urgent);
-    struct job *j = universe_job(p->u, urgent);
+    struct job *j = cluster_job(p->cl, urgent);
 
     for (size_t i = 0; x && i < x->n; i++) {
-        struct job *v = universe_job(p->u, x->victims[i].id);
+        struct job *v = cluster_job(p->cl, x->victims[i].id);
         if (v && v->order == ORDER_STOP)
-            universe_order_drop(p->u, v);
+            cluster_order_drop(p->cl, v);
     }
     if (j && j->order == ORDER_AWAITS)
-        universe_order_drop(p->u, j);
+        cluster_order_drop(p->cl, j);
     if (x)
         drop(p, x);
 }
@@ -307,23 +307,23 @@ void plans_refused(struct plans *p, const char *urgent)
 static const char *outcome(const struct watched *w, const struct job *j)
 {
     if (!w->is_victim)
-        return !j || j->standing == STANDING_WAITS ? "" : job_holds_nodes(j) ? "Job run" : NULL;
+        return !j || j->sched_state == SCHED_STATE_WAITING ? "" : job_holds_nodes(j) ? "Job run" : NULL;
     if (!j)
         return "Job preempted by deletion";
     if (j->order == ORDER_STOP || j->gives_way)
         return NULL;
-    switch (j->standing) {
-    case STANDING_SUSPENDED:
+    switch (j->sched_state) {
+    case SCHED_STATE_SUSPENDED:
         return "Job preempted by suspension";
-    case STANDING_RUNS:
+    case SCHED_STATE_RUNNING:
         return j->preempt_failed_s ? "Job failed to be preempted" : "";
-    case STANDING_WAITS:
-    case STANDING_AWAITS:
-    case STANDING_OTHER:
+    case SCHED_STATE_WAITING:
+    case SCHED_STATE_AWAITING_ROOM:
+    case SCHED_STATE_OTHER:
         return j->preempt_method == PREEMPT_CHECKPOINTED ? "Job preempted by checkpointing"
                                                          : "Job preempted by requeuing";
-    case STANDING_ENDS:
-    case STANDING_STOPPED:
+    case SCHED_STATE_ENDING:
+    case SCHED_STATE_STOPPED:
         break;
     }
     return NULL;
@@ -333,7 +333,7 @@ void plans_watch(struct plans *p, struct decisions *log)
 {
     for (size_t i = p->n_watched; i > 0; i--) {
         struct watched *w = &p->watched[i - 1];
-        const char *text = outcome(w, universe_job(p->u, w->id));
+        const char *text = outcome(w, cluster_job(p->cl, w->id));
         if (!text)
             continue;
         if (*text)

@@ -31,12 +31,12 @@ enum plan_outcome {
     PLAN_LOST   /* there is no plan, or its job is gone or no longer to be run */
 };
 
-struct plans *plans_create(struct universe *u);
+struct plans *plans_create(struct cluster *cl);
 void plans_destroy(struct plans *p);
 void plans_clear(struct plans *p); /* forget all: connection lost */
 
 void plans_begin(struct plans *p, struct job *urgent, const struct candidates *victims,
-                 const struct pieces *where);
+                 const struct allocation *where);
 void plans_refresh(struct plans *p);
 
 void plans_result(struct plans *p, const char *urgent, const char *victim, bool stopped);

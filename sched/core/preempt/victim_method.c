@@ -17,29 +17,29 @@
 
 enum { LOOKS_MAX = 2000 };
 
-void stop_fill(struct stop *s, const struct policy *p, const struct job *j, int64_t now_s)
+void victim_method_fill(struct victim_method *s, const struct policy *p, const struct job *j, int64_t now_s)
 {
     struct preempt_methods allowed;
 
-    *s = (struct stop){.job = j};
+    *s = (struct victim_method){.job = j};
     job_preempt_methods(j, p, now_s, &allowed);
     for (unsigned i = 0; i < allowed.n; i++)
         if (job_can(j, (enum method_id)allowed.m[i]))
             preempt_methods_add(&s->methods, (enum method_id)allowed.m[i]);
     s->method = preempt_methods_first(&s->methods);
-    s->lost_s = cost_lost_by(s->method, j, now_s);
+    s->lost_s = preempt_cost_lost_by(s->method, j, now_s);
 }
 
-void stops_fini(struct stop s[], size_t n)
+void victim_methods_fini(struct victim_method s[], size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        pieces_fini(&s[i].kept);
+        allocation_fini(&s[i].kept);
 }
 
 /* --- methods ------------------------------------------------------------------------------------------- */
 
 /* The first one that frees memory too. */
-static enum method_id later_method(const struct stop *s)
+static enum method_id later_method(const struct victim_method *s)
 {
     for (unsigned i = 0; i < s->methods.n; i++)
         if (!preempt_method_row((enum method_id)s->methods.m[i])->keeps_memory)
@@ -48,18 +48,18 @@ static enum method_id later_method(const struct stop *s)
 }
 
 /* What it keeps when it is suspended. */
-static void note_kept(const struct universe *u, struct stop *s)
+static void note_kept(const struct cluster *cl, struct victim_method *s)
 {
-    struct pieces yields = {0};
+    struct allocation freed = {0};
 
-    yields_of_suspension(u, s->job, &yields);
-    pieces_copy(&s->kept, &s->job->on);
+    freed_by_suspension(cl, s->job, &freed);
+    allocation_copy(&s->kept, &s->job->on);
     for (size_t i = 0; i < s->kept.n; i++)
-        amounts_add_times(&s->kept.a[i].use, &yields.a[i].use, -1);
-    pieces_fini(&yields);
+        amounts_add_times(&s->kept.a[i].use, &freed.a[i].use, -1);
+    allocation_fini(&freed);
 }
 
-static bool keeps_what_lacks(const struct stop *s)
+static bool keeps_what_lacks(const struct victim_method *s)
 {
     for (size_t i = 0; i < s->kept.n; i++) {
         const struct node *n = s->kept.a[i].node;
@@ -70,8 +70,8 @@ static bool keeps_what_lacks(const struct stop *s)
     return false;
 }
 
-void stops_settle(const struct picker *k, struct stop s[], size_t n, const struct pieces *where,
-                  int64_t now_s)
+void victim_methods_settle(const struct picker *k, struct victim_method s[], size_t n,
+                           const struct allocation *where, int64_t now_s)
 {
     size_t mark = trial_mark(k->trial);
 
@@ -79,7 +79,7 @@ void stops_settle(const struct picker *k, struct stop s[], size_t n, const struc
         trial_give_all(k->trial, &s[i].job->on);
         if (s[i].method != METHOD_SUSPEND)
             continue;
-        note_kept(k->u, &s[i]);
+        note_kept(k->cl, &s[i]);
         trial_take_all(k->trial, &s[i].kept);
     }
     trial_take_all(k->trial, where);
@@ -88,7 +88,7 @@ void stops_settle(const struct picker *k, struct stop s[], size_t n, const struc
             continue;
         trial_give_all(k->trial, &s[i].kept);
         s[i].method = later_method(&s[i]);
-        s[i].lost_s = cost_lost_by(s[i].method, s[i].job, now_s);
+        s[i].lost_s = preempt_cost_lost_by(s[i].method, s[i].job, now_s);
     }
     trial_undo(k->trial, mark);
 }
@@ -97,12 +97,12 @@ void stops_settle(const struct picker *k, struct stop s[], size_t n, const struc
 
 struct end { /* of a job that runs, or will */
     int64_t at_s;
-    const struct pieces *on;
+    const struct allocation *on;
 };
 
-struct ahead {
+struct backfill {
     const struct picker *k;
-    struct stop *s;
+    struct victim_method *s;
     size_t n;
     struct end *ends; /* in their order */
     size_t n_ends;
@@ -117,21 +117,21 @@ static bool are_alike(const struct job *a, const struct job *b)
     return a && a->select == b->select && a->place == b->place && a->queue == b->queue; /* interned */
 }
 
-static const struct request *request_of(struct ahead *x, const struct job *j)
+static const struct request *request_of(struct backfill *x, const struct job *j)
 {
     if (!are_alike(x->of, j)) {
         x->requests = mem_room(x->requests, x->n_requests, &x->cap, sizeof *x->requests);
-        x->requests[x->n_requests++] = request_parse(universe_catalogue(x->k->u), j->select, j->place);
+        x->requests[x->n_requests++] = request_parse(cluster_catalogue(x->k->cl), j->select, j->place);
         x->of = j;
     }
     return x->requests[x->n_requests - 1];
 }
 
 /* A suspended job goes on where it is: it needs again what it gave. */
-static bool resumes(struct ahead *x, const struct stop *s)
+static bool resumes(struct backfill *x, const struct victim_method *s)
 {
     for (size_t i = 0; i < s->job->on.n; i++) {
-        const struct piece *p = &s->job->on.a[i];
+        const struct alloc_part *p = &s->job->on.a[i];
         for (uint32_t k = 0; p->node && k < p->use.n; k++) {
             res_id res = p->use.a[k].res;
             int64_t kept = i < s->kept.n ? amounts_get(&s->kept.a[i].use, res) : 0;
@@ -146,23 +146,24 @@ static bool resumes(struct ahead *x, const struct stop *s)
     return true;
 }
 
-static bool begins_anew(struct ahead *x, const struct stop *s)
+static bool begins_anew(struct backfill *x, const struct victim_method *s)
 {
-    struct asker a = {.u = x->k->u, .request = request_of(x, s->job), .queue = s->job->queue, .job = s->job};
-    struct pieces where = {0};
+    struct asker a = {
+        .cl = x->k->cl, .request = request_of(x, s->job), .queue = s->job->queue, .job = s->job};
+    struct allocation where = {0};
     bool fits = psets_find(x->k->placer, x->k->buckets, &a, &where);
 
-    pieces_fini(&where);
+    allocation_fini(&where);
     return fits;
 }
 
-static size_t look(struct ahead *x, int64_t now_s)
+static size_t look(struct backfill *x, int64_t now_s)
 {
     const struct job *failed = NULL;
     size_t away = 0;
 
     for (size_t i = 0; i < x->n && x->looks < LOOKS_MAX; i++) {
-        struct stop *s = &x->s[i];
+        struct victim_method *s = &x->s[i];
         if (s->back_s)
             continue;
         away++;
@@ -193,7 +194,7 @@ static int by_address(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static const struct job **victims_sorted(const struct ahead *x)
+static const struct job **victims_sorted(const struct backfill *x)
 {
     const struct job **list = mem_new(x->n + 1, sizeof *list);
 
@@ -203,10 +204,10 @@ static const struct job **victims_sorted(const struct ahead *x)
     return list;
 }
 
-static void note_ends(struct ahead *x, const struct preemptor *p, const struct pieces *where)
+static void note_ends(struct backfill *x, const struct preemptor *p, const struct allocation *where)
 {
     size_t n;
-    struct job *const *running = universe_running(x->k->u, &n);
+    struct job *const *running = cluster_running(x->k->cl, &n);
     const struct job **victims = victims_sorted(x);
 
     x->ends = mem_new(n + 1, sizeof *x->ends);
@@ -223,22 +224,22 @@ static void note_ends(struct ahead *x, const struct preemptor *p, const struct p
 }
 
 /* The trial: all victims gone by their letters, the urgent job in its place. */
-static void begin(struct ahead *x, const struct pieces *where)
+static void begin(struct backfill *x, const struct allocation *where)
 {
     for (size_t i = 0; i < x->n; i++) {
-        struct stop *s = &x->s[i];
+        struct victim_method *s = &x->s[i];
         trial_give_all(x->k->trial, &s->job->on);
         if (s->method == METHOD_SUSPEND)
             trial_take_all(x->k->trial, &s->kept);
-        s->back_s = s->method == METHOD_DELETE ? STOP_NEVER : 0;
+        s->back_s = s->method == METHOD_DELETE ? VICTIM_NEVER_BACK : 0;
     }
     trial_take_all(x->k->trial, where);
 }
 
-void stops_come_back(const struct picker *k, const struct preemptor *urgent, struct stop s[], size_t n,
-                     const struct pieces *where)
+void victim_methods_estimate_return(const struct picker *k, const struct preemptor *urgent,
+                                    struct victim_method s[], size_t n, const struct allocation *where)
 {
-    struct ahead x = {.k = k, .s = s, .n = n};
+    struct backfill x = {.k = k, .s = s, .n = n};
     size_t mark = trial_mark(k->trial);
 
     note_ends(&x, urgent, where);

@@ -36,13 +36,13 @@ struct play {
 
 static void feed(struct play *p)
 {
-    scenario_objects_feed(p->objects, cycle_universe(p->c));
+    scenario_objects_feed(p->objects, cycle_cluster(p->c));
 }
 
 static int line_gone(struct play *p, struct err *e)
 {
     (void)e;
-    scenario_objects_gone(p->objects, cycle_universe(p->c), p->w.w[1], p->w.w[2]);
+    scenario_objects_gone(p->objects, cycle_cluster(p->c), p->w.w[1], p->w.w[2]);
     return 0;
 }
 
@@ -58,7 +58,7 @@ static int line_config(struct play *p, struct err *e)
         if (scenario_config(&p->policy, p->w.w[i], value, e) < 0)
             return -1;
     }
-    universe_reconfigured(cycle_universe(p->c));
+    cluster_reconfigured(cycle_cluster(p->c));
     return accrual_configure(cycle_accrual(p->c), e);
 }
 
@@ -91,7 +91,7 @@ static int line_holidays(struct play *p, struct err *e)
     char text[4096];
     struct err odd = {0};
 
-    prime_read_holidays(p->policy.times, file_text(p, text), NOW_S, say_odd, &odd);
+    prime_calendar_read_holidays(p->policy.times, file_text(p, text), NOW_S, say_odd, &odd);
     return odd.code ? err_set(e, EINVAL, "%s", odd.text) : 0;
 }
 
@@ -99,8 +99,8 @@ static int line_dedicated(struct play *p, struct err *e)
 {
     char text[4096];
 
-    universe_reconfigured(cycle_universe(p->c));
-    return prime_read_dedicated(p->policy.times, file_text(p, text), e);
+    cluster_reconfigured(cycle_cluster(p->c));
+    return prime_calendar_read_dedicated(p->policy.times, file_text(p, text), e);
 }
 
 static int line_usage(struct play *p, struct err *e)
@@ -109,7 +109,7 @@ static int line_usage(struct play *p, struct err *e)
 
     (void)e;
     fairshare_set(fairshare_entity(f, p->w.w[1]), strtod(p->w.w[2], NULL));
-    universe_note_news(cycle_universe(p->c));
+    cluster_note_news(cycle_cluster(p->c));
     return 0;
 }
 
@@ -220,7 +220,7 @@ static int line_cycle(struct play *p, struct err *e)
 
 static int line_comment(struct play *p, struct err *e)
 {
-    const struct job *j = universe_job(cycle_universe(p->c), p->w.w[1]);
+    const struct job *j = cluster_job(cycle_cluster(p->c), p->w.w[1]);
     const char *comment = j ? cycle_comment_of(j) : NULL, *want = strstr(p->rest, p->w.w[2]);
 
     if (!comment || strcmp(comment, want) != 0)
@@ -266,7 +266,7 @@ static struct explanation explain_now(struct play *p, const struct job *j)
 }
 
 /* "S:300:60", the longest form. */
-static const char *victim_text(const struct stop *s, char out[64])
+static const char *victim_text(const struct victim_method *s, char out[64])
 {
     if (s->back_s > 0)
         snprintf(out, 64, "%c:%lld:%lld", preempt_method_row(s->method)->letter, (long long)s->lost_s,
@@ -282,9 +282,9 @@ static const char *told_of(const struct explanation *x, const char *id, char out
     for (size_t i = 0; i < x->n_victims; i++)
         if (strcmp(x->victims[i].job->id, id) == 0)
             return victim_text(&x->victims[i], out);
-    for (size_t i = 0; i < x->n_spared; i++)
-        if (strcmp(x->spared[i].job->id, id) == 0)
-            return spared_word(x->spared[i].why);
+    for (size_t i = 0; i < x->n_excluded; i++)
+        if (strcmp(x->excluded[i].job->id, id) == 0)
+            return exclusion_word(x->excluded[i].why);
     return "nothing";
 }
 
@@ -315,7 +315,7 @@ static int line_explain(struct play *p, struct err *e)
     int rc;
 
     feed(p);
-    const struct job *j = universe_job(cycle_universe(p->c), p->w.w[1]);
+    const struct job *j = cluster_job(cycle_cluster(p->c), p->w.w[1]);
     if (!j || !j->queue)
         return err_set(e, EINVAL, "there is no such job");
     x = explain_now(p, j);
@@ -326,7 +326,7 @@ static int line_explain(struct play *p, struct err *e)
 
 static int line_because(struct play *p, struct err *e)
 {
-    const struct job *j = universe_job(cycle_universe(p->c), p->w.w[1]);
+    const struct job *j = cluster_job(cycle_cluster(p->c), p->w.w[1]);
     const char *want = strstr(p->rest, p->w.w[2]);
     char text[REASON_TEXT_MAX];
     struct explanation x;

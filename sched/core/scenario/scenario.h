@@ -1,6 +1,6 @@
 #ifndef SCENARIO_H
 #define SCENARIO_H
-/* Scheduling cases as text: a universe in a few lines, and what the core decides about it.
+/* Scheduling cases as text: a cluster in a few lines, and what the core decides about it.
  *
  *   sched NAME=VALUE                    an attribute of the sched object (blanks in VALUE as _)
  *   node NAME RES=N ... [@attr=value]   resources_available, or an attribute of the vnode

@@ -179,41 +179,41 @@ static void take_resource(struct scenario_objects *o, struct words *w)
         attr_word(&e->attrs, w->w[i]);
 }
 
-static enum universe_kind kind_of(const char *word)
+static enum cluster_kind kind_of(const char *word)
 {
-    static const char *const words[UNIVERSE_KIND_COUNT] = {"server", "queue",    "job",   "node",
-                                                           "resv",   "resource", "sched", "hold"};
+    static const char *const words[CLUSTER_KIND_COUNT] = {"server", "queue",    "job",   "node",
+                                                          "resv",   "resource", "sched", "hold"};
     int i = 0;
 
-    while (i < UNIVERSE_KIND_COUNT && strcmp(words[i], word) != 0)
+    while (i < CLUSTER_KIND_COUNT && strcmp(words[i], word) != 0)
         i++;
-    return (enum universe_kind)i;
+    return (enum cluster_kind)i;
 }
 
 int scenario_objects_take(struct scenario_objects *o, struct words *w, struct err *e)
 {
     switch (kind_of(w->w[0])) {
-    case UNIVERSE_SERVER:
+    case CLUSTER_SERVER:
         take_server(o, w);
         break;
-    case UNIVERSE_QUEUE:
+    case CLUSTER_QUEUE:
         take_queue(o, w);
         break;
-    case UNIVERSE_JOB:
+    case CLUSTER_JOB:
         take_job(o, w);
         break;
-    case UNIVERSE_NODE:
+    case CLUSTER_NODE:
         take_node(o, w);
         break;
-    case UNIVERSE_SCHED:
+    case CLUSTER_SCHED:
         take_sched(o, w);
         break;
-    case UNIVERSE_RESOURCE:
+    case CLUSTER_RESOURCE:
         take_resource(o, w);
         break;
-    case UNIVERSE_RESV:
-    case UNIVERSE_HOLD:
-    case UNIVERSE_KIND_COUNT:
+    case CLUSTER_RESV:
+    case CLUSTER_HOLD:
+    case CLUSTER_KIND_COUNT:
         return err_set(e, EINVAL, "unknown word");
     }
     return 0;
@@ -224,13 +224,13 @@ int scenario_objects_take(struct scenario_objects *o, struct words *w, struct er
 static void add_pieces(const struct catalogue *c, const char *exec, const char *node, int64_t times,
                        struct amounts *used)
 {
-    struct piece_text *pieces = NULL;
-    size_t n = request_parse_exec(c, exec, &pieces);
+    struct alloc_part_text *parts = NULL;
+    size_t n = request_parse_exec(c, exec, &parts);
 
     for (size_t i = 0; i < n; i++)
-        if (strcmp(pieces[i].vnode, node) == 0)
-            amounts_add_times(used, &pieces[i].use, times);
-    request_free_exec(pieces, n);
+        if (strcmp(parts[i].vnode, node) == 0)
+            amounts_add_times(used, &parts[i].use, times);
+    request_free_exec(parts, n);
 }
 
 /* resources_assigned of a vnode: the sum of what runs on it, and of what suspended jobs have kept. */
@@ -257,7 +257,7 @@ static void add_used(struct scenario_objects *o, const struct catalogue *c, cons
     amounts_fini(&used);
 }
 
-void scenario_objects_feed(struct scenario_objects *o, struct universe *u)
+void scenario_objects_feed(struct scenario_objects *o, struct cluster *cl)
 {
     for (struct entry *e = o->all; e; e = e->next) {
         struct attrl *more = NULL, **last = &e->attrs;
@@ -265,18 +265,18 @@ void scenario_objects_feed(struct scenario_objects *o, struct universe *u)
             continue;
         e->told = true;
         if (strcmp(e->kind, "node") == 0)
-            add_used(o, universe_catalogue(u), e->name, &more);
+            add_used(o, cluster_catalogue(cl), e->name, &more);
         while (*last)
             last = &(*last)->next;
         *last = more;
-        universe_change(u, kind_of(e->kind), e->name, e->attrs);
+        cluster_change(cl, kind_of(e->kind), e->name, e->attrs);
         *last = NULL;
         attrs_free(more);
     }
-    universe_settle(u);
+    cluster_settle(cl);
 }
 
-void scenario_objects_gone(struct scenario_objects *o, struct universe *u, const char *kind, const char *name)
+void scenario_objects_gone(struct scenario_objects *o, struct cluster *cl, const char *kind, const char *name)
 {
     for (struct entry **x = &o->all; *x; x = &(*x)->next)
         if (strcmp((*x)->kind, kind) == 0 && strcmp((*x)->name, name) == 0) {
@@ -285,7 +285,7 @@ void scenario_objects_gone(struct scenario_objects *o, struct universe *u, const
             entry_free(gone);
             break;
         }
-    universe_gone(u, kind_of(kind), name);
+    cluster_gone(cl, kind_of(kind), name);
 }
 
 void scenario_objects_destroy(struct scenario_objects *o)

@@ -32,7 +32,7 @@ void rules_scheduler(struct world *w, const struct job *j, int urgent, struct ch
             .picker = cycle_picker(w->c), .job = j, .now_s = w->now_s, .has_failed = never_failed},
         &x);
     if (x.verdict == EXPLAIN_WOULD_PREEMPT) {
-        out->where = placement_text(cycle_universe(w->c), &x.where);
+        out->where = placement_text(cycle_cluster(w->c), &x.where);
         out->victims = mem_new(x.n_victims + 1, sizeof *out->victims);
         for (; out->n < x.n_victims; out->n++)
             out->victims[out->n] = atoi(x.victims[out->n].job->id);
@@ -56,8 +56,8 @@ static void asking_init(struct asking *a, struct world *w, const struct job *j)
     struct reason why;
 
     *a = (struct asking){.k = cycle_picker(w->c)};
-    a->request = request_parse(universe_catalogue(a->k.u), j->select, j->place);
-    a->p = (struct preemptor){.u = a->k.u,
+    a->request = request_parse(cluster_catalogue(a->k.cl), j->select, j->place);
+    a->p = (struct preemptor){.cl = a->k.cl,
                               .job = j,
                               .request = a->request,
                               .level = 1 << 20,
@@ -82,7 +82,7 @@ static void asking_fini(struct asking *a)
 static bool fits(const struct asking *a, char **where)
 {
     size_t mark = trial_mark(a->k.trial);
-    struct pieces found = {0};
+    struct allocation found = {0};
     struct reason why;
 
     for (size_t i = 0; i < a->l.n; i++)
@@ -90,9 +90,9 @@ static bool fits(const struct asking *a, char **where)
             trial_give_all(a->k.trial, &a->l.a[i]->on);
     bool does = pick_place(&a->k, &a->p, &found, &why);
     if (does && where)
-        *where = placement_text(a->k.u, &found);
+        *where = placement_text(a->k.cl, &found);
     trial_undo(a->k.trial, mark);
-    pieces_fini(&found);
+    allocation_fini(&found);
     return does;
 }
 

@@ -27,11 +27,11 @@ static void tell_node(struct world *w, int i)
     snprintf(name, sizeof name, "n%d", i);
     snprintf(total, sizeof total, "%d", w->mix->cores);
     snprintf(taken, sizeof taken, "%d", w->used[i]);
-    universe_rows(cycle_universe(w->c), UNIVERSE_NODE, name,
-                  (const char *const[][3]){{"resources_available", "ncpus", total},
-                                           {"resources_assigned", "ncpus", taken},
-                                           {"state", NULL, "free"},
-                                           {NULL, NULL, NULL}});
+    cluster_rows(cycle_cluster(w->c), CLUSTER_NODE, name,
+                 (const char *const[][3]){{"resources_available", "ncpus", total},
+                                          {"resources_assigned", "ncpus", taken},
+                                          {"state", NULL, "free"},
+                                          {NULL, NULL, NULL}});
 }
 
 static void tell_job(struct world *w, int i)
@@ -47,25 +47,25 @@ static void tell_job(struct world *w, int i)
     for (int k = 0; k < j->n_at; k++)
         n += (size_t)snprintf(exec + n, sizeof exec - n, "%s(n%d:ncpus=%d)", k ? "+" : "", j->at[k].node,
                               j->at[k].cores);
-    universe_rows(cycle_universe(w->c), UNIVERSE_JOB, id,
-                  (const char *const[][3]){{"job_state", NULL, j->n_at ? "R" : "Q"},
-                                           {"substate", NULL, j->n_at ? "42" : "10"},
-                                           {"queue", NULL, j->urgent ? "express" : "workq"},
-                                           {"queue_rank", NULL, rank},
-                                           {"schedselect", NULL, select},
-                                           {"Checkpoint", NULL, j->saves ? "u" : "n"},
-                                           {"stime", NULL, start},
-                                           {j->n_at ? "exec_vnode" : NULL, NULL, exec},
-                                           {NULL, NULL, NULL}});
+    cluster_rows(cycle_cluster(w->c), CLUSTER_JOB, id,
+                 (const char *const[][3]){{"job_state", NULL, j->n_at ? "R" : "Q"},
+                                          {"substate", NULL, j->n_at ? "42" : "10"},
+                                          {"queue", NULL, j->urgent ? "express" : "workq"},
+                                          {"queue_rank", NULL, rank},
+                                          {"schedselect", NULL, select},
+                                          {"Checkpoint", NULL, j->saves ? "u" : "n"},
+                                          {"stime", NULL, start},
+                                          {j->n_at ? "exec_vnode" : NULL, NULL, exec},
+                                          {NULL, NULL, NULL}});
 }
 
 static void tell_queue(struct world *w, const char *name, const char *priority)
 {
-    universe_rows(cycle_universe(w->c), UNIVERSE_QUEUE, name,
-                  (const char *const[][3]){{"queue_type", NULL, "Execution"},
-                                           {"started", NULL, "True"},
-                                           {"Priority", NULL, priority},
-                                           {NULL, NULL, NULL}});
+    cluster_rows(cycle_cluster(w->c), CLUSTER_QUEUE, name,
+                 (const char *const[][3]){{"queue_type", NULL, "Execution"},
+                                          {"started", NULL, "True"},
+                                          {"Priority", NULL, priority},
+                                          {NULL, NULL, NULL}});
 }
 
 /* --- what becomes of jobs -------------------------------------------------------------------------------- */
@@ -121,7 +121,7 @@ static void end(struct world *w, int i)
     w->done_s += work(w, &w->jobs[i]);
     leave(w, i);
     snprintf(id, sizeof id, "%d.x", i);
-    universe_gone(cycle_universe(w->c), UNIVERSE_JOB, id);
+    cluster_gone(cycle_cluster(w->c), CLUSTER_JOB, id);
 }
 
 static void give_way(struct world *w, int i)
@@ -143,7 +143,7 @@ static void run_waiting(struct world *w)
 {
     struct decisions d = {0};
 
-    universe_settle(cycle_universe(w->c));
+    cluster_settle(cycle_cluster(w->c));
     w->policy.preemptive = false;
     cycle_run(w->c, w->now_s, &d);
     w->policy.preemptive = true;
@@ -153,7 +153,7 @@ static void run_waiting(struct world *w)
             start(w, atoi(d.a[i].job), d.a[i].text);
         }
     decisions_fini(&d);
-    universe_settle(cycle_universe(w->c));
+    cluster_settle(cycle_cluster(w->c));
 }
 
 static void come(struct world *w, int i)
@@ -165,7 +165,7 @@ static void come(struct world *w, int i)
     run_waiting(w);
     w->n_urgent += w->jobs[i].urgent;
     snprintf(id, sizeof id, "%d.x", i);
-    const struct job *j = universe_job(cycle_universe(w->c), id);
+    const struct job *j = cluster_job(cycle_cluster(w->c), id);
     if (!w->jobs[i].urgent || w->jobs[i].n_at || !j)
         return;
     w->choose(w, j, i, &c);
@@ -174,7 +174,7 @@ static void come(struct world *w, int i)
     if (c.where)
         start(w, i, c.where);
     choice_fini(&c);
-    universe_settle(cycle_universe(w->c));
+    cluster_settle(cycle_cluster(w->c));
 }
 
 /* --- time -------------------------------------------------------------------------------------------------- */
