@@ -47,24 +47,24 @@
 #include "clock_step.h"
 #include "watch.h"
 
-static void on_stepped(void *arg, int64_t by_s)
+static void assembly_on_stepped(void *arg, int64_t by_s)
 {
     plan_earmarks_move(((struct server *)arg)->parts.plan_earmarks, by_s);
 }
 
-static void on_log_line(void *arg, struct job_key key, int64_t time_ns, const char *text)
+static void assembly_on_log_line(void *arg, struct job_key key, int64_t time_ns, const char *text)
 {
     commit_add_log(arg, key, time_ns, text);
 }
 
-static void on_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+static void assembly_on_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     (void)from;
     (void)ev;
     limit_counts_review(((struct server *)arg)->ctx.limit_counts, j);
 }
 
-static void on_routed(void *arg, struct job *j)
+static void assembly_on_routed(void *arg, struct job *j)
 {
     struct server *s = arg;
 
@@ -72,7 +72,7 @@ static void on_routed(void *arg, struct job *j)
     schedulers_wake_all(s->parts.schedulers, SCHED_CMD_MOVED);
 }
 
-static void on_unroutable(void *arg, struct job *j, const char *why)
+static void assembly_on_unroutable(void *arg, struct job *j, const char *why)
 {
     struct server *s = arg;
 
@@ -187,10 +187,10 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     p->loop = s->loop;
     p->home = s->set.home;
     p->fsm = job_fsm_create();
-    s->job_audit = job_audit_create(s->ctx.clock, on_log_line, p->commit);
+    s->job_audit = job_audit_create(s->ctx.clock, assembly_on_log_line, p->commit);
     if (!p->fsm || !s->job_audit)
         return err_no_memory(e);
-    job_fsm_listen(p->fsm, on_moved, s);
+    job_fsm_listen(p->fsm, assembly_on_moved, s);
     job_fsm_listen(p->fsm, job_audit_listen, s->job_audit);
     job_fsm_listen(p->fsm, job_log_listen, &s->ctx);
     s->start_time = p->fsm ? start_time_create(s->loop, &s->ctx, p->fsm) : NULL;
@@ -216,9 +216,9 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     p->route = route_create(s->loop, &s->ctx, p->fsm);
     if (!p->route)
         return err_no_memory(e);
-    route_bind(p->route, &(struct route_hooks){s, on_routed, on_unroutable});
-    s->clock_step =
-        clock_step_create(&(struct clock_step_parts){s->loop, &s->ctx, s->start_time, on_stepped, s}, e);
+    route_bind(p->route, &(struct route_hooks){s, assembly_on_routed, assembly_on_unroutable});
+    s->clock_step = clock_step_create(
+        &(struct clock_step_parts){s->loop, &s->ctx, s->start_time, assembly_on_stepped, s}, e);
     if (!s->clock_step)
         return -1;
     job_fsm_listen(p->fsm, settle_parked_listen, p);

@@ -34,13 +34,13 @@
 
 enum { GRANT_SECONDS = 60, SCRIPT_MEMORY = 64 << 20 };
 
-static void on_limits_changed(void *arg, struct job *j)
+static void assembly_requests_on_limits_changed(void *arg, struct job *j)
 {
     runs_altered(((struct server *)arg)->parts.runs, j);
 }
 
 /* A job that has given way: told to accounting, to its event log, and to its owner where it is deleted. */
-static void on_preempted(void *arg, struct job *j, enum preempt_result r, const char *by)
+static void assembly_requests_on_preempted(void *arg, struct job *j, enum preempt_result r, const char *by)
 {
     struct server *s = arg;
     double lost_s = preempt_method_row(preempt_result_method(r))->loses_work ? j->preempt->lost_core_s : 0;
@@ -56,13 +56,13 @@ static void on_preempted(void *arg, struct job *j, enum preempt_result r, const 
         mail_preempted(s->parts.mail, j);
 }
 
-static void on_preempting(void *arg, struct job *j, enum preempt_result r, const char *by)
+static void assembly_requests_on_preempting(void *arg, struct job *j, enum preempt_result r, const char *by)
 {
     if (r == PREEMPT_DELETED && !job_is_over(j))
         accounting_deleted(((struct server *)arg)->parts.accounting, j, by);
 }
 
-static void on_left(void *arg, struct job *j, const char *destination, const char *as)
+static void assembly_requests_on_left(void *arg, struct job *j, const char *destination, const char *as)
 {
     struct server *s = arg;
 
@@ -70,7 +70,7 @@ static void on_left(void *arg, struct job *j, const char *destination, const cha
     depends_left(s->depends, j, strchr(destination, '@') + 1, as);
 }
 
-static void on_unmet(void *arg, struct job *j, const char *target)
+static void assembly_requests_on_unmet(void *arg, struct job *j, const char *target)
 {
     struct server *s = arg;
     char why[JOBID_TEXT_MAX + 64];
@@ -81,7 +81,7 @@ static void on_unmet(void *arg, struct job *j, const char *target)
     run_removal_delete(s->parts.run_removal, j);
 }
 
-static void on_news(void *arg, struct job_key key)
+static void assembly_requests_on_news(void *arg, struct job_key key)
 {
     struct server *s = arg;
 
@@ -89,17 +89,17 @@ static void on_news(void *arg, struct job_key key)
         track_request_news(s->parts.track_request, key);
 }
 
-static void on_stayed(void *arg, struct job *j)
+static void assembly_requests_on_stayed(void *arg, struct job *j)
 {
     depends_stayed(((struct server *)arg)->depends, j);
 }
 
-static const char *alias(void *notes, const char *id)
+static const char *assembly_requests_alias(void *notes, const char *id)
 {
     return store_notes_find(notes, "was", id);
 }
 
-static void on_client_gone(void *arg, struct client *c)
+static void assembly_requests_on_client_gone(void *arg, struct client *c)
 {
     struct server *s = arg;
 
@@ -107,29 +107,29 @@ static void on_client_gone(void *arg, struct client *c)
     schedulers_gone(s->parts.schedulers, c);
 }
 
-static void on_sched_heard(void *arg, struct client *c)
+static void assembly_requests_on_sched_heard(void *arg, struct client *c)
 {
     schedulers_heard(arg, c);
 }
 
-static bool on_sched_waits(void *arg, const void *owner)
+static bool assembly_requests_on_sched_waits(void *arg, const void *owner)
 {
     (void)arg;
     return client_requests(owner) > 0;
 }
 
-static void on_sched_hung(void *arg, const void *owner)
+static void assembly_requests_on_sched_hung(void *arg, const void *owner)
 {
     (void)arg;
     dispatch_close(owner, "the scheduler hangs");
 }
 
-static void on_stop(void *arg)
+static void assembly_requests_on_stop(void *arg)
 {
     loop_stop(((struct server *)arg)->loop);
 }
 
-static void on_shutdown(void *arg, int manner)
+static void assembly_requests_on_shutdown(void *arg, int manner)
 {
     shutdown_begin(((struct server *)arg)->shutdown, manner);
 }
@@ -155,7 +155,8 @@ static int create_ties(struct server *s, struct err *e)
     s->depend_links = depend_links_create(s->loop, s->peer_servers, s->depend_remotes, s->depends);
     if (!p->track_request || !s->depend_links)
         return err_no_memory(e);
-    depends_bind(s->depends, p->store_notes, &(struct depends_hooks){s, on_unmet, on_news});
+    depends_bind(s->depends, p->store_notes,
+                 &(struct depends_hooks){s, assembly_requests_on_unmet, assembly_requests_on_news});
     return 0;
 }
 
@@ -170,7 +171,7 @@ static int create_entrance(struct server *s, struct err *e)
     if (!s->script_cache || !s->names)
         return s->names ? err_no_memory(e) : -1;
     p->store_notes = store_notes_create(s->ctx.clock, p->commit);
-    s->ctx.alias = alias;
+    s->ctx.alias = assembly_requests_alias;
     s->ctx.alias_arg = p->store_notes;
     p->submit = submit_create(&(struct submit_parts){.ctx = &s->ctx,
                                                      .fsm = p->fsm,
@@ -196,8 +197,8 @@ static int create_entrance(struct server *s, struct err *e)
                                                            .store_notes = p->store_notes,
                                                            .store_reader = p->store_reader,
                                                            .script_cache = s->script_cache,
-                                                           .left = on_left,
-                                                           .stayed = on_stayed,
+                                                           .left = assembly_requests_on_left,
+                                                           .stayed = assembly_requests_on_stayed,
                                                            .arg = s});
     route_reach(p->route, p->move_out);
     if (create_ties(s, e) < 0)
@@ -208,7 +209,7 @@ static int create_entrance(struct server *s, struct err *e)
                                     .depends = s->depends,
                                     .eligible_time = p->eligible_time,
                                     .arrays = p->arrays,
-                                    .limits_changed = on_limits_changed,
+                                    .limits_changed = assembly_requests_on_limits_changed,
                                     .arg = s};
     return p->store_notes && p->move_out && p->submit ? 0 : err_no_memory(e);
 }
@@ -232,8 +233,8 @@ static int create_preemption(struct server *s, struct err *e)
                                                                          .release_nodes = p->release_nodes});
     if (!p->preempt_jobs || !p->plan_earmarks)
         return err_no_memory(e);
-    victims_on_settled(p->victims, on_preempted, s);
-    victims_on_begun(p->victims, on_preempting, s);
+    victims_on_settled(p->victims, assembly_requests_on_preempted, s);
+    victims_on_begun(p->victims, assembly_requests_on_preempting, s);
     victims_on_offer(p->victims, plan_earmarks_offer, p->plan_earmarks);
     return 0;
 }
@@ -246,10 +247,10 @@ int assembly_asking(struct server *s, struct err *e)
         return -1;
     p->of_pair = s->set.role != SERVER_ALONE;
     p->is_secondary = s->set.role == SERVER_SECONDARY;
-    s->shutdown = shutdown_create(p, on_stop, s);
+    s->shutdown = shutdown_create(p, assembly_requests_on_stop, s);
     if (!s->shutdown)
         return err_no_memory(e);
-    p->shutdown = on_shutdown;
+    p->shutdown = assembly_requests_on_shutdown;
     p->shutdown_arg = s;
     s->munge_login = create_guests(s, e);
     if (!s->munge_login)
@@ -263,12 +264,13 @@ int assembly_asking(struct server *s, struct err *e)
                                                              .parts = p,
                                                              .open = shutdown_check,
                                                              .open_arg = s->shutdown,
-                                                             .sched_heard = on_sched_heard,
+                                                             .sched_heard = assembly_requests_on_sched_heard,
                                                              .sched_heard_arg = p->schedulers,
-                                                             .client_gone = on_client_gone,
+                                                             .client_gone = assembly_requests_on_client_gone,
                                                              .client_gone_arg = s});
     if (!s->dispatch || schedulers_guard(p->schedulers, s->loop,
-                                         &(struct schedulers_hooks){s, on_sched_waits, on_sched_hung}) < 0)
+                                         &(struct schedulers_hooks){s, assembly_requests_on_sched_waits,
+                                                                    assembly_requests_on_sched_hung}) < 0)
         return err_no_memory(e);
     return 0;
 }

@@ -45,12 +45,12 @@
 
 enum { KEPT_TEXT_MAX = 1 << 20 }; /* as the note of a host, which is the longest part of it */
 
-static void on_ready(void *arg, struct job *j)
+static void assembly_running_on_ready(void *arg, struct job *j)
 {
     runs_host_ready(((struct server *)arg)->parts.runs, j);
 }
 
-static void on_released(void *arg, struct job *j, const char *service)
+static void assembly_running_on_released(void *arg, struct job *j, const char *service)
 {
     struct server *s = arg;
 
@@ -58,27 +58,29 @@ static void on_released(void *arg, struct job *j, const char *service)
     victims_host_over(s->parts.victims, j);
 }
 
-static void on_suspended(void *arg, struct job *j)
+static void assembly_running_on_suspended(void *arg, struct job *j)
 {
     run_suspend_host_answered(((struct server *)arg)->parts.run_suspend, j);
 }
 
-static void on_resumed(void *arg, struct job *j)
+static void assembly_running_on_resumed(void *arg, struct job *j)
 {
     run_suspend_resumed(((struct server *)arg)->parts.run_suspend, j);
 }
 
-static void on_checkpointed(void *arg, struct job *j, const char *service, const exec_checkpointed_data *d)
+static void assembly_running_on_checkpointed(void *arg, struct job *j, const char *service,
+                                             const exec_checkpointed_data *d)
 {
     run_checkpoint_taken(((struct server *)arg)->parts.run_checkpoint, j, service, d);
 }
 
-static void on_without_image(void *arg, struct job *j, const char *why)
+static void assembly_running_on_without_image(void *arg, struct job *j, const char *why)
 {
     run_checkpoint_without(((struct server *)arg)->parts.run_checkpoint, j, why);
 }
 
-static void on_failed(void *arg, struct job *j, const char *method, int code, const char *text)
+static void assembly_running_on_failed(void *arg, struct job *j, const char *method, int code,
+                                       const char *text)
 {
     struct server *s = arg;
 
@@ -88,29 +90,29 @@ static void on_failed(void *arg, struct job *j, const char *method, int code, co
         run_suspend_failed(s->parts.run_suspend, j, code, text);
 }
 
-static void on_image(void *arg, struct job *j)
+static void assembly_running_on_image(void *arg, struct job *j)
 {
     accounting_checkpointed(((struct server *)arg)->parts.accounting, j);
 }
 
-static void on_restarted(void *arg, struct job *j)
+static void assembly_running_on_restarted(void *arg, struct job *j)
 {
     accounting_restarted(((struct server *)arg)->parts.accounting, j);
 }
 
-static void on_not_suspended(void *arg, struct job *j, const struct err *why)
+static void assembly_running_on_not_suspended(void *arg, struct job *j, const struct err *why)
 {
     (void)arg;
     parked_settle(j, PARKED_SUSPEND, why);
 }
 
-static void on_not_resumed(void *arg, struct job *j, const struct err *why)
+static void assembly_running_on_not_resumed(void *arg, struct job *j, const struct err *why)
 {
     (void)arg;
     parked_settle(j, PARKED_RESUME, why);
 }
 
-static void on_no_image(void *arg, struct job *j, const struct err *why)
+static void assembly_running_on_no_image(void *arg, struct job *j, const struct err *why)
 {
     struct server *s = arg;
 
@@ -118,7 +120,7 @@ static void on_no_image(void *arg, struct job *j, const struct err *why)
     shutdown_not_saved(s->shutdown, j);
 }
 
-static void on_noticed(void *arg, struct job *j, const exec_notice_data *d)
+static void assembly_running_on_noticed(void *arg, struct job *j, const exec_notice_data *d)
 {
     victims_answered(((struct server *)arg)->parts.victims, j, d);
 }
@@ -136,7 +138,7 @@ static void note_kept(struct server *s, struct job *j, const char *kept)
     jobs_touch(s->ctx.jobs, j, PART_HOT);
 }
 
-static void on_files(void *arg, struct job *j, const char *service, const char *note)
+static void assembly_running_on_files(void *arg, struct job *j, const char *service, const char *note)
 {
     struct server *s = arg;
     struct strbuf kept, text;
@@ -159,13 +161,13 @@ static void on_files(void *arg, struct job *j, const char *service, const char *
     strbuf_fini(&kept);
 }
 
-static void on_used(void *arg, struct job *j)
+static void assembly_running_on_used(void *arg, struct job *j)
 {
     job_limits_look(((struct server *)arg)->job_limits, j);
     run_checkpoint_look(((struct server *)arg)->parts.run_checkpoint, j);
 }
 
-static void on_attention(void *arg, const char *node, const char *note)
+static void assembly_running_on_attention(void *arg, const char *node, const char *note)
 {
     struct server *s = arg;
     struct node *n = nodes_find(s->ctx.nodes, node);
@@ -176,7 +178,7 @@ static void on_attention(void *arg, const char *node, const char *note)
     log_event(LOGC_NODE, LOGE_ADMIN, node, "offline at the word of its MOM: %s", note);
 }
 
-static void on_lost(void *arg, struct job *j, const char *service)
+static void assembly_running_on_lost(void *arg, struct job *j, const char *service)
 {
     struct server *s = arg;
 
@@ -187,7 +189,7 @@ static void on_lost(void *arg, struct job *j, const char *service)
 }
 
 /* Away too long, or for good: its runs are given up, and vnodes that were another's go back. */
-static void on_gone(void *arg, struct service *sv)
+static void assembly_running_on_gone(void *arg, struct service *sv)
 {
     struct server *s = arg;
 
@@ -195,17 +197,17 @@ static void on_gone(void *arg, struct service *sv)
     handover_back(&s->ctx, s->parts.services, sv);
 }
 
-static bool on_quiet(void *arg)
+static bool assembly_running_on_quiet(void *arg)
 {
     return schedulers_all_wait(((struct server *)arg)->parts.schedulers);
 }
 
-static void on_iteration(void *arg)
+static void assembly_running_on_iteration(void *arg)
 {
     schedulers_wake_all(((struct server *)arg)->parts.schedulers, SCHED_CMD_TIME);
 }
 
-static void on_kept(void *arg, struct job *j)
+static void assembly_running_on_kept(void *arg, struct job *j)
 {
     struct server *s = arg;
 
@@ -213,8 +215,8 @@ static void on_kept(void *arg, struct job *j)
     preempt_notices_renew(s->preempt_notices, j);
 }
 
-static void on_refused(void *arg, struct job *j, const char *service, unsigned proc, int code,
-                       const char *text)
+static void assembly_running_on_refused(void *arg, struct job *j, const char *service, unsigned proc,
+                                        int code, const char *text)
 {
     struct server *s = arg;
 
@@ -228,7 +230,7 @@ static void on_refused(void *arg, struct job *j, const char *service, unsigned p
         term_resend_later(s->term_resend, j);
 }
 
-static void on_ended(void *arg, struct job *j)
+static void assembly_running_on_ended(void *arg, struct job *j)
 {
     struct server *s = arg;
 
@@ -241,7 +243,7 @@ static void on_ended(void *arg, struct job *j)
         history_ended(s->history, j);
 }
 
-static const void *script_at_hand(void *arg, const struct job *j, size_t *n)
+static const void *assembly_running_script_at_hand(void *arg, const struct job *j, size_t *n)
 {
     return script_cache_find(((struct server *)arg)->script_cache,
                              (struct job_key){j->key.seq, JOBID_NO_INDEX}, n);
@@ -250,13 +252,24 @@ static const void *script_at_hand(void *arg, const struct job *j, size_t *n)
 int assembly_running(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
-    struct exec_take_hooks take = {s,          on_ready,        on_released,      on_suspended,
-                                   on_resumed, on_checkpointed, on_without_image, on_failed,
-                                   on_noticed, on_files,        on_used,          on_attention};
-    struct run_checkpoint_hooks images = {s, on_image, on_restarted, on_no_image};
-    struct run_suspend_hooks standing = {s, on_not_suspended, on_not_resumed};
-    struct job_end_hooks end = {s, on_ended};
-    struct virtual_time_hooks time = {s, on_quiet, on_iteration};
+    struct exec_take_hooks take = {s,
+                                   assembly_running_on_ready,
+                                   assembly_running_on_released,
+                                   assembly_running_on_suspended,
+                                   assembly_running_on_resumed,
+                                   assembly_running_on_checkpointed,
+                                   assembly_running_on_without_image,
+                                   assembly_running_on_failed,
+                                   assembly_running_on_noticed,
+                                   assembly_running_on_files,
+                                   assembly_running_on_used,
+                                   assembly_running_on_attention};
+    struct run_checkpoint_hooks images = {s, assembly_running_on_image, assembly_running_on_restarted,
+                                          assembly_running_on_no_image};
+    struct run_suspend_hooks standing = {s, assembly_running_on_not_suspended,
+                                         assembly_running_on_not_resumed};
+    struct job_end_hooks end = {s, assembly_running_on_ended};
+    struct virtual_time_hooks time = {s, assembly_running_on_quiet, assembly_running_on_iteration};
     struct release_nodes_hooks resize = {p->accounting, accounting_phase_over, accounting_phase_begun};
 
     p->services = services_create(&s->ctx);
@@ -277,13 +290,13 @@ int assembly_running(struct server *s, struct err *e)
     s->term_resend = p->runs ? term_resend_create(s->loop, &s->ctx, p->runs) : NULL;
     s->take = exec_take_create(&s->ctx, p->services, p->fsm, p->commit, &take);
     s->node_lost = node_lost_create(&s->ctx, s->job_end);
-    s->node_watch = node_watch_create(s->loop, &s->ctx, p->services, on_gone, s);
+    s->node_watch = node_watch_create(s->loop, &s->ctx, p->services, assembly_running_on_gone, s);
     if (!p->services || !p->send || !p->stop_methods || !p->runs || !p->run_suspend || !p->run_checkpoint ||
         !p->run_removal || !s->partial_release || !s->run_terminate || !s->job_limits || !s->host_loss ||
         !s->job_end || !s->join_wait || !s->term_resend || !s->take || !s->node_lost || !s->node_watch)
         return err_no_memory(e);
-    exec_send_on_refused(p->send, on_refused, s);
-    exec_send_on_script(p->send, script_at_hand, s);
+    exec_send_on_refused(p->send, assembly_running_on_refused, s);
+    exec_send_on_script(p->send, assembly_running_script_at_hand, s);
     s->time = virtual_time_create(s->loop, &s->ctx, p->commit, p->send, &time);
     if (!s->time)
         return err_no_memory(e);
@@ -296,9 +309,9 @@ int assembly_running(struct server *s, struct err *e)
                                                             .store_reader = p->store_reader,
                                                             .time = s->time,
                                                             .certs = s->set.certs,
-                                                            .lost = on_lost,
-                                                            .kept = on_kept,
-                                                            .gone = on_gone,
+                                                            .lost = assembly_running_on_lost,
+                                                            .kept = assembly_running_on_kept,
+                                                            .gone = assembly_running_on_gone,
                                                             .arg = s});
     return s->hello ? 0 : err_no_memory(e);
 }

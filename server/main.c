@@ -16,7 +16,7 @@
 #include "standby.h"
 #include "lease_monitor.h"
 
-static void on_wanted(void *arg)
+static void server_main_on_wanted(void *arg)
 {
     struct server *s = arg;
 
@@ -25,7 +25,7 @@ static void on_wanted(void *arg)
     loop_stop(s->loop);
 }
 
-static int open_log(struct server *s, struct err *e)
+static int server_main_open_log(struct server *s, struct err *e)
 {
     char daemon[300];
     struct log_options o = {.dir = s->set.logs,
@@ -40,7 +40,7 @@ static int open_log(struct server *s, struct err *e)
 static int create_tenure(struct server *s, struct err *e)
 {
     struct lease_monitor_hooks hooks = {s, server_store_lost,
-                                        s->set.role == SERVER_SECONDARY ? on_wanted : NULL};
+                                        s->set.role == SERVER_SECONDARY ? server_main_on_wanted : NULL};
 
     s->lease_monitor =
         lease_monitor_create(s->loop, s->parts.commit, s->parts.store_reader, s->ctx.epoch, &hooks);
@@ -53,7 +53,7 @@ static int64_t whole_second_ns(void)
     return clock_wall_s(clock_real()) * 1000000000;
 }
 
-static int start(struct server *s, struct err *e)
+static int server_main_start(struct server *s, struct err *e)
 {
     struct restore_counts counts = {0};
     bool is_new = false;
@@ -91,7 +91,7 @@ static int lock_memory(const struct server *s, struct err *e)
     return 0;
 }
 
-static void on_ready_to_wait(void *arg)
+static void server_main_on_ready_to_wait(void *arg)
 {
     struct server *s = arg;
 
@@ -109,7 +109,7 @@ static enum standby_end stand_by(struct server *s, struct err *e)
     if (s->set.role == SERVER_SECONDARY)
         log_event(LOGC_SVR, LOGE_SYSTEM, s->set.name, "pbs_server: coming up as Secondary, Primary is %s",
                   pair[0].host);
-    return standby_wait(&s->set, &s->failover_policy, on_ready_to_wait, s, e);
+    return standby_wait(&s->set, &s->failover_policy, server_main_on_ready_to_wait, s, e);
 }
 
 /* All that an activation has made is gone: the next one begins with what was said at the start. */
@@ -128,13 +128,13 @@ static void begin_anew(struct server *s)
 static int be_active(struct server *s, struct err *e)
 {
     bool of_pair = s->set.role != SERVER_ALONE;
-    int rc = start(s, e);
+    int rc = server_main_start(s, e);
 
     if (rc < 0)
         log_err(LOGC_SVR, s->set.name, e, "cannot start");
     if (rc < 0 && !(of_pair && s->was_ready))
         return -1;
-    on_ready_to_wait(s);
+    server_main_on_ready_to_wait(s);
     if (rc == 0 && loop_run(s->loop, e) < 0)
         log_err(LOGC_SVR, s->set.name, e, "the loop has ended");
     server_stop(s);
@@ -159,7 +159,7 @@ static int live(struct server *s, struct err *e)
 }
 
 /* From the fork to the end of the loop; the exit code. */
-static int serve(struct server *s)
+static int server_main_serve(struct server *s)
 {
     struct err e;
     int code = 0;
@@ -170,7 +170,7 @@ static int serve(struct server *s)
                              &code);
     if (!s->daemon)
         return code;
-    if (lock_memory(s, &e) < 0 || server_home_settle(&s->set, &e) < 0 || open_log(s, &e) < 0) {
+    if (lock_memory(s, &e) < 0 || server_home_settle(&s->set, &e) < 0 || server_main_open_log(s, &e) < 0) {
         log_err(LOGC_SVR, s->set.name, &e, "cannot start");
         return daemon_fail(s->daemon, &e);
     }
@@ -197,7 +197,7 @@ int main(int argc, char *argv[])
     } else if (!server_settings_confirm(&s.set)) {
         code = 1;
     } else {
-        code = serve(&s);
+        code = server_main_serve(&s);
     }
     server_settings_free(&s.set);
     return code;

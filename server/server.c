@@ -86,7 +86,7 @@ enum { FLUSH_MS = 10000 };
 
 /* --- signals ------------------------------------------------------------------------------------------- */
 
-static void on_signal(void *arg)
+static void server_on_signal(void *arg)
 {
     struct server *s = arg;
 
@@ -94,7 +94,7 @@ static void on_signal(void *arg)
     loop_stop(s->loop);
 }
 
-static void on_hangup(void *arg)
+static void server_on_hangup(void *arg)
 {
     struct server *s = arg;
     struct err e;
@@ -278,10 +278,10 @@ void server_announce(struct server *s)
 
 int server_take_signals(struct server *s, struct err *e)
 {
-    s->signals[0] = loop_signal_create(s->loop, SIGTERM, on_signal, s, e);
-    s->signals[1] = loop_signal_create(s->loop, SIGINT, on_signal, s, e);
-    s->signals[2] = loop_signal_create(s->loop, SIGQUIT, on_signal, s, e);
-    s->signals[3] = loop_signal_create(s->loop, SIGHUP, on_hangup, s, e);
+    s->signals[0] = loop_signal_create(s->loop, SIGTERM, server_on_signal, s, e);
+    s->signals[1] = loop_signal_create(s->loop, SIGINT, server_on_signal, s, e);
+    s->signals[2] = loop_signal_create(s->loop, SIGQUIT, server_on_signal, s, e);
+    s->signals[3] = loop_signal_create(s->loop, SIGHUP, server_on_hangup, s, e);
     return s->signals[3] ? 0 : -1;
 }
 

@@ -30,7 +30,7 @@ int server_home_make(const struct server_settings *s, struct err *e)
 
 /* A folder is given with what lies in it, and only while it is root's: so those deeper down come first. What lies above
  * one may be his since an earlier start: no link of his leads us elsewhere. */
-static int give(int home, const struct home_dir *list, int n, uid_t uid, gid_t gid, struct err *e)
+static int server_home_give(int home, const struct home_dir *list, int n, uid_t uid, gid_t gid, struct err *e)
 {
     for (int i = n - 1; i >= 0; i--)
         if (file_hand_over(home, list[i].name, uid, gid, e) < 0)
@@ -44,7 +44,9 @@ static int give_all(const char *path, uid_t uid, gid_t gid, struct err *e)
 
     if (home < 0)
         return -1;
-    rc = give(home, own_dirs, N_OWN, uid, gid, e) < 0 ? -1 : give(home, dirs, N_DIRS, uid, gid, e);
+    rc = server_home_give(home, own_dirs, N_OWN, uid, gid, e) < 0
+             ? -1
+             : server_home_give(home, dirs, N_DIRS, uid, gid, e);
     close(home);
     return rc;
 }

@@ -43,7 +43,7 @@ static const char *const start_names[] = {[SERVER_START_HOT] = "hot",
                                           [SERVER_START_CREATE] = "create",
                                           [SERVER_START_UPDATEDB] = "updatedb"};
 
-static int take_start(struct server_settings *s, const char *value, struct err *e)
+static int server_settings_take_start(struct server_settings *s, const char *value, struct err *e)
 {
     for (size_t i = 0; i < sizeof start_names / sizeof start_names[0]; i++)
         if (strcmp(value, start_names[i]) == 0) {
@@ -96,7 +96,7 @@ static int take_takeover(struct server_settings *s, const char *value, struct er
     return 0;
 }
 
-static int take(void *context, const struct option_row *row, const char *value, struct err *e)
+static int server_settings_take(void *context, const struct option_row *row, const char *value, struct err *e)
 {
     struct server_settings *s = context;
     uint16_t other;
@@ -123,7 +123,7 @@ static int take(void *context, const struct option_row *row, const char *value, 
     case OPT_EVENTS:
         return take_events(s, value, e);
     case OPT_TYPE:
-        return take_start(s, value, e);
+        return server_settings_take_start(s, value, e);
     case OPT_ACTIVE:
         return take_active(s, value, e);
     case OPT_PORT:
@@ -141,30 +141,34 @@ static int take(void *context, const struct option_row *row, const char *value, 
 }
 
 static const struct option_row rows[] = {
-    {'N', "foreground", OPTION_ALONE, NULL, "stay in the foreground", take, OPT_FOREGROUND},
-    {'d', "home", OPTION_VALUE, "dir", "PBS_HOME", take, OPT_HOME},
-    {'L', "log", OPTION_VALUE, "file", "log file", take, OPT_LOG},
-    {'e', "events", OPTION_VALUE, "mask", "events to log", take, OPT_EVENTS},
-    {'p', "port", OPTION_VALUE, "[host:]port", "port to listen on", take, OPT_PORT},
-    {'a', "active", OPTION_VALUE, "true|false", "set the attribute scheduling", take, OPT_ACTIVE},
-    {'t', "type", OPTION_VALUE, "type", "hot, warm, cold (drop jobs), create (drop everything)", take,
-     OPT_TYPE},
-    {'l', "lock-memory", OPTION_ALONE, NULL, "keep the server's memory from being swapped", take, OPT_LOCK},
-    {'M', NULL, OPTION_VALUE, "[host:]port", "kept for old scripts: MOMs connect to the server", take,
-     OPT_MOM_PORT},
-    {'R', NULL, OPTION_VALUE, "[host:]port", "kept for old scripts: MOMs connect to the server", take,
-     OPT_MOM_PORT},
-    {'A', NULL, OPTION_VALUE, "file", "another accounting file: not supported", take, OPT_LATER},
-    {'C', NULL, OPTION_ALONE, NULL, "stop the data service: not supported", take, OPT_LATER},
+    {'N', "foreground", OPTION_ALONE, NULL, "stay in the foreground", server_settings_take, OPT_FOREGROUND},
+    {'d', "home", OPTION_VALUE, "dir", "PBS_HOME", server_settings_take, OPT_HOME},
+    {'L', "log", OPTION_VALUE, "file", "log file", server_settings_take, OPT_LOG},
+    {'e', "events", OPTION_VALUE, "mask", "events to log", server_settings_take, OPT_EVENTS},
+    {'p', "port", OPTION_VALUE, "[host:]port", "port to listen on", server_settings_take, OPT_PORT},
+    {'a', "active", OPTION_VALUE, "true|false", "set the attribute scheduling", server_settings_take,
+     OPT_ACTIVE},
+    {'t', "type", OPTION_VALUE, "type", "hot, warm, cold (drop jobs), create (drop everything)",
+     server_settings_take, OPT_TYPE},
+    {'l', "lock-memory", OPTION_ALONE, NULL, "keep the server's memory from being swapped",
+     server_settings_take, OPT_LOCK},
+    {'M', NULL, OPTION_VALUE, "[host:]port", "kept for old scripts: MOMs connect to the server",
+     server_settings_take, OPT_MOM_PORT},
+    {'R', NULL, OPTION_VALUE, "[host:]port", "kept for old scripts: MOMs connect to the server",
+     server_settings_take, OPT_MOM_PORT},
+    {'A', NULL, OPTION_VALUE, "file", "another accounting file: not supported", server_settings_take,
+     OPT_LATER},
+    {'C', NULL, OPTION_ALONE, NULL, "stop the data service: not supported", server_settings_take, OPT_LATER},
     {'F', NULL, OPTION_VALUE, "seconds",
-     "of a pair: how long to leave a free store to the other; -1: not at all", take, OPT_TAKEOVER},
-    {'G', NULL, OPTION_VALUE, "text", "kept for old scripts", take, OPT_IGNORED},
-    {'P', NULL, OPTION_VALUE, "text", "kept for old scripts", take, OPT_IGNORED},
-    {'g', NULL, OPTION_VALUE, "text", "kept for old scripts", take, OPT_IGNORED},
-    {'s', NULL, OPTION_VALUE, "text", "kept for old scripts", take, OPT_IGNORED},
-    {0, "virtual", OPTION_ALONE, NULL, "let a simulator drive the time; no MOM may register", take,
-     OPT_VIRTUAL},
-    {0, "version", OPTION_ALONE, NULL, "print the version", take, OPT_VERSION},
+     "of a pair: how long to leave a free store to the other; -1: not at all", server_settings_take,
+     OPT_TAKEOVER},
+    {'G', NULL, OPTION_VALUE, "text", "kept for old scripts", server_settings_take, OPT_IGNORED},
+    {'P', NULL, OPTION_VALUE, "text", "kept for old scripts", server_settings_take, OPT_IGNORED},
+    {'g', NULL, OPTION_VALUE, "text", "kept for old scripts", server_settings_take, OPT_IGNORED},
+    {'s', NULL, OPTION_VALUE, "text", "kept for old scripts", server_settings_take, OPT_IGNORED},
+    {0, "virtual", OPTION_ALONE, NULL, "let a simulator drive the time; no MOM may register",
+     server_settings_take, OPT_VIRTUAL},
+    {0, "version", OPTION_ALONE, NULL, "print the version", server_settings_take, OPT_VERSION},
 };
 
 static const struct options options = {

@@ -51,7 +51,7 @@ struct standby {
 };
 
 /* --- callers are sent away */
-static void refuse_hello(void *arg, struct rpc_request *r)
+static void standby_refuse_hello(void *arg, struct rpc_request *r)
 {
     char nothing[1] = "", reason[] = "this server stands by: the other one is active";
     exec_hello_result result = {
@@ -65,7 +65,7 @@ static const struct rpc_proc hello_procs[] = {{.proc = EXEC_HELLO,
                                                .name = "HELLO",
                                                .xargs = (xdrproc_t)xdr_exec_hello_args,
                                                .args_size = sizeof(exec_hello_args),
-                                               .handler = refuse_hello}};
+                                               .handler = standby_refuse_hello}};
 static const struct rpc_program refusing_program = {
     .prog = PBS_EXEC_PROG, .vers = PBS_EXEC_V1, .name = "exec", .procs = hello_procs, .n_procs = 1};
 
@@ -94,7 +94,7 @@ static int open_store(struct standby *s)
     return s->store ? 0 : -1;
 }
 
-static void look(void *arg)
+static void standby_look(void *arg)
 {
     struct standby *s = arg;
 
@@ -106,7 +106,7 @@ static void look(void *arg)
         s->rc = failover_peer_look(s->store, &s->look, &s->why);
 }
 
-static void finish(struct standby *s, enum standby_end how)
+static void standby_finish(struct standby *s, enum standby_end how)
 {
     if (s->ended)
         return;
@@ -127,12 +127,12 @@ static void do_move(struct standby *s)
 {
     switch (s->move) {
     case FAILOVER_POLICY_TAKE:
-        finish(s, STANDBY_TAKE);
+        standby_finish(s, STANDBY_TAKE);
         return;
     case FAILOVER_POLICY_END:
         log_event(LOGC_SVR, LOGE_SYSTEM, s->set->name, "Failover: %s told to shut down",
                   s->set->role == SERVER_SECONDARY ? "Secondary" : "Primary");
-        finish(s, STANDBY_END);
+        standby_finish(s, STANDBY_END);
         return;
     case FAILOVER_POLICY_ASK:
         log_event(LOGC_SVR, LOGE_SYSTEM, s->set->name, "Notifying Secondary Server that we are taking over");
@@ -143,7 +143,7 @@ static void do_move(struct standby *s)
     loop_timer_set(s->timer, s->move == FAILOVER_POLICY_ASK ? 0 : LOOK_MS);
 }
 
-static void looked(void *arg, bool ran)
+static void standby_looked(void *arg, bool ran)
 {
     struct standby *s = arg;
 
@@ -164,22 +164,22 @@ static void looked(void *arg, bool ran)
     do_move(s);
 }
 
-static void look_again(void *arg)
+static void standby_look_again(void *arg)
 {
     struct standby *s = arg;
     struct err e;
 
-    if (worker_submit(s->worker, look, looked, s, &e) < 0)
+    if (worker_submit(s->worker, standby_look, standby_looked, s, &e) < 0)
         loop_timer_set(s->timer, LOOK_MS);
 }
 
 /* --- life */
-static void on_signal(void *arg)
+static void standby_on_signal(void *arg)
 {
-    finish(arg, STANDBY_END);
+    standby_finish(arg, STANDBY_END);
 }
 
-static void on_hangup(void *arg)
+static void standby_on_hangup(void *arg)
 {
     (void)arg;
     log_reopen(NULL);
@@ -193,10 +193,10 @@ static int create(struct standby *s, struct err *e)
     if (!s->loop)
         return -1;
     for (int i = 0; i < 3; i++)
-        if (!(s->signals[i] = loop_signal_create(s->loop, ends[i], on_signal, s, e)))
+        if (!(s->signals[i] = loop_signal_create(s->loop, ends[i], standby_on_signal, s, e)))
             return -1;
-    s->signals[3] = loop_signal_create(s->loop, SIGHUP, on_hangup, s, e);
-    s->timer = loop_timer_create(s->loop, LOOP_REAL, look_again, s);
+    s->signals[3] = loop_signal_create(s->loop, SIGHUP, standby_on_hangup, s, e);
+    s->timer = loop_timer_create(s->loop, LOOP_REAL, standby_look_again, s);
     if (!s->signals[3] || !s->timer || listen_to(s, e) < 0 ||
         !(s->worker = worker_create(s->loop, "standby", 2, e)))
         return -1;

@@ -33,7 +33,7 @@ struct pbs_keys {
     const char *out, *token, *host;
 };
 
-static int number(long *out, const char *text, long most, const char *what, struct err *e)
+static int pbs_keys_number(long *out, const char *text, long most, const char *what, struct err *e)
 {
     char *end;
 
@@ -43,15 +43,15 @@ static int number(long *out, const char *text, long most, const char *what, stru
                : 0;
 }
 
-static int take(void *context, const struct option_row *row, const char *value, struct err *e)
+static int pbs_keys_take(void *context, const struct option_row *row, const char *value, struct err *e)
 {
     struct pbs_keys *k = context;
 
     switch (row->id) {
     case OPT_DAYS:
-        return number(&k->days, value, DAYS_MAX, "days", e);
+        return pbs_keys_number(&k->days, value, DAYS_MAX, "days", e);
     case OPT_HOURS:
-        return number(&k->hours, value, HOURS_MAX, "hours", e);
+        return pbs_keys_number(&k->hours, value, HOURS_MAX, "hours", e);
     case OPT_OUT:
         k->out = value;
         break;
@@ -66,14 +66,15 @@ static int take(void *context, const struct option_row *row, const char *value, 
 }
 
 static const struct option_row rows[] = {
-    {0, "days", OPTION_VALUE, "number", "how long a certificate is to be good (365)", take, OPT_DAYS},
-    {0, "out", OPTION_VALUE, "directory", "where key and certificate go, instead of PBS_HOME/certs", take,
-     OPT_OUT},
-    {0, "hours", OPTION_VALUE, "number", "how long a token is to be good (24)", take, OPT_HOURS},
-    {0, "token", OPTION_VALUE, "token", "what \"pbs_keys token\" has printed; @FILE: its first line", take,
-     OPT_TOKEN},
-    {0, "host", OPTION_VALUE, "name", "join by this name instead of PBS_MOM_NODE_NAME or the host's", take,
-     OPT_HOST},
+    {0, "days", OPTION_VALUE, "number", "how long a certificate is to be good (365)", pbs_keys_take,
+     OPT_DAYS},
+    {0, "out", OPTION_VALUE, "directory", "where key and certificate go, instead of PBS_HOME/certs",
+     pbs_keys_take, OPT_OUT},
+    {0, "hours", OPTION_VALUE, "number", "how long a token is to be good (24)", pbs_keys_take, OPT_HOURS},
+    {0, "token", OPTION_VALUE, "token", "what \"pbs_keys token\" has printed; @FILE: its first line",
+     pbs_keys_take, OPT_TOKEN},
+    {0, "host", OPTION_VALUE, "name", "join by this name instead of PBS_MOM_NODE_NAME or the host's",
+     pbs_keys_take, OPT_HOST},
 };
 
 static const struct options options = {
@@ -97,7 +98,7 @@ static int become_owner(const struct pbs_keys *k, struct err *e)
     return 0;
 }
 
-static int begin(const struct pbs_keys *k, struct err *e)
+static int pbs_keys_begin(const struct pbs_keys *k, struct err *e)
 {
     return become_owner(k, e) < 0 ? -1 : certs_lock(k->dir, e);
 }
@@ -112,7 +113,7 @@ static void date(int64_t s, char out[16])
     strftime(out, 16, "%Y-%m-%d", localtime_r(&t, &tm));
 }
 
-static void show(void *arg, const struct ca_entry *x)
+static void pbs_keys_show(void *arg, const struct ca_entry *x)
 {
     char from[16], to[16];
 
@@ -122,13 +123,13 @@ static void show(void *arg, const struct ca_entry *x)
     printf("%-24s %-18s %-10s  %-10s  %s\n", x->role, x->serial, from, to, x->revoked ? "revoked" : "valid");
 }
 
-static int do_list(struct pbs_keys *k, const char *operand, struct err *e)
+static int pbs_keys_do_list(struct pbs_keys *k, const char *operand, struct err *e)
 {
     (void)operand;
     if (become_owner(k, e) < 0)
         return -1;
     printf("%-24s %-18s %-10s  %-10s  %s\n", "Role", "Serial", "From", "To", "State");
-    return ca_list(k->dir, show, NULL, e);
+    return ca_list(k->dir, pbs_keys_show, NULL, e);
 }
 
 /* --- issue, renew, revoke */
@@ -146,9 +147,9 @@ static int make_out(const struct pbs_keys *k, struct err *e)
     return 0;
 }
 
-static int do_issue(struct pbs_keys *k, const char *role, struct err *e)
+static int pbs_keys_do_issue(struct pbs_keys *k, const char *role, struct err *e)
 {
-    int lock = make_out(k, e) < 0 ? -1 : begin(k, e), rc;
+    int lock = make_out(k, e) < 0 ? -1 : pbs_keys_begin(k, e), rc;
 
     if (lock < 0)
         return -1;
@@ -207,9 +208,9 @@ static int renew_all(struct pbs_keys *k, struct err *e)
     return rc;
 }
 
-static int do_renew(struct pbs_keys *k, const char *role, struct err *e)
+static int pbs_keys_do_renew(struct pbs_keys *k, const char *role, struct err *e)
 {
-    int lock = begin(k, e), rc;
+    int lock = pbs_keys_begin(k, e), rc;
 
     if (lock < 0)
         return -1;
@@ -221,9 +222,9 @@ static int do_renew(struct pbs_keys *k, const char *role, struct err *e)
     return rc;
 }
 
-static int do_revoke(struct pbs_keys *k, const char *what, struct err *e)
+static int pbs_keys_do_revoke(struct pbs_keys *k, const char *what, struct err *e)
 {
-    int lock = begin(k, e), rc;
+    int lock = pbs_keys_begin(k, e), rc;
     size_t n = 0;
 
     if (lock < 0)
@@ -240,10 +241,10 @@ static int do_revoke(struct pbs_keys *k, const char *what, struct err *e)
 
 /* --- token, join */
 
-static int do_token(struct pbs_keys *k, const char *host, struct err *e)
+static int pbs_keys_do_token(struct pbs_keys *k, const char *host, struct err *e)
 {
     char token[JOIN_TOKEN + 1];
-    int lock = begin(k, e), rc;
+    int lock = pbs_keys_begin(k, e), rc;
 
     if (lock < 0)
         return -1;
@@ -277,7 +278,7 @@ static int read_token(const struct pbs_keys *k, char out[JOIN_TOKEN + 2], struct
     return 0;
 }
 
-static int do_join(struct pbs_keys *k, const char *server, struct err *e)
+static int pbs_keys_do_join(struct pbs_keys *k, const char *server, struct err *e)
 {
     char host[256], own[256] = "", token[JOIN_TOKEN + 2];
     const char *name = k->host ? k->host : conf_text(k->conf, CONF_PBS_MOM_NODE_NAME);
@@ -305,10 +306,11 @@ static const struct {
     const char *name;
     int (*run)(struct pbs_keys *k, const char *operand, struct err *e);
     const char *operand; /* NULL: none; in brackets: as one likes */
-} commands[] = {{"list", do_list, NULL},       {"issue", do_issue, "role"}, {"renew", do_renew, "[role]"},
-                {"revoke", do_revoke, "name"}, {"token", do_token, "host"}, {"join", do_join, "server"}};
+} commands[] = {{"list", pbs_keys_do_list, NULL},       {"issue", pbs_keys_do_issue, "role"},
+                {"renew", pbs_keys_do_renew, "[role]"}, {"revoke", pbs_keys_do_revoke, "name"},
+                {"token", pbs_keys_do_token, "host"},   {"join", pbs_keys_do_join, "server"}};
 
-static int run(struct pbs_keys *k, int n, char *operands[], struct err *e)
+static int pbs_keys_run(struct pbs_keys *k, int n, char *operands[], struct err *e)
 {
     for (size_t i = 0; n && i < sizeof commands / sizeof commands[0]; i++) {
         const char *wants = commands[i].operand;
@@ -350,7 +352,7 @@ int main(int argc, char *argv[])
     if (k.conf)
         snprintf(k.dir, sizeof k.dir, "%s/certs", conf_text(k.conf, CONF_PBS_HOME));
     if (!e.code && options_parse(&options, argc, argv, &first, &k, &e) == 0) {
-        rc = run(&k, argc - first, argv + first, &e);
+        rc = pbs_keys_run(&k, argc - first, argv + first, &e);
     }
     if (rc < 0)
         fprintf(stderr, "pbs_keys: %s\n", e.text);

@@ -71,7 +71,7 @@ static int named_store_parse(struct named_store *n, const struct store_site *sit
     return 0;
 }
 
-static int take(void *context, const struct option_row *row, const char *value, struct err *e)
+static int pbs_store_take(void *context, const struct option_row *row, const char *value, struct err *e)
 {
     struct pbs_store *p = context;
 
@@ -88,8 +88,8 @@ static int take(void *context, const struct option_row *row, const char *value, 
 
 static const struct option_row rows[] = {
     {'s', "store", OPTION_VALUE, "store",
-     "sqlite:FILE or postgresql:HOST[:PORT] instead of the store of pbs.conf", take, OPT_STORE},
-    {0, "force", OPTION_ALONE, NULL, "replace what a store holds that is in use", take, OPT_FORCE},
+     "sqlite:FILE or postgresql:HOST[:PORT] instead of the store of pbs.conf", pbs_store_take, OPT_STORE},
+    {0, "force", OPTION_ALONE, NULL, "replace what a store holds that is in use", pbs_store_take, OPT_FORCE},
 };
 
 static const struct options options = {.program = "pbs_store",
@@ -144,7 +144,7 @@ static struct store *open_target(const struct store_where *where, struct err *e)
 
 /* ---- the commands ------------------------------------------------------------------------------------ */
 
-static int do_check(struct pbs_store *p, const char *operand, struct err *e)
+static int pbs_store_do_check(struct pbs_store *p, const char *operand, struct err *e)
 {
     struct store *s = NULL;
     struct store_check found;
@@ -163,7 +163,7 @@ static int do_check(struct pbs_store *p, const char *operand, struct err *e)
 }
 
 /* For monitoring: nothing is read but what the store says of itself. */
-static int do_status(struct pbs_store *p, const char *operand, struct err *e)
+static int pbs_store_do_status(struct pbs_store *p, const char *operand, struct err *e)
 {
     char schema[32] = "", identity[64] = "", epoch[32] = "";
     struct store *s = NULL;
@@ -187,7 +187,7 @@ static int do_status(struct pbs_store *p, const char *operand, struct err *e)
     return rc < 0 ? EXIT_FAILED : EXIT_FINE;
 }
 
-static void tell(const char *what, const struct dump_counts *c)
+static void pbs_store_tell(const char *what, const struct dump_counts *c)
 {
     fprintf(stderr, "%s %llu rows, %llu of them jobs\n", what, (unsigned long long)c->rows,
             (unsigned long long)c->jobs);
@@ -206,7 +206,7 @@ static int dump_store(struct pbs_store *p, FILE *to, struct err *e)
     if (rc == 0 && to != stdout && fsync(fileno(to)) < 0)
         rc = err_errno(e, errno, "the dump cannot be written");
     if (rc == 0)
-        tell("dumped", &c);
+        pbs_store_tell("dumped", &c);
     return rc;
 }
 
@@ -255,7 +255,7 @@ static int dump_file(struct pbs_store *p, const char *path, struct err *e)
     return rc;
 }
 
-static int do_dump(struct pbs_store *p, const char *path, struct err *e)
+static int pbs_store_do_dump(struct pbs_store *p, const char *path, struct err *e)
 {
     int rc;
 
@@ -268,7 +268,7 @@ static int do_dump(struct pbs_store *p, const char *path, struct err *e)
     return rc < 0 ? EXIT_FAILED : EXIT_FINE;
 }
 
-static int do_restore(struct pbs_store *p, const char *path, struct err *e)
+static int pbs_store_do_restore(struct pbs_store *p, const char *path, struct err *e)
 {
     struct store_where where = where_of(p);
     struct dump_counts c = {0};
@@ -287,7 +287,7 @@ static int do_restore(struct pbs_store *p, const char *path, struct err *e)
         fclose(from);
     if (rc < 0)
         return EXIT_FAILED;
-    tell("restored", &c);
+    pbs_store_tell("restored", &c);
     return EXIT_FINE;
 }
 
@@ -303,7 +303,7 @@ static void tell_conf(const struct store_where *to)
             to->host, to->port ? to->port : 15007);
 }
 
-static int do_migrate(struct pbs_store *p, const char *name, struct err *e)
+static int pbs_store_do_migrate(struct pbs_store *p, const char *name, struct err *e)
 {
     struct store_where from_where = where_of(p);
     struct dump_counts c = {0};
@@ -324,7 +324,7 @@ static int do_migrate(struct pbs_store *p, const char *name, struct err *e)
     store_close(from);
     if (rc < 0)
         return EXIT_FAILED;
-    tell("copied", &c);
+    pbs_store_tell("copied", &c);
     tell_conf(&to_name.where);
     return EXIT_FINE;
 }
@@ -333,13 +333,13 @@ static const struct {
     const char *name;
     int (*run)(struct pbs_store *p, const char *operand, struct err *e);
     int operands; /* at most */
-} commands[] = {{"status", do_status, 0},
-                {"check", do_check, 0},
-                {"dump", do_dump, 1},
-                {"restore", do_restore, 1},
-                {"migrate", do_migrate, 1}};
+} commands[] = {{"status", pbs_store_do_status, 0},
+                {"check", pbs_store_do_check, 0},
+                {"dump", pbs_store_do_dump, 1},
+                {"restore", pbs_store_do_restore, 1},
+                {"migrate", pbs_store_do_migrate, 1}};
 
-static int run(struct pbs_store *p, int n, char *operands[], struct err *e)
+static int pbs_store_run(struct pbs_store *p, int n, char *operands[], struct err *e)
 {
     for (size_t i = 0; n && i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(commands[i].name, operands[0]) == 0) {
@@ -379,7 +379,7 @@ int main(int argc, char *argv[])
     if (p.conf)
         store_site_name(&p.site, conf_text(p.conf, CONF_PBS_HOME));
     if (!e.code && options_parse(&options, argc, argv, &first, &p, &e) == 0) {
-        code = run(&p, argc - first, argv + first, &e);
+        code = pbs_store_run(&p, argc - first, argv + first, &e);
     }
     if (e.code && code == EXIT_FAILED)
         fprintf(stderr, "pbs_store: %s\n", e.text);

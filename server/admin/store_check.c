@@ -19,7 +19,7 @@ struct checking {
     struct store_check *result;
 };
 
-static void report_row(void *arg, const struct restore_fault *f)
+static void store_check_report_row(void *arg, const struct restore_fault *f)
 {
     struct checking *c = arg;
 
@@ -28,7 +28,7 @@ static void report_row(void *arg, const struct restore_fault *f)
             f->in_part ? "takes up what it can read of it" : "leaves the row out at its start");
 }
 
-static int report_page(void *arg, const struct store_row *row, struct err *e)
+static int store_check_report_page(void *arg, const struct store_row *row, struct err *e)
 {
     struct checking *c = arg;
 
@@ -39,7 +39,7 @@ static int report_page(void *arg, const struct store_row *row, struct err *e)
     return 0;
 }
 
-static int report_script(void *arg, const struct store_row *row, struct err *e)
+static int store_check_report_script(void *arg, const struct store_row *row, struct err *e)
 {
     struct checking *c = arg;
 
@@ -51,7 +51,7 @@ static int report_script(void *arg, const struct store_row *row, struct err *e)
     return 0;
 }
 
-static int report_array(void *arg, const struct store_row *row, struct err *e)
+static int store_check_report_array(void *arg, const struct store_row *row, struct err *e)
 {
     struct checking *c = arg;
 
@@ -78,7 +78,7 @@ static bool is_json_object(const char *text)
     return rc == 0;
 }
 
-static int take_history(void *arg, const struct store_row *row, struct err *e)
+static int store_check_take_history(void *arg, const struct store_row *row, struct err *e)
 {
     struct checking *c = arg;
     const char *attrs = store_row_text(row, 6);
@@ -93,7 +93,8 @@ static int take_history(void *arg, const struct store_row *row, struct err *e)
     return 0;
 }
 
-static int ask(struct store *s, enum stmt_id id, store_row_fn *row, struct checking *c, struct err *e)
+static int store_check_ask(struct store *s, enum stmt_id id, store_row_fn *row, struct checking *c,
+                           struct err *e)
 {
     struct store_batch_stmt q;
 
@@ -118,7 +119,7 @@ static int check_version(struct store *s, struct err *e)
 
 static int check_rows(struct store *s, struct checking *c, struct err *e)
 {
-    const struct restore_faults faults = {report_row, c};
+    const struct restore_faults faults = {store_check_report_row, c};
     struct server_ctx site = {0};
     int rc = -1;
 
@@ -129,7 +130,7 @@ static int check_rows(struct store *s, struct checking *c, struct err *e)
 }
 
 /* Accounting lines that are not in a file yet are read as at a start; what cannot be read is an error of the whole. */
-static void pass_over(void *arg, const struct restore_acct *a)
+static void store_check_pass_over(void *arg, const struct restore_acct *a)
 {
     (void)arg;
     (void)a;
@@ -144,11 +145,13 @@ int store_check_run(struct store *s, FILE *out, struct store_check *result, stru
     *result = (struct store_check){0};
     if (store_begin(s, STORE_READ, e) < 0)
         return -1;
-    if (check_version(s, e) == 0 && (!s->class->examine || s->class->examine(s, report_page, &c, e) == 0) &&
-        check_rows(s, &c, e) == 0 && ask(s, STMT_SCRIPT_ORPHANS, report_script, &c, e) == 0 &&
-        ask(s, STMT_ARRAY_ORPHANS, report_array, &c, e) == 0 &&
-        ask(s, STMT_HISTORY_ALL, take_history, &c, e) == 0)
-        rc = restore_acct(s, &filed, pass_over, NULL, e);
+    if (check_version(s, e) == 0 &&
+        (!s->class->examine || s->class->examine(s, store_check_report_page, &c, e) == 0) &&
+        check_rows(s, &c, e) == 0 &&
+        store_check_ask(s, STMT_SCRIPT_ORPHANS, store_check_report_script, &c, e) == 0 &&
+        store_check_ask(s, STMT_ARRAY_ORPHANS, store_check_report_array, &c, e) == 0 &&
+        store_check_ask(s, STMT_HISTORY_ALL, store_check_take_history, &c, e) == 0)
+        rc = restore_acct(s, &filed, store_check_pass_over, NULL, e);
     store_end(s, false, NULL);
     return rc;
 }

@@ -24,7 +24,7 @@ struct cert_watch {
     bool renews; /* the hour has come; it waits for the lock while another program is at work there */
 };
 
-static void end_revoked(void *arg, struct rpc_conn *c)
+static void cert_watch_end_revoked(void *arg, struct rpc_conn *c)
 {
     const struct cert_watch *w = arg;
     const struct auth_peer *p = rpc_conn_peer(c);
@@ -38,7 +38,7 @@ static void end_revoked(void *arg, struct rpc_conn *c)
 }
 
 /* false: another program is at work on the CA, which the loop does not wait for. */
-static bool renew(struct cert_watch *w)
+static bool cert_watch_renew(struct cert_watch *w)
 {
     struct err e = {0};
 
@@ -56,20 +56,20 @@ static bool renew(struct cert_watch *w)
     return true;
 }
 
-static void look(void *arg)
+static void cert_watch_look(void *arg)
 {
     struct cert_watch *w = arg;
     unsigned lists = revoked_look(revoked_of(w->tls));
     struct err e = {0};
 
     if (lists != w->lists)
-        rpc_server_each(w->server, end_revoked, w);
+        rpc_server_each(w->server, cert_watch_end_revoked, w);
     w->lists = lists;
     if (revoked_fault(revoked_of(w->tls), &e))
         log_err(LOGC_SVR, "certs", &e, "the list of revoked certificates of before holds");
     w->renews |= ++w->looks % LOOKS_OF_HOUR == 0;
     if (w->renews)
-        w->renews = !renew(w);
+        w->renews = !cert_watch_renew(w);
     loop_timer_set(w->timer, LOOK_MS);
 }
 
@@ -81,7 +81,7 @@ struct cert_watch *cert_watch_create(struct loop *l, struct ssl_ctx_st *tls, str
     if (w) {
         *w = (struct cert_watch){
             .tls = tls, .server = server, .certs = certs, .lists = revoked_look(revoked_of(tls))};
-        w->timer = loop_timer_create(l, LOOP_REAL, look, w);
+        w->timer = loop_timer_create(l, LOOP_REAL, cert_watch_look, w);
     }
     if (w && w->timer) {
         loop_timer_set(w->timer, LOOK_MS);

@@ -19,14 +19,14 @@
 #include "services.h"
 #include "server_ctx.h"
 
-static struct job *job_of(const struct exec_hello_parts *p, const exec_held_run *h)
+static struct job *exec_agree_job_of(const struct exec_hello_parts *p, const exec_held_run *h)
 {
     return jobs_find(p->ctx->jobs, (struct job_key){.seq = h->job.seq, .index = h->job.index});
 }
 
 static exec_run_decision decide(const struct exec_hello_parts *p, struct service *s, const exec_held_run *h)
 {
-    struct job *j = job_of(p, h);
+    struct job *j = exec_agree_job_of(p, h);
     struct run_host *host = j && j->run && j->run->version == h->run ? job_run_host(j->run, s->name) : NULL;
 
     if (host && host->state == RUN_HOST_LOST)
@@ -77,7 +77,7 @@ static void agreement_init(struct agreement *g, const struct exec_hello_parts *p
     if (!g->held || !g->looked || !g->told)
         abort(); /* as above */
     for (u_int i = 0; i < a->runs.runs_len; i++) {
-        struct job *j = job_of(p, &a->runs.runs_val[i]);
+        struct job *j = exec_agree_job_of(p, &a->runs.runs_val[i]);
 
         if (j && j->run && j->run->version == a->runs.runs_val[i].run)
             (void)is_first(g->held, j);
@@ -152,7 +152,7 @@ void exec_agree_act(const struct exec_hello_parts *p, struct service *s, const e
     struct agreement g;
 
     for (u_int i = 0; i < a->runs.runs_len; i++) {
-        struct job *j = job_of(p, &a->runs.runs_val[i]);
+        struct job *j = exec_agree_job_of(p, &a->runs.runs_val[i]);
 
         if (j && j->run && j->run->version == a->runs.runs_val[i].run && job_run_host(j->run, s->name))
             p->kept(p->arg, j);

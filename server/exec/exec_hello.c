@@ -61,20 +61,20 @@ void exec_hello_destroy(struct exec_hello *x)
 /* --- may it? ---------------------------------------------------------------------------------------- */
 
 /* A simulator of this host needs no certificate when it runs as we do, or as root, who can read our key. */
-static bool is_ours(const struct auth_peer *peer)
+static bool exec_hello_is_ours(const struct auth_peer *peer)
 {
     return peer->kind == AUTH_LOCAL && (peer->uid == 0 || peer->uid == geteuid());
 }
 
 static bool is_local_simulator(const struct auth_peer *peer, const exec_hello_args *a)
 {
-    return is_ours(peer) && a->kind == EXEC_SERVICE_SIM;
+    return exec_hello_is_ours(peer) && a->kind == EXEC_SERVICE_SIM;
 }
 
 /* Of whom any call of the program is looked at. */
-static bool is_service(const struct auth_peer *peer)
+static bool exec_hello_is_service(const struct auth_peer *peer)
 {
-    return is_ours(peer) || (peer->kind == AUTH_DAEMON && strncmp(peer->role, "mom:", 4) == 0);
+    return exec_hello_is_ours(peer) || (peer->kind == AUTH_DAEMON && strncmp(peer->role, "mom:", 4) == 0);
 }
 
 static int check_peer(const struct exec_hello *x, const struct auth_peer *peer, const exec_hello_args *a,
@@ -132,7 +132,7 @@ static int check_service(const struct exec_hello *x, const struct service *s, co
 
 /* --- HELLO ------------------------------------------------------------------------------------------ */
 
-static void set_text(const char **field, const char *text)
+static void exec_hello_set_text(const char **field, const char *text)
 {
     const char *old = *field;
 
@@ -161,7 +161,7 @@ static void service_gone(const struct bound *b, const struct err *why)
         b->x->p.gone(b->x->p.arg, s);
 }
 
-static void bound_closed(void *user, struct rpc_conn *c, const struct err *why)
+static void exec_hello_bound_closed(void *user, struct rpc_conn *c, const struct err *why)
 {
     struct bound *b = user;
 
@@ -172,7 +172,7 @@ static void bound_closed(void *user, struct rpc_conn *c, const struct err *why)
     free(b);
 }
 
-static const struct rpc_conn_tag bound_tag = {"exec", bound_closed};
+static const struct rpc_conn_tag bound_tag = {"exec", exec_hello_bound_closed};
 
 /* The bound of this connection, made if there is none: it waits. NULL: no memory. */
 static struct bound *bound_get(struct exec_hello *x, struct service *s, struct rpc_conn *c)
@@ -207,11 +207,11 @@ static void set_address(struct service *s, const struct rpc_conn *c, const char 
     char text[sizeof p->from + 32];
 
     if (p->kind != AUTH_DAEMON || !colon) {
-        set_text(&s->address, said);
+        exec_hello_set_text(&s->address, said);
         return;
     }
     snprintf(text, sizeof text, "%.*s%.8s", (int)(colon - p->from), p->from, port ? port : "");
-    set_text(&s->address, text);
+    exec_hello_set_text(&s->address, text);
 }
 
 static int accept_service(struct exec_hello *x, struct service *s, struct rpc_conn *c,
@@ -226,7 +226,8 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
         struct err why;
 
         err_set(&why, PBSE_NODE_BUSY, "%s has connected again", a->service);
-        free(rpc_conn_user(s->conn, &bound_tag)); /* bound_closed must not run: the service is not away */
+        free(rpc_conn_user(s->conn,
+                           &bound_tag)); /* exec_hello_bound_closed must not run: the service is not away */
         rpc_conn_set_user(s->conn, &bound_tag, NULL);
         rpc_conn_close(s->conn, &why);
     }
@@ -237,10 +238,10 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
     s->generation = a->generation;
     s->capabilities = a->capabilities;
     s->heard_mono_ms = clock_mono_ms(x->p.ctx->clock);
-    set_text(&s->host, a->host);
-    set_text(&s->boot, a->boot);
-    set_text(&s->instance, a->instance);
-    set_text(&s->version, a->pbs_version);
+    exec_hello_set_text(&s->host, a->host);
+    exec_hello_set_text(&s->boot, a->boot);
+    exec_hello_set_text(&s->instance, a->instance);
+    exec_hello_set_text(&s->version, a->pbs_version);
     for (u_int i = 0; i < a->nodes.nodes_len; i++) {
         struct node *n = nodes_find(x->p.ctx->nodes, a->nodes.nodes_val[i].name);
 
@@ -250,7 +251,7 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
     return 0;
 }
 
-static void refuse(struct rpc_request *r, struct err *why, const char *service)
+static void exec_hello_refuse(struct rpc_request *r, struct err *why, const char *service)
 {
     char nothing[1] = "";
     exec_hello_result result = {.verdict = why->code == EAGAIN ? EXEC_WAIT : EXEC_REFUSED,
@@ -290,7 +291,7 @@ static void greet(struct exec_hello *x, struct service *s, struct rpc_request *r
 }
 
 /* The connection may have ended meanwhile, or another one have taken its place. */
-static void durable(void *arg)
+static void exec_hello_durable(void *arg)
 {
     struct greeting *g = arg;
     const exec_hello_args *a = rpc_request_args(g->request);
@@ -311,7 +312,7 @@ static int set_who(struct service *s, const struct rpc_conn *c, const exec_hello
     return 0;
 }
 
-static void hello(void *arg, struct rpc_request *r)
+static void exec_hello(void *arg, struct rpc_request *r)
 {
     struct exec_hello *x = arg;
     const exec_hello_args *a = rpc_request_args(r);
@@ -328,13 +329,13 @@ static void hello(void *arg, struct rpc_request *r)
         free(g);
         if (s && e.code == EAGAIN)
             bound_get(x, s, rpc_request_conn(r)); /* it waits for vnodes that are drained for it */
-        refuse(r, &e, a->service);
+        exec_hello_refuse(r, &e, a->service);
         return;
     }
     log_event(LOGC_NODE, LOGE_SYSTEM, a->service, "Hello from MoM on port=%s, generation %llu, %u runs",
               a->address, (unsigned long long)a->generation, a->runs.runs_len);
     *g = (struct greeting){x, rpc_request_ref(r)};
-    commit_then(x->p.commit, durable, g);
+    commit_then(x->p.commit, exec_hello_durable, g);
 }
 
 /* --- the rest --------------------------------------------------------------------------------------- */
@@ -353,7 +354,7 @@ static struct service *service_of(struct exec_hello *x, struct rpc_request *r)
     return b->service;
 }
 
-static void events(void *arg, struct rpc_request *r)
+static void exec_hello_events(void *arg, struct rpc_request *r)
 {
     struct exec_hello *x = arg;
     struct service *s = service_of(x, r);
@@ -370,7 +371,7 @@ static void taken(struct rpc_request *r)
     rpc_reply(r, (xdrproc_t)xdr_exec_taken, &t);
 }
 
-static void usage(void *arg, struct rpc_request *r)
+static void exec_hello_usage(void *arg, struct rpc_request *r)
 {
     struct exec_hello *x = arg;
     struct service *s = service_of(x, r);
@@ -381,7 +382,7 @@ static void usage(void *arg, struct rpc_request *r)
     taken(r);
 }
 
-static void node_state(void *arg, struct rpc_request *r)
+static void exec_hello_node_state(void *arg, struct rpc_request *r)
 {
     struct exec_hello *x = arg;
     struct service *s = service_of(x, r);
@@ -392,7 +393,7 @@ static void node_state(void *arg, struct rpc_request *r)
     taken(r);
 }
 
-static void bye(void *arg, struct rpc_request *r)
+static void exec_hello_bye(void *arg, struct rpc_request *r)
 {
     struct exec_hello *x = arg;
     struct service *s = service_of(x, r);
@@ -407,7 +408,7 @@ static void bye(void *arg, struct rpc_request *r)
 
 /* --- scripts ---------------------------------------------------------------------------------------- */
 
-static void script_read(void *arg, const void *bytes, size_t n, const struct err *why)
+static void exec_hello_script_read(void *arg, const void *bytes, size_t n, const struct err *why)
 {
     struct rpc_request *r = arg;
     char nothing[1] = "";
@@ -436,7 +437,7 @@ static int check_script(const struct exec_hello *x, const struct service *s, con
     return err_set(e, PBSE_UNKJOBID, "Unknown Job Id");
 }
 
-static void get_script(void *arg, struct rpc_request *r)
+static void exec_hello_get_script(void *arg, struct rpc_request *r)
 {
     struct exec_hello *x = arg;
     const exec_script_args *a = rpc_request_args(r);
@@ -448,14 +449,14 @@ static void get_script(void *arg, struct rpc_request *r)
         return;
     rpc_request_ref(r);
     if (check_script(x, s, a, &e) < 0) {
-        script_read(r, NULL, 0, &e);
+        exec_hello_script_read(r, NULL, 0, &e);
     } else if (store_reader_script(x->p.store_reader, (struct job_key){key.seq, JOBID_NO_INDEX}, a->offset,
-                                   EXEC_SCRIPT_PIECE, script_read, r, &e) < 0) {
-        script_read(r, NULL, 0, &e);
+                                   EXEC_SCRIPT_PIECE, exec_hello_script_read, r, &e) < 0) {
+        exec_hello_script_read(r, NULL, 0, &e);
     }
 }
 
-static void certificate(void *arg, struct rpc_request *r)
+static void exec_hello_certificate(void *arg, struct rpc_request *r)
 {
     struct exec_hello *x = arg;
     struct service *s = service_of(x, r);
@@ -464,7 +465,7 @@ static void certificate(void *arg, struct rpc_request *r)
         exec_renew_serve(x->p.certs, s, r);
 }
 
-static void advance(void *arg, struct rpc_request *r)
+static void exec_hello_advance(void *arg, struct rpc_request *r)
 {
     struct exec_hello *x = arg;
 
@@ -479,14 +480,14 @@ static void advance(void *arg, struct rpc_request *r)
     }
 
 static const struct rpc_proc procs[] = {
-    PROC(EXEC_HELLO, "HELLO", exec_hello_args, hello),
-    PROC(EXEC_EVENTS, "EVENTS", exec_events_args, events),
-    PROC(EXEC_NODE_STATE, "NODE_STATE", exec_node_state_args, node_state),
-    PROC(EXEC_USAGE, "USAGE", exec_usage_args, usage),
-    PROC(EXEC_BYE, "BYE", exec_bye_args, bye),
-    PROC(EXEC_GET_SCRIPT, "GET_SCRIPT", exec_script_args, get_script),
-    PROC(EXEC_CERTIFICATE, "CERTIFICATE", exec_certificate_args, certificate),
-    PROC(EXEC_ADVANCE, "ADVANCE", exec_advance_args, advance),
+    PROC(EXEC_HELLO, "HELLO", exec_hello_args, exec_hello),
+    PROC(EXEC_EVENTS, "EVENTS", exec_events_args, exec_hello_events),
+    PROC(EXEC_NODE_STATE, "NODE_STATE", exec_node_state_args, exec_hello_node_state),
+    PROC(EXEC_USAGE, "USAGE", exec_usage_args, exec_hello_usage),
+    PROC(EXEC_BYE, "BYE", exec_bye_args, exec_hello_bye),
+    PROC(EXEC_GET_SCRIPT, "GET_SCRIPT", exec_script_args, exec_hello_get_script),
+    PROC(EXEC_CERTIFICATE, "CERTIFICATE", exec_certificate_args, exec_hello_certificate),
+    PROC(EXEC_ADVANCE, "ADVANCE", exec_advance_args, exec_hello_advance),
 };
 
 const struct rpc_program exec_hello_program = {.prog = PBS_EXEC_PROG,
@@ -494,4 +495,4 @@ const struct rpc_program exec_hello_program = {.prog = PBS_EXEC_PROG,
                                                .name = "exec",
                                                .procs = procs,
                                                .n_procs = sizeof procs / sizeof procs[0],
-                                               .serves = is_service};
+                                               .serves = exec_hello_is_service};

@@ -72,7 +72,7 @@ static void tell_sender(struct order *o, int code, const char *text)
 }
 
 /* It takes what it is sent, or does not even read it, and does not answer: the order stays given. */
-static void patience_is_over(void *arg)
+static void exec_orders_patience_is_over(void *arg)
 {
     struct order *o = arg;
     char text[200];
@@ -93,7 +93,7 @@ static void was_refused(struct order *o, int code, const char *text)
 }
 
 /* A lost connection says nothing: HELLO will. Only whoever waits for the answer is told. */
-static void answered(void *arg, const struct rpc_outcome *out)
+static void exec_orders_answered(void *arg, const struct rpc_outcome *out)
 {
     struct order *o = arg;
 
@@ -136,7 +136,7 @@ static void end_hung(struct order *o, struct service *s)
 }
 
 /* The batch is on disk. While it was written the service may have gone, or come back by another connection. */
-static void send_now(void *arg)
+static void exec_orders_send_now(void *arg)
 {
     struct order *o = arg;
     struct service *s = services_find(o->x->services, o->service);
@@ -150,7 +150,7 @@ static void send_now(void *arg)
     } else if (!service_is_here(s)) {
         tell_sender(o, PBSE_NORELYMOM, "its host is not connected");
         order_free(o);
-    } else if (rpc_conn_call_bytes(s->conn, &spec, o->bytes, o->n, answered, o, &e) < 0) {
+    } else if (rpc_conn_call_bytes(s->conn, &spec, o->bytes, o->n, exec_orders_answered, o, &e) < 0) {
         err_set(&o->why, PBSE_NORELYMOM, "%s", e.text);
         cannot_be_sent(o);
     } else {
@@ -213,14 +213,14 @@ size_t exec_orders_give(struct exec_orders *x, struct job *j, const char *servic
     o->fn = fn;
     o->arg = arg;
     if (fn) {
-        o->patience = loop_timer_create(x->loop, LOOP_CLOCK, patience_is_over, o);
+        o->patience = loop_timer_create(x->loop, LOOP_CLOCK, exec_orders_patience_is_over, o);
         if (!o->patience)
             abort(); /* as above */
         loop_timer_set(o->patience, ORDER_ANSWER_S * 1000);
     }
     (void)encode(o, codec, args);
     n = o->bytes ? o->n : 0;
-    commit_then(x->commit, send_now, o);
+    commit_then(x->commit, exec_orders_send_now, o);
     return n;
 }
 
@@ -230,5 +230,5 @@ void exec_orders_fail(struct exec_orders *x, struct job *j, const char *service,
     struct order *o = order_create(x, j, service, proc);
 
     o->why = *why;
-    commit_then(x->commit, send_now, o);
+    commit_then(x->commit, exec_orders_send_now, o);
 }

@@ -44,8 +44,8 @@ static int sign(const char *certs, const char *service, struct rpc_request *r, c
     return rc;
 }
 
-static int renew(const char *certs, struct service *s, struct rpc_request *r, char **pem, size_t *n,
-                 struct err *e)
+static int exec_renew(const char *certs, struct service *s, struct rpc_request *r, char **pem, size_t *n,
+                      struct err *e)
 {
     int rc = check_pace(s, e) < 0 ? -1 : sign(certs, s->name, r, pem, n, e);
 
@@ -68,7 +68,7 @@ void exec_renew_serve(const char *certs, struct service *s, struct rpc_request *
     if (rpc_request_peer(r)->kind != AUTH_DAEMON) {
         err_set(&e, PBSE_PERM, "a connection without a certificate has none to renew");
         result.code = PBSE_PERM;
-    } else if (a->request.request_len && renew(certs, s, r, &pem, &n_pem, &e) < 0) {
+    } else if (a->request.request_len && exec_renew(certs, s, r, &pem, &n_pem, &e) < 0) {
         result.code = PBSE_SYSTEM;
     }
     snprintf(path, sizeof path, "%s/ca.crl", certs);

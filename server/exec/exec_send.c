@@ -156,7 +156,7 @@ static void start_next(struct exec_send *x)
     }
 }
 
-static void start_answered(void *arg, int rc, const struct err *why)
+static void exec_send_start_answered(void *arg, int rc, const struct err *why)
 {
     struct start_open *o = arg;
     struct exec_send *x = o->x;
@@ -176,11 +176,11 @@ static void start_give(struct exec_send *x, struct job *j, const char *service, 
         abort(); /* as above */
     *o = (struct start_open){.x = x};
     o->bytes = exec_orders_give(&x->orders, j, service, EXEC_START, (xdrproc_t)xdr_exec_start_args, args,
-                                start_answered, o);
+                                exec_send_start_answered, o);
     x->start_bytes += o->bytes;
 }
 
-static void start(struct exec_send *x, struct job *j, const char *service)
+static void exec_send_start_order(struct exec_send *x, struct job *j, const char *service)
 {
     exec_start_args args;
     size_t n = 0;
@@ -203,7 +203,7 @@ static void start_or_wait(struct exec_send *x, struct job *j, struct run_host *h
 {
     h->start_waits = !is_complete || x->start_bytes >= START_BYTES_MAX;
     if (!h->start_waits)
-        start(x, j, h->service);
+        exec_send_start_order(x, j, h->service);
     else if (is_complete)
         start_later(x, j);
 }
@@ -213,7 +213,7 @@ void exec_send_start_to(struct exec_send *x, struct job *j, const char *service)
     start_or_wait(x, j, job_run_host(j->run, service), are_addresses_known(x, j->run));
 }
 
-static bool is_waiting(const struct run_host *h)
+static bool exec_send_is_waiting(const struct run_host *h)
 {
     return h->start_waits && h->state == RUN_HOST_SENT;
 }
@@ -225,7 +225,7 @@ void exec_send_start_waiting(struct exec_send *x, struct job *j)
     if (!are_addresses_known(x, j->run))
         return;
     for (size_t i = 0; i < j->run->n_hosts; i++)
-        if (is_waiting(&j->run->hosts[i]))
+        if (exec_send_is_waiting(&j->run->hosts[i]))
             start_or_wait(x, j, &j->run->hosts[i], true);
 }
 
@@ -433,7 +433,7 @@ void exec_send_purge_moved(struct exec_send *x, struct job *j)
     }
 }
 
-static int order_names(const void *x, const void *y)
+static int exec_send_order_names(const void *x, const void *y)
 {
     const wire_name *a = x, *b = y;
 
@@ -448,7 +448,7 @@ static wire_name *sorted_vnodes(const struct exec_vnode *v)
     for (size_t i = 0; names && i < v->n; i++)
         names[i] = v->part[i].vnode;
     if (names)
-        qsort(names, v->n, sizeof *names, order_names);
+        qsort(names, v->n, sizeof *names, exec_send_order_names);
     return names;
 }
 
@@ -459,7 +459,7 @@ static u_int given_up(wire_name *all, size_t n_all, const wire_name *left, size_
 
     for (size_t i = 0; i < n_all; i++)
         if (!(n && strcmp(all[n - 1], all[i]) == 0) &&
-            !bsearch(&all[i], left, n_left, sizeof *left, order_names))
+            !bsearch(&all[i], left, n_left, sizeof *left, exec_send_order_names))
             all[n++] = all[i];
     return n;
 }

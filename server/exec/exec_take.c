@@ -4,7 +4,7 @@
  * one answer for all events of the call when what they changed is durable. The number lies in the run's
  * record, so it is written in the same batch as its effect: a server killed in between has neither, and
  * the service sends the event again. An event changes the record first and posts afterwards. A post may
- * end the run or the job, so nothing of them is touched after it; take_one only keeps the job's memory.
+ * end the run or the job, so nothing of them is touched after it; exec_take_one only keeps the job's memory.
  * Usage has no numbers: the last report counts. */
 #include "exec_take.h"
 
@@ -76,7 +76,7 @@ static void take_ready(struct exec_take *t, struct job *j, struct run_host *h)
 }
 
 /* The script runs on the first host; what another one says of it is not true. */
-static void take_start(struct exec_take *t, struct job *j, struct run_host *h, const exec_start_data *d)
+static void exec_take_start(struct exec_take *t, struct job *j, struct run_host *h, const exec_start_data *d)
 {
     if (h != j->run->hosts) {
         log_event(LOGC_JOB, LOGE_SECURITY | LOGE_ERROR, j->obj.name,
@@ -180,14 +180,14 @@ static void take_exception(struct exec_take *t, struct job *j, const exec_except
         t->hooks.no_image(t->hooks.arg, j, d->note);
 }
 
-static void apply(struct exec_take *t, struct job *j, struct run_host *h, const exec_event_data *d)
+static void exec_take_apply(struct exec_take *t, struct job *j, struct run_host *h, const exec_event_data *d)
 {
     switch (d->kind) {
     case EXEC_EVENT_READY:
         take_ready(t, j, h);
         break;
     case EXEC_EVENT_START:
-        take_start(t, j, h, &d->exec_event_data_u.start);
+        exec_take_start(t, j, h, &d->exec_event_data_u.start);
         break;
     case EXEC_EVENT_FINISH:
         take_finish(t, j, h, &d->exec_event_data_u.finish);
@@ -218,8 +218,8 @@ static void apply(struct exec_take *t, struct job *j, struct run_host *h, const 
 
 /* --- the road of every event ------------------------------------------------------------------------- */
 
-static struct run_host *host_of(struct exec_take *t, const exec_event *ev, const char *service,
-                                struct job **j)
+static struct run_host *exec_take_host_of(struct exec_take *t, const exec_event *ev, const char *service,
+                                          struct job **j)
 {
     struct job_key key = {.seq = ev->job.seq, .index = ev->job.index};
     struct run_host *h;
@@ -231,11 +231,11 @@ static struct run_host *host_of(struct exec_take *t, const exec_event *ev, const
     return h && h->state <= RUN_HOST_READY ? h : NULL; /* released, or given up: it has no say any more */
 }
 
-static exec_ack take_one(struct exec_take *t, const exec_event *ev, const char *service)
+static exec_ack exec_take_one(struct exec_take *t, const exec_event *ev, const char *service)
 {
     exec_ack ack = {.job = ev->job, .run = ev->run, .state = EXEC_UNKNOWN_RUN, .seq = ev->seq};
     struct job *j;
-    struct run_host *h = host_of(t, ev, service, &j);
+    struct run_host *h = exec_take_host_of(t, ev, service, &j);
 
     if (!h)
         return ack;
@@ -244,7 +244,7 @@ static exec_ack take_one(struct exec_take *t, const exec_event *ev, const char *
         h->seq = ev->seq; /* before apply: the run may end there, and `h` with it */
         job_ref(j);
         jobs_touch(t->ctx->jobs, j, PART_HOT);
-        apply(t, j, h, &ev->data);
+        exec_take_apply(t, j, h, &ev->data);
         job_unref(j);
         return ack;
     }
@@ -257,7 +257,7 @@ struct late_ack {
     exec_events_result result;
 };
 
-static void acknowledge(void *arg)
+static void exec_take_acknowledge(void *arg)
 {
     struct late_ack *a = arg;
 
@@ -281,8 +281,8 @@ void exec_take_events(struct exec_take *t, const char *service, struct rpc_reque
     a->request = rpc_request_ref(r);
     a->result.acks.acks_len = n;
     for (u_int i = 0; i < n; i++)
-        a->result.acks.acks_val[i] = take_one(t, &args->events.events_val[i], service);
-    commit_then(t->commit, acknowledge, a);
+        a->result.acks.acks_val[i] = exec_take_one(t, &args->events.events_val[i], service);
+    commit_then(t->commit, exec_take_acknowledge, a);
 }
 
 void exec_take_usage(struct exec_take *t, const char *service, const exec_usage_args *u)

@@ -19,7 +19,7 @@ static bool is_in_use(const struct node *n)
     return n->uses || n->parts;
 }
 
-static void drain(struct server_ctx *s, struct node *n, struct service *taker)
+static void handover_drain(struct server_ctx *s, struct node *n, struct service *taker)
 {
     struct strbuf text;
 
@@ -45,7 +45,7 @@ static void undrain(struct server_ctx *s, struct node *n)
     change_touch(s->change, &n->obj.change, PART_HOT | PART_ATTRS);
 }
 
-static int refuse(const struct node *n, const struct service *from, int kind, struct err *e)
+static int handover_refuse(const struct node *n, const struct service *from, int kind, struct err *e)
 {
     const struct service *now = n->service;
 
@@ -75,7 +75,7 @@ int handover_ask(struct server_ctx *s, struct service *from, const exec_hello_ar
     for (u_int i = 0; i < a->nodes.nodes_len; i++) {
         const struct node *n = own(s, from, a->nodes.nodes_val[i].name);
 
-        if (n && refuse(n, from, a->kind, e) < 0)
+        if (n && handover_refuse(n, from, a->kind, e) < 0)
             return -1;
     }
     for (u_int i = 0; i < a->nodes.nodes_len; i++) {
@@ -83,7 +83,7 @@ int handover_ask(struct server_ctx *s, struct service *from, const exec_hello_ar
 
         if (!n || !n->service || n->service == from || !is_in_use(n))
             continue;
-        drain(s, n, from);
+        handover_drain(s, n, from);
         first = first ? first : n;
         n_busy++;
     }

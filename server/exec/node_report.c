@@ -157,8 +157,8 @@ static int find_or_make(struct server_ctx *s, const struct service *from, const 
     return 0;
 }
 
-static void take_node(struct server_ctx *s, struct services *sv, struct service *from, struct node *n,
-                      const char *version, const exec_node *en)
+static void node_report_take_node(struct server_ctx *s, struct services *sv, struct service *from,
+                                  struct node *n, const char *version, const exec_node *en)
 {
     n->reported = true;
     attr_list_set_text(&n->obj.attrs, NODE_ATTR_pbs_version, version, NULL);
@@ -176,7 +176,7 @@ static void take_tied(struct server_ctx *s, struct services *sv, struct service 
     exec_node en = {.name = (char *)(uintptr_t)n->obj.name, .attrs = {2, where}};
 
     snprintf(name, sizeof name, "%s", strchr(from->name, ':') + 1);
-    take_node(s, sv, from, n, version, &en);
+    node_report_take_node(s, sv, from, n, version, &en);
 }
 
 static void take_others(struct server_ctx *s, struct services *sv, struct service *from, const char *version)
@@ -187,7 +187,7 @@ static void take_others(struct server_ctx *s, struct services *sv, struct servic
             take_tied(s, sv, from, n, version);
 }
 
-static bool_t nodes_codec(XDR *x, exec_hello_args *a)
+static bool_t node_report_nodes_codec(XDR *x, exec_hello_args *a)
 {
     return xdr_array(x, (char **)&a->nodes.nodes_val, &a->nodes.nodes_len, EXEC_NODES_MAX, sizeof(exec_node),
                      (xdrproc_t)xdr_exec_node);
@@ -196,14 +196,14 @@ static bool_t nodes_codec(XDR *x, exec_hello_args *a)
 static int keep_said(struct service *from, const exec_hello_args *a, struct err *e)
 {
     exec_hello_args copy = *a;
-    u_int size = (u_int)xdr_sizeof((xdrproc_t)nodes_codec, &copy);
+    u_int size = (u_int)xdr_sizeof((xdrproc_t)node_report_nodes_codec, &copy);
     char *bytes = malloc(size ? size : 1);
     XDR x;
 
     if (!bytes)
         return err_set(e, PBSE_SYSTEM, "no memory for what %s says of its vnodes", from->name);
     xdrmem_create(&x, bytes, size, XDR_ENCODE);
-    size = nodes_codec(&x, &copy) ? xdr_getpos(&x) : 0;
+    size = node_report_nodes_codec(&x, &copy) ? xdr_getpos(&x) : 0;
     xdr_destroy(&x);
     free(from->said);
     from->said = bytes;
@@ -243,7 +243,7 @@ int node_report_nodes(struct server_ctx *s, struct services *sv, struct service 
         if (find_or_make(s, from, en->name, &n, e) < 0)
             return -1;
         if (n)
-            take_node(s, sv, from, n, a->pbs_version, en);
+            node_report_take_node(s, sv, from, n, a->pbs_version, en);
         else
             unknown++;
     }
@@ -264,7 +264,8 @@ static const exec_node *find_entry(const struct server_ctx *s, const struct serv
     return NULL;
 }
 
-static void adopt(struct server_ctx *s, struct services *sv, struct service *from, struct node *n)
+static void node_report_adopt_vnode(struct server_ctx *s, struct services *sv, struct service *from,
+                                    struct node *n)
 {
     enum { AWAY = NODE_DOWN | NODE_UNKNOWN | NODE_STALE };
     exec_hello_args a = {0};
@@ -272,21 +273,21 @@ static void adopt(struct server_ctx *s, struct services *sv, struct service *fro
     XDR x;
 
     xdrmem_create(&x, from->said, (u_int)from->n_said, XDR_DECODE);
-    if (!nodes_codec(&x, &a))
+    if (!node_report_nodes_codec(&x, &a))
         log_event(LOGC_NODE, LOGE_ERROR, n->obj.name, "what %s said of its vnodes cannot be read again",
                   from->name);
     xdr_destroy(&x);
     n->service = from; /* so that it is found by another name of its host */
     en = find_entry(s, from, n, &a);
     if (en)
-        take_node(s, sv, from, n, from->version, en);
+        node_report_take_node(s, sv, from, n, from->version, en);
     else
         take_tied(s, sv, from, n, from->version);
     services_note(sv, from, n);
     node_set_state(s->nodes, n, from->said_state, (AWAY | NODE_BUSY) & ~from->said_state,
                    server_ctx_now_s(s));
     log_event(LOGC_NODE, LOGE_SYSTEM, n->obj.name, "%s serves it", from->name);
-    xdr_free((xdrproc_t)nodes_codec, (char *)&a);
+    xdr_free((xdrproc_t)node_report_nodes_codec, (char *)&a);
 }
 
 void node_report_adopt(struct server_ctx *s, struct services *sv, struct node *n)
@@ -300,7 +301,7 @@ void node_report_adopt(struct server_ctx *s, struct services *sv, struct node *n
     }
     for (struct service *from = services_first(sv); from; from = services_next(from))
         if (service_is_here(from) && from->said && vnode_owner_is_tied(from, n)) {
-            adopt(s, sv, from, n);
+            node_report_adopt_vnode(s, sv, from, n);
             return;
         }
 }
@@ -323,7 +324,7 @@ static unsigned state_of(const wire_attrs *attrs, bool *said)
 }
 
 /* "down": this vnode is lost, though its service is here; "busy": its load is too high; "free": neither. */
-static void take_state(struct server_ctx *s, struct node *n, unsigned now)
+static void node_report_take_state(struct server_ctx *s, struct node *n, unsigned now)
 {
     const unsigned both = NODE_DOWN | NODE_BUSY;
 
@@ -343,7 +344,7 @@ static void take_state_of_host(struct server_ctx *s, struct service *from, const
     from->said_state = now;
     for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n))
         if (n->service == from && n != but && n->reported && attr_list_text(&n->obj.attrs, NODE_ATTR_Mom))
-            take_state(s, n, now);
+            node_report_take_state(s, n, now);
 }
 
 static bool says_only_state(const wire_attrs *attrs)
@@ -364,7 +365,7 @@ void node_report_states(struct server_ctx *s, struct service *from, const exec_n
         if (!n || n->service != from)
             continue;
         if (said)
-            take_state(s, n, now);
+            node_report_take_state(s, n, now);
         if (!says_only_state(&en->attrs))
             take_attrs(s, from, n, en->name, &en->attrs);
     }

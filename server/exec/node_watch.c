@@ -27,7 +27,7 @@ static int64_t patience_s(const struct node_watch *w)
     return s < 0 ? 1 : s;
 }
 
-static void arm(struct node_watch *w)
+static void node_watch_arm(struct node_watch *w)
 {
     int64_t first = INT64_MAX, patience = patience_s(w);
 
@@ -40,7 +40,7 @@ static void arm(struct node_watch *w)
         loop_timer_set_at(w->timer, first + patience * 1000);
 }
 
-static void look(void *arg)
+static void node_watch_look(void *arg)
 {
     struct node_watch *w = arg;
     int64_t now = clock_mono_ms(w->ctx->clock), patience = patience_s(w) * 1000;
@@ -51,7 +51,7 @@ static void look(void *arg)
         s->lost_mono_ms = 0;
         w->expired(w->arg, s);
     }
-    arm(w);
+    node_watch_arm(w);
 }
 
 struct node_watch *node_watch_create(struct loop *l, struct server_ctx *s, struct services *sv,
@@ -62,7 +62,7 @@ struct node_watch *node_watch_create(struct loop *l, struct server_ctx *s, struc
     if (!w)
         return NULL;
     *w = (struct node_watch){.ctx = s, .services = sv, .expired = fn, .arg = arg};
-    w->timer = loop_timer_create(l, LOOP_CLOCK, look, w);
+    w->timer = loop_timer_create(l, LOOP_CLOCK, node_watch_look, w);
     if (!w->timer) {
         free(w);
         return NULL;
@@ -95,7 +95,7 @@ void node_watch_up(struct node_watch *w, struct service *s)
 {
     s->lost_mono_ms = 0;
     each_node(w, s, true);
-    arm(w);
+    node_watch_arm(w);
 }
 
 void node_watch_down(struct node_watch *w, struct service *s)
@@ -104,5 +104,5 @@ void node_watch_down(struct node_watch *w, struct service *s)
     if (!s->lost_mono_ms)
         s->lost_mono_ms = 1;
     each_node(w, s, false);
-    arm(w);
+    node_watch_arm(w);
 }

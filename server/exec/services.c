@@ -89,7 +89,7 @@ bool service_is_here(const struct service *s)
     return s && s->conn && s->accepted;
 }
 
-static bool set_text(const char **field, const char *text)
+static bool services_set_text(const char **field, const char *text)
 {
     const char *old = *field;
 
@@ -102,19 +102,19 @@ static bool set_text(const char **field, const char *text)
 
 void services_note(struct services *sv, const struct service *s, struct node *n)
 {
-    bool changed = set_text(&n->service_instance, s->instance);
+    bool changed = services_set_text(&n->service_instance, s->instance);
 
-    changed |= set_text(&n->service_boot, s->boot);
-    changed |= set_text(&n->service_host, s->host);
+    changed |= services_set_text(&n->service_boot, s->boot);
+    changed |= services_set_text(&n->service_host, s->host);
     if (changed)
         change_touch(sv->ctx->change, &n->obj.change, PART_HOT);
 }
 
 void services_recall(struct service *s, const struct node *n)
 {
-    set_text(&s->instance, n->service_instance);
-    set_text(&s->boot, n->service_boot);
-    set_text(&s->host, n->service_host);
+    services_set_text(&s->instance, n->service_instance);
+    services_set_text(&s->boot, n->service_boot);
+    services_set_text(&s->host, n->service_host);
 }
 
 void services_bind(struct services *sv, struct service *s, struct node *n)

@@ -44,7 +44,7 @@ struct triples {
     u_int n, cap;
 };
 
-static int add_triple(void *arg, const char *name, const char *resource, const char *value)
+static int start_order_add_triple(void *arg, const char *name, const char *resource, const char *value)
 {
     struct triples *t = arg;
     wire_attr a = {strdup(name), strdup(resource ? resource : ""), strdup(value)};
@@ -78,7 +78,7 @@ static int add_checkpoint_min(struct triples *t, const struct queue *q)
     if (minutes <= 0)
         return 0;
     snprintf(digits, sizeof digits, "%lld", (long long)minutes);
-    return add_triple(t, "checkpoint_min", NULL, digits);
+    return start_order_add_triple(t, "checkpoint_min", NULL, digits);
 }
 
 /* What a job that was preempted is told when it begins anew. `preempted` is only there when its last run ended so. */
@@ -89,13 +89,14 @@ static int add_preempted(struct triples *t, const struct job *j)
     if (!j->preempt_count)
         return 0;
     snprintf(digits, sizeof digits, "%u", j->preempt_count);
-    if (add_triple(t, "preempt_count", NULL, digits) ||
-        add_triple(t, "preempted_by", NULL, j->preempted_by ? j->preempted_by : ""))
+    if (start_order_add_triple(t, "preempt_count", NULL, digits) ||
+        start_order_add_triple(t, "preempted_by", NULL, j->preempted_by ? j->preempted_by : ""))
         return 1;
     return j->ptime_s
-               ? add_triple(t, "preempted", NULL,
-                            j->preempt_method == preempt_result_code(PREEMPT_CHECKPOINTED)[0] ? "checkpointed"
-                                                                                              : "requeued")
+               ? start_order_add_triple(t, "preempted", NULL,
+                                        j->preempt_method == preempt_result_code(PREEMPT_CHECKPOINTED)[0]
+                                            ? "checkpointed"
+                                            : "requeued")
                : 0;
 }
 
@@ -115,11 +116,11 @@ static int walk_wanted(const struct server_ctx *s, const struct job *j, const in
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = attr_select_add(&select, s->resources, attr_def_get(OF_JOB, indices[i])->name, NULL, &e);
     if (rc == 0)
-        rc = attr_walk(&j->obj.attrs, s->resources, &select, &server, &scratch, add_triple, &t);
+        rc = attr_walk(&j->obj.attrs, s->resources, &select, &server, &scratch, start_order_add_triple, &t);
     if (rc == 0 && whole) /* the queue is a field of the job, not an attribute of its list */
-        rc = add_triple(&t, "queue", NULL, j->queue_name);
+        rc = start_order_add_triple(&t, "queue", NULL, j->queue_name);
     if (rc == 0 && whole)
-        rc = add_triple(&t, "Submit_Host", NULL, j->host ? j->host : "");
+        rc = start_order_add_triple(&t, "Submit_Host", NULL, j->host ? j->host : "");
     if (rc == 0 && whole)
         rc = add_preempted(&t, j);
     if (rc == 0 && whole && j->queue)
@@ -199,8 +200,8 @@ struct part_place {
 static const size_t NO_HOST = (size_t)-1;
 
 /* NULL: no memory. */
-static struct part_place *find_places(const struct server_ctx *s, const struct run *r,
-                                      const struct exec_vnode *ev)
+static struct part_place *start_order_find_places(const struct server_ctx *s, const struct run *r,
+                                                  const struct exec_vnode *ev)
 {
     struct part_place *where = calloc(ev->n ? ev->n : 1, sizeof *where);
     struct ranks *hosts = ranks_create();
@@ -357,7 +358,7 @@ static int fill_hosts(struct server_ctx *s, struct services *sv, const struct jo
     struct exec_vnode *ev = exec_vnode_parse(j->run->exec_vnode, e);
     const char *schedselect = attr_list_text(&j->obj.attrs, JOB_ATTR_schedselect);
     struct select *sel = schedselect ? select_parse(schedselect, NULL, NULL, NULL) : NULL;
-    struct part_place *where = ev ? find_places(s, j->run, ev) : NULL;
+    struct part_place *where = ev ? start_order_find_places(s, j->run, ev) : NULL;
     int rc = -1;
 
     if (!ev) {
@@ -383,7 +384,7 @@ struct sizes {
     size_t *chunks; /* of each */
 };
 
-static int check_amounts(const struct exec_vnode_part *p, struct err *e)
+static int start_order_check_amounts(const struct exec_vnode_part *p, struct err *e)
 {
     if (p->res.n > EXEC_AMOUNTS_MAX)
         return err_set(e, PBSE_IVALREQ, "%zu resources of a chunk on %s; %d at most", p->res.n, p->vnode,
@@ -440,7 +441,7 @@ int start_order_check(const struct server_ctx *s, const struct exec_vnode *where
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < where->n; i++)
-        rc = check_amounts(&where->part[i], e);
+        rc = start_order_check_amounts(&where->part[i], e);
     if (rc == 0 && z.ranks && z.service && z.chunks && count_chunks(s, where, &z) == 0)
         rc = check_sizes(&z, e);
     else if (rc == 0)

@@ -47,7 +47,7 @@ static bool is_quiet(const struct virtual_time *v)
            v->hooks.schedulers_wait(v->hooks.arg);
 }
 
-static void answer(struct virtual_time *v)
+static void virtual_time_answer(struct virtual_time *v)
 {
     char nothing[1] = "";
     int64_t due = loop_next_due_mono_ms(v->loop), now = clock_mono_ms(v->ctx->clock);
@@ -62,7 +62,7 @@ static void answer(struct virtual_time *v)
     v->open = NULL;
 }
 
-static void look(void *arg)
+static void virtual_time_look(void *arg)
 {
     struct virtual_time *v = arg;
 
@@ -74,13 +74,13 @@ static void look(void *arg)
         return;
     }
     if (is_quiet(v))
-        answer(v);
+        virtual_time_answer(v);
     else
         loop_timer_set(v->look, LOOK_MS);
 }
 
 /* A driven scheduler cannot count real seconds. */
-static void iterate(void *arg)
+static void virtual_time_iterate(void *arg)
 {
     struct virtual_time *v = arg;
     int64_t s = attr_list_effective(&v->ctx->server->obj.attrs, SERVER_ATTR_scheduler_iteration);
@@ -97,8 +97,8 @@ struct virtual_time *virtual_time_create(struct loop *l, struct server_ctx *s, s
     if (!v)
         return NULL;
     *v = (struct virtual_time){.loop = l, .ctx = s, .commit = c, .send = x, .hooks = *h};
-    v->look = loop_timer_create(l, LOOP_REAL, look, v);
-    v->iteration = loop_timer_create(l, LOOP_CLOCK, iterate, v);
+    v->look = loop_timer_create(l, LOOP_REAL, virtual_time_look, v);
+    v->iteration = loop_timer_create(l, LOOP_CLOCK, virtual_time_iterate, v);
     if (!v->look || !v->iteration) {
         virtual_time_destroy(v);
         return NULL;
@@ -119,7 +119,7 @@ void virtual_time_destroy(struct virtual_time *v)
     free(v);
 }
 
-static void refuse(struct rpc_request *r, int code, const char *text)
+static void virtual_time_refuse(struct rpc_request *r, int code, const char *text)
 {
     exec_advance_result result = {.code = code, .text = (char *)(uintptr_t)text};
 
@@ -132,9 +132,9 @@ void virtual_time_advance(struct virtual_time *v, struct rpc_request *r)
     int64_t now = clock_wall_ns(v->ctx->clock);
 
     if (!clock_is_driven(v->ctx->clock)) {
-        refuse(r, PBSE_NOSUP, "this server's time is real; start it with --virtual");
+        virtual_time_refuse(r, PBSE_NOSUP, "this server's time is real; start it with --virtual");
     } else if (v->open && rpc_request_conn(v->open)) {
-        refuse(r, PBSE_BADSTATE, "a step of time is under way already");
+        virtual_time_refuse(r, PBSE_BADSTATE, "a step of time is under way already");
     } else {
         if (v->open)
             rpc_request_unref(v->open);

@@ -12,7 +12,7 @@
 static const char mom_prefix[] = "mom:";
 
 /* "n1" of "mom:n1"; NULL: not a MOM. */
-static const char *host_of(const char *service)
+static const char *vnode_owner_host_of(const char *service)
 {
     size_t n = sizeof mom_prefix - 1;
 
@@ -68,7 +68,8 @@ int vnode_owner_check(const struct server_ctx *s, const struct service *from, co
 {
     const struct node *n = nodes_find(s->nodes, vnode);
     const char *said = n ? attr_list_text(&n->obj.attrs, NODE_ATTR_Mom) : NULL;
-    const char *host = host_of(from->name), *owner = n ? host_of(n->service_name) : NULL;
+    const char *host = vnode_owner_host_of(from->name),
+               *owner = n ? vnode_owner_host_of(n->service_name) : NULL;
 
     if (from->kind == EXEC_SERVICE_SIM)
         return 0;
@@ -94,14 +95,14 @@ int vnode_owner_check(const struct server_ctx *s, const struct service *from, co
 
 bool vnode_owner_is_natural(const struct service *from, const char *vnode)
 {
-    const char *host = host_of(from->name);
+    const char *host = vnode_owner_host_of(from->name);
 
     return host && strcmp(host, vnode) == 0;
 }
 
 bool vnode_owner_is_tied(const struct service *from, const struct node *n)
 {
-    const char *said = attr_list_text(&n->obj.attrs, NODE_ATTR_Mom), *host = host_of(from->name);
+    const char *said = attr_list_text(&n->obj.attrs, NODE_ATTR_Mom), *host = vnode_owner_host_of(from->name);
     size_t len = strlen(n->obj.name);
 
     if (!host)
@@ -124,7 +125,7 @@ struct node *vnode_owner_first(const struct server_ctx *s, const struct service 
 int vnode_owner_check_amount(const struct server_ctx *s, const struct service *from, const struct node *n,
                              const struct resource *r, const char *value, struct err *e)
 {
-    const char *host = host_of(from->name);
+    const char *host = vnode_owner_host_of(from->name);
     const struct node *lender = *value == '@' ? nodes_find(s->nodes, value + 1) : NULL;
 
     if (from->kind == EXEC_SERVICE_SIM || !host)

@@ -41,7 +41,7 @@ void job_audit_destroy(struct job_audit *l)
     free(l);
 }
 
-static void put(struct job_audit *l, const struct job *j)
+static void job_audit_put(struct job_audit *l, const struct job *j)
 {
     l->put(l->arg, j->key, clock_wall_ns(l->clock), strbuf_str(&l->line));
     log_event(LOGC_JOB, LOGE_DEBUG2, j->obj.name, "%s", strbuf_str(&l->line));
@@ -76,7 +76,7 @@ void job_audit_listen(void *job_log, struct job *j, enum job_state from, enum jo
     strbuf_reset(&l->line);
     strbuf_addf(&l->line, "%s: %s -> %s", job_event_name(ev), job_state_name(from), job_state_name(j->state));
     add_details(&l->line, j);
-    put(l, j);
+    job_audit_put(l, j);
 }
 
 void job_audit_note(struct job_audit *l, const struct job *j, const char *fmt, ...)
@@ -87,5 +87,5 @@ void job_audit_note(struct job_audit *l, const struct job *j, const char *fmt, .
     va_start(ap, fmt);
     strbuf_vaddf(&l->line, fmt, ap);
     va_end(ap);
-    put(l, j);
+    job_audit_put(l, j);
 }

@@ -10,10 +10,10 @@
 
 enum { MAX_LISTENERS = 32 };
 
-struct posted {
+struct job_fsm_posted {
     struct job *job; /* referenced */
     enum job_event event;
-    struct posted *next;
+    struct job_fsm_posted *next;
 };
 
 struct job_fsm {
@@ -26,7 +26,7 @@ struct job_fsm {
         void *arg;
     } listeners[MAX_LISTENERS];
     size_t n_listeners;
-    struct posted *first, **end;
+    struct job_fsm_posted *first, **end;
     bool busy;
 };
 
@@ -80,7 +80,7 @@ void job_fsm_destroy(struct job_fsm *f)
 {
     if (!f)
         return;
-    for (struct posted *p = f->first, *next; p; p = next) {
+    for (struct job_fsm_posted *p = f->first, *next; p; p = next) {
         next = p->next;
         job_unref(p->job);
         free(p);
@@ -145,19 +145,19 @@ static void handle(struct job_fsm *f, struct job *j, enum job_event ev)
 
 static void enqueue(struct job_fsm *f, struct job *j, enum job_event ev)
 {
-    struct posted *p = malloc(sizeof *p);
+    struct job_fsm_posted *p = malloc(sizeof *p);
 
     if (!p)
         abort(); /* a lost event would be a lost job */
-    *p = (struct posted){.job = job_ref(j), .event = ev};
+    *p = (struct job_fsm_posted){.job = job_ref(j), .event = ev};
     *f->end = p;
     f->end = &p->next;
 }
 
 /* In the order of posting, each in the state that the one before has left. */
-static void drain(struct job_fsm *f)
+static void job_fsm_drain(struct job_fsm *f)
 {
-    struct posted *p;
+    struct job_fsm_posted *p;
 
     while ((p = f->first)) {
         f->first = p->next;
@@ -178,7 +178,7 @@ void job_fsm_post(struct job_fsm *f, struct job *j, enum job_event ev)
     f->busy = true;
     job_ref(j); /* an action may take it out of every list, and it is spoken of until the end */
     handle(f, j, ev);
-    drain(f);
+    job_fsm_drain(f);
     job_unref(j);
     f->busy = false;
 }
@@ -191,7 +191,7 @@ void job_fsm_enter(struct job_fsm *f, struct job *j)
     f->busy = true;
     job_ref(j);
     perform(f, j, job_entry_action[j->state]);
-    drain(f);
+    job_fsm_drain(f);
     job_unref(j);
     f->busy = false;
 }

@@ -3,43 +3,43 @@
  * Where several rows have one (state, event), the first whose guard holds counts; the last one has none. */
 #include "job_fsm.h"
 
-static bool held(const struct job *j)
+static bool job_rules_held(const struct job *j)
 {
     return j->hold != 0;
 }
 
-static bool too_early(const struct job *j)
+static bool job_rules_too_early(const struct job *j)
 {
     return j->exec_time_s != 0;
 }
 
-static bool goes_back(const struct job *j)
+static bool job_rules_goes_back(const struct job *j)
 {
     return j->intent == INTENT_REQUEUE || j->intent == INTENT_CHECKPOINT;
 }
 
-static bool goes_back_held(const struct job *j)
+static bool job_rules_goes_back_held(const struct job *j)
 {
-    return goes_back(j) && held(j);
+    return job_rules_goes_back(j) && job_rules_held(j);
 }
 
-static bool goes_back_early(const struct job *j)
+static bool job_rules_goes_back_early(const struct job *j)
 {
-    return goes_back(j) && too_early(j);
+    return job_rules_goes_back(j) && job_rules_too_early(j);
 }
 
 /* clang-format off */
 const struct job_rule job_rules[] = {
     /* Without a run nobody else has to agree: what is asked for is done at once. */
     /* in            event            when             do                   goes to */
-    {JOB_ARRIVING,  EV_SUBMIT,       held,            ACT_ENQUEUE,         JOB_HELD},
-    {JOB_ARRIVING,  EV_SUBMIT,       too_early,       ACT_ENQUEUE,         JOB_WAITING},
+    {JOB_ARRIVING,  EV_SUBMIT,       job_rules_held,            ACT_ENQUEUE,         JOB_HELD},
+    {JOB_ARRIVING,  EV_SUBMIT,       job_rules_too_early,       ACT_ENQUEUE,         JOB_WAITING},
     {JOB_ARRIVING,  EV_SUBMIT,       NULL,            ACT_ENQUEUE,         JOB_QUEUED},
     {JOB_ARRIVING,  EV_DELETE,       NULL,            ACT_FORGET,          JOB_GONE},
     {JOB_ARRIVING,  EV_FORCE_DELETE, NULL,            ACT_FORGET,          JOB_GONE},
 
-    {JOB_QUEUED,    EV_REVIEW,       held,            ACT_WAIT,            JOB_HELD},
-    {JOB_QUEUED,    EV_REVIEW,       too_early,       ACT_WAIT,            JOB_WAITING},
+    {JOB_QUEUED,    EV_REVIEW,       job_rules_held,            ACT_WAIT,            JOB_HELD},
+    {JOB_QUEUED,    EV_REVIEW,       job_rules_too_early,       ACT_WAIT,            JOB_WAITING},
     {JOB_QUEUED,    EV_REVIEW,       NULL,            ACT_NONE,            JOB_QUEUED},
     {JOB_QUEUED,    EV_RUN,          NULL,            ACT_START,           JOB_STARTING},
     {JOB_QUEUED,    EV_DELETE,       NULL,            ACT_DROP,            JOB_FINISHED},
@@ -48,8 +48,8 @@ const struct job_rule job_rules[] = {
     {JOB_QUEUED,    EV_ARRAY_BEGUN,   NULL,            ACT_NONE,            JOB_QUEUED},
     {JOB_QUEUED,    EV_ARRAY_OVER,    NULL,            ACT_END,             JOB_FINISHED},
 
-    {JOB_HELD,      EV_REVIEW,       held,            ACT_NONE,            JOB_HELD},
-    {JOB_HELD,      EV_REVIEW,       too_early,       ACT_WAIT,            JOB_WAITING},
+    {JOB_HELD,      EV_REVIEW,       job_rules_held,            ACT_NONE,            JOB_HELD},
+    {JOB_HELD,      EV_REVIEW,       job_rules_too_early,       ACT_WAIT,            JOB_WAITING},
     {JOB_HELD,      EV_REVIEW,       NULL,            ACT_WAIT,            JOB_QUEUED},
     {JOB_HELD,      EV_RUN,          NULL,            ACT_START,           JOB_STARTING},  /* qrun of a held job */
     {JOB_HELD,      EV_DELETE,       NULL,            ACT_DROP,            JOB_FINISHED},
@@ -58,8 +58,8 @@ const struct job_rule job_rules[] = {
     {JOB_HELD,      EV_ARRAY_BEGUN,   NULL,            ACT_NONE,            JOB_HELD},
     {JOB_HELD,      EV_ARRAY_OVER,    NULL,            ACT_END,             JOB_FINISHED},
 
-    {JOB_WAITING,   EV_REVIEW,       held,            ACT_WAIT,            JOB_HELD},
-    {JOB_WAITING,   EV_REVIEW,       too_early,       ACT_NONE,            JOB_WAITING},
+    {JOB_WAITING,   EV_REVIEW,       job_rules_held,            ACT_WAIT,            JOB_HELD},
+    {JOB_WAITING,   EV_REVIEW,       job_rules_too_early,       ACT_NONE,            JOB_WAITING},
     {JOB_WAITING,   EV_REVIEW,       NULL,            ACT_WAIT,            JOB_QUEUED},
     {JOB_WAITING,   EV_RUN,          NULL,            ACT_START,           JOB_STARTING},
     {JOB_WAITING,   EV_DELETE,       NULL,            ACT_DROP,            JOB_FINISHED},
@@ -73,14 +73,14 @@ const struct job_rule job_rules[] = {
      * now kills what it has when it next says HELLO, since the server no longer knows the run. */
     {JOB_STARTING,  EV_STARTED,      NULL,            ACT_STARTED,         JOB_RUNNING},
     {JOB_STARTING,  EV_FINISH,       NULL,            ACT_FINISH,          JOB_EXITING},
-    {JOB_STARTING,  EV_RUN_OVER,     goes_back_held,  ACT_REQUEUE,         JOB_HELD},      /* START was refused */
-    {JOB_STARTING,  EV_RUN_OVER,     goes_back_early, ACT_REQUEUE,         JOB_WAITING},
-    {JOB_STARTING,  EV_RUN_OVER,     goes_back,       ACT_REQUEUE,         JOB_QUEUED},
+    {JOB_STARTING,  EV_RUN_OVER,     job_rules_goes_back_held,  ACT_REQUEUE,         JOB_HELD},      /* START was refused */
+    {JOB_STARTING,  EV_RUN_OVER,     job_rules_goes_back_early, ACT_REQUEUE,         JOB_WAITING},
+    {JOB_STARTING,  EV_RUN_OVER,     job_rules_goes_back,       ACT_REQUEUE,         JOB_QUEUED},
     {JOB_STARTING,  EV_RUN_OVER,     NULL,            ACT_END,             JOB_FINISHED},
     {JOB_STARTING,  EV_DELETE,       NULL,            ACT_TERMINATE,       JOB_STARTING},
     {JOB_STARTING,  EV_REQUEUE,      NULL,            ACT_TERMINATE,       JOB_STARTING},
     {JOB_STARTING,  EV_FORCE_DELETE, NULL,            ACT_ABANDON,         JOB_FINISHED},
-    {JOB_STARTING,  EV_FORCE_REQUEUE, held,           ACT_ABANDON_REQUEUE, JOB_HELD},
+    {JOB_STARTING,  EV_FORCE_REQUEUE, job_rules_held,           ACT_ABANDON_REQUEUE, JOB_HELD},
     {JOB_STARTING,  EV_FORCE_REQUEUE, NULL,           ACT_ABANDON_REQUEUE, JOB_QUEUED},
     {JOB_STARTING,  EV_REVIEW,       NULL,            ACT_NONE,            JOB_STARTING},
 
@@ -88,42 +88,42 @@ const struct job_rule job_rules[] = {
     {JOB_RUNNING,   EV_SUSPENDED,    NULL,            ACT_SUSPENDED,       JOB_SUSPENDED},
     {JOB_RUNNING,   EV_RESUMED,      NULL,            ACT_NONE,            JOB_RUNNING},
     {JOB_RUNNING,   EV_FINISH,       NULL,            ACT_FINISH,          JOB_EXITING},
-    {JOB_RUNNING,   EV_RUN_OVER,     goes_back_held,  ACT_REQUEUE,         JOB_HELD},      /* every host lost */
-    {JOB_RUNNING,   EV_RUN_OVER,     goes_back_early, ACT_REQUEUE,         JOB_WAITING},
-    {JOB_RUNNING,   EV_RUN_OVER,     goes_back,       ACT_REQUEUE,         JOB_QUEUED},
+    {JOB_RUNNING,   EV_RUN_OVER,     job_rules_goes_back_held,  ACT_REQUEUE,         JOB_HELD},      /* every host lost */
+    {JOB_RUNNING,   EV_RUN_OVER,     job_rules_goes_back_early, ACT_REQUEUE,         JOB_WAITING},
+    {JOB_RUNNING,   EV_RUN_OVER,     job_rules_goes_back,       ACT_REQUEUE,         JOB_QUEUED},
     {JOB_RUNNING,   EV_RUN_OVER,     NULL,            ACT_END,             JOB_FINISHED},
     {JOB_RUNNING,   EV_DELETE,       NULL,            ACT_TERMINATE,       JOB_RUNNING},
     {JOB_RUNNING,   EV_REQUEUE,      NULL,            ACT_TERMINATE,       JOB_RUNNING},
     {JOB_RUNNING,   EV_FORCE_DELETE, NULL,            ACT_ABANDON,         JOB_FINISHED},
-    {JOB_RUNNING,   EV_FORCE_REQUEUE, held,           ACT_ABANDON_REQUEUE, JOB_HELD},
+    {JOB_RUNNING,   EV_FORCE_REQUEUE, job_rules_held,           ACT_ABANDON_REQUEUE, JOB_HELD},
     {JOB_RUNNING,   EV_FORCE_REQUEUE, NULL,           ACT_ABANDON_REQUEUE, JOB_QUEUED},
     {JOB_RUNNING,   EV_REVIEW,       NULL,            ACT_NONE,            JOB_RUNNING},
 
     {JOB_SUSPENDED, EV_SUSPENDED,    NULL,            ACT_NONE,            JOB_SUSPENDED},
     {JOB_SUSPENDED, EV_RESUMED,      NULL,            ACT_RESUMED,         JOB_RUNNING},
     {JOB_SUSPENDED, EV_FINISH,       NULL,            ACT_FINISH,          JOB_EXITING},
-    {JOB_SUSPENDED, EV_RUN_OVER,     goes_back_held,  ACT_REQUEUE,         JOB_HELD},
-    {JOB_SUSPENDED, EV_RUN_OVER,     goes_back_early, ACT_REQUEUE,         JOB_WAITING},
-    {JOB_SUSPENDED, EV_RUN_OVER,     goes_back,       ACT_REQUEUE,         JOB_QUEUED},
+    {JOB_SUSPENDED, EV_RUN_OVER,     job_rules_goes_back_held,  ACT_REQUEUE,         JOB_HELD},
+    {JOB_SUSPENDED, EV_RUN_OVER,     job_rules_goes_back_early, ACT_REQUEUE,         JOB_WAITING},
+    {JOB_SUSPENDED, EV_RUN_OVER,     job_rules_goes_back,       ACT_REQUEUE,         JOB_QUEUED},
     {JOB_SUSPENDED, EV_RUN_OVER,     NULL,            ACT_END,             JOB_FINISHED},
     {JOB_SUSPENDED, EV_DELETE,       NULL,            ACT_TERMINATE,       JOB_SUSPENDED},
     {JOB_SUSPENDED, EV_REQUEUE,      NULL,            ACT_TERMINATE,       JOB_SUSPENDED},
     {JOB_SUSPENDED, EV_FORCE_DELETE, NULL,            ACT_ABANDON,         JOB_FINISHED},
-    {JOB_SUSPENDED, EV_FORCE_REQUEUE, held,           ACT_ABANDON_REQUEUE, JOB_HELD},
+    {JOB_SUSPENDED, EV_FORCE_REQUEUE, job_rules_held,           ACT_ABANDON_REQUEUE, JOB_HELD},
     {JOB_SUSPENDED, EV_FORCE_REQUEUE, NULL,           ACT_ABANDON_REQUEUE, JOB_QUEUED},
     {JOB_SUSPENDED, EV_REVIEW,       NULL,            ACT_NONE,            JOB_SUSPENDED},
 
     /* The script is over; hosts clean up, deliver and release. REQUEUE finds nothing left to end: the intent decides when the
      * last of them has released it. */
     {JOB_EXITING,   EV_FINISH,       NULL,            ACT_NONE,            JOB_EXITING},   /* a MOM may repeat itself */
-    {JOB_EXITING,   EV_RUN_OVER,     goes_back_held,  ACT_REQUEUE,         JOB_HELD},
-    {JOB_EXITING,   EV_RUN_OVER,     goes_back_early, ACT_REQUEUE,         JOB_WAITING},
-    {JOB_EXITING,   EV_RUN_OVER,     goes_back,       ACT_REQUEUE,         JOB_QUEUED},
+    {JOB_EXITING,   EV_RUN_OVER,     job_rules_goes_back_held,  ACT_REQUEUE,         JOB_HELD},
+    {JOB_EXITING,   EV_RUN_OVER,     job_rules_goes_back_early, ACT_REQUEUE,         JOB_WAITING},
+    {JOB_EXITING,   EV_RUN_OVER,     job_rules_goes_back,       ACT_REQUEUE,         JOB_QUEUED},
     {JOB_EXITING,   EV_RUN_OVER,     NULL,            ACT_END,             JOB_FINISHED},
     {JOB_EXITING,   EV_DELETE,       NULL,            ACT_TERMINATE,       JOB_EXITING},
     {JOB_EXITING,   EV_REQUEUE,      NULL,            ACT_NONE,            JOB_EXITING},
     {JOB_EXITING,   EV_FORCE_DELETE, NULL,            ACT_ABANDON,         JOB_FINISHED},
-    {JOB_EXITING,   EV_FORCE_REQUEUE, held,           ACT_ABANDON_REQUEUE, JOB_HELD},
+    {JOB_EXITING,   EV_FORCE_REQUEUE, job_rules_held,           ACT_ABANDON_REQUEUE, JOB_HELD},
     {JOB_EXITING,   EV_FORCE_REQUEUE, NULL,           ACT_ABANDON_REQUEUE, JOB_QUEUED},
     {JOB_EXITING,   EV_REVIEW,       NULL,            ACT_NONE,            JOB_EXITING},
 

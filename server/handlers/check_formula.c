@@ -31,7 +31,7 @@ static bool is_number(const struct resource *r)
     return false;
 }
 
-static int check_name(const struct server_ctx *s, const char *name, struct err *e)
+static int check_formula_check_name(const struct server_ctx *s, const char *name, struct err *e)
 {
     const struct resource *r;
 
@@ -54,12 +54,12 @@ static int check_text(const struct server_ctx *s, const char *text, struct err *
     if (!f)
         return err_set(e, PBSE_BAD_FORMULA, "Invalid Formula Format: %s", e->text);
     for (size_t i = 0, n = formula_names(f, &names); rc == 0 && i < n; i++)
-        rc = check_name(s, names[i], e);
+        rc = check_formula_check_name(s, names[i], e);
     formula_destroy(f);
     return rc;
 }
 
-static int check(const struct server_ctx *s, const char *text, const char *other, struct err *e)
+static int check_formula_check(const struct server_ctx *s, const char *text, const char *other, struct err *e)
 {
     if (!text)
         return 0;
@@ -78,8 +78,8 @@ int check_server_formula(void *arg, const struct object *o, const struct attr_li
     const struct sched_obj *d = scheds_find(s->scheds, "default");
 
     (void)o;
-    return check(s, attr_list_text(now, SERVER_ATTR_job_sort_formula),
-                 d ? attr_list_text(&d->obj.attrs, SCHED_ATTR_job_sort_formula) : NULL, e);
+    return check_formula_check(s, attr_list_text(now, SERVER_ATTR_job_sort_formula),
+                               d ? attr_list_text(&d->obj.attrs, SCHED_ATTR_job_sort_formula) : NULL, e);
 }
 
 int check_sched_formula(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
@@ -87,6 +87,7 @@ int check_sched_formula(void *arg, const struct object *o, const struct attr_lis
     const struct server_ctx *s = ((struct parts *)arg)->ctx;
     bool is_default = strcmp(o->name, "default") == 0;
 
-    return check(s, attr_list_text(now, SCHED_ATTR_job_sort_formula),
-                 is_default ? attr_list_text(&s->server->obj.attrs, SERVER_ATTR_job_sort_formula) : NULL, e);
+    return check_formula_check(
+        s, attr_list_text(now, SCHED_ATTR_job_sort_formula),
+        is_default ? attr_list_text(&s->server->obj.attrs, SERVER_ATTR_job_sort_formula) : NULL, e);
 }

@@ -20,7 +20,7 @@
 
 /* --- server ------------------------------------------------------------------------------------------ */
 
-static void wake(struct parts *p, enum sched_command why)
+static void manage_effects_wake(struct parts *p, enum sched_command why)
 {
     schedulers_wake_all(p->schedulers, why);
 }
@@ -37,17 +37,17 @@ static void copy_number(struct parts *p, struct object *to, int index, const str
     change_touch(p->ctx->change, &to->change, PART_ATTRS);
 }
 
-static void server_scheduling(void *arg, struct object *o)
+static void manage_effects_server_scheduling(void *arg, struct object *o)
 {
     struct parts *p = arg;
 
     copy_number(p, &scheds_find(p->ctx->scheds, "default")->obj, SCHED_ATTR_scheduling, &o->attrs,
                 SERVER_ATTR_scheduling);
     if (attr_list_bool(&o->attrs, SERVER_ATTR_scheduling, true))
-        wake(p, SCHED_CMD_CMD);
+        manage_effects_wake(p, SCHED_CMD_CMD);
 }
 
-static void server_iteration(void *arg, struct object *o)
+static void manage_effects_server_iteration(void *arg, struct object *o)
 {
     struct parts *p = arg;
 
@@ -69,7 +69,7 @@ static void forget_ended(struct parts *p, int64_t before_s)
 }
 
 /* What was kept goes. */
-static void server_history(void *arg, struct object *o)
+static void manage_effects_server_history(void *arg, struct object *o)
 {
     struct parts *p = arg;
 
@@ -78,7 +78,7 @@ static void server_history(void *arg, struct object *o)
         forget_ended(p, server_ctx_now_s(p->ctx) + 1);
 }
 
-static void server_log_events(void *arg, struct object *o)
+static void manage_effects_server_log_events(void *arg, struct object *o)
 {
     (void)arg;
     log_set_mask((unsigned)attr_list_number(&o->attrs, SERVER_ATTR_log_events, LOG_MASK_SERVER));
@@ -86,7 +86,7 @@ static void server_log_events(void *arg, struct object *o)
 
 /* --- node -------------------------------------------------------------------------------------------- */
 
-static void node_mom_set(void *arg, struct object *o)
+static void manage_effects_node_mom_set(void *arg, struct object *o)
 {
     struct parts *p = arg;
 
@@ -95,7 +95,7 @@ static void node_mom_set(void *arg, struct object *o)
 
 /* --- scheduler --------------------------------------------------------------------------------------- */
 
-static void sched_scheduling(void *arg, struct object *o)
+static void manage_effects_sched_scheduling(void *arg, struct object *o)
 {
     struct parts *p = arg;
 
@@ -105,7 +105,7 @@ static void sched_scheduling(void *arg, struct object *o)
         schedulers_wake(p->schedulers, (struct sched_obj *)o, SCHED_CMD_CMD);
 }
 
-static void sched_iteration(void *arg, struct object *o)
+static void manage_effects_sched_iteration(void *arg, struct object *o)
 {
     struct parts *p = arg;
 
@@ -114,7 +114,7 @@ static void sched_iteration(void *arg, struct object *o)
                     SCHED_ATTR_scheduler_iteration);
 }
 
-static void sched_configure(void *arg, struct object *o)
+static void manage_effects_sched_configure(void *arg, struct object *o)
 {
     struct parts *p = arg;
 
@@ -122,7 +122,7 @@ static void sched_configure(void *arg, struct object *o)
 }
 
 /* Two names of one thing: True is anything but execjob_hook. */
-static void sched_throughput(void *arg, struct object *o)
+static void manage_effects_sched_throughput(void *arg, struct object *o)
 {
     struct parts *p = arg;
     bool fast = attr_list_bool(&o->attrs, SCHED_ATTR_throughput_mode, true);
@@ -133,7 +133,7 @@ static void sched_throughput(void *arg, struct object *o)
     change_touch(p->ctx->change, &o->change, PART_ATTRS);
 }
 
-static void sched_run_wait(void *arg, struct object *o)
+static void manage_effects_sched_run_wait(void *arg, struct object *o)
 {
     struct parts *p = arg;
     const char *wait = attr_list_text(&o->attrs, SCHED_ATTR_job_run_wait);
@@ -145,14 +145,14 @@ static void sched_run_wait(void *arg, struct object *o)
 
 /* --- queue ------------------------------------------------------------------------------------------- */
 
-static void queue_started(void *arg, struct object *o)
+static void manage_effects_queue_started(void *arg, struct object *o)
 {
     if (attr_list_bool(&o->attrs, QUEUE_ATTR_started, false))
-        wake(arg, SCHED_CMD_QUEUE_STARTED);
+        manage_effects_wake(arg, SCHED_CMD_QUEUE_STARTED);
 }
 
 /* Whatever it is, a job that waits there may go on. */
-static void queue_altered(void *arg, struct object *o)
+static void manage_effects_queue_altered(void *arg, struct object *o)
 {
     struct queue *q = (struct queue *)o;
 
@@ -161,7 +161,7 @@ static void queue_altered(void *arg, struct object *o)
 }
 
 /* Unset, the default is put there, marked as one. */
-static void server_sequence(void *arg, struct object *o)
+static void manage_effects_server_sequence(void *arg, struct object *o)
 {
     struct parts *p = arg;
     const struct value *v = attr_list_find(&o->attrs, SERVER_ATTR_max_job_sequence_id);
@@ -178,17 +178,17 @@ static void say_number(struct parts *p, const struct object *o, int index, const
               (long long)attr_list_effective(&o->attrs, index));
 }
 
-static void server_fail_requeue(void *arg, struct object *o)
+static void manage_effects_server_fail_requeue(void *arg, struct object *o)
 {
     say_number(arg, o, SERVER_ATTR_node_fail_requeue, "node_fail_requeue value changed to");
 }
 
-static void server_resend_term(void *arg, struct object *o)
+static void manage_effects_server_resend_term(void *arg, struct object *o)
 {
     say_number(arg, o, SERVER_ATTR_resend_term_delay, "resend_term_delay value changed to");
 }
 
-static void server_history_time(void *arg, struct object *o)
+static void manage_effects_server_history_time(void *arg, struct object *o)
 {
     struct parts *p = arg;
     int64_t keep_s = attr_list_effective(&o->attrs, SERVER_ATTR_job_history_duration);
@@ -198,48 +198,48 @@ static void server_history_time(void *arg, struct object *o)
         forget_ended(p, server_ctx_now_s(p->ctx) - keep_s);
 }
 
-static void server_eligible(void *arg, struct object *o)
+static void manage_effects_server_eligible(void *arg, struct object *o)
 {
     (void)o;
     eligible_time_switched(((struct parts *)arg)->eligible_time);
-    wake(arg, SCHED_CMD_ELIGIBLE);
+    manage_effects_wake(arg, SCHED_CMD_ELIGIBLE);
 }
 
 const struct attr_edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_default_queue, check_default_queue, NULL},
-    {OF_SERVER, SERVER_ATTR_max_job_sequence_id, check_sequence_max, server_sequence},
+    {OF_SERVER, SERVER_ATTR_max_job_sequence_id, check_sequence_max, manage_effects_server_sequence},
     {OF_SERVER, SERVER_ATTR_jobscript_max_size, check_script_max, NULL},
     {OF_SERVER, SERVER_ATTR_restrict_res_to_release_on_suspend, check_released, NULL},
     {OF_SERVER, SERVER_ATTR_pbs_license_min, check_licenses, NULL},
     {OF_SERVER, SERVER_ATTR_pbs_license_max, check_licenses, NULL},
     {OF_SERVER, SERVER_ATTR_pbs_license_linger_time, check_licenses, NULL},
     {OF_SERVER, ATTR_EDIT_ANY, check_server_limits, NULL},
-    {OF_SERVER, SERVER_ATTR_scheduling, NULL, server_scheduling},
-    {OF_SERVER, SERVER_ATTR_scheduler_iteration, NULL, server_iteration},
-    {OF_SERVER, SERVER_ATTR_job_history_enable, NULL, server_history},
-    {OF_SERVER, SERVER_ATTR_job_history_duration, NULL, server_history_time},
-    {OF_SERVER, SERVER_ATTR_node_fail_requeue, NULL, server_fail_requeue},
-    {OF_SERVER, SERVER_ATTR_resend_term_delay, NULL, server_resend_term},
-    {OF_SERVER, SERVER_ATTR_log_events, NULL, server_log_events},
-    {OF_SERVER, SERVER_ATTR_eligible_time_enable, NULL, server_eligible},
+    {OF_SERVER, SERVER_ATTR_scheduling, NULL, manage_effects_server_scheduling},
+    {OF_SERVER, SERVER_ATTR_scheduler_iteration, NULL, manage_effects_server_iteration},
+    {OF_SERVER, SERVER_ATTR_job_history_enable, NULL, manage_effects_server_history},
+    {OF_SERVER, SERVER_ATTR_job_history_duration, NULL, manage_effects_server_history_time},
+    {OF_SERVER, SERVER_ATTR_node_fail_requeue, NULL, manage_effects_server_fail_requeue},
+    {OF_SERVER, SERVER_ATTR_resend_term_delay, NULL, manage_effects_server_resend_term},
+    {OF_SERVER, SERVER_ATTR_log_events, NULL, manage_effects_server_log_events},
+    {OF_SERVER, SERVER_ATTR_eligible_time_enable, NULL, manage_effects_server_eligible},
     {OF_SERVER, SERVER_ATTR_job_sort_formula, check_server_formula, NULL},
     {OF_SCHED, SCHED_ATTR_job_sort_formula, check_sched_formula, NULL},
-    {OF_SCHED, SCHED_ATTR_scheduling, NULL, sched_scheduling},
-    {OF_SCHED, SCHED_ATTR_throughput_mode, NULL, sched_throughput},
-    {OF_SCHED, SCHED_ATTR_job_run_wait, NULL, sched_run_wait},
-    {OF_SCHED, SCHED_ATTR_scheduler_iteration, NULL, sched_iteration},
-    {OF_SCHED, SCHED_ATTR_partition, check_sched_partition, sched_configure},
+    {OF_SCHED, SCHED_ATTR_scheduling, NULL, manage_effects_sched_scheduling},
+    {OF_SCHED, SCHED_ATTR_throughput_mode, NULL, manage_effects_sched_throughput},
+    {OF_SCHED, SCHED_ATTR_job_run_wait, NULL, manage_effects_sched_run_wait},
+    {OF_SCHED, SCHED_ATTR_scheduler_iteration, NULL, manage_effects_sched_iteration},
+    {OF_SCHED, SCHED_ATTR_partition, check_sched_partition, manage_effects_sched_configure},
     {OF_SCHED, SCHED_ATTR_sched_priv, check_sched_priv, NULL},
     {OF_SCHED, SCHED_ATTR_sched_log, check_sched_log, NULL},
-    {OF_SCHED, SCHED_ATTR_preempt_order, NULL, sched_configure},
-    {OF_SCHED, SCHED_ATTR_preempt_prio, NULL, sched_configure},
-    {OF_SCHED, SCHED_ATTR_preempt_queue_prio, NULL, sched_configure},
+    {OF_SCHED, SCHED_ATTR_preempt_order, NULL, manage_effects_sched_configure},
+    {OF_SCHED, SCHED_ATTR_preempt_prio, NULL, manage_effects_sched_configure},
+    {OF_SCHED, SCHED_ATTR_preempt_queue_prio, NULL, manage_effects_sched_configure},
     {OF_NODE, NODE_ATTR_resources_available, check_borrowed, NULL},
     {OF_NODE, NODE_ATTR_partition, check_node_partition, NULL},
     {OF_NODE, NODE_ATTR_queue, check_node_queue, NULL},
-    {OF_NODE, NODE_ATTR_Mom, NULL, node_mom_set},
+    {OF_NODE, NODE_ATTR_Mom, NULL, manage_effects_node_mom_set},
     {OF_QUEUE, ATTR_EDIT_ANY, check_queue, NULL},
-    {OF_QUEUE, QUEUE_ATTR_started, NULL, queue_started},
-    {OF_QUEUE, ATTR_EDIT_ANY, NULL, queue_altered},
+    {OF_QUEUE, QUEUE_ATTR_started, NULL, manage_effects_queue_started},
+    {OF_QUEUE, ATTR_EDIT_ANY, NULL, manage_effects_queue_altered},
 };
 const size_t manage_effects_count = sizeof manage_effects / sizeof manage_effects[0];

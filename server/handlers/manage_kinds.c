@@ -15,17 +15,17 @@
 
 /* --- server ------------------------------------------------------------------------------------------ */
 
-static struct object *server_find(struct parts *p, const char *name)
+static struct object *manage_kinds_server_find(struct parts *p, const char *name)
 {
     return !*name || strcmp(name, p->ctx->name) == 0 ? &p->ctx->server->obj : NULL;
 }
 
-static struct object *server_first(struct parts *p)
+static struct object *manage_kinds_server_first(struct parts *p)
 {
     return &p->ctx->server->obj;
 }
 
-static struct object *no_next(struct object *o)
+static struct object *manage_kinds_no_next(struct object *o)
 {
     (void)o;
     return NULL;
@@ -33,8 +33,8 @@ static struct object *no_next(struct object *o)
 
 /* --- queue ------------------------------------------------------------------------------------------- */
 
-static int queue_create(struct parts *p, const char *name, const struct attr_edit_change *c, size_t n,
-                        struct object **out, struct err *e)
+static int manage_kinds_queue_create(struct parts *p, const char *name, const struct attr_edit_change *c,
+                                     size_t n, struct object **out, struct err *e)
 {
     struct queue *q;
 
@@ -46,7 +46,7 @@ static int queue_create(struct parts *p, const char *name, const struct attr_edi
     return 0;
 }
 
-static int queue_remove(struct parts *p, struct object *o, struct err *e)
+static int manage_kinds_queue_remove(struct parts *p, struct object *o, struct err *e)
 {
     struct queue *q = (struct queue *)o;
     const struct node *n = nodes_find_of_queue(p->ctx->nodes, q->obj.name);
@@ -64,21 +64,21 @@ static int queue_remove(struct parts *p, struct object *o, struct err *e)
     return queues_remove(p->ctx->queues, q, e);
 }
 
-static struct object *queue_find(struct parts *p, const char *name)
+static struct object *manage_kinds_queue_find(struct parts *p, const char *name)
 {
     struct queue *q = queues_find(p->ctx->queues, name);
 
     return q ? &q->obj : NULL;
 }
 
-static struct object *queue_first(struct parts *p)
+static struct object *manage_kinds_queue_first(struct parts *p)
 {
     struct queue *q = queues_first(p->ctx->queues);
 
     return q ? &q->obj : NULL;
 }
 
-static struct object *queue_next(struct object *o)
+static struct object *manage_kinds_queue_next(struct object *o)
 {
     struct queue *q = queues_next((struct queue *)o);
 
@@ -87,8 +87,8 @@ static struct object *queue_next(struct object *o)
 
 /* --- node -------------------------------------------------------------------------------------------- */
 
-static int node_create(struct parts *p, const char *name, const struct attr_edit_change *c, size_t n,
-                       struct object **out, struct err *e)
+static int manage_kinds_node_create(struct parts *p, const char *name, const struct attr_edit_change *c,
+                                    size_t n, struct object **out, struct err *e)
 {
     struct node *node;
 
@@ -100,7 +100,7 @@ static int node_create(struct parts *p, const char *name, const struct attr_edit
     return 0;
 }
 
-static int node_remove(struct parts *p, struct object *o, struct err *e)
+static int manage_kinds_node_remove(struct parts *p, struct object *o, struct err *e)
 {
     struct node *n = (struct node *)o;
 
@@ -109,26 +109,26 @@ static int node_remove(struct parts *p, struct object *o, struct err *e)
     return nodes_remove(p->ctx->nodes, n, e);
 }
 
-static void node_created(struct parts *p, struct object *o)
+static void manage_kinds_node_created(struct parts *p, struct object *o)
 {
     node_report_adopt(p->ctx, p->services, (struct node *)o);
 }
 
-static struct object *node_find(struct parts *p, const char *name)
+static struct object *manage_kinds_node_find(struct parts *p, const char *name)
 {
     struct node *n = nodes_find(p->ctx->nodes, name);
 
     return n ? &n->obj : NULL;
 }
 
-static struct object *node_first(struct parts *p)
+static struct object *manage_kinds_node_first(struct parts *p)
 {
     struct node *n = nodes_first(p->ctx->nodes);
 
     return n ? &n->obj : NULL;
 }
 
-static struct object *node_next(struct object *o)
+static struct object *manage_kinds_node_next(struct object *o)
 {
     struct node *n = nodes_next((struct node *)o);
 
@@ -136,7 +136,7 @@ static struct object *node_next(struct object *o)
 }
 
 /* Only being offline is a person's to say: "offline" sets it, "free" or taking it away clears it. */
-static int node_is_special(const struct attr_edit_change *c, struct err *e)
+static int manage_kinds_node_is_special(const struct attr_edit_change *c, struct err *e)
 {
     uint32_t bits = 0;
 
@@ -158,7 +158,7 @@ static void put_back(struct parts *p, struct node *n)
     node_set_state(p->ctx->nodes, n, 0, NODE_OFFLINE | NODE_OFFLINE_BY_MOM, server_ctx_now_s(p->ctx));
 }
 
-static void node_change(struct parts *p, struct object *o, const struct attr_edit_change *c)
+static void manage_kinds_node_change(struct parts *p, struct object *o, const struct attr_edit_change *c)
 {
     struct node *n = (struct node *)o;
     uint32_t bits = 0;
@@ -174,8 +174,8 @@ static void node_change(struct parts *p, struct object *o, const struct attr_edi
 
 /* --- scheduler --------------------------------------------------------------------------------------- */
 
-static int sched_create(struct parts *p, const char *name, const struct attr_edit_change *c, size_t n,
-                        struct object **out, struct err *e)
+static int manage_kinds_sched_create(struct parts *p, const char *name, const struct attr_edit_change *c,
+                                     size_t n, struct object **out, struct err *e)
 {
     struct sched_obj *o;
 
@@ -187,26 +187,26 @@ static int sched_create(struct parts *p, const char *name, const struct attr_edi
     return 0;
 }
 
-static int sched_remove(struct parts *p, struct object *o, struct err *e)
+static int manage_kinds_sched_remove(struct parts *p, struct object *o, struct err *e)
 {
     if (strcmp(o->name, "default") != 0)
         commit_remove_object(p->commit, o);
     return scheds_remove(p->ctx->scheds, (struct sched_obj *)o, e);
 }
 
-static struct object *sched_find(struct parts *p, const char *name)
+static struct object *manage_kinds_sched_find(struct parts *p, const char *name)
 {
     struct sched_obj *o = scheds_find(p->ctx->scheds, *name ? name : "default");
 
     return o ? &o->obj : NULL;
 }
 
-static struct object *sched_first(struct parts *p)
+static struct object *manage_kinds_sched_first(struct parts *p)
 {
     return &scheds_first(p->ctx->scheds)->obj;
 }
 
-static struct object *sched_next(struct object *o)
+static struct object *manage_kinds_sched_next(struct object *o)
 {
     struct sched_obj *n = scheds_next((struct sched_obj *)o);
 
@@ -216,18 +216,19 @@ static struct object *sched_next(struct object *o)
 static const struct manage_kind kinds[] = {
     {.objtype = MGR_OBJ_SERVER,
      .name = "server",
-     .find = server_find,
-     .first = server_first,
-     .next = no_next,
+     .find = manage_kinds_server_find,
+     .first = manage_kinds_server_first,
+     .next = manage_kinds_no_next,
      .unknown = PBSE_IVALREQ},
-    {MGR_OBJ_QUEUE, "queue", queue_create, queue_remove, queue_find, queue_first, queue_next, PBSE_UNKQUE,
-     NULL, NULL, NULL},
-    {MGR_OBJ_NODE, "node", node_create, node_remove, node_find, node_first, node_next, PBSE_UNKNODE,
-     node_is_special, node_change, node_created},
-    {MGR_OBJ_HOST, "host", NULL, NULL, node_find, node_first, node_next, PBSE_UNKNODE, node_is_special,
-     node_change, NULL},
-    {MGR_OBJ_SCHED, "sched", sched_create, sched_remove, sched_find, sched_first, sched_next, PBSE_UNKSCHED,
-     NULL, NULL, NULL},
+    {MGR_OBJ_QUEUE, "queue", manage_kinds_queue_create, manage_kinds_queue_remove, manage_kinds_queue_find,
+     manage_kinds_queue_first, manage_kinds_queue_next, PBSE_UNKQUE, NULL, NULL, NULL},
+    {MGR_OBJ_NODE, "node", manage_kinds_node_create, manage_kinds_node_remove, manage_kinds_node_find,
+     manage_kinds_node_first, manage_kinds_node_next, PBSE_UNKNODE, manage_kinds_node_is_special,
+     manage_kinds_node_change, manage_kinds_node_created},
+    {MGR_OBJ_HOST, "host", NULL, NULL, manage_kinds_node_find, manage_kinds_node_first,
+     manage_kinds_node_next, PBSE_UNKNODE, manage_kinds_node_is_special, manage_kinds_node_change, NULL},
+    {MGR_OBJ_SCHED, "sched", manage_kinds_sched_create, manage_kinds_sched_remove, manage_kinds_sched_find,
+     manage_kinds_sched_first, manage_kinds_sched_next, PBSE_UNKSCHED, NULL, NULL, NULL},
 };
 
 const struct manage_kind *manage_kind_find(int objtype)

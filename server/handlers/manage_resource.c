@@ -17,7 +17,7 @@
 #include "strbuf.h"
 #include "type_list.h"
 
-static const char *value_of(const struct attr_edit_change *c, size_t n, const char *name)
+static const char *manage_resource_value_of(const struct attr_edit_change *c, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
         if (strcasecmp(c[i].name, name) == 0)
@@ -181,7 +181,8 @@ static int create(struct parts *p, const char *name, const char *type, const cha
     return 0;
 }
 
-static int change(struct parts *p, const char *name, const char *type, const char *flag, struct err *e)
+static int manage_resource_change(struct parts *p, const char *name, const char *type, const char *flag,
+                                  struct err *e)
 {
     const struct resource *r = resource_find(p->ctx->resources, name);
 
@@ -197,7 +198,7 @@ static int change(struct parts *p, const char *name, const char *type, const cha
     return 0;
 }
 
-static int drop(struct parts *p, const char *name, struct err *e)
+static int manage_resource_drop(struct parts *p, const char *name, struct err *e)
 {
     const struct resource *r = resource_find(p->ctx->resources, name);
 
@@ -216,7 +217,7 @@ static int drop(struct parts *p, const char *name, struct err *e)
 int manage_resource(struct parts *p, int command, const char *name, const struct attr_edit_change *c,
                     size_t n, struct err *e)
 {
-    const char *type = value_of(c, n, "type"), *flag = value_of(c, n, "flag");
+    const char *type = manage_resource_value_of(c, n, "type"), *flag = manage_resource_value_of(c, n, "flag");
     int rc = -1;
 
     if (!*name)
@@ -226,9 +227,9 @@ int manage_resource(struct parts *p, int command, const char *name, const struct
     if (command == MGR_CMD_CREATE)
         rc = create(p, name, type, flag, e);
     else if (command == MGR_CMD_DELETE)
-        rc = drop(p, name, e);
+        rc = manage_resource_drop(p, name, e);
     else
-        rc = change(p, name, type, flag, e);
+        rc = manage_resource_change(p, name, type, flag, e);
     if (rc < 0)
         return -1;
     change_touch(p->ctx->change, &p->ctx->server->obj.change, PART_NONE);

@@ -79,7 +79,7 @@ static void lookup_destroy(struct lookup *l)
     free(l);
 }
 
-static void user_known(void *arg, const struct names_user *u, const struct err *why)
+static void req_alter_user_known(void *arg, const struct names_user *u, const struct err *why)
 {
     struct lookup *l = arg;
 
@@ -88,7 +88,7 @@ static void user_known(void *arg, const struct names_user *u, const struct err *
     modify(l);
 }
 
-static void past_known(void *arg, const struct depend_history *past, size_t n)
+static void req_alter_past_known(void *arg, const struct depend_history *past, size_t n)
 {
     struct lookup *old = arg, *l = lookup_create(old->parts, old->request, n);
 
@@ -109,7 +109,8 @@ static int look_up(struct lookup *l, const struct job *j, struct alter_ask *ask,
     int rc = 0;
 
     if (!l->past_asked)
-        rc = depend_history_ask(l->parts->ctx, l->parts->store_reader, alter_depend(ask), past_known, l, e);
+        rc = depend_history_ask(l->parts->ctx, l->parts->store_reader, alter_depend(ask),
+                                req_alter_past_known, l, e);
     if (rc != 0 || !user)
         return rc;
     ask->user = l->user ? l->user : names_find_user(l->parts->names, user);
@@ -118,11 +119,11 @@ static int look_up(struct lookup *l, const struct job *j, struct alter_ask *ask,
     if (l->user_asked)
         return job_identity_unknown(user, l->why, e);
     l->user_asked = true;
-    names_ask_user(l->parts->names, user, user_known, l);
+    names_ask_user(l->parts->names, user, req_alter_user_known, l);
     return 1;
 }
 
-static void apply(struct parts *p, struct request *r, struct job *j, const struct alter_ask *ask)
+static void req_alter_apply(struct parts *p, struct request *r, struct job *j, const struct alter_ask *ask)
 {
     struct err e;
     size_t at;
@@ -147,7 +148,7 @@ static int modify_job(struct lookup *l, struct job *j, struct alter_ask *ask)
     if (rc < 0)
         request_fail(l->request, &e);
     else if (rc == 0)
-        apply(l->parts, l->request, j, ask);
+        req_alter_apply(l->parts, l->request, j, ask);
     return rc;
 }
 
@@ -239,7 +240,7 @@ void req_order(void *parts, struct request *r)
 }
 
 /* A destination without a queue ("@server") is the server's default queue. */
-static struct queue *queue_of(const struct parts *p, const struct destination *d, struct err *e)
+static struct queue *req_alter_queue_of(const struct parts *p, const struct destination *d, struct err *e)
 {
     const char *name =
         *d->queue ? d->queue : attr_list_text(&p->ctx->server->obj.attrs, SERVER_ATTR_default_queue);
@@ -252,20 +253,20 @@ static struct queue *queue_of(const struct parts *p, const struct destination *d
     return q;
 }
 
-static int move(struct parts *p, struct request *r, struct job *j, const char *text, struct err *e)
+static int req_alter_move(struct parts *p, struct request *r, struct job *j, const char *text, struct err *e)
 {
     struct move_ask ask = {.trusted = request_level(r) >= LEVEL_MANAGER};
     struct destination d;
 
     if (jobid_parse_destination(text, &d, e) < 0)
         return -1;
-    ask.to = queue_of(p, &d, e);
+    ask.to = req_alter_queue_of(p, &d, e);
     return ask.to ? move_job(p->ctx, j, &ask, e) : -1;
 }
 
 /* --- to another server */
 
-static void moved_away(void *arg, struct job *j, const struct err *why)
+static void req_alter_moved_away(void *arg, struct job *j, const struct err *why)
 {
     struct request *r = arg;
 
@@ -290,7 +291,7 @@ static void move_away(struct parts *p, struct request *r, struct job *j, const c
 {
     struct err e;
 
-    if (move_out_begin(p->move_out, j, text, moved_away, request_ref(r), &e) == 0) {
+    if (move_out_begin(p->move_out, j, text, req_alter_moved_away, request_ref(r), &e) == 0) {
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "to be moved to %s at request of %s", text,
                   request_who(r));
         return;
@@ -314,7 +315,7 @@ void req_move(void *parts, struct request *r)
         move_away(p, r, j, a->text);
         return;
     }
-    if (move(p, r, j, a->text, &e) < 0) {
+    if (req_alter_move(p, r, j, a->text, &e) < 0) {
         request_fail(r, &e);
         return;
     }

@@ -124,7 +124,7 @@ struct job *req_find_job(struct parts *p, const struct request *r, const char *i
 
     return j && req_may_act(r, j, e) == 0 ? j : NULL;
 }
-static void durable(void *arg)
+static void req_common_durable(void *arg)
 {
     request_ok(arg);
     request_unref(arg);
@@ -132,7 +132,7 @@ static void durable(void *arg)
 
 void req_ok_when_durable(struct parts *p, struct request *r)
 {
-    commit_then(p->commit, durable, request_ref(r));
+    commit_then(p->commit, req_common_durable, request_ref(r));
 }
 
 enum level req_level(const struct request *r)

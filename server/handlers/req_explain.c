@@ -59,7 +59,7 @@ static bool may_see(const struct told *t, const char *name)
     return status_may_see(s, t->level, t->who, j ? j->owner : NULL);
 }
 
-static enum rpc_more more(void *arg, struct rpc_entries *out)
+static enum rpc_more req_explain_more(void *arg, struct rpc_entries *out)
 {
     static char nothing[1];
     const ifl_result tail = {.text = nothing};
@@ -78,7 +78,7 @@ static enum rpc_more more(void *arg, struct rpc_entries *out)
     return RPC_DONE;
 }
 
-static void end(void *arg)
+static void req_explain_end(void *arg)
 {
     struct told *t = arg;
 
@@ -87,9 +87,9 @@ static void end(void *arg)
     free(t);
 }
 
-static int tell(struct parts *p, struct request *r, struct request *found)
+static int req_explain_tell(struct parts *p, struct request *r, struct request *found)
 {
-    static const struct rpc_producer producer = {.more = more, .end = end};
+    static const struct rpc_producer producer = {.more = req_explain_more, .end = req_explain_end};
     static char nothing[1];
     const ifl_result head = {.text = nothing};
     struct told *t = calloc(1, sizeof *t);
@@ -105,7 +105,7 @@ static int tell(struct parts *p, struct request *r, struct request *found)
     return 0;
 }
 
-static void answered(void *arg, int code, const char *text, struct request *found)
+static void req_explain_answered(void *arg, int code, const char *text, struct request *found)
 {
     struct wait *w = arg;
 
@@ -113,12 +113,12 @@ static void answered(void *arg, int code, const char *text, struct request *foun
         request_failf(w->request, code, "%s", *text ? text : "its scheduler cannot explain the job");
     else if (!found)
         request_failf(w->request, PBSE_NOSUP, "scheduler %s cannot explain", w->scheduler);
-    else if (tell(w->parts, w->request, found) < 0)
+    else if (req_explain_tell(w->parts, w->request, found) < 0)
         request_failf(w->request, PBSE_SYSTEM, "no memory for an explanation");
     wait_end(w);
 }
 
-static void too_late(void *arg)
+static void req_explain_too_late(void *arg)
 {
     struct wait *w = arg;
 
@@ -128,7 +128,7 @@ static void too_late(void *arg)
     wait_end(w);
 }
 
-static void asker_died(void *arg, struct request *r)
+static void req_explain_asker_died(void *arg, struct request *r)
 {
     struct wait *w = arg;
 
@@ -156,8 +156,8 @@ static int take_extend(const char *text, int64_t *limit_s, struct err *e)
 }
 
 /* The job's full name, and whose scheduler is to be asked: a subjob's name may be all there is of it. */
-static int find(struct parts *p, struct request *r, char name[JOBID_TEXT_MAX], const struct job **of,
-                struct err *e)
+static int req_explain_find(struct parts *p, struct request *r, char name[JOBID_TEXT_MAX],
+                            const struct job **of, struct err *e)
 {
     const ifl_job_args *a = request_args(r);
     struct jobid id;
@@ -190,7 +190,7 @@ static struct wait *wait_begin(struct parts *p, struct request *r, const char *s
     if (!w)
         return NULL;
     *w = (struct wait){.parts = p};
-    w->timer = loop_timer_create(p->loop, LOOP_REAL, too_late, w);
+    w->timer = loop_timer_create(p->loop, LOOP_REAL, req_explain_too_late, w);
     if (!w->timer) {
         free(w);
         return NULL;
@@ -200,7 +200,8 @@ static struct wait *wait_begin(struct parts *p, struct request *r, const char *s
     return w;
 }
 
-static int ask(struct parts *p, struct request *r, const struct job *j, const char *name, struct err *e)
+static int req_explain_ask(struct parts *p, struct request *r, const struct job *j, const char *name,
+                           struct err *e)
 {
     const ifl_job_args *a = request_args(r);
     struct sched_obj *o = schedulers_of_job(p->schedulers, j);
@@ -215,12 +216,12 @@ static int ask(struct parts *p, struct request *r, const struct job *j, const ch
     if (!w)
         return err_set(e, PBSE_SYSTEM, "no memory to ask the scheduler");
     w->limit_s = limit_s;
-    if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_EXPLAIN, name}, answered, w, e) <
-        0) {
+    if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_EXPLAIN, name},
+                       req_explain_answered, w, e) < 0) {
         wait_end(w);
         return -1;
     }
-    request_on_dead(r, asker_died, w);
+    request_on_dead(r, req_explain_asker_died, w);
     loop_timer_set(w->timer, limit_s * 1000);
     return 0;
 }
@@ -233,9 +234,9 @@ void req_explain(void *parts, struct request *r)
     char name[JOBID_TEXT_MAX];
     struct err e;
 
-    if (find(p, r, name, &j, &e) < 0)
+    if (req_explain_find(p, r, name, &j, &e) < 0)
         req_history_fail(p, r, a->job, &e);
-    else if (ask(p, r, j, name, &e) < 0)
+    else if (req_explain_ask(p, r, j, name, &e) < 0)
         request_fail(r, &e);
 }
 

@@ -19,7 +19,7 @@
 #include "store_reader.h"
 #include "req_common.h"
 
-struct question {
+struct req_history_question {
     struct parts *parts;
     struct request *request;
     struct job_key key;
@@ -30,14 +30,14 @@ struct question {
     void *arg;
 };
 
-static void question_free(struct question *q)
+static void question_free(struct req_history_question *q)
 {
     request_unref(q->request);
     free(q->range);
     free(q);
 }
 
-static bool is_owner(const struct question *q, const char *owner)
+static bool is_owner(const struct req_history_question *q, const char *owner)
 {
     const char *user = request_user(q->request);
     size_t n = strlen(user);
@@ -60,7 +60,7 @@ static bool had_any(const struct array_map *m, const char *range)
 }
 
 /* Had the array of this row such indices? */
-static bool had_index(const struct question *q, const struct history_row *array)
+static bool had_index(const struct req_history_question *q, const struct history_row *array)
 {
     json_t *attrs = json_loads(array->attrs, 0, NULL);
     const char *range = json_string_value(json_object_get(attrs, ATTR_array_indices_submitted));
@@ -76,7 +76,7 @@ static bool had_index(const struct question *q, const struct history_row *array)
     return had;
 }
 
-static int judge(const struct question *q, const struct history_row *rows, size_t n)
+static int req_history_judge(const struct req_history_question *q, const struct history_row *rows, size_t n)
 {
     if (!n || (!q->remove && history_row_is_moved(rows)))
         return PBSE_UNKJOBID;
@@ -92,10 +92,10 @@ static int judge(const struct question *q, const struct history_row *rows, size_
     return 0;
 }
 
-static void answered(void *arg, const struct history_row *rows, size_t n, const struct err *why);
+static void req_history_answered(void *arg, const struct history_row *rows, size_t n, const struct err *why);
 
 /* A subjob that never ran has no row of its own. */
-static bool ask_array(struct question *q)
+static bool ask_array(struct req_history_question *q)
 {
     const struct job_key array = {q->key.seq, JOBID_NO_INDEX};
     struct err e;
@@ -103,16 +103,16 @@ static bool ask_array(struct question *q)
     if (q->of_array || q->key.index < 0)
         return false;
     q->of_array = true;
-    return store_reader_history_job(q->parts->store_reader, array, answered, q, &e) == 0;
+    return store_reader_history_job(q->parts->store_reader, array, req_history_answered, q, &e) == 0;
 }
 
-static void answered(void *arg, const struct history_row *rows, size_t n, const struct err *why)
+static void req_history_answered(void *arg, const struct history_row *rows, size_t n, const struct err *why)
 {
-    struct question *q = arg;
+    struct req_history_question *q = arg;
 
     if (!why && !n && ask_array(q))
         return;
-    q->fn(q->arg, why ? PBSE_SYSTEM : judge(q, rows, n));
+    q->fn(q->arg, why ? PBSE_SYSTEM : req_history_judge(q, rows, n));
     question_free(q);
 }
 
@@ -120,7 +120,7 @@ int req_history_ask(struct parts *p, struct request *r, const char *id, bool rem
                     void *arg, struct err *e)
 {
     struct jobid parsed;
-    struct question *q;
+    struct req_history_question *q;
 
     if (jobid_parse(id, &parsed, e) < 0)
         return -1;
@@ -131,31 +131,31 @@ int req_history_ask(struct parts *p, struct request *r, const char *id, bool rem
     q = malloc(sizeof *q);
     if (!q)
         return err_set(e, PBSE_SYSTEM, "no memory to ask for the history of %s", id);
-    *q = (struct question){.parts = p,
-                           .request = request_ref(r),
-                           .key = parsed.key,
-                           .remove = remove,
-                           .of_array = parsed.form == JOBID_RANGE,
-                           .fn = fn,
-                           .arg = arg};
+    *q = (struct req_history_question){.parts = p,
+                                       .request = request_ref(r),
+                                       .key = parsed.key,
+                                       .remove = remove,
+                                       .of_array = parsed.form == JOBID_RANGE,
+                                       .fn = fn,
+                                       .arg = arg};
     if (q->of_array && !(q->range = strdup(id))) {
         question_free(q);
         return err_set(e, PBSE_SYSTEM, "no memory to ask for the history of %s", id);
     }
-    if (store_reader_history_job(p->store_reader, parsed.key, answered, q, e) == 0)
+    if (store_reader_history_job(p->store_reader, parsed.key, req_history_answered, q, e) == 0)
         return 0;
     question_free(q);
     return err_set(e, PBSE_SYSTEM, "the history of %s cannot be asked for now", id);
 }
 
-struct failure {
+struct req_history_failure {
     struct request *request;
     struct err e;
 };
 
-static void tell(void *arg, int code)
+static void req_history_tell(void *arg, int code)
 {
-    struct failure *f = arg;
+    struct req_history_failure *f = arg;
 
     if (code == PBSE_HISTJOBID)
         request_failf(f->request, PBSE_HISTJOBID, "Job has finished");
@@ -167,23 +167,23 @@ static void tell(void *arg, int code)
 
 void req_history_fail(struct parts *p, struct request *r, const char *id, const struct err *e)
 {
-    struct failure *f = e->code == PBSE_UNKJOBID ? malloc(sizeof *f) : NULL;
+    struct req_history_failure *f = e->code == PBSE_UNKJOBID ? malloc(sizeof *f) : NULL;
     struct err ignored;
 
     if (!f) {
         request_fail(r, e);
         return;
     }
-    *f = (struct failure){request_ref(r), *e};
-    if (req_history_ask(p, r, id, false, tell, f, &ignored) < 0)
-        tell(f, PBSE_UNKJOBID);
+    *f = (struct req_history_failure){request_ref(r), *e};
+    if (req_history_ask(p, r, id, false, req_history_tell, f, &ignored) < 0)
+        req_history_tell(f, PBSE_UNKJOBID);
 }
 
 /* "workq@far:15001" */
-static void locate(void *arg, const struct history_row *rows, size_t n, const struct err *why)
+static void req_history_locate_cb(void *arg, const struct history_row *rows, size_t n, const struct err *why)
 {
     static char nothing[1];
-    struct failure *f = arg;
+    struct req_history_failure *f = arg;
     ifl_text_result result = {.result = {.text = nothing}};
 
     (void)why;
@@ -199,15 +199,15 @@ static void locate(void *arg, const struct history_row *rows, size_t n, const st
 
 void req_history_locate(struct parts *p, struct request *r, const char *id, const struct err *e)
 {
-    struct failure *f = e->code == PBSE_UNKJOBID ? malloc(sizeof *f) : NULL;
+    struct req_history_failure *f = e->code == PBSE_UNKJOBID ? malloc(sizeof *f) : NULL;
     struct jobid parsed;
     struct err ignored;
 
     if (f)
-        *f = (struct failure){request_ref(r), *e};
+        *f = (struct req_history_failure){request_ref(r), *e};
     if (f && p->store_reader && jobid_parse(id, &parsed, &ignored) == 0 &&
         server_ctx_is_asked(p->ctx, &parsed) && parsed.form != JOBID_RANGE &&
-        store_reader_history_job(p->store_reader, parsed.key, locate, f, &ignored) == 0)
+        store_reader_history_job(p->store_reader, parsed.key, req_history_locate_cb, f, &ignored) == 0)
         return;
     request_fail(r, e);
     if (f)

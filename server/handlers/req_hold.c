@@ -29,7 +29,7 @@ static bool hold_by_checkpoint(struct parts *p, struct request *r, struct job *j
     return true;
 }
 
-static void change(struct parts *p, struct request *r, bool set)
+static void req_hold_change(struct parts *p, struct request *r, bool set)
 {
     const ifl_job_text_args *a = request_args(r);
     const char *letters = *a->text ? a->text : "u";
@@ -58,10 +58,10 @@ static void change(struct parts *p, struct request *r, bool set)
 
 void req_hold(void *parts, struct request *r)
 {
-    change(parts, r, true);
+    req_hold_change(parts, r, true);
 }
 
 void req_release(void *parts, struct request *r)
 {
-    change(parts, r, false);
+    req_hold_change(parts, r, false);
 }

@@ -37,7 +37,7 @@ struct target {
 };
 
 /* An array is run by its subjobs. */
-static int find(struct parts *p, struct request *r, struct target *out, struct err *e)
+static int req_run_find(struct parts *p, struct request *r, struct target *out, struct err *e)
 {
     const ifl_job_text_args *a = request_args(r);
     struct jobid id;
@@ -59,7 +59,7 @@ static int find(struct parts *p, struct request *r, struct target *out, struct e
 
 /* --- qrun without vnodes: the scheduler decides ----------------------------------------------------- */
 
-static void scheduler_answered(void *arg, int code, const char *text, struct request *found)
+static void req_run_scheduler_answered(void *arg, int code, const char *text, struct request *found)
 {
     struct request *r = arg;
     struct err e;
@@ -74,7 +74,7 @@ static void scheduler_answered(void *arg, int code, const char *text, struct req
     request_unref(r);
 }
 
-static void asker_died(void *schedulers, struct request *r)
+static void req_run_asker_died(void *schedulers, struct request *r)
 {
     schedulers_forget(schedulers, r);
     request_unref(r);
@@ -94,13 +94,13 @@ static void ask_scheduler(struct parts *p, struct request *r, const struct targe
     }
     request_ref(r);
     jobid_format(id, key, false, p->ctx->name);
-    if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_RUN_JOB, id}, scheduler_answered,
-                       r, &e) < 0) {
+    if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_RUN_JOB, id},
+                       req_run_scheduler_answered, r, &e) < 0) {
         request_fail(r, &e);
         request_unref(r);
         return;
     }
-    request_on_dead(r, asker_died, p->schedulers);
+    request_on_dead(r, req_run_asker_died, p->schedulers);
 }
 
 /* --- vnodes are named -------------------------------------------------------------------------------- */
@@ -147,8 +147,8 @@ static struct job *start_subjob(struct parts *p, struct request *r, const struct
     return NULL;
 }
 
-static struct job *start(struct parts *p, struct request *r, const struct target *t, const char *location,
-                         struct err *e)
+static struct job *req_run_start(struct parts *p, struct request *r, const struct target *t,
+                                 const char *location, struct err *e)
 {
     if (t->array)
         return start_subjob(p, r, t, location, e);
@@ -162,7 +162,7 @@ static bool names_vnodes(const char *location)
 
 /* --- a range ------------------------------------------------------------------------------------------ */
 
-static void one_answered(void *arg, int code, const char *text, struct request *found)
+static void req_run_one_answered(void *arg, int code, const char *text, struct request *found)
 {
     struct err e;
 
@@ -180,13 +180,13 @@ static void run_one(struct parts *p, struct request *r, struct req_many *m, cons
 
     req_many_add(m);
     if (names_vnodes(location)) {
-        req_many_known(m, start(p, r, t, location, &e) ? 0 : -1, &e);
+        req_many_known(m, req_run_start(p, r, t, location, &e) ? 0 : -1, &e);
     } else if (!o) {
         req_many_known(m, err_set(&e, PBSE_NOSCHEDULER, "Could not contact Scheduler"), &e);
     } else {
         jobid_format(id, key, false, p->ctx->name);
-        if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_RUN_JOB, id}, one_answered, m,
-                           &e) < 0)
+        if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_RUN_JOB, id},
+                           req_run_one_answered, m, &e) < 0)
             req_many_known(m, -1, &e);
     }
 }
@@ -239,14 +239,14 @@ void req_run(void *parts, struct request *r)
 
     if (run_range(p, r, a))
         return;
-    if (find(p, r, &t, &e) < 0) {
+    if (req_run_find(p, r, &t, &e) < 0) {
         req_history_fail(p, r, a->job, &e);
     } else if (!names_vnodes(a->text)) {
         if (t.job && run_admission_waits(t.job, &e) < 0)
             request_fail(r, &e);
         else
             ask_scheduler(p, r, &t);
-    } else if (!(j = start(p, r, &t, a->text, &e)) || parked_add(j, r, PARKED_RUN, p->loop, &e) < 0) {
+    } else if (!(j = req_run_start(p, r, &t, a->text, &e)) || parked_add(j, r, PARKED_RUN, p->loop, &e) < 0) {
         request_fail(r, &e);
     }
 }
@@ -260,13 +260,13 @@ void req_run_async(void *parts, struct request *r)
 
     if (run_range(p, r, a))
         return;
-    if (find(p, r, &t, &e) < 0)
+    if (req_run_find(p, r, &t, &e) < 0)
         req_history_fail(p, r, a->job, &e);
     else if (!names_vnodes(a->text) && t.job && run_admission_waits(t.job, &e) < 0)
         request_fail(r, &e);
     else if (!names_vnodes(a->text))
         ask_scheduler(p, r, &t);
-    else if (!start(p, r, &t, a->text, &e))
+    else if (!req_run_start(p, r, &t, a->text, &e))
         request_fail(r, &e);
     else
         req_ok_when_durable(p, r);

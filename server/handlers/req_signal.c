@@ -21,7 +21,7 @@
 #include "req_subjobs.h"
 #include "run_suspend.h"
 
-static void sent(void *arg, int rc, const struct err *why)
+static void req_signal_sent(void *arg, int rc, const struct err *why)
 {
     struct request *r = arg;
 
@@ -92,7 +92,7 @@ static void resume(struct parts *p, struct request *r, struct job *j, const char
 
 /* --- several subjobs ---------------------------------------------------------------------------------- */
 
-static void many_sent(void *arg, int rc, const struct err *why)
+static void req_signal_many_sent(void *arg, int rc, const struct err *why)
 {
     req_many_known(arg, rc, why);
 }
@@ -107,7 +107,7 @@ static void signal_one(struct parts *p, struct request *r, struct req_many *m, s
 
     req_many_add(m);
     if (!stops && !resumes) {
-        exec_send_signal(p->send, j, signal, true, many_sent, m);
+        exec_send_signal(p->send, j, signal, true, req_signal_many_sent, m);
         return;
     }
     if (stops)
@@ -184,7 +184,7 @@ void req_signal(void *parts, struct request *r)
         request_failf(r, PBSE_UNKSIG, "Unknown/illegal signal name: %s", a->text);
     else {
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "job signaled with %s by %s", a->text, request_who(r));
-        exec_send_signal(p->send, j, a->text, true, sent, request_ref(r));
+        exec_send_signal(p->send, j, a->text, true, req_signal_sent, request_ref(r));
     }
 }
 
@@ -217,7 +217,7 @@ static void tell_subjobs(struct parts *p, struct request *r, const ifl_message_a
     while (m && (j = req_subjobs_next(&s)))
         if (may_be_told(j)) {
             req_many_add(m);
-            send_message(p, j, a, many_sent, m);
+            send_message(p, j, a, req_signal_many_sent, m);
         }
     if (m)
         req_many_end(m);
@@ -241,5 +241,5 @@ void req_message(void *parts, struct request *r)
     else if (!may_be_told(j))
         request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
     else
-        send_message(p, j, a, sent, request_ref(r));
+        send_message(p, j, a, req_signal_sent, request_ref(r));
 }

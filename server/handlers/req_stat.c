@@ -28,7 +28,7 @@ static const ifl_wanted *find_unknown(const struct parts *p, const struct status
     return NULL;
 }
 
-static void serve(struct parts *p, struct request *r, const struct status_ask *ask)
+static void req_stat_serve(struct parts *p, struct request *r, const struct status_ask *ask)
 {
     struct status_query *q;
     struct err e;
@@ -57,7 +57,7 @@ static void status(struct parts *p, struct request *r, enum attr_of of)
                              .level = req_level(r),
                              .who = request_who(r)};
 
-    serve(p, r, &ask);
+    req_stat_serve(p, r, &ask);
 }
 
 void req_status_job(void *parts, struct request *r)
@@ -145,7 +145,7 @@ static void select_jobs(struct parts *p, struct request *r, bool names_only)
         request_fail_attr(r, &e, w ? w->name : NULL, w ? w->resource : NULL, w ? w->value : NULL);
         return;
     }
-    serve(p, r, &ask);
+    req_stat_serve(p, r, &ask);
 }
 
 void req_select(void *parts, struct request *r)

@@ -185,7 +185,7 @@ struct deletion {
     ifl_delete_list_result result;
 };
 
-static void answer_list(void *arg)
+static void req_stop_answer_list(void *arg)
 {
     struct deletion *d = arg;
 
@@ -200,7 +200,7 @@ static void answer_list(void *arg)
 static void one_known(struct deletion *d)
 {
     if (--d->open == 0)
-        commit_then(d->parts->commit, answer_list, d);
+        commit_then(d->parts->commit, req_stop_answer_list, d);
 }
 
 static void add_failure(struct deletion *d, const char *id, int code)
@@ -211,14 +211,14 @@ static void add_failure(struct deletion *d, const char *id, int code)
         d->result.failures.failures_val[d->result.failures.failures_len++] = (ifl_delete_failure){copy, code};
 }
 
-struct past {
+struct req_stop_past {
     struct deletion *deletion;
     const char *id; /* of the request's arguments */
 };
 
-static void past_known(void *arg, int code)
+static void req_stop_past_known(void *arg, int code)
 {
-    struct past *x = arg;
+    struct req_stop_past *x = arg;
 
     add_failure(x->deletion, x->id, code);
     one_known(x->deletion);
@@ -228,17 +228,17 @@ static void past_known(void *arg, int code)
 /* Not in memory: perhaps in the store. */
 static void delete_past(struct deletion *d, const char *id, bool remove)
 {
-    struct past *x = malloc(sizeof *x);
+    struct req_stop_past *x = malloc(sizeof *x);
     struct err e;
 
     if (!x) {
         add_failure(d, id, PBSE_SYSTEM);
         return;
     }
-    *x = (struct past){d, id};
+    *x = (struct req_stop_past){d, id};
     d->open++;
-    if (req_history_ask(d->parts, d->request, id, remove, past_known, x, &e) < 0)
-        past_known(x, e.code);
+    if (req_history_ask(d->parts, d->request, id, remove, req_stop_past_known, x, &e) < 0)
+        req_stop_past_known(x, e.code);
 }
 
 void req_delete_list(void *parts, struct request *r)
@@ -279,7 +279,7 @@ struct single {
     struct request *request;
 };
 
-static void single_known(void *arg, int code)
+static void req_stop_single_known(void *arg, int code)
 {
     struct single *s = arg;
     const ifl_job_args *a = request_args(s->request);
@@ -304,8 +304,8 @@ static void delete_single_past(struct parts *p, struct request *r, const char *i
         return;
     }
     *s = (struct single){p, request_ref(r)};
-    if (req_history_ask(p, r, id, true, single_known, s, &e) < 0)
-        single_known(s, e.code);
+    if (req_history_ask(p, r, id, true, req_stop_single_known, s, &e) < 0)
+        req_stop_single_known(s, e.code);
 }
 
 void req_delete(void *parts, struct request *r)

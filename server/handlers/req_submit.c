@@ -37,13 +37,13 @@ void req_commit(void *parts, struct request *r)
 
 /* --- reading a script: what was promised durable is in the store, so that is asked ----------------------- */
 
-struct question {
+struct req_submit_question {
     struct parts *parts;
     struct request *request;
     struct job_key key;
 };
 
-static void script_read(void *arg, const void *bytes, size_t n, const struct err *why)
+static void req_submit_script_read(void *arg, const void *bytes, size_t n, const struct err *why)
 {
     static char nothing[1];
     struct request *r = arg;
@@ -56,14 +56,14 @@ static void script_read(void *arg, const void *bytes, size_t n, const struct err
     request_unref(r);
 }
 
-static void ask_store(void *arg)
+static void req_submit_ask_store(void *arg)
 {
-    struct question *q = arg;
+    struct req_submit_question *q = arg;
     const ifl_script_args *a = request_args(q->request);
     struct err e;
 
-    if (store_reader_script(q->parts->store_reader, q->key, a->offset, IFL_SCRIPT_PIECE, script_read,
-                            q->request, &e) < 0) {
+    if (store_reader_script(q->parts->store_reader, q->key, a->offset, IFL_SCRIPT_PIECE,
+                            req_submit_script_read, q->request, &e) < 0) {
         request_fail(q->request, &e);
         request_unref(q->request);
     }
@@ -74,7 +74,7 @@ void req_read_script(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_script_args *a = request_args(r);
-    struct question *q;
+    struct req_submit_question *q;
     struct err e;
     struct job *j = req_find_any_job(p, a->job, &e);
 
@@ -89,8 +89,8 @@ void req_read_script(void *parts, struct request *r)
         request_failf(r, PBSE_SYSTEM, "no memory to read a script");
         return;
     }
-    *q = (struct question){p, request_ref(r), j->key};
+    *q = (struct req_submit_question){p, request_ref(r), j->key};
     if (q->key.index >= 0)
         q->key.index = JOBID_NO_INDEX; /* a subjob's script is its array's */
-    commit_then(p->commit, ask_store, q);
+    commit_then(p->commit, req_submit_ask_store, q);
 }

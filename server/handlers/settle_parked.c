@@ -27,7 +27,7 @@ static void is_back(struct job *j)
 }
 
 /* Whoever waited for its start saw one, if it had begun. */
-static void is_over(struct job *j)
+static void settle_parked_is_over(struct job *j)
 {
     struct err e;
 
@@ -37,7 +37,7 @@ static void is_over(struct job *j)
     parked_settle_all(j, &e);
 }
 
-static void answer(struct job *j)
+static void settle_parked_answer(struct job *j)
 {
     if (!j->parked)
         return;
@@ -49,7 +49,7 @@ static void answer(struct job *j)
     } else if (job_is_waiting(j)) {
         is_back(j);
     } else if (job_is_over(j)) {
-        is_over(j);
+        settle_parked_is_over(j);
     }
 }
 
@@ -63,7 +63,7 @@ void settle_parked_listen(void *arg, struct job *j, enum job_state from, enum jo
     struct parts *p = arg;
 
     (void)ev;
-    answer(j);
+    settle_parked_answer(j);
     if (j->state == JOB_QUEUED && from != JOB_QUEUED)
         schedulers_wake_all(p->schedulers, SCHED_CMD_NEW);
     if (held_nodes(from) && !held_nodes(j->state))

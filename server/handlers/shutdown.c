@@ -44,7 +44,7 @@ static bool waits_for(const struct shutdown *s, const struct job *j)
                                            (j->run && j->run->checkpointing));
 }
 
-static void look(struct shutdown *s)
+static void shutdown_look(struct shutdown *s)
 {
     for (const struct job *j = jobs_first(s->p->ctx->jobs); j; j = jobs_next(j))
         if (waits_for(s, j))
@@ -54,14 +54,14 @@ static void look(struct shutdown *s)
     s->stop(s->arg);
 }
 
-static void moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+static void shutdown_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct shutdown *s = arg;
 
     (void)from;
     (void)ev;
     if (s->manner >= 0 && s->manner != SHUT_QUICK && !waits_for(s, j))
-        look(s);
+        shutdown_look(s);
 }
 
 struct shutdown *shutdown_create(struct parts *p, void (*stop)(void *arg), void *arg)
@@ -71,7 +71,7 @@ struct shutdown *shutdown_create(struct parts *p, void (*stop)(void *arg), void 
     if (!s)
         return NULL;
     *s = (struct shutdown){p, stop, arg, -1, false};
-    job_fsm_listen(p->fsm, moved, s);
+    job_fsm_listen(p->fsm, shutdown_moved, s);
     return s;
 }
 
@@ -105,7 +105,7 @@ void shutdown_not_saved(struct shutdown *s, struct job *j)
     if (s->manner != SHUT_IMMEDIATE)
         return;
     requeue(s, j);
-    look(s);
+    shutdown_look(s);
 }
 
 /* What becomes of the store: without a word for who stands by, it takes over at once. */
@@ -141,7 +141,7 @@ void shutdown_begin(void *arg, int manner)
     s->p->ctx->server->terminating = true;
     if (s->manner == SHUT_IMMEDIATE)
         send_back_all(s);
-    look(s);
+    shutdown_look(s);
 }
 
 int shutdown_check(void *arg, const struct request_row *row, struct err *e)

@@ -43,7 +43,7 @@ static bool read_range(struct array_map *m, const char *text)
     return s && !*s && m->first < m->last && m->step >= 1;
 }
 
-static int fill(struct array_map *m, struct err *e)
+static int array_map_fill(struct array_map *m, struct err *e)
 {
     m->queued = idset_create();
     m->live = idset_create();
@@ -74,7 +74,7 @@ struct array_map *array_map_create(const char *range, size_t max_size, struct er
     if (m->size > max_size)
         err_set(e, PBSE_MaxArraySize,
                 "Array job exceeds server or queue size limit: %zu subjobs, %zu allowed", m->size, max_size);
-    else if (fill(m, e) == 0)
+    else if (array_map_fill(m, e) == 0)
         return m;
     array_map_destroy(m);
     return NULL;
@@ -93,14 +93,14 @@ void array_map_destroy(struct array_map *m)
 
 /* --- conditions ------------------------------------------------------------------------------------- */
 
-static bool has(const struct array_map *m, int64_t index)
+static bool array_map_has(const struct array_map *m, int64_t index)
 {
     return index >= m->first && index <= m->last && (index - m->first) % m->step == 0;
 }
 
 enum array_index array_map_get(const struct array_map *m, int64_t index)
 {
-    if (!has(m, index))
+    if (!array_map_has(m, index))
         return ARRAY_NO_INDEX;
     if (idset_contains(m->queued, (uint32_t)index))
         return ARRAY_QUEUED;
@@ -115,7 +115,7 @@ static int mark(struct array_map *m, int64_t index)
 }
 
 /* Out of one set, into another; both as before when there is no memory. */
-static int move(struct idset *from, struct idset *to, int64_t index)
+static int array_map_move(struct idset *from, struct idset *to, int64_t index)
 {
     if (idset_add(to, (uint32_t)index) < 0)
         return -1;
@@ -127,12 +127,12 @@ static int move(struct idset *from, struct idset *to, int64_t index)
 
 int array_map_start(struct array_map *m, int64_t index)
 {
-    return move(m->queued, m->live, index);
+    return array_map_move(m->queued, m->live, index);
 }
 
 int array_map_back(struct array_map *m, int64_t index)
 {
-    return move(m->live, m->queued, index);
+    return array_map_move(m->live, m->queued, index);
 }
 
 int array_map_end(struct array_map *m, int64_t index, bool failed)
@@ -141,7 +141,7 @@ int array_map_end(struct array_map *m, int64_t index, bool failed)
 
     if (mark(m, index) < 0)
         return -1;
-    return failed ? move(from, m->failed, index) : idset_remove(from, (uint32_t)index);
+    return failed ? array_map_move(from, m->failed, index) : idset_remove(from, (uint32_t)index);
 }
 
 /* Page by page: a million at once must not cost a million steps. */
@@ -299,7 +299,7 @@ int64_t array_map_take_dirty(struct array_map *m)
     return idset_remove(m->dirty, (uint32_t)page) == 0 ? page : ARRAY_NONE;
 }
 
-static int add_part(const struct idset *s, int64_t page, struct idset *to)
+static int array_map_add_part(const struct idset *s, int64_t page, struct idset *to)
 {
     int64_t end = (page + 1) * ARRAY_PAGE;
     int rc = 0;
@@ -313,7 +313,9 @@ static int add_part(const struct idset *s, int64_t page, struct idset *to)
 static int format_part(const struct idset *a, const struct idset *b, int64_t page, struct strbuf *out)
 {
     struct idset *part = idset_create();
-    int rc = part && add_part(a, page, part) == 0 && (!b || add_part(b, page, part) == 0) ? 0 : -1;
+    int rc = part && array_map_add_part(a, page, part) == 0 && (!b || array_map_add_part(b, page, part) == 0)
+                 ? 0
+                 : -1;
 
     if (rc == 0)
         rc = idset_format(part, out);
@@ -337,7 +339,7 @@ static int read_part(const struct array_map *m, struct idset *to, const char *te
     if (idset_parse(text, JOBID_MAX_INDEX, ARRAY_PAGE, &part, e) < 0)
         return -1;
     for (int64_t i = idset_next(part, 0); rc == 0 && i >= 0; i = idset_next(part, i + 1))
-        if (has(m, i))
+        if (array_map_has(m, i))
             rc = idset_add(to, (uint32_t)i);
     idset_destroy(part);
     return rc < 0 ? err_set(e, PBSE_SYSTEM, "no memory for the indices %.100s", text) : 0;
@@ -360,7 +362,7 @@ int array_map_read_page(struct array_map *m, int64_t page, const char *remaining
 
 int array_map_read_live(struct array_map *m, int64_t index)
 {
-    if (!has(m, index) || idset_add(m->live, (uint32_t)index) < 0)
+    if (!array_map_has(m, index) || idset_add(m->live, (uint32_t)index) < 0)
         return -1;
     return idset_remove(m->queued, (uint32_t)index);
 }

@@ -42,13 +42,13 @@ void assign_destroy(struct assign *a)
 
 /* --- is it free? ----------------------------------------------------------------------------------- */
 
-static int64_t amount_of(const struct resc_list *l, int id)
+static int64_t assign_amount_of(const struct resc_list *l, int id)
 {
     return value_number(resc_find(l, id));
 }
 
 /* "4" or "2097152kb": sizes are told in kb. */
-static void show(const struct value *v, int64_t n, struct strbuf *out)
+static void assign_show(const struct value *v, int64_t n, struct strbuf *out)
 {
     if (v->kind == VALUE_SIZE)
         strbuf_addf(out, "%lldkb", (long long)(n / 1024));
@@ -63,19 +63,19 @@ static int too_little(const struct resource *r, const struct value *want, int64_
 
     strbuf_init(&b, 256);
     strbuf_add(&b, "(R: ");
-    show(want, value_number(want), &b);
+    assign_show(want, value_number(want), &b);
     strbuf_add(&b, " A: ");
-    show(want, free_n, &b);
+    assign_show(want, free_n, &b);
     strbuf_add(&b, " T: ");
-    show(want, total, &b);
+    assign_show(want, total, &b);
     err_set(e, PBSE_RESCUNAV, "Insufficient amount of resource: %s %s) on %s", r->name, strbuf_str(&b),
             where);
     strbuf_fini(&b);
     return -1;
 }
 
-static int check_amounts(const struct assign *a, const struct node *n, const struct resc_list *want,
-                         struct err *e)
+static int assign_check_amounts(const struct assign *a, const struct node *n, const struct resc_list *want,
+                                struct err *e)
 {
     for (size_t i = 0; want && i < want->n; i++) {
         const struct value *v = &want->v[i];
@@ -85,7 +85,7 @@ static int check_amounts(const struct assign *a, const struct node *n, const str
         if (!(r->flags & (RESC_PER_NODE | RESC_FIRST_NODE)) || value_number(v) == 0)
             continue;
         total = value_number(attr_list_amount(&n->obj.attrs, NODE_ATTR_resources_available, r->id));
-        free_n = total - amount_of(n->assigned, r->id) - amount_of(n->held, r->id);
+        free_n = total - assign_amount_of(n->assigned, r->id) - assign_amount_of(n->held, r->id);
         if (value_number(v) > free_n)
             return too_little(r, v, free_n, total, n->obj.name, e);
     }
@@ -107,7 +107,7 @@ static int check_node(const struct assign *a, const struct run_demand *w, struct
     struct strbuf state;
 
     if (w->lent)
-        return check_amounts(a, n, w->amounts, e);
+        return assign_check_amounts(a, n, w->amounts, e);
     if (!w->beside && !node_is_usable(n)) {
         strbuf_init(&state, 256);
         states_node_format(n->state, &state);
@@ -120,7 +120,7 @@ static int check_node(const struct assign *a, const struct run_demand *w, struct
         return err_set(e, PBSE_RESCUNAV, "node %s is in exclusive use", n->obj.name);
     if (w->alone && n->n_uses > n->n_idle)
         return err_set(e, PBSE_RESCUNAV, "node %s is wanted exclusively and is in use", n->obj.name);
-    return check_holds(n, w->alone, e) < 0 ? -1 : check_amounts(a, n, w->amounts, e);
+    return check_holds(n, w->alone, e) < 0 ? -1 : assign_check_amounts(a, n, w->amounts, e);
 }
 
 /* Amounts that server or queue offer as a whole. */
@@ -140,7 +140,7 @@ static int check_shared(const struct assign *a, const struct resc_list *want, co
 
         if (!total || !(r->flags & RESC_SUM))
             continue;
-        free_n = value_number(total) - amount_of(taken, r->id) - earmark_sums_shared(a->ctx, q, r);
+        free_n = value_number(total) - assign_amount_of(taken, r->id) - earmark_sums_shared(a->ctx, q, r);
         if (value_number(v) > free_n)
             return too_little(r, v, free_n, value_number(total), q ? q->obj.name : "the server", e);
     }
@@ -181,7 +181,7 @@ int assign_check(struct assign *a, const struct job *j, const struct assign_ask 
 static void show_state(struct assign *a, struct node *n)
 {
     const struct value *cpus = attr_list_amount(&n->obj.attrs, NODE_ATTR_resources_available, RESC_ncpus);
-    bool busy = n->n_uses && value_number(cpus) <= amount_of(n->assigned, RESC_ncpus);
+    bool busy = n->n_uses && value_number(cpus) <= assign_amount_of(n->assigned, RESC_ncpus);
     unsigned set = (busy ? NODE_JOB_BUSY : 0) | (n->n_exclusive ? NODE_JOB_EXCLUSIVE : 0);
 
     node_set_state(a->ctx->nodes, n, set, (NODE_JOB_BUSY | NODE_JOB_EXCLUSIVE) & ~set,
@@ -383,10 +383,10 @@ static int can_take_back(struct assign *a, const struct node_use *u, struct err 
     if (!u->given_back && !u->idle)
         return 0;
     if (u->lent)
-        return check_amounts(a, n, u->given_back, e);
+        return assign_check_amounts(a, n, u->given_back, e);
     if (n->n_exclusive > own || (u->paused && n->n_uses > n->n_idle))
         return err_set(e, PBSE_RESCUNAV, "node %s is in use by others", n->obj.name);
-    return check_holds(n, u->paused, e) < 0 ? -1 : check_amounts(a, n, u->given_back, e);
+    return check_holds(n, u->paused, e) < 0 ? -1 : assign_check_amounts(a, n, u->given_back, e);
 }
 
 /* Of server and queue: what it has given back. */

@@ -28,8 +28,8 @@ int attr_edit_check_nice(const struct server_ctx *s, const struct attr_list *l, 
 }
 
 /* Of what jobs use up, there is not less than nothing, and no bound below that. Jobs: wait/defaults.c, of all at once. */
-static int check_amount(const struct server_ctx *s, const struct attr_list *l, int index,
-                        const char *resource, struct err *e)
+static int attr_edit_check_amount(const struct server_ctx *s, const struct attr_list *l, int index,
+                                  const char *resource, struct err *e)
 {
     const struct resource *r = resource ? resource_find(s->resources, resource) : NULL;
     const struct value *v = r && resource_is_consumable(r) ? attr_list_amount(l, index, r->id) : NULL;
@@ -51,7 +51,7 @@ static int apply_one(struct server_ctx *s, struct attr_list *l, const struct att
         return -1;
     if (attr_list_change(l, s->resources, *index, resource, c->value ? c->value : "", c->op, e) < 0)
         return -1;
-    if (l->of != OF_JOB && check_amount(s, l, *index, resource, e) < 0)
+    if (l->of != OF_JOB && attr_edit_check_amount(s, l, *index, resource, e) < 0)
         return -1;
     return attr_edit_check_nice(s, l, *index, resource, w->level, e);
 }

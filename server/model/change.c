@@ -89,7 +89,7 @@ static void mark_dirty(struct change *c, struct change_entry *e, unsigned parts)
     c->dirty_end = &e->dirty_next;
 }
 
-static void tell(struct change *c)
+static void change_tell(struct change *c)
 {
     for (size_t i = 0; i < c->n_listeners; i++)
         c->listener[i].touched(c->listener[i].arg);
@@ -108,13 +108,13 @@ void change_touch(struct change *c, struct change_entry *e, unsigned parts)
     *(c->last ? &c->last->next : &c->first) = e;
     c->last = e;
     mark_dirty(c, e, parts);
-    tell(c);
+    change_tell(c);
 }
 
 void change_store_only(struct change *c, struct change_entry *e, unsigned parts)
 {
     mark_dirty(c, e, parts);
-    tell(c);
+    change_tell(c);
 }
 
 static void unlink_dirty(struct change *c, struct change_entry *e)
@@ -149,7 +149,7 @@ void change_gone(struct change *c, struct change_entry *e, const char *name)
     slot->number = next_number(c, e->kind);
     slot->kind = e->kind;
     slot->name = intern_ref(name);
-    tell(c);
+    change_tell(c);
 }
 
 uint64_t change_number(const struct change *c)

@@ -17,14 +17,14 @@ struct earmarks {
     void *room_arg;
 };
 
-static void hold_destroy(struct object *o)
+static void earmark_hold_destroy(struct object *o)
 {
     object_fini(o);
     free(o);
 }
 
 const struct object_kind hold_kind = {
-    .kind = CHANGE_HOLD, .name = "hold", .attrs = OF_HOLD, .destroy = hold_destroy};
+    .kind = CHANGE_HOLD, .name = "hold", .attrs = OF_HOLD, .destroy = earmark_hold_destroy};
 
 struct earmarks *earmarks_create(struct change *c)
 {

@@ -14,7 +14,7 @@
 #include "server_ctx.h"
 #include "type_list.h"
 
-static int64_t amount_of(const struct resc_list *l, int id)
+static int64_t earmark_sums_amount_of(const struct resc_list *l, int id)
 {
     return value_number(resc_find(l, id));
 }
@@ -61,10 +61,10 @@ int64_t earmark_sums_would_free(const struct server_ctx *s, const struct node_us
                                 const struct resource *r)
 {
     if (m == METHOD_RELEASE)
-        return earmark_sums_is_offered(u->job, u->node) ? amount_of(u->amounts, r->id) : 0;
+        return earmark_sums_is_offered(u->job, u->node) ? earmark_sums_amount_of(u->amounts, r->id) : 0;
     if (!earmark_sums_method_frees(s, u->job, m, r) || (m == METHOD_SUSPEND && u->given_back))
         return 0;
-    return amount_of(u->amounts, r->id) - amount_of(u->given_back, r->id);
+    return earmark_sums_amount_of(u->amounts, r->id) - earmark_sums_amount_of(u->given_back, r->id);
 }
 
 /* --- one vnode ---------------------------------------------------------------------------------------- */
@@ -90,11 +90,12 @@ static int64_t kept(const struct server_ctx *s, const struct earmark_part *p, co
     return n > 0 ? n : 0;
 }
 
-static int add_part(const struct server_ctx *s, struct resc_list **sum, const struct earmark_part *p)
+static int earmark_sums_add_part(const struct server_ctx *s, struct resc_list **sum,
+                                 const struct earmark_part *p)
 {
     for (size_t i = 0; p->amounts && i < p->amounts->n; i++) {
         const struct value *v = &p->amounts->v[i];
-        int64_t n = kept(s, p, v) + amount_of(*sum, v->tag);
+        int64_t n = kept(s, p, v) + earmark_sums_amount_of(*sum, v->tag);
         struct value copy;
 
         if (n == 0)
@@ -113,7 +114,7 @@ void earmark_sums_review(struct server_ctx *s, struct node *n)
     if (!n->parts && !n->held)
         return;
     for (const struct earmark_part *p = n->parts; p; p = p->next)
-        if (!p->hold->off && add_part(s, &sum, p) < 0) {
+        if (!p->hold->off && earmark_sums_add_part(s, &sum, p) < 0) {
             resc_free(sum); /* no memory: what was kept before goes on being kept */
             return;
         }
@@ -188,7 +189,7 @@ void earmark_sums_switch(struct server_ctx *s, struct earmark_obj *h, bool on)
 
 /* --- server and queue --------------------------------------------------------------------------------- */
 
-static int64_t asked(const struct job *j, const struct resource *r)
+static int64_t earmark_sums_asked(const struct job *j, const struct resource *r)
 {
     return value_number(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, r->id));
 }
@@ -203,7 +204,7 @@ static int64_t shared_pending(const struct server_ctx *s, const struct earmark_o
 
         if (j->shares && (!q || j->queue == q) &&
             earmark_sums_method_frees(s, j, earmark_sums_method_of(j), r))
-            sum += asked(j, r) - amount_of(j->shares_given, r->id);
+            sum += earmark_sums_asked(j, r) - earmark_sums_amount_of(j->shares_given, r->id);
     }
     return sum;
 }
@@ -213,7 +214,7 @@ int64_t earmark_sums_shared(const struct server_ctx *s, const struct queue *q, c
     int64_t sum = 0;
 
     for (const struct earmark_obj *h = earmarks_first(s->earmarks); h; h = earmarks_next(h)) {
-        int64_t n = h->job && !h->off && (!q || h->job->queue == q) ? asked(h->job, r) : 0;
+        int64_t n = h->job && !h->off && (!q || h->job->queue == q) ? earmark_sums_asked(h->job, r) : 0;
 
         if (n > 0)
             n -= shared_pending(s, h, q, r);
@@ -239,8 +240,8 @@ static bool part_is_there(const struct server_ctx *s, const struct earmark_part 
         if (!(r->flags & (RESC_PER_NODE | RESC_FIRST_NODE)))
             continue;
         total = value_number(attr_list_amount(&n->obj.attrs, NODE_ATTR_resources_available, r->id));
-        others = amount_of(n->held, r->id) - kept(s, p, v);
-        if (value_number(v) > total - amount_of(n->assigned, r->id) - others)
+        others = earmark_sums_amount_of(n->held, r->id) - kept(s, p, v);
+        if (value_number(v) > total - earmark_sums_amount_of(n->assigned, r->id) - others)
             return false;
     }
     return true;

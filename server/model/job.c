@@ -42,11 +42,11 @@ int job_state_find(const char *name)
 
 /* ---- fields as JSON: one table, both ways ------------------------------------------------------------ */
 
-enum form { FORM_INT, FORM_UINT, FORM_INT64, FORM_BOOL, FORM_TEXT };
+enum job_form { FORM_INT, FORM_UINT, FORM_INT64, FORM_BOOL, FORM_TEXT };
 
-struct field {
+struct job_field {
     const char *name;
-    enum form form;
+    enum job_form form;
     size_t offset;
 };
 
@@ -59,7 +59,7 @@ struct field {
         "used_" #name, FORM_##form, offsetof(struct job, usage.name)                                         \
     }
 
-static const struct field hot_fields[] = {
+static const struct job_field hot_fields[] = {
     FIELD(intent, INT),         FIELD(suspender, INT),        FIELD(hold, UINT),
     FIELD(dependent, BOOL),     FIELD(no_history, BOOL),      FIELD(queue_name, TEXT),
     FIELD(queue_rank, INT64),   FIELD(euser, TEXT),           FIELD(egroup, TEXT),
@@ -77,7 +77,7 @@ static const struct field hot_fields[] = {
     FIELD(moved_to, TEXT),
 };
 
-static const struct field fixed_fields[] = {
+static const struct job_field fixed_fields[] = {
     FIELD(owner, TEXT),    FIELD(user, TEXT),          FIELD(host, TEXT),
     FIELD(ctime_s, INT64), FIELD(script_bytes, INT64),
 };
@@ -87,13 +87,13 @@ enum {
     FIXED_COUNT = sizeof fixed_fields / sizeof fixed_fields[0]
 };
 
-static const void *at(const struct job *j, const struct field *f)
+static const void *at(const struct job *j, const struct job_field *f)
 {
     return (const char *)j + f->offset;
 }
 
 /* Fields that are 0 are left out: most are, of most jobs. */
-static int64_t number_of(const struct job *j, const struct field *f)
+static int64_t number_of(const struct job *j, const struct job_field *f)
 {
     switch (f->form) {
     case FORM_INT:
@@ -133,7 +133,7 @@ static void add_number(struct strbuf *out, int64_t n)
     strbuf_add_bytes(out, p, (size_t)(digits + sizeof digits - p));
 }
 
-static void add_field(struct strbuf *out, const struct job *j, const struct field *f)
+static void add_field(struct strbuf *out, const struct job *j, const struct job_field *f)
 {
     if (f->form == FORM_TEXT) {
         const char *text = *(const char *const *)at(j, f);
@@ -240,7 +240,7 @@ static int job_encode(const struct object *o, enum change_part part, struct strb
 
 /* ---- making and freeing ------------------------------------------------------------------------------ */
 
-static void free_texts(struct job *j, const struct field *f, size_t n)
+static void free_texts(struct job *j, const struct job_field *f, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (f[i].form == FORM_TEXT)
@@ -324,7 +324,7 @@ static int bad_row(const struct job *j, const char *what, struct err *e)
     return err_set(e, PBSE_SYSTEM, "the stored row of job %s has a bad \"%s\"", j->obj.name, what);
 }
 
-static int put_text(struct job *j, const struct field *f, const struct json_member *m)
+static int job_put_text(struct job *j, const struct job_field *f, const struct json_member *m)
 {
     json_t *tree = m->kind == JSON_SCAN_OTHER ? value_json_of_member(m) : NULL;
     char *copy = tree && json_is_string(tree) ? strdup(json_string_value(tree)) : NULL, *text = copy;
@@ -341,12 +341,12 @@ static int put_text(struct job *j, const struct field *f, const struct json_memb
     return rc;
 }
 
-static int put_field(struct job *j, const struct field *f, const struct json_member *m)
+static int put_field(struct job *j, const struct job_field *f, const struct json_member *m)
 {
     void *to = (char *)j + f->offset;
 
     if (f->form == FORM_TEXT)
-        return put_text(j, f, m);
+        return job_put_text(j, f, m);
     if (m->kind != JSON_SCAN_INTEGER)
         return -1;
     switch (f->form) {
@@ -369,7 +369,7 @@ static int put_field(struct job *j, const struct field *f, const struct json_mem
 }
 
 /* A field that we do not have is of another version, and no harm. */
-static int put_named(struct job *j, const struct field *f, size_t n, const struct json_member *m,
+static int put_named(struct job *j, const struct job_field *f, size_t n, const struct json_member *m,
                      struct err *e)
 {
     for (size_t i = 0; i < n; i++)
@@ -390,7 +390,7 @@ static int put_state(struct job *j, const struct json_member *m, struct err *e)
     return 0;
 }
 
-static int put_run(struct job *j, const json_t *run, struct err *e)
+static int job_put_run(struct job *j, const json_t *run, struct err *e)
 {
     j->run = job_run_decode(run);
     return j->run ? 0 : err_set(e, PBSE_SYSTEM, "the stored run of job %s cannot be read", j->obj.name);
@@ -415,7 +415,7 @@ static int put_notice(struct preempt_notice *n, const json_t *mark)
     return 0;
 }
 
-static int put_preempt(struct job *j, const json_t *mark, struct err *e)
+static int job_put_preempt(struct job *j, const json_t *mark, struct err *e)
 {
     const char *left, *tried = "", *by = NULL, *scheduler = NULL, *urgent = NULL, *offer = NULL;
     json_int_t since_s = 0, since_ms = 0; /* older rows have seconds */
@@ -470,18 +470,18 @@ static int put_token(struct job *j, const struct json_member *m, struct err *e)
     return 0;
 }
 
-static int put_hot(struct job *j, const struct json_member *m, struct err *e)
+static int job_put_hot(struct job *j, const struct json_member *m, struct err *e)
 {
     if (strcmp(m->name, "state") == 0)
         return put_state(j, m, e);
     if (strcmp(m->name, "run") == 0)
-        return put_tree(j, m, put_run, e);
+        return put_tree(j, m, job_put_run, e);
     if (strcmp(m->name, "preempt") == 0)
-        return put_tree(j, m, put_preempt, e);
+        return put_tree(j, m, job_put_preempt, e);
     return put_named(j, hot_fields, HOT_COUNT, m, e);
 }
 
-static int put_fixed(struct job *j, const struct json_member *m, struct err *e)
+static int job_put_fixed(struct job *j, const struct json_member *m, struct err *e)
 {
     return strcmp(m->name, "token") == 0 ? put_token(j, m, e) : put_named(j, fixed_fields, FIXED_COUNT, m, e);
 }
@@ -512,15 +512,15 @@ out:
 
 int job_decode(struct job *j, const char *hot_json, const char *fixed_json, struct err *e)
 {
-    return put_column(j, hot_json, "state", put_hot, e) == 0
-               ? put_column(j, fixed_json, "token", put_fixed, e)
+    return put_column(j, hot_json, "state", job_put_hot, e) == 0
+               ? put_column(j, fixed_json, "token", job_put_fixed, e)
                : -1;
 }
 
 /* Times and amounts are multiplied by a thousand here and there: none of ours comes near. */
 static const int64_t number_max = (int64_t)1 << 52;
 
-static int check_numbers(const struct job *j, const struct field *f, size_t n, struct err *e)
+static int check_numbers(const struct job *j, const struct job_field *f, size_t n, struct err *e)
 {
     for (size_t i = 0; i < n; i++)
         if (f[i].form == FORM_INT64 &&

@@ -15,14 +15,14 @@
 #include "server_ctx.h"
 #include "uthash.h"
 
-struct key {           /* compared as bytes */
-    const void *scope; /* a queue, or NULL: the server */
-    const char *name;  /* interned, or NULL */
+struct limit_counts_key { /* compared as bytes */
+    const void *scope;    /* a queue, or NULL: the server */
+    const char *name;     /* interned, or NULL */
     int64_t kind;
 };
 
-struct entity {
-    struct key key;
+struct limit_counts_entity {
+    struct limit_counts_key key;
     int64_t jobs[LIMIT_COUNTS_COUNT];
     int64_t states[LIMIT_COUNTS_STATES]; /* LIMIT_ALL only */
     struct resc_list *running;
@@ -31,7 +31,7 @@ struct entity {
 
 struct limit_counts {
     struct server_ctx *ctx;
-    struct entity *all;
+    struct limit_counts_entity *all;
     bool amounts; /* amounts of running jobs are kept */
 };
 
@@ -47,7 +47,7 @@ struct limit_counts *limit_counts_create(struct server_ctx *s)
     return t;
 }
 
-static void drop(struct limit_counts *t, struct entity *e)
+static void limit_counts_drop(struct limit_counts *t, struct limit_counts_entity *e)
 {
     HASH_DEL(t->all, e);
     intern_unref(e->key.name);
@@ -59,9 +59,9 @@ void limit_counts_destroy(struct limit_counts *t)
 {
     if (!t)
         return;
-    for (struct entity *e = t->all, *next; e; e = next) {
+    for (struct limit_counts_entity *e = t->all, *next; e; e = next) {
         next = e->hh.next;
-        drop(t, e);
+        limit_counts_drop(t, e);
     }
     free(t);
 }
@@ -81,38 +81,40 @@ const char *limit_counts_entity(const struct job *j, enum limit_kind k)
     return NULL;
 }
 
-static struct entity *find(const struct limit_counts *t, const struct queue *q, enum limit_kind k,
-                           const char *name)
+static struct limit_counts_entity *limit_counts_find(const struct limit_counts *t, const struct queue *q,
+                                                     enum limit_kind k, const char *name)
 {
-    struct key key = {q, name, k};
-    struct entity *e;
+    struct limit_counts_key key = {q, name, k};
+    struct limit_counts_entity *e;
 
     HASH_FIND(hh, t->all, &key, sizeof key, e);
     return e;
 }
 
-static struct entity *need(struct limit_counts *t, const struct queue *q, enum limit_kind k, const char *name)
+static struct limit_counts_entity *need(struct limit_counts *t, const struct queue *q, enum limit_kind k,
+                                        const char *name)
 {
-    struct entity *e = find(t, q, k, name);
+    struct limit_counts_entity *e = limit_counts_find(t, q, k, name);
 
     if (e)
         return e;
     e = calloc(1, sizeof *e);
     if (!e)
         abort(); /* limits would be wrong from now on */
-    e->key = (struct key){q, intern_again(name), k};
+    e->key = (struct limit_counts_key){q, intern_again(name), k};
     HASH_ADD(hh, t->all, key, sizeof e->key, e);
     return e;
 }
 
 /* --- counting ------------------------------------------------------------------------------------------ */
 
-static const struct resc_list *asked(const struct job *j)
+static const struct resc_list *limit_counts_asked(const struct job *j)
 {
     return attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
 }
 
-static void add_amounts(const struct limit_counts *t, struct entity *e, const struct job *j, int sign)
+static void limit_counts_add_amounts(const struct limit_counts *t, struct limit_counts_entity *e,
+                                     const struct job *j, int sign)
 {
     int rc = sign > 0 ? resc_add(&e->running, j->tallied_amounts, t->ctx->resources, 0, NULL)
                       : resc_subtract(&e->running, j->tallied_amounts, t->ctx->resources, 0, NULL);
@@ -121,7 +123,7 @@ static void add_amounts(const struct limit_counts *t, struct entity *e, const st
         abort(); /* as in need() */
 }
 
-static bool is_empty(const struct entity *e)
+static bool is_empty(const struct limit_counts_entity *e)
 {
     for (int w = 0; w < LIMIT_COUNTS_COUNT; w++)
         if (e->jobs[w])
@@ -144,7 +146,7 @@ static void each(struct limit_counts *t, const struct job *j, unsigned from, uns
         enum limit_kind k = kinds[i % N_KINDS];
         const struct queue *q = i < N_KINDS ? NULL : j->tallied_queue;
         const char *name = limit_counts_entity(j, k);
-        struct entity *e;
+        struct limit_counts_entity *e;
 
         if ((i >= N_KINDS && !q) || (k != LIMIT_ALL && !name))
             continue;
@@ -156,20 +158,20 @@ static void each(struct limit_counts *t, const struct job *j, unsigned from, uns
             e->states[state] += to != 0;
         }
         if (runs && j->tallied_amounts)
-            add_amounts(t, e, j, runs);
+            limit_counts_add_amounts(t, e, j, runs);
         if (is_empty(e))
-            drop(t, e);
+            limit_counts_drop(t, e);
     }
 }
 
 /* What it asked for when it was counted is what is taken off again, whatever is altered meanwhile. */
 static void keep_amounts(struct job *j)
 {
-    if (resc_dup(asked(j), &j->tallied_amounts) < 0)
+    if (resc_dup(limit_counts_asked(j), &j->tallied_amounts) < 0)
         abort(); /* as in need() */
 }
 
-static void count(struct limit_counts *t, struct job *j, unsigned mask)
+static void limit_counts_count(struct limit_counts *t, struct job *j, unsigned mask)
 {
     bool runs = mask >> LIMIT_COUNTS_RUNNING & 1;
 
@@ -188,7 +190,7 @@ static void count(struct limit_counts *t, struct job *j, unsigned mask)
 void limit_counts_forget(struct limit_counts *t, struct job *j)
 {
     if (j->tallied)
-        count(t, j, 0);
+        limit_counts_count(t, j, 0);
     j->tallied_queue = NULL;
 }
 
@@ -219,7 +221,7 @@ void limit_counts_review(struct limit_counts *t, struct job *j)
     if (!mask)
         return;
     j->tallied_queue = q;
-    count(t, j, mask);
+    limit_counts_count(t, j, mask);
 }
 
 /* --- questions ------------------------------------------------------------------------------------------ */
@@ -227,7 +229,7 @@ void limit_counts_review(struct limit_counts *t, struct job *j)
 int64_t limit_counts_jobs(const struct limit_counts *t, const struct queue *q, enum limit_kind k,
                           const char *name, enum limit_counts_what what)
 {
-    const struct entity *e = find(t, q, k, name);
+    const struct limit_counts_entity *e = limit_counts_find(t, q, k, name);
 
     return e ? e->jobs[what] : 0;
 }
@@ -247,7 +249,7 @@ static void recount(const struct limit_counts *t, const struct queue *q, const i
 const int64_t *limit_counts_states(const struct limit_counts *t, const struct queue *q)
 {
     static const int64_t none[LIMIT_COUNTS_STATES];
-    const struct entity *e = find(t, q, LIMIT_ALL, NULL);
+    const struct limit_counts_entity *e = limit_counts_find(t, q, LIMIT_ALL, NULL);
     const int64_t *states = e ? e->states : none;
 
 #ifdef CEDE_FAULTS
@@ -266,18 +268,18 @@ static void begin_amounts(struct limit_counts *t)
         if (!(mask & (1u << LIMIT_COUNTS_RUNNING)))
             continue;
         /* off and on again: only a change of the mask moves amounts */
-        count(t, j, mask & ~(1u << LIMIT_COUNTS_RUNNING));
-        count(t, j, mask);
+        limit_counts_count(t, j, mask & ~(1u << LIMIT_COUNTS_RUNNING));
+        limit_counts_count(t, j, mask);
     }
 }
 
 const struct value *limit_counts_running(struct limit_counts *t, const struct queue *q, enum limit_kind k,
                                          const char *name, int resource)
 {
-    const struct entity *e;
+    const struct limit_counts_entity *e;
 
     if (!t->amounts)
         begin_amounts(t);
-    e = find(t, q, k, name);
+    e = limit_counts_find(t, q, k, name);
     return e ? resc_find(e->running, resource) : NULL;
 }

@@ -113,7 +113,7 @@ struct nodes *nodes_create(struct change *c)
     return ns;
 }
 
-static void take_out(struct nodes *ns, struct node *n)
+static void node_take_out(struct nodes *ns, struct node *n)
 {
     change_gone(ns->change, &n->obj.change, n->obj.name);
     HASH_DEL(ns->table, n);
@@ -126,11 +126,11 @@ void nodes_destroy(struct nodes *ns)
     if (!ns)
         return;
     while (ns->table)
-        take_out(ns, ns->table);
+        node_take_out(ns, ns->table);
     free(ns);
 }
 
-static int check_name(const char *name, struct err *e)
+static int node_check_name(const char *name, struct err *e)
 {
     if (!isalnum((unsigned char)name[0]))
         return err_set(e, PBSE_IVAL_OBJ_NAME, "node name %s does not begin with a letter or digit", name);
@@ -146,7 +146,7 @@ int nodes_add(struct nodes *ns, const char *name, struct node **out, struct err 
 {
     struct node *n;
 
-    if (check_name(name, e) < 0)
+    if (node_check_name(name, e) < 0)
         return -1;
     if (nodes_find(ns, name))
         return err_set(e, PBSE_NODEEXIST, "node %s exists already", name);
@@ -173,7 +173,7 @@ int nodes_remove(struct nodes *ns, struct node *n, struct err *e)
     if (n->parts)
         return err_set(e, PBSE_OBJBUSY, "room on node %s is held for job %s", n->obj.name,
                        n->parts->hold->obj.name);
-    take_out(ns, n);
+    node_take_out(ns, n);
     return 0;
 }
 

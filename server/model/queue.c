@@ -37,7 +37,7 @@ struct queues *queues_create(struct change *c)
     return qs;
 }
 
-static void take_out(struct queues *qs, struct queue *q)
+static void queue_take_out(struct queues *qs, struct queue *q)
 {
     change_gone(qs->change, &q->obj.change, q->obj.name);
     HASH_DEL(qs->table, q);
@@ -50,11 +50,11 @@ void queues_destroy(struct queues *qs)
     if (!qs)
         return;
     while (qs->table)
-        take_out(qs, qs->table);
+        queue_take_out(qs, qs->table);
     free(qs);
 }
 
-static int check_name(const char *name, struct err *e)
+static int queue_check_name(const char *name, struct err *e)
 {
     if (!isalpha((unsigned char)name[0]))
         return err_set(e, PBSE_IVAL_OBJ_NAME, "queue name %s does not begin with a letter", name);
@@ -70,7 +70,7 @@ int queues_add(struct queues *qs, const char *name, struct queue **out, struct e
 {
     struct queue *q;
 
-    if (check_name(name, e) < 0)
+    if (queue_check_name(name, e) < 0)
         return -1;
     if (queues_find(qs, name))
         return err_set(e, PBSE_QUEEXIST, "queue %s exists already", name);
@@ -89,7 +89,7 @@ int queues_remove(struct queues *qs, struct queue *q, struct err *e)
 {
     if (q->n_jobs)
         return err_set(e, PBSE_OBJBUSY, "queue %s holds %zu jobs", q->obj.name, q->n_jobs);
-    take_out(qs, q);
+    queue_take_out(qs, q);
     return 0;
 }
 

@@ -28,8 +28,8 @@ static struct run_demand *want_of(struct run_demand *w, size_t *n, struct node *
     return &w[(*n)++];
 }
 
-static int add_amounts(const struct server_ctx *s, struct run_demand *w, const struct exec_vnode_part *p,
-                       struct err *e)
+static int run_demand_add_amounts(const struct server_ctx *s, struct run_demand *w,
+                                  const struct exec_vnode_part *p, struct err *e)
 {
     struct resc_list *more = NULL;
     int rc = -1;
@@ -177,7 +177,7 @@ static int borrow_all(const struct server_ctx *s, struct run_demand **w, size_t 
     return 0;
 }
 
-static int order_services(const void *x, const void *y)
+static int run_demand_order_services(const void *x, const void *y)
 {
     const char *const *a = x, *const *b = y;
 
@@ -200,7 +200,7 @@ static int check_chunks(const struct server_ctx *s, const struct exec_vnode *ev,
 
         services[i] = node ? node->service_name : NULL; /* interned */
     }
-    qsort(services, ev->n, sizeof *services, order_services);
+    qsort(services, ev->n, sizeof *services, run_demand_order_services);
     for (size_t i = 0; rc == 0 && i < ev->n; i++) {
         same = i && services[i] == services[i - 1] ? same + 1 : 1;
         if (same > RUN_DEMAND_CHUNKS_MAX)
@@ -228,7 +228,7 @@ int run_demands_make(const struct server_ctx *s, const struct job *j, const stru
             err_set(e, PBSE_UNKNODE, "Unknown node %s", ev->part[i].vnode);
             goto fail;
         }
-        if (add_amounts(s, want_of(w, n, node), &ev->part[i], e) < 0)
+        if (run_demand_add_amounts(s, want_of(w, n, node), &ev->part[i], e) < 0)
             goto fail;
     }
     if (mark_alone(s, j, &w, n, e) < 0 || borrow_all(s, &w, n, e) < 0)

@@ -33,7 +33,7 @@ struct scheds *scheds_create(struct change *c)
     return s;
 }
 
-static void take_out(struct scheds *s, struct sched_obj *o)
+static void sched_obj_take_out(struct scheds *s, struct sched_obj *o)
 {
     change_gone(s->change, &o->obj.change, o->obj.name);
     HASH_DEL(s->table, o);
@@ -46,7 +46,7 @@ void scheds_destroy(struct scheds *s)
     if (!s)
         return;
     while (s->table)
-        take_out(s, s->table);
+        sched_obj_take_out(s, s->table);
     free(s);
 }
 
@@ -74,7 +74,7 @@ int scheds_remove(struct scheds *s, struct sched_obj *o, struct err *e)
 {
     if (strcmp(o->obj.name, "default") == 0)
         return err_set(e, PBSE_SCHED_NO_DEL, "the default scheduler cannot be deleted");
-    take_out(s, o);
+    sched_obj_take_out(s, o);
     return 0;
 }
 

@@ -69,7 +69,7 @@ static void copy_numbers(struct job *j, const struct job *array)
 }
 
 /* "41[7].svr1" beside "41[].svr1", or beside another of its subjobs */
-static void name_of(char *out, size_t size, const struct job *kin, int64_t index)
+static void subjob_name_of(char *out, size_t size, const struct job *kin, int64_t index)
 {
     const char *server = strchr(kin->obj.name, ']');
 
@@ -80,7 +80,7 @@ int subjob_rename(struct job *sub, int64_t index)
 {
     char name[JOBID_TEXT_MAX];
 
-    name_of(name, sizeof name, sub, index);
+    subjob_name_of(name, sizeof name, sub, index);
     sub->key.index = (int32_t)index;
     return job_set_text(&sub->obj.name, name) < 0 ? -1 : set_index(&sub->obj.attrs, index);
 }
@@ -93,7 +93,7 @@ struct job *subjob_create(const struct job *array, int64_t index)
 
     if (copy_attrs(&attrs, array, index) < 0)
         return NULL;
-    name_of(name, sizeof name, array, index);
+    subjob_name_of(name, sizeof name, array, index);
     j = job_create((struct job_key){array->key.seq, (int32_t)index}, name);
     if (!j) {
         attr_list_fini(&attrs);

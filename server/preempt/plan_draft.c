@@ -94,7 +94,7 @@ static int examine_victim(struct plan_draft *d, const struct plan_victim *w, str
     return 0;
 }
 
-static int by_address(const void *a, const void *b)
+static int plan_draft_by_address(const void *a, const void *b)
 {
     const struct job *x = ((const struct fit_victim *)a)->job, *y = ((const struct fit_victim *)b)->job;
 
@@ -109,7 +109,7 @@ static int examine_victims(struct plan_draft *d, struct err *e)
     for (size_t i = 0; i < d->ask->n_victims; i++)
         if (examine_victim(d, &d->ask->victims[i], e) < 0)
             return -1;
-    qsort(d->victims, d->n_victims, sizeof *d->victims, by_address);
+    qsort(d->victims, d->n_victims, sizeof *d->victims, plan_draft_by_address);
     for (size_t i = 1; i < d->n_victims; i++)
         if (d->victims[i].job == d->victims[i - 1].job)
             return err_set(e, PBSE_IVALREQ, "job %s is named twice", d->victims[i].job->obj.name);
@@ -117,7 +117,7 @@ static int examine_victims(struct plan_draft *d, struct err *e)
 }
 
 /* Run limits, as they will be when the victims have given way. */
-static int check_limits(const struct plan_draft *d, struct err *e)
+static int plan_draft_check_limits(const struct plan_draft *d, struct err *e)
 {
     struct limit_counts *t = d->ctx->limit_counts;
     int rc;
@@ -150,7 +150,7 @@ int plan_draft_examine(struct plan_draft *d, struct err *e)
         rc = where->n ? run_demands_make(d->ctx, d->ask->job, where, &d->wants, &d->n_wants, e)
                       : err_set(e, PBSE_IVALREQ, "the location names no vnode");
     exec_vnode_destroy(where);
-    if (rc < 0 || examine_victims(d, e) < 0 || check_limits(d, e) < 0)
+    if (rc < 0 || examine_victims(d, e) < 0 || plan_draft_check_limits(d, e) < 0)
         return -1;
     fit = (struct fit_ask){.urgent = d->ask->job,
                            .wants = d->wants,

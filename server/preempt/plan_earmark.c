@@ -50,8 +50,8 @@ struct earmark_plan {
     struct err why;         /* code not 0: it is to be undone */
 };
 
-static void look(void *arg);
-static void victim_done(void *arg, struct job *j, enum preempt_result r);
+static void plan_earmark_look(void *arg);
+static void plan_earmark_victim_done(void *arg, struct job *j, enum preempt_result r);
 
 /* --- life of a plan ------------------------------------------------------------------------------------ */
 
@@ -59,17 +59,17 @@ static void look_later(struct earmark_plan *x)
 {
     if (x->looking)
         return;
-    x->looking = loop_defer(x->all->p.loop, look, x) == 0;
+    x->looking = loop_defer(x->all->p.loop, plan_earmark_look, x) == 0;
     if (!x->looking)
         loop_timer_set(x->timer, 0);
 }
 
-static void time_is_up(void *arg)
+static void plan_earmark_time_is_up(void *arg)
 {
-    look(arg);
+    plan_earmark_look(arg);
 }
 
-static void set_timer(struct earmark_plan *x)
+static void plan_earmark_set_timer(struct earmark_plan *x)
 {
     int64_t deadline_s = attr_list_number(&x->hold->obj.attrs, HOLD_ATTR_deadline, 0);
 
@@ -82,7 +82,7 @@ static struct earmark_plan *plan_create(struct plan_earmarks *all, struct earmar
     struct earmark_plan *x = calloc(1, sizeof *x);
 
     if (x)
-        x->timer = loop_timer_create(all->p.loop, LOOP_CLOCK, time_is_up, x);
+        x->timer = loop_timer_create(all->p.loop, LOOP_CLOCK, plan_earmark_time_is_up, x);
     if (!x || !x->timer) {
         free(x);
         err_set(e, PBSE_SYSTEM, "no memory to hold room for %s", h->obj.name);
@@ -96,7 +96,7 @@ static struct earmark_plan *plan_create(struct plan_earmarks *all, struct earmar
 
 static void plan_free(struct earmark_plan *x)
 {
-    loop_forget(x->all->p.loop, look, x);
+    loop_forget(x->all->p.loop, plan_earmark_look, x);
     loop_timer_destroy(x->timer);
     x->hold->plan = NULL;
     free(x);
@@ -125,8 +125,8 @@ static void resume(struct plan_earmarks *all, struct job *j)
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "it cannot go on at once: %s", e.text);
 }
 
-/* Those whom nothing has been done to yet are let be; the others come to victim_done when they have settled. */
-static void let_go(struct plan_earmarks *all, struct earmark_obj *h, const char *why)
+/* Those whom nothing has been done to yet are let be; the others come to plan_earmark_victim_done when they have settled. */
+static void plan_earmark_let_go(struct plan_earmarks *all, struct earmark_obj *h, const char *why)
 {
     struct strbuf text; /* for those who read it at the victim's */
 
@@ -161,7 +161,7 @@ void plan_earmarks_undo(struct plan_earmarks *all, struct earmark_obj *h, const 
     log_event(LOGC_JOB, LOGE_JOB, h->obj.name, "Room is no longer held: %s", why);
     /* Names first, since the links go with the hold; and nobody can go on before its room is back. */
     earmark_links_names(h, &victims);
-    let_go(all, h, why);
+    plan_earmark_let_go(all, h, why);
     close_hold(all, h);
     resume_all(all, &victims, urgent);
     words_fini(&victims);
@@ -210,7 +210,7 @@ static bool try_start(struct earmark_plan *x)
             x->why = e;
         return false;
     }
-    let_go(all, h, "it has started");
+    plan_earmark_let_go(all, h, "it has started");
     close_hold(all, h);
     return true;
 }
@@ -231,7 +231,7 @@ static void wait_a_little(struct earmark_plan *x)
         err_set(&x->why, PBSE_RESCUNAV, "what its victims gave back is not enough");
 }
 
-static void look(void *arg)
+static void plan_earmark_look(void *arg)
 {
     struct earmark_plan *x = arg;
     struct earmark_obj *h = x->hold;
@@ -248,12 +248,12 @@ static void look(void *arg)
     if (x->why.code)
         plan_earmarks_undo(x->all, h, x->why.text);
     else
-        set_timer(x);
+        plan_earmark_set_timer(x);
 }
 
 /* --- what happens meanwhile ---------------------------------------------------------------------------- */
 
-static void room_changed(void *arg, struct earmark_obj *h)
+static void plan_earmark_room_changed(void *arg, struct earmark_obj *h)
 {
     (void)arg;
     if (h->plan && !h->plan->starting)
@@ -261,7 +261,7 @@ static void room_changed(void *arg, struct earmark_obj *h)
 }
 
 /* The listener, for the job that the room is for. */
-static void job_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+static void plan_earmark_job_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct earmark_plan *x = j->room ? j->room->plan : NULL;
 
@@ -274,7 +274,7 @@ static void job_moved(void *arg, struct job *j, enum job_state from, enum job_ev
     look_later(x);
 }
 
-static void victim_done(void *arg, struct job *j, enum preempt_result r)
+static void plan_earmark_victim_done(void *arg, struct job *j, enum preempt_result r)
 {
     struct plan_earmarks *all = arg;
     struct earmark_obj *h = j->gives_way_to;
@@ -306,7 +306,7 @@ static int begin_victim(struct plan_earmarks *all, struct earmark_obj *h, const 
                                       .by = by,
                                       .scheduler = d->ask->scheduler->obj.name,
                                       .urgent = h->obj.name},
-                             .done = victim_done,
+                             .done = plan_earmark_victim_done,
                              .arg = all};
 
     snprintf(by, sizeof by, "Scheduler@%s", all->p.ctx->name);
@@ -317,7 +317,7 @@ static int begin_victim(struct plan_earmarks *all, struct earmark_obj *h, const 
 }
 
 /* From here on it can only fail for lack of memory; then what was begun is undone like any hold. */
-static int make(struct plan_earmarks *all, struct plan_draft *d, struct err *e)
+static int plan_earmark_make(struct plan_earmarks *all, struct plan_draft *d, struct err *e)
 {
     struct server_ctx *s = all->p.ctx;
     struct job *j = d->ask->job;
@@ -335,7 +335,7 @@ static int make(struct plan_earmarks *all, struct plan_draft *d, struct err *e)
         goto fail;
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Room is held on %s until %zu jobs have given way",
               d->ask->location, d->n_victims);
-    set_timer(h->plan);
+    plan_earmark_set_timer(h->plan);
     look_later(h->plan);
     return 0;
 fail:
@@ -346,7 +346,7 @@ fail:
 int plan_earmarks_make(struct plan_earmarks *all, const struct plan_ask *ask, struct err *e)
 {
     struct plan_draft d = {.ctx = all->p.ctx, .stop_methods = all->p.stop_methods, .ask = ask};
-    int rc = plan_draft_examine(&d, e) < 0 ? -1 : make(all, &d, e);
+    int rc = plan_draft_examine(&d, e) < 0 ? -1 : plan_earmark_make(all, &d, e);
 
     plan_draft_fini(&d);
     return rc;
@@ -417,7 +417,7 @@ static int restore_room(struct plan_earmarks *all, struct earmark_obj *h, struct
 /* Those that had settled before have no mark any more. */
 static int restore_victims(struct plan_earmarks *all, struct earmark_obj *h, struct err *e)
 {
-    struct victim_ask join = {.done = victim_done, .arg = all};
+    struct victim_ask join = {.done = plan_earmark_victim_done, .arg = all};
     struct words names;
     int rc = earmark_links_names(h, &names);
 
@@ -465,8 +465,8 @@ struct plan_earmarks *plan_earmarks_create(const struct plan_earmark_parts *p)
     if (!all)
         return NULL;
     all->p = *p;
-    job_fsm_listen(p->fsm, job_moved, all);
-    earmarks_on_room(p->ctx->earmarks, room_changed, all);
+    job_fsm_listen(p->fsm, plan_earmark_job_moved, all);
+    earmarks_on_room(p->ctx->earmarks, plan_earmark_room_changed, all);
     return all;
 }
 

@@ -32,7 +32,7 @@ struct fit {
     struct pool *by_node;
 };
 
-static int64_t amount_of(const struct resc_list *l, int id)
+static int64_t plan_fit_amount_of(const struct resc_list *l, int id)
 {
     return value_number(resc_find(l, id));
 }
@@ -46,7 +46,8 @@ static int64_t lack_of_node(const struct fit *f, const struct pool *p, const str
 
     if (!(r->flags & (RESC_PER_NODE | RESC_FIRST_NODE)) || value_number(v) == 0)
         return INT64_MIN;
-    return value_number(v) - (total - amount_of(p->node->assigned, r->id) - amount_of(p->node->held, r->id));
+    return value_number(v) -
+           (total - plan_fit_amount_of(p->node->assigned, r->id) - plan_fit_amount_of(p->node->held, r->id));
 }
 
 static int64_t lack_of_shared(const struct fit *f, const struct pool *p, const struct value *v)
@@ -60,8 +61,8 @@ static int64_t lack_of_shared(const struct fit *f, const struct pool *p, const s
 
     if (!total || !(r->flags & RESC_SUM))
         return INT64_MIN;
-    return value_number(v) -
-           (value_number(total) - amount_of(taken, r->id) - earmark_sums_shared(f->site, p->queue, r));
+    return value_number(v) - (value_number(total) - plan_fit_amount_of(taken, r->id) -
+                              earmark_sums_shared(f->site, p->queue, r));
 }
 
 static int pool_open(const struct fit *f, struct pool *p)
@@ -125,7 +126,7 @@ static int64_t gives_shared(const struct fit *f, const struct pool *p, const str
     if (!j->shares || (p->queue && j->queue != p->queue) || !earmark_sums_method_frees(f->site, j, m, r))
         return 0;
     return value_number(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, r->id)) -
-           amount_of(j->shares_given, r->id);
+           plan_fit_amount_of(j->shares_given, r->id);
 }
 
 /* Call fn for every (pool, resource) that the victim has a part in, with what method `m` gives there. true as soon
@@ -163,27 +164,27 @@ static bool each_gift(const struct fit *f, const struct job *j, enum method_id m
     return false;
 }
 
-static bool take_gift(struct pool *p, size_t i, int64_t n, void *arg)
+static bool plan_fit_take_gift(struct pool *p, size_t i, int64_t n, void *arg)
 {
     (void)arg;
     p->lack[i] -= n;
     return false;
 }
 
-static bool return_gift(struct pool *p, size_t i, int64_t n, void *arg)
+static bool plan_fit_return_gift(struct pool *p, size_t i, int64_t n, void *arg)
 {
     (void)arg;
     p->lack[i] += n;
     return false;
 }
 
-static bool add_rest(struct pool *p, size_t i, int64_t n, void *arg)
+static bool plan_fit_add_rest(struct pool *p, size_t i, int64_t n, void *arg)
 {
     *(int64_t *)arg += p->lack[i] > n ? p->lack[i] - n : 0;
     return false;
 }
 
-static bool leaves_a_lack(struct pool *p, size_t i, int64_t n, void *arg)
+static bool plan_fit_leaves_a_lack(struct pool *p, size_t i, int64_t n, void *arg)
 {
     (void)arg;
     return p->lack[i] > n;
@@ -226,7 +227,7 @@ static int64_t rest(const struct fit *f, const struct fit_victim *v, size_t k)
 {
     int64_t sum = 0;
 
-    each_gift(f, v->job, method_of(v, k), add_rest, &sum);
+    each_gift(f, v->job, method_of(v, k), plan_fit_add_rest, &sum);
     return sum;
 }
 
@@ -234,26 +235,26 @@ static int64_t rest(const struct fit *f, const struct fit_victim *v, size_t k)
 static void pass_over(struct fit *f, struct fit_victim *v)
 {
     /* `lack` is for a moment as if it gave nothing: so what each of its methods would leave can be compared. */
-    each_gift(f, v->job, method_of(v, 0), return_gift, NULL);
+    each_gift(f, v->job, method_of(v, 0), plan_fit_return_gift, NULL);
     for (size_t k = 1; k < v->methods.n && rest(f, v, 0) > 0; k++)
         if (rest(f, v, k) < rest(f, v, 0)) {
             while (k--)
                 preempt_methods_drop_first(&v->methods);
             k = 0; /* it is the first now: those behind it are compared with it */
         }
-    each_gift(f, v->job, method_of(v, 0), take_gift, NULL);
+    each_gift(f, v->job, method_of(v, 0), plan_fit_take_gift, NULL);
 }
 
 /* Whatever is left behind the first must serve as well. */
 static void drop_useless(struct fit *f, struct fit_victim *v)
 {
-    each_gift(f, v->job, method_of(v, 0), return_gift, NULL);
+    each_gift(f, v->job, method_of(v, 0), plan_fit_return_gift, NULL);
     for (size_t k = 1; k < v->methods.n;)
-        if (each_gift(f, v->job, method_of(v, k), leaves_a_lack, NULL))
+        if (each_gift(f, v->job, method_of(v, k), plan_fit_leaves_a_lack, NULL))
             drop_method(v, k);
         else
             k++;
-    each_gift(f, v->job, method_of(v, 0), take_gift, NULL);
+    each_gift(f, v->job, method_of(v, 0), plan_fit_take_gift, NULL);
 }
 
 /* --- is it enough? ------------------------------------------------------------------------------------- */
@@ -336,7 +337,7 @@ int plan_fit(const struct server_ctx *s, const struct fit_ask *ask, struct err *
             goto out;
     /* First as if all went by their first methods; then each may change his, and what he gives moves with it. */
     for (size_t i = 0; i < ask->n_victims; i++)
-        each_gift(&f, ask->victims[i].job, method_of(&ask->victims[i], 0), take_gift, NULL);
+        each_gift(&f, ask->victims[i].job, method_of(&ask->victims[i], 0), plan_fit_take_gift, NULL);
     for (size_t i = 0; i < ask->n_victims; i++)
         pass_over(&f, &ask->victims[i]);
     for (size_t i = 0; i < ask->n_victims; i++)

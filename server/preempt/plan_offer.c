@@ -23,7 +23,7 @@ enum { TEXT_LIMIT = 1 << 20 };
 
 /* --- names --------------------------------------------------------------------------------------------- */
 
-static bool is_named(const struct node *n, const char *name)
+static bool plan_offer_is_named(const struct node *n, const char *name)
 {
     size_t len = strcspn(n->host ? n->host : "", ".");
 
@@ -37,7 +37,7 @@ static int add_named(const struct job *victim, const char *name, struct strbuf *
     bool found = false;
 
     for (const struct node_use *u = victim->uses; u; u = u->next_of_job)
-        if (is_named(u->node, name)) {
+        if (plan_offer_is_named(u->node, name)) {
             strbuf_add_sep(out, "+");
             strbuf_add(out, u->node->obj.name);
             found = true;
@@ -62,7 +62,7 @@ int plan_offer_names(const struct job *victim, const char *text, struct strbuf *
 
 /* --- is one vnode like another? ------------------------------------------------------------------------ */
 
-static bool same_text(const struct node *a, const struct node *b, int attr)
+static bool plan_offer_same_text(const struct node *a, const struct node *b, int attr)
 {
     const char *x = attr_list_text(&a->obj.attrs, attr), *y = attr_list_text(&b->obj.attrs, attr);
 
@@ -93,8 +93,8 @@ static bool is_of_tasks(const char *resource)
 static bool is_like(const struct server_ctx *s, const struct select *asked, const struct place *place,
                     const struct node *a, const struct node *b)
 {
-    if (!same_text(a, b, NODE_ATTR_queue) || !same_text(a, b, NODE_ATTR_partition) ||
-        !same_text(a, b, NODE_ATTR_sharing))
+    if (!plan_offer_same_text(a, b, NODE_ATTR_queue) || !plan_offer_same_text(a, b, NODE_ATTR_partition) ||
+        !plan_offer_same_text(a, b, NODE_ATTR_sharing))
         return false;
     if (place->group[0] && !same_value(s, a, b, place->group))
         return false;
@@ -196,7 +196,7 @@ static struct fit_victim as_victim(struct job *j, const struct job *offering)
     return v;
 }
 
-static int fits(const struct stand_in *x, const struct earmark_obj *h, struct err *e)
+static int plan_offer_fits(const struct stand_in *x, const struct earmark_obj *h, struct err *e)
 {
     struct fit_victim *v = calloc(h->n_victims + 1, sizeof *v);
     struct fit_ask ask = {.urgent = h->job, .victims = v, .n_victims = h->n_victims};
@@ -238,9 +238,9 @@ int plan_offer_place(const struct server_ctx *s, const struct earmark_obj *h, st
     int rc = -1;
 
     if (open_it(&x, h, e) == 0) {
-        rc = fits(&x, h, e);
+        rc = plan_offer_fits(&x, h, e);
         if (rc < 0 && replace_kept(&x, e) == 0)
-            rc = fits(&x, h, e);
+            rc = plan_offer_fits(&x, h, e);
     }
     if (rc == 0 && exec_vnode_format(x.where, out) < 0)
         rc = err_set(e, PBSE_SYSTEM, "no memory for an offer");

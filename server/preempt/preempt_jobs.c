@@ -72,7 +72,7 @@ void preempt_jobs_destroy(struct preempt_jobs *p)
     free(p);
 }
 
-static void answer(void *arg)
+static void preempt_jobs_answer(void *arg)
 {
     struct preempt *p = arg;
     char nothing[1] = "";
@@ -94,10 +94,10 @@ static void preempt_job_done(struct slot *s, enum preempt_result r)
     p->failed |= r == PREEMPT_FAILED;
     p->done[p->n_done++] = (ifl_preempt_slot){.job = (char *)s->id, .order = (char *)preempt_result_code(r)};
     if (--p->open == 0)
-        commit_then(p->all->commit, answer, p);
+        commit_then(p->all->commit, preempt_jobs_answer, p);
 }
 
-static void victim_done(void *arg, struct job *j, enum preempt_result r)
+static void preempt_jobs_victim_done(void *arg, struct job *j, enum preempt_result r)
 {
     (void)j;
     preempt_job_done(arg, r);
@@ -129,7 +129,7 @@ static enum preempt_result result_at_once(const struct job *j)
 }
 
 /* A job that is not here is out of the way. -1: it is another server's, and nobody's here to be preempted. */
-static int find(struct preempt_jobs *all, const char *id, struct job **out)
+static int preempt_jobs_find(struct preempt_jobs *all, const char *id, struct job **out)
 {
     struct jobid parsed;
     struct err e;
@@ -140,12 +140,13 @@ static int find(struct preempt_jobs *all, const char *id, struct job **out)
     return 0;
 }
 
-static void begin(struct preempt *p, struct slot *s, const struct sched_obj *sched)
+static void preempt_jobs_begin(struct preempt *p, struct slot *s, const struct sched_obj *sched)
 {
-    struct victim_ask ask = {
-        .mark = {.by = request_who(p->request), .scheduler = sched->obj.name}, .done = victim_done, .arg = s};
+    struct victim_ask ask = {.mark = {.by = request_who(p->request), .scheduler = sched->obj.name},
+                             .done = preempt_jobs_victim_done,
+                             .arg = s};
     struct job *j = NULL;
-    enum preempt_result r = find(p->all, s->id, &j) < 0 ? PREEMPT_FAILED : result_at_once(j);
+    enum preempt_result r = preempt_jobs_find(p->all, s->id, &j) < 0 ? PREEMPT_FAILED : result_at_once(j);
     struct err e;
 
     if (r) {
@@ -189,8 +190,8 @@ void preempt_jobs_serve(struct preempt_jobs *all, struct request *r, const struc
     p->open = n + 1; /* ours: nothing is answered while slots are being begun */
     for (size_t i = 0; i < n; i++) {
         p->slots[i] = (struct slot){.owner = p, .id = args->jobs.jobs_val[i]};
-        begin(p, &p->slots[i], sched);
+        preempt_jobs_begin(p, &p->slots[i], sched);
     }
     if (--p->open == 0)
-        commit_then(all->commit, answer, p);
+        commit_then(all->commit, preempt_jobs_answer, p);
 }

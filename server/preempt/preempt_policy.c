@@ -108,8 +108,8 @@ double preempt_policy_budget(const struct preempt_ask *a)
     return preempt_rules_budget(&queue, &sched);
 }
 
-static int refuse(const struct preempt_ask *a, const struct job *j, enum preempt_exempt why, int64_t until_s,
-                  struct err *e)
+static int preempt_policy_refuse(const struct preempt_ask *a, const struct job *j, enum preempt_exempt why,
+                                 int64_t until_s, struct err *e)
 {
     switch (why) {
     case EXEMPT_NEVER:
@@ -148,7 +148,7 @@ int preempt_policy_methods(const struct preempt_ask *a, const struct job *j, str
     why = preempt_rules_exempt(&f, j->queue ? &queue : NULL, &sched, q ? &urgent : NULL, now_s, &until_s);
     /* A job whose end has begun is out of the way soon: its exempt time is no reason to wait. */
     if (why != EXEMPT_NOT && !(why == EXEMPT_TIME && j->state == JOB_EXITING))
-        return refuse(a, j, why, until_s, e);
+        return preempt_policy_refuse(a, j, why, until_s, e);
     preempt_rules_methods(&f, j->queue ? &queue : NULL, &sched, now_s, out);
     return 0;
 }

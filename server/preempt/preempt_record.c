@@ -52,7 +52,7 @@ void preempt_record_take_method(struct preempt_mark *m)
 }
 
 /* What people see of it. */
-static void note(struct server_ctx *s, struct job *j, enum preempt_result r)
+static void preempt_record_note(struct server_ctx *s, struct job *j, enum preempt_result r)
 {
     struct preempt_mark *m = j->preempt;
 
@@ -78,7 +78,7 @@ void preempt_record_note_end(struct server_ctx *s, struct job *j, enum preempt_r
     } else if (r == PREEMPT_RELEASED) {
         j->preempt->noted = true; /* it runs on: it has not been preempted */
     } else if (!preempt_record_went_otherwise(j, r)) {
-        note(s, j, r);
+        preempt_record_note(s, j, r);
     }
 }
 
@@ -90,5 +90,5 @@ void preempt_record_note_gone(struct server_ctx *s, struct job *j)
         return;
     m->came_late = j->run && j->run->finished && j->run->reason == EXEC_END_ITSELF;
     if (m->method == METHOD_DELETE && !m->came_late)
-        note(s, j, PREEMPT_DELETED);
+        preempt_record_note(s, j, PREEMPT_DELETED);
 }

@@ -8,7 +8,7 @@
  * (`verdict`): so an end by the owner, by the job itself or by a lost node settles it too. While a method
  * starts, its own transitions are not judged (`starting`): one that fails halfway would be taken for an
  * end. All ways out but a withdrawal lead through `settle`, which frees the victim at once and tells those
- * who wait at the end of the turn: after settle() `v` is gone. */
+ * who wait at the end of the turn: after victim_settle() `v` is gone. */
 #include "victim.h"
 
 #include <stdlib.h>
@@ -31,17 +31,17 @@
 #include "plan_offer.h"
 #include "server_ctx.h"
 
-struct waiter {
+struct victim_waiter {
     victim_done_fn *done;
     void *arg;
-    struct waiter *next;
+    struct victim_waiter *next;
 };
 
 struct victim {
     struct victims *all;
     struct job *job; /* referenced */
     struct loop_timer *deadline;
-    struct waiter *waiters;
+    struct victim_waiter *waiters;
     bool starting;  /* inside a method's start: what it causes is judged after it */
     bool too_early; /* the next method can only be tried when the job has started */
 };
@@ -67,14 +67,14 @@ static void try_next(struct victim *v);
 struct telling {
     struct job *job;
     enum preempt_result result;
-    struct waiter *waiters;
+    struct victim_waiter *waiters;
 };
 
-static void tell(void *arg)
+static void victim_tell(void *arg)
 {
     struct telling *t = arg;
 
-    for (struct waiter *w = t->waiters, *next; w; w = next) {
+    for (struct victim_waiter *w = t->waiters, *next; w; w = next) {
         next = w->next;
         if (w->done)
             w->done(w->arg, t->job, t->result);
@@ -85,7 +85,7 @@ static void tell(void *arg)
 }
 
 /* The one way out. Those who wait are told at the end of the turn, when the change under way is whole. */
-static void settle(struct victim *v, enum preempt_result r)
+static void victim_settle(struct victim *v, enum preempt_result r)
 {
     struct victims *all = v->all;
     struct job *j = v->job;
@@ -105,7 +105,7 @@ static void settle(struct victim *v, enum preempt_result r)
     loop_timer_destroy(v->deadline);
     job_unref(j);
     free(v);
-    if (loop_defer(all->loop, tell, t) < 0)
+    if (loop_defer(all->loop, victim_tell, t) < 0)
         abort();
 }
 
@@ -280,20 +280,20 @@ static void try_next(struct victim *v)
             return;
         preempt_record_take_method(v->job->preempt);
         if (m && m->settled(m->arg, v->job)) { /* a second request: it is suspended already */
-            settle(v, preempt_method_row(id)->result);
+            victim_settle(v, preempt_method_row(id)->result);
             return;
         }
         if (!m || !try_one(v, m))
             continue;
         r = verdict(v);
         if (r)
-            settle(v, r);
+            victim_settle(v, r);
         return;
     }
-    settle(v, PREEMPT_FAILED);
+    victim_settle(v, PREEMPT_FAILED);
 }
 
-static void too_long(void *arg)
+static void victim_too_long(void *arg)
 {
     struct victim *v = arg;
 
@@ -317,7 +317,7 @@ void victims_method_failed(void *arg, struct job *j, enum method_id id, int code
 }
 
 /* The listener. A job whose end was asked for by its owner, or that ends by itself, settles too. */
-static void job_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+static void victim_job_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     enum preempt_result r;
 
@@ -328,7 +328,7 @@ static void job_moved(void *arg, struct job *j, enum job_state from, enum job_ev
         return;
     r = verdict(j->victim);
     if (r)
-        settle(j->victim, r);
+        victim_settle(j->victim, r);
     else if (j->victim->too_early && j->state != JOB_STARTING)
         try_next(j->victim);
 }
@@ -339,18 +339,18 @@ void victims_host_over(struct victims *all, struct job *j)
 
     (void)all;
     if (r)
-        settle(j->victim, r);
+        victim_settle(j->victim, r);
 }
 
 /* --- beginning -------------------------------------------------------------------------------------- */
 
 static int add_waiter(struct victim *v, victim_done_fn *done, void *arg, struct err *e)
 {
-    struct waiter *w = malloc(sizeof *w);
+    struct victim_waiter *w = malloc(sizeof *w);
 
     if (!w)
         return err_set(e, PBSE_SYSTEM, "no memory to preempt %s", v->job->obj.name);
-    *w = (struct waiter){.done = done, .arg = arg, .next = v->waiters};
+    *w = (struct victim_waiter){.done = done, .arg = arg, .next = v->waiters};
     v->waiters = w;
     return 0;
 }
@@ -360,7 +360,7 @@ static struct victim *victim_create(struct victims *all, struct job *j, struct e
     struct victim *v = calloc(1, sizeof *v);
 
     if (v)
-        v->deadline = loop_timer_create(all->loop, LOOP_CLOCK, too_long, v);
+        v->deadline = loop_timer_create(all->loop, LOOP_CLOCK, victim_too_long, v);
     if (!v || !v->deadline) {
         free(v);
         err_set(e, PBSE_SYSTEM, "no memory to preempt %s", j->obj.name);
@@ -374,7 +374,7 @@ static struct victim *victim_create(struct victims *all, struct job *j, struct e
 
 static void victim_drop(struct victim *v)
 {
-    for (struct waiter *w = v->waiters, *next; w; w = next) {
+    for (struct victim_waiter *w = v->waiters, *next; w; w = next) {
         next = w->next;
         free(w);
     }
@@ -410,7 +410,7 @@ bool victims_withdraw(struct victims *all, struct job *j, void *arg, const char 
 
     if (!v || j->preempt->method || j->intent != INTENT_NONE || j->state == JOB_EXITING)
         return false;
-    for (const struct waiter *w = v->waiters; w; w = w->next)
+    for (const struct victim_waiter *w = v->waiters; w; w = w->next)
         if (w->done && w->arg != arg) /* somebody else waits for it too */
             return false;
     preempt_notices_withdraw(all->preempt_notices, j, why);
@@ -422,7 +422,7 @@ bool victims_withdraw(struct victims *all, struct job *j, void *arg, const char 
 void victims_forget(struct victims *all, struct job *j, void *arg)
 {
     (void)all;
-    for (struct waiter *w = j->victim ? j->victim->waiters : NULL; w; w = w->next)
+    for (struct victim_waiter *w = j->victim ? j->victim->waiters : NULL; w; w = w->next)
         if (w->arg == arg)
             w->done = NULL;
 }
@@ -437,7 +437,7 @@ void victims_carry_on(struct victims *all, struct job *j)
         return;
     m = stop_methods_find(all->stop_methods, j->preempt->method);
     if (verdict(v))
-        settle(v, verdict(v));
+        victim_settle(v, verdict(v));
     else if (preempt_notice_stands(j->preempt))
         wait_for_deadline(v);
     else if (m) /* its orders are given again when the hosts say HELLO; only the deadline is missing */
@@ -454,7 +454,7 @@ struct victims *victims_create(struct loop *l, struct server_ctx *s, struct job_
     if (!v)
         return NULL;
     *v = (struct victims){.loop = l, .ctx = s, .fsm = f, .stop_methods = m, .preempt_notices = n};
-    job_fsm_listen(f, job_moved, v);
+    job_fsm_listen(f, victim_job_moved, v);
     stop_methods_on_failed(m, victims_method_failed, v);
     return v;
 }

@@ -28,13 +28,13 @@ struct accounting {
 };
 
 /* "MM/DD/YYYY HH:MM:SS;T;id;text" */
-static void begin(struct accounting *a, struct strbuf *line, const struct job *j, char type)
+static void accounting_begin(struct accounting *a, struct strbuf *line, const struct job *j, char type)
 {
     strbuf_init(line, LINE_MAX_BYTES);
     acct_line_begin(line, server_ctx_now_s(a->ctx), type, j->obj.name);
 }
 
-static void finish(struct accounting *a, struct strbuf *line)
+static void accounting_finish(struct accounting *a, struct strbuf *line)
 {
     acct_files_add(a->files, server_ctx_now_s(a->ctx), line);
     strbuf_fini(line);
@@ -46,24 +46,24 @@ static void queued(struct accounting *a, const struct job *j)
 {
     struct strbuf line, text;
 
-    begin(a, &line, j, 'Q');
+    accounting_begin(a, &line, j, 'Q');
     strbuf_init(&text, LINE_MAX_BYTES);
     acct_fields_queued(&text, a->ctx, j);
     strbuf_add(&line, strbuf_str(&text));
     strbuf_fini(&text);
-    finish(a, &line);
+    accounting_finish(a, &line);
 }
 
 static void started(struct accounting *a, const struct job *j)
 {
     struct strbuf line, text;
 
-    begin(a, &line, j, 'S');
+    accounting_begin(a, &line, j, 'S');
     strbuf_init(&text, LINE_MAX_BYTES);
     acct_fields_started(&text, a->ctx, j);
     strbuf_add(&line, strbuf_str(&text));
     strbuf_fini(&text);
-    finish(a, &line);
+    accounting_finish(a, &line);
 }
 
 /* What the script died of when it was sent back says nothing about the job; why a host gave it up does. */
@@ -76,12 +76,12 @@ static void ended(struct accounting *a, const struct job *j, char type)
 {
     struct strbuf line, text;
 
-    begin(a, &line, j, type);
+    accounting_begin(a, &line, j, type);
     strbuf_init(&text, LINE_MAX_BYTES);
     acct_fields_ended(&text, a->ctx, a->derived_attribs, j, status_of(j, type));
     strbuf_add(&line, strbuf_str(&text));
     strbuf_fini(&text);
-    finish(a, &line);
+    accounting_finish(a, &line);
 }
 
 /* The server's log says it too, with the usage where that is wanted. */
@@ -104,9 +104,9 @@ static void plain(struct accounting *a, const struct job *j, char type, const ch
 {
     struct strbuf line;
 
-    begin(a, &line, j, type);
+    accounting_begin(a, &line, j, type);
     strbuf_add(&line, text);
-    finish(a, &line);
+    accounting_finish(a, &line);
 }
 
 static void suspended(struct accounting *a, const struct job *j)

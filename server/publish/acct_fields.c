@@ -33,27 +33,28 @@ static void add_quoted(struct strbuf *out, const char *key, const char *value)
         acct_line_add_quoted(out, key, value);
 }
 
-struct amount {
+struct acct_fields_amount {
     const struct resource *r;
     const struct value *v;
 };
 
-static int by_name(const void *a, const void *b)
+static int acct_fields_by_name(const void *a, const void *b)
 {
-    return strcasecmp(((const struct amount *)a)->r->name, ((const struct amount *)b)->r->name);
+    return strcasecmp(((const struct acct_fields_amount *)a)->r->name,
+                      ((const struct acct_fields_amount *)b)->r->name);
 }
 
 /* Every amount of a list in the order of the alphabet, "Resource_List.ncpus=4". */
-static void add_amounts(struct strbuf *out, const struct server_ctx *s, const char *key,
-                        const struct resc_list *l, unsigned flags)
+static void acct_fields_add_amounts(struct strbuf *out, const struct server_ctx *s, const char *key,
+                                    const struct resc_list *l, unsigned flags)
 {
-    struct amount list[AMOUNTS_MAX] = {0};
+    struct acct_fields_amount list[AMOUNTS_MAX] = {0};
     struct strbuf scratch;
     size_t n = 0;
 
     for (size_t i = 0; l && i < l->n && n < AMOUNTS_MAX; i++)
-        list[n++] = (struct amount){resource_get(s->resources, l->v[i].tag), &l->v[i]};
-    qsort(list, n, sizeof list[0], by_name);
+        list[n++] = (struct acct_fields_amount){resource_get(s->resources, l->v[i].tag), &l->v[i]};
+    qsort(list, n, sizeof list[0], acct_fields_by_name);
     strbuf_init(&scratch, 1 << 20);
     for (size_t i = 0; i < n; i++) {
         struct value sum = *list[i].v;
@@ -93,7 +94,7 @@ static void add_where(struct strbuf *out, const struct job *j, enum phase which)
                             : r->exec_vnode));
 }
 
-static const struct resc_list *asked(const struct job *j, enum phase which)
+static const struct resc_list *acct_fields_asked(const struct job *j, enum phase which)
 {
     const struct resc_list *first = attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List_orig);
 
@@ -120,7 +121,7 @@ static void add_job_set(struct strbuf *out, const struct server_ctx *s, const st
     add_set(out, "array_indices", attr_list_text(a, JOB_ATTR_array_indices_submitted));
     if (started)
         add_where(out, j, which);
-    add_amounts(out, s, "Resource_List", asked(j, which), 0);
+    acct_fields_add_amounts(out, s, "Resource_List", acct_fields_asked(j, which), 0);
 }
 
 int acct_fields_queued(struct strbuf *out, const struct server_ctx *s, const struct job *j)
@@ -133,8 +134,8 @@ int acct_fields_queued(struct strbuf *out, const struct server_ctx *s, const str
 int acct_fields_started(struct strbuf *out, const struct server_ctx *s, const struct job *j)
 {
     add_job_set(out, s, j, true, PHASE_NOW);
-    add_amounts(out, s, "resource_assigned", attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List),
-                RESC_SUM);
+    acct_fields_add_amounts(out, s, "resource_assigned",
+                            attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List), RESC_SUM);
     return strbuf_ok(out) ? 0 : -1;
 }
 
@@ -145,7 +146,7 @@ int acct_fields_used(struct strbuf *out, const struct server_ctx *s, struct deri
     const struct value *v = derived_attribs_get(c, &j->obj, JOB_ATTR_resources_used, &room);
 
     if (v && v->kind == VALUE_AMOUNTS)
-        add_amounts(out, s, "resources_used", v->amounts, 0);
+        acct_fields_add_amounts(out, s, "resources_used", v->amounts, 0);
     return strbuf_ok(out) ? 0 : -1;
 }
 

@@ -59,7 +59,7 @@ static void day_name(int64_t time_s, char out[DAY_NAME])
 
 /* --- files: in the worker ------------------------------------------------------------------------------ */
 
-struct writing {
+struct acct_files_writing {
     struct acct_files *f;
     struct pending *lines;
     bool sync;
@@ -104,7 +104,7 @@ static int day_open(struct acct_files *f, const char *day, struct err *e)
 }
 
 /* The whole line or nothing: of one that a full disk has cut, the beginning goes. */
-static int append(struct acct_files *f, const char *day, const struct pending *p, struct err *e)
+static int acct_files_append(struct acct_files *f, const char *day, const struct pending *p, struct err *e)
 {
     struct stat st;
 
@@ -132,15 +132,15 @@ static int sync_day(struct acct_files *f, const char *day, uint64_t *size, struc
 }
 
 /* A line that cannot be written stays, with those behind it, for the next try. */
-static void work(void *arg)
+static void acct_files_work(void *arg)
 {
-    struct writing *w = arg;
+    struct acct_files_writing *w = arg;
 
     while (w->lines) {
         struct pending *p = w->lines;
 
         day_name(p->time_s, w->day);
-        if (append(w->f, w->day, p, &w->e) < 0) {
+        if (acct_files_append(w->f, w->day, p, &w->e) < 0) {
             w->failed = true;
             return;
         }
@@ -169,9 +169,9 @@ static void keep_for_later(struct acct_files *f, struct pending *lines)
     f->done = lines;
 }
 
-static void worked(void *arg, bool ran)
+static void acct_files_worked(void *arg, bool ran)
 {
-    struct writing *w = arg;
+    struct acct_files_writing *w = arg;
     struct acct_files *f = w->f;
 
     (void)ran;
@@ -195,7 +195,7 @@ static void worked(void *arg, bool ran)
 
 static void write_more(struct acct_files *f, bool sync)
 {
-    struct writing *w;
+    struct acct_files_writing *w;
     struct err e;
 
     if (f->writing || !(w = calloc(1, sizeof *w)))
@@ -208,19 +208,19 @@ static void write_more(struct acct_files *f, bool sync)
     f->done = NULL;
     f->done_end = &f->done;
     f->writing = true;
-    if (worker_submit(f->worker, work, worked, w, &e) < 0) {
+    if (worker_submit(f->worker, acct_files_work, acct_files_worked, w, &e) < 0) {
         f->writing = false;
         keep_for_later(f, w->lines);
         free(w);
     }
 }
 
-static void sync_now(void *arg)
+static void acct_files_sync_now(void *arg)
 {
     write_more(arg, true);
 }
 
-static void rested(void *arg)
+static void acct_files_rested(void *arg)
 {
     struct acct_files *f = arg;
 
@@ -230,7 +230,7 @@ static void rested(void *arg)
 
 /* --- lines --------------------------------------------------------------------------------------------- */
 
-static void durable(void *arg)
+static void acct_files_durable(void *arg)
 {
     struct pending *p = arg;
     struct acct_files *f = p->f;
@@ -254,7 +254,7 @@ void acct_files_add(struct acct_files *f, int64_t time_s, const struct strbuf *l
     commit_add_acct(f->commit, p->n, p->time_s, strbuf_str(line));
     memcpy(p->text, line->s, line->len);
     p->text[line->len] = '\n';
-    commit_then(f->commit, durable, p);
+    commit_then(f->commit, acct_files_durable, p);
 }
 
 /* --- life ------------------------------------------------------------------------------------------------- */
@@ -271,8 +271,8 @@ struct acct_files *acct_files_create(struct loop *l, struct commit *c, const cha
     f->done_end = &f->done;
     f->fd = -1;
     snprintf(f->dir, sizeof f->dir, "%s/server_priv/accounting", home);
-    f->sync_timer = loop_timer_create(l, LOOP_REAL, sync_now, f);
-    f->rest_timer = loop_timer_create(l, LOOP_REAL, rested, f);
+    f->sync_timer = loop_timer_create(l, LOOP_REAL, acct_files_sync_now, f);
+    f->rest_timer = loop_timer_create(l, LOOP_REAL, acct_files_rested, f);
     if (f->sync_timer && f->rest_timer && file_make_dirs(f->dir, 0755, e) == 0)
         f->worker = worker_create(l, "accounting", 16, e);
     if (!f->worker) {
@@ -387,12 +387,12 @@ static int append_line(struct completing *c, const char *line, size_t len)
     p->len = len + 1;
     memcpy(p->text, line, len);
     p->text[len] = '\n';
-    rc = append(c->f, c->day, p, c->e);
+    rc = acct_files_append(c->f, c->day, p, c->e);
     free(p);
     return rc;
 }
 
-static void complete_line(void *arg, const struct restore_acct *line)
+static void acct_files_complete_line(void *arg, const struct restore_acct *line)
 {
     struct completing *c = arg;
     size_t len = strlen(line->line);
@@ -416,7 +416,7 @@ int acct_files_restore(struct acct_files *f, struct store *from, struct err *e)
 {
     struct restore_filed filed = {0};
     struct completing c = {.f = f, .filed = &filed, .e = e};
-    int rc = restore_acct(from, &filed, complete_line, &c, e);
+    int rc = restore_acct(from, &filed, acct_files_complete_line, &c, e);
 
     if (f->last < filed.n)
         f->last = f->written = filed.n;

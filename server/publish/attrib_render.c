@@ -57,7 +57,7 @@ struct derived_attribs *attrib_render_computed(struct attrib_render *w)
 
 /* ---- resources by name ------------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
+static int attrib_render_by_name(const void *a, const void *b)
 {
     return strcasecmp((*(const struct resource *const *)a)->name, (*(const struct resource *const *)b)->name);
 }
@@ -76,7 +76,7 @@ static int make_ranks(struct attrib_render *w)
     for (const struct resource *r = resource_next(w->site->resources, NULL); r && n < RESC_MAX;
          r = resource_next(w->site->resources, r))
         all[n++] = r;
-    qsort(all, n, sizeof *all, by_name);
+    qsort(all, n, sizeof *all, attrib_render_by_name);
     for (size_t i = 0; i < n; i++)
         rank[all[i]->id] = (uint16_t)i;
     free(all);
@@ -109,7 +109,7 @@ static size_t sort_list(const struct attrib_render *w, const struct resc_list *l
 
 /* ---- one attribute ----------------------------------------------------------------------------------- */
 
-struct walk {
+struct attrib_render_walk {
     struct attrib_render *w;
     const struct attr_select *want;
     const struct attr_reader *reader;
@@ -117,7 +117,7 @@ struct walk {
     void *arg;
 };
 
-static int show_amount(const struct walk *k, const char *name, int index, const struct value *v)
+static int show_amount(const struct attrib_render_walk *k, const char *name, int index, const struct value *v)
 {
     const struct resource *r = resource_get(k->w->site->resources, v->tag);
     const char *text;
@@ -129,7 +129,8 @@ static int show_amount(const struct walk *k, const char *name, int index, const 
     return text ? k->fn(k->arg, name, r->name, text) : -1;
 }
 
-static int show_amounts(const struct walk *k, const char *name, int index, const struct resc_list *l)
+static int show_amounts(const struct attrib_render_walk *k, const char *name, int index,
+                        const struct resc_list *l)
 {
     const struct value *sorted[LIST_MAX];
     size_t n;
@@ -143,8 +144,8 @@ static int show_amounts(const struct walk *k, const char *name, int index, const
     return rc;
 }
 
-static int show(const struct walk *k, enum attr_of of, int index, const struct attr_def *d,
-                const struct value *v)
+static int attrib_render_show(const struct attrib_render_walk *k, enum attr_of of, int index,
+                              const struct attr_def *d, const struct value *v)
 {
     const struct value_type *type = attr_def_type(d);
     const char *text;
@@ -175,7 +176,7 @@ static const char *owner_of(const struct object *o)
 int attrib_render_walk(struct attrib_render *w, const struct object *o, const struct attr_select *want,
                        const struct attr_reader *reader, attr_walk_fn *fn, void *arg)
 {
-    const struct walk k = {w, want, reader, fn, arg};
+    const struct attrib_render_walk k = {w, want, reader, fn, arg};
     enum attr_of of = o->kind->attrs;
     int rc = 0, n = attr_def_count(of);
 
@@ -194,7 +195,7 @@ int attrib_render_walk(struct attrib_render *w, const struct object *o, const st
         if (!value_is_set(v) && reader->presets && derived_attribs_preset(w->derived_attribs, o, i, &room))
             v = &room;
         if (value_is_set(v))
-            rc = show(&k, of, i, d, v);
+            rc = attrib_render_show(&k, of, i, d, v);
     }
     return rc;
 }

@@ -13,10 +13,10 @@
 #include "subjob.h"
 #include "depend_fact.h"
 
-enum form { FORM_NONE, FORM_TEXT, FORM_INT, FORM_UINT, FORM_INT64 };
+enum computed_job_form { FORM_NONE, FORM_TEXT, FORM_INT, FORM_UINT, FORM_INT64 };
 
-struct field {
-    enum form form;
+struct computed_job_field {
+    enum computed_job_form form;
     bool zero_is_unset;
     size_t offset;
 };
@@ -30,7 +30,7 @@ struct field {
         FORM_INT64, true, offsetof(struct job, field)                                                        \
     }
 
-static const struct field fields[JOB_ATTR_COUNT] = {
+static const struct computed_job_field fields[JOB_ATTR_COUNT] = {
     [JOB_ATTR_Job_Owner] = TEXT(owner),
     [JOB_ATTR_euser] = TEXT(euser),
     [JOB_ATTR_egroup] = TEXT(egroup),
@@ -62,7 +62,7 @@ bool computed_job_has_field(int index)
 
 bool computed_job_field(const struct object *o, int index, struct value *out)
 {
-    const struct field *f = &fields[index];
+    const struct computed_job_field *f = &fields[index];
     const void *at = (const char *)o + f->offset;
     int64_t n = 0;
 
@@ -86,33 +86,33 @@ bool computed_job_field(const struct object *o, int index, struct value *out)
 
 /* ---- what is more than a field ----------------------------------------------------------------------- */
 
-static const struct job *job_of(const struct object *o)
+static const struct job *computed_job_of(const struct object *o)
 {
     return (const struct job *)(const void *)o;
 }
 
-static bool job_state(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_state(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
-    return computed_number(job_view_letter(job_of(o)), out);
+    return computed_number(job_view_letter(computed_job_of(o)), out);
 }
 
-static bool job_substate(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_substate(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
-    return computed_number(job_view_substate(job_of(o)), out);
+    return computed_number(job_view_substate(computed_job_of(o)), out);
 }
 
-static bool job_queue(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_queue(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    const struct job *j = job_of(o);
+    const struct job *j = computed_job_of(o);
 
     (void)c;
     return computed_text(j->moved_to ? j->moved_to : j->queue_name, out);
 }
 
 /* Its ties with jobs of this server, and those that the server keeps from which it came. */
-static bool job_depend(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_depend(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const char *own = attr_list_text(&o->attrs, JOB_ATTR_depend);
     const char *home = attr_list_text(&o->attrs, JOB_ATTR_depend_home);
@@ -123,15 +123,15 @@ static bool job_depend(struct derived_attribs *c, const struct object *o, struct
     return depend_fact_list_join(own, home, &c->text) == 0 && computed_text(strbuf_str(&c->text), out);
 }
 
-static bool job_server(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_server(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
     return computed_text(c->site->name, out);
 }
 
-static bool job_exit_status(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_exit_status(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    const struct job *j = job_of(o);
+    const struct job *j = computed_job_of(o);
 
     (void)c;
     if (j->exited)
@@ -139,75 +139,77 @@ static bool job_exit_status(struct derived_attribs *c, const struct object *o, s
     return job_is_over(j) && !j->moved_to && computed_number(NEVER_RAN_STATUS, out);
 }
 
-static bool job_holds(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_holds(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    unsigned bits = job_of(o)->hold;
+    unsigned bits = computed_job_of(o)->hold;
 
     (void)c;
     return computed_number(
         (bits & ~(unsigned)(HOLD_DEPEND | HOLD_ARRAY)) | (bits & HOLD_DEPEND ? HOLD_SYSTEM : 0), out);
 }
 
-static bool job_room_held(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_room_held(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
-    return job_of(o)->room && computed_number(1, out);
+    return computed_job_of(o)->room && computed_number(1, out);
 }
 
-static bool job_paused(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_paused(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
-    return job_run_paused_s(job_of(o)) > 0 && computed_number(job_run_paused_s(job_of(o)), out);
+    return job_run_paused_s(computed_job_of(o)) > 0 &&
+           computed_number(job_run_paused_s(computed_job_of(o)), out);
 }
 
-static bool job_gives_way(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_gives_way(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
-    return job_of(o)->preempt && computed_number(1, out);
+    return computed_job_of(o)->preempt && computed_number(1, out);
 }
 
-static bool job_preempt_deadline(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_preempt_deadline(struct derived_attribs *c, const struct object *o,
+                                          struct value *out)
 {
-    const struct preempt_mark *m = job_of(o)->preempt;
+    const struct preempt_mark *m = computed_job_of(o)->preempt;
 
     (void)c;
     return preempt_notice_stands(m) && computed_number(m->notice.deadline_ms / 1000, out);
 }
 
-static bool job_queue_type(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_queue_type(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    const struct queue *q = job_of(o)->queue;
+    const struct queue *q = computed_job_of(o)->queue;
 
     (void)c;
     return computed_number(q && queue_is_route(q) ? 'R' : 'E', out);
 }
 
-static bool job_eligible(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_eligible(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     if (!attr_list_bool(&c->site->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
         return false;
-    return computed_number(job_eligible_s(job_of(o), server_ctx_now_s(c->site)), out);
+    return computed_number(job_eligible_s(computed_job_of(o), server_ctx_now_s(c->site)), out);
 }
 
-static bool job_accrue(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_accrue(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     if (!attr_list_bool(&c->site->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
         return false;
-    return computed_number(job_of(o)->accrue_type, out);
+    return computed_number(computed_job_of(o)->accrue_type, out);
 }
 
 /* Of the present run; when that is over, what was noted with the attributes. */
-static bool job_exec_host(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_exec_host(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    const struct run *r = job_of(o)->run;
+    const struct run *r = computed_job_of(o)->run;
 
     (void)c;
     return computed_text(r ? job_run_where(r) : attr_list_text(&o->attrs, JOB_ATTR_exec_host), out);
 }
 
-static bool job_exec_vnode(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_exec_vnode(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    const struct run *r = job_of(o)->run;
+    const struct run *r = computed_job_of(o)->run;
 
     (void)c;
     return computed_text(r ? job_run_vnodes(r) : attr_list_text(&o->attrs, JOB_ATTR_exec_vnode), out);
@@ -224,9 +226,9 @@ static bool put_used(struct derived_attribs *c, const struct job_usage *u)
 }
 
 /* What hooks have added (custom resources) lies with the attributes. */
-static bool job_used(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_used(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    const struct job *j = job_of(o);
+    const struct job *j = computed_job_of(o);
     const struct resc_list *stored = attr_list_amounts(&o->attrs, JOB_ATTR_resources_used);
 
     if (j->array || (!j->stime_s && !j->exited && !stored))
@@ -241,13 +243,13 @@ enum { REMAINING_MAX = (1 << 20) - 1, RAGGED_MAX = 128 << 20 };
 
 /* ---- arrays ------------------------------------------------------------------------------------------ */
 
-static bool array_states(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_array_states(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     struct subjob_counts n;
 
-    if (!job_of(o)->array)
+    if (!computed_job_of(o)->array)
         return false;
-    subjob_count(c->site->jobs, job_of(o), &n);
+    subjob_count(c->site->jobs, computed_job_of(o), &n);
     strbuf_reset(&c->text);
     strbuf_addf(&c->text, "Queued:%zu Running:%zu Exiting:%zu Expired:%zu ", n.queued, n.running, n.exiting,
                 n.expired);
@@ -256,16 +258,16 @@ static bool array_states(struct derived_attribs *c, const struct object *o, stru
 
 /* A set so ragged that it is no value any more is shown as far as it goes: its lowest indices are what a scheduler
  * needs. */
-static bool array_remaining(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool computed_job_array_remaining(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     struct strbuf all;
     size_t n = REMAINING_MAX;
 
-    if (!job_of(o)->array)
+    if (!computed_job_of(o)->array)
         return false;
     strbuf_init(&all, RAGGED_MAX);
     strbuf_reset(&c->text);
-    if (subjob_format_queued(c->site->jobs, job_of(o), &all) == 0) {
+    if (subjob_format_queued(c->site->jobs, computed_job_of(o), &all) == 0) {
         while (all.len > REMAINING_MAX && all.s[n] != ',')
             n--;
         strbuf_cut(&all, n);
@@ -276,23 +278,23 @@ static bool array_remaining(struct derived_attribs *c, const struct object *o, s
 }
 
 computed_fn *const computed_job_rows[JOB_ATTR_COUNT] = {
-    [JOB_ATTR_resources_used] = job_used,
-    [JOB_ATTR_job_state] = job_state,
-    [JOB_ATTR_queue] = job_queue,
-    [JOB_ATTR_depend] = job_depend,
-    [JOB_ATTR_server] = job_server,
-    [JOB_ATTR_exec_host] = job_exec_host,
-    [JOB_ATTR_exec_vnode] = job_exec_vnode,
-    [JOB_ATTR_Hold_Types] = job_holds,
-    [JOB_ATTR_substate] = job_substate,
-    [JOB_ATTR_queue_type] = job_queue_type,
-    [JOB_ATTR_eligible_time] = job_eligible,
-    [JOB_ATTR_accrue_type] = job_accrue,
-    [JOB_ATTR_Exit_status] = job_exit_status,
-    [JOB_ATTR_array_state_count] = array_states,
-    [JOB_ATTR_array_indices_remaining] = array_remaining,
-    [JOB_ATTR_room_held] = job_room_held,
-    [JOB_ATTR_paused_time] = job_paused,
-    [JOB_ATTR_gives_way] = job_gives_way,
-    [JOB_ATTR_preempt_deadline] = job_preempt_deadline,
+    [JOB_ATTR_resources_used] = computed_job_used,
+    [JOB_ATTR_job_state] = computed_job_state,
+    [JOB_ATTR_queue] = computed_job_queue,
+    [JOB_ATTR_depend] = computed_job_depend,
+    [JOB_ATTR_server] = computed_job_server,
+    [JOB_ATTR_exec_host] = computed_job_exec_host,
+    [JOB_ATTR_exec_vnode] = computed_job_exec_vnode,
+    [JOB_ATTR_Hold_Types] = computed_job_holds,
+    [JOB_ATTR_substate] = computed_job_substate,
+    [JOB_ATTR_queue_type] = computed_job_queue_type,
+    [JOB_ATTR_eligible_time] = computed_job_eligible,
+    [JOB_ATTR_accrue_type] = computed_job_accrue,
+    [JOB_ATTR_Exit_status] = computed_job_exit_status,
+    [JOB_ATTR_array_state_count] = computed_job_array_states,
+    [JOB_ATTR_array_indices_remaining] = computed_job_array_remaining,
+    [JOB_ATTR_room_held] = computed_job_room_held,
+    [JOB_ATTR_paused_time] = computed_job_paused,
+    [JOB_ATTR_gives_way] = computed_job_gives_way,
+    [JOB_ATTR_preempt_deadline] = computed_job_preempt_deadline,
 };

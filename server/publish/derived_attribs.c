@@ -27,7 +27,7 @@ static const struct node *node_of(const struct object *o)
     return (const struct node *)(const void *)o;
 }
 
-static const struct queue *queue_of(const struct object *o)
+static const struct queue *derived_attribs_queue_of(const struct object *o)
 {
     return (const struct queue *)(const void *)o;
 }
@@ -62,75 +62,81 @@ static bool show_counts(struct derived_attribs *c, const struct queue *q, struct
 
 /* ---- queues ------------------------------------------------------------------------------------------ */
 
-static bool queue_total(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_queue_total(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    return show_total(c, queue_of(o), out);
+    return show_total(c, derived_attribs_queue_of(o), out);
 }
 
-static bool queue_counts(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_queue_counts(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    return show_counts(c, queue_of(o), out);
+    return show_counts(c, derived_attribs_queue_of(o), out);
 }
 
-static bool queue_assigned(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_queue_assigned(struct derived_attribs *c, const struct object *o,
+                                           struct value *out)
 {
     (void)c;
-    return computed_amounts(queue_of(o)->assigned, out);
+    return computed_amounts(derived_attribs_queue_of(o)->assigned, out);
 }
 
-static bool queue_has_nodes(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_queue_has_nodes(struct derived_attribs *c, const struct object *o,
+                                            struct value *out)
 {
     return nodes_find_of_queue(c->site->nodes, o->name) && computed_number(1, out);
 }
 
 static computed_fn *const queue_rows[QUEUE_ATTR_COUNT] = {
-    [QUEUE_ATTR_total_jobs] = queue_total,
-    [QUEUE_ATTR_state_count] = queue_counts,
-    [QUEUE_ATTR_resources_assigned] = queue_assigned,
-    [QUEUE_ATTR_hasnodes] = queue_has_nodes,
+    [QUEUE_ATTR_total_jobs] = derived_attribs_queue_total,
+    [QUEUE_ATTR_state_count] = derived_attribs_queue_counts,
+    [QUEUE_ATTR_resources_assigned] = derived_attribs_queue_assigned,
+    [QUEUE_ATTR_hasnodes] = derived_attribs_queue_has_nodes,
 };
 
 /* ---- the server -------------------------------------------------------------------------------------- */
 
-static bool server_state(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_server_state(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
     return computed_text(states_server_word(server_obj_state(c->site->server)), out);
 }
 
-static bool server_host(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_server_host(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
     return computed_text(c->host, out);
 }
 
-static bool server_total(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_server_total(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
     return show_total(c, NULL, out);
 }
 
-static bool server_counts(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_server_counts(struct derived_attribs *c, const struct object *o,
+                                          struct value *out)
 {
     (void)o;
     return show_counts(c, NULL, out);
 }
 
-static bool server_assigned(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_server_assigned(struct derived_attribs *c, const struct object *o,
+                                            struct value *out)
 {
     (void)o;
     return computed_amounts(c->site->server->assigned, out);
 }
 
 /* Nothing is licensed here; clients expect the counters. */
-static bool server_licenses(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_server_licenses(struct derived_attribs *c, const struct object *o,
+                                            struct value *out)
 {
     (void)c;
     (void)o;
     return computed_text(attr_def_get(OF_SERVER, SERVER_ATTR_license_count)->dflt, out);
 }
 
-static bool server_version(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_server_version(struct derived_attribs *c, const struct object *o,
+                                           struct value *out)
 {
     const char *said = attr_list_text(&o->attrs, SERVER_ATTR_reported_version);
 
@@ -138,33 +144,33 @@ static bool server_version(struct derived_attribs *c, const struct object *o, st
     return computed_text(said ? said : CEDE_VERSION, out);
 }
 
-static bool server_time(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_server_time(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
     return computed_number(server_ctx_now_s(c->site), out);
 }
 
 static computed_fn *const server_rows[SERVER_ATTR_COUNT] = {
-    [SERVER_ATTR_server_state] = server_state,
-    [SERVER_ATTR_server_host] = server_host,
-    [SERVER_ATTR_total_jobs] = server_total,
-    [SERVER_ATTR_state_count] = server_counts,
-    [SERVER_ATTR_resources_assigned] = server_assigned,
-    [SERVER_ATTR_license_count] = server_licenses,
-    [SERVER_ATTR_pbs_version] = server_version,
-    [SERVER_ATTR_current_time] = server_time,
+    [SERVER_ATTR_server_state] = derived_attribs_server_state,
+    [SERVER_ATTR_server_host] = derived_attribs_server_host,
+    [SERVER_ATTR_total_jobs] = derived_attribs_server_total,
+    [SERVER_ATTR_state_count] = derived_attribs_server_counts,
+    [SERVER_ATTR_resources_assigned] = derived_attribs_server_assigned,
+    [SERVER_ATTR_license_count] = derived_attribs_server_licenses,
+    [SERVER_ATTR_pbs_version] = derived_attribs_server_version,
+    [SERVER_ATTR_current_time] = derived_attribs_server_time,
 };
 
 /* ---- nodes ------------------------------------------------------------------------------------------- */
 
-static bool node_state(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_node_state(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     return computed_number(node_of(o)->state, out);
 }
 
 /* Where nobody said who manages it, that is the MOM of its host. */
-static bool node_mom(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_node_mom(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const char *said = attr_list_text(&o->attrs, NODE_ATTR_Mom);
     const char *host = value_text(attr_list_amount(&o->attrs, NODE_ATTR_resources_available, RESC_host));
@@ -181,7 +187,7 @@ static int64_t cpus_of(const struct node_use *u)
 }
 
 /* "41.svr1/0, 41.svr1/1, 42.svr1/2": a slot for each cpu. */
-static bool node_jobs(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_node_jobs(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     int64_t next = 0;
 
@@ -193,7 +199,8 @@ static bool node_jobs(struct derived_attribs *c, const struct object *o, struct 
 }
 
 /* What can be summed is shown from the beginning, as 0. */
-static bool node_assigned(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_node_assigned(struct derived_attribs *c, const struct object *o,
+                                          struct value *out)
 {
     static const int numbers[] = {RESC_ncpus, RESC_naccelerators};
     static const int sizes[] = {RESC_mem, RESC_vmem, RESC_hbmem, RESC_accelerator_memory};
@@ -211,13 +218,14 @@ static bool node_assigned(struct derived_attribs *c, const struct object *o, str
     return computed_amounts(c->amounts, out);
 }
 
-static bool node_held(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_node_held(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     return computed_amounts(node_of(o)->held, out);
 }
 
-static bool node_jobs_held(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_node_jobs_held(struct derived_attribs *c, const struct object *o,
+                                           struct value *out)
 {
     strbuf_reset(&c->text);
     for (const struct earmark_part *p = node_of(o)->parts; p; p = p->next) {
@@ -227,7 +235,8 @@ static bool node_jobs_held(struct derived_attribs *c, const struct object *o, st
     return node_of(o)->parts && text_made(c, out);
 }
 
-static bool node_held_alone(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_node_held_alone(struct derived_attribs *c, const struct object *o,
+                                            struct value *out)
 {
     (void)c;
     for (const struct earmark_part *p = node_of(o)->parts; p; p = p->next)
@@ -236,41 +245,43 @@ static bool node_held_alone(struct derived_attribs *c, const struct object *o, s
     return false;
 }
 
-static bool node_license(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_node_license(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     (void)o;
     return computed_number('l', out);
 }
 
-static bool node_state_time(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_node_state_time(struct derived_attribs *c, const struct object *o,
+                                            struct value *out)
 {
     (void)c;
     return node_of(o)->last_state_s && computed_number(node_of(o)->last_state_s, out);
 }
 
-static bool node_used_time(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_node_used_time(struct derived_attribs *c, const struct object *o,
+                                           struct value *out)
 {
     (void)c;
     return node_of(o)->last_used_s && computed_number(node_of(o)->last_used_s, out);
 }
 
 static computed_fn *const node_rows[NODE_ATTR_COUNT] = {
-    [NODE_ATTR_Mom] = node_mom,
-    [NODE_ATTR_state] = node_state,
-    [NODE_ATTR_jobs] = node_jobs,
-    [NODE_ATTR_resources_assigned] = node_assigned,
-    [NODE_ATTR_resources_held] = node_held,
-    [NODE_ATTR_jobs_held] = node_jobs_held,
-    [NODE_ATTR_held_alone] = node_held_alone,
-    [NODE_ATTR_license] = node_license,
-    [NODE_ATTR_last_state_change_time] = node_state_time,
-    [NODE_ATTR_last_used_time] = node_used_time,
+    [NODE_ATTR_Mom] = derived_attribs_node_mom,
+    [NODE_ATTR_state] = derived_attribs_node_state,
+    [NODE_ATTR_jobs] = derived_attribs_node_jobs,
+    [NODE_ATTR_resources_assigned] = derived_attribs_node_assigned,
+    [NODE_ATTR_resources_held] = derived_attribs_node_held,
+    [NODE_ATTR_jobs_held] = derived_attribs_node_jobs_held,
+    [NODE_ATTR_held_alone] = derived_attribs_node_held_alone,
+    [NODE_ATTR_license] = derived_attribs_node_license,
+    [NODE_ATTR_last_state_change_time] = derived_attribs_node_state_time,
+    [NODE_ATTR_last_used_time] = derived_attribs_node_used_time,
 };
 
 /* ---- schedulers -------------------------------------------------------------------------------------- */
 
-static bool sched_state(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_sched_state(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const struct sched_obj *s = (const struct sched_obj *)(const void *)o;
 
@@ -297,40 +308,43 @@ static bool sched_place(struct derived_attribs *c, const struct object *o, const
     return c->site->home && text_made(c, out);
 }
 
-static bool sched_priv_preset(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_sched_priv_preset(struct derived_attribs *c, const struct object *o,
+                                              struct value *out)
 {
     return sched_place(c, o, "sched_priv", out);
 }
 
-static bool sched_log_preset(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_sched_log_preset(struct derived_attribs *c, const struct object *o,
+                                             struct value *out)
 {
     return sched_place(c, o, "sched_logs", out);
 }
 
-static bool sched_partition_preset(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_sched_partition_preset(struct derived_attribs *c, const struct object *o,
+                                                   struct value *out)
 {
     (void)c;
     return strcmp(o->name, "default") == 0 && computed_text("pbs-default", out);
 }
 
 static computed_fn *const sched_presets[SCHED_ATTR_COUNT] = {
-    [SCHED_ATTR_sched_host] = server_host,
-    [SCHED_ATTR_partition] = sched_partition_preset,
-    [SCHED_ATTR_sched_priv] = sched_priv_preset,
-    [SCHED_ATTR_sched_log] = sched_log_preset,
+    [SCHED_ATTR_sched_host] = derived_attribs_server_host,
+    [SCHED_ATTR_partition] = derived_attribs_sched_partition_preset,
+    [SCHED_ATTR_sched_priv] = derived_attribs_sched_priv_preset,
+    [SCHED_ATTR_sched_log] = derived_attribs_sched_log_preset,
 };
 
-static computed_fn *const sched_rows[SCHED_ATTR_COUNT] = {[SCHED_ATTR_state] = sched_state};
+static computed_fn *const sched_rows[SCHED_ATTR_COUNT] = {[SCHED_ATTR_state] = derived_attribs_sched_state};
 
 /* ---- holds ------------------------------------------------------------------------------------------- */
 
-static bool hold_left(struct derived_attribs *c, const struct object *o, struct value *out)
+static bool derived_attribs_hold_left(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
     return computed_number((int64_t)((const struct earmark_obj *)(const void *)o)->n_victims, out);
 }
 
-static computed_fn *const hold_rows[HOLD_ATTR_COUNT] = {[HOLD_ATTR_victims_left] = hold_left};
+static computed_fn *const hold_rows[HOLD_ATTR_COUNT] = {[HOLD_ATTR_victims_left] = derived_attribs_hold_left};
 
 /* ---- the way in -------------------------------------------------------------------------------------- */
 

@@ -32,7 +32,8 @@ static struct job_end_note *at(struct exit_cache *d, size_t i)
     return &d->ring[(d->first + i) % EXIT_CACHE_MAX];
 }
 
-static const char *name_of(const struct exit_cache *d, struct job_key key, char out[static JOBID_TEXT_MAX])
+static const char *exit_cache_name_of(const struct exit_cache *d, struct job_key key,
+                                      char out[static JOBID_TEXT_MAX])
 {
     return jobid_format(out, key, false, d->ctx->name);
 }
@@ -41,19 +42,19 @@ static void drop_first(struct exit_cache *d)
 {
     char name[JOBID_TEXT_MAX];
 
-    commit_drop_object(d->commit, "end", name_of(d, at(d, 0)->key, name));
+    commit_drop_object(d->commit, "end", exit_cache_name_of(d, at(d, 0)->key, name));
     d->first = (d->first + 1) % EXIT_CACHE_MAX;
     d->n--;
 }
 
-static void add(struct exit_cache *d, const struct job_end_note *note)
+static void exit_cache_add(struct exit_cache *d, const struct job_end_note *note)
 {
     if (d->n == EXIT_CACHE_MAX)
         drop_first(d);
     *at(d, d->n++) = *note;
 }
 
-static void purge(void *arg)
+static void exit_cache_purge(void *arg)
 {
     struct exit_cache *d = arg;
 
@@ -63,7 +64,7 @@ static void purge(void *arg)
         loop_timer_set(d->purge, PURGE_EVERY_MS);
 }
 
-static void listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+static void exit_cache_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct exit_cache *d = arg;
     struct job_end_note note = {j->key, j->exited, j->exit_status, j->stime_s, server_ctx_now_s(d->ctx)};
@@ -72,12 +73,12 @@ static void listen(void *arg, struct job *j, enum job_state from, enum job_event
     (void)ev;
     if (!job_is_over(j) || from == JOB_FINISHED || attr_list_number(&j->obj.attrs, JOB_ATTR_block, 0) == 0)
         return;
-    add(d, &note);
+    exit_cache_add(d, &note);
     snprintf(json, sizeof json,
              "{\"seq\":%lld,\"index\":%d,\"exited\":%s,\"status\":%d,\"start\":%lld,\"at\":%lld}",
              (long long)note.key.seq, note.key.index, note.exited ? "true" : "false", note.exit_status,
              (long long)note.start_s, (long long)note.at_s);
-    commit_put_object(d->commit, "end", name_of(d, note.key, name), json, NULL);
+    commit_put_object(d->commit, "end", exit_cache_name_of(d, note.key, name), json, NULL);
     loop_timer_set(d->purge, PURGE_EVERY_MS);
 }
 
@@ -90,12 +91,12 @@ struct exit_cache *exit_cache_create(struct loop *l, struct server_ctx *s, struc
         return NULL;
     d->ctx = s;
     d->commit = c;
-    d->purge = loop_timer_create(l, LOOP_CLOCK, purge, d);
+    d->purge = loop_timer_create(l, LOOP_CLOCK, exit_cache_purge, d);
     if (!d->purge) {
         free(d);
         return NULL;
     }
-    job_fsm_listen(f, listen, d);
+    job_fsm_listen(f, exit_cache_listen, d);
     return d;
 }
 
@@ -112,7 +113,7 @@ struct ends_taking {
     const struct restore_faults *faults;
 };
 
-static int take(void *arg, const struct store_row *row, struct err *e)
+static int exit_cache_take(void *arg, const struct store_row *row, struct err *e)
 {
     const struct ends_taking *t = arg;
     json_t *json = json_loads(store_row_text(row, 1) ? store_row_text(row, 1) : "", 0, NULL);
@@ -122,18 +123,18 @@ static int take(void *arg, const struct store_row *row, struct err *e)
     (void)e;
     if (json && json_unpack(json, "{s:I,s:I,s:b,s:I,s?I,s:I}", "seq", &seq, "index", &index, "exited",
                             &exited, "status", &status, "start", &start, "at", &when) == 0)
-        add(t->exit_cache, &(struct job_end_note){.key = {seq, (int32_t)index},
-                                                  .exited = exited != 0,
-                                                  .exit_status = (int)status,
-                                                  .start_s = start,
-                                                  .at_s = when});
+        exit_cache_add(t->exit_cache, &(struct job_end_note){.key = {seq, (int32_t)index},
+                                                             .exited = exited != 0,
+                                                             .exit_status = (int)status,
+                                                             .start_s = start,
+                                                             .at_s = when});
     else
         restore_tell_object(t->faults, "end", row, false, "the note of a job's end cannot be read");
     json_decref(json);
     return 0;
 }
 
-static int by_time(const void *a, const void *b)
+static int exit_cache_by_time(const void *a, const void *b)
 {
     const struct job_end_note *x = a, *y = b;
 
@@ -148,10 +149,11 @@ int exit_cache_restore(struct exit_cache *d, struct store *from, const struct re
 
     stmt_init(&q, STMT_OBJECT_ALL);
     stmt_text(&q, "end");
-    if (store_query(from, &q, take, &t, e) < 0)
+    if (store_query(from, &q, exit_cache_take, &t, e) < 0)
         return -1;
-    qsort(d->ring, d->n, sizeof d->ring[0], by_time); /* nothing has been dropped yet: it begins at 0 */
-    purge(d);
+    qsort(d->ring, d->n, sizeof d->ring[0],
+          exit_cache_by_time); /* nothing has been dropped yet: it begins at 0 */
+    exit_cache_purge(d);
     return 0;
 }
 

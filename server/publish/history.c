@@ -51,7 +51,7 @@ static void history_purge_when_due(struct history *h)
         history_purge_in(h, keep_s + 1);
 }
 
-static void arm(struct history *h)
+static void history_arm(struct history *h)
 {
     struct pqueue_entry *e = pqueue_first(&h->ended);
 
@@ -59,7 +59,7 @@ static void arm(struct history *h)
         loop_timer_set(h->expiry, (e->key - server_ctx_now_s(h->ctx)) * 1000);
 }
 
-static void expire(void *arg)
+static void history_expire(void *arg)
 {
     struct history *h = arg;
     struct pqueue_entry *e;
@@ -74,21 +74,21 @@ static void expire(void *arg)
         pqueue_pop(&h->ended);
         job_fsm_post(h->fsm, j, EV_EXPIRE);
     }
-    arm(h);
+    history_arm(h);
 }
 
-static void purge(void *arg)
+static void history_purge(void *arg)
 {
     struct history *h = arg;
     int64_t keep_s = history_keep_s(h);
 
     if (keep_s > 0 && !server_obj_is_closed(h->ctx->server)) /* or how long it is kept may be lost */
         commit_purge_history(h->commit, server_ctx_now_s(h->ctx) - keep_s);
-    expire(h);
+    history_expire(h);
     history_purge_in(h, keep_s > 0 && keep_s < PURGE_EVERY_S ? keep_s + 1 : PURGE_EVERY_S);
 }
 
-static void moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+static void history_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct history *h = arg;
 
@@ -103,7 +103,7 @@ static void moved(void *arg, struct job *j, enum job_state from, enum job_event 
     if (keep_s <= 0 || keep_s > KEEP_S)
         keep_s = KEEP_S;
     if (pqueue_push(&h->ended, &j->due, server_ctx_now_s(h->ctx) + keep_s) == 0)
-        arm(h);
+        history_arm(h);
 }
 
 struct history *history_create(struct loop *l, struct server_ctx *s, struct job_fsm *f, struct commit *c,
@@ -114,15 +114,15 @@ struct history *history_create(struct loop *l, struct server_ctx *s, struct job_
     if (!h)
         return NULL;
     *h = (struct history){.ctx = s, .fsm = f, .commit = c, .status = st};
-    h->expiry = loop_timer_create(l, LOOP_CLOCK, expire, h);
-    h->purge = loop_timer_create(l, LOOP_CLOCK, purge, h);
+    h->expiry = loop_timer_create(l, LOOP_CLOCK, history_expire, h);
+    h->purge = loop_timer_create(l, LOOP_CLOCK, history_purge, h);
     pqueue_init(&h->ended);
     if (!h->expiry || !h->purge) {
         history_destroy(h);
         return NULL;
     }
     history_purge_in(h, PURGE_EVERY_S);
-    job_fsm_listen(f, moved, h);
+    job_fsm_listen(f, history_moved, h);
     return h;
 }
 

@@ -7,7 +7,7 @@
 #include "job_view.h"
 #include "log.h"
 
-static const char *queue_of(const struct job *j)
+static const char *job_log_queue_of(const struct job *j)
 {
     return j->queue_name ? j->queue_name : "";
 }
@@ -23,7 +23,7 @@ static void tell_event(const struct job *j, enum job_state from, enum job_event 
     const char *id = j->obj.name;
 
     if (ev == EV_SUBMIT)
-        log_event(LOGC_JOB, LOGE_DEBUG, id, "enqueuing into %s, state %c hop 1", queue_of(j),
+        log_event(LOGC_JOB, LOGE_DEBUG, id, "enqueuing into %s, state %c hop 1", job_log_queue_of(j),
                   job_view_letter(j));
     else if (ev == EV_STARTED && j->session > 0)
         log_event(LOGC_JOB, LOGE_DEBUG, id, "Received session ID for job: %d", j->session);
@@ -41,7 +41,7 @@ void job_log_listen(void *site, struct job *j, enum job_state from, enum job_eve
     (void)site;
     tell_event(j, from, ev);
     if (j->state == JOB_GONE && from != JOB_GONE)
-        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "dequeuing from %s, state %c", queue_of(j),
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "dequeuing from %s, state %c", job_log_queue_of(j),
                   job_view_letter(j));
     else if (j->state != from)
         log_event(LOGC_JOB, LOGE_DEBUG3, j->obj.name, "Updated job state to %d and substate to %d",

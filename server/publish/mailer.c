@@ -84,7 +84,7 @@ static void unlink_busy(struct message *x)
     x->m->n_busy--;
 }
 
-static void on_end(void *arg, int status)
+static void mailer_on_end(void *arg, int status)
 {
     struct message *x = arg;
     struct mailer *m = x->m;
@@ -99,14 +99,14 @@ static void on_end(void *arg, int status)
     start_next(m);
 }
 
-static void on_limit(void *arg)
+static void mailer_on_limit(void *arg)
 {
     struct message *x = arg;
 
     spawn_signal_group(x->process, SIGKILL);
 }
 
-static void refuse(struct mailer *m, struct message *x, const struct err *e)
+static void mailer_refuse(struct mailer *m, struct message *x, const struct err *e)
 {
     if (!m->refused)
         log_err(LOGC_SVR, x->about, e, "mail cannot be sent by %s (attribute mailer of the server)",
@@ -115,7 +115,7 @@ static void refuse(struct mailer *m, struct message *x, const struct err *e)
     message_free(x);
 }
 
-static void start(struct mailer *m, struct message *x)
+static void mailer_start(struct mailer *m, struct message *x)
 {
     char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", lang[] = "LC_ALL=C", *envp[] = {path, lang, NULL};
     char real[PATH_MAX];
@@ -128,11 +128,11 @@ static void start(struct mailer *m, struct message *x)
                                     .new_session = true};
     struct err e = {0};
 
-    x->limit = loop_timer_create(m->loop, LOOP_REAL, on_limit, x);
+    x->limit = loop_timer_create(m->loop, LOOP_REAL, mailer_on_limit, x);
     if (x->limit && trusted_program(x->argv.w[0], real, &e) == 0)
-        x->process = spawn_start(m->loop, &o, on_end, x, &e);
+        x->process = spawn_start(m->loop, &o, mailer_on_end, x, &e);
     if (!x->process) {
-        refuse(m, x, &e);
+        mailer_refuse(m, x, &e);
         return;
     }
     m->refused = false;
@@ -151,11 +151,12 @@ static void start_next(struct mailer *m)
         if (!m->first)
             m->last = NULL;
         m->n_waiting--;
-        start(m, x);
+        mailer_start(m, x);
     }
 }
 
-static int fill(struct message *x, const char *program, const char *from, char *const to[], size_t n_to)
+static int mailer_fill(struct message *x, const char *program, const char *from, char *const to[],
+                       size_t n_to)
 {
     size_t n = 0;
 
@@ -185,7 +186,7 @@ void mailer_send(struct mailer *m, const char *program, const char *from, char *
     words_init(&x->argv);
     x->text = strdup(text);
     x->about = strdup(about);
-    if (!x->text || !x->about || from[0] == '-' || fill(x, program, from, to, n_to) < 0) {
+    if (!x->text || !x->about || from[0] == '-' || mailer_fill(x, program, from, to, n_to) < 0) {
         message_free(x);
         return;
     }

@@ -26,48 +26,48 @@ enum { ASK_MS = 60000, MARGIN_S = 60 };
 /* Before a scheduler is given up, what it has sent is read: it may be this server that stood still. */
 enum { SECOND_LOOK_MS = 1000 };
 
-struct question {
+struct schedulers_question {
     unsigned number;
     enum sched_command what;
     const char *job; /* interned */
     bool told;       /* NEXT has taken it */
     schedulers_answer_fn *fn;
     void *arg;
-    struct question *next;
+    struct schedulers_question *next;
 };
 
-struct scheduler {
+struct schedulers_entry {
     struct sched_obj *object; /* referenced */
     const void *owner;
     unsigned waiting; /* bit 1 << command */
-    struct question *questions;
+    struct schedulers_question *questions;
     bool signs;       /* it gives signs of life */
     int64_t heard_ms; /* when it last asked for something, or was told something after having waited */
     int64_t look_ms;  /* its time is over: when it is looked at again; 0: it is not */
-    struct scheduler *next;
+    struct schedulers_entry *next;
 };
 
 struct schedulers {
     struct server_ctx *ctx;
     struct watches *watches;
-    struct scheduler *list;
+    struct schedulers_entry *list;
     unsigned last_question;
     struct loop_timer *guard; /* NULL: none is looked after */
     struct schedulers_hooks hooks;
 };
 
-static struct scheduler *of_owner(const struct schedulers *sc, const void *owner)
+static struct schedulers_entry *of_owner(const struct schedulers *sc, const void *owner)
 {
-    struct scheduler *x = sc->list;
+    struct schedulers_entry *x = sc->list;
 
     while (x && x->owner != owner)
         x = x->next;
     return x;
 }
 
-static struct scheduler *of_object(const struct schedulers *sc, const struct sched_obj *o)
+static struct schedulers_entry *of_object(const struct schedulers *sc, const struct sched_obj *o)
 {
-    struct scheduler *x = sc->list;
+    struct schedulers_entry *x = sc->list;
 
     while (x && x->object != o)
         x = x->next;
@@ -86,7 +86,7 @@ static void set_state(struct schedulers *sc, struct sched_obj *o, enum sched_sta
 /* --- heartbeat ----------------------------------------------------------------------------------------- */
 
 /* A cycle may take sched_cycle_length, in which one that gives no signs of life says nothing. */
-static int64_t patience_ms(const struct scheduler *x)
+static int64_t patience_ms(const struct schedulers_entry *x)
 {
     const struct attr_list *a = &x->object->obj.attrs;
     int64_t cycle_s = attr_list_effective(a, SCHED_ATTR_sched_cycle_length);
@@ -97,27 +97,29 @@ static int64_t patience_ms(const struct scheduler *x)
 }
 
 /* It has said something. The timer finds that out by itself. */
-static void schedulers_note(struct scheduler *x)
+static void schedulers_note(struct schedulers_entry *x)
 {
     x->heard_ms = clock_real_mono_ms();
     x->look_ms = 0;
 }
 
-static bool is_waiting(const struct schedulers *sc, const struct scheduler *x)
+static bool schedulers_is_waiting(const struct schedulers *sc, const struct schedulers_entry *x)
 {
     return x->object->state == SCHED_IS_IDLE && watches_is_waiting(sc->watches, x->owner);
 }
 
 /* How long it may be left alone. One that has registered and not asked for news yet cannot be told that there are none. */
-static int64_t quiet_ms(const struct schedulers *sc, const struct scheduler *x)
+static int64_t quiet_ms(const struct schedulers *sc, const struct schedulers_entry *x)
 {
-    int64_t most = is_waiting(sc, x) ? ASK_MS : x->questions ? SCHEDULERS_SILENCE_S * 1000 : INT64_MAX;
+    int64_t most = schedulers_is_waiting(sc, x) ? ASK_MS
+                   : x->questions               ? SCHEDULERS_SILENCE_S * 1000
+                                                : INT64_MAX;
     int64_t patience = patience_ms(x);
 
     return patience > most ? most : patience;
 }
 
-static int64_t due_ms(const struct schedulers *sc, const struct scheduler *x)
+static int64_t due_ms(const struct schedulers *sc, const struct schedulers_entry *x)
 {
     return x->look_ms ? x->look_ms : x->heard_ms + quiet_ms(sc, x);
 }
@@ -128,7 +130,7 @@ static void guard_arm(struct schedulers *sc)
 
     if (!sc->guard)
         return;
-    for (const struct scheduler *x = sc->list; x; x = x->next)
+    for (const struct schedulers_entry *x = sc->list; x; x = x->next)
         if (due_ms(sc, x) < next)
             next = due_ms(sc, x);
     if (next == INT64_MAX)
@@ -139,7 +141,7 @@ static void guard_arm(struct schedulers *sc)
 
 void schedulers_heard(struct schedulers *sc, const void *owner)
 {
-    struct scheduler *x = of_owner(sc, owner);
+    struct schedulers_entry *x = of_owner(sc, owner);
 
     if (x)
         schedulers_note(x);
@@ -147,7 +149,7 @@ void schedulers_heard(struct schedulers *sc, const void *owner)
 
 int schedulers_sign(struct schedulers *sc, const void *owner, struct err *e)
 {
-    struct scheduler *x = of_owner(sc, owner);
+    struct schedulers_entry *x = of_owner(sc, owner);
 
     if (!x)
         return err_set(e, PBSE_IVALREQ, "a sign of life from one that is no registered scheduler");
@@ -161,29 +163,29 @@ int schedulers_sign(struct schedulers *sc, const void *owner, struct err *e)
 
 /* --- wake-ups on their way out (struct watch_wakes) --------------------------------------------------- */
 
-static bool has(void *arg, const void *owner)
+static bool schedulers_has(void *arg, const void *owner)
 {
-    const struct scheduler *x = of_owner(arg, owner);
+    const struct schedulers_entry *x = of_owner(arg, owner);
 
     if (!x)
         return false;
-    for (const struct question *q = x->questions; q; q = q->next)
+    for (const struct schedulers_question *q = x->questions; q; q = q->next)
         if (!q->told)
             return true;
     return x->waiting != 0;
 }
 
-static void tell_command(const struct scheduler *x, int command)
+static void tell_command(const struct schedulers_entry *x, int command)
 {
     if (command == SCHED_CMD_NULL)
         return;
     log_event(LOGC_SVR, LOGE_SCHED, x->object->obj.name, "Scheduler sent command %d", command);
 }
 
-static size_t take(void *arg, const void *owner, ifl_wake *out, size_t max)
+static size_t schedulers_take(void *arg, const void *owner, ifl_wake *out, size_t max)
 {
     static char nothing[1];
-    struct scheduler *x = of_owner(arg, owner);
+    struct schedulers_entry *x = of_owner(arg, owner);
     size_t n = 0;
 
     if (!x)
@@ -195,7 +197,7 @@ static size_t take(void *arg, const void *owner, ifl_wake *out, size_t max)
         tell_command(x, c);
         out[n++] = (ifl_wake){.command = c, .job = nothing};
     }
-    for (struct question *q = x->questions; q && n < max; q = q->next) {
+    for (struct schedulers_question *q = x->questions; q && n < max; q = q->next) {
         if (q->told)
             continue;
         q->told = true;
@@ -205,10 +207,10 @@ static size_t take(void *arg, const void *owner, ifl_wake *out, size_t max)
     return n;
 }
 
-static void waits(void *arg, const void *owner, bool waiting)
+static void schedulers_waits(void *arg, const void *owner, bool waiting)
 {
     struct schedulers *sc = arg;
-    struct scheduler *x = of_owner(sc, owner);
+    struct schedulers_entry *x = of_owner(sc, owner);
 
     if (!x)
         return;
@@ -219,7 +221,7 @@ static void waits(void *arg, const void *owner, bool waiting)
 
 struct schedulers *schedulers_create(struct server_ctx *s, struct watches *ws)
 {
-    static const struct watch_wakes wakes = {has, take, waits};
+    static const struct watch_wakes wakes = {schedulers_has, schedulers_take, schedulers_waits};
     struct schedulers *sc = calloc(1, sizeof *sc);
 
     if (!sc)
@@ -231,9 +233,9 @@ struct schedulers *schedulers_create(struct server_ctx *s, struct watches *ws)
 
 /* --- coming and going --------------------------------------------------------------------------------- */
 
-static void fail_questions(struct scheduler *x, const char *why)
+static void fail_questions(struct schedulers_entry *x, const char *why)
 {
-    struct question *q;
+    struct schedulers_question *q;
     size_t n = 0;
 
     for (q = x->questions; q; q = q->next)
@@ -246,9 +248,9 @@ static void fail_questions(struct scheduler *x, const char *why)
     }
 }
 
-static void take_out(struct schedulers *sc, struct scheduler *x, const char *why)
+static void schedulers_take_out(struct schedulers *sc, struct schedulers_entry *x, const char *why)
 {
-    struct scheduler **at = &sc->list;
+    struct schedulers_entry **at = &sc->list;
 
     while (*at != x)
         at = &(*at)->next;
@@ -264,7 +266,7 @@ static void take_out(struct schedulers *sc, struct scheduler *x, const char *why
 /* The words of PBS. */
 static const char gone_text[] = "Could not contact Scheduler";
 
-static void give_up(struct schedulers *sc, struct scheduler *x)
+static void schedulers_give_up(struct schedulers *sc, struct schedulers_entry *x)
 {
     const void *owner = x->owner;
     char why[200];
@@ -275,12 +277,12 @@ static void give_up(struct schedulers *sc, struct scheduler *x)
         LOGC_SCHED, LOGE_ERROR, x->object->obj.name,
         "the scheduler hangs: it has said nothing for %lld seconds (heartbeat_timeout); another may register",
         (long long)(patience_ms(x) / 1000));
-    take_out(sc, x, why);
+    schedulers_take_out(sc, x, why);
     sc->hooks.hung(sc->hooks.arg, owner);
 }
 
 /* It may be in a long cycle, and gives no signs: it stays, but nobody waits for it that long. */
-static void refuse_questions(struct scheduler *x)
+static void refuse_questions(struct schedulers_entry *x)
 {
     char why[200];
 
@@ -294,11 +296,11 @@ static void refuse_questions(struct scheduler *x)
 }
 
 /* One that waits for news is told that there are none; one that has had its time, and waits for nothing of ours, hangs. */
-static void guard_one(struct schedulers *sc, struct scheduler *x)
+static void guard_one(struct schedulers *sc, struct schedulers_entry *x)
 {
     if (clock_real_mono_ms() < due_ms(sc, x))
         return;
-    if (is_waiting(sc, x)) {
+    if (schedulers_is_waiting(sc, x)) {
         schedulers_note(x);
         x->waiting |= 1u << SCHED_CMD_NULL;
         watches_look(sc->watches);
@@ -309,7 +311,7 @@ static void guard_one(struct schedulers *sc, struct scheduler *x)
     } else if (clock_real_mono_ms() < x->heard_ms + patience_ms(x)) {
         refuse_questions(x);
     } else {
-        give_up(sc, x);
+        schedulers_give_up(sc, x);
     }
 }
 
@@ -317,7 +319,7 @@ static void schedulers_guard_cb(void *arg)
 {
     struct schedulers *sc = arg;
 
-    for (struct scheduler *x = sc->list, *next; x; x = next) {
+    for (struct schedulers_entry *x = sc->list, *next; x; x = next) {
         next = x->next;
         guard_one(sc, x);
     }
@@ -336,7 +338,7 @@ void schedulers_destroy(struct schedulers *sc)
     if (!sc)
         return;
     while (sc->list)
-        take_out(sc, sc->list, gone_text);
+        schedulers_take_out(sc, sc->list, gone_text);
     loop_timer_destroy(sc->guard);
     free(sc);
 }
@@ -344,7 +346,7 @@ void schedulers_destroy(struct schedulers *sc)
 int schedulers_register(struct schedulers *sc, const char *name, const void *owner, struct err *e)
 {
     struct sched_obj *o = scheds_find(sc->ctx->scheds, name);
-    struct scheduler *x;
+    struct schedulers_entry *x;
 
     if (!o)
         return err_set(e, PBSE_UNKSCHED, "Unknown Scheduler %s", name);
@@ -358,7 +360,8 @@ int schedulers_register(struct schedulers *sc, const char *name, const void *own
     if (!x)
         return err_set(e, PBSE_SYSTEM, "no memory for a scheduler");
     object_ref(&o->obj);
-    *x = (struct scheduler){.object = o, .owner = owner, .heard_ms = clock_real_mono_ms(), .next = sc->list};
+    *x = (struct schedulers_entry){
+        .object = o, .owner = owner, .heard_ms = clock_real_mono_ms(), .next = sc->list};
     sc->list = x;
     set_state(sc, o, SCHED_IS_IDLE);
     change_touch(sc->ctx->change, &o->obj.change, PART_NONE);
@@ -369,17 +372,17 @@ int schedulers_register(struct schedulers *sc, const char *name, const void *own
 
 void schedulers_gone(struct schedulers *sc, const void *owner)
 {
-    struct scheduler *x = of_owner(sc, owner);
+    struct schedulers_entry *x = of_owner(sc, owner);
 
     if (!x)
         return;
     log_event(LOGC_SCHED, LOGE_SYSTEM, x->object->obj.name, "scheduler disconnected");
-    take_out(sc, x, gone_text);
+    schedulers_take_out(sc, x, gone_text);
 }
 
 struct sched_obj *schedulers_object(const struct schedulers *sc, const void *owner)
 {
-    const struct scheduler *x = of_owner(sc, owner);
+    const struct schedulers_entry *x = of_owner(sc, owner);
 
     return x ? x->object : NULL;
 }
@@ -398,7 +401,7 @@ static bool passes_always(enum sched_command why)
 
 void schedulers_wake(struct schedulers *sc, struct sched_obj *o, enum sched_command why)
 {
-    struct scheduler *x = of_object(sc, o);
+    struct schedulers_entry *x = of_object(sc, o);
 
     if (!x || (!passes_always(why) && !attr_list_bool(&o->obj.attrs, SCHED_ATTR_scheduling, true)))
         return;
@@ -408,7 +411,7 @@ void schedulers_wake(struct schedulers *sc, struct sched_obj *o, enum sched_comm
 
 bool schedulers_all_wait(const struct schedulers *sc)
 {
-    for (const struct scheduler *x = sc->list; x; x = x->next)
+    for (const struct schedulers_entry *x = sc->list; x; x = x->next)
         if (!watches_is_waiting(sc->watches, x->owner))
             return false;
     return sc->list;
@@ -416,7 +419,7 @@ bool schedulers_all_wait(const struct schedulers *sc)
 
 void schedulers_wake_all(struct schedulers *sc, enum sched_command why)
 {
-    for (struct scheduler *x = sc->list; x; x = x->next)
+    for (struct schedulers_entry *x = sc->list; x; x = x->next)
         schedulers_wake(sc, x->object, why);
 }
 
@@ -441,11 +444,11 @@ struct sched_obj *schedulers_of_job(const struct schedulers *sc, const struct jo
 
 /* --- questions ---------------------------------------------------------------------------------------- */
 
-static size_t count(const struct scheduler *x, enum sched_command what)
+static size_t schedulers_count(const struct schedulers_entry *x, enum sched_command what)
 {
     size_t n = 0;
 
-    for (const struct question *q = x->questions; q; q = q->next)
+    for (const struct schedulers_question *q = x->questions; q; q = q->next)
         n += q->what == what;
     return n;
 }
@@ -453,12 +456,12 @@ static size_t count(const struct scheduler *x, enum sched_command what)
 int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct sched_question *ask,
                    schedulers_answer_fn *fn, void *arg, struct err *e)
 {
-    struct scheduler *x = of_object(sc, o);
-    struct question *q, **end;
+    struct schedulers_entry *x = of_object(sc, o);
+    struct schedulers_question *q, **end;
 
     if (!x)
         return err_set(e, PBSE_NOSCHEDULER, "Could not contact Scheduler");
-    if (ask->what == SCHED_CMD_EXPLAIN && count(x, ask->what) >= SCHEDULERS_EXPLAIN_MAX)
+    if (ask->what == SCHED_CMD_EXPLAIN && schedulers_count(x, ask->what) >= SCHEDULERS_EXPLAIN_MAX)
         return err_set(e, PBSE_TOOMANY, "scheduler %s has %d jobs to explain already, try again", o->obj.name,
                        SCHEDULERS_EXPLAIN_MAX);
     q = calloc(1, sizeof *q);
@@ -466,7 +469,7 @@ int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct sche
         return err_set(e, PBSE_SYSTEM, "no memory to ask the scheduler");
     if (++sc->last_question == 0)
         sc->last_question = 1; /* 0 is "nobody waits" */
-    *q = (struct question){
+    *q = (struct schedulers_question){
         .number = sc->last_question, .what = ask->what, .job = intern_ref(ask->job), .fn = fn, .arg = arg};
     for (end = &x->questions; *end; end = &(*end)->next)
         ; /* they are told in the order in which they were asked; few wait */
@@ -478,8 +481,8 @@ int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct sche
 
 bool schedulers_is_asked(const struct schedulers *sc, const struct job *j)
 {
-    for (const struct scheduler *x = sc->list; x; x = x->next)
-        for (const struct question *q = x->questions; q; q = q->next)
+    for (const struct schedulers_entry *x = sc->list; x; x = x->next)
+        for (const struct schedulers_question *q = x->questions; q; q = q->next)
             if (q->what == SCHED_CMD_RUN_JOB && q->job == j->obj.name) /* interned */
                 return true;
     return false;
@@ -487,9 +490,9 @@ bool schedulers_is_asked(const struct schedulers *sc, const struct job *j)
 
 void schedulers_forget(struct schedulers *sc, void *arg)
 {
-    for (struct scheduler *x = sc->list; x; x = x->next)
-        for (struct question **at = &x->questions; *at;) {
-            struct question *q = *at;
+    for (struct schedulers_entry *x = sc->list; x; x = x->next)
+        for (struct schedulers_question **at = &x->questions; *at;) {
+            struct schedulers_question *q = *at;
 
             if (q->arg != arg) {
                 at = &q->next;
@@ -503,10 +506,10 @@ void schedulers_forget(struct schedulers *sc, void *arg)
 
 int schedulers_answer(struct schedulers *sc, const void *owner, const struct sched_answer *a, struct err *e)
 {
-    struct scheduler *x = of_owner(sc, owner);
+    struct schedulers_entry *x = of_owner(sc, owner);
 
-    for (struct question **at = x ? &x->questions : NULL; at && *at; at = &(*at)->next) {
-        struct question *q = *at;
+    for (struct schedulers_question **at = x ? &x->questions : NULL; at && *at; at = &(*at)->next) {
+        struct schedulers_question *q = *at;
 
         if (q->number != a->number || (a->found && q->what != SCHED_CMD_EXPLAIN))
             continue;

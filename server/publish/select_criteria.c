@@ -19,10 +19,10 @@
 #include "type_list.h"
 #include "type_resc.h"
 
-struct source;
+struct select_criteria_source;
 struct criterion;
 
-typedef bool test_fn(const struct criterion *k, const struct source *from);
+typedef bool test_fn(const struct criterion *k, const struct select_criteria_source *from);
 
 struct criterion {
     test_fn *test;
@@ -43,7 +43,7 @@ struct select_criteria {
 };
 
 /* Where values come from: a job in memory, or the texts of history. */
-struct source {
+struct select_criteria_source {
     const struct server_ctx *site;
     struct derived_attribs *derived_attribs;
     const struct object *o; /* NULL: history */
@@ -66,7 +66,7 @@ static char *history_text(const struct criterion *k, const json_t *attrs)
     return text;
 }
 
-static char *history_amount(const struct criterion *k, const struct source *from)
+static char *history_amount(const struct criterion *k, const struct select_criteria_source *from)
 {
     json_t *list = json_object_get(from->attrs, attr_def_get(OF_JOB, k->index)->name);
     json_t *v = json_object_get(list, resource_get(from->site->resources, k->resource)->name);
@@ -78,8 +78,9 @@ static char *history_amount(const struct criterion *k, const struct source *from
 }
 
 /* The job's value, in the criterion's type; *owned says whether the caller frees it with the type. */
-static const struct value *value_of(const struct criterion *k, const struct source *from, struct value *room,
-                                    bool *owned)
+static const struct value *select_criteria_value_of(const struct criterion *k,
+                                                    const struct select_criteria_source *from,
+                                                    struct value *room, bool *owned)
 {
     const struct value *v;
     char *text;
@@ -99,7 +100,7 @@ static const struct value *value_of(const struct criterion *k, const struct sour
     return *owned ? room : NULL;
 }
 
-static bool holds(enum batch_op op, int order)
+static bool select_criteria_holds(enum batch_op op, int order)
 {
     switch (op) {
     case EQ:
@@ -119,12 +120,13 @@ static bool holds(enum batch_op op, int order)
     }
 }
 
-static bool test_value(const struct criterion *k, const struct source *from)
+static bool select_criteria_test_value(const struct criterion *k, const struct select_criteria_source *from)
 {
     struct value room;
     bool owned;
-    const struct value *v = value_of(k, from, &room, &owned);
-    bool yes = value_is_set(v) ? holds(k->op, k->type->compare(k->type, v, &k->value)) : k->op == NE;
+    const struct value *v = select_criteria_value_of(k, from, &room, &owned);
+    bool yes =
+        value_is_set(v) ? select_criteria_holds(k->op, k->type->compare(k->type, v, &k->value)) : k->op == NE;
 
     if (owned)
         k->type->free(&room);
@@ -134,7 +136,8 @@ static bool test_value(const struct criterion *k, const struct source *from)
 /* ---- attributes that mean more ----------------------------------------------------------------------- */
 
 /* The text of a value, NULL: none; *made is to be freed. */
-static const char *text_of(const struct criterion *k, const struct source *from, char **made)
+static const char *select_criteria_text_of(const struct criterion *k,
+                                           const struct select_criteria_source *from, char **made)
 {
     struct value room;
     const struct value *v;
@@ -146,7 +149,7 @@ static const char *text_of(const struct criterion *k, const struct source *from,
     return v ? value_text(v) : NULL;
 }
 
-static char letter_of(const struct criterion *k, const struct source *from)
+static char letter_of(const struct criterion *k, const struct select_criteria_source *from)
 {
     struct value room;
     const struct value *v;
@@ -162,14 +165,14 @@ static char letter_of(const struct criterion *k, const struct source *from)
     return letter;
 }
 
-static bool test_state(const struct criterion *k, const struct source *from)
+static bool select_criteria_test_state(const struct criterion *k, const struct select_criteria_source *from)
 {
     bool in = strchr(k->text, letter_of(k, from)) != NULL;
 
     return k->op == NE ? !in : in;
 }
 
-static int order_users(const void *x, const void *y)
+static int select_criteria_order_users(const void *x, const void *y)
 {
     return strcmp(*(char *const *)x, *(char *const *)y);
 }
@@ -199,24 +202,24 @@ static int compile_users(struct criterion *k, struct err *e)
             return err_set(e, PBSE_SYSTEM, "no memory for a selection");
         k->n_users++;
     }
-    qsort(k->users, k->n_users, sizeof *k->users, order_users);
+    qsort(k->users, k->n_users, sizeof *k->users, select_criteria_order_users);
     return 0;
 }
 
 static bool has_user(const struct criterion *k, const char *word, size_t n)
 {
     char *key = user_word(word, n);
-    bool has = key && bsearch(&key, k->users, k->n_users, sizeof *k->users, order_users);
+    bool has = key && bsearch(&key, k->users, k->n_users, sizeof *k->users, select_criteria_order_users);
 
     free(key);
     return has;
 }
 
 /* "anna", "anna@login2": the owner's user, and host if one is given. */
-static bool test_users(const struct criterion *k, const struct source *from)
+static bool select_criteria_test_users(const struct criterion *k, const struct select_criteria_source *from)
 {
     char *made;
-    const char *owner = text_of(k, from, &made);
+    const char *owner = select_criteria_text_of(k, from, &made);
     bool in = owner && (has_user(k, owner, strlen(owner)) || has_user(k, owner, strcspn(owner, "@")));
 
     free(made);
@@ -235,10 +238,10 @@ static int check_queue(const struct server_ctx *s, const char *destination, stru
 }
 
 /* The server of a destination was the client's choice of whom to ask. */
-static bool test_queue(const struct criterion *k, const struct source *from)
+static bool select_criteria_test_queue(const struct criterion *k, const struct select_criteria_source *from)
 {
     char *made;
-    const char *queue = text_of(k, from, &made);
+    const char *queue = select_criteria_text_of(k, from, &made);
     size_t n = strcspn(k->text, "@");
     bool in = n == 0 || (queue && strlen(queue) == n && strncmp(queue, k->text, n) == 0);
 
@@ -247,7 +250,7 @@ static bool test_queue(const struct criterion *k, const struct source *from)
 }
 
 /* Asked of a subjob it is about its array: "qselect -J -T" is the subjobs of arrays. */
-static bool test_array(const struct criterion *k, const struct source *from)
+static bool select_criteria_test_array(const struct criterion *k, const struct select_criteria_source *from)
 {
     const struct job *j = (const struct job *)(const void *)from->o;
     bool is = j ? j->array || job_is_subjob(j)
@@ -264,9 +267,12 @@ static const struct special {
     int index;
     test_fn *test;
 } specials[] = {
-    {ATTR_state, JOB_ATTR_job_state, test_state}, {ATTR_u, JOB_ATTR_Job_Owner, test_users},
-    {ATTR_owner, JOB_ATTR_Job_Owner, test_users}, {ATTR_q, JOB_ATTR_queue, test_queue},
-    {ATTR_queue, JOB_ATTR_queue, test_queue},     {ATTR_array, JOB_ATTR_array, test_array},
+    {ATTR_state, JOB_ATTR_job_state, select_criteria_test_state},
+    {ATTR_u, JOB_ATTR_Job_Owner, select_criteria_test_users},
+    {ATTR_owner, JOB_ATTR_Job_Owner, select_criteria_test_users},
+    {ATTR_q, JOB_ATTR_queue, select_criteria_test_queue},
+    {ATTR_queue, JOB_ATTR_queue, select_criteria_test_queue},
+    {ATTR_array, JOB_ATTR_array, select_criteria_test_array},
 };
 
 static const struct special *find_special(const char *name)
@@ -314,11 +320,11 @@ static int compile_special(struct criterion *k, const struct server_ctx *site, c
     k->type = attr_def_type(attr_def_get(OF_JOB, s->index));
     if (check_op(w, false, e) < 0)
         return -1;
-    if (s->test == test_users)
+    if (s->test == select_criteria_test_users)
         return compile_users(k, e);
-    if (s->test == test_queue)
+    if (s->test == select_criteria_test_queue)
         return check_queue(site, w->value, e);
-    return s->test == test_state ? check_states(w->value, e) : 0;
+    return s->test == select_criteria_test_state ? check_states(w->value, e) : 0;
 }
 
 static int choose_type(struct criterion *k, const struct server_ctx *s, const wire_attrop *w, struct err *e)
@@ -340,7 +346,7 @@ static int choose_type(struct criterion *k, const struct server_ctx *s, const wi
 
 static int compile_plain(struct criterion *k, const struct server_ctx *s, const wire_attrop *w, struct err *e)
 {
-    k->test = test_value;
+    k->test = select_criteria_test_value;
     k->index = attr_def_need(OF_JOB, w->name, e);
     if (k->index < 0 || choose_type(k, s, w, e) < 0 || check_op(w, true, e) < 0)
         return -1;
@@ -404,7 +410,7 @@ void select_criteria_destroy(struct select_criteria *c)
     free(c);
 }
 
-static bool match(const struct select_criteria *c, const struct source *from)
+static bool match(const struct select_criteria *c, const struct select_criteria_source *from)
 {
     for (size_t i = 0; i < c->n; i++)
         if (!c->list[i].test(&c->list[i], from))
@@ -414,10 +420,10 @@ static bool match(const struct select_criteria *c, const struct source *from)
 
 bool select_criteria_match(const struct select_criteria *c, struct derived_attribs *cp, const struct job *j)
 {
-    return match(c, &(struct source){.site = c->site, .derived_attribs = cp, .o = &j->obj});
+    return match(c, &(struct select_criteria_source){.site = c->site, .derived_attribs = cp, .o = &j->obj});
 }
 
 bool select_criteria_match_history(const struct select_criteria *c, const json_t *attrs)
 {
-    return match(c, &(struct source){.site = c->site, .attrs = attrs});
+    return match(c, &(struct select_criteria_source){.site = c->site, .attrs = attrs});
 }

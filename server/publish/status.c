@@ -115,7 +115,7 @@ static void comma(struct strbuf *out)
         strbuf_add_char(out, ',');
 }
 
-static int json_triple(void *arg, const char *name, const char *resource, const char *value)
+static int status_json_triple(void *arg, const char *name, const char *resource, const char *value)
 {
     struct json_out *j = arg;
 
@@ -142,7 +142,7 @@ int status_history_json(struct status *st, const struct job *j, struct strbuf *o
     attr_select_init(&want, OF_JOB);
     attr_select_all(&want);
     strbuf_add_char(out, '{');
-    rc = attrib_render_walk(st->attrib_render, &j->obj, &want, &all, json_triple, &json);
+    rc = attrib_render_walk(st->attrib_render, &j->obj, &want, &all, status_json_triple, &json);
     close_resources(&json);
     attr_select_fini(&want);
     return rc < 0 ? -1 : strbuf_add_char(out, '}');

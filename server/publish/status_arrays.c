@@ -178,7 +178,8 @@ static int need_past(struct status_query *q, int64_t seq)
 }
 
 /* No array: it is the past one of names[at]. */
-static int show_past(struct status_query *q, const struct job *array, int64_t *index, struct rpc_buf *out)
+static int status_arrays_show_past(struct status_query *q, const struct job *array, int64_t *index,
+                                   struct rpc_buf *out)
 {
     const struct job_key key = {q->keys[q->at].seq, (int32_t)*index};
     struct found *f;
@@ -197,7 +198,7 @@ static int expand_past(struct status_query *q, struct rpc_buf *out)
 
     if (rc <= 0 || !q->history)
         return rc < 0 ? -1 : 0;
-    return expand(q, status_past_map(q, seq), NULL, show_past, out);
+    return expand(q, status_past_map(q, seq), NULL, status_arrays_show_past, out);
 }
 
 /* Nothing of names[at] was shown, but it means something that has been: indices that a finished array had. */

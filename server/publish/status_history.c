@@ -122,7 +122,8 @@ static int keep_rows(struct status_query *q, const struct history_row *rows, siz
     return q->page ? 0 : -1;
 }
 
-static void got_rows(void *arg, const struct history_row *rows, size_t n, const struct err *why)
+static void status_history_got_rows(void *arg, const struct history_row *rows, size_t n,
+                                    const struct err *why)
 {
     struct status_query *q = arg;
 
@@ -144,7 +145,7 @@ static void got_rows(void *arg, const struct history_row *rows, size_t n, const 
 }
 
 /* -1: something is under way now; 0: it could not be asked. */
-static int asked(struct status_query *q, int rc, const struct err *e)
+static int status_history_asked(struct status_query *q, int rc, const struct err *e)
 {
     if (rc == 0) {
         q->asking = true;
@@ -166,8 +167,10 @@ static int ask_page(struct status_query *q, struct job_key after)
 
     status_history_drop(q);
     q->page_removed = jobs_removed(q->st->ctx->jobs);
-    return asked(q, store_reader_history(q->st->store_reader, after, PAGE, NULL, q->queue, got_rows, q, &e),
-                 &e);
+    return status_history_asked(q,
+                                store_reader_history(q->st->store_reader, after, PAGE, NULL, q->queue,
+                                                     status_history_got_rows, q, &e),
+                                &e);
 }
 
 int status_history_ask_job(struct status_query *q, struct job_key key)
@@ -175,7 +178,8 @@ int status_history_ask_job(struct status_query *q, struct job_key key)
     struct err e;
 
     status_history_drop(q);
-    return asked(q, store_reader_history_job(q->st->store_reader, key, got_rows, q, &e), &e);
+    return status_history_asked(
+        q, store_reader_history_job(q->st->store_reader, key, status_history_got_rows, q, &e), &e);
 }
 
 /* The history row to be shown next. -1: not known yet; 0: there is none; 1: *f. */

@@ -60,7 +60,7 @@ static bool is_other(const struct server_ctx *s, const struct jobid *id)
     return j && (j->array != NULL) != (id->form == JOBID_ARRAY);
 }
 
-static int add_job(struct status_query *q, const char *text, struct err *e)
+static int status_names_add_job(struct status_query *q, const char *text, struct err *e)
 {
     const struct job *j;
     struct jobid id;
@@ -99,7 +99,7 @@ static int each_word(struct status_query *q, const char *list,
     return rc;
 }
 
-static int add_other(struct status_query *q, const char *text, struct err *e)
+static int status_names_add_other(struct status_query *q, const char *text, struct err *e)
 {
     char name[PBS_MAXHOSTNAME + 1];
     size_t n = strcspn(text, "@");
@@ -143,7 +143,7 @@ static int choose_jobs(struct status_query *q, const char *ids, struct err *e)
     q->all_jobs = !*ids || !jobid_is_jobid(ids);
     q->last = (struct job_key){-1, -1};
     if (!q->all_jobs)
-        return each_word(q, ids, add_job, e);
+        return each_word(q, ids, status_names_add_job, e);
     if (!*ids || jobid_parse_destination(ids, &d, e) < 0)
         return *ids ? -1 : 0;
     if (*d.queue && !queues_find(q->st->ctx->queues, d.queue))
@@ -163,7 +163,7 @@ int status_names_choose(struct status_query *q, const char *ids, struct err *e)
         q->everything = true;
         return add_all(q, e);
     }
-    return each_word(q, ids, add_other, e);
+    return each_word(q, ids, status_names_add_other, e);
 }
 
 /* ---- objects by name --------------------------------------------------------------------------------- */

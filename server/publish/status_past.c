@@ -9,7 +9,7 @@
 #include "pbs_ifl.h"
 #include "status_private.h"
 
-struct past {
+struct status_past {
     int64_t seq;
     char *id;      /* "41[].svr1" */
     json_t *ghost; /* the attributes of a subjob that never ran */
@@ -20,7 +20,7 @@ struct past {
 
 void status_past_fini(struct status_query *q)
 {
-    struct past *p = q->past;
+    struct status_past *p = q->past;
 
     if (!p)
         return;
@@ -50,10 +50,10 @@ static json_t *make_ghost(json_t *attrs, const char *id, bool moved)
     return NULL;
 }
 
-static struct past *make(const struct found *f, json_t *attrs)
+static struct status_past *status_past_make(const struct found *f, json_t *attrs)
 {
     const char *range = json_string_value(json_object_get(attrs, ATTR_array_indices_submitted));
-    struct past *p = range ? calloc(1, sizeof *p) : NULL;
+    struct status_past *p = range ? calloc(1, sizeof *p) : NULL;
     struct err e;
 
     if (!p)
@@ -76,7 +76,7 @@ void status_past_note(struct status_query *q, const struct found *f)
         return;
     status_past_fini(q);
     attrs = json_loads(f->attrs, 0, NULL);
-    q->past = make(f, attrs);
+    q->past = status_past_make(f, attrs);
     json_decref(attrs);
     if (q->past && (!q->past->id || !q->past->ghost || !q->past->map))
         status_past_fini(q);
@@ -97,7 +97,7 @@ bool status_past_has_moved(const struct status_query *q, int64_t seq)
 
 int status_past_show(struct status_query *q, int64_t index, struct rpc_buf *out)
 {
-    const struct past *p = q->past;
+    const struct status_past *p = q->past;
     const char *server = strchr(p->id, ']');
     char id[JOBID_TEXT_MAX], number[24];
 

@@ -20,7 +20,7 @@
 
 struct array_map;
 struct idset;
-struct past;
+struct status_past;
 struct rpc_request;
 
 struct status {
@@ -61,8 +61,8 @@ struct status_query {
     struct job *ghost;     /* a subjob that is no object, as it would look; NULL: none was made */
     uint64_t ghost_change; /* of its array, when it was made */
     bool ghost_matches;    /* the criteria */
-    struct past *past;     /* the array that was met last in history */
-    struct job_key last;   /* all_jobs: what was shown last */
+    struct status_past *past; /* the array that was met last in history */
+    struct job_key last;      /* all_jobs: what was shown last */
     /* history */
     struct found *page;
     size_t n_page, at_page;

@@ -218,7 +218,7 @@ int status_query_next(struct status_query *q, struct rpc_buf *out)
     return rc;
 }
 
-static void query_free(struct status_query *q)
+static void status_query_free(struct status_query *q)
 {
     status_history_drop(q);
     for (size_t i = 0; i < q->n; i++)
@@ -282,7 +282,7 @@ int status_query_create(struct status *st, const struct status_ask *ask, struct 
     if (!q)
         return err_set(e, PBSE_SYSTEM, "no memory for a status");
     q->st = st;
-    q->free = query_free;
+    q->free = status_query_free;
     q->page_lacks.seq = -1; /* nobody */
     q->of = ask->of;
     q->names_only = ask->names_only;
@@ -303,7 +303,7 @@ int status_query_create(struct status *st, const struct status_ask *ask, struct 
     *out = q;
     return 0;
 fail:
-    query_free(q);
+    status_query_free(q);
     return -1;
 }
 
@@ -314,7 +314,7 @@ void status_query_destroy(struct status_query *q)
     if (q->asking)
         q->dead = true;
     else
-        query_free(q);
+        status_query_free(q);
 }
 
 void status_query_on_wake(struct status_query *q, void (*wake)(void *arg), void *arg)
@@ -346,7 +346,7 @@ static int put_tail(struct status_query *q, struct rpc_entries *out)
     return rpc_entries_tail(out, (xdrproc_t)xdr_ifl_result, &tail);
 }
 
-static enum rpc_more more(void *arg, struct rpc_entries *out)
+static enum rpc_more status_query_more(void *arg, struct rpc_entries *out)
 {
     struct status_query *q = arg;
     struct rpc_buf entry;
@@ -363,14 +363,14 @@ static enum rpc_more more(void *arg, struct rpc_entries *out)
     return rc > 0 ? RPC_MORE : rc == 0 ? RPC_DONE : RPC_LATER;
 }
 
-static void wake_request(void *arg)
+static void status_query_wake_request(void *arg)
 {
     struct status_query *q = arg;
 
     rpc_reply_wake(q->request);
 }
 
-static void end(void *arg)
+static void status_query_end(void *arg)
 {
     struct status_query *q = arg;
 
@@ -382,11 +382,11 @@ static void end(void *arg)
 
 void status_reply(struct rpc_request *r, struct status_query *q)
 {
-    static const struct rpc_producer producer = {.more = more, .end = end};
+    static const struct rpc_producer producer = {.more = status_query_more, .end = status_query_end};
     char nothing[1] = "";
     const ifl_result head = {.code = 0, .text = nothing};
 
     q->request = rpc_request_ref(r);
-    status_query_on_wake(q, wake_request, q);
+    status_query_on_wake(q, status_query_wake_request, q);
     rpc_reply_entries(r, (xdrproc_t)xdr_ifl_result, &head, &producer, q);
 }

@@ -62,10 +62,10 @@ struct watches {
     const struct exit_cache *ends;
 };
 
-static void look(void *arg);
-static void look_again(void *arg);
+static void watch_look(void *arg);
+static void watch_look_again(void *arg);
 
-static void touched(void *arg)
+static void watch_touched(void *arg)
 {
     watches_look(arg);
 }
@@ -78,12 +78,12 @@ struct watches *watches_create(struct loop *l, struct server_ctx *s, struct stat
         return NULL;
     *ws = (struct watches){.loop = l, .ctx = s, .status = st};
     rpc_buf_init(&ws->entry);
-    ws->hook = loop_hook_create(l, WATCH_HOOK_ORDER, look, ws);
+    ws->hook = loop_hook_create(l, WATCH_HOOK_ORDER, watch_look, ws);
     if (!ws->hook) {
         free(ws);
         return NULL;
     }
-    change_on_touch(s->change, touched, ws);
+    change_on_touch(s->change, watch_touched, ws);
     return ws;
 }
 
@@ -111,7 +111,7 @@ void watches_destroy(struct watches *ws)
     }
     change_off_touch(ws->ctx->change, ws);
     if (ws->more_wait)
-        loop_forget(ws->loop, look_again, ws);
+        loop_forget(ws->loop, watch_look_again, ws);
     loop_hook_destroy(ws->hook);
     rpc_buf_fini(&ws->entry);
     free(ws);
@@ -332,7 +332,7 @@ static void put_tail(struct watches *ws, struct watch *w, struct rpc_entries *ou
 }
 
 /* The next step of the merge: the smaller number of the two. */
-static bool step(struct watches *ws, struct watch *w, struct rpc_entries *out, struct change_entry **at)
+static bool watch_step(struct watches *ws, struct watch *w, struct rpc_entries *out, struct change_entry **at)
 {
     struct change *c = ws->ctx->change;
     struct change_gone gone;
@@ -387,14 +387,14 @@ static void put_end(struct watches *ws, struct watch *w, struct rpc_entries *out
     rpc_entries_add(out, (xdrproc_t)xdr_ifl_watch_entry, &entry);
 }
 
-static bool is_over(const struct watch *w)
+static bool watch_is_over(const struct watch *w)
 {
     return !w->job || job_is_over(w->job);
 }
 
 static enum rpc_more one_job(struct watches *ws, struct watch *w, struct rpc_entries *out)
 {
-    if (is_over(w))
+    if (watch_is_over(w))
         put_end(ws, w, out);
     else if (w->job->obj.change.number > w->cursor)
         put_changed(ws, w, out, &w->job->obj);
@@ -403,7 +403,7 @@ static enum rpc_more one_job(struct watches *ws, struct watch *w, struct rpc_ent
     return RPC_DONE;
 }
 
-static enum rpc_more more(void *arg, struct rpc_entries *out)
+static enum rpc_more watch_more(void *arg, struct rpc_entries *out)
 {
     struct answering *a = arg;
     struct watches *ws = a->all;
@@ -420,7 +420,7 @@ static enum rpc_more more(void *arg, struct rpc_entries *out)
     }
     at = change_after(ws->ctx->change, w->cursor);
     while (!rpc_entries_is_full(out))
-        if (!step(ws, w, out, &at)) {
+        if (!watch_step(ws, w, out, &at)) {
             w->cursor = change_number(ws->ctx->change);
             put_tail(ws, w, out);
             return RPC_DONE;
@@ -428,7 +428,7 @@ static enum rpc_more more(void *arg, struct rpc_entries *out)
     return RPC_MORE;
 }
 
-static void drop(struct watches *ws, struct watch *w)
+static void watch_drop(struct watches *ws, struct watch *w)
 {
     struct watch **at = &ws->list;
 
@@ -438,7 +438,7 @@ static void drop(struct watches *ws, struct watch *w)
     watch_free(w);
 }
 
-static void end(void *arg)
+static void watch_end(void *arg)
 {
     struct answering *a = arg;
     struct watch *w = a->watch;
@@ -447,15 +447,15 @@ static void end(void *arg)
         w->answering = NULL;
         w->restart = false;
         if (w->told_end)
-            drop(a->all, w);
+            watch_drop(a->all, w);
     }
     free(a);
 }
 
-static void answer(struct watches *ws, struct watch *w)
+static void watch_answer(struct watches *ws, struct watch *w)
 {
-    static const struct rpc_producer to_sched = {.more = more, .end = end, .is_news = true};
-    static const struct rpc_producer to_others = {.more = more, .end = end};
+    static const struct rpc_producer to_sched = {.more = watch_more, .end = watch_end, .is_news = true};
+    static const struct rpc_producer to_others = {.more = watch_more, .end = watch_end};
     static char nothing[1];
     ifl_next_head head = {.result = {.text = nothing}, .restart = w->restart};
     struct rpc_request *r = w->parked;
@@ -485,13 +485,13 @@ static bool has_changes(const struct watches *ws, const struct watch *w)
 static bool has_news(const struct watches *ws, const struct watch *w)
 {
     if (w->one)
-        return w->restart || is_over(w) || w->job->obj.change.number > w->cursor;
+        return w->restart || watch_is_over(w) || w->job->obj.change.number > w->cursor;
     return w->restart || ws->ctx->resources_changed > w->cursor || has_changes(ws, w) ||
            (ws->wakes.has && ws->wakes.has(ws->wakes_arg, w->owner));
 }
 
 /* Tell up to max of the parked ones, schedulers or the others; who is told stands last then. How many were left out. */
-static size_t tell(struct watches *ws, bool scheds, size_t max)
+static size_t watch_tell(struct watches *ws, bool scheds, size_t max)
 {
     struct watch *told = NULL, **end_of_told = &told, **at = &ws->list;
     size_t n = 0, left = 0;
@@ -508,7 +508,7 @@ static size_t tell(struct watches *ws, bool scheds, size_t max)
             at = &w->next;
             continue;
         }
-        answer(ws, w);
+        watch_answer(ws, w);
         n++;
         *at = w->next;
         *end_of_told = w;
@@ -519,7 +519,7 @@ static size_t tell(struct watches *ws, bool scheds, size_t max)
     return left;
 }
 
-static void look_again(void *arg)
+static void watch_look_again(void *arg)
 {
     struct watches *ws = arg;
 
@@ -528,13 +528,13 @@ static void look_again(void *arg)
 }
 
 /* Schedulers hear at once. So do the others, unless they are so many that changes would wait for all that telling. */
-static void look(void *arg)
+static void watch_look(void *arg)
 {
     struct watches *ws = arg;
 
-    tell(ws, true, SIZE_MAX);
-    if (tell(ws, false, WATCH_TOLD_A_TURN) && !ws->more_wait)
-        ws->more_wait = loop_background(ws->loop, look_again, ws) == 0; /* no memory: the next change */
+    watch_tell(ws, true, SIZE_MAX);
+    if (watch_tell(ws, false, WATCH_TOLD_A_TURN) && !ws->more_wait)
+        ws->more_wait = loop_background(ws->loop, watch_look_again, ws) == 0; /* no memory: the next change */
 }
 
 void watches_look(struct watches *ws)
@@ -542,7 +542,7 @@ void watches_look(struct watches *ws)
     loop_hook_mark(ws->hook);
 }
 
-static struct watch *find(const struct watches *ws, const void *owner, unsigned number)
+static struct watch *watch_find(const struct watches *ws, const void *owner, unsigned number)
 {
     struct watch *w = ws->list;
 
@@ -554,7 +554,7 @@ static struct watch *find(const struct watches *ws, const void *owner, unsigned 
 int watches_next(struct watches *ws, const void *owner, const ifl_next_args *args, struct rpc_request *r,
                  struct err *e)
 {
-    struct watch *w = find(ws, owner, args->watch);
+    struct watch *w = watch_find(ws, owner, args->watch);
     const struct change *c = ws->ctx->change;
 
     if (!w || w->parked || w->answering)

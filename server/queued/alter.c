@@ -27,7 +27,7 @@
 #include "preempt_targets.h"
 #include "type_words.h"
 
-static int check_state(const struct job *j, struct err *e)
+static int alter_check_state(const struct job *j, struct err *e)
 {
     switch (j->state) {
     case JOB_FINISHED:
@@ -48,7 +48,7 @@ static int check_state(const struct job *j, struct err *e)
     return 0;
 }
 
-static bool is_named(const struct attr_edit_change *c, const char *name)
+static bool alter_is_named(const struct attr_edit_change *c, const char *name)
 {
     return strcasecmp(c->name, name) == 0;
 }
@@ -62,7 +62,7 @@ static int check_running(struct server_ctx *s, const struct job *j, const struct
     struct value v;
     bool more;
 
-    if (!job_is_placed(j) || !is_named(c, "Resource_List") || !c->resource)
+    if (!job_is_placed(j) || !alter_is_named(c, "Resource_List") || !c->resource)
         return 0;
     r = resource_find(s->resources, c->resource);
     if (!r || !(r->flags & RESC_ALTER_RUN))
@@ -85,7 +85,7 @@ static int check_holds(const struct attr_edit_change *c, const struct job *j, en
 {
     int64_t bits = 0;
 
-    if (!is_named(c, "Hold_Types"))
+    if (!alter_is_named(c, "Hold_Types"))
         return 0;
     if (*c->value && words_hold_parse(c->value, &bits, e) < 0)
         return -1;
@@ -95,7 +95,7 @@ static int check_holds(const struct attr_edit_change *c, const struct job *j, en
 static int check_run_count(const struct attr_edit_change *c, const struct job *j, const struct alter_ask *ask,
                            struct err *e)
 {
-    if (!is_named(c, "run_count") || ask->level >= LEVEL_OPERATOR ||
+    if (!alter_is_named(c, "run_count") || ask->level >= LEVEL_OPERATOR ||
         strtol(c->value, NULL, 10) >= (long)j->run_count)
         return 0;
     log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name,
@@ -107,7 +107,7 @@ static int check_run_count(const struct attr_edit_change *c, const struct job *j
 static bool touches_resources(const struct alter_ask *ask)
 {
     for (size_t i = 0; i < ask->n; i++)
-        if (is_named(&ask->changes[i], "Resource_List"))
+        if (alter_is_named(&ask->changes[i], "Resource_List"))
             return true;
     return false;
 }
@@ -117,7 +117,7 @@ static bool sets_select(const struct alter_ask *ask)
     for (size_t i = 0; i < ask->n; i++) {
         const struct attr_edit_change *c = &ask->changes[i];
 
-        if (is_named(c, "Resource_List") && c->resource && !strcasecmp(c->resource, "select") &&
+        if (alter_is_named(c, "Resource_List") && c->resource && !strcasecmp(c->resource, "select") &&
             c->op != UNSET && *c->value)
             return true;
     }
@@ -127,7 +127,7 @@ static bool sets_select(const struct alter_ask *ask)
 static bool touches_output(const struct alter_ask *ask)
 {
     for (size_t i = 0; i < ask->n; i++)
-        if (is_named(&ask->changes[i], "Output_Path") || is_named(&ask->changes[i], "Error_Path"))
+        if (alter_is_named(&ask->changes[i], "Output_Path") || alter_is_named(&ask->changes[i], "Error_Path"))
             return true;
     return false;
 }
@@ -150,32 +150,32 @@ static void follow_holds(const struct alter_parts *p, struct job *j, const char 
 }
 
 /* Attributes that stand in fields too. */
-static void follow(const struct alter_parts *p, struct job *j, const struct alter_ask *ask,
-                   const char *old_depend)
+static void alter_follow(const struct alter_parts *p, struct job *j, const struct alter_ask *ask,
+                         const char *old_depend)
 {
     for (size_t i = 0; i < ask->n; i++) {
         const struct attr_edit_change *c = &ask->changes[i];
 
-        if (is_named(c, "Hold_Types")) {
+        if (alter_is_named(c, "Hold_Types")) {
             follow_holds(p, j, ask->who);
-        } else if (is_named(c, "Execution_Time")) {
+        } else if (alter_is_named(c, "Execution_Time")) {
             start_time_note(p->start_time, j);
             job_fsm_post(p->fsm, j, EV_REVIEW);
-        } else if (is_named(c, "run_count")) {
+        } else if (alter_is_named(c, "run_count")) {
             j->run_count = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_run_count, 0);
-        } else if (is_named(c, "accrue_type")) {
+        } else if (alter_is_named(c, "accrue_type")) {
             eligible_time_set(p->eligible_time, j,
                               (int)attr_list_number(&j->obj.attrs, JOB_ATTR_accrue_type, 2));
             attr_list_unset(&j->obj.attrs, JOB_ATTR_accrue_type); /* it lives in the job's fields */
-        } else if (is_named(c, "eligible_time")) {
+        } else if (alter_is_named(c, "eligible_time")) {
             eligible_time_give(p->eligible_time, j,
                                attr_list_number(&j->obj.attrs, JOB_ATTR_eligible_time, 0));
             attr_list_unset(&j->obj.attrs, JOB_ATTR_eligible_time);
-        } else if (is_named(c, "topjob")) {
+        } else if (alter_is_named(c, "topjob")) {
             follow_topjob(p, j);
-        } else if (is_named(c, "max_run_subjobs")) {
+        } else if (alter_is_named(c, "max_run_subjobs")) {
             arrays_tell_limit(j);
-        } else if (is_named(c, "depend")) {
+        } else if (alter_is_named(c, "depend")) {
             depends_altered(p->depends, j, old_depend, ask->past, ask->n_past);
         }
     }
@@ -184,7 +184,7 @@ static void follow(const struct alter_parts *p, struct job *j, const struct alte
 const char *alter_depend(const struct alter_ask *ask)
 {
     for (size_t i = 0; i < ask->n; i++)
-        if (is_named(&ask->changes[i], "depend") && ask->changes[i].op == SET && *ask->changes[i].value)
+        if (alter_is_named(&ask->changes[i], "depend") && ask->changes[i].op == SET && *ask->changes[i].value)
             return ask->changes[i].value;
     return NULL;
 }
@@ -192,14 +192,14 @@ const char *alter_depend(const struct alter_ask *ask)
 static int check_depend(const struct alter_parts *p, const struct job *j, const struct alter_ask *ask,
                         const struct attr_edit_change *c, struct err *e)
 {
-    if (!is_named(c, "depend") || alter_depend(ask) != c->value)
+    if (!alter_is_named(c, "depend") || alter_depend(ask) != c->value)
         return 0;
     return depends_check(p->depends, j, c->value, ask->past, ask->n_past, e);
 }
 
 static bool is_eligible_time(const struct attr_edit_change *c)
 {
-    return is_named(c, "accrue_type") || is_named(c, "eligible_time");
+    return alter_is_named(c, "accrue_type") || alter_is_named(c, "eligible_time");
 }
 
 static int check_all(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
@@ -208,7 +208,7 @@ static int check_all(const struct alter_parts *p, struct job *j, const struct al
     for (*at = 0; *at < ask->n; ++*at) {
         const struct attr_edit_change *c = &ask->changes[*at];
 
-        if (is_named(c, "max_run_subjobs") && !j->array)
+        if (alter_is_named(c, "max_run_subjobs") && !j->array)
             return err_set(e, PBSE_NOTARRAY_ATTR, "Attribute has to be set on an array job");
         if (check_running(p->ctx, j, c, ask->level, e) < 0 || check_holds(c, j, ask->level, e) < 0 ||
             check_run_count(c, j, ask, e) < 0 || check_depend(p, j, ask, c, e) < 0)
@@ -224,9 +224,9 @@ const char *alter_user(const struct job *j, const struct alter_ask *ask, char bu
     for (size_t i = 0; i < ask->n; i++) {
         const struct attr_edit_change *c = &ask->changes[i];
 
-        if (is_named(c, "User_List"))
+        if (alter_is_named(c, "User_List"))
             return job_identity_name(c->op == UNSET ? NULL : c->value, j->user, buf);
-        if (is_named(c, "group_list"))
+        if (alter_is_named(c, "group_list"))
             name = j->euser;
     }
     return name;
@@ -236,8 +236,8 @@ const char *alter_user(const struct job *j, const struct alter_ask *ask, char bu
 static bool changes_entity(const struct alter_ask *ask)
 {
     for (size_t i = 0; i < ask->n; i++)
-        if (is_named(&ask->changes[i], "User_List") || is_named(&ask->changes[i], "group_list") ||
-            is_named(&ask->changes[i], "project"))
+        if (alter_is_named(&ask->changes[i], "User_List") || alter_is_named(&ask->changes[i], "group_list") ||
+            alter_is_named(&ask->changes[i], "project"))
             return true;
     return false;
 }
@@ -279,8 +279,8 @@ static int complete(const struct alter_parts *p, struct job *j, const struct alt
 }
 
 /* Is it within what whoever it belongs to now may have queued? A manager may exceed that. */
-static int check_limits(const struct alter_parts *p, const struct job *j, const struct alter_ask *ask,
-                        const struct attr_list *before, const struct queued_was *was, struct err *e)
+static int alter_check_limits(const struct alter_parts *p, const struct job *j, const struct alter_ask *ask,
+                              const struct attr_list *before, const struct queued_was *was, struct err *e)
 {
     struct queued_was asked = *was;
 
@@ -344,7 +344,7 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
     int rc;
 
     *at = ask->n;
-    if (check_state(j, e) < 0 || check_all(p, j, ask, at, e) < 0)
+    if (alter_check_state(j, e) < 0 || check_all(p, j, ask, at, e) < 0)
         return -1;
     if (attr_list_dup(&j->obj.attrs, &before) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory to alter %s", j->obj.name);
@@ -354,7 +354,7 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
     rc = attr_edit_apply(p->ctx, &j->obj, &edit, at, e);
     if (rc == 0) {
         *at = ask->n;
-        rc = complete(p, j, ask, e) < 0 || check_limits(p, j, ask, &before, &was, e) < 0 ||
+        rc = complete(p, j, ask, e) < 0 || alter_check_limits(p, j, ask, &before, &was, e) < 0 ||
                      keep_bound(j, &before, e) < 0
                  ? -1
                  : 0;
@@ -364,7 +364,7 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
     forget_whose(&was);
     if (rc < 0)
         return -1;
-    follow(p, j, ask, attr_list_text(&before, JOB_ATTR_depend));
+    alter_follow(p, j, ask, attr_list_text(&before, JOB_ATTR_depend));
     attr_list_fini(&before);
     j->preempt_failed_s = 0; /* what stood against preempting it may be gone */
     jobs_touch(p->ctx->jobs, j, ask->user || touches_fixed(ask) ? PART_ALL : PART_HOT | PART_ATTRS);

@@ -237,7 +237,7 @@ void arrays_comment(struct job *array)
     attr_list_set_text(&array->obj.attrs, JOB_ATTR_comment, text, NULL);
 }
 
-static void begin(struct arrays *a, struct job *array)
+static void arrays_begin(struct arrays *a, struct job *array)
 {
     array->begun = true;
     array->stime_s = server_ctx_now_s(a->ctx);
@@ -306,7 +306,7 @@ static void subjob_moved(struct arrays *a, struct job *array, struct job *sub, e
     if (sub->state == JOB_STARTING) {
         jobs_touch(a->ctx->jobs, sub, PART_ALL); /* its first row, or once more */
         if (!array->begun)
-            begin(a, array);
+            arrays_begin(a, array);
     } else if (sub->state == JOB_FINISHED) {
         ended(a, array, sub);
     } else if (job_is_waiting(sub) && counts_as_running(from)) {

@@ -51,7 +51,7 @@ static void move_job(struct server_ctx *s, struct job *j, int64_t by_s)
 
 /* By whole seconds, as the times that move: a job that was started before this moment will not have ended before its start.
  * What is left is less than STEP_MIN_S, and is adopted at the next look. */
-static void step(struct clock_step *w, int64_t lag_ns)
+static void clock_step(struct clock_step *w, int64_t lag_ns)
 {
     struct server_ctx *s = w->p.ctx;
     int64_t by_s = clock_nearest_s(lag_ns);
@@ -68,13 +68,13 @@ static void step(struct clock_step *w, int64_t lag_ns)
     start_time_look(w->p.start_time);
 }
 
-static void look(void *arg)
+static void clock_step_look(void *arg)
 {
     struct clock_step *w = arg;
     int64_t lag_ns = clock_lag_ns(w->p.ctx->clock);
 
     if (llabs(lag_ns) >= STEP_MIN_S * ns_per_s)
-        step(w, lag_ns);
+        clock_step(w, lag_ns);
     else
         clock_adopt(w->p.ctx->clock, lag_ns);
     loop_timer_set(w->timer, LOOK_MS);
@@ -85,7 +85,7 @@ struct clock_step *clock_step_create(const struct clock_step_parts *p, struct er
     struct clock_step *w = calloc(1, sizeof *w);
 
     if (w)
-        *w = (struct clock_step){.p = *p, .timer = loop_timer_create(p->loop, LOOP_REAL, look, w)};
+        *w = (struct clock_step){.p = *p, .timer = loop_timer_create(p->loop, LOOP_REAL, clock_step_look, w)};
     if (!w || !w->timer) {
         free(w);
         err_no_memory(e);

@@ -31,31 +31,32 @@ static bool is_own(const struct attr_list *l, int id)
     return v && !v->defaulted;
 }
 
-static int put(struct attr_list *l, int id, struct value v, struct err *e)
+static int defaults_put(struct attr_list *l, int id, struct value v, struct err *e)
 {
     v.defaulted = !is_own(l, id);
     return attr_list_set_amount(l, JOB_ATTR_Resource_List, id, v, e);
 }
 
 /* As much as the job itself said: 100mb, not 102400kb. */
-static bool is_said(const struct resource *r, const struct attr_list *l, const struct value *v)
+static bool defaults_is_said(const struct resource *r, const struct attr_list *l, const struct value *v)
 {
     return is_own(l, r->id) && r->type->compare &&
            r->type->compare(r->type, v, attr_list_amount(l, JOB_ATTR_Resource_List, r->id)) == 0;
 }
 
-static int put_text(const struct server_ctx *s, struct attr_list *l, int id, const char *text, struct err *e)
+static int defaults_put_text(const struct server_ctx *s, struct attr_list *l, int id, const char *text,
+                             struct err *e)
 {
     const struct resource *r = resource_get(s->resources, id);
     struct value v;
 
     if (r->type->parse(r->type, text, &v, e) < 0)
         return -1;
-    if (is_said(r, l, &v)) {
+    if (defaults_is_said(r, l, &v)) {
         r->type->free(&v);
         return 0;
     }
-    return put(l, id, v, e);
+    return defaults_put(l, id, v, e);
 }
 
 static void drop_defaulted(struct attr_list *l)
@@ -78,20 +79,20 @@ static int add_defaults(struct attr_list *l, const struct resc_list *from, struc
 
         if (attr_list_amount(l, JOB_ATTR_Resource_List, from->v[i].tag))
             continue;
-        if (value_dup(&from->v[i], &copy) < 0 || put(l, from->v[i].tag, copy, e) < 0)
+        if (value_dup(&from->v[i], &copy) < 0 || defaults_put(l, from->v[i].tag, copy, e) < 0)
             return err_set(e, PBSE_SYSTEM, "no memory for defaults");
     }
     return 0;
 }
 
-static const char *text_of(const struct attr_list *l, int id)
+static const char *defaults_text_of(const struct attr_list *l, int id)
 {
     return value_text(attr_list_amount(l, JOB_ATTR_Resource_List, id));
 }
 
 /* --- old forms ------------------------------------------------------------------------------------ */
 
-static int is_property(void *site, const char *name)
+static int defaults_is_property(void *site, const char *name)
 {
     const struct resource *r = resource_find(((struct server_ctx *)site)->resources, name);
 
@@ -159,10 +160,10 @@ static int from_nodes(struct server_ctx *s, struct attr_list *l, const char *nod
         return err_set(e, PBSE_INVALNODEPLACE, "Cannot be used with select or place: nodes");
     strbuf_init(&select, TEXT_LIMIT);
     strbuf_init(&place, TEXT_LIMIT);
-    if (select_old_nodes(nodes, is_property, s, &select, &place, e) == 0 &&
+    if (select_old_nodes(nodes, defaults_is_property, s, &select, &place, e) == 0 &&
         share_amounts(s, l, nodes, &select, e) == 0 &&
-        put_text(s, l, RESC_select, strbuf_str(&select), e) == 0 &&
-        put_text(s, l, RESC_place, strbuf_str(&place), e) == 0)
+        defaults_put_text(s, l, RESC_select, strbuf_str(&select), e) == 0 &&
+        defaults_put_text(s, l, RESC_place, strbuf_str(&place), e) == 0)
         rc = 0;
     strbuf_fini(&select);
     strbuf_fini(&place);
@@ -192,19 +193,19 @@ static int from_amounts(struct server_ctx *s, struct attr_list *l, struct err *e
     if (select_old_amounts(old, n, &select) < 0)
         err_set(e, PBSE_SYSTEM, "no memory for a select");
     else
-        rc = put_text(s, l, RESC_select, strbuf_str(&select), e);
+        rc = defaults_put_text(s, l, RESC_select, strbuf_str(&select), e);
     for (size_t i = 0; i < n; i++)
         strbuf_fini(&scratch[i]);
     strbuf_fini(&select);
-    if (rc == 0 && !text_of(l, RESC_place))
-        rc = put_text(s, l, RESC_place, "pack", e);
+    if (rc == 0 && !defaults_text_of(l, RESC_place))
+        rc = defaults_put_text(s, l, RESC_place, "pack", e);
     return rc;
 }
 
 /* --- select --------------------------------------------------------------------------------------- */
 
 /* Who asked for less than nothing of what is used up would give others more than there is. */
-static int check_amount(const struct resource *r, const struct value *v, struct err *e)
+static int defaults_check_amount(const struct resource *r, const struct value *v, struct err *e)
 {
     bool negative = v->kind == VALUE_REAL ? v->real < 0 : v->kind == VALUE_NUMBER && v->n < 0;
 
@@ -214,17 +215,17 @@ static int check_amount(const struct resource *r, const struct value *v, struct 
                    r->name);
 }
 
-static int check_amounts(struct server_ctx *s, const struct attr_list *l, struct err *e)
+static int defaults_check_amounts(struct server_ctx *s, const struct attr_list *l, struct err *e)
 {
     const struct resc_list *r = list_of(l);
 
     for (size_t i = 0; r && i < r->n; i++)
-        if (check_amount(resource_get(s->resources, r->v[i].tag), &r->v[i], e) < 0)
+        if (defaults_check_amount(resource_get(s->resources, r->v[i].tag), &r->v[i], e) < 0)
             return -1;
     return 0;
 }
 
-static int check_chunk(void *site, const char *name, const char *value, struct err *e)
+static int defaults_check_chunk(void *site, const char *name, const char *value, struct err *e)
 {
     const struct resource_table *t = ((struct server_ctx *)site)->resources;
     const struct resource *r = resource_find(t, name);
@@ -237,7 +238,7 @@ static int check_chunk(void *site, const char *name, const char *value, struct e
         return err_set(e, PBSE_INVALSELECTRESC, "Resource invalid in \"select\" specification: %s", name);
     if (r->type->parse(r->type, value, &v, e) < 0)
         return err_prefix(e, "select: %s", name);
-    rc = check_amount(r, &v, e);
+    rc = defaults_check_amount(r, &v, e);
     r->type->free(&v);
     return rc;
 }
@@ -278,14 +279,14 @@ struct sums {
     struct err *e;
 };
 
-static enum select_kind kind_of(const struct resource *r)
+static enum select_kind defaults_kind_of(const struct resource *r)
 {
     if (strcmp(r->type->name, "size") == 0)
         return SELECT_SIZE;
     return strcmp(r->type->name, "float") == 0 ? SELECT_REAL : SELECT_INTEGER;
 }
 
-static int add_sum(void *arg, const char *name)
+static int defaults_add_sum(void *arg, const char *name)
 {
     struct sums *u = arg;
     const struct resource *r = resource_find(u->ctx->resources, name);
@@ -293,9 +294,9 @@ static int add_sum(void *arg, const char *name)
 
     if (!resource_is_consumable(r) && r->id != RESC_mpiprocs)
         return 0;
-    switch (select_sum(u->select, name, kind_of(r), &sum, u->e)) {
+    switch (select_sum(u->select, name, defaults_kind_of(r), &sum, u->e)) {
     case 1:
-        return put_text(u->ctx, u->l, r->id, sum.text, u->e);
+        return defaults_put_text(u->ctx, u->l, r->id, sum.text, u->e);
     case 0:
         return 0;
     }
@@ -343,17 +344,17 @@ static int set_schedselect(struct attr_list *l, const struct select *sel, struct
 
 static int from_select(struct server_ctx *s, struct attr_list *l, const struct queue *q, struct err *e)
 {
-    struct select *sel = select_parse(text_of(l, RESC_select), check_chunk, s, e);
+    struct select *sel = select_parse(defaults_text_of(l, RESC_select), defaults_check_chunk, s, e);
     struct sums sums = {s, l, sel, e};
     char count[32];
     int rc = -1;
 
     if (!sel)
         return -1;
-    if (default_chunks(s, sel, q, e) == 0 && select_each_name(sel, add_sum, &sums) == 0 &&
+    if (default_chunks(s, sel, q, e) == 0 && select_each_name(sel, defaults_add_sum, &sums) == 0 &&
         set_schedselect(l, sel, e) == 0) {
         snprintf(count, sizeof count, "%llu", (unsigned long long)select_count(sel));
-        rc = put_text(s, l, RESC_nodect, count, e);
+        rc = defaults_put_text(s, l, RESC_nodect, count, e);
     }
     select_destroy(sel);
     return rc;
@@ -363,9 +364,9 @@ static int check_place(struct server_ctx *s, struct attr_list *l, struct err *e)
 {
     struct place p;
 
-    if (!text_of(l, RESC_place))
-        return put_text(s, l, RESC_place, "free", e);
-    return place_parse(text_of(l, RESC_place), &p, e);
+    if (!defaults_text_of(l, RESC_place))
+        return defaults_put_text(s, l, RESC_place, "free", e);
+    return place_parse(defaults_text_of(l, RESC_place), &p, e);
 }
 
 /* --- jobs that shrink to fit ------------------------------------------------------------------------ */
@@ -388,20 +389,20 @@ int defaults_complete(struct server_ctx *s, struct attr_list *l, const struct qu
 {
     bool own_select = is_own(l, RESC_select);
 
-    if (!own_select && is_own(l, RESC_place) && !text_of(l, RESC_select))
+    if (!own_select && is_own(l, RESC_place) && !defaults_text_of(l, RESC_select))
         return err_set(e, PBSE_PLACENOSELECT, "Cannot have \"place\" without \"select\"");
     drop_defaulted(l);
-    if (check_amounts(s, l, e) < 0)
+    if (defaults_check_amounts(s, l, e) < 0)
         return -1;
     if (own_select && refuse_jobwide(s, l, e) < 0)
         return -1;
-    if (is_own(l, RESC_nodes) && from_nodes(s, l, text_of(l, RESC_nodes), e) < 0)
+    if (is_own(l, RESC_nodes) && from_nodes(s, l, defaults_text_of(l, RESC_nodes), e) < 0)
         return -1;
     if (q && add_defaults(l, attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_resources_default), e) < 0)
         return -1;
     if (add_defaults(l, attr_list_amounts(&s->server->obj.attrs, SERVER_ATTR_resources_default), e) < 0)
         return -1;
-    if (!text_of(l, RESC_select) && from_amounts(s, l, e) < 0)
+    if (!defaults_text_of(l, RESC_select) && from_amounts(s, l, e) < 0)
         return -1;
     if (from_select(s, l, q, e) < 0 || check_place(s, l, e) < 0)
         return -1;

@@ -29,7 +29,8 @@ bool depend_check_met(const struct depends *w, const struct depend_item *item, s
     return depend_gone(w, item->key, item->array) != NULL;
 }
 
-static int refuse(const struct depends *w, const struct depend_item *item, const char *why, struct err *e)
+static int depend_check_refuse(const struct depends *w, const struct depend_item *item, const char *why,
+                               struct err *e)
 {
     char id[JOBID_TEXT_MAX];
 
@@ -44,7 +45,7 @@ static int check_after(const struct depends *w, const struct depend_item *item, 
     enum depend_fact_met met;
 
     if (!depend_check_met(w, item, past, &met))
-        return refuse(w, item, "the server knows no such job", e);
+        return depend_check_refuse(w, item, "the server knows no such job", e);
     if (met == DEPEND_FACT_NEVER)
         return err_set(e, PBSE_HISTDEPEND, "Finished job did not satisfy dependency: %s:%s",
                        depend_kind_name(item->kind), jobid_format(id, item->key, item->array, w->ctx->name));
@@ -61,25 +62,27 @@ static int check_other(const struct depends *w, const struct job *j, const struc
     int rc = 0;
 
     if (!depend_end_is(t) && depend_gone(w, item->key, item->array))
-        return refuse(w, item, "that job went to another server without depend=on:COUNT", e);
+        return depend_check_refuse(w, item, "that job went to another server without depend=on:COUNT", e);
     if (!depend_end_is(t) || depend_end_is_over(t))
-        return refuse(w, item, t.job ? "that job has ended" : "the server knows no such job", e);
+        return depend_check_refuse(w, item, t.job ? "that job has ended" : "the server knows no such job", e);
     if (depend_end_user(t) != j->user) /* interned */
-        return refuse(w, item, "that is another user's job", e);
+        return depend_check_refuse(w, item, "that is another user's job", e);
     if (item->kind == DEPEND_RUNONE)
         return t.depend_remote
-                   ? refuse(w, item, "that job is at another server, and runone is of one server only", e)
+                   ? depend_check_refuse(w, item,
+                                         "that job is at another server, and runone is of one server only", e)
                    : 0;
     if (!depend_end_waits(t))
-        return refuse(w, item, "that job has begun", e);
+        return depend_check_refuse(w, item, "that job has begun", e);
     depend_end_list(w, t, &l);
     on = depend_list_find_kind(&l, DEPEND_ON);
     if ((!on || on->count == 0) && !depend_list_find(&l, depend_mirror(item->kind), j->key))
-        rc = refuse(w, item,
-                    t.job && depend_fact_list_has(depend_home(t.job), DEPEND_ON)
-                        ? "its on:COUNT is kept by the server that it came from: submit this job there"
-                        : "that job needs depend=on:COUNT, and has none left",
-                    e);
+        rc = depend_check_refuse(
+            w, item,
+            t.job && depend_fact_list_has(depend_home(t.job), DEPEND_ON)
+                ? "its on:COUNT is kept by the server that it came from: submit this job there"
+                : "that job needs depend=on:COUNT, and has none left",
+            e);
     depend_list_fini(&l);
     return rc;
 }
@@ -87,7 +90,7 @@ static int check_other(const struct depends *w, const struct job *j, const struc
 static_assert(DEPEND_MAX == 16384, "the text below says it");
 
 /* There is room for one more tie in the other job? */
-static int check_room(const struct depends *w, const struct depend_item *item, struct err *e)
+static int depend_check_room(const struct depends *w, const struct depend_item *item, struct err *e)
 {
     struct depend_end t = depend_end_find(w, item->key);
     struct depend_items l = {0};
@@ -96,7 +99,7 @@ static int check_room(const struct depends *w, const struct depend_item *item, s
     if (depend_end_is(t) && !depend_end_is_over(t))
         depend_end_list(w, t, &l);
     if (l.n >= DEPEND_MAX)
-        rc = refuse(w, item, "16384 jobs are tied to that job, which is the limit", e);
+        rc = depend_check_refuse(w, item, "16384 jobs are tied to that job, which is the limit", e);
     depend_list_fini(&l);
     return rc;
 }
@@ -107,10 +110,10 @@ static int check_item(const struct depends *w, const struct job *j, const struct
     if (item->kind == DEPEND_SYNCCOUNT || item->kind == DEPEND_SYNCWITH || item->kind == DEPEND_ON)
         return 0;
     if (job_key_is_equal(item->key, j->key))
-        return refuse(w, item, "a job cannot wait for itself", e);
+        return depend_check_refuse(w, item, "a job cannot wait for itself", e);
     if (depend_is_after(item->kind) ? check_after(w, item, past, e) < 0 : check_other(w, j, item, e) < 0)
         return -1;
-    return check_room(w, item, e);
+    return depend_check_room(w, item, e);
 }
 
 /* --- cycles: does one of these, or what it waits for, wait for one of those? --------------------------- */
@@ -198,14 +201,14 @@ static int check_cycles(struct depends *w, const struct job *j, const struct dep
     search_begin(&c, w, j, l);
     for (size_t i = 0; rc == 0 && i < l->n; i++)
         if (depend_is_after(l->v[i].kind) && search_from(&c, l->v[i].key))
-            rc = refuse(w, &l->v[i], "that job waits for this one", e);
+            rc = depend_check_refuse(w, &l->v[i], "that job waits for this one", e);
     depend_list_fini(&c.open);
     return rc;
 }
 
 /* --- the whole ----------------------------------------------------------------------------------------- */
 
-static int order_items(const void *x, const void *y)
+static int depend_check_order_items(const void *x, const void *y)
 {
     const struct depend_item *a = x, *b = y;
 
@@ -219,9 +222,9 @@ static void drop_repeated(struct depend_items *l)
 {
     size_t n = 0;
 
-    qsort(l->v, l->n, sizeof *l->v, order_items);
+    qsort(l->v, l->n, sizeof *l->v, depend_check_order_items);
     for (size_t i = 0; i < l->n; i++)
-        if (!i || order_items(&l->v[n - 1], &l->v[i]) != 0 || depend_has_count(l->v[i].kind))
+        if (!i || depend_check_order_items(&l->v[n - 1], &l->v[i]) != 0 || depend_has_count(l->v[i].kind))
             l->v[n++] = l->v[i];
     l->n = n;
 }

@@ -14,7 +14,7 @@
 #include "store_reader.h"
 #include "server_ctx.h"
 
-struct question {
+struct depend_history_question {
     depend_history_fn *fn;
     void *arg;
     size_t open; /* answers that are to come, and 1 while questions are asked */
@@ -22,7 +22,7 @@ struct question {
     struct depend_history found[];
 };
 
-static void one_less(struct question *q)
+static void one_less(struct depend_history_question *q)
 {
     if (--q->open > 0)
         return;
@@ -43,9 +43,10 @@ static bool is_ok(json_t *job)
     return says(job, "Exit_status", "0") && !(says(job, "array", "True") && says(job, "substate", "91"));
 }
 
-static void answered(void *arg, const struct history_row *rows, size_t n, const struct err *why)
+static void depend_history_answered(void *arg, const struct history_row *rows, size_t n,
+                                    const struct err *why)
 {
-    struct question *q = arg;
+    struct depend_history_question *q = arg;
     json_t *job = n > 0 ? json_loads(rows->attrs, 0, NULL) : NULL;
 
     (void)why; /* what cannot be read is not known, and said to be so */
@@ -64,7 +65,7 @@ static bool is_past(const struct server_ctx *s, const struct depend_item *item)
     return depend_is_after(item->kind) && !jobs_find(s->jobs, item->key);
 }
 
-static int ask_all(struct question *q, const struct server_ctx *s, struct store_reader *r,
+static int ask_all(struct depend_history_question *q, const struct server_ctx *s, struct store_reader *r,
                    const struct depend_items *l)
 {
     int rc = 0;
@@ -77,7 +78,7 @@ static int ask_all(struct question *q, const struct server_ctx *s, struct store_
             continue;
         q->open++;
         rc = 1;
-        if (store_reader_history_job(r, l->v[i].key, answered, q, &e) < 0)
+        if (store_reader_history_job(r, l->v[i].key, depend_history_answered, q, &e) < 0)
             q->open--; /* the store is overrun: as if it were not there */
     }
     one_less(q);
@@ -88,7 +89,7 @@ int depend_history_ask(const struct server_ctx *s, struct store_reader *r, const
                        depend_history_fn *fn, void *arg, struct err *e)
 {
     struct depend_items l;
-    struct question *q;
+    struct depend_history_question *q;
     struct err ignored;
     size_t n = 0;
 

@@ -65,7 +65,7 @@ static void errand_free(struct errand *x)
     free(x);
 }
 
-static void later(struct depend_remote_line *l, const struct err *why)
+static void depend_link_later(struct depend_remote_line *l, const struct err *why)
 {
     log_event(LOGC_SVR, LOGE_DEBUG, l->server, "dependencies cannot be told there (%s); again in %lld s",
               why->text, (long long)l->retry_ms / 1000);
@@ -109,7 +109,7 @@ static void give_way(struct depend_remote_line *l, const char *text)
 
     err_set(&e, PBSE_SYSTEM, "%s", text);
     hang_up(l);
-    later(l, &e);
+    depend_link_later(l, &e);
 }
 
 static void unknown(struct depend_remote_line *l, struct depend_remote *a)
@@ -118,7 +118,7 @@ static void unknown(struct depend_remote_line *l, struct depend_remote *a)
     loop_timer_set(l->slow, RETRY_MAX_MS);
 }
 
-static void on_said(void *arg, const struct rpc_outcome *o)
+static void depend_link_on_said(void *arg, const struct rpc_outcome *o)
 {
     struct errand *x = arg;
     struct depend_remote_line *l = x->line;
@@ -153,7 +153,7 @@ static void heard(struct depend_remote_line *l, struct job_key key, unsigned fac
         pump_one(l, a);
 }
 
-static void on_heard(void *arg, const struct rpc_outcome *o)
+static void depend_link_on_heard(void *arg, const struct rpc_outcome *o)
 {
     struct errand *x = arg;
     struct depend_remote_line *l = x->line;
@@ -209,7 +209,7 @@ static char *text_or_nothing(const char *text)
     return text ? (char *)(uintptr_t)text : nothing;
 }
 
-static void say(struct depend_remote *a)
+static void depend_link_say(struct depend_remote *a)
 {
     struct strbuf list;
     ifl_regist_dep_args args = {.job = text_or_nothing(a->as),
@@ -224,14 +224,14 @@ static void say(struct depend_remote *a)
     strbuf_init(&list, LIST_MAX);
     if (depend_fact_list_join(a->depend, a->home, &list) == 0) {
         args.depend = text_or_nothing(strbuf_str(&list));
-        errand_call(a, &spec, on_said, &a->saying);
+        errand_call(a, &spec, depend_link_on_said, &a->saying);
         a->unsaid = !a->saying;
     }
     strbuf_fini(&list);
     log_event(LOGC_JOB, LOGE_DEBUG, a->name, "sending dependency request to remote server %s", a->server);
 }
 
-static void ask(struct depend_remote *a)
+static void depend_link_ask(struct depend_remote *a)
 {
     ifl_track_args args = {.job = text_or_nothing(a->as),
                            .from = text_or_nothing(a->name),
@@ -243,16 +243,16 @@ static void ask(struct depend_remote *a)
                                        .xres = (xdrproc_t)xdr_ifl_track_result,
                                        .res_size = sizeof(ifl_track_result)};
 
-    errand_call(a, &spec, on_heard, &a->asked);
+    errand_call(a, &spec, depend_link_on_heard, &a->asked);
     a->line->n_asked += a->asked;
 }
 
 static void pump_one(struct depend_remote_line *l, struct depend_remote *a)
 {
     if (l->conn && a->unsaid && !a->saying)
-        say(a);
+        depend_link_say(a);
     if (l->conn && !a->asked && l->n_asked < TRACKS_MAX)
-        ask(a);
+        depend_link_ask(a);
 }
 
 static void pump(struct depend_remote_line *l)
@@ -265,7 +265,7 @@ static void pump(struct depend_remote_line *l)
 
 /* --- lines ------------------------------------------------------------------------------------------------ */
 
-static void on_ready(void *arg, struct rpc_conn *c)
+static void depend_link_on_ready(void *arg, struct rpc_conn *c)
 {
     struct depend_remote_line *l = arg;
 
@@ -275,15 +275,16 @@ static void on_ready(void *arg, struct rpc_conn *c)
     pump(l);
 }
 
-static void on_failed(void *arg, const struct err *why)
+static void depend_link_on_failed(void *arg, const struct err *why)
 {
     struct depend_remote_line *l = arg;
 
     hang_up(l);
-    later(l, why);
+    depend_link_later(l, why);
 }
 
-static const struct peer_server_events events = {.ready = on_ready, .failed = on_failed};
+static const struct peer_server_events events = {.ready = depend_link_on_ready,
+                                                 .failed = depend_link_on_failed};
 
 static void line_free(struct depend_remote_line *l)
 {
@@ -297,7 +298,7 @@ static void line_free(struct depend_remote_line *l)
 }
 
 /* Nobody is left: the line goes, in a turn of its own. */
-static void due(void *arg)
+static void depend_link_due(void *arg)
 {
     struct depend_remote_line *l = arg;
 
@@ -312,7 +313,7 @@ static void due(void *arg)
     }
 }
 
-static void pump_again(void *arg)
+static void depend_link_pump_again(void *arg)
 {
     pump(arg);
 }
@@ -331,8 +332,8 @@ static struct depend_remote_line *line_of(struct depend_links *s, const char *se
     if (!l)
         return NULL;
     *l = (struct depend_remote_line){.all = s, .server = intern_ref(server), .retry_ms = RETRY_FIRST_MS};
-    l->timer = loop_timer_create(s->loop, LOOP_REAL, due, l);
-    l->slow = loop_timer_create(s->loop, LOOP_REAL, pump_again, l);
+    l->timer = loop_timer_create(s->loop, LOOP_REAL, depend_link_due, l);
+    l->slow = loop_timer_create(s->loop, LOOP_REAL, depend_link_pump_again, l);
     l->peer_server = peer_server_create(s->peer_servers, server, &events, l, &e);
     if (!l->server || !l->timer || !l->slow || !l->peer_server) {
         log_event(LOGC_SVR, LOGE_ERROR, server, "dependencies cannot be told there");
@@ -343,7 +344,7 @@ static struct depend_remote_line *line_of(struct depend_links *s, const char *se
     return l;
 }
 
-static void changed(void *arg, struct depend_remote *a)
+static void depend_link_changed(void *arg, struct depend_remote *a)
 {
     struct depend_links *s = arg;
 
@@ -357,7 +358,7 @@ static void changed(void *arg, struct depend_remote *a)
         loop_timer_set(a->line->timer, 0);
 }
 
-static void going(void *arg, struct depend_remote *a)
+static void depend_link_going(void *arg, struct depend_remote *a)
 {
     struct depend_remote_line *l = a->line;
 
@@ -378,7 +379,7 @@ struct depend_links *depend_links_create(struct loop *l, struct peer_servers *p,
     if (!s)
         return NULL;
     *s = (struct depend_links){.loop = l, .peer_servers = p, .depend_remotes = a, .depends = d};
-    depend_remotes_bind(a, &(struct depend_remotes_hooks){s, changed, going});
+    depend_remotes_bind(a, &(struct depend_remotes_hooks){s, depend_link_changed, depend_link_going});
     return s;
 }
 
@@ -397,5 +398,5 @@ void depend_links_destroy(struct depend_links *s)
 void depend_links_start(struct depend_links *s)
 {
     for (struct depend_remote *a = depend_remotes_first(s->depend_remotes); a; a = depend_remotes_next(a))
-        changed(s, a);
+        depend_link_changed(s, a);
 }

@@ -13,7 +13,7 @@
 #include "schema.h"
 #include "store.h"
 
-struct entry {
+struct depend_remote_entry {
     struct depend_remote depend_remote; /* first: an entry is its away */
     UT_hash_handle hh;                  /* by away.key.seq: a moved job is whole, its number says it */
 };
@@ -21,7 +21,7 @@ struct entry {
 struct depend_remotes {
     struct commit *commit;
     struct depend_remotes_hooks hooks;
-    struct entry *all;
+    struct depend_remote_entry *all;
 };
 
 struct depend_remotes *depend_remotes_create(struct commit *c)
@@ -33,7 +33,7 @@ struct depend_remotes *depend_remotes_create(struct commit *c)
     return all;
 }
 
-static void set_text(const char **field, const char *text)
+static void depend_remote_set_text(const char **field, const char *text)
 {
     const char *now = text && *text ? intern_ref(text) : NULL;
 
@@ -43,14 +43,14 @@ static void set_text(const char **field, const char *text)
     *field = now;
 }
 
-static void forget(struct depend_remotes *all, struct entry *x)
+static void depend_remote_forget(struct depend_remotes *all, struct depend_remote_entry *x)
 {
     struct depend_remote *a = &x->depend_remote;
     const char **texts[] = {&a->name, &a->user, &a->server, &a->as, &a->depend, &a->home, &a->doomed};
 
     HASH_DEL(all->all, x);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        set_text(texts[i], NULL);
+        depend_remote_set_text(texts[i], NULL);
     free(x);
 }
 
@@ -59,7 +59,7 @@ void depend_remotes_destroy(struct depend_remotes *all)
     if (!all)
         return;
     while (all->all)
-        forget(all, all->all);
+        depend_remote_forget(all, all->all);
     free(all);
 }
 
@@ -72,7 +72,7 @@ void depend_remotes_bind(struct depend_remotes *all, const struct depend_remotes
 
 struct depend_remote *depend_remotes_find(const struct depend_remotes *all, struct job_key key)
 {
-    struct entry *x = NULL;
+    struct depend_remote_entry *x = NULL;
 
     if (key.index == JOBID_NO_INDEX)
         HASH_FIND(hh, all->all, &key.seq, sizeof key.seq, x);
@@ -86,15 +86,15 @@ struct depend_remote *depend_remotes_first(const struct depend_remotes *all)
 
 struct depend_remote *depend_remotes_next(const struct depend_remote *a)
 {
-    const struct entry *x = (const struct entry *)(const void *)a;
-    struct entry *next = x->hh.next;
+    const struct depend_remote_entry *x = (const struct depend_remote_entry *)(const void *)a;
+    struct depend_remote_entry *next = x->hh.next;
 
     return next ? &next->depend_remote : NULL;
 }
 
-static struct entry *insert(struct depend_remotes *all, const struct depend_remote *of)
+static struct depend_remote_entry *insert(struct depend_remotes *all, const struct depend_remote *of)
 {
-    struct entry *x = calloc(1, sizeof *x);
+    struct depend_remote_entry *x = calloc(1, sizeof *x);
 
     if (!x)
         abort();
@@ -103,13 +103,13 @@ static struct entry *insert(struct depend_remotes *all, const struct depend_remo
                                               .from_elsewhere = of->from_elsewhere,
                                               .facts = of->facts,
                                               .known = of->known};
-    set_text(&x->depend_remote.name, of->name);
-    set_text(&x->depend_remote.user, of->user);
-    set_text(&x->depend_remote.server, of->server);
-    set_text(&x->depend_remote.as, of->as);
-    set_text(&x->depend_remote.depend, of->depend);
-    set_text(&x->depend_remote.home, of->home);
-    set_text(&x->depend_remote.doomed, of->doomed);
+    depend_remote_set_text(&x->depend_remote.name, of->name);
+    depend_remote_set_text(&x->depend_remote.user, of->user);
+    depend_remote_set_text(&x->depend_remote.server, of->server);
+    depend_remote_set_text(&x->depend_remote.as, of->as);
+    depend_remote_set_text(&x->depend_remote.depend, of->depend);
+    depend_remote_set_text(&x->depend_remote.home, of->home);
+    depend_remote_set_text(&x->depend_remote.doomed, of->doomed);
     HASH_ADD(hh, all->all, depend_remote.key.seq, sizeof x->depend_remote.key.seq, x);
     return x;
 }
@@ -130,7 +130,7 @@ void depend_remotes_remove(struct depend_remotes *all, struct depend_remote *a)
     if (all->hooks.going)
         all->hooks.going(all->hooks.arg, a);
     commit_drop_object(all->commit, "away", a->name);
-    forget(all, (struct entry *)(void *)a);
+    depend_remote_forget(all, (struct depend_remote_entry *)(void *)a);
 }
 
 void depend_remote_set(struct depend_remotes *all, struct depend_remote *a, const char **field,
@@ -140,7 +140,7 @@ void depend_remote_set(struct depend_remotes *all, struct depend_remote *a, cons
 
     if (now == *field || (now && *field && strcmp(now, *field) == 0))
         return;
-    set_text(field, now);
+    depend_remote_set_text(field, now);
     a->unsaid = true;
     depend_remote_store(all, a);
     if (all->hooks.changed)
@@ -169,7 +169,7 @@ struct aways_taking {
     const struct restore_faults *faults;
 };
 
-static int take(void *arg, const struct store_row *row, struct err *e)
+static int depend_remote_take(void *arg, const struct store_row *row, struct err *e)
 {
     const struct aways_taking *t = arg;
     const char *name = store_row_text(row, 0), *hot = store_row_text(row, 1);
@@ -205,5 +205,5 @@ int depend_remotes_restore(struct depend_remotes *all, struct store *from,
 
     stmt_init(&q, STMT_OBJECT_ALL);
     stmt_text(&q, "away");
-    return store_query(from, &q, take, &t, e);
+    return store_query(from, &q, depend_remote_take, &t, e);
 }

@@ -148,14 +148,14 @@ static bool find_end(const struct depends *d, const struct depend_item *item, un
     return note != NULL;
 }
 
-static void say_released(void *arg, const char *job)
+static void depend_remote_news_say_released(void *arg, const char *job)
 {
     log_event(LOGC_JOB, LOGE_JOB, arg, "Dependency on job %s released.", job);
 }
 
 /* Its list there is this one now. Said again after a restart it changes nothing, not the hold either, from which somebody
  * may have released the job. */
-static void take_list(struct depends *d, struct job *j, const char *list, bool is_cut)
+static void depend_remote_news_take_list(struct depends *d, struct job *j, const char *list, bool is_cut)
 {
     const char *home = depend_home(j);
     struct depend_items own;
@@ -168,7 +168,8 @@ static void take_list(struct depends *d, struct job *j, const char *list, bool i
         strbuf_fini(&now);
         return;
     }
-    depend_fact_list_released(depend_home(j), strbuf_str(&now), say_released, (void *)(uintptr_t)j->obj.name);
+    depend_fact_list_released(depend_home(j), strbuf_str(&now), depend_remote_news_say_released,
+                              (void *)(uintptr_t)j->obj.name);
     set_home(d, j, strbuf_str(&now));
     strbuf_fini(&now);
     depend_list_of(d->ctx, j, &own);
@@ -176,11 +177,11 @@ static void take_list(struct depends *d, struct job *j, const char *list, bool i
     depend_list_fini(&own);
 }
 
-static void told(struct depends *d, struct job *j, const char *list, const char *doomed)
+static void depend_remote_news_told(struct depends *d, struct job *j, const char *list, const char *doomed)
 {
     bool is_cut = (depend_facts_of(j) & DEPEND_FACT_CUT) != 0;
 
-    take_list(d, j, list, is_cut);
+    depend_remote_news_take_list(d, j, list, is_cut);
     if (*doomed && !is_cut && job_is_waiting(j))
         depend_ties_doom(d, j, doomed);
 }
@@ -197,7 +198,7 @@ int depends_told(struct depends *d, const struct depend_peer_job *of, const char
     if (find_theirs(d, &item, of->name, &t, e) < 0)
         return find_end(d, &item, &facts) ? 0 : -1;
     if (t.job && !job_is_over(t.job)) {
-        told(d, t.job, list, doomed);
+        depend_remote_news_told(d, t.job, list, doomed);
     } else if (t.depend_remote) {
         depend_remote_set(d->depend_remotes, t.depend_remote, &t.depend_remote->home, list);
         depend_remote_set(d->depend_remotes, t.depend_remote, &t.depend_remote->doomed, doomed);

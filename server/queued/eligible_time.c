@@ -59,7 +59,7 @@ void eligible_time_give(struct eligible_time *g, struct job *j, int64_t seconds)
 }
 
 /* What its state says. -1: nothing new, what a scheduler said holds on. */
-static int kind_of(const struct job *j, enum job_state from)
+static int eligible_time_kind_of(const struct job *j, enum job_state from)
 {
     switch (j->state) {
     case JOB_QUEUED:
@@ -96,10 +96,10 @@ static void follow_subjobs(struct eligible_time *g, struct job *array)
     eligible_time_set(g, array, n.queued > 0 ? 2 : 1);
 }
 
-static void listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+static void eligible_time_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct eligible_time *g = arg;
-    int kind = is_kept(g->ctx) ? kind_of(j, from) : -1;
+    int kind = is_kept(g->ctx) ? eligible_time_kind_of(j, from) : -1;
 
     (void)ev;
     if (kind >= 0)
@@ -115,7 +115,7 @@ struct eligible_time *eligible_time_create(struct server_ctx *s, struct job_fsm 
     if (!g)
         return NULL;
     g->ctx = s;
-    job_fsm_listen(f, listen, g);
+    job_fsm_listen(f, eligible_time_listen, g);
     return g;
 }
 
@@ -129,7 +129,7 @@ void eligible_time_switched(struct eligible_time *g)
     bool kept = is_kept(g->ctx);
 
     for (struct job *j = jobs_first(g->ctx->jobs); j; j = jobs_next(j)) {
-        int kind = kind_of(j, JOB_HELD); /* as if it had come to its state just now */
+        int kind = eligible_time_kind_of(j, JOB_HELD); /* as if it had come to its state just now */
 
         if (!kept)
             j->eligible_s = job_eligible_s(j, server_ctx_now_s(g->ctx));

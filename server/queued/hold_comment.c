@@ -11,7 +11,7 @@
 
 static const char held[] = "Job held by ";
 
-static void say(const struct server_ctx *s, struct job *j, const char *who)
+static void hold_comment_say(const struct server_ctx *s, struct job *j, const char *who)
 {
     time_t now = (time_t)server_ctx_now_s(s);
     struct strbuf text;
@@ -24,7 +24,7 @@ static void say(const struct server_ctx *s, struct job *j, const char *who)
     strbuf_fini(&text);
 }
 
-static bool is_said(const struct job *j)
+static bool hold_comment_is_said(const struct job *j)
 {
     const char *text = attr_list_text(&j->obj.attrs, JOB_ATTR_comment);
 
@@ -36,10 +36,10 @@ void hold_comment(struct server_ctx *s, struct job *j, const char *who, bool set
     bool is_held = j->hold & ~(unsigned)(HOLD_DEPEND | HOLD_ARRAY); /* by somebody */
 
     if (set && is_held && !job_is_placed(j))
-        say(s, j, who);
-    else if (!set && !is_held && is_said(j) && j->array && j->begun)
+        hold_comment_say(s, j, who);
+    else if (!set && !is_held && hold_comment_is_said(j) && j->array && j->begun)
         arrays_comment(j);
-    else if (!set && !is_held && is_said(j))
+    else if (!set && !is_held && hold_comment_is_said(j))
         attr_list_unset(&j->obj.attrs, JOB_ATTR_comment);
     else
         return;

@@ -14,7 +14,7 @@
 #include "server_ctx.h"
 #include "limit_counts.h"
 
-static int admit(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e)
+static int move_admit(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e)
 {
     struct admit_ask admit = {.job = j,
                               .owner = j->owner,
@@ -44,7 +44,7 @@ static int prepare(struct server_ctx *s, struct job *j, const struct move_ask *a
     rc = defaults_complete(s, attrs, ask->to, e);
     if (rc == 0) {
         j->obj.attrs = *attrs; /* it is looked at as if it were there already */
-        rc = admit(s, j, ask, e);
+        rc = move_admit(s, j, ask, e);
         j->obj.attrs = now;
     }
     if (rc < 0)

@@ -33,7 +33,7 @@ static bool travels(const char *name)
     return def && !(def->flags & AF_DERIVED) && def->write != LEVEL_SERVER;
 }
 
-static int add(struct filling *f, const char *name, const char *resource, const char *value)
+static int move_attrs_add(struct filling *f, const char *name, const char *resource, const char *value)
 {
     if (f->n == PBS_ATTRS_MAX) {
         f->too_many = true;
@@ -55,9 +55,9 @@ static int add(struct filling *f, const char *name, const char *resource, const 
     return f->list[f->n++].value ? 0 : -1;
 }
 
-static int add_attribute(void *arg, const char *name, const char *resource, const char *value)
+static int move_attrs_add_attribute(void *arg, const char *name, const char *resource, const char *value)
 {
-    return travels(name) ? add(arg, name, resource, value) : 0;
+    return travels(name) ? move_attrs_add(arg, name, resource, value) : 0;
 }
 
 /* Defaults of this server's queue are not what the job asked for. */
@@ -87,7 +87,7 @@ static int walk(const struct server_ctx *s, const struct job *j, struct filling 
     attr_select_init(&all, OF_JOB);
     attr_select_all(&all);
     strbuf_init(&scratch, VALUES_MAX);
-    rc = attr_walk(&own, s->resources, &all, &reader, &scratch, add_attribute, f);
+    rc = attr_walk(&own, s->resources, &all, &reader, &scratch, move_attrs_add_attribute, f);
     strbuf_fini(&scratch);
     attr_select_fini(&all);
     attr_list_fini(&own);
@@ -104,7 +104,7 @@ static int add_ties(struct filling *f, const struct job *j)
     rc = depend_fact_list_join(attr_list_text(&j->obj.attrs, JOB_ATTR_depend),
                                attr_list_text(&j->obj.attrs, JOB_ATTR_depend_home), &b);
     if (rc == 0 && b.len > 0)
-        rc = add(f, attr_def_get(OF_JOB, JOB_ATTR_depend)->name, NULL, strbuf_str(&b));
+        rc = move_attrs_add(f, attr_def_get(OF_JOB, JOB_ATTR_depend)->name, NULL, strbuf_str(&b));
     strbuf_fini(&b);
     return rc;
 }
@@ -120,7 +120,8 @@ static int add_remaining(struct filling *f, const struct job *j)
     strbuf_init(&b, VALUES_MAX);
     rc = array_map_format_queued(j->array, NULL, &b);
     if (rc == 0)
-        rc = add(f, attr_def_get(OF_JOB, JOB_ATTR_array_indices_remaining)->name, NULL, strbuf_str(&b));
+        rc = move_attrs_add(f, attr_def_get(OF_JOB, JOB_ATTR_array_indices_remaining)->name, NULL,
+                            strbuf_str(&b));
     strbuf_fini(&b);
     return rc;
 }

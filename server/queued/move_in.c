@@ -56,7 +56,7 @@ static const char *token_text(const char *token, char out[static TOKEN_TEXT])
 }
 
 /* A token is that of one user's submission. */
-static bool is_of(const struct job *j, const ifl_arrive_args *a)
+static bool move_in_is_of(const struct job *j, const ifl_arrive_args *a)
 {
     size_t n = strcspn(a->owner, "@");
 
@@ -68,7 +68,7 @@ const char *move_in_find(const struct server_ctx *s, struct store_notes *n, cons
     const struct job *j = jobs_find_token(s->jobs, (const unsigned char *)a->job.token);
     char token[TOKEN_TEXT];
 
-    return is_of(j, a) ? j->obj.name : store_notes_find(n, "token", token_text(a->job.token, token));
+    return move_in_is_of(j, a) ? j->obj.name : store_notes_find(n, "token", token_text(a->job.token, token));
 }
 
 /* What the server that sends it says; of one that says nothing it is the name there. */

@@ -61,7 +61,7 @@ bool move_out_is_under_way(const struct job *j)
     return job_is_waiting(j) && attr_list_is_set(&j->obj.attrs, JOB_ATTR_moving_to);
 }
 
-static struct job *job_of(const struct parting *x)
+static struct job *move_out_job_of(const struct parting *x)
 {
     return jobs_find(x->m->p.ctx->jobs, x->key);
 }
@@ -95,7 +95,7 @@ static void moving_changed(const struct server_ctx *s, struct job *j)
 static void stays(struct parting *x, const struct err *why)
 {
     const struct move_out_parts *p = &x->m->p;
-    struct job *j = job_of(x) ? job_ref(job_of(x)) : NULL;
+    struct job *j = move_out_job_of(x) ? job_ref(move_out_job_of(x)) : NULL;
     move_out_fn *fn = x->fn;
     void *arg = x->arg;
 
@@ -128,7 +128,7 @@ struct farewell {
     void *arg;
 };
 
-static void gone_for_good(void *arg)
+static void move_out_gone_for_good(void *arg)
 {
     struct farewell *f = arg;
 
@@ -137,10 +137,10 @@ static void gone_for_good(void *arg)
     free(f);
 }
 
-static void moved(struct parting *x, const char *as)
+static void move_out_moved(struct parting *x, const char *as)
 {
     struct move_out_parts *p = &x->m->p;
-    struct job *j = job_of(x);
+    struct job *j = move_out_job_of(x);
     struct farewell *f;
     char to[sizeof x->to.queue + sizeof x->to.server + 1], comment[sizeof to + 32];
 
@@ -163,13 +163,13 @@ static void moved(struct parting *x, const char *as)
     job_fsm_post(p->fsm, j, EV_DELETE);
     parting_free(x);
     if (f)
-        commit_then(p->commit, gone_for_good, f);
+        commit_then(p->commit, move_out_gone_for_good, f);
 }
 
 /* --- again, or not at all */
 
 /* Whether it is there is not known: ask until it is. */
-static void failed(struct parting *x, const struct err *why)
+static void move_out_failed(struct parting *x, const struct err *why)
 {
     struct err e;
 
@@ -180,7 +180,7 @@ static void failed(struct parting *x, const struct err *why)
         return;
     }
     x->unsure = true;
-    log_event(LOGC_JOB, LOGE_JOB, job_of(x) ? job_of(x)->obj.name : "",
+    log_event(LOGC_JOB, LOGE_JOB, move_out_job_of(x) ? move_out_job_of(x)->obj.name : "",
               "whether %s has taken it is not known (%s); asking again in %lld s", x->to.server, why->text,
               (long long)x->retry_ms / 1000);
     loop_timer_set(x->timer, x->retry_ms);
@@ -189,7 +189,7 @@ static void failed(struct parting *x, const struct err *why)
 
 /* --- ARRIVE */
 
-static void answered(void *arg, const struct rpc_outcome *o)
+static void move_out_answered(void *arg, const struct rpc_outcome *o)
 {
     struct parting *x = arg;
     const ifl_submit_result *r = o->result;
@@ -199,12 +199,12 @@ static void answered(void *arg, const struct rpc_outcome *o)
         return; /* `closed` follows */
     if (o->status != RPC_ST_OK) {
         x->said = x->unsure; /* this time it was not even looked at */
-        failed(x, o->why);
+        move_out_failed(x, o->why);
     } else if (r->result.code != 0) {
         err_set(&e, r->result.code, "%s", r->result.text);
         stays(x, &e);
     } else {
-        moved(x, r->job);
+        move_out_moved(x, r->job);
     }
 }
 
@@ -232,14 +232,14 @@ static int send_arrive(struct parting *x, const struct job *j, const wire_attrop
         a.long_script.long_script_val = x->script;
         a.long_script.long_script_len = (u_int)x->n_script;
     }
-    return rpc_conn_call(x->conn, &spec, answered, x, e);
+    return rpc_conn_call(x->conn, &spec, move_out_answered, x, e);
 }
 
 /* It has let us in: from here on it may have the job. */
-static void on_ready(void *arg, struct rpc_conn *c)
+static void move_out_on_ready(void *arg, struct rpc_conn *c)
 {
     struct parting *x = arg;
-    struct job *j = job_of(x);
+    struct job *j = move_out_job_of(x);
     wire_attrops attrs;
     struct err e;
     int rc;
@@ -255,17 +255,18 @@ static void on_ready(void *arg, struct rpc_conn *c)
         move_attrs_free(&attrs);
     }
     if (rc < 0)
-        failed(x, &e);
+        move_out_failed(x, &e);
     else
         x->said = true;
 }
 
-static void on_failed(void *arg, const struct err *why)
+static void move_out_on_failed(void *arg, const struct err *why)
 {
-    failed(arg, why);
+    move_out_failed(arg, why);
 }
 
-static const struct peer_server_events peer_events = {.ready = on_ready, .failed = on_failed};
+static const struct peer_server_events peer_events = {.ready = move_out_on_ready,
+                                                      .failed = move_out_on_failed};
 
 /* --- the script */
 
@@ -280,10 +281,10 @@ static int keep_script(struct parting *x, const void *bytes, size_t n)
     return 0;
 }
 
-static void on_script(void *arg, const void *bytes, size_t n, const struct err *why)
+static void move_out_on_script(void *arg, const void *bytes, size_t n, const struct err *why)
 {
     struct parting *x = arg;
-    struct job *j = job_of(x);
+    struct job *j = move_out_job_of(x);
     struct err e;
 
     x->asking = false;
@@ -292,10 +293,10 @@ static void on_script(void *arg, const void *bytes, size_t n, const struct err *
     } else if (!j) {
         vanished(x);
     } else if (why) {
-        failed(x, why);
+        move_out_failed(x, why);
     } else if (n != j->script_bytes || keep_script(x, bytes, n) < 0) {
         err_set(&e, PBSE_SYSTEM, "the script of %s cannot be read as a whole", j->obj.name);
-        failed(x, &e);
+        move_out_failed(x, &e);
     } else {
         peer_server_dial(x->peer_server);
     }
@@ -309,23 +310,24 @@ static void load_script(struct parting *x, const struct job *j)
 
     if (j->script_bytes && !at_hand) {
         x->asking = true;
-        if (store_reader_script(x->m->p.store_reader, x->key, 0, j->script_bytes, on_script, x, &e) < 0) {
+        if (store_reader_script(x->m->p.store_reader, x->key, 0, j->script_bytes, move_out_on_script, x, &e) <
+            0) {
             x->asking = false;
-            failed(x, &e);
+            move_out_failed(x, &e);
         }
     } else if (keep_script(x, at_hand, at_hand ? n : 0) < 0) {
         err_set(&e, PBSE_SYSTEM, "no memory for a script");
-        failed(x, &e);
+        move_out_failed(x, &e);
     } else {
         peer_server_dial(x->peer_server);
     }
 }
 
 /* It is written that the job moves: only now may the other server hear of it. */
-static void is_written(void *arg)
+static void move_out_is_written(void *arg)
 {
     struct parting *x = arg;
-    struct job *j = job_of(x);
+    struct job *j = move_out_job_of(x);
 
     x->asking = false;
     if (x->gone)
@@ -336,10 +338,10 @@ static void is_written(void *arg)
         load_script(x, j);
 }
 
-static void try_again(void *arg)
+static void move_out_try_again(void *arg)
 {
     struct parting *x = arg;
-    struct job *j = job_of(x);
+    struct job *j = move_out_job_of(x);
 
     if (!j)
         vanished(x);
@@ -363,7 +365,7 @@ static struct parting *parting_create(struct move_out *m, const struct job *j, c
     x->m = m;
     x->key = j->key;
     x->retry_ms = RETRY_FIRST_MS;
-    x->timer = loop_timer_create(m->p.loop, LOOP_REAL, try_again, x);
+    x->timer = loop_timer_create(m->p.loop, LOOP_REAL, move_out_try_again, x);
     if (!x->timer)
         err_set(e, PBSE_SYSTEM, "no memory to move %s", j->obj.name);
     else if (jobid_parse_destination(destination, &x->to, e) == 0)
@@ -443,7 +445,7 @@ int move_out_begin(struct move_out *m, struct job *j, const char *destination, m
     x->fn = fn;
     x->arg = arg;
     x->asking = true;
-    commit_then(m->p.commit, is_written, x);
+    commit_then(m->p.commit, move_out_is_written, x);
     return 0;
 }
 

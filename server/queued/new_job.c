@@ -179,8 +179,8 @@ static int add_texts(struct job *j, const struct new_job_ask *ask, struct err *e
 
 /* --- the whole -------------------------------------------------------------------------------------- */
 
-static int fill(struct server_ctx *s, struct job *j, const struct new_job_ask *ask, const wire_attrop **at,
-                struct err *e)
+static int new_job_fill(struct server_ctx *s, struct job *j, const struct new_job_ask *ask,
+                        const wire_attrop **at, struct err *e)
 {
     struct admit_ask admit = {.job = j,
                               .owner = client_who(ask->client),
@@ -233,7 +233,7 @@ struct job *new_job(struct server_ctx *s, const struct new_job_ask *ask, const w
         err_set(e, PBSE_SYSTEM, "no memory for a job");
         return NULL;
     }
-    if (fill(s, j, ask, at, e) < 0) {
+    if (new_job_fill(s, j, ask, at, e) < 0) {
         job_unref(j);
         return NULL;
     }

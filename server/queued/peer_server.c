@@ -51,7 +51,7 @@ struct peer_server {
     size_t n_dials;
 };
 
-static void fail(struct peer_server *x, const struct err *why)
+static void peer_server_fail(struct peer_server *x, const struct err *why)
 {
     struct err kept = *why;
 
@@ -65,16 +65,16 @@ static void fail_to_reach(struct peer_server *x, const struct err *why)
     struct err e;
 
     if (x->ready) {
-        fail(x, why);
+        peer_server_fail(x, why);
         return;
     }
     log_event(LOGC_SVR, LOGE_DEBUG, x->host, "port %u: %s", x->port, why->text);
     err_set(&e, PBSE_SYSTEM,
             "no server that trusts this one, and is trusted by it, answers there (its log says more)");
-    fail(x, &e);
+    peer_server_fail(x, &e);
 }
 
-static void on_let_in(void *arg, const struct rpc_outcome *o)
+static void peer_server_on_let_in(void *arg, const struct rpc_outcome *o)
 {
     struct peer_server *x = arg;
 
@@ -89,24 +89,25 @@ static void on_let_in(void *arg, const struct rpc_outcome *o)
 }
 
 /* In TLS 1.3 our end is open before the other has looked at our certificate: procedure 0 tells that it has. */
-static void on_opened(void *arg, struct rpc_conn *c)
+static void peer_server_on_opened(void *arg, struct rpc_conn *c)
 {
     const struct rpc_call_spec ping = {.id = {PBS_IFL_PROG, PBS_IFL_V1, 0}};
     struct err e;
 
-    if (rpc_conn_call(c, &ping, on_let_in, arg, &e) < 0)
+    if (rpc_conn_call(c, &ping, peer_server_on_let_in, arg, &e) < 0)
         fail_to_reach(arg, &e);
 }
 
-static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
+static void peer_server_on_closed(void *arg, struct rpc_conn *c, const struct err *why)
 {
     (void)c;
     fail_to_reach(arg, why);
 }
 
-static const struct rpc_conn_events events = {.opened = on_opened, .closed = on_closed};
+static const struct rpc_conn_events events = {.opened = peer_server_on_opened,
+                                              .closed = peer_server_on_closed};
 
-static void connect_to(struct peer_server *x, const char *address)
+static void peer_server_connect_to(struct peer_server *x, const char *address)
 {
     const struct rpc_conn_target where = {
         .address = address, .port = x->port, .tls = x->tls, .expect = AUTH_FOREIGN_SERVER};
@@ -143,7 +144,7 @@ static struct asking *asking_create(struct peer_server *x)
     return a;
 }
 
-static void on_host(void *arg, const struct names_host *h, const struct err *why)
+static void peer_server_on_host(void *arg, const struct names_host *h, const struct err *why)
 {
     struct asking *a = arg;
     struct peer_server *x = a->peer_server;
@@ -154,11 +155,11 @@ static void on_host(void *arg, const struct names_host *h, const struct err *why
         return;
     x->asking = NULL;
     if (!h) {
-        fail(x, why);
+        peer_server_fail(x, why);
         return;
     }
     names_address_text(h, x->n_dials++, text);
-    connect_to(x, text);
+    peer_server_connect_to(x, text);
 }
 
 static void ask_names(struct peer_server *x)
@@ -168,10 +169,10 @@ static void ask_names(struct peer_server *x)
     x->asking = asking_create(x);
     if (!x->asking) {
         err_set(&e, PBSE_SYSTEM, "no memory to ask for %s", x->host);
-        fail(x, &e);
+        peer_server_fail(x, &e);
         return;
     }
-    names_ask_host(x->p->names, x->host, on_host, x->asking);
+    names_ask_host(x->p->names, x->host, peer_server_on_host, x->asking);
 }
 
 /* The files are read at each try: an administrator may just have put them there. */
@@ -182,9 +183,9 @@ void peer_server_dial(struct peer_server *x)
     SSL_CTX_free(x->tls);
     x->tls = certs_context(x->p->certs, "server", CERTS_PEER_CLIENT, &e);
     if (!x->tls)
-        fail(x, &e);
+        peer_server_fail(x, &e);
     else if (names_address_is_one(x->host))
-        connect_to(x, x->host);
+        peer_server_connect_to(x, x->host);
     else
         ask_names(x);
 }

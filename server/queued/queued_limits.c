@@ -18,7 +18,7 @@
 static const enum limit_kind kinds[] = {LIMIT_ALL, LIMIT_USER, LIMIT_GROUP, LIMIT_PROJECT};
 
 /* One limit attribute of a queue, or of the server (queue NULL). */
-struct scope {
+struct queued_limits_scope {
     const struct server_ctx *site;
     const struct queue *queue;
     bool only_queued;             /* queued_jobs_threshold: jobs in state Q */
@@ -30,7 +30,8 @@ static const char *kind_name(enum limit_kind k)
     return k == LIMIT_USER ? "user" : k == LIMIT_GROUP ? "group" : "project";
 }
 
-static bool counts(const struct scope *s, const struct job *other, const struct job *j, enum limit_kind k)
+static bool counts(const struct queued_limits_scope *s, const struct job *other, const struct job *j,
+                   enum limit_kind k)
 {
     if (other == j || job_is_over(other))
         return false;
@@ -55,7 +56,7 @@ static void add_times(struct value *total, const struct value *v, size_t n)
 }
 
 /* The jobs that there are of this entity, but this one: it may be there already, and is moved to where it is. */
-static struct value sum_jobs(const struct scope *s, const struct job *j, enum limit_kind k)
+static struct value sum_jobs(const struct queued_limits_scope *s, const struct job *j, enum limit_kind k)
 {
     enum limit_counts_what what = s->only_queued ? LIMIT_COUNTS_QUEUED : LIMIT_COUNTS_LIVE;
     bool is_there = j->tallied >> what & 1 && (!s->queue || s->queue == j->tallied_queue);
@@ -67,7 +68,8 @@ static struct value sum_jobs(const struct scope *s, const struct job *j, enum li
 }
 
 /* What is there of this entity: jobs, or an amount of a resource (of jobs: RESC_NONE). */
-static struct value sum(const struct scope *s, const struct job *j, enum limit_kind k, int resource)
+static struct value sum(const struct queued_limits_scope *s, const struct job *j, enum limit_kind k,
+                        int resource)
 {
     struct value total = {.kind = VALUE_NONE};
     const struct job *other = s->queue ? s->queue->first : jobs_first(s->site->jobs);
@@ -83,8 +85,8 @@ static struct value sum(const struct scope *s, const struct job *j, enum limit_k
     return total;
 }
 
-static int refuse(const struct scope *s, const struct job *j, enum limit_kind k, bool generic,
-                  const char *resource, struct err *e)
+static int queued_limits_refuse(const struct queued_limits_scope *s, const struct job *j, enum limit_kind k,
+                                bool generic, const char *resource, struct err *e)
 {
     const char *in = s->queue ? "queue " : "complex", *name = s->queue ? s->queue->obj.name : "";
     const char *state = s->only_queued ? " in 'Q' state" : "";
@@ -124,8 +126,8 @@ static bool is_same_entity(const struct queued_was *was, const struct job *j, en
 }
 
 /* What is counted by this limit has not become more by the job. */
-static bool is_no_more(const struct scope *s, const struct job *j, enum limit_kind k, int resource,
-                       const struct value *want, const struct value_type *type)
+static bool is_no_more(const struct queued_limits_scope *s, const struct job *j, enum limit_kind k,
+                       int resource, const struct value *want, const struct value_type *type)
 {
     const struct value *before;
 
@@ -136,8 +138,9 @@ static bool is_no_more(const struct scope *s, const struct job *j, enum limit_ki
 }
 
 /* `want` more of `resource` (of jobs: 1 more, and RESC_NONE). */
-static int check_limits(const struct scope *s, const struct job *j, const struct value *limits, int resource,
-                        const struct value *want, struct err *e)
+static int queued_limits_check_limits(const struct queued_limits_scope *s, const struct job *j,
+                                      const struct value *limits, int resource, const struct value *want,
+                                      struct err *e)
 {
     const struct resource *r = resource == RESC_NONE ? NULL : resource_get(s->site->resources, resource);
     const struct value_type *type = r ? r->type : &type_long;
@@ -154,32 +157,32 @@ static int check_limits(const struct scope *s, const struct job *j, const struct
         total = sum(s, j, k, resource);
         add_times(&total, want, job_count(j));
         if (type->compare(type, &total, limit) > 0)
-            return refuse(s, j, k, !named, r ? r->name : NULL, e);
+            return queued_limits_refuse(s, j, k, !named, r ? r->name : NULL, e);
     }
     return 0;
 }
 
-static int check_amounts(const struct scope *s, const struct job *j, const struct resc_list *limits,
-                         struct err *e)
+static int queued_limits_check_amounts(const struct queued_limits_scope *s, const struct job *j,
+                                       const struct resc_list *limits, struct err *e)
 {
     for (size_t i = 0; limits && i < limits->n; i++) {
         int id = limits->v[i].tag;
         const struct value *want = attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, id);
 
-        if (want && check_limits(s, j, &limits->v[i], id, want, e) < 0)
+        if (want && queued_limits_check_limits(s, j, &limits->v[i], id, want, e) < 0)
             return -1;
     }
     return 0;
 }
 
-static int check_scope(const struct scope *s, const struct job *j, const struct attr_list *l, int jobs,
-                       int amounts, struct err *e)
+static int check_scope(const struct queued_limits_scope *s, const struct job *j, const struct attr_list *l,
+                       int jobs, int amounts, struct err *e)
 {
     static const struct value one = {.kind = VALUE_NUMBER, .n = 1};
 
-    if (check_limits(s, j, attr_list_find(l, jobs), RESC_NONE, &one, e) < 0)
+    if (queued_limits_check_limits(s, j, attr_list_find(l, jobs), RESC_NONE, &one, e) < 0)
         return -1;
-    return check_amounts(s, j, attr_list_amounts(l, amounts), e);
+    return queued_limits_check_amounts(s, j, attr_list_amounts(l, amounts), e);
 }
 
 /* Where the limits of a queue, or of the server, stand. */
@@ -188,7 +191,7 @@ struct places {
 };
 
 /* max_queued, max_queued_res and, for a job that `waits`, the thresholds. */
-static int check_object(const struct scope *s, const struct job *j, bool waits, struct err *e)
+static int check_object(const struct queued_limits_scope *s, const struct job *j, bool waits, struct err *e)
 {
     static const struct places in_queue = {QUEUE_ATTR_max_queued, QUEUE_ATTR_max_queued_res,
                                            QUEUE_ATTR_queued_jobs_threshold,
@@ -198,7 +201,7 @@ static int check_object(const struct scope *s, const struct job *j, bool waits, 
                                             SERVER_ATTR_queued_jobs_threshold_res};
     const struct attr_list *l = s->queue ? &s->queue->obj.attrs : &s->site->server->obj.attrs;
     const struct places *p = s->queue ? &in_queue : &in_server;
-    struct scope waiting = *s;
+    struct queued_limits_scope waiting = *s;
 
     waiting.only_queued = true;
     if (check_scope(s, j, l, p->jobs, p->amounts, e) < 0)
@@ -209,7 +212,7 @@ static int check_object(const struct scope *s, const struct job *j, bool waits, 
 int queued_limits_check(const struct server_ctx *s, const struct queue *q, const struct job *j, bool new_job,
                         struct err *e)
 {
-    struct scope here = {.site = s, .queue = q}, everywhere = {.site = s};
+    struct queued_limits_scope here = {.site = s, .queue = q}, everywhere = {.site = s};
 
     if (check_object(&here, j, true, e) < 0)
         return -1;
@@ -219,7 +222,8 @@ int queued_limits_check(const struct server_ctx *s, const struct queue *q, const
 int queued_limits_check_altered(const struct server_ctx *s, const struct job *j, const struct queued_was *was,
                                 struct err *e)
 {
-    struct scope here = {.site = s, .queue = j->queue, .was = was}, everywhere = {.site = s, .was = was};
+    struct queued_limits_scope here = {.site = s, .queue = j->queue, .was = was},
+                               everywhere = {.site = s, .was = was};
     bool waits = j->state == JOB_QUEUED;
 
     if (check_object(&here, j, waits, e) < 0)

@@ -28,7 +28,7 @@
 enum { HOPS_MAX = 10, ERRANDS_MAX = 16 };
 
 /* Destinations, and how far a job is in them. */
-struct walk {
+struct route_walk {
     const char *list, *at; /* what is left of the list */
     const char *word;      /* at which it is */
     size_t n;
@@ -40,7 +40,7 @@ struct errand {
     struct route *r;
     struct job *j; /* counted; its `errand` is this */
     char *list;    /* heap; walk is in it */
-    struct walk walk;
+    struct route_walk walk;
 };
 
 struct errands {
@@ -86,7 +86,7 @@ static void errand_free(struct errand *x)
     free(x);
 }
 
-static struct errand *errand_create(struct route *r, struct job *j, const struct walk *w)
+static struct errand *errand_create(struct route *r, struct job *j, const struct route_walk *w)
 {
     struct errand *x = calloc(1, sizeof *x);
 
@@ -132,7 +132,7 @@ static bool is_temporary(int code)
     }
 }
 
-static int parse(const struct walk *w, struct destination *d, struct err *e)
+static int route_parse(const struct route_walk *w, struct destination *d, struct err *e)
 {
     char text[PBS_MAXROUTEDEST + 1];
 
@@ -143,21 +143,21 @@ static int parse(const struct walk *w, struct destination *d, struct err *e)
     return jobid_parse_destination(text, d, e);
 }
 
-static void on_answer(void *arg, struct job *j, const struct err *why);
+static void route_on_answer(void *arg, struct job *j, const struct err *why);
 
 static int send_off(struct errand *x, struct err *e)
 {
     char text[PBS_MAXROUTEDEST + 1];
 
     snprintf(text, sizeof text, "%.*s", (int)x->walk.n, x->walk.word);
-    if (move_out_begin(x->r->out, x->j, text, on_answer, x, e) < 0)
+    if (move_out_begin(x->r->out, x->j, text, route_on_answer, x, e) < 0)
         return -1;
     errands_add(&x->r->under_way, x);
     return 0;
 }
 
 /* The job goes to another server, or stands in line for that. */
-static int send_later(struct route *r, struct job *j, const struct walk *w, struct err *e)
+static int route_send_later(struct route *r, struct job *j, const struct route_walk *w, struct err *e)
 {
     struct errand *x = move_out_check(j, e) < 0 ? NULL : errand_create(r, j, w);
 
@@ -176,24 +176,25 @@ static int send_later(struct route *r, struct job *j, const struct walk *w, stru
 /* What is done at a destination: the job is moved, or it is only asked whether it might be. */
 struct attempt {
     int (*here)(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e);
-    int (*away)(struct route *r, struct job *j, const struct walk *w, struct err *e);
+    int (*away)(struct route *r, struct job *j, const struct route_walk *w, struct err *e);
     enum outcome sent; /* what it is when `away` says 0 */
 };
 
-static enum outcome refused(const struct job *j, const struct walk *w, const struct err *why)
+static enum outcome refused(const struct job *j, const struct route_walk *w, const struct err *why)
 {
     log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "not routed to %.*s: %s (%d)", (int)w->n, w->word, why->text,
               why->code);
     return is_temporary(why->code) ? LATER : NEVER;
 }
 
-static enum outcome attempt(struct route *r, struct job *j, const struct walk *w, const struct attempt *how)
+static enum outcome attempt(struct route *r, struct job *j, const struct route_walk *w,
+                            const struct attempt *how)
 {
     struct move_ask ask = {.routed = true};
     struct err e = {0};
     struct destination d;
 
-    if (parse(w, &d, &e) < 0)
+    if (route_parse(w, &d, &e) < 0)
         return refused(j, w, &e);
     if (*d.server && !server_ctx_is_named(r->ctx, d.server))
         return how->away(r, j, w, &e) == 0 ? how->sent : refused(j, w, &e);
@@ -210,13 +211,14 @@ static const char *destinations(const struct queue *q)
     return attr_list_text(&q->obj.attrs, QUEUE_ATTR_route_destinations);
 }
 
-static struct walk walk_of(const struct queue *q)
+static struct route_walk walk_of(const struct queue *q)
 {
-    return (struct walk){.list = destinations(q), .at = destinations(q)};
+    return (struct route_walk){.list = destinations(q), .at = destinations(q)};
 }
 
 /* The destinations that are left, in turn: the first that takes it, or is asked; else LATER where one might. */
-static enum outcome attempt_all(struct route *r, struct job *j, struct walk *w, const struct attempt *how)
+static enum outcome attempt_all(struct route *r, struct job *j, struct route_walk *w,
+                                const struct attempt *how)
 {
     while ((w->word = list_next(&w->at, &w->n))) {
         enum outcome now = attempt(r, j, w, how);
@@ -229,7 +231,7 @@ static enum outcome attempt_all(struct route *r, struct job *j, struct walk *w, 
 }
 
 /* As move_check, for a job that is not there yet. */
-static int check_new(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e)
+static int route_check_new(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e)
 {
     enum job_state state = j->state;
     int rc;
@@ -241,7 +243,7 @@ static int check_new(struct server_ctx *s, struct job *j, const struct move_ask 
 }
 
 /* As move_out_check, for a job that is not there yet. */
-static int check_away(struct route *r, struct job *j, const struct walk *w, struct err *e)
+static int route_check_away(struct route *r, struct job *j, const struct route_walk *w, struct err *e)
 {
     enum job_state state = j->state;
     int rc;
@@ -256,8 +258,8 @@ static int check_away(struct route *r, struct job *j, const struct walk *w, stru
 
 int route_check(struct route *r, struct job *j, const struct queue *q, struct err *e)
 {
-    static const struct attempt checking = {check_new, check_away, LATER};
-    struct walk w = walk_of(q);
+    static const struct attempt checking = {route_check_new, route_check_away, LATER};
+    struct route_walk w = walk_of(q);
 
     if (!queue_is_started(q) || attempt_all(r, j, &w, &checking) != NEVER)
         return 0;
@@ -297,7 +299,7 @@ static bool is_in_route_queue(const struct job *j)
     return j->queue && queue_is_route(j->queue) && job_is_waiting(j);
 }
 
-static void give_up(struct route *r, struct job *j, const char *why)
+static void route_give_up(struct route *r, struct job *j, const char *why)
 {
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "(job_route) %s", why);
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, why, NULL);
@@ -312,21 +314,21 @@ static bool is_expired(const struct route *r, const struct job *j)
     return lifetime > 0 && j->qtime_s + lifetime <= server_ctx_now_s(r->ctx);
 }
 
-static void arm(struct route *r, struct queue *q, int64_t in_s);
+static void route_arm(struct route *r, struct queue *q, int64_t in_s);
 
 static void arm_retry(struct route *r, struct queue *q)
 {
-    arm(r, q, attr_list_number(&q->obj.attrs, QUEUE_ATTR_route_retry_time, 30));
+    route_arm(r, q, attr_list_number(&q->obj.attrs, QUEUE_ATTR_route_retry_time, 30));
 }
 
 /* One step; true: it is in another queue, which may be a route queue again. */
-static bool step(struct route *r, struct job *j, struct walk *w)
+static bool route_step(struct route *r, struct job *j, struct route_walk *w)
 {
-    static const struct attempt moving = {move_job, send_later, ASKED};
+    static const struct attempt moving = {move_job, route_send_later, ASKED};
     struct queue *from = j->queue;
 
     if (attr_list_number(&j->obj.attrs, JOB_ATTR_hop_count, 0) >= HOPS_MAX) {
-        give_up(r, j, "Job routing over too many hops");
+        route_give_up(r, j, "Job routing over too many hops");
         return false;
     }
     switch (attempt_all(r, j, w, &moving)) {
@@ -340,27 +342,27 @@ static bool step(struct route *r, struct job *j, struct walk *w)
         arm_retry(r, from);
         break;
     case NEVER:
-        give_up(r, j, "Job rejected by all possible destinations");
+        route_give_up(r, j, "Job rejected by all possible destinations");
     }
     return false;
 }
 
 /* From where the walk is; the job has no errand, and its caller a reference. */
-static void follow(struct route *r, struct job *j, struct walk w)
+static void route_follow(struct route *r, struct job *j, struct route_walk w)
 {
     while (is_in_route_queue(j)) {
         if (is_expired(r, j)) {
-            give_up(r, j, "Route queue lifetime exceeded");
+            route_give_up(r, j, "Route queue lifetime exceeded");
             break;
         }
-        if (!may_go(j) || !step(r, j, &w) || !j->queue)
+        if (!may_go(j) || !route_step(r, j, &w) || !j->queue)
             break;
         w = walk_of(j->queue);
     }
     if (is_in_route_queue(j) && attr_list_number(&j->queue->obj.attrs, QUEUE_ATTR_route_lifetime, 0) > 0)
-        arm(r, j->queue,
-            j->qtime_s + attr_list_number(&j->queue->obj.attrs, QUEUE_ATTR_route_lifetime, 0) -
-                server_ctx_now_s(r->ctx));
+        route_arm(r, j->queue,
+                  j->qtime_s + attr_list_number(&j->queue->obj.attrs, QUEUE_ATTR_route_lifetime, 0) -
+                      server_ctx_now_s(r->ctx));
 }
 
 /* Is the walk still one through the list of the queue in which the job is? */
@@ -389,16 +391,16 @@ void route_job(struct route *r, struct job *j)
     if (j->errand && !is_current(j->errand))
         leave_line(r, j->errand);
     if (j->errand && is_expired(r, j))
-        give_up(r, j, "Route queue lifetime exceeded");
+        route_give_up(r, j, "Route queue lifetime exceeded");
     else if (!j->errand)
-        follow(r, j, walk_of(j->queue));
+        route_follow(r, j, walk_of(j->queue));
     job_unref(j);
 }
 
 /* --- to other servers ----------------------------------------------------------------------------------- */
 
 /* The errand is over, in no list: its destination said no, or (NULL) was not asked. */
-static void go_on(struct errand *x, const struct err *why)
+static void route_go_on(struct errand *x, const struct err *why)
 {
     struct route *r = x->r;
     struct job *j = x->j;
@@ -406,7 +408,7 @@ static void go_on(struct errand *x, const struct err *why)
     j->errand = NULL;
     if (why && is_current(x)) {
         x->walk.later = refused(j, &x->walk, why) == LATER || x->walk.later;
-        follow(r, j, x->walk);
+        route_follow(r, j, x->walk);
     } else {
         route_job(r, j);
     }
@@ -421,13 +423,13 @@ static void next_in_line(struct route *r)
     while (r->under_way.n < ERRANDS_MAX && (x = r->line.first)) {
         errands_take(&r->line, x);
         if (!is_current(x) || !may_go(x->j))
-            go_on(x, NULL);
+            route_go_on(x, NULL);
         else if (send_off(x, &e) < 0)
-            go_on(x, &e);
+            route_go_on(x, &e);
     }
 }
 
-static void on_answer(void *arg, struct job *j, const struct err *why)
+static void route_on_answer(void *arg, struct job *j, const struct err *why)
 {
     struct errand *x = arg;
     struct route *r = x->r;
@@ -435,7 +437,7 @@ static void on_answer(void *arg, struct job *j, const struct err *why)
     (void)j; /* NULL: deleted by force */
     errands_take(&r->under_way, x);
     if (why)
-        go_on(x, why);
+        route_go_on(x, why);
     else
         errand_free(x);
     next_in_line(r);
@@ -443,7 +445,7 @@ static void on_answer(void *arg, struct job *j, const struct err *why)
 
 /* --- whole queues, by time ------------------------------------------------------------------------------ */
 
-static void set_timer(struct route *r)
+static void route_set_timer(struct route *r)
 {
     int64_t first = 0;
 
@@ -455,14 +457,14 @@ static void set_timer(struct route *r)
                        first > server_ctx_now_s(r->ctx) ? (first - server_ctx_now_s(r->ctx)) * 1000 : 0);
 }
 
-static void arm(struct route *r, struct queue *q, int64_t in_s)
+static void route_arm(struct route *r, struct queue *q, int64_t in_s)
 {
     int64_t due = server_ctx_now_s(r->ctx) + (in_s > 0 ? in_s : 0);
 
     if (q->route_due_s && q->route_due_s <= due)
         return;
     q->route_due_s = due;
-    set_timer(r);
+    route_set_timer(r);
 }
 
 /* A job that goes may take others with it, which depend on it. */
@@ -481,7 +483,7 @@ static void try_queue(struct route *r, struct queue *q)
     free(all);
 }
 
-static void due(void *arg)
+static void route_due(void *arg)
 {
     struct route *r = arg;
     int64_t now = server_ctx_now_s(r->ctx);
@@ -493,26 +495,26 @@ static void due(void *arg)
         if (queue_is_route(q))
             try_queue(r, q);
     }
-    set_timer(r);
+    route_set_timer(r);
 }
 
 void route_queue(struct route *r, struct queue *q)
 {
     if (q) {
-        arm(r, q, 0);
+        route_arm(r, q, 0);
         return;
     }
     for (q = queues_first(r->ctx->queues); q; q = queues_next(q))
         if (queue_is_route(q) && q->n_jobs)
-            arm(r, q, 0);
+            route_arm(r, q, 0);
 }
 
 /* A job that becomes free to go is looked at in a turn of its own: others are still being told of this one. */
-static void listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+static void route_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     (void)ev;
     if (from != j->state && from != JOB_ARRIVING && is_in_route_queue(j) && may_go(j))
-        arm(arg, j->queue, 0);
+        route_arm(arg, j->queue, 0);
 }
 
 struct route *route_create(struct loop *l, struct server_ctx *s, struct job_fsm *f)
@@ -524,12 +526,12 @@ struct route *route_create(struct loop *l, struct server_ctx *s, struct job_fsm 
     r->ctx = s;
     r->line.end = &r->line.first;
     r->under_way.end = &r->under_way.first;
-    r->timer = loop_timer_create(l, LOOP_CLOCK, due, r);
+    r->timer = loop_timer_create(l, LOOP_CLOCK, route_due, r);
     if (!r->timer) {
         free(r);
         return NULL;
     }
-    job_fsm_listen(f, listen, r);
+    job_fsm_listen(f, route_listen, r);
     return r;
 }
 

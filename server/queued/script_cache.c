@@ -10,12 +10,12 @@
 
 #include "uthash.h"
 
-struct key {
+struct script_cache_key {
     int64_t seq, index;
 };
 
 struct script {
-    struct key key;
+    struct script_cache_key key;
     size_t n;
     UT_hash_handle hh; /* uthash keeps the order of insertion */
     char bytes[];
@@ -41,7 +41,7 @@ static size_t size_of(size_t n)
     return sizeof(struct script) + n;
 }
 
-static void take_out(struct script_cache *s, struct script *x)
+static void script_cache_take_out(struct script_cache *s, struct script *x)
 {
     HASH_DEL(s->table, x);
     s->bytes -= size_of(x->n);
@@ -53,13 +53,13 @@ void script_cache_destroy(struct script_cache *s)
     if (!s)
         return;
     while (s->table)
-        take_out(s, s->table);
+        script_cache_take_out(s, s->table);
     free(s);
 }
 
-static struct script *find(const struct script_cache *s, struct job_key key)
+static struct script *script_cache_find_row(const struct script_cache *s, struct job_key key)
 {
-    struct key k = {key.seq, key.index};
+    struct script_cache_key k = {key.seq, key.index};
     struct script *x;
 
     HASH_FIND(hh, s->table, &k, sizeof k, x);
@@ -74,8 +74,8 @@ void script_cache_keep(struct script_cache *s, struct job_key key, const void *b
     if (!n || size_of(n) > s->max_bytes / 4 || !(x = malloc(size_of(n))))
         return;
     while (s->bytes + size_of(n) > s->max_bytes)
-        take_out(s, s->table);
-    x->key = (struct key){key.seq, key.index};
+        script_cache_take_out(s, s->table);
+    x->key = (struct script_cache_key){key.seq, key.index};
     x->n = n;
     memcpy(x->bytes, bytes, n);
     HASH_ADD(hh, s->table, key, sizeof x->key, x);
@@ -84,7 +84,7 @@ void script_cache_keep(struct script_cache *s, struct job_key key, const void *b
 
 const void *script_cache_find(const struct script_cache *s, struct job_key key, size_t *n)
 {
-    const struct script *x = find(s, key);
+    const struct script *x = script_cache_find_row(s, key);
 
     if (x)
         *n = x->n;
@@ -93,8 +93,8 @@ const void *script_cache_find(const struct script_cache *s, struct job_key key, 
 
 void script_cache_drop(struct script_cache *s, struct job_key key)
 {
-    struct script *x = find(s, key);
+    struct script *x = script_cache_find_row(s, key);
 
     if (x)
-        take_out(s, x);
+        script_cache_take_out(s, x);
 }

@@ -20,7 +20,7 @@ struct start_time {
     struct pqueue queue;
 };
 
-static void arm(struct start_time *t)
+static void start_time_arm(struct start_time *t)
 {
     struct pqueue_entry *e = pqueue_first(&t->queue);
 
@@ -30,7 +30,7 @@ static void arm(struct start_time *t)
         loop_timer_cancel(t->timer);
 }
 
-static void due(void *arg)
+static void start_time_due(void *arg)
 {
     struct start_time *t = arg;
     struct pqueue_entry *e;
@@ -43,7 +43,7 @@ static void due(void *arg)
         jobs_touch(t->ctx->jobs, j, PART_HOT);
         job_fsm_post(t->fsm, j, EV_REVIEW);
     }
-    arm(t);
+    start_time_arm(t);
 }
 
 void act_wait_on(void *arg, struct job *j)
@@ -53,7 +53,7 @@ void act_wait_on(void *arg, struct job *j)
     if (j->state == JOB_WAITING && !pqueue_has(&j->due)) {
         if (pqueue_push(&t->queue, &j->due, j->exec_time_s) < 0)
             abort();
-        arm(t);
+        start_time_arm(t);
     }
 }
 
@@ -68,7 +68,7 @@ void act_wait(void *arg, struct job *j)
 }
 
 /* A job that waits leaves our queue when it runs or ends; later its entry is in the queue of history. */
-static void left(void *arg, struct job *j, enum job_state from, enum job_event ev)
+static void start_time_left(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     (void)ev;
     if ((from == JOB_QUEUED || from == JOB_HELD || from == JOB_WAITING) && !job_is_waiting(j))
@@ -85,13 +85,13 @@ struct start_time *start_time_create(struct loop *l, struct server_ctx *s, struc
         return NULL;
     t->ctx = s;
     t->fsm = f;
-    t->timer = loop_timer_create(l, LOOP_CLOCK, due, t);
+    t->timer = loop_timer_create(l, LOOP_CLOCK, start_time_due, t);
     pqueue_init(&t->queue);
     if (!t->timer) {
         free(t);
         return NULL;
     }
-    job_fsm_listen(f, left, t);
+    job_fsm_listen(f, start_time_left, t);
     return t;
 }
 
@@ -110,11 +110,11 @@ void start_time_note(struct start_time *t, struct job *j)
 
     j->exec_time_s = at > server_ctx_now_s(t->ctx) ? at : 0;
     if (job_is_placed(j) || job_is_over(j))
-        return; /* it counts when the job waits again: left() */
+        return; /* it counts when the job waits again: start_time_left() */
     start_time_forget(t, j);
     if (j->exec_time_s && pqueue_push(&t->queue, &j->due, j->exec_time_s) < 0)
         abort(); /* it would never start */
-    arm(t);
+    start_time_arm(t);
 }
 
 void start_time_forget(struct start_time *t, struct job *j)
@@ -122,10 +122,10 @@ void start_time_forget(struct start_time *t, struct job *j)
     if (!pqueue_has(&j->due))
         return;
     pqueue_remove(&t->queue, &j->due);
-    arm(t);
+    start_time_arm(t);
 }
 
 void start_time_look(struct start_time *t)
 {
-    arm(t);
+    start_time_arm(t);
 }

@@ -40,7 +40,7 @@
 
 struct submit {
     struct submit_parts p;
-    struct asked *asked; /* whose users' names are being asked for */
+    struct submit_asked *asked; /* whose users' names are being asked for */
 };
 
 struct submit *submit_create(const struct submit_parts *p)
@@ -54,14 +54,14 @@ struct submit *submit_create(const struct submit_parts *p)
 
 /* --- the answer ------------------------------------------------------------------------------------ */
 
-struct promise {
+struct submit_promise {
     struct request *request;
     const char *id; /* interned */
 };
 
-static void answer(void *arg)
+static void submit_answer(void *arg)
 {
-    struct promise *p = arg;
+    struct submit_promise *p = arg;
     char nothing[1] = "";
     ifl_submit_result result = {.result = {.text = nothing}, .job = (char *)p->id};
 
@@ -73,14 +73,14 @@ static void answer(void *arg)
 
 static void promise(struct submit *s, struct request *r, const char *id)
 {
-    struct promise *p = malloc(sizeof *p);
+    struct submit_promise *p = malloc(sizeof *p);
 
     if (!p) {
         request_failf(r, PBSE_SYSTEM, "no memory to answer");
         return;
     }
-    *p = (struct promise){request_ref(r), intern_ref(id)};
-    commit_then(s->p.commit, answer, p);
+    *p = (struct submit_promise){request_ref(r), intern_ref(id)};
+    commit_then(s->p.commit, submit_answer, p);
 }
 
 /* --- the job ---------------------------------------------------------------------------------------- */
@@ -126,7 +126,7 @@ static int check_script(const struct submit *s, const ifl_submit_args *a, struct
 }
 
 /* -1: no queue wants it, however it is routed; the job is over, and freed unless the caller has a reference. */
-static int enter(struct submit *s, struct job *j, struct queue *q, const char *who, struct err *e)
+static int submit_enter(struct submit *s, struct job *j, struct queue *q, const char *who, struct err *e)
 {
     bool lost;
 
@@ -147,9 +147,9 @@ static int enter(struct submit *s, struct job *j, struct queue *q, const char *w
 }
 
 /* A submission on its way, and what is found out before it is looked at: how targets of its dependencies ended. */
-struct asked {
+struct submit_asked {
     struct submit *s;
-    struct asked *prev, *next; /* of the list in s, where `listed` */
+    struct submit_asked *prev, *next; /* of the list in s, where `listed` */
     bool listed;
     struct request *request;
     const ifl_submit_args *args;   /* of the request */
@@ -184,8 +184,8 @@ static const char *asked_for(const ifl_submit_args *a, const char *name)
 }
 
 /* A job that may come in, in no table yet. */
-static struct job *make(const struct asked *a, const struct names_user *u, struct queue *q,
-                        const wire_attrop **at, struct err *e)
+static struct job *submit_make(const struct submit_asked *a, const struct names_user *u, struct queue *q,
+                               const wire_attrop **at, struct err *e)
 {
     struct new_job_ask ask = {.args = a->args,
                               .user = u,
@@ -207,7 +207,8 @@ static struct job *make(const struct asked *a, const struct names_user *u, struc
 }
 
 /* Everything is known: check all, then change all. */
-static int admit(const struct asked *known, const struct names_user *u, struct err *e, const wire_attrop **at)
+static int submit_admit(const struct submit_asked *known, const struct names_user *u, struct err *e,
+                        const wire_attrop **at)
 {
     struct submit *s = known->s;
     struct request *r = known->request;
@@ -220,7 +221,7 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
     if (a->script.script_len != a->script_length &&
         submit_pieces_check(s->p.submit_pieces, client_user(known->client), e) < 0)
         return -1;
-    j = make(known, u, q, at, e);
+    j = submit_make(known, u, q, at, e);
     if (!j)
         return -1;
     if (jobs_add(s->p.ctx->jobs, j, e) < 0) {
@@ -236,7 +237,7 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
     if (j->array)
         arrays_write(s->p.commit, j);
     if (j->script_have == j->script_bytes) {
-        if (enter(s, j, q, request_who(r), e) < 0)
+        if (submit_enter(s, j, q, request_who(r), e) < 0)
             return -1;
     } else {
         job_set_text(&j->queue_name, q->obj.name);
@@ -248,7 +249,7 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
     return 0;
 }
 
-static void fail_attributes(const struct asked *a, const struct err *why, const wire_attrop *at)
+static void fail_attributes(const struct submit_asked *a, const struct err *why, const wire_attrop *at)
 {
     const wire_attrops *list = &a->args->attrs;
     struct attr_edit_change *c = calloc(list->wire_attrops_len, sizeof *c);
@@ -266,12 +267,12 @@ static void fail_attributes(const struct asked *a, const struct err *why, const 
     free(c);
 }
 
-static void with_user(const struct asked *a, const struct names_user *u)
+static void with_user(const struct submit_asked *a, const struct names_user *u)
 {
     const wire_attrop *at = NULL;
     struct err e;
 
-    if (admit(a, u, &e, &at) == 0)
+    if (submit_admit(a, u, &e, &at) == 0)
         return;
     if (at)
         fail_attributes(a, &e, at);
@@ -279,7 +280,7 @@ static void with_user(const struct asked *a, const struct names_user *u)
         request_fail(a->request, &e);
 }
 
-static void asked_free(struct asked *a)
+static void asked_free(struct submit_asked *a)
 {
     if (a->listed)
         DL_DELETE(a->s->asked, a);
@@ -307,9 +308,9 @@ static void answer_again(struct submit *s, struct request *r, const struct clien
                       "the token of this submission was used by another user: submit again, with a new one");
 }
 
-static void user_known(void *arg, const struct names_user *u, const struct err *why)
+static void submit_user_known(void *arg, const struct names_user *u, const struct err *why)
 {
-    struct asked *a = arg;
+    struct submit_asked *a = arg;
     char buf[JOB_IDENTITY_NAME_MAX];
     struct err e;
     struct job *again = jobs_find_token(a->s->p.ctx->jobs, (const unsigned char *)a->args->token);
@@ -326,9 +327,10 @@ static void user_known(void *arg, const struct names_user *u, const struct err *
 }
 
 /* `of` says whose submission it is: a copy on somebody's stack. */
-static struct asked *asked_create(const struct asked *of, const struct depend_history *past, size_t n)
+static struct submit_asked *asked_create(const struct submit_asked *of, const struct depend_history *past,
+                                         size_t n)
 {
-    struct asked *a = calloc(1, sizeof *a + n * sizeof *past);
+    struct submit_asked *a = calloc(1, sizeof *a + n * sizeof *past);
 
     if (!a) {
         request_failf(of->request, PBSE_SYSTEM, "no memory for a submission");
@@ -344,44 +346,44 @@ static struct asked *asked_create(const struct asked *of, const struct depend_hi
 }
 
 /* Next: who is it to run as? */
-static void ask_user(const struct asked *of, const struct depend_history *past, size_t n)
+static void ask_user(const struct submit_asked *of, const struct depend_history *past, size_t n)
 {
     char buf[JOB_IDENTITY_NAME_MAX];
     const char *user = job_identity_name(asked_for(of->args, "User_List"), client_user(of->client), buf);
     const struct names_user *u = names_find_user(of->s->p.names, user);
-    struct asked *a = asked_create(of, past, n);
+    struct submit_asked *a = asked_create(of, past, n);
 
     if (!a)
         return;
     if (u) {
-        user_known(a, u,
-                   NULL); /* it looks for the token once more: the store may have been asked meanwhile */
+        submit_user_known(
+            a, u, NULL); /* it looks for the token once more: the store may have been asked meanwhile */
     } else {
         a->listed = true;
         DL_APPEND(a->s->asked, a);
-        names_ask_user(of->s->p.names, user, user_known, a);
+        names_ask_user(of->s->p.names, user, submit_user_known, a);
     }
 }
 
-static void past_known(void *arg, const struct depend_history *past, size_t n)
+static void submit_past_known(void *arg, const struct depend_history *past, size_t n)
 {
-    struct asked *a = arg;
+    struct submit_asked *a = arg;
 
     ask_user(a, past, n);
     asked_free(a);
 }
 
 /* First: how did the jobs end that it depends on? */
-static void ask_past(const struct asked *of)
+static void ask_past(const struct submit_asked *of)
 {
     const struct submit *s = of->s;
     const char *depend = asked_for(of->args, "depend");
-    struct asked *a = depend ? asked_create(of, NULL, 0) : NULL;
+    struct submit_asked *a = depend ? asked_create(of, NULL, 0) : NULL;
     struct err e;
 
     if (depend && !a)
         return;
-    switch (depend ? depend_history_ask(s->p.ctx, s->p.store_reader, depend, past_known, a, &e) : 0) {
+    switch (depend ? depend_history_ask(s->p.ctx, s->p.store_reader, depend, submit_past_known, a, &e) : 0) {
     case 1:
         return;
     case 0:
@@ -417,7 +419,7 @@ void submit_serve(struct submit *s, struct request *r)
     else if (arguments_for(s, args))
         request_failf(r, PBSE_FORCE_QSUB_UPDATE, "%s", arguments_for(s, args));
     else
-        ask_past(&(struct asked){.s = s, .request = r, .args = args, .client = request_client(r)});
+        ask_past(&(struct submit_asked){.s = s, .request = r, .args = args, .client = request_client(r)});
 }
 
 /* Asked only of a job that is not here yet: the other server takes any refusal for the end of the move. */
@@ -455,7 +457,8 @@ void submit_serve_arrival(struct submit *s, struct request *r)
         a->long_script.long_script_val = NULL;
         a->long_script.long_script_len = 0;
     }
-    ask_user(&(struct asked){.s = s, .request = r, .args = &a->job, .client = owner, .arrive = a}, NULL, 0);
+    ask_user(&(struct submit_asked){.s = s, .request = r, .args = &a->job, .client = owner, .arrive = a},
+             NULL, 0);
     client_unref(owner);
 }
 
@@ -476,7 +479,7 @@ static struct job *arriving(struct submit *s, struct request *r, const char *id,
     return NULL;
 }
 
-static void acknowledge(void *arg)
+static void submit_acknowledge(void *arg)
 {
     request_ok(arg);
     request_unref(arg);
@@ -494,7 +497,7 @@ void submit_serve_piece(struct submit *s, struct request *r)
     }
     /* A client that has lost its connection begins again, and does not know how far it had come. */
     if (a->offset + a->data.data_len <= j->script_have) {
-        commit_then(s->p.commit, acknowledge, request_ref(r));
+        commit_then(s->p.commit, submit_acknowledge, request_ref(r));
         return;
     }
     if (j->state != JOB_ARRIVING || a->offset != j->script_have ||
@@ -508,7 +511,7 @@ void submit_serve_piece(struct submit *s, struct request *r)
     commit_put_script(s->p.commit, j->key, a->offset, a->data.data_val, a->data.data_len);
     j->script_have += a->data.data_len;
     jobs_touch(s->p.ctx->jobs, j, PART_HOT);
-    commit_then(s->p.commit, acknowledge, request_ref(r));
+    commit_then(s->p.commit, submit_acknowledge, request_ref(r));
 }
 
 void submit_serve_commit(struct submit *s, struct request *r)
@@ -538,10 +541,10 @@ void submit_serve_commit(struct submit *s, struct request *r)
             request_fail(r, &e);
             return;
         }
-        if (enter(s, j, q, request_who(r), &e) < 0) {
+        if (submit_enter(s, j, q, request_who(r), &e) < 0) {
             request_fail(r, &e);
             return;
         }
     }
-    commit_then(s->p.commit, acknowledge, request_ref(r));
+    commit_then(s->p.commit, submit_acknowledge, request_ref(r));
 }

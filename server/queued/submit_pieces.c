@@ -68,7 +68,7 @@ static void discount_user(struct submit_pieces *a, const char *name)
     free(u);
 }
 
-static void arm(struct submit_pieces *a)
+static void submit_pieces_arm(struct submit_pieces *a)
 {
     struct pqueue_entry *first = pqueue_first(&a->queue);
 
@@ -84,7 +84,7 @@ void submit_pieces_end(struct submit_pieces *a, struct job *j)
         return;
     pqueue_remove(&a->queue, &j->due);
     discount_user(a, j->user);
-    arm(a);
+    submit_pieces_arm(a);
 }
 
 void submit_pieces_drop(struct submit_pieces *a, struct job *j, const char *why)
@@ -95,17 +95,17 @@ void submit_pieces_drop(struct submit_pieces *a, struct job *j, const char *why)
     job_fsm_post(a->fsm, j, EV_DELETE);
 }
 
-static void arriving_expire_cb(void *arg)
+static void submit_pieces_expire_cb(void *arg)
 {
     struct submit_pieces *a = arg;
     struct pqueue_entry *first;
 
     while ((first = pqueue_first(&a->queue)) && first->key <= clock_mono_ms(a->ctx->clock))
         submit_pieces_drop(a, PQUEUE_OWNER(first, struct job, due), "submission_timeout is over");
-    arm(a);
+    submit_pieces_arm(a);
 }
 
-static void arriving_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+static void submit_pieces_arriving_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     (void)ev;
     if (from == JOB_ARRIVING && j->state == JOB_GONE)
@@ -117,12 +117,12 @@ static int64_t life_ms(const struct submit_pieces *a)
     return attr_list_effective(&a->ctx->server->obj.attrs, SERVER_ATTR_submission_timeout) * 1000;
 }
 
-static void enter(struct submit_pieces *a, struct job *j, int64_t left_ms)
+static void submit_pieces_enter(struct submit_pieces *a, struct job *j, int64_t left_ms)
 {
     if (pqueue_push(&a->queue, &j->due, clock_mono_ms(a->ctx->clock) + left_ms) < 0)
         abort(); /* it would never end */
     count_user(a, j->user);
-    arm(a);
+    submit_pieces_arm(a);
 }
 
 int submit_pieces_check(const struct submit_pieces *a, const char *user, struct err *e)
@@ -140,7 +140,7 @@ int submit_pieces_check(const struct submit_pieces *a, const char *user, struct 
 
 void submit_pieces_begin(struct submit_pieces *a, struct job *j)
 {
-    enter(a, j, life_ms(a));
+    submit_pieces_enter(a, j, life_ms(a));
     limit_counts_review(a->ctx->limit_counts, j);
 }
 
@@ -153,7 +153,7 @@ void submit_pieces_restore(struct submit_pieces *a)
         int64_t left = j->ctime_s * 1000 + life - server_ctx_now_s(a->ctx) * 1000;
 
         if (j->state == JOB_ARRIVING)
-            enter(a, j, left < 0 ? 0 : left > life ? life : left);
+            submit_pieces_enter(a, j, left < 0 ? 0 : left > life ? life : left);
     }
 }
 
@@ -166,12 +166,12 @@ struct submit_pieces *submit_pieces_create(struct loop *l, struct server_ctx *s,
     a->ctx = s;
     a->fsm = f;
     pqueue_init(&a->queue);
-    a->timer = loop_timer_create(l, LOOP_CLOCK, arriving_expire_cb, a);
+    a->timer = loop_timer_create(l, LOOP_CLOCK, submit_pieces_expire_cb, a);
     if (!a->timer) {
         free(a);
         return NULL;
     }
-    job_fsm_listen(f, arriving_moved, a);
+    job_fsm_listen(f, submit_pieces_arriving_moved, a);
     return a;
 }
 

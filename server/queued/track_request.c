@@ -46,7 +46,7 @@ struct track_request *track_request_create(struct loop *l, struct depends *d, st
     return t;
 }
 
-static struct tracked *find(const struct track_request *t, int64_t seq)
+static struct tracked *track_request_find(const struct track_request *t, int64_t seq)
 {
     struct tracked *x;
 
@@ -54,9 +54,9 @@ static struct tracked *find(const struct track_request *t, int64_t seq)
     return x;
 }
 
-static void take_out(struct track *x)
+static void track_request_take_out(struct track *x)
 {
-    struct tracked *of = find(x->all, x->seq);
+    struct tracked *of = track_request_find(x->all, x->seq);
 
     DL_DELETE(of->calls, x);
     if (!of->calls) {
@@ -79,14 +79,14 @@ void track_request_destroy(struct track_request *t)
     while (t && t->jobs) {
         struct track *x = t->jobs->calls;
 
-        take_out(x);
+        track_request_take_out(x);
         track_free(x);
     }
     free(t);
 }
 
 /* What is told is durable: the other server may act on it at once, and forget it. */
-static void answer(void *arg)
+static void track_request_answer(void *arg)
 {
     struct track *x = arg;
     char nothing[1] = "";
@@ -96,26 +96,26 @@ static void answer(void *arg)
     track_free(x);
 }
 
-static void client_died(void *arg, struct request *r)
+static void track_request_client_died(void *arg, struct request *r)
 {
     (void)r;
-    take_out(arg);
+    track_request_take_out(arg);
     track_free(arg);
 }
 
-static void waited(void *arg)
+static void track_request_waited(void *arg)
 {
     struct track *x = arg;
 
-    take_out(x);
-    answer(x);
+    track_request_take_out(x);
+    track_request_answer(x);
 }
 
 static int park(struct track_request *t, struct track *x, unsigned wait_s)
 {
-    struct tracked *of = find(t, x->seq);
+    struct tracked *of = track_request_find(t, x->seq);
 
-    x->timer = loop_timer_create(t->loop, LOOP_REAL, waited, x);
+    x->timer = loop_timer_create(t->loop, LOOP_REAL, track_request_waited, x);
     if (!x->timer)
         return -1;
     if (!of) {
@@ -128,7 +128,7 @@ static int park(struct track_request *t, struct track *x, unsigned wait_s)
         HASH_ADD(hh, t->jobs, seq, sizeof of->seq, of);
     }
     DL_APPEND(of->calls, x);
-    request_on_dead(x->request, client_died, x);
+    request_on_dead(x->request, track_request_client_died, x);
     loop_timer_set(x->timer, 1000 * (int64_t)(wait_s < WAIT_MAX_S ? wait_s : WAIT_MAX_S));
     return 0;
 }
@@ -152,7 +152,7 @@ void track_request_serve(struct track_request *t, struct request *r)
     }
     *x = (struct track){.all = t, .request = request_ref(r), .seq = key.seq, .facts = facts};
     if (facts & ~a->known || !a->wait_s) {
-        commit_then(t->commit, answer, x);
+        commit_then(t->commit, track_request_answer, x);
     } else if (park(t, x, a->wait_s) < 0) {
         request_failf(r, PBSE_SYSTEM, "no memory to track a job");
         track_free(x);
@@ -172,14 +172,14 @@ static bool is_news(struct track *x)
 
 void track_request_news(struct track_request *t, struct job_key key)
 {
-    struct tracked *of = find(t, key.seq);
+    struct tracked *of = track_request_find(t, key.seq);
     struct track *x, *next;
 
     for (x = of ? of->calls : NULL; x; x = next) {
         next = x->next;
         if (!is_news(x))
             continue;
-        take_out(x);
-        commit_then(t->commit, answer, x);
+        track_request_take_out(x);
+        commit_then(t->commit, track_request_answer, x);
     }
 }

@@ -16,7 +16,7 @@ struct found {
     size_t n;
 };
 
-static void note(struct found *f, const struct attr_edit_change *c, const struct err *why)
+static void attrib_errors_note(struct found *f, const struct attr_edit_change *c, const struct err *why)
 {
     static char nothing[1]; /* never written to: XDR wants its strings mutable */
 
@@ -38,13 +38,13 @@ void attrib_errors_answer(struct request *r, const struct err *why, const struct
         request_fail(r, why);
         return;
     }
-    note(f, &ask->changes[ask->at], why);
+    attrib_errors_note(f, &ask->changes[ask->at], why);
     for (size_t i = 0; i < ask->n && f->n < ERRORS_MAX; i++) {
         const struct attr_edit_change *c = &ask->changes[i];
 
         if (i != ask->at && (c->op == SET || c->op == INCR) && c->value && *c->value &&
             attr_edit_try(ask->ctx, ask->of, c, &ask->writer, &e) < 0)
-            note(f, c, &e);
+            attrib_errors_note(f, c, &e);
     }
     request_fail_attrs(r, why, f->list, f->n);
     free(f);

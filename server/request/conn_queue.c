@@ -13,8 +13,8 @@
 
 enum { LOOKS_SAVED = 4, LOOK_EARNED_MS = 500 };
 
-struct waiting {
-    struct waiting *next;
+struct conn_queue_waiting {
+    struct conn_queue_waiting *next;
     void *call;
     bool looks;
 };
@@ -23,7 +23,7 @@ struct conn_queue {
     struct loop *l;
     const struct conn_queue_ops *ops;
     void *arg;
-    struct waiting *first, **last;
+    struct conn_queue_waiting *first, **last;
     bool is_open, turn_comes, is_busy, is_dead;
     int64_t looks_since_ms; /* tokens have been earned since then */
 };
@@ -41,7 +41,7 @@ struct conn_queue *conn_queue_create(struct loop *l, const struct conn_queue_ops
 
 static void *take_first(struct conn_queue *n)
 {
-    struct waiting *w = n->first;
+    struct conn_queue_waiting *w = n->first;
     void *call = w->call;
 
     n->first = w->next;
@@ -51,14 +51,14 @@ static void *take_first(struct conn_queue *n)
     return call;
 }
 
-static void turn_cb(void *line);
+static void conn_queue_turn_cb(void *line);
 
 void conn_queue_destroy(struct conn_queue *n)
 {
     if (!n)
         return;
     if (n->turn_comes)
-        loop_forget(n->l, turn_cb, n);
+        loop_forget(n->l, conn_queue_turn_cb, n);
     while (n->first)
         n->ops->drop(take_first(n));
     n->is_dead = true;
@@ -81,11 +81,11 @@ static bool is_seldom(struct conn_queue *n)
 
 static int ask_for_turn(struct conn_queue *n)
 {
-    return (is_seldom(n) ? loop_background_soon : loop_background)(n->l, turn_cb, n);
+    return (is_seldom(n) ? loop_background_soon : loop_background)(n->l, conn_queue_turn_cb, n);
 }
 
 /* As many as may be made now: with a turn one that looks, and up to the next such in any case. */
-static void go_on(struct conn_queue *n, bool has_turn)
+static void conn_queue_go_on(struct conn_queue *n, bool has_turn)
 {
     n->is_busy = true;
     while (n->first && (has_turn || !n->first->looks)) {
@@ -99,21 +99,21 @@ static void go_on(struct conn_queue *n, bool has_turn)
         n->turn_comes = ask_for_turn(n) == 0; /* no memory: the next call asks again */
 }
 
-static void turn_cb(void *line)
+static void conn_queue_turn_cb(void *line)
 {
     struct conn_queue *n = line;
 
     n->turn_comes = false;
-    go_on(n, true);
+    conn_queue_go_on(n, true);
 }
 
 static int stand(struct conn_queue *n, void *call, bool looks)
 {
-    struct waiting *w = malloc(sizeof *w);
+    struct conn_queue_waiting *w = malloc(sizeof *w);
 
     if (!w)
         return -1;
-    *w = (struct waiting){.call = call, .looks = looks};
+    *w = (struct conn_queue_waiting){.call = call, .looks = looks};
     *n->last = w;
     n->last = &w->next;
     return 0;
@@ -128,12 +128,12 @@ int conn_queue_call(struct conn_queue *n, void *call, bool looks)
     if (stand(n, call, looks) < 0)
         return -1;
     if (n->is_open && !n->turn_comes && !n->is_busy)
-        go_on(n, false);
+        conn_queue_go_on(n, false);
     return 0;
 }
 
 void conn_queue_open(struct conn_queue *n)
 {
     n->is_open = true;
-    go_on(n, false);
+    conn_queue_go_on(n, false);
 }

@@ -97,8 +97,8 @@ static int may(const struct request_row *row, const struct client *c, struct err
     return err_set(e, PBSE_PERM, "Unauthorized Request ");
 }
 
-static int check(struct dispatch *d, const struct request *r, const struct request_row *row, struct client *c,
-                 struct err *e)
+static int dispatch_check(struct dispatch *d, const struct request *r, const struct request_row *row,
+                          struct client *c, struct err *e)
 {
     client_set_level(c, access_level_of(d->o.ctx, c));
     if (may(row, c, e) < 0) {
@@ -108,7 +108,7 @@ static int check(struct dispatch *d, const struct request *r, const struct reque
     return row->kind == REQUEST_CHANGES ? d->o.open(d->o.open_arg, row, e) : 0;
 }
 
-static void run(struct dispatch *d, struct rpc_request *rpc, struct client *c)
+static void dispatch_run(struct dispatch *d, struct rpc_request *rpc, struct client *c)
 {
     const struct request_row *row = find_row(d, rpc_request_proc(rpc)->proc);
     struct request *r;
@@ -122,7 +122,7 @@ static void run(struct dispatch *d, struct rpc_request *rpc, struct client *c)
               rpc_request_conn(rpc) ? rpc_conn_fd(rpc_request_conn(rpc)) : -1);
     if (client_sched(c) && d->o.sched_heard)
         d->o.sched_heard(d->o.sched_heard_arg, c);
-    if (check(d, r, row, c, &e) < 0)
+    if (dispatch_check(d, r, row, c, &e) < 0)
         request_fail(r, &e);
     else
         row->handler(d->o.parts, r);
@@ -144,7 +144,7 @@ static void refuse_unnamed(struct session *s, struct rpc_request *rpc)
     rpc_conn_close_when_sent(s->conn, UNNAMED_LINGER_MS);
 }
 
-static void make_call(void *session, void *rpc)
+static void dispatch_make_call(void *session, void *rpc)
 {
     struct session *s = session;
     struct client *c = client_ref(s->client);
@@ -152,17 +152,17 @@ static void make_call(void *session, void *rpc)
     if (s->unnamed.code)
         refuse_unnamed(s, rpc);
     else
-        run(s->d, rpc, c); /* s may be gone now */
+        dispatch_run(s->d, rpc, c); /* s may be gone now */
     rpc_request_unref(rpc);
     client_unref(c);
 }
 
-static void drop_call(void *rpc)
+static void dispatch_drop_call(void *rpc)
 {
     rpc_request_unref(rpc);
 }
 
-static const struct conn_queue_ops line_ops = {.make = make_call, .drop = drop_call};
+static const struct conn_queue_ops line_ops = {.make = dispatch_make_call, .drop = dispatch_drop_call};
 
 static void session_free(struct session *s)
 {
@@ -176,7 +176,7 @@ static void session_free(struct session *s)
 }
 
 /* While the name is being asked for, the answer still needs the session: it is freed there. */
-static void session_closed(void *user, struct rpc_conn *conn, const struct err *why)
+static void dispatch_session_closed(void *user, struct rpc_conn *conn, const struct err *why)
 {
     struct session *s = user;
 
@@ -201,7 +201,7 @@ void dispatch_destroy(struct dispatch *d)
     free(d);
 }
 
-static const struct rpc_conn_tag session_tag = {"ifl", session_closed};
+static const struct rpc_conn_tag session_tag = {"ifl", dispatch_session_closed};
 
 /* The address of the host that a user comes from; NULL: this host. A user from elsewhere is where the connection comes from, or,
  * where a relay on this host lies between, at the address that the credential names. Root by MUNGE is never at this host. */
@@ -228,7 +228,7 @@ static void become(struct session *s, const struct auth_peer *peer, const char *
 }
 
 /* An address without a name of its own stays one. */
-static void located(void *arg, const struct names_host *h, const struct err *why)
+static void dispatch_located(void *arg, const struct names_host *h, const struct err *why)
 {
     struct session *s = arg;
     char room[64];
@@ -271,12 +271,12 @@ static void locate(struct session *s, struct auth_peer *peer, const char *user)
         s->peer = auth_peer_ref(peer);
     s->user = strdup(user);
     if (s->user)
-        names_ask_address(s->d->o.names, address, located, s);
+        names_ask_address(s->d->o.names, address, dispatch_located, s);
     else
         become(s, peer, user, address, NULL);
 }
 
-static void named(void *arg, const struct names_user *u, const struct err *why)
+static void dispatch_named(void *arg, const struct names_user *u, const struct err *why)
 {
     struct session *s = arg;
     char number[32];
@@ -335,7 +335,7 @@ static void ask_name(struct session *s, struct rpc_request *rpc)
     }
     s->asked = true;
     s->peer = auth_peer_ref(peer);
-    names_ask_uid(s->d->o.names, peer->uid, named, s);
+    names_ask_uid(s->d->o.names, peer->uid, dispatch_named, s);
 }
 
 static bool looks(const struct dispatch *d, const struct rpc_request *rpc)

@@ -24,7 +24,7 @@ struct joined {
     size_t n_certificate, n_authority;
 };
 
-static int make(const char *certs, const ifl_join_args *a, struct joined *out, struct err *e)
+static int join_request_make(const char *certs, const ifl_join_args *a, struct joined *out, struct err *e)
 {
     char path[4352], role[AUTH_ROLE_MAX + 8];
     int lock = certs_lock_now(certs, e), rc = -1;
@@ -49,7 +49,7 @@ void join_request_serve(const char *certs, struct rpc_request *rpc)
     struct err e = {0};
     ifl_join_result result = {.text = e.text};
 
-    if (make(certs, a, &j, &e) < 0) {
+    if (join_request_make(certs, a, &j, &e) < 0) {
         log_event(LOGC_NODE, LOGE_SECURITY | LOGE_ERROR, a->host, "may not join, from %s: %s", from, e.text);
         result.code = e.code == EACCES        ? PBSE_PERM
                       : e.code == EINVAL      ? PBSE_IVALREQ

@@ -103,7 +103,7 @@ static bool is_own_address(struct in_addr at)
     return found;
 }
 
-static void ask_munged(void *arg)
+static void munge_login_ask_munged(void *arg)
 {
     struct guest *x = arg;
 
@@ -133,7 +133,7 @@ static bool is_welcome(const struct guest *x)
  * is under way, and goes before the connection is a user's. */
 static const struct rpc_conn_tag guest_tag = {.name = "guest"};
 
-static void known(void *arg, bool ran)
+static void munge_login_known(void *arg, bool ran)
 {
     struct guest *x = arg;
     struct rpc_conn *conn = rpc_request_conn(x->rpc);
@@ -172,7 +172,7 @@ static void authenticate(struct munge_login *g, struct rpc_request *rpc)
     x->all = g;
     x->rpc = rpc_request_ref(rpc);
     memcpy(x->binding, rpc_conn_binding(rpc_request_conn(rpc)), sizeof x->binding);
-    if (worker_submit(g->worker, ask_munged, known, x, &e) == 0) {
+    if (worker_submit(g->worker, munge_login_ask_munged, munge_login_known, x, &e) == 0) {
         rpc_conn_set_user(rpc_request_conn(rpc), &guest_tag, x);
         return;
     }

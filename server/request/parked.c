@@ -39,7 +39,7 @@ static void unlink_one(struct parked *p)
     *at = p->next;
 }
 
-static void drop(struct parked *p)
+static void parked_drop(struct parked *p)
 {
     loop_timer_destroy(p->timer);
     request_on_dead(p->request, NULL, NULL);
@@ -48,22 +48,22 @@ static void drop(struct parked *p)
     free(p);
 }
 
-static void client_died(void *arg, struct request *r)
+static void parked_client_died(void *arg, struct request *r)
 {
     struct parked *p = arg;
 
     (void)r;
     unlink_one(p);
-    drop(p);
+    parked_drop(p);
 }
 
-static void too_late(void *arg)
+static void parked_too_late(void *arg)
 {
     struct parked *p = arg;
 
     unlink_one(p);
     request_fail(p->request, &p->late);
-    drop(p);
+    parked_drop(p);
 }
 
 static int no_memory(const struct job *j, struct err *e)
@@ -82,7 +82,7 @@ static int park(struct job *j, struct request *r, enum parked_for what, struct e
     p->what = what;
     p->next = j->parked;
     j->parked = p;
-    request_on_dead(r, client_died, p);
+    request_on_dead(r, parked_client_died, p);
     return 0;
 }
 
@@ -92,9 +92,9 @@ int parked_add_for(struct job *j, struct request *r, enum parked_for what, struc
     if (park(j, r, what, e) < 0)
         return -1;
     j->parked->late = *late;
-    j->parked->timer = loop_timer_create(l, LOOP_CLOCK, too_late, j->parked);
+    j->parked->timer = loop_timer_create(l, LOOP_CLOCK, parked_too_late, j->parked);
     if (!j->parked->timer) {
-        client_died(j->parked, r);
+        parked_client_died(j->parked, r);
         return no_memory(j, e);
     }
     loop_timer_set(j->parked->timer, most_s * 1000);
@@ -112,7 +112,7 @@ int parked_add(struct job *j, struct request *r, enum parked_for what, struct lo
     return parked_add_for(j, r, what, l, rows[what].most_s, &late, e);
 }
 
-static void settle(struct job *j, int what, const struct err *why)
+static void parked_settle_one(struct job *j, int what, const struct err *why)
 {
     struct parked **at = &j->parked;
 
@@ -128,16 +128,16 @@ static void settle(struct job *j, int what, const struct err *why)
             request_fail(p->request, why);
         else
             request_ok(p->request);
-        drop(p);
+        parked_drop(p);
     }
 }
 
 void parked_settle(struct job *j, enum parked_for what, const struct err *why)
 {
-    settle(j, (int)what, why);
+    parked_settle_one(j, (int)what, why);
 }
 
 void parked_settle_all(struct job *j, const struct err *why)
 {
-    settle(j, -1, why);
+    parked_settle_one(j, -1, why);
 }

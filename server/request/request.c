@@ -237,7 +237,7 @@ void request_fail_attr(struct request *r, const struct err *why, const char *nam
     request_fail_attrs(r, &copy, &at, 1);
 }
 
-static void rpc_died(void *arg, struct rpc_request *rpc)
+static void request_rpc_died(void *arg, struct rpc_request *rpc)
 {
     struct request *r = arg;
 
@@ -250,5 +250,5 @@ void request_on_dead(struct request *r, void (*dead)(void *arg, struct request *
 {
     r->dead = dead;
     r->dead_arg = arg;
-    rpc_request_on_dead(r->rpc, dead ? rpc_died : NULL, dead ? r : NULL);
+    rpc_request_on_dead(r->rpc, dead ? request_rpc_died : NULL, dead ? r : NULL);
 }

@@ -63,7 +63,7 @@ static bool is_tolerated(const struct job *j, const struct run_host *h)
 }
 
 /* Whoever waits for all hosts waits for one less. */
-static void go_on(struct host_loss *l, struct job *j, const struct run_host *h)
+static void host_loss_go_on(struct host_loss *l, struct job *j, const struct run_host *h)
 {
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
               "ignoring lost communication with %s as job is tolerant of node failures",
@@ -97,7 +97,7 @@ int host_loss_status(const struct run *r)
     return r->started && !r->finished ? STATUS_LOST_FIRST : 0;
 }
 
-static void end_run(struct host_loss *l, struct job *j, const struct run_host *h)
+static void host_loss_end_run(struct host_loss *l, struct job *j, const struct run_host *h)
 {
     struct run *r = j->run;
 
@@ -120,7 +120,7 @@ void host_loss_judge(struct host_loss *l, struct job *j, const struct run_host *
     if (j->run->finished || h->leaving)
         return;
     if (is_tolerated(j, h))
-        go_on(l, j, h);
+        host_loss_go_on(l, j, h);
     else
-        end_run(l, j, h);
+        host_loss_end_run(l, j, h);
 }

@@ -163,7 +163,7 @@ static bool was_done(const struct job *j)
            j->run->reason == EXEC_END_ITSELF && j->run->status == 0;
 }
 
-static void judge(struct job_end *d, struct job *j)
+static void job_end_judge(struct job_end *d, struct job *j)
 {
     /* Its image was written, but it came to its own end before it could be stopped. */
     if (j->intent == INTENT_CHECKPOINT && j->run->finished && j->run->reason == EXEC_END_ITSELF)
@@ -180,7 +180,7 @@ static void maybe_over(struct job_end *d, struct job *j)
     if (!job_run_is_over(j->run))
         return;
     count_loss(j);
-    judge(d, j);
+    job_end_judge(d, j);
     say_lost(j);
     job_fsm_post(d->fsm, j, EV_RUN_OVER);
 }
@@ -296,7 +296,7 @@ struct leaving {
     struct job *job; /* referenced */
 };
 
-static void leave(void *arg)
+static void job_end_leave(void *arg)
 {
     struct leaving *l = arg;
 
@@ -318,10 +318,10 @@ static void leave_when_durable(struct job_end *d, struct job *j)
         return;
     }
     *l = (struct leaving){d, job_ref(j)};
-    commit_then(d->commit, leave, l);
+    commit_then(d->commit, job_end_leave, l);
 }
 
-static void finish(struct job_end *d, struct job *j)
+static void job_end_finish(struct job_end *d, struct job *j)
 {
     int64_t now = server_ctx_now_s(d->ctx);
 
@@ -344,12 +344,12 @@ void act_end(void *arg, struct job *j)
 {
     say_how(j);
     close_run(arg, j);
-    finish(arg, j);
+    job_end_finish(arg, j);
 }
 
 void act_drop(void *arg, struct job *j)
 {
-    finish(arg, j);
+    job_end_finish(arg, j);
 }
 
 /* A run that ended by a failure of its host: whoever looks at the job in its queue reads why. */
@@ -390,7 +390,7 @@ void act_requeue(void *arg, struct job *j)
 
 /* Nothing is heard of hosts that are given up: they get KILL at their next HELLO. Those that are here are told
  * now. */
-static void give_up(struct job_end *d, struct job *j, exec_why why)
+static void job_end_give_up(struct job_end *d, struct job *j, exec_why why)
 {
     if (!j->run)
         return;
@@ -407,13 +407,13 @@ static void give_up(struct job_end *d, struct job *j, exec_why why)
 
 void act_abandon(void *arg, struct job *j)
 {
-    give_up(arg, j, EXEC_WHY_FORCE);
+    job_end_give_up(arg, j, EXEC_WHY_FORCE);
     act_end(arg, j);
 }
 
 void act_abandon_requeue(void *arg, struct job *j)
 {
-    give_up(arg, j, EXEC_WHY_REQUEUE); /* its output is kept for the next run */
+    job_end_give_up(arg, j, EXEC_WHY_REQUEUE); /* its output is kept for the next run */
     go_back(arg, j);
 }
 

@@ -40,14 +40,14 @@ void job_limits_destroy(struct job_limits *l)
 }
 
 /* 0: none. */
-static int64_t asked(const struct job *j, int resource)
+static int64_t job_limits_asked(const struct job *j, int resource)
 {
     return value_number(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, resource));
 }
 
 static bool over_cput(const struct job *j, char *text)
 {
-    int64_t limit_s = asked(j, RESC_cput);
+    int64_t limit_s = job_limits_asked(j, RESC_cput);
 
     if (limit_s <= 0 || j->usage.cput_ms <= limit_s * MS_PER_S)
         return false;
@@ -59,7 +59,7 @@ static bool over_cput(const struct job *j, char *text)
 static bool over_mem(const struct job_limits *l, const struct job *j, char *text)
 {
     const struct service *first = services_find(l->services, j->run->hosts[0].service);
-    int64_t limit_kb = asked(j, RESC_mem) / KB;
+    int64_t limit_kb = job_limits_asked(j, RESC_mem) / KB;
 
     if (!first || !(first->capabilities & EXEC_WANTS_MEM_SUM) || limit_kb <= 0 || j->usage.mem_kb <= limit_kb)
         return false;

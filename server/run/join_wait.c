@@ -45,7 +45,7 @@ static void give_up_slow(struct join_wait *w, struct job *j)
     job_unref(j);
 }
 
-static void look(void *arg)
+static void join_wait_look(void *arg)
 {
     struct join_wait *w = arg;
     int64_t now = clock_mono_ms(w->ctx->clock), next = INT64_MAX;
@@ -71,7 +71,7 @@ struct join_wait *join_wait_create(struct loop *l, struct server_ctx *s, struct 
 
     if (!w)
         return NULL;
-    *w = (struct join_wait){.ctx = s, .end = d, .timer = loop_timer_create(l, LOOP_CLOCK, look, w)};
+    *w = (struct join_wait){.ctx = s, .end = d, .timer = loop_timer_create(l, LOOP_CLOCK, join_wait_look, w)};
     if (!w->timer) {
         free(w);
         return NULL;

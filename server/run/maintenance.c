@@ -22,7 +22,7 @@ static const char *jobs_of(const struct node *n)
     return attr_list_text(&n->obj.attrs, NODE_ATTR_maintenance_jobs);
 }
 
-static void change(struct maintenance *m, struct node *n, const struct job *j, enum batch_op op)
+static void maintenance_change(struct maintenance *m, struct node *n, const struct job *j, enum batch_op op)
 {
     bool was = jobs_of(n) != NULL, is;
     struct err e;
@@ -37,29 +37,29 @@ static void change(struct maintenance *m, struct node *n, const struct job *j, e
                    server_ctx_now_s(m->ctx));
 }
 
-static void begin(struct maintenance *m, struct job *j)
+static void maintenance_begin(struct maintenance *m, struct job *j)
 {
     for (struct node_use *u = j->uses; u; u = u->next_of_job)
         if (!u->lent && (!jobs_of(u->node) || !list_contains(jobs_of(u->node), j->obj.name)))
-            change(m, u->node, j, jobs_of(u->node) ? INCR : SET);
+            maintenance_change(m, u->node, j, jobs_of(u->node) ? INCR : SET);
 }
 
-static void end(struct maintenance *m, struct job *j)
+static void maintenance_end(struct maintenance *m, struct job *j)
 {
     for (struct node *n = nodes_first(m->ctx->nodes); n; n = nodes_next(n))
         if (jobs_of(n) && list_contains(jobs_of(n), j->obj.name))
-            change(m, n, j, DECR);
+            maintenance_change(m, n, j, DECR);
 }
 
-static void listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+static void maintenance_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct maintenance *m = arg;
 
     (void)ev;
     if (j->state == JOB_SUSPENDED && from != JOB_SUSPENDED && j->suspender == SUSPENDED_BY_ADMIN)
-        begin(m, j);
+        maintenance_begin(m, j);
     else if (from == JOB_SUSPENDED && j->state != JOB_SUSPENDED && m->n)
-        end(m, j);
+        maintenance_end(m, j);
 }
 
 struct maintenance *maintenance_create(struct server_ctx *s, struct job_fsm *f)
@@ -69,7 +69,7 @@ struct maintenance *maintenance_create(struct server_ctx *s, struct job_fsm *f)
     if (!m)
         return NULL;
     m->ctx = s;
-    job_fsm_listen(f, listen, m);
+    job_fsm_listen(f, maintenance_listen, m);
     return m;
 }
 

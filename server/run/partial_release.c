@@ -19,7 +19,7 @@ static struct release_nodes_ask ask_of(const struct job *j)
     return (struct release_nodes_ask){.vnodes = j->preempt->offer, .by = j->preempt->by};
 }
 
-static int may(void *arg, const struct job *j, struct err *e)
+static int partial_release_may(void *arg, const struct job *j, struct err *e)
 {
     const struct partial_release *p = arg;
     struct release_nodes_ask ask;
@@ -30,7 +30,7 @@ static int may(void *arg, const struct job *j, struct err *e)
     return release_nodes_check(p->release_nodes, j, &ask, e);
 }
 
-static int start(void *arg, struct job *j, struct err *e)
+static int partial_release_start(void *arg, struct job *j, struct err *e)
 {
     const struct partial_release *p = arg;
     const struct release_nodes_ask ask = ask_of(j);
@@ -38,7 +38,7 @@ static int start(void *arg, struct job *j, struct err *e)
     return release_nodes_release(p->release_nodes, j, &ask, e);
 }
 
-static bool is_settled(void *arg, const struct job *j)
+static bool partial_release_is_settled(void *arg, const struct job *j)
 {
     bool any = false;
 
@@ -55,7 +55,7 @@ static bool is_settled(void *arg, const struct job *j)
     return any;
 }
 
-static int64_t limit_s(void *arg, const struct job *j)
+static int64_t partial_release_limit_s(void *arg, const struct job *j)
 {
     (void)arg;
     (void)j;
@@ -69,7 +69,8 @@ struct partial_release *partial_release_create(struct release_nodes *z, struct s
     if (!p)
         return NULL;
     p->release_nodes = z;
-    stop_methods_add(m, &(struct stop_method){METHOD_RELEASE, may, start, is_settled, limit_s, p});
+    stop_methods_add(m, &(struct stop_method){METHOD_RELEASE, partial_release_may, partial_release_start,
+                                              partial_release_is_settled, partial_release_limit_s, p});
     return p;
 }
 

@@ -50,7 +50,7 @@ void release_nodes_destroy(struct release_nodes *z)
 
 /* --- the plan ---------------------------------------------------------------------------------------- */
 
-struct plan {
+struct release_nodes_plan {
     struct exec_vnode *where; /* before */
     struct exec_host *hosts;
     size_t *host_of;
@@ -62,7 +62,7 @@ struct plan {
     bool has_attrs;
 };
 
-static void plan_fini(struct plan *p)
+static void plan_fini(struct release_nodes_plan *p)
 {
     exec_vnode_destroy(p->where);
     exec_host_destroy(p->hosts);
@@ -77,7 +77,7 @@ static void plan_fini(struct plan *p)
         attr_list_fini(&p->attrs);
 }
 
-static void name_hosts(const struct release_nodes *z, const struct job *j, struct plan *p)
+static void name_hosts(const struct release_nodes *z, const struct job *j, struct release_nodes_plan *p)
 {
     for (size_t i = 0; i < j->run->n_hosts; i++)
         p->names[i].name = host_loss_name(j->run->hosts[i].service);
@@ -93,7 +93,8 @@ static void name_hosts(const struct release_nodes *z, const struct job *j, struc
     }
 }
 
-static int plan_init(const struct release_nodes *z, const struct job *j, struct plan *p, struct err *e)
+static int plan_init(const struct release_nodes *z, const struct job *j, struct release_nodes_plan *p,
+                     struct err *e)
 {
     memset(p, 0, sizeof *p);
     strbuf_init(&p->vnode, TEXT_LIMIT);
@@ -119,8 +120,8 @@ static const char *asked_select(const struct job *j)
     return value_text(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, RESC_select));
 }
 
-static int mark_kept(const struct release_nodes *z, const struct job *j, struct plan *p, const char *keep,
-                     struct err *e)
+static int mark_kept(const struct release_nodes *z, const struct job *j, struct release_nodes_plan *p,
+                     const char *keep, struct err *e)
 {
     const char *text = attr_list_text(&j->obj.attrs, JOB_ATTR_schedselect);
     struct select *want, *asked;
@@ -141,7 +142,7 @@ static int mark_kept(const struct release_nodes *z, const struct job *j, struct 
     return rc;
 }
 
-static int mark(const struct release_nodes *z, const struct job *j, struct plan *p,
+static int mark(const struct release_nodes *z, const struct job *j, struct release_nodes_plan *p,
                 const struct release_nodes_ask *ask, struct err *e)
 {
     if (ask->keep)
@@ -154,7 +155,7 @@ static int mark(const struct release_nodes *z, const struct job *j, struct plan 
 
 /* --- what is left ------------------------------------------------------------------------------------ */
 
-static int split_vnodes(struct plan *p, struct err *e)
+static int split_vnodes(struct release_nodes_plan *p, struct err *e)
 {
     struct exec_vnode *left = exec_vnode_create(e), *freed = exec_vnode_create(e);
     int rc = left && freed ? 0 : -1;
@@ -178,7 +179,7 @@ static int split_vnodes(struct plan *p, struct err *e)
 }
 
 /* `at`: a part of this chunk or of an earlier one; chunks are asked for in order. */
-static bool chunk_is_gone(const struct plan *p, size_t chunk, size_t *at)
+static bool chunk_is_gone(const struct release_nodes_plan *p, size_t chunk, size_t *at)
 {
     while (*at < p->where->n && p->where->part[*at].chunk < chunk)
         ++*at;
@@ -186,7 +187,7 @@ static bool chunk_is_gone(const struct plan *p, size_t chunk, size_t *at)
 }
 
 /* exec_host has one entry a chunk. */
-static int split_hosts(struct plan *p, struct err *e)
+static int split_hosts(struct release_nodes_plan *p, struct err *e)
 {
     struct exec_host *left = exec_host_create(e);
     size_t at = 0;
@@ -205,7 +206,7 @@ static int split_hosts(struct plan *p, struct err *e)
 }
 
 /* The select of the chunks that stay, like ones in a row together. */
-static int make_select(const struct job *j, struct plan *p, struct err *e)
+static int make_select(const struct job *j, struct release_nodes_plan *p, struct err *e)
 {
     struct select *asked = select_parse(asked_select(j), NULL, NULL, e);
     const struct select_chunk *last = NULL;
@@ -237,7 +238,8 @@ static int make_select(const struct job *j, struct plan *p, struct err *e)
 }
 
 /* The attributes as they would be had the job asked for this select. */
-static int make_attrs(const struct release_nodes *z, const struct job *j, struct plan *p, struct err *e)
+static int make_attrs(const struct release_nodes *z, const struct job *j, struct release_nodes_plan *p,
+                      struct err *e)
 {
     if (attr_list_dup(&j->obj.attrs, &p->attrs) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory to release vnodes of %s", j->obj.name);
@@ -249,7 +251,7 @@ static int make_attrs(const struct release_nodes *z, const struct job *j, struct
     return defaults_complete(z->ctx, &p->attrs, j->queue, e);
 }
 
-static int work_out(const struct release_nodes *z, const struct job *j, struct plan *p,
+static int work_out(const struct release_nodes *z, const struct job *j, struct release_nodes_plan *p,
                     const struct release_nodes_ask *ask, struct err *e)
 {
     if (plan_init(z, j, p, e) < 0 || mark(z, j, p, ask, e) < 0)
@@ -293,13 +295,13 @@ static void add_deallocated(struct attr_list *a, const char *freed)
     strbuf_fini(&b);
 }
 
-static void set_text(const char **field, const char *text)
+static void release_nodes_set_text(const char **field, const char *text)
 {
     intern_unref(*field);
     *field = intern_ref(text);
 }
 
-static bool has_left(const struct plan *p, size_t host)
+static bool has_left(const struct release_nodes_plan *p, size_t host)
 {
     for (size_t i = 0; i < p->where->n; i++)
         if (p->host_of[i] == host && !p->gone[i])
@@ -307,7 +309,7 @@ static bool has_left(const struct plan *p, size_t host)
     return true;
 }
 
-static void apply(struct release_nodes *z, struct job *j, struct plan *p)
+static void release_nodes_apply(struct release_nodes *z, struct job *j, struct release_nodes_plan *p)
 {
     struct run *r = j->run;
 
@@ -318,8 +320,8 @@ static void apply(struct release_nodes *z, struct job *j, struct plan *p)
     j->obj.attrs = p->attrs;
     p->has_attrs = false;
     assign_share(z->ctx->assign, j, true);
-    set_text(&r->now_vnode, strbuf_str(&p->vnode));
-    set_text(&r->now_host, strbuf_str(&p->host));
+    release_nodes_set_text(&r->now_vnode, strbuf_str(&p->vnode));
+    release_nodes_set_text(&r->now_host, strbuf_str(&p->host));
     for (size_t i = 0; i < r->n_hosts; i++)
         r->hosts[i].leaving |= has_left(p, i);
     r->before_phase = j->usage;
@@ -328,21 +330,21 @@ static void apply(struct release_nodes *z, struct job *j, struct plan *p)
 
 static int release(struct release_nodes *z, struct job *j, const struct release_nodes_ask *ask, struct err *e)
 {
-    struct plan p;
+    struct release_nodes_plan p;
     int rc = work_out(z, j, &p, ask, e);
 
     if (rc == 0) {
         z->hooks.phase_over(z->hooks.arg, j);
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "vnodes released at request of %s: %s", ask->by,
                   strbuf_str(&p.freed));
-        apply(z, j, &p);
+        release_nodes_apply(z, j, &p);
         z->hooks.phase_begun(z->hooks.arg, j);
     }
     plan_fini(&p);
     return rc;
 }
 
-static int check_state(const struct job *j, struct err *e)
+static int release_nodes_check_state(const struct job *j, struct err *e)
 {
     if (j->state != JOB_RUNNING || j->intent != INTENT_NONE || j->run->terminations || j->run->suspending)
         return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name,
@@ -353,10 +355,10 @@ static int check_state(const struct job *j, struct err *e)
 int release_nodes_check(const struct release_nodes *z, const struct job *j,
                         const struct release_nodes_ask *ask, struct err *e)
 {
-    struct plan p;
+    struct release_nodes_plan p;
     int rc;
 
-    if (check_state(j, e) < 0)
+    if (release_nodes_check_state(j, e) < 0)
         return -1;
     rc = work_out(z, j, &p, ask, e);
     plan_fini(&p);
@@ -366,7 +368,7 @@ int release_nodes_check(const struct release_nodes *z, const struct job *j,
 int release_nodes_release(struct release_nodes *z, struct job *j, const struct release_nodes_ask *ask,
                           struct err *e)
 {
-    if (check_state(j, e) < 0)
+    if (release_nodes_check_state(j, e) < 0)
         return -1;
     if (release(z, j, ask, e) < 0)
         return -1;

@@ -28,7 +28,7 @@ struct shrink_groups {
     size_t *chunk, *host, *vnode;
 };
 
-static int order_vnodes(const void *x, const void *y, void *arg)
+static int release_plan_order_vnodes(const void *x, const void *y, void *arg)
 {
     const struct exec_vnode_part *part = arg;
 
@@ -65,7 +65,7 @@ static int groups_init(struct shrink_groups *g, const struct release_plan *s)
         return -1;
     for (size_t i = 0; i < n; i++)
         g->in_order[i] = i;
-    qsort_r(g->in_order, n, sizeof *g->in_order, order_vnodes, s->where->part);
+    qsort_r(g->in_order, n, sizeof *g->in_order, release_plan_order_vnodes, s->where->part);
     for (size_t i = 0; i < n; i++) {
         if (strcmp(s->where->part[g->in_order[i]].vnode, s->where->part[g->in_order[first]].vnode) != 0)
             first = i;
@@ -87,7 +87,7 @@ static bool something_stays(const struct shrink_groups *g, const struct release_
 }
 
 /* What cannot go whole stays. Each look may make another group incomplete. Without memory all stays. */
-static void settle(struct release_plan *s)
+static void release_plan_settle(struct release_plan *s)
 {
     struct shrink_groups g = {0};
     bool good = groups_init(&g, s) == 0, again = true;
@@ -110,7 +110,7 @@ void release_plan_all(struct release_plan *s)
 {
     for (size_t i = 0; i < s->where->n; i++)
         s->gone[i] = true;
-    settle(s);
+    release_plan_settle(s);
 }
 
 static int name_one(struct release_plan *s, const struct shrink_groups *g, const char *vnode, struct err *e)
@@ -179,7 +179,7 @@ void release_plan_to_count(struct release_plan *s, size_t count)
 {
     for (size_t i = 0; i < s->where->n; i++)
         s->gone[i] = s->host_of[i] > count; /* hosts stand in the order of chunks */
-    settle(s);
+    release_plan_settle(s);
 }
 
 const struct select_chunk *release_plan_chunk(const struct select *s, size_t number)
@@ -193,7 +193,7 @@ const struct select_chunk *release_plan_chunk(const struct select *s, size_t num
 }
 
 /* Numbers and sizes: at least as much; anything else: the same. */
-static bool is_enough(const struct resource *r, const char *have, const char *want)
+static bool release_plan_is_enough(const struct resource *r, const char *have, const char *want)
 {
     struct value a, b;
     bool good;
@@ -216,8 +216,9 @@ static bool satisfies(const struct select_chunk *have, const struct select_chunk
                       const struct resource_table *t)
 {
     for (size_t i = 0; i < want->res.n; i++)
-        if (!have || !is_enough(resource_find(t, want->res.a[i].name),
-                                amounts_text_find(&have->res, want->res.a[i].name), want->res.a[i].value))
+        if (!have ||
+            !release_plan_is_enough(resource_find(t, want->res.a[i].name),
+                                    amounts_text_find(&have->res, want->res.a[i].name), want->res.a[i].value))
             return false;
     return true;
 }
@@ -263,7 +264,7 @@ int release_plan_to_select(struct release_plan *s, const struct select *asked, c
             strbuf_fini(&text);
             return -1;
         }
-    settle(s);
+    release_plan_settle(s);
     return 0;
 }
 

@@ -53,7 +53,7 @@ void runs_destroy(struct runs *r)
     free(r);
 }
 
-static int check_state(const struct job *j, const struct run_ask *ask, struct err *e)
+static int run_check_state(const struct job *j, const struct run_ask *ask, struct err *e)
 {
     if (j->state == JOB_QUEUED || (ask->force && job_is_waiting(j)))
         return 0;
@@ -78,7 +78,7 @@ static int claim(struct runs *r, struct job *j, const struct exec_vnode *where, 
 }
 
 /* One for which room is held is counted as running already: not twice. */
-static int check_limits(struct runs *r, struct job *j, struct err *e)
+static int run_check_limits(struct runs *r, struct job *j, struct err *e)
 {
     int rc;
 
@@ -94,7 +94,7 @@ int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct 
     struct exec_vnode *where;
     int rc;
 
-    if (check_state(j, ask, e) < 0 || (!ask->force && !ask->unlimited && check_limits(r, j, e) < 0))
+    if (run_check_state(j, ask, e) < 0 || (!ask->force && !ask->unlimited && run_check_limits(r, j, e) < 0))
         return -1;
     where = run_where(r->ctx->resources, j, ask->location, e);
     if (!where)

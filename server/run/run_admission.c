@@ -13,7 +13,7 @@
 #include "type_scalar.h"
 
 /* The queue, or the server, and its limit attributes. */
-struct scope {
+struct run_admission_scope {
     const struct server_ctx *site;
     const struct queue *queue; /* NULL: the server */
     const struct attr_list *attrs;
@@ -28,7 +28,8 @@ static const char *kind_name(enum limit_kind k)
     return k == LIMIT_USER ? "user" : k == LIMIT_GROUP ? "group" : "project";
 }
 
-static int refuse_jobs(const struct scope *s, enum limit_kind k, const char *named, struct err *e)
+static int refuse_jobs(const struct run_admission_scope *s, enum limit_kind k, const char *named,
+                       struct err *e)
 {
     const char *q = s->queue ? s->queue->obj.name : "", *which = s->queue ? "Queue " : "Server";
 
@@ -49,8 +50,8 @@ static int refuse_jobs(const struct scope *s, enum limit_kind k, const char *nam
                    q, k == LIMIT_PROJECT ? "'s" : "", k == LIMIT_USER ? "job " : "");
 }
 
-static int refuse_amount(const struct scope *s, enum limit_kind k, const char *named, const char *res,
-                         struct err *e)
+static int refuse_amount(const struct run_admission_scope *s, enum limit_kind k, const char *named,
+                         const char *res, struct err *e)
 {
     const char *q = s->queue ? s->queue->obj.name : "";
 
@@ -77,7 +78,7 @@ static const struct value *limit_of(const struct value *limits, const struct job
     return own || !limits ? own : limit_generic(limits, k);
 }
 
-static const struct value *old_limit(const struct scope *s, enum limit_kind k)
+static const struct value *old_limit(const struct run_admission_scope *s, enum limit_kind k)
 {
     switch (k) {
     case LIMIT_ALL:
@@ -92,7 +93,7 @@ static const struct value *old_limit(const struct scope *s, enum limit_kind k)
     return NULL;
 }
 
-static int check_jobs(const struct scope *s, const struct job *j, struct err *e)
+static int check_jobs(const struct run_admission_scope *s, const struct job *j, struct err *e)
 {
     const struct value *limits = attr_list_find(s->attrs, s->max_run);
 
@@ -113,8 +114,9 @@ static int check_jobs(const struct scope *s, const struct job *j, struct err *e)
 /* --- amounts --------------------------------------------------------------------------------------------- */
 
 /* `most` of this resource for the entity; what the job wants comes on top of what runs. */
-static int check_amount(const struct scope *s, const struct job *j, enum limit_kind k, const char *named,
-                        const struct value *most, int id, struct err *e)
+static int run_admission_check_amount(const struct run_admission_scope *s, const struct job *j,
+                                      enum limit_kind k, const char *named, const struct value *most, int id,
+                                      struct err *e)
 {
     const struct resource *r = resource_get(s->site->resources, id);
     const struct value *want = attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, id);
@@ -130,7 +132,8 @@ static int check_amount(const struct scope *s, const struct job *j, enum limit_k
     return r->type->compare(r->type, &total, most) > 0 ? refuse_amount(s, k, named, r->name, e) : 0;
 }
 
-static int check_new_amounts(const struct scope *s, const struct job *j, enum limit_kind k, struct err *e)
+static int check_new_amounts(const struct run_admission_scope *s, const struct job *j, enum limit_kind k,
+                             struct err *e)
 {
     const struct resc_list *limits = attr_list_amounts(s->attrs, s->max_run_res);
 
@@ -138,25 +141,27 @@ static int check_new_amounts(const struct scope *s, const struct job *j, enum li
         const char *named;
         const struct value *most = limit_of(&limits->v[i], j, k, &named);
 
-        if (most && check_amount(s, j, k, named, most, limits->v[i].tag, e) < 0)
+        if (most && run_admission_check_amount(s, j, k, named, most, limits->v[i].tag, e) < 0)
             return -1;
     }
     return 0;
 }
 
-static int check_old_amounts(const struct scope *s, const struct job *j, enum limit_kind k, struct err *e)
+static int check_old_amounts(const struct run_admission_scope *s, const struct job *j, enum limit_kind k,
+                             struct err *e)
 {
     const struct resc_list *limits = k == LIMIT_USER    ? attr_list_amounts(s->attrs, s->max_user_res)
                                      : k == LIMIT_GROUP ? attr_list_amounts(s->attrs, s->max_group_res)
                                                         : NULL;
 
     for (size_t i = 0; limits && i < limits->n; i++)
-        if (check_amount(s, j, k, NULL, &limits->v[i], limits->v[i].tag, e) < 0)
+        if (run_admission_check_amount(s, j, k, NULL, &limits->v[i], limits->v[i].tag, e) < 0)
             return -1;
     return 0;
 }
 
-static int check_amounts(const struct scope *s, const struct job *j, struct err *e)
+static int run_admission_check_amounts(const struct run_admission_scope *s, const struct job *j,
+                                       struct err *e)
 {
     for (size_t i = 0; i < N_ORDER; i++)
         if (check_new_amounts(s, j, order[i], e) < 0 || check_old_amounts(s, j, order[i], e) < 0)
@@ -174,15 +179,15 @@ static int check_amounts(const struct scope *s, const struct job *j, struct err 
 
 int run_admission_check(const struct server_ctx *s, const struct job *j, struct err *e)
 {
-    const struct scope in_queue = SCOPE(QUEUE, j->queue, &j->queue->obj.attrs);
-    const struct scope in_server = SCOPE(SERVER, NULL, &s->server->obj.attrs);
+    const struct run_admission_scope in_queue = SCOPE(QUEUE, j->queue, &j->queue->obj.attrs);
+    const struct run_admission_scope in_server = SCOPE(SERVER, NULL, &s->server->obj.attrs);
 
     if (!queue_is_started(j->queue))
         return err_set(e, PBSE_RESCUNAV, "Queue not started.");
     if (check_jobs(&in_queue, j, e) < 0 || check_jobs(&in_server, j, e) < 0 ||
-        check_amounts(&in_queue, j, e) < 0)
+        run_admission_check_amounts(&in_queue, j, e) < 0)
         return -1;
-    return check_amounts(&in_server, j, e);
+    return run_admission_check_amounts(&in_server, j, e);
 }
 
 int run_admission_waits(const struct job *j, struct err *e)

@@ -57,7 +57,7 @@ static bool wants_none(const struct job *j)
 }
 
 /* Does it take part: its end is not on the way. */
-static bool holds(const struct run_host *h)
+static bool run_checkpoint_holds(const struct run_host *h)
 {
     return h->state <= RUN_HOST_READY && !h->leaving;
 }
@@ -87,13 +87,13 @@ int run_checkpoint_may(struct run_checkpoint *c, const struct job *j, struct err
     if (wants_none(j))
         return err_set(e, PBSE_NOSUP, "job %s wants no checkpoint (-c n)", j->obj.name);
     for (size_t i = 0; i < j->run->n_hosts; i++)
-        if (holds(&j->run->hosts[i]) && !can_save(c, &j->run->hosts[i]))
+        if (run_checkpoint_holds(&j->run->hosts[i]) && !can_save(c, &j->run->hosts[i]))
             return err_set(e, PBSE_NOSUP, "the host of job %s has no $action checkpoint (%s)", j->obj.name,
                            j->run->hosts[i].service);
     return 0;
 }
 
-static void begin(struct run_checkpoint *c, struct job *j, bool staying)
+static void run_checkpoint_begin_host(struct run_checkpoint *c, struct job *j, bool staying)
 {
     j->run->attempt++;
     j->run->checkpointing = true;
@@ -108,7 +108,7 @@ int run_checkpoint_begin(struct run_checkpoint *c, struct job *j, struct err *e)
 {
     if (run_checkpoint_may(c, j, e) < 0)
         return -1;
-    begin(c, j, false);
+    run_checkpoint_begin_host(c, j, false);
     return 0;
 }
 
@@ -134,7 +134,7 @@ static void note_images(struct run_checkpoint *c, struct job *j)
 static bool all_saved(const struct run *r)
 {
     for (size_t i = 0; i < r->n_hosts; i++)
-        if (holds(&r->hosts[i]) && !r->hosts[i].image)
+        if (run_checkpoint_holds(&r->hosts[i]) && !r->hosts[i].image)
             return false;
     return true;
 }
@@ -149,7 +149,7 @@ static void undo(struct run_checkpoint *c, struct job *j)
     exec_send_undo(c->send, j);
 }
 
-static void leave(struct run_checkpoint *c, struct job *j)
+static void run_checkpoint_leave(struct run_checkpoint *c, struct job *j)
 {
     if (j->intent == INTENT_NONE || j->intent == INTENT_REQUEUE)
         j->intent = INTENT_CHECKPOINT;
@@ -168,7 +168,7 @@ void run_checkpoint_look_saved(struct run_checkpoint *c, struct job *j)
     note_images(c, j);
     j->run->checkpointing = false;
     if (!j->run->staying)
-        leave(c, j);
+        run_checkpoint_leave(c, j);
 }
 
 void run_checkpoint_taken(struct run_checkpoint *c, struct job *j, const char *service,
@@ -237,7 +237,7 @@ void run_checkpoint_look(struct run_checkpoint *c, struct job *j)
     if (now < j->run->due_ms || run_checkpoint_may(c, j, NULL) < 0)
         return;
     j->run->due_ms = now + period;
-    begin(c, j, true);
+    run_checkpoint_begin_host(c, j, true);
 }
 
 /* --- bound to the images ----------------------------------------------------------------------------- */
@@ -329,23 +329,23 @@ void run_checkpoint_listen(void *arg, struct job *j, enum job_state from, enum j
 
 /* --- the row of preemption ---------------------------------------------------------------------------- */
 
-static int method_may(void *arg, const struct job *j, struct err *e)
+static int run_checkpoint_method_may(void *arg, const struct job *j, struct err *e)
 {
     return run_checkpoint_may(arg, j, e);
 }
 
-static int method_start(void *arg, struct job *j, struct err *e)
+static int run_checkpoint_method_start(void *arg, struct job *j, struct err *e)
 {
     return run_checkpoint_begin(arg, j, e);
 }
 
-static bool is_settled(void *arg, const struct job *j)
+static bool run_checkpoint_is_settled(void *arg, const struct job *j)
 {
     (void)arg;
     return job_is_waiting(j) && j->restart_from; /* without an image it has gone back some other way */
 }
 
-static int64_t limit_s(void *arg, const struct job *j)
+static int64_t run_checkpoint_limit_s(void *arg, const struct job *j)
 {
     (void)arg;
     (void)j;
@@ -361,8 +361,9 @@ struct run_checkpoint *run_checkpoint_create(struct server_ctx *s, struct job_fs
     if (!c)
         return NULL;
     *c = (struct run_checkpoint){s, f, x, sv, m, *hooks};
-    stop_methods_add(
-        m, &(struct stop_method){METHOD_CHECKPOINT, method_may, method_start, is_settled, limit_s, c});
+    stop_methods_add(m, &(struct stop_method){METHOD_CHECKPOINT, run_checkpoint_method_may,
+                                              run_checkpoint_method_start, run_checkpoint_is_settled,
+                                              run_checkpoint_limit_s, c});
     return c;
 }
 

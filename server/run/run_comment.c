@@ -10,7 +10,7 @@
 
 enum { COMMENT_MAX = 255 };
 
-static void put(struct job *j, struct strbuf *text)
+static void run_comment_put(struct job *j, struct strbuf *text)
 {
     if (text->len > COMMENT_MAX) {
         strbuf_cut(text, COMMENT_MAX - 3);
@@ -30,7 +30,7 @@ void run_comment_set_by_hand(struct job *j, const char *location)
         strbuf_addf(&text, " on %s", location);
     else
         strbuf_add(&text, ".");
-    put(j, &text);
+    run_comment_put(j, &text);
 }
 
 void run_comment_set(const struct server_ctx *s, struct job *j, const char *what)
@@ -46,7 +46,7 @@ void run_comment_set(const struct server_ctx *s, struct job *j, const char *what
     strbuf_addf(&text, "Job %s at %s on %s", what, when, j->run->exec_vnode);
     if (j->run->anew)
         strbuf_addf(&text, "; begun anew, %s", j->run->anew);
-    put(j, &text);
+    run_comment_put(j, &text);
 }
 
 void run_comment_forget(struct job *j)

@@ -33,8 +33,8 @@ static void add_exec_host(struct strbuf *out, const struct node *n, const struct
 }
 
 /* The services of the vnodes, each once, in order of chunks. */
-static int collect(struct server_ctx *s, const struct exec_vnode *where, const char **names,
-                   struct ranks *seen, struct strbuf *exec_host, struct err *e)
+static int run_hosts_collect(struct server_ctx *s, const struct exec_vnode *where, const char **names,
+                             struct ranks *seen, struct strbuf *exec_host, struct err *e)
 {
     size_t chunk = 0;
 
@@ -78,7 +78,7 @@ int run_hosts_make(struct server_ctx *s, struct job *j, const struct exec_vnode 
         err_set(e, PBSE_SYSTEM, "no memory for a run of %s", j->obj.name);
         goto out;
     }
-    if (collect(s, where, names, seen, &exec_host, e) < 0)
+    if (run_hosts_collect(s, where, names, seen, &exec_host, e) < 0)
         goto out;
     if (exec_vnode_format(where, &exec_vnode) < 0 || !strbuf_ok(&exec_host)) {
         err_set(e, PBSE_IVALREQ, "exec_vnode or exec_host of %s would be longer than %d bytes", j->obj.name,

@@ -24,7 +24,7 @@ struct run_removal {
     struct arrays *arrays;
 };
 
-static int may_requeue(void *arg, const struct job *j, struct err *e)
+static int run_removal_may_requeue(void *arg, const struct job *j, struct err *e)
 {
     (void)arg;
     if (!attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true))
@@ -38,7 +38,7 @@ static int may_requeue(void *arg, const struct job *j, struct err *e)
 
 int run_removal_requeue(struct run_removal *r, struct job *j, struct err *e)
 {
-    if (may_requeue(r, j, e) < 0)
+    if (run_removal_may_requeue(r, j, e) < 0)
         return -1;
     j->intent = INTENT_REQUEUE;
     job_fsm_post(r->fsm, j, EV_REQUEUE);
@@ -95,24 +95,24 @@ void run_removal_delete_now(struct run_removal *r, struct job *j)
 
 /* --- the rows of preemption ------------------------------------------------------------------------ */
 
-static int start_requeue(void *arg, struct job *j, struct err *e)
+static int run_removal_start_requeue(void *arg, struct job *j, struct err *e)
 {
     return run_removal_requeue(arg, j, e);
 }
 
-static bool is_requeued(void *arg, const struct job *j)
+static bool run_removal_is_requeued(void *arg, const struct job *j)
 {
     (void)arg;
     return job_is_waiting(j);
 }
 
-static int may_delete(void *arg, const struct job *j, struct err *e)
+static int run_removal_may_delete(void *arg, const struct job *j, struct err *e)
 {
     (void)arg;
     return job_is_over(j) ? err_set(e, PBSE_BADSTATE, "job %s has ended", j->obj.name) : 0;
 }
 
-static int start_delete(void *arg, struct job *j, struct err *e)
+static int run_removal_start_delete(void *arg, struct job *j, struct err *e)
 {
     (void)e;
     run_removal_delete(arg, j);
@@ -120,7 +120,7 @@ static int start_delete(void *arg, struct job *j, struct err *e)
 }
 
 /* History counts as gone where it is kept; else only the purge does. */
-static bool is_deleted(void *arg, const struct job *j)
+static bool run_removal_is_deleted(void *arg, const struct job *j)
 {
     const struct run_removal *r = arg;
 
@@ -128,7 +128,7 @@ static bool is_deleted(void *arg, const struct job *j)
            (j->state == JOB_FINISHED && server_obj_history(r->ctx->server) && !j->no_history);
 }
 
-static int64_t limit_s(void *arg, const struct job *j)
+static int64_t run_removal_limit_s(void *arg, const struct job *j)
 {
     (void)arg;
     return 600 + (int64_t)queue_kill_delay_s(j->queue, GRACE_S);
@@ -142,10 +142,11 @@ struct run_removal *run_removal_create(struct server_ctx *s, struct job_fsm *f, 
     if (!r)
         return NULL;
     *r = (struct run_removal){s, f, a};
-    stop_methods_add(
-        m, &(struct stop_method){METHOD_REQUEUE, may_requeue, start_requeue, is_requeued, limit_s, r});
     stop_methods_add(m,
-                     &(struct stop_method){METHOD_DELETE, may_delete, start_delete, is_deleted, limit_s, r});
+                     &(struct stop_method){METHOD_REQUEUE, run_removal_may_requeue, run_removal_start_requeue,
+                                           run_removal_is_requeued, run_removal_limit_s, r});
+    stop_methods_add(m, &(struct stop_method){METHOD_DELETE, run_removal_may_delete, run_removal_start_delete,
+                                              run_removal_is_deleted, run_removal_limit_s, r});
     return r;
 }
 

@@ -29,7 +29,7 @@ struct run_suspend {
     struct run_suspend_hooks hooks;
 };
 
-static int may_suspend(void *arg, const struct job *j, struct err *e)
+static int run_suspend_may_suspend(void *arg, const struct job *j, struct err *e)
 {
     (void)arg;
     if (j->state == JOB_RUNNING && j->intent == INTENT_NONE && !j->run->suspending && !j->run->checkpointing)
@@ -38,18 +38,18 @@ static int may_suspend(void *arg, const struct job *j, struct err *e)
                    j->intent ? "about to end" : job_state_name(j->state));
 }
 
-static int method_start(void *arg, struct job *j, struct err *e)
+static int run_suspend_method_start(void *arg, struct job *j, struct err *e)
 {
     return run_suspend_begin(arg, j, SUSPENDED_BY_SCHED, e);
 }
 
-static bool is_settled(void *arg, const struct job *j)
+static bool run_suspend_is_settled(void *arg, const struct job *j)
 {
     (void)arg;
     return j->state == JOB_SUSPENDED && !(j->run && (j->run->resuming || j->run->suspending));
 }
 
-static int64_t limit_s(void *arg, const struct job *j)
+static int64_t run_suspend_limit_s(void *arg, const struct job *j)
 {
     (void)arg;
     (void)j;
@@ -61,10 +61,10 @@ struct run_suspend *run_suspend_create(struct server_ctx *s, struct job_fsm *f, 
 {
     struct run_suspend *u = calloc(1, sizeof *u);
     struct stop_method row = {.id = METHOD_SUSPEND,
-                              .can = may_suspend,
-                              .start = method_start,
-                              .settled = is_settled,
-                              .limit_s = limit_s,
+                              .can = run_suspend_may_suspend,
+                              .start = run_suspend_method_start,
+                              .settled = run_suspend_is_settled,
+                              .limit_s = run_suspend_limit_s,
                               .arg = u};
 
     if (!u)
@@ -81,7 +81,7 @@ void run_suspend_destroy(struct run_suspend *u)
 
 int run_suspend_begin(struct run_suspend *u, struct job *j, enum job_suspender by, struct err *e)
 {
-    if (may_suspend(u, j, e) < 0)
+    if (run_suspend_may_suspend(u, j, e) < 0)
         return -1;
     j->run->attempt++;
     j->run->suspending = true;
@@ -111,7 +111,7 @@ int run_suspend_resume(struct run_suspend *u, struct job *j, bool force, struct 
 }
 
 /* What it had to give back when it was suspended: all, or what the list of then said. */
-static void give_back(struct run_suspend *u, struct job *j)
+static void run_suspend_give_back(struct run_suspend *u, struct job *j)
 {
     struct strbuf names;
     struct assign_gift gift;
@@ -128,7 +128,7 @@ void run_suspend_host_answered(struct run_suspend *u, struct job *j)
         return;
     j->run->suspending = false;
     if (j->state == JOB_SUSPENDED) { /* after a resume that has failed */
-        give_back(u, j);
+        run_suspend_give_back(u, j);
         jobs_touch(u->ctx->jobs, j, PART_HOT);
     } else {
         job_fsm_post(u->fsm, j, EV_SUSPENDED);
@@ -166,7 +166,7 @@ static void resume_failed(struct run_suspend *u, struct job *j, int code, const 
         stop_again(u, j);
     } else {
         j->run->resuming = false;
-        give_back(u, j);
+        run_suspend_give_back(u, j);
     }
     jobs_touch(u->ctx->jobs, j, PART_HOT);
     err_set(&why, code, "job %s could not be resumed: %s", j->obj.name, text);
@@ -205,7 +205,7 @@ void act_suspended(void *arg, struct job *j)
 
     j->run->suspended_s = server_ctx_now_s(u->ctx);
     suspend_release_note(u->ctx, j);
-    give_back(u, j);
+    run_suspend_give_back(u, j);
     jobs_touch(u->ctx->jobs, j, PART_HOT);
 }
 

@@ -23,8 +23,8 @@ static bool is_counted(const struct resource_table *t, const char *name)
     return r && (r->flags & (RESC_PER_NODE | RESC_FIRST_NODE));
 }
 
-static int give(const struct resource_table *t, const struct amounts_text *chunk, struct amounts_text *to,
-                struct err *e)
+static int run_where_give(const struct resource_table *t, const struct amounts_text *chunk,
+                          struct amounts_text *to, struct err *e)
 {
     for (size_t i = 0; i < chunk->n; i++)
         if (is_counted(t, chunk->a[i].name) &&
@@ -43,7 +43,7 @@ static int place(const struct resource_table *t, const struct amounts_text *chun
     for (; *at < named->n && named->part[*at].chunk == bracket; ++*at, first = false) {
         struct exec_vnode_part *p = exec_vnode_add(out, named->part[*at].vnode, number, e);
 
-        if (!p || (first && give(t, chunk, &p->res, e) < 0))
+        if (!p || (first && run_where_give(t, chunk, &p->res, e) < 0))
             return -1;
     }
     *at = *at < named->n ? *at : 0;

@@ -14,20 +14,20 @@
 #include "server_ctx.h"
 #include "type_list.h"
 
-struct rule {
+struct suspend_release_rule {
     const struct server_ctx *site;
     const char *only; /* restrict_res_to_release_on_suspend, or NULL */
     bool keeps_memory;
 };
 
-static bool gives(const struct rule *u, const struct resource *r)
+static bool gives(const struct suspend_release_rule *u, const struct resource *r)
 {
     return (!u->only || list_contains(u->only, r->name)) && !(u->keeps_memory && earmark_sums_is_memory(r));
 }
 
 /* One part of a chunk: "n1:ncpus=2:mem=1gb", of the resources in the list; "n1:ncpus=0" where none is. */
-static void add_part(const struct rule *u, const struct exec_vnode_part *p, struct strbuf *out,
-                     struct resc_list **sum)
+static void suspend_release_add_part(const struct suspend_release_rule *u, const struct exec_vnode_part *p,
+                                     struct strbuf *out, struct resc_list **sum)
 {
     bool any = false;
 
@@ -48,7 +48,7 @@ static void add_part(const struct rule *u, const struct exec_vnode_part *p, stru
         strbuf_add(out, ":ncpus=0");
 }
 
-static void add_all(const struct rule *u, const struct exec_vnode *ev, struct strbuf *out,
+static void add_all(const struct suspend_release_rule *u, const struct exec_vnode *ev, struct strbuf *out,
                     struct resc_list **sum)
 {
     for (size_t i = 0; i < ev->n; i++) {
@@ -56,14 +56,14 @@ static void add_all(const struct rule *u, const struct exec_vnode *ev, struct st
         bool ends = i + 1 == ev->n || ev->part[i].chunk != ev->part[i + 1].chunk;
 
         strbuf_add(out, i == 0 ? "(" : begins ? "+(" : "+");
-        add_part(u, &ev->part[i], out, sum);
+        suspend_release_add_part(u, &ev->part[i], out, sum);
         if (ends)
             strbuf_add_char(out, ')');
     }
 }
 
 /* What it has of server and queue beside its chunks: "-l licences=2". */
-static void add_shared(const struct rule *u, const struct job *j, struct resc_list **sum)
+static void add_shared(const struct suspend_release_rule *u, const struct job *j, struct resc_list **sum)
 {
     const struct resc_list *asked = attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
 
@@ -79,7 +79,7 @@ static void add_shared(const struct rule *u, const struct job *j, struct resc_li
 
 void suspend_release_note(const struct server_ctx *s, struct job *j)
 {
-    const struct rule u = {
+    const struct suspend_release_rule u = {
         .site = s,
         .only = attr_list_text(&s->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend),
         .keeps_memory = j->queue && queue_is_gang(j->queue)};

@@ -16,7 +16,7 @@
 
 enum { LEAST_MS = 100 }; /* with a delay of 0 nobody is asked without a pause */
 
-struct entry {
+struct term_resend_entry {
     struct job_key key;
     unsigned run;
     int64_t due_mono_ms;
@@ -26,35 +26,35 @@ struct term_resend {
     struct server_ctx *ctx;
     struct runs *runs;
     struct loop_timer *timer;
-    struct entry *list;
+    struct term_resend_entry *list;
     size_t n, cap;
 };
 
-static bool is_of(const struct entry *x, const struct job *j)
+static bool term_resend_is_of(const struct term_resend_entry *x, const struct job *j)
 {
     return x->key.seq == j->key.seq && x->key.index == j->key.index && x->run == j->run->version;
 }
 
-static void again(struct term_resend *r, const struct entry *x)
+static void term_resend_again(struct term_resend *r, const struct term_resend_entry *x)
 {
     struct job *j = jobs_find(r->ctx->jobs, x->key);
 
-    if (!j || !j->run || !is_of(x, j) || j->run->finished || !j->run->terminations)
+    if (!j || !j->run || !term_resend_is_of(x, j) || j->run->finished || !j->run->terminations)
         return;
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its termination was refused, and is ordered again");
     runs_renew(r->runs, j);
 }
 
-static void due(void *arg)
+static void term_resend_due(void *arg)
 {
     struct term_resend *r = arg;
     int64_t now = clock_mono_ms(r->ctx->clock);
 
     while (r->n && r->list[0].due_mono_ms <= now) {
-        struct entry x = r->list[0];
+        struct term_resend_entry x = r->list[0];
 
         memmove(r->list, r->list + 1, --r->n * sizeof *r->list);
-        again(r, &x);
+        term_resend_again(r, &x);
     }
     if (r->n)
         loop_timer_set_at(r->timer, r->list[0].due_mono_ms);
@@ -70,15 +70,15 @@ static int64_t delay_ms(const struct term_resend *r)
 static bool is_noted(const struct term_resend *r, const struct job *j)
 {
     for (size_t i = 0; i < r->n; i++)
-        if (is_of(&r->list[i], j))
+        if (term_resend_is_of(&r->list[i], j))
             return true;
     return false;
 }
 
-static bool make_room(struct term_resend *r)
+static bool term_resend_make_room(struct term_resend *r)
 {
     size_t cap = r->cap ? 2 * r->cap : 16;
-    struct entry *more;
+    struct term_resend_entry *more;
 
     if (r->n < r->cap)
         return true;
@@ -92,9 +92,10 @@ static bool make_room(struct term_resend *r)
 
 void term_resend_later(struct term_resend *r, struct job *j)
 {
-    if (!j->run || is_noted(r, j) || !make_room(r))
+    if (!j->run || is_noted(r, j) || !term_resend_make_room(r))
         return;
-    r->list[r->n++] = (struct entry){j->key, j->run->version, clock_mono_ms(r->ctx->clock) + delay_ms(r)};
+    r->list[r->n++] =
+        (struct term_resend_entry){j->key, j->run->version, clock_mono_ms(r->ctx->clock) + delay_ms(r)};
     if (!loop_timer_is_set(r->timer))
         loop_timer_set_at(r->timer, r->list[0].due_mono_ms);
 }
@@ -105,7 +106,8 @@ struct term_resend *term_resend_create(struct loop *l, struct server_ctx *s, str
 
     if (!r)
         return NULL;
-    *r = (struct term_resend){.ctx = s, .runs = runs, .timer = loop_timer_create(l, LOOP_CLOCK, due, r)};
+    *r = (struct term_resend){
+        .ctx = s, .runs = runs, .timer = loop_timer_create(l, LOOP_CLOCK, term_resend_due, r)};
     if (r->timer)
         return r;
     free(r);

@@ -29,14 +29,14 @@ enum { RETRY_FIRST_MS = 100, RETRY_MAX_MS = 10000 };
 enum { SILENT_MS = 10000 }; /* the slowest disk has a batch in a second or two: a person must look */
 #define BATCH_SOFT_MAX ((size_t)32 << 20) /* objects beyond this wait for the next batch */
 
-struct promise {
-    struct promise *next;
+struct commit_promise {
+    struct commit_promise *next;
     commit_fn *fn;
     void *arg;
 };
 
 struct promises {
-    struct promise *first, **end;
+    struct commit_promise *first, **end;
     size_t n;
 };
 
@@ -85,11 +85,11 @@ static void promises_init(struct promises *p)
 
 static void promises_add(struct promises *p, commit_fn *fn, void *arg)
 {
-    struct promise *new = malloc(sizeof *new);
+    struct commit_promise *new = malloc(sizeof *new);
 
     if (!new)
         abort(); /* who waits for it would wait for ever */
-    *new = (struct promise){.fn = fn, .arg = arg};
+    *new = (struct commit_promise){.fn = fn, .arg = arg};
     *p->end = new;
     p->end = &new->next;
     p->n++;
@@ -97,7 +97,7 @@ static void promises_add(struct promises *p, commit_fn *fn, void *arg)
 
 static void promises_drop(struct promises *p)
 {
-    for (struct promise *x = p->first, *next; x; x = next) {
+    for (struct commit_promise *x = p->first, *next; x; x = next) {
         next = x->next;
         free(x);
     }
@@ -107,7 +107,7 @@ static void promises_drop(struct promises *p)
 /* What is called may promise more: that goes elsewhere. */
 static void promises_keep(struct promises *p)
 {
-    struct promise *x = p->first, *next;
+    struct commit_promise *x = p->first, *next;
 
     promises_init(p);
     for (; x; x = next) {
@@ -119,7 +119,7 @@ static void promises_keep(struct promises *p)
 
 /* ---- the writer's thread ----------------------------------------------------------------------------- */
 
-static void write_batch(void *arg)
+static void commit_write_batch(void *arg)
 {
     struct commit *c = arg;
     int64_t begin = clock_real_mono_us();
@@ -129,7 +129,7 @@ static void write_batch(void *arg)
     c->took_us = clock_real_mono_us() - begin;
 }
 
-static void written(void *arg, bool ran);
+static void commit_written(void *arg, bool ran);
 
 static void submit(struct commit *c)
 {
@@ -138,13 +138,14 @@ static void submit(struct commit *c)
     c->in_worker = true;
     loop_timer_set(c->silence, SILENT_MS);
     loop_press(c->loop);
-    if (worker_submit(c->worker, write_batch, written, c, &e) < 0) { /* cannot be full: one piece at a time */
+    if (worker_submit(c->worker, commit_write_batch, commit_written, c, &e) <
+        0) { /* cannot be full: one piece at a time */
         c->in_worker = false;
         loop_timer_set(c->retry, RETRY_FIRST_MS);
     }
 }
 
-static void retry(void *arg)
+static void commit_retry(void *arg)
 {
     struct commit *c = arg;
 
@@ -169,7 +170,7 @@ static void commit_silence_cb(void *arg)
               SILENT_MS / 1000);
 }
 
-static void give_up(struct commit *c)
+static void commit_give_up(struct commit *c)
 {
     c->lost = true;
     c->why = c->rc_why;
@@ -207,7 +208,7 @@ static void note_success(struct commit *c)
         c->stats.max_us = c->took_us;
 }
 
-static void written(void *arg, bool ran)
+static void commit_written(void *arg, bool ran)
 {
     struct commit *c = arg;
 
@@ -216,7 +217,7 @@ static void written(void *arg, bool ran)
     if (!ran || c->dying)
         return;
     if (c->rc < 0 && c->rc_why.code == ESTALE) {
-        give_up(c);
+        commit_give_up(c);
         return;
     }
     if (c->rc < 0) {
@@ -290,7 +291,7 @@ static void put_owed(struct commit *c)
     c->owed = false;
 }
 
-static void begin(void *arg)
+static void commit_begin(void *arg)
 {
     struct commit *c = arg;
 
@@ -322,7 +323,7 @@ void commit_probe(struct commit *c)
     loop_hook_mark(c->hook);
 }
 
-static void touched(void *arg)
+static void commit_touched(void *arg)
 {
     struct commit *c = arg;
 
@@ -332,7 +333,7 @@ static void touched(void *arg)
 
 /* ---- life -------------------------------------------------------------------------------------------- */
 
-static int take_last(void *arg, const struct store_row *row, struct err *e)
+static int commit_take_last(void *arg, const struct store_row *row, struct err *e)
 {
     (void)e;
     *(int64_t *)arg = store_row_number(row, 0);
@@ -344,7 +345,7 @@ static int find_log_number(struct commit *c, struct err *e)
     struct store_batch_stmt q;
 
     stmt_init(&q, STMT_LOG_LAST);
-    return store_query(c->store, &q, take_last, &c->log_number, e);
+    return store_query(c->store, &q, commit_take_last, &c->log_number, e);
 }
 
 struct commit *commit_create(struct loop *l, struct change *change, struct resource_table *t,
@@ -366,8 +367,8 @@ struct commit *commit_create(struct loop *l, struct change *change, struct resou
     row_encode_init(&c->encode, t);
     c->filling.store_batch = store_batch_create();
     c->flying.store_batch = store_batch_create();
-    c->hook = loop_hook_create(l, COMMIT_HOOK_ORDER, begin, c);
-    c->retry = loop_timer_create(l, LOOP_REAL, retry, c);
+    c->hook = loop_hook_create(l, COMMIT_HOOK_ORDER, commit_begin, c);
+    c->retry = loop_timer_create(l, LOOP_REAL, commit_retry, c);
     c->silence = loop_timer_create(l, LOOP_REAL, commit_silence_cb, c);
     if (!c->filling.store_batch || !c->flying.store_batch || !c->hook || !c->retry || !c->silence) {
         err_set(e, ENOMEM, "no memory for commits");
@@ -375,7 +376,7 @@ struct commit *commit_create(struct loop *l, struct change *change, struct resou
     }
     if (find_log_number(c, e) < 0 || !(c->worker = worker_create(l, "store writer", 4, e)))
         goto fail;
-    change_on_touch(change, touched, c);
+    change_on_touch(change, commit_touched, c);
     return c;
 fail:
     commit_destroy(c);
@@ -621,10 +622,10 @@ int commit_flush(struct commit *c, int64_t limit_ms, struct err *e)
     while (!commit_is_idle(c)) {
         if (c->lost || (c->stuck_since_s && clock_real_mono_ms() >= end))
             return err_set(e, PBSE_SYSTEM, "changes are not stored: %s", c->why.text);
-        begin(c);
+        commit_begin(c);
         if (c->under_way && !c->in_worker) {
             pause_ms(RETRY_FIRST_MS);
-            retry(c);
+            commit_retry(c);
         }
         worker_drain(c->worker);
     }

@@ -47,7 +47,7 @@ static EVP_MD_CTX *sum_create(struct err *e)
     return NULL;
 }
 
-static void count(struct dump_counts *c, const struct store_table *t)
+static void dump_count(struct dump_counts *c, const struct store_table *t)
 {
     c->rows++;
     if (strcmp(t->name, "job") == 0)
@@ -74,14 +74,14 @@ static int check_source(struct store *s, struct err *e)
 
 /* ---- writing ----------------------------------------------------------------------------------------- */
 
-struct writing {
+struct dump_writing {
     FILE *to;
     EVP_MD_CTX *sum;
     struct strbuf line;
     struct dump_counts counts;
 };
 
-static int write_line(struct writing *w, bool summed, struct err *e)
+static int write_line(struct dump_writing *w, bool summed, struct err *e)
 {
     if (strbuf_add_char(&w->line, '\n') < 0)
         return err_set(e, PBSE_SYSTEM, "no memory for a line of a dump");
@@ -93,7 +93,7 @@ static int write_line(struct writing *w, bool summed, struct err *e)
     return 0;
 }
 
-static int write_head(struct writing *w, const struct store *from, struct err *e)
+static int write_head(struct dump_writing *w, const struct store *from, struct err *e)
 {
     time_t now = time(NULL);
     char made[32];
@@ -106,17 +106,17 @@ static int write_head(struct writing *w, const struct store *from, struct err *e
     return write_line(w, true, e);
 }
 
-static int write_row(void *arg, const struct store_table *t, const struct store_batch_stmt *row,
-                     struct err *e)
+static int dump_write_row(void *arg, const struct store_table *t, const struct store_batch_stmt *row,
+                          struct err *e)
 {
-    struct writing *w = arg;
+    struct dump_writing *w = arg;
 
-    count(&w->counts, t);
+    dump_count(&w->counts, t);
     dump_line_add(&w->line, t, row);
     return write_line(w, true, e);
 }
 
-static int write_end(struct writing *w, struct err *e)
+static int write_end(struct dump_writing *w, struct err *e)
 {
     char hex[SHA256_HEX];
 
@@ -129,7 +129,7 @@ static int write_end(struct writing *w, struct err *e)
 
 int dump_write(struct store *from, FILE *to, struct dump_counts *out, struct err *e)
 {
-    struct writing w = {.to = to, .sum = sum_create(e)};
+    struct dump_writing w = {.to = to, .sum = sum_create(e)};
     int rc = -1;
 
     if (!w.sum)
@@ -137,7 +137,7 @@ int dump_write(struct store *from, FILE *to, struct dump_counts *out, struct err
     strbuf_init(&w.line, DUMP_LINE_MAX);
     if (store_begin(from, STORE_READ, e) == 0) {
         if (check_source(from, e) == 0 && write_head(&w, from, e) == 0 &&
-            store_table_walk(from, write_row, &w, e) == 0)
+            store_table_walk(from, dump_write_row, &w, e) == 0)
             rc = write_end(&w, e);
         store_end(from, false, NULL);
     }
@@ -223,11 +223,12 @@ static int fill_meta(struct fill *f, const struct store_batch_stmt *row, struct 
     return 0;
 }
 
-static int fill_row(void *arg, const struct store_table *t, const struct store_batch_stmt *row, struct err *e)
+static int dump_fill_row(void *arg, const struct store_table *t, const struct store_batch_stmt *row,
+                         struct err *e)
 {
     struct fill *f = arg;
 
-    count(&f->counts, t);
+    dump_count(&f->counts, t);
     if (t == &store_tables[STORE_TABLE_META]) {
         if (fill_meta(f, row, e) < 0)
             return -1;
@@ -278,14 +279,14 @@ int dump_copy(struct store *to, struct store *from, bool replace, struct dump_co
     if (rc == 0)
         rc = fill_begin(&f, to, replace, e);
     if (rc == 0)
-        rc = fill_end(&f, store_table_walk(from, fill_row, &f, e), out, e);
+        rc = fill_end(&f, store_table_walk(from, dump_fill_row, &f, e), out, e);
     store_end(from, false, NULL);
     return rc;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------- */
 
-struct reading {
+struct dump_reading {
     FILE *from;
     EVP_MD_CTX *sum;
     char *line;
@@ -294,7 +295,7 @@ struct reading {
 };
 
 /* One line without its newline into r->line. 0: there are no more. */
-static int read_line(struct reading *r, size_t *n, struct err *e)
+static int read_line(struct dump_reading *r, size_t *n, struct err *e)
 {
     ssize_t got = getline(&r->line, &r->cap, r->from);
 
@@ -311,7 +312,7 @@ static int read_line(struct reading *r, size_t *n, struct err *e)
     return 1;
 }
 
-static json_t *read_object(const struct reading *r, struct err *e)
+static json_t *read_object(const struct dump_reading *r, struct err *e)
 {
     json_t *o = json_loads(r->line, 0, NULL);
 
@@ -323,7 +324,7 @@ static json_t *read_object(const struct reading *r, struct err *e)
     return o;
 }
 
-static int read_head(struct reading *r, struct err *e)
+static int read_head(struct dump_reading *r, struct err *e)
 {
     size_t n = 0;
     int got = read_line(r, &n, e), rc = 0;
@@ -352,7 +353,7 @@ static int read_head(struct reading *r, struct err *e)
 }
 
 /* The last line: do all rows stand before it, as they were written? */
-static int read_end(struct reading *r, const struct fill *f, struct err *e)
+static int read_end(struct dump_reading *r, const struct fill *f, struct err *e)
 {
     json_t *o = read_object(r, e);
     char hex[SHA256_HEX];
@@ -374,19 +375,19 @@ static int read_end(struct reading *r, const struct fill *f, struct err *e)
     return rc;
 }
 
-static int read_row(struct reading *r, struct fill *f, size_t n, struct err *e)
+static int read_row(struct dump_reading *r, struct fill *f, size_t n, struct err *e)
 {
     const struct store_table *t;
     struct store_batch_stmt row;
 
     EVP_DigestUpdate(r->sum, r->line, n);
     r->line[n - 1] = '\0';
-    if (dump_line_read(r->line, &t, &row, e) < 0 || fill_row(f, t, &row, e) < 0)
+    if (dump_line_read(r->line, &t, &row, e) < 0 || dump_fill_row(f, t, &row, e) < 0)
         return err_prefix(e, "line %" PRIu64 " of the dump", r->number);
     return 0;
 }
 
-static int read_rows(struct reading *r, struct fill *f, struct err *e)
+static int dump_read_rows(struct dump_reading *r, struct fill *f, struct err *e)
 {
     size_t n = 0;
     int rc;
@@ -402,7 +403,7 @@ static int read_rows(struct reading *r, struct fill *f, struct err *e)
 
 int dump_read(struct store *to, FILE *from, bool replace, struct dump_counts *out, struct err *e)
 {
-    struct reading r = {.from = from, .sum = sum_create(e)};
+    struct dump_reading r = {.from = from, .sum = sum_create(e)};
     struct fill f;
     int rc;
 
@@ -412,7 +413,7 @@ int dump_read(struct store *to, FILE *from, bool replace, struct dump_counts *ou
     if (rc == 0)
         rc = fill_begin(&f, to, replace, e);
     if (rc == 0)
-        rc = fill_end(&f, read_rows(&r, &f, e), out, e);
+        rc = fill_end(&f, dump_read_rows(&r, &f, e), out, e);
     free(r.line);
     EVP_MD_CTX_free(r.sum);
     return rc;

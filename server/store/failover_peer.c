@@ -13,7 +13,7 @@
 
 enum { NUMBER_TEXT = 24 };
 
-static int take_text(void *arg, const struct store_row *row, struct err *e)
+static int failover_peer_take_text(void *arg, const struct store_row *row, struct err *e)
 {
     const char *value = store_row_text(row, 0);
 
@@ -29,7 +29,7 @@ static int get(struct store *s, const char *name, char out[static FAILOVER_POLIC
     *out = '\0';
     stmt_init(&q, STMT_META_GET);
     stmt_text(&q, name);
-    return store_query(s, &q, take_text, out, e);
+    return store_query(s, &q, failover_peer_take_text, out, e);
 }
 
 /* Held is asked first: an epoch that is read later may only be newer than the answer. */

@@ -18,7 +18,7 @@ struct text {
     bool found;
 };
 
-static int take_text(void *arg, const struct store_row *row, struct err *e)
+static int lease_take_text(void *arg, const struct store_row *row, struct err *e)
 {
     struct text *t = arg;
     const char *value = store_row_text(row, 0);
@@ -41,7 +41,7 @@ static int meta_get(struct store *s, const char *name, struct text *out, struct 
     *out = (struct text){0};
     stmt_init(&q, STMT_META_GET);
     stmt_text(&q, name);
-    return store_query(s, &q, take_text, out, e);
+    return store_query(s, &q, lease_take_text, out, e);
 }
 
 static int meta_put(struct store *s, enum stmt_id how, const char *name, const char *value, struct err *e)

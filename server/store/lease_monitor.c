@@ -27,7 +27,7 @@ struct lease_monitor {
     bool asking, told;
 };
 
-static void answered(void *arg, const char *value, const struct err *why)
+static void lease_monitor_answered(void *arg, const char *value, const struct err *why)
 {
     struct lease_monitor *t = arg;
 
@@ -51,7 +51,7 @@ static void note_progress(struct lease_monitor *t, int64_t now)
     t->ticked_mono_ms = now;
 }
 
-static void give_up(struct lease_monitor *t, int64_t silent_ms)
+static void lease_monitor_give_up(struct lease_monitor *t, int64_t silent_ms)
 {
     struct err why;
 
@@ -61,7 +61,7 @@ static void give_up(struct lease_monitor *t, int64_t silent_ms)
     t->hooks.lost(t->hooks.arg, &why);
 }
 
-static void tick(void *arg)
+static void lease_monitor_tick(void *arg)
 {
     struct lease_monitor *t = arg;
     int64_t now = clock_real_mono_ms();
@@ -70,12 +70,12 @@ static void tick(void *arg)
     if (t->told)
         return;
     if (now - t->stored_mono_ms >= LEASE_MONITOR_LOST_MS) {
-        give_up(t, now - t->stored_mono_ms);
+        lease_monitor_give_up(t, now - t->stored_mono_ms);
         return;
     }
     commit_probe(t->commit);
     if (t->hooks.wanted && !t->asking)
-        t->asking = store_reader_meta(t->store_reader, PAIR_WANTED, answered, t, NULL) == 0;
+        t->asking = store_reader_meta(t->store_reader, PAIR_WANTED, lease_monitor_answered, t, NULL) == 0;
     loop_timer_set(t->timer, LEASE_MONITOR_TICK_MS);
 }
 
@@ -93,7 +93,7 @@ struct lease_monitor *lease_monitor_create(struct loop *l, struct commit *c, str
                                 .epoch = epoch,
                                 .stored_mono_ms = now,
                                 .ticked_mono_ms = now,
-                                .timer = loop_timer_create(l, LOOP_REAL, tick, t)};
+                                .timer = loop_timer_create(l, LOOP_REAL, lease_monitor_tick, t)};
     if (!t->timer) {
         lease_monitor_destroy(t);
         return NULL;

@@ -77,7 +77,7 @@ static int tell_object(const struct restoring *r, const char *kind, const struct
 
 /* ---- objects: columns name, hot, attrs --------------------------------------------------------------- */
 
-static int take_resource(void *arg, const struct store_row *row, struct err *e)
+static int restore_take_resource(void *arg, const struct store_row *row, struct err *e)
 {
     struct restoring *r = arg;
     const char *name = store_row_text(row, 0), *attrs = store_row_text(row, 2);
@@ -95,7 +95,7 @@ static int take_resource(void *arg, const struct store_row *row, struct err *e)
     return 0;
 }
 
-static int take_server(void *arg, const struct store_row *row, struct err *e)
+static int restore_take_server(void *arg, const struct store_row *row, struct err *e)
 {
     struct restoring *r = arg;
     const char *hot = store_row_text(row, 1);
@@ -127,7 +127,7 @@ static void miss_server(struct restoring *r)
     r->number_lost = true;
 }
 
-static int take_sched(void *arg, const struct store_row *row, struct err *e)
+static int restore_take_sched(void *arg, const struct store_row *row, struct err *e)
 {
     struct restoring *r = arg;
     const char *name = store_row_text(row, 0);
@@ -148,7 +148,7 @@ static void close_queue(struct queue *q)
     attr_list_set_number(&q->obj.attrs, QUEUE_ATTR_started, 0, NULL);
 }
 
-static int take_queue(void *arg, const struct store_row *row, struct err *e)
+static int restore_take_queue(void *arg, const struct store_row *row, struct err *e)
 {
     struct restoring *r = arg;
     const char *name = store_row_text(row, 0);
@@ -164,7 +164,7 @@ static int take_queue(void *arg, const struct store_row *row, struct err *e)
     return 0;
 }
 
-static int take_node(void *arg, const struct store_row *row, struct err *e)
+static int restore_take_node(void *arg, const struct store_row *row, struct err *e)
 {
     struct restoring *r = arg;
     const char *name = store_row_text(row, 0), *hot = store_row_text(row, 1);
@@ -186,7 +186,7 @@ static int take_node(void *arg, const struct store_row *row, struct err *e)
     return 0;
 }
 
-static int take_hold(void *arg, const struct store_row *row, struct err *e)
+static int restore_take_hold(void *arg, const struct store_row *row, struct err *e)
 {
     struct restoring *r = arg;
     const char *name = store_row_text(row, 0);
@@ -309,7 +309,7 @@ static int check_id(struct job_key key, const char *id, struct err *e)
     return 0;
 }
 
-static int take_job(void *arg, const struct store_row *row, struct err *e)
+static int restore_take_job(void *arg, const struct store_row *row, struct err *e)
 {
     struct restoring *r = arg;
     const struct job_key key = {.seq = store_row_number(row, 0), .index = (int32_t)store_row_number(row, 1)};
@@ -337,7 +337,7 @@ static int take_job(void *arg, const struct store_row *row, struct err *e)
 
 /* ---- arrays: columns seq, page, remaining, failed ----------------------------------------------------- */
 
-static int take_page(void *arg, const struct store_row *row, struct err *e)
+static int restore_take_page(void *arg, const struct store_row *row, struct err *e)
 {
     struct restoring *r = arg;
     const struct job_key key = {.seq = store_row_number(row, 0), .index = JOBID_NO_INDEX};
@@ -381,7 +381,7 @@ static int read_arrays(struct store *from, struct restoring *r, struct err *e)
     struct store_batch_stmt q;
 
     stmt_init(&q, STMT_ARRAY_ALL);
-    if (store_query(from, &q, take_page, r, e) < 0)
+    if (store_query(from, &q, restore_take_page, r, e) < 0)
         return -1;
     take_subjobs(r);
     return 0;
@@ -404,7 +404,7 @@ static int read_jobs(struct store *from, struct restoring *r, struct err *e)
     struct store_batch_stmt q;
 
     stmt_init(&q, STMT_JOB_ALL);
-    return store_query(from, &q, take_job, r, e);
+    return store_query(from, &q, restore_take_job, r, e);
 }
 
 /* What came from the store need not go there. */
@@ -416,7 +416,7 @@ static void all_clean(struct change *c)
         change_cleaned(e);
 }
 
-static int take_last_seq(void *arg, const struct store_row *row, struct err *e)
+static int restore_take_last_seq(void *arg, const struct store_row *row, struct err *e)
 {
     struct restoring *r = arg;
 
@@ -434,7 +434,7 @@ static int find_number(struct store *from, struct restoring *r, struct err *e)
     if (!r->number_lost)
         return 0;
     stmt_init(&q, STMT_HISTORY_LAST);
-    if (store_query(from, &q, take_last_seq, r, e) < 0)
+    if (store_query(from, &q, restore_take_last_seq, r, e) < 0)
         return -1;
     r->ctx->server->next_seq = r->last_seq + 1;
     return 0;
@@ -445,11 +445,12 @@ int restore_rows(struct server_ctx *s, struct store *from, const struct restore_
 {
     struct restoring r = {.ctx = s, .faults = faults};
 
-    if (read_kind(from, "resource", take_resource, &r, e) < 0 ||
-        read_kind(from, "server", take_server, &r, e) < 0 ||
-        read_kind(from, "sched", take_sched, &r, e) < 0 || read_kind(from, "queue", take_queue, &r, e) < 0 ||
-        read_kind(from, "node", take_node, &r, e) < 0 || read_jobs(from, &r, e) < 0 ||
-        read_arrays(from, &r, e) < 0 || read_kind(from, "hold", take_hold, &r, e) < 0)
+    if (read_kind(from, "resource", restore_take_resource, &r, e) < 0 ||
+        read_kind(from, "server", restore_take_server, &r, e) < 0 ||
+        read_kind(from, "sched", restore_take_sched, &r, e) < 0 ||
+        read_kind(from, "queue", restore_take_queue, &r, e) < 0 ||
+        read_kind(from, "node", restore_take_node, &r, e) < 0 || read_jobs(from, &r, e) < 0 ||
+        read_arrays(from, &r, e) < 0 || read_kind(from, "hold", restore_take_hold, &r, e) < 0)
         return -1;
     miss_server(&r);
     if (find_number(from, &r, e) < 0)
@@ -485,7 +486,7 @@ int restore_nothing(struct store *writer, bool all, struct err *e)
 
 /* ---- accounting -------------------------------------------------------------------------------------- */
 
-static int take_filed(void *arg, const struct store_row *row, struct err *e)
+static int restore_take_filed(void *arg, const struct store_row *row, struct err *e)
 {
     struct restore_filed *f = arg;
     const char *stored = store_row_text(row, 0), *text = stored ? stored : "";
@@ -513,7 +514,7 @@ struct acct_lines {
     void *arg;
 };
 
-static int take_acct(void *arg, const struct store_row *row, struct err *e)
+static int restore_take_acct(void *arg, const struct store_row *row, struct err *e)
 {
     struct acct_lines *l = arg;
     size_t n = 0;
@@ -539,9 +540,9 @@ int restore_acct(struct store *from, struct restore_filed *filed,
     *filed = (struct restore_filed){0};
     stmt_init(&q, STMT_META_GET);
     stmt_text(&q, "acct");
-    if (store_query(from, &q, take_filed, filed, e) < 0)
+    if (store_query(from, &q, restore_take_filed, filed, e) < 0)
         return -1;
     l.above = filed->n;
     stmt_init(&q, STMT_ACCT_ALL);
-    return store_query(from, &q, take_acct, &l, e);
+    return store_query(from, &q, restore_take_acct, &l, e);
 }

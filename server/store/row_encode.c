@@ -39,7 +39,7 @@ void row_encode_fini(struct row_encode *x)
     strbuf_fini(&x->fixed_attrs);
 }
 
-static int dump(const char *text, size_t n, void *out)
+static int row_encode_dump(const char *text, size_t n, void *out)
 {
     return strbuf_add_bytes(out, text, n);
 }
@@ -48,7 +48,7 @@ static int encode_attrs(struct row_encode *x, const struct attr_list *l, unsigne
                         struct strbuf *out)
 {
     json_t *json = attr_walk_to_json(l, x->resources, with, without | AF_DERIVED);
-    int rc = json ? json_dump_callback(json, dump, out, JSON_COMPACT) : -1;
+    int rc = json ? json_dump_callback(json, row_encode_dump, out, JSON_COMPACT) : -1;
 
     json_decref(json);
     return rc;

@@ -15,7 +15,7 @@
 #include "schema.h"
 #include "store.h"
 
-struct note {
+struct store_notes_row {
     char name[STORE_NOTES_NAME_MAX];
     char *text;
     int64_t at_s;
@@ -25,7 +25,7 @@ struct note {
 struct store_notes {
     struct clock *clock;
     struct commit *commit;
-    struct note *all;
+    struct store_notes_row *all;
 };
 
 struct store_notes *store_notes_create(struct clock *clock, struct commit *c)
@@ -37,7 +37,7 @@ struct store_notes *store_notes_create(struct clock *clock, struct commit *c)
     return n;
 }
 
-static void forget(struct store_notes *n, struct note *x)
+static void store_notes_forget(struct store_notes *n, struct store_notes_row *x)
 {
     HASH_DEL(n->all, x);
     free(x->text);
@@ -49,40 +49,41 @@ void store_notes_destroy(struct store_notes *n)
     if (!n)
         return;
     while (n->all)
-        forget(n, n->all);
+        store_notes_forget(n, n->all);
     free(n);
 }
 
-static void drop(struct store_notes *n, struct note *x)
+static void store_notes_drop_row(struct store_notes *n, struct store_notes_row *x)
 {
     commit_drop_object(n->commit, "note", x->name);
-    forget(n, x);
+    store_notes_forget(n, x);
 }
 
-static void purge(struct store_notes *n)
+static void store_notes_purge(struct store_notes *n)
 {
     int64_t old_s = clock_wall_s(n->clock) - STORE_NOTES_KEEP_S;
 
     while (n->all && (n->all->at_s < old_s || HASH_COUNT(n->all) > STORE_NOTES_MAX))
-        drop(n, n->all);
+        store_notes_drop_row(n, n->all);
 }
 
-static void name_of(char out[static STORE_NOTES_NAME_MAX], const char *kind, const char *name)
+static void store_notes_name_of(char out[static STORE_NOTES_NAME_MAX], const char *kind, const char *name)
 {
     snprintf(out, STORE_NOTES_NAME_MAX, "%s:%s", kind, name);
 }
 
-static struct note *find(struct store_notes *n, const char *name)
+static struct store_notes_row *store_notes_find_row(struct store_notes *n, const char *name)
 {
-    struct note *x;
+    struct store_notes_row *x;
 
     HASH_FIND_STR(n->all, name, x);
     return x;
 }
 
-static struct note *add(struct store_notes *n, const char *name, const char *text, int64_t at_s)
+static struct store_notes_row *store_notes_add(struct store_notes *n, const char *name, const char *text,
+                                               int64_t at_s)
 {
-    struct note *x = calloc(1, sizeof *x);
+    struct store_notes_row *x = calloc(1, sizeof *x);
 
     if (!x || !(x->text = strdup(text)))
         abort(); /* a word that was promised cannot be lost */
@@ -95,15 +96,15 @@ static struct note *add(struct store_notes *n, const char *name, const char *tex
 void store_notes_put(struct store_notes *n, const char *kind, const char *name, const char *text)
 {
     char full[STORE_NOTES_NAME_MAX];
-    struct note *old;
+    struct store_notes_row *old;
     char *json;
     json_t *o;
 
-    name_of(full, kind, name);
-    old = find(n, full);
+    store_notes_name_of(full, kind, name);
+    old = store_notes_find_row(n, full);
     if (old)
-        forget(n, old);
-    add(n, full, text, clock_wall_s(n->clock));
+        store_notes_forget(n, old);
+    store_notes_add(n, full, text, clock_wall_s(n->clock));
     o = json_pack("{s:s,s:I}", "text", text, "at", (json_int_t)clock_wall_s(n->clock));
     json = o ? json_dumps(o, JSON_COMPACT) : NULL;
     if (!json)
@@ -111,27 +112,27 @@ void store_notes_put(struct store_notes *n, const char *kind, const char *name, 
     commit_put_object(n->commit, "note", full, json, NULL);
     free(json);
     json_decref(o);
-    purge(n);
+    store_notes_purge(n);
 }
 
 void store_notes_drop(struct store_notes *n, const char *kind, const char *name)
 {
     char full[STORE_NOTES_NAME_MAX];
-    struct note *x;
+    struct store_notes_row *x;
 
-    name_of(full, kind, name);
-    x = find(n, full);
+    store_notes_name_of(full, kind, name);
+    x = store_notes_find_row(n, full);
     if (x)
-        drop(n, x);
+        store_notes_drop_row(n, x);
 }
 
 const char *store_notes_find(struct store_notes *n, const char *kind, const char *name)
 {
     char full[STORE_NOTES_NAME_MAX];
-    struct note *x;
+    struct store_notes_row *x;
 
-    name_of(full, kind, name);
-    x = find(n, full);
+    store_notes_name_of(full, kind, name);
+    x = store_notes_find_row(n, full);
     return x ? x->text : NULL;
 }
 
@@ -140,7 +141,7 @@ struct notes_taking {
     const struct restore_faults *faults;
 };
 
-static int take(void *arg, const struct store_row *row, struct err *e)
+static int store_notes_take(void *arg, const struct store_row *row, struct err *e)
 {
     const struct notes_taking *t = arg;
     const char *name = store_row_text(row, 0), *hot = store_row_text(row, 1), *text;
@@ -150,13 +151,13 @@ static int take(void *arg, const struct store_row *row, struct err *e)
     (void)e;
     if (!name || !o || json_unpack(o, "{s:s,s:I}", "text", &text, "at", &at) < 0)
         restore_tell_object(t->faults, "note", row, false, "it has no text, or no time");
-    else if (!find(t->store_notes, name))
-        add(t->store_notes, name, text, at);
+    else if (!store_notes_find_row(t->store_notes, name))
+        store_notes_add(t->store_notes, name, text, at);
     json_decref(o);
     return 0;
 }
 
-static int by_age(struct note *a, struct note *b)
+static int by_age(struct store_notes_row *a, struct store_notes_row *b)
 {
     return (a->at_s > b->at_s) - (a->at_s < b->at_s);
 }
@@ -169,9 +170,9 @@ int store_notes_restore(struct store_notes *n, struct store *from, const struct 
 
     stmt_init(&q, STMT_OBJECT_ALL);
     stmt_text(&q, "note");
-    if (store_query(from, &q, take, &t, e) < 0)
+    if (store_query(from, &q, store_notes_take, &t, e) < 0)
         return -1;
     HASH_SORT(n->all, by_age);
-    purge(n);
+    store_notes_purge(n);
     return 0;
 }

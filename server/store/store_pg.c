@@ -35,7 +35,7 @@ enum { OPTIONS_MAX = 16, PASSWORD_MAX = 4096, LEASE_TRIES = 20, LEASE_PAUSE_US =
     "-c synchronous_commit=on -c client_min_messages=warning -c tcp_keepalives_idle=5 "                      \
     "-c tcp_keepalives_interval=2 -c tcp_keepalives_count=3"
 
-struct option {
+struct store_pg_option {
     const char *name;
     char *value;
 };
@@ -43,7 +43,7 @@ struct option {
 struct store_pg {
     struct store base;
     PGconn *conn;
-    struct option option[OPTIONS_MAX]; /* of the connection; by name and value, ended by NULL */
+    struct store_pg_option option[OPTIONS_MAX]; /* of the connection; by name and value, ended by NULL */
     size_t n_options;
     char *database;
     bool wants_lease;
@@ -65,7 +65,7 @@ static struct store_pg *of(struct store *s)
 }
 
 /* libpq's messages end in a newline. */
-static int failed(struct store_pg *s, const char *what, const char *message, struct err *e)
+static int store_pg_failed(struct store_pg *s, const char *what, const char *message, struct err *e)
 {
     size_t n;
 
@@ -81,7 +81,7 @@ static int failed(struct store_pg *s, const char *what, const char *message, str
 
 static int add_option(struct store_pg *s, const char *name, const char *value, struct err *e)
 {
-    struct option *o = &s->option[s->n_options];
+    struct store_pg_option *o = &s->option[s->n_options];
 
     if (!value)
         return 0;
@@ -145,7 +145,7 @@ static int set_options(struct store_pg *s, const struct store_where *w, struct e
     return 0;
 }
 
-static PGconn *connect_to(const struct store_pg *s, const char *database)
+static PGconn *store_pg_connect_to(const struct store_pg *s, const char *database)
 {
     const char *name[OPTIONS_MAX + 2], *value[OPTIONS_MAX + 2];
     size_t n = 0;
@@ -174,7 +174,7 @@ static int take_lease(struct store_pg *s, struct err *e)
     int rc = 0;
 
     if (PQresultStatus(r) != PGRES_TUPLES_OK)
-        rc = failed(s, "taking the lease", PQresultErrorMessage(r), e);
+        rc = store_pg_failed(s, "taking the lease", PQresultErrorMessage(r), e);
     else if (!got)
         rc = err_set(e, EWOULDBLOCK, "another session of database %s holds the lease of the store",
                      s->database);
@@ -187,13 +187,13 @@ static int need_connection(struct store_pg *s, struct err *e)
     if (is_connected(s))
         return 0;
     if (s->in_transaction)
-        return failed(s, "the connection was lost, and the transaction with it", NULL, e);
+        return store_pg_failed(s, "the connection was lost, and the transaction with it", NULL, e);
     PQfinish(s->conn);
     memset(s->prepared, 0, sizeof s->prepared);
     s->epoch_prepared = false;
-    s->conn = connect_to(s, s->database);
+    s->conn = store_pg_connect_to(s, s->database);
     if (!is_connected(s))
-        return failed(s, "connecting", NULL, e);
+        return store_pg_failed(s, "connecting", NULL, e);
     if (s->wants_lease && take_lease(s, e) < 0) {
         PQfinish(s->conn);
         s->conn = NULL;
@@ -222,7 +222,7 @@ static int prepare(struct store_pg *s, const char *name, const char *sql, unsign
                    struct err *e)
 {
     PGresult *r = PQprepare(s->conn, name, sql, (int)n, types);
-    int rc = PQresultStatus(r) == PGRES_COMMAND_OK ? 0 : failed(s, name, PQresultErrorMessage(r), e);
+    int rc = PQresultStatus(r) == PGRES_COMMAND_OK ? 0 : store_pg_failed(s, name, PQresultErrorMessage(r), e);
 
     PQclear(r);
     return rc;
@@ -274,7 +274,8 @@ static int each_row(struct store_pg *s, const PGresult *r, store_row_fn *fn, voi
 }
 
 /* Rows come one by one, so that a large table is never held in memory. */
-static int read_rows(struct store_pg *s, const char *name, store_row_fn *fn, void *arg, struct err *e)
+static int store_pg_read_rows(struct store_pg *s, const char *name, store_row_fn *fn, void *arg,
+                              struct err *e)
 {
     PGresult *r;
     int rc = 0;
@@ -286,14 +287,14 @@ static int read_rows(struct store_pg *s, const char *name, store_row_fn *fn, voi
         if (rc == 0 && (status == PGRES_SINGLE_TUPLE || status == PGRES_TUPLES_OK))
             rc = each_row(s, r, fn, arg, e);
         else if (rc == 0 && status != PGRES_COMMAND_OK)
-            rc = failed(s, name, PQresultErrorMessage(r), e);
+            rc = store_pg_failed(s, name, PQresultErrorMessage(r), e);
         PQclear(r);
     }
     return rc;
 }
 
-static int pg_query(struct store *base, const struct store_batch_stmt *q, store_row_fn *fn, void *arg,
-                    struct err *e)
+static int store_pg_query(struct store *base, const struct store_batch_stmt *q, store_row_fn *fn, void *arg,
+                          struct err *e)
 {
     struct store_pg *s = of(base);
     const char *name = stmt_rows[q->id].name;
@@ -303,11 +304,11 @@ static int pg_query(struct store *base, const struct store_batch_stmt *q, store_
         return -1;
     bind_params(q, &p);
     if (!PQsendQueryPrepared(s->conn, name, (int)q->n, p.value, p.length, p.format, 1))
-        return failed(s, name, NULL, e);
-    return read_rows(s, name, fn, arg, e);
+        return store_pg_failed(s, name, NULL, e);
+    return store_pg_read_rows(s, name, fn, arg, e);
 }
 
-static const char *pg_text(const struct store_row *row, int column, size_t *n)
+static const char *store_pg_text(const struct store_row *row, int column, size_t *n)
 {
     const PGresult *r = row->result;
 
@@ -316,7 +317,7 @@ static const char *pg_text(const struct store_row *row, int column, size_t *n)
     return PQgetisnull(r, row->index, column) ? NULL : PQgetvalue(r, row->index, column);
 }
 
-static int64_t pg_number(const struct store_row *row, int column)
+static int64_t store_pg_number(const struct store_row *row, int column)
 {
     const PGresult *r = row->result;
     const char *value = PQgetvalue(r, row->index, column);
@@ -334,7 +335,7 @@ static int64_t pg_number(const struct store_row *row, int column)
     return 0;
 }
 
-static int pg_script(struct store *base, const char *sql, struct err *e)
+static int store_pg_script(struct store *base, const char *sql, struct err *e)
 {
     struct store_pg *s = of(base);
     PGresult *r;
@@ -344,7 +345,7 @@ static int pg_script(struct store *base, const char *sql, struct err *e)
         return -1;
     r = PQexec(s->conn, sql); /* several statements in one message are one transaction */
     if (PQresultStatus(r) != PGRES_COMMAND_OK)
-        rc = failed(s, "script", PQresultErrorMessage(r), e);
+        rc = store_pg_failed(s, "script", PQresultErrorMessage(r), e);
     PQclear(r);
     return rc;
 }
@@ -368,7 +369,8 @@ static int prepare_all(struct store_pg *s, const struct store_batch *b, struct e
 
 static int send_text(struct store_pg *s, const char *sql, struct err *e)
 {
-    return PQsendQueryParams(s->conn, sql, 0, NULL, NULL, NULL, NULL, 0) ? 0 : failed(s, sql, NULL, e);
+    return PQsendQueryParams(s->conn, sql, 0, NULL, NULL, NULL, NULL, 0) ? 0
+                                                                         : store_pg_failed(s, sql, NULL, e);
 }
 
 static int send_epoch(struct store_pg *s, uint64_t epoch, struct err *e)
@@ -377,7 +379,9 @@ static int send_epoch(struct store_pg *s, uint64_t epoch, struct err *e)
     const char *value[] = {text};
 
     snprintf(text, sizeof text, "%llu", (unsigned long long)epoch);
-    return PQsendQueryPrepared(s->conn, "EPOCH", 1, value, NULL, NULL, 0) ? 0 : failed(s, "EPOCH", NULL, e);
+    return PQsendQueryPrepared(s->conn, "EPOCH", 1, value, NULL, NULL, 0)
+               ? 0
+               : store_pg_failed(s, "EPOCH", NULL, e);
 }
 
 static int send_batch(struct store_pg *s, const struct store_batch *b, struct err *e)
@@ -390,7 +394,7 @@ static int send_batch(struct store_pg *s, const struct store_batch *b, struct er
 
         bind_params(&q, &p);
         if (!PQsendQueryPrepared(s->conn, name, (int)q.n, p.value, p.length, p.format, 1))
-            return failed(s, name, NULL, e);
+            return store_pg_failed(s, name, NULL, e);
     }
     return 0;
 }
@@ -401,23 +405,23 @@ static int batch_failed(struct store_pg *s, const PGresult *r, struct err *e)
 
     if (state && strcmp(state, EPOCH_LOST) == 0)
         return err_set(e, ESTALE, "another server has taken the store over: its epoch is not ours any more");
-    return failed(s, "batch", PQresultErrorMessage(r), e);
+    return store_pg_failed(s, "batch", PQresultErrorMessage(r), e);
 }
 
 /* All results up to the next sync; the first error counts. -1 too if the connection is lost. */
-static int drain(struct store_pg *s, struct err *e)
+static int store_pg_drain(struct store_pg *s, struct err *e)
 {
     int rc = 0;
 
     if (!PQpipelineSync(s->conn))
-        return failed(s, "sync", NULL, e);
+        return store_pg_failed(s, "sync", NULL, e);
     for (;;) {
         PGresult *r = PQgetResult(s->conn);
         ExecStatusType status = PQresultStatus(r);
 
         if (!r) {
             if (!is_connected(s))
-                return rc < 0 ? rc : failed(s, "batch", NULL, e);
+                return rc < 0 ? rc : store_pg_failed(s, "batch", NULL, e);
             continue; /* the end of one statement */
         }
         if (rc == 0 && status == PGRES_FATAL_ERROR)
@@ -433,13 +437,13 @@ static int run_pipeline(struct store_pg *s, const struct store_batch *b, uint64_
     if (send_text(s, "BEGIN", e) < 0 || send_epoch(s, epoch, e) < 0 || send_batch(s, b, e) < 0 ||
         send_text(s, "COMMIT", e) < 0)
         return -1;
-    return drain(s, e);
+    return store_pg_drain(s, e);
 }
 
 /* The lease is another's: our old session lives on for a while, or the store has been taken over. */
 static int check_taken(struct store_pg *s, uint64_t epoch, struct err *e)
 {
-    PGconn *conn = connect_to(s, s->database);
+    PGconn *conn = store_pg_connect_to(s, s->database);
     PGresult *r = PQexec(conn, "SELECT value FROM meta WHERE name = 'epoch'");
     bool taken = PQresultStatus(r) == PGRES_TUPLES_OK && PQntuples(r) == 1 &&
                  strtoull(PQgetvalue(r, 0, 0), NULL, 10) > epoch;
@@ -450,7 +454,7 @@ static int check_taken(struct store_pg *s, uint64_t epoch, struct err *e)
                  : -1;
 }
 
-static int pg_apply(struct store *base, const struct store_batch *b, uint64_t epoch, struct err *e)
+static int store_pg_apply(struct store *base, const struct store_batch *b, uint64_t epoch, struct err *e)
 {
     struct store_pg *s = of(base);
     int rc;
@@ -460,13 +464,13 @@ static int pg_apply(struct store *base, const struct store_batch *b, uint64_t ep
     if (prepare_all(s, b, e) < 0)
         return -1;
     if (!PQenterPipelineMode(s->conn))
-        return failed(s, "pipeline", NULL, e);
+        return store_pg_failed(s, "pipeline", NULL, e);
     rc = run_pipeline(s, b, epoch, e);
     if (rc == 0 && PQexitPipelineMode(s->conn))
         return 0;
     /* A new connection is the one state that is certain; the next try makes it. */
     if (rc == 0)
-        rc = failed(s, "pipeline", NULL, e);
+        rc = store_pg_failed(s, "pipeline", NULL, e);
     PQfinish(s->conn);
     s->conn = NULL;
     return rc;
@@ -477,13 +481,13 @@ static int pg_apply(struct store *base, const struct store_batch *b, uint64_t ep
 static int pg_exec(struct store_pg *s, const char *sql, struct err *e)
 {
     PGresult *r = PQexec(s->conn, sql);
-    int rc = PQresultStatus(r) == PGRES_COMMAND_OK ? 0 : failed(s, sql, PQresultErrorMessage(r), e);
+    int rc = PQresultStatus(r) == PGRES_COMMAND_OK ? 0 : store_pg_failed(s, sql, PQresultErrorMessage(r), e);
 
     PQclear(r);
     return rc;
 }
 
-static int pg_begin(struct store *base, enum store_access how, struct err *e)
+static int store_pg_begin(struct store *base, enum store_access how, struct err *e)
 {
     struct store_pg *s = of(base);
 
@@ -495,7 +499,7 @@ static int pg_begin(struct store *base, enum store_access how, struct err *e)
 }
 
 /* A batch as a pipeline, as in apply(), within the transaction that is open. */
-static int pg_add(struct store *base, const struct store_batch *b, struct err *e)
+static int store_pg_add(struct store *base, const struct store_batch *b, struct err *e)
 {
     struct store_pg *s = of(base);
     int rc;
@@ -503,16 +507,16 @@ static int pg_add(struct store *base, const struct store_batch *b, struct err *e
     if (need_connection(s, e) < 0 || prepare_all(s, b, e) < 0)
         return -1;
     if (!PQenterPipelineMode(s->conn))
-        return failed(s, "pipeline", NULL, e);
+        return store_pg_failed(s, "pipeline", NULL, e);
     rc = send_batch(s, b, e);
-    if (drain(s, rc < 0 ? NULL : e) < 0)
+    if (store_pg_drain(s, rc < 0 ? NULL : e) < 0)
         rc = -1;
     if (!PQexitPipelineMode(s->conn) && rc == 0)
-        rc = failed(s, "pipeline", NULL, e);
+        rc = store_pg_failed(s, "pipeline", NULL, e);
     return rc;
 }
 
-static int pg_end(struct store *base, bool keep, struct err *e)
+static int store_pg_end(struct store *base, bool keep, struct err *e)
 {
     struct store_pg *s = of(base);
     bool is_aborted = is_connected(s) && PQtransactionStatus(s->conn) == PQTRANS_INERROR;
@@ -529,7 +533,7 @@ static int pg_end(struct store *base, bool keep, struct err *e)
 }
 
 /* The session of a server that has just ended may live for a moment longer than it. */
-static int pg_lease(struct store *base, struct err *e)
+static int store_pg_lease(struct store *base, struct err *e)
 {
     struct store_pg *s = of(base);
     struct err why = {0};
@@ -549,7 +553,7 @@ static int pg_lease(struct store *base, struct err *e)
     return rc == 0 ? 0 : err_set(e, why.code, "%s", why.text);
 }
 
-static int pg_held(struct store *base, bool *out, struct err *e)
+static int store_pg_held(struct store *base, bool *out, struct err *e)
 {
     struct store_pg *s = of(base);
     PGresult *r;
@@ -561,12 +565,12 @@ static int pg_held(struct store *base, bool *out, struct err *e)
     if (PQresultStatus(r) == PGRES_TUPLES_OK)
         *out = PQgetvalue(r, 0, 0)[0] != '0';
     else
-        rc = failed(s, "asking for the lease", PQresultErrorMessage(r), e);
+        rc = store_pg_failed(s, "asking for the lease", PQresultErrorMessage(r), e);
     PQclear(r);
     return rc;
 }
 
-static void pg_close(struct store *base)
+static void store_pg_close(struct store *base)
 {
     struct store_pg *s = of(base);
 
@@ -585,17 +589,17 @@ static const struct store_class pg_class = {
     .name = "PostgreSQL",
     .number_key = "BIGINT PRIMARY KEY",
     .in_key = "",
-    .close = pg_close,
-    .script = pg_script,
-    .query = pg_query,
-    .apply = pg_apply,
-    .lease = pg_lease,
-    .held = pg_held,
-    .begin = pg_begin,
-    .add = pg_add,
-    .end = pg_end,
-    .text = pg_text,
-    .number = pg_number,
+    .close = store_pg_close,
+    .script = store_pg_script,
+    .query = store_pg_query,
+    .apply = store_pg_apply,
+    .lease = store_pg_lease,
+    .held = store_pg_held,
+    .begin = store_pg_begin,
+    .add = store_pg_add,
+    .end = store_pg_end,
+    .text = store_pg_text,
+    .number = store_pg_number,
 };
 
 /* ---- opening ----------------------------------------------------------------------------------------- */
@@ -611,7 +615,7 @@ static int create_in(struct store_pg *s, PGconn *admin, struct err *e)
     strbuf_addf(&sql, "CREATE DATABASE %s ENCODING 'UTF8' TEMPLATE template0", name ? name : "");
     r = PQexec(admin, strbuf_str(&sql));
     if (PQresultStatus(r) != PGRES_COMMAND_OK)
-        rc = failed(s, "creating the database", PQresultErrorMessage(r), e);
+        rc = store_pg_failed(s, "creating the database", PQresultErrorMessage(r), e);
     PQclear(r);
     strbuf_fini(&sql);
     PQfreemem(name);
@@ -632,7 +636,7 @@ static bool is_missing(struct store_pg *s, PGconn *admin)
 /* The database may not be there yet: then the cluster's own one tells, and makes it. */
 static int create_if_missing(struct store_pg *s, struct err *e)
 {
-    PGconn *admin = connect_to(s, "postgres");
+    PGconn *admin = store_pg_connect_to(s, "postgres");
     int rc = -1;
 
     if (PQstatus(admin) == CONNECTION_OK && is_missing(s, admin))
@@ -657,6 +661,6 @@ struct store *store_pg_open(const struct store_where *w, struct err *e)
         goto fail;
     return &s->base;
 fail:
-    pg_close(&s->base);
+    store_pg_close(&s->base);
     return NULL;
 }

@@ -24,11 +24,11 @@ struct store_reader {
 };
 
 /* A question on its way: filled on the loop, answered by the thread, told on the loop. */
-struct question {
+struct store_reader_question {
     struct store_reader *r;
     struct store_batch_stmt stmt;
     char *owner, *queue; /* copies behind stmt */
-    void (*tell)(struct question *q, const struct err *why);
+    void (*tell)(struct store_reader_question *q, const struct err *why);
     store_row_fn *take;
     store_reader_history_fn *history_fn;
     store_reader_script_fn *script_fn;
@@ -45,7 +45,7 @@ struct question {
     struct err why;
 };
 
-static void question_destroy(struct question *q)
+static void question_destroy(struct store_reader_question *q)
 {
     for (size_t i = 0; i < q->n; i++) {
         free((char *)q->rows[i].id);
@@ -60,16 +60,16 @@ static void question_destroy(struct question *q)
     free(q);
 }
 
-static void ask(void *arg)
+static void store_reader_ask(void *arg)
 {
-    struct question *q = arg;
+    struct store_reader_question *q = arg;
 
     q->rc = store_query(q->r->store, &q->stmt, q->take, q, &q->why);
 }
 
-static void answered(void *arg, bool ran)
+static void store_reader_answered(void *arg, bool ran)
 {
-    struct question *q = arg;
+    struct store_reader_question *q = arg;
 
     if (!ran)
         q->rc = err_set(&q->why, PBSE_SYSTEM, "the server goes down");
@@ -77,9 +77,10 @@ static void answered(void *arg, bool ran)
     question_destroy(q);
 }
 
-static struct question *question_create(struct store_reader *r, enum stmt_id id, void *arg, struct err *e)
+static struct store_reader_question *question_create(struct store_reader *r, enum stmt_id id, void *arg,
+                                                     struct err *e)
 {
-    struct question *q = calloc(1, sizeof *q);
+    struct store_reader_question *q = calloc(1, sizeof *q);
 
     if (!q) {
         err_set(e, ENOMEM, "no memory to read the store");
@@ -92,9 +93,9 @@ static struct question *question_create(struct store_reader *r, enum stmt_id id,
     return q;
 }
 
-static int question_send(struct question *q, struct err *e)
+static int question_send(struct store_reader_question *q, struct err *e)
 {
-    int rc = q->r->worker ? worker_submit(q->r->worker, ask, answered, q, e)
+    int rc = q->r->worker ? worker_submit(q->r->worker, store_reader_ask, store_reader_answered, q, e)
                           : err_set(e, PBSE_SYSTEM, "the server goes down");
 
     if (rc < 0)
@@ -104,7 +105,7 @@ static int question_send(struct question *q, struct err *e)
 
 /* ---- history ----------------------------------------------------------------------------------------- */
 
-static int room_for_row(struct question *q)
+static int room_for_row(struct store_reader_question *q)
 {
     size_t cap = q->cap ? 2 * q->cap : 16;
     struct history_row *rows;
@@ -127,9 +128,9 @@ static char *copy_text(const struct store_row *row, int column)
     return strndup(text ? text : "", n);
 }
 
-static int take_history(void *arg, const struct store_row *row, struct err *e)
+static int store_reader_take_history(void *arg, const struct store_row *row, struct err *e)
 {
-    struct question *q = arg;
+    struct store_reader_question *q = arg;
     struct history_row *h;
 
     if (room_for_row(q) < 0)
@@ -148,12 +149,12 @@ static int take_history(void *arg, const struct store_row *row, struct err *e)
     return 0;
 }
 
-static void tell_history(struct question *q, const struct err *why)
+static void store_reader_tell_history(struct store_reader_question *q, const struct err *why)
 {
     q->history_fn(q->arg, q->rows, why ? 0 : q->n, why);
 }
 
-static int optional_text(struct question *q, const char *text, char **copy, struct err *e)
+static int optional_text(struct store_reader_question *q, const char *text, char **copy, struct err *e)
 {
     if (text && !(*copy = strdup(text)))
         return err_set(e, ENOMEM, "no memory to read the store");
@@ -164,12 +165,12 @@ static int optional_text(struct question *q, const char *text, char **copy, stru
 int store_reader_history(struct store_reader *r, struct job_key after, size_t limit, const char *owner,
                          const char *queue, store_reader_history_fn *fn, void *arg, struct err *e)
 {
-    struct question *q = question_create(r, STMT_HISTORY_PAGE, arg, e);
+    struct store_reader_question *q = question_create(r, STMT_HISTORY_PAGE, arg, e);
 
     if (!q)
         return -1;
-    q->take = take_history;
-    q->tell = tell_history;
+    q->take = store_reader_take_history;
+    q->tell = store_reader_tell_history;
     q->history_fn = fn;
     stmt_number(&q->stmt, after.seq);
     stmt_number(&q->stmt, after.index);
@@ -184,12 +185,12 @@ int store_reader_history(struct store_reader *r, struct job_key after, size_t li
 int store_reader_history_job(struct store_reader *r, struct job_key key, store_reader_history_fn *fn,
                              void *arg, struct err *e)
 {
-    struct question *q = question_create(r, STMT_HISTORY_ONE, arg, e);
+    struct store_reader_question *q = question_create(r, STMT_HISTORY_ONE, arg, e);
 
     if (!q)
         return -1;
-    q->take = take_history;
-    q->tell = tell_history;
+    q->take = store_reader_take_history;
+    q->tell = store_reader_tell_history;
     q->history_fn = fn;
     stmt_number(&q->stmt, key.seq);
     stmt_number(&q->stmt, key.index);
@@ -199,9 +200,9 @@ int store_reader_history_job(struct store_reader *r, struct job_key key, store_r
 /* ---- scripts ----------------------------------------------------------------------------------------- */
 
 /* Pieces come in order; the first may begin before the offset, the last go beyond what is wanted. */
-static int take_script(void *arg, const struct store_row *row, struct err *e)
+static int store_reader_take_script(void *arg, const struct store_row *row, struct err *e)
 {
-    struct question *q = arg;
+    struct store_reader_question *q = arg;
     uint64_t start = (uint64_t)store_row_number(row, 0), want = q->offset + q->bytes.len, skip;
     size_t n = 0, left = q->max - q->bytes.len;
     const char *bytes = store_row_bytes(row, 1, &n);
@@ -217,7 +218,7 @@ static int take_script(void *arg, const struct store_row *row, struct err *e)
     return 0;
 }
 
-static void tell_script(struct question *q, const struct err *why)
+static void store_reader_tell_script(struct store_reader_question *q, const struct err *why)
 {
     q->script_fn(q->arg, q->bytes.s, why ? 0 : q->bytes.len, why);
 }
@@ -225,12 +226,12 @@ static void tell_script(struct question *q, const struct err *why)
 int store_reader_script(struct store_reader *r, struct job_key key, uint64_t offset, size_t max,
                         store_reader_script_fn *fn, void *arg, struct err *e)
 {
-    struct question *q = question_create(r, STMT_SCRIPT_GET, arg, e);
+    struct store_reader_question *q = question_create(r, STMT_SCRIPT_GET, arg, e);
 
     if (!q)
         return -1;
-    q->take = take_script;
-    q->tell = tell_script;
+    q->take = store_reader_take_script;
+    q->tell = store_reader_tell_script;
     q->script_fn = fn;
     q->offset = offset;
     q->max = max < SCRIPT_MAX ? max : SCRIPT_MAX;
@@ -243,16 +244,16 @@ int store_reader_script(struct store_reader *r, struct job_key key, uint64_t off
 
 /* ---- words about the store ---------------------------------------------------------------------------- */
 
-static int take_meta(void *arg, const struct store_row *row, struct err *e)
+static int store_reader_take_meta(void *arg, const struct store_row *row, struct err *e)
 {
-    struct question *q = arg;
+    struct store_reader_question *q = arg;
     const char *value = store_row_text(row, 0);
 
     return strbuf_add(&q->bytes, value ? value : "") < 0 ? err_set(e, PBSE_SYSTEM, "no memory for an answer")
                                                          : 0;
 }
 
-static void tell_meta(struct question *q, const struct err *why)
+static void store_reader_tell_meta(struct store_reader_question *q, const struct err *why)
 {
     q->meta_fn(q->arg, q->bytes.len ? strbuf_str(&q->bytes) : "", why);
 }
@@ -260,12 +261,12 @@ static void tell_meta(struct question *q, const struct err *why)
 int store_reader_meta(struct store_reader *r, const char *name, store_reader_meta_fn *fn, void *arg,
                       struct err *e)
 {
-    struct question *q = question_create(r, STMT_META_GET, arg, e);
+    struct store_reader_question *q = question_create(r, STMT_META_GET, arg, e);
 
     if (!q)
         return -1;
-    q->take = take_meta;
-    q->tell = tell_meta;
+    q->take = store_reader_take_meta;
+    q->tell = store_reader_tell_meta;
     q->meta_fn = fn;
     stmt_text(&q->stmt, name);
     return question_send(q, e);

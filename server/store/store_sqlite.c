@@ -36,14 +36,14 @@ static struct store_sqlite *of(struct store *s)
     return (struct store_sqlite *)(void *)s;
 }
 
-static int failed(struct store_sqlite *s, const char *what, struct err *e)
+static int store_sqlite_failed(struct store_sqlite *s, const char *what, struct err *e)
 {
     return err_set(e, PBSE_SYSTEM, "SQLite: %s: %s", what, sqlite3_errmsg(s->db));
 }
 
-static int run(struct store_sqlite *s, const char *sql, struct err *e)
+static int store_sqlite_run(struct store_sqlite *s, const char *sql, struct err *e)
 {
-    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(s, sql, e);
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : store_sqlite_failed(s, sql, e);
 }
 
 static int frame(struct store_sqlite *s, enum frame f, struct err *e)
@@ -56,14 +56,14 @@ static int frame(struct store_sqlite *s, enum frame f, struct err *e)
         (void)sqlite3_step(*st);
         rc = sqlite3_reset(*st); /* says what the step said */
     }
-    return rc == SQLITE_OK ? 0 : failed(s, frame_sql[f], e);
+    return rc == SQLITE_OK ? 0 : store_sqlite_failed(s, frame_sql[f], e);
 }
 
 static sqlite3_stmt *prepared(struct store_sqlite *s, unsigned id, struct err *e)
 {
     if (!s->stmt[id] && sqlite3_prepare_v3(s->db, stmt_rows[id].sql, -1, SQLITE_PREPARE_PERSISTENT,
                                            &s->stmt[id], NULL) != SQLITE_OK)
-        failed(s, stmt_rows[id].name, e);
+        store_sqlite_failed(s, stmt_rows[id].name, e);
     return s->stmt[id];
 }
 
@@ -88,14 +88,14 @@ static sqlite3_stmt *bound(struct store_sqlite *s, const struct store_batch_stmt
 
     for (unsigned i = 0; st && i < q->n; i++)
         if (bind_param(st, (int)i + 1, &q->param[i]) != SQLITE_OK) {
-            failed(s, stmt_rows[q->id].name, e);
+            store_sqlite_failed(s, stmt_rows[q->id].name, e);
             return NULL;
         }
     return st;
 }
 
-static int sqlite_query(struct store *base, const struct store_batch_stmt *q, store_row_fn *fn, void *arg,
-                        struct err *e)
+static int store_sqlite_query(struct store *base, const struct store_batch_stmt *q, store_row_fn *fn,
+                              void *arg, struct err *e)
 {
     struct store_sqlite *s = of(base);
     sqlite3_stmt *st = bound(s, q, e);
@@ -107,13 +107,13 @@ static int sqlite_query(struct store *base, const struct store_batch_stmt *q, st
     while ((step = sqlite3_step(st)) == SQLITE_ROW && rc == 0)
         rc = fn ? fn(arg, &row, e) : 0;
     if (rc == 0 && step != SQLITE_DONE)
-        rc = failed(s, stmt_rows[q->id].name, e);
+        rc = store_sqlite_failed(s, stmt_rows[q->id].name, e);
     sqlite3_reset(st);
     sqlite3_clear_bindings(st);
     return rc;
 }
 
-static const char *sqlite_text(const struct store_row *row, int column, size_t *n)
+static const char *store_sqlite_text(const struct store_row *row, int column, size_t *n)
 {
     sqlite3_stmt *st = (sqlite3_stmt *)row->result;
     const char *text;
@@ -127,25 +127,25 @@ static const char *sqlite_text(const struct store_row *row, int column, size_t *
     return text;
 }
 
-static int64_t sqlite_number(const struct store_row *row, int column)
+static int64_t store_sqlite_number(const struct store_row *row, int column)
 {
     return sqlite3_column_int64((sqlite3_stmt *)row->result, column);
 }
 
-static int sqlite_script(struct store *base, const char *sql, struct err *e)
+static int store_sqlite_script(struct store *base, const char *sql, struct err *e)
 {
     struct store_sqlite *s = of(base);
 
     if (frame(s, FRAME_BEGIN, e) < 0)
         return -1;
-    if (run(s, sql, e) < 0 || frame(s, FRAME_COMMIT, e) < 0) {
+    if (store_sqlite_run(s, sql, e) < 0 || frame(s, FRAME_COMMIT, e) < 0) {
         frame(s, FRAME_ROLLBACK, NULL);
         return -1;
     }
     return 0;
 }
 
-static int take_number(void *arg, const struct store_row *row, struct err *e)
+static int store_sqlite_take_number(void *arg, const struct store_row *row, struct err *e)
 {
     (void)e;
     *(uint64_t *)arg = strtoull(row->class->text(row, 0, NULL), NULL, 10);
@@ -159,7 +159,7 @@ static int check_epoch(struct store *base, uint64_t epoch, struct err *e)
 
     stmt_init(&q, STMT_META_GET);
     stmt_text(&q, "epoch");
-    if (sqlite_query(base, &q, take_number, &found, e) < 0)
+    if (store_sqlite_query(base, &q, store_sqlite_take_number, &found, e) < 0)
         return -1;
     if (found == epoch)
         return 0;
@@ -176,12 +176,12 @@ static int run_stmt(struct store_sqlite *s, const struct store_batch_stmt *q, st
         return -1;
     step = sqlite3_step(st);
     if (step != SQLITE_DONE && step != SQLITE_ROW)
-        failed(s, stmt_rows[q->id].name, e);
+        store_sqlite_failed(s, stmt_rows[q->id].name, e);
     sqlite3_reset(st);
     return step == SQLITE_DONE || step == SQLITE_ROW ? 0 : -1;
 }
 
-static int sqlite_apply(struct store *base, const struct store_batch *b, uint64_t epoch, struct err *e)
+static int store_sqlite_apply(struct store *base, const struct store_batch *b, uint64_t epoch, struct err *e)
 {
     struct store_sqlite *s = of(base);
     struct store_batch_stmt q;
@@ -203,7 +203,7 @@ static int sqlite_apply(struct store *base, const struct store_batch *b, uint64_
 /* ---- one transaction of many calls --------------------------------------------------------------------- */
 
 /* "BEGIN" alone takes no snapshot: the first look does. */
-static int sqlite_begin(struct store *base, enum store_access how, struct err *e)
+static int store_sqlite_begin(struct store *base, enum store_access how, struct err *e)
 {
     struct store_sqlite *s = of(base);
 
@@ -211,13 +211,13 @@ static int sqlite_begin(struct store *base, enum store_access how, struct err *e
         return frame(s, FRAME_BEGIN, e);
     if (frame(s, FRAME_READ, e) < 0)
         return -1;
-    if (run(s, "SELECT count(*) FROM sqlite_schema", e) == 0)
+    if (store_sqlite_run(s, "SELECT count(*) FROM sqlite_schema", e) == 0)
         return 0;
     frame(s, FRAME_ROLLBACK, NULL);
     return -1;
 }
 
-static int sqlite_add(struct store *base, const struct store_batch *b, struct err *e)
+static int store_sqlite_add(struct store *base, const struct store_batch *b, struct err *e)
 {
     struct store_batch_stmt q;
 
@@ -227,7 +227,7 @@ static int sqlite_add(struct store *base, const struct store_batch *b, struct er
     return 0;
 }
 
-static int sqlite_end(struct store *base, bool keep, struct err *e)
+static int store_sqlite_end(struct store *base, bool keep, struct err *e)
 {
     int rc = keep ? frame(of(base), FRAME_COMMIT, e) : 0;
 
@@ -236,14 +236,14 @@ static int sqlite_end(struct store *base, bool keep, struct err *e)
     return rc;
 }
 
-static int sqlite_examine(struct store *base, store_row_fn *fault, void *arg, struct err *e)
+static int store_sqlite_examine(struct store *base, store_row_fn *fault, void *arg, struct err *e)
 {
     struct store_sqlite *s = of(base);
     sqlite3_stmt *st = NULL;
     int step = SQLITE_DONE, rc = 0;
 
     if (sqlite3_prepare_v2(s->db, "PRAGMA integrity_check", -1, &st, NULL) != SQLITE_OK)
-        return failed(s, "integrity_check", e);
+        return store_sqlite_failed(s, "integrity_check", e);
     while (rc == 0 && (step = sqlite3_step(st)) == SQLITE_ROW) {
         const struct store_row row = {.class = base->class, .result = st};
 
@@ -251,12 +251,12 @@ static int sqlite_examine(struct store *base, store_row_fn *fault, void *arg, st
             rc = fault(arg, &row, e);
     }
     if (rc == 0 && step != SQLITE_DONE)
-        rc = failed(s, "integrity_check", e);
+        rc = store_sqlite_failed(s, "integrity_check", e);
     sqlite3_finalize(st);
     return rc;
 }
 
-static int sqlite_lease(struct store *base, struct err *e)
+static int store_sqlite_lease(struct store *base, struct err *e)
 {
     struct store_sqlite *s = of(base);
 
@@ -265,7 +265,7 @@ static int sqlite_lease(struct store *base, struct err *e)
     return s->lock_fd < 0 ? -1 : 0;
 }
 
-static int sqlite_held(struct store *base, bool *out, struct err *e)
+static int store_sqlite_held(struct store *base, bool *out, struct err *e)
 {
     pid_t holder = access(of(base)->lock_path, F_OK) == 0 ? file_lock_holder(of(base)->lock_path, e) : 0;
 
@@ -273,7 +273,7 @@ static int sqlite_held(struct store *base, bool *out, struct err *e)
     return holder < 0 ? -1 : 0;
 }
 
-static void sqlite_close(struct store *base)
+static void store_sqlite_close(struct store *base)
 {
     struct store_sqlite *s = of(base);
 
@@ -292,18 +292,18 @@ static const struct store_class sqlite_class = {
     .name = "SQLite",
     .number_key = "INTEGER PRIMARY KEY", /* this very word makes it the row's own number, without an index */
     .in_key = " WITHOUT ROWID",
-    .close = sqlite_close,
-    .script = sqlite_script,
-    .query = sqlite_query,
-    .apply = sqlite_apply,
-    .lease = sqlite_lease,
-    .held = sqlite_held,
-    .begin = sqlite_begin,
-    .add = sqlite_add,
-    .end = sqlite_end,
-    .examine = sqlite_examine,
-    .text = sqlite_text,
-    .number = sqlite_number,
+    .close = store_sqlite_close,
+    .script = store_sqlite_script,
+    .query = store_sqlite_query,
+    .apply = store_sqlite_apply,
+    .lease = store_sqlite_lease,
+    .held = store_sqlite_held,
+    .begin = store_sqlite_begin,
+    .add = store_sqlite_add,
+    .end = store_sqlite_end,
+    .examine = store_sqlite_examine,
+    .text = store_sqlite_text,
+    .number = store_sqlite_number,
 };
 
 /* Attributes may hold secrets (environments): the file is the daemon's own. SQLite gives its log files the mode
@@ -330,7 +330,7 @@ static int configure(struct store_sqlite *s, struct err *e)
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=%d; "
                 "PRAGMA temp_store=MEMORY; PRAGMA secure_delete=OFF;",
                 CHECKPOINT_PAGES);
-    rc = run(s, strbuf_str(&sql), e);
+    rc = store_sqlite_run(s, strbuf_str(&sql), e);
     strbuf_fini(&sql);
     return rc;
 }
@@ -354,13 +354,13 @@ struct store *store_sqlite_open(const struct store_where *w, struct err *e)
     if (make_private(w->path, e) < 0)
         goto fail;
     if (sqlite3_open_v2(w->path, &s->db, flags, NULL) != SQLITE_OK) {
-        failed(s, w->path, e);
+        store_sqlite_failed(s, w->path, e);
         goto fail;
     }
     if (configure(s, e) < 0)
         goto fail;
     return &s->base;
 fail:
-    sqlite_close(&s->base);
+    store_sqlite_close(&s->base);
     return NULL;
 }

@@ -70,7 +70,7 @@ static struct store_batch_param column_of(const struct store_row *row, int colum
     return p;
 }
 
-static int walk_row(void *arg, const struct store_row *row, struct err *e)
+static int store_table_walk_row(void *arg, const struct store_row *row, struct err *e)
 {
     const struct walking *w = arg;
     struct store_batch_stmt q;
@@ -89,7 +89,7 @@ int store_table_walk(struct store *from, store_table_row_fn *row, void *arg, str
         int rc;
 
         stmt_init(&q, w.table->all);
-        rc = store_query(from, &q, walk_row, &w, e);
+        rc = store_query(from, &q, store_table_walk_row, &w, e);
         if (rc != 0)
             return rc;
     }
@@ -124,7 +124,7 @@ struct meta_value {
     size_t size;
 };
 
-static int take_value(void *arg, const struct store_row *row, struct err *e)
+static int store_table_take_value(void *arg, const struct store_row *row, struct err *e)
 {
     const struct meta_value *v = arg;
     const char *value = store_row_text(row, 0);
@@ -142,5 +142,5 @@ int store_table_meta(struct store *s, const char *name, char *out, size_t size, 
     *out = '\0';
     stmt_init(&q, STMT_META_GET);
     stmt_text(&q, name);
-    return store_query(s, &q, take_value, &v, e);
+    return store_query(s, &q, store_table_take_value, &v, e);
 }
