@@ -42,7 +42,7 @@ struct confine {
     } stopped;
 };
 
-static const struct confine_group_kind *kind_of(enum confine_kind k)
+static const struct confine_group_kind *confine_kind_of(enum confine_kind k)
 {
     switch (k) {
     case CONFINE_SIGNALS:
@@ -161,7 +161,7 @@ static size_t sweep_dir(const struct confine_place *place, const struct confine_
 
 static size_t sweep(const struct confine_place *place, const char *name)
 {
-    size_t killed = sweep_dir(place, kind_of(place->kind), place->dir, name);
+    size_t killed = sweep_dir(place, confine_kind_of(place->kind), place->dir, name);
 
     for (int i = 0; i < CONFINE_LIMIT_COUNT; i++)
         if (strcmp(place->dir, place->limit[i].dir) != 0)
@@ -187,7 +187,7 @@ struct confine *confine_create(const struct confine_place *place, const char *na
 
     if (!c)
         return NULL;
-    c->group = kind_of(place->kind);
+    c->group = confine_kind_of(place->kind);
     c->root = root;
     c->stop_signal = stop_signal;
     c->continue_signal = continue_signal;
@@ -455,7 +455,7 @@ static int pass_group(const struct confine *c, const struct procs *now, struct e
     return moved;
 }
 
-static bool is_ours(const struct confine *c, pid_t pid)
+static bool confine_is_ours(const struct confine *c, pid_t pid)
 {
     for (size_t i = 0; i < c->stopped.n; i++)
         if (c->stopped.list[i] == pid)
@@ -466,7 +466,8 @@ static bool is_ours(const struct confine *c, pid_t pid)
 /* Without memory it is stopped all the same, and noted at the next pass or never: then it stays stopped, as can be seen. */
 static void note_stopped(struct confine *c, pid_t pid)
 {
-    pid_t *list = is_ours(c, pid) ? NULL : realloc(c->stopped.list, (c->stopped.n + 1) * sizeof *list);
+    pid_t *list =
+        confine_is_ours(c, pid) ? NULL : realloc(c->stopped.list, (c->stopped.n + 1) * sizeof *list);
 
     if (!list)
         return;
@@ -482,7 +483,7 @@ static int continue_stopped(struct confine *c, struct err *e)
     procs_init(&p);
     rc = procs_of(&p, c->root, &c->adopted, e);
     for (size_t i = 0; rc == 0 && i < p.n; i++)
-        if (is_ours(c, p.list[i].pid))
+        if (confine_is_ours(c, p.list[i].pid))
             kill(p.list[i].pid, c->continue_signal);
     procs_fini(&p);
     if (rc == 0)

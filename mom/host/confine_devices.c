@@ -35,7 +35,7 @@ enum {
 const char confine_devices_usual[] = "c 1:3 rwm\nc 1:5 rwm\nc 1:7 rwm\nc 1:8 rwm\nc 1:9 rwm\n"
                                      "c 5:0 rwm\nc 5:2 rwm\nc 136:* rwm\n";
 
-struct rule {
+struct confine_devices_rule {
     int kind, access; /* BPF_DEVCG_* */
     long major, minor;
 };
@@ -75,7 +75,7 @@ static int parse_number(const char *text, long *out)
     return sscanf(text, "%ld%c", out, &rest) == 1 && *out >= 0 ? 0 : -1;
 }
 
-static int parse_rule(const char *line, struct rule *r)
+static int parse_rule(const char *line, struct confine_devices_rule *r)
 {
     char kind, major[16], minor[16], access[16], rest;
 
@@ -106,7 +106,7 @@ static int parse_path(const char *text, char *out, size_t max, struct err *e)
 
 int confine_devices_parse(const char *text, char *out, size_t max, struct err *e)
 {
-    struct rule r;
+    struct confine_devices_rule r;
 
     if (text[0] == '/')
         return parse_path(text, out, max, e);
@@ -144,12 +144,13 @@ int confine_devices_set_v1(const char *dir, const char *rules, struct err *e)
 }
 
 /* ---- version 2 */
-struct program {
+struct confine_devices_program {
     struct bpf_insn steps[PROGRAM_MAX];
     size_t n;
 };
 
-static struct bpf_insn *add(struct program *p, uint8_t code, uint8_t reg, int32_t value)
+static struct bpf_insn *confine_devices_add(struct confine_devices_program *p, uint8_t code, uint8_t reg,
+                                            int32_t value)
 {
     struct bpf_insn *s = &p->steps[p->n++];
 
@@ -157,67 +158,67 @@ static struct bpf_insn *add(struct program *p, uint8_t code, uint8_t reg, int32_
     return s;
 }
 
-static void load(struct program *p, uint8_t reg, size_t field)
+static void load(struct confine_devices_program *p, uint8_t reg, size_t field)
 {
-    struct bpf_insn *s = add(p, BPF_LDX | BPF_MEM | BPF_W, reg, 0);
+    struct bpf_insn *s = confine_devices_add(p, BPF_LDX | BPF_MEM | BPF_W, reg, 0);
 
     s->src_reg = BPF_REG_1;
     s->off = (int16_t)field;
 }
 
-static void give_back(struct program *p, int value)
+static void confine_devices_give_back(struct confine_devices_program *p, int value)
 {
-    add(p, BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, value);
-    add(p, BPF_JMP | BPF_EXIT, 0, 0);
+    confine_devices_add(p, BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, value);
+    confine_devices_add(p, BPF_JMP | BPF_EXIT, 0, 0);
 }
 
 /* All jumps from `from` on lead behind what is there now. */
-static void close_jumps(struct program *p, size_t from)
+static void close_jumps(struct confine_devices_program *p, size_t from)
 {
     for (size_t i = from; i < p->n; i++)
         if (BPF_CLASS(p->steps[i].code) == BPF_JMP && BPF_OP(p->steps[i].code) != BPF_EXIT)
             p->steps[i].off = (int16_t)(p->n - i - 1);
 }
 
-static void add_rule(struct program *p, const struct rule *r)
+static void add_rule(struct confine_devices_program *p, const struct confine_devices_rule *r)
 {
     size_t from = p->n;
     int refused = (BPF_DEVCG_ACC_READ | BPF_DEVCG_ACC_WRITE | BPF_DEVCG_ACC_MKNOD) & ~r->access;
 
-    add(p, BPF_JMP | BPF_JNE | BPF_K, BPF_REG_2, r->kind);
+    confine_devices_add(p, BPF_JMP | BPF_JNE | BPF_K, BPF_REG_2, r->kind);
     if (refused)
-        add(p, BPF_JMP | BPF_JSET | BPF_K, BPF_REG_3, refused);
+        confine_devices_add(p, BPF_JMP | BPF_JSET | BPF_K, BPF_REG_3, refused);
     if (r->major != ANY)
-        add(p, BPF_JMP | BPF_JNE | BPF_K, BPF_REG_4, (int32_t)r->major);
+        confine_devices_add(p, BPF_JMP | BPF_JNE | BPF_K, BPF_REG_4, (int32_t)r->major);
     if (r->minor != ANY)
-        add(p, BPF_JMP | BPF_JNE | BPF_K, BPF_REG_5, (int32_t)r->minor);
-    give_back(p, 1);
+        confine_devices_add(p, BPF_JMP | BPF_JNE | BPF_K, BPF_REG_5, (int32_t)r->minor);
+    confine_devices_give_back(p, 1);
     close_jumps(p, from);
 }
 
-static int make_program(struct program *p, const char *rules, struct err *e)
+static int make_program(struct confine_devices_program *p, const char *rules, struct err *e)
 {
     char line[RULE_MAX];
     size_t n = 0;
-    struct rule r;
+    struct confine_devices_rule r;
 
     load(p, BPF_REG_2, offsetof(struct bpf_cgroup_dev_ctx, access_type));
     load(p, BPF_REG_3, offsetof(struct bpf_cgroup_dev_ctx, access_type));
     load(p, BPF_REG_4, offsetof(struct bpf_cgroup_dev_ctx, major));
     load(p, BPF_REG_5, offsetof(struct bpf_cgroup_dev_ctx, minor));
-    add(p, BPF_ALU64 | BPF_AND | BPF_K, BPF_REG_2, KIND_MASK);
-    add(p, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_3, ACCESS_SHIFT);
+    confine_devices_add(p, BPF_ALU64 | BPF_AND | BPF_K, BPF_REG_2, KIND_MASK);
+    confine_devices_add(p, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_3, ACCESS_SHIFT);
     for (const char *at = rules; next_rule(&at, line); n++) {
         if (n == CONFINE_DEVICES_MAX || parse_rule(line, &r) < 0)
             return err_set(e, EINVAL, "\"%s\" is no rule for devices, or one of more than %d", line,
                            CONFINE_DEVICES_MAX);
         add_rule(p, &r);
     }
-    give_back(p, 0);
+    confine_devices_give_back(p, 0);
     return 0;
 }
 
-static int load_program(const struct program *p)
+static int load_program(const struct confine_devices_program *p)
 {
     union bpf_attr a;
 
@@ -243,7 +244,7 @@ static int attach(int group, int program)
 
 int confine_devices_set_v2(const char *dir, const char *rules, struct err *e)
 {
-    struct program p = {.n = 0};
+    struct confine_devices_program p = {.n = 0};
     int program, group, rc = -1;
 
     if (make_program(&p, rules, e) < 0)

@@ -151,7 +151,7 @@ bool confine_group_is_frozen(const struct confine_group_kind *k, const char *dir
     return frozen == 1;
 }
 
-static int by_number(const void *a, const void *b)
+static int confine_group_by_number(const void *a, const void *b)
 {
     pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
 
@@ -191,7 +191,7 @@ int confine_group_members(const char *dir, pid_t **out, size_t *n, struct err *e
     list = malloc((len / 2 + 1) * sizeof *list);
     if (list) {
         *n = parse_pids(text, list);
-        qsort(list, *n, sizeof *list, by_number);
+        qsort(list, *n, sizeof *list, confine_group_by_number);
         *out = list;
     }
     free(text);
@@ -219,7 +219,7 @@ static bool has_word(const char *dir, const char *file, const char *word)
 }
 
 /* `sign`: '+' or '-' */
-static bool turn(const char *dir, char sign, const char *controller)
+static bool confine_group_turn(const char *dir, char sign, const char *controller)
 {
     char word[64];
 
@@ -253,11 +253,12 @@ static bool usable(const struct confine_group_where *w, const char *dir)
 {
     bool is_ours = w->controller && !has_word(dir, "cgroup.subtree_control", w->controller), ok;
 
-    if (is_ours && !(has_word(dir, "cgroup.controllers", w->controller) && turn(dir, '+', w->controller)))
+    if (is_ours &&
+        !(has_word(dir, "cgroup.controllers", w->controller) && confine_group_turn(dir, '+', w->controller)))
         return false;
     ok = takes_jobs(w, dir);
     if (!ok && is_ours)
-        turn(dir, '-', w->controller);
+        confine_group_turn(dir, '-', w->controller);
     return ok;
 }
 

@@ -17,13 +17,14 @@
 
 enum { FILE_PATH_MAX = 640, TEXT_MAX = 4096 };
 
-static int set_memory(enum confine_kind kind, const char *dir, const char *bound, struct err *e)
+static int confine_limits_set_memory(enum confine_kind kind, const char *dir, const char *bound,
+                                     struct err *e)
 {
     return confine_memory_limit(kind == CONFINE_V2 ? &confine_memory_v2 : &confine_memory_v1, dir,
                                 strtoull(bound, NULL, 10), e);
 }
 
-static int set_pids(enum confine_kind kind, const char *dir, const char *bound, struct err *e)
+static int confine_limits_set_pids(enum confine_kind kind, const char *dir, const char *bound, struct err *e)
 {
     (void)kind;
     if (confine_group_write(dir, "pids.max", bound) < 0)
@@ -44,7 +45,8 @@ static int copy_from_above(const char *dir, const char *file, struct err *e)
     return rc < 0 ? err_errno(e, errno, "cannot set %s of cgroup %s", file, dir) : 0;
 }
 
-static int set_cpuset(enum confine_kind kind, const char *dir, const char *bound, struct err *e)
+static int confine_limits_set_cpuset(enum confine_kind kind, const char *dir, const char *bound,
+                                     struct err *e)
 {
     if (kind == CONFINE_V1 && copy_from_above(dir, "cpuset.mems", e) < 0)
         return -1;
@@ -53,7 +55,8 @@ static int set_cpuset(enum confine_kind kind, const char *dir, const char *bound
     return 0;
 }
 
-static int set_devices(enum confine_kind kind, const char *dir, const char *bound, struct err *e)
+static int confine_limits_set_devices(enum confine_kind kind, const char *dir, const char *bound,
+                                      struct err *e)
 {
     return kind == CONFINE_V2 ? confine_devices_set_v2(dir, bound, e) : confine_devices_set_v1(dir, bound, e);
 }
@@ -66,19 +69,19 @@ static const struct {
     [CONFINE_MEMORY] = {"memory",
                         {.controller = "memory", .file = "memory.max"},
                         {.option = "memory", .file = "memory.limit_in_bytes"},
-                        set_memory},
+                        confine_limits_set_memory},
     [CONFINE_PIDS] = {"pids",
                       {.controller = "pids", .file = "pids.max"},
                       {.option = "pids", .file = "pids.max"},
-                      set_pids},
+                      confine_limits_set_pids},
     [CONFINE_CPUSET] = {"cpuset",
                         {.controller = "cpuset", .file = "cpuset.cpus"},
                         {.option = "cpuset", .file = "cpuset.cpus"},
-                        set_cpuset},
+                        confine_limits_set_cpuset},
     [CONFINE_DEVICES] = {"devices",
                          {.file = "cgroup.procs", .works = confine_devices_work_v2},
                          {.option = "devices", .file = "devices.deny"},
-                         set_devices},
+                         confine_limits_set_devices},
 };
 
 const char *confine_limit_name(enum confine_limit l)
@@ -86,7 +89,7 @@ const char *confine_limit_name(enum confine_limit l)
     return rows[l].name;
 }
 
-static int find(struct confine_group_where where, const char *type, char *out, size_t max)
+static int confine_limits_find(struct confine_group_where where, const char *type, char *out, size_t max)
 {
     where.type = type;
     return confine_group_seek(&where, out, max);
@@ -98,9 +101,9 @@ void confine_limits_probe(struct confine_seat seats[static CONFINE_LIMIT_COUNT])
         struct confine_seat *s = &seats[i];
 
         *s = (struct confine_seat){.kind = CONFINE_SIGNALS};
-        if (find(rows[i].v2, "cgroup2", s->dir, sizeof s->dir) == 0)
+        if (confine_limits_find(rows[i].v2, "cgroup2", s->dir, sizeof s->dir) == 0)
             s->kind = CONFINE_V2;
-        else if (find(rows[i].v1, "cgroup", s->dir, sizeof s->dir) == 0)
+        else if (confine_limits_find(rows[i].v1, "cgroup", s->dir, sizeof s->dir) == 0)
             s->kind = CONFINE_V1;
         else
             s->dir[0] = '\0';

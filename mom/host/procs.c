@@ -121,7 +121,7 @@ int procs_began(pid_t pid, time_t *out)
     return 0;
 }
 
-static int append(struct procs *p, const struct procs_entry *entry)
+static int procs_append(struct procs *p, const struct procs_entry *entry)
 {
     if (p->n == p->cap) {
         size_t cap = p->cap ? p->cap * 2 : 16;
@@ -136,7 +136,7 @@ static int append(struct procs *p, const struct procs_entry *entry)
     return 0;
 }
 
-static bool has(const struct procs *p, pid_t pid)
+static bool procs_has(const struct procs *p, pid_t pid)
 {
     for (size_t i = 0; i < p->n; i++)
         if (p->list[i].pid == pid)
@@ -144,15 +144,15 @@ static bool has(const struct procs *p, pid_t pid)
     return false;
 }
 
-static int add(struct procs *p, pid_t pid)
+static int procs_add(struct procs *p, pid_t pid)
 {
     struct procs_entry entry;
 
-    if (has(p, pid))
+    if (procs_has(p, pid))
         return 0;
     if (procs_read(pid, &entry) < 0)
         return has_gone() ? 0 : -1;
-    return append(p, &entry);
+    return procs_append(p, &entry);
 }
 
 /* "12 13 14 " of one thread, which may be more than one read. */
@@ -172,7 +172,7 @@ static int add_children(struct procs *p, const char *path)
                 continue;
             }
             if (pid)
-                rc = add(p, (pid_t)pid);
+                rc = procs_add(p, (pid_t)pid);
             pid = 0;
         }
     if (n < 0 && !has_gone())
@@ -213,7 +213,7 @@ static int add_children_of(struct procs *p, pid_t pid, unsigned threads)
     return add_children(p, path);
 }
 
-static bool is_of(const struct procs_sessions *also, pid_t session)
+static bool procs_is_of(const struct procs_sessions *also, pid_t session)
 {
     for (size_t i = 0; i < also->n; i++)
         if (also->list[i] == session)
@@ -235,8 +235,8 @@ static int add_sessions(struct procs *p, const struct procs_sessions *also)
             continue;
         if (procs_read((pid_t)atoi(d->d_name), &entry) < 0)
             rc = has_gone() ? 0 : -1;
-        else if (is_of(also, entry.session) && !has(p, entry.pid))
-            rc = append(p, &entry);
+        else if (procs_is_of(also, entry.session) && !procs_has(p, entry.pid))
+            rc = procs_append(p, &entry);
     }
     closedir_quietly(proc);
     return rc;

@@ -21,7 +21,7 @@
 
 enum { ENVIRON_MAX = 8 << 20, SLACK_S = 2 };
 
-static bool holds(const char *bytes, size_t n, const char *mark)
+static bool procs_marked_holds(const char *bytes, size_t n, const char *mark)
 {
     for (const char *at = bytes; at < bytes + n; at += strlen(at) + 1)
         if (strcmp(at, mark) == 0)
@@ -40,13 +40,13 @@ static bool is_marked(pid_t pid, const char *mark)
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    found = file_read_fd(fd, ENVIRON_MAX, &bytes, &n, NULL) == 0 && holds(bytes, n, mark);
+    found = file_read_fd(fd, ENVIRON_MAX, &bytes, &n, NULL) == 0 && procs_marked_holds(bytes, n, mark);
     free(bytes);
     close(fd);
     return found;
 }
 
-static bool is_of(const struct procs_sessions *sessions, pid_t session)
+static bool procs_marked_is_of(const struct procs_sessions *sessions, pid_t session)
 {
     for (size_t i = 0; i < sessions->n; i++)
         if (sessions->list[i] > 1 && sessions->list[i] == session)
@@ -66,7 +66,7 @@ static bool is_noted(const struct procs_marks *m, pid_t pid, pid_t session)
 {
     time_t began;
 
-    if (!is_of(m->sessions, session))
+    if (!procs_marked_is_of(m->sessions, session))
         return false;
     return procs_began(session, &began) == 0 ? began <= m->since + SLACK_S : is_owned(pid, m->uid);
 }

@@ -9,7 +9,7 @@
 
 #include "rundir.h"
 
-static bool make_room(struct run_tasks *t)
+static bool run_tasks_make_room(struct run_tasks *t)
 {
     size_t cap = t->cap ? 2 * t->cap : 16;
     pid_t *list;
@@ -28,15 +28,15 @@ static bool make_room(struct run_tasks *t)
     return list && ids;
 }
 
-static void add(struct run_tasks *t, unsigned id, pid_t session)
+static void run_tasks_add(struct run_tasks *t, unsigned id, pid_t session)
 {
-    if (!make_room(t))
+    if (!run_tasks_make_room(t))
         return;
     t->ids[t->sessions.n] = id;
     t->sessions.list[t->sessions.n++] = session;
 }
 
-static void drop(struct run_tasks *t, unsigned id)
+static void run_tasks_drop(struct run_tasks *t, unsigned id)
 {
     for (size_t i = 0; i < t->sessions.n; i++)
         if (t->ids[i] == id) {
@@ -47,22 +47,23 @@ static void drop(struct run_tasks *t, unsigned id)
         }
 }
 
-static void see_record(void *arg, void *item)
+static void run_tasks_see_record(void *arg, void *item)
 {
     const struct shep_record *rec = item;
 
     if (rec->kind == SHEP_RECORD_STARTED && rec->shep_record_u.started.pid)
-        add(arg, 0, rec->shep_record_u.started.pid);
+        run_tasks_add(arg, 0, rec->shep_record_u.started.pid);
     else if (rec->kind == SHEP_RECORD_TASK && rec->shep_record_u.task.session)
-        add(arg, rec->shep_record_u.task.id, rec->shep_record_u.task.session);
+        run_tasks_add(arg, rec->shep_record_u.task.id, rec->shep_record_u.task.session);
     else if (rec->kind == SHEP_RECORD_TASK)
-        drop(arg, rec->shep_record_u.task.id);
+        run_tasks_drop(arg, rec->shep_record_u.task.id);
 }
 
 void run_tasks_read(struct run_tasks *t, const char *path)
 {
     *t = (struct run_tasks){{NULL, 0}, NULL, 0};
-    rundir_records_read(path, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), see_record, t, NULL);
+    rundir_records_read(path, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), run_tasks_see_record, t,
+                        NULL);
 }
 
 void run_tasks_fini(struct run_tasks *t)

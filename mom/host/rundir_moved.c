@@ -59,7 +59,7 @@ static int change_entry(char **entry, const char *old, const char *new)
     return 0;
 }
 
-static int change(struct shep_order *o, enum rundir_moved which, const char *new, struct err *e)
+static int rundir_moved_change(struct shep_order *o, enum rundir_moved which, const char *new, struct err *e)
 {
     char **field = field_of(o, which), *copy = strdup(new);
     int rc = copy ? 0 : -1;
@@ -82,7 +82,9 @@ int rundir_moved_note(const char *path, enum rundir_moved which, const char *nam
 
     if (!note_path(file, path, which))
         return err_set(e, ENAMETOOLONG, "path too long: %s", path);
-    return file_write_quick(AT_FDCWD, file, name, strlen(name), 0600, e) < 0 ? -1 : change(o, which, name, e);
+    return file_write_quick(AT_FDCWD, file, name, strlen(name), 0600, e) < 0
+               ? -1
+               : rundir_moved_change(o, which, name, e);
 }
 
 char *rundir_moved_find(const char *path, enum rundir_moved which)
@@ -98,7 +100,7 @@ int rundir_moved_apply(const char *path, struct shep_order *o, struct err *e)
 {
     for (int k = 0; k < RUNDIR_MOVED_COUNT; k++) {
         char *name = rundir_moved_find(path, (enum rundir_moved)k);
-        int rc = name ? change(o, (enum rundir_moved)k, name, e) : 0;
+        int rc = name ? rundir_moved_change(o, (enum rundir_moved)k, name, e) : 0;
 
         free(name);
         if (rc < 0)

@@ -24,7 +24,8 @@ enum {
     OPT_IGNORED
 };
 
-static int take_option(void *context, const struct option_row *row, const char *value, struct err *e)
+static int command_line_take_option(void *context, const struct option_row *row, const char *value,
+                                    struct err *e)
 {
     struct command_line *c = context;
 
@@ -42,7 +43,8 @@ static int take_option(void *context, const struct option_row *row, const char *
     return 0;
 }
 
-static int take_number(void *context, const struct option_row *row, const char *value, struct err *e)
+static int command_line_take_number(void *context, const struct option_row *row, const char *value,
+                                    struct err *e)
 {
     struct command_line *c = context;
     int64_t n;
@@ -61,7 +63,8 @@ static int take_number(void *context, const struct option_row *row, const char *
 }
 
 /* What pbs.conf may say, said here. */
-static int take_setting(void *context, const struct option_row *row, const char *value, struct err *e)
+static int command_line_take_setting(void *context, const struct option_row *row, const char *value,
+                                     struct err *e)
 {
     static const char *const names[] = {['d'] = "PBS_MOM_HOME",
                                         ['M'] = "PBS_MOM_SERVICE_PORT",
@@ -79,24 +82,30 @@ static int take_setting(void *context, const struct option_row *row, const char 
 }
 
 static const struct option_row option_rows[] = {
-    {'a', NULL, OPTION_VALUE, "seconds", "most time of a script of a dynamic resource (10)", take_number, 0},
-    {'C', NULL, OPTION_VALUE, "directory", "of images of checkpoints", take_option, OPT_CHECKPOINT},
-    {'c', NULL, OPTION_VALUE, "file", "configuration, relative to mom_priv", take_option, OPT_CONFIG},
-    {'d', NULL, OPTION_VALUE, "directory", "in the place of PBS_HOME", take_setting, 0},
-    {'L', NULL, OPTION_VALUE, "file", "one log file in the place of daily ones", take_option, OPT_LOG},
-    {'M', NULL, OPTION_VALUE, "port", "that the MOM shows", take_setting, 0},
-    {'N', NULL, OPTION_ALONE, NULL, "stay in the foreground", take_option, OPT_FOREGROUND},
-    {'n', NULL, OPTION_VALUE, "nice", "nice value of the daemon", take_number, 0},
-    {'p', NULL, OPTION_ALONE, NULL, "keep running jobs (so it is without -r)", take_option, OPT_KEEP},
-    {'Q', NULL, OPTION_VALUE, "format", "accepted; means nothing", take_option, OPT_IGNORED},
-    {'R', NULL, OPTION_VALUE, "port", "on which other MOMs are heard", take_setting, 0},
-    {'r', NULL, OPTION_ALONE, NULL, "end running jobs: they are requeued", take_option, OPT_END_JOBS},
-    {'S', NULL, OPTION_VALUE, "port", "of the server", take_setting, 0},
+    {'a', NULL, OPTION_VALUE, "seconds", "most time of a script of a dynamic resource (10)",
+     command_line_take_number, 0},
+    {'C', NULL, OPTION_VALUE, "directory", "of images of checkpoints", command_line_take_option,
+     OPT_CHECKPOINT},
+    {'c', NULL, OPTION_VALUE, "file", "configuration, relative to mom_priv", command_line_take_option,
+     OPT_CONFIG},
+    {'d', NULL, OPTION_VALUE, "directory", "in the place of PBS_HOME", command_line_take_setting, 0},
+    {'L', NULL, OPTION_VALUE, "file", "one log file in the place of daily ones", command_line_take_option,
+     OPT_LOG},
+    {'M', NULL, OPTION_VALUE, "port", "that the MOM shows", command_line_take_setting, 0},
+    {'N', NULL, OPTION_ALONE, NULL, "stay in the foreground", command_line_take_option, OPT_FOREGROUND},
+    {'n', NULL, OPTION_VALUE, "nice", "nice value of the daemon", command_line_take_number, 0},
+    {'p', NULL, OPTION_ALONE, NULL, "keep running jobs (so it is without -r)", command_line_take_option,
+     OPT_KEEP},
+    {'Q', NULL, OPTION_VALUE, "format", "accepted; means nothing", command_line_take_option, OPT_IGNORED},
+    {'R', NULL, OPTION_VALUE, "port", "on which other MOMs are heard", command_line_take_setting, 0},
+    {'r', NULL, OPTION_ALONE, NULL, "end running jobs: they are requeued", command_line_take_option,
+     OPT_END_JOBS},
+    {'S', NULL, OPTION_VALUE, "port", "of the server", command_line_take_setting, 0},
     {'s', NULL, OPTION_VALUE, "insert NAME FILE|remove NAME|show NAME|list", "vnode definition files",
-     take_option, OPT_SCRIPT},
-    {0, "check", OPTION_ALONE, NULL, "say what is wrong with the configuration, and end", take_option,
-     OPT_CHECK},
-    {0, "version", OPTION_ALONE, NULL, "show the version", take_option, OPT_VERSION},
+     command_line_take_option, OPT_SCRIPT},
+    {0, "check", OPTION_ALONE, NULL, "say what is wrong with the configuration, and end",
+     command_line_take_option, OPT_CHECK},
+    {0, "version", OPTION_ALONE, NULL, "show the version", command_line_take_option, OPT_VERSION},
 };
 
 int command_line_parse(int argc, char *argv[], struct command_line *c)

@@ -1,9 +1,9 @@
 /* pbs_mom: runs jobs on this host at the word of pbs_server. Tables of bindings, the order of creation, the
  * loop.
  *
- * The order in begin() is not free: the generation is durable before anybody can hear of it; runs are
+ * The order in mom_begin() is not free: the generation is durable before anybody can hear of it; runs are
  * recovered before sisters and server may ask about them; the service comes last, since its HELLO says all
- * that is here. end() goes back the same way, and lets go of shepherds without ending them. */
+ * that is here. mom_end() goes back the same way, and lets go of shepherds without ending them. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +26,6 @@
 #include "daemon.h"
 #include "dyn_values.h"
 #include "exec_service.h"
-#include "harvest.h"
 #include "image_in.h"
 #include "image_out.h"
 #include "fitness.h"
@@ -58,65 +57,65 @@
 enum { NAMES_KEEP_MS = 60000, EXIT_USAGE = 1, USAGE_MAX = 8192, LINE_MAX_BYTES = 200 };
 
 /* ---- bindings */
-static void on_started(void *arg, struct run *r)
+static void mom_on_started(void *arg, struct run *r)
 {
     mom_post(arg, r, RUN_EV_STARTED);
 }
 
-static void on_ended(void *arg, struct run *r)
+static void mom_on_ended(void *arg, struct run *r)
 {
     mom_post(arg, r, RUN_EV_ENDED);
 }
 
-static void on_lost(void *arg, struct run *r)
+static void mom_on_lost(void *arg, struct run *r)
 {
     mom_post(arg, r, RUN_EV_SHEPHERD_LOST);
 }
 
-static void on_prepared(void *arg, struct run *r)
+static void mom_on_prepared(void *arg, struct run *r)
 {
     mom_post(arg, r, RUN_EV_PREPARED);
 }
 
-static void on_failed(void *arg, struct run *r)
+static void mom_on_failed(void *arg, struct run *r)
 {
     mom_post(arg, r, RUN_EV_FAILED);
 }
 
-static void image_over(void *arg, struct run *r, const struct err *why)
+static void mom_image_over(void *arg, struct run *r, const struct err *why)
 {
     struct mom *m = arg;
 
     prepare_image_over(m->prepare, r, why);
 }
 
-static void on_image(void *arg, struct run *r)
+static void mom_on_image(void *arg, struct run *r)
 {
     struct err e = {0};
 
-    if (image_in_begin(arg, r, image_over, &e) < 0)
-        image_over(arg, r, &e);
+    if (image_in_begin(arg, r, mom_image_over, &e) < 0)
+        mom_image_over(arg, r, &e);
 }
 
-static void on_image_asked(void *arg, struct rpc_request *q)
+static void mom_on_image_asked(void *arg, struct rpc_request *q)
 {
     struct mom *m = arg;
 
     image_out_serve(m->image_out, q);
 }
 
-static void on_resources(void *arg)
+static void mom_on_resources(void *arg)
 {
     server_link_say_resources(arg);
 }
 
-static void on_use(void *arg)
+static void mom_on_use(void *arg)
 {
     server_link_say_busy(arg);
-    harvest_look(arg);
+    cycle_harvest_apply_all(arg);
 }
 
-static void on_fitness(void *arg)
+static void mom_on_fitness(void *arg)
 {
     server_link_say_busy(arg);
 }
@@ -165,7 +164,7 @@ static void took_config(struct mom *m)
     exec_service_again(m->service);
 }
 
-static void on_hup(void *arg)
+static void mom_on_hup(void *arg)
 {
     struct mom *m = arg;
     struct err e = {0};
@@ -180,7 +179,7 @@ static void on_hup(void *arg)
     exec_service_hurry(m->service);
 }
 
-static void said_bye(void *arg)
+static void mom_said_bye(void *arg)
 {
     struct mom *m = arg;
 
@@ -188,11 +187,11 @@ static void said_bye(void *arg)
 }
 
 /* Jobs run on under their shepherds: -p is how this MOM always is. */
-static void on_stop(void *arg)
+static void mom_on_stop(void *arg)
 {
     struct mom *m = arg;
 
-    exec_service_bye(m->service, "shutting down", true, said_bye, m);
+    exec_service_bye(m->service, "shutting down", true, mom_said_bye, m);
 }
 
 static void bind_machine(struct mom *m)
@@ -204,10 +203,11 @@ static void bind_machine(struct mom *m)
     m->outbox = (struct journal_outbox){.wake = server_link_wake, .arg = m};
 }
 
-static int create_parts(struct mom *m, struct err *e)
+static int mom_create_parts(struct mom *m, struct err *e)
 {
-    const struct prepare_hooks prepare = {on_image, mom_orders_fetch_script, on_prepared, on_failed, m};
-    const struct shepherds_hooks shepherds = {on_started,     on_ended,           on_lost,
+    const struct prepare_hooks prepare = {mom_on_image, mom_orders_fetch_script, mom_on_prepared,
+                                          mom_on_failed, m};
+    const struct shepherds_hooks shepherds = {mom_on_started, mom_on_ended,       mom_on_lost,
                                               peer_relay_out, notice_order_reply, m};
 
     m->names = names_create(m->loop, NAMES_KEEP_MS, e);
@@ -226,9 +226,9 @@ static int watch_signals(struct mom *m, struct err *e)
 {
     struct loop *l = m->loop;
 
-    m->hup = loop_signal_create(l, SIGHUP, on_hup, m, e);
-    m->intr = loop_signal_create(l, SIGINT, on_stop, m, e);
-    m->term = loop_signal_create(l, SIGTERM, on_stop, m, e);
+    m->hup = loop_signal_create(l, SIGHUP, mom_on_hup, m, e);
+    m->intr = loop_signal_create(l, SIGINT, mom_on_stop, m, e);
+    m->term = loop_signal_create(l, SIGTERM, mom_on_stop, m, e);
     return m->hup && m->intr && m->term ? 0 : -1;
 }
 
@@ -243,7 +243,7 @@ static void check_spool_owner(const struct home *h)
                   h->spool, (unsigned)st.st_uid, (unsigned)geteuid());
 }
 
-static int open_log(const struct mom *m, struct err *e)
+static int mom_open_log(const struct mom *m, struct err *e)
 {
     struct log_options o = {
         .dir = m->home.logs, .path = m->log_path, .daemon = "pbs_mom", .mask = m->home.config->log_mask};
@@ -263,7 +263,7 @@ static int listen_to_sisters(struct mom *m, struct err *e)
                                     .tls_out = m->tls,
                                     .tls_in = m->tls_in,
                                     .deliver = peer_relay_in,
-                                    .image = on_image_asked,
+                                    .image = mom_on_image_asked,
                                     .arg = m};
 
     m->image_out = image_out_create(m->loop, &m->home, e);
@@ -272,7 +272,7 @@ static int listen_to_sisters(struct mom *m, struct err *e)
 }
 
 /* -r: those of an earlier MOM are not wanted any more. */
-static void end_run(void *arg, struct run *r)
+static void mom_end_run(void *arg, struct run *r)
 {
     if (r->slot.state >= RUN_ENDING)
         return;
@@ -283,18 +283,18 @@ static void end_run(void *arg, struct run *r)
 }
 
 /* A host that waits for a server in order to join is up, as one is whose server is away. */
-static void on_join_waits(void *daemon)
+static void mom_on_join_waits(void *daemon)
 {
     daemon_ready(daemon);
 }
 
-static int begin(struct mom *m, struct daemon *d, struct err *e)
+static int mom_begin(struct mom *m, struct daemon *d, struct err *e)
 {
     struct strbuf path;
     int rc;
 
-    if (open_log(m, e) < 0 || home_raise_limits(&m->home, e) < 0 ||
-        join_file_use(&m->home, on_join_waits, d, e) < 0 ||
+    if (mom_open_log(m, e) < 0 || home_raise_limits(&m->home, e) < 0 ||
+        join_file_use(&m->home, mom_on_join_waits, d, e) < 0 ||
         certs_ensure(m->home.certs, m->home.service, e) < 0)
         return -1;
     m->tls = certs_context(m->home.certs, m->home.service, CERTS_CLIENT, e);
@@ -306,9 +306,9 @@ static int begin(struct mom *m, struct daemon *d, struct err *e)
     if (rc < 0)
         return -1;
     m->loop = loop_create(NULL, e);
-    if (!m->loop || create_parts(m, e) < 0 || watch_signals(m, e) < 0)
+    if (!m->loop || mom_create_parts(m, e) < 0 || watch_signals(m, e) < 0)
         return -1;
-    m->fitness = fitness_create(m->loop, &m->home, on_fitness, m);
+    m->fitness = fitness_create(m->loop, &m->home, mom_on_fitness, m);
     if (!m->fitness)
         return err_no_memory(e);
     if (recover_runs(m, e) < 0)
@@ -319,12 +319,12 @@ static int begin(struct mom *m, struct daemon *d, struct err *e)
     if (!m->server_lease)
         return -1;
     if (m->end_jobs)
-        runs_each(m->runs, end_run, m);
-    m->cycle_harvest = cycle_harvest_create(m->loop, &m->home, on_use, m, e);
+        runs_each(m->runs, mom_end_run, m);
+    m->cycle_harvest = cycle_harvest_create(m->loop, &m->home, mom_on_use, m, e);
     m->restrict_user = m->cycle_harvest ? restrict_user_create(m, e) : NULL;
     if (!m->restrict_user)
         return -1;
-    m->dynamic = dyn_values_create(m->loop, &m->home, on_resources, m);
+    m->dynamic = dyn_values_create(m->loop, &m->home, mom_on_resources, m);
     if (!m->dynamic || dyn_values_begin(m->dynamic, e) < 0)
         return -1;
     m->certs = cert_renew_create(m, m->tls, m->tls_in, e);
@@ -334,7 +334,7 @@ static int begin(struct mom *m, struct daemon *d, struct err *e)
     return m->service ? 0 : -1;
 }
 
-static void let_go(void *arg, struct run *r)
+static void mom_leave_run(void *arg, struct run *r)
 {
     struct mom *m = arg;
 
@@ -345,7 +345,7 @@ static void let_go(void *arg, struct run *r)
     journal_close(&m->outbox, r);
 }
 
-static void end(struct mom *m)
+static void mom_end(struct mom *m)
 {
 
     exec_service_destroy(m->service);
@@ -367,7 +367,7 @@ static void end(struct mom *m)
     image_out_destroy(m->image_out);
     m->image_out = NULL;
     if (m->runs)
-        runs_each(m->runs, let_go, m);
+        runs_each(m->runs, mom_leave_run, m);
     runs_destroy(m->runs);
     site_steps_destroy(m->site_steps);
     shepherds_destroy(m->shepherds);
@@ -386,12 +386,12 @@ static void end(struct mom *m)
     log_close();
 }
 
-static int serve(struct mom *m, struct daemon *d)
+static int mom_serve(struct mom *m, struct daemon *d)
 {
     struct err e = {0};
     int rc;
 
-    if (begin(m, d, &e) < 0) {
+    if (mom_begin(m, d, &e) < 0) {
         rc = daemon_fail(d, &e);
     } else {
         log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "pbs_mom", "Mom pid = %d ready, using server %s:%u",
@@ -401,7 +401,7 @@ static int serve(struct mom *m, struct daemon *d)
         daemon_ready(d);
         rc = loop_run(m->loop, &e) < 0 ? 1 : 0;
     }
-    end(m);
+    mom_end(m);
     return rc;
 }
 
@@ -425,7 +425,7 @@ static int run_mom(struct mom *m, const struct command_line *c)
             .name = "pbs_mom", .lock_path = m->home.lock, .lock_mode = 0644, .foreground = c->foreground},
         &rc);
     if (d) {
-        rc = serve(m, d);
+        rc = mom_serve(m, d);
         daemon_end(d);
     }
     return rc;

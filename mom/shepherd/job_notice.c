@@ -120,7 +120,7 @@ void job_notice_over(struct job_notice *n)
 }
 
 /* ---- from the job */
-static int check(const struct job_notice *n, const struct tmx_notice_args *a, struct err *e)
+static int job_notice_check(const struct job_notice *n, const struct tmx_notice_args *a, struct err *e)
 {
     if (!n->attempt)
         return err_set(e, TM_ENOTFOUND, "the job has no notice to answer");
@@ -144,13 +144,13 @@ static exec_notice_answer answer_of(tmx_notice_answer a)
     return EXEC_NOTICE_READY;
 }
 
-static void say(struct job_notice *n);
+static void job_notice_say(struct job_notice *n);
 
 int job_notice_answer(struct job_notice *n, const struct tmx_notice_args *a, struct err *e)
 {
     char *nodes;
 
-    if (check(n, a, e) < 0)
+    if (job_notice_check(n, a, e) < 0)
         return -1;
     nodes = strdup(a->nodes);
     if (!nodes)
@@ -161,7 +161,7 @@ int job_notice_answer(struct job_notice *n, const struct tmx_notice_args *a, str
     n->number++;
     n->waits = true;
     if (!n->under_way)
-        say(n);
+        job_notice_say(n);
     return 0;
 }
 
@@ -171,7 +171,7 @@ static void say_later(struct job_notice *n)
     n->next_mono_ms = clock_real_mono_ms() + AGAIN_MS;
 }
 
-static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
+static void job_notice_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
 {
     struct job_notice *n = (struct job_notice *)((char *)p - offsetof(struct job_notice, pending));
 
@@ -181,7 +181,7 @@ static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
     say_later(n);
 }
 
-static void on_lost(struct rpc_pending *p, const struct err *why)
+static void job_notice_on_lost(struct rpc_pending *p, const struct err *why)
 {
     struct job_notice *n = (struct job_notice *)((char *)p - offsetof(struct job_notice, pending));
 
@@ -190,9 +190,9 @@ static void on_lost(struct rpc_pending *p, const struct err *why)
     say_later(n);
 }
 
-static void say(struct job_notice *n)
+static void job_notice_say(struct job_notice *n)
 {
-    static const struct rpc_pending_ops ops = {.reply = on_reply, .lost = on_lost};
+    static const struct rpc_pending_ops ops = {.reply = job_notice_on_reply, .lost = job_notice_on_lost};
 
     n->pending.ops = &ops;
     n->said = n->number;
@@ -216,5 +216,5 @@ int job_notice_wait_ms(const struct job_notice *n)
 void job_notice_turn(struct job_notice *n)
 {
     if (n->waits && !n->under_way && clock_real_mono_ms() >= n->next_mono_ms)
-        say(n);
+        job_notice_say(n);
 }

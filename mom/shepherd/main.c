@@ -25,7 +25,7 @@
 
 enum { EXIT_USAGE = 2 };
 
-static unsigned number(const char *digits)
+static unsigned shepherd_main_number(const char *digits)
 {
     return (unsigned)strtoul(digits, NULL, 10);
 }
@@ -43,9 +43,9 @@ int main(int argc, char *argv[])
     if (argc == 3 && strcmp(argv[1], "stage") == 0)
         return stage_errand(argv[2]);
     if (argc == 5 && strcmp(argv[1], "pack") == 0)
-        return ckpt_transfer_pack(number(argv[2]), number(argv[3]), argv[4]);
+        return ckpt_transfer_pack(shepherd_main_number(argv[2]), shepherd_main_number(argv[3]), argv[4]);
     if (argc == 5 && strcmp(argv[1], "unpack") == 0)
-        return ckpt_transfer_unpack(number(argv[2]), number(argv[3]), argv[4]);
+        return ckpt_transfer_unpack(shepherd_main_number(argv[2]), shepherd_main_number(argv[3]), argv[4]);
     if (argc == 3 && strcmp(argv[1], "close") == 0)
         return close_errand(argv[2]);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {

@@ -74,7 +74,7 @@ static pid_t find_first(int session)
     return found;
 }
 
-static int fail(const struct shep_order *o, const char *why, struct err *e)
+static int restart_fail(const struct shep_order *o, const char *why, struct err *e)
 {
     return err_set(e, EIO, "restart of task 00000001 of job %s by %s failed: %s", o->id,
                    o->restart_argv.restart_argv_val[0], why);
@@ -95,21 +95,21 @@ int restart_job(const struct shep_order *o, const struct task *t, pid_t *first, 
     pid_t pid, found;
 
     if (errand_check(o->restart_argv.restart_argv_val[0], &why) < 0 || check_seal(o, &why) < 0)
-        return fail(o, why.text, e);
+        return restart_fail(o, why.text, e);
     pid = fork();
     if (pid == 0)
         become_the_script(o, t);
     if (pid < 0)
-        return fail(o, strerror(errno), e);
+        return restart_fail(o, strerror(errno), e);
     if (o->restart_becomes_task) {
         *first = pid;
         return 0;
     }
     if (wait_for_script(pid, o->restart_limit_s) != 0)
-        return fail(o, "the script has not ended well", e);
+        return restart_fail(o, "the script has not ended well", e);
     found = find_first(o->restart_session);
     if (!found)
-        return fail(o, "the script has left no process", e);
+        return restart_fail(o, "the script has left no process", e);
     *first = found;
     return 0;
 }

@@ -34,7 +34,7 @@ static void execute(const struct shep_order *o, const struct task *t, const char
     _exit(255);
 }
 
-static int run(const struct shep_order *o, const struct task *t, const char *file, struct words *argv)
+static int script_exec(const struct shep_order *o, const struct task *t, const char *file, struct words *argv)
 {
     int status, in = open(o->script[0] ? o->script : "/dev/null", O_RDONLY | O_CLOEXEC);
     pid_t pid;
@@ -51,7 +51,7 @@ static int run(const struct shep_order *o, const struct task *t, const char *fil
 }
 
 /* The owner of the job reads it where he looks first. */
-static void say_failed(const struct task *t, int rc)
+static void script_say_failed(const struct task *t, int rc)
 {
     char text[64];
 
@@ -90,9 +90,9 @@ int script_run(const char *path, const char *which, const char *file, char *cons
         rc = task_prepare(&t, path, &o, &e) < 0 ? SCRIPT_NO_FILES : 0;
         errand_end_with_parent(); /* having been the owner for a moment has undone it */
         if (rc == 0)
-            rc = run(&o, &t, file, &argv);
+            rc = script_exec(&o, &t, file, &argv);
         if (rc && !epilogue)
-            say_failed(&t, rc);
+            script_say_failed(&t, rc);
     }
     if (e.code)
         fprintf(stderr, "%s\n", e.text);

@@ -138,7 +138,7 @@ static int wait_for_all(struct supervise *h, struct pollfd link[static MOM_LINK_
     return 0;
 }
 
-static void turn(struct supervise *h)
+static void supervise_turn(struct supervise *h)
 {
     struct pollfd fds[MOM_LINK_FDS_MAX];
     struct signalfd_siginfo info;
@@ -175,14 +175,14 @@ static int open_signals(struct err *e)
     return fd < 0 ? err_errno(e, errno, "cannot wait for children") : fd;
 }
 
-static bool is_running(void *arg)
+static bool supervise_is_running(void *arg)
 {
     const struct supervise *h = arg;
 
     return h->state == SHEP_RUNNING;
 }
 
-static int answer_notice(void *arg, const struct tmx_notice_args *a, struct err *e)
+static int supervise_answer_notice(void *arg, const struct tmx_notice_args *a, struct err *e)
 {
     const struct supervise *h = arg;
 
@@ -197,8 +197,8 @@ static void serve_tasks(struct supervise *h)
                                    .confine = h->confine,
                                    .mom_link = h->mom_link,
                                    .records = h->records,
-                                   .is_running = is_running,
-                                   .answer_notice = answer_notice,
+                                   .is_running = supervise_is_running,
+                                   .answer_notice = supervise_answer_notice,
                                    .arg = h};
     struct err e = {0};
 
@@ -226,7 +226,7 @@ static int limit_all(struct supervise *h, struct err *e)
     return 0;
 }
 
-static void find_places(const struct shep_order *o, struct confine_place *place)
+static void supervise_find_places(const struct shep_order *o, struct confine_place *place)
 {
     *place = (struct confine_place){.kind = (enum confine_kind)o->freezer};
     snprintf(place->dir, sizeof place->dir, "%s", o->freezer_dir);
@@ -242,7 +242,7 @@ static void find_places(const struct shep_order *o, struct confine_place *place)
 
 /* The login shell that reads a script's path is not the job's: it traps nothing, and would die of what the script waits
  * for. Its children are the script. */
-static void signal_job(void *arg, int signo, bool all)
+static void supervise_signal_job(void *arg, int signo, bool all)
 {
     const struct supervise *h = arg;
     struct procs p;
@@ -265,19 +265,19 @@ static void signal_job(void *arg, int signo, bool all)
 static int begin_notice(struct supervise *h, struct err *e)
 {
     const struct job_notice_place place = {
-        .order = &h->order, .mom_link = h->mom_link, .signal_job = signal_job, .arg = h};
+        .order = &h->order, .mom_link = h->mom_link, .signal_job = supervise_signal_job, .arg = h};
 
     h->job_notice = job_notice_create(&place);
     return h->job_notice ? 0 : err_set(e, ENOMEM, "no memory for job %s", h->order.id);
 }
 
-static int begin(struct supervise *h, int mom, struct err *e)
+static int supervise_begin(struct supervise *h, int mom, struct err *e)
 {
     struct confine_place place;
     char runs[RUNDIR_PATH_MAX];
     const char *name = strrchr(h->path, '/');
 
-    find_places(&h->order, &place);
+    supervise_find_places(&h->order, &place);
     snprintf(runs, sizeof runs, "%.*s", name ? (int)(name - h->path) : 1, name ? h->path : ".");
     if (confine_own(&place, runs, e) < 0)
         return -1;
@@ -392,7 +392,7 @@ static int hold_order(struct supervise *h, int mom)
 
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the job leaves behind becomes ours, so its end can be seen */
     prctl(PR_SET_NAME, "pbs_shepherd");
-    if (rundir_read_order(h->path, &h->order, &e) < 0 || begin(h, mom, &e) < 0) {
+    if (rundir_read_order(h->path, &h->order, &e) < 0 || supervise_begin(h, mom, &e) < 0) {
         fprintf(stderr, "pbs_shepherd: %s\n", e.text);
         return 1;
     }
@@ -401,13 +401,13 @@ static int hold_order(struct supervise *h, int mom)
     else
         launch(h);
     while (h->state != SHEP_CLOSED)
-        turn(h);
+        supervise_turn(h);
     mom_link_flush(h->mom_link, MS_PER_S);
     return 0;
 }
 
 /* A late twin (its MOM was killed, the next one started another): the job has had its shepherd. */
-static void see_record(void *arg, void *item)
+static void supervise_see_record(void *arg, void *item)
 {
     (void)item;
     *(bool *)arg = true;
@@ -417,8 +417,8 @@ static int refuse_second(const char *path, struct err *e)
 {
     bool any = false;
 
-    if (rundir_records_read(path, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), see_record, &any,
-                            e) < 0)
+    if (rundir_records_read(path, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record),
+                            supervise_see_record, &any, e) < 0)
         return -1;
     return any ? err_set(e, EEXIST, "the run has been held before") : 0;
 }

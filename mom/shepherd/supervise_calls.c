@@ -26,7 +26,7 @@ static void done(struct supervise *h, struct shep_done *r, int code, const char 
     supervise_usage(h, &r->usage);
 }
 
-static void call_hello(void *arg, const void *args, void *res)
+static void supervise_call_hello(void *arg, const void *args, void *res)
 {
     struct supervise *h = arg;
     struct shep_hello_result *r = res;
@@ -53,7 +53,7 @@ static void signal_all(struct supervise *h, int signo, void *res)
         done(h, res, 0, "");
 }
 
-static void call_signal(void *arg, const void *args, void *res)
+static void supervise_call_signal(void *arg, const void *args, void *res)
 {
     struct supervise *h = arg;
     const struct shep_signal_args *a = args;
@@ -68,7 +68,7 @@ static void call_signal(void *arg, const void *args, void *res)
         done(h, res, 0, "");
 }
 
-static void call_suspend(void *arg, const void *args, void *res)
+static void supervise_call_suspend(void *arg, const void *args, void *res)
 {
     struct supervise *h = arg;
     struct err e = {0};
@@ -84,7 +84,7 @@ static void call_suspend(void *arg, const void *args, void *res)
     }
 }
 
-static void call_resume(void *arg, const void *args, void *res)
+static void supervise_call_resume(void *arg, const void *args, void *res)
 {
     struct supervise *h = arg;
     struct err e = {0};
@@ -102,7 +102,7 @@ static void call_resume(void *arg, const void *args, void *res)
     }
 }
 
-static void call_terminate(void *arg, const void *args, void *res)
+static void supervise_call_terminate(void *arg, const void *args, void *res)
 {
     struct supervise *h = arg;
     const struct shep_terminate_args *a = args;
@@ -117,7 +117,7 @@ static void call_terminate(void *arg, const void *args, void *res)
     done(h, res, 0, "");
 }
 
-static void call_update(void *arg, const void *args, void *res)
+static void supervise_call_update(void *arg, const void *args, void *res)
 {
     struct supervise *h = arg;
     const struct shep_update_args *a = args;
@@ -126,7 +126,7 @@ static void call_update(void *arg, const void *args, void *res)
     done(h, res, 0, "");
 }
 
-static void call_message(void *arg, const void *args, void *res)
+static void supervise_call_message(void *arg, const void *args, void *res)
 {
     struct supervise *h = arg;
     const struct shep_message_args *a = args;
@@ -139,7 +139,7 @@ static void call_message(void *arg, const void *args, void *res)
     done(h, res, 0, "");
 }
 
-static void call_notice(void *arg, const void *args, void *res)
+static void supervise_call_notice(void *arg, const void *args, void *res)
 {
     struct supervise *h = arg;
     struct err e = {0};
@@ -152,13 +152,13 @@ static void call_notice(void *arg, const void *args, void *res)
         done(h, res, 0, "");
 }
 
-static void call_usage(void *arg, const void *args, void *res)
+static void supervise_call_usage(void *arg, const void *args, void *res)
 {
     (void)args;
     done(arg, res, 0, "");
 }
 
-static void call_close(void *arg, const void *args, void *res)
+static void supervise_call_close(void *arg, const void *args, void *res)
 {
     struct supervise *h = arg;
     struct shep_close_result *r = res;
@@ -173,7 +173,7 @@ static void call_close(void *arg, const void *args, void *res)
     supervise_post(h, SHEP_EV_CLOSE);
 }
 
-static void call_letter(void *arg, const void *args, const struct mom_link_ticket *from)
+static void supervise_call_letter(void *arg, const void *args, const struct mom_link_ticket *from)
 {
     struct supervise *h = arg;
     char text[] = "the job's shepherd here serves no tasks", none[1] = "";
@@ -196,18 +196,18 @@ static void call_letter(void *arg, const void *args, const struct mom_link_ticke
     }
 
 const struct mom_link_row hold_calls[] = {
-    ROW(SHEP_HELLO, shep_hello_args, shep_hello_result, call_hello),
-    ROW(SHEP_SIGNAL, shep_signal_args, shep_done, call_signal),
-    ROW_NO_ARGS(SHEP_SUSPEND, call_suspend),
-    ROW_NO_ARGS(SHEP_RESUME, call_resume),
-    ROW(SHEP_TERMINATE, shep_terminate_args, shep_done, call_terminate),
-    ROW(SHEP_UPDATE, shep_update_args, shep_done, call_update),
-    ROW(SHEP_MESSAGE, shep_message_args, shep_done, call_message),
-    ROW(SHEP_NOTICE, shep_notice_args, shep_done, call_notice),
-    ROW_NO_ARGS(SHEP_USAGE, call_usage),
-    ROW(SHEP_CLOSE, shep_close_args, shep_close_result, call_close),
+    ROW(SHEP_HELLO, shep_hello_args, shep_hello_result, supervise_call_hello),
+    ROW(SHEP_SIGNAL, shep_signal_args, shep_done, supervise_call_signal),
+    ROW_NO_ARGS(SHEP_SUSPEND, supervise_call_suspend),
+    ROW_NO_ARGS(SHEP_RESUME, supervise_call_resume),
+    ROW(SHEP_TERMINATE, shep_terminate_args, shep_done, supervise_call_terminate),
+    ROW(SHEP_UPDATE, shep_update_args, shep_done, supervise_call_update),
+    ROW(SHEP_MESSAGE, shep_message_args, shep_done, supervise_call_message),
+    ROW(SHEP_NOTICE, shep_notice_args, shep_done, supervise_call_notice),
+    ROW_NO_ARGS(SHEP_USAGE, supervise_call_usage),
+    ROW(SHEP_CLOSE, shep_close_args, shep_close_result, supervise_call_close),
     {SHEP_LETTER, (xdrproc_t)xdr_shep_letter_args, (xdrproc_t)xdr_shep_letter_result,
-     sizeof(struct shep_letter_args), sizeof(struct shep_letter_result), NULL, call_letter},
+     sizeof(struct shep_letter_args), sizeof(struct shep_letter_result), NULL, supervise_call_letter},
 };
 
 const size_t hold_calls_n = sizeof hold_calls / sizeof hold_calls[0];

@@ -18,7 +18,7 @@ struct packet {
 };
 
 /* Bytes received; 0 when the MOM has gone. */
-static ssize_t receive(int mom, struct packet *p)
+static ssize_t zygote_receive(int mom, struct packet *p)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(int))];
@@ -78,7 +78,7 @@ int zygote_run(int mom, char *argv[])
     struct packet p;
 
     signal(SIGCHLD, SIG_IGN); /* nobody waits for shepherds here */
-    while (receive(mom, &p) > 0) {
+    while (zygote_receive(mom, &p) > 0) {
         if (p.socket < 0)
             continue;
         if (fork() == 0)

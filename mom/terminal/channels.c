@@ -11,14 +11,14 @@
 
 enum { GRANT_SIZE = 5, GRANT_WORTH = CHANNEL_WINDOW / 4, LISTENER = -1, PIECE_MAX = RELAY_FRAME_MAX - 1 };
 
-static size_t ask(void *arg, struct relay *r, struct pollfd *fds);
-static void serve(void *arg, struct relay *r, const struct pollfd *fds, size_t n);
+static size_t channels_ask(void *arg, struct relay *r, struct pollfd *fds);
+static void channels_serve(void *arg, struct relay *r, const struct pollfd *fds, size_t n);
 
 void channels_init(struct channels *c, struct relay *r)
 {
     memset(c, 0, sizeof *c);
     c->listening = -1;
-    r->guest = (struct relay_guest){.arg = c, .ask = ask, .serve = serve};
+    r->guest = (struct relay_guest){.arg = c, .ask = channels_ask, .serve = channels_serve};
 }
 
 static void close_fd(struct channel *x)
@@ -42,7 +42,7 @@ void channels_fini(struct channels *c)
 }
 
 /* The descriptor is the channel's now, or closed. */
-static bool begin(struct channel *x, int fd, bool admitted)
+static bool channels_begin(struct channel *x, int fd, bool admitted)
 {
     *x = (struct channel){.used = true, .fd = fd, .admitted = admitted, .credit = CHANNEL_WINDOW};
     x->queue = fd >= 0 ? malloc(CHANNEL_WINDOW) : NULL;
@@ -52,7 +52,7 @@ static bool begin(struct channel *x, int fd, bool admitted)
 }
 
 /* ---- what is to be said */
-static void say(struct channel *x, struct relay *r, unsigned char number)
+static void channels_say(struct channel *x, struct relay *r, unsigned char number)
 {
     const unsigned char grant[GRANT_SIZE] = {number, (unsigned char)(x->taken >> 24),
                                              (unsigned char)(x->taken >> 16), (unsigned char)(x->taken >> 8),
@@ -80,7 +80,7 @@ static short events_of(const struct channel *x)
     return (short)((x->credit && !x->heard_over ? POLLIN : 0) | (x->n && x->admitted ? POLLOUT : 0));
 }
 
-static size_t ask(void *arg, struct relay *r, struct pollfd *fds)
+static size_t channels_ask(void *arg, struct relay *r, struct pollfd *fds)
 {
     struct channels *c = arg;
     size_t n = 0;
@@ -89,7 +89,7 @@ static size_t ask(void *arg, struct relay *r, struct pollfd *fds)
         struct channel *x = &c->all[i];
 
         if (x->used)
-            say(x, r, (unsigned char)i);
+            channels_say(x, r, (unsigned char)i);
         if (!x->used || x->fd < 0)
             continue;
         c->waited[n] = i;
@@ -117,13 +117,13 @@ static void accept_one(struct channels *c, struct relay *r)
         return;
     if (i < 0 || !relay_has_room(r))
         close(fd);
-    else if (begin(&c->all[i], fd, true))
+    else if (channels_begin(&c->all[i], fd, true))
         relay_put(r, 'O', &number, 1);
     else
         c->all[i].used = false; /* nobody has heard of it */
 }
 
-static bool is_waiting(void)
+static bool channels_is_waiting(void)
 {
     return errno == EAGAIN || errno == EINTR;
 }
@@ -137,7 +137,7 @@ static void read_fd(struct channel *x, struct relay *r, unsigned char number)
     if (n > 0) {
         x->credit -= (size_t)n;
         relay_put(r, 'B', piece, (size_t)n + 1);
-    } else if (n == 0 || !is_waiting()) {
+    } else if (n == 0 || !channels_is_waiting()) {
         close_fd(x);
     }
 }
@@ -150,14 +150,14 @@ static void write_fd(struct channel *x)
         memmove(x->queue, x->queue + n, x->n - (size_t)n);
         x->n -= (size_t)n;
         x->taken += (size_t)n;
-    } else if (n < 0 && !is_waiting()) {
+    } else if (n < 0 && !channels_is_waiting()) {
         close_fd(x);
     }
     if (x->heard_over && x->n == 0)
         close_fd(x);
 }
 
-static void serve(void *arg, struct relay *r, const struct pollfd *fds, size_t n)
+static void channels_serve(void *arg, struct relay *r, const struct pollfd *fds, size_t n)
 {
     struct channels *c = arg;
 
@@ -183,7 +183,7 @@ static void open_channel(struct channels *c, unsigned number)
 {
     int fd = c->open(c->arg);
 
-    begin(&c->all[number], fd, !c->admit); /* where it failed: over, and that is said */
+    channels_begin(&c->all[number], fd, !c->admit); /* where it failed: over, and that is said */
 }
 
 static bool queue_bytes(struct channels *c, struct channel *x, const unsigned char *bytes, size_t n)
@@ -208,21 +208,21 @@ static bool queue_bytes(struct channels *c, struct channel *x, const unsigned ch
     return true;
 }
 
-static uint32_t read_amount(const unsigned char *b)
+static uint32_t channels_read_amount(const unsigned char *b)
 {
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-static bool take_used(struct channels *c, struct channel *x, char letter, const unsigned char *bytes,
-                      size_t n)
+static bool channels_take_used(struct channels *c, struct channel *x, char letter, const unsigned char *bytes,
+                               size_t n)
 {
     switch (letter) {
     case 'B':
         return !x->heard_over && queue_bytes(c, x, bytes + 1, n - 1);
     case 'G':
-        if (n != GRANT_SIZE || read_amount(bytes + 1) > CHANNEL_WINDOW - x->credit)
+        if (n != GRANT_SIZE || channels_read_amount(bytes + 1) > CHANNEL_WINDOW - x->credit)
             return false;
-        x->credit += read_amount(bytes + 1);
+        x->credit += channels_read_amount(bytes + 1);
         return true;
     case 'Z':
         x->heard_over = true;
@@ -243,7 +243,7 @@ bool channels_take(struct channels *c, struct relay *r, char letter, const unsig
     if (letter == 'O')
         is_right = x && !x->used && c->open;
     else
-        is_right = x && x->used && take_used(c, x, letter, bytes, n);
+        is_right = x && x->used && channels_take_used(c, x, letter, bytes, n);
     if (is_right && letter == 'O')
         open_channel(c, bytes[0]);
     r->net_over |= !is_right;

@@ -100,7 +100,7 @@ static void say_window(struct relay *r)
     relay_put(r, 'W', b, sizeof b);
 }
 
-static void on_signal(struct relay *r)
+static void client_end_on_signal(struct relay *r)
 {
     struct signalfd_siginfo info;
 
@@ -134,7 +134,7 @@ static void stand_still(struct attendance *a)
     say_window(&a->relay);
 }
 
-static size_t on_typed(struct relay *r, unsigned char *bytes, size_t n)
+static size_t client_end_on_typed(struct relay *r, unsigned char *bytes, size_t n)
 {
     struct attendance *a = r->arg;
     enum escape_wish wish;
@@ -147,7 +147,7 @@ static size_t on_typed(struct relay *r, unsigned char *bytes, size_t n)
     return n;
 }
 
-static void on_control(struct relay *r, char letter, const unsigned char *bytes, size_t n)
+static void client_end_on_control(struct relay *r, char letter, const unsigned char *bytes, size_t n)
 {
     struct attendance *a = r->arg;
 
@@ -163,7 +163,7 @@ static void begin_typing(struct attendance *a)
     for (int i = 0; i < ESCAPE_N_ENDERS; i++)
         a->escape.enders[i] = a->before.c_cc[enders[i]];
     a->escape.suspend = a->before.c_cc[VSUSP];
-    a->relay.typed = on_typed;
+    a->relay.typed = client_end_on_typed;
     tcsetattr(STDIN_FILENO, TCSADRAIN, &a->raw);
 }
 
@@ -175,8 +175,8 @@ static int carry(struct attendance *a, SSL *ssl, int net)
     relay_init(r, ssl, net, STDIN_FILENO, STDOUT_FILENO);
     r->arg = a;
     r->wake = watch_signals();
-    r->woken = on_signal;
-    r->control = on_control;
+    r->woken = client_end_on_signal;
+    r->control = client_end_on_control;
     say_hello(a);
     if (a->is_tty)
         begin_typing(a);

@@ -41,7 +41,7 @@ struct service {
 };
 
 /* ---- reaching qsub */
-static int connect_to(const char *host, const char *port, struct err *e)
+static int host_end_connect_to(const char *host, const char *port, struct err *e)
 {
     struct addrinfo *list = NULL;
     int fd = -1, rc = host_address_find(host, port, 0, &list);
@@ -102,7 +102,7 @@ static void open_door(struct service *v, const unsigned char *bytes, size_t n)
     relay_put(&v->relay, 'D', text, strlen(text));
 }
 
-static void on_control(struct relay *r, char letter, const unsigned char *bytes, size_t n)
+static void host_end_on_control(struct relay *r, char letter, const unsigned char *bytes, size_t n)
 {
     struct service *v = r->arg;
 
@@ -117,7 +117,7 @@ static void on_control(struct relay *r, char letter, const unsigned char *bytes,
 }
 
 /* ---- the second process */
-static void say(int to, const char *what)
+static void host_end_say(int to, const char *what)
 {
     (void)!write(to, what, strlen(what) + 1);
 }
@@ -129,12 +129,12 @@ static void be_its_terminal(SSL *ssl, int net, int tty, const char *name, int pa
 
     relay_init(&service.relay, ssl, net, tty, tty);
     service.relay.arg = &service;
-    service.relay.control = on_control;
+    service.relay.control = host_end_on_control;
     channels_init(&service.channels, &service.relay);
     relay_wait(&service.relay, &service.greeted);
     alarm(0);
     snprintf(said, sizeof said, "%s\n%s", name, service.display);
-    say(parent, service.greeted ? said : "!qsub has gone away");
+    host_end_say(parent, service.greeted ? said : "!qsub has gone away");
     close(parent);
     if (service.greeted)
         relay_run(&service.relay, true);
@@ -153,14 +153,14 @@ static void attend(const struct shep_order *o, int parent)
 
     alarm(LIMIT_S);
     if (identity_become(o, &e) == 0 && psk_parse(o->tty_key, key, &e) == 0 &&
-        (net = connect_to(o->tty_host, o->tty_port, &e)) >= 0 && (ssl = psk_connect(net, key, &e)) &&
+        (net = host_end_connect_to(o->tty_host, o->tty_port, &e)) >= 0 && (ssl = psk_connect(net, key, &e)) &&
         (tty = open_terminal(name, &e)) >= 0) {
         explicit_bzero(key, sizeof key);
         be_its_terminal(ssl, net, tty, name, parent);
         _exit(0);
     }
     snprintf(why + 1, sizeof why - 1, "%s", e.text);
-    say(parent, why);
+    host_end_say(parent, why);
     _exit(1);
 }
 
@@ -174,7 +174,7 @@ static void let_go_of_the_mom(void)
         dup2(null, fd);
 }
 
-static int note(const char *path, const char *name, const char *text, struct err *e)
+static int host_end_note(const char *path, const char *name, const char *text, struct err *e)
 {
     char file[4096];
 
@@ -195,12 +195,12 @@ static int first(const char *path, int second, struct err *e)
     display = strchr(said, '\n');
     if (display)
         *display++ = '\0';
-    if (display && *display && note(path, RUNDIR_DISPLAY, display, e) < 0)
+    if (display && *display && host_end_note(path, RUNDIR_DISPLAY, display, e) < 0)
         return -1;
-    return note(path, RUNDIR_TTY, said, e);
+    return host_end_note(path, RUNDIR_TTY, said, e);
 }
 
-static int begin(const char *path, const struct shep_order *o, struct err *e)
+static int host_end_begin(const char *path, const struct shep_order *o, struct err *e)
 {
     int pair[2];
     pid_t pid;
@@ -227,7 +227,7 @@ int host_end_run(const char *path)
     int rc = -1;
 
     if (rundir_read_order(path, &o, &e) == 0)
-        rc = begin(path, &o, &e);
+        rc = host_end_begin(path, &o, &e);
     if (rc < 0)
         fprintf(stderr, "cannot open qsub sock for %s: %s\n", o.id ? o.id : path, e.text);
     xdr_free((xdrproc_t)xdr_shep_order, &o);

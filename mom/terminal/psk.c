@@ -40,7 +40,7 @@ static SSL_SESSION *make_session(SSL *s)
     return NULL;
 }
 
-static int use_session(SSL *s, const EVP_MD *md, const unsigned char **id, size_t *n, SSL_SESSION **out)
+static int psk_use_session(SSL *s, const EVP_MD *md, const unsigned char **id, size_t *n, SSL_SESSION **out)
 {
     (void)md;
     *out = make_session(s);
@@ -50,21 +50,21 @@ static int use_session(SSL *s, const EVP_MD *md, const unsigned char **id, size_
 }
 
 /* Another identity is no error of ours: the handshake then fails for want of a certificate. */
-static int find_session(SSL *s, const unsigned char *id, size_t n, SSL_SESSION **out)
+static int psk_find_session(SSL *s, const unsigned char *id, size_t n, SSL_SESSION **out)
 {
     *out = n == sizeof identity - 1 && memcmp(id, identity, n) == 0 ? make_session(s) : NULL;
     return 1;
 }
 
-static SSL *make(int fd, const unsigned char *key, const SSL_METHOD *method)
+static SSL *psk_make(int fd, const unsigned char *key, const SSL_METHOD *method)
 {
     SSL_CTX *ctx = SSL_CTX_new(method);
     SSL *s = NULL;
 
     if (ctx && SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) == 1 &&
         SSL_CTX_set_ciphersuites(ctx, "TLS_AES_128_GCM_SHA256") == 1) {
-        SSL_CTX_set_psk_use_session_callback(ctx, use_session);
-        SSL_CTX_set_psk_find_session_callback(ctx, find_session);
+        SSL_CTX_set_psk_use_session_callback(ctx, psk_use_session);
+        SSL_CTX_set_psk_find_session_callback(ctx, psk_find_session);
         SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
         SSL_CTX_set_num_tickets(ctx, 0);
         s = SSL_new(ctx);
@@ -77,7 +77,7 @@ static SSL *make(int fd, const unsigned char *key, const SSL_METHOD *method)
     return s;
 }
 
-static SSL *finish(SSL *s, int rc, struct err *e)
+static SSL *psk_finish(SSL *s, int rc, struct err *e)
 {
     /* A server without certificate that had no PSK either has failed; one that goes on has proved the key. */
     if (s && rc == 1 && SSL_session_reused(s)) {
@@ -91,16 +91,16 @@ static SSL *finish(SSL *s, int rc, struct err *e)
 
 SSL *psk_connect(int fd, const unsigned char key[static PSK_SIZE], struct err *e)
 {
-    SSL *s = make(fd, key, TLS_client_method());
+    SSL *s = psk_make(fd, key, TLS_client_method());
 
-    return finish(s, s ? SSL_connect(s) : -1, e);
+    return psk_finish(s, s ? SSL_connect(s) : -1, e);
 }
 
 SSL *psk_accept(int fd, const unsigned char key[static PSK_SIZE], struct err *e)
 {
-    SSL *s = make(fd, key, TLS_server_method());
+    SSL *s = psk_make(fd, key, TLS_server_method());
 
-    return finish(s, s ? SSL_accept(s) : -1, e);
+    return psk_finish(s, s ? SSL_accept(s) : -1, e);
 }
 
 void psk_close(SSL *s)

@@ -158,7 +158,7 @@ static bool has_read_ahead(const struct relay *r)
     return room(&r->from_net) && SSL_has_pending(r->ssl);
 }
 
-static size_t ask(struct relay *r, struct pollfd *fds)
+static size_t relay_ask(struct relay *r, struct pollfd *fds)
 {
     size_t guests = r->guest.ask ? r->guest.ask(r->guest.arg, r, fds + GUEST) : 0;
 
@@ -172,10 +172,10 @@ static size_t ask(struct relay *r, struct pollfd *fds)
     return guests;
 }
 
-static void turn(struct relay *r)
+static void relay_turn(struct relay *r)
 {
     struct pollfd fds[GUEST + RELAY_GUEST_FDS];
-    size_t guests = ask(r, fds);
+    size_t guests = relay_ask(r, fds);
 
     if (poll(fds, GUEST + guests, has_read_ahead(r) ? 0 : -1) < 0)
         return;
@@ -208,7 +208,7 @@ static void flush(struct relay *r)
 void relay_wait(struct relay *r, const bool *enough)
 {
     while (!r->net_over && !r->local_over && !r->ended && !*enough)
-        turn(r);
+        relay_turn(r);
 }
 
 void relay_run(struct relay *r, bool say_end)

@@ -74,7 +74,7 @@ int x11_client_connect(const char *display)
 }
 
 /* ---- connections of the job */
-static int open_display(void *arg)
+static int x11_client_open_display(void *arg)
 {
     const char *display = getenv("DISPLAY");
 
@@ -82,7 +82,7 @@ static int open_display(void *arg)
     return display ? x11_client_connect(display) : -1;
 }
 
-static int admit(void *arg, unsigned char *bytes, size_t *n)
+static int x11_client_admit(void *arg, unsigned char *bytes, size_t *n)
 {
     struct x11_client *d = arg;
 
@@ -130,8 +130,8 @@ void x11_client_greet(struct x11_client *d, struct relay *r)
     if (!d->wanted)
         return;
     d->channels.arg = d;
-    d->channels.open = open_display;
-    d->channels.admit = admit;
+    d->channels.open = x11_client_open_display;
+    d->channels.admit = x11_client_admit;
     memcpy(b, d->cookies.shown, X11_COOKIE_SIZE);
     b[X11_COOKIE_SIZE] = (unsigned char)(screen >> 8);
     b[X11_COOKIE_SIZE + 1] = (unsigned char)screen;

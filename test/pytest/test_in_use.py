@@ -42,7 +42,7 @@ def counts_on(cx):
 
 
 def stands_still(cx, node="n1"):
-    until(lambda: "stands still, the host is in use" in cx.logs(node, lines=300), "what the MOM says", LIMIT)
+    until(lambda: "suspended, the host is in use" in cx.logs(node, lines=300), "what the MOM says", LIMIT)
 
     def same():
         before = counted(cx)
@@ -101,7 +101,7 @@ def test_jobs_stand_still_while_somebody_works_at_their_host_also_for_a_new_mom(
     cx.kill("n1")
     cx.restart("n1")
     state(cx, "n1", "busy")
-    until(lambda: cx.logs("n1", lines=300).count("stands still, the host is in use") == 2, "the new MOM's word", LIMIT)
+    until(lambda: cx.logs("n1", lines=300).count("suspended, the host is in use") == 2, "the new MOM's word", LIMIT)
     stands_still(cx)
     assert cx.state(job) == "R" and cx.state(other) == "Q"
     console.leave()
@@ -127,7 +127,7 @@ def test_what_the_server_has_suspended_stays_so_and_what_it_ends_ends(cx):
     state(cx, "n1", "busy")
     cx.command("qsig", "-s", "resume", job)
     cx.wait(job, state="R", limit_s=LIMIT)
-    until(lambda: cx.logs("n1", lines=300).count("stands still, the host is in use") == 2, "the MOM's word", LIMIT)
+    until(lambda: cx.logs("n1", lines=300).count("suspended, the host is in use") == 2, "the MOM's word", LIMIT)
     cx.api.delete(job)
     cx.wait_gone(job, limit_s=LIMIT)
 
@@ -226,7 +226,7 @@ def test_a_person_at_an_x_display_stops_jobs_by_pbs_idled(cx):
         cx.wait(job, limit_s=LIMIT)
         screen.touch()
         state(cx, "n1", "busy")
-        until(lambda: "stands still, the host is in use" in cx.logs("n1", lines=300), "what the MOM says", LIMIT)
+        until(lambda: "suspended, the host is in use" in cx.logs("n1", lines=300), "what the MOM says", LIMIT)
         screen.touched = 0.0
         state(cx, "n1", "free")
         screen.hang_up()

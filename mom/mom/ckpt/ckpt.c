@@ -92,13 +92,13 @@ int ckpt_plan(const struct home *h, const struct run *r, struct shep_order *o, s
 }
 
 /* ---- an attempt */
-static void has_failed(struct run *r, int code, const char *text)
+static void ckpt_has_failed(struct run *r, int code, const char *text)
 {
     r->attempt_code = code;
     snprintf(r->attempt_text, sizeof r->attempt_text, "%s", text);
 }
 
-static void say_failed(struct mom *m, struct run *r)
+static void ckpt_say_failed(struct mom *m, struct run *r)
 {
     if (!r->ckpt.attempt)
         log_event(LOGC_JOB, LOGE_ERROR, r->id, "Checkpoint failed, error %d: %s", r->attempt_code,
@@ -107,25 +107,25 @@ static void say_failed(struct mom *m, struct run *r)
         mom_post(m, r, RUN_EV_ATTEMPT_FAILED);
 }
 
-static void fail(struct mom *m, struct run *r, int code, const char *text)
+static void ckpt_fail(struct mom *m, struct run *r, int code, const char *text)
 {
-    has_failed(r, code, text);
-    say_failed(m, r);
+    ckpt_has_failed(r, code, text);
+    ckpt_say_failed(m, r);
 }
 
 /* The script may have failed because the job has just ended. Then that end is all there is to say. */
-static void on_going_on(void *arg, struct run *r, const struct shep_done *d)
+static void ckpt_on_resumed(void *arg, struct run *r, const struct shep_done *d)
 {
     if (run_is_active(r) && d->code != PBSE_BADSTATE)
-        say_failed(arg, r);
+        ckpt_say_failed(arg, r);
 }
 
-static void on_still(void *arg, struct run *r, const struct shep_done *d)
+static void ckpt_on_suspended(void *arg, struct run *r, const struct shep_done *d)
 {
     struct mom *m = arg;
 
     if (d->code) {
-        fail(m, r, d->code, d->text);
+        ckpt_fail(m, r, d->code, d->text);
         return;
     }
     mom_post(m, r, RUN_EV_SUSPENDED);
@@ -137,12 +137,12 @@ static void on_still(void *arg, struct run *r, const struct shep_done *d)
 static void saved(struct mom *m, struct run *r)
 {
     if (images_are_joint(r) && r->ckpt.leave && r->slot.state == RUN_RUNNING)
-        shepherds_suspend(r, on_still, m);
+        shepherds_suspend(r, ckpt_on_suspended, m);
     else
         mom_post(m, r, RUN_EV_CHECKPOINTED);
 }
 
-static void on_end(void *arg, struct run *r, const struct site_action_end *end)
+static void ckpt_on_end(void *arg, struct run *r, const struct site_action_end *end)
 {
     struct mom *m = arg;
 
@@ -156,11 +156,11 @@ static void on_end(void *arg, struct run *r, const struct site_action_end *end)
     }
     images_drop_new(&m->home, r); /* a script that was killed has left it */
     log_event(LOGC_JOB, LOGE_JOB, r->id, "checkpoint failed: errno=%d", end->code);
-    has_failed(r, PBSE_CKPSHORT, end->text[0] ? end->text : "the script of $action has failed");
+    ckpt_has_failed(r, PBSE_CKPSHORT, end->text[0] ? end->text : "the script of $action has failed");
     if (r->slot.state == RUN_RUNNING) /* the tool may have stopped it */
-        shepherds_signal(r, SIGCONT, EXEC_TARGET_ALL, on_going_on, m);
+        shepherds_signal(r, SIGCONT, EXEC_TARGET_ALL, ckpt_on_resumed, m);
     else
-        say_failed(m, r);
+        ckpt_say_failed(m, r);
 }
 
 /* Of the script, or of any task where that runs elsewhere; 0: nothing runs here. */
@@ -187,7 +187,7 @@ static int check_space(const struct home *h, const struct run *r, struct err *e)
                    (unsigned long long)(v.f_bavail * v.f_frsize) / KB, (unsigned long long)r->usage.mem_kb);
 }
 
-static int begin(struct mom *m, struct run *r, struct err *e)
+static int ckpt_start(struct mom *m, struct run *r, struct err *e)
 {
     const struct config *c = m->home.config;
     bool ends = r->ckpt.leave && !images_are_joint(r); /* else it may have to go on */
@@ -201,7 +201,7 @@ static int begin(struct mom *m, struct run *r, struct err *e)
         return -1;
     strbuf_init(&path, PATH_LEN_MAX);
     images_path(&m->home, r, &path);
-    rc = site_action_run(m->loop, &m->home, r, ev, path.s, session_of(r), on_end, m, e);
+    rc = site_action_run(m->loop, &m->home, r, ev, path.s, session_of(r), ckpt_on_end, m, e);
     strbuf_fini(&path);
     return rc;
 }
@@ -220,15 +220,15 @@ void ckpt_begin(struct mom *m, struct run *r)
         if (images_make_empty(&m->home, r, &e) == 0)
             saved(m, r);
         else
-            fail(m, r, PBSE_CKPSHORT, e.text);
+            ckpt_fail(m, r, PBSE_CKPSHORT, e.text);
         return;
     }
     mom_note(r, SHEP_NOTE_CHECKPOINTING);
     log_event(LOGC_JOB, LOGE_JOB, r->id, "req_holdjob: Checkpoint initiated.");
-    if (begin(m, r, &e) == 0)
+    if (ckpt_start(m, r, &e) == 0)
         return;
     mom_note(r, SHEP_NOTE_CHECKPOINT_OVER);
-    fail(m, r, e.code == PBSE_NOSUP ? PBSE_NOSUP : PBSE_CKPSHORT, e.text);
+    ckpt_fail(m, r, e.code == PBSE_NOSUP ? PBSE_NOSUP : PBSE_CKPSHORT, e.text);
 }
 
 void ckpt_say(struct mom *m, struct run *r)

@@ -65,7 +65,7 @@ void image_in_stop(struct run *r)
     free(x);
 }
 
-static void path_of(struct strbuf *out, const struct run *r, const struct home *h, const char *name)
+static void image_in_path_of(struct strbuf *out, const struct run *r, const struct home *h, const char *name)
 {
     images_dir(h, r->id, out);
     strbuf_addf(out, "%s%s", name[0] ? "/" : "", name);
@@ -129,12 +129,12 @@ static void remove_incoming(const struct image_in *x)
     struct strbuf path;
 
     strbuf_init(&path, PATH_LEN_MAX);
-    path_of(&path, x->run, &x->m->home, "incoming");
+    image_in_path_of(&path, x->run, &x->m->home, "incoming");
     unlink(strbuf_str(&path));
     strbuf_fini(&path);
 }
 
-static void on_unpacked(void *arg, int status)
+static void image_in_on_unpacked(void *arg, int status)
 {
     struct image_in *x = arg;
     struct run *r = x->run;
@@ -169,16 +169,16 @@ static int unpack(struct image_in *x, struct err *e)
     if (x->fd < 0 || lseek(x->fd, 0, SEEK_SET) < 0)
         return err_set(e, PBSE_SYSTEM, "nothing has come from %s", sis_fetch_service(x->sis_fetch));
     strbuf_init(&dir, PATH_LEN_MAX);
-    path_of(&dir, x->run, h, "");
+    image_in_path_of(&dir, x->run, h, "");
     strbuf_str(&dir);
     argv[4] = dir.s;
-    x->process = spawn_start(x->m->loop, &o, on_unpacked, x, e);
+    x->process = spawn_start(x->m->loop, &o, image_in_on_unpacked, x, e);
     strbuf_fini(&dir);
     return x->process ? 0 : -1;
 }
 
 /* ---- bringing */
-static int make(void *arg, size_t i, struct err *e)
+static int image_in_make(void *arg, size_t i, struct err *e)
 {
     struct image_in *x = arg;
     struct strbuf path;
@@ -186,7 +186,7 @@ static int make(void *arg, size_t i, struct err *e)
 
     (void)i;
     strbuf_init(&path, PATH_LEN_MAX);
-    path_of(&path, x->run, &x->m->home, "");
+    image_in_path_of(&path, x->run, &x->m->home, "");
     if ((mkdir(strbuf_str(&path), 0711) < 0 && errno != EEXIST) || chmod(path.s, 0711) < 0) {
         err_errno(e, errno, "cannot make %s", path.s);
     } else {
@@ -202,7 +202,7 @@ static int make(void *arg, size_t i, struct err *e)
     return fd;
 }
 
-static void on_brought(void *arg, const struct err *why)
+static void image_in_on_brought(void *arg, const struct err *why)
 {
     struct image_in *x = arg;
     struct err e = {0};
@@ -226,8 +226,8 @@ int image_in_begin(struct mom *m, struct run *r, image_in_fn *fn, struct err *e)
                                    &(struct sis_fetch_spec){.from = r->start.restart_from,
                                                             .files = files,
                                                             .n_files = 1,
-                                                            .make = make,
-                                                            .over = on_brought,
+                                                            .make = image_in_make,
+                                                            .over = image_in_on_brought,
                                                             .arg = x},
                                    e);
     if (!x->sis_fetch) {

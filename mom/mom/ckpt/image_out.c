@@ -87,7 +87,7 @@ void image_out_destroy(struct image_out *o)
     free(o);
 }
 
-static void path_of(struct strbuf *out, const struct home *h, const char *id, const char *name)
+static void image_out_path_of(struct strbuf *out, const struct home *h, const char *id, const char *name)
 {
     images_dir(h, id, out);
     strbuf_addf(out, "/%s", name);
@@ -115,7 +115,7 @@ static int write_key(const struct home *h, const struct run *r, struct err *e)
 
     strbuf_init(&path, PATH_LEN_MAX);
     strbuf_init(&text, KEY_TEXT_MAX);
-    path_of(&path, h, r->id, "KEY");
+    image_out_path_of(&path, h, r->id, "KEY");
     strbuf_add_bytes(&text, key, (size_t)n_key);
     strbuf_addf(&text, " %s %s\n", r->owner_uid, r->owner_gid);
     if (n_key && strbuf_ok(&text))
@@ -160,7 +160,7 @@ static int check_key(const struct home *h, const sis_fetch_args *a, struct owner
     int rc = -1;
 
     strbuf_init(&path, PATH_LEN_MAX);
-    path_of(&path, h, a->id, "KEY");
+    image_out_path_of(&path, h, a->id, "KEY");
     if (file_read(AT_FDCWD, strbuf_str(&path), KEY_TEXT_MAX, &text, NULL, NULL) == 0 &&
         (blank = strchr(text, ' '))) {
         *blank = '\0';
@@ -179,7 +179,7 @@ static int open_pack(const struct home *h, const char *id, int flags)
     int fd;
 
     strbuf_init(&path, PATH_LEN_MAX);
-    path_of(&path, h, id, "pack");
+    image_out_path_of(&path, h, id, "pack");
     fd = open(strbuf_str(&path), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
     strbuf_fini(&path);
     return fd;
@@ -190,12 +190,12 @@ static void remove_pack(const struct home *h, const char *id)
     struct strbuf path;
 
     strbuf_init(&path, PATH_LEN_MAX);
-    path_of(&path, h, id, "pack");
+    image_out_path_of(&path, h, id, "pack");
     unlink(strbuf_str(&path));
     strbuf_fini(&path);
 }
 
-static void on_packed(void *arg, int status)
+static void image_out_on_packed(void *arg, int status)
 {
     struct packing *p = arg;
 
@@ -218,7 +218,7 @@ static struct packing *packing_find(const struct image_out *o, const char *id)
     return p;
 }
 
-static int start(struct packing *p, const struct owner *who, struct err *e)
+static int image_out_start(struct packing *p, const struct owner *who, struct err *e)
 {
     struct image_out *o = p->all;
     char verb[] = "pack", uid[12], gid[12];
@@ -230,10 +230,10 @@ static int start(struct packing *p, const struct owner *who, struct err *e)
     snprintf(uid, sizeof uid, "%u", who->uid);
     snprintf(gid, sizeof gid, "%u", who->gid);
     strbuf_init(&dir, PATH_LEN_MAX);
-    path_of(&dir, o->home, p->id, "app");
+    image_out_path_of(&dir, o->home, p->id, "app");
     strbuf_str(&dir);
     argv[4] = dir.s;
-    p->process = spawn_start(o->loop, &so, on_packed, p, e);
+    p->process = spawn_start(o->loop, &so, image_out_on_packed, p, e);
     strbuf_fini(&dir);
     return p->process ? 0 : -1;
 }
@@ -258,7 +258,7 @@ static void pack(struct image_out *o, const char *id, const struct owner *who, s
     p->fd = open_pack(o->home, id, O_RDWR | O_CREAT | O_EXCL);
     if (!p->id || p->fd < 0)
         err_errno(&e, errno, "cannot write the pack");
-    if (e.code || start(p, who, &e) < 0) {
+    if (e.code || image_out_start(p, who, &e) < 0) {
         log_err(LOGC_JOB, id, &e, "its image cannot be packed for another host");
         sis_pieces_refuse(q, PBSE_SYSTEM, e.text);
         packing_free(p);

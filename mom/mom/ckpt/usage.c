@@ -43,7 +43,7 @@ static void enforce(struct mom *m, struct run *r, const struct exec_usage *u)
     mom_post(m, r, RUN_EV_TERMINATE);
 }
 
-static void on_sample(void *arg, struct run *r, const struct shep_done *d)
+static void usage_on_sample(void *arg, struct run *r, const struct shep_done *d)
 {
     struct mom *m = arg;
     struct exec_run_usage one = {.job = run_job(r), .run = r->key.run};
@@ -62,7 +62,7 @@ struct sampler { /* lives with the timer */
     struct run *r;
 };
 
-static void on_time(void *arg)
+static void usage_on_timer(void *arg)
 {
     struct sampler *s = arg;
     const struct config *c = s->m->home.config;
@@ -72,7 +72,7 @@ static void on_time(void *arg)
         s->r->sample_ms = c->max_check_s * MS_PER_S;
     /* Before the question: it may be answered inside. */
     loop_timer_set(s->r->sample_timer, s->r->sample_ms);
-    shepherds_usage(s->r, on_sample, s->m);
+    shepherds_usage(s->r, usage_on_sample, s->m);
 }
 
 void usage_begin(struct mom *m, struct run *r)
@@ -83,7 +83,7 @@ void usage_begin(struct mom *m, struct run *r)
     if (!r->sampler)
         return;
     *r->sampler = (struct sampler){m, r};
-    r->sample_timer = loop_timer_create(m->loop, LOOP_CLOCK, on_time, r->sampler);
+    r->sample_timer = loop_timer_create(m->loop, LOOP_CLOCK, usage_on_timer, r->sampler);
     r->sample_ms = m->home.config->min_check_s * MS_PER_S;
     if (r->sample_timer)
         loop_timer_set(r->sample_timer, r->sample_ms);

@@ -1,6 +1,6 @@
-/* Every end of a run here, and why: all go through finish(), with r->failure filled before.
+/* Every end of a run here, and why: all go through act_end_finish(), with r->failure filled before.
  *
- * finish() says FINISH to the server, then begins the epilogue; delivery and release follow by themselves (act_leave).
+ * act_end_finish() says FINISH to the server, then begins the epilogue; delivery and release follow by themselves (act_leave).
  * The end and a checkpoint may cross: a script that leaves the job dead answers after the job's end is known, so that end
  * waits for it (r->ckpt.end_waits) and act_end_checkpointed or act_end_late says it. */
 #include "act_end.h"
@@ -72,7 +72,7 @@ static void doubt_the_host(struct mom *m, const struct run *r)
 }
 
 /* Say finish by r->failure, then what follows an end. */
-static void finish(struct mom *m, struct run *r)
+static void act_end_finish(struct mom *m, struct run *r)
 {
     struct exec_event_data data = {.kind = EXEC_EVENT_FINISH};
 
@@ -110,12 +110,12 @@ void act_end_give_up(void *ctx, struct run *r)
 {
     act_start_stop(r);
     r->failure = (struct run_failure){.status = STATUS_TERMINATED, .reason = EXEC_END_TERMINATED};
-    finish(ctx, r);
+    act_end_finish(ctx, r);
 }
 
 void act_end_fail(void *ctx, struct run *r)
 {
-    finish(ctx, r);
+    act_end_finish(ctx, r);
 }
 
 /* The end of the job answers the checkpoint too: a failure said before it would have others turn to a job that is no
@@ -126,7 +126,7 @@ void act_end_late(void *ctx, struct run *r)
     r->ckpt.end_waits = false;
     if (r->ckpt.attempt && run_is_sister(r))
         act_running_failed(ctx, r);
-    finish(ctx, r);
+    act_end_finish(ctx, r);
 }
 
 /* Was it the tool of a checkpoint that ended it, before its MOM could hear how the checkpoint went? */
@@ -150,7 +150,7 @@ void act_end_recorded(void *ctx, struct run *r)
     }
     if (r->ended_record.how == SHEP_END_SETUP)
         log_event(LOGC_JOB, LOGE_ERROR, r->id, "%s", r->failure.text);
-    finish(ctx, r);
+    act_end_finish(ctx, r);
 }
 
 void act_end_checkpointed(void *ctx, struct run *r)
@@ -163,7 +163,7 @@ void act_end_checkpointed(void *ctx, struct run *r)
         r->failure = (struct run_failure){.status = STATUS_CHECKPOINTED, .reason = EXEC_END_CHECKPOINTED};
         r->keep_output = true;
         mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
-        finish(m, r);
+        act_end_finish(m, r);
     } else if (r->ckpt.leave && !images_are_joint(r)) {
         r->keep_output = true; /* the job will go on writing */
         mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
@@ -185,5 +185,5 @@ void act_end_lost(void *ctx, struct run *r)
         r->failure = (struct run_failure){.status = STATUS_RETRY, .reason = EXEC_END_SETUP};
     snprintf(r->failure.text, sizeof r->failure.text, "the job's shepherd %s",
              r->started ? "was lost" : "ended before the job began");
-    finish(ctx, r);
+    act_end_finish(ctx, r);
 }

@@ -28,7 +28,7 @@
 
 enum { PATH_LEN_MAX = 8192, VNODES_MAX = 256, COPIED_SOON_BYTES = 16 << 20 };
 
-static void on_closed(void *arg, struct run *r, const struct shep_close_result *res)
+static void act_leave_on_closed(void *arg, struct run *r, const struct shep_close_result *res)
 {
     staging_log(r, res, "out");
     if (res->failed) {
@@ -115,7 +115,7 @@ void act_leave_close(void *ctx, struct run *r)
         log_event(LOGC_FIL, LOGE_JOB, r->id, "delete file request received");
     if (takes_long(&a))
         give_room(m, r);
-    shepherds_close(m->shepherds, r, &a, on_closed, m);
+    shepherds_close(m->shepherds, r, &a, act_leave_on_closed, m);
 }
 
 void act_leave_release(void *ctx, struct run *r)

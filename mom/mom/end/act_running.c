@@ -27,24 +27,24 @@ static void attempt_answered(struct mom *m, struct run *r, const struct shep_don
     mom_post(m, r, d->code ? RUN_EV_ATTEMPT_FAILED : good);
 }
 
-static void on_suspended(void *arg, struct run *r, const struct shep_done *d)
+static void act_running_on_suspended(void *arg, struct run *r, const struct shep_done *d)
 {
     attempt_answered(arg, r, d, RUN_EV_SUSPENDED);
 }
 
-static void on_resumed(void *arg, struct run *r, const struct shep_done *d)
+static void act_running_on_resumed(void *arg, struct run *r, const struct shep_done *d)
 {
     attempt_answered(arg, r, d, RUN_EV_RESUMED);
 }
 
 void act_running_suspend(void *ctx, struct run *r)
 {
-    shepherds_suspend(r, on_suspended, ctx);
+    shepherds_suspend(r, act_running_on_suspended, ctx);
 }
 
 void act_running_resume(void *ctx, struct run *r)
 {
-    shepherds_resume(r, on_resumed, ctx);
+    shepherds_resume(r, act_running_on_resumed, ctx);
 }
 
 static void say_outcome(struct mom *m, struct run *r, enum exec_event_kind kind)
@@ -91,7 +91,7 @@ void act_running_failed(void *ctx, struct run *r)
 }
 
 /* The site's script first, where there is one: 0 says that what is left may be killed; else we do as always. */
-static void on_terminate_script(void *arg, struct run *r, const struct site_action_end *end)
+static void act_running_on_terminate_script(void *arg, struct run *r, const struct site_action_end *end)
 {
     (void)arg;
     if (run_is_active(r))
@@ -107,7 +107,7 @@ static bool begin_terminate_script(struct mom *m, struct run *r)
         return false; /* said again is harder */
     r->terminating = true;
     if (site_action_run(m->loop, &m->home, r, ACTION_TERMINATE, "", r->started_record.pid,
-                        on_terminate_script, m, &e) == 0)
+                        act_running_on_terminate_script, m, &e) == 0)
         return true;
     log_err(LOGC_JOB, r->id, &e, "action terminate");
     return false;

@@ -99,7 +99,7 @@ static void go_on_alone(struct mom *m, struct run *r)
     }
 }
 
-static void go_on(struct mom *m, struct run *r)
+static void recover_resume(struct mom *m, struct run *r)
 {
     enum run_state before = r->slot.state;
     bool held;
@@ -142,9 +142,9 @@ static bool recover_one(struct mom *m, const char *path, struct err *e)
     return true;
 }
 
-static void go_on_each(void *arg, struct run *r)
+static void recover_resume_each(void *arg, struct run *r)
 {
-    go_on(arg, r);
+    recover_resume(arg, r);
 }
 
 /* What a MOM has left that was killed while it wrote a nodefile anew. Shepherds write none in this way. */
@@ -244,6 +244,6 @@ int recover_runs(struct mom *m, struct err *e)
     closedir(dir);
     sweep_nodefiles(m->home.aux);
     confine_sweep(&m->home.freezer);
-    runs_each(m->runs, go_on_each, m);
+    runs_each(m->runs, recover_resume_each, m);
     return 0;
 }

@@ -38,7 +38,7 @@ static void list_path(const struct cert_renew *c, char out[PATH_LEN_MAX])
 }
 
 /* revoked_look examines who has signed it. */
-static void take_list(struct cert_renew *c, const char *bytes, size_t n)
+static void cert_renew_take_list(struct cert_renew *c, const char *bytes, size_t n)
 {
     char path[PATH_LEN_MAX], *old = NULL;
     size_t n_old = 0;
@@ -67,7 +67,7 @@ static void take_certificate(struct cert_renew *c, const exec_certificate_result
         log_event(LOGC_NODE, LOGE_ADMIN, h->node, "the certificate was renewed");
 }
 
-static void end_revoked(void *arg, struct rpc_conn *conn)
+static void cert_renew_end_revoked(void *arg, struct rpc_conn *conn)
 {
     const struct cert_renew *c = arg;
     const struct auth_peer *p = rpc_conn_peer(conn);
@@ -89,11 +89,11 @@ static void obey_list(struct cert_renew *c)
     if (revoked_fault(revoked_of(c->in), &e))
         log_err(LOGC_NODE, c->m->home.node, &e, "the list of revoked certificates of before holds");
     if (lists != c->lists)
-        sisters_each_conn(c->m->sisters, end_revoked, c);
+        sisters_each_conn(c->m->sisters, cert_renew_end_revoked, c);
     c->lists = lists;
 }
 
-static void answered(void *arg, const struct rpc_outcome *o)
+static void cert_renew_answered(void *arg, const struct rpc_outcome *o)
 {
     struct cert_renew *c = arg;
     const exec_certificate_result *r = o->result;
@@ -104,11 +104,11 @@ static void answered(void *arg, const struct rpc_outcome *o)
         log_event(LOGC_NODE, LOGE_ERROR, c->m->home.node, "the certificate is not renewed: %s", r->text);
     else if (r->certificate.certificate_len)
         take_certificate(c, r);
-    take_list(c, r->revoked.revoked_val, r->revoked.revoked_len);
+    cert_renew_take_list(c, r->revoked.revoked_val, r->revoked.revoked_len);
     obey_list(c);
 }
 
-static void ask(struct cert_renew *c, struct rpc_conn *conn)
+static void cert_renew_ask(struct cert_renew *c, struct rpc_conn *conn)
 {
     const struct home *h = &c->m->home;
     char request[CERTS_REQUEST_MAX];
@@ -127,17 +127,17 @@ static void ask(struct cert_renew *c, struct rpc_conn *conn)
         else
             log_err(LOGC_NODE, h->node, &e, "the certificate is not renewed");
     }
-    if (rpc_conn_call(conn, &spec, answered, c, &e) < 0)
+    if (rpc_conn_call(conn, &spec, cert_renew_answered, c, &e) < 0)
         log_err(LOGC_NODE, h->node, &e, "certificates");
 }
 
-static void look(void *arg)
+static void cert_renew_check(void *arg)
 {
     struct cert_renew *c = arg;
     struct rpc_conn *conn = c->m->service ? exec_service_conn(c->m->service) : NULL;
 
     if (conn && (conn != c->asked || c->looks % LOOKS_OF_MINUTE == 0))
-        ask(c, conn);
+        cert_renew_ask(c, conn);
     c->asked = conn;
     c->looks++;
     obey_list(c);
@@ -151,7 +151,7 @@ struct cert_renew *cert_renew_create(struct mom *m, struct ssl_ctx_st *out, stru
 
     if (c) {
         *c = (struct cert_renew){.m = m, .out = out, .in = in, .lists = revoked_look(revoked_of(in))};
-        c->timer = loop_timer_create(m->loop, LOOP_REAL, look, c);
+        c->timer = loop_timer_create(m->loop, LOOP_REAL, cert_renew_check, c);
     }
     if (c && c->timer) {
         loop_timer_set(c->timer, LOOK_MS);

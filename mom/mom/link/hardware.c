@@ -26,7 +26,7 @@ struct measured {
 };
 
 /* At least one: where the kernel tells of no sockets there is one. */
-static unsigned count(hwloc_topology_t t, hwloc_obj_type_t what)
+static unsigned hardware_count(hwloc_topology_t t, hwloc_obj_type_t what)
 {
     int n = hwloc_get_nbobjs_by_type(t, what);
 
@@ -43,15 +43,16 @@ static int measure(struct measured *m, struct err *e)
         hwloc_topology_destroy(t);
         return err_errno(e, errno, "cannot look at the hardware");
     }
-    m->ncpus = count(t, HWLOC_OBJ_PU);
+    m->ncpus = hardware_count(t, HWLOC_OBJ_PU);
     m->mem_kb = hwloc_get_root_obj(t)->total_memory / KB;
     snprintf(m->topology, sizeof m->topology, "sockets=%u numanodes=%u cores=%u pus=%u",
-             count(t, HWLOC_OBJ_PACKAGE), count(t, HWLOC_OBJ_NUMANODE), count(t, HWLOC_OBJ_CORE), m->ncpus);
+             hardware_count(t, HWLOC_OBJ_PACKAGE), hardware_count(t, HWLOC_OBJ_NUMANODE),
+             hardware_count(t, HWLOC_OBJ_CORE), m->ncpus);
     hwloc_topology_destroy(t);
     return 0;
 }
 
-static void add(struct exec_node *n, const char *name, const char *resource, const char *value)
+static void hardware_add(struct exec_node *n, const char *name, const char *resource, const char *value)
 {
     attr_set(&n->attrs, name, resource, value);
 }
@@ -60,7 +61,7 @@ static void add_resource(const struct home *h, struct exec_node *n, const char *
 {
     const char *said = config_resource(h->config, name);
 
-    add(n, "resources_available", name, said ? said : measured);
+    hardware_add(n, "resources_available", name, said ? said : measured);
 }
 
 /* Everything else the config names is passed on: the server knows which resources there are. */
@@ -75,7 +76,7 @@ static void add_others(const struct home *h, struct exec_node *n)
         for (size_t k = 0; k < sizeof ours / sizeof ours[0]; k++)
             known |= strcmp(r->name, ours[k]) == 0;
         if (!known)
-            add(n, "resources_available", r->name, r->value);
+            hardware_add(n, "resources_available", r->name, r->value);
     }
 }
 
@@ -84,7 +85,7 @@ static void add_confinement(const struct home *h, struct exec_node *n)
     char text[CONFINEMENT_MAX];
 
     cgroup_limits_describe(h, text, sizeof text);
-    add(n, "confinement", "", text);
+    hardware_add(n, "confinement", "", text);
 }
 
 int hardware_node(const struct home *h, struct exec_node *out, struct err *e)
@@ -99,13 +100,14 @@ int hardware_node(const struct home *h, struct exec_node *out, struct err *e)
         return err_no_memory(e);
     snprintf(number, sizeof number, "%u", m.ncpus);
     add_resource(h, out, "ncpus", number);
-    add(out, "pcpus", "", config_resource(h->config, "ncpus") ? config_resource(h->config, "ncpus") : number);
+    hardware_add(out, "pcpus", "",
+                 config_resource(h->config, "ncpus") ? config_resource(h->config, "ncpus") : number);
     snprintf(number, sizeof number, "%llukb", m.mem_kb);
     add_resource(h, out, "mem", number);
     add_resource(h, out, "arch", "linux");
     add_resource(h, out, "host", h->node);
     add_resource(h, out, "vnode", h->node);
-    add(out, "topology_info", "", m.topology);
+    hardware_add(out, "topology_info", "", m.topology);
     add_confinement(h, out);
     add_others(h, out);
     return 0;
@@ -115,7 +117,7 @@ int hardware_node(const struct home *h, struct exec_node *out, struct err *e)
 static void add_defined(struct exec_node *n, const struct vnodes_one *v)
 {
     for (size_t i = 0; i < v->n; i++)
-        add(n, v->attrs[i].name, v->attrs[i].resource, v->attrs[i].value);
+        hardware_add(n, v->attrs[i].name, v->attrs[i].resource, v->attrs[i].value);
 }
 
 static int defined_node(const struct home *h, const struct vnodes_one *v, struct exec_node *out,
@@ -124,9 +126,9 @@ static int defined_node(const struct home *h, const struct vnodes_one *v, struct
     *out = (struct exec_node){.name = strdup(v->name)};
     if (!out->name)
         return err_no_memory(e);
-    add(out, "resources_available", "arch", "linux");
-    add(out, "resources_available", "host", h->node);
-    add(out, "resources_available", "vnode", v->name);
+    hardware_add(out, "resources_available", "arch", "linux");
+    hardware_add(out, "resources_available", "host", h->node);
+    hardware_add(out, "resources_available", "vnode", v->name);
     add_defined(out, v);
     return 0;
 }

@@ -38,8 +38,8 @@
 #include "run_serialize.h"
 
 /* The run an order is about, if it is here and of the same store; else the order is answered. */
-static struct run *find(struct mom *m, const wire_job *job, unsigned run, const char *store,
-                        struct rpc_request *q)
+static struct run *mom_orders_find(struct mom *m, const wire_job *job, unsigned run, const char *store,
+                                   struct rpc_request *q)
 {
     struct run *r = run_find(m->runs, job, run);
     char text[128];
@@ -83,7 +83,7 @@ static void begin_run(struct mom *m, const exec_start_args *a, struct rpc_reques
         log_event(LOGC_JOB, LOGE_ERROR, a->id, "START refused: %s", e.text);
 }
 
-static void take_start(void *arg, const void *args, struct rpc_request *q)
+static void mom_orders_take_start(void *arg, const void *args, struct rpc_request *q)
 {
     struct mom *m = arg;
     const exec_start_args *a = args;
@@ -101,7 +101,7 @@ static void take_start(void *arg, const void *args, struct rpc_request *q)
     }
 }
 
-static void on_piece(void *arg, const struct rpc_outcome *out);
+static void mom_orders_on_piece(void *arg, const struct rpc_outcome *out);
 
 struct piece { /* a piece of a script under way */
     struct mom *m;
@@ -119,11 +119,11 @@ void mom_orders_fetch_script(void *arg, struct run *r, uint64_t offset)
     if (p)
         *p = (struct piece){m, run_job(r), r->key.run};
     /* Without a server it is asked again when there is one (prepare_again). */
-    if (!p || exec_service_get_script(m->service, &a, on_piece, p, &e) < 0)
+    if (!p || exec_service_get_script(m->service, &a, mom_orders_on_piece, p, &e) < 0)
         free(p);
 }
 
-static void on_piece(void *arg, const struct rpc_outcome *out)
+static void mom_orders_on_piece(void *arg, const struct rpc_outcome *out)
 {
     struct piece p = *(struct piece *)arg;
     struct run *r = run_find(p.m->runs, &p.job, p.run);
@@ -138,10 +138,10 @@ static void on_piece(void *arg, const struct rpc_outcome *out)
         prepare_piece(p.m->prepare, r, res->data.data_val, res->data.data_len);
 }
 
-static void take_launch(void *arg, const void *args, struct rpc_request *q)
+static void mom_orders_take_launch(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_order_args *a = args;
-    struct run *r = find(arg, &a->job, a->run, a->store, q);
+    struct run *r = mom_orders_find(arg, &a->job, a->run, a->store, q);
 
     if (!r)
         return;
@@ -150,40 +150,40 @@ static void take_launch(void *arg, const void *args, struct rpc_request *q)
 }
 
 /* ---- signals */
-static void answer(struct rpc_request *q, const struct shep_done *d)
+static void mom_orders_answer(struct rpc_request *q, const struct shep_done *d)
 {
     exec_service_taken(q, d->code, d->code ? d->text : NULL);
     rpc_request_unref(q);
 }
 
 /* The job cannot take it as it stands: people read a word for its state, who reads logs looks for the number. */
-static void refuse(const struct run *r, struct rpc_request *q, const char *what, const char *text)
+static void mom_orders_refuse(const struct run *r, struct rpc_request *q, const char *what, const char *text)
 {
     log_event(LOGC_JOB, LOGE_JOB, r->id, "%s, job substate = %d", what, run_substate(r));
     exec_service_taken(q, PBSE_BADSTATE, text);
 }
 
 /* No process of it is left: its end is on its way, or was told in the meantime; the signal was taken while it ran. */
-static void on_signalled(void *arg, struct run *r, const struct shep_done *d)
+static void mom_orders_on_signalled(void *arg, struct run *r, const struct shep_done *d)
 {
     struct rpc_request *q = arg;
 
     if (d->code == PBSE_BADSTATE)
         log_event(LOGC_JOB, LOGE_JOB, r->id, "Job recycled into exiting on signal from substate %d",
                   run_is_active(r) ? run_substate(r) : 42);
-    answer(q, d);
+    mom_orders_answer(q, d);
 }
 
-static void on_said(void *arg, struct run *r, const struct shep_done *d)
+static void mom_orders_on_said(void *arg, struct run *r, const struct shep_done *d)
 {
     (void)r;
-    answer(arg, d);
+    mom_orders_answer(arg, d);
 }
 
-static void take_signal(void *arg, const void *args, struct rpc_request *q)
+static void mom_orders_take_signal(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_signal_args *a = args;
-    struct run *r = find(arg, &a->job, a->run, a->store, q);
+    struct run *r = mom_orders_find(arg, &a->job, a->run, a->store, q);
     struct err e = {0};
     char text[64];
     int signo;
@@ -198,28 +198,28 @@ static void take_signal(void *arg, const void *args, struct rpc_request *q)
     else if (r->slot.state != RUN_RUNNING &&
              r->slot.state != RUN_LAUNCHING && /* it may run before we hear of it */
              !(r->slot.state == RUN_SUSPENDED && signo == SIGKILL))
-        refuse(r, q, "cannot signal job", text);
+        mom_orders_refuse(r, q, "cannot signal job", text);
     else
-        shepherds_signal(r, signo, a->target, on_signalled, rpc_request_ref(q));
+        shepherds_signal(r, signo, a->target, mom_orders_on_signalled, rpc_request_ref(q));
 }
 
-static void take_message(void *arg, const void *args, struct rpc_request *q)
+static void mom_orders_take_message(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_message_args *a = args;
-    struct run *r = find(arg, &a->job, a->run, a->store, q);
+    struct run *r = mom_orders_find(arg, &a->job, a->run, a->store, q);
 
     if (!r)
         return;
     if (run_is_active(r))
-        shepherds_message(r, a->files, a->text, on_said, rpc_request_ref(q));
+        shepherds_message(r, a->files, a->text, mom_orders_on_said, rpc_request_ref(q));
     else
         exec_service_taken(q, PBSE_BADSTATE, "the job does not run");
 }
 
-static void take_notice(void *arg, const void *args, struct rpc_request *q)
+static void mom_orders_take_notice(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_notice_args *a = args;
-    struct run *r = find(arg, &a->job, a->run, a->store, q);
+    struct run *r = mom_orders_find(arg, &a->job, a->run, a->store, q);
 
     if (!r)
         return;
@@ -256,7 +256,7 @@ static void log_order(const struct run *r, const char *method)
 static void take_attempt(struct mom *m, const exec_attempt_args *a, struct rpc_request *q, const char *method,
                          enum run_event ev)
 {
-    struct run *r = find(m, &a->job, a->run, a->store, q);
+    struct run *r = mom_orders_find(m, &a->job, a->run, a->store, q);
     char what[32], text[80];
 
     if (!r)
@@ -269,7 +269,7 @@ static void take_attempt(struct mom *m, const exec_attempt_args *a, struct rpc_r
     if (!run_is_active(r)) {
         snprintf(what, sizeof what, "%s failed", method);
         snprintf(text, sizeof text, "%s, the job is %s", what, run_fsm_state_name(r->slot.state));
-        refuse(r, q, what, text);
+        mom_orders_refuse(r, q, what, text);
         return;
     }
     if (site_action_is_active(r) && !(ev == RUN_EV_SUSPEND && r->slot.state == RUN_SUSPENDED)) {
@@ -293,11 +293,11 @@ static void keep_image(struct mom *m, const struct run *r, const wire_ext *name)
 }
 
 /* Said again while it is at work, it is the same. */
-static void take_checkpoint(void *arg, const void *args, struct rpc_request *q)
+static void mom_orders_take_checkpoint(void *arg, const void *args, struct rpc_request *q)
 {
     struct mom *m = arg;
     const exec_checkpoint_args *a = args;
-    struct run *r = find(m, &a->job, a->run, a->store, q);
+    struct run *r = mom_orders_find(m, &a->job, a->run, a->store, q);
 
     if (!r)
         return;
@@ -327,12 +327,12 @@ static void take_checkpoint(void *arg, const void *args, struct rpc_request *q)
     }
 }
 
-static void take_suspend(void *arg, const void *args, struct rpc_request *q)
+static void mom_orders_take_suspend(void *arg, const void *args, struct rpc_request *q)
 {
     take_attempt(arg, args, q, "suspend", RUN_EV_SUSPEND);
 }
 
-static void take_resume(void *arg, const void *args, struct rpc_request *q)
+static void mom_orders_take_resume(void *arg, const void *args, struct rpc_request *q)
 {
     struct mom *m = arg;
     const exec_attempt_args *a = args;
@@ -365,11 +365,11 @@ static void keep_output(struct run *r, bool keep)
     r->keep_output = keep;
 }
 
-static void take_terminate(void *arg, const void *args, struct rpc_request *q)
+static void mom_orders_take_terminate(void *arg, const void *args, struct rpc_request *q)
 {
     struct mom *m = arg;
     const exec_terminate_args *a = args;
-    struct run *r = find(m, &a->job, a->run, a->store, q);
+    struct run *r = mom_orders_find(m, &a->job, a->run, a->store, q);
 
     if (!r)
         return;
@@ -411,7 +411,7 @@ static void remove_left(struct mom *m, const exec_order_args *a)
     requeue_output_remove(&m->home, a->job.seq, a->job.index);
 }
 
-static void take_purge(void *arg, const void *args, struct rpc_request *q)
+static void mom_orders_take_purge(void *arg, const void *args, struct rpc_request *q)
 {
     struct mom *m = arg;
     const exec_order_args *a = args;
@@ -423,7 +423,7 @@ static void take_purge(void *arg, const void *args, struct rpc_request *q)
         exec_service_taken(q, 0, NULL);
         return;
     }
-    if (!find(m, &a->job, a->run, a->store, q))
+    if (!mom_orders_find(m, &a->job, a->run, a->store, q))
         return;
     log_event(LOGC_JOB, LOGE_DEBUG, r->id,
               run_is_sister(r) ? "DELETE_JOB received" : "delete job request received");
@@ -454,7 +454,7 @@ static void leave_job(struct mom *m, struct run *r)
 
 /* A host goes whole: whose vnode a process uses is not known. One that stays shows its tasks which hosts are left. What
  * is ending already hears it without harm. */
-static void give_up(struct mom *m, struct run *r, const exec_update_args *a, struct rpc_request *q)
+static void mom_orders_give_up(struct mom *m, struct run *r, const exec_update_args *a, struct rpc_request *q)
 {
     const exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
     u_int n = count_given_up(h, a);
@@ -473,16 +473,16 @@ static void give_up(struct mom *m, struct run *r, const exec_update_args *a, str
         log_err(LOGC_JOB, r->id, &e, "nodefile");
 }
 
-static void take_update(void *arg, const void *args, struct rpc_request *q)
+static void mom_orders_take_update(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_update_args *a = args;
-    struct run *r = find(arg, &a->job, a->run, a->store, q);
+    struct run *r = mom_orders_find(arg, &a->job, a->run, a->store, q);
     struct err e = {0};
 
     if (!r)
         return;
     if (a->give_up.give_up_len) {
-        give_up(arg, r, a, q);
+        mom_orders_give_up(arg, r, a, q);
         return;
     }
     run_alter(r, &a->attrs);
@@ -493,7 +493,7 @@ static void take_update(void *arg, const void *args, struct rpc_request *q)
 }
 
 /* qterm -m. The signal comes after the answer has been given, and is obeyed as one of an administrator's. */
-static void take_stop(void *arg, const void *args, struct rpc_request *q)
+static void mom_orders_take_stop(void *arg, const void *args, struct rpc_request *q)
 {
     (void)arg;
     (void)args;
@@ -503,9 +503,11 @@ static void take_stop(void *arg, const void *args, struct rpc_request *q)
 }
 
 const struct exec_service_order orders[] = {
-    {EXEC_START, take_start},           {EXEC_LAUNCH, take_launch},       {EXEC_SIGNAL, take_signal},
-    {EXEC_SUSPEND, take_suspend},       {EXEC_RESUME, take_resume},       {EXEC_UPDATE, take_update},
-    {EXEC_CHECKPOINT, take_checkpoint}, {EXEC_TERMINATE, take_terminate}, {EXEC_PURGE, take_purge},
-    {EXEC_MESSAGE, take_message},       {EXEC_NOTICE, take_notice},       {EXEC_STOP, take_stop},
+    {EXEC_START, mom_orders_take_start},           {EXEC_LAUNCH, mom_orders_take_launch},
+    {EXEC_SIGNAL, mom_orders_take_signal},         {EXEC_SUSPEND, mom_orders_take_suspend},
+    {EXEC_RESUME, mom_orders_take_resume},         {EXEC_UPDATE, mom_orders_take_update},
+    {EXEC_CHECKPOINT, mom_orders_take_checkpoint}, {EXEC_TERMINATE, mom_orders_take_terminate},
+    {EXEC_PURGE, mom_orders_take_purge},           {EXEC_MESSAGE, mom_orders_take_message},
+    {EXEC_NOTICE, mom_orders_take_notice},         {EXEC_STOP, mom_orders_take_stop},
 };
 const size_t orders_n = sizeof orders / sizeof orders[0];

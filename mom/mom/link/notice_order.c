@@ -19,7 +19,7 @@
 
 enum { TEXT_LIMIT = 60000, MS_PER_S = 1000 };
 
-static void say(struct mom *m, struct run *r, const struct exec_notice_data *d)
+static void notice_order_say(struct mom *m, struct run *r, const struct exec_notice_data *d)
 {
     struct exec_event_data data = {.kind = EXEC_EVENT_NOTICE_REPLY};
 
@@ -33,10 +33,10 @@ void notice_order_reply(void *mom, struct run *r, const struct shep_notice_reply
         .attempt = a->attempt, .answer = a->answer, .need_s = a->need_s, .nodes = a->nodes};
 
     log_event(LOGC_JOB, LOGE_JOB, r->id, "the job answers notice %u", a->attempt);
-    say(mom, r, &d);
+    notice_order_say(mom, r, &d);
 }
 
-static void on_taken(void *arg, struct run *r, const struct shep_done *d)
+static void notice_order_on_taken(void *arg, struct run *r, const struct shep_done *d)
 {
     char none[1] = "";
     const struct exec_notice_data refuse = {
@@ -46,7 +46,7 @@ static void on_taken(void *arg, struct run *r, const struct shep_done *d)
         return;
     log_event(LOGC_JOB, LOGE_ERROR, r->id, "the job could not be given notice: %s (%d)", d->text, d->code);
     if (d->code == PBSE_NOSUP && !run_is_sister(r))
-        say(arg, r, &refuse);
+        notice_order_say(arg, r, &refuse);
 }
 
 /* "name=value" on a line of its own, where there is a value. */
@@ -91,6 +91,6 @@ void notice_order_take(struct mom *m, struct run *r, const exec_notice_args *a)
     if (*a->signal && !a->withdrawn)
         s.signo = config_form_signal(a->signal, NULL);
     r->notice_attempt = a->attempt;
-    shepherds_notice(r, &s, on_taken, m);
+    shepherds_notice(r, &s, notice_order_on_taken, m);
     strbuf_fini(&text);
 }

@@ -53,7 +53,7 @@ static bool read_process(pid_t pid, struct process *p)
     return uid != NULL;
 }
 
-static void note_holder(void *arg, struct run *r)
+static void restrict_user_note_holder(void *arg, struct run *r)
 {
     struct restrict_user *s = arg;
 
@@ -76,7 +76,7 @@ static bool is_spared(const struct restrict_user *s, unsigned uid)
     return false;
 }
 
-static void look_at(const struct restrict_user *s, pid_t pid)
+static void restrict_user_check(const struct restrict_user *s, pid_t pid)
 {
     struct process p = {.command = "?"};
     int fd = pidfd_open(pid, 0);
@@ -94,17 +94,17 @@ static void look_at(const struct restrict_user *s, pid_t pid)
     close(fd);
 }
 
-static void look(void *arg)
+static void restrict_user_scan(void *arg)
 {
     struct restrict_user *s = arg;
     DIR *dir = opendir("/proc");
     const struct dirent *d;
 
     s->n_holders = 0;
-    runs_each(s->m->runs, note_holder, s);
+    runs_each(s->m->runs, restrict_user_note_holder, s);
     while (dir && s->n_holders < HOLDERS_MAX && (d = readdir(dir)))
         if (isdigit((unsigned char)d->d_name[0]))
-            look_at(s, (pid_t)strtol(d->d_name, NULL, 10));
+            restrict_user_check(s, (pid_t)strtol(d->d_name, NULL, 10));
     if (dir)
         closedir(dir);
     loop_timer_set(s->timer, EVERY_MS);
@@ -123,7 +123,8 @@ struct restrict_user *restrict_user_create(struct mom *m, struct err *e)
     struct restrict_user *s = calloc(1, sizeof *s);
 
     if (s)
-        *s = (struct restrict_user){.m = m, .timer = loop_timer_create(m->loop, LOOP_REAL, look, s)};
+        *s = (struct restrict_user){.m = m,
+                                    .timer = loop_timer_create(m->loop, LOOP_REAL, restrict_user_scan, s)};
     if (!s || !s->timer) {
         free(s);
         err_set(e, ENOMEM, "no memory for $restrict_user");

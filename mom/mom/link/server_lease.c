@@ -19,7 +19,7 @@ struct server_lease {
     struct loop_timer *timer;
 };
 
-static void end_run(void *arg, struct run *r)
+static void server_lease_end_run(void *arg, struct run *r)
 {
     struct mom *m = arg;
 
@@ -32,14 +32,14 @@ static void end_run(void *arg, struct run *r)
     mom_post(m, r, RUN_EV_TERMINATE);
 }
 
-static void over(void *arg)
+static void server_lease_expired(void *arg)
 {
     struct server_lease *l = arg;
 
     log_event(LOGC_NODE, LOGE_ERROR, l->m->home.node,
               "no server for %lld s ($server_lease): all %zu runs are ended",
               (long long)l->m->home.config->server_lease_s, runs_count(l->m->runs));
-    runs_each(l->m->runs, end_run, l->m);
+    runs_each(l->m->runs, server_lease_end_run, l->m);
 }
 
 struct server_lease *server_lease_create(struct mom *m, struct err *e)
@@ -47,7 +47,7 @@ struct server_lease *server_lease_create(struct mom *m, struct err *e)
     struct server_lease *l = calloc(1, sizeof *l);
 
     if (l)
-        *l = (struct server_lease){m, loop_timer_create(m->loop, LOOP_REAL, over, l)};
+        *l = (struct server_lease){m, loop_timer_create(m->loop, LOOP_REAL, server_lease_expired, l)};
     if (!l || !l->timer) {
         free(l);
         err_set(e, ENOMEM, "no memory for the lease");

@@ -1,7 +1,7 @@
 /* The MOM as an execution service. HELLO says every run that is here; the server decides about each of them,
  * and only then is anything else said. What was not acknowledged on the last connection is sent again.
  *
- * accepted() is an order of steps: remember whom we obey, carry the decisions out, ask again for scripts that
+ * server_link_accepted() is an order of steps: remember whom we obey, carry the decisions out, ask again for scripts that
  * were under way, stop the lease, tell the load. It may run while the service is being created, when
  * m->service is not set yet. A run of another store is left alone, whatever is said about it. */
 #include "server_link.h"
@@ -53,7 +53,7 @@ static exec_run_state said_state(enum run_state s)
     return EXEC_RUN_RELEASED;
 }
 
-static void add_held(void *arg, struct run *r)
+static void server_link_add_held(void *arg, struct run *r)
 {
     exec_hello_args *a = arg;
     exec_held_run *h = &a->runs.runs_val[a->runs.runs_len++];
@@ -90,7 +90,7 @@ static struct exec_service_target talked_to(const struct mom *m)
                                         .port = conf_server_port(m->home.conf)};
 }
 
-static int hello(void *arg, exec_hello_args *a)
+static int server_link_hello(void *arg, exec_hello_args *a)
 {
     struct mom *m = arg;
     struct exec_service_target server = talked_to(m);
@@ -118,14 +118,14 @@ static int hello(void *arg, exec_hello_args *a)
     a->pbs_version = (char *)CEDE_VERSION;
     a->runs.runs_val = calloc(runs_count(m->runs) + 1, sizeof(exec_held_run));
     if (a->runs.runs_val)
-        runs_each(m->runs, add_held, a);
+        runs_each(m->runs, server_link_add_held, a);
     log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "%s sent to server at %s:%u, %u runs held",
               m->has_greeted ? "Hello" : "Restart", server.host, server.port, a->runs.runs_len);
     m->has_greeted = true;
     return a->runs.runs_val ? 0 : -1;
 }
 
-static void hello_done(void *arg, exec_hello_args *a)
+static void server_link_hello_done(void *arg, exec_hello_args *a)
 {
     (void)arg;
     for (u_int i = 0; i < a->nodes.nodes_len; i++)
@@ -177,7 +177,7 @@ static void obey(struct mom *m, const exec_run_decision *d, const char *store)
     }
 }
 
-static void fetch_again(void *arg, struct run *r)
+static void server_link_fetch_again(void *arg, struct run *r)
 {
     struct mom *m = arg;
 
@@ -242,7 +242,7 @@ void server_link_say_resources(struct mom *m)
     xdr_free((xdrproc_t)xdr_exec_node, (char *)&n);
 }
 
-static void accepted(void *arg, const exec_hello_result *res)
+static void server_link_accepted(void *arg, const exec_hello_result *res)
 {
     struct mom *m = arg;
     struct exec_service_target server = talked_to(m);
@@ -255,14 +255,14 @@ static void accepted(void *arg, const exec_hello_result *res)
         log_err(LOGC_NODE, m->home.node, &e, "epoch %llu cannot be kept", (unsigned long long)res->epoch);
     for (u_int i = 0; i < res->runs.runs_len; i++)
         obey(m, &res->runs.runs_val[i], res->store);
-    runs_each(m->runs, fetch_again, m);
+    runs_each(m->runs, server_link_fetch_again, m);
     server_lease_renew(m->server_lease);
     if (m->service) /* not inside its creation */
         say_busy(m, true);
     server_link_say_resources(m); /* what was measured between HELLO and its answer */
 }
 
-static void lost(void *arg, const struct err *why)
+static void server_link_lost(void *arg, const struct err *why)
 {
     struct mom *m = arg;
 
@@ -271,7 +271,7 @@ static void lost(void *arg, const struct err *why)
     server_lease_start(m->server_lease, exec_service_silent_ms(m->service));
 }
 
-static void heartbeat(void *arg, exec_node_state_args *a)
+static void server_link_heartbeat(void *arg, exec_node_state_args *a)
 {
     struct mom *m = arg;
 
@@ -280,28 +280,28 @@ static void heartbeat(void *arg, exec_node_state_args *a)
     say_busy(m, false);
 }
 
-static size_t journal_next(void *arg, exec_event *out, size_t max)
+static size_t server_link_journal_next(void *arg, exec_event *out, size_t max)
 {
     struct mom *m = arg;
 
     return journal_take_unsent(&m->outbox, out, max);
 }
 
-static void rewind_one(void *arg, struct run *r)
+static void server_link_rewind_one(void *arg, struct run *r)
 {
     struct mom *m = arg;
 
     journal_send_again(&m->outbox, r);
 }
 
-static void journal_rewind(void *arg)
+static void server_link_journal_rewind(void *arg)
 {
     struct mom *m = arg;
 
-    runs_each(m->runs, rewind_one, m);
+    runs_each(m->runs, server_link_rewind_one, m);
 }
 
-static void journal_ack(void *arg, const exec_ack *ack)
+static void server_link_journal_ack(void *arg, const exec_ack *ack)
 {
     struct mom *m = arg;
     struct run *r = run_find(m->runs, &ack->job, ack->run);
@@ -317,12 +317,14 @@ static void journal_ack(void *arg, const exec_ack *ack)
 }
 
 const struct exec_service_hooks server_link_hooks = {
-    .hello = hello,
-    .hello_done = hello_done,
-    .accepted = accepted,
-    .lost = lost,
-    .heartbeat = heartbeat,
-    .journal = {.next = journal_next, .rewind = journal_rewind, .acked = journal_ack},
+    .hello = server_link_hello,
+    .hello_done = server_link_hello_done,
+    .accepted = server_link_accepted,
+    .lost = server_link_lost,
+    .heartbeat = server_link_heartbeat,
+    .journal = {.next = server_link_journal_next,
+                .rewind = server_link_journal_rewind,
+                .acked = server_link_journal_ack},
 };
 
 void server_link_wake(void *arg)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(wire_attrs *list, const wire_attr *a)
+static void attr_set_add(wire_attrs *list, const wire_attr *a)
 {
     wire_attr *v = realloc(list->wire_attrs_val, (list->wire_attrs_len + 1) * sizeof *v);
     wire_attr *x;
@@ -23,7 +23,7 @@ static void add(wire_attrs *list, const wire_attr *a)
     free(x->value);
 }
 
-static void replace(wire_attr *a, const char *value)
+static void attr_set_replace(wire_attr *a, const char *value)
 {
     char *copy = strdup(value);
 
@@ -41,9 +41,9 @@ void attr_set(wire_attrs *list, const char *name, const char *resource, const ch
         wire_attr *x = &list->wire_attrs_val[i];
 
         if (strcmp(x->name, name) == 0 && strcmp(x->resource, resource) == 0) {
-            replace(x, value);
+            attr_set_replace(x, value);
             return;
         }
     }
-    add(list, &a);
+    attr_set_add(list, &a);
 }

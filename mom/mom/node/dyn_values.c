@@ -25,7 +25,7 @@
 
 enum { MS_PER_S = 1000, OUTPUT_MAX = 65536 };
 
-struct amount {
+struct dyn_values_amount {
     char *name;
     char *value;  /* NULL: not known yet */
     bool failing; /* said so already */
@@ -36,7 +36,7 @@ struct dyn_values {
     const struct home *home;
     dyn_values_fn *changed;
     void *arg;
-    struct amount *list; /* as config->dynamic */
+    struct dyn_values_amount *list; /* as config->dynamic */
     size_t n, at;
     bool any_new;
     struct loop_timer *timer; /* to the next round, or of the script */
@@ -47,7 +47,7 @@ struct dyn_values {
 static void run_next(struct dyn_values *d);
 
 /* ---- one script */
-static void stop(struct dyn_values *d)
+static void dyn_values_stop(struct dyn_values *d)
 {
     if (d->script)
         spawn_signal_group(d->script, SIGKILL);
@@ -58,9 +58,9 @@ static void stop(struct dyn_values *d)
     d->out = -1;
 }
 
-static void failed(struct dyn_values *d, const char *why)
+static void dyn_values_failed(struct dyn_values *d, const char *why)
 {
-    struct amount *a = &d->list[d->at];
+    struct dyn_values_amount *a = &d->list[d->at];
 
     if (!a->failing)
         log_event(LOGC_NODE, LOGE_ERROR, d->home->node, "resource %s: %s: %s; %s", a->name,
@@ -69,9 +69,9 @@ static void failed(struct dyn_values *d, const char *why)
     a->failing = true;
 }
 
-static void take(struct dyn_values *d, const char *value)
+static void dyn_values_take(struct dyn_values *d, const char *value)
 {
-    struct amount *a = &d->list[d->at];
+    struct dyn_values_amount *a = &d->list[d->at];
     char *copy;
 
     a->failing = false;
@@ -85,38 +85,39 @@ static void take(struct dyn_values *d, const char *value)
     d->any_new = true;
 }
 
-static void read_amount(struct dyn_values *d)
+static void dyn_values_read_amount(struct dyn_values *d)
 {
     char *text = NULL, *line;
 
     lseek(d->out, 0, SEEK_SET);
     if (file_read_fd(d->out, OUTPUT_MAX, &text, NULL, NULL) < 0) {
-        failed(d, "its output cannot be read");
+        dyn_values_failed(d, "its output cannot be read");
         return;
     }
     text[strcspn(text, "\n")] = '\0';
     line = words_trim(text);
     if (line[0])
-        take(d, line);
+        dyn_values_take(d, line);
     else
-        failed(d, "it has written nothing");
+        dyn_values_failed(d, "it has written nothing");
     free(text);
 }
 
-static void on_end(void *arg, int status)
+static void dyn_values_on_end(void *arg, int status)
 {
     struct dyn_values *d = arg;
 
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        read_amount(d);
+        dyn_values_read_amount(d);
     else
-        failed(d, WIFEXITED(status) ? "it has failed" : "it was killed, or took more than ten seconds");
-    stop(d);
+        dyn_values_failed(d, WIFEXITED(status) ? "it has failed"
+                                               : "it was killed, or took more than ten seconds");
+    dyn_values_stop(d);
     d->at++;
     run_next(d);
 }
 
-static int start(struct dyn_values *d, struct err *e)
+static int dyn_values_start(struct dyn_values *d, struct err *e)
 {
     const struct words *argv = &d->home->config->dynamic[d->at].argv;
     char real[PATH_MAX];
@@ -130,7 +131,7 @@ static int start(struct dyn_values *d, struct err *e)
     if (d->out < 0)
         return err_errno(e, errno, "cannot make a file for the output");
     fds[1] = d->out;
-    d->script = spawn_start(d->loop, &o, on_end, d, e);
+    d->script = spawn_start(d->loop, &o, dyn_values_on_end, d, e);
     return d->script ? 0 : -1;
 }
 
@@ -151,18 +152,18 @@ static void run_next(struct dyn_values *d)
     for (; d->at < d->n; d->at++) {
         struct err e = {0};
 
-        if (start(d, &e) == 0) {
+        if (dyn_values_start(d, &e) == 0) {
             loop_timer_set(d->timer, d->home->query_s * MS_PER_S);
             return;
         }
-        failed(d, e.text);
-        stop(d);
+        dyn_values_failed(d, e.text);
+        dyn_values_stop(d);
     }
     if (d->n)
         round_over(d);
 }
 
-static void on_time(void *arg)
+static void dyn_values_on_timer(void *arg)
 {
     struct dyn_values *d = arg;
 
@@ -173,7 +174,7 @@ static void on_time(void *arg)
 }
 
 /* ---- the list */
-static void drop_list(struct amount *list, size_t n)
+static void drop_list(struct dyn_values_amount *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         free(list[i].name);
@@ -189,7 +190,7 @@ struct dyn_values *dyn_values_create(struct loop *l, const struct home *h, dyn_v
     if (!d)
         return NULL;
     *d = (struct dyn_values){.loop = l, .home = h, .changed = changed, .arg = arg, .out = -1};
-    d->timer = loop_timer_create(l, LOOP_REAL, on_time, d);
+    d->timer = loop_timer_create(l, LOOP_REAL, dyn_values_on_timer, d);
     if (d->timer)
         return d;
     free(d);
@@ -200,7 +201,7 @@ void dyn_values_destroy(struct dyn_values *d)
 {
     if (!d)
         return;
-    stop(d);
+    dyn_values_stop(d);
     loop_timer_destroy(d->timer);
     drop_list(d->list, d->n);
     free(d);
@@ -222,9 +223,9 @@ static char *old_value(struct dyn_values *d, const char *name)
 int dyn_values_begin(struct dyn_values *d, struct err *e)
 {
     const struct config *c = d->home->config;
-    struct amount *list = calloc(c->n_dynamic + 1, sizeof *list);
+    struct dyn_values_amount *list = calloc(c->n_dynamic + 1, sizeof *list);
 
-    stop(d);
+    dyn_values_stop(d);
     loop_timer_cancel(d->timer);
     for (size_t i = 0; list && i < c->n_dynamic; i++) {
         list[i].name = strdup(c->dynamic[i].name);

@@ -57,7 +57,8 @@ static int take_switch(struct enforce_rules *r, const char *word, bool on)
     return -1;
 }
 
-static int take_number(struct enforce_rules *r, const char *word, const char *text, struct err *e)
+static int enforce_rules_take_number(struct enforce_rules *r, const char *word, const char *text,
+                                     struct err *e)
 {
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         char *end;
@@ -84,7 +85,7 @@ int enforce_rules_take(struct enforce_rules *r, const char *line, struct err *e)
     int n = sscanf(line, "%31s %31s %c", word, value, &rest);
 
     if (n == 2)
-        return take_number(r, word, value, e);
+        return enforce_rules_take_number(r, word, value, e);
     if (n == 1 && take_switch(r, word[0] == '!' ? word + 1 : word, word[0] != '!') == 0)
         return 0;
     return err_set(e, EINVAL,

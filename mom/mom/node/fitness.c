@@ -44,7 +44,7 @@ static void become(struct fitness *f, bool bad)
 }
 
 /* What waits for a disk may not end of SIGKILL either: there is no second probe before the first has ended. */
-static void give_up(struct fitness *f)
+static void fitness_give_up(struct fitness *f)
 {
     f->late = true;
     spawn_signal_group(f->probe, SIGKILL);
@@ -59,7 +59,7 @@ static void fitness_again_cb(void *arg)
     struct fitness *f = arg;
 
     if (f->probe)
-        give_up(f);
+        fitness_give_up(f);
     else
         fitness_look(f);
 }

@@ -24,7 +24,7 @@
 
 enum { RULE_MAX = 64, DEVICES_MAX = 100 };
 
-static int elsewhere(const char *value, struct err *e)
+static int config_check_elsewhere(const char *value, struct err *e)
 {
     return err_set(
         e, EINVAL,
@@ -33,7 +33,7 @@ static int elsewhere(const char *value, struct err *e)
         value);
 }
 
-static int check_max_load(const char *value, struct err *e)
+static int config_check_max_load(const char *value, struct err *e)
 {
     double load;
     bool suspends;
@@ -41,14 +41,14 @@ static int check_max_load(const char *value, struct err *e)
     return config_people_load(value, &load, &suspends, e);
 }
 
-static int check_kbd_idle(const char *value, struct err *e)
+static int config_check_kbd_idle(const char *value, struct err *e)
 {
     int64_t seconds[3];
 
     return config_people_idle(value, seconds, e);
 }
 
-static int check_exceptions(const char *value, struct err *e)
+static int config_check_exceptions(const char *value, struct err *e)
 {
     unsigned uids[RESTRICT_EXCEPTIONS_MAX];
     size_t n;
@@ -56,26 +56,26 @@ static int check_exceptions(const char *value, struct err *e)
     return config_people_users(value, uids, RESTRICT_EXCEPTIONS_MAX, &n, e);
 }
 
-static int ignored(const char *value, struct err *e)
+static int config_check_nothing(const char *value, struct err *e)
 {
     (void)value;
     (void)e;
     return 0;
 }
 
-static int check_mask(const char *value, struct err *e)
+static int config_check_mask(const char *value, struct err *e)
 {
     unsigned mask;
 
     return config_form_mask(value, &mask, e);
 }
 
-static int check_path(const char *value, struct err *e)
+static int config_check_path(const char *value, struct err *e)
 {
     return value[0] == '/' ? 0 : err_set(e, EINVAL, "\"%s\" is not an absolute path", value);
 }
 
-static int check_suspendsig(const char *value, struct err *e)
+static int config_check_suspendsig(const char *value, struct err *e)
 {
     struct words w;
     int rc = config_form_words(value, &w, e);
@@ -88,7 +88,7 @@ static int check_suspendsig(const char *value, struct err *e)
     return rc;
 }
 
-static int check_usecp(const char *value, struct err *e)
+static int config_check_usecp(const char *value, struct err *e)
 {
     struct words w;
     int rc = config_form_words(value, &w, e);
@@ -99,7 +99,7 @@ static int check_usecp(const char *value, struct err *e)
     return rc;
 }
 
-static int check_action(const char *value, struct err *e)
+static int config_check_action(const char *value, struct err *e)
 {
     struct config_action a = {0};
     int64_t wait_s;
@@ -113,7 +113,7 @@ static int check_action(const char *value, struct err *e)
     return event < 0 ? -1 : 0;
 }
 
-static int check_jobdir_root(const char *value, struct err *e)
+static int config_check_jobdir_root(const char *value, struct err *e)
 {
     bool shared;
     char *dir = NULL;
@@ -126,19 +126,19 @@ static int check_jobdir_root(const char *value, struct err *e)
     return rc;
 }
 
-static int check_checkpoint_path(const char *value, struct err *e)
+static int config_check_checkpoint_path(const char *value, struct err *e)
 {
     return config_form_shared_dir(value, NULL, NULL, e);
 }
 
-static int check_device(const char *value, struct err *e)
+static int config_check_device(const char *value, struct err *e)
 {
     char rule[RULE_MAX];
 
     return confine_devices_parse(value, rule, sizeof rule, e);
 }
 
-static int check_enforce(const char *value, struct err *e)
+static int config_check_enforce(const char *value, struct err *e)
 {
     struct enforce_rules any;
 
@@ -147,7 +147,7 @@ static int check_enforce(const char *value, struct err *e)
 }
 
 #define CONFIG(name, ...) ROW_##name,
-enum row {
+enum config_row {
 #include "mom_config.def"
     ROW_COUNT
 };
@@ -164,7 +164,7 @@ static const struct settings_row rows[] = {
 static const char *const old_lines[] = {"memreserved", "pbs_accounting_workload_mgmt"};
 
 /* The script is run without a shell; what it asks of one it may ask itself. */
-static int take_dynamic(struct config *c, const char *name, const char *command, struct err *e)
+static int config_take_dynamic(struct config *c, const char *name, const char *command, struct err *e)
 {
     struct config_dynamic *more = realloc(c->dynamic, (c->n_dynamic + 1) * sizeof *more);
     struct config_dynamic *d;
@@ -183,7 +183,7 @@ static int take_dynamic(struct config *c, const char *name, const char *command,
     return d->name ? 0 : err_no_memory(e);
 }
 
-static int take_resource(void *context, const char *name, const char *value, struct err *e)
+static int config_take_resource(void *context, const char *name, const char *value, struct err *e)
 {
     struct config *c = context;
     struct config_resource *more;
@@ -196,7 +196,7 @@ static int take_resource(void *context, const char *name, const char *value, str
     if (!value || !value[0])
         return err_set(e, EINVAL, "a resource needs a value: \"%s 8\"", name);
     if (value[0] == '!')
-        return take_dynamic(c, name, value + 1, e);
+        return config_take_dynamic(c, name, value + 1, e);
     more = realloc(c->resources, (c->n_resources + 1) * sizeof *more);
     if (!more)
         return err_no_memory(e);
@@ -371,7 +371,7 @@ static int check_owner(const char *path, struct err *e)
     return 0;
 }
 
-static struct config *finish(struct config *c, struct settings *v, struct err *e)
+static struct config *config_finish(struct config *c, struct settings *v, struct err *e)
 {
     int rc = v ? take_values(c, v, e) : -1;
 
@@ -385,8 +385,11 @@ static struct config *finish(struct config *c, struct settings *v, struct err *e
 
 static struct settings_schema schema_for(struct config *c)
 {
-    return (struct settings_schema){
-        .style = SETTINGS_DOLLAR, .rows = rows, .n_rows = ROW_COUNT, .other = take_resource, .context = c};
+    return (struct settings_schema){.style = SETTINGS_DOLLAR,
+                                    .rows = rows,
+                                    .n_rows = ROW_COUNT,
+                                    .other = config_take_resource,
+                                    .context = c};
 }
 
 struct config *config_load(const char *path, struct err *e)
@@ -405,7 +408,7 @@ struct config *config_load(const char *path, struct err *e)
         v = settings_presets(&schema, &why);
     if (!v)
         err_set(e, why.code, "%s", why.text);
-    return finish(c, v, e);
+    return config_finish(c, v, e);
 }
 
 struct config *config_parse(const char *text, const char *name_for_errors, struct err *e)
@@ -415,7 +418,7 @@ struct config *config_parse(const char *text, const char *name_for_errors, struc
 
     if (!c)
         return NULL;
-    return finish(c, settings_parse(&schema, text, name_for_errors, e), e);
+    return config_finish(c, settings_parse(&schema, text, name_for_errors, e), e);
 }
 
 void config_destroy(struct config *c)
@@ -454,7 +457,7 @@ const char *config_next_fixed(const struct config *before, const struct config *
     while ((*at = settings_next_fixed(before->lines, after->lines, *at)) < ROW_COUNT) {
         const struct settings_row *row = &rows[(*at)++];
 
-        if (row->check != ignored)
+        if (row->check != config_check_nothing)
             return row->name;
     }
     return NULL;

@@ -8,7 +8,7 @@
 
 enum { TEXT_MAX = 1 << 20, KB = 1024 };
 
-static void add(struct strbuf *b, const char *node, int i, int ncpus, unsigned long long mem_kb)
+static void numa_add(struct strbuf *b, const char *node, int i, int ncpus, unsigned long long mem_kb)
 {
     strbuf_addf(b, "%s[%d]: resources_available.ncpus = %d\n", node, i, ncpus);
     strbuf_addf(b, "%s[%d]: resources_available.mem = %llukb\n", node, i, mem_kb);
@@ -23,7 +23,7 @@ static int add_parts(hwloc_topology_t t, const char *node, struct strbuf *b)
         int ncpus = hwloc_get_nbobjs_inside_cpuset_by_type(t, part->cpuset, HWLOC_OBJ_PU);
 
         if (ncpus > 0)
-            add(b, node, n++, ncpus, part->attr->numanode.local_memory / KB);
+            numa_add(b, node, n++, ncpus, part->attr->numanode.local_memory / KB);
     }
     return n;
 }

@@ -25,7 +25,7 @@ static int save(const struct server_epoch *f, struct err *e)
 }
 
 /* One written before services had an instance lacks that line. */
-static int parse(struct server_epoch *f, const char *text)
+static int server_epoch_parse(struct server_epoch *f, const char *text)
 {
     if (sscanf(text, "generation %" SCNu64 " epoch %" SCNu64 " instance %32s store %255s", &f->generation,
                &f->epoch, f->instance, f->store) >= 3)
@@ -56,7 +56,7 @@ int server_epoch_open(struct server_epoch *f, const char *path, struct err *e)
         return err_no_memory(e);
     if (file_read(AT_FDCWD, path, TEXT_MAX, &text, NULL, &why) < 0 && why.code != ENOENT)
         return err_set(e, why.code, "%s", why.text);
-    if (text && parse(f, text) < 0) {
+    if (text && server_epoch_parse(f, text) < 0) {
         free(text);
         return err_set(e, EBADMSG, "%s is damaged; remove it when no job of this host is running", path);
     }

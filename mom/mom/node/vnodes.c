@@ -88,7 +88,7 @@ static struct vnodes_one *get(struct vnodes *v, const char *name)
     return more[v->n].name ? &more[v->n++] : NULL;
 }
 
-static int set(struct vnodes_one *x, const char *name, const char *resource, const char *value)
+static int vnodes_set(struct vnodes_one *x, const char *name, const char *resource, const char *value)
 {
     struct vnodes_attr a = {strdup(name), strdup(resource), strdup(value)}, *more;
 
@@ -165,7 +165,7 @@ static int take_line(struct vnodes *v, char *line, const char *file, int number,
         note_fault(v, file, number, name, e) < 0)
         return -1;
     x = get(v, vnode);
-    return x && set(x, name, dot ? dot : "", value) == 0 ? 0 : err_no_memory(e);
+    return x && vnodes_set(x, name, dot ? dot : "", value) == 0 ? 0 : err_no_memory(e);
 }
 
 static int take_version(const char *line, const char *file, struct err *e)
@@ -209,19 +209,19 @@ static bool is_reserved(const char *name)
     return strncmp(name, "PBS", 3) == 0;
 }
 
-static int wanted(const struct dirent *d)
+static int vnodes_wanted(const struct dirent *d)
 {
     return d->d_name[0] != '.';
 }
 
-static int in_order(const struct dirent **a, const struct dirent **b)
+static int vnodes_in_order(const struct dirent **a, const struct dirent **b)
 {
     bool x = is_reserved((*a)->d_name), y = is_reserved((*b)->d_name);
 
     return x != y ? y - x : strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int path_of(struct strbuf *b, const char *dir, const char *name, struct err *e)
+static int vnodes_path_of(struct strbuf *b, const char *dir, const char *name, struct err *e)
 {
     if (!name[0] || name[0] == '.' || strchr(name, '/'))
         return err_set(e, EINVAL, "\"%s\" is no name of a vnode definitions file", name);
@@ -237,7 +237,7 @@ static int with_file(const char *dir, const char *name,
     int rc;
 
     strbuf_init(&path, PATH_LEN_MAX);
-    rc = path_of(&path, dir, name, e);
+    rc = vnodes_path_of(&path, dir, name, e);
     if (rc == 0)
         rc = file_read(AT_FDCWD, path.s, FILE_MAX, &text, NULL, e);
     if (rc == 0)
@@ -247,21 +247,21 @@ static int with_file(const char *dir, const char *name,
     return rc;
 }
 
-static int parse_text(void *vnodes, const char *text, const char *path, struct err *e)
+static int vnodes_parse_text(void *vnodes, const char *text, const char *path, struct err *e)
 {
     return vnodes_parse(vnodes, text, path, e);
 }
 
 static int load_one(struct vnodes *v, const char *dir, const char *name, struct err *e)
 {
-    return with_file(dir, name, parse_text, v, e);
+    return with_file(dir, name, vnodes_parse_text, v, e);
 }
 
 struct vnodes *vnodes_load(const char *dir, const char *lines, struct err *e)
 {
     struct vnodes *v = calloc(1, sizeof *v);
     struct dirent **list = NULL;
-    int n = scandir(dir, &list, wanted, in_order), rc = 0;
+    int n = scandir(dir, &list, vnodes_wanted, vnodes_in_order), rc = 0;
 
     if (!v) {
         err_no_memory(e);
@@ -293,7 +293,7 @@ int vnodes_insert(const char *dir, const char *name, const char *file, struct er
 
     strbuf_init(&path, PATH_LEN_MAX);
     rc = is_reserved(name) ? err_set(e, EINVAL, "names that begin with PBS are reserved: %s", name)
-                           : path_of(&path, dir, name, e);
+                           : vnodes_path_of(&path, dir, name, e);
     if (rc == 0 && access(path.s, F_OK) == 0)
         rc = err_set(e, EEXIST, "%s exists; remove it first", path.s);
     if (rc == 0)
@@ -318,14 +318,14 @@ int vnodes_remove(const char *dir, const char *name, struct err *e)
     int rc;
 
     strbuf_init(&path, PATH_LEN_MAX);
-    rc = path_of(&path, dir, name, e);
+    rc = vnodes_path_of(&path, dir, name, e);
     if (rc == 0 && unlink(path.s) < 0)
         rc = err_errno(e, errno, "cannot remove %s", path.s);
     strbuf_fini(&path);
     return rc;
 }
 
-static int print_text(void *arg, const char *text, const char *path, struct err *e)
+static int vnodes_print_text(void *arg, const char *text, const char *path, struct err *e)
 {
     (void)arg;
     (void)path;
@@ -336,13 +336,13 @@ static int print_text(void *arg, const char *text, const char *path, struct err 
 
 int vnodes_show(const char *dir, const char *name, struct err *e)
 {
-    return with_file(dir, name, print_text, NULL, e);
+    return with_file(dir, name, vnodes_print_text, NULL, e);
 }
 
 int vnodes_list(const char *dir, struct err *e)
 {
     struct dirent **list = NULL;
-    int n = scandir(dir, &list, wanted, in_order);
+    int n = scandir(dir, &list, vnodes_wanted, vnodes_in_order);
 
     if (n < 0 && errno != ENOENT)
         return err_errno(e, errno, "cannot read %s", dir);

@@ -75,7 +75,7 @@ struct weighing {
     unsigned *weights;
 };
 
-static void weigh(void *arg, struct run *r)
+static void cgroup_limits_weigh(void *arg, struct run *r)
 {
     const struct weighing *w = arg;
 
@@ -101,7 +101,7 @@ void cgroup_limits_choose_cpus(const struct home *h, struct runs *all, struct ru
     struct weighing w = {h, r, weights};
 
     if (chosen) {
-        runs_each(all, weigh, &w);
+        runs_each(all, cgroup_limits_weigh, &w);
         for (u_int i = 0; i < here->chunks.chunks_len; i++) {
             const struct exec_chunk *x = &here->chunks.chunks_val[i];
             const struct cpus_wish wish = {share_of(h, x->vnode), chunk_ncpus(x), RUNS_WEIGHT};

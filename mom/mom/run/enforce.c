@@ -18,7 +18,7 @@ enum { MS_PER_S = 1000, WINDOW_MIN_MS = 500 };
 
 static const double percent = 100;
 
-struct asked {
+struct enforce_asked {
     const struct enforce_rules *rules;
     const struct run *run;
     const struct exec_usage *used;
@@ -35,7 +35,7 @@ static bool over_size(const struct run *r, const char *name, uint64_t kb, uint64
     return kb > *limit_kb;
 }
 
-static bool over_cput(const struct asked *a, char *text, size_t max)
+static bool enforce_over_cput(const struct enforce_asked *a, char *text, size_t max)
 {
     const char *limit = run_attr(a->run, "Resource_List", "cput");
     uint64_t ms = a->used->cput_ms;
@@ -48,7 +48,7 @@ static bool over_cput(const struct asked *a, char *text, size_t max)
     return true;
 }
 
-static bool over_vmem(const struct asked *a, char *text, size_t max)
+static bool enforce_over_vmem(const struct enforce_asked *a, char *text, size_t max)
 {
     uint64_t limit;
 
@@ -59,7 +59,7 @@ static bool over_vmem(const struct asked *a, char *text, size_t max)
     return true;
 }
 
-static bool over_mem(const struct asked *a, char *text, size_t max)
+static bool enforce_over_mem(const struct enforce_asked *a, char *text, size_t max)
 {
     uint64_t limit;
 
@@ -70,7 +70,7 @@ static bool over_mem(const struct asked *a, char *text, size_t max)
     return true;
 }
 
-static bool over_complexmem(const struct asked *a, char *text, size_t max)
+static bool enforce_over_complexmem(const struct enforce_asked *a, char *text, size_t max)
 {
     uint64_t limit;
 
@@ -81,7 +81,7 @@ static bool over_complexmem(const struct asked *a, char *text, size_t max)
     return true;
 }
 
-static bool over_average(const struct asked *a, char *text, size_t max)
+static bool enforce_over_average(const struct enforce_asked *a, char *text, size_t max)
 {
     const struct enforce_rules *e = a->rules;
     double wall_s = (double)a->used->walltime_ms / MS_PER_S, cpus;
@@ -95,7 +95,7 @@ static bool over_average(const struct asked *a, char *text, size_t max)
     return true;
 }
 
-static bool over_burst(const struct asked *a, char *text, size_t max)
+static bool enforce_over_burst(const struct enforce_asked *a, char *text, size_t max)
 {
     const struct enforce_rules *e = a->rules;
 
@@ -109,10 +109,11 @@ static bool over_burst(const struct asked *a, char *text, size_t max)
 
 static const struct {
     exec_reason reason;
-    bool (*is_over)(const struct asked *a, char *text, size_t max);
+    bool (*is_over)(const struct enforce_asked *a, char *text, size_t max);
 } rows[] = {
-    {EXEC_END_CPUT, over_cput},      {EXEC_END_VMEM, over_vmem},     {EXEC_END_MEM, over_mem},
-    {EXEC_END_MEM, over_complexmem}, {EXEC_END_NCPUS, over_average}, {EXEC_END_NCPUS, over_burst},
+    {EXEC_END_CPUT, enforce_over_cput},     {EXEC_END_VMEM, enforce_over_vmem},
+    {EXEC_END_MEM, enforce_over_mem},       {EXEC_END_MEM, enforce_over_complexmem},
+    {EXEC_END_NCPUS, enforce_over_average}, {EXEC_END_NCPUS, enforce_over_burst},
 };
 
 void enforce_note(const struct config *c, struct run *r, const struct exec_usage *u)
@@ -132,7 +133,7 @@ void enforce_note(const struct config *c, struct run *r, const struct exec_usage
 bool enforce_is_over(const struct config *c, const struct run *r, const struct exec_usage *u,
                      exec_reason *reason, char *text, size_t max)
 {
-    const struct asked a = {&c->enforce, r, u};
+    const struct enforce_asked a = {&c->enforce, r, u};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].is_over(&a, text, max)) {

@@ -30,7 +30,7 @@ static int append_kept(struct run *r, struct err *e)
     return 0;
 }
 
-static int append(struct run *r, const struct shep_entry *entry, bool sync, struct err *e)
+static int journal_append(struct run *r, const struct shep_entry *entry, bool sync, struct err *e)
 {
     bool begun = r->has_journal;
 
@@ -61,7 +61,7 @@ static struct run_event_node *copy_event(const struct exec_event *event)
     return n;
 }
 
-static int keep(struct run *r, const struct exec_event *event)
+static int journal_keep(struct run *r, const struct exec_event *event)
 {
     struct run_event_node *n = copy_event(event);
 
@@ -120,8 +120,8 @@ int journal_say(struct run *r, const struct exec_event_data *data, struct journa
     event->time_ns = clock_wall_ns(clock_real());
     event->data = *data;
     if (r->has_journal || !is_derived(r, data))
-        rc = append(r, &entry, outlives_the_host(data->kind), e);
-    if (keep(r, event) < 0)
+        rc = journal_append(r, &entry, outlives_the_host(data->kind), e);
+    if (journal_keep(r, event) < 0)
         return err_set(e, ENOMEM, "no memory for an event of job %s", r->id);
     r->ready_said |= data->kind == EXEC_EVENT_READY;
     list(box, r);
@@ -133,14 +133,14 @@ int journal_note(struct run *r, enum shep_note note, struct err *e)
 {
     struct shep_entry entry = {.kind = SHEP_ENTRY_NOTE, .shep_entry_u.note = note};
 
-    return append(r, &entry, false, e);
+    return journal_append(r, &entry, false, e);
 }
 
 int journal_attrs(struct run *r, const wire_attrs *attrs, struct err *e)
 {
     struct shep_entry entry = {.kind = SHEP_ENTRY_ATTRS, .shep_entry_u.attrs = *attrs};
 
-    return append(r, &entry, true, e);
+    return journal_append(r, &entry, true, e);
 }
 
 void journal_acked(struct run *r, uint64_t seq)
@@ -214,7 +214,7 @@ unsigned journal_unacked(const struct run *r)
     return n;
 }
 
-struct restoring {
+struct journal_restoring {
     struct run *r;
     struct journal_past past;
 };
@@ -255,7 +255,7 @@ static void restore_note(struct run *r, enum shep_note note)
     }
 }
 
-static void restore_event(struct restoring *s, const struct exec_event *event)
+static void restore_event(struct journal_restoring *s, const struct exec_event *event)
 {
     /* A journal that begins above 1: what came before was derived, and acknowledged. */
     s->past.start |= event->seq > 1 && !s->r->first;
@@ -284,12 +284,12 @@ static void restore_event(struct restoring *s, const struct exec_event *event)
     case EXEC_EVENT_NOTICE_REPLY:
         break;
     }
-    keep(s->r, event);
+    journal_keep(s->r, event);
 }
 
-static void restore_entry(void *arg, void *item)
+static void journal_restore_entry(void *arg, void *item)
 {
-    struct restoring *s = arg;
+    struct journal_restoring *s = arg;
     const struct shep_entry *entry = item;
 
     s->r->has_journal = true;
@@ -303,9 +303,9 @@ static void restore_entry(void *arg, void *item)
 
 int journal_restore(struct run *r, struct journal_past *past, struct err *e)
 {
-    struct restoring s = {.r = r};
+    struct journal_restoring s = {.r = r};
     int rc = rundir_log_read(r->path, RUNDIR_JOURNAL, (xdrproc_t)xdr_shep_entry, sizeof(struct shep_entry),
-                             restore_entry, &s, e);
+                             journal_restore_entry, &s, e);
 
     *past = s.past;
     return rc;

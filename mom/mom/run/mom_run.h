@@ -120,9 +120,9 @@ struct run {
     struct loop_timer *sample_timer; /* usage */
     struct sampler *sampler;
     int64_t sample_ms;
-    char *note;              /* finish: for release, or NULL */
-    bool stands;             /* harvest: made to stand still, for the server it runs */
-    int64_t stands_since_ms; /* monotonic */
+    char *note;                 /* finish: for release, or NULL */
+    bool harvested;             /* harvest: made to stand still, for the server it runs */
+    int64_t harvested_since_ms; /* monotonic */
 };
 
 struct runs;

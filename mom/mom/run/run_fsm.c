@@ -15,7 +15,7 @@ const struct run_row *run_fsm_find(const struct run_row *rows, size_t n, enum ru
 }
 
 /* false: the run is gone, and perhaps freed by `changed`. */
-static bool apply(const struct run_machine *m, struct run *r, struct run_slot *s, enum run_event ev)
+static bool run_fsm_apply(const struct run_machine *m, struct run *r, struct run_slot *s, enum run_event ev)
 {
     const struct run_row *row = run_fsm_find(m->rows, m->n_rows, s->state, ev);
     enum run_state before = s->state;
@@ -44,7 +44,7 @@ void run_fsm_post(const struct run_machine *m, struct run *r, struct run_slot *s
         s->n_waiting--;
         for (size_t i = 0; i < s->n_waiting; i++)
             s->waiting[i] = s->waiting[i + 1];
-        if (!apply(m, r, s, first))
+        if (!run_fsm_apply(m, r, s, first))
             return; /* `s` is part of the run */
     }
     s->busy = false;

@@ -31,7 +31,7 @@ static void report_closed(struct shepherd *sh, const struct shep_close_result *r
     sh->closed(sh->closed_arg, sh->run, res ? res : &unknown);
 }
 
-static void on_close_done(void *arg, const struct rpc_outcome *out)
+static void shepherd_close_on_close_done(void *arg, const struct rpc_outcome *out)
 {
     struct shepherd *sh = arg;
 
@@ -51,12 +51,12 @@ bool shepherd_say_close(struct shepherd *sh)
                                        .res_size = sizeof(struct shep_close_result)};
 
     if (sh->has_closing && !sh->close_said && sh->open && sh->run->ended)
-        sh->close_said = rpc_conn_call(sh->conn, &spec, on_close_done, sh, NULL) == 0;
+        sh->close_said = rpc_conn_call(sh->conn, &spec, shepherd_close_on_close_done, sh, NULL) == 0;
     return sh->close_said;
 }
 
 /* ---- without it */
-static void on_errand_end(void *arg, int status)
+static void shepherd_close_on_errand_end(void *arg, int status)
 {
     struct shepherd *sh = arg;
     struct shep_close_result res = {0};
@@ -92,7 +92,7 @@ void shepherd_close_by_errand(struct shepherd *sh)
         fds[1] = sh->errand_out;
         o.input = in.bytes;
         o.input_len = in.len;
-        sh->errand = spawn_start(sh->all->loop, &o, on_errand_end, sh, &e);
+        sh->errand = spawn_start(sh->all->loop, &o, shepherd_close_on_errand_end, sh, &e);
     }
     rpc_buf_fini(&in);
     if (sh->errand)

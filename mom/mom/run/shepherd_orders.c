@@ -15,24 +15,24 @@
 #include "units.h"
 
 /* One order under way. */
-struct asked {
-    struct asked *next; /* of the same shepherd */
+struct shepherd_orders_asked {
+    struct shepherd_orders_asked *next; /* of the same shepherd */
     struct shepherd *shepherd;
     shepherds_fn *fn;
     void *arg;
 };
 
 /* One letter under way. */
-struct posted {
-    struct posted *next; /* of the same shepherd */
+struct shepherd_orders_posted {
+    struct shepherd_orders_posted *next; /* of the same shepherd */
     struct shepherd *shepherd;
     shepherds_letter_fn *fn;
     void *arg;
 };
 
-static void posted_end(struct posted *p, const struct shep_letter_result *res)
+static void posted_end(struct shepherd_orders_posted *p, const struct shep_letter_result *res)
 {
-    struct posted x = *p, **at = &p->shepherd->posted;
+    struct shepherd_orders_posted x = *p, **at = &p->shepherd->posted;
 
     while (*at != p)
         at = &(*at)->next;
@@ -46,7 +46,7 @@ void shepherd_forget_orders(struct shepherd *sh)
     while (sh->posted)
         posted_end(sh->posted, NULL);
     while (sh->asked) {
-        struct asked *a = sh->asked;
+        struct shepherd_orders_asked *a = sh->asked;
 
         sh->asked = a->next;
         free(a);
@@ -74,18 +74,18 @@ static void gone(struct run *r, shepherds_fn *fn, void *arg)
         fn(arg, r, &d);
 }
 
-static void unlink_asked(struct asked *a)
+static void unlink_asked(struct shepherd_orders_asked *a)
 {
-    struct asked **at = &a->shepherd->asked;
+    struct shepherd_orders_asked **at = &a->shepherd->asked;
 
     while (*at != a)
         at = &(*at)->next;
     *at = a->next;
 }
 
-static void on_done(void *arg, const struct rpc_outcome *out)
+static void shepherd_orders_on_done(void *arg, const struct rpc_outcome *out)
 {
-    struct asked a = *(struct asked *)arg;
+    struct shepherd_orders_asked a = *(struct shepherd_orders_asked *)arg;
     struct run *r = a.shepherd->run;
 
     unlink_asked(arg);
@@ -101,10 +101,11 @@ static void on_done(void *arg, const struct rpc_outcome *out)
     }
 }
 
-static void ask(struct run *r, unsigned proc, xdrproc_t xargs, const void *args, shepherds_fn *fn, void *arg)
+static void shepherd_orders_ask(struct run *r, unsigned proc, xdrproc_t xargs, const void *args,
+                                shepherds_fn *fn, void *arg)
 {
     struct shepherd *sh = r->shepherd;
-    struct asked *a = calloc(1, sizeof *a);
+    struct shepherd_orders_asked *a = calloc(1, sizeof *a);
     const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, proc},
                                        .xargs = xargs,
                                        .args = args,
@@ -112,8 +113,8 @@ static void ask(struct run *r, unsigned proc, xdrproc_t xargs, const void *args,
                                        .res_size = sizeof(struct shep_done)};
 
     if (a)
-        *a = (struct asked){sh ? sh->asked : NULL, sh, fn, arg};
-    if (!a || !sh || !sh->open || rpc_conn_call(sh->conn, &spec, on_done, a, NULL) < 0) {
+        *a = (struct shepherd_orders_asked){sh ? sh->asked : NULL, sh, fn, arg};
+    if (!a || !sh || !sh->open || rpc_conn_call(sh->conn, &spec, shepherd_orders_on_done, a, NULL) < 0) {
         free(a);
         gone(r, fn, arg);
         return;
@@ -125,10 +126,10 @@ void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn
 {
     struct shep_signal_args a = {.signo = signo, .target = target};
 
-    ask(r, SHEP_SIGNAL, (xdrproc_t)xdr_shep_signal_args, &a, fn, arg);
+    shepherd_orders_ask(r, SHEP_SIGNAL, (xdrproc_t)xdr_shep_signal_args, &a, fn, arg);
 }
 
-static void on_letter(void *arg, const struct rpc_outcome *out)
+static void shepherd_orders_on_letter(void *arg, const struct rpc_outcome *out)
 {
     posted_end(arg, out->status == RPC_ST_OK ? out->result : NULL);
 }
@@ -136,7 +137,7 @@ static void on_letter(void *arg, const struct rpc_outcome *out)
 void shepherds_letter(struct run *r, const struct shep_letter_args *a, shepherds_letter_fn *fn, void *arg)
 {
     struct shepherd *sh = r->shepherd;
-    struct posted *p = sh && sh->open ? calloc(1, sizeof *p) : NULL;
+    struct shepherd_orders_posted *p = sh && sh->open ? calloc(1, sizeof *p) : NULL;
     const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_LETTER},
                                        .xargs = (xdrproc_t)xdr_shep_letter_args,
                                        .args = a,
@@ -144,8 +145,8 @@ void shepherds_letter(struct run *r, const struct shep_letter_args *a, shepherds
                                        .res_size = sizeof(struct shep_letter_result)};
 
     if (p)
-        *p = (struct posted){NULL, sh, fn, arg};
-    if (!p || rpc_conn_call(sh->conn, &spec, on_letter, p, NULL) < 0) {
+        *p = (struct shepherd_orders_posted){NULL, sh, fn, arg};
+    if (!p || rpc_conn_call(sh->conn, &spec, shepherd_orders_on_letter, p, NULL) < 0) {
         free(p);
         fn(arg, NULL);
         return;
@@ -160,7 +161,7 @@ void shepherd_say_attempt(struct shepherd *sh)
 
     sh->attempt = 0; /* first: the answer may come inside, and bring the next one */
     if (proc)
-        ask(sh->run, proc, NULL, NULL, sh->attempt_fn, sh->attempt_arg);
+        shepherd_orders_ask(sh->run, proc, NULL, NULL, sh->attempt_fn, sh->attempt_arg);
 }
 
 /* A MOM just started hears the server before its shepherds: the last attempt waits until this one listens. If it
@@ -170,7 +171,7 @@ static void attempt(struct run *r, unsigned proc, shepherds_fn *fn, void *arg)
     struct shepherd *sh = r->shepherd;
 
     if (!sh || sh->open) {
-        ask(r, proc, NULL, NULL, fn, arg);
+        shepherd_orders_ask(r, proc, NULL, NULL, fn, arg);
         return;
     }
     sh->attempt = proc;
@@ -188,7 +189,7 @@ void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg)
     attempt(r, SHEP_RESUME, fn, arg);
 }
 
-static void on_noticed(void *arg, const struct rpc_outcome *out)
+static void shepherd_orders_on_noticed(void *arg, const struct rpc_outcome *out)
 {
     struct shepherd *sh = arg;
     char text[] = "the job's shepherd is of a version without notices";
@@ -210,7 +211,7 @@ void shepherd_say_notice(struct shepherd *sh)
                                        .res_size = sizeof(struct shep_done)};
 
     if (sh->notice.text && sh->open)
-        rpc_conn_call(sh->conn, &spec, on_noticed, sh, NULL);
+        rpc_conn_call(sh->conn, &spec, shepherd_orders_on_noticed, sh, NULL);
 }
 
 void shepherds_notice(struct run *r, const struct shep_notice_args *a, shepherds_fn *fn, void *arg)
@@ -232,12 +233,12 @@ void shepherds_message(struct run *r, unsigned files, const char *text, shepherd
 {
     struct shep_message_args a = {.files = files, .text = (char *)text};
 
-    ask(r, SHEP_MESSAGE, (xdrproc_t)xdr_shep_message_args, &a, fn, arg);
+    shepherd_orders_ask(r, SHEP_MESSAGE, (xdrproc_t)xdr_shep_message_args, &a, fn, arg);
 }
 
 void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg)
 {
-    ask(r, SHEP_USAGE, NULL, NULL, fn, arg);
+    shepherd_orders_ask(r, SHEP_USAGE, NULL, NULL, fn, arg);
 }
 
 void shepherds_update(struct run *r)
@@ -249,7 +250,7 @@ void shepherds_update(struct run *r)
     if (!text || units_parse_duration_ms(text, &ms, NULL) < 0)
         return;
     a.walltime_ms = (uint64_t)ms;
-    ask(r, SHEP_UPDATE, (xdrproc_t)xdr_shep_update_args, &a, NULL, NULL);
+    shepherd_orders_ask(r, SHEP_UPDATE, (xdrproc_t)xdr_shep_update_args, &a, NULL, NULL);
 }
 
 void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, const char *text)

@@ -35,7 +35,7 @@ static void copy_end(struct run *r, const struct shep_ended *d)
     r->usage = d->usage;
 }
 
-static void see_record(void *arg, void *item)
+static void shepherds_see_record(void *arg, void *item)
 {
     struct run *r = arg;
     const struct shep_record *rec = item;
@@ -63,35 +63,35 @@ static void read_records(struct shepherds *s, struct run *r)
     bool started = r->started, ended = r->ended;
     struct err e = {0};
 
-    if (rundir_records_read(r->path, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), see_record, r,
-                            &e) < 0)
+    if (rundir_records_read(r->path, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record),
+                            shepherds_see_record, r, &e) < 0)
         log_err(LOGC_JOB, r->id, &e, "records of the shepherd");
     tell_new(s, r, started, ended);
 }
 
-static void on_news(void *arg, struct rpc_request *req);
+static void shepherds_on_news(void *arg, struct rpc_request *req);
 
-static void on_peer(void *arg, struct rpc_request *req);
+static void shepherds_on_peer(void *arg, struct rpc_request *req);
 
-static void on_notice_reply(void *arg, struct rpc_request *req);
+static void shepherds_on_notice_reply(void *arg, struct rpc_request *req);
 
-static void on_task_news(void *arg, struct rpc_request *req);
+static void shepherds_on_task_news(void *arg, struct rpc_request *req);
 
 static const struct rpc_proc procs[] = {
     {SHEP_TASK_NEWS, "TASK_NEWS", (xdrproc_t)xdr_shep_task_news, sizeof(struct shep_task_news), NULL,
-     on_task_news},
-    {SHEP_NEWS, "NEWS", (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), NULL, on_news},
+     shepherds_on_task_news},
+    {SHEP_NEWS, "NEWS", (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), NULL, shepherds_on_news},
     {SHEP_PEER, "PEER", (xdrproc_t)xdr_shep_letter_args, sizeof(struct shep_letter_args),
-     (xdrproc_t)xdr_shep_letter_result, on_peer},
+     (xdrproc_t)xdr_shep_letter_result, shepherds_on_peer},
     {SHEP_NOTICE_REPLY, "NOTICE_REPLY", (xdrproc_t)xdr_shep_notice_reply, sizeof(struct shep_notice_reply),
-     NULL, on_notice_reply},
+     NULL, shepherds_on_notice_reply},
 };
 
 /* What hangs on the connection of a shepherd: its struct. */
 static const struct rpc_conn_tag shepherd_tag = {.name = "shepherd"};
 
 /* Its socket lies in the directory of the run, which is root's (ours in a private complex). */
-static bool is_shepherd(const struct auth_peer *p)
+static bool shepherds_is_shepherd(const struct auth_peer *p)
 {
     return p->kind == AUTH_LOCAL && (p->uid == 0 || p->uid == geteuid());
 }
@@ -101,7 +101,7 @@ static const struct rpc_program program = {.prog = PBS_SHEP_PROG,
                                            .name = "shepherd",
                                            .procs = procs,
                                            .n_procs = sizeof procs / sizeof procs[0],
-                                           .serves = is_shepherd};
+                                           .serves = shepherds_is_shepherd};
 
 /* ---- life */
 struct shepherds *shepherds_create(struct loop *l, const struct home *h, const struct shepherds_hooks *hooks)
@@ -128,11 +128,11 @@ void shepherds_destroy(struct shepherds *s)
     free(s);
 }
 
-static void check(struct shepherd *sh);
+static void shepherds_check(struct shepherd *sh);
 
-static void on_again(void *arg)
+static void shepherds_on_retry(void *arg)
 {
-    check(arg);
+    shepherds_check(arg);
 }
 
 static struct shepherd *attach(struct shepherds *s, struct run *r)
@@ -147,7 +147,7 @@ static struct shepherd *attach(struct shepherds *s, struct run *r)
     sh->all = s;
     sh->run = r;
     sh->errand_out = -1;
-    sh->again = loop_timer_create(s->loop, LOOP_REAL, on_again, sh);
+    sh->again = loop_timer_create(s->loop, LOOP_REAL, shepherds_on_retry, sh);
     if (!sh->again) {
         free(sh);
         return NULL;
@@ -156,7 +156,7 @@ static struct shepherd *attach(struct shepherds *s, struct run *r)
     return sh;
 }
 
-static void let_go(struct run *r, void (*drop)(struct spawn *s))
+static void shepherds_drop_link(struct run *r, void (*drop)(struct spawn *s))
 {
     struct shepherd *sh = r->shepherd;
 
@@ -178,12 +178,12 @@ static void let_go(struct run *r, void (*drop)(struct spawn *s))
 
 void shepherds_let_go(struct run *r)
 {
-    let_go(r, spawn_destroy);
+    shepherds_drop_link(r, spawn_destroy);
 }
 
 void shepherds_leave(struct run *r)
 {
-    let_go(r, spawn_leave);
+    shepherds_drop_link(r, spawn_leave);
 }
 
 bool shepherds_is_there(const struct run *r)
@@ -191,17 +191,17 @@ bool shepherds_is_there(const struct run *r)
     return r->shepherd && r->shepherd->open;
 }
 
-static void on_process_end(void *arg, int status)
+static void shepherds_on_process_end(void *arg, int status)
 {
     struct shepherd *sh = arg;
 
     (void)status;
     spawn_destroy(sh->process);
     sh->process = NULL;
-    check(sh);
+    shepherds_check(sh);
 }
 
-static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
+static void shepherds_on_closed(void *arg, struct rpc_conn *c, const struct err *why)
 {
     struct shepherd *sh = arg;
 
@@ -213,14 +213,15 @@ static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
     sh->open = false;
     sh->close_said = false;
     if (was_open)
-        check(sh);
+        shepherds_check(sh);
     else
         loop_timer_set(sh->again, AGAIN_MS);
 }
 
-static void on_opened(void *arg, struct rpc_conn *c);
+static void shepherds_on_opened(void *arg, struct rpc_conn *c);
 
-static const struct rpc_conn_events conn_events = {.opened = on_opened, .closed = on_closed};
+static const struct rpc_conn_events conn_events = {.opened = shepherds_on_opened,
+                                                   .closed = shepherds_on_closed};
 
 static struct rpc_conn_options conn_options(struct shepherd *sh)
 {
@@ -239,7 +240,7 @@ static int spawn_it(struct shepherd *sh, int theirs, struct err *e)
     const int fds[] = {-1, -1, -1, theirs};
     const struct spawn_options o = spawn_own(argv, fds, 4);
 
-    sh->process = spawn_start(sh->all->loop, &o, on_process_end, sh, e);
+    sh->process = spawn_start(sh->all->loop, &o, shepherds_on_process_end, sh, e);
     return sh->process ? 0 : -1;
 }
 
@@ -288,7 +289,7 @@ static void agree_on_suspension(struct shepherd *sh, const struct shep_hello_res
         shepherds_resume(sh->run, NULL, NULL);
 }
 
-static void on_hello(void *arg, const struct rpc_outcome *out)
+static void shepherds_on_hello(void *arg, const struct rpc_outcome *out)
 {
     struct shepherd *sh = arg;
 
@@ -306,7 +307,7 @@ static void on_hello(void *arg, const struct rpc_outcome *out)
     shepherd_say_close(sh);
 }
 
-static void on_opened(void *arg, struct rpc_conn *c)
+static void shepherds_on_opened(void *arg, struct rpc_conn *c)
 {
     struct shepherd *sh = arg;
     char none[1] = "";
@@ -317,10 +318,10 @@ static void on_opened(void *arg, struct rpc_conn *c)
                                        .xres = (xdrproc_t)xdr_shep_hello_result,
                                        .res_size = sizeof(struct shep_hello_result)};
 
-    rpc_conn_call(c, &spec, on_hello, sh, NULL);
+    rpc_conn_call(c, &spec, shepherds_on_hello, sh, NULL);
 }
 
-static void connect_to(struct shepherd *sh)
+static void shepherds_connect_to(struct shepherd *sh)
 {
     struct rpc_conn_options o = conn_options(sh);
     struct strbuf path;
@@ -340,7 +341,7 @@ static void connect_to(struct shepherd *sh)
 }
 
 /* Something about it has changed: is it there, has it said the end, is it gone? */
-static void check(struct shepherd *sh)
+static void shepherds_check(struct shepherd *sh)
 {
     struct run *r = sh->run;
     bool held = rundir_is_held(r->path);
@@ -350,7 +351,7 @@ static void check(struct shepherd *sh)
         return;
     if (held) {
         if (!sh->conn && !sh->leaving)
-            connect_to(sh);
+            shepherds_connect_to(sh);
         return;
     }
     if (sh->conn)
@@ -376,11 +377,11 @@ bool shepherds_find(struct shepherds *s, struct run *r)
     if (!sh)
         return false;
     if (!sh->conn) /* what the records told may have closed the run already, and that speaks to it */
-        connect_to(sh);
+        shepherds_connect_to(sh);
     return true;
 }
 
-static void on_news(void *arg, struct rpc_request *req)
+static void shepherds_on_news(void *arg, struct rpc_request *req)
 {
     struct shepherds *s = arg;
     struct rpc_conn *c = rpc_request_conn(req);
@@ -393,11 +394,11 @@ static void on_news(void *arg, struct rpc_request *req)
         return;
     started = r->started;
     ended = r->ended;
-    see_record(r, rpc_request_args(req));
+    shepherds_see_record(r, rpc_request_args(req));
     tell_new(s, r, started, ended);
 }
 
-static void on_peer(void *arg, struct rpc_request *req)
+static void shepherds_on_peer(void *arg, struct rpc_request *req)
 {
     const struct shepherds *s = arg;
     struct rpc_conn *c = rpc_request_conn(req);
@@ -410,7 +411,7 @@ static void on_peer(void *arg, struct rpc_request *req)
 }
 
 /* Answered when it is kept: until then the shepherd says it again. */
-static void on_notice_reply(void *arg, struct rpc_request *req)
+static void shepherds_on_notice_reply(void *arg, struct rpc_request *req)
 {
     const struct shepherds *s = arg;
     struct rpc_conn *c = rpc_request_conn(req);
@@ -432,7 +433,7 @@ static void tell_task(const struct run *r, const struct shep_task_news *n)
         log_event(LOGC_JOB, LOGE_JOB, r->id, "task %08X started, %s", n->id, n->text);
 }
 
-static void on_task_news(void *arg, struct rpc_request *req)
+static void shepherds_on_task_news(void *arg, struct rpc_request *req)
 {
     struct rpc_conn *c = rpc_request_conn(req);
     const struct shepherd *sh = c ? rpc_conn_user(c, &shepherd_tag) : NULL;
@@ -461,5 +462,5 @@ void shepherds_close(struct shepherds *s, struct run *r, struct shep_close_args 
     sh->closed = fn;
     sh->closed_arg = arg;
     if (!shepherd_say_close(sh))
-        check(sh);
+        shepherds_check(sh);
 }

@@ -9,9 +9,9 @@
 #include "rpc_request.h"
 #include "shepherds.h"
 
-struct asked;
+struct shepherd_orders_asked;
 struct zygote_link;
-struct posted;
+struct shepherd_orders_posted;
 
 struct shepherds {
     struct loop *loop;
@@ -29,9 +29,9 @@ struct shepherd {
     struct loop_timer *again;
     bool open, leaving;
 
-    struct posted *posted; /* letters under way */
-    struct asked *asked;   /* orders under way: nobody answers them after rpc_conn_destroy */
-    bool terminate;        /* to be said when it listens */
+    struct shepherd_orders_posted *posted; /* letters under way */
+    struct shepherd_orders_asked *asked;   /* orders under way: nobody answers them after rpc_conn_destroy */
+    bool terminate;                        /* to be said when it listens */
     struct shep_terminate_args terminating;
     unsigned attempt;               /* SHEP_SUSPEND or SHEP_RESUME, to be said when it listens; 0: none */
     struct shep_notice_args notice; /* to be said when it listens; text owned, NULL: none */

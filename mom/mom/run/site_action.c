@@ -42,7 +42,7 @@ bool site_action_is_active(const struct run *r)
     return r->action != NULL;
 }
 
-static void drop(struct site_action *a)
+static void site_action_drop(struct site_action *a)
 {
     a->run->action = NULL;
     spawn_destroy(a->process);
@@ -63,7 +63,7 @@ void site_action_stop(struct run *r)
         return;
     if (a->process)
         spawn_signal_group(a->process, SIGKILL);
-    drop(a);
+    site_action_drop(a);
 }
 
 /* ---- macros */
@@ -142,7 +142,7 @@ static void log_end(const struct site_action *a, const char *id, int status, con
         log_event(LOGC_JOB, LOGE_DEBUG, id, "%s script %s: %s", name, a->script, text);
 }
 
-static void on_end(void *arg, int status)
+static void site_action_on_end(void *arg, int status)
 {
     struct site_action *a = arg;
     struct run *r = a->run;
@@ -159,13 +159,13 @@ static void on_end(void *arg, int status)
     void *fn_arg = a->arg;
 
     log_end(a, r->id, status, end.text);
-    drop(a);
+    site_action_drop(a);
     fn(fn_arg, r, &end);
     free(said);
     free(out);
 }
 
-static void on_alarm(void *arg)
+static void site_action_on_alarm(void *arg)
 {
     struct site_action *a = arg;
 
@@ -194,15 +194,15 @@ static int make_argv(const struct home *h, const struct run *r, enum config_even
     return rc;
 }
 
-static int start(struct site_action *a, struct loop *l, const struct home *h, const struct words *argv,
-                 struct err *e)
+static int site_action_start(struct site_action *a, struct loop *l, const struct home *h,
+                             const struct words *argv, struct err *e)
 {
     const int fds[] = {-1, a->out, a->said};
     const struct spawn_options o = spawn_own(argv->w, fds, 3);
     int64_t limit_s = h->config->actions[a->event].limit_s;
 
-    a->timer = loop_timer_create(l, LOOP_REAL, on_alarm, a);
-    a->process = a->timer ? spawn_start(l, &o, on_end, a, e) : NULL;
+    a->timer = loop_timer_create(l, LOOP_REAL, site_action_on_alarm, a);
+    a->process = a->timer ? spawn_start(l, &o, site_action_on_end, a, e) : NULL;
     if (!a->process)
         return -1;
     a->begin_mono_ms = clock_real_mono_ms();
@@ -232,10 +232,10 @@ int site_action_run(struct loop *l, const struct home *h, struct run *r, enum co
         a->out = memfd_create("size", MFD_CLOEXEC);
         a->said = memfd_create("said", MFD_CLOEXEC);
         r->action = a;
-        rc = a->script && a->out >= 0 && a->said >= 0 ? start(a, l, h, &argv, e)
+        rc = a->script && a->out >= 0 && a->said >= 0 ? site_action_start(a, l, h, &argv, e)
                                                       : err_set(e, ENOMEM, "no memory for an action script");
         if (rc < 0)
-            drop(a);
+            site_action_drop(a);
     }
     words_fini(&argv);
     return rc;

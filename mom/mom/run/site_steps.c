@@ -78,7 +78,7 @@ void site_steps_stop(struct run *r)
     clean(r);
 }
 
-static enum step_verdict judge(const struct step_row *row, int code)
+static enum step_verdict site_steps_judge(const struct step_row *row, int code)
 {
     if (!row->counts || code == 0 || code == RESULT_NO_FILES)
         return STEP_GO_ON;
@@ -105,7 +105,7 @@ static void log_result(const struct run *r, const struct site_steps *s, const ch
     log_event(LOGC_JOB, LOGE_JOB, r->id, "completed %s, exit=%d", name, code);
 }
 
-static void on_end(void *arg, int status)
+static void site_steps_on_end(void *arg, int status)
 {
     struct run *r = arg;
     struct step_row row = *r->step_row;
@@ -119,11 +119,11 @@ static void on_end(void *arg, int status)
         code = RESULT_NO_FILES;
     clean(r);
     log_result(r, row.all, row.name, code);
-    row.all->fn(row.all->arg, r, row.which, judge(&row, code), true, code);
+    row.all->fn(row.all->arg, r, row.which, site_steps_judge(&row, code), true, code);
 }
 
-/* The time is over: the group dies, and on_end sees a killed script. */
-static void on_alarm(void *arg)
+/* The time is over: the group dies, and site_steps_on_end sees a killed script. */
+static void site_steps_on_alarm(void *arg)
 {
     struct run *r = arg;
 
@@ -200,8 +200,8 @@ static int start_script(struct site_steps *s, struct run *r, struct step_row *ro
     make_arguments(&argv, s, r, row, file);
     o.argv = argv.w;
     r->step_row = row;
-    r->step_timer = loop_timer_create(s->loop, LOOP_REAL, on_alarm, r);
-    r->step = r->step_timer ? spawn_start(s->loop, &o, on_end, r, e) : NULL;
+    r->step_timer = loop_timer_create(s->loop, LOOP_REAL, site_steps_on_alarm, r);
+    r->step = r->step_timer ? spawn_start(s->loop, &o, site_steps_on_end, r, e) : NULL;
     words_fini(&argv);
     if (!r->step)
         return -1;

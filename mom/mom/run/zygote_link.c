@@ -26,7 +26,7 @@ struct zygote_link {
     struct loop_timer *again;
 };
 
-static void on_again(void *arg)
+static void zygote_link_on_retry(void *arg)
 {
     struct zygote_link *n = arg;
 
@@ -40,7 +40,7 @@ struct zygote_link *zygote_link_create(struct loop *l, const struct home *h)
     if (!n)
         return NULL;
     *n = (struct zygote_link){.loop = l, .home = h, .fd = -1};
-    n->again = loop_timer_create(l, LOOP_REAL, on_again, n);
+    n->again = loop_timer_create(l, LOOP_REAL, zygote_link_on_retry, n);
     if (n->again)
         return n;
     free(n);
@@ -70,7 +70,7 @@ static void rest(struct zygote_link *n)
     loop_timer_set(n->again, AGAIN_MS);
 }
 
-static void on_end(void *arg, int status)
+static void zygote_link_on_end(void *arg, int status)
 {
     struct zygote_link *n = arg;
 
@@ -83,7 +83,7 @@ static void on_end(void *arg, int status)
 }
 
 /* A long last argument, blanks that ps does not show, is room for the command lines of shepherds. */
-static int start(struct zygote_link *n, int theirs, struct err *e)
+static int zygote_link_start(struct zygote_link *n, int theirs, struct err *e)
 {
     char verb[] = "nursery", fd[] = "3", room[TITLE_ROOM];
     char *argv[] = {n->home->shepherd, verb, fd, n->home->jobs, room, NULL};
@@ -92,7 +92,7 @@ static int start(struct zygote_link *n, int theirs, struct err *e)
 
     memset(room, ' ', sizeof room - 1);
     room[sizeof room - 1] = '\0';
-    n->process = spawn_start(n->loop, &o, on_end, n, e);
+    n->process = spawn_start(n->loop, &o, zygote_link_on_end, n, e);
     return n->process ? 0 : -1;
 }
 
@@ -105,7 +105,7 @@ static int ensure(struct zygote_link *n)
         return 0;
     if (n->tired || n->process || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return -1;
-    if (start(n, pair[1], &e) == 0) {
+    if (zygote_link_start(n, pair[1], &e) == 0) {
         n->fd = pair[0];
     } else {
         log_err(LOGC_SVR, "nursery", &e, "shepherds are started without it");

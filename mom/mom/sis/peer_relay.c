@@ -24,7 +24,7 @@ void peer_relay_out(void *arg, struct run *r, struct rpc_request *q)
         rpc_reply(q, (xdrproc_t)xdr_shep_letter_result, &later);
 }
 
-static void on_answer(void *arg, const struct shep_letter_result *given)
+static void peer_relay_on_answer(void *arg, const struct shep_letter_result *given)
 {
     struct rpc_request *q = arg;
     char text[] = "the job's shepherd there does not listen now", none[1] = "";
@@ -50,5 +50,5 @@ void peer_relay_in(void *arg, struct run *r, const struct shep_letter_args *a, s
     if (r->slot.state >= RUN_ENDING)
         rpc_reply(q, (xdrproc_t)xdr_sis_letter_result, &over);
     else
-        shepherds_letter(r, a, on_answer, rpc_request_ref(q));
+        shepherds_letter(r, a, peer_relay_on_answer, rpc_request_ref(q));
 }

@@ -27,7 +27,8 @@ enum { PATH_LEN_MAX = 8192, KEY_TEXT_MAX = 128 };
 
 #define KEY_SUFFIX "KEY"
 
-static void path_of(struct strbuf *out, const struct home *h, const char *id, const char *suffix)
+static void requeue_output_path_of(struct strbuf *out, const struct home *h, const char *id,
+                                   const char *suffix)
 {
     strbuf_reset(out);
     strbuf_addf(out, "%s/%s.%s", h->spool, id, suffix);
@@ -40,7 +41,7 @@ static off_t size_of(const struct home *h, const char *id, const char *suffix)
     struct stat st;
 
     strbuf_init(&path, PATH_LEN_MAX);
-    path_of(&path, h, id, suffix);
+    requeue_output_path_of(&path, h, id, suffix);
     off_t size = lstat(strbuf_str(&path), &st) == 0 ? st.st_size : -1;
     strbuf_fini(&path);
     return size;
@@ -62,7 +63,7 @@ void requeue_output_keep(const struct home *h, const struct run *r)
         return;
     strbuf_init(&path, PATH_LEN_MAX);
     strbuf_init(&text, KEY_TEXT_MAX);
-    path_of(&path, h, r->id, KEY_SUFFIX);
+    requeue_output_path_of(&path, h, r->id, KEY_SUFFIX);
     strbuf_add_bytes(&text, key, (size_t)n_key);
     strbuf_addf(&text, " %s\n", r->owner_uid);
     /* not synced, as the output is not: a host that crashes has neither, and then the next one is told that there is none */
@@ -79,7 +80,7 @@ static void put_aside(const struct home *h, const struct run *r, const char *suf
 
     strbuf_init(&from, PATH_LEN_MAX);
     strbuf_init(&to, PATH_LEN_MAX);
-    path_of(&from, h, r->id, suffix);
+    requeue_output_path_of(&from, h, r->id, suffix);
     strbuf_addf(&to, "%s/%s.%u.%s", h->undelivered, r->id, r->key.run, suffix);
     if (lstat(strbuf_str(&from), &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
         rename(from.s, strbuf_str(&to)) == 0)
@@ -95,7 +96,7 @@ void requeue_output_put_aside(const struct home *h, const struct run *r)
 }
 
 /* "<prefix>NAME.OU" and so on, as names of the spool. */
-static bool is_of(const char *name, const char *prefix)
+static bool requeue_output_is_of(const char *name, const char *prefix)
 {
     static const char *const suffixes[] = {".OU", ".ER", "." KEY_SUFFIX};
     size_t n = strlen(name);
@@ -119,7 +120,7 @@ void requeue_output_remove(const struct home *h, long long seq, int index)
     else
         snprintf(prefix, sizeof prefix, "%lld.", seq);
     while (dir && (d = readdir(dir)))
-        if (is_of(d->d_name, prefix))
+        if (requeue_output_is_of(d->d_name, prefix))
             unlinkat(dirfd(dir), d->d_name, 0);
     if (dir)
         closedir(dir);
@@ -134,7 +135,7 @@ static int check_key(const struct home *h, const sis_fetch_args *a, unsigned *ui
     int rc = -1;
 
     strbuf_init(&path, PATH_LEN_MAX);
-    path_of(&path, h, a->id, KEY_SUFFIX);
+    requeue_output_path_of(&path, h, a->id, KEY_SUFFIX);
     if (file_read(AT_FDCWD, strbuf_str(&path), KEY_TEXT_MAX, &text, NULL, NULL) == 0 &&
         (blank = strchr(text, ' '))) {
         *blank = '\0';
@@ -152,7 +153,7 @@ static int open_left(const struct home *h, const sis_fetch_args *a, unsigned uid
     int fd;
 
     strbuf_init(&path, PATH_LEN_MAX);
-    path_of(&path, h, a->id, a->file);
+    requeue_output_path_of(&path, h, a->id, a->file);
     fd = open(strbuf_str(&path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     strbuf_fini(&path);
     if (fd >= 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == uid && st->st_nlink == 1)

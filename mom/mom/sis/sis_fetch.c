@@ -63,7 +63,7 @@ const char *sis_fetch_service(const struct sis_fetch *b)
     return b->service;
 }
 
-static void leave(struct sis_fetch *b)
+static void sis_fetch_leave(struct sis_fetch *b)
 {
     if (b->owner)
         *b->owner = NULL;
@@ -71,7 +71,7 @@ static void leave(struct sis_fetch *b)
 }
 
 /* ---- the end */
-static void give_up(struct sis_fetch *b, int code, const char *text)
+static void sis_fetch_give_up(struct sis_fetch *b, int code, const char *text)
 {
     struct err why = {0};
 
@@ -80,7 +80,7 @@ static void give_up(struct sis_fetch *b, int code, const char *text)
     b->spec.over(b->spec.arg, &why);
 }
 
-static void again(struct sis_fetch *b, const char *why)
+static void sis_fetch_retry(struct sis_fetch *b, const char *why)
 {
     close_file(b);
     rpc_conn_destroy(b->conn);
@@ -91,11 +91,11 @@ static void again(struct sis_fetch *b, const char *why)
     if (++b->tries < TRIES_MAX && clock_real_mono_ms() - b->heard_mono_ms < LIMIT_MS)
         loop_timer_set(b->timer, AGAIN_MS);
     else
-        give_up(b, PBSE_SISCOMM, why);
+        sis_fetch_give_up(b, PBSE_SISCOMM, why);
 }
 
 /* ---- pieces */
-static void ask(struct sis_fetch *b);
+static void sis_fetch_ask(struct sis_fetch *b);
 
 static int take_piece(struct sis_fetch *b, const sis_fetch_result *res, struct err *e)
 {
@@ -113,22 +113,22 @@ static int take_piece(struct sis_fetch *b, const sis_fetch_result *res, struct e
     return 0;
 }
 
-static void on_piece(void *arg, const struct rpc_outcome *out)
+static void sis_fetch_on_piece(void *arg, const struct rpc_outcome *out)
 {
     struct sis_fetch *b = arg;
     const sis_fetch_result *res = out->result;
     struct err e = {0};
 
     if (out->status != RPC_ST_OK) {
-        again(b, "the connection was lost");
+        sis_fetch_retry(b, "the connection was lost");
     } else if (res->code == PBSE_TRYAGAIN) {
-        again(b, res->text);
+        sis_fetch_retry(b, res->text);
     } else if (res->code) {
-        give_up(b, res->code, res->text); /* it will not be otherwise in a moment */
+        sis_fetch_give_up(b, res->code, res->text); /* it will not be otherwise in a moment */
     } else if (take_piece(b, res, &e) < 0) {
-        give_up(b, PBSE_SYSTEM, e.text);
+        sis_fetch_give_up(b, PBSE_SYSTEM, e.text);
     } else if (b->file < b->spec.n_files) {
-        ask(b);
+        sis_fetch_ask(b);
     } else {
         b->arrived = true;
         b->spec.over(b->spec.arg, NULL);
@@ -160,27 +160,27 @@ static int call(struct sis_fetch *b, bool done, rpc_outcome_fn *fn)
     return b->conn && !is_revoked(b) ? rpc_conn_call(b->conn, &spec, fn, b, NULL) : -1;
 }
 
-static void ask(struct sis_fetch *b)
+static void sis_fetch_ask(struct sis_fetch *b)
 {
-    if (call(b, false, on_piece) < 0)
-        again(b, "the connection was lost");
+    if (call(b, false, sis_fetch_on_piece) < 0)
+        sis_fetch_retry(b, "the connection was lost");
 }
 
-static void on_confirmed(void *arg, const struct rpc_outcome *out)
+static void sis_fetch_on_confirmed(void *arg, const struct rpc_outcome *out)
 {
     (void)out;
-    leave(arg);
+    sis_fetch_leave(arg);
 }
 
 void sis_fetch_confirm(struct sis_fetch *b, struct sis_fetch **at)
 {
     b->owner = at;
-    if (call(b, true, on_confirmed) < 0)
-        leave(b);
+    if (call(b, true, sis_fetch_on_confirmed) < 0)
+        sis_fetch_leave(b);
 }
 
 /* ---- the connection */
-static void on_opened(void *arg, struct rpc_conn *c)
+static void sis_fetch_on_opened(void *arg, struct rpc_conn *c)
 {
     struct sis_fetch *b = arg;
 
@@ -188,23 +188,24 @@ static void on_opened(void *arg, struct rpc_conn *c)
     b->is_open = true;
     b->file = 0;
     b->got = 0;
-    ask(b);
+    sis_fetch_ask(b);
 }
 
-static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
+static void sis_fetch_on_closed(void *arg, struct rpc_conn *c, const struct err *why)
 {
     struct sis_fetch *b = arg;
 
     (void)c;
     if (!b->arrived && b->conn)
-        again(b, why->text[0] ? why->text : "it has closed the connection");
+        sis_fetch_retry(b, why->text[0] ? why->text : "it has closed the connection");
     else if (b->owner)
-        leave(b);
+        sis_fetch_leave(b);
 }
 
-static void connect_now(void *arg)
+static void sis_fetch_connect_now(void *arg)
 {
-    static const struct rpc_conn_events events = {.opened = on_opened, .closed = on_closed};
+    static const struct rpc_conn_events events = {.opened = sis_fetch_on_opened,
+                                                  .closed = sis_fetch_on_closed};
     struct sis_fetch *b = arg;
     const struct rpc_conn_options o = {.open_limit_ms = LIMIT_MS,
                                        .ping_prog = PBS_SIS_PROG,
@@ -216,13 +217,13 @@ static void connect_now(void *arg)
     struct err e = {0};
 
     if (strcmp(b->address, "-") == 0) {
-        give_up(b, PBSE_SISCOMM, "which is away");
+        sis_fetch_give_up(b, PBSE_SISCOMM, "which is away");
         return;
     }
     if (conf_split_host(b->address, host, sizeof host, &t.port, 0, &e) == 0)
         b->conn = rpc_conn_connect(b->m->loop, &t, &o, &e);
     if (!b->conn)
-        again(b, e.text);
+        sis_fetch_retry(b, e.text);
 }
 
 struct sis_fetch *sis_fetch_begin(struct mom *m, const struct run *r, const struct sis_fetch_spec *spec,
@@ -240,7 +241,7 @@ struct sis_fetch *sis_fetch_begin(struct mom *m, const struct run *r, const stru
         snprintf(b->address, sizeof b->address, "%s", blank ? blank + 1 : "-");
         b->address[strcspn(b->address, " ")] = '\0';
         snprintf(b->key, sizeof b->key, "%.*s", n_key, key);
-        b->timer = loop_timer_create(m->loop, LOOP_REAL, connect_now, b);
+        b->timer = loop_timer_create(m->loop, LOOP_REAL, sis_fetch_connect_now, b);
     }
     if (!b || !b->timer) {
         free(b);

@@ -2,7 +2,7 @@
  * it or wait for it to open. A connection on which nothing has been for a while is closed; the struct stays.
  *
  * Every letter ends by exactly one answer to the shepherd's request that it holds counted: the sister's own,
- * or that she cannot be reached. Letters that were said are answered by the RPC layer as lost; on_closed then
+ * or that she cannot be reached. Letters that were said are answered by the RPC layer as lost; sisters_on_closed then
  * fails those that were not. */
 #include "sisters.h"
 
@@ -27,8 +27,8 @@
 
 enum { LISTEN_AGAIN_MS = 2000, IDLE_MS = 300000, ADDRESS_MAX = 300 };
 
-struct letter {
-    struct letter *next;
+struct sisters_letter {
+    struct sisters_letter *next;
     struct sister *to;
     struct rpc_request *q;       /* counted */
     struct sis_letter_args args; /* store and bytes are copies */
@@ -41,7 +41,7 @@ struct sister {
     char *service, *address;
     struct rpc_conn *conn; /* NULL: none */
     bool open;
-    struct letter *letters;
+    struct sisters_letter *letters;
     struct loop_timer *idle;
 };
 
@@ -55,7 +55,7 @@ struct sisters {
 };
 
 /* ---- answers */
-static void answer(struct rpc_request *q, int code, const char *text)
+static void sisters_answer(struct rpc_request *q, int code, const char *text)
 {
     char none[1] = "";
     struct shep_letter_result res = {.code = code, .text = (char *)text, .bytes = {0, none}};
@@ -63,9 +63,9 @@ static void answer(struct rpc_request *q, int code, const char *text)
     rpc_reply(q, (xdrproc_t)xdr_shep_letter_result, &res);
 }
 
-static void letter_free(struct letter *x)
+static void letter_free(struct sisters_letter *x)
 {
-    struct letter **at = &x->to->letters;
+    struct sisters_letter **at = &x->to->letters;
 
     while (*at != x)
         at = &(*at)->next;
@@ -79,15 +79,15 @@ static void letter_free(struct letter *x)
 static void fail_letters(struct sister *x, const char *why)
 {
     while (x->letters) {
-        answer(x->letters->q, PBSE_SISCOMM, why);
+        sisters_answer(x->letters->q, PBSE_SISCOMM, why);
         letter_free(x->letters);
     }
 }
 
 /* ---- out */
-static void on_answer(void *arg, const struct rpc_outcome *out)
+static void sisters_on_answer(void *arg, const struct rpc_outcome *out)
 {
-    struct letter *x = arg;
+    struct sisters_letter *x = arg;
     struct sister *to = x->to;
 
     if (out->status == RPC_ST_OK) {
@@ -98,14 +98,14 @@ static void on_answer(void *arg, const struct rpc_outcome *out)
         res.bytes.bytes_len = r->bytes.bytes_len;
         rpc_reply(x->q, (xdrproc_t)xdr_shep_letter_result, &res);
     } else {
-        answer(x->q, PBSE_SISCOMM, "the connection to the other host was lost");
+        sisters_answer(x->q, PBSE_SISCOMM, "the connection to the other host was lost");
     }
     letter_free(x);
     if (!to->letters)
         loop_timer_set(to->idle, IDLE_MS);
 }
 
-static void say(struct letter *x)
+static void sisters_say(struct sisters_letter *x)
 {
     const struct rpc_call_spec spec = {.id = {PBS_SIS_PROG, PBS_SIS_V1, SIS_LETTER},
                                        .xargs = (xdrproc_t)xdr_sis_letter_args,
@@ -114,28 +114,28 @@ static void say(struct letter *x)
                                        .res_size = sizeof(struct sis_letter_result)};
 
     x->said = true;
-    if (rpc_conn_call(x->to->conn, &spec, on_answer, x, NULL) == 0)
+    if (rpc_conn_call(x->to->conn, &spec, sisters_on_answer, x, NULL) == 0)
         return;
-    answer(x->q, PBSE_SISCOMM, "the other host does not listen now");
+    sisters_answer(x->q, PBSE_SISCOMM, "the other host does not listen now");
     letter_free(x);
 }
 
-static void on_opened(void *arg, struct rpc_conn *c)
+static void sisters_on_opened(void *arg, struct rpc_conn *c)
 {
     struct sister *x = arg;
-    struct letter *next;
+    struct sisters_letter *next;
 
     (void)c;
     x->open = true;
-    for (struct letter *l = x->letters; l; l = next) {
+    for (struct sisters_letter *l = x->letters; l; l = next) {
         next = l->next;
         if (!l->said)
-            say(l);
+            sisters_say(l);
     }
 }
 
 /* Those that were said have been answered as lost by now. */
-static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
+static void sisters_on_closed(void *arg, struct rpc_conn *c, const struct err *why)
 {
     struct sister *x = arg;
 
@@ -147,9 +147,9 @@ static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
     fail_letters(x, "the other host cannot be reached");
 }
 
-static int connect_to(struct sister *x, struct err *e)
+static int sisters_connect_to(struct sister *x, struct err *e)
 {
-    static const struct rpc_conn_events events = {.opened = on_opened, .closed = on_closed};
+    static const struct rpc_conn_events events = {.opened = sisters_on_opened, .closed = sisters_on_closed};
     const struct rpc_conn_options o = {
         .ping_prog = PBS_SIS_PROG, .ping_vers = PBS_SIS_V1, .events = &events, .arg = x};
     char host[ADDRESS_MAX];
@@ -161,7 +161,7 @@ static int connect_to(struct sister *x, struct err *e)
     return x->conn ? 0 : -1;
 }
 
-static void on_idle(void *arg)
+static void sisters_on_idle(void *arg)
 {
     struct sister *x = arg;
 
@@ -195,7 +195,7 @@ static struct sister *sister_get(struct sisters *s, const struct exec_job_host *
     x->all = s;
     x->service = strdup(h->service);
     x->address = strdup(h->address);
-    x->idle = loop_timer_create(s->p.loop, LOOP_REAL, on_idle, x);
+    x->idle = loop_timer_create(s->p.loop, LOOP_REAL, sisters_on_idle, x);
     if (!x->service || !x->address || !x->idle) {
         sister_free(x);
         return NULL;
@@ -205,10 +205,10 @@ static struct sister *sister_get(struct sisters *s, const struct exec_job_host *
     return x;
 }
 
-static struct letter *letter_create(struct sister *to, const struct run *r, const struct shep_letter_args *a,
-                                    struct rpc_request *q)
+static struct sisters_letter *letter_create(struct sister *to, const struct run *r,
+                                            const struct shep_letter_args *a, struct rpc_request *q)
 {
-    struct letter *x = calloc(1, sizeof *x);
+    struct sisters_letter *x = calloc(1, sizeof *x);
 
     if (!x)
         return NULL;
@@ -235,27 +235,27 @@ static struct letter *letter_create(struct sister *to, const struct run *r, cons
 void sisters_carry(struct sisters *s, struct run *r, const struct shep_letter_args *a, struct rpc_request *q)
 {
     struct sister *to;
-    struct letter *x;
+    struct sisters_letter *x;
     struct err e = {0};
 
     if (a->host >= r->start.hosts.hosts_len || a->host == r->start.my_host) {
-        answer(q, PBSE_IVALREQ, "the job has no such other host");
+        sisters_answer(q, PBSE_IVALREQ, "the job has no such other host");
         return;
     }
     to = sister_get(s, &r->start.hosts.hosts_val[a->host]);
-    if (!to || (!to->conn && connect_to(to, &e) < 0)) {
-        answer(q, PBSE_SISCOMM, to ? e.text : "no memory for a letter");
+    if (!to || (!to->conn && sisters_connect_to(to, &e) < 0)) {
+        sisters_answer(q, PBSE_SISCOMM, to ? e.text : "no memory for a letter");
         return;
     }
     x = letter_create(to, r, a, q);
     if (!x)
-        answer(q, PBSE_SISCOMM, "no memory for a letter");
+        sisters_answer(q, PBSE_SISCOMM, "no memory for a letter");
     else if (to->open)
-        say(x);
+        sisters_say(x);
 }
 
 /* ---- in */
-static void refuse(struct rpc_request *q, int code, const char *text)
+static void sisters_refuse(struct rpc_request *q, int code, const char *text)
 {
     char none[1] = "";
     struct sis_letter_result res = {.code = code, .text = (char *)text, .bytes = {0, none}};
@@ -263,13 +263,13 @@ static void refuse(struct rpc_request *q, int code, const char *text)
     rpc_reply(q, (xdrproc_t)xdr_sis_letter_result, &res);
 }
 
-static bool is_named(const struct run *r, unsigned from, const struct auth_peer *p)
+static bool sisters_is_named(const struct run *r, unsigned from, const struct auth_peer *p)
 {
     return p->kind == AUTH_DAEMON && from < r->start.hosts.hosts_len && from != r->start.my_host &&
            strcmp(r->start.hosts.hosts_val[from].service, p->role) == 0;
 }
 
-static void take_letter(void *arg, struct rpc_request *q)
+static void sisters_take_letter(void *arg, struct rpc_request *q)
 {
     struct sisters *s = arg;
     const struct sis_letter_args *a = rpc_request_args(q);
@@ -278,11 +278,11 @@ static void take_letter(void *arg, struct rpc_request *q)
     struct shep_letter_args letter = {.host = a->from};
 
     if (!r || strcmp(r->start.store, a->store) != 0) {
-        refuse(q, PBSE_UNKJOBID, "the run is not here");
-    } else if (!is_named(r, a->from, p)) {
+        sisters_refuse(q, PBSE_UNKJOBID, "the run is not here");
+    } else if (!sisters_is_named(r, a->from, p)) {
         log_event(LOGC_JOB, LOGE_ERROR | LOGE_SECURITY, r->id,
                   "refused a letter of %s (%s): it is no host of this job", p->role, p->from);
-        refuse(q, PBSE_PERM, "not a host of this job");
+        sisters_refuse(q, PBSE_PERM, "not a host of this job");
     } else {
         letter.bytes.bytes_val = a->bytes.bytes_val;
         letter.bytes.bytes_len = a->bytes.bytes_len;
@@ -308,7 +308,7 @@ static bool is_one_job(const struct sis_fetch_args *a)
     return strncmp(a->id, prefix, strlen(prefix)) == 0 && !strchr(a->id, '/');
 }
 
-static void take_fetch(void *arg, struct rpc_request *q)
+static void sisters_take_fetch(void *arg, struct rpc_request *q)
 {
     struct sisters *s = arg;
     const struct sis_fetch_args *a = rpc_request_args(q);
@@ -325,13 +325,13 @@ static void take_fetch(void *arg, struct rpc_request *q)
 
 static const struct rpc_proc procs[] = {
     {SIS_FETCH, "FETCH", (xdrproc_t)xdr_sis_fetch_args, sizeof(struct sis_fetch_args),
-     (xdrproc_t)xdr_sis_fetch_result, take_fetch},
+     (xdrproc_t)xdr_sis_fetch_result, sisters_take_fetch},
     {SIS_LETTER, "LETTER", (xdrproc_t)xdr_sis_letter_args, sizeof(struct sis_letter_args),
-     (xdrproc_t)xdr_sis_letter_result, take_letter},
+     (xdrproc_t)xdr_sis_letter_result, sisters_take_letter},
 };
 
 /* MOMs speak to MOMs: of the other daemons none has anything to say here. */
-static bool is_mom(const struct auth_peer *p)
+static bool sisters_is_mom(const struct auth_peer *p)
 {
     return p->kind == AUTH_DAEMON && strncmp(p->role, "mom:", 4) == 0;
 }
@@ -341,7 +341,7 @@ static const struct rpc_program program = {.prog = PBS_SIS_PROG,
                                            .name = "sister",
                                            .procs = procs,
                                            .n_procs = sizeof procs / sizeof procs[0],
-                                           .serves = is_mom};
+                                           .serves = sisters_is_mom};
 
 /* A complex on one host is nobody else's business. */
 static const char *where_to_listen(const struct home *h)
@@ -349,7 +349,7 @@ static const char *where_to_listen(const struct home *h)
     return strncmp(conf_server_host(h->conf), "127.", 4) == 0 ? "127.0.0.1" : NULL;
 }
 
-static void listen_now(void *arg)
+static void sisters_listen_now(void *arg)
 {
     struct sisters *s = arg;
     uint16_t port = (uint16_t)conf_int(s->p.home->conf, CONF_PBS_MANAGER_SERVICE_PORT);
@@ -376,10 +376,10 @@ struct sisters *sisters_create(const struct sisters_parts *p, struct err *e)
     s->p = *p;
     s->served[0] = (struct rpc_served){&program, s};
     o.served = s->served;
-    s->again = loop_timer_create(p->loop, LOOP_REAL, listen_now, s);
+    s->again = loop_timer_create(p->loop, LOOP_REAL, sisters_listen_now, s);
     s->server = s->again ? rpc_server_create(p->loop, &o, e) : NULL;
     if (s->server) {
-        listen_now(s);
+        sisters_listen_now(s);
         return s;
     }
     sisters_destroy(s);

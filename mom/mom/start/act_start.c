@@ -43,7 +43,7 @@ void act_start_ready(void *ctx, struct run *r)
         say_ready(ctx, r);
 }
 
-static void fail(struct mom *m, struct run *r, int status, exec_reason reason, const char *text)
+static void act_start_fail(struct mom *m, struct run *r, int status, exec_reason reason, const char *text)
 {
     r->failure = (struct run_failure){.status = status, .reason = reason};
     snprintf(r->failure.text, sizeof r->failure.text, "%s", text);
@@ -51,13 +51,13 @@ static void fail(struct mom *m, struct run *r, int status, exec_reason reason, c
 }
 
 /* Then LAUNCH once more, which goes on from there. */
-static void on_staged(void *arg, struct run *r, int failed, const char *text)
+static void act_start_on_staged(void *arg, struct run *r, int failed, const char *text)
 {
     struct mom *m = arg;
 
     if (failed) {
         log_event(LOGC_FIL, LOGE_ERROR, r->id, "Job files not copied:---->>>> %s", text);
-        fail(m, r, STATUS_RETRY, EXEC_END_STAGEIN, text);
+        act_start_fail(m, r, STATUS_RETRY, EXEC_END_STAGEIN, text);
         return;
     }
     r->staged_in = true;
@@ -69,30 +69,30 @@ static void stage_in(struct mom *m, struct run *r)
 {
     struct err e = {0};
 
-    if (staging_begin(m->loop, &m->home, r, on_staged, m, &e) < 0)
-        fail(m, r, STATUS_RETRY, EXEC_END_STAGEIN, e.text);
+    if (staging_begin(m->loop, &m->home, r, act_start_on_staged, m, &e) < 0)
+        act_start_fail(m, r, STATUS_RETRY, EXEC_END_STAGEIN, e.text);
 }
 
-static void on_terminal(void *arg, struct run *r, const char *why)
+static void act_start_on_terminal(void *arg, struct run *r, const char *why)
 {
     if (!why) {
         mom_post(arg, r, RUN_EV_LAUNCH);
         return;
     }
     log_event(LOGC_JOB, LOGE_ERROR, r->id, "%s", why);
-    fail(arg, r, STATUS_NO_TERMINAL, EXEC_END_SETUP, why);
+    act_start_fail(arg, r, STATUS_NO_TERMINAL, EXEC_END_SETUP, why);
 }
 
 static void open_terminal(struct mom *m, struct run *r)
 {
     struct err e = {0};
 
-    if (terminal_begin(m->loop, &m->home, r, on_terminal, m, &e) < 0)
-        fail(m, r, STATUS_NO_TERMINAL, EXEC_END_SETUP, e.text);
+    if (terminal_begin(m->loop, &m->home, r, act_start_on_terminal, m, &e) < 0)
+        act_start_fail(m, r, STATUS_NO_TERMINAL, EXEC_END_SETUP, e.text);
 }
 
 /* On record first, so that it is not fetched again from where it then is no more. */
-static void on_fetched(void *arg, struct run *r)
+static void act_start_on_fetched(void *arg, struct run *r)
 {
     r->fetched = true;
     mom_note(r, SHEP_NOTE_FETCHED);
@@ -104,8 +104,8 @@ static void fetch_output(struct mom *m, struct run *r)
 {
     struct err e = {0};
 
-    if (output_fetch_begin(m, r, on_fetched, &e) < 0)
-        fail(m, r, STATUS_RETRY, EXEC_END_SETUP, e.text);
+    if (output_fetch_begin(m, r, act_start_on_fetched, &e) < 0)
+        act_start_fail(m, r, STATUS_RETRY, EXEC_END_SETUP, e.text);
 }
 
 /* The site's script is for the first host alone. */
@@ -154,10 +154,10 @@ void act_start_prologue_done(struct mom *m, struct run *r, enum step_verdict v, 
     case STEP_RERUN:
         r->keep_output = true; /* the next try writes behind what this one has said */
         mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
-        fail(m, r, STATUS_RETRY, EXEC_END_PROLOGUE_RERUN, text);
+        act_start_fail(m, r, STATUS_RETRY, EXEC_END_PROLOGUE_RERUN, text);
         break;
     case STEP_ABORT:
-        fail(m, r, STATUS_ABORTED, EXEC_END_PROLOGUE_ABORT, text);
+        act_start_fail(m, r, STATUS_ABORTED, EXEC_END_PROLOGUE_ABORT, text);
         break;
     }
 }
@@ -169,7 +169,7 @@ void act_start_launch(void *ctx, struct run *r)
 
     if (shepherds_start(m->shepherds, r, &e) < 0) {
         log_err(LOGC_JOB, r->id, &e, "launch");
-        fail(m, r, STATUS_RETRY, EXEC_END_SETUP, e.text);
+        act_start_fail(m, r, STATUS_RETRY, EXEC_END_SETUP, e.text);
     }
 }
 

@@ -178,15 +178,15 @@ static int set_all_computed(struct words *env, const struct run *r, const struct
 }
 
 /* ---- the merge */
-struct entry {
+struct job_env_entry {
     const char *text;
     size_t name;  /* length of its name */
     size_t place; /* the highest of one name stays */
 };
 
-static int by_name_and_place(const void *a, const void *b)
+static int job_env_by_name_and_place(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct job_env_entry *x = a, *y = b;
     size_t n = x->name < y->name ? x->name : y->name;
     int c = memcmp(x->text, y->text, n);
 
@@ -197,32 +197,32 @@ static int by_name_and_place(const void *a, const void *b)
     return x->place < y->place ? -1 : 1;
 }
 
-static int by_place(const void *a, const void *b)
+static int job_env_by_place(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct job_env_entry *x = a, *y = b;
 
     return x->place < y->place ? -1 : 1;
 }
 
 /* An entry without name or "=" says nothing. */
-static size_t collect(struct entry *out, size_t n, const struct words *layer)
+static size_t job_env_collect(struct job_env_entry *out, size_t n, const struct words *layer)
 {
     for (size_t i = 0; i < layer->n; i++) {
         const char *eq = strchr(layer->w[i], '=');
 
         if (eq && eq > layer->w[i]) {
-            out[n] = (struct entry){layer->w[i], (size_t)(eq - layer->w[i]), n};
+            out[n] = (struct job_env_entry){layer->w[i], (size_t)(eq - layer->w[i]), n};
             n++;
         }
     }
     return n;
 }
 
-static size_t keep_latest(struct entry *all, size_t n)
+static size_t keep_latest(struct job_env_entry *all, size_t n)
 {
     size_t kept = 0;
 
-    qsort(all, n, sizeof *all, by_name_and_place);
+    qsort(all, n, sizeof *all, job_env_by_name_and_place);
     for (size_t i = 0; i < n; i++) {
         bool later = i + 1 < n && all[i + 1].name == all[i].name &&
                      memcmp(all[i + 1].text, all[i].text, all[i].name) == 0;
@@ -230,13 +230,13 @@ static size_t keep_latest(struct entry *all, size_t n)
         if (!later)
             all[kept++] = all[i];
     }
-    qsort(all, kept, sizeof *all, by_place);
+    qsort(all, kept, sizeof *all, job_env_by_place);
     return kept;
 }
 
 int job_env_merge(const struct words *const layers[], size_t n_layers, struct words *out, struct err *e)
 {
-    struct entry *all;
+    struct job_env_entry *all;
     size_t n = 0;
     int rc = 0;
 
@@ -247,7 +247,7 @@ int job_env_merge(const struct words *const layers[], size_t n_layers, struct wo
         return err_set(e, ENOMEM, "no memory for the environment of a job");
     n = 0;
     for (size_t i = 0; i < n_layers; i++)
-        n = collect(all, n, layers[i]);
+        n = job_env_collect(all, n, layers[i]);
     n = keep_latest(all, n);
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = words_add(out, all[i].text, e);

@@ -47,7 +47,7 @@ bool terminal_is_wanted(const struct run *r)
     return !there;
 }
 
-static void drop(struct terminal *t)
+static void terminal_drop(struct terminal *t)
 {
     t->run->terminal = NULL;
     spawn_destroy(t->process);
@@ -62,10 +62,10 @@ void terminal_stop(struct run *r)
         return;
     if (r->terminal->process)
         spawn_signal_group(r->terminal->process, SIGKILL);
-    drop(r->terminal);
+    terminal_drop(r->terminal);
 }
 
-static void on_end(void *arg, int status)
+static void terminal_on_end(void *arg, int status)
 {
     struct terminal *t = arg;
     struct run *r = t->run;
@@ -76,7 +76,7 @@ static void on_end(void *arg, int status)
     lseek(t->said, 0, SEEK_SET);
     if (status != 0 && file_read_fd(t->said, SAID_MAX, &said, NULL, NULL) == 0)
         said[strcspn(said, "\n")] = '\0';
-    drop(t); /* before fn: with r->terminal set the launch would not go on */
+    terminal_drop(t); /* before fn: with r->terminal set the launch would not go on */
     fn(fn_arg, r, status == 0 ? NULL : said && *said ? said : "cannot open qsub sock");
     free(said);
 }
@@ -94,9 +94,9 @@ int terminal_begin(struct loop *l, const struct home *h, struct run *r, terminal
     *t = (struct terminal){.run = r, .said = memfd_create("said", MFD_CLOEXEC), .fn = fn, .arg = arg};
     r->terminal = t;
     fds[2] = t->said;
-    t->process = spawn_start(l, &o, on_end, t, e);
+    t->process = spawn_start(l, &o, terminal_on_end, t, e);
     if (t->process)
         return 0;
-    drop(t);
+    terminal_drop(t);
     return -1;
 }

@@ -179,7 +179,7 @@ static char *find_shell(const struct home *h, const struct run *r, const struct 
     return found ? found : strdup(u->shell[0] ? u->shell : "/bin/sh");
 }
 
-static char *path_of(const char *dir, const char *name, const char *suffix)
+static char *order_make_path_of(const char *dir, const char *name, const char *suffix)
 {
     struct strbuf b;
 
@@ -195,7 +195,7 @@ static int make_shell_job(const struct run *r, const char *shell, struct shep_or
     struct strbuf b;
 
     o->exec_path = strdup(shell);
-    o->script = path_of(r->path, r->id, ".SC");
+    o->script = order_make_path_of(r->path, r->id, ".SC");
     o->argv.argv_val = calloc(1, sizeof(char *));
     strbuf_init(&b, PATH_LEN_MAX);
     strbuf_addf(&b, "-%s", base ? base + 1 : shell);
@@ -271,15 +271,16 @@ static int make_no_job(const struct run *r, struct shep_order *o, struct err *e)
 static int make_nodefile(const struct home *h, const struct run *r, struct shep_order *o, struct err *e)
 {
     o->nodefile_text = nodefile_make(r, NULL);
-    o->nodefile = path_of(h->aux, r->id, "");
+    o->nodefile = order_make_path_of(h->aux, r->id, "");
     return o->nodefile_text && o->nodefile ? 0 : no_memory(r, e);
 }
 
 static int make_env(const struct home *h, const struct run *r, const struct names_user *u, const char *shell,
                     struct shep_order *o, struct err *e)
 {
-    char *tm_socket = path_of(h->aux, r->id, ".tm"); /* JOB_DIRS_TM_SUFFIX of the shepherd */
-    char *notice = path_of(o->cwd[0] && !run_is_sister(r) ? o->cwd : o->tmpdir, "pbs_preempt_notice", "");
+    char *tm_socket = order_make_path_of(h->aux, r->id, ".tm"); /* JOB_DIRS_TM_SUFFIX of the shepherd */
+    char *notice =
+        order_make_path_of(o->cwd[0] && !run_is_sister(r) ? o->cwd : o->tmpdir, "pbs_preempt_notice", "");
     const struct job_env_facts f = {.user = o->user,
                                     .home = u->home,
                                     .shell = shell,

@@ -77,7 +77,7 @@ static int make_file(const struct output_fetch *f, const char *suffix, struct er
     return fd;
 }
 
-static int make(void *arg, size_t i, struct err *e)
+static int output_fetch_make(void *arg, size_t i, struct err *e)
 {
     return make_file(arg, files[i], e);
 }
@@ -101,7 +101,7 @@ static void say_missing(struct output_fetch *f, const char *why)
 }
 
 /* ---- the end */
-static void on_over(void *arg, const struct err *why)
+static void output_fetch_on_over(void *arg, const struct err *why)
 {
     struct output_fetch *f = arg;
     struct run *r = f->run;
@@ -136,8 +136,8 @@ int output_fetch_begin(struct mom *m, struct run *r, output_fetch_fn *fn, struct
                                    &(struct sis_fetch_spec){.from = r->start.last_host,
                                                             .files = files,
                                                             .n_files = N_FILES,
-                                                            .make = make,
-                                                            .over = on_over,
+                                                            .make = output_fetch_make,
+                                                            .over = output_fetch_on_over,
                                                             .arg = f},
                                    e);
     if (!f->sis_fetch) {

@@ -40,13 +40,13 @@ struct prepare {
     struct names *names;
     struct rundir_pool *rundir_pool;
     struct prepare_hooks hooks;
-    struct waiting *first; /* for destroy */
+    struct prepare_waiting *first; /* for destroy */
 };
 
 /* The owner of this run is being asked for. */
-struct waiting {
+struct prepare_waiting {
     struct prepare *p;
-    struct waiting *next;
+    struct prepare_waiting *next;
     wire_job job;
     unsigned run;
 };
@@ -68,9 +68,9 @@ struct prepare *prepare_create(const struct home *h, struct runs *runs, struct n
     return p;
 }
 
-static void waiting_free(struct waiting *w)
+static void waiting_free(struct prepare_waiting *w)
 {
-    for (struct waiting **at = &w->p->first; *at; at = &(*at)->next)
+    for (struct prepare_waiting **at = &w->p->first; *at; at = &(*at)->next)
         if (*at == w) {
             *at = w->next;
             break;
@@ -204,7 +204,7 @@ static int make_order(struct prepare *p, struct run *r, const struct names_user 
     return write_script(r, e);
 }
 
-static void go_on(struct prepare *p, struct run *r)
+static void prepare_continue(struct prepare *p, struct run *r)
 {
     free(r->start.script.script_val);
     r->start.script.script_val = NULL;
@@ -221,7 +221,7 @@ static const struct {
 } failures[] = {
     {PBSE_BADUSER, -10}, {PBSE_BADGRP, -10}, {PBSE_BADATVAL, -1}, {PBSE_CKPSHORT, -7}, {EBADMSG, -1}};
 
-static void fail(struct prepare *p, struct run *r, const struct err *why)
+static void prepare_fail(struct prepare *p, struct run *r, const struct err *why)
 {
     fetch_free(r);
     r->failure = (struct run_failure){.status = STATUS_RETRY, .reason = EXEC_END_SETUP};
@@ -268,14 +268,14 @@ static void with_user(struct prepare *p, struct run *r, const struct names_user 
     struct err e = {0};
 
     if (check_user(p->home, r->start.user, u, why, &e) < 0) {
-        fail(p, r, &e);
+        prepare_fail(p, r, &e);
     } else if (image_in_is_wanted(r)) {
         run_set_owner(r, u->uid, u->gid);
         p->hooks.image(p->hooks.arg, r);
     } else if (make_order(p, r, u, &e) < 0) {
-        fail(p, r, &e);
+        prepare_fail(p, r, &e);
     } else {
-        go_on(p, r);
+        prepare_continue(p, r);
     }
 }
 
@@ -284,15 +284,15 @@ void prepare_image_over(struct prepare *p, struct run *r, const struct err *why)
     if (r->slot.state != RUN_PREPARING)
         return;
     if (why)
-        fail(p, r, why);
+        prepare_fail(p, r, why);
     else
         prepare_begin(p, r);
 }
 
 /* The run may have been told to end meanwhile, or be forgotten. */
-static void on_user(void *arg, const struct names_user *u, const struct err *why)
+static void prepare_on_user(void *arg, const struct names_user *u, const struct err *why)
 {
-    struct waiting *w = arg;
+    struct prepare_waiting *w = arg;
     struct prepare *p = w->p;
     struct run *r = run_find(p->runs, &w->job, w->run);
 
@@ -304,7 +304,7 @@ static void on_user(void *arg, const struct names_user *u, const struct err *why
 void prepare_begin(struct prepare *p, struct run *r)
 {
     const struct names_user *known = names_find_user(p->names, r->start.user);
-    struct waiting *w;
+    struct prepare_waiting *w;
     struct err e = {0};
 
     if (known) {
@@ -314,12 +314,12 @@ void prepare_begin(struct prepare *p, struct run *r)
     w = calloc(1, sizeof *w);
     if (!w) {
         err_set(&e, PBSE_SYSTEM, "no memory for job %s", r->id);
-        fail(p, r, &e);
+        prepare_fail(p, r, &e);
         return;
     }
-    *w = (struct waiting){.p = p, .next = p->first, .job = run_job(r), .run = r->key.run};
+    *w = (struct prepare_waiting){.p = p, .next = p->first, .job = run_job(r), .run = r->key.run};
     p->first = w;
-    names_ask_user(p->names, r->start.user, on_user, w);
+    names_ask_user(p->names, r->start.user, prepare_on_user, w);
 }
 
 static int make_directory(const struct prepare *p, const struct run *r, struct err *e)
@@ -383,8 +383,8 @@ void prepare_piece(struct prepare *p, struct run *r, const void *bytes, size_t n
     if (rc == 0 && f->got == r->start.script_length)
         rc = complete(r, &e);
     if (rc == 0) {
-        go_on(p, r);
+        prepare_continue(p, r);
         return;
     }
-    fail(p, r, &e);
+    prepare_fail(p, r, &e);
 }

@@ -24,7 +24,7 @@ struct run_serialize {
     struct loop_timer *timer;
 };
 
-struct search {
+struct run_serialize_search {
     struct mom *m;
     const struct run *later;
     size_t n;
@@ -50,9 +50,9 @@ static void keep_output(struct run *r)
     mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
 }
 
-static void end_one(void *arg, struct run *x)
+static void run_serialize_end_one(void *arg, struct run *x)
 {
-    struct search *s = arg;
+    struct run_serialize_search *s = arg;
 
     if (!is_in_the_way(x, s->later) || x->purge_wanted)
         return;
@@ -62,18 +62,18 @@ static void end_one(void *arg, struct run *x)
     mom_post(s->m, x, RUN_EV_PURGE); /* kills first where something is alive */
 }
 
-static void count_one(void *arg, struct run *x)
+static void run_serialize_count_one(void *arg, struct run *x)
 {
-    struct search *s = arg;
+    struct run_serialize_search *s = arg;
 
     s->n += is_in_the_way(x, s->later);
 }
 
-static size_t count(struct mom *m, const struct run *later)
+static size_t run_serialize_count(struct mom *m, const struct run *later)
 {
-    struct search s = {.m = m, .later = later};
+    struct run_serialize_search s = {.m = m, .later = later};
 
-    runs_each(m->runs, count_one, &s);
+    runs_each(m->runs, run_serialize_count_one, &s);
     return s.n;
 }
 
@@ -88,14 +88,14 @@ void run_serialize_stop(struct run *r)
     free(w);
 }
 
-static void go_on(struct mom *m, struct run *r)
+static void run_serialize_proceed(struct mom *m, struct run *r)
 {
     run_serialize_stop(r);
     if (r->slot.state == RUN_PREPARING)
         prepare_begin(m->prepare, r);
 }
 
-static void on_limit(void *arg)
+static void run_serialize_on_limit(void *arg)
 {
     struct run_serialize *w = arg;
     struct run *r = w->run;
@@ -104,7 +104,7 @@ static void on_limit(void *arg)
     log_event(LOGC_JOB, LOGE_ERROR, r->id,
               "an earlier run has not ended in %d s; run %u begins beside what is left of it",
               LIMIT_MS / 1000, r->key.run);
-    go_on(m, r);
+    run_serialize_proceed(m, r);
 }
 
 static int wait_for_others(struct mom *m, struct run *r, struct err *e)
@@ -113,8 +113,8 @@ static int wait_for_others(struct mom *m, struct run *r, struct err *e)
 
     if (!w)
         return err_set(e, ENOMEM, "no memory to wait for the end of run %u", r->key.run - 1);
-    *w =
-        (struct run_serialize){.m = m, .run = r, .timer = loop_timer_create(m->loop, LOOP_REAL, on_limit, w)};
+    *w = (struct run_serialize){
+        .m = m, .run = r, .timer = loop_timer_create(m->loop, LOOP_REAL, run_serialize_on_limit, w)};
     if (!w->timer) {
         free(w);
         return err_set(e, ENOMEM, "no timer for the end of run %u", r->key.run - 1);
@@ -126,30 +126,30 @@ static int wait_for_others(struct mom *m, struct run *r, struct err *e)
 
 void run_serialize_begin(struct mom *m, struct run *r)
 {
-    struct search s = {.m = m, .later = r};
+    struct run_serialize_search s = {.m = m, .later = r};
     struct err e = {0};
 
-    runs_each(m->runs, end_one, &s);
-    if (count(m, r) && wait_for_others(m, r, &e) == 0) {
+    runs_each(m->runs, run_serialize_end_one, &s);
+    if (run_serialize_count(m, r) && wait_for_others(m, r, &e) == 0) {
         log_event(LOGC_JOB, LOGE_DEBUG, r->id, "run %u waits for the end of an earlier one", r->key.run);
         return;
     }
     if (e.code)
         log_err(LOGC_JOB, r->id, &e, "succession");
-    go_on(m, r);
+    run_serialize_proceed(m, r);
 }
 
-static void look(void *arg, struct run *x)
+static void run_serialize_wake(void *arg, struct run *x)
 {
-    struct search *s = arg;
+    struct run_serialize_search *s = arg;
 
-    if (x->run_serialize && is_same_job(x, s->later) && count(s->m, x) == 0)
-        go_on(s->m, x);
+    if (x->run_serialize && is_same_job(x, s->later) && run_serialize_count(s->m, x) == 0)
+        run_serialize_proceed(s->m, x);
 }
 
 void run_serialize_released(struct mom *m, const struct run *r)
 {
-    struct search s = {.m = m, .later = r};
+    struct run_serialize_search s = {.m = m, .later = r};
 
-    runs_each(m->runs, look, &s);
+    runs_each(m->runs, run_serialize_wake, &s);
 }

@@ -38,7 +38,7 @@ static void spare_path(struct strbuf *out, const struct rundir_pool *s, unsigned
     strbuf_addf(out, "%s/" PREFIX "%lu", s->jobs_dir, number);
 }
 
-static void forget(struct rundir_pool *s, size_t i)
+static void rundir_pool_forget(struct rundir_pool *s, size_t i)
 {
     free(s->list[i].user);
     free(s->list[i].script);
@@ -72,7 +72,7 @@ struct rundir_pool *rundir_pool_create(const char *jobs_dir)
 void rundir_pool_destroy(struct rundir_pool *s)
 {
     while (s && s->n)
-        forget(s, s->n - 1);
+        rundir_pool_forget(s, s->n - 1);
     free(s);
 }
 
@@ -107,7 +107,7 @@ static int use(struct rundir_pool *s, size_t i, const char *path, const char *sc
         rc = -1;
     }
     strbuf_fini(&from);
-    forget(s, i);
+    rundir_pool_forget(s, i);
     return rc;
 }
 
@@ -173,7 +173,7 @@ static int tidy(const char *path, char **script)
     return rc;
 }
 
-static void make_room(struct rundir_pool *s)
+static void rundir_pool_make_room(struct rundir_pool *s)
 {
     struct strbuf oldest;
 
@@ -182,11 +182,11 @@ static void make_room(struct rundir_pool *s)
     spare_path(&oldest, s, s->list[0].number);
     rundir_remove(oldest.s, NULL);
     strbuf_fini(&oldest);
-    forget(s, 0);
+    rundir_pool_forget(s, 0);
 }
 
 /* The order goes first: from then on this is no run. */
-static int keep(struct rundir_pool *s, const char *path, struct spare *x)
+static int rundir_pool_keep(struct rundir_pool *s, const char *path, struct spare *x)
 {
     struct strbuf to;
     int rc;
@@ -194,7 +194,7 @@ static int keep(struct rundir_pool *s, const char *path, struct spare *x)
     if (!x->user || rundir_void(path) < 0 || rundir_log_void(path, RUNDIR_JOURNAL) < 0 ||
         tidy(path, &x->script) < 0)
         return -1;
-    make_room(s);
+    rundir_pool_make_room(s);
     x->number = ++s->last;
     spare_path(&to, s, x->number);
     rc = rename(path, to.s);
@@ -208,7 +208,7 @@ int rundir_pool_give(struct rundir_pool *s, const char *path, const char *user, 
 {
     struct spare x = {.user = strdup(user)};
 
-    if (keep(s, path, &x) == 0)
+    if (rundir_pool_keep(s, path, &x) == 0)
         return 0;
     free(x.user);
     free(x.script);

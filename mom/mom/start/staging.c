@@ -105,7 +105,7 @@ bool staging_is_wanted(const struct run *r)
     return list && list[0] && !r->staged_in && !run_is_sister(r);
 }
 
-static void drop(struct staging *s)
+static void staging_drop(struct staging *s)
 {
     s->run->staging = NULL;
     spawn_destroy(s->process);
@@ -120,7 +120,7 @@ void staging_stop(struct run *r)
         return;
     if (r->staging->process)
         spawn_signal_group(r->staging->process, SIGKILL);
-    drop(r->staging);
+    staging_drop(r->staging);
 }
 
 void staging_log(const struct run *r, const struct shep_close_result *res, const char *way)
@@ -140,7 +140,7 @@ void staging_log(const struct run *r, const struct shep_close_result *res, const
     xdr_free((xdrproc_t)xdr_shep_copied, &c);
 }
 
-static void on_end(void *arg, int status)
+static void staging_on_end(void *arg, int status)
 {
     struct staging *s = arg;
     struct run *r = s->run;
@@ -154,15 +154,15 @@ static void on_end(void *arg, int status)
     lseek(s->out, 0, SEEK_SET);
     good = status == 0 && file_read_fd(s->out, RESULT_MAX, &bytes, &n, NULL) == 0 &&
            rpc_buf_decode(bytes, n, (xdrproc_t)xdr_shep_close_result, &res) == 0;
-    drop(s);
+    staging_drop(s);
     staging_log(r, &res, "in");
     fn(fn_arg, r, good ? res.failed : 1, good ? res.text : unknown);
     xdr_free((xdrproc_t)xdr_shep_close_result, &res);
     free(bytes);
 }
 
-static int start(struct staging *s, struct loop *l, const struct home *h, const struct rpc_buf *in,
-                 struct err *e)
+static int staging_start(struct staging *s, struct loop *l, const struct home *h, const struct rpc_buf *in,
+                         struct err *e)
 {
     char verb[] = "stage";
     char *argv[] = {h->shepherd, verb, s->run->path, NULL};
@@ -171,7 +171,7 @@ static int start(struct staging *s, struct loop *l, const struct home *h, const 
 
     o.input = in->bytes;
     o.input_len = in->len;
-    s->process = spawn_start(l, &o, on_end, s, e);
+    s->process = spawn_start(l, &o, staging_on_end, s, e);
     return s->process ? 0 : -1;
 }
 
@@ -189,9 +189,9 @@ int staging_begin(struct loop *l, const struct home *h, struct run *r, staging_f
         r->staging = s;
         if (staging_list(h, r, "stagein", r->owner_home, &list, e) == 0 && s->out >= 0 &&
             rpc_buf_encode(&in, (xdrproc_t)xdr_shep_stage, &list) == 0)
-            rc = start(s, l, h, &in, e);
+            rc = staging_start(s, l, h, &in, e);
         if (rc < 0)
-            drop(s);
+            staging_drop(s);
         else
             log_event(LOGC_FIL, LOGE_JOB, r->id, "copy file request received");
     }

@@ -17,7 +17,7 @@ static bool host_matches(const char *pattern, size_t n, const char *host, size_t
     return n == n_host && strncasecmp(pattern, host, n) == 0;
 }
 
-static bool is_ours(const char *const names[], const char *host, size_t n)
+static bool usecp_is_ours(const char *const names[], const char *host, size_t n)
 {
     if (n == 9 && strncasecmp(host, "localhost", n) == 0)
         return true;
@@ -47,7 +47,7 @@ bool usecp_find(const struct config *c, const char *const our_names[], const cha
         strbuf_addf(out, "%s%s", c->usecp[i].local, colon + 1 + n);
         return true;
     }
-    if (is_ours(our_names, to, n_host)) {
+    if (usecp_is_ours(our_names, to, n_host)) {
         strbuf_add(out, colon + 1);
         return true;
     }

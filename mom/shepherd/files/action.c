@@ -45,7 +45,7 @@ static void execute(const char *path, const struct shep_order *o, int session, c
     _exit(EXIT_NO_EXEC);
 }
 
-static int run(const char *path, const struct shep_order *o, int session, char *const argv[])
+static int action_exec(const char *path, const struct shep_order *o, int session, char *const argv[])
 {
     int status;
     pid_t pid = fork();
@@ -129,7 +129,7 @@ int action_run(const char *path, const char *event, int session, const char *ima
     errand_end_with_parent();
     if (errand_check(argv[0], &e) == 0 && rundir_read_order(path, &o, &e) == 0 &&
         (!image[0] || image_begin(&a, &o, image, &e) == 0)) {
-        code = run(path, &o, session, argv);
+        code = action_exec(path, &o, session, argv);
         if (image[0])
             code = keep_image(path, &o, &a, session, code, &e);
     }

@@ -80,7 +80,7 @@ static int run_tar(const struct shep_order *o, int dir, struct err *e)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : err_set(e, EIO, "tar has failed");
 }
 
-static int drop_special(const char *path, const struct stat *st, int flag, struct FTW *where)
+static int ckpt_transfer_drop_special(const char *path, const struct stat *st, int flag, struct FTW *where)
 {
     (void)where;
     if (flag == FTW_F && !S_ISREG(st->st_mode))
@@ -94,7 +94,7 @@ static int drop_specials(const struct shep_order *o, int dir, struct err *e)
 
     if (rc < 0)
         return -1;
-    rc = fchdir(dir) < 0 || nftw(".", drop_special, WALK_FDS, FTW_PHYS | FTW_MOUNT) < 0
+    rc = fchdir(dir) < 0 || nftw(".", ckpt_transfer_drop_special, WALK_FDS, FTW_PHYS | FTW_MOUNT) < 0
              ? err_errno(e, errno, "cannot look through what has come")
              : 0;
     identity_leave(o);
@@ -118,7 +118,7 @@ static int make_new(const struct shep_order *o, int dir, struct err *e)
     return fd;
 }
 
-static int replace(int dir, struct err *e)
+static int ckpt_transfer_replace(int dir, struct err *e)
 {
     if (file_remove_tree(dir, "app.old", e) < 0)
         return -1;
@@ -139,5 +139,5 @@ int ckpt_transfer_unpack(unsigned uid, unsigned gid, const char *path)
     if (new < 0 || run_tar(&o, new, &e) < 0 || drop_specials(&o, new, &e) < 0)
         return complain(&e);
     errand_end_with_parent(); /* after having been the owner for a moment */
-    return replace(dir, &e) < 0 ? complain(&e) : 0;
+    return ckpt_transfer_replace(dir, &e) < 0 ? complain(&e) : 0;
 }

@@ -140,7 +140,7 @@ static int deliver_here(const char *from, const char *to, struct err *e)
     return copy_file(from, path, src.st_mode, e);
 }
 
-struct delivery {
+struct deliver_delivery {
     const struct shep_order *o;
     const struct shep_close_args *a;
     struct copies *all;
@@ -167,7 +167,8 @@ static void last_line(int fd, char *out, size_t max)
 
 /* One try: the program as the owner. Its wait status, and the last line of what it has said. Nobody reads while it runs: what
  * does not fit into the pipe is lost to it, not waited for. */
-static int run_copy(const struct delivery *w, const char *from, const char *to, char *said, size_t max)
+static int run_copy(const struct deliver_delivery *w, const char *from, const char *to, char *said,
+                    size_t max)
 {
     const struct shep_close_args *a = w->a;
     struct words argv;
@@ -202,7 +203,7 @@ out:
     return status;
 }
 
-static int deliver_there(const struct delivery *w, const char *from, const char *to, struct err *e)
+static int deliver_there(const struct deliver_delivery *w, const char *from, const char *to, struct err *e)
 {
     struct copies_try t = {
         .program = w->a->scp, .args = w->a->scp_args, .from = from, .to = to, .status = -1};
@@ -224,7 +225,7 @@ static int deliver_there(const struct delivery *w, const char *from, const char 
 }
 
 /* As the owner. */
-static int deliver_one(const struct delivery *w, const struct shep_delivery *d, struct err *e)
+static int deliver_one(const struct deliver_delivery *w, const struct shep_delivery *d, struct err *e)
 {
     if (access(d->from, F_OK) < 0 && errno == ENOENT)
         return 0; /* delivered before, or written directly */
@@ -248,8 +249,8 @@ static bool put_aside(const char *undelivered, const char *name, const char *fro
     return renameat2(AT_FDCWD, from, AT_FDCWD, kept, RENAME_NOREPLACE) == 0;
 }
 
-static void keep(const struct shep_close_args *a, const struct shep_delivery *d, const struct err *why,
-                 struct strbuf *text)
+static void deliver_keep(const struct shep_close_args *a, const struct shep_delivery *d,
+                         const struct err *why, struct strbuf *text)
 {
     char kept[PATH_MAX];
     const char *base = strrchr(d->from, '/');
@@ -262,7 +263,7 @@ static void keep(const struct shep_close_args *a, const struct shep_delivery *d,
 
 void deliver_all(const struct shep_order *o, const struct shep_close_args *a, struct copies *c)
 {
-    const struct delivery w = {o, a, c};
+    const struct deliver_delivery w = {o, a, c};
 
     for (u_int i = 0; i < a->items.items_len; i++) {
         const struct shep_delivery *d = &a->items.items_val[i];
@@ -280,7 +281,7 @@ void deliver_all(const struct shep_order *o, const struct shep_close_args *a, st
         c->of += c->of == counted;
         c->failed++;
         if (inside)
-            keep(a, d, &e, &c->text);
+            deliver_keep(a, d, &e, &c->text);
         else
             strbuf_addf(&c->text, "%s\n", e.text);
     }

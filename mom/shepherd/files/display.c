@@ -22,12 +22,12 @@ enum { COOKIE_SIZE = 16, NOTE_MAX = 256, ANY_ADDRESS = 0xffff, ENTRY_MAX = 128 }
 
 static const char protocol[] = "MIT-MAGIC-COOKIE-1";
 
-struct note {
+struct display_note {
     unsigned number, screen;
     unsigned char cookie[COOKIE_SIZE];
 };
 
-static int parse(const char *text, struct note *d, struct err *e)
+static int display_parse(const char *text, struct display_note *d, struct err *e)
 {
     int at = 0;
 
@@ -44,7 +44,7 @@ static int parse(const char *text, struct note *d, struct err *e)
 }
 
 /* ---- the file */
-static size_t add(unsigned char *out, const void *bytes, size_t n)
+static size_t display_add(unsigned char *out, const void *bytes, size_t n)
 {
     out[0] = (unsigned char)(n >> 8);
     out[1] = (unsigned char)n;
@@ -52,7 +52,7 @@ static size_t add(unsigned char *out, const void *bytes, size_t n)
     return n + 2;
 }
 
-static size_t make_entry(const struct note *d, unsigned char out[static ENTRY_MAX])
+static size_t make_entry(const struct display_note *d, unsigned char out[static ENTRY_MAX])
 {
     char number[16];
     size_t n = 2;
@@ -60,13 +60,14 @@ static size_t make_entry(const struct note *d, unsigned char out[static ENTRY_MA
     out[0] = ANY_ADDRESS >> 8;
     out[1] = ANY_ADDRESS & 0xff;
     snprintf(number, sizeof number, "%u", d->number);
-    n += add(out + n, "", 0);
-    n += add(out + n, number, strlen(number));
-    n += add(out + n, protocol, sizeof protocol - 1);
-    return n + add(out + n, d->cookie, COOKIE_SIZE);
+    n += display_add(out + n, "", 0);
+    n += display_add(out + n, number, strlen(number));
+    n += display_add(out + n, protocol, sizeof protocol - 1);
+    return n + display_add(out + n, d->cookie, COOKIE_SIZE);
 }
 
-static int write_file(const char *file, const struct note *d, const struct shep_order *o, struct err *e)
+static int write_file(const char *file, const struct display_note *d, const struct shep_order *o,
+                      struct err *e)
 {
     unsigned char entry[ENTRY_MAX];
     size_t n = make_entry(d, entry);
@@ -86,7 +87,7 @@ static int write_file(const char *file, const struct note *d, const struct shep_
 }
 
 /* ---- the environment */
-static bool is_named(const char *entry, const char *name)
+static bool display_is_named(const char *entry, const char *name)
 {
     size_t n = strlen(name);
 
@@ -94,13 +95,13 @@ static bool is_named(const char *entry, const char *name)
 }
 
 /* In the place of what the user's own environment said, else behind all. */
-static int set(struct shep_order *o, const char *name, const char *value, struct err *e)
+static int display_set(struct shep_order *o, const char *name, const char *value, struct err *e)
 {
     char text[PATH_MAX + 32], *entry, **grown;
     u_int at = 0;
 
     snprintf(text, sizeof text, "%s=%s", name, value);
-    while (at < o->env.env_len && !is_named(o->env.env_val[at], name))
+    while (at < o->env.env_len && !display_is_named(o->env.env_val[at], name))
         at++;
     entry = strdup(text);
     grown = at < o->env.env_len ? o->env.env_val : realloc(o->env.env_val, (at + 1) * sizeof *grown);
@@ -120,19 +121,19 @@ static int set(struct shep_order *o, const char *name, const char *value, struct
 int display_give(const char *path, struct shep_order *o, struct err *e)
 {
     char file[PATH_MAX], name[64], *text = NULL;
-    struct note d = {0};
+    struct display_note d = {0};
     int rc = -1;
 
     snprintf(file, sizeof file, "%s/" RUNDIR_DISPLAY, path);
     if (!o->tty_host[0] || access(file, F_OK) < 0)
         return 0;
-    if (file_read(AT_FDCWD, file, NOTE_MAX, &text, NULL, e) == 0 && parse(text, &d, e) == 0) {
+    if (file_read(AT_FDCWD, file, NOTE_MAX, &text, NULL, e) == 0 && display_parse(text, &d, e) == 0) {
         snprintf(name, sizeof name, "127.0.0.1:%u.%u", d.number, d.screen);
         snprintf(file, sizeof file, "%s/.Xauthority", o->tmpdir);
         rc = write_file(file, &d, o, e);
     }
     free(text);
-    if (rc < 0 || set(o, "DISPLAY", name, e) < 0)
+    if (rc < 0 || display_set(o, "DISPLAY", name, e) < 0)
         return -1;
-    return set(o, "XAUTHORITY", file, e);
+    return display_set(o, "XAUTHORITY", file, e);
 }

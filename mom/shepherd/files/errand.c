@@ -17,7 +17,7 @@
 #include "rundir.h"
 #include "trusted.h"
 
-static void end_group(int signo)
+static void errand_end_group(int signo)
 {
     (void)signo;
     kill(0, SIGKILL);
@@ -25,7 +25,7 @@ static void end_group(int signo)
 
 void errand_end_with_parent(void)
 {
-    signal(SIGTERM, end_group);
+    signal(SIGTERM, errand_end_group);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 

@@ -54,7 +54,7 @@ int image_prepare(const struct shep_order *o, struct err *e)
     return rc;
 }
 
-static void path_of(char out[static PATH_MAX], const char *image, const char *suffix)
+static void image_path_of(char out[static PATH_MAX], const char *image, const char *suffix)
 {
     snprintf(out, PATH_MAX, "%s%s", image, suffix);
 }
@@ -69,7 +69,7 @@ void image_clear(const char *image)
 {
     char path[PATH_MAX];
 
-    path_of(path, image, ".new");
+    image_path_of(path, image, ".new");
     remove_all(path);
 }
 
@@ -82,7 +82,7 @@ static int note_time(struct image_attempt *a, struct err *e)
     struct stat st;
     int fd, rc;
 
-    path_of(path, a->image, ".asked");
+    image_path_of(path, a->image, ".asked");
     unlink(path);
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -104,7 +104,7 @@ int image_begin(struct image_attempt *a, const struct shep_order *o, const char 
     *a = (struct image_attempt){.image = image};
     if (image_prepare(o, e) < 0)
         return -1;
-    path_of(path, image, ".new");
+    image_path_of(path, image, ".new");
     remove_all(path);
     if (access(path, F_OK) == 0)
         return err_set(e, EEXIST, "%s of an earlier checkpoint cannot be removed", path);
@@ -152,7 +152,7 @@ static bool app_has_saved(const struct image_attempt *a, const struct shep_order
 }
 
 /* A tool that has not looked at what its writes returned believes in half an image. */
-static int check_room(const char *new, struct err *e)
+static int image_check_room(const char *new, struct err *e)
 {
     struct statvfs v;
 
@@ -187,7 +187,7 @@ static int examine(const struct image_attempt *a, const struct shep_order *o, co
 
     if (access(new, F_OK) < 0 && mkdir(new, 0700) < 0)
         return err_errno(e, errno, "cannot make %s", new);
-    if (take_over(new, e) < 0 || check_room(new, e) < 0 || image_seal_make(new, seal, e) < 0)
+    if (take_over(new, e) < 0 || image_check_room(new, e) < 0 || image_seal_make(new, seal, e) < 0)
         return -1;
     if (!seal->files && !app_has_saved(a, o, &saved))
         return err_set(
@@ -205,7 +205,7 @@ static void first_line(const char *image, char out[static RECORD_MAX])
     char path[PATH_MAX], *text = NULL;
 
     out[0] = '\0';
-    path_of(path, image, ".seal");
+    image_path_of(path, image, ".seal");
     if (file_read(AT_FDCWD, path, RECORD_MAX, &text, NULL, NULL) == 0)
         snprintf(out, RECORD_MAX, "%.*s", (int)strcspn(text, "\n"), text);
     free(text);
@@ -218,7 +218,7 @@ static int write_record(const char *image, const struct image_seal *seal, int se
     int rc;
 
     first_line(image, before);
-    path_of(path, image, ".seal");
+    image_path_of(path, image, ".seal");
     strbuf_init(&b, 2 * RECORD_MAX);
     strbuf_addf(&b, "%s %d %llu\n%s%s", seal->hex, session, (unsigned long long)seal->bytes, before,
                 before[0] ? "\n" : "");
@@ -228,7 +228,7 @@ static int write_record(const char *image, const struct image_seal *seal, int se
     return rc;
 }
 
-static int replace(const char *image, const char *new, const char *old, struct err *e)
+static int image_replace(const char *image, const char *new, const char *old, struct err *e)
 {
     remove_all(old);
     if (rename(image, old) < 0 && errno != ENOENT)
@@ -247,10 +247,10 @@ int image_commit(const struct image_attempt *a, const struct shep_order *o, int 
     char new[PATH_MAX], old[PATH_MAX];
     struct image_seal seal;
 
-    path_of(new, a->image, ".new");
-    path_of(old, a->image, ".old");
+    image_path_of(new, a->image, ".new");
+    image_path_of(old, a->image, ".old");
     if (examine(a, o, new, &seal, bytes, e) < 0 || write_record(a->image, &seal, session, e) < 0 ||
-        replace(a->image, new, old, e) < 0 || file_sync_dir(AT_FDCWD, o->checkpoint_dir, e) < 0)
+        image_replace(a->image, new, old, e) < 0 || file_sync_dir(AT_FDCWD, o->checkpoint_dir, e) < 0)
         return -1;
     remove_all(old);
     return 0;

@@ -28,7 +28,7 @@ static bool inside(char out[static PATH_MAX], const char *path, const char *name
 }
 
 /* ---- TMPDIR */
-static bool is_owners(const struct stat *st, const struct shep_order *o)
+static bool job_dirs_is_owners(const struct stat *st, const struct shep_order *o)
 {
     return S_ISDIR(st->st_mode) && (st->st_mode & 07777) == 0700 && st->st_uid == o->uid &&
            st->st_gid == o->gid;
@@ -48,7 +48,7 @@ static bool is_fresh(const char *dir, const struct shep_order *o)
             close(fd);
         return false;
     }
-    fresh = fstat(fd, &st) == 0 && is_owners(&st, o);
+    fresh = fstat(fd, &st) == 0 && job_dirs_is_owners(&st, o);
     while (fresh && (x = readdir(d)))
         fresh = strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0;
     closedir(d);

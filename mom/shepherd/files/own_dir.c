@@ -21,7 +21,7 @@ static int open_dir(const char *path)
     return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static bool is_owners(const char *path, const struct shep_order *o)
+static bool own_dir_is_owners(const char *path, const struct shep_order *o)
 {
     int fd = open_dir(path);
     struct stat st;
@@ -65,7 +65,8 @@ static bool find_again(const char *wanted, const struct shep_order *o, char out[
         glob(pattern, GLOB_NOSORT, NULL, &g) != 0)
         return false;
     for (size_t i = 0; i < g.gl_pathc && !found; i++)
-        found = is_owners(g.gl_pathv[i], o) && snprintf(out, PATH_MAX, "%s", g.gl_pathv[i]) < PATH_MAX;
+        found =
+            own_dir_is_owners(g.gl_pathv[i], o) && snprintf(out, PATH_MAX, "%s", g.gl_pathv[i]) < PATH_MAX;
     globfree(&g);
     return found;
 }
@@ -99,7 +100,7 @@ int own_dir_make(const char *wanted, bool again, const struct shep_order *o, cha
         return 0;
     if (why.code != EEXIST)
         return err_set(e, why.code, "%s", why.text);
-    if (is_owners(wanted, o) || (again && find_again(wanted, o, out)))
+    if (own_dir_is_owners(wanted, o) || (again && find_again(wanted, o, out)))
         return 0;
     return make_unguessed(wanted, o, out, e);
 }

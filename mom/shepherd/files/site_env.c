@@ -45,7 +45,7 @@ static const struct {
     const char *name, *as;
 } renamed[] = {{"SHELL", "PBS_TASK_SHELL"}, {"TMPDIR", "PBS_TASK_TMPDIR"}};
 
-static void add(struct words *out, const char *name, const char *value)
+static void site_env_add(struct words *out, const char *name, const char *value)
 {
     struct strbuf b;
 
@@ -60,11 +60,11 @@ static void add_number(struct words *out, const char *name, long long n)
     char digits[24];
 
     snprintf(digits, sizeof digits, "%lld", n);
-    add(out, name, digits);
+    site_env_add(out, name, digits);
 }
 
 /* The value, where the entry is of that name. */
-static const char *value_of(const char *entry, const char *name)
+static const char *site_env_value_of(const char *entry, const char *name)
 {
     size_t n = strlen(name);
 
@@ -74,7 +74,7 @@ static const char *value_of(const char *entry, const char *name)
 static void add_listed(const char *const *names, size_t n, const char *entry, struct words *out)
 {
     for (size_t i = 0; i < n; i++)
-        if (value_of(entry, names[i]))
+        if (site_env_value_of(entry, names[i]))
             words_add(out, entry, NULL);
 }
 
@@ -82,7 +82,7 @@ static u_int first_computed(const struct shep_order *o)
 {
     u_int at = o->env.env_len;
 
-    while (at > 0 && !value_of(o->env.env_val[at - 1], "HOME"))
+    while (at > 0 && !site_env_value_of(o->env.env_val[at - 1], "HOME"))
         at--;
     return at;
 }
@@ -97,8 +97,8 @@ static void add_from_order(const struct shep_order *o, struct words *out)
     for (u_int i = first; i < o->env.env_len; i++) {
         add_listed(computed, sizeof computed / sizeof computed[0], o->env.env_val[i], out);
         for (size_t k = 0; k < sizeof renamed / sizeof renamed[0]; k++)
-            if (value_of(o->env.env_val[i], renamed[k].name))
-                add(out, renamed[k].as, value_of(o->env.env_val[i], renamed[k].name));
+            if (site_env_value_of(o->env.env_val[i], renamed[k].name))
+                site_env_add(out, renamed[k].as, site_env_value_of(o->env.env_val[i], renamed[k].name));
     }
 }
 
@@ -106,9 +106,9 @@ void site_env_make(const struct shep_order *o, int session, struct words *out)
 {
     struct strbuf dir;
 
-    add(out, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-    add(out, "HOME", "/");
-    add(out, "SHELL", "/bin/sh");
+    site_env_add(out, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    site_env_add(out, "HOME", "/");
+    site_env_add(out, "SHELL", "/bin/sh");
     add_from_order(o, out);
     add_number(out, "UID", o->uid);
     add_number(out, "GID", o->gid);
@@ -118,12 +118,12 @@ void site_env_make(const struct shep_order *o, int session, struct words *out)
     }
     add_number(out, "PBS_TASK_UID", o->uid);
     add_number(out, "PBS_TASK_GID", o->gid);
-    add(out, "PBS_TASK_HOME", o->home);
+    site_env_add(out, "PBS_TASK_HOME", o->home);
     if (!o->checkpoint_dir[0])
         return;
     strbuf_init(&dir, PATH_MAX);
     strbuf_addf(&dir, "%s/app", o->checkpoint_dir);
-    add(out, "PBS_CHECKPOINT_DIR", strbuf_str(&dir));
+    site_env_add(out, "PBS_CHECKPOINT_DIR", strbuf_str(&dir));
     strbuf_fini(&dir);
 }
 

@@ -18,7 +18,7 @@ enum { TRIES = 3 };
 /* O_NONBLOCK: a pipe of that name must not keep us waiting; fstat then refuses it. */
 static const int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
-static int make(int dir, const char *name, const struct shep_order *o, struct err *e)
+static int spool_file_make(int dir, const char *name, const struct shep_order *o, struct err *e)
 {
     mode_t saved = umask(o->umask);
     int fd = openat(dir, name, flags | O_CREAT | O_EXCL, 0666), failure = errno;
@@ -50,7 +50,7 @@ static int open_in(int dir, const char *name, const struct shep_order *o, struct
     int fd = -1;
 
     for (int i = 0; i < TRIES; i++) {
-        fd = make(dir, name, o, e);
+        fd = spool_file_make(dir, name, o, e);
         if (fd >= 0 || !e || e->code != EEXIST)
             break;
         fd = open_old(dir, name, o);

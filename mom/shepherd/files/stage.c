@@ -149,7 +149,7 @@ static int try_once(const struct copy *c, int said)
     return pid < 0 || waitpid(pid, &status, 0) < 0 ? -1 : status;
 }
 
-static void say_failed(const struct copy *c, bool in, const char *why, struct copies *all)
+static void stage_say_failed(const struct copy *c, bool in, const char *why, struct copies *all)
 {
     all->failed++;
     strbuf_addf(&all->text, "Unable to copy file %s %s %s\n>>> error from copy\n%s%s>>> end error output\n",
@@ -167,7 +167,8 @@ static int copy_one(const struct copy *c, bool in, struct copies *all)
 
     all->of++;
     if (!c->local && !c->s->scp[0]) {
-        say_failed(c, in, "it is on another host and no program for remote copies is set (PBS_SCP)", all);
+        stage_say_failed(c, in, "it is on another host and no program for remote copies is set (PBS_SCP)",
+                         all);
         if (said >= 0)
             close(said);
         return -1;
@@ -183,7 +184,7 @@ static int copy_one(const struct copy *c, bool in, struct copies *all)
     }
     if (rc < 0) {
         lseek(said, 0, SEEK_SET);
-        say_failed(c, in, file_read_fd(said, SAID_MAX, &why, NULL, NULL) == 0 ? why : "", all);
+        stage_say_failed(c, in, file_read_fd(said, SAID_MAX, &why, NULL, NULL) == 0 ? why : "", all);
     }
     free(why);
     close(said);
@@ -292,7 +293,7 @@ void stage_remove(const struct shep_order *o, const struct shep_stage *s)
 }
 
 /* ---- the errand */
-static int answer(struct copies *all, struct err *e)
+static int stage_answer(struct copies *all, struct err *e)
 {
     struct shep_close_result r;
     struct rpc_buf out;
@@ -326,7 +327,7 @@ static int stage_with(const char *path, struct shep_order *o, const char *bytes,
         all.failed = (int)all.of;
         strbuf_add(&all.text, e->text);
     }
-    rc = answer(&all, e);
+    rc = stage_answer(&all, e);
     xdr_free((xdrproc_t)xdr_shep_stage, &s);
     return rc;
 }

@@ -14,7 +14,7 @@
 enum { RESOURCES_MAX = 65000 };
 
 /* Lines of one host mostly stand together: looked for where the last was found. */
-static unsigned host_of(const struct exec_start_args *a, const char *name, size_t n, unsigned last)
+static unsigned job_nodes_host_of(const struct exec_start_args *a, const char *name, size_t n, unsigned last)
 {
     u_int hosts = a->hosts.hosts_len;
 
@@ -44,7 +44,7 @@ static void place_lines(const struct exec_start_args *a, const char *text, struc
     for (unsigned i = 0; i < out->n; i++) {
         size_t n = strcspn(text, "\n");
 
-        out->host[i] = last = n ? host_of(a, text, n, last) : a->my_host;
+        out->host[i] = last = n ? job_nodes_host_of(a, text, n, last) : a->my_host;
         text += n + (text[n] == '\n');
     }
 }
@@ -65,7 +65,7 @@ static char *resources_of(const struct exec_job_host *h)
     return b.len ? strbuf_take(&b) : strdup("");
 }
 
-static int make(const struct shep_order *o, const struct exec_start_args *a, struct job_nodes *out)
+static int job_nodes_read(const struct shep_order *o, const struct exec_start_args *a, struct job_nodes *out)
 {
     unsigned lines = count_lines(o->nodefile_text);
 
@@ -88,7 +88,7 @@ int job_nodes_make(const struct shep_order *o, struct job_nodes *out, struct err
     if (rpc_buf_decode(o->start.start_val, o->start.start_len, (xdrproc_t)xdr_exec_start_args, &a) < 0 ||
         a.my_host >= a.hosts.hosts_len)
         rc = err_set(e, EBADMSG, "the hosts of job %s cannot be read", o->id);
-    else if (make(o, &a, out) < 0)
+    else if (job_nodes_read(o, &a, out) < 0)
         rc = err_set(e, ENOMEM, "no memory for the nodes of job %s", o->id);
     xdr_free((xdrproc_t)xdr_exec_start_args, &a);
     return rc;

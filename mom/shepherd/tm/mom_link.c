@@ -42,7 +42,7 @@ struct mom_link {
     struct peer peers[PEERS_MAX];
 };
 
-static void drop(struct peer *p)
+static void mom_link_drop(struct peer *p)
 {
     if (p->fd < 0)
         return;
@@ -53,7 +53,8 @@ static void drop(struct peer *p)
     p->core = NULL;
 }
 
-static void take(struct peer *p, const struct mom_link_row *row, uint32_t xid, const void *args, void *res)
+static void mom_link_take(struct peer *p, const struct mom_link_row *row, uint32_t xid, const void *args,
+                          void *res)
 {
     const struct mom_link_ticket t = {(unsigned)(p - p->mom_link->peers), p->serial, xid};
 
@@ -65,7 +66,7 @@ static void take(struct peer *p, const struct mom_link_row *row, uint32_t xid, c
     rpc_core_reply(p->core, xid, row->xres ? row->xres : (xdrproc_t)rpc_xdr_none, res, NULL);
 }
 
-static void answer(struct peer *p, const struct mom_link_row *row, const struct rpc_call_hdr *h)
+static void mom_link_answer_call(struct peer *p, const struct mom_link_row *row, const struct rpc_call_hdr *h)
 {
     void *args = calloc(1, row->args_size + 1), *res = calloc(1, row->res_size + 1);
 
@@ -74,7 +75,7 @@ static void answer(struct peer *p, const struct mom_link_row *row, const struct 
     } else if (row->xargs && rpc_buf_decode(h->args, h->n_args, row->xargs, args) < 0) {
         rpc_core_reply_error(p->core, h->xid, RPC_ST_GARBAGE_ARGS, 0, 0, NULL);
     } else {
-        take(p, row, h->xid, args, res);
+        mom_link_take(p, row, h->xid, args, res);
     }
     if (args && row->xargs)
         xdr_free(row->xargs, args);
@@ -84,7 +85,7 @@ static void answer(struct peer *p, const struct mom_link_row *row, const struct 
     free(res);
 }
 
-static void on_call(void *arg, const struct rpc_call_hdr *h)
+static void mom_link_on_call(void *arg, const struct rpc_call_hdr *h)
 {
     struct peer *p = arg;
 
@@ -103,15 +104,15 @@ static void on_call(void *arg, const struct rpc_call_hdr *h)
     p->greeted |= h->id.proc == SHEP_HELLO;
     for (size_t i = 0; i < p->mom_link->n_rows; i++)
         if (p->mom_link->rows[i].proc == h->id.proc) {
-            answer(p, &p->mom_link->rows[i], h);
+            mom_link_answer_call(p, &p->mom_link->rows[i], h);
             return;
         }
     rpc_core_reply_error(p->core, h->xid, RPC_ST_PROC_UNAVAIL, 0, 0, NULL);
 }
 
-static void adopt(struct mom_link *l, int fd, bool greeted)
+static void mom_link_adopt(struct mom_link *l, int fd, bool greeted)
 {
-    static const struct rpc_core_events events = {.call = on_call};
+    static const struct rpc_core_events events = {.call = mom_link_on_call};
 
     for (int i = 0; i < PEERS_MAX; i++) {
         struct peer *p = &l->peers[i];
@@ -173,7 +174,7 @@ struct mom_link *mom_link_create(const char *path, int first, const struct mom_l
     for (int i = 0; i < PEERS_MAX; i++)
         l->peers[i].fd = -1;
     if (first >= 0)
-        adopt(l, first, true);
+        mom_link_adopt(l, first, true);
     else if ((l->listener = listen_in(path, e)) < 0) {
         free(l);
         return NULL;
@@ -186,7 +187,7 @@ void mom_link_destroy(struct mom_link *l)
     if (!l)
         return;
     for (int i = 0; i < PEERS_MAX; i++)
-        drop(&l->peers[i]);
+        mom_link_drop(&l->peers[i]);
     if (l->listener >= 0)
         close(l->listener);
     free(l);
@@ -223,7 +224,7 @@ static void send_some(struct peer *p)
     }
 }
 
-static void receive(struct peer *p)
+static void mom_link_receive(struct peer *p)
 {
     char piece[PIECE];
     ssize_t n = read(p->fd, piece, sizeof piece);
@@ -266,14 +267,14 @@ void mom_link_turn(struct mom_link *l, const struct pollfd *fds, size_t n)
             int fd = accept4(l->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
             if (fd >= 0 && is_mom(fd))
-                adopt(l, fd, false);
+                mom_link_adopt(l, fd, false);
             else if (fd >= 0)
                 close(fd);
             continue;
         }
         for (int i = 0; i < PEERS_MAX; i++)
             if (l->peers[i].fd == fds[k].fd) {
-                receive(&l->peers[i]);
+                mom_link_receive(&l->peers[i]);
                 break;
             }
     }
@@ -282,28 +283,28 @@ void mom_link_turn(struct mom_link *l, const struct pollfd *fds, size_t n)
             if (!l->peers[i].broken)
                 send_some(&l->peers[i]);
             if (l->peers[i].broken)
-                drop(&l->peers[i]);
+                mom_link_drop(&l->peers[i]);
         }
     if (is_deaf(l)) /* the disk may be full: tried again */
         l->listener = listen_in(l->path, NULL);
 }
 
 /* The answer to NEWS says nothing; the call is freed by it, or with the connection. */
-static void told(struct rpc_pending *p, const struct rpc_reply_hdr *r)
+static void mom_link_told(struct rpc_pending *p, const struct rpc_reply_hdr *r)
 {
     (void)r;
     free(p);
 }
 
-static void not_told(struct rpc_pending *p, const struct err *why)
+static void mom_link_not_told(struct rpc_pending *p, const struct err *why)
 {
     (void)why;
     free(p);
 }
 
-static void tell(struct mom_link *l, unsigned proc, xdrproc_t xargs, const void *args)
+static void mom_link_tell_one(struct mom_link *l, unsigned proc, xdrproc_t xargs, const void *args)
 {
-    static const struct rpc_pending_ops ops = {.reply = told, .lost = not_told};
+    static const struct rpc_pending_ops ops = {.reply = mom_link_told, .lost = mom_link_not_told};
     const struct rpc_proc_id id = {PBS_SHEP_PROG, PBS_SHEP_V1, proc};
 
     for (int i = 0; i < PEERS_MAX; i++) {
@@ -326,12 +327,12 @@ static void tell(struct mom_link *l, unsigned proc, xdrproc_t xargs, const void 
 
 void mom_link_tell(struct mom_link *l, const struct shep_record *r)
 {
-    tell(l, SHEP_NEWS, (xdrproc_t)xdr_shep_record, r);
+    mom_link_tell_one(l, SHEP_NEWS, (xdrproc_t)xdr_shep_record, r);
 }
 
 void mom_link_tell_task(struct mom_link *l, const struct shep_task_news *n)
 {
-    tell(l, SHEP_TASK_NEWS, (xdrproc_t)xdr_shep_task_news, n);
+    mom_link_tell_one(l, SHEP_TASK_NEWS, (xdrproc_t)xdr_shep_task_news, n);
 }
 
 void mom_link_answer(struct mom_link *l, const struct mom_link_ticket *t, xdrproc_t xres, const void *res)

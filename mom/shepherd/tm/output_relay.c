@@ -21,7 +21,7 @@
 /* PIECES_ALL_MAX: bytes of pieces under way of all tasks; beyond it the tasks wait, as for any slow reader. */
 enum { LAST_LOOKS = 3, PIECES_ALL_MAX = 8 << 20 };
 
-struct stream {
+struct output_relay_stream {
     int fd;    /* -1: closed, nothing will come */
     int looks; /* since the task has ended */
     uint64_t offset;
@@ -35,7 +35,7 @@ struct task_pump {
     struct task_pump *next, **at;
     struct output_relays *all;
     struct output_relay_target to;
-    struct stream s[2];
+    struct output_relay_stream s[2];
     bool ended, drained;
 };
 
@@ -89,7 +89,7 @@ const struct output_relay_target *output_relay_target(const struct task_pump *p)
     return &p->to;
 }
 
-static int open_stream(struct stream *s, int *writing, struct err *e)
+static int open_stream(struct output_relay_stream *s, int *writing, struct err *e)
 {
     int ends[2];
 
@@ -146,9 +146,9 @@ static void send_piece(struct task_pump *p, int i, size_t n)
     p->all->hooks.send(p->all->hooks.arg, p, &a);
 }
 
-static void look(struct task_pump *p, int i)
+static void output_relay_read(struct task_pump *p, int i)
 {
-    struct stream *s = &p->s[i];
+    struct output_relay_stream *s = &p->s[i];
     char *fitting;
     ssize_t n;
 
@@ -186,7 +186,7 @@ void output_relay_done(struct task_pump *p, int stream)
     piece_free(p, i);
     if (p->ended && !p->drained) {
         if (p->s[i].looks++ < LAST_LOOKS)
-            look(p, i);
+            output_relay_read(p, i);
         see_drained(p);
     }
 }
@@ -194,8 +194,8 @@ void output_relay_done(struct task_pump *p, int stream)
 void output_relay_task_ended(struct task_pump *p)
 {
     p->ended = true;
-    look(p, 0);
-    look(p, 1);
+    output_relay_read(p, 0);
+    output_relay_read(p, 1);
     see_drained(p);
 }
 
@@ -214,7 +214,7 @@ void output_relays_turn(struct output_relays *all, const struct poll_set *polls)
         next = p->next;
         for (int i = 0; i < 2; i++)
             if (p->s[i].fd >= 0 && poll_set_got(polls, p->s[i].poll_at, p->s[i].fd))
-                look(p, i);
+                output_relay_read(p, i);
         if (p->drained && p->s[0].fd < 0 && p->s[1].fd < 0 && !p->s[0].under_way && !p->s[1].under_way)
             output_relay_destroy(p);
     }

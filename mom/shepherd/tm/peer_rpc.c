@@ -23,8 +23,8 @@
 /* A try that lasted so long had reached the other host. */
 enum { AGAIN_MS = 200, REACHED_MS = 10000 };
 
-struct letter {
-    struct letter *next, **at; /* list of all */
+struct peer_rpc_letter {
+    struct peer_rpc_letter *next, **at; /* list of all */
     struct rpc_pending pending;
     struct peer_rpc *all;
     unsigned host;
@@ -38,7 +38,7 @@ struct letter {
 
 struct peer_rpc {
     struct mom_link *mom_link;
-    struct letter *first;
+    struct peer_rpc_letter *first;
     uint64_t last_number;
 };
 
@@ -51,7 +51,7 @@ struct peer_rpc *peer_rpc_create(struct mom_link *l)
     return all;
 }
 
-static void letter_free(struct letter *x)
+static void letter_free(struct peer_rpc_letter *x)
 {
     *x->at = x->next;
     if (x->next)
@@ -60,7 +60,7 @@ static void letter_free(struct letter *x)
     free(x);
 }
 
-static void finish(struct letter *x, const struct tmx_answer *a)
+static void peer_rpc_finish(struct peer_rpc_letter *x, const struct tmx_answer *a)
 {
     peer_rpc_fn *fn = x->fn;
     void *arg = x->arg;
@@ -69,32 +69,32 @@ static void finish(struct letter *x, const struct tmx_answer *a)
     fn(arg, a);
 }
 
-static void fail(struct letter *x, const char *why)
+static void peer_rpc_fail(struct peer_rpc_letter *x, const char *why)
 {
     struct tmx_answer a = {.code = TM_ESYSTEM, .text = (char *)why};
 
-    finish(x, &a);
+    peer_rpc_finish(x, &a);
 }
 
 void peer_rpc_destroy(struct peer_rpc *l)
 {
     while (l && l->first)
-        fail(l->first, "the job has ended");
+        peer_rpc_fail(l->first, "the job has ended");
     free(l);
 }
 
-static void take_answer(struct letter *x, const struct shep_letter_result *r)
+static void take_answer(struct peer_rpc_letter *x, const struct shep_letter_result *r)
 {
     struct tmx_answer a = {0};
 
     if (rpc_buf_decode(r->bytes.bytes_val, r->bytes.bytes_len, (xdrproc_t)xdr_tmx_answer, &a) < 0)
-        fail(x, "the answer of another host cannot be read");
+        peer_rpc_fail(x, "the answer of another host cannot be read");
     else
-        finish(x, &a);
+        peer_rpc_finish(x, &a);
     xdr_free((xdrproc_t)xdr_tmx_answer, &a);
 }
 
-static void try_later(struct letter *x)
+static void try_later(struct peer_rpc_letter *x)
 {
     x->under_way = false;
     x->next_mono_ms = clock_real_mono_ms() + AGAIN_MS;
@@ -106,48 +106,50 @@ static bool is_final(int code)
     return code == PBSE_UNKJOBID || code == PBSE_PERM || code == PBSE_IVALREQ;
 }
 
-static void not_reached(struct letter *x)
+static void not_reached(struct peer_rpc_letter *x)
 {
     int64_t now = clock_real_mono_ms();
 
     if (!x->away_mono_ms || now - x->tried_mono_ms > REACHED_MS)
         x->away_mono_ms = now;
     if (now - x->away_mono_ms >= PEER_RPC_LIMIT_MS)
-        fail(x, "another host of the job cannot be reached");
+        peer_rpc_fail(x, "another host of the job cannot be reached");
     else
         try_later(x);
 }
 
-static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
+static void peer_rpc_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
 {
-    struct letter *x = (struct letter *)((char *)p - offsetof(struct letter, pending));
+    struct peer_rpc_letter *x =
+        (struct peer_rpc_letter *)((char *)p - offsetof(struct peer_rpc_letter, pending));
     struct shep_letter_result r = {0};
 
     x->under_way = false;
     if (h->status != RPC_ST_OK ||
         rpc_buf_decode(h->result, h->n_result, (xdrproc_t)xdr_shep_letter_result, &r) < 0)
-        fail(x, "this host's MOM does not carry letters");
+        peer_rpc_fail(x, "this host's MOM does not carry letters");
     else if (r.code == 0)
         take_answer(x, &r);
     else if (is_final(r.code))
-        fail(x, r.text);
+        peer_rpc_fail(x, r.text);
     else
         not_reached(x);
     xdr_free((xdrproc_t)xdr_shep_letter_result, &r);
 }
 
-static void on_lost(struct rpc_pending *p, const struct err *why)
+static void peer_rpc_on_lost(struct rpc_pending *p, const struct err *why)
 {
-    struct letter *x = (struct letter *)((char *)p - offsetof(struct letter, pending));
+    struct peer_rpc_letter *x =
+        (struct peer_rpc_letter *)((char *)p - offsetof(struct peer_rpc_letter, pending));
 
     (void)why; /* our own MOM has gone: that says nothing about the other host */
     x->away_mono_ms = 0;
     try_later(x);
 }
 
-static void try_now(struct letter *x)
+static void try_now(struct peer_rpc_letter *x)
 {
-    static const struct rpc_pending_ops ops = {.reply = on_reply, .lost = on_lost};
+    static const struct rpc_pending_ops ops = {.reply = peer_rpc_on_reply, .lost = peer_rpc_on_lost};
     struct shep_letter_args a = {.host = x->host};
 
     a.bytes.bytes_len = (u_int)x->bytes.len;
@@ -163,7 +165,7 @@ static void try_now(struct letter *x)
 void peer_rpc_send(struct peer_rpc *l, unsigned host, const struct tmx_ask *ask, peer_rpc_fn *fn, void *arg)
 {
     struct tmx_letter full = {.number = ++l->last_number, .ask = *ask};
-    struct letter *x = calloc(1, sizeof *x);
+    struct peer_rpc_letter *x = calloc(1, sizeof *x);
     struct tmx_answer none = {.code = TM_ESYSTEM};
 
     if (x)
@@ -189,7 +191,7 @@ int peer_rpc_wait_ms(const struct peer_rpc *l)
 {
     int64_t now = clock_real_mono_ms(), first = -1;
 
-    for (const struct letter *x = l->first; x; x = x->next) {
+    for (const struct peer_rpc_letter *x = l->first; x; x = x->next) {
         int64_t left = x->next_mono_ms > now ? x->next_mono_ms - now : 0;
 
         if (x->under_way)
@@ -203,9 +205,9 @@ int peer_rpc_wait_ms(const struct peer_rpc *l)
 void peer_rpc_turn(struct peer_rpc *l)
 {
     int64_t now = clock_real_mono_ms();
-    struct letter *next;
+    struct peer_rpc_letter *next;
 
-    for (struct letter *x = l->first; x; x = next) {
+    for (struct peer_rpc_letter *x = l->first; x; x = next) {
         next = x->next;
         if (!x->under_way && now >= x->next_mono_ms)
             try_now(x);

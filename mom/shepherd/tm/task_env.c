@@ -12,7 +12,7 @@ static const char *const bound[] = {"PBS_JOBID",    "PBS_JOBCOOKIE",   "PBS_MOMP
                                     "PBS_NODEFILE", "PBS_TM_SOCKET",   "TMPDIR",
                                     "PBS_JOBDIR",   "PBS_ENVIRONMENT", "PBS_PREEMPT_NOTICE"};
 
-struct entry {
+struct task_env_entry {
     const char *text;
     size_t name;   /* length of its name */
     unsigned rank; /* the highest of one name stays */
@@ -20,9 +20,9 @@ struct entry {
 
 enum { RANK_JOB = 0, RANK_GIVEN = 1, RANK_BOUND = 2 };
 
-static int by_name_and_rank(const void *a, const void *b)
+static int task_env_by_name_and_rank(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct task_env_entry *x = a, *y = b;
     size_t n = x->name < y->name ? x->name : y->name;
     int c = memcmp(x->text, y->text, n);
 
@@ -39,7 +39,7 @@ static bool is_bound(const char *text, size_t name)
     return false;
 }
 
-static size_t collect(struct entry *out, char *const *env, unsigned n, unsigned rank)
+static size_t task_env_collect(struct task_env_entry *out, char *const *env, unsigned n, unsigned rank)
 {
     size_t kept = 0;
 
@@ -48,8 +48,8 @@ static size_t collect(struct entry *out, char *const *env, unsigned n, unsigned 
         size_t name = eq ? (size_t)(eq - env[i]) : 0;
 
         if (name)
-            out[kept++] =
-                (struct entry){env[i], name, rank == RANK_JOB && is_bound(env[i], name) ? RANK_BOUND : rank};
+            out[kept++] = (struct task_env_entry){
+                env[i], name, rank == RANK_JOB && is_bound(env[i], name) ? RANK_BOUND : rank};
     }
     return kept;
 }
@@ -58,7 +58,7 @@ int task_env_make(const struct task_env_facts *f, struct words *out, struct err 
 {
     char node[32], task[32];
     char *own[] = {node, task};
-    struct entry *all = calloc((size_t)f->n_job + f->n_given + 2, sizeof *all);
+    struct task_env_entry *all = calloc((size_t)f->n_job + f->n_given + 2, sizeof *all);
     size_t n;
     int rc = 0;
 
@@ -66,10 +66,10 @@ int task_env_make(const struct task_env_facts *f, struct words *out, struct err 
         return err_set(e, ENOMEM, "no memory for the environment of a task");
     snprintf(node, sizeof node, "PBS_NODENUM=%u", f->node);
     snprintf(task, sizeof task, "PBS_TASKNUM=%u", f->task);
-    n = collect(all, f->job, f->n_job, RANK_JOB);
-    n += collect(all + n, f->given, f->n_given, RANK_GIVEN);
-    n += collect(all + n, own, 2, RANK_BOUND + 1);
-    qsort(all, n, sizeof *all, by_name_and_rank);
+    n = task_env_collect(all, f->job, f->n_job, RANK_JOB);
+    n += task_env_collect(all + n, f->given, f->n_given, RANK_GIVEN);
+    n += task_env_collect(all + n, own, 2, RANK_BOUND + 1);
+    qsort(all, n, sizeof *all, task_env_by_name_and_rank);
     for (size_t i = 0; i < n && rc == 0; i++) {
         bool later = i + 1 < n && all[i + 1].name == all[i].name &&
                      memcmp(all[i + 1].text, all[i].text, all[i].name) == 0;

@@ -199,8 +199,8 @@ static struct tasks_info *info_find(const struct tasks_entry *x, const char *nam
     return i;
 }
 
-static int check_room(const struct tasks *t, const struct tasks_info *old, const char *name, size_t n,
-                      struct err *e)
+static int tasks_check_room(const struct tasks *t, const struct tasks_info *old, const char *name, size_t n,
+                            struct err *e)
 {
     size_t bytes = t->info_bytes - (old ? info_cost(old->name, old->n) : 0) + info_cost(name, n);
 
@@ -234,7 +234,7 @@ int tasks_publish(struct tasks *t, struct tasks_entry *x, const char *name, cons
     struct tasks_info *i = info_find(x, name);
     char *copy;
 
-    if (check_room(t, i, name, n, e) < 0)
+    if (tasks_check_room(t, i, name, n, e) < 0)
         return -1;
     copy = malloc(n + 1);
     if (!copy || (!i && !(i = info_add(t, x, name)))) {

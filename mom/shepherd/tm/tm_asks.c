@@ -154,7 +154,7 @@ void tm_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_repl
     rpc_buf_fini(&b);
 }
 
-static void ask_spawn(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+static void tm_ask_spawn(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
     const struct tmx_spawn_args *a = &ask->tmx_ask_u.spawn;
     const struct tasks_entry *before = r->is_letter ? tasks_find_letter(t->tasks, r->from, r->number) : NULL;
@@ -213,7 +213,7 @@ void tm_forget_held(struct tm_server *t)
 }
 
 /* ---- tasks that are there */
-static struct tasks_entry *find(struct tm_server *t, unsigned id, struct tm_reply *r)
+static struct tasks_entry *tm_ask_find(struct tm_server *t, unsigned id, struct tm_reply *r)
 {
     struct tasks_entry *x = tasks_find(t->tasks, id);
 
@@ -236,10 +236,10 @@ static bool was_obeyed(struct tm_server *t, const struct tm_reply *r)
 }
 
 /* All of the task's session that is in its process group, as PBS signals it. */
-static void ask_signal(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+static void tm_ask_signal(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
     const struct tmx_signal_args *a = &ask->tmx_ask_u.signal;
-    const struct tasks_entry *x = find(t, a->task, r);
+    const struct tasks_entry *x = tm_ask_find(t, a->task, r);
 
     if (!x)
         return;
@@ -253,7 +253,7 @@ static void ask_signal(struct tm_server *t, const struct tmx_ask *ask, struct tm
         good(r, x->id);
 }
 
-static void on_end(struct tasks_waiter *w, const struct tasks_entry *x)
+static void tm_ask_on_end(struct tasks_waiter *w, const struct tasks_entry *x)
 {
     struct tm_reply *r = (struct tm_reply *)((char *)w - offsetof(struct tm_reply, waiter));
     struct tmx_answer a = {.code = TM_SUCCESS, .task = x->id, .status = x->status};
@@ -261,17 +261,17 @@ static void on_end(struct tasks_waiter *w, const struct tasks_entry *x)
     tm_answer(r, &a);
 }
 
-static void ask_obit(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+static void tm_ask_obit(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
-    struct tasks_entry *x = find(t, ask->tmx_ask_u.obit.task, r);
+    struct tasks_entry *x = tm_ask_find(t, ask->tmx_ask_u.obit.task, r);
 
     if (!x || (!x->over && !tm_may_wait(r)))
         return;
-    r->waiter.ended = on_end;
+    r->waiter.ended = tm_ask_on_end;
     tasks_wait(x, &r->waiter);
 }
 
-static void list_one(void *arg, struct tasks_entry *x)
+static void tm_ask_list_one(void *arg, struct tasks_entry *x)
 {
     struct tmx_answer *a = arg;
 
@@ -279,19 +279,19 @@ static void list_one(void *arg, struct tasks_entry *x)
         a->tasks.tasks_val[a->tasks.tasks_len++] = x->id;
 }
 
-static void ask_tasks(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+static void tm_ask_tasks(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
     struct tmx_answer a = {.code = TM_SUCCESS};
 
     (void)ask;
     a.tasks.tasks_val = calloc(tasks_alive(t->tasks) + 1, sizeof(u_int));
     if (a.tasks.tasks_val)
-        tasks_each(t->tasks, list_one, &a);
+        tasks_each(t->tasks, tm_ask_list_one, &a);
     tm_answer(r, &a);
     free(a.tasks.tasks_val);
 }
 
-static void ask_resources(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+static void tm_ask_resources(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
     struct tmx_answer a = {.code = TM_SUCCESS};
     struct utsname u;
@@ -308,10 +308,10 @@ static void ask_resources(struct tm_server *t, const struct tmx_ask *ask, struct
 }
 
 /* ---- published data */
-static void ask_post(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+static void tm_ask_post(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
     const struct tmx_post_args *a = &ask->tmx_ask_u.post;
-    struct tasks_entry *x = find(t, a->task, r);
+    struct tasks_entry *x = tm_ask_find(t, a->task, r);
     struct err e = {0};
 
     if (!x)
@@ -322,10 +322,10 @@ static void ask_post(struct tm_server *t, const struct tmx_ask *ask, struct tm_r
         good(r, x->id);
 }
 
-static void ask_get(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+static void tm_ask_get(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
     const struct tmx_get_args *a = &ask->tmx_ask_u.get;
-    const struct tasks_entry *x = find(t, a->task, r);
+    const struct tasks_entry *x = tm_ask_find(t, a->task, r);
     const struct tasks_info *i = x ? tasks_info(x, a->name) : NULL;
     struct tmx_answer res = {.code = TM_SUCCESS};
 
@@ -340,13 +340,13 @@ static void ask_get(struct tm_server *t, const struct tmx_ask *ask, struct tm_re
     tm_answer(r, &res);
 }
 
-static void ask_output(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+static void tm_ask_output(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
     tm_output_take(t, &ask->tmx_ask_u.output, r);
 }
 
 /* It is kept here, whichever host this is. */
-static void ask_notice(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+static void tm_ask_notice(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
     struct tmx_answer good = {.code = TM_SUCCESS};
     struct err e = {0};
@@ -363,10 +363,10 @@ static const struct {
     tmx_kind kind;
     void (*fn)(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
 } rows[] = {
-    {TMX_ASK_SPAWN, ask_spawn},         {TMX_ASK_SIGNAL, ask_signal},    {TMX_ASK_OBIT, ask_obit},
-    {TMX_ASK_TASKS, ask_tasks},         {TMX_ASK_POST, ask_post},        {TMX_ASK_GET, ask_get},
-    {TMX_ASK_RESOURCES, ask_resources}, {TMX_ASK_ATTACH, tm_attach_ask}, {TMX_ASK_OUTPUT, ask_output},
-    {TMX_ASK_NOTICE, ask_notice},
+    {TMX_ASK_SPAWN, tm_ask_spawn},         {TMX_ASK_SIGNAL, tm_ask_signal}, {TMX_ASK_OBIT, tm_ask_obit},
+    {TMX_ASK_TASKS, tm_ask_tasks},         {TMX_ASK_POST, tm_ask_post},     {TMX_ASK_GET, tm_ask_get},
+    {TMX_ASK_RESOURCES, tm_ask_resources}, {TMX_ASK_ATTACH, tm_attach_ask}, {TMX_ASK_OUTPUT, tm_ask_output},
+    {TMX_ASK_NOTICE, tm_ask_notice},
 };
 
 void tm_ask_here(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)

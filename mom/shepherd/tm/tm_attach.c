@@ -22,7 +22,7 @@
 
 enum { NAME_SIZE = 64 };
 
-static bool is_owners(const struct shep_order *o, pid_t pid)
+static bool tm_attach_is_owners(const struct shep_order *o, pid_t pid)
 {
     unsigned real;
 
@@ -40,14 +40,15 @@ static int is_owners_session(const struct shep_order *o, pid_t session, bool *ou
     procs_init(&all);
     rc = procs_of(&all, getpid(), &one, NULL);
     for (size_t i = 0; i < all.n && owners; i++)
-        owners = all.list[i].session != session || all.list[i].state == 'Z' || is_owners(o, all.list[i].pid);
+        owners = all.list[i].session != session || all.list[i].state == 'Z' ||
+                 tm_attach_is_owners(o, all.list[i].pid);
     procs_fini(&all);
     *out = owners;
     return rc;
 }
 
 /* Sessions below us are the job's already; so are those adopted before. */
-static int is_ours(const struct tm_server *t, pid_t session, bool *out)
+static int tm_attach_is_ours(const struct tm_server *t, pid_t session, bool *out)
 {
     struct procs all;
     bool found = false;
@@ -62,7 +63,7 @@ static int is_ours(const struct tm_server *t, pid_t session, bool *out)
     return rc;
 }
 
-static int check(const struct tm_server *t, pid_t pid, struct procs_entry *p, const char **why)
+static int tm_attach_check(const struct tm_server *t, pid_t pid, struct procs_entry *p, const char **why)
 {
     bool owners, ours;
 
@@ -79,12 +80,13 @@ static int check(const struct tm_server *t, pid_t pid, struct procs_entry *p, co
         *why = "there is no such process";
         return TM_ENOPROC;
     }
-    if (is_owners_session(t->place.order, p->session, &owners) < 0 || is_ours(t, p->session, &ours) < 0) {
+    if (is_owners_session(t->place.order, p->session, &owners) < 0 ||
+        tm_attach_is_ours(t, p->session, &ours) < 0) {
         *why = "the host cannot look at its processes now";
         return TM_ESYSTEM;
     }
     /* Its leader may be another user's, and may have let this process in. */
-    if (!is_owners(t->place.order, pid) || p->session <= 1 || !owners) {
+    if (!tm_attach_is_owners(t->place.order, pid) || p->session <= 1 || !owners) {
         *why = "the process, or its session, is not that of the job's owner";
         return TM_EOWNER;
     }
@@ -96,7 +98,7 @@ static int check(const struct tm_server *t, pid_t pid, struct procs_entry *p, co
 }
 
 /* What it is called in its /proc. */
-static char *name_of(pid_t pid, char out[static NAME_SIZE])
+static char *tm_attach_name_of(pid_t pid, char out[static NAME_SIZE])
 {
     char path[64];
     char *text = NULL;
@@ -109,14 +111,14 @@ static char *name_of(pid_t pid, char out[static NAME_SIZE])
     return out;
 }
 
-static int adopt(struct tm_server *t, const struct procs_entry *p, unsigned id)
+static int tm_attach_adopt(struct tm_server *t, const struct procs_entry *p, unsigned id)
 {
     int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
     struct procs_entry again;
     char name[NAME_SIZE];
     /* again, now that the number cannot pass to another */
     bool same = fd >= 0 && procs_read(p->pid, &again) == 0 && again.session == p->session &&
-                is_owners(t->place.order, p->pid);
+                tm_attach_is_owners(t->place.order, p->pid);
     struct tasks_entry *x = same ? tasks_add(t->tasks, id, p->pid) : NULL;
 
     if (!x || confine_adopt(t->place.confine, p->session) < 0) {
@@ -135,7 +137,7 @@ static int adopt(struct tm_server *t, const struct procs_entry *p, unsigned id)
                                           .pid = (int)p->pid,
                                           .session = (int)p->session,
                                           .attached = true,
-                                          .text = name_of(p->pid, name)});
+                                          .text = tm_attach_name_of(p->pid, name)});
     return 0;
 }
 
@@ -144,7 +146,7 @@ void tm_attach_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_rep
     struct tmx_answer a = {.code = TM_SUCCESS};
     struct procs_entry p;
     const char *why;
-    int code = check(t, ask->tmx_ask_u.attach.pid, &p, &why);
+    int code = tm_attach_check(t, ask->tmx_ask_u.attach.pid, &p, &why);
 
     if (code == TM_SUCCESS && confine_is_suspended(t->place.confine)) {
         tm_hold_back(t, ask, r); /* what joins a job that stands still would run */
@@ -155,14 +157,14 @@ void tm_attach_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_rep
         return;
     }
     a.task = tasks_number(t->tasks);
-    if (!a.task || adopt(t, &p, a.task) < 0)
+    if (!a.task || tm_attach_adopt(t, &p, a.task) < 0)
         tm_refuse(r, TM_ESYSTEM, "no memory, or no descriptor left, for another task");
     else
         tm_answer(r, &a);
 }
 
 /* ---- its end */
-static void poll_one(void *arg, struct tasks_entry *x)
+static void tm_attach_poll_one(void *arg, struct tasks_entry *x)
 {
     if (x->attached && !x->ended)
         x->watch.poll_at = poll_set_add(arg, x->watch.pidfd, POLLIN);
@@ -171,7 +173,7 @@ static void poll_one(void *arg, struct tasks_entry *x)
 void tm_attach_poll(struct tm_server *t, struct poll_set *polls)
 {
     if (t->attached)
-        tasks_each(t->tasks, poll_one, polls);
+        tasks_each(t->tasks, tm_attach_poll_one, polls);
 }
 
 struct looking {
@@ -179,7 +181,7 @@ struct looking {
     const struct poll_set *polls;
 };
 
-static void look_at_one(void *arg, struct tasks_entry *x)
+static void tm_attach_check_one(void *arg, struct tasks_entry *x)
 {
     const struct looking *l = arg;
 
@@ -199,5 +201,5 @@ void tm_attach_turn(struct tm_server *t, const struct poll_set *polls)
     struct looking l = {t, polls};
 
     if (t->attached)
-        tasks_each(t->tasks, look_at_one, &l);
+        tasks_each(t->tasks, tm_attach_check_one, &l);
 }

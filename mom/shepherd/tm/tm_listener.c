@@ -55,7 +55,7 @@ static bool is_full(const struct tm_client *g)
     return n > OUT_HIGH || (n && tm_listener_is_crowded(g->listener));
 }
 
-static void on_call(void *arg, const struct rpc_call_hdr *h)
+static void tm_listener_on_call(void *arg, const struct rpc_call_hdr *h)
 {
     struct tm_client *g = arg;
 
@@ -150,7 +150,7 @@ static bool is_welcome(const struct tm_listener *d, int fd)
 
 static void let_in(struct tm_listener *d)
 {
-    static const struct rpc_core_events events = {.call = on_call};
+    static const struct rpc_core_events events = {.call = tm_listener_on_call};
     int fd = accept4(d->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     struct tm_client *g = fd < 0 || !is_welcome(d, fd) ? NULL : calloc(1, sizeof *g);
 
@@ -222,7 +222,7 @@ static void hear(struct tm_client *g, const char *bytes, size_t n)
     }
 }
 
-static void receive(struct tm_client *g)
+static void tm_listener_receive(struct tm_client *g)
 {
     char piece[PIECE];
     ssize_t n = read(g->fd, piece, sizeof piece);
@@ -305,7 +305,7 @@ void tm_listener_turn(struct tm_listener *d, const struct poll_set *p)
         if (d->guests[i]->rest)
             hear_rest(d->guests[i]);
         else if (may_go_on(d, d->guests[i]) && poll_set_got(p, d->guests[i]->poll_at, d->guests[i]->fd))
-            receive(d->guests[i]);
+            tm_listener_receive(d->guests[i]);
     if (d && poll_set_got(p, d->poll_at, d->listener))
         let_in(d);
     tm_listener_send(d);

@@ -14,14 +14,14 @@
 #include "tm_private.h"
 
 /* One piece on its way to a guest; whoever waits for it is a pump here, or a letter. */
-struct delivery {
+struct tm_output_delivery {
     struct rpc_pending pending;
     struct task_pump *pump;
     int stream;
     struct tm_reply *reply;
 };
 
-static void delivered(struct delivery *d)
+static void delivered(struct tm_output_delivery *d)
 {
     struct tmx_answer a = {.code = TM_SUCCESS};
 
@@ -32,27 +32,27 @@ static void delivered(struct delivery *d)
     free(d);
 }
 
-static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
+static void tm_output_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
 {
     (void)h;
-    delivered((struct delivery *)((char *)p - offsetof(struct delivery, pending)));
+    delivered((struct tm_output_delivery *)((char *)p - offsetof(struct tm_output_delivery, pending)));
 }
 
 /* The guest has gone: nobody wants it, which is as good. */
-static void on_lost(struct rpc_pending *p, const struct err *why)
+static void tm_output_on_lost(struct rpc_pending *p, const struct err *why)
 {
     (void)why;
-    delivered((struct delivery *)((char *)p - offsetof(struct delivery, pending)));
+    delivered((struct tm_output_delivery *)((char *)p - offsetof(struct tm_output_delivery, pending)));
 }
 
 static void to_guest(struct tm_server *t, uint64_t guest, const struct tmx_output_args *args,
                      struct task_pump *pump, struct tm_reply *r)
 {
-    static const struct rpc_pending_ops ops = {.reply = on_reply, .lost = on_lost};
+    static const struct rpc_pending_ops ops = {.reply = tm_output_on_reply, .lost = tm_output_on_lost};
     static const struct rpc_proc_id id = {PBS_TM_PROG, PBS_TM_V1, TMX_OUTPUT};
     struct tm_client *g = guest ? tm_listener_find(t->listener, guest) : NULL;
-    struct delivery *d = calloc(1, sizeof *d);
-    struct delivery none = {.pump = pump, .stream = args->stream, .reply = r};
+    struct tm_output_delivery *d = calloc(1, sizeof *d);
+    struct tm_output_delivery none = {.pump = pump, .stream = args->stream, .reply = r};
     struct tmx_answer a = {.code = TM_SUCCESS};
 
     if (d)
@@ -76,7 +76,7 @@ struct sent { /* a letter under way */
     int stream;
 };
 
-static void on_answer(void *arg, const struct tmx_answer *a)
+static void tm_output_on_answer(void *arg, const struct tmx_answer *a)
 {
     struct sent s = *(struct sent *)arg;
 
@@ -113,7 +113,7 @@ void tm_output_send(void *arg, struct task_pump *p, const struct tmx_output_args
     }
     *s = (struct sent){t, p, args->stream};
     ask.tmx_ask_u.output = *args;
-    peer_rpc_send(t->peer_rpc, to->host, &ask, on_answer, s);
+    peer_rpc_send(t->peer_rpc, to->host, &ask, tm_output_on_answer, s);
 }
 
 /* ---- from another host */

@@ -21,7 +21,7 @@
 enum { PATH_LEN_MAX = 8192 };
 
 /* ---- where it is done */
-static bool host_of(const struct tm_server *t, const struct tmx_ask *ask, unsigned *host)
+static bool tm_server_host_of(const struct tm_server *t, const struct tmx_ask *ask, unsigned *host)
 {
     unsigned node = 0, task = t->nodes.mine << TMX_TASK_BITS;
     bool by_node = false;
@@ -57,7 +57,7 @@ static bool host_of(const struct tm_server *t, const struct tmx_ask *ask, unsign
     return *host < t->nodes.n_hosts;
 }
 
-static void on_answer(void *arg, const struct tmx_answer *a)
+static void tm_server_on_answer(void *arg, const struct tmx_answer *a)
 {
     struct tm_reply *r = arg;
 
@@ -66,18 +66,18 @@ static void on_answer(void *arg, const struct tmx_answer *a)
     tm_answer(r, a);
 }
 
-static void ask(struct tm_server *t, const struct tmx_ask *question, struct tm_reply *r)
+static void tm_server_ask(struct tm_server *t, const struct tmx_ask *question, struct tm_reply *r)
 {
     unsigned host;
 
-    if (!host_of(t, question, &host))
+    if (!tm_server_host_of(t, question, &host))
         tm_refuse(r, TM_ENOTFOUND, "the job has no such node or task");
     else if (host == t->nodes.mine)
         tm_ask_here(t, question, r);
     else if (r->is_letter)
         tm_refuse(r, TM_ENOTFOUND, "the letter is for another host");
     else if (tm_may_wait(r))
-        peer_rpc_send(t->peer_rpc, host, question, on_answer, r);
+        peer_rpc_send(t->peer_rpc, host, question, tm_server_on_answer, r);
 }
 
 /* `n`: bytes of the question, which may have to be kept. */
@@ -93,7 +93,7 @@ static struct tm_reply *reply_create(struct tm_server *t, size_t n)
     return r;
 }
 
-static int wake(struct tm_server *t, struct err *e);
+static int tm_server_wake(struct tm_server *t, struct err *e);
 
 /* ---- guests */
 static void take_init(struct tm_server *t, struct tm_client *g, uint32_t xid, const struct tmx_init_args *a)
@@ -136,11 +136,11 @@ static void take_ask(struct tm_server *t, struct tm_client *g, uint32_t xid, siz
         tm_refuse(r, TM_BADINIT, "INIT comes first");
     else {
         name_asker(g, a);
-        ask(t, a, r);
+        tm_server_ask(t, a, r);
     }
 }
 
-static void on_call(void *arg, struct tm_client *g, const struct rpc_call_hdr *h)
+static void tm_server_on_call(void *arg, struct tm_client *g, const struct rpc_call_hdr *h)
 {
     struct tm_server *t = arg;
     union {
@@ -150,7 +150,7 @@ static void on_call(void *arg, struct tm_client *g, const struct rpc_call_hdr *h
     xdrproc_t codec = h->id.proc == TMX_INIT ? (xdrproc_t)xdr_tmx_init_args : (xdrproc_t)xdr_tmx_ask;
 
     memset(&a, 0, sizeof a);
-    if (wake(t, NULL) < 0)
+    if (tm_server_wake(t, NULL) < 0)
         rpc_core_reply_error(g->core, h->xid, RPC_ST_SYSTEM_ERR, 0, 0, NULL);
     else if (h->id.prog != PBS_TM_PROG)
         rpc_core_reply_error(g->core, h->xid, RPC_ST_PROG_UNAVAIL, 0, 0, NULL);
@@ -171,7 +171,7 @@ static void on_call(void *arg, struct tm_client *g, const struct rpc_call_hdr *h
     }
 }
 
-static void drop_waiters(void *arg, struct tasks_entry *x)
+static void tm_server_drop_waiters(void *arg, struct tasks_entry *x)
 {
     uint64_t guest = *(const uint64_t *)arg;
     struct tasks_waiter **at = &x->waiters;
@@ -190,13 +190,13 @@ static void drop_waiters(void *arg, struct tasks_entry *x)
 }
 
 /* Ends that it has waited for are of no use to anyone. */
-static void on_gone(void *arg, uint64_t guest)
+static void tm_server_on_gone(void *arg, uint64_t guest)
 {
     struct tm_server *t = arg;
 
     tm_output_client_gone(t, guest);
     if (t->awake)
-        tasks_each(t->tasks, drop_waiters, &guest);
+        tasks_each(t->tasks, tm_server_drop_waiters, &guest);
 }
 
 /* ---- letters */
@@ -204,7 +204,7 @@ void tm_server_letter(struct tm_server *t, const void *args, const struct mom_li
 {
     const struct shep_letter_args *a = args;
     struct tmx_letter letter = {0};
-    struct tm_reply *r = wake(t, NULL) < 0 ? NULL : reply_create(t, a->bytes.bytes_len);
+    struct tm_reply *r = tm_server_wake(t, NULL) < 0 ? NULL : reply_create(t, a->bytes.bytes_len);
 
     if (!r)
         return;
@@ -216,13 +216,13 @@ void tm_server_letter(struct tm_server *t, const void *args, const struct mom_li
         tm_refuse(r, TM_EUNKNOWNCMD, "the letter cannot be read");
     } else {
         r->number = letter.number;
-        ask(t, &letter.ask, r);
+        tm_server_ask(t, &letter.ask, r);
     }
     xdr_free((xdrproc_t)xdr_tmx_letter, &letter);
 }
 
 /* ---- life: the door is there from the beginning, the rest from the first question on, since most jobs never ask */
-static void on_drained(void *arg, unsigned task)
+static void tm_server_on_drained(void *arg, unsigned task)
 {
     struct tm_server *t = arg;
     struct tasks_entry *x = tasks_find(t->tasks, task);
@@ -242,9 +242,10 @@ static char *socket_path(const struct shep_order *o)
     return strbuf_take(&b);
 }
 
-static int wake(struct tm_server *t, struct err *e)
+static int tm_server_wake(struct tm_server *t, struct err *e)
 {
-    const struct output_relays_hooks pumps = {.send = tm_output_send, .drained = on_drained, .arg = t};
+    const struct output_relays_hooks pumps = {
+        .send = tm_output_send, .drained = tm_server_on_drained, .arg = t};
     const struct shep_order *o = t->place.order;
 
     if (t->awake)
@@ -264,7 +265,7 @@ static int wake(struct tm_server *t, struct err *e)
 
 static int open_door(struct tm_server *t, struct err *e)
 {
-    static const struct tm_listener_hooks door = {.call = on_call, .gone = on_gone};
+    static const struct tm_listener_hooks door = {.call = tm_server_on_call, .gone = tm_server_on_gone};
     const struct shep_order *o = t->place.order;
     char *path = socket_path(o);
 
@@ -291,7 +292,7 @@ struct tm_server *tm_server_create(const struct tm_place *place, struct err *e)
     return NULL;
 }
 
-static void forget_waiters(void *arg, struct tasks_entry *x)
+static void tm_server_forget_waiters(void *arg, struct tasks_entry *x)
 {
     (void)arg;
     while (x->waiters) {
@@ -311,7 +312,7 @@ void tm_server_destroy(struct tm_server *t)
     t->listener = NULL;
     t->place.mom_link = NULL;
     if (t->tasks)
-        tasks_each(t->tasks, forget_waiters, NULL);
+        tasks_each(t->tasks, tm_server_forget_waiters, NULL);
     tm_forget_held(t);
     peer_rpc_destroy(t->peer_rpc);
     output_relays_destroy(t->output_relays);
