@@ -44,7 +44,7 @@ static const struct option_row rows[] = {
      cmd_take_text, (int)offsetof(struct pbs_complex_settings, mem)},
     {0, "store", OPTION_VALUE, "sqlite|postgres", "start: the server's store; default sqlite", cmd_take_text,
      (int)offsetof(struct pbs_complex_settings, store)},
-    {0, "pair", OPTION_ALONE, NULL, "start: two servers, one of them in reserve; with --store postgres",
+    {0, "pair", OPTION_ALONE, NULL, "start: two servers, one of them a standby; with --store postgres",
      cmd_take_flag, (int)offsetof(struct pbs_complex_settings, pair)},
     {0, "purge", OPTION_ALONE, NULL, "stop: remove all files of the complex too", cmd_take_flag,
      (int)offsetof(struct pbs_complex_settings, purge)},
