@@ -91,7 +91,7 @@ struct job {
     unsigned listed; /* the same: a search's mark */
     size_t running_at; /* its place in the list of running, ending or awaiting jobs */
     size_t ordered_at; /* the same of those that are ordered to run, or await others */
-    int64_t moved_s;   /* of cycle_elsewhere.c: when it was told to run elsewhere; 0: never */
+    int64_t moved_s;   /* of cycle_preempt.c: when it was told to run elsewhere; 0: never */
     int64_t short_s; /* of shrink_to_fit.c: the walltime that it will be given, of less; 0: all of limit_s */
     bool is_top;     /* the server has been told that it is a top job; backfill.c */
     struct class *class; /* while it waits; classes.c */

@@ -1,13 +1,16 @@
-/* One round of decisions, and what becomes of each. At its heart is a heap of classes that may run; the class
- * whose next job is the next of all is on top. That job runs (its class has another next one), or others give
- * way to it, or it fails; then the whole class leaves the heap, for its other jobs would fail alike.
+/* One scheduling cycle: cycle_run is the order of its steps, and cycle_consider what it does for one job.
  *
- * What keeps a cycle short: a class that failed is not tried again until cluster_news() has moved, or
- * cluster_stoppable() for one that may preempt. So whoever makes something possible must note news; if it is
- * forgotten, jobs wait until a cycle that tries all.
+ * At its heart is a heap of the classes that may run; the class that has the next job of all is on top. That job runs (the next
+ * job of its class takes its place), or other jobs give way to it, or it fails; then its whole class leaves the heap, since its
+ * other jobs would fail alike.
  *
- * cycle_run speaks first; what comes of its decisions is cycle_answers.c. `d` is borrowed from the call that runs and used by nobody between
- * calls. What a failure means for those behind is backfill.c. */
+ * What keeps a cycle short: a class that failed is not tried again until cluster_news() has moved, or cluster_stoppable() for a
+ * class that may preempt. So each part that makes something possible must note news; where one forgets it, jobs wait until a
+ * cycle that tries all.
+ *
+ * The cycle calls down only. What a failure means for the jobs behind is in backfill.c, the room of running jobs in
+ * cycle_preempt.c, and what the server answers to the decisions in cycle_answers.c. `d` is borrowed for the length of the call
+ * that sets it; nothing uses it between calls. */
 #include "cycle.h"
 
 #include <stdlib.h>
@@ -30,7 +33,148 @@
 #include "placement.h"
 #include "preempt_plan.h"
 #include "rating.h"
+#include "shrink_to_fit.h"
 #include "trial.h"
+#include "units.h"
+
+/* --- the order of steps ------------------------------------------------------------------------------ */
+
+static void cycle_retry_refused(struct cycle *c);
+static void cycle_note_due_times(struct cycle *c);
+static void cycle_drop_lost_urges(struct cycle *c);
+static void cycle_begin_rounds(struct cycle *c);
+static void cycle_fill_heap(struct cycle *c);
+static bool cycle_is_enough(struct cycle *c, int64_t checked);
+static void cycle_consider(struct cycle *c, struct class *k);
+
+void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
+{
+    const struct policy *p = cluster_policy(c->cl);
+    int64_t checked = 0;
+
+    c->now_s = now_s;
+    c->d = d;
+    c->attempts = 0;
+    cycle_time(c, now_s);
+
+    /* Bring up to date what the last cycle left. All of it is done even where nothing is scheduled: room that is claimed by a
+     * plan, a promise or a booking must not outlive its reason. Each step may note news, so all precede cycle_fill_heap, which
+     * asks what has changed. */
+    cycle_retry_refused(c);
+    cycle_note_due_times(c);
+    cycle_drop_lost_urges(c);
+    fairshare_forget_expected(accrual_shares(c->accrual)); /* what was ordered is counted by now */
+    plans_refresh(c->plans);
+    classes_sweep(c->classes);
+    gang_review(c->gang, now_s);
+    if (backfill_has_changed(c->backfill)) /* a top job has gone: what was kept for it is free */
+        cluster_note_news(c->cl);
+    backfill_begin(c->backfill, now_s);
+
+    if (!p->scheduling && c->n_urged == 0)
+        return;
+    if (!cluster_has_partition(c->cl)) {
+        decisions_log(d, LOGE_SCHED, "", "Scheduler does not contain a partition");
+        return;
+    }
+
+    /* Sort: ratings first, since the heap is ordered by them. */
+    if (c->rerate)
+        rating_refresh(c->rating);
+    c->rerate = false;
+    cycle_begin_rounds(c);
+    decisions_log(d, LOGE_DEBUG, "", "Starting Scheduling Cycle");
+    if (cluster_has_no_nodes(c->cl))
+        decisions_log(d, LOGE_DEBUG, "", "No nodes found in partitions serviced by scheduler");
+    placer_set_log(c->placer, d);
+    cycle_fill_heap(c);
+
+    /* Jobs that already await room go before waiting jobs of no higher level: they were decided about first, and running one
+     * elsewhere spares its victims. */
+    if (p->scheduling)
+        cycle_try_elsewhere(c, c->n > 0 ? c->heap[0]->level : 0);
+    while (c->n > 0 && !cycle_is_enough(c, checked)) {
+        if (!p->scheduling && !c->heap[0]->heap[0]->urged) /* urged jobs are on top: none is left */
+            break;
+        cycle_consider(c, c->heap[0]);
+        checked++;
+    }
+
+    backfill_end(c); /* booked jobs go back to their classes */
+    placer_set_log(c->placer, NULL);
+    decisions_log(d, LOGE_DEBUG, "", "Leaving Scheduling Cycle");
+    placement_forget(c->placer); /* last: no step of a trial refers to its memory any more */
+}
+
+static bool cycle_try(struct cycle *c, struct class *k, const struct picker *picker,
+                      const struct preemptor *p, struct reason *why);
+static bool cycle_may_differ(const struct cycle *c, const struct class *k);
+static void cycle_next_of_class(struct cycle *c, const struct class *k);
+static void cycle_relevel(struct cycle *c);
+static void cycle_end_round(struct cycle *c, struct queue *q);
+static void cycle_fail(struct cycle *c, struct class *k, struct job *j, const struct reason *why);
+static void cycle_drop_top(struct cycle *c);
+
+/* The job on top of the heap runs, has others give way, or fails, and the heap is put right for the next one. */
+static void cycle_consider(struct cycle *c, struct class *k)
+{
+    struct job *j = k->heap[0];
+    struct queue *q = k->queue;
+    struct preemptor p = cycle_preemptor(c, k, j);
+    struct picker picker = cycle_picker(c);
+    struct reason why = k->why;
+    bool is_shut = backfill_forbids(c->backfill, j);
+
+    if (j->is_array && !cluster_array_is_open(c->cl, j)) {
+        cycle_next_of_class(c, k);
+        return;
+    }
+    if (is_shut)
+        reason_set(&why, REASON_STRICT_ORDER, NULL, NULL);
+    else if (cycle_may_differ(c, k) && cycle_try(c, k, &picker, &p, &why)) {
+        cluster_resort(c->cl);
+        cycle_next_of_class(c, k);
+        cycle_relevel(c);
+        cycle_end_round(c, q);
+        return;
+    }
+    j->short_s = 0; /* it was shortened for a place that it did not get */
+    bool is_booked = backfill_failed(c, k, &picker, &p, &why);
+    cycle_fail(c, k, j, &why);
+    if (is_booked) {
+        cycle_next_of_class(c, k);
+        cycle_relevel(c); /* its share counts now */
+    } else
+        cycle_drop_top(c);
+    cycle_end_round(c, q);
+}
+
+/* Try one job: free room first, then the room of other jobs. Return true if it is decided what becomes of it; otherwise `why`
+ * says why it cannot run.
+ *
+ *   backfill_find_room     free room, beside what is kept for jobs before it (match, placement, placement sets)
+ *   cycle_others_give_way  its turn of a time slice, else preemption:
+ *     candidates_collect     which running jobs may be stopped for it
+ *     pick_pbs, pick_least   which of these to stop, tried in a trial that is undone afterwards
+ *     plans_begin            the victims are ordered to stop, and the job awaits their room
+ *
+ * What is decided takes effect in the cluster at once, so that the next job sees that room as taken. The caller of cycle_run
+ * carries the decisions out (act.c). */
+static bool cycle_try(struct cycle *c, struct class *k, const struct picker *picker,
+                      const struct preemptor *p, struct reason *why)
+{
+    struct allocation where = {0};
+
+    decisions_log(c->d, LOGE_DEBUG, p->job->id, "Considering job to run");
+    rating_log(c->rating, p->job, c->d);
+    bool fits = backfill_find_room(c, picker, p, &where, why);
+    if (fits)
+        cycle_decide_run(c, k->heap[0], &where);
+    allocation_fini(&where);
+    return fits || cycle_others_give_way(c, k, why);
+}
+
+/* --- creation ------------------------------------------------------------------------------------ */
 
 struct cycle *cycle_create(const char *sched_name, struct policy *policy)
 {
@@ -120,7 +264,7 @@ static void sink(struct cycle *c, size_t i)
 }
 
 /* Its class has no job that would fare better: it is tried again when something has changed. */
-static void drop_top(struct cycle *c)
+static void cycle_drop_top(struct cycle *c)
 {
     c->heap[0] = c->heap[--c->n];
     if (c->n)
@@ -145,7 +289,7 @@ static void heapify(struct cycle *c)
 }
 
 /* Over a soft limit, or no longer: what was decided may have changed the order of the rest. */
-static void relevel(struct cycle *c)
+static void cycle_relevel(struct cycle *c)
 {
     if (!preempt_level_moves(c->cl) && !cluster_policy(c->cl)->fair_share)
         return;
@@ -155,14 +299,14 @@ static void relevel(struct cycle *c)
 }
 
 /* round_robin: this queue has had its turn. */
-static void end_round(struct cycle *c, struct queue *q)
+static void cycle_end_round(struct cycle *c, struct queue *q)
 {
     q->rounds++;
     if (cluster_policy(c->cl)->round_robin)
         heapify(c);
 }
 
-static void begin_rounds(struct cycle *c)
+static void cycle_begin_rounds(struct cycle *c)
 {
     for (struct queue *q = cluster_next_queue(c->cl, NULL); q; q = cluster_next_queue(c->cl, q))
         q->rounds = 0;
@@ -178,7 +322,7 @@ static bool has_gang_changed(const struct cycle *c)
 
 /* What is promised to a job, or kept for it, is not seen by another cycle: so of those who take turns all are asked or
  * none, and those who are not to be kept waiting always; where the order of jobs is binding, all. */
-static void fill_heap(struct cycle *c)
+static void cycle_fill_heap(struct cycle *c)
 {
     bool gang = has_gang_changed(c), strict = policy_is_strict(cluster_policy(c->cl));
     size_t n_waiting = 0;
@@ -213,7 +357,7 @@ static bool is_urged_open(const struct cycle *c)
 }
 
 /* Who asked for a job that has gone, or is no longer to be run, is told so. */
-static void drop_lost_urges(struct cycle *c)
+static void cycle_drop_lost_urges(struct cycle *c)
 {
     for (size_t i = c->n_urged; i > 0; i--) {
         struct job *j = cluster_job(c->cl, c->urged[i - 1]);
@@ -229,7 +373,7 @@ static void drop_lost_urges(struct cycle *c)
     }
 }
 
-static void fail(struct cycle *c, struct class *k, struct job *j, const struct reason *why)
+static void cycle_fail(struct cycle *c, struct class *k, struct job *j, const struct reason *why)
 {
     char text[REASON_TEXT_MAX];
 
@@ -246,72 +390,22 @@ static void fail(struct cycle *c, struct class *k, struct job *j, const struct r
         cycle_refuse(c, j, reason_log(why, text));
 }
 
-/* --- one job ----------------------------------------------------------------------------------------- */
-
-static void next_of_class(struct cycle *c, const struct class *k)
+static void cycle_next_of_class(struct cycle *c, const struct class *k)
 {
     if (k->n == 0)
-        drop_top(c);
+        cycle_drop_top(c);
     else
         sink(c, 0);
 }
 
 /* Is it worth another try, or only here since others depend on it? */
-static bool may_differ(const struct cycle *c, const struct class *k)
+static bool cycle_may_differ(const struct cycle *c, const struct class *k)
 {
     return has_changed(c, k) || k->queue->gang || k->why.code == REASON_STRICT_ORDER;
 }
 
-/* true: it is decided what becomes of it. false: `why` says why nothing does. */
-static bool try(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
-                struct reason *why)
-{
-    struct allocation where = {0};
-
-    decisions_log(c->d, LOGE_DEBUG, p->job->id, "Considering job to run");
-    rating_log(c->rating, p->job, c->d);
-    bool fits = backfill_find_room(c, picker, p, &where, why);
-    if (fits)
-        cycle_decide_run(c, k->heap[0], &where);
-    allocation_fini(&where);
-    return fits || cycle_others_give_way(c, k, why);
-}
-
-static void consider(struct cycle *c, struct class *k)
-{
-    struct job *j = k->heap[0];
-    struct queue *q = k->queue;
-    struct preemptor p = cycle_preemptor(c, k, j);
-    struct picker picker = cycle_picker(c);
-    struct reason why = k->why;
-    bool is_shut = backfill_forbids(c->backfill, j);
-
-    if (j->is_array && !cluster_array_is_open(c->cl, j)) {
-        next_of_class(c, k);
-        return;
-    }
-    if (is_shut)
-        reason_set(&why, REASON_STRICT_ORDER, NULL, NULL);
-    else if (may_differ(c, k) && try(c, k, &picker, &p, &why)) {
-        cluster_resort(c->cl);
-        next_of_class(c, k);
-        relevel(c);
-        end_round(c, q);
-        return;
-    }
-    j->short_s = 0; /* it was shortened for a place that it did not get */
-    bool is_booked = backfill_failed(c, k, &picker, &p, &why);
-    fail(c, k, j, &why);
-    if (is_booked) {
-        next_of_class(c, k);
-        relevel(c); /* its share counts now */
-    } else
-        drop_top(c);
-    end_round(c, q);
-}
-
 /* Jobs that the server would not run get another chance. */
-static void retry_refused(struct cycle *c)
+static void cycle_retry_refused(struct cycle *c)
 {
     if (c->n_refused == 0 || c->now_s < c->refused_s)
         return;
@@ -321,8 +415,21 @@ static void retry_refused(struct cycle *c)
     c->n_refused = 0;
 }
 
+/* Note news where a time has come at which a decision may be another: jobs that failed to give way may be tried again, or prime
+ * or dedicated time begins or ends. */
+static void cycle_note_due_times(struct cycle *c)
+{
+    if (c->forget_s && c->now_s >= c->forget_s) {
+        c->forget_s = 0;
+        cluster_note_news(c->cl);
+    }
+    if (c->primetime_s && c->now_s >= c->primetime_s)
+        cluster_note_news(c->cl);
+    c->primetime_s = primetime_change_s(cluster_policy(c->cl), c->now_s);
+}
+
 /* Has this cycle looked at as many jobs, or for as long, as it may? The rest has changed as before: the next one's. */
-static bool is_enough(struct cycle *c, int64_t checked)
+static bool cycle_is_enough(struct cycle *c, int64_t checked)
 {
     const struct policy *p = cluster_policy(c->cl);
     int64_t took_s = c->elapsed ? c->elapsed(c->elapsed_arg) : 0;
@@ -342,60 +449,6 @@ static bool is_enough(struct cycle *c, int64_t checked)
                   "sched_cycle_length of %lld seconds",
                   (long long)took_s, (long long)p->cycle_length_s);
     return true;
-}
-
-void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
-{
-    const struct policy *p = cluster_policy(c->cl);
-    int64_t checked = 0;
-
-    c->now_s = now_s;
-    cycle_time(c, now_s);
-    c->d = d;
-    c->attempts = 0;
-    retry_refused(c);
-    if (c->forget_s && now_s >= c->forget_s) {
-        c->forget_s = 0;
-        cluster_note_news(c->cl);
-    }
-    if (c->primetime_s && now_s >= c->primetime_s)
-        cluster_note_news(c->cl);
-    c->primetime_s = primetime_change_s(p, now_s);
-    drop_lost_urges(c);
-    fairshare_forget_expected(accrual_shares(c->accrual));
-    plans_refresh(c->plans);
-    classes_sweep(c->classes);
-    gang_review(c->gang, now_s);
-    if (backfill_has_changed(c->backfill))
-        cluster_note_news(c->cl);
-    backfill_begin(c->backfill, now_s);
-    if (!p->scheduling && c->n_urged == 0)
-        return;
-    if (!cluster_has_partition(c->cl)) {
-        decisions_log(d, LOGE_SCHED, "", "Scheduler does not contain a partition");
-        return;
-    }
-    if (c->rerate)
-        rating_refresh(c->rating);
-    c->rerate = false;
-    begin_rounds(c);
-    decisions_log(d, LOGE_DEBUG, "", "Starting Scheduling Cycle");
-    if (cluster_has_no_nodes(c->cl))
-        decisions_log(d, LOGE_DEBUG, "", "No nodes found in partitions serviced by scheduler");
-    placer_set_log(c->placer, d);
-    fill_heap(c);
-    if (p->scheduling)
-        cycle_try_elsewhere(c, c->n > 0 ? c->heap[0]->level : 0);
-    while (c->n > 0 && !is_enough(c, checked)) {
-        if (!p->scheduling && !c->heap[0]->heap[0]->urged)
-            break;
-        consider(c, c->heap[0]);
-        checked++;
-    }
-    backfill_end(c);
-    placer_set_log(c->placer, NULL);
-    decisions_log(d, LOGE_DEBUG, "", "Leaving Scheduling Cycle");
-    placement_forget(c->placer);
 }
 
 void cycle_watch(struct cycle *c, struct decisions *d)
@@ -434,6 +487,76 @@ void cycle_retry_all(struct cycle *c)
 {
     c->rerate = true;
     cluster_note_news(c->cl);
+}
+
+/* --- decisions about one job -------------------------------------------------------------------------
+ * A decision is a line in `d` and the order that takes the room in the cluster, so that the next look at that room finds it taken. */
+
+void cycle_calm(struct cycle *c, struct job *j)
+{
+    for (size_t i = 0; j->urged && i < c->n_urged; i++)
+        if (c->urged[i] == j->id) { /* interned */
+            intern_unref(c->urged[i]);
+            c->urged[i] = c->urged[--c->n_urged];
+            break;
+        }
+    j->urged = false;
+}
+
+bool cycle_may_run(const struct job *j)
+{
+    return j->sched_state == SCHED_STATE_WAITING || j->sched_state == SCHED_STATE_SUSPENDED;
+}
+
+void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *j)
+{
+    int64_t n_s = x->walltime_s = shrink_walltime_s(j);
+    char duration[UNITS_TEXT_MAX];
+
+    if (n_s)
+        decisions_log(c->d, LOGE_DEBUG, j->id, "Job will run for duration=%s",
+                      units_format_duration(duration, n_s));
+}
+
+void cycle_decide_run(struct cycle *c, struct job *j, const struct allocation *where)
+{
+    bool resumes = j->sched_state == SCHED_STATE_SUSPENDED;
+    const struct job *array = j->is_array ? j : NULL;
+    char *text = placement_text(c->cl, where);
+
+    if (array)
+        j = cluster_spawn(c->cl, j);
+    cycle_decide_length(c, decisions_add(c->d, resumes ? DECIDE_RESUME : DECIDE_RUN, j->id, text), j);
+    free(text);
+    cycle_calm(c, j);
+    if (!resumes)
+        accrual_ordered(c->accrual, j);
+    gang_begin_turn(j, c->now_s);
+    backfill_started(c->backfill);
+    cluster_order(c->cl, j, resumes ? ORDER_RESUME : ORDER_RUN, where);
+    plans_forget(c->plans, j->id);
+    if (array && cluster_array_is_full(c->cl, array))
+        decisions_log(c->d, LOGE_DEBUG, array->id, "Number of concurrent running subjobs limit reached");
+}
+
+void cycle_refuse(struct cycle *c, struct job *j, const char *text)
+{
+    struct decision *x = decisions_add(c->d, DECIDE_REFUSE, j->id, text);
+
+    x->code = PBSE_RESCUNAV;
+    cycle_calm(c, j);
+    if (j->is_provisional)
+        cluster_unspawn(c->cl, j);
+    else
+        cluster_rejoin(c->cl, j);
+}
+
+void cycle_note_failed(const struct cycle *c, struct class *k)
+{
+    if (!k)
+        return;
+    k->failed_at = cluster_news(c->cl);
+    k->failed_stoppable = cluster_stoppable(c->cl);
 }
 
 /* --- comments ---------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 #ifndef CYCLE_PRIVATE_H
 #define CYCLE_PRIVATE_H
-/* What cycle.c (one round of decisions) and cycle_answers.c (what came of them) share. Nobody else includes it. */
+/* What the files of the cycle share; no other file includes it. cycle.c is one round of decisions, cycle_preempt.c takes the room of
+ * running jobs, backfill.c keeps room for jobs that could not run, and cycle_answers.c hears what came of the decisions. */
 #include "cycle.h"
 #include "reason.h"
 
@@ -18,7 +19,7 @@ struct cycle {
     struct cluster *cl;
     struct accrual *accrual;
     struct rating *rating;
-    bool rerate; /* the next cycle rates all jobs anew */
+    bool rerate; /* the next cycle rates all jobs again */
     struct buckets *buckets;
     struct classes *classes;
     struct trial *trial;
@@ -28,55 +29,58 @@ struct cycle {
     struct backfill *backfill;
     struct class **heap; /* classes that may run, the next on top; of the cycle under way */
     size_t n, cap;
-    const char **urged; /* jobs that somebody asked to be run, and was not answered yet; interned */
+    const char **urged; /* jobs that a request (qrun) is waiting for; interned */
     size_t n_urged, cap_urged, n_refused;
     int64_t refused_s;   /* when refused jobs are tried again */
     int64_t forget_s;    /* when those who failed to give way may be tried again; 0: there are none */
     int64_t primetime_s; /* when prime or dedicated time begins or ends next; 0: never */
     int64_t now_s, attempts;
     struct decisions *d;
-    cycle_elapsed_fn *elapsed; /* NULL: nobody looks at the time */
+    cycle_elapsed_fn *elapsed; /* NULL: no limit of time */
     void *elapsed_arg;
-    cycle_step_fn *step; /* NULL: nobody asks for signs of life */
+    cycle_step_fn *step; /* NULL: no signs of life are needed */
     void *step_arg;
 };
 
-/* ---- cycle_decide.c: what is decided about one job
+/* ---- cycle.c: what is decided about one job
  * Run it, or let it go on: the decision, and the order that takes the room. An array runs by its next subjob. */
 void cycle_decide_run(struct cycle *c, struct job *j, const struct allocation *where);
 
-/* What it will run for, where that is not its walltime as it stands: beside the decision about it, which stays borrowed. */
+/* Add to the decision `x` about a job the walltime that it will be given, where that differs from the one it has. */
 void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *j);
 
-/* A job that somebody asked for and that cannot run: they are told, and it waits like others again. */
+/* A job that a request asks for cannot run: the request is refused, and the job waits like others again. */
 void cycle_refuse(struct cycle *c, struct job *j, const char *text);
 
-/* Not again before something changes. NULL: it is in no class. */
+/* Do not try this class again before something changes. NULL is ignored. */
 void cycle_note_failed(const struct cycle *c, struct class *k);
 
-/* Nobody asks for it any more. */
+/* No request asks for this job any more. */
 void cycle_calm(struct cycle *c, struct job *j);
 
 bool cycle_may_run(const struct job *j); /* it waits, or is suspended by a scheduler */
 
-/* ---- cycle_others.c: the room of others */
+/* ---- cycle_preempt.c: the room of running jobs */
 struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const struct job *j);
 /* The first of this class finds no room that is free. true: others are to make room, by turns or by preemption; it is decided.
  * `why` is what stands in the way, and what is said of it after. For an array it is the next subjob. */
 bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why);
 
+/* Run jobs that await room where other room has come free meanwhile, if their level is at least `highest`. */
+void cycle_try_elsewhere(struct cycle *c, int highest);
+
 /* ---- backfill.c: jobs that could not run, and what is kept for them */
 struct backfill *backfill_create(struct cluster *cl);
 void backfill_destroy(struct backfill *a);
 void backfill_begin(struct backfill *a,
-                    int64_t now_s);        /* a cycle begins: nothing is booked, nobody is stopped */
+                    int64_t now_s);        /* a cycle begins: nothing is booked, no job is stopped */
 void backfill_end(struct cycle *c);        /* its last job was looked at */
-void backfill_started(struct backfill *a); /* somebody was told to run */
-/* Has a job gone, or is it another, that others had to wait for? Then they may run. */
+void backfill_started(struct backfill *a); /* a job was told to run */
+/* Return true if a job that others had to wait for has gone or changed: then they may run. */
 bool backfill_has_changed(const struct backfill *a);
-/* sched_preempt_enforce_resumption: is this one not to be kept waiting by jobs that come later? */
+/* sched_preempt_enforce_resumption: return true if later jobs must not keep this one waiting. */
 bool backfill_is_owed(const struct cluster *cl, const struct job *j);
-/* May it not run since one before it could not? */
+/* Return true if it may not run because a job before it could not. */
 bool backfill_forbids(const struct backfill *a, const struct job *j);
 /* As attempt_room, beside what is kept for others. */
 bool backfill_find_room(struct cycle *c, const struct picker *picker, const struct preemptor *p,
@@ -86,8 +90,5 @@ void backfill_keep_from_victims(struct cycle *c, const struct job *urgent);
 /* The first of this class could not run. true: it is booked in the calendar, and out of its class until backfill_end. */
 bool backfill_failed(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
                      const struct reason *why);
-
-/* ---- cycle_elsewhere.c: run jobs that await others where room has come free meanwhile, if they are of this level at least */
-void cycle_try_elsewhere(struct cycle *c, int highest);
 
 #endif

@@ -1,21 +1,25 @@
-/* Room in which others are: by turns of time slices, or by preemption. See cycle_private.h.
+/* Room that running jobs have: a cycle takes it by turns of time slices or by preemption. See cycle_private.h.
  *
- * Asked when a job has found no room that is free. What is decided here takes effect at once in the cluster (the victims are
- * under an order, the job awaits them), so the rest of the cycle sees it. */
+ * cycle_others_give_way is called when a job has found no free room. Its decisions take effect in the cluster at once (the victims
+ * are under an order, the job awaits them), so the rest of the cycle sees them.
+ *
+ * cycle_try_elsewhere is called at the beginning of a cycle, for jobs that await such room: room may come free elsewhere before the
+ * victims have gone, during their notice or because they stop slowly. Then the job runs there; the server undoes the plan, and
+ * victims that were not touched yet stay. */
 #include <stdlib.h>
 
 #include "attempt.h"
 #include "classes.h"
 #include "cycle_private.h"
 #include "gang.h"
-#include "preempt_level.h"
 #include "log.h"
 #include "mem.h"
 #include "placement.h"
+#include "preempt_level.h"
 #include "preempt_plan.h"
 #include "trial.h"
 
-static void later(void *arg, int64_t at_s)
+static void cycle_note_later(void *arg, int64_t at_s)
 {
     struct cycle *c = arg;
 
@@ -23,7 +27,7 @@ static void later(void *arg, int64_t at_s)
         c->forget_s = at_s;
 }
 
-/* One for whom no method was left is not tried again for a while, by nobody. */
+/* A victim for which no method was left is not tried again for a while, for any job. */
 bool cycle_has_failed(void *cycle, const struct job *preemptor, const struct job *victim)
 {
     const struct cycle *c = cycle;
@@ -32,17 +36,17 @@ bool cycle_has_failed(void *cycle, const struct job *preemptor, const struct job
     return lately || plans_has_failed(c->plans, preemptor->id, victim->id, c->now_s);
 }
 
-static bool has_failed(void *arg, const struct job *preemptor, const struct job *victim)
+static bool cycle_preemptor_has_failed(void *arg, const struct job *preemptor, const struct job *victim)
 {
     struct cycle *c = arg;
 
     if (!cycle_has_failed(c, preemptor, victim))
         return false;
-    later(c, c->now_s + PLAN_FORGET_S);
+    cycle_note_later(c, c->now_s + PLAN_FORGET_S);
     return true;
 }
 
-/* Those who may preempt nobody at all are passed over in silence, and cost no attempt. */
+/* A job that may not preempt at all is passed over without a log line and without counting as an attempt (preempt_attempts). */
 static bool may_preempt(struct cycle *c, const struct picker *k, const struct preemptor *p,
                         const struct reason *why)
 {
@@ -68,7 +72,7 @@ static bool may_preempt(struct cycle *c, const struct picker *k, const struct pr
     return bar == ATTEMPT_OPEN;
 }
 
-/* These are to give way to this one, for which the room is kept until they have. */
+/* These victims are to give way to `j`, for which the room is kept until they have. */
 static void decide_plan(struct cycle *c, struct decision *x, struct job *j, const struct candidates *victims,
                         const struct allocation *where)
 {
@@ -95,12 +99,12 @@ static void decide_preempt(struct cycle *c, struct job *j, const struct candidat
     free(text);
 }
 
-/* preempt_wait: nobody is stopped where enough jobs end in time by themselves. */
+/* preempt_wait: no job is stopped where enough jobs end in time by themselves. */
 static bool waits_for_ends(struct cycle *c, const struct picker *k, const struct preemptor *p)
 {
     if (!attempt_waits(k, p))
         return false;
-    decisions_log(c->d, LOGE_DEBUG, p->job->id, "Nobody is preempted: enough jobs end within %lld seconds",
+    decisions_log(c->d, LOGE_DEBUG, p->job->id, "No job is preempted: enough jobs end within %lld seconds",
                   (long long)cluster_policy(c->cl)->preempt_wait_s);
     return true;
 }
@@ -118,12 +122,12 @@ struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const s
                               .request = k->request,
                               .level = k->level,
                               .now_s = c->now_s,
-                              .has_failed = has_failed,
-                              .later = later,
+                              .has_failed = cycle_preemptor_has_failed,
+                              .later = cycle_note_later,
                               .arg = c};
 }
 
-/* Its turn, by suspension of others whose turn is over. */
+/* Gang: the job's turn, by suspension of jobs whose turn is over. */
 static bool find_turn(struct cycle *c, struct class *k, struct job *j, struct reason *why)
 {
     struct preemptor p = cycle_preemptor(c, k, j);
@@ -163,7 +167,8 @@ static bool find_victims(struct cycle *c, struct class *k, struct job *j, const 
     return found;
 }
 
-/* In the room of others: in turns, or by preemption. `why` is what stands in the way, and what is said of it after. */
+/* A turn is tried first: it costs no job a protection or a method. `why` is the obstacle on entry, and on return what is said of the
+ * job; preemption asks about the obstacle as it was. */
 static bool make_room(struct cycle *c, struct class *k, struct job *j, struct reason *why)
 {
     struct reason lack = *why;
@@ -171,7 +176,7 @@ static bool make_room(struct cycle *c, struct class *k, struct job *j, struct re
     return find_turn(c, k, j, why) || find_victims(c, k, j, &lack);
 }
 
-/* For an array it is the next subjob that others give way to. */
+/* For an array, other jobs give way to its next subjob, which is made for the attempt and unmade if it fails. */
 bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why)
 {
     struct job *j = k->heap[0];
@@ -188,4 +193,53 @@ bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why)
     if (!found)
         cluster_unspawn(c->cl, j);
     return found;
+}
+
+/* --- jobs that await room -------------------------------------------------------------------------- */
+
+/* How long such a job is left alone after the server has refused to run it elsewhere: the server saw more than this scheduler, and
+ * one or two cycles bring the news. A choice. */
+enum { ELSEWHERE_RETRY_S = 10 };
+
+static bool elsewhere_find_room(struct cycle *c, const struct preemptor *p, struct allocation *where)
+{
+    struct picker picker = cycle_picker(c);
+    struct reason ignored;
+
+    pick_count(p->job, cluster_server(c->cl), -1);
+    bool fits = attempt_room(&picker, p, where, &ignored);
+    pick_count(p->job, cluster_server(c->cl), 1);
+    return fits;
+}
+
+static void elsewhere_try(struct cycle *c, struct job *j, int level)
+{
+    struct request *request = request_parse(cluster_catalogue(c->cl), j->select, j->place);
+    struct preemptor p = {.cl = c->cl, .job = j, .request = request, .level = level, .now_s = c->now_s};
+    struct allocation where = {0};
+
+    if (elsewhere_find_room(c, &p, &where)) {
+        decisions_log(c->d, LOGE_DEBUG, j->id, "There is room elsewhere: no job need give way any more");
+        cycle_decide_run(c, j, &where);
+        j->moved_s = c->now_s;
+    }
+    allocation_fini(&where);
+    request_destroy(request);
+}
+
+/* Jobs that await room are in no class and count as running. One of a lower level than `highest` is passed over: the waiting job of that
+ * level may want the same room. */
+void cycle_try_elsewhere(struct cycle *c, int highest)
+{
+    size_t n;
+    struct job *const *awaiting = cluster_awaiting(c->cl, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        struct job *j = awaiting[i];
+        int level = preempt_level_of(c->cl, j);
+        bool was_refused = j->moved_s && c->now_s < j->moved_s + ELSEWHERE_RETRY_S;
+        if (j->order == ORDER_NONE && !was_refused && level >= highest && j->queue &&
+            cluster_serves(c->cl, j->queue))
+            elsewhere_try(c, j, level);
+    }
 }
