@@ -149,3 +149,16 @@ def test_a_page_begins_as_its_file_is_called():
         elif not re.search(rf"^\.Nm (?:\\&)?{re.escape(name)}\b", text, re.M):
             wrong.append(p.name)
     assert wrong == []
+
+
+STOREYS = ("base", "ifl", "server", "sched", "mom", "cmds", "sim", "site", "test", "tools", "doc")
+
+
+@pytest.mark.parametrize("page", ["doc/glossary.md", "doc/structure.md",, "CONTRIBUTING.md"])
+def test_files_and_folders_that_a_page_names_exist(page):
+    """A path between backticks, without its suffix where it is a pair of .c and .h; capitals and stars are patterns."""
+    text = (TOP / page).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:%s)/[\w./-]+)`" % "|".join(STOREYS), text)
+    named = [n for n in named if not re.search(r"[A-Z]{3,}", n)]
+    assert named
+    assert [n for n in named if not (TOP / n).exists() and not list(TOP.glob(n.rstrip("/") + ".*"))] == []
