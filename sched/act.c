@@ -1,6 +1,6 @@
 /* Every call carries the job's id, not the job: when the answer comes it may have gone, or the cluster may
- * have been read anew. The list of calls exists only for the day when the connection is lost, since then no
- * answer comes and somebody must free them.
+ * have been read again. The list of calls exists only for the day when the connection is lost, since then no
+ * answer comes and they must be freed here.
  *
  * n_orders counts what is answered soon: orders to run and resume, and whole plans. The old preemption call,
  * which may be open for minutes, is not counted, or news would wait for it. Texts of errors are copied before
@@ -21,10 +21,10 @@
 #include "policy.h"
 #include "sched_cluster.h"
 
-struct promise {
+struct act_promise {
     char *job;
     unsigned answer;
-    struct promise *next;
+    struct act_promise *next;
 };
 
 struct turn { /* several are to be suspended for one job; freed with the last of its calls */
@@ -45,7 +45,7 @@ struct act {
     struct cycle *cycle;
     struct act_events events;
     size_t n_orders;
-    struct promise *promises;
+    struct act_promise *promises;
     struct call *calls;
     bool no_plans; /* the server does not know pbs_preempt_run */
 };
@@ -100,7 +100,7 @@ void act_forget(struct act *a)
     while (a->calls)
         call_close(a->calls);
     while (a->promises) {
-        struct promise *next = a->promises->next;
+        struct act_promise *next = a->promises->next;
         free(a->promises->job);
         free(a->promises);
         a->promises = next;
@@ -124,7 +124,7 @@ bool act_is_busy(const struct act *a)
 
 /* --- who waits for the outcome ----------------------------------------------------------------------- */
 
-static void receive(void *arg, int c, int ticket)
+static void act_receive(void *arg, int c, int ticket)
 {
     (void)arg;
     pbs_recv(c, ticket);
@@ -132,7 +132,7 @@ static void receive(void *arg, int c, int ticket)
 
 void act_promise(struct act *a, const char *job, unsigned answer)
 {
-    struct promise *p = mem_new(1, sizeof *p);
+    struct act_promise *p = mem_new(1, sizeof *p);
 
     p->job = mem_text(job);
     p->answer = answer;
@@ -144,15 +144,15 @@ void act_tell(struct act *a, const char *job, int code, const char *text)
 {
     int c = sched_link_connection(a->link);
 
-    for (struct promise **p = &a->promises; *p;) {
-        struct promise *x = *p;
+    for (struct act_promise **p = &a->promises; *p;) {
+        struct act_promise *x = *p;
         if (strcmp(x->job, job) != 0) {
             p = &x->next;
             continue;
         }
         *p = x->next;
         if (c >= 0)
-            sched_link_await(a->link, pbs_sched_reply_send(c, x->answer, job, code, text), receive, NULL);
+            sched_link_await(a->link, pbs_sched_reply_send(c, x->answer, job, code, text), act_receive, NULL);
         free(x->job);
         free(x);
     }
@@ -163,7 +163,7 @@ void act_explained(struct act *a, const char *job, unsigned answer, const struct
     int c = sched_link_connection(a->link);
 
     if (c >= 0)
-        sched_link_await(a->link, pbs_explain_reply_send(c, answer, job, list), receive, NULL);
+        sched_link_await(a->link, pbs_explain_reply_send(c, answer, job, list), act_receive, NULL);
 }
 
 void act_not_explained(struct act *a, const char *job, unsigned answer, int code, const char *text)
@@ -171,7 +171,7 @@ void act_not_explained(struct act *a, const char *job, unsigned answer, int code
     int c = sched_link_connection(a->link);
 
     if (c >= 0)
-        sched_link_await(a->link, pbs_sched_reply_send(c, answer, job, code, text), receive, NULL);
+        sched_link_await(a->link, pbs_sched_reply_send(c, answer, job, code, text), act_receive, NULL);
 }
 
 /* --- orders ------------------------------------------------------------------------------------------ */
@@ -199,7 +199,7 @@ static void order_is_over(struct call *x, struct decisions *d)
         a->events.settled(a->events.arg);
 }
 
-static void ordered(void *arg, int c, int ticket)
+static void act_ordered(void *arg, int c, int ticket)
 {
     struct call *x = arg;
     struct act *a = x->act;
@@ -222,7 +222,7 @@ static int send_walltime(struct act *a, int c, const struct decision *x)
     if (x->walltime_s == 0)
         return 0;
     snprintf(text, sizeof text, "%lld", (long long)x->walltime_s);
-    return sched_link_await(a->link, pbs_asyalterjob_send(c, x->job, &walltime, NULL), receive, NULL);
+    return sched_link_await(a->link, pbs_asyalterjob_send(c, x->job, &walltime, NULL), act_receive, NULL);
 }
 
 static size_t send_order(struct act *a, const struct decision *x)
@@ -240,14 +240,14 @@ static size_t send_order(struct act *a, const struct decision *x)
         ticket = pbs_sigjob_send(c, x->job, "resume", NULL);
     struct call *call = call_open(a, x->job);
     a->n_orders++;
-    if (sched_link_await(a->link, ticket, ordered, call) < 0)
+    if (sched_link_await(a->link, ticket, act_ordered, call) < 0)
         return 0; /* the link goes down and forgets the call */
     return 1;
 }
 
 /* --- preemptions ------------------------------------------------------------------------------------- */
 
-static void preempted(void *arg, int c, int ticket)
+static void act_preempted(void *arg, int c, int ticket)
 {
     struct call *x = arg;
     struct act *a = x->act;
@@ -273,7 +273,7 @@ static void preempted(void *arg, int c, int ticket)
     a->events.preempted(a->events.arg);
 }
 
-static void planned(void *arg, int c, int ticket)
+static void act_planned(void *arg, int c, int ticket)
 {
     struct call *x = arg;
     struct act *a = x->act;
@@ -299,7 +299,7 @@ static size_t send_plan(struct act *a, int c, const struct decision *x)
     int ticket = pbs_preempt_run_send(c, x->job, x->text, v, x->n_names, NULL);
     free(v);
     a->n_orders++;
-    return sched_link_await(a->link, ticket, planned, call_open(a, x->job)) == 0;
+    return sched_link_await(a->link, ticket, act_planned, call_open(a, x->job)) == 0;
 }
 
 static size_t send_preemption(struct act *a, const struct decision *x)
@@ -310,14 +310,14 @@ static size_t send_preemption(struct act *a, const struct decision *x)
         return 0;
     if (*x->text && !a->no_plans)
         return send_plan(a, c, x);
-    return sched_link_await(a->link, pbs_preempt_jobs_send(c, x->names), preempted, call_open(a, x->job)) ==
-           0;
+    return sched_link_await(a->link, pbs_preempt_jobs_send(c, x->names), act_preempted,
+                            call_open(a, x->job)) == 0;
 }
 
 /* --- turns -------------------------------------------------------------------------------------------- */
 
 /* The last of them tells the cycle. */
-static void suspended(void *arg, int c, int ticket)
+static void act_on_suspended(void *arg, int c, int ticket)
 {
     struct call *x = arg;
     struct act *a = x->act;
@@ -357,8 +357,8 @@ static size_t send_turn(struct act *a, const struct decision *x)
         calls[i]->turn = t;
     }
     for (size_t i = 0; i < x->n_names; i++)
-        if (sched_link_await(a->link, pbs_sigjob_send(c, x->names[i], "suspend", NULL), suspended, calls[i]) <
-            0)
+        if (sched_link_await(a->link, pbs_sigjob_send(c, x->names[i], "suspend", NULL), act_on_suspended,
+                             calls[i]) < 0)
             break; /* the link goes down and forgets the calls */
     free(calls);
     return x->n_names;
@@ -371,7 +371,7 @@ static size_t send_comment(struct act *a, const struct decision *x)
 
     if (c < 0)
         return 0;
-    return sched_link_await(a->link, pbs_asyalterjob_send(c, x->job, &comment, NULL), receive, NULL) == 0;
+    return sched_link_await(a->link, pbs_asyalterjob_send(c, x->job, &comment, NULL), act_receive, NULL) == 0;
 }
 
 /* What people are told about a job that is planned ahead. */
@@ -393,7 +393,7 @@ static size_t send_top(struct act *a, const struct decision *x)
     if (c < 0)
         return 0;
     snprintf(at, sizeof at, "%lld", (long long)x->at_s);
-    return sched_link_await(a->link, pbs_asyalterjob_send(c, x->job, &top, NULL), receive, NULL) == 0;
+    return sched_link_await(a->link, pbs_asyalterjob_send(c, x->job, &top, NULL), act_receive, NULL) == 0;
 }
 
 size_t act_carry_out(struct act *a, struct decisions *d)

@@ -28,11 +28,11 @@ size_t act_carry_out(struct act *a, struct decisions *d);
 
 bool act_is_busy(const struct act *a); /* orders to run or resume are open */
 
-/* Somebody asked for this job to be run (qrun), and is to be told what came of it. */
+/* A request (qrun) asks for this job to be run, and is to be answered with what came of it. */
 void act_promise(struct act *a, const char *job, unsigned answer);
 void act_tell(struct act *a, const char *job, int code, const char *text); /* tell, if promised */
 
-/* Somebody asks what would be done for this job: tell what was found, or why nothing was. */
+/* A request asks what would be done for this job: answer it with what was found, or with why nothing was. */
 struct batch_status;
 void act_explained(struct act *a, const char *job, unsigned answer, const struct batch_status *list);
 void act_not_explained(struct act *a, const char *job, unsigned answer, int code, const char *text);

@@ -20,22 +20,22 @@ struct list {
     struct batch_status *first, **end;
 };
 
-struct entry {
+struct answer_entry {
     struct batch_status *b;
     struct attrl **end;
 };
 
-static struct entry entry_add(struct list *l, const char *name)
+static struct answer_entry entry_add(struct list *l, const char *name)
 {
     struct batch_status *b = mem_new(1, sizeof *b);
 
     b->name = mem_text(name);
     *l->end = b;
     l->end = &b->next;
-    return (struct entry){b, &b->attribs};
+    return (struct answer_entry){b, &b->attribs};
 }
 
-static void add_text(struct entry *e, const char *name, const char *resource, const char *value)
+static void add_text(struct answer_entry *e, const char *name, const char *resource, const char *value)
 {
     struct attrl *a = mem_new(1, sizeof *a);
 
@@ -46,9 +46,9 @@ static void add_text(struct entry *e, const char *name, const char *resource, co
     e->end = &a->next;
 }
 
-static void add(struct entry *e, const char *name, const char *resource, const char *fmt, ...)
+static void answer_add(struct answer_entry *e, const char *name, const char *resource, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-static void add(struct entry *e, const char *name, const char *resource, const char *fmt, ...)
+static void answer_add(struct answer_entry *e, const char *name, const char *resource, const char *fmt, ...)
 {
     char value[VALUE_MAX];
     va_list ap;
@@ -77,7 +77,7 @@ void answer_destroy(struct batch_status *list)
 
 /* --- the job itself -------------------------------------------------------------------------------------- */
 
-static void add_reasons(struct entry *e, const struct explanation *x)
+static void add_reasons(struct answer_entry *e, const struct explanation *x)
 {
     char text[REASON_TEXT_MAX], number[32];
     bool never = false;
@@ -96,33 +96,33 @@ static void add_reasons(struct entry *e, const struct explanation *x)
         add_text(e, "no_preemption", NULL, "to stop all who may be stopped would not be enough");
 }
 
-static void add_self(struct entry *e, const struct victim_method *self)
+static void add_self(struct answer_entry *e, const struct victim_method *self)
 {
     char letters[PREEMPT_LETTERS_MAX];
 
     if (!self->job)
         return;
     add_text(e, "methods", NULL, preempt_methods_format(&self->methods, letters));
-    add(e, "lost_core_seconds", NULL, "%lld", (long long)self->lost_s);
+    answer_add(e, "lost_core_seconds", NULL, "%lld", (long long)self->lost_s);
 }
 
-static void add_sums(struct entry *e, const struct explanation *x)
+static void add_sums(struct answer_entry *e, const struct explanation *x)
 {
     int64_t lost_s = 0;
 
     for (size_t i = 0; i < x->n_victims; i++)
         lost_s += x->victims[i].lost_s;
     if (x->n_victims) {
-        add(e, "victims", NULL, "%zu", x->n_victims);
-        add(e, "lost_core_seconds", NULL, "%lld", (long long)lost_s);
+        answer_add(e, "victims", NULL, "%zu", x->n_victims);
+        answer_add(e, "lost_core_seconds", NULL, "%lld", (long long)lost_s);
     }
     for (int i = EXCLUDED_NONE + 1; i < EXCLUDED_COUNT_OF; i++)
         if (x->counts[i])
-            add(e, "spared", exclusion_word((enum exclusion)i), "%zu", x->counts[i]);
+            answer_add(e, "spared", exclusion_word((enum exclusion)i), "%zu", x->counts[i]);
 }
 
 /* By what the victims were chosen: each term of their price, the first that counts before the other. */
-static void add_price(struct entry *e, const struct cluster *cl, const struct explanation *x)
+static void add_price(struct answer_entry *e, const struct cluster *cl, const struct explanation *x)
 {
     long long lost_s = (long long)x->price_s;
 
@@ -130,11 +130,12 @@ static void add_price(struct entry *e, const struct cluster *cl, const struct ex
         return;
     switch (cluster_policy(cl)->preempt_sort) {
     case PREEMPT_LEAST:
-        add(e, "price", NULL, "least_lost_work: %lld core-seconds lost, then %zu victims", lost_s,
-            x->n_victims);
+        answer_add(e, "price", NULL, "least_lost_work: %lld core-seconds lost, then %zu victims", lost_s,
+                   x->n_victims);
         break;
     case PREEMPT_FEWEST:
-        add(e, "price", NULL, "fewest_jobs: %zu victims, then %lld core-seconds lost", x->n_victims, lost_s);
+        answer_add(e, "price", NULL, "fewest_jobs: %zu victims, then %lld core-seconds lost", x->n_victims,
+                   lost_s);
         break;
     case PREEMPT_LATEST:
         add_text(e, "price", NULL, "min_time_since_start: the one that started last, whatever is lost");
@@ -146,12 +147,12 @@ static void add_price(struct entry *e, const struct cluster *cl, const struct ex
 
 static void add_job(struct list *l, const struct cluster *cl, const struct explanation *x, const char *name)
 {
-    struct entry e = entry_add(l, name);
+    struct answer_entry e = entry_add(l, name);
 
     add_text(&e, "verdict", NULL, explain_word(x->verdict));
-    add(&e, "job_state", NULL, "%c", x->job->state);
+    answer_add(&e, "job_state", NULL, "%c", x->job->state);
     add_text(&e, "queue", NULL, x->job->queue_name);
-    add(&e, "level", NULL, "%d", x->level);
+    answer_add(&e, "level", NULL, "%d", x->level);
     if (x->verdict == EXPLAIN_WOULD_RUN || x->verdict == EXPLAIN_WOULD_PREEMPT) {
         char *where = placement_text(cl, &x->where);
         add_text(&e, "exec_vnode", NULL, where);
@@ -167,38 +168,38 @@ static void add_job(struct list *l, const struct cluster *cl, const struct expla
 
 static void add_victim(struct list *l, const struct victim_method *s, size_t number)
 {
-    struct entry e = entry_add(l, s->job->id);
+    struct answer_entry e = entry_add(l, s->job->id);
     char letters[PREEMPT_LETTERS_MAX];
 
     add_text(&e, "role", NULL, "victim");
-    add(&e, "order", NULL, "%zu", number);
+    answer_add(&e, "order", NULL, "%zu", number);
     add_text(&e, "queue", NULL, s->job->queue_name);
     if (s->method)
-        add(&e, "method", NULL, "%c", preempt_method_row(s->method)->letter);
+        answer_add(&e, "method", NULL, "%c", preempt_method_row(s->method)->letter);
     add_text(&e, "methods", NULL, preempt_methods_format(&s->methods, letters));
-    add(&e, "lost_core_seconds", NULL, "%lld", (long long)s->lost_s);
+    answer_add(&e, "lost_core_seconds", NULL, "%lld", (long long)s->lost_s);
     if (s->back_s == VICTIM_NEVER_BACK)
         add_text(&e, "back", NULL, "never");
     else if (s->back_s)
-        add(&e, "back", NULL, "%lld", (long long)s->back_s);
+        answer_add(&e, "back", NULL, "%lld", (long long)s->back_s);
 }
 
 static void add_spared(struct list *l, const struct explain_excluded *s)
 {
-    struct entry e = entry_add(l, s->job->id);
+    struct answer_entry e = entry_add(l, s->job->id);
 
     add_text(&e, "role", NULL, "spared");
     add_text(&e, "queue", NULL, s->job->queue_name);
     add_text(&e, "why", NULL, exclusion_word(s->why));
     add_text(&e, "reason", NULL, exclusion_sentence(s->why));
     if (s->until_s)
-        add(&e, "until", NULL, "%lld", (long long)s->until_s);
+        answer_add(&e, "until", NULL, "%lld", (long long)s->until_s);
     if (s->why == EXCLUDED_NEEDLESS)
-        add(&e, "lost_core_seconds", NULL, "%lld", (long long)s->price_s);
+        answer_add(&e, "lost_core_seconds", NULL, "%lld", (long long)s->price_s);
 }
 
 /* Those nearest to being stopped first. */
-static int by_interest(const void *a, const void *b)
+static int answer_by_interest(const void *a, const void *b)
 {
     const struct explain_excluded *x = a, *y = b;
 
@@ -215,7 +216,7 @@ struct batch_status *answer_create(const struct cluster *cl, struct explanation 
     for (size_t i = 0; i < x->n_victims && i < ANSWER_VICTIMS_MAX; i++)
         add_victim(&l, &x->victims[i], i + 1);
     if (x->n_excluded)
-        qsort(x->excluded, x->n_excluded, sizeof *x->excluded, by_interest);
+        qsort(x->excluded, x->n_excluded, sizeof *x->excluded, answer_by_interest);
     for (size_t i = 0; i < x->n_excluded && i < ANSWER_SPARED_MAX; i++)
         add_spared(&l, &x->excluded[i]);
     return l.first;

@@ -23,7 +23,7 @@ struct check {
     const char *file; /* that is being looked at */
 };
 
-static void fault(void *arg, const char *text)
+static void check_fault(void *arg, const char *text)
 {
     struct check *k = arg;
 
@@ -32,7 +32,7 @@ static void fault(void *arg, const char *text)
 }
 
 /* NULL: it is not there, or cannot be read (said). */
-static char *text_of(struct check *k, const char *name)
+static char *check_text_of(struct check *k, const char *name)
 {
     char path[PATH_MAX], *text = NULL;
     struct err e;
@@ -41,21 +41,21 @@ static char *text_of(struct check *k, const char *name)
     if ((size_t)snprintf(path, sizeof path, "%s/%s", k->priv, name) >= sizeof path || access(path, F_OK) < 0)
         return NULL;
     if (file_read(AT_FDCWD, path, FILE_MAX, &text, NULL, &e) < 0)
-        fault(k, e.text);
+        check_fault(k, e.text);
     return text;
 }
 
 static void check_times(struct check *k)
 {
     struct prime_calendar *p = prime_calendar_create();
-    char *text = text_of(k, "holidays");
+    char *text = check_text_of(k, "holidays");
     struct err e;
 
-    prime_calendar_read_holidays(p, text, (int64_t)time(NULL), fault, k);
+    prime_calendar_read_holidays(p, text, (int64_t)time(NULL), check_fault, k);
     free(text);
-    text = text_of(k, "dedicated_time");
+    text = check_text_of(k, "dedicated_time");
     if (prime_calendar_read_dedicated(p, text, &e) < 0)
-        fault(k, e.text);
+        check_fault(k, e.text);
     free(text);
     prime_calendar_destroy(p);
 }
@@ -63,11 +63,11 @@ static void check_times(struct check *k)
 static void check_shares(struct check *k, const struct policy *p)
 {
     struct fairshare *f = fairshare_create();
-    char *text = text_of(k, "resource_group");
+    char *text = check_text_of(k, "resource_group");
     struct err e;
 
     if (text && fairshare_plant(f, text, p->unknown_shares, &e) < 0)
-        fault(k, e.text);
+        check_fault(k, e.text);
     free(text);
     fairshare_destroy(f);
 }

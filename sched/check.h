@@ -1,6 +1,6 @@
 #ifndef CHECK_H
 #define CHECK_H
-/* pbs_sched --check: the scheduler's files, read as the scheduler reads them, by nobody who runs. */
+/* pbs_sched --check: the scheduler's files, read as the scheduler reads them, without running it. */
 #include <stdio.h>
 
 /* sched_config at this path, and resource_group, holidays and dedicated_time in this directory. A file that is not there

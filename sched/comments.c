@@ -1,5 +1,5 @@
 /* In rounds: as many calls as may be open, and the next round when the last of them is answered. A round
- * begins after a short quiet without starts, or when somebody has waited for long; rounds that follow one another at
+ * begins after a short quiet without starts, or when a job has waited for long; rounds that follow one another at
  * once are one telling, and between two of these attr_update_period passes. Who is told what is the
  * cycle's to say, which also remembers who has been told; nothing about jobs is kept here. */
 #include "comments.h"
@@ -30,20 +30,20 @@ struct comments {
     struct cycle *cycle;
     struct loop_timer *timer;
     int64_t busy_ms, since_ms; /* last start; when there was first something to tell */
-    int64_t begun_ms; /* when somebody was first told in the last telling, for attr_update_period; 0: never */
+    int64_t begun_ms; /* when a job was first told in the last telling, for attr_update_period; 0: never */
     bool telling;     /* that telling goes on, round by round, until there is nothing left to tell */
     size_t n_open;
 };
 
-static void tell(struct comments *m);
+static void comments_tell(struct comments *m);
 
-static void told(void *arg, int c, int ticket)
+static void comments_told(void *arg, int c, int ticket)
 {
     struct comments *m = arg;
 
-    pbs_recv(c, ticket); /* a job may have gone meanwhile: nobody minds */
+    pbs_recv(c, ticket); /* a job may have gone meanwhile, which is no error */
     if (--m->n_open == 0)
-        tell(m);
+        comments_tell(m);
 }
 
 /* Stopped by what it or its like have running already, not by the site: that is no eligible time. */
@@ -54,7 +54,7 @@ static bool is_own_fault(const struct job *j)
     return why && ((why->entity && why->entity != LIMIT_OF_ALL) || why->code == REASON_FORMULA);
 }
 
-/* false: there is nothing to tell, or nobody to tell it to. */
+/* Return false if no job is to be told, or there is no connection. */
 static bool tell_one(struct comments *m)
 {
     int c = sched_link_connection(m->link);
@@ -67,7 +67,7 @@ static bool tell_one(struct comments *m)
     if (cluster_server(cycle_cluster(m->cycle))->eligible_time)
         comment.next = &accrue;
 
-    if (!j || sched_link_await(m->link, pbs_asyalterjob_send(c, j->id, &comment, NULL), told, m) < 0)
+    if (!j || sched_link_await(m->link, pbs_asyalterjob_send(c, j->id, &comment, NULL), comments_told, m) < 0)
         return false;
     m->n_open++;
     return true;
@@ -80,7 +80,7 @@ static bool is_period_over(const struct comments *m, int64_t now_ms)
     return m->begun_ms == 0 || now_ms - m->begun_ms >= period_ms;
 }
 
-static void tell(struct comments *m)
+static void comments_tell(struct comments *m)
 {
     int64_t now = clock_real_mono_ms();
 
@@ -100,12 +100,12 @@ static void tell(struct comments *m)
     m->since_ms = m->n_open ? now : 0;
 }
 
-static void due(void *arg)
+static void comments_due(void *arg)
 {
     struct comments *m = arg;
 
     if (m->n_open == 0)
-        tell(m);
+        comments_tell(m);
 }
 
 struct comments *comments_create(struct loop *l, struct sched_link *k, struct cycle *c, struct err *e)
@@ -114,7 +114,7 @@ struct comments *comments_create(struct loop *l, struct sched_link *k, struct cy
 
     m->link = k;
     m->cycle = c;
-    m->timer = loop_timer_create(l, LOOP_REAL, due, m);
+    m->timer = loop_timer_create(l, LOOP_REAL, comments_due, m);
     if (m->timer)
         return m;
     err_set(e, PBSE_SYSTEM, "no memory for a timer");

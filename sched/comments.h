@@ -1,6 +1,6 @@
 #ifndef COMMENTS_H
 #define COMMENTS_H
-/* Telling waiting jobs why they wait, without keeping anybody from starting.
+/* Telling waiting jobs why they wait, without keeping any job from starting.
  *
  * A comment is sent when the scheduler has nothing better to do, and only so many are open at a time; the rest
  * follows as answers come. A job whose comment is right already is not told again.

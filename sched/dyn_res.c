@@ -37,7 +37,7 @@ struct dyn_res {
 
 static void run_next(struct dyn_res *d);
 
-static void stop(struct dyn_res *d)
+static void dyn_res_stop(struct dyn_res *d)
 {
     if (d->script)
         spawn_signal_group(d->script, SIGKILL);
@@ -51,7 +51,7 @@ static void stop(struct dyn_res *d)
 
 /* --- one script --------------------------------------------------------------------------------------- */
 
-static void set(struct dyn_res *d, struct policy_dynamic *x, const char *value)
+static void dyn_res_set(struct dyn_res *d, struct policy_dynamic *x, const char *value)
 {
     d->changed = d->changed || x->taken || !x->available || strcmp(x->available, value) != 0;
     free(x->available);
@@ -59,23 +59,23 @@ static void set(struct dyn_res *d, struct policy_dynamic *x, const char *value)
     x->taken = 0;
 }
 
-static void failed(struct dyn_res *d, const char *kind, const char *what)
+static void dyn_res_failed(struct dyn_res *d, const char *kind, const char *what)
 {
     struct policy_dynamic *x = &d->policy->dynamic[d->at];
 
     log_event(LOGC_SVR, LOGE_ERROR, "server_dyn_res", "%s %s %s", kind, x->command, what);
     log_event(LOGC_SVR, LOGE_DEBUG, "server_dyn_res", "Setting resource %s to 0", x->resource);
-    set(d, x, "0");
+    dyn_res_set(d, x, "0");
 }
 
-static void read_amount(struct dyn_res *d)
+static void dyn_res_read_amount(struct dyn_res *d)
 {
     struct policy_dynamic *x = &d->policy->dynamic[d->at];
     char *text = NULL, *line;
 
     lseek(d->out, 0, SEEK_SET);
     if (file_read_fd(d->out, OUTPUT_MAX, &text, NULL, NULL) < 0) {
-        failed(d, "Script", "returned bad output");
+        dyn_res_failed(d, "Script", "returned bad output");
         return;
     }
     text[strcspn(text, "\n")] = '\0';
@@ -83,28 +83,28 @@ static void read_amount(struct dyn_res *d)
     if (isdigit((unsigned char)line[0])) {
         log_event(LOGC_SVR, LOGE_DEBUG, "server_dyn_res", "%s = %s (\"%s\") dynamic resource", x->resource,
                   line, x->command);
-        set(d, x, line);
+        dyn_res_set(d, x, line);
     } else
-        failed(d, "Script", "returned bad output");
+        dyn_res_failed(d, "Script", "returned bad output");
     free(text);
 }
 
-static void on_end(void *arg, int status)
+static void dyn_res_on_end(void *arg, int status)
 {
     struct dyn_res *d = arg;
 
     if (d->late)
-        failed(d, "Program", "timed out");
+        dyn_res_failed(d, "Program", "timed out");
     else if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        read_amount(d);
+        dyn_res_read_amount(d);
     else
-        failed(d, "Program", "failed");
-    stop(d);
+        dyn_res_failed(d, "Program", "failed");
+    dyn_res_stop(d);
     d->at++;
     run_next(d);
 }
 
-static void on_time(void *arg)
+static void dyn_res_on_time(void *arg)
 {
     struct dyn_res *d = arg;
 
@@ -133,7 +133,7 @@ static bool is_safe(const char *command)
     return e.code == 0;
 }
 
-static int start(struct dyn_res *d, struct err *e)
+static int dyn_res_start(struct dyn_res *d, struct err *e)
 {
     const struct policy_dynamic *x = &d->policy->dynamic[d->at];
     static char shell[] = "sh", option[] = "-c";
@@ -147,7 +147,7 @@ static int start(struct dyn_res *d, struct err *e)
     if (d->out < 0)
         return err_errno(e, errno, "cannot make a file for the output");
     fds[1] = d->out;
-    d->script = spawn_start(d->loop, &o, on_end, d, e);
+    d->script = spawn_start(d->loop, &o, dyn_res_on_end, d, e);
     return d->script ? 0 : -1;
 }
 
@@ -159,16 +159,16 @@ static void run_next(struct dyn_res *d)
         struct err e = {0};
 
         if (!is_safe(d->policy->dynamic[d->at].command)) {
-            set(d, &d->policy->dynamic[d->at], "0");
+            dyn_res_set(d, &d->policy->dynamic[d->at], "0");
             continue;
         }
-        if (start(d, &e) == 0) {
+        if (dyn_res_start(d, &e) == 0) {
             if (d->policy->dynamic_alarm_s > 0)
                 loop_timer_set(d->timer, d->policy->dynamic_alarm_s * MS_PER_S);
             return;
         }
-        failed(d, "Program", e.text);
-        stop(d);
+        dyn_res_failed(d, "Program", e.text);
+        dyn_res_stop(d);
     }
     d->asking = false;
     d->done(d->arg, d->changed);
@@ -192,7 +192,7 @@ bool dyn_res_is_asking(const struct dyn_res *d)
 
 void dyn_res_forget(struct dyn_res *d)
 {
-    stop(d);
+    dyn_res_stop(d);
     d->asking = false;
 }
 
@@ -201,7 +201,7 @@ struct dyn_res *dyn_res_create(struct loop *l, struct policy *p, dyn_res_fn *don
     struct dyn_res *d = mem_new(1, sizeof *d);
 
     *d = (struct dyn_res){.loop = l, .policy = p, .done = done, .arg = arg, .out = -1};
-    d->timer = loop_timer_create(l, LOOP_REAL, on_time, d);
+    d->timer = loop_timer_create(l, LOOP_REAL, dyn_res_on_time, d);
     if (d->timer)
         return d;
     free(d);
@@ -213,7 +213,7 @@ void dyn_res_destroy(struct dyn_res *d)
 {
     if (!d)
         return;
-    stop(d);
+    dyn_res_stop(d);
     loop_timer_destroy(d->timer);
     free(d);
 }

@@ -26,7 +26,7 @@
 enum { CONFIG_MAX = 1 << 16, DYNAMIC_MAX = 200 };
 
 #define OPTION(name, ...) OPT_##name,
-enum option {
+enum files_option {
 #include "sched_config.def"
     OPT_COUNT
 };
@@ -68,7 +68,7 @@ static const struct {
     {"node_group_key", "nothing - set via qmgr"}, {"log_filter", "nothing - set log_events via qmgr"},
     {"half_life", "fairshare_decay_time"},        {"sort_priority", "job_priority"}};
 
-static int other_name(void *context, const char *name, const char *value, struct err *e)
+static int files_other_name(void *context, const char *name, const char *value, struct err *e)
 {
     (void)context;
     (void)value;
@@ -177,7 +177,7 @@ static char *text_or_null(const struct settings *v, size_t row)
 }
 
 /* Does a line with this prime word hold at these hours? */
-static bool holds(const struct policy *p, const struct settings_item *item)
+static bool files_holds(const struct policy *p, const struct settings_item *item)
 {
     if (strcasecmp(item->qualifier, "none") == 0)
         return false;
@@ -196,12 +196,12 @@ static void take_sort_keys(struct policy *p, const struct settings *v)
     struct err e;
 
     for (size_t i = 0; (item = settings_item(v, OPT_job_sort_key, i)) != NULL; i++)
-        if (holds(p, item) && sort_keys_add_job(p, item->value, &e) < 0)
+        if (files_holds(p, item) && sort_keys_add_job(p, item->value, &e) < 0)
             say_invalid("job_sort_key", item->line, &e);
     if (!settings_item(v, OPT_node_sort_key, 0))
         sort_keys_add_node(p, rows[OPT_node_sort_key].preset, NULL);
     for (size_t i = 0; (item = settings_item(v, OPT_node_sort_key, i)) != NULL; i++)
-        if (holds(p, item) && sort_keys_add_node(p, item->value, &e) < 0)
+        if (files_holds(p, item) && sort_keys_add_node(p, item->value, &e) < 0)
             say_invalid("node_sort_key", item->line, &e);
 }
 
@@ -218,7 +218,7 @@ static bool parse_dynamic(char *text, struct policy_dynamic *out)
     return true;
 }
 
-static void take_dynamic(struct policy *p, const struct settings *v)
+static void files_take_dynamic(struct policy *p, const struct settings *v)
 {
     const struct settings_item *item;
     size_t cap = 0;
@@ -240,7 +240,7 @@ static void take_dynamic(struct policy *p, const struct settings *v)
     }
 }
 
-static void forget(struct policy *p)
+static void files_forget(struct policy *p)
 {
     policy_forget_keys(p);
     policy_forget_dynamic(p);
@@ -259,7 +259,7 @@ static const char *at_present(const struct policy *p, const struct settings *v, 
     const char *value = rows[row].preset;
 
     for (size_t i = 0; (item = settings_item(v, row, i)) != NULL; i++)
-        if (holds(p, item))
+        if (files_holds(p, item))
             value = item->value;
     return value;
 }
@@ -339,7 +339,7 @@ void files_apply_config(const struct settings *v, struct policy *p)
 {
     const char *check = settings_text(v, OPT_max_job_check);
 
-    forget(p);
+    files_forget(p);
     p->resources = text_or_null(v, OPT_resources);
     p->unset_infinite = text_or_null(v, OPT_resource_unset_infinite);
     take_shares(p, v);
@@ -355,13 +355,16 @@ void files_apply_config(const struct settings *v, struct policy *p)
     p->max_job_check = check ? strtoll(check, NULL, 10) : 0;
     take_sort_keys(p, v);
     take_spread(p, v);
-    take_dynamic(p, v);
+    files_take_dynamic(p, v);
 }
 
 struct settings *files_load_config(const char *path, struct err *e)
 {
-    const struct settings_schema schema = {
-        .style = SETTINGS_COLON, .rows = rows, .n_rows = OPT_COUNT, .qualifiers = when, .other = other_name};
+    const struct settings_schema schema = {.style = SETTINGS_COLON,
+                                           .rows = rows,
+                                           .n_rows = OPT_COUNT,
+                                           .qualifiers = when,
+                                           .other = files_other_name};
     struct settings *v;
 
     v = settings_load(&schema, path, e);
@@ -389,14 +392,14 @@ int files_read_config(const char *path, struct policy *p, struct err *e)
 
 /* --- hours --------------------------------------------------------------------------------------------- */
 
-static void say_holidays(void *arg, const char *text)
+static void files_say_holidays(void *arg, const char *text)
 {
     (void)arg;
     log_event(LOGC_FIL, LOGE_ADMIN, "holidays", "%s", text);
 }
 
 /* NULL: it is not there. */
-static char *text_of(const char *priv, const char *name)
+static char *files_text_of(const char *priv, const char *name)
 {
     char path[PATH_MAX], *text = NULL;
     struct err e;
@@ -410,10 +413,10 @@ static char *text_of(const char *priv, const char *name)
 
 void files_read_times(const char *priv, int64_t now_s, struct policy *p)
 {
-    char *holidays = text_of(priv, "holidays"), *dedicated = text_of(priv, "dedicated_time");
+    char *holidays = files_text_of(priv, "holidays"), *dedicated = files_text_of(priv, "dedicated_time");
     struct err e;
 
-    prime_calendar_read_holidays(p->times, holidays, now_s, say_holidays, NULL);
+    prime_calendar_read_holidays(p->times, holidays, now_s, files_say_holidays, NULL);
     if (prime_calendar_read_dedicated(p->times, dedicated, &e) < 0)
         log_event(LOGC_FIL, LOGE_ERROR, "dedicated_time", "%s", e.text);
     free(holidays);

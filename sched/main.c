@@ -35,7 +35,7 @@ struct settings_of_main {
     bool foreground, version, print_config, check;
 };
 
-struct program {
+struct sched_main_program {
     struct settings_of_main o;
     struct conf *conf;
     char lock[PATH_MAX], config[PATH_MAX];
@@ -59,7 +59,8 @@ enum option_id {
     OPT_IGNORED
 };
 
-static int take_option(void *context, const struct option_row *row, const char *value, struct err *e)
+static int sched_main_take_option(void *context, const struct option_row *row, const char *value,
+                                  struct err *e)
 {
     struct settings_of_main *o = context;
 
@@ -96,21 +97,25 @@ static int take_option(void *context, const struct option_row *row, const char *
 }
 
 static const struct option_row rows[] = {
-    {'I', NULL, OPTION_VALUE, "sched_name", "the sched object to serve (default)", take_option, OPT_NAME},
-    {'d', NULL, OPTION_VALUE, "home", "directory of its files (PBS_HOME/sched_priv)", take_option, OPT_HOME},
-    {'L', NULL, OPTION_VALUE, "logfile", "one log file instead of daily ones", take_option, OPT_LOG},
-    {'N', NULL, OPTION_ALONE, NULL, "stay in the foreground", take_option, OPT_FOREGROUND},
-    {'c', NULL, OPTION_VALUE, "configfile", "instead of sched_config among its files", take_option,
+    {'I', NULL, OPTION_VALUE, "sched_name", "the sched object to serve (default)", sched_main_take_option,
+     OPT_NAME},
+    {'d', NULL, OPTION_VALUE, "home", "directory of its files (PBS_HOME/sched_priv)", sched_main_take_option,
+     OPT_HOME},
+    {'L', NULL, OPTION_VALUE, "logfile", "one log file instead of daily ones", sched_main_take_option,
+     OPT_LOG},
+    {'N', NULL, OPTION_ALONE, NULL, "stay in the foreground", sched_main_take_option, OPT_FOREGROUND},
+    {'c', NULL, OPTION_VALUE, "configfile", "instead of sched_config among its files", sched_main_take_option,
      OPT_CONFIG},
-    {'l', NULL, OPTION_ALONE, NULL, "kept for old scripts", take_option, OPT_IGNORED},
-    {'n', NULL, OPTION_ALONE, NULL, "kept for old scripts", take_option, OPT_IGNORED},
-    {'p', NULL, OPTION_VALUE, "outfile", "kept for old scripts", take_option, OPT_IGNORED},
-    {'t', NULL, OPTION_VALUE, "threads", "kept for old scripts: it needs one thread", take_option,
+    {'l', NULL, OPTION_ALONE, NULL, "kept for old scripts", sched_main_take_option, OPT_IGNORED},
+    {'n', NULL, OPTION_ALONE, NULL, "kept for old scripts", sched_main_take_option, OPT_IGNORED},
+    {'p', NULL, OPTION_VALUE, "outfile", "kept for old scripts", sched_main_take_option, OPT_IGNORED},
+    {'t', NULL, OPTION_VALUE, "threads", "kept for old scripts: it needs one thread", sched_main_take_option,
      OPT_IGNORED},
     {0, "print-config", OPTION_ALONE, NULL, "print sched_config with every option at its default",
-     take_option, OPT_PRINT},
-    {0, "check", OPTION_ALONE, NULL, "say what is wrong with its files, and end", take_option, OPT_CHECK},
-    {0, "version", OPTION_ALONE, NULL, "print the version", take_option, OPT_VERSION},
+     sched_main_take_option, OPT_PRINT},
+    {0, "check", OPTION_ALONE, NULL, "say what is wrong with its files, and end", sched_main_take_option,
+     OPT_CHECK},
+    {0, "version", OPTION_ALONE, NULL, "print the version", sched_main_take_option, OPT_VERSION},
 };
 
 static const struct options options = {.program = "pbs_sched",
@@ -119,7 +124,7 @@ static const struct options options = {.program = "pbs_sched",
                                        .n_rows = sizeof rows / sizeof *rows,
                                        .order = OPTIONS_ANYWHERE};
 
-static int find_config(struct program *p, struct err *e)
+static int find_config(struct sched_main_program *p, struct err *e)
 {
     int n = p->o.config ? snprintf(p->config, sizeof p->config, "%s", p->o.config)
                         : snprintf(p->config, sizeof p->config, "%s/sched_config", p->places.priv);
@@ -128,7 +133,7 @@ static int find_config(struct program *p, struct err *e)
 }
 
 /* What it writes to is PBS_DAEMON_SERVICE_USER's, and so is this process. */
-static int become_user(struct program *p, const char *priv, const char *logs, struct err *e)
+static int become_user(struct sched_main_program *p, const char *priv, const char *logs, struct err *e)
 {
     const char *user = conf_text(p->conf, CONF_PBS_DAEMON_SERVICE_USER);
     uid_t uid;
@@ -141,7 +146,7 @@ static int become_user(struct program *p, const char *priv, const char *logs, st
 }
 
 /* PBS_HOME/sched_priv and sched_logs, with _NAME behind them for others than the default one. */
-static int name_places(struct program *p, struct err *e)
+static int name_places(struct sched_main_program *p, struct err *e)
 {
     const char *home = conf_text(p->conf, CONF_PBS_HOME);
     bool is_default = strcmp(p->o.name, "default") == 0;
@@ -162,7 +167,7 @@ static int name_places(struct program *p, struct err *e)
     return 0;
 }
 
-static int find_places(struct program *p, struct err *e)
+static int sched_main_find_places(struct sched_main_program *p, struct err *e)
 {
     const char *priv = p->places.priv, *logs = p->places.logs;
 
@@ -172,7 +177,7 @@ static int find_places(struct program *p, struct err *e)
     return become_user(p, priv, logs, e);
 }
 
-static int open_log(struct program *p, struct err *e)
+static int sched_main_open_log(struct sched_main_program *p, struct err *e)
 {
     struct log_options o = {
         .dir = p->places.logs, .path = p->o.log_file, .daemon = "pbs_sched", .mask = p->policy.log_mask};
@@ -180,15 +185,15 @@ static int open_log(struct program *p, struct err *e)
     return conf_log_open(p->conf, &o, e);
 }
 
-static void hours_turn(void *arg)
+static void sched_main_hours_turn(void *arg)
 {
-    struct program *p = arg;
+    struct sched_main_program *p = arg;
 
     files_apply_config(p->settings, &p->policy);
 }
 
 /* Those that a scheduler starts with, or goes on with. -1: sched_config is wrong, and nothing of it is taken. */
-static int take_files(struct program *p, struct err *e)
+static int take_files(struct sched_main_program *p, struct err *e)
 {
     int64_t now_s = clock_wall_s(clock_real());
     struct settings *v = files_load_config(p->config, e);
@@ -203,9 +208,9 @@ static int take_files(struct program *p, struct err *e)
     return 0;
 }
 
-static void read_files(void *arg)
+static void sched_main_read_files(void *arg)
 {
-    struct program *p = arg;
+    struct sched_main_program *p = arg;
     struct err e;
 
     log_event(LOGC_SCHED, LOGE_ADMIN, "reconfigure", "Scheduler is reconfiguring");
@@ -216,16 +221,16 @@ static void read_files(void *arg)
     log_event(LOGC_SCHED, LOGE_ADMIN, "reconfigure", "Scheduler is reconfigured");
 }
 
-static int change_logs(struct program *p)
+static int change_logs(struct sched_main_program *p)
 {
     struct err e;
 
     log_event(LOGC_SCHED, LOGE_ADMIN, "places", "scheduler log directory is changed to %s", p->places.logs);
     log_close();
-    return open_log(p, &e);
+    return sched_main_open_log(p, &e);
 }
 
-static void change_priv(struct program *p)
+static void change_priv(struct sched_main_program *p)
 {
     struct err e;
 
@@ -233,12 +238,12 @@ static void change_priv(struct program *p)
     if (find_config(p, &e) < 0 ||
         files_put_pristine(conf_text(p->conf, CONF_PBS_EXEC), p->places.priv, &e) < 0)
         log_event(LOGC_FIL, LOGE_ERROR, "places", "%s", e.text);
-    read_files(p);
+    sched_main_read_files(p);
 }
 
-static int enter(void *arg, int c, struct err *e)
+static int sched_main_enter(void *arg, int c, struct err *e)
 {
-    struct program *p = arg;
+    struct sched_main_program *p = arg;
     int changed = places_ask(&p->places, c, p->o.name, e);
 
     if (changed < 0)
@@ -250,41 +255,41 @@ static int enter(void *arg, int c, struct err *e)
     return 0;
 }
 
-static bool places_still_hold(void *arg, const char *priv, const char *logs)
+static bool sched_main_places_still_hold(void *arg, const char *priv, const char *logs)
 {
-    const struct program *p = arg;
+    const struct sched_main_program *p = arg;
 
     return places_hold(&p->places, priv, logs);
 }
 
-static void hung_up(void *arg)
+static void sched_main_hung_up(void *arg)
 {
     log_reopen(NULL);
-    read_files(arg);
+    sched_main_read_files(arg);
 }
 
-static void quit(void *arg)
+static void sched_main_quit(void *arg)
 {
-    struct program *p = arg;
+    struct sched_main_program *p = arg;
 
     loop_stop(p->loop);
 }
 
-static int create_parts(struct program *p, struct err *e)
+static int sched_main_create_parts(struct sched_main_program *p, struct err *e)
 {
-    const struct scheduler_events on = {.enter = enter,
-                                        .places_hold = places_still_hold,
-                                        .hours_turn = hours_turn,
-                                        .configure = read_files,
-                                        .quit = quit,
+    const struct scheduler_events on = {.enter = sched_main_enter,
+                                        .places_hold = sched_main_places_still_hold,
+                                        .hours_turn = sched_main_hours_turn,
+                                        .configure = sched_main_read_files,
+                                        .quit = sched_main_quit,
                                         .arg = p};
 
     p->loop = loop_create(NULL, e);
     if (!p->loop)
         return -1;
-    p->hup = loop_signal_create(p->loop, SIGHUP, hung_up, p, e);
-    p->term = p->hup ? loop_signal_create(p->loop, SIGTERM, quit, p, e) : NULL;
-    p->intr = p->term ? loop_signal_create(p->loop, SIGINT, quit, p, e) : NULL;
+    p->hup = loop_signal_create(p->loop, SIGHUP, sched_main_hung_up, p, e);
+    p->term = p->hup ? loop_signal_create(p->loop, SIGTERM, sched_main_quit, p, e) : NULL;
+    p->intr = p->term ? loop_signal_create(p->loop, SIGINT, sched_main_quit, p, e) : NULL;
     if (!p->intr)
         return -1;
     p->scheduler = scheduler_create(p->loop, p->o.name, &p->policy, &on, e);
@@ -294,7 +299,7 @@ static int create_parts(struct program *p, struct err *e)
     return 0;
 }
 
-static void destroy_parts(struct program *p)
+static void destroy_parts(struct sched_main_program *p)
 {
     scheduler_destroy(p->scheduler);
     if (p->intr)
@@ -309,17 +314,17 @@ static void destroy_parts(struct program *p)
     settings_destroy(p->settings);
 }
 
-static int start(struct program *p, struct err *e)
+static int sched_main_start(struct sched_main_program *p, struct err *e)
 {
-    if (open_log(p, e) < 0 || daemon_set_limits(conf_core_bytes(p->conf), e) < 0)
+    if (sched_main_open_log(p, e) < 0 || daemon_set_limits(conf_core_bytes(p->conf), e) < 0)
         return -1;
     if (files_put_pristine(conf_text(p->conf, CONF_PBS_EXEC), p->places.priv, e) < 0 || take_files(p, e) < 0)
         return -1;
     log_event(LOGC_SVR, LOGE_ADMIN, "pbs_sched", "%s startup pid %ld", CEDE_VERSION, (long)getpid());
-    return create_parts(p, e);
+    return sched_main_create_parts(p, e);
 }
 
-static int run(struct program *p)
+static int sched_main_run(struct sched_main_program *p)
 {
     struct daemon_options o = {
         .name = "pbs_sched", .lock_path = p->lock, .lock_mode = 0644, .foreground = p->o.foreground};
@@ -330,7 +335,7 @@ static int run(struct program *p)
     if (!d)
         return rc;
     policy_init(&p->policy);
-    if (start(p, &e) < 0)
+    if (sched_main_start(p, &e) < 0)
         rc = daemon_fail(d, &e);
     else {
         daemon_ready(d);
@@ -343,8 +348,8 @@ static int run(struct program *p)
     return rc;
 }
 
-/* Nothing is made, nobody is disturbed. */
-static int check_only(struct program *p, struct err *e)
+/* Nothing is made, and no running daemon is disturbed. */
+static int check_only(struct sched_main_program *p, struct err *e)
 {
     if (name_places(p, e) < 0)
         return -1;
@@ -364,7 +369,7 @@ static int print_config(void)
 
 int main(int argc, char *argv[])
 {
-    struct program p = {.o = {.name = "default"}};
+    struct sched_main_program p = {.o = {.name = "default"}};
     struct err e;
     int first;
 
@@ -379,11 +384,11 @@ int main(int argc, char *argv[])
     if (p.o.print_config)
         return print_config();
     p.conf = conf_load(&e);
-    int rc = !p.conf ? -1 : p.o.check ? check_only(&p, &e) : find_places(&p, &e);
+    int rc = !p.conf ? -1 : p.o.check ? check_only(&p, &e) : sched_main_find_places(&p, &e);
     if (rc < 0)
         fprintf(stderr, "pbs_sched: %s\n", e.text);
     else if (!p.o.check)
-        rc = run(&p);
+        rc = sched_main_run(&p);
     conf_destroy(p.conf);
     if (rc < 0)
         return 1;

@@ -205,7 +205,7 @@ static void free_list(struct attrl *a)
 
 /* --- what comes in ----------------------------------------------------------------------------------- */
 
-static void restart(void *arg)
+static void mirror_restart(void *arg)
 {
     struct mirror *m = arg;
 
@@ -213,7 +213,7 @@ static void restart(void *arg)
     m->relevant = true;
 }
 
-static void change(const struct pbs_change *ch, void *arg)
+static void mirror_change(const struct pbs_change *ch, void *arg)
 {
     struct mirror *m = arg;
     enum cluster_kind kind = (enum cluster_kind)ch->kind;
@@ -246,11 +246,11 @@ const struct pbs_wake *mirror_wakes(const struct mirror *m, size_t *n)
     return m->wakes;
 }
 
-static void answered(void *arg, int c, int ticket)
+static void mirror_answered(void *arg, int c, int ticket)
 {
     struct mirror *m = arg;
     struct pbs_news news;
-    struct pbs_watch_reader reader = {.restart = restart, .change = change, .arg = m};
+    struct pbs_watch_reader reader = {.restart = mirror_restart, .change = mirror_change, .arg = m};
 
     m->asked = false;
     m->whole = false;
@@ -286,7 +286,7 @@ void mirror_next(struct mirror *m)
     if (m->asked || c < 0)
         return;
     m->asked = true;
-    sched_link_await(m->link, pbs_watch_next_send(c, m->watch, m->cursor), answered, m);
+    sched_link_await(m->link, pbs_watch_next_send(c, m->watch, m->cursor), mirror_answered, m);
 }
 
 void mirror_stop(struct mirror *m)

@@ -55,7 +55,7 @@ static const char usage_text[] = "Usage: pbsfs -[ptdgcs] [-I sched_name]\n"
                                  "  -c E1 E2         which of two goes first\n"
                                  "  -I NAME          files of another scheduler than the default one\n";
 
-static int take_action(void *context, const struct option_row *row, const char *value, struct err *e)
+static int pbsfs_take_action(void *context, const struct option_row *row, const char *value, struct err *e)
 {
     struct pbsfs *x = context;
 
@@ -66,7 +66,7 @@ static int take_action(void *context, const struct option_row *row, const char *
     return 0;
 }
 
-static int take_sched(void *context, const struct option_row *row, const char *value, struct err *e)
+static int pbsfs_take_sched(void *context, const struct option_row *row, const char *value, struct err *e)
 {
     (void)row;
     (void)e;
@@ -74,7 +74,7 @@ static int take_sched(void *context, const struct option_row *row, const char *v
     return 0;
 }
 
-static int take_version(void *context, const struct option_row *row, const char *value, struct err *e)
+static int pbsfs_take_version(void *context, const struct option_row *row, const char *value, struct err *e)
 {
     (void)row;
     (void)value;
@@ -84,15 +84,16 @@ static int take_version(void *context, const struct option_row *row, const char 
 }
 
 static const struct option_row rows[] = {
-    {'p', NULL, OPTION_ALONE, NULL, "print all entities", take_action, ACT_PRINT},
-    {'t', NULL, OPTION_ALONE, NULL, "print the tree", take_action, ACT_TREE},
-    {'g', NULL, OPTION_ALONE, NULL, "one entity (operand), with its path", take_action, ACT_GET},
-    {'s', NULL, OPTION_ALONE, NULL, "set the usage of an entity (two operands)", take_action, ACT_SET},
-    {'d', NULL, OPTION_ALONE, NULL, "let all usage decay now", take_action, ACT_DECAY},
-    {'e', NULL, OPTION_ALONE, NULL, "forget entities that are not in resource_group", take_action, ACT_TRIM},
-    {'c', NULL, OPTION_ALONE, NULL, "which of two entities goes first", take_action, ACT_COMPARE},
-    {'I', NULL, OPTION_VALUE, "sched_name", "another scheduler than the default one", take_sched, 0},
-    {0, "version", OPTION_ALONE, NULL, "print the version", take_version, 0},
+    {'p', NULL, OPTION_ALONE, NULL, "print all entities", pbsfs_take_action, ACT_PRINT},
+    {'t', NULL, OPTION_ALONE, NULL, "print the tree", pbsfs_take_action, ACT_TREE},
+    {'g', NULL, OPTION_ALONE, NULL, "one entity (operand), with its path", pbsfs_take_action, ACT_GET},
+    {'s', NULL, OPTION_ALONE, NULL, "set the usage of an entity (two operands)", pbsfs_take_action, ACT_SET},
+    {'d', NULL, OPTION_ALONE, NULL, "let all usage decay now", pbsfs_take_action, ACT_DECAY},
+    {'e', NULL, OPTION_ALONE, NULL, "forget entities that are not in resource_group", pbsfs_take_action,
+     ACT_TRIM},
+    {'c', NULL, OPTION_ALONE, NULL, "which of two entities goes first", pbsfs_take_action, ACT_COMPARE},
+    {'I', NULL, OPTION_VALUE, "sched_name", "another scheduler than the default one", pbsfs_take_sched, 0},
+    {0, "version", OPTION_ALONE, NULL, "print the version", pbsfs_take_version, 0},
 };
 
 static const struct options options = {.program = "pbsfs",
@@ -171,7 +172,7 @@ static int compare(const struct share *a, const struct share *b)
 
 /* --- files ------------------------------------------------------------------------------------------- */
 
-static int fail(const struct err *e)
+static int pbsfs_fail(const struct err *e)
 {
     fprintf(stderr, "pbsfs: %s\n", e->text);
     return 1;
@@ -289,7 +290,7 @@ static int set_usage(struct pbsfs *x, const char *name, const char *value)
     return 0;
 }
 
-static int change(struct pbsfs *x, char *operands[])
+static int pbsfs_change(struct pbsfs *x, char *operands[])
 {
     struct err e;
     int lock = get_lock(x, &e), rc = 0;
@@ -297,7 +298,7 @@ static int change(struct pbsfs *x, char *operands[])
     if (lock < 0 || read_all(x, &e) < 0) {
         if (lock >= 0)
             (void)close(lock);
-        return fail(&e);
+        return pbsfs_fail(&e);
     }
     if (x->action == ACT_SET)
         rc = set_usage(x, operands[0], operands[1]);
@@ -308,18 +309,18 @@ static int change(struct pbsfs *x, char *operands[])
         x->usage.decayed_s = time(NULL);
     }
     if (rc == 0 && write_all(x, &e) < 0)
-        rc = fail(&e);
+        rc = pbsfs_fail(&e);
     (void)close(lock);
     return rc;
 }
 
-static int show(struct pbsfs *x, char *operands[])
+static int pbsfs_show(struct pbsfs *x, char *operands[])
 {
     struct share *a, *b;
     struct err e;
 
     if (read_all(x, &e) < 0)
-        return fail(&e);
+        return pbsfs_fail(&e);
     if (x->action == ACT_PRINT)
         return print_all(x);
     if (x->action == ACT_TREE)
@@ -336,17 +337,17 @@ static int n_operands(int action)
     return action == ACT_GET ? 1 : action == ACT_SET || action == ACT_COMPARE ? 2 : 0;
 }
 
-static int run(struct pbsfs *x, char *operands[])
+static int pbsfs_run(struct pbsfs *x, char *operands[])
 {
     struct err e;
     int rc;
 
     if (find_priv(x, &e) < 0)
-        return fail(&e);
+        return pbsfs_fail(&e);
     policy_init(&x->policy);
     x->usage = (struct usage){.shares = fairshare_create(), .counted = accrual_record_create()};
-    rc = x->action == ACT_SET || x->action == ACT_DECAY || x->action == ACT_TRIM ? change(x, operands)
-                                                                                 : show(x, operands);
+    rc = x->action == ACT_SET || x->action == ACT_DECAY || x->action == ACT_TRIM ? pbsfs_change(x, operands)
+                                                                                 : pbsfs_show(x, operands);
     accrual_record_destroy(x->usage.counted);
     fairshare_destroy(x->usage.shares);
     policy_fini(&x->policy);
@@ -390,5 +391,5 @@ int main(int argc, char *argv[])
         fputs(usage_text, stderr);
         return 1;
     }
-    return run(&x, argv + first);
+    return pbsfs_run(&x, argv + first);
 }

@@ -21,7 +21,7 @@ void places_init(struct places *p, const char *priv, const char *logs)
     (void)snprintf(p->logs, sizeof p->logs, "%s", logs);
 }
 
-static int check(const char *what, const char *path, struct err *e)
+static int places_check(const char *what, const char *path, struct err *e)
 {
     struct stat st;
     struct err way = {0};
@@ -42,7 +42,7 @@ static int check(const char *what, const char *path, struct err *e)
     return why ? err_set(e, PBSE_SYSTEM, "%s %s directory %.200s: %s", failed, what, path, why) : 0;
 }
 
-static const char *value_of(const struct batch_status *b, const char *name)
+static const char *places_value_of(const struct batch_status *b, const char *name)
 {
     for (const struct attrl *a = b ? b->attribs : NULL; a; a = a->next)
         if (strcmp(a->name, name) == 0)
@@ -65,7 +65,7 @@ static void comment(int c, const char *sched, const char *was, const char *text)
     (void)pbs_manager(c, text ? MGR_CMD_SET : MGR_CMD_UNSET, MGR_OBJ_SCHED, sched, &a, NULL);
 }
 
-static int follow(char now[static PATH_MAX], const char *path)
+static int places_follow(char now[static PATH_MAX], const char *path)
 {
     if (strcmp(now, path) == 0)
         return 0;
@@ -73,15 +73,15 @@ static int follow(char now[static PATH_MAX], const char *path)
     return 1;
 }
 
-static int take(struct places *p, const char *priv, const char *logs, struct err *e)
+static int places_take(struct places *p, const char *priv, const char *logs, struct err *e)
 {
     int changed = PLACES_SAME;
 
-    if ((priv && check("sched_priv", priv, e) < 0) || (logs && check("sched_log", logs, e) < 0))
+    if ((priv && places_check("sched_priv", priv, e) < 0) || (logs && places_check("sched_log", logs, e) < 0))
         return -1;
-    if (follow(p->priv, priv ? priv : p->first_priv))
+    if (places_follow(p->priv, priv ? priv : p->first_priv))
         changed |= PLACES_OTHER_PRIV;
-    if (follow(p->logs, logs ? logs : p->first_logs))
+    if (places_follow(p->logs, logs ? logs : p->first_logs))
         changed |= PLACES_OTHER_LOGS;
     return changed;
 }
@@ -97,8 +97,8 @@ int places_ask(struct places *p, int c, const char *sched, struct err *e)
         pbs_statfree(all);
         return PLACES_SAME;
     }
-    rc = take(p, value_of(b, "sched_priv"), value_of(b, "sched_log"), e);
-    comment(c, sched, value_of(b, "comment"), rc < 0 ? e->text : NULL);
+    rc = places_take(p, places_value_of(b, "sched_priv"), places_value_of(b, "sched_log"), e);
+    comment(c, sched, places_value_of(b, "comment"), rc < 0 ? e->text : NULL);
     pbs_statfree(all);
     return rc;
 }

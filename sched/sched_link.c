@@ -23,7 +23,7 @@ enum { RETRY_FIRST_MS = 50, RETRY_LAST_MS = 2000 };
 /* Between signs of life: half of the least heartbeat_timeout, and nothing beside what a cycle of that length costs. */
 enum { SIGN_MS = 500 };
 
-struct waiter {
+struct sched_link_waiter {
     int ticket;
     sched_link_fn *fn;
     void *arg;
@@ -42,10 +42,10 @@ struct sched_link {
     bool complained;   /* one line about a server that is away, not one a second */
     bool failing;      /* going down at the end of the turn */
     bool deferred;
-    struct waiter *waiters;
+    struct sched_link_waiter *waiters;
 };
 
-static void try_connect(void *arg);
+static void sched_link_try_connect(void *arg);
 
 struct sched_link *sched_link_create(struct loop *l, const char *sched_name,
                                      const struct sched_link_events *events, struct err *e)
@@ -57,7 +57,7 @@ struct sched_link *sched_link_create(struct loop *l, const char *sched_name,
     k->events = *events;
     k->c = -1;
     k->delay_ms = RETRY_FIRST_MS;
-    k->retry = loop_timer_create(l, LOOP_REAL, try_connect, k);
+    k->retry = loop_timer_create(l, LOOP_REAL, sched_link_try_connect, k);
     if (!k->retry) {
         err_set(e, PBSE_SYSTEM, "no memory for a timer");
         sched_link_destroy(k);
@@ -72,7 +72,7 @@ int sched_link_connection(const struct sched_link *k)
     return k->failing ? -1 : k->c;
 }
 
-static void take_down(void *arg)
+static void sched_link_take_down(void *arg)
 {
     struct sched_link *k = arg;
 
@@ -81,7 +81,7 @@ static void take_down(void *arg)
     loop_watch_destroy(k->watch);
     k->watch = NULL;
     while (k->waiters) {
-        struct waiter *w = k->waiters;
+        struct sched_link_waiter *w = k->waiters;
         HASH_DEL(k->waiters, w);
         pbs_drop(k->c, w->ticket);
         free(w);
@@ -99,7 +99,7 @@ void sched_link_fail(struct sched_link *k)
     if (k->failing || k->c < 0)
         return;
     k->failing = true;
-    loop_defer(k->loop, take_down, k);
+    loop_defer(k->loop, sched_link_take_down, k);
 }
 
 static void take_answers(void *arg)
@@ -108,7 +108,7 @@ static void take_answers(void *arg)
     int ticket = 0;
 
     while (!k->failing && (ticket = pbs_next_ready(k->c)) > 0) {
-        struct waiter *w;
+        struct sched_link_waiter *w;
         HASH_FIND_INT(k->waiters, &ticket, w);
         if (!w) {
             pbs_drop(k->c, ticket);
@@ -122,7 +122,7 @@ static void take_answers(void *arg)
         sched_link_fail(k);
 }
 
-static void take_deferred(void *arg)
+static void sched_link_take_deferred(void *arg)
 {
     struct sched_link *k = arg;
 
@@ -131,7 +131,7 @@ static void take_deferred(void *arg)
         take_answers(k);
 }
 
-static void readable(void *arg, unsigned ready)
+static void sched_link_readable(void *arg, unsigned ready)
 {
     (void)ready;
     take_answers(arg);
@@ -143,22 +143,24 @@ int sched_link_await(struct sched_link *k, int ticket, sched_link_fn *fn, void *
         sched_link_fail(k);
         return -1;
     }
-    struct waiter *w = mem_new(1, sizeof *w);
+    struct sched_link_waiter *w = mem_new(1, sizeof *w);
     w->ticket = ticket;
     w->fn = fn;
     w->arg = arg;
     HASH_ADD_INT(k->waiters, ticket, w);
-    /* A send may have read the answer of an earlier call: nobody polls for that one. */
+    /* A send may have read the answer of an earlier call: no poll reports that one. */
     if (!k->deferred)
-        loop_defer(k->loop, take_deferred, k);
+        loop_defer(k->loop, sched_link_take_deferred, k);
     k->deferred = true;
     return 0;
 }
 
-static void link_sign_answered(void *arg, int c, int ticket)
+static void sched_link_sign_answered(void *arg, int c, int ticket)
 {
     (void)arg;
-    pbs_recv(c, ticket); /* a server that knows no signs says that nobody asked, and has heard us */
+    pbs_recv(
+        c,
+        ticket); /* a server that does not know signs of life answers that none was asked for, and has heard us */
 }
 
 void sched_link_sign(struct sched_link *k)
@@ -168,7 +170,7 @@ void sched_link_sign(struct sched_link *k)
     if (sched_link_connection(k) < 0 || now_ms - k->signed_ms < SIGN_MS)
         return;
     k->signed_ms = now_ms;
-    sched_link_await(k, pbs_sched_alive_send(k->c), link_sign_answered, NULL);
+    sched_link_await(k, pbs_sched_alive_send(k->c), sched_link_sign_answered, NULL);
 }
 
 static int make_connection(struct sched_link *k, struct err *e)
@@ -188,7 +190,7 @@ static int make_connection(struct sched_link *k, struct err *e)
         pbs_disconnect(c);
         return -1;
     }
-    k->watch = loop_watch_create(k->loop, pbs_fd(c), LOOP_READ, readable, k, e);
+    k->watch = loop_watch_create(k->loop, pbs_fd(c), LOOP_READ, sched_link_readable, k, e);
     if (!k->watch) {
         pbs_disconnect(c);
         return -1;
@@ -197,7 +199,7 @@ static int make_connection(struct sched_link *k, struct err *e)
     return 0;
 }
 
-static void try_connect(void *arg)
+static void sched_link_try_connect(void *arg)
 {
     struct sched_link *k = arg;
     struct err e;
@@ -222,12 +224,12 @@ void sched_link_destroy(struct sched_link *k)
 {
     if (!k)
         return;
-    loop_forget(k->loop, take_down, k);
-    loop_forget(k->loop, take_deferred, k);
+    loop_forget(k->loop, sched_link_take_down, k);
+    loop_forget(k->loop, sched_link_take_deferred, k);
     loop_watch_destroy(k->watch);
     loop_timer_destroy(k->retry);
     while (k->waiters) {
-        struct waiter *w = k->waiters;
+        struct sched_link_waiter *w = k->waiters;
         HASH_DEL(k->waiters, w);
         free(w);
     }

@@ -2,7 +2,7 @@
  *
  *   link up -> mirror follows the stream -> news -> cycle (pure) -> act sends the orders -> settled -> next news
  *
- * A cycle runs when the news could change a decision, or when somebody asked for one (scheduling set true, an
+ * A cycle runs when the news could change a decision, or when a request asked for one (scheduling set true, an
  * iteration due): that one is run and logged even if there is nothing to decide. No call here waits for a reply; while
  * a preemption is under way the stream is followed on. Invariant: NEXT is outstanding only when no order is. */
 #include "scheduler.h"
@@ -57,7 +57,7 @@ struct scheduler {
     struct loop_timer *alarm; /* when the cycle itself wants to be woken: a turn is over */
     int64_t began_ms;         /* real monotonic: the cycle under way */
     int64_t iterate_ms;       /* monotonic: when a timed cycle is due */
-    int64_t backfill_ns;      /* the server's wall clock less our monotonic one, which nobody sets */
+    int64_t clock_ahead_ns;   /* the server's wall clock less our monotonic one, which is never set */
     unsigned mask;            /* of the log, as set */
     bool hours_said;          /* it is in the log whether this is prime time */
     bool asked;               /* for a cycle, whatever the news are */
@@ -72,7 +72,7 @@ static int64_t mono_ns(const struct scheduler *s)
 
 static int64_t now_ns(const struct scheduler *s)
 {
-    return mono_ns(s) + s->backfill_ns;
+    return mono_ns(s) + s->clock_ahead_ns;
 }
 
 static int64_t now_s(const struct scheduler *s)
@@ -132,22 +132,22 @@ static void follow_hours(struct scheduler *s)
     say_hours(s);
 }
 
-static int64_t cycle_took_s(void *arg)
+static int64_t scheduler_cycle_took_s(void *arg)
 {
     const struct scheduler *s = arg;
 
     return (clock_real_mono_ms() - s->began_ms) / 1000;
 }
 
-static void cycle_stepped(void *arg)
+static void scheduler_cycle_stepped(void *arg)
 {
     const struct scheduler *s = arg;
 
     sched_link_sign(s->link);
 }
 
-/* Whoever waits for the server's answers owes it signs of life too; with NEXT open the server asks by itself. */
-static void sign_while_busy(void *arg)
+/* While the scheduler waits for the server's answers it owes signs of life too; with NEXT open the server asks by itself. */
+static void scheduler_sign_while_busy(void *arg)
 {
     struct scheduler *s = arg;
 
@@ -174,7 +174,7 @@ static void decide(struct scheduler *s)
 static void run_cycle(struct scheduler *s);
 
 /* server_dyn_res has been asked. */
-static void amounts_told(void *arg, bool changed)
+static void scheduler_amounts_told(void *arg, bool changed)
 {
     struct scheduler *s = arg;
 
@@ -188,7 +188,7 @@ static void amounts_told(void *arg, bool changed)
         run_cycle(s);
 }
 
-/* What has to be known first may take its time. Whoever asks for a cycle meanwhile gets one that begins after he asked. */
+/* What has to be known first may take its time. A request for a cycle meanwhile gets one that begins after the request. */
 static void run_cycle(struct scheduler *s)
 {
     if (!mirror_is_whole(s->mirror))
@@ -257,7 +257,7 @@ static void explain_job(struct scheduler *s, const struct pbs_wake *w)
     explain_fini(&x);
 }
 
-static void wake(struct scheduler *s, const struct pbs_wake *w)
+static void scheduler_wake(struct scheduler *s, const struct pbs_wake *w)
 {
     log_event(LOGC_SCHED, LOGE_DEBUG3, w->job, "Scheduler received command %d", w->command);
     switch (w->command) {
@@ -285,65 +285,65 @@ static void wake(struct scheduler *s, const struct pbs_wake *w)
     }
 }
 
-static void go_on(struct scheduler *s)
+static void scheduler_go_on(struct scheduler *s)
 {
     if (!act_is_busy(s->act))
         mirror_next(s->mirror);
 }
 
-static void news(void *arg, int64_t server_ns, bool relevant)
+static void scheduler_news(void *arg, int64_t server_ns, bool relevant)
 {
     struct scheduler *s = arg;
     size_t n;
     const struct pbs_wake *wakes = mirror_wakes(s->mirror, &n);
     struct decisions seen = {0};
 
-    s->backfill_ns = (server_ns ? server_ns : clock_wall_ns(loop_clock(s->loop))) - mono_ns(s);
+    s->clock_ahead_ns = (server_ns ? server_ns : clock_wall_ns(loop_clock(s->loop))) - mono_ns(s);
     if (relevant)
         follow_policy(s);
     for (size_t i = 0; i < n; i++)
-        wake(s, &wakes[i]);
+        scheduler_wake(s, &wakes[i]);
     cycle_watch(s->cycle, &seen);
     act_carry_out(s->act, &seen);
     if (s->asked || cycle_has_news(s->cycle, now_s(s)))
         run_cycle(s);
     else
         comments_poke(s->comments);
-    go_on(s);
+    scheduler_go_on(s);
 }
 
-static void settled(void *arg)
+static void scheduler_settled(void *arg)
 {
-    go_on(arg);
+    scheduler_go_on(arg);
 }
 
-static void after_answers(void *arg)
+static void scheduler_after_answers(void *arg)
 {
     struct scheduler *s = arg;
 
     s->answered = false;
     if (mirror_is_whole(s->mirror) && cycle_has_news(s->cycle, now_s(s)))
         run_cycle(s);
-    go_on(s);
+    scheduler_go_on(s);
 }
 
 /* Many may be answered at once: one cycle for all of them. */
-static void preempted(void *arg)
+static void scheduler_preempted(void *arg)
 {
     struct scheduler *s = arg;
 
     if (!s->answered)
-        s->answered = loop_defer(s->loop, after_answers, s) == 0;
+        s->answered = loop_defer(s->loop, scheduler_after_answers, s) == 0;
 }
 
-static int enter(void *arg, int c, struct err *e)
+static int scheduler_enter(void *arg, int c, struct err *e)
 {
     struct scheduler *s = arg;
 
     return s->events.enter(s->events.arg, c, e);
 }
 
-static void up(void *arg)
+static void scheduler_up(void *arg)
 {
     struct scheduler *s = arg;
 
@@ -351,7 +351,7 @@ static void up(void *arg)
     mirror_start(s->mirror);
 }
 
-static void down(void *arg)
+static void scheduler_down(void *arg)
 {
     struct scheduler *s = arg;
 
@@ -363,7 +363,7 @@ static void down(void *arg)
 }
 
 /* Timed cycles, and jobs that the server refused a while ago. */
-static void tick(void *arg)
+static void scheduler_tick(void *arg)
 {
     struct scheduler *s = arg;
 
@@ -384,7 +384,7 @@ static void tick(void *arg)
     comments_poke(s->comments);
 }
 
-static void ring(void *arg)
+static void scheduler_ring(void *arg)
 {
     struct scheduler *s = arg;
 
@@ -404,15 +404,17 @@ void scheduler_reconfigured(struct scheduler *s, const char *priv)
     run_cycle(s);
 }
 
-static int create_parts(struct scheduler *s, const char *name, struct err *e)
+static int scheduler_create_parts(struct scheduler *s, const char *name, struct err *e)
 {
-    const struct sched_link_events on_link = {.enter = enter, .up = up, .down = down, .arg = s};
-    const struct mirror_events on_mirror = {.news = news, .arg = s};
-    const struct act_events on_act = {.settled = settled, .preempted = preempted, .arg = s};
+    const struct sched_link_events on_link = {
+        .enter = scheduler_enter, .up = scheduler_up, .down = scheduler_down, .arg = s};
+    const struct mirror_events on_mirror = {.news = scheduler_news, .arg = s};
+    const struct act_events on_act = {
+        .settled = scheduler_settled, .preempted = scheduler_preempted, .arg = s};
 
     s->cycle = cycle_create(name, s->policy);
-    cycle_on_elapsed(s->cycle, cycle_took_s, s);
-    cycle_on_step(s->cycle, cycle_stepped, s);
+    cycle_on_elapsed(s->cycle, scheduler_cycle_took_s, s);
+    cycle_on_step(s->cycle, scheduler_cycle_stepped, s);
     s->link = sched_link_create(s->loop, name, &on_link, e);
     if (!s->link)
         return -1;
@@ -429,12 +431,12 @@ static int create_parts(struct scheduler *s, const char *name, struct err *e)
                               e);
     if (!s->shares)
         return -1;
-    s->dyn_res = dyn_res_create(s->loop, s->policy, amounts_told, s, e);
+    s->dyn_res = dyn_res_create(s->loop, s->policy, scheduler_amounts_told, s, e);
     if (!s->dyn_res)
         return -1;
-    s->tick = loop_timer_create(s->loop, LOOP_CLOCK, tick, s);
-    s->alarm = loop_timer_create(s->loop, LOOP_CLOCK, ring, s);
-    s->signs = loop_timer_create(s->loop, LOOP_REAL, sign_while_busy, s);
+    s->tick = loop_timer_create(s->loop, LOOP_CLOCK, scheduler_tick, s);
+    s->alarm = loop_timer_create(s->loop, LOOP_CLOCK, scheduler_ring, s);
+    s->signs = loop_timer_create(s->loop, LOOP_REAL, scheduler_sign_while_busy, s);
     if (!s->tick || !s->alarm || !s->signs)
         return err_set(e, PBSE_SYSTEM, "no memory for a timer");
     loop_timer_set(s->tick, TICK_MS);
@@ -451,7 +453,7 @@ struct scheduler *scheduler_create(struct loop *l, const char *name, struct poli
     s->policy = policy;
     s->events = *events;
     s->mask = policy->log_mask;
-    if (create_parts(s, name, e) == 0)
+    if (scheduler_create_parts(s, name, e) == 0)
         return s;
     scheduler_destroy(s);
     return NULL;
@@ -461,7 +463,7 @@ void scheduler_destroy(struct scheduler *s)
 {
     if (!s)
         return;
-    loop_forget(s->loop, after_answers, s);
+    loop_forget(s->loop, scheduler_after_answers, s);
     if (s->tick)
         loop_timer_destroy(s->tick);
     if (s->signs)

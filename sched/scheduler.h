@@ -16,7 +16,7 @@ struct scheduler;
 struct scheduler_events {
     /* About to register: -1, there is a reason why it must not. It waits for the server. */
     int (*enter)(void *arg, int c, struct err *e);
-    /* Are these, of its object (NULL: unset), the directories in use? If not, it registers anew. */
+    /* Are these, of its object (NULL: unset), the directories in use? If not, it registers again. */
     bool (*places_hold)(void *arg, const char *priv, const char *logs);
     /* Prime time begins or ends: the policy's options are to be those of these hours (policy->is_prime is set). */
     void (*hours_turn)(void *arg);

@@ -85,7 +85,7 @@ static void saving_free(struct saving *v)
     free(v);
 }
 
-static void save_done(void *arg, bool ran)
+static void shares_save_done(void *arg, bool ran)
 {
     struct shares *s = arg;
     struct saving *v = s->saving;
@@ -102,7 +102,7 @@ static void save_done(void *arg, bool ran)
     saving_free(v);
 }
 
-static void work(void *arg)
+static void shares_work(void *arg)
 {
     const struct shares *s = arg;
 
@@ -127,7 +127,7 @@ static void save(struct shares *s, int64_t now_s)
     accrual_sweep(s->p.accrual);
     s->saved_s = now_s;
     s->saving = saving_of(s);
-    if (worker_submit(s->worker, work, save_done, s, NULL) < 0) {
+    if (worker_submit(s->worker, shares_work, shares_save_done, s, NULL) < 0) {
         saving_free(s->saving);
         s->saving = NULL;
         return;
@@ -144,7 +144,7 @@ static void read_usage(struct shares *s)
     s->touched = usage_file_touched(s->dir);
     if (usage_file_read(s->dir, &s->usage, &e) == 0)
         return;
-    log_event(LOGC_SCHED, LOGE_ERROR, "usage", "%s; it is kept as usage.bad, and usage begins anew", e.text);
+    log_event(LOGC_SCHED, LOGE_ERROR, "usage", "%s; it is kept as usage.bad, and usage begins again", e.text);
     if (e.code == EBADMSG && usage_file_put_aside(s->dir, &e) < 0)
         log_event(LOGC_SCHED, LOGE_ERROR, "usage", "%s", e.text);
 }
@@ -250,7 +250,7 @@ bool shares_tick(struct shares *s, int64_t now_s)
 
 /* --- what running jobs use --------------------------------------------------------------------------- */
 
-static int one_job(const struct batch_status *job, void *arg)
+static int shares_one_job(const struct batch_status *job, void *arg)
 {
     struct shares *s = arg;
 
@@ -258,12 +258,12 @@ static int one_job(const struct batch_status *job, void *arg)
     return 0;
 }
 
-static void answered(void *arg, int c, int ticket)
+static void shares_answered(void *arg, int c, int ticket)
 {
     struct shares *s = arg;
 
     s->asking = false;
-    pbs_selstat_each_recv(c, ticket, one_job, s);
+    pbs_selstat_each_recv(c, ticket, shares_one_job, s);
 }
 
 void shares_ask(struct shares *s)
@@ -275,7 +275,7 @@ void shares_ask(struct shares *s)
 
     if (!s->on || !policy_counts_use(s->p.policy) || s->asking || c < 0)
         return;
-    if (sched_link_await(s->p.link, pbs_selstat_each_send(c, &state, &used, "t"), answered, s) == 0)
+    if (sched_link_await(s->p.link, pbs_selstat_each_send(c, &state, &used, "t"), shares_answered, s) == 0)
         s->asking = true;
 }
 

@@ -25,7 +25,7 @@
 
 enum { USAGE_MAX = 1 << 28 };
 
-static int path_of(char out[static PATH_MAX], const char *dir, const char *name, struct err *e)
+static int usage_file_path_of(char out[static PATH_MAX], const char *dir, const char *name, struct err *e)
 {
     return snprintf(out, PATH_MAX, "%s/%s", dir, name) < PATH_MAX
                ? 0
@@ -57,7 +57,7 @@ static int take_entity(struct reader *r, char *text, struct err *e)
     return 0;
 }
 
-static int take_job(struct reader *r, char *text, struct err *e)
+static int usage_file_take_job(struct reader *r, char *text, struct err *e)
 {
     char *end, *run;
     double amount = strtod(text, &run);
@@ -81,13 +81,13 @@ static int take_line(struct reader *r, char *text, struct err *e)
     if (strncmp(text, "e ", 2) == 0)
         return take_entity(r, text + 2, e);
     if (strncmp(text, "j ", 2) == 0)
-        return take_job(r, text + 2, e);
+        return usage_file_take_job(r, text + 2, e);
     if (sscanf(text, "end %" SCNd64, &r->ends) == 1)
         return r->ends == r->line - 1 ? 0 : bad_line(r, e);
     return bad_line(r, e);
 }
 
-static int take_text(struct usage *u, char *text, struct err *e)
+static int usage_file_take_text(struct usage *u, char *text, struct err *e)
 {
     struct reader r = {.u = u, .ends = -1};
 
@@ -109,12 +109,12 @@ int usage_file_read(const char *dir, struct usage *u, struct err *e)
     fairshare_forget(u->shares);
     accrual_record_clear(u->counted);
     u->decayed_s = 0;
-    if (path_of(path, dir, "usage", e) < 0)
+    if (usage_file_path_of(path, dir, "usage", e) < 0)
         return -1;
     if (access(path, F_OK) < 0 && errno == ENOENT)
         return 0;
     rc = file_read(AT_FDCWD, path, USAGE_MAX, &text, NULL, e);
-    if (rc == 0 && take_text(u, text, e) < 0) {
+    if (rc == 0 && usage_file_take_text(u, text, e) < 0) {
         fairshare_forget(u->shares);
         accrual_record_clear(u->counted);
         rc = err_prefix(e, "%s", path);
@@ -123,19 +123,19 @@ int usage_file_read(const char *dir, struct usage *u, struct err *e)
     return rc;
 }
 
-static int move(const char *dir, const char *from, const char *to, int (*how)(const char *, const char *),
-                struct err *e)
+static int usage_file_move(const char *dir, const char *from, const char *to,
+                           int (*how)(const char *, const char *), struct err *e)
 {
     char a[PATH_MAX], b[PATH_MAX];
 
-    if (path_of(a, dir, from, e) < 0 || path_of(b, dir, to, e) < 0)
+    if (usage_file_path_of(a, dir, from, e) < 0 || usage_file_path_of(b, dir, to, e) < 0)
         return -1;
     return how(a, b) == 0 ? 0 : err_errno(e, errno, "%s", a);
 }
 
 int usage_file_put_aside(const char *dir, struct err *e)
 {
-    return move(dir, "usage", "usage.bad", rename, e);
+    return usage_file_move(dir, "usage", "usage.bad", rename, e);
 }
 
 /* --- writing ----------------------------------------------------------------------------------------- */
@@ -162,14 +162,16 @@ int usage_file_lock(const char *dir, struct err *e)
 {
     char path[PATH_MAX];
 
-    return path_of(path, dir, "usage.lock", e) < 0 ? -1 : file_lock(path, 0644, e);
+    return usage_file_path_of(path, dir, "usage.lock", e) < 0 ? -1 : file_lock(path, 0644, e);
 }
 
 int usage_file_write(const char *dir, const char *text, size_t n, struct err *e)
 {
     char path[PATH_MAX];
 
-    return path_of(path, dir, "usage", e) < 0 ? -1 : file_write_atomic(AT_FDCWD, path, text, n, 0644, e);
+    return usage_file_path_of(path, dir, "usage", e) < 0
+               ? -1
+               : file_write_atomic(AT_FDCWD, path, text, n, 0644, e);
 }
 
 int usage_file_keep(const char *dir, struct err *e)
@@ -178,7 +180,7 @@ int usage_file_keep(const char *dir, struct err *e)
     size_t n;
     int rc;
 
-    if (path_of(from, dir, "usage", e) < 0 || path_of(to, dir, "usage.bak", e) < 0)
+    if (usage_file_path_of(from, dir, "usage", e) < 0 || usage_file_path_of(to, dir, "usage.bak", e) < 0)
         return -1;
     if (access(from, F_OK) < 0)
         return 0;
@@ -196,7 +198,7 @@ int usage_file_touch(const char *dir, struct err *e)
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
     int n = snprintf(text, sizeof text, "%ld\n", (long)now.tv_sec);
-    return path_of(path, dir, "usage.touch", e) < 0
+    return usage_file_path_of(path, dir, "usage.touch", e) < 0
                ? -1
                : file_write_quick(AT_FDCWD, path, text, (size_t)n, 0644, e);
 }
@@ -207,7 +209,7 @@ int64_t usage_file_touched(const char *dir)
     char path[PATH_MAX];
     struct stat st;
 
-    if (path_of(path, dir, "usage.touch", NULL) < 0 || stat(path, &st) < 0)
+    if (usage_file_path_of(path, dir, "usage.touch", NULL) < 0 || stat(path, &st) < 0)
         return 0;
     return (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec + (int64_t)st.st_ino;
 }

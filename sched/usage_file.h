@@ -1,12 +1,12 @@
 #ifndef USAGE_FILE_H
 #define USAGE_FILE_H
-/* sched_priv/usage: what everybody has used, and how much of each job that runs is in it; and its neighbours.
+/* sched_priv/usage: what each entity has used, and how much of each job that runs is in it; and its neighbours.
  *
  *   usage         text, replaced whole; its last line counts the others, so one that was cut short is known
- *   usage.bad     one that could not be read, kept for whoever wants to know
+ *   usage.bad     one that could not be read, kept for the administrator
  *   usage.bak     as it was before pbsfs changed it
  *   usage.touch   its time changes when pbsfs has written: the scheduler reads again
- *   usage.lock    held by whoever replaces usage
+ *   usage.lock    held by the process that replaces usage
  *
  * Functions block for as long as a small file takes.
  */
@@ -25,15 +25,15 @@ struct usage {
     int64_t decayed_s; /* when it faded last, wall clock; 0: never */
 };
 
-/* Read `dir`/usage in place of what `u` has. A missing one is nobody's use. -1: EBADMSG it is no usage file, or cut
- * short (e: where); then nobody has used anything. Else the errno of reading. */
+/* Read `dir`/usage in place of what `u` has. A missing one means that no entity has used anything. -1: EBADMSG it is no usage file, or cut
+ * short (e: where); then no entity has used anything. Else the errno of reading. */
 int usage_file_read(const char *dir, struct usage *u, struct err *e);
 int usage_file_put_aside(const char *dir, struct err *e); /* usage becomes usage.bad */
 
 void usage_file_format(const struct usage *u, struct strbuf *out);
 /* The lock: a descriptor to close, or -1 (EWOULDBLOCK: another has it). */
 int usage_file_lock(const char *dir, struct err *e);
-/* Replace the file; by whoever has the lock. */
+/* Replace the file; the caller has the lock. */
 int usage_file_write(const char *dir, const char *text, size_t n, struct err *e);
 
 int usage_file_keep(const char *dir, struct err *e);  /* a copy to usage.bak, if there is one */

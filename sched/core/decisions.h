@@ -13,7 +13,7 @@ enum decision_kind {
     DECIDE_PREEMPT, /* job; names, runs: the victims, to be stopped for it, and the runs that they are in;
                        text: the exec_vnode for pbs_preempt_run, "" where only pbs_preempt_jobs will do; walltime_s */
     DECIDE_TURN,    /* job; names: to be suspended, since it is the job's turn */
-    DECIDE_REFUSE,  /* job, which somebody asked to be run; code and text: why it is not */
+    DECIDE_REFUSE,  /* job, which a request asked to be run; code and text: why it is not */
     DECIDE_COMMENT, /* job; text: its comment */
     DECIDE_TOP, /* job; at_s: when it will begin, text: its exec_vnode then; at_s 0: it is no top job any more */
     DECIDE_LOG /* job: the object of the line, "" of the cycle itself; text; event */

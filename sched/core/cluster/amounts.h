@@ -34,7 +34,7 @@ void amounts_add(struct amounts *l, const struct amounts *other);
 void amounts_add_times(struct amounts *l, const struct amounts *other, int64_t times); /* may be negative */
 void amounts_sub(struct amounts *l, const struct amounts *other);
 
-/* Is everything in `need` there? A need of 0 or less always is. *missing: the first resource that is not. */
+/* Return true if everything in `need` is there. A need of 0 or less always is. *missing: the first resource that is not. */
 bool amounts_cover(const struct amounts *have, const struct amounts *need, res_id *missing);
 
 /* How many times `need` fits into `have`; `most` when it needs nothing at all. */

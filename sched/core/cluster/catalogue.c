@@ -1,7 +1,7 @@
 /* The same rows by name and by number; a row never moves and never goes. Built-in ones come first, in the
  * order of their table: RES_NCPUS and its like are places in it. What the server says of them is ignored.
  *
- * Objects and the definition of a resource may come in either order. A name that nobody has defined yet gets
+ * Objects and the definition of a resource may come in either order. A name that is not defined yet gets
  * a row as a string and is noted as missed; the cluster then asks for everything again, since amounts that
  * were read as texts cannot be made into numbers afterwards. */
 #include "catalogue.h"
@@ -14,17 +14,17 @@
 #include "intern.h"
 #include "mem.h"
 
-struct row {
+struct catalogue_row {
     struct resource r;
     res_id id;
     UT_hash_handle hh;
 };
 
 struct catalogue {
-    struct row *by_name;
-    struct row **by_id;
+    struct catalogue_row *by_name;
+    struct catalogue_row **by_id;
     size_t n, cap, n_builtin;
-    bool missed; /* a name was asked for that nobody had defined */
+    bool missed; /* a name was asked for that is not defined */
 };
 
 static const struct {
@@ -157,7 +157,7 @@ void catalogue_destroy(struct catalogue *c)
 
 bool catalogue_define(struct catalogue *c, const char *name, const char *type, const char *flags)
 {
-    struct row *row;
+    struct catalogue_row *row;
     struct resource r = {.type = type_of(type), .flags = flags_of(flags)};
 
     HASH_FIND_STR(c->by_name, name, row);
@@ -183,7 +183,7 @@ bool catalogue_define(struct catalogue *c, const char *name, const char *type, c
 
 res_id catalogue_find(const struct catalogue *c, const char *name)
 {
-    struct row *row;
+    struct catalogue_row *row;
 
     HASH_FIND_STR(c->by_name, name, row);
     return row ? row->id : RES_NONE;

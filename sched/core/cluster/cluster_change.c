@@ -89,7 +89,7 @@ static bool change_queue(struct cluster *cl, const char *name, const struct attr
     return true;
 }
 
-static const char *value_of(const struct attrl *attrs, const char *name)
+static const char *cluster_change_value_of(const struct attrl *attrs, const char *name)
 {
     for (; attrs; attrs = attrs->next)
         if (attrs->name && strcmp(attrs->name, name) == 0)
@@ -97,16 +97,16 @@ static const char *value_of(const struct attrl *attrs, const char *name)
     return NULL;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool cluster_change_same_text(const char *a, const char *b)
 {
     return (!a && !b) || (a && b && strcmp(a, b) == 0);
 }
 
 static bool change_server(struct cluster *cl, const struct attrl *attrs)
 {
-    const char *formula = value_of(attrs, "job_sort_formula");
-    bool other_formula = !same_text(formula, cl->policy->server_formula);
-    const char *frees = value_of(attrs, "restrict_res_to_release_on_suspend");
+    const char *formula = cluster_change_value_of(attrs, "job_sort_formula");
+    bool other_formula = !cluster_change_same_text(formula, cl->policy->server_formula);
+    const char *frees = cluster_change_value_of(attrs, "restrict_res_to_release_on_suspend");
 
     free(cl->policy->suspend_frees);
     cl->policy->suspend_frees = frees ? mem_text(frees) : NULL;
@@ -121,7 +121,8 @@ static bool change_server(struct cluster *cl, const struct attrl *attrs)
 
 static bool change_resource(struct cluster *cl, const char *name, const struct attrl *attrs)
 {
-    if (!catalogue_define(cl->catalogue, name, value_of(attrs, "type"), value_of(attrs, "flag")))
+    if (!catalogue_define(cl->catalogue, name, cluster_change_value_of(attrs, "type"),
+                          cluster_change_value_of(attrs, "flag")))
         return false;
     cl->misread = cl->misread || cl->jobs || cl->nodes;
     return true;
@@ -143,12 +144,12 @@ static bool change_sched(struct cluster *cl, const char *name, const struct attr
     if (strcmp(name, cl->sched_name) != 0)
         return false;
     for (size_t i = 0; (of = policy_attribute_name(i)) != NULL; i++)
-        look = hash_text(look, value_of(attrs, of));
+        look = hash_text(look, cluster_change_value_of(attrs, of));
     if (look == cl->sched_look)
         return false;
     cl->sched_look = look;
     for (size_t i = 0; (of = policy_attribute_name(i)) != NULL; i++)
-        policy_attribute(cl->policy, of, value_of(attrs, of), NULL);
+        policy_attribute(cl->policy, of, cluster_change_value_of(attrs, of), NULL);
     if (strcmp(cl->policy->partition, "pbs-default") == 0)
         policy_attribute(cl->policy, "partition", "", NULL);
     cl->relink = true;

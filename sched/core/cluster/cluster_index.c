@@ -135,7 +135,7 @@ bool cluster_serves(const struct cluster *cl, const struct queue *q)
 }
 
 /* "41[7].svr1" of "41[].svr1"; false: that is no array's name. */
-static bool name_of(char out[CLUSTER_ID_MAX], const char *array, int64_t index)
+static bool cluster_index_name_of(char out[CLUSTER_ID_MAX], const char *array, int64_t index)
 {
     const char *open = strchr(array, '[');
 
@@ -151,7 +151,7 @@ int64_t cluster_next_index(const struct cluster *cl, const struct job *array, ch
     int64_t i;
 
     while (array->queued && (i = idset_next(array->queued, 0)) >= 0) {
-        if (!name_of(id, array->id, i))
+        if (!cluster_index_name_of(id, array->id, i))
             return IDSET_NONE;
         if (!cluster_job(cl, id))
             return i;

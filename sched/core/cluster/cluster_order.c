@@ -83,7 +83,7 @@ static void list_out(struct cluster *cl, struct job *j)
     last->ordered_at = j->ordered_at;
 }
 
-static void take_dynamic(struct cluster *cl, const struct job *j)
+static void cluster_order_take_dynamic(struct cluster *cl, const struct job *j)
 {
     for (size_t i = 0; i < cl->policy->n_dynamic; i++)
         cl->policy->dynamic[i].taken += job_asked_amount(j, cl->catalogue, cl->policy->dynamic[i].resource);
@@ -104,7 +104,7 @@ void cluster_order(struct cluster *cl, struct job *j, enum order_kind kind, cons
     j->claim = copy;
     if (kind == ORDER_RUN) {
         note_host(cl, &copy);
-        take_dynamic(cl, j);
+        cluster_order_take_dynamic(cl, j);
     }
     if (kind == ORDER_RUN || kind == ORDER_RESUME) {
         claim_all(cl, &j->claim, 1);

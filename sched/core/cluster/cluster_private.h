@@ -1,6 +1,6 @@
 #ifndef CLUSTER_PRIVATE_H
 #define CLUSTER_PRIVATE_H
-/* What the files of the cluster share; nobody else includes it. Each stands on those before it: cluster_index.c (who is
+/* What the files of the cluster share; no other file includes it. Each stands on those before it: cluster_index.c (who is
  * where), cluster_order.c (open orders), cluster_link.c (in and out of the indices), cluster_change.c (what the stream
  * says), sched_cluster.c (what goes, settling), cluster_array.c (subjobs to be run). */
 #include "sched_cluster.h"

@@ -1,6 +1,6 @@
 #ifndef JOB_PRIVATE_H
 #define JOB_PRIVATE_H
-/* What job_take.c needs of sched_job.c; nobody else includes it. */
+/* What job_take.c needs of sched_job.c; no other file includes it. */
 #include "sched_job.h"
 
 /* Everything that an attribute has said is forgotten. */

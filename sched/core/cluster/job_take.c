@@ -15,7 +15,7 @@
 
 enum { SUBSTATE_HELD = 20, SUBSTATE_SUSPENDED = 43, SUBSTATE_SCHED_SUSPENDED = 45, NEEDS_MAX = 65536 };
 
-struct source {
+struct job_take_source {
     struct job *j;
     struct catalogue *c;
     const struct attrl *a;
@@ -23,7 +23,7 @@ struct source {
     int64_t longest_s; /* max_walltime */
 };
 
-static int64_t number(const struct source *s)
+static int64_t job_take_number(const struct job_take_source *s)
 {
     return strtoll(s->a->value, NULL, 10);
 }
@@ -42,136 +42,136 @@ static bool yes(const char *text, bool otherwise)
     return units_parse_bool(text, &b, NULL) < 0 ? otherwise : b;
 }
 
-static void take_state(struct source *s)
+static void job_take_state(struct job_take_source *s)
 {
     s->j->state = s->a->value[0];
 }
-static void take_substate(struct source *s)
+static void job_take_substate(struct job_take_source *s)
 {
-    s->j->substate = (int)number(s);
+    s->j->substate = (int)job_take_number(s);
 }
-static void take_queue(struct source *s)
+static void job_take_queue(struct job_take_source *s)
 {
     job_set_text(&s->j->queue_name, s->a->value);
 }
-static void take_user(struct source *s)
+static void job_take_user(struct job_take_source *s)
 {
     job_set_text(&s->j->user, s->a->value);
 }
-static void take_group(struct source *s)
+static void job_take_group(struct job_take_source *s)
 {
     job_set_text(&s->j->group, s->a->value);
 }
-static void take_project(struct source *s)
+static void job_take_project(struct job_take_source *s)
 {
     job_set_text(&s->j->project, s->a->value);
 }
-static void take_account(struct source *s)
+static void job_take_account(struct job_take_source *s)
 {
     job_set_text(&s->j->account, s->a->value);
 }
-static void take_priority(struct source *s)
+static void job_take_priority(struct job_take_source *s)
 {
-    s->j->priority = number(s);
+    s->j->priority = job_take_number(s);
 }
-static void take_rank(struct source *s)
+static void job_take_rank(struct job_take_source *s)
 {
-    s->j->rank = number(s);
+    s->j->rank = job_take_number(s);
 }
-static void take_qtime(struct source *s)
+static void job_take_qtime(struct job_take_source *s)
 {
     if (s->j->rank == 0)
-        s->j->rank = number(s);
+        s->j->rank = job_take_number(s);
 }
-static void take_stime(struct source *s)
+static void job_take_stime(struct job_take_source *s)
 {
-    s->j->start_s = number(s);
+    s->j->start_s = job_take_number(s);
 }
-static void take_paused(struct source *s)
+static void job_take_paused(struct job_take_source *s)
 {
-    s->j->paused_s = number(s);
+    s->j->paused_s = job_take_number(s);
 }
-static void take_ptime(struct source *s)
+static void job_take_ptime(struct job_take_source *s)
 {
-    s->j->preempted_s = number(s);
+    s->j->preempted_s = job_take_number(s);
 }
-static void take_run_version(struct source *s)
+static void job_take_run_version(struct job_take_source *s)
 {
-    s->j->run_version = number(s);
+    s->j->run_version = job_take_number(s);
 }
-static void take_select(struct source *s)
+static void job_take_select(struct job_take_source *s)
 {
     job_set_text(&s->j->select, s->a->value);
 }
-static void take_exec(struct source *s)
+static void job_take_exec(struct job_take_source *s)
 {
     job_set_text(&s->j->exec_vnode, s->a->value);
 }
-static void take_released(struct source *s)
+static void job_take_released(struct job_take_source *s)
 {
     job_set_text(&s->j->released, s->a->value);
 }
-static void take_resv(struct source *s)
+static void job_take_resv(struct job_take_source *s)
 {
     job_set_text(&s->j->resv, s->a->value);
 }
-static void take_comment(struct source *s)
+static void job_take_comment(struct job_take_source *s)
 {
     job_set_text(&s->j->comment, s->a->value);
 }
-static void take_array(struct source *s)
+static void job_take_array(struct job_take_source *s)
 {
     s->j->is_array = yes(s->a->value, false);
 }
-static void take_array_id(struct source *s)
+static void job_take_array_id(struct job_take_source *s)
 {
     job_set_text(&s->j->array_id, s->a->value);
 }
-static void take_remaining(struct source *s)
+static void job_take_remaining(struct job_take_source *s)
 {
     job_set_text(&s->j->remaining, s->a->value);
 }
-static void take_max_subjobs(struct source *s)
+static void job_take_max_subjobs(struct job_take_source *s)
 {
-    s->j->max_subjobs = number(s);
+    s->j->max_subjobs = job_take_number(s);
 }
-static void take_rerunable(struct source *s)
+static void job_take_rerunable(struct job_take_source *s)
 {
     s->j->rerunable = yes(s->a->value, true);
 }
-static void take_room_held(struct source *s)
+static void job_take_room_held(struct job_take_source *s)
 {
     s->j->room_held = yes(s->a->value, false);
 }
-static void take_gives_way(struct source *s)
+static void job_take_gives_way(struct job_take_source *s)
 {
     s->j->gives_way = yes(s->a->value, false);
 }
-static void take_preempt_failed(struct source *s)
+static void job_take_preempt_failed(struct job_take_source *s)
 {
-    s->j->preempt_failed_s = number(s);
+    s->j->preempt_failed_s = job_take_number(s);
 }
-static void take_eligible(struct source *s)
+static void job_take_eligible(struct job_take_source *s)
 {
     s->j->eligible_s = seconds(s->a->value);
 }
-static void take_accrue_type(struct source *s)
+static void job_take_accrue_type(struct job_take_source *s)
 {
-    s->j->accrue_type = number(s);
+    s->j->accrue_type = job_take_number(s);
 }
-static void take_methods(struct source *s)
+static void job_take_methods(struct job_take_source *s)
 {
     preempt_methods_parse(s->a->value, &s->j->wish);
 }
-static void take_preempt_count(struct source *s)
+static void job_take_preempt_count(struct job_take_source *s)
 {
-    s->j->preempt_count = number(s);
+    s->j->preempt_count = job_take_number(s);
 }
-static void take_preempt_method(struct source *s)
+static void job_take_preempt_method(struct job_take_source *s)
 {
     s->j->preempt_method = preempt_result_of_code(s->a->value);
 }
-static void take_checkpoint(struct source *s)
+static void job_take_checkpoint(struct job_take_source *s)
 {
     s->j->can_checkpoint = strcmp(s->a->value, "n") != 0;
 }
@@ -190,7 +190,7 @@ static void take_one_used(struct job *j, const struct catalogue *c, const struct
         j->cpu_used_s = seconds(a->value);
 }
 
-static void take_used(struct source *s)
+static void job_take_used_attr(struct job_take_source *s)
 {
     take_one_used(s->j, s->c, s->a);
 }
@@ -202,16 +202,16 @@ void job_take_used(struct job *j, const struct catalogue *c, const struct attrl 
             take_one_used(j, c, attrs);
 }
 
-static void take_top(struct source *s)
+static void job_take_top(struct job_take_source *s)
 {
     s->j->is_top = yes(s->a->value, false);
 }
-static void take_never_top(struct source *s)
+static void job_take_never_top(struct job_take_source *s)
 {
     s->j->never_top = yes(s->a->value, false);
 }
 
-static void take_limit(struct source *s, const char *name, const char *value)
+static void take_limit(struct job_take_source *s, const char *name, const char *value)
 {
     struct job *j = s->j;
 
@@ -229,7 +229,7 @@ static void take_limit(struct source *s, const char *name, const char *value)
         j->cpu_limit_s = seconds(value);
 }
 
-static void take_resource(struct source *s)
+static void job_take_resource(struct job_take_source *s)
 {
     const char *name = s->a->resource, *value = s->a->value;
     res_id res = name ? catalogue_expect(s->c, name) : RES_NONE;
@@ -254,45 +254,45 @@ static void take_resource(struct source *s)
 
 static const struct {
     const char *name;
-    void (*take)(struct source *s);
+    void (*take)(struct job_take_source *s);
 } rows[] = {
-    {"job_state", take_state},
-    {"substate", take_substate},
-    {"queue", take_queue},
-    {"euser", take_user},
-    {"egroup", take_group},
-    {"project", take_project},
-    {"Account_Name", take_account},
-    {"Priority", take_priority},
-    {"queue_rank", take_rank},
-    {"qtime", take_qtime},
-    {"stime", take_stime},
-    {"ptime", take_ptime},
-    {"paused_time", take_paused},
-    {"run_version", take_run_version},
-    {"schedselect", take_select},
-    {"exec_vnode", take_exec},
-    {"resources_released", take_released},
-    {"reserve_ID", take_resv},
-    {"comment", take_comment},
-    {"array", take_array},
-    {"array_id", take_array_id},
-    {"array_indices_remaining", take_remaining},
-    {"max_run_subjobs", take_max_subjobs},
-    {"Rerunable", take_rerunable},
-    {"room_held", take_room_held},
-    {"gives_way", take_gives_way},
-    {"preempt_failed", take_preempt_failed},
-    {"eligible_time", take_eligible},
-    {"accrue_type", take_accrue_type},
-    {"preempt_method", take_preempt_method},
-    {"preempt_count", take_preempt_count},
-    {"preempt_methods", take_methods},
-    {"Checkpoint", take_checkpoint},
-    {"topjob", take_top},
-    {"topjob_ineligible", take_never_top},
-    {"resources_used", take_used},
-    {"Resource_List", take_resource},
+    {"job_state", job_take_state},
+    {"substate", job_take_substate},
+    {"queue", job_take_queue},
+    {"euser", job_take_user},
+    {"egroup", job_take_group},
+    {"project", job_take_project},
+    {"Account_Name", job_take_account},
+    {"Priority", job_take_priority},
+    {"queue_rank", job_take_rank},
+    {"qtime", job_take_qtime},
+    {"stime", job_take_stime},
+    {"ptime", job_take_ptime},
+    {"paused_time", job_take_paused},
+    {"run_version", job_take_run_version},
+    {"schedselect", job_take_select},
+    {"exec_vnode", job_take_exec},
+    {"resources_released", job_take_released},
+    {"reserve_ID", job_take_resv},
+    {"comment", job_take_comment},
+    {"array", job_take_array},
+    {"array_id", job_take_array_id},
+    {"array_indices_remaining", job_take_remaining},
+    {"max_run_subjobs", job_take_max_subjobs},
+    {"Rerunable", job_take_rerunable},
+    {"room_held", job_take_room_held},
+    {"gives_way", job_take_gives_way},
+    {"preempt_failed", job_take_preempt_failed},
+    {"eligible_time", job_take_eligible},
+    {"accrue_type", job_take_accrue_type},
+    {"preempt_method", job_take_preempt_method},
+    {"preempt_count", job_take_preempt_count},
+    {"preempt_methods", job_take_methods},
+    {"Checkpoint", job_take_checkpoint},
+    {"topjob", job_take_top},
+    {"topjob_ineligible", job_take_never_top},
+    {"resources_used", job_take_used_attr},
+    {"Resource_List", job_take_resource},
 };
 
 static enum sched_state sched_state_of(const struct job *j)
@@ -323,7 +323,7 @@ static enum sched_state sched_state_of(const struct job *j)
 void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs)
 {
     struct strbuf needs, asks;
-    struct source s = {.j = j, .c = c, .needs = &needs, .asks = &asks};
+    struct job_take_source s = {.j = j, .c = c, .needs = &needs, .asks = &asks};
 
     strbuf_init(&needs, NEEDS_MAX);
     strbuf_init(&asks, NEEDS_MAX);

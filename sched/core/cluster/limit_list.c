@@ -1,5 +1,5 @@
 /* Two syntaxes, one list of rows, searched from the front: there are few. Both end in the same struct limit;
- * the old one has no names, so its rows are for everybody or for each. A resource that is not known, or has
+ * the old one has no names, so its rows are for all together or for each. A resource that is not known, or has
  * no amounts, is no limit.
  *
  * Names are interned and compared by address, here and by whoever asks. */
@@ -12,7 +12,7 @@
 #include "mem.h"
 
 /* Which attribute is what. Old ones have one amount, for each or for all. */
-static const struct form {
+static const struct limit_list_form {
     const char *name;
     bool has_resource, soft;
     char old; /* 0: a list of entities */
@@ -46,7 +46,7 @@ void limit_list_fini(struct limit_list *l)
     *l = (struct limit_list){0};
 }
 
-static void add(struct limit_list *l, const struct limit *row)
+static void limit_list_add(struct limit_list *l, const struct limit *row)
 {
     l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
     l->a[l->n++] = *row;
@@ -75,12 +75,12 @@ static const char *take_entity(struct limit_list *l, const struct catalogue *c, 
     row.most = amount(c, row.res, value);
     if (strcmp(name, "PBS_GENERIC") != 0 && strcmp(name, "PBS_ALL") != 0)
         row.name = mem_intern(name);
-    add(l, &row);
+    limit_list_add(l, &row);
     return end + 1;
 }
 
-static void take_list(struct limit_list *l, const struct catalogue *c, const struct limit *row,
-                      const char *text)
+static void limit_list_take_list(struct limit_list *l, const struct catalogue *c, const struct limit *row,
+                                 const char *text)
 {
     for (const char *at = strchr(text, '['); at; at = strchr(at, '[')) {
         at = take_entity(l, c, *row, at);
@@ -89,7 +89,7 @@ static void take_list(struct limit_list *l, const struct catalogue *c, const str
     }
 }
 
-static const struct form *form_of(const char *name)
+static const struct limit_list_form *form_of(const char *name)
 {
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
         if (strcmp(forms[i].name, name) == 0)
@@ -100,7 +100,7 @@ static const struct form *form_of(const char *name)
 bool limit_list_take(struct limit_list *l, const struct catalogue *c, const char *name, const char *resource,
                      const char *value)
 {
-    const struct form *f = strncmp(name, "max_", 4) == 0 ? form_of(name) : NULL;
+    const struct limit_list_form *f = strncmp(name, "max_", 4) == 0 ? form_of(name) : NULL;
     struct limit row = {.res = RES_NONE};
 
     if (!f)
@@ -111,12 +111,12 @@ bool limit_list_take(struct limit_list *l, const struct catalogue *c, const char
     if (f->has_resource && (row.res == RES_NONE || !res_is_numeric(catalogue_get(c, row.res))))
         return true;
     if (!f->old) {
-        take_list(l, c, &row, value);
+        limit_list_take_list(l, c, &row, value);
         return true;
     }
     row.of = (enum limit_of)f->old;
     row.most = amount(c, row.res, value);
-    add(l, &row);
+    limit_list_add(l, &row);
     return true;
 }
 

@@ -1,6 +1,6 @@
 #ifndef LIMIT_LIST_H
 #define LIMIT_LIST_H
-/* The run limits of one queue, or of the server, as rows: of jobs or of a counted resource, for everybody, for each
+/* The run limits of one queue, or of the server, as rows: of jobs or of a counted resource, for all together, for each
  * user, group or project, or for one by name; hard or soft. Both syntaxes end here:
  *
  *   max_run = [u:PBS_GENERIC=4],[g:chem=10],[o:PBS_ALL=100]      max_user_run = 4, max_running = 100

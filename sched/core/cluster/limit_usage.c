@@ -10,20 +10,20 @@
 #include "intern.h"
 #include "mem.h"
 
-struct key { /* compared as bytes */
+struct limit_usage_key { /* compared as bytes */
     const char *name;
     int64_t of;
 };
 
-struct entity {
-    struct key key;
+struct limit_usage_entity {
+    struct limit_usage_key key;
     int64_t jobs;
     struct amounts used;
     UT_hash_handle hh;
 };
 
 struct limit_usage {
-    struct entity *all;
+    struct limit_usage_entity *all;
 };
 
 struct limit_usage *limit_usage_create(void)
@@ -31,7 +31,7 @@ struct limit_usage *limit_usage_create(void)
     return mem_new(1, sizeof(struct limit_usage));
 }
 
-static void drop(struct limit_usage *t, struct entity *e)
+static void limit_usage_drop(struct limit_usage *t, struct limit_usage_entity *e)
 {
     HASH_DEL(t->all, e);
     intern_unref(e->key.name);
@@ -43,17 +43,18 @@ void limit_usage_destroy(struct limit_usage *t)
 {
     if (!t)
         return;
-    for (struct entity *e = t->all, *next; e; e = next) {
+    for (struct limit_usage_entity *e = t->all, *next; e; e = next) {
         next = e->hh.next;
-        drop(t, e);
+        limit_usage_drop(t, e);
     }
     free(t);
 }
 
-static struct entity *find(const struct limit_usage *t, enum limit_of of, const char *name)
+static struct limit_usage_entity *limit_usage_find(const struct limit_usage *t, enum limit_of of,
+                                                   const char *name)
 {
-    struct key key = {name, of};
-    struct entity *e;
+    struct limit_usage_key key = {name, of};
+    struct limit_usage_entity *e;
 
     HASH_FIND(hh, t->all, &key, sizeof key, e);
     return e;
@@ -62,31 +63,31 @@ static struct entity *find(const struct limit_usage *t, enum limit_of of, const 
 void limit_usage_add(struct limit_usage *t, enum limit_of of, const char *name, const struct amounts *want,
                      int64_t times)
 {
-    struct entity *e = name ? find(t, of, name) : NULL;
+    struct limit_usage_entity *e = name ? limit_usage_find(t, of, name) : NULL;
 
     if (!name)
         return;
     if (!e) {
         e = mem_new(1, sizeof *e);
-        e->key = (struct key){intern_again(name), of};
+        e->key = (struct limit_usage_key){intern_again(name), of};
         HASH_ADD(hh, t->all, key, sizeof e->key, e);
     }
     e->jobs += times;
     amounts_add_times(&e->used, want, times);
     if (e->jobs == 0)
-        drop(t, e);
+        limit_usage_drop(t, e);
 }
 
 int64_t limit_usage_jobs(const struct limit_usage *t, enum limit_of of, const char *name)
 {
-    const struct entity *e = name ? find(t, of, name) : NULL;
+    const struct limit_usage_entity *e = name ? limit_usage_find(t, of, name) : NULL;
 
     return e ? e->jobs : 0;
 }
 
 int64_t limit_usage_amount(const struct limit_usage *t, enum limit_of of, const char *name, res_id res)
 {
-    const struct entity *e = name ? find(t, of, name) : NULL;
+    const struct limit_usage_entity *e = name ? limit_usage_find(t, of, name) : NULL;
 
     return e ? amounts_get(&e->used, res) : 0;
 }

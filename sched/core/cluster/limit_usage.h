@@ -10,7 +10,7 @@ struct limit_usage;
 struct limit_usage *limit_usage_create(void);
 void limit_usage_destroy(struct limit_usage *t);
 
-/* One job more (times 1) or less (-1) of this entity; `name` is interned, NULL is nobody. */
+/* One job more (times 1) or less (-1) of this entity; `name` is interned; NULL is ignored. */
 void limit_usage_add(struct limit_usage *t, enum limit_of of, const char *name, const struct amounts *want,
                      int64_t times);
 

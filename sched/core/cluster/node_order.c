@@ -1,4 +1,4 @@
-/* Made anew as a whole whenever a vnode comes, goes, or changes host or what it is sorted by; that is rare, unless the
+/* Made again as a whole whenever a vnode comes, goes, or changes host or what it is sorted by; that is rare, unless the
  * site sorts by what is used. Until then
  * the list may have a vnode that is gone: only node_order_make, called while the cluster settles, may follow a
  * change of that kind. Hosts with several vnodes are listed apart, because only there can a chunk be split.
@@ -51,13 +51,13 @@ static int by_order(const struct node *x, const struct node *y)
     return strverscmp(x->name, y->name);
 }
 
-/* Not by `free`: whoever is being settled has not got it yet. */
+/* Not by `free`: a vnode that is being settled does not have it yet. */
 static int64_t assigned(const struct node *n, res_id res)
 {
     return amounts_get(&n->used, res) + amounts_get(&n->claimed, res);
 }
 
-static int64_t key_of(const struct node_key *k, const struct node *n)
+static int64_t node_order_key_of(const struct node_key *k, const struct node *n)
 {
     switch (k->what) {
     case NODE_BY_PRIORITY:
@@ -74,14 +74,14 @@ static int64_t key_of(const struct node_key *k, const struct node *n)
     return 0;
 }
 
-static int compare(const void *a, const void *b, void *policy)
+static int node_order_compare(const void *a, const void *b, void *policy)
 {
     const struct policy *p = policy;
     const struct node *x = *(struct node *const *)a, *y = *(struct node *const *)b;
 
     for (size_t i = 0; i < p->n_node_sort; i++) {
         const struct node_key *k = &p->node_sort[i];
-        int64_t of_x = key_of(k, x), of_y = key_of(k, y);
+        int64_t of_x = node_order_key_of(k, x), of_y = node_order_key_of(k, y);
         if (of_x != of_y)
             return (of_x > of_y) == k->high ? -1 : 1;
     }
@@ -116,7 +116,7 @@ void node_order_make(struct node_order *r, struct node *nodes, const struct poli
         r->nodes[r->n++] = n;
     }
     if (r->n)
-        qsort_r(r->nodes, r->n, sizeof *r->nodes, compare, (void *)(uintptr_t)p);
+        qsort_r(r->nodes, r->n, sizeof *r->nodes, node_order_compare, (void *)(uintptr_t)p);
     for (size_t i = 0; i < r->n; i++) {
         r->nodes[i]->rank = (uint32_t)i;
         host_add(r, r->nodes[i]);

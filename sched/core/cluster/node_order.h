@@ -12,7 +12,7 @@ struct node_order;
 struct node_order *node_order_create(void);
 void node_order_destroy(struct node_order *r);
 
-/* Anew from the table `nodes` (uthash), by the policy's node_sort: sets rank and host of each. */
+/* Make it again from the table `nodes` (uthash), by the policy's node_sort: sets rank and host of each. */
 void node_order_make(struct node_order *r, struct node *nodes, const struct policy *p);
 
 struct node *const *node_order_nodes(const struct node_order *r, size_t *n); /* [rank] */

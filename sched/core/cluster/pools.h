@@ -2,7 +2,7 @@
 #define POOLS_H
 /* Amounts that vnodes share: one has them, others have them as "@it" (indirect resources).
  *
- * What is free of such an amount is one number, and each member's `free` shows it: whoever takes from one member takes
+ * What is free of such an amount is one number, and each member's `free` shows it: what is taken from one member is taken
  * from all. Members are moved out of the cluster's indices and back in as their number changes. A borrower's `total`
  * shows the lender's. Sites without indirect amounts pay one look; others O(vnodes) when what a vnode offers changes,
  * O(members) when one is used.
@@ -27,7 +27,7 @@ struct pools_hooks {
 struct pools *pools_create(const struct pools_hooks *hooks);
 void pools_destroy(struct pools *p);
 
-/* This vnode has been taken anew. If it is_other (it is new, or what it offers has changed) pools are no longer right; else
+/* The attributes of this vnode have been read again. If it is_other (it is new, or what it offers has changed) pools are no longer right; else
  * `changed` is told of those it shares with. */
 void pools_seen(struct pools *p, struct node *n, bool is_other, pools_fn *changed, void *arg);
 /* This vnode goes. */

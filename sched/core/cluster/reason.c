@@ -45,7 +45,7 @@ void reason_differs(struct reason *r, const struct catalogue *c, res_id res, con
 }
 
 /* Put `what` and `detail` where the row has %s; more of them than places: the rest is left out. */
-static void fill(const struct reason *r, const char *form, char *out, size_t size)
+static void reason_fill(const struct reason *r, const char *form, char *out, size_t size)
 {
     const char *words[2] = {r->what, r->detail};
     size_t at = 0, next = 0;
@@ -69,13 +69,13 @@ const char *reason_comment(const struct reason *r, char out[static REASON_TEXT_M
 {
     int n = snprintf(out, REASON_TEXT_MAX, "%s", r->never ? "Can Never Run: " : "Not Running: ");
 
-    fill(r, rows[r->code].comment, out + n, REASON_TEXT_MAX - (size_t)n);
+    reason_fill(r, rows[r->code].comment, out + n, REASON_TEXT_MAX - (size_t)n);
     return out;
 }
 
 const char *reason_log(const struct reason *r, char out[static REASON_TEXT_MAX])
 {
-    fill(r, *rows[r->code].log ? rows[r->code].log : rows[r->code].comment, out, REASON_TEXT_MAX);
+    reason_fill(r, *rows[r->code].log ? rows[r->code].log : rows[r->code].comment, out, REASON_TEXT_MAX);
     return out;
 }
 

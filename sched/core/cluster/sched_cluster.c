@@ -18,12 +18,12 @@
 #include "node_order.h"
 #include "cluster_private.h"
 
-static void index_out(void *cl, struct node *n)
+static void cluster_index_out(void *cl, struct node *n)
 {
     cluster_node_out(cl, n);
 }
 
-static void index_in(void *cl, struct node *n)
+static void cluster_index_in(void *cl, struct node *n)
 {
     cluster_node_in(cl, n);
 }
@@ -36,7 +36,7 @@ struct cluster *cluster_create(const char *sched_name, struct policy *policy)
     cl->policy = policy;
     cl->catalogue = catalogue_create();
     cl->ranks = node_order_create();
-    cl->pools = pools_create(&(struct pools_hooks){index_out, index_in, cl});
+    cl->pools = pools_create(&(struct pools_hooks){cluster_index_out, cluster_index_in, cl});
     cl->server = queue_create("");
     cl->news = cl->shape = 1;
     return cl;
@@ -56,7 +56,7 @@ void cluster_drop_job(struct cluster *cl, struct job *j)
         cluster_unlink(cl, j);
     else
         cluster_list_remove(&cl->dirty_jobs, j);
-    /* Whoever speaks of the job afterwards must not find it in a class. */
+    /* What reads the job afterwards must not find it in a class. */
     j->dirty = true;
     cluster_order_drop(cl, j);
     HASH_DEL(cl->jobs, j);

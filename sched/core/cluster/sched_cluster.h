@@ -57,7 +57,7 @@ void cluster_listen(struct cluster *cl, const struct cluster_listener *l);
 bool cluster_change(struct cluster *cl, enum cluster_kind kind, const char *name, const struct attrl *attrs);
 bool cluster_gone(struct cluster *cl, enum cluster_kind kind, const char *name);
 
-/* Forget every object (the stream begins anew). Open orders are forgotten too; resources stay known. */
+/* Forget every object (the stream begins again). Open orders are forgotten too; resources stay known. */
 void cluster_clear(struct cluster *cl);
 
 /* What this job has used by now: news that the stream does not bring. Unknown jobs are nothing. */

@@ -1,4 +1,4 @@
-/* A cluster fed change by change is at every step what a cluster is that has read everything anew. */
+/* A cluster fed change by change is at every step what a cluster is that has read everything at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -22,7 +22,7 @@ struct job *job_create(const char *id)
 }
 
 /* The texts that job_take sets, for forgetting them all. */
-static const char **text_of(struct job *j, size_t i)
+static const char **job_text_of(struct job *j, size_t i)
 {
     const char **texts[] = {&j->queue_name, &j->user,     &j->group,     &j->project, &j->select, &j->place,
                             &j->exec_vnode, &j->released, &j->targets,   &j->resv,    &j->needs,  &j->asks,
@@ -43,7 +43,7 @@ void job_forget(struct job *j)
 {
     const char **text;
 
-    for (size_t i = 0; (text = text_of(j, i)) != NULL; i++) {
+    for (size_t i = 0; (text = job_text_of(j, i)) != NULL; i++) {
         intern_unref(*text);
         *text = NULL;
     }
@@ -101,7 +101,7 @@ static bool is_comment(const struct attrl *a)
     return a->name && strcmp(a->name, "comment") == 0;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool job_same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -120,7 +120,7 @@ enum job_news job_look(struct job *j, const struct attrl *attrs)
         j->look = h;
         return JOB_CHANGED;
     }
-    if (same_text(comment, j->comment))
+    if (job_same_text(comment, j->comment))
         return JOB_SAME;
     job_set_text(&j->comment, comment);
     return JOB_COMMENT;
@@ -145,7 +145,8 @@ struct job *job_of_array(const struct job *array, const char *id)
     struct job *j = job_create(id);
     const char **from, **to;
 
-    for (size_t i = 0; (to = text_of(j, i)) && (from = text_of((struct job *)(uintptr_t)array, i)); i++)
+    for (size_t i = 0; (to = job_text_of(j, i)) && (from = job_text_of((struct job *)(uintptr_t)array, i));
+         i++)
         *to = intern_again(*from);
     job_set_text(&j->array_id, array->id);
     job_set_text(&j->remaining, NULL);

@@ -3,7 +3,7 @@
 /* A job as the scheduler sees it.
  *
  * The fields of the first part are the server's word, decoded by job_take; the second part is the cluster's
- * own. Everybody may read; the comments say who writes.
+ * own. Every part may read; the comments say which file writes.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,8 +84,8 @@ struct job {
     double rating;  /* of job_sort_formula; rating.c writes it while the job is in no class */
     int64_t seen_s; /* when it was as it is now, as rating.c knows the time */
     struct share *share; /* whose it is, of fairshare_accrual.c; NULL: there are no shares */
-    int64_t turn_s;      /* of gang.c: when its turn began; 0: it does not run, or nobody knows */
-    int64_t since_s;     /* the same: since when it has been suspended; 0: it is not, or nobody knows */
+    int64_t turn_s;      /* of gang.c: when its turn began; 0: it does not run, or that is not known */
+    int64_t since_s;     /* the same: since when it has been suspended; 0: it is not, or that is not known */
     unsigned
         promised;    /* the same: the cycle in which it is to give way to another one when its turn is over */
     unsigned listed; /* the same: a search's mark */
@@ -116,7 +116,7 @@ enum job_news { JOB_SAME, JOB_COMMENT, JOB_CHANGED };
 /* Is anything different from what we have? Cheap; decides whether job_take is worth it. A new comment is
  * taken at once. */
 enum job_news job_look(struct job *j, const struct attrl *attrs);
-/* Take all attributes anew. */
+/* Read all attributes again. */
 void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs);
 
 /* Only what it has used is new. */
@@ -135,9 +135,9 @@ void job_read_remaining(struct job *array);
 /* When it would have begun had it never been suspended, so that its walltime is the time since then; 0: it has not. */
 int64_t job_begun_s(const struct job *j);
 
-enum { JOB_FOREVER_S = 157680000 }; /* five years: who has no walltime */
+enum { JOB_FOREVER_S = 157680000 }; /* five years: the length of a job without a walltime, as in PBS */
 
-/* How long one that waits, or is suspended, will run once it does. */
+/* How long a waiting or suspended job will run once it does. */
 int64_t job_lasts_s(const struct job *j);
 
 /* What the rules of preemption ask about it. */
@@ -146,16 +146,16 @@ struct preempt_facts job_preempt_facts(const struct job *j);
 void job_preempt_methods(const struct job *j, const struct policy *p, int64_t now_s,
                          struct preempt_methods *out);
 
-/* Does its Resource_List have exactly this "name=value"? */
+/* Return true if its Resource_List has exactly this "name=value". */
 bool job_asks(const struct job *j, const char *item);
 
-/* What of its vnodes comes free when it gives way. */
+/* The part of its allocation that comes free when it gives way. */
 const struct allocation *job_freed(const struct job *j);
 
 bool job_holds_nodes(const struct job *j); /* runs or ends */
 bool job_counts(const struct job *j);      /* for limits: holds nodes, or awaits them */
 bool job_is_up(const struct job *j);       /* runs, and is past its start: any method may be tried on it */
-/* Can this method be applied to it at all, whatever the policy says? */
+/* Return true if this method can be applied to it at all, whatever the policy says. */
 bool job_can(const struct job *j, enum method_id m);
 
 #endif

@@ -36,7 +36,7 @@ struct node *node_create(const char *name)
     return n;
 }
 
-static void forget(struct node *n)
+static void node_forget(struct node *n)
 {
     intern_unref(n->host_name);
     intern_unref(n->queue);
@@ -60,7 +60,7 @@ void node_destroy(struct node *n)
 {
     if (!n)
         return;
-    forget(n);
+    node_forget(n);
     intern_unref(n->name);
     amounts_fini(&n->total);
     amounts_fini(&n->used);
@@ -73,7 +73,7 @@ void node_destroy(struct node *n)
     free(n);
 }
 
-static void take_state(struct node *n, const char *value)
+static void node_take_state(struct node *n, const char *value)
 {
     struct words l;
 
@@ -116,7 +116,7 @@ static void take_available(struct node *n, struct catalogue *c, const char *name
 }
 
 /* Held for a job that awaits others, or assigned. */
-static void take_used(struct node *n, const struct catalogue *c, const struct attrl *a, bool held)
+static void node_take_used(struct node *n, const struct catalogue *c, const struct attrl *a, bool held)
 {
     res_id res = catalogue_find(c, a->resource);
     const struct resource *r = catalogue_get(c, res);
@@ -128,22 +128,22 @@ static void take_used(struct node *n, const struct catalogue *c, const struct at
         amounts_plus(&n->kept, res, res_parse(r, a->value));
 }
 
-static void take_one(struct node *n, struct catalogue *c, const struct attrl *a)
+static void node_take_one(struct node *n, struct catalogue *c, const struct attrl *a)
 {
     bool yes;
 
     if (strcmp(a->name, "resources_available") == 0 && a->resource)
         take_available(n, c, a->resource, a->value);
     else if (strcmp(a->name, "resources_assigned") == 0 && a->resource)
-        take_used(n, c, a, false);
+        node_take_used(n, c, a, false);
     else if (strcmp(a->name, "resources_held") == 0 && a->resource)
-        take_used(n, c, a, true);
+        node_take_used(n, c, a, true);
     else if (strcmp(a->name, "jobs_held") == 0)
         n->held = *a->value != '\0';
     else if (strcmp(a->name, "held_alone") == 0)
         n->held_alone = units_parse_bool(a->value, &yes, NULL) == 0 && yes;
     else if (strcmp(a->name, "state") == 0)
-        take_state(n, a->value);
+        node_take_state(n, a->value);
     else if (strcmp(a->name, "sharing") == 0)
         take_sharing(n, a->value);
     else if (strcmp(a->name, "Priority") == 0)
@@ -195,10 +195,10 @@ bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs)
     bool was_shut = n->said_exclusive || n->held_alone, was_held = n->held, freed;
 
     amounts_copy(&before, &n->used);
-    forget(n);
+    node_forget(n);
     for (; attrs; attrs = attrs->next)
         if (attrs->name && attrs->value)
-            take_one(n, c, attrs);
+            node_take_one(n, c, attrs);
     if (!n->host_name)
         n->host_name = intern_again(n->name);
     if (!n->state) { /* what is said of a usable vnode makes it no other */

@@ -4,7 +4,7 @@
  *
  * What is free is `total` less `used` (as the server says) less `claimed` (what this scheduler has ordered and
  * the server has not yet shown). Free amounts, n_jobs and exclusive move during a cycle, by trial and claims;
- * only sched_cluster.c and trial.c write them. Everybody may read.
+ * only sched_cluster.c and trial.c write them. Every part may read.
  */
 #include <stdbool.h>
 #include <uthash.h>
@@ -46,7 +46,7 @@ struct node {
     const char *queue;     /* only jobs of this queue; NULL: all queues without vnodes of their own */
     const char *partition; /* NULL: the default one */
     const char *state;     /* the word that makes it unusable, or NULL; a constant */
-    const char *comment;   /* interned: why it is; NULL: nobody says, or it is usable */
+    const char *comment;   /* interned: why it is; NULL: no reason is known, or it is usable */
     int64_t priority;
     int64_t last_used_s; /* wall clock: when a job ended here last; 0: never */
     enum node_sharing sharing;
@@ -82,7 +82,7 @@ struct node {
 struct node *node_create(const char *name);
 void node_destroy(struct node *n);
 
-/* Take all attributes anew. Returns true when something but `used` and the exclusive word changed, or when
+/* Read all attributes again. Return true if something but `used` and the exclusive word changed, or when
  * something became free: a job that did not fit before may fit now. */
 bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs);
 
@@ -91,7 +91,7 @@ void node_settle(struct node *n);
 /* exclusive again; `held_alone` stays whoever leaves, the rest goes with the last job. */
 bool node_is_shut(const struct node *n);
 
-/* Somebody is here, or will be: nobody may have it alone. */
+/* Return true if a job is here, or will be: then no other job may have the vnode alone. */
 bool node_is_occupied(const struct node *n);
 
 /* Has it a limit on jobs? Then no other vnode is like it: which jobs it has matters. */

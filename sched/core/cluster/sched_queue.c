@@ -54,7 +54,7 @@ static bool is_true(const char *text)
     return units_parse_bool(text, &b, NULL) == 0 && b;
 }
 
-static void take_one(struct queue *q, const struct catalogue *c, const struct attrl *a)
+static void queue_take_one(struct queue *q, const struct catalogue *c, const struct attrl *a)
 {
     if (strcmp(a->name, "Priority") == 0)
         q->preempt.priority = strtoll(a->value, NULL, 10);
@@ -156,7 +156,7 @@ bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *
     amounts_clear(&q->available);
     for (; attrs; attrs = attrs->next)
         if (attrs->name && attrs->value)
-            take_one(q, c, attrs);
+            queue_take_one(q, c, attrs);
     q->look = look_of(q);
     return q->look != before;
 }

@@ -35,7 +35,7 @@ struct queue {
     int64_t n_running;
     int64_t depth;  /* backfill_depth; -1: not said */
     int64_t n_top;  /* the cycle's: jobs that count against it */
-    bool is_shut;   /* the cycle's: nobody else may run, since one before him could not */
+    bool is_shut;   /* the cycle's: no other job may run, since one before it could not */
     size_t n_nodes; /* vnodes that belong to it alone */
     int64_t rounds; /* the cycle's: how many of its jobs were looked at */
     uint64_t look;  /* hash of the attributes below, to tell news from repetition */
@@ -48,7 +48,7 @@ void queue_destroy(struct queue *q);
 /* This job runs here (times 1), or no longer does (-1). */
 void queue_count(struct queue *q, const struct job *j, int64_t times);
 
-/* Take all attributes anew; false: nothing that matters is different. */
+/* Read all attributes again. Return false if nothing that matters is different. */
 bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *attrs);
 
 #endif

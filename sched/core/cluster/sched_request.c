@@ -140,7 +140,7 @@ void request_destroy(struct request *q)
 }
 
 /* "v1:ncpus=2:mem=1kb" */
-static struct alloc_part_text part_of(const struct catalogue *c, char *text)
+static struct alloc_part_text request_part_of(const struct catalogue *c, char *text)
 {
     struct alloc_part_text p = {0};
     struct words parts;
@@ -178,7 +178,7 @@ size_t request_parse_exec(const struct catalogue *c, const char *exec_vnode, str
         words_parse(chunks.w[i], "+", WORDS_QUOTES | WORDS_KEEP, &parts, NULL);
         for (size_t k = first; k < parts.n; k++) {
             *out = mem_room(*out, n, &cap, sizeof **out);
-            (*out)[n] = part_of(c, parts.w[k]);
+            (*out)[n] = request_part_of(c, parts.w[k]);
             (*out)[n].joined = k > first;
             n += (*out)[n].vnode != NULL;
         }

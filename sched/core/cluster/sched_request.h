@@ -16,7 +16,7 @@ struct chunk {
     int64_t count;
     const char *text;     /* as it was asked for, interned: "2:ncpus=1" */
     struct amounts use;   /* what one chunk uses up on a vnode */
-    struct amounts least; /* numbers that the vnode must have at least, used up by nobody */
+    struct amounts least; /* numbers that the vnode must have at least; no job uses them up */
     struct nonconsumables nonconsumables;
     const char *host, *vnode; /* asked for by name, or NULL; interned */
 };

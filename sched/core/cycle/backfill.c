@@ -1,8 +1,8 @@
 /* Jobs that could not run, and what that means for those behind them: see cycle_private.h and calendar.h.
  *
  * strict_ordering: the first of them are booked in the calendar (backfill_depth), or, where there is to be none, stop
- * everybody behind them. Jobs that were preempted are booked in any case with sched_preempt_enforce_resumption, unless
- * their level is below normal_jobs. What is booked lasts for one cycle and is worked out anew in the next; `tops` remembers
+ * all jobs behind them. Jobs that were preempted are booked in any case with sched_preempt_enforce_resumption, unless
+ * their level is below normal_jobs. What is booked lasts for one cycle and is worked out again in the next; `tops` remembers
  * who was told what, and that such a job is still as it was, since when it goes others may run. */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ struct backfill {
     size_t n_tops, cap_tops;
     struct aside *aside; /* booked, so that the next ones of their classes are looked at */
     size_t n_aside, cap_aside, n_requeued;
-    bool is_shut; /* nobody else may run in this cycle */
+    bool is_shut; /* no other job may run in this cycle */
 };
 
 struct backfill *backfill_create(struct cluster *cl)
@@ -123,8 +123,8 @@ bool backfill_forbids(const struct backfill *a, const struct job *j)
 
 /* --- room beside what is booked -------------------------------------------------------------------------- */
 
-static bool fits(struct cycle *c, const struct picker *k, const struct preemptor *p, struct allocation *where,
-                 struct reason *why)
+static bool backfill_fits(struct cycle *c, const struct picker *k, const struct preemptor *p,
+                          struct allocation *where, struct reason *why)
 {
     return attempt_room(k, p, where, why) && calendar_allows(c->backfill->calendar, p->job, why);
 }
@@ -135,7 +135,7 @@ static bool find_beside(struct cycle *c, const struct picker *picker, const stru
 {
     size_t mark = trial_mark(c->trial);
     bool kept = calendar_keep(c->backfill->calendar, c->trial, p->job, CALENDAR_ENDS);
-    bool found = fits(c, picker, p, where, why);
+    bool found = backfill_fits(c, picker, p, where, why);
 
     trial_undo(c->trial, mark);
     if (found || !kept)
@@ -154,7 +154,7 @@ struct look {
     const struct preemptor *p;
 };
 
-static bool look(void *arg, struct allocation *where, struct reason *why)
+static bool backfill_look(void *arg, struct allocation *where, struct reason *why)
 {
     const struct look *x = arg;
 
@@ -167,9 +167,9 @@ static bool find_some_time(struct cycle *c, const struct picker *picker, const s
 {
     struct look x = {c, picker, p};
     struct job *j = cluster_job(c->cl, p->job->id);
-    struct shrink s = {c->cl, c->backfill->calendar, picker->log, j, p->now_s, look, &x};
+    struct shrink s = {c->cl, c->backfill->calendar, picker->log, j, p->now_s, backfill_look, &x};
 
-    return j && j->least_s ? shrink_find(&s, where, why) : look(&x, where, why);
+    return j && j->least_s ? shrink_find(&s, where, why) : backfill_look(&x, where, why);
 }
 
 bool backfill_find_room(struct cycle *c, const struct picker *picker, const struct preemptor *p,
@@ -209,7 +209,7 @@ static struct top *note_top(struct backfill *a, const struct job *j)
     return t;
 }
 
-static void say(struct cycle *c, struct job *j, const struct booking *b)
+static void backfill_say(struct cycle *c, struct job *j, const struct booking *b)
 {
     struct top *t = note_top(c->backfill, j);
     char *text = placement_text(c->cl, &b->where);
@@ -330,7 +330,7 @@ static bool book(struct cycle *c, struct job *j, const struct picker *k, const s
                   j->queue->name, j->select ? j->select : "");
     const struct booking *b = calendar_book(c->backfill->calendar, k, p);
     if (b) {
-        say(c, j, b);
+        backfill_say(c, j, b);
         count_share(c, j);
         return true;
     }

@@ -67,7 +67,7 @@ void calendar_destroy(struct calendar *c)
     free(c);
 }
 
-/* A load is what those booked need at one moment, kept since every filler asks for it: it holds until somebody is booked or
+/* A load is what those booked need at one moment, kept since every filler asks for it: it holds until a job is booked or
  * started. */
 static void loads_are_wrong(struct calendar *c)
 {
@@ -209,7 +209,7 @@ static bool is_anything(const struct amounts *use)
     return false;
 }
 
-/* Nobody shares a vnode that somebody will have alone; and nobody has alone what another one will use. */
+/* A vnode that a job will have alone is shared with no other job; and no job has a vnode alone that another one will use. */
 static void take_needs(struct calendar *c, struct trial *t)
 {
     for (size_t i = 0; i < c->taken.n; i++) {
@@ -259,7 +259,7 @@ static bool is_bounded(const struct queue *q)
 }
 
 /* Who awaits others is counted by the server when it has taken the plan, and not before. */
-static void count(struct calendar *c, const struct job *j, int64_t times)
+static void calendar_count(struct calendar *c, const struct job *j, int64_t times)
 {
     if (j->order != ORDER_AWAITS)
         pick_count(j, cluster_server(c->cl), times);
@@ -272,10 +272,10 @@ static void count_until(struct calendar *c, int64_t at_s, int64_t times)
     size_t n = release_times_until(l, at_s);
 
     for (size_t i = 0; i < n; i++)
-        count(c, l->a[i].job, -times);
+        calendar_count(c, l->a[i].job, -times);
     for (size_t i = 0; i < c->n; i++)
         if (is_on(&c->a[i], at_s))
-            count(c, c->a[i].job, times);
+            calendar_count(c, c->a[i].job, times);
 }
 
 bool calendar_allows(struct calendar *c, const struct job *j, struct reason *why)
@@ -303,7 +303,7 @@ struct instant {
     bool is_apart;  /* no end of a job that runs: a booked one ends then, or prime or dedicated time does */
 };
 
-struct search {
+struct calendar_search {
     struct calendar *c;
     const struct picker *k;
     const struct preemptor *p;
@@ -316,7 +316,7 @@ struct search {
 };
 
 /* Preemptions under way are over by then. */
-static void begin(struct search *s)
+static void calendar_begin_job(struct calendar_search *s)
 {
     trial_give_all(s->k->trial, &s->ends->leave);
     trial_give_all(s->k->trial, &s->ends->kept);
@@ -324,25 +324,25 @@ static void begin(struct search *s)
     s->is_begun = true;
 }
 
-static void give_back(struct search *s, size_t n)
+static void calendar_give_back(struct calendar_search *s, size_t n)
 {
     if (!s->is_begun)
-        begin(s);
+        calendar_begin_job(s);
     for (; s->n_given < n; s->n_given++) {
         trial_give_all(s->k->trial, s->ends->a[s->n_given].on);
-        count(s->c, s->ends->a[s->n_given].job, -1);
+        calendar_count(s->c, s->ends->a[s->n_given].job, -1);
     }
 }
 
-static void take_again(struct search *s)
+static void take_again(struct calendar_search *s)
 {
     while (s->n_given > 0)
-        count(s->c, s->ends->a[--s->n_given].job, 1);
+        calendar_count(s->c, s->ends->a[--s->n_given].job, 1);
     trial_undo(s->k->trial, s->mark);
     s->is_begun = false;
 }
 
-static bool fits(struct search *s, struct allocation *where)
+static bool calendar_fits(struct calendar_search *s, struct allocation *where)
 {
     size_t mark = trial_mark(s->k->trial);
     struct reason ignored;
@@ -352,13 +352,13 @@ static bool fits(struct search *s, struct allocation *where)
     return found;
 }
 
-static bool overlaps(const struct search *s, const struct booking *b, int64_t at_s)
+static bool overlaps(const struct calendar_search *s, const struct booking *b, int64_t at_s)
 {
     return b->from_s < at_s + s->lasts_s && b->to_s > at_s;
 }
 
 /* At a time whose ends have been given back, beside what is booked. */
-static bool fits_beside(struct search *s, int64_t at_s, struct allocation *where)
+static bool fits_beside(struct calendar_search *s, int64_t at_s, struct allocation *where)
 {
     struct calendar *c = s->c;
     size_t mark = trial_mark(s->k->trial);
@@ -369,18 +369,18 @@ static bool fits_beside(struct search *s, int64_t at_s, struct allocation *where
         if (overlaps(s, &c->a[i], at_s)) {
             if (c->a[i].from_s > at_s)
                 add_need(c, c->a[i].from_s, at_s);
-            count(c, c->a[i].job, 1);
+            calendar_count(c, c->a[i].job, 1);
         }
     take_needs(c, s->k->trial);
-    bool found = fits(s, where);
+    bool found = calendar_fits(s, where);
     trial_undo(s->k->trial, mark);
     for (size_t i = 0; i < c->n; i++)
         if (overlaps(s, &c->a[i], at_s))
-            count(c, c->a[i].job, -1);
+            calendar_count(c, c->a[i].job, -1);
     return found;
 }
 
-static int by_time(const void *a, const void *b)
+static int calendar_by_time(const void *a, const void *b)
 {
     const struct instant *x = a, *y = b;
 
@@ -388,7 +388,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Of each window the last one. */
-static void thin_out(struct search *s, int64_t window_s)
+static void thin_out(struct calendar_search *s, int64_t window_s)
 {
     size_t n = 0;
 
@@ -403,7 +403,7 @@ static void thin_out(struct search *s, int64_t window_s)
     s->n = n;
 }
 
-static void list_instants(struct search *s)
+static void list_instants(struct calendar_search *s)
 {
     const struct calendar *c = s->c;
     int64_t window_s = cluster_policy(c->cl)->fuzzy_s;
@@ -420,23 +420,23 @@ static void list_instants(struct search *s)
         s->a[s->n++] = (struct instant){.at_s = at_s, .is_apart = true, .is_policy = true};
     }
     if (s->n > 0)
-        qsort(s->a, s->n, sizeof *s->a, by_time);
+        qsort(s->a, s->n, sizeof *s->a, calendar_by_time);
     thin_out(s, window_s > 0 ? window_s : 1);
 }
 
-static bool fits_after(struct search *s, size_t i)
+static bool fits_after(struct calendar_search *s, size_t i)
 {
     struct allocation where = {0};
 
     take_again(s);
-    give_back(s, release_times_until(s->ends, s->a[i].at_s));
-    bool found = fits(s, &where);
+    calendar_give_back(s, release_times_until(s->ends, s->a[i].at_s));
+    bool found = calendar_fits(s, &where);
     allocation_fini(&where);
     return found;
 }
 
 /* The first instant at which it would fit were nothing booked; s->n: there is none. */
-static size_t first_free(struct search *s)
+static size_t first_free(struct calendar_search *s)
 {
     size_t low = 0, high = 0;
 
@@ -460,7 +460,7 @@ static size_t first_free(struct search *s)
 }
 
 /* As in PBS, where the world is driven on from event to event. */
-static void say_look(const struct search *s, const struct instant *at)
+static void say_look(const struct calendar_search *s, const struct instant *at)
 {
     time_t t = (time_t)at->at_s;
     char when[32];
@@ -473,7 +473,7 @@ static void say_look(const struct search *s, const struct instant *at)
 }
 
 /* The time, or 0. */
-static int64_t find_time(struct search *s, struct allocation *where)
+static int64_t find_time(struct calendar_search *s, struct allocation *where)
 {
     size_t first = first_free(s);
     struct reason ignored;
@@ -485,7 +485,7 @@ static int64_t find_time(struct search *s, struct allocation *where)
         say_look(s, &s->a[i]);
         if (!primetime_allows(s->c->cl, s->p->job, at_s, &ignored))
             continue;
-        give_back(s, release_times_until(s->ends, at_s));
+        calendar_give_back(s, release_times_until(s->ends, at_s));
         if (fits_beside(s, at_s, where))
             return at_s;
     }
@@ -494,12 +494,12 @@ static int64_t find_time(struct search *s, struct allocation *where)
 
 const struct booking *calendar_book(struct calendar *c, const struct picker *k, const struct preemptor *p)
 {
-    struct search s = {.c = c,
-                       .k = k,
-                       .p = p,
-                       .ends = ends_of(c),
-                       .lasts_s = job_lasts_s(p->job),
-                       .mark = trial_mark(k->trial)};
+    struct calendar_search s = {.c = c,
+                                .k = k,
+                                .p = p,
+                                .ends = ends_of(c),
+                                .lasts_s = job_lasts_s(p->job),
+                                .mark = trial_mark(k->trial)};
     struct booking b = {.job = p->job};
 
     list_instants(&s);

@@ -5,13 +5,13 @@
  *   calendar_begin          a cycle begins: nothing is booked
  *   calendar_book           this job finds no room: the first time at which it will, from the ends of those that run and
  *                           from what is booked already
- *   calendar_keep           whoever is considered after it and would still run then gets only what is left beside it
+ *   calendar_keep           a job that is considered after it and would still run then gets only what is left beside it
  *   calendar_allows         the same of run limits and of amounts that are bounded at queue and server
- *   calendar_started        somebody was told to run
+ *   calendar_started        a job was told to run
  *
  * At each moment in which a booked job begins, what it and the others booked then need, less what ends until then, is what
- * a job that starts now and is still there must leave alone. So nobody who keeps to his walltime delays a booked job, and
- * nobody is kept waiting who would not. reference/scheduler.md, "Calendar, top jobs, backfill".
+ * a job that starts now and is still there must leave alone. So a job that keeps to its walltime does not delay a booked one, and
+ * a job that would not delay one is not kept waiting. reference/scheduler.md, "Calendar, top jobs, backfill".
  *
  * Belongs to one cycle. No I/O, no clock.
  */
@@ -40,10 +40,10 @@ const struct booking *calendar_book(struct calendar *c, const struct picker *k, 
 
 /* What a job that begins now must leave alone, out of the trial; the caller undoes it, before the next call. */
 enum calendar_ends {
-    CALENDAR_ENDS,   /* those that run end by their walltimes */
-    CALENDAR_NO_ENDS /* nobody ends: for one who would stop some of them, whose ends must not count twice */
+    CALENDAR_ENDS, /* those that run end by their walltimes */
+    CALENDAR_NO_ENDS /* no job ends: for a job that would stop some of them, so that their ends do not count twice */
 };
-/* true: there is anybody whom it could delay. */
+/* Return true if there is a booked job that it could delay. */
 bool calendar_keep(struct calendar *c, struct trial *t, const struct job *j, enum calendar_ends ends);
 
 /* When the last of those booked begins that begin before `before_s`; 0: none does. */

@@ -33,13 +33,13 @@ void cycle_on_step(struct cycle *c, cycle_step_fn *fn, void *arg);
 void cycle_time(struct cycle *c, int64_t now_s);
 struct accrual *cycle_accrual(struct cycle *c); /* shares and what was used of them */
 
-/* Decide all there is to decide. Appends to `d`. The cluster has settled. */
+/* Run one scheduling cycle: append all decisions to `d`. The cluster has settled. */
 void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d);
 
 /* The stream has brought news: log what they show of plans that the server carries out. */
 void cycle_watch(struct cycle *c, struct decisions *d);
 
-/* Would cycle_run do anything at all that the last one did not? */
+/* Return true if cycle_run could decide anything that the last one did not. */
 bool cycle_has_news(const struct cycle *c, int64_t now_s);
 /* When cycle_has_news will be true though nothing has happened, in the seconds of cycle_run; 0: never. */
 int64_t cycle_wakes_s(const struct cycle *c);
@@ -49,7 +49,7 @@ void cycle_retry_all(struct cycle *c);
 /* The order to run or resume this job was taken, or refused (PBSE_ code, text): then it has a reason. */
 void cycle_ordered(struct cycle *c, const char *job, int code, const char *text, struct decisions *d);
 
-/* The server has taken the plan to run this job over (code 0), or refused it and touched nobody. */
+/* The server has taken the plan to run this job over (code 0), or refused it; then no job was touched. */
 void cycle_planned(struct cycle *c, const char *urgent, int code, const char *text, struct decisions *d);
 
 struct cycle_reply { /* one victim's answer */
@@ -65,8 +65,8 @@ void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_rep
 void cycle_turned(struct cycle *c, const char *next, const struct cycle_reply replies[], size_t n,
                   struct decisions *d);
 
-/* Somebody asks that this job be run at once, before all others, stopping whom it must. false: no such job, or
- * it is not one that can be run. The next cycle_run decides: RUN, PREEMPT or REFUSE. */
+/* A request asks that this job be run at once, before all others, stopping what it must. Return false if there is no such job, or
+ * it cannot be run. The next cycle_run decides: RUN, PREEMPT or REFUSE. */
 bool cycle_urge(struct cycle *c, const char *job);
 
 /* For explain, between cycles: the parts that a cycle picks with, and who is not tried again for a while. */
@@ -82,7 +82,7 @@ void cycle_forget_orders(struct cycle *c);
 /* The next job whose comment should be another, marked as told; NULL: there is none. `*comment` is borrowed. */
 const struct job *cycle_next_comment(struct cycle *c, const char **comment);
 
-/* What the job shall say at this moment; NULL: nothing has been decided about it. */
+/* The comment that the job should have at this moment; NULL: nothing has been decided about it. */
 const char *cycle_comment_of(const struct job *j);
 
 #endif

@@ -1,4 +1,4 @@
-/* What came of decisions: orders taken or refused, plans, victims, turns; and jobs that somebody asks for. See cycle.h.
+/* What came of decisions: orders taken or refused, plans, victims, turns; and jobs that a request asks for. See cycle.h.
  *
  * Answers come in any order, and late: the job may have gone meanwhile. What follows from one is decided at once and
  * appended to the caller's list. */
@@ -16,7 +16,7 @@
 enum { RETRY_REFUSED_S = 5 };
 
 /* The order came to nothing: the job that waits again, which is its array where it was made for the order. */
-static struct job *give_back(struct cycle *c, struct job *j)
+static struct job *cycle_answers_give_back(struct cycle *c, struct job *j)
 {
     struct job *array = cluster_array(c->cl, j);
 
@@ -49,7 +49,7 @@ void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, 
         cluster_order_drop(c->cl, j);
         return;
     }
-    j = give_back(c, j);
+    j = cycle_answers_give_back(c, j);
     if (!j)
         return;
     if (code == PBSE_RESCUNAV) { /* the server saw more than we do: not before something changes */
@@ -91,7 +91,7 @@ void cycle_planned(struct cycle *c, const char *urgent, int code, const char *te
     decisions_log(d, LOGE_SCHED, urgent, "Failed to run: %s (%d)", text, code);
     plans_refused(c->plans, urgent);
     if (j && j->is_provisional && j->order == ORDER_NONE && !j->urged)
-        j = give_back(c, j);
+        j = cycle_answers_give_back(c, j);
     if (!j)
         return;
     cycle_note_failed(c, j->class); /* the server saw more than we do: not before something changes */
@@ -117,7 +117,7 @@ static void log_reply(struct decisions *d, const struct cycle_reply *r)
 static void plan_is_over(struct cycle *c, struct job *j)
 {
     if (j->is_provisional && !j->urged)
-        j = give_back(c, j);
+        j = cycle_answers_give_back(c, j);
     if (j)
         cycle_note_failed(c, j->class);
     if (j && j->urged)
@@ -143,7 +143,7 @@ static void all_answered(struct cycle *c, const char *urgent, const struct cycle
     case PLAN_AGAIN:
     case PLAN_LOST:
         if (j && j->is_provisional && j->order == ORDER_NONE && !j->urged)
-            give_back(c, j);
+            cycle_answers_give_back(c, j);
         break;
     }
 }

@@ -1,12 +1,12 @@
 /* Whose turn it is. See gang.h for the rule.
  *
  * A search is greedy: stop one after the other, in the order in which they have to give way (lower queues first, then
- * whose turn is over first), until the job fits; then let off whoever is not needed. It is made twice: among those who
+ * whose turn is over first), until the job fits; then those that are not needed are let off. It is made twice: among those who
  * must give way now, and, if these are not enough, among all who will have to sooner or later. What the second finds is
  * a promise. A third question, with the queues above as well, only finds the words for who stands in a shadow.
  *
  * Stopped in the trial is what a suspension gives back: all but memory. So a job whose memory does not fit beside that of
- * those who are suspended finds no place, and nobody is stopped for it. */
+ * those who are suspended finds no place, and no job is stopped for it. */
 #include "gang.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ enum {
     PROMISES_MAX = 16 /* for so many jobs in a cycle what else they need is kept */
 };
 
-struct promise {
+struct gang_promise {
     struct allocation rest; /* what the job needs beside what it was promised of others */
     int64_t priority;       /* of its queue */
 };
@@ -30,13 +30,13 @@ struct gang {
     int64_t now_s;
     struct candidates running; /* of gang queues, in the order in which they give way */
     size_t first;              /* the first of them who may still be asked */
-    struct promise promises[PROMISES_MAX];
+    struct gang_promise promises[PROMISES_MAX];
     size_t n_promises;
     unsigned cycle, search; /* numbers for marks */
 };
 
 /* One question. */
-struct search {
+struct gang_search {
     struct gang *g;
     const struct picker *k;
     const struct preemptor *p;
@@ -108,7 +108,7 @@ static bool any_queue_is_gang(const struct cluster *cl)
     return false;
 }
 
-static int by_turn(const void *a, const void *b, void *gang)
+static int gang_by_turn(const void *a, const void *b, void *gang)
 {
     const struct job *x = *(struct job *const *)a, *y = *(struct job *const *)b;
     int64_t over_x = over_at(gang, x), over_y = over_at(gang, y);
@@ -120,7 +120,7 @@ static int by_turn(const void *a, const void *b, void *gang)
     return x->rank > y->rank ? -1 : x->rank < y->rank;
 }
 
-static void add(struct candidates *l, struct job *j)
+static void gang_add(struct candidates *l, struct job *j)
 {
     l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
     l->a[l->n++] = j;
@@ -129,7 +129,7 @@ static void add(struct candidates *l, struct job *j)
 static void sort(struct gang *g, struct candidates *l)
 {
     if (l->n)
-        qsort_r(l->a, l->n, sizeof *l->a, by_turn, g);
+        qsort_r(l->a, l->n, sizeof *l->a, gang_by_turn, g);
 }
 
 void gang_review(struct gang *g, int64_t now_s)
@@ -147,7 +147,7 @@ void gang_review(struct gang *g, int64_t now_s)
         if (is_gang(running[i])) {
             if (running[i]->turn_s == 0)
                 running[i]->turn_s = now_s;
-            add(&g->running, running[i]);
+            gang_add(&g->running, running[i]);
         }
     sort(g, &g->running);
 }
@@ -170,7 +170,7 @@ static bool stays_alone(const struct gang *g, const struct allocation *on)
     return false;
 }
 
-static bool may_yield(const struct search *s, const struct job *v)
+static bool may_yield(const struct gang_search *s, const struct job *v)
 {
     return is_gang(v) && job_is_up(v) && v->order == ORDER_NONE && !v->gives_way && !v->resv &&
            v->promised != s->g->cycle && candidates_nodes_are_up(v) && !stays_alone(s->g, &v->on) &&
@@ -179,7 +179,7 @@ static bool may_yield(const struct search *s, const struct job *v)
 }
 
 /* Is it too early for this one, and so for all behind it? */
-static bool is_too_early(const struct search *s, const struct job *v)
+static bool is_too_early(const struct gang_search *s, const struct job *v)
 {
     int64_t ours = s->p->job->queue->preempt.priority, theirs = v->queue->preempt.priority;
 
@@ -189,7 +189,7 @@ static bool is_too_early(const struct search *s, const struct job *v)
 }
 
 /* A suspended job goes on where it was: only who is there can help. */
-static void list_neighbours(struct search *s)
+static void list_neighbours(struct gang_search *s)
 {
     const struct allocation *on = &s->p->job->on;
 
@@ -198,14 +198,14 @@ static void list_neighbours(struct search *s)
         for (size_t k = 0; on->a[i].node && k < on->a[i].node->n_on; k++) {
             struct job *v = on->a[i].node->jobs[k];
             if (v->listed != s->g->search && is_gang(v))
-                add(&s->neighbours, v);
+                gang_add(&s->neighbours, v);
             v->listed = s->g->search;
         }
     sort(s->g, &s->neighbours);
 }
 
 /* The next who could be stopped, or NULL. */
-static struct job *next_of(struct search *s)
+static struct job *next_of(struct gang_search *s)
 {
     while (s->at < s->from->n) {
         struct job *v = s->from->a[s->at];
@@ -218,7 +218,7 @@ static struct job *next_of(struct search *s)
     return NULL;
 }
 
-static void begin(struct search *s)
+static void gang_begin(struct gang_search *s)
 {
     struct gang *g = s->g;
 
@@ -231,16 +231,16 @@ static void begin(struct search *s)
 
 /* --- searching --------------------------------------------------------------------------------------- */
 
-static void stop(struct search *s, struct job *v)
+static void gang_stop(struct gang_search *s, struct job *v)
 {
     freed_by_note(s->g->cl, v, true);
-    add(&s->chosen, v);
+    gang_add(&s->chosen, v);
     trial_give_all(s->k->trial, job_freed(v));
     pick_count(v, cluster_server(s->g->cl), -1);
 }
 
 /* Stop more and more of them. false: all are not enough; the counters are as before. */
-static bool stop_until_it_fits(struct search *s, struct allocation *where)
+static bool stop_until_it_fits(struct gang_search *s, struct allocation *where)
 {
     for (size_t before = 0;; before = s->chosen.n) {
         size_t most = before < ONE_BY_ONE ? before + 1 : 2 * before;
@@ -248,7 +248,7 @@ static bool stop_until_it_fits(struct search *s, struct allocation *where)
         struct job *v;
 
         while (s->chosen.n < most && (v = next_of(s)) != NULL)
-            stop(s, v);
+            gang_stop(s, v);
         if (s->chosen.n == before)
             break;
         if (pick_place(s->k, s->p, where, &ignored))
@@ -261,11 +261,11 @@ static bool stop_until_it_fits(struct search *s, struct allocation *where)
 }
 
 /* true: `victims` and `where` are filled. The trial and the counters are as before. */
-static bool find(struct search *s, struct candidates *victims, struct allocation *where)
+static bool gang_find(struct gang_search *s, struct candidates *victims, struct allocation *where)
 {
     size_t mark = trial_mark(s->k->trial);
 
-    begin(s);
+    gang_begin(s);
     if (stop_until_it_fits(s, where))
         pick_prune(s->k, s->p, &s->chosen, victims);
     trial_undo(s->k->trial, mark);
@@ -315,8 +315,8 @@ static void promise(struct gang *g, const struct preemptor *p, const struct cand
     p->later(p->arg, last_s);
     if (g->n_promises == PROMISES_MAX)
         return;
-    struct promise *x = &g->promises[g->n_promises++];
-    *x = (struct promise){.priority = p->job->queue->preempt.priority};
+    struct gang_promise *x = &g->promises[g->n_promises++];
+    *x = (struct gang_promise){.priority = p->job->queue->preempt.priority};
     make_rest(victims, where, &x->rest);
 }
 
@@ -342,7 +342,7 @@ bool gang_take_turn(struct gang *g, const struct picker *k, const struct preempt
                     struct candidates *victims, struct allocation *where, struct reason *why)
 {
     const struct picker quiet = {.cl = k->cl, .trial = k->trial, .placer = k->placer, .buckets = k->buckets};
-    struct search s = {.g = g, .k = &quiet, .p = p, .from = &g->running, .due_only = true};
+    struct gang_search s = {.g = g, .k = &quiet, .p = p, .from = &g->running, .due_only = true};
     bool now;
 
     if (!is_gang(p->job) || why->never || g->running.n == 0)
@@ -351,15 +351,15 @@ bool gang_take_turn(struct gang *g, const struct picker *k, const struct preempt
         list_neighbours(&s);
         s.from = &s.neighbours;
     }
-    now = find(&s, victims, where);
+    now = gang_find(&s, victims, where);
     if (!now) {
         s.due_only = false;
-        if (find(&s, victims, where)) {
+        if (gang_find(&s, victims, where)) {
             promise(g, p, victims, where);
             say_turn(g, p->job->queue, why);
         } else {
             s.above = true;
-            if (find(&s, victims, where))
+            if (gang_find(&s, victims, where))
                 say_shadow(victims, why);
         }
         victims->n = 0;

@@ -6,14 +6,14 @@
  * Priority stand in its shadow and give way at once, those of equal Priority when their turn is over (gang_timeslice of
  * their queue, else of the scheduler). They are suspended, keep their memory, and wait for their next turn; so of k jobs
  * that want one cpu each gets 1/k of it. Who has waited longest is next (job_order.c). Jobs of other queues are neither
- * stopped nor started by this, and a turn is no preemption: it costs nobody a protection, a method or a count.
+ * stopped nor started by this, and a turn is no preemption: it costs no job a protection, a method or a count.
  *
  * Where a job has to wait until several turns are over, it is promised those: they go on until the last is over and are
- * given to nobody else, and what else it needs is kept from other jobs of gang queues. So large jobs come to their turn
+ * given to no other job, and what else it needs is kept from other jobs of gang queues. So large jobs come to their turn
  * beside small ones.
  *
  * The core's rules: no I/O, no clock. One struct gang belongs to a cycle and keeps nothing from one to the next but the
- * jobs' own fields turn_s and since_s; a scheduler that is started anew takes all turns as begun now.
+ * jobs' own fields turn_s and since_s; a scheduler that is started again takes all turns as begun now.
  */
 #include "pick.h"
 
@@ -22,7 +22,7 @@ struct gang;
 struct gang *gang_create(struct cluster *cl);
 void gang_destroy(struct gang *g);
 
-/* A cycle begins: notes whose turn has begun, and who was suspended, since the last one. Promises are made anew.
+/* A cycle begins: notes whose turn has begun, and who was suspended, since the last one. Promises are made again.
  * O(running jobs), where any queue has gang; else O(queues). */
 void gang_review(struct gang *g, int64_t now_s);
 

@@ -29,13 +29,14 @@ static int64_t ends_at(const struct job *j, int64_t now_s)
     return end_s > now_s ? end_s : now_s + 1;
 }
 
-static void add(struct release_times *l, struct job *j, const struct allocation *on, int64_t now_s)
+static void release_times_add(struct release_times *l, struct job *j, const struct allocation *on,
+                              int64_t now_s)
 {
     l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
     l->a[l->n++] = (struct release){.at_s = ends_at(j, now_s), .job = j, .on = on};
 }
 
-static void put(struct allocation *to, const struct allocation *from)
+static void release_times_put(struct allocation *to, const struct allocation *from)
 {
     for (size_t i = 0; i < from->n; i++)
         allocation_add(to, from->a[i].node, &from->a[i].use, false);
@@ -71,12 +72,12 @@ static void add_awaiting(struct release_times *l, struct job *j, int64_t now_s)
     bool is_ours = j->order == ORDER_AWAITS;
 
     if (is_ours)
-        put(&l->kept, &j->reserve);
-    put(&l->come, is_ours ? &j->claim : &j->awaited);
-    add(l, j, is_ours ? &j->claim : &j->awaited, now_s);
+        release_times_put(&l->kept, &j->reserve);
+    release_times_put(&l->come, is_ours ? &j->claim : &j->awaited);
+    release_times_add(l, j, is_ours ? &j->claim : &j->awaited, now_s);
 }
 
-static int by_time(const void *a, const void *b)
+static int release_times_by_time(const void *a, const void *b)
 {
     const struct release *x = a, *y = b;
 
@@ -105,7 +106,7 @@ void release_times_list(struct release_times *l, const struct cluster *cl, int64
     jobs = cluster_ordered(cl, &n);
     for (size_t i = 0; i < n; i++)
         if (jobs[i]->order != ORDER_AWAITS)
-            add(l, jobs[i], &jobs[i]->claim, now_s);
+            release_times_add(l, jobs[i], &jobs[i]->claim, now_s);
         else if (is_known)
             add_awaiting(l, jobs[i], now_s);
     if (is_known && l->come.n > 0)
@@ -113,14 +114,14 @@ void release_times_list(struct release_times *l, const struct cluster *cl, int64
     jobs = cluster_running(cl, &n);
     for (size_t i = 0; i < n; i++)
         if (is_known && gives_way(jobs[i]))
-            put(&l->leave, job_freed(jobs[i]));
+            release_times_put(&l->leave, job_freed(jobs[i]));
         else
-            add(l, jobs[i], &jobs[i]->on, now_s);
+            release_times_add(l, jobs[i], &jobs[i]->on, now_s);
     jobs = cluster_ending(cl, &n);
     for (size_t i = 0; i < n; i++)
-        add(l, jobs[i], &jobs[i]->on, now_s);
+        release_times_add(l, jobs[i], &jobs[i]->on, now_s);
     if (l->n > 0)
-        qsort(l->a, l->n, sizeof *l->a, by_time);
+        qsort(l->a, l->n, sizeof *l->a, release_times_by_time);
 }
 
 void release_times_fini(struct release_times *l)

@@ -1,6 +1,6 @@
 #ifndef RELEASE_TIMES_H
 #define RELEASE_TIMES_H
-/* Who gives back what he has, and when: jobs that run, end or were ordered to run, by their walltimes.
+/* When room is released: jobs that run, end or were ordered to run, by their walltimes.
  *
  * A preemption that is under way is taken as done: its victims are not in the list, the job for which they give way is.
  * Where this scheduler does not know that job's place (it was started after it had been planned), victims count as if they
@@ -23,7 +23,7 @@ struct release_times {
     struct allocation leave, kept, come;
 };
 
-/* All of them, as the cluster stands; O(jobs that run × log of that). Borrows from it. `l` is emptied before. */
+/* List all of them, as the cluster is now; O(jobs that run × log of that). Borrows from it. `l` is emptied before. */
 void release_times_list(struct release_times *l, const struct cluster *cl, int64_t now_s);
 void release_times_fini(struct release_times *l);
 

@@ -51,7 +51,7 @@ static const char *dynamic_of(const struct classes *c, const struct job *j)
 }
 
 /* key.dynamic is the caller's. */
-static struct class_key key_of(const struct classes *c, const struct job *j)
+static struct class_key classes_key_of(const struct classes *c, const struct job *j)
 {
     struct class_key key;
 
@@ -86,7 +86,7 @@ static bool before(const struct classes *c, const struct job *a, const struct jo
     return job_order_compare(cluster_policy(c->cl), a, b) < 0;
 }
 
-static void set(struct class *k, size_t i, struct job *j)
+static void classes_set(struct class *k, size_t i, struct job *j)
 {
     k->heap[i] = j;
     j->class_at = i;
@@ -97,8 +97,8 @@ static void rise(const struct classes *c, struct class *k, size_t i)
     struct job *j = k->heap[i];
 
     for (; i > 0 && before(c, j, k->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        set(k, i, k->heap[(i - 1) / 2]);
-    set(k, i, j);
+        classes_set(k, i, k->heap[(i - 1) / 2]);
+    classes_set(k, i, j);
 }
 
 static void sink(const struct classes *c, struct class *k, size_t i)
@@ -110,16 +110,16 @@ static void sink(const struct classes *c, struct class *k, size_t i)
             child++;
         if (!before(c, k->heap[child], j))
             break;
-        set(k, i, k->heap[child]);
+        classes_set(k, i, k->heap[child]);
     }
-    set(k, i, j);
+    classes_set(k, i, j);
 }
 
 /* --- listening --------------------------------------------------------------------------------------- */
 
 static struct class *class_of(struct classes *c, const struct job *j)
 {
-    struct class_key key = key_of(c, j);
+    struct class_key key = classes_key_of(c, j);
     struct class *k;
 
     HASH_FIND(hh, c->all, &key, sizeof key, k);
@@ -143,7 +143,7 @@ static struct class *class_of(struct classes *c, const struct job *j)
     return k;
 }
 
-static void add(const struct classes *c, struct class *k, struct job *j)
+static void classes_add(const struct classes *c, struct class *k, struct job *j)
 {
     k->heap = mem_room(k->heap, k->n, &k->cap, sizeof *k->heap);
     k->heap[k->n++] = j;
@@ -151,7 +151,7 @@ static void add(const struct classes *c, struct class *k, struct job *j)
     rise(c, k, k->n - 1);
 }
 
-static void job_waits(void *arg, struct job *j)
+static void classes_job_waits(void *arg, struct job *j)
 {
     struct classes *c = arg;
     struct class *k = class_of(c, j);
@@ -162,12 +162,12 @@ static void job_waits(void *arg, struct job *j)
         k->failed_at = 0;
     }
     k->queue = j->queue;
-    add(c, k, j);
+    classes_add(c, k, j);
     k->told = false;
     k->has_new = true;
 }
 
-static void job_leaves(void *arg, struct job *j)
+static void classes_job_leaves(void *arg, struct job *j)
 {
     struct classes *c = arg;
     struct class *k = j->class;
@@ -177,12 +177,12 @@ static void job_leaves(void *arg, struct job *j)
     j->class = NULL;
     if (last == j)
         return;
-    set(k, at, last);
+    classes_set(k, at, last);
     rise(c, k, at); /* it came from another branch: it may have to go either way */
     sink(c, k, last->class_at);
 }
 
-static void job_comment(void *arg, struct job *j)
+static void classes_job_comment(void *arg, struct job *j)
 {
     (void)arg;
     if (j->class && j->class->comment != j->comment)
@@ -194,13 +194,14 @@ struct classes *classes_create(struct cluster *cl)
     struct classes *c = mem_new(1, sizeof *c);
 
     c->cl = cl;
-    cluster_listen(
-        cl, &(struct cluster_listener){
-                .job_waits = job_waits, .job_leaves = job_leaves, .job_comment = job_comment, .arg = c});
+    cluster_listen(cl, &(struct cluster_listener){.job_waits = classes_job_waits,
+                                                  .job_leaves = classes_job_leaves,
+                                                  .job_comment = classes_job_comment,
+                                                  .arg = c});
     return c;
 }
 
-static void drop(struct classes *c, struct class *k)
+static void classes_drop(struct classes *c, struct class *k)
 {
     HASH_DEL(c->all, k);
     intern_unref(k->key.queue);
@@ -225,7 +226,7 @@ void classes_destroy(struct classes *c)
         return;
     for (struct class *k = c->all, *next; k; k = next) {
         next = k->hh.next;
-        drop(c, k);
+        classes_drop(c, k);
     }
     free(c);
 }
@@ -240,18 +241,18 @@ void classes_sweep(struct classes *c)
     for (struct class *k = c->all, *next; k; k = next) {
         next = k->hh.next;
         if (k->n == 0)
-            drop(c, k);
+            classes_drop(c, k);
     }
 }
 
 void classes_take_out(struct class *k, struct job *j)
 {
-    job_leaves(k->of, j);
+    classes_job_leaves(k->of, j);
 }
 
 void classes_put_back(struct class *k, struct job *j)
 {
-    add(k->of, k, j);
+    classes_add(k->of, k, j);
 }
 
 void classes_say(struct class *k, const char *comment)

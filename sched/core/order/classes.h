@@ -37,7 +37,7 @@ struct class
     const char *comment;       /* interned: what its jobs shall say; NULL: nothing yet */
     bool told;                 /* all its jobs say so */
     bool has_new;              /* a job has come since the cycle looked at it */
-    size_t cursor;             /* of whoever tells them */
+    size_t cursor;             /* where the telling of comments has arrived */
     UT_hash_handle hh;
 };
 
@@ -48,7 +48,7 @@ void classes_destroy(struct classes *c);
 
 struct class *classes_next(const struct classes *c, const struct class *after); /* NULL: the first */
 void classes_sweep(struct classes *c); /* free those without jobs; they stay until then */
-/* For the rest of a cycle the next one of its class is looked at in place of this one. Nobody is told; it keeps its place in
+/* For the rest of a cycle the next one of its class is looked at in place of this one. No listener is told; it keeps its place in
  * the class of that cycle, and must be put back before the cycle ends, unless it has come into a class meanwhile. */
 void classes_take_out(struct class *k, struct job *j);
 void classes_put_back(struct class *k, struct job *j);

@@ -1,5 +1,5 @@
 /* See fairshare_accrual.h. A job is counted from when it is first seen on its vnodes; one that is first seen at its end (history,
- * read at the start) is not, for it was counted by whoever was here before. What a run has used begins at 0, so a new
+ * read at the start) is not, for the scheduler before this one counted it. What a run has used begins at 0, so a new
  * run_version begins a new count.
  *
  * The stream may bring a job's end without what it had used by then (only the newest of an object is sent). Then it has
@@ -23,23 +23,23 @@ struct accrual {
     int64_t now_s;
 };
 
-struct asked { /* the arg of values */
+struct accrual_asked { /* the arg of values */
     const struct accrual *a;
     const struct job *j;
 };
 
-static double used(void *arg, size_t index)
+static double accrual_used(void *arg, size_t index)
 {
-    const struct asked *x = arg;
+    const struct accrual_asked *x = arg;
     const struct catalogue *c = cluster_catalogue(x->a->cl);
     res_id res = catalogue_find(c, x->a->names[index]);
 
     return res == RES_NONE ? 0 : res_number(catalogue_get(c, res), amounts_get(&x->j->used, res));
 }
 
-static double wanted(void *arg, size_t index)
+static double accrual_wanted(void *arg, size_t index)
 {
-    const struct asked *x = arg;
+    const struct accrual_asked *x = arg;
 
     return job_asked(x->j, cluster_catalogue(x->a->cl), x->a->names[index]);
 }
@@ -47,7 +47,7 @@ static double wanted(void *arg, size_t index)
 /* Errors of the formula (a division by what was not used yet) are an amount of 0. */
 static double amount(const struct accrual *a, const struct job *j, formula_value_fn *value)
 {
-    struct asked x = {a, j};
+    struct accrual_asked x = {a, j};
     double out = 0;
 
     if (!a->usage || formula_eval(a->usage, value, &x, &out, NULL) < 0)
@@ -83,7 +83,7 @@ static bool is_unseen_run(const struct job *j)
     return j->order == ORDER_RUN && j->answered;
 }
 
-static void count(struct accrual *a, struct job *j)
+static void accrual_count(struct accrual *a, struct job *j)
 {
     struct accrual_entry *x = accrual_record_find(a->counted, j->id);
     double now;
@@ -96,7 +96,7 @@ static void count(struct accrual *a, struct job *j)
         x->run = j->run_version;
         x->amount = 0;
     }
-    now = amount(a, j, used);
+    now = amount(a, j, accrual_used);
     if (now <= x->amount)
         return;
     fairshare_use(j->share, now - x->amount);
@@ -104,7 +104,7 @@ static void count(struct accrual *a, struct job *j)
     a->news = true;
 }
 
-static void job_seen(void *arg, struct job *j)
+static void accrual_job_seen(void *arg, struct job *j)
 {
     struct accrual *a = arg;
     const struct policy *p = cluster_policy(a->cl);
@@ -112,7 +112,7 @@ static void job_seen(void *arg, struct job *j)
 
     j->share = fairshare_entity(a->shares, entity_of(j, p->share_entity, text, sizeof text));
     if (policy_counts_use(p) && !j->is_array)
-        count(a, j);
+        accrual_count(a, j);
 }
 
 static void used_to_its_end(const struct accrual *a, struct job *j)
@@ -123,7 +123,7 @@ static void used_to_its_end(const struct accrual *a, struct job *j)
         amounts_set(&j->used, wall, a->now_s - job_begun_s(j));
 }
 
-static void job_gone(void *arg, struct job *j)
+static void accrual_job_gone(void *arg, struct job *j)
 {
     struct accrual *a = arg;
     bool seen = j->sched_state == SCHED_STATE_RUNNING && j->start_s > 0;
@@ -132,7 +132,7 @@ static void job_gone(void *arg, struct job *j)
         return;
     if (seen)
         used_to_its_end(a, j);
-    count(a, j);
+    accrual_count(a, j);
 }
 
 void accrual_time(struct accrual *a, int64_t now_s)
@@ -147,7 +147,8 @@ struct accrual *accrual_create(struct cluster *cl)
     a->cl = cl;
     a->shares = fairshare_create();
     a->counted = accrual_record_create();
-    cluster_listen(cl, &(struct cluster_listener){.job_seen = job_seen, .job_gone = job_gone, .arg = a});
+    cluster_listen(
+        cl, &(struct cluster_listener){.job_seen = accrual_job_seen, .job_gone = accrual_job_gone, .arg = a});
     accrual_configure(a, NULL);
     return a;
 }
@@ -186,7 +187,7 @@ int accrual_configure(struct accrual *a, struct err *e)
 
 void accrual_ordered(struct accrual *a, const struct job *j)
 {
-    double all = j->share ? amount(a, j, wanted) : 0;
+    double all = j->share ? amount(a, j, accrual_wanted) : 0;
 
     if (all > 0)
         fairshare_expect(a->shares, j->share, all);

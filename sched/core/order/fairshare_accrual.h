@@ -14,14 +14,14 @@
 
 struct accrual;
 
-/* Becomes a listener of `cl`; must be one before whoever looks at job->share. */
+/* Becomes a listener of `cl`; must be one before each listener that looks at job->share. */
 struct accrual *accrual_create(struct cluster *cl);
 void accrual_destroy(struct accrual *a);
 
 struct fairshare *accrual_shares(struct accrual *a);
 struct accrual_record *accrual_get_record(struct accrual *a);
 
-/* The policy is another: jobs are told apart anew when the cluster settles (cluster_reconfigured). -1: EINVAL
+/* The policy is another: jobs are told apart again when the cluster settles (cluster_reconfigured). -1: EINVAL
  * fairshare_usage_res is no formula; then nothing is counted. */
 int accrual_configure(struct accrual *a, struct err *e);
 
@@ -34,7 +34,7 @@ void accrual_time(struct accrual *a, int64_t now_s);
 /* Records of jobs that are gone. The cluster is whole. */
 void accrual_sweep(struct accrual *a);
 
-/* Has anything been counted since this was asked last? */
+/* Return true if anything has been counted since the last call. */
 bool accrual_take_news(struct accrual *a);
 
 #endif

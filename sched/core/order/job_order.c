@@ -1,5 +1,5 @@
 /* One comparison after the other, the first that is not equal decides. The last one is the identifier, so the
- * order is total and the same in every cycle: a heap may be built from it, and nobody overtakes because he
+ * order is total and the same in every cycle: a heap may be built from it, and no job overtakes because it
  * was read first. */
 #include "job_order.h"
 

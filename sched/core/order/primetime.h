@@ -1,6 +1,6 @@
 #ifndef PRIMETIME_H
 #define PRIMETIME_H
-/* May a job run at this hour: queues for prime, non-prime and dedicated time, and boundaries that it would cross.
+/* Primetime: whether a job may run at this hour: queues for prime, non-prime and dedicated time, and boundaries that it would cross.
  *
  * By the names of queues (primetime_prefix, nonprimetime_prefix, dedicated_prefix), and by how long the job may take:
  * with backfill_prime none hangs over a change of prime time by more than prime_spill; none hangs over the begin or the end
@@ -15,7 +15,7 @@ bool primetime_allows(const struct cluster *cl, const struct job *j, int64_t now
 /* How long a job that begins, or goes on, now may run before it would cross such a boundary. */
 int64_t primetime_left_s(const struct cluster *cl, const struct job *j, int64_t now_s);
 
-/* Does it matter for anybody how long a job runs? */
+/* Return true if the length of a job matters at all. */
 bool primetime_limits_length(const struct policy *p);
 
 /* When the answers may be otherwise next; 0: never. */

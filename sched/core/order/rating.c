@@ -1,7 +1,7 @@
 /* See rating.h. A formula that cannot be read rates all jobs 0; the server has refused it, so that it can only come from an
  * older one. It is parsed when its text is another, which policy->formula_number tells.
  *
- * Eligible time is the server's word as of the job's last change, and grows from then on while accrue_type says so. */
+ * Eligible time is the server's word as of the job's last change, and grows from then on while rating_accrue_type says so. */
 #include "rating.h"
 
 #include <stdlib.h>
@@ -25,51 +25,52 @@ struct rating {
     int64_t now_s;
 };
 
-struct asked {
+struct rating_asked {
     const struct rating *r;
     const struct job *j;
 };
 
-static double eligible(const struct asked *x)
+static double rating_eligible(const struct rating_asked *x)
 {
     const struct job *j = x->j;
     int64_t since = j->accrue_type == ACCRUES_ELIGIBLE && j->seen_s ? x->r->now_s - j->seen_s : 0;
 
     return (double)(j->eligible_s + (since > 0 ? since : 0));
 }
-static double queue_priority(const struct asked *x)
+static double rating_queue_priority(const struct rating_asked *x)
 {
     return x->j->queue ? (double)x->j->queue->preempt.priority : 0;
 }
-static double job_priority(const struct asked *x)
+static double rating_job_priority(const struct rating_asked *x)
 {
     return (double)x->j->priority;
 }
-static double share_perc(const struct asked *x)
+static double rating_share_perc(const struct rating_asked *x)
 {
     return x->j->share ? fairshare_fraction(x->j->share) : 0;
 }
-static double tree_usage(const struct asked *x)
+static double rating_tree_usage(const struct rating_asked *x)
 {
     return x->j->share ? fairshare_tree_usage(x->j->share) : 0;
 }
-static double factor(const struct asked *x)
+static double rating_factor(const struct rating_asked *x)
 {
     return x->j->share ? fairshare_factor(x->j->share) : 0;
 }
-static double accrue_type(const struct asked *x)
+static double rating_accrue_type(const struct rating_asked *x)
 {
     return (double)x->j->accrue_type;
 }
 
 static const struct {
     const char *name;
-    double (*value)(const struct asked *x);
+    double (*value)(const struct rating_asked *x);
     bool moves;
-} keywords[] = {{"eligible_time", eligible, true},     {"queue_priority", queue_priority, false},
-                {"job_priority", job_priority, false}, {"fairshare_perc", share_perc, true},
-                {"fair_share_perc", share_perc, true}, {"fairshare_tree_usage", tree_usage, true},
-                {"fairshare_factor", factor, true},    {"accrue_type", accrue_type, false}};
+} keywords[] = {
+    {"eligible_time", rating_eligible, true},     {"queue_priority", rating_queue_priority, false},
+    {"job_priority", rating_job_priority, false}, {"fairshare_perc", rating_share_perc, true},
+    {"fair_share_perc", rating_share_perc, true}, {"fairshare_tree_usage", rating_tree_usage, true},
+    {"fairshare_factor", rating_factor, true},    {"accrue_type", rating_accrue_type, false}};
 enum { N_KEYWORDS = sizeof keywords / sizeof *keywords };
 
 static int keyword(const char *name)
@@ -81,16 +82,16 @@ static int keyword(const char *name)
     return i;
 }
 
-static double value(void *arg, size_t index)
+static double rating_value(void *arg, size_t index)
 {
-    const struct asked *x = arg;
+    const struct rating_asked *x = arg;
     const char *name = x->r->names[index];
     int i = keyword(name);
 
     return i < N_KEYWORDS ? keywords[i].value(x) : job_asked(x->j, cluster_catalogue(x->r->cl), name);
 }
 
-static void follow(struct rating *r)
+static void rating_follow(struct rating *r)
 {
     const struct policy *p = cluster_policy(r->cl);
     const char *text = policy_formula(p);
@@ -110,17 +111,17 @@ static void follow(struct rating *r)
 
 static int rate(const struct rating *r, const struct job *j, double *out, struct err *e)
 {
-    struct asked x = {r, j};
+    struct rating_asked x = {r, j};
 
     *out = 0;
-    return r->formula ? formula_eval(r->formula, value, &x, out, e) : 0;
+    return r->formula ? formula_eval(r->formula, rating_value, &x, out, e) : 0;
 }
 
-static void job_seen(void *arg, struct job *j)
+static void rating_job_seen(void *arg, struct job *j)
 {
     struct rating *r = arg;
 
-    follow(r);
+    rating_follow(r);
     if (j->class) /* in a heap by what it was rated */
         return;
     j->seen_s = r->now_s;
@@ -132,7 +133,7 @@ struct rating *rating_create(struct cluster *cl)
     struct rating *r = mem_new(1, sizeof *r);
 
     r->cl = cl;
-    cluster_listen(cl, &(struct cluster_listener){.job_seen = job_seen, .arg = r});
+    cluster_listen(cl, &(struct cluster_listener){.job_seen = rating_job_seen, .arg = r});
     return r;
 }
 
@@ -153,7 +154,7 @@ void rating_refresh(struct rating *r)
 {
     double now;
 
-    follow(r);
+    rating_follow(r);
     if (!r->moves)
         return;
     for (struct job *j = cluster_next_job(r->cl, NULL); j; j = cluster_next_job(r->cl, j)) {

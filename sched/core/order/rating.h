@@ -4,7 +4,7 @@
  * reference/scheduler.md, "job_sort_formula".
  *
  * It listens to the cluster and rates a job when it is seen. What a formula asks for may move by itself (eligible time,
- * shares): rating_refresh rates all that wait anew.
+ * shares): rating_refresh rates all waiting jobs again.
  */
 #include <stdbool.h>
 
@@ -13,7 +13,7 @@
 struct decisions;
 struct rating;
 
-/* Becomes a listener of `cl`: after accrual, before whoever looks at job->rating. */
+/* Becomes a listener of `cl`: after accrual, before each listener that looks at job->rating. */
 struct rating *rating_create(struct cluster *cl);
 void rating_destroy(struct rating *r);
 

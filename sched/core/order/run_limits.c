@@ -49,7 +49,7 @@ static void dynamic_covers(const struct cluster *cl, const struct job *j, struct
 static const enum limit_of order[] = {LIMIT_OF_GROUP, LIMIT_OF_PROJECT, LIMIT_OF_ALL, LIMIT_OF_USER};
 enum { N_ORDER = sizeof order / sizeof order[0] };
 
-static const char *name_of(const struct job *j, enum limit_of of)
+static const char *run_limits_name_of(const struct job *j, enum limit_of of)
 {
     switch (of) {
     case LIMIT_OF_USER:
@@ -126,8 +126,8 @@ static void say_amount(struct reason *why, const struct place *at, const struct 
     }
 }
 
-static void say(const struct cluster *cl, struct reason *why, const struct place *at, const struct limit *l,
-                int64_t want)
+static void run_limits_say(const struct cluster *cl, struct reason *why, const struct place *at,
+                           const struct limit *l, int64_t want)
 {
     if (l->res == RES_NONE)
         say_jobs(why, at, l);
@@ -140,15 +140,15 @@ static void say(const struct cluster *cl, struct reason *why, const struct place
 }
 
 /* Is there room for `want` more of this entity's? */
-static void check(const struct cluster *cl, const struct place *at, const struct job *j, enum limit_of of,
-                  const struct amount *want, struct reasons *why)
+static void run_limits_check(const struct cluster *cl, const struct place *at, const struct job *j,
+                             enum limit_of of, const struct amount *want, struct reasons *why)
 {
-    const char *name = name_of(j, of);
+    const char *name = run_limits_name_of(j, of);
     const struct limit *l = limit_list_find(&at->q->limits, of, name, want->res, false);
 
     if (reasons_full(why) || !l || want->n <= 0 || running(at->q, of, name, want->res) + want->n <= l->most)
         return;
-    say(cl, &why->a[why->n], at, l, want->n);
+    run_limits_say(cl, &why->a[why->n], at, l, want->n);
     reasons_keep(why);
 }
 
@@ -158,26 +158,26 @@ static void check_jobs(const struct cluster *cl, const struct place *at, const s
     static const struct amount one = {RES_NONE, 1};
 
     for (size_t i = 0; at->q->limits.n && i < N_ORDER; i++)
-        check(cl, at, j, order[i], &one, why);
+        run_limits_check(cl, at, j, order[i], &one, why);
 }
 
-static void check_amounts(const struct cluster *cl, const struct place *at, const struct job *j,
-                          struct reasons *why)
+static void run_limits_check_amounts(const struct cluster *cl, const struct place *at, const struct job *j,
+                                     struct reasons *why)
 {
     for (size_t i = 0; at->q->limits.n && i < N_ORDER; i++)
         for (uint32_t k = 0; k < j->want.n; k++)
-            check(cl, at, j, order[i], &j->want.a[k], why);
+            run_limits_check(cl, at, j, order[i], &j->want.a[k], why);
 }
 
 /* What is left aside for a job that is run by request. */
-static void check_limits(const struct cluster *cl, const struct job *j, struct reasons *why)
+static void run_limits_check_limits(const struct cluster *cl, const struct job *j, struct reasons *why)
 {
     const struct place here = {j->queue, true}, all = {cluster_server(cl), false};
 
     check_jobs(cl, &here, j, why);
     check_jobs(cl, &all, j, why);
-    check_amounts(cl, &here, j, why);
-    check_amounts(cl, &all, j, why);
+    run_limits_check_amounts(cl, &here, j, why);
+    run_limits_check_amounts(cl, &all, j, why);
 }
 
 void run_limits_all(const struct cluster *cl, const struct job *j, struct reasons *why)
@@ -193,7 +193,7 @@ void run_limits_all(const struct cluster *cl, const struct job *j, struct reason
         reasons_keep(why);
     }
     if (!j->urged)
-        check_limits(cl, j, why);
+        run_limits_check_limits(cl, j, why);
     covers(cl, q, j, REASON_LACK_QUEUE, why);
     covers(cl, cluster_server(cl), j, REASON_LACK_SERVER, why);
     dynamic_covers(cl, j, why);
@@ -215,16 +215,16 @@ bool run_limits_share(const struct reason *why, const struct job *j, const struc
 
     if (why->in_queue && other->queue != j->queue)
         return false;
-    if (of != LIMIT_OF_ALL && name_of(other, of) != name_of(j, of)) /* interned */
+    if (of != LIMIT_OF_ALL && run_limits_name_of(other, of) != run_limits_name_of(j, of)) /* interned */
         return false;
     return why->res == RES_NONE || amounts_get(&other->want, why->res) > 0;
 }
 
-static bool is_over(const struct queue *q, const struct job *j, bool counted)
+static bool run_limits_is_over(const struct queue *q, const struct job *j, bool counted)
 {
     for (size_t i = 0; i < q->limits.n; i++) {
         const struct limit *l = &q->limits.a[i];
-        const char *name = name_of(j, l->of);
+        const char *name = run_limits_name_of(j, l->of);
         int64_t want = l->res == RES_NONE ? 1 : amounts_get(&j->want, l->res);
 
         if (!l->soft || want <= 0 || limit_list_find(&q->limits, l->of, name, l->res, true) != l)
@@ -246,9 +246,9 @@ unsigned run_limits_soft_if(const struct cluster *cl, const struct job *j, bool 
 {
     unsigned mask = 0;
 
-    if (j->queue && is_over(j->queue, j, counted))
+    if (j->queue && run_limits_is_over(j->queue, j, counted))
         mask |= PRIO_QUEUE_SOFTLIMIT;
-    if (is_over(cluster_server(cl), j, counted))
+    if (run_limits_is_over(cluster_server(cl), j, counted))
         mask |= PRIO_SERVER_SOFTLIMIT;
     return mask;
 }

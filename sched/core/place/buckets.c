@@ -24,7 +24,7 @@ struct buckets {
     uint64_t kinds_of; /* shape of the cluster when they were counted */
 };
 
-static uint64_t key_of(const struct node *n)
+static uint64_t buckets_key_of(const struct node *n)
 {
     uint64_t h = amounts_hash(&n->free, n->look);
 
@@ -75,7 +75,7 @@ static struct bucket *fresh(struct buckets *b, uint64_t key, struct node *n)
 /* Unlike nodes whose hashes are equal go to the next free number. */
 static struct bucket *bucket_for(struct buckets *b, struct node *n)
 {
-    uint64_t key = key_of(n);
+    uint64_t key = buckets_key_of(n);
 
     for (;; key++) {
         struct bucket *k;
@@ -87,7 +87,7 @@ static struct bucket *bucket_for(struct buckets *b, struct node *n)
     }
 }
 
-static void node_in(void *arg, struct node *n)
+static void buckets_node_in(void *arg, struct node *n)
 {
     struct buckets *b = arg;
 
@@ -99,7 +99,7 @@ static void node_in(void *arg, struct node *n)
     n->bucket = k;
 }
 
-static void node_out(void *arg, struct node *n)
+static void buckets_node_out(void *arg, struct node *n)
 {
     struct buckets *b = arg;
     struct bucket *k = n->bucket;
@@ -122,7 +122,8 @@ struct buckets *buckets_create(struct cluster *cl)
 
     b->cl = cl;
     b->words = 1;
-    cluster_listen(cl, &(struct cluster_listener){.node_in = node_in, .node_out = node_out, .arg = b});
+    cluster_listen(
+        cl, &(struct cluster_listener){.node_in = buckets_node_in, .node_out = buckets_node_out, .arg = b});
     return b;
 }
 

@@ -5,7 +5,7 @@
 
 #include "sched_cluster.h"
 
-/* What it would give back if it were suspended; `out` is empty before and the caller's. It keeps what
+/* List what it would give back if it were suspended; `out` is empty before and the caller's. It keeps what
  * restrict_res_to_release_on_suspend does not name, without such a list its memory; one of a queue with gang keeps its
  * memory whatever the list says. */
 void freed_by_suspension(const struct cluster *cl, const struct job *j, struct allocation *out);

@@ -220,7 +220,7 @@ bool insufficiency_never(struct buckets *all, const struct asker *a, struct reas
     return false;
 }
 
-static bool is_said(const struct reasons *l, res_id res)
+static bool insufficiency_is_said(const struct reasons *l, res_id res)
 {
     for (size_t i = 0; res != RES_NONE && i < l->n; i++)
         if (l->a[i].res == res)
@@ -237,7 +237,7 @@ void insufficiency_all(struct buckets *all, const struct asker *a, struct reason
         const struct chunk *k = &a->request->chunks[i];
         struct reason *next = &why->a[why->n];
         if ((!chunk_ever(all, a, k, next) || named_lacks(a->cl, k, next) || chunk_now(all, a, k, next)) &&
-            !is_said(why, next->res))
+            !insufficiency_is_said(why, next->res))
             reasons_keep(why);
     }
 }

@@ -3,7 +3,7 @@
  * find a place where this one finds none; that is left out.
  *
  * For each chunk, gather() makes a bitmap of the ranks that are worth a look, from one sample of each bucket;
- * fill() walks its bits. What is put is a step of the trial at once, so that the next chunk sees it taken,
+ * placement_fill() walks its bits. What is put is a step of the trial at once, so that the next chunk sees it taken,
  * and a search that fails undoes its steps. Vnodes and hosts that this search uses carry its serial number as
  * a mark: nothing has to be cleared for the next one. */
 #include "placement.h"
@@ -32,7 +32,7 @@ struct placer {
 };
 
 /* One search. */
-struct search {
+struct placement_search {
     struct placer *p;
     const struct asker *a;
     struct node *const *nodes;
@@ -80,7 +80,7 @@ struct decisions *placer_log(const struct placer *p)
     return p->log;
 }
 
-static void put(struct search *s, struct node *n, const struct amounts *use, bool joined)
+static void placement_put(struct placement_search *s, struct node *n, const struct amounts *use, bool joined)
 {
     trial_take(s->p->trial, n, use);
     allocation_add(s->out, n, use, joined);
@@ -104,21 +104,21 @@ static void set_add(struct placer *p, const struct node *n)
     p->set[n->rank / 64] |= 1ull << n->rank % 64;
 }
 
-static int64_t times_in(const struct search *s, const struct node *n, const struct chunk *k)
+static int64_t times_in(const struct placement_search *s, const struct node *n, const struct chunk *k)
 {
     int64_t most = s->a->request->arrange == ARRANGE_FREE || s->only ? k->count : 1;
 
     return match_times(s->a, n, &n->free, k, most);
 }
 
-static bool offers(const struct search *s, const struct node *n, const struct chunk *k)
+static bool offers(const struct placement_search *s, const struct node *n, const struct chunk *k)
 {
     return match_pool(s->a, n) && match_open(s->a, n) && match_labels(s->a, n, k);
 }
 
 /* Where names matter every node is looked at, else one node of each bucket. Returns
  * an upper bound of the copies that fit. */
-static int64_t gather_named(struct search *s, const struct chunk *k)
+static int64_t gather_named(struct placement_search *s, const struct chunk *k)
 {
     size_t n;
     struct node *const *nodes = cluster_nodes(s->p->cl, &n);
@@ -132,7 +132,7 @@ static int64_t gather_named(struct search *s, const struct chunk *k)
     return fits;
 }
 
-static int64_t gather_buckets(struct search *s, const struct chunk *k)
+static int64_t gather_buckets(struct placement_search *s, const struct chunk *k)
 {
     struct placer *p = s->p;
     int64_t fits = 0;
@@ -150,7 +150,7 @@ static int64_t gather_buckets(struct search *s, const struct chunk *k)
     return fits;
 }
 
-static int64_t gather_host(struct search *s, const struct chunk *k)
+static int64_t gather_host(struct placement_search *s, const struct chunk *k)
 {
     int64_t fits = 0;
 
@@ -162,7 +162,7 @@ static int64_t gather_host(struct search *s, const struct chunk *k)
     return fits;
 }
 
-static int64_t gather(struct search *s, const struct chunk *k)
+static int64_t gather(struct placement_search *s, const struct chunk *k)
 {
     int64_t fits;
 
@@ -184,7 +184,7 @@ static int64_t gather(struct search *s, const struct chunk *k)
 
 /* --- one chunk --------------------------------------------------------------------------------------- */
 
-static bool host_is_free(const struct search *s, const struct host *h)
+static bool host_is_free(const struct placement_search *s, const struct host *h)
 {
     if (h->mark == s->p->serial)
         return true;
@@ -194,7 +194,7 @@ static bool host_is_free(const struct search *s, const struct host *h)
     return true;
 }
 
-static bool may_use(const struct search *s, const struct node *n)
+static bool may_use(const struct placement_search *s, const struct node *n)
 {
     switch (s->a->request->arrange) {
     case ARRANGE_SCATTER:
@@ -213,7 +213,7 @@ static bool may_use(const struct search *s, const struct node *n)
 }
 
 /* As many whole copies as this node takes. Returns how many are still to be placed. */
-static int64_t fill_node(struct search *s, const struct chunk *k, struct node *n, int64_t need)
+static int64_t fill_node(struct placement_search *s, const struct chunk *k, struct node *n, int64_t need)
 {
     int64_t times = times_in(s, n, k);
 
@@ -222,7 +222,7 @@ static int64_t fill_node(struct search *s, const struct chunk *k, struct node *n
     if (times == 0 || !may_use(s, n))
         return need;
     for (int64_t i = 0; i < times; i++)
-        put(s, n, &k->use, false);
+        placement_put(s, n, &k->use, false);
     return need - times;
 }
 
@@ -235,7 +235,7 @@ static uint64_t bits_from(size_t w, uint32_t rank)
 }
 
 /* Node by node, those behind s->from first. */
-static int64_t fill(struct search *s, const struct chunk *k, int64_t need)
+static int64_t placement_fill(struct placement_search *s, const struct chunk *k, int64_t need)
 {
     for (int round = 0; round < (s->from ? 2 : 1); round++)
         for (size_t w = 0; w < s->p->words && need > 0; w++) {
@@ -247,7 +247,7 @@ static int64_t fill(struct search *s, const struct chunk *k, int64_t need)
     return need;
 }
 
-static bool split_fits(const struct search *s, const struct host *h, const struct chunk *k)
+static bool split_fits(const struct placement_search *s, const struct host *h, const struct chunk *k)
 {
     struct amounts sum = {0};
 
@@ -261,14 +261,14 @@ static bool split_fits(const struct search *s, const struct host *h, const struc
     return fits;
 }
 
-static struct amounts *keep(struct placer *p)
+static struct amounts *placement_keep(struct placer *p)
 {
     p->kept = mem_room(p->kept, p->n_kept, &p->cap_kept, sizeof *p->kept);
     return p->kept[p->n_kept++] = mem_new(1, sizeof(struct amounts));
 }
 
 /* Part of `left` that node n can give; true when that is anything. */
-static bool part_of(const struct node *n, struct amounts *left, struct amounts *part)
+static bool placement_part_of(const struct node *n, struct amounts *left, struct amounts *part)
 {
     bool any = false;
 
@@ -285,7 +285,7 @@ static bool part_of(const struct node *n, struct amounts *left, struct amounts *
 }
 
 /* One copy over several vnodes of one host. */
-static void split(struct search *s, const struct host *h, const struct chunk *k)
+static void split(struct placement_search *s, const struct host *h, const struct chunk *k)
 {
     struct amounts left = {0};
     bool joined = false;
@@ -293,16 +293,16 @@ static void split(struct search *s, const struct host *h, const struct chunk *k)
     amounts_copy(&left, &k->use);
     for (size_t i = 0; i < h->n; i++) {
         struct node *n = h->nodes[i];
-        struct amounts *part = keep(s->p);
-        if (offers(s, n, k) && part_of(n, &left, part)) {
-            put(s, n, part, joined);
+        struct amounts *part = placement_keep(s->p);
+        if (offers(s, n, k) && placement_part_of(n, &left, part)) {
+            placement_put(s, n, part, joined);
             joined = true;
         }
     }
     amounts_fini(&left);
 }
 
-static int64_t fill_split(struct search *s, const struct chunk *k, int64_t need)
+static int64_t fill_split(struct placement_search *s, const struct chunk *k, int64_t need)
 {
     size_t n;
     struct host *const *hosts = cluster_big_hosts(s->p->cl, &n);
@@ -322,7 +322,7 @@ static int64_t fill_split(struct search *s, const struct chunk *k, int64_t need)
     return need;
 }
 
-static bool seek_chunk(struct search *s, const struct chunk *k)
+static bool seek_chunk(struct placement_search *s, const struct chunk *k)
 {
     size_t n_big;
     int64_t need = k->count;
@@ -330,13 +330,13 @@ static bool seek_chunk(struct search *s, const struct chunk *k)
     cluster_big_hosts(s->p->cl, &n_big);
     if (gather(s, k) < need && n_big == 0)
         return false;
-    need = fill(s, k, need);
+    need = placement_fill(s, k, need);
     if (need > 0 && n_big > 0)
         need = fill_split(s, k, need);
     return need == 0;
 }
 
-static bool place_chunk(struct search *s, const struct chunk *k)
+static bool place_chunk(struct placement_search *s, const struct chunk *k)
 {
     size_t first = s->out->n;
 
@@ -346,7 +346,7 @@ static bool place_chunk(struct search *s, const struct chunk *k)
     return done;
 }
 
-static bool place_chunks(struct search *s)
+static bool place_chunks(struct placement_search *s)
 {
     const struct request *q = s->a->request;
 
@@ -359,7 +359,7 @@ static bool place_chunks(struct search *s)
 /* --- all of them ------------------------------------------------------------------------------------- */
 
 /* The commonest job: one chunk, once. The best bucket's first node is the answer. */
-static bool seek_one(struct search *s, const struct chunk *k)
+static bool seek_one(struct placement_search *s, const struct chunk *k)
 {
     uint32_t best = UINT32_MAX;
 
@@ -374,11 +374,11 @@ static bool seek_one(struct search *s, const struct chunk *k)
     }
     if (best == UINT32_MAX)
         return false;
-    put(s, s->nodes[best], &k->use, false);
+    placement_put(s, s->nodes[best], &k->use, false);
     return true;
 }
 
-static bool place_one(struct search *s, const struct chunk *k)
+static bool place_one(struct placement_search *s, const struct chunk *k)
 {
     search_log_begin(s->p->log, s->a, k);
     bool done = seek_one(s, k);
@@ -393,14 +393,14 @@ static void clear_pieces(struct allocation *p)
     p->n = 0;
 }
 
-static void undo(struct search *s, size_t mark)
+static void undo(struct placement_search *s, size_t mark)
 {
     trial_undo(s->p->trial, mark);
     clear_pieces(s->out);
     s->p->serial++;
 }
 
-static const char *name_of(const struct search *s, res_id res)
+static const char *placement_name_of(const struct placement_search *s, res_id res)
 {
     const struct resource *r = catalogue_get(cluster_catalogue(s->p->cl), res);
 
@@ -408,7 +408,7 @@ static const char *name_of(const struct search *s, res_id res)
 }
 
 /* place=pack: one host for everything. */
-static bool place_packed(struct search *s)
+static bool place_packed(struct placement_search *s)
 {
     size_t n, mark = trial_mark(s->p->trial);
     struct amounts sum = {0};
@@ -427,7 +427,7 @@ static bool place_packed(struct search *s)
         /* Where only some resources are checked, the sum of all says nothing. */
         bool lacks =
             !amounts_cover(&sum, &s->a->request->total, &lack) && !cluster_policy(s->p->cl)->resources;
-        search_log_host(s->p->log, s->a, h->name, lacks ? name_of(s, lack) : NULL);
+        search_log_host(s->p->log, s->a, h->name, lacks ? placement_name_of(s, lack) : NULL);
         if (lacks)
             continue;
         s->only = h;
@@ -439,7 +439,7 @@ static bool place_packed(struct search *s)
     return done;
 }
 
-static bool is_simple(const struct search *s)
+static bool is_simple(const struct placement_search *s)
 {
     const struct request *q = s->a->request;
     size_t n_big;
@@ -449,8 +449,8 @@ static bool is_simple(const struct search *s)
            q->sharing != SHARING_EXCLHOST;
 }
 
-/* Whoever wants vnodes or hosts alone gets them so. */
-static void take_alone(struct search *s)
+/* A job that wants vnodes or hosts alone gets them so. */
+static void take_alone(struct placement_search *s)
 {
     allocation_mark_alone(s->out, s->a->request->sharing);
     for (size_t i = 0; i < s->out->n; i++)
@@ -460,7 +460,7 @@ static void take_alone(struct search *s)
 
 bool placement_find(struct placer *p, const struct asker *a, struct allocation *out)
 {
-    struct search s = {.p = p, .a = a, .out = out};
+    struct placement_search s = {.p = p, .a = a, .out = out};
     size_t mark = trial_mark(p->trial), n;
     bool done;
 

@@ -15,7 +15,7 @@ struct placer;
 struct placer *placer_create(struct cluster *cl, struct buckets *b, struct trial *t);
 void placer_destroy(struct placer *p);
 
-/* Whoever searches from now on says so there (search_log.h); NULL: nowhere. Borrowed. */
+/* Log each search from now on there (search_log.h); NULL: nowhere. Borrowed. */
 void placer_set_log(struct placer *p, struct decisions *log);
 struct decisions *placer_log(const struct placer *p);
 

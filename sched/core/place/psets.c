@@ -16,7 +16,7 @@
 
 enum { COUNTED = 2 }; /* ncpus, mem */
 
-struct set {
+struct psets_set {
     res_id res;
     const char *value; /* interned; NULL: not set */
     int64_t total[COUNTED], free[COUNTED];
@@ -25,7 +25,7 @@ struct sets {
     const struct asker *asker;
     res_id counted[COUNTED];
     size_t n, cap;
-    struct set *a; /* the smallest first */
+    struct psets_set *a; /* the smallest first */
 };
 
 static int by_amounts(const int64_t a[COUNTED], const int64_t b[COUNTED])
@@ -36,9 +36,9 @@ static int by_amounts(const int64_t a[COUNTED], const int64_t b[COUNTED])
     return 0;
 }
 
-static int by_size(const void *a, const void *b)
+static int psets_by_size(const void *a, const void *b)
 {
-    const struct set *x = a, *y = b;
+    const struct psets_set *x = a, *y = b;
     int c = by_amounts(x->total, y->total);
 
     return c ? c : by_amounts(x->free, y->free);
@@ -53,7 +53,7 @@ static void set_count(struct sets *l, res_id res, const char *value, const struc
         i++;
     if (i == l->n) {
         l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
-        l->a[l->n++] = (struct set){.res = res, .value = intern_again(value)};
+        l->a[l->n++] = (struct psets_set){.res = res, .value = intern_again(value)};
     }
     intern_unref(value);
     for (size_t k = 0; k < COUNTED; k++) {
@@ -130,7 +130,7 @@ static bool sets_of(struct sets *l, struct buckets *all, const struct asker *a)
     }
     words_fini(&w);
     if (l->n)
-        qsort(l->a, l->n, sizeof *l->a, by_size);
+        qsort(l->a, l->n, sizeof *l->a, psets_by_size);
     return l->n > 0 || (grouped && cluster_policy(a->cl)->explicit_sets);
 }
 

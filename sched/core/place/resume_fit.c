@@ -3,7 +3,7 @@
 
 #include "match.h"
 
-/* It must be open, and empty if the job is to have it alone again. What is shut though nobody is there it has kept
+/* It must be open, and empty if the job is to have it alone again. What is shut though no job is there it has kept
  * itself, as it may where the site limits what a suspended job gives back. */
 static bool is_open_again(const struct job *j, const struct alloc_part *p)
 {

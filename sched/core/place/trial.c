@@ -42,7 +42,7 @@ size_t trial_mark(const struct trial *t)
     return t->n;
 }
 
-static void step(struct trial *t, struct node *n, const struct amounts *use, int sign, bool exclusive)
+static void trial_step(struct trial *t, struct node *n, const struct amounts *use, int sign, bool exclusive)
 {
     t->steps = mem_room(t->steps, t->n, &t->cap, sizeof *t->steps);
     t->steps[t->n++] = (struct step){.node = n, .use = use, .sign = sign, .was_exclusive = n->exclusive};
@@ -57,19 +57,19 @@ static void step(struct trial *t, struct node *n, const struct amounts *use, int
 void trial_take(struct trial *t, struct node *n, const struct amounts *use)
 {
     if (n)
-        step(t, n, use, 1, n->exclusive);
+        trial_step(t, n, use, 1, n->exclusive);
 }
 
 void trial_give(struct trial *t, struct node *n, const struct amounts *use)
 {
     if (n)
-        step(t, n, use, -1,
-             n->exclusive && (n->n_jobs > 1 || n->held_alone)); /* the last one to go leaves it open */
+        trial_step(t, n, use, -1,
+                   n->exclusive && (n->n_jobs > 1 || n->held_alone)); /* the last one to go leaves it open */
 }
 
 void trial_exclude(struct trial *t, struct node *n)
 {
-    step(t, n, NULL, 0, true);
+    trial_step(t, n, NULL, 0, true);
 }
 
 void trial_undo(struct trial *t, size_t mark)

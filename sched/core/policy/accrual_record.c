@@ -8,13 +8,13 @@
 #include "intern.h"
 #include "mem.h"
 
-struct row {
+struct accrual_record_row {
     struct accrual_entry job; /* first, so that one is the other */
     UT_hash_handle hh;
 };
 
 struct accrual_record {
-    struct row *all;
+    struct accrual_record_row *all;
 };
 
 struct accrual_record *accrual_record_create(void)
@@ -24,7 +24,7 @@ struct accrual_record *accrual_record_create(void)
 
 void accrual_record_drop(struct accrual_record *c, struct accrual_entry *x)
 {
-    struct row *r = (struct row *)x;
+    struct accrual_record_row *r = (struct accrual_record_row *)x;
 
     HASH_DEL(c->all, r);
     intern_unref(r->job.id);
@@ -47,7 +47,7 @@ void accrual_record_destroy(struct accrual_record *c)
 
 struct accrual_entry *accrual_record_find(const struct accrual_record *c, const char *id)
 {
-    struct row *r;
+    struct accrual_record_row *r;
 
     HASH_FIND_STR(c->all, id, r);
     return r ? &r->job : NULL;
@@ -56,7 +56,7 @@ struct accrual_entry *accrual_record_find(const struct accrual_record *c, const 
 struct accrual_entry *accrual_record_add(struct accrual_record *c, const char *id)
 {
     struct accrual_entry *x = accrual_record_find(c, id);
-    struct row *r;
+    struct accrual_record_row *r;
 
     if (x)
         return x;
@@ -68,7 +68,7 @@ struct accrual_entry *accrual_record_add(struct accrual_record *c, const char *i
 
 struct accrual_entry *accrual_record_next(const struct accrual_record *c, const struct accrual_entry *after)
 {
-    struct row *r = after ? ((const struct row *)after)->hh.next : c->all;
+    struct accrual_record_row *r = after ? ((const struct accrual_record_row *)after)->hh.next : c->all;
 
     return r ? &r->job : NULL;
 }

@@ -1,6 +1,6 @@
 #ifndef ACCRUAL_RECORD_H
 #define ACCRUAL_RECORD_H
-/* How much of what a job has used in its present run has been added to somebody's usage already. So nothing is counted
+/* How much of what a job has used in its present run has been added to the usage of its entity already. So nothing is counted
  * twice, not by a scheduler that was killed and started again either: these are stored with the usage.
  */
 #include <stdbool.h>

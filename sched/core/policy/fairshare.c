@@ -1,11 +1,11 @@
 /* Shares. See fairshare.h.
  *
- * `used` of a node is its usage less the 1 that everybody begins with; a group's is the sum of its children's, kept so
+ * `used` of a node is its usage less the 1 that each entity begins with; a group's is the sum of its children's, kept so
  * by every change of a leaf going up the path. So no order of changes can bring them apart, and decay, which is the
- * one change of all, makes the sums anew from the leaves.
+ * one change of all, makes the sums again from the leaves.
  *
  * Children hang on their parent in a list. A new tree is checked in rows first; only a whole one is planted: every
- * node is taken off its parent, and hung anew where the rows say, or below unknown. */
+ * node is taken off its parent, and hung where the rows say, or below unknown. */
 #include "fairshare.h"
 
 #include <errno.h>
@@ -33,10 +33,10 @@ struct share {
 
 struct fairshare {
     struct share *all, *root, *unknown;
-    bool is_expected; /* somebody's `expected` is not 0 */
+    bool is_expected; /* the `expected` of some entity is not 0 */
 };
 
-static struct share *make(struct fairshare *f, const char *name, int number)
+static struct share *fairshare_make(struct fairshare *f, const char *name, int number)
 {
     struct share *s = mem_new(1, sizeof *s);
 
@@ -71,9 +71,9 @@ struct fairshare *fairshare_create(void)
 {
     struct fairshare *f = mem_new(1, sizeof *f);
 
-    f->root = make(f, "TREEROOT", ROOT_NUMBER);
+    f->root = fairshare_make(f, "TREEROOT", ROOT_NUMBER);
     f->root->fraction = 1;
-    f->unknown = make(f, "unknown", UNKNOWN_NUMBER);
+    f->unknown = fairshare_make(f, "unknown", UNKNOWN_NUMBER);
     hang(f->unknown, f->root, 0);
     return f;
 }
@@ -105,7 +105,7 @@ struct share *fairshare_entity(struct fairshare *f, const char *name)
 
     if (s)
         return s;
-    s = make(f, name, FAIRSHARE_NO_NUMBER);
+    s = fairshare_make(f, name, FAIRSHARE_NO_NUMBER);
     hang(s, f->unknown, 1);
     share_out(f->unknown);
     return s;
@@ -124,7 +124,7 @@ struct share *fairshare_next(const struct fairshare *f, const struct share *afte
 
 /* --- resource_group ---------------------------------------------------------------------------------- */
 
-struct row {
+struct fairshare_row {
     char *name, *group;
     int number;
     int64_t shares;
@@ -132,7 +132,7 @@ struct row {
 };
 
 struct rows {
-    struct row *a;
+    struct fairshare_row *a;
     size_t n, cap;
     int line;
 };
@@ -159,7 +159,7 @@ static bool is_root(const char *name)
     return strcmp(name, "root") == 0 || strcmp(name, "TREEROOT") == 0;
 }
 
-static int check_row(const struct rows *r, struct row *x, struct err *e)
+static int check_row(const struct rows *r, struct fairshare_row *x, struct err *e)
 {
     for (size_t i = 0; i < r->n; i++)
         if (r->a[i].number == x->number || strcmp(r->a[i].name, x->name) == 0)
@@ -181,13 +181,13 @@ static int check_row(const struct rows *r, struct row *x, struct err *e)
 static int take_row(struct rows *r, const struct words *w, struct err *e)
 {
     int64_t number, shares;
-    struct row x;
+    struct fairshare_row x;
 
     if (w->n != 4 || units_parse_int(w->w[1], 0, INT_MAX, &number, NULL) < 0 ||
         units_parse_int(w->w[3], 0, INT_MAX, &shares, NULL) < 0)
         return err_set(e, EINVAL, "resgroup: error on line %d. It should be: NAME NUMBER PARENT SHARES",
                        r->line);
-    x = (struct row){.name = w->w[0], .group = w->w[2], .number = (int)number, .shares = shares};
+    x = (struct fairshare_row){.name = w->w[0], .group = w->w[2], .number = (int)number, .shares = shares};
     if (check_row(r, &x, e) < 0)
         return -1;
     x.name = mem_text(x.name);
@@ -197,7 +197,7 @@ static int take_row(struct rows *r, const struct words *w, struct err *e)
     return 0;
 }
 
-static int read_rows(struct rows *r, const char *text, struct err *e)
+static int fairshare_read_rows(struct rows *r, const char *text, struct err *e)
 {
     struct words lines, w;
     int rc;
@@ -244,10 +244,10 @@ static void uproot(struct fairshare *f)
 static void plant_rows(struct fairshare *f, const struct rows *r)
 {
     for (size_t i = 0; i < r->n; i++) {
-        const struct row *x = &r->a[i];
+        const struct fairshare_row *x = &r->a[i];
         struct share *s = fairshare_find(f, x->name);
         if (!s)
-            s = make(f, x->name, x->number);
+            s = fairshare_make(f, x->name, x->number);
         s->number = x->number;
         hang(s, x->group_row < 0 ? f->root : fairshare_find(f, x->group), x->shares);
     }
@@ -256,7 +256,7 @@ static void plant_rows(struct fairshare *f, const struct rows *r)
 int fairshare_plant(struct fairshare *f, const char *text, int64_t unknown_shares, struct err *e)
 {
     struct rows r = {0};
-    int rc = read_rows(&r, text, e);
+    int rc = fairshare_read_rows(&r, text, e);
 
     if (rc == 0) {
         uproot(f);
@@ -276,7 +276,7 @@ int fairshare_plant(struct fairshare *f, const char *text, int64_t unknown_share
 
 /* --- usage ------------------------------------------------------------------------------------------- */
 
-static void add(struct share *s, double amount)
+static void fairshare_add(struct share *s, double amount)
 {
     for (; s; s = s->group)
         s->used += amount;
@@ -284,13 +284,13 @@ static void add(struct share *s, double amount)
 
 void fairshare_use(struct share *s, double amount)
 {
-    add(s, amount);
+    fairshare_add(s, amount);
     s->unsaved += amount;
 }
 
 void fairshare_set(struct share *s, double usage)
 {
-    add(s, (usage > 1 ? usage - 1 : 0) - s->used);
+    fairshare_add(s, (usage > 1 ? usage - 1 : 0) - s->used);
 }
 
 void fairshare_decay(struct fairshare *f, double factor)
@@ -354,7 +354,7 @@ void fairshare_add_unsaved(struct fairshare *f)
 {
     for (struct share *s = f->all; s; s = s->hh.next)
         if (s->unsaved != 0)
-            add(s, s->unsaved);
+            fairshare_add(s, s->unsaved);
 }
 
 /* --- looking ----------------------------------------------------------------------------------------- */
@@ -437,12 +437,12 @@ double fairshare_factor(const struct share *s)
     return s->fraction > 0 ? pow(2, -fairshare_tree_usage(s) / s->fraction) : 0;
 }
 
-static double due(const struct share *s)
+static double fairshare_due(const struct share *s)
 {
     return s->fraction > 0 ? (s->used + s->expected + 1) / s->fraction : INFINITY;
 }
 
-static int path_of(const struct share *s, const struct share *path[static FAIRSHARE_DEPTH_MAX + 2])
+static int fairshare_path_of(const struct share *s, const struct share *path[static FAIRSHARE_DEPTH_MAX + 2])
 {
     int n = s->depth;
 
@@ -458,10 +458,10 @@ int fairshare_compare(const struct share *a, const struct share *b)
 
     if (a == b)
         return 0;
-    na = path_of(a, pa);
-    nb = path_of(b, pb);
+    na = fairshare_path_of(a, pa);
+    nb = fairshare_path_of(b, pb);
     for (int i = 1; i <= na && i <= nb; i++) {
-        double x = pa[i] == pb[i] ? 0 : due(pa[i]), y = pa[i] == pb[i] ? 0 : due(pb[i]);
+        double x = pa[i] == pb[i] ? 0 : fairshare_due(pa[i]), y = pa[i] == pb[i] ? 0 : fairshare_due(pb[i]);
         if (x != y)
             return x < y ? -1 : 1;
     }

@@ -24,7 +24,7 @@ void fairshare_destroy(struct fairshare *f);
  * "root" is the tree's. Usage is kept. -1: EINVAL with the line, in PBS's words; the tree is as it was. */
 int fairshare_plant(struct fairshare *f, const char *text, int64_t unknown_shares, struct err *e);
 
-struct share *fairshare_find(const struct fairshare *f, const char *name); /* NULL: nobody of this name */
+struct share *fairshare_find(const struct fairshare *f, const char *name); /* NULL: no entity of this name */
 struct share *fairshare_entity(struct fairshare *f, const char *name);     /* found, or made below unknown */
 /* Depth first, in the order of the file, TREEROOT first; NULL in: the first, NULL out: no more. */
 struct share *fairshare_next(const struct fairshare *f, const struct share *after);
@@ -34,14 +34,14 @@ void fairshare_use(struct share *s, double amount); /* of a leaf: this much more
 void fairshare_set(struct share *s, double usage);  /* of a leaf: this, and not what it was */
 void fairshare_decay(struct fairshare *f, double factor);
 void fairshare_trim(struct fairshare *f);   /* leaves of unknown have used nothing */
-void fairshare_forget(struct fairshare *f); /* nobody has used anything */
+void fairshare_forget(struct fairshare *f); /* no entity has used anything */
 
 /* What a job that has just been ordered to run is going to use: counts in share_compare until forgotten. */
 void fairshare_expect(struct fairshare *f, struct share *s, double amount);
 void fairshare_forget_expected(struct fairshare *f);
 
 /* What fairshare_use has added to leaves and no file has: a writing takes it along (fairshare_saving) and has come to its
- * end or failed (fairshare_saved). After reading usage that somebody else has written, fairshare_add_unsaved adds it. No
+ * end or failed (fairshare_saved). After reading usage that another process has written, fairshare_add_unsaved adds it. No
  * writing is under way then. */
 void fairshare_saving(struct fairshare *f);
 void fairshare_saved(struct fairshare *f, bool done);

@@ -26,44 +26,44 @@ static int bad(struct err *e, const char *name, const char *value)
 /* ---- attributes of the sched object, a row each: `at` is the field's place, or 0 where the value is more than one field */
 typedef int take_fn(void *at, const char *name, const char *value, struct err *e);
 
-static int take_order(void *settings, const char *name, const char *value, struct err *e)
+static int policy_take_order(void *settings, const char *name, const char *value, struct err *e)
 {
     return preempt_settings_order(settings, value) ? 0 : bad(e, name, value);
 }
 
-static int take_prio(void *prio, const char *name, const char *value, struct err *e)
+static int policy_take_prio(void *prio, const char *name, const char *value, struct err *e)
 {
     (void)name;
     return prio_parse(value, prio, e);
 }
 
-static int take_bool(void *at, const char *name, const char *value, struct err *e)
+static int policy_take_bool(void *at, const char *name, const char *value, struct err *e)
 {
     return units_parse_bool(value, at, NULL) < 0 ? bad(e, name, value) : 0;
 }
 
-static int take_long(void *at, const char *name, const char *value, struct err *e)
+static int policy_take_long(void *at, const char *name, const char *value, struct err *e)
 {
     return units_parse_int(value, INT32_MIN, INT32_MAX, at, NULL) < 0 ? bad(e, name, value) : 0;
 }
 
-static int take_bits(void *at, const char *name, const char *value, struct err *e)
+static int policy_take_bits(void *at, const char *name, const char *value, struct err *e)
 {
     unsigned *bits = at;
     int64_t n;
 
-    if (take_long(&n, name, value, e) < 0)
+    if (policy_take_long(&n, name, value, e) < 0)
         return -1;
     *bits = (unsigned)n;
     return 0;
 }
 
-static int take_duration(void *at, const char *name, const char *value, struct err *e)
+static int policy_take_duration(void *at, const char *name, const char *value, struct err *e)
 {
     return units_parse_duration_s(value, at, NULL) < 0 ? bad(e, name, value) : 0;
 }
 
-static int take_real(void *at, const char *name, const char *value, struct err *e)
+static int policy_take_real(void *at, const char *name, const char *value, struct err *e)
 {
     double *x = at;
 
@@ -72,20 +72,20 @@ static int take_real(void *at, const char *name, const char *value, struct err *
     return 0;
 }
 
-static void put_text(char **out, const char *value)
+static void policy_put_text(char **out, const char *value)
 {
     free(*out);
     *out = *value ? mem_text(value) : NULL;
 }
 
-static int take_text(void *at, const char *name, const char *value, struct err *e)
+static int policy_take_text(void *at, const char *name, const char *value, struct err *e)
 {
     (void)name, (void)e;
-    put_text(at, value);
+    policy_put_text(at, value);
     return 0;
 }
 
-static int take_partition(void *policy, const char *name, const char *value, struct err *e)
+static int policy_take_partition(void *policy, const char *name, const char *value, struct err *e)
 {
     struct policy *p = policy;
 
@@ -95,23 +95,23 @@ static int take_partition(void *policy, const char *name, const char *value, str
     return 0;
 }
 
-static int take_formula(void *policy, const char *name, const char *value, struct err *e)
+static int policy_take_formula(void *policy, const char *name, const char *value, struct err *e)
 {
     struct policy *p = policy;
 
     p->formula_number++;
-    return take_text(&p->formula, name, value, e);
+    return policy_take_text(&p->formula, name, value, e);
 }
 
-static int take_threshold(void *policy, const char *name, const char *value, struct err *e)
+static int policy_take_threshold(void *policy, const char *name, const char *value, struct err *e)
 {
     struct policy *p = policy;
 
     p->has_threshold = *value != '\0';
-    return take_real(&p->formula_threshold, name, value, e);
+    return policy_take_real(&p->formula_threshold, name, value, e);
 }
 
-static int take_fuzzy(void *at, const char *name, const char *value, struct err *e)
+static int policy_take_fuzzy(void *at, const char *name, const char *value, struct err *e)
 {
     static const struct {
         const char *word;
@@ -127,13 +127,13 @@ static int take_fuzzy(void *at, const char *name, const char *value, struct err 
     return bad(e, name, value);
 }
 
-static int take_sort(void *at, const char *name, const char *value, struct err *e)
+static int policy_take_sort(void *at, const char *name, const char *value, struct err *e)
 {
     return preempt_sort_parse(value, at) < 0 ? bad(e, name, value) : 0;
 }
 
 /* There is no difference between "none" and "runjob_hook" as long as the server has no such hook to ask. */
-static int take_run_wait(void *at, const char *name, const char *value, struct err *e)
+static int policy_take_run_wait(void *at, const char *name, const char *value, struct err *e)
 {
     bool *waits = at;
 
@@ -149,32 +149,32 @@ static const struct attribute {
     take_fn *take;
     size_t at;
 } attributes[] = {
-    {"preempt_order", "SCR", take_order, FIELD(preempt)},
-    {"preempt_prio", "express_queue, normal_jobs", take_prio, FIELD(prio)},
-    {"preempt_queue_prio", "150", take_long, FIELD(preempt.priority)},
-    {"preempt_targets_enable", "True", take_bool, FIELD(preempt_targets)},
-    {"scheduling", "True", take_bool, FIELD(scheduling)},
-    {"scheduler_iteration", "600", take_long, FIELD(iteration_s)},
-    {"sched_cycle_length", "00:20:00", take_duration, FIELD(cycle_length_s)},
-    {"attr_update_period", "0", take_long, FIELD(update_period_s)},
-    {"job_run_wait", "runjob_hook", take_run_wait, FIELD(waits_for_hosts)},
-    {"log_events", "767", take_bits, FIELD(log_mask)},
-    {"partition", "", take_partition, 0},
-    {"preempt_sort", "min_time_since_start", take_sort, FIELD(preempt_sort)},
-    {"preempt_wait", "0", take_duration, FIELD(preempt_wait_s)},
-    {"preempt_exempt_time", "0", take_duration, FIELD(preempt.exempt_s)},
-    {"preempt_max_count", "-1", take_long, FIELD(preempt.max_count)},
-    {"preempt_budget", "-1", take_real, FIELD(preempt.budget)},
-    {"sched_priv", "", take_text, FIELD(sched_priv)},
-    {"sched_log", "", take_text, FIELD(sched_log)},
-    {"job_sort_formula", "", take_formula, 0},
-    {"job_sort_formula_threshold", "", take_threshold, 0},
-    {"opt_backfill_fuzzy", "low", take_fuzzy, FIELD(fuzzy_s)},
-    {"gang_timeslice", "30", take_duration, FIELD(timeslice_s)},
-    {"server_dyn_res_alarm", "30", take_long, FIELD(dynamic_alarm_s)},
-    {"do_not_span_psets", "False", take_bool, FIELD(no_spanning)},
-    {"only_explicit_psets", "False", take_bool, FIELD(explicit_sets)},
-    {"sched_preempt_enforce_resumption", "False", take_bool, FIELD(enforce_resumption)},
+    {"preempt_order", "SCR", policy_take_order, FIELD(preempt)},
+    {"preempt_prio", "express_queue, normal_jobs", policy_take_prio, FIELD(prio)},
+    {"preempt_queue_prio", "150", policy_take_long, FIELD(preempt.priority)},
+    {"preempt_targets_enable", "True", policy_take_bool, FIELD(preempt_targets)},
+    {"scheduling", "True", policy_take_bool, FIELD(scheduling)},
+    {"scheduler_iteration", "600", policy_take_long, FIELD(iteration_s)},
+    {"sched_cycle_length", "00:20:00", policy_take_duration, FIELD(cycle_length_s)},
+    {"attr_update_period", "0", policy_take_long, FIELD(update_period_s)},
+    {"job_run_wait", "runjob_hook", policy_take_run_wait, FIELD(waits_for_hosts)},
+    {"log_events", "767", policy_take_bits, FIELD(log_mask)},
+    {"partition", "", policy_take_partition, 0},
+    {"preempt_sort", "min_time_since_start", policy_take_sort, FIELD(preempt_sort)},
+    {"preempt_wait", "0", policy_take_duration, FIELD(preempt_wait_s)},
+    {"preempt_exempt_time", "0", policy_take_duration, FIELD(preempt.exempt_s)},
+    {"preempt_max_count", "-1", policy_take_long, FIELD(preempt.max_count)},
+    {"preempt_budget", "-1", policy_take_real, FIELD(preempt.budget)},
+    {"sched_priv", "", policy_take_text, FIELD(sched_priv)},
+    {"sched_log", "", policy_take_text, FIELD(sched_log)},
+    {"job_sort_formula", "", policy_take_formula, 0},
+    {"job_sort_formula_threshold", "", policy_take_threshold, 0},
+    {"opt_backfill_fuzzy", "low", policy_take_fuzzy, FIELD(fuzzy_s)},
+    {"gang_timeslice", "30", policy_take_duration, FIELD(timeslice_s)},
+    {"server_dyn_res_alarm", "30", policy_take_long, FIELD(dynamic_alarm_s)},
+    {"do_not_span_psets", "False", policy_take_bool, FIELD(no_spanning)},
+    {"only_explicit_psets", "False", policy_take_bool, FIELD(explicit_sets)},
+    {"sched_preempt_enforce_resumption", "False", policy_take_bool, FIELD(enforce_resumption)},
 };
 enum { N_ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
@@ -195,7 +195,7 @@ const char *policy_formula(const struct policy *p)
 
 void policy_server_formula(struct policy *p, const char *text)
 {
-    put_text(&p->server_formula, text ? text : "");
+    policy_put_text(&p->server_formula, text ? text : "");
     p->formula_number++;
 }
 

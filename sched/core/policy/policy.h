@@ -1,6 +1,6 @@
 #ifndef POLICY_H
 #define POLICY_H
-/* What the site wants: the sched object's attributes and sched_config, as data.
+/* The site's settings: the sched object's attributes and sched_config, as data.
  *
  * A policy is the caller's memory and is complete after policy_init; the sched object's attributes come by
  * policy_attribute, the file's settings are plain fields. Public: many parts read it, only the mirror and the
@@ -88,7 +88,7 @@ struct policy {
     bool by_queue, round_robin;
     bool strict_ordering; /* the order of jobs is binding: who may not delay whom is in the calendar */
     bool strict_fifo;     /* the first job of a queue that fails stops the rest of it */
-    bool backfill;        /* false: with strict_ordering nobody passes anybody */
+    bool backfill;        /* false: with strict_ordering no job passes another one */
     bool round_hosts; /* smp_cluster_dist round_robin: a job of one chunk goes behind the last one's host */
     struct prime_calendar *times; /* holidays and dedicated_time; the policy's own */
     bool is_prime;                /* the options are those of prime time */

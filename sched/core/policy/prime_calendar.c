@@ -158,7 +158,7 @@ bool prime_calendar_has_dedicated(const struct prime_calendar *p)
 
 /* --- holidays ----------------------------------------------------------------------------------------- */
 
-struct reading {
+struct prime_calendar_reading {
     struct prime_calendar *to;
     int line, year;
     bool said[DAYS];
@@ -182,7 +182,7 @@ static int parse_hour(const char *word, int *out)
     return *out <= MINUTES ? 0 : -1;
 }
 
-static void say_odd(const struct reading *r, const struct day *d)
+static void say_odd(const struct prime_calendar_reading *r, const struct day *d)
 {
     if (d->begin != d->end || d->begin >= 0)
         return;
@@ -191,7 +191,7 @@ static void say_odd(const struct reading *r, const struct day *d)
                        : "Warning: both prime & non-prime starts are 'none'; assuming 24hr primetime");
 }
 
-static int read_day(struct reading *r, const struct words *w)
+static int read_day(struct prime_calendar_reading *r, const struct words *w)
 {
     static const struct {
         const char *word;
@@ -217,7 +217,7 @@ static int read_day(struct reading *r, const struct words *w)
     return 0;
 }
 
-static int read_holiday_line(struct reading *r, const struct words *w)
+static int read_holiday_line(struct prime_calendar_reading *r, const struct words *w)
 {
     char *end;
     long day = strtol(w->w[0], &end, 10);
@@ -236,7 +236,7 @@ static int read_holiday_line(struct reading *r, const struct words *w)
     return 0;
 }
 
-static void read_line(struct reading *r, const char *text, size_t n)
+static void prime_calendar_read_line(struct prime_calendar_reading *r, const char *text, size_t n)
 {
     char line[LINE_MAX_LEN];
     struct words w;
@@ -256,7 +256,7 @@ static void read_line(struct reading *r, const char *text, size_t n)
 void prime_calendar_read_holidays(struct prime_calendar *p, const char *text, int64_t now_s,
                                   prime_calendar_say_fn *say, void *arg)
 {
-    struct reading r = {.to = p, .say = say, .arg = arg};
+    struct prime_calendar_reading r = {.to = p, .say = say, .arg = arg};
     time_t now = (time_t)now_s;
     struct tm tm;
 
@@ -271,7 +271,7 @@ void prime_calendar_read_holidays(struct prime_calendar *p, const char *text, in
     }
     for (const char *at = text; *at;) {
         size_t n = strcspn(at, "\n");
-        read_line(&r, at, n);
+        prime_calendar_read_line(&r, at, n);
         at += n + (at[n] == '\n');
     }
     p->always = r.year == 0;

@@ -5,17 +5,17 @@
  */
 #include "pick.h"
 
-/* Is there room for it? true: `where` (empty before, the caller's) has its place. false: `why` says why not. A
+/* Find room for the job. true: `where` (empty before, the caller's) has its place. false: `why` says why not. A
  * suspended job goes on where it was. */
 bool attempt_room(const struct picker *k, const struct preemptor *p, struct allocation *where,
                   struct reason *why);
 
-/* Why it may stop nobody, whatever runs; `why` is that of attempt_room. */
+/* Why the job may stop no other, whatever runs; `why` is that of attempt_room. */
 enum attempt_bar {
     ATTEMPT_OPEN,      /* it may */
     ATTEMPT_OFF,       /* preemptive_sched is off */
     ATTEMPT_NEVER,     /* it could not run though everything were free */
-    ATTEMPT_LEVEL,     /* nobody runs whose level is lower */
+    ATTEMPT_LEVEL,     /* no job runs that has a lower level */
     ATTEMPT_HOPELESS,  /* what stands in the way cannot be mended by stopping jobs */
     ATTEMPT_FORBIDDEN, /* preempt_targets=NONE */
     ATTEMPT_WAITS      /* preempt_wait: enough jobs end in time by themselves */
@@ -23,10 +23,10 @@ enum attempt_bar {
 const char *attempt_bar_text(enum attempt_bar bar); /* as a sentence; "" when it may */
 enum attempt_bar attempt_bar(const struct picker *k, const struct preemptor *p, const struct reason *why);
 
-/* preempt_wait: would it fit soon enough without anybody being stopped? */
+/* preempt_wait: return true if it would fit soon enough without any job being stopped. */
 bool attempt_waits(const struct picker *k, const struct preemptor *p);
 
-/* Whom to stop for it, by the rule of preempt_sort: as pick_pbs. */
+/* Choose the victims for it by the rule of preempt_sort, as pick_pbs does. */
 bool attempt_victims(const struct picker *k, const struct preemptor *p, const struct reason *why,
                      struct candidates *victims, struct allocation *where);
 

@@ -198,7 +198,7 @@ static bool uses(const struct allocation *on, res_id res)
     return false;
 }
 
-static bool is_named(const struct preemptor *p, const struct node *n)
+static bool candidates_is_named(const struct preemptor *p, const struct node *n)
 {
     for (size_t i = 0; n && i < p->request->n; i++) {
         const struct chunk *k = &p->request->chunks[i];
@@ -212,7 +212,7 @@ static bool is_named(const struct preemptor *p, const struct node *n)
 static bool occupies_named(const struct preemptor *p, const struct job *j)
 {
     for (size_t i = 0; i < j->on.n; i++)
-        if (is_named(p, j->on.a[i].node))
+        if (candidates_is_named(p, j->on.a[i].node))
             return true;
     return false;
 }
@@ -250,7 +250,7 @@ static int64_t started(const struct job *j)
 }
 
 /* Down to the name: equal ones must not change places from cycle to cycle, or explain would tell another story than run. */
-static int by_level(const void *a, const void *b)
+static int candidates_by_level(const void *a, const void *b)
 {
     const struct job *x = *(struct job *const *)a, *y = *(struct job *const *)b;
     int level = x->level - y->level;
@@ -264,7 +264,8 @@ static int by_level(const void *a, const void *b)
     return x->rank > y->rank ? -1 : x->rank < y->rank ? 1 : strverscmp(y->id, x->id);
 }
 
-static void look_at(struct candidates *l, const struct preemptor *p, struct job *j, const struct reason *why)
+static void candidates_look_at(struct candidates *l, const struct preemptor *p, struct job *j,
+                               const struct reason *why)
 {
     int64_t until_s = 0;
     enum exclusion excluded = may_stop(p, j, &until_s);
@@ -292,14 +293,14 @@ void candidates_collect(struct candidates *l, const struct preemptor *p, const s
     for (size_t i = 0; i < l->all; i++) {
         if (!limited || is_target(&targets, running[i])) {
             l->targets++;
-            look_at(l, p, running[i], why);
+            candidates_look_at(l, p, running[i], why);
         } else if (p->excluded) {
             p->excluded(p->arg, running[i], EXCLUDED_TARGETS, 0);
         }
     }
     words_fini(&targets);
     if (l->n)
-        qsort(l->a, l->n, sizeof *l->a, by_level);
+        qsort(l->a, l->n, sizeof *l->a, candidates_by_level);
 }
 
 void candidates_fini(struct candidates *l)

@@ -21,9 +21,9 @@ struct preemptor {
     int level;
     int64_t now_s;
     bool by_start; /* whatever preempt_sort says, of one level the latest start goes first */
-    /* ^ this one has failed to give way to the job before */
+    /* ^ return true if this victim has failed to give way to the job before */
     bool (*has_failed)(void *arg, const struct job *preemptor, const struct job *victim);
-    /* ^ nobody may be stopped now who may be at that time */
+    /* ^ a job that may not be stopped now may be at that time */
     void (*later)(void *arg, int64_t at_s);
     /* ^ this running job is left out, and why; EXEMPT: until when. May be NULL. */
     void (*excluded)(void *arg, struct job *j, enum exclusion why, int64_t until_s);
@@ -41,10 +41,10 @@ void candidates_fini(struct candidates *l);
 bool candidates_nodes_are_up(const struct job *j);
 bool candidates_are_useful(const struct preemptor *p, const struct job *j);
 
-/* preempt_targets=NONE: the job never stops others. */
+/* Return true for preempt_targets=NONE: the job never stops others. */
 bool candidates_are_forbidden(const struct preemptor *p);
 
-/* Is the reason one that stopping jobs cannot mend? */
+/* Return true if stopping jobs cannot mend this reason. */
 bool candidates_are_hopeless(const struct reason *why);
 
 #endif

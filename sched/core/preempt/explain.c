@@ -1,6 +1,6 @@
 /* The walk of a cycle for one job. See explain.h.
  *
- * The parts below write what they find into jobs (level, cost, what they yield); that is scratch of whoever asks last,
+ * The parts below write what they find into jobs (level, cost, what they yield); that is scratch memory of the last question,
  * and no cycle reads it before it has asked itself. Log lines go to a list that is thrown away. */
 #include "explain.h"
 
@@ -15,7 +15,7 @@
 #include "insufficiency.h"
 #include "trial.h"
 
-struct walk {
+struct explain_walk {
     const struct explain_ask *ask;
     struct explanation *out;
     struct preemptor p;
@@ -45,7 +45,7 @@ static void add_reason(struct explanation *x, enum reason_code code)
 }
 
 /* Would it find room, were it not for limits? */
-static bool has_room(struct walk *w, const struct asker *a)
+static bool has_room(struct explain_walk *w, const struct asker *a)
 {
     size_t mark = trial_mark(w->k.trial);
     struct allocation where = {0};
@@ -57,7 +57,7 @@ static bool has_room(struct walk *w, const struct asker *a)
 }
 
 /* Limits, then room. `first` is what the search said. */
-static void note_shortage(struct walk *w, const struct reason *first)
+static void note_shortage(struct explain_walk *w, const struct reason *first)
 {
     struct explanation *x = w->out;
     struct asker a = {.cl = w->k.cl, .request = w->p.request, .queue = w->p.job->queue, .job = w->p.job};
@@ -72,7 +72,7 @@ static void note_shortage(struct walk *w, const struct reason *first)
 }
 
 /* Why no cycle looks at it. What it would do then is told all the same: a held job is asked about before it is released. */
-static void note_aside(struct walk *w)
+static void note_aside(struct explain_walk *w)
 {
     const struct job *j = w->p.job;
 
@@ -87,9 +87,9 @@ static void note_aside(struct walk *w)
 
 /* --- who is spared, and why ------------------------------------------------------------------------------ */
 
-static void spare(void *arg, struct job *j, enum exclusion why, int64_t until_s)
+static void explain_exclude(void *arg, struct job *j, enum exclusion why, int64_t until_s)
 {
-    struct walk *w = arg;
+    struct explain_walk *w = arg;
     struct explanation *x = w->out;
 
     x->excluded = mem_room(x->excluded, x->n_excluded, &x->cap_excluded, sizeof *x->excluded);
@@ -107,30 +107,30 @@ static bool is_victim(const struct explanation *x, const struct job *j)
     return false;
 }
 
-/* Everybody who runs and is no victim. */
-static void note_spared(struct walk *w, const struct reason *why)
+/* All running jobs that are not victims. */
+static void note_spared(struct explain_walk *w, const struct reason *why)
 {
     struct preemptor p = w->p;
     struct candidates rest = {0};
 
-    p.excluded = spare;
+    p.excluded = explain_exclude;
     candidates_collect(&rest, &p, why);
     for (size_t i = 0; i < rest.n; i++) {
         if (is_victim(w->out, rest.a[i]))
             continue;
         bool rises = preempt_level_moves(w->k.cl) && preempt_level_if_stopped(w->k.cl, rest.a[i]) >= p.level;
-        spare(w, rest.a[i],
-              rises                   ? EXCLUDED_ESCALATES
-              : w->out->n_victims > 0 ? EXCLUDED_NEEDLESS
-                                      : EXCLUDED_NOT_ENOUGH,
-              0);
+        explain_exclude(w, rest.a[i],
+                        rises                   ? EXCLUDED_ESCALATES
+                        : w->out->n_victims > 0 ? EXCLUDED_NEEDLESS
+                                                : EXCLUDED_NOT_ENOUGH,
+                        0);
     }
     candidates_fini(&rest);
 }
 
 /* --- victims -------------------------------------------------------------------------------------------- */
 
-static void note_victims(struct walk *w, const struct candidates *l)
+static void note_victims(struct explain_walk *w, const struct candidates *l)
 {
     struct explanation *x = w->out;
 
@@ -144,7 +144,7 @@ static void note_victims(struct walk *w, const struct candidates *l)
     victim_methods_estimate_return(&w->k, &w->p, x->victims, x->n_victims, &x->where);
 }
 
-static void try_others(struct walk *w, const struct reason *why)
+static void try_others(struct explain_walk *w, const struct reason *why)
 {
     struct explanation *x = w->out;
     struct candidates victims = {0};
@@ -164,20 +164,20 @@ static void try_others(struct walk *w, const struct reason *why)
 
 /* --- the way in ------------------------------------------------------------------------------------------ */
 
-static bool finds_room(struct walk *w, struct reason *why)
+static bool finds_room(struct explain_walk *w, struct reason *why)
 {
     return w->ask->room ? w->ask->room(w->ask->arg, &w->k, &w->p, &w->out->where, why)
                         : attempt_room(&w->k, &w->p, &w->out->where, why);
 }
 
-static void walk(struct walk *w)
+static void walk(struct explain_walk *w)
 {
     struct reason why;
 
     w->out->verdict = EXPLAIN_WAITS;
     note_aside(w);
     if (w->p.job->sched_state == SCHED_STATE_STOPPED)
-        return; /* it is whoever suspended it who resumes it */
+        return; /* only the user who suspended it resumes it */
     if (finds_room(w, &why)) {
         w->out->verdict = EXPLAIN_WOULD_RUN;
         return;
@@ -186,14 +186,14 @@ static void walk(struct walk *w)
     try_others(w, &why);
 }
 
-static bool has_failed(void *arg, const struct job *preemptor, const struct job *victim)
+static bool explain_has_failed(void *arg, const struct job *preemptor, const struct job *victim)
 {
-    const struct walk *w = arg;
+    const struct explain_walk *w = arg;
 
     return w->ask->has_failed(w->ask->arg, preemptor, victim);
 }
 
-static void later(void *arg, int64_t at_s)
+static void explain_later(void *arg, int64_t at_s)
 {
     (void)arg, (void)at_s;
 }
@@ -202,7 +202,7 @@ void explain(const struct explain_ask *ask, struct explanation *out)
 {
     const struct job *j = ask->job;
     struct cluster *cl = ask->picker.cl;
-    struct walk w = {.ask = ask, .out = out, .k = ask->picker};
+    struct explain_walk w = {.ask = ask, .out = out, .k = ask->picker};
     struct request *request;
 
     *out = (struct explanation){.job = j, .level = preempt_level_of(cl, j)};
@@ -224,8 +224,8 @@ void explain(const struct explain_ask *ask, struct explanation *out)
                              .request = request,
                              .level = out->level,
                              .now_s = ask->now_s,
-                             .has_failed = has_failed,
-                             .later = later,
+                             .has_failed = explain_has_failed,
+                             .later = explain_later,
                              .arg = &w};
     walk(&w);
     decisions_fini(&w.unsaid);

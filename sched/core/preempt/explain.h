@@ -32,7 +32,7 @@ struct explanation {
     struct reason why[EXPLAIN_REASONS_MAX];
     struct reasons reasons; /* in `why`: what stands in its way */
     size_t n_aside;         /* of these, from the first: why no cycle looks at it yet, whatever it would do */
-    enum attempt_bar bar;   /* why it may stop nobody */
+    enum attempt_bar bar;   /* why it may stop no job */
     bool found_none;        /* it may, and all together are not enough */
     struct allocation where;       /* of the would-be verdicts: its place */
     struct victim_method *victims; /* in the order in which they would be told */

@@ -1,6 +1,6 @@
 /* The cluster as it would be without some jobs. Two books say so: the trial has the room on vnodes,
  * pick_count the counters that the run limits look at, and who changes the one changes the other. A suspended
- * job that wants to go on needs its own vnodes again; any other may be placed anew. */
+ * job that wants to go on needs its own vnodes again; any other job may be placed elsewhere. */
 #include "pick.h"
 
 #include "resume_fit.h"

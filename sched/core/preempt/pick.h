@@ -16,20 +16,20 @@ struct picker {
 /* The cluster without the limits' view of a victim (times -1), and with it again (1). */
 void pick_count(const struct job *j, struct queue *server, int64_t times);
 
-/* Can the urgent job be placed as the trial stands? true: `where` (empty before) has its place and the trial has it
+/* Place the urgent job as the trial is now. true: `where` (empty before) has its place and the trial has it
  * taken; false: `why` says why not. */
 bool pick_place(const struct picker *k, const struct preemptor *p, struct allocation *where,
                 struct reason *why);
 
 /* The trial has all of `chosen` stopped, counters too, and the urgent job placed. Those whose place is still free are let
- * off, the last chosen first; `victims` are the others. The counters are as if nobody had been stopped. */
+ * off, the last chosen first; `victims` are the others. The counters are as if no job had been stopped. */
 void pick_prune(const struct picker *k, const struct preemptor *p, const struct candidates *chosen,
                 struct candidates *victims);
 
-/* Soft limits: with these gone, would one of them be no lower than the urgent job? */
+/* Soft limits: return true if, with these gone, one of them would be no lower than the urgent job. */
 bool pick_escalates(const struct picker *k, const struct preemptor *p, const struct candidates *chosen);
 
-/* Would the urgent job fit when every job has ended whose walltime is over by then? */
+/* Return true if the urgent job would fit when every job has ended whose walltime is over by then. */
 bool pick_can_wait(const struct picker *k, const struct preemptor *p, int64_t until_s);
 
 #endif

@@ -14,30 +14,30 @@
 
 enum { SPOT_MAX = 64, SPOT_STEPS_MAX = 200 };
 
-struct option {
+struct pick_least_option {
     struct job *job;
     int64_t cost;
 };
 
-struct set {
-    struct option *a[PICK_BETTER_MAX + 1];
+struct pick_least_set {
+    struct pick_least_option *a[PICK_BETTER_MAX + 1];
     size_t n;
     int64_t cost;
 };
 
-struct search {
+struct pick_least_search {
     const struct picker *k;
     const struct preemptor *p;
-    struct option *options; /* by rising cost */
+    struct pick_least_option *options; /* by rising cost */
     size_t n;
-    struct set best;
+    struct pick_least_set best;
     int trials;
 };
 
 /* --- asking -------------------------------------------------------------------------------------------- */
 
 /* With all of the set stopped: the urgent job's place in `where`, or false. */
-static bool suffices(struct search *s, const struct set *x, struct allocation *where)
+static bool suffices(struct pick_least_search *s, const struct pick_least_set *x, struct allocation *where)
 {
     const struct picker *k = s->k;
     size_t mark = trial_mark(k->trial);
@@ -60,7 +60,7 @@ static bool suffices(struct search *s, const struct set *x, struct allocation *w
     return ok;
 }
 
-static bool is_enough(struct search *s, const struct set *x)
+static bool pick_least_is_enough(struct pick_least_search *s, const struct pick_least_set *x)
 {
     struct allocation where = {0};
     bool ok = suffices(s, x, &where);
@@ -69,7 +69,7 @@ static bool is_enough(struct search *s, const struct set *x)
     return ok;
 }
 
-static bool has(const struct set *x, const struct option *o)
+static bool pick_least_has(const struct pick_least_set *x, const struct pick_least_option *o)
 {
     for (size_t i = 0; i < x->n; i++)
         if (x->a[i] == o)
@@ -77,52 +77,54 @@ static bool has(const struct set *x, const struct option *o)
     return false;
 }
 
-static void add(struct set *x, struct option *o)
+static void pick_least_add(struct pick_least_set *x, struct pick_least_option *o)
 {
     x->a[x->n++] = o;
     x->cost += o->cost;
 }
 
-static void drop(struct set *x, size_t i)
+static void pick_least_drop(struct pick_least_set *x, size_t i)
 {
     x->cost -= x->a[i]->cost;
-    memmove(&x->a[i], &x->a[i + 1], (x->n - i - 1) * sizeof(struct option *));
+    memmove(&x->a[i], &x->a[i + 1], (x->n - i - 1) * sizeof(struct pick_least_option *));
     x->n--;
 }
 
 /* --- better and better --------------------------------------------------------------------------------- */
 
 /* The dearest that is not needed goes, then the next; `kept` stays. */
-static void lighten(struct search *s, struct set *x, const struct option *kept)
+static void lighten(struct pick_least_search *s, struct pick_least_set *x,
+                    const struct pick_least_option *kept)
 {
     for (size_t left = x->n; left > 0 && s->trials < PICK_TRIALS_MAX; left--) {
         size_t dearest = 0;
-        struct set less = *x;
+        struct pick_least_set less = *x;
 
         for (size_t i = 1; i < left; i++) /* those from `left` on were tried */
             if (x->a[i]->cost > x->a[dearest]->cost)
                 dearest = i;
-        drop(&less, dearest);
-        if (x->a[dearest] != kept && is_enough(s, &less)) {
+        pick_least_drop(&less, dearest);
+        if (x->a[dearest] != kept && pick_least_is_enough(s, &less)) {
             *x = less;
         } else {
-            struct option *o = x->a[dearest];
-            memmove(&x->a[dearest], &x->a[dearest + 1], (x->n - dearest - 1) * sizeof(struct option *));
+            struct pick_least_option *o = x->a[dearest];
+            memmove(&x->a[dearest], &x->a[dearest + 1],
+                    (x->n - dearest - 1) * sizeof(struct pick_least_option *));
             x->a[x->n - 1] = o;
         }
     }
 }
 
-static void improve(struct search *s)
+static void improve(struct pick_least_search *s)
 {
     for (size_t i = 0; i < s->n && s->trials < PICK_TRIALS_MAX; i++) {
-        struct set x = s->best;
+        struct pick_least_set x = s->best;
 
         if (s->options[i].cost >= s->best.cost)
             return;
-        if (x.n >= PICK_BETTER_MAX || has(&x, &s->options[i]))
+        if (x.n >= PICK_BETTER_MAX || pick_least_has(&x, &s->options[i]))
             continue;
-        add(&x, &s->options[i]);
+        pick_least_add(&x, &s->options[i]);
         lighten(s, &x, &s->options[i]);
         if (x.cost < s->best.cost) {
             s->best = x;
@@ -134,18 +136,18 @@ static void improve(struct search *s)
 /* --- the best of all ----------------------------------------------------------------------------------- */
 
 /* Sets that hold `x` and some of the options from i on, as far as they can be better than what is known. */
-static void branch(struct search *s, struct set *x, size_t i)
+static void branch(struct pick_least_search *s, struct pick_least_set *x, size_t i)
 {
     if (s->trials >= PICK_TRIALS_MAX * 4)
         return; /* what is known so far is taken: a cycle must not stand still for the best of all */
-    if (is_enough(s, x)) {
+    if (pick_least_is_enough(s, x)) {
         s->best = *x;
         return;
     }
     for (; i < s->n && x->cost + s->options[i].cost < s->best.cost; i++) {
-        add(x, &s->options[i]);
+        pick_least_add(x, &s->options[i]);
         branch(s, x, i + 1);
-        drop(x, x->n - 1);
+        pick_least_drop(x, x->n - 1);
     }
 }
 
@@ -156,14 +158,15 @@ static void branch(struct search *s, struct set *x, size_t i)
  * since a job on several of them goes only once. */
 struct spot {
     struct node *node;
-    struct option *o[SPOT_MAX]; /* jobs on it that may be stopped, by rising cost */
+    struct pick_least_option *o[SPOT_MAX]; /* jobs on it that may be stopped, by rising cost */
     size_t n;
     uint64_t chosen; /* bits of them: those that make room */
     bool is_used;    /* for another chunk */
     int64_t cost;    /* of the chosen; INT64_MAX: there is no room even without all of them */
 };
 
-static void give(struct amounts *free_now, const struct job *j, const struct node *n, int64_t times)
+static void pick_least_give(struct amounts *free_now, const struct job *j, const struct node *n,
+                            int64_t times)
 {
     const struct allocation *freed = job_freed(j);
 
@@ -173,14 +176,14 @@ static void give(struct amounts *free_now, const struct job *j, const struct nod
 }
 
 /* What stopping this one more costs: nothing where it goes anyway. */
-static int64_t price(const struct option *o, const struct set *gone)
+static int64_t price(const struct pick_least_option *o, const struct pick_least_set *gone)
 {
-    return has(gone, o) ? 0 : o->cost;
+    return pick_least_has(gone, o) ? 0 : o->cost;
 }
 
 struct clearing { /* of one vnode for one chunk */
     struct spot *x;
-    const struct set *gone;
+    const struct pick_least_set *gone;
     const struct amounts *need;
     struct amounts free;
     int steps;
@@ -200,15 +203,15 @@ static void clear_by(struct clearing *c, size_t i, uint64_t chosen, int64_t cost
         if (sum >= x->cost)
             continue;
         c->steps++;
-        give(&c->free, x->o[i]->job, x->node, 1);
+        pick_least_give(&c->free, x->o[i]->job, x->node, 1);
         clear_by(c, i + 1, chosen | (uint64_t)1 << i, sum);
-        give(&c->free, x->o[i]->job, x->node, -1);
+        pick_least_give(&c->free, x->o[i]->job, x->node, -1);
     }
 }
 
 /* From the cheapest on until the chunk has room, then the dearest that are not needed are let go; then, if they are few,
  * the best of all sets. */
-static void choose(struct spot *x, const struct chunk *k, const struct set *gone)
+static void choose(struct spot *x, const struct chunk *k, const struct pick_least_set *gone)
 {
     struct clearing c = {.x = x, .gone = gone, .need = &k->use};
     size_t n = 0;
@@ -217,13 +220,13 @@ static void choose(struct spot *x, const struct chunk *k, const struct set *gone
     x->cost = 0;
     amounts_copy(&c.free, &x->node->free);
     for (; n < x->n && !amounts_cover(&c.free, &k->use, NULL); n++)
-        give(&c.free, x->o[n]->job, x->node, 1);
+        pick_least_give(&c.free, x->o[n]->job, x->node, 1);
     bool fits = !x->node->state && amounts_cover(&c.free, &k->use, NULL);
     for (; fits && n > 0; n--) {
-        give(&c.free, x->o[n - 1]->job, x->node, -1);
+        pick_least_give(&c.free, x->o[n - 1]->job, x->node, -1);
         if (amounts_cover(&c.free, &k->use, NULL))
             continue;
-        give(&c.free, x->o[n - 1]->job, x->node, 1);
+        pick_least_give(&c.free, x->o[n - 1]->job, x->node, 1);
         x->chosen |= (uint64_t)1 << (n - 1);
         x->cost += price(x->o[n - 1], gone);
     }
@@ -237,7 +240,7 @@ static void choose(struct spot *x, const struct chunk *k, const struct set *gone
 }
 
 /* By the ranks of vnodes; options are sorted, so each spot's are too. */
-static struct spot *open_spots(const struct search *s, size_t *n)
+static struct spot *open_spots(const struct pick_least_search *s, size_t *n)
 {
     struct node *const *nodes = cluster_nodes(s->k->cl, n);
     struct spot *list = mem_new(*n + 1, sizeof *list);
@@ -257,14 +260,14 @@ static struct spot *open_spots(const struct search *s, size_t *n)
 }
 
 /* false: that would be too many. */
-static bool add_chosen(struct set *x, const struct spot *spot)
+static bool add_chosen(struct pick_least_set *x, const struct spot *spot)
 {
     for (size_t i = 0; i < spot->n; i++) {
-        if (!(spot->chosen >> i & 1) || has(x, spot->o[i]))
+        if (!(spot->chosen >> i & 1) || pick_least_has(x, spot->o[i]))
             continue;
         if (x->n >= PICK_BETTER_MAX)
             return false;
-        add(x, spot->o[i]);
+        pick_least_add(x, spot->o[i]);
     }
     return true;
 }
@@ -280,8 +283,8 @@ static struct spot *cheapest(struct spot *list, size_t n)
 }
 
 /* Jobs that go from this vnode cost nothing more on their other ones. */
-static void renew(struct spot *list, size_t n, const struct spot *cleared, const struct chunk *k,
-                  const struct set *gone)
+static void pick_least_renew(struct spot *list, size_t n, const struct spot *cleared, const struct chunk *k,
+                             const struct pick_least_set *gone)
 {
     for (size_t i = 0; i < cleared->n; i++) {
         const struct allocation *on = &cleared->o[i]->job->on;
@@ -292,7 +295,8 @@ static void renew(struct spot *list, size_t n, const struct spot *cleared, const
 }
 
 /* One vnode after the other, each the cheapest beside those who go already. */
-static bool free_spots(const struct search *s, struct spot *list, size_t n, struct set *x)
+static bool free_spots(const struct pick_least_search *s, struct spot *list, size_t n,
+                       struct pick_least_set *x)
 {
     const struct request *r = s->p->request;
 
@@ -304,20 +308,20 @@ static bool free_spots(const struct search *s, struct spot *list, size_t n, stru
             if (!best || !add_chosen(x, best))
                 return false;
             best->is_used = true;
-            renew(list, n, best, &r->chunks[c], x);
+            pick_least_renew(list, n, best, &r->chunks[c], x);
         }
     }
     return true;
 }
 
 /* In place of what is known, if it is better. */
-static void try_spots(struct search *s)
+static void try_spots(struct pick_least_search *s)
 {
-    struct set x = {0};
+    struct pick_least_set x = {0};
     size_t n;
     struct spot *list = open_spots(s, &n);
 
-    if (free_spots(s, list, n, &x) && x.n > 0 && is_enough(s, &x)) {
+    if (free_spots(s, list, n, &x) && x.n > 0 && pick_least_is_enough(s, &x)) {
         lighten(s, &x, NULL);
         if (x.cost < s->best.cost)
             s->best = x;
@@ -327,34 +331,35 @@ static void try_spots(struct search *s)
 
 /* --- the way in ---------------------------------------------------------------------------------------- */
 
-static int by_cost(const void *a, const void *b)
+static int pick_least_by_cost(const void *a, const void *b)
 {
-    const struct option *x = a, *y = b;
+    const struct pick_least_option *x = a, *y = b;
 
     return x->cost < y->cost ? -1 : x->cost > y->cost;
 }
 
-static void open_search(struct search *s)
+static void open_search(struct pick_least_search *s)
 {
     const struct policy *policy = cluster_policy(s->k->cl);
     struct candidates all = {0};
     struct reason why;
     int rank = 0;
 
-    reason_set(&why, REASON_FEW_FREE_NODES, NULL, NULL); /* a reason that everybody helps with */
+    reason_set(&why, REASON_FEW_FREE_NODES, NULL, NULL); /* a reason that every job helps with */
     candidates_collect(&all, s->p, &why);
     s->options = mem_new(all.n + 1, sizeof *s->options);
     for (; s->n < all.n; s->n++) { /* the level in the high bits: no cost outweighs it */
         rank += s->n > 0 && all.a[s->n]->level != all.a[s->n - 1]->level;
-        s->options[s->n] = (struct option){all.a[s->n], preempt_cost_of(policy, all.a[s->n], s->p->now_s) +
-                                                            ((int64_t)(rank > 30 ? 30 : rank) << 50)};
+        s->options[s->n] =
+            (struct pick_least_option){all.a[s->n], preempt_cost_of(policy, all.a[s->n], s->p->now_s) +
+                                                        ((int64_t)(rank > 30 ? 30 : rank) << 50)};
     }
     candidates_fini(&all);
-    qsort(s->options, s->n, sizeof *s->options, by_cost);
+    qsort(s->options, s->n, sizeof *s->options, pick_least_by_cost);
 }
 
 /* false: they are too many for a set; then only what they cost is right. `x` is empty before. */
-static bool set_of(struct search *s, const struct candidates *victims, struct set *x)
+static bool set_of(struct pick_least_search *s, const struct candidates *victims, struct pick_least_set *x)
 {
     for (size_t i = 0; i < victims->n; i++)
         for (size_t k = 0; k < s->n; k++)
@@ -366,7 +371,7 @@ static bool set_of(struct search *s, const struct candidates *victims, struct se
     return x->n == victims->n;
 }
 
-static void take_best(struct search *s, struct candidates *victims, struct allocation *where)
+static void take_best(struct pick_least_search *s, struct candidates *victims, struct allocation *where)
 {
     struct allocation found = {0};
 
@@ -384,14 +389,14 @@ static void take_best(struct search *s, struct candidates *victims, struct alloc
 }
 
 /* As PBS would find them: another set to begin with, of those who have lost least since they were started last. */
-static void try_latest(struct search *s, const struct reason *why)
+static void try_latest(struct pick_least_search *s, const struct reason *why)
 {
     struct decisions unsaid = {0};
     struct picker silent = *s->k;
     struct preemptor by_start = *s->p;
     struct candidates latest = {0};
     struct allocation where = {0};
-    struct set x = {0};
+    struct pick_least_set x = {0};
 
     silent.log = &unsaid;
     by_start.by_start = true;
@@ -405,8 +410,8 @@ static void try_latest(struct search *s, const struct reason *why)
 bool pick_least(const struct picker *k, const struct preemptor *p, const struct reason *why,
                 struct candidates *victims, struct allocation *where)
 {
-    struct search s = {.k = k, .p = p};
-    struct set none = {0};
+    struct pick_least_search s = {.k = k, .p = p};
+    struct pick_least_set none = {0};
 
     if (!pick_pbs(k, p, why, victims, where))
         return false;

@@ -1,5 +1,5 @@
 /* The quick way of choosing victims against the best there is, on many small sites made at random; and against PBS's
- * order on larger ones, where nobody knows the best. */
+ * order on larger ones, where the best is not known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

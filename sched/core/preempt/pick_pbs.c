@@ -1,6 +1,6 @@
 /* Greedy, as PBS does it: stop the first candidate and try to place the job, then the next one. When another
  * reason stands in the way than before, the candidates are collected again, because others help with that.
- * After FEW victims it is asked once whether all of them together would do. At the end whoever's place is
+ * After FEW victims it is asked once whether all of them together would do. At the end each victim whose place is
  * still free beside the urgent job is let off, the last chosen first.
  *
  * Two books are kept in step: the trial (room on vnodes) and the counters of the run limits (pick_count),
@@ -24,7 +24,7 @@ static bool is_chosen(const struct candidates *chosen, const struct job *j)
     return false;
 }
 
-/* Would stopping everybody be enough, beside those who are chosen already? If not, there is no need to go on
+/* Would stopping all of them be enough, beside those who are chosen already? If not, there is no need to go on
  * one by one. */
 static bool all_suffice(const struct picker *k, const struct preemptor *p, const struct candidates *chosen)
 {
@@ -33,7 +33,7 @@ static bool all_suffice(const struct picker *k, const struct preemptor *p, const
     struct allocation where = {0};
     struct reason why;
 
-    reason_set(&why, REASON_FEW_FREE_NODES, NULL, NULL); /* a reason that everybody helps with */
+    reason_set(&why, REASON_FEW_FREE_NODES, NULL, NULL); /* a reason that every job helps with */
     candidates_collect(&rest, p, &why);
     for (size_t i = 0; i < rest.n; i++) {
         if (is_chosen(chosen, rest.a[i]))
@@ -66,7 +66,7 @@ static void log_short(const struct picker *k, const struct preemptor *p, const s
                   reason_log(why, text));
 }
 
-static void stop(const struct picker *k, struct candidates *chosen, struct job *j)
+static void pick_pbs_stop(const struct picker *k, struct candidates *chosen, struct job *j)
 {
     chosen->a = mem_room(chosen->a, chosen->n, &chosen->cap, sizeof *chosen->a);
     chosen->a[chosen->n++] = j;
@@ -88,7 +88,7 @@ static void spare(const struct picker *k, struct candidates *chosen, struct cand
                   "Preempting job will escalate its priority or priority of other jobs, not preempting it");
 }
 
-static void again(struct candidates *l, const struct preemptor *p, const struct reason *why)
+static void pick_pbs_again(struct candidates *l, const struct preemptor *p, const struct reason *why)
 {
     candidates_fini(l);
     candidates_collect(l, p, why);
@@ -106,7 +106,7 @@ static bool simulate(const struct picker *k, const struct preemptor *p, const st
         struct reason next;
         if (is_chosen(chosen, l->a[i]) || is_chosen(excluded, l->a[i]))
             continue;
-        stop(k, chosen, l->a[i]);
+        pick_pbs_stop(k, chosen, l->a[i]);
         if (pick_escalates(k, p, chosen)) {
             spare(k, chosen, excluded, mark);
             continue;
@@ -121,7 +121,7 @@ static bool simulate(const struct picker *k, const struct preemptor *p, const st
         if (next.code == now.code && next.res == now.res)
             continue;
         now = next;
-        again(l, p, &now);
+        pick_pbs_again(l, p, &now);
         i = (size_t)-1; /* from the first one again */
     }
     return false;

@@ -6,7 +6,7 @@
 
 /* false: this one alone would cost more than is left; *until_s is when more is left, or 0. */
 bool preempt_budget_allows(const struct preemptor *p, const struct job *victim, int64_t *until_s);
-/* All of them together? */
+/* Return true if the budget covers all of them together. */
 bool preempt_budget_covers(const struct preemptor *p, const struct candidates *victims);
 
 #endif

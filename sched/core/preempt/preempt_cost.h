@@ -1,6 +1,6 @@
 #ifndef PREEMPT_COST_H
 #define PREEMPT_COST_H
-/* What is lost when a running job is preempted, and the price of a victim that follows from it. */
+/* The work that is lost when a running job is preempted, and the price of a victim that follows from it. */
 #include <stdint.h>
 
 #include "sched_job.h"

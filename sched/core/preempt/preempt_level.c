@@ -1,7 +1,7 @@
 /* Levels of jobs. See preempt_level.h.
  *
- * A job over a soft limit, or of somebody over his share, has another level than its queue says, and which it is changes
- * with every job that starts or ends, and with time; so it is asked anew each time. Where preempt_prio names none of
+ * A job over a soft limit, or of an entity over its share, has another level than its queue says, and which it is changes
+ * with every job that starts or ends, and with time; so it is computed each time. Where preempt_prio names none of
  * these none of this is looked at. */
 #include "preempt_level.h"
 

@@ -1,6 +1,6 @@
 /* One row for each urgent job, by id; orders themselves stand in the cluster: ORDER_STOP on the victims,
  * ORDER_AWAITS on the job. Its room has two parts. What victims still hold comes free by itself; what is free
- * already is reserved before each cycle, or somebody else would start there. As victims go, the one becomes
+ * already is reserved before each cycle, or another job would start there. As victims go, the one becomes
  * the other.
  *
  * A row outlives its round: failures and the number of rounds are remembered until the job runs or goes. The
@@ -18,12 +18,12 @@
 #include "log.h"
 #include "mem.h"
 
-struct victim {
+struct preempt_plan_victim {
     const char *id; /* interned */
     bool answered, stopped;
 };
 
-struct failure {
+struct preempt_plan_failure {
     const char *id; /* interned */
     int64_t at_s;
 };
@@ -33,11 +33,11 @@ struct watched {    /* of a plan that the server carries out */
     bool is_victim;
 };
 
-struct plan {
+struct preempt_plan {
     const char *urgent; /* interned */
-    struct victim *victims;
+    struct preempt_plan_victim *victims;
     size_t n, cap;
-    struct failure *failed; /* of all rounds */
+    struct preempt_plan_failure *failed; /* of all rounds */
     size_t n_failed, cap_failed;
     int rounds;
     bool under_way;
@@ -46,7 +46,7 @@ struct plan {
 
 struct plans {
     struct cluster *cl;
-    struct plan *all;
+    struct preempt_plan *all;
     struct watched *watched;
     size_t n_watched, cap_watched;
 };
@@ -59,14 +59,14 @@ struct plans *plans_create(struct cluster *cl)
     return p;
 }
 
-static void forget_victims(struct plan *x)
+static void forget_victims(struct preempt_plan *x)
 {
     for (size_t i = 0; i < x->n; i++)
         intern_unref(x->victims[i].id);
     x->n = 0;
 }
 
-static void drop(struct plans *p, struct plan *x)
+static void preempt_plan_drop(struct plans *p, struct preempt_plan *x)
 {
     HASH_DEL(p->all, x);
     forget_victims(x);
@@ -80,9 +80,9 @@ static void drop(struct plans *p, struct plan *x)
 
 void plans_clear(struct plans *p)
 {
-    for (struct plan *x = p->all, *next; x; x = next) {
+    for (struct preempt_plan *x = p->all, *next; x; x = next) {
         next = x->hh.next;
-        drop(p, x);
+        preempt_plan_drop(p, x);
     }
     while (p->n_watched > 0)
         intern_unref(p->watched[--p->n_watched].id);
@@ -97,16 +97,16 @@ void plans_destroy(struct plans *p)
     free(p);
 }
 
-static struct plan *find(const struct plans *p, const char *urgent)
+static struct preempt_plan *preempt_plan_find(const struct plans *p, const char *urgent)
 {
-    struct plan *x;
+    struct preempt_plan *x;
 
     HASH_FIND_STR(p->all, urgent, x);
     return x;
 }
 
 /* What is missing when the victims' own room is set aside for the job: that must come from what is free. */
-static void keep_room(struct plans *p, const struct plan *x, struct job *urgent)
+static void keep_room(struct plans *p, const struct preempt_plan *x, struct job *urgent)
 {
     struct allocation rest = {0};
 
@@ -124,7 +124,7 @@ static void keep_room(struct plans *p, const struct plan *x, struct job *urgent)
 void plans_begin(struct plans *p, struct job *urgent, const struct candidates *victims,
                  const struct allocation *where)
 {
-    struct plan *x = find(p, urgent->id);
+    struct preempt_plan *x = preempt_plan_find(p, urgent->id);
 
     if (!x) {
         x = mem_new(1, sizeof *x);
@@ -135,14 +135,14 @@ void plans_begin(struct plans *p, struct job *urgent, const struct candidates *v
     x->under_way = true;
     for (size_t i = 0; i < victims->n; i++) {
         x->victims = mem_room(x->victims, x->n, &x->cap, sizeof *x->victims);
-        x->victims[x->n++] = (struct victim){.id = mem_intern(victims->a[i]->id)};
+        x->victims[x->n++] = (struct preempt_plan_victim){.id = mem_intern(victims->a[i]->id)};
         cluster_order(p->cl, victims->a[i], ORDER_STOP, NULL);
     }
     cluster_order(p->cl, urgent, ORDER_AWAITS, where);
     keep_room(p, x, urgent);
 }
 
-static struct job *urgent_of(const struct plans *p, const struct plan *x)
+static struct job *urgent_of(const struct plans *p, const struct preempt_plan *x)
 {
     struct job *j = cluster_job(p->cl, x->urgent);
 
@@ -156,19 +156,19 @@ static struct job *urgent_of(const struct plans *p, const struct plan *x)
 
 void plans_refresh(struct plans *p)
 {
-    for (struct plan *x = p->all, *next; x; x = next) {
+    for (struct preempt_plan *x = p->all, *next; x; x = next) {
         next = x->hh.next;
         struct job *j = x->under_way ? urgent_of(p, x) : NULL;
         if (j)
             keep_room(p, x, j);
         if (!x->under_way && !cluster_job(p->cl, x->urgent))
-            drop(p, x);
+            preempt_plan_drop(p, x);
     }
 }
 
 void plans_result(struct plans *p, const char *urgent, const char *victim, bool stopped)
 {
-    struct plan *x = find(p, urgent);
+    struct preempt_plan *x = preempt_plan_find(p, urgent);
     struct job *v = cluster_job(p->cl, victim);
 
     for (size_t i = 0; x && i < x->n; i++)
@@ -178,7 +178,7 @@ void plans_result(struct plans *p, const char *urgent, const char *victim, bool 
         }
     if (!v || v->order != ORDER_STOP)
         return;
-    /* The answer may be ahead of the stream: until that shows it stopped, nobody else may pick it. */
+    /* The answer may be ahead of the stream: until that shows it stopped, no other job may pick it. */
     if (stopped && v->sched_state == SCHED_STATE_RUNNING)
         cluster_order_taken(p->cl, v);
     else
@@ -186,7 +186,7 @@ void plans_result(struct plans *p, const char *urgent, const char *victim, bool 
 }
 
 /* Victims that the answer does not name have not stopped. Returns how many failed. */
-static size_t note_failures(struct plans *p, struct plan *x, int64_t now_s)
+static size_t note_failures(struct plans *p, struct preempt_plan *x, int64_t now_s)
 {
     size_t before = x->n_failed;
 
@@ -197,14 +197,14 @@ static size_t note_failures(struct plans *p, struct plan *x, int64_t now_s)
         if (x->victims[i].answered && x->victims[i].stopped)
             continue;
         x->failed = mem_room(x->failed, x->n_failed, &x->cap_failed, sizeof *x->failed);
-        x->failed[x->n_failed++] = (struct failure){intern_again(x->victims[i].id), now_s};
+        x->failed[x->n_failed++] = (struct preempt_plan_failure){intern_again(x->victims[i].id), now_s};
     }
     return x->n_failed - before;
 }
 
 enum plan_outcome plans_end(struct plans *p, const char *urgent, int64_t now_s)
 {
-    struct plan *x = find(p, urgent);
+    struct preempt_plan *x = preempt_plan_find(p, urgent);
 
     if (!x)
         return PLAN_LOST;
@@ -214,19 +214,19 @@ enum plan_outcome plans_end(struct plans *p, const char *urgent, int64_t now_s)
     x->under_way = false;
     forget_victims(x);
     if (!j || n_failed == 0) {
-        drop(p, x);
+        preempt_plan_drop(p, x);
         return j ? PLAN_READY : PLAN_LOST;
     }
     cluster_order_drop(p->cl, j);
     if (rounds < PLAN_ROUNDS_MAX)
         return PLAN_AGAIN;
-    drop(p, x);
+    preempt_plan_drop(p, x);
     return PLAN_OVER;
 }
 
 bool plans_has_failed(const struct plans *p, const char *urgent, const char *victim, int64_t now_s)
 {
-    const struct plan *x = find(p, urgent);
+    const struct preempt_plan *x = preempt_plan_find(p, urgent);
 
     for (size_t i = x ? x->n_failed : 0; i > 0; i--)
         if (strcmp(x->failed[i - 1].id, victim) == 0)
@@ -236,17 +236,17 @@ bool plans_has_failed(const struct plans *p, const char *urgent, const char *vic
 
 void plans_forget(struct plans *p, const char *urgent)
 {
-    struct plan *x = find(p, urgent);
+    struct preempt_plan *x = preempt_plan_find(p, urgent);
 
     if (x)
-        drop(p, x);
+        preempt_plan_drop(p, x);
 }
 
 size_t plans_open(const struct plans *p)
 {
     size_t n = 0;
 
-    for (struct plan *x = p->all; x; x = x->hh.next)
+    for (struct preempt_plan *x = p->all; x; x = x->hh.next)
         n += x->under_way;
     return n;
 }
@@ -271,7 +271,7 @@ static void order_seen(struct plans *p, struct job *j, bool is_seen)
 
 void plans_taken(struct plans *p, const char *urgent)
 {
-    struct plan *x = find(p, urgent);
+    struct preempt_plan *x = preempt_plan_find(p, urgent);
     struct job *j = cluster_job(p->cl, urgent);
 
     for (size_t i = 0; x && i < x->n; i++) {
@@ -284,12 +284,12 @@ void plans_taken(struct plans *p, const char *urgent)
     if (j && j->order == ORDER_AWAITS)
         order_seen(p, j, j->sched_state != SCHED_STATE_WAITING);
     if (x)
-        drop(p, x);
+        preempt_plan_drop(p, x);
 }
 
 void plans_refused(struct plans *p, const char *urgent)
 {
-    struct plan *x = find(p, urgent);
+    struct preempt_plan *x = preempt_plan_find(p, urgent);
     struct job *j = cluster_job(p->cl, urgent);
 
     for (size_t i = 0; x && i < x->n; i++) {
@@ -300,7 +300,7 @@ void plans_refused(struct plans *p, const char *urgent)
     if (j && j->order == ORDER_AWAITS)
         cluster_order_drop(p->cl, j);
     if (x)
-        drop(p, x);
+        preempt_plan_drop(p, x);
 }
 
 /* What is to be said of this one; NULL: nothing has come of it yet. */

@@ -1,6 +1,6 @@
 #ifndef PREEMPT_PLAN_H
 #define PREEMPT_PLAN_H
-/* Preemptions that are under way: for which job, whom, and which room is kept for it.
+/* Preemptions that are under way: the urgent job, its victims, and the room that is kept for it.
  *
  *   plans_begin       the victims are about to be stopped; the urgent job waits, no second plan for it; what of its room
  *                     is free already is kept from others
@@ -11,7 +11,7 @@
  * or, where the server takes whole plans:
  *
  *   plans_taken       it holds the room, stops the victims and runs the job; plans_watch logs what is seen of it
- *   plans_refused     nobody was touched
+ *   plans_refused     no job was touched
  *
  * A plan knows jobs by id: any of them may go at any time. It also remembers who has failed to give way for
  * whom for a while, and how often it was tried, until the urgent job runs or goes. reference/preemption.md section 6.
@@ -50,7 +50,7 @@ size_t plans_open(const struct plans *p);               /* under way */
 /* The server has taken the whole plan over: it stops the victims and runs the job. What becomes of them is logged
  * by plans_watch as the stream shows it. */
 void plans_taken(struct plans *p, const char *urgent);
-/* The server will not have it: nobody was touched. */
+/* The server refused it: no job was touched. */
 void plans_refused(struct plans *p, const char *urgent);
 void plans_watch(struct plans *p, struct decisions *log);
 

@@ -1,6 +1,6 @@
 /* Two walks on the trial, both undone.
  *
- * The letters: everybody gives way by his first one and the urgent job is put in its place. Where that leaves less than
+ * The methods: each victim gives way by its first one and the urgent job is put in its place. Where that leaves less than
  * nothing, who only was suspended there and keeps some of it goes on to a later letter.
  *
  * The time to come: ends that are known, one after the other; at each the victims that are still away are looked at in
@@ -100,7 +100,7 @@ struct end { /* of a job that runs, or will */
     const struct allocation *on;
 };
 
-struct backfill {
+struct victim_return {
     const struct picker *k;
     struct victim_method *s;
     size_t n;
@@ -117,7 +117,7 @@ static bool are_alike(const struct job *a, const struct job *b)
     return a && a->select == b->select && a->place == b->place && a->queue == b->queue; /* interned */
 }
 
-static const struct request *request_of(struct backfill *x, const struct job *j)
+static const struct request *request_of(struct victim_return *x, const struct job *j)
 {
     if (!are_alike(x->of, j)) {
         x->requests = mem_room(x->requests, x->n_requests, &x->cap, sizeof *x->requests);
@@ -128,7 +128,7 @@ static const struct request *request_of(struct backfill *x, const struct job *j)
 }
 
 /* A suspended job goes on where it is: it needs again what it gave. */
-static bool resumes(struct backfill *x, const struct victim_method *s)
+static bool resumes(struct victim_return *x, const struct victim_method *s)
 {
     for (size_t i = 0; i < s->job->on.n; i++) {
         const struct alloc_part *p = &s->job->on.a[i];
@@ -146,7 +146,7 @@ static bool resumes(struct backfill *x, const struct victim_method *s)
     return true;
 }
 
-static bool begins_anew(struct backfill *x, const struct victim_method *s)
+static bool begins_anew(struct victim_return *x, const struct victim_method *s)
 {
     struct asker a = {
         .cl = x->k->cl, .request = request_of(x, s->job), .queue = s->job->queue, .job = s->job};
@@ -157,7 +157,7 @@ static bool begins_anew(struct backfill *x, const struct victim_method *s)
     return fits;
 }
 
-static size_t look(struct backfill *x, int64_t now_s)
+static size_t victim_method_look(struct victim_return *x, int64_t now_s)
 {
     const struct job *failed = NULL;
     size_t away = 0;
@@ -180,31 +180,31 @@ static size_t look(struct backfill *x, int64_t now_s)
     return away;
 }
 
-static int by_time(const void *a, const void *b)
+static int victim_method_by_time(const void *a, const void *b)
 {
     const struct end *x = a, *y = b;
 
     return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
 }
 
-static int by_address(const void *a, const void *b)
+static int victim_method_by_address(const void *a, const void *b)
 {
     uintptr_t x = (uintptr_t) * (const struct job *const *)a, y = (uintptr_t) * (const struct job *const *)b;
 
     return x < y ? -1 : x > y;
 }
 
-static const struct job **victims_sorted(const struct backfill *x)
+static const struct job **victims_sorted(const struct victim_return *x)
 {
     const struct job **list = mem_new(x->n + 1, sizeof *list);
 
     for (size_t i = 0; i < x->n; i++)
         list[i] = x->s[i].job;
-    qsort(list, x->n, sizeof *list, by_address);
+    qsort(list, x->n, sizeof *list, victim_method_by_address);
     return list;
 }
 
-static void note_ends(struct backfill *x, const struct preemptor *p, const struct allocation *where)
+static void note_ends(struct victim_return *x, const struct preemptor *p, const struct allocation *where)
 {
     size_t n;
     struct job *const *running = cluster_running(x->k->cl, &n);
@@ -214,17 +214,18 @@ static void note_ends(struct backfill *x, const struct preemptor *p, const struc
     for (size_t i = 0; i < n; i++) {
         const struct job *j = running[i];
         int64_t at_s = job_begun_s(j) + j->limit_s;
-        if (j->limit_s > 0 && j->start_s > 0 && !bsearch(&j, victims, x->n, sizeof j, by_address))
+        if (j->limit_s > 0 && j->start_s > 0 &&
+            !bsearch(&j, victims, x->n, sizeof j, victim_method_by_address))
             x->ends[x->n_ends++] = (struct end){at_s > p->now_s ? at_s : p->now_s, &j->on};
     }
     if (p->job->limit_s > 0)
         x->ends[x->n_ends++] = (struct end){p->now_s + p->job->limit_s, where};
-    qsort(x->ends, x->n_ends, sizeof *x->ends, by_time);
+    qsort(x->ends, x->n_ends, sizeof *x->ends, victim_method_by_time);
     free(victims);
 }
 
 /* The trial: all victims gone by their letters, the urgent job in its place. */
-static void begin(struct backfill *x, const struct allocation *where)
+static void victim_method_begin(struct victim_return *x, const struct allocation *where)
 {
     for (size_t i = 0; i < x->n; i++) {
         struct victim_method *s = &x->s[i];
@@ -239,16 +240,16 @@ static void begin(struct backfill *x, const struct allocation *where)
 void victim_methods_estimate_return(const struct picker *k, const struct preemptor *urgent,
                                     struct victim_method s[], size_t n, const struct allocation *where)
 {
-    struct backfill x = {.k = k, .s = s, .n = n};
+    struct victim_return x = {.k = k, .s = s, .n = n};
     size_t mark = trial_mark(k->trial);
 
     note_ends(&x, urgent, where);
-    begin(&x, where);
-    size_t away = look(&x, urgent->now_s);
+    victim_method_begin(&x, where);
+    size_t away = victim_method_look(&x, urgent->now_s);
     for (size_t i = 0; i < x.n_ends && away > 0 && x.looks < LOOKS_MAX; i++) {
         trial_give_all(k->trial, x.ends[i].on);
         if (i + 1 == x.n_ends || x.ends[i + 1].at_s > x.ends[i].at_s)
-            away = look(&x, x.ends[i].at_s);
+            away = victim_method_look(&x, x.ends[i].at_s);
     }
     trial_undo(k->trial, mark);
     while (x.n_requests > 0)

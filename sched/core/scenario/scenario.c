@@ -39,7 +39,7 @@ static void feed(struct play *p)
     scenario_objects_feed(p->objects, cycle_cluster(p->c));
 }
 
-static int line_gone(struct play *p, struct err *e)
+static int scenario_line_gone(struct play *p, struct err *e)
 {
     (void)e;
     scenario_objects_gone(p->objects, cycle_cluster(p->c), p->w.w[1], p->w.w[2]);
@@ -48,7 +48,7 @@ static int line_gone(struct play *p, struct err *e)
 
 /* --- sched_config and its neighbours ------------------------------------------------------------------ */
 
-static int line_config(struct play *p, struct err *e)
+static int scenario_line_config(struct play *p, struct err *e)
 {
     for (size_t i = 1; i < p->w.n; i++) {
         char *value = strchr(p->w.w[i], '=');
@@ -74,28 +74,28 @@ static const char *file_text(const struct play *p, char text[4096])
 }
 
 /* resource_group, with a share of 10 for unknown. */
-static int line_shares(struct play *p, struct err *e)
+static int scenario_line_shares(struct play *p, struct err *e)
 {
     char text[4096];
 
     return fairshare_plant(accrual_shares(cycle_accrual(p->c)), file_text(p, text), 10, e);
 }
 
-static void say_odd(void *arg, const char *text)
+static void scenario_say_odd(void *arg, const char *text)
 {
     err_set(arg, EINVAL, "%s", text);
 }
 
-static int line_holidays(struct play *p, struct err *e)
+static int scenario_line_holidays(struct play *p, struct err *e)
 {
     char text[4096];
     struct err odd = {0};
 
-    prime_calendar_read_holidays(p->policy.times, file_text(p, text), NOW_S, say_odd, &odd);
+    prime_calendar_read_holidays(p->policy.times, file_text(p, text), NOW_S, scenario_say_odd, &odd);
     return odd.code ? err_set(e, EINVAL, "%s", odd.text) : 0;
 }
 
-static int line_dedicated(struct play *p, struct err *e)
+static int scenario_line_dedicated(struct play *p, struct err *e)
 {
     char text[4096];
 
@@ -103,7 +103,7 @@ static int line_dedicated(struct play *p, struct err *e)
     return prime_calendar_read_dedicated(p->policy.times, file_text(p, text), e);
 }
 
-static int line_usage(struct play *p, struct err *e)
+static int scenario_line_usage(struct play *p, struct err *e)
 {
     struct fairshare *f = accrual_shares(cycle_accrual(p->c));
 
@@ -113,14 +113,14 @@ static int line_usage(struct play *p, struct err *e)
     return 0;
 }
 
-static int line_clock(struct play *p, struct err *e)
+static int scenario_line_clock(struct play *p, struct err *e)
 {
     (void)e;
     cycle_time(p->c, strtoll(p->w.w[1], NULL, 10));
     return 0;
 }
 
-static int line_used(struct play *p, struct err *e)
+static int scenario_line_used(struct play *p, struct err *e)
 {
     double is;
 
@@ -153,7 +153,7 @@ static int differs(const struct decision *x, struct err *e)
     return -1;
 }
 
-static int line_decision(struct play *p, struct err *e)
+static int scenario_line_decision(struct play *p, struct err *e)
 {
     struct decision *x = next_decision(p);
 
@@ -171,7 +171,7 @@ static int line_decision(struct play *p, struct err *e)
 }
 
 /* The walltime that goes with a decision; 0: the job keeps its own. */
-static int line_lasts(struct play *p, struct err *e)
+static int scenario_line_lasts(struct play *p, struct err *e)
 {
     for (size_t i = 0; i < p->d.n; i++) {
         const struct decision *x = &p->d.a[i];
@@ -185,7 +185,7 @@ static int line_lasts(struct play *p, struct err *e)
 }
 
 /* Whatever else was decided: told to begin in so many seconds, or "no" longer a top job. */
-static int line_top(struct play *p, struct err *e)
+static int scenario_line_top(struct play *p, struct err *e)
 {
     for (size_t i = 0; i < p->d.n; i++) {
         const struct decision *x = &p->d.a[i];
@@ -201,14 +201,14 @@ static int line_top(struct play *p, struct err *e)
     return err_set(e, EINVAL, "it is told nothing");
 }
 
-static int line_nothing(struct play *p, struct err *e)
+static int scenario_line_nothing(struct play *p, struct err *e)
 {
     struct decision *x = next_decision(p);
 
     return x ? differs(x, e) : 0;
 }
 
-static int line_cycle(struct play *p, struct err *e)
+static int scenario_line_cycle(struct play *p, struct err *e)
 {
     (void)e;
     feed(p);
@@ -218,7 +218,7 @@ static int line_cycle(struct play *p, struct err *e)
     return 0;
 }
 
-static int line_comment(struct play *p, struct err *e)
+static int scenario_line_comment(struct play *p, struct err *e)
 {
     const struct job *j = cluster_job(cycle_cluster(p->c), p->w.w[1]);
     const char *comment = j ? cycle_comment_of(j) : NULL, *want = strstr(p->rest, p->w.w[2]);
@@ -228,7 +228,7 @@ static int line_comment(struct play *p, struct err *e)
     return 0;
 }
 
-static int line_events(struct play *p, struct err *e)
+static int scenario_line_events(struct play *p, struct err *e)
 {
     (void)e;
     log_set_mask((unsigned)strtoul(p->w.w[1], NULL, 0));
@@ -236,7 +236,7 @@ static int line_events(struct play *p, struct err *e)
 }
 
 /* Is this line among those of the cycle? */
-static int line_log(struct play *p, struct err *e)
+static int scenario_line_log(struct play *p, struct err *e)
 {
     bool wanted = strcmp(p->w.w[0], "log") == 0;
     const char *object = strcmp(p->w.w[1], "-") == 0 ? "" : p->w.w[1];
@@ -309,7 +309,7 @@ static int check_told(struct play *p, const struct explanation *x, struct err *e
     return 0;
 }
 
-static int line_explain(struct play *p, struct err *e)
+static int scenario_line_explain(struct play *p, struct err *e)
 {
     struct explanation x;
     int rc;
@@ -324,7 +324,7 @@ static int line_explain(struct play *p, struct err *e)
     return rc;
 }
 
-static int line_because(struct play *p, struct err *e)
+static int scenario_line_because(struct play *p, struct err *e)
 {
     const struct job *j = cluster_job(cycle_cluster(p->c), p->w.w[1]);
     const char *want = strstr(p->rest, p->w.w[2]);
@@ -345,14 +345,14 @@ static int line_because(struct play *p, struct err *e)
     return found ? 0 : -1;
 }
 
-static int line_took(struct play *p, struct err *e)
+static int scenario_line_took(struct play *p, struct err *e)
 {
     (void)e;
     cycle_ordered(p->c, p->w.w[1], p->w.n > 2 ? atoi(p->w.w[2]) : 0, "told so", &p->d);
     return 0;
 }
 
-static int line_planned(struct play *p, struct err *e)
+static int scenario_line_planned(struct play *p, struct err *e)
 {
     bool taken = strcmp(p->w.w[0], "taken") == 0;
 
@@ -363,7 +363,7 @@ static int line_planned(struct play *p, struct err *e)
     return 0;
 }
 
-static int line_answers(struct play *p, struct err *e)
+static int scenario_line_answers(struct play *p, struct err *e)
 {
     struct cycle_reply replies[64];
     size_t n = 0;
@@ -384,13 +384,13 @@ static int line_answers(struct play *p, struct err *e)
     return 0;
 }
 
-static int line_urge(struct play *p, struct err *e)
+static int scenario_line_urge(struct play *p, struct err *e)
 {
     feed(p);
     return cycle_urge(p->c, p->w.w[1]) ? 0 : err_set(e, EINVAL, "it cannot be run at all");
 }
 
-static int line_entry(struct play *p, struct err *e)
+static int scenario_line_entry(struct play *p, struct err *e)
 {
     return scenario_objects_take(p->objects, &p->w, e);
 }
@@ -399,19 +399,25 @@ static const struct {
     const char *word;
     size_t least; /* words in the line */
     int (*play)(struct play *p, struct err *e);
-} lines[] = {{"server", 2, line_entry},    {"queue", 2, line_entry},       {"job", 4, line_entry},
-             {"node", 2, line_entry},      {"sched", 2, line_entry},       {"resource", 3, line_entry},
-             {"gone", 3, line_gone},       {"cycle", 1, line_cycle},       {"run", 2, line_decision},
-             {"resume", 2, line_decision}, {"preempt", 2, line_decision},  {"refuse", 2, line_decision},
-             {"says", 2, line_decision},   {"nothing", 1, line_nothing},   {"comment", 3, line_comment},
-             {"took", 2, line_took},       {"failed", 3, line_took},       {"answers", 2, line_answers},
-             {"top", 3, line_top},         {"turn", 2, line_decision},     {"turned", 2, line_answers},
-             {"urge", 2, line_urge},       {"taken", 2, line_planned},     {"refused", 2, line_planned},
-             {"config", 2, line_config},   {"shares", 2, line_shares},     {"usage", 3, line_usage},
-             {"used", 3, line_used},       {"holidays", 2, line_holidays}, {"dedicated", 2, line_dedicated},
-             {"clock", 2, line_clock},     {"explain", 3, line_explain},   {"because", 3, line_because},
-             {"lasts", 3, line_lasts},     {"events", 2, line_events},     {"log", 3, line_log},
-             {"nolog", 3, line_log}};
+} lines[] = {{"server", 2, scenario_line_entry},      {"queue", 2, scenario_line_entry},
+             {"job", 4, scenario_line_entry},         {"node", 2, scenario_line_entry},
+             {"sched", 2, scenario_line_entry},       {"resource", 3, scenario_line_entry},
+             {"gone", 3, scenario_line_gone},         {"cycle", 1, scenario_line_cycle},
+             {"run", 2, scenario_line_decision},      {"resume", 2, scenario_line_decision},
+             {"preempt", 2, scenario_line_decision},  {"refuse", 2, scenario_line_decision},
+             {"says", 2, scenario_line_decision},     {"nothing", 1, scenario_line_nothing},
+             {"comment", 3, scenario_line_comment},   {"took", 2, scenario_line_took},
+             {"failed", 3, scenario_line_took},       {"answers", 2, scenario_line_answers},
+             {"top", 3, scenario_line_top},           {"turn", 2, scenario_line_decision},
+             {"turned", 2, scenario_line_answers},    {"urge", 2, scenario_line_urge},
+             {"taken", 2, scenario_line_planned},     {"refused", 2, scenario_line_planned},
+             {"config", 2, scenario_line_config},     {"shares", 2, scenario_line_shares},
+             {"usage", 3, scenario_line_usage},       {"used", 3, scenario_line_used},
+             {"holidays", 2, scenario_line_holidays}, {"dedicated", 2, scenario_line_dedicated},
+             {"clock", 2, scenario_line_clock},       {"explain", 3, scenario_line_explain},
+             {"because", 3, scenario_line_because},   {"lasts", 3, scenario_line_lasts},
+             {"events", 2, scenario_line_events},     {"log", 3, scenario_line_log},
+             {"nolog", 3, scenario_line_log}};
 
 static int play_line(struct play *p, char *text, struct err *e)
 {

@@ -10,15 +10,15 @@
 #include "pbs_ifl.h"
 #include "sched_request.h"
 
-struct entry { /* one object as its line says */
+struct objects_entry { /* one object as its line says */
     char *kind, *name;
     struct attrl *attrs;
     bool told; /* since its line */
-    struct entry *next;
+    struct objects_entry *next;
 };
 
 struct scenario_objects {
-    struct entry *all;
+    struct objects_entry *all;
 };
 
 struct scenario_objects *scenario_objects_create(void)
@@ -73,9 +73,9 @@ static void attr_word(struct attrl **l, const char *word)
     free(text);
 }
 
-static struct entry *entry_of(struct scenario_objects *o, const char *kind, const char *name)
+static struct objects_entry *entry_of(struct scenario_objects *o, const char *kind, const char *name)
 {
-    struct entry **e = &o->all;
+    struct objects_entry **e = &o->all;
 
     while (*e && (strcmp((*e)->kind, kind) != 0 || strcmp((*e)->name, name) != 0))
         e = &(*e)->next;
@@ -90,7 +90,7 @@ static struct entry *entry_of(struct scenario_objects *o, const char *kind, cons
     return *e;
 }
 
-static void entry_free(struct entry *e)
+static void entry_free(struct objects_entry *e)
 {
     attrs_free(e->attrs);
     free(e->kind);
@@ -100,9 +100,9 @@ static void entry_free(struct entry *e)
 
 /* --- lines ------------------------------------------------------------------------------------------- */
 
-static void take_node(struct scenario_objects *o, struct words *w)
+static void objects_take_node(struct scenario_objects *o, struct words *w)
 {
-    struct entry *e = entry_of(o, "node", w->w[1]);
+    struct objects_entry *e = entry_of(o, "node", w->w[1]);
 
     for (size_t i = 2; i < w->n; i++)
         if (w->w[i][0] == '@')
@@ -115,9 +115,9 @@ static void take_node(struct scenario_objects *o, struct words *w)
         }
 }
 
-static void take_queue(struct scenario_objects *o, struct words *w)
+static void objects_take_queue(struct scenario_objects *o, struct words *w)
 {
-    struct entry *e = entry_of(o, "queue", w->w[1]);
+    struct objects_entry *e = entry_of(o, "queue", w->w[1]);
 
     attr_add(&e->attrs, "queue_type", NULL, "Execution");
     for (size_t i = 2; i < w->n; i++)
@@ -126,9 +126,9 @@ static void take_queue(struct scenario_objects *o, struct words *w)
         attr_add(&e->attrs, "started", NULL, "True");
 }
 
-static void take_job(struct scenario_objects *o, struct words *w)
+static void objects_take_job(struct scenario_objects *o, struct words *w)
 {
-    struct entry *e = entry_of(o, "job", w->w[1]);
+    struct objects_entry *e = entry_of(o, "job", w->w[1]);
     char state[2] = {w->w[3][0], '\0'};
     const char *substate = *state == 'S' ? "45" : *state == 'R' ? "42" : *state == 'E' ? "50" : "10";
 
@@ -151,15 +151,15 @@ static void take_job(struct scenario_objects *o, struct words *w)
 
 static void take_server(struct scenario_objects *o, struct words *w)
 {
-    struct entry *e = entry_of(o, "server", "");
+    struct objects_entry *e = entry_of(o, "server", "");
 
     for (size_t i = 1; i < w->n; i++)
         attr_word(&e->attrs, w->w[i]);
 }
 
-static void take_sched(struct scenario_objects *o, struct words *w)
+static void objects_take_sched(struct scenario_objects *o, struct words *w)
 {
-    struct entry *e = entry_of(o, "sched", "default");
+    struct objects_entry *e = entry_of(o, "sched", "default");
 
     for (size_t i = 1; i < w->n; i++) {
         bool levels = strncmp(w->w[i], "preempt_prio=", 13) == 0 ||
@@ -171,15 +171,15 @@ static void take_sched(struct scenario_objects *o, struct words *w)
     }
 }
 
-static void take_resource(struct scenario_objects *o, struct words *w)
+static void objects_take_resource(struct scenario_objects *o, struct words *w)
 {
-    struct entry *e = entry_of(o, "resource", w->w[1]);
+    struct objects_entry *e = entry_of(o, "resource", w->w[1]);
 
     for (size_t i = 2; i < w->n; i++)
         attr_word(&e->attrs, w->w[i]);
 }
 
-static enum cluster_kind kind_of(const char *word)
+static enum cluster_kind objects_kind_of(const char *word)
 {
     static const char *const words[CLUSTER_KIND_COUNT] = {"server", "queue",    "job",   "node",
                                                           "resv",   "resource", "sched", "hold"};
@@ -192,24 +192,24 @@ static enum cluster_kind kind_of(const char *word)
 
 int scenario_objects_take(struct scenario_objects *o, struct words *w, struct err *e)
 {
-    switch (kind_of(w->w[0])) {
+    switch (objects_kind_of(w->w[0])) {
     case CLUSTER_SERVER:
         take_server(o, w);
         break;
     case CLUSTER_QUEUE:
-        take_queue(o, w);
+        objects_take_queue(o, w);
         break;
     case CLUSTER_JOB:
-        take_job(o, w);
+        objects_take_job(o, w);
         break;
     case CLUSTER_NODE:
-        take_node(o, w);
+        objects_take_node(o, w);
         break;
     case CLUSTER_SCHED:
-        take_sched(o, w);
+        objects_take_sched(o, w);
         break;
     case CLUSTER_RESOURCE:
-        take_resource(o, w);
+        objects_take_resource(o, w);
         break;
     case CLUSTER_RESV:
     case CLUSTER_HOLD:
@@ -240,7 +240,7 @@ static void add_used(struct scenario_objects *o, const struct catalogue *c, cons
     struct amounts used = {0};
     char number[RES_TEXT_MAX];
 
-    for (struct entry *e = o->all; e; e = e->next) {
+    for (struct objects_entry *e = o->all; e; e = e->next) {
         const char *exec = attr_get(e->attrs, "exec_vnode"), *state = attr_get(e->attrs, "job_state");
         const char *released = attr_get(e->attrs, "resources_released");
         bool keeps = exec && *state == 'S' && released;
@@ -259,7 +259,7 @@ static void add_used(struct scenario_objects *o, const struct catalogue *c, cons
 
 void scenario_objects_feed(struct scenario_objects *o, struct cluster *cl)
 {
-    for (struct entry *e = o->all; e; e = e->next) {
+    for (struct objects_entry *e = o->all; e; e = e->next) {
         struct attrl *more = NULL, **last = &e->attrs;
         if (e->told && strcmp(e->kind, "node") != 0)
             continue;
@@ -269,7 +269,7 @@ void scenario_objects_feed(struct scenario_objects *o, struct cluster *cl)
         while (*last)
             last = &(*last)->next;
         *last = more;
-        cluster_change(cl, kind_of(e->kind), e->name, e->attrs);
+        cluster_change(cl, objects_kind_of(e->kind), e->name, e->attrs);
         *last = NULL;
         attrs_free(more);
     }
@@ -278,20 +278,20 @@ void scenario_objects_feed(struct scenario_objects *o, struct cluster *cl)
 
 void scenario_objects_gone(struct scenario_objects *o, struct cluster *cl, const char *kind, const char *name)
 {
-    for (struct entry **x = &o->all; *x; x = &(*x)->next)
+    for (struct objects_entry **x = &o->all; *x; x = &(*x)->next)
         if (strcmp((*x)->kind, kind) == 0 && strcmp((*x)->name, name) == 0) {
-            struct entry *gone = *x;
+            struct objects_entry *gone = *x;
             *x = gone->next;
             entry_free(gone);
             break;
         }
-    cluster_gone(cl, kind_of(kind), name);
+    cluster_gone(cl, objects_kind_of(kind), name);
 }
 
 void scenario_objects_destroy(struct scenario_objects *o)
 {
     while (o && o->all) {
-        struct entry *next = o->all->next;
+        struct objects_entry *next = o->all->next;
         entry_free(o->all);
         o->all = next;
     }
