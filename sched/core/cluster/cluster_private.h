@@ -1,8 +1,7 @@
 #ifndef CLUSTER_PRIVATE_H
 #define CLUSTER_PRIVATE_H
-/* What the files of the cluster share; no other file includes it. Each stands on those before it: cluster_index.c (who is
- * where), cluster_order.c (open orders), cluster_link.c (in and out of the indices), cluster_change.c (what the stream
- * says), sched_cluster.c (what goes, settling), cluster_array.c (subjobs to be run). */
+/* What the files of the cluster share; no other file includes it. Each calls only those before it: cluster_index.c (indices),
+ * cluster_order.c (open orders, subjobs), cluster_change.c (what the stream says), sched_cluster.c (what goes, settling). */
 #include "sched_cluster.h"
 
 struct array_count;
@@ -22,7 +21,7 @@ struct cluster {
     struct catalogue *catalogue;
     struct queue *server, *queues;
     struct job *jobs;
-    struct array_count *arrays; /* how many subjobs of an array run; cluster_array.c */
+    struct array_count *arrays; /* how many subjobs of an array run; cluster_order.c */
     struct node *nodes;
     struct node_order *ranks;
     const char *last_host; /* interned: where a job was ordered to run last; NULL: nowhere yet */
@@ -56,7 +55,7 @@ int64_t cluster_next_index(const struct cluster *cl, const struct job *array, ch
 /* An array in or out of its class where that is no longer right. */
 void cluster_refresh(struct cluster *cl, struct job *array);
 
-/* ---- cluster_link.c */
+/* ---- cluster_index.c */
 void cluster_list_add(struct list *l, void *x);
 void cluster_list_remove(struct list *l, const void *x); /* O(n); the others change places */
 void cluster_list_fini(struct list *l);

@@ -1,9 +1,14 @@
-/* A job as the scheduler has it: made, compared with what the stream says, made anew for an index of an array.
+/* A job as the scheduler has it: made, compared with what the stream says, read, and made for an index of an array.
  *
- * An object comes whole each time, so job_look hashes all of it first, and a comment, which we have mostly written ourselves,
- * is taken without more ado. What the attributes mean: job_take.c. A new field of the server's part has two places here:
- * job_forget, and job_of_array if a subjob has it from its array. */
-#include "job_private.h"
+ * An object comes whole each time, so job_look hashes all of it first; a comment, which this scheduler has mostly written itself,
+ * is taken at once. A new field of the server's part has two places here: job_forget, and job_of_array if a subjob has it from
+ * its array.
+ *
+ * job_take begins from nothing: job_forget gives every field of the server's part its default, since an attribute that is not
+ * sent has none. What each attribute means is a row at the end. Rows come in any order, so what depends on two of them is settled
+ * when all are in. What a job is to the scheduler follows from state and substate in one function, sched_state_of. The cluster's
+ * own fields (class, order, claim, ...) are left alone. */
+#include "sched_job.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +17,8 @@
 #include "intern.h"
 #include "mem.h"
 #include "pbs_ifl.h"
+#include "strbuf.h"
+#include "units.h"
 
 struct job *job_create(const char *id)
 {
@@ -31,7 +38,7 @@ static const char **job_text_of(struct job *j, size_t i)
     return i < sizeof texts / sizeof *texts ? texts[i] : NULL;
 }
 
-void job_set_text(const char **to, const char *text)
+static void job_set_text(const char **to, const char *text)
 {
     const char *was = *to;
 
@@ -39,7 +46,7 @@ void job_set_text(const char **to, const char *text)
     intern_unref(was);
 }
 
-void job_forget(struct job *j)
+static void job_forget(struct job *j)
 {
     const char **text;
 
@@ -170,4 +177,342 @@ struct job *job_of_array(const struct job *array, const char *id)
     j->sched_state = SCHED_STATE_WAITING;
     j->is_provisional = true;
     return j;
+}
+
+/* --- attributes -------------------------------------------------------------------------------- */
+
+enum { SUBSTATE_HELD = 20, SUBSTATE_SUSPENDED = 43, SUBSTATE_SCHED_SUSPENDED = 45, NEEDS_MAX = 65536 };
+
+struct job_take_source {
+    struct job *j;
+    struct catalogue *c;
+    const struct attrl *a;
+    struct strbuf *needs, *asks;
+    int64_t longest_s; /* max_walltime */
+};
+
+static int64_t job_take_number(const struct job_take_source *s)
+{
+    return strtoll(s->a->value, NULL, 10);
+}
+
+static int64_t seconds(const char *text)
+{
+    int64_t n;
+
+    return units_parse_duration_s(text, &n, NULL) < 0 ? 0 : n;
+}
+
+static bool yes(const char *text, bool otherwise)
+{
+    bool b;
+
+    return units_parse_bool(text, &b, NULL) < 0 ? otherwise : b;
+}
+
+static void job_take_state(struct job_take_source *s)
+{
+    s->j->state = s->a->value[0];
+}
+static void job_take_substate(struct job_take_source *s)
+{
+    s->j->substate = (int)job_take_number(s);
+}
+static void job_take_queue(struct job_take_source *s)
+{
+    job_set_text(&s->j->queue_name, s->a->value);
+}
+static void job_take_user(struct job_take_source *s)
+{
+    job_set_text(&s->j->user, s->a->value);
+}
+static void job_take_group(struct job_take_source *s)
+{
+    job_set_text(&s->j->group, s->a->value);
+}
+static void job_take_project(struct job_take_source *s)
+{
+    job_set_text(&s->j->project, s->a->value);
+}
+static void job_take_account(struct job_take_source *s)
+{
+    job_set_text(&s->j->account, s->a->value);
+}
+static void job_take_priority(struct job_take_source *s)
+{
+    s->j->priority = job_take_number(s);
+}
+static void job_take_rank(struct job_take_source *s)
+{
+    s->j->rank = job_take_number(s);
+}
+static void job_take_qtime(struct job_take_source *s)
+{
+    if (s->j->rank == 0)
+        s->j->rank = job_take_number(s);
+}
+static void job_take_stime(struct job_take_source *s)
+{
+    s->j->start_s = job_take_number(s);
+}
+static void job_take_paused(struct job_take_source *s)
+{
+    s->j->paused_s = job_take_number(s);
+}
+static void job_take_ptime(struct job_take_source *s)
+{
+    s->j->preempted_s = job_take_number(s);
+}
+static void job_take_run_version(struct job_take_source *s)
+{
+    s->j->run_version = job_take_number(s);
+}
+static void job_take_select(struct job_take_source *s)
+{
+    job_set_text(&s->j->select, s->a->value);
+}
+static void job_take_exec(struct job_take_source *s)
+{
+    job_set_text(&s->j->exec_vnode, s->a->value);
+}
+static void job_take_released(struct job_take_source *s)
+{
+    job_set_text(&s->j->released, s->a->value);
+}
+static void job_take_resv(struct job_take_source *s)
+{
+    job_set_text(&s->j->resv, s->a->value);
+}
+static void job_take_comment(struct job_take_source *s)
+{
+    job_set_text(&s->j->comment, s->a->value);
+}
+static void job_take_array(struct job_take_source *s)
+{
+    s->j->is_array = yes(s->a->value, false);
+}
+static void job_take_array_id(struct job_take_source *s)
+{
+    job_set_text(&s->j->array_id, s->a->value);
+}
+static void job_take_remaining(struct job_take_source *s)
+{
+    job_set_text(&s->j->remaining, s->a->value);
+}
+static void job_take_max_subjobs(struct job_take_source *s)
+{
+    s->j->max_subjobs = job_take_number(s);
+}
+static void job_take_rerunable(struct job_take_source *s)
+{
+    s->j->rerunable = yes(s->a->value, true);
+}
+static void job_take_room_held(struct job_take_source *s)
+{
+    s->j->room_held = yes(s->a->value, false);
+}
+static void job_take_gives_way(struct job_take_source *s)
+{
+    s->j->gives_way = yes(s->a->value, false);
+}
+static void job_take_preempt_failed(struct job_take_source *s)
+{
+    s->j->preempt_failed_s = job_take_number(s);
+}
+static void job_take_eligible(struct job_take_source *s)
+{
+    s->j->eligible_s = seconds(s->a->value);
+}
+static void job_take_accrue_type(struct job_take_source *s)
+{
+    s->j->accrue_type = job_take_number(s);
+}
+static void job_take_methods(struct job_take_source *s)
+{
+    preempt_methods_parse(s->a->value, &s->j->wish);
+}
+static void job_take_preempt_count(struct job_take_source *s)
+{
+    s->j->preempt_count = job_take_number(s);
+}
+static void job_take_preempt_method(struct job_take_source *s)
+{
+    s->j->preempt_method = preempt_result_of_code(s->a->value);
+}
+static void job_take_checkpoint(struct job_take_source *s)
+{
+    s->j->can_checkpoint = strcmp(s->a->value, "n") != 0;
+}
+
+static void take_one_used(struct job *j, const struct catalogue *c, const struct attrl *a)
+{
+    res_id res = a->resource && a->value ? catalogue_find(c, a->resource) : RES_NONE;
+    const struct resource *r = catalogue_get(c, res);
+
+    if (!r || !res_is_numeric(r))
+        return;
+    amounts_set(&j->used, res, res_parse(r, a->value));
+    if (strcmp(a->resource, "walltime") == 0)
+        j->used_s = seconds(a->value);
+    else if (strcmp(a->resource, "cput") == 0)
+        j->cpu_used_s = seconds(a->value);
+}
+
+static void job_take_used_attr(struct job_take_source *s)
+{
+    take_one_used(s->j, s->c, s->a);
+}
+
+void job_take_used(struct job *j, const struct catalogue *c, const struct attrl *attrs)
+{
+    for (; attrs; attrs = attrs->next)
+        if (attrs->name && strcmp(attrs->name, "resources_used") == 0)
+            take_one_used(j, c, attrs);
+}
+
+static void job_take_top(struct job_take_source *s)
+{
+    s->j->is_top = yes(s->a->value, false);
+}
+static void job_take_never_top(struct job_take_source *s)
+{
+    s->j->never_top = yes(s->a->value, false);
+}
+
+static void take_limit(struct job_take_source *s, const char *name, const char *value)
+{
+    struct job *j = s->j;
+
+    if (strcmp(name, "walltime") == 0)
+        j->most_s = seconds(value);
+    if (strcmp(name, "soft_walltime") == 0)
+        j->limit_s = seconds(value);
+    else if (strcmp(name, "walltime") == 0 && j->limit_s == 0)
+        j->limit_s = seconds(value);
+    else if (strcmp(name, "min_walltime") == 0)
+        j->least_s = seconds(value);
+    else if (strcmp(name, "max_walltime") == 0)
+        s->longest_s = seconds(value);
+    else if (strcmp(name, "cput") == 0)
+        j->cpu_limit_s = seconds(value);
+}
+
+static void job_take_resource(struct job_take_source *s)
+{
+    const char *name = s->a->resource, *value = s->a->value;
+    res_id res = name ? catalogue_expect(s->c, name) : RES_NONE;
+    const struct resource *r = catalogue_get(s->c, res);
+
+    if (!name)
+        return;
+    strbuf_addf(s->asks, "%s=%s;", name, value);
+    if (strcmp(name, "place") == 0)
+        job_set_text(&s->j->place, value);
+    else if (strcmp(name, "select") == 0 && !s->j->select)
+        job_set_text(&s->j->select, value);
+    else if (strcmp(name, "preempt_targets") == 0)
+        job_set_text(&s->j->targets, value);
+    else
+        take_limit(s, name, value);
+    if (!r || !(r->flags & RES_SERVER) || !res_is_numeric(r))
+        return;
+    amounts_set(&s->j->want, res, res_parse(r, value));
+    strbuf_addf(s->needs, "%s=%s:", name, value);
+}
+
+static const struct {
+    const char *name;
+    void (*take)(struct job_take_source *s);
+} rows[] = {
+    {"job_state", job_take_state},
+    {"substate", job_take_substate},
+    {"queue", job_take_queue},
+    {"euser", job_take_user},
+    {"egroup", job_take_group},
+    {"project", job_take_project},
+    {"Account_Name", job_take_account},
+    {"Priority", job_take_priority},
+    {"queue_rank", job_take_rank},
+    {"qtime", job_take_qtime},
+    {"stime", job_take_stime},
+    {"ptime", job_take_ptime},
+    {"paused_time", job_take_paused},
+    {"run_version", job_take_run_version},
+    {"schedselect", job_take_select},
+    {"exec_vnode", job_take_exec},
+    {"resources_released", job_take_released},
+    {"reserve_ID", job_take_resv},
+    {"comment", job_take_comment},
+    {"array", job_take_array},
+    {"array_id", job_take_array_id},
+    {"array_indices_remaining", job_take_remaining},
+    {"max_run_subjobs", job_take_max_subjobs},
+    {"Rerunable", job_take_rerunable},
+    {"room_held", job_take_room_held},
+    {"gives_way", job_take_gives_way},
+    {"preempt_failed", job_take_preempt_failed},
+    {"eligible_time", job_take_eligible},
+    {"accrue_type", job_take_accrue_type},
+    {"preempt_method", job_take_preempt_method},
+    {"preempt_count", job_take_preempt_count},
+    {"preempt_methods", job_take_methods},
+    {"Checkpoint", job_take_checkpoint},
+    {"topjob", job_take_top},
+    {"topjob_ineligible", job_take_never_top},
+    {"resources_used", job_take_used_attr},
+    {"Resource_List", job_take_resource},
+};
+
+static enum sched_state sched_state_of(const struct job *j)
+{
+    if (j->is_array)
+        return j->queued && (j->state == 'Q' || j->state == 'B') ? SCHED_STATE_WAITING : SCHED_STATE_OTHER;
+    if (j->array_id && j->substate == SUBSTATE_HELD) /* with its array; people see Q */
+        return SCHED_STATE_OTHER;
+    if (j->substate == SUBSTATE_SCHED_SUSPENDED)
+        return SCHED_STATE_SUSPENDED;
+    if (j->substate == SUBSTATE_SUSPENDED)
+        return SCHED_STATE_STOPPED;
+    switch (j->state) {
+    case 'Q':
+        return j->room_held ? SCHED_STATE_AWAITING_ROOM : SCHED_STATE_WAITING;
+    case 'R':
+    case 'U':
+        return SCHED_STATE_RUNNING;
+    case 'S':
+        return SCHED_STATE_STOPPED;
+    case 'E':
+        return SCHED_STATE_ENDING;
+    default:
+        return SCHED_STATE_OTHER;
+    }
+}
+
+void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs)
+{
+    struct strbuf needs, asks;
+    struct job_take_source s = {.j = j, .c = c, .needs = &needs, .asks = &asks};
+
+    strbuf_init(&needs, NEEDS_MAX);
+    strbuf_init(&asks, NEEDS_MAX);
+    strbuf_add_char(&asks, ';');
+    job_forget(j);
+    for (s.a = attrs; s.a; s.a = s.a->next)
+        for (size_t i = 0; s.a->name && s.a->value && i < sizeof rows / sizeof *rows; i++)
+            if (strcmp(s.a->name, rows[i].name) == 0)
+                rows[i].take(&s);
+    if (needs.len > 0)
+        job_set_text(&j->needs, strbuf_str(&needs));
+    job_set_text(&j->asks, strbuf_str(&asks));
+    strbuf_fini(&needs);
+    strbuf_fini(&asks);
+    if (j->is_array)
+        job_read_remaining(j);
+    j->sched_state = sched_state_of(j);
+    if (job_holds_nodes(j) || j->sched_state == SCHED_STATE_SUSPENDED)
+        j->short_s = 0; /* its walltime says it */
+    else if (j->least_s && s.longest_s)
+        j->limit_s = s.longest_s;
+    else if (j->least_s > j->limit_s && j->limit_s)
+        j->limit_s = j->least_s;
 }

@@ -2,7 +2,7 @@
 #include "attempt.h"
 
 #include "resume_fit.h"
-#include "preempt_budget.h"
+#include "candidates.h"
 #include "fairshare.h"
 #include "primetime.h"
 #include "preempt_level.h"
@@ -94,7 +94,7 @@ bool attempt_victims(const struct picker *k, const struct preemptor *p, const st
                      ? pick_pbs(k, p, why, victims, where)
                      : pick_least(k, p, why, victims, where);
 
-    if (!found || preempt_budget_covers(p, victims))
+    if (!found || candidates_budget_covers(p, victims))
         return found;
     decisions_log(k->log, LOGE_DEBUG, p->job->id,
                   "Together they would lose more than the preempt_budget of its queue has left");

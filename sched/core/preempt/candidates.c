@@ -12,7 +12,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "preempt_budget.h"
 #include "preempt_cost.h"
 #include "preempt_level.h"
 #include "match.h"
@@ -21,6 +20,48 @@
 #include "run_limits.h"
 #include "words.h"
 #include "freed_by.h"
+
+/* --- preempt_budget: losses are counted by the method that would be applied first, as preempt_cost.c does ---------- */
+
+/* The core-seconds that are left of the budget. Return false if there is no budget. */
+static bool candidates_budget_left(const struct preemptor *p, double *out)
+{
+    const struct queue *q = p->job->queue;
+    double budget = preempt_rules_budget(q ? &q->preempt : NULL, &cluster_policy(p->cl)->preempt);
+
+    if (budget < 0)
+        return false;
+    *out = budget - ledger_sum(&q->ledger, p->now_s);
+    return true;
+}
+
+bool candidates_budget_allows(const struct preemptor *p, const struct job *victim, int64_t *until_s)
+{
+    double n;
+    int64_t loss;
+
+    *until_s = 0;
+    if (!candidates_budget_left(p, &n))
+        return true;
+    loss = preempt_cost_lost(cluster_policy(p->cl), victim, p->now_s);
+    if (preempt_rules_affords(n, 0, (double)loss))
+        return true;
+    *until_s = ledger_next_s(&p->job->queue->ledger, p->now_s);
+    return false;
+}
+
+bool candidates_budget_covers(const struct preemptor *p, const struct candidates *victims)
+{
+    double n, sum = 0;
+
+    if (!candidates_budget_left(p, &n))
+        return true;
+    for (size_t i = 0; i < victims->n; i++)
+        sum += (double)preempt_cost_lost(cluster_policy(p->cl), victims->a[i], p->now_s);
+    return preempt_rules_affords(n, 0, sum);
+}
+
+/* --- candidates ------------------------------------------------------------------------------------------------ */
 
 bool candidates_are_forbidden(const struct preemptor *p)
 {
@@ -170,7 +211,7 @@ static enum exclusion spares(const struct preemptor *p, struct job *j, bool *kee
     why = protection(p, j, until_s);
     if (why != EXCLUDED_NONE)
         return why;
-    return preempt_budget_allows(p, j, until_s) ? EXCLUDED_NONE : EXCLUDED_BUDGET;
+    return candidates_budget_allows(p, j, until_s) ? EXCLUDED_NONE : EXCLUDED_BUDGET;
 }
 
 static enum exclusion may_stop(const struct preemptor *p, struct job *j, int64_t *until_s)
