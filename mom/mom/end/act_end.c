@@ -1,23 +1,35 @@
-/* Every end of a run here, and why: all go through act_end_finish(), with r->failure filled before.
+/* The end of a run on this host. The order, and why:
  *
- * act_end_finish() says FINISH to the server, then begins the epilogue; delivery and release follow by themselves (act_leave).
- * The end and a checkpoint may cross: a script that leaves the job dead answers after the job's end is known, so that end
- * waits for it (r->ckpt.end_waits) and act_end_checkpointed or act_end_late says it. */
+ *   1 judge     act_end_*            a cause fills r->failure: the shepherd's record, a loss, a failure, a checkpoint
+ *   2 finish    act_end_finish       sampling stops, the host is examined, FINISH is sent: the server hears of the end before
+ *                                    anything that may take long
+ *   3 epilogue  act_end_again        the site's script, while the job's files are still here
+ *   4 close     act_leave_close      the shepherd delivers output and removes what the job had here; early RELEASE if that
+ *                                    may take long, since vnodes must not wait for another host
+ *   5 release   act_leave_release    the last RELEASE: after it the server may start another run of the job
+ *   6 forget    act_leave_forget     on PURGE, so that a restart of the MOM can answer for the run until the server knows all
+ *
+ * An end and a checkpoint may cross: a script that ends the job answers after the job's end is known. That end then
+ * waits (r->ckpt.end_waits), and act_end_checkpointed or act_end_late reports it. */
 #include "act_end.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #include "act_running.h"
 #include "act_start.h"
 #include "ckpt.h"
-#include "disk.h"
 #include "fitness.h"
 #include "images.h"
 #include "orphans.h"
 #include "log.h"
 #include "mom.h"
+#include "mom_config.h"
 #include "mom_run.h"
 #include "run_end.h"
 #include "shepherds.h"
@@ -32,6 +44,7 @@ enum {
     STATUS_LOST = -4,
     STATUS_LOST_CHECKPOINTED = -5,
     STATUS_CHECKPOINTED = -12,
+    LEAST_INODES = 16, /* of a run and its output: a choice */
     MS_PER_S = 1000
 };
 
@@ -49,13 +62,43 @@ static void log_usage(const struct mom *m, const struct run *r, const struct exe
               (unsigned long long)u->mem_kb);
 }
 
-/* What could not be set up on a full disk may do so elsewhere; no further job is to come here until somebody has made
- * room (act_leave_release says so). */
+/* A run's own files and a little output need more than this, so a disk with less fails every run. */
+static const uint64_t least_bytes = 256 << 10;
+
+/* File systems without a count of inodes say 0 of 0. */
+static bool is_full(const char *path, char *why, size_t size)
+{
+    struct statvfs v;
+
+    if (statvfs(path, &v) < 0)
+        snprintf(why, size, "%s: %s", path, strerror(errno));
+    else if ((uint64_t)v.f_bavail * v.f_frsize < least_bytes)
+        snprintf(why, size, "no space is left for %s", path);
+    else if (v.f_files && v.f_favail < LEAST_INODES)
+        snprintf(why, size, "no inodes are left for %s", path);
+    else
+        return false;
+    return true;
+}
+
+/* Is one of the places full that a run writes to: no space, or no inode? `why`, of `size` bytes, names it. The answer decides
+ * whether a run failed by the host's fault or the job's. A disk that cannot be examined counts as full: it is broken. The
+ * owner's home is not examined: it tells nothing about the next job. */
+static bool is_disk_full(const struct home *h, char *why, size_t size)
+{
+    const char *root = h->config->jobdir_root;
+
+    return is_full(h->jobs, why, size) || is_full(h->spool, why, size) || is_full(h->aux, why, size) ||
+           is_full(h->config->tmpdir, why, size) || (root && is_full(root, why, size));
+}
+
+/* A run that could not be set up on a full disk may be set up on another host. This host takes no job until an operator
+ * has made room (act_leave_release reports that). */
 static void blame_the_disk(struct mom *m, struct run *r)
 {
     char why[ERR_TEXT_MAX];
 
-    if (r->failure.reason != EXEC_END_SETUP || !disk_is_full(&m->home, why, sizeof why))
+    if (r->failure.reason != EXEC_END_SETUP || !is_disk_full(&m->home, why, sizeof why))
         return;
     r->failure = (struct run_failure){.status = STATUS_RETRY, .reason = EXEC_END_DISK};
     snprintf(r->failure.text, sizeof r->failure.text, "%s", why);
@@ -63,15 +106,15 @@ static void blame_the_disk(struct mom *m, struct run *r)
               "%s; it takes no more jobs (pbsnodes -r when there is room)", why);
 }
 
-/* What could not be begun may be begun elsewhere; the server hears whether this host can begin anything before it hears of the
- * end. */
+/* A job that could not be started may start on another host: the server hears whether this host can start processes before it
+ * hears of the end. */
 static void doubt_the_host(struct mom *m, const struct run *r)
 {
     if (r->failure.reason == EXEC_END_SETUP && !r->started)
         fitness_look(m->fitness);
 }
 
-/* Say finish by r->failure, then what follows an end. */
+/* Step 2: send FINISH by r->failure, then begin the epilogue. */
 static void act_end_finish(struct mom *m, struct run *r)
 {
     struct exec_event_data data = {.kind = EXEC_EVENT_FINISH};
@@ -118,8 +161,8 @@ void act_end_fail(void *ctx, struct run *r)
     act_end_finish(ctx, r);
 }
 
-/* The end of the job answers the checkpoint too: a failure said before it would have others turn to a job that is no
- * more. A sister's part may end while the job lives on. */
+/* The end of the job answers the checkpoint too: after a failure of the attempt the server would send orders to a job that has
+ * ended. A sister's part may end while the job runs on. */
 void act_end_late(void *ctx, struct run *r)
 {
     run_end_judge(&r->ended_record, &r->failure);
@@ -129,7 +172,7 @@ void act_end_late(void *ctx, struct run *r)
     act_end_finish(ctx, r);
 }
 
-/* Was it the tool of a checkpoint that ended it, before its MOM could hear how the checkpoint went? */
+/* Did the tool of a checkpoint end the job, before its MOM could hear how the checkpoint went? */
 static bool ended_in_the_dark(const struct run *r)
 {
     return r->ckpt.interrupted && r->ended_record.how == SHEP_END_ITSELF &&
@@ -139,7 +182,7 @@ static bool ended_in_the_dark(const struct run *r)
 void act_end_recorded(void *ctx, struct run *r)
 {
     if (site_action_is_active(r) && r->ended_record.how == SHEP_END_ITSELF && !r->terminating) {
-        r->ckpt.end_waits = true; /* the script may have ended it, and will say so */
+        r->ckpt.end_waits = true; /* the script may have ended it, and will report that */
         return;
     }
     site_action_stop(r);
@@ -165,7 +208,7 @@ void act_end_checkpointed(void *ctx, struct run *r)
         mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
         act_end_finish(m, r);
     } else if (r->ckpt.leave && !images_are_joint(r)) {
-        r->keep_output = true; /* the job will go on writing */
+        r->keep_output = true; /* the job will continue to write */
         mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
         r->stop_text[0] = '\0';
         shepherds_terminate(r, 0, EXEC_END_CHECKPOINTED, r->stop_text);
@@ -181,7 +224,7 @@ void act_end_lost(void *ctx, struct run *r)
               n);
     if (r->started)
         r->failure = (struct run_failure){.status = STATUS_LOST, .reason = EXEC_END_LOST};
-    else /* it records that before anything of the job runs */
+    else /* a shepherd records a start before it runs anything of the job */
         r->failure = (struct run_failure){.status = STATUS_RETRY, .reason = EXEC_END_SETUP};
     snprintf(r->failure.text, sizeof r->failure.text, "the job's shepherd %s",
              r->started ? "was lost" : "ended before the job began");

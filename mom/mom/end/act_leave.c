@@ -1,9 +1,9 @@
-/* After the end of a run: deliver what it has written, give its vnodes back, forget it.
+/* After the end of a run: deliver its output, release its vnodes, forget it. Steps 4 to 6 of the order in act_end.c.
  *
- * The shepherd closes (outputs, job directory, what is left of processes), then RELEASE, the last word of the run here,
+ * The shepherd closes (outputs, job directory, processes that are left). Then RELEASE, the last report of the run here,
  * frees the vnodes. Where delivery may take long (another host, large files) a first RELEASE frees them before it: no process
- * of the job is left, and others need not wait for a host that does not answer. The server's PURGE then removes what is left of it, but not what another run of the same job on this
- * host stands on: spool files and images are named by the job. */
+ * of the job is left, and other jobs need not wait for a host that does not answer. PURGE of the server then removes what is
+ * left, but for what another run of the same job on this host uses: spool files and images are named by the job. */
 #include "act_leave.h"
 
 #include <stdlib.h>
@@ -39,8 +39,8 @@ static void act_leave_on_closed(void *arg, struct run *r, const struct shep_clos
     mom_post(arg, r, RUN_EV_CLOSED);
 }
 
-/* Of a run that never had a process there is nothing to deliver, and the host could not do it: the job is not kept waiting for
- * that. What was brought here before, or is of an earlier run, waits until the host can start processes again. */
+/* A run that never had a process has nothing to deliver, and this host cannot start the program that would. Files that were
+ * staged in, or are of an earlier run, wait until the host can start processes again. */
 static bool is_untouched(const struct mom *m, const struct run *r)
 {
     return !r->started && !r->staged_in && !r->keep_output && r->failure.reason == EXEC_END_SETUP &&
@@ -64,7 +64,7 @@ static u_int vnodes_of(const struct run *r, char **out, u_int max)
     return n;
 }
 
-/* A copy that is over before others could have begun anything in its room is not worth an event. */
+/* A short copy is over before another job could start: it is not worth an event. */
 static bool takes_long(const struct shep_close_args *a)
 {
     struct stat st;
@@ -80,14 +80,14 @@ static bool takes_long(const struct shep_close_args *a)
     return false;
 }
 
-static void give_room(struct mom *m, struct run *r)
+static void release_early(struct mom *m, struct run *r)
 {
     char *nodes[VNODES_MAX], none[1] = "";
     struct exec_event_data data = {.kind = EXEC_EVENT_RELEASE};
     struct exec_release_data *d = &data.exec_event_data_u.release;
 
     if (r->room_given || (r->ended && r->ended_record.leftovers))
-        return; /* processes that nobody could kill may use the room still */
+        return; /* processes that could not be killed may still use the vnodes */
     r->room_given = true;
     d->nodes.nodes_val = nodes;
     d->nodes.nodes_len = vnodes_of(r, nodes, VNODES_MAX);
@@ -114,7 +114,7 @@ void act_leave_close(void *ctx, struct run *r)
     if (a.brought.files.files_len)
         log_event(LOGC_FIL, LOGE_JOB, r->id, "delete file request received");
     if (takes_long(&a))
-        give_room(m, r);
+        release_early(m, r);
     shepherds_close(m->shepherds, r, &a, act_leave_on_closed, m);
 }
 
@@ -126,7 +126,7 @@ void act_leave_release(void *ctx, struct run *r)
     struct exec_release_data *d = &data.exec_event_data_u.release;
 
     if (r->keep_output)
-        requeue_output_keep(&m->home, r); /* the next host may ask as soon as we have said it */
+        requeue_output_keep(&m->home, r); /* first: the next host may ask as soon as RELEASE is sent */
     d->nodes.nodes_val = nodes;
     d->nodes.nodes_len = vnodes_of(r, nodes, VNODES_MAX);
     d->final = true;
@@ -172,12 +172,12 @@ void act_leave_forget(void *ctx, struct run *r)
     shepherds_let_go(r);
     usage_end(r);
     journal_close(&m->outbox, r);
-    if (!run_has_other(m->runs, r)) { /* whose these are as well: both are named by the job */
+    if (!run_has_other(m->runs, r)) { /* these files would be that run's too */
         if (!r->keep_output && r->unwanted)
             requeue_output_put_aside(&m->home, r);
         if (!r->keep_output)
             remove_spooled(m, r);
-        if (images_is_from_elsewhere(r) && !r->started) /* the server knows of it where it was */
+        if (images_is_from_elsewhere(r) && !r->started) /* the server knows it by its old host */
             images_remove(&m->home, r->key.seq, r->key.index);
         images_forget(&m->home, r);
     }

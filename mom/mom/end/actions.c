@@ -3,7 +3,7 @@
  *
  * Each is idempotent, since the last one may be done again after a crash: what is said twice has the same number
  * (journal), what is started twice is held once (shepherd), what is delivered twice is there once. An action either does
- * its work and posts the next event, or asks somebody who will: a script, a shepherd, a worker. What then comes back may
+ * its work and posts the next event, or asks another part that will: a script, a shepherd, a worker. What then comes back may
  * find the run in another state, so such functions only post or look first whether the run is still active. */
 #include "actions.h"
 

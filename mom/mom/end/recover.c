@@ -4,7 +4,7 @@
  *
  * The last action of each state is done again (style: actions are idempotent); records are read by the same
  * function as live, and what they tell is posted as if it had just happened. A job that was never begun is
- * begun now; one that was, and that nobody holds, is lost. */
+ * begun now; one that was, and that no shepherd holds, is lost. */
 #include "recover.h"
 
 #include <dirent.h>
@@ -86,8 +86,8 @@ static void restore_failure(struct run *r)
         }
 }
 
-/* Nobody holds it and no end is recorded: was it ever begun? A job that was being brought back from an image may have
- * processes that nobody has recorded. */
+/* No shepherd holds it and no end is recorded: was it ever begun? A job that was being brought back from an image may have
+ * processes that are not recorded. */
 static void go_on_alone(struct mom *m, struct run *r)
 {
     if (r->slot.state == RUN_LAUNCHING && !r->started && !r->other_boot && !images_is_restart(r)) {
@@ -147,7 +147,7 @@ static void recover_resume_each(void *arg, struct run *r)
     recover_resume(arg, r);
 }
 
-/* What a MOM has left that was killed while it wrote a nodefile anew. Shepherds write none in this way. */
+/* What a MOM has left that was killed while it rewrote a nodefile. Shepherds write none in this way. */
 static void sweep_nodefiles(const char *aux)
 {
     DIR *dir = opendir(aux);

@@ -1,9 +1,13 @@
-/* The MOM as an execution service. HELLO says every run that is here; the server decides about each of them,
- * and only then is anything else said. What was not acknowledged on the last connection is sent again.
+/* The MOM as an execution service of the server. HELLO reports every run that is here; the server decides about each of them,
+ * and only then is anything else sent. Events that were not acknowledged on the last connection are sent again.
  *
- * server_link_accepted() is an order of steps: remember whom we obey, carry the decisions out, ask again for scripts that
- * were under way, stop the lease, tell the load. It may run while the service is being created, when
- * m->service is not set yet. A run of another store is left alone, whatever is said about it. */
+ *   server_link_hello      what this host is, which runs it has, which store and epoch it last obeyed
+ *   server_link_accepted   the server's answer: its steps are listed there
+ *   orders                 mom_orders.c
+ *   server_link_lost       the lease begins
+ *
+ * server_link_accepted may be called while the service is being created, when m->service is not set yet. A run of another
+ * store is left alone, whatever decision comes with it. */
 #include "server_link.h"
 
 #include <errno.h>
@@ -81,7 +85,7 @@ static int fill_nodes(const struct mom *m, exec_hello_args *a)
     return 0;
 }
 
-/* Of a pair it may be either server. */
+/* The server that we talk to, or try next: of a pair it may be either. */
 static struct exec_service_target talked_to(const struct mom *m)
 {
     if (m->service)
@@ -101,7 +105,7 @@ static int server_link_hello(void *arg, exec_hello_args *a)
     a->service = m->home.service;
     a->generation = m->server_epoch.generation;
     a->host = m->home.host;
-    /* The server knows best by which address we came; we know the port. */
+    /* The server sees the address we come from; we know the port. */
     (void)snprintf(m->address, sizeof m->address, ":%u",
                    (unsigned)conf_int(m->home.conf, CONF_PBS_MANAGER_SERVICE_PORT));
     a->address = m->address;
@@ -136,7 +140,7 @@ static void server_link_hello_done(void *arg, exec_hello_args *a)
     memset(&a->runs, 0, sizeof a->runs);
 }
 
-/* The job may have gone on elsewhere, and be over: what this copy has written is not to take the place of that. */
+/* The job may have run on another host, and be over: the output of this copy must not replace that. */
 static void kill_run(struct mom *m, struct run *r)
 {
     log_event(LOGC_JOB, LOGE_JOB, r->id, "the server does not know run %u any more; it is killed",
@@ -185,8 +189,8 @@ static void server_link_fetch_again(void *arg, struct run *r)
 }
 
 /* ---- busy, free, or down: no process can be started */
-/* All our vnodes, with their state, and with a comment where that says why, or said so; `n` and `attr` are the caller's
- * memory. */
+/* All our vnodes with their state; with `comments` also the reason, or none in place of an earlier one. `n` and `attr` are the
+ * caller's memory. */
 static void fill_states(const struct mom *m, bool comments, exec_node *n, wire_attr attr[static 2],
                         exec_node_state_args *a)
 {
@@ -242,24 +246,41 @@ void server_link_say_resources(struct mom *m)
     xdr_free((xdrproc_t)xdr_exec_node, (char *)&n);
 }
 
-static void server_link_accepted(void *arg, const exec_hello_result *res)
+static void log_accepted(const struct mom *m, const exec_hello_result *res)
 {
-    struct mom *m = arg;
     struct exec_service_target server = talked_to(m);
-    struct err e = {0};
 
     log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node,
               "ReplyHello (no inventory required) from server at %s:%u, epoch %llu", server.host, server.port,
               (unsigned long long)res->epoch);
+}
+
+static void keep_epoch(struct mom *m, const exec_hello_result *res)
+{
+    struct err e = {0};
+
     if (server_epoch_obey(&m->server_epoch, res->store, res->epoch, &e) < 0)
         log_err(LOGC_NODE, m->home.node, &e, "epoch %llu cannot be kept", (unsigned long long)res->epoch);
+}
+
+static void obey_decisions(struct mom *m, const exec_hello_result *res)
+{
     for (u_int i = 0; i < res->runs.runs_len; i++)
         obey(m, &res->runs.runs_val[i], res->store);
-    runs_each(m->runs, server_link_fetch_again, m);
-    server_lease_renew(m->server_lease);
-    if (m->service) /* not inside its creation */
+}
+
+static void server_link_accepted(void *arg, const exec_hello_result *res)
+{
+    struct mom *m = arg;
+
+    log_accepted(m, res);
+    keep_epoch(m, res);     /* before anything is obeyed: no older server may follow */
+    obey_decisions(m, res); /* before events are sent: it says which of them are known */
+    runs_each(m->runs, server_link_fetch_again, m); /* scripts that the old connection did not bring whole */
+    server_lease_renew(m->server_lease); /* after the decisions: the server knows the runs that are left */
+    if (m->service)                      /* not inside its creation */
         say_busy(m, true);
-    server_link_say_resources(m); /* what was measured between HELLO and its answer */
+    server_link_say_resources(m); /* last: what was measured between HELLO and its answer */
 }
 
 static void server_link_lost(void *arg, const struct err *why)

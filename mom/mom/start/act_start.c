@@ -1,9 +1,15 @@
-/* Towards the start: what a run does from START to the start of its script.
+/* From START to the first process of the job on this host. The order, and who acts:
  *
- * LAUNCH goes through act_start_prologue as often as it takes: output of the last run from another host, then files,
- * then the terminal, each of which posts LAUNCH again when it is there, then the site's script. Whoever is asked may
- * answer when the run has gone on: such functions post, and the machine judges. What cannot be had ends the run:
- * r->failure is filled before FAILED is posted. A sister only says that it is ready, when its shepherd is. */
+ *   serialize     run_serialize   waits until earlier runs of the job here are released, since they write the same files
+ *   prepare       prepare         looks up the owner, fetches image and script, writes the order: it needs them all
+ *   report ready  act_start_ready the first of several hosts then waits for LAUNCH of the server, until all hosts are ready
+ *   launch steps  launch_steps[]  what must be here before the script: below, one after the other
+ *   shepherd      act_start_launch  the parent of the job's processes
+ *   report start  act_start_begun   after the shepherd has recorded it, so that a crash cannot start the job twice
+ *
+ * A launch step that waits posts LAUNCH again when it is done; act_start_prologue then finds the next one. An answer may come
+ * when the run is in another state: such functions only post, and the machine decides. A step that fails ends the run:
+ * r->failure is filled before FAILED is posted. A sister only reports that it is ready, when its shepherd is. */
 #include "act_start.h"
 
 #include <stdio.h>
@@ -26,6 +32,29 @@
 #include "usage.h"
 
 enum { STATUS_NO_TERMINAL = -1, STATUS_ABORTED = -2, STATUS_RETRY = -3 };
+
+/* A step of LAUNCH. True: it has begun, and posts LAUNCH or FAILED later. False: it is done, or this run does not need it. */
+typedef bool launch_step_fn(struct mom *m, struct run *r);
+static launch_step_fn act_start_fetch_output, act_start_stage_in, act_start_open_terminal,
+    act_start_run_prologue;
+
+static launch_step_fn *const launch_steps[] = {
+    act_start_fetch_output,  /* first: whatever fails later must write behind the output of the last run */
+    act_start_stage_in,      /* before the terminal: the user does not wait at it while files are copied */
+    act_start_open_terminal, /* before the prologue: a user who has left costs no script of the site */
+    act_start_run_prologue,  /* last: it may look at the files, and prepares what only an epilogue undoes */
+};
+
+/* LAUNCH, as often as a step posts it: begin the next step, or report that all are done. */
+void act_start_prologue(void *ctx, struct run *r)
+{
+    if (r->step || r->staging || r->terminal || output_fetch_is_under_way(r))
+        return; /* a step is at work: the server has sent LAUNCH twice */
+    for (size_t i = 0; i < sizeof launch_steps / sizeof launch_steps[0]; i++)
+        if (launch_steps[i](ctx, r))
+            return;
+    mom_post(ctx, r, RUN_EV_PROLOGUE_OK);
+}
 
 static void say_ready(struct mom *m, struct run *r)
 {
@@ -50,7 +79,6 @@ static void act_start_fail(struct mom *m, struct run *r, int status, exec_reason
     mom_post(m, r, RUN_EV_FAILED);
 }
 
-/* Then LAUNCH once more, which goes on from there. */
 static void act_start_on_staged(void *arg, struct run *r, int failed, const char *text)
 {
     struct mom *m = arg;
@@ -65,12 +93,21 @@ static void act_start_on_staged(void *arg, struct run *r, int failed, const char
     mom_post(m, r, RUN_EV_LAUNCH);
 }
 
-static void stage_in(struct mom *m, struct run *r)
+/* A job that continues from an image has its files as they were. */
+static bool act_start_stage_in(struct mom *m, struct run *r)
 {
     struct err e = {0};
 
+    if (!staging_is_wanted(r))
+        return false;
+    if (images_has_staged(&m->home, r)) {
+        r->staged_in = true;
+        mom_note(r, SHEP_NOTE_STAGED_IN);
+        return false;
+    }
     if (staging_begin(m->loop, &m->home, r, act_start_on_staged, m, &e) < 0)
         act_start_fail(m, r, STATUS_RETRY, EXEC_END_STAGEIN, e.text);
+    return true;
 }
 
 static void act_start_on_terminal(void *arg, struct run *r, const char *why)
@@ -83,15 +120,18 @@ static void act_start_on_terminal(void *arg, struct run *r, const char *why)
     act_start_fail(arg, r, STATUS_NO_TERMINAL, EXEC_END_SETUP, why);
 }
 
-static void open_terminal(struct mom *m, struct run *r)
+static bool act_start_open_terminal(struct mom *m, struct run *r)
 {
     struct err e = {0};
 
+    if (!terminal_is_wanted(r))
+        return false;
     if (terminal_begin(m->loop, &m->home, r, act_start_on_terminal, m, &e) < 0)
         act_start_fail(m, r, STATUS_NO_TERMINAL, EXEC_END_SETUP, e.text);
+    return true;
 }
 
-/* On record first, so that it is not fetched again from where it then is no more. */
+/* The mark is written first: the other host forgets the output when it is confirmed. */
 static void act_start_on_fetched(void *arg, struct run *r)
 {
     r->fetched = true;
@@ -100,41 +140,24 @@ static void act_start_on_fetched(void *arg, struct run *r)
     mom_post(arg, r, RUN_EV_LAUNCH);
 }
 
-static void fetch_output(struct mom *m, struct run *r)
+static bool act_start_fetch_output(struct mom *m, struct run *r)
 {
     struct err e = {0};
 
+    if (!output_fetch_is_wanted(r))
+        return false;
     if (output_fetch_begin(m, r, act_start_on_fetched, &e) < 0)
         act_start_fail(m, r, STATUS_RETRY, EXEC_END_SETUP, e.text);
+    return true;
 }
 
-/* The site's script is for the first host alone. */
-void act_start_prologue(void *ctx, struct run *r)
+/* The site's script runs on the first host alone. */
+static bool act_start_run_prologue(struct mom *m, struct run *r)
 {
-    struct mom *m = ctx;
-
-    if (r->step || r->staging || r->terminal || output_fetch_is_under_way(r))
-        return; /* LAUNCH said twice */
-    if (output_fetch_is_wanted(r)) {
-        fetch_output(m, r);
-        return;
-    }
-    if (staging_is_wanted(r) && images_has_staged(&m->home, r)) { /* it goes on with its files as they were */
-        r->staged_in = true;
-        mom_note(r, SHEP_NOTE_STAGED_IN);
-    }
-    if (staging_is_wanted(r)) {
-        stage_in(m, r);
-        return;
-    }
-    if (terminal_is_wanted(r)) {
-        open_terminal(m, r);
-        return;
-    }
     if (r->prologue_done || run_is_sister(r))
-        mom_post(m, r, RUN_EV_PROLOGUE_OK);
-    else
-        site_steps_run(m->site_steps, r, STEP_PROLOGUE);
+        return false;
+    site_steps_run(m->site_steps, r, STEP_PROLOGUE);
+    return true;
 }
 
 void act_start_prologue_done(struct mom *m, struct run *r, enum step_verdict v, bool ran, int code)
@@ -142,7 +165,7 @@ void act_start_prologue_done(struct mom *m, struct run *r, enum step_verdict v, 
     char text[64];
 
     if (v == STEP_RERUN && terminal_is_interactive(r))
-        v = STEP_ABORT; /* its user sits there */
+        v = STEP_ABORT; /* its user waits at the terminal */
     snprintf(text, sizeof text, "Could not run prolog: exit %d", code);
     switch (v) {
     case STEP_GO_ON:
@@ -152,7 +175,7 @@ void act_start_prologue_done(struct mom *m, struct run *r, enum step_verdict v, 
         mom_post(m, r, RUN_EV_PROLOGUE_OK);
         break;
     case STEP_RERUN:
-        r->keep_output = true; /* the next try writes behind what this one has said */
+        r->keep_output = true; /* the next run writes behind the output of this one */
         mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
         act_start_fail(m, r, STATUS_RETRY, EXEC_END_PROLOGUE_RERUN, text);
         break;
@@ -173,7 +196,7 @@ void act_start_launch(void *ctx, struct run *r)
     }
 }
 
-/* What has become of an image that was on another host: it is ours now, or the job has begun without. */
+/* Report an image that was on another host: it is here now, or the job has begun without it. */
 static void say_image(struct mom *m, struct run *r)
 {
     const char *missing = images_missing(r);
@@ -199,7 +222,7 @@ static void log_restart(const struct mom *m, const struct run *r)
     log_event(LOGC_JOB, LOGE_JOB, r->id, "Restarted 1 task(s)");
 }
 
-/* Where its usual name was taken. */
+/* The job directory has another name where the usual one was taken. */
 static void find_jobdir(struct run *r)
 {
     char *moved = r->jobdir ? rundir_moved_find(r->path, RUNDIR_MOVED_JOBDIR) : NULL;
@@ -226,7 +249,7 @@ static void say_start(struct mom *m, struct run *r)
     log_event(LOGC_JOB, LOGE_JOB, r->id, "Started, pid = %d", r->started_record.pid);
     if (images_is_restart(r))
         log_restart(m, r);
-    say_image(m, r); /* before: the server goes by it when the job has started */
+    say_image(m, r); /* first: the server relies on it when the job has started */
     mom_say(m, r, &data);
 }
 
