@@ -1,9 +1,9 @@
 /* Suspending a job. With a freezer: make the group and move the job in, one pass after the other until a pass finds
- * nobody new; what is frozen cannot fork, and what is forked in the group is in it, so the passes end. With signals:
+ * no new process; what is frozen cannot fork, and what is forked in the group is in it, so the passes end. With signals:
  * the same passes, and each process must be seen stopped.
  *
  * The kernel takes some 10 ms to move a process, because it waits until no processor forks or ends one; so the job is moved
- * before, unfrozen, and being suspended is writing one word and waiting for all to stand still. */
+ * before, unfrozen, and being suspended is writing one word and waiting until all are stopped. */
 #include "confine.h"
 
 #include <dirent.h>
@@ -437,7 +437,7 @@ static bool is_member(const pid_t *members, size_t n, pid_t pid)
     return false;
 }
 
-/* Move in whoever is not in the group. How many; -1: e. */
+/* Move in the processes that are not in the group. Return how many; -1: e. */
 static int pass_group(const struct confine *c, const struct procs *now, struct err *e)
 {
     pid_t *members = NULL;
@@ -491,7 +491,7 @@ static int continue_stopped(struct confine *c, struct err *e)
     return rc;
 }
 
-/* Stop whoever is not stopped yet. How many those were. */
+/* Stop the processes that are not stopped yet. Return how many those were. */
 static int pass_signals(struct confine *c, const struct procs *now)
 {
     int moving = 0;
@@ -518,10 +518,10 @@ static int stopped_by_signals(struct confine *c, struct procs *p, int64_t deadli
             return 0;
         usleep(PAUSE_US);
     }
-    return err_set(e, ETIMEDOUT, "the job does not stand still; %d processes go on", moving);
+    return err_set(e, ETIMEDOUT, "the job cannot be suspended; %d processes still run", moving);
 }
 
-/* One pass may miss a child whose parent dies while we look; when all that is known stands still, another one cannot. */
+/* One pass may miss a child whose parent dies while we look; when all known processes are stopped, another pass cannot. */
 static int stopped_by_group(const struct confine *c, struct procs *p, int64_t deadline_ms, struct err *e)
 {
     int moved = 1, clean = 0;
@@ -537,7 +537,7 @@ static int stopped_by_group(const struct confine *c, struct procs *p, int64_t de
         if (clean && confine_group_is_frozen(c->group, c->dir, (int)left) && clean > 1)
             return 0;
     }
-    return err_set(e, ETIMEDOUT, "the job does not stand still; %d processes go on", moved);
+    return err_set(e, ETIMEDOUT, "the job cannot be suspended; %d processes still run", moved);
 }
 
 static int stand_still(struct confine *c, int64_t deadline_ms, struct err *e)

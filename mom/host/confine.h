@@ -2,10 +2,10 @@
 #define CONFINE_H
 /* Stopping, signalling and limiting everything a job has started, whatever sessions and groups it has made.
  *
- * With a cgroup freezer (version 2, or version 1) a suspended job cannot notice that it stands still. Its group
+ * With a cgroup freezer (version 2, or version 1) a suspended job cannot notice that it is stopped. Its group
  * is made when it is first suspended, or before by confine_prepare, so that short jobs pay nothing. Without one, each process
- * gets a stop signal until all stand still; a job can see that. What belongs to the job is always: all that
- * stands below `root`, a subreaper, and the sessions that it has adopted.
+ * gets a stop signal until all are stopped; a job can see that. What belongs to the job is always: all that
+ * is below `root`, a subreaper, and the sessions that it has adopted.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ bool confine_has_adopted(struct confine *c);
  * with signals, or when it is there; what fails is tried again, and told, by confine_suspend. */
 void confine_prepare(struct confine *c);
 
-/* Everything stands still when this returns 0. -1: it could not be made so within `limit_ms`, and what was
+/* Every process is stopped when this returns 0. -1: it could not be made so within `limit_ms`, and what was
  * stopped runs again. Blocks for at most that long. */
 int confine_suspend(struct confine *c, int limit_ms, struct err *e);
 int confine_resume(struct confine *c, struct err *e);

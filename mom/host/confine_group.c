@@ -89,7 +89,7 @@ int confine_group_enter(const char *dir, bool is_v1, struct err *e)
     return 0;
 }
 
-/* The C library has no such call. Its locks are nobody's here, for we are one thread. */
+/* The C library has no such call. No other thread takes its locks: there is one. */
 pid_t confine_group_fork(const char *dir, bool *inside)
 {
     struct clone_args a = {.flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD};
@@ -116,7 +116,7 @@ int confine_group_set(const struct confine_group_kind *k, const char *dir, bool 
     return 0;
 }
 
-/* What stands in the file now; -1: it cannot be read. */
+/* What the file says now; -1: it cannot be read. */
 static int says_frozen(const struct confine_group_kind *k, int fd)
 {
     char text[256];
@@ -198,7 +198,7 @@ int confine_group_members(const char *dir, pid_t **out, size_t *n, struct err *e
     return list ? 0 : err_set(e, ENOMEM, "no memory for the processes of a job");
 }
 
-/* Is `word` one of those that stand in the file? */
+/* Is `word` one of those in the file? */
 static bool has_word(const char *dir, const char *file, const char *word)
 {
     char path[FILE_PATH_MAX], text[WORDS_TEXT_MAX], *rest = text, *w;

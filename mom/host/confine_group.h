@@ -12,7 +12,7 @@ struct confine_group_kind {
     const char *control;       /* file that freezes */
     const char *freeze, *thaw; /* what is written to it */
     const char *state;         /* file that tells */
-    const char *frozen;        /* what stands in it when all stand still */
+    const char *frozen;        /* what it says when all are stopped */
     bool tells;                /* a change of it wakes poll() */
 };
 
@@ -29,7 +29,7 @@ pid_t confine_group_fork(const char *dir, bool *inside);
 /* Who is in it, in rising order: an array to be freed, and how many. -1: it cannot be read. */
 int confine_group_members(const char *dir, pid_t **out, size_t *n, struct err *e);
 int confine_group_set(const struct confine_group_kind *k, const char *dir, bool frozen, struct err *e);
-/* Do all in it stand still? Waits for at most `limit_ms`: version 2 tells when they do, version 1 is asked again. */
+/* Are all in it stopped? Waits for at most `limit_ms`: version 2 tells when they do, version 1 is asked again. */
 bool confine_group_is_frozen(const struct confine_group_kind *k, const char *dir, int limit_ms);
 
 /* Write a control file of a group: 0, or -1 and errno. */

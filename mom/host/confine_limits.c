@@ -1,6 +1,6 @@
 /* Version 1 has a hierarchy for each controller, version 2 one for all, where a controller is switched on for
  * the groups below the root. Devices have no controller in version 2, only a program. A cpuset of version 1
- * is empty when it is made, and takes nobody in before it has processors and memory nodes: it gets the memory
+ * is empty when it is made, and takes no process in before it has processors and memory nodes: it gets the memory
  * nodes of the group above, since memory is not bound. */
 #include "confine_limits.h"
 

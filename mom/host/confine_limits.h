@@ -24,7 +24,7 @@ const char *confine_limit_name(enum confine_limit l); /* "memory", "pids", "cpus
 /* Version 2 before version 1; tried out by making and removing a group. */
 void confine_limits_probe(struct confine_seat seats[static CONFINE_LIMIT_COUNT]);
 
-/* Before anybody is in the group. The bound as text: memory bytes, pids a number (threads count), cpuset a list of
+/* Before a process is in the group. The bound as text: memory bytes, pids a number (threads count), cpuset a list of
  * processors ("0-3,8"), devices lines of rules (confine_devices.h). -1: e. */
 int confine_limits_set(enum confine_limit l, enum confine_kind kind, const char *dir, const char *bound,
                        struct err *e);

@@ -18,7 +18,7 @@
 #include "confine_devices.h"
 #include "file.h"
 
-/* ---- a tree that nobody but us reads */
+/* ---- a tree that only this test reads */
 static char tree[] = "/tmp/confine_limits_test.XXXXXX";
 
 static void put(const char *name, const char *text)

@@ -2,7 +2,7 @@
  * registered with the group, version 2 by a file that changes. What is told is only a reason to look: the
  * kernel's count of kills decides, and with version 1 it may come a little later than the news.
  *
- * Without swap accounting the limit of memory stands alone; that is no error. */
+ * Without swap accounting only memory is limited; that is not an error. */
 #include "confine_memory.h"
 
 #include <errno.h>

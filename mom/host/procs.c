@@ -1,5 +1,5 @@
 /* The processes below one. The kernel tells a thread's children (/proc/PID/task/TID/children), so the walk
- * costs what the job is large, not what the host is. Processes come and go during it: whoever signals or
+ * costs what the job is large, not what the host is. Processes come and go during it: code that signals or
  * counts by such a list asks again. */
 #include "procs.h"
 

@@ -2,7 +2,7 @@
 #define PROCS_H
 /* The processes below one, as /proc shows them at a moment.
  *
- * A shepherd is the subreaper of its job, so everything the job ever started stands below it, also what made
+ * A shepherd is the subreaper of its job, so everything the job ever started is below it, also what made
  * a session of its own. Any thread; no state.
  */
 #include <stddef.h>
@@ -44,7 +44,7 @@ struct procs_sessions {
     size_t n;
 };
 
-/* As procs_below, and every process of these sessions (NULL: none) with what stands below it. With sessions all of /proc
+/* As procs_below, and every process of these sessions (NULL: none) with what is below it. With sessions all of /proc
  * is read. */
 int procs_of(struct procs *p, pid_t root, const struct procs_sessions *also, struct err *e);
 

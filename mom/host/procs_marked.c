@@ -1,5 +1,5 @@
 /* The last resort, for when no shepherd holds a job together. A session may have been left by a process, and
- * the environment may have been cleaned; so either of the two is enough. But anybody can have those words in an
+ * the environment may have been cleaned; so either of the two is enough. But any process can have those words in an
  * environment, and a daemon that root's prologue has started has them: they count for processes of the job's owner
  * alone. Zombies and we ourselves are passed over. A process is held by a pidfd before it is looked at, so what gets
  * the signal is what was looked at; the caller looks again and again, so what is born meanwhile is found the next time. */

@@ -15,7 +15,7 @@ struct procs_marks {
 };
 
 /* Send `signo` to every process of these sessions, and to every one of `uid` whose environment holds the entry `mark` (never
- * root's: anybody can have it). How many. Reads all of /proc: rare.
+ * root's: any process can have it). How many. Reads all of /proc: rare.
  *
  * The number of a session that has ended may have become a stranger's: one whose leader began after `since` is. Where the
  * leader is gone only processes of `uid`, and never root's, are taken for the session's. */

@@ -135,7 +135,7 @@ static void a_session_that_began_after_the_note_is_a_strangers(void **state)
     pid_t pid = make_session();
     struct procs_sessions one = {&pid, 1};
     time_t now = time(NULL), began = 0;
-    struct procs_marks m = {.sessions = &one, .since = now - 60, .uid = getuid(), .mark = "NOBODY=has this"};
+    struct procs_marks m = {.sessions = &one, .since = now - 60, .uid = getuid(), .mark = "ABSENT=has this"};
 
     (void)state;
     assert_int_equal(procs_began(pid, &began), 0);

@@ -1,4 +1,4 @@
-/* The directory of a run; rundir.h says what stands in it. Nothing here knows what the items mean.
+/* The directory of a run; rundir.h says what is in it. Nothing here knows what the items mean.
  *
  * Every log is read whole and cut where the last item is torn: a reader does not see that item, a writer cuts
  * it off before it appends. One write for each item keeps it to one torn item at most. The lock on the file

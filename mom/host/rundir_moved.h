@@ -1,6 +1,6 @@
 #ifndef RUNDIR_MOVED_H
 #define RUNDIR_MOVED_H
-/* A directory of the job that has another name than the order says, since somebody had taken that name before.
+/* A directory of the job that has another name than the order says, since that name had been taken.
  *
  * The name that was found instead is noted in the run's directory, and rundir_read_order puts it into every order that it
  * reads: in its own field, and in the environment where the computed value begins with the old name. */

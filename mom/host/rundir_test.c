@@ -80,7 +80,7 @@ static size_t journal_size(int fd)
     return (size_t)st.st_size;
 }
 
-/* A file that may not grow stands for a disk that is full: a write takes what fits, then fails. */
+/* A file that may not grow represents a disk that is full: a write takes what fits, then fails. */
 static void of_an_item_that_a_full_disk_cuts_nothing_stays(void **state)
 {
     struct shep_entry en = {.kind = SHEP_ENTRY_NOTE, .shep_entry_u.note = SHEP_NOTE_FETCHED};

@@ -1,7 +1,7 @@
 /* pbs_mom: runs jobs on this host at the word of pbs_server. Tables of bindings, the order of creation, the
  * loop.
  *
- * The order in mom_begin() is not free: the generation is durable before anybody can hear of it; runs are
+ * The order in mom_begin() is not free: the generation is durable before a server can hear of it; runs are
  * recovered before sisters and server may ask about them; the service comes last, since its HELLO says all
  * that is here. mom_end() goes back the same way, and lets go of shepherds without ending them. */
 #include <errno.h>

@@ -30,7 +30,7 @@ enum { AGAIN_MS = 200, MODE = 0600 };
 struct job_notice {
     struct job_notice_place place;
     const char *path; /* in the order's environment; NULL: the MOM that started us knew of no notices */
-    unsigned attempt; /* of the notice that stands; 0: none does */
+    unsigned attempt; /* of the present notice; 0: there is none */
     struct rpc_pending pending;
     bool under_way, waits; /* an answer: the MOM owes its reply; it is to be said (again) */
     int64_t next_mono_ms;
@@ -103,9 +103,9 @@ int job_notice_take(struct job_notice *n, const struct shep_notice_args *a, stru
     if (is_new) {
         forget_answer(n);
         if (a->signo > 0)
-            n->place.signal_job(n->place.arg, a->signo,
-                                a->target ==
-                                    EXEC_TARGET_ALL); /* after the file: whoever wakes up looks there */
+            n->place.signal_job(
+                n->place.arg, a->signo,
+                a->target == EXEC_TARGET_ALL); /* after the file: the job reads it when the signal comes */
     }
     return rc;
 }

@@ -6,7 +6,7 @@
  *   a task says TMX_ASK_NOTICE -> kept here, told to the MOM until one has it durably (NOTICE_REPLY)
  *   MOM says withdrawn   -> the file goes
  *
- * The file's path stands in the job's environment (PBS_PREEMPT_NOTICE). Driven by poll like everything of the shepherd.
+ * The file's path is in the job's environment (PBS_PREEMPT_NOTICE). Driven by poll like everything of the shepherd.
  */
 #include <stdbool.h>
 
@@ -18,7 +18,7 @@ struct shep_notice_args;
 struct shep_order;
 struct tmx_notice_args;
 
-/* What it stands on; borrowed for life. */
+/* What it needs; borrowed for life. */
 struct job_notice_place {
     const struct shep_order *order;
     struct mom_link *mom_link;

@@ -1,10 +1,10 @@
-/* A script of the site. Checked as PBS does: a regular file, owned by root (or by whoever MOM runs as), executable
- * and readable by its owner, writable by nobody else.
+/* A script of the site. Checked as PBS does: a regular file, owned by root (or by the user that MOM runs as), executable
+ * and readable by its owner, writable by no other user.
  *
  * The MOM starts this errand in a session of its own, and alone keeps the time: it kills our group. A MOM that dies
  * takes us along (the kernel tells), and the next one runs the script again, so never two at once.
  *
- * The script has our rights but talks about a job of somebody else: site_env.h says what it is told. */
+ * The script has our rights but is about a job of another user: site_env.h says what it is told. */
 #include "script.h"
 
 #include <fcntl.h>

@@ -33,11 +33,3 @@ const struct shep_row *shep_fsm_find(enum shep_state s, enum shep_event ev)
             return &rows[i];
     return NULL;
 }
-
-const char *shep_fsm_state_name(enum shep_state s)
-{
-    static const char *const names[] = {"begin", "running", "stopping", "killing", "ended", "closed"};
-
-    _Static_assert(sizeof names / sizeof names[0] == SHEP_STATE_COUNT, "a name for each state");
-    return s < SHEP_STATE_COUNT ? names[s] : "?";
-}

@@ -1,6 +1,6 @@
 #ifndef SHEP_FSM_H
 #define SHEP_FSM_H
-/* The states of a job under its shepherd, as one table. Knows nobody: actions are named, `hold` performs them.
+/* The states of a job under its shepherd, as one table. It calls no part: actions are named, `supervise` performs them.
  *
  * Being suspended is no state: whatever ends a job ends a suspended one as well.
  */
@@ -24,7 +24,7 @@ enum shep_event {
     SHEP_EV_WALLTIME,  /* the limit of time is reached */
     SHEP_EV_GRACE_OVER,
     SHEP_EV_MAIN_ENDED, /* the first process; others may be left */
-    SHEP_EV_ALL_ENDED,  /* nothing stands below us any more */
+    SHEP_EV_ALL_ENDED,  /* no process is below us any more */
     SHEP_EV_GIVE_UP,    /* something cannot be killed */
     SHEP_EV_CLOSE,
     SHEP_EVENT_COUNT
@@ -50,7 +50,5 @@ struct shep_row {
 
 /* The row for a pair; NULL: nothing happens, which is an answer too (a late or repeated event). */
 const struct shep_row *shep_fsm_find(enum shep_state s, enum shep_event ev);
-
-const char *shep_fsm_state_name(enum shep_state s);
 
 #endif

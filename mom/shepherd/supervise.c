@@ -2,7 +2,7 @@
  * "started", later "ended", each before it says so. A MOM may come and go in between, or never.
  *
  * Invariants: the records are locked while we live; no program runs unrecorded; "ended" is on disk before
- * anybody hears it; after "ended" nothing of the job runs (or the record says that something could not be killed).
+ * the MOM hears it; after "ended" nothing of the job runs (or the record says that something could not be killed).
  */
 #include "supervise.h"
 
@@ -100,7 +100,7 @@ static void look_at_time(struct supervise *h)
         h->leftovers = true;
         supervise_post(h, SHEP_EV_GIVE_UP);
     } else if (h->state == SHEP_KILLING && now >= h->grace_mono_ms) {
-        /* What forks faster than it can be found stands still first; that it cannot be made so is no reason to wait. */
+        /* A job that forks faster than it can be found is stopped first; if that fails, it is killed all the same. */
         confine_suspend(h->confine, STAND_STILL_MS, NULL);
         supervise_kill(h);
     }
@@ -148,7 +148,7 @@ static void supervise_turn(struct supervise *h)
         return;
     if (poll_set_got(&h->poll_set, 0, h->signals)) {
         while (read(h->signals, &info, sizeof info) > 0)
-            ; /* one SIGCHLD may stand for many ends: reap looks for all */
+            ; /* one SIGCHLD may mean many ends: reap looks for all */
         reap(h);
     }
     if (poll_set_got(&h->poll_set, h->memory_at, confine_memory_fd(h->confine)))
@@ -189,7 +189,7 @@ static int supervise_answer_notice(void *arg, const struct tmx_notice_args *a, s
     return job_notice_answer(h->job_notice, a, e);
 }
 
-/* Without it a job runs all the same; whoever asks for tasks is told by the missing socket, the job's stderr says why. */
+/* Without it a job runs all the same; a program that asks for tasks finds no socket, and the job's stderr says why. */
 static void serve_tasks(struct supervise *h)
 {
     const struct tm_place place = {.order = &h->order,
@@ -330,7 +330,7 @@ static void launch_sister(struct supervise *h)
     supervise_post(h, SHEP_EV_SETUP_FAILED);
 }
 
-/* Before anybody hears that the job has started. */
+/* Before the MOM hears that the job has started. */
 static void serve_first(struct supervise *h)
 {
     serve_tasks(h);

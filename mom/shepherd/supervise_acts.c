@@ -1,4 +1,4 @@
-/* What the state machine of a shepherd does. Signals go to all that stands below us, again and again until
+/* What the state machine of a shepherd does. Signals go to all processes below us, again and again until
  * nothing does; a frozen job is thawed, or nothing would reach it. The end is recorded once, with what is
  * known of why.
  *

@@ -2,7 +2,7 @@
  * asked again by another MOM that does not know what the first was told.
  *
  * Nearly every answer brings the usage of the moment, so a MOM is up to date whatever it has asked.
- * Suspending blocks until all stand still, or for some seconds at most; walltime stops with it. A job that is
+ * Suspending blocks until all are stopped, or for some seconds at most; walltime stops with it. A job that is
  * ending takes no attempt any more. */
 #include <errno.h>
 #include <signal.h>

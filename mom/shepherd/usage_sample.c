@@ -1,5 +1,5 @@
 /* cput is what living processes have, what they have waited for, and what we have waited for. A process that
- * nobody waits for until the end is missing from it until then. */
+ * is not waited for until the end is missing from it until then. */
 #include "usage_sample.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-/* One packet, one fork. The nursery never allocates, waits for nobody, and holds no descriptor but its socket. */
+/* One packet, one fork. The zygote never allocates, waits for no process, and holds no descriptor but its socket. */
 #include "zygote.h"
 
 #include <errno.h>
@@ -77,13 +77,13 @@ int zygote_run(int mom, char *argv[])
 {
     struct packet p;
 
-    signal(SIGCHLD, SIG_IGN); /* nobody waits for shepherds here */
+    signal(SIGCHLD, SIG_IGN); /* shepherds are not waited for here */
     while (zygote_receive(mom, &p) > 0) {
         if (p.socket < 0)
             continue;
         if (fork() == 0)
             return become_shepherd(mom, argv, &p);
-        close(p.socket); /* if there was no fork, the MOM sees that nobody has it */
+        close(p.socket); /* if there was no fork, the MOM sees its socket closed */
     }
     return 0;
 }

@@ -120,7 +120,7 @@ static void accept_one(struct channels *c, struct relay *r)
     else if (channels_begin(&c->all[i], fd, true))
         relay_put(r, 'O', &number, 1);
     else
-        c->all[i].used = false; /* nobody has heard of it */
+        c->all[i].used = false; /* the other end has not heard of it */
 }
 
 static bool channels_is_waiting(void)
@@ -192,7 +192,7 @@ static bool queue_bytes(struct channels *c, struct channel *x, const unsigned ch
     int verdict;
 
     if (x->fd < 0)
-        return true; /* nobody is there to read them */
+        return true; /* no reader is left */
     if (CHANNEL_WINDOW - x->n < n)
         return false;
     memcpy(x->queue + x->n, bytes, n);

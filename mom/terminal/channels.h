@@ -2,12 +2,12 @@
 #define CHANNELS_H
 /* Connections beside the terminal, as frames of the relay. Each begins with a channel, one byte below CHANNELS_MAX.
  *
- *   O  from the host: somebody has connected there
+ *   O  from the host: a client has connected there
  *   B  bytes of it, no more than the other side has room for: CHANNEL_WINDOW at first
  *   G  four bytes, the highest first: so many bytes have been passed on, there is room for as many more
  *   Z  it is over; said by both sides, then the number is free for another one
  *
- * By its window each connection keeps nobody waiting but itself. */
+ * By its window a connection delays only itself. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -38,7 +38,7 @@ struct channels {
 };
 
 void channels_init(struct channels *c, struct relay *r); /* becomes the relay's guest */
-/* A frame: false: it is none of ours. What nobody of ours would send ends the relay. */
+/* A frame. False: it is not one of channels. A frame that neither end of ours sends ends the relay. */
 bool channels_take(struct channels *c, struct relay *r, char letter, const unsigned char *bytes, size_t n);
 void channels_fini(struct channels *c);
 

@@ -122,7 +122,7 @@ static int watch_signals(void)
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-/* As a shell expects it of what it runs: all of us stand still, the terminal as it was. Where no shell would ever say go on,
+/* As a shell expects it of what it runs: all of us stop, the terminal as it was. Where no shell would ever continue us,
  * nothing happens. */
 static void stand_still(struct attendance *a)
 {

@@ -1,7 +1,7 @@
 /* Two processes. The first has the MOM's rights: it reads the order and writes the terminal's name into the run's
  * directory. The second becomes the owner for good before it opens a socket or a terminal: so the terminal is his, and
- * what a stranger could do to it he could do to himself. It belongs to nobody's job and to no MOM: it outlives both, and
- * ends with the job (nobody has the terminal open any more) or with qsub (then the kernel hangs the terminal up, and the
+ * what a stranger could do to it he could do to himself. It belongs to no job and to no MOM: it outlives both, and
+ * ends with the job (no process has the terminal open any more) or with qsub (then the kernel hangs the terminal up, and the
  * job's session gets SIGHUP).
  *
  * The terminal's other side is never opened here: the first to open it is the job. */

@@ -79,7 +79,7 @@ static SSL *psk_make(int fd, const unsigned char *key, const SSL_METHOD *method)
 
 static SSL *psk_finish(SSL *s, int rc, struct err *e)
 {
-    /* A server without certificate that had no PSK either has failed; one that goes on has proved the key. */
+    /* A server without certificate that had no PSK either has failed; one that continues has proved the key. */
     if (s && rc == 1 && SSL_session_reused(s)) {
         SSL_set_app_data(s, NULL);
         return s;

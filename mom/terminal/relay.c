@@ -91,7 +91,7 @@ static bool take_frame(struct relay *r)
     size_t n = r->from_net.n < RELAY_HEADER ? 0 : (size_t)f[1] << 8 | f[2];
 
     if (n > RELAY_FRAME_MAX) {
-        r->net_over = true; /* nobody we know writes that */
+        r->net_over = true; /* no version of ours writes that */
         return false;
     }
     if (r->from_net.n < RELAY_HEADER || r->from_net.n < n + RELAY_HEADER)

@@ -45,7 +45,7 @@ struct relay {
     /* what was read of the local side, at most RELAY_TYPED_MAX bytes, may be changed and grow by one; or NULL */
     size_t (*typed)(struct relay *r, unsigned char *bytes, size_t n);
     struct relay_guest guest; /* without `ask`: there is none */
-    void *arg;                /* of whoever has set these */
+    void *arg;                /* of these callbacks */
     struct relay_buffer to_net, from_net, to_local;
     bool local_over, net_over,
         ended; /* ended: E has come; any may be set by the functions above, to end it */

@@ -55,7 +55,9 @@ static int connect_tcp(const char *host, unsigned long number)
     return fd;
 }
 
-int x11_client_connect(const char *display)
+/* A connection to this display, non-blocking, maybe still under way; -1: there is none. "host:1.0", ":1", "unix:1" or a socket's
+ * path. */
+static int x11_client_connect(const char *display)
 {
     const char *colon = strrchr(display, ':');
     size_t n = colon ? (size_t)(colon - display) : 0;

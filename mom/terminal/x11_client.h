@@ -17,8 +17,4 @@ int x11_client_take(struct x11_client *d, const char *said, struct err *e);
 /* First words to the host; before them nothing of the channels happens. */
 void x11_client_greet(struct x11_client *d, struct relay *r);
 
-/* A connection to this display, non-blocking, maybe still under way; -1: there is none. "host:1.0", ":1", "unix:1" or a socket's
- * path. */
-int x11_client_connect(const char *display);
-
 #endif

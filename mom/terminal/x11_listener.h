@@ -1,6 +1,6 @@
 #ifndef X11_LISTENER_H
 #define X11_LISTENER_H
-/* The job's display on its host: a port of the loopback, numbered as X11 does, from 10 on. Whoever connects there is led to qsub,
+/* The job's display on its host: a port of the loopback, numbered as X11 does, from 10 on. A client that connects there is led to qsub,
  * which looks at his cookie. */
 #include "channels.h"
 #include "err.h"

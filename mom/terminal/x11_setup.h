@@ -1,7 +1,7 @@
 #ifndef X11_SETUP_H
 #define X11_SETUP_H
 /* The first bytes of an X11 connection, in which a client shows its cookie. A job is given a cookie that was made up for it; only
- * qsub, at the user's desk, knows the true one, and puts it in its place. So no host of the job and nobody who reads
+ * qsub, at the user's desk, knows the true one, and puts it in its place. So no host of the job and no user who reads
  * there learns what opens the user's display. Pure. */
 #include <stdbool.h>
 #include <stddef.h>

@@ -301,7 +301,7 @@ def test_a_job_whose_image_was_on_a_host_that_is_gone_begins_anew_and_says_why(c
     assert s["run_count"] == "2" and "begun anew, its checkpoint is on mom:n1" in s["comment"]
     stop(cx)
     cx.wait_gone(job)
-    assert "=>> PBS: the job begins anew: its checkpoint is on mom:n1" in cx.file("err")
+    assert "=>> PBS: the job begins from the start: its checkpoint is on mom:n1" in cx.file("err")
     until(lambda: "E" in kinds_of(cx, job), "the record of its end")
     assert "T" not in kinds_of(cx, job)
 

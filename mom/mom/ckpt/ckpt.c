@@ -132,8 +132,8 @@ static void ckpt_on_suspended(void *arg, struct run *r, const struct shep_done *
     mom_post(m, r, RUN_EV_CHECKPOINTED);
 }
 
-/* The image is there. Where other hosts have to save too, the job stands still until all have; what had stood before
- * goes on doing so. */
+/* The image is there. Where other hosts have to save too, the job is suspended until all have; what was suspended before
+ * stays so. */
 static void saved(struct mom *m, struct run *r)
 {
     if (images_are_joint(r) && r->ckpt.leave && r->slot.state == RUN_RUNNING)

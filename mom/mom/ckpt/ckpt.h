@@ -19,7 +19,7 @@ bool ckpt_is_offered(const struct config *c); /* there is a script for it */
 /* Directory and restart of an order. -1, PBSE_CKPSHORT: START names an image that is not here. */
 int ckpt_plan(const struct home *h, const struct run *r, struct shep_order *o, struct err *e);
 
-/* Begin the attempt that stands in the run. CHECKPOINTED or ATTEMPT_FAILED is posted, perhaps inside this. */
+/* Begin the attempt that the run describes. CHECKPOINTED or ATTEMPT_FAILED is posted, perhaps inside this. */
 void ckpt_begin(struct mom *m, struct run *r);
 void ckpt_say(struct mom *m, struct run *r); /* the event, for the server */
 

@@ -198,7 +198,7 @@ static int image_in_make(void *arg, size_t i, struct err *e)
     strbuf_fini(&path);
     if (x->fd >= 0)
         close(x->fd);
-    x->fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0); /* one for whoever brings it, one to read it again */
+    x->fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0); /* one for the fetch, one to read it again */
     return fd;
 }
 

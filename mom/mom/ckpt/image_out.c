@@ -1,4 +1,4 @@
-/* One errand a job packs, as its owner; asked again from the beginning, it begins anew. All that is kept in memory is who
+/* One errand a job packs, as its owner; asked again from the beginning, it begins again. All that is kept in memory is who
  * waits for it: a MOM that was restarted serves as well. */
 #include "image_out.h"
 

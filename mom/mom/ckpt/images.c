@@ -1,5 +1,5 @@
 /* Names are made in one place (images_path), and everything that begins with the task's number is an image or belongs to
- * one. The directories are root's, so nobody else can put a link there. */
+ * one. The directories are root's, so no other user can put a link there. */
 #include "images.h"
 
 #include <dirent.h>
@@ -225,7 +225,7 @@ void images_note_staged(const struct home *h, const struct run *r, bool are_here
     if (!are_here)
         unlink(strbuf_str(&path));
     else if (file_write_quick(AT_FDCWD, strbuf_str(&path), "\n", 1, 0600, &e) < 0)
-        log_err(LOGC_FIL, r->id, &e, "files will be staged in anew");
+        log_err(LOGC_FIL, r->id, &e, "files will be staged in again");
     strbuf_fini(&path);
 }
 

@@ -22,7 +22,7 @@ struct strbuf;
 bool images_are_joint(const struct run *r); /* the job is on several hosts */
 
 void images_dir(const struct home *h, const char *id, struct strbuf *out);
-/* Of the attempt that stands in the run. */
+/* Of the attempt that the run describes. */
 void images_path(const struct home *h, const struct run *r, struct strbuf *out);
 bool images_has(const struct home *h, const struct run *r); /* that one is there, whole */
 
@@ -30,7 +30,7 @@ bool images_has(const struct home *h, const struct run *r); /* that one is there
  * which is brought here (image_in.h), "! why" one that could not be had. */
 bool images_is_restart(const struct run *r); /* from one of ours, or one that comes or has come */
 bool images_is_from_elsewhere(const struct run *r);
-const char *images_missing(const struct run *r); /* why the job begins anew; else NULL */
+const char *images_missing(const struct run *r); /* why the job begins from the start; else NULL */
 /* The image that START names, or the one before it where a crash has left only that. -1, PBSE_CKPSHORT: it is not here. */
 int images_find(const struct home *h, const struct run *r, struct strbuf *out, struct err *e);
 int images_session(const char *image); /* 0: nothing ran here that could be restarted */
@@ -39,7 +39,7 @@ int images_session(const char *image); /* 0: nothing ran here that could be rest
 int images_make_empty(const struct home *h, const struct run *r, struct err *e);
 /* All of the job's images go but the one of this name (a path, of which the last part counts; "": none). */
 void images_keep_only(const struct home *h, const struct run *r, const char *keep);
-void images_drop(const struct home *h, const struct run *r); /* that of the attempt that stands in the run */
+void images_drop(const struct home *h, const struct run *r); /* that of the attempt that the run describes */
 void images_drop_new(const struct home *h,
                      const struct run *r); /* what a failed attempt has left of it, <image>.new */
 

@@ -69,7 +69,7 @@ static void idledir_path(const char *spool, char out[static PATH_MAX])
     snprintf(out, PATH_MAX, "%s/idledir", spool);
 }
 
-/* Anybody may create the directory before us: one of another user is refused. */
+/* Any user may create the directory before us: one of another user is refused. */
 static int open_ours(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -163,7 +163,7 @@ bool cycle_harvest_is_busy(const struct cycle_harvest *u)
     return u->loaded || u->person.works;
 }
 
-bool cycle_harvest_stops_jobs(const struct cycle_harvest *u)
+static bool cycle_harvest_stops_jobs(const struct cycle_harvest *u)
 {
     return u->person.works || (u->loaded && u->home->config->max_load_suspends);
 }

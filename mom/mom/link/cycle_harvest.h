@@ -22,7 +22,6 @@ void cycle_harvest_configured(struct cycle_harvest *u); /* the configuration has
 
 void cycle_harvest_sample(struct cycle_harvest *u); /* now; fn may be called */
 bool cycle_harvest_is_busy(const struct cycle_harvest *u);
-bool cycle_harvest_stops_jobs(const struct cycle_harvest *u);
 
 /* The rules of $kbd_idle, pure. Seconds of one clock. */
 struct cycle_harvest_user {

@@ -88,7 +88,9 @@ static void add_confinement(const struct home *h, struct exec_node *n)
     hardware_add(n, "confinement", "", text);
 }
 
-int hardware_node(const struct home *h, struct exec_node *out, struct err *e)
+/* Our vnode with its attributes (resources_available.ncpus, mem, arch, host, vnode; pcpus; pbs_version ...). The caller
+ * frees it with xdr_free(xdr_exec_node). */
+static int hardware_node(const struct home *h, struct exec_node *out, struct err *e)
 {
     struct measured m;
     char number[32];

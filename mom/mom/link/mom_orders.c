@@ -4,7 +4,7 @@
  *
  * What belongs to an order (attempt, grace, why) is written into the run before the event is posted: the
  * machine's events carry nothing. An order of another store than the run's is refused, so that a server that
- * was restored from elsewhere kills nobody. "Taken" is said before the event is posted, which may free the
+ * was restored from elsewhere kills no job. "Taken" is said before the event is posted, which may free the
  * run. */
 #include "mom_orders.h"
 
@@ -156,7 +156,7 @@ static void mom_orders_answer(struct rpc_request *q, const struct shep_done *d)
     rpc_request_unref(q);
 }
 
-/* The job cannot take it as it stands: people read a word for its state, who reads logs looks for the number. */
+/* The job cannot take it in its state: the text names the state for people, and the number for those who search logs. */
 static void mom_orders_refuse(const struct run *r, struct rpc_request *q, const char *what, const char *text)
 {
     log_event(LOGC_JOB, LOGE_JOB, r->id, "%s, job substate = %d", what, run_substate(r));
@@ -395,7 +395,7 @@ static void mom_orders_take_terminate(void *arg, const void *args, struct rpc_re
     mom_post(m, r, RUN_EV_TERMINATE);
 }
 
-/* Images that no run needs any more, and what earlier runs have written. A run of the job that is here goes on. */
+/* Images that no run needs any more, and what earlier runs have written. A run of the job that is here continues. */
 static void remove_left(struct mom *m, const exec_order_args *a)
 {
     const struct run *r = run_find_any(m->runs, &a->job);

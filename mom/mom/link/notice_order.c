@@ -1,6 +1,6 @@
 /* See notice_order.h. What the notice file says is made here, so that shepherds of any version write what this MOM knows.
  *
- * Nothing is kept but with the shepherd that does not listen yet: after a restart the server says again what stands. */
+ * Nothing is kept but with the shepherd that does not listen yet: after a restart the server repeats the notice. */
 #include "notice_order.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #ifndef RESTRICT_USER_H
 #define RESTRICT_USER_H
-/* $restrict_user: who has no job here has no processes here either. Every ten seconds processes of such users are killed. Spared
- * are root, users up to $restrict_user_maxsysid, those of $restrict_user_exceptions, and whoever runs PBS. */
+/* $restrict_user: a user who has no job here may have no processes here either. Every ten seconds processes of such users are killed. Exempt
+ * are root, users up to $restrict_user_maxsysid, those of $restrict_user_exceptions, and the user that runs PBS. */
 #include "err.h"
 
 struct mom;

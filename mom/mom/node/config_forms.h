@@ -12,7 +12,7 @@ int config_form_mask(const char *value, unsigned *out, struct err *e);
 int config_form_signal(const char *text, struct err *e);
 /* Words between blanks, quotes as in a shell. w is the caller's to finish, whatever comes back. */
 int config_form_words(const char *value, struct words *w, struct err *e);
-/* "EVENT SECONDS !/SCRIPT ARGS" into `out`, zeroed by the caller, whose words he finishes: the event. */
+/* "EVENT SECONDS !/SCRIPT ARGS" into `out`, zeroed by the caller, who frees its words: the event. */
 int config_form_action(const char *value, struct config_action *out, struct err *e);
 const char *config_form_event(enum config_event ev); /* "checkpoint_abort" */
 /* $action multinodebusy, which has a form of its own: config_people.h. */

@@ -1,4 +1,4 @@
-/* Choosing is greedy: the least used, one after the other. Neighbours stand together in the list, so a run on
+/* Choosing is greedy: the least used, one after the other. Neighbours are together in the list, so a run on
  * an idle host gets neighbours; on a busy one it gets what is left. */
 #include "cpus.h"
 

@@ -1,6 +1,6 @@
 #ifndef CPUS_H
 #define CPUS_H
-/* The processors of this host in order of neighbourhood (hwloc's: threads of a core, cores of a cache, ... stand together),
+/* The processors of this host in order of neighbourhood (hwloc's: threads of a core, cores of a cache, ... are together),
  * and which of them a run should have.
  *
  * Pure beside cpus_look. Who uses what is the caller's to say: weights, one for each processor.

@@ -10,7 +10,7 @@
 
 enum { N = 8, RUNS = 100 };
 
-/* Threads of a core stand together, though their numbers do not. */
+/* Threads of a core are together, though their numbers do not. */
 static unsigned numbers[N] = {0, 4, 1, 5, 2, 6, 3, 7};
 static const struct cpus host = {.n = N, .number = numbers};
 

@@ -1,6 +1,6 @@
 /* A round goes through the list; a timer begins the next one when the last script has ended, so a slow script
  * makes rounds rarer and never runs twice at a time. Its output goes to a file without name: what it writes
- * beyond the first line, or after its end, is nobody's. */
+ * beyond the first line, or after its end, is ignored. */
 #include "dyn_values.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ static void dyn_values_failed(struct dyn_values *d, const char *why)
     if (!a->failing)
         log_event(LOGC_NODE, LOGE_ERROR, d->home->node, "resource %s: %s: %s; %s", a->name,
                   d->home->config->dynamic[d->at].argv.w[0], why,
-                  a->value ? "its last amount stands" : "it has no amount");
+                  a->value ? "its last amount stays" : "it has no amount");
     a->failing = true;
 }
 
@@ -168,7 +168,7 @@ static void dyn_values_on_timer(void *arg)
     struct dyn_values *d = arg;
 
     if (d->script)
-        spawn_signal_group(d->script, SIGKILL); /* its end goes on */
+        spawn_signal_group(d->script, SIGKILL); /* on_end continues */
     else
         run_next(d);
 }

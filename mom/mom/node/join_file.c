@@ -25,7 +25,7 @@
 enum { PAUSE_S = 10, TRIES_OF_LINE = 60 };
 enum { FILE_SIZE_MAX = 4096, PATH_LEN_MAX = 8192 };
 
-/* Whoever could write it could make this host belong to a complex of theirs. */
+/* A user who could write it could make this host belong to a complex of theirs. */
 static int check_owner(int fd, const char *path, struct err *e)
 {
     struct stat st;

@@ -2,7 +2,7 @@
  *
  * Two steps, so that a bad file changes nothing: the rows' check functions look at every value while the file
  * is read, and take_values() fills the struct when all of them are good. What it parses again has been found
- * good; it fails only where two values do not go together, or for want of memory. A directive that may stand
+ * good; it fails only where two values do not go together, or for want of memory. A directive that may be
  * several times (usecp, action, enforce) is walked by settings_item. */
 #include "mom_config.h"
 
@@ -359,7 +359,7 @@ static int take_values(struct config *c, const struct settings *v, struct err *e
     return 0;
 }
 
-/* Whoever can write this file can run what he likes as us. */
+/* A user who can write this file can run any program as us. */
 static int check_owner(const char *path, struct err *e)
 {
     struct stat st;
@@ -367,7 +367,7 @@ static int check_owner(const char *path, struct err *e)
     if (stat(path, &st) < 0)
         return errno == ENOENT ? 0 : err_errno(e, errno, "cannot read %s", path);
     if ((st.st_uid != geteuid() && st.st_uid >= 10) || (st.st_mode & 022))
-        return err_set(e, EACCES, "%s must belong to us and be writable by nobody else", path);
+        return err_set(e, EACCES, "%s must belong to us and be writable by no other user", path);
     return 0;
 }
 

@@ -74,7 +74,7 @@ static void bad_lines_are_named(void **state)
                                       "$action multinodebusy requeue\n",
                                       "$kbd_idle\n",
                                       "$kbd_idle 10 1 0\n",
-                                      "$restrict_user_exceptions nobody-of-that-name\n",
+                                      "$restrict_user_exceptions no-user-of-that-name\n",
                                       "$restrict_user_exceptions 1,2,3,4,5,6,7,8,9,10,11\n",
                                       "$action terminate 1 x\n",
                                       "$action terminate !/x\n",

@@ -95,7 +95,7 @@ static void find_paths(struct home *h)
     h->shepherd = text("%s/libexec/pbs_shepherd", conf_text(h->conf, CONF_PBS_EXEC));
 }
 
-/* Another system, or an older MOM, has made it writable by all: then anybody could take the name of a job's output. */
+/* Another system, or an older MOM, has made it writable by all: then any user could take the name of a job's output. */
 static int close_to_others(const char *path, struct err *e)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;

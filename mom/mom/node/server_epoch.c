@@ -1,4 +1,4 @@
-/* The file is written before anybody hears of what it says: the generation before the first HELLO, the epoch
+/* The file is written before a server hears of what it says: the generation before the first HELLO, the epoch
  * before we obey it. So a number that was told is never told again after a crash. A file that cannot be read
  * stops the start, since a generation must only rise. */
 #include "server_epoch.h"

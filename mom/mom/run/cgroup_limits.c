@@ -2,8 +2,8 @@
  * is the configuration's; how much is the job's, by its chunks here.
  *
  * Processors: the vnodes of this host share them in the order of their definition, each as many as it offers.
- * A host that offers more than it has binds nobody, for there is no telling what belongs to whom. Weights:
- * a run that runs counts RUNS_WEIGHT for each of its processors, one that stands still counts 1, so a job that
+ * A host that offers more than it has binds no job: it is not known which processors are whose. Weights:
+ * a run that runs counts RUNS_WEIGHT for each of its processors, one that is suspended counts 1, so a job that
  * takes the place of suspended ones may have their processors, but not before those that are free. */
 #include "cgroup_limits.h"
 

@@ -12,7 +12,7 @@ struct run;
 struct runs;
 
 /* Choose the processors of `r`, as many of each vnode's share as its chunks ask for, those that other runs use least; they
- * stand in r->cpus until it is over. NULL there: it is not bound. */
+ * are in r->cpus until it is over. NULL there: it is not bound. */
 void cgroup_limits_choose_cpus(const struct home *h, struct runs *all, struct run *r);
 
 /* Into the order: a group for each bound that this host can hold and the site wants held. -1: no memory. */

@@ -1,6 +1,6 @@
 #ifndef ENFORCE_H
 #define ENFORCE_H
-/* Is a job over one of its limits? Pure; what it remembers stands in the run. */
+/* Is a job over one of its limits? Pure; what it remembers is in the run. */
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
  * A run's list has what is not acknowledged, in order; sent_seq says how far it has gone out on this
  * connection. The file is not begun before it is needed, and then with what the list has: that is why a
  * journal may begin above 1. An event that cannot be written is said all the same: better one that a restart
- * forgets than a job whose end nobody hears of. */
+ * forgets than a job whose end the server never hears of. */
 #include "journal.h"
 
 #include <errno.h>

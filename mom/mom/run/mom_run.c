@@ -1,6 +1,6 @@
 /* A hash by (sequence, index, run) that owns its runs. A run is plain data with many writers, each for its
  * own fields (mom_run.h says which); here is only what has no other part: the key, the texts, START's attributes,
- * the records, the journal's descriptor. Hence run_drop frees these alone, and whoever has a timer or a
+ * the records, the journal's descriptor. So run_drop frees these alone, and a part that has a timer or a
  * process for a run lets go of it first. */
 #include "mom_run.h"
 

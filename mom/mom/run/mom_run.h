@@ -2,7 +2,7 @@
 #define MOM_RUN_H
 /* A run of a job on this host, and the table of all of them.
  *
- * The truth stands in the run's directory (rundir.h); this is what MOM has of it in memory. Plain data: each
+ * The truth is in the run's directory (rundir.h); this is what MOM has of it in memory. Plain data: each
  * group of fields has its writer. Loop thread only.
  */
 #include <stdbool.h>
@@ -65,7 +65,7 @@ struct run {
 
     int journal_fd; /* journal: -1 closed */
     bool has_journal;
-    bool ready_said;  /* stands in the journal, or did */
+    bool ready_said;  /* it is in the journal, or was */
     bool other_boot;  /* recover: begun before the host was booted; numbers may have been lost */
     bool before_boot; /* recover: the same, and stays so */
     bool
@@ -106,7 +106,7 @@ struct run {
     bool given_up;           /* orders: the job has given this host back */
     unsigned grace_s;
     bool terminating;               /* act_running: the script of $action terminate has had its turn */
-    exec_reason stop_reason;        /* EXEC_END_ITSELF: nobody has told it to end */
+    exec_reason stop_reason;        /* EXEC_END_ITSELF: no end was ordered */
     char stop_text[128];            /* for the job's stderr */
     bool keep_output, purge_wanted; /* notes of the journal */
     bool unwanted;                  /* the same: the job has gone on, or ended, without this run */
@@ -121,7 +121,7 @@ struct run {
     struct sampler *sampler;
     int64_t sample_ms;
     char *note;                 /* finish: for release, or NULL */
-    bool harvested;             /* harvest: made to stand still, for the server it runs */
+    bool harvested;             /* cycle_harvest: suspended; for the server it runs */
     int64_t harvested_since_ms; /* monotonic */
 };
 

@@ -33,7 +33,7 @@ static size_t kill_once(const struct home *h, const struct traces *t)
 }
 
 /* A process that is between fork and exec at a look has no environment to be known by, so looks are repeated until two in
- * a row find nobody; what was frozen dies when it is thawed. */
+ * a row find no process; what was frozen dies when it is thawed. */
 static size_t kill_all(const struct home *h, const struct traces *t)
 {
     size_t killed = kill_once(h, t);
@@ -74,7 +74,7 @@ size_t orphans_kill(const struct home *h, const struct run *r)
     size_t n;
 
     if (r->before_boot)
-        return 0; /* whoever has those numbers now is another */
+        return 0; /* other processes have those numbers now */
     run_tasks_read(&tasks, r->path);
     if (r->foreign_pids)
         tasks.sessions.n =

@@ -1,6 +1,6 @@
 /* An event that comes during an action waits in the run's own short queue and is applied after it; so an
  * action may post, even to its own run, and never finds itself called again. The state is set before the
- * action: whoever asks during it sees the new one. When an event has ended in GONE the run may have been
+ * action: code that reads it then sees the new one. When an event has ended in GONE the run may have been
  * freed, and nothing of it is touched any more, not even `busy`. */
 #include "run_fsm.h"
 

@@ -2,8 +2,8 @@
 #define RUN_FSM_H
 /* The machine of a run on this host: state and event give action and next state, from one table of rows.
  *
- * It knows no part: actions are named here, bound to functions by main. Whoever learns something posts an event;
- * what belongs to it (attempt, grace, why) stands in the run before. An event posted during an action is applied
+ * It knows no part: actions are named here, bound to functions by main. A part that learns something posts an event;
+ * what belongs to it (attempt, grace, why) is written into the run before. An event posted during an action is applied
  * after it. A pair without a row changes nothing and is told to `odd`. Loop thread only.
  */
 #include <stdbool.h>

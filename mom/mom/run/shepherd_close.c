@@ -1,7 +1,7 @@
 /* The end of a job's files: delivered by its shepherd, or by an errand where there is none any more.
  *
  * `closing` is kept until one of the two has said how it went. A shepherd that dies in the middle leaves it unsaid whether a
- * file has arrived, so the errand does all of it again: delivering twice is harmless, losing output is not. Whoever waits is
+ * file has arrived, so the errand does all of it again: delivering twice is harmless, losing output is not. The caller that waits is
  * told once. */
 #include <sys/mman.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
  *
  * Three kinds of order survive a shepherd that is not listening yet: TERMINATE and the last attempt (suspend,
  * resume) are kept in the struct and said when the link opens, and an altered walltime is taken from the run
- * again. All others fail at once, and whoever gave them hears so. What is under way stands in two lists of
+ * again. All others fail at once, and the caller hears so. What is under way is in two lists of
  * the shepherd, so that it can be forgotten with it: letters are told, since a request waits for them; orders
  * are not. */
 #include <stdlib.h>

@@ -49,7 +49,7 @@ static void shepherds_see_record(void *arg, void *item)
     }
 }
 
-/* Tell what is new. The run may be dropped by nobody in these: it still has its release to say. */
+/* Tell what is new. No callback here may drop the run: its release is not reported yet. */
 static void tell_new(struct shepherds *s, struct run *r, bool started, bool ended)
 {
     if (!started && r->started)
@@ -186,11 +186,6 @@ void shepherds_leave(struct run *r)
     shepherds_drop_link(r, spawn_leave);
 }
 
-bool shepherds_is_there(const struct run *r)
-{
-    return r->shepherd && r->shepherd->open;
-}
-
 static void shepherds_on_process_end(void *arg, int status)
 {
     struct shepherd *sh = arg;
@@ -297,7 +292,7 @@ static void shepherds_on_hello(void *arg, const struct rpc_outcome *out)
         return; /* `closed` follows */
     sh->open = true;
     agree_on_suspension(sh, out->result);
-    if (sh->run->ckpt.interrupted) /* whoever was to save it may have stopped it */
+    if (sh->run->ckpt.interrupted) /* the tool of the checkpoint may have stopped it */
         shepherds_signal(sh->run, SIGCONT, EXEC_TARGET_ALL, NULL, NULL);
     shepherd_say_attempt(sh);
     read_records(sh->all, sh->run);

@@ -3,7 +3,7 @@
 /* The shepherds of this host: started, found again after a restart, spoken to, and missed when they are gone.
  *
  * Records are read from the run's directory, whenever the shepherd says that there is a new one or falls silent; so
- * whatever it has recorded is known before anybody calls it lost. Each record is told once: ^started, ^ended. A
+ * whatever it has recorded is known before it is reported lost. Each record is told once: ^started, ^ended. A
  * shepherd that is gone without an end record is ^lost. Loop thread only.
  */
 #include <stdbool.h>
@@ -42,7 +42,6 @@ bool shepherds_find(struct shepherds *s, struct run *r);
 
 void shepherds_let_go(struct run *r); /* forget it here; it lives on */
 void shepherds_leave(struct run *r);  /* the same when this program is about to end */
-bool shepherds_is_there(const struct run *r);
 
 /* Orders. `fn` is called once, with the shepherd's answer or with code PBSE_SYSTEM when it is not there; never after
  * shepherds_let_go. `why` is the text of the code. */
@@ -52,9 +51,9 @@ void shepherds_message(struct run *r, unsigned files, const char *text, shepherd
 void shepherds_suspend(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg);
-/* Tell it the limit of time that UPDATE has set; done again whenever it listens anew. */
+/* Tell it the limit of time that UPDATE has set; done again whenever it listens again. */
 void shepherds_update(struct run *r);
-/* Remembered until the shepherd listens; nobody is told, the end comes as a record. */
+/* Remembered until the shepherd listens; there is no callback, the end comes as a record. */
 void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, const char *text);
 
 /* Remembered until the shepherd listens; the last one counts. PBSE_NOSUP: it knows of no notices. */

@@ -1,6 +1,6 @@
 #ifndef SHEPHERDS_PRIVATE_H
 #define SHEPHERDS_PRIVATE_H
-/* One shepherd as MOM has it: private to shepherds.c (its life), which stands on shepherd_orders.c (what is said to it) and
+/* One shepherd as MOM has it: private to shepherds.c (its life), which uses shepherd_orders.c (what is said to it) and
  * shepherd_close.c (the end of its files). */
 #include <stdbool.h>
 
@@ -30,8 +30,8 @@ struct shepherd {
     bool open, leaving;
 
     struct shepherd_orders_posted *posted; /* letters under way */
-    struct shepherd_orders_asked *asked;   /* orders under way: nobody answers them after rpc_conn_destroy */
-    bool terminate;                        /* to be said when it listens */
+    struct shepherd_orders_asked *asked; /* orders under way: they are not answered after rpc_conn_destroy */
+    bool terminate;                      /* to be said when it listens */
     struct shep_terminate_args terminating;
     unsigned attempt;               /* SHEP_SUSPEND or SHEP_RESUME, to be said when it listens; 0: none */
     struct shep_notice_args notice; /* to be said when it listens; text owned, NULL: none */
@@ -59,7 +59,7 @@ void shepherd_say_notice(struct shepherd *sh);
 bool shepherd_say_close(struct shepherd *sh);
 /* The same by a program of its own, for one that is gone: `again` fires where that cannot be started. */
 void shepherd_close_by_errand(struct shepherd *sh);
-/* Its orders under way are answered by nobody any more. */
+/* Its orders under way will not be answered. */
 void shepherd_forget_orders(struct shepherd *sh);
 
 #endif

@@ -28,13 +28,13 @@ struct site_action_end {
 
 typedef void site_action_fn(void *arg, struct run *r, const struct site_action_end *end);
 
-/* Run the script of `ev` for the run. `path`: the image, "" has none; `session` stands for %sid. fn is called once, later.
+/* Run the script of `ev` for the run. `path`: the image, "" has none; `session` replaces %sid. fn is called once, later.
  * -1: PBSE_NOSUP there is no such action; EBUSY another one is at work; EINVAL an unknown macro; ENOENT, EACCES of the
  * script. */
 int site_action_run(struct loop *l, const struct home *h, struct run *r, enum config_event ev,
                     const char *path, int session, site_action_fn *fn, void *arg, struct err *e);
 bool site_action_is_active(const struct run *r);
-void site_action_stop(struct run *r); /* killed; nobody is told */
+void site_action_stop(struct run *r); /* killed; there is no callback */
 
 /* The script's argument vector with its macros replaced, appended to `out`. */
 int site_action_argv(const struct config *c, const struct run *r, enum config_event ev, const char *path,

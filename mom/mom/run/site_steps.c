@@ -1,7 +1,7 @@
 /* Scripts of the site, run by a shepherd's errand, in a session of their own.
  *
  * The conversation: an action of the run asks for a step; it says "go on" at once where there is nothing to run, else
- * when the errand ends. The loop goes on meanwhile; at $prologalarm the group is killed, and the errand's end tells the
+ * when the errand ends. The loop runs meanwhile; at $prologalarm the group is killed, and the errand's end tells the
  * verdict as any other end would. A run that is told to end before stops its step, and no verdict comes. A step that
  * had not ended when the MOM did is done again by the next MOM: the errand dies with its MOM.
  *
@@ -36,7 +36,7 @@ struct site_steps {
 };
 
 struct step_row {
-    const char *name;       /* also of the script in mom_priv; NULL: nobody serves it */
+    const char *name;       /* also of the script in mom_priv; NULL: no script serves it */
     bool counts;            /* its code decides */
     struct site_steps *all; /* of the run's copy */
     enum step which;

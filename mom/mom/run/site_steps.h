@@ -2,7 +2,7 @@
 #define SITE_STEPS_H
 /* The steps of a job's life on this host, as rows: begin, prologue, launch, preterm, epilogue, end. Each may be slow and
  * gives a verdict: go on, run again, or end. Today prologue and epilogue are served, by the site's scripts
- * (mom_priv/prologue, epilogue; mom.md section 6); a step that nobody serves says "go on" at once.
+ * (mom_priv/prologue, epilogue; mom.md section 6); a step without a script answers STEP_GO_ON at once.
  */
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-/* Nothing is kept in memory: a MOM that was restarted serves as well. The spool is everybody's, so a file in it counts
+/* Nothing is kept in memory: a MOM that was restarted serves as well. Every user may write into the spool, so a file in it counts
  * only when it is plainly the owner's: regular, of one name, of the user in the KEY file, which is ours alone. */
 #include "requeue_output.h"
 

@@ -1,6 +1,6 @@
 #ifndef REQUEUE_OUTPUT_H
 #define REQUEUE_OUTPUT_H
-/* Output that a run has left in the spool because its job comes back: kept for whoever runs it next.
+/* Output that a run has left in the spool because its job comes back: kept for the host that runs it next.
  *
  *   spool/<job id>.OU .ER    what the job has written
  *   spool/<job id>.KEY       ours: the key of the job's files, and whose they are; where there is something in them

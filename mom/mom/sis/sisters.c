@@ -343,7 +343,7 @@ static const struct rpc_program program = {.prog = PBS_SIS_PROG,
                                            .n_procs = sizeof procs / sizeof procs[0],
                                            .serves = sisters_is_mom};
 
-/* A complex on one host is nobody else's business. */
+/* A complex on one host listens on the loopback only. */
 static const char *where_to_listen(const struct home *h)
 {
     return strncmp(conf_server_host(h->conf), "127.", 4) == 0 ? "127.0.0.1" : NULL;

@@ -26,7 +26,7 @@ struct job_env_facts {
 int job_env_make(const struct home *h, const struct run *r, const struct job_env_facts *f, struct words *out,
                  struct err *e);
 
-/* The entries of these lists, the first list first; of one name only its last entry, where that stands. */
+/* The entries of these lists, the first list first; of one name only its last entry, where that is. */
 int job_env_merge(const struct words *const layers[], size_t n_layers, struct words *out, struct err *e);
 
 #endif

@@ -1,7 +1,7 @@
 /* The two files come by `bring`; one that was not written is not made. The other host removes nothing before
- * output_fetch_confirm, when the journal says that all is here; a MOM that dies before that begins anew.
+ * output_fetch_confirm, when the journal says that all is here; a MOM that dies before that begins again.
  *
- * Files are made in the spool, for the owner, under names that nobody else can have taken (O_EXCL). */
+ * Files are made in the spool, for the owner, under names that no other user can have taken (O_EXCL). */
 #include "output_fetch.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #ifndef OUTPUT_FETCH_H
 #define OUTPUT_FETCH_H
 /* Before a job that comes back is started: what its last run has written on another host is brought from there, so that
- * the output goes on where it was (requeue_output.h is the other end). It is tried for some seconds; then the job starts without,
+ * the output continues where it was (requeue_output.h is the other end). It is tried for some seconds; then the job starts without,
  * and its error file says so. */
 #include <stdbool.h>
 

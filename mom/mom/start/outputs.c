@@ -2,7 +2,7 @@
  * same answers: written_at() decides both times. Nothing is remembered in between: an attribute or a $usecp
  * that changes while the job runs changes the second answer.
  *
- * A file that is written where it stays is made anew; one in the spool is appended to, since an earlier run
+ * A file that is written at its final place is created again; one in the spool is appended to, since an earlier run
  * of the job may have left some. A sister writes nothing and delivers nothing. */
 #include "outputs.h"
 
@@ -49,7 +49,7 @@ static int join_of(const struct run *r)
     return v[0] == 'o' ? JOIN_TO_OUT : JOIN_TO_ERR;
 }
 
-/* Relative names stand below the owner's home; ^array_index^ becomes the index. */
+/* Relative names are below the owner's home; ^array_index^ becomes the index. */
 static void add_path(struct strbuf *out, const struct run *r, const char *owner_home, const char *path)
 {
     static const char mark[] = "^array_index^";
@@ -155,7 +155,7 @@ int outputs_plan(const struct home *h, const struct run *r, const char *owner_ho
     for (int i = 0; i < N_FILES; i++)
         add_warning(h, r, &kinds[i], owner_home, &say);
     if (images_missing(r) && !run_is_sister(r))
-        strbuf_addf(&say, "%sthe job begins anew: %s", say.len ? "; " : "", images_missing(r));
+        strbuf_addf(&say, "%sthe job begins from the start: %s", say.len ? "; " : "", images_missing(r));
     o->say = strdup(strbuf_str(&say));
     strbuf_fini(&say);
     if (!o->say)
@@ -211,7 +211,7 @@ static bool is_perhaps_shared(const struct home *h)
 }
 
 /* A job that comes back finds its files, as does another run of it elsewhere: one that was checkpointed all of them, one that is run again from its beginning
- * brings them anew. */
+ * brings them again. */
 static int plan_staging(const struct home *h, const struct run *r, const char *owner_home,
                         struct shep_close_args *out, struct err *e)
 {

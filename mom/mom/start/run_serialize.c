@@ -1,6 +1,6 @@
 /* A run that waits is RUN_PREPARING without an order: whatever ends such a run ends this one, a MOM that dies forgets it,
  * and the server sends START again. What it waits for is not kept but looked up each time: runs of the same job and store
- * with a lower number that are not released. Their output stays in the spool, where the later one goes on writing. */
+ * with a lower number that are not released. Their output stays in the spool, where the later one continues it. */
 #include "run_serialize.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static bool is_same_job(const struct run *a, const struct run *b)
     return a->key.seq == b->key.seq && a->key.index == b->key.index;
 }
 
-/* A run of another store is nobody's to end, and no run of this job. */
+/* A run of another store is not of this job, and must not be ended for it. */
 static bool is_in_the_way(const struct run *x, const struct run *later)
 {
     return is_same_job(x, later) && x->key.run < later->key.run && x->slot.state < RUN_RELEASED &&

@@ -13,7 +13,7 @@ struct run;
 /* In place of prepare_begin, after START was answered: at once where no earlier run is in the way, else when it is not any
  * more. */
 void run_serialize_begin(struct mom *m, struct run *r);
-/* A run has reached RELEASED or GONE: whoever waited for it goes on. */
+/* A run has reached RELEASED or GONE: the run that waited for it is prepared. */
 void run_serialize_released(struct mom *m, const struct run *r);
 /* It is not to begin any more. */
 void run_serialize_stop(struct run *r);

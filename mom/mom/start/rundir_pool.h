@@ -1,6 +1,6 @@
 #ifndef RUNDIR_POOL_H
 #define RUNDIR_POOL_H
-/* Directories of runs that are over, kept for the next runs of the same user.
+/* The pool of directories of runs that are over, kept for the next runs of the same user.
  *
  * Making and removing files is the largest part of what a short job costs its host, and some file systems get slower
  * with every file that was just removed. A spare keeps its files; what they held is void before it becomes one:
@@ -20,7 +20,7 @@ struct rundir_pool;
 struct rundir_pool *rundir_pool_create(const char *jobs_dir);
 void rundir_pool_destroy(struct rundir_pool *s); /* the directories stay, for the next MOM to remove */
 
-/* The directory `path` of a new run of `user`: a spare of his, its script (if it has one) under the name `script`, or a
+/* The directory `path` of a new run of `user`: a spare directory of theirs, its script (if it has one) under the name `script`, or a
  * new one as by rundir_create. 0 or -1. */
 int rundir_pool_take(struct rundir_pool *s, const char *path, const char *user, const char *script,
                      struct err *e);

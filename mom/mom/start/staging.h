@@ -21,7 +21,7 @@ typedef void staging_fn(void *arg, struct run *r, int failed, const char *text);
 int staging_begin(struct loop *l, const struct home *h, struct run *r, staging_fn *fn, void *arg,
                   struct err *e);
 bool staging_is_wanted(const struct run *r);
-void staging_stop(struct run *r); /* killed; nobody is told */
+void staging_stop(struct run *r); /* killed; there is no callback */
 
 /* What was copied, one way ("in") or the other ("out"), and by which commands, into the log. */
 void staging_log(const struct run *r, const struct shep_close_result *res, const char *way);

@@ -58,7 +58,7 @@ static int action_exec(const char *path, const struct shep_order *o, int session
         return EXIT_REFUSED;
     if (WIFSIGNALED(status)) {
         signal(WTERMSIG(status), SIG_DFL);
-        raise(WTERMSIG(status)); /* whoever waits for us sees what ended the script */
+        raise(WTERMSIG(status)); /* our parent sees what ended the script */
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_REFUSED;
 }

@@ -1,4 +1,4 @@
-/* tar is found where the system has it. It never gets a name from outside as an argument, and stands in the directory
+/* tar is found where the system has it. It never gets a name from outside as an argument, and works in the directory
  * already: the owner need not be able to reach that by its path. Holes stay holes: a pack is written as root, whom no quota
  * stops, and must not be larger than what the owner was allowed to write.
  *

@@ -1,6 +1,6 @@
 /* The shepherd that held the run is gone, so the MOM starts this to do what that one would have done on
  * request. The run's order is read from its directory; the rest comes by stdin and goes by stdout, as in the
- * call that it stands for. Errors of closing itself are in the result; the exit code tells only whether there
+ * call that it replaces. Errors of closing itself are in the result; the exit code tells only whether there
  * is one. */
 #include "close_errand.h"
 

@@ -14,7 +14,7 @@ struct shep_close_result;
 enum { COPIES_COMMANDS = 32 }; /* of which it tells; those after that are only counted */
 
 struct copies {
-    int failed; /* as much as could not be copied; whoever adds to it also adds lines to `text` */
+    int failed; /* as much as could not be copied; code that adds to it also adds lines to `text` */
     unsigned of;
     struct strbuf text;
     char *commands[COPIES_COMMANDS];

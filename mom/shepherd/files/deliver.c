@@ -81,7 +81,7 @@ static int copy_bytes(int from, int to)
     return n < 0 ? -1 : 0;
 }
 
-/* Only a plain file: nothing else is there, unless somebody has been at work as root. */
+/* Only a plain file: nothing else is there, unless root has put it there. */
 static int open_spooled(const char *from, struct err *e)
 {
     int fd = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -165,7 +165,7 @@ static void last_line(int fd, char *out, size_t max)
     snprintf(out, max, "%.*s", (int)max - 1, text + from);
 }
 
-/* One try: the program as the owner. Its wait status, and the last line of what it has said. Nobody reads while it runs: what
+/* One try: the program as the owner. Its wait status, and the last line of what it has said. Its output is not read while it runs: what
  * does not fit into the pipe is lost to it, not waited for. */
 static int run_copy(const struct deliver_delivery *w, const char *from, const char *to, char *said,
                     size_t max)
@@ -235,7 +235,7 @@ static int deliver_one(const struct deliver_delivery *w, const struct shep_deliv
     return d->local ? deliver_here(d->from, d->to, e) : deliver_there(w, d->from, d->to, e);
 }
 
-/* `undelivered` is open to all: a name that somebody has taken is left to them. */
+/* `undelivered` is open to all: a name that another user has taken is left to them. */
 static bool put_aside(const char *undelivered, const char *name, const char *from, char kept[static PATH_MAX])
 {
     unsigned suffix;

@@ -35,7 +35,7 @@ void identity_leave(const struct shep_order *o)
 {
     if (!o->change_user)
         return;
-    /* Going on with the wrong rights would be worse than going: the MOM finds the job without shepherd. */
+    /* To continue with the wrong rights would be worse than to exit: the MOM finds the job without shepherd. */
     if (seteuid(0) < 0 || setegid(0) < 0 || setgroups(0, NULL) < 0)
         abort();
 }

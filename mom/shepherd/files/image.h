@@ -4,7 +4,7 @@
  * takes the place of <image> by way of <image>.old, and only if it is an image in truth.
  *
  * What a tool writes belongs to the MOM's user from then on, in a directory that only that user enters, and its seal
- * (image_seal.h) stands beside it in <image>.seal, in a line for each image that may be there:
+ * (image_seal.h) is beside it in <image>.seal, in a line for each image that may be there:
  *
  *     SHA-256 SESSION BYTES
  */

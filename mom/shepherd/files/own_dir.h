@@ -1,6 +1,6 @@
 #ifndef OWN_DIR_H
 #define OWN_DIR_H
-/* A directory of a job, of its owner and closed to others, at a place where anybody may have taken its name: $tmpdir and
+/* A directory of a job, of its owner and closed to others, at a place where any user may have taken its name: $tmpdir and
  * $jobdir_root are open to all and the names follow from the job's identifier.
  *
  * What is there is used only when it is the owner's and closed to others, and is changed in no way. Else the directory

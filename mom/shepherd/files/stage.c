@@ -76,7 +76,7 @@ static bool has_wildcards(const char *path)
     return strpbrk(base ? base : path, "*?[") != NULL;
 }
 
-/* What the name stands for here, seen as the owner from the job's directory; without a match the name itself, for the
+/* What the name means here, seen as the owner from the job's directory; without a match the name itself, for the
  * program to complain of. */
 static void expand(const char *path, struct words *out)
 {

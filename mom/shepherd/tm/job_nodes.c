@@ -13,7 +13,7 @@
 
 enum { RESOURCES_MAX = 65000 };
 
-/* Lines of one host mostly stand together: looked for where the last was found. */
+/* Lines of one host are mostly together: looked for where the last was found. */
 static unsigned job_nodes_host_of(const struct exec_start_args *a, const char *name, size_t n, unsigned last)
 {
     u_int hosts = a->hosts.hosts_len;
@@ -99,12 +99,4 @@ void job_nodes_fini(struct job_nodes *n)
     free(n->host);
     free(n->resources);
     *n = (struct job_nodes){0};
-}
-
-unsigned job_nodes_first_of(const struct job_nodes *n, unsigned host)
-{
-    for (unsigned i = 0; i < n->n; i++)
-        if (n->host[i] == host)
-            return i;
-    return 0;
 }

@@ -16,6 +16,4 @@ struct job_nodes {
 int job_nodes_make(const struct shep_order *o, struct job_nodes *out, struct err *e);
 void job_nodes_fini(struct job_nodes *n);
 
-unsigned job_nodes_first_of(const struct job_nodes *n, unsigned host); /* its first line; 0 if it has none */
-
 #endif

@@ -3,7 +3,7 @@
  * us.
  *
  * A late answer names its peer by place and serial number: the place may belong to another MOM by then. The
- * socket in the directory is made only when nobody speaks to us; a shepherd whose MOM stays never needs it,
+ * socket in the directory is made only when no MOM speaks to us; a shepherd whose MOM stays never needs it,
  * and one that cannot make it (a full disk) tries again each second, or no MOM would ever find it. */
 #include "mom_link.h"
 

@@ -1,7 +1,7 @@
 #ifndef MOM_LINK_H
 #define MOM_LINK_H
 /* The shepherd's ear: the MOMs that speak to it (one at a time in practice; an old and a new one may overlap), and,
- * from the moment when none does, a socket in the run's directory. Calls of shep.x are handed to rows; records are told to whoever has said
+ * from the moment when none does, a socket in the run's directory. Calls of shep.x are handed to rows; records go to each MOM that has said
  * HELLO. Everything is driven by poll: the owner polls mom_link_fds, then calls mom_link_turn.
  */
 #include <poll.h>
@@ -47,7 +47,7 @@ int mom_link_wait_ms(
     const struct mom_link *l); /* when to call mom_link_turn although nothing is ready; -1: never */
 void mom_link_turn(struct mom_link *l, const struct pollfd *fds, size_t n);
 
-/* Every MOM that is there; nobody answers. One of an earlier version does not know tasks, which does no harm. */
+/* Every MOM that is there; none answers. One of an earlier version does not know tasks, which does no harm. */
 void mom_link_tell(struct mom_link *l, const struct shep_record *r);
 void mom_link_tell_task(struct mom_link *l, const struct shep_task_news *n);
 

@@ -3,7 +3,7 @@
  * are at their end.
  *
  * ^drained must come in the end, even when children write without pause. So after the task's end a stream is
- * looked at only as often as a full pipe has pieces; what is found later is still handed on, but nobody waits
+ * looked at only as often as a full pipe has pieces; what is found later is still handed on, but the end does not wait
  * for it. */
 #include "output_relay.h"
 

@@ -3,7 +3,7 @@
 /* The output of tasks that do not write to the job's files themselves: read from pipes, piece by piece, and handed on.
  *
  * A stream has at most one piece under way, so a slow reader slows the task down and nothing piles up. When the task
- * has ended, what stands in its pipes is still handed on before ^drained; what its children write later goes on being
+ * has ended, what is in its pipes is still handed on before ^drained; what its children write later continues to be
  * handed on.
  */
 #include <stdbool.h>
@@ -16,7 +16,7 @@ struct task_pump;
 struct tmx_output_args;
 
 struct output_relays_hooks {
-    /* Hand a piece on; output_relay_done is called once when it has arrived (or nobody wants it), perhaps inside this. `args` is
+    /* Hand a piece on; output_relay_done is called once when it has arrived (or no receiver is left), perhaps inside this. `args` is
      * borrowed, but for its bytes, which live until output_relay_done. */
     void (*send)(void *arg, struct task_pump *p, const struct tmx_output_args *args);
     void (*drained)(void *arg, unsigned task);

@@ -3,7 +3,7 @@
  *
  * Two ways of failing are kept apart. Our own MOM has gone: that says nothing about the other host, and the
  * letter waits for the next MOM as long as it takes. The other host cannot be reached: the time of that is
- * counted, and ends it. A try that lasted long had reached the host, so the count begins anew. */
+ * counted, and ends it. A try that lasted long had reached the host, so the count begins again. */
 #include "peer_rpc.h"
 
 #include <stdbool.h>

@@ -15,7 +15,7 @@ struct mom_link;
 enum { PEER_RPC_LIMIT_MS = 300000 };
 
 struct peer_rpc *peer_rpc_create(struct mom_link *l); /* NULL: no memory */
-void peer_rpc_destroy(struct peer_rpc *l);            /* after the link; whoever waits gets TM_ESYSTEM */
+void peer_rpc_destroy(struct peer_rpc *l); /* after the link; a caller that waits gets TM_ESYSTEM */
 
 /* Ask `host`; fn is called once, perhaps inside this, with the answer, however late that is, or with TM_ESYSTEM and a text. */
 typedef void peer_rpc_fn(void *arg, const struct tmx_answer *a);

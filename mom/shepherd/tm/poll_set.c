@@ -1,4 +1,4 @@
-/* Built anew in each turn. poll_set_got asks for the descriptor too, and not only for the place: a part may have
+/* Built again in each turn. poll_set_got asks for the descriptor too, and not only for the place: a part may have
  * closed it, or not been in the list in this turn, and then its old place is another's. */
 #include "poll_set.h"
 

@@ -14,9 +14,8 @@ void poll_set_init(struct poll_set *p);
 void poll_set_fini(struct poll_set *p);
 void poll_set_clear(struct poll_set *p);
 
-/* Where it stands, for poll_set_got; without memory it is not waited for in this turn. */
+/* Its place, for poll_set_got; without memory it is not waited for in this turn. */
 size_t poll_set_add(struct poll_set *p, int fd, short events);
-short poll_set_got(const struct poll_set *p, size_t at,
-                   int fd); /* revents; 0 when `fd` does not stand there */
+short poll_set_got(const struct poll_set *p, size_t at, int fd); /* revents; 0 when `fd` is not there */
 
 #endif

@@ -70,7 +70,7 @@ void task_fini(struct task *t)
 static int open_own(const struct shep_order *o, const struct shep_output *out, bool append, struct err *e)
 {
     struct stat st;
-    /* O_NONBLOCK: somebody's pipe of that name must not keep us waiting; fstat then refuses it */
+    /* O_NONBLOCK: another user's pipe of that name must not keep us waiting; fstat then refuses it */
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     int fd = open(out->path, flags | (append ? 0 : O_TRUNC), 0666);
 
@@ -139,7 +139,7 @@ static int open_found(const struct task *t, int flags)
     return open(path, flags | O_NOCTTY | O_CLOEXEC);
 }
 
-/* Held open from here to the fork, so that it is never without anybody: that would be the end of it. */
+/* Held open from here to the fork, so that the terminal is never closed by all: it would hang up. */
 static int open_tty(struct task *t, const char *path, const struct shep_order *o, struct err *e)
 {
     char file[PATH_MAX], *name = NULL;
@@ -331,8 +331,8 @@ static bool is_stopped(pid_t pid)
     return waitid(P_PID, (id_t)pid, &what, WSTOPPED | WNOHANG | WNOWAIT) == 0 && what.si_pid == pid;
 }
 
-/* Whoever knows the session's number (a checkpoint script) may stop the process before it executes anything, and we would
- * wait for ever: so it is let through. True: it has been, and shall stand again. */
+/* A program that knows the session's number (a checkpoint script) may stop the process before it executes anything, and we would
+ * wait for ever: so it is let through. True: it was stopped, and must be stopped again. */
 static bool wait_for_answer(const struct task *t)
 {
     struct pollfd p = {.fd = t->failed, .events = POLLIN};

@@ -37,7 +37,7 @@ struct task {
 };
 
 void task_init(struct task *t);
-void task_fini(struct task *t); /* closes; kills nobody */
+void task_fini(struct task *t); /* closes; kills no process */
 
 /* `path`: the run's directory. -1: e->code EACCES or the errno, and a text for people. */
 int task_prepare(struct task *t, const char *path, struct shep_order *o, struct err *e);
@@ -46,10 +46,10 @@ int task_fork(struct task *t, const struct shep_order *o, struct err *e); /* the
  * executed is also written to t->err. */
 int task_fork_program(struct task *t, const struct shep_order *o, const struct task_program *p,
                       struct err *e);
-/* 0: the program is executing; one that somebody had stopped before stands again, at its beginning. -1: it could not be; the process has ended or is about to. */
+/* 0: the program is executing; one that was stopped before is stopped again, at its beginning. -1: it could not be; the process has ended or is about to. */
 int task_go(struct task *t, const struct shep_order *o, struct err *e);
 
-/* A line of somebody's into the job's output (1) or error (2) file, or on its terminal. */
+/* A line of the caller's into the job's output (1) or error (2) file, or on its terminal. */
 void task_message(const struct task *t, unsigned files, const char *text);
 
 /* A line on the job's stderr: "=>> PBS: ...". Never fails visibly. */

@@ -12,7 +12,7 @@ static const char *const job[] = {"PATH=/bin",     "PBS_JOBID=1.s", "HOME=/home/
 static const char *const given[] = {"LANG=de",       "MORE=yes",      "no equals sign", "=nameless",
                                     "PBS_JOBID=9.s", "PBS_TASKNUM=7", "LANGUAGE=x"};
 
-/* The struct takes what main() gets, which nobody writes to. */
+/* The struct takes what main() gets, which no code writes to. */
 static struct words make(const char *const *more, unsigned n)
 {
     const struct task_env_facts f = {.job = (char *const *)(uintptr_t)job,

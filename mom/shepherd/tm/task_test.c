@@ -1,4 +1,4 @@
-/* The birth of a process: it waits for the word, and whoever stops it meanwhile does not stop its shepherd. */
+/* The birth of a process: it waits for the word, and a program that stops it meanwhile does not stop its shepherd. */
 #include "task.h"
 
 #include <setjmp.h>
@@ -114,7 +114,7 @@ static void one_that_was_stopped_before_it_began_stands_at_its_beginning(void **
     fork_it(b, program);
     assert_int_equal(kill(b->task.pid, SIGSTOP), 0);
     assert_int_equal(task_go(&b->task, &b->order, NULL), 0);
-    do /* it is told of the stop before, and of going on, if nobody else was */
+    do /* it is told of the stop before, and of continuing, if no other process was */
         assert_int_equal(waitpid(b->task.pid, &status, WUNTRACED), b->task.pid);
     while (!WIFSTOPPED(status));
     assert_int_equal(kill(b->task.pid, SIGCONT), 0);

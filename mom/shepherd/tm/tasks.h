@@ -25,7 +25,7 @@ enum {
 struct tasks;
 struct tasks_entry;
 
-/* Somebody waits for the end: called once with the entry ended and its output gone; or, when the table is destroyed, not at
+/* A waiter for the end: called once with the entry ended and its output gone; or, when the table is destroyed, not at
  * all. */
 struct tasks_waiter {
     struct tasks_waiter *next;

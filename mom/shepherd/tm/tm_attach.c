@@ -1,6 +1,6 @@
 /* The answer to "make this process a task": checked, adopted as a session, recorded, answered, all in one
  * turn. An adopted process is not our child. So its end is seen by a pidfd among the polls, and its exit
- * status is nobody's to tell. A job that stands still takes nobody in: the request is held back until it goes
+ * status is not known to us. A suspended job takes no process in: the request is held back until it runs
  * on, or the newcomer would run alone. */
 #include "tm_attach.h"
 
@@ -149,7 +149,7 @@ void tm_attach_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_rep
     int code = tm_attach_check(t, ask->tmx_ask_u.attach.pid, &p, &why);
 
     if (code == TM_SUCCESS && confine_is_suspended(t->place.confine)) {
-        tm_hold_back(t, ask, r); /* what joins a job that stands still would run */
+        tm_hold_back(t, ask, r); /* what joins a suspended job would run */
         return;
     }
     if (code != TM_SUCCESS) {

@@ -1,6 +1,6 @@
 #ifndef TM_ATTACH_H
 #define TM_ATTACH_H
-/* Processes that were started by others and become tasks of the job, with all of their session: they count, stand still and end
+/* Processes that were started by others and become tasks of the job, with all of their session: they are counted, are suspended and end
  * with it. Private to TM's parts. */
 
 struct poll_set;

@@ -2,7 +2,7 @@
  * only, since its core may be at work.
  *
  * Others keep a guest's number, never its address, and ask tm_listener_find each time. With the door full the
- * listener is left out of the polls: nobody is turned away, they wait in the kernel's queue. A guest that does not
+ * listener is left out of the polls: no client is refused, they wait in the kernel's queue. A guest that does not
  * read its answers is not heard until it does: what waits for it would be our memory, not the job's. New guests are
  * let in after those that are here were heard, so the places of the turn's polls stay true. */
 #include "tm_listener.h"

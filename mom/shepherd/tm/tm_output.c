@@ -1,7 +1,7 @@
 /* Where the output of tasks goes. From a task here: to a guest here, or as a letter to the first host (the job's
  * files are there) or to the host of the guest that asked for it. From another host: into the job's files, or to the
- * guest. Whoever hands a piece on waits until it has arrived, so pieces stay in order and a slow reader is felt by
- * the task; a letter that comes twice is written once, since each piece says where in its stream it stands. */
+ * guest. The sender of a piece waits until it has arrived, so pieces stay in order and a slow reader is felt by
+ * the task; a letter that comes twice is written once, since each piece says its place in the stream. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "tm_.h"
 #include "tm_private.h"
 
-/* One piece on its way to a guest; whoever waits for it is a pump here, or a letter. */
+/* One piece on its way to a guest; a relay here waits for it, or a call of another host. */
 struct tm_output_delivery {
     struct rpc_pending pending;
     struct task_pump *pump;
@@ -38,7 +38,7 @@ static void tm_output_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr
     delivered((struct tm_output_delivery *)((char *)p - offsetof(struct tm_output_delivery, pending)));
 }
 
-/* The guest has gone: nobody wants it, which is as good. */
+/* The client has gone: the piece is dropped, which counts as delivered. */
 static void tm_output_on_lost(struct rpc_pending *p, const struct err *why)
 {
     (void)why;

@@ -1,6 +1,6 @@
 #ifndef TM_PRIVATE_H
 #define TM_PRIVATE_H
-/* What the files of TM share; private to them. Each stands on those before it: tm_reply.c (the answer), tm_output.c (where
+/* What the files of TM share; private to them. Each uses those before it: tm_reply.c (the answer), tm_output.c (where
  * output goes), tm_asks.c (doing it here), tm_attach.c (making a process a task), tm_server.c (who asks, and where it is done). */
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ enum {
     LARGE = 4096  /* an answer of more bytes is not kept where many wait to be read */
 };
 
-/* Whoever is owed an answer: a guest of the door, or a letter. */
+/* Where an answer goes: to a client of the listener, or to a call of another host. */
 struct tm_reply {
     struct tm_server *tm;
     size_t cost; /* of its share of WAITING_MAX */
@@ -91,7 +91,7 @@ void tm_record(const struct tm_server *t, const struct shep_task_news *n);
 void tm_record_end(const struct tm_server *t, unsigned id);
 /* The question is about this host. `r` is taken. */
 void tm_ask_here(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
-/* Until the job goes on. Takes `r`. */
+/* Until the job runs again. Takes `r`. */
 void tm_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
 void tm_do_held(struct tm_server *t);
 void tm_forget_held(struct tm_server *t);

@@ -19,7 +19,7 @@ struct task;
 struct tm_server;
 struct tmx_notice_args;
 
-struct tm_place { /* what it stands on; borrowed for life */
+struct tm_place { /* what it needs; borrowed for life */
     const struct shep_order *order;
     const struct task *first; /* the job's output files */
     struct confine *confine;
