@@ -1,6 +1,6 @@
 /* One entry a job, attributes as text. See answer.h.
  *
- * What does not fit into an answer of bounded size is left out from the end, where those stand whom nobody would
+ * What does not fit into an answer of bounded size is left out from the end, where the jobs are that a reader would
  * expect to give way; the counts in the first entry are of all. */
 #include "answer.h"
 

@@ -31,7 +31,7 @@ struct comments {
     struct loop_timer *timer;
     int64_t busy_ms, since_ms; /* last start; when there was first something to tell */
     int64_t begun_ms; /* when a job was first told in the last telling, for attr_update_period; 0: never */
-    bool telling;     /* that telling goes on, round by round, until there is nothing left to tell */
+    bool telling;     /* that telling continues, round by round, until there is nothing left to tell */
     size_t n_open;
 };
 

@@ -3,7 +3,7 @@
 /* Telling waiting jobs why they wait, without keeping any job from starting.
  *
  * A comment is sent when the scheduler has nothing better to do, and only so many are open at a time; the rest
- * follows as answers come. A job whose comment is right already is not told again.
+ * follows as answers come. A job that has the right comment already is not told again.
  */
 struct comments;
 struct cycle;

@@ -1,5 +1,5 @@
 /* A round through policy->dynamic. Output goes to a file without name: what a script writes beyond its first line, or after
- * its end, is nobody's. See dyn_res.h. */
+ * its end, is ignored. See dyn_res.h. */
 #include "dyn_res.h"
 
 #include <ctype.h>
@@ -110,7 +110,7 @@ static void dyn_res_on_time(void *arg)
 
     d->late = true;
     if (d->script)
-        spawn_signal_group(d->script, SIGKILL); /* its end goes on */
+        spawn_signal_group(d->script, SIGKILL); /* its end is still reported */
 }
 
 /* It is run only when root and we alone can have written it or can put another file in its place. */

@@ -192,7 +192,8 @@ static void sched_main_hours_turn(void *arg)
     files_apply_config(p->settings, &p->policy);
 }
 
-/* Those that a scheduler starts with, or goes on with. -1: sched_config is wrong, and nothing of it is taken. */
+/* Read the files that a scheduler starts with, or reads again while it runs. -1: sched_config is wrong, and nothing of it is
+ * taken. */
 static int take_files(struct sched_main_program *p, struct err *e)
 {
     int64_t now_s = clock_wall_s(clock_real());

@@ -1,6 +1,6 @@
 /* One watch for each connection, and on it question and answer by turns: never two questions at once. An
  * answer that has not caught up is only taken in and the next question follows by itself; the one that has is
- * settled and told to the owner, who asks on when his orders are answered.
+ * settled and told to the owner, which polls again when its orders are answered.
  *
  * After a lost connection nothing is trusted: the cluster is emptied and everything is read again. The same
  * happens when a resource turns out to be another than it was taken for. Wakes that come before the stream

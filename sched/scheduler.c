@@ -229,7 +229,7 @@ static void run_by_request(struct scheduler *s, const struct pbs_wake *w)
     act_tell(s->act, w->job, PBSE_UNKJOBID, "PBS Error: Scheduler can not find job");
 }
 
-/* What the next cycle would do for this job. It is asked of the cluster as it stands, and changes nothing. */
+/* What the next cycle would do for this job. It is computed from the cluster as it is, and changes nothing. */
 static void explain_job(struct scheduler *s, const struct pbs_wake *w)
 {
     struct cluster *cl = cycle_cluster(s->cycle);

@@ -121,7 +121,7 @@ def test_the_words_say_what_stands_in_the_way_and_who_would_not_give_way(cx, sim
     cx.wait(job, "Q")
     text = cx.command("pbs_preempt", "--explain", job).stdout
     assert "it would not be started" in text and "Insufficient amount of resource: ncpus" in text
-    assert "nobody runs whose preemption level is lower" in text
+    assert "no running job has a lower preemption level" in text
     assert text.count("its preemption level is not below that of the job") == 2
     old = cx.command("pbs_preempt", "--explain", held(cx, queue="express")).stdout
     assert "in the room of others" in old and "would give way, in this order" in old

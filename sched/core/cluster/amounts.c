@@ -34,7 +34,7 @@ void amounts_copy(struct amounts *to, const struct amounts *from)
     to->n = from->n;
 }
 
-/* First place whose resource is not below `res`. Lists have some five entries: walking beats bisecting. */
+/* First place whose resource is not below `res`. Lists have about five entries: a walk is faster than a bisection. */
 static uint32_t place_of(const struct amounts *l, res_id res)
 {
     uint32_t i = 0;

@@ -1,6 +1,6 @@
 /* What follows from a job's fields: how far it is, what it asks for, what may be done to it.
  *
- * Nothing here writes. The text of Resource_List, `asks`, is searched as it stands, since what a formula or a
+ * Nothing here writes. The text of Resource_List, `asks`, is searched unparsed, since what a formula or a
  * condition asks for is any resource, and seldom; what every cycle needs has a field of its own (sched_job.c). */
 #include "sched_job.h"
 

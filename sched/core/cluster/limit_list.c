@@ -2,7 +2,7 @@
  * the old one has no names, so its rows are for all together or for each. A resource that is not known, or has
  * no amounts, is no limit.
  *
- * Names are interned and compared by address, here and by whoever asks. */
+ * Names are interned and compared by address, here and by the callers. */
 #include "limit_list.h"
 
 #include <stdlib.h>

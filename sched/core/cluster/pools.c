@@ -1,7 +1,7 @@
 /* Amounts that vnodes share. See pools.h.
  *
  * A pool is of one lender and one resource. To find the lender the vnodes' table is asked, so all pools are made in one
- * pass, by whoever has settled nothing yet: pools_make comes before the members are settled, since it moves their
+ * pass, before anything is settled: pools_make comes before the members are settled, since it moves their
  * totals. */
 #include "pools.h"
 

@@ -27,7 +27,8 @@ struct pools_hooks {
 struct pools *pools_create(const struct pools_hooks *hooks);
 void pools_destroy(struct pools *p);
 
-/* The attributes of this vnode have been read again. If it is_other (it is new, or what it offers has changed) pools are no longer right; else
+/* The attributes of this vnode have been read again. If it is_other (it is new, or what it offers has changed) pools are no
+ * longer right; else
  * `changed` is told of those it shares with. */
 void pools_seen(struct pools *p, struct node *n, bool is_other, pools_fn *changed, void *arg);
 /* This vnode goes. */

@@ -83,7 +83,7 @@ struct job {
     int64_t cost;   /* the same: what it costs to stop it */
     double rating;  /* of job_sort_formula; rating.c writes it while the job is in no class */
     int64_t seen_s; /* when it was as it is now, as rating.c knows the time */
-    struct share *share; /* whose it is, of fairshare_accrual.c; NULL: there are no shares */
+    struct share *share; /* its entity, of fairshare_accrual.c; NULL: there are no shares */
     int64_t turn_s;      /* of gang.c: when its turn began; 0: it does not run, or that is not known */
     int64_t since_s;     /* the same: since when it has been suspended; 0: it is not, or that is not known */
     unsigned

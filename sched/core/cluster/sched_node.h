@@ -88,7 +88,7 @@ bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs);
 
 /* free and exclusive again from total, used, claimed. */
 void node_settle(struct node *n);
-/* exclusive again; `held_alone` stays whoever leaves, the rest goes with the last job. */
+/* exclusive again; `held_alone` stays whichever job leaves, the rest goes with the last job. */
 bool node_is_shut(const struct node *n);
 
 /* Return true if a job is here, or will be: then no other job may have the vnode alone. */

@@ -345,7 +345,7 @@ static bool may_book_owed(struct backfill *a, const struct job *j)
            (j->sched_state == SCHED_STATE_SUSPENDED || a->n_requeued++ < REQUEUED_MAX);
 }
 
-/* Whose backfill_depth counts, and how many of them may be booked. */
+/* Which backfill_depth counts for the job, that of its queue or of the server, and how many jobs may be booked. */
 static struct queue *depth_of(const struct backfill *a, const struct job *j, int64_t *depth)
 {
     struct queue *server = cluster_server(a->cl);

@@ -6,7 +6,8 @@
  * job that is to be booked it is the time that is tried, and the trial has given back what ends until then.
  *
  * The time: ends in order, grouped by the windows of opt_backfill_fuzzy. Without bookings more ends never make it fit
- * worse, so the first number of them that suffices is found by doubling and halving, since it is mostly small; from there on times are tried one by one, since a
+ * worse, so the first number of them that suffices is found by doubling and halving, since it is mostly small; from there on
+ * times are tried one by one, since a
  * booking may be in the way, and when that takes long only those at which a booking ends. Prime and dedicated time forbid
  * some of them, and their changes are times of their own. */
 #include "calendar.h"
@@ -90,7 +91,7 @@ static const struct release_times *ends_of(struct calendar *c)
 }
 
 /* --- lists by vnode ------------------------------------------------------------------------------------
- * While such a list is made node->listed says where a vnode stands in it. */
+ * While such a list is made node->listed says where a vnode is in it. */
 
 static void unlist(struct allocation *p)
 {

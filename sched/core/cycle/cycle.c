@@ -490,7 +490,8 @@ void cycle_retry_all(struct cycle *c)
 }
 
 /* --- decisions about one job -------------------------------------------------------------------------
- * A decision is a line in `d` and the order that takes the room in the cluster, so that the next look at that room finds it taken. */
+ * A decision is a line in `d` and the order that takes the room in the cluster, so that the next look at that room finds it
+ * taken. */
 
 void cycle_calm(struct cycle *c, struct job *j)
 {

@@ -1,6 +1,7 @@
 #ifndef CYCLE_PRIVATE_H
 #define CYCLE_PRIVATE_H
-/* What the files of the cycle share; no other file includes it. cycle.c is one round of decisions, cycle_preempt.c takes the room of
+/* What the files of the cycle share; no other file includes it. cycle.c is one round of decisions, cycle_preempt.c takes the
+ * room of
  * running jobs, backfill.c keeps room for jobs that could not run, and cycle_answers.c hears what came of the decisions. */
 #include "cycle.h"
 #include "reason.h"

@@ -1,9 +1,9 @@
-/* Whose turn it is. See gang.h for the rule.
+/* Which job has its turn. See gang.h for the rule.
  *
  * A search is greedy: stop one after the other, in the order in which they have to give way (lower queues first, then
  * whose turn is over first), until the job fits; then those that are not needed are let off. It is made twice: among those who
  * must give way now, and, if these are not enough, among all who will have to sooner or later. What the second finds is
- * a promise. A third question, with the queues above as well, only finds the words for who stands in a shadow.
+ * a promise. A third question, with the queues above as well, only finds the words for a job that is in a shadow.
  *
  * Stopped in the trial is what a suspension gives back: all but memory. So a job whose memory does not fit beside that of
  * those who are suspended finds no place, and no job is stopped for it. */
@@ -161,7 +161,7 @@ void gang_keep_promises(struct gang *g, struct trial *t, const struct queue *q)
 
 /* --- who could be stopped ---------------------------------------------------------------------------- */
 
-/* Whose vnodes stay shut while they are suspended cannot take turns alone. */
+/* A job that keeps its vnodes shut while it is suspended cannot take turns. */
 static bool stays_alone(const struct gang *g, const struct allocation *on)
 {
     for (size_t i = 0; cluster_policy(g->cl)->suspend_frees && i < on->n; i++)
@@ -188,7 +188,7 @@ static bool is_too_early(const struct gang_search *s, const struct job *v)
     return theirs > ours || (s->due_only && theirs == ours && s->g->now_s < over_at(s->g, v));
 }
 
-/* A suspended job goes on where it was: only who is there can help. */
+/* A suspended job is resumed where it was: only jobs there can help. */
 static void list_neighbours(struct gang_search *s)
 {
     const struct allocation *on = &s->p->job->on;

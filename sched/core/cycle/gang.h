@@ -22,7 +22,7 @@ struct gang;
 struct gang *gang_create(struct cluster *cl);
 void gang_destroy(struct gang *g);
 
-/* A cycle begins: notes whose turn has begun, and who was suspended, since the last one. Promises are made again.
+/* A cycle begins: notes which turns have begun, and which jobs were suspended, since the last one. Promises are made again.
  * O(running jobs), where any queue has gang; else O(queues). */
 void gang_review(struct gang *g, int64_t now_s);
 

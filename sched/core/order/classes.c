@@ -1,4 +1,4 @@
-/* A class is found by its key, interned texts compared by address and hashed as bytes: hence the memset
+/* A class is found by its key, interned texts compared by address and hashed as bytes, which explains the memset
  * before a key is filled. A job knows its place in the heap (class_at), so that it can leave from the middle;
  * every move in the heap writes it.
  *

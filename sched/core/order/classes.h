@@ -17,7 +17,7 @@
 
 struct class_key { /* interned texts, compared by address */
     const char *queue, *select, *place, *needs, *targets, *job, *user, *group, *project;
-    const struct share *share; /* whose the jobs are, where there are shares */
+    const struct share *share; /* the entity of the jobs, where there are shares */
     const char *dynamic;       /* amounts of server_dyn_res, "2:0:" */
     int64_t lasts_s, least_s;  /* where it matters how long they run */
 };

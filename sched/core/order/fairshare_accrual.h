@@ -1,6 +1,6 @@
 #ifndef FAIRSHARE_ACCRUAL_H
 #define FAIRSHARE_ACCRUAL_H
-/* From jobs to shares: whose each job is (job->share), and what its use adds to the usage of that entity.
+/* From jobs to shares: the entity of each job (job->share), and what its use adds to the usage of that entity.
  *
  * It listens to the cluster: whenever a job that runs or ran is seen with more than before, the difference is counted.
  * Nothing is counted while the policy has no use for it (policy_counts_use); the tree of shares is there all the same,

@@ -1,6 +1,7 @@
 #ifndef PRIMETIME_H
 #define PRIMETIME_H
-/* Primetime: whether a job may run at this hour: queues for prime, non-prime and dedicated time, and boundaries that it would cross.
+/* Primetime: whether a job may run at this hour: queues for prime, non-prime and dedicated time, and boundaries that it would
+ * cross.
  *
  * By the names of queues (primetime_prefix, nonprimetime_prefix, dedicated_prefix), and by how long the job may take:
  * with backfill_prime none hangs over a change of prime time by more than prime_spill; none hangs over the begin or the end
@@ -9,10 +10,10 @@
 #include "reason.h"
 #include "sched_cluster.h"
 
-/* true: yes. false: `why` says what stands in the way. `now_s` is the server's. */
+/* Return true if the job may run now; otherwise `why` says what prevents it. `now_s` is the server's clock. */
 bool primetime_allows(const struct cluster *cl, const struct job *j, int64_t now_s, struct reason *why);
 
-/* How long a job that begins, or goes on, now may run before it would cross such a boundary. */
+/* How long a job that begins, or is resumed, now may run before it would cross such a boundary. */
 int64_t primetime_left_s(const struct cluster *cl, const struct job *j, int64_t now_s);
 
 /* Return true if the length of a job matters at all. */

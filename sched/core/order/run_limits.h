@@ -9,10 +9,11 @@
 #include "reason.h"
 #include "sched_cluster.h"
 
-/* true: yes. false: `why` says what stands in the way, with why->entity and why->res where it is a run limit. */
+/* Return true if no limit forbids the job to run; otherwise `why` says which does, with why->entity and why->res where it is a
+ * run limit. */
 bool run_limits_allow(const struct cluster *cl, const struct job *j, struct reason *why);
 
-/* All that stands in the way, as far as there is room in `why`; the first is what run_limits_allow says. */
+/* All limits that forbid it, as far as there is room in `why`; the first is what run_limits_allow says. */
 void run_limits_all(const struct cluster *cl, const struct job *j, struct reasons *why);
 
 /* Would it help against this run limit if `other`, which runs, ended? It counts for the same entity. */

@@ -28,7 +28,7 @@ static uint64_t buckets_key_of(const struct node *n)
 {
     uint64_t h = amounts_hash(&n->free, n->look);
 
-    if (node_is_limited(n)) /* whom it takes depends on who is there: it is like no other */
+    if (node_is_limited(n)) /* which jobs it takes depends on those that it has: it is like no other */
         h ^= mem_hash(n->name);
     return (h ^ (uint64_t)node_is_occupied(n) ^ (uint64_t)n->exclusive << 1) * 0x9E3779B97F4A7C15ull;
 }

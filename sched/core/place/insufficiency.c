@@ -66,7 +66,7 @@ bool insufficiency_sums(struct buckets *all, const struct asker *a, struct reaso
     return true;
 }
 
-/* The best that any vnode has of the first resource that stands in the way of this chunk. */
+/* The most that any vnode has of the first resource that this chunk lacks. */
 static void chunk_lacks(const struct asker *a, const struct chunk *k, const struct amounts *free_now,
                         const struct amounts *total, struct reason *why)
 {
@@ -176,7 +176,7 @@ bool insufficiency_away(struct buckets *all, const struct asker *a, struct reaso
     return false;
 }
 
-/* What stands in the way of this chunk at this moment; false: nothing that can be seen. */
+/* Find what this chunk lacks at this moment. Return false if nothing can be seen. */
 static bool chunk_now(struct buckets *all, const struct asker *a, const struct chunk *k, struct reason *why)
 {
     struct amounts best = {0}, total = {0};

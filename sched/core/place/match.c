@@ -1,5 +1,5 @@
 /* Questions about one vnode, without memory and without effect. The vnode may be a sample that stands for all
- * of its bucket; then the answer must be the same for all of them, which is why whoever matters by name is
+ * of its bucket; then the answer must be the same for all of them, which is why a job that matters by name is
  * asked for one by one (match_is_named). match_times looks at nothing of the vnode but `total`: shortage asks
  * it with a made-up one that has only that.
  *

@@ -18,7 +18,7 @@ enum { POLICY_SORT_MAX = 20 };
 enum sort_what {                /* of jobs */
                  SORT_PRIORITY, /* the job's Priority */
                  SORT_RESOURCE,
-                 SORT_SHARE, /* what its owner is entitled to, whatever he has used */
+                 SORT_SHARE, /* what its owner is entitled to, whatever they have used */
                  SORT_LEVEL  /* its preemption level */
 };
 struct sort_key {
@@ -86,9 +86,10 @@ struct policy {
     bool preemptive;
     int64_t preempt_attempts; /* per cycle; 0: as many as there are jobs */
     bool by_queue, round_robin;
-    bool strict_ordering; /* the order of jobs is binding: who may not delay whom is in the calendar */
-    bool strict_fifo;     /* the first job of a queue that fails stops the rest of it */
-    bool backfill;        /* false: with strict_ordering no job passes another one */
+    bool
+        strict_ordering; /* the order of jobs is binding: the calendar keeps jobs from delaying those before them */
+    bool strict_fifo; /* the first job of a queue that fails stops the rest of it */
+    bool backfill;    /* false: with strict_ordering no job passes another one */
     bool round_hosts; /* smp_cluster_dist round_robin: a job of one chunk goes behind the last one's host */
     struct prime_calendar *times; /* holidays and dedicated_time; the policy's own */
     bool is_prime;                /* the options are those of prime time */

@@ -292,7 +292,7 @@ static int parse_moment(const char *date, const char *hour, int64_t *out)
     return 0;
 }
 
-/* 1: a period; 0: nothing stands there; -1. */
+/* 1: a period; 0: the line is empty; -1: an error. */
 static int parse_period(const char *text, size_t n, struct period *out)
 {
     char line[LINE_MAX_LEN];

@@ -58,8 +58,8 @@ const char *attempt_bar_text(enum attempt_bar bar)
         [ATTEMPT_OPEN] = "",
         [ATTEMPT_OFF] = "preemptive_sched is off in sched_config",
         [ATTEMPT_NEVER] = "it could not run though everything were free",
-        [ATTEMPT_LEVEL] = "nobody runs whose preemption level is lower",
-        [ATTEMPT_HOPELESS] = "what stands in its way cannot be mended by stopping jobs",
+        [ATTEMPT_LEVEL] = "no running job has a lower preemption level",
+        [ATTEMPT_HOPELESS] = "stopping jobs cannot give it what it lacks",
         [ATTEMPT_FORBIDDEN] = "its preempt_targets are NONE",
         [ATTEMPT_WAITS] = "enough jobs end by themselves within preempt_wait",
     };

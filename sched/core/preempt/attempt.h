@@ -6,7 +6,7 @@
 #include "pick.h"
 
 /* Find room for the job. true: `where` (empty before, the caller's) has its place. false: `why` says why not. A
- * suspended job goes on where it was. */
+ * suspended job is resumed where it was. */
 bool attempt_room(const struct picker *k, const struct preemptor *p, struct allocation *where,
                   struct reason *why);
 
@@ -16,7 +16,7 @@ enum attempt_bar {
     ATTEMPT_OFF,       /* preemptive_sched is off */
     ATTEMPT_NEVER,     /* it could not run though everything were free */
     ATTEMPT_LEVEL,     /* no job runs that has a lower level */
-    ATTEMPT_HOPELESS,  /* what stands in the way cannot be mended by stopping jobs */
+    ATTEMPT_HOPELESS,  /* stopping jobs cannot give it what it lacks */
     ATTEMPT_FORBIDDEN, /* preempt_targets=NONE */
     ATTEMPT_WAITS      /* preempt_wait: enough jobs end in time by themselves */
 };

@@ -1,5 +1,5 @@
 /* Each running job passes two questions, the cheap tests first: may it be stopped for this one (may_stop),
- * and would it help with what stands in the way (would_help). Who passes both is sorted by level, then by
+ * and would it help with what the preemptor lacks (would_help). A job that passes both is sorted by level, then by
  * cost, then by start.
  *
  * What is found out about a candidate is written into the job itself: level, cost, and what it yields. It

@@ -31,7 +31,7 @@ struct preemptor {
 };
 
 /* Fill `l` (initialised to zero; candidates_fini frees): lowest level first, of these the latest start first.
- * Left out, for the reasons of exclusion.def: equal or higher levels, those whose methods are all forbidden, who are in
+ * Left out, for the reasons of exclusion.def: equal or higher levels, jobs that no method may be applied to, that are in
  * reservations, on vnodes that are down, or already giving way, and those that would not help with `why`. */
 void candidates_collect(struct candidates *l, const struct preemptor *p, const struct reason *why);
 void candidates_fini(struct candidates *l);

@@ -49,7 +49,7 @@ bool pick_escalates(const struct picker *k, const struct preemptor *p, const str
     return false;
 }
 
-/* A victim whose place is still free beside the urgent job need not go. */
+/* A victim that still has its place free beside the urgent job need not be stopped. */
 static bool still_fits(const struct job *j)
 {
     const struct allocation *on = job_freed(j);

@@ -153,7 +153,7 @@ static void branch(struct pick_least_search *s, struct pick_least_set *x, size_t
 
 /* --- vnode by vnode -------------------------------------------------------------------------------------- */
 
-/* For a chunk that needs much of one vnode, cheap jobs here and there are of no use: who stands together counts. For each
+/* For a chunk that needs much of one vnode, cheap jobs here and there are of no use: jobs on one vnode count together. For each
  * vnode the cheapest of its jobs that make room for the chunk; then the cheapest vnode, one after the other for each copy,
  * since a job on several of them goes only once. */
 struct spot {

@@ -1,5 +1,5 @@
 /* Greedy, as PBS does it: stop the first candidate and try to place the job, then the next one. When another
- * reason stands in the way than before, the candidates are collected again, because others help with that.
+ * reason prevents the job than before, the candidates are collected again, because others help with that.
  * After FEW victims it is asked once whether all of them together would do. At the end each victim whose place is
  * still free beside the urgent job is let off, the last chosen first.
  *

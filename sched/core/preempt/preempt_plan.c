@@ -7,7 +7,7 @@
  * answer to a call and the stream of changes race, and either may be first: an order whose effect is seen
  * already is dropped, the other one is marked as taken and ends with the victim's next change.
  *
- * `watched` is for the log only: whom the server was asked to stop in a whole plan, until the stream shows
+ * `watched` is for the log only: the victims that the server was asked to stop in a whole plan, until the stream shows
  * what came of it. */
 #include "preempt_plan.h"
 

@@ -1,7 +1,7 @@
 /* Two walks on the trial, both undone.
  *
  * The methods: each victim gives way by its first one and the urgent job is put in its place. Where that leaves less than
- * nothing, who only was suspended there and keeps some of it goes on to a later letter.
+ * nothing, a victim that was only suspended there, and keeps some of it, is given a later method.
  *
  * The time to come: ends that are known, one after the other; at each the victims that are still away are looked at in
  * their order. Those alike need one look: where the first has no room the others have none. */
@@ -127,7 +127,7 @@ static const struct request *request_of(struct victim_return *x, const struct jo
     return x->requests[x->n_requests - 1];
 }
 
-/* A suspended job goes on where it is: it needs again what it gave. */
+/* A suspended job is resumed where it is: it needs again what it gave. */
 static bool resumes(struct victim_return *x, const struct victim_method *s)
 {
     for (size_t i = 0; i < s->job->on.n; i++) {

@@ -29,7 +29,8 @@
  *                                       a victim (BACK in seconds from now, "never" or "?"), or why it is spared
  *   because ID TEXT                     ... one of the reasons why it waits
  *   events MASK                         from now on, what the log takes; in the beginning 767
- *   log OBJECT TEXT / nolog OBJECT TEXT the cycle's lines have this one, or have it not; OBJECT - : of the cycle itself; TEXT may be in quotes
+ *   log OBJECT TEXT / nolog OBJECT TEXT the cycle's lines have this one, or have it not; OBJECT - : of the cycle itself; TEXT
+ * may be in quotes
  *   took ID / failed ID CODE            the server's answer to an order
  *   taken ID / refused ID               the server takes the plan for this job over, or will not have it
  *   answers ID VICTIM=LETTER ...        the server's answer to a preemption; decisions follow
