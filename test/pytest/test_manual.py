@@ -154,7 +154,7 @@ def test_a_page_begins_as_its_file_is_called():
 STOREYS = ("base", "ifl", "server", "sched", "mom", "cmds", "sim", "site", "test", "tools", "doc")
 
 
-@pytest.mark.parametrize("page", ["doc/glossary.md", "doc/structure.md",, "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["doc/glossary.md", "doc/structure.md", "CONTRIBUTING.md"])
 def test_files_and_folders_that_a_page_names_exist(page):
     """A path between backticks, without its suffix where it is a pair of .c and .h; capitals and stars are patterns."""
     text = (TOP / page).read_text(encoding="utf-8")
