@@ -28,7 +28,7 @@
 struct shep_order;
 struct strbuf;
 
-enum { RUNDIR_PATH_MAX = 4096 }; /* what a packet to the nursery holds (shepherd/nursery.h) */
+enum { RUNDIR_PATH_MAX = 4096 }; /* what a packet to the zygote holds (shepherd/zygote.h) */
 
 #define RUNDIR_RUN     "run"
 #define RUNDIR_JOURNAL "journal"

@@ -1,7 +1,7 @@
 /* pbs_shepherd: the parent of one job on one host, or one errand as its owner.
  *
  *   pbs_shepherd hold DIR [FD]                   hold the run in DIR; FD is a socket to the MOM
- *   pbs_shepherd nursery FD DIR ROOM             start shepherds at the word of the MOM behind FD, whose runs are in DIR
+ *   pbs_shepherd zygote FD DIR ROOM             start shepherds at the word of the MOM behind FD, whose runs are in DIR
  *   pbs_shepherd script WHICH DIR FILE ARGS...   run prologue or epilogue with the job's files
  *   pbs_shepherd action DIR EVENT SID IMAGE SCRIPT ARGS...   a script of $action
  *   pbs_shepherd stage DIR < files              bring the files that the job stages in (struct shep_stage)
@@ -34,7 +34,7 @@ int main(int argc, char *argv[])
 {
     if (argc >= 3 && strcmp(argv[1], "hold") == 0)
         return supervise_run(argv[2], argc > 3 ? atoi(argv[3]) : -1);
-    if (argc == 5 && strcmp(argv[1], "nursery") == 0)
+    if (argc == 5 && strcmp(argv[1], "zygote") == 0)
         return zygote_run(atoi(argv[2]), argv);
     if (argc >= 5 && strcmp(argv[1], "script") == 0)
         return script_run(argv[3], argv[2], argv[4], argv + 5);

@@ -247,27 +247,27 @@ def test_a_run_finds_nothing_of_the_runs_before_it_in_its_directory(cx):
     assert os.listdir(spares) == []
 
 
-def nursery_of(cx):
+def zygote_of(cx):
     """The pid of the process that the MOM's shepherds are forked from."""
-    return next(iter(processes_with(f"nursery\0003\0{cx.dir}/mom/n1/mom_priv/jobs", "cmdline")), 0)
+    return next(iter(processes_with(f"zygote\0003\0{cx.dir}/mom/n1/mom_priv/jobs", "cmdline")), 0)
 
 
 @history
-def test_jobs_start_although_the_nursery_of_shepherds_is_killed(cx):
+def test_jobs_start_although_the_zygote_of_shepherds_is_killed(cx):
     cx.wait_gone(cx.submit("exit 0"))
     for _ in range(3):
-        os.kill(nursery_of(cx), signal.SIGKILL)
+        os.kill(zygote_of(cx), signal.SIGKILL)
         assert ended(cx, cx.submit("exit 3"))["Exit_status"] == "3"
         cx.restart("n1")
         assert ended(cx, cx.submit("exit 4"))["Exit_status"] == "4"
 
 
-def test_the_nursery_of_shepherds_ends_with_its_mom_and_jobs_run_on(cx):
+def test_the_zygote_of_shepherds_ends_with_its_mom_and_jobs_run_on(cx):
     job = cx.submit()
     until(lambda: processes_of(cx, job), "the job's first process")
-    nursery = nursery_of(cx)
+    zygote = zygote_of(cx)
     cx.kill("n1")
-    until(lambda: not is_alive(nursery), "the end of the nursery")
+    until(lambda: not is_alive(zygote), "the end of the zygote")
     assert is_alive(shepherd_of(cx, job))
     start_mom(cx)
     cx.api.delete(job)

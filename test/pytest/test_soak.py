@@ -329,7 +329,7 @@ def shepherds(cx):
     for pid in faults.processes_called(f"{cx.dir}/mom/"):
         with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", encoding="utf-8") as f:
             words = f.read().split("\0")
-            if words[0].endswith("pbs_shepherd") and words[1] != "nursery":  # that one is the MOM's
+            if words[0].endswith("pbs_shepherd") and words[1] != "zygote":  # that one is the MOM's
                 found[pid] = " ".join(words)
     return found
 

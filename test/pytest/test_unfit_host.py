@@ -77,8 +77,8 @@ def no_more_processes(cx, daemon, which):
     if not os.access(PIDS, os.W_OK):
         pytest.skip("there is no pids controller (cgroup v1) that we may use")
     mom = cx.pid(daemon)
-    nurseries = {pid for pid in processes_called("nursery") if parent(pid) == mom}
-    held = {"mom": {mom}, "nursery": nurseries, "both": {mom} | nurseries}[which]
+    zygotes = {pid for pid in processes_called("zygote") if parent(pid) == mom}
+    held = {"mom": {mom}, "zygote": zygotes, "both": {mom} | zygotes}[which]
     assert held
     with open(f"/proc/{mom}/cgroup", encoding="ascii") as f:
         before = next(line.strip().split(":", 2)[2] for line in f if line.split(":")[1] == "pids")
@@ -120,10 +120,10 @@ def parent(pid):
 
 
 @pytest.mark.complex(nodes=2, ncpus=1)
-@pytest.mark.parametrize("which", ["mom", "nursery", "both"])
+@pytest.mark.parametrize("which", ["mom", "zygote", "both"])
 def test_a_mom_whose_fork_fails_takes_no_jobs_until_it_can(cx, which):
     with contextlib.ExitStack() as stack:
-        warm = cx.submit("true", select="1:ncpus=1:host=n1")  # the nursery is there
+        warm = cx.submit("true", select="1:ncpus=1:host=n1")  # the zygote is there
         cx.wait_gone(warm)
         stack.enter_context(no_more_processes(cx, "n1", which))
         jobs = [cx.submit(select="1:ncpus=1") for _ in range(2)]

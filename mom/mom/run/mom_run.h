@@ -61,7 +61,7 @@ struct run {
     bool image_came;                     /* image_in */
     bool altered;                        /* by UPDATE: the order has other limits than start */
     struct prepare_fetch *fetch;         /* prepare: the script is on its way */
-    struct run_serialize *run_serialize; /* succession: it waits for an earlier run to end */
+    struct run_serialize *run_serialize; /* it waits for an earlier run to end */
 
     int journal_fd; /* journal: -1 closed */
     bool has_journal;

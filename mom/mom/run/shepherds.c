@@ -112,10 +112,10 @@ struct shepherds *shepherds_create(struct loop *l, const struct home *h, const s
         return NULL;
     s->loop = l;
     s->home = h;
-    s->nursery = zygote_link_create(l, h);
+    s->zygote = zygote_link_create(l, h);
     s->hooks = *hooks;
     s->served[0] = (struct rpc_served){&program, s};
-    if (s->nursery)
+    if (s->zygote)
         return s;
     free(s);
     return NULL;
@@ -124,7 +124,7 @@ struct shepherds *shepherds_create(struct loop *l, const struct home *h, const s
 void shepherds_destroy(struct shepherds *s)
 {
     if (s)
-        zygote_link_destroy(s->nursery);
+        zygote_link_destroy(s->zygote);
     free(s);
 }
 
@@ -249,7 +249,7 @@ int shepherds_start(struct shepherds *s, struct run *r, struct err *e)
         return err_set(e, ENOMEM, "no memory for the shepherd of job %s", r->id);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return err_errno(e, errno, "cannot make a socket for the shepherd of job %s", r->id);
-    rc = zygote_link_ask(s->nursery, r->path, pair[1]);
+    rc = zygote_link_ask(s->zygote, r->path, pair[1]);
     if (rc < 0)
         rc = spawn_it(sh, pair[1], e);
     close(pair[1]);

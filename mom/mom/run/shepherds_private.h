@@ -16,7 +16,7 @@ struct shepherd_orders_posted;
 struct shepherds {
     struct loop *loop;
     const struct home *home;
-    struct zygote_link *nursery;
+    struct zygote_link *zygote;
     struct shepherds_hooks hooks;
     struct rpc_served served[2];
 };
@@ -25,7 +25,7 @@ struct shepherd {
     struct shepherds *all;
     struct run *run;
     struct rpc_conn *conn;
-    struct spawn *process; /* NULL: of the nursery, or found after a restart */
+    struct spawn *process; /* NULL: of the zygote, or found after a restart */
     struct loop_timer *again;
     bool open, leaving;
 

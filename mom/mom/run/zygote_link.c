@@ -1,5 +1,5 @@
-/* Never waits: what the nursery cannot take at once is left to the caller, who then starts the shepherd as a
- * program of its own. A nursery that could not be started, or has ended, is left alone for some seconds, so
+/* Never waits: what the zygote cannot take at once is left to the caller, who then starts the shepherd as a
+ * program of its own. A zygote that could not be started, or has ended, is left alone for some seconds, so
  * that a broken one does not slow down every job. */
 #include "zygote_link.h"
 
@@ -74,7 +74,7 @@ static void zygote_link_on_end(void *arg, int status)
 {
     struct zygote_link *n = arg;
 
-    log_event(LOGC_SVR, LOGE_SYSTEM, "nursery", "ended with wait status %d; started again when it is needed",
+    log_event(LOGC_SVR, LOGE_SYSTEM, "zygote", "ended with wait status %d; started again when it is needed",
               status);
     spawn_destroy(n->process);
     n->process = NULL;
@@ -85,7 +85,7 @@ static void zygote_link_on_end(void *arg, int status)
 /* A long last argument, blanks that ps does not show, is room for the command lines of shepherds. */
 static int zygote_link_start(struct zygote_link *n, int theirs, struct err *e)
 {
-    char verb[] = "nursery", fd[] = "3", room[TITLE_ROOM];
+    char verb[] = "zygote", fd[] = "3", room[TITLE_ROOM];
     char *argv[] = {n->home->shepherd, verb, fd, n->home->jobs, room, NULL};
     const int fds[] = {-1, -1, -1, theirs};
     const struct spawn_options o = spawn_own(argv, fds, 4);
@@ -108,7 +108,7 @@ static int ensure(struct zygote_link *n)
     if (zygote_link_start(n, pair[1], &e) == 0) {
         n->fd = pair[0];
     } else {
-        log_err(LOGC_SVR, "nursery", &e, "shepherds are started without it");
+        log_err(LOGC_SVR, "zygote", &e, "shepherds are started without it");
         close(pair[0]);
         rest(n);
     }

@@ -1,6 +1,6 @@
 #ifndef ZYGOTE_LINK_H
 #define ZYGOTE_LINK_H
-/* The MOM's end of the nursery (mom/shepherd/zygote.h): started when first needed, again when it has ended. */
+/* The MOM's end of the zygote (mom/shepherd/zygote.h): started when first needed, again when it has ended. */
 #include "err.h"
 
 struct home;
@@ -11,7 +11,7 @@ struct zygote_link *zygote_link_create(struct loop *l, const struct home *h); /*
 void zygote_link_destroy(struct zygote_link *n); /* it ends; its shepherds stay */
 
 /* Have a shepherd begin in `path`, with `socket`, which stays ours to close. 0: it is asked for; the other end of the
- * socket closes if nothing comes of it. -1: there is no nursery now, or it is behind: start the shepherd otherwise. */
+ * socket closes if nothing comes of it. -1: there is no zygote now, or it is behind: start the shepherd otherwise. */
 int zygote_link_ask(struct zygote_link *n, const char *path, int socket);
 
 #endif

@@ -58,13 +58,12 @@ struct prepare_fetch {
 };
 
 struct prepare *prepare_create(const struct home *h, struct runs *runs, struct names *names,
-                               struct rundir_pool *spares, const struct prepare_hooks *hooks)
+                               struct rundir_pool *pool, const struct prepare_hooks *hooks)
 {
     struct prepare *p = calloc(1, sizeof *p);
 
     if (p)
-        *p =
-            (struct prepare){.home = h, .runs = runs, .names = names, .rundir_pool = spares, .hooks = *hooks};
+        *p = (struct prepare){.home = h, .runs = runs, .names = names, .rundir_pool = pool, .hooks = *hooks};
     return p;
 }
 

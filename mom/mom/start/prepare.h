@@ -29,7 +29,7 @@ struct prepare_hooks {
 };
 
 struct prepare *prepare_create(const struct home *h, struct runs *runs, struct names *names,
-                               struct rundir_pool *spares, const struct prepare_hooks *hooks);
+                               struct rundir_pool *pool, const struct prepare_hooks *hooks);
 void prepare_destroy(struct prepare *p);
 
 /* A new run for START, of which there is none yet; `a` is copied. NULL, PBSE_SYSTEM: no memory, no directory. */

@@ -135,7 +135,7 @@ void run_serialize_begin(struct mom *m, struct run *r)
         return;
     }
     if (e.code)
-        log_err(LOGC_JOB, r->id, &e, "succession");
+        log_err(LOGC_JOB, r->id, &e, "run_serialize");
     run_serialize_proceed(m, r);
 }
 

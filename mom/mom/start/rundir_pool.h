@@ -20,7 +20,7 @@ struct rundir_pool;
 struct rundir_pool *rundir_pool_create(const char *jobs_dir);
 void rundir_pool_destroy(struct rundir_pool *s); /* the directories stay, for the next MOM to remove */
 
-/* The directory `path` of a new run of `user`: a spare directory of theirs, its script (if it has one) under the name `script`, or a
+/* The directory `path` of a new run of `user`: a spare directory of that user, its script (if it has one) under the name `script`, or a
  * new one as by rundir_create. 0 or -1. */
 int rundir_pool_take(struct rundir_pool *s, const char *path, const char *user, const char *script,
                      struct err *e);

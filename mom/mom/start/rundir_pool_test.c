@@ -16,22 +16,22 @@
 #include "rundir_pool.h"
 
 static char root[64];
-static struct rundir_pool *spares;
+static struct rundir_pool *pool;
 
 static int make_root(void **state)
 {
     (void)state;
-    snprintf(root, sizeof root, "/tmp/spares.XXXXXX");
+    snprintf(root, sizeof root, "/tmp/rundir_pool.XXXXXX");
     if (!mkdtemp(root))
         return -1;
-    spares = rundir_pool_create(root);
-    return spares ? 0 : -1;
+    pool = rundir_pool_create(root);
+    return pool ? 0 : -1;
 }
 
 static int drop_root(void **state)
 {
     (void)state;
-    rundir_pool_destroy(spares);
+    rundir_pool_destroy(pool);
     return file_remove_tree(AT_FDCWD, root, NULL);
 }
 
@@ -67,7 +67,7 @@ static ino_t inode_of(const char *name)
 /* A run "1.s.1" of ann's, as it is when it is over. */
 static void end_a_run(void)
 {
-    assert_int_equal(rundir_pool_take(spares, at("1.s.1"), "ann", "1.s.SC", NULL), 0);
+    assert_int_equal(rundir_pool_take(pool, at("1.s.1"), "ann", "1.s.SC", NULL), 0);
     put("1.s.1/run", "an order");
     put("1.s.1/1.s.SC", "a script");
     put("1.s.1/journal", "events");
@@ -82,9 +82,9 @@ static void a_spare_serves_the_same_user_without_what_it_held(void **state)
     run = inode_of("1.s.1/run");
     journal = inode_of("1.s.1/journal");
     script = inode_of("1.s.1/1.s.SC");
-    assert_int_equal(rundir_pool_give(spares, at("1.s.1"), "ann", NULL), 0);
+    assert_int_equal(rundir_pool_give(pool, at("1.s.1"), "ann", NULL), 0);
     assert_int_equal(size_of("1.s.1"), -1);
-    assert_int_equal(rundir_pool_take(spares, at("2.s.1"), "ann", "2.s.SC", NULL), 0);
+    assert_int_equal(rundir_pool_take(pool, at("2.s.1"), "ann", "2.s.SC", NULL), 0);
     assert_int_equal(inode_of("2.s.1/run"), run);
     assert_int_equal(inode_of("2.s.1/2.s.SC"), script);
     assert_int_equal(size_of("2.s.1/run"), 1);
@@ -98,8 +98,8 @@ static void another_user_gets_a_new_directory(void **state)
 {
     (void)state;
     end_a_run();
-    assert_int_equal(rundir_pool_give(spares, at("1.s.1"), "ann", NULL), 0);
-    assert_int_equal(rundir_pool_take(spares, at("2.s.1"), "bob", "2.s.SC", NULL), 0);
+    assert_int_equal(rundir_pool_give(pool, at("1.s.1"), "ann", NULL), 0);
+    assert_int_equal(rundir_pool_take(pool, at("2.s.1"), "bob", "2.s.SC", NULL), 0);
     assert_int_equal(size_of("2.s.1/run"), -1);
     assert_int_equal(size_of("2.s.1/2.s.SC"), -1);
 }
@@ -109,9 +109,9 @@ static void a_script_with_a_second_name_is_left_to_its_owner(void **state)
     (void)state;
     end_a_run();
     assert_int_equal(link(at("1.s.1/1.s.SC"), at("copy")), 0);
-    assert_int_equal(rundir_pool_give(spares, at("1.s.1"), "ann", NULL), 0);
+    assert_int_equal(rundir_pool_give(pool, at("1.s.1"), "ann", NULL), 0);
     assert_int_equal(size_of("copy"), 8);
-    assert_int_equal(rundir_pool_take(spares, at("2.s.1"), "ann", "2.s.SC", NULL), 0);
+    assert_int_equal(rundir_pool_take(pool, at("2.s.1"), "ann", "2.s.SC", NULL), 0);
     assert_int_equal(size_of("2.s.1/2.s.SC"), -1);
     assert_int_equal(size_of("2.s.1/run"), 1);
 }
@@ -124,9 +124,9 @@ static void a_run_whose_shepherd_is_still_there_is_removed(void **state)
     end_a_run();
     fd = open(at("1.s.1/run"), O_RDWR | O_CLOEXEC);
     assert_int_equal(flock(fd, LOCK_EX), 0);
-    assert_int_equal(rundir_pool_give(spares, at("1.s.1"), "ann", NULL), 0);
+    assert_int_equal(rundir_pool_give(pool, at("1.s.1"), "ann", NULL), 0);
     assert_int_equal(size_of("1.s.1"), -1);
-    assert_int_equal(rundir_pool_take(spares, at("2.s.1"), "ann", "2.s.SC", NULL), 0);
+    assert_int_equal(rundir_pool_take(pool, at("2.s.1"), "ann", "2.s.SC", NULL), 0);
     assert_int_equal(size_of("2.s.1/run"), -1);
     close(fd);
 }
@@ -137,7 +137,7 @@ static void the_next_mom_removes_them(void **state)
 
     (void)state;
     end_a_run();
-    assert_int_equal(rundir_pool_give(spares, at("1.s.1"), "ann", NULL), 0);
+    assert_int_equal(rundir_pool_give(pool, at("1.s.1"), "ann", NULL), 0);
     next = rundir_pool_create(root);
     assert_int_equal(rundir_pool_take(next, at("2.s.1"), "ann", "2.s.SC", NULL), 0);
     assert_int_equal(size_of("2.s.1/run"), -1);
@@ -160,7 +160,7 @@ static void more_than_enough_of_them_are_removed(void **state)
         snprintf(name, sizeof name, "%d.s.1/run", i);
         put(name, "an order");
         snprintf(name, sizeof name, "%d.s.1", i);
-        assert_int_equal(rundir_pool_give(spares, at(name), "ann", NULL), 0);
+        assert_int_equal(rundir_pool_give(pool, at(name), "ann", NULL), 0);
     }
     dir = opendir(root);
     for (const struct dirent *d; (d = readdir(dir));)

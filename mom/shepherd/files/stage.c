@@ -258,7 +258,7 @@ static bool is_there_already(const struct shep_order *o, const char *from, const
 }
 
 /* ---- all of a list */
-void stage_in(const struct shep_order *o, const struct shep_stage *s, struct copies *all)
+static void stage_in(const struct shep_order *o, const struct shep_stage *s, struct copies *all)
 {
     for (u_int i = 0; i < s->files.files_len; i++) {
         const struct shep_stage_file *f = &s->files.files_val[i];

@@ -12,11 +12,9 @@ struct shep_order;
 struct shep_stage;
 struct copies;
 
-/* Copy all; how it went is added to `c`. */
-void stage_in(const struct shep_order *o, const struct shep_stage *s, struct copies *c);
-/* Copy, and remove what was copied. */
+/* Copy, and remove what was copied; the outcome is added to `c`. */
 void stage_out(const struct shep_order *o, const struct shep_stage *s, struct copies *c);
-/* Remove what stage_in has brought. */
+/* Remove what was staged in. */
 void stage_remove(const struct shep_order *o, const struct shep_stage *s);
 
 /* The private directory of the job, made or removed with everything in it. `path`: the run's directory. One whose name is

@@ -1,5 +1,5 @@
 /* Two streams a task. Each is read when poll says so and nothing of it is under way; a piece counts as under
- * way from ^send to output_relay_done. The pipes outlive the task when its children keep them: a pump goes when both
+ * way from ^send to output_relay_done. The pipes outlive the task when its children keep them: a relay goes when both
  * are at their end.
  *
  * ^drained must come in the end, even when children write without pause. So after the task's end a stream is
@@ -31,8 +31,8 @@ struct output_relay_stream {
     size_t poll_at;
 };
 
-struct task_pump {
-    struct task_pump *next, **at;
+struct task_relay {
+    struct task_relay *next, **at;
     struct output_relays *all;
     struct output_relay_target to;
     struct output_relay_stream s[2];
@@ -41,7 +41,7 @@ struct task_pump {
 
 struct output_relays {
     struct output_relays_hooks hooks;
-    struct task_pump *first;
+    struct task_relay *first;
     size_t under_way; /* bytes */
 };
 
@@ -61,7 +61,7 @@ void output_relays_destroy(struct output_relays *all)
     free(all);
 }
 
-static void piece_free(struct task_pump *p, int i)
+static void piece_free(struct task_relay *p, int i)
 {
     p->all->under_way -= p->s[i].n_piece;
     free(p->s[i].piece);
@@ -69,7 +69,7 @@ static void piece_free(struct task_pump *p, int i)
     p->s[i].n_piece = 0;
 }
 
-void output_relay_destroy(struct task_pump *p)
+void output_relay_destroy(struct task_relay *p)
 {
     if (!p)
         return;
@@ -84,7 +84,7 @@ void output_relay_destroy(struct task_pump *p)
     free(p);
 }
 
-const struct output_relay_target *output_relay_target(const struct task_pump *p)
+const struct output_relay_target *output_relay_target(const struct task_relay *p)
 {
     return &p->to;
 }
@@ -101,10 +101,10 @@ static int open_stream(struct output_relay_stream *s, int *writing, struct err *
     return 0;
 }
 
-struct task_pump *output_relay_create(struct output_relays *all, const struct output_relay_target *to,
-                                      int *out, int *err, struct err *e)
+struct task_relay *output_relay_create(struct output_relays *all, const struct output_relay_target *to,
+                                       int *out, int *err, struct err *e)
 {
-    struct task_pump *p = calloc(1, sizeof *p);
+    struct task_relay *p = calloc(1, sizeof *p);
 
     *out = *err = -1;
     if (!p) {
@@ -127,12 +127,12 @@ struct task_pump *output_relay_create(struct output_relays *all, const struct ou
     return NULL;
 }
 
-static bool is_readable(const struct task_pump *p, int i)
+static bool is_readable(const struct task_relay *p, int i)
 {
     return p->s[i].fd >= 0 && !p->s[i].under_way && p->all->under_way < PIECES_ALL_MAX;
 }
 
-static void send_piece(struct task_pump *p, int i, size_t n)
+static void send_piece(struct task_relay *p, int i, size_t n)
 {
     struct tmx_output_args a = {.task = p->to.task,
                                 .stream = i ? TMX_STDERR : TMX_STDOUT,
@@ -146,7 +146,7 @@ static void send_piece(struct task_pump *p, int i, size_t n)
     p->all->hooks.send(p->all->hooks.arg, p, &a);
 }
 
-static void output_relay_read(struct task_pump *p, int i)
+static void output_relay_read(struct task_relay *p, int i)
 {
     struct output_relay_stream *s = &p->s[i];
     char *fitting;
@@ -170,7 +170,7 @@ static void output_relay_read(struct task_pump *p, int i)
 }
 
 /* Nothing under way after looking: what the task had written itself is there. */
-static void see_drained(struct task_pump *p)
+static void see_drained(struct task_relay *p)
 {
     if (p->ended && !p->drained && !p->s[0].under_way && !p->s[1].under_way) {
         p->drained = true;
@@ -178,7 +178,7 @@ static void see_drained(struct task_pump *p)
     }
 }
 
-void output_relay_done(struct task_pump *p, int stream)
+void output_relay_done(struct task_relay *p, int stream)
 {
     int i = stream == TMX_STDERR;
 
@@ -191,7 +191,7 @@ void output_relay_done(struct task_pump *p, int stream)
     }
 }
 
-void output_relay_task_ended(struct task_pump *p)
+void output_relay_task_ended(struct task_relay *p)
 {
     p->ended = true;
     output_relay_read(p, 0);
@@ -201,16 +201,16 @@ void output_relay_task_ended(struct task_pump *p)
 
 void output_relays_poll(struct output_relays *all, struct poll_set *polls)
 {
-    for (struct task_pump *p = all->first; p; p = p->next)
+    for (struct task_relay *p = all->first; p; p = p->next)
         for (int i = 0; i < 2; i++)
             p->s[i].poll_at = is_readable(p, i) ? poll_set_add(polls, p->s[i].fd, POLLIN) : SIZE_MAX;
 }
 
 void output_relays_turn(struct output_relays *all, const struct poll_set *polls)
 {
-    struct task_pump *next;
+    struct task_relay *next;
 
-    for (struct task_pump *p = all->first; p; p = next) {
+    for (struct task_relay *p = all->first; p; p = next) {
         next = p->next;
         for (int i = 0; i < 2; i++)
             if (p->s[i].fd >= 0 && poll_set_got(polls, p->s[i].poll_at, p->s[i].fd))

@@ -12,13 +12,13 @@
 
 struct poll_set;
 struct output_relays;
-struct task_pump;
+struct task_relay;
 struct tmx_output_args;
 
 struct output_relays_hooks {
     /* Hand a piece on; output_relay_done is called once when it has arrived (or no receiver is left), perhaps inside this. `args` is
      * borrowed, but for its bytes, which live until output_relay_done. */
-    void (*send)(void *arg, struct task_pump *p, const struct tmx_output_args *args);
+    void (*send)(void *arg, struct task_relay *p, const struct tmx_output_args *args);
     void (*drained)(void *arg, unsigned task);
     void *arg;
 };
@@ -32,14 +32,14 @@ struct output_relay_target {
     unsigned host; /* where it goes */
 };
 
-/* A pump and the writing ends of its pipes, which the caller closes. NULL: e. */
-struct task_pump *output_relay_create(struct output_relays *all, const struct output_relay_target *to,
-                                      int *out, int *err, struct err *e);
-void output_relay_destroy(struct task_pump *p); /* no piece may be under way */
-const struct output_relay_target *output_relay_target(const struct task_pump *p);
+/* A relay and the writing ends of its pipes, which the caller closes. NULL: e. */
+struct task_relay *output_relay_create(struct output_relays *all, const struct output_relay_target *to,
+                                       int *out, int *err, struct err *e);
+void output_relay_destroy(struct task_relay *p); /* no piece may be under way */
+const struct output_relay_target *output_relay_target(const struct task_relay *p);
 
-void output_relay_done(struct task_pump *p, int stream);
-void output_relay_task_ended(struct task_pump *p); /* ^drained follows, perhaps inside this */
+void output_relay_done(struct task_relay *p, int stream);
+void output_relay_task_ended(struct task_relay *p); /* ^drained follows, perhaps inside this */
 
 void output_relays_poll(struct output_relays *all, struct poll_set *polls);
 void output_relays_turn(struct output_relays *all, const struct poll_set *polls);

@@ -12,18 +12,18 @@
 #include "poll_set.h"
 #include "output_relay.h"
 
-/* What the pumps hand on, and whether it arrives at once. */
+/* What the relays hand on, and whether it arrives at once. */
 struct sink {
     struct output_relays *all;
     char text[2][256];
     size_t n[2];
-    struct task_pump *waiting;
+    struct task_relay *waiting;
     int waiting_stream;
     bool slow;
     unsigned drained;
 };
 
-static void take(void *arg, struct task_pump *p, const struct tmx_output_args *a)
+static void take(void *arg, struct task_relay *p, const struct tmx_output_args *a)
 {
     struct sink *s = arg;
     int i = a->stream == TMX_STDERR;
@@ -55,12 +55,12 @@ static void turn(struct sink *s)
     poll_set_fini(&p);
 }
 
-static struct task_pump *begin(struct sink *s, int *out, int *err)
+static struct task_relay *begin(struct sink *s, int *out, int *err)
 {
     const struct output_relays_hooks hooks = {.send = take, .drained = drained, .arg = s};
     const struct output_relay_target to = {.task = 9};
     struct err e;
-    struct task_pump *p;
+    struct task_relay *p;
 
     s->all = output_relays_create(&hooks);
     p = output_relay_create(s->all, &to, out, err, &e);
@@ -96,7 +96,7 @@ static void what_is_written_arrives_in_order(void **state)
 static void one_piece_of_a_stream_is_under_way(void **state)
 {
     struct sink s = {.slow = true};
-    struct task_pump *p;
+    struct task_relay *p;
     int out, err;
 
     (void)state;
@@ -118,7 +118,7 @@ static void one_piece_of_a_stream_is_under_way(void **state)
 static void the_end_comes_after_the_output(void **state)
 {
     struct sink s = {.slow = true};
-    struct task_pump *p;
+    struct task_relay *p;
     int out, err;
 
     (void)state;
@@ -139,7 +139,7 @@ static void the_end_comes_after_the_output(void **state)
 static void a_child_that_goes_on_writing_does_not_hold_the_end_back(void **state)
 {
     struct sink s = {0};
-    struct task_pump *p;
+    struct task_relay *p;
     int out, err;
 
     (void)state;

@@ -39,7 +39,7 @@ struct tasks_info { /* published data */
     size_t n;
 };
 
-struct task_pump;
+struct task_relay;
 
 /* An attached process, of which we are not the parent: its end is seen at a pidfd. */
 struct tasks_watch {
@@ -55,7 +55,7 @@ struct tasks_entry {
     bool ended, attached, over; /* over: ended and its output is gone */
     int status;                 /* 0 to 255, or 256 and the signal */
     struct tasks_watch watch;   /* with `attached` */
-    struct task_pump *pump;     /* of its output; NULL: it writes to the job's files itself */
+    struct task_relay *relay;   /* of its output; NULL: it writes to the job's files itself */
     struct tasks_waiter *waiters;
     struct tasks_info *infos;
     unsigned from; /* the letter that asked for it: host, number; 0: none */
@@ -64,7 +64,7 @@ struct tasks_entry {
 
 /* `host`: index of this one, part of each number. NULL: no memory. */
 struct tasks *tasks_create(unsigned host);
-void tasks_destroy(struct tasks *t); /* infos with it; waiters and pumps must have gone */
+void tasks_destroy(struct tasks *t); /* infos with it; waiters and relays must have gone */
 
 /* A number for a new task; 0: TASKS_MAX are alive. */
 unsigned tasks_number(struct tasks *t);

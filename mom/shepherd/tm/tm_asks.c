@@ -55,9 +55,9 @@ static bool is_sister(const struct tm_server *t)
     return !t->place.order->exec_path[0];
 }
 
-/* Where its output goes: to the job's files through this process's own descriptors, or through a pump. */
+/* Where its output goes: to the job's files through this process's own descriptors, or through a relay. */
 static int open_output(struct tm_server *t, const struct tmx_spawn_args *a, const struct tm_reply *r,
-                       unsigned id, struct task *birth, struct task_pump **pump, struct err *e)
+                       unsigned id, struct task *birth, struct task_relay **relay, struct err *e)
 {
     const struct output_relay_target to = {.task = id, .relay = a->relay, .host = a->relay ? r->from : 0};
 
@@ -67,8 +67,8 @@ static int open_output(struct tm_server *t, const struct tmx_spawn_args *a, cons
         return birth->out < 0 || birth->err < 0 ? err_errno(e, errno, "cannot give a task the job's output")
                                                 : 0;
     }
-    *pump = output_relay_create(t->output_relays, &to, &birth->out, &birth->err, e);
-    return *pump ? 0 : -1;
+    *relay = output_relay_create(t->output_relays, &to, &birth->out, &birth->err, e);
+    return *relay ? 0 : -1;
 }
 
 static int give_birth(struct tm_server *t, const struct tmx_spawn_args *a, unsigned id, struct task *birth,
@@ -102,7 +102,7 @@ static int give_birth(struct tm_server *t, const struct tmx_spawn_args *a, unsig
 
 /* It exists and waits. From here the table has it, so its end is seen whatever comes. */
 static int let_it_go(struct tm_server *t, const struct tmx_spawn_args *a, const struct tm_reply *r,
-                     unsigned id, struct task *birth, struct task_pump *pump, struct err *e)
+                     unsigned id, struct task *birth, struct task_relay *relay, struct err *e)
 {
     struct tasks_entry *x = tasks_add(t->tasks, id, birth->pid);
 
@@ -111,7 +111,7 @@ static int let_it_go(struct tm_server *t, const struct tmx_spawn_args *a, const 
         return err_set(e, ENOMEM, "no memory for a task");
     }
     x->parent = a->parent;
-    x->pump = pump;
+    x->relay = relay;
     x->from = r->from;
     x->number = r->number;
     tm_record(t,
@@ -124,15 +124,15 @@ static int spawn(struct tm_server *t, const struct tmx_spawn_args *a, struct tm_
                  struct err *e)
 {
     struct task birth;
-    struct task_pump *pump = NULL;
+    struct task_relay *relay = NULL;
     int rc = -1;
 
     task_init(&birth);
-    if (open_output(t, a, r, id, &birth, &pump, e) == 0 && give_birth(t, a, id, &birth, e) == 0)
-        rc = let_it_go(t, a, r, id, &birth, pump, e);
+    if (open_output(t, a, r, id, &birth, &relay, e) == 0 && give_birth(t, a, id, &birth, e) == 0)
+        rc = let_it_go(t, a, r, id, &birth, relay, e);
     task_fini(&birth);
-    if (rc < 0 && pump && !tasks_find(t->tasks, id))
-        output_relay_destroy(pump);
+    if (rc < 0 && relay && !tasks_find(t->tasks, id))
+        output_relay_destroy(relay);
     return rc;
 }
 
@@ -176,7 +176,7 @@ static void tm_ask_spawn(struct tm_server *t, const struct tmx_ask *ask, struct 
     }
     id = tasks_number(t->tasks);
     if (r->relay && id)
-        tm_output_expect(t, id, r->guest);
+        tm_output_expect(t, id, r->client);
     if (!id || spawn(t, a, r, id, &e) < 0)
         tm_refuse(r, e.code == ENOENT ? TM_ENOTFOUND : TM_ESYSTEM, id ? e.text : "too many tasks");
     else

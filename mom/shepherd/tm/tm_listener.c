@@ -1,9 +1,9 @@
-/* Each guest is an rpc_core, read and written when poll says so. A guest is dropped at the end of a turn
+/* Each client is an rpc_core, read and written when poll says so. A client is dropped at the end of a turn
  * only, since its core may be at work.
  *
- * Others keep a guest's number, never its address, and ask tm_listener_find each time. With the door full the
- * listener is left out of the polls: no client is refused, they wait in the kernel's queue. A guest that does not
- * read its answers is not heard until it does: what waits for it would be our memory, not the job's. New guests are
+ * Others keep a client's number, never its address, and ask tm_listener_find each time. With as many clients as may be the
+ * listener is left out of the polls: no client is refused, they wait in the kernel's queue. A client that does not
+ * read its answers is not heard until it does: what waits for it would be our memory, not the job's. New clients are
  * let in after those that are here were heard, so the places of the turn's polls stay true. */
 #include "tm_listener.h"
 
@@ -18,7 +18,7 @@
 #include "file.h"
 #include "poll_set.h"
 
-/* PIECE: each guest may keep one. It is heard call by call: a call of a hundred bytes may have an answer of a megabyte. */
+/* PIECE: each client may keep one. It is heard call by call: a call of a hundred bytes may have an answer of a megabyte. */
 enum { RECORD_LIMIT = 4 << 20, PIECE = 16384, QUEUE = 512, OUT_HIGH = 1 << 20 };
 
 struct tm_listener {
@@ -27,7 +27,7 @@ struct tm_listener {
     uid_t uid;
     const struct tm_listener_hooks *hooks;
     void *arg;
-    struct tm_client **guests;
+    struct tm_client **clients;
     size_t n;
     uint64_t last_id;
     const struct tm_client *largest; /* of messages in part, at the last poll; only compared */
@@ -39,7 +39,7 @@ static size_t owed(const struct tm_listener *d)
     size_t n = 0;
 
     for (size_t i = 0; i < d->n; i++)
-        n += rpc_core_output(d->guests[i]->core)->len;
+        n += rpc_core_output(d->clients[i]->core)->len;
     return n;
 }
 
@@ -94,7 +94,7 @@ struct tm_listener *tm_listener_open(const char *path, uid_t uid, gid_t gid,
 {
     struct tm_listener *d = calloc(1, sizeof *d);
 
-    if (!d || !(d->guests = calloc(TM_LISTENER_CLIENTS_MAX, sizeof(struct tm_client *)))) {
+    if (!d || !(d->clients = calloc(TM_LISTENER_CLIENTS_MAX, sizeof(struct tm_client *)))) {
         err_set(e, ENOMEM, "no memory for %s", path);
         goto fail;
     }
@@ -106,12 +106,12 @@ struct tm_listener *tm_listener_open(const char *path, uid_t uid, gid_t gid,
         return d;
 fail:
     if (d)
-        free(d->guests);
+        free(d->clients);
     free(d);
     return NULL;
 }
 
-static void guest_free(struct tm_client *g)
+static void client_free(struct tm_client *g)
 {
     close(g->fd);
     rpc_core_fail(g->core, &(struct err){.code = ECONNRESET, .text = "the task has gone"});
@@ -125,17 +125,17 @@ void tm_listener_close(struct tm_listener *d)
     if (!d)
         return;
     for (size_t i = 0; i < d->n; i++)
-        guest_free(d->guests[i]);
+        client_free(d->clients[i]);
     close(d->listener);
-    free(d->guests);
+    free(d->clients);
     free(d);
 }
 
-struct tm_client *tm_listener_find(const struct tm_listener *d, uint64_t guest)
+struct tm_client *tm_listener_find(const struct tm_listener *d, uint64_t client)
 {
     for (size_t i = 0; d && i < d->n; i++)
-        if (d->guests[i]->id == guest && !d->guests[i]->broken)
-            return d->guests[i];
+        if (d->clients[i]->id == client && !d->clients[i]->broken)
+            return d->clients[i];
     return NULL;
 }
 
@@ -158,7 +158,7 @@ static void let_in(struct tm_listener *d)
         g->id = ++d->last_id;
         g->fd = fd;
         g->listener = d;
-        d->guests[d->n++] = g;
+        d->clients[d->n++] = g;
         return;
     }
     free(g);
@@ -177,7 +177,7 @@ static void see_partial(struct tm_listener *d)
     d->in_all = 0;
     d->largest = NULL;
     for (size_t i = 0; i < d->n; i++) {
-        const struct tm_client *g = d->guests[i];
+        const struct tm_client *g = d->clients[i];
 
         d->in_all += g->partial;
         if (!d->largest || g->partial > d->largest->partial)
@@ -192,7 +192,7 @@ void tm_listener_poll(struct tm_listener *d, struct poll_set *p)
     see_partial(d);
     d->poll_at = d->n < TM_LISTENER_CLIENTS_MAX ? poll_set_add(p, d->listener, POLLIN) : SIZE_MAX;
     for (size_t i = 0; i < d->n; i++) {
-        struct tm_client *g = d->guests[i];
+        struct tm_client *g = d->clients[i];
 
         short in = may_go_on(d, g) ? POLLIN : 0, out = rpc_core_output(g->core)->len ? POLLOUT : 0;
 
@@ -200,7 +200,7 @@ void tm_listener_poll(struct tm_listener *d, struct poll_set *p)
     }
 }
 
-/* What is not used, since the guest's answers wait, is kept for later. */
+/* What is not used, since the client's answers wait, is kept for later. */
 static void hear(struct tm_client *g, const char *bytes, size_t n)
 {
     ptrdiff_t used;
@@ -267,24 +267,24 @@ static void send_some(struct tm_client *g)
 void tm_listener_send(struct tm_listener *d)
 {
     for (size_t i = 0; d && i < d->n; i++)
-        send_some(d->guests[i]);
+        send_some(d->clients[i]);
 }
 
-/* Out of the list first: what its calls under way are told may look guests up. */
+/* Out of the list first: what its calls under way are told may look clients up. */
 static void show_out(struct tm_listener *d)
 {
     size_t i = 0;
 
     while (i < d->n) {
-        struct tm_client *g = d->guests[i];
+        struct tm_client *g = d->clients[i];
         uint64_t id = g->id;
 
         if (!g->broken) {
             i++;
             continue;
         }
-        d->guests[i] = d->guests[--d->n];
-        guest_free(g);
+        d->clients[i] = d->clients[--d->n];
+        client_free(g);
         d->hooks->gone(d->arg, id);
     }
 }
@@ -292,7 +292,7 @@ static void show_out(struct tm_listener *d)
 bool tm_listener_has_work(const struct tm_listener *d)
 {
     for (size_t i = 0; d && i < d->n; i++)
-        if (d->guests[i]->rest && !is_full(d->guests[i]))
+        if (d->clients[i]->rest && !is_full(d->clients[i]))
             return true;
     return false;
 }
@@ -302,10 +302,10 @@ void tm_listener_turn(struct tm_listener *d, const struct poll_set *p)
     size_t n = d ? d->n : 0;
 
     for (size_t i = 0; i < n; i++)
-        if (d->guests[i]->rest)
-            hear_rest(d->guests[i]);
-        else if (may_go_on(d, d->guests[i]) && poll_set_got(p, d->guests[i]->poll_at, d->guests[i]->fd))
-            tm_listener_receive(d->guests[i]);
+        if (d->clients[i]->rest)
+            hear_rest(d->clients[i]);
+        else if (may_go_on(d, d->clients[i]) && poll_set_got(p, d->clients[i]->poll_at, d->clients[i]->fd))
+            tm_listener_receive(d->clients[i]);
     if (d && poll_set_got(p, d->poll_at, d->listener))
         let_in(d);
     tm_listener_send(d);

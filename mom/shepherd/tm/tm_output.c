@@ -1,6 +1,6 @@
-/* Where the output of tasks goes. From a task here: to a guest here, or as a letter to the first host (the job's
- * files are there) or to the host of the guest that asked for it. From another host: into the job's files, or to the
- * guest. The sender of a piece waits until it has arrived, so pieces stay in order and a slow reader is felt by
+/* Where the output of tasks goes. From a task here: to a client here, or as a letter to the first host (the job's
+ * files are there) or to the host of the client that asked for it. From another host: into the job's files, or to the
+ * client. The sender of a piece waits until it has arrived, so pieces stay in order and a slow reader is felt by
  * the task; a letter that comes twice is written once, since each piece says its place in the stream. */
 #include <errno.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 #include "tm_.h"
 #include "tm_private.h"
 
-/* One piece on its way to a guest; a relay here waits for it, or a call of another host. */
+/* One piece on its way to a client; a relay here waits for it, or a call of another host. */
 struct tm_output_delivery {
     struct rpc_pending pending;
-    struct task_pump *pump;
+    struct task_relay *relay;
     int stream;
     struct tm_reply *reply;
 };
@@ -25,8 +25,8 @@ static void delivered(struct tm_output_delivery *d)
 {
     struct tmx_answer a = {.code = TM_SUCCESS};
 
-    if (d->pump)
-        output_relay_done(d->pump, d->stream);
+    if (d->relay)
+        output_relay_done(d->relay, d->stream);
     if (d->reply)
         tm_answer(d->reply, &a);
     free(d);
@@ -45,14 +45,14 @@ static void tm_output_on_lost(struct rpc_pending *p, const struct err *why)
     delivered((struct tm_output_delivery *)((char *)p - offsetof(struct tm_output_delivery, pending)));
 }
 
-static void to_guest(struct tm_server *t, uint64_t guest, const struct tmx_output_args *args,
-                     struct task_pump *pump, struct tm_reply *r)
+static void to_client(struct tm_server *t, uint64_t client, const struct tmx_output_args *args,
+                      struct task_relay *relay, struct tm_reply *r)
 {
     static const struct rpc_pending_ops ops = {.reply = tm_output_on_reply, .lost = tm_output_on_lost};
     static const struct rpc_proc_id id = {PBS_TM_PROG, PBS_TM_V1, TMX_OUTPUT};
-    struct tm_client *g = guest ? tm_listener_find(t->listener, guest) : NULL;
+    struct tm_client *g = client ? tm_listener_find(t->listener, client) : NULL;
     struct tm_output_delivery *d = calloc(1, sizeof *d);
-    struct tm_output_delivery none = {.pump = pump, .stream = args->stream, .reply = r};
+    struct tm_output_delivery none = {.relay = relay, .stream = args->stream, .reply = r};
     struct tmx_answer a = {.code = TM_SUCCESS};
 
     if (d)
@@ -63,8 +63,8 @@ static void to_guest(struct tm_server *t, uint64_t guest, const struct tmx_outpu
             return;
     }
     free(d);
-    if (pump)
-        output_relay_done(pump, args->stream);
+    if (relay)
+        output_relay_done(relay, args->stream);
     if (r)
         tm_answer(r, &a);
 }
@@ -72,7 +72,7 @@ static void to_guest(struct tm_server *t, uint64_t guest, const struct tmx_outpu
 /* ---- from here */
 struct sent { /* a letter under way */
     struct tm_server *tm;
-    struct task_pump *pump;
+    struct task_relay *relay;
     int stream;
 };
 
@@ -80,9 +80,9 @@ static void tm_output_on_answer(void *arg, const struct tmx_answer *a)
 {
     struct sent s = *(struct sent *)arg;
 
-    (void)a; /* what cannot be handed on is lost: the first host is, or the guest */
+    (void)a; /* what cannot be handed on is lost: the first host is, or the client */
     free(arg);
-    output_relay_done(s.pump, s.stream);
+    output_relay_done(s.relay, s.stream);
 }
 
 static struct tm_inflow *inflow_find(const struct tm_server *t, unsigned task)
@@ -93,7 +93,7 @@ static struct tm_inflow *inflow_find(const struct tm_server *t, unsigned task)
     return f;
 }
 
-void tm_output_send(void *arg, struct task_pump *p, const struct tmx_output_args *args)
+void tm_output_send(void *arg, struct task_relay *p, const struct tmx_output_args *args)
 {
     struct tm_server *t = arg;
     const struct output_relay_target *to = output_relay_target(p);
@@ -103,7 +103,7 @@ void tm_output_send(void *arg, struct task_pump *p, const struct tmx_output_args
     if (to->host == t->nodes.mine) {
         const struct tm_inflow *f = inflow_find(t, to->task);
 
-        to_guest(t, f ? f->guest : 0, args, p, NULL);
+        to_client(t, f ? f->client : 0, args, p, NULL);
         return;
     }
     s = malloc(sizeof *s);
@@ -185,7 +185,7 @@ void tm_output_take(struct tm_server *t, const struct tmx_output_args *a, struct
     }
     rest.bytes.bytes_val += skip;
     rest.bytes.bytes_len -= (u_int)skip;
-    to_guest(t, f->guest, &rest, NULL, r);
+    to_client(t, f->client, &rest, NULL, r);
 }
 
 /* It can only be the first piece of its stream. */
@@ -200,28 +200,28 @@ static void send_early(struct tm_server *t, struct tm_inflow *f, int i)
     f->next[i] = k.n;
     a.bytes.bytes_val = k.bytes;
     a.bytes.bytes_len = (u_int)k.n;
-    to_guest(t, f->guest, &a, NULL, k.reply);
+    to_client(t, f->client, &a, NULL, k.reply);
     free(k.bytes);
 }
 
-int tm_output_expect(struct tm_server *t, unsigned task, uint64_t guest)
+int tm_output_expect(struct tm_server *t, unsigned task, uint64_t client)
 {
     struct tm_inflow *f = inflow_get(t, task);
 
     if (!f)
         return -1;
     f->known = true;
-    f->guest = guest;
+    f->client = client;
     send_early(t, f, 0);
     send_early(t, f, 1);
     return 0;
 }
 
-void tm_output_client_gone(struct tm_server *t, uint64_t guest)
+void tm_output_client_gone(struct tm_server *t, uint64_t client)
 {
     for (struct tm_inflow *f = t->inflows; f; f = f->hh.next)
-        if (f->guest == guest)
-            f->guest = 0;
+        if (f->client == client)
+            f->client = 0;
 }
 
 void tm_output_forget(struct tm_server *t)

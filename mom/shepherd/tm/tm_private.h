@@ -31,15 +31,15 @@ struct tm_reply {
     struct mom_link_ticket ticket; /* letter */
     unsigned from;
     uint64_t number;
-    uint64_t guest;
+    uint64_t client;
     uint32_t xid;
-    bool relay; /* the question is a spawn whose output the guest wants */
+    bool relay; /* the question is a spawn whose output the client wants */
     struct tasks_waiter waiter;
     struct tm_reply *next; /* held back while suspended */
     struct tmx_ask *ask;
 };
 
-/* A piece for a guest that is not known yet: the answer to its spawn comes on another way. */
+/* A piece for a client that is not known yet: the answer to its spawn comes on another way. */
 struct tm_early {
     struct tm_reply *reply; /* NULL: none */
     char *bytes;
@@ -51,8 +51,8 @@ struct tm_inflow {
     UT_hash_handle hh;
     unsigned task;
     uint64_t next[2];
-    bool known;     /* who wants it; */
-    uint64_t guest; /* 0: has gone, or the job's files */
+    bool known;      /* who wants it; */
+    uint64_t client; /* 0: has gone, or the job's files */
     struct tm_early early[2];
 };
 
@@ -97,11 +97,11 @@ void tm_do_held(struct tm_server *t);
 void tm_forget_held(struct tm_server *t);
 
 /* ---- tm_output.c */
-void tm_output_send(void *arg, struct task_pump *p, const struct tmx_output_args *args);
+void tm_output_send(void *arg, struct task_relay *p, const struct tmx_output_args *args);
 void tm_output_take(struct tm_server *t, const struct tmx_output_args *args, struct tm_reply *r);
-/* The guest that has spawned `task` wants its output. -1: no memory. */
-int tm_output_expect(struct tm_server *t, unsigned task, uint64_t guest);
-void tm_output_client_gone(struct tm_server *t, uint64_t guest);
+/* The client that has spawned `task` wants its output. -1: no memory. */
+int tm_output_expect(struct tm_server *t, unsigned task, uint64_t client);
+void tm_output_client_gone(struct tm_server *t, uint64_t client);
 void tm_output_forget(struct tm_server *t);
 
 #endif

@@ -1,6 +1,6 @@
-/* The answer to a question of TM, as a letter or to a guest of the door.
+/* The answer to a question of TM, as a letter or to a client of the door.
  *
- * A struct tm_reply is made for each question and freed by its answer. It knows its guest by number, so a guest may
+ * A struct tm_reply is made for each question and freed by its answer. It knows its client by number, so a client may
  * leave while its question is under way. */
 #include <errno.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ void tm_answer(struct tm_reply *r, const struct tmx_answer *given)
         a.text = none;
     if (r->is_letter)
         answer_letter(r, &a);
-    else if ((g = tm_listener_find(r->tm->listener, r->guest)))
+    else if ((g = tm_listener_find(r->tm->listener, r->client)))
         rpc_core_reply(g->core, r->xid, (xdrproc_t)xdr_tmx_answer, &a, NULL);
     if (r->ask) {
         xdr_free((xdrproc_t)xdr_tmx_ask, r->ask);

@@ -1,4 +1,4 @@
-/* Who asks, and where it is done. A guest first says INIT (or asks to attach, for which it needs to know nothing); then it asks,
+/* Who asks, and where it is done. A client first says INIT (or asks to attach, for which it needs to know nothing); then it asks,
  * and each answer may be late. A question about another host goes there as a letter; a letter that comes from there is
  * about this one.
  */
@@ -62,7 +62,7 @@ static void tm_server_on_answer(void *arg, const struct tmx_answer *a)
     struct tm_reply *r = arg;
 
     if (r->relay && a->code == TM_SUCCESS)
-        tm_output_expect(r->tm, a->task, r->guest);
+        tm_output_expect(r->tm, a->task, r->client);
     tm_answer(r, a);
 }
 
@@ -95,7 +95,7 @@ static struct tm_reply *reply_create(struct tm_server *t, size_t n)
 
 static int tm_server_wake(struct tm_server *t, struct err *e);
 
-/* ---- guests */
+/* ---- clients */
 static void take_init(struct tm_server *t, struct tm_client *g, uint32_t xid, const struct tmx_init_args *a)
 {
     struct tmx_init_result res = {.nodes = t->nodes.n, .me = a->task};
@@ -109,7 +109,7 @@ static void take_init(struct tm_server *t, struct tm_client *g, uint32_t xid, co
     rpc_core_reply(g->core, xid, (xdrproc_t)xdr_tmx_init_result, &res, NULL);
 }
 
-/* What a guest says of itself is not believed but known. */
+/* What a client says of itself is not believed but known. */
 static void name_asker(const struct tm_client *g, struct tmx_ask *a)
 {
     if (a->kind == TMX_ASK_SPAWN)
@@ -126,7 +126,7 @@ static void take_ask(struct tm_server *t, struct tm_client *g, uint32_t xid, siz
         rpc_core_reply_error(g->core, xid, RPC_ST_SYSTEM_ERR, 0, 0, NULL);
         return;
     }
-    r->guest = g->id;
+    r->client = g->id;
     r->xid = xid;
     r->from = t->nodes.mine;
     r->relay = a->kind == TMX_ASK_SPAWN && a->tmx_ask_u.spawn.relay;
@@ -173,13 +173,13 @@ static void tm_server_on_call(void *arg, struct tm_client *g, const struct rpc_c
 
 static void tm_server_drop_waiters(void *arg, struct tasks_entry *x)
 {
-    uint64_t guest = *(const uint64_t *)arg;
+    uint64_t client = *(const uint64_t *)arg;
     struct tasks_waiter **at = &x->waiters;
 
     while (*at) {
         struct tm_reply *r = (struct tm_reply *)((char *)*at - offsetof(struct tm_reply, waiter));
 
-        if (r->is_letter || r->guest != guest) {
+        if (r->is_letter || r->client != client) {
             at = &(*at)->next;
             continue;
         }
@@ -190,13 +190,13 @@ static void tm_server_drop_waiters(void *arg, struct tasks_entry *x)
 }
 
 /* Ends that it has waited for are of no use to anyone. */
-static void tm_server_on_gone(void *arg, uint64_t guest)
+static void tm_server_on_gone(void *arg, uint64_t client)
 {
     struct tm_server *t = arg;
 
-    tm_output_client_gone(t, guest);
+    tm_output_client_gone(t, client);
     if (t->awake)
-        tasks_each(t->tasks, tm_server_drop_waiters, &guest);
+        tasks_each(t->tasks, tm_server_drop_waiters, &client);
 }
 
 /* ---- letters */
@@ -229,7 +229,7 @@ static void tm_server_on_drained(void *arg, unsigned task)
 
     if (!x)
         return;
-    x->pump = NULL;
+    x->relay = NULL;
     tasks_over(t->tasks, x);
 }
 
@@ -244,7 +244,7 @@ static char *socket_path(const struct shep_order *o)
 
 static int tm_server_wake(struct tm_server *t, struct err *e)
 {
-    const struct output_relays_hooks pumps = {
+    const struct output_relays_hooks relays = {
         .send = tm_output_send, .drained = tm_server_on_drained, .arg = t};
     const struct shep_order *o = t->place.order;
 
@@ -255,7 +255,7 @@ static int tm_server_wake(struct tm_server *t, struct err *e)
     t->cookie = task_env_find(o->env.env_val, o->env.env_len, "PBS_JOBCOOKIE");
     t->tasks = t->tasks ? t->tasks : tasks_create(t->nodes.mine);
     t->peer_rpc = t->peer_rpc ? t->peer_rpc : peer_rpc_create(t->place.mom_link);
-    t->output_relays = t->output_relays ? t->output_relays : output_relays_create(&pumps);
+    t->output_relays = t->output_relays ? t->output_relays : output_relays_create(&relays);
     if (!t->tasks || !t->peer_rpc || !t->output_relays ||
         (t->first > 0 && !tasks_add(t->tasks, TM_INIT_TASK, t->first)))
         return err_set(e, ENOMEM, "no memory for the tasks of job %s", o->id);
@@ -303,7 +303,7 @@ static void tm_server_forget_waiters(void *arg, struct tasks_entry *x)
     }
 }
 
-/* What is still owed to guests and letters finds neither. */
+/* What is still owed to clients and letters finds neither. */
 void tm_server_destroy(struct tm_server *t)
 {
     if (!t)
@@ -364,8 +364,8 @@ void tm_server_reaped(struct tm_server *t, pid_t pid, int status)
     tasks_ended(t->tasks, x, status);
     if (x->id != TM_INIT_TASK)
         tm_record_end(t, x->id);
-    if (x->pump)
-        output_relay_task_ended(x->pump);
+    if (x->relay)
+        output_relay_task_ended(x->relay);
     else
         tasks_over(t->tasks, x);
 }
