@@ -378,10 +378,8 @@ int main(int argc, char *argv[])
         fprintf(stderr, "pbs_sched: %s\n", e.text);
         return 1;
     }
-    if (p.o.version) {
-        printf("pbs_version = %s\n", CEDE_VERSION);
-        return 0;
-    }
+    if (p.o.version)
+        return conf_print_version();
     if (p.o.print_config)
         return print_config();
     p.conf = conf_load(&e);

@@ -367,8 +367,7 @@ static int help(void)
 
 static int version(void)
 {
-    printf("pbs_version = %s\n", CEDE_VERSION);
-    return 0;
+    return conf_print_version();
 }
 
 int main(int argc, char *argv[])

@@ -182,6 +182,7 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     if (daemon_account(conf_text(s->set.conf, CONF_PBS_DAEMON_SERVICE_USER), &s->ctx.daemon_uid, &gid, e) < 0)
         return -1;
     s->ctx.serves_all = s->set.serves_all;
+    s->ctx.pbs_version = conf_text(s->set.conf, CONF_PBS_VERSION);
     s->ctx.hosts_join = conf_int(s->set.conf, CONF_PBS_HOSTS_JOIN);
     p->ctx = &s->ctx;
     p->loop = s->loop;

@@ -193,7 +193,7 @@ int main(int argc, char *argv[])
         fprintf(stderr, "pbs_server: %s\n", e.text);
         code = 1;
     } else if (s.set.show_version) {
-        printf("pbs_version = %s\n", CEDE_VERSION);
+        code = conf_print_version();
     } else if (!server_settings_confirm(&s.set)) {
         code = 1;
     } else {

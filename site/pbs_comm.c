@@ -196,10 +196,8 @@ int main(int argc, char *argv[])
         err_set(&e, EINVAL, "invalid operand: %s", argv[first]);
     if (e.code)
         return print_usage(&e);
-    if (c.version) {
-        printf("pbs_version = %s\n", CEDE_VERSION);
-        return 0;
-    }
+    if (c.version)
+        return conf_print_version();
     if (pbs_comm_find_places(&c, &e) < 0) {
         fprintf(stderr, "pbs_comm: %s\n", e.text);
         code = 1;

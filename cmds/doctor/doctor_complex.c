@@ -117,13 +117,13 @@ void doctor_clock(struct doctor *d)
 
 void doctor_versions(struct doctor *d)
 {
-    char version[] = "pbs_version", reported[] = "reported_version";
-    struct batch_status *s = server_attr(d, version), *r = server_attr(d, reported), *nodes;
+    char version[] = "cede_version";
+    struct batch_status *s = server_attr(d, version), *nodes;
     const char *theirs = doctor_attr(s, version);
 
     if (!theirs)
         doctor_skip(d, "the versions of the other daemons");
-    else if (!doctor_attr(r, reported) && strcmp(theirs, CEDE_VERSION) != 0)
+    else if (strcmp(theirs, CEDE_VERSION) != 0)
         doctor_warn(d, "the server is of version %s, this host has %s", theirs, CEDE_VERSION);
     nodes = theirs ? pbs_statvnode(d->server, NULL, NULL, NULL) : NULL;
     for (const struct batch_status *n = nodes; n; n = n->next) {
@@ -133,7 +133,6 @@ void doctor_versions(struct doctor *d)
             doctor_warn(d, "the MOM of %s is of version %s, this host has %s", n->name, of, CEDE_VERSION);
     }
     pbs_statfree(nodes);
-    pbs_statfree(r);
     pbs_statfree(s);
 }
 

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <strings.h>
 
+#include "conf.h"
 #include "strbuf.h"
 
 int cmd_error(const struct cmd_args *a, const char *fmt, ...)
@@ -110,7 +111,7 @@ int cmd_main(const struct cmd *c, int argc, char *argv[])
     int rc;
 
     if (argc == 2 && !strcasecmp(argv[1], "--version"))
-        return printf("pbs_version = %s\n", CEDE_VERSION) < 0;
+        return conf_print_version();
     if (argc == 2 && !strcmp(argv[1], "--help"))
         return help(c);
     settings = calloc(1, c->size);

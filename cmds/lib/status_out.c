@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "attrs.h"
+#include "conf.h"
 #include "json_out.h"
 #include "jsdl.h"
 #include "strbuf.h"
@@ -312,6 +313,6 @@ void status_out_json_head(struct json_out *j, FILE *f, const struct batch_status
 
     json_out_begin(j, f);
     json_out_number(j, "timestamp", (long long)time(NULL));
-    json_out_string(j, "pbs_version", version ? version : CEDE_VERSION);
+    json_out_string(j, "pbs_version", version ? version : conf_row(CONF_PBS_VERSION)->preset);
     json_out_string(j, "pbs_server", server ? server->name : "");
 }

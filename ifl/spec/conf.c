@@ -330,6 +330,16 @@ uint16_t conf_server_port(const struct conf *c)
     return c->port;
 }
 
+int conf_print_version(void)
+{
+    struct err e;
+    struct conf *c = conf_load(&e);
+    int n = printf("pbs_version = %s\n", c ? conf_text(c, CONF_PBS_VERSION) : rows[CONF_PBS_VERSION].preset);
+
+    conf_destroy(c);
+    return n < 0 || fflush(stdout) != 0;
+}
+
 int64_t conf_core_bytes(const struct conf *c)
 {
     const char *text = conf_text(c, CONF_PBS_CORE_LIMIT);

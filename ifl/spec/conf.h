@@ -87,6 +87,10 @@ const struct conf_host *conf_pair(const struct conf *c);
 const char *conf_server_host(const struct conf *c);
 uint16_t conf_server_port(const struct conf *c);
 
+/* Answer --version: write "pbs_version = PBS_VERSION" of pbs.conf, or the default where pbs.conf cannot be read, to standard output. Return the exit
+ * status of the program: 0, or 1 if it could not be written. */
+int conf_print_version(void);
+
 /* PBS_CORE_LIMIT in bytes; -1 for "unlimited"; -2 when it is not set or no size: the inherited limit holds. */
 int64_t conf_core_bytes(const struct conf *c);
 

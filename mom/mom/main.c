@@ -478,10 +478,8 @@ int main(int argc, char *argv[])
 
     if (command_line_parse(argc, argv, &c) < 0)
         return EXIT_USAGE;
-    if (c.version) {
-        printf("pbs_version = %s\n", CEDE_VERSION);
-        return 0;
-    }
+    if (c.version)
+        return conf_print_version();
     if (c.verb)
         return edit_vnodes(&c);
     if (c.check)

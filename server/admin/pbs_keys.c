@@ -347,7 +347,7 @@ int main(int argc, char *argv[])
         return print_help();
     umask(022);
     if (argc == 2 && strcasecmp(argv[1], "--version") == 0)
-        return printf("pbs_version = %s\n", CEDE_VERSION) < 0;
+        return conf_print_version();
     k.conf = conf_load(&e);
     if (k.conf)
         snprintf(k.dir, sizeof k.dir, "%s/certs", conf_text(k.conf, CONF_PBS_HOME));

@@ -374,7 +374,7 @@ int main(int argc, char *argv[])
         return print_help();
     umask(077);
     if (argc == 2 && strcasecmp(argv[1], "--version") == 0)
-        return printf("pbs_version = %s\n", CEDE_VERSION) < 0;
+        return conf_print_version();
     p.conf = conf_load(&e);
     if (p.conf)
         store_site_name(&p.site, conf_text(p.conf, CONF_PBS_HOME));

@@ -10,14 +10,18 @@
 
 #include "assign.h"
 #include "earmark_sums.h"
+#include "conf.h"
 #include "intern.h"
 #include "pbs_error.h"
 #include "limit_counts.h"
 
 int server_ctx_create(struct server_ctx *s, struct clock *clock, const char *name, struct err *e)
 {
-    *s = (struct server_ctx){
-        .clock = clock, .name = intern_ref(name), .daemon_uid = geteuid(), .serves_all = geteuid() == 0};
+    *s = (struct server_ctx){.clock = clock,
+                             .name = intern_ref(name),
+                             .pbs_version = conf_row(CONF_PBS_VERSION)->preset,
+                             .daemon_uid = geteuid(),
+                             .serves_all = geteuid() == 0};
     s->change = change_create(100000);
     if (!s->change)
         return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");

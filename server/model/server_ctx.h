@@ -36,8 +36,9 @@ struct server_ctx {
     const char *store_id; /* identity of the store */
     uint64_t epoch;
     uid_t daemon_uid; /* of the scheduler where it is not root's (PBS_DAEMON_SERVICE_USER), else ours */
-    bool hosts_join;  /* PBS_HOSTS_JOIN: a MOM whose node nobody created gets one */
-    bool serves_all;  /* began as root: jobs of any user; else of its own user only */
+    const char *pbs_version;  /* PBS_VERSION of pbs.conf: what clients are shown */
+    bool hosts_join;          /* PBS_HOSTS_JOIN: a MOM whose node nobody created gets one */
+    bool serves_all;          /* began as root: jobs of any user; else of its own user only */
     unsigned char secret[32]; /* of the store: job cookies are made from it */
     /* ^ What a job of another server is called here, since it came to us: its identifier, or NULL. */
     const char *(*alias)(void *arg, const char *id);

@@ -140,8 +140,15 @@ static bool derived_attribs_server_version(struct derived_attribs *c, const stru
 {
     const char *said = attr_list_text(&o->attrs, SERVER_ATTR_reported_version);
 
+    return computed_text(said ? said : c->site->pbs_version, out);
+}
+
+static bool derived_attribs_server_cede_version(struct derived_attribs *c, const struct object *o,
+                                                struct value *out)
+{
     (void)c;
-    return computed_text(said ? said : CEDE_VERSION, out);
+    (void)o;
+    return computed_text(CEDE_VERSION, out);
 }
 
 static bool derived_attribs_server_time(struct derived_attribs *c, const struct object *o, struct value *out)
@@ -158,6 +165,7 @@ static computed_fn *const server_rows[SERVER_ATTR_COUNT] = {
     [SERVER_ATTR_resources_assigned] = derived_attribs_server_assigned,
     [SERVER_ATTR_license_count] = derived_attribs_server_licenses,
     [SERVER_ATTR_pbs_version] = derived_attribs_server_version,
+    [SERVER_ATTR_cede_version] = derived_attribs_server_cede_version,
     [SERVER_ATTR_current_time] = derived_attribs_server_time,
 };
 

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import struct
+import subprocess
 import termios
 
 import pytest
@@ -261,16 +262,33 @@ def test_a_server_without_nodes_and_one_that_is_down(cx):
         assert re.search(rf"^{name}: {words.format('[^ ]+').replace('(', '[(]').replace(')', '[)]')}$", said, re.M)
 
 
-def test_clients_are_told_the_version_that_the_manager_says(place):
-    own = place.command("qstat", "--version").stdout.split(" = ")[1].strip()
+def test_clients_are_told_a_version_of_pbs_and_cedes_own_beside_it(place):
+    """Scripts compare pbs_version; PBS_VERSION of pbs.conf and the server's reported_version set it."""
+    own = place.command("qstat", "--version").stdout
+    assert own == "pbs_version = 23.06.06\n"
     shown = lambda: json.loads(place.command("qstat", "-Bf", "-F", "json").stdout)["pbs_version"]
-    assert shown() == own
-    place.qmgr("set server reported_version = 23.06.06")
+    server = lambda: place.command("qstat", "-Bf").stdout
+    assert shown() == "23.06.06"
+    cede = re.search(r"^    cede_version = (\d+\.\d+\.\d+)$", server(), re.M)[1]
+    assert f"     cede_version = {cede}\n     " in place.command("pbsnodes", "-a").stdout
+    assert "     pbs_version = 23.06.06\n" in place.command("pbsnodes", "-a").stdout
+    place.qmgr("set server reported_version = 22.05.11")
     try:
-        assert shown() == "23.06.06" and "    pbs_version = 23.06.06\n" in place.command("qstat", "-Bf").stdout
+        assert shown() == "22.05.11" and "    pbs_version = 22.05.11\n" in server()
+        assert f"    cede_version = {cede}\n" in server()
     finally:
         place.qmgr("unset server reported_version")
-    assert shown() == own
+    assert shown() == "23.06.06"
+    with open(place.env["PBS_CONF_FILE"], encoding="utf-8") as f:
+        conf = f.read()
+    other = os.path.join(place.top, "other.conf")
+    with open(other, "w", encoding="utf-8") as f:
+        f.write(conf + "PBS_VERSION=20.0.1\n")
+    for program in ("qstat", "qsub", "pbs_server", "pbs_sched", "pbs_mom", "pbsfs", "pbs_store", "pbs_keys", "pbs_comm"):
+        folder = "bin" if program in ("qstat", "qsub") else "sbin"
+        done = subprocess.run([os.path.join(os.environ["CEDE_BUILD"], folder, program), "--version"], env=place.env | {"PBS_CONF_FILE": other},
+                              capture_output=True, text=True, check=True)
+        assert done.stdout == "pbs_version = 20.0.1\n", program
 
 
 def test_the_mom_of_a_node_stands_first_in_its_record(place):

@@ -589,9 +589,9 @@ def test_a_changed_version_builds_again_what_shows_it(tmp_path):
     env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"}
 
     def make(version):
-        subprocess.run(["make", f"BUILD={tmp_path}", f"VERSION={version}", f"{tmp_path}/obj/cmds/lib/cmd.o"], cwd=ROOT, env=env, check=True,
+        subprocess.run(["make", f"BUILD={tmp_path}", f"VERSION={version}", f"{tmp_path}/obj/ifl/spec/home_files.o"], cwd=ROOT, env=env, check=True,
                        capture_output=True)
-        with open(tmp_path / "obj" / "cmds" / "lib" / "cmd.o", "rb") as f:
+        with open(tmp_path / "obj" / "ifl" / "spec" / "home_files.o", "rb") as f:
             return f.read()
     assert b"7.1.first" in make("7.1.first")
     assert b"7.1.second" in make("7.1.second")
