@@ -1,7 +1,7 @@
 /* There is one notice at a time, known by its attempt, and one answer on its way, the last one that was given.
  *
  * The file is replaced as a whole, with the owner's rights alone: a reader sees an old or a new one, and whatever the owner
- * has put in its place is his own affair. An answer is said to the MOM that came last, again and again until one has
+ * has put in its place is left alone. An answer is said to the MOM that came last, again and again until one has
  * written it down; that it may be heard twice does no harm. */
 #include "job_notice.h"
 

@@ -50,7 +50,7 @@ static int script_exec(const struct shep_order *o, const struct task *t, const c
     return WIFEXITED(status) ? WEXITSTATUS(status) : SCRIPT_KILLED;
 }
 
-/* The owner of the job reads it where he looks first. */
+/* The owner of the job reads it in the job's error file. */
 static void script_say_failed(const struct task *t, int rc)
 {
     char text[64];

@@ -2,7 +2,7 @@
 #define SHEP_FSM_H
 /* The states of a job under its shepherd, as one table. It calls no part: actions are named, `supervise` performs them.
  *
- * Being suspended is no state: whatever ends a job ends a suspended one as well.
+ * Being suspended is not a state: what ends a job ends a suspended one as well.
  */
 #include <stdbool.h>
 

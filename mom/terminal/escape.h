@@ -2,7 +2,7 @@
 #define ESCAPE_H
 /* What a user says to qsub itself in the middle of typing to the job: at the beginning of a line
  *   ~.   leave, and end the job
- *   ~^Z  (or whatever his suspend character is) stop qsub, for the shell to go on with
+ *   ~^Z  (or the user's suspend character) stop qsub, and return to the shell
  *   ~~   one tilde
  * and nothing else. Pure. */
 #include <stdbool.h>

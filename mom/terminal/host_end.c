@@ -1,6 +1,6 @@
 /* Two processes. The first has the MOM's rights: it reads the order and writes the terminal's name into the run's
- * directory. The second becomes the owner for good before it opens a socket or a terminal: so the terminal is his, and
- * what a stranger could do to it he could do to himself. It belongs to no job and to no MOM: it outlives both, and
+ * directory. The second becomes the owner for good before it opens a socket or a terminal: so the terminal belongs to the owner, and
+ * an attack on it reaches only what the owner can reach. It belongs to no job and to no MOM: it outlives both, and
  * ends with the job (no process has the terminal open any more) or with qsub (then the kernel hangs the terminal up, and the
  * job's session gets SIGHUP).
  *

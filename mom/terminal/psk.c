@@ -49,7 +49,7 @@ static int psk_use_session(SSL *s, const EVP_MD *md, const unsigned char **id, s
     return *out != NULL;
 }
 
-/* Another identity is no error of ours: the handshake then fails for want of a certificate. */
+/* Another identity is not an error here: the handshake then fails for want of a certificate. */
 static int psk_find_session(SSL *s, const unsigned char *id, size_t n, SSL_SESSION **out)
 {
     *out = n == sizeof identity - 1 && memcmp(id, identity, n) == 0 ? make_session(s) : NULL;

@@ -1,7 +1,7 @@
 #ifndef X11_LISTENER_H
 #define X11_LISTENER_H
 /* The job's display on its host: a port of the loopback, numbered as X11 does, from 10 on. A client that connects there is led to qsub,
- * which looks at his cookie. */
+ * which checks the client's cookie. */
 #include "channels.h"
 #include "err.h"
 

@@ -1,6 +1,6 @@
 /* A process is held by a pidfd before it is looked at: so what is killed is what was looked at, not one that has got its number
  * since. A user whose job is only being prepared has none of its processes yet; while it is delivered and cleaned away
- * after, it still counts as his. */
+ * after, it still counts as the user's. */
 #include "restrict_user.h"
 
 #include <ctype.h>

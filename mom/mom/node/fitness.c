@@ -11,7 +11,7 @@
 #include "loop.h"
 #include "spawn.h"
 
-/* A process every few seconds is no load, and a host is back soon after its fault is mended. A program that says its version takes
+/* A process every few seconds costs nothing, and a host is back soon after its fault is mended. A program that says its version takes
  * milliseconds: one that takes longer than PROBE_MS waits for something that jobs would wait for too (a disk or file server that
  * hangs). */
 enum { AGAIN_MS = 5000, PROBE_MS = 20000, MS_PER_S = 1000 };

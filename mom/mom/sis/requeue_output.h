@@ -14,7 +14,7 @@ struct run;
 void requeue_output_keep(const struct home *h, const struct run *r);
 /* The run was not wanted any more: what it has written is kept in undelivered/. */
 void requeue_output_put_aside(const struct home *h, const struct run *r);
-/* The job is over, or has fetched all: nothing stays. index -1: it is no subjob. */
+/* The job is over, or has fetched all: nothing stays. index -1: it is not a subjob. */
 void requeue_output_remove(const struct home *h, long long seq, int index);
 /* Answer a SIS_FETCH. */
 void requeue_output_serve(const struct home *h, struct rpc_request *q);

@@ -2,7 +2,7 @@
  * is there, so that every order about it finds it. An answer (of the worker, or a piece) carries the run's
  * numbers and not its address, and looks it up again.
  *
- * The order is written last, when the script is whole: a directory without a whole order is no run after a
+ * The order is written last, when the script is whole: a directory without a whole order is not taken for a run after a
  * crash. The script's file may be that of an earlier run, used again if it is plainly the same owner's. While
  * r->fetch is set it has the order, made but not written. */
 #include "prepare.h"

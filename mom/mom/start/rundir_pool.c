@@ -155,7 +155,7 @@ static int void_script(int dirfd, const char *name)
     return rc;
 }
 
-/* Remove what the next run must not find. -1: this directory is no spare. */
+/* Remove what the next run must not find. -1: this directory cannot be used again. */
 static int tidy(const char *path, char **script)
 {
     DIR *dir = opendir(path);
@@ -185,7 +185,7 @@ static void rundir_pool_make_room(struct rundir_pool *s)
     rundir_pool_forget(s, 0);
 }
 
-/* The order goes first: from then on this is no run. */
+/* The order goes first: from then on recovery does not take this for a run. */
 static int rundir_pool_keep(struct rundir_pool *s, const char *path, struct spare *x)
 {
     struct strbuf to;

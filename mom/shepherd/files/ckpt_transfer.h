@@ -3,7 +3,7 @@
 /* What a program has saved for itself (PBS_CHECKPOINT_DIR) goes to another host: two errands.
  *
  * Every name and every byte in it is the job owner's. So tar reads and writes it as the owner: whatever is in it (a
- * link, "..", a name of another user's) reaches no further than the owner can. What is no file, directory or link is left out.
+ * link, "..", a name of another user's) reaches no further than the owner can. Anything but files, directories and links is left out.
  */
 
 /* Write the directory to stdout. The program's exit status; what went wrong is on stderr. */

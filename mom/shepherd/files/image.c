@@ -74,7 +74,7 @@ void image_clear(const char *image)
 }
 
 /* ---- the beginning */
-/* The time of a file made now: what the job writes from here on is no older. A clock of ours would not do, for the files may
+/* The time of a file made now: what the job writes from here on is not older. Our own clock would be wrong, for the files may
  * be on another host. */
 static int note_time(struct image_attempt *a, struct err *e)
 {

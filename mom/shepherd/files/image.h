@@ -1,7 +1,7 @@
 #ifndef IMAGE_H
 #define IMAGE_H
 /* Images of a checkpoint on disk. There is always a whole one once there was one: a script writes <image>.new, which then
- * takes the place of <image> by way of <image>.old, and only if it is an image in truth.
+ * takes the place of <image> by way of <image>.old, and only after the image was checked.
  *
  * What a tool writes belongs to the MOM's user from then on, in a directory that only that user enters, and its seal
  * (image_seal.h) is beside it in <image>.seal, in a line for each image that may be there:

@@ -1,5 +1,5 @@
-/* Every name comes from the job's owner; so everything here is done as him, programs as well as removals: a name can
- * reach no further than he can. Removal never crosses into another file system, and takes directories only below the
+/* Every name comes from the job's owner; so everything here is done as the owner, programs as well as removals: a name can
+ * reach no further than the owner can. Removal never crosses into another file system, and takes directories only below the
  * owner's home or the job's directory: what a slip in a file list could cost is bounded. */
 #include "stage.h"
 

@@ -382,7 +382,7 @@ void task_say(const struct task *t, const char *text)
     }
 }
 
-/* What a user has written, for whom escape sequences are not his to send. NULL: no memory. */
+/* The text of a user without escape sequences: a terminal would obey them. NULL: no memory. */
 static char *visible_text(const char *text)
 {
     char *shown = NULL;

@@ -10,7 +10,7 @@ struct tmx_ask;
 
 void tm_attach_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
 
-/* The end of such a process is seen here, since it is no child of ours; its exit status is not: 0. */
+/* The end of such a process is seen here, since it is not our child; its exit status is not: 0. */
 void tm_attach_poll(struct tm_server *t, struct poll_set *polls);
 void tm_attach_turn(struct tm_server *t, const struct poll_set *polls);
 
