@@ -423,20 +423,6 @@ int64_t idset_next(const struct idset *s, int64_t from)
     return IDSET_NONE;
 }
 
-int64_t idset_last(const struct idset *s)
-{
-    const struct idset_page *p = s->n_pages ? &s->pages[s->n_pages - 1] : NULL;
-    uint32_t word = PAGE_WORDS - 1;
-
-    if (!p)
-        return IDSET_NONE;
-    if (!p->bits)
-        return id_of(s, p->number * PAGE_IDS + PAGE_IDS - 1);
-    while (!p->bits[word])
-        word--;
-    return id_of(s, p->number * PAGE_IDS + word * 64 + 63 - (uint32_t)__builtin_clzll(p->bits[word]));
-}
-
 /* --- text --- */
 
 static int read_id(const char **p, uint32_t max, uint32_t *out)

@@ -62,6 +62,5 @@ size_t idset_count(const struct idset *s); /* O(1) */
 /* Smallest member >= `from`, or IDSET_NONE: for (i = idset_next(s, 0); i >= 0; i = idset_next(s, i + 1)).
  * The set may change between the calls. */
 int64_t idset_next(const struct idset *s, int64_t from);
-int64_t idset_last(const struct idset *s); /* largest, or IDSET_NONE */
 
 #endif

@@ -94,9 +94,7 @@ static void a_million_goes_and_comes(void **state)
     assert_int_equal(idset_count(copy), MILLION - n);
     assert_int_equal(idset_unite(copy, s), 0);
     check_text(copy, "0-999999");
-    assert_int_equal(idset_last(copy), 999999);
     idset_clear(copy);
-    assert_int_equal(idset_last(copy), IDSET_NONE);
     assert_int_equal(idset_next(copy, 0), IDSET_NONE);
     idset_destroy(copy);
     idset_destroy(s);

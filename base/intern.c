@@ -142,11 +142,6 @@ void intern_unref(const char *interned)
         drop_table();
 }
 
-size_t intern_len(const char *interned)
-{
-    return node_of(interned)->len;
-}
-
 size_t intern_count(void)
 {
     return table.count;

@@ -18,8 +18,6 @@ const char *intern_again(const char *interned);
 /* One reference less; the last one frees it. NULL is allowed. */
 void intern_unref(const char *interned);
 
-size_t intern_len(const char *interned); /* strlen without walking */
-
 /* How many texts are held, and their bytes including overhead: for status and for leak tests. */
 size_t intern_count(void);
 size_t intern_bytes(void);

@@ -436,11 +436,6 @@ int64_t settings_duration_s(const struct settings *v, size_t row)
     return settings_number_of(v, row, SETTINGS_DURATION);
 }
 
-uint64_t settings_size_kb(const struct settings *v, size_t row)
-{
-    return (uint64_t)settings_number_of(v, row, SETTINGS_SIZE);
-}
-
 bool settings_has(const struct settings *v, size_t row)
 {
     return v->slots[row].n > 0;

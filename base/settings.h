@@ -76,7 +76,6 @@ int64_t settings_int(const struct settings *v, size_t row);
 double settings_real(const struct settings *v, size_t row);
 bool settings_bool(const struct settings *v, size_t row);
 int64_t settings_duration_s(const struct settings *v, size_t row);
-uint64_t settings_size_kb(const struct settings *v, size_t row);
 bool settings_has(const struct settings *v, size_t row); /* it is written in the file */
 
 /* Each time that the setting is written in the file, in order: value as written, its qualifier ("" if none), its

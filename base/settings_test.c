@@ -59,7 +59,6 @@ static void values_have_their_types(void **state)
     assert_false(settings_bool(v, ROW_ON));
     assert_false(settings_has(v, ROW_ON));
     assert_int_equal(settings_duration_s(v, ROW_WAIT), 120);
-    assert_int_equal(settings_size_kb(v, ROW_MEM), 2048);
     assert_string_equal(settings_item(v, ROW_COPY, 0)->value, "a:/x /y");
     assert_string_equal(settings_item(v, ROW_COPY, 1)->value, "b:/x#1 /z");
     assert_int_equal(settings_item(v, ROW_COPY, 1)->line, 8);

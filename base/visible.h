@@ -7,7 +7,4 @@
 /* As it is, but control characters as ^X and bytes that are no UTF-8 (and C1 controls) as \nnn. Newline and tab stay. */
 void visible_put(FILE *out, const char *text, size_t n);
 
-/* Bytes at the beginning of the text that are shown as they are, up to the first that is not ASCII. */
-size_t visible_plain_length(const char *s, size_t n);
-
 #endif

@@ -217,16 +217,6 @@ int words_quote(struct strbuf *out, const char *word, const char *separators)
     return strbuf_add_char(out, '"');
 }
 
-int words_escape(struct strbuf *out, const char *word, const char *separators)
-{
-    for (const char *p = word; *p; p++) {
-        if (needs_care(*p, separators))
-            strbuf_add_char(out, '\\');
-        strbuf_add_char(out, *p);
-    }
-    return strbuf_ok(out) ? 0 : -1;
-}
-
 int words_join(struct strbuf *out, const struct words *l, const char *sep)
 {
     for (size_t i = 0; i < l->n; i++) {

@@ -43,9 +43,8 @@ int words_parse_commas(const char *text, struct words *l, struct err *e);
 const char *words_seek(const char *text, const char *separators, unsigned flags);
 
 /* Add `word` so that words_parse with QUOTES, BACKSLASH and these separators yields it again: as it is where
- * that is enough, else in quotes. words_escape uses backslashes and no quotes. -1: the buffer has failed. */
+ * that is enough, else in quotes. -1: the buffer has failed. */
 int words_quote(struct strbuf *out, const char *word, const char *separators);
-int words_escape(struct strbuf *out, const char *word, const char *separators);
 int words_join(struct strbuf *out, const struct words *l, const char *sep); /* as they are */
 
 /* The text without blanks at its ends, in place: returns the new beginning inside `text`. */

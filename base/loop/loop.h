@@ -64,7 +64,6 @@ void loop_timer_set(struct loop_timer *t,
 void loop_timer_set_at(struct loop_timer *t, int64_t due_mono_ms); /* of its own clock */
 void loop_timer_cancel(struct loop_timer *t);
 bool loop_timer_is_set(const struct loop_timer *t);
-int64_t loop_timer_due_mono_ms(const struct loop_timer *t); /* only when set */
 void loop_timer_destroy(struct loop_timer *t);
 
 /* When the first LOOP_CLOCK timer is due, in the clock's monotonic ms; INT64_MAX: none is set. For the program that

@@ -64,12 +64,6 @@ bool loop_timer_is_set(const struct loop_timer *t)
     return pqueue_has(&t->due);
 }
 
-int64_t loop_timer_due_mono_ms(const struct loop_timer *t)
-{
-    assert(pqueue_has(&t->due));
-    return t->due.key;
-}
-
 void loop_timer_destroy(struct loop_timer *t)
 {
     if (!t)

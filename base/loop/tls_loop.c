@@ -298,8 +298,3 @@ int tls_loop_export(const struct tls_loop *t, const char *label, void *out, size
         return tls_error(e, EPROTO, "cannot export keying material");
     return 0;
 }
-
-struct ssl_st *tls_loop_ssl(const struct tls_loop *t)
-{
-    return t->ssl;
-}

@@ -42,6 +42,5 @@ char *tls_loop_peer_name(const struct tls_loop *t);
 void tls_loop_peer_serial(const struct tls_loop *t, char *out, size_t n);
 /* Keying material bound to this connection (RFC 5705), after `ready`. */
 int tls_loop_export(const struct tls_loop *t, const char *label, void *out, size_t n, struct err *e);
-struct ssl_st *tls_loop_ssl(const struct tls_loop *t); /* borrow, for what is not offered here */
 
 #endif

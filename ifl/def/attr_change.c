@@ -238,15 +238,3 @@ int attr_list_change(struct attr_list *l, const struct resource_table *t, int in
     }
     return store(&c, v, e);
 }
-
-int attr_list_check(enum attr_of of, const struct resource_table *t, int index, const char *resource,
-                    const char *text, struct err *e)
-{
-    struct attr_list scratch;
-    int rc;
-
-    attr_list_init(&scratch, of);
-    rc = attr_list_change(&scratch, t, index, resource, text, SET, e);
-    attr_list_fini(&scratch);
-    return rc;
-}

@@ -39,8 +39,9 @@ struct attropl *attrl_create(const char *name, const char *resource, const char 
     return a;
 }
 
-int attrl_append_at(struct attropl ***tail, const char *name, const char *resource, const char *value,
-                    enum batch_op op)
+/* Append at `*tail`, which is &head of an empty list at first. -1: no memory. */
+static int attrl_append_at(struct attropl ***tail, const char *name, const char *resource, const char *value,
+                           enum batch_op op)
 {
     struct attropl *a = attrl_create(name, resource, value, op);
 

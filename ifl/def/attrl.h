@@ -10,12 +10,9 @@
 /* One element, not linked; resource may be NULL. NULL: no memory. */
 struct attropl *attrl_create(const char *name, const char *resource, const char *value, enum batch_op op);
 
-/* Append: *head is the list (NULL: empty). O(length); attrl_append_at continues from `*tail`, a pointer that the
- * caller keeps and that is &head at first. -1: no memory. */
+/* Append: *head is the list (NULL: empty). O(length). -1: no memory. */
 int attrl_append(struct attropl **head, const char *name, const char *resource, const char *value,
                  enum batch_op op);
-int attrl_append_at(struct attropl ***tail, const char *name, const char *resource, const char *value,
-                    enum batch_op op);
 
 /* The first element of this name (and resource; NULL: whatever it is), or NULL. Case does not matter. */
 struct attropl *attrl_find(struct attropl *head, const char *name, const char *resource);

@@ -88,8 +88,3 @@ void errors_complete(struct err *e)
     else if (!strcasestr(e->text, head))
         err_prefix(e, "%s", head);
 }
-
-int errors_exit_status(int code)
-{
-    return code == PBSE_NONE ? 0 : code % 256 ? code % 256 : 1;
-}

@@ -19,7 +19,4 @@ int errors_set(struct err *e, int code, const char *fmt, ...) __attribute__((for
  * fill in. */
 void errors_complete(struct err *e);
 
-/* The exit status commands give for a code: code mod 256, never 0 for an error. */
-int errors_exit_status(int code);
-
 #endif

@@ -31,19 +31,6 @@ static const struct job_state_row job_states[] = {
 #define JOB_STATE(id, number, letter, word, meaning)
 };
 
-struct substate_row {
-    int number;
-    const char *meaning;
-};
-
-static const struct substate_row substates[] = {
-#undef JOB_SUBSTATE
-#define JOB_SUBSTATE(id, number, meaning) {number, meaning},
-#include "states.def"
-#undef JOB_SUBSTATE
-#define JOB_SUBSTATE(id, number, meaning)
-};
-
 struct node_row {
     uint32_t bit;
     const char *word;
@@ -56,18 +43,6 @@ static const struct node_row node_states[] = {
 #include "states.def"
 #undef NODE_STATE
 #define NODE_STATE(id, bit, word, usable)
-};
-
-struct resv_row {
-    const char *short_name, *name;
-};
-
-static const struct resv_row resv_states[] = {
-#undef RESV_STATE
-#define RESV_STATE(id, short_name) [RESV_##id] = {short_name, "RESV_" #id},
-#include "states.def"
-#undef RESV_STATE
-#define RESV_STATE(id, short_name)
 };
 
 static const char *const server_words[SERVER_STATE_COUNT] = {
@@ -89,15 +64,6 @@ static const struct job_state_row *by_letter(char letter)
     return NULL;
 }
 
-char states_letter(int number)
-{
-    for (size_t i = 0; i < COUNT(job_states); i++) {
-        if (job_states[i].number == number)
-            return job_states[i].letter;
-    }
-    return '?';
-}
-
 int states_number(char letter)
 {
     const struct job_state_row *r = by_letter(letter);
@@ -110,15 +76,6 @@ const char *states_count_word(char letter)
     const struct job_state_row *r = by_letter(letter);
 
     return r ? r->word : NULL;
-}
-
-const char *states_substate_meaning(int substate)
-{
-    for (size_t i = 0; i < COUNT(substates); i++) {
-        if (substates[i].number == substate)
-            return substates[i].meaning;
-    }
-    return NULL;
 }
 
 int states_node_format(uint32_t bits, struct strbuf *out)
@@ -182,16 +139,6 @@ bool states_node_is_usable(uint32_t bits)
             return false;
     }
     return true;
-}
-
-const char *states_resv_short(int number)
-{
-    return number >= 0 && (size_t)number < COUNT(resv_states) ? resv_states[number].short_name : NULL;
-}
-
-const char *states_resv_name(int number)
-{
-    return number >= 0 && (size_t)number < COUNT(resv_states) ? resv_states[number].name : NULL;
 }
 
 const char *states_server_word(enum server_state s)

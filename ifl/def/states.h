@@ -55,15 +55,11 @@ enum server_state {
 #undef RESV_STATE
 #undef SERVER_STATE
 
-/* Letter <-> number. states_number: -1 for a letter that is none; S and U are R's number. */
-char states_letter(int number); /* '?' if there is none */
+/* The number of a state's letter; S and U have that of R. -1: no such letter. */
 int states_number(char letter);
 
 /* "Queued", as state_count has it. NULL: no such letter. */
 const char *states_count_word(char letter);
-
-/* What a substate means, "running"; NULL: unknown number. */
-const char *states_substate_meaning(int substate);
 
 /* A vnode's state as a comma list, "free" if no bit is set. -1: the buffer has failed. */
 int states_node_format(uint32_t bits, struct strbuf *out);
@@ -73,10 +69,6 @@ int states_node_parse(const char *text, uint32_t *bits, struct err *e);
 
 /* True if jobs may be started there as far as the state goes. */
 bool states_node_is_usable(uint32_t bits);
-
-/* "CO" and "RESV_CONFIRMED" of a number of enum resv_states; NULL: none. */
-const char *states_resv_short(int number);
-const char *states_resv_name(int number);
 
 const char *states_server_word(enum server_state s); /* "Active" */
 

@@ -187,7 +187,7 @@ static const struct xdr_ops encoder_ops = {
     .x_control = rpc_buf_enc_control,
 };
 
-void rpc_buf_encoder(XDR *x, struct rpc_buf *b)
+static void rpc_buf_encoder(XDR *x, struct rpc_buf *b)
 {
     memset(x, 0, sizeof *x);
     x->x_op = XDR_ENCODE;

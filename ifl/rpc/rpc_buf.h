@@ -31,9 +31,6 @@ void rpc_buf_swap(struct rpc_buf *a, struct rpc_buf *b);
 void rpc_buf_put_u32(char *at, uint32_t v);
 uint32_t rpc_buf_get_u32(const char *at);
 
-/* Make `x` encode onto the end of `b`, which must outlive it. Needs no xdr_destroy. */
-void rpc_buf_encoder(XDR *x, struct rpc_buf *b);
-
 /* Append `value` by its codec. 0, or -1 and the buffer is as before (a null string, a bound, no memory). */
 int rpc_buf_encode(struct rpc_buf *b, xdrproc_t codec, const void *value);
 

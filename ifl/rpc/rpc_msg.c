@@ -16,21 +16,20 @@ static const char starttls[8] = {'S', 'T', 'A', 'R', 'T', 'T', 'L', 'S'};
 
 /* accept_stat of RFC 5531, by our status; -1: not one of them */
 static const struct {
-    const char *name;
     int accept_stat;
     int errnum;
     const char *text;
 } statuses[RPC_ST_COUNT] = {
-    [RPC_ST_OK] = {"SUCCESS", 0, 0, ""},
-    [RPC_ST_PROG_UNAVAIL] = {"PROG_UNAVAIL", 1, EPROTONOSUPPORT, "the peer does not serve this program"},
-    [RPC_ST_PROG_MISMATCH] = {"PROG_MISMATCH", 2, EPROTONOSUPPORT, "the peer serves other versions"},
-    [RPC_ST_PROC_UNAVAIL] = {"PROC_UNAVAIL", 3, EPROTONOSUPPORT, "the peer does not know this procedure"},
-    [RPC_ST_GARBAGE_ARGS] = {"GARBAGE_ARGS", 4, EBADMSG, "the peer could not decode the arguments"},
-    [RPC_ST_SYSTEM_ERR] = {"SYSTEM_ERR", 5, EIO, "the peer failed inside"},
-    [RPC_ST_RPC_MISMATCH] = {"RPC_MISMATCH", -1, EPROTONOSUPPORT, "the peer speaks other RPC versions"},
-    [RPC_ST_AUTH] = {"AUTH_ERROR", -1, EACCES, "the peer refuses who we are"},
-    [RPC_ST_GARBAGE_REPLY] = {"GARBAGE_REPLY", -1, EBADMSG, "the peer's answer cannot be decoded"},
-    [RPC_ST_LOST] = {"LOST", -1, ECONNRESET, "the connection ended before the answer"},
+    [RPC_ST_OK] = {0, 0, ""},
+    [RPC_ST_PROG_UNAVAIL] = {1, EPROTONOSUPPORT, "the peer does not serve this program"},
+    [RPC_ST_PROG_MISMATCH] = {2, EPROTONOSUPPORT, "the peer serves other versions"},
+    [RPC_ST_PROC_UNAVAIL] = {3, EPROTONOSUPPORT, "the peer does not know this procedure"},
+    [RPC_ST_GARBAGE_ARGS] = {4, EBADMSG, "the peer could not decode the arguments"},
+    [RPC_ST_SYSTEM_ERR] = {5, EIO, "the peer failed inside"},
+    [RPC_ST_RPC_MISMATCH] = {-1, EPROTONOSUPPORT, "the peer speaks other RPC versions"},
+    [RPC_ST_AUTH] = {-1, EACCES, "the peer refuses who we are"},
+    [RPC_ST_GARBAGE_REPLY] = {-1, EBADMSG, "the peer's answer cannot be decoded"},
+    [RPC_ST_LOST] = {-1, ECONNRESET, "the connection ended before the answer"},
 };
 
 struct cursor {
@@ -221,9 +220,4 @@ int rpc_msg_err(enum rpc_status status, uint32_t low, uint32_t high, struct err 
     if (status == RPC_ST_PROG_MISMATCH || status == RPC_ST_RPC_MISMATCH)
         return err_set(e, statuses[status].errnum, "%s (%u to %u)", statuses[status].text, low, high);
     return err_set(e, statuses[status].errnum, "%s", statuses[status].text);
-}
-
-const char *rpc_msg_status_name(enum rpc_status status)
-{
-    return statuses[status].name;
 }

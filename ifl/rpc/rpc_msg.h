@@ -77,6 +77,5 @@ int rpc_msg_decode_reply(XDR *x, struct rpc_reply_hdr *r);
 /* Describe `status` in *e: an errno (EPROTONOSUPPORT, EBADMSG, EIO, EACCES, ECONNRESET) and a sentence. -1; for
  * RPC_ST_OK 0 and nothing. */
 int rpc_msg_err(enum rpc_status status, uint32_t low, uint32_t high, struct err *e);
-const char *rpc_msg_status_name(enum rpc_status status); /* as RFC 5531 writes it */
 
 #endif

@@ -100,8 +100,3 @@ int place_format(const struct place *p, struct strbuf *out)
         strbuf_addf(out, "%sgroup=%s", sep, p->group);
     return strbuf_ok(out) ? 0 : -1;
 }
-
-bool place_is_exclusive(const struct place *p)
-{
-    return p->sharing == PLACE_EXCL || p->sharing == PLACE_EXCLHOST;
-}

@@ -26,6 +26,4 @@ int place_parse(const char *text, struct place *out, struct err *e);
  * "free". -1: the buffer has failed. */
 int place_format(const struct place *p, struct strbuf *out);
 
-bool place_is_exclusive(const struct place *p); /* excl or exclhost */
-
 #endif

@@ -167,15 +167,6 @@ int prio_parse(const char *text, struct preempt_prio *out, struct err *e)
     return 0;
 }
 
-const char *prio_name(enum prio_bit bit)
-{
-    for (size_t i = 0; i < N_PRIO_WORDS; i++) {
-        if (prio_words[i].bit == bit)
-            return prio_words[i].name;
-    }
-    return NULL;
-}
-
 int prio_value(const struct preempt_prio *p, unsigned mask, long queue_priority)
 {
     int best = -1, best_bits = 0, normal = 0;

@@ -43,7 +43,6 @@ struct preempt_prio {
 };
 
 int prio_parse(const char *text, struct preempt_prio *out, struct err *e); /* -1, PBSE_BADATVAL */
-const char *prio_name(enum prio_bit bit); /* "express_queue"; NULL: not one bit */
 
 /* Numeric preemption level of a job. */
 enum {

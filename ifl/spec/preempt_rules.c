@@ -38,7 +38,7 @@ int64_t preempt_rules_number(int64_t of_queue, int64_t of_sched, int64_t unset)
 
 /* --- time and loss -------------------------------------------------------------------------------------- */
 
-int64_t preempt_rules_worked_s(const struct preempt_facts *f, int64_t now_s)
+static int64_t preempt_rules_worked_s(const struct preempt_facts *f, int64_t now_s)
 {
     int64_t worked = f->start_s ? now_s - f->start_s - f->paused_s : 0;
 

@@ -47,9 +47,6 @@ bool preempt_settings_order(struct preempt_settings *s, const char *text);
  * 100 where nothing was requested or used. The used share is cut to whole percents, as PBS does. */
 int preempt_rules_percent_left(const struct preempt_facts *f, int64_t now_s);
 
-/* Seconds that the run has worked: since its start, without the time in which it was suspended. */
-int64_t preempt_rules_worked_s(const struct preempt_facts *f, int64_t now_s);
-
 /* Core-seconds of work that this method would destroy now: cores times the seconds worked, by methods that lose work. */
 double preempt_rules_loss(const struct preempt_facts *f, enum method_id m, int64_t now_s);
 

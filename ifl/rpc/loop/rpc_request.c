@@ -257,11 +257,6 @@ const struct rpc_proc *rpc_request_proc(const struct rpc_request *r)
     return r->proc;
 }
 
-const struct rpc_program *rpc_request_program(const struct rpc_request *r)
-{
-    return r->program;
-}
-
 struct auth_peer *rpc_request_peer(const struct rpc_request *r)
 {
     return r->peer;
@@ -310,15 +305,6 @@ void rpc_reply(struct rpc_request *r, xdrproc_t codec, const void *result)
 
     if (q)
         end_answer(r, q, rpc_core_reply(q->core, r->xid, codec, result, &e), &e);
-}
-
-void rpc_reply_bytes(struct rpc_request *r, const void *bytes, size_t n)
-{
-    struct rpc_requests *q = begin_answer(r);
-    struct err e;
-
-    if (q)
-        end_answer(r, q, rpc_core_reply_bytes(q->core, r->xid, bytes, n, &e), &e);
 }
 
 void rpc_reply_error(struct rpc_request *r, enum rpc_status status)

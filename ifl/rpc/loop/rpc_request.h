@@ -55,7 +55,6 @@ void rpc_request_unref(struct rpc_request *r);
 /* Borrow until the last unref. The handler may change what args point at, as long as xdr_free finds it valid. */
 void *rpc_request_args(struct rpc_request *r);
 const struct rpc_proc *rpc_request_proc(const struct rpc_request *r);
-const struct rpc_program *rpc_request_program(const struct rpc_request *r);
 struct auth_peer *rpc_request_peer(const struct rpc_request *r);
 struct rpc_conn *rpc_request_conn(const struct rpc_request *r); /* NULL: it has died */
 bool rpc_request_is_answered(const struct rpc_request *r);
@@ -65,7 +64,6 @@ void rpc_request_on_dead(struct rpc_request *r, void (*dead)(void *arg, struct r
 
 /* Answer. Calling a second one is a bug (assert). Never calls back. */
 void rpc_reply(struct rpc_request *r, xdrproc_t codec, const void *result);
-void rpc_reply_bytes(struct rpc_request *r, const void *bytes, size_t n); /* encoded before, n % 4 == 0 */
 void rpc_reply_error(struct rpc_request *r, enum rpc_status status);
 /* An endless answer; p->end is called in every case, at once if the connection is dead. */
 void rpc_reply_entries(struct rpc_request *r, xdrproc_t xhead, const void *head, const struct rpc_producer *p,

@@ -336,7 +336,7 @@ int rpc_server_listen_tcp(struct rpc_server *s, const char *address, uint16_t po
     return bound;
 }
 
-void rpc_server_stop_listening(struct rpc_server *s)
+static void rpc_server_stop_listening(struct rpc_server *s)
 {
     while (s->listeners) {
         struct listener *l = s->listeners;

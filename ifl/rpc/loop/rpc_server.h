@@ -50,7 +50,6 @@ void rpc_server_destroy(struct rpc_server *s); /* listeners and connections; `cl
 int rpc_server_listen_unix(struct rpc_server *s, const char *path, mode_t mode, struct err *e);
 /* `address` numeric or NULL: all. Port 0: any. The port, or -1. */
 int rpc_server_listen_tcp(struct rpc_server *s, const char *address, uint16_t port, struct err *e);
-void rpc_server_stop_listening(struct rpc_server *s);
 
 void rpc_server_each(struct rpc_server *s, void (*fn)(void *arg, struct rpc_conn *c), void *arg);
 struct rpc_server_counts rpc_server_get_counts(const struct rpc_server *s);
