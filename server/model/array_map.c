@@ -1,8 +1,8 @@
 /* Sets of indices. See array_map.h.
  *
- * Three sets of indices are kept: queued, live, failed; who is in none of them has ended. A fourth holds the
- * numbers of the pages whose ends the store does not have yet. A set costs nothing for whole and empty pages, and most
- * are: subjobs run from the lowest index up. Nothing here knows of jobs. */
+ * Three sets of indices are kept: queued, live, failed; an index in none of them has ended. A fourth holds the
+ * numbers of the pages whose ends the store does not have yet. A set costs nothing for whole and empty pages,
+ * and most are: subjobs run from the lowest index up. Nothing here knows of jobs. */
 #include "array_map.h"
 
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* Claims of jobs on vnodes. See assign.h.
  *
- * A claim is a node_use: it stands in the list of its node (in the order of claims) and in that of its
- * job. Each node sums the amounts of its uses in `assigned`, so a check costs one look a resource, however
- * many jobs there are. What is free is: available - assigned - held; holds are counted by earmark_sums.c, and
- * reviewed whenever a sum changes.
+ * A claim is a node_use: it is in the list of its node (in the order of claims) and in the list of its job.
+ * Each node sums the amounts of its uses in `assigned`, so a check costs one comparison for each resource,
+ * however many jobs there are. Free is: available - assigned - held, where `held` is the sum of the earmarks
+ * (earmark_sums.c), reviewed whenever a sum changes.
  *
- * Invariants: n_uses counts the list; n_exclusive those uses that keep others out now; n_idle those whose
- * job is suspended whole. A use that is lent has a list of its own and counts in none of these; it goes with
- * the job's last vnode. What a suspended job gave back is kept in its use (`given_back`): it is off the
- * node's sum already, and must not be taken off twice when the use is dropped. What a job has of server
- * and queue is taken with its first vnode and given back with its last. */
+ * Invariants: n_uses counts the list; n_exclusive those uses that keep others out now; n_idle those whose job
+ * is suspended whole. A use that is lent has a list of its own and counts in none of these; it is dropped with
+ * the job's last vnode. What a suspended job gave back is kept in its use (`given_back`): it is off the node's
+ * sum already, and must not be taken off twice when the use is dropped. What a job has of server and queue is
+ * taken with its first vnode and given back with its last. */
 #include "assign.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int64_t assign_amount_of(const struct resc_list *l, int id)
     return value_number(resc_find(l, id));
 }
 
-/* "4" or "2097152kb": sizes are told in kb. */
+/* "4" or "2097152kb": sizes are printed in kb. */
 static void assign_show(const struct value *v, int64_t n, struct strbuf *out)
 {
     if (v->kind == VALUE_SIZE)
@@ -92,7 +92,7 @@ static int assign_check_amounts(const struct assign *a, const struct node *n, co
     return 0;
 }
 
-/* Holds that keep others out of the vnode altogether, or that somebody who wants it alone would keep out. */
+/* Earmarks that keep other jobs out of the vnode altogether, or that a job that wants it alone would keep out. */
 static int check_holds(const struct node *n, bool alone, struct err *e)
 {
     for (const struct earmark_part *p = n->parts; p; p = p->next)
@@ -378,7 +378,7 @@ void assign_suspend(struct assign *a, struct job *j, const struct assign_gift *g
 static int can_take_back(struct assign *a, const struct node_use *u, struct err *e)
 {
     const struct node *n = u->node;
-    size_t own = u->exclusive && !u->paused; /* what it has kept does not stand against it */
+    size_t own = u->exclusive && !u->paused; /* what it has kept does not count against it */
 
     if (!u->given_back && !u->idle)
         return 0;

@@ -1,10 +1,11 @@
 #ifndef ASSIGN_H
 #define ASSIGN_H
-/* What is free in truth, less what is held: the arbiter of every run request.
+/* Claims of jobs on vnodes and shared resources. Every run request is checked here against what is free and not
+ * earmarked.
  *
  * A run claims its amounts on each vnode of its exec_vnode and the consumables of server and queue; they are
- * given back host by host. Derived, never stored: after a restart each job in a run claims again. Only
- * `force` (qrun -H, restart) may take more than there is.
+ * given back host by host. Derived, never stored: after a restart each job in a run claims again. Only `force`
+ * (qrun -H, restart) may take more than there is.
  */
 #include "exec_vnode.h"
 #include "job.h"

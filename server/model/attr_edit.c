@@ -27,7 +27,8 @@ int attr_edit_check_nice(const struct server_ctx *s, const struct attr_list *l, 
                    (long long)v->n);
 }
 
-/* Of what jobs use up, there is not less than nothing, and no bound below that. Jobs: wait/defaults.c, of all at once. */
+/* Of what jobs use up, there is not less than nothing, and no bound below that. Jobs: queued/defaults.c, of all
+ * at once. */
 static int attr_edit_check_amount(const struct server_ctx *s, const struct attr_list *l, int index,
                                   const char *resource, struct err *e)
 {

@@ -1,9 +1,9 @@
-/* The list by last change, the ring of what is gone, and the chain of what is dirty. See change.h.
+/* The list by last change, the ring of removed objects, and the chain of dirty entries. See change.h.
  *
  * An entry is in up to two lists of its own links: the list by number, for watchers, and the dirty chain,
  * for the writer. They are apart because they empty at different times: the writer takes an entry from the
  * chain, while its place in the list stays until the next touch. The chain keeps a pointer to the pointer
- * before it (dirty_link), so that an object that goes can be taken out of the middle at no cost.
+ * before it (dirty_link), so that a removed object leaves the middle of the chain in O(1).
  *
  * Invariants: numbers rise along the list and along the ring, and no number is given twice; `forgotten` is
  * the highest number that the ring no longer has. */

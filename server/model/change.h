@@ -1,11 +1,11 @@
 #ifndef CHANGE_H
 #define CHANGE_H
-/* What has changed, in one list by last change, and what of it the store does not have yet.
+/* The list of all objects by last change, and the parts of each that the store does not have yet.
  *
- * Every object of the server carries a change_entry. Whoever changes an object says change_touch; the entry
- * then moves to the end of the list under the next number, so that a watcher is nothing but a cursor: "all
- * after number n" is the tail of the list. An object that goes leaves its number, kind and name in a bounded
- * ring (change_gone). The same call marks which parts of the object the next batch must write.
+ * Every object of the server has a change_entry. Code that changes an object calls change_touch; the entry then
+ * moves to the end of the list under the next number, so a watcher is only a cursor: "all after number n" is
+ * the tail of the list. A removed object leaves its number, kind and name in a bounded ring (change_gone). The
+ * same call marks which parts of the object the next batch must write.
  *
  * Numbers start at 1 in each epoch of the server. Loop thread only. All calls are O(1) but where said.
  */
@@ -27,10 +27,10 @@ enum change_kind { /* the numbers of enum ifl_kind, which they become on the wir
                    CHANGE_KIND_COUNT
 };
 
-/* What of an object is to be written. A watcher is told of every touch but a silent one. */
+/* Parts of an object to write. Watchers see every touch except change_store_only. */
 enum change_part {
     PART_HOT = 1,   /* fields that change often: state, run, hosts */
-    PART_ATTRS = 2, /* attributes somebody may set */
+    PART_ATTRS = 2, /* attributes that requests may set */
     PART_FIXED = 4, /* what never changes after creation */
     PART_ALL = 7,
     PART_NONE = 0 /* seen by watchers, not stored: derived values */
@@ -39,7 +39,7 @@ enum change_part {
 struct change_entry {                 /* read only outside change.c */
     struct change_entry *prev, *next; /* list by number */
     struct change_entry *dirty_next;  /* what the next batch takes */
-    struct change_entry **dirty_link; /* the pointer that points to us there */
+    struct change_entry **dirty_link; /* the pointer in the dirty chain that points to this entry */
     uint64_t number;                  /* of the last touch; 0 never */
     unsigned char kind;               /* enum change_kind */
     unsigned char dirty;              /* enum change_part bits not yet in a batch */
@@ -50,13 +50,13 @@ void change_destroy(struct change *c);
 
 void change_init_entry(struct change_entry *e, enum change_kind kind);
 
-/* The object of this entry has changed. */
+/* Note a change of the object of this entry. */
 void change_touch(struct change *c, struct change_entry *e, unsigned parts);
-/* Store these parts, and tell no watcher. */
+/* Store these parts without waking watchers. */
 void change_store_only(struct change *c, struct change_entry *e, unsigned parts);
 
-/* The object is going: forget its entry, and let watchers know by (kind, name), if it was ever touched. The row's removal is the
- * caller's (commit_remove). `name` is copied. */
+/* Remove the entry of an object, and leave (kind, name) for watchers if it was ever touched. The caller removes
+ * the row (commit_remove_*). `name` is copied. */
 void change_gone(struct change *c, struct change_entry *e, const char *name);
 
 /* ---- for watchers */
@@ -78,14 +78,14 @@ bool change_gone_after(const struct change *c, uint64_t after, struct change_gon
 uint64_t change_oldest_known(const struct change *c);
 
 /* ---- for the writer */
-/* Take the next dirty entry off the chain, oldest first; NULL: none. Its parts are what change_cleaned()
- * returns, after which it is clean and may be touched again. */
+/* Take the next dirty entry off the chain, oldest first; NULL: none. change_cleaned() returns its parts; after
+ * that it is clean and may be touched again. */
 struct change_entry *change_take_dirty(struct change *c);
 unsigned change_cleaned(struct change_entry *e);
 bool change_is_dirty(const struct change *c);
 
-/* ^ Called at every change: who commits and who wakes watchers each mark their hook for the end of the turn.
- * At most CHANGE_LISTENERS_MAX; taken away by `arg`. */
+/* ^ Called at every change: the commit and the watchers each schedule their work for the end of the loop's
+ * iteration. At most CHANGE_LISTENERS_MAX (the users are a fixed few); removed by `arg`. */
 enum { CHANGE_LISTENERS_MAX = 4 };
 void change_on_touch(struct change *c, void (*touched)(void *arg), void *arg);
 void change_off_touch(struct change *c, void *arg);

@@ -1,4 +1,4 @@
-/* Facts about the ends of ties, and lists of another server. See depend_fact.h. */
+/* Facts about the jobs of dependencies, and lists of another server. See depend_fact.h. */
 #include "depend_fact.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What facts mean for who waits, and lists of another server. */
+/* What facts mean for a waiting job, and lists of another server. */
 #include "depend_fact.h"
 
 #include <setjmp.h>

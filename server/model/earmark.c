@@ -1,8 +1,7 @@
-/* The table of holds. See earmark.h.
+/* The table of earmarks. See earmark.h.
  *
- * A hold is named by the job that it is for: so there is at most one for a job. What it means stands
- * elsewhere (earmark_sums.c, plan_earmark.c); here it only is there, and the hook `room` joins the two without either
- * knowing the other. */
+ * An earmark has the name of its job, so there is at most one for a job. Its sums are in earmark_sums.c, its
+ * purpose in plan_earmark.c; the hook `room` connects these two, so that neither includes the other. */
 #include "earmark.h"
 
 #include <stdlib.h>

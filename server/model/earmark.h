@@ -1,10 +1,10 @@
 #ifndef EARMARK_H
 #define EARMARK_H
-/* A hold: room that is kept for a waiting job until others have given way (design: "Plan and hold").
+/* An earmark: room that is kept for a waiting job while its preemption victims give way.
  *
- * Its name is the job's identifier, so a job has at most one. What is to be known after a restart stands in its
- * attributes (attr_hold.def) and in the marks of its victims; the links to jobs and vnodes are made again by
- * preempt/plan_hold.c. `parts` belong to earmark_sums.c, `victims` and `plan` to plan_earmark.c. Loop thread only. */
+ * Its name is the job's identifier, so a job has at most one. What a restart needs is in its attributes
+ * (attr_hold.def) and in the preempt records of its victims; plan_earmark.c makes the links to jobs and vnodes
+ * again. `parts` belong to earmark_sums.c, `victims` and `plan` to plan_earmark.c. Loop thread only. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -16,7 +16,7 @@ struct earmark_plan; /* plan_earmark.c */
 struct job;
 struct node;
 
-struct earmark_part { /* what is held on one vnode; earmark_sums.c */
+struct earmark_part { /* the earmarked room on one vnode; earmark_sums.c */
     struct earmark_obj *hold;
     struct node *node;
     struct resc_list *amounts; /* what the job will claim here */
@@ -42,15 +42,15 @@ extern const struct object_kind hold_kind;
 struct earmarks *earmarks_create(struct change *c);
 void earmarks_destroy(struct earmarks *hs);
 
-/* A new hold, in the table and the change list. -1: PBSE_JOBEXIST there is one of that name, PBSE_SYSTEM. */
+/* Add a new earmark to the table and the change list. -1: PBSE_JOBEXIST the name is in use, PBSE_SYSTEM. */
 int earmarks_add(struct earmarks *hs, const char *name, struct earmark_obj **out, struct err *e);
-/* Out of the table; its row is removed by the caller. References keep the memory. */
+/* Remove it from the table; the caller removes its row. References keep the memory. */
 void earmarks_remove(struct earmarks *hs, struct earmark_obj *h);
 struct earmark_obj *earmarks_find(const struct earmarks *hs, const char *name); /* or NULL */
 struct earmark_obj *earmarks_first(const struct earmarks *hs);
 struct earmark_obj *earmarks_next(const struct earmark_obj *h);
 
-/* ^ Told when more (or less) of the room of a hold is there than before. */
+/* ^ Called when more (or less) of the room of an earmark is free than before. */
 typedef void earmarks_room_fn(void *arg, struct earmark_obj *h);
 void earmarks_on_room(struct earmarks *hs, earmarks_room_fn *fn, void *arg);
 void earmarks_tell_room(const struct earmarks *hs, struct earmark_obj *h);

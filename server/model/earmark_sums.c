@@ -1,9 +1,9 @@
-/* The arithmetic of holds. See earmark_sums.h for the rule.
+/* The arithmetic of earmarks. See earmark_sums.h for the rule.
  *
- * A hold stands in the list of each of its vnodes (n->parts), a victim's claim in n->uses: a review walks
- * both and makes the sum anew, which is short and cannot drift. Whoever starts a job from its hold
- * switches that off first: else the job's own room would stand against it. For server and queue nothing is
- * summed in advance: the holds are walked when somebody asks. */
+ * An earmark is in the list of each of its vnodes (n->parts), a victim's claim in n->uses: a review walks both
+ * and computes the sum again, which is short and cannot drift. Code that starts a job from its earmark switches
+ * the earmark off first: else the job's own room would count against it. For server and queue nothing is summed
+ * in advance: a question walks the earmarks. */
 #include "earmark_sums.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ bool earmark_sums_method_frees(const struct server_ctx *s, const struct job *j, 
 
     if (!preempt_method_row(m)->keeps_memory)
         return m != METHOD_NONE &&
-               m != METHOD_RELEASE; /* of a part it is not known which of what is shared goes */
+               m != METHOD_RELEASE; /* of a part it is not known how much of a shared resource it frees */
     if (earmark_sums_is_memory(r) && (!only || (j->queue && queue_is_gang(j->queue))))
         return false;
     return !only || list_contains(only, r->name);
@@ -115,7 +115,7 @@ void earmark_sums_review(struct server_ctx *s, struct node *n)
         return;
     for (const struct earmark_part *p = n->parts; p; p = p->next)
         if (!p->hold->off && earmark_sums_add_part(s, &sum, p) < 0) {
-            resc_free(sum); /* no memory: what was kept before goes on being kept */
+            resc_free(sum); /* no memory: keep what was kept before */
             return;
         }
     if (resc_is_equal(sum, n->held, s->resources)) {

@@ -1,11 +1,10 @@
 #ifndef JOB_H
 #define JOB_H
-/* A job: what it asked for (attributes), where it is in its life (fields), and the run it is in. There may be a
- * million: small fields stand together, so that no room is lost between them.
+/* A job: its attributes (what it asked for), its state (fields), and the run it is in. There may be a million
+ * jobs: small fields are placed together, so that padding costs little.
  *
- * Who may write what: state and substate belong to fsm/job_fsm.c alone; run belongs to run/hosts.c; hold
- * bits to wait/hold_bits.c; the links to jobs.c. Everybody else reads. What is settable by requests stands
- * in obj.attrs.
+ * Who may write what: state and substate belong to fsm/job_fsm.c alone; run belongs to server/run; hold bits to
+ * server/queued; the links to jobs.c. All other code only reads. What requests may set is in obj.attrs.
  *
  * Times are wall clock seconds; 0 is "never".
  */
@@ -27,7 +26,7 @@ struct victim;
 struct parked;
 
 enum job_state {
-    JOB_ARRIVING, /* pieces of its script are missing; its owner and operators see it (wait/arriving.h) */
+    JOB_ARRIVING, /* pieces of its script are missing; only its owner and operators see it */
     JOB_QUEUED,
     JOB_HELD,
     JOB_WAITING,  /* for its Execution_Time */
@@ -40,7 +39,7 @@ enum job_state {
     JOB_STATE_COUNT
 };
 
-/* What is to become of the run that the job is in. A later wish overrides an earlier one only when it is
+/* What happens to the job when its run is over. A later request overrides an earlier one only if it is
  * stronger: delete beats requeue. */
 enum job_intent { INTENT_NONE, INTENT_REQUEUE, INTENT_CHECKPOINT, INTENT_DELETE };
 
@@ -76,7 +75,7 @@ struct job {
     enum job_suspender suspender;
     unsigned hold;                        /* enum hold_bit bits, and HOLD_DEPEND */
     bool dependent;                       /* system hold comes from depend */
-    bool no_history;                      /* deleted, and none is to be kept of it */
+    bool no_history;                      /* deleted, and no history is kept of it */
     bool begun;                           /* an array: some subjob has started */
     bool broken;                          /* an array: a subjob was ended by an error of PBS, not its own */
     bool exited;                          /* exit_status has meaning */
@@ -84,7 +83,7 @@ struct job {
     unsigned char tallied, tallied_state; /* how it is counted (limit_counts.c) */
 
     struct array_map
-        *array; /* of an array: its subjobs; else NULL. wait/arrays.c writes it, begun, broken, n_running */
+        *array; /* of an array: its subjobs; else NULL. queued/arrays.c writes it, begun, broken, n_running */
 
     struct queue *queue;                 /* NULL once finished */
     const char *queue_name;              /* interned; stays for history */
@@ -110,11 +109,12 @@ struct job {
     int exit_status;
     int session;
     unsigned preempt_count;
-    int preempt_method;       /* letter of the reply by which it was preempted last: S C Q D; 0: never */
-    unsigned n_running;       /* an array: subjobs that hold hosts and are not suspended; derived */
-    uint32_t depend_search;   /* the last search for a cycle that came by (wait/depend.c) */
-    const char *preempted_by; /* interned: for which job, or by whom, it gives way or gave way last */
-    int64_t preempt_time_s;   /* when it was preempted last */
+    int preempt_method;     /* letter of the reply by which it was preempted last: S C Q D; 0: never */
+    unsigned n_running;     /* an array: subjobs that hold hosts and are not suspended; derived */
+    uint32_t depend_search; /* the last search for a cycle that visited it (queued/depend.c) */
+    const char
+        *preempted_by;      /* interned: for which job, or on whose request, it gives way or gave way last */
+    int64_t preempt_time_s; /* when it was preempted last */
     int64_t preempt_failed_s; /* when no method was left; not stored */
     struct job_usage usage;
 
@@ -126,10 +126,10 @@ struct job {
     struct resc_list *tallied_amounts;
     size_t tallied_as;
     struct resc_list *shares_given;   /* what of that a suspended job has given back, or NULL (assign.c) */
-    struct earmark_obj *room;         /* room is held for it; plan_earmark.c */
+    struct earmark_obj *room;         /* room is kept for it; plan_earmark.c */
     struct earmark_obj *gives_way_to; /* whose victim it is; plan_earmark.c */
     struct victim *victim;            /* while a preemption is under way */
-    struct errand *errand;            /* while its route queue sends it to another server (wait/route.c) */
+    struct errand *errand;            /* while its route queue sends it to another server (queued/route.c) */
     struct parked *parked;            /* requests that wait for an event of this job */
     struct pqueue_entry due;          /* start time, or the end of its history in memory */
 
@@ -163,7 +163,8 @@ bool job_is_waiting(const struct job *j); /* queued, held or waiting: no resourc
 bool job_is_placed(const struct job *j);  /* holds hosts */
 bool job_is_over(const struct job *j);    /* finished or gone */
 
-/* For limits: an array is as many jobs as it has queued subjobs that are no jobs of their own; all else is one. */
+/* For limits: an array counts as its queued subjobs that have no object of their own; any other job counts as
+ * one. */
 size_t job_count(const struct job *j);
 
 static inline bool job_is_subjob(const struct job *j)
@@ -174,7 +175,7 @@ static inline bool job_is_subjob(const struct job *j)
 /* Replace an interned text field, e.g. job_set_text(&j->owner, "anna@login2"). -1: no memory. */
 int job_set_text(const char **field, const char *text);
 
-/* Eligible time at this moment (wait/eligible.c). */
+/* Eligible time at this moment (queued/eligible_time.c). */
 static inline int64_t job_eligible_s(const struct job *j, int64_t now_s)
 {
     bool adds_up = j->accrue_since_s && j->accrue_type == 2 && now_s > j->accrue_since_s;
@@ -187,8 +188,8 @@ int job_state_find(const char *name);         /* -1: unknown */
 
 /* What the store keeps of a job (object_kind.encode), and back: both parts of a row into a new job. */
 int job_decode(struct job *j, const char *hot_json, const char *fixed_json, struct err *e);
-/* Does what was decoded make a job: an owner, a run where its state has hosts and none where it has not, numbers in their
- * ranges? -1 with the first fault. */
+/* Check a decoded job: it has an owner, it has a run exactly if its state has hosts, and its numbers are in
+ * their ranges. -1 with the first fault. */
 int job_check(const struct job *j, struct err *e);
 
 #endif

@@ -28,11 +28,11 @@ bool job_image_at(const char *text, size_t i, struct job_image *out);
 size_t job_image_count(const char *text); /* NULL has 0 */
 bool job_image_is_at(const struct job_image *m, const char *service);
 
-/* Of a job in a run: may its hosts be restarted from its images, all of them? Each line is of the host that is to have it,
- * or is shared, or moves. */
+/* Return true if every host of the job's run can be restarted from its images: each line is of the host that is
+ * to have it, or is shared, or moves. */
 bool job_images_fit(const struct job *j);
 
-/* One line more; `id` as a host has said it. */
+/* Append one line; `id` as the host reported it. */
 void job_image_add(struct strbuf *out, const char *service, const char *id);
 
 #endif

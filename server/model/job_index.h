@@ -10,7 +10,7 @@ struct job_index {
     enum job_index_of of;
     struct job **buckets; /* n_buckets is a power of two, or 0 */
     size_t n_buckets, n_jobs;
-    uint64_t seed; /* tokens come from outside: nobody is to know which of them share a bucket */
+    uint64_t seed; /* tokens come from clients, which must not know which of them share a bucket */
 };
 
 void job_index_init(struct job_index *x, enum job_index_of of);

@@ -59,7 +59,7 @@ static json_t *encode_host(const struct run_host *h)
                      (int)h->usage.cpupercent);
 }
 
-/* What stands there only when vnodes were given back. */
+/* Members that are written only when vnodes were given back. */
 static int add_phase(json_t *o, const struct run *r)
 {
     json_t *phase =

@@ -1,6 +1,6 @@
 #ifndef JOB_RUN_H
 #define JOB_RUN_H
-/* One run of a job: where it runs, how far each host is, and what is being asked of it. Data only; it is
+/* One run of a job: where it runs, the progress of each host, and the orders under way. Data only; it is
  * written by run/ (run_hosts.c and the methods) and stored with the job.
  *
  * A stream of events belongs to (job, run, service): `seq` of a host is the last event applied, and is
@@ -27,11 +27,11 @@ struct run_host {
     uint64_t seq;   /* last event applied */
     bool suspended; /* has answered the present suspend attempt */
     bool
-        start_waits; /* for a HELLO of another host of the job, which says where that is, or for its turn; exec_send.c; not stored */
+        start_waits; /* for a HELLO of another host of the job, which gives its address, or for its place in the queue; exec_send.c; not stored */
     const char *
         image; /* of the checkpoint under way, as the host said it; NULL: none yet; not stored: it is asked again */
-    bool leaving; /* the job has given it back: it ends there, which is no loss */
-    int status;   /* of its finish; of a sister only what is below 0 says something */
+    bool leaving; /* the job has given it back: its end there does not count as a loss */
+    int status;   /* of its finish; of a sister only values below 0 have a meaning */
     struct job_usage usage;
 };
 
@@ -52,52 +52,53 @@ struct run {
     const char *note;          /* of finish, or NULL */
     int lost;                  /* a host was: PBS exit status of a job that cannot be rerun; 0: none was */
     const char *lost_host;     /* which, for people, or NULL */
-    const char *deleted_by;    /* who asked for its end first, "anna@login2", or NULL */
-    const char *anew;          /* why it begins without its image, for the comment, or NULL; not stored */
+    const char *deleted_by;    /* the user that asked for its end first, "anna@login2", or NULL */
+    const char *anew;          /* why it starts without its image, for the comment, or NULL; not stored */
     unsigned attempt;          /* number of the last order that has an outcome */
     unsigned notices;          /* how many the job was given in this run */
-    unsigned terminations;     /* how often it was told to end: each time harder */
+    unsigned terminations;     /* how many times it was ordered to end, each time with more force */
     bool suspending, resuming; /* an attempt is under way */
     bool leaves_vnodes;        /* while suspended: others may have its vnodes alone */
     int64_t suspended_s;       /* since when it has been suspended; 0: it is not */
     int64_t paused_s;          /* how long it had been before that, in this run */
     bool checkpointing;        /* so is this one */
-    bool over_limit;           /* its first host was told so; not stored */
+    bool over_limit;           /* its first host was notified; not stored */
     int64_t due_ms;            /* when the next such is, in the job's time; 0: not known yet; not stored */
-    bool staying;              /* after it the job goes on (-c c=MINUTES on several hosts) */
-    bool altered;              /* its limits are other than START said: hosts are told again at HELLO */
+    bool staying;              /* after it the job continues (-c c=MINUTES on several hosts) */
+    bool altered; /* its limits differ from those in START: they are sent to the hosts again at HELLO */
     size_t n_hosts;
     struct run_host *hosts; /* hosts[0] runs the script */
 };
 
-/* The job is told before it is done to it. Times: wall clock, milliseconds. */
+/* The notice to a job before it is preempted. Times: wall clock, milliseconds. */
 struct preempt_notice {
     int64_t grace_ms,
         grace_max_ms; /* from notice to method, and how far the job may stretch that; 0: no notice */
     int64_t given_ms, deadline_ms; /* 0: not given */
     unsigned attempt;              /* its number in the run */
     enum method_id method;         /* that it announced; METHOD_NONE: not given, or withdrawn */
-    bool over;                     /* the methods go on */
+    bool over;                     /* the methods continue */
     int reply;                     /* enum exec_notice_answer of the job's last answer; 0: none */
 };
 
-/* What is left of a preemption that is under way; stored, so that a restarted server carries it on. */
+/* The preempt record: what is left to do of a preemption under way; stored, so that a restarted server
+ * continues it. */
 struct preempt_mark {
     struct preempt_methods left;  /* not tried yet; RELEASE is what the job has offered */
     struct preempt_methods tried; /* in their order: the last is `method`, or has failed */
     enum method_id method;        /* the one under way; METHOD_NONE: none yet */
     double lost_core_s;           /* work that it destroys, as of its begin: charged, accounted and logged */
     int64_t since_ms;
-    const char *by;        /* interned: who asked, for people */
+    const char *by;        /* interned: the user that asked, for messages */
     const char *scheduler; /* interned: the sched object that asked, or NULL */
-    const char *urgent;    /* interned: for which job; NULL where nobody said */
+    const char *urgent;    /* interned: for which job; NULL if not given */
     const char *offer;     /* interned "n3+n4": what method P takes, all else is left to it; NULL: none */
     bool noted;            /* its attributes say so already; not stored */
     bool came_late;        /* the job has ended by itself before the method reached it; not stored */
     struct preempt_notice notice;
 };
 
-/* Does the job know now that it is to give way? */
+/* Return true if a notice has been given to the job and is still valid. */
 static inline bool preempt_notice_stands(const struct preempt_mark *m)
 {
     return m && m->notice.given_ms && !m->notice.over;
@@ -110,13 +111,13 @@ json_t *job_run_encode(const struct run *r); /* NULL: no memory */
 struct run *job_run_decode(const json_t *o); /* NULL: not a run, or no memory */
 
 struct run_host *job_run_host(struct run *r, const char *service); /* by name, or NULL */
-/* How long a job has stood still in its run, but for a suspension that is not over. */
+/* How long the job has been suspended in this run, without a suspension that is not over. */
 int64_t job_run_paused_s(const struct job *j);
 void job_run_sum_usage(const struct run *r, struct job_usage *out); /* of all hosts; walltime: the first */
 const char *job_run_vnodes(const struct run *r);                    /* exec_vnode of what the job has now */
 const char *job_run_where(const struct run *r);                     /* exec_host of it */
 bool job_run_is_over(const struct run *r);                          /* every host released or lost */
-/* Has nobody asked for the end of its run, and has it not come? j->run is not NULL. */
+/* Return true if the run has not ended and no request has asked for its end. j->run is not NULL. */
 bool job_run_is_wanted(const struct job *j);
 
 #endif

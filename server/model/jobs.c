@@ -49,7 +49,7 @@ static bool key_is_above(struct job_key a, struct job_key b)
     return a.seq != b.seq ? a.seq > b.seq : a.index > b.index;
 }
 
-/* The job behind which `j` stands. A subjob's place is near its array, which may be an old one. */
+/* The job that `j` follows in the list. A subjob's place is near its array, which may be an old one. */
 static struct job *find_before(const struct jobs *js, const struct job *j)
 {
     const struct job_key left = {j->key.seq, j->key.index - 1}, array = {j->key.seq, JOBID_NO_INDEX};

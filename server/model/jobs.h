@@ -13,25 +13,27 @@ void jobs_destroy(struct jobs *js); /* drops every job */
 
 /* Put a job in; the table takes over the reference. -1: PBSE_JOBEXIST. */
 int jobs_add(struct jobs *js, struct job *j, struct err *e);
-/* Out of every list, the change list too; drops the table's reference. */
+/* Remove the job from every list, the change list too; drops the table's reference. */
 void jobs_remove(struct jobs *js, struct job *j);
 
 struct job *jobs_find(const struct jobs *js, struct job_key key);
-/* The job that this name means: "41" is no array, "41[]" nothing else. NULL also for ranges. */
+/* The job that this name means: "41" is never an array, "41[]" always. NULL also for ranges. */
 struct job *jobs_find_named(const struct jobs *js, const struct jobid *id);
 struct job *jobs_find_token(const struct jobs *js, const unsigned char *token);
 struct job *jobs_first(const struct jobs *js); /* by number */
 struct job *jobs_next(const struct job *j);
-/* The first job with a key above `key`: for cursors that outlive a turn. O(log n) typical. */
+/* The first job with a key above `key`: for cursors that are kept across iterations of the loop. O(log n)
+ * typical. */
 struct job *jobs_after(const struct jobs *js, struct job_key key);
 size_t jobs_count(const struct jobs *js);
-uint64_t jobs_removed(const struct jobs *js); /* how many ever were: another number, somebody has gone */
+uint64_t
+jobs_removed(const struct jobs *js); /* how many ever were: a different number means that a job was removed */
 
 /* Link into a queue by j->queue_rank (0: now, at the end) and out of it. */
 void jobs_enter_queue(struct jobs *js, struct job *j, struct queue *q);
 void jobs_leave_queue(struct jobs *js, struct job *j);
 
-/* Say that a job has changed: mtime, watchers, store. parts: enum change_part bits. */
+/* Note a change of a job: mtime, watchers, store. parts: enum change_part bits. */
 void jobs_touch(struct jobs *js, struct job *j, unsigned parts);
 
 #endif

@@ -1,9 +1,9 @@
 /* Counts of jobs by user, group and project. See limit_counts.h.
  *
- * One hash of (scope, kind, name); an entity without jobs is forgotten. What a job was last counted as
- * stands in the job itself (tallied, tallied_as, tallied_state, tallied_queue, tallied_amounts), and just
- * that is taken off again: so a review is a difference, may be repeated, and is right whatever has changed
- * since. It costs eight looks. Names are interned and compared by address, so keys are plain bytes. */
+ * One hash of (scope, kind, name); an entity without jobs is forgotten. What a job was last counted as is in
+ * the job itself (tallied, tallied_as, tallied_state, tallied_queue, tallied_amounts), and just that is taken
+ * off again: so a review is a difference, may be repeated, and is right whatever has changed since. It costs
+ * eight lookups. Names are interned and compared by address, so keys are plain bytes. */
 #include "limit_counts.h"
 
 #include <assert.h>
@@ -258,7 +258,7 @@ const int64_t *limit_counts_states(const struct limit_counts *t, const struct qu
     return states;
 }
 
-/* Until somebody asks nobody pays for amounts. */
+/* Amounts are counted only from the first question on. */
 static void begin_amounts(struct limit_counts *t)
 {
     t->amounts = true;

@@ -1,8 +1,8 @@
 /* Vnodes. See node.h.
  *
- * What is stored beside the attributes: who served it last, whether somebody took it offline, and when its
- * state changed. The other state bits are not: a vnode is down and unknown until its service says HELLO.
- * Bits that only follow from its jobs are told to watchers and not written. */
+ * What is stored beside the attributes: its last service, whether it was set offline, and when its state
+ * changed. The other state bits are not: a vnode is down and unknown until its service says HELLO. Bits that
+ * only follow from its jobs are shown to watchers and not written. */
 #include "node.h"
 
 #include <ctype.h>

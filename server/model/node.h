@@ -1,6 +1,6 @@
 #ifndef NODE_H
 #define NODE_H
-/* A vnode: what it has, what of it is taken, who serves it, and its state words. Table of all vnodes.
+/* A vnode: its resources, the amounts taken, the service that runs its jobs, and its state. Table of all vnodes.
  * Amounts taken are derived (assign.c), never stored. Loop thread only. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 
 struct earmark_part;
 struct nodes;
-struct service; /* exec/services: who runs jobs on it */
+struct service; /* exec/services: the program that runs jobs on it */
 struct job;
 
-/* One job on one vnode; made and freed by assign.c, read by whoever shows it. */
+/* One job on one vnode; made and freed by assign.c, read by code that shows it. */
 struct node_use {
     struct job *job; /* borrowed: taken away before the job goes */
     struct node *node;
@@ -32,18 +32,18 @@ struct node_use {
 struct node {
     struct object obj;
     UT_hash_handle hh;        /* nodes */
-    unsigned state;           /* NODE_* bits of states.h; written by fsm/node_fsm.c */
-    struct service *service;  /* NULL: nobody serves it now */
-    struct service *home;     /* whom a simulator took it from; exec/handover.c */
-    struct service *taker;    /* for whom it is drained; exec/handover.c */
-    const char *service_name; /* interned: "mom:n1", who last served it; stored */
-    size_t want_at;           /* scratch of run_demand.c: its place in the list being made */
+    unsigned state;           /* NODE_* bits of states.h; written by node_set_state only */
+    struct service *service;  /* NULL: it has no service now */
+    struct service *home;     /* the service a simulator took it from; exec/handover.c */
+    struct service *taker;    /* the service it is drained for; exec/handover.c */
+    const char *service_name; /* interned: "mom:n1", its last service; stored */
+    size_t want_at;           /* scratch of run_demand.c: its position in the list under construction */
     /* Which one of that name, interned and stored; NULL: not known. exec/services.c */
     const char *service_instance, *service_boot, *service_host;
     const char *host;           /* interned: resources_available.host */
     struct resc_list *assigned; /* amounts taken; assign.c */
-    struct resc_list *held;     /* kept for holds; earmark_sums.c */
-    struct earmark_part *parts; /* the holds here; earmark_sums.c */
+    struct resc_list *held;     /* kept for earmarks; earmark_sums.c */
+    struct earmark_part *parts; /* the earmarks here; earmark_sums.c */
     struct node_use *uses, *last_use;
     struct node_use *lent, *last_lent; /* those that are lent */
     size_t n_uses, n_exclusive;        /* jobs on it; of them exclusive */
@@ -69,16 +69,17 @@ struct node *nodes_next(const struct node *n);
 struct node *nodes_find_of_queue(const struct nodes *ns, const char *queue);
 size_t nodes_count(const struct nodes *ns);
 
-/* The vnode whose amount of this resource counts for `n`: itself, or the one that "@name" says; NULL: there is no such. */
+/* The vnode whose amount of this resource counts for `n`: itself, or the one that "@name" says; NULL: that
+ * vnode does not exist. */
 struct node *node_lender(const struct nodes *ns, struct node *n, int resource);
 
-/* Its host is what resources_available.host says by now. */
+/* Set `host` from resources_available.host. */
 void node_take_host(struct node *n);
 
 /* Restore the fields of a stored row. */
 int node_decode(struct node *n, const char *hot_json, struct err *e);
 
-/* Change state bits: the only writer of `state`. Notes the time, tells watchers. */
+/* Change state bits: the only writer of `state`. Notes the time, wakes watchers. */
 void node_set_state(struct nodes *ns, struct node *n, unsigned set, unsigned clear, int64_t now_s);
 
 bool node_is_usable(const struct node *n); /* up, not offline: a job may be started here */

@@ -1,8 +1,8 @@
 /* The common part of every object. See object.h.
  *
- * The table's own reference is the first; taking an object out of its table sets `gone` and gives that
- * back, and whoever still holds one sees the mark. An object must have left the change list before it is
- * freed. */
+ * The table's own reference is the first; taking an object out of its table sets `gone` and drops that
+ * reference; code that still has another one sees the flag. An object must have left the change list before it
+ * is freed. */
 #include "object.h"
 
 #include <assert.h>

@@ -2,11 +2,12 @@
 #define OBJECT_H
 /* What every object of the server is: a kind, a name, attributes, a place in the change list, a count.
  *
- * An object is the first member of a struct of its kind (struct job, struct queue ...), so a pointer to one
- * is a pointer to the other. Attributes that somebody may set live in the sparse list; what the server works
- * with lives in plain fields of the kind and is written to the store by the kind's encode().
+ * An object is the first member of a struct of its kind (struct job, struct queue ...), so a pointer to one is
+ * a pointer to the other. Attributes that requests may set are in the sparse list; what the server works with
+ * is in plain fields of the kind and is written to the store by the kind's encode().
  *
- * Owner: the table of its kind. Others who keep an object across turns hold a reference. Loop thread only.
+ * Owner: the table of its kind. Other code that keeps an object across iterations of the loop has a reference.
+ * Loop thread only.
  */
 #include <stdbool.h>
 
@@ -17,7 +18,7 @@
 
 struct object;
 
-/* One kind of object: how it travels to the store and back. */
+/* One kind of object: how it is written to the store and read back. */
 struct object_kind {
     enum change_kind kind;
     const char *name;   /* "job", "queue": in the store and in logs */
@@ -25,7 +26,7 @@ struct object_kind {
     /* Write one part (PART_HOT, PART_FIXED) as a JSON object. NULL: the kind has no such part. PART_ATTRS
      * is written for every kind from the attribute list. -1: no memory. */
     int (*encode)(const struct object *o, enum change_part part, struct strbuf *out);
-    void (*destroy)(struct object *o); /* the last reference went: free fields and memory */
+    void (*destroy)(struct object *o); /* the last reference was dropped: free fields and memory */
 };
 
 struct object {

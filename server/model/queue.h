@@ -17,7 +17,7 @@ struct queue {
     UT_hash_handle hh;        /* queues */
     struct job *first, *last; /* by queue rank; jobs.c links them */
     size_t n_jobs;
-    int64_t route_due_s;        /* when its jobs are tried again; 0: nothing to try (wait/route.c) */
+    int64_t route_due_s;        /* when its jobs are tried again; 0: nothing to try (queued/route.c) */
     struct resc_list *assigned; /* amounts of its running jobs (assign) */
 };
 
@@ -39,11 +39,11 @@ bool queue_is_execution(const struct queue *q);
 bool queue_is_route(const struct queue *q);
 bool queue_is_enabled(const struct queue *q);
 bool queue_is_started(const struct queue *q);
-bool queue_is_gang(const struct queue *q); /* its jobs take turns */
+bool queue_is_gang(const struct queue *q); /* its jobs run in time slices */
 long queue_priority(const struct queue *q);
 
-/* Seconds between SIGTERM and SIGKILL of its jobs, as its kill_delay says; 0 is said too: SIGKILL at once. Where it
- * says nothing, or q is NULL: `if_unsaid`. */
+/* Seconds between SIGTERM and SIGKILL of its jobs, as its kill_delay says; 0 means SIGKILL at once. If it is
+ * not set, or q is NULL: `if_unsaid`. */
 unsigned queue_kill_delay_s(const struct queue *q, unsigned if_unsaid);
 
 #endif

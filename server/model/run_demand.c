@@ -1,6 +1,6 @@
 /* What an exec_vnode asks of each vnode. See run_demand.h.
  *
- * A vnode may stand in several chunks; what is checked and claimed is the sum, so each has one entry.
+ * A vnode may be in several chunks; the sum is checked and claimed, so each vnode has one entry.
  * Texts become amounts here, and nowhere later: a bad one is found before anything is changed. */
 #include "run_demand.h"
 
@@ -136,7 +136,7 @@ static int move_amount(const struct server_ctx *s, struct run_demand *from, stru
 
     if (rc == 0 && (rc = resc_put(&one, v->tag, copy, e)) == 0)
         rc = resc_add(&to->amounts, one, s->resources, 0, e);
-    if (rc == 0) /* `from` may be what v stands in: last */
+    if (rc == 0) /* `from` may be the memory of v: free it last */
         resc_remove(&from->amounts, v->tag);
     resc_free(one);
     return rc < 0 ? err_set(e, PBSE_SYSTEM, "no memory for a claim") : 0;
@@ -184,7 +184,8 @@ static int run_demand_order_services(const void *x, const void *y)
     return (*a > *b) - (*a < *b);
 }
 
-/* START says the chunks of each service: what it cannot hold is refused here, before anybody is stopped for it. */
+/* START lists the chunks of each service: what it cannot hold is refused here, before a job is preempted for
+ * it. */
 static int check_chunks(const struct server_ctx *s, const struct exec_vnode *ev, struct err *e)
 {
     const char **services = ev->n > RUN_DEMAND_CHUNKS_MAX ? calloc(ev->n, sizeof *services) : NULL;

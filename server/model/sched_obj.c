@@ -1,7 +1,7 @@
 /* Scheduler objects. See sched_obj.h.
  *
- * The object is the policy and outlives connections; who is connected as which is tell/schedulers.c.
- * "default" is made at the first start and cannot be removed, as others lean on it. */
+ * The object is the policy and outlives connections; publish/schedulers.c knows which connection has registered
+ * as which. "default" is made at the first start and cannot be removed: the server needs it. */
 #include "sched_obj.h"
 
 #include <stdlib.h>

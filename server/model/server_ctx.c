@@ -1,7 +1,8 @@
 /* The objects of one server. See server_ctx.h.
  *
- * Destroying goes against the order of need: claims and holds first, which tie jobs to nodes; then holds
- * and jobs, which point at queues and nodes; the change list last, as every object leaves it when it goes. */
+ * Objects are destroyed in reverse order of need: claims and earmark sums first, which link jobs to nodes; then
+ * earmarks and jobs, which point at queues and nodes; the change list last, as every object leaves it when it
+ * is destroyed. */
 #include "server_ctx.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 #ifndef SERVER_CTX_H
 #define SERVER_CTX_H
-/* The objects of one server, held together: what handlers and parts are handed down.
+/* The objects of one server together: the context that handlers and modules get.
  *
- * main.c creates it first and destroys it last. It owns the tables; everybody else borrows. */
+ * main.c creates it first and destroys it last. It owns the tables; all other code borrows. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -37,10 +37,10 @@ struct server_ctx {
     uint64_t epoch;
     uid_t daemon_uid; /* of the scheduler where it is not root's (PBS_DAEMON_SERVICE_USER), else ours */
     const char *pbs_version;  /* PBS_VERSION of pbs.conf: what clients are shown */
-    bool hosts_join;          /* PBS_HOSTS_JOIN: a MOM whose node nobody created gets one */
-    bool serves_all;          /* began as root: jobs of any user; else of its own user only */
+    bool hosts_join;          /* PBS_HOSTS_JOIN: a MOM whose node was not created gets one */
+    bool serves_all;          /* started as root: serves jobs of any user; else of its own user only */
     unsigned char secret[32]; /* of the store: job cookies are made from it */
-    /* ^ What a job of another server is called here, since it came to us: its identifier, or NULL. */
+    /* ^ The identifier here of a job that came from another server, or NULL. */
     const char *(*alias)(void *arg, const char *id);
     void *alias_arg;
     uint64_t resources_changed; /* number of the change at which a resource was made, altered or removed */
@@ -49,13 +49,14 @@ struct server_ctx {
 int server_ctx_create(struct server_ctx *s, struct clock *clock, const char *name, struct err *e);
 void server_ctx_destroy(struct server_ctx *s);
 
-/* Is this the server that a job identifier or destination names? "", "default" and the same host with more or fewer
- * domains are. */
+/* Return true if a job identifier or destination names this server: "", "default", or the same host with more
+ * or fewer domains. */
 bool server_ctx_is_named(const struct server_ctx *s, const char *server);
-/* Is a job by this name one of ours, asked of us? "41.svr1@other" was meant for another server, whoever brought it. */
+/* Return true if the identifier means a job of this server. "41.svr1@other" was meant for another server, even
+ * if it was sent here. */
 bool server_ctx_is_asked(const struct server_ctx *s, const struct jobid *id);
 
-/* The job of this name, by its own or by what it was called before it came here, or came back; NULL: there is none. */
+/* Find a job by its identifier, or by the one it had before it came here or came back; NULL: there is none. */
 struct job *server_ctx_find_job(const struct server_ctx *s, const struct jobid *id);
 
 static inline int64_t server_ctx_now_s(const struct server_ctx *s)

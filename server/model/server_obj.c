@@ -1,8 +1,8 @@
 /* The server object. See server_obj.h.
  *
- * Of its fields only the next number of a job is stored. It is taken in memory and written with the batch
- * of the job that has it, so a number that was given and never stored may be given again after a crash:
- * nobody has seen it. */
+ * Of its fields only the next number of a job is stored. It is taken in memory and written with the batch of
+ * the job that has it, so a number that was given and never stored may be given again after a crash: no client
+ * has seen it. */
 #include "server_obj.h"
 
 #include <jansson.h>

@@ -1,6 +1,6 @@
 #ifndef SERVER_OBJ_H
 #define SERVER_OBJ_H
-/* The server as an object: its attributes, and the numbers it hands out. One of its kind. */
+/* The server as an object: its attributes, and the job numbers it gives out. There is one. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,7 +21,7 @@ extern const struct object_kind server_kind;
 struct server_obj *server_obj_create(struct change *c, const char *name);
 void server_obj_destroy(struct server_obj *s, struct change *c);
 
-/* The next number is 0 where it was beyond max_job_sequence_id. */
+/* Set the next number to 0 if it is beyond max_job_sequence_id. */
 void server_obj_bound_seq(struct server_obj *s, struct change *c);
 int64_t server_obj_take_seq(struct server_obj *s, struct change *c); /* wraps at max_job_sequence_id */
 bool server_obj_history(const struct server_obj *s);                 /* job_history_enable, or closed */

@@ -17,7 +17,7 @@ static int set_index(struct attr_list *l, int64_t index)
     return attr_list_set_text(l, JOB_ATTR_array_index, number, NULL);
 }
 
-/* What is the array's alone goes; what tells the subjob from others comes. */
+/* Drop what belongs to the array alone; add what distinguishes the subjob. */
 static int set_own(struct attr_list *l, const struct job *array, int64_t index)
 {
     static const int of_the_array[] = {JOB_ATTR_array,           JOB_ATTR_array_indices_submitted,

@@ -1,22 +1,23 @@
 #ifndef SUBJOB_H
 #define SUBJOB_H
-/* A subjob as an object, made after its array: when it gets a life of its own, or for a moment, to be shown. */
+/* A subjob as an object, made from its array: when it starts or is changed by itself, or for a moment, to be
+ * shown. */
 #include "jobs.h"
 
-/* A new job in state QUEUED, in no table and in no queue: everything its array asks for, and its own index.
- * NULL: no memory. */
+/* A new job in state QUEUED, in no table and in no queue: with everything its array asks for, and its own
+ * index. NULL: no memory. */
 struct job *subjob_create(const struct job *array, int64_t index);
 
-/* One that is in no table becomes another of its array. -1: no memory; it is of no use then. */
+/* Turn a subjob that is in no table into another one of its array. -1: no memory; then only destroy it. */
 int subjob_rename(struct job *sub, int64_t index);
 
-/* The array was altered: this subjob, which waits, asks for the same. -1: no memory, and nothing has changed. */
+/* Copy what was altered in the array to this subjob, which waits. -1: no memory, and nothing has changed. */
 int subjob_refresh(struct job *sub, const struct job *array);
 
 /* The array of a subjob; NULL: it is not there. */
 struct job *subjob_array(const struct jobs *js, const struct job *sub);
 
-/* Those subjobs of an array that are objects, by index: the first one behind `after` (ARRAY_NONE: the first). */
+/* Walk the subjobs of an array that are objects, by index: the first one after `after` (ARRAY_NONE: the first). */
 struct job *subjob_next(const struct jobs *js, const struct job *array, int64_t after);
 
 /* How many subjobs are queued, running (or suspended), exiting, ended. O(those that are objects). */
