@@ -1,9 +1,10 @@
 #ifndef JOB_AUDIT_H
 #define JOB_AUDIT_H
-/* One line of a job's event log for each transition: the audit trail. History only, never replayed.
+/* The event log of jobs: one line for each transition. History only, never replayed.
  *
- * The line goes to the store with the batch that holds the transition, by way of ^put (the store is above), and
- * to the daemon's log as a debug line. A line reads "run: queued -> starting run=2". Loop thread only.
+ * The line goes to the store with the batch that holds the transition, through ^put (server/store is a higher
+ * folder), and to the daemon's log as a debug line. A line reads "run: queued -> starting run=2". Loop thread
+ * only.
  */
 #include <stdint.h>
 
@@ -22,7 +23,7 @@ void job_audit_destroy(struct job_audit *l);
 /* job_listener_fn; bind it first, with the log as argument. */
 void job_audit_listen(void *job_log, struct job *j, enum job_state from, enum job_event ev);
 
-/* A line that is no transition: "release: host n2", "signal TERM by anna@h". */
+/* Write a line that is not a transition: "release: host n2", "signal TERM by anna@h". */
 void job_audit_note(struct job_audit *l, const struct job *j, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

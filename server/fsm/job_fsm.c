@@ -183,8 +183,8 @@ void job_fsm_post(struct job_fsm *f, struct job *j, enum job_event ev)
     f->busy = false;
 }
 
-/* Whether the action that led to this state was done before the crash, or half, or not at all, nobody knows: so actions bear
- * being done again. Listeners hear nothing, since nothing has moved. */
+/* It is not known whether the action that led to this state was done before the crash, or half, or not at all:
+ * so actions bear being done again. Listeners hear nothing, since nothing has moved. */
 void job_fsm_enter(struct job_fsm *f, struct job *j)
 {
     assert(!f->busy);

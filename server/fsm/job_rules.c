@@ -30,7 +30,7 @@ static bool job_rules_goes_back_early(const struct job *j)
 
 /* clang-format off */
 const struct job_rule job_rules[] = {
-    /* Without a run nobody else has to agree: what is asked for is done at once. */
+    /* Without a run no host has to answer: what is requested is done at once. */
     /* in            event            when             do                   goes to */
     {JOB_ARRIVING,  EV_SUBMIT,       job_rules_held,            ACT_ENQUEUE,         JOB_HELD},
     {JOB_ARRIVING,  EV_SUBMIT,       job_rules_too_early,       ACT_ENQUEUE,         JOB_WAITING},
@@ -68,9 +68,10 @@ const struct job_rule job_rules[] = {
     {JOB_WAITING,   EV_ARRAY_BEGUN,   NULL,            ACT_NONE,            JOB_WAITING},
     {JOB_WAITING,   EV_ARRAY_OVER,    NULL,            ACT_END,             JOB_FINISHED},
 
-    /* From here on a run has hosts. DELETE and REQUEUE only ask these to end it: the state changes with RUN_OVER, when none has
-     * anything of the run left, and the intent says where to. What is forced waits for nobody: a host that cannot be told
-     * now kills what it has when it next says HELLO, since the server no longer knows the run. */
+    /* From here on a run has hosts. DELETE and REQUEUE only ask these to end it: the state changes with
+     * RUN_OVER, when none has anything of the run left, and the intent says where to. A forced end waits for no
+     * host: a host that cannot be told now kills what it has when it next says HELLO, since the server no
+     * longer knows the run. */
     {JOB_STARTING,  EV_STARTED,      NULL,            ACT_STARTED,         JOB_RUNNING},
     {JOB_STARTING,  EV_FINISH,       NULL,            ACT_FINISH,          JOB_EXITING},
     {JOB_STARTING,  EV_RUN_OVER,     job_rules_goes_back_held,  ACT_REQUEUE,         JOB_HELD},      /* START was refused */
