@@ -1,9 +1,9 @@
 /* Batches: filled on the loop, committed by the writer, one after the other. See commit.h.
  *
  * Two batches exist: `filling` takes rows and promises of now; `flying` belongs to the worker. At the end of a
- * turn, when nothing flies, the dirty objects are encoded behind the rows and the two change places. Invariant:
- * a promise lies in the batch that holds the last change made before it, or in an earlier... never in a later one
- * than necessary, and promises are kept in the order in which they were given. */
+ * iteration, when no batch is under way, the dirty objects are encoded behind the rows and the two change
+ * places. Invariant: a promise lies in the batch that holds the last change made before it, or in an earlier...
+ * never in a later one than necessary, and promises are kept in the order in which they were given. */
 #include "commit.h"
 
 #include <errno.h>
@@ -88,7 +88,7 @@ static void promises_add(struct promises *p, commit_fn *fn, void *arg)
     struct commit_promise *new = malloc(sizeof *new);
 
     if (!new)
-        abort(); /* who waits for it would wait for ever */
+        abort(); /* its caller would wait for ever */
     *new = (struct commit_promise){.fn = fn, .arg = arg};
     *p->end = new;
     p->end = &new->next;
@@ -104,7 +104,7 @@ static void promises_drop(struct promises *p)
     promises_init(p);
 }
 
-/* What is called may promise more: that goes elsewhere. */
+/* The functions may call commit_then again: those calls go into another list. */
 static void promises_keep(struct promises *p)
 {
     struct commit_promise *x = p->first, *next;
@@ -225,14 +225,14 @@ static void commit_written(void *arg, bool ran)
         return;
     }
     note_success(c);
-    loop_press(c->loop); /* who is answered now may come again */
+    loop_press(c->loop); /* a client that is answered now may send its next request */
     store_batch_clear(c->flying.store_batch);
     c->under_way = false;
     loop_hook_mark(c->hook);
     promises_keep(&c->flying.promises);
 }
 
-/* ---- the end of a turn ------------------------------------------------------------------------------- */
+/* ---- the end of an iteration ------------------------------------------------------------------------- */
 
 /* An object that cannot be encoded stays dirty, at the end of the chain, and is tried again in a while. */
 static void keep_dirty(struct commit *c, struct change_entry *e, unsigned parts)

@@ -352,7 +352,7 @@ static int read_head(struct dump_reading *r, struct err *e)
     return rc;
 }
 
-/* The last line: do all rows stand before it, as they were written? */
+/* The last line: check that all rows before it are there, as they were written. */
 static int read_end(struct dump_reading *r, const struct fill *f, struct err *e)
 {
     json_t *o = read_object(r, e);

@@ -244,7 +244,7 @@ static int read_columns(char *at, const struct store_table *t, struct store_batc
         return err_set(e, EINVAL, "a row of table %s has more than %zu columns", t->name, t->n_columns);
     at++;
     skip_space(&at);
-    return *at ? err_set(e, EINVAL, "text stands behind a row of table %s", t->name) : 0;
+    return *at ? err_set(e, EINVAL, "text follows a row of table %s", t->name) : 0;
 }
 
 int dump_line_read(char *line, const struct store_table **t, struct store_batch_stmt *row, struct err *e)

@@ -2,8 +2,8 @@
 #define DUMP_LINE_H
 /* A row of a store as one line of JSON, and back: [name of the table, column, column ...].
  *
- * Numbers are numbers, a null is null, texts and JSON are strings (json_text.h: bytes that are no UTF-8 come back as
- * they were), bytes are a string in base64.
+ * Numbers are numbers, a null is null, texts and JSON are strings (json_text.h: bytes that are not UTF-8 come
+ * back as they were), bytes are a string in base64.
  */
 #include <stddef.h>
 
@@ -13,7 +13,7 @@
 
 struct strbuf;
 
-/* Behind what `out` has, without a newline. -1: no memory. */
+/* Append the line to `out`, without a newline. -1: no memory. */
 int dump_line_add(struct strbuf *out, const struct store_table *t, const struct store_batch_stmt *row);
 
 /* Read it. `line` ends in a NUL and is written to; texts of `row` point into it. -1: EINVAL, the text says what is wrong

@@ -1,4 +1,4 @@
-/* Whose turn it is. See failover_policy.h. */
+/* Which server is active. See failover_policy.h. */
 #include "failover_policy.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ void failover_policy_again(struct failover_policy *t, uint64_t yielded)
     t->least_ms = yielded ? FAILOVER_POLICY_YIELD_MS : 0;
 }
 
-/* An order that stands there when we begin was for somebody before us. */
+/* An order that is there at the start was for an earlier standby process. */
 static bool is_told_to_end(struct failover_policy *t, const struct pair_look *l)
 {
     bool news = t->knows_order && strcmp(t->order, l->order) != 0;

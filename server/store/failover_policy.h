@@ -1,13 +1,14 @@
 #ifndef FAILOVER_POLICY_H
 #define FAILOVER_POLICY_H
-/* Whose turn it is to be active: what one of two servers that share a store does about what it sees there.
+/* Which of two servers that share a store is active: what a standby server does about what it sees in the
+ * store.
  *
- * Pure: it is shown the store's word (failover_peer.h) every moment, and answers what to do. The rules:
- *   - a primary that was just started takes a free store at once, and asks a secondary that has it to leave;
- *   - who stands by takes a store that is left in good order (qterm) at once, else when it has been free for
- *     `delay_ms`, in which whoever was killed may come back;
- *   - a secondary that has left for the primary gives it FAILOVER_POLICY_YIELD_MS at least;
- *   - the active server may tell the other to end, or to take nothing until somebody else has been active.
+ * Pure: it gets what the store says (failover_peer.h) at each poll, and returns what to do. The rules:
+ *   - a primary that was just started takes a free store at once, and asks a secondary that has it to hand over;
+ *   - a standby server takes a store that is left in good order (qterm) at once, else when it has been free for
+ *     `delay_ms`, in which a killed server may come back;
+ *   - a secondary that has handed over to the primary gives it at least FAILOVER_POLICY_YIELD_MS;
+ *   - the active server may order the other to end, or to take nothing until another server has been active.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +20,7 @@ struct pair_look {
     bool held;                             /* some server has the lease */
     uint64_t epoch;                        /* of the last activation; 0: there was none */
     uint64_t left;                         /* epoch that was left in good order; 0 */
-    char order[FAILOVER_POLICY_ORDER_MAX]; /* last word to who stands by: "end TIME", "idle TIME", "" */
+    char order[FAILOVER_POLICY_ORDER_MAX]; /* last order to the standby server: "end TIME", "idle TIME", "" */
 };
 
 struct failover_policy { /* the caller's memory; begin with failover_policy_begin */
@@ -34,7 +35,7 @@ struct failover_policy { /* the caller's memory; begin with failover_policy_begi
 
 enum failover_policy_move {
     FAILOVER_POLICY_WAIT,
-    FAILOVER_POLICY_ASK, /* tell the active one to leave (failover_peer_ask) */
+    FAILOVER_POLICY_ASK, /* ask the active server to hand over (failover_peer_ask) */
     FAILOVER_POLICY_TAKE,
     FAILOVER_POLICY_END
 };

@@ -1,4 +1,4 @@
-/* Whose turn it is: rows of what is seen, and what must be done about it. */
+/* Which server is active: rows of what is seen, and what must be done about it. */
 #include "failover_policy.h"
 
 #include <setjmp.h>
@@ -104,7 +104,7 @@ static void an_order_is_obeyed_once_and_only_if_it_is_new(void **state)
     (void)state;
     failover_policy_begin(&t, false, 0);
     assert_int_equal(failover_policy_decide(&t, &old, 0),
-                     FAILOVER_POLICY_WAIT); /* it was told to who stood by before */
+                     FAILOVER_POLICY_WAIT); /* it was an order to an earlier standby process */
     assert_int_equal(failover_policy_decide(&t, &old, 1), FAILOVER_POLICY_WAIT);
     assert_int_equal(failover_policy_decide(&t, &new, 2), FAILOVER_POLICY_END);
 }

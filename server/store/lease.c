@@ -1,7 +1,7 @@
 /* Taking a store over. See lease.h.
  *
  * The order matters: the lease first, since without it another server may be writing; then the schema, one
- * transaction a step, so that a server killed in between goes on from there; then the identity, which the
+ * transaction a step, so that a server killed in between continues from there; then the identity, which the
  * first server of a store writes and all later ones only read; last the epoch. */
 #include "lease.h"
 
@@ -109,7 +109,7 @@ static int make_random(char out[static LEASE_IDENTITY_SIZE], struct err *e)
     return 0;
 }
 
-/* What the store has under this name, or a new one: whoever is first wins. */
+/* The value under this name in the store, or a new one: the first writer wins. */
 static int random_of_store(struct store *s, const char *name, char out[static LEASE_IDENTITY_SIZE],
                            struct err *e)
 {

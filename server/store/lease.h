@@ -3,8 +3,8 @@
 /* Taking a store over: schema, identity, secret, lease, epoch.
  *
  * The active server's writer holds the lease (SQLite: a lock file beside the database; PostgreSQL: an advisory
- * lock of its session). Each activation raises the epoch, and every batch begins by checking it, so that a
- * server that has been cut off can write nothing more.
+ * lock of its session). Each activation raises the epoch, and every batch begins by checking it, so a server
+ * that has lost its lease can write nothing more.
  */
 #include <stdint.h>
 
@@ -14,7 +14,7 @@ enum { LEASE_IDENTITY_SIZE = 33 };
 
 struct lease {
     char identity[LEASE_IDENTITY_SIZE]; /* of the store: 32 hex digits, random, made with it */
-    char secret[LEASE_IDENTITY_SIZE];   /* made with it as well, and told to nobody */
+    char secret[LEASE_IDENTITY_SIZE];   /* made with it as well, and never shown */
     uint64_t epoch;                     /* 1 of a new store */
     bool is_new;                        /* the store was made by this call */
 };
@@ -24,7 +24,7 @@ struct lease {
  *   PBSE_SYSTEM  it cannot be reached, or was made by a newer version (the text says which) */
 int lease_take(struct store *writer, struct lease *out, struct err *e);
 
-/* The lease and the tables only, for who fills a store: no identity, no epoch. Errors as above. */
+/* Take the lease and make the tables only, to fill a store: no identity, no epoch. Errors as above. */
 int lease_hold(struct store *writer, struct err *e);
 
 #endif

@@ -38,7 +38,7 @@ static void lease_monitor_answered(void *arg, const char *value, const struct er
     t->hooks.wanted(t->hooks.arg);
 }
 
-/* A process that stood still itself says nothing about the store; its epoch is checked now. */
+/* A process that was stopped itself learns nothing about the store from the delay; its epoch is checked now. */
 static void note_progress(struct lease_monitor *t, int64_t now)
 {
     bool stood_still = now - t->ticked_mono_ms > STOOD_STILL_MS;

@@ -1,12 +1,12 @@
 #ifndef LEASE_MONITOR_H
 #define LEASE_MONITOR_H
-/* The active one of two servers makes sure that it still is: the writer's session is tried every second, also when
- * nothing changes, and the primary's wish to have the store back is looked for.
+/* Checks in the active one of two servers that it is still active: it tries the writer's session every second,
+ * also when nothing changes, and looks for a request of the primary to have the store back.
  *
  *   lost    no batch has been stored for LEASE_MONITOR_LOST_MS, so that the other may be active by now
  *   wanted  the primary asks for the store
  *
- * A lost epoch is told by commit_on_lost(). Each is told once. Loop thread only.
+ * A lost epoch is reported by commit_on_lost(). Each hook is called once. Loop thread only.
  */
 #include <stdint.h>
 
@@ -22,7 +22,7 @@ enum { LEASE_MONITOR_TICK_MS = 1000, LEASE_MONITOR_LOST_MS = 20000 };
 struct lease_monitor_hooks {
     void *arg;
     void (*lost)(void *arg, const struct err *why);
-    void (*wanted)(void *arg); /* NULL: nobody may ask (this is the primary) */
+    void (*wanted)(void *arg); /* NULL: no server may ask (this is the primary) */
 };
 
 /* NULL: no memory. */

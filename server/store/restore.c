@@ -4,7 +4,7 @@
  * with a row of its own needs the pages, and holds, which name jobs, come last. Objects are made by the
  * functions that make them live, which mark them as dirty; `all_clean` takes these marks off at the end.
  *
- * One bad row must not keep a site down, nor take others with it: it is told with all that it holds, and left
+ * One bad row must not keep the server down, nor lose other rows: it is reported with all its columns, and left
  * in the store for a person to look at; of most objects what can be read is taken up, see restore.h. Only a store
  * that cannot be read at all is an error of the whole. */
 #include "restore.h"
@@ -498,7 +498,7 @@ static int restore_take_filed(void *arg, const struct store_row *row, struct err
         end++;
     (void)e;
     if (strlen(end) >= sizeof f->file || strchr(end, '/')) {
-        /* then each line is looked for in the file of its day before it is written there */
+        /* then each line is searched for in the file of its day before it is written there */
         log_event(LOGC_SVR, LOGE_ERROR, "acct",
                   "the store does not say which accounting lines are filed: \"%s\"", text);
         *f = (struct restore_filed){0};

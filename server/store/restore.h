@@ -1,6 +1,6 @@
 #ifndef RESTORE_H
 #define RESTORE_H
-/* Rows in, at start: everything but history goes back into memory as it was stored.
+/* Reads the store at start: everything except history is restored into memory as it was stored.
  *
  * restore_rows reads resources first, then server, schedulers, queues, nodes, jobs (by number), and leaves
  * nothing dirty. restore_enter then runs the entry action of each job's state again (fsm): the row is the
@@ -27,24 +27,25 @@ struct restore_fault {
         const char *name, *text; /* text NULL: the column is empty */
     } columns[RESTORE_COLUMNS_MAX];
 };
-/* Hears of each. NULL in its place: the log does. */
+/* Called for each fault. NULL in its place: faults go to the log. */
 struct restore_faults {
     void (*fn)(void *arg, const struct restore_fault *f);
     void *arg;
 };
 void restore_tell(const struct restore_faults *faults, const struct restore_fault *f);
-/* The same of a row of STMT_OBJECT_ALL, for those who read such rows themselves (notes, aways, ends). Always 0. */
+/* The same of a row of STMT_OBJECT_ALL, for modules that read such rows themselves (notes, remote dependencies,
+ * exit caches). Always 0. */
 int restore_tell_object(const struct restore_faults *faults, const char *kind, const struct store_row *row,
                         bool in_part, const char *why);
 
-/* Into the empty tables of `s`. No row keeps the others from being taken up:
+/* Into the empty tables of `s`. A bad row does not stop the others from being restored:
  *
  *   server              with what can be read, closed (server_obj.h); the same where its row is gone and others are there
  *   scheduler           with what can be read
  *   queue               the same, closed and stopped, since what it admits may be lost
  *   node                the same, offline
- *   job                 one whose attributes are damaged the same, with a system hold where it waits; any other is left out
- *   queue of a job      is made where it is missing, closed and stopped
+ *   job one with damaged attributes the same, with a system hold if it waits; any other is left out
+ *   queue of a job is made if it is missing, closed and stopped
  *   all else            left out
  *
  * What is left out stays in the store. -1: the store cannot be read. */
@@ -54,7 +55,7 @@ int restore_rows(struct server_ctx *s, struct store *from, const struct restore_
 /* Every job's entry action, by number. */
 void restore_enter(struct server_ctx *s, struct job_fsm *f);
 
-/* ---- for accounting: lines whose way into the file is not certain */
+/* ---- for accounting: lines that may not be in the file yet */
 struct restore_acct {
     uint64_t n;
     int64_t time_s;
@@ -69,10 +70,10 @@ struct restore_filed {
 int restore_acct(struct store *from, struct restore_filed *filed,
                  void (*line)(void *arg, const struct restore_acct *a), void *arg, struct err *e);
 
-/* Throw away the jobs of a store that is ours (lease): queued, running and finished ones, with scripts and event logs;
- * `all`: queues, nodes, resources, schedulers and attributes of the server too. The number of the next job stays, so that
- * no run that a host still knows is taken for a new one: such runs are killed when their host says HELLO. Accounting
- * lines that are not in the file yet stay. */
+/* Delete the jobs of a store of which the lease is held: queued, running and finished ones, with scripts and
+ * event logs; `all`: queues, nodes, resources, schedulers and attributes of the server too. The number of the
+ * next job stays, so that no run that a host still knows is taken for a new one: such runs are killed when
+ * their host says HELLO. Accounting lines that are not in the file yet stay. */
 int restore_nothing(struct store *writer, bool all, struct err *e);
 
 #endif

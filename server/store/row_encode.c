@@ -59,7 +59,7 @@ static int encode_part(const struct object *o, enum change_part part, struct str
     return o->kind->encode ? o->kind->encode(o, part, out) : 0;
 }
 
-/* Texts that stand in columns of their own must be UTF-8; nearly all are. */
+/* Texts that have columns of their own must be UTF-8; nearly all are. */
 static void column(struct store_batch *out, const char *text)
 {
     char *copy = text ? strdup(text) : NULL;

@@ -1,6 +1,6 @@
 /* Statements and tables as constants. See schema.h.
  *
- * One text serves both implementations; where their dialects differ a word in braces stands for what the
+ * One text serves both implementations; where their dialects differ a word in braces is replaced by what the
  * class says. A new version of the tables is a further step at the end: a store of any older version takes
  * the steps it lacks. */
 #include "schema.h"

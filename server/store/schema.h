@@ -27,11 +27,12 @@ struct stmt_row {
 
 extern const struct stmt_row stmt_rows[STMT_COUNT];
 
-/* What brings a store of version i to i + 1; NULL ends. A new store begins at version 0. */
+/* The statements that bring a store from version i to i + 1; NULL ends the list. A new store begins at version
+ * 0. */
 extern const char *const schema_steps[];
-extern const int schema_version; /* the number of steps: what this server makes and reads */
+extern const int schema_version; /* the number of steps: the version that this server makes and reads */
 
-/* The step from version `from` to the next, in the words of that database, behind what `out` has. -1: no memory. */
+/* Append the step from version `from` to the next, in the dialect of that database. -1: no memory. */
 int schema_step(int from, const struct store_class *class, struct strbuf *out);
 
 #endif

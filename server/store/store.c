@@ -1,6 +1,6 @@
 /* The choice of an implementation, and the way into it. See store.h.
  *
- * A path means SQLite, else PostgreSQL. Everything behind store_open goes through the class, so nobody
+ * A path means SQLite, else PostgreSQL. Everything after store_open uses the class, so no caller
  * above knows which of them it is. */
 #include "store.h"
 

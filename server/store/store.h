@@ -4,9 +4,9 @@
  *
  * Both have the same tables and run the same statements (schema.h); an implementation only says how to open,
  * run and query. A store handle is one connection and belongs to one thread at a time: the writer's to the
- * commit worker, the reader's to the read worker; before those begin, to whoever opened it. Calls block.
+ * commit worker, the reader's to the read worker; before those begin, to the code that opened it. Calls block.
  *
- * Errors: e->code is PBSE_SYSTEM and the text says what the database said, but
+ * Errors: e->code is PBSE_SYSTEM with the text of the database, except
  *   ESTALE  another server has taken the store over (epoch or lease is lost): the caller must end.
  */
 #include <stdbool.h>
@@ -29,17 +29,17 @@ struct store_where {
 struct store;
 struct store_row;
 
-/* ^ One row of an answer; the texts live for this call. Not 0 ends the walk and is handed through. */
+/* ^ One row of an answer; the texts live for this call. Not 0 ends the walk and is returned. */
 typedef int store_row_fn(void *arg, const struct store_row *row, struct err *e);
 
 enum store_access {
-    STORE_READ, /* every query sees the store as it was at the beginning; writers are not held up */
-    STORE_WRITE /* nothing is there for others before store_end(keep), and nothing at all without it */
+    STORE_READ, /* every query sees the store as it was at the beginning; writers are not blocked */
+    STORE_WRITE /* other handles see nothing before store_end(keep), and nothing at all without it */
 };
 
 struct store_class {
     const char *name; /* "SQLite", "PostgreSQL" */
-    /* Words of the schema that differ, so that a commit writes as few pages as it can: */
+    /* Words of the schema that differ between databases, so that a commit writes as few pages as it can: */
     const char *number_key; /* type of a number of 64 bits that is the whole primary key */
     const char *in_key;     /* behind a table whose rows are small: kept in the key's own index */
     void (*close)(struct store *s);
@@ -48,11 +48,12 @@ struct store_class {
     /* Run one statement of the batch's form, outside any batch. */
     int (*query)(struct store *s, const struct store_batch_stmt *q, store_row_fn *row, void *arg,
                  struct err *e);
-    /* All or nothing, durable on return: check that the epoch is still ours, then every statement. */
+    /* All or nothing, durable on return: check that the epoch is still that of this server, then run every
+     * statement. */
     int (*apply)(struct store *s, const struct store_batch *b, uint64_t epoch, struct err *e);
     /* Hold the lease as long as this handle is open. -1: EWOULDBLOCK another server has it. */
     int (*lease)(struct store *s, struct err *e);
-    /* Does anybody hold it? */
+    /* Set *out if any server holds the lease. */
     int (*held)(struct store *s, bool *out, struct err *e);
     /* One transaction of many calls: open it, run a batch in it (no epoch is checked), end it. */
     int (*begin)(struct store *s, enum store_access how, struct err *e);
@@ -77,7 +78,7 @@ struct store { /* first member of each implementation's own struct */
 
 /* Connect; makes the file, or the database, when it is missing. NULL: it cannot be reached (the text says why). */
 struct store *store_open(const struct store_where *w, struct err *e);
-/* The same, but what is missing is not made: a path without a file, or no such database, is an error. */
+/* The same, but nothing is created: a path without a file, or no such database, is an error. */
 struct store *store_open_existing(const struct store_where *w, struct err *e);
 void store_close(struct store *s); /* NULL is allowed */
 

@@ -1,9 +1,9 @@
 #ifndef STORE_BATCH_H
 #define STORE_BATCH_H
-/* Statements with their parameters as one block of finished bytes: made on the loop, run by the writer.
+/* Statements with their parameters encoded in one block of bytes: made on the loop, run by the writer.
  *
- * A batch is filled statement by statement: store_batch_begin names one, then its parameters in order. Nothing in it
- * points to an object. Additions that find no memory mark the batch failed; it is then not to be used.
+ * A batch is filled statement by statement: store_batch_begin names one, then its parameters in order. Nothing
+ * in it points to an object. Additions that find no memory mark the batch failed; it is then not to be used.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ enum store_batch_type { STORE_BATCH_NULL, STORE_BATCH_NUMBER, STORE_BATCH_TEXT, 
 struct store_batch_param {
     enum store_batch_type type;
     int64_t number;
-    const char *bytes; /* of TEXT (a NUL stands behind it) and BYTES */
+    const char *bytes; /* of TEXT (followed by a NUL) and BYTES */
     size_t n;
 };
 

@@ -1,7 +1,8 @@
 #ifndef STORE_NOTES_H
 #define STORE_NOTES_H
-/* Words that outlive the object they are about: which token of a move became which job, what a job was called at the
- * server it came from, where one has gone. Kept for STORE_NOTES_KEEP_S, at most STORE_NOTES_MAX; the oldest make room.
+/* Short texts that outlive the object they are about: which token of a move became which job, what a job was
+ * called at the server it came from, where one has gone. Kept for STORE_NOTES_KEEP_S, at most STORE_NOTES_MAX;
+ * the oldest make room.
  *
  *   token:HEX   -> 12.svr2          was:7.svr1 -> 12.svr2          gone:7.svr1 -> host:port
  *
@@ -24,7 +25,8 @@ void store_notes_destroy(struct store_notes *n);
 int store_notes_restore(struct store_notes *n, struct store *from, const struct restore_faults *faults,
                         struct err *e); /* at start */
 
-/* With the next batch; an older one of that name goes. "KIND:name" is cut at STORE_NOTES_NAME_MAX. */
+/* Store a note with the next batch, in place of an older one of that name. "KIND:name" is cut at
+ * STORE_NOTES_NAME_MAX. */
 void store_notes_put(struct store_notes *n, const char *kind, const char *name, const char *text);
 void store_notes_drop(struct store_notes *n, const char *kind, const char *name);        /* if it is there */
 const char *store_notes_find(struct store_notes *n, const char *kind, const char *name); /* borrow, or NULL */

@@ -1,7 +1,7 @@
 /* The store in PostgreSQL, by libpq. See store.h.
  *
  * A batch is a pipeline: BEGIN, the epoch (locked against a takeover until the end), all statements, COMMIT, one
- * wait: one round trip whatever its size. An epoch that is not ours is made an error there, so that what stands
+ * wait: one round trip whatever its size. An epoch that is not ours is made an error there, so that what is
  * behind it in the pipeline is skipped. The lease is an advisory lock of the
  * writer's session. When the session is lost the next call connects again and takes the lease again: batches check
  * the epoch, so nothing is written if another server was active meanwhile. The database finds out within seconds
@@ -633,7 +633,7 @@ static bool is_missing(struct store_pg *s, PGconn *admin)
     return missing;
 }
 
-/* The database may not be there yet: then the cluster's own one tells, and makes it. */
+/* The database may not be there yet: then the cluster's default database answers that, and creates it. */
 static int create_if_missing(struct store_pg *s, struct err *e)
 {
     PGconn *admin = store_pg_connect_to(s, "postgres");

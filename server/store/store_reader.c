@@ -1,7 +1,7 @@
 /* Reading what lies in the store only. See store_reader.h.
  *
  * A `question` carries everything over to the thread and back: the statement with copies of its texts,
- * what was read, and how to tell it. Only one side has it at a time, so there is no lock. The reader has a
+ * what was read, and how to report it. Only one side has it at a time, so there is no lock. The reader has a
  * connection of its own to the store: a long page of history never delays the writer. */
 #include "store_reader.h"
 
@@ -23,7 +23,7 @@ struct store_reader {
     struct worker *worker;
 };
 
-/* A question on its way: filled on the loop, answered by the thread, told on the loop. */
+/* A query under way: filled on the loop, answered by the thread, reported on the loop. */
 struct store_reader_question {
     struct store_reader *r;
     struct store_batch_stmt stmt;
@@ -296,7 +296,7 @@ void store_reader_stop(struct store_reader *r)
 {
     struct worker *w = r->worker;
 
-    r->worker = NULL; /* what is told now may ask further */
+    r->worker = NULL; /* the functions called now may ask again */
     worker_destroy(w);
 }
 

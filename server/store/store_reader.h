@@ -1,10 +1,10 @@
 #ifndef STORE_READER_H
 #define STORE_READER_H
-/* What lies in the store only: finished jobs and scripts, read by a thread of its own.
+/* Reads what is only in the store, finished jobs and scripts, in a thread of its own.
  *
- * Every call returns at once and its function is called later, once, on the loop thread; the rows it is lent
- * live for that call. What was changed a moment ago may not be there yet: commit_then() first where that
- * matters. Loop thread only.
+ * Every call returns at once and its function is called later, once, on the loop thread; the rows it gets live
+ * for that call. What was changed a moment ago may not be there yet: commit_then() first where that matters.
+ * Loop thread only.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -18,8 +18,8 @@ enum { STORE_READER_PAGE_MAX = 1000 };
 
 struct store_reader *store_reader_create(struct loop *l, struct store *s,
                                          struct err *e); /* owns s, also when it fails */
-/* Wait for the question under way; those that have not begun are told why != NULL, and a new one is refused (PBSE_SYSTEM). Call
- * commit_flush() after it: an answer may promise something. */
+/* Wait for the query under way; those that have not begun get why != NULL, and a new one is refused
+ * (PBSE_SYSTEM). Call commit_flush() after it: an answer may promise something. */
 void store_reader_stop(struct store_reader *r);
 void store_reader_destroy(struct store_reader *r); /* stops it, too */
 
@@ -42,7 +42,7 @@ int store_reader_history_job(struct store_reader *r, struct job_key key, store_r
 int store_reader_script(struct store_reader *r, struct job_key key, uint64_t offset, size_t max,
                         store_reader_script_fn *fn, void *arg, struct err *e);
 
-/* A word about the store itself (commit_put_meta); "" if it has none. `name` is a constant. */
+/* Read a value about the store itself (commit_put_meta); "" if it has none. `name` is a constant. */
 typedef void store_reader_meta_fn(void *arg, const char *value, const struct err *why);
 int store_reader_meta(struct store_reader *r, const char *name, store_reader_meta_fn *fn, void *arg,
                       struct err *e);

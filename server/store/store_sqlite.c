@@ -308,7 +308,7 @@ static const struct store_class sqlite_class = {
 
 /* Attributes may hold secrets (environments): the file is the daemon's own. SQLite gives its log files the mode
  * of the database. A file that is there is not touched: closing any descriptor of it would drop the locks of
- * other connections of this process, and SQLite would take the log for nobody's and remove it. */
+ * other connections of this process, and SQLite would take the log for unused and remove it. */
 static int make_private(const char *path, struct err *e)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

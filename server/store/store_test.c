@@ -200,7 +200,7 @@ static void who_lost_the_epoch_writes_nothing(void **state)
     assert_int_equal(store_apply(s, b, l.epoch - 1, &e), -1);
     assert_int_equal(e.code, ESTALE);
     expect_jobs(s, "");
-    need_apply(s, b, l.epoch); /* the right one goes on */
+    need_apply(s, b, l.epoch); /* the right one still works */
     expect_jobs(s, "9 {};");
     store_batch_clear(b);
     store_batch_begin(b, STMT_JOB_REMOVE);
