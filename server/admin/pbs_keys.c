@@ -1,8 +1,8 @@
-/* pbs_keys: who belongs to a complex. doc/man/pbs_keys.8.
+/* pbs_keys: the certificates of a complex. doc/man/pbs_keys.8.
  *
- * list, issue, renew, revoke and token work on the files of the CA, on the server's host, and need no running server; root
- * becomes the account that owns them first, so that a server that is not root can go on with what is written. join is for the
- * other hosts: it speaks to the server. */
+ * list, issue, renew, revoke and token work on the files of the CA, on the server's host, and need no running
+ * server; root becomes the account that owns them first, so that a server that is not root can go on with what
+ * is written. join is for the other hosts: it speaks to the server. */
 #include <errno.h>
 #include <dirent.h>
 #include <limits.h>
@@ -83,7 +83,7 @@ static const struct options options = {
     .rows = rows,
     .n_rows = sizeof rows / sizeof rows[0]};
 
-/* Root becomes who the CA's files belong to. */
+/* Root becomes the owner of the CA's files. */
 static int become_owner(const struct pbs_keys *k, struct err *e)
 {
     struct stat st;

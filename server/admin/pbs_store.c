@@ -26,7 +26,7 @@
 #include "strbuf.h"
 #include "units.h"
 
-/* What a monitor can tell apart. */
+/* Exit codes that a monitor can distinguish. */
 enum { EXIT_FINE = 0, EXIT_FAULTS = 1, EXIT_FAILED = 2 };
 enum { OPT_STORE, OPT_FORCE, HOST_MAX = 256 };
 
@@ -103,7 +103,8 @@ static struct store_where where_of(const struct pbs_store *p)
     return p->is_named ? p->named.where : store_site_where(&p->site, p->conf);
 }
 
-/* Root becomes who the server is. Where the folder of the store is still root's, or another user calls, all stays. */
+/* Root becomes the user of the server. If root still owns the folder of the store, or another user calls,
+ * nothing changes. */
 static int become_owner(const struct pbs_store *p, struct err *e)
 {
     const char *user = conf_text(p->conf, CONF_PBS_DAEMON_SERVICE_USER);

@@ -1,8 +1,8 @@
 /* Examining a store. See store_check.h.
  *
- * First the database examines its own pages, then the rows are taken up as at a start of the server, then what only
- * hangs on rows is looked for: pieces of scripts and pages of arrays without a job, finished jobs that no status could
- * show. Faults are told as they are found. */
+ * First the database examines its own pages, then the rows are taken up as at a start of the server, then what
+ * only hangs on rows is looked for: pieces of scripts and pages of arrays without a job, finished jobs that no
+ * status could show. Faults are reported as they are found. */
 #include "store_check.h"
 
 #include <stdlib.h>

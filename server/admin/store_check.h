@@ -1,6 +1,7 @@
 #ifndef STORE_CHECK_H
 #define STORE_CHECK_H
-/* Would the server take up all of this store? Found out by the code with which it does (restore.h), in a scratch site. */
+/* Checks that the server can restore all of this store, with the server's own code (restore.h), into a scratch
+ * server context. */
 #include <stddef.h>
 #include <stdio.h>
 
@@ -13,8 +14,9 @@ struct store_check {
     size_t faults;
 };
 
-/* Each fault as one line on `out`: what, and what to do. The store is only read, as it is at one moment; its server may be
- * running. -1: the store cannot be read, or holds tables of another version; nothing was found out. */
+/* Write each fault as one line on `out`: what it is, and what to do. The store is only read, as it is at one
+ * moment; its server may be running. -1: the store cannot be read, or holds tables of another version; nothing
+ * was checked. */
 int store_check_run(struct store *s, FILE *out, struct store_check *result, struct err *e);
 
 #endif
