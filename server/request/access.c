@@ -2,7 +2,7 @@
  *
  * A client's uid is the kernel's word, or MUNGE's of an ordinary user. Root by MUNGE, and every daemon, has none:
  * a daemon's rights come from the role in its certificate. ACL
- * texts are walked anew at each question; they are short, and may change at any time. */
+ * texts are parsed at each check; they are short, and may change at any time. */
 #include "access.h"
 
 #include <fnmatch.h>
@@ -49,7 +49,7 @@ struct client *client_create(const struct server_ctx *s, const struct auth_peer 
     c->host = intern_ref(host);
     c->who = intern_ref(strbuf_str(&who));
     strbuf_fini(&who);
-    /* A MOM's host may belong to somebody else: on this side it is nobody. */
+    /* A MOM's host may be run by other administrators: its certificate gives no rights of a daemon here. */
     c->foreign = auth_peer_is_foreign(peer);
     c->daemon = peer->kind == AUTH_DAEMON && !c->foreign && strncmp(peer->role, "mom:", 4) != 0;
     c->distant = access_is_distant(s, peer);

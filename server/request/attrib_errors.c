@@ -1,7 +1,7 @@
 /* Which attributes of a request are wrong. See attrib_errors.h.
  *
- * Only a request that has failed comes here, so looking at each attribute once more costs nobody anything. UNSET and DECR
- * say little without the object, and are not looked at. */
+ * Only a request that has failed comes here, so checking each attribute once more costs successful requests
+ * nothing. UNSET and DECR say little without the object, and are not looked at. */
 #include "attrib_errors.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #ifndef ATTRIB_ERRORS_H
 #define ATTRIB_ERRORS_H
-/* The answer to attributes that cannot be taken: the first one that was found, with its code and text for the whole, and behind
- * it each other one that is wrong by itself, so that a user mends all at once. What depends on several, or on the
- * object, only shows when the rest is right. */
+/* The answer to attributes that are refused: the first one that was found, with its code and text for the
+ * whole, and after it each other one that is wrong by itself, so that a user can correct all at once. Faults
+ * that depend on several attributes, or on the object, only show when the rest is right. */
 #include "attr_edit.h"
 #include "request.h"
 

@@ -1,6 +1,6 @@
 /* The calls of one connection. See conn_queue.h.
  *
- * The line asks for a turn in the background when the call at its front is one that looks, and makes that one and
+ * The queue asks for a turn in the background when the call at its front is one that looks, and makes that one and
  * what follows up to the next such call. It is freed late: a call may destroy it.
  *
  * Looks before the crowd are tokens: LOOKS_SAVED at first and at most, one more for each LOOK_EARNED_MS. */

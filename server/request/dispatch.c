@@ -1,12 +1,13 @@
 /* From a call to its handler. See dispatch.h.
  *
- * A connection carries a `session`, made at its first call. The kernel or MUNGE give a number, people and
- * lists know names: so a user's first call may have to wait for the lookup worker, and all calls that come
- * meanwhile wait behind it in the session's line. Then the session has a client, and the line is opened. A
- * daemon has its role as its name; a guest, who has not said yet who he is, is served by munge_login.c alone.
+ * A connection carries a `session`, made at its first call. The kernel or MUNGE give a number, people and lists
+ * know names: so a user's first call may have to wait for the lookup worker, and all calls that come meanwhile
+ * wait behind it in the connection queue. Then the session has a client, and the queue is opened. A daemon has
+ * its role as its name; a guest, a peer that is not authenticated yet, is served by munge_login.c alone.
  *
- * The connection may close while the name is asked for; the answer then finds `gone` and frees the
- * session, or dispatch_destroy does where the server ends before. And a handler may close the connection under us: no session is touched after a handler ran. */
+ * The connection may close while the name is asked for; the answer then finds `gone` and frees the session, or
+ * dispatch_destroy does where the server ends before. And a handler may close the connection under us: no
+ * session is touched after a handler ran. */
 #include "dispatch.h"
 
 #include <errno.h>
@@ -45,7 +46,7 @@ struct session {
     struct session *prev, *next; /* in the dispatch's list, where it is gone */
 };
 
-/* Lists may name this host in full. Nobody waits for it: a resolver may be slow. */
+/* Lists may name this host in full. No request waits for it: a resolver may be slow. */
 static void dispatch_own_name_cb(void *arg, const struct names_host *h, const struct err *why)
 {
     struct dispatch *d = arg;
@@ -129,8 +130,8 @@ static void dispatch_run(struct dispatch *d, struct rpc_request *rpc, struct cli
     request_unref(r);
 }
 
-/* Users are known by their names: who has one that cannot be looked up now is served as nobody. The connection ends, and
- * another one asks anew. */
+/* Users are known by their names: a client whose name cannot be looked up now is not served. The connection
+ * ends, and the next one asks again. */
 static void refuse_unnamed(struct session *s, struct rpc_request *rpc)
 {
     const struct request_row *row = find_row(s->d, rpc_request_proc(rpc)->proc);

@@ -1,10 +1,10 @@
 #ifndef DISPATCH_H
 #define DISPATCH_H
-/* From an RPC call to its handler: who is it, may he, does the gate let it pass; then the handler. Calls that only
- * look are made in the background (conn_queue.h).
+/* From an RPC call to its handler: identify the user, check the rights, ask the gate, call the handler. Calls
+ * that only look are made in the background (conn_queue.h).
  *
- * The first call of a connection waits until the user's name is known. A row's gate may park the request;
- * after the gate everything is looked up again by the handler. Loop thread only.
+ * The first call of a connection waits until the user's name is known. A row's gate may park the request; after
+ * the gate everything is looked up again by the handler. Loop thread only.
  */
 #include <stddef.h>
 
@@ -18,7 +18,7 @@ struct names;
 struct rpc_program;
 struct server_ctx;
 
-/* ^ May changes be taken now? -1 with the reason (server goes down, store is stuck). */
+/* ^ Check that changes may be accepted now. -1 with the reason (server goes down, store is stuck). */
 typedef int dispatch_open_fn(void *arg, const struct request_row *row, struct err *e);
 
 struct dispatch_options {

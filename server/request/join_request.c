@@ -1,4 +1,5 @@
-/* See join_request.h. The token is used up before the certificate is made: of two who show the same one, one gets it. */
+/* See join_request.h. The token is used up before the certificate is made: of two hosts that show the same one,
+ * one gets it. */
 #include "join_request.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* Users that come over TCP. See munge_login.h.
  *
- * A guest asks one thing, Authenticate (or Join, which join_request.c answers). The credential goes to the worker with a copy of what the TLS
- * connection exports (the binding), since munged may take its time; the worker never touches the
- * connection. When the answer comes the connection may have gone. One that is admitted has another peer
- * kind from then on, and its calls go to dispatch. */
+ * A guest sends one request, Authenticate (or Join, which join_request.c answers). The credential goes to the
+ * worker with a copy of what the TLS connection exports (the binding), since munged may take its time; the
+ * worker never touches the connection. When the answer comes the connection may have gone. One that is admitted
+ * has another peer kind from then on, and its calls go to dispatch. */
 #include "munge_login.h"
 
 #include <arpa/inet.h>

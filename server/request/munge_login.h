@@ -1,8 +1,8 @@
 #ifndef MUNGE_LOGIN_H
 #define MUNGE_LOGIN_H
-/* Who comes over TCP without a certificate. Users: inside TLS they show a MUNGE credential made for this connection
- * (request 95, Authenticate), and nothing else is answered before. Hosts: with a token they get their certificate (request
- * 212, Join, join_request.h), and come again with that.
+/* Connections over TCP without a certificate. Users: inside TLS they show a MUNGE credential made for this
+ * connection (request 95, Authenticate), and no other request is answered before. Hosts: with a token they get
+ * their certificate (request 212, Join, join_request.h), and connect again with that.
  *
  * munged is asked by a worker, through libauth_munge.so, which is loaded at the first guest. Loop thread only. */
 #include <stdbool.h>
@@ -18,7 +18,7 @@ struct munge_login_options {
     const char *module; /* path of libauth_munge.so; copied */
     const char *socket; /* munged's, or NULL; copied */
     const char *certs;  /* PBS_HOME/certs; copied */
-    bool serves_all;    /* else only our own user is let in */
+    bool serves_all;    /* else only the server's own user is accepted */
 };
 
 /* NULL: no memory. */

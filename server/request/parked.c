@@ -1,7 +1,7 @@
 /* Requests that wait on a job. See parked.h.
  *
- * A list in the job. Each entry holds a reference to both, so neither a client that goes nor a job that
- * ends leaves a pointer behind. A client that goes takes its own entry out; an answer that settles one
+ * A list in the job. Each entry has a reference to both, so neither a client that disconnects nor a job that
+ * ends leaves a pointer behind. A client that disconnects removes its own entry; an answer that settles one
  * takes the callback away. */
 #include "parked.h"
 

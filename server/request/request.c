@@ -1,6 +1,6 @@
 /* One request of a client. See request.h.
  *
- * This is a thin coat over the rpc request: who asks, and the row that says how the answer is encoded. The
+ * A thin layer over the RPC request: the client, and the row that says how the answer is encoded. The
  * answer's shape differs by row, but each begins with an ifl_result, so refusals are made here for all of
  * them. A request let go of without an answer is our mistake, and is answered as such: no client waits for
  * ever. */
@@ -28,7 +28,7 @@ struct request {
     struct client *client;
     void (*dead)(void *arg, struct request *r);
     void *dead_arg;
-    bool handed; /* somebody else answers, maybe after we are gone */
+    bool handed; /* other code answers, maybe after this request is freed */
 };
 
 struct request *request_create(struct rpc_request *rpc, const struct request_row *row, struct client *c)

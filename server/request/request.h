@@ -1,10 +1,10 @@
 #ifndef REQUEST_H
 #define REQUEST_H
-/* One IFL request: who asks, what, and the one answer it gets, now or later.
+/* One IFL request: its client, its arguments, and the one answer it gets, now or later.
  *
  * Counted. A handler borrows it for its call; a part that answers later takes a reference. The answer may be
- * given once; when the client has gone it is dropped and the work goes on. Answers that promise something
- * are given through request_ok_when_durable() or from inside commit_then(). Loop thread only.
+ * given once; when the client has disconnected it is dropped and the work continues. Answers that promise
+ * something are given from inside commit_then(). Loop thread only.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ enum request_kind {
     REQUEST_LOOKS /* shows objects: may be long, comes often, and is served in the background (conn_queue.h) */
 };
 
-/* A row of the request table (req/req_table.c). Every result struct begins with an ifl_result. */
+/* A row of the request table (handlers/req_table.c). Every result struct begins with an ifl_result. */
 typedef void request_handler(void *parts, struct request *r);
 
 struct request_row {
@@ -45,13 +45,13 @@ void request_unref(struct request *r);
 void *request_args(struct request *r);
 const struct request_row *request_row(const struct request *r);
 struct client *request_client(const struct request *r);
-/* Log that it asks for what it may not do to this object ("Job", "Queue" ...); the answer is the caller's. */
+/* Log that the client may not do this to this object ("Job", "Queue" ...); the answer is the caller's. */
 void request_log_unauthorized(const struct request *r, const char *kind, const char *name);
 
 const char *request_who(const struct request *r);  /* "anna@login2" */
 const char *request_user(const struct request *r); /* "anna" */
 enum level request_level(const struct request *r);
-/* Is it the owner of this job who asks? */
+/* Return true if the client owns this job. */
 bool request_owns(const struct request *r, const struct job *j);
 
 void request_ok(struct request *r);
@@ -67,9 +67,10 @@ void request_fail_attrs(struct request *r, const struct err *why, struct ifl_att
 void request_reply(struct request *r, const void *result);
 bool request_is_answered(const struct request *r);
 
-/* The rpc side, for endless answers: whoever takes it answers it, now or later, unless the taking fails. */
+/* Take over the RPC request, for endless answers: the caller answers it, now or later, unless taking it over
+ * fails. */
 struct rpc_request *request_rpc(struct request *r);
-/* ^ The client went before the answer: told once. For parked requests. */
+/* ^ Called once if the client disconnects before the answer. For parked requests. */
 void request_on_dead(struct request *r, void (*dead)(void *arg, struct request *r), void *arg);
 
 #endif
