@@ -1,7 +1,8 @@
 /* The order of creation. See assembly.h.
  *
- * Everything is made bottom up; what a part must cause above itself is bound where the part is made. Listeners
- * of the job machine are told in this order: the counts of limits, the event log, start times, accounting and mail (which
+ * Parts are created bottom up; a hook by which a part calls a higher one is bound where the part is created. Listeners
+ * of the job machine are called in this order: the counts of limits, the event log, start times, accounting and mail
+ * (which
  * still see the run), history, arrays, images of checkpoints, the end of the run, dependencies, schedulers and parked
  * requests, and last the victims of preemptions. */
 #include "assembly.h"

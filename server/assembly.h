@@ -1,15 +1,15 @@
 #ifndef ASSEMBLY_H
 #define ASSEMBLY_H
-/* The server put together: every part created, in order, and the hooks of lower parts bound to higher ones. What a part
- * must cause above itself is bound here and nowhere else; server_stop takes apart what stands. */
+/* The server put together: every part created, in order, and the hooks of lower parts bound to higher ones. A hook by
+ * which a part calls a higher one is bound here and nowhere else; server_stop destroys the parts that exist. */
 #include "server.h"
 
 struct restore_counts;
 
-/* Site, store and all parts, in s. -1: what was made stays for server_stop. */
+/* Create the server context, the store and all parts in s. -1: the caller calls server_stop for what was created. */
 int assembly_create(struct server *s, bool *is_new, struct restore_counts *counts, struct err *e);
 
-/* Its two larger steps: the parts that run jobs; the parts that requests speak to. */
+/* Its two larger steps: the parts that run jobs; the parts that requests use. */
 int assembly_running(struct server *s, struct err *e);
 int assembly_asking(struct server *s, struct err *e);
 

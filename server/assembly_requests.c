@@ -1,4 +1,4 @@
-/* The parts that requests speak to, and the requests themselves. See assembly.h. */
+/* The parts that requests use, and the requests themselves. See assembly.h. */
 #include "assembly.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static void assembly_requests_on_limits_changed(void *arg, struct job *j)
     runs_altered(((struct server *)arg)->parts.runs, j);
 }
 
-/* A job that has given way: told to accounting, to its event log, and to its owner where it is deleted. */
+/* Report a preempted job to accounting, to its event log, and to its owner where it is deleted. */
 static void assembly_requests_on_preempted(void *arg, struct job *j, enum preempt_result r, const char *by)
 {
     struct server *s = arg;

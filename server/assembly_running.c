@@ -1,9 +1,10 @@
 /* The parts that run jobs, and what happens to runs. See assembly.h.
  *
- * Two directions meet here. Down: a method (run, suspend, checkpoint, ...) gives its orders to exec_send. Up: exec_take has
- * posted an event, and what others must hear of it (preemption, accounting, limits, parked requests) is said by the hooks
- * above the table, each of which looks, and calls parts; none decides anything. A part made here knows only those that
- * stand above it in the order of creation. */
+ * Two directions meet here. Down: a method (run, suspend, checkpoint, ...) gives its orders to exec_send. Up: exec_take
+ * has
+ * posted an event, and the hooks above the table report it to the others (preemption, accounting, limits, parked
+ * requests). A hook reads state and calls parts; none decides anything. A part created here knows only those that were
+ * created before it. */
 #include "assembly.h"
 
 #include "accounting.h"
@@ -188,7 +189,7 @@ static void assembly_running_on_lost(void *arg, struct job *j, const char *servi
     job_unref(j);
 }
 
-/* Away too long, or for good: its runs are given up, and vnodes that were another's go back. */
+/* Away too long, or it has left: its runs are given up, and vnodes that it took from another service go back. */
 static void assembly_running_on_gone(void *arg, struct service *sv)
 {
     struct server *s = arg;

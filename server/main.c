@@ -1,4 +1,5 @@
-/* pbs_server: from the command line to the end of the loop, active or standing by. assembly.c creates and binds the parts;
+/* pbs_server: from the command line to the end of the loop, active or standing by. assembly.c creates and binds the
+ * parts;
  * server.c has what comes between creation and loop, and the end. */
 #include <errno.h>
 #include <stdio.h>
@@ -77,7 +78,7 @@ static int server_main_start(struct server *s, struct err *e)
     return 0;
 }
 
-/* As root, and for whoever we are afterwards: what is allocated later counts against his limit. */
+/* As root, for the service user too: what is allocated later counts against that user's limit. */
 static int lock_memory(const struct server *s, struct err *e)
 {
     const struct rlimit any = {RLIM_INFINITY, RLIM_INFINITY};
@@ -99,7 +100,7 @@ static void server_main_on_ready_to_wait(void *arg)
     daemon_ready(s->daemon);
 }
 
-/* Of a pair: until it is our turn. */
+/* One of two servers waits here until it is to become active. */
 static enum standby_end stand_by(struct server *s, struct err *e)
 {
     const struct conf_host *pair = conf_pair(s->set.conf);

@@ -1,7 +1,7 @@
 /* From the last creation to the loop, and from the loop to the end. See server.h.
  *
- * Order when a store is taken up: claims first, since what hosts hold must not be given away; then each state's entry
- * action; then what hangs on jobs (arrays, preemptions, holds), which look at both. */
+ * Order when a store is restored: claims first, since resources that hosts use must not be assigned twice; then each
+ * state's entry action; then what depends on jobs (arrays, preemptions, earmarks), which read both. */
 #include "server.h"
 
 #include <fcntl.h>
@@ -251,10 +251,10 @@ int server_listen(struct server *s, struct err *e)
     s->rpc = rpc_server_create(s->loop, &o, e);
     if (!s->rpc)
         return -1;
-    /* Of a pair on shared disks it may be the other's, which is active no more, dead or not. */
+    /* With two servers on shared disks it may belong to the other one, which is no longer active, dead or not. */
     if (s->set.role != SERVER_ALONE)
         unlink(s->set.socket);
-    /* At a site everybody may knock; a private complex of a user is that user's alone. */
+    /* Every user may connect to a server of root; only its own user to a private one. */
     if (rpc_server_listen_unix(s->rpc, s->set.socket, s->set.serves_all ? 0666 : 0600, e) < 0)
         return -1;
     s->cert_watch = cert_watch_create(s->loop, s->tls, s->rpc, s->set.certs, e);

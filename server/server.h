@@ -2,9 +2,10 @@
 #define SERVER_H
 /* The server as a whole: what main.c makes part by part, brought to life and ended.
  *
- *   main.c creates -> server_recover -> server_take_signals -> server_listen -> server_announce -> the loop -> server_stop
+ *   main.c creates -> server_recover -> server_take_signals -> server_listen -> server_announce -> the loop ->
+ * server_stop
  *
- * Nobody is heard before everything the store knows is in its place again. */
+ * No connection is accepted before everything in the store is restored. */
 #include <stdbool.h>
 
 #include <openssl/ssl.h>
@@ -65,21 +66,22 @@ struct server {
     struct loop_signal *signals[4];
     struct lease_monitor *lease_monitor; /* NULL: this server is alone */
     struct failover_policy failover_policy;
-    bool lost;       /* the store is another's */
-    uint64_t yields; /* epoch that the primary has asked us to leave; 0: none */
-    bool was_ready;  /* whoever started us has been told */
+    bool lost;       /* another server has taken the store */
+    uint64_t yields; /* epoch that the primary has asked this server to leave; 0: none */
+    bool was_ready;  /* the process that started this server has been notified */
 };
 
-/* Take up what the last server left: claims, states, preemptions, holds. -1: the store cannot be read. */
+/* Restore what the last server left in the store: claims, states, preemptions, holds. -1: the store cannot be read. */
 int server_recover(struct server *s, bool is_new, const struct restore_counts *counts, struct err *e);
-/* TERM, INT and QUIT end the loop, HUP opens the log anew. */
+/* TERM, INT and QUIT end the loop, HUP opens the log again. */
 int server_take_signals(struct server *s, struct err *e);
 int server_listen(struct server *s, struct err *e);
-/* What shows that a secondary is active begins here, and ends with server_stop. */
+/* Create the sign that a secondary is active; server_stop removes it. */
 void server_announce(struct server *s);
-/* ^ of the store: this server is active no more. */
+/* ^ of the store: another server has taken it; this server is no longer active. */
 void server_store_lost(void *arg, const struct err *why);
-/* Everything in the reverse order of creation; what has changed is stored before. Of a server that was made in part, too. */
+/* Store what has changed, then destroy everything in the reverse order of creation. Works on a server that is only
+ * partly created, too. */
 void server_stop(struct server *s);
 
 #endif

@@ -11,7 +11,7 @@
 #include "file.h"
 #include "home_files.h"
 
-/* Children stand behind their parent. */
+/* A parent comes before its children. */
 static const struct home_dir dirs[] = {
     {"server_logs", 0755},          {"server_priv", 0750},       {"server_priv/accounting", 0755},
     {"server_priv/jobs", 0750},     {"server_priv/users", 0750}, {"server_priv/hooks", 0750},
@@ -29,7 +29,7 @@ int server_home_make(const struct server_settings *s, struct err *e)
 }
 
 /* A folder is given with what lies in it, and only while it is root's: so those deeper down come first. What lies above
- * one may be his since an earlier start: no link of his leads us elsewhere. */
+ * one may belong to the service user since an earlier start: no link of that user leads this process elsewhere. */
 static int server_home_give(int home, const struct home_dir *list, int n, uid_t uid, gid_t gid, struct err *e)
 {
     for (int i = n - 1; i >= 0; i--)

@@ -1,6 +1,6 @@
 /* The server's options, and what follows from them and pbs.conf. See server_settings.h.
  *
- * Options are rows with one function; a few stand there only so that old start scripts do not fail, and
+ * Options are rows with one function; a few exist only so that old start scripts do not fail, and
  * those that would change what the server does are refused, not ignored. An option outweighs pbs.conf. */
 #include "server_settings.h"
 

@@ -1,6 +1,6 @@
 #ifndef SERVER_SETTINGS_H
 #define SERVER_SETTINGS_H
-/* What pbs_server is told before it begins: pbs.conf and its command line. */
+/* The settings of pbs_server at its start: pbs.conf and the command line. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -8,8 +8,8 @@
 #include "err.h"
 #include "store_site.h"
 
-/* How to begin (-t); the numbers stand in the log. Jobs in a run go on whichever way is chosen, except where they are
- * thrown away. */
+/* How to start (-t); the log shows the numbers. Running jobs continue with every value, except those that remove jobs.
+ * */
 enum server_start {
     SERVER_START_HOT,
     SERVER_START_WARM,    /* as the store says: what is always done */
@@ -32,8 +32,8 @@ struct server_settings {
     uint16_t port;
     enum server_role role;
     const char *role_host; /* this host, as pbs.conf calls it; NULL: alone */
-    int64_t takeover_ms;   /* -F: how long a free store is left to whoever may come back */
-    bool serves_all;       /* began as root: every user of the host may come; else only its own user */
+    int64_t takeover_ms;   /* -F: how long a free store is left to the server that held it */
+    bool serves_all;       /* began as root: every user of the host may connect; else only its own user */
     bool foreground;
     bool is_virtual;  /* --virtual: a simulator drives the time */
     bool lock_memory; /* -l */

@@ -1,4 +1,5 @@
-/* Rows that cannot be understood, kept in files. See set_aside.h. A file that cannot be written keeps no server from starting. */
+/* Rows that cannot be understood, kept in files. See set_aside.h. The server starts even if a file cannot be written.
+ * */
 #include "set_aside.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ static void add_row(struct strbuf *out, const struct restore_fault *f)
     strbuf_add(out, "}\n");
 }
 
-/* FNV-1a: chance makes no two names alike, and a damaged row is nobody's attempt to. */
+/* FNV-1a: equal hashes by chance are unlikely, and a damaged row does not come from an attacker. */
 static uint64_t name_hash(const char *text)
 {
     uint64_t h = 14695981039346656037u;
@@ -49,7 +50,8 @@ static uint64_t name_hash(const char *text)
     return h;
 }
 
-/* "job.12[].host": no name of an object leads out of the directory, and no two have one file. What is no plain character is
+/* "job.12[].host": no name of an object leads out of the directory, and no two have one file. What is no plain
+ * character is
  * written %XX; a name that is too long is cut and ends in "~" and a hash of the whole. */
 static void file_name(const struct restore_fault *f, char out[static NAME_MAX_BYTES])
 {

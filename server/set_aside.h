@@ -1,13 +1,15 @@
 #ifndef SET_ASIDE_H
 #define SET_ASIDE_H
-/* Rows of the store that cannot be understood: each is written to a file of PBS_HOME/server_priv/set_aside, named KIND.NAME
- * (%XX for what is no plain character, so that each has its own), as a JSON object with kind, name, what is wrong and the row's columns, and said in the log. The row itself stays in the
- * store, so the file is written again at each start until somebody has mended or removed the row. */
+/* Rows of the store that cannot be understood: each is written to a file of PBS_HOME/server_priv/set_aside, named
+ * KIND.NAME
+ * (%XX for any other than a plain character, so that each name is distinct), as a JSON object with kind, name, what is
+ * wrong and the row's columns, and logged. The row itself stays in the
+ * store, so the file is written again at each start until an administrator has repaired or removed the row. */
 #include <stddef.h>
 
 #include "restore.h"
 
-/* A disk must not be filled by a store of which all is damaged: what is above stays in the store, and is only logged. */
+/* A wholly damaged store must not fill the disk: rows above this number stay in the store and are only logged. */
 enum { SET_ASIDE_FILES_MAX = 10000 };
 
 struct set_aside {

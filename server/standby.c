@@ -1,7 +1,7 @@
 /* Standing by. See standby.h.
  *
- * A loop of its own, made and unmade here, since everything an active server has is made anew at a takeover:
- * what this server held before, if it was active, has been dropped. One look is under way at a time; when it
+ * A loop of its own, created and destroyed here, since a takeover creates everything of an active server again: what
+ * this server had before, if it was active, has been destroyed. One look is under way at a time; when it
  * is back, the next move follows, and the next look half a second later. */
 #include "standby.h"
 
