@@ -1,6 +1,7 @@
 #ifndef PLAN_DRAFT_H
 #define PLAN_DRAFT_H
-/* A plan as somebody proposes it, and its examination: changes nothing, refuses or says what would be done. */
+/* A proposed preemption plan and its examination, which changes nothing: it refuses the plan, or says what would be
+ * done. */
 #include <stdint.h>
 
 #include "err.h"
@@ -15,7 +16,7 @@ struct server_ctx;
 
 struct plan_victim {
     const char *id;
-    unsigned run_version; /* 0: whichever */
+    unsigned run_version; /* 0: any */
     const char *methods;  /* "": all */
 };
 
@@ -26,7 +27,7 @@ struct plan_ask {
     size_t n_victims;
     const struct sched_obj *scheduler;
     int64_t limit_s; /* until it is undone; 0: an hour beside what notices may take */
-    bool unlimited;  /* a person asked: run limits and a stopped queue do not count */
+    bool unlimited;  /* a user asked: run limits and a stopped queue do not count */
 };
 
 struct plan_draft {
@@ -46,7 +47,7 @@ struct plan_draft {
 int plan_draft_examine(struct plan_draft *d, struct err *e);
 void plan_draft_fini(struct plan_draft *d);
 
-/* The row of the hold that this plan, examined, becomes: all that is stored of it. -1 PBSE_SYSTEM: no memory. */
+/* Fill the row of the earmark for this examined plan: all that is stored of it. -1 PBSE_SYSTEM: no memory. */
 int plan_draft_write(const struct plan_draft *d, struct earmark_obj *h, struct err *e);
 
 /* A job of this server by its identifier, or NULL. */

@@ -1,15 +1,16 @@
 #ifndef PLAN_EARMARK_H
 #define PLAN_EARMARK_H
-/* Plan and hold: examine a plan, keep the room its victims give back, start the job when all is there, or undo.
+/* Plans and earmarks: examine a plan, earmark what its victims give back, start the job when all is free, or undo.
  *
- *   plan_earmarks_make   examined as a whole; then, in this turn: a hold, and every victim begins to give way
+ *   plan_earmarks_make   examined as a whole; then, in this loop iteration: an earmark, and the preemption of every
+ * victim begins
  *        |  a use is given back, a victim has settled ...
  *        v
- *   started: the hold is gone, the job claims what was kept     undone: what was stopped for it goes on
+ *   started: the earmark is gone, the job claims what it kept      undone: what was stopped for the job resumes
  *
- * Undone: when a victim cannot be made to give way, the job is held, deleted, altered or run by somebody else, at
- * the deadline, or by request. Victims that no method has touched yet are let be; those that are suspended resume;
- * those that are back in their queue are the first of their kind. After a restart a hold goes on as it was.
+ * Undone: when a victim cannot be preempted, the job is held, deleted, altered or run by another request, at
+ * the deadline, or by request. Victims that no method has touched yet run on; those that are suspended resume;
+ * those that are back in their queue are the first of their kind. A restart restores an earmark as it was.
  * Loop thread only. */
 #include "plan_draft.h"
 
@@ -38,23 +39,24 @@ struct plan_earmark_parts {
 };
 
 struct plan_earmarks *plan_earmarks_create(const struct plan_earmark_parts *p);
-void plan_earmarks_destroy(struct plan_earmarks *all); /* the rows stay: a restart goes on with them */
+void plan_earmarks_destroy(
+    struct plan_earmarks *all); /* the rows stay: a restart restores the earmarks from them */
 
-/* 0: the hold exists, and is durable with everything changed so far (commit_then). -1, nobody was touched: what
- * pbs_preempt_run() promises in pbs_ext.h. */
+/* 0: the earmark exists, and is durable with everything changed so far (commit_then). -1, no job was changed: the
+ * errors of pbs_preempt_run() in pbs_ext.h. */
 int plan_earmarks_make(struct plan_earmarks *all, const struct plan_ask *ask, struct err *e);
 
-/* ^ of victims: j->preempt->offer has what this victim would give instead of all. 0: it is enough, perhaps with the urgent
- * job elsewhere on it, and the hold says so. -1: why not. */
+/* ^ of victims: j->preempt->offer has what this victim would give instead of all. 0: it is enough, perhaps with the
+ * urgent job on other vnodes of the offer; the earmark then has the new placement. -1: the reason. */
 int plan_earmarks_offer(void *plan_holds, struct job *j, struct err *e);
 
-/* Undo this hold; `why` is for people. */
+/* Undo this earmark; `why` is text for users. */
 void plan_earmarks_undo(struct plan_earmarks *all, struct earmark_obj *h, const char *why);
 
-/* After a restart, when jobs have claimed again and victims go on: the same with holds. */
+/* Restore the earmarks after a restart, once jobs have claimed again and the preemption of victims continues. */
 void plan_earmarks_restore(struct plan_earmarks *all);
 
-/* The clock was set forward by so much (< 0: back): deadlines stay as far as they were. */
+/* The clock was set forward by by_s (< 0: back): move the deadlines, so that the time left stays the same. */
 void plan_earmarks_move(struct plan_earmarks *all, int64_t by_s);
 
 #endif

@@ -1,8 +1,8 @@
 #ifndef PLAN_FIT_H
 #define PLAN_FIT_H
-/* The arithmetic of a plan, before anything is done: would the room suffice, and by which methods?
+/* The arithmetic of a plan, before anything is done: would enough become free, and by which methods?
  *
- * Pure: reads uses, amounts and holds, changes nothing but the methods it is given. Linear in the uses of the
+ * Pure: reads uses, amounts and earmarks, changes nothing but the methods it is given. Linear in the uses of the
  * victims and the resources wanted. */
 #include "err.h"
 #include "job.h"
@@ -26,7 +26,7 @@ struct fit_ask {
 };
 
 /* 0, with in each victim's methods only those that free enough while all others give way by their first. -1:
- *   PBSE_RESCUNAV   a vnode cannot take jobs, is used exclusively or held by others, or too little would be free;
+ *   PBSE_RESCUNAV   a vnode cannot take jobs, is used exclusively or earmarked for others, or too little would be free;
  *                   names the vnode and what is missing
  *   PBSE_SYSTEM     no memory */
 int plan_fit(const struct server_ctx *s, const struct fit_ask *ask, struct err *e);

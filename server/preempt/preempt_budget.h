@@ -2,23 +2,26 @@
 #define PREEMPT_BUDGET_H
 /* preempt_budget: how much of others' work the preemptions for one queue's jobs may destroy in an hour.
  *
- * Work is core-seconds since the victim's start, without the time in which it was suspended; S and C lose none. What has been spent stands in the queue's
- * preempt_ledger, so a restart knows it; what is agreed and not done yet (notices) is found in the holds. */
+ * Work is core-seconds since the victim's start, without the time in which it was suspended; S and C lose none. The
+ * queue's preempt_ledger stores what has been spent, so it survives a restart; the earmarks have what is agreed and not
+ * done yet (notices). */
 #include "preempt_policy.h"
 
 struct queue;
 
-/* May the urgent job's queue have this much more destroyed? `planned`: by others of the same plan. True where there is no
- * budget, or nobody said for whom. O(victims of holds for this queue). */
+/* May the urgent job's queue have this much more destroyed? `planned`: by others of the same plan. True where there is
+ * no budget, or the request names no urgent job. O(victims of holds for this queue). */
 bool preempt_budget_allows(const struct preempt_ask *a, double planned, double loss);
 /* "queue express may destroy 2 core-hours an hour (preempt_budget), 1.5 are spent": for a refusal. */
 void preempt_budget_describe(const struct preempt_ask *a, struct strbuf *out);
 
-/* Another method has failed: may this one be tried that would lose so much? What the first method costs was agreed with the
- * plan, what a later one does was not. false: PBSE_BADSTATE and why. True where nobody said for whom. */
+/* Another method has failed: may this one be tried that would lose so much? What the first method costs was agreed with
+ * the
+ * plan, what a later one does was not. false: PBSE_BADSTATE and why. True where the request names no urgent job. */
 bool preempt_budget_covers_next(const struct server_ctx *s, const struct job *j, double loss, struct err *e);
 
-/* The methods that may be tried on this job, without those that would destroy more than the urgent job's queue may. -1 and
+/* The methods that may be tried on this job, without those that would destroy more than the urgent job's queue may. -1
+ * and
  * none: it is protected, PBSE_BADSTATE with the reason. */
 int preempt_budget_methods(const struct preempt_ask *a, const struct job *j, struct preempt_methods *out,
                            struct err *e);

@@ -1,12 +1,13 @@
 #ifndef PREEMPT_NOTICE_H
 #define PREEMPT_NOTICE_H
-/* A job is told that it is to give way, before method C, R or D is applied, and may answer.
+/* Notices: a job is notified before method C, R or D is applied to it, and may answer.
  *
- *   preempt_notices_give      the hosts are told; the mark says until when
- *     preempt_notices_answer  ready: now; needs time: later, within the bound; an offer is for whoever holds the room
- *   preempt_notices_close     the time is over: nothing is taken back    preempt_notices_withdraw  it need not give way after all
+ *   preempt_notices_give      the hosts notify it; the preempt record has the deadline
+ *     preempt_notices_answer  ready: now; needs time: later, within the bound; an offer goes to plan_earmark.c
+ *   preempt_notices_close     the time is over: nothing is taken back    preempt_notices_withdraw  it is not preempted
+ * after all
  *
- * The state is in the job's mark (struct preempt_notice), stored with it; the victim (victim.c) has the clock. */
+ * The state is in the job's preempt record (struct preempt_notice), stored with it; victim.c has the timer. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,7 +26,8 @@ void preempt_notices_destroy(struct preempt_notices *n);
 /* What policy grants this job, milliseconds; 0: no notice. *max_ms: how far the job may stretch it. */
 int64_t preempt_notices_grace_ms(const struct preempt_ask *a, const struct job *j, int64_t *max_ms);
 
-/* Tell the job that this method is about to be applied, if it is to be told. true: that waits until the mark's deadline. */
+/* Tell the job that this method is about to be applied, if policy grants a notice. true: the method waits until the
+ * deadline of the preempt record. */
 bool preempt_notices_give(struct preempt_notices *n, struct job *j, const struct stop_method *m);
 
 enum preempt_notice_effect {
@@ -34,7 +36,8 @@ enum preempt_notice_effect {
     PREEMPT_NOTICE_LATER,
     PREEMPT_NOTICE_OFFER
 };
-/* The job has answered. LATER: the deadline is another one. OFFER: d->nodes; say what came of it by preempt_notices_refuse_offer or
+/* The job has answered. LATER: the deadline is another one. OFFER: d->nodes; say what came of it by
+ * preempt_notices_refuse_offer or
  * preempt_notices_withdraw. */
 enum preempt_notice_effect preempt_notices_answer(struct preempt_notices *n, struct job *j,
                                                   const struct exec_notice_data *d);
@@ -43,11 +46,11 @@ void preempt_notices_refuse_offer(struct preempt_notices *n, struct job *j, cons
 void preempt_notices_close(struct preempt_notices *n, struct job *j);
 void preempt_notices_withdraw(struct preempt_notices *n, struct job *j, const char *why);
 
-/* The preemption is over with this result: what the job was told has come true, or is taken back where
+/* The preemption is over with this result: the notice is fulfilled, or withdrawn where
  * it runs on or was suspended instead. */
 void preempt_notices_settled(struct preempt_notices *n, struct job *j, enum preempt_result r);
 
-/* A host of the job has come back: it is told what stands. */
+/* A host of the job has come back: send it the notice that is in force. */
 void preempt_notices_renew(struct preempt_notices *n, struct job *j);
 
 /* For people: "ready", "defer", "partial", "refuse", or "none". */

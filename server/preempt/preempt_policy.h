@@ -1,7 +1,8 @@
 #ifndef PREEMPT_POLICY_H
 #define PREEMPT_POLICY_H
-/* The rules of preempt_rules.h, asked for a job of this server: its facts and the settings of queues and schedulers are taken
- * from their attributes. No rule is written here. Loop thread only. */
+/* The rules of preempt_rules.h, asked for a job of this server: its facts and the settings of queues and schedulers are
+ * taken
+ * from their attributes. This module has no rules of its own. Loop thread only. */
 #include "job.h"
 #include "preempt_rules.h"
 
@@ -27,7 +28,8 @@ int64_t preempt_policy_number(const struct preempt_ask *a, const struct job *j, 
 /* The settings of an urgent job's queue and of its scheduler, as far as a budget asks for them. */
 double preempt_policy_budget(const struct preempt_ask *a);
 
-/* The methods that may be tried on this job, whatever they cost: preempt_budget_methods asks that too. -1 and none: it is protected, PBSE_BADSTATE with the reason. */
+/* The methods that may be tried on this job, whatever they cost: preempt_budget_methods asks that too. -1 and none: it
+ * is protected, PBSE_BADSTATE with the reason. */
 int preempt_policy_methods(const struct preempt_ask *a, const struct job *j, struct preempt_methods *out,
                            struct err *e);
 

@@ -1,11 +1,12 @@
 #ifndef PREEMPT_RECORD_H
 #define PREEMPT_RECORD_H
-/* The stored half of a job that gives way (j->preempt): which methods are left, which have been tried, who asked, for whom;
- * and what people see of it afterwards: preempted_by, preempt_count, preempt_time, the method.
+/* The stored half of a job that gives way (j->preempt): which methods are left, which have been tried, who asked, for
+ * whom;
+ * and what users see of it afterwards: preempted_by, preempt_count, preempt_time, the method.
  *
  *   preempt_record_make -> preempt_record_take_method ... -> preempt_record_note_end -> preempt_record_drop
  *
- * Who waits, and until when, is victim.c's. Loop thread only. */
+ * victim.c knows which requests wait, and until when. Loop thread only. */
 #include <stdbool.h>
 
 #include "err.h"
@@ -18,12 +19,12 @@ struct server_ctx;
 struct preempt_record_ask {
     struct preempt_methods methods; /* in the order in which they are to be tried */
     const char *by;                 /* who asks, for people */
-    const char *scheduler;          /* the sched object of whoever asks */
-    const char *urgent;             /* for which job; NULL: nobody said */
+    const char *scheduler;          /* the sched object of the scheduler that asks */
+    const char *urgent;             /* for which job; NULL: the request does not say */
     int64_t grace_ms, grace_max_ms; /* preempt_notices_grace_ms */
 };
 
-/* The job has a mark from now on. -1 PBSE_SYSTEM: no memory. */
+/* Give the job a preempt record. -1 PBSE_SYSTEM: no memory. */
 int preempt_record_make(struct server_ctx *s, struct job *j, const struct preempt_record_ask *ask,
                         struct err *e);
 void preempt_record_drop(struct server_ctx *s, struct job *j);
@@ -31,7 +32,7 @@ void preempt_record_drop(struct server_ctx *s, struct job *j);
 /* The first of those left is being tried. */
 void preempt_record_take_method(struct preempt_mark *m);
 
-/* ^ of job_end: the job becomes history, and its row is about to be written. Without a mark nothing happens. */
+/* ^ of job_end: the job becomes history, and its row is about to be written. Does nothing without a preempt record. */
 void preempt_record_note_gone(struct server_ctx *s, struct job *j);
 /* It has settled with this result. What is noted already stays. */
 void preempt_record_note_end(struct server_ctx *s, struct job *j, enum preempt_result r);

@@ -7,7 +7,7 @@
  *                           v
  *                     the next method; none left: ^done with FAILED
  *
- * The record (preempt_mark) is stored with the job, so a restarted server carries the preemption on; whoever
+ * The record (preempt_mark) is stored with the job, so a restarted server continues the preemption; the request that
  * asked is gone then. However the job vanishes (own end, qdel, force, node lost), ^done is called. A victim
  * listens last to the job machine, so that by then claims are given back. Loop thread only. */
 #include "err.h"
@@ -38,12 +38,12 @@ struct victim_ask {
 /* Begin to preempt a job that is in a run. One that is being preempted already, or that is about to end,
  * joins what is under way. -1 PBSE_SYSTEM: no memory, `done` is not called. */
 int victims_begin(struct victims *v, struct job *j, const struct victim_ask *ask, struct err *e);
-/* Whoever gave `arg` no longer wants it: if no method has begun and nobody else waits, the job goes on as if
- * nothing had been (true). false: it is too late; `arg` is told of the end. */
+/* Withdraw the request with `arg`: if no method has begun and no other request waits, the job runs on unchanged (true).
+ * false: it is too late; ^done is called at the end. */
 bool victims_withdraw(struct victims *v, struct job *j, void *arg, const char *why);
-/* Nobody waits for it any more: the preemption goes on, `arg` is not called. */
+/* Forget the request with `arg`: the preemption continues, ^done is not called. */
 void victims_forget(struct victims *v, struct job *j, void *arg);
-/* After a restart: carry on what the record of this job says. */
+/* After a restart: continue the preemption that the record of this job describes. */
 void victims_carry_on(struct victims *v, struct job *j);
 
 /* ^ of exec_take: the job has answered its notice. */
