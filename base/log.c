@@ -348,7 +348,7 @@ bool log_is_on(unsigned event)
     return event & (the_log.mask | LOGE_FORCE);
 }
 
-void log_vevent(enum log_class c, unsigned event, const char *object, const char *fmt, va_list ap)
+static void log_vevent(enum log_class c, unsigned event, const char *object, const char *fmt, va_list ap)
 {
     int saved = errno;
 

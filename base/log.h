@@ -89,8 +89,6 @@ bool log_is_on(unsigned event); /* would such a line be written? saves computing
  * visibly: when the file cannot be written, the line goes to stderr. Keeps errno. */
 void log_event(enum log_class c, unsigned event, const char *object, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-void log_vevent(enum log_class c, unsigned event, const char *object, const char *fmt, va_list ap)
-    __attribute__((format(printf, 4, 0)));
 
 /* An ERROR line for a failed call: "<what>: <e->text> (<e->code>)". */
 void log_err(enum log_class c, const char *object, const struct err *e, const char *fmt, ...)

@@ -24,6 +24,7 @@ static bool is_plain(unsigned char c)
     return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t';
 }
 
+/* Bytes at the beginning of the text that are shown as they are, up to the first that is not ASCII. */
 static size_t visible_plain_length(const char *s, size_t n)
 {
     size_t i = 0;

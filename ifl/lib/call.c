@@ -19,11 +19,6 @@ static struct rpc_proc_id id_of(uint32_t proc)
     return (struct rpc_proc_id){.prog = PBS_IFL_PROG, .vers = PBS_IFL_V1, .proc = proc};
 }
 
-int call_failed(int c, const struct err *e)
-{
-    return report_err(c, e);
-}
-
 int call_unsupported(int c, const char *what)
 {
     report_clear(c);

@@ -24,9 +24,6 @@ int call_recv(int c, int ticket, xdrproc_t xres, void *result);
 int call_simple(int c, uint32_t proc, xdrproc_t xargs, const void *args);
 int call_simple_send(int c, uint32_t proc, xdrproc_t xargs, const void *args);
 
-/* An rpc failure in the report; returns its code. */
-int call_failed(int c, const struct err *e);
-
 /* Report a call that this library does not support: PBSE_NOSUP and a text that names it. */
 int call_unsupported(int c, const char *what);
 

@@ -142,11 +142,6 @@ char *__pbs_server_location(void)
     return r ? r->server : none;
 }
 
-const char *report_server(void)
-{
-    return __pbs_server_location();
-}
-
 void report_set_server(const char *server)
 {
     struct report *r = report_get();

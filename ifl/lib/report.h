@@ -18,7 +18,6 @@ int report_set(int c, int code, const char *fmt, ...) __attribute__((format(prin
 int report_err(int c, const struct err *e);    /* errno values become the nearest PBSE_ number */
 int report_result(int c, const ifl_result *r); /* what a server answered; 0 too */
 
-const char *report_server(void); /* borrow: the server last tried by this thread, "" at first */
 void report_set_server(const char *server);
 
 #endif

@@ -187,6 +187,7 @@ static const struct xdr_ops encoder_ops = {
     .x_control = rpc_buf_enc_control,
 };
 
+/* Make `x` encode onto the end of `b`, which must outlive it. Needs no xdr_destroy. */
 static void rpc_buf_encoder(XDR *x, struct rpc_buf *b)
 {
     memset(x, 0, sizeof *x);

@@ -24,15 +24,6 @@ void *mem_grow(void *p, size_t n, size_t size)
     return q;
 }
 
-void *mem_dup(const void *p, size_t n, size_t size)
-{
-    if (n == 0)
-        return NULL;
-    void *q = mem_grow(NULL, n, size);
-    memcpy(q, p, n * size);
-    return q;
-}
-
 char *mem_text(const char *text)
 {
     char *copy = strdup(text ? text : "");

@@ -9,11 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void *mem_new(size_t n, size_t size);                /* zeroed */
-void *mem_grow(void *p, size_t n, size_t size);      /* realloc of an array */
-void *mem_dup(const void *p, size_t n, size_t size); /* NULL when n is 0 */
-char *mem_text(const char *text);                    /* strdup; "" for NULL */
-const char *mem_intern(const char *text);            /* intern_ref that does not fail; NULL for NULL */
+void *mem_new(size_t n, size_t size);           /* zeroed */
+void *mem_grow(void *p, size_t n, size_t size); /* realloc of an array */
+char *mem_text(const char *text);               /* strdup; "" for NULL */
+const char *mem_intern(const char *text);       /* intern_ref that does not fail; NULL for NULL */
 
 /* A hash of the text's characters. Addresses of interned texts will not do where an old text may have been let go: the
  * new one often gets its place. NULL is a text of its own. */

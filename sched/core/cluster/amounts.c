@@ -7,7 +7,7 @@
 
 #include "mem.h"
 
-void amounts_init(struct amounts *l)
+static void amounts_init(struct amounts *l)
 {
     *l = (struct amounts){0};
 }

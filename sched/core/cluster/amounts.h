@@ -20,7 +20,6 @@ struct amounts {
     struct amount *a;
 };
 
-void amounts_init(struct amounts *l);
 void amounts_fini(struct amounts *l);
 void amounts_clear(struct amounts *l); /* empty; keeps the memory */
 void amounts_copy(struct amounts *to, const struct amounts *from);

@@ -89,11 +89,6 @@ struct host *const *cluster_big_hosts(const struct cluster *cl, size_t *n)
     return node_order_big_hosts(cl->ranks, n);
 }
 
-size_t cluster_job_count(const struct cluster *cl)
-{
-    return HASH_COUNT(cl->jobs);
-}
-
 struct job *cluster_next_job(const struct cluster *cl, struct job *after)
 {
     return after ? after->hh.next : cl->jobs;

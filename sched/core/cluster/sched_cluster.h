@@ -95,8 +95,7 @@ struct job *const *cluster_awaiting(const struct cluster *cl, size_t *n); /* AWA
 struct job *const *cluster_ordered(const struct cluster *cl, size_t *n);
 struct node *const *cluster_nodes(const struct cluster *cl, size_t *n);     /* by rank */
 struct host *const *cluster_big_hosts(const struct cluster *cl, size_t *n); /* more than one vnode */
-size_t cluster_job_count(const struct cluster *cl);
-struct job *cluster_next_job(const struct cluster *cl, struct job *after); /* NULL: the first */
+struct job *cluster_next_job(const struct cluster *cl, struct job *after);  /* NULL: the first */
 
 /* Changes when something may run that could not before: room came free, a limit or a state changed. */
 uint64_t cluster_news(const struct cluster *cl);

@@ -165,11 +165,6 @@ size_t buckets_words(const struct buckets *b)
     return b->words;
 }
 
-size_t buckets_count(const struct buckets *b)
-{
-    return HASH_COUNT(b->all);
-}
-
 uint32_t bucket_first(const struct buckets *b, const struct bucket *k)
 {
     size_t w = 0;

@@ -35,7 +35,6 @@ void buckets_destroy(struct buckets *b);
 
 struct bucket *buckets_next(const struct buckets *b, const struct bucket *after); /* NULL: the first */
 size_t buckets_words(const struct buckets *b);
-size_t buckets_count(const struct buckets *b);
 const struct kind *buckets_next_kind(struct buckets *b, const struct kind *after);
 
 /* Lowest rank of the members; there is one. */

@@ -60,7 +60,7 @@ void trial_take(struct trial *t, struct node *n, const struct amounts *use)
         trial_step(t, n, use, 1, n->exclusive);
 }
 
-void trial_give(struct trial *t, struct node *n, const struct amounts *use)
+static void trial_give(struct trial *t, struct node *n, const struct amounts *use)
 {
     if (n)
         trial_step(t, n, use, -1,

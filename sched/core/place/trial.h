@@ -20,7 +20,6 @@ size_t trial_mark(const struct trial *t);
 void trial_undo(struct trial *t, size_t mark);
 
 void trial_take(struct trial *t, struct node *n, const struct amounts *use); /* a job's part comes here */
-void trial_give(struct trial *t, struct node *n, const struct amounts *use); /* a job's part leaves */
 void trial_exclude(struct trial *t, struct node *n);                         /* no other job may come */
 
 /* all parts of a job. */

@@ -35,7 +35,10 @@ static bool candidates_budget_left(const struct preemptor *p, double *out)
     return true;
 }
 
-bool candidates_budget_allows(const struct preemptor *p, const struct job *victim, int64_t *until_s)
+/* preempt_budget: what the preemptions for one queue's jobs may destroy in an hour. The server keeps the ledger and has the last
+ * word; here the same is computed, so that no plan is made in vain. Return false if this victim alone would cost more than is
+ * left; *until_s is when more is left, or 0. */
+static bool candidates_budget_allows(const struct preemptor *p, const struct job *victim, int64_t *until_s)
 {
     double n;
     int64_t loss;

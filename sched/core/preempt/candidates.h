@@ -47,10 +47,6 @@ bool candidates_are_forbidden(const struct preemptor *p);
 /* Return true if stopping jobs cannot mend this reason. */
 bool candidates_are_hopeless(const struct reason *why);
 
-/* preempt_budget: what the preemptions for one queue's jobs may destroy in an hour. The server keeps the ledger and has the last
- * word; here the same is computed, so that no plan is made in vain. Return false if this victim alone would cost more than is
- * left; *until_s is when more is left, or 0. */
-bool candidates_budget_allows(const struct preemptor *p, const struct job *victim, int64_t *until_s);
 /* Return true if the budget covers all of them together. */
 bool candidates_budget_covers(const struct preemptor *p, const struct candidates *victims);
 

@@ -242,15 +242,6 @@ void plans_forget(struct plans *p, const char *urgent)
         preempt_plan_drop(p, x);
 }
 
-size_t plans_open(const struct plans *p)
-{
-    size_t n = 0;
-
-    for (struct preempt_plan *x = p->all; x; x = x->hh.next)
-        n += x->under_way;
-    return n;
-}
-
 /* --- plans that the server carries out ---------------------------------------------------------------- */
 
 static void watch(struct plans *p, const char *id, bool is_victim)

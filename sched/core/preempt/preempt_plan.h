@@ -45,7 +45,6 @@ enum plan_outcome plans_end(struct plans *p, const char *urgent, int64_t now_s);
 /* Has this one failed to give way to this job, less than PLAN_FORGET_S ago? */
 bool plans_has_failed(const struct plans *p, const char *urgent, const char *victim, int64_t now_s);
 void plans_forget(struct plans *p, const char *urgent); /* it runs, or is gone */
-size_t plans_open(const struct plans *p);               /* under way */
 
 /* The server has taken the whole plan over: it stops the victims and runs the job. What becomes of them is logged
  * by plans_watch as the stream shows it. */
