@@ -2,7 +2,7 @@
  *
  * The first refusal is the one that is told, so the order shows. Routing takes some of them (closed, full,
  * over a limit) as a word of the moment and tries again later: route.c. An ACL of users or groups that is
- * on and empty lets everybody in, one of hosts nobody. */
+ * on and empty allows every user, one of hosts allows no host. */
 #include "admit.h"
 
 #include <string.h>

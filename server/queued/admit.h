@@ -1,6 +1,6 @@
 #ifndef ADMIT_H
 #define ADMIT_H
-/* May this job enter this queue? In the order of the PBS guide (reference: commands, "Queue admission"). */
+/* Checks that a job may enter a queue, in the order of the PBS guide ("Queue admission"). */
 #include "err.h"
 #include "job.h"
 #include "level.h"
@@ -23,18 +23,19 @@ struct admit_ask {
 int admit_check(const struct server_ctx *s, const struct queue *q, const struct admit_ask *ask,
                 struct err *e);
 
-/* The part of it that may change while its script arrives: is there room for one more job of this kind? -1: PBSE_MAXQUED,
- * PBSE_ENTLIMCT, PBSE_ENTLIMRESC. */
+/* The part of it that may change while the script arrives: check that there is room for one more such job. -1:
+ * PBSE_MAXQUED, PBSE_ENTLIMCT, PBSE_ENTLIMRESC. */
 int admit_check_room(const struct server_ctx *s, const struct queue *q, const struct job *j, bool new_job,
                      struct err *e);
 
 /* The part of it that an alteration must keep: resources_min and _max. -1: PBSE_EXCQRESC. */
 int admit_check_bounds(const struct server_ctx *s, const struct queue *q, const struct job *j, struct err *e);
 
-/* May one of this level submit now? -1: PBSE_PERM, the server is closed (server_obj.h) and this is no manager. */
+/* Check that a client of this level may submit now. -1: PBSE_PERM, the server is closed (server_obj.h) and the
+ * client is not a manager. */
 int admit_check_open(const struct server_ctx *s, enum level level, struct err *e);
 
-/* Is this person let in by the server's own ACLs? -1: PBSE_PERM, PBSE_BADHOST. */
+/* Check that the server's own ACLs allow this user. -1: PBSE_PERM, PBSE_BADHOST. */
 int admit_check_server(const struct server_ctx *s, const char *who, const char *host, struct err *e);
 
 #endif

@@ -149,7 +149,7 @@ static void follow_holds(const struct alter_parts *p, struct job *j, const char 
         hold_comment(p->ctx, j, who, now != 0);
 }
 
-/* Attributes that stand in fields too. */
+/* Attributes that are fields of the job, too. */
 static void alter_follow(const struct alter_parts *p, struct job *j, const struct alter_ask *ask,
                          const char *old_depend)
 {
@@ -278,7 +278,7 @@ static int complete(const struct alter_parts *p, struct job *j, const struct alt
     return 0;
 }
 
-/* Is it within what whoever it belongs to now may have queued? A manager may exceed that. */
+/* Is it within the limits of queued jobs of its present user, group and project? A manager may exceed that. */
 static int alter_check_limits(const struct alter_parts *p, const struct job *j, const struct alter_ask *ask,
                               const struct attr_list *before, const struct queued_was *was, struct err *e)
 {
@@ -314,8 +314,9 @@ static void take_back(struct job *j, struct attr_list *before, const struct queu
     job_set_text(&j->project, was->project);
 }
 
-/* A job that is bound to the hosts of its images stays so while it asks for the same chunks. Another select is bound to nothing:
- * elsewhere the job begins anew, which one that may not is not asked to. The last step, as take_back knows nothing of it. */
+/* A job that is bound to the hosts of its images stays so while it asks for the same chunks. Another select is
+ * bound to nothing: elsewhere the job starts again from its beginning, which is refused for a job that may not
+ * be rerun. The last step, as take_back knows nothing of it. */
 static int keep_bound(struct job *j, const struct attr_list *before, struct err *e)
 {
     const char *now = attr_list_text(&j->obj.attrs, JOB_ATTR_schedselect);
@@ -328,7 +329,7 @@ static int keep_bound(struct job *j, const struct attr_list *before, struct err 
     if (!attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true))
         return err_set(
             e, PBSE_BADSTATE,
-            "the select of %s cannot be altered: its checkpoint is for the old one, and the job may not begin anew",
+            "the select of %s cannot be altered: its checkpoint is for the old one, and the job may not be started again",
             j->obj.name);
     job_set_text(&j->unbound, NULL);
     return 0;
@@ -366,7 +367,7 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
         return -1;
     alter_follow(p, j, ask, attr_list_text(&before, JOB_ATTR_depend));
     attr_list_fini(&before);
-    j->preempt_failed_s = 0; /* what stood against preempting it may be gone */
+    j->preempt_failed_s = 0; /* what prevented its preemption may be gone */
     jobs_touch(p->ctx->jobs, j, ask->user || touches_fixed(ask) ? PART_ALL : PART_HOT | PART_ATTRS);
     if ((touches_resources(ask) || touches_output(ask)) && job_is_placed(j))
         p->limits_changed(p->arg, j);

@@ -1,6 +1,6 @@
 #ifndef ALTER_H
 #define ALTER_H
-/* Altering a job that exists: who may, what may be altered while it runs, and completing it again. */
+/* Alters a job: checks the rights and what may be altered while it runs, and completes the job again. */
 #include "attr_edit.h"
 #include "err.h"
 #include "job_identity.h"
@@ -24,7 +24,7 @@ struct alter_ask {
     enum level level;
     const char *who;
     const struct client *client;
-    const struct names_user *user;     /* whom alter_user names; not looked at where that is NULL */
+    const struct names_user *user;     /* the user that alter_user names; not used if that is NULL */
     const struct depend_history *past; /* how targets of alter_depend ended that are not in memory */
     size_t n_past;
 };
@@ -36,12 +36,13 @@ struct alter_parts {
     struct depends *depends;
     struct eligible_time *eligible_time;
     struct arrays *arrays;
-    /* ^ limits of a running job have changed, or where its output goes: tell its hosts */
+    /* ^ limits of a running job have changed, or where its output goes: send them to its hosts */
     void (*limits_changed)(void *arg, struct job *j);
     void *arg;
 };
 
-/* The user that must be looked up before this alteration, which changes who the job runs as; NULL: it does not. */
+/* The user that must be looked up before this alteration, because it changes the user the job runs as; NULL: it
+ * does not. */
 const char *alter_user(const struct job *j, const struct alter_ask *ask, char buf[JOB_IDENTITY_NAME_MAX]);
 
 /* The new list of dependencies, for depend_history_ask; NULL: it is not altered, or emptied. */

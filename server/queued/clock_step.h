@@ -1,11 +1,11 @@
 #ifndef CLOCK_STEP_H
 #define CLOCK_STEP_H
-/* The wall clock of the host was set.
+/* Handles steps of the host's wall clock.
  *
- * The server lives on a steady clock (clock.h), so what lasts some time (grace, exempt times, eligible time, deadlines) is
- * measured rightly whatever happens. Once a second it looks how far the system's clock has gone away from that. Then all at
- * once: times that stand with jobs which are not over move along, so that everything is as long ago as it was, and the new
- * time holds. Times that a person has said (Execution_Time) are not moved. doc/running.md
+ * The server uses a steady clock (clock.h), so what lasts some time (grace, exempt times, eligible time,
+ * deadlines) is measured correctly in any case. Once a second it compares the system's clock with that. On a
+ * step, times of jobs that are not over move by the same amount, so that each event remains as long ago as it
+ * was, and the new time is used. Times that a user has set (Execution_Time) are not moved. doc/running.md
  */
 #include <stdint.h>
 
@@ -20,7 +20,7 @@ struct clock_step_parts {
     struct loop *loop;
     struct server_ctx *ctx;
     struct start_time *start_time;
-    void (*stepped)(void *arg, int64_t by_s); /* ^ what lies above has times too */
+    void (*stepped)(void *arg, int64_t by_s); /* ^ higher folders have times, too */
     void *arg;
 };
 

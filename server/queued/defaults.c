@@ -127,7 +127,7 @@ static int give_share(struct select *sel, const struct resource *r, const struct
     return rc;
 }
 
-/* The host resources that stand job-wide beside nodes= are those of its nodes together. */
+/* The host resources that are given job-wide beside nodes= are those of its nodes together. */
 static int share_amounts(struct server_ctx *s, const struct attr_list *l, const char *nodes,
                          struct strbuf *select, struct err *e)
 {

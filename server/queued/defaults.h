@@ -2,7 +2,7 @@
 #define DEFAULTS_H
 /* Completing a request: defaults of queue and server, select and place from old forms, sums over chunks, and
  * schedselect (select with default_chunk). What is added is marked "defaulted", so that completing again after
- * an alteration begins from what the job itself asked for. */
+ * an alteration starts from what the user asked for. */
 #include "attr_list.h"
 #include "err.h"
 #include "queue.h"
@@ -16,7 +16,7 @@ struct server_ctx;
  *   PBSE_UNKRESC, PBSE_BADATVAL, PBSE_DUPRESC in select or place */
 int defaults_complete(struct server_ctx *s, struct attr_list *l, const struct queue *q, struct err *e);
 
-/* A new select comes: what was asked of hosts in other forms (nodes=, ncpus= and the like) goes before it. */
+/* Before a new select is set: remove what was asked of hosts in other forms (nodes=, ncpus= and similar). */
 void defaults_make_way(const struct server_ctx *s, struct attr_list *l);
 
 #endif

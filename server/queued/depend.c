@@ -1,13 +1,13 @@
-/* See depend.h. Ties are made and undone in depend_ties.c, lists looked at in depend_check.c, other servers spoken of in
- * depend_remote_news.c.
+/* See depend.h. Ties are made and undone in depend_ties.c, lists looked at in depend_check.c, other servers
+ * spoken of in depend_remote_news.c.
  *
- * Everything happens in the listener of the job machine, in the calls of submission and alteration, and in those of moves
- * between servers. A job is released by its hold alone: hold_types_change posts EV_REVIEW, and the machine does the rest.
- * Nothing here looks at more than the two ends of a tie, but the search for cycles, which is made only for a job that
- * others wait for.
+ * Everything happens in the listener of the job machine, in the calls of submission and alteration, and in
+ * those of moves between servers. A job is released by its hold alone: hold_types_change posts EV_REVIEW, and
+ * the machine does the rest. Nothing here looks at more than the two ends of a tie, but the search for cycles,
+ * which is made only for a job that others wait for.
  *
- * A job that came from another server has two lists: its ties with jobs of this server ("depend"), and those that the
- * other server keeps ("depend_home"), which it tells anew whenever they change. Its hold stands for both. */
+ * A job that came from another server has two lists: its ties with jobs of this server ("depend"), and those
+ * that the other server keeps ("depend_home"), which it sends again whenever they change. Its hold covers both. */
 #include "depend.h"
 
 #include <stdlib.h>

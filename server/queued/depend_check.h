@@ -1,6 +1,6 @@
 #ifndef DEPEND_CHECK_H
 #define DEPEND_CHECK_H
-/* Is a list of dependencies right for a job? Changes nothing. */
+/* Checks a list of dependencies for a job. Changes nothing. */
 #include "depend_end.h"
 #include "depend_history.h"
 #include "err.h"
@@ -10,8 +10,8 @@ struct depend_pasts {
     size_t n;
 };
 
-/* What an "after" means now for the job that has it: by the target, by the store's history, or by where it went. False:
- * nobody knows such a job. */
+/* What an "after" means now for the job that has it: by the target, by the store's history, or by where it
+ * went. False: the job is not known. */
 bool depend_check_met(const struct depends *w, const struct depend_item *item, struct depend_pasts past,
                       enum depend_fact_met *met);
 

@@ -297,7 +297,7 @@ static void line_free(struct depend_remote_line *l)
     free(l);
 }
 
-/* Nobody is left: the line goes, in a turn of its own. */
+/* No record is left: the connection is closed, in a later iteration. */
 static void depend_link_due(void *arg)
 {
     struct depend_remote_line *l = arg;

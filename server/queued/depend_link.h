@@ -1,13 +1,14 @@
 #ifndef DEPEND_LINK_H
 #define DEPEND_LINK_H
-/* Keeps aways (depend_remote.h) in step with the servers where their jobs are: one connection to each server.
+/* Keeps the records of moved jobs (depend_remote.h) in step with the servers where the jobs are: one connection
+ * to each server.
  *
- *   for each away   REGIST_DEP until it is acknowledged, again after every change
+ *   for each record REGIST_DEP until it is acknowledged, again after every change
  *                   TRACK, answered when there is news, or after TRACK_WAIT_S; asked again at once
  *
- * A server that cannot be reached is tried again after 1, 2, 4 ... 60 seconds, for ever, and then everything is said
- * again. At most TRACKS_MAX calls of TRACK wait at one server; further aways take turns. An away with nothing left to say, to
- * which nobody is tied, goes. Loop thread only. */
+ * A server that cannot be reached is tried again after 1, 2, 4 ... 60 seconds, without end, and then everything
+ * is sent again. At most TRACKS_MAX calls of TRACK wait at one server; further records take turns. A record
+ * with nothing left to send, on which no job depends, is removed. Loop thread only. */
 struct depend_links;
 struct depend_remotes;
 struct depends;

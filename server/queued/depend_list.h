@@ -26,13 +26,14 @@ struct depend_items {
     size_t n, room;
 };
 
-/* NULL or "" is no element. A job of another server that came here, or one that came back, is what it is called now. -1: PBSE_BADATVAL the grammar, PBSE_BADDEPEND a job of another server, PBSE_SYSTEM. */
+/* NULL or "" has no elements. A job of another server that came here, or one that came back, gets its present
+ * name. -1: PBSE_BADATVAL the grammar, PBSE_BADDEPEND a job of another server, PBSE_SYSTEM. */
 int depend_list_read(const struct server_ctx *s, const char *text, struct depend_items *out, struct err *e);
-/* The same of a job's attribute; what cannot be read there is no element. */
+/* The same of a job's attribute; a list that cannot be read has no elements. */
 void depend_list_of(const struct server_ctx *s, const struct job *j, struct depend_items *out);
 void depend_list_fini(struct depend_items *l);
 
-/* The same tie, seen from the other job: afterok and beforeok; runone and runone. */
+/* The same link, seen from the other job: afterok and beforeok; runone and runone. */
 enum depend_kind depend_mirror(enum depend_kind k);
 
 struct depend_item *depend_list_find(const struct depend_items *l, enum depend_kind k, struct job_key key);

@@ -1,16 +1,16 @@
 #ifndef DEPEND_REMOTE_H
 #define DEPEND_REMOTE_H
-/* Jobs that went to other servers while others are tied to them: each stands here for the job in all that is done with
- * dependencies (depend.h). doc/waiting.md, "Dependencies across servers", tells how it is kept in step.
+/* Records of jobs that moved to other servers while other jobs depend on them: each replaces the job in
+ * dependencies (depend.h). doc/waiting.md, "Dependencies across servers", tells how they are kept in step.
  *
  *   here                              there (where it went)
- *   `depend`, `home`, `doomed`  --->  what it waits for, told by REGIST_DEP at every change, and again after a restart
+ *   `depend`, `home`, `doomed`  --->  what it waits for, sent by REGIST_DEP at every change and after restarts
  *   `facts`                     <---  whether it has started and how it ended, asked for by TRACK
  *
- * The server that has given a job away knows the way to where it went, so that one always asks. Both directions carry the
- * whole state, never steps: what is lost on the way, or said twice, does no harm. Each away is a row of the store (kind
- * "away"), written in one batch with what changes beside it. When the job there goes on to a third server, it leaves an away
- * there, which passes on both directions. Loop thread only. */
+ * The server that sent the job knows where it went, so that server always asks. Both directions carry the whole
+ * state, never steps: a message that is lost or sent twice does no harm. Each record is a row of the store
+ * (kind "away"), written in one batch with what changes beside it. When the job moves from there to a third
+ * server, a record remains there, which forwards both directions. Loop thread only. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ struct depend_remotes;
 struct commit;
 struct store;
 
-/* Written by depend_remote.c, but `facts`, `known`, and what says so. */
+/* Written by depend_remote.c, except `facts`, `known`, and fields that name another file. */
 struct depend_remote {
     struct job_key key;
     bool array;
@@ -34,7 +34,7 @@ struct depend_remote {
     const char *user;    /* interned, or NULL: not known */
     const char *server;  /* interned: where it went, "host:port" */
     const char *as;      /* interned: what it is called there; "" is not known */
-    const char *depend;  /* interned: its ties with jobs of this server; NULL: none */
+    const char *depend;  /* interned: its links with jobs of this server; NULL: none */
     const char *home;    /* interned: those that the server has it from keeps; NULL: none */
     const char *doomed;  /* interned: the job because of which it is to be deleted; NULL */
     unsigned facts;      /* enum tie_fact, as last heard */
@@ -43,8 +43,8 @@ struct depend_remote {
 
     struct depend_remote_line *line; /* depend_link.c, to the end */
     struct depend_remote *line_prev, *line_next;
-    bool unsaid, saying, asked; /* something is to be said; REGIST_DEP, TRACK are under way */
-    bool complained;            /* it was said that the other server does not know it */
+    bool unsaid, saying, asked; /* a change is to be sent; REGIST_DEP, TRACK are under way */
+    bool complained;            /* it was logged that the other server does not know it */
 };
 
 struct depend_remotes *depend_remotes_create(struct commit *c); /* NULL: no memory */
@@ -52,7 +52,7 @@ void depend_remotes_destroy(struct depend_remotes *all);
 int depend_remotes_restore(struct depend_remotes *all, struct store *from,
                            const struct restore_faults *faults, struct err *e); /* at start */
 
-/* ^ One is there, or is to be told something new; one goes. */
+/* ^ A record is new or has a change to send; a record is removed. */
 struct depend_remotes_hooks {
     void *arg;
     void (*changed)(void *arg, struct depend_remote *a);
@@ -65,12 +65,13 @@ struct depend_remote *depend_remotes_find(const struct depend_remotes *all,
 struct depend_remote *depend_remotes_first(const struct depend_remotes *all);
 struct depend_remote *depend_remotes_next(const struct depend_remote *a);
 
-/* A new one; `of` gives key, array, from_elsewhere, and texts, which are copied. Without memory the process ends: a tie
- * that was promised cannot be lost. */
+/* A new one; `of` gives key, array, from_elsewhere, and texts, which are copied. Without memory the process
+ * ends: a dependency that was promised cannot be lost. */
 struct depend_remote *depend_remotes_add(struct depend_remotes *all, const struct depend_remote *of);
 void depend_remotes_remove(struct depend_remotes *all, struct depend_remote *a);
 
-/* Change a text of it (NULL or "": none), or store what was changed in it beside. The first is told to the other server. */
+/* Change a text of it (NULL or "": none), or store what was changed in it beside. The first is sent to the
+ * other server. */
 void depend_remote_set(struct depend_remotes *all, struct depend_remote *a, const char **field,
                        const char *text);
 void depend_remote_store(struct depend_remotes *all, const struct depend_remote *a);

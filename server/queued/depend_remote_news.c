@@ -125,7 +125,7 @@ static int read_name(const struct depends *d, const struct depend_peer_job *of, 
     return 0;
 }
 
-/* A job that came here from another server, which calls it `name`, or what stands for it since it went on. */
+/* A job that came here from another server, which calls it `name`, or its record since it moved on. */
 static int find_theirs(struct depends *d, const struct depend_item *item, const char *name,
                        struct depend_end *t, struct err *e)
 {
@@ -153,8 +153,8 @@ static void depend_remote_news_say_released(void *arg, const char *job)
     log_event(LOGC_JOB, LOGE_JOB, arg, "Dependency on job %s released.", job);
 }
 
-/* Its list there is this one now. Said again after a restart it changes nothing, not the hold either, from which somebody
- * may have released the job. */
+/* Its list there is this one now. Sent again after a restart it changes nothing, not the hold either, from
+ * which a user may have released the job. */
 static void depend_remote_news_take_list(struct depends *d, struct job *j, const char *list, bool is_cut)
 {
     const char *home = depend_home(j);

@@ -1,7 +1,7 @@
 #ifndef DEPEND_TIES_H
 #define DEPEND_TIES_H
-/* Ties between two ends, made and undone; for depend.c and depend_remote_news.c. Without memory the process ends: a job would start
- * too early, or never. */
+/* Makes and removes links between two ends of a dependency; for depend.c and depend_remote_news.c. Without
+ * memory the process ends: a job would start too early, or never. */
 #include "depend_end.h"
 
 /* The list that another server keeps for a job which came from there, or NULL. */
@@ -9,25 +9,25 @@ const char *depend_home(const struct job *j);
 
 /* The job's hold follows from its lists, of which `l` is that of this server. */
 void depend_ties_hold(struct depends *d, struct job *j, const struct depend_items *l);
-/* This list becomes that end's, and a job's hold follows. */
+/* Set the list of that end; a job's hold follows. */
 void depend_ties_settle(struct depends *d, struct depend_end t, const struct depend_items *l);
 
-/* At the end `other`: a tie to `to` is there; is no more (true where it was there). */
+/* At the end `other`: add a link to `to`; remove it (true if it was there). */
 void depend_ties_make(struct depends *d, struct depend_end other, struct depend_end to, enum depend_kind k);
 bool depend_ties_undo(struct depends *d, struct depend_end other, struct depend_end to, enum depend_kind k);
 
-/* Whom the element names. A job that has gone, and is not tied to anybody yet, gets an away. */
+/* The end that the element names. A job that has moved away, on which no job depends yet, gets a record. */
 struct depend_end depend_ties_follow(struct depends *d, const struct depend_item *item, bool from_elsewhere);
 /* `from` does not wait any more for what this element of its list names, which forgets it. */
 void depend_ties_leave(struct depends *d, struct depend_end from, const struct depend_item *item);
 
-/* Delete this job, which cannot become what it waits for because of job `by`; on its way to another server: when it is known
- * where that ends. */
+/* Delete this job, whose dependency on job `by` cannot be satisfied; if it is moving to another server: when
+ * the outcome of the move is known. */
 void depend_ties_doom(struct depends *d, struct job *j, const char *by);
-/* The tie k of `t` to `by` cannot be satisfied any more. */
+/* The dependency k of `t` on `by` can no longer be satisfied. */
 void depend_ties_give_up(struct depends *d, struct depend_end t, struct depend_end by, enum depend_kind k);
 
-/* It has started, or is over: what waits for that is released, or given up. */
+/* It has started, or is over: release, or give up, what waits for that. */
 void depend_ties_started(struct depends *d, struct depend_end by);
 void depend_ties_ended(struct depends *d, struct depend_end by);
 

@@ -1,6 +1,6 @@
 /* Eligible time. See eligible_time.h.
  *
- * What has added up stands in j->eligible_s; the time since the last change of kind is on top of it
+ * The sum so far is in j->eligible_s; the time since the last change of kind is on top of it
  * (job_eligible_s), so that nothing is written while a job only waits. The kind follows from the state at
  * each transition; what a scheduler has said of a queued job holds until its state changes. */
 #include "eligible_time.h"

@@ -1,7 +1,7 @@
 #ifndef ELIGIBLE_TIME_H
 #define ELIGIBLE_TIME_H
-/* Eligible time: how long a job could have run, as far as it and its owner are concerned, and did not. Kept while the
- * server attribute eligible_time_enable is True.
+/* Eligible time: how long a job could have run, as far as the job and its owner are concerned, and did not.
+ * Kept while the server attribute eligible_time_enable is True.
  *
  *   new -> 2                    eligible, whether or not a scheduler looks at it; 0, initial, is only where it comes from
  *   held, waiting -> 1          ineligible

@@ -33,7 +33,7 @@ static bool hold_comment_is_said(const struct job *j)
 
 void hold_comment(struct server_ctx *s, struct job *j, const char *who, bool set)
 {
-    bool is_held = j->hold & ~(unsigned)(HOLD_DEPEND | HOLD_ARRAY); /* by somebody */
+    bool is_held = j->hold & ~(unsigned)(HOLD_DEPEND | HOLD_ARRAY); /* by a user */
 
     if (set && is_held && !job_is_placed(j))
         hold_comment_say(s, j, who);

@@ -1,6 +1,6 @@
 #ifndef HOLD_COMMENT_H
 #define HOLD_COMMENT_H
-/* What a job's comment says of its holds: "Job held by anna on Tue Mar  3 10:15:02 2026", as long as somebody holds it. */
+/* The comment of a held job: "Job held by anna on Tue Mar  3 10:15:02 2026", as long as a user holds it. */
 #include <stdbool.h>
 
 struct job;

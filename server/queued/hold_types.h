@@ -1,6 +1,6 @@
 #ifndef HOLD_TYPES_H
 #define HOLD_TYPES_H
-/* Holds: which letters are set on a job, who may set and release them. The only writer of j->hold. */
+/* Holds: the letters set on a job, and the rights to set and release them. The only writer of j->hold. */
 #include "err.h"
 #include "job.h"
 #include "level.h"
@@ -8,7 +8,8 @@
 struct job_fsm;
 struct server_ctx;
 
-/* May this level set or release these bits? PBSE_PERM: u owner and above, o operator, s and p manager. */
+/* Check that this level may set or release these bits. PBSE_PERM: u owner and above, o operator, s and p
+ * manager. */
 int hold_types_may(unsigned bits, enum level level, struct err *e);
 
 /* Set and clear; the job is reviewed where that changes anything (one that arrives will be by itself). */

@@ -1,6 +1,6 @@
 /* Who a job runs as. See job_identity.h.
  *
- * Whoever calls has looked the user up already, by a worker; here is only what may be. A server that is
+ * The caller has looked the user up already, in a worker; only the rights are checked here. A server that is
  * not root can run jobs of its own user only, and says so at submission, not when a host fails. */
 #include "job_identity.h"
 
@@ -31,7 +31,7 @@ int job_identity_unknown(const char *user, const struct err *why, struct err *e)
     return err_set(e, PBSE_BADUSER, "Bad UID for job execution: user %s is unknown on the server", user);
 }
 
-/* Root may run jobs as anybody. */
+/* Root may run jobs as any user. */
 static int check_user(const struct server_ctx *s, const struct job *j, const struct client *c,
                       const struct names_user *u, struct err *e)
 {

@@ -13,15 +13,15 @@ struct server_ctx;
 
 enum { JOB_IDENTITY_NAME_MAX = 257 };
 
-/* The user that a User_List names for this server, or `owner` where it names nobody (NULL or ""). */
+/* The user that a User_List names for this server, or `owner` if it names no user (NULL or ""). */
 const char *job_identity_name(const char *user_list, const char *owner, char buf[JOB_IDENTITY_NAME_MAX]);
 
 /* Why a job cannot run as `user`, for whom a look-up gave no user and `why` (names.h). Set `e` and return -1: PBSE_BADUSER there is no
  * such user; PBSE_TRYAGAIN it could not be asked. */
 int job_identity_unknown(const char *user, const struct err *why, struct err *e);
 
-/* May this job, asked for by this client, run as `u` and in the group its group_list names? Sets euser and
- * egroup. -1, nothing changed: PBSE_BADUSER, PBSE_BADGRP. */
+/* Set euser and egroup, if this job of this client may run as `u` and in the group its group_list names. -1,
+ * nothing changed: PBSE_BADUSER, PBSE_BADGRP. */
 int job_identity_set(const struct server_ctx *s, struct job *j, const struct client *c,
                      const struct names_user *u, struct err *e);
 

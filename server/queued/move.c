@@ -1,7 +1,7 @@
 /* A waiting job goes to another queue. See move.h.
  *
  * The attributes that it would have there are made on a copy, and the job is looked at with the copy in
- * its place, for the checks read the job. Then the copy stays, or the old list comes back: nobody else has
+ * its place, for the checks read the job. Then the copy stays, or the old list is restored: no other code has
  * run in between. */
 #include "move.h"
 

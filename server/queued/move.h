@@ -16,8 +16,8 @@ struct move_ask {
     bool trusted; /* a manager's move: nothing but the job's state and its resources is asked */
 };
 
-/* May it? Changes nothing. -1: PBSE_BADSTATE it does not wait, PBSE_NEEDQUET the queue has no type, and what
- * defaults_complete and admit_check say. */
+/* Check that it may move. Changes nothing. -1: PBSE_BADSTATE it does not wait, PBSE_NEEDQUET the queue has no
+ * type, and what defaults_complete and admit_check say. */
 int move_check(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e);
 
 /* Do it. 0, or -1 with nothing changed, as move_check. The job is at the end of the new queue. */

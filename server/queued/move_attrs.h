@@ -14,7 +14,7 @@ struct server_ctx;
  * nothing to free. */
 int move_attrs_fill(const struct server_ctx *s, const struct job *j, wire_attrops *out, struct err *e);
 int move_attrs_check(const struct server_ctx *s, const struct job *j,
-                     struct err *e); /* would that go well? */
+                     struct err *e); /* check that it would succeed */
 void move_attrs_free(wire_attrops *list);
 
 #endif

@@ -1,13 +1,13 @@
 #ifndef MOVE_IN_H
 #define MOVE_IN_H
-/* A job that comes from another server: whose it is here, whether it has come before, and what is noted of it.
+/* A job that comes from another server: its owner here, whether it has come before, and the notes about it.
  *
  *   token:HEX -> its identifier here     the same move again finds what became of it
  *   was:ID    -> its identifier here     ID is what it was called at the server that sends it, and what its first server
  *                                        has called it, its origin, which travels along (ext of ARRIVE: "origin=ID")
  *
- * One that comes home, to the server that has made it, is found there by its first name again; what was kept to say
- * where it had gone is forgotten. */
+ * One that comes home, to the server that has made it, is found there by its first name again; what was kept to
+ * say where it had gone is forgotten. */
 #include <ifl.h>
 
 #include "err.h"
@@ -21,11 +21,11 @@ struct server_ctx;
 
 enum { MOVE_IN_HOPS_MAX = 10, MOVE_IN_ORIGIN_MAX = 512 };
 
-/* May it come at all? Its owner's name counts only where the site says that names mean the same people. -1:
- * PBSE_IVALREQ, PBSE_BADUSER, PBSE_HOPCOUNT, and what admit_check_open and admit_check_server say. */
+/* Check that it may come. Its owner's name counts only if the server is configured to trust names of that
+ * server. -1: PBSE_IVALREQ, PBSE_BADUSER, PBSE_HOPCOUNT, and what admit_check_open and admit_check_server say. */
 int move_in_check(const struct server_ctx *s, const ifl_arrive_args *a, struct err *e);
 
-/* Its owner as one who asks here, with a reference; NULL: no memory. */
+/* Its owner as a client of this server, with a reference; NULL: no memory. */
 struct client *move_in_owner(const struct server_ctx *s, struct request *r, const ifl_arrive_args *a);
 
 /* The identifier under which this very move has come before, or NULL; borrowed. */

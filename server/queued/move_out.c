@@ -44,7 +44,7 @@ struct parting {
     int64_t retry_ms;
     bool said, asking; /* asking: the store or the disk will call back */
     bool unsure;       /* it was said before, and how that went is not known */
-    bool gone;         /* nobody cares any more; freed by that call */
+    bool gone;         /* its caller is gone; freed by that call */
     char *script;      /* heap */
     size_t n_script;
     move_out_fn *fn;
@@ -113,7 +113,7 @@ static void stays(struct parting *x, const struct err *why)
     job_unref(j);
 }
 
-/* Somebody has deleted it meanwhile, by force. */
+/* It was deleted meanwhile, by force. */
 static void vanished(struct parting *x)
 {
     struct err e;
@@ -408,8 +408,8 @@ int move_out_check(const struct job *j, struct err *e)
     if (j->restart_from)
         return err_set(
             e, PBSE_NOSUP,
-            "a job that goes on from a checkpoint cannot move to another server: its images are here, on "
-            "hosts of this complex; let it run to its end here, or submit it anew there (qsub -q QUEUE@SERVER)");
+            "a job that continues from a checkpoint cannot move to another server: its images are here, on "
+            "hosts of this complex; let it run to its end here, or submit it again there (qsub -q QUEUE@SERVER)");
     if (j->script_bytes > IFL_ARRIVE_SCRIPT)
         return err_set(e, PBSE_JOBSCRIPTMAXSIZE,
                        "a script of more than %d bytes cannot move to another server", IFL_ARRIVE_SCRIPT);

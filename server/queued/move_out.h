@@ -3,12 +3,12 @@
 /* A waiting job goes to another server, exactly once.
  *
  *   moving_to = TOKEN DESTINATION, durable -> connect -> ARRIVE -> yes: noted, gone from here
- *                                                     -> no:  it stays, and whoever asked is told why
+ *                                                     -> no:  it stays, and the requester gets the reason
  *
- * Who cannot be reached before anything was said has not got it: it stays. When an answer is lost nobody knows; the
- * same token is sent again until there is one, over restarts of both servers. Meanwhile the job shows T, and nothing
- * may be done with it. The other server is asked by TLS: it trusts the CA of this complex (peers.crt), and we its.
- * Loop thread only. */
+ * If the other server cannot be reached before anything was sent, the job stays. If an answer is lost, the
+ * outcome is unknown; the same token is sent again until there is an answer, across restarts of both servers.
+ * Meanwhile the job shows T, and nothing may be done with it. The other server is asked by TLS: it trusts the
+ * CA of this complex (peers.crt), and we its. Loop thread only. */
 #include <stdbool.h>
 
 #include "err.h"
@@ -40,20 +40,20 @@ struct move_out_parts {
 };
 
 struct move_out *move_out_create(const struct move_out_parts *p); /* NULL: no memory */
-/* At the end: first nothing is done any more, before names and reader go; then it goes, after them. */
+/* At the end: stop before names and reader are destroyed; destroy after them. */
 void move_out_stop(struct move_out *m);
 void move_out_destroy(struct move_out *m);
-void move_out_restore(struct move_out *m); /* at start: moves that were under way go on */
+void move_out_restore(struct move_out *m); /* at start: moves that were under way continue */
 
 bool move_out_is_under_way(const struct job *j);
 
-/* Told once: `why` NULL, it has moved, and `j` is over; else `j` is here as before. Durable when moved. Not called in
- * the call that begins, nor after destroy. */
+/* Called once: `why` NULL, it has moved, and `j` is over; else `j` is here as before. Durable when moved. Not
+ * called in the call that begins, nor after destroy. */
 typedef void move_out_fn(void *arg, struct job *j, const struct err *why);
 
-/* Can it move to another server at all? -1: PBSE_BADSTATE it does not wait, or moves already; PBSE_NOSUP it has what cannot
- * move: images of a checkpoint, dependencies of kinds that one server only can keep; PBSE_IVALREQ a subjob;
- * PBSE_JOBSCRIPTMAXSIZE; what arrays_may_leave says. */
+/* Check that it can move to another server. -1: PBSE_BADSTATE it does not wait, or moves already; PBSE_NOSUP it
+ * has what cannot move: images of a checkpoint, dependencies of kinds that one server only can keep;
+ * PBSE_IVALREQ a subjob; PBSE_JOBSCRIPTMAXSIZE; what arrays_may_leave says. */
 int move_out_check(const struct job *j, struct err *e);
 
 /* Move it to "queue@server" or "@server". -1, nothing changed, `fn` is not called: as move_out_check. */

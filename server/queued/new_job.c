@@ -62,7 +62,7 @@ static int take_attribute(struct server_ctx *s, struct job *j, const struct clie
         return -1;
     def = attr_def_get(OF_JOB, index);
     if (def->flags & AF_CREATE)
-        writer.level = LEVEL_SERVER; /* settable by whoever makes the object */
+        writer.level = LEVEL_SERVER; /* settable by the creator of the object */
     if (attr_def_check_write(def, &writer, e) < 0 ||
         resource_check_write(s->resources, w->resource, client_level(c), e) < 0)
         return -1;

@@ -15,7 +15,7 @@ struct server_ctx;
 
 struct new_job_ask {
     const ifl_submit_args *args;
-    const struct names_user *user; /* who it shall run as */
+    const struct names_user *user; /* the user it will run as */
     struct queue *queue;
     const struct client *client;
     const char *remaining; /* of an array that was elsewhere before: the indices that are left; NULL: all */

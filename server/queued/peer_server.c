@@ -24,7 +24,7 @@
 
 enum { OPEN_LIMIT_MS = 10000 };
 
-/* What an answer of names comes to; `peer` NULL: nobody cares any more. */
+/* What an answer of names comes to; `peer` NULL: it was destroyed. */
 struct asking {
     struct asking *next, **from; /* of peers->asking */
     struct peer_server *peer_server;

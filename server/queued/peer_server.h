@@ -1,12 +1,12 @@
 #ifndef PEER_SERVER_H
 #define PEER_SERVER_H
-/* A connection to the server of another complex: its host is looked up, TLS shows each that the other is trusted (our
- * ca.crt is in its peers.crt, and its in ours), and procedure 0 tells that it has let us in.
+/* A connection to the server of another complex: its host is looked up, TLS proves to each that the other is
+ * trusted (our ca.crt is in its peers.crt, and its in ours), and procedure 0 confirms that it has accepted us.
  *
  *   peer_server_dial -> ready, then failed when it is lost -> peer_server_dial ...
  *             -> failed
  *
- * Whoever has one decides when it is dialled again. Loop thread only. */
+ * The owner decides when it is dialled again. Loop thread only. */
 #include <stddef.h>
 
 #include "err.h"

@@ -56,7 +56,7 @@ int preempt_targets_check(const struct server_ctx *s, const struct attr_list *l,
         if (list_unescape(&plain, word, n) < 0)
             rc = bad("", "is too long", e);
         else if (strcasecmp(strbuf_str(&plain), "NONE") == 0)
-            rc = count == 1 ? 0 : bad("NONE", "stands beside others", e);
+            rc = count == 1 ? 0 : bad("NONE", "is listed with others", e);
         else
             rc = check_word(s, strbuf_str(&plain), e);
         strbuf_fini(&plain);

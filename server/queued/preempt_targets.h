@@ -6,7 +6,7 @@
 
 struct server_ctx;
 
-/* Is what the job asks for right? Nothing asked is. -1: PBSE_BADATVAL the grammar, NONE among others;
+/* Check preempt_targets of a job; none is valid. -1: PBSE_BADATVAL the grammar, NONE among others;
  * PBSE_UNKQUE, PBSE_UNKRESC. Rule: reference guide, "preempt_targets". */
 int preempt_targets_check(const struct server_ctx *s, const struct attr_list *l, struct err *e);
 

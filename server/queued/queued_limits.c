@@ -185,7 +185,7 @@ static int check_scope(const struct queued_limits_scope *s, const struct job *j,
     return queued_limits_check_amounts(s, j, attr_list_amounts(l, amounts), e);
 }
 
-/* Where the limits of a queue, or of the server, stand. */
+/* The attributes with the limits of a queue, or of the server. */
 struct places {
     int jobs, amounts, waiting_jobs, waiting_amounts;
 };

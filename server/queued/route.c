@@ -1,15 +1,15 @@
 /* Route queues. See route.h.
  *
  * One timer serves all queues: each notes when it is due (route_due_s, 0: not), and the earliest sets the
- * timer. A job that comes free is not moved inside the listener, which would change its queue under those
- * who are told after us: its queue is made due at once. A move may delete jobs or bring others free, so a
- * queue is walked by a copy of its list, each job referenced. Queues that route in a circle are cut by the
- * job's hop_count.
+ * timer. A job that comes free is not moved inside the listener, which would change its queue under those who
+ * are told after us: its queue is made due at once. A move may delete jobs or bring others free, so a queue is
+ * walked by a copy of its list, each job referenced. Queues that route in a circle are cut by the job's
+ * hop_count.
  *
- * Another server answers later: an errand keeps where in the list the job is, and the walk goes on from there when
- * the answer is no. At most ERRANDS_MAX are under way; the others are in a line, each job once. A list that was
- * changed meanwhile is walked from its beginning. A job that moves and has no errand, by qmove or since before a
- * restart, is looked at again after route_retry_time. */
+ * Another server answers later: an errand keeps where in the list the job is, and the walk continues from there
+ * when the answer is no. At most ERRANDS_MAX are under way; the others are in a line, each job once. A list
+ * that was changed meanwhile is walked from its beginning. A job that moves and has no errand, by qmove or
+ * since before a restart, is looked at again after route_retry_time. */
 #include "route.h"
 
 #include <stdlib.h>
@@ -156,7 +156,7 @@ static int send_off(struct errand *x, struct err *e)
     return 0;
 }
 
-/* The job goes to another server, or stands in line for that. */
+/* The job is moving to another server, or is queued for that. */
 static int route_send_later(struct route *r, struct job *j, const struct route_walk *w, struct err *e)
 {
     struct errand *x = move_out_check(j, e) < 0 ? NULL : errand_create(r, j, w);
@@ -236,7 +236,7 @@ static int route_check_new(struct server_ctx *s, struct job *j, const struct mov
     enum job_state state = j->state;
     int rc;
 
-    j->state = JOB_QUEUED; /* it will wait; nobody sees it before this returns */
+    j->state = JOB_QUEUED; /* it will wait; no other code sees it before this returns */
     rc = move_check(s, j, ask, e);
     j->state = state;
     return rc;

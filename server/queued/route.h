@@ -29,18 +29,19 @@ struct route_hooks {
 };
 void route_bind(struct route *r, const struct route_hooks *h);
 
-/* By this, borrowed, jobs go to other servers. Once, before any job is routed; moves are stopped before destroy. */
+/* Set the module, borrowed, that moves jobs to other servers. Once, before any job is routed; moves are stopped
+ * before destroy. */
 void route_reach(struct route *r, struct move_out *m);
 
-/* Would any destination take this job, at once or later? Other servers are not asked: they might. For a submission, which is refused where none would.
- * `j` waits, or arrives. -1: PBSE_ROUTEREJ. */
+/* Check that some destination would take this job, at once or later. Other servers are not asked, and count as
+ * willing. For a submission, which is refused where none would. `j` waits, or arrives. -1: PBSE_ROUTEREJ. */
 int route_check(struct route *r, struct job *j, const struct queue *q, struct err *e);
 
 /* Try this job now, if it is in a route queue and may go. It may be in another queue afterwards, or over, or on its way to
  * another server. */
 void route_job(struct route *r, struct job *j);
 
-/* The queue was started, or altered; NULL: all of them, at start. They are tried at the end of this turn. */
+/* The queue was started, or altered; NULL: all of them, at start. They are tried at the end of this iteration. */
 void route_queue(struct route *r, struct queue *q);
 
 #endif

@@ -1,6 +1,6 @@
 #ifndef SCRIPT_CACHE_H
 #define SCRIPT_CACHE_H
-/* Small scripts of jobs that came in lately, at hand for START. The store has them all; what falls out of this
+/* A cache of small scripts of recent jobs, for START. The store has them all; what falls out of this
  * bounded memory is read from there when a host asks. Loop thread only. */
 #include <stddef.h>
 

@@ -18,7 +18,7 @@ void start_time_note(struct start_time *t, struct job *j);
 void act_wait(void *start_time, struct job *j);
 /* ACT_WAIT_ON: it waits as it did when its row was written, which need not be written again. */
 void act_wait_on(void *start_time, struct job *j);
-/* The clock was set: times that were far may be near. */
+/* The clock was set: check the waiting times again. */
 void start_time_look(struct start_time *t);
 /* The job leaves: forget it. */
 void start_time_forget(struct start_time *t, struct job *j);

@@ -326,7 +326,7 @@ static void submit_user_known(void *arg, const struct names_user *u, const struc
     asked_free(a);
 }
 
-/* `of` says whose submission it is: a copy on somebody's stack. */
+/* `of` says whose submission it is: a copy on the caller's stack. */
 static struct submit_asked *asked_create(const struct submit_asked *of, const struct depend_history *past,
                                          size_t n)
 {

@@ -2,8 +2,8 @@
 #define TRACK_REQUEST_H
 /* TRACK: servers that gave us jobs wait here to hear that these have started, or how they ended.
  *
- * Each call names what is known already, and is answered as soon as there is more, durable here, or when it has waited as
- * long as it said. Loop thread only. */
+ * Each call contains what is known already, and is answered as soon as there is more, durable here, or after
+ * the time that it gave. Loop thread only. */
 #include "depend.h"
 #include "request.h"
 
