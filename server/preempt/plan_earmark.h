@@ -2,8 +2,7 @@
 #define PLAN_EARMARK_H
 /* Plans and earmarks: examine a plan, earmark what its victims give back, start the job when all is free, or undo.
  *
- *   plan_earmarks_make   examined as a whole; then, in this loop iteration: an earmark, and the preemption of every
- * victim begins
+ *   plan_earmarks_make   examined as a whole; then at once: an earmark, and every preemption begins
  *        |  a use is given back, a victim has settled ...
  *        v
  *   started: the earmark is gone, the job claims what it kept      undone: what was stopped for the job resumes
