@@ -1,8 +1,8 @@
 #ifndef IMAGE_BIND_H
 #define IMAGE_BIND_H
 /* A job is bound to the hosts that have its images: its schedselect asks for each of them by name, chunk by chunk, so
- * that a scheduler needs to know nothing of images and `qstat -f` shows why the job waits. What it asked for before
- * stands in j->unbound meanwhile. */
+ * that a scheduler needs to know nothing of images and `qstat -f` shows why the job waits. j->unbound keeps the
+ * original request meanwhile. */
 #include "job.h"
 
 struct server_ctx;

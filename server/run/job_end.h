@@ -28,10 +28,10 @@ void job_end_destroy(struct job_end *d);
 void job_end_host_over(struct job_end *d, struct job *j, const char *service);
 /* ^ of exec_send: START was refused by it. Nothing runs there. */
 void job_end_refused(struct job_end *d, struct job *j, const char *service, int code, const char *text);
-/* This host will never tell: give it up. */
+/* Give this host up: no event will come from it. */
 void job_end_host_lost(struct job_end *d, struct job *j, const char *service);
 
-/* Listener of the machine, bound after those who tell of the run: now the run goes. */
+/* Listener of the machine, bound after the listeners that still read the run: it drops the run. */
 void job_end_listen(void *job_end, struct job *j, enum job_state from, enum job_event ev);
 
 void act_finish(void *job_end, struct job *j);          /* note exit status */

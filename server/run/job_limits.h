@@ -1,7 +1,8 @@
 #ifndef JOB_LIMITS_H
 #define JOB_LIMITS_H
-/* Limits of a whole job over several hosts: cput always, mem where the first host's MOM wants it ($enforce complexmem). Each
- * host holds its own part within bounds itself, and knows nothing of the others; the sums are here. */
+/* Limits of a whole job over several hosts: cput always, mem where the first host's MOM wants it ($enforce complexmem).
+ * Each
+ * host limits its own part itself, without data of the others; the server adds the parts up here. */
 struct exec_send;
 struct job;
 struct job_limits;
@@ -11,7 +12,7 @@ struct server_ctx;
 struct job_limits *job_limits_create(struct server_ctx *s, struct services *sv, struct exec_send *x);
 void job_limits_destroy(struct job_limits *l);
 
-/* The usage of a running job has changed. Over a limit, its first host is told once, with the reason, to end it. */
+/* The usage of a running job has changed. Over a limit, its first host gets one order, with the reason, to end it. */
 void job_limits_look(struct job_limits *l, struct job *j);
 
 #endif

@@ -1,8 +1,8 @@
 #ifndef MAINTENANCE_H
 #define MAINTENANCE_H
 /* Vnodes in maintenance: those on which a job was suspended by admin-suspend. They take no jobs until each such job
- * has been resumed by admin-resume, or has gone. Which jobs these are stands in the vnode's maintenance_jobs, and is
- * stored there. Loop thread only. */
+ * has been resumed by admin-resume, or has gone. The vnode's maintenance_jobs lists these jobs, and is stored with it.
+ * Loop thread only. */
 #include "job.h"
 
 struct job_fsm;

@@ -1,7 +1,7 @@
 #ifndef PARTIAL_RELEASE_H
 #define PARTIAL_RELEASE_H
-/* Method P: a job gives the vnodes that it has offered in answer to a notice, and runs on with the rest. Nobody asks for
- * it by its letter; it stands before the others in the mark of a job whose offer was accepted. */
+/* Method P: a job gives the vnodes that it has offered in answer to a notice, and runs on with the rest. No request
+ * names its letter; it comes before the others in the preempt record of a job whose offer was accepted. */
 struct stop_methods;
 struct partial_release;
 struct release_nodes;

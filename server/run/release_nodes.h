@@ -2,9 +2,9 @@
 #define RELEASE_NODES_H
 /* A running job gives vnodes back: pbs_release_nodes, and release_nodes_on_stageout when the script is over.
  *
- * At once the job's exec_vnode, exec_host, Resource_List and schedselect say what it keeps; what they said before stands
- * in their _orig attributes until the run is over, and comes back if the job is requeued. The vnodes themselves are
- * free when their host has said so (release), as at the end of a job. Accounting: u and c records by ^hooks. */
+ * At once the job's exec_vnode, exec_host, Resource_List and schedselect say what it keeps; their _orig attributes keep
+ * the earlier values until the run is over, and a requeue restores them. The vnodes themselves are
+ * free when their host has reported the release, as at the end of a job. Accounting: u and c records by ^hooks. */
 #include "err.h"
 #include "job.h"
 #include "job_fsm.h"

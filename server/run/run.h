@@ -1,7 +1,7 @@
 #ifndef RUN_H
 #define RUN_H
-/* Starting a job: check, claim, tell its hosts. The server is the arbiter; whoever asks (a scheduler, qrun, a
- * hold) gets PBSE_RESCUNAV where the picture it acted on was old, and nothing has changed. */
+/* Starting a job: check, claim, tell its hosts. The server is the arbiter: a caller (a scheduler, qrun, an earmark)
+ * that acted on old data gets PBSE_RESCUNAV, and nothing has changed. */
 #include "err.h"
 #include "job.h"
 
@@ -25,10 +25,11 @@ struct run_ask {
  * run_admission_check and assign_claim say. */
 int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct err *e);
 
-/* After a restart: claim again what a job in a run holds, free or not. */
+/* After a restart: claim again what a running job uses, free or not. */
 void runs_reclaim(struct runs *r, struct job *j);
 
-/* ^ of exec_hello: a host holds this run again; orders that were under way are given once more, as they stand. */
+/* ^ of exec_hello: a host holds this run again; orders that were under way are sent again, with their present content.
+ * */
 void runs_renew(struct runs *r, struct job *j);
 
 /* ^ of alter: its limits are others now; its hosts are told, and told again when they were away. */

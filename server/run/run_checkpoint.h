@@ -22,7 +22,7 @@ struct run_checkpoint_hooks {
     void *arg;
     void (*taken)(void *arg, struct job *j);     /* it has an image and leaves: accounting C */
     void (*restarted)(void *arg, struct job *j); /* accounting T */
-    /* an attempt has failed, the job runs on: whoever waits for a hold is told */
+    /* an attempt has failed, the job runs on: requests that wait for a hold are answered */
     void (*failed)(void *arg, struct job *j, const struct err *why);
 };
 

@@ -2,8 +2,8 @@
 #define RUN_HOSTS_H
 /* A run host by host: made from an exec_vnode, then ready, started, released or lost one by one.
  *
- * The only writer of struct run's hosts. Whoever changes a host says so to the change list through
- * jobs_touch. When the last host is over, EV_RUN_OVER is posted, by job_end.c. */
+ * The only writer of struct run's hosts. A caller that changes a host notes it in the change list by jobs_touch. When
+ * the last host is over, EV_RUN_OVER is posted, by job_end.c. */
 #include "exec_vnode.h"
 #include "job_run.h"
 

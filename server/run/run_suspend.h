@@ -1,6 +1,6 @@
 #ifndef RUN_SUSPEND_H
 #define RUN_SUSPEND_H
-/* Method S, and its opposite: every host of the job is told to stop it, or to let it go on.
+/* Method S, and its opposite: every host of the job is ordered to stop it, or to continue it.
  *
  * Suspended when every host says so; if one cannot, those that did are told to resume and the attempt has
  * failed. A resume first takes back what the suspension gave to others, and fails if that is in use. */
@@ -13,7 +13,7 @@ struct job_fsm;
 struct server_ctx;
 struct run_suspend;
 
-/* ^ An attempt to suspend it, or to resume it, has failed: whoever waits for that is told. */
+/* ^ An attempt to suspend it, or to resume it, has failed: requests that wait for it are answered. */
 struct run_suspend_hooks {
     void *arg;
     void (*not_suspended)(void *arg, struct job *j, const struct err *why);

@@ -1,8 +1,8 @@
 #ifndef RUN_WHERE_H
 #define RUN_WHERE_H
-/* Where a job shall run, from the text of whoever asks: an exec_vnode, or vnodes without amounts (qrun -H n1+n2). The
- * latter get the chunks of the job's select in turn, each vnode (or bracket) one, beginning anew when there are fewer of
- * them than chunks: what the job asks for is counted there as if a scheduler had said so. */
+/* Where a job shall run, from the text of a request: an exec_vnode, or vnodes without amounts (qrun -H n1+n2). The
+ * latter get the chunks of the job's select in turn, each vnode (or bracket) one, starting again at the first when
+ * there are fewer of them than chunks: what the job asks for is counted there as if a scheduler had said so. */
 #include "err.h"
 
 struct exec_vnode;

@@ -5,7 +5,7 @@
  *
  * start() only begins; what settles it is a transition of the job:
  *   S  the job is suspended        C, R  it is back in its queue       D  it is gone, or history
- * or an outcome "failed" of the attempt, told by stop_method_failed() to whoever listens (victims).
+ * or an outcome "failed" of the attempt, which stop_method_failed() reports to its listener (victims).
  */
 #include "err.h"
 #include "job.h"

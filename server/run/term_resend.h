@@ -1,9 +1,10 @@
 #ifndef TERM_RESEND_H
 #define TERM_RESEND_H
-/* A host that refuses to end a run is told again, resend_term_delay seconds later, until the run has finished.
+/* A host that refuses to end a run gets the order again, resend_term_delay seconds later, until the run has finished.
  *
- * What it hears is what stands then: SIGTERM with its time of grace, or SIGKILL if somebody asked for that meanwhile. A host
- * that is away is none of this: its HELLO brings the order back. Kept in memory only, since a restart renews orders too.
+ * The order has the wish of that moment: SIGTERM with its time of grace, or SIGKILL if a request asked for that
+ * meanwhile. A host that is away is not concerned: its HELLO renews the order. Kept in memory only, since a restart
+ * renews orders too.
  */
 #include "job.h"
 
@@ -16,7 +17,8 @@ struct term_resend *term_resend_create(struct loop *l, struct server_ctx *s,
                                        struct runs *r); /* NULL: no memory */
 void term_resend_destroy(struct term_resend *r);
 
-/* TERMINATE of the job's present run was refused by a host. Without memory it is not told again before its next event. */
+/* TERMINATE of the job's present run was refused by a host. Without memory it is not told again before its next event.
+ * */
 void term_resend_later(struct term_resend *r, struct job *j);
 
 #endif
