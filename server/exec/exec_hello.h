@@ -3,7 +3,7 @@
 /* The serving end of PBS_EXEC_PROG: HELLO, agreement about every run, then events, usage, node states.
  *
  * HELLO is refused to a peer whose certificate does not name the service, to another protocol version, to one
- * that has obeyed a server of a higher epoch (then it is us who are old), and to a second service of a name
+ * that has obeyed a server of a higher epoch (then this server is the old one), and to a second service of a name
  * that is here. Until it is accepted nothing else is answered, and it is accepted when all that its answer rests
  * on is durable: what the answer says is applied, the service may forget. */
 #include "rpc_request.h"
@@ -30,9 +30,10 @@ struct exec_hello_parts {
     struct store_reader *store_reader; /* scripts */
     struct virtual_time *time;
     const char *certs; /* PBS_HOME/certs; borrowed for life */
-    /* ^ The service does not hold a run that had begun there, or that nobody wants any more. */
+    /* ^ The service does not hold a run that had begun there, or that is no longer wanted. */
     void (*lost)(void *arg, struct job *j, const char *service);
-    /* ^ It holds this run, and orders may have been lost with the last connection: give again what stands. */
+    /* ^ It holds this run, and orders may have been lost with the last connection: send again those that are in force.
+     * */
     void (*kept)(void *arg, struct job *j);
     /* ^ It has left and will not come back: what it held is given up. */
     void (*gone)(void *arg, struct service *s);

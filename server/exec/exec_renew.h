@@ -1,6 +1,6 @@
 #ifndef EXEC_RENEW_H
 #define EXEC_RENEW_H
-/* EXEC_CERTIFICATE: what the CA has taken back, and for a MOM that asks for one a certificate of the name that it has. The
+/* EXEC_CERTIFICATE: what the CA has revoked, and for a MOM that asks for one a certificate of the name that it has. The
  * one that it has shown must not be revoked by now: the connection may be about to be closed for that. */
 
 struct rpc_request;

@@ -4,7 +4,7 @@
  * service that is away is dropped, since its HELLO makes both sides agree again (reconcile.c, exec_agree.c).
  * "Taken" promises nothing: what comes of an order arrives as an event (exec_take.c).
  *
- * A refusal is told to ^refused. Loop thread only. */
+ * A refusal is reported to ^refused. Loop thread only. */
 #include <stdbool.h>
 
 #include "err.h"
@@ -20,7 +20,7 @@ struct server_ctx;
 /* ^ A service refused an order on this job. proc is EXEC_START and so on. */
 typedef void exec_refused_fn(void *arg, struct job *j, const char *service, unsigned proc, int code,
                              const char *text);
-/* The end of an order somebody waits for: 0, or -1 with why (PBSE_*). */
+/* The end of an order that a caller waits for: 0, or -1 with why (PBSE_*). */
 typedef void exec_sent_fn(void *arg, int rc, const struct err *why);
 
 struct exec_send *exec_send_create(struct server_ctx *s, struct services *sv, struct commit *c,
@@ -33,7 +33,8 @@ void exec_send_on_script(struct exec_send *x, exec_script_fn *fn, void *arg);
 void exec_send_on_refused(struct exec_send *x, exec_refused_fn *fn, void *arg);
 
 void exec_send_start(struct exec_send *x, struct job *j); /* to hosts that are SENT */
-/* To this host, as soon as it is known where the other hosts of the job are: after a restart of the server the first HELLO
+/* To this host, as soon as it is known where the other hosts of the job are: after a restart of the server the first
+ * HELLO
  * is not the last. exec_send_start_waiting: perhaps it is now. */
 void exec_send_start_to(struct exec_send *x, struct job *j, const char *service);
 void exec_send_start_waiting(struct exec_send *x, struct job *j);
@@ -48,22 +49,25 @@ void exec_send_end_others(struct exec_send *x,
                           struct job *j); /* the script is over: all but the first host */
 void exec_send_update(struct exec_send *x,
                       struct job *j); /* of a running job: limits, where its output goes */
-/* To each host: these vnodes the job has given back. Those that have them free them, the others tell the job. Said again
+/* To each host: these vnodes the job has given back. Those that have them free them, the others tell the job. Said
+ * again
  * it is harmless. */
 void exec_send_give_up(struct exec_send *x, struct job *j);
-/* To every MOM that can: end. Without an answer: whoever asks goes down as well. */
+/* To every MOM that can: end. No answer is awaited: this server goes down as well. */
 void exec_send_stop_moms(struct exec_send *x);
 size_t exec_send_open(const struct exec_send *x); /* orders given and not answered yet */
 /* Forget the run: to every host that has released it. */
 void exec_send_checkpoint(struct exec_send *x,
                           struct job *j); /* to hosts without image; and leave, unless `staying` */
-/* The job's images (restart_from) go, wherever they are; or those that no host of its run has, and nothing else there. */
+/* The job's images (restart_from) go, wherever they are; or those that no host of its run has, and nothing else there.
+ * */
 void exec_send_purge_images(struct exec_send *x, struct job *j);
 void exec_send_purge_moved(struct exec_send *x, struct job *j);
 /* Output that an earlier run has left at this service goes, and images with it. */
 void exec_send_purge_left(struct exec_send *x, struct job *j, const char *service);
 void exec_send_purge(struct exec_send *x, struct job *j);
-/* The job is to give way, or need not: to every host that can tell it. Of `a` the fields that say which run are filled in.
+/* The job is to give way, or need not: to every host that can tell it. Of `a` the fields that say which run are filled
+ * in.
  * Can the first host? */
 bool exec_send_can_notice(const struct exec_send *x, const struct job *j);
 void exec_send_notice(struct exec_send *x, struct job *j, struct exec_notice_args *a);

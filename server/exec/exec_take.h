@@ -17,20 +17,21 @@ struct runs;
 struct services;
 struct server_ctx;
 
-/* ^ what lies above: told after the run was changed, before anything else is applied. */
+/* ^ what lies above: called after the run was changed, before anything else is applied. */
 struct exec_take_hooks {
     void *arg;
     void (*ready)(void *arg, struct job *j);                         /* a host is prepared */
-    void (*released)(void *arg, struct job *j, const char *service); /* a host is over: maybe the run */
+    void (*released)(void *arg, struct job *j, const char *service); /* a host is over, and perhaps the run */
     void (*suspended)(void *arg, struct job *j);                     /* one host more */
     void (*resumed)(void *arg, struct job *j);
     void (*checkpointed)(void *arg, struct job *j, const char *service, const exec_checkpointed_data *d);
-    void (*no_image)(void *arg, struct job *j, const char *why); /* it begins without the one of START */
+    void (*no_image)(void *arg, struct job *j,
+                     const char *why); /* it starts without the image that START named */
     void (*failed)(void *arg, struct job *j, const char *method, int code, const char *text);
     void (*noticed)(void *arg, struct job *j, const exec_notice_data *d); /* the job answers a notice */
     void (*files)(void *arg, struct job *j, const char *service,
                   const char *note);                                  /* some could not be delivered */
-    void (*used)(void *arg, struct job *j);                           /* its usage was told */
+    void (*used)(void *arg, struct job *j);                           /* its usage was reported */
     void (*attention)(void *arg, const char *node, const char *note); /* the node needs a person */
 };
 

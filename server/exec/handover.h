@@ -1,10 +1,10 @@
 #ifndef HANDOVER_H
 #define HANDOVER_H
-/* Vnodes that go from one execution service to another: from a MOM to a simulator, and back.
+/* Vnodes that change their execution service: from a MOM to a simulator, and back.
  *
  * Only a simulator may take a vnode whose service is here, and only when nothing runs on it: until then the vnode is
- * drained (offline_by_mom, with a comment), and the taker is told to wait. When the taker leaves, its vnodes go back to
- * whom they were taken from, which is asked to say HELLO anew. Loop thread only. */
+ * drained (offline_by_mom, with a comment), and the simulator is told to wait. When it leaves, its vnodes go back to
+ * the services that had them, which are asked to send HELLO again. Loop thread only. */
 #include <exec.h>
 
 #include "err.h"
@@ -13,7 +13,7 @@
 
 struct server_ctx;
 
-/* May `from` have all the vnodes of its HELLO now? 0, or -1 with nothing bound:
+/* Check whether `from` may have all the vnodes of its HELLO now. 0, or -1 with nothing bound:
  *   PBSE_NODE_BUSY  no: another one that is here serves a vnode, or one that is away has runs on it
  *   EAGAIN          not yet: some vnodes are being drained for it */
 int handover_ask(struct server_ctx *s, struct service *from, const exec_hello_args *a, struct err *e);

@@ -5,7 +5,7 @@
  *   server believes                 the service says            decision
  *   placed, this version, a host    holds it                    KEEP (missing events are sent again)
  *   placed, no start seen           does not hold it            START again
- *   placed, started                 does not hold it            LOST: its end will never be told
+ *   placed, started                 does not hold it            LOST: its end will never be reported
  *   another version, queued, gone   holds it                    KILL, then its last release, then PURGE
  *   released there                  holds it                    FORGET
  */
@@ -21,7 +21,7 @@ struct reconcile_facts {
     bool held;      /* the service holds it */
 };
 
-/* For a run of another store (not ours) the answer is always KEEP: we have no right to it. */
+/* For a run of another store (not ours) the answer is always KEEP: this server has no right to it. */
 enum reconcile_decision reconcile_run(const struct reconcile_facts *f);
 
 #endif

@@ -1,6 +1,6 @@
 #ifndef START_ORDER_H
 #define START_ORDER_H
-/* The START of one run for one host: who, what, where, with which environment and limits, as exec.x says.
+/* The START of one run for one host: user, program, place, environment and limits, as exec.x describes them.
  * Every string in `out` is its own malloc; start_order_free frees all. */
 #include <exec.h>
 
@@ -16,7 +16,8 @@ int start_order_make(struct server_ctx *s, struct services *sv, const struct job
                      const void *script, size_t n_script, exec_start_args *out, struct err *e);
 void start_order_free(exec_start_args *args);
 
-/* Could START be sent for a run there? To be asked before anything is claimed or stopped for it: services of older versions
+/* Check whether START could be sent for a run there. Call it before anything is claimed or stopped for the run:
+ * services of older versions
  * take fewer chunks and hosts. O(chunks). -1: PBSE_IVALREQ which of them takes how many, PBSE_SYSTEM. */
 int start_order_check(const struct server_ctx *s, const struct exec_vnode *where, struct err *e);
 

@@ -2,9 +2,10 @@
 #define VIRTUAL_TIME_H
 /* Stepped time: a server whose clock is driven (pbs_server --virtual) and the simulator that drives it.
  *
- * The simulator calls ADVANCE(to): the clock is set, timers that are due run, and the answer waits until the site is
+ * The simulator calls ADVANCE(to): the clock is set, timers that are due run, and the answer waits until the server is
  * quiet: every batch durable, no order to a service unanswered, no timer due, nothing left for the loop, and each
- * scheduler, of which there must be one, waits in NEXT with everything seen. The answer says what the time is and when the server's next timer is due; so
+ * scheduler, of which there must be one, waits in NEXT with everything seen. The answer says what the time is and when
+ * the server's next timer is due; so
  * the simulator knows how far it may go. Between two steps nothing moves, however long a scheduler thinks. */
 #include <stdbool.h>
 
