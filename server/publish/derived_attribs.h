@@ -1,6 +1,6 @@
 #ifndef DERIVED_ATTRIBS_H
 #define DERIVED_ATTRIBS_H
-/* Derived attributes: what status shows that nobody sets. One table of rows: kind, attribute -> function.
+/* Derived attributes: what status shows and no user sets. One table of rows: kind, attribute -> function.
  *
  * A function makes a value of the attribute's own type from the object's fields, so that showing, comparing and
  * filtering treat it like one that is stored. Nothing is kept; a missing value means "not set". Loop thread.
@@ -24,11 +24,11 @@ bool derived_attribs_has(enum attr_of of, int index);
 /* The attribute's value now; `out` borrows from the object or from `c` until the next call. false: not set. */
 bool derived_attribs_value(struct derived_attribs *c, const struct object *o, int index, struct value *out);
 
-/* What holds because nobody has set this attribute, where that depends on the place: a scheduler's directories, for one.
- * For who looks; those whom it concerns find it themselves. false: nothing. */
+/* The value in force while this attribute is unset, where it depends on the installation: a scheduler's directories,
+ * for example. For status only; the programs that use it find it themselves. false: nothing. */
 bool derived_attribs_preset(struct derived_attribs *c, const struct object *o, int index, struct value *out);
 
-/* What the object has under this attribute, derived or set by somebody; NULL: nothing. Borrowed as above. */
+/* What the object has under this attribute, derived or set by a user; NULL: nothing. Borrowed as above. */
 const struct value *derived_attribs_get(struct derived_attribs *c, const struct object *o, int index,
                                         struct value *room);
 

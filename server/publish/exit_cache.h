@@ -1,7 +1,7 @@
 #ifndef EXIT_CACHE_H
 #define EXIT_CACHE_H
-/* How jobs ended that somebody waits for (block=true), for some minutes, whether history is kept or not: a
- * waiter who has lost his connection, or asks a moment late, still gets the status. Stored, so that a server that
+/* How jobs ended that a client waits for (block=true), for some minutes, whether history is kept or not: a client that
+ * lost its connection, or asks a moment late, still gets the status. Stored, so that a server that
  * is killed between a job's end and the answer knows it again. Bounded: the oldest are forgotten. Loop thread
  * only. */
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #define MAIL_H
 /* What is mailed about jobs, to whom, and when (states-and-logs.md section 10).
  *
- * Points a (ended by somebody else, or could not be run), b (begins), e (ends); n none; of a subjob only with j. To
+ * Points a (ended by another user, or could not be run), b (begins), e (ends); n none; of a subjob only with j. To
  * Mail_Users, else to the owner. The text begins with To: and Subject:, as a mail program takes it. */
 #include "job.h"
 #include "job_fsm.h"
@@ -11,14 +11,15 @@ struct mail;
 struct mailer;
 struct server_ctx;
 
-/* `host` stands behind addresses without one (PBS_MAIL_HOST_NAME); NULL: the submit host, for owners. */
+/* `host` is added to addresses without one (PBS_MAIL_HOST_NAME); NULL: the submit host, for owners. */
 struct mail *mail_create(struct server_ctx *s, struct mailer *m, const char *host);
 void mail_destroy(struct mail *m);
 
 /* Listener of the machine, while the run is still there: begin, end, and stage-in that failed. */
 void mail_listen(void *mail, struct job *j, enum job_state from, enum job_event ev);
 
-/* `who` ("user@host") deletes it: mailed where `user` is not its owner; nothing more is said of its end. Was it mailed? */
+/* `who` ("user@host") deletes it: mailed where `user` is not its owner; nothing more is said of its end. Was it mailed?
+ * */
 bool mail_deleted(struct mail *m, struct job *j, const char *who, const char *user);
 /* It was preempted by deletion; its mark still says for whom. */
 void mail_preempted(struct mail *m, struct job *j);

@@ -6,8 +6,9 @@
  * the file is written, never read. */
 #include "resource.h"
 
-/* Write the file anew, whole or not at all; not synced, the next start writes it again. `home` is PBS_HOME. A file that
- * cannot be written is said in the log and hinders nothing. Loop thread. */
+/* Write the file again, whole or not at all; it is not synced, since the next start writes it again. `home` is
+ * PBS_HOME. A file that
+ * cannot be written is logged and stops nothing. Loop thread. */
 void resourcedef_write(const struct resource_table *t, const char *home);
 
 #endif

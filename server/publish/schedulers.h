@@ -3,13 +3,17 @@
 /* Registered schedulers: which connection is which sched object, why each should act, and what it was asked.
  *
  * A wake-up is a PBS scheduler command; it is queued until the scheduler's NEXT takes it, and one that is queued
- * already is not queued twice. A question (qrun of a job, pbs_preempt --explain) waits for its answer. When the connection ends the
- * object goes down, questions fail, wake-ups are forgotten: who registers next gets command FIRST.
+ * already is not queued twice. A question (qrun of a job, pbs_preempt --explain) waits for its answer. When the
+ * connection ends the
+ * object goes down, questions fail, wake-ups are dropped: the next scheduler that registers gets command FIRST.
  *
- * A scheduler that was told something asks on when it is done. One that gives signs of life (SCHED_REPLY with answer 0) and
- * then says nothing for SCHEDULERS_SILENCE_S while it owes the next question hangs, however long its cycles may take: that is
+ * A scheduler that was told something asks on when it is done. One that gives signs of life (SCHED_REPLY with answer 0)
+ * and
+ * then says nothing for SCHEDULERS_SILENCE_S while it owes the next question hangs, however long its cycles may take:
+ * that is
  * said, its questions fail, its connection is closed, and another may register. One that has never given a sign has
- * sched_cycle_length and a minute, and its time does not count while it is owed an answer; but questions that it does not answer
+ * sched_cycle_length and a minute, and its time does not count while it is owed an answer; but questions that it does
+ * not answer
  * fail after SCHEDULERS_SILENCE_S too. heartbeat_timeout takes the place of either time. One with nothing to do is
  * told nothing (SCHED_CMD_NULL) now and then.
  * Loop thread only.
@@ -47,7 +51,8 @@ enum sched_command {
 
 struct schedulers *schedulers_create(struct server_ctx *s, struct watches *ws);
 
-/* From now on those that hang are found. `waits_for_us`: is an answer to this owner still to come? `hung`: close its connection; it
+/* From now on those that hang are found. `waits_for_us`: is an answer to this owner still to come? `hung`: close its
+ * connection; it
  * is out of the table already. */
 struct loop;
 struct schedulers_hooks {
@@ -57,7 +62,8 @@ struct schedulers_hooks {
 };
 int schedulers_guard(struct schedulers *sc, struct loop *l,
                      const struct schedulers_hooks *h); /* -1: no memory */
-/* How long people wait for a silent scheduler: sixty signs of ours, more than a host that swaps or a search for one job takes, and
+/* How long people wait for a silent scheduler: sixty signs of ours, more than a host that swaps or a search for one job
+ * takes, and
  * not so long that a person gives up. */
 enum { SCHEDULERS_SILENCE_S = 30 };
 /* A sign of life: the owner will go on giving them. -1: PBSE_IVALREQ it is no scheduler. */
@@ -78,7 +84,7 @@ bool schedulers_is_connected(const struct schedulers *sc, const struct sched_obj
 /* Give it a reason to act; nothing if it is not connected or its `scheduling` is False (CONFIGURE, QUIT and
  * RUN_JOB always pass). */
 void schedulers_wake(struct schedulers *sc, struct sched_obj *o, enum sched_command why);
-/* For whoever drives time: there is one, and each waits in NEXT with everything seen. */
+/* For virtual time: return true if there is a scheduler, and each waits in NEXT with everything seen. */
 bool schedulers_all_wait(const struct schedulers *sc);
 void schedulers_wake_all(struct schedulers *sc, enum sched_command why);
 /* The one that serves this job's queue partition (default, if none says otherwise); may be NULL. */
@@ -100,7 +106,7 @@ int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct sche
                    schedulers_answer_fn *fn, void *arg, struct err *e);
 void schedulers_forget(struct schedulers *sc, void *arg);
 bool schedulers_is_asked(const struct schedulers *sc,
-                         const struct job *j); /* has anybody, to run it, and is not answered */
+                         const struct job *j); /* by any request, to run it, without an answer yet */
 /* SCHED_REPLY, EXPLAIN_REPLY. -1: PBSE_IVALREQ no such question of this scheduler. */
 struct sched_answer {
     unsigned number;

@@ -36,7 +36,7 @@ struct status_ask {
     const ifl_wanted *wanted; /* n_wanted 0: every attribute */
     size_t n_wanted;
     /* t subjobs too; T the same, but not their arrays; S of subjobs only those that are or were started; x history
-     * too; p of schedulers only what somebody has set. A SELECT with t names no arrays. */
+     * too; p of schedulers only what a user has set. A SELECT with t names no arrays. */
     const char *extend;
     struct select_criteria *select_criteria; /* of jobs, taken by the query; or NULL */
     bool names_only;                         /* SELECT: entries without attributes */
@@ -54,7 +54,8 @@ int status_query_create(struct status *st, const struct status_ask *ask, struct 
 void status_query_destroy(struct status_query *q);
 
 /* Append the next entry's bytes (an ifl_status_entry) to `out`. 1 one was added; 0 no more; -1 nothing now:
- * history is being read, and ^wake is called when there is more; 2 nothing yet: much was looked at, call again in a later
+ * history is being read, and ^wake is called when there is more; 2 nothing yet: much was looked at, call again in a
+ * later
  * turn. */
 int status_query_next(struct status_query *q, struct rpc_buf *out);
 void status_query_on_wake(struct status_query *q, void (*wake)(void *arg), void *arg);

@@ -1,6 +1,6 @@
 #ifndef STATUS_PRIVATE_H
 #define STATUS_PRIVATE_H
-/* What the files of status share; nobody else includes this.
+/* What the files of status share; no other file includes this.
  *
  * status.c         objects to bytes and to history rows
  *
@@ -42,8 +42,8 @@ struct status_query {
     const char *who; /* interned */
     struct select_criteria *select_criteria;
     bool names_only, subjobs, history;
-    bool everything;   /* no names were asked for: what goes meanwhile is nobody's loss */
-    bool no_arrays;    /* subjobs stand for their arrays */
+    bool everything;   /* no names were asked for: what vanishes meanwhile is not reported */
+    bool no_arrays;    /* subjobs are shown instead of their arrays */
     bool only_objects; /* of subjobs those that run, or have run */
     /* what is walked */
     bool all_jobs;
@@ -124,9 +124,10 @@ void status_history_drop(struct status_query *q);
 /* Append what history says: of this name, these attributes. -1: no memory. */
 int status_history_put(struct status_query *q, const char *id, json_t *attrs, struct rpc_buf *out);
 
-/* The row of this job, found by going on from where the last one was found. -1: not known yet; 0: none; 1: *f. */
+/* The row of this job, found by continuing from where the last one was found. -1: not known yet; 0: none; 1: *f. */
 int status_history_row(struct status_query *q, struct job_key key, struct found **f);
-/* A job that is not in memory and has no row: may it have left memory for the store since that was read? true: it is read
+/* A job that is not in memory and has no row: may it have left memory for the store since that was read? true: it is
+ * read
  * again; wait. */
 bool status_history_again(struct status_query *q, struct job_key key);
 
@@ -138,7 +139,8 @@ int status_arrays_show(struct status_query *q, const struct job *array, int64_t 
 const struct job *status_arrays_after(const struct status_query *q, struct job_key last);
 /* The first index above q->last, of that array or of the past one; ARRAY_NONE: none. */
 int64_t status_arrays_next_index(const struct status_query *q, const struct job *array);
-/* The next subjob of names[at], which is an array or a range. The same answers, and STATUS_PAUSE; 0 is the end, and q->at
+/* The next subjob of names[at], which is an array or a range. The same answers, and STATUS_PAUSE; 0 is the end, and
+ * q->at
  * is the next name then. */
 int status_arrays_expand(struct status_query *q, struct rpc_buf *out);
 void status_arrays_fini(struct status_query *q);

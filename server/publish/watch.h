@@ -4,9 +4,11 @@
  * everything that has changed since, oldest first, gone objects among them by number, then the tail.
  *
  * NEXT parks while there is nothing to say, and is answered at the end of a turn in which something changed or
- * a wake-up came in: at once, whatever waits in the background of the loop, as far as it is no more than a first fragment (rpc_entries.h). A cursor of another epoch, or older than what the change list remembers of removals, is
+ * a wake-up came in: at once, whatever waits in the background of the loop, as far as it is no more than a first
+ * fragment (rpc_entries.h). A cursor of another epoch, or older than what the change list remembers of removals, is
  * answered from the beginning with `restart`. A watch of one job (extend "job=ID") is woken by that job alone, is
- * told of its end with the last attributes, and is no more after that. A watch belongs to the connection that made it. Loop thread only.
+ * told of its end with the last attributes, and is no more after that. A watch belongs to the connection that made it.
+ * Loop thread only.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,7 +43,8 @@ struct watch_owner {
     const char *who; /* user@host, copied */
 };
 
-/* WATCH. -1: PBSE_UNKJOBID no such job, or none that he may see; PBSE_NOATTR, PBSE_UNKRESC, PBSE_IVALREQ (an unknown kind, the same kind twice), PBSE_SYSTEM. */
+/* WATCH. -1: PBSE_UNKJOBID no such job, or none that the user may see; PBSE_NOATTR, PBSE_UNKRESC, PBSE_IVALREQ (an
+ * unknown kind, the same kind twice), PBSE_SYSTEM. */
 int watches_add(struct watches *ws, const struct watch_owner *o, const ifl_watch_args *args, unsigned *watch,
                 struct err *e);
 /* NEXT: answers `r`, now or later. -1, not answered: PBSE_IVALREQ no such watch of this owner, or one with a
@@ -60,10 +63,10 @@ struct watch_wakes {
     void (*waits)(void *arg, const void *owner, bool waiting);
 };
 void watches_on_wakes(struct watches *ws, const struct watch_wakes *w, void *arg);
-/* Look at the parked ones again at the end of this turn. */
+/* Check the parked requests again at the end of this loop iteration. */
 void watches_look(struct watches *ws);
 
-/* Does every scheduler-like watcher wait at the newest number? For whoever drives virtual time: true if this
+/* Does every scheduler-like watcher wait at the newest number? For virtual time: return true if this
  * owner has a NEXT parked and nothing is waiting for it. */
 bool watches_is_waiting(const struct watches *ws, const void *owner);
 
