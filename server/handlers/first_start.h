@@ -1,6 +1,6 @@
 #ifndef FIRST_START_H
 #define FIRST_START_H
-/* What a server has that nobody has configured: the queue workq (execution, enabled, started, the default one)
+/* What a server has before any configuration: the queue workq (execution, enabled, started, the default one)
  * in a new store, and the scheduler object "default" always. */
 #include <stdbool.h>
 

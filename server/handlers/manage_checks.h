@@ -17,16 +17,18 @@ int check_released(void *arg, const struct object *o, const struct attr_list *no
 /* PBSE_MIXENTLIMS: max_running and its like beside max_run and its like. */
 int check_server_limits(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* PBSE_NEEDQUET open without a type; PBSE_QUENOEN enabled without destinations; PBSE_ATTRTYPE an attribute of the
- * other type of queue; PBSE_ROUTE_QUE_NO_PARTITION, PBSE_DEFAULT_PARTITION; PBSE_MIXENTLIMS; PBSE_INVALID_PARTITION_QUE: its
+ * other type of queue; PBSE_ROUTE_QUE_NO_PARTITION, PBSE_DEFAULT_PARTITION; PBSE_MIXENTLIMS;
+ * PBSE_INVALID_PARTITION_QUE: its
  * vnodes are of another partition; PBSE_OBJBUSY another type while it has jobs or nodes. */
 int check_queue(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* Indirect amounts ("@n1"). PBSE_UNKNODE: there is no such node; PBSE_INDIRECTBT it has none of the resource;
- * PBSE_INDIRECTHOP it has it indirectly itself, or others have it by this node; PBSE_BADATVAL nobody consumes it. */
+ * PBSE_INDIRECTHOP it has it indirectly itself, or others have it by this node; PBSE_BADATVAL it is not consumable. */
 int check_borrowed(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* PBSE_UNKQUE, PBSE_ATTRTYPE: its queue is unknown, or a route queue; PBSE_QUE_NOT_IN_PARTITION: queue and partition of
  * the vnode do not agree. */
 int check_node_queue(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
-/* PBSE_PARTITION_NOT_IN_QUE: as check_node_queue; PBSE_NODE_BUSY: jobs run there, whose scheduler would no longer see it. */
+/* PBSE_PARTITION_NOT_IN_QUE: as check_node_queue; PBSE_NODE_BUSY: jobs run there, whose scheduler would no longer see
+ * it. */
 int check_node_partition(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* PBSE_SCHED_OP_NOT_PERMITTED of the default scheduler; what another scheduler has:
  * PBSE_SCHED_PARTITION_ALREADY_EXISTS, PBSE_SCHED_PRIV_EXIST, PBSE_SCHED_LOG_EXIST; PBSE_DEFAULT_PARTITION. */

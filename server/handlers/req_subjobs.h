@@ -24,8 +24,8 @@ void req_subjobs_end(struct req_subjobs *s);
 /* The next of them that is an object, by index; NULL: no more. Jobs may come and go between two calls. */
 struct job *req_subjobs_next(struct req_subjobs *s);
 
-/* The job of this name, for whoever may act on it; a queued index of an array becomes one: *fresh, and it is to be
- * kept or folded in this turn (wait/arrays.h). NULL: as req_find_job, and what arrays_may_start says. */
+/* The job of this name, for a user who may act on it; a queued index of an array becomes one: *fresh, and it is to be
+ * kept or folded in this loop iteration (wait/arrays.h). NULL: as req_find_job, and what arrays_may_start says. */
 struct job *req_subjobs_need_job(struct parts *p, const struct request *r, const char *id, bool *fresh,
                                  struct err *e);
 

@@ -1,7 +1,8 @@
 #ifndef SHUTDOWN_H
 #define SHUTDOWN_H
 /* Going down, as qterm says: quick leaves running jobs to their MOMs, delay waits for them, immediate sends
- * them back, with a checkpoint where that can be had, else those that can be rerun, and leaves the others. Meanwhile changes are refused with PBSE_SVRDOWN. */
+ * them back, with a checkpoint where that can be had, else those that can be rerun, and leaves the others. Meanwhile
+ * changes are refused with PBSE_SVRDOWN. */
 #include <stdbool.h>
 
 #include "err.h"
@@ -15,10 +16,11 @@ struct shutdown;
 struct shutdown *shutdown_create(struct parts *p, void (*stop)(void *arg), void *arg);
 void shutdown_destroy(struct shutdown *s);
 
-/* SHUT_* with the bits of pbs_terminate; a second one may only be quicker. Of two servers with one store the other is told:
+/* SHUT_* with the bits of pbs_terminate; a second one may only be quicker. Of two servers with one store the other is
+ * told:
  * to take over at once, or to end (0x40, 0x100), or to idle (0x80). */
 void shutdown_begin(void *shutdown, int manner);
-/* Only who stands by is to end (0x100), and this is not that one. */
+/* Return true if only the standby server is to end (0x100), and this is not that one. */
 bool shutdown_is_for_other(const struct parts *p, int manner);
 /* ^ of checkpoint: the attempt has failed, the job runs on. */
 void shutdown_not_saved(struct shutdown *s, struct job *j);
