@@ -1,4 +1,4 @@
-# Pages that are lists are made from the tables of ifl/ by a program of the build; the others stand in doc/man.
+# Pages that are lists are made from the tables of ifl/ by a program of the build; the others are in doc/man.
 MANUAL.tables := man7/pbs_job_attributes.7 man7/pbs_queue_attributes.7 man7/pbs_server_attributes.7 \
                  man7/pbs_node_attributes.7 man7/pbs_sched_attributes.7 man7/pbs_hold_attributes.7 man7/pbs_resources.7 man8/pbs.conf.8
 MANUAL.storeys := ifl/spec ifl/def base

@@ -1,6 +1,6 @@
 #ifndef FILES_H
 #define FILES_H
-/* The scheduler's files: sched_config, and those that stand beside it in sched_priv.
+/* The scheduler's files: sched_config, and those beside it in sched_priv.
  *
  * reference/scheduler.md section 2 lists the options. All names are known; one that does nothing yet is named in
  * the log unless it is at its default, so that no one relies on it.

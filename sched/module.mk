@@ -1,4 +1,4 @@
-# pbsfs reads and writes the files that the scheduler keeps; it stands beside it and is a program of its own.
+# pbsfs reads and writes the files that the scheduler keeps; it is a program of its own.
 $(call storey, sched, $(SCHED_ROOMS) ifl/spec base/loop base, pbsfs.c)
 $(call program, sbin/pbs_sched, sched/main.c, \
   sched $(SCHED_ROOMS) ifl/lib ifl/rpc ifl/spec ifl/def protocol base/loop base, \

@@ -3,7 +3,7 @@
  *     cc monitor.c $(pkg-config --cflags --libs pbs) -o monitor
  *
  * A watch begins with everything there is; from then on NEXT waits in the server until something has changed. Who loses
- * the connection connects again and goes on with the cursor of the last answer: nothing is missed. */
+ * the connection connects again and continues with the cursor of the last answer: nothing is missed. */
 #include <pbs_error.h>
 #include <pbs_ext.h>
 #include <pbs_ifl.h>

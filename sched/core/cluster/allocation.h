@@ -18,7 +18,7 @@ struct alloc_part {    /* a part of a job on one vnode */
     struct amounts use;
     bool joined; /* belongs to the same chunk as the piece before it */
     bool alone;  /* no other job may come to this vnode meanwhile */
-    bool beside; /* nothing is used here: another vnode of a host that it has alone; these stand last */
+    bool beside; /* nothing is used here: another vnode of a host that it has alone; these are last */
 };
 
 struct allocation {

@@ -18,7 +18,7 @@ enum res_type {
 };
 
 enum res_flag {
-    RES_HOST = 1,     /* h: may stand in a chunk */
+    RES_HOST = 1,     /* h: allowed in a chunk */
     RES_VNODE = 2,    /* n or f: a job uses it up on its vnodes */
     RES_SERVER = 4,   /* q: a job uses it up at its queue and server */
     RES_UNCHECKED = 8 /* mpiprocs, ompthreads: asked for in chunks, and never lacking */

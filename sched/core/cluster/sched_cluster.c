@@ -1,6 +1,6 @@
 /* Two phases take turns. While changes come in, an object is only decoded and marked dirty; a dirty job is in
  * no index (not on its vnodes, in no count, in no class), a dirty vnode in no bucket. cluster_settle ranks
- * the vnodes anew if it must, puts them back into the index, and then the jobs, which look up their queue and
+ * the vnodes again if it must, puts them back into the index, and then the jobs, which look up their queue and
  * vnodes by name. This order is needed because the stream brings objects as they changed: a job may come
  * before the queue and the vnodes that it names. After settling only orders and trials move anything.
  *

@@ -2,7 +2,7 @@
  * by the way: is it news (could a job fit that did not), and is it another kind of vnode (`look`).
  *
  * Assigned and held amounts are added up in `used`: to this scheduler both are gone. node_settle makes `free`
- * from the three sums; between two settlings trials and claims move it by differences. Whoever calls
+ * from the three sums; between two settlings trials and claims move it by differences. The caller of
  * node_take has taken the vnode out of the index. */
 #include "sched_node.h"
 

@@ -1,6 +1,6 @@
 /* The texts of select and place, and of an exec_vnode, taken apart. Each `res=value` of a chunk goes one of
  * four ways: used up on a vnode (flags n, f), a number that the vnode must have at least, a text that is
- * compared, or thrown away (flag u). host and vnode are names and stand apart.
+ * compared, or thrown away (flag u). host and vnode are names and are kept apart.
  *
  * Nothing is refused here: a chunk or a word that cannot be read is left out. An unknown resource in a select
  * is expected of the catalogue, which notes it; in an exec_vnode it is passed over. */

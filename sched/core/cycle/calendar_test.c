@@ -1,5 +1,5 @@
-/* Top jobs in small worlds made at random, played in virtual time: who is promised a time begins by then, whoever passes
- * him, as long as nobody takes longer than his walltime. */
+/* Top jobs in small worlds made at random, played in virtual time: a job that is promised a time begins by then, whichever job passes
+ * it, as long as no job takes longer than its walltime. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,7 +121,7 @@ static void start(struct world *w, int i, const char *exec)
     tell_job(w, i);
 }
 
-/* Of one who is promised several times the first counts, but where that is asked: with a depth of one nobody is before him. */
+/* Of several promises to one job the first counts, but where that is asked: with a depth of one no job is before it. */
 static void promise(struct world *w, struct actor *j, int64_t at_s, bool only_fillers)
 {
     if (only_fillers)
@@ -153,7 +153,7 @@ static void decide(struct world *w, bool only_fillers)
     decisions_fini(&d);
 }
 
-/* The next end of a job; false: nobody runs. */
+/* The next end of a job; false: no job runs. */
 static bool pass_time(struct world *w)
 {
     int next = -1;

@@ -64,7 +64,7 @@ bool cycle_may_run(const struct job *j); /* it waits, or is suspended by a sched
 /* ---- cycle_preempt.c: the room of running jobs */
 struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const struct job *j);
 /* The first of this class finds no room that is free. true: others are to make room, by turns or by preemption; it is decided.
- * `why` is what stands in the way, and what is said of it after. For an array it is the next subjob. */
+ * `why` is the obstacle, and what is said of it after. For an array it is the next subjob. */
 bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why);
 
 /* Run jobs that await room where other room has come free meanwhile, if their level is at least `highest`. */

@@ -3,7 +3,7 @@
 /* Time slices: jobs of queues with gang take turns on the same vnodes by suspension.
  *
  * A waiting job of such a queue that finds no room looks at running ones of such queues: those of queues of lower
- * Priority stand in its shadow and give way at once, those of equal Priority when their turn is over (gang_timeslice of
+ * Priority are in its shadow and give way at once, those of equal Priority when their turn is over (gang_timeslice of
  * their queue, else of the scheduler). They are suspended, keep their memory, and wait for their next turn; so of k jobs
  * that want one cpu each gets 1/k of it. Who has waited longest is next (job_order.c). Jobs of other queues are neither
  * stopped nor started by this, and a turn is no preemption: it costs no job a protection, a method or a count.
@@ -37,7 +37,7 @@ void gang_keep_promises(struct gang *g, struct trial *t, const struct queue *q);
 
 /* The job p->job finds no room. true: it is its turn as soon as `victims` (empty before) are suspended, and `where` is
  * its place. false: it cannot be helped by turns now; `why` is another reason where it only has to wait for its turn, or
- * stands in a shadow, and p->later is told when to ask again. The trial is as before. */
+ * is in a shadow, and p->later is told when to ask again. The trial is as before. */
 bool gang_take_turn(struct gang *g, const struct picker *k, const struct preemptor *p,
                     struct candidates *victims, struct allocation *where, struct reason *why);
 

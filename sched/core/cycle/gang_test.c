@@ -291,7 +291,7 @@ static void a_shadow_lasts_until_the_higher_job_is_done(void **state)
     close_world(&w);
 }
 
-/* Sizes, queues, ends and arrivals at random: sum() judges each second, and in the end everybody has run. */
+/* Sizes, queues, ends and arrivals at random: sum() judges each second, and in the end every job has run. */
 static void nobody_is_forgotten_whatever_comes(void **state)
 {
     (void)state;

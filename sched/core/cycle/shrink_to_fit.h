@@ -4,7 +4,7 @@
  * a boundary or a booked job is in its way for as long as it can, but not for less than min_walltime.
  * reference/scheduler.md, "Shrink-to-fit".
  *
- * What was found stands in job->short_s (0: all of its time), which counts for whatever asks how long it will run, until
+ * The length found is kept in job->short_s (0: all of its time), which counts for whatever asks how long it will run, until
  * the job runs or it is tried again. No I/O, no clock.
  */
 #include "calendar.h"

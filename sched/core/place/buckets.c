@@ -1,5 +1,5 @@
 /* A hash by what matching sees of a vnode. Unlike ones with the same hash take the next number; when a bucket
- * between them empties the chain is cut, and like vnodes may then stand in two buckets. That costs one look
+ * between them empties the chain is cut, and like vnodes may then be in two buckets. That costs one look
  * more and nothing else.
  *
  * A trial empties and fills buckets all the time, so empty ones are kept with their bitmaps, all zero. A

@@ -1,4 +1,4 @@
-/* Questions about one vnode, without memory and without effect. The vnode may be a sample that stands for all
+/* Questions about one vnode, without memory and without effect. The vnode may be a sample that represents all
  * of its bucket; then the answer must be the same for all of them, which is why a job that matters by name is
  * asked for one by one (match_is_named). match_times looks at nothing of the vnode but `total`: shortage asks
  * it with a made-up one that has only that.

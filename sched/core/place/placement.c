@@ -493,7 +493,7 @@ char *placement_text(const struct cluster *cl, const struct allocation *p)
     for (size_t i = 0; i < p->n; i++) {
         const struct alloc_part *x = &p->a[i];
         if (x->beside)
-            break; /* they stand last */
+            break; /* they are last */
         strbuf_addf(&b, "%s%s", i == 0 ? "(" : x->joined ? "+" : ")+(", x->node ? x->node->name : "");
         for (uint32_t k = 0; k < x->use.n; k++) {
             const struct resource *r = catalogue_get(cluster_catalogue(cl), x->use.a[k].res);

@@ -179,7 +179,7 @@ static void what_is_not_saved_is_added_to_what_others_wrote(void **state)
     fairshare_use(anna, 4);
     fairshare_saved(f, false); /* the 1 is not saved either */
     fairshare_forget(f);
-    fairshare_set(anna, 100); /* somebody else's word */
+    fairshare_set(anna, 100); /* the value of another writer */
     fairshare_add_unsaved(f);
     is_near(fairshare_usage(anna), 105);
     is_near(fairshare_usage(fairshare_find(f, "root")), 105);

@@ -34,7 +34,7 @@ const char *explain_word(enum explain_verdict v)
     return words[v];
 }
 
-/* --- what stands in the way ------------------------------------------------------------------------------ */
+/* --- obstacles ------------------------------------------------------------------------------------------ */
 
 static void add_reason(struct explanation *x, enum reason_code code)
 {

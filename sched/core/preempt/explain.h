@@ -30,7 +30,7 @@ struct explanation {
     int level;
     struct victim_method self; /* of a job that runs: what could be done to it */
     struct reason why[EXPLAIN_REASONS_MAX];
-    struct reasons reasons; /* in `why`: what stands in its way */
+    struct reasons reasons; /* in `why`: its obstacles */
     size_t n_aside;         /* of these, from the first: why no cycle looks at it yet, whatever it would do */
     enum attempt_bar bar;   /* why it may stop no job */
     bool found_none;        /* it may, and all together are not enough */

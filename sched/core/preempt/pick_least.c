@@ -139,7 +139,7 @@ static void improve(struct pick_least_search *s)
 static void branch(struct pick_least_search *s, struct pick_least_set *x, size_t i)
 {
     if (s->trials >= PICK_TRIALS_MAX * 4)
-        return; /* what is known so far is taken: a cycle must not stand still for the best of all */
+        return; /* what is known so far is taken: a cycle must not stop to find the best of all */
     if (pick_least_is_enough(s, x)) {
         s->best = *x;
         return;

@@ -157,7 +157,7 @@ static void tell_site(struct cluster *cl, const struct site *s, const char *sort
                                           {NULL}});
 }
 
-/* What the chosen ones cost, by one value of preempt_sort; -1: nobody is. */
+/* What the chosen ones cost, by one value of preempt_sort; -1: none is chosen. */
 static int64_t decided(const struct site *s, const char *sort)
 {
     struct policy policy;

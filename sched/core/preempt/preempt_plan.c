@@ -1,4 +1,4 @@
-/* One row for each urgent job, by id; orders themselves stand in the cluster: ORDER_STOP on the victims,
+/* One row for each urgent job, by id; orders themselves are kept in the cluster: ORDER_STOP on the victims,
  * ORDER_AWAITS on the job. Its room has two parts. What victims still hold comes free by itself; what is free
  * already is reserved before each cycle, or another job would start there. As victims go, the one becomes
  * the other.
