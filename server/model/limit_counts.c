@@ -235,11 +235,11 @@ int64_t limit_counts_jobs(const struct limit_counts *t, const struct queue *q, e
 }
 
 #ifdef CEDE_FAULTS
-static void recount(const struct limit_counts *t, const struct queue *q, const int64_t states[TALLY_STATES])
+static void recount(const struct limit_counts *t, const struct queue *q, const int64_t states[LIMIT_COUNTS_STATES])
 {
-    int64_t found[TALLY_STATES] = {0};
+    int64_t found[LIMIT_COUNTS_STATES] = {0};
 
-    for (const struct job *j = jobs_first(t->site->jobs); j; j = jobs_next(j))
+    for (const struct job *j = jobs_first(t->ctx->jobs); j; j = jobs_next(j))
         if (mask_of(j) && (!q || counted_in(t, j) == q))
             found[job_view_number(j)]++;
     assert(memcmp(found, states, sizeof found) == 0);

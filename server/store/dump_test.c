@@ -391,7 +391,7 @@ static void what_is_no_dump_is_refused_by_name(void **state)
         {"[\"acct\",99999999999999999999,2,\"\"]\n", "column n of a row of table acct is no number", true},
         {"[\"meta\",\"a\",\"b\\u0000\"]\n", "column value of a row of table meta is no text", true},
         {"[\"meta\",\"a\",\"b\\ud800\"]\n", "column value of a row of table meta is no text", true},
-        {"[\"meta\",\"a\",\"b\"] x\n", "behind a row", true},
+        {"[\"meta\",\"a\",\"b\"] x\n", "text follows a row", true},
         {"[\"meta\",\"a\n", "is no text", true},
         {"[\"meta\",null,\"b\"]\n", "has no name", true},
         {"{\"rows\":0,\"sha256\":\"\"}\n", "altered", true},
