@@ -16,8 +16,7 @@ struct worker;
 
 typedef void worker_fn(void *arg);
 typedef void
-worker_done_fn(void *arg,
-               bool ran); /* ran is false only if the worker was destroyed before the task began */
+worker_done_fn(void *arg, bool ran); /* ran is false only if the worker was destroyed before the task began */
 
 /* A thread named `name` (15 characters show) with at most `max_queued` tasks waiting. NULL: errno in e. */
 struct worker *worker_create(struct loop *l, const char *name, size_t max_queued, struct err *e);

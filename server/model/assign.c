@@ -163,19 +163,6 @@ static int check_all(const struct assign *a, const struct job *j, const struct r
     return j->queue ? check_shared(a, asked_by(j), j->queue, e) : 0;
 }
 
-int assign_check(struct assign *a, const struct job *j, const struct assign_ask *ask, struct err *e)
-{
-    struct run_demand *w;
-    size_t n;
-    int rc;
-
-    if (run_demands_make(a->ctx, j, ask->where, &w, &n, e) < 0)
-        return -1;
-    rc = ask->force ? 0 : check_all(a, j, w, n, e);
-    run_demands_free(w, n);
-    return rc;
-}
-
 /* --- taking and giving back ------------------------------------------------------------------------ */
 
 static void show_state(struct assign *a, struct node *n)

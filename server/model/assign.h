@@ -23,12 +23,6 @@ struct assign_ask {
     bool force; /* whatever is free */
 };
 
-/* Could it be claimed now? What is wanted alone follows from the job (run_demand.h). 0, or -1:
- *   PBSE_UNKNODE   a vnode does not exist      PBSE_UNKRESC  a resource does not
- *   PBSE_RESCUNAV  not usable, in exclusive use, or not free: "Insufficient amount of resource: ncpus
- *                  (R: 4 A: 2 T: 8) on n1"
- * O(vnodes × resources). */
-int assign_check(struct assign *a, const struct job *j, const struct assign_ask *ask, struct err *e);
 /* Take it: all or nothing; same errors. */
 int assign_claim(struct assign *a, struct job *j, const struct assign_ask *ask, struct err *e);
 

@@ -180,11 +180,6 @@ struct change_entry *change_next(const struct change_entry *e)
     return e->next;
 }
 
-struct change_entry *change_first(const struct change *c)
-{
-    return c->first;
-}
-
 bool change_gone_after(const struct change *c, uint64_t after, struct change_gone *out)
 {
     size_t low = 0, high = c->ring_count; /* numbers rise along the ring */

@@ -65,7 +65,6 @@ uint64_t change_number_of(const struct change *c, enum change_kind kind); /* of 
 /* First entry with a number above `after`, or NULL. O(entries above): it walks back from the end. */
 struct change_entry *change_after(const struct change *c, uint64_t after);
 struct change_entry *change_next(const struct change_entry *e);
-struct change_entry *change_first(const struct change *c);
 
 struct change_gone {
     uint64_t number;

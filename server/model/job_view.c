@@ -116,23 +116,6 @@ int job_view_substate(const struct job *j)
     return 0;
 }
 
-void job_view_holds(const struct job *j, char out[8])
-{
-    static const struct {
-        unsigned bit;
-        char letter;
-    } row[] = {
-        {HOLD_USER, 'u'}, {HOLD_OTHER, 'o'}, {HOLD_SYSTEM | HOLD_DEPEND, 's'}, {HOLD_BAD_PASSWORD, 'p'}};
-    size_t n = 0;
-
-    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
-        if (j->hold & row[i].bit)
-            out[n++] = row[i].letter;
-    if (!n)
-        out[n++] = 'n';
-    out[n] = '\0';
-}
-
 const char *job_view_limit(int exit_status)
 {
     static const char *const row[] = {"ncpus (burst)", "ncpus (sum)", "vmem", "mem", "cput", "walltime"};

@@ -7,7 +7,6 @@
 char job_view_letter(const struct job *j);  /* T Q H W R S E F M X B */
 int job_view_number(const struct job *j);   /* 0 T, 1 Q, 2 H, 3 W, 4 R, 5 E, 6 X, 7 B, 8 M, 9 F */
 int job_view_substate(const struct job *j); /* 10, 20, 22, 30, 41, 42, 43, 45, 51, 60, 91, 92, 93 ... */
-void job_view_holds(const struct job *j, char out[8]); /* "n", or letters of "uosp" in that order */
 /* The resource of which a job that ended with this status used too much, for people; NULL: it did not end at a limit. */
 const char *job_view_limit(int exit_status);
 

@@ -235,7 +235,8 @@ int64_t limit_counts_jobs(const struct limit_counts *t, const struct queue *q, e
 }
 
 #ifdef CEDE_FAULTS
-static void recount(const struct limit_counts *t, const struct queue *q, const int64_t states[LIMIT_COUNTS_STATES])
+static void recount(const struct limit_counts *t, const struct queue *q,
+                    const int64_t states[LIMIT_COUNTS_STATES])
 {
     int64_t found[LIMIT_COUNTS_STATES] = {0};
 

@@ -206,11 +206,6 @@ struct node *nodes_find_of_queue(const struct nodes *ns, const char *queue)
     return NULL;
 }
 
-size_t nodes_count(const struct nodes *ns)
-{
-    return HASH_COUNT(ns->table);
-}
-
 void node_set_state(struct nodes *ns, struct node *n, unsigned set, unsigned clear, int64_t now_s)
 {
     unsigned state = (n->state & ~clear) | set, derived = NODE_JOB_BUSY | NODE_JOB_EXCLUSIVE;

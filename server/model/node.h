@@ -67,7 +67,6 @@ struct node *nodes_first(const struct nodes *ns);
 struct node *nodes_next(const struct node *n);
 /* The first vnode that is for the jobs of this queue only (its attribute `queue`), or NULL. O(vnodes). */
 struct node *nodes_find_of_queue(const struct nodes *ns, const char *queue);
-size_t nodes_count(const struct nodes *ns);
 
 /* The vnode whose amount of this resource counts for `n`: itself, or the one that "@name" says; NULL: that
  * vnode does not exist. */

@@ -111,11 +111,6 @@ struct queue *queues_next(const struct queue *q)
     return q->hh.next;
 }
 
-size_t queues_count(const struct queues *qs)
-{
-    return HASH_COUNT(qs->table);
-}
-
 static bool type_is(const struct queue *q, const char *type)
 {
     const char *text = attr_list_text(&q->obj.attrs, QUEUE_ATTR_queue_type);

@@ -33,7 +33,6 @@ int queues_remove(struct queues *qs, struct queue *q, struct err *e);
 struct queue *queues_find(const struct queues *qs, const char *name); /* or NULL */
 struct queue *queues_first(const struct queues *qs);                  /* by creation */
 struct queue *queues_next(const struct queue *q);
-size_t queues_count(const struct queues *qs);
 
 bool queue_is_execution(const struct queue *q);
 bool queue_is_route(const struct queue *q);

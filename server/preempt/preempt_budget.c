@@ -31,7 +31,9 @@ static double pending(const struct server_ctx *s, const struct queue *q)
     return sum;
 }
 
-bool preempt_budget_allows(const struct preempt_ask *a, double planned, double loss)
+/* May the urgent job's queue have this much more destroyed? `planned`: by others of the same plan. True where there is
+ * no budget, or the request names no urgent job. O(victims of holds for this queue). */
+static bool preempt_budget_allows(const struct preempt_ask *a, double planned, double loss)
 {
     double budget = preempt_policy_budget(a);
 
@@ -39,6 +41,16 @@ bool preempt_budget_allows(const struct preempt_ask *a, double planned, double l
         return true;
     return preempt_rules_affords(
         budget, spent(a->site, a->urgent->queue) + pending(a->site, a->urgent->queue) + planned, loss);
+}
+
+/* "queue express may destroy 2 core-hours an hour (preempt_budget), 1.5 are spent": for a refusal. */
+static void preempt_budget_describe(const struct preempt_ask *a, struct strbuf *out)
+{
+    const struct queue *q = a->urgent->queue;
+
+    strbuf_addf(
+        out, "queue %s may destroy %.6g core-hours an hour (preempt_budget), %.3g are spent or agreed",
+        q->obj.name, preempt_policy_budget(a) / HOUR_S, (spent(a->site, q) + pending(a->site, q)) / HOUR_S);
 }
 
 bool preempt_budget_covers_next(const struct server_ctx *s, const struct job *j, double loss, struct err *e)
@@ -56,15 +68,6 @@ bool preempt_budget_covers_next(const struct server_ctx *s, const struct job *j,
     err_set(e, PBSE_BADSTATE, "it would lose %.3g core-hours: %s", loss / HOUR_S, strbuf_str(&why));
     strbuf_fini(&why);
     return false;
-}
-
-void preempt_budget_describe(const struct preempt_ask *a, struct strbuf *out)
-{
-    const struct queue *q = a->urgent->queue;
-
-    strbuf_addf(
-        out, "queue %s may destroy %.6g core-hours an hour (preempt_budget), %.3g are spent or agreed",
-        q->obj.name, preempt_policy_budget(a) / HOUR_S, (spent(a->site, q) + pending(a->site, q)) / HOUR_S);
 }
 
 static bool is_counted(const struct server_ctx *s, const struct queue *q)

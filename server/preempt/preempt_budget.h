@@ -9,12 +9,6 @@
 
 struct queue;
 
-/* May the urgent job's queue have this much more destroyed? `planned`: by others of the same plan. True where there is
- * no budget, or the request names no urgent job. O(victims of holds for this queue). */
-bool preempt_budget_allows(const struct preempt_ask *a, double planned, double loss);
-/* "queue express may destroy 2 core-hours an hour (preempt_budget), 1.5 are spent": for a refusal. */
-void preempt_budget_describe(const struct preempt_ask *a, struct strbuf *out);
-
 /* Another method has failed: may this one be tried that would lose so much? What the first method costs was agreed with
  * the
  * plan, what a later one does was not. false: PBSE_BADSTATE and why. True where the request names no urgent job. */

@@ -60,7 +60,8 @@ int64_t preempt_notices_grace_ms(const struct preempt_ask *a, const struct job *
     return grace;
 }
 
-const char *preempt_notices_reply_name(int reply)
+/* For people: "ready", "defer", "partial", "refuse", or "none". */
+static const char *preempt_notices_reply_name(int reply)
 {
     switch (reply) {
     case EXEC_NOTICE_READY:

@@ -53,7 +53,4 @@ void preempt_notices_settled(struct preempt_notices *n, struct job *j, enum pree
 /* A host of the job has come back: send it the notice that is in force. */
 void preempt_notices_renew(struct preempt_notices *n, struct job *j);
 
-/* For people: "ready", "defer", "partial", "refuse", or "none". */
-const char *preempt_notices_reply_name(int reply);
-
 #endif

@@ -306,7 +306,8 @@ static void victim_too_long(void *arg)
     try_next(v); /* what was tried is not taken back: whichever brings the job out of the way settles it */
 }
 
-void victims_method_failed(void *arg, struct job *j, enum method_id id, int code, const char *text)
+/* ^ of methods: an attempt failed at its hosts. */
+static void victims_method_failed(void *arg, struct job *j, enum method_id id, int code, const char *text)
 {
     (void)arg;
     (void)text;
@@ -417,14 +418,6 @@ bool victims_withdraw(struct victims *all, struct job *j, void *arg, const char 
     victim_drop(v);
     preempt_record_drop(all->ctx, j);
     return true;
-}
-
-void victims_forget(struct victims *all, struct job *j, void *arg)
-{
-    (void)all;
-    for (struct victim_waiter *w = j->victim ? j->victim->waiters : NULL; w; w = w->next)
-        if (w->arg == arg)
-            w->done = NULL;
 }
 
 void victims_carry_on(struct victims *all, struct job *j)

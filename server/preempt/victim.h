@@ -41,16 +41,11 @@ int victims_begin(struct victims *v, struct job *j, const struct victim_ask *ask
 /* Withdraw the request with `arg`: if no method has begun and no other request waits, the job runs on unchanged (true).
  * false: it is too late; ^done is called at the end. */
 bool victims_withdraw(struct victims *v, struct job *j, void *arg, const char *why);
-/* Forget the request with `arg`: the preemption continues, ^done is not called. */
-void victims_forget(struct victims *v, struct job *j, void *arg);
 /* After a restart: continue the preemption that the record of this job describes. */
 void victims_carry_on(struct victims *v, struct job *j);
 
 /* ^ of exec_take: the job has answered its notice. */
 void victims_answered(struct victims *v, struct job *j, const struct exec_notice_data *d);
-
-/* ^ of methods: an attempt failed at its hosts. */
-void victims_method_failed(void *victims, struct job *j, enum method_id id, int code, const char *text);
 
 /* ^ would it do if the job gave j->preempt->offer and kept the rest? 0, or -1 and why not. */
 typedef int victim_offer_fn(void *arg, struct job *j, struct err *e);

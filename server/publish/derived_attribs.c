@@ -409,12 +409,15 @@ void derived_attribs_destroy(struct derived_attribs *c)
     free(c);
 }
 
-bool derived_attribs_has(enum attr_of of, int index)
+/* Has this attribute a row here? */
+static bool derived_attribs_has(enum attr_of of, int index)
 {
     return row_of(of, index) != NULL || (of == OF_JOB && computed_job_has_field(index));
 }
 
-bool derived_attribs_value(struct derived_attribs *c, const struct object *o, int index, struct value *out)
+/* The attribute's value now; `out` borrows from the object or from `c` until the next call. false: not set. */
+static bool derived_attribs_value(struct derived_attribs *c, const struct object *o, int index,
+                                  struct value *out)
 {
     computed_fn *fn = row_of(o->kind->attrs, index);
 

@@ -18,12 +18,6 @@ struct derived_attribs;
 struct derived_attribs *derived_attribs_create(const struct server_ctx *s); /* NULL: no memory */
 void derived_attribs_destroy(struct derived_attribs *c);
 
-/* Has this attribute a row here? */
-bool derived_attribs_has(enum attr_of of, int index);
-
-/* The attribute's value now; `out` borrows from the object or from `c` until the next call. false: not set. */
-bool derived_attribs_value(struct derived_attribs *c, const struct object *o, int index, struct value *out);
-
 /* The value in force while this attribute is unset, where it depends on the installation: a scheduler's directories,
  * for example. For status only; the programs that use it find it themselves. false: nothing. */
 bool derived_attribs_preset(struct derived_attribs *c, const struct object *o, int index, struct value *out);

@@ -424,7 +424,7 @@ void schedulers_wake_all(struct schedulers *sc, enum sched_command why)
 }
 
 /* The scheduler that serves a partition; queues without one belong to the default scheduler. */
-struct sched_obj *schedulers_of_queue(const struct schedulers *sc, const struct queue *q)
+static struct sched_obj *schedulers_of_queue(const struct schedulers *sc, const struct queue *q)
 {
     const char *partition = q ? attr_list_text(&q->obj.attrs, QUEUE_ATTR_partition) : NULL;
 

@@ -89,7 +89,6 @@ bool schedulers_all_wait(const struct schedulers *sc);
 void schedulers_wake_all(struct schedulers *sc, enum sched_command why);
 /* The one that serves this job's queue partition (default, if none says otherwise); may be NULL. */
 struct sched_obj *schedulers_of_job(const struct schedulers *sc, const struct job *j);
-struct sched_obj *schedulers_of_queue(const struct schedulers *sc, const struct queue *q);
 
 /* Ask it about a job, by name (a subjob need not be an object yet): RUN_JOB, to run it at once, or EXPLAIN. fn is
  * called once: code 0 or PBSE_* with a text, also when the scheduler goes away (PBSE_NOSCHEDULER); of EXPLAIN

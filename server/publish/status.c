@@ -51,12 +51,6 @@ int status_encode(struct status *st, const struct object *o, const struct attr_s
     return -1;
 }
 
-int status_walk(struct status *st, const struct object *o, const struct attr_select *want,
-                const struct attr_reader *reader, attr_walk_fn *fn, void *arg)
-{
-    return attrib_render_walk(st->attrib_render, o, want, reader, fn, arg);
-}
-
 int status_want(const struct server_ctx *s, enum attr_of of, const ifl_wanted *wanted, size_t n,
                 struct attr_select *out, struct err *e)
 {
@@ -71,7 +65,7 @@ int status_want(const struct server_ctx *s, enum attr_of of, const ifl_wanted *w
     return 0;
 }
 
-bool status_shows_hidden(const struct server_ctx *s)
+static bool status_shows_hidden(const struct server_ctx *s)
 {
     return attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_show_hidden_attribs, false);
 }

@@ -58,7 +58,6 @@ void status_query_destroy(struct status_query *q);
  * later
  * turn. */
 int status_query_next(struct status_query *q, struct rpc_buf *out);
-void status_query_on_wake(struct status_query *q, void (*wake)(void *arg), void *arg);
 /* After the last entry: what to put into the tail. Code 0; 1: some names were not found (the text says which);
  * PBSE_*: none was found. */
 void status_query_result(const struct status_query *q, struct err *out);
@@ -70,9 +69,6 @@ void status_reply(struct rpc_request *r, struct status_query *q);
 /* Append `name` and the wanted attributes (a wire_id and a wire_attrs). -1: no memory, `out` is as before. */
 int status_encode(struct status *st, const struct object *o, const struct attr_select *want,
                   const struct attr_reader *reader, struct rpc_buf *out);
-/* Call fn for every attribute that is wanted, set and may be read, in order of the definitions. */
-int status_walk(struct status *st, const struct object *o, const struct attr_select *want,
-                const struct attr_reader *reader, attr_walk_fn *fn, void *arg);
 /* All attributes of a job as the store's history keeps them: {"Job_Name": "x", "Resource_List": {"ncpus": "1"}}.
  * For run/history; -1: no memory. */
 int status_history_json(struct status *st, const struct job *j, struct strbuf *out);
@@ -80,7 +76,6 @@ int status_history_json(struct status *st, const struct job *j, struct strbuf *o
 /* The set of attributes that a request names; none at all: every one. -1: PBSE_NOATTR, PBSE_UNKRESC. */
 int status_want(const struct server_ctx *s, enum attr_of of, const ifl_wanted *wanted, size_t n,
                 struct attr_select *out, struct err *e);
-bool status_shows_hidden(const struct server_ctx *s);
 /* What this caller is shown; `who` is borrowed as long as it is used. */
 struct attr_reader status_reader(const struct server_ctx *s, enum level level, const char *who);
 /* May this reader see this job at all? */

@@ -201,7 +201,7 @@ struct object *status_names_find(const struct status_query *q, const char *name)
     return NULL;
 }
 
-void status_names_missing(struct status_query *q, int code, const char *text, const char *name)
+static void status_names_missing(struct status_query *q, int code, const char *text, const char *name)
 {
     if (!q->missing++)
         err_set(&q->first, code, "%s %s", text, name);

@@ -94,7 +94,6 @@ static inline bool status_may_look(struct status_query *q)
 /* ---- status_names.c */
 int status_names_choose(struct status_query *q, const char *ids, struct err *e);
 struct object *status_names_find(const struct status_query *q, const char *name); /* of no job; or NULL */
-void status_names_missing(struct status_query *q, int code, const char *text, const char *name);
 void status_names_unknown(struct status_query *q, const char *name);
 void status_names_finished(struct status_query *q,
                            const char *name); /* it is history, which was not asked for */

@@ -317,7 +317,7 @@ void status_query_destroy(struct status_query *q)
         status_query_free(q);
 }
 
-void status_query_on_wake(struct status_query *q, void (*wake)(void *arg), void *arg)
+static void status_query_on_wake(struct status_query *q, void (*wake)(void *arg), void *arg)
 {
     q->wake = wake;
     q->wake_arg = arg;

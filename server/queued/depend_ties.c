@@ -77,7 +77,8 @@ void depend_ties_make(struct depends *d, struct depend_end other, struct depend_
 }
 
 /* At the other end: this tie is no more. True where it was there. */
-bool depend_ties_undo(struct depends *d, struct depend_end other, struct depend_end to, enum depend_kind k)
+static bool depend_ties_undo(struct depends *d, struct depend_end other, struct depend_end to,
+                             enum depend_kind k)
 {
     struct depend_items l;
     struct depend_item *at;

@@ -14,7 +14,6 @@ void depend_ties_settle(struct depends *d, struct depend_end t, const struct dep
 
 /* At the end `other`: add a link to `to`; remove it (true if it was there). */
 void depend_ties_make(struct depends *d, struct depend_end other, struct depend_end to, enum depend_kind k);
-bool depend_ties_undo(struct depends *d, struct depend_end other, struct depend_end to, enum depend_kind k);
 
 /* The end that the element names. A job that has moved away, on which no job depends yet, gets a record. */
 struct depend_end depend_ties_follow(struct depends *d, const struct depend_item *item, bool from_elsewhere);

@@ -67,6 +67,15 @@ void act_wait(void *arg, struct job *j)
     jobs_touch(t->ctx->jobs, j, PART_HOT);
 }
 
+/* The job leaves: forget it. */
+static void start_time_forget(struct start_time *t, struct job *j)
+{
+    if (!pqueue_has(&j->due))
+        return;
+    pqueue_remove(&t->queue, &j->due);
+    start_time_arm(t);
+}
+
 /* A job that waits leaves our queue when it runs or ends; later its entry is in the queue of history. */
 static void start_time_left(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
@@ -114,14 +123,6 @@ void start_time_note(struct start_time *t, struct job *j)
     start_time_forget(t, j);
     if (j->exec_time_s && pqueue_push(&t->queue, &j->due, j->exec_time_s) < 0)
         abort(); /* it would never start */
-    start_time_arm(t);
-}
-
-void start_time_forget(struct start_time *t, struct job *j)
-{
-    if (!pqueue_has(&j->due))
-        return;
-    pqueue_remove(&t->queue, &j->due);
     start_time_arm(t);
 }
 

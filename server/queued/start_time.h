@@ -20,7 +20,5 @@ void act_wait(void *start_time, struct job *j);
 void act_wait_on(void *start_time, struct job *j);
 /* The clock was set: check the waiting times again. */
 void start_time_look(struct start_time *t);
-/* The job leaves: forget it. */
-void start_time_forget(struct start_time *t, struct job *j);
 
 #endif

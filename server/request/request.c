@@ -107,11 +107,6 @@ void request_reply(struct request *r, const void *result)
     rpc_reply(r->rpc, r->row->xresult, result);
 }
 
-bool request_is_answered(const struct request *r)
-{
-    return rpc_request_is_answered(r->rpc);
-}
-
 struct rpc_request *request_rpc(struct request *r)
 {
     r->handed = true;

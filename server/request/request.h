@@ -65,7 +65,6 @@ struct ifl_attr_error;
 void request_fail_attrs(struct request *r, const struct err *why, struct ifl_attr_error *list, size_t n);
 /* Any other result; `result` is borrowed. */
 void request_reply(struct request *r, const void *result);
-bool request_is_answered(const struct request *r);
 
 /* Take over the RPC request, for endless answers: the caller answers it, now or later, unless taking it over
  * fails. */

@@ -44,7 +44,7 @@ static int put_attrs(struct server_ctx *s, struct object *o, const char *text, s
     return rc;
 }
 
-void restore_tell(const struct restore_faults *faults, const struct restore_fault *f)
+static void restore_tell(const struct restore_faults *faults, const struct restore_fault *f)
 {
     if (faults)
         faults->fn(faults->arg, f);

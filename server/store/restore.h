@@ -32,7 +32,6 @@ struct restore_faults {
     void (*fn)(void *arg, const struct restore_fault *f);
     void *arg;
 };
-void restore_tell(const struct restore_faults *faults, const struct restore_fault *f);
 /* The same of a row of STMT_OBJECT_ALL, for modules that read such rows themselves (notes, remote dependencies,
  * exit caches). Always 0. */
 int restore_tell_object(const struct restore_faults *faults, const char *kind, const struct store_row *row,

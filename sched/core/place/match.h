@@ -33,7 +33,7 @@ bool match_is_named(const struct asker *a, const struct chunk *k);
 bool match_wants_alone(const struct asker *a, const struct node *n);
 bool match_wants_host(const struct asker *a, const struct node *n);
 
-/* max_running, max_user_run and max_group_run of the vnode allow one job more: REASON_NONE, or which does not. Whoever is run
+/* max_running, max_user_run and max_group_run of the vnode allow one job more: REASON_NONE, or which does not. A job that is run
  * by request is not asked. */
 enum reason_code match_limit(const struct asker *a, const struct node *n);
 
