@@ -125,7 +125,7 @@ static void begin_anew(struct server *s)
     *s = fresh;
 }
 
-/* Be active, once. 0 ended, 1 stand by again, -1 cannot start. */
+/* Be active, once. 0 ended, 1 wait as standby again, -1 cannot start. */
 static int be_active(struct server *s, struct err *e)
 {
     bool of_pair = s->set.role != SERVER_ALONE;

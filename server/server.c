@@ -104,7 +104,7 @@ static void server_on_hangup(void *arg)
         fprintf(stderr, "pbs_server: %s\n", e.text);
 }
 
-/* --- going on where the last server stopped ----------------------------------------------------------- */
+/* --- continuing where the last server stopped ---------------------------------------------------------- */
 
 static void find_services(struct server *s)
 {

@@ -1,7 +1,7 @@
 /* What a service holds and what the server believes it holds, run by run. See exec_agree.h.
  *
  * This file only collects facts; the judgement is reconcile.c's table. A run that was begun here and is not held is lost. One
- * whose START may never have come is ordered again, unless nobody wants it any more: then it is given up in the same way.
+ * whose START may never have come is ordered again, unless no user wants it any more: then it is given up in the same way.
  *
  * Giving a run up ends or requeues its job, which takes its claims away: the list under our feet. So a walk over a vnode's
  * claims begins again after each. It comes to an end, since a job is looked at once. */
@@ -30,7 +30,7 @@ static exec_run_decision decide(const struct exec_hello_parts *p, struct service
     struct run_host *host = j && j->run && j->run->version == h->run ? job_run_host(j->run, s->name) : NULL;
 
     if (host && host->state == RUN_HOST_LOST)
-        host = NULL; /* the job goes on, or ended, without it: what it has is killed */
+        host = NULL; /* the job continues, or has ended, without it: what it has is killed */
     struct reconcile_facts f = {.ours = strcmp(h->store, p->ctx->store_id) == 0,
                                 .known = host,
                                 .over_here = host && host->state == RUN_HOST_RELEASED,

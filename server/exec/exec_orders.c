@@ -37,7 +37,7 @@ struct order {
     bool is_sent; /* counted in its service's unanswered_bytes */
     exec_sent_fn *fn;
     void *arg;
-    struct loop_timer *patience; /* of who waits for the answer; NULL: nobody does */
+    struct loop_timer *patience; /* of the request that waits for the answer; NULL: none waits */
 };
 
 static size_t order_size(const struct order *o)
@@ -92,7 +92,7 @@ static void was_refused(struct order *o, int code, const char *text)
         o->x->refused(o->x->refused_arg, j, o->service, o->proc, code, text);
 }
 
-/* A lost connection says nothing: HELLO will. Only whoever waits for the answer is told. */
+/* A lost connection says nothing: HELLO will. Only the request that waits for the answer is told. */
 static void exec_orders_answered(void *arg, const struct rpc_outcome *out)
 {
     struct order *o = arg;

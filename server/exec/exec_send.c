@@ -356,7 +356,7 @@ void exec_send_update(struct exec_send *x, struct job *j)
     start_order_free_attrs(&args.attrs);
 }
 
-/* What stands in restart_from for this host of this run, where that is an image of its own. */
+/* Find the image of this host in restart_from, where it has one of its own for this run. */
 static wire_ext image_to_keep(const struct job *j, size_t host)
 {
     struct job_image m;
@@ -452,7 +452,7 @@ static wire_name *sorted_vnodes(const struct exec_vnode *v)
     return names;
 }
 
-/* Vnodes that stand in exec_vnode and no more in what is left, each once: they replace those in `all`. */
+/* Vnodes that are in exec_vnode and not in what is left, each once: they replace those in `all`. */
 static u_int given_up(wire_name *all, size_t n_all, const wire_name *left, size_t n_left)
 {
     u_int n = 0;
@@ -496,7 +496,7 @@ void exec_send_purge(struct exec_send *x, struct job *j)
                              (xdrproc_t)xdr_exec_order_args, &args, NULL, NULL);
 }
 
-/* Whoever asked waits for one answer: the first host's. */
+/* The request waits for one answer: the first host's. */
 void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bool all, exec_sent_fn *fn,
                       void *arg)
 {

@@ -2,7 +2,7 @@
  *
  * Asking is in two passes: first whether any vnode is refused, then which have to be drained; so a HELLO
  * that is refused drains nothing. Who a vnode was taken from, and for whom it is drained, is not stored:
- * after a restart of the server whoever says HELLO first has it, and a simulator takes it again. */
+ * after a restart of the server the service that says HELLO first has it, and a simulator takes it again. */
 #include "handover.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  * service is marked (`defaulted`) and replaced by its next report. The state is the server's to say, but
  * for "down" and "busy", which only the host can know. What a MOM has said at its HELLO is kept (`said`) for nodes that are
  * created while it is connected.
- * Which attributes a host may speak of stands in attr_node.def (AF_HOST). */
+ * Which attributes a host may speak of is in attr_node.def (AF_HOST). */
 #include "node_report.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* What to do with a run. See reconcile.h for the table.
  *
- * No pointers and no state: whoever calls has looked up all facts, and a test can walk every combination. */
+ * No pointers and no state: the caller has looked up all facts, and a test can walk every combination. */
 #include "reconcile.h"
 
 enum reconcile_decision reconcile_run(const struct reconcile_facts *f)

@@ -1,7 +1,7 @@
 /* The execution services. See services.h.
  *
  * A service is made at its first HELLO, or for a stored node that names it, and lives until the server
- * ends: nodes and connections point to it. Which nodes it serves stands in the nodes; the name outlives it
+ * ends: nodes and connections point to it. Which nodes it serves is kept in the nodes; the name outlives it
  * there, in the store, and with it what tells it from another of that name. */
 #include "services.h"
 

@@ -1,6 +1,6 @@
 /* The START order. See start_order.h.
  *
- * The order is made anew each time it is sent, from the job as it is then, and must come out the same for
+ * The order is made again each time it is sent, from the job as it is then, and must come out the same for
  * every host of a run: hosts tell each other apart by their place in its list, and know each other by its
  * cookie. So the cookie is not drawn for each order but computed, from a secret of the store and the
  * run. The nodefile's lines come from schedselect, whose chunks exec_vnode follows in order; a host counts
@@ -81,7 +81,7 @@ static int add_checkpoint_min(struct triples *t, const struct queue *q)
     return start_order_add_triple(t, "checkpoint_min", NULL, digits);
 }
 
-/* What a job that was preempted is told when it begins anew. `preempted` is only there when its last run ended so. */
+/* What a job that was preempted is told when it begins again. `preempted` is only there when its last run ended so. */
 static int add_preempted(struct triples *t, const struct job *j)
 {
     char digits[24];
@@ -331,7 +331,7 @@ static void add_lines(struct lines *l, size_t host, unsigned n)
     l->n += n;
 }
 
-/* Into ext, where the key will stand before it. An order too long to say is that of the hosts. */
+/* Into ext, where the key will precede it. An order too long to say is that of the hosts. */
 static int fill_lines(const struct exec_vnode *ev, const struct part_place *where, const struct select *sel,
                       exec_start_args *out)
 {
@@ -454,7 +454,7 @@ int start_order_check(const struct server_ctx *s, const struct exec_vnode *where
 
 /* --- the whole ------------------------------------------------------------------------------------ */
 
-/* A secret of one run (or of all of the job's) that every host of it is given: nobody can guess it, and it is the same in
+/* A secret of one run (or of all of the job's) that every host of it is given: it cannot be guessed, and it is the same in
  * each START. */
 static void make_cookie(const struct server_ctx *s, const struct job *j, int64_t run, char out[COOKIE_SIZE])
 {

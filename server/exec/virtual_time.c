@@ -68,7 +68,7 @@ static void virtual_time_look(void *arg)
 
     if (!v->open)
         return;
-    if (!rpc_request_conn(v->open)) { /* the simulator has gone: time stands still */
+    if (!rpc_request_conn(v->open)) { /* the simulator has gone: time does not pass */
         rpc_request_unref(v->open);
         v->open = NULL;
         return;

@@ -1,4 +1,4 @@
-/* What a server has that nobody has configured. See first_start.h.
+/* What a server has before it is configured. See first_start.h.
  *
  * workq is made only with the store: an administrator who has removed it does not find it again after a
  * restart. */

@@ -1,7 +1,7 @@
 /* What setting an attribute causes beyond itself. See manage.h.
  *
  * The table at the end binds attributes to a check before and an action after; it is handed to attr_edit_apply
- * by whoever changes objects. An action runs when the change is done, once for each row it concerns. Some
+ * by the code that changes objects. An action runs when the change is done, once for each row it concerns. Some
  * attributes are those of two objects (scheduling): each action copies to the other and stops there, since
  * copying runs no effects. */
 #include "manage.h"

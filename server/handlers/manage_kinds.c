@@ -150,7 +150,7 @@ static int manage_kinds_node_is_special(const struct attr_edit_change *c, struct
     return 1;
 }
 
-/* Back into service, whoever took it out. What a MOM gave as its reason is no longer true. */
+/* Back into service, whatever took it out. What a MOM gave as its reason is no longer true. */
 static void put_back(struct parts *p, struct node *n)
 {
     if (n->state & NODE_OFFLINE_BY_MOM)

@@ -4,7 +4,7 @@
  * row is written here. One that something names cannot be removed or change its type, since amounts are
  * kept in the type of their resource; nor can it change what is counted of it while a job asks for it, since what
  * was taken would not be what is given back. Every change is noted as a change of the server, so that watchers
- * read the resources anew. */
+ * read the resources again. */
 #include "manage.h"
 
 #include <string.h>

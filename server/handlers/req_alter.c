@@ -46,7 +46,7 @@ static void answer_failure(struct parts *p, struct request *r, const struct alte
 }
 
 /* What an alteration has found out on its way: whom the job shall run as, how targets of its dependencies
- * ended. Each is asked for once; the answer goes on with `modify`, which looks everything up again. */
+ * ended. Each is asked for once; the answer calls `modify` again, which looks everything up again. */
 struct lookup {
     struct parts *parts;
     struct request *request;

@@ -45,7 +45,7 @@ static void no_object(struct parts *p, const struct jobid *parsed, const char *i
     err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
 }
 
-/* A job that came from another server, and went on, is noted by the name that it had here. */
+/* A job that came from another server, and left again, is noted by the name that it had here. */
 const char *req_where(struct parts *p, const char *id)
 {
     char name[JOBID_TEXT_MAX], server[PBS_MAXSERVERNAME + 1];

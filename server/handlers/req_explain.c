@@ -1,11 +1,11 @@
-/* What would be done for a job, asked by somebody and answered by the job's scheduler.
+/* What would be done for a job, asked by a user and answered by the job's scheduler.
  *
  *   asker: EXPLAIN -> a question in the scheduler's watch stream (tell/schedulers.c) -> EXPLAIN_REPLY, or SCHED_REPLY
  *   with the reason why not -> the asker's answer, entry by entry
  *
  * The request is parked with a deadline, since a scheduler that does not know the question may keep silent. The
  * scheduler's request is kept while its entries are on their way to the asker; nothing is copied. What the asker may
- * not see is left out here, for the scheduler knows nobody's rights. */
+ * not see is left out here, for the scheduler does not know the rights of users. */
 #include "handlers.h"
 
 #include <stdlib.h>

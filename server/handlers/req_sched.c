@@ -1,7 +1,7 @@
 /* What schedulers and other watchers ask: register, watch, preempt.
  *
  * A scheduler is known by its connection, not by its name: it registers once, and what it may do ends with
- * the connection. Watching is open to everybody, each sees what its level allows. A subjob that room is to
+ * the connection. Watching is open to every user, each sees what its level allows. A subjob that room is to
  * be held for may not be an object yet: it is made for the examination, and folded away again if the plan
  * is refused. */
 #include "handlers.h"

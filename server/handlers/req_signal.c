@@ -1,7 +1,7 @@
 /* Signals, the pseudo signals suspend and resume, and messages.
  *
  * A signal is answered when it has been taken, or refused, where the job runs. suspend and resume are
- * parked on the job until it stands or runs again everywhere, which may take a while; of several subjobs
+ * parked on the job until it is stopped or runs again on all hosts, which may take a while; of several subjobs
  * they are only begun, and the state tells the rest. What admin-suspend has stopped only admin-resume lets
  * go on: check_resume. */
 #include "handlers.h"
@@ -97,7 +97,7 @@ static void req_signal_many_sent(void *arg, int rc, const struct err *why)
     req_many_known(arg, rc, why);
 }
 
-/* Suspending and resuming are begun; how each goes on is seen in its state. */
+/* Suspending and resuming are begun; their end is seen in the state of each. */
 static void signal_one(struct parts *p, struct request *r, struct req_many *m, struct job *j,
                        const char *signal)
 {

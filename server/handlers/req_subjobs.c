@@ -23,7 +23,7 @@ static int check_chosen(const struct req_subjobs *s, const char *id, struct err 
                : err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
 }
 
-/* What the array never had is unknown, whoever asks and whatever has become of the array. */
+/* An index that the array never had is unknown to every user, whatever has become of the array. */
 static int check_rights(const struct req_subjobs *s, const struct request *r, const char *id, struct err *e)
 {
     int chosen = s->chosen ? check_chosen(s, id, e) : 0;

@@ -87,7 +87,7 @@ const size_t req_table_count = sizeof req_table / sizeof req_table[0];
      .xres = (xdrproc_t)xdr_##out,                                                                           \
      .handler = dispatch_call},
 
-/* Authenticate and Join have a procedure and no row: they come before there is anybody whose rights could be asked
+/* Authenticate and Join have a procedure and no row: they come before a user is known whose rights could be asked
  * (request/guests.c). */
 static const struct rpc_proc procs[] = {{.proc = IFL_AUTHENTICATE,
                                          .name = "Authenticate",

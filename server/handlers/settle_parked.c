@@ -2,7 +2,7 @@
  *
  * The state after a transition says which waits are over, and how: one that waits for a start is well when
  * the job runs, and also when it has run and ended in between. A job that is back or gone settles all that
- * is left, so that nobody waits for what cannot come any more. */
+ * is left, so that no request waits for what cannot come any more. */
 #include "settle_parked.h"
 
 #include "parked.h"
@@ -26,7 +26,7 @@ static void is_back(struct job *j)
     parked_settle_all(j, &e);
 }
 
-/* Whoever waited for its start saw one, if it had begun. */
+/* A request that waited for its start saw one, if it had begun. */
 static void settle_parked_is_over(struct job *j)
 {
     struct err e;

@@ -1,6 +1,6 @@
 /* Going down. See shutdown.h.
  *
- * It listens to the machine: each job that leaves its vnodes, or stands still, may be the last one waited for. Changes are
+ * It listens to the machine: each job that leaves its vnodes, or is stopped, may be the last one waited for. Changes are
  * refused from the first moment on by a check that every changing request passes (shutdown_check), which
  * also asks the store. */
 #include "shutdown.h"
@@ -108,7 +108,7 @@ void shutdown_not_saved(struct shutdown *s, struct job *j)
     shutdown_look(s);
 }
 
-/* What becomes of the store: without a word for who stands by, it takes over at once. */
+/* What becomes of the store: without a message the standby server takes over at once. */
 static void tell_the_other(struct shutdown *s, int manner)
 {
     if (manner & (ALSO_SECONDARY | ONLY_SECONDARY))

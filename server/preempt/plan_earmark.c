@@ -2,7 +2,7 @@
  * hold_links.
  *
  * Everything that may bring a hold forward (room given back, a victim settled, the job moved) only asks for a look
- * at the end of the turn; the look decides: start, wait, or undo. So no decision is taken inside somebody else's
+ * at the end of the turn; the look decides: start, wait, or undo. So no decision is taken inside another part's
  * change, and all that a turn brought counts together. What happens in a look is in the same batch as what caused
  * it: a crash finds either the hold or what became of it. */
 #include "plan_earmark.h"
@@ -125,7 +125,7 @@ static void resume(struct plan_earmarks *all, struct job *j)
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "it cannot go on at once: %s", e.text);
 }
 
-/* Those whom nothing has been done to yet are let be; the others come to plan_earmark_victim_done when they have settled. */
+/* Withdraw victims whose method has not started. The rest finish on their own and end in plan_earmark_victim_done(). */
 static void plan_earmark_let_go(struct plan_earmarks *all, struct earmark_obj *h, const char *why)
 {
     struct strbuf text; /* for those who read it at the victim's */
@@ -159,7 +159,7 @@ void plan_earmarks_undo(struct plan_earmarks *all, struct earmark_obj *h, const 
     struct words victims;
 
     log_event(LOGC_JOB, LOGE_JOB, h->obj.name, "Room is no longer held: %s", why);
-    /* Names first, since the links go with the hold; and nobody can go on before its room is back. */
+    /* Names first, since the links go with the hold; and no victim can continue before its room is back. */
     earmark_links_names(h, &victims);
     plan_earmark_let_go(all, h, why);
     close_hold(all, h);
@@ -197,7 +197,7 @@ static bool try_start(struct earmark_plan *x)
     if (run_admission_waits(h->job, &x->why) < 0)
         return false;
     snprintf(by, sizeof by, "Scheduler@%s", all->p.ctx->name);
-    /* What our own claim moves is no news to us, and the room that is held must not stand in the way of its own job. */
+    /* What our own claim moves is no news to us, and the earmarked room must not block its own job. */
     x->starting = true;
     earmark_sums_switch(all->p.ctx, h, false);
     rc = runs_start(all->p.runs, h->job, &ask, &e);
@@ -220,7 +220,7 @@ static bool is_too_late(const struct earmark_plan *x)
     return server_ctx_now_s(x->all->p.ctx) >= attr_list_number(&x->hold->obj.attrs, HOLD_ATTR_deadline, 0);
 }
 
-/* All victims have given way, and it does not fit: somebody else's vnode is not back yet, or never will be. */
+/* All victims have given way, and it does not fit: a vnode of another job is not back yet, or never will be. */
 static void wait_a_little(struct earmark_plan *x)
 {
     int64_t now = server_ctx_now_s(x->all->p.ctx);
@@ -279,7 +279,7 @@ static void plan_earmark_victim_done(void *arg, struct job *j, enum preempt_resu
     struct plan_earmarks *all = arg;
     struct earmark_obj *h = j->gives_way_to;
 
-    if (!h) { /* what it stopped for is over already: it need not have, and goes on where that is possible */
+    if (!h) { /* what it stopped for is over already: it need not have, and continues where that is possible */
         if (r == PREEMPT_SUSPENDED)
             resume(all, j);
         return;
@@ -356,7 +356,7 @@ int plan_earmarks_make(struct plan_earmarks *all, const struct plan_ask *ask, st
 
 static int restore_room(struct plan_earmarks *all, struct earmark_obj *h, struct err *e);
 
-/* The hold stands where the offer lets it, or where it stood. */
+/* The earmark is where the offer lets it be, or where it was. */
 static int move_hold(struct plan_earmarks *all, struct earmark_obj *h, struct job *j, struct err *e)
 {
     struct strbuf where;

@@ -1,8 +1,8 @@
 /* The arithmetic of a plan. See plan_fit.h.
  *
  * A pool is whatever has amounts: each vnode that the urgent job wants, the server, its queue. For each pool and
- * resource `lack` is what is missing when everybody gives way by his first letter. A victim whose first letter
- * leaves what is missing (a suspended job keeps its memory) goes on to the next that does not; that order is kept,
+ * resource `lack` is what is missing when every victim gives way by its first method. A victim whose first letter
+ * leaves what is missing (a suspended job keeps its memory) continues with the next that does not; that order is kept,
  * since it is the site's. Later letters stay only where they would serve in place of the first. */
 #include "plan_fit.h"
 
@@ -37,7 +37,7 @@ static int64_t plan_fit_amount_of(const struct resc_list *l, int id)
     return value_number(resc_find(l, id));
 }
 
-/* --- what is missing before anybody gives way ---------------------------------------------------------- */
+/* --- what is missing before any victim gives way-------------------------------------------------------- */
 
 static int64_t lack_of_node(const struct fit *f, const struct pool *p, const struct value *v)
 {
@@ -112,7 +112,7 @@ static void fit_close(struct fit *f)
 
 /* --- what a victim gives ------------------------------------------------------------------------------- */
 
-/* One that is about to end anyhow gives all it has, whatever the methods say. */
+/* One that is about to end in any case gives all it has, whatever the methods say. */
 static enum method_id method_of(const struct fit_victim *v, size_t k)
 {
     if (v->job->state == JOB_EXITING || v->job->intent != INTENT_NONE)
@@ -190,7 +190,7 @@ static bool plan_fit_leaves_a_lack(struct pool *p, size_t i, int64_t n, void *ar
     return p->lack[i] > n;
 }
 
-/* Does exclusiveness stand against this method? What restrict_res_to_release_on_suspend limits keeps its vnode. */
+/* Does exclusive use forbid this method? What restrict_res_to_release_on_suspend limits keeps its vnode. */
 static bool keeps_alone(const struct fit *f, const struct job *j, enum method_id m)
 {
     if (m != METHOD_SUSPEND ||

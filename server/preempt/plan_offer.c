@@ -1,7 +1,7 @@
 /* See plan_offer.h.
  *
  * Two places are tried: where the plan has it, and the same with every vnode that the victim keeps replaced by one that it
- * offers. Which of them serves is plan_fit's arithmetic, as for any plan. A vnode stands in for another only if the job
+ * offers. Which of them serves is plan_fit's arithmetic, as for any plan. A vnode replaces another only if the job
  * could not tell them apart: all that its chunks and its place ask for beside amounts is the same, and each is used
  * for one only, so that scattered chunks stay scattered. */
 #include "plan_offer.h"
@@ -167,7 +167,7 @@ static int rename_all(struct stand_in *x, const char *from, const char *to)
     return 0;
 }
 
-/* Every vnode of the plan that the victim has and keeps. -1: there is none that could stand in for one of them. */
+/* Every vnode of the plan that the victim has and keeps. -1: there is none that could replace one of them. */
 static int replace_kept(struct stand_in *x, struct err *e)
 {
     for (size_t i = 0; i < x->where->n; i++) {

@@ -128,7 +128,7 @@ static enum preempt_result result_at_once(const struct job *j)
     return PREEMPT_OPEN;
 }
 
-/* A job that is not here is out of the way. -1: it is another server's, and nobody's here to be preempted. */
+/* A job that is not here is out of the way. -1: it is another server's, and no job here is to be preempted. */
 static int preempt_jobs_find(struct preempt_jobs *all, const char *id, struct job **out)
 {
     struct jobid parsed;

@@ -93,7 +93,7 @@ static void victim_settle(struct victim *v, enum preempt_result r)
 
     if (!t)
         abort(); /* a lost answer would hang a scheduler */
-    /* Whoever is told reads the mark, so it goes last; `t` keeps the job, which may be history by now. */
+    /* Listeners read the preempt record, so it is dropped last; `t` keeps the job, which may be history by now. */
     preempt_record_note_end(all->ctx, j, r);
     preempt_notices_settled(all->preempt_notices, j, r);
     if (all->settled)
@@ -178,7 +178,7 @@ static void wait_for_deadline(struct victim *v)
     loop_timer_set(v->deadline, v->job->preempt->notice.deadline_ms - clock_wall_ms(v->all->ctx->clock));
 }
 
-/* true: the job has been told; its deadline or its answer goes on with try_next. */
+/* true: the job has been told; its deadline or its answer continues with try_next. */
 static bool gives_notice(struct victim *v, const struct stop_method *m)
 {
     if (!preempt_notices_give(v->all->preempt_notices, v->job, m))
@@ -187,7 +187,7 @@ static bool gives_notice(struct victim *v, const struct stop_method *m)
     return true;
 }
 
-/* Its time is over, or it is ready. One that is about to end anyhow settles by that. */
+/* Its time is over, or it is ready. One that is about to end in any case settles by that. */
 static void notice_over(struct victim *v)
 {
     const struct job *j = v->job;
@@ -412,7 +412,7 @@ bool victims_withdraw(struct victims *all, struct job *j, void *arg, const char 
     if (!v || j->preempt->method || j->intent != INTENT_NONE || j->state == JOB_EXITING)
         return false;
     for (const struct victim_waiter *w = v->waiters; w; w = w->next)
-        if (w->done && w->arg != arg) /* somebody else waits for it too */
+        if (w->done && w->arg != arg) /* another request waits for it too */
             return false;
     preempt_notices_withdraw(all->preempt_notices, j, why);
     victim_drop(v);

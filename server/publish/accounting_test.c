@@ -245,7 +245,7 @@ static void expect_size(struct bench *b, size_t size)
     assert_int_equal(written(b), size);
 }
 
-/* Turns until somebody has written to the file. */
+/* Turns until a line has been written to the file. */
 static void expect_touch(struct bench *b, const struct stat *before)
 {
     struct stat now = *before;
@@ -256,7 +256,7 @@ static void expect_touch(struct bench *b, const struct stat *before)
     }
 }
 
-/* A file that may not grow stands for a disk that is full: a write takes what fits, then fails. It is made longer
+/* A file that may not grow simulates a full disk: a write takes what fits, then fails. It is made longer
  * than any file of the store, which the limit would stop otherwise. */
 static void of_a_line_that_a_full_disk_cuts_nothing_stays(void **state)
 {

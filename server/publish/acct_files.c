@@ -342,7 +342,7 @@ static int load_day(struct completing *c, const char *day)
     return 0;
 }
 
-/* Is the line next in the file? A file that somebody has edited is searched from there. */
+/* Is the line next in the file? A file that a person has edited is searched from there. */
 static bool is_there(struct completing *c, const char *line, size_t len)
 {
     const char *found = c->contents + c->at;

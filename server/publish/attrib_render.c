@@ -1,6 +1,6 @@
 /* What a reader is shown. See attrib_render.h.
  *
- * Amounts are held by id and shown by name: `rank` says where each id stands in the alphabet, and is made anew
+ * Amounts are held by id and shown by name: `rank` says the place of each id in the alphabet, and is made again
  * when resources have changed. */
 #include "attrib_render.h"
 

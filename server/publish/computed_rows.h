@@ -12,7 +12,7 @@ struct derived_attribs {
     char host[PBS_MAXHOSTNAME + 1];
 };
 
-/* The value of one attribute; false: not set. Nobody frees what it yields. */
+/* The value of one attribute; false: not set. The caller does not free it. */
 typedef bool computed_fn(struct derived_attribs *c, const struct object *o, struct value *out);
 
 extern computed_fn *const computed_job_rows[JOB_ATTR_COUNT];

@@ -1,6 +1,6 @@
 /* Derived attributes: rows of functions, one table a kind. See derived_attribs.h.
  *
- * Rows are indexed by attribute, so that asking costs one look; those of jobs stand in computed_job.c. The
+ * Rows are indexed by attribute, so that asking costs one look; those of jobs are in computed_job.c. The
  * struct holds one text and one list of amounts, in which a function may build its value: the next call
  * builds there again, which is why a value is borrowed only until then. */
 #include "derived_attribs.h"
@@ -177,7 +177,7 @@ static bool derived_attribs_node_state(struct derived_attribs *c, const struct o
     return computed_number(node_of(o)->state, out);
 }
 
-/* Where nobody said who manages it, that is the MOM of its host. */
+/* Where the manager did not say which MOM serves it, that is the MOM of its host. */
 static bool derived_attribs_node_mom(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const char *said = attr_list_text(&o->attrs, NODE_ATTR_Mom);

@@ -1,4 +1,4 @@
-/* How jobs ended that somebody waits for. See exit_cache.h.
+/* How jobs ended that a request waits for. See exit_cache.h.
  *
  * A ring by time of the end; each is a row of kind "end" in the store. A lookup goes through the ring from
  * the newest: who asks mostly asks at once. */

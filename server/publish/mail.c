@@ -1,7 +1,7 @@
 /* What is mailed about jobs. See mail.h.
  *
  * Texts are as PBS writes them. A job that was deleted has had its mail when that was asked for; a mark on
- * the way says so (the wish to delete stands in the job), so an end is told once. Addresses come from
+ * the way says so (the job records the wish to delete), so an end is told once. Addresses come from
  * users and go to a program: one that holds a blank, a control character, or begins like an option is left
  * out. */
 #include "mail.h"
@@ -193,7 +193,7 @@ static void has_ended(struct mail *m, const struct job *j)
     const char *comment = attr_list_text(&j->obj.attrs, JOB_ATTR_comment);
 
     if (!j->exited)
-        return; /* it never ran: whoever dropped it has said so */
+        return; /* it never ran: the code that dropped it has said so */
     send_limit(m, j);
     if (did_run(j) && is_asked_for(j, 'e'))
         send_end(m, j);

@@ -23,7 +23,7 @@
  * long before the next person waits for it. */
 enum { ASK_MS = 60000, MARGIN_S = 60 };
 
-/* Before a scheduler is given up, what it has sent is read: it may be this server that stood still. */
+/* Before a scheduler is given up, what it has sent is read: it may be this server that did not run. */
 enum { SECOND_LOOK_MS = 1000 };
 
 struct schedulers_question {
@@ -281,7 +281,7 @@ static void schedulers_give_up(struct schedulers *sc, struct schedulers_entry *x
     sc->hooks.hung(sc->hooks.arg, owner);
 }
 
-/* It may be in a long cycle, and gives no signs: it stays, but nobody waits for it that long. */
+/* It may be in a long cycle, and gives no signs: it stays, but no request waits for it that long. */
 static void refuse_questions(struct schedulers_entry *x)
 {
     char why[200];

@@ -22,7 +22,7 @@ void status_arrays_fini(struct status_query *q)
     status_past_fini(q);
 }
 
-/* Made anew where there is none, or it shows another array, another state, or what was before a change. */
+/* Made again where there is none, or it shows another array, another state, or what was before a change. */
 static int need_ghost(struct status_query *q, const struct job *array, int64_t index, enum job_state state)
 {
     if (q->ghost && q->ghost->key.seq == array->key.seq && q->ghost->state == state &&

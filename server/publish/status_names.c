@@ -1,8 +1,8 @@
 /* What a query is to show: names, ranges, a queue, or everything. See status_private.h.
  *
  * The list is made when the query begins, as names and keys, never pointers: an object may go before its
- * turn comes. One that was named and is gone is counted as missing; one of "everything" is nobody's loss.
- * Jobs are not listed when all are asked for: the walk then goes on from the last key. */
+ * turn comes. One that was named and is gone is counted as missing; one of "everything" is not counted.
+ * Jobs are not listed when all are asked for: the walk then continues from the last key. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ static int status_names_add_job(struct status_query *q, const char *text, struct
         (j && !job_key_is_equal(j->key, id.key))) /* it came here, or came back */
         return add_name(q, text, j ? j->key : (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e);
     if (is_other(q->st->ctx, &id))
-        return add_name(q, text, (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e); /* nobody's */
+        return add_name(q, text, (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e); /* of no job */
     return id.form == JOBID_RANGE ? add_range(q, text, &id, e) : add_name(q, text, id.key, e);
 }
 

@@ -283,7 +283,7 @@ int status_query_create(struct status *st, const struct status_ask *ask, struct 
         return err_set(e, PBSE_SYSTEM, "no memory for a status");
     q->st = st;
     q->free = status_query_free;
-    q->page_lacks.seq = -1; /* nobody */
+    q->page_lacks.seq = -1; /* none */
     q->of = ask->of;
     q->names_only = ask->names_only;
     q->only_objects = strchr(extend, 'S') != NULL;

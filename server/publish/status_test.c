@@ -34,7 +34,7 @@ struct bench {
     struct status *status;
 };
 
-/* Wire structs have no const; nobody writes to these. */
+/* Wire structs have no const; the tests do not write to these. */
 #define WANT(name, resource)                                                                                 \
     {                                                                                                        \
         (char *)(name), (char *)(resource)                                                                   \

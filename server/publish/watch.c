@@ -53,7 +53,7 @@ struct watches {
     struct server_ctx *ctx;
     struct status *status;
     struct loop_hook *hook;
-    struct watch *list; /* who was told last stands last */
+    struct watch *list; /* the one told last is last */
     bool more_wait;     /* look again, in the background */
     unsigned last;
     struct watch_wakes wakes;
@@ -490,7 +490,7 @@ static bool has_news(const struct watches *ws, const struct watch *w)
            (ws->wakes.has && ws->wakes.has(ws->wakes_arg, w->owner));
 }
 
-/* Tell up to max of the parked ones, schedulers or the others; who is told stands last then. How many were left out. */
+/* Tell up to max of the parked ones, schedulers or the others; the ones told are last in the list afterwards. Return how many were left out. */
 static size_t watch_tell(struct watches *ws, bool scheds, size_t max)
 {
     struct watch *told = NULL, **end_of_told = &told, **at = &ws->list;

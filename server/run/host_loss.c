@@ -62,7 +62,7 @@ static bool is_tolerated(const struct job *j, const struct run_host *h)
     return strcmp(how, "all") == 0 || (strcmp(how, "job_start") == 0 && !j->run->launched);
 }
 
-/* Whoever waits for all hosts waits for one less. */
+/* A request that waits for all hosts waits for one less. */
 static void host_loss_go_on(struct host_loss *l, struct job *j, const struct run_host *h)
 {
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
@@ -81,7 +81,7 @@ static void host_loss_go_on(struct host_loss *l, struct job *j, const struct run
         run_checkpoint_look_saved(l->run_checkpoint, j);
 }
 
-/* What a sister could not be prepared for stands for the job; that its shepherd died is just one way to be lost. */
+/* What a sister could not be prepared for counts for the job; that its shepherd died is just one way to be lost. */
 static int status_of(const struct run *r, const struct run_host *h)
 {
     if (h == r->hosts)
@@ -89,7 +89,7 @@ static int status_of(const struct run *r, const struct run_host *h)
     return h->status < 0 && h->status != STATUS_LOST_HERE ? h->status : STATUS_SISTER_FAILED;
 }
 
-/* Where nobody was left to be told to end there is no `lost`: the host of the script was the last. */
+/* Where no host was left to be told to end there is no `lost`: the host of the script was the last. */
 int host_loss_status(const struct run *r)
 {
     if (r->lost)

@@ -1,5 +1,5 @@
-/* Chunks of exec_vnode follow those of schedselect in order, each of them once: so the select is written anew, one chunk
- * at a time, with the host on which that chunk lay. A host that the owner asks for by name stands there already. */
+/* Chunks of exec_vnode follow those of schedselect in order, each of them once: so the select is written again, one chunk
+ * at a time, with the host on which that chunk lay. A host that the owner asks for by name is in it already. */
 #include "image_bind.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ static int bind_all(const struct server_ctx *s, struct select *sel, const struct
     return !host || select_complete(sel, "host", host, NULL) < 0 ? -1 : select_format(sel, out);
 }
 
-/* Wherever the job is put, it can have them. One that may not begin anew waits for its host all the same. */
+/* Wherever the job is put, it can have them. One that may not begin from the start waits for its host all the same. */
 static bool is_free_to_go(const struct job *j)
 {
     bool may_fail = attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true);

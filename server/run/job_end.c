@@ -352,7 +352,7 @@ void act_drop(void *arg, struct job *j)
     job_end_finish(arg, j);
 }
 
-/* A run that ended by a failure of its host: whoever looks at the job in its queue reads why. */
+/* A run that ended by a failure of its host: users who look at the job in its queue read why. */
 static void say_why_back(struct job *j)
 {
     struct strbuf b;
@@ -365,7 +365,7 @@ static void say_why_back(struct job *j)
     strbuf_fini(&b);
 }
 
-/* Whoever ran the script has what it has written, and all that runs before it had, which was brought there. */
+/* The host that ran the script has what it has written, and all that runs before it had, which was brought there. */
 static void note_output(struct job *j)
 {
     if (j->run && j->run->started)

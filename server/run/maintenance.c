@@ -14,7 +14,7 @@
 
 struct maintenance {
     struct server_ctx *ctx;
-    size_t n; /* vnodes in maintenance: nobody pays for it while there is none */
+    size_t n; /* vnodes in maintenance: it costs nothing while there is none */
 };
 
 static const char *jobs_of(const struct node *n)

@@ -178,7 +178,7 @@ int release_plan_named(struct release_plan *s, const char *vnodes, struct err *e
 void release_plan_to_count(struct release_plan *s, size_t count)
 {
     for (size_t i = 0; i < s->where->n; i++)
-        s->gone[i] = s->host_of[i] > count; /* hosts stand in the order of chunks */
+        s->gone[i] = s->host_of[i] > count; /* hosts are in the order of chunks */
     release_plan_settle(s);
 }
 

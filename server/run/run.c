@@ -6,7 +6,7 @@
  *
  * Until the claim nothing is changed, so a refusal leaves no trace. The version of the run rises with
  * every start: it fences what hosts still say of an earlier one. Orders are never queued for later: the
- * run's flags (terminations, suspending, altered ...) say what stands, and runs_renew gives it again to a
+ * run's flags (terminations, suspending, altered ...) say what is in force, and runs_renew gives it again to a
  * host that has come back. */
 #include "run.h"
 
@@ -214,7 +214,7 @@ void runs_renew(struct runs *r, struct job *j)
 
     exec_send_give_up(r->send, j);
     if (run->altered)
-        exec_send_update(r->send, j); /* it may have been said to nobody */
+        exec_send_update(r->send, j); /* it may not have been sent to any host */
     if (run->finished)
         exec_send_end_others(r->send, j);
     else if (run->terminations)

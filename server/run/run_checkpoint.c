@@ -1,13 +1,13 @@
 /* The conversation: CHECKPOINT goes to each of the job's hosts; "checkpointed" says that its image is whole and where.
  *
- * One host ends the job itself then: what is stored is the image and the wish to leave. On several, each stands still
+ * One host ends the job itself then: what is stored is the image and the wish to leave. On several, each stops it
  * with its image until all have one; then the images and the wish are stored and TERMINATE goes to all, which now may
  * kill. Where one host fails, the others drop what they have written and go on. A restarted server has forgotten who
  * has answered: it asks all of them again, and who has the image says so at once.
  *
  * After that come finish (-12) and release, as from any end, and the verdict sends the job back. A host that checkpoints
  * of its own accord (-c c=MINUTES) tells the same event with attempt 0: the image is noted, nothing else. For a job on
- * several hosts it is the server that sees that it is time (run_checkpoint_look), and nobody ends.
+ * several hosts it is the server that sees that it is time (run_checkpoint_look), and no host ends it.
  *
  * An image that moves (job_image.h) binds its job to no host: the host of the next run fetches it, and tells the same event
  * with attempt 0 before "start", or that it could not be had (run_checkpoint_without); then it goes from where it was.
@@ -139,7 +139,7 @@ static bool all_saved(const struct run *r)
     return true;
 }
 
-/* Those that stand still go on. A job that was suspended before stays so; what was written goes at the next attempt. */
+/* Hosts that have stopped it let it continue. A job that was suspended before stays so; what was written goes at the next attempt. */
 static void undo(struct run_checkpoint *c, struct job *j)
 {
     if (j->run->n_hosts == 1 || j->run->terminations || j->run->suspending || j->state != JOB_RUNNING)
@@ -265,7 +265,7 @@ static void give_up_image(struct run_checkpoint *c, struct job *j, const char *w
     job_fsm_post(c->fsm, j, EV_REVIEW);
 }
 
-/* Is a host lost that has a part of it which nobody else has? */
+/* Is a host lost that has a part of it which no other host has? */
 static bool part_is_lost(const struct job *j)
 {
     struct job_image m;
@@ -304,7 +304,7 @@ void run_checkpoint_without(struct run_checkpoint *c, struct job *j, const char 
         j->run->anew = intern_ref(why);
 }
 
-/* Put on other hosts by hand, it began anew. */
+/* Put on other hosts by hand, it began from the start. */
 static void has_started(struct run_checkpoint *c, struct job *j)
 {
     if (job_images_fit(j))

@@ -1,6 +1,6 @@
 /* A run host by host. See run_hosts.h.
  *
- * A host is a service, not a vnode: several vnodes of one MOM are one host of the run. Hosts stand in the
+ * A host is a service, not a vnode: several vnodes of one MOM are one host of the run. Hosts are in the
  * order in which the chunks first name them, and the first one runs the script. Service names are
  * interned, here and in the nodes, so they are compared by address. */
 #include "run_hosts.h"

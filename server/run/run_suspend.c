@@ -3,7 +3,7 @@
  *   run_suspend_begin          -> SUSPEND to every host -> suspended, from the last -> act_suspended: gives back
  *   run_suspend_resume: takes  -> RESUME to every host  -> resumed, from the last   -> act_resumed
  *
- * Room is given back only when the job stands everywhere, and taken before anything moves. After a resume that
+ * Room is given back only when the job is stopped on all hosts, and taken before anything moves. After a resume that
  * fails on one of several hosts all are told to stop it again, and that is when it is given back. Each order
  * has a new `attempt`; exec_take drops outcomes of an earlier one, so a host that answers late cannot
  * complete the attempt after it. */
@@ -137,7 +137,7 @@ void run_suspend_host_answered(struct run_suspend *u, struct job *j)
 
 void run_suspend_resumed(struct run_suspend *u, struct job *j)
 {
-    if (!j->run->resuming) /* a host goes on after an attempt on all of them that has failed */
+    if (!j->run->resuming) /* a host lets it continue after an attempt on all of them that has failed */
         return;
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (j->run->hosts[i].suspended && !j->run->hosts[i].leaving &&
@@ -220,6 +220,6 @@ void act_resumed(void *arg, struct job *j)
     j->suspender = SUSPENDED_BY_NOBODY;
     j->ptime_s = 0;
     run_hosts_clear_suspended(j->run);
-    run_comment_set(u->ctx, j, "run"); /* a scheduler has said why it stood still */
+    run_comment_set(u->ctx, j, "run"); /* a scheduler has said why it was suspended */
     jobs_touch(u->ctx->jobs, j, PART_HOT | PART_ATTRS);
 }

@@ -1,4 +1,4 @@
-/* See run_where.h. Only what is counted at vnodes stands in an exec_vnode; the rest of a chunk (arch, mpiprocs) has been
+/* See run_where.h. Only what is counted at vnodes is in an exec_vnode; the rest of a chunk (arch, mpiprocs) has been
  * for choosing. */
 #include "run_where.h"
 

@@ -14,7 +14,7 @@
 #include "run.h"
 #include "server_ctx.h"
 
-enum { LEAST_MS = 100 }; /* with a delay of 0 nobody is asked without a pause */
+enum { LEAST_MS = 100 }; /* with a delay of 0 no host is asked without a pause */
 
 struct term_resend_entry {
     struct job_key key;
