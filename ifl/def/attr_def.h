@@ -31,7 +31,7 @@ enum attr_flag {
     AF_INDIRECT = 512, /* amounts may be "@vnode" */
     AF_UNUSED = 1024,  /* kept and shown; nothing acts on it */
     AF_ASKED = 2048,   /* shown only in answers to requests that name it */
-    AF_HOST = 4096,    /* of a vnode: its host may say it as well; exec/node_report.c, mom/vnodes.c */
+    AF_HOST = 4096, /* of a vnode: its host may say it as well; exec/node_report.c, mom/mom/node/vnodes.c */
     AF_PRIVATE =
         8192 /* of a job: with the server's hide_environments for its owner, operators and managers only */
 };

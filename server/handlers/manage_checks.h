@@ -22,7 +22,7 @@ int check_server_limits(void *arg, const struct object *o, const struct attr_lis
  * vnodes are of another partition; PBSE_OBJBUSY another type while it has jobs or nodes. */
 int check_queue(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* Indirect amounts ("@n1"). PBSE_UNKNODE: there is no such node; PBSE_INDIRECTBT it has none of the resource;
- * PBSE_INDIRECTHOP it has it indirectly itself, or others have it by this node; PBSE_BADATVAL it is not consumable. */
+ * PBSE_INDIRECTHOP it has it indirectly itself, or others have it by this node; PBSE_BADATVAL it has neither flag n nor h. */
 int check_borrowed(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* PBSE_UNKQUE, PBSE_ATTRTYPE: its queue is unknown, or a route queue; PBSE_QUE_NOT_IN_PARTITION: queue and partition of
  * the vnode do not agree. */
