@@ -151,7 +151,7 @@ class Caller:
 
 def requests():
     """[(name of the procedure, its number, name of its arguments' struct)] of server/handlers/req_table.c."""
-    with open(os.path.join(TOP, "server", "req", "req_table.c"), encoding="utf-8") as f:
+    with open(os.path.join(TOP, "server", "handlers", "req_table.c"), encoding="utf-8") as f:
         rows = re.findall(r"X\((IFL_\w+),[^)]*?(ifl_\w+_args),", f.read().replace("\\\n", " "))
     with open(os.path.join(TOP, "ifl", "protocol", "ifl.x"), encoding="utf-8") as f:
         numbers = dict(re.findall(r"(IFL_\w+)\(\w+\)\s*=\s*(\d+);", f.read()))
