@@ -314,6 +314,35 @@ def test_a_server_of_another_store_ends_no_job_of_a_mom_and_the_mom_says_so(cx):
 
 
 @history
+def test_a_server_of_another_store_is_told_nothing_of_a_run_that_ended_meanwhile(cx):
+    """The end waits for the server that the job is of; another one, which does not know the run, must not have it removed."""
+    job = cx.submit(UNTIL_GO + "; exit 7")
+    running(cx, job)
+    cx.kill("server")
+    go(cx)
+    in_log(cx, "Terminated")
+    move_store(cx, "first")
+    cx.control("restart", "server")
+    cx.again()
+    cx.qmgr("create node n1")
+    in_log(cx, "run 1 is of another store")
+    other = cx.submit("sleep 1")  # its events are taken: the one before it would have been, too
+    assert other == job
+    until(lambda: "another START had this job and run" in cx.logs("server", 400), "the refusal")
+    cx.api.delete(other, "force")
+    cx.stop_daemon("server")
+    move_store(cx, "second")
+    os.rename(f"{cx.home}/server_priv/first.db", f"{cx.home}/server_priv/cede.db")
+    for suffix in ("-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(f"{cx.home}/server_priv/first.db{suffix}", f"{cx.home}/server_priv/cede.db{suffix}")
+    cx.control("restart", "server")
+    cx.again()
+    cx.wait_gone(job)
+    assert cx.stat(job)["Exit_status"] == "7"
+
+
+@history
 def test_a_server_of_a_lower_epoch_is_not_obeyed(cx):
     job = cx.submit(UNTIL_GO + "; exit 8")
     running(cx, job)

@@ -305,7 +305,7 @@ static size_t server_link_journal_next(void *arg, exec_event *out, size_t max)
 {
     struct mom *m = arg;
 
-    return journal_take_unsent(&m->outbox, out, max);
+    return journal_take_unsent(&m->outbox, m->server_epoch.store, out, max);
 }
 
 static void server_link_rewind_one(void *arg, struct run *r)
@@ -327,7 +327,7 @@ static void server_link_journal_ack(void *arg, const exec_ack *ack)
     struct mom *m = arg;
     struct run *r = run_find(m->runs, &ack->job, ack->run);
 
-    if (!r)
+    if (!r || strcmp(r->start.store, m->server_epoch.store) != 0)
         return;
     if (ack->state == EXEC_ACKED) {
         journal_acked(r, ack->seq);

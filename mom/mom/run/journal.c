@@ -190,13 +190,18 @@ static size_t take_of(struct run *r, struct exec_event *out, size_t max)
     return n;
 }
 
-size_t journal_take_unsent(struct journal_outbox *box, struct exec_event *out, size_t max)
+size_t journal_take_unsent(struct journal_outbox *box, const char *store, struct exec_event *out, size_t max)
 {
     size_t n = 0;
 
     while (box->first && n < max) {
         struct run *r = box->first;
 
+        if (strcmp(r->start.store, store) !=
+            0) { /* for its own server, which journal_send_again() lists it for */
+            unlist(box, r);
+            continue;
+        }
         n += take_of(r, out + n, max - n);
         if (r->sent_seq < r->last_seq)
             break; /* there was no more room */

@@ -40,9 +40,9 @@ int journal_attrs(struct run *r, const wire_attrs *attrs, struct err *e);
 void journal_acked(struct run *r, uint64_t seq);
 void journal_send_again(struct journal_outbox *box,
                         struct run *r); /* what is not acknowledged goes out again */
-/* Up to `max` events not sent yet, the oldest of each run first; shallow copies, valid until anything is acknowledged.
- * How many. They count as sent. */
-size_t journal_take_unsent(struct journal_outbox *box, struct exec_event *out, size_t max);
+/* Take up to `max` events that have not been sent, the oldest of each run first: shallow copies, valid until an event is acknowledged. They
+ * count as sent. Events of a run of another store than `store` (the server's) stay, and wait for journal_send_again(). Return how many. */
+size_t journal_take_unsent(struct journal_outbox *box, const char *store, struct exec_event *out, size_t max);
 unsigned journal_unacked(const struct run *r);
 
 /* After a crash of the host, numbers that the server knows may be lost here: what is not acknowledged gets numbers
