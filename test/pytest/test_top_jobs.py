@@ -42,6 +42,7 @@ def running(cx, sim, **attrs):
 def test_a_top_job_is_told_when_and_where_it_will_run(cx, sim):
     first = running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
     told = top(cx, sim.job(select="1:ncpus=4", l_walltime="10:00"))
+    until(lambda: "stime" in cx.stat(first), lambda: cx.describe(first), LIMIT_S)  # R is shown before the host has said that it began
     ends = int(cx.stat(first)["stime"]) + 3600
     assert told["exec_vnode"] == "(s1:ncpus=4)"
     assert abs(int(told["start_time"]) - ends) <= 60  # windows of opt_backfill_fuzzy; stime is the host's
