@@ -1,8 +1,8 @@
 #ifndef CYCLE_PRIVATE_H
 #define CYCLE_PRIVATE_H
-/* What the files of the cycle share; no other file includes it. cycle.c is one round of decisions, cycle_preempt.c takes the
- * room of
- * running jobs, backfill.c keeps room for jobs that could not run, and cycle_answers.c hears what came of the decisions. */
+/* What the files of the cycle share; no other file includes it. cycle.c is one round of decisions, cycle_preempt.c takes the room
+ * of running jobs, backfill.c keeps room for jobs that could not run, cycle_answers.c hears what came of the decisions, and
+ * cycle_decide.c is what all of them call to decide about one job. */
 #include "cycle.h"
 #include "reason.h"
 
@@ -43,7 +43,7 @@ struct cycle {
     void *step_arg;
 };
 
-/* ---- cycle.c: what is decided about one job
+/* ---- cycle_decide.c: what is decided about one job; it calls none of the others
  * Run it, or let it go on: the decision, and the order that takes the room. An array runs by its next subjob. */
 void cycle_decide_run(struct cycle *c, struct job *j, const struct allocation *where);
 

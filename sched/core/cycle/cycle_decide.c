@@ -1,0 +1,84 @@
+/* What the files of the cycle decide about one job, whichever of them finds it out. See cycle_private.h.
+ *
+ * A decision is a line in `d` and the order that takes the room in the cluster, so that the next look at that room finds it taken.
+ * This is the lowest file of the cycle: cycle.c, cycle_preempt.c and cycle_answers.c call it, and it calls none of them. */
+#include <stdlib.h>
+
+#include "classes.h"
+#include "cycle_private.h"
+#include "fairshare_accrual.h"
+#include "gang.h"
+#include "intern.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "placement.h"
+#include "preempt_plan.h"
+#include "shrink_to_fit.h"
+#include "units.h"
+
+void cycle_calm(struct cycle *c, struct job *j)
+{
+    for (size_t i = 0; j->urged && i < c->n_urged; i++)
+        if (c->urged[i] == j->id) { /* interned */
+            intern_unref(c->urged[i]);
+            c->urged[i] = c->urged[--c->n_urged];
+            break;
+        }
+    j->urged = false;
+}
+
+bool cycle_may_run(const struct job *j)
+{
+    return j->sched_state == SCHED_STATE_WAITING || j->sched_state == SCHED_STATE_SUSPENDED;
+}
+
+void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *j)
+{
+    int64_t n_s = x->walltime_s = shrink_walltime_s(j);
+    char duration[UNITS_TEXT_MAX];
+
+    if (n_s)
+        decisions_log(c->d, LOGE_DEBUG, j->id, "Job will run for duration=%s",
+                      units_format_duration(duration, n_s));
+}
+
+void cycle_decide_run(struct cycle *c, struct job *j, const struct allocation *where)
+{
+    bool resumes = j->sched_state == SCHED_STATE_SUSPENDED;
+    const struct job *array = j->is_array ? j : NULL;
+    char *text = placement_text(c->cl, where);
+
+    if (array)
+        j = cluster_spawn(c->cl, j);
+    cycle_decide_length(c, decisions_add(c->d, resumes ? DECIDE_RESUME : DECIDE_RUN, j->id, text), j);
+    free(text);
+    cycle_calm(c, j);
+    if (!resumes)
+        accrual_ordered(c->accrual, j);
+    gang_begin_turn(j, c->now_s);
+    backfill_started(c->backfill);
+    cluster_order(c->cl, j, resumes ? ORDER_RESUME : ORDER_RUN, where);
+    plans_forget(c->plans, j->id);
+    if (array && cluster_array_is_full(c->cl, array))
+        decisions_log(c->d, LOGE_DEBUG, array->id, "Number of concurrent running subjobs limit reached");
+}
+
+void cycle_refuse(struct cycle *c, struct job *j, const char *text)
+{
+    struct decision *x = decisions_add(c->d, DECIDE_REFUSE, j->id, text);
+
+    x->code = PBSE_RESCUNAV;
+    cycle_calm(c, j);
+    if (j->is_provisional)
+        cluster_unspawn(c->cl, j);
+    else
+        cluster_rejoin(c->cl, j);
+}
+
+void cycle_note_failed(const struct cycle *c, struct class *k)
+{
+    if (!k)
+        return;
+    k->failed_at = cluster_news(c->cl);
+    k->failed_stoppable = cluster_stoppable(c->cl);
+}
