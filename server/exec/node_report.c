@@ -160,10 +160,8 @@ static int find_or_make(struct server_ctx *s, const struct service *from, const 
 static void node_report_take_node(struct server_ctx *s, struct services *sv, struct service *from,
                                   struct node *n, const char *version, const exec_node *en)
 {
-    const char *said = attr_list_text(&s->server->obj.attrs, SERVER_ATTR_reported_version);
-
     n->reported = true;
-    attr_list_set_text(&n->obj.attrs, NODE_ATTR_pbs_version, said ? said : s->pbs_version, NULL);
+    attr_list_set_text(&n->obj.attrs, NODE_ATTR_pbs_version, server_ctx_pbs_version(s), NULL);
     attr_list_set_text(&n->obj.attrs, NODE_ATTR_cede_version, version, NULL);
     handover_take(s, from, n);
     services_bind(sv, from, n);

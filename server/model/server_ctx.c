@@ -112,3 +112,10 @@ struct job *server_ctx_find_job(const struct server_ctx *s, const struct jobid *
     return (*id->server || server_ctx_is_asked(s, id)) && id->form != JOBID_RANGE ? find_by_alias(s, id)
                                                                                   : NULL;
 }
+
+const char *server_ctx_pbs_version(const struct server_ctx *s)
+{
+    const char *said = attr_list_text(&s->server->obj.attrs, SERVER_ATTR_reported_version);
+
+    return said ? said : s->pbs_version;
+}

@@ -59,6 +59,9 @@ bool server_ctx_is_asked(const struct server_ctx *s, const struct jobid *id);
 /* Find a job by its identifier, or by the one it had before it came here or came back; NULL: there is none. */
 struct job *server_ctx_find_job(const struct server_ctx *s, const struct jobid *id);
 
+/* pbs_version of the server and its nodes: reported_version, else PBS_VERSION of pbs.conf. Borrowed until the attribute changes. */
+const char *server_ctx_pbs_version(const struct server_ctx *s);
+
 static inline int64_t server_ctx_now_s(const struct server_ctx *s)
 {
     return clock_wall_s(s->clock);

@@ -24,9 +24,8 @@
 
 enum { OPEN_LIMIT_MS = 10000 };
 
-/* What an answer of names comes to; `peer` NULL: it was destroyed. */
+/* What an answer of names comes to, which frees it; `peer_server` NULL: it was destroyed. */
 struct asking {
-    struct asking *next, **from; /* of peers->asking */
     struct peer_server *peer_server;
 };
 
@@ -35,7 +34,6 @@ struct peer_servers {
     struct names *names;
     const char *certs, *allowed; /* allowed: NULL: any */
     unsigned port;
-    struct asking *asking;
 };
 
 struct peer_server {
@@ -123,34 +121,13 @@ static void peer_server_connect_to(struct peer_server *x, const char *address)
         fail_to_reach(x, &e);
 }
 
-static void asking_free(struct asking *a)
-{
-    *a->from = a->next;
-    if (a->next)
-        a->next->from = a->from;
-    free(a);
-}
-
-static struct asking *asking_create(struct peer_server *x)
-{
-    struct asking *a = malloc(sizeof *a);
-
-    if (!a)
-        return NULL;
-    *a = (struct asking){.next = x->p->asking, .from = &x->p->asking, .peer_server = x};
-    if (a->next)
-        a->next->from = &a->next;
-    x->p->asking = a;
-    return a;
-}
-
 static void peer_server_on_host(void *arg, const struct names_host *h, const struct err *why)
 {
     struct asking *a = arg;
     struct peer_server *x = a->peer_server;
     char text[INET6_ADDRSTRLEN];
 
-    asking_free(a);
+    free(a);
     if (!x)
         return;
     x->asking = NULL;
@@ -166,12 +143,13 @@ static void ask_names(struct peer_server *x)
 {
     struct err e;
 
-    x->asking = asking_create(x);
+    x->asking = malloc(sizeof *x->asking);
     if (!x->asking) {
         err_set(&e, PBSE_SYSTEM, "no memory to ask for %s", x->host);
         peer_server_fail(x, &e);
         return;
     }
+    *x->asking = (struct asking){.peer_server = x};
     names_ask_host(x->p->names, x->host, peer_server_on_host, x->asking);
 }
 
@@ -266,7 +244,5 @@ struct peer_servers *peer_servers_create(struct loop *l, struct names *n, const 
 
 void peer_servers_destroy(struct peer_servers *p)
 {
-    while (p && p->asking)
-        asking_free(p->asking);
     free(p);
 }

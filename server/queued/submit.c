@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include <ifl.h>
-#include <utlist.h>
 
 #include "admit.h"
 #include "arrays.h"
@@ -40,7 +39,6 @@
 
 struct submit {
     struct submit_parts p;
-    struct submit_asked *asked; /* whose users' names are being asked for */
 };
 
 struct submit *submit_create(const struct submit_parts *p)
@@ -149,8 +147,6 @@ static int submit_enter(struct submit *s, struct job *j, struct queue *q, const 
 /* A submission on its way, and what is found out before it is looked at: how targets of its dependencies ended. */
 struct submit_asked {
     struct submit *s;
-    struct submit_asked *prev, *next; /* of the list in s, where `listed` */
-    bool listed;
     struct request *request;
     const ifl_submit_args *args;   /* of the request */
     struct client *client;         /* counted: whose job it will be */
@@ -282,8 +278,6 @@ static void with_user(const struct submit_asked *a, const struct names_user *u)
 
 static void asked_free(struct submit_asked *a)
 {
-    if (a->listed)
-        DL_DELETE(a->s->asked, a);
     request_unref(a->request);
     client_unref(a->client);
     free(a);
@@ -291,8 +285,6 @@ static void asked_free(struct submit_asked *a)
 
 void submit_destroy(struct submit *s)
 {
-    while (s && s->asked)
-        asked_free(s->asked);
     free(s);
 }
 
@@ -355,14 +347,10 @@ static void ask_user(const struct submit_asked *of, const struct depend_history 
 
     if (!a)
         return;
-    if (u) {
-        submit_user_known(
-            a, u, NULL); /* it looks for the token once more: the store may have been asked meanwhile */
-    } else {
-        a->listed = true;
-        DL_APPEND(a->s->asked, a);
+    if (u) /* it looks for the token once more: the store may have been asked meanwhile */
+        submit_user_known(a, u, NULL);
+    else
         names_ask_user(of->s->p.names, user, submit_user_known, a);
-    }
 }
 
 static void submit_past_known(void *arg, const struct depend_history *past, size_t n)

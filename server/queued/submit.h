@@ -36,7 +36,7 @@ struct submit_parts {
 };
 
 struct submit *submit_create(const struct submit_parts *p);
-void submit_destroy(struct submit *s); /* before `names` are destroyed */
+void submit_destroy(struct submit *s); /* after names_stop(): no submission waits for a user then */
 
 void submit_serve(struct submit *s, struct request *r);         /* IFL_SUBMIT */
 void submit_serve_arrival(struct submit *s, struct request *r); /* IFL_ARRIVE: by the server that it leaves */

@@ -5,16 +5,14 @@
  * wait behind it in the connection queue. Then the session has a client, and the queue is opened. A daemon has
  * its role as its name; a guest, a peer that is not authenticated yet, is served by munge_login.c alone.
  *
- * The connection may close while the name is asked for; the answer then finds `gone` and frees the session, or
- * dispatch_destroy does where the server ends before. And a handler may close the connection under us: no
+ * The connection may close while the name is asked for; the answer, which names_stop() gives where the server ends before, then
+ * finds `gone` and frees the session. And a handler may close the connection under us: no
  * session is touched after a handler ran. */
 #include "dispatch.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <utlist.h>
 
 #include "munge_login.h"
 #include "host_address.h"
@@ -30,7 +28,6 @@ enum { UNNAMED_LINGER_MS = 1000 }; /* a peer that reads has the refusal by then 
 
 struct dispatch {
     struct dispatch_options o;
-    struct session *gone; /* whose connections have closed while their names are asked for */
 };
 
 /* What hangs on a connection: its calls, and its client once known. */
@@ -43,7 +40,6 @@ struct session {
     char *user;             /* the answer, while the host's name is asked for */
     struct err unnamed;     /* why the name could not be asked for; code 0: it could, or none is needed */
     bool asked, gone;
-    struct session *prev, *next; /* in the dispatch's list, where it is gone */
 };
 
 /* Lists may name this host in full. No request waits for it: a resolver may be slow. */
@@ -167,8 +163,6 @@ static const struct conn_queue_ops line_ops = {.make = dispatch_make_call, .drop
 
 static void session_free(struct session *s)
 {
-    if (s->gone)
-        DL_DELETE(s->d->gone, s);
     conn_queue_destroy(s->conn_queue);
     client_unref(s->client);
     auth_peer_unref(s->peer);
@@ -187,18 +181,14 @@ static void dispatch_session_closed(void *user, struct rpc_conn *conn, const str
         client_set_conn(s->client, NULL);
     if (s->client && s->d->o.client_gone)
         s->d->o.client_gone(s->d->o.client_gone_arg, s->client);
-    if (!s->asked || s->client) {
+    if (s->asked)
+        s->gone = true;
+    else
         session_free(s);
-        return;
-    }
-    s->gone = true;
-    DL_APPEND(s->d->gone, s);
 }
 
 void dispatch_destroy(struct dispatch *d)
 {
-    while (d && d->gone)
-        session_free(d->gone);
     free(d);
 }
 
@@ -219,6 +209,7 @@ static const char *foreign_address(const struct server_ctx *site, const struct a
 static void become(struct session *s, const struct auth_peer *peer, const char *user, const char *host,
                    const char *other)
 {
+    s->asked = false;
     s->client = client_create(s->d->o.ctx, peer, user, host);
     if (!s->client)
         return;
@@ -270,6 +261,7 @@ static void locate(struct session *s, struct auth_peer *peer, const char *user)
     s->asked = true;
     if (!s->peer)
         s->peer = auth_peer_ref(peer);
+    free(s->user);
     s->user = strdup(user);
     if (s->user)
         names_ask_address(s->d->o.names, address, dispatch_located, s);
@@ -335,7 +327,8 @@ static void ask_name(struct session *s, struct rpc_request *rpc)
         return;
     }
     s->asked = true;
-    s->peer = auth_peer_ref(peer);
+    if (!s->peer)
+        s->peer = auth_peer_ref(peer);
     names_ask_uid(s->d->o.names, peer->uid, dispatch_named, s);
 }
 
