@@ -41,10 +41,12 @@ enum sched_command {
     SCHED_CMD_CONFIGURE = 6,
     SCHED_CMD_QUIT = 7,
     SCHED_CMD_FIRST = 9,    /* first after registering */
+    SCHED_CMD_RESV_STARTED = 10, /* a reservation has started */
     SCHED_CMD_RUN_JOB = 11, /* qrun: answer wanted */
     SCHED_CMD_QUEUE_STARTED = 12,
     SCHED_CMD_MOVED = 13, /* a job moved into a queue here */
     SCHED_CMD_ELIGIBLE = 14,
+    SCHED_CMD_RECONFIRM = 15, /* a reservation was altered, or is degraded and wants other vnodes */
     SCHED_CMD_RESTART = 16,
     SCHED_CMD_EXPLAIN = IFL_WAKE_EXPLAIN /* answer wanted: what would be done for a job */
 };
