@@ -1,4 +1,4 @@
-# A server that counts its steps, for test/pytest/test_cost_growth.py. Nothing else in it is as it is installed.
+# A server that counts its steps, for test/pytest/ifl/test_cost_growth.py. Nothing else in it is as it is installed.
 COUNTED := $(B)/counted
 .PHONY: counted
 counted: $(COUNTED)/steps.o

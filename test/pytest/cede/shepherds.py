@@ -1,0 +1,30 @@
+"""The processes that hold the jobs of a complex."""
+import contextlib
+import os
+
+from cede import faults
+
+
+def shepherd(cx, job, node=None):
+    """The pid of the process that holds this job on this node (None: on any node), or 0."""
+    where = f"{cx.dir}/mom/{node}/" if node else cx.dir
+    for name in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{name}/cmdline", "rb") as f:
+                words = f.read().split(b"\0")
+        except OSError:
+            continue
+        if len(words) > 2 and words[0].endswith(b"pbs_shepherd") and f"/{job}.".encode() in words[2] \
+                and words[2].startswith(where.encode()):
+            return int(name)
+    return 0
+
+
+def shepherds(cx):
+    """The pids of the shepherds of the jobs here."""
+    found = []
+    for pid in faults.processes_called(f"{cx.dir}/mom/n1/"):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as f:
+            if f.read().split(b"\0")[0].endswith(b"pbs_shepherd"):
+                found.append(pid)
+    return found

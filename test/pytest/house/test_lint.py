@@ -1,0 +1,82 @@
+"""The checks of names, externs and words that `make lint` makes: each fault is made on purpose, in a tree of its own."""
+import os
+import subprocess
+
+import pytest
+
+TOOLS = os.path.join(os.path.dirname(__file__), "..", "..", "..", "tools")
+FUNCTION = "int helper(void);\nint {}(void)\n{{\n    return helper();\n}}\n"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """write(path=text) puts files below a git tree; lint(check, folder) returns the exit code and what was printed"""
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+
+    def write(files):
+        for path, text in files.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text)
+        subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+
+    def lint(check, *folders):
+        done = subprocess.run([os.path.join(TOOLS, f"lint-{check}"), *folders], cwd=tmp_path, text=True, capture_output=True)
+        assert not done.stderr, done.stderr
+        return done.returncode, done.stdout
+    tree.write, tree.lint = write, lint
+    return tree
+
+
+def test_a_function_name_in_four_files_is_refused_and_in_three_allowed(tree):
+    static = "static " + FUNCTION.format("look").replace("int helper(void);\n", "", 1)
+    tree.write({f"a/f{i}.c": static for i in range(3)} | {"a/f_test.c": static})
+    assert tree.lint("names", "a") == (0, "")
+    tree.write({"b/f9.c": static})
+    code, text = tree.lint("names", "a")
+    assert code == 1 and text.startswith("look: 4 functions: a/f0.c ")
+    assert tree.lint("names", "c") == (0, "")
+
+
+def test_a_base_name_of_two_files_is_refused_but_main(tree):
+    tree.write({"a/run.h": "", "b/main.c": "", "a/main.c": ""})
+    assert tree.lint("names", "a", "b") == (0, "")
+    tree.write({"b/run.h": ""})
+    assert tree.lint("names", "b") == (1, "run.h: 2 files: a/run.h b/run.h\n")
+
+
+def test_a_folder_of_too_many_files_is_refused(tree):
+    tree.write({f"a/f{i}.c": "" for i in range(33)} | {"a/f0_test.c": ""})
+    assert tree.lint("names", "a") == (1, "a: 33 .c files; 32 are the most\n")
+
+
+@pytest.mark.parametrize("others, refused", [
+    ({}, "no other file uses it"),
+    ({"a/x.h": "int x_run(void);\n"}, "no other file uses it"),
+    ({"a/y.c": "/* x_run */ const char *s = \"x_run\";\n"}, "no other file uses it"),
+    ({"a/x_test.c": "int t = x_run();\n"}, "only tests use it"),
+    ({"a/y.c": "int y = x_run();\n"}, None),
+    ({"a/y.def": "ROW(x_run)\n"}, None),
+    ({"a/x.h": "static inline int f(void) { return x_run(); }\n"}, None),
+    ({"a/y.c": "#define CALL(name) x_##name()\n"}, None),
+    ({"ifl/include/x.h": "int x_run(void);\n"}, None)])
+def test_an_extern_function_needs_a_caller_in_the_product(tree, others, refused):
+    tree.write({"a/x.c": FUNCTION.format("x_run")} | others)
+    code, text = tree.lint("externs", "a")
+    assert (code, text) == ((1, f"a/x.c: x_run is extern, and {refused}\n") if refused else (0, ""))
+
+
+def test_a_test_may_call_a_part_of_what_its_file_uses(tree):
+    tree.write({"a/x.c": FUNCTION.format("x_part") + "static int x_all(void)\n{\n    return x_part();\n}\n",
+                "a/x_test.c": "int t = x_part();\n"})
+    assert tree.lint("externs", "a") == (0, "")
+
+
+def test_words_are_found_where_people_read_and_over_the_end_of_a_line(tree):
+    tree.write({"a/x.c": '/* Whoever calls. It goes\n * on. */\nint nobody = f("nobody", "for nobody");\n', "a/x.md": "It is `nobody`.\n\nAnew.\n",
+                "a/tool": "#!/bin/sh\n# lest it fail\nnobody=1\n"})
+    code, text = tree.lint("words", "a")
+    assert code == 1
+    assert [line.rsplit(": ", 1)[0] for line in text.splitlines()] == [
+        'a/tool:2: "lest"', 'a/x.c:1: "Whoever"', 'a/x.c:1: "goes on"', 'a/x.c:3: "nobody"', 'a/x.md:3: "Anew"']
+    tree.write({"a/x.c": "int x;\n", "a/x.md": "", "a/tool": ""})
+    assert tree.lint("words", "a") == (0, "")

@@ -1,0 +1,164 @@
+"""The manual says what the programs and tables say: options, attributes, resources, keys, and what is refused."""
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+HAND = TOP / "doc" / "man"
+BUILD = pathlib.Path(os.environ["CEDE_BUILD"])
+MADE = BUILD / "share" / "man"
+COMMANDS = sorted(p.name for p in (BUILD / "bin").iterdir())
+DAEMONS = {
+    "pbs_server": "server/server_settings.c",
+    "pbs_sched": "sched/main.c",
+    "pbsfs": "sched/pbsfs.c",
+    "pbs_mom": "mom/mom/command_line.c",
+    "pbs_comm": "site/pbs_comm.c",
+    "pbs_store": "server/admin/pbs_store.c",
+    "pbs_keys": "server/admin/pbs_keys.c",
+}
+TABLES = {
+    "pbs_job_attributes.7": "attr_job.def",
+    "pbs_queue_attributes.7": "attr_queue.def",
+    "pbs_server_attributes.7": "attr_server.def",
+    "pbs_node_attributes.7": "attr_node.def",
+    "pbs_sched_attributes.7": "attr_sched.def",
+}
+
+
+def all_pages():
+    return sorted(p for folder in (HAND, MADE) for p in folder.rglob("*.[1378]"))
+
+
+def page(name):
+    """The source of a page, one that only points to another followed."""
+    text = (HAND / name).read_text(encoding="utf-8")
+    other = re.match(r"\.so man\d/(\S+)", text)
+    return page(other[1]) if other else text
+
+
+def options_of_page(text):
+    """From ".It Fl x Ar value" and ".It Fl d , -home Ar dir": {"-x", "-d", "--home"}; what --version is, all know."""
+    found = set()
+    for line in re.findall(r"^\.It (Fl .*)$", text, re.M):
+        for spelled in re.match(r"Fl (\S+(?: , -\S+)?)", line)[1].split(" , "):
+            found.add("-" + spelled)
+    return found - {"--version"}
+
+
+def options_of_command(name):
+    """From --help: a row begins with two blanks and its option."""
+    out = subprocess.run([BUILD / "bin" / name, "--help"], stdout=subprocess.PIPE, check=True, text=True).stdout
+    return {m for m in re.findall(r"^  (--?[\w-]+)", out, re.M)}
+
+
+def options_of_source(path):
+    """The rows of a daemon: {'d', "home", OPTION_VALUE, ...}."""
+    found = set()
+    for letter, name in re.findall(r"\{(0|'.'), (NULL|\"[^\"]+\"),\s*OPTION_", (TOP / path).read_text(encoding="utf-8")):
+        if letter != "0":
+            found.add("-" + letter[1])
+        if name != "NULL":
+            found.add("--" + name.strip('"'))
+    return found - {"--version"}
+
+
+def rows(path, macro):
+    return re.findall(rf"^{macro}\((\w+)", (TOP / path).read_text(encoding="utf-8"), re.M)
+
+
+def terms(name):
+    """The terms of the lists of a page that was made."""
+    section = name.rsplit(".", 1)[1]
+    text = (MADE / f"man{section}" / name).read_text(encoding="utf-8")
+    return re.findall(r"^\.It Sy \\&(\S+)", text, re.M)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_usage_names_each_form_once(name):
+    done = subprocess.run([BUILD / "bin" / name, "--no-such-option"], stdin=subprocess.DEVNULL, capture_output=True,
+                          check=False, text=True)
+    lines = [line.split() for line in done.stderr.splitlines() if line.strip()]
+    assert all(lines.count(line) == 1 for line in lines), done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_a_page_with_its_options_and_no_others(name):
+    assert options_of_page(page(f"{name}.1")) == options_of_command(name)
+
+
+@pytest.mark.parametrize("name", DAEMONS)
+def test_a_daemon_has_a_page_with_its_options_and_no_others(name):
+    rows_of_it = options_of_source(DAEMONS[name])
+    assert rows_of_it and options_of_page(page(f"{name}.8")) == rows_of_it
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_attribute_stands_in_the_page_of_its_kind(name):
+    attributes = rows(f"ifl/def/{TABLES[name]}", "ATTR")
+    assert attributes and terms(name)[: len(attributes)] == attributes
+
+
+def test_every_resource_and_its_attributes_stand_in_their_page():
+    expected = rows("ifl/def/resource.def", "RESOURCE") + rows("ifl/def/attr_resource.def", "ATTR")
+    assert terms("pbs_resources.7") == expected
+
+
+def test_every_key_of_pbs_conf_stands_in_its_page():
+    assert terms("pbs.conf.8") == rows("ifl/spec/conf.def", "CONF")
+
+
+def test_every_call_has_a_page():
+    apart = re.compile(r"_fn$|^__")
+    declared = {name for header in ("pbs_ifl.h", "pbs_ext.h", "tm.h", "rm.h")
+                for name in re.findall(r"^(?:extern )?[\w ]+[ *](\w+)\(", (TOP / "ifl/include" / header).read_text(), re.M)}
+    assert "pbs_submit" in declared and "pbs_watch_next" in declared
+    assert sorted(n for n in declared if not apart.search(n) and not (MADE / "man3" / f"{n}.3").is_file()) == []
+
+
+def test_what_a_submission_may_not_say_yet_stands_in_qsub():
+    table = re.search(r"not_yet\[\] = \{(.*?)\n\};", (TOP / "server/queued/new_job.c").read_text(encoding="utf-8"), re.S)
+    missing = page("qsub.1").split(".Sh NOT SUPPORTED YET")[1]
+    names = re.findall(r'\{"(\w+)"', table[1])
+    assert names and [n for n in names if n not in missing] == []
+
+
+def test_pages_point_only_to_pages_that_are_there():
+    there = {p.name for p in all_pages()}
+    lost = {
+        f"{p.name}: {name}({section})"
+        for p in all_pages()
+        for name, section in re.findall(r"^\.Xr (\S+) (\d)", p.read_text(encoding="utf-8"), re.M)
+        if f"{name}.{section}" not in there
+    }
+    assert lost == set()
+
+
+def test_a_page_begins_as_its_file_is_called():
+    wrong = []
+    for p in all_pages():
+        text = p.read_text(encoding="utf-8")
+        name, section = p.name.rsplit(".", 1)
+        if text.startswith(".so "):
+            assert (HAND / text.split("/")[1].strip()).is_file()
+        elif not re.search(rf"^\.Dt (?:\\&)?{re.escape(name)} {section} ", text, re.M | re.I):
+            wrong.append(p.name)
+        elif not re.search(rf"^\.Nm (?:\\&)?{re.escape(name)}\b", text, re.M):
+            wrong.append(p.name)
+    assert wrong == []
+
+
+STOREYS = ("base", "ifl", "server", "sched", "mom", "cmds", "sim", "site", "test", "tools", "doc")
+
+
+@pytest.mark.parametrize("page", ["doc/glossary.md", "doc/structure.md", "CONTRIBUTING.md"])
+def test_files_and_folders_that_a_page_names_exist(page):
+    """A path between backticks, without its suffix where it is a pair of .c and .h; capitals and stars are patterns."""
+    text = (TOP / page).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:%s)/[\w./-]+)`" % "|".join(STOREYS), text)
+    named = [n for n in named if not re.search(r"[A-Z]{3,}", n)]
+    assert named
+    assert [n for n in named if not (TOP / n).exists() and not list(TOP.glob(n.rstrip("/") + ".*"))] == []
