@@ -1,9 +1,9 @@
-/* Submission. See submit.h for the order of the steps.
+/* Submission, by a user (SUBMIT) or by another server that a job leaves (ARRIVE). submit_steps is the order, and submit_continue
+ * walks it.
  *
- * Two questions may have to wait for others: how the targets of dependencies ended (the store), and who
- * the user is (the lookup worker). An `asked` carries the request over them. Queue, limits and attributes
- * are looked at after the last answer only, since they may change meanwhile. Then `admit` checks all
- * before it changes anything; from jobs_add on only routing can still refuse.
+ * Two steps wait: submit_ask_past for the store, submit_ask_user for the lookup worker. Their answers come back to
+ * submit_continue, which takes the next step. All that may change meanwhile is looked at after them. The steps check everything
+ * before they change anything: from submit_add_job on only routing can refuse.
  *
  * A script that comes in pieces makes the job first, as ARRIVING: it has a row and an identifier, and is
  * in no queue. Pieces must come without gaps; COMMIT lets it in, if the limits on what is queued still do, and a
@@ -41,6 +41,143 @@ struct submit {
     struct submit_parts p;
 };
 
+/* --- the order of steps ------------------------------------------------------------------------------ */
+
+/* A submission on its way, with what its steps have found out. */
+struct submission {
+    struct submit *s;
+    struct request *request;       /* counted */
+    const ifl_submit_args *args;   /* of the request */
+    const ifl_arrive_args *arrive; /* it comes from another server; or NULL */
+    size_t step;                   /* the one to take next, in submit_steps */
+    struct client *owner;          /* counted: whose job it will be */
+    struct depend_history *past;   /* how targets of its dependencies ended that only the store knows */
+    size_t n_past;
+    const struct names_user *user; /* the user it will run as: only later steps of the same turn may use it */
+    struct queue *queue;
+    struct job *job;       /* of the table of jobs, once it is there */
+    struct err why;        /* of a refusal */
+    const wire_attrop *at; /* the attribute at fault, of a submission that is refused for one; or NULL */
+};
+
+enum submit_outcome {
+    SUBMIT_NEXT,
+    SUBMIT_WAITS, /* the answer comes to submit_continue, maybe before the step returns: it may have freed the submission */
+    SUBMIT_REFUSED, /* `why` is the reason */
+    SUBMIT_ANSWERED
+};
+
+typedef enum submit_outcome submit_step_fn(struct submission *u);
+static submit_step_fn submit_find_earlier, submit_check_open, submit_check_arrival, submit_ask_past,
+    submit_ask_user, submit_find_token, submit_find_queue, submit_check_script, submit_make_job,
+    submit_add_job, submit_keep_script, submit_enter_depends, submit_write_rows, submit_enter_queue,
+    submit_note_move, submit_answer;
+
+static submit_step_fn *const submit_steps[] = {
+    submit_find_earlier, /* first: a submission sent again has its answer, even from a server that is closed by now */
+    submit_check_open,    /* SUBMIT: before the waits, since a server that goes down begins no work */
+    submit_check_arrival, /* ARRIVE: the same; it says who owns the job */
+    submit_ask_past,      /* waits: how did the jobs end that it depends on? */
+    submit_ask_user,      /* waits. Last of the waits: the answer may be used in this turn only */
+    submit_find_token,    /* once more: the same submission may have come on another connection meanwhile */
+    submit_find_queue, /* from here on nothing waits: what is checked still holds when the job enters its queue */
+    submit_check_script,
+    submit_make_job,      /* after what is cheap: each job made takes a number, and a refusal leaves a gap */
+    submit_add_job,       /* from here on only routing can refuse */
+    submit_keep_script,   /* before the queue: routing may send the job away at once, with its script */
+    submit_enter_depends, /* before the queue: it may hold the job */
+    submit_write_rows,
+    submit_enter_queue, /* a job whose script is still to come enters with COMMIT */
+    submit_note_move,   /* with the batch of the job: a move that is repeated must find it */
+    submit_answer,      /* last: the answer leaves when all of the above is durable */
+};
+
+static void submit_refuse(const struct submission *u);
+static void submission_destroy(struct submission *u);
+
+/* The step before has come to `o`: take steps until one waits, or the request is answered, as the last step does. The answer
+ * to a wait comes back to here. */
+static void submit_continue(struct submission *u, enum submit_outcome o)
+{
+    while (o == SUBMIT_NEXT)
+        o = submit_steps[u->step++](u);
+    if (o == SUBMIT_WAITS)
+        return;
+    if (o == SUBMIT_REFUSED)
+        submit_refuse(u);
+    submission_destroy(u);
+}
+
+static void submit_begin(struct submit *s, struct request *r, const ifl_submit_args *args,
+                         const ifl_arrive_args *arrive)
+{
+    struct submission *u = calloc(1, sizeof *u);
+
+    if (!u) {
+        request_failf(r, PBSE_SYSTEM, "no memory for a submission");
+        return;
+    }
+    u->s = s;
+    u->request = request_ref(r);
+    u->args = args;
+    u->arrive = arrive;
+    submit_continue(u, SUBMIT_NEXT);
+}
+
+void submit_serve(struct submit *s, struct request *r)
+{
+    submit_begin(s, r, request_args(r), NULL);
+}
+
+void submit_serve_arrival(struct submit *s, struct request *r)
+{
+    ifl_arrive_args *a = request_args(r);
+
+    submit_begin(s, r, &a->job, a);
+}
+
+static void submission_destroy(struct submission *u)
+{
+    request_unref(u->request);
+    client_unref(u->owner);
+    free(u->past);
+    free(u);
+}
+
+static enum submit_outcome submit_outcome(int rc)
+{
+    return rc < 0 ? SUBMIT_REFUSED : SUBMIT_NEXT;
+}
+
+/* A refusal for an attribute names all that are wrong, not only the first. */
+static void fail_attributes(const struct submission *u)
+{
+    const wire_attrops *list = &u->args->attrs;
+    struct attr_edit_change *c = calloc(list->wire_attrops_len, sizeof *c);
+    struct attrib_errors_ask ask = {.ctx = u->s->p.ctx,
+                                    .of = OF_JOB,
+                                    .changes = c,
+                                    .n = c ? list->wire_attrops_len : 0,
+                                    .at = (size_t)(u->at - list->wire_attrops_val),
+                                    .writer = {.level = client_level(u->owner), .creating = true}};
+
+    for (size_t i = 0; i < ask.n; i++)
+        c[i] = (struct attr_edit_change){list->wire_attrops_val[i].name, list->wire_attrops_val[i].resource,
+                                         list->wire_attrops_val[i].value, SET};
+    attrib_errors_answer(u->request, &u->why, &ask);
+    free(c);
+}
+
+static void submit_refuse(const struct submission *u)
+{
+    if (u->at)
+        fail_attributes(u);
+    else
+        request_fail(u->request, &u->why);
+}
+
+/* --- creation ---------------------------------------------------------------------------------------- */
+
 struct submit *submit_create(const struct submit_parts *p)
 {
     struct submit *s = calloc(1, sizeof *s);
@@ -50,6 +187,11 @@ struct submit *submit_create(const struct submit_parts *p)
     return s;
 }
 
+void submit_destroy(struct submit *s)
+{
+    free(s);
+}
+
 /* --- the answer ------------------------------------------------------------------------------------ */
 
 struct submit_promise {
@@ -57,7 +199,7 @@ struct submit_promise {
     const char *id; /* interned */
 };
 
-static void submit_answer(void *arg)
+static void submit_promise_kept(void *arg)
 {
     struct submit_promise *p = arg;
     char nothing[1] = "";
@@ -69,58 +211,284 @@ static void submit_answer(void *arg)
     free(p);
 }
 
-static void promise(struct submit *s, struct request *r, const char *id)
+/* Answer with this identifier as soon as what it promises is durable. */
+static enum submit_outcome submit_promise(struct submission *u, const char *id)
 {
     struct submit_promise *p = malloc(sizeof *p);
 
-    if (!p) {
-        request_failf(r, PBSE_SYSTEM, "no memory to answer");
-        return;
-    }
-    *p = (struct submit_promise){request_ref(r), intern_ref(id)};
-    commit_then(s->p.commit, submit_answer, p);
+    if (!p)
+        return submit_outcome(err_set(&u->why, PBSE_SYSTEM, "no memory to answer"));
+    *p = (struct submit_promise){request_ref(u->request), intern_ref(id)};
+    commit_then(u->s->p.commit, submit_promise_kept, p);
+    return SUBMIT_ANSWERED;
 }
 
-/* --- the job ---------------------------------------------------------------------------------------- */
-
-static struct queue *destination(struct submit *s, const char *dest, struct err *e)
+static enum submit_outcome submit_answer(struct submission *u)
 {
-    struct destination d;
-    const char *name;
-    struct queue *q;
+    return submit_promise(u, u->job->obj.name);
+}
 
-    memset(&d, 0, sizeof d);
-    if (*dest && jobid_parse_destination(dest, &d, e) < 0)
-        return NULL;
-    name = *d.queue ? d.queue : attr_list_text(&s->p.ctx->server->obj.attrs, SERVER_ATTR_default_queue);
-    if (!name) {
-        err_set(e, PBSE_QUENODFLT, "No default queue specified");
-        return NULL;
+/* A submission that has come before, by its token. A token is its user's own: another user who has it, by whatever means, is
+ * told nothing of the job. */
+static enum submit_outcome submit_find_token(struct submission *u)
+{
+    const struct job *before = jobs_find_token(u->s->p.ctx->jobs, (const unsigned char *)u->args->token);
+
+    if (!before)
+        return SUBMIT_NEXT;
+    if (strcmp(before->user, client_user(u->owner)) == 0)
+        return submit_promise(u, before->obj.name);
+    return submit_outcome(
+        err_set(&u->why, PBSE_IVALREQ,
+                "the token of this submission was used by another user: submit again, with a new one"));
+}
+
+static enum submit_outcome submit_find_earlier(struct submission *u)
+{
+    const struct submit_parts *p = &u->s->p;
+    const char *before;
+
+    if (!u->arrive) {
+        u->owner = client_ref(request_client(u->request));
+        return submit_find_token(u);
     }
-    q = queues_find(s->p.ctx->queues, name);
-    if (!q && !*d.queue)
-        err_set(e, PBSE_QUENODFLT, "No default queue specified");
-    else if (!q)
-        err_set(e, PBSE_UNKQUE, "Unknown queue: %s", name);
-    else if (!queue_is_execution(q) && !queue_is_route(q))
-        err_set(e, PBSE_QUNOENB, "Queue is not enabled: %s", name);
-    else
-        return q;
+    before = move_in_find(p->ctx, p->store_notes, u->arrive);
+    return before ? submit_promise(u, before) : SUBMIT_NEXT;
+}
+
+/* --- may it come ------------------------------------------------------------------------------------- */
+
+/* qsub takes default_qsub_arguments in by itself, since only it knows what its user has said: told of them once, it
+ * submits again. */
+static const char *arguments_for(const struct submit *s, const ifl_submit_args *a)
+{
+    const char *text = attr_list_text(&s->p.ctx->server->obj.attrs, SERVER_ATTR_default_qsub_arguments);
+
+    return text && *text && strcmp(a->extend, "qsub") == 0 ? text : NULL;
+}
+
+static enum submit_outcome submit_check_open(struct submission *u)
+{
+    struct server_ctx *ctx = u->s->p.ctx;
+
+    if (u->arrive)
+        return SUBMIT_NEXT;
+    if (admit_check_open(ctx, client_level(u->owner), &u->why) < 0 ||
+        admit_check_server(ctx, request_who(u->request), client_host(u->owner), &u->why) < 0)
+        return SUBMIT_REFUSED;
+    if (arguments_for(u->s, u->args))
+        return submit_outcome(err_set(&u->why, PBSE_FORCE_QSUB_UPDATE, "%s", arguments_for(u->s, u->args)));
+    return SUBMIT_NEXT;
+}
+
+/* Asked only of a job that is not here yet: the other server takes any refusal for the end of the move. */
+static int check_moves(const struct submit *s, struct err *e)
+{
+    if (s->p.ctx->server->terminating)
+        return err_set(e, PBSE_SVRDOWN, "Request not allowed: Server shutting down");
+    return commit_check(s->p.commit, e);
+}
+
+/* The bound on scripts was for what travels in one piece. */
+static void take_long_script(ifl_arrive_args *a)
+{
+    if (!a->long_script.long_script_len || a->job.script.script_len)
+        return;
+    free(a->job.script.script_val);
+    a->job.script.script_val = a->long_script.long_script_val;
+    a->job.script.script_len = a->long_script.long_script_len;
+    a->long_script.long_script_val = NULL;
+    a->long_script.long_script_len = 0;
+}
+
+static enum submit_outcome submit_check_arrival(struct submission *u)
+{
+    struct server_ctx *ctx = u->s->p.ctx;
+
+    if (!u->arrive)
+        return SUBMIT_NEXT;
+    if (check_moves(u->s, &u->why) < 0 || move_in_check(ctx, u->arrive, &u->why) < 0)
+        return SUBMIT_REFUSED;
+    u->owner = move_in_owner(ctx, u->request, u->arrive);
+    if (!u->owner)
+        return submit_outcome(err_set(&u->why, PBSE_SYSTEM, "no memory for a submission"));
+    take_long_script(request_args(u->request));
+    return SUBMIT_NEXT;
+}
+
+/* --- what others know -------------------------------------------------------------------------------- */
+
+static const char *depend_of(const struct job *j)
+{
+    return attr_list_text(&j->obj.attrs, JOB_ATTR_depend);
+}
+
+/* The value of an attribute in the submission, or NULL. */
+static const char *asked_for(const ifl_submit_args *a, const char *name)
+{
+    for (u_int i = 0; i < a->attrs.wire_attrops_len; i++)
+        if (strcasecmp(a->attrs.wire_attrops_val[i].name, name) == 0)
+            return a->attrs.wire_attrops_val[i].value;
     return NULL;
 }
 
-static int check_script(const struct submit *s, const ifl_submit_args *a, struct err *e)
+static void submit_past_known(void *arg, const struct depend_history *past, size_t n)
 {
-    const struct value *max = attr_list_find(&s->p.ctx->server->obj.attrs, SERVER_ATTR_jobscript_max_size);
-    uint64_t limit = max ? (uint64_t)value_number(max) : 100u << 20;
+    struct submission *u = arg;
+    int rc = 0;
 
-    if (a->script_length > limit)
-        return err_set(e, PBSE_JOBSCRIPTMAXSIZE,
-                       "jobscript size exceeded the jobscript_max_size: %llu bytes, %llu allowed",
-                       (unsigned long long)a->script_length, (unsigned long long)limit);
-    if (a->script.script_len && a->script.script_len != a->script_length)
-        return err_set(e, PBSE_PROTOCOL, "the script is not as long as it was said to be");
-    return 0;
+    u->n_past = n;
+    u->past = n ? malloc(n * sizeof *past) : NULL;
+    if (u->past)
+        memcpy(u->past, past, n * sizeof *past);
+    else if (n)
+        rc = err_set(&u->why, PBSE_SYSTEM, "no memory for a submission");
+    submit_continue(u, submit_outcome(rc));
+}
+
+/* The dependencies of a job that arrives were checked where it was submitted. */
+static enum submit_outcome submit_ask_past(struct submission *u)
+{
+    const struct submit_parts *p = &u->s->p;
+    const char *depend = u->arrive ? NULL : asked_for(u->args, "depend");
+    int rc = depend ? depend_history_ask(p->ctx, p->store_reader, depend, submit_past_known, u, &u->why) : 0;
+
+    return rc > 0 ? SUBMIT_WAITS : submit_outcome(rc);
+}
+
+static const char *submit_user_name(const struct submission *u, char buf[static JOB_IDENTITY_NAME_MAX])
+{
+    return job_identity_name(asked_for(u->args, "User_List"), client_user(u->owner), buf);
+}
+
+static void submit_user_known(void *arg, const struct names_user *user, const struct err *why)
+{
+    struct submission *u = arg;
+    char buf[JOB_IDENTITY_NAME_MAX];
+
+    u->user = user;
+    submit_continue(u,
+                    submit_outcome(user ? 0 : job_identity_unknown(submit_user_name(u, buf), why, &u->why)));
+}
+
+static enum submit_outcome submit_ask_user(struct submission *u)
+{
+    char buf[JOB_IDENTITY_NAME_MAX];
+    const char *name = submit_user_name(u, buf);
+
+    u->user = names_find_user(u->s->p.names, name);
+    if (u->user)
+        return SUBMIT_NEXT;
+    names_ask_user(u->s->p.names, name, submit_user_known, u);
+    return SUBMIT_WAITS;
+}
+
+/* --- the job ----------------------------------------------------------------------------------------- */
+
+static enum submit_outcome submit_find_queue(struct submission *u)
+{
+    const struct server_ctx *ctx = u->s->p.ctx;
+    const char *dest = u->args->destination, *name;
+    struct destination d = {0};
+    struct queue *q;
+    int rc = 0;
+
+    if (*dest && jobid_parse_destination(dest, &d, &u->why) < 0)
+        return SUBMIT_REFUSED;
+    name = *d.queue ? d.queue : attr_list_text(&ctx->server->obj.attrs, SERVER_ATTR_default_queue);
+    q = name ? queues_find(ctx->queues, name) : NULL;
+    if (!q && !*d.queue)
+        rc = err_set(&u->why, PBSE_QUENODFLT, "No default queue specified");
+    else if (!q)
+        rc = err_set(&u->why, PBSE_UNKQUE, "Unknown queue: %s", name);
+    else if (!queue_is_execution(q) && !queue_is_route(q))
+        rc = err_set(&u->why, PBSE_QUNOENB, "Queue is not enabled: %s", name);
+    u->queue = q;
+    return submit_outcome(rc);
+}
+
+static enum submit_outcome submit_check_script(struct submission *u)
+{
+    const struct submit_parts *p = &u->s->p;
+    const struct value *max = attr_list_find(&p->ctx->server->obj.attrs, SERVER_ATTR_jobscript_max_size);
+    uint64_t limit = max ? (uint64_t)value_number(max) : 100u << 20, length = u->args->script_length;
+    u_int have = u->args->script.script_len;
+    int rc = 0;
+
+    if (length > limit)
+        rc = err_set(&u->why, PBSE_JOBSCRIPTMAXSIZE,
+                     "jobscript size exceeded the jobscript_max_size: %llu bytes, %llu allowed",
+                     (unsigned long long)length, (unsigned long long)limit);
+    else if (have && have != length)
+        rc = err_set(&u->why, PBSE_PROTOCOL, "the script is not as long as it was said to be");
+    else if (have != length)
+        rc = submit_pieces_check(p->submit_pieces, client_user(u->owner), &u->why);
+    return submit_outcome(rc);
+}
+
+/* A job that may come in, in no table yet. */
+static enum submit_outcome submit_make_job(struct submission *u)
+{
+    const struct submit_parts *p = &u->s->p;
+    struct new_job_ask ask = {.args = u->args,
+                              .user = u->user,
+                              .queue = u->queue,
+                              .client = u->owner,
+                              .remaining =
+                                  u->arrive ? asked_for(u->args, ATTR_array_indices_remaining) : NULL,
+                              .arrives = u->arrive};
+    struct job *j = new_job(p->ctx, &ask, &u->at, &u->why);
+
+    if (j && u->arrive)
+        attr_list_set_number(&j->obj.attrs, JOB_ATTR_hop_count, u->arrive->hops, NULL);
+    if (!j || attr_edit_check_length(NULL, &j->obj.attrs, &u->why) < 0 ||
+        (!u->arrive && depends_check(p->depends, j, depend_of(j), u->past, u->n_past, &u->why) < 0) ||
+        (queue_is_route(u->queue) && route_check(p->route, j, u->queue, &u->why) < 0)) {
+        job_unref(j);
+        return SUBMIT_REFUSED;
+    }
+    u->job = j;
+    return SUBMIT_NEXT;
+}
+
+static enum submit_outcome submit_add_job(struct submission *u)
+{
+    if (jobs_add(u->s->p.ctx->jobs, u->job, &u->why) < 0) {
+        job_unref(u->job);
+        return SUBMIT_REFUSED;
+    }
+    return SUBMIT_NEXT;
+}
+
+static enum submit_outcome submit_keep_script(struct submission *u)
+{
+    const struct submit_parts *p = &u->s->p;
+    const ifl_submit_args *a = u->args;
+
+    if (!a->script.script_len)
+        return SUBMIT_NEXT;
+    commit_put_script(p->commit, u->job->key, 0, a->script.script_val, a->script.script_len);
+    if (a->script.script_len <= IFL_SCRIPT_INLINE) /* what goes with START; hosts ask for longer ones */
+        script_cache_keep(p->script_cache, u->job->key, a->script.script_val, a->script.script_len);
+    u->job->script_have = a->script.script_len;
+    return SUBMIT_NEXT;
+}
+
+static enum submit_outcome submit_enter_depends(struct submission *u)
+{
+    if (u->arrive)
+        depends_arrive(u->s->p.depends, u->job);
+    else
+        depends_enter(u->s->p.depends, u->job, u->past, u->n_past);
+    return SUBMIT_NEXT;
+}
+
+static enum submit_outcome submit_write_rows(struct submission *u)
+{
+    jobs_touch(u->s->p.ctx->jobs, u->job, PART_ALL);
+    if (u->job->array)
+        arrays_write(u->s->p.commit, u->job);
+    return SUBMIT_NEXT;
 }
 
 /* -1: no queue wants it, however it is routed; the job is over, and freed unless the caller has a reference. */
@@ -144,310 +512,24 @@ static int submit_enter(struct submit *s, struct job *j, struct queue *q, const 
     return lost ? err_set(e, PBSE_ROUTEREJ, "Job rejected by all possible destinations") : 0;
 }
 
-/* A submission on its way, and what is found out before it is looked at: how targets of its dependencies ended. */
-struct submit_asked {
-    struct submit *s;
-    struct request *request;
-    const ifl_submit_args *args;   /* of the request */
-    struct client *client;         /* counted: whose job it will be */
-    const ifl_arrive_args *arrive; /* it comes from another server; or NULL */
-    size_t n_past;
-    struct depend_history past[];
-};
-
-static void enter_script(struct submit *s, struct job *j, const ifl_submit_args *a)
+static enum submit_outcome submit_enter_queue(struct submission *u)
 {
-    if (!a->script.script_len)
-        return;
-    commit_put_script(s->p.commit, j->key, 0, a->script.script_val, a->script.script_len);
-    if (a->script.script_len <= IFL_SCRIPT_INLINE) /* what goes with START; hosts ask for longer ones */
-        script_cache_keep(s->p.script_cache, j->key, a->script.script_val, a->script.script_len);
-    j->script_have = a->script.script_len;
+    struct job *j = u->job;
+
+    if (j->script_have == j->script_bytes)
+        return submit_outcome(submit_enter(u->s, j, u->queue, request_who(u->request), &u->why));
+    job_set_text(&j->queue_name, u->queue->obj.name);
+    submit_pieces_begin(u->s->p.submit_pieces, j);
+    return SUBMIT_NEXT;
 }
 
-static const char *depend_of(const struct job *j)
+static enum submit_outcome submit_note_move(struct submission *u)
 {
-    return attr_list_text(&j->obj.attrs, JOB_ATTR_depend);
-}
+    const struct submit_parts *p = &u->s->p;
 
-/* The value of an attribute in the submission, or NULL. */
-static const char *asked_for(const ifl_submit_args *a, const char *name)
-{
-    for (u_int i = 0; i < a->attrs.wire_attrops_len; i++)
-        if (strcasecmp(a->attrs.wire_attrops_val[i].name, name) == 0)
-            return a->attrs.wire_attrops_val[i].value;
-    return NULL;
-}
-
-/* A job that may come in, in no table yet. */
-static struct job *submit_make(const struct submit_asked *a, const struct names_user *u, struct queue *q,
-                               const wire_attrop **at, struct err *e)
-{
-    struct new_job_ask ask = {.args = a->args,
-                              .user = u,
-                              .queue = q,
-                              .client = a->client,
-                              .remaining =
-                                  a->arrive ? asked_for(a->args, ATTR_array_indices_remaining) : NULL,
-                              .arrives = a->arrive};
-    struct job *j = new_job(a->s->p.ctx, &ask, at, e);
-
-    if (j && a->arrive)
-        attr_list_set_number(&j->obj.attrs, JOB_ATTR_hop_count, a->arrive->hops, NULL);
-    if (j && attr_edit_check_length(NULL, &j->obj.attrs, e) == 0 &&
-        (a->arrive || depends_check(a->s->p.depends, j, depend_of(j), a->past, a->n_past, e) == 0) &&
-        (!queue_is_route(q) || route_check(a->s->p.route, j, q, e) == 0))
-        return j;
-    job_unref(j);
-    return NULL;
-}
-
-/* Everything is known: check all, then change all. */
-static int submit_admit(const struct submit_asked *known, const struct names_user *u, struct err *e,
-                        const wire_attrop **at)
-{
-    struct submit *s = known->s;
-    struct request *r = known->request;
-    const ifl_submit_args *a = known->args;
-    struct queue *q = destination(s, a->destination, e);
-    struct job *j;
-
-    if (!q || check_script(s, a, e) < 0)
-        return -1;
-    if (a->script.script_len != a->script_length &&
-        submit_pieces_check(s->p.submit_pieces, client_user(known->client), e) < 0)
-        return -1;
-    j = submit_make(known, u, q, at, e);
-    if (!j)
-        return -1;
-    if (jobs_add(s->p.ctx->jobs, j, e) < 0) {
-        job_unref(j);
-        return -1;
-    }
-    enter_script(s, j, a);
-    if (known->arrive)
-        depends_arrive(s->p.depends, j);
-    else
-        depends_enter(s->p.depends, j, known->past, known->n_past);
-    jobs_touch(s->p.ctx->jobs, j, PART_ALL);
-    if (j->array)
-        arrays_write(s->p.commit, j);
-    if (j->script_have == j->script_bytes) {
-        if (submit_enter(s, j, q, request_who(r), e) < 0)
-            return -1;
-    } else {
-        job_set_text(&j->queue_name, q->obj.name);
-        submit_pieces_begin(s->p.submit_pieces, j);
-    }
-    if (known->arrive)
-        move_in_note(s->p.ctx, s->p.store_notes, s->p.commit, known->arrive, j);
-    promise(s, r, j->obj.name);
-    return 0;
-}
-
-static void fail_attributes(const struct submit_asked *a, const struct err *why, const wire_attrop *at)
-{
-    const wire_attrops *list = &a->args->attrs;
-    struct attr_edit_change *c = calloc(list->wire_attrops_len, sizeof *c);
-    struct attrib_errors_ask ask = {.ctx = a->s->p.ctx,
-                                    .of = OF_JOB,
-                                    .changes = c,
-                                    .n = c ? list->wire_attrops_len : 0,
-                                    .at = (size_t)(at - list->wire_attrops_val),
-                                    .writer = {.level = client_level(a->client), .creating = true}};
-
-    for (size_t i = 0; i < ask.n; i++)
-        c[i] = (struct attr_edit_change){list->wire_attrops_val[i].name, list->wire_attrops_val[i].resource,
-                                         list->wire_attrops_val[i].value, SET};
-    attrib_errors_answer(a->request, why, &ask);
-    free(c);
-}
-
-static void with_user(const struct submit_asked *a, const struct names_user *u)
-{
-    const wire_attrop *at = NULL;
-    struct err e;
-
-    if (submit_admit(a, u, &e, &at) == 0)
-        return;
-    if (at)
-        fail_attributes(a, &e, at);
-    else
-        request_fail(a->request, &e);
-}
-
-static void asked_free(struct submit_asked *a)
-{
-    request_unref(a->request);
-    client_unref(a->client);
-    free(a);
-}
-
-void submit_destroy(struct submit *s)
-{
-    free(s);
-}
-
-/* A submission that has come before, by its token. A token is its user's own: another one who has it, by whatever means, is
- * told nothing of the job. */
-static void answer_again(struct submit *s, struct request *r, const struct client *c,
-                         const struct job *before)
-{
-    if (strcmp(before->user, client_user(c)) == 0)
-        promise(s, r, before->obj.name);
-    else
-        request_failf(r, PBSE_IVALREQ,
-                      "the token of this submission was used by another user: submit again, with a new one");
-}
-
-static void submit_user_known(void *arg, const struct names_user *u, const struct err *why)
-{
-    struct submit_asked *a = arg;
-    char buf[JOB_IDENTITY_NAME_MAX];
-    struct err e;
-    struct job *again = jobs_find_token(a->s->p.ctx->jobs, (const unsigned char *)a->args->token);
-
-    if (!u) {
-        job_identity_unknown(job_identity_name(asked_for(a->args, "User_List"), client_user(a->client), buf),
-                             why, &e);
-        request_fail(a->request, &e);
-    } else if (again)
-        answer_again(a->s, a->request, a->client, again);
-    else
-        with_user(a, u);
-    asked_free(a);
-}
-
-/* `of` says whose submission it is: a copy on the caller's stack. */
-static struct submit_asked *asked_create(const struct submit_asked *of, const struct depend_history *past,
-                                         size_t n)
-{
-    struct submit_asked *a = calloc(1, sizeof *a + n * sizeof *past);
-
-    if (!a) {
-        request_failf(of->request, PBSE_SYSTEM, "no memory for a submission");
-        return NULL;
-    }
-    *a = *of;
-    request_ref(a->request);
-    client_ref(a->client);
-    a->n_past = n;
-    if (n)
-        memcpy(a->past, past, n * sizeof *past);
-    return a;
-}
-
-/* Next: who is it to run as? */
-static void ask_user(const struct submit_asked *of, const struct depend_history *past, size_t n)
-{
-    char buf[JOB_IDENTITY_NAME_MAX];
-    const char *user = job_identity_name(asked_for(of->args, "User_List"), client_user(of->client), buf);
-    const struct names_user *u = names_find_user(of->s->p.names, user);
-    struct submit_asked *a = asked_create(of, past, n);
-
-    if (!a)
-        return;
-    if (u) /* it looks for the token once more: the store may have been asked meanwhile */
-        submit_user_known(a, u, NULL);
-    else
-        names_ask_user(of->s->p.names, user, submit_user_known, a);
-}
-
-static void submit_past_known(void *arg, const struct depend_history *past, size_t n)
-{
-    struct submit_asked *a = arg;
-
-    ask_user(a, past, n);
-    asked_free(a);
-}
-
-/* First: how did the jobs end that it depends on? */
-static void ask_past(const struct submit_asked *of)
-{
-    const struct submit *s = of->s;
-    const char *depend = asked_for(of->args, "depend");
-    struct submit_asked *a = depend ? asked_create(of, NULL, 0) : NULL;
-    struct err e;
-
-    if (depend && !a)
-        return;
-    switch (depend ? depend_history_ask(s->p.ctx, s->p.store_reader, depend, submit_past_known, a, &e) : 0) {
-    case 1:
-        return;
-    case 0:
-        ask_user(of, NULL, 0);
-        break;
-    default:
-        request_fail(of->request, &e);
-    }
-    if (a)
-        asked_free(a);
-}
-
-/* qsub takes default_qsub_arguments in by itself, since only it knows what its user has said: told of them once, it
- * submits again. */
-static const char *arguments_for(const struct submit *s, const ifl_submit_args *a)
-{
-    const char *text = attr_list_text(&s->p.ctx->server->obj.attrs, SERVER_ATTR_default_qsub_arguments);
-
-    return text && *text && strcmp(a->extend, "qsub") == 0 ? text : NULL;
-}
-
-void submit_serve(struct submit *s, struct request *r)
-{
-    const ifl_submit_args *args = request_args(r);
-    struct job *again = jobs_find_token(s->p.ctx->jobs, (const unsigned char *)args->token);
-    struct err e;
-
-    if (again)
-        answer_again(s, r, request_client(r), again);
-    else if (admit_check_open(s->p.ctx, client_level(request_client(r)), &e) < 0 ||
-             admit_check_server(s->p.ctx, request_who(r), client_host(request_client(r)), &e) < 0)
-        request_fail(r, &e);
-    else if (arguments_for(s, args))
-        request_failf(r, PBSE_FORCE_QSUB_UPDATE, "%s", arguments_for(s, args));
-    else
-        ask_past(&(struct submit_asked){.s = s, .request = r, .args = args, .client = request_client(r)});
-}
-
-/* Asked only of a job that is not here yet: the other server takes any refusal for the end of the move. */
-static int check_open(const struct submit *s, struct err *e)
-{
-    if (s->p.ctx->server->terminating)
-        return err_set(e, PBSE_SVRDOWN, "Request not allowed: Server shutting down");
-    return commit_check(s->p.commit, e);
-}
-
-void submit_serve_arrival(struct submit *s, struct request *r)
-{
-    ifl_arrive_args *a = request_args(r);
-    const char *before = move_in_find(s->p.ctx, s->p.store_notes, a);
-    struct client *owner;
-    struct err e;
-
-    if (before) {
-        promise(s, r, before);
-        return;
-    }
-    if (check_open(s, &e) < 0 || move_in_check(s->p.ctx, a, &e) < 0) {
-        request_fail(r, &e);
-        return;
-    }
-    owner = move_in_owner(s->p.ctx, r, a);
-    if (!owner) {
-        request_failf(r, PBSE_SYSTEM, "no memory for a submission");
-        return;
-    }
-    if (a->long_script.long_script_len && !a->job.script.script_len) { /* the bound was for what travels */
-        free(a->job.script.script_val);
-        a->job.script.script_val = a->long_script.long_script_val;
-        a->job.script.script_len = a->long_script.long_script_len;
-        a->long_script.long_script_val = NULL;
-        a->long_script.long_script_len = 0;
-    }
-    ask_user(&(struct submit_asked){.s = s, .request = r, .args = &a->job, .client = owner, .arrive = a},
-             NULL, 0);
-    client_unref(owner);
+    if (u->arrive)
+        move_in_note(p->ctx, p->store_notes, p->commit, u->arrive, u->job);
+    return SUBMIT_NEXT;
 }
 
 /* --- pieces ----------------------------------------------------------------------------------------- */

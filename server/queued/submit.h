@@ -2,7 +2,7 @@
 #define SUBMIT_H
 /* Submission: from attributes and script to a job in its queue, answered when durable.
  *
- *   SUBMIT -> (targets of dependencies known?) -> (user known?) -> attributes -> queue -> defaults -> admission -> job -> answer
+ *   SUBMIT, ARRIVE: submit_steps in submit.c is the order of steps, with the reasons
  *   SUBMIT without script, SCRIPT ..., COMMIT: the job is ARRIVING until the last piece is there
  *
  * The same token again is answered with the same identifier, whatever became of the first answer. */
