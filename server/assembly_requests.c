@@ -219,7 +219,9 @@ static int create_preemption(struct server *s, struct err *e)
     struct parts *p = &s->parts;
 
     s->preempt_notices = preempt_notices_create(&s->ctx, p->send, s->job_audit);
-    p->victims = victims_create(s->loop, &s->ctx, p->fsm, p->stop_methods, s->preempt_notices);
+    p->victims = victims_create(
+        s->loop, &s->ctx, p->fsm, p->stop_methods, s->preempt_notices,
+        &(struct victims_hooks){s, assembly_requests_on_preempting, assembly_requests_on_preempted});
     p->preempt_jobs =
         p->victims && s->preempt_notices ? preempt_jobs_create(&s->ctx, p->victims, p->commit) : NULL;
     p->plan_earmarks = plan_earmarks_create(&(struct plan_earmark_parts){.loop = s->loop,
@@ -233,9 +235,6 @@ static int create_preemption(struct server *s, struct err *e)
                                                                          .release_nodes = p->release_nodes});
     if (!p->preempt_jobs || !p->plan_earmarks)
         return err_no_memory(e);
-    victims_on_settled(p->victims, assembly_requests_on_preempted, s);
-    victims_on_begun(p->victims, assembly_requests_on_preempting, s);
-    victims_on_offer(p->victims, plan_earmarks_offer, p->plan_earmarks);
     return 0;
 }
 

@@ -1,10 +1,20 @@
-/* Holds at work. See plan_earmark.h; the arithmetic is in plan_fit (before) and held (after), what a hold knows of its jobs in
- * hold_links.
+/* A plan of a preemption, from PreemptRun to the start of the urgent job. The order, and why:
  *
- * Everything that may bring a hold forward (room given back, a victim settled, the job moved) only asks for a look
- * at the end of the turn; the look decides: start, wait, or undo. So no decision is taken inside another part's
- * change, and all that a turn brought counts together. What happens in a look is in the same batch as what caused
- * it: a crash finds either the hold or what became of it. */
+ *   1 examine   plan_draft_examine   the plan as a whole: a plan that is refused has changed nothing
+ *   2 open      plan_earmark_open    row, links and timer of the earmark, since a victim may settle as soon as it begins
+ *   3 victims   plan_earmark_begin   each gives notice or starts its first method (victim.c), and its record says what it frees
+ *   4 room      earmark_sums_put     after the victims: what they have yet to give back covers the earmark, only the rest is kept
+ *   5 look      plan_earmark_look    at the end of the turn, and of each turn that may have brought the plan forward
+ *   6 start     try_start            the job claims the room before any other job can
+ *     or undo   plan_earmarks_undo   the victims that can, continue
+ *
+ * plan_earmarks_make takes steps 1 to 4; its caller answers when they are durable, so the scheduler does not wait for victims. All
+ * that happens later (a victim settles, room is given back, the job moves, time is up) comes back in one way: look_later() asks
+ * for a look at the end of the turn, and the look decides. So no decision is taken inside another part's change, and all that a
+ * turn brought counts together. What happens in a look is in the same batch as what caused it: a crash finds either the
+ * earmark or what became of it.
+ *
+ * The arithmetic is in plan_fit (before) and earmark_sums (after); what an earmark knows of its jobs is in earmark_links. */
 #include "plan_earmark.h"
 
 #include <stdlib.h>
@@ -50,8 +60,63 @@ struct earmark_plan {
     struct err why;         /* code not 0: it is to be undone */
 };
 
-static void plan_earmark_look(void *arg);
-static void plan_earmark_victim_done(void *arg, struct job *j, enum preempt_result r);
+/* --- the order of steps ------------------------------------------------------------------------------ */
+
+static int plan_earmark_open(struct plan_earmarks *all, const struct plan_draft *d, struct earmark_obj **out,
+                             struct err *e);
+static int plan_earmark_begin(struct plan_earmarks *all, struct earmark_obj *h, const struct plan_draft *d,
+                              struct err *e);
+static void plan_earmark_set_timer(struct earmark_plan *x);
+static void look_later(struct earmark_plan *x);
+
+int plan_earmarks_make(struct plan_earmarks *all, const struct plan_ask *ask, struct err *e)
+{
+    struct plan_draft d = {.ctx = all->p.ctx, .stop_methods = all->p.stop_methods, .ask = ask};
+    struct earmark_obj *h = NULL;
+    int rc = plan_draft_examine(&d, e);
+
+    /* From here on it can only fail for lack of memory; then what was begun is undone like any earmark. */
+    if (rc == 0)
+        rc = plan_earmark_open(all, &d, &h, e);
+    if (rc == 0)
+        rc = plan_earmark_begin(all, h, &d, e);
+    if (rc == 0)
+        rc = earmark_sums_put(all->p.ctx, h, d.wants, d.n_wants, e);
+    if (rc == 0) {
+        log_event(LOGC_JOB, LOGE_JOB, h->obj.name, "Room is held on %s until %zu jobs have given way",
+                  ask->location, d.n_victims);
+        plan_earmark_set_timer(h->plan);
+        look_later(h->plan);
+    } else if (h)
+        plan_earmarks_undo(all, h, e->text);
+    plan_draft_fini(&d);
+    return rc;
+}
+
+static bool try_start(struct earmark_plan *x);
+static bool is_too_late(const struct earmark_plan *x);
+static void wait_a_little(struct earmark_plan *x);
+
+/* Start, undo or wait. The start comes first: room that is there at the last moment is used. */
+static void plan_earmark_look(void *arg)
+{
+    struct earmark_plan *x = arg;
+    struct earmark_obj *h = x->hold;
+
+    x->looking = false;
+    if (!x->why.code && earmark_sums_is_there(x->all->p.ctx, h, &x->at) && try_start(x))
+        return;
+    if (!x->why.code && is_too_late(x))
+        err_set(&x->why, PBSE_RESCUNAV, "it took too long");
+    if (!x->why.code && h->n_victims == 0)
+        wait_a_little(x);
+    else if (server_ctx_now_s(x->all->p.ctx) >= x->patient_till_s)
+        x->patient_till_s = 0;
+    if (x->why.code)
+        plan_earmarks_undo(x->all, h, x->why.text);
+    else
+        plan_earmark_set_timer(x);
+}
 
 /* --- life of a plan ------------------------------------------------------------------------------------ */
 
@@ -75,23 +140,6 @@ static void plan_earmark_set_timer(struct earmark_plan *x)
 
     loop_timer_set(x->timer,
                    x->patient_till_s ? TICK_MS : (deadline_s - server_ctx_now_s(x->all->p.ctx)) * 1000);
-}
-
-static struct earmark_plan *plan_create(struct plan_earmarks *all, struct earmark_obj *h, struct err *e)
-{
-    struct earmark_plan *x = calloc(1, sizeof *x);
-
-    if (x)
-        x->timer = loop_timer_create(all->p.loop, LOOP_CLOCK, plan_earmark_time_is_up, x);
-    if (!x || !x->timer) {
-        free(x);
-        err_set(e, PBSE_SYSTEM, "no memory to hold room for %s", h->obj.name);
-        return NULL;
-    }
-    x->all = all;
-    x->hold = h;
-    h->plan = x;
-    return x;
 }
 
 static void plan_free(struct earmark_plan *x)
@@ -231,26 +279,6 @@ static void wait_a_little(struct earmark_plan *x)
         err_set(&x->why, PBSE_RESCUNAV, "what its victims gave back is not enough");
 }
 
-static void plan_earmark_look(void *arg)
-{
-    struct earmark_plan *x = arg;
-    struct earmark_obj *h = x->hold;
-
-    x->looking = false;
-    if (!x->why.code && earmark_sums_is_there(x->all->p.ctx, h, &x->at) && try_start(x))
-        return;
-    if (!x->why.code && is_too_late(x))
-        err_set(&x->why, PBSE_RESCUNAV, "it took too long");
-    if (!x->why.code && h->n_victims == 0)
-        wait_a_little(x);
-    else if (server_ctx_now_s(x->all->p.ctx) >= x->patient_till_s)
-        x->patient_till_s = 0;
-    if (x->why.code)
-        plan_earmarks_undo(x->all, h, x->why.text);
-    else
-        plan_earmark_set_timer(x);
-}
-
 /* --- what happens meanwhile ---------------------------------------------------------------------------- */
 
 static void plan_earmark_room_changed(void *arg, struct earmark_obj *h)
@@ -295,61 +323,65 @@ static void plan_earmark_victim_done(void *arg, struct job *j, enum preempt_resu
     look_later(h->plan);
 }
 
-/* --- making the hold ----------------------------------------------------------------------------------- */
+static victim_offer_fn plan_earmark_offered;
 
-static int begin_victim(struct plan_earmarks *all, struct earmark_obj *h, const struct plan_draft *d,
-                        struct fit_victim *v, struct err *e)
+/* --- beginning --------------------------------------------------------------------------------------- */
+
+static int plan_create(struct plan_earmarks *all, struct earmark_obj *h, struct err *e)
+{
+    struct earmark_plan *x = calloc(1, sizeof *x);
+
+    if (x)
+        x->timer = loop_timer_create(all->p.loop, LOOP_CLOCK, plan_earmark_time_is_up, x);
+    if (!x || !x->timer) {
+        free(x);
+        return err_set(e, PBSE_SYSTEM, "no memory to hold room for %s", h->obj.name);
+    }
+    x->all = all;
+    x->hold = h;
+    h->plan = x;
+    return 0;
+}
+
+/* *out is set as soon as there is something to undo. */
+static int plan_earmark_open(struct plan_earmarks *all, const struct plan_draft *d, struct earmark_obj **out,
+                             struct err *e)
+{
+    if (earmarks_add(all->p.ctx->earmarks, d->ask->job->obj.name, out, e) < 0)
+        return -1;
+    earmark_links_job(all->p.ctx, *out, d->ask->job);
+    return plan_draft_write(d, *out, e) < 0 ? -1 : plan_create(all, *out, e);
+}
+
+/* A new plan, or one that is restored, waits for this victim; `mark` is of a new one. */
+static int plan_earmark_join(struct plan_earmarks *all, struct earmark_obj *h, struct job *j,
+                             const struct preempt_record_ask *mark, struct err *e)
+{
+    const struct victim_ask ask = {
+        .mark = *mark, .done = plan_earmark_victim_done, .offer = plan_earmark_offered, .arg = all};
+
+    if (earmark_links_victim(h, j) < 0)
+        return err_set(e, PBSE_SYSTEM, "no memory for a victim");
+    return victims_begin(all->p.victims, j, &ask, e);
+}
+
+static int plan_earmark_begin(struct plan_earmarks *all, struct earmark_obj *h, const struct plan_draft *d,
+                              struct err *e)
 {
     const struct preempt_ask policy = {.site = d->ctx, .sched = d->ask->scheduler, .urgent = d->ask->job};
     char by[300];
-    struct victim_ask ask = {.mark = {.methods = v->methods,
-                                      .by = by,
-                                      .scheduler = d->ask->scheduler->obj.name,
-                                      .urgent = h->obj.name},
-                             .done = plan_earmark_victim_done,
-                             .arg = all};
 
     snprintf(by, sizeof by, "Scheduler@%s", all->p.ctx->name);
-    ask.mark.grace_ms = preempt_notices_grace_ms(&policy, v->job, &ask.mark.grace_max_ms);
-    if (earmark_links_victim(h, v->job) < 0)
-        return err_set(e, PBSE_SYSTEM, "no memory for a victim");
-    return victims_begin(all->p.victims, v->job, &ask, e);
-}
+    for (size_t i = 0; i < d->n_victims; i++) {
+        const struct fit_victim *v = &d->victims[i];
+        struct preempt_record_ask mark = {
+            .methods = v->methods, .by = by, .scheduler = d->ask->scheduler->obj.name, .urgent = h->obj.name};
 
-/* From here on it can only fail for lack of memory; then what was begun is undone like any hold. */
-static int plan_earmark_make(struct plan_earmarks *all, struct plan_draft *d, struct err *e)
-{
-    struct server_ctx *s = all->p.ctx;
-    struct job *j = d->ask->job;
-    struct earmark_obj *h;
-
-    if (earmarks_add(s->earmarks, j->obj.name, &h, e) < 0)
-        return -1;
-    earmark_links_job(all->p.ctx, h, j);
-    if (plan_draft_write(d, h, e) < 0 || !plan_create(all, h, e))
-        goto fail;
-    for (size_t i = 0; i < d->n_victims; i++)
-        if (begin_victim(all, h, d, &d->victims[i], e) < 0)
-            goto fail;
-    if (earmark_sums_put(s, h, d->wants, d->n_wants, e) < 0)
-        goto fail;
-    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Room is held on %s until %zu jobs have given way",
-              d->ask->location, d->n_victims);
-    plan_earmark_set_timer(h->plan);
-    look_later(h->plan);
+        mark.grace_ms = preempt_notices_grace_ms(&policy, v->job, &mark.grace_max_ms);
+        if (plan_earmark_join(all, h, v->job, &mark, e) < 0)
+            return -1;
+    }
     return 0;
-fail:
-    plan_earmarks_undo(all, h, e->text);
-    return -1;
-}
-
-int plan_earmarks_make(struct plan_earmarks *all, const struct plan_ask *ask, struct err *e)
-{
-    struct plan_draft d = {.ctx = all->p.ctx, .stop_methods = all->p.stop_methods, .ask = ask};
-    int rc = plan_draft_examine(&d, e) < 0 ? -1 : plan_earmark_make(all, &d, e);
-
-    plan_draft_fini(&d);
-    return rc;
 }
 
 /* --- an offer ------------------------------------------------------------------------------------------ */
@@ -379,14 +411,16 @@ static int move_hold(struct plan_earmarks *all, struct earmark_obj *h, struct jo
     return rc;
 }
 
-int plan_earmarks_offer(void *arg, struct job *j, struct err *e)
+/* Would it do if this victim gave j->preempt->offer instead of all? 0: perhaps with the urgent job on other vnodes of the offer,
+ * where the earmark then is. */
+static int plan_earmark_offered(void *arg, struct job *j, struct err *e)
 {
     struct plan_earmarks *all = arg;
     struct earmark_obj *h = j->gives_way_to;
     const struct release_nodes_ask ask = {.vnodes = j->preempt->offer, .by = j->preempt->by};
 
     if (!h)
-        return err_set(e, PBSE_BADSTATE, "nobody has said what is needed");
+        return err_set(e, PBSE_BADSTATE, "the request does not say what is needed");
     if (release_nodes_check(all->p.release_nodes, j, &ask, e) < 0 || move_hold(all, h, j, e) < 0)
         return -1;
     log_event(LOGC_JOB, LOGE_JOB, h->obj.name, "Room is held on %s: job %s gives %s and keeps the rest",
@@ -417,7 +451,6 @@ static int restore_room(struct plan_earmarks *all, struct earmark_obj *h, struct
 /* Those that had settled before have no mark any more. */
 static int restore_victims(struct plan_earmarks *all, struct earmark_obj *h, struct err *e)
 {
-    struct victim_ask join = {.done = plan_earmark_victim_done, .arg = all};
     struct words names;
     int rc = earmark_links_names(h, &names);
 
@@ -426,7 +459,7 @@ static int restore_victims(struct plan_earmarks *all, struct earmark_obj *h, str
 
         if (!j || !j->victim || !j->preempt->urgent || strcmp(j->preempt->urgent, h->obj.name) != 0)
             continue;
-        rc = earmark_links_victim(h, j) < 0 ? -1 : victims_begin(all->p.victims, j, &join, e);
+        rc = plan_earmark_join(all, h, j, &(struct preempt_record_ask){0}, e);
     }
     words_fini(&names);
     return rc;
@@ -439,7 +472,7 @@ static int restore_one(struct plan_earmarks *all, struct earmark_obj *h, struct 
     if (!j)
         return err_set(e, PBSE_UNKJOBID, "the job is not there");
     earmark_links_job(all->p.ctx, h, j);
-    if (run_admission_waits(j, e) < 0 || !plan_create(all, h, e) || restore_victims(all, h, e) < 0 ||
+    if (run_admission_waits(j, e) < 0 || plan_create(all, h, e) < 0 || restore_victims(all, h, e) < 0 ||
         restore_room(all, h, e) < 0)
         return -1;
     h->plan->patient_till_s = server_ctx_now_s(all->p.ctx) + PATIENCE_AT_START_S;

@@ -45,10 +45,6 @@ void plan_earmarks_destroy(
  * errors of pbs_preempt_run() in pbs_ext.h. */
 int plan_earmarks_make(struct plan_earmarks *all, const struct plan_ask *ask, struct err *e);
 
-/* ^ of victims: j->preempt->offer has what this victim would give instead of all. 0: it is enough, perhaps with the
- * urgent job on other vnodes of the offer; the earmark then has the new placement. -1: the reason. */
-int plan_earmarks_offer(void *plan_holds, struct job *j, struct err *e);
-
 /* Undo this earmark; `why` is text for users. */
 void plan_earmarks_undo(struct plan_earmarks *all, struct earmark_obj *h, const char *why);
 

@@ -33,6 +33,7 @@
 
 struct victim_waiter {
     victim_done_fn *done;
+    victim_offer_fn *offer;
     void *arg;
     struct victim_waiter *next;
 };
@@ -52,12 +53,7 @@ struct victims {
     struct job_fsm *fsm;
     struct stop_methods *stop_methods;
     struct preempt_notices *preempt_notices;
-    void (*settled)(void *arg, struct job *j, enum preempt_result r, const char *by);
-    void *settled_arg;
-    victim_offer_fn *offer;
-    void *offer_arg;
-    victim_begun_fn *begun;
-    void *begun_arg;
+    struct victims_hooks hooks;
 };
 
 static void try_next(struct victim *v);
@@ -96,9 +92,9 @@ static void victim_settle(struct victim *v, enum preempt_result r)
     /* Listeners read the preempt record, so it is dropped last; `t` keeps the job, which may be history by now. */
     preempt_record_note_end(all->ctx, j, r);
     preempt_notices_settled(all->preempt_notices, j, r);
-    if (all->settled)
-        all->settled(all->settled_arg, j, preempt_record_went_otherwise(j, r) ? PREEMPT_ENDED : r,
-                     j->preempt->by);
+    if (all->hooks.settled)
+        all->hooks.settled(all->hooks.arg, j, preempt_record_went_otherwise(j, r) ? PREEMPT_ENDED : r,
+                           j->preempt->by);
     preempt_record_drop(all->ctx, j);
     *t = (struct telling){.job = job_ref(j), .result = r, .waiters = v->waiters};
     j->victim = NULL;
@@ -166,8 +162,8 @@ static bool try_one(struct victim *v, const struct stop_method *m)
         charge(v->all, j, loss);
     if (rc < 0)
         log_failed(j, m, e.code);
-    else if (v->all->begun && j->preempt)
-        v->all->begun(v->all->begun_arg, j, preempt_method_row(m->id)->result, j->preempt->by);
+    else if (v->all->hooks.begun && j->preempt)
+        v->all->hooks.begun(v->all->hooks.arg, j, preempt_method_row(m->id)->result, j->preempt->by);
     return rc == 0;
 }
 
@@ -198,21 +194,30 @@ static void notice_over(struct victim *v)
         try_next(v);
 }
 
-static int consider(struct victims *all, struct job *j, const char *nodes, struct err *e)
+/* Ask the requester that takes offers: a plan, of which a job has at most one. */
+static int ask_waiters(const struct victim *v, struct err *e)
 {
-    struct preempt_mark *m = j->preempt;
+    for (const struct victim_waiter *w = v->waiters; w; w = w->next)
+        if (w->offer)
+            return w->offer(w->arg, v->job, e);
+    return err_set(e, PBSE_BADSTATE, "the request does not say what is needed");
+}
+
+static int consider(struct victim *v, const char *nodes, struct err *e)
+{
+    struct job *j = v->job;
     struct strbuf names;
     int rc;
 
     strbuf_init(&names, 1 << 16);
     rc = plan_offer_names(j, nodes, &names, e);
     if (rc == 0)
-        job_set_text(&m->offer, strbuf_str(&names));
+        job_set_text(&j->preempt->offer, strbuf_str(&names));
     strbuf_fini(&names);
-    if (rc == 0 && (!all->offer || all->offer(all->offer_arg, j, e) < 0))
-        rc = -1;
+    if (rc == 0)
+        rc = ask_waiters(v, e);
     if (rc < 0)
-        job_set_text(&m->offer, NULL);
+        job_set_text(&j->preempt->offer, NULL);
     return rc;
 }
 
@@ -223,7 +228,7 @@ static void take_offer(struct victim *v, const char *nodes)
     struct err e = {0};
     char why[300];
 
-    if (consider(v->all, v->job, nodes, &e) < 0) {
+    if (consider(v, nodes, &e) < 0) {
         preempt_notices_refuse_offer(v->all->preempt_notices, v->job, e.text);
         return;
     }
@@ -345,13 +350,13 @@ void victims_host_over(struct victims *all, struct job *j)
 
 /* --- beginning -------------------------------------------------------------------------------------- */
 
-static int add_waiter(struct victim *v, victim_done_fn *done, void *arg, struct err *e)
+static int add_waiter(struct victim *v, const struct victim_ask *ask, struct err *e)
 {
     struct victim_waiter *w = malloc(sizeof *w);
 
     if (!w)
         return err_set(e, PBSE_SYSTEM, "no memory to preempt %s", v->job->obj.name);
-    *w = (struct victim_waiter){.done = done, .arg = arg, .next = v->waiters};
+    *w = (struct victim_waiter){ask->done, ask->offer, ask->arg, v->waiters};
     v->waiters = w;
     return 0;
 }
@@ -390,10 +395,10 @@ int victims_begin(struct victims *all, struct job *j, const struct victim_ask *a
     struct victim *v = j->victim;
 
     if (v)
-        return add_waiter(v, ask->done, ask->arg, e);
+        return add_waiter(v, ask, e);
     if (!(v = victim_create(all, j, e)))
         return -1;
-    if (add_waiter(v, ask->done, ask->arg, e) < 0 || preempt_record_make(all->ctx, j, &ask->mark, e) < 0) {
+    if (add_waiter(v, ask, e) < 0 || preempt_record_make(all->ctx, j, &ask->mark, e) < 0) {
         victim_drop(v);
         return -1;
     }
@@ -440,13 +445,15 @@ void victims_carry_on(struct victims *all, struct job *j)
 }
 
 struct victims *victims_create(struct loop *l, struct server_ctx *s, struct job_fsm *f,
-                               struct stop_methods *m, struct preempt_notices *n)
+                               struct stop_methods *m, struct preempt_notices *n,
+                               const struct victims_hooks *hooks)
 {
     struct victims *v = calloc(1, sizeof *v);
 
     if (!v)
         return NULL;
-    *v = (struct victims){.loop = l, .ctx = s, .fsm = f, .stop_methods = m, .preempt_notices = n};
+    *v = (struct victims){
+        .loop = l, .ctx = s, .fsm = f, .stop_methods = m, .preempt_notices = n, .hooks = *hooks};
     job_fsm_listen(f, victim_job_moved, v);
     stop_methods_on_failed(m, victims_method_failed, v);
     return v;
@@ -460,24 +467,4 @@ void victims_destroy(struct victims *v)
         if (j->victim)
             victim_drop(j->victim);
     free(v);
-}
-
-void victims_on_settled(struct victims *v,
-                        void (*fn)(void *arg, struct job *j, enum preempt_result r, const char *by),
-                        void *arg)
-{
-    v->settled = fn;
-    v->settled_arg = arg;
-}
-
-void victims_on_offer(struct victims *v, victim_offer_fn *fn, void *arg)
-{
-    v->offer = fn;
-    v->offer_arg = arg;
-}
-
-void victims_on_begun(struct victims *v, victim_begun_fn *fn, void *arg)
-{
-    v->begun = fn;
-    v->begun_arg = arg;
 }

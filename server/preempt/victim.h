@@ -22,16 +22,28 @@ struct exec_notice_data;
 struct server_ctx;
 struct victims;
 
-/* ^ Called once per victim_begin, never inside it; `r` is not OPEN. */
-typedef void victim_done_fn(void *arg, struct job *j, enum preempt_result r);
+/* News of every preemption, for accounting; NULL: none. begun: a method has begun, and would have this result. settled: every
+ * end; ENDED: the job ended before a method reached it, by itself or otherwise. */
+struct victims_hooks {
+    void *arg;
+    void (*begun)(void *arg, struct job *j, enum preempt_result r, const char *by);
+    void (*settled)(void *arg, struct job *j, enum preempt_result r, const char *by);
+};
 
 struct victims *victims_create(struct loop *l, struct server_ctx *s, struct job_fsm *f,
-                               struct stop_methods *m, struct preempt_notices *n);
+                               struct stop_methods *m, struct preempt_notices *n,
+                               const struct victims_hooks *hooks);
 void victims_destroy(struct victims *v);
+
+/* The way back to a requester. done: once per victims_begin that returned 0, never inside it; `r` is not OPEN. offer: would it do
+ * if the job gave j->preempt->offer and kept the rest? 0, or -1 and why not; NULL: the requester takes no offers. */
+typedef void victim_done_fn(void *arg, struct job *j, enum preempt_result r);
+typedef int victim_offer_fn(void *arg, struct job *j, struct err *e);
 
 struct victim_ask {
     struct preempt_record_ask mark;
     victim_done_fn *done;
+    victim_offer_fn *offer;
     void *arg;
 };
 
@@ -47,20 +59,7 @@ void victims_carry_on(struct victims *v, struct job *j);
 /* ^ of exec_take: the job has answered its notice. */
 void victims_answered(struct victims *v, struct job *j, const struct exec_notice_data *d);
 
-/* ^ would it do if the job gave j->preempt->offer and kept the rest? 0, or -1 and why not. */
-typedef int victim_offer_fn(void *arg, struct job *j, struct err *e);
-void victims_on_offer(struct victims *v, victim_offer_fn *fn, void *arg);
-
 /* A host of this job is over: maybe the last one of those that it gives. */
 void victims_host_over(struct victims *v, struct job *j);
-
-/* ^ told when a method has begun, with the result that it will have: accounting of what is about to be deleted. */
-typedef void victim_begun_fn(void *arg, struct job *j, enum preempt_result r, const char *by);
-void victims_on_begun(struct victims *v, victim_begun_fn *fn, void *arg);
-
-/* ^ told of every end; ENDED: the job ended before a method reached it, by itself or otherwise. For accounting. */
-void victims_on_settled(struct victims *v,
-                        void (*fn)(void *arg, struct job *j, enum preempt_result r, const char *by),
-                        void *arg);
 
 #endif

@@ -357,7 +357,7 @@ def test_a_scheduler_that_did_not_say_for_whom_takes_no_offer(cx):
     c.preempt_send([victim])
     notice(cx)
     path = cx.file("path").strip()
-    until(lambda: "nobody has said what is needed" in open(path, encoding="ascii").read(), "the answer")
+    until(lambda: "the request does not say what is needed" in open(path, encoding="ascii").read(), "the answer")
     assert cx.state(victim) == "R"
 
 
