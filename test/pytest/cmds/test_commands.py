@@ -291,7 +291,7 @@ def test_clients_are_told_a_version_of_pbs_and_cedes_own_beside_it(place):
         assert done.stdout == "pbs_version = 20.0.1\n", program
 
 
-def test_the_mom_of_a_node_stands_first_in_its_record(place):
+def test_the_mom_of_a_node_is_first_in_its_record(place):
     assert place.command("pbsnodes", "n1").stdout.splitlines()[:2] == ["n1", "     Mom = n1"]
     place.qmgr("set node n1 Mom = other.host")
     assert "     Mom = other.host\n" in place.command("pbsnodes", "n1").stdout
@@ -314,7 +314,7 @@ def test_only_what_exists_becomes_active_in_qmgr(place):
                                                 "other"}),
     ("qsub -koe -mabe -jn -h {script}", {"Keep_Files": "oe", "Mail_Points": "abe", "Join_Path": "n"}),
 ])
-def test_options_stand_anywhere_and_joined(quiet, line, attributes):
+def test_options_are_taken_at_any_place_and_joined(quiet, line, attributes):
     script = quiet.script("true")
     quiet.clean()
     assert run(quiet, line, script=script)[::2] == (0, "")
@@ -341,7 +341,7 @@ def test_a_job_is_named_in_every_form(quiet, form, jobs):
         assert shown == [f"{j.format(n=number)}.{server}" for j in jobs]
 
 
-def test_qrerun_waits_no_longer_than_the_site_says_and_the_rerun_goes_on(cx):
+def test_qrerun_waits_no_longer_than_the_site_says_and_the_rerun_continues(cx):
     cx.set_queue("workq", "kill_delay", "600")
     cx.set_server("job_requeue_timeout", "2")
     go = os.path.join(cx.work, "go")

@@ -136,7 +136,7 @@ def test_postgres_keeps_jobs_too(cx):
 
 
 @pytest.mark.skipif(not users.available(), reason="needs root, to be somebody else")
-def test_an_ordinary_user_has_a_complex_of_his_own(quiet):
+def test_an_ordinary_user_can_have_a_private_complex(quiet):
     home = f"/home/{users.NAMES[2]}/own"
 
     def control(*words, **more):
@@ -170,7 +170,7 @@ class Nameless(Complex):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a host another name")
-def test_a_host_whose_own_name_nobody_knows_runs_jobs():
+def test_a_host_whose_own_name_does_not_resolve_runs_jobs():
     cx = Nameless(nodes=2)
     try:
         cx.start()

@@ -137,7 +137,7 @@ def test_strangers_cannot_use_up_the_tries_of_a_token(cx):
 
 
 @bare
-def test_a_token_of_before_names_is_good_and_outlives_wrong_tries(cx):
+def test_an_older_token_without_a_name_is_accepted_and_survives_wrong_tries(cx):
     conf = another_host(cx, "n9")
     token = token_of(cx, "n9")
     with open(f"{cx.home}/certs/tokens", "r+", encoding="ascii") as f:
@@ -267,7 +267,7 @@ def test_a_mom_waits_for_the_server_to_join(cx):
 
 
 @bare
-def test_a_mom_with_a_certificate_goes_on_whatever_its_token_is_worth(cx):
+def test_a_mom_with_a_certificate_starts_whether_its_token_is_good_or_not(cx):
     token = token_of(cx, "n9")
     with mom_with_token(cx, token) as (mom, path, _, home):
         until(lambda: not os.path.exists(path), "the certificate")
@@ -566,7 +566,7 @@ def test_certs_is_open_and_keys_are_not_and_errors_are_the_systems(cx):
 
 
 @bare
-def test_bad_words_are_named(cx):
+def test_wrong_arguments_are_named(cx):
     for words, what in ((("issue", "root"), "is not a role"), (("issue",), "say which role"), (("fly",), "say what to do"),
                         (("token", "../x"), "is not the name of a host"), (("issue", "sched", "--days", "0"), "days"),
                         (("join", "127.0.0.1", "--token", "short"), "not a whole token"),

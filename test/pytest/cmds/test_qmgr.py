@@ -26,7 +26,7 @@ def test_each_c_on_the_command_line_is_done_in_its_order(cx):
 # --- configuration as text
 
 @pytest.mark.complex(nodes=2, sched=False)
-def test_what_print_writes_is_no_difference(cx):
+def test_what_print_writes_shows_no_difference_when_compared(cx):
     cx.qmgr("create resource lic type=long,flag=q", "create resource gpu type=long,flag=nh",
             "set server resources_available.lic=7", "set queue workq max_run=[u:PBS_GENERIC=2]",
             "set queue workq acl_users=anna,acl_users+=bert", "set node n1 resources_available.gpu=2")

@@ -125,7 +125,7 @@ def snapshot(cx, *options, env=None):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
 @pytest.mark.complex(history=True)
-def test_an_obfuscated_snapshot_names_nobody_and_the_map_knows_who_is_who(cx):
+def test_an_obfuscated_snapshot_holds_no_names_and_the_map_leads_back_to_them(cx):
     secret, user = "topsecretjob", users.NAMES[0]
     script = cx.script("true")
     said = ("-N", secret, "-P", "moonshot", "-v", "word=hushhush")

@@ -97,17 +97,17 @@ def test_a_daemon_has_a_page_with_its_options_and_no_others(name):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_attribute_stands_in_the_page_of_its_kind(name):
+def test_every_attribute_is_in_the_page_of_its_kind(name):
     attributes = rows(f"ifl/def/{TABLES[name]}", "ATTR")
     assert attributes and terms(name)[: len(attributes)] == attributes
 
 
-def test_every_resource_and_its_attributes_stand_in_their_page():
+def test_every_resource_and_its_attributes_are_in_their_page():
     expected = rows("ifl/def/resource.def", "RESOURCE") + rows("ifl/def/attr_resource.def", "ATTR")
     assert terms("pbs_resources.7") == expected
 
 
-def test_every_key_of_pbs_conf_stands_in_its_page():
+def test_every_key_of_pbs_conf_is_in_its_page():
     assert terms("pbs.conf.8") == rows("ifl/spec/conf.def", "CONF")
 
 
@@ -119,7 +119,7 @@ def test_every_call_has_a_page():
     assert sorted(n for n in declared if not apart.search(n) and not (MADE / "man3" / f"{n}.3").is_file()) == []
 
 
-def test_what_a_submission_may_not_say_yet_stands_in_qsub():
+def test_what_a_submission_may_not_say_yet_is_in_the_page_of_qsub():
     table = re.search(r"not_yet\[\] = \{(.*?)\n\};", (TOP / "server/queued/new_job.c").read_text(encoding="utf-8"), re.S)
     missing = page("qsub.1").split(".Sh NOT SUPPORTED YET")[1]
     names = re.findall(r'\{"(\w+)"', table[1])

@@ -61,7 +61,7 @@ def test_every_name_of_an_attribute_is_that_of_pbs(shared):
 
 @plain
 @pytest.mark.parametrize("header", ["pbs_ifl.h", "pbs_error.h", "pbs_ext.h", "tm.h", "tm_.h", "rm.h"])
-def test_each_header_stands_alone_also_in_cxx(tmp_path, header):
+def test_each_header_compiles_alone_also_in_cxx(tmp_path, header):
     both = [("c", "c99"), ("c++", "c++11")]
     for language, standard in both if shutil.which("g++") else both[:1]:
         subprocess.run(["gcc", "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I",

@@ -197,7 +197,7 @@ ODD = {"BOOLEAN": "maybe", "LONG": "7x", "LONG64": "7x", "DURATION": "soon", "FL
 
 @pytest.mark.complex(nodes=1, sched=False)
 @pytest.mark.parametrize("kind", ["job", *MANAGED])
-def test_what_is_no_value_of_its_type_or_out_of_its_range_is_refused(cx, kind):
+def test_a_value_of_another_type_or_out_of_range_is_refused(cx, kind):
     job = cx.submit(Hold_Types="u")
     cx.api.manager(api.CREATE, api.QUEUE, "other", [("queue_type", None, "Execution")])
     cx.api.manager(api.CREATE, api.SCHED, "second")

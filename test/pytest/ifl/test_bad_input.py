@@ -111,7 +111,7 @@ def test_commands_print_a_line_for_every_wrong_attribute(place):
     assert done.stderr == "".join(f"qmgr obj=named svr=default: {text}\n" for text in said) + "qmgr: Error (15014) returned from server\n"
 
 
-def test_a_node_state_is_no_wrong_attribute_beside_one(place):
+def test_a_node_state_beside_a_wrong_attribute_is_not_reported_as_wrong(place):
     place.api.manager(api.CREATE, api.NODE, "named")
     e = refused(15014, place.api.manager, api.MSET, api.NODE, "named",
                 [("state", None, "offline"), ("Priority", None, "x"), ("bogus", None, "1")])
@@ -305,7 +305,7 @@ def test_the_largest_script_has_its_own_bound(place):
     place.api.manager(api.MUNSET, api.SERVER, "", [("jobscript_max_size", None, "")])
 
 
-def test_a_script_that_is_no_file_is_refused(place):
+def test_a_script_that_is_not_a_regular_file_is_refused(place):
     for path in (place.work, "/nonexistent", "/dev/zero"):
         with pytest.raises(api.PbsError):
             place.api.submit(WORK, path)
@@ -497,7 +497,7 @@ def test_a_message_in_many_fragments_is_understood(place):
         assert accept_state(w.reply()) == (0, 0)
 
 
-def test_half_open_connections_disturb_nobody(place):
+def test_half_open_connections_do_not_delay_other_clients(place):
     with contextlib.ExitStack() as stack:
         for i in range(200):
             w = stack.enter_context(Wire(place, tcp=i % 2 == 0))
@@ -506,7 +506,7 @@ def test_half_open_connections_disturb_nobody(place):
         assert place.state(job) == "Q"
 
 
-def test_a_reader_that_does_not_read_disturbs_nobody(place):
+def test_a_client_that_does_not_read_its_answers_does_not_delay_others(place):
     for _ in range(200):
         submit(place, ("Variable_List", "X=" + "v" * 20000))
     with Wire(place) as w:
@@ -516,7 +516,7 @@ def test_a_reader_that_does_not_read_disturbs_nobody(place):
     place.clean()
 
 
-def test_2000_idle_connections_disturb_nobody(place):
+def test_2000_idle_connections_do_not_delay_other_clients(place):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 4096:
         pytest.skip(f"only {hard} open files allowed here")

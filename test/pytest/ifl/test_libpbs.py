@@ -185,7 +185,7 @@ def test_a_parked_call_leaves_the_connection_free(quiet):
     c.close()
 
 
-def test_a_dropped_call_goes_on_without_its_answer(quiet):
+def test_a_dropped_call_is_carried_out_without_its_answer(quiet):
     job = quiet.submit()
     ticket = quiet.api.call_send("holdjob_send", job, "u", None)
     quiet.api.drop(ticket)
@@ -235,7 +235,7 @@ def test_a_list_with_a_null_pointer_deletes_nothing(quiet):
     assert not lib.pbs_deljoblist(c, None, 0, None) and quiet.api.errno() == 0
 
 
-def test_disconnecting_what_is_no_connection_says_so_and_else_leaves_the_error_number(quiet):
+def test_pbs_disconnect_reports_a_wrong_connection_and_otherwise_leaves_the_error_number(quiet):
     c, lib = quiet.connect(), api.lib()
     with pytest.raises(api.PbsError):
         c.stat("job", "888888")

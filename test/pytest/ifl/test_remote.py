@@ -138,7 +138,7 @@ def xdr_text(text):
     return struct.pack(">I", len(text)) + text + b"\0" * (-len(text) % 4)
 
 
-def test_nothing_is_served_to_a_guest_who_has_not_said_who_he_is(cx, munged):
+def test_a_client_without_a_credential_is_served_nothing(cx, munged):
     s = guest(cx)
     args = xdr_text(b"") + struct.pack(">I", 0) + xdr_text(b"") + struct.pack(">I", 0)
     reply = struct.unpack(">4I", rpc_caller.call(s, rpc_caller.IFL, 21, args)[:16])
@@ -167,7 +167,7 @@ def test_half_open_connections_keep_neither_callers_nor_moms_out(cx):
     assert "too many that did not say who they are" in cx.logs("server", lines=400)
 
 
-def test_a_guest_who_says_nothing_is_sent_away(cx):
+def test_a_client_that_sends_no_credential_is_disconnected(cx):
     s = guest(cx)
     s.settimeout(120)
     assert s.recv(1) == b"", "the server ends the connection"

@@ -41,7 +41,7 @@ def kinds_of(cx, job):
 
 
 @history
-def test_a_running_job_that_is_held_is_saved_and_goes_on_where_it_was(cx):
+def test_a_running_job_that_is_held_is_saved_and_continues_where_it_was(cx):
     by_application(cx)
     job = count(cx)
     cx.api.hold(job)
@@ -184,7 +184,7 @@ def test_a_saved_job_that_is_altered_asks_for_what_it_was_altered_to(cx):
 
 
 @two
-def test_put_elsewhere_by_hand_it_begins_anew(cx):
+def test_a_job_that_an_operator_runs_on_another_host_starts_from_its_beginning(cx):
     by_tool(cx, "n1", "n2")
     job = count_on(cx, "n2")
     save_and_leave(cx, job)
@@ -228,7 +228,7 @@ def test_a_scheduler_puts_a_job_whose_image_moves_where_there_is_room(cx):
 
 
 @two
-def test_a_job_whose_image_was_on_a_host_that_is_gone_begins_anew_and_says_why(cx):
+def test_a_job_whose_image_was_on_a_lost_host_starts_from_its_beginning_and_says_why(cx):
     by_application(cx, "n1", "n2")
     job = count_on(cx, "n1")
     save_and_leave(cx, job)
@@ -246,7 +246,7 @@ def test_a_job_whose_image_was_on_a_host_that_is_gone_begins_anew_and_says_why(c
 
 
 @two
-def test_a_job_that_may_not_begin_anew_waits_for_the_host_of_its_image(cx):
+def test_a_job_that_is_not_rerunable_waits_for_the_host_of_its_image(cx):
     by_application(cx, "n1", "n2")
     job = count_on(cx, "n1", Rerunable="n")
     saved, s = save_and_leave(cx, job)
@@ -310,7 +310,7 @@ def test_a_mom_that_is_killed_while_an_image_comes_fetches_it_again(cx):
 
 
 @two
-def test_an_image_is_given_only_to_who_has_the_key(cx):
+def test_an_image_is_given_only_to_a_caller_with_the_key(cx):
     """The key stands beside the image; another one there is as if another host had shown a wrong one."""
     by_application(cx, "n1", "n2")
     job = count_on(cx, "n1")
@@ -409,7 +409,7 @@ def test_a_restart_script_may_become_the_job(cx):
 
 
 @history
-def test_a_restart_that_fails_begins_the_job_anew_and_says_so(cx):
+def test_a_job_whose_restart_fails_starts_from_its_beginning_and_says_so(cx):
     tool(cx, checkpoint_abort=SAVE, restart="echo no; exit 1")
     job = cx.submit(f"echo x >> {cx.work}/began; while [ ! -e {cx.work}/stop ]; do sleep 0.05; done")
     cx.blank("began")
@@ -426,7 +426,7 @@ def test_a_restart_that_fails_begins_the_job_anew_and_says_so(cx):
 
 
 @history
-def test_a_tool_that_ends_the_job_itself_is_no_end_of_the_job(cx):
+def test_a_held_job_that_a_checkpoint_tool_ends_is_held_and_not_finished(cx):
     tool(cx, checkpoint_abort=SAVE + "; kill -KILL $2; sleep 0.5; exit 3")
     job = cx.submit("exec sleep 600")
     running(cx, job)
@@ -614,7 +614,7 @@ def test_a_job_on_two_hosts_is_saved_though_server_and_moms_are_killed_meanwhile
 
 
 @both
-def test_a_job_on_two_hosts_is_saved_every_so_many_minutes_and_goes_on_from_there(cx):
+def test_a_job_on_two_hosts_is_saved_at_its_interval_and_continues_from_there(cx):
     both_hosts(cx)
     for node in ("n1", "n2"):
         configure(cx, "$min_check_poll 1", "$max_check_poll 1", "$wallmult 60", node=node)

@@ -127,7 +127,7 @@ def test_grace_of_a_job_that_is_ended_is_kept_through_jumps(host):
     assert cx.file("saved") == "saved\n"
 
 
-def test_logs_say_the_new_time_and_a_restart_goes_on(host):
+def test_logs_show_the_new_time_and_a_restarted_server_serves(host):
     cx = host
     job = cx.submit()
     cx.wait(job)

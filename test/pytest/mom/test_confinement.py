@@ -126,7 +126,7 @@ def test_a_site_can_leave_memory_unlimited(limiting):
 
 
 @history
-def test_a_job_with_limited_memory_is_suspended_and_goes_on(limiting):
+def test_a_job_with_limited_memory_is_suspended_and_resumed(limiting):
     cx = limiting
     job = cx.submit("touch $PBS_O_WORKDIR/began; for i in 1 2 3 4 5 6 7 8; do sleep 0.1; done; exit 6",
                     select="1:ncpus=1:mem=100mb")
@@ -235,7 +235,7 @@ def test_jobs_are_bound_to_processors_of_their_own_also_after_a_restart(cx):
 
 
 @pytest.mark.complex(history=True, ncpus=3000)
-def test_a_host_that_offers_more_processors_than_it_has_binds_nobody_and_says_so(cx):
+def test_a_host_that_offers_more_processors_than_it_has_binds_no_job_and_says_so(cx):
     configure(cx, "$cpuset true")
     assert confinement(cx)["cpuset"] in ("none", "off")
     if confinement(cx)["cpuset"] == "off":
@@ -304,7 +304,7 @@ def test_a_daemon_that_a_job_leaves_behind_ends_with_it(cx):
 
 
 @history
-def test_nor_does_a_daemon_outlive_a_shepherd_that_is_killed(cx):
+def test_a_daemon_of_a_job_ends_when_its_shepherd_is_killed(cx):
     """Nothing tells whose it is but the group it was born in."""
     needs(cx, "pids")
     mark = f"left-{os.path.basename(cx.top)}"

@@ -379,7 +379,7 @@ def test_said_twice_the_script_has_no_say_any_more(cx):
 
 
 @history
-def test_a_message_stands_in_the_output_of_the_job(cx):
+def test_a_message_is_written_to_the_output_of_the_job(cx):
     job = here(cx, "echo first; echo err >&2; touch began; while [ ! -e go ]; do sleep 0.02; done; echo last")
     until(lambda: exists(cx, "began"), "the job's first step")
     until(lambda: cx.stat(job)["substate"] == "42", "the job running")
@@ -412,7 +412,7 @@ def test_a_message_to_an_array_or_a_range_reaches_what_runs_of_it(cx):
 
 @root
 @history
-def test_a_message_to_a_job_of_somebody_else_or_to_one_that_waits_is_refused(cx):
+def test_a_message_to_a_job_of_another_user_or_to_one_that_waits_is_refused(cx):
     cx.set_server("scheduling", "False")
     job = cx.submit("true")
     failed = cx.command("qmsg", "hello", job, check=False)
@@ -450,7 +450,7 @@ def let_end(cx, job):
 
 
 @elsewhere
-def test_the_output_of_a_job_that_comes_back_on_another_host_goes_on_where_it_was(cx):
+def test_the_output_of_a_job_that_runs_again_on_another_host_is_appended(cx):
     job = run_and_send_back(cx)
     assert f"{job}.KEY" in spool(cx, "n1")
     cx.api.run(job, "(n2:ncpus=1)")
@@ -462,7 +462,7 @@ def test_the_output_of_a_job_that_comes_back_on_another_host_goes_on_where_it_wa
 
 
 @elsewhere
-def test_a_job_that_has_written_nothing_leaves_nothing_and_goes_on_elsewhere(cx):
+def test_a_job_that_has_written_nothing_leaves_no_output_and_runs_on_another_host(cx):
     job = cx.submit(f"while [ ! -e {cx.work}/go ]; do sleep 0.02; done; echo over")
     cx.api.run(job, "(n1:ncpus=1)")
     cx.wait(job)
@@ -479,7 +479,7 @@ def test_a_job_that_has_written_nothing_leaves_nothing_and_goes_on_elsewhere(cx)
 
 @elsewhere
 @pytest.mark.parametrize("node", ["n1", "n2"])
-def test_a_job_that_is_forced_back_goes_on_with_its_output_wherever_it_is_run(cx, node):
+def test_the_output_of_a_job_that_is_rerun_by_force_is_appended_on_any_host(cx, node):
     """Its next run is ordered at once: the host of the last one may not have ended it yet."""
     job = run_and_send_back(cx, how="force")
     cx.api.run(job, f"({node}:ncpus=1)")

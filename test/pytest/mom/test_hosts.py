@@ -211,7 +211,7 @@ def test_a_job_whose_sister_stays_away_is_requeued_after_node_fail_requeue(cx):
 
 
 @three
-def test_a_tolerant_job_goes_on_without_a_sister(cx):
+def test_a_tolerant_job_continues_without_a_sister(cx):
     job = spread(cx, "while [ ! -e go ]; do sleep 0.05; done; exit 5", tolerate_node_failures="all")
     running(cx, job)
     lose(cx, "n2", job)

@@ -68,7 +68,7 @@ def test_the_next_letter_is_tried_where_the_script_has_written_nothing(cx):
 
 
 @history
-def test_what_a_program_saved_before_it_was_asked_is_no_checkpoint(cx):
+def test_what_a_program_saved_before_it_was_asked_does_not_count_as_a_checkpoint(cx):
     tool(cx, checkpoint_abort=f"[ ! -e {cx.work}/now ] || echo new > $PBS_CHECKPOINT_DIR/state")
     job = cx.submit(f"echo old > $PBS_CHECKPOINT_DIR/state; touch {cx.work}/saved; exec sleep 600")
     os.chmod(cx.work, 0o777)
@@ -114,7 +114,7 @@ def test_a_host_whose_script_writes_nothing_fails_the_checkpoint_of_all(cx):
 
 @history
 @as_root
-def test_half_an_image_on_a_full_disk_is_no_checkpoint_and_the_one_before_it_stays(cx):
+def test_an_image_cut_off_by_a_full_disk_does_not_replace_the_one_before_it(cx):
     """The tool does not look at what its writes return."""
     path = os.path.join(cx.dir, "mom", "n1", "checkpoint")
     cx.stop_daemon("n1")

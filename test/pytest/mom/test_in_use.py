@@ -74,7 +74,7 @@ class Console:
         os.utime(self.path, (long_ago, long_ago))
 
 
-def test_jobs_of_a_host_with_too_much_load_stand_still_where_the_site_says_so(cx):
+def test_jobs_of_a_host_with_too_much_load_are_stopped_where_the_site_says_so(cx):
     """The machine of the tests is never quite idle."""
     job = cx.submit(COUNTER.format(work=cx.work))
     cx.wait(job, limit_s=LIMIT)
@@ -88,7 +88,7 @@ def test_jobs_of_a_host_with_too_much_load_stand_still_where_the_site_says_so(cx
     state(cx, "n1", "free")
 
 
-def test_jobs_stand_still_while_somebody_works_at_their_host_also_for_a_new_mom(cx):
+def test_jobs_are_stopped_while_a_person_works_at_their_host_also_by_a_new_mom(cx):
     console = Console(cx)
     configure(cx, "n1", *console.lines)
     job = cx.submit(COUNTER.format(work=cx.work))

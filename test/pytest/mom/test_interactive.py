@@ -85,7 +85,7 @@ def test_a_job_that_is_deleted_before_it_starts_is_said(cx, sit):
 
 
 @history
-def test_a_user_who_goes_away_takes_the_job_along(cx, sit):
+def test_an_interactive_job_ends_when_its_user_disconnects(cx, sit):
     t = sit()
     job = at_work(t)
     pid = int(cx.stat(job)["session_id"])
@@ -133,7 +133,7 @@ def test_two_tildes_are_one_and_a_tilde_before_anything_else_is_itself(cx, sit):
 
 
 @history
-def test_the_user_may_stop_qsub_and_go_on_in_his_shell(cx, sit):
+def test_the_user_may_stop_qsub_and_use_the_shell(cx, sit):
     t = sit(program=["bash", "-c", "set -m; qsub -I; echo sto''pped; stty size; read line; fg; echo o''ver"])
     job = at_work(t)
     t.type("(sleep 0.2; echo said:meanwhile) &\n~\x1a")
@@ -177,6 +177,6 @@ def test_a_stranger_at_the_port_gets_nothing(cx, sit):
 
 
 @history
-def test_without_a_terminal_there_is_no_interactive_job(cx):
+def test_an_interactive_job_without_a_terminal_is_refused(cx):
     done = cx.command("qsub", "-I", user=users.NAMES[0], check=False)
     assert done.returncode != 0 and "standard input and output must be a terminal" in done.stderr

@@ -81,7 +81,7 @@ def test_a_signal_reaches_the_job(shared):
     assert "got it" in until(lambda: shared.file("signal.out"), "the output")
 
 
-def test_a_suspended_job_stands_still_and_gives_its_cpus_back(shared):
+def test_a_suspended_job_is_stopped_and_gives_its_cpus_back(shared):
     mark = os.path.join(shared.work, "ticks")
     job = shared.submit(f"while :; do echo tick >> {mark}; sleep 0.05; done", select="1:ncpus=4")
     until(lambda: os.path.exists(mark), "the first tick")

@@ -173,7 +173,7 @@ def test_a_job_whose_shepherd_is_killed_leaves_nothing_behind(cx, suspended):
 
 
 @history
-def test_a_session_whose_number_a_stranger_has_now_is_not_killed(cx):
+def test_a_session_whose_number_now_belongs_to_another_process_is_not_killed(cx):
     """The number is put into the shepherd's note, as nobody can choose that of a process everywhere."""
     job = cx.submit("exec sleep 600", Rerunable="False")
     cx.wait(job, state="R")
@@ -347,7 +347,7 @@ def put(cx, name, text):
 
 
 @pytest.mark.parametrize("options, said", [((), "Job manually qrun."), (("-H", "n1"), "Job manually qrun on n1")])
-def test_the_comment_says_who_was_run_by_hand_until_it_has_started(cx, options, said):
+def test_the_comment_says_that_a_job_was_run_by_an_operator_until_it_has_started(cx, options, said):
     cx.set_server("scheduling", "False")
     put(cx, "prologue", f"while ! [ -e {cx.work}/go ]; do sleep 0.05; done")
     job = cx.submit()
@@ -369,7 +369,7 @@ def test_vnodes_that_are_named_by_hand_get_the_chunks_in_turn(cx, named, where):
     assert cx.stat(job)["exec_vnode"] == where
 
 
-def test_prologue_and_epilogue_stand_around_the_job(cx):
+def test_prologue_and_epilogue_run_before_and_after_the_job(cx):
     put(cx, "prologue", "echo before $1")
     put(cx, "epilogue", "echo after $1 ${10}")
     job = cx.submit("echo job; exit 4")
@@ -577,7 +577,7 @@ def test_static_and_dynamic_resources_of_a_host_are_shown_and_asked_for(cx):
     assert cx.node()["resources_available"]["scratch"] == "30gb" and cx.node()["state"] == "free"
 
 
-def test_a_script_of_a_resource_that_fails_or_hangs_holds_nobody_up_and_is_named(cx):
+def test_a_script_of_a_resource_that_fails_or_hangs_delays_no_job_and_is_named(cx):
     cx.qmgr("create resource good type=long, flag=h", "create resource bad type=long, flag=h")
     tool(cx, "bad", "exit 3")
     tool(cx, "good", "echo 5")

@@ -55,7 +55,7 @@ def ranks(text, n=RANKS):
 @pytest.mark.complex(nodes=4)
 @pytest.mark.parametrize("n_hosts", [2, 3, 4])
 @pytest.mark.parametrize("line", [launcher("mpich"), launcher("openmpi")])
-def test_ranks_stand_under_the_shepherd_of_their_host(cx, line, n_hosts):
+def test_ranks_are_children_of_the_shepherd_of_their_host(cx, line, n_hosts):
     out = run(cx, line.format(program=program(cx), ranks=2 * n_hosts) + "\necho exit $?", **place(n_hosts))
     assert out.splitlines()[-1] == "exit 0"
     found = ranks(out, 2 * n_hosts)

@@ -90,7 +90,7 @@ def test_a_file_that_is_wrong_is_refused_with_its_line(cx):
 
 
 @pytest.mark.complex(nodes=0, sched=False)
-def test_one_process_stands_for_ten_thousand_nodes(cx):
+def test_one_process_simulates_ten_thousand_nodes(cx):
     with Service(cx, "--nodes", 10000, "--prefix", "s"):
         until(lambda: len(cx.api.stat("vnode", want=["state"])) == 10000, "ten thousand nodes", 60)
         until(lambda: cx.node("s10000").state == "free", "the last one")
@@ -284,7 +284,7 @@ def test_time_stands_still_without_jobs_and_without_a_simulator(cx):
 
 
 @beside
-def test_in_stepped_time_no_mom_may_register_and_in_real_time_nobody_drives_it(cx):
+def test_a_mom_may_not_register_in_stepped_time_and_real_time_cannot_be_advanced(cx):
     with Service(cx, "--prefix", "s", "--virtual"):
         until(lambda: "time is real; start it with --virtual" in cx.logs("server", 200), "the refusal")
         assert nodes(cx) == ["n1", "n2"]

@@ -54,7 +54,7 @@ def test_pbs_tmrsh_relays_from_another_host(cx):
 
 
 @pytest.mark.complex(nodes=2)
-def test_tasks_on_sisters_stand_still_go_on_and_end_with_the_job(cx):
+def test_tasks_on_sisters_are_suspended_resumed_and_ended_with_the_job(cx):
     job = start(cx, f"pbsdsh sh -c 'echo $$ > {cx.work}/pid.$PBS_NODENUM; exec sleep 600'", **TWO)
     tasks = pids(cx, "pid.0", "pid.1")
     assert parent_of(tasks[0]) != parent_of(tasks[1])
@@ -134,7 +134,7 @@ def test_a_mom_takes_letters_only_from_hosts_that_start_named(cx):
 
 
 @pytest.mark.complex(nodes=2)
-def test_nobody_speaks_to_a_mom_without_a_certificate(cx):
+def test_a_mom_refuses_peers_without_a_certificate(cx):
     where = rpc_caller.connect(Stranger.port(cx, "n2"))
     reply = struct.unpack(">5I", rpc_caller.call(where, rpc_caller.SIS, Stranger.LETTER, b"\0" * 64)[:20])
     assert reply[1:3] == (1, 1), "the call is denied"
@@ -182,7 +182,7 @@ def spawn_letter(number, node, *argv):
 
 
 @pytest.mark.complex(nodes=2)
-def test_a_task_asked_for_while_the_job_is_suspended_begins_when_it_goes_on(cx):
+def test_a_task_asked_for_while_the_job_is_suspended_begins_when_it_is_resumed(cx):
     job = running(cx, **TWO)
     seq, store = int(job.split(".")[0]), store_of(cx, "n2")
     cx.api.signal(job, "suspend")

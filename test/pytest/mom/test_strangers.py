@@ -64,7 +64,7 @@ def test_a_job_runs_whatever_a_stranger_has_put_at_the_name_of_its_TMPDIR(cx, ki
     assert os.listdir(place(cx, "tmp")) == [os.path.basename(taken)]
 
 
-def test_a_TMPDIR_has_its_usual_name_where_nobody_has_taken_it(cx):
+def test_a_TMPDIR_has_its_usual_name_where_that_is_free(cx):
     job = cx.submit("echo $TMPDIR")
     ended(cx, job)
     assert cx.file("out").strip() == place(cx, "tmp", f"pbs.{job}") and os.listdir(place(cx, "tmp")) == []
@@ -203,7 +203,7 @@ def test_a_manager_who_is_not_root_cannot_choose_where_a_scheduler_of_root_reads
 
 
 @pytest.mark.parametrize("spoil", ["file", "directory"])
-def test_a_mailer_that_somebody_else_can_change_is_not_run(cx, spoil):
+def test_a_mailer_that_another_user_can_change_is_not_run(cx, spoil):
     where = os.path.join(cx.top, "site")
     os.mkdir(where, 0o755)
     path = os.path.join(where, "mailer")
@@ -219,7 +219,7 @@ def test_a_mailer_that_somebody_else_can_change_is_not_run(cx, spoil):
     assert not exists(cx, "mailed")
 
 
-def test_a_script_of_an_action_in_a_directory_of_somebody_else_is_not_run(cx):
+def test_a_script_of_an_action_in_a_directory_of_another_user_is_not_run(cx):
     where = os.path.join(cx.top, "tools")
     os.mkdir(where, 0o755)
     put_script(os.path.join(where, "save"), f"id -u > {cx.work}/saved; exit 1")

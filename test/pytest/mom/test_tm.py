@@ -219,7 +219,7 @@ def attach(cx, *words, user=users.NAMES[0], node="n1", **more):
                       env={"PBS_CONF_FILE": os.path.join(cx.dir, "mom", node, "pbs.conf")}, **more)
 
 
-def test_an_attached_process_stands_still_and_ends_with_the_job(cx):
+def test_an_attached_process_is_suspended_and_ends_with_the_job(cx):
     job = running(cx)
     process = outsider(cx, "sleep 600 & exec sleep 600")
     done = attach(cx, "-p", process.pid)
@@ -310,7 +310,7 @@ def test_a_host_can_forbid_attaching(cx):
 
 
 # --- what may come over the socket
-def test_rubbish_on_the_socket_harms_nobody(cx):
+def test_malformed_messages_on_the_socket_do_no_harm(cx):
     """The job's own processes can send anything; the shepherd holds the job all the same."""
     probe = program(cx, "tm_probe")
     job = running(cx, f"until test -e go; do sleep 0.05; done; {probe} init 'spawn:0:exit 3' obit")

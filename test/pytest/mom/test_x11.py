@@ -133,7 +133,7 @@ def test_much_passes_in_several_windows_while_the_terminal_is_used(cx, sit, desk
     assert desk.cookies == [(PROTOCOL, REAL)] * 3
 
 
-def test_whoever_does_not_know_the_jobs_cookie_never_reaches_the_display(cx, sit, desk):
+def test_a_client_without_the_cookie_of_the_job_does_not_reach_the_display(cx, sit, desk):
     t = sit("-X", env=desk.env)
     at_work(t)
     t.type(f"{desk.client} 10 wrong\n")

@@ -115,7 +115,7 @@ def test_each_that_is_spared_is_told_with_the_reason(cx, sim):
     assert "would not be enough" in told["no_preemption"]
 
 
-def test_the_words_say_what_stands_in_the_way_and_who_would_not_give_way(cx, sim):
+def test_the_text_says_what_is_in_the_way_and_which_jobs_are_exempt(cx, sim):
     full(cx, sim)
     job = sim.job()
     cx.wait(job, "Q")
@@ -250,7 +250,7 @@ def test_a_scheduler_that_keeps_silent_is_waited_for_no_longer_than_the_limit(cx
     assert "default has not answered within 1 seconds" in text
 
 
-def test_who_asks_may_go_away(cx, sim):
+def test_a_caller_of_explain_that_is_killed_does_not_hinder_the_next(cx, sim):
     job = held(cx)
     with faults.daemon_frozen(cx, "sched"):
         with subprocess.Popen(["pbs_preempt", "--explain", job], env=cx.env, stdout=subprocess.DEVNULL) as asker:

@@ -178,7 +178,7 @@ def restart(c, who):
 
 @methods
 @pytest.mark.parametrize("who", ["n1", "shepherd", "sched", "server"])
-def test_who_dies_before_a_preemption_does_not_keep_it(cx, method, who):
+def test_a_daemon_that_dies_before_a_preemption_does_not_prevent_it(cx, method, who):
     with cell(cx, method) as c:
         kill(c, who)
         if who == "server":
@@ -189,7 +189,7 @@ def test_who_dies_before_a_preemption_does_not_keep_it(cx, method, who):
 
 @methods
 @pytest.mark.parametrize("who", ["n1", "shepherd", "sched", "server"])
-def test_who_dies_in_the_middle_of_a_preemption_does_not_end_it(cx, method, who):
+def test_a_daemon_that_dies_during_a_preemption_does_not_end_it(cx, method, who):
     with cell(cx, method) as c:
         with c.held_open():
             c.ask()
@@ -200,7 +200,7 @@ def test_who_dies_in_the_middle_of_a_preemption_does_not_end_it(cx, method, who)
 
 @methods
 @pytest.mark.parametrize("who", ["n1", "shepherd", "sched", "server"])
-def test_who_dies_after_a_preemption_undoes_nothing(cx, method, who):
+def test_a_daemon_that_dies_after_a_preemption_undoes_nothing(cx, method, who):
     with cell(cx, method) as c:
         c.ask()
         c.runs()
@@ -309,7 +309,7 @@ def test_a_victim_to_which_something_else_happens_at_the_same_time_is_answered_f
 
 
 @methods
-def test_a_preemption_whose_asker_goes_away_is_done_all_the_same(cx, method):
+def test_a_preemption_is_carried_out_when_the_caller_disconnects(cx, method):
     with cell(cx, method) as c:
         with c.held_open(), scheduler(cx, "other") as s:
             s.preempt_send(c.victims)
@@ -331,7 +331,7 @@ def test_two_schedulers_that_preempt_the_same_jobs_are_both_answered(cx, method)
 
 
 @methods
-def test_of_two_plans_for_the_same_jobs_the_first_is_carried_out_and_the_second_touches_nobody(cx, method):
+def test_of_two_plans_for_the_same_jobs_the_first_is_carried_out_and_the_second_touches_no_job(cx, method):
     where = "(n1:ncpus=2)"
     with cell(cx, method) as c, scheduler(cx, "other") as s, scheduler(cx, "third") as t:
         cx.set_server("scheduling", "False")  # the complex's own scheduler would plan as well

@@ -134,7 +134,7 @@ def concluded(cx, order, state, low, urgent):
 
 @full
 @WHO
-def test_a_scheduler_that_dies_in_a_preemption_is_followed_by_one_that_goes_on(cx, order, state):
+def test_a_new_scheduler_continues_the_preemption_of_one_that_died(cx, order, state):
     with work.NodeWatch(cx):
         low, urgent = contend(cx, order)
         until(lambda: "Type 202 request" in cx.logs("server", 400), "the preemption has begun")
@@ -160,7 +160,7 @@ def test_a_server_that_dies_in_a_preemption_carries_it_on(cx, order, state, seed
 
 @alone
 @METHODS
-def test_a_preemption_is_carried_on_though_nobody_waits_for_it_any_more(cx, order, code):
+def test_a_preemption_is_completed_after_the_caller_has_gone(cx, order, code):
     """The server is killed between asking the host and hearing from it; only the stored victim knows."""
     job = running(cx)
     with scheduler(cx, order) as s:

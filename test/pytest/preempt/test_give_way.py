@@ -336,7 +336,7 @@ def test_history_counts_as_gone(pre):
         pre.api.manager(api.MSET, api.SERVER, "", [("job_history_enable", None, "False")])
 
 
-def test_whoever_asks_may_go_away_and_the_preemption_goes_on(pre):
+def test_a_preemption_continues_when_the_caller_disconnects(pre):
     job = running(pre, IGNORES_TERM)
     with scheduler(pre, "D") as s:
         s.preempt_send([job])

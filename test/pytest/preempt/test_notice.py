@@ -121,7 +121,7 @@ def test_a_private_directory_holds_the_file(cx):
     assert os.path.dirname(cx.file("path").strip()) == cx.stat(victim)["jobdir"]
 
 
-def test_what_the_user_has_put_in_the_place_of_the_file_harms_nobody_else(cx):
+def test_what_the_user_has_put_in_the_place_of_the_file_harms_no_other_user(cx):
     """A link to a file of root's stays a link's end: it is replaced, not followed."""
     target = os.path.join(cx.dir, "precious")
     with open(target, "w", encoding="ascii") as f:
@@ -335,7 +335,7 @@ def test_an_urgent_job_on_two_hosts_takes_two_that_are_offered(cx):
     ("n3", "2:ncpus=4", "stand in"),                # too few
     ("n2", "1:ncpus=4:host=n1", "stand in"),        # another host would not do
     ("n1", "1:ncpus=4", "first host"), ("n9", "1:ncpus=4", "n9 is not a vnode of the job")])
-def test_an_offer_that_does_not_do_is_answered_and_the_notice_stands(cx, offer, wants, why):
+def test_an_offer_that_is_not_enough_is_answered_and_the_notice_remains(cx, offer, wants, why):
     victim, urgent = wide(cx, f"pbs_preempt_ack -o {offer}"), cx.submit(select=wants, l_place="scatter")
     where = "(n1:ncpus=4)" + ("+(n2:ncpus=4)" if wants[0] == "2" else "")
     scheduler(cx).preempt_run(urgent, where, [victim])

@@ -38,7 +38,7 @@ def no_hold(cx):
 
 # --- the plan is carried out
 @pytest.mark.parametrize("order, state", [("S", "S"), ("R", "Q"), ("D", None)])
-def test_the_job_starts_in_the_room_of_its_victim_and_nobody_else_asks_for_it(cx, order, state):
+def test_the_job_starts_in_the_room_of_its_victim_without_another_request(cx, order, state):
     victim = started(cx)
     urgent = cx.submit(select="1:ncpus=4")
     planner(cx, order).preempt_run(urgent, ROOM, [victim])
@@ -89,7 +89,7 @@ def test_a_job_on_two_nodes_waits_for_the_last_of_its_victims(cx):
 
 
 # --- nothing is promised to others meanwhile
-def test_room_that_is_held_is_given_to_nobody_else(cx):
+def test_earmarked_room_is_given_to_no_other_job(cx):
     first, second = started(cx, "(n1:ncpus=4)"), started(cx, "(n2:ncpus=4)")
     urgent, filler = cx.submit(select="2:ncpus=4"), cx.submit()
     c = planner(cx, "R")
@@ -116,7 +116,7 @@ def test_a_victim_is_not_promised_to_a_second_plan(cx):
     assert cx.state(second) == "Q"
 
 
-def test_who_watches_sees_a_hold_come_and_go(cx):
+def test_a_watcher_sees_an_earmark_made_and_removed(cx):
     """pbs_watch.3, PBS_KIND_HOLD."""
     victim, urgent = started(cx), cx.submit(select="1:ncpus=4")
     watch = cx.connect().watch({7: None})
@@ -282,7 +282,7 @@ def two(cx, order):
 
 
 @pytest.mark.parametrize("how", ["held", "deleted", "altered", "asked"])
-def test_suspended_victims_go_on_when_the_plan_is_undone(cx, how):
+def test_suspended_victims_resume_when_the_plan_is_cancelled(cx, how):
     c, victims, urgent, where = two(cx, "S")
     with faults.daemon_frozen(cx, "n2"):
         c.preempt_run(urgent, where, victims)
@@ -360,7 +360,7 @@ def test_room_is_held_for_a_subjob_that_never_ran_and_survives_a_kill(cx):
 
 # --- what a suspended job gives back
 @pytest.mark.complex(nodes=2, ncpus=4)
-def test_a_suspended_job_keeps_what_the_site_does_not_name_and_goes_on_with_it(cx):
+def test_a_suspended_job_keeps_the_resources_that_the_site_does_not_name(cx):
     cx.set_server("restrict_res_to_release_on_suspend", "ncpus")
     cx.make_queue("express", Priority="200")
     cx.set_sched("preempt_order", "S")

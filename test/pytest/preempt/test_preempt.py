@@ -92,7 +92,7 @@ def test_each_method_answers_with_its_letter(cx, order, letter):
 
 
 @pytest.mark.complex(nodes=1, ncpus=4, sched=False)
-def test_a_method_that_cannot_be_goes_on_to_the_next(cx):
+def test_a_method_that_fails_is_followed_by_the_next(cx):
     cx.set_sched("preempt_order", "CRD")
     job, = running(cx, 1, Rerunable="False")
     assert scheduler(cx).preempt([job]) == [(job, "D")]
@@ -181,7 +181,7 @@ def test_deletion_of_a_job_that_ends_by_itself_at_that_moment(cx):
 
 
 @pytest.mark.complex(nodes=1, ncpus=4, sched=False)
-def test_deletion_goes_on_when_the_mom_is_killed(cx):
+def test_deletion_continues_when_the_mom_is_killed(cx):
     cx.set_sched("preempt_order", "D")
     job, = running(cx, 1)
     c = scheduler(cx)
@@ -195,7 +195,7 @@ def test_deletion_goes_on_when_the_mom_is_killed(cx):
 
 
 @pytest.mark.complex(nodes=1, ncpus=4, sched=False)
-def test_deletion_goes_on_when_the_scheduler_is_lost(cx):
+def test_deletion_continues_when_the_scheduler_is_lost(cx):
     cx.set_sched("preempt_order", "D")
     job, = running(cx, 1)
     c = scheduler(cx)
@@ -207,7 +207,7 @@ def test_deletion_goes_on_when_the_scheduler_is_lost(cx):
 
 
 @pytest.mark.complex(nodes=1, ncpus=4, sched=False)
-def test_deletion_goes_on_when_the_server_is_killed(cx):
+def test_deletion_continues_when_the_server_is_killed(cx):
     cx.set_sched("preempt_order", "D")
     job, = running(cx, 1)
     other, = running(cx, 1)
@@ -238,7 +238,7 @@ def test_a_stranger_may_not_preempt(quiet):
 
 # --- whom it costs least
 @pytest.mark.complex(nodes=3, ncpus=1)
-def test_who_has_just_begun_gives_way_before_who_has_worked_long(cx):
+def test_a_job_that_has_just_begun_is_preempted_before_one_that_has_run_long(cx):
     """Three nodes are wanted, one is free: one of two jobs goes, and it is the one that loses less."""
     express(cx, "R")
     cx.set_sched("preempt_sort", "least_lost_work")
@@ -253,7 +253,7 @@ def test_who_has_just_begun_gives_way_before_who_has_worked_long(cx):
 
 
 @pytest.mark.complex(nodes=1, ncpus=1)
-def test_nobody_is_stopped_where_enough_ends_in_time(cx):
+def test_no_job_is_preempted_where_enough_jobs_end_in_time(cx):
     express(cx, "R")
     cx.set_sched("preempt_wait", "60")
     low = cx.submit("sleep 600", select="1:ncpus=1", l_walltime="2")

@@ -100,7 +100,7 @@ def test_of_several_express_queues_the_higher_one_stops_the_lower_ones(cx, sim):
     cx.wait(ordinary, "R")
 
 
-def test_nobody_is_stopped_who_would_be_as_urgent_then(cx, sim):
+def test_a_job_that_would_be_as_urgent_afterwards_is_not_preempted(cx, sim):
     """One over a soft limit is a victim; stopped he would be over it no more, and as high as who preempts."""
     cx.set_sched("preempt_prio", "normal_jobs, queue_softlimits")
     cx.set_queue("workq", "max_run_soft", "[u:PBS_GENERIC=1]")
@@ -112,7 +112,7 @@ def test_nobody_is_stopped_who_would_be_as_urgent_then(cx, sim):
     assert states(cx, urgent, *jobs) == ["Q", "R", "R"]
 
 
-def test_who_was_preempted_comes_first_though_others_have_waited_longer(cx):
+def test_a_preempted_job_comes_before_others_that_have_waited_longer(cx):
     """Requeued, and so to be told by nothing but ptime; which only schedulers see."""
     with Simulator(cx, nodes=1, ncpus=1) as sim:
         cx.make_queue("express", Priority="200")
@@ -197,7 +197,7 @@ def test_what_is_bounded_at_the_server_is_given_back_as_the_list_says(cx, sim, o
 
 
 @pytest.mark.parametrize("what", ["tape", "limit"])
-def test_who_was_suspended_for_what_no_vnode_has_goes_on_when_that_is_free_again(cx, sim, what):
+def test_a_job_suspended_for_a_server_resource_resumes_when_that_is_free_again(cx, sim, what):
     """There are processors for both all the time."""
     tape(cx)
     if what == "limit":
@@ -242,7 +242,7 @@ def test_deleting_a_suspended_job_frees_what_it_has_kept(cx, sim):
     assert cx.node("s1")["resources_assigned"] | {"mem": "0kb", "ncpus": "0"} == cx.node("s1")["resources_assigned"]
 
 
-def test_who_released_is_told_to_operators_only(cx, sim):
+def test_resources_released_are_shown_to_operators_only(cx, sim):
     cx.set_server("restrict_res_to_release_on_suspend", "ncpus")
     job = low(cx, sim)
     cx.api.signal(job, "suspend")

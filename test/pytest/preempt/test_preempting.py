@@ -49,7 +49,7 @@ def test_the_latest_start_gives_way_by_the_first_method_that_works(cx, sim, orde
     until(lambda: f"{new};{said}" in sched_log(cx), said)
 
 
-def test_who_was_suspended_resumes_when_the_urgent_job_ends(cx, sim):
+def test_a_suspended_job_resumes_when_the_urgent_job_ends(cx, sim):
     express(cx, "S")
     low = sim.job(select="1:ncpus=2")
     cx.wait(low, "R")
@@ -85,7 +85,7 @@ def test_equal_jobs_do_not_preempt_each_other(cx, sim):
     assert faults.stays(lambda: cx.state(second) == "Q" and cx.state(first) == "R", 0.5)
 
 
-def test_nobody_is_stopped_when_that_would_not_be_enough(cx, sim):
+def test_no_job_is_preempted_when_that_would_not_be_enough(cx, sim):
     express(cx, "D")
     low = sim.job()
     cx.wait(low, "R")
@@ -263,7 +263,7 @@ def test_an_urgent_job_goes_where_room_comes_free_before_its_victim_has_gone(cx)
 
 
 @pytest.mark.complex(nodes=1, ncpus=2)
-def test_who_could_not_be_preempted_is_tried_again_once_he_is_altered(cx):
+def test_a_job_that_could_not_be_preempted_is_tried_again_once_it_is_altered(cx):
     tool = script(cx, "save", "exit 1")
     configure(cx, f"$action checkpoint_abort 30 !{tool}")
     express(cx, "CR")

@@ -65,7 +65,7 @@ def host_frozen(cx):
 
 
 @pytest.mark.parametrize("method", "SCRD")
-def test_a_host_that_stands_still_is_given_up_and_the_urgent_job_goes_elsewhere(cx, method):
+def test_a_host_that_hangs_is_given_up_and_the_urgent_job_runs_on_another(cx, method):
     """S ends at its limit and the victim runs on; the others last until the host is taken for lost."""
     cx.set_sched("preempt_order", method)
     victim = submit(cx, VICTIM, select="1:ncpus=2:vnode=n1")
@@ -96,7 +96,7 @@ def test_a_host_that_stands_still_is_given_up_and_the_urgent_job_goes_elsewhere(
 
 @pytest.mark.parametrize("command, kind", [(["qmsg", "-E", "a text"], 10), (["qsig", "-s", "USR1"], 18),
                                            (["qsig", "-s", "suspend"], 18)])
-def test_who_asks_something_of_a_host_that_stands_still_is_told_so_in_the_end(cx, command, kind):
+def test_a_request_to_a_host_that_hangs_fails_and_says_so(cx, command, kind):
     job = submit(cx, VICTIM, select="1:ncpus=2:vnode=n1")
     until(lambda: begun(cx, job), lambda: cx.describe(job), LIMIT_S)
     with host_frozen(cx):

@@ -26,7 +26,7 @@ def urgent_alone(cx, sim):
     return urgent
 
 
-def test_nobody_is_sent_to_a_vnode_that_is_held_for_a_job_that_will_have_it_alone(cx):
+def test_a_vnode_earmarked_for_an_exclusive_job_takes_no_other_job(cx):
     with Simulator(cx, nodes=1, ncpus=4, die_ms=1500) as sim:
         urgent = urgent_alone(cx, sim)
         filler = sim.job()
@@ -39,7 +39,7 @@ def test_nobody_is_sent_to_a_vnode_that_is_held_for_a_job_that_will_have_it_alon
         cx.wait(filler, "R")
 
 
-def test_a_vnode_where_room_is_held_is_not_free_for_who_wants_it_alone(cx):
+def test_a_vnode_with_earmarked_room_takes_no_exclusive_job(cx):
     with Simulator(cx, nodes=2, ncpus=2, die_ms=1500) as sim:
         cx.make_queue("express", Priority="200")
         cx.set_sched("preempt_order", "D")
@@ -53,7 +53,7 @@ def test_a_vnode_where_room_is_held_is_not_free_for_who_wants_it_alone(cx):
 
 
 @pytest.mark.parametrize("restricted", [False, True])
-def test_a_suspended_job_has_its_vnode_alone_again_when_it_goes_on(cx, restricted):
+def test_a_resumed_job_has_its_vnode_alone_again(cx, restricted):
     with Simulator(cx, nodes=1, ncpus=4) as sim:
         if restricted:
             cx.set_server("restrict_res_to_release_on_suspend", "ncpus")
@@ -67,7 +67,7 @@ def test_a_suspended_job_has_its_vnode_alone_again_when_it_goes_on(cx, restricte
         assert "job-exclusive" in cx.node("s1").state
 
 
-def test_who_gives_up_a_vnode_that_he_has_alone_is_not_let_off_beside_the_urgent_job(cx):
+def test_an_exclusive_victim_is_not_resumed_beside_the_urgent_job(cx):
     with Simulator(cx, nodes=1, ncpus=4) as sim:
         cx.make_queue("express", Priority="200")
         cx.set_sched("preempt_order", "S")
@@ -96,7 +96,7 @@ def two_vnodes(cx, sharing=""):
 
 
 @pytest.mark.complex(nodes=1, ncpus=4, sched=False)
-def test_who_asks_for_a_host_alone_has_all_its_vnodes(cx):
+def test_a_job_with_exclhost_has_all_vnodes_of_the_host(cx):
     two_vnodes(cx)
     c = cx.connect()
     c.register("default")

@@ -52,7 +52,7 @@ def starts(cx, jobs):
     return [line.split(";")[4] for line in lines if line.endswith(";Job run") and line.split(";")[4] in jobs]
 
 
-def test_who_has_used_less_of_his_share_goes_first(cx, sim):
+def test_the_user_who_has_used_less_of_the_share_goes_first(cx, sim):
     configure(cx)
     pbsfs(cx, "-s", "anna", "5000")
     pbsfs(cx, "-s", "carl", "500")
@@ -123,7 +123,7 @@ def test_usage_fades_when_its_time_has_come(cx, sim):
     assert "Decaying Fairshare Tree" in cx.logs("sched", 2000)
 
 
-def test_who_has_no_shares_never_runs_and_is_told(cx, sim):
+def test_jobs_of_a_user_without_shares_never_run_and_say_so(cx, sim):
     configure(cx)
     waits = job(sim, "stranger")
     until(lambda: (cx.stat(waits) or {}).get("comment") == "Not Running: Job has zero shares for fairshare",

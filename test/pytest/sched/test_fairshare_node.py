@@ -45,7 +45,7 @@ def test_what_a_running_job_uses_counts_while_it_runs(cx):
     assert usage(cx, "anna") == 1
 
 
-def test_who_is_over_his_share_gives_way_to_who_is_not(cx):
+def test_a_job_of_a_user_over_share_is_preempted_for_one_of_a_user_under_share(cx):
     cx.configure_sched(CONFIG + "cput", resource_group=GROUP)
     cx.set_sched("preempt_prio", "normal_jobs, fairshare")
     cx.command("pbsfs", "-s", "anna", "100000")

@@ -46,7 +46,7 @@ def test_without_its_formula_jobs_go_as_before(cx, sim):
     assert starts(cx, [a, b]) == [a, b]
 
 
-def test_who_is_not_over_the_threshold_waits_and_is_told(cx, sim):
+def test_a_job_that_is_not_over_the_threshold_waits_and_says_so(cx, sim):
     cx.set_server("job_sort_formula", "job_priority")
     cx.set_sched("job_sort_formula_threshold", "5")
     job = sim.job(ms=1, select="1:ncpus=1", Priority="5")
@@ -88,7 +88,7 @@ def test_a_formula_that_cannot_be_evaluated_is_refused(cx, text, code, says):
         assert e.value.code == code and says in e.value.text
 
 
-def test_every_word_of_formulas_and_a_custom_resource_is_taken(cx, sim):
+def test_every_keyword_of_formulas_and_a_custom_resource_are_accepted(cx, sim):
     cx.api.manager(api.CREATE, api.RESOURCE, "stars", [("type", None, "float")])
     words = ("eligible_time", "queue_priority", "job_priority", "fairshare_perc", "fair_share_perc",
              "fairshare_tree_usage", "fairshare_factor", "accrue_type", "stars * 100")

@@ -58,7 +58,7 @@ def test_two_jobs_take_turns_and_both_finish(cx, sim):
     assert kb(cx, "ncpus") == 0 and kb(cx) == 0
 
 
-def test_who_waits_is_told_that_it_is_for_his_turn(cx, sim):
+def test_the_comment_says_that_a_job_waits_for_its_turn(cx, sim):
     shared(cx, slice_s=1000)
     up(cx, sim.job(queue="shared"))
     waits = sim.job(queue="shared")
@@ -88,7 +88,7 @@ def test_of_several_each_has_its_turn_in_order(cx, sim):
     assert order_of_turns(cx)[:6] == (jobs + jobs)[1:7]
 
 
-def test_memory_of_suspended_jobs_is_counted_and_nobody_is_stopped_where_it_would_not_fit(cx, sim):
+def test_memory_of_suspended_jobs_is_counted_and_no_job_is_stopped_where_it_would_not_fit(cx, sim):
     shared(cx)
     jobs = [sim.job(queue="shared", select="1:ncpus=1:mem=2gb") for _ in range(2)]
     cx.wait(jobs[1], "R")
@@ -145,7 +145,7 @@ def test_a_job_on_several_hosts_takes_turns_with_small_ones(cx):
         wait_states(cx, [wide, *small], ["R", "S", "S"])
 
 
-def test_an_urgent_job_preempts_who_has_his_turn_and_all_go_on_afterwards(cx, sim):
+def test_an_urgent_job_preempts_the_job_whose_turn_it_is_and_all_resume_afterwards(cx, sim):
     shared(cx)
     cx.make_queue("express", Priority="200")
     cx.set_sched("preempt_order", "S")
@@ -162,7 +162,7 @@ def test_an_urgent_job_preempts_who_has_his_turn_and_all_go_on_afterwards(cx, si
 
 
 @pytest.mark.parametrize("daemon", ["sched", "server"])
-def test_turns_go_on_after_the_death_of_a_daemon(cx, sim, daemon):
+def test_turns_continue_after_the_death_of_a_daemon(cx, sim, daemon):
     shared(cx)
     jobs = [sim.job(queue="shared", select="1:ncpus=1:mem=1gb") for _ in range(2)]
     cx.wait(jobs[1], "R")
@@ -175,7 +175,7 @@ def test_turns_go_on_after_the_death_of_a_daemon(cx, sim, daemon):
         wait_states(cx, jobs, ["S", "R"])
 
 
-def test_no_turn_begins_before_the_other_job_stands_still(cx):
+def test_no_turn_begins_before_the_other_job_is_stopped(cx):
     """No vnode has more than it can give at any instant, while turns, ends and urgent jobs come as they like."""
     with Simulator(cx, nodes=3, ncpus=2) as sim:
         shared(cx)
@@ -231,7 +231,7 @@ def test_a_turn_survives_the_death_of_the_mom(cx):
 
 @pytest.mark.complex(nodes=1, ncpus=1)
 @pytest.mark.parametrize("daemon", ["sched", "server", None])
-def test_nobody_is_lost_when_a_daemon_dies_in_the_middle_of_a_change_of_turns(cx, daemon):
+def test_no_job_is_lost_when_a_daemon_dies_during_a_change_of_turns(cx, daemon):
     """One is being suspended for the other; the MOM stands still at that moment. Without a death the other one goes."""
     shared(cx, slice_s=2)
     first = cx.submit(queue="shared")
@@ -260,7 +260,7 @@ def test_subjobs_take_turns_with_each_other(cx, sim):
     assert sum(turns(cx, array.replace("[]", f"[{i}]")) for i in range(3)) >= 2
 
 
-def test_who_is_held_or_rerun_while_suspended_gives_its_memory_back(cx, sim):
+def test_a_suspended_job_that_is_held_or_rerun_gives_its_memory_back(cx, sim):
     shared(cx)
     jobs = [sim.job(queue="shared", select="1:ncpus=1:mem=2gb") for _ in range(2)]
     cx.wait(jobs[1], "R")

@@ -26,7 +26,7 @@ def until_noticed(cx):
     assert "the scheduler hangs" in cx.logs("server", 400)
 
 
-def test_a_scheduler_that_hangs_with_work_is_noticed_and_goes_on_where_it_was_not_replaced(cx):
+def test_a_scheduler_that_hangs_with_work_is_noticed_and_continues_where_it_was_not_replaced(cx):
     with faults.daemon_frozen(cx, "sched"):
         job = cx.submit()
         until_noticed(cx)

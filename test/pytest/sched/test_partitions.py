@@ -56,7 +56,7 @@ def test_a_partition_waits_for_its_own_scheduler(cx, sim):
     cx.wait(job)
 
 
-def test_a_second_scheduler_without_a_partition_serves_nobody(cx, sim):
+def test_a_second_scheduler_without_a_partition_runs_no_jobs(cx, sim):
     second(cx, partition=None)
     cx.kill("sched")
     job = sim.job(select="1:ncpus=1")
@@ -116,7 +116,7 @@ def test_a_second_scheduler_has_files_and_logs_where_its_object_says(cx):
 
 
 @pytest.mark.parametrize("attr", ["sched_priv", "sched_log"])
-def test_a_directory_that_is_no_good_is_said_and_the_scheduler_is_down(cx, attr):
+def test_an_unusable_directory_is_reported_and_the_scheduler_is_down(cx, attr):
     second(cx)
     bad = os.path.join(cx.top, "not", "there")
     cx.set_sched(attr, bad, sched="s2")
@@ -126,7 +126,7 @@ def test_a_directory_that_is_no_good_is_said_and_the_scheduler_is_down(cx, attr)
     until(lambda: sched(cx)["state"] == "idle" and not sched(cx).get("comment"), "the scheduler up again")
 
 
-def test_a_directory_that_others_can_replace_is_no_good(cx):
+def test_a_directory_that_others_can_replace_is_refused(cx):
     second(cx)
     above = os.path.join(cx.top, "open")
     os.mkdir(above)

@@ -125,7 +125,7 @@ def test_a_script_says_how_much_there_is(cx, sim, licences):
     cx.wait(job, "R")
 
 
-def test_a_script_that_fails_gives_nothing_and_holds_nobody_up(cx, sim, licences):
+def test_a_script_that_fails_gives_no_value_and_delays_no_job(cx, sim, licences):
     licences.write_text("many\n")
     job = sim.job(select="1:ncpus=1", l_lic="1")
     wait_comment(cx, job, "Can Never Run: Insufficient amount of server resource: lic")

@@ -45,7 +45,7 @@ def test_a_job_runs_where_there_is_room(cx, sim):
     assert cx.wait(job, "R")["exec_vnode"] == "(s1:ncpus=2)"
 
 
-def test_who_waits_is_told_why_in_pbs_words(cx, sim):
+def test_a_waiting_job_says_why_in_the_words_of_pbs(cx, sim):
     cx.wait(sim.job(select="1:ncpus=3"), "R")
     waits = sim.job(select="1:ncpus=4")
     wait_comment(cx, waits, "Not Running: Insufficient amount of resource: ncpus (R: 4 A: 1 T: 4)")
@@ -79,7 +79,7 @@ def test_job_run_wait_says_whether_a_scheduler_waits_for_hosts(cx):
         assert peer.order(START).id == jobs[-1]
 
 
-def test_who_can_never_run_is_told_so(cx, sim):
+def test_a_job_that_can_never_run_says_so(cx, sim):
     wait_comment(cx, sim.job(select="1:ncpus=9"),
                  "Can Never Run: Insufficient amount of resource: ncpus (R: 9 A: 4 T: 4)")
 
@@ -156,7 +156,7 @@ def test_qrun_asks_the_scheduler_and_is_answered(cx, sim):
     assert "Insufficient amount of resource: ncpus" in e.value.text
 
 
-def test_a_new_scheduler_goes_on_where_the_killed_one_was(cx, sim):
+def test_a_new_scheduler_continues_where_the_killed_one_was(cx, sim):
     cx.wait(sim.job(select="1:ncpus=4"), "R")
     waits = sim.job(select="1:ncpus=1")
     cx.kill("sched")
@@ -172,7 +172,7 @@ def test_the_scheduler_finds_a_restarted_server(cx, sim):
     cx.wait(sim.job(), "R")
 
 
-def test_ten_thousand_jobs_that_wait_keep_nobody_waiting(cx):
+def test_ten_thousand_waiting_jobs_delay_no_request(cx):
     with Simulator(cx, nodes=1, ncpus=8) as sim:
         busy = [sim.job() for _ in range(8)]
         for job in busy:
@@ -187,7 +187,7 @@ def test_ten_thousand_jobs_that_wait_keep_nobody_waiting(cx):
         cx.wait(small, "R")
 
 
-def test_whoever_asked_for_a_job_that_is_deleted_is_told(cx):
+def test_a_client_that_asked_to_run_a_job_is_answered_when_that_is_deleted(cx):
     with Simulator(cx, nodes=1, ncpus=1, die_ms=1500) as sim:
         cx.make_queue("express", Priority="200")
         cx.set_sched("preempt_order", "D")

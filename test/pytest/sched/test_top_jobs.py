@@ -89,7 +89,7 @@ def test_without_anything_in_its_way_a_job_has_its_max_walltime(cx, sim):
     assert cx.stat(job)["Resource_List"]["walltime"] == "05:00:00"
 
 
-def test_who_waited_behind_a_top_job_runs_when_that_goes(cx, sim):
+def test_a_job_that_waited_behind_a_top_job_runs_when_that_is_deleted(cx, sim):
     running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
     large = sim.job(select="1:ncpus=4", l_walltime="10:00")
     long = sim.job(l_walltime="2:00:00")
@@ -135,7 +135,7 @@ def test_so_many_are_planned_as_the_depth_says(cx, sim):
     assert "topjob" not in cx.stat(jobs[2])
 
 
-def test_nobody_passes_where_nothing_is_planned(cx, sim):
+def test_no_job_is_backfilled_where_backfill_depth_is_0(cx, sim):
     cx.set_server("backfill_depth", "0")
     first = running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
     large, small = sim.job(select="1:ncpus=4", l_walltime="10:00"), sim.job(l_walltime="1:00")

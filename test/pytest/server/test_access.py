@@ -59,14 +59,14 @@ def refused(code, call, *args, **named):
 
 # --- whose a job is
 
-def test_the_owner_is_who_the_kernel_says(place, people):
+def test_the_owner_is_the_user_that_the_kernel_reports(place, people):
     anna, _, _ = people
     job = place.stat(anna.submit())
     assert job["Job_Owner"].split("@")[0] == ANNA and job["euser"] == ANNA and job["egroup"] == ANNA
 
 
 @pytest.mark.parametrize("name", ["Job_Owner", "euser", "egroup", "job_state", "exec_vnode", "ctime", "server"])
-def test_nobody_says_himself_what_the_server_knows(people, name):
+def test_attributes_that_the_server_knows_cannot_be_submitted(people, name):
     anna, _, _ = people
     assert name in refused(15003, anna.submit, (name, "pbstest2@here")).text
 
@@ -101,7 +101,7 @@ def test_of_a_list_only_ones_own_jobs_are_deleted(place, people):
     assert place.state(hers) == "Q" and place.state(mine) is None
 
 
-def test_an_owner_may_hold_alter_and_delete_his_job(place, people):
+def test_an_owner_may_hold_alter_and_delete_the_job(place, people):
     anna, _, _ = people
     job = anna.submit()
     anna.api.hold(job)
@@ -115,7 +115,7 @@ def test_an_owner_may_hold_alter_and_delete_his_job(place, people):
 # --- holds
 
 @pytest.mark.parametrize("letters", ["s", "o", "us", "p"])
-def test_a_user_sets_and_releases_only_his_own_kind_of_hold(place, people, letters):
+def test_a_user_sets_and_releases_user_holds_only(place, people, letters):
     anna, _, _ = people
     job = anna.submit()
     refused(15007, anna.api.hold, job, letters)
@@ -125,7 +125,7 @@ def test_a_user_sets_and_releases_only_his_own_kind_of_hold(place, people, lette
     assert place.state(job) == "H"
 
 
-def test_the_comment_says_who_holds_a_job_until_nobody_does(place, people):
+def test_the_comment_says_who_holds_a_job_until_it_is_released(place, people):
     anna, _, _ = people
     job = anna.submit()
     anna.api.hold(job)
@@ -281,13 +281,13 @@ def test_a_watcher_sees_only_what_it_may(place, people):
 
 # --- whose jobs run as whom
 
-def test_nobody_submits_for_another(people):
+def test_a_user_cannot_submit_for_another(people):
     anna, _, _ = people
     assert BEN in refused(15023, anna.submit, ("User_List", BEN)).text
     anna.submit(("User_List", ANNA))
 
 
-def test_nobody_alters_his_job_to_run_as_another(place, people):
+def test_a_user_cannot_alter_a_job_to_run_as_another(place, people):
     anna, _, _ = people
     job = anna.submit()
     assert BEN in refused(15023, anna.api.alter, job, [("User_List", BEN)]).text

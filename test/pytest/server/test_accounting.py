@@ -80,7 +80,7 @@ def test_a_job_that_runs_to_its_end_is_queued_started_and_ended(place):
     assert "session" in f and re.fullmatch(r"\d\d:\d\d:\d\d", f["resources_used.walltime"])
 
 
-def test_the_fields_stand_in_the_order_of_the_guide(place):
+def test_the_fields_are_in_the_order_of_the_guide(place):
     job = place.submit("true")
     keys = [k for k in ("user", "group", "project", "jobname", "queue", "ctime", "qtime", "etime", "start",
                         "exec_host", "exec_vnode", "Resource_List.ncpus")]

@@ -185,7 +185,7 @@ def test_deleting_some_indices_leaves_the_others(quiet):
 
 # --- running ----------------------------------------------------------------------------------------------
 
-def test_subjobs_know_who_they_are_and_write_files_of_their_own(cx):
+def test_subjobs_have_their_index_in_the_environment_and_write_files_of_their_own(cx):
     text = "echo $PBS_ARRAY_INDEX $PBS_ARRAY_ID $PBS_JOBID"
     plain = cx.submit(text, user=work.user(), options=("-J", "3-5", "-N", "arr", "-S", "/bin/sh"))
     named = cx.submit(text, user=work.user(), options=("-J", "3-5", "-S", "/bin/sh", "-j", "oe",
@@ -269,7 +269,7 @@ def test_a_person_may_run_more_than_max_run_subjobs(cx, sim):
 
 
 @simulated
-def test_a_held_array_starts_nothing_and_goes_on_when_released(cx, sim):
+def test_a_held_array_starts_no_subjob_until_it_is_released(cx, sim):
     job = sim.job(array_indices_submitted="0-9")
     until(lambda: len(running(cx, job)) == 4, "four subjobs")
     began = cx.stat(job)["comment"]
@@ -331,7 +331,7 @@ def test_signals_and_reruns_of_arrays_and_ranges_reach_what_runs(cx, sim):
 
 
 @simulated
-def test_an_operator_runs_a_subjob_where_he_likes_or_as_the_scheduler_likes(cx, sim):
+def test_an_operator_runs_a_subjob_on_a_named_vnode_or_where_the_scheduler_puts_it(cx, sim):
     cx.set_server("scheduling", "False")
     job = sim.job(array_indices_submitted="0-9")
     cx.api.run(sub(job, 7), "s1")

@@ -128,7 +128,7 @@ def test_jobs_cannot_wait_for_each_other(shared):
 
 
 @pytest.mark.complex(history=True, sched=False)
-def test_a_job_that_is_over_waits_for_nobody(cx):
+def test_a_finished_job_does_not_close_a_circle_of_dependencies(cx):
     a = cx.submit()
     b = cx.submit(depend=f"afterok:{a}")
     cx.api.delete(b)
@@ -190,7 +190,7 @@ def test_of_a_runone_group_one_job_runs(shared, gate):
         shared.wait_gone(job)
 
 
-def test_a_runone_group_goes_on_when_the_one_is_deleted(shared):
+def test_a_runone_group_starts_another_job_when_the_first_is_deleted(shared):
     a = shared.submit(select="1:ncpus=1")
     shared.wait(a)
     b = shared.submit(depend=f"runone:{a}", select="1:ncpus=1")

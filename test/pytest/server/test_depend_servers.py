@@ -189,7 +189,7 @@ def test_both_move_to_different_servers(three):
     deleted_because_of(third, "1.third", first)
 
 
-def test_a_job_that_goes_on_to_a_third_server_stays_tied(three):
+def test_a_job_that_moves_to_a_third_server_keeps_its_dependencies(three):
     near, far, third = three
     first = gate(near, "first", options=("-h",))
     second = work.submit(near, "true", "second", options=("-W", f"depend=afterok:{first}"))
@@ -396,7 +396,7 @@ def test_a_dependency_on_a_job_that_its_new_server_never_knew_is_rejected(both):
     until_logged(near, f"{second};Dependency request for job rejected by {first}")
 
 
-def test_a_job_whose_server_has_forgotten_it_keeps_others_waiting_until_somebody_decides(both):
+def test_a_job_that_its_server_has_forgotten_keeps_others_waiting_until_an_operator_decides(both):
     near, far = both
     first = work.submit(near, "true", "first", options=("-h",))
     second = work.submit(near, "true", "second", options=("-W", f"depend=afterok:{first}"))

@@ -185,7 +185,7 @@ def force_back_and_run(cx, job):
 
 
 @alone
-def test_a_job_that_is_run_again_while_its_mom_stands_still_never_meets_itself(cx):
+def test_two_runs_of_a_job_never_overlap_when_its_mom_hangs(cx):
     """The MOM reads the end of run 1 and the start of run 2 in one breath, and the end takes a while."""
     job = first_run(cx)
     with frozen(shepherd(cx, job, "n1")):

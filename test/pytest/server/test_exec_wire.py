@@ -138,7 +138,7 @@ def test_events_of_an_earlier_run_do_not_touch_the_job(cx, peer):
 
 
 @alone
-def test_an_exception_may_stand_for_start_and_finish(cx, peer):
+def test_an_exception_may_replace_start_and_finish(cx, peer):
     job = job_on(cx, Rerunable="False")
     run = peer.order(START).run
     said = peer.say(peer.exception(run, 1, 0, "disk", "the disk is gone"), peer.release(run, 2))
@@ -348,7 +348,7 @@ def test_a_start_that_the_third_of_four_hosts_refuses_leaves_nothing_behind(cx):
 
 
 @alone
-def test_a_service_that_comes_again_goes_on_with_its_runs_from_what_was_acknowledged(cx, peer):
+def test_a_service_that_reconnects_continues_its_runs_from_what_was_acknowledged(cx, peer):
     job = job_on(cx)
     run = peer.begin()
     answer = peer.hello([(run, RUNNING, 2)], generation=2)

@@ -134,7 +134,7 @@ def count(submitters):
 
 
 @pytest.mark.complex(store="postgres", pair=True, nodes=0, sched=False)
-def test_submissions_go_on_through_a_takeover_and_each_makes_one_job(cx):
+def test_submissions_continue_through_a_takeover_and_each_makes_one_job(cx):
     """The call that was under way is repeated at the other server with its token, by libpbs."""
     submitters = [Submitter(cx, name) for name in ("a", "b", "c")]
     for s in submitters:
@@ -176,7 +176,7 @@ def test_servers_killed_in_turn_and_every_job_runs_once(cx):
 
 # --- cut off ------------------------------------------------------------------------------------------------
 
-def test_a_server_that_lost_its_session_does_nothing_more_and_stands_by(cx):
+def test_a_server_that_lost_its_session_becomes_the_standby(cx):
     """It stands still while the database gives up its session; the other one is active when it wakes."""
     job = begun(cx, UNTIL_GO + "; exit 7", "cut")
     with faults.daemon_frozen(cx, "server"):
@@ -214,7 +214,7 @@ def test_a_server_that_is_stopped_in_good_order_hands_over_at_once(cx):
     assert cx.state(job) == "R" and not cx.pid("server")
 
 
-def test_qterm_can_idle_or_end_who_stands_by(cx):
+def test_qterm_can_idle_or_end_the_standby(cx):
     cx.command("qterm", "-i")
     until(lambda: not cx.pid("server"), "the end of the first server")
     assert cx.pid("second") and faults.stays(lambda: not answers(cx), 2)
@@ -229,7 +229,7 @@ def test_qterm_can_idle_or_end_who_stands_by(cx):
     until(lambda: not cx.pid("server") and not cx.pid("second"), "the end of both")
 
 
-def test_who_stands_by_says_so(cx):
+def test_the_standby_says_that_it_is_one(cx):
     port = re.search(r"PBS_SECONDARY=127.0.0.1:(\d+)", open(cx.conf, encoding="ascii").read())[1]
     env = conf_with(cx, "second.conf", PBS_PRIMARY=f"127.0.0.1:{port}", PBS_BATCH_SERVICE_PORT=port,
                     PBS_HOME=os.path.join(cx.top, "elsewhere"))

@@ -169,7 +169,7 @@ def test_an_alteration_keeps_within_queued_amounts(cx, limits):
 
 
 @pytest.mark.complex(sched=False)
-def test_who_has_too_much_may_ask_for_less(cx, limits):
+def test_a_job_over_a_limit_may_be_altered_to_ask_for_less(cx, limits):
     job = cx.submit(user=A, options=("-l", "select=4:ncpus=1:mem=1gb"))
     cx.submit(user=A, options=("-l", "select=1:ncpus=1"))
     limits("server", 'max_queued_res.ncpus = "[u:PBS_GENERIC=2]"')

@@ -55,7 +55,7 @@ def test_begin_and_end_are_mailed_to_those_who_are_named(cx):
 
 
 @history
-def test_a_job_that_was_killed_at_a_limit_is_mailed_to_whoever_asks_for_aborts(cx):
+def test_a_job_that_was_killed_at_a_limit_is_mailed_to_users_who_ask_for_aborts(cx):
     box = catch_mail(cx)
     cx.wait_gone(cx.submit("sleep 600", l_walltime="1"))
     assert one_mail(box, "Aborted").endswith(
@@ -64,7 +64,7 @@ def test_a_job_that_was_killed_at_a_limit_is_mailed_to_whoever_asks_for_aborts(c
 
 
 @history
-def test_without_being_asked_nobody_hears_of_a_job_that_ends_well(cx):
+def test_no_mail_is_sent_for_a_job_that_ends_well_unless_asked_for(cx):
     box = catch_mail(cx)
     cx.wait_gone(cx.submit("true"))
     marker = cx.submit("true", Mail_Points="e")
@@ -99,7 +99,7 @@ def test_mail_tells_a_preempted_job_from_a_killed_one(cx, order):
 
 @root
 @history
-def test_a_job_that_somebody_else_deletes_is_mailed_to_its_owner(cx):
+def test_a_job_that_another_user_deletes_is_mailed_to_its_owner(cx):
     box = catch_mail(cx)
     script = cx.script("sleep 600")
     job = cx.command("qsub", script, user=users.NAMES[0]).stdout.strip()

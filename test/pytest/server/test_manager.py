@@ -238,7 +238,7 @@ def test_a_node_is_put_offline_and_back(complex):
 
 
 @pytest.mark.parametrize("state", ["job-busy", "sleepy", "free,sleepy"])
-def test_a_state_that_nobody_may_set_is_refused(complex, state):
+def test_a_state_that_cannot_be_set_is_refused(complex, state):
     create(complex, api.NODE, "m3")
     try:
         refused(15067, change, complex, api.NODE, "m3", ("state", state))
@@ -264,7 +264,7 @@ def test_a_scheduler_object_is_made_and_removed(complex):
     assert [s.name for s in complex.api.stat("sched")] == ["default"]
 
 
-def test_a_scheduler_shows_its_host_partition_and_directories_where_nobody_has_set_them(complex):
+def test_a_scheduler_shows_the_defaults_of_its_host_partition_and_directories(complex):
     create(complex, api.SCHED, "s9")
     host = complex.api.stat("server")[0]["server_host"]
     for name, shown in (("default", ("pbs-default", f"{complex.home}/sched_priv", f"{complex.home}/sched_logs")),

@@ -66,7 +66,7 @@ def test_a_job_of_several_chunks_takes_no_more_than_is_shared(shared_tape):
 
 
 @pytest.mark.complex(nodes=3, ncpus=4, sched=False)
-def test_the_server_lets_nobody_take_more_than_is_shared(shared_tape):
+def test_the_server_refuses_runs_beyond_what_is_shared(shared_tape):
     cx = shared_tape
     jobs = [submit(cx, "-l", "select=1:ncpus=1:tape=1") for _ in range(3)]
     sched = cx.connect()
@@ -80,7 +80,7 @@ def test_the_server_lets_nobody_take_more_than_is_shared(shared_tape):
 
 
 @pytest.mark.complex(nodes=3, ncpus=2)
-def test_an_urgent_job_preempts_whoever_has_what_vnodes_share(shared_tape):
+def test_an_urgent_job_preempts_the_job_that_has_what_vnodes_share(shared_tape):
     cx = shared_tape
     cx.make_queue("express", Priority="200")
     cx.qmgr("set sched default preempt_order = R")
@@ -134,7 +134,7 @@ def test_licences_of_the_server_or_a_queue_are_used_up(cx, place, where):
 
 
 @pytest.mark.complex(nodes=1, ncpus=4)
-def test_nobody_asks_for_less_than_nothing_of_what_is_used_up(cx):
+def test_a_negative_amount_of_a_consumable_resource_is_refused(cx):
     resource(cx, "licence", "long", "q")
     resource(cx, "gpus", "float", "nh")
     resource(cx, "offset", "long", "h")

@@ -109,7 +109,7 @@ def test_what_a_manager_and_a_user_have_set_is_there_after_a_kill(cx):
 
 # --- running jobs -----------------------------------------------------------------------------------------
 
-def test_a_running_job_goes_on_while_the_server_is_killed(cx):
+def test_a_running_job_continues_while_the_server_is_killed(cx):
     job = begun(cx, UNTIL_GO + "; exit 4", "on")
     pid = work.pid(cx, "on")
     again(cx, "server")
@@ -140,7 +140,7 @@ def test_a_job_that_ends_while_its_mom_is_dead_has_its_exit_status(cx):
     until(lambda: statuses_in_accounting(cx, job) == ["7"], lambda: f"one E record: {work.accounting(cx, job)}")
 
 
-def test_a_running_job_goes_on_while_its_mom_is_killed_and_can_then_be_deleted(cx):
+def test_a_running_job_continues_while_its_mom_is_killed_and_can_then_be_deleted(cx):
     job = begun(cx, "sleep 600", "long")
     pid = work.pid(cx, "long")
     again(cx, "n1")

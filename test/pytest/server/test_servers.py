@@ -61,7 +61,7 @@ def test_a_job_moves_with_script_attributes_and_owner_and_runs_there(pair):
     assert "E" not in letters(near, job)
 
 
-def test_a_server_that_trusts_nobody_says_whom_it_would_have_to_trust(pair):
+def test_a_server_without_peers_says_which_certificate_it_would_need(pair):
     near, far = pair
     job = work.submit(near, "true", "stays", options=("-h",))
     os.remove(os.path.join(near.home, "certs", "peers.crt"))
@@ -218,7 +218,7 @@ def test_an_array_moves_with_the_indices_that_are_left_and_runs_there(pair):
     assert done["Exit_status"] == "1" and sorted(near.file("ran").split()) == ["1", "5", "7", "9"]
 
 
-def test_a_job_that_goes_on_from_a_checkpoint_stays_where_its_images_are(pair):
+def test_a_job_with_checkpoint_images_does_not_move_to_another_server(pair):
     near, far = pair
     by_application(far)
     job = count(far)
@@ -445,7 +445,7 @@ def test_a_qsub_that_waits_follows_its_job_to_another_server(pair, login):
     assert (done.returncode, done.stdout, done.stderr) == (5, f"{job}\n", "")
 
 
-def test_who_waits_for_a_job_that_went_where_he_is_not_let_in_is_told_so(pair):
+def test_a_waiter_that_the_new_server_does_not_let_in_is_told_so(pair):
     near, far = pair
     job = work.submit(near, "exit 0", "away", options=("-h",))
     move(near, job, far)
@@ -453,7 +453,7 @@ def test_who_waits_for_a_job_that_went_where_he_is_not_let_in_is_told_so(pair):
     assert done.returncode != 0 and f"job {job} has moved to {address(far)}, which cannot be asked for it" in done.stderr
 
 
-def test_an_identifier_of_nobody_is_unknown(pair):
+def test_an_identifier_that_no_server_knows_is_unknown(pair):
     near, far = pair
     with pytest.raises(api.PbsError) as e:
         far.api.stat("job", "99.near")
@@ -468,7 +468,7 @@ ASKS = "Type 19 request received"  # StatusJob
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("munged"), reason="needs root and munged")
-def test_an_interactive_job_that_has_moved_goes_with_the_user_who_leaves_it(pair, login):
+def test_an_interactive_job_that_has_moved_ends_when_its_user_leaves(pair, login):
     near, far = pair
     far.set_server("scheduling", "False")
     with contextlib.closing(terminal.Terminal(near, env=login)) as t:

@@ -203,7 +203,7 @@ def test_defaults_come_from_the_queue_then_from_the_server(quiet):
             quiet.api.manager(api.MUNSET, api.SERVER, "", [("resources_default", name, "")])
 
 
-def test_an_altered_request_is_completed_anew(quiet):
+def test_defaults_are_filled_in_again_after_qalter(quiet):
     job = quiet.submit(select="2:ncpus=2:mem=1gb")
     quiet.api.alter(job, [("Resource_List", "select", "3:ncpus=1")])
     got = resources(quiet, job)

@@ -83,7 +83,7 @@ def test_status_gives_the_pids_and_is_always_0(site):
 
 
 @root_only
-def test_who_may_not_look_is_told_so_and_stops_nothing(site):
+def test_a_user_who_may_not_read_the_lock_files_is_told_so_and_stops_nothing(site):
     pids = {d: site.pid(d) for d in ("server", "mom", "sched", "comm")}
     script = os.path.join(site.exec, "libexec", "pbs_init.d")
     seen = site.command(script, "status", user=users.NAMES[0])
@@ -96,7 +96,7 @@ def test_who_may_not_look_is_told_so_and_stops_nothing(site):
     assert {d: site.pid(d) for d in pids} == pids and all(faults.is_alive(pid) for pid in pids.values())
 
 
-def test_a_word_of_the_environment_wins_so_one_daemon_is_restarted_alone(site):
+def test_the_environment_overrides_pbs_conf_so_one_daemon_is_restarted_alone(site):
     job = site.submit("sleep 600")
     site.wait(job)
     before = {d: site.pid(d) for d in ("server", "mom", "sched", "comm")}
@@ -160,7 +160,7 @@ def test_qterm_m_ends_the_moms_and_jobs_run_on(site, manner):
     assert site.stat(job)["run_count"] == "1"
 
 
-def test_hup_reopens_the_logs_and_ends_nobody(site):
+def test_hup_reopens_the_logs_and_ends_no_daemon(site):
     pids = [site.pid(d) for d in ("server", "mom", "sched", "comm")]
     log_dir = os.path.join(site.home, "comm_logs")
     log = os.path.join(log_dir, os.listdir(log_dir)[0])
@@ -171,7 +171,7 @@ def test_hup_reopens_the_logs_and_ends_nobody(site):
     assert all(faults.is_alive(pid) for pid in pids)
 
 
-def test_a_wrong_word_gives_the_usage_and_1(tree):
+def test_a_wrong_argument_gives_the_usage_and_1(tree):
     script = os.path.join(tree.exec, "libexec", "pbs_init.d")
     for wrong in (["begin"], ["start", "workq"]):
         done = tree.command(script, *wrong, check=False)
@@ -292,7 +292,7 @@ def test_without_cores_no_process_of_the_service_user_looks_into_a_daemon(served
 
 
 @root_only
-def test_a_home_of_root_becomes_the_service_users_when_he_is_named(site):
+def test_a_home_of_root_becomes_the_service_users_when_one_is_named(site):
     """And root's again: what stood where the link is now was a socket of the server that was root."""
     job = site.submit("sleep 600", user=users.NAMES[0])
     site.wait(job)
@@ -312,7 +312,7 @@ def test_a_home_of_root_becomes_the_service_users_when_he_is_named(site):
     assert site.wait(job)["run_count"] == "1"
 
 
-def test_a_service_user_who_is_nobody_stops_the_start():
+def test_a_service_user_that_does_not_exist_stops_the_start():
     site = Installed(PBS_DAEMON_SERVICE_USER="no-such-user")
     try:
         done = site.init("start", check=os.geteuid() != 0)
@@ -412,7 +412,7 @@ def test_a_create_start_drops_everything_but_the_numbers_of_jobs(site):
     assert int(after.split(".")[0]) > int(job.split(".")[0])
 
 
-def test_the_kind_of_start_stands_in_the_log(site):
+def test_the_kind_of_start_is_in_the_log(site):
     assert "started, initialization type = 1" in site.logs("server")
     restart_server(site, "-t", "hot")
     assert "started, initialization type = 0" in site.logs("server")

@@ -94,7 +94,7 @@ def test_a_change_that_matters_is_told_with_its_value(place, attribute, value, s
 
 
 @pytest.mark.complex(sched=False)
-def test_a_restarted_server_tells_nothing_of_its_jobs_where_nobody_wants_to_read_it(cx):
+def test_a_restarted_server_logs_its_jobs_only_where_the_event_mask_asks_for_it(cx):
     cx.submit("true")
     cx.set_server("log_events", "1")
     told = [line for line in lines(cx) if "Recovered" in line]
@@ -136,7 +136,7 @@ def test_a_file_that_is_written_where_it_belongs_is_told_to_be_skipped(place):
                       for line in lines(place, "mom_logs")), said)
 
 
-def test_a_mom_that_starts_and_one_that_comes_back_greet_the_server_in_other_words(cx):
+def test_a_mom_that_starts_and_one_that_reconnects_send_different_greetings(cx):
     until(lambda: any("Restart sent to server at " in line for line in lines(cx, "mom_logs")), "the first greeting")
     cx.restart("server")
     until(lambda: any("Hello sent to server at " in line for line in lines(cx, "mom_logs")), "the next one")
@@ -160,7 +160,7 @@ def test_what_the_scheduler_is_woken_for_is_told_on_both_sides(place):
     place.api.manager(api.MUNSET, api.SCHED, "default", [("log_events", "")])
 
 
-def test_who_changed_what_is_told(place):
+def test_the_log_says_who_changed_what(place):
     place.make_queue("told")
     place.set_queue("told", "Priority", "7")
     place.api.manager(api.DELETE, api.QUEUE, "told")
@@ -177,7 +177,7 @@ def test_a_refusal_is_told_with_its_number(place):
 
 
 @pytest.mark.skipif(not users.available(), reason="needs root, to be somebody else")
-def test_who_asks_for_what_he_may_not_do_is_told(place):
+def test_a_request_without_permission_is_logged(place):
     job = place.submit(Hold_Types="u")
     place.command("qdel", job, user=users.NAMES[1], check=False)
     place.command("qmgr", "-c", "set queue workq Priority=1", user=users.NAMES[1], check=False)
@@ -201,7 +201,7 @@ def test_the_mask_of_the_server_leaves_events_out(place):
 
 
 @pytest.mark.parametrize("name", ["a\nb;Svr;x;forged", "x\r\n01/01/2026 00:00:00;0002;Server@x;Svr;y;forged", "\x1b[2J"])
-def test_nobody_writes_lines_of_his_own_into_the_log(place, name):
+def test_users_cannot_forge_lines_of_the_log(place, name):
     with pytest.raises(api.PbsError):
         place.api.manager(api.CREATE, api.QUEUE, name, [("queue_type", "e")])
     with pytest.raises(api.PbsError):
