@@ -1,11 +1,8 @@
 /* Registration of execution services, and the way in for everything they say. See exec_hello.h.
  *
- * The service speaks first. HELLO passes three stages:
- *
- *   checked    peer, time, epoch, rivals, and the nodes that it names; until another service has handed
- *              them over it is told to ask again (EAGAIN -> EXEC_WAIT)
- *   bound      the service has this connection, but is not `accepted`: no order may overtake the answer
- *   greeted    what was changed until now is durable: the answer decides about each run, then orders go
+ * The service speaks first. hello_steps is the order of what HELLO does, and hello_continue walks it. A service whose nodes
+ * another service has yet to hand over is told to ask again (EAGAIN -> EXEC_WAIT); one that is bound has this connection, but
+ * is not `accepted` before the answer: no order may overtake it.
  *
  * A connection carries a `bound`: it names the service from then on, and a call without one is refused. A
  * service that connects again pushes its old connection out, whose end must then not be taken for the end
@@ -44,6 +41,80 @@ struct exec_hello {
     struct exec_hello_parts p;
 };
 
+/* --- the order of steps ------------------------------------------------------------------------------ */
+
+/* A HELLO on its way. */
+struct hello {
+    struct exec_hello *x;
+    struct rpc_request *request; /* counted */
+    const exec_hello_args *args; /* of the request */
+    struct service *service;     /* NULL until exec_hello_find_service */
+    size_t step;                 /* the one to take next, in hello_steps */
+    struct err why;              /* of a refusal; EAGAIN: the service is to ask again */
+};
+
+enum hello_outcome {
+    HELLO_NEXT,
+    HELLO_WAITS, /* hello_continue is called later, or has been: the step does not touch the hello any more */
+    HELLO_REFUSED,
+    HELLO_DONE
+};
+
+typedef enum hello_outcome hello_step_fn(struct hello *h);
+static hello_step_fn exec_hello_check_peer, exec_hello_find_service, exec_hello_check_bound,
+    exec_hello_check_service, exec_hello_set_who, exec_hello_report_nodes, exec_hello_bind,
+    exec_hello_wait_durable, exec_hello_find_again, exec_hello_greet;
+
+static hello_step_fn *const hello_steps[] = {
+    exec_hello_check_peer, /* first: nothing is made or changed for a peer that its certificate does not name */
+    exec_hello_find_service, /* made, where the name is new */
+    exec_hello_check_bound,
+    exec_hello_check_service, /* epoch and rivals, before anything of the service is changed */
+    exec_hello_set_who,       /* before its nodes: by its address a node may be tied to it */
+    exec_hello_report_nodes,  /* the last that can refuse, and the one that has a service ask again */
+    exec_hello_bind,          /* it has this connection from now on; an older one is closed */
+    exec_hello_wait_durable,  /* waits: what the answer says is applied, the service may forget */
+    exec_hello_find_again, /* the connection may have ended meanwhile, or another one have taken its place */
+    exec_hello_greet,      /* decide about each run, answer, and only then give orders */
+};
+
+static void hello_refuse(const struct hello *h);
+
+/* The step before has come to `o`: take steps until one waits or ends the walk, as the last one does. The wait comes back to
+ * here. */
+static void hello_continue(struct hello *h, enum hello_outcome o)
+{
+    while (o == HELLO_NEXT)
+        o = hello_steps[h->step++](h);
+    if (o == HELLO_WAITS)
+        return;
+    if (o == HELLO_REFUSED)
+        hello_refuse(h);
+    rpc_request_unref(h->request);
+    free(h);
+}
+
+static void exec_hello_serve(void *arg, struct rpc_request *r)
+{
+    struct hello *h = calloc(1, sizeof *h), ask = {.x = arg, .request = r, .args = rpc_request_args(r)};
+
+    if (!h) {
+        err_set(&ask.why, PBSE_SYSTEM, "no memory for %s", ask.args->service);
+        hello_refuse(&ask);
+        return;
+    }
+    *h = ask;
+    rpc_request_ref(r);
+    hello_continue(h, HELLO_NEXT);
+}
+
+static enum hello_outcome hello_outcome(int rc)
+{
+    return rc < 0 ? HELLO_REFUSED : HELLO_NEXT;
+}
+
+/* --- creation ---------------------------------------------------------------------------------------- */
+
 struct exec_hello *exec_hello_create(const struct exec_hello_parts *p)
 {
     struct exec_hello *x = calloc(1, sizeof *x);
@@ -77,25 +148,33 @@ static bool exec_hello_is_service(const struct auth_peer *peer)
     return exec_hello_is_ours(peer) || (peer->kind == AUTH_DAEMON && strncmp(peer->role, "mom:", 4) == 0);
 }
 
-static int check_peer(const struct exec_hello *x, const struct auth_peer *peer, const exec_hello_args *a,
-                      struct err *e)
+static enum hello_outcome exec_hello_check_peer(struct hello *h)
 {
+    const struct auth_peer *peer = rpc_request_peer(h->request);
+    const exec_hello_args *a = h->args;
     bool is_named = peer->kind == AUTH_DAEMON && strcmp(peer->role, a->service) == 0;
+    int rc = 0;
 
     if (!is_named && !is_local_simulator(peer, a))
-        return err_set(e, PBSE_PERM, "the certificate of %s does not name %s", peer->from, a->service);
-    if (is_named && a->kind != EXEC_SERVICE_MOM)
-        return err_set(e, PBSE_PERM, "%s is the certificate of a MOM, not of a simulator", a->service);
-    if (clock_is_driven(x->p.ctx->clock) != !!(a->capabilities & EXEC_CAN_VIRTUAL))
-        return err_set(
-            e, PBSE_NOSUP, "%s",
-            a->capabilities & EXEC_CAN_VIRTUAL
-                ? "this server's time is real; start it with --virtual"
-                : "this server's time is simulated; only a simulator that drives it may serve here");
-    if (a->protocol != EXEC_VERSION)
-        return err_set(e, PBSE_NOSUP, "%s speaks version %u of the exec protocol, this server %d", a->service,
-                       a->protocol, EXEC_VERSION);
-    return 0;
+        rc = err_set(&h->why, PBSE_PERM, "the certificate of %s does not name %s", peer->from, a->service);
+    else if (is_named && a->kind != EXEC_SERVICE_MOM)
+        rc = err_set(&h->why, PBSE_PERM, "%s is the certificate of a MOM, not of a simulator", a->service);
+    else if (clock_is_driven(h->x->p.ctx->clock) != !!(a->capabilities & EXEC_CAN_VIRTUAL))
+        rc = err_set(&h->why, PBSE_NOSUP, "%s",
+                     a->capabilities & EXEC_CAN_VIRTUAL
+                         ? "this server's time is real; start it with --virtual"
+                         : "this server's time is simulated; only a simulator that drives it may serve here");
+    else if (a->protocol != EXEC_VERSION)
+        rc = err_set(&h->why, PBSE_NOSUP, "%s speaks version %u of the exec protocol, this server %d",
+                     a->service, a->protocol, EXEC_VERSION);
+    return hello_outcome(rc);
+}
+
+static enum hello_outcome exec_hello_find_service(struct hello *h)
+{
+    h->service = services_get(h->x->p.services, h->args->service);
+    return hello_outcome(h->service ? 0
+                                    : err_set(&h->why, PBSE_SYSTEM, "no memory for %s", h->args->service));
 }
 
 /* Not the one we know by this name, come back. */
@@ -114,23 +193,26 @@ static bool holds_runs(const struct exec_hello *x, const struct service *s)
     return false;
 }
 
-static int check_service(const struct exec_hello *x, const struct service *s, const exec_hello_args *a,
-                         struct err *e)
+static enum hello_outcome exec_hello_check_service(struct hello *h)
 {
-    if (strcmp(a->store, x->p.ctx->store_id) == 0 && a->epoch > x->p.ctx->epoch)
-        return err_set(e, PBSE_IVALREQ, "%s has obeyed a server of epoch %llu, this one has %llu", a->service,
-                       (unsigned long long)a->epoch, (unsigned long long)x->p.ctx->epoch);
-    if (!service_is_here(s))
-        return is_another(s, a) && s->boot && strcmp(s->boot, a->boot) == 0 && holds_runs(x, s)
-                   ? err_set(e, PBSE_NODE_BUSY, "another %s on %s is away and holds runs", a->service,
-                             s->host)
-                   : 0;
-    if (is_another(s, a) || strcmp(s->host, a->host) != 0 || a->generation < s->generation)
-        return err_set(e, PBSE_NODE_BUSY, "%s is here already, on %s", a->service, s->host);
-    return 0;
+    const struct server_ctx *ctx = h->x->p.ctx;
+    const struct service *s = h->service;
+    const exec_hello_args *a = h->args;
+    int rc = 0;
+
+    if (strcmp(a->store, ctx->store_id) == 0 && a->epoch > ctx->epoch)
+        rc = err_set(&h->why, PBSE_IVALREQ, "%s has obeyed a server of epoch %llu, this one has %llu",
+                     a->service, (unsigned long long)a->epoch, (unsigned long long)ctx->epoch);
+    else if (!service_is_here(s)) {
+        if (is_another(s, a) && s->boot && strcmp(s->boot, a->boot) == 0 && holds_runs(h->x, s))
+            rc = err_set(&h->why, PBSE_NODE_BUSY, "another %s on %s is away and holds runs", a->service,
+                         s->host);
+    } else if (is_another(s, a) || strcmp(s->host, a->host) != 0 || a->generation < s->generation)
+        rc = err_set(&h->why, PBSE_NODE_BUSY, "%s is here already, on %s", a->service, s->host);
+    return hello_outcome(rc);
 }
 
-/* --- HELLO ------------------------------------------------------------------------------------------ */
+/* --- the connection ---------------------------------------------------------------------------------- */
 
 static void exec_hello_set_text(const char **field, const char *text)
 {
@@ -190,13 +272,14 @@ static struct bound *bound_get(struct exec_hello *x, struct service *s, struct r
 }
 
 /* A connection is that of one service for its life. */
-static int check_bound(const struct service *s, const struct rpc_conn *c, struct err *e)
+static enum hello_outcome exec_hello_check_bound(struct hello *h)
 {
-    const struct bound *b = rpc_conn_user(c, &bound_tag);
+    const struct bound *b = rpc_conn_user(rpc_request_conn(h->request), &bound_tag);
 
-    if (!b || b->service == s)
-        return 0;
-    return err_set(e, PBSE_PERM, "this connection is that of %s", b->service->name);
+    return hello_outcome(
+        !b || b->service == h->service
+            ? 0
+            : err_set(&h->why, PBSE_PERM, "this connection is that of %s", b->service->name));
 }
 
 /* Where sisters reach it. A MOM is where it came from, at the port that it says; a simulator says what it likes. */
@@ -214,23 +297,43 @@ static void set_address(struct service *s, const struct rpc_conn *c, const char 
     exec_hello_set_text(&s->address, text);
 }
 
-static int accept_service(struct exec_hello *x, struct service *s, struct rpc_conn *c,
-                          const exec_hello_args *a, struct err *e)
+static enum hello_outcome exec_hello_set_who(struct hello *h)
 {
+    h->service->kind = h->args->kind;
+    set_address(h->service, rpc_request_conn(h->request), h->args->address);
+    return HELLO_NEXT;
+}
+
+static enum hello_outcome exec_hello_report_nodes(struct hello *h)
+{
+    return hello_outcome(node_report_nodes(h->x->p.ctx, h->x->p.services, h->service, h->args, &h->why));
+}
+
+/* exec_hello_bound_closed must not run: the service is not away. */
+static void close_older(struct service *s, const struct rpc_conn *c)
+{
+    struct err why;
+
+    if (!s->conn || s->conn == c)
+        return;
+    err_set(&why, PBSE_NODE_BUSY, "%s has connected again", s->name);
+    free(rpc_conn_user(s->conn, &bound_tag));
+    rpc_conn_set_user(s->conn, &bound_tag, NULL);
+    rpc_conn_close(s->conn, &why);
+}
+
+static enum hello_outcome exec_hello_bind(struct hello *h)
+{
+    struct exec_hello *x = h->x;
+    struct service *s = h->service;
+    struct rpc_conn *c = rpc_request_conn(h->request);
+    const exec_hello_args *a = h->args;
     struct bound *b = bound_get(x, s, c);
 
     if (!b)
-        return err_set(e, PBSE_SYSTEM, "no memory for %s", a->service);
+        return hello_outcome(err_set(&h->why, PBSE_SYSTEM, "no memory for %s", a->service));
     b->waits = false;
-    if (s->conn && s->conn != c) {
-        struct err why;
-
-        err_set(&why, PBSE_NODE_BUSY, "%s has connected again", a->service);
-        free(rpc_conn_user(s->conn,
-                           &bound_tag)); /* exec_hello_bound_closed must not run: the service is not away */
-        rpc_conn_set_user(s->conn, &bound_tag, NULL);
-        rpc_conn_close(s->conn, &why);
-    }
+    close_older(s, c);
     s->kind = a->kind;
     s->conn = c;
     s->leaving = false;
@@ -248,31 +351,52 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
         if (n && n->service == s)
             services_note(x->p.services, s, n);
     }
-    return 0;
+    log_event(LOGC_NODE, LOGE_SYSTEM, a->service, "Hello from MoM on port=%s, generation %llu, %u runs",
+              a->address, (unsigned long long)a->generation, a->runs.runs_len);
+    return HELLO_NEXT;
 }
 
-static void exec_hello_refuse(struct rpc_request *r, struct err *why, const char *service)
+/* --- the answer -------------------------------------------------------------------------------------- */
+
+static void hello_refuse(const struct hello *h)
 {
+    bool waits = h->why.code == EAGAIN;
     char nothing[1] = "";
-    exec_hello_result result = {.verdict = why->code == EAGAIN ? EXEC_WAIT : EXEC_REFUSED,
-                                .reason = why->text,
+    exec_hello_result result = {.verdict = waits ? EXEC_WAIT : EXEC_REFUSED,
+                                .reason = (char *)h->why.text,
                                 .store = nothing,
                                 .server = nothing,
                                 .retry_s = WAIT_S};
 
-    log_event(LOGC_NODE, why->code == EAGAIN ? LOGE_DEBUG : LOGE_ADMIN, service, "HELLO %s: %s",
-              why->code == EAGAIN ? "waits" : "refused", why->text);
-    rpc_reply(r, (xdrproc_t)xdr_exec_hello_result, &result);
+    if (h->service && waits)
+        bound_get(h->x, h->service, rpc_request_conn(h->request)); /* its vnodes are drained for it */
+    log_event(LOGC_NODE, waits ? LOGE_DEBUG : LOGE_ADMIN, h->args->service, "HELLO %s: %s",
+              waits ? "waits" : "refused", h->why.text);
+    rpc_reply(h->request, (xdrproc_t)xdr_exec_hello_result, &result);
 }
 
-struct greeting { /* a HELLO that is accepted as soon as what it is told is durable */
-    struct exec_hello *x;
-    struct rpc_request *request;
-};
-
-static void greet(struct exec_hello *x, struct service *s, struct rpc_request *r)
+static void exec_hello_durable(void *arg)
 {
-    const exec_hello_args *a = rpc_request_args(r);
+    hello_continue(arg, HELLO_NEXT);
+}
+
+static enum hello_outcome exec_hello_wait_durable(struct hello *h)
+{
+    commit_then(h->x->p.commit, exec_hello_durable, h);
+    return HELLO_WAITS;
+}
+
+static enum hello_outcome exec_hello_find_again(struct hello *h)
+{
+    const struct rpc_conn *c = rpc_request_conn(h->request);
+
+    h->service = services_find(h->x->p.services, h->args->service);
+    return c && h->service && h->service->conn == c ? HELLO_NEXT : HELLO_DONE;
+}
+
+static enum hello_outcome exec_hello_greet(struct hello *h)
+{
+    struct exec_hello *x = h->x;
     char nothing[1] = "";
     exec_hello_result result = {.verdict = EXEC_ACCEPTED,
                                 .reason = nothing,
@@ -282,60 +406,13 @@ static void greet(struct exec_hello *x, struct service *s, struct rpc_request *r
                                 .server = (char *)x->p.ctx->name,
                                 .heartbeat_s = HEARTBEAT_S};
 
-    exec_agree_decide(&x->p, s, a, &result);
-    s->accepted = true;
-    node_watch_up(x->p.watch, s);
-    rpc_reply(r, (xdrproc_t)xdr_exec_hello_result, &result);
+    exec_agree_decide(&x->p, h->service, h->args, &result);
+    h->service->accepted = true;
+    node_watch_up(x->p.watch, h->service);
+    rpc_reply(h->request, (xdrproc_t)xdr_exec_hello_result, &result);
     free(result.runs.runs_val);
-    exec_agree_act(&x->p, s, a);
-}
-
-/* The connection may have ended meanwhile, or another one have taken its place. */
-static void exec_hello_durable(void *arg)
-{
-    struct greeting *g = arg;
-    const exec_hello_args *a = rpc_request_args(g->request);
-    struct service *s = services_find(g->x->p.services, a->service);
-    struct rpc_conn *c = rpc_request_conn(g->request);
-
-    if (c && s && s->conn == c)
-        greet(g->x, s, g->request);
-    rpc_request_unref(g->request);
-    free(g);
-}
-
-/* By its address a node may be tied to it, so that is known before its nodes are looked at. */
-static int set_who(struct service *s, const struct rpc_conn *c, const exec_hello_args *a)
-{
-    s->kind = a->kind;
-    set_address(s, c, a->address);
-    return 0;
-}
-
-static void exec_hello(void *arg, struct rpc_request *r)
-{
-    struct exec_hello *x = arg;
-    const exec_hello_args *a = rpc_request_args(r);
-    struct greeting *g = malloc(sizeof *g);
-    struct service *s = NULL;
-    struct err e;
-
-    err_set(&e, PBSE_SYSTEM, "no memory for %s", a->service);
-    if (!g || check_peer(x, rpc_request_peer(r), a, &e) < 0 ||
-        !(s = services_get(x->p.services, a->service)) || check_bound(s, rpc_request_conn(r), &e) < 0 ||
-        check_service(x, s, a, &e) < 0 || set_who(s, rpc_request_conn(r), a) < 0 ||
-        node_report_nodes(x->p.ctx, x->p.services, s, a, &e) < 0 ||
-        accept_service(x, s, rpc_request_conn(r), a, &e) < 0) {
-        free(g);
-        if (s && e.code == EAGAIN)
-            bound_get(x, s, rpc_request_conn(r)); /* it waits for vnodes that are drained for it */
-        exec_hello_refuse(r, &e, a->service);
-        return;
-    }
-    log_event(LOGC_NODE, LOGE_SYSTEM, a->service, "Hello from MoM on port=%s, generation %llu, %u runs",
-              a->address, (unsigned long long)a->generation, a->runs.runs_len);
-    *g = (struct greeting){x, rpc_request_ref(r)};
-    commit_then(x->p.commit, exec_hello_durable, g);
+    exec_agree_act(&x->p, h->service, h->args);
+    return HELLO_DONE;
 }
 
 /* --- the rest --------------------------------------------------------------------------------------- */
@@ -480,7 +557,7 @@ static void exec_hello_advance(void *arg, struct rpc_request *r)
     }
 
 static const struct rpc_proc procs[] = {
-    PROC(EXEC_HELLO, "HELLO", exec_hello_args, exec_hello),
+    PROC(EXEC_HELLO, "HELLO", exec_hello_args, exec_hello_serve),
     PROC(EXEC_EVENTS, "EVENTS", exec_events_args, exec_hello_events),
     PROC(EXEC_NODE_STATE, "NODE_STATE", exec_node_state_args, exec_hello_node_state),
     PROC(EXEC_USAGE, "USAGE", exec_usage_args, exec_hello_usage),

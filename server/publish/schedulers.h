@@ -40,9 +40,9 @@ enum sched_command {
     SCHED_CMD_CMD = 5,  /* scheduling was set True */
     SCHED_CMD_CONFIGURE = 6,
     SCHED_CMD_QUIT = 7,
-    SCHED_CMD_FIRST = 9,    /* first after registering */
+    SCHED_CMD_FIRST = 9,         /* first after registering */
     SCHED_CMD_RESV_STARTED = 10, /* a reservation has started */
-    SCHED_CMD_RUN_JOB = 11, /* qrun: answer wanted */
+    SCHED_CMD_RUN_JOB = 11,      /* qrun: answer wanted */
     SCHED_CMD_QUEUE_STARTED = 12,
     SCHED_CMD_MOVED = 13, /* a job moved into a queue here */
     SCHED_CMD_ELIGIBLE = 14,
