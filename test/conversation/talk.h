@@ -51,7 +51,7 @@ extern const char *const talk_users[TALK_USERS]; /* accounts that every host has
 extern const uid_t talk_uids[TALK_USERS];
 
 /* Say what has failed, and end. */
-_Noreturn void talk_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void talk_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 /* A line about the step, when such are wanted. */
 void talk_say(const struct talk *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

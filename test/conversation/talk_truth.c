@@ -210,10 +210,11 @@ static bool begins_with(const char *at, const char *end, const char *name)
 void truth_look(const struct caller *c, const char *bytes, size_t n)
 {
     static const char mark[] = "SECRET-";
-    const char *at = bytes, *end = bytes + n;
+    const char *at = bytes, *end;
 
     if (c->kind != CALLER_USER || !bytes)
         return;
+    end = bytes + n;
     while ((at = memmem(at, (size_t)(end - at), mark, sizeof mark - 1))) {
         at += sizeof mark - 1;
         for (int i = 0; i < TALK_USERS; i++)

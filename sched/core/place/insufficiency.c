@@ -60,9 +60,9 @@ bool insufficiency_sums(struct buckets *all, const struct asker *a, struct reaso
     sums(all, a, &found);
     if (found.n == 0)
         return false;
-    while (i < found.n && !room[i].never)
+    while (i < found.n && !found.a[i].never)
         i++;
-    *why = room[i < found.n ? i : 0];
+    *why = found.a[i < found.n ? i : 0];
     return true;
 }
 
