@@ -1,6 +1,6 @@
 #ifndef HOSTLIST_H
 #define HOSTLIST_H
-/* Names of hosts in the short form "n[1-4,7],gpu[01-16]x": written, and written out.
+/* Names of hosts in the short form "n[1-4,7],gpu[01-16]x", expanded.
  *
  * A list keeps order and repetitions. Leading zeros of a range's first number give the width. One pair of
  * brackets a name.
@@ -17,9 +17,5 @@ enum { HOSTLIST_MAX = 1000000 }; /* no text expands to more names */
 /* Append the names that `text` means to `out`. Separators outside brackets: comma and blanks. -1, nothing
  * appended: EINVAL with what is wrong and where, E2BIG too many, ENOMEM. */
 int hostlist_parse(const char *text, struct words *out, struct err *e);
-
-/* The short form of `n` names, in their order; neighbours that differ in one number are put together. -1:
- * buffer failed. */
-int hostlist_format(const char *const names[], size_t n, struct strbuf *out);
 
 #endif

@@ -56,8 +56,8 @@ int idset_unite(struct idset *s, const struct idset *other);
 int idset_subtract(struct idset *s, const struct idset *other);
 
 bool idset_contains(const struct idset *s, uint32_t id);
-bool idset_is_equal(const struct idset *a, const struct idset *b);
-size_t idset_count(const struct idset *s); /* O(1) */
+bool idset_is_equal(const struct idset *a, const struct idset *b); /* for tests */
+size_t idset_count(const struct idset *s);                         /* O(1) */
 
 /* Smallest member >= `from`, or IDSET_NONE: for (i = idset_next(s, 0); i >= 0; i = idset_next(s, i + 1)).
  * The set may change between the calls. */

@@ -18,8 +18,7 @@ const char *intern_again(const char *interned);
 /* One reference less; the last one frees it. NULL is allowed. */
 void intern_unref(const char *interned);
 
-/* How many texts are held, and their bytes including overhead: for status and for leak tests. */
-size_t intern_count(void);
-size_t intern_bytes(void);
+size_t intern_count(void); /* how many texts are held; for tests of leaks */
+size_t intern_bytes(void); /* with what holds them; for tests */
 
 #endif

@@ -80,15 +80,6 @@ int pqueue_push(struct pqueue *q, struct pqueue_entry *e, int64_t key)
     return 0;
 }
 
-void pqueue_change(struct pqueue *q, struct pqueue_entry *e, int64_t key)
-{
-    assert(e->place && q->heap[e->place] == e);
-    e->key = key;
-    e->order = q->next_order++;
-    rise(q, e);
-    pqueue_sink(q, e);
-}
-
 void pqueue_remove(struct pqueue *q, struct pqueue_entry *e)
 {
     struct pqueue_entry *last;

@@ -2,7 +2,7 @@
 #define PQUEUE_H
 /* A priority queue: a binary heap of entries that live inside the caller's structs.
  *
- * Smallest key first; equal keys in the order of insertion. Push, pop, remove and change are O(log n), first is O(1).
+ * Smallest key first; equal keys in the order of insertion. Push, pop and remove are O(log n), first is O(1).
  * An entry is in one queue at most; a zeroed entry is in none. The queue owns no entry: remove an entry before its
  * struct is freed.
  */
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct pqueue_entry {
-    int64_t key;    /* read only while queued; changed by pqueue_change */
+    int64_t key;    /* read only while queued */
     uint64_t order; /* of insertion */
     size_t place;   /* 0: not in a queue */
 };
@@ -31,11 +31,10 @@ void pqueue_fini(struct pqueue *q); /* entries become "in none"; their memory is
 /* Room for `n` entries in all, so that pushes up to there cannot fail. 0, or -1 no memory. */
 int pqueue_reserve(struct pqueue *q, size_t n);
 
-int pqueue_push(struct pqueue *q, struct pqueue_entry *e, int64_t key);    /* -1 no memory; not queued yet */
-void pqueue_change(struct pqueue *q, struct pqueue_entry *e, int64_t key); /* counts as inserted now */
-void pqueue_remove(struct pqueue *q, struct pqueue_entry *e);              /* not queued: nothing */
-struct pqueue_entry *pqueue_first(const struct pqueue *q);                 /* NULL: empty; stays queued */
-struct pqueue_entry *pqueue_pop(struct pqueue *q);                         /* NULL: empty */
-bool pqueue_has(const struct pqueue_entry *e);                             /* in a queue */
+int pqueue_push(struct pqueue *q, struct pqueue_entry *e, int64_t key); /* -1 no memory; not queued yet */
+void pqueue_remove(struct pqueue *q, struct pqueue_entry *e);           /* not queued: nothing */
+struct pqueue_entry *pqueue_first(const struct pqueue *q);              /* NULL: empty; stays queued */
+struct pqueue_entry *pqueue_pop(struct pqueue *q);                      /* NULL: empty */
+bool pqueue_has(const struct pqueue_entry *e);                          /* in a queue */
 
 #endif

@@ -182,51 +182,6 @@ int words_parse_commas(const char *text, struct words *l, struct err *e)
     return words_parse(text, ",", WORDS_QUOTES | WORDS_BACKSLASH | WORDS_TRIM, l, e);
 }
 
-const char *words_seek(const char *text, const char *separators, unsigned flags)
-{
-    struct words_scan s = {text, flags, '\0'};
-    const char *at = text;
-
-    while (*s.p) {
-        at = s.p;
-        if (is_separator(words_step(&s), separators))
-            return at;
-    }
-    return s.p;
-}
-
-static bool needs_care(char c, const char *separators)
-{
-    return is_blank(c) || c == '\\' || c == '\'' || c == '"' || strchr(separators, c);
-}
-
-int words_quote(struct strbuf *out, const char *word, const char *separators)
-{
-    bool plain = *word != '\0';
-
-    for (const char *p = word; *p && plain; p++)
-        plain = !needs_care(*p, separators);
-    if (plain)
-        return strbuf_add(out, word);
-    strbuf_add_char(out, '"');
-    for (const char *p = word; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            strbuf_add_char(out, '\\');
-        strbuf_add_char(out, *p);
-    }
-    return strbuf_add_char(out, '"');
-}
-
-int words_join(struct strbuf *out, const struct words *l, const char *sep)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        if (i)
-            strbuf_add(out, sep);
-        strbuf_add(out, l->w[i]);
-    }
-    return strbuf_ok(out) ? 0 : -1;
-}
-
 char *words_trim(char *text)
 {
     size_t n;

@@ -1,6 +1,6 @@
 #ifndef WORDS_H
 #define WORDS_H
-/* Cutting a text into words at separators, with quotes and backslashes; and the way back.
+/* Cutting a text into words at separators, with quotes and backslashes.
  *
  * Quotes ' and " keep separators as part of the word and vanish; they may begin inside a word (a="b c").
  * Backslash takes the next character as it is, but inside '...' it is an ordinary character. Which of these
@@ -9,8 +9,6 @@
 #include <stddef.h>
 
 #include "err.h"
-
-struct strbuf;
 
 enum words_flags {
     WORDS_PLAIN = 0,
@@ -38,14 +36,6 @@ int words_parse(const char *text, const char *separators, unsigned flags, struct
 
 /* A comma list as attributes have it: quotes, backslashes, trimmed; an empty text is an empty list. */
 int words_parse_commas(const char *text, struct words *l, struct err *e);
-
-/* The place of the first of `separators` that no quote and no backslash protects; the end of the text if none. */
-const char *words_seek(const char *text, const char *separators, unsigned flags);
-
-/* Add `word` so that words_parse with QUOTES, BACKSLASH and these separators yields it again: as it is where
- * that is enough, else in quotes. -1: the buffer has failed. */
-int words_quote(struct strbuf *out, const char *word, const char *separators);
-int words_join(struct strbuf *out, const struct words *l, const char *sep); /* as they are */
 
 /* The text without blanks at its ends, in place: returns the new beginning inside `text`. */
 char *words_trim(char *text);

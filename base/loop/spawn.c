@@ -216,23 +216,9 @@ struct spawn *spawn_start(struct loop *l, const struct spawn_options *o, spawn_e
     return NULL;
 }
 
-pid_t spawn_pid(const struct spawn *s)
-{
-    return s->pid;
-}
-
 bool spawn_is_running(const struct spawn *s)
 {
     return s->running;
-}
-
-int spawn_signal(struct spawn *s, int signo)
-{
-    if (!s->running) {
-        errno = ESRCH;
-        return -1;
-    }
-    return pidfd_send_signal(s->pidfd, signo, NULL, 0);
 }
 
 int spawn_signal_group(struct spawn *s, int signo)

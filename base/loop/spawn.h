@@ -37,9 +37,7 @@ typedef void spawn_end_fn(void *arg, int status);
 struct spawn *spawn_start(struct loop *l, const struct spawn_options *o, spawn_end_fn *end, void *arg,
                           struct err *e);
 
-pid_t spawn_pid(const struct spawn *s);
 bool spawn_is_running(const struct spawn *s);
-int spawn_signal(struct spawn *s, int signo);       /* -1 ESRCH: it has ended. Never hits another process. */
 int spawn_signal_group(struct spawn *s, int signo); /* new_session only: it and what it started */
 
 /* Allowed while the child runs: the child continues, its end is not reported, and it is reaped then. */

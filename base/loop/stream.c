@@ -541,11 +541,6 @@ void stream_hold_input(struct stream *s, bool hold)
     watch_again(s);
 }
 
-int stream_fd(const struct stream *s)
-{
-    return s->fd;
-}
-
 /* The boundary lies between two bytes. What was written before it goes out as it is, in front of all that is encoded; what
  * has been read and not used is the peer's first encoded bytes. */
 int stream_set_transform(struct stream *s, const struct stream_transform *t, void *ctx, struct err *e)

@@ -70,8 +70,6 @@ void stream_wake(struct stream *s);
 /* Stop reading (hold true) and resume it: for back-pressure. */
 void stream_hold_input(struct stream *s, bool hold);
 
-int stream_fd(const struct stream *s); /* borrow, for socket options and peer credentials */
-
 /* The transform between descriptor and buffers. Its functions work in memory only; -1 with e ends the stream. */
 struct stream_transform {
     int (*from_wire)(void *ctx, const void *bytes, size_t n, struct err *e); /* takes all n */

@@ -204,46 +204,6 @@ struct tls_loop *tls_loop_start(struct stream *s, const struct tls_loop_options 
     return t;
 }
 
-/* --- contexts --- */
-
-static int load_files(SSL_CTX *ctx, const char *ca_file, const char *cert_file, const char *key_file,
-                      struct err *e)
-{
-    char doing[300];
-
-    snprintf(doing, sizeof doing, "cannot use certificates of %.200s", ca_file ? ca_file : "");
-    if (ca_file && SSL_CTX_load_verify_locations(ctx, ca_file, NULL) != 1)
-        return tls_error(e, EINVAL, doing);
-    snprintf(doing, sizeof doing, "cannot use certificate %.200s", cert_file ? cert_file : "");
-    if (cert_file && SSL_CTX_use_certificate_chain_file(ctx, cert_file) != 1)
-        return tls_error(e, EINVAL, doing);
-    snprintf(doing, sizeof doing, "cannot use key %.200s", key_file ? key_file : "");
-    if (key_file && (SSL_CTX_use_PrivateKey_file(ctx, key_file, SSL_FILETYPE_PEM) != 1 ||
-                     SSL_CTX_check_private_key(ctx) != 1))
-        return tls_error(e, EINVAL, doing);
-    return 0;
-}
-
-struct ssl_ctx_st *tls_loop_context(enum tls_loop_side side, const char *ca_file, const char *cert_file,
-                                    const char *key_file, struct err *e)
-{
-    SSL_CTX *ctx = SSL_CTX_new(side == TLS_LOOP_SERVER ? TLS_server_method() : TLS_client_method());
-    int verify = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
-
-    if (!ctx) {
-        tls_error(e, ENOMEM, "cannot prepare TLS");
-        return NULL;
-    }
-    SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION);
-    SSL_CTX_set_verify(ctx, ca_file ? verify : SSL_VERIFY_NONE, NULL);
-    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_num_tickets(ctx, 0); /* sessions are not resumed, so tickets would be useless */
-    if (load_files(ctx, ca_file, cert_file, key_file, e) == 0)
-        return ctx;
-    SSL_CTX_free(ctx);
-    return NULL;
-}
-
 /* --- asking --- */
 
 /* Return true if the CA at the end of the peer's chain also made our certificate. A client without a certificate

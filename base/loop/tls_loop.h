@@ -29,11 +29,6 @@ struct tls_loop_options {
 /* Slip TLS into the stream. The result belongs to the stream and lives as long. NULL: EALREADY, ENOMEM. */
 struct tls_loop *tls_loop_start(struct stream *s, const struct tls_loop_options *o, struct err *e);
 
-/* A context for TLS 1.3 alone from PEM files; NULL for what is not wanted. With `ca_file` a peer must show a
- * certificate signed by it. The caller frees it with SSL_CTX_free. NULL: e names the file. */
-struct ssl_ctx_st *tls_loop_context(enum tls_loop_side side, const char *ca_file, const char *cert_file,
-                                    const char *key_file, struct err *e);
-
 /* Common name of the peer's verified certificate as heap text; NULL: it showed none. TLS_LOOP_FOREIGN is put in front
  * of it if another CA than that of our own certificate has signed it. */
 #define TLS_LOOP_FOREIGN "peer:"

@@ -247,9 +247,3 @@ void worker_drain(struct worker *w)
     }
     pthread_mutex_unlock(&w->lock);
 }
-
-/* Without the lock: only the loop thread changes it. */
-size_t worker_waiting(const struct worker *w)
-{
-    return w->n_waiting;
-}

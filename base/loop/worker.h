@@ -30,6 +30,4 @@ int worker_submit(struct worker *w, worker_fn *work, worker_done_fn *done, void 
 /* Block until all accepted tasks have run, and call their `done`. For an orderly shutdown. */
 void worker_drain(struct worker *w);
 
-size_t worker_waiting(const struct worker *w); /* accepted and `done` not called yet */
-
 #endif

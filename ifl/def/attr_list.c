@@ -307,24 +307,6 @@ void attr_list_unset_amount(struct attr_list *l, int index, int resource)
     drop_if_empty(l, index);
 }
 
-static size_t value_bytes(const struct value *v)
-{
-    if (v->kind == VALUE_OWN)
-        return strlen(v->own) + 1 + 16;
-    if (v->kind == VALUE_AMOUNTS && v->amounts)
-        return sizeof *v->amounts + v->amounts->cap * sizeof(struct value) + 16;
-    return 0;
-}
-
-size_t attr_list_bytes(const struct attr_list *l)
-{
-    size_t sum = l->cap * sizeof *l->v + 16; /* 16: what the allocator adds to a block */
-
-    for (size_t i = 0; i < l->n; i++)
-        sum += value_bytes(&l->v[i]);
-    return sum;
-}
-
 static size_t text_length(const struct value *v)
 {
     size_t sum = 0;

@@ -66,7 +66,6 @@ int attr_list_edit_amounts(struct attr_list *l, int index, struct resc_list ***p
 int attr_list_change(struct attr_list *l, const struct resource_table *t, int index, const char *resource,
                      const char *text, enum batch_op op, struct err *e);
 
-size_t attr_list_bytes(const struct attr_list *l); /* heap it takes without interned texts, for estimates */
 size_t attr_list_text_length(const struct attr_list *l); /* of all texts in it, those of amounts as well */
 
 #endif

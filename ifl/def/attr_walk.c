@@ -201,9 +201,7 @@ static void mark_each(struct attr_list *l, const struct resource_table *t, char 
             mark_defaulted(l, t, m.text);
 }
 
-/* Up to the first that cannot be read, or (`each`) all others as well. */
-static int read_members(struct attr_list *l, const struct resource_table *t, char *json, bool each,
-                        struct err *e)
+int attr_walk_read(struct attr_list *l, const struct resource_table *t, char *json, struct err *e)
 {
     char *defaulted = NULL;
     struct json_scan s;
@@ -212,13 +210,10 @@ static int read_members(struct attr_list *l, const struct resource_table *t, cha
     bool bad = false;
 
     while (rc >= 0 && (rc = json_scan_next(&s, &m)) > 0)
-        if (strcmp(m.name, defaulted_key) == 0) {
+        if (strcmp(m.name, defaulted_key) == 0)
             defaulted = m.text;
-        } else if (read_one(l, t, &m, bad ? NULL : e) < 0) {
+        else if (read_one(l, t, &m, bad ? NULL : e) < 0)
             bad = true;
-            if (!each)
-                return -1;
-        }
     if ((rc < 0 || !json_scan_is_over(&s)) && bad)
         return -1;
     if (rc < 0 || !json_scan_is_over(&s))
@@ -227,24 +222,4 @@ static int read_members(struct attr_list *l, const struct resource_table *t, cha
     if (defaulted)
         mark_each(l, t, defaulted);
     return bad ? -1 : 0;
-}
-
-int attr_walk_read(struct attr_list *l, const struct resource_table *t, char *json, struct err *e)
-{
-    struct attr_list fresh;
-
-    if (attr_list_dup(l, &fresh) < 0)
-        return errors_set(e, PBSE_SYSTEM, "no memory for attributes");
-    if (read_members(&fresh, t, json, false, e) < 0) {
-        attr_list_fini(&fresh);
-        return -1;
-    }
-    attr_list_fini(l);
-    *l = fresh;
-    return 0;
-}
-
-int attr_walk_read_each(struct attr_list *l, const struct resource_table *t, char *json, struct err *e)
-{
-    return read_members(l, t, json, true, e);
 }

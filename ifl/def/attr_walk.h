@@ -36,11 +36,9 @@ struct json_t *attr_walk_to_json(const struct attr_list *l, const struct resourc
                                  unsigned without);
 
 /* Put every member of the object, a text that is written to (json_scan.h), into the list, over what is there. A value that
- * came from a default is marked so ("defaulted" lists them). -1, the list is as it was: PBSE_NOATTR, PBSE_UNKRESC,
- * PBSE_BADATVAL with the name. */
+ * came from a default is marked so ("defaulted" lists them). The members that can be read are taken even if others cannot.
+ * -1: one could not, or the text is not an object; e has what was wrong first: PBSE_NOATTR, PBSE_UNKRESC, PBSE_BADATVAL with
+ * the name. */
 int attr_walk_read(struct attr_list *l, const struct resource_table *t, char *json, struct err *e);
-/* The same, but the members that can be read are taken even if others cannot. -1: there was one, or the text is no
- * object; e says what was wrong first. */
-int attr_walk_read_each(struct attr_list *l, const struct resource_table *t, char *json, struct err *e);
 
 #endif

@@ -70,26 +70,6 @@ struct attropl *attrl_find(struct attropl *head, const char *name, const char *r
     return NULL;
 }
 
-const char *attrl_value(struct attropl *head, const char *name, const char *resource)
-{
-    const struct attropl *a = attrl_find(head, name, resource);
-
-    return a ? a->value : NULL;
-}
-
-struct attropl *attrl_dup(const struct attropl *head)
-{
-    struct attropl *copy = NULL, **tail = &copy;
-
-    for (; head; head = head->next) {
-        if (attrl_append_at(&tail, head->name, head->resource, head->value, head->op) < 0) {
-            attrl_free(copy);
-            return NULL;
-        }
-    }
-    return copy;
-}
-
 void attrl_free(struct attropl *head)
 {
     while (head) {

@@ -16,9 +16,7 @@ int attrl_append(struct attropl **head, const char *name, const char *resource, 
 
 /* The first element of this name (and resource; NULL: whatever it is), or NULL. Case does not matter. */
 struct attropl *attrl_find(struct attropl *head, const char *name, const char *resource);
-const char *attrl_value(struct attropl *head, const char *name, const char *resource); /* NULL: not there */
 
-struct attropl *attrl_dup(const struct attropl *head); /* NULL: empty, or no memory */
 void attrl_free(struct attropl *head);
 
 static inline struct attropl *attrl_of(struct attrl *l)

@@ -46,11 +46,6 @@ const char *errors_text(int code)
     return errors_find(code)->text;
 }
 
-const char *errors_name(int code)
-{
-    return errors_find(code)->name;
-}
-
 int errors_set(struct err *e, int code, const char *fmt, ...)
 {
     const char *text = errors_find(code)->text;

@@ -1,14 +1,11 @@
 #ifndef ERRORS_H
 #define ERRORS_H
-/* The texts and names of the PBSE_ numbers, from errors.def. Constant; any thread. */
+/* The texts of the PBSE_ numbers, from errors.def. Constant; any thread. */
 #include "err.h"
 #include "pbs_error.h"
 
 /* The client text as it is written in errors.def, with the blanks at its end; NULL: the number has no text. */
 const char *errors_text(int code);
-
-/* The name, "PBSE_UNKJOBID"; NULL: not a PBSE_ number. */
-const char *errors_name(int code);
 
 /* Fill `e` with `code` and "<client text>: <what fmt says>", so that users and scripts find the known words first and
  * then what was wrong. Always -1. */

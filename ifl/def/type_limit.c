@@ -311,13 +311,6 @@ const struct value *limit_generic(const struct value *limits, enum limit_kind ki
     return m ? &m->amount : NULL;
 }
 
-const struct value *limit_find(const struct value *limits, enum limit_kind kind, const char *name)
-{
-    const struct value *own = kind == LIMIT_ALL ? NULL : limit_named(limits, kind, name);
-
-    return own ? own : limit_generic(limits, kind);
-}
-
 /* --- the type of counts ----------------------------------------------------------------------------- */
 
 static int type_limit_count_parse(const struct value_type *t, const char *text, struct value *out,

@@ -13,11 +13,8 @@ enum limit_kind { LIMIT_ALL = 'o', LIMIT_USER = 'u', LIMIT_GROUP = 'g', LIMIT_PR
 
 extern const struct value_type type_limit; /* counts */
 
-/* The limit that holds for this entity: its own, else the generic one of its kind. `name` is ignored for
- * LIMIT_ALL. NULL: there is none. Borrowed. */
-const struct value *limit_find(const struct value *limits, enum limit_kind kind, const char *name);
-
-/* Only the generic one (PBS_GENERIC; for LIMIT_ALL: PBS_ALL), only the named one; NULL: none. */
+/* The generic limit (PBS_GENERIC; for LIMIT_ALL: PBS_ALL), the named one; borrowed. NULL: there is none. The limit that
+ * holds for an entity is its own, else the generic one of its kind. */
 const struct value *limit_generic(const struct value *limits, enum limit_kind kind);
 const struct value *limit_named(const struct value *limits, enum limit_kind kind, const char *name);
 

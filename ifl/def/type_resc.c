@@ -155,65 +155,10 @@ int resc_parse(struct resc_list **l, const struct resource *r, const char *text,
     return v.kind == VALUE_NONE ? type_resc_no_memory(e) : resc_put(l, r->id, v, e);
 }
 
-static int parse_pair(struct resc_list **l, const struct resource_table *t, char *pair, struct err *e)
-{
-    char *equals = strchr(pair, '=');
-    const struct resource *r;
-
-    if (!equals || equals == pair)
-        return errors_set(e, PBSE_BADATVAL, "'%.80s': resources are written name=amount", pair);
-    *equals = '\0';
-    r = resource_find(t, pair);
-    if (!r)
-        return errors_set(e, PBSE_UNKRESC, "%.80s", pair);
-    if (resc_parse(l, r, equals + 1, false, e) < 0)
-        return err_prefix(e, "%s", r->name);
-    return 0;
-}
-
-int resc_parse_list(struct resc_list **l, const struct resource_table *t, const char *text, char separator,
-                    struct err *e)
-{
-    char *copy = strdup(text), *next;
-    struct resc_list *sum = NULL;
-    int rc = copy && resc_dup(*l, &sum) == 0 ? 0 : type_resc_no_memory(e);
-
-    for (char *p = copy; rc == 0 && p; p = next) {
-        next = strchr(p, separator);
-        if (next)
-            *next++ = '\0';
-        if (*p)
-            rc = parse_pair(&sum, t, p, e);
-    }
-    if (rc == 0) {
-        struct resc_list *old = *l;
-        *l = sum;
-        sum = old;
-    }
-    resc_free(sum);
-    free(copy);
-    return rc;
-}
-
 /* The type that an element is shown in: an indirect amount is a text whatever its resource is. */
 static const struct value_type *shown_as(const struct resource *r, const struct value *v)
 {
     return v->kind == VALUE_TEXT ? &type_string : r->type;
-}
-
-int resc_format_list(const struct resc_list *l, const struct resource_table *t, char separator,
-                     struct strbuf *out)
-{
-    for (size_t i = 0; l && i < l->n; i++) {
-        const struct resource *r = resource_get(t, l->v[i].tag);
-        const struct value_type *type = shown_as(r, &l->v[i]);
-        if (i)
-            strbuf_add_char(out, separator);
-        strbuf_add(out, r->name);
-        strbuf_add_char(out, '=');
-        type->format(type, &l->v[i], out);
-    }
-    return strbuf_ok(out) ? 0 : -1;
 }
 
 /* --- sums ------------------------------------------------------------------------------------------- */

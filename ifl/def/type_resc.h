@@ -31,11 +31,6 @@ void resc_free(struct resc_list *l);
 /* Set from text in the type of the resource; `indirect`: "@vnode" is allowed. */
 int resc_parse(struct resc_list **l, const struct resource *r, const char *text, bool indirect,
                struct err *e);
-/* "ncpus=4,mem=1gb" or one blank-free separator of the caller's; the whole list or nothing. */
-int resc_parse_list(struct resc_list **l, const struct resource_table *t, const char *text, char separator,
-                    struct err *e);
-int resc_format_list(const struct resc_list *l, const struct resource_table *t, char separator,
-                     struct strbuf *out);
 
 /* a += b, a -= b for numeric amounts of resources with one of these flags (0: every numeric one). Texts and
  * booleans are left alone. Sizes become kb; what falls to nothing stays as 0. -1: no memory, a is unchanged. */

@@ -331,7 +331,7 @@ static void test_preempt_prio_is_levels_of_sets(void **state)
     assert_int_equal(p.level[2], PRIO_FAIRSHARE | PRIO_QUEUE_SOFTLIMIT);
 }
 
-static void test_limit_of_an_entity_is_its_own_or_the_generic_one(void **state)
+static void test_a_limit_is_of_one_entity_or_generic(void **state)
 {
     struct value v, by;
     struct strbuf b;
@@ -339,10 +339,10 @@ static void test_limit_of_an_entity_is_its_own_or_the_generic_one(void **state)
 
     (void)state;
     assert_int_equal(type_limit.parse(&type_limit, "[u:PBS_GENERIC=3],[u:anna=5],[o:PBS_ALL=9]", &v, &e), 0);
-    assert_int_equal(value_number(limit_find(&v, LIMIT_USER, "anna")), 5);
-    assert_int_equal(value_number(limit_find(&v, LIMIT_USER, "bert")), 3);
-    assert_int_equal(value_number(limit_find(&v, LIMIT_ALL, NULL)), 9);
-    assert_null(limit_find(&v, LIMIT_GROUP, "chem"));
+    assert_int_equal(value_number(limit_named(&v, LIMIT_USER, "anna")), 5);
+    assert_int_equal(value_number(limit_generic(&v, LIMIT_USER)), 3);
+    assert_int_equal(value_number(limit_generic(&v, LIMIT_ALL)), 9);
+    assert_null(limit_generic(&v, LIMIT_GROUP));
     assert_null(limit_named(&v, LIMIT_USER, "bert"));
     assert_int_equal(type_limit.parse(&type_limit, "[u:anna=7],[g:chem=2]", &by, &e), 0);
     assert_int_equal(limit_incr(&v, &by, &e), 0);
@@ -403,7 +403,7 @@ int main(void)
         cmocka_unit_test(test_environment_that_is_not_utf8_survives_the_store),
         cmocka_unit_test(test_preempt_order_has_at_most_21_groups),
         cmocka_unit_test(test_preempt_prio_is_levels_of_sets),
-        cmocka_unit_test(test_limit_of_an_entity_is_its_own_or_the_generic_one),
+        cmocka_unit_test(test_a_limit_is_of_one_entity_or_generic),
         cmocka_unit_test(test_lists_are_walked_word_by_word),
         cmocka_unit_test(test_dependencies_and_staging_in_parts),
     };

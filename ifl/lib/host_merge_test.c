@@ -28,7 +28,9 @@ static struct batch_status *vnode(const char *name, const char *host, const char
 
 static const char *value(const struct batch_status *b, const char *name, const char *resource)
 {
-    return attrl_value(attrl_of(b->attribs), name, resource);
+    const struct attropl *a = attrl_find(attrl_of(b->attribs), name, resource);
+
+    return a ? a->value : NULL;
 }
 
 static void test_vnodes_of_one_host_are_summed(void **state)

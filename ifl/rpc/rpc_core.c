@@ -317,14 +317,6 @@ int rpc_core_reply(struct rpc_core *c, uint32_t xid, xdrproc_t xres, const void 
     return err_set(e, EINVAL, "a result is beyond what can be sent");
 }
 
-int rpc_core_reply_bytes(struct rpc_core *c, uint32_t xid, const void *bytes, size_t n, struct err *e)
-{
-    assert(n % 4 == 0);
-    if (!begin_record(c) || rpc_msg_put_ok(c->target, xid) < 0 || rpc_buf_add(c->target, bytes, n) < 0)
-        return rpc_core_no_memory(c, e);
-    return end_record(c);
-}
-
 int rpc_core_reply_error(struct rpc_core *c, uint32_t xid, enum rpc_status status, uint32_t low,
                          uint32_t high, struct err *e)
 {

@@ -51,13 +51,12 @@ int rpc_core_call_bytes(struct rpc_core *c, struct rpc_pending *p, const struct 
 int rpc_core_call_starttls(struct rpc_core *c, struct rpc_pending *p, uint32_t prog, uint32_t vers,
                            struct err *e);
 void rpc_core_forget(struct rpc_core *c, struct rpc_pending *p); /* its answer will be dropped */
-size_t rpc_core_under_way(const struct rpc_core *c);
-void rpc_core_fail(struct rpc_core *c, const struct err *why); /* every call under way is lost */
+size_t rpc_core_under_way(const struct rpc_core *c);             /* calls without an answer; for tests */
+void rpc_core_fail(struct rpc_core *c, const struct err *why);   /* every call under way is lost */
 
 /* --- answering, each once per call received. -1: EINVAL the result cannot be encoded (the peer has then got
  * SYSTEM_ERR), ENOMEM (it has got nothing: close). */
 int rpc_core_reply(struct rpc_core *c, uint32_t xid, xdrproc_t xres, const void *result, struct err *e);
-int rpc_core_reply_bytes(struct rpc_core *c, uint32_t xid, const void *bytes, size_t n, struct err *e);
 int rpc_core_reply_error(struct rpc_core *c, uint32_t xid, enum rpc_status status, uint32_t low,
                          uint32_t high, struct err *e);
 int rpc_core_reply_starttls(struct rpc_core *c, uint32_t xid, struct err *e);

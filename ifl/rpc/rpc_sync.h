@@ -34,8 +34,8 @@ struct rpc_sync_tls {
  * cannot be loaded, or the peer offers no TLS; EACCES: certificates. */
 struct rpc_sync *rpc_sync_connect_tcp(const char *host, uint16_t port, const struct rpc_sync_tls *tls,
                                       int64_t limit_ms, struct err *e);
-struct rpc_sync *rpc_sync_adopt(int fd,
-                                struct err *e); /* a connected socket, owned from now on, also on failure */
+/* On a connected socket, owned from now on, also on failure. For tests of peers that speak without TLS. */
+struct rpc_sync *rpc_sync_adopt(int fd, struct err *e);
 
 /* No thread may be in a call. Calls not received end here: their handles are invalid. */
 void rpc_sync_destroy(struct rpc_sync *s);

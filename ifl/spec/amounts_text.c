@@ -62,19 +62,6 @@ int amounts_text_add(struct amounts_text *l, const char *name, const char *value
     return amounts_text_append(l, strdup(name), strdup(value), e);
 }
 
-int amounts_text_dup(struct amounts_text *to, const struct amounts_text *from, struct err *e)
-{
-    size_t i;
-
-    *to = (struct amounts_text){0};
-    for (i = 0; i < from->n; i++)
-        if (amounts_text_add(to, from->a[i].name, from->a[i].value, e) < 0) {
-            amounts_text_fini(to);
-            return -1;
-        }
-    return 0;
-}
-
 static bool is_name_char(char c)
 {
     return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';

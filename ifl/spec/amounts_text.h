@@ -34,7 +34,6 @@ int amounts_text_parse(const char **at, const char *end, struct amounts_text *l,
 int amounts_text_add(struct amounts_text *l, const char *name, const char *value, struct err *e);
 const char *amounts_text_find(const struct amounts_text *l,
                               const char *name); /* its value, NULL: not there */
-int amounts_text_dup(struct amounts_text *to, const struct amounts_text *from, struct err *e);
 
 /* "name=value:name=value"; nothing for an empty list. -1: the buffer has failed. */
 int amounts_text_format(const struct amounts_text *l, struct strbuf *out);

@@ -83,20 +83,3 @@ int place_parse(const char *text, struct place *out, struct err *e)
     *out = p;
     return 0;
 }
-
-int place_format(const struct place *p, struct strbuf *out)
-{
-    const char *sep = "";
-
-    if (p->arranged || (p->sharing == PLACE_UNSAID && !*p->group)) {
-        strbuf_add(out, arrangements[p->arrangement]);
-        sep = ":";
-    }
-    if (p->sharing != PLACE_UNSAID) {
-        strbuf_addf(out, "%s%s", sep, sharings[p->sharing]);
-        sep = ":";
-    }
-    if (*p->group)
-        strbuf_addf(out, "%sgroup=%s", sep, p->group);
-    return strbuf_ok(out) ? 0 : -1;
-}

@@ -5,8 +5,6 @@
 
 #include "err.h"
 
-struct strbuf;
-
 enum place_arrangement { PLACE_FREE, PLACE_PACK, PLACE_SCATTER, PLACE_VSCATTER, PLACE_ARRANGEMENT_COUNT };
 enum place_sharing { PLACE_UNSAID, PLACE_SHARED, PLACE_EXCL, PLACE_EXCLHOST, PLACE_SHARING_COUNT };
 
@@ -21,9 +19,5 @@ struct place {
 
 /* -1, PBSE_BADATVAL: an unknown word, a part that occurs twice, an empty group; the text names it. */
 int place_parse(const char *text, struct place *out, struct err *e);
-
-/* "pack:excl:group=rack"; an arrangement that was not written is left out, unless nothing else is left, then
- * "free". -1: the buffer has failed. */
-int place_format(const struct place *p, struct strbuf *out);
 
 #endif

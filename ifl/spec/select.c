@@ -120,28 +120,6 @@ struct select *select_parse(const char *text, select_check *check, void *context
     }
 }
 
-struct select *select_dup(const struct select *s, struct err *e)
-{
-    struct select *copy = calloc(1, sizeof *copy);
-    size_t i;
-
-    if (!copy) {
-        select_no_memory(e);
-        return NULL;
-    }
-    for (i = 0; i < s->n; i++) {
-        struct select_chunk *c = add_chunk(copy, e);
-
-        if (c)
-            c->count = s->chunk[i].count;
-        if (!c || amounts_text_dup(&c->res, &s->chunk[i].res, e) < 0) {
-            select_destroy(copy);
-            return NULL;
-        }
-    }
-    return copy;
-}
-
 int select_complete(struct select *s, const char *name, const char *value, struct err *e)
 {
     size_t i;

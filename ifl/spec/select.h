@@ -36,7 +36,6 @@ typedef int select_check(void *context, const char *name, const char *value, str
  *   PBSE_DUPRESC   a resource occurs twice in a chunk; the text ends with its name
  *   PBSE_SYSTEM    no memory */
 struct select *select_parse(const char *text, select_check *check, void *context, struct err *e);
-struct select *select_dup(const struct select *s, struct err *e);
 void select_destroy(struct select *s);
 
 /* Add the pair to every chunk that does not have the resource: default_chunk. -1, PBSE_SYSTEM: no memory

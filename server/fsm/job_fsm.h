@@ -87,7 +87,7 @@ void job_fsm_post(struct job_fsm *f, struct job *j, enum job_event ev);
 void job_fsm_enter(struct job_fsm *f, struct job *j);
 
 const char *job_event_name(enum job_event ev);
-const char *job_action_name(enum job_action a);
+const char *job_action_name(enum job_action a); /* for tests */
 
 /* ---- the rows, for tests and for drawings */
 typedef bool job_guard_fn(const struct job *j);

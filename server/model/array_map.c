@@ -225,13 +225,6 @@ int64_t array_map_next(const struct array_map *m, int64_t from)
     return from <= m->last ? from : ARRAY_NONE;
 }
 
-int64_t array_map_next_queued(const struct array_map *m, int64_t from)
-{
-    int64_t i = idset_next(m->queued, from);
-
-    return i < 0 ? ARRAY_NONE : i;
-}
-
 int64_t array_map_next_other(const struct array_map *m, int64_t from)
 {
     int64_t i = array_map_next(m, from);

@@ -54,7 +54,6 @@ struct idset_range array_map_range(const struct array_map *m);
 
 /* ---- walking: the first index >= `from`, or ARRAY_NONE */
 int64_t array_map_next(const struct array_map *m, int64_t from);
-int64_t array_map_next_queued(const struct array_map *m, int64_t from);
 int64_t array_map_next_other(const struct array_map *m, int64_t from); /* that is not QUEUED */
 
 /* ---- counting: O(1) */

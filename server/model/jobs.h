@@ -25,7 +25,7 @@ struct job *jobs_next(const struct job *j);
 /* The first job with a key above `key`: for cursors that are kept across iterations of the loop. O(log n)
  * typical. */
 struct job *jobs_after(const struct jobs *js, struct job_key key);
-size_t jobs_count(const struct jobs *js);
+size_t jobs_count(const struct jobs *js); /* for tests: the list has as many */
 uint64_t
 jobs_removed(const struct jobs *js); /* how many ever were: a different number means that a job was removed */
 

@@ -105,7 +105,7 @@ void commit_add_log(struct commit *c, struct job_key key, int64_t time_ns, const
  * says since when and why. */
 int commit_check(const struct commit *c, struct err *e);
 /* Return true if the last attempt at the present batch failed, with the time of the first failure (wall clock)
- * and the reason; else 0 and NULL. */
+ * and the reason; else 0 and NULL. For tests, which wait for it. */
 bool commit_is_stuck(const struct commit *c, int64_t *since_s, const char **why);
 bool commit_is_idle(const struct commit *c); /* nothing dirty, nothing under way */
 /* Block until all changes so far are durable, or `limit_ms` of real time are over (-1). For shutting down. */

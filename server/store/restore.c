@@ -39,7 +39,7 @@ static int put_attrs(struct server_ctx *s, struct object *o, const char *text, s
     if (text && !copy)
         rc = err_no_memory(e);
     else if (copy)
-        rc = attr_walk_read_each(&o->attrs, s->resources, copy, e);
+        rc = attr_walk_read(&o->attrs, s->resources, copy, e);
     free(copy);
     return rc;
 }

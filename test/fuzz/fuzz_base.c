@@ -14,26 +14,19 @@
 #include "units.h"
 #include "words.h"
 
-enum { TEXT_MAX = 1 << 22, MANY = 5000 };
+enum { TEXT_MAX = 1 << 22 };
 
 static void hosts(const char *bytes, size_t n)
 {
-    struct words l, again;
-    struct strbuf text;
+    struct words l;
     struct err e;
 
     (void)n;
     words_init(&l);
-    words_init(&again);
-    strbuf_init(&text, TEXT_MAX);
-    if (hostlist_parse(bytes, &l, &e) == 0 && l.n < MANY) {
-        assert(hostlist_format((const char *const *)l.w, l.n, &text) == 0);
-        assert(hostlist_parse(strbuf_str(&text), &again, &e) == 0 && again.n == l.n);
-        for (size_t i = 0; i < l.n; i++)
-            assert(strcmp(l.w[i], again.w[i]) == 0);
-    }
-    strbuf_fini(&text);
-    words_fini(&again);
+    if (hostlist_parse(bytes, &l, &e) == 0)
+        assert(l.n <= HOSTLIST_MAX);
+    else
+        assert(l.n == 0);
     words_fini(&l);
 }
 
@@ -84,26 +77,8 @@ static void word_lists(const char *bytes, size_t n)
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         words_init(&l);
         words_parse(bytes, ", +", flags[i], &l, &e);
-        assert(words_seek(bytes, ",", flags[i]) <= bytes + strlen(bytes));
         words_fini(&l);
     }
-}
-
-/* A word that was quoted comes back as it was, and alone. */
-static void quoted(const char *bytes, size_t n)
-{
-    struct strbuf text;
-    struct words l;
-    struct err e;
-
-    (void)n;
-    strbuf_init(&text, TEXT_MAX);
-    words_init(&l);
-    assert(words_quote(&text, bytes, ", ") == 0);
-    if (*bytes && words_parse(strbuf_str(&text), ", ", WORDS_QUOTES | WORDS_BACKSLASH, &l, &e) == 0)
-        assert(l.n == 1 && strcmp(l.w[0], bytes) == 0);
-    words_fini(&l);
-    strbuf_fini(&text);
 }
 
 static void json_texts(const char *bytes, size_t n)
@@ -155,8 +130,11 @@ static const struct fuzz_seed conf_seeds[] = {
     FUZZ_SEED("export PBS_SERVER=\"a b\"\n# x\nPBS_EXEC='y'\nPBS_HOME=z\nPBS_START_MOM=1")};
 
 const struct fuzz fuzz_base[] = {
-    {"hostlist", hosts, FUZZ_SEEDS(host_seeds)},  {"idset", sets, FUZZ_SEEDS(set_seeds)},
-    {"units", amounts, FUZZ_SEEDS(amount_seeds)}, {"words", word_lists, FUZZ_SEEDS(word_seeds)},
-    {"quote", quoted, FUZZ_SEEDS(word_seeds)},    {"json_text", json_texts, FUZZ_SEEDS(json_seeds)},
-    {"conf", confs, FUZZ_SEEDS(conf_seeds)},      {NULL},
+    {"hostlist", hosts, FUZZ_SEEDS(host_seeds)},
+    {"idset", sets, FUZZ_SEEDS(set_seeds)},
+    {"units", amounts, FUZZ_SEEDS(amount_seeds)},
+    {"words", word_lists, FUZZ_SEEDS(word_seeds)},
+    {"json_text", json_texts, FUZZ_SEEDS(json_seeds)},
+    {"conf", confs, FUZZ_SEEDS(conf_seeds)},
+    {NULL},
 };

@@ -73,6 +73,7 @@ const void *rpc_conn_binding(const struct rpc_conn *c);
 void rpc_conn_admit(struct rpc_conn *c, uid_t uid, const char *origin);
 struct auth_peer *rpc_conn_peer(const struct rpc_conn *c); /* borrow */
 int rpc_conn_fd(const struct rpc_conn *c);                 /* borrow, -1 when it has ended */
+/* The longest record that is taken. For tests: a peer that they make another user is limited as that user is. */
 void rpc_conn_set_limit(struct rpc_conn *c, size_t limit);
 
 /* The state that a program attaches to a connection that it serves. Each program has a tag of its own, so that no

@@ -52,6 +52,7 @@ int rpc_server_listen_unix(struct rpc_server *s, const char *path, mode_t mode, 
 int rpc_server_listen_tcp(struct rpc_server *s, const char *address, uint16_t port, struct err *e);
 
 void rpc_server_each(struct rpc_server *s, void (*fn)(void *arg, struct rpc_conn *c), void *arg);
+/* For tests, which wait for a number. */
 struct rpc_server_counts rpc_server_get_counts(const struct rpc_server *s);
 
 #endif

@@ -90,6 +90,7 @@ struct config {
 /* A missing file means all defaults. A file that is not its owner's alone to write is refused (EACCES). NULL: e names
  * file, line and what would be right. */
 struct config *config_load(const char *path, struct err *e);
+/* The same from a text. For tests, which need no file. */
 struct config *config_parse(const char *text, const char *name_for_errors, struct err *e);
 void config_destroy(struct config *c);
 

@@ -5,7 +5,7 @@
 
 enum { CLUSTER_ROWS_MAX = 16 };
 
-/* As cluster_change with these attributes. Each row is {attribute, resource or NULL, value}; one with a NULL attribute
+/* For tests: as cluster_change with these attributes. Each row is {attribute, resource or NULL, value}; one with a NULL attribute
  * ends them. At most CLUSTER_ROWS_MAX; borrowed for the call. */
 void cluster_rows(struct cluster *cl, enum cluster_kind kind, const char *name, const char *const rows[][3]);
 

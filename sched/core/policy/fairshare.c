@@ -389,11 +389,6 @@ bool fairshare_is_leaf(const struct share *s)
     return !s->child;
 }
 
-bool fairshare_is_unknown(const struct share *s)
-{
-    return s->number == FAIRSHARE_NO_NUMBER;
-}
-
 int64_t fairshare_shares(const struct share *s)
 {
     return s->shares;

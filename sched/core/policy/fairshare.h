@@ -54,7 +54,6 @@ int fairshare_group_number(const struct share *s);          /* its group's; of t
 const struct share *fairshare_group(const struct share *s); /* NULL: it is the root */
 int fairshare_depth(const struct share *s);                 /* 0: the root */
 bool fairshare_is_leaf(const struct share *s);
-bool fairshare_is_unknown(const struct share *s); /* not in resource_group */
 int64_t fairshare_shares(const struct share *s);
 double fairshare_usage(const struct share *s);
 double fairshare_fraction(const struct share *s); /* 0 to 1: of everything */

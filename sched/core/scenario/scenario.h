@@ -40,7 +40,7 @@
  */
 #include "err.h"
 
-/* Play a file. 0, or -1 with the line and what was otherwise than it says. */
+/* Play a file; for tests. 0, or -1 with the line and what was otherwise than it says. */
 int scenario_play(const char *path, struct err *e);
 
 #endif
