@@ -1,10 +1,7 @@
 /* The order of creation. See assembly.h.
  *
- * Parts are created bottom up; a hook by which a part calls a higher one is bound where the part is created. Listeners
- * of the job machine are called in this order: the counts of limits, the event log, start times, accounting and mail
- * (which
- * still see the run), history, arrays, images of checkpoints, the end of the run, dependencies, schedulers and parked
- * requests, and last the victims of preemptions. */
+ * Parts are created bottom up; a hook by which a part calls a higher one is bound where the part is created. What parts hear
+ * of jobs is in assembly_events.c. */
 #include "assembly.h"
 
 #include <errno.h>
@@ -12,7 +9,6 @@
 #include "accounting.h"
 #include "arrays.h"
 #include "submit_pieces.h"
-#include "run_checkpoint.h"
 #include "commit.h"
 #include "daemon.h"
 #include "depend_remote.h"
@@ -21,10 +17,8 @@
 #include "exit_cache.h"
 #include "history.h"
 #include "intern.h"
-#include "job_end.h"
 #include "job_fsm.h"
 #include "job_audit.h"
-#include "join_wait.h"
 #include "lease.h"
 #include "loop.h"
 #include "mail.h"
@@ -33,18 +27,11 @@
 #include "plan_earmark.h"
 #include "store_reader.h"
 #include "run_removal.h"
-#include "release_nodes.h"
 #include "restore.h"
 #include "route.h"
-#include "run.h"
 #include "schedulers.h"
-#include "settle_parked.h"
 #include "start_time.h"
 #include "status.h"
-#include "run_suspend.h"
-#include "limit_counts.h"
-#include "run_terminate.h"
-#include "job_log.h"
 #include "clock_step.h"
 #include "watch.h"
 
@@ -56,13 +43,6 @@ static void assembly_on_stepped(void *arg, int64_t by_s)
 static void assembly_on_log_line(void *arg, struct job_key key, int64_t time_ns, const char *text)
 {
     commit_add_log(arg, key, time_ns, text);
-}
-
-static void assembly_on_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
-{
-    (void)from;
-    (void)ev;
-    limit_counts_review(((struct server *)arg)->ctx.limit_counts, j);
 }
 
 static void assembly_on_routed(void *arg, struct job *j)
@@ -129,47 +109,15 @@ static int create_telling(struct server *s, struct err *e)
     p->accounting = accounting_create(s->loop, &s->ctx, p->commit, s->set.home, e);
     if (!p->accounting)
         return -1;
-    job_fsm_listen(p->fsm, accounting_listen, p->accounting);
     s->mailer = mailer_create(s->loop);
     p->mail =
         s->mailer ? mail_create(&s->ctx, s->mailer, conf_text(s->set.conf, CONF_PBS_MAIL_HOST_NAME)) : NULL;
     if (!p->mail)
         return err_no_memory(e);
-    job_fsm_listen(p->fsm, mail_listen, p->mail);
     s->history = history_create(s->loop, &s->ctx, p->fsm, p->commit, p->status);
-    s->exit_cache = exit_cache_create(s->loop, &s->ctx, p->fsm, p->commit);
+    s->exit_cache = exit_cache_create(s->loop, &s->ctx, p->commit);
     watches_know_ends(p->watches, s->exit_cache);
     return s->history && s->exit_cache ? 0 : err_no_memory(e);
-}
-
-/* Which part performs which action. */
-static void bind_actions(struct server *s)
-{
-    struct job_fsm *f = s->parts.fsm;
-    const struct {
-        enum job_action action;
-        job_action_fn *fn;
-        void *arg;
-    } bindings[] = {
-        {ACT_ENQUEUE, act_wait, s->start_time},
-        {ACT_WAIT, act_wait, s->start_time},
-        {ACT_WAIT_ON, act_wait_on, s->start_time},
-        {ACT_START, act_start, s->parts.runs},
-        {ACT_STARTED, act_started, s->parts.runs},
-        {ACT_SUSPENDED, act_suspended, s->parts.run_suspend},
-        {ACT_RESUMED, act_resumed, s->parts.run_suspend},
-        {ACT_FINISH, act_finish, s->job_end},
-        {ACT_TERMINATE, act_terminate, s->run_terminate},
-        {ACT_REQUEUE, act_requeue, s->job_end},
-        {ACT_END, act_end, s->job_end},
-        {ACT_DROP, act_drop, s->job_end},
-        {ACT_ABANDON, act_abandon, s->job_end},
-        {ACT_ABANDON_REQUEUE, act_abandon_requeue, s->job_end},
-        {ACT_FORGET, act_forget, s->job_end},
-    };
-
-    for (size_t i = 0; i < sizeof bindings / sizeof bindings[0]; i++)
-        job_fsm_bind(f, bindings[i].action, bindings[i].fn, bindings[i].arg);
 }
 
 int assembly_create(struct server *s, bool *is_new, struct restore_counts *counts, struct err *e)
@@ -192,9 +140,6 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     s->job_audit = job_audit_create(s->ctx.clock, assembly_on_log_line, p->commit);
     if (!p->fsm || !s->job_audit)
         return err_no_memory(e);
-    job_fsm_listen(p->fsm, assembly_on_moved, s);
-    job_fsm_listen(p->fsm, job_audit_listen, s->job_audit);
-    job_fsm_listen(p->fsm, job_log_listen, &s->ctx);
     s->start_time = p->fsm ? start_time_create(s->loop, &s->ctx, p->fsm) : NULL;
     p->arrays = arrays_create(&s->ctx, p->fsm, p->commit);
     s->submit_pieces = p->fsm ? submit_pieces_create(s->loop, &s->ctx, p->fsm) : NULL;
@@ -202,20 +147,15 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
         return err_no_memory(e);
     if (create_telling(s, e) < 0 || assembly_running(s, e) < 0)
         return -1;
-    job_fsm_listen(p->fsm, arrays_listen, p->arrays);
-    job_fsm_listen(p->fsm, run_checkpoint_listen, p->run_checkpoint);
-    job_fsm_listen(p->fsm, join_wait_listen, s->join_wait);
-    job_fsm_listen(p->fsm, release_nodes_listen, p->release_nodes);
-    job_fsm_listen(p->fsm, job_end_listen, s->job_end);
     s->depend_remotes = depend_remotes_create(p->commit);
     s->depends = s->depend_remotes ? depends_create(&s->ctx, p->fsm, s->depend_remotes) : NULL;
     if (!s->depends)
         return err_no_memory(e);
-    s->eligible_time = p->eligible_time = eligible_time_create(&s->ctx, p->fsm);
-    s->maintenance = maintenance_create(&s->ctx, p->fsm);
+    s->eligible_time = p->eligible_time = eligible_time_create(&s->ctx);
+    s->maintenance = maintenance_create(&s->ctx);
     if (!s->eligible_time || !s->maintenance)
         return err_no_memory(e);
-    p->route = route_create(s->loop, &s->ctx, p->fsm);
+    p->route = route_create(s->loop, &s->ctx);
     if (!p->route)
         return err_no_memory(e);
     route_bind(p->route, &(struct route_hooks){s, assembly_on_routed, assembly_on_unroutable});
@@ -223,9 +163,8 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
         &(struct clock_step_parts){s->loop, &s->ctx, s->start_time, assembly_on_stepped, s}, e);
     if (!s->clock_step)
         return -1;
-    job_fsm_listen(p->fsm, settle_parked_listen, p);
     if (assembly_asking(s, e) < 0)
         return -1;
-    bind_actions(s);
+    assembly_events(s);
     return 0;
 }

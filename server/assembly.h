@@ -13,4 +13,7 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
 int assembly_running(struct server *s, struct err *e);
 int assembly_asking(struct server *s, struct err *e);
 
+/* Last, when all parts exist: which part acts on events of jobs, and which parts are told of them, in which order. */
+void assembly_events(struct server *s);
+
 #endif

@@ -4,7 +4,7 @@
  *
  * Requests, execution services, timers and preemptions only ever post events. The rows (job_rules.c) say what
  * an event does in a state: the first row of (state, event) whose guard holds names an action and the next
- * state. main.c binds actions to the modules that perform them, so this file depends on none of them. An event
+ * state. The assembly binds actions to the modules that perform them, so this file depends on none of them. An event
  * posted while another one is being handled is queued and handled after it. After each transition the listeners
  * are called, in the order in which they were bound: preemption listens last.
  *

@@ -54,7 +54,7 @@ static void shutdown_look(struct shutdown *s)
     s->stop(s->arg);
 }
 
-static void shutdown_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+void shutdown_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct shutdown *s = arg;
 
@@ -71,7 +71,6 @@ struct shutdown *shutdown_create(struct parts *p, void (*stop)(void *arg), void 
     if (!s)
         return NULL;
     *s = (struct shutdown){p, stop, arg, -1, false};
-    job_fsm_listen(p->fsm, shutdown_moved, s);
     return s;
 }
 

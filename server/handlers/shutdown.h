@@ -27,4 +27,7 @@ void shutdown_not_saved(struct shutdown *s, struct job *j);
 /* dispatch_open_fn: may changes be taken? */
 int shutdown_check(void *shutdown, const struct request_row *row, struct err *e);
 
+/* Listener of the machine: one job less to wait for. */
+void shutdown_listen(void *shutdown, struct job *j, enum job_state from, enum job_event ev);
+
 #endif

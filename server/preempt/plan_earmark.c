@@ -289,7 +289,7 @@ static void plan_earmark_room_changed(void *arg, struct earmark_obj *h)
 }
 
 /* The listener, for the job that the room is for. */
-static void plan_earmark_job_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+void plan_earmarks_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct earmark_plan *x = j->room ? j->room->plan : NULL;
 
@@ -498,7 +498,6 @@ struct plan_earmarks *plan_earmarks_create(const struct plan_earmark_parts *p)
     if (!all)
         return NULL;
     all->p = *p;
-    job_fsm_listen(p->fsm, plan_earmark_job_moved, all);
     earmarks_on_room(p->ctx->earmarks, plan_earmark_room_changed, all);
     return all;
 }

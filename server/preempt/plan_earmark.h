@@ -12,10 +12,10 @@
  * those that are back in their queue are the first of their kind. A restart restores an earmark as it was.
  * Loop thread only. */
 #include "plan_draft.h"
+#include "job_fsm.h"
 
 struct commit;
 struct earmark_obj;
-struct job_fsm;
 struct loop;
 struct stop_methods;
 struct plan_earmarks;
@@ -53,5 +53,8 @@ void plan_earmarks_restore(struct plan_earmarks *all);
 
 /* The clock was set forward by by_s (< 0: back): move the deadlines, so that the time left stays the same. */
 void plan_earmarks_move(struct plan_earmarks *all, int64_t by_s);
+
+/* Listener of the machine: the job that the room is for moves. */
+void plan_earmarks_listen(void *plan_earmarks, struct job *j, enum job_state from, enum job_event ev);
 
 #endif

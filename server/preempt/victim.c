@@ -323,7 +323,7 @@ static void victims_method_failed(void *arg, struct job *j, enum method_id id, i
 }
 
 /* The listener. A job whose end was asked for by its owner, or that ends by itself, settles too. */
-static void victim_job_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+void victims_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     enum preempt_result r;
 
@@ -454,7 +454,6 @@ struct victims *victims_create(struct loop *l, struct server_ctx *s, struct job_
         return NULL;
     *v = (struct victims){
         .loop = l, .ctx = s, .fsm = f, .stop_methods = m, .preempt_notices = n, .hooks = *hooks};
-    job_fsm_listen(f, victim_job_moved, v);
     stop_methods_on_failed(m, victims_method_failed, v);
     return v;
 }

@@ -13,8 +13,8 @@
 #include "err.h"
 #include "job.h"
 #include "preempt_record.h"
+#include "job_fsm.h"
 
-struct job_fsm;
 struct loop;
 struct stop_methods;
 struct preempt_notices;
@@ -61,5 +61,8 @@ void victims_answered(struct victims *v, struct job *j, const struct exec_notice
 
 /* A host of this job is over: maybe the last one of those that it gives. */
 void victims_host_over(struct victims *v, struct job *j);
+
+/* Listener of the machine: how a method went is read from the job's state. */
+void victims_listen(void *victims, struct job *j, enum job_state from, enum job_event ev);
 
 #endif

@@ -64,7 +64,7 @@ static void exit_cache_purge(void *arg)
         loop_timer_set(d->purge, PURGE_EVERY_MS);
 }
 
-static void exit_cache_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+void exit_cache_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct exit_cache *d = arg;
     struct job_end_note note = {j->key, j->exited, j->exit_status, j->stime_s, server_ctx_now_s(d->ctx)};
@@ -82,8 +82,7 @@ static void exit_cache_listen(void *arg, struct job *j, enum job_state from, enu
     loop_timer_set(d->purge, PURGE_EVERY_MS);
 }
 
-struct exit_cache *exit_cache_create(struct loop *l, struct server_ctx *s, struct job_fsm *f,
-                                     struct commit *c)
+struct exit_cache *exit_cache_create(struct loop *l, struct server_ctx *s, struct commit *c)
 {
     struct exit_cache *d = calloc(1, sizeof *d);
 
@@ -96,7 +95,6 @@ struct exit_cache *exit_cache_create(struct loop *l, struct server_ctx *s, struc
         free(d);
         return NULL;
     }
-    job_fsm_listen(f, exit_cache_listen, d);
     return d;
 }
 

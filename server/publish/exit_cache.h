@@ -8,12 +8,12 @@
 
 #include "err.h"
 #include "jobid.h"
+#include "job_fsm.h"
 
 struct restore_faults;
 
 struct commit;
 struct exit_cache;
-struct job_fsm;
 struct loop;
 struct server_ctx;
 struct store;
@@ -27,13 +27,15 @@ struct job_end_note {
     int64_t start_s, at_s; /* start_s 0: it never started */
 };
 
-struct exit_cache *exit_cache_create(struct loop *l, struct server_ctx *s, struct job_fsm *f,
-                                     struct commit *c); /* listens */
+struct exit_cache *exit_cache_create(struct loop *l, struct server_ctx *s, struct commit *c);
 void exit_cache_destroy(struct exit_cache *d);
 int exit_cache_restore(struct exit_cache *d, struct store *from, const struct restore_faults *faults,
                        struct err *e); /* at start; blocks */
 
 const struct job_end_note *exit_cache_find(const struct exit_cache *d,
                                            struct job_key key); /* NULL: not known */
+
+/* Listener of the machine: a job that ended is noted. */
+void exit_cache_listen(void *exit_cache, struct job *j, enum job_state from, enum job_event ev);
 
 #endif

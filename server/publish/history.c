@@ -88,7 +88,7 @@ static void history_purge(void *arg)
     history_purge_in(h, keep_s > 0 && keep_s < PURGE_EVERY_S ? keep_s + 1 : PURGE_EVERY_S);
 }
 
-static void history_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+void history_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct history *h = arg;
 
@@ -122,7 +122,6 @@ struct history *history_create(struct loop *l, struct server_ctx *s, struct job_
         return NULL;
     }
     history_purge_in(h, PURGE_EVERY_S);
-    job_fsm_listen(f, history_moved, h);
     return h;
 }
 

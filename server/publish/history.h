@@ -4,10 +4,10 @@
  * job_history_duration, subjobs too, which are counted from their own end. Where no history is kept a job leaves with its end. One that has moved to another server is a row at
  * once, of the queue "queue@server", and no job of this server any more. */
 #include "job.h"
+#include "job_fsm.h"
 
 struct commit;
 struct history;
-struct job_fsm;
 struct loop;
 struct server_ctx;
 struct status;
@@ -20,5 +20,8 @@ void history_destroy(struct history *h);
 void history_ended(struct history *h, struct job *j);
 /* After a restart: jobs that had ended before are in the store's history, and leave memory. */
 void history_restore(struct history *h);
+
+/* Listener of the machine: a job that ended is kept in memory for a while. */
+void history_listen(void *history, struct job *j, enum job_state from, enum job_event ev);
 
 #endif

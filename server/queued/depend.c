@@ -136,7 +136,7 @@ static void review_group(struct depends *d, struct job *j)
     depend_list_fini(&l);
 }
 
-static void depend_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+void depends_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct depends *d = arg;
     bool was_placed =
@@ -166,7 +166,6 @@ struct depends *depends_create(struct server_ctx *s, struct job_fsm *f, struct d
     if (!d)
         return NULL;
     *d = (struct depends){.ctx = s, .fsm = f, .depend_remotes = a};
-    job_fsm_listen(f, depend_listen, d);
     return d;
 }
 

@@ -19,11 +19,11 @@
 #include "err.h"
 #include "job.h"
 #include "level.h"
+#include "job_fsm.h"
 
 struct depend_remote;
 struct depend_remotes;
 struct depends;
-struct job_fsm;
 struct store_notes;
 struct server_ctx;
 
@@ -84,5 +84,8 @@ void depends_heard(struct depends *d, struct depend_remote *a, unsigned facts);
 /* That server does not know the job. If it never did, the jobs that wait for it are deleted and `a` is freed;
  * else it is logged as an error for an administrator. */
 void depends_unknown(struct depends *d, struct depend_remote *a);
+
+/* Listener of the machine: dependencies on the job, and its own. */
+void depends_listen(void *depends, struct job *j, enum job_state from, enum job_event ev);
 
 #endif

@@ -96,7 +96,7 @@ static void follow_subjobs(struct eligible_time *g, struct job *array)
     eligible_time_set(g, array, n.queued > 0 ? 2 : 1);
 }
 
-static void eligible_time_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+void eligible_time_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct eligible_time *g = arg;
     int kind = is_kept(g->ctx) ? eligible_time_kind_of(j, from) : -1;
@@ -108,14 +108,13 @@ static void eligible_time_listen(void *arg, struct job *j, enum job_state from, 
         follow_subjobs(g, subjob_array(g->ctx->jobs, j));
 }
 
-struct eligible_time *eligible_time_create(struct server_ctx *s, struct job_fsm *f)
+struct eligible_time *eligible_time_create(struct server_ctx *s)
 {
     struct eligible_time *g = calloc(1, sizeof *g);
 
     if (!g)
         return NULL;
     g->ctx = s;
-    job_fsm_listen(f, eligible_time_listen, g);
     return g;
 }
 

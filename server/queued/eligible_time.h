@@ -12,13 +12,12 @@
  * Only time of kind 2 adds up. Loop thread only. Rule: reference guide, "eligible_time". */
 #include "err.h"
 #include "job.h"
+#include "job_fsm.h"
 
 struct eligible_time;
-struct job_fsm;
 struct server_ctx;
 
-struct eligible_time *eligible_time_create(struct server_ctx *s,
-                                           struct job_fsm *f); /* listens; NULL: no memory */
+struct eligible_time *eligible_time_create(struct server_ctx *s); /* NULL: no memory */
 void eligible_time_destroy(struct eligible_time *g);
 
 /* A scheduler, or the manager through it, says what kind of time passes (0 to 4). -1: PBSE_ETEERROR it is not kept. */
@@ -29,5 +28,8 @@ void eligible_time_give(struct eligible_time *g, struct job *j, int64_t seconds)
 
 /* eligible_time_enable was set or unset: begin from now. */
 void eligible_time_switched(struct eligible_time *g);
+
+/* Listener of the machine: another kind of time begins. */
+void eligible_time_listen(void *eligible_time, struct job *j, enum job_state from, enum job_event ev);
 
 #endif

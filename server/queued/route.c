@@ -510,14 +510,14 @@ void route_queue(struct route *r, struct queue *q)
 }
 
 /* A job that becomes free to go is looked at in a turn of its own: others are still being told of this one. */
-static void route_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+void route_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     (void)ev;
     if (from != j->state && from != JOB_ARRIVING && is_in_route_queue(j) && may_go(j))
         route_arm(arg, j->queue, 0);
 }
 
-struct route *route_create(struct loop *l, struct server_ctx *s, struct job_fsm *f)
+struct route *route_create(struct loop *l, struct server_ctx *s)
 {
     struct route *r = calloc(1, sizeof *r);
 
@@ -531,7 +531,6 @@ struct route *route_create(struct loop *l, struct server_ctx *s, struct job_fsm 
         free(r);
         return NULL;
     }
-    job_fsm_listen(f, route_listen, r);
     return r;
 }
 

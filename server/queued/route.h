@@ -11,15 +11,14 @@
  * a job is in is stored; a restart tries all again. Loop thread only. */
 #include "err.h"
 #include "job.h"
+#include "job_fsm.h"
 
-struct job_fsm;
 struct loop;
 struct move_out;
 struct route;
 struct server_ctx;
 
-struct route *route_create(struct loop *l, struct server_ctx *s,
-                           struct job_fsm *f); /* listens; NULL: no memory */
+struct route *route_create(struct loop *l, struct server_ctx *s); /* NULL: no memory */
 void route_destroy(struct route *r);
 
 struct route_hooks {
@@ -43,5 +42,8 @@ void route_job(struct route *r, struct job *j);
 
 /* The queue was started, or altered; NULL: all of them, at start. They are tried at the end of this iteration. */
 void route_queue(struct route *r, struct queue *q);
+
+/* Listener of the machine: a job that becomes free to go. */
+void route_listen(void *route, struct job *j, enum job_state from, enum job_event ev);
 
 #endif

@@ -77,7 +77,7 @@ static void start_time_forget(struct start_time *t, struct job *j)
 }
 
 /* A job that waits leaves our queue when it runs or ends; later its entry is in the queue of history. */
-static void start_time_left(void *arg, struct job *j, enum job_state from, enum job_event ev)
+void start_time_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     (void)ev;
     if ((from == JOB_QUEUED || from == JOB_HELD || from == JOB_WAITING) && !job_is_waiting(j))
@@ -100,7 +100,6 @@ struct start_time *start_time_create(struct loop *l, struct server_ctx *s, struc
         free(t);
         return NULL;
     }
-    job_fsm_listen(f, start_time_left, t);
     return t;
 }
 
@@ -119,7 +118,7 @@ void start_time_note(struct start_time *t, struct job *j)
 
     j->exec_time_s = at > server_ctx_now_s(t->ctx) ? at : 0;
     if (job_is_placed(j) || job_is_over(j))
-        return; /* it counts when the job waits again: start_time_left() */
+        return; /* it counts when the job waits again: start_time_listen() */
     start_time_forget(t, j);
     if (j->exec_time_s && pqueue_push(&t->queue, &j->due, j->exec_time_s) < 0)
         abort(); /* it would never start */

@@ -3,8 +3,8 @@
 /* Jobs that wait for their Execution_Time: one timer for the first of them. Moves a job to QUEUED by EV_REVIEW
  * when its time has come. */
 #include "job.h"
+#include "job_fsm.h"
 
-struct job_fsm;
 struct loop;
 struct server_ctx;
 struct start_time;
@@ -20,5 +20,8 @@ void act_wait(void *start_time, struct job *j);
 void act_wait_on(void *start_time, struct job *j);
 /* The clock was set: check the waiting times again. */
 void start_time_look(struct start_time *t);
+
+/* Listener of the machine: a job that waits for a time, or no longer. */
+void start_time_listen(void *start_time, struct job *j, enum job_state from, enum job_event ev);
 
 #endif

@@ -105,7 +105,7 @@ static void submit_pieces_expire_cb(void *arg)
     submit_pieces_arm(a);
 }
 
-static void submit_pieces_arriving_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+void submit_pieces_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     (void)ev;
     if (from == JOB_ARRIVING && j->state == JOB_GONE)
@@ -171,7 +171,6 @@ struct submit_pieces *submit_pieces_create(struct loop *l, struct server_ctx *s,
         free(a);
         return NULL;
     }
-    job_fsm_listen(f, submit_pieces_arriving_moved, a);
     return a;
 }
 

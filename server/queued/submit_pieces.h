@@ -8,9 +8,9 @@
  * A job that arrives counts against limits on jobs from its beginning on (limit_counts.c). Loop thread only. */
 #include "err.h"
 #include "job.h"
+#include "job_fsm.h"
 
 struct submit_pieces;
-struct job_fsm;
 struct loop;
 struct server_ctx;
 
@@ -28,5 +28,8 @@ void submit_pieces_end(struct submit_pieces *a, struct job *j);
 void submit_pieces_drop(struct submit_pieces *a, struct job *j, const char *why);
 /* After a restart: the submissions of the store. Their remaining time continues to count. */
 void submit_pieces_restore(struct submit_pieces *a);
+
+/* Listener of the machine: a submission that is given up. */
+void submit_pieces_listen(void *submit_pieces, struct job *j, enum job_state from, enum job_event ev);
 
 #endif

@@ -51,7 +51,7 @@ static void maintenance_end(struct maintenance *m, struct job *j)
             maintenance_change(m, n, j, DECR);
 }
 
-static void maintenance_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+void maintenance_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct maintenance *m = arg;
 
@@ -62,14 +62,13 @@ static void maintenance_listen(void *arg, struct job *j, enum job_state from, en
         maintenance_end(m, j);
 }
 
-struct maintenance *maintenance_create(struct server_ctx *s, struct job_fsm *f)
+struct maintenance *maintenance_create(struct server_ctx *s)
 {
     struct maintenance *m = calloc(1, sizeof *m);
 
     if (!m)
         return NULL;
     m->ctx = s;
-    job_fsm_listen(f, maintenance_listen, m);
     return m;
 }
 

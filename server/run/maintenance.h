@@ -4,14 +4,16 @@
  * has been resumed by admin-resume, or has gone. The vnode's maintenance_jobs lists these jobs, and is stored with it.
  * Loop thread only. */
 #include "job.h"
+#include "job_fsm.h"
 
-struct job_fsm;
 struct maintenance;
 struct server_ctx;
 
-struct maintenance *maintenance_create(struct server_ctx *s,
-                                       struct job_fsm *f); /* listens; NULL: no memory */
+struct maintenance *maintenance_create(struct server_ctx *s); /* NULL: no memory */
 void maintenance_destroy(struct maintenance *m);
 void maintenance_restore(struct maintenance *m); /* at start: the vnodes' state from what is stored */
+
+/* Listener of the machine: a job that is suspended by admin-suspend, or no longer. */
+void maintenance_listen(void *maintenance, struct job *j, enum job_state from, enum job_event ev);
 
 #endif
