@@ -104,7 +104,7 @@ static void exec_orders_answered(void *arg, const struct rpc_outcome *out)
             was_refused(o, t->code, t->text);
         tell_sender(o, t->code, t->text);
     } else if (out->status == RPC_ST_LOST) {
-        tell_sender(o, PBSE_NORELYMOM, "the connection to its host was lost");
+        tell_sender(o, PBSE_NORELYMOM, "Server could not connect to MOM: the connection was lost");
     } else {
         was_refused(o, PBSE_MOMREJECT, out->why->text);
         tell_sender(o, PBSE_MOMREJECT, out->why->text);
@@ -148,7 +148,7 @@ static void exec_orders_send_now(void *arg)
     if (!o->bytes) {
         cannot_be_sent(o);
     } else if (!service_is_here(s)) {
-        tell_sender(o, PBSE_NORELYMOM, "its host is not connected");
+        tell_sender(o, PBSE_NORELYMOM, "Server could not connect to MOM");
         order_free(o);
     } else if (rpc_conn_call_bytes(s->conn, &spec, o->bytes, o->n, exec_orders_answered, o, &e) < 0) {
         err_set(&o->why, PBSE_NORELYMOM, "%s", e.text);

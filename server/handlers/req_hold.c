@@ -12,17 +12,25 @@
 #include "hold_comment.h"
 #include "log.h"
 #include "parked.h"
+#include "req_away.h"
 #include "req_common.h"
 #include "req_history.h"
 #include "type_words.h"
 
-/* A running job gives its hosts back when its state can be saved; else the hold counts when it comes back. */
+/* A running job gives its hosts back when its state can be saved; else the hold counts when it comes back. A host that is away
+ * does it when it is connected again, and the request does not wait for that. */
 static bool hold_by_checkpoint(struct parts *p, struct request *r, struct job *j)
 {
-    struct err e;
+    struct err e, away;
 
-    if (!job_is_placed(j) || run_checkpoint_may(p->run_checkpoint, j, &e) < 0 ||
-        parked_add(j, r, PARKED_HOLD, p->loop, &e) < 0)
+    if (!job_is_placed(j) || run_checkpoint_may(p->run_checkpoint, j, &e) < 0)
+        return false;
+    if (req_away_check(p, j, &away) < 0) {
+        (void)run_checkpoint_begin(p->run_checkpoint, j, &e);
+        req_away_fail_when_durable(p, r, &away);
+        return true;
+    }
+    if (parked_add(j, r, PARKED_HOLD, p->loop, &e) < 0)
         return false;
     if (run_checkpoint_begin(p->run_checkpoint, j, &e) < 0)
         parked_settle(j, PARKED_HOLD, &e);

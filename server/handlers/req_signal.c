@@ -1,6 +1,6 @@
 /* Signals, the pseudo signals suspend and resume, and messages.
  *
- * A signal is answered when it has been taken, or refused, where the job runs. suspend and resume are
+ * A signal is answered when it has been taken, or refused, where the job runs; where that host is away it is refused at once. suspend and resume are
  * parked on the job until it is stopped or runs again on all hosts, which may take a while; of several subjobs
  * they are only begun, and the state tells the rest. What admin-suspend has stopped only admin-resume lets
  * go on: check_resume. */
@@ -15,6 +15,7 @@
 #include "parked.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
+#include "req_away.h"
 #include "req_common.h"
 #include "req_many.h"
 #include "req_history.h"
@@ -110,7 +111,9 @@ static void signal_one(struct parts *p, struct request *r, struct req_many *m, s
         exec_send_signal(p->send, j, signal, true, req_signal_many_sent, m);
         return;
     }
-    if (stops)
+    if (req_away_check(p, j, &e) < 0)
+        rc = -1;
+    else if (stops)
         rc = run_suspend_begin(p->run_suspend, j, suspender(r, signal), &e);
     else
         rc = check_resume(j, signal, &e) < 0 ? -1 : run_suspend_resume(p->run_suspend, j, false, &e);
@@ -176,6 +179,8 @@ void req_signal(void *parts, struct request *r)
         req_history_fail(p, r, a->job, &e);
     else if (!job_is_placed(j) || j->state == JOB_EXITING)
         request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
+    else if (req_away_check(p, j, &e) < 0)
+        request_fail(r, &e);
     else if (is_suspend(a->text))
         suspend(p, r, j, a->text);
     else if (is_resume(a->text))
@@ -240,6 +245,8 @@ void req_message(void *parts, struct request *r)
         req_history_fail(p, r, a->job, &e);
     else if (!may_be_told(j))
         request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
+    else if (req_away_check(p, j, &e) < 0)
+        request_fail(r, &e);
     else
         send_message(p, j, a, req_signal_sent, request_ref(r));
 }

@@ -1,6 +1,7 @@
 /* Ending jobs: delete, delete many, rerun.
  *
- * A delete is answered when the wish is durable, not when the job is gone; it is carried on after a crash.
+ * A delete is answered when the wish is durable, not when the job is gone; it is carried on after a crash. Where the host of the
+ * job is away the answer is an error, and the wish is kept (req_away.h).
  * A job that is not in memory may have a row of history, which the store must be asked for: so a list is
  * answered when its last question is. Rerun of one job is parked until the job is queued again. An array
  * and its subjobs are named in one identifier; what runs of them is ended, what only waits is gone at
@@ -26,9 +27,11 @@
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 #include "run_removal.h"
+#include "req_away.h"
 #include "req_common.h"
 #include "req_history.h"
 #include "req_subjobs.h"
+#include "subjob.h"
 
 static bool says(const char *extend, const char *word)
 {
@@ -89,8 +92,25 @@ static int delete_history(struct parts *p, struct request *r, struct job *j, str
     return 0;
 }
 
-static int delete_live(struct parts *p, struct request *r, struct job *j, struct manner *m)
+/* -1, PBSE_NORELYMOM: it is deleted when its host is connected again. A job that a request deletes with force needs no host. */
+static int check_host(const struct parts *p, const struct job *j, const struct manner *m, struct err *e)
 {
+    struct job *subjob;
+
+    if (says(m->extend, FORCE))
+        return 0;
+    if (!j->array)
+        return req_away_check(p, j, e);
+    for (int64_t at = ARRAY_NONE; (subjob = subjob_next(p->ctx->jobs, j, at)); at = subjob->key.index)
+        if (req_away_check(p, subjob, e) < 0)
+            return -1;
+    return 0;
+}
+
+static int delete_live(struct parts *p, struct request *r, struct job *j, struct manner *m, struct err *e)
+{
+    int rc = check_host(p, j, m, e);
+
     note_who(j, r);
     accounting_deleted(p->accounting, j, request_who(r));
     if (m->mails > 0 && mail_deleted(p->mail, j, request_who(r), request_user(r)))
@@ -101,20 +121,22 @@ static int delete_live(struct parts *p, struct request *r, struct job *j, struct
         run_removal_delete_now(p->run_removal, j);
     else
         run_removal_delete(p->run_removal, j);
-    return 0;
+    return rc;
 }
 
 /* Some subjobs, or one: what runs is ended, what waits is gone at once. */
-static void delete_subjobs(struct parts *p, struct request *r, const char *id, struct req_subjobs *s,
-                           struct manner *m)
+static int delete_subjobs(struct parts *p, struct request *r, const char *id, struct req_subjobs *s,
+                          struct manner *m, struct err *e)
 {
     struct job *j;
+    int rc = 0;
 
     while ((j = req_subjobs_next(s)))
-        delete_live(p, r, j, m);
+        rc = delete_live(p, r, j, m, e) < 0 ? -1 : rc;
     if (arrays_delete_queued(p->arrays, s->array, s->chosen) > 0)
         log_event(LOGC_JOB, LOGE_JOB, s->array->obj.name, "subjobs %s deleted at request of %s", id,
                   request_who(r));
+    return rc;
 }
 
 static size_t size_of_range(const struct parts *p, const char *id)
@@ -131,6 +153,7 @@ static size_t size_of_range(const struct parts *p, const char *id)
 static int delete_some(struct parts *p, struct request *r, const char *id, struct manner *m, struct err *e)
 {
     struct req_subjobs s;
+    int rc;
 
     if (m->ended > ENDED_MOST)
         return err_set(e, PBSE_IVALREQ, "ranges of more than %d subjobs that have ended", ENDED_MOST);
@@ -138,9 +161,9 @@ static int delete_some(struct parts *p, struct request *r, const char *id, struc
         m->ended += e->code == PBSE_NOHISTARRAYSUBJOB ? size_of_range(p, id) : 0;
         return -1;
     }
-    delete_subjobs(p, r, id, &s, m);
+    rc = delete_subjobs(p, r, id, &s, m, e);
     req_subjobs_end(&s);
-    return 0;
+    return rc;
 }
 
 /* Does it name subjobs of an array, as against all of it? */
@@ -152,6 +175,7 @@ static bool names_subjobs(const char *id)
     return jobid_parse(id, &parsed, &e) == 0 && (parsed.form == JOBID_SUBJOB || parsed.form == JOBID_RANGE);
 }
 
+/* -1 with PBSE_NORELYMOM: the wish is stored, and its host is away (req_away.h). All other errors: nothing has changed. */
 static int delete_one(struct parts *p, struct request *r, const char *id, struct manner *m, struct err *e)
 {
     struct job *j;
@@ -171,9 +195,9 @@ static int delete_one(struct parts *p, struct request *r, const char *id, struct
         return delete_history(p, r, j, e);
     /* Its other server may never answer again; whether it runs there is then for an operator to know. */
     if (move_out_is_under_way(j) && says(m->extend, FORCE) && req_level(r) >= LEVEL_OPERATOR)
-        return delete_live(p, r, j, m);
+        return delete_live(p, r, j, m, e);
     j = req_find_job(p, r, id, e);
-    return j ? delete_live(p, r, j, m) : -1;
+    return j ? delete_live(p, r, j, m, e) : -1;
 }
 
 /* --- several at once: the answer goes out when the last one is known ---------------------------------- */
@@ -318,6 +342,8 @@ void req_delete(void *parts, struct request *r)
         req_ok_when_durable(parts, r);
     else if (e.code == PBSE_UNKJOBID && says(a->extend, DELETEHISTORY))
         delete_single_past(parts, r, a->job);
+    else if (e.code == PBSE_NORELYMOM)
+        req_away_fail_when_durable(parts, r, &e);
     else
         req_history_fail(parts, r, a->job, &e);
 }
@@ -326,8 +352,9 @@ void req_delete(void *parts, struct request *r)
 static void rerun_some(struct parts *p, struct request *r, struct req_subjobs *s, bool force)
 {
     size_t n = 0;
+    bool away = false;
     struct job *j;
-    struct err e;
+    struct err e, where;
 
     err_set(&e, PBSE_BADSTATE, "Request invalid for state of job");
     while ((j = req_subjobs_next(s))) {
@@ -338,9 +365,13 @@ static void rerun_some(struct parts *p, struct request *r, struct req_subjobs *s
             run_removal_requeue_now(p->run_removal, j);
         else if (run_removal_requeue(p->run_removal, j, &e) < 0)
             continue;
+        else
+            away |= req_away_check(p, j, &where) < 0;
         n++;
     }
-    if (n)
+    if (away)
+        req_away_fail_when_durable(p, r, &where);
+    else if (n)
         req_ok_when_durable(p, r);
     else
         request_fail(r, &e);
@@ -392,7 +423,11 @@ void req_rerun(void *parts, struct request *r)
     if (says(a->extend, FORCE) && j->run) {
         run_removal_requeue_now(p->run_removal, j);
         req_ok_when_durable(p, r);
-    } else if (run_removal_requeue(p->run_removal, j, &e) < 0 || await_requeue(p, r, j, &e) < 0) {
+    } else if (run_removal_requeue(p->run_removal, j, &e) < 0) {
+        request_fail(r, &e);
+    } else if (req_away_check(p, j, &e) < 0) {
+        req_away_fail_when_durable(p, r, &e);
+    } else if (await_requeue(p, r, j, &e) < 0) {
         request_fail(r, &e);
     }
 }
