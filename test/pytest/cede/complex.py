@@ -196,6 +196,10 @@ class Complex:
         self.restart("server")
         return self.again()
 
+    def hosts_back(self):
+        """All MOMs are connected to the server, which asks nothing of jobs on others."""
+        until(lambda: not any("down" in n.state for n in self.api.stat("vnode", want=["state"])), "the MOMs", LIMIT_S)
+
     def script(self, text):
         """A job script as a file."""
         self._scripts += 1

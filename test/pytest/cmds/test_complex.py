@@ -131,6 +131,7 @@ def test_postgres_keeps_jobs_too(cx):
     cx.again()
     assert cx.wait(job).run_count == 1
     assert cx.state(waiting) == "Q"
+    cx.hosts_back()
     cx.api.delete(job)
     cx.wait(waiting)
 

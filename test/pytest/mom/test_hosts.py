@@ -408,6 +408,7 @@ def test_what_was_given_back_stays_given_back_when_the_server_is_killed(cx, stor
         assert s["exec_host"] == "n1/0*2+n2/0*2" and resources(s, "ncpus") == "4"
         assert free(cx) == []  # n3 has not said that it is clean
     until(lambda: free(cx) == ["n3"], "n3")
+    cx.hosts_back()
     cx.api.rerun(job)
     s = running(cx, job, 2)
     assert s["exec_host"] == "n1/0*2+n2/0*2+n3/0*2" and resources(s, "ncpus") == "6"

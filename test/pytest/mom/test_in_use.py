@@ -309,6 +309,7 @@ def test_users_are_left_alone_as_long_as_they_have_a_job(alone, cx):
         configure(cx, "n1", "$restrict_user true", "$restrict_user_maxsysid 2000000010")
         until(lambda: stranger.poll() is not None, "the end of the stranger", LIMIT)
         assert own.poll() is None and is_alive(int(cx.stat(job)["session_id"]))
+        cx.hosts_back()
         cx.api.delete(job)
         cx.wait_gone(job, limit_s=LIMIT)
         until(lambda: own.poll() is not None, "the end of what he has left here", LIMIT)

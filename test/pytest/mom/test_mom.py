@@ -257,6 +257,7 @@ def test_the_zygote_of_shepherds_ends_with_its_mom_and_jobs_run_on(cx):
     until(lambda: not is_alive(zygote), "the end of the zygote")
     assert is_alive(shepherd(cx, job))
     start_mom(cx)
+    cx.hosts_back()
     cx.api.delete(job)
     cx.wait_gone(job)
 

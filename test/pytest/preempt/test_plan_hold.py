@@ -375,6 +375,7 @@ def test_a_suspended_job_keeps_the_resources_that_the_site_does_not_name(cx):
     cx.set_server("restrict_res_to_release_on_suspend", "ncpus,mem")
     cx.crash_server()
     assert cx.node("n1")["resources_assigned"]["mem"] == "2097152kb"
+    cx.hosts_back()
     cx.api.delete(urgent)
     assert "resources_released" not in cx.wait(low, "R")
     assert cx.node("n1")["resources_assigned"]["ncpus"] == "4"

@@ -109,6 +109,7 @@ def test_a_job_with_exclhost_has_all_vnodes_of_the_host(cx):
     assert e.value.code == 15044 and "in exclusive use" in e.value.text
     cx.crash_server()
     assert "job-exclusive" in cx.node("n1[1]").state
+    cx.hosts_back()
     cx.api.delete(alone)
     until(lambda: [cx.node(n).state for n in ("n1", "n1[0]", "n1[1]")].count("free") >= 2, "the host")
 

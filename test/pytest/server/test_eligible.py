@@ -30,6 +30,7 @@ def test_a_job_that_waits_for_room_accrues_eligible_time_and_keeps_it(kept):
     until(lambda: seconds(kept, job) >= 2, "two seconds of it")
     kept.crash_server()
     assert seconds(kept, job) >= 2
+    kept.hosts_back()
     kept.api.delete(first)
     kept.wait(job)
     had = seconds(kept, job)

@@ -86,6 +86,7 @@ def test_a_limit_that_is_new_counts_what_runs_already(cx, limits):
     refused(cx, late, "Not Running: Server per-user limit reached on resource ncpus")
     cx.restart("server")
     cx.again()
+    cx.hosts_back()
     cx.api.delete(running[0])
     cx.wait(late)
 
