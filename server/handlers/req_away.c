@@ -5,7 +5,6 @@
 
 #include "commit.h"
 #include "job_run.h"
-#include "log.h"
 #include "pbs_error.h"
 #include "services.h"
 
@@ -20,7 +19,6 @@ int req_away_check(const struct parts *p, const struct job *j, struct err *e)
 
     if (!host || service_is_here(services_find(p->services, host)))
         return 0;
-    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its host %s is not connected", host);
     return err_set(e, PBSE_NORELYMOM, "Server could not connect to MOM");
 }
 
