@@ -168,24 +168,39 @@ static void node_report_take_node(struct server_ctx *s, struct services *sv, str
     take_attrs(s, from, n, en->name, &en->attrs);
 }
 
+/* The MOM says it of each of its vnodes. NULL: it is of a version that does not. */
+static char *said_port(const exec_hello_args *a)
+{
+    const wire_attrs *first = a->nodes.nodes_len ? &a->nodes.nodes_val[0].attrs : NULL;
+
+    for (u_int i = 0; first && i < first->wire_attrs_len; i++)
+        if (strcmp(first->wire_attrs_val[i].name, ATTR_NODE_Port) == 0)
+            return first->wire_attrs_val[i].value;
+    return NULL;
+}
+
 /* A further name of the host, of which it says nothing: a manager has said what is there. */
 static void take_tied(struct server_ctx *s, struct services *sv, struct service *from, struct node *n,
-                      const char *version)
+                      const char *version, const exec_hello_args *a)
 {
-    char available[] = ATTR_rescavail, host[] = "host", vnode[] = "vnode", name[256];
-    wire_attr where[] = {{available, host, name}, {available, vnode, (char *)(uintptr_t)n->obj.name}};
-    exec_node en = {.name = (char *)(uintptr_t)n->obj.name, .attrs = {2, where}};
+    char available[] = ATTR_rescavail, host[] = "host", vnode[] = "vnode", port[] = ATTR_NODE_Port,
+         nothing[] = "", name[256];
+    wire_attr where[] = {{available, host, name},
+                         {available, vnode, (char *)(uintptr_t)n->obj.name},
+                         {port, nothing, said_port(a)}};
+    exec_node en = {.name = (char *)(uintptr_t)n->obj.name, .attrs = {where[2].value ? 3 : 2, where}};
 
     snprintf(name, sizeof name, "%s", strchr(from->name, ':') + 1);
     node_report_take_node(s, sv, from, n, version, &en);
 }
 
-static void take_others(struct server_ctx *s, struct services *sv, struct service *from, const char *version)
+static void take_others(struct server_ctx *s, struct services *sv, struct service *from,
+                        const exec_hello_args *a)
 {
     for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n))
         if (!n->reported && (!n->service || n->service == from) &&
             attr_list_text(&n->obj.attrs, NODE_ATTR_Mom) && vnode_owner_is_tied(from, n))
-            take_tied(s, sv, from, n, version);
+            take_tied(s, sv, from, n, a->pbs_version, a);
 }
 
 static bool_t node_report_nodes_codec(XDR *x, exec_hello_args *a)
@@ -251,7 +266,7 @@ int node_report_nodes(struct server_ctx *s, struct services *sv, struct service 
     if (unknown)
         say_unknown(from, unknown);
     if (from->kind == EXEC_SERVICE_MOM)
-        take_others(s, sv, from, a->pbs_version);
+        take_others(s, sv, from, a);
     find_stale(s, from);
     return 0;
 }
@@ -283,7 +298,7 @@ static void node_report_adopt_vnode(struct server_ctx *s, struct services *sv, s
     if (en)
         node_report_take_node(s, sv, from, n, from->version, en);
     else
-        take_tied(s, sv, from, n, from->version);
+        take_tied(s, sv, from, n, from->version, &a);
     services_note(sv, from, n);
     node_set_state(s->nodes, n, from->said_state, (AWAY | NODE_BUSY) & ~from->said_state,
                    server_ctx_now_s(s));

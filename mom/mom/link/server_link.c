@@ -22,12 +22,14 @@
 #include "conf.h"
 #include "mom_config.h"
 #include "dyn_values.h"
+#include "attr_set.h"
 #include "hardware.h"
 #include "fitness.h"
 #include "cycle_harvest.h"
 #include "server_lease.h"
 #include "log.h"
 #include "mom_orders.h"
+#include "pbs_ifl.h"
 #include "mom.h"
 #include "pbs_error.h"
 #include "prepare.h"
@@ -70,6 +72,16 @@ static void server_link_add_held(void *arg, struct run *r)
     h->unacked = journal_unacked(r);
 }
 
+/* Of each vnode, as PBS shows it. Nothing listens there: see doc/security.md. */
+static void add_port(const struct mom *m, exec_hello_args *a)
+{
+    char port[16];
+
+    snprintf(port, sizeof port, "%d", (int)conf_int(m->home.conf, CONF_PBS_MOM_SERVICE_PORT));
+    for (u_int i = 0; i < a->nodes.nodes_len; i++)
+        attr_set(&a->nodes.nodes_val[i].attrs, ATTR_NODE_Port, "", port);
+}
+
 static int fill_nodes(const struct mom *m, exec_hello_args *a)
 {
     struct err e = {0};
@@ -81,6 +93,7 @@ static int fill_nodes(const struct mom *m, exec_hello_args *a)
         return -1;
     }
     a->nodes.nodes_len = (u_int)n;
+    add_port(m, a);
     dyn_values_add(m->dynamic, &a->nodes.nodes_val[0].attrs);
     return 0;
 }

@@ -19,7 +19,7 @@ KINDS = {"server": (api.SERVER, "", "server"), "queue": (api.QUEUE, "other", "qu
          "route": (api.QUEUE, "way", "que"), "node": (api.NODE, "n1", "vnode"), "sched": (api.SCHED, "second", "sched"), "default": (api.SCHED, "default", "sched")}
 # What a new complex sets, and an administrator may take away.
 FIRST = {"default_queue", "default_chunk", "acl_roots", "flatuid", "job_history_enable", "managers", "operators",
-         "enabled", "started", "Mom", "resources_available", "route_destinations"}
+         "enabled", "started", "Mom", "Port", "resources_available", "route_destinations"}
 
 
 def rows(kind):

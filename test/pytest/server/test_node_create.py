@@ -94,3 +94,24 @@ def test_hosts_of_a_private_complex_join_by_themselves(cx):
     cx.control("add-node")
     assert names(cx) == ["n1", "n2"]
     assert "PBS_HOSTS_JOIN=1\n" in open(os.path.join(cx.dir, "pbs.conf"), encoding="ascii").read()
+
+
+def mom_port(cx, node):
+    with open(os.path.join(cx.dir, "mom", node, "pbs.conf"), encoding="ascii") as f:
+        return dict(line.strip().split("=", 1) for line in f if "=" in line)["PBS_MOM_SERVICE_PORT"]
+
+
+@pytest.mark.complex(nodes=2)
+def test_the_port_of_a_node_is_the_one_that_its_mom_says(cx):
+    assert {n.name: n["Port"] for n in cx.api.stat("vnode")} == {n: mom_port(cx, n) for n in ("n1", "n2")}
+    assert f"     Port = {mom_port(cx, 'n2')}\n" in cx.command("pbsnodes", "n2").stdout
+    cx.qmgr("set node n1 Port=17002", "create node also Mom=n1,Port=17003")
+    assert cx.node("n1")["Port"] == "17002"
+    conf = os.path.join(cx.dir, "mom", "n1", "pbs.conf")
+    with open(conf, encoding="ascii") as f:
+        text = f.read().replace(f"PBS_MOM_SERVICE_PORT={mom_port(cx, 'n1')}", "PBS_MOM_SERVICE_PORT=17005")
+    with open(conf, "w", encoding="ascii") as f:
+        f.write(text)
+    cx.restart("n1")
+    until(lambda: cx.node("n1")["Port"] == "17005" and cx.node("also")["Port"] == "17005", "the port that n1 says")
+    assert "create node n1 Port=17005\n" in cx.command("qmgr", "-c", "print node n1").stdout
