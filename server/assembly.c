@@ -16,6 +16,7 @@
 #include "eligible_time.h"
 #include "exit_cache.h"
 #include "history.h"
+#include "hook_server.h"
 #include "intern.h"
 #include "job_fsm.h"
 #include "job_audit.h"
@@ -106,6 +107,12 @@ static int create_telling(struct server *s, struct err *e)
     if (!p->status || !(p->watches = watches_create(s->loop, &s->ctx, p->status)) ||
         !(p->schedulers = schedulers_create(&s->ctx, p->watches)))
         return err_no_memory(e);
+    p->hook_server = hook_server_create(
+        &(struct hook_server_options){
+            .loop = s->loop, .ctx = &s->ctx, .commit = p->commit, .conf = s->set.conf},
+        e);
+    if (!p->hook_server)
+        return -1;
     p->accounting = accounting_create(s->loop, &s->ctx, p->commit, s->set.home, e);
     if (!p->accounting)
         return -1;

@@ -32,6 +32,7 @@
 #include "first_start.h"
 #include "munge_login.h"
 #include "history.h"
+#include "hook_server.h"
 #include "host_loss.h"
 #include "job_end.h"
 #include "job_fsm.h"
@@ -181,6 +182,7 @@ int server_recover(struct server *s, bool is_new, const struct restore_counts *c
     if (!from || accounting_restore(s->parts.accounting, from, e) < 0 ||
         exit_cache_restore(s->exit_cache, from, &s->faults, e) < 0 ||
         store_notes_restore(s->parts.store_notes, from, &s->faults, e) < 0 ||
+        hooks_restore(s->parts.hook_server->hooks, from, &s->faults, e) < 0 ||
         depend_remotes_restore(s->depend_remotes, from, &s->faults, e) < 0) {
         store_close(from);
         return -1;
@@ -350,6 +352,7 @@ static void end_telling(struct server *s)
     struct parts *p = &s->parts;
 
     exit_cache_destroy(s->exit_cache);
+    hook_server_destroy(p->hook_server);
     history_destroy(s->history);
     accounting_destroy(p->accounting);
     mail_destroy(p->mail);

@@ -10,6 +10,7 @@
 #include "preempt_attribs.h"
 #include "preempt_policy_show.h"
 #include "qmgr_attrs.h"
+#include "qmgr_hook.h"
 #include "qmgr_print.h"
 
 /* Report an error of the call, with object and server as messages show them. */
@@ -22,14 +23,15 @@ static int qmgr_apply_report(const struct qmgr_apply *q, int c, int object, cons
 
     if (q->silent)
         return code;
-    if (object == MGR_OBJ_HOOK || object == MGR_OBJ_PBS_HOOK)
-        fprintf(stderr, "qmgr: hook error returned from server\n");
     if (text && *text)
         fprintf(stderr, "qmgr obj=%s svr=%s: %s\n", name, *server ? server : "default", text);
     for (int i = 1; wrong && i < wrong->ecl_numerrors; i++)
         fprintf(stderr, "qmgr obj=%s svr=%s: %s\n", name, *server ? server : "default",
                 wrong->ecl_attrerr[i].ecl_errmsg);
-    fprintf(stderr, "qmgr: Error (%d) returned from server\n", code);
+    if (object == MGR_OBJ_HOOK || object == MGR_OBJ_PBS_HOOK)
+        fprintf(stderr, "qmgr: hook error returned from server\n");
+    else
+        fprintf(stderr, "qmgr: Error (%d) returned from server\n", code);
     return code;
 }
 
@@ -143,6 +145,8 @@ static int qmgr_apply_show(const struct qmgr_apply *q, int c, int verb, int obje
             qmgr_print_object(stdout, object, o);
         else
             qmgr_print_list(stdout, object, o);
+        if (verb == MGR_CMD_PRINT && object == MGR_OBJ_HOOK)
+            qmgr_hook_print(stdout, c, object, o->name);
     }
     pbs_statfree(list);
     return shown || !*name ? 0 : qmgr_apply_missing(q, object, name, server);
@@ -178,6 +182,21 @@ static void warn_of_open_express(int c, const char *name)
     pbs_statfree(scheds);
 }
 
+/* Contents travel as files. */
+static int transfer(const struct qmgr_apply *q, int c, const struct qmgr_line *l, const char *name,
+                    const char *server)
+{
+    const char *why;
+
+    if (qmgr_hook_transfer(c, l, name, &why) == 0)
+        return 0;
+    if (!why)
+        return qmgr_apply_report(q, c, l->object, name, server);
+    if (!q->silent)
+        fprintf(stderr, "qmgr: %s\n", why);
+    return PBSE_SYSTEM;
+}
+
 static int manage_one(const struct qmgr_apply *q, int c, const struct qmgr_line *l, const char *name,
                       const char *server)
 {
@@ -185,6 +204,8 @@ static int manage_one(const struct qmgr_apply *q, int c, const struct qmgr_line 
                          : l->object == MGR_OBJ_PBS_HOOK ? PBS_HOOK
                                                          : NULL;
 
+    if (l->command == MGR_CMD_IMPORT || l->command == MGR_CMD_EXPORT)
+        return transfer(q, c, l, name, server);
     if (pbs_manager(c, l->command, l->object, name, l->attrs.first, extend) == 0) {
         if (l->object == MGR_OBJ_QUEUE && attrs_find(&l->attrs, ATTR_p, NULL) && !q->silent)
             warn_of_open_express(c, name);

@@ -120,6 +120,9 @@ void qmgr_print_begin(FILE *f, int object)
     case MGR_OBJ_NODE:
         text = "Create nodes and set their properties.";
         break;
+    case MGR_OBJ_HOOK:
+        text = "Create hooks and set their properties.";
+        break;
     case MGR_OBJ_SERVER:
         text = "Set server attributes.";
         break;

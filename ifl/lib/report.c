@@ -2,7 +2,7 @@
  *
  * PBS gave its interface one number, and a text for each connection, and no object to hold them; here each thread has
  * its own, found through a thread-local pointer, and freed by the thread's end (pthread key). Nothing is kept of a
- * connection whose last call succeeded; the connection reported last is first in the list. Errors of the system are
+ * connection whose last call succeeded without a word; the connection reported last is first in the list. Errors of the system are
  * translated to the nearest PBSE_ number, as callers compare with those. Without memory the number at least is right. */
 #include "report.h"
 
@@ -237,7 +237,7 @@ int report_result(int c, const ifl_result *r)
     struct said *s;
 
     report_clear(c);
-    if (r->code == 0)
+    if (r->code == 0 && !*r->text)
         return 0;
     report_set_text(c, r->code, r->text);
     s = all ? report_find(all, c) : NULL;

@@ -32,6 +32,7 @@ void req_status_node(void *parts, struct request *r);
 void req_status_sched(void *parts, struct request *r);
 void req_status_hold(void *parts, struct request *r);
 void req_status_resource(void *parts, struct request *r);
+void req_status_hook(void *parts, struct request *r);
 void req_status_nothing(void *parts, struct request *r);
 void req_select(void *parts, struct request *r);
 void req_selstat(void *parts, struct request *r);

@@ -10,6 +10,7 @@ struct arrays;
 struct commit;
 struct eligible_time;
 struct exec_send;
+struct hook_server;
 struct job_fsm;
 struct loop;
 struct stop_methods;
@@ -63,6 +64,7 @@ struct parts {
     struct accounting *accounting;
     struct mail *mail;
     struct arrays *arrays;
+    struct hook_server *hook_server;
     const char *home;           /* PBS_HOME */
     bool of_pair, is_secondary; /* this server is one of two with one store; which of them */
     /* ^ the server is to go down */

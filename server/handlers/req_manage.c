@@ -18,6 +18,7 @@
 #include "access.h"
 #include "errors.h"
 #include "attrib_errors.h"
+#include "hook_manage.h"
 #include "log.h"
 #include "manage.h"
 #include "pbs_error.h"
@@ -300,6 +301,15 @@ void req_manage(void *parts, struct request *r)
     struct task t = {.p = parts, .r = r, .args = args, .kind = manage_kind_find(args->objtype)};
     struct err e;
 
+    if (args->objtype == MGR_OBJ_HOOK || args->objtype == MGR_OBJ_PBS_HOOK) {
+        hook_manage_serve(t.p->hook_server, r); /* its rights are its own */
+        return;
+    }
+    if (request_level(r) < LEVEL_OPERATOR) {
+        request_log_unauthorized(r, "server", t.p->ctx->name);
+        request_failf(r, PBSE_PERM, "Unauthorized Request ");
+        return;
+    }
     if (!t.kind && args->objtype != MGR_OBJ_RSC) {
         request_failf(r, PBSE_NOSUP, "No support for requested service: objects of kind %d", args->objtype);
         return;

@@ -9,6 +9,7 @@
 
 #include <ifl.h>
 
+#include "hook_manage.h"
 #include "select_criteria.h"
 #include "pbs_error.h"
 #include "req_common.h"
@@ -90,11 +91,16 @@ void req_status_resource(void *parts, struct request *r)
     status(parts, r, OF_RESOURCE);
 }
 
-/* Reservations and hooks: there are none, so the list is empty. */
+void req_status_hook(void *parts, struct request *r)
+{
+    hook_manage_status(((struct parts *)parts)->hook_server, r);
+}
+
+/* Reservations: there are none, so the list is empty. */
 void req_status_nothing(void *parts, struct request *r)
 {
     (void)parts;
-    status(parts, r, request_row(r)->proc == IFL_STATUS_RESV ? OF_RESV : OF_HOOK);
+    status(parts, r, OF_RESV);
 }
 
 void req_status_hold(void *parts, struct request *r)

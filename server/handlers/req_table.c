@@ -19,7 +19,7 @@
     X(IFL_DELETE, "DeleteJob", USER, CHANGES, NULL, ifl_job_args, ifl_result, req_delete)                    \
     X(IFL_HOLD, "HoldJob", USER, CHANGES, NULL, ifl_job_text_args, ifl_result, req_hold)                     \
     X(IFL_LOCATE, "LocateJob", USER, ASKS, NULL, ifl_job_args, ifl_text_result, req_locate)                  \
-    X(IFL_MANAGER, "Manager", OPERATOR, CHANGES, "management", ifl_manager_args, ifl_result, req_manage)     \
+    X(IFL_MANAGER, "Manager", USER, CHANGES, "management", ifl_manager_args, ifl_result, req_manage)         \
     X(IFL_MODIFY, "ModifyJob", USER, CHANGES, "modifyjob", ifl_modify_args, ifl_result, req_modify)          \
     X(IFL_MODIFY_ASYNC, "ModifyJob_Async", USER, CHANGES, "modifyjob", ifl_modify_args, ifl_result,          \
       req_modify)                                                                                            \
@@ -41,7 +41,7 @@
     X(IFL_STATUS_SERVER, "StatusSvr", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_server)     \
     X(IFL_STATUS_NODE, "StatusNode", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_node)        \
     X(IFL_STATUS_RESV, "StatusResv", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_nothing)     \
-    X(IFL_STATUS_HOOK, "StatusHook", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_nothing)     \
+    X(IFL_STATUS_HOOK, "StatusHook", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_hook)        \
     X(IFL_STATUS_SCHED, "StatusSched", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_sched)     \
     X(IFL_STATUS_RESOURCE, "StatusRsc", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_resource) \
     X(IFL_SCHED_REPLY, "DefSchReply", SCHED, ASKS, NULL, ifl_sched_reply_args, ifl_result, req_sched_reply)  \

@@ -1,0 +1,15 @@
+#ifndef BASE64_H
+#define BASE64_H
+/* Base64 (RFC 4648, 4), in lines of 76 characters as in RFC 2045. */
+#include <stddef.h>
+
+struct strbuf;
+
+/* Append the bytes, each line ended by a newline. -1: the buffer has failed. */
+int base64_encode(struct strbuf *out, const void *bytes, size_t n);
+
+/* Decode a text of n characters; blanks and newlines are skipped. Heap bytes with a NUL behind them. NULL: a character that is none of base64
+ * (*why "Unable to decode...bad input"), an end that is cut ("Incorrect padding"), no memory. */
+char *base64_decode(const char *text, size_t n, size_t *out_n, const char **why);
+
+#endif

@@ -1,0 +1,1 @@
+$(call storey, ifl/hook, base)

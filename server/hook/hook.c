@@ -1,0 +1,359 @@
+/* The table of hooks, their rows and their files. See hook.h.
+ *
+ * A list in the order in which hooks run: a site has a dozen. The mask of active events is computed at each change, so that a
+ * request asks one bit. */
+#include "hook.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commit.h"
+#include "file.h"
+#include "hook_attrs.h"
+#include "hook_event.h"
+#include "json_text.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "restore.h"
+#include "schema.h"
+#include "store.h"
+#include "strbuf.h"
+
+enum { ROW_MAX = 64 << 20 };
+
+struct hooks {
+    struct commit *commit;
+    struct hook *first;
+    uint32_t active;
+    uint64_t last; /* serial or order given out last */
+    char *dir;
+};
+
+struct hook_settings hook_settings_default(void)
+{
+    return (struct hook_settings){.enabled = true, .order = 1, .alarm_s = 30, .freq_s = 120};
+}
+
+struct hooks *hooks_create(struct commit *c, const char *home)
+{
+    struct hooks *t = calloc(1, sizeof *t);
+
+    if (!t)
+        return NULL;
+    t->commit = c;
+    if (asprintf(&t->dir, "%s/server_priv/hooks", home) < 0) {
+        free(t);
+        return NULL;
+    }
+    return t;
+}
+
+static void hook_free(struct hook *h)
+{
+    if (!h)
+        return;
+    free(h->name);
+    free(h->script.bytes);
+    free(h->config.bytes);
+    free(h);
+}
+
+void hooks_destroy(struct hooks *t)
+{
+    struct hook *next;
+
+    if (!t)
+        return;
+    for (struct hook *h = t->first; h; h = next) {
+        next = h->next;
+        hook_free(h);
+    }
+    free(t->dir);
+    free(t);
+}
+
+/* ---- the list ---------------------------------------------------------------------------------------- */
+
+struct hook *hooks_first(const struct hooks *t)
+{
+    return t->first;
+}
+
+const uint32_t *hooks_active(const struct hooks *t)
+{
+    return &t->active;
+}
+
+const char *hooks_dir(const struct hooks *t)
+{
+    return t->dir;
+}
+
+struct hook *hooks_find(const struct hooks *t, const char *name)
+{
+    struct hook *h = t->first;
+
+    while (h && strcmp(h->name, name) != 0)
+        h = h->next;
+    return h;
+}
+
+static bool hook_runs(const struct hook *h)
+{
+    return h->set.enabled && h->script.bytes && !h->set.pbsuser;
+}
+
+struct hook *hooks_next_of(const struct hooks *t, uint32_t event, const struct hook *after)
+{
+    struct hook *h = after ? after->next : t->first;
+
+    while (h && !(hook_runs(h) && h->set.events & event))
+        h = h->next;
+    return h;
+}
+
+static void hooks_review(struct hooks *t)
+{
+    t->active = 0;
+    for (const struct hook *h = t->first; h; h = h->next)
+        t->active |= hook_runs(h) ? h->set.events : 0;
+}
+
+static void hooks_take_out(struct hooks *t, struct hook *h)
+{
+    struct hook **at = &t->first;
+
+    while (*at != h)
+        at = &(*at)->next;
+    *at = h->next;
+}
+
+static void hooks_put_in(struct hooks *t, struct hook *h)
+{
+    struct hook **at = &t->first;
+
+    while (*at && ((*at)->set.order < h->set.order ||
+                   ((*at)->set.order == h->set.order && (*at)->ordered < h->ordered)))
+        at = &(*at)->next;
+    h->next = *at;
+    *at = h;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------- */
+
+static int hook_format_row(const struct hook *h, struct strbuf *out)
+{
+    strbuf_addf(out,
+                "{\"enabled\":%s,\"debug\":%s,\"pbsuser\":%s,\"order\":%d,\"alarm\":%lld,\"freq\":%lld,"
+                "\"fail_action\":%u,\"serial\":%llu,\"ordered\":%llu,\"event\":\"",
+                h->set.enabled ? "true" : "false", h->set.debug ? "true" : "false",
+                h->set.pbsuser ? "true" : "false", h->set.order, (long long)h->set.alarm_s,
+                (long long)h->set.freq_s, h->set.fail_action, (unsigned long long)h->serial,
+                (unsigned long long)h->ordered);
+    hook_events_format(h->set.events, out);
+    strbuf_add_char(out, '"');
+    if (h->script.bytes) {
+        strbuf_add(out, ",\"script\":");
+        json_text_add_n(out, h->script.bytes, h->script.n);
+    }
+    if (h->config.bytes) {
+        strbuf_add(out, ",\"config\":");
+        json_text_add_n(out, h->config.bytes, h->config.n);
+    }
+    return strbuf_add_char(out, '}');
+}
+
+/* A hook is policy of the site: a row that cannot be made is a promise that is lost, so the server ends. */
+static void hook_store(struct hooks *t, const struct hook *h)
+{
+    struct strbuf row;
+
+    strbuf_init(&row, ROW_MAX);
+    if (hook_format_row(h, &row) < 0)
+        abort();
+    commit_put_object(t->commit, "hook", h->name, NULL, strbuf_str(&row));
+    strbuf_fini(&row);
+}
+
+static int hook_read_content(const json_t *o, const char *name, struct hook_content *out)
+{
+    const json_t *v = json_object_get(o, name);
+
+    if (!json_is_string(v))
+        return 0;
+    out->bytes = strdup(json_string_value(v));
+    if (!out->bytes)
+        return -1;
+    out->n = json_text_restore(out->bytes);
+    return 0;
+}
+
+static uint32_t hook_read_events(const char *text)
+{
+    uint32_t events = 0;
+
+    while (text && *text) {
+        size_t n = strcspn(text, ",");
+        const struct hook_event *ev = hook_event_find(text, n);
+
+        events |= ev ? ev->bit : 0;
+        text += n + (text[n] == ',');
+    }
+    return events;
+}
+
+static struct hook *hook_read_row(const char *name, const json_t *o)
+{
+    struct hook *h = calloc(1, sizeof *h);
+
+    if (!h || !(h->name = strdup(name)) || hook_read_content(o, "script", &h->script) < 0 ||
+        hook_read_content(o, "config", &h->config) < 0) {
+        hook_free(h);
+        return NULL;
+    }
+    h->set = (struct hook_settings){
+        .enabled = json_is_true(json_object_get(o, "enabled")),
+        .debug = json_is_true(json_object_get(o, "debug")),
+        .pbsuser = json_is_true(json_object_get(o, "pbsuser")),
+        .events = hook_read_events(json_string_value(json_object_get(o, "event"))),
+        .order = (int)json_integer_value(json_object_get(o, "order")),
+        .alarm_s = json_integer_value(json_object_get(o, "alarm")),
+        .freq_s = json_integer_value(json_object_get(o, "freq")),
+        .fail_action = (unsigned)json_integer_value(json_object_get(o, "fail_action")),
+    };
+    h->serial = (uint64_t)json_integer_value(json_object_get(o, "serial"));
+    h->ordered = (uint64_t)json_integer_value(json_object_get(o, "ordered"));
+    return h;
+}
+
+/* ---- files ------------------------------------------------------------------------------------------- */
+
+/* `bytes` NULL: there is to be no such file. Files are copies for people and scripts: one that cannot be written is an error line. */
+static void hook_write_file(const struct hooks *t, const char *name, const char *suffix, const char *bytes,
+                            size_t n)
+{
+    char file[HOOK_NAME_LONGEST + 16];
+    int dir;
+    struct err e;
+
+    snprintf(file, sizeof file, "%s.%s", name, suffix);
+    dir = file_open_dir(AT_FDCWD, t->dir, &e);
+    if (dir < 0 || (bytes && file_write_quick(dir, file, bytes, n, 0600, &e) < 0))
+        log_err(LOGC_HOOK, name, &e, "%s/%s is not written", t->dir, file);
+    else if (!bytes)
+        unlinkat(dir, file, 0);
+    if (dir >= 0)
+        close(dir);
+}
+
+static void hook_write_files(const struct hooks *t, const struct hook *h)
+{
+    struct strbuf control;
+
+    strbuf_init(&control, 1 << 16);
+    hook_attrs_format_control(h, &control);
+    hook_write_file(t, h->name, "HK", strbuf_str(&control), control.len);
+    hook_write_file(t, h->name, "PY", h->script.bytes, h->script.n);
+    hook_write_file(t, h->name, "CF", h->config.bytes, h->config.n);
+    strbuf_fini(&control);
+}
+
+/* ---- changes ----------------------------------------------------------------------------------------- */
+
+static void hook_changed(struct hooks *t, struct hook *h)
+{
+    hook_store(t, h);
+    hook_write_files(t, h);
+    hooks_review(t);
+}
+
+struct hook *hooks_add(struct hooks *t, const char *name, const struct hook_settings *set, struct err *e)
+{
+    struct hook *h = calloc(1, sizeof *h);
+
+    if (!h || !(h->name = strdup(name))) {
+        hook_free(h);
+        err_set(e, PBSE_SYSTEM, "no memory for hook %s", name);
+        return NULL;
+    }
+    h->set = *set;
+    h->ordered = ++t->last;
+    hooks_put_in(t, h);
+    hook_changed(t, h);
+    return h;
+}
+
+void hooks_remove(struct hooks *t, struct hook *h)
+{
+    commit_drop_object(t->commit, "hook", h->name);
+    hook_write_file(t, h->name, "HK", NULL, 0);
+    hook_write_file(t, h->name, "PY", NULL, 0);
+    hook_write_file(t, h->name, "CF", NULL, 0);
+    hooks_take_out(t, h);
+    hooks_review(t);
+    hook_free(h);
+}
+
+void hooks_set(struct hooks *t, struct hook *h, const struct hook_settings *set)
+{
+    if (h->set.order != set->order)
+        h->ordered = ++t->last;
+    h->set = *set;
+    hooks_take_out(t, h);
+    hooks_put_in(t, h);
+    hook_changed(t, h);
+}
+
+void hooks_import(struct hooks *t, struct hook *h, bool config, char *bytes, size_t n)
+{
+    struct hook_content *c = config ? &h->config : &h->script;
+
+    free(c->bytes);
+    *c = (struct hook_content){bytes, n};
+    h->serial = ++t->last;
+    hook_changed(t, h);
+}
+
+/* ---- start ------------------------------------------------------------------------------------------- */
+
+struct hooks_restoring {
+    struct hooks *hooks;
+    const struct restore_faults *faults;
+};
+
+static int hooks_take_row(void *arg, const struct store_row *row, struct err *e)
+{
+    const struct hooks_restoring *r = arg;
+    const char *name = store_row_text(row, 0), *attrs = store_row_text(row, 2);
+    json_t *o = attrs ? json_loads(attrs, 0, NULL) : NULL;
+    struct hook *h = json_is_object(o) && name ? hook_read_row(name, o) : NULL;
+
+    (void)e;
+    json_decref(o);
+    if (!h)
+        return restore_tell_object(r->faults, "hook", row, false, "it is no hook");
+    if (h->serial > r->hooks->last)
+        r->hooks->last = h->serial;
+    if (h->ordered > r->hooks->last)
+        r->hooks->last = h->ordered;
+    hooks_put_in(r->hooks, h);
+    hook_write_files(r->hooks, h);
+    log_event(LOGC_HOOK, LOGE_ADMIN, h->name, "Recovered hook %s", h->name);
+    return 0;
+}
+
+int hooks_restore(struct hooks *t, struct store *from, const struct restore_faults *faults, struct err *e)
+{
+    struct hooks_restoring r = {t, faults};
+    struct store_batch_stmt q;
+
+    stmt_init(&q, STMT_OBJECT_ALL);
+    stmt_text(&q, "hook");
+    if (store_query(from, &q, hooks_take_row, &r, e) < 0)
+        return -1;
+    hooks_review(t);
+    return 0;
+}

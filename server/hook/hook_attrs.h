@@ -1,0 +1,20 @@
+#ifndef HOOK_ATTRS_H
+#define HOOK_ATTRS_H
+/* Attributes of a hook: set by a request, shown, written to NAME.HK. The rules and texts are PBS's. */
+#include "attr_edit.h"
+#include "hook.h"
+#include "strbuf.h"
+
+/* Apply a request's changes to *set; user, fail_action and freq after all others. `name` is the hook's. -1, PBSE_HOOKERROR, and *set
+ * is as it was. */
+int hook_attrs_apply(const struct hooks *t, const char *name, struct hook_settings *set,
+                     const struct attr_edit_change *c, size_t n, struct err *e);
+
+/* Called with each attribute that `list hook` shows, in PBS's order. */
+typedef int hook_attrs_fn(void *arg, const char *name, const char *value);
+int hook_attrs_walk(const struct hook *h, hook_attrs_fn *fn, void *arg);
+
+/* The lines of NAME.HK: its name, and what is not the default. */
+void hook_attrs_format_control(const struct hook *h, struct strbuf *out);
+
+#endif

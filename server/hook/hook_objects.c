@@ -1,0 +1,236 @@
+/* Objects to JSON, pages of them, and the hello message. See hook_objects.h. */
+#include "hook_objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf.h"
+#include "hook_worker.h"
+#include "jobid.h"
+#include "strbuf.h"
+
+enum { PAGE_MAX = 50 }; /* objects: a page is made within one turn of the loop */
+
+int hook_objects_put(json_t *attrs, const char *name, const char *resource, const char *value)
+{
+    json_t *of = attrs, *v = value ? hook_worker_text(value) : NULL;
+
+    if (value && !v)
+        return -1;
+    if (resource && *resource) {
+        of = json_object_get(attrs, name);
+        if (!json_is_object(of)) {
+            of = json_object();
+            if (json_object_set_new(attrs, name, of) < 0) {
+                json_decref(v);
+                return -1;
+            }
+        }
+        name = resource;
+    }
+    if (v)
+        return json_object_set_new(of, name, v);
+    json_object_del(of, name);
+    return 0;
+}
+
+static int hook_objects_attr(void *arg, const char *name, const char *resource, const char *value)
+{
+    return hook_objects_put(arg, name, resource, value);
+}
+
+json_t *hook_objects_make(const struct hook_server *s, const struct object *o)
+{
+    const struct attr_reader reader = {.level = LEVEL_SERVER, .show_hidden = true, .presets = true};
+    json_t *attrs = json_object();
+    struct attr_select all;
+
+    attr_select_init(&all, o->kind->attrs);
+    attr_select_all(&all);
+    if (!attrs || attrib_render_walk(s->render, o, &all, &reader, hook_objects_attr, attrs) < 0) {
+        json_decref(attrs);
+        attrs = NULL;
+    }
+    attr_select_fini(&all);
+    return attrs ? json_pack("{s:o, s:o}", "name", hook_worker_text(o->name), "attrs", attrs) : NULL;
+}
+
+/* ---- pages ------------------------------------------------------------------------------------------- */
+
+struct hook_objects_page {
+    const struct hook_server *s;
+    const char *kind, *name, *queue, *after;
+    size_t limit;
+    json_t *objects;
+    char next[JOBID_TEXT_MAX + 64]; /* "": there is no more */
+};
+
+static void hook_objects_add(struct hook_objects_page *p, const struct object *o)
+{
+    json_t *v = hook_objects_make(p->s, o);
+
+    if (v)
+        json_array_append_new(p->objects, v);
+}
+
+/* The cursor of jobs is a key. */
+static void hook_objects_jobs(struct hook_objects_page *p)
+{
+    struct server_ctx *ctx = p->s->o.ctx;
+    struct job_key key = {-1, -1};
+    struct jobid id;
+    struct job *j;
+
+    if (p->name) {
+        j = jobid_parse(p->name, &id, NULL) == 0 ? server_ctx_find_job(ctx, &id) : NULL;
+        if (j && j->state != JOB_ARRIVING &&
+            (!p->queue || (j->queue_name && !strcmp(p->queue, j->queue_name))))
+            hook_objects_add(p, &j->obj);
+        return;
+    }
+    if (p->after)
+        sscanf(p->after, "%ld.%d", &key.seq, &key.index);
+    while ((j = jobs_after(ctx->jobs, key)) && json_array_size(p->objects) < p->limit) {
+        key = j->key;
+        if (j->state == JOB_ARRIVING || job_is_over(j) ||
+            (p->queue && (!j->queue_name || strcmp(p->queue, j->queue_name) != 0)))
+            continue;
+        hook_objects_add(p, &j->obj);
+    }
+    if (j)
+        snprintf(p->next, sizeof p->next, "%ld.%d", (long)key.seq, (int)key.index);
+}
+
+static struct object *hook_objects_next(const struct hook_objects_page *p, struct object *o)
+{
+    const struct server_ctx *ctx = p->s->o.ctx;
+
+    if (strcmp(p->kind, "queue") == 0) {
+        struct queue *q = o ? queues_next((struct queue *)o) : queues_first(ctx->queues);
+        return q ? &q->obj : NULL;
+    }
+    struct node *n = o ? nodes_next((struct node *)o) : nodes_first(ctx->nodes);
+    return n ? &n->obj : NULL;
+}
+
+/* Queues and vnodes: the cursor is the place in the table, since both change seldom. */
+static void hook_objects_others(struct hook_objects_page *p)
+{
+    const struct server_ctx *ctx = p->s->o.ctx;
+    const bool queue = strcmp(p->kind, "queue") == 0;
+    long skip = p->after ? strtol(p->after, NULL, 10) : 0, at = 0;
+    struct object *o = NULL;
+
+    if (p->name && queue) {
+        struct queue *q = queues_find(ctx->queues, p->name);
+        o = q ? &q->obj : NULL;
+    } else if (p->name) {
+        struct node *n = nodes_find(ctx->nodes, p->name);
+        o = n ? &n->obj : NULL;
+    }
+    if (p->name) {
+        if (o)
+            hook_objects_add(p, o);
+        return;
+    }
+    for (o = hook_objects_next(p, NULL); o && json_array_size(p->objects) < p->limit;
+         o = hook_objects_next(p, o), at++)
+        if (at >= skip)
+            hook_objects_add(p, o);
+    if (o)
+        snprintf(p->next, sizeof p->next, "%ld", at);
+}
+
+json_t *hook_objects_query(void *arg, const json_t *query)
+{
+    const struct hook_server *s = arg;
+    json_int_t limit = json_integer_value(json_object_get(query, "limit"));
+    struct hook_objects_page p = {.s = s,
+                                  .kind = json_string_value(json_object_get(query, "kind")),
+                                  .name = json_string_value(json_object_get(query, "name")),
+                                  .queue = json_string_value(json_object_get(query, "queue")),
+                                  .after = json_string_value(json_object_get(query, "after")),
+                                  .limit = limit > 0 && limit < PAGE_MAX ? (size_t)limit : PAGE_MAX,
+                                  .objects = json_array()};
+    const char *fault = NULL;
+
+    if (!p.objects)
+        return NULL;
+    if (p.kind && strcmp(p.kind, "job") == 0)
+        hook_objects_jobs(&p);
+    else if (p.kind && (strcmp(p.kind, "queue") == 0 || strcmp(p.kind, "vnode") == 0))
+        hook_objects_others(&p);
+    else if (p.kind && strcmp(p.kind, "server") == 0)
+        hook_objects_add(&p, &s->o.ctx->server->obj);
+    else if (!p.kind || strcmp(p.kind, "resv") != 0)
+        fault = "there are no objects of this kind";
+    return json_pack("{s:s, s:o, s:o, s:o}", "op", "page", "objects", p.objects, "next",
+                     *p.next ? json_string(p.next) : json_null(), "error",
+                     fault ? json_string(fault) : json_null());
+}
+
+/* ---- hello ------------------------------------------------------------------------------------------- */
+
+static json_t *hook_objects_conf(const struct conf *conf)
+{
+    json_t *all = json_object();
+
+    for (int k = 0; all && k < CONF_KEY_COUNT; k++) {
+        const char *text = conf_text(conf, (enum conf_key)k);
+
+        if (text)
+            hook_objects_put(all, conf_row((enum conf_key)k)->name, NULL, text);
+    }
+    return all;
+}
+
+static const char *const hook_objects_types[] = {
+#define TYPE(id, type) #id,
+#include "attr_type.def"
+#undef TYPE
+};
+
+static json_t *hook_objects_attributes(enum attr_of of)
+{
+    json_t *all = json_array();
+
+    for (int i = 0; all && i < attr_def_count(of); i++) {
+        const struct attr_def *d = attr_def_get(of, i);
+
+        json_array_append_new(all, json_pack("[s, s, i, i, i]", d->name, hook_objects_types[d->type],
+                                             (int)d->read, (int)d->write, (int)d->flags));
+    }
+    return all;
+}
+
+static json_t *hook_objects_resources(const struct resource_table *t)
+{
+    json_t *all = json_array();
+    struct strbuf flags;
+
+    strbuf_init(&flags, 64);
+    for (const struct resource *r = resource_next(t, NULL); all && r; r = resource_next(t, r)) {
+        strbuf_reset(&flags);
+        resource_flags_format(r->flags, &flags);
+        json_array_append_new(all, json_pack("[s, s, s]", r->name, r->type->name, strbuf_str(&flags)));
+    }
+    strbuf_fini(&flags);
+    return all;
+}
+
+json_t *hook_objects_hello(void *arg)
+{
+    struct hook_server *s = arg;
+    const struct server_ctx *ctx = s->o.ctx;
+    const char *host = ctx->full_name ? ctx->full_name : ctx->name;
+
+    s->resources_sent = resource_generation(ctx->resources);
+    return json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o}, s:o}", "op",
+                     "hello", "version", 1, "daemon", "pbs_server", "server", hook_worker_text(ctx->name),
+                     "host", hook_worker_text(host), "home", hook_worker_text(ctx->home), "conf",
+                     hook_objects_conf(s->o.conf), "attributes", "job", hook_objects_attributes(OF_JOB),
+                     "queue", hook_objects_attributes(OF_QUEUE), "server", hook_objects_attributes(OF_SERVER),
+                     "node", hook_objects_attributes(OF_NODE), "resv", hook_objects_attributes(OF_RESV),
+                     "sched", hook_objects_attributes(OF_SCHED), "resources",
+                     hook_objects_resources(ctx->resources));
+}

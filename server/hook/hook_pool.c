@@ -1,0 +1,522 @@
+/* Workers and the work that waits for them. See hook_pool.h.
+ *
+ * A worker is starting (no hello yet), free, or busy with one piece of work: it is given the script first where it does not have it
+ * (`loading`). What a script does to its process counts as the script's failure; only work for which no worker could be
+ * started is internal. A worker that fails is killed, and the next piece of work starts another one; START_MAX that end before their
+ * hello in a row close the pool for PAUSE_MS, and work then is answered at once. */
+#include "hook_pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hook_event.h"
+#include "hook_worker.h"
+#include "log.h"
+#include "loop.h"
+#include "pbs_error.h"
+
+enum {
+    WORKERS_MAX = 4,
+    START_MAX = 3,
+    PAUSE_MS = 30000,
+    START_MS = 30000, /* a cold Python on a busy host */
+    CHECK_MS = 30000,
+    GRACE_MS = 2000, /* between the worker's own alarm and ours */
+    LOG_LINES = 100000,
+    RUNS_MAX = 1000, /* then a worker is replaced: what scripts leave behind in it is given back */
+    VERSION = 1
+};
+
+struct hook_work {
+    struct hook_work *next;
+    json_t *message; /* of op run or check */
+    char *hook;      /* of a run */
+    int64_t limit_ms;
+    size_t lines; /* of the log, so far */
+    int64_t id;
+    bool loading;
+    hook_done_fn *done;
+    void *arg;
+};
+
+struct hook_seat { /* a place for a worker */
+    struct hook_pool *pool;
+    struct hook_worker *worker; /* NULL: none */
+    struct loop_timer *timer;
+    struct hook_work *work; /* what it does; NULL: nothing */
+    json_t *loaded;         /* name of a hook -> serial of its script */
+    unsigned runs;
+    bool ready; /* its hello has come */
+};
+
+struct hook_pool {
+    struct hook_pool_options o;
+    struct hook_seat seats[WORKERS_MAX];
+    struct hook_work *first, **last;
+    struct loop_timer *pause;
+    int64_t last_id;
+    int failed_starts;
+    bool closed; /* workers cannot be started now */
+};
+
+static void hook_pool_feed(void *pool);
+static void hook_seat_late(void *seat);
+
+/* ---- work -------------------------------------------------------------------------------------------- */
+
+static void hook_work_free(struct hook_work *w)
+{
+    if (!w)
+        return;
+    json_decref(w->message);
+    free(w->hook);
+    free(w);
+}
+
+static void hook_work_end(struct hook_work *w, enum hook_result result, const char *message,
+                          const json_t *answer)
+{
+    const struct hook_outcome o = {result, message, answer};
+
+    w->done(w->arg, &o);
+    hook_work_free(w);
+}
+
+/* ---- seats ------------------------------------------------------------------------------------------- */
+
+static void hook_seat_clear(struct hook_seat *s)
+{
+    hook_worker_destroy(s->worker);
+    s->worker = NULL;
+    loop_timer_cancel(s->timer);
+    json_decref(s->loaded);
+    s->loaded = NULL;
+    s->ready = false;
+    s->runs = 0;
+}
+
+/* The work of this seat is done; the worker stays. */
+static void hook_seat_finish(struct hook_seat *s, enum hook_result result, const char *message,
+                             const json_t *answer)
+{
+    struct hook_work *w = s->work;
+
+    s->work = NULL;
+    loop_timer_cancel(s->timer);
+    if (s->runs >= RUNS_MAX)
+        hook_seat_clear(s);
+    loop_defer(s->pool->o.loop, hook_pool_feed, s->pool);
+    hook_work_end(w, result, message, answer);
+}
+
+static void hook_pool_open(void *arg)
+{
+    struct hook_pool *p = arg;
+
+    p->closed = false;
+    p->failed_starts = 0;
+}
+
+static void hook_pool_close(struct hook_pool *p)
+{
+    struct hook_work *w;
+
+    p->closed = true;
+    loop_timer_set(p->pause, PAUSE_MS);
+    log_event(LOGC_HOOK, LOGE_ERROR, p->o.daemon,
+              "hooks are skipped for %d s: %s does not start (run it by hand to see why)", PAUSE_MS / 1000,
+              p->o.program);
+    while ((w = p->first)) {
+        p->first = w->next;
+        if (!p->first)
+            p->last = &p->first;
+        hook_work_end(w, HOOK_INTERNAL, NULL, NULL);
+    }
+}
+
+static void hook_seat_start_failed(struct hook_seat *s, const char *why)
+{
+    struct hook_pool *p = s->pool;
+
+    log_event(LOGC_HOOK, LOGE_ERROR, p->o.daemon, "a hook worker did not start: %s", why);
+    hook_seat_clear(s);
+    if (++p->failed_starts >= START_MAX)
+        hook_pool_close(p);
+    else
+        loop_defer(p->o.loop, hook_pool_feed, p);
+}
+
+static void hook_seat_ended(void *arg, const char *why)
+{
+    struct hook_seat *s = arg;
+    bool was_ready = s->ready;
+
+    if (!was_ready) {
+        hook_seat_start_failed(s, why);
+        return;
+    }
+    hook_seat_clear(s);
+    if (!s->work)
+        return;
+    log_event(LOGC_HOOK, LOGE_ERROR, s->work->hook ? s->work->hook : s->pool->o.daemon,
+              "the hook's worker process failed: %s", why);
+    hook_seat_finish(s, HOOK_ERROR, NULL, NULL);
+}
+
+/* ---- messages of a worker ---------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    enum log_class c;
+} hook_pool_classes[] = {{"Hook", LOGC_HOOK}, {"Job", LOGC_JOB}, {"Svr", LOGC_SVR}, {"Node", LOGC_NODE}};
+
+static void hook_seat_log_line(struct hook_seat *s, enum log_class c, unsigned mask, const char *object,
+                               char *text)
+{
+    char *save = NULL;
+
+    for (char *line = strtok_r(text, "\r\n", &save); line; line = strtok_r(NULL, "\r\n", &save)) {
+        if (++s->work->lines > LOG_LINES) {
+            if (s->work->lines == LOG_LINES + 1)
+                log_event(LOGC_HOOK, LOGE_ERROR, s->work->hook ? s->work->hook : "",
+                          "more than %d log lines of one run: the others are lost", LOG_LINES);
+            return;
+        }
+        log_event(c, mask, object, "%s", line);
+    }
+}
+
+static void hook_seat_log(struct hook_seat *s, const json_t *m)
+{
+    const char *class = json_string_value(json_object_get(m, "class"));
+    char *object = hook_worker_bytes(json_object_get(m, "object"));
+    char *text = hook_worker_bytes(json_object_get(m, "text"));
+    json_int_t mask = json_integer_value(json_object_get(m, "mask"));
+    enum log_class c = LOGC_HOOK;
+
+    for (size_t i = 0; class && i < sizeof hook_pool_classes / sizeof hook_pool_classes[0]; i++)
+        if (strcmp(hook_pool_classes[i].name, class) == 0)
+            c = hook_pool_classes[i].c;
+    if (text && s->work)
+        hook_seat_log_line(s, c, (unsigned)mask & 0xffff, object ? object : s->pool->o.daemon, text);
+    free(object);
+    free(text);
+}
+
+static void hook_seat_send(struct hook_seat *s, json_t *m)
+{
+    struct err e;
+
+    if (hook_worker_send(s->worker, m, &e) < 0)
+        hook_seat_ended(s, e.text);
+}
+
+static const struct hook *hook_seat_hook(const struct hook_seat *s)
+{
+    return s->work->hook ? hooks_find(s->pool->o.hooks, s->work->hook) : NULL;
+}
+
+static void hook_seat_load(struct hook_seat *s, const struct hook *h)
+{
+    char path[4200];
+    json_t *m;
+
+    snprintf(path, sizeof path, "%s/%s.CF", hooks_dir(s->pool->o.hooks), h->name);
+    m = json_pack("{s:s, s:s, s:I, s:o, s:o}", "op", "load", "hook", h->name, "serial", (json_int_t)h->serial,
+                  "script", hook_worker_text_n(h->script.bytes, h->script.n), "config",
+                  h->config.bytes ? hook_worker_text(path) : json_null());
+    s->work->loading = true;
+    hook_seat_send(s, m);
+}
+
+/* Give it the work: the script first, where it is another one than it has. */
+static void hook_seat_begin(struct hook_seat *s)
+{
+    const struct hook *h = hook_seat_hook(s);
+    json_t *m;
+
+    loop_timer_set(s->timer, s->work->limit_ms + GRACE_MS);
+    if (s->work->hook && (!h || !h->script.bytes)) {
+        hook_seat_finish(s, HOOK_INTERNAL, NULL, NULL); /* it was deleted while this work waited */
+        return;
+    }
+    if (h && json_integer_value(json_object_get(s->loaded, h->name)) != (json_int_t)h->serial) {
+        hook_seat_load(s, h);
+        return;
+    }
+    s->work->loading = false;
+    s->runs++;
+    m = json_incref(s->work->message);
+    if (h)
+        json_object_set_new(m, "serial", json_integer((json_int_t)h->serial));
+    hook_seat_send(s, m);
+}
+
+static void hook_seat_hello(struct hook_seat *s, const json_t *m)
+{
+    if (s->ready || json_integer_value(json_object_get(m, "version")) != VERSION) {
+        hook_seat_ended(s, "it speaks another version of the protocol");
+        return;
+    }
+    s->ready = true;
+    s->pool->failed_starts = 0;
+    loop_timer_cancel(s->timer);
+    hook_pool_feed(s->pool);
+}
+
+static void hook_seat_loaded(struct hook_seat *s, const json_t *m)
+{
+    char *message;
+
+    if (!s->work || !s->work->loading) {
+        hook_seat_ended(s, "it answered what was not asked");
+        return;
+    }
+    if (json_is_true(json_object_get(m, "ok"))) {
+        json_object_set_new(s->loaded, s->work->hook, json_incref(json_object_get(m, "serial")));
+        hook_seat_begin(s);
+        return;
+    }
+    message = hook_worker_bytes(json_object_get(m, "message"));
+    log_event(LOGC_HOOK, LOGE_ERROR, s->work->hook, "Failed to compile script: %s", message ? message : "");
+    free(message);
+    hook_seat_finish(s, HOOK_ERROR, NULL, NULL);
+}
+
+static void hook_seat_query(struct hook_seat *s, const json_t *m)
+{
+    json_t *page = s->work ? s->pool->o.query(s->pool->o.arg, m) : NULL;
+
+    if (!page) {
+        hook_seat_ended(s, "it asked outside a run");
+        return;
+    }
+    json_object_set(page, "id", json_object_get(m, "id"));
+    json_object_set(page, "seq", json_object_get(m, "seq"));
+    hook_seat_send(s, page);
+}
+
+static enum hook_result hook_seat_result(const char *word)
+{
+    static const char *const words[] = {"accept", "reject", "error", "alarm", "internal"};
+
+    for (size_t i = 0; word && i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i], word) == 0)
+            return (enum hook_result)i;
+    return HOOK_ERROR;
+}
+
+static void hook_seat_answer(struct hook_seat *s, const json_t *m)
+{
+    char *message;
+
+    if (!s->work || s->work->loading || json_integer_value(json_object_get(m, "id")) != s->work->id) {
+        hook_seat_ended(s, "it answered what was not asked");
+        return;
+    }
+    message = hook_worker_bytes(json_object_get(m, "message"));
+    hook_seat_finish(s, hook_seat_result(json_string_value(json_object_get(m, "result"))), message, m);
+    free(message);
+}
+
+static void hook_seat_checked(struct hook_seat *s, const json_t *m)
+{
+    char *message;
+
+    if (!s->work || s->work->hook) {
+        hook_seat_ended(s, "it answered what was not asked");
+        return;
+    }
+    message = hook_worker_bytes(json_object_get(m, "message"));
+    hook_seat_finish(s, json_is_true(json_object_get(m, "ok")) ? HOOK_ACCEPT : HOOK_REJECT, message, m);
+    free(message);
+}
+
+static const struct {
+    const char *op;
+    void (*fn)(struct hook_seat *s, const json_t *m);
+} hook_seat_ops[] = {{"log", hook_seat_log},       {"query", hook_seat_query},
+                     {"answer", hook_seat_answer}, {"loaded", hook_seat_loaded},
+                     {"hello", hook_seat_hello},   {"checked", hook_seat_checked}};
+
+static void hook_seat_message(void *arg, const char *op, const json_t *m)
+{
+    struct hook_seat *s = arg;
+
+    for (size_t i = 0; i < sizeof hook_seat_ops / sizeof hook_seat_ops[0]; i++)
+        if (strcmp(hook_seat_ops[i].op, op) == 0) {
+            hook_seat_ops[i].fn(s, m);
+            return;
+        }
+    hook_seat_ended(s, "it sent a message that is not of the protocol");
+}
+
+static const struct hook_worker_events hook_seat_events = {.message = hook_seat_message,
+                                                           .ended = hook_seat_ended};
+
+/* ---- starting and feeding ---------------------------------------------------------------------------- */
+
+static void hook_seat_start(struct hook_seat *s)
+{
+    const struct hook_pool_options *o = &s->pool->o;
+    const struct hook_worker_options w = {.program = o->program, .cwd = o->cwd, .env = o->env};
+    struct err e;
+
+    s->loaded = json_object();
+    s->worker = s->loaded ? hook_worker_create(o->loop, &w, &hook_seat_events, s, &e) : NULL;
+    if (!s->worker || hook_worker_send(s->worker, o->hello(o->arg), &e) < 0)
+        hook_seat_start_failed(s, e.text);
+    else
+        loop_timer_set(s->timer, START_MS);
+}
+
+/* Its time is over: to say hello, or to do its work. */
+static void hook_seat_late(void *arg)
+{
+    struct hook_seat *s = arg;
+
+    if (!s->ready) {
+        hook_seat_start_failed(s, "it did not say hello");
+        return;
+    }
+    log_event(LOGC_HOOK, LOGE_ADMIN, s->work && s->work->hook ? s->work->hook : s->pool->o.daemon,
+              "the hook's worker process is killed: it does not heed its alarm");
+    hook_seat_clear(s);
+    if (s->work)
+        hook_seat_finish(s, HOOK_ALARM, NULL, NULL);
+}
+
+static struct hook_work *hook_pool_take(struct hook_pool *p)
+{
+    struct hook_work *w = p->first;
+
+    p->first = w->next;
+    if (!p->first)
+        p->last = &p->first;
+    w->next = NULL;
+    return w;
+}
+
+/* Work to workers that are free; and a further worker where more waits than are starting. */
+static void hook_pool_feed(void *pool)
+{
+    struct hook_pool *p = pool;
+    size_t waiting = 0;
+
+    for (int i = 0; i < WORKERS_MAX && p->first; i++)
+        if (p->seats[i].ready && !p->seats[i].work) {
+            p->seats[i].work = hook_pool_take(p);
+            hook_seat_begin(&p->seats[i]);
+        }
+    for (const struct hook_work *w = p->first; w; w = w->next)
+        waiting++;
+    for (int i = 0; i < WORKERS_MAX; i++)
+        waiting -= waiting && p->seats[i].worker && !p->seats[i].ready;
+    for (int i = 0; i < WORKERS_MAX && waiting && !p->closed; i++)
+        if (!p->seats[i].worker) {
+            waiting--;
+            hook_seat_start(&p->seats[i]);
+        }
+}
+
+static int hook_pool_add(struct hook_pool *p, struct hook_work *w, struct err *e)
+{
+    if (!w || !w->message || (w->hook == NULL && json_object_get(w->message, "hook"))) {
+        hook_work_free(w);
+        return err_set(e, PBSE_SYSTEM, "no memory to run a hook");
+    }
+    *p->last = w;
+    p->last = &w->next;
+    if (p->closed) {
+        *p->last = NULL;
+        hook_pool_take(p);
+        log_event(LOGC_HOOK, LOGE_DEBUG3, p->o.daemon, "Python interpreter not started, skipping hooks");
+        hook_work_end(w, HOOK_INTERNAL, NULL, NULL);
+        return 0;
+    }
+    loop_defer(p->o.loop, hook_pool_feed, p);
+    return 0;
+}
+
+int hook_pool_run(struct hook_pool *p, const struct hook_run *r, hook_done_fn *done, void *arg, struct err *e)
+{
+    struct hook_work *w = calloc(1, sizeof *w);
+    const struct hook *h = hooks_find(p->o.hooks, r->hook);
+
+    if (!w)
+        return err_set(e, PBSE_SYSTEM, "no memory to run a hook");
+    w->id = ++p->last_id;
+    w->done = done;
+    w->arg = arg;
+    w->hook = strdup(r->hook);
+    w->limit_ms = (h ? h->set.alarm_s : 1) * 1000;
+    w->message = json_pack("{s:s, s:I, s:s, s:I, s:s, s:s, s:I, s:b, s:o, s:o, s:O}", "op", "run", "id",
+                           (json_int_t)w->id, "event", r->event, "type", (json_int_t)r->type, "hook", r->hook,
+                           "hook_type", "site", "alarm", (json_int_t)(w->limit_ms / 1000), "debug",
+                           h && h->set.debug, "requestor", hook_worker_text(r->requestor), "requestor_host",
+                           hook_worker_text(r->requestor_host), "data", r->data);
+    if (w->message && r->type == HOOK_EVENT_periodic && h)
+        json_object_set_new(w->message, "freq", json_integer(h->set.freq_s));
+    return hook_pool_add(p, w, e);
+}
+
+int hook_pool_check(struct hook_pool *p, const char *kind, const char *name, const char *bytes, size_t n,
+                    hook_done_fn *done, void *arg, struct err *e)
+{
+    struct hook_work *w = calloc(1, sizeof *w);
+
+    if (!w)
+        return err_set(e, PBSE_SYSTEM, "no memory to check a hook");
+    w->done = done;
+    w->arg = arg;
+    w->limit_ms = CHECK_MS;
+    w->message = json_pack("{s:s, s:s, s:s, s:o}", "op", "check", "kind", kind, "name", name, "text",
+                           hook_worker_text_n(bytes, n));
+    return hook_pool_add(p, w, e);
+}
+
+/* ---- life -------------------------------------------------------------------------------------------- */
+
+struct hook_pool *hook_pool_create(const struct hook_pool_options *o)
+{
+    struct hook_pool *p = calloc(1, sizeof *p);
+    bool ok = p != NULL;
+
+    if (!p)
+        return NULL;
+    p->o = *o;
+    p->last = &p->first;
+    p->pause = loop_timer_create(o->loop, LOOP_REAL, hook_pool_open, p);
+    ok = p->pause != NULL;
+    for (int i = 0; i < WORKERS_MAX; i++) {
+        p->seats[i].pool = p;
+        p->seats[i].timer = loop_timer_create(o->loop, LOOP_REAL, hook_seat_late, &p->seats[i]);
+        ok = ok && p->seats[i].timer;
+    }
+    if (ok)
+        return p;
+    hook_pool_destroy(p);
+    return NULL;
+}
+
+void hook_pool_destroy(struct hook_pool *p)
+{
+    struct hook_work *w;
+
+    if (!p)
+        return;
+    loop_forget(p->o.loop, hook_pool_feed, p);
+    for (int i = 0; i < WORKERS_MAX; i++) {
+        if (p->seats[i].timer)
+            hook_seat_clear(&p->seats[i]);
+        hook_work_free(p->seats[i].work);
+        loop_timer_destroy(p->seats[i].timer);
+    }
+    while ((w = p->first)) {
+        p->first = w->next;
+        hook_work_free(w);
+    }
+    loop_timer_destroy(p->pause);
+    free(p);
+}

@@ -1,0 +1,63 @@
+#ifndef HOOK_POOL_H
+#define HOOK_POOL_H
+/* The workers: started when there is work, kept, killed at the alarm, replaced. And the work that waits for them.
+ *
+ * Work is a run of one hook for one event, or a check of what is to be imported. It is done in the order in which it comes, by the first
+ * worker that is free; each is answered once. Loop thread only. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "hook.h"
+
+struct loop;
+struct hook_pool;
+
+enum hook_result {
+    HOOK_ACCEPT,
+    HOOK_REJECT,
+    HOOK_ERROR,   /* the script raised, or its process ended */
+    HOOK_ALARM,   /* it took longer than its alarm */
+    HOOK_INTERNAL /* no script ran: there is no worker, or no memory */
+};
+
+struct hook_outcome {
+    enum hook_result result;
+    const char *message;  /* of reject(), or what a check found; NULL: none */
+    const json_t *answer; /* the whole message; NULL: there is none */
+};
+/* Everything is borrowed for the call. */
+typedef void hook_done_fn(void *arg, const struct hook_outcome *o);
+
+struct hook_pool_options {
+    struct loop *loop;
+    const struct hooks *hooks;
+    const char *program;         /* libexec/pbs_hook_worker; texts are borrowed for life */
+    const char *cwd;             /* hooks/tmp */
+    char *const *env;            /* NULL terminated */
+    const char *daemon;          /* "Server@host": the object of records of a hook */
+    json_t *(*hello)(void *arg); /* the hello message, new; NULL: no memory */
+    json_t *(*query)(void *arg, const json_t *query); /* the page that answers, new; NULL: no memory */
+    void *arg;
+};
+
+struct hook_pool *hook_pool_create(const struct hook_pool_options *o); /* NULL: no memory */
+void hook_pool_destroy(struct hook_pool *p);                           /* work that waits is not answered */
+
+struct hook_run {
+    const char *hook;
+    const char *event;
+    uint32_t type;
+    const char *requestor, *requestor_host;
+    json_t *data; /* a reference is taken */
+};
+/* Run a hook. -1: no memory, nothing will be answered. */
+int hook_pool_run(struct hook_pool *p, const struct hook_run *r, hook_done_fn *done, void *arg,
+                  struct err *e);
+
+/* Ask whether a script (kind "script") or a configuration file ("config") is right: HOOK_ACCEPT, or HOOK_REJECT with the message. */
+int hook_pool_check(struct hook_pool *p, const char *kind, const char *name, const char *bytes, size_t n,
+                    hook_done_fn *done, void *arg, struct err *e);
+
+#endif

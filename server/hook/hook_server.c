@@ -1,0 +1,88 @@
+/* Making and ending the room of hooks. See hook_server.h. */
+#include "hook_server.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf.h"
+#include "hook_objects.h"
+
+static char *hook_server_format(const char *fmt, const char *a)
+{
+    char *text = NULL;
+    int n = snprintf(NULL, 0, "%s%s", a, fmt);
+
+    text = malloc((size_t)n + 1);
+    if (text)
+        snprintf(text, (size_t)n + 1, "%s%s", a, fmt);
+    return text;
+}
+
+/* What a worker has in its environment: nothing that whoever started the server had set for itself. */
+static char **hook_server_env(const struct hook_server_options *o)
+{
+    static const char *const fixed[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                                        "HOME=/", "LANG=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1"};
+    const char *conf_file = getenv("PBS_CONF_FILE");
+    const char *const named[][2] = {{"PBS_EXEC=", conf_text(o->conf, CONF_PBS_EXEC)},
+                                    {"PBS_HOME=", o->ctx->home},
+                                    {"PBS_CONF_FILE=", conf_file ? conf_file : CONF_PATH}};
+    enum { N_FIXED = sizeof fixed / sizeof fixed[0], N_NAMED = sizeof named / sizeof named[0] };
+    char **env = calloc(N_FIXED + N_NAMED + 1, sizeof *env);
+
+    for (int i = 0; env && i < N_FIXED; i++)
+        env[i] = strdup(fixed[i]);
+    for (int i = 0; env && i < N_NAMED; i++)
+        env[N_FIXED + i] = hook_server_format(named[i][1] ? named[i][1] : "", named[i][0]);
+    return env;
+}
+
+struct hook_server *hook_server_create(const struct hook_server_options *o, struct err *e)
+{
+    struct hook_server *s = calloc(1, sizeof *s);
+
+    if (!s) {
+        err_no_memory(e);
+        return NULL;
+    }
+    s->o = *o;
+    s->hooks = hooks_create(o->commit, o->ctx->home);
+    s->render = attrib_render_create(o->ctx);
+    s->program = hook_server_format("/libexec/pbs_hook_worker", conf_text(o->conf, CONF_PBS_EXEC));
+    s->tmp = s->hooks ? hook_server_format("/tmp", hooks_dir(s->hooks)) : NULL;
+    s->daemon = hook_server_format(o->ctx->name, "Server@");
+    s->env = hook_server_env(o);
+    if (s->hooks && s->render && s->program && s->tmp && s->daemon && s->env)
+        s->pool = hook_pool_create(&(struct hook_pool_options){.loop = o->loop,
+                                                               .hooks = s->hooks,
+                                                               .program = s->program,
+                                                               .cwd = s->tmp,
+                                                               .env = s->env,
+                                                               .daemon = s->daemon,
+                                                               .hello = hook_objects_hello,
+                                                               .query = hook_objects_query,
+                                                               .arg = s});
+    if (s->pool) {
+        s->active = hooks_active(s->hooks);
+        return s;
+    }
+    hook_server_destroy(s);
+    err_no_memory(e);
+    return NULL;
+}
+
+void hook_server_destroy(struct hook_server *s)
+{
+    if (!s)
+        return;
+    hook_pool_destroy(s->pool);
+    hooks_destroy(s->hooks);
+    attrib_render_destroy(s->render);
+    for (char **v = s->env; v && *v; v++)
+        free(*v);
+    free(s->env);
+    free(s->program);
+    free(s->tmp);
+    free(s->daemon);
+    free(s);
+}

@@ -1,0 +1,42 @@
+#ifndef HOOK_SERVER_H
+#define HOOK_SERVER_H
+/* Hooks of this server: the parts of the room together, and its door.
+ *
+ * The assembly creates it and binds the doors: gates of requests (hook_gate.h), what qmgr asks (hook_manage.h). While no
+ * hook is enabled `*active` is 0, and nothing else is asked. Loop thread only. */
+#include <stdint.h>
+
+#include "attrib_render.h"
+#include "hook.h"
+#include "hook_pool.h"
+#include "server_ctx.h"
+
+struct commit;
+struct conf;
+struct loop;
+struct request;
+struct store;
+struct restore_faults;
+
+struct hook_server_options {
+    struct loop *loop;
+    struct server_ctx *ctx;
+    struct commit *commit;
+    const struct conf *conf;
+};
+
+struct hook_server {
+    struct hook_server_options o;
+    struct hooks *hooks;
+    struct hook_pool *pool;
+    struct attrib_render *render;
+    const uint32_t *active; /* enum hook_event_bit: some hook runs at it */
+    char *program, *tmp, *daemon;
+    char **env;
+    unsigned resources_sent; /* generation of the resources that hello said */
+};
+
+struct hook_server *hook_server_create(const struct hook_server_options *o, struct err *e);
+void hook_server_destroy(struct hook_server *s);
+
+#endif
