@@ -5,7 +5,7 @@ $(call storey, site, ifl/spec $(SITE.storeys), pbs_comm.c)
 $(call program, sbin/pbs_comm, site/pbs_comm.c, ifl/spec $(SITE.storeys), \
   -levent_core -lm)
 
-SITE.scripts := pbs_init.d pbs_postinstall pbs_obfuscate pbs_snapshot_host
+SITE.scripts := pbs_hook_worker pbs_init.d pbs_postinstall pbs_obfuscate pbs_snapshot_host
 EXTRA += $(SITE.scripts:%=$(B)/libexec/%)
 $(B)/libexec/%: site/%
 	@install -D -m 0755 $< $@
