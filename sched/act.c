@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cycle.h"
 #include "sched_link.h"
@@ -18,6 +19,7 @@
 #include "mem.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
+#include "pbs_ifl.h"
 #include "policy.h"
 #include "sched_cluster.h"
 
@@ -364,6 +366,53 @@ static size_t send_turn(struct act *a, const struct decision *x)
     return x->n_names;
 }
 
+/* --- reservations -------------------------------------------------------------------------------------- */
+
+static void act_confirmed(void *arg, int c, int ticket)
+{
+    struct call *x = arg;
+    struct act *a = x->act;
+    struct decisions d = {0};
+    char text[ANSWER_MAX];
+    int code = take_answer(c, ticket, text);
+
+    cycle_confirmed(a->cycle, x->job, code, text, &d);
+    order_is_over(x, &d);
+}
+
+/* Why it is refused, and when it could be. */
+static void denial_text(const struct decision *x, char out[static ANSWER_MAX])
+{
+    time_t at = (time_t)x->at_s;
+    char when[32] = "";
+
+    if (x->at_s && ctime_r(&at, when))
+        when[strcspn(when, "\n")] = '\0';
+    snprintf(out, ANSWER_MAX, "%s:reason=%s%s%s", PBS_RESV_CONFIRM_FAIL, x->text,
+             *when ? "; it could begin at " : "", when);
+}
+
+static size_t send_confirmation(struct act *a, const struct decision *x)
+{
+    const char *partition = cluster_policy(cycle_cluster(a->cycle))->partition;
+    int c = sched_link_connection(a->link);
+    char extend[ANSWER_MAX];
+
+    if (c < 0)
+        return 0;
+    if (x->kind == DECIDE_DENY)
+        denial_text(x, extend);
+    else
+        snprintf(extend, sizeof extend, "%s:partition=%s", PBS_RESV_CONFIRM_SUCCESS,
+                 *partition ? partition : "pbs-default");
+    int ticket = pbs_confirmresv_send(c, x->job, x->kind == DECIDE_DENY ? "" : x->text,
+                                      x->kind == DECIDE_DENY ? 0 : (unsigned long)x->at_s, extend);
+    a->n_orders++;
+    return sched_link_await(a->link, ticket, act_confirmed, call_open(a, x->job)) == 0;
+}
+
+/* --- what jobs are told ---------------------------------------------------------------------------------- */
+
 static size_t send_comment(struct act *a, const struct decision *x)
 {
     int c = sched_link_connection(a->link);
@@ -412,6 +461,10 @@ size_t act_carry_out(struct act *a, struct decisions *d)
             break;
         case DECIDE_TURN:
             n += send_turn(a, x);
+            break;
+        case DECIDE_CONFIRM:
+        case DECIDE_DENY:
+            n += send_confirmation(a, x);
             break;
         case DECIDE_REFUSE:
             act_tell(a, x->job, x->code, x->text);

@@ -313,6 +313,7 @@ static void take_hours(struct policy *p, const struct settings *v)
     p->prime_exempt = settings_bool(v, OPT_prime_exempt_anytime_queues);
     if (units_parse_duration_s(at_present(p, v, OPT_prime_spill), &p->prime_spill_s, NULL) < 0)
         p->prime_spill_s = 0;
+    p->resv_ignores_dedicated = strcmp(settings_text(v, OPT_resv_confirm_ignore), "dedicated_time") == 0;
     p->prime_prefix = text_or_null(v, OPT_primetime_prefix);
     p->nonprime_prefix = text_or_null(v, OPT_nonprimetime_prefix);
     p->dedicated_prefix = text_or_null(v, OPT_dedicated_prefix);

@@ -85,7 +85,13 @@ static const char *const node_names[] = {"resources_available",
                                          "max_running",
                                          "max_user_run",
                                          "max_group_run",
+                                         "resv_enable",
                                          NULL};
+static const char *const resv_names[] = {
+    "reserve_state",    "reserve_substate", "reserve_start",      "reserve_end",
+    "reserve_duration", "Resource_List",    "schedselect",        "queue",
+    "resv_nodes",       "reserve_starts",   "reserve_execvnodes", "reserve_index",
+    "reserve_count",    "reserve_retry",    "partition",          NULL};
 #define RUN_LIMITS                                                                                           \
     "max_run", "max_run_soft", "max_run_res", "max_run_res_soft", "max_running", "max_user_run",             \
         "max_user_run_soft", "max_group_run", "max_group_run_soft", "max_user_res", "max_user_res_soft",     \
@@ -149,9 +155,13 @@ static const char *const resource_names[] = {"type", "flag", NULL};
 static const struct {
     enum pbs_kind kind;
     const char *const *names;
-} wanted[] = {{PBS_KIND_RESOURCE, resource_names}, {PBS_KIND_SCHED, sched_names},
-              {PBS_KIND_SERVER, server_names},     {PBS_KIND_QUEUE, queue_names},
-              {PBS_KIND_NODE, node_names},         {PBS_KIND_JOB, job_names}};
+} wanted[] = {{PBS_KIND_RESOURCE, resource_names},
+              {PBS_KIND_SCHED, sched_names},
+              {PBS_KIND_SERVER, server_names},
+              {PBS_KIND_QUEUE, queue_names},
+              {PBS_KIND_NODE, node_names},
+              {PBS_KIND_RESV, resv_names},
+              {PBS_KIND_JOB, job_names}};
 enum { N_WANTED = sizeof wanted / sizeof *wanted };
 
 struct mirror *mirror_create(struct sched_link *k, struct cluster *cl, const struct mirror_events *events)

@@ -60,6 +60,8 @@ int pbs_holdjob_send(int c, const char *jobid, const char *hold_type, const char
 int pbs_rlsjob_send(int c, const char *jobid, const char *hold_type, const char *extend);
 int pbs_alterjob_send(int c, const char *jobid, struct attrl *attrib, const char *extend);
 int pbs_asyalterjob_send(int c, const char *jobid, struct attrl *attrib, const char *extend);
+int pbs_confirmresv_send(int c, const char *resvid, const char *location, unsigned long start,
+                         const char *extend);
 int pbs_manager_send(int c, int command, int objtype, const char *objname, struct attropl *attrib,
                      const char *extend);
 

@@ -161,6 +161,7 @@ static void test_calls_in_two_halves(void **state)
     assert_int_equal(pbs_rlsjob_send(c, job, "u", NULL), -1);
     assert_int_equal(pbs_alterjob_send(c, job, &attr, NULL), -1);
     assert_int_equal(pbs_asyalterjob_send(c, job, &attr, NULL), -1);
+    assert_int_equal(pbs_confirmresv_send(c, "R1.host", "(n1:ncpus=1)", 0, NULL), -1);
     assert_int_equal(pbs_manager_send(c, MGR_CMD_SET, MGR_OBJ_SERVER, "", &attrop, NULL), -1);
     assert_int_equal(pbs_preempt_jobs_send(c, jobs), -1);
     assert_int_equal(pbs_preempt_run_send(c, job, "(n1:ncpus=1)", NULL, 0, NULL), -1);

@@ -4,6 +4,7 @@
 
 #include "call.h"
 #include "pbs_error.h"
+#include "pbs_ext.h"
 #include "replaceable.h"
 #include "report.h"
 
@@ -52,15 +53,31 @@ int pbs_delresv(int c, const char *resvid, const char *extend)
     return rc ? rc : call_simple(c, IFL_DELETE_RESV, (xdrproc_t)xdr_ifl_resv_args, &a);
 }
 
-int pbs_confirmresv(int c, const char *resvid, const char *location, unsigned long start, const char *extend)
+static int confirm_request(int (*call)(int, uint32_t, xdrproc_t, const void *), int c, const char *resvid,
+                           const char *location, unsigned long start, const char *extend, int *rc)
 {
     ifl_confirm_resv_args a = {.resv = call_text(resvid),
                                .location = call_text(location),
                                .start_s = (int64_t)start,
                                .extend = call_text(extend)};
-    int rc = pbs_resv_check_id(c, resvid);
 
-    if (!rc && call_check_value(c, "the location of a reservation", location) < 0)
-        rc = pbs_errno;
-    return rc ? rc : call_simple(c, IFL_CONFIRM_RESV, (xdrproc_t)xdr_ifl_confirm_resv_args, &a);
+    *rc = pbs_resv_check_id(c, resvid);
+    if (!*rc && call_check_value(c, "the location of a reservation", location) < 0)
+        *rc = pbs_errno;
+    return *rc ? -1 : call(c, IFL_CONFIRM_RESV, (xdrproc_t)xdr_ifl_confirm_resv_args, &a);
+}
+
+int pbs_confirmresv(int c, const char *resvid, const char *location, unsigned long start, const char *extend)
+{
+    int rc, answer = confirm_request(call_simple, c, resvid, location, start, extend, &rc);
+
+    return rc ? rc : answer;
+}
+
+int pbs_confirmresv_send(int c, const char *resvid, const char *location, unsigned long start,
+                         const char *extend)
+{
+    int rc;
+
+    return confirm_request(call_simple_send, c, resvid, location, start, extend, &rc);
 }

@@ -7,3 +7,6 @@ $(call program, test/bench/warned, test/bench/warned.c,,)
 # What a rule of choosing victims destroys: the scheduler's core alone, in virtual time.
 $(call storey, test/bench/core, $(SCHED_ROOMS) ifl/spec base)
 $(call program, test/bench/lost_work, $(wildcard test/bench/core/*.c), $(SCHED_ROOMS) ifl/spec base, -lm)
+# What reservations cost a cycle.
+$(call storey, test/bench/reserve, $(SCHED_ROOMS) ifl/spec base)
+$(call program, test/bench/resv_cost, test/bench/reserve/resv_cost.c, $(SCHED_ROOMS) ifl/spec base, -lm)

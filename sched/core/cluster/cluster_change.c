@@ -50,6 +50,7 @@ static bool change_node(struct cluster *cl, const char *name, const struct attrl
         n = node_create(name);
         HASH_ADD_KEYPTR(hh, cl->nodes, n->name, strlen(n->name), n);
         cl->rerank = cl->relink = true;
+        cluster_resvs_dirty(cl);
     } else {
         look = n->look;
         priority = n->priority;
@@ -173,6 +174,7 @@ bool cluster_change(struct cluster *cl, enum cluster_kind kind, const char *name
     case CLUSTER_SCHED:
         return change_sched(cl, name, attrs);
     case CLUSTER_RESV:
+        return cluster_resv_change(cl, name, attrs);
     case CLUSTER_HOLD:
     case CLUSTER_KIND_COUNT:
         break;

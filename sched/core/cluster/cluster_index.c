@@ -237,6 +237,8 @@ static void count_subjob(struct cluster *cl, const struct job *sub, int64_t time
 void cluster_count(struct cluster *cl, struct job *j, int64_t times)
 {
     queue_count(cl->server, j, times);
+    if (j->within) /* its reservation counts */
+        amounts_add_times(&cl->server->used, &j->want, -times);
     if (j->queue)
         queue_count(j->queue, j, times);
     if (j->array_id)
@@ -305,6 +307,7 @@ static void run_in(struct cluster *cl, struct job *j)
         if (n) {
             cluster_node_out(cl, n);
             node_join(n, j);
+            n->n_jobs -= j->within != NULL; /* its reservation counts */
             cluster_node_in(cl, n);
         }
     }
@@ -322,6 +325,7 @@ static void run_out(struct cluster *cl, struct job *j)
         if (n) {
             cluster_node_out(cl, n);
             node_leave(n, j);
+            n->n_jobs += j->within != NULL;
             cluster_node_in(cl, n);
         }
     }
@@ -338,6 +342,9 @@ static void run_out(struct cluster *cl, struct job *j)
 void cluster_link(struct cluster *cl, struct job *j)
 {
     j->queue = j->queue_name ? cluster_queue(cl, j->queue_name) : NULL;
+    j->within = j->resv ? cluster_resv(cl, j->resv) : NULL;
+    if (j->within && !j->within->is_charged)
+        j->within = NULL;
     if (!job_holds_nodes(j))
         j->turn_s = 0;
     if (j->sched_state != SCHED_STATE_SUSPENDED)

@@ -107,7 +107,9 @@ void cluster_order(struct cluster *cl, struct job *j, enum order_kind kind, cons
         cluster_order_take_dynamic(cl, j);
     }
     if (kind == ORDER_RUN || kind == ORDER_RESUME) {
-        claim_all(cl, &j->claim, 1);
+        j->is_charged = !j->within; /* else its reservation's room is */
+        if (j->is_charged)
+            claim_all(cl, &j->claim, 1);
         cluster_count(cl, j, 1);
     }
     if (is_listed(j))
@@ -123,7 +125,8 @@ void cluster_order_taken(struct cluster *cl, struct job *j)
 void cluster_order_drop(struct cluster *cl, struct job *j)
 {
     if (j->order == ORDER_RUN || j->order == ORDER_RESUME) {
-        claim_all(cl, &j->claim, -1);
+        if (j->is_charged)
+            claim_all(cl, &j->claim, -1);
         cluster_count(cl, j, -1);
     }
     if (is_listed(j))

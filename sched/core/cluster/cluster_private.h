@@ -23,10 +23,12 @@ struct cluster {
     struct job *jobs;
     struct array_count *arrays; /* how many subjobs of an array run; cluster_order.c */
     struct node *nodes;
+    struct resv *resvs;
+    uint64_t resv_news; /* moves with any of them */
     struct node_order *ranks;
     const char *last_host; /* interned: where a job was ordered to run last; NULL: nowhere yet */
     struct pools *pools;   /* indirect amounts */
-    struct list running, ending, awaiting, ordered, dirty_jobs, dirty_nodes;
+    struct list running, ending, awaiting, ordered, dirty_jobs, dirty_nodes, dirty_resvs;
     uint64_t news, stoppable, shape, sched_look;
     bool relink;    /* configuration changed: every job is looked at again */
     bool rerank;    /* vnodes came, went or changed what they are sorted by, host or queue */
@@ -67,6 +69,13 @@ void cluster_unlink(struct cluster *cl, struct job *j);
 void cluster_make_dirty(struct cluster *cl, struct job *j);
 /* The same for a vnode and its bucket; arg is the cluster (pools.h calls it). */
 void cluster_make_node_dirty(void *arg, struct node *n);
+
+/* ---- cluster_resvs.c */
+bool cluster_resv_change(struct cluster *cl, const char *id, const struct attrl *attrs);
+void cluster_resv_drop(struct cluster *cl, struct resv *r);
+/* Vnodes have come or gone: all are looked up again when it settles. Called before a vnode goes. */
+void cluster_resvs_dirty(struct cluster *cl);
+void cluster_resvs_settle(struct cluster *cl); /* after the vnodes, before the jobs */
 
 /* ---- sched_cluster.c */
 /* A job went out of the cluster, in any way. */

@@ -73,6 +73,7 @@ static void forget_node(struct allocation *p, const struct node *n)
 /* Jobs remember their vnodes by address: those of a vnode that goes are linked again without it. */
 static void drop_node(struct cluster *cl, struct node *n)
 {
+    cluster_resvs_dirty(cl);
     for (struct job *j = cl->jobs; j; j = j->hh.next) {
         bool is_on = false;
         for (size_t i = 0; i < j->on.n; i++)
@@ -102,6 +103,7 @@ bool cluster_gone(struct cluster *cl, enum cluster_kind kind, const char *name)
     struct job *j = kind == CLUSTER_JOB ? cluster_job(cl, name) : NULL;
     struct node *n = kind == CLUSTER_NODE ? cluster_node(cl, name) : NULL;
     struct queue *q = kind == CLUSTER_QUEUE ? cluster_queue(cl, name) : NULL;
+    struct resv *r = kind == CLUSTER_RESV ? cluster_resv(cl, name) : NULL;
 
     if (j) {
         TELL(cl, job_gone, j);
@@ -118,7 +120,9 @@ bool cluster_gone(struct cluster *cl, enum cluster_kind kind, const char *name)
         HASH_DEL(cl->queues, q);
         queue_destroy(q);
     }
-    return j || n || q;
+    if (r)
+        cluster_resv_drop(cl, r);
+    return j || n || q || r;
 }
 
 void cluster_clear(struct cluster *cl)
@@ -126,6 +130,10 @@ void cluster_clear(struct cluster *cl)
     for (struct job *j = cl->jobs, *next; j; j = next) {
         next = j->hh.next;
         cluster_drop_job(cl, j);
+    }
+    for (struct resv *r = cl->resvs, *next; r; r = next) {
+        next = r->hh.next;
+        cluster_resv_drop(cl, r);
     }
     for (struct node *n = cl->nodes, *next; n; n = next) {
         next = n->hh.next;
@@ -205,6 +213,7 @@ bool cluster_settle(struct cluster *cl)
     if (cl->rerank || (cl->dirty_nodes.n > 0 && policy_sorts_by_use(cl->policy)))
         rerank(cl);
     settle_nodes(cl);
+    cluster_resvs_settle(cl);
     for (size_t i = 0; i < cl->dirty_jobs.n; i++) {
         struct job *j = cl->dirty_jobs.a[i];
         j->dirty = false;
@@ -237,6 +246,7 @@ void cluster_destroy(struct cluster *cl)
     cluster_list_fini(&cl->ordered);
     cluster_list_fini(&cl->dirty_jobs);
     cluster_list_fini(&cl->dirty_nodes);
+    cluster_list_fini(&cl->dirty_resvs);
     intern_unref(cl->last_host);
     free(cl->sched_name);
     free(cl);

@@ -18,6 +18,7 @@
 #include "catalogue.h"
 #include "sched_job.h"
 #include "sched_node.h"
+#include "sched_resv.h"
 #include "policy.h"
 #include "sched_queue.h"
 
@@ -81,6 +82,11 @@ struct job *cluster_job(const struct cluster *cl, const char *id); /* NULL: not 
 struct node *cluster_node(const struct cluster *cl, const char *name);
 struct queue *cluster_queue(const struct cluster *cl, const char *name);
 
+struct resv *cluster_resv(const struct cluster *cl, const char *id);                /* NULL: not there */
+struct resv *cluster_next_resv(const struct cluster *cl, const struct resv *after); /* NULL: the first */
+uint64_t
+cluster_resv_news(const struct cluster *cl); /* changes when any of them does; 0: there never was one */
+
 /* Has this scheduler anything to serve: another than the default one needs a partition. Is this queue its own? */
 bool cluster_has_partition(const struct cluster *cl);
 bool cluster_has_no_nodes(const struct cluster *cl);
@@ -143,6 +149,13 @@ void cluster_order_drop(struct cluster *cl, struct job *j);
 void cluster_rejoin(struct cluster *cl, struct job *j);
 /* What a job that AWAITS takes of the room that is free already; the rest comes from its victims. */
 void cluster_reserve(struct cluster *cl, struct job *j, const struct allocation *reserve);
+
+/* --- reservations ---------------------------------------------------------------------------------
+ * The server is told to confirm it at these times (taken over), or, n 0, that this cannot be. Until the server shows it they are its
+ * own, and it is not looked at again. */
+void cluster_resv_promise(struct cluster *cl, struct resv *r, struct resv_time *times, size_t n);
+/* The server's answer: again_s 0: taken; else refused, and it may be tried again at that time. */
+void cluster_resv_answered(struct cluster *cl, struct resv *r, int64_t again_s);
 
 /* For trial: tell listeners before and after the free amounts of a node move. */
 void cluster_node_out(struct cluster *cl, struct node *n);

@@ -169,6 +169,7 @@ struct job *job_of_array(const struct job *array, const char *id)
     j->rerunable = array->rerunable;
     j->can_checkpoint = array->can_checkpoint;
     j->queue = array->queue;
+    j->within = array->within;
     j->share = array->share;
     j->never_top = array->never_top;
     j->rating = array->rating;

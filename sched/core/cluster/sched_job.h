@@ -18,6 +18,7 @@ struct class;
 struct idset;
 struct policy;
 struct queue;
+struct resv;
 struct share;
 
 enum sched_state {                      /* what a job is to the scheduler */
@@ -74,6 +75,7 @@ struct job {
 
     enum sched_state sched_state;
     struct queue *queue;  /* NULL: not known */
+    struct resv *within;  /* the reservation whose room it uses, which runs; NULL: none */
     struct idset *queued; /* of an array: `remaining` without those that are jobs here; NULL: none */
     bool is_provisional;  /* a subjob that this scheduler made, to be run, and the stream has not shown */
     struct allocation on; /* where it runs, or is suspended */
@@ -102,6 +104,7 @@ struct job {
     bool heard;                /* there was news of the job since the order, and before its answer */
     bool urged;                /* qrun: its level is the highest */
     struct allocation claim;   /* of ORDER_RUN, ORDER_RESUME, ORDER_AWAITS */
+    bool is_charged;           /* of ORDER_RUN, ORDER_RESUME: `claim` is taken from what is free */
     struct allocation reserve; /* of ORDER_AWAITS: the part of `claim` that is taken from what is free */
     struct allocation
         awaited; /* of one that AWAITS: its `claim` when the server took the plan; empty: not known */

@@ -53,7 +53,19 @@ static void node_forget(struct node *n)
     n->priority = n->last_used_s = 0;
     n->sharing = NODE_SHARED;
     n->most_jobs = n->most_user = n->most_group = -1;
-    n->no_multinode = n->said_exclusive = n->held = n->held_alone = false;
+    n->no_multinode = n->no_resv = n->said_exclusive = n->held = n->held_alone = false;
+}
+
+void node_forget_keeps(struct node *n)
+{
+    for (size_t i = 0; i < n->n_keeps; i++) {
+        amounts_fini(&n->keeps[i].share);
+        amounts_fini(&n->keeps[i].leave);
+    }
+    free(n->keeps);
+    n->keeps = NULL;
+    n->n_keeps = 0;
+    n->keeps_look = 0;
 }
 
 void node_destroy(struct node *n)
@@ -61,6 +73,10 @@ void node_destroy(struct node *n)
     if (!n)
         return;
     node_forget(n);
+    node_forget_keeps(n);
+    for (size_t i = 0; i < n->cap_ends; i++)
+        amounts_fini(&n->ends[i].use);
+    free(n->ends);
     intern_unref(n->name);
     amounts_fini(&n->total);
     amounts_fini(&n->used);
@@ -164,6 +180,8 @@ static void node_take_one(struct node *n, struct catalogue *c, const struct attr
         n->comment = mem_intern(a->value);
     else if (strcmp(a->name, "no_multinode_jobs") == 0)
         n->no_multinode = units_parse_bool(a->value, &yes, NULL) == 0 && yes;
+    else if (strcmp(a->name, "resv_enable") == 0)
+        n->no_resv = units_parse_bool(a->value, &yes, NULL) == 0 && !yes;
 }
 
 static uint64_t mix(uint64_t h, uint64_t x)
@@ -183,7 +201,7 @@ static uint64_t look_of(const struct node *n)
     h = mix(mix(mix(h, mem_hash(n->queue)), mem_hash(n->partition)), (uintptr_t)n->state);
     h = mix(h, mem_hash(n->comment));
     h = mix(mix(mix(h, (uint64_t)n->most_jobs), (uint64_t)n->most_user), (uint64_t)n->most_group);
-    return mix(h, (uint64_t)n->sharing * 2 + n->no_multinode);
+    return mix(h, (uint64_t)n->sharing * 4 + n->no_multinode * 2u + n->no_resv);
 }
 
 bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs)

@@ -15,6 +15,7 @@
 struct attrl;
 struct bucket;
 struct job;
+struct resv;
 
 enum node_sharing {
     NODE_SHARED,
@@ -31,6 +32,19 @@ struct host { /* vnodes with the same `host` resource */
     size_t n, cap;
     unsigned mark; /* of the placement that used it last; placement.c */
     UT_hash_handle hh;
+};
+
+/* What reservations that begin later need of a vnode, from one change of that to the next; reserve/keeps.c. */
+struct node_keep {
+    int64_t from_s, to_s;
+    struct amounts share; /* of all that are on at that time */
+    struct amounts leave; /* the same less what ends between now and from_s */
+    bool alone;           /* one of them has the vnode alone */
+};
+
+struct node_end { /* a job, or a reservation, gives something back; reserve/keeps.c */
+    int64_t at_s;
+    struct amounts use;
 };
 
 struct node_loan { /* a resource that it has only as "@another" */
@@ -51,6 +65,7 @@ struct node {
     int64_t last_used_s; /* wall clock: when a job ended here last; 0: never */
     enum node_sharing sharing;
     bool no_multinode;
+    bool no_resv;                             /* resv_enable is False: not for reservations */
     int64_t most_jobs, most_user, most_group; /* max_running, max_user_run, max_group_run; -1: any number */
     struct amounts total;
     struct nonconsumables nonconsumables; /* without host and vnode */
@@ -72,9 +87,15 @@ struct node {
     struct job **jobs;
     size_t n_on, cap_on;
 
-    unsigned mark;         /* placement.c */
-    size_t listed;         /* calendar.c, of a list under way: its place there, from 1; 0: none */
-    struct bucket *bucket; /* buckets.c */
+    unsigned mark;           /* placement.c */
+    size_t listed;           /* calendar.c, of a list under way: its place there, from 1; 0: none */
+    struct bucket *bucket;   /* buckets.c */
+    struct node_keep *keeps; /* by time, none of them over; only keeps.c writes these */
+    size_t n_keeps;
+    uint64_t keeps_look; /* hash of keeps; 0: there are none */
+    struct node_end *ends;
+    size_t n_ends, cap_ends;
+    const struct resv *lent; /* inside.c: what is free is the room of this reservation; NULL: no such trial */
     bool dirty;
     UT_hash_handle hh;
 };
@@ -100,6 +121,8 @@ bool node_is_limited(const struct node *n);
 /* Would a job whose place says this have the vnode, or all vnodes of its host, alone? */
 bool node_is_alone_for(const struct node *n, enum sharing place);
 bool node_is_host_alone_for(const struct node *n, enum sharing place);
+
+void node_forget_keeps(struct node *n);
 
 void node_join(struct node *n, struct job *j); /* j runs here; once for each of its parts */
 void node_leave(struct node *n, struct job *j);

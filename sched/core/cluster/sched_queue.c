@@ -62,7 +62,7 @@ static void queue_take_one(struct queue *q, const struct catalogue *c, const str
         q->started = is_true(a->value);
     else if (strcmp(a->name, "queue_type") == 0)
         q->executes = a->value[0] == 'E' || a->value[0] == 'e';
-    else if (strcmp(a->name, "partition") == 0 && *a->value)
+    else if (strcmp(a->name, "partition") == 0 && *a->value && strcmp(a->value, "pbs-default") != 0)
         q->partition = mem_intern(a->value);
     else if (strcmp(a->name, "resources_available") == 0)
         take_available(q, c, a);

@@ -15,6 +15,7 @@
 #include "cycle_private.h"
 #include "gang.h"
 #include "intern.h"
+#include "keeps.h"
 #include "preempt_level.h"
 #include "log.h"
 #include "mem.h"
@@ -134,6 +135,8 @@ static bool find_beside(struct cycle *c, const struct picker *picker, const stru
                         struct allocation *where, struct reason *why)
 {
     size_t mark = trial_mark(c->trial);
+    if (p->job->within) /* booked jobs have no claim to that room */
+        return attempt_room(picker, p, where, why);
     bool kept = calendar_keep(c->backfill->calendar, c->trial, p->job, CALENDAR_ENDS);
     bool found = backfill_fits(c, picker, p, where, why);
 
@@ -167,7 +170,7 @@ static bool find_some_time(struct cycle *c, const struct picker *picker, const s
 {
     struct look x = {c, picker, p};
     struct job *j = cluster_job(c->cl, p->job->id);
-    struct shrink s = {c->cl, c->backfill->calendar, picker->log, j, p->now_s, backfill_look, &x};
+    struct shrink s = {c->cl, c->backfill->calendar, c->keeps, picker->log, j, p->now_s, backfill_look, &x};
 
     return j && j->least_s ? shrink_find(&s, where, why) : backfill_look(&x, where, why);
 }
@@ -299,6 +302,7 @@ bool cycle_room(void *cycle, const struct picker *picker, const struct preemptor
         *why = k->why;
         return false;
     }
+    keeps_make(c->keeps, p->now_s);
     rehearse(c, picker, p);
     bool fits = find_some_time(c, picker, p, where, why);
     struct job *j = cluster_job(c->cl, p->job->id);
@@ -403,7 +407,7 @@ bool backfill_failed(struct cycle *c, struct class *k, const struct picker *pick
     struct job *j = k->heap[0];
     bool booked = false;
 
-    if (why->never || j->urged || why->code == REASON_STRICT_ORDER)
+    if (why->never || j->urged || j->within || why->code == REASON_STRICT_ORDER)
         return false;
     if (may_book_owed(a, j))
         booked = book(c, j, picker, p, why);

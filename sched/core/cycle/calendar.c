@@ -262,7 +262,7 @@ static bool is_bounded(const struct queue *q)
 /* Who awaits others is counted by the server when it has taken the plan, and not before. */
 static void calendar_count(struct calendar *c, const struct job *j, int64_t times)
 {
-    if (j->order != ORDER_AWAITS)
+    if (j && j->order != ORDER_AWAITS)
         pick_count(j, cluster_server(c->cl), times);
 }
 
@@ -343,11 +343,16 @@ static void take_again(struct calendar_search *s)
     s->is_begun = false;
 }
 
-static bool calendar_fits(struct calendar_search *s, struct allocation *where)
+/* At that time beside reservations; 0: were there none. */
+static bool calendar_fits(struct calendar_search *s, int64_t at_s, struct allocation *where)
 {
     size_t mark = trial_mark(s->k->trial);
+    struct preemptor p = *s->p;
     struct reason ignored;
-    bool found = pick_place(s->k, s->p, where, &ignored);
+
+    p.later_s = at_s;
+    p.no_resvs = at_s == 0;
+    bool found = pick_place(s->k, &p, where, &ignored);
 
     trial_undo(s->k->trial, mark);
     return found;
@@ -373,7 +378,7 @@ static bool fits_beside(struct calendar_search *s, int64_t at_s, struct allocati
             calendar_count(c, c->a[i].job, 1);
         }
     take_needs(c, s->k->trial);
-    bool found = calendar_fits(s, where);
+    bool found = calendar_fits(s, at_s, where);
     trial_undo(s->k->trial, mark);
     for (size_t i = 0; i < c->n; i++)
         if (overlaps(s, &c->a[i], at_s))
@@ -404,12 +409,25 @@ static void thin_out(struct calendar_search *s, int64_t window_s)
     s->n = n;
 }
 
+static size_t count_resv_times(const struct calendar *c)
+{
+    size_t n = 0;
+
+    for (const struct resv *r = cluster_next_resv(c->cl, NULL); r; r = cluster_next_resv(c->cl, r))
+        n += r->n_times;
+    return n;
+}
+
 static void list_instants(struct calendar_search *s)
 {
     const struct calendar *c = s->c;
     int64_t window_s = cluster_policy(c->cl)->fuzzy_s;
 
-    s->a = mem_new(s->ends->n + c->n + HOURS_MAX, sizeof *s->a);
+    s->a = mem_new(s->ends->n + c->n + HOURS_MAX + count_resv_times(c), sizeof *s->a);
+    for (const struct resv *r = cluster_next_resv(c->cl, NULL); r; r = cluster_next_resv(c->cl, r))
+        for (size_t i = 0; i < r->n_times && !r->is_charged; i++)
+            if (r->times[i].to_s > c->now_s)
+                s->a[s->n++] = (struct instant){.at_s = r->times[i].to_s, .is_apart = true};
     for (size_t i = 0; i < s->ends->n; i++)
         s->a[s->n++] = (struct instant){.at_s = s->ends->a[i].at_s};
     for (size_t i = 0; i < c->n; i++)
@@ -431,7 +449,7 @@ static bool fits_after(struct calendar_search *s, size_t i)
 
     take_again(s);
     calendar_give_back(s, release_times_until(s->ends, s->a[i].at_s));
-    bool found = calendar_fits(s, &where);
+    bool found = calendar_fits(s, 0, &where);
     allocation_fini(&where);
     return found;
 }

@@ -23,6 +23,8 @@
 #include "classes.h"
 #include "cycle_private.h"
 #include "gang.h"
+#include "inside.h"
+#include "keeps.h"
 #include "primetime.h"
 #include "intern.h"
 #include "preempt_level.h"
@@ -68,6 +70,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     if (backfill_has_changed(c->backfill)) /* a top job has gone: what was kept for it is free */
         cluster_note_news(c->cl);
     backfill_begin(c->backfill, now_s);
+    keeps_make(c->keeps, now_s);
 
     if (!p->scheduling && c->n_urged == 0)
         return;
@@ -85,6 +88,8 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     if (cluster_has_no_nodes(c->cl))
         decisions_log(d, LOGE_DEBUG, "", "No nodes found in partitions serviced by scheduler");
     placer_set_log(c->placer, d);
+    if (p->scheduling)
+        cycle_confirm_resvs(c); /* first: jobs get what reservations leave */
     cycle_fill_heap(c);
 
     /* Jobs that already await room go before waiting jobs of no higher level: they were decided about first, and running one
@@ -188,6 +193,8 @@ struct cycle *cycle_create(const char *sched_name, struct policy *policy)
     c->plans = plans_create(c->cl);
     c->gang = gang_create(c->cl);
     c->backfill = backfill_create(c->cl);
+    c->keeps = keeps_create(c->cl);
+    c->inside = inside_create(c->cl);
     return c;
 }
 
@@ -195,6 +202,8 @@ void cycle_destroy(struct cycle *c)
 {
     if (!c)
         return;
+    inside_destroy(c->inside);
+    keeps_destroy(c->keeps);
     backfill_destroy(c->backfill);
     gang_destroy(c->gang);
     plans_destroy(c->plans);
@@ -242,8 +251,11 @@ struct accrual *cycle_accrual(struct cycle *c)
 
 /* --- the classes in turn ----------------------------------------------------------------------------- */
 
+/* Jobs of reservations that run go first. */
 static bool is_before(const struct cycle *c, const struct class *a, const struct class *b)
 {
+    if (!a->heap[0]->within != !b->heap[0]->within)
+        return a->heap[0]->within;
     return job_order_compare_heads(cluster_policy(c->cl), a->heap[0], a->level, b->heap[0], b->level) < 0;
 }
 
@@ -461,7 +473,7 @@ bool cycle_has_news(const struct cycle *c, int64_t now_s)
         return true;
     if (!cluster_policy(c->cl)->scheduling)
         return false;
-    if (backfill_has_changed(c->backfill))
+    if (backfill_has_changed(c->backfill) || cycle_has_resvs(c, now_s))
         return true;
     bool strict =
         policy_is_strict(cluster_policy(c->cl)); /* one that joins those who wait may be planned ahead */
@@ -478,7 +490,8 @@ static int64_t earlier(int64_t a_s, int64_t b_s)
 
 int64_t cycle_wakes_s(const struct cycle *c)
 {
-    return earlier(c->primetime_s, earlier(c->n_refused > 0 ? c->refused_s : 0, c->forget_s));
+    return earlier(earlier(c->primetime_s, cycle_resv_wakes_s(c)),
+                   earlier(c->n_refused > 0 ? c->refused_s : 0, c->forget_s));
 }
 
 void cycle_retry_all(struct cycle *c)

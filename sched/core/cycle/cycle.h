@@ -7,12 +7,14 @@
  *
  *   DECIDE_RUN, DECIDE_RESUME   cycle_ordered, when the server has answered
  *   DECIDE_TURN                 cycle_turned, when all of them have been suspended, or could not be
+ *   DECIDE_CONFIRM, DECIDE_DENY  cycle_confirmed, when the server has answered
  *   DECIDE_PREEMPT              cycle_planned, where the server takes whole plans; else cycle_preempted, when the
  *                               server has answered; its decisions follow at once
  *
  * Until then the job's room counts as taken, and the job is not looked at again. reference/scheduler.md
  * section 3, preemption.md.
  */
+#include "confirm.h"
 #include "decisions.h"
 #include "pick.h"
 #include "sched_cluster.h"
@@ -51,6 +53,12 @@ void cycle_ordered(struct cycle *c, const char *job, int code, const char *text,
 
 /* The server has taken the plan to run this job over (code 0), or refused it; then no job was touched. */
 void cycle_planned(struct cycle *c, const char *urgent, int code, const char *text, struct decisions *d);
+
+/* The server has taken what was decided about a reservation (code 0: confirmed, or that this cannot be), or refused it. */
+void cycle_confirmed(struct cycle *c, const char *resv, int code, const char *text, struct decisions *d);
+
+/* Between cycles: would it be confirmed now? As confirm_try; confirm_fini. */
+void cycle_explain_resv(struct cycle *c, struct resv *r, int64_t now_s, struct confirm_answer *out);
 
 struct cycle_reply { /* one victim's answer */
     const char *job;

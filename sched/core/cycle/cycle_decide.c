@@ -9,6 +9,7 @@
 #include "fairshare_accrual.h"
 #include "gang.h"
 #include "intern.h"
+#include "keeps.h"
 #include "log.h"
 #include "pbs_error.h"
 #include "placement.h"
@@ -58,6 +59,7 @@ void cycle_decide_run(struct cycle *c, struct job *j, const struct allocation *w
     gang_begin_turn(j, c->now_s);
     backfill_started(c->backfill);
     cluster_order(c->cl, j, resumes ? ORDER_RESUME : ORDER_RUN, where);
+    keeps_started(c->keeps, j);
     plans_forget(c->plans, j->id);
     if (array && cluster_array_is_full(c->cl, array))
         decisions_log(c->d, LOGE_DEBUG, array->id, "Number of concurrent running subjobs limit reached");

@@ -111,8 +111,12 @@ static bool waits_for_ends(struct cycle *c, const struct picker *k, const struct
 
 struct picker cycle_picker(const struct cycle *c)
 {
-    return (struct picker){
-        .cl = c->cl, .trial = c->trial, .placer = c->placer, .buckets = c->buckets, .log = c->d};
+    return (struct picker){.cl = c->cl,
+                           .trial = c->trial,
+                           .placer = c->placer,
+                           .buckets = c->buckets,
+                           .inside = c->inside,
+                           .log = c->d};
 }
 
 struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const struct job *j)
@@ -185,6 +189,8 @@ bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why)
         cluster_policy(c->cl)->preemptive && preempt_level_lowest_running(c->cl) < k->level;
     bool found;
 
+    if (j->within) /* only its reservation's room is for it, and none of its jobs is stopped */
+        return false;
     if (!j->is_array)
         return make_room(c, k, j, why);
     if (why->never || (!may_preempt_any && !k->queue->gang))

@@ -7,6 +7,8 @@
 #include "reason.h"
 
 struct backfill;
+struct inside;
+struct keeps;
 struct buckets;
 struct class;
 struct classes;
@@ -28,7 +30,9 @@ struct cycle {
     struct plans *plans;
     struct gang *gang;
     struct backfill *backfill;
-    struct class **heap; /* classes that may run, the next on top; of the cycle under way */
+    struct keeps *keeps;   /* for reservations */
+    struct inside *inside; /* the room of one that runs */
+    struct class **heap;   /* classes that may run, the next on top; of the cycle under way */
     size_t n, cap;
     const char **urged; /* jobs that a request (qrun) is waiting for; interned */
     size_t n_urged, cap_urged, n_refused;
@@ -69,6 +73,11 @@ bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why)
 
 /* Run jobs that await room where other room has come free meanwhile, if their level is at least `highest`. */
 void cycle_try_elsewhere(struct cycle *c, int highest);
+
+/* ---- cycle_resv.c: reservations that need vnodes */
+void cycle_confirm_resvs(struct cycle *c);
+bool cycle_has_resvs(const struct cycle *c, int64_t now_s); /* is there one? */
+int64_t cycle_resv_wakes_s(const struct cycle *c);          /* when there will be one; 0: that is not known */
 
 /* ---- backfill.c: jobs that could not run, and what is kept for them */
 struct backfill *backfill_create(struct cluster *cl);

@@ -5,6 +5,7 @@
  * each earlier one leaves it less time. After a few of them min_walltime has to do. */
 #include "shrink_to_fit.h"
 
+#include "inside.h"
 #include "primetime.h"
 #include "log.h"
 #include "units.h"
@@ -37,6 +38,15 @@ static bool is_boundary(const struct reason *why)
     return why->code == REASON_CROSS_PRIME || why->code == REASON_CROSS_DEDICATED;
 }
 
+/* When the last one begins of those that begin before then: a booked job, or a reservation; 0: none does. */
+static int64_t last_before_s(const struct shrink *s, int64_t before_s)
+{
+    int64_t booked_s = calendar_last_before_s(s->calendar, before_s);
+    int64_t resv_s = keeps_last_before_s(s->keeps, before_s);
+
+    return booked_s > resv_s ? booked_s : resv_s;
+}
+
 /* Does it meet booked jobs, and would it fit if it were as short as can be? */
 static bool could_fit(const struct shrink *s)
 {
@@ -44,7 +54,7 @@ static bool could_fit(const struct shrink *s)
     struct reason ignored;
     int64_t as_is_s = s->job->short_s;
 
-    if (!calendar_last_before_s(s->calendar, s->now_s + job_lasts_s(s->job)))
+    if (!last_before_s(s, s->now_s + job_lasts_s(s->job)))
         return false;
     decisions_log(s->log, LOGE_DEBUG, s->job->id, "Considering shrinking job to it's minimum walltime");
     s->job->short_s = done_s(s->job) + least_left_s(s->job);
@@ -60,7 +70,7 @@ static bool find_before_booked(const struct shrink *s, struct allocation *where)
     struct reason ignored;
 
     for (int i = 0; i < TRIES_MAX; i++) {
-        end_s = calendar_last_before_s(s->calendar, end_s);
+        end_s = last_before_s(s, end_s);
         if (end_s - s->now_s <= least_left_s(s->job))
             break;
         shorten(s, end_s - s->now_s, "reservation/top job");
@@ -76,6 +86,9 @@ bool shrink_find(const struct shrink *s, struct allocation *where, struct reason
     struct job *j = s->job;
 
     j->short_s = 0;
+    int64_t inside_s = inside_left_s(j, s->now_s);
+    if (j->least_s && inside_s)
+        shorten(s, inside_s > least_left_s(j) ? inside_s : least_left_s(j), "reservation/top job");
     if (s->try(s->arg, where, why))
         return true;
     if (!j->least_s)

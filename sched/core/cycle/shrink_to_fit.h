@@ -9,6 +9,7 @@
  */
 #include "calendar.h"
 #include "decisions.h"
+#include "keeps.h"
 
 /* Room for it, at the length that it has. As attempt_room. */
 typedef bool shrink_try_fn(void *arg, struct allocation *where, struct reason *why);
@@ -16,6 +17,7 @@ typedef bool shrink_try_fn(void *arg, struct allocation *where, struct reason *w
 struct shrink {
     struct cluster *cl;
     const struct calendar *calendar;
+    const struct keeps *keeps;
     struct decisions *log;
     struct job *job;
     int64_t now_s;

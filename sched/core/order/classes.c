@@ -64,7 +64,7 @@ static struct class_key classes_key_of(const struct classes *c, const struct job
     if (j->sched_state == SCHED_STATE_SUSPENDED || j->urged)
         key.job = j->id;
     if (cluster_policy(c->cl)->enforce_resumption || policy_is_strict(cluster_policy(c->cl)) ||
-        primetime_limits_length(cluster_policy(c->cl))) {
+        primetime_limits_length(cluster_policy(c->cl)) || cluster_next_resv(c->cl, NULL)) {
         key.lasts_s = j->limit_s;
         key.least_s = j->least_s;
     }

@@ -195,7 +195,8 @@ void run_limits_all(const struct cluster *cl, const struct job *j, struct reason
     if (!j->urged)
         run_limits_check_limits(cl, j, why);
     covers(cl, q, j, REASON_LACK_QUEUE, why);
-    covers(cl, cluster_server(cl), j, REASON_LACK_SERVER, why);
+    if (!j->within) /* its reservation has been given them */
+        covers(cl, cluster_server(cl), j, REASON_LACK_SERVER, why);
     dynamic_covers(cl, j, why);
 }
 

@@ -28,6 +28,7 @@ static uint64_t buckets_key_of(const struct node *n)
 {
     uint64_t h = amounts_hash(&n->free, n->look);
 
+    h ^= n->keeps_look;
     if (node_is_limited(n)) /* which jobs it takes depends on those that it has: it is like no other */
         h ^= mem_hash(n->name);
     return (h ^ (uint64_t)node_is_occupied(n) ^ (uint64_t)n->exclusive << 1) * 0x9E3779B97F4A7C15ull;
@@ -37,7 +38,8 @@ static bool is_alike(const struct node *a, const struct node *b)
 {
     if (node_is_limited(a) && a != b)
         return false;
-    return a->look == b->look && node_is_occupied(a) == node_is_occupied(b) && a->exclusive == b->exclusive &&
+    return a->look == b->look && a->keeps_look == b->keeps_look &&
+           node_is_occupied(a) == node_is_occupied(b) && a->exclusive == b->exclusive &&
            amounts_equal(&a->free, &b->free);
 }
 

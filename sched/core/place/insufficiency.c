@@ -32,8 +32,10 @@ static void sums(struct buckets *all, const struct asker *a, struct reasons *why
         if (!match_pool(a, b->sample))
             continue;
         add_to(&total, b->sample, &b->sample->total, (int64_t)b->n, true);
-        add_to(&free_now, b->sample, &b->sample->free, (int64_t)b->n,
+        struct amounts scratch = {0};
+        add_to(&free_now, b->sample, match_free(a, b->sample, &scratch), (int64_t)b->n,
                !b->sample->state && !b->sample->exclusive);
+        amounts_fini(&scratch);
     }
     for (uint32_t i = 0; i < a->request->total.n && !reasons_full(why); i++) {
         const struct amount *want = &a->request->total.a[i];
@@ -195,8 +197,11 @@ static bool chunk_now(struct buckets *all, const struct asker *a, const struct c
         if (!match_open(a, b->sample))
             continue;
         n_open += b->n;
-        raise(&best, &b->sample->free);
-        fits += match_times(a, b->sample, &b->sample->free, k, k->count) * (int64_t)b->n;
+        struct amounts scratch = {0};
+        const struct amounts *is_free = match_free(a, b->sample, &scratch);
+        raise(&best, is_free);
+        fits += match_times(a, b->sample, is_free, k, k->count) * (int64_t)b->n;
+        amounts_fini(&scratch);
     }
     bool lacks = fits < k->count;
     if (lacks && fits == 0 && limit != REASON_NONE)

@@ -35,6 +35,10 @@ bool match_pool(const struct asker *a, const struct node *n)
 {
     const struct policy *p = cluster_policy(a->cl);
 
+    if (a->within)
+        return n->lent == a->within;
+    if (!a->job && n->no_resv)
+        return false;
     if (strcmp(n->partition ? n->partition : "", p->partition) != 0)
         return false;
     if (a->in_set && !is_in_set(a, n))
@@ -99,7 +103,8 @@ bool match_labels(const struct asker *a, const struct node *n, const struct chun
 
 bool match_is_named(const struct asker *a, const struct chunk *k)
 {
-    return k->host || k->vnode || (a->in_set && (a->set == RES_HOSTNAME || a->set == RES_VNODENAME));
+    return k->host || k->vnode || a->span.by == SPAN_LATER ||
+           (a->in_set && (a->set == RES_HOSTNAME || a->set == RES_VNODENAME));
 }
 
 bool match_wants_alone(const struct asker *a, const struct node *n)
@@ -165,8 +170,68 @@ enum reason_code match_limit(const struct asker *a, const struct node *n)
     return n->most_group >= 0 && c.group >= n->most_group ? REASON_NODE_GROUP : REASON_NONE;
 }
 
+/* --- what is kept for reservations ------------------------------------------------------------------------- */
+
+static bool is_met(const struct asker *a, const struct node_keep *k)
+{
+    return a->span.by != SPAN_NONE && k->from_s < a->span.until_s && k->to_s > a->span.begin_s;
+}
+
+bool match_is_kept(const struct asker *a, const struct node *n)
+{
+    for (size_t i = 0; i < n->n_keeps; i++)
+        if (is_met(a, &n->keeps[i]))
+            return true;
+    return false;
+}
+
+bool match_is_kept_alone(const struct asker *a, const struct node *n)
+{
+    for (size_t i = 0; i < n->n_keeps; i++)
+        if (n->keeps[i].alone && is_met(a, &n->keeps[i]))
+            return true;
+    return false;
+}
+
+/* Of what is needed at from_s, the part that no job gives back after the beginning of the span. */
+static int64_t left_of(const struct asker *a, const struct node *n, const struct node_keep *k,
+                       const struct amount *share)
+{
+    int64_t left = share->n;
+
+    if (a->span.by == SPAN_NOW)
+        return amounts_get(&k->leave, share->res);
+    for (size_t i = 0; a->span.by == SPAN_LATER && i < n->n_ends; i++)
+        if (n->ends[i].at_s > a->span.begin_s && n->ends[i].at_s <= k->from_s)
+            left -= amounts_get(&n->ends[i].use, share->res);
+    return left;
+}
+
+const struct amounts *match_free(const struct asker *a, const struct node *n, struct amounts *scratch)
+{
+    struct amounts most = {0};
+
+    if (!match_is_kept(a, n))
+        return &n->free;
+    /* Vnode by vnode the largest need, not the sum: the times follow one another, so one room serves all of them. */
+    for (size_t i = 0; i < n->n_keeps; i++)
+        for (uint32_t r = 0; is_met(a, &n->keeps[i]) && r < n->keeps[i].share.n; r++) {
+            const struct amount *share = &n->keeps[i].share.a[r];
+            int64_t left = left_of(a, n, &n->keeps[i], share);
+            if (left > amounts_get(&most, share->res))
+                amounts_set(&most, share->res, left);
+        }
+    amounts_copy(scratch, &n->free);
+    amounts_sub(scratch, &most);
+    amounts_fini(&most);
+    return scratch;
+}
+
 bool match_open(const struct asker *a, const struct node *n)
 {
+    if (n->n_keeps > 0 && !a->within &&
+        (match_is_kept_alone(a, n) || (match_wants_alone(a, n) && match_is_kept(a, n))))
+        return false;
     if (n->state || n->exclusive || match_limit(a, n) != REASON_NONE)
         return false;
     if (n->no_multinode && a->request->n_chunks > 1)

@@ -6,13 +6,27 @@
 #include "reason.h"
 #include "sched_cluster.h"
 
+/* From when to when room is wanted. What reservations that begin meanwhile need must be left alone. */
+enum span_by {
+    SPAN_NONE,    /* reservations do not matter */
+    SPAN_NOW,     /* it begins now */
+    SPAN_NO_ENDS, /* it begins now, and no job that runs ends: for a job that would stop some of them */
+    SPAN_LATER    /* it begins at that time, and the trial has given back what ends until then */
+};
+struct span {
+    enum span_by by;
+    int64_t begin_s, until_s;
+};
+
 /* Who asks: the same for all chunks of a job. */
 struct asker {
     const struct cluster *cl;
     const struct request *request;
     const struct queue *queue; /* the job's */
-    const struct job *job;
-    bool in_set; /* only vnodes whose resource `set` has the value `set_value` */
+    const struct job *job;     /* NULL: a reservation asks */
+    struct span span;
+    const struct resv *within; /* only the room of this one, where it is lent (inside.h); NULL: none */
+    bool in_set;               /* only vnodes whose resource `set` has the value `set_value` */
     res_id set;
     const char *set_value; /* interned; NULL: it is not set there */
 };
@@ -39,6 +53,12 @@ enum reason_code match_limit(const struct asker *a, const struct node *n);
 
 /* State, use and limits allow a new job to come here (not the amounts). */
 bool match_open(const struct asker *a, const struct node *n);
+
+/* What is free on the node beside reservations: n->free, or `scratch` (empty before, the caller's) filled. */
+const struct amounts *match_free(const struct asker *a, const struct node *n, struct amounts *scratch);
+/* Will a reservation be on the node, or have it alone, at any time of the span? */
+bool match_is_kept(const struct asker *a, const struct node *n);
+bool match_is_kept_alone(const struct asker *a, const struct node *n);
 
 /* How many copies of the chunk fit into `have` (n->free, or n->total for "ever"), at most `most`. */
 int64_t match_times(const struct asker *a, const struct node *n, const struct amounts *have,

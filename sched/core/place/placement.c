@@ -108,7 +108,11 @@ static int64_t times_in(const struct placement_search *s, const struct node *n, 
 {
     int64_t most = s->a->request->arrange == ARRANGE_FREE || s->only ? k->count : 1;
 
-    return match_times(s->a, n, &n->free, k, most);
+    struct amounts scratch = {0};
+    int64_t times = match_times(s->a, n, match_free(s->a, n, &scratch), k, most);
+
+    amounts_fini(&scratch);
+    return times;
 }
 
 static bool offers(const struct placement_search *s, const struct node *n, const struct chunk *k)
@@ -128,6 +132,20 @@ static int64_t gather_named(struct placement_search *s, const struct chunk *k)
         if (offers(s, nodes[i], k)) {
             set_add(s->p, nodes[i]);
             fits += times_in(s, nodes[i], k);
+        }
+    return fits;
+}
+
+/* The room of a reservation: its vnodes, however many others there are. */
+static int64_t gather_within(struct placement_search *s, const struct chunk *k)
+{
+    const struct allocation *share = &s->a->within->times[0].share;
+    int64_t fits = 0;
+
+    for (size_t i = 0; i < share->n; i++)
+        if (offers(s, share->a[i].node, k)) {
+            set_add(s->p, share->a[i].node);
+            fits += times_in(s, share->a[i].node, k);
         }
     return fits;
 }
@@ -169,6 +187,8 @@ static int64_t gather(struct placement_search *s, const struct chunk *k)
     set_clear(s->p);
     if (s->only)
         fits = gather_host(s, k);
+    else if (s->a->within)
+        fits = gather_within(s, k);
     else
         fits = match_is_named(s->a, k) ? gather_named(s, k) : gather_buckets(s, k);
     /* Vnodes that this job has taken alone are in use, but not by others. */
@@ -189,7 +209,7 @@ static bool host_is_free(const struct placement_search *s, const struct host *h)
     if (h->mark == s->p->serial)
         return true;
     for (size_t i = 0; i < h->n; i++)
-        if (node_is_occupied(h->nodes[i]) || h->nodes[i]->exclusive)
+        if (node_is_occupied(h->nodes[i]) || h->nodes[i]->exclusive || match_is_kept(s->a, h->nodes[i]))
             return false;
     return true;
 }
@@ -247,13 +267,21 @@ static int64_t placement_fill(struct placement_search *s, const struct chunk *k,
     return need;
 }
 
+static void placement_add_free(const struct placement_search *s, const struct node *n, struct amounts *sum)
+{
+    struct amounts scratch = {0};
+
+    amounts_add(sum, match_free(s->a, n, &scratch));
+    amounts_fini(&scratch);
+}
+
 static bool split_fits(const struct placement_search *s, const struct host *h, const struct chunk *k)
 {
     struct amounts sum = {0};
 
     for (size_t i = 0; i < h->n; i++)
         if (offers(s, h->nodes[i], k) && may_use(s, h->nodes[i]))
-            amounts_add(&sum, &h->nodes[i]->free);
+            placement_add_free(s, h->nodes[i], &sum);
     for (size_t i = 0; i < h->n; i++)
         pools_count_once(h->nodes[i], &sum);
     bool fits = amounts_cover(&sum, &k->use, NULL);
@@ -268,12 +296,15 @@ static struct amounts *placement_keep(struct placer *p)
 }
 
 /* Part of `left` that node n can give; true when that is anything. */
-static bool placement_part_of(const struct node *n, struct amounts *left, struct amounts *part)
+static bool placement_part_of(const struct placement_search *s, const struct node *n, struct amounts *left,
+                              struct amounts *part)
 {
+    struct amounts scratch = {0};
+    const struct amounts *is_free = match_free(s->a, n, &scratch);
     bool any = false;
 
     for (uint32_t i = 0; i < left->n; i++) {
-        int64_t have = amounts_get(&n->free, left->a[i].res);
+        int64_t have = amounts_get(is_free, left->a[i].res);
         int64_t give = have < left->a[i].n ? have : left->a[i].n;
         if (give <= 0)
             continue;
@@ -281,6 +312,7 @@ static bool placement_part_of(const struct node *n, struct amounts *left, struct
         left->a[i].n -= give;
         any = true;
     }
+    amounts_fini(&scratch);
     return any;
 }
 
@@ -294,7 +326,7 @@ static void split(struct placement_search *s, const struct host *h, const struct
     for (size_t i = 0; i < h->n; i++) {
         struct node *n = h->nodes[i];
         struct amounts *part = placement_keep(s->p);
-        if (offers(s, n, k) && placement_part_of(n, &left, part)) {
+        if (offers(s, n, k) && placement_part_of(s, n, &left, part)) {
             placement_put(s, n, part, joined);
             joined = true;
         }
@@ -423,7 +455,7 @@ static bool place_packed(struct placement_search *s)
         amounts_clear(&sum);
         for (size_t k = 0; k < h->n; k++)
             if (match_open(s->a, h->nodes[k]))
-                amounts_add(&sum, &h->nodes[k]->free);
+                placement_add_free(s, h->nodes[k], &sum);
         /* Where only some resources are checked, the sum of all says nothing. */
         bool lacks =
             !amounts_cover(&sum, &s->a->request->total, &lack) && !cluster_policy(s->p->cl)->resources;
@@ -445,8 +477,8 @@ static bool is_simple(const struct placement_search *s)
     size_t n_big;
 
     cluster_big_hosts(s->p->cl, &n_big);
-    return n_big == 0 && q->n == 1 && q->n_chunks == 1 && !match_is_named(s->a, &q->chunks[0]) &&
-           q->sharing != SHARING_EXCLHOST;
+    return n_big == 0 && !s->a->within && q->n == 1 && q->n_chunks == 1 &&
+           !match_is_named(s->a, &q->chunks[0]) && q->sharing != SHARING_EXCLHOST;
 }
 
 /* A job that wants vnodes or hosts alone gets them so. */
@@ -466,7 +498,7 @@ bool placement_find(struct placer *p, const struct asker *a, struct allocation *
 
     s.nodes = cluster_nodes(p->cl, &n);
     p->serial++;
-    if (a->request->n == 0 || n == 0)
+    if (a->request->n == 0 || n == 0 || (a->within && a->within->n_times == 0))
         return false;
     if (cluster_policy(p->cl)->round_hosts && a->request->n_chunks == 1)
         s.from = cluster_round_from(p->cl);

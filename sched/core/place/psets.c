@@ -101,6 +101,8 @@ static const char *keys_of(const struct asker *a)
 {
     const struct queue *server = cluster_server(a->cl);
 
+    if (a->within) /* its vnodes were chosen by sets */
+        return NULL;
     if (a->request->group)
         return a->request->group;
     if (!server->sets_on)
@@ -230,6 +232,56 @@ bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, st
     return placement_find(p, a, out);
 }
 
+static bool psets_meets(const struct asker *a, const struct allocation *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->a[i].node->n_keeps > 0 && match_is_kept(a, p->a[i].node))
+            return true;
+    return false;
+}
+
+bool psets_find_beside(struct placer *p, struct buckets *all, struct trial *t, const struct asker *a,
+                       struct allocation *out, bool *meets)
+{
+    struct asker alone = *a;
+    size_t mark = trial_mark(t);
+
+    alone.span.by = SPAN_NONE;
+    *meets = false;
+    if (!psets_find(p, all, &alone, out))
+        return false;
+    *meets = a->span.by != SPAN_NONE && psets_meets(a, out);
+    if (!*meets)
+        return true;
+    trial_undo(t, mark);
+    allocation_fini(out);
+    return psets_find(p, all, a, out);
+}
+
+/* Of a reservation's room, for its jobs. */
+static void within_why(const struct asker *a, struct reason *why)
+{
+    const struct allocation *share = &a->within->times[0].share;
+    struct amounts have = {0}, total = {0};
+    res_id res;
+
+    for (size_t i = 0; a->within->n_times > 0 && i < share->n; i++) {
+        amounts_add(&total, &share->a[i].use);
+        if (match_open(a, share->a[i].node))
+            amounts_add(&have, &share->a[i].node->free);
+    }
+    if (amounts_cover(&have, &a->request->total, &res))
+        reason_set(why, REASON_NO_RESOURCES, NULL, NULL);
+    else {
+        int64_t want = amounts_get(&a->request->total, res);
+        reason_lack(why, REASON_LACK, cluster_catalogue(a->cl), res, want, amounts_get(&have, res),
+                    amounts_get(&total, res));
+        why->never = want > amounts_get(&total, res);
+    }
+    amounts_fini(&have);
+    amounts_fini(&total);
+}
+
 void psets_why(struct buckets *all, const struct asker *a, struct reason *why)
 {
     struct reason sums;
@@ -237,6 +289,10 @@ void psets_why(struct buckets *all, const struct asker *a, struct reason *why)
 
     if (a->request->n == 0) {
         reason_set(why, REASON_INVALID, "without chunks", NULL);
+        return;
+    }
+    if (a->within) {
+        within_why(a, why);
         return;
     }
     lacks = insufficiency_sums(all, a, &sums);

@@ -11,6 +11,7 @@ struct step {
     struct node *node;
     const struct amounts *use; /* NULL: only `exclusive` moved */
     int sign;                  /* 1: taken, -1: given */
+    int64_t jobs;              /* so many more are there */
     bool was_exclusive;
 };
 
@@ -42,14 +43,16 @@ size_t trial_mark(const struct trial *t)
     return t->n;
 }
 
-static void trial_step(struct trial *t, struct node *n, const struct amounts *use, int sign, bool exclusive)
+static void trial_step(struct trial *t, struct node *n, const struct amounts *use, int sign, int64_t jobs,
+                       bool exclusive)
 {
     t->steps = mem_room(t->steps, t->n, &t->cap, sizeof *t->steps);
-    t->steps[t->n++] = (struct step){.node = n, .use = use, .sign = sign, .was_exclusive = n->exclusive};
+    t->steps[t->n++] =
+        (struct step){.node = n, .use = use, .sign = sign, .jobs = jobs, .was_exclusive = n->exclusive};
     cluster_node_out(t->cl, n); /* by what it is now it is found in its bucket */
     if (use)
         cluster_node_move(t->cl, n, use, -sign);
-    n->n_jobs += use ? sign : 0;
+    n->n_jobs += jobs;
     n->exclusive = exclusive;
     cluster_node_in(t->cl, n);
 }
@@ -57,19 +60,24 @@ static void trial_step(struct trial *t, struct node *n, const struct amounts *us
 void trial_take(struct trial *t, struct node *n, const struct amounts *use)
 {
     if (n)
-        trial_step(t, n, use, 1, n->exclusive);
+        trial_step(t, n, use, 1, 1, n->exclusive);
 }
 
 static void trial_give(struct trial *t, struct node *n, const struct amounts *use)
 {
     if (n)
-        trial_step(t, n, use, -1,
+        trial_step(t, n, use, -1, -1,
                    n->exclusive && (n->n_jobs > 1 || n->held_alone)); /* the last one to go leaves it open */
 }
 
 void trial_exclude(struct trial *t, struct node *n)
 {
-    trial_step(t, n, NULL, 0, true);
+    trial_step(t, n, NULL, 0, 0, true);
+}
+
+void trial_lend(struct trial *t, struct node *n, const struct amounts *less, int64_t jobs, bool exclusive)
+{
+    trial_step(t, n, less, 1, jobs - n->n_jobs, exclusive);
 }
 
 void trial_undo(struct trial *t, size_t mark)
@@ -79,7 +87,7 @@ void trial_undo(struct trial *t, size_t mark)
         cluster_node_out(t->cl, s->node);
         if (s->use)
             cluster_node_move(t->cl, s->node, s->use, s->sign);
-        s->node->n_jobs -= s->use ? s->sign : 0;
+        s->node->n_jobs -= s->jobs;
         s->node->exclusive = s->was_exclusive;
         cluster_node_in(t->cl, s->node);
     }

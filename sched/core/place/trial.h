@@ -22,6 +22,9 @@ void trial_undo(struct trial *t, size_t mark);
 void trial_take(struct trial *t, struct node *n, const struct amounts *use); /* a job's part comes here */
 void trial_exclude(struct trial *t, struct node *n);                         /* no other job may come */
 
+/* Another room: so much less is free, so many jobs are there, and it is exclusive or not. */
+void trial_lend(struct trial *t, struct node *n, const struct amounts *less, int64_t jobs, bool exclusive);
+
 /* all parts of a job. */
 void trial_give_all(struct trial *t, const struct allocation *p);
 void trial_take_all(struct trial *t, const struct allocation *p);

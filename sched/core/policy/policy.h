@@ -95,7 +95,8 @@ struct policy {
     bool is_prime;                /* the options are those of prime time */
     bool backfill_prime;          /* no job hangs over a change of prime time by more than ... */
     int64_t prime_spill_s;
-    bool prime_exempt; /* ... but jobs of queues that have nothing to do with it */
+    bool resv_ignores_dedicated; /* resv_confirm_ignore */
+    bool prime_exempt;           /* ... but jobs of queues that have nothing to do with it */
     char *prime_prefix, *nonprime_prefix, *dedicated_prefix; /* of queues; NULL: no queue is such */
     struct policy_dynamic *dynamic;
     size_t n_dynamic;

@@ -19,12 +19,41 @@ static bool has_no_shares(const struct policy *p, const struct job *j)
     return p->fair_share && p->share_enforce && j->share && !j->urged && fairshare_fraction(j->share) <= 0;
 }
 
+/* The trial and `where` are filled, or `why`. */
+static bool find_place(const struct picker *k, const struct preemptor *p, struct allocation *where,
+                       struct reason *why)
+{
+    const struct job *j = p->job;
+    struct asker a = {
+        .cl = k->cl,
+        .request = p->request,
+        .queue = j->queue,
+        .job = j,
+        .span = {j->within || p->no_resvs ? SPAN_NONE : SPAN_NOW, p->now_s, p->now_s + job_lasts_s(j)},
+        .within = j->within};
+    bool meets;
+
+    if (j->sched_state == SCHED_STATE_SUSPENDED) {
+        if (!resume_fits(&a, why))
+            return false;
+        allocation_copy(where, &j->on);
+        return true;
+    }
+    if (psets_find_beside(k->placer, k->buckets, k->trial, &a, where, &meets))
+        return true;
+    if (meets)
+        reason_set(why, REASON_CONFLICT, NULL, NULL);
+    else
+        psets_why(k->buckets, &a, why);
+    return false;
+}
+
 bool attempt_room(const struct picker *k, const struct preemptor *p, struct allocation *where,
                   struct reason *why)
 {
     const struct job *j = p->job;
-    struct asker a = {.cl = k->cl, .request = p->request, .queue = j->queue, .job = j};
     size_t mark = trial_mark(k->trial);
+    bool is_inside = j->within && j->within->n_times > 0;
 
     reason_set(why, REASON_INTERNAL, NULL, NULL);
     if (has_no_shares(cluster_policy(k->cl), j)) {
@@ -37,19 +66,14 @@ bool attempt_room(const struct picker *k, const struct preemptor *p, struct allo
     }
     if (!primetime_allows(k->cl, j, p->now_s, why) || !run_limits_allow(k->cl, j, why))
         return false;
-    if (j->sched_state == SCHED_STATE_SUSPENDED) {
-        if (!resume_fits(k->cl, j, why))
-            return false;
-        allocation_copy(where, &j->on);
-        return true;
-    }
-    if (!psets_find(k->placer, k->buckets, &a, where)) {
-        psets_why(k->buckets, &a, why);
-        return false;
-    }
+    if (is_inside)
+        inside_enter(k->inside, k->trial, j->within);
+    bool found = find_place(k, p, where, why);
+    if (is_inside)
+        inside_leave(k->inside);
     /* The order takes the room for good; what made vnodes exclusive is said by the server. */
     trial_undo(k->trial, mark);
-    return true;
+    return found;
 }
 
 const char *attempt_bar_text(enum attempt_bar bar)

@@ -20,6 +20,9 @@ struct preemptor {
     const struct request *request;
     int level;
     int64_t now_s;
+    int64_t
+        later_s;   /* 0, or the time for which it is placed: the trial has given back what ends until then */
+    bool no_resvs; /* what is kept for reservations does not matter */
     bool by_start; /* whatever preempt_sort says, of one level the latest start goes first */
     /* ^ return true if this victim has failed to give way to the job before */
     bool (*has_failed)(void *arg, const struct job *preemptor, const struct job *victim);

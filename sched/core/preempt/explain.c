@@ -67,7 +67,7 @@ static void note_shortage(struct explain_walk *w, const struct reason *first)
         x->why[x->reasons.n] = *first;
         reasons_keep(&x->reasons);
     }
-    if (w->p.job->sched_state != SCHED_STATE_SUSPENDED && !has_room(w, &a))
+    if (w->p.job->sched_state != SCHED_STATE_SUSPENDED && !w->p.job->within && !has_room(w, &a))
         insufficiency_all(w->k.buckets, &a, &x->reasons);
 }
 
@@ -149,6 +149,10 @@ static void try_others(struct explain_walk *w, const struct reason *why)
     struct explanation *x = w->out;
     struct candidates victims = {0};
 
+    if (w->p.job->within) { /* only its reservation's room is for it */
+        x->bar = ATTEMPT_HOPELESS;
+        return;
+    }
     x->bar = attempt_bar(&w->k, &w->p, why);
     if (x->bar == ATTEMPT_OPEN && attempt_waits(&w->k, &w->p))
         x->bar = ATTEMPT_WAITS;

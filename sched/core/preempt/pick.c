@@ -22,17 +22,27 @@ void pick_count(const struct job *j, struct queue *server, int64_t times)
 bool pick_place(const struct picker *k, const struct preemptor *p, struct allocation *where,
                 struct reason *why)
 {
-    struct asker a = {.cl = k->cl, .request = p->request, .queue = p->job->queue, .job = p->job};
+    int64_t begin_s = p->later_s ? p->later_s : p->now_s;
+    enum span_by by = p->no_resvs ? SPAN_NONE : p->later_s ? SPAN_LATER : SPAN_NO_ENDS;
+    struct asker a = {.cl = k->cl,
+                      .request = p->request,
+                      .queue = p->job->queue,
+                      .job = p->job,
+                      .span = {by, begin_s, begin_s + job_lasts_s(p->job)}};
+    bool meets;
 
     if (!run_limits_allow(k->cl, p->job, why))
         return false;
     if (p->job->sched_state != SCHED_STATE_SUSPENDED) {
-        if (psets_find(k->placer, k->buckets, &a, where))
+        if (psets_find_beside(k->placer, k->buckets, k->trial, &a, where, &meets))
             return true;
-        psets_why(k->buckets, &a, why);
+        if (meets)
+            reason_set(why, REASON_CONFLICT, NULL, NULL);
+        else
+            psets_why(k->buckets, &a, why);
         return false;
     }
-    if (!resume_fits(k->cl, p->job, why))
+    if (!resume_fits(&a, why))
         return false;
     trial_take_all(k->trial, &p->job->on);
     allocation_copy(where, &p->job->on);

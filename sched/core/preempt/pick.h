@@ -3,6 +3,7 @@
 /* What the rules of picking victims share: stopping jobs in a trial, and asking whether the urgent one fits then. */
 #include "candidates.h"
 #include "decisions.h"
+#include "inside.h"
 #include "psets.h"
 
 struct picker {
@@ -10,6 +11,7 @@ struct picker {
     struct trial *trial;
     struct placer *placer;
     struct buckets *buckets;
+    struct inside *inside;
     struct decisions *log; /* may be NULL for pick_place and pick_prune */
 };
 

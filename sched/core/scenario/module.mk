@@ -1,1 +1,1 @@
-$(call storey, sched/core/scenario, sched/core/cycle sched/core/preempt sched/core/order sched/core/place sched/core/cluster sched/core/policy sched/core ifl/spec base)
+$(call storey, sched/core/scenario, sched/core/cycle sched/core/preempt sched/core/reserve sched/core/order sched/core/place sched/core/cluster sched/core/policy sched/core ifl/spec base)

@@ -22,7 +22,7 @@
 #include "scenario_objects.h"
 #include "words.h"
 
-enum { FILE_MAX = 1 << 20, NOW_S = 1000000 };
+enum { FILE_MAX = 1 << 20, NOW_S = SCENARIO_NOW_S };
 
 struct play {
     struct policy policy;
@@ -134,7 +134,8 @@ static int scenario_line_used(struct play *p, struct err *e)
 static const char *const decision_words[] = {
     [DECIDE_RUN] = "run",   [DECIDE_RESUME] = "resume", [DECIDE_PREEMPT] = "preempt",
     [DECIDE_TURN] = "turn", [DECIDE_REFUSE] = "refuse", [DECIDE_COMMENT] = "says",
-    [DECIDE_TOP] = "top",   [DECIDE_LOG] = "log"};
+    [DECIDE_TOP] = "top",   [DECIDE_LOG] = "log",       [DECIDE_CONFIRM] = "confirm",
+    [DECIDE_DENY] = "deny"};
 
 static struct decision *next_decision(struct play *p)
 {
@@ -182,6 +183,44 @@ static int scenario_line_lasts(struct play *p, struct err *e)
                    : err_set(e, EINVAL, "it is given %lld seconds", (long long)x->walltime_s);
     }
     return err_set(e, EINVAL, "nothing was decided about it");
+}
+
+/* Whatever else was decided: a reservation begins, or could begin, so long after the beginning; "never" where that is not known. */
+static int scenario_line_at(struct play *p, struct err *e)
+{
+    for (size_t i = 0; i < p->d.n; i++) {
+        const struct decision *x = &p->d.a[i];
+        if ((x->kind != DECIDE_CONFIRM && x->kind != DECIDE_DENY) || strcmp(x->job, p->w.w[1]) != 0)
+            continue;
+        int64_t in_s = x->at_s ? x->at_s - NOW_S : -1;
+        int64_t want_s = strcmp(p->w.w[2], "never") == 0 ? -1 : strtoll(p->w.w[2], NULL, 10);
+        return in_s == want_s ? 0 : err_set(e, EINVAL, "it is told %lld seconds", (long long)in_s);
+    }
+    return err_set(e, EINVAL, "it is told nothing");
+}
+
+/* As the server would if it were asked now: confirmed, or why not. */
+static int scenario_line_resv_explain(struct play *p, struct err *e)
+{
+    struct confirm_answer x;
+    char text[REASON_TEXT_MAX];
+
+    feed(p);
+    struct resv *r = cluster_resv(cycle_cluster(p->c), p->w.w[1]);
+    if (!r)
+        return err_set(e, EINVAL, "there is no such reservation");
+    cycle_explain_resv(p->c, r, NOW_S, &x);
+    const char *says = x.times ? "confirmed" : reason_log(&x.why, text);
+    int rc = strcmp(says, strstr(p->rest, p->w.w[2])) == 0 ? 0 : err_set(e, EINVAL, "it says: %s", says);
+    confirm_fini(&x);
+    return rc;
+}
+
+static int scenario_line_confirmed(struct play *p, struct err *e)
+{
+    (void)e;
+    cycle_confirmed(p->c, p->w.w[1], p->w.n > 2 ? atoi(p->w.w[2]) : 0, "told so", &p->d);
+    return 0;
 }
 
 /* Whatever else was decided: told to begin in so many seconds, or "no" longer a top job. */
@@ -399,25 +438,49 @@ static const struct {
     const char *word;
     size_t least; /* words in the line */
     int (*play)(struct play *p, struct err *e);
-} lines[] = {{"server", 2, scenario_line_entry},      {"queue", 2, scenario_line_entry},
-             {"job", 4, scenario_line_entry},         {"node", 2, scenario_line_entry},
-             {"sched", 2, scenario_line_entry},       {"resource", 3, scenario_line_entry},
-             {"gone", 3, scenario_line_gone},         {"cycle", 1, scenario_line_cycle},
-             {"run", 2, scenario_line_decision},      {"resume", 2, scenario_line_decision},
-             {"preempt", 2, scenario_line_decision},  {"refuse", 2, scenario_line_decision},
-             {"says", 2, scenario_line_decision},     {"nothing", 1, scenario_line_nothing},
-             {"comment", 3, scenario_line_comment},   {"took", 2, scenario_line_took},
-             {"failed", 3, scenario_line_took},       {"answers", 2, scenario_line_answers},
-             {"top", 3, scenario_line_top},           {"turn", 2, scenario_line_decision},
-             {"turned", 2, scenario_line_answers},    {"urge", 2, scenario_line_urge},
-             {"taken", 2, scenario_line_planned},     {"refused", 2, scenario_line_planned},
-             {"config", 2, scenario_line_config},     {"shares", 2, scenario_line_shares},
-             {"usage", 3, scenario_line_usage},       {"used", 3, scenario_line_used},
-             {"holidays", 2, scenario_line_holidays}, {"dedicated", 2, scenario_line_dedicated},
-             {"clock", 2, scenario_line_clock},       {"explain", 3, scenario_line_explain},
-             {"because", 3, scenario_line_because},   {"lasts", 3, scenario_line_lasts},
-             {"events", 2, scenario_line_events},     {"log", 3, scenario_line_log},
-             {"nolog", 3, scenario_line_log}};
+} lines[] = {{"server", 2, scenario_line_entry},
+             {"queue", 2, scenario_line_entry},
+             {"job", 4, scenario_line_entry},
+             {"node", 2, scenario_line_entry},
+             {"sched", 2, scenario_line_entry},
+             {"resource", 3, scenario_line_entry},
+             {"gone", 3, scenario_line_gone},
+             {"cycle", 1, scenario_line_cycle},
+             {"run", 2, scenario_line_decision},
+             {"resume", 2, scenario_line_decision},
+             {"preempt", 2, scenario_line_decision},
+             {"refuse", 2, scenario_line_decision},
+             {"says", 2, scenario_line_decision},
+             {"nothing", 1, scenario_line_nothing},
+             {"comment", 3, scenario_line_comment},
+             {"took", 2, scenario_line_took},
+             {"failed", 3, scenario_line_took},
+             {"answers", 2, scenario_line_answers},
+             {"top", 3, scenario_line_top},
+             {"turn", 2, scenario_line_decision},
+             {"turned", 2, scenario_line_answers},
+             {"urge", 2, scenario_line_urge},
+             {"taken", 2, scenario_line_planned},
+             {"refused", 2, scenario_line_planned},
+             {"config", 2, scenario_line_config},
+             {"shares", 2, scenario_line_shares},
+             {"usage", 3, scenario_line_usage},
+             {"used", 3, scenario_line_used},
+             {"holidays", 2, scenario_line_holidays},
+             {"dedicated", 2, scenario_line_dedicated},
+             {"clock", 2, scenario_line_clock},
+             {"explain", 3, scenario_line_explain},
+             {"because", 3, scenario_line_because},
+             {"lasts", 3, scenario_line_lasts},
+             {"events", 2, scenario_line_events},
+             {"log", 3, scenario_line_log},
+             {"nolog", 3, scenario_line_log},
+             {"resv", 3, scenario_line_entry},
+             {"confirm", 2, scenario_line_decision},
+             {"deny", 2, scenario_line_decision},
+             {"at", 3, scenario_line_at},
+             {"confirmed", 2, scenario_line_confirmed},
+             {"would", 3, scenario_line_resv_explain}};
 
 static int play_line(struct play *p, char *text, struct err *e)
 {

@@ -8,6 +8,8 @@
  *   server attr.res=value ...
  *   job ID QUEUE STATE [attr=value ...] STATE is Q, R, E, S (suspended by the scheduler), H; attr may be
  *                                       Resource_List.x; select, place, exec are short for what they mean
+ *   resv ID [attr=value ...]            a reservation: state, substate (numbers), start, end, retry, starts (seconds from the
+ *                                       beginning), select, place, nodes (its exec_vnode), all (reserve_execvnodes), index, count
  *   gone KIND NAME
  *   cycle [SECONDS]                     decide, so long after the beginning; what follows is about that cycle
  *   run ID [EXEC_VNODE] / resume ID     it was decided to run this job next
@@ -16,6 +18,10 @@
  *   lasts ID SECONDS                    ... with this walltime, which it is given; 0: with its own; beside the others
  *   turn ID VICTIM ...                  ... to suspend these, since it is its turn
  *   refuse ID
+ *   confirm ID [EXEC_VNODE] / deny ID ["WHY"]  a reservation is confirmed, or refused
+ *   at ID SECONDS|never                 ... to begin, or it could begin, so long after the beginning; beside the others
+ *   confirmed ID [CODE]                 the server's answer to that
+ *   would ID confirmed|WHY              what would be decided about a reservation, between cycles
  *   nothing                             no more decisions
  *   config NAME=VALUE ...               of sched_config, as far as the core knows it; sort keys as ncpus,HIGH,unused
  *   shares "LINE" ...                   resource_group

@@ -20,6 +20,7 @@ static bool config_flag(struct policy *p, const char *name, bool is)
                  {"strict_ordering", &p->strict_ordering},
                  {"strict_fifo", &p->strict_fifo},
                  {"backfill", &p->backfill},
+                 {"resv_ignores_dedicated", &p->resv_ignores_dedicated},
                  {"backfill_prime", &p->backfill_prime},
                  {"prime_exempt_anytime_queues", &p->prime_exempt},
                  {"fairshare_enforce_no_shares", &p->share_enforce}};

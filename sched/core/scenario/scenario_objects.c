@@ -3,6 +3,7 @@
 #include "scenario_objects.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,6 +180,39 @@ static void objects_take_resource(struct scenario_objects *o, struct words *w)
         attr_word(&e->attrs, w->w[i]);
 }
 
+/* Times count from the beginning of the scenario. */
+static void objects_take_resv(struct scenario_objects *o, struct words *w)
+{
+    static const struct {
+        const char *word, *name, *resource;
+        bool is_time;
+    } words[] = {{"state=", "reserve_state", NULL, false},    {"substate=", "reserve_substate", NULL, false},
+                 {"start=", "reserve_start", NULL, true},     {"end=", "reserve_end", NULL, true},
+                 {"retry=", "reserve_retry", NULL, true},     {"select=", "schedselect", NULL, false},
+                 {"place=", "Resource_List", "place", false}, {"nodes=", "resv_nodes", NULL, false},
+                 {"starts=", "reserve_starts", NULL, true},   {"all=", "reserve_execvnodes", NULL, false},
+                 {"index=", "reserve_index", NULL, false},    {"count=", "reserve_count", NULL, false}};
+    struct objects_entry *e = entry_of(o, "resv", w->w[1]);
+
+    for (size_t i = 2; i < w->n; i++) {
+        size_t k = 0;
+        while (k < sizeof words / sizeof *words &&
+               strncmp(w->w[i], words[k].word, strlen(words[k].word)) != 0)
+            k++;
+        if (k == sizeof words / sizeof *words) {
+            attr_word(&e->attrs, w->w[i]);
+            continue;
+        }
+        char *value = w->w[i] + strlen(words[k].word), text[1024] = "";
+        for (char *at = value; words[k].is_time && *at; at += *at == ',') {
+            size_t n = strlen(text);
+            snprintf(text + n, sizeof text - n, "%s%lld", n ? "," : "",
+                     (long long)SCENARIO_NOW_S + strtoll(at, &at, 10));
+        }
+        attr_add(&e->attrs, words[k].name, words[k].resource, words[k].is_time ? text : value);
+    }
+}
+
 static enum cluster_kind objects_kind_of(const char *word)
 {
     static const char *const words[CLUSTER_KIND_COUNT] = {"server", "queue",    "job",   "node",
@@ -212,6 +246,8 @@ int scenario_objects_take(struct scenario_objects *o, struct words *w, struct er
         objects_take_resource(o, w);
         break;
     case CLUSTER_RESV:
+        objects_take_resv(o, w);
+        break;
     case CLUSTER_HOLD:
     case CLUSTER_KIND_COUNT:
         return err_set(e, EINVAL, "unknown word");
@@ -233,7 +269,27 @@ static void add_pieces(const struct catalogue *c, const char *exec, const char *
     request_free_exec(parts, n);
 }
 
-/* resources_assigned of a vnode: the sum of what runs on it, and of what suspended jobs have kept. */
+/* Jobs of a reservation use what it has been given. */
+static bool is_inside(struct scenario_objects *o, const struct objects_entry *job)
+{
+    const char *id = attr_get(job->attrs, "reserve_ID");
+
+    for (const struct objects_entry *e = o->all; id && e; e = e->next)
+        if (strcmp(e->kind, "resv") == 0 && strcmp(e->name, id) == 0)
+            return true;
+    return false;
+}
+
+static bool resv_runs(const struct objects_entry *e)
+{
+    const char *resv = strcmp(e->kind, "resv") == 0 ? attr_get(e->attrs, "reserve_state") : NULL;
+    const char *substate = attr_get(e->attrs, "reserve_substate");
+
+    return resv && attr_get(e->attrs, "resv_nodes") &&
+           (strcmp(resv, "5") == 0 || (strcmp(resv, "11") == 0 && substate && strcmp(substate, "5") == 0));
+}
+
+/* resources_assigned of a vnode: the sum of what runs on it, reservations too, and of what suspended jobs have kept. */
 static void add_used(struct scenario_objects *o, const struct catalogue *c, const char *node,
                      struct attrl **attrs)
 {
@@ -244,7 +300,9 @@ static void add_used(struct scenario_objects *o, const struct catalogue *c, cons
         const char *exec = attr_get(e->attrs, "exec_vnode"), *state = attr_get(e->attrs, "job_state");
         const char *released = attr_get(e->attrs, "resources_released");
         bool keeps = exec && *state == 'S' && released;
-        if (!exec || (*state != 'R' && *state != 'E' && !keeps))
+        if (resv_runs(e))
+            add_pieces(c, attr_get(e->attrs, "resv_nodes"), node, 1, &used);
+        if (!exec || is_inside(o, e) || (*state != 'R' && *state != 'E' && !keeps))
             continue;
         add_pieces(c, exec, node, 1, &used);
         if (keeps)

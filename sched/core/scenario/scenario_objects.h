@@ -5,6 +5,8 @@
 #include "sched_cluster.h"
 #include "words.h"
 
+enum { SCENARIO_NOW_S = 1000000 }; /* when every scenario begins */
+
 struct scenario_objects;
 
 struct scenario_objects *scenario_objects_create(void);

@@ -77,6 +77,19 @@ static void add_awaiting(struct release_times *l, struct job *j, int64_t now_s)
     release_times_add(l, j, is_ours ? &j->claim : &j->awaited, now_s);
 }
 
+/* Jobs in a reservation give back nothing: it has their room until its end. */
+static void add_resvs(struct release_times *l, const struct cluster *cl, int64_t now_s)
+{
+    for (struct resv *r = cluster_next_resv(cl, NULL); r; r = cluster_next_resv(cl, r)) {
+        if (!r->is_charged || r->n_times == 0)
+            continue;
+        l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
+        l->a[l->n++] = (struct release){.at_s = r->times[0].to_s > now_s ? r->times[0].to_s : now_s + 1,
+                                        .resv = r,
+                                        .on = &r->times[0].share};
+    }
+}
+
 static int release_times_by_time(const void *a, const void *b)
 {
     const struct release *x = a, *y = b;
@@ -105,7 +118,9 @@ void release_times_list(struct release_times *l, const struct cluster *cl, int64
             add_awaiting(l, jobs[i], now_s);
     jobs = cluster_ordered(cl, &n);
     for (size_t i = 0; i < n; i++)
-        if (jobs[i]->order != ORDER_AWAITS)
+        if (jobs[i]->resv)
+            continue;
+        else if (jobs[i]->order != ORDER_AWAITS)
             release_times_add(l, jobs[i], &jobs[i]->claim, now_s);
         else if (is_known)
             add_awaiting(l, jobs[i], now_s);
@@ -113,13 +128,17 @@ void release_times_list(struct release_times *l, const struct cluster *cl, int64
         add_kept(l, cl);
     jobs = cluster_running(cl, &n);
     for (size_t i = 0; i < n; i++)
-        if (is_known && gives_way(jobs[i]))
+        if (jobs[i]->resv)
+            continue;
+        else if (is_known && gives_way(jobs[i]))
             release_times_put(&l->leave, job_freed(jobs[i]));
         else
             release_times_add(l, jobs[i], &jobs[i]->on, now_s);
     jobs = cluster_ending(cl, &n);
     for (size_t i = 0; i < n; i++)
-        release_times_add(l, jobs[i], &jobs[i]->on, now_s);
+        if (!jobs[i]->resv)
+            release_times_add(l, jobs[i], &jobs[i]->on, now_s);
+    add_resvs(l, cl, now_s);
     if (l->n > 0)
         qsort(l->a, l->n, sizeof *l->a, release_times_by_time);
 }

@@ -1,6 +1,6 @@
 #ifndef RELEASE_TIMES_H
 #define RELEASE_TIMES_H
-/* When room is released: jobs that run, end or were ordered to run, by their walltimes.
+/* When room is released: reservations that run, and jobs that run, end or were ordered to run, by their walltimes.
  *
  * A preemption that is under way is taken as done: its victims are not in the list, the job for which they give way is.
  * Where this scheduler does not know that job's place (it was started after it had been planned), victims count as if they
@@ -11,7 +11,8 @@
 
 struct release {
     int64_t at_s;
-    struct job *job;
+    struct job *job;             /* NULL: a reservation that runs; its jobs have no ends of their own */
+    const struct resv *resv;     /* where `job` is NULL */
     const struct allocation *on; /* what comes free then; the job's */
 };
 

@@ -1,0 +1,166 @@
+/* Reservations that need vnodes: new ones, altered ones, and those that have lost some. See cycle_private.h.
+ *
+ * They are placed before any job, altered ones first, then in the order in which they were asked for. What is found is kept for a
+ * reservation at once, so the next one and all jobs of the cycle see it as promised. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "confirm.h"
+#include "cycle_private.h"
+#include "log.h"
+#include "mem.h"
+
+/* How long a reservation is left alone whose confirmation the server refused: it saw more than this scheduler. A choice. */
+enum { AGAIN_S = 5 };
+
+/* Without a partition yet it is for any scheduler to confirm; then it is that one's. */
+static bool is_ours(const struct cycle *c, const struct resv *r)
+{
+    const char *partition = r->partition && strcmp(r->partition, "pbs-default") != 0 ? r->partition : "";
+
+    return !r->partition || strcmp(partition, cluster_policy(c->cl)->partition) == 0;
+}
+
+bool cycle_has_resvs(const struct cycle *c, int64_t now_s)
+{
+    for (const struct resv *r = cluster_next_resv(c->cl, NULL); r; r = cluster_next_resv(c->cl, r))
+        if (is_ours(c, r) && resv_needs_vnodes(r, now_s))
+            return true;
+    return false;
+}
+
+int64_t cycle_resv_wakes_s(const struct cycle *c)
+{
+    int64_t first_s = 0;
+
+    for (const struct resv *r = cluster_next_resv(c->cl, NULL); r; r = cluster_next_resv(c->cl, r)) {
+        int64_t at_s = r->again_s > r->retry_s ? r->again_s : r->retry_s;
+        if (at_s && is_ours(c, r) && resv_needs_vnodes(r, INT64_MAX) && (!first_s || at_s < first_s))
+            first_s = at_s;
+    }
+    return first_s;
+}
+
+static int by_urgency(const void *a, const void *b)
+{
+    const struct resv *x = *(struct resv *const *)a, *y = *(struct resv *const *)b;
+    bool x_first = x->state == RESV_IS_ALTERED, y_first = y->state == RESV_IS_ALTERED;
+
+    if (x_first != y_first)
+        return x_first ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* The caller frees. */
+static struct resv **list_resvs(const struct cycle *c, size_t *n)
+{
+    struct resv **list = NULL;
+    size_t cap = 0;
+
+    *n = 0;
+    for (struct resv *r = cluster_next_resv(c->cl, NULL); r; r = cluster_next_resv(c->cl, r))
+        if (is_ours(c, r) && resv_needs_vnodes(r, c->now_s)) {
+            list = mem_room(list, *n, &cap, sizeof *list);
+            list[(*n)++] = r;
+        }
+    if (*n)
+        qsort(list, *n, sizeof(struct resv *), by_urgency);
+    return list;
+}
+
+static void say_failed(struct cycle *c, const struct resv *r, const struct reason *why)
+{
+    bool is_new = r->state == RESV_IS_UNCONFIRMED || r->state == RESV_IS_ALTERED;
+    char text[REASON_TEXT_MAX];
+
+    decisions_log(c->d, LOGE_SCHED, r->id, "%s: %s",
+                  is_new ? "PBS Failed to confirm resv" : "Reservation Failed to Reconfirm",
+                  reason_log(why, text));
+    if (!is_new)
+        decisions_log(c->d, LOGE_SCHED, r->id, "Reservation is in degraded mode");
+}
+
+/* The occurrence that has no room, or the time at which it would have, where that is known. */
+static void deny(struct cycle *c, struct resv *r, const struct confirm_answer *x)
+{
+    char text[REASON_TEXT_MAX];
+
+    say_failed(c, r, &x->why);
+    decisions_add(c->d, DECIDE_DENY, r->id, reason_log(&x->why, text))->at_s = x->could_s;
+    cluster_resv_promise(c->cl, r, NULL, 0);
+}
+
+static void say_occurrences(struct cycle *c, const struct resv *r, const struct confirm_answer *x)
+{
+    decisions_log(c->d, LOGE_SCHED, r->id, "Confirming %zu Occurrences", x->n);
+    for (size_t i = 0; x->n > 1 && i < x->n && log_is_on(LOGE_DEBUG2); i++) {
+        time_t at = (time_t)x->times[i].from_s;
+        struct tm tm;
+        char when[32] = "";
+        if (localtime_r(&at, &tm))
+            strftime(when, sizeof when, "%Y%m%d-%H:%M:%S", &tm);
+        decisions_log(c->d, LOGE_DEBUG2, r->id, "Occurrence %zu/%zu,%s", i + 1, x->n, when);
+    }
+}
+
+static void confirm(struct cycle *c, struct resv *r, struct confirm_answer *x)
+{
+    char *text = confirm_text(c->cl, x);
+    struct decision *d;
+
+    say_occurrences(c, r, x);
+    d = decisions_add(c->d, DECIDE_CONFIRM, r->id, text);
+    d->at_s = r->is_asap ? x->times[0].from_s : 0;
+    free(text);
+    cluster_resv_promise(c->cl, r, x->times, x->n);
+    x->times = NULL;
+    keeps_make(c->keeps, c->now_s);
+}
+
+static void try_one(struct cycle *c, struct resv *r, int64_t now_s, struct confirm_answer *out)
+{
+    confirm_try(&(struct confirm_ask){.cl = c->cl,
+                                      .trial = c->trial,
+                                      .placer = c->placer,
+                                      .buckets = c->buckets,
+                                      .keeps = c->keeps,
+                                      .resv = r,
+                                      .now_s = now_s},
+                out);
+}
+
+void cycle_confirm_resvs(struct cycle *c)
+{
+    size_t n;
+    struct resv **list = list_resvs(c, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        struct confirm_answer x;
+        try_one(c, list[i], c->now_s, &x);
+        if (x.times)
+            confirm(c, list[i], &x);
+        else
+            deny(c, list[i], &x);
+        confirm_fini(&x);
+    }
+    free(list);
+}
+
+void cycle_confirmed(struct cycle *c, const char *id, int code, const char *text, struct decisions *d)
+{
+    struct resv *r = cluster_resv(c->cl, id);
+
+    if (code != 0)
+        decisions_log(d, LOGE_SCHED, id, "PBS Failed to confirm resv: %s (%d)", text, code);
+    else if (r && r->n_times > 0 && r->is_asked)
+        decisions_log(d, LOGE_SCHED, id, "Reservation Confirmed");
+    if (r && r->is_asked)
+        cluster_resv_answered(c->cl, r, code == 0 ? 0 : c->now_s + AGAIN_S);
+}
+
+void cycle_explain_resv(struct cycle *c, struct resv *r, int64_t now_s, struct confirm_answer *out)
+{
+    keeps_make(c->keeps, now_s);
+    try_one(c, r, now_s, out);
+}

@@ -1,0 +1,265 @@
+/* Spans of reservations, vnode by vnode, made into a list of times without overlap. See keeps.h.
+ *
+ * A vnode's list is put together by a sweep over the beginnings and ends of its spans. It replaces the one that the vnode has only
+ * where it says something else, so that the vnode stays in its bucket otherwise. */
+#include "keeps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
+
+struct keeps_event { /* a reservation begins or ends on this vnode */
+    struct node *node;
+    int64_t at_s;
+    int times; /* 1: it begins, -1: it ends */
+    const struct alloc_part *part;
+};
+
+struct keeps {
+    struct cluster *cl;
+    struct keeps_event *events; /* by vnode, then by time */
+    size_t n, cap;
+    int64_t *begins; /* of all reservations to come, in order */
+    size_t n_begins, cap_begins;
+    struct release_times ends;
+    int64_t now_s;
+    bool any; /* some vnode has a list */
+};
+
+struct keeps *keeps_create(struct cluster *cl)
+{
+    struct keeps *k = mem_new(1, sizeof *k);
+
+    k->cl = cl;
+    return k;
+}
+
+void keeps_destroy(struct keeps *k)
+{
+    if (!k)
+        return;
+    release_times_fini(&k->ends);
+    free(k->events);
+    free(k->begins);
+    free(k);
+}
+
+/* --- what is promised -------------------------------------------------------------------------------------- */
+
+static void keeps_add_time(struct keeps *k, const struct resv_time *t)
+{
+    k->begins = mem_room(k->begins, k->n_begins, &k->cap_begins, sizeof *k->begins);
+    k->begins[k->n_begins++] = t->from_s;
+    for (size_t i = 0; i < t->share.n; i++) {
+        const struct alloc_part *p = &t->share.a[i];
+        for (int times = 1; times >= -1; times -= 2) {
+            k->events = mem_room(k->events, k->n, &k->cap, sizeof *k->events);
+            k->events[k->n++] = (struct keeps_event){p->node, times > 0 ? t->from_s : t->to_s, times, p};
+        }
+    }
+}
+
+/* What runs is charged to its vnodes, and what was deleted before its end is over. */
+static void keeps_add_resv(struct keeps *k, const struct resv *r)
+{
+    bool has_first = !r->is_charged && r->state != RESV_IS_DELETING_JOBS;
+
+    for (size_t i = has_first ? 0 : 1; i < r->n_times; i++)
+        if (r->times[i].to_s > k->now_s)
+            keeps_add_time(k, &r->times[i]);
+}
+
+static int keeps_by_node(const void *a, const void *b)
+{
+    const struct keeps_event *x = a, *y = b;
+
+    if (x->node != y->node)
+        return x->node->rank < y->node->rank ? -1 : 1;
+    return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
+}
+
+static int keeps_by_time(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+static void keeps_list(struct keeps *k)
+{
+    k->n = k->n_begins = 0;
+    for (struct resv *r = cluster_next_resv(k->cl, NULL); r; r = cluster_next_resv(k->cl, r))
+        if (resv_is_promised(r) && !r->is_out)
+            keeps_add_resv(k, r);
+    if (k->n)
+        qsort(k->events, k->n, sizeof *k->events, keeps_by_node);
+    if (k->n_begins)
+        qsort(k->begins, k->n_begins, sizeof *k->begins, keeps_by_time);
+}
+
+/* --- the list of one vnode ----------------------------------------------------------------------------------- */
+
+static void keeps_leave(struct node_keep *x, const struct node *n)
+{
+    amounts_copy(&x->leave, &x->share);
+    for (size_t i = 0; i < n->n_ends && n->ends[i].at_s <= x->from_s; i++)
+        for (uint32_t r = 0; r < x->leave.n; r++) {
+            struct amount *have = &x->leave.a[r];
+            int64_t gone = amounts_get(&n->ends[i].use, have->res);
+            have->n -= gone < have->n ? gone : have->n;
+        }
+}
+
+static uint64_t keeps_hash(const struct node_keep *a, size_t n)
+{
+    uint64_t h = 0xcbf29ce484222325ull;
+
+    for (size_t i = 0; i < n; i++) {
+        h = (h ^ (uint64_t)a[i].from_s) * 0x9E3779B97F4A7C15ull;
+        h = (h ^ (uint64_t)a[i].to_s ^ a[i].alone) * 0xC2B2AE3D27D4EB4Full;
+        h = amounts_hash(&a[i].leave, amounts_hash(&a[i].share, h ^ h >> 29));
+    }
+    return n ? h | 1 : 0;
+}
+
+static void keeps_put(struct keeps *k, struct node *n, struct node_keep *a, size_t n_keeps)
+{
+    uint64_t look = keeps_hash(a, n_keeps);
+
+    if (look == n->keeps_look) {
+        for (size_t i = 0; i < n_keeps; i++) {
+            amounts_fini(&a[i].share);
+            amounts_fini(&a[i].leave);
+        }
+        free(a);
+        return;
+    }
+    cluster_node_out(k->cl, n);
+    node_forget_keeps(n);
+    n->keeps = a;
+    n->n_keeps = n_keeps;
+    n->keeps_look = look;
+    cluster_node_in(k->cl, n);
+}
+
+/* Its events are [first, last). */
+static void keeps_sweep(struct keeps *k, size_t first, size_t last)
+{
+    struct node *n = k->events[first].node;
+    struct node_keep *a = mem_new(last - first, sizeof *a);
+    struct amounts sum = {0};
+    int64_t n_on = 0, n_alone = 0;
+    size_t n_keeps = 0;
+
+    for (size_t i = first; i < last; i++) {
+        const struct keeps_event *x = &k->events[i];
+        amounts_add_times(&sum, &x->part->use, x->times);
+        n_on += x->times;
+        n_alone += x->part->alone ? x->times : 0;
+        if (i + 1 == last || k->events[i + 1].at_s == x->at_s || n_on == 0)
+            continue;
+        struct node_keep *to = &a[n_keeps++];
+        *to = (struct node_keep){.from_s = x->at_s, .to_s = k->events[i + 1].at_s, .alone = n_alone > 0};
+        amounts_copy(&to->share, &sum);
+        keeps_leave(to, n);
+    }
+    amounts_fini(&sum);
+    keeps_put(k, n, a, n_keeps);
+}
+
+/* --- what comes back ------------------------------------------------------------------------------------------ */
+
+static void keeps_add_end(struct node *n, int64_t at_s, const struct amounts *use)
+{
+    size_t i = n->n_ends++, cap = n->cap_ends;
+
+    n->ends = mem_room(n->ends, i, &n->cap_ends, sizeof *n->ends);
+    if (n->cap_ends > cap)
+        memset(n->ends + cap, 0, (n->cap_ends - cap) * sizeof *n->ends);
+    struct amounts own = n->ends[i].use; /* its memory is used again */
+    for (; i > 0 && n->ends[i - 1].at_s > at_s; i--)
+        n->ends[i] = n->ends[i - 1];
+    amounts_copy(&own, use);
+    n->ends[i] = (struct node_end){at_s, own};
+}
+
+static bool is_out(const struct release *x)
+{
+    return x->resv && x->resv->is_out;
+}
+
+/* While it is made, node->listed says whether a vnode has events. */
+static void keeps_list_ends(struct keeps *k)
+{
+    release_times_list(&k->ends, k->cl, k->now_s);
+    for (size_t i = 0; i < k->n; i++) {
+        k->events[i].node->listed = 1;
+        k->events[i].node->n_ends = 0;
+    }
+    for (size_t i = 0; k->n > 0 && i < k->ends.n; i++)
+        for (size_t p = 0; !is_out(&k->ends.a[i]) && p < k->ends.a[i].on->n; p++) {
+            const struct alloc_part *x = &k->ends.a[i].on->a[p];
+            if (x->node && x->node->listed)
+                keeps_add_end(x->node, k->ends.a[i].at_s, &x->use);
+        }
+}
+
+/* Of vnodes that no reservation needs any more; the others are unlisted. */
+static void keeps_clear(struct keeps *k)
+{
+    size_t n;
+    struct node *const *nodes = cluster_nodes(k->cl, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (nodes[i]->n_keeps > 0 && !nodes[i]->listed)
+            keeps_put(k, nodes[i], NULL, 0);
+        nodes[i]->listed = 0;
+    }
+}
+
+void keeps_make(struct keeps *k, int64_t now_s)
+{
+    k->now_s = now_s;
+    k->n_begins = 0;
+    if (!cluster_next_resv(k->cl, NULL) && !k->any)
+        return;
+    keeps_list(k);
+    keeps_list_ends(k);
+    keeps_clear(k);
+    for (size_t i = 0, last; i < k->n; i = last) {
+        for (last = i; last < k->n && k->events[last].node == k->events[i].node; last++)
+            ;
+        keeps_sweep(k, i, last);
+    }
+    k->any = k->n > 0;
+    k->n = 0; /* what they point to may go */
+}
+
+void keeps_started(struct keeps *k, struct job *j)
+{
+    for (size_t i = 0; k->any && !j->within && i < j->claim.n; i++) {
+        struct node *n = j->claim.a[i].node;
+        if (!n || n->n_keeps == 0)
+            continue;
+        keeps_add_end(n, k->now_s + job_lasts_s(j), &j->claim.a[i].use);
+        cluster_node_out(k->cl, n);
+        for (size_t x = 0; x < n->n_keeps; x++)
+            keeps_leave(&n->keeps[x], n);
+        n->keeps_look = keeps_hash(n->keeps, n->n_keeps);
+        cluster_node_in(k->cl, n);
+    }
+}
+
+const struct release_times *keeps_ends(const struct keeps *k)
+{
+    return &k->ends;
+}
+
+int64_t keeps_last_before_s(const struct keeps *k, int64_t before_s)
+{
+    for (size_t i = k->n_begins; i > 0; i--)
+        if (k->begins[i - 1] < before_s)
+            return k->begins[i - 1];
+    return 0;
+}

@@ -1,0 +1,30 @@
+#ifndef KEEPS_H
+#define KEEPS_H
+/* What vnodes must leave alone for reservations that begin later.
+ *
+ * Each vnode that is promised to reservations has a list by time of what they need together (node->keeps), and of what is given back
+ * until then (node->ends). Matching asks these (match_free): so a job that would still be there when a reservation begins gets only
+ * what is left beside it, a vnode costs nothing where no reservation is, and vnodes that keep the same are alike.
+ *
+ * Belongs to one scheduler; made before each cycle, and before each question between cycles. No I/O, no clock.
+ */
+#include "release_times.h"
+
+struct keeps;
+
+struct keeps *keeps_create(struct cluster *cl);
+void keeps_destroy(struct keeps *k);
+
+/* As the cluster is at this time; a reservation that is_out is left out. O(vnodes + what reservations have + jobs that run × log of
+ * that); nothing if there is no reservation. No trial is under way. */
+void keeps_make(struct keeps *k, int64_t now_s);
+/* A job was told to run: what it takes comes back in time, if it ends before a reservation begins. */
+void keeps_started(struct keeps *k, struct job *j);
+
+/* The ends by which it was made, good until the cluster changes. */
+const struct release_times *keeps_ends(const struct keeps *k);
+
+/* The last time before that one at which a reservation begins; 0: there is none. */
+int64_t keeps_last_before_s(const struct keeps *k, int64_t before_s);
+
+#endif

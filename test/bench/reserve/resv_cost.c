@@ -1,0 +1,130 @@
+/* What reservations cost a cycle: the scheduler's core alone, 10,000 vnodes, a thousand reservations of ten vnodes each to come
+ * against none, and waiting jobs of several kinds and lengths. Prints the milliseconds of the first cycle, in which everything is
+ * looked at, and of one after it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cluster_rows.h"
+#include "cycle.h"
+
+enum { NODES = 10000, NCPUS = 8, RUNNING = 8000, RESVS = 1000, WIDTH = 10, KINDS = 40, WAITING = 4000, BEGIN_S = 1000000 };
+
+static double now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void tell_nodes(struct cluster *cl)
+{
+    char name[16], used[16];
+
+    for (int i = 0; i < NODES; i++) {
+        snprintf(name, sizeof name, "n%05d", i);
+        snprintf(used, sizeof used, "%d", i < RUNNING ? 4 + i % 5 : 0);
+        cluster_rows(cl, CLUSTER_NODE, name,
+                     (const char *const[][3]){{"resources_available", "ncpus", "8"},
+                                              {"resources_assigned", "ncpus", used},
+                                              {"state", NULL, "free"},
+                                              {NULL}});
+    }
+}
+
+static void tell_jobs(struct cluster *cl)
+{
+    char id[16], select[32], limit[24], exec[64], start[24];
+
+    for (int i = 0; i < RUNNING; i++) {
+        snprintf(id, sizeof id, "%d", i);
+        snprintf(limit, sizeof limit, "%d", 600 + i % 60 * 600);
+        snprintf(exec, sizeof exec, "(n%05d:ncpus=%d)", i, 4 + i % 5);
+        snprintf(start, sizeof start, "%d", BEGIN_S - i % 600);
+        cluster_rows(cl, CLUSTER_JOB, id,
+                     (const char *const[][3]){{"job_state", NULL, "R"},
+                                              {"substate", NULL, "42"},
+                                              {"queue", NULL, "workq"},
+                                              {"schedselect", NULL, "1:ncpus=4"},
+                                              {"Resource_List", "walltime", limit},
+                                              {"stime", NULL, start},
+                                              {"exec_vnode", NULL, exec},
+                                              {NULL}});
+    }
+    for (int i = 0; i < WAITING; i++) {
+        snprintf(id, sizeof id, "%d", RUNNING + i);
+        snprintf(select, sizeof select, "%d:ncpus=%d", 1 + i % 5, 1 + i % 8);
+        snprintf(limit, sizeof limit, "%d", 3600 * (1 + i % KINDS % 5));
+        cluster_rows(cl, CLUSTER_JOB, id,
+                     (const char *const[][3]){{"job_state", NULL, "Q"},
+                                              {"substate", NULL, "10"},
+                                              {"queue", NULL, "workq"},
+                                              {"schedselect", NULL, select},
+                                              {"Resource_List", "walltime", limit},
+                                              {NULL}});
+    }
+}
+
+static void tell_resvs(struct cluster *cl)
+{
+    for (int i = 0; i < RESVS; i++) {
+        char id[16], start[24], end[24], nodes[WIDTH * 24] = "";
+        snprintf(id, sizeof id, "R%d.svr", i);
+        snprintf(start, sizeof start, "%d", BEGIN_S + 1800 + i % 100 * 600);
+        snprintf(end, sizeof end, "%d", BEGIN_S + 1800 + i % 100 * 600 + 3600);
+        for (int k = 0; k < WIDTH; k++)
+            snprintf(nodes + strlen(nodes), sizeof nodes - strlen(nodes), "%s(n%05d:ncpus=8)", k ? "+" : "", i * WIDTH + k);
+        cluster_rows(cl, CLUSTER_RESV, id,
+                     (const char *const[][3]){{"reserve_state", NULL, "2"},
+                                              {"reserve_start", NULL, start},
+                                              {"reserve_end", NULL, end},
+                                              {"schedselect", NULL, "10:ncpus=8"},
+                                              {"resv_nodes", NULL, nodes},
+                                              {NULL}});
+    }
+}
+
+static void measure(bool with_resvs, bool strict)
+{
+    struct policy policy;
+    struct decisions d = {0};
+    int n_run = 0;
+
+    policy_init(&policy);
+    policy.strict_ordering = strict;
+    struct cycle *c = cycle_create("default", &policy);
+    struct cluster *cl = cycle_cluster(c);
+    cluster_rows(cl, CLUSTER_QUEUE, "workq",
+                 (const char *const[][3]){{"queue_type", NULL, "Execution"}, {"started", NULL, "True"}, {NULL}});
+    tell_nodes(cl);
+    tell_jobs(cl);
+    if (with_resvs)
+        tell_resvs(cl);
+    cluster_settle(cl);
+    double begin = now_ms();
+    cycle_run(c, BEGIN_S, &d);
+    double first = now_ms() - begin;
+    for (size_t i = 0; i < d.n; i++)
+        n_run += d.a[i].kind == DECIDE_RUN;
+    decisions_fini(&d);
+    cycle_retry_all(c);
+    begin = now_ms();
+    cycle_run(c, BEGIN_S + 1, &d);
+    double next = now_ms() - begin;
+    printf("%-8s %-7s  first cycle %8.1f ms  next %8.1f ms  %d jobs run\n", with_resvs ? "resvs" : "none",
+           strict ? "strict" : "", first, next, n_run);
+    decisions_fini(&d);
+    cycle_destroy(c);
+    policy_fini(&policy);
+}
+
+int main(void)
+{
+    for (int strict = 0; strict <= 1; strict++) {
+        measure(false, strict);
+        measure(true, strict);
+    }
+    return 0;
+}
