@@ -101,14 +101,13 @@ static int check_gone(const char *path, struct err *e)
         (int)alive);
 }
 
-static int keep_image(const char *path, const struct shep_order *o, const struct image_attempt *a,
-                      int session, int code, struct err *e)
+static int keep_image(const char *path, const struct image_attempt *a, int session, int code, struct err *e)
 {
     uint64_t bytes = 0;
     bool good = code == SAVED || code == SAVED_AND_GONE;
 
     if ((code == SAVED_AND_GONE && check_gone(path, e) < 0) ||
-        (good && image_commit(a, o, session, &bytes, e) < 0))
+        (good && image_commit(a, session, &bytes, e) < 0))
         code = EXIT_REFUSED;
     if (code != SAVED && code != SAVED_AND_GONE) {
         image_clear(a->image);
@@ -131,7 +130,7 @@ int action_run(const char *path, const char *event, int session, const char *ima
         (!image[0] || image_begin(&a, &o, image, &e) == 0)) {
         code = action_exec(path, &o, session, argv);
         if (image[0])
-            code = keep_image(path, &o, &a, session, code, &e);
+            code = keep_image(path, &a, session, code, &e);
     }
     if (e.code)
         fprintf(stderr, "%s\n", e.text);

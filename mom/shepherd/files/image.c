@@ -36,22 +36,31 @@ static int make_dir(const char *path, mode_t mode, struct err *e)
     return 0;
 }
 
-int image_prepare(const struct shep_order *o, struct err *e)
+static int prepare_dir(const struct shep_order *o, const char *dir, struct err *e)
 {
     char app[PATH_MAX];
     mode_t saved;
     int rc;
 
-    if (!o->checkpoint_dir[0])
-        return 0;
-    if (snprintf(app, sizeof app, "%s/app", o->checkpoint_dir) >= (int)sizeof app)
-        return err_set(e, ENAMETOOLONG, "%s is too long", o->checkpoint_dir);
+    if (snprintf(app, sizeof app, "%s/app", dir) >= (int)sizeof app)
+        return err_set(e, ENAMETOOLONG, "%s is too long", dir);
     saved = umask(077);
-    rc = make_dir(o->checkpoint_dir, 0711, e) < 0 || make_dir(app, 0700, e) < 0 ? -1 : 0;
+    rc = make_dir(dir, 0711, e) < 0 || make_dir(app, 0700, e) < 0 ? -1 : 0;
     umask(saved);
     if (rc == 0 && o->change_user && lchown(app, o->uid, o->gid) < 0)
         rc = err_errno(e, errno, "cannot give %s to %s", app, o->user);
     return rc;
+}
+
+int image_prepare(const struct shep_order *o, struct err *e)
+{
+    return o->checkpoint_dir[0] ? prepare_dir(o, o->checkpoint_dir, e) : 0;
+}
+
+/* The order of a job that started before the host had a checkpoint script names no directory; its images still have one. */
+static void dir_of(char out[static PATH_MAX], const char *image)
+{
+    snprintf(out, PATH_MAX, "%.*s", (int)(strrchr(image, '/') - image), image);
 }
 
 static void image_path_of(char out[static PATH_MAX], const char *image, const char *suffix)
@@ -102,7 +111,8 @@ int image_begin(struct image_attempt *a, const struct shep_order *o, const char 
     char path[PATH_MAX];
 
     *a = (struct image_attempt){.image = image};
-    if (image_prepare(o, e) < 0)
+    dir_of(path, image);
+    if (prepare_dir(o, path, e) < 0)
         return -1;
     image_path_of(path, image, ".new");
     remove_all(path);
@@ -138,14 +148,14 @@ static int image_app_cb(const char *path, const struct stat *st, int flag, struc
 }
 
 /* What the program has saved for itself: it does not leave this directory, so it is not sealed, and is read as the owner. */
-static bool app_has_saved(const struct image_attempt *a, const struct shep_order *o, uint64_t *bytes)
+static bool app_has_saved(const struct image_attempt *a, const char *dir, uint64_t *bytes)
 {
     char app[PATH_MAX];
 
     app_seen.since = *a;
     app_seen.bytes = 0;
     app_seen.fresh = false;
-    if (snprintf(app, sizeof app, "%s/app", o->checkpoint_dir) < (int)sizeof app)
+    if (snprintf(app, sizeof app, "%s/app", dir) < (int)sizeof app)
         nftw(app, image_app_cb, WALK_FDS, FTW_PHYS | FTW_MOUNT);
     *bytes = app_seen.bytes;
     return app_seen.fresh;
@@ -180,8 +190,8 @@ static int take_over(const char *new, struct err *e)
 }
 
 /* *seal: of what is there at `new` when this returns 0. */
-static int examine(const struct image_attempt *a, const struct shep_order *o, const char *new,
-                   struct image_seal *seal, uint64_t *bytes, struct err *e)
+static int examine(const struct image_attempt *a, const char *dir, const char *new, struct image_seal *seal,
+                   uint64_t *bytes, struct err *e)
 {
     uint64_t saved = 0;
 
@@ -189,12 +199,12 @@ static int examine(const struct image_attempt *a, const struct shep_order *o, co
         return err_errno(e, errno, "cannot make %s", new);
     if (take_over(new, e) < 0 || image_check_room(new, e) < 0 || image_seal_make(new, seal, e) < 0)
         return -1;
-    if (!seal->files && !app_has_saved(a, o, &saved))
+    if (!seal->files && !app_has_saved(a, dir, &saved))
         return err_set(
             e, ENODATA,
             "the script has ended well but there is no image: no file with content at %s (%%path), none "
             "written since the checkpoint began in %s/app (PBS_CHECKPOINT_DIR)",
-            new, o->checkpoint_dir);
+            new, dir);
     *bytes = seal->bytes + saved;
     return 0;
 }
@@ -241,16 +251,16 @@ static int image_replace(const char *image, const char *new, const char *old, st
     return 0;
 }
 
-int image_commit(const struct image_attempt *a, const struct shep_order *o, int session, uint64_t *bytes,
-                 struct err *e)
+int image_commit(const struct image_attempt *a, int session, uint64_t *bytes, struct err *e)
 {
-    char new[PATH_MAX], old[PATH_MAX];
+    char new[PATH_MAX], old[PATH_MAX], dir[PATH_MAX];
     struct image_seal seal;
 
+    dir_of(dir, a->image);
     image_path_of(new, a->image, ".new");
     image_path_of(old, a->image, ".old");
-    if (examine(a, o, new, &seal, bytes, e) < 0 || write_record(a->image, &seal, session, e) < 0 ||
-        image_replace(a->image, new, old, e) < 0 || file_sync_dir(AT_FDCWD, o->checkpoint_dir, e) < 0)
+    if (examine(a, dir, new, &seal, bytes, e) < 0 || write_record(a->image, &seal, session, e) < 0 ||
+        image_replace(a->image, new, old, e) < 0 || file_sync_dir(AT_FDCWD, dir, e) < 0)
         return -1;
     remove_all(old);
     return 0;

@@ -23,16 +23,15 @@ struct image_attempt {
 /* The job's directory below the host's, and in it "app", which is the owner's: PBS_CHECKPOINT_DIR. */
 int image_prepare(const struct shep_order *o, struct err *e);
 
-/* Before the script runs: the directories are there, and what is left of a try before goes, so that the script finds
- * nothing at <image>.new. -1: it could not. */
+/* Before the script runs: make the directories of `image` (an absolute path), also where image_prepare() had none to make, and
+ * remove what an earlier attempt has left, so that the script finds nothing at <image>.new. -1: it could not. */
 int image_begin(struct image_attempt *a, const struct shep_order *o, const char *image, struct err *e);
 
 /* The script says that it has succeeded. Believe it only when there is an image: a file with content in <image>.new, or, where
  * the program keeps its own state, one in "app" that was written since the attempt began. Then it becomes <image>, on disk
  * and sealed, with the session it is of; where the script wrote nothing that is an empty directory. *bytes: how large.
  * -1: there is none, or it could not be kept; <image> is what it was. */
-int image_commit(const struct image_attempt *a, const struct shep_order *o, int session, uint64_t *bytes,
-                 struct err *e);
+int image_commit(const struct image_attempt *a, int session, uint64_t *bytes, struct err *e);
 
 /* Nothing came of the attempt: <image>.new goes. */
 void image_clear(const char *image);

@@ -69,7 +69,18 @@ static int save(const struct fixture *f, const char *text, struct err *e)
     assert_int_equal(image_begin(&a, &f->order, f->image, e), 0);
     make_dir(f, ".new");
     put(f, ".new/core", text);
-    return image_commit(&a, &f->order, SESSION, &bytes, e);
+    return image_commit(&a, SESSION, &bytes, e);
+}
+
+static void an_image_is_kept_for_an_order_that_names_no_directory(void **state)
+{
+    struct fixture *f = *state;
+    struct err e = {0};
+
+    f->order.checkpoint_dir = (char *)"";
+    assert_int_equal(file_remove_tree(AT_FDCWD, f->dir, &e), 0);
+    assert_int_equal(save(f, "one", &e), 0);
+    assert_int_equal(image_check(f->image, &e), 0);
 }
 
 static void seals_tell_content_and_names(void **state)
@@ -162,15 +173,17 @@ static void what_the_program_has_saved_counts_when_it_is_new(void **state)
     snprintf(path, sizeof path, "%s/app/state", f->dir);
     assert_int_equal(file_write_quick(AT_FDCWD, path, "saved", 5, 0600, NULL), 0);
     a.asked_s++; /* it was there before */
-    assert_int_equal(image_commit(&a, &f->order, SESSION, &bytes, &e), -1);
+    assert_int_equal(image_commit(&a, SESSION, &bytes, &e), -1);
     a.asked_s--;
-    assert_int_equal(image_commit(&a, &f->order, SESSION, &bytes, &e), 0);
+    assert_int_equal(image_commit(&a, SESSION, &bytes, &e), 0);
     assert_int_equal(bytes, 5);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_image_is_kept_for_an_order_that_names_no_directory, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(seals_tell_content_and_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_seal_stays_what_it_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_image_without_content_does_not_take_the_place_of_one, set_up,

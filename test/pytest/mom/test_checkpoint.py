@@ -8,7 +8,7 @@ import pytest
 from cede import api, users
 from cede.checkpoints import COUNTER, SAVE, SPREAD, both_hosts, by_application, count, preempt, running, spread, stop, tool
 from cede.faults import daemon_frozen, frozen, is_alive, stays
-from cede.mom_priv import configure, script
+from cede.mom_priv import configure, configure_live, script
 from cede.shepherds import shepherd
 from cede.tasks import stands_still
 from cede.wait import until
@@ -68,6 +68,19 @@ def test_a_hold_of_a_job_whose_host_saves_nothing_counts_when_it_comes_back(cx):
     assert stays(lambda: cx.state(job) == "R", 0.3)
     cx.api.rerun(job)
     assert cx.wait(job, state="H")["Hold_Types"] == "u"
+
+
+@history
+def test_a_job_that_started_before_its_host_had_a_checkpoint_script_is_saved_too(cx):
+    job = cx.submit("sleep 600")
+    running(cx, job)
+    assert images(cx) == []
+    path = script(cx, "save", "mkdir -p $1 && echo state >$1/core")
+    configure_live(cx, f"$action checkpoint_abort 60 !{path} %path")
+    until(lambda: cx.logs("n1", 400).count("accepted by server") == 2, "the server, which hears that the host saves jobs")
+    cx.api.hold(job)
+    cx.wait(job, state="H")
+    assert images(cx) == [job + ".CK"]
 
 
 @history
