@@ -106,7 +106,8 @@ def _surroundings(run: Run) -> Iterator[None]:
         os.umask(mask)
         os.environ.clear()
         os.environ.update(environ)
-        os.chdir(here)
+        if os.getcwd() != here:  # not otherwise: a user's run may be in a directory that only root can enter
+            os.chdir(here)
 
 
 class _Printed(io.TextIOBase):

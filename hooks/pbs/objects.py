@@ -13,6 +13,7 @@ from .errors import BadAttributeValueError
 from .lists import pbs_env
 from .resources import pbs_resource
 from .run import Attrs, current
+from .scalars import pbs_str
 
 SetCb = Callable[[str, Optional[str], Any], None]  # attribute, resource or variable, new value; raises where that is not permitted
 
@@ -92,7 +93,10 @@ class _entity:
             return pbs_resource(attr, text if isinstance(text, dict) else {}, lambda name, value: self._ask(attr, name, value))
         if text is None:
             return None
-        return convert(self._kind, attr, text) if text != "" else text
+        try:
+            return convert(self._kind, attr, text) if text != "" else text
+        except (ValueError, TypeError):
+            return pbs_str(text)  # what the server holds can be read, whatever this type thinks of it
 
     def __getattr__(self, attr: str) -> Any:
         if attr.startswith("_"):

@@ -60,6 +60,14 @@ def convert(name: str, value: Any) -> Any:
         raise BadResourceValueTypeError(f"resource attribute '{name}': {e}") from e
 
 
+def _read(name: str, text: Any) -> Any:
+    """The value of a text that the server holds: one that the type refuses stays a text."""
+    try:
+        return convert(name, text)
+    except (ValueError, TypeError):
+        return pbs_str(text)
+
+
 class pbs_resource(dict[str, Any]):
     """The resources of one attribute. A known resource without a value reads as None; to set None takes the value away.
 
@@ -74,7 +82,7 @@ class pbs_resource(dict[str, Any]):
         self._set_cb = set_cb
         for name, text in (texts or {}).items():
             if text is not None:
-                super().__setitem__(name, convert(name, text))
+                super().__setitem__(name, _read(name, text))
 
     def __getitem__(self, name: str) -> Any:
         if name in self:

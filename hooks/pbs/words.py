@@ -114,7 +114,7 @@ class name(_Text):
 
     @classmethod
     def _check(cls, text: str) -> None:
-        if len(text) > 230 or not re.fullmatch(r"[!-~]*", text):
+        if len(text) > 230 or re.search(r"[\s\x00-\x1f\x7f]", text):
             cls._refuse(text)
 
 
