@@ -109,7 +109,7 @@ static int create_telling(struct server *s, struct err *e)
         return err_no_memory(e);
     p->hook_server = hook_server_create(
         &(struct hook_server_options){
-            .loop = s->loop, .ctx = &s->ctx, .commit = p->commit, .conf = s->set.conf},
+            .loop = s->loop, .ctx = &s->ctx, .commit = p->commit, .conf = s->set.conf, .alter = &p->alter},
         e);
     if (!p->hook_server)
         return -1;

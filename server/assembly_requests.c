@@ -8,6 +8,7 @@
 #include "depend.h"
 #include "dispatch.h"
 #include "munge_login.h"
+#include "hook_gate.h"
 #include "job_audit.h"
 #include "job_run.h"
 #include "loop.h"
@@ -266,7 +267,10 @@ int assembly_asking(struct server *s, struct err *e)
                                                              .sched_heard = assembly_requests_on_sched_heard,
                                                              .sched_heard_arg = p->schedulers,
                                                              .client_gone = assembly_requests_on_client_gone,
-                                                             .client_gone_arg = s});
+                                                             .client_gone_arg = s,
+                                                             .gate = hook_gate,
+                                                             .gate_arg = p->hook_server,
+                                                             .gates = p->hook_server->active});
     if (!s->dispatch || schedulers_guard(p->schedulers, s->loop,
                                          &(struct schedulers_hooks){s, assembly_requests_on_sched_waits,
                                                                     assembly_requests_on_sched_hung}) < 0)

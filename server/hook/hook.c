@@ -106,11 +106,16 @@ static bool hook_runs(const struct hook *h)
     return h->set.enabled && h->script.bytes && !h->set.pbsuser;
 }
 
-struct hook *hooks_next_of(const struct hooks *t, uint32_t event, const struct hook *after)
+static bool hook_is_behind(const struct hook *h, struct hook_place p)
 {
-    struct hook *h = after ? after->next : t->first;
+    return h->set.order > p.order || (h->set.order == p.order && h->ordered > p.ordered);
+}
 
-    while (h && !(hook_runs(h) && h->set.events & event))
+struct hook *hooks_next_of(const struct hooks *t, uint32_t event, struct hook_place after)
+{
+    struct hook *h = t->first;
+
+    while (h && !(hook_runs(h) && h->set.events & event && hook_is_behind(h, after)))
         h = h->next;
     return h;
 }

@@ -4,6 +4,7 @@
  *
  * The row of the store is the truth: settings, script and configuration. From it the files of PBS are written, where scripts of
  * sites look for them: server_priv/hooks/NAME.HK, NAME.PY, NAME.CF. Loop thread only; the table owns its hooks. */
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,8 +58,14 @@ int hooks_restore(struct hooks *t, struct store *from, const struct restore_faul
 
 struct hook *hooks_first(const struct hooks *t);
 struct hook *hooks_find(const struct hooks *t, const char *name);
-/* The first hook that runs at this event, behind `after` (NULL: the first of all): enabled, with a script, not of user pbsuser. */
-struct hook *hooks_next_of(const struct hooks *t, uint32_t event, const struct hook *after);
+/* The first hook that runs at this event (enabled, with a script, not of user pbsuser) behind a place in the order; hooks may come and go between two
+ * calls. */
+struct hook_place {
+    int order;
+    uint64_t ordered;
+};
+#define HOOK_PLACE_FIRST ((struct hook_place){INT_MIN, 0})
+struct hook *hooks_next_of(const struct hooks *t, uint32_t event, struct hook_place after);
 /* Bits of all events at which some hook runs; 0: there is nothing to do anywhere. Borrowed for life. */
 const uint32_t *hooks_active(const struct hooks *t);
 const char *hooks_dir(const struct hooks *t); /* .../server_priv/hooks */

@@ -351,6 +351,10 @@ static void hook_manage_checked(void *arg, const struct hook_outcome *o)
     struct hook *h = hook_manage_find(i->s, i->name, &e);
     char text[TEXT_MAX] = "";
 
+    if (o->result == HOOK_DROPPED) {
+        hook_manage_import_free(i);
+        return;
+    }
     if (!h) {
         hook_manage_fail(i->r, MGR_CMD_IMPORT, &e);
     } else if (o->result != HOOK_ACCEPT) {

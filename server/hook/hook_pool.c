@@ -510,12 +510,13 @@ void hook_pool_destroy(struct hook_pool *p)
     for (int i = 0; i < WORKERS_MAX; i++) {
         if (p->seats[i].timer)
             hook_seat_clear(&p->seats[i]);
-        hook_work_free(p->seats[i].work);
+        if (p->seats[i].work)
+            hook_work_end(p->seats[i].work, HOOK_DROPPED, NULL, NULL);
         loop_timer_destroy(p->seats[i].timer);
     }
     while ((w = p->first)) {
         p->first = w->next;
-        hook_work_free(w);
+        hook_work_end(w, HOOK_DROPPED, NULL, NULL);
     }
     loop_timer_destroy(p->pause);
     free(p);

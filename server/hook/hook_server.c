@@ -18,7 +18,7 @@ static char *hook_server_format(const char *fmt, const char *a)
     return text;
 }
 
-/* What a worker has in its environment: nothing that whoever started the server had set for itself. */
+/* What a worker has in its environment: nothing of the environment in which the server was started. */
 static char **hook_server_env(const struct hook_server_options *o)
 {
     static const char *const fixed[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",

@@ -11,6 +11,7 @@
 #include "hook_pool.h"
 #include "server_ctx.h"
 
+struct alter_parts;
 struct commit;
 struct conf;
 struct loop;
@@ -23,6 +24,7 @@ struct hook_server_options {
     struct server_ctx *ctx;
     struct commit *commit;
     const struct conf *conf;
+    const struct alter_parts *alter; /* filled in before the first request */
 };
 
 struct hook_server {

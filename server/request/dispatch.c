@@ -105,6 +105,24 @@ static int dispatch_check(struct dispatch *d, const struct request *r, const str
     return row->kind == REQUEST_CHANGES ? d->o.open(d->o.open_arg, row, e) : 0;
 }
 
+/* Check again: what may be done and by whom can have changed while hooks ran. */
+static void dispatch_pass(void *dispatch, struct request *r)
+{
+    struct dispatch *d = dispatch;
+    struct err e;
+
+    if (dispatch_check(d, r, request_row(r), request_client(r), &e) < 0)
+        request_fail(r, &e);
+    else
+        request_row(r)->handler(d->o.parts, r);
+}
+
+static bool dispatch_is_gated(struct dispatch *d, struct request *r)
+{
+    return d->o.gates && *d->o.gates && request_row(r)->gate &&
+           d->o.gate(d->o.gate_arg, r, dispatch_pass, d);
+}
+
 static void dispatch_run(struct dispatch *d, struct rpc_request *rpc, struct client *c)
 {
     const struct request_row *row = find_row(d, rpc_request_proc(rpc)->proc);
@@ -121,7 +139,7 @@ static void dispatch_run(struct dispatch *d, struct rpc_request *rpc, struct cli
         d->o.sched_heard(d->o.sched_heard_arg, c);
     if (dispatch_check(d, r, row, c, &e) < 0)
         request_fail(r, &e);
-    else
+    else if (!dispatch_is_gated(d, r))
         row->handler(d->o.parts, r);
     request_unref(r);
 }

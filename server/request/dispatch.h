@@ -7,6 +7,7 @@
  * the gate everything is looked up again by the handler. Loop thread only.
  */
 #include <stddef.h>
+#include <stdint.h>
 
 #include "request.h"
 
@@ -31,6 +32,11 @@ struct dispatch_options {
     void *parts; /* first argument of every handler */
     dispatch_open_fn *open;
     void *open_arg;
+    /* ^ Hooks run at this request's gate: it is parked, and `pass` is called when they have accepted. NULL, or false: go on. `*gates` is 0
+     * while there are none. */
+    bool (*gate)(void *arg, struct request *r, void (*pass)(void *arg, struct request *r), void *pass_arg);
+    void *gate_arg;
+    const uint32_t *gates;
     /* ^ A registered scheduler asks for something. */
     void (*sched_heard)(void *arg, struct client *c);
     void *sched_heard_arg;

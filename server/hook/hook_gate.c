@@ -1,0 +1,400 @@
+/* Gates of requests. See hook_gate.h.
+ *
+ * A row for each request: its event, what of it hooks see, and what becomes of their changes. A request that its handler would
+ * refuse anyway (an unknown job, a repeated submission) is not shown to hooks. */
+#include "hook_gate.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <ifl.h>
+
+#include "access.h"
+#include "conf.h"
+#include "hook_chain.h"
+#include "hook_event.h"
+#include "hook_objects.h"
+#include "jobid.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "request.h"
+
+struct hook_gate_pass {
+    struct hook_server *s;
+    struct request *request;
+    const struct hook_gate_row *row;
+    bool failed; /* changes could not be made in the arguments */
+    void (*pass)(void *arg, struct request *r);
+    void *pass_arg;
+};
+
+struct hook_gate_row {
+    unsigned proc;
+    uint32_t event;
+    /* The data of the event, new; NULL: there is nothing that hooks could see. */
+    json_t *(*data)(struct hook_server *s, struct request *r);
+    /* -1: no memory. NULL: a hook's changes are for the job itself (hook_gate_alter). */
+    int (*apply)(struct request *r, const struct hook_change *c);
+};
+
+/* ---- arguments --------------------------------------------------------------------------------------- */
+
+static int hook_gate_replace(char **text, const char *now)
+{
+    char *copy = strdup(now);
+
+    if (!copy)
+        return -1;
+    free(*text);
+    *text = copy;
+    return 0;
+}
+
+static wire_attrop *hook_gate_find(wire_attrops *list, const char *name, const char *resource)
+{
+    for (u_int i = 0; i < list->wire_attrops_len; i++) {
+        wire_attrop *w = &list->wire_attrops_val[i];
+
+        if (strcasecmp(w->name, name) == 0 && strcasecmp(w->resource, resource) == 0)
+            return w;
+    }
+    return NULL;
+}
+
+static void hook_gate_remove(wire_attrops *list, wire_attrop *w)
+{
+    wire_attrop *last = &list->wire_attrops_val[--list->wire_attrops_len];
+
+    free(w->name);
+    free(w->resource);
+    free(w->value);
+    memmove(w, w + 1, (size_t)(last - w) * sizeof *w);
+}
+
+static int hook_gate_add(wire_attrops *list, const char *name, const char *resource, const char *value)
+{
+    wire_attrop *all, w = {.name = strdup(name), .resource = strdup(resource), .value = strdup(value), .op = SET};
+
+    if (list->wire_attrops_len == PBS_ATTRS_MAX || !w.name || !w.resource || !w.value ||
+        !(all = realloc(list->wire_attrops_val, (list->wire_attrops_len + 1) * sizeof *all))) {
+        free(w.name);
+        free(w.resource);
+        free(w.value);
+        return -1;
+    }
+    all[list->wire_attrops_len++] = w;
+    list->wire_attrops_val = all;
+    return 0;
+}
+
+/* `unset` is what is put in place of a value that a hook has taken away; NULL: the attribute leaves the request. */
+static int hook_gate_put(wire_attrops *list, const char *name, const char *resource, const char *value,
+                         const char *unset)
+{
+    wire_attrop *w = hook_gate_find(list, name, resource);
+
+    value = value ? value : unset;
+    if (!value) {
+        if (w)
+            hook_gate_remove(list, w);
+        return 0;
+    }
+    if (!w)
+        return hook_gate_add(list, name, resource, value);
+    w->op = SET;
+    return hook_gate_replace(&w->value, value);
+}
+
+static int hook_gate_put_change(wire_attrops *list, const struct hook_change *c, const char *unset)
+{
+    const wire_attrop *w;
+    char *now;
+    int rc;
+
+    if (strcmp(c->attr, "Variable_List") != 0 || !*c->resource)
+        return hook_gate_put(list, c->attr, c->resource, c->value, unset);
+    w = hook_gate_find(list, c->attr, "");
+    now = hook_changes_variable(w ? w->value : NULL, c->resource, c->value);
+    rc = now ? hook_gate_put(list, c->attr, "", now, unset) : -1;
+    free(now);
+    return rc;
+}
+
+/* The attributes of a request as an object; `attrs` is new. */
+static json_t *hook_gate_object(const char *name, const wire_attrops *list)
+{
+    json_t *attrs = json_object();
+
+    for (u_int i = 0; attrs && i < list->wire_attrops_len; i++) {
+        const wire_attrop *w = &list->wire_attrops_val[i];
+
+        if (*w->resource || *w->value)
+            hook_objects_put(attrs, w->name, w->resource, *w->value ? w->value : NULL);
+        if (!*w->value && !*w->resource)
+            json_object_set_new(attrs, w->name, json_null());
+    }
+    return json_pack("{s:s?, s:o}", "name", name, "attrs", attrs ? attrs : json_object());
+}
+
+static struct job *hook_gate_job(const struct hook_server *s, const char *text)
+{
+    struct jobid id;
+    struct job *j;
+
+    if (jobid_parse(text, &id, NULL) < 0 || !server_ctx_is_asked(s->o.ctx, &id))
+        return NULL;
+    j = server_ctx_find_job(s->o.ctx, &id);
+    if (!j && (id.form == JOBID_SUBJOB || id.form == JOBID_RANGE)) /* of its array: it need not be an object yet */
+        j = jobs_find(s->o.ctx->jobs, (struct job_key){id.key.seq, JOBID_NO_INDEX});
+    return j && j->state != JOB_ARRIVING && !job_is_over(j) ? j : NULL;
+}
+
+/* ---- queuejob ---------------------------------------------------------------------------------------- */
+
+static json_t *hook_gate_submission(const struct hook_server *s, const ifl_submit_args *a, const char *owner)
+{
+    const struct attr_list *server = &s->o.ctx->server->obj.attrs;
+    const char *queue = *a->destination ? a->destination : attr_list_text(server, SERVER_ATTR_default_queue);
+    json_t *job, *attrs;
+    char name[PBS_MAXDEST + 1];
+
+    if (jobs_find_token(s->o.ctx->jobs, (const unsigned char *)a->token))
+        return NULL;
+    job = hook_gate_object(NULL, &a->attrs);
+    attrs = json_object_get(job, "attrs");
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(queue ? queue : "", "@"), queue ? queue : "");
+    if (*name)
+        hook_objects_put(attrs, "queue", NULL, name);
+    hook_objects_put(attrs, "Job_Owner", NULL, owner);
+    return json_pack("{s:o}", "job", job);
+}
+
+static json_t *hook_gate_submit_data(struct hook_server *s, struct request *r)
+{
+    return hook_gate_submission(s, request_args(r), request_who(r));
+}
+
+static json_t *hook_gate_arrive_data(struct hook_server *s, struct request *r)
+{
+    const ifl_arrive_args *a = request_args(r);
+
+    return hook_gate_submission(s, &a->job, a->owner);
+}
+
+static int hook_gate_submit_apply_to(ifl_submit_args *a, const struct hook_change *c)
+{
+    if (strcmp(c->attr, "queue") == 0)
+        return hook_gate_replace(&a->destination, c->value ? c->value : "");
+    return hook_gate_put_change(&a->attrs, c, NULL);
+}
+
+static int hook_gate_submit_apply(struct request *r, const struct hook_change *c)
+{
+    return hook_gate_submit_apply_to(request_args(r), c);
+}
+
+static int hook_gate_arrive_apply(struct request *r, const struct hook_change *c)
+{
+    ifl_arrive_args *a = request_args(r);
+
+    return hook_gate_submit_apply_to(&a->job, c);
+}
+
+/* ---- modifyjob --------------------------------------------------------------------------------------- */
+
+static json_t *hook_gate_modify_data(struct hook_server *s, struct request *r)
+{
+    const ifl_modify_args *a = request_args(r);
+    const struct job *j = hook_gate_job(s, a->job);
+
+    if (!j || (client_sched(request_client(r)) && !conf_int(s->o.conf, CONF_PBS_SCHEDULER_MODIFY_EVENT)))
+        return NULL;
+    return json_pack("{s:o, s:o}", "job", hook_gate_object(j->obj.name, &a->attrs), "job_o",
+                     hook_objects_make(s, &j->obj));
+}
+
+static int hook_gate_modify_apply(struct request *r, const struct hook_change *c)
+{
+    ifl_modify_args *a = request_args(r);
+
+    return hook_gate_put_change(&a->attrs, c, "");
+}
+
+/* ---- movejob ----------------------------------------------------------------------------------------- */
+
+static json_t *hook_gate_move_data(struct hook_server *s, struct request *r)
+{
+    const ifl_job_text_args *a = request_args(r);
+    const struct job *j = hook_gate_job(s, a->job);
+    json_t *job = j ? hook_objects_make(s, &j->obj) : NULL;
+
+    if (!job)
+        return NULL;
+    hook_objects_put(json_object_get(job, "attrs"), "queue", NULL, a->text);
+    return json_pack("{s:o, s:s?}", "job", job, "src_queue", j->queue_name);
+}
+
+static int hook_gate_move_apply(struct request *r, const struct hook_change *c)
+{
+    ifl_job_text_args *a = request_args(r);
+
+    return strcmp(c->attr, "queue") == 0 && c->value ? hook_gate_replace(&a->text, c->value) : 0;
+}
+
+/* ---- runjob ------------------------------------------------------------------------------------------ */
+
+static json_t *hook_gate_run(struct hook_server *s, const char *id, const char *location)
+{
+    const struct job *j = hook_gate_job(s, id);
+    json_t *job = j ? hook_objects_make(s, &j->obj) : NULL;
+
+    if (!job)
+        return NULL;
+    json_object_set_new(job, "name", json_string(id));
+    if (*location)
+        hook_objects_put(json_object_get(job, "attrs"), "exec_vnode", NULL, location);
+    return json_pack("{s:o}", "job", job);
+}
+
+/* Without vnodes it is a question to the scheduler, which asks for the run itself. */
+static json_t *hook_gate_run_data(struct hook_server *s, struct request *r)
+{
+    const ifl_job_text_args *a = request_args(r);
+
+    return *a->text && strcmp(a->text, "-") != 0 ? hook_gate_run(s, a->job, a->text) : NULL;
+}
+
+static json_t *hook_gate_preempt_run_data(struct hook_server *s, struct request *r)
+{
+    const ifl_preempt_run_args *a = request_args(r);
+
+    return hook_gate_run(s, a->job, a->location);
+}
+
+static const char *hook_gate_run_id(struct request *r)
+{
+    if (request_row(r)->proc == IFL_PREEMPT_RUN)
+        return ((const ifl_preempt_run_args *)request_args(r))->job;
+    return ((const ifl_job_text_args *)request_args(r))->job;
+}
+
+static void hook_gate_set_vnode(const struct hook_server *s, const struct hook_change *c)
+{
+    struct node *n = nodes_find(s->o.ctx->nodes, c->name);
+    uint32_t bits = 0;
+
+    if (!n || strcmp(c->attr, "state") != 0 || !c->value)
+        return;
+    if (strspn(c->value, "0123456789") == strlen(c->value))
+        bits = (uint32_t)strtoul(c->value, NULL, 10);
+    else if (states_node_parse(c->value, &bits, NULL) < 0)
+        return;
+    node_set_state(s->o.ctx->nodes, n, bits & NODE_OFFLINE, bits & NODE_OFFLINE ? 0 : NODE_OFFLINE,
+                   server_ctx_now_s(s->o.ctx));
+    change_touch(s->o.ctx->change, &n->obj.change, PART_HOT | PART_ATTRS);
+}
+
+/* What a runjob hook sets is the job's own, and differs for a job that is to run and for one that stays. */
+static void hook_gate_alter(const struct hook_gate_pass *p, const char *hook, bool accepted,
+                            const struct hook_changes *c)
+{
+    static const char *const runs[] = {"Output_Path", "Error_Path", "Resource_List", "Variable_List",
+                                       "create_resv_from_job", NULL};
+    static const char *const stays[] = {"Execution_Time", "Hold_Types", "project",
+                                        "depend", "Variable_List", "Resource_List", NULL};
+    struct job *j = hook_gate_job(p->s, hook_gate_run_id(p->request));
+
+    if (j)
+        hook_changes_alter(p->s, j, hook, c, accepted ? runs : stays);
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->list[i].object, "vnode") == 0)
+            hook_gate_set_vnode(p->s, &c->list[i]);
+}
+
+/* ---- the rows ---------------------------------------------------------------------------------------- */
+
+static const struct hook_gate_row hook_gate_rows[] = {
+    {IFL_SUBMIT, HOOK_EVENT_queuejob, hook_gate_submit_data, hook_gate_submit_apply},
+    {IFL_ARRIVE, HOOK_EVENT_queuejob, hook_gate_arrive_data, hook_gate_arrive_apply},
+    {IFL_MODIFY, HOOK_EVENT_modifyjob, hook_gate_modify_data, hook_gate_modify_apply},
+    {IFL_MODIFY_ASYNC, HOOK_EVENT_modifyjob, hook_gate_modify_data, hook_gate_modify_apply},
+    {IFL_MOVE, HOOK_EVENT_movejob, hook_gate_move_data, hook_gate_move_apply},
+    {IFL_RUN, HOOK_EVENT_runjob, hook_gate_run_data, NULL},
+    {IFL_RUN_ASYNC, HOOK_EVENT_runjob, hook_gate_run_data, NULL},
+    {IFL_RUN_ACK, HOOK_EVENT_runjob, hook_gate_run_data, NULL},
+    {IFL_PREEMPT_RUN, HOOK_EVENT_runjob, hook_gate_preempt_run_data, NULL},
+};
+
+/* Each hook that accepts changes the arguments at once: if a later one rejects, nobody reads them any more. */
+static void hook_gate_changed(void *arg, const char *hook, bool accepted, const struct hook_changes *c)
+{
+    struct hook_gate_pass *p = arg;
+
+    if (!p->row->apply) {
+        hook_gate_alter(p, hook, accepted, c);
+        return;
+    }
+    for (size_t i = 0; accepted && i < c->n; i++)
+        if (strcmp(c->list[i].object, "job") == 0 && p->row->apply(p->request, &c->list[i]) < 0)
+            p->failed = true;
+}
+
+static void hook_gate_done(void *arg, const struct hook_verdict *v)
+{
+    struct hook_gate_pass *p = arg;
+    const char *event = hook_event_of(p->row->event)->name;
+
+    if (v->dropped)
+        (void)0; /* the connections are closed already */
+    else if (v->accepted && !p->failed)
+        p->pass(p->pass_arg, p->request);
+    else if (v->accepted)
+        request_failf(p->request, PBSE_HOOKERROR, "%s event: rejected request", event);
+    else
+        request_failf(p->request, PBSE_HOOKERROR, "%s", v->message);
+    request_unref(p->request);
+    free(p);
+}
+
+static bool hook_gate_start(struct hook_gate_pass *p, json_t *data)
+{
+    struct err e;
+    const struct hook_chain_ask ask = {.event = p->row->event,
+                                       .requestor = hook_chain_requestor(p->request),
+                                       .host = client_host(request_client(p->request)),
+                                       .data = data,
+                                       .changed = hook_gate_changed,
+                                       .done = hook_gate_done,
+                                       .arg = p};
+
+    request_ref(p->request);
+    if (hook_chain_start(p->s, &ask, &e) == 0)
+        return true;
+    request_fail(p->request, &e);
+    request_unref(p->request);
+    free(p);
+    return true;
+}
+
+bool hook_gate(void *arg, struct request *r, void (*pass)(void *arg, struct request *r), void *pass_arg)
+{
+    struct hook_server *s = arg;
+    const struct hook_gate_row *row = NULL;
+    struct hook_gate_pass *p;
+    json_t *data;
+
+    for (size_t i = 0; i < sizeof hook_gate_rows / sizeof hook_gate_rows[0] && !row; i++)
+        if (hook_gate_rows[i].proc == request_row(r)->proc)
+            row = &hook_gate_rows[i];
+    if (!row || !(*s->active & row->event) || !(data = row->data(s, r)))
+        return false;
+    p = calloc(1, sizeof *p);
+    if (!p) {
+        json_decref(data);
+        request_failf(r, PBSE_SYSTEM, "no memory to run hooks");
+        return true;
+    }
+    *p = (struct hook_gate_pass){s, r, row, false, pass, pass_arg};
+    return hook_gate_start(p, data);
+}

@@ -1,0 +1,16 @@
+#ifndef HOOK_GATE_H
+#define HOOK_GATE_H
+/* Hooks before a request is served: queuejob, modifyjob, movejob, runjob.
+ *
+ * A request for which hooks run is parked; then its arguments are changed as they said and `pass` is called, which looks everything up
+ * and checks it again, or it is refused with their words. Loop thread only. */
+#include <stdbool.h>
+
+#include "hook_server.h"
+
+struct request;
+
+/* For dispatch_options: true: it is parked, and `pass` is called or it is answered. arg is the struct hook_server. */
+bool hook_gate(void *arg, struct request *r, void (*pass)(void *arg, struct request *r), void *pass_arg);
+
+#endif
