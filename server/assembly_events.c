@@ -80,7 +80,8 @@ static void assembly_bind_listeners(struct server *s)
         {assembly_events_count, &s->ctx}, /* first: any of the others may ask whether a job may run */
         {job_audit_listen, s->job_audit}, /* logs: before what the transition causes */
         {job_log_listen, &s->ctx},
-        {start_time_listen, s->start_time}, /* its entry in the queue of jobs that wait; history uses the same link */
+        {start_time_listen,
+         s->start_time}, /* its entry in the queue of jobs that wait; history uses the same link */
         {submit_pieces_listen, s->submit_pieces},
 
         {accounting_listen, p->accounting}, /* reports: these still read the run */
@@ -97,7 +98,8 @@ static void assembly_bind_listeners(struct server *s)
         {eligible_time_listen, s->eligible_time},
         {maintenance_listen, s->maintenance},
         {route_listen, p->route},
-        {settle_parked_listen, p}, /* answers: after all that they promise; and schedulers, which find room free */
+        {settle_parked_listen,
+         p}, /* answers: after all that they promise; and schedulers, which find room free */
         {victims_listen, p->victims},             /* a victim has given way when its claims are given back */
         {plan_earmarks_listen, p->plan_earmarks}, /* after the victims that it waits for */
         {shutdown_listen, s->shutdown},           /* last: it may end the server */

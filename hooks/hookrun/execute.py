@@ -20,6 +20,7 @@ from pbs.run import Change, Run, begin, end
 
 _SYSTEM = LOG_EVENTS["ERROR"] | LOG_EVENTS["SYSTEM"]
 _SAID = LOG_EVENTS["DEBUG3"]
+_LINE_LONGEST = 16 << 10
 _RAISED = "PBS server internal error (15011) in "
 
 
@@ -123,6 +124,8 @@ class _Printed(io.TextIOBase):
         *lines, self._rest = (self._rest + text).split("\n")
         for line in lines:
             self._run.log.line(_SAID, "Hook", self._run.hook_name, f"{self._name}: {line}")
+        if len(self._rest) > _LINE_LONGEST:  # a script may print a gigabyte without a newline
+            self.flush()
         return len(text)
 
     def flush(self) -> None:

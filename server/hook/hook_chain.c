@@ -43,8 +43,8 @@ static void hook_chain_accept(struct hook_chain *c)
 
 static void hook_chain_reject(struct hook_chain *c, const char *message)
 {
-    hook_chain_end(c, &(struct hook_verdict){
-                          .hook = c->hook, .message = message, .restart_cycle = c->restart_cycle});
+    hook_chain_end(
+        c, &(struct hook_verdict){.hook = c->hook, .message = message, .restart_cycle = c->restart_cycle});
 }
 
 /* The script failed: the client is told whom to ask. */
@@ -159,7 +159,8 @@ int hook_chain_start(struct hook_server *s, const struct hook_chain_ask *a, stru
     struct hook_chain *c = calloc(1, sizeof *c);
 
     if (c) {
-        *c = (struct hook_chain){.s = s, .a = *a, .event = hook_event_of(a->event), .place = HOOK_PLACE_FIRST};
+        *c =
+            (struct hook_chain){.s = s, .a = *a, .event = hook_event_of(a->event), .place = HOOK_PLACE_FIRST};
         c->requestor = strdup(a->requestor);
         c->host = strdup(a->host);
     }

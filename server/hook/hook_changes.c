@@ -129,9 +129,8 @@ static json_t *hook_changes_find_vnode(json_t *data, const char *name)
     size_t i;
     json_t *v;
 
-    json_array_foreach(json_object_get(data, "vnode_list"), i, v)
-        if (strcmp(hook_changes_member(v, "name"), name) == 0)
-            return v;
+    json_array_foreach(json_object_get(data, "vnode_list"), i,
+                       v) if (strcmp(hook_changes_member(v, "name"), name) == 0) return v;
     return NULL;
 }
 
@@ -202,8 +201,8 @@ static void hook_changes_alter_one(const struct hook_server *s, struct job *j, c
     free(list);
 }
 
-void hook_changes_alter(const struct hook_server *s, struct job *j, const char *by, const struct hook_changes *c,
-                        const char *const allowed[])
+void hook_changes_alter(const struct hook_server *s, struct job *j, const char *by,
+                        const struct hook_changes *c, const char *const allowed[])
 {
     for (size_t i = 0; i < c->n; i++)
         if (strcmp(c->list[i].object, "job") == 0 && hook_changes_allowed(c->list[i].attr, allowed))

@@ -31,7 +31,7 @@ int hook_changes_merge(const struct hook_changes *c, json_t *data);
 char *hook_changes_variable(const char *list, const char *name, const char *value);
 
 /* Alter a job as hook `by` asked, where the event permits it: only attributes of `allowed`, which NULL ends. Others are said in the log. */
-void hook_changes_alter(const struct hook_server *s, struct job *j, const char *by, const struct hook_changes *c,
-                        const char *const allowed[]);
+void hook_changes_alter(const struct hook_server *s, struct job *j, const char *by,
+                        const struct hook_changes *c, const char *const allowed[]);
 
 #endif

@@ -74,7 +74,8 @@ static void hook_gate_remove(wire_attrops *list, wire_attrop *w)
 
 static int hook_gate_add(wire_attrops *list, const char *name, const char *resource, const char *value)
 {
-    wire_attrop *all, w = {.name = strdup(name), .resource = strdup(resource), .value = strdup(value), .op = SET};
+    wire_attrop *all,
+        w = {.name = strdup(name), .resource = strdup(resource), .value = strdup(value), .op = SET};
 
     if (list->wire_attrops_len == PBS_ATTRS_MAX || !w.name || !w.resource || !w.value ||
         !(all = realloc(list->wire_attrops_val, (list->wire_attrops_len + 1) * sizeof *all))) {
@@ -145,7 +146,8 @@ static struct job *hook_gate_job(const struct hook_server *s, const char *text)
     if (jobid_parse(text, &id, NULL) < 0 || !server_ctx_is_asked(s->o.ctx, &id))
         return NULL;
     j = server_ctx_find_job(s->o.ctx, &id);
-    if (!j && (id.form == JOBID_SUBJOB || id.form == JOBID_RANGE)) /* of its array: it need not be an object yet */
+    if (!j &&
+        (id.form == JOBID_SUBJOB || id.form == JOBID_RANGE)) /* of its array: it need not be an object yet */
         j = jobs_find(s->o.ctx->jobs, (struct job_key){id.key.seq, JOBID_NO_INDEX});
     return j && j->state != JOB_ARRIVING && !job_is_over(j) ? j : NULL;
 }
@@ -299,10 +301,10 @@ static void hook_gate_set_vnode(const struct hook_server *s, const struct hook_c
 static void hook_gate_alter(const struct hook_gate_pass *p, const char *hook, bool accepted,
                             const struct hook_changes *c)
 {
-    static const char *const runs[] = {"Output_Path", "Error_Path", "Resource_List", "Variable_List",
-                                       "create_resv_from_job", NULL};
-    static const char *const stays[] = {"Execution_Time", "Hold_Types", "project",
-                                        "depend", "Variable_List", "Resource_List", NULL};
+    static const char *const runs[] = {"Output_Path",   "Error_Path",           "Resource_List",
+                                       "Variable_List", "create_resv_from_job", NULL};
+    static const char *const stays[] = {"Execution_Time", "Hold_Types",    "project", "depend",
+                                        "Variable_List",  "Resource_List", NULL};
     struct job *j = hook_gate_job(p->s, hook_gate_run_id(p->request));
 
     if (j)
@@ -326,7 +328,7 @@ static const struct hook_gate_row hook_gate_rows[] = {
     {IFL_PREEMPT_RUN, HOOK_EVENT_runjob, hook_gate_preempt_run_data, NULL},
 };
 
-/* Each hook that accepts changes the arguments at once: if a later one rejects, nobody reads them any more. */
+/* Each hook that accepts changes the arguments at once: if a later one rejects, they are not read any more. */
 static void hook_gate_changed(void *arg, const char *hook, bool accepted, const struct hook_changes *c)
 {
     struct hook_gate_pass *p = arg;

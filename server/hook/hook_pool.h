@@ -17,8 +17,8 @@ struct hook_pool;
 enum hook_result {
     HOOK_ACCEPT,
     HOOK_REJECT,
-    HOOK_ERROR,   /* the script raised, or its process ended */
-    HOOK_ALARM,   /* it took longer than its alarm */
+    HOOK_ERROR,    /* the script raised, or its process ended */
+    HOOK_ALARM,    /* it took longer than its alarm */
     HOOK_INTERNAL, /* no script ran: there is no worker, or no memory */
     HOOK_DROPPED   /* the server ends: nothing is to be done any more */
 };
@@ -44,7 +44,7 @@ struct hook_pool_options {
 };
 
 struct hook_pool *hook_pool_create(const struct hook_pool_options *o); /* NULL: no memory */
-void hook_pool_destroy(struct hook_pool *p);                           /* all work is answered with HOOK_DROPPED */
+void hook_pool_destroy(struct hook_pool *p); /* all work is answered with HOOK_DROPPED */
 
 struct hook_run {
     const char *hook;

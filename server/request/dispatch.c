@@ -119,8 +119,7 @@ static void dispatch_pass(void *dispatch, struct request *r)
 
 static bool dispatch_is_gated(struct dispatch *d, struct request *r)
 {
-    return d->o.gates && *d->o.gates && request_row(r)->gate &&
-           d->o.gate(d->o.gate_arg, r, dispatch_pass, d);
+    return d->o.gates && *d->o.gates && request_row(r)->gate && d->o.gate(d->o.gate_arg, r, dispatch_pass, d);
 }
 
 static void dispatch_run(struct dispatch *d, struct rpc_request *rpc, struct client *c)

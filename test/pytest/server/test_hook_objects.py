@@ -5,9 +5,6 @@ import pytest
 
 from cede import users
 
-pytestmark = pytest.mark.skipif(not os.path.exists(os.path.join(os.environ["CEDE_BUILD"], "libexec/pbs_hook_worker")),
-                                reason="this build has no Python package for hooks")
-
 GOOD = "import pbs\npbs.event().accept()\n"
 
 
