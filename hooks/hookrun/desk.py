@@ -18,7 +18,7 @@ from pbs.constants import EVENT_NAMES, EVENTS
 from pbs.run import Run, read_conf
 
 from .execute import compile_script, execute
-from .files import BadFile, Objects, event_text, outcome_text, read_event
+from .files import BadFile, Objects, outcome_text, read_event
 
 USAGE = "usage: pbs_python --hook [-e event] [-i in] [-L dir] [-l logfile] [-o out] [-r resourcedef] [-s data] [script]"
 _STATUS = {"accept": 0, "reject": 0, "error": 254, "alarm": 253}
@@ -108,8 +108,6 @@ def main(arguments: list[str]) -> int:
         sys.stdout.write(outcome_text(run))
     return run.ecode & 255 if run.event == "provision" and run.decided else _STATUS[run.result]
 
-
-__all__ = ["main", "event_text"]
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -6,7 +6,6 @@ constants are the numbers of PBS. doc/hooks.md tells how to write a hook, man 1 
 from typing import Any
 
 from . import constants as _constants
-from . import run as _run
 from .attributes import job_state, queue_type, resv_state, server_state, vnode_ntype, vnode_sharing, vnode_state
 from .chunks import exec_host, exec_vnode, place, select, vchunk
 from .errors import (BadAttributeValueError, BadAttributeValueTypeError, BadResourceValueError, BadResourceValueTypeError,

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from .chunks import exec_host, exec_vnode, place, select
-from .constants import NODE_BITS, QUEUE_TYPES, SERVER_WORDS, SHARING
+from .chunks import exec_host, exec_vnode, select
+from .constants import QUEUE_TYPES, SERVER_WORDS, SHARING
 from .errors import BadAttributeValueError, BadAttributeValueTypeError, UnsetAttributeNameError
 from .lists import (acl, email_list, group_list, node_group_key, path_list, pbs_env, pbs_list, route_destinations, staging_list,
                     user_list)
@@ -66,6 +66,9 @@ class vnode_ntype(_State):
 
     _numbers = {"PBS": 0}
 
+    def __str__(self) -> str:
+        return "PBS"
+
 
 class vnode_state(int):
     """Bits of a vnode's state, pbs.ND_*; from the number or words with commas. Prints the words."""
@@ -112,6 +115,11 @@ def kind_of(kind: str, attr: str) -> str:
     return rows[attr][0]
 
 
+def attributes_of(kind: str) -> list[str]:
+    """Names of all attributes of a kind."""
+    return list(ATTRIBUTES[_KINDS.get(kind, kind)])
+
+
 def holds_resources(kind: str, attr: str) -> bool:
     """Is its value a dictionary of resources?"""
     return kind_of(kind, attr) in ("RESOURCES", "RESOURCE_LIMITS")
@@ -138,7 +146,3 @@ def convert(kind: str, attr: str, value: Any) -> Any:
 
 def _takes_items(make: Callable[[Any], Any]) -> bool:
     return isinstance(make, type) and issubclass(make, pbs_list)
-
-
-__all__ = ["convert", "holds_resources", "kind_of", "job_state", "queue_type", "server_state", "vnode_ntype", "vnode_sharing",
-           "vnode_state", "resv_state", "place", "NODE_BITS"]

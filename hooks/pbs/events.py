@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, Iterator, NoReturn, Optional
 
 from . import rules
-from .constants import NAMED, REVERSE
+from .constants import EVENTS, NAMED, REVERSE
 from .errors import BadAttributeValueError, EventIncompatibleError, UnsetAttributeNameError
 from .objects import _entity, _lazy, _tracked_env, job, resv, vnode
 from .run import Run, current
@@ -143,7 +143,9 @@ class _event:
 
     def _make(self, name: str) -> Any:
         run = self._run
-        if name in ("type", "hook_name", "hook_type", "requestor", "requestor_host", "freq"):
+        if name == "type":
+            return EVENTS[run.event]  # the same object as the constant: scripts compare by `is` too
+        if name in ("hook_name", "hook_type", "requestor", "requestor_host", "freq"):
             return getattr(run, name)
         said = run.data.get(name)
         if name in ("job", "resv"):

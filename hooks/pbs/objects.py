@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterator, Optional
 
-from .attributes import convert, holds_resources, kind_of, vnode_state
+from .attributes import attributes_of, convert, holds_resources, kind_of, vnode_state
 from .constants import NODE_BITS
 from .errors import BadAttributeValueError
 from .lists import pbs_env
@@ -62,7 +62,7 @@ class _entity:
     """What all objects share. Names that begin with _ are our own; all others are attributes of PBS."""
 
     _kind = ""
-    _own: tuple[str, ...] = ("name",)  # members beside the attributes
+    _own: tuple[str, ...] = ("name", "attributes")  # members beside the attributes
 
     def __init__(self, name: Optional[str], texts: Optional[Attrs] = None, set_cb: Optional[SetCb] = None,
                  load: Optional[Callable[[], Optional[Attrs]]] = None) -> None:
@@ -127,11 +127,22 @@ class _entity:
     def _converted(self, attr: str, value: Any) -> Any:
         return convert(self._kind, attr, value)
 
+    @property
+    def attributes(self) -> list[str]:
+        """Names of all attributes that such an object can have."""
+        return attributes_of(self._kind)
+
     def __str__(self) -> str:
         return str(self._name)
 
     def __repr__(self) -> str:
         return f"{self._kind} {self._name}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _entity) and (self._kind, self._name) == (other._kind, other._name)
+
+    def __hash__(self) -> int:
+        return hash((self._kind, self._name))
 
 
 class queue(_entity):
@@ -191,7 +202,7 @@ class resv(_entity):
     """A reservation. resvid: its identifier."""
 
     _kind = "resv"
-    _own = ("resvid", "name")
+    _own = ("resvid", "name", "attributes")
 
     @property
     def resvid(self) -> Optional[str]:
@@ -210,7 +221,7 @@ class job(_entity):
     """A job. id: its identifier, None while it is submitted."""
 
     _kind = "job"
-    _own = ("id", "name", "server", "resv", "failed_mom_list", "succeeded_mom_list")
+    _own = ("id", "name", "attributes", "server", "resv", "failed_mom_list", "succeeded_mom_list")
 
     @property
     def id(self) -> Optional[str]:

@@ -1,4 +1,5 @@
 """make install, pbs.conf and the init script: a site's complex, with the options of its daemons."""
+import json
 import os
 import pwd
 import re
@@ -36,6 +37,27 @@ root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes some
 
 def mode(path):
     return stat.S_IMODE(os.stat(path).st_mode)
+
+
+# --- hooks
+
+def test_an_installed_tree_runs_hooks_also_through_a_link(tree):
+    link = os.path.join(tree.top, "pbs_python")
+    os.symlink(f"{tree.exec}/bin/pbs_python", link)
+    script = f"{tree.exec}/share/doc/cede/examples/hooks/need_walltime.py"
+    for program in (f"{tree.exec}/bin/pbs_python", link):
+        done = subprocess.run([program, "--hook", "-e", "queuejob", "-l", "log", script], input="pbs.event().job.Resource_List[ncpus]=1\n",
+                              capture_output=True, text=True, cwd=tree.top, check=True)
+        assert "pbs.event().reject_msg=Please say how long" in done.stdout
+    near, far = socket.socketpair()
+    with near, far:
+        worker = subprocess.Popen([f"{tree.exec}/libexec/pbs_hook_worker", "--fd", str(far.fileno())], pass_fds=(far.fileno(),))
+        far.close()
+        hello = json.dumps({"op": "hello", "version": 1}).encode()
+        near.sendall(len(hello).to_bytes(4, "big") + hello)
+        length = int.from_bytes(near.recv(4), "big")
+        assert json.loads(near.recv(length)) == {"op": "hello", "version": 1, "pid": worker.pid}
+    assert worker.wait(60) == 0
 
 
 # --- the init script
