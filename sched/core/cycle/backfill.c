@@ -302,7 +302,7 @@ bool cycle_room(void *cycle, const struct picker *picker, const struct preemptor
         *why = k->why;
         return false;
     }
-    keeps_make(c->keeps, p->now_s);
+    keeps_make(c->keeps, p->now_s, INT64_MAX);
     rehearse(c, picker, p);
     bool fits = find_some_time(c, picker, p, where, why);
     struct job *j = cluster_job(c->cl, p->job->id);

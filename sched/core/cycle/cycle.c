@@ -39,6 +39,7 @@
 
 /* --- the order of steps ------------------------------------------------------------------------------ */
 
+static int64_t cycle_until_s(const struct cycle *c);
 static void cycle_retry_refused(struct cycle *c);
 static void cycle_note_due_times(struct cycle *c);
 static void cycle_drop_lost_urges(struct cycle *c);
@@ -70,7 +71,8 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     if (backfill_has_changed(c->backfill)) /* a top job has gone: what was kept for it is free */
         cluster_note_news(c->cl);
     backfill_begin(c->backfill, now_s);
-    keeps_make(c->keeps, now_s);
+    c->until_s = cycle_until_s(c);
+    keeps_make(c->keeps, now_s, c->until_s);
 
     if (!p->scheduling && c->n_urged == 0)
         return;
@@ -406,6 +408,19 @@ static void cycle_next_of_class(struct cycle *c, const struct class *k)
         cycle_drop_top(c);
     else
         sink(c, 0);
+}
+
+/* Where there are reservations, a class has jobs of one length only; one that awaits room is in none. */
+static int64_t cycle_until_s(const struct cycle *c)
+{
+    int64_t longest_s = 0;
+    size_t n_awaiting;
+
+    cluster_awaiting(c->cl, &n_awaiting);
+    for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k))
+        if (k->n > 0 && job_lasts_s(k->heap[0]) > longest_s)
+            longest_s = job_lasts_s(k->heap[0]);
+    return n_awaiting > 0 ? INT64_MAX : c->now_s + longest_s;
 }
 
 /* Is it worth another try, or only here since others depend on it? */

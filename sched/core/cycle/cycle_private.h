@@ -40,6 +40,7 @@ struct cycle {
     int64_t forget_s;    /* when those who failed to give way may be tried again; 0: there are none */
     int64_t primetime_s; /* when prime or dedicated time begins or ends next; 0: never */
     int64_t now_s, attempts;
+    int64_t until_s; /* when the last job would end that could begin in this cycle */
     struct decisions *d;
     cycle_elapsed_fn *elapsed; /* NULL: no limit of time */
     void *elapsed_arg;

@@ -115,10 +115,11 @@ static void confirm(struct cycle *c, struct resv *r, struct confirm_answer *x)
     free(text);
     cluster_resv_promise(c->cl, r, x->times, x->n);
     x->times = NULL;
-    keeps_make(c->keeps, c->now_s);
+    keeps_make(c->keeps, c->now_s, c->until_s);
 }
 
-static void try_one(struct cycle *c, struct resv *r, int64_t now_s, struct confirm_answer *out)
+static void try_one(struct cycle *c, struct resv *r, int64_t now_s, int64_t until_s,
+                    struct confirm_answer *out)
 {
     confirm_try(&(struct confirm_ask){.cl = c->cl,
                                       .trial = c->trial,
@@ -126,7 +127,8 @@ static void try_one(struct cycle *c, struct resv *r, int64_t now_s, struct confi
                                       .buckets = c->buckets,
                                       .keeps = c->keeps,
                                       .resv = r,
-                                      .now_s = now_s},
+                                      .now_s = now_s,
+                                      .until_s = until_s},
                 out);
 }
 
@@ -137,7 +139,7 @@ void cycle_confirm_resvs(struct cycle *c)
 
     for (size_t i = 0; i < n; i++) {
         struct confirm_answer x;
-        try_one(c, list[i], c->now_s, &x);
+        try_one(c, list[i], c->now_s, c->until_s, &x);
         if (x.times)
             confirm(c, list[i], &x);
         else
@@ -161,6 +163,6 @@ void cycle_confirmed(struct cycle *c, const char *id, int code, const char *text
 
 void cycle_explain_resv(struct cycle *c, struct resv *r, int64_t now_s, struct confirm_answer *out)
 {
-    keeps_make(c->keeps, now_s);
-    try_one(c, r, now_s, out);
+    keeps_make(c->keeps, now_s, INT64_MAX);
+    try_one(c, r, now_s, INT64_MAX, out);
 }

@@ -43,16 +43,28 @@ static bool is_alike(const struct node *a, const struct node *b)
            amounts_equal(&a->free, &b->free);
 }
 
+/* `bits` and `some` are one array. */
+static uint64_t *bits_new(struct bucket *k, size_t words)
+{
+    uint64_t *bits = mem_new(words + words / 64 + 1, sizeof *bits);
+
+    k->some = bits + words;
+    return bits;
+}
+
 /* Bitmaps of all buckets have one length, so that matching can combine any of them word by word. */
 static void widen(struct buckets *b, size_t words)
 {
     for (struct bucket *k = b->all; k; k = k->hh.next) {
-        k->bits = mem_grow(k->bits, words, sizeof *k->bits);
-        memset(k->bits + b->words, 0, (words - b->words) * sizeof *k->bits);
+        uint64_t *old = k->bits, *old_some = k->some;
+        k->bits = bits_new(k, words);
+        memcpy(k->bits, old, b->words * sizeof *old);
+        memcpy(k->some, old_some, (b->words / 64 + 1) * sizeof *old_some);
+        free(old);
     }
     for (size_t i = 0; i < b->n_spare; i++) {
         free(b->spare[i]->bits);
-        b->spare[i]->bits = mem_new(words, sizeof *b->spare[i]->bits);
+        b->spare[i]->bits = bits_new(b->spare[i], words);
     }
     b->words = words;
 }
@@ -65,7 +77,7 @@ static struct bucket *fresh(struct buckets *b, uint64_t key, struct node *n)
         k = b->spare[--b->n_spare];
     else {
         k = mem_new(1, sizeof *k);
-        k->bits = mem_new(b->words, sizeof *k->bits);
+        k->bits = bits_new(k, b->words);
     }
     k->key = key;
     k->sample = n;
@@ -97,6 +109,7 @@ static void buckets_node_in(void *arg, struct node *n)
         widen(b, (n->rank / 64 + 1) * 2);
     struct bucket *k = bucket_for(b, n);
     k->bits[n->rank / 64] |= 1ull << n->rank % 64;
+    k->some[n->rank / 64 / 64] |= 1ull << n->rank / 64 % 64;
     k->n++;
     n->bucket = k;
 }
@@ -107,6 +120,8 @@ static void buckets_node_out(void *arg, struct node *n)
     struct bucket *k = n->bucket;
 
     k->bits[n->rank / 64] &= ~(1ull << n->rank % 64);
+    if (k->bits[n->rank / 64] == 0)
+        k->some[n->rank / 64 / 64] &= ~(1ull << n->rank / 64 % 64);
     n->bucket = NULL;
     if (--k->n == 0) {
         HASH_DEL(b->all, k);
@@ -167,12 +182,23 @@ size_t buckets_words(const struct buckets *b)
     return b->words;
 }
 
+void bucket_add_to(const struct buckets *b, const struct bucket *k, uint64_t *set)
+{
+    for (size_t i = 0; i <= b->words / 64; i++)
+        for (uint64_t some = k->some[i]; some; some &= some - 1) {
+            size_t w = i * 64 + (size_t)__builtin_ctzll(some);
+            set[w] |= k->bits[w];
+        }
+}
+
 uint32_t bucket_first(const struct buckets *b, const struct bucket *k)
 {
-    size_t w = 0;
+    size_t i = 0;
 
-    while (w + 1 < b->words && k->bits[w] == 0)
-        w++;
+    (void)b;
+    while (k->some[i] == 0)
+        i++;
+    size_t w = i * 64 + (size_t)__builtin_ctzll(k->some[i]);
     return (uint32_t)(w * 64) + (uint32_t)__builtin_ctzll(k->bits[w]);
 }
 

@@ -17,6 +17,7 @@ struct bucket {
     struct node *sample; /* one of the members */
     size_t n;            /* members */
     uint64_t *bits;      /* buckets_words() words; bit = rank */
+    uint64_t *some;      /* behind them: which words are not 0, a bit each */
     UT_hash_handle hh;
 };
 
@@ -36,6 +37,9 @@ void buckets_destroy(struct buckets *b);
 struct bucket *buckets_next(const struct buckets *b, const struct bucket *after); /* NULL: the first */
 size_t buckets_words(const struct buckets *b);
 const struct kind *buckets_next_kind(struct buckets *b, const struct kind *after);
+
+/* Add the members to a set of buckets_words() words. O(words / 64 + words that have members). */
+void bucket_add_to(const struct buckets *b, const struct bucket *k, uint64_t *set);
 
 /* Lowest rank of the members; there is one. */
 uint32_t bucket_first(const struct buckets *b, const struct bucket *k);

@@ -174,12 +174,12 @@ enum reason_code match_limit(const struct asker *a, const struct node *n)
 
 static bool is_met(const struct asker *a, const struct node_keep *k)
 {
-    return a->span.by != SPAN_NONE && k->from_s < a->span.until_s && k->to_s > a->span.begin_s;
+    return k->from_s < a->span.until_s && k->to_s > a->span.begin_s;
 }
 
 bool match_is_kept(const struct asker *a, const struct node *n)
 {
-    for (size_t i = 0; i < n->n_keeps; i++)
+    for (size_t i = 0; a->span.by != SPAN_NONE && i < n->n_keeps; i++)
         if (is_met(a, &n->keeps[i]))
             return true;
     return false;
@@ -187,7 +187,7 @@ bool match_is_kept(const struct asker *a, const struct node *n)
 
 bool match_is_kept_alone(const struct asker *a, const struct node *n)
 {
-    for (size_t i = 0; i < n->n_keeps; i++)
+    for (size_t i = 0; a->span.by != SPAN_NONE && i < n->n_keeps; i++)
         if (n->keeps[i].alone && is_met(a, &n->keeps[i]))
             return true;
     return false;
@@ -211,7 +211,7 @@ const struct amounts *match_free(const struct asker *a, const struct node *n, st
 {
     struct amounts most = {0};
 
-    if (!match_is_kept(a, n))
+    if (a->span.by == SPAN_NONE || n->n_keeps == 0 || !match_is_kept(a, n))
         return &n->free;
     /* Vnode by vnode the largest need, not the sum: the times follow one another, so one room serves all of them. */
     for (size_t i = 0; i < n->n_keeps; i++)

@@ -109,8 +109,11 @@ static int64_t times_in(const struct placement_search *s, const struct node *n, 
     int64_t most = s->a->request->arrange == ARRANGE_FREE || s->only ? k->count : 1;
 
     struct amounts scratch = {0};
-    int64_t times = match_times(s->a, n, match_free(s->a, n, &scratch), k, most);
+    int64_t times = match_times(s->a, n, &n->free, k, most);
 
+    if (times == 0 || n->n_keeps == 0)
+        return times;
+    times = match_times(s->a, n, match_free(s->a, n, &scratch), k, most);
     amounts_fini(&scratch);
     return times;
 }
@@ -156,14 +159,11 @@ static int64_t gather_buckets(struct placement_search *s, const struct chunk *k)
     int64_t fits = 0;
 
     for (struct bucket *b = buckets_next(p->buckets, NULL); b; b = buckets_next(p->buckets, b)) {
-        if (!offers(s, b->sample, k))
-            continue;
-        int64_t times = times_in(s, b->sample, k);
-        if (times == 0)
+        int64_t times = times_in(s, b->sample, k); /* what rules out most of them, and is cheap */
+        if (times == 0 || !offers(s, b->sample, k))
             continue;
         fits += times * (int64_t)b->n;
-        for (size_t w = 0; w < p->words; w++)
-            p->set[w] |= b->bits[w];
+        bucket_add_to(p->buckets, b, p->set);
     }
     return fits;
 }

@@ -278,14 +278,14 @@ void confirm_try(const struct confirm_ask *ask, struct confirm_answer *out)
     *out = (struct confirm_answer){.n = 0};
     r->is_out = true;
     if (was_promised)
-        keeps_make(ask->keeps, ask->now_s);
+        keeps_make(ask->keeps, ask->now_s, ask->until_s);
     w.ends = keeps_ends(ask->keeps);
     w.request = request_parse(cluster_catalogue(ask->cl), r->select, r->place);
     confirm_all(&w, out);
     trial_undo(ask->trial, w.mark);
     r->is_out = false;
     if (was_promised)
-        keeps_make(ask->keeps, ask->now_s);
+        keeps_make(ask->keeps, ask->now_s, ask->until_s);
     request_destroy(w.request);
     placement_forget(ask->placer);
 }

@@ -18,9 +18,9 @@ struct confirm_ask {
     struct trial *trial;
     struct placer *placer;
     struct buckets *buckets;
-    struct keeps *keeps; /* it is made for `now_s`, and again before confirm_try returns */
+    struct keeps *keeps; /* it is made for these times, and again before confirm_try returns */
     struct resv *resv;
-    int64_t now_s;
+    int64_t now_s, until_s;
 };
 
 struct confirm_answer {

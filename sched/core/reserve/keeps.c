@@ -23,7 +23,7 @@ struct keeps {
     int64_t *begins; /* of all reservations to come, in order */
     size_t n_begins, cap_begins;
     struct release_times ends;
-    int64_t now_s;
+    int64_t now_s, until_s;
     bool any; /* some vnode has a list */
 };
 
@@ -111,11 +111,11 @@ static void keeps_leave(struct node_keep *x, const struct node *n)
         }
 }
 
-static uint64_t keeps_hash(const struct node_keep *a, size_t n)
+static uint64_t keeps_hash(const struct keeps *k, const struct node_keep *a, size_t n)
 {
     uint64_t h = 0xcbf29ce484222325ull;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && a[i].from_s < k->until_s; i++) {
         h = (h ^ (uint64_t)a[i].from_s) * 0x9E3779B97F4A7C15ull;
         h = (h ^ (uint64_t)a[i].to_s ^ a[i].alone) * 0xC2B2AE3D27D4EB4Full;
         h = amounts_hash(&a[i].leave, amounts_hash(&a[i].share, h ^ h >> 29));
@@ -125,22 +125,17 @@ static uint64_t keeps_hash(const struct node_keep *a, size_t n)
 
 static void keeps_put(struct keeps *k, struct node *n, struct node_keep *a, size_t n_keeps)
 {
-    uint64_t look = keeps_hash(a, n_keeps);
+    uint64_t look = keeps_hash(k, a, n_keeps);
+    bool is_alike = look == n->keeps_look;
 
-    if (look == n->keeps_look) {
-        for (size_t i = 0; i < n_keeps; i++) {
-            amounts_fini(&a[i].share);
-            amounts_fini(&a[i].leave);
-        }
-        free(a);
-        return;
-    }
-    cluster_node_out(k->cl, n);
+    if (!is_alike)
+        cluster_node_out(k->cl, n);
     node_forget_keeps(n);
     n->keeps = a;
     n->n_keeps = n_keeps;
     n->keeps_look = look;
-    cluster_node_in(k->cl, n);
+    if (!is_alike)
+        cluster_node_in(k->cl, n);
 }
 
 /* Its events are [first, last). */
@@ -218,9 +213,10 @@ static void keeps_clear(struct keeps *k)
     }
 }
 
-void keeps_make(struct keeps *k, int64_t now_s)
+void keeps_make(struct keeps *k, int64_t now_s, int64_t until_s)
 {
     k->now_s = now_s;
+    k->until_s = until_s;
     k->n_begins = 0;
     if (!cluster_next_resv(k->cl, NULL) && !k->any)
         return;
@@ -246,7 +242,7 @@ void keeps_started(struct keeps *k, struct job *j)
         cluster_node_out(k->cl, n);
         for (size_t x = 0; x < n->n_keeps; x++)
             keeps_leave(&n->keeps[x], n);
-        n->keeps_look = keeps_hash(n->keeps, n->n_keeps);
+        n->keeps_look = keeps_hash(k, n->keeps, n->n_keeps);
         cluster_node_in(k->cl, n);
     }
 }

@@ -15,9 +15,10 @@ struct keeps;
 struct keeps *keeps_create(struct cluster *cl);
 void keeps_destroy(struct keeps *k);
 
-/* As the cluster is at this time; a reservation that is_out is left out. O(vnodes + what reservations have + jobs that run × log of
+/* As the cluster is at this time; a reservation that is_out is left out. Vnodes that differ only in what they keep from `until_s` on
+ * are alike: no job asks that would still be there then. O(vnodes + what reservations have + jobs that run × log of
  * that); nothing if there is no reservation. No trial is under way. */
-void keeps_make(struct keeps *k, int64_t now_s);
+void keeps_make(struct keeps *k, int64_t now_s, int64_t until_s);
 /* A job was told to run: what it takes comes back in time, if it ends before a reservation begins. */
 void keeps_started(struct keeps *k, struct job *j);
 

