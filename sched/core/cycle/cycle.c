@@ -45,6 +45,7 @@ static void cycle_note_due_times(struct cycle *c);
 static void cycle_drop_lost_urges(struct cycle *c);
 static void cycle_begin_rounds(struct cycle *c);
 static void cycle_fill_heap(struct cycle *c);
+static void cycle_keep_for_resvs(struct cycle *c);
 static bool cycle_is_enough(struct cycle *c, int64_t checked);
 static void cycle_consider(struct cycle *c, struct class *k);
 
@@ -71,8 +72,6 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     if (backfill_has_changed(c->backfill)) /* a top job has gone: what was kept for it is free */
         cluster_note_news(c->cl);
     backfill_begin(c->backfill, now_s);
-    c->until_s = cycle_until_s(c);
-    keeps_make(c->keeps, now_s, c->until_s);
 
     if (!p->scheduling && c->n_urged == 0)
         return;
@@ -90,9 +89,11 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     if (cluster_has_no_nodes(c->cl))
         decisions_log(d, LOGE_DEBUG, "", "No nodes found in partitions serviced by scheduler");
     placer_set_log(c->placer, d);
+    c->until_s = cycle_until_s(c);
     if (p->scheduling)
         cycle_confirm_resvs(c); /* first: jobs get what reservations leave */
     cycle_fill_heap(c);
+    cycle_keep_for_resvs(c);
 
     /* Jobs that already await room go before waiting jobs of no higher level: they were decided about first, and running one
      * elsewhere spares its victims. */
@@ -421,6 +422,16 @@ static int64_t cycle_until_s(const struct cycle *c)
         if (k->n > 0 && job_lasts_s(k->heap[0]) > longest_s)
             longest_s = job_lasts_s(k->heap[0]);
     return n_awaiting > 0 ? INT64_MAX : c->now_s + longest_s;
+}
+
+/* Nothing is asked where no job is looked at. */
+static void cycle_keep_for_resvs(struct cycle *c)
+{
+    size_t n_awaiting;
+
+    cluster_awaiting(c->cl, &n_awaiting);
+    if (c->n > 0 || n_awaiting > 0)
+        keeps_make(c->keeps, c->now_s, c->until_s);
 }
 
 /* Is it worth another try, or only here since others depend on it? */

@@ -137,6 +137,8 @@ void cycle_confirm_resvs(struct cycle *c)
     size_t n;
     struct resv **list = list_resvs(c, &n);
 
+    if (n > 0)
+        keeps_make(c->keeps, c->now_s, c->until_s);
     for (size_t i = 0; i < n; i++) {
         struct confirm_answer x;
         try_one(c, list[i], c->now_s, c->until_s, &x);

@@ -1,5 +1,6 @@
 /* What reservations cost a cycle: the scheduler's core alone, 10,000 vnodes, a thousand reservations of ten vnodes each to come
- * against none, and waiting jobs of several kinds and lengths. Prints the milliseconds of processor time of the first cycle, in which everything is
+ * against none, and waiting jobs of several kinds and lengths. The reservations follow each other on a tenth of the vnodes, or have
+ * every vnode once, which is the worst for matching: few vnodes are alike. Prints the milliseconds of processor time of the first cycle, in which everything is
  * looked at, and of one after it. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,18 @@
 #include "cluster_rows.h"
 #include "cycle.h"
 
-enum { NODES = 10000, NCPUS = 8, RUNNING = 8000, RESVS = 1000, WIDTH = 10, KINDS = 40, WAITING = 4000, BEGIN_S = 1000000 };
+enum {
+    NODES = 10000,
+    NCPUS = 8,
+    RUNNING = 8000,
+    RESVS = 1000,
+    WIDTH = 10,
+    KINDS = 40,
+    WAITING = 4000,
+    BEGIN_S = 1000000
+};
+
+enum where { NOWHERE, A_TENTH, EVERYWHERE };
 
 static double now_ms(void)
 {
@@ -67,15 +79,18 @@ static void tell_jobs(struct cluster *cl)
     }
 }
 
-static void tell_resvs(struct cluster *cl)
+static void tell_resvs(struct cluster *cl, enum where where)
 {
     for (int i = 0; i < RESVS; i++) {
         char id[16], start[24], end[24], nodes[WIDTH * 24] = "";
         snprintf(id, sizeof id, "R%d.svr", i);
-        snprintf(start, sizeof start, "%d", BEGIN_S + 1800 + i % 100 * 600);
-        snprintf(end, sizeof end, "%d", BEGIN_S + 1800 + i % 100 * 600 + 3600);
+        int group = where == EVERYWHERE ? i : i % 100 * 10;
+        int from_s = BEGIN_S + 1800 + (where == EVERYWHERE ? i % 100 * 600 : i / 100 * 4000);
+        snprintf(start, sizeof start, "%d", from_s);
+        snprintf(end, sizeof end, "%d", from_s + 3600);
         for (int k = 0; k < WIDTH; k++)
-            snprintf(nodes + strlen(nodes), sizeof nodes - strlen(nodes), "%s(n%05d:ncpus=8)", k ? "+" : "", i * WIDTH + k);
+            snprintf(nodes + strlen(nodes), sizeof nodes - strlen(nodes), "%s(n%05d:ncpus=8)", k ? "+" : "",
+                     group * WIDTH + k);
         cluster_rows(cl, CLUSTER_RESV, id,
                      (const char *const[][3]){{"reserve_state", NULL, "2"},
                                               {"reserve_start", NULL, start},
@@ -86,8 +101,9 @@ static void tell_resvs(struct cluster *cl)
     }
 }
 
-static void measure(bool with_resvs, bool strict)
+static void measure(enum where where, bool strict)
 {
+    static const char *const words[] = {"none", "tenth", "every"};
     struct policy policy;
     struct decisions d = {0};
     int n_run = 0;
@@ -96,12 +112,13 @@ static void measure(bool with_resvs, bool strict)
     policy.strict_ordering = strict;
     struct cycle *c = cycle_create("default", &policy);
     struct cluster *cl = cycle_cluster(c);
-    cluster_rows(cl, CLUSTER_QUEUE, "workq",
-                 (const char *const[][3]){{"queue_type", NULL, "Execution"}, {"started", NULL, "True"}, {NULL}});
+    cluster_rows(
+        cl, CLUSTER_QUEUE, "workq",
+        (const char *const[][3]){{"queue_type", NULL, "Execution"}, {"started", NULL, "True"}, {NULL}});
     tell_nodes(cl);
     tell_jobs(cl);
-    if (with_resvs)
-        tell_resvs(cl);
+    if (where != NOWHERE)
+        tell_resvs(cl, where);
     cluster_settle(cl);
     double begin = now_ms();
     cycle_run(c, BEGIN_S, &d);
@@ -113,7 +130,7 @@ static void measure(bool with_resvs, bool strict)
     begin = now_ms();
     cycle_run(c, BEGIN_S + 1, &d);
     double next = now_ms() - begin;
-    printf("%-8s %-7s  first cycle %8.1f ms  next %8.1f ms  %d jobs run\n", with_resvs ? "resvs" : "none",
+    printf("%-8s %-7s  first cycle %8.1f ms  next %8.1f ms  %d jobs run\n", words[where],
            strict ? "strict" : "", first, next, n_run);
     decisions_fini(&d);
     cycle_destroy(c);
@@ -122,9 +139,8 @@ static void measure(bool with_resvs, bool strict)
 
 int main(void)
 {
-    for (int strict = 0; strict <= 0; strict++) {
-        measure(false, strict);
-        measure(true, strict);
-    }
+    for (int strict = 0; strict <= 1; strict++)
+        for (enum where where = NOWHERE; where <= EVERYWHERE; where++)
+            measure(where, strict);
     return 0;
 }
