@@ -1,8 +1,9 @@
-/* Who acts on what happens to jobs, and who is told of it, in which order. See assembly.h.
+/* Who acts on what happens to jobs and runs, and who is told of it, in which order. See assembly.h.
  *
- * Two tables. An action is performed by one part: what job_rules.c says that a transition does. A transition that has been made is
+ * Three tables. An action is performed by one part: what job_rules.c says that a transition does. A transition that has been made is
  * told to all listeners, from the top of the table to its end, before the next event is handled. A listener reads the job
- * and calls its own part; what it causes beyond that, it posts. */
+ * and calls its own part; what it causes beyond that, it posts. What happens to a run without moving its job (run_events.h) is told
+ * to the rows of its kind, from above. */
 #include "assembly.h"
 
 #include "accounting.h"
@@ -14,22 +15,29 @@
 #include "job_audit.h"
 #include "job_end.h"
 #include "job_fsm.h"
+#include "job_limits.h"
 #include "job_log.h"
 #include "join_wait.h"
 #include "limit_counts.h"
 #include "mail.h"
 #include "maintenance.h"
 #include "plan_earmark.h"
+#include "preempt_notice.h"
+#include "preempt_record.h"
 #include "release_nodes.h"
 #include "route.h"
 #include "run.h"
 #include "run_checkpoint.h"
+#include "run_events.h"
 #include "run_suspend.h"
 #include "run_terminate.h"
+#include "script_cache.h"
 #include "settle_parked.h"
 #include "shutdown.h"
 #include "start_time.h"
 #include "submit_pieces.h"
+#include "term_resend.h"
+#include "undelivered.h"
 #include "victim.h"
 
 /* Which part performs which action. */
@@ -80,8 +88,7 @@ static void assembly_bind_listeners(struct server *s)
         {assembly_events_count, &s->ctx}, /* first: any of the others may ask whether a job may run */
         {job_audit_listen, s->job_audit}, /* logs: before what the transition causes */
         {job_log_listen, &s->ctx},
-        {start_time_listen,
-         s->start_time}, /* its entry in the queue of jobs that wait; history uses the same link */
+        {start_time_listen, s->start_time}, /* before history, which uses the same link in the job */
         {submit_pieces_listen, s->submit_pieces},
 
         {accounting_listen, p->accounting}, /* reports: these still read the run */
@@ -98,8 +105,7 @@ static void assembly_bind_listeners(struct server *s)
         {eligible_time_listen, s->eligible_time},
         {maintenance_listen, s->maintenance},
         {route_listen, p->route},
-        {settle_parked_listen,
-         p}, /* answers: after all that they promise; and schedulers, which find room free */
+        {settle_parked_listen, p},                /* answers, and schedulers: after all that they rely on */
         {victims_listen, p->victims},             /* a victim has given way when its claims are given back */
         {plan_earmarks_listen, p->plan_earmarks}, /* after the victims that it waits for */
         {shutdown_listen, s->shutdown},           /* last: it may end the server */
@@ -109,8 +115,54 @@ static void assembly_bind_listeners(struct server *s)
         job_fsm_listen(p->fsm, listeners[i].fn, listeners[i].arg);
 }
 
+/* Who is told of what happens to a run; rows of one kind in this order. */
+static void assembly_bind_run_listeners(struct server *s)
+{
+    struct parts *p = &s->parts;
+    const struct {
+        enum run_event_kind kind;
+        run_listener_fn *fn;
+        void *arg;
+    } listeners[] = {
+        {RUN_EVENT_READY, runs_on_ready, p->runs},
+        {RUN_EVENT_RELEASED, job_end_on_released, s->job_end}, /* first: claims are given back */
+        {RUN_EVENT_RELEASED, victims_on_host_over, p->victims},
+        {RUN_EVENT_LOST, job_end_on_lost, s->job_end},
+        {RUN_EVENT_LOST, victims_on_host_over, p->victims},
+        {RUN_EVENT_KEPT, runs_on_kept, p->runs},
+        {RUN_EVENT_KEPT, preempt_notices_on_kept, s->preempt_notices},
+        {RUN_EVENT_REFUSED, job_end_on_refused, s->job_end}, /* each acts on its own orders */
+        {RUN_EVENT_REFUSED, run_suspend_on_failed, p->run_suspend},
+        {RUN_EVENT_REFUSED, run_checkpoint_on_failed, p->run_checkpoint},
+        {RUN_EVENT_REFUSED, term_resend_on_refused, s->term_resend},
+        {RUN_EVENT_FAILED, run_suspend_on_failed, p->run_suspend}, /* each acts on its own method */
+        {RUN_EVENT_FAILED, run_checkpoint_on_failed, p->run_checkpoint},
+        {RUN_EVENT_SUSPENDED, run_suspend_on_suspended, p->run_suspend},
+        {RUN_EVENT_RESUMED, run_suspend_on_resumed, p->run_suspend},
+        {RUN_EVENT_CHECKPOINTED, run_checkpoint_on_taken, p->run_checkpoint},
+        {RUN_EVENT_NO_IMAGE, run_checkpoint_on_no_image, p->run_checkpoint},
+        {RUN_EVENT_NOTICE_REPLY, victims_on_notice_reply, p->victims},
+        {RUN_EVENT_FILES, undelivered_on_files, p},
+        {RUN_EVENT_USED, job_limits_on_used, s->job_limits},
+        {RUN_EVENT_USED, run_checkpoint_on_used, p->run_checkpoint},
+        {RUN_EVENT_IMAGE, accounting_on_image, p->accounting},
+        {RUN_EVENT_RESTARTED, accounting_on_image, p->accounting},
+        {RUN_EVENT_NOT_SUSPENDED, settle_parked_on_failed, p},
+        {RUN_EVENT_NOT_RESUMED, settle_parked_on_failed, p},
+        {RUN_EVENT_NOT_CHECKPOINTED, settle_parked_on_failed, p},
+        {RUN_EVENT_NOT_CHECKPOINTED, shutdown_on_not_saved, s->shutdown}, /* it requeues the job */
+        {RUN_EVENT_ENDED, script_cache_on_ended, s->script_cache},
+        {RUN_EVENT_ENDED, preempt_record_on_ended, &s->ctx}, /* before the history, whose row tells of it */
+        {RUN_EVENT_ENDED, history_on_ended, s->history},
+    };
+
+    for (size_t i = 0; i < sizeof listeners / sizeof listeners[0]; i++)
+        run_events_listen(s->run_events, listeners[i].kind, listeners[i].fn, listeners[i].arg);
+}
+
 void assembly_events(struct server *s)
 {
+    assembly_bind_run_listeners(s);
     assembly_bind_actions(s);
     assembly_bind_listeners(s);
 }

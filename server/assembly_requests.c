@@ -7,6 +7,7 @@
 #include "depend_link.h"
 #include "depend.h"
 #include "dispatch.h"
+#include "exec_send.h"
 #include "munge_login.h"
 #include "hook_gate.h"
 #include "job_audit.h"
@@ -113,15 +114,13 @@ static void assembly_requests_on_sched_heard(void *arg, struct client *c)
     schedulers_heard(arg, c);
 }
 
-static bool assembly_requests_on_sched_waits(void *arg, const void *owner)
+static bool assembly_requests_on_sched_waits(const void *owner)
 {
-    (void)arg;
     return client_requests(owner) > 0;
 }
 
-static void assembly_requests_on_sched_hung(void *arg, const void *owner)
+static void assembly_requests_on_sched_hung(const void *owner)
 {
-    (void)arg;
     dispatch_close(owner, "the scheduler hangs");
 }
 
@@ -172,6 +171,7 @@ static int create_entrance(struct server *s, struct err *e)
     if (!s->script_cache || !s->names)
         return s->names ? err_no_memory(e) : -1;
     p->store_notes = store_notes_create(s->ctx.clock, p->commit);
+    exec_send_on_script(p->send, script_cache_of_job, s->script_cache);
     s->ctx.alias = assembly_requests_alias;
     s->ctx.alias_arg = p->store_notes;
     p->submit = submit_create(&(struct submit_parts){.ctx = &s->ctx,
@@ -272,7 +272,7 @@ int assembly_asking(struct server *s, struct err *e)
                                                              .gate_arg = p->hook_server,
                                                              .gates = p->hook_server->active});
     if (!s->dispatch || schedulers_guard(p->schedulers, s->loop,
-                                         &(struct schedulers_hooks){s, assembly_requests_on_sched_waits,
+                                         &(struct schedulers_hooks){assembly_requests_on_sched_waits,
                                                                     assembly_requests_on_sched_hung}) < 0)
         return err_no_memory(e);
     return 0;

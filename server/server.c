@@ -82,6 +82,7 @@
 #include "virtual_time.h"
 #include "clock_step.h"
 #include "watch.h"
+#include "run_events.h"
 
 enum { FLUSH_MS = 10000 };
 
@@ -345,6 +346,7 @@ static void end_running(struct server *s)
     runs_destroy(p->runs);
     stop_methods_destroy(p->stop_methods);
     exec_send_destroy(p->send);
+    run_events_destroy(s->run_events);
 }
 
 static void end_telling(struct server *s)

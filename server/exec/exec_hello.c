@@ -240,7 +240,7 @@ static void service_gone(const struct bound *b, const struct err *why)
         return; /* it is this server that ends: nothing is stored any more, the next one judges */
     node_watch_down(b->x->p.watch, s);
     if (s->leaving)
-        b->x->p.gone(b->x->p.arg, s);
+        node_watch_left(b->x->p.watch, s);
 }
 
 static void exec_hello_bound_closed(void *user, struct rpc_conn *c, const struct err *why)

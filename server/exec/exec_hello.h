@@ -14,6 +14,7 @@ struct exec_send;
 struct exec_take;
 struct job;
 struct node_watch;
+struct run_events;
 struct store_reader;
 struct service;
 struct services;
@@ -29,15 +30,8 @@ struct exec_hello_parts {
     struct commit *commit;
     struct store_reader *store_reader; /* scripts */
     struct virtual_time *time;
-    const char *certs; /* PBS_HOME/certs; borrowed for life */
-    /* ^ The service does not hold a run that had begun there, or that is no longer wanted. */
-    void (*lost)(void *arg, struct job *j, const char *service);
-    /* ^ It holds this run, and orders may have been lost with the last connection: send again those that are in force.
-     * */
-    void (*kept)(void *arg, struct job *j);
-    /* ^ It has left and will not come back: what it held is given up. */
-    void (*gone)(void *arg, struct service *s);
-    void *arg;
+    const char *certs;         /* PBS_HOME/certs; borrowed for life */
+    struct run_events *events; /* LOST and KEPT */
 };
 
 struct exec_hello *exec_hello_create(const struct exec_hello_parts *p);

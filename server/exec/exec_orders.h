@@ -20,13 +20,12 @@ enum { ORDERS_BYTES_MAX = 128 << 20 };
 
 struct loop;
 
-struct exec_orders { /* of exec_send.c, which sets the first four and the hook */
+struct exec_orders { /* of exec_send.c, which sets all but the last */
     struct server_ctx *ctx;
     struct services *services;
     struct commit *commit;
     struct loop *loop;
-    exec_refused_fn *refused; /* ^ or NULL */
-    void *refused_arg;
+    struct run_events *events;
     size_t n_open; /* given and not answered yet */
 };
 
@@ -36,13 +35,13 @@ struct exec_orders { /* of exec_send.c, which sets the first four and the hook *
  * PBSE_NORELYMOM
  * also where the service has not answered in ORDER_ANSWER_S; a service that is away by then gets nothing (its HELLO
  * renews orders). An
- * order that the protocol cannot hold is reported to ^refused, as if the service had refused it. How many bytes wait
+ * order that the protocol cannot hold is told as refused, as if the service had refused it. How many bytes wait
  * for the answer; 0: it
  * cannot be sent. */
 size_t exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
                         xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg);
 
-/* An order that could not be made: reported to ^refused after the same wait. */
+/* An order that could not be made: told as refused after the same wait. */
 void exec_orders_fail(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
                       const struct err *why);
 

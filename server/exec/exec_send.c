@@ -45,13 +45,14 @@ struct exec_send {
 };
 
 struct exec_send *exec_send_create(struct server_ctx *s, struct services *sv, struct commit *c,
-                                   struct loop *l)
+                                   struct loop *l, struct run_events *b)
 {
     struct exec_send *x = calloc(1, sizeof *x);
 
     if (x)
-        *x = (struct exec_send){
-            .ctx = s, .services = sv, .orders = {.ctx = s, .services = sv, .commit = c, .loop = l}};
+        *x = (struct exec_send){.ctx = s,
+                                .services = sv,
+                                .orders = {.ctx = s, .services = sv, .commit = c, .loop = l, .events = b}};
     return x;
 }
 
@@ -64,12 +65,6 @@ void exec_send_destroy(struct exec_send *x)
         free(p);
     }
     free(x);
-}
-
-void exec_send_on_refused(struct exec_send *x, exec_refused_fn *fn, void *arg)
-{
-    x->orders.refused = fn;
-    x->orders.refused_arg = arg;
 }
 
 void exec_send_on_script(struct exec_send *x, exec_script_fn *fn, void *arg)
@@ -162,7 +157,7 @@ static void exec_send_start_answered(void *arg, int rc, const struct err *why)
     struct exec_send *x = o->x;
 
     (void)rc;
-    (void)why; /* ^refused is told as well */
+    (void)why; /* RUN_EVENT_REFUSED is told as well */
     x->start_bytes -= o->bytes;
     free(o);
     start_next(x);

@@ -4,7 +4,7 @@
  * service that is away is dropped, since its HELLO makes both sides agree again (reconcile.c, exec_agree.c).
  * "Taken" promises nothing: what comes of an order arrives as an event (exec_take.c).
  *
- * A refusal is reported to ^refused. Loop thread only. */
+ * A refusal is told as RUN_EVENT_REFUSED. Loop thread only. */
 #include <stdbool.h>
 
 #include "err.h"
@@ -14,23 +14,20 @@ struct commit;
 struct exec_notice_args;
 struct exec_send;
 struct loop;
+struct run_events;
 struct services;
 struct server_ctx;
 
-/* ^ A service refused an order on this job. proc is EXEC_START and so on. */
-typedef void exec_refused_fn(void *arg, struct job *j, const char *service, unsigned proc, int code,
-                             const char *text);
 /* The end of an order that a caller waits for: 0, or -1 with why (PBSE_*). */
 typedef void exec_sent_fn(void *arg, int rc, const struct err *why);
 
 struct exec_send *exec_send_create(struct server_ctx *s, struct services *sv, struct commit *c,
-                                   struct loop *l);
+                                   struct loop *l, struct run_events *b);
 void exec_send_destroy(struct exec_send *x);
 /* ^ Scripts lie in the store; those of jobs that wait are at hand for a while. Borrow the bytes, or NULL: the
  * service then asks for the script. */
 typedef const void *exec_script_fn(void *arg, const struct job *j, size_t *n);
 void exec_send_on_script(struct exec_send *x, exec_script_fn *fn, void *arg);
-void exec_send_on_refused(struct exec_send *x, exec_refused_fn *fn, void *arg);
 
 void exec_send_start(struct exec_send *x, struct job *j); /* to hosts that are SENT */
 /* To this host, as soon as it is known where the other hosts of the job are: after a restart of the server the first

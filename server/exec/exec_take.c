@@ -21,6 +21,7 @@
 #include "services.h"
 #include "server_ctx.h"
 #include "strbuf.h"
+#include "run_events.h"
 
 enum { FREED_MAX = 1 << 20 };
 /* 35,000 years in milliseconds, and more memory in KiB than there is; the sum of 16,384 hosts (EXEC_NODES_MAX) fits into
@@ -32,16 +33,16 @@ struct exec_take {
     struct services *services;
     struct job_fsm *fsm;
     struct commit *commit;
-    struct exec_take_hooks hooks;
+    struct run_events *events;
 };
 
 struct exec_take *exec_take_create(struct server_ctx *s, struct services *sv, struct job_fsm *f,
-                                   struct commit *c, const struct exec_take_hooks *hooks)
+                                   struct commit *c, struct run_events *b)
 {
     struct exec_take *t = calloc(1, sizeof *t);
 
     if (t)
-        *t = (struct exec_take){s, sv, f, c, *hooks};
+        *t = (struct exec_take){s, sv, f, c, b};
     return t;
 }
 
@@ -66,13 +67,29 @@ static struct job_usage usage_of(const exec_usage *u)
                               .cpupercent = u->cpupercent};
 }
 
+static void exec_take_tell(struct exec_take *t, struct job *j, enum run_event_kind k)
+{
+    run_events_tell(t->events, &(struct run_event){.kind = k, .job = j});
+}
+
+/* The node needs a person. */
+static void exec_take_offline(struct exec_take *t, const char *node, const char *note)
+{
+    struct node *n = nodes_find(t->ctx->nodes, node);
+
+    attr_list_set_text(&n->obj.attrs, NODE_ATTR_comment, note, NULL);
+    node_set_state(t->ctx->nodes, n, NODE_OFFLINE_BY_MOM, 0, server_ctx_now_s(t->ctx));
+    change_touch(t->ctx->change, &n->obj.change, PART_HOT | PART_ATTRS);
+    log_event(LOGC_NODE, LOGE_ADMIN, node, "offline at the word of its MOM: %s", note);
+}
+
 /* --- one kind of event each -------------------------------------------------------------------------- */
 
 static void take_ready(struct exec_take *t, struct job *j, struct run_host *h)
 {
     if (h->state == RUN_HOST_SENT)
         h->state = RUN_HOST_READY;
-    t->hooks.ready(t->hooks.arg, j);
+    exec_take_tell(t, j, RUN_EVENT_READY);
 }
 
 /* The script runs on the first host; what another one says of it is not true. */
@@ -140,12 +157,15 @@ static void take_release(struct exec_take *t, struct job *j, struct run_host *h,
         if (!d->final)
             note_freed(j->run, n->obj.name);
         if (d->attention)
-            t->hooks.attention(t->hooks.arg, n->obj.name, d->note);
+            exec_take_offline(t, n->obj.name, d->note);
     }
     if (*d->note && !d->attention)
-        t->hooks.files(t->hooks.arg, j, service, d->note);
+        run_events_tell(
+            t->events,
+            &(struct run_event){.kind = RUN_EVENT_FILES, .job = j, .service = service, .text = d->note});
     if (d->final) /* last: it may end the run, and all room must be back by then */
-        t->hooks.released(t->hooks.arg, j, service);
+        run_events_tell(t->events,
+                        &(struct run_event){.kind = RUN_EVENT_RELEASED, .job = j, .service = service});
 }
 
 static void take_outcome(struct exec_take *t, struct job *j, struct run_host *h, const exec_outcome_data *d,
@@ -159,17 +179,17 @@ static void take_outcome(struct exec_take *t, struct job *j, struct run_host *h,
     h->suspended = suspended;
     h->usage = usage_of(&d->usage);
     job_run_sum_usage(j->run, &j->usage);
-    if (suspended)
-        t->hooks.suspended(t->hooks.arg, j);
-    else
-        t->hooks.resumed(t->hooks.arg, j);
+    exec_take_tell(t, j, suspended ? RUN_EVENT_SUSPENDED : RUN_EVENT_RESUMED);
 }
 
 static void take_failed(struct exec_take *t, struct job *j, const struct run_host *h,
                         const exec_failed_data *d)
 {
     if (d->attempt == j->run->attempt && !h->leaving)
-        t->hooks.failed(t->hooks.arg, j, d->method, d->code, d->text);
+        run_events_tell(
+            t->events,
+            &(struct run_event){
+                .kind = RUN_EVENT_FAILED, .job = j, .method = d->method, .code = d->code, .text = d->text});
 }
 
 static void take_exception(struct exec_take *t, struct job *j, const exec_exception_data *d)
@@ -177,7 +197,8 @@ static void take_exception(struct exec_take *t, struct job *j, const exec_except
     log_event(LOGC_JOB, d->severity ? LOGE_JOB : LOGE_ADMIN, j->obj.name, "exception %s: %s", d->type,
               d->note);
     if (strcmp(d->type, "image") == 0)
-        t->hooks.no_image(t->hooks.arg, j, d->note);
+        run_events_tell(t->events,
+                        &(struct run_event){.kind = RUN_EVENT_NO_IMAGE, .job = j, .text = d->note});
 }
 
 static void exec_take_apply(struct exec_take *t, struct job *j, struct run_host *h, const exec_event_data *d)
@@ -208,10 +229,15 @@ static void exec_take_apply(struct exec_take *t, struct job *j, struct run_host 
         take_failed(t, j, h, &d->exec_event_data_u.failed);
         break;
     case EXEC_EVENT_CHECKPOINTED:
-        t->hooks.checkpointed(t->hooks.arg, j, h->service, &d->exec_event_data_u.checkpointed);
+        run_events_tell(t->events, &(struct run_event){.kind = RUN_EVENT_CHECKPOINTED,
+                                                       .job = j,
+                                                       .service = h->service,
+                                                       .image = &d->exec_event_data_u.checkpointed});
         break;
     case EXEC_EVENT_NOTICE_REPLY:
-        t->hooks.noticed(t->hooks.arg, j, &d->exec_event_data_u.notice);
+        run_events_tell(t->events, &(struct run_event){.kind = RUN_EVENT_NOTICE_REPLY,
+                                                       .job = j,
+                                                       .notice = &d->exec_event_data_u.notice});
         break;
     }
 }
@@ -300,6 +326,6 @@ void exec_take_usage(struct exec_take *t, const char *service, const exec_usage_
         job_run_sum_usage(
             j->run,
             &j->usage); /* no change for watchers, and not stored: written at the next change of state */
-        t->hooks.used(t->hooks.arg, j);
+        exec_take_tell(t, j, RUN_EVENT_USED);
     }
 }

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "loop.h"
 #include "server_ctx.h"
+#include "handover.h"
 
 struct node_watch {
     struct server_ctx *ctx;
@@ -40,6 +41,13 @@ static void node_watch_arm(struct node_watch *w)
         loop_timer_set_at(w->timer, first + patience * 1000);
 }
 
+/* Vnodes that it took from another service go back last, when nothing runs on them. */
+void node_watch_left(struct node_watch *w, struct service *s)
+{
+    w->expired(w->arg, s);
+    handover_back(w->ctx, w->services, s);
+}
+
 static void node_watch_look(void *arg)
 {
     struct node_watch *w = arg;
@@ -49,7 +57,7 @@ static void node_watch_look(void *arg)
         if (!s->lost_mono_ms || now - s->lost_mono_ms < patience)
             continue;
         s->lost_mono_ms = 0;
-        w->expired(w->arg, s);
+        node_watch_left(w, s);
     }
     node_watch_arm(w);
 }

@@ -69,3 +69,13 @@ void settle_parked_listen(void *arg, struct job *j, enum job_state from, enum jo
     if (held_nodes(from) && !held_nodes(j->state))
         schedulers_wake_all(p->schedulers, SCHED_CMD_TERM);
 }
+
+void settle_parked_on_failed(void *arg, const struct run_event *ev)
+{
+    (void)arg;
+    parked_settle(ev->job,
+                  ev->kind == RUN_EVENT_NOT_SUSPENDED ? PARKED_SUSPEND
+                  : ev->kind == RUN_EVENT_NOT_RESUMED ? PARKED_RESUME
+                                                      : PARKED_HOLD,
+                  ev->why);
+}

@@ -99,11 +99,13 @@ static void send_back_all(struct shutdown *s)
     }
 }
 
-void shutdown_not_saved(struct shutdown *s, struct job *j)
+void shutdown_on_not_saved(void *arg, const struct run_event *ev)
 {
+    struct shutdown *s = arg;
+
     if (s->manner != SHUT_IMMEDIATE)
         return;
-    requeue(s, j);
+    requeue(s, ev->job);
     shutdown_look(s);
 }
 

@@ -8,6 +8,7 @@
 #include "err.h"
 #include "job_fsm.h"
 #include "parts.h"
+#include "run_events.h"
 
 struct job;
 struct request_row;
@@ -22,8 +23,8 @@ void shutdown_destroy(struct shutdown *s);
 void shutdown_begin(void *shutdown, int manner);
 /* Return true if only the standby server is to end (0x100), and this is not that one. */
 bool shutdown_is_for_other(const struct parts *p, int manner);
-/* ^ of checkpoint: the attempt has failed, the job runs on. */
-void shutdown_not_saved(struct shutdown *s, struct job *j);
+/* Listener of RUN_EVENT_NOT_CHECKPOINTED: the job runs on. */
+void shutdown_on_not_saved(void *shutdown, const struct run_event *ev);
 /* dispatch_open_fn: may changes be taken? */
 int shutdown_check(void *shutdown, const struct request_row *row, struct err *e);
 

@@ -349,8 +349,11 @@ void preempt_notices_settled(struct preempt_notices *n, struct job *j, enum pree
         take_back(n, j, "no method could be applied");
 }
 
-void preempt_notices_renew(struct preempt_notices *n, struct job *j)
+void preempt_notices_on_kept(void *arg, const struct run_event *ev)
 {
+    struct preempt_notices *n = arg;
+    struct job *j = ev->job;
+
     if (!j->run || !j->run->notices || j->run->finished)
         return;
     if (preempt_notice_stands(j->preempt))

@@ -82,13 +82,14 @@ void preempt_record_note_end(struct server_ctx *s, struct job *j, enum preempt_r
     }
 }
 
-void preempt_record_note_gone(struct server_ctx *s, struct job *j)
+void preempt_record_on_ended(void *ctx, const struct run_event *ev)
 {
+    struct job *j = ev->job;
     struct preempt_mark *m = j->preempt;
 
     if (!m)
         return;
     m->came_late = j->run && j->run->finished && j->run->reason == EXEC_END_ITSELF;
     if (m->method == METHOD_DELETE && !m->came_late)
-        preempt_record_note(s, j, PREEMPT_DELETED);
+        preempt_record_note(ctx, j, PREEMPT_DELETED);
 }

@@ -114,7 +114,7 @@ static bool is_too_early(struct victim *v, const struct stop_method *m)
 
     v->too_early = !v->too_early && v->job->state == JOB_STARTING && m->can(m->arg, v->job, &e) < 0;
     if (v->too_early)
-        loop_timer_set(v->deadline, m->limit_s(m->arg, v->job) * 1000);
+        loop_timer_set(v->deadline, m->limit_s(v->job) * 1000);
     return v->too_early;
 }
 
@@ -154,7 +154,7 @@ static bool try_one(struct victim *v, const struct stop_method *m)
     j->preempt->lost_core_s = loss;
     earmark_sums_review_job(v->all->ctx, j); /* another method frees other things */
     jobs_touch(v->all->ctx->jobs, j, PART_HOT);
-    loop_timer_set(v->deadline, m->limit_s(m->arg, j) * 1000);
+    loop_timer_set(v->deadline, m->limit_s(j) * 1000);
     v->starting = true; /* one that gives up halfway moves the job to and fro: that is no end */
     rc = m->start(m->arg, j, &e);
     v->starting = false;
@@ -240,11 +240,12 @@ static void take_offer(struct victim *v, const char *nodes)
     try_next(v);
 }
 
-void victims_answered(struct victims *all, struct job *j, const struct exec_notice_data *d)
+void victims_on_notice_reply(void *arg, const struct run_event *ev)
 {
-    struct victim *v = j->victim;
+    const struct victims *all = arg;
+    struct victim *v = ev->job->victim;
 
-    switch (preempt_notices_answer(all->preempt_notices, j, d)) {
+    switch (preempt_notices_answer(all->preempt_notices, ev->job, ev->notice)) {
     case PREEMPT_NOTICE_NOTHING:
         break;
     case PREEMPT_NOTICE_NOW:
@@ -254,7 +255,7 @@ void victims_answered(struct victims *all, struct job *j, const struct exec_noti
         wait_for_deadline(v);
         break;
     case PREEMPT_NOTICE_OFFER:
-        take_offer(v, d->nodes);
+        take_offer(v, ev->notice->nodes);
         break;
     }
 }
@@ -314,11 +315,12 @@ static void victim_too_long(void *arg)
 /* ^ of methods: an attempt failed at its hosts. */
 static void victims_method_failed(void *arg, struct job *j, enum method_id id, int code, const char *text)
 {
-    (void)arg;
+    const struct victims *all = arg;
+
     (void)text;
     if (!j->victim || j->preempt->method != id || j->victim->starting)
         return;
-    log_failed(j, stop_methods_find(j->victim->all->stop_methods, id), code);
+    log_failed(j, stop_methods_find(all->stop_methods, id), code);
     try_next(j->victim);
 }
 
@@ -339,13 +341,14 @@ void victims_listen(void *arg, struct job *j, enum job_state from, enum job_even
         try_next(j->victim);
 }
 
-void victims_host_over(struct victims *all, struct job *j)
+void victims_on_host_over(void *arg, const struct run_event *ev)
 {
-    enum preempt_result r = j->victim && !j->victim->starting ? verdict(j->victim) : PREEMPT_OPEN;
+    struct victim *v = ev->job->victim;
+    enum preempt_result r = v && !v->starting ? verdict(v) : PREEMPT_OPEN;
 
-    (void)all;
+    (void)arg;
     if (r)
-        victim_settle(j->victim, r);
+        victim_settle(v, r);
 }
 
 /* --- beginning -------------------------------------------------------------------------------------- */
@@ -439,7 +442,7 @@ void victims_carry_on(struct victims *all, struct job *j)
     else if (preempt_notice_stands(j->preempt))
         wait_for_deadline(v);
     else if (m) /* its orders are given again when the hosts say HELLO; only the deadline is missing */
-        loop_timer_set(v->deadline, m->limit_s(m->arg, j) * 1000);
+        loop_timer_set(v->deadline, m->limit_s(j) * 1000);
     else
         try_next(v);
 }

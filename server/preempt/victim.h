@@ -13,12 +13,12 @@
 #include "err.h"
 #include "job.h"
 #include "preempt_record.h"
+#include "run_events.h"
 #include "job_fsm.h"
 
 struct loop;
 struct stop_methods;
 struct preempt_notices;
-struct exec_notice_data;
 struct server_ctx;
 struct victims;
 
@@ -56,11 +56,11 @@ bool victims_withdraw(struct victims *v, struct job *j, void *arg, const char *w
 /* After a restart: continue the preemption that the record of this job describes. */
 void victims_carry_on(struct victims *v, struct job *j);
 
-/* ^ of exec_take: the job has answered its notice. */
-void victims_answered(struct victims *v, struct job *j, const struct exec_notice_data *d);
+/* Listener of RUN_EVENT_NOTICE_REPLY: the job has answered its notice. */
+void victims_on_notice_reply(void *victims, const struct run_event *ev);
 
-/* A host of this job is over: maybe the last one of those that it gives. */
-void victims_host_over(struct victims *v, struct job *j);
+/* Listener of RUN_EVENT_RELEASED and LOST: a host of this job is over, maybe the last one of those that it gives. */
+void victims_on_host_over(void *victims, const struct run_event *ev);
 
 /* Listener of the machine: how a method went is read from the job's state. */
 void victims_listen(void *victims, struct job *j, enum job_state from, enum job_event ev);

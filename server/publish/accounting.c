@@ -219,6 +219,14 @@ void accounting_restarted(struct accounting *a, const struct job *j)
     plain(a, j, 'T', "");
 }
 
+void accounting_on_image(void *arg, const struct run_event *ev)
+{
+    if (ev->kind == RUN_EVENT_IMAGE)
+        accounting_checkpointed(arg, ev->job);
+    else
+        accounting_restarted(arg, ev->job);
+}
+
 void accounting_altered(struct accounting *a, const struct job *j, const char *name, const char *resource,
                         const char *value)
 {

@@ -14,6 +14,7 @@
 #include "job_fsm.h"
 #include "preempt_method.h"
 #include "server_ctx.h"
+#include "run_events.h"
 
 struct accounting;
 struct loop;
@@ -28,6 +29,8 @@ int accounting_restore(struct accounting *a, struct store *from, struct err *e);
 
 /* job_listener_fn; bind it with the accounting as argument, before preemption's listener. */
 void accounting_listen(void *accounting, struct job *j, enum job_state from, enum job_event ev);
+/* Listener of RUN_EVENT_IMAGE and RESTARTED. */
+void accounting_on_image(void *accounting, const struct run_event *ev);
 
 /* A running job gives vnodes back: u before, c after; at the end of such a job e. */
 void accounting_phase_over(void *accounting, struct job *j);

@@ -135,8 +135,10 @@ void history_destroy(struct history *h)
     free(h);
 }
 
-void history_ended(struct history *h, struct job *j)
+void history_on_ended(void *arg, const struct run_event *ev)
 {
+    struct history *h = arg;
+    struct job *j = ev->job;
     struct history_row row = {.key = j->key,
                               .id = j->obj.name,
                               .owner = j->owner,
@@ -145,7 +147,8 @@ void history_ended(struct history *h, struct job *j)
     struct strbuf json;
 
     /* A subjob's row is kept while its array lives, and goes with it where no history is kept. */
-    if ((!server_obj_history(h->ctx->server) && !job_is_subjob(j)) || j->no_history)
+    if (j->state != JOB_FINISHED || (!server_obj_history(h->ctx->server) && !job_is_subjob(j)) ||
+        j->no_history)
         return;
     strbuf_init(&json, 4 << 20);
     if (status_history_json(h->status, j, &json) < 0) {

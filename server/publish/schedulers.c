@@ -278,7 +278,7 @@ static void schedulers_give_up(struct schedulers *sc, struct schedulers_entry *x
         "the scheduler hangs: it has said nothing for %lld seconds (heartbeat_timeout); another may register",
         (long long)(patience_ms(x) / 1000));
     schedulers_take_out(sc, x, why);
-    sc->hooks.hung(sc->hooks.arg, owner);
+    sc->hooks.hung(owner);
 }
 
 /* It may be in a long cycle, and gives no signs: it stays, but no request waits for it that long. */
@@ -304,7 +304,7 @@ static void guard_one(struct schedulers *sc, struct schedulers_entry *x)
         schedulers_note(x);
         x->waiting |= 1u << SCHED_CMD_NULL;
         watches_look(sc->watches);
-    } else if (!x->signs && sc->hooks.waits_for_us(sc->hooks.arg, x->owner)) {
+    } else if (!x->signs && sc->hooks.waits_for_us(x->owner)) {
         schedulers_note(x);
     } else if (!x->look_ms) {
         x->look_ms = clock_real_mono_ms() + SECOND_LOOK_MS;

@@ -58,9 +58,8 @@ struct schedulers *schedulers_create(struct server_ctx *s, struct watches *ws);
  * is out of the table already. */
 struct loop;
 struct schedulers_hooks {
-    void *arg;
-    bool (*waits_for_us)(void *arg, const void *owner);
-    void (*hung)(void *arg, const void *owner);
+    bool (*waits_for_us)(const void *owner);
+    void (*hung)(const void *owner);
 };
 int schedulers_guard(struct schedulers *sc, struct loop *l,
                      const struct schedulers_hooks *h); /* -1: no memory */

@@ -66,6 +66,14 @@ static struct script *script_cache_find_row(const struct script_cache *s, struct
     return x;
 }
 
+static void script_cache_drop(struct script_cache *s, struct job_key key)
+{
+    struct script *x = script_cache_find_row(s, key);
+
+    if (x)
+        script_cache_take_out(s, x);
+}
+
 void script_cache_keep(struct script_cache *s, struct job_key key, const void *bytes, size_t n)
 {
     struct script *x;
@@ -91,10 +99,12 @@ const void *script_cache_find(const struct script_cache *s, struct job_key key, 
     return x ? x->bytes : NULL;
 }
 
-void script_cache_drop(struct script_cache *s, struct job_key key)
+const void *script_cache_of_job(void *arg, const struct job *j, size_t *n)
 {
-    struct script *x = script_cache_find_row(s, key);
+    return script_cache_find(arg, (struct job_key){j->key.seq, JOBID_NO_INDEX}, n);
+}
 
-    if (x)
-        script_cache_take_out(s, x);
+void script_cache_on_ended(void *arg, const struct run_event *ev)
+{
+    script_cache_drop(arg, ev->job->key);
 }

@@ -33,6 +33,7 @@
 #include "strbuf.h"
 #include "subjob.h"
 #include "run_verdict.h"
+#include "run_events.h"
 
 enum {
     MAX_RUNS = 20,
@@ -46,16 +47,16 @@ struct job_end {
     struct exec_send *send;
     struct commit *commit;
     struct host_loss *loss;
-    struct job_end_hooks hooks;
+    struct run_events *events;
 };
 
 struct job_end *job_end_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x, struct commit *c,
-                               struct host_loss *l, const struct job_end_hooks *hooks)
+                               struct host_loss *l, struct run_events *b)
 {
     struct job_end *d = calloc(1, sizeof *d);
 
     if (d)
-        *d = (struct job_end){s, f, x, c, l, *hooks};
+        *d = (struct job_end){s, f, x, c, l, b};
     return d;
 }
 
@@ -197,22 +198,30 @@ static void host_is(struct job_end *d, struct job *j, const char *service, enum 
     maybe_over(d, j);
 }
 
-void job_end_host_over(struct job_end *d, struct job *j, const char *service)
+void job_end_on_released(void *arg, const struct run_event *ev)
 {
-    host_is(d, j, service, RUN_HOST_RELEASED);
+    host_is(arg, ev->job, ev->service, RUN_HOST_RELEASED);
 }
 
-void job_end_refused(struct job_end *d, struct job *j, const char *service, int code, const char *text)
+void job_end_on_refused(void *arg, const struct run_event *ev)
 {
+    struct job *j = ev->job;
     struct strbuf b;
 
+    if (ev->proc != EXEC_START)
+        return;
     strbuf_init(&b, 1024);
-    strbuf_addf(&b, "Not Running: PBS Error: %s (%d)", text, code);
+    strbuf_addf(&b, "Not Running: PBS Error: %s (%d)", ev->text, ev->code);
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&b), NULL);
     strbuf_fini(&b);
-    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Unable to Run Job, MOM rejected: %s: %s (%d)", service, text,
-              code);
-    host_is(d, j, service, RUN_HOST_LOST);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Unable to Run Job, MOM rejected: %s: %s (%d)", ev->service,
+              ev->text, ev->code);
+    host_is(arg, j, ev->service, RUN_HOST_LOST);
+}
+
+void job_end_on_lost(void *arg, const struct run_event *ev)
+{
+    job_end_host_lost(arg, ev->job, ev->service);
 }
 
 void job_end_host_lost(struct job_end *d, struct job *j, const char *service)
@@ -331,7 +340,10 @@ static void job_end_finish(struct job_end *d, struct job *j)
     if (j->output_at)
         exec_send_purge_left(d->send, j, j->output_at);
     job_set_text(&j->output_at, NULL);
-    d->hooks.ended(d->hooks.arg, j);
+    if (j->exited && attr_list_is_set(&j->obj.attrs, JOB_ATTR_stageout) &&
+        !attr_list_is_set(&j->obj.attrs, JOB_ATTR_Stageout_status)) /* no failure was reported: all is well */
+        attr_list_set_number(&j->obj.attrs, JOB_ATTR_Stageout_status, 1, NULL);
+    run_events_tell(d->events, &(struct run_event){.kind = RUN_EVENT_ENDED, .job = j});
     jobs_leave_queue(d->ctx->jobs, j);
     jobs_touch(d->ctx->jobs, j, PART_HOT | PART_ATTRS);
     if (job_is_subjob(j))

@@ -6,6 +6,7 @@
 #include "err.h"
 #include "job.h"
 #include "job_fsm.h"
+#include "run_events.h"
 
 struct commit;
 struct exec_send;
@@ -13,21 +14,14 @@ struct host_loss;
 struct job_end;
 struct server_ctx;
 
-/* ^ what lies above and beside */
-struct job_end_hooks {
-    void *arg;
-    /* a finished job becomes history (also where none is kept): accounting, mail, history row, dependencies */
-    void (*ended)(void *arg, struct job *j);
-};
-
 struct job_end *job_end_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x, struct commit *c,
-                               struct host_loss *l, const struct job_end_hooks *hooks);
+                               struct host_loss *l, struct run_events *b);
 void job_end_destroy(struct job_end *d);
 
-/* ^ of exec_take: this host has sent its last release. */
-void job_end_host_over(struct job_end *d, struct job *j, const char *service);
-/* ^ of exec_send: START was refused by it. Nothing runs there. */
-void job_end_refused(struct job_end *d, struct job *j, const char *service, int code, const char *text);
+/* Listeners of RUN_EVENT_RELEASED: this host has sent its last release; REFUSED: if it refused START, nothing runs there; LOST. */
+void job_end_on_released(void *job_end, const struct run_event *ev);
+void job_end_on_refused(void *job_end, const struct run_event *ev);
+void job_end_on_lost(void *job_end, const struct run_event *ev);
 /* Give this host up: no event will come from it. */
 void job_end_host_lost(struct job_end *d, struct job *j, const char *service);
 

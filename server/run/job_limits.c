@@ -68,8 +68,10 @@ static bool over_mem(const struct job_limits *l, const struct job *j, char *text
     return true;
 }
 
-void job_limits_look(struct job_limits *l, struct job *j)
+void job_limits_on_used(void *arg, const struct run_event *ev)
 {
+    struct job_limits *l = arg;
+    struct job *j = ev->job;
     struct run *r = j->run;
     char text[TEXT_MAX];
     exec_reason reason = EXEC_END_CPUT;

@@ -55,9 +55,8 @@ static bool partial_release_is_settled(void *arg, const struct job *j)
     return any;
 }
 
-static int64_t partial_release_limit_s(void *arg, const struct job *j)
+static int64_t partial_release_limit_s(const struct job *j)
 {
-    (void)arg;
     (void)j;
     return LIMIT_S;
 }

@@ -229,3 +229,13 @@ void runs_renew(struct runs *r, struct job *j)
     else if (run->launched && run->n_hosts > 1 && !run->started)
         exec_send_launch(r->send, j);
 }
+
+void runs_on_ready(void *arg, const struct run_event *ev)
+{
+    runs_host_ready(arg, ev->job);
+}
+
+void runs_on_kept(void *arg, const struct run_event *ev)
+{
+    runs_renew(arg, ev->job);
+}

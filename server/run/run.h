@@ -4,6 +4,7 @@
  * that acted on old data gets PBSE_RESCUNAV, and nothing has changed. */
 #include "err.h"
 #include "job.h"
+#include "run_events.h"
 
 struct exec_send;
 struct job_fsm;
@@ -28,7 +29,7 @@ int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct 
 /* After a restart: claim again what a running job uses, free or not. */
 void runs_reclaim(struct runs *r, struct job *j);
 
-/* ^ of exec_hello: a host holds this run again; orders that were under way are sent again, with their present content.
+/* A host holds this run again; orders that were under way are sent again, with their present content.
  * */
 void runs_renew(struct runs *r, struct job *j);
 
@@ -41,5 +42,9 @@ void act_started(void *runs, struct job *j);
 
 /* A host is ready; when all are, the first is told to launch. */
 void runs_host_ready(struct runs *r, struct job *j);
+
+/* Listeners of RUN_EVENT_READY and KEPT. */
+void runs_on_ready(void *runs, const struct run_event *ev);
+void runs_on_kept(void *runs, const struct run_event *ev);
 
 #endif

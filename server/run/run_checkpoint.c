@@ -7,10 +7,10 @@
  *
  * After that come finish (-12) and release, as from any end, and the verdict sends the job back. A host that checkpoints
  * of its own accord (-c c=MINUTES) tells the same event with attempt 0: the image is noted, nothing else. For a job on
- * several hosts it is the server that sees that it is time (run_checkpoint_look), and no host ends it.
+ * several hosts it is the server that sees that it is time (run_checkpoint_on_used), and no host ends it.
  *
  * An image that moves (job_image.h) binds its job to no host: the host of the next run fetches it, and tells the same event
- * with attempt 0 before "start", or that it could not be had (run_checkpoint_without); then it goes from where it was.
+ * with attempt 0 before "start", or that it could not be had (run_checkpoint_on_no_image); then it goes from where it was.
  *
  * j->restart_from (job_image.h) outlives runs that were ended from outside, and is given up when a host that has a part
  * of it is lost, when a restart from it fails (-7), or when the job is over. A job that may not be rerun from its
@@ -31,6 +31,7 @@
 #include "services.h"
 #include "server_ctx.h"
 #include "strbuf.h"
+#include "run_events.h"
 
 enum {
     LIMIT_S = 1800,
@@ -46,7 +47,7 @@ struct run_checkpoint {
     struct exec_send *send;
     struct services *services;
     struct stop_methods *stop_methods;
-    struct run_checkpoint_hooks hooks;
+    struct run_events *events;
 };
 
 static bool wants_none(const struct job *j)
@@ -153,7 +154,7 @@ static void run_checkpoint_leave(struct run_checkpoint *c, struct job *j)
 {
     if (j->intent == INTENT_NONE || j->intent == INTENT_REQUEUE)
         j->intent = INTENT_CHECKPOINT;
-    c->hooks.taken(c->hooks.arg, j);
+    run_events_tell(c->events, &(struct run_event){.kind = RUN_EVENT_IMAGE, .job = j});
     if (j->run->n_hosts == 1 || j->run->terminations)
         return;
     j->run->attempt++;
@@ -171,9 +172,12 @@ void run_checkpoint_look_saved(struct run_checkpoint *c, struct job *j)
         run_checkpoint_leave(c, j);
 }
 
-void run_checkpoint_taken(struct run_checkpoint *c, struct job *j, const char *service,
-                          const exec_checkpointed_data *d)
+void run_checkpoint_on_taken(void *arg, const struct run_event *ev)
 {
+    struct run_checkpoint *c = arg;
+    struct job *j = ev->job;
+    const exec_checkpointed_data *d = ev->image;
+    const char *service = ev->service;
     bool asked = j->run->checkpointing && d->attempt == j->run->attempt;
 
     if (j->state == JOB_STARTING)
@@ -192,7 +196,7 @@ void run_checkpoint_taken(struct run_checkpoint *c, struct job *j, const char *s
         note_images(c, j);
 }
 
-void run_checkpoint_failed(struct run_checkpoint *c, struct job *j, int code, const char *text)
+static void run_checkpoint_failed(struct run_checkpoint *c, struct job *j, int code, const char *text)
 {
     struct err why;
 
@@ -205,8 +209,15 @@ void run_checkpoint_failed(struct run_checkpoint *c, struct job *j, int code, co
     if (j->run->staying)
         return;
     err_set(&why, code, "checkpoint of job %s failed, it runs on: %s", j->obj.name, text);
-    c->hooks.failed(c->hooks.arg, j, &why);
+    run_events_tell(c->events,
+                    &(struct run_event){.kind = RUN_EVENT_NOT_CHECKPOINTED, .job = j, .why = &why});
     stop_method_failed(c->stop_methods, j, METHOD_CHECKPOINT, code, text);
+}
+
+void run_checkpoint_on_failed(void *arg, const struct run_event *ev)
+{
+    if (ev->kind == RUN_EVENT_FAILED ? strcmp(ev->method, "checkpoint") == 0 : ev->proc == EXEC_CHECKPOINT)
+        run_checkpoint_failed(arg, ev->job, ev->code, ev->text);
 }
 
 /* --- as the job asks for it -------------------------------------------------------------------------- */
@@ -224,8 +235,10 @@ static int64_t period_ms(const struct job *j, const char *when)
     return (minutes > min ? minutes : min) * MS_PER_MINUTE;
 }
 
-void run_checkpoint_look(struct run_checkpoint *c, struct job *j)
+void run_checkpoint_on_used(void *arg, const struct run_event *ev)
 {
+    struct run_checkpoint *c = arg;
+    struct job *j = ev->job;
     const char *when = attr_list_text(&j->obj.attrs, JOB_ATTR_Checkpoint);
     int64_t period = when && j->run->n_hosts > 1 ? period_ms(j, when) : 0, now;
 
@@ -293,22 +306,25 @@ static void drop_image(struct run_checkpoint *c, struct job *j)
     forget_images(c, j);
 }
 
-void run_checkpoint_without(struct run_checkpoint *c, struct job *j, const char *why)
+void run_checkpoint_on_no_image(void *arg, const struct run_event *ev)
 {
+    struct run_checkpoint *c = arg;
+    struct job *j = ev->job;
+
     if (!j->restart_from)
         return;
-    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "it begins anew: %s", why);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "it begins anew: %s", ev->text);
     exec_send_purge_moved(c->send, j);
     forget_images(c, j);
     if (!j->run->anew)
-        j->run->anew = intern_ref(why);
+        j->run->anew = intern_ref(ev->text);
 }
 
 /* Put on other hosts by hand, it began from the start. */
 static void has_started(struct run_checkpoint *c, struct job *j)
 {
     if (job_images_fit(j))
-        c->hooks.restarted(c->hooks.arg, j);
+        run_events_tell(c->events, &(struct run_event){.kind = RUN_EVENT_RESTARTED, .job = j});
     else
         drop_image(c, j);
 }
@@ -345,22 +361,21 @@ static bool run_checkpoint_is_settled(void *arg, const struct job *j)
     return job_is_waiting(j) && j->restart_from; /* without an image it has gone back some other way */
 }
 
-static int64_t run_checkpoint_limit_s(void *arg, const struct job *j)
+static int64_t run_checkpoint_limit_s(const struct job *j)
 {
-    (void)arg;
     (void)j;
     return LIMIT_S;
 }
 
 struct run_checkpoint *run_checkpoint_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x,
                                              struct services *sv, struct stop_methods *m,
-                                             const struct run_checkpoint_hooks *hooks)
+                                             struct run_events *b)
 {
     struct run_checkpoint *c = calloc(1, sizeof *c);
 
     if (!c)
         return NULL;
-    *c = (struct run_checkpoint){s, f, x, sv, m, *hooks};
+    *c = (struct run_checkpoint){s, f, x, sv, m, b};
     stop_methods_add(m, &(struct stop_method){METHOD_CHECKPOINT, run_checkpoint_method_may,
                                               run_checkpoint_method_start, run_checkpoint_is_settled,
                                               run_checkpoint_limit_s, c});

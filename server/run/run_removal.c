@@ -128,9 +128,8 @@ static bool run_removal_is_deleted(void *arg, const struct job *j)
            (j->state == JOB_FINISHED && server_obj_history(r->ctx->server) && !j->no_history);
 }
 
-static int64_t run_removal_limit_s(void *arg, const struct job *j)
+static int64_t run_removal_limit_s(const struct job *j)
 {
-    (void)arg;
     return 600 + (int64_t)queue_kill_delay_s(j->queue, GRACE_S);
 }
 

@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 
+#include <exec.h>
+
 #include "assign.h"
 #include "exec_send.h"
 #include "run_hosts.h"
@@ -20,13 +22,14 @@
 #include "suspend_release.h"
 #include "run_comment.h"
 #include "server_ctx.h"
+#include "run_events.h"
 
 struct run_suspend {
     struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct exec_send *send;
     struct stop_methods *stop_methods;
-    struct run_suspend_hooks hooks;
+    struct run_events *events;
 };
 
 static int run_suspend_may_suspend(void *arg, const struct job *j, struct err *e)
@@ -49,15 +52,14 @@ static bool run_suspend_is_settled(void *arg, const struct job *j)
     return j->state == JOB_SUSPENDED && !(j->run && (j->run->resuming || j->run->suspending));
 }
 
-static int64_t run_suspend_limit_s(void *arg, const struct job *j)
+static int64_t run_suspend_limit_s(const struct job *j)
 {
-    (void)arg;
     (void)j;
     return 60;
 }
 
 struct run_suspend *run_suspend_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x,
-                                       struct stop_methods *m, const struct run_suspend_hooks *hooks)
+                                       struct stop_methods *m, struct run_events *b)
 {
     struct run_suspend *u = calloc(1, sizeof *u);
     struct stop_method row = {.id = METHOD_SUSPEND,
@@ -69,7 +71,7 @@ struct run_suspend *run_suspend_create(struct server_ctx *s, struct job_fsm *f, 
 
     if (!u)
         return NULL;
-    *u = (struct run_suspend){s, f, x, m, *hooks};
+    *u = (struct run_suspend){s, f, x, m, b};
     stop_methods_add(m, &row);
     return u;
 }
@@ -170,10 +172,10 @@ static void resume_failed(struct run_suspend *u, struct job *j, int code, const 
     }
     jobs_touch(u->ctx->jobs, j, PART_HOT);
     err_set(&why, code, "job %s could not be resumed: %s", j->obj.name, text);
-    u->hooks.not_resumed(u->hooks.arg, j, &why);
+    run_events_tell(u->events, &(struct run_event){.kind = RUN_EVENT_NOT_RESUMED, .job = j, .why = &why});
 }
 
-void run_suspend_failed(struct run_suspend *u, struct job *j, int code, const char *text)
+static void run_suspend_failed(struct run_suspend *u, struct job *j, int code, const char *text)
 {
     struct err why;
 
@@ -195,8 +197,27 @@ void run_suspend_failed(struct run_suspend *u, struct job *j, int code, const ch
     exec_send_resume(u->send, j); /* those hosts that did stop it */
     jobs_touch(u->ctx->jobs, j, PART_HOT);
     err_set(&why, code, "job %s could not be suspended: %s", j->obj.name, text);
-    u->hooks.not_suspended(u->hooks.arg, j, &why);
+    run_events_tell(u->events, &(struct run_event){.kind = RUN_EVENT_NOT_SUSPENDED, .job = j, .why = &why});
     stop_method_failed(u->stop_methods, j, METHOD_SUSPEND, code, text);
+}
+
+void run_suspend_on_suspended(void *arg, const struct run_event *ev)
+{
+    run_suspend_host_answered(arg, ev->job);
+}
+
+void run_suspend_on_resumed(void *arg, const struct run_event *ev)
+{
+    run_suspend_resumed(arg, ev->job);
+}
+
+void run_suspend_on_failed(void *arg, const struct run_event *ev)
+{
+    bool mine = ev->kind == RUN_EVENT_FAILED ? strcmp(ev->method, "checkpoint") != 0
+                                             : ev->proc == EXEC_SUSPEND || ev->proc == EXEC_RESUME;
+
+    if (mine)
+        run_suspend_failed(arg, ev->job, ev->code, ev->text);
 }
 
 void act_suspended(void *arg, struct job *j)

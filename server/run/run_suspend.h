@@ -6,6 +6,7 @@
  * failed. A resume first takes back what the suspension gave to others, and fails if that is in use. */
 #include "err.h"
 #include "job.h"
+#include "run_events.h"
 #include "stop_method.h"
 
 struct exec_send;
@@ -13,15 +14,8 @@ struct job_fsm;
 struct server_ctx;
 struct run_suspend;
 
-/* ^ An attempt to suspend it, or to resume it, has failed: requests that wait for it are answered. */
-struct run_suspend_hooks {
-    void *arg;
-    void (*not_suspended)(void *arg, struct job *j, const struct err *why);
-    void (*not_resumed)(void *arg, struct job *j, const struct err *why);
-};
-
 struct run_suspend *run_suspend_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x,
-                                       struct stop_methods *m, const struct run_suspend_hooks *hooks);
+                                       struct stop_methods *m, struct run_events *b);
 void run_suspend_destroy(struct run_suspend *u);
 
 /* Begin. PBSE_BADSTATE where the job is not running. `by` is remembered: substate 43 or 45. */
@@ -29,10 +23,15 @@ int run_suspend_begin(struct run_suspend *u, struct job *j, enum job_suspender b
 /* PBSE_BADSTATE not suspended; PBSE_RESCUNAV what it gave back is in use (unless `force`). */
 int run_suspend_resume(struct run_suspend *u, struct job *j, bool force, struct err *e);
 
-/* ^ of exec_take: one host more has answered, or could not. */
+/* One host more has answered, or need not any more. */
 void run_suspend_host_answered(struct run_suspend *u, struct job *j);
 void run_suspend_resumed(struct run_suspend *u, struct job *j);
-void run_suspend_failed(struct run_suspend *u, struct job *j, int code, const char *text);
+
+/* Listeners of RUN_EVENT_SUSPENDED, RESUMED; FAILED and REFUSED: one host could not, if it is about this method. An attempt that
+ * has failed is told as NOT_SUSPENDED or NOT_RESUMED. */
+void run_suspend_on_suspended(void *suspend, const struct run_event *ev);
+void run_suspend_on_resumed(void *suspend, const struct run_event *ev);
+void run_suspend_on_failed(void *suspend, const struct run_event *ev);
 
 /* ACT_SUSPENDED: give back what a suspended job gives back. ACT_RESUMED. */
 void act_suspended(void *suspend, struct job *j);

@@ -23,7 +23,7 @@ struct stop_method {
     /* Has the job's present state settled it? */
     bool (*settled)(void *arg, const struct job *j);
     /* Seconds an attempt may take beside the job's kill_delay. */
-    int64_t (*limit_s)(void *arg, const struct job *j);
+    int64_t (*limit_s)(const struct job *j);
     void *arg;
 };
 

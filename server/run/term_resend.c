@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <exec.h>
+
 #include "clock.h"
 #include "job_run.h"
 #include "log.h"
@@ -90,9 +92,12 @@ static bool term_resend_make_room(struct term_resend *r)
     return true;
 }
 
-void term_resend_later(struct term_resend *r, struct job *j)
+void term_resend_on_refused(void *arg, const struct run_event *ev)
 {
-    if (!j->run || is_noted(r, j) || !term_resend_make_room(r))
+    struct term_resend *r = arg;
+    const struct job *j = ev->job;
+
+    if (ev->proc != EXEC_TERMINATE || !j->run || is_noted(r, j) || !term_resend_make_room(r))
         return;
     r->list[r->n++] =
         (struct term_resend_entry){j->key, j->run->version, clock_mono_ms(r->ctx->clock) + delay_ms(r)};
