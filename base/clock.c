@@ -9,8 +9,6 @@ struct clock {
     _Atomic int64_t wall_ns;
     _Atomic int64_t mono_ns;
     _Atomic int64_t offset_ns; /* steady: of wall time from the machine's monotonic time */
-    void (*moved)(void *arg);
-    void *arg;
 };
 
 static const int64_t ns_per_s = 1000000000, ns_per_ms = 1000000;
@@ -143,8 +141,6 @@ int clock_set(struct clock *c, int64_t wall_ns)
     before_ns = atomic_exchange(&c->wall_ns, wall_ns);
     if (wall_ns > before_ns)
         c->mono_ns += wall_ns - before_ns;
-    if (c->moved)
-        c->moved(c->arg);
     return 0;
 }
 
@@ -153,12 +149,4 @@ int clock_advance(struct clock *c, int64_t delta_ns)
     if (delta_ns < 0)
         return -1;
     return clock_set(c, clock_wall_ns(c) + delta_ns);
-}
-
-void clock_on_move(struct clock *c, void (*moved)(void *arg), void *arg)
-{
-    if (!c->driven)
-        return; /* the real clock moves by itself, all the time */
-    c->moved = moved;
-    c->arg = arg;
 }

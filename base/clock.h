@@ -44,12 +44,8 @@ int64_t clock_real_mono_ms(void);
 int64_t clock_real_mono_us(void);
 
 /* Drive: set the wall time, or move it `delta_ns` >= 0 forward. Setting it back moves wall time only.
- * 0, or -1 when `c` is not driven. Afterwards the ^hook is called, so that timers which are now due can run.
- */
+ * 0, or -1 when `c` is not driven. Timers that are due now are called in the loop's next turn, or in this one. */
 int clock_set(struct clock *c, int64_t wall_ns);
 int clock_advance(struct clock *c, int64_t delta_ns);
-
-/* ^ Called after a driven clock has moved (used by the loop). There is one hook; NULL removes it. */
-void clock_on_move(struct clock *c, void (*moved)(void *arg), void *arg);
 
 #endif

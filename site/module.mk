@@ -3,7 +3,7 @@
 SITE.storeys := base/loop base
 $(call storey, site, ifl/spec $(SITE.storeys), pbs_comm.c)
 $(call program, sbin/pbs_comm, site/pbs_comm.c, ifl/spec $(SITE.storeys), \
-  -levent_core -lm)
+  -lm)
 
 SITE.scripts := pbs_hook_worker pbs_init.d pbs_postinstall pbs_obfuscate pbs_snapshot_host
 EXTRA += $(SITE.scripts:%=$(B)/libexec/%)

@@ -1,16 +1,15 @@
-/* The event loop: see loop.h. libevent waits for descriptors and signals; everything else is ours.
+/* The event loop: see loop.h. Other threads add to a locked list and write to an eventfd.
  *
- * libevent does not know our timers: a timerfd wakes it for the earlier of the two first ones, and it does not wait at all
- * when something is pending. (A timer of its own is exact only if it may set it at every wait; ours is set when its
- * moment has changed.) A driven clock wakes the loop only by its hook. Other threads add to a locked list and write to an
- * eventfd. */
+ * The loop waits until the earlier of the two first timers is due, and not at all when something is pending. A driven clock
+ * shortens no wait: who drives it does so from the loop's thread, in a callback or between turns. */
 #include "loop.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "loop_private.h"
@@ -60,14 +59,13 @@ int loop_post(struct loop *l, loop_fn *fn, void *arg)
 
 /* Take all calls of the list at once: calls that are posted meanwhile are made in the next turn, so threads cannot
  * keep the loop here for ever. The calls are made without the lock, since they may post. */
-static void loop_posted_cb(evutil_socket_t fd, short what, void *arg)
+static void loop_posted_cb(void *arg, unsigned ready)
 {
     struct loop *l = arg;
     uint64_t n;
 
-    (void)what;
-    loop_note_begin(l);
-    while (read(fd, &n, sizeof n) < 0 && errno == EINTR)
+    (void)ready;
+    while (read(l->post_fd, &n, sizeof n) < 0 && errno == EINTR)
         ;
     pthread_mutex_lock(&l->post_lock);
     call_list_move(&l->running, &l->posted);
@@ -120,36 +118,6 @@ bool loop_is_busy(const struct loop *l)
 
 /* --- creating and destroying --- */
 
-static void loop_sleep_cb(evutil_socket_t fd, short what, void *arg)
-{
-    struct loop *l = arg;
-    uint64_t n;
-
-    (void)what; /* waking up was all: due timers are looked for after every wait */
-    while (read(fd, &n, sizeof n) < 0 && errno == EINTR)
-        ;
-    l->sleep_until_mono_ms = -1;
-}
-
-static void loop_clock_moved(void *arg)
-{
-    struct loop *l = arg;
-
-    event_active(l->sleep, EV_READ, 1);
-}
-
-static struct event_base *create_base(void)
-{
-    struct event_config *config = event_config_new();
-    struct event_base *base = NULL;
-
-    if (config && event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK) == 0)
-        base = event_base_new_with_config(config);
-    if (config)
-        event_config_free(config);
-    return base;
-}
-
 struct loop *loop_create(struct clock *clock, struct err *e)
 {
     struct loop *l = calloc(1, sizeof *l);
@@ -159,24 +127,22 @@ struct loop *loop_create(struct clock *clock, struct err *e)
         return NULL;
     }
     l->clock = clock ? clock : clock_real();
-    l->sleep_until_mono_ms = -1;
+    l->signal_fd = -1;
     call_list_init(&l->posted);
     call_list_init(&l->deferred);
     call_list_init(&l->running);
     background_init(&l->background);
     pthread_mutex_init(&l->post_lock, NULL);
     l->post_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    l->sleep_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    l->base = l->post_fd >= 0 && l->sleep_fd >= 0 ? create_base() : NULL;
-    l->sleep = l->base ? event_new(l->base, l->sleep_fd, EV_READ | EV_PERSIST, loop_sleep_cb, l) : NULL;
-    l->post_event = l->base ? event_new(l->base, l->post_fd, EV_READ | EV_PERSIST, loop_posted_cb, l) : NULL;
-    if (!l->sleep || !l->post_event || event_add(l->sleep, NULL) < 0 || event_add(l->post_event, NULL) < 0) {
-        err_set(e, errno ? errno : ENOMEM, "cannot create an event loop");
-        loop_destroy(l);
-        return NULL;
-    }
-    clock_on_move(l->clock, loop_clock_moved, l);
-    return l;
+    l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (l->post_fd < 0 || l->epoll_fd < 0)
+        err_errno(e, errno, "cannot create an event loop");
+    else
+        l->post_watch = loop_watch_create(l, l->post_fd, LOOP_READ, loop_posted_cb, l, e);
+    if (l->post_watch)
+        return l;
+    loop_destroy(l);
+    return NULL;
 }
 
 void loop_destroy(struct loop *l)
@@ -185,22 +151,17 @@ void loop_destroy(struct loop *l)
 
     if (!l)
         return;
-    assert(!l->hooks && !l->n_timers[LOOP_CLOCK] && !l->n_timers[LOOP_REAL]);
-    clock_on_move(l->clock, NULL, NULL);
+    assert(!l->hooks && !l->signals && !l->n_timers[LOOP_CLOCK] && !l->n_timers[LOOP_REAL]);
     call_list_drop(&l->running);
     call_list_drop(&l->deferred);
     background_drop(&l->background);
     call_list_drop(&l->posted);
-    if (l->post_event)
-        event_free(l->post_event);
-    if (l->sleep)
-        event_free(l->sleep);
-    if (l->base)
-        event_base_free(l->base);
+    loop_signals_close(l);
+    loop_watch_destroy(l->post_watch);
     if (l->post_fd >= 0)
         close(l->post_fd);
-    if (l->sleep_fd >= 0)
-        close(l->sleep_fd);
+    if (l->epoll_fd >= 0)
+        close(l->epoll_fd);
     pqueue_fini(&l->timers[LOOP_CLOCK]);
     pqueue_fini(&l->timers[LOOP_REAL]);
     pthread_mutex_destroy(&l->post_lock);
@@ -225,34 +186,6 @@ static int64_t time_to_sleep_ms(const struct loop *l, int64_t max_wait_ms)
         max_wait_ms = max_wait_ms < 0 || rests_ms < max_wait_ms ? rests_ms : max_wait_ms;
     }
     return loop_timers_wait_ms(l, max_wait_ms);
-}
-
-/* Wake us in so many milliseconds (at least 1), -1: not. Most turns end before the first timer is due and leave it the
- * first one: then it stays set, and no system call is spent on it. One that comes too early does no harm. */
-static void set_sleep(struct loop *l, int64_t wait_ms)
-{
-    struct itimerspec in = {.it_value = {.tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000}};
-    int64_t until = wait_ms < 0 ? -1 : clock_real_mono_ms() + wait_ms;
-
-    if (until == l->sleep_until_mono_ms)
-        return;
-    if (until < 0)
-        in = (struct itimerspec){0};
-    timerfd_settime(l->sleep_fd, 0, &in, NULL);
-    l->sleep_until_mono_ms = until;
-}
-
-static int wait_and_call(struct loop *l, int64_t wait_ms, struct err *e)
-{
-    int flags = EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY;
-
-    if (wait_ms == 0)
-        flags |= EVLOOP_NONBLOCK; /* with ONCE: alone it would continue while anything is ready */
-    else
-        set_sleep(l, wait_ms);
-    if (event_base_loop(l->base, flags) < 0)
-        return err_set(e, errno ? errno : EIO, "the event loop cannot wait for events");
-    return 0;
 }
 
 static struct loop_hook *first_marked(struct loop *l)
@@ -307,8 +240,10 @@ static void work_in_background(struct loop *l)
 
 int loop_turn(struct loop *l, int64_t max_wait_ms, struct err *e)
 {
+    int64_t wait_ms = time_to_sleep_ms(l, max_wait_ms);
+
     l->began_us = 0;
-    if (wait_and_call(l, time_to_sleep_ms(l, max_wait_ms), e) < 0)
+    if (loop_watches_call(l, wait_ms > INT_MAX ? INT_MAX : (int)wait_ms, e) < 0)
         return -1;
     loop_timers_call(l, LOOP_CLOCK);
     loop_timers_call(l, LOOP_REAL);

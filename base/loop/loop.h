@@ -9,7 +9,7 @@
  * turn.
  *
  * Callbacks return in under a millisecond. `arg` outlives the registration; destroying a thing inside any
- * callback, its own too, is allowed and its callback is not called again. Only this folder knows libevent.
+ * callback, its own too, is allowed and its callback is not called again.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,7 @@
 #ifndef LOOP_PRIVATE_H
 #define LOOP_PRIVATE_H
-/* What the files of the loop share; no other file includes it. loop.c (the turn) calls loop_timer.c. loop_watch.c
- * (descriptors and signals) and loop_hook.c are independent of each other. All are declared in loop.h. */
-#include <event2/event.h>
+/* What the files of the loop share; no other file includes it. loop.c (the turn) calls loop_watch.c (descriptors and
+ * signals) and loop_timer.c; loop_hook.c is independent of them. All are declared in loop.h. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -16,10 +15,11 @@
 enum { LOOP_TIMES = 2 };
 
 struct loop {
-    struct event_base *base;
-    int sleep_fd;                /* a timerfd, readable when the first timer is due */
-    struct event *sleep;         /* its event */
-    int64_t sleep_until_mono_ms; /* what it is set to, real time; -1: not set */
+    int epoll_fd;
+    struct loop_watch *ready; /* what the last wait has returned and is not called yet */
+    struct loop_signal *signals;
+    int signal_fd; /* an eventfd, written by the handler; -1 until the first signal is watched */
+    struct loop_watch *signal_watch;
     struct clock *clock;
     struct pqueue timers[LOOP_TIMES];
     size_t n_timers[LOOP_TIMES];        /* that exist: the heaps have room for all of them */
@@ -30,7 +30,7 @@ struct loop {
     size_t n_marked;
     bool stop;
     int post_fd;
-    struct event *post_event;
+    struct loop_watch *post_watch;
     pthread_mutex_t post_lock;
     struct call_list posted;
     atomic_size_t n_posted;
@@ -51,6 +51,11 @@ static inline void loop_note_begin(struct loop *l)
     if (!l->began_us)
         l->began_us = clock_real_mono_us();
 }
+
+/* ---- loop_watch.c */
+/* Wait at most wait_ms (-1: as long as it takes) for a descriptor or signal, and call what is ready. -1: the system refused. */
+int loop_watches_call(struct loop *l, int wait_ms, struct err *e);
+void loop_signals_close(struct loop *l); /* after all signals are destroyed */
 
 /* ---- loop_timer.c */
 /* Until the first timer of either kind is due, at most max_wait_ms; -1: for ever. A driven clock is not waited for. */

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -206,18 +207,112 @@ static void signals_are_callbacks(void **state)
     loop_signal_destroy(s);
 }
 
+static void watch_stops(void *arg, unsigned ready)
+{
+    (void)ready;
+    stop(arg);
+}
+
+static void a_signal_that_two_want_is_watched_until_both_are_gone(void **state)
+{
+    struct trace *t = *state;
+    struct loop_signal *first = loop_signal_create(t->l, SIGUSR1, stop, t, NULL);
+    struct loop_signal *second = loop_signal_create(t->l, SIGUSR1, stop, t, NULL);
+    struct sigaction before;
+
+    raise(SIGUSR1);
+    assert_int_equal(loop_run(t->l, NULL), 0);
+    assert_string_equal(t->text, "ss");
+    loop_signal_destroy(first);
+    raise(SIGUSR1);
+    assert_int_equal(loop_run(t->l, NULL), 0);
+    assert_string_equal(t->text, "sss");
+    loop_signal_destroy(second);
+    assert_int_equal(sigaction(SIGUSR1, NULL, &before), 0);
+    assert_true(before.sa_handler == SIG_DFL);
+}
+
+/* Both pipes are ready at once: the callback that comes first destroys the other's watch, or silences it. */
+struct rivals {
+    struct loop *l;
+    struct loop_watch *watch[2];
+    int called;
+    bool destroys;
+};
+
+static void end_rival(struct rivals *r, int rival)
+{
+    r->called++;
+    if (r->destroys) {
+        loop_watch_destroy(r->watch[rival]);
+        r->watch[rival] = NULL;
+    } else {
+        loop_watch_set(r->watch[rival], 0);
+    }
+}
+
+static void first_is_ready(void *arg, unsigned ready)
+{
+    (void)ready;
+    end_rival(arg, 1);
+}
+
+static void second_is_ready(void *arg, unsigned ready)
+{
+    (void)ready;
+    end_rival(arg, 0);
+}
+
+static void a_watch_that_another_callback_has_ended_is_not_called(void **state)
+{
+    struct trace *t = *state;
+    int other[2];
+
+    assert_int_equal(pipe(other), 0);
+    for (int destroys = 0; destroys < 2; destroys++) {
+        struct rivals r = {.l = t->l, .destroys = destroys};
+
+        r.watch[0] = loop_watch_create(t->l, t->pipe[0], LOOP_READ, first_is_ready, &r, NULL);
+        r.watch[1] = loop_watch_create(t->l, other[0], LOOP_READ, second_is_ready, &r, NULL);
+        assert_int_equal(write(t->pipe[1], "x", 1) + write(other[1], "x", 1), 2);
+        assert_int_equal(loop_turn(t->l, -1, NULL), 0);
+        assert_int_equal(r.called, 1);
+        loop_watch_destroy(r.watch[0]);
+        loop_watch_destroy(r.watch[1]);
+    }
+    close(other[0]);
+    close(other[1]);
+}
+
+static void a_silent_watch_does_not_show_that_its_peer_has_closed(void **state)
+{
+    struct trace *t = *state;
+
+    t->watch = loop_watch_create(t->l, t->pipe[0], LOOP_READ, watch_stops, t, NULL);
+    loop_watch_set(t->watch, 0);
+    close(t->pipe[1]);
+    assert_int_equal(loop_turn(t->l, 0, NULL), 0);
+    assert_string_equal(t->text, "");
+    loop_watch_set(t->watch, LOOP_READ);
+    assert_int_equal(loop_run(t->l, NULL), 0);
+    assert_string_equal(t->text, "s");
+}
+
+static void a_descriptor_that_cannot_be_watched_is_refused(void **state)
+{
+    struct trace *t = *state;
+    struct err e = {0};
+
+    assert_null(loop_watch_create(t->l, -1, LOOP_READ, watch_stops, t, &e));
+    assert_int_equal(e.code, EBADF);
+}
+
 static void mark_again(void *arg)
 {
     struct trace *t = arg;
 
     t->posted++;
     loop_hook_mark(t->hook[0]);
-}
-
-static void watch_stops(void *arg, unsigned ready)
-{
-    (void)ready;
-    stop(arg);
 }
 
 static void a_hook_that_feeds_itself_starves_nobody(void **state)
@@ -277,6 +372,13 @@ int main(void)
         cmocka_unit_test(a_driven_clock_fires_its_timers),
         cmocka_unit_test_setup_teardown(posts_of_threads_all_arrive, set_up, tear_down),
         cmocka_unit_test_setup_teardown(signals_are_callbacks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_signal_that_two_want_is_watched_until_both_are_gone, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_watch_that_another_callback_has_ended_is_not_called, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_silent_watch_does_not_show_that_its_peer_has_closed, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_descriptor_that_cannot_be_watched_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_hook_that_feeds_itself_starves_nobody, set_up, tear_down),
     };
 

@@ -1,2 +1,2 @@
 $(call storey, base/loop, base)
-$(call tests,  base/loop, base, -levent_core -levent_openssl -levent_pthreads -lssl -lcrypto -lpthread)
+$(call tests,  base/loop, base, -lssl -lcrypto -lpthread)

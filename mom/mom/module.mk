@@ -3,4 +3,4 @@ $(call storey, mom/mom, mom/mom/link mom/mom/end mom/mom/start mom/mom/ckpt mom/
   mom/host ifl/exec ifl/join ifl/rpc/loop ifl/rpc/tls ifl/rpc ifl/spec ifl/def base/loop base)
 $(call program, sbin/pbs_mom, mom/mom/main.c, mom/mom mom/mom/link mom/mom/end mom/mom/start mom/mom/ckpt mom/mom/sis mom/mom/run mom/mom/node \
   mom/host ifl/exec ifl/join ifl/rpc/loop ifl/rpc/tls ifl/rpc ifl/spec protocol base/loop base, \
-  -ltirpc -lhwloc -levent_core -levent_openssl -levent_pthreads -lssl -lcrypto -lpthread -ldl)
+  -ltirpc -lhwloc -lssl -lcrypto -lpthread -ldl)

@@ -2,4 +2,4 @@
 $(call storey, mom/mom/node, mom/host ifl/exec ifl/join ifl/rpc/loop ifl/rpc/tls ifl/rpc ifl/spec ifl/def base/loop base)
 $(call tests,  mom/mom/node, \
   mom/host ifl/exec ifl/join ifl/rpc/loop ifl/rpc/tls ifl/rpc ifl/spec protocol base/loop base, \
-  -ltirpc -lhwloc -levent_core -levent_openssl -levent_pthreads -lssl -lcrypto -lpthread -ldl)
+  -ltirpc -lhwloc -lssl -lcrypto -lpthread -ldl)
