@@ -6,7 +6,8 @@ from typing import Any, Iterator, NoReturn, Optional
 from . import rules
 from .constants import EVENTS, NAMED, REVERSE
 from .errors import BadAttributeValueError, EventIncompatibleError, UnsetAttributeNameError
-from .objects import _entity, _lazy, _tracked_env, job, resv, vnode
+from .guard import guard
+from .objects import _lazy, _tracked_env, job, resv, vnode
 from .run import Run, current
 
 
@@ -23,28 +24,8 @@ class _objects(dict[str, Any]):
         if not self._settable or self._kind != "vnode" or not isinstance(value, vnode):
             raise BadAttributeValueError(f"'{name}' cannot be put into this list")
         if value is not self.get(name):
-            value._adopt(_guard(self._run, "vnode", name))
+            value._adopt(guard(self._run, "vnode", name))
         super().__setitem__(name, value)
-
-
-def _guard(run: Run, kind: str, name: Optional[str]) -> Any:
-    """What an object of the event asks before it is changed; it notes the change."""
-    def ask(attr: str, resource: Optional[str], value: Any) -> None:
-        if run.decided:
-            raise AssertionError(f"Not permitted to modify attributes (name={attr},res={resource or ''}): "
-                                 "an event.accept() or event.reject() already called.")
-        rules.check(run.event, kind, attr, resource)
-        run.changed(kind, name, attr, resource, None if value is None else _text(attr, value))
-    return ask
-
-
-def _text(attr: str, value: Any) -> str:
-    """The text of a value, as the wire and the files have it."""
-    if isinstance(value, _entity):
-        return str(value._name)
-    if attr in ("eligible_time", "reserve_duration"):
-        return str(int(value))
-    return str(value)
 
 
 def _own(run: Run, kind: str, item: Optional[dict[str, Any]], settable: bool) -> Any:
@@ -54,7 +35,7 @@ def _own(run: Run, kind: str, item: Optional[dict[str, Any]], settable: bool) ->
     name = item.get("name")
     told = None if kind != "vnode" or run.event in ("modifyvnode",) else name
     made = {"job": job, "resv": resv, "vnode": vnode}[kind]
-    return made(name, dict(item.get("attrs") or {}), _guard(run, kind, told if kind == "vnode" else _job_name(run, kind, name)) if settable else None)
+    return made(name, dict(item.get("attrs") or {}), guard(run, kind, told if kind == "vnode" else _job_name(run, kind, name)) if settable else None)
 
 
 def _job_name(run: Run, kind: str, name: Optional[str]) -> Optional[str]:

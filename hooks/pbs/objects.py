@@ -1,7 +1,7 @@
 """Objects with attributes: job, resv, queue, vnode, server.
 
 An object is made from the texts of its attributes; a value is converted when it is read first. `_set_cb` says whether an attribute may be
-set: an object without one is read-only, as are all that come from pbs.server().
+set: an object without one is read-only, as are nearly all that come from pbs.server().
 """
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import Any, Callable, Iterator, Optional
 from .attributes import attributes_of, convert, holds_resources, kind_of, vnode_state
 from .constants import NODE_BITS
 from .errors import BadAttributeValueError
+from .guard import SetCb, guard
 from .lists import pbs_env
 from .resources import pbs_resource
 from .run import Attrs, current
 from .scalars import pbs_str
-
-SetCb = Callable[[str, Optional[str], Any], None]  # attribute, resource or variable, new value; raises where that is not permitted
 
 
 class _tracked_env(pbs_env):
@@ -342,14 +341,20 @@ class _server(_entity):
 _CLASSES: dict[str, Any] = {"queue": queue, "job": job, "vnode": vnode, "resv": resv}
 
 
+def _made(kind: str, name: str, texts: Attrs) -> Any:
+    """An object of the server: read-only, but a runjob hook may set the state of a vnode."""
+    run = current()
+    return _CLASSES[kind](name, texts, guard(run, kind, name) if (kind, run.event) == ("vnode", "runjob") else None)
+
+
 def _find(kind: str, name: str) -> Any:
     texts = current().source.find(kind, str(name))
-    return None if texts is None else _CLASSES[kind](str(name), texts)
+    return None if texts is None else _made(kind, str(name), texts)
 
 
 def _walk(kind: str, within: Optional[str] = None) -> Iterator[Any]:
     for name, texts in current().source.walk(kind, within):
-        yield _CLASSES[kind](name, texts)
+        yield _made(kind, name, texts)
 
 
 def _lazy(kind: str, name: str) -> Any:

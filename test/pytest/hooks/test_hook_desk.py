@@ -282,3 +282,11 @@ def test_bad_calls_of_the_command_say_why(tmp):
     assert run(tmp, "e.accept(", data="").status == 1
     assert run(tmp, "", options=("-z",)).status == 2
     assert desk(tmp, HEAD + "pbs.logmsg(pbs.LOG_DEBUG, 'bit')", "0x8000", "").log.endswith("bit\n")
+
+
+def test_a_runjob_hook_sets_the_state_of_a_vnode_of_the_server_and_nothing_else(tmp):
+    server = "pbs.server().vnode(n1).state=free\n"
+    done = run(tmp, "pbs.server().vnode('n1').state = pbs.ND_OFFLINE\ne.reject('broken')", "runjob", server=server)
+    assert done.changes() == {'pbs.event().vnode_list["n1"].state': "offline"}
+    assert error_of(tmp, "pbs.server().vnode('n1').comment = 'x'", "runjob", server=server).startswith("AssertionError: Can only set job's (")
+    assert error_of(tmp, "pbs.server().vnode('n1').state = 1", "queuejob", server=server).endswith("is part of a readonly object")

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from cede.complex import Complex
+from cede.wait import until
 
 EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "examples", "hooks")
 
@@ -184,3 +185,14 @@ def test_debug_keeps_files_that_run_again_on_a_desk(complex, hook):
     assert set(kept) == {"in", "data", "out"}
     done = complex.command("pbs_python", "--hook", "-e", "queuejob", "-i", kept["in"], "-s", kept["data"], f"{complex.work}/{name}.py")
     assert "pbs.event().reject_msg=workq True" in done.stdout
+
+
+@pytest.mark.complex(nodes=1)
+def test_a_runjob_hook_takes_a_vnode_out_of_service(cx):
+    node = cx.api.stat("vnode")[0].name
+    path = write(cx, "broken.py", "import pbs\ne = pbs.event()\nname = e.job.exec_vnode.chunks[0].vnode_name\npbs.server().vnode(name).state = pbs.ND_OFFLINE\n"
+                 "e.reject('%s is broken' % name)\n")
+    cx.qmgr("create hook broken event=runjob", f"import hook broken application/x-python default {path}")
+    jobid = cx.submit()
+    until(lambda: job(cx, jobid).get("comment", "").startswith("Not Running"), "the rejection")
+    assert cx.api.stat("vnode", node)[0]["state"] == "offline" and job(cx, jobid)["job_state"] == "Q"
