@@ -99,9 +99,28 @@ def test_a_call_can_be_replaced_and_its_default_still_be_called(quiet, tmp_path,
     assert quiet.command(linked_program(tmp_path, MOCKING, how)).stdout == "mocked 1 15001\n"
 
 
-def test_only_the_public_names_are_exported():
+def exported():
+    """{name: version, or None}, and the versions themselves."""
     names = subprocess.run(["nm", "-D", "--defined-only", os.environ["CEDE_LIBPBS"]], capture_output=True,
                            text=True, check=True).stdout.split()[2::3]
+    return {name.partition("@@")[0]: name.partition("@@")[2] or None for name in names}
+
+
+def calls_of(header):
+    text = re.sub(r"/\*.*?\*/", "", pathlib.Path(INCLUDE, header).read_text(encoding="utf-8"), flags=re.S)
+    return set(re.findall(r"\b(\w+)\(", re.sub(r"typedef[^;]*;|#define.*", "", text)))
+
+
+def test_calls_of_our_own_have_a_version_and_those_of_pbs_have_none():
+    versions, ours = exported(), calls_of("pbs_ext.h") - {"pbs_submit_with_cred"}
+    assert {n: v for n, v in versions.items() if n in ours and v != "CEDE_0.1"} == {}
+    assert {n: v for n, v in versions.items() if n not in ours and v} == {}
+    assert ours - set(versions) == set()
+    assert {"pbs_submit", "pbs_statjob", "__pbs_statjob", "tm_init", "openrm"} <= set(versions) - ours
+
+
+def test_only_the_public_names_are_exported():
+    names = [n for n in exported() if not n.startswith("CEDE_")]
     assert len(names) > 80
     monitor = {"openrm", "closerm", "downrm", "configrm", "addreq", "allreq", "getreq", "flushreq", "activereq", "fullresp"}
     assert [n for n in names if not n.startswith(("pbs_", "__pbs_", "pfn_pbs_", "tm_")) and n not in monitor] == []
