@@ -189,6 +189,22 @@ static int make_second(const struct complex_dir *d, struct strbuf *b, uint16_t p
     return write_text(complex_dir_path(d, path, "second/pbs.conf"), &own, 0644, e);
 }
 
+/* Jobs find the commands as a user does after `pbs_complex env`. The profile of a login shell sets PATH, so that of the
+ * environment does not last; bash reads BASH_ENV after the profile. */
+static int write_job_environment(const struct complex_dir *d, struct err *e)
+{
+    char path[PATH_MAX], profile[PATH_MAX];
+    struct strbuf b;
+
+    strbuf_init(&b, CONF_TEXT_MAX);
+    (void)strbuf_addf(&b, "unset BASH_ENV\nexport PATH=\"$PATH:\"'%s/bin'\n", d->exec);
+    if (write_text(complex_dir_path(d, profile, "home/job_profile"), &b, 0644, e) < 0)
+        return -1;
+    strbuf_init(&b, CONF_TEXT_MAX);
+    (void)strbuf_addf(&b, "PATH=/bin:/usr/bin:%s/bin\nBASH_ENV=%s\n", d->exec, profile);
+    return write_text(complex_dir_path(d, path, "home/pbs_environment"), &b, 0644, e);
+}
+
 int complex_dir_make(const struct complex_dir *d, const struct complex_plan *p, struct err *e)
 {
     char path[PATH_MAX], name[COMPLEX_NAME_MAX];
@@ -207,6 +223,8 @@ int complex_dir_make(const struct complex_dir *d, const struct complex_plan *p, 
         return -1;
     }
     if (write_text(complex_dir_path(d, path, "pbs.conf"), &b, 0644, e) < 0)
+        return -1;
+    if (write_job_environment(d, e) < 0)
         return -1;
     for (int i = 0; i < p->nodes; i++)
         if (complex_dir_add_mom(d, NULL, p, name, e) < 0)
@@ -302,6 +320,9 @@ static int write_mom_config(const struct complex_dir *d, const char *name, const
     strbuf_init(&b, CONF_TEXT_MAX);
     /* Nodes share the processors of one host without knowing of one another: none binds its jobs. */
     (void)strbuf_addf(&b, "$usecp *:/ /\n$tmpdir %s\n$cpuset false\n", path);
+    /* So that method C and qhold can be tried at once; programs without a handler for SIGUSR1 get no signal. */
+    (void)strbuf_addf(&b, "$action checkpoint 60 !%s/libexec/ckpt-app USR1 50\n", d->exec);
+    (void)strbuf_addf(&b, "$action checkpoint_abort 60 !%s/libexec/ckpt-app USR1 50\n", d->exec);
     if (p->ncpus > 0)
         (void)strbuf_addf(&b, "ncpus %d\n", p->ncpus);
     if (p->mem)

@@ -46,11 +46,13 @@ static int complex_pg_find(const struct complex_dir *d, struct pg *p, struct err
     return find_programs(p, e) < 0 ? -1 : complex_dir_pg_socket(d, p->socket, e);
 }
 
+/* What root puts before a command line: PostgreSQL refuses to run as root. */
+static const char *const as_postgres[] = {
+    "/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--", NULL};
+
 /* Run a program of PostgreSQL; as root by way of setpriv. args ends with NULL. */
 static int complex_pg_run(const struct pg *p, const char *program, const char *const args[], struct err *e)
 {
-    static const char *const as_postgres[] = {
-        "/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--", NULL};
     const char *argv[ARGS_MAX] = {0};
     char path[PATH_MAX + 32];
     size_t n = 0;
@@ -64,6 +66,39 @@ static int complex_pg_run(const struct pg *p, const char *program, const char *c
     if (complex_spawn(argv, NULL, p->log, LIMIT_MS, e) == 0)
         return 0;
     return err_prefix(e, "%s failed, see %s", program, p->log);
+}
+
+/* Can the user postgres enter this folder? */
+static bool may_enter(const char *folder)
+{
+    const char *argv[ARGS_MAX] = {0};
+    size_t n = 0;
+
+    for (; as_postgres[n]; n++)
+        argv[n] = as_postgres[n];
+    argv[n++] = "/usr/bin/test";
+    argv[n++] = "-x";
+    argv[n] = folder;
+    return complex_spawn(argv, NULL, "/dev/null", LIMIT_MS, NULL) == 0;
+}
+
+int complex_pg_check(const struct complex_dir *d, struct err *e)
+{
+    char folder[PATH_MAX];
+
+    if (geteuid() != 0 || !getpwnam("postgres") || may_enter(d->root))
+        return 0;
+    for (size_t i = 1; d->root[i]; i++) {
+        if (d->root[i] != '/')
+            continue;
+        (void)snprintf(folder, sizeof folder, "%.*s", (int)i, d->root);
+        if (access(folder, F_OK) == 0 && !may_enter(folder))
+            return err_set(e, EACCES,
+                           "--store postgres: the cluster runs as user postgres, which cannot enter %s; "
+                           "chmod o+x %s, or choose another --dir",
+                           folder, folder);
+    }
+    return 0;
 }
 
 /* Make the directories and the log for the user who runs the cluster. */
@@ -106,7 +141,8 @@ int complex_pg_start(const struct complex_dir *d, struct err *e)
     char options[PATH_MAX + 64];
     struct pg p;
 
-    if (complex_pg_find(d, &p, e) < 0 || (access(p.data, F_OK) != 0 && init(d, &p, e) < 0))
+    if (complex_pg_find(d, &p, e) < 0 || complex_pg_check(d, e) < 0 ||
+        (access(p.data, F_OK) != 0 && init(d, &p, e) < 0))
         return -1;
     if (is_running(&p))
         return 0;

@@ -7,6 +7,8 @@
 #include "complex_dir.h"
 
 bool complex_pg_is_used(const struct complex_dir *d); /* this complex was made with --store postgres */
+/* Can the user that runs the cluster enter the folders above it? -1: no; the text names the folder and the remedy. */
+int complex_pg_check(const struct complex_dir *d, struct err *e);
 int complex_pg_start(const struct complex_dir *d,
                      struct err *e); /* initialize the cluster when missing; do nothing if it runs */
 int complex_pg_stop(const struct complex_dir *d, struct err *e);

@@ -234,7 +234,9 @@ static int pbs_complex_start(struct pbs_complex_settings *s, const char *operand
 
     (void)operand;
     s->is_new = !complex_dir_exists(&s->d);
-    if (read_plan(s, &p, e) < 0 || (s->is_new ? complex_dir_make(&s->d, &p, e) : check_same(s, &p, e)) < 0)
+    if (read_plan(s, &p, e) < 0 || (p.postgres && complex_pg_check(&s->d, e) < 0))
+        return -1;
+    if ((s->is_new ? complex_dir_make(&s->d, &p, e) : check_same(s, &p, e)) < 0)
         return -1;
     for (size_t i = 0; i < sizeof start_steps / sizeof start_steps[0]; i++)
         if (start_steps[i](s, e) < 0)

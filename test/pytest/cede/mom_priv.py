@@ -26,6 +26,16 @@ def configure_live(cx, *lines):
     until(lambda: cx.logs("n1", 2000).count("jobs are confined by") > before, "the new configuration")
 
 
+def without_checkpoint(cx, node="n1"):
+    """The MOM starts without the $action lines of checkpoint that pbs_complex has given it."""
+    path = priv(cx, "config", node)
+    with open(path, encoding="ascii") as f:
+        lines = [line for line in f if not line.startswith("$action checkpoint")]
+    with open(path, "w", encoding="ascii") as f:
+        f.writelines(lines)
+    configure(cx, node=node)
+
+
 def script(cx, name, text, node="n1"):
     """A script of the site; its path."""
     path = priv(cx, name, node)

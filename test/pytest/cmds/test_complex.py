@@ -5,6 +5,7 @@ import subprocess
 import pytest
 
 from cede import faults, ports, users
+from cede.checkpoints import count, stop
 from cede.complex import Complex
 from cede.wait import until
 
@@ -117,6 +118,50 @@ def test_a_path_of_any_length_will_do():
     try:
         c.start()
         c.wait_gone(c.submit("true"))
+    finally:
+        c.stop()
+
+
+@pytest.mark.complex(nodes=1, ncpus=2, history=True)
+def test_an_urgent_job_preempts_by_checkpoint_without_further_configuration(cx):
+    cx.make_queue("express", Priority="200")
+    cx.set_sched("preempt_order", "C")
+    low = count(cx, select="1:ncpus=2")
+    urgent = cx.submit("true", queue="express", select="1:ncpus=2")
+    cx.wait(urgent, state="F")
+    until(lambda: cx.file("counts").count("begin") == 2, "the second start of the job that gave way")
+    words = cx.file("counts").split()
+    assert words[2] == "saved" and words[5] == words[3] and int(words[3]) > 0
+    stop(cx)
+    s = cx.wait(low, state="F")
+    assert (s["Exit_status"], s["run_count"], s["preempt_count"]) == ("0", "2", "1")
+
+
+@pytest.mark.complex(nodes=2, history=True)
+@pytest.mark.parametrize("user", [None, *users.NAMES[:1]])
+def test_jobs_find_the_commands_after_the_profile_of_their_login_shell(cx, user):
+    job = cx.submit("cd $PBS_O_WORKDIR; pbsdsh true && (command -v pbsdsh; command -v pbs_tmrsh) > found\n"
+                    "bash -c 'echo $BASH_ENV:$PATH' > path", user=user, select="2:ncpus=1", l_place="scatter")
+    assert cx.wait(job, state="F")["Exit_status"] == "0"
+    assert cx.file("found").split() == [f"{cx.build}/bin/{name}" for name in ("pbsdsh", "pbs_tmrsh")]
+    assert cx.file("path").startswith(":") and cx.file("path").count(f"{cx.build}/bin") == 1
+    job = cx.command("qsub", "-o", "/dev/null", "-e", "/dev/null", "--", "pbs_sleep", "0", user=user).stdout.strip()
+    assert cx.wait(job, state="F")["Exit_status"] == "0"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts a cluster as another user")
+def test_a_folder_that_the_account_of_the_database_cannot_enter_is_named_with_the_remedy():
+    c = Complex(store="postgres")
+    closed = os.path.join(c.top, "closed")
+    os.makedirs(os.path.join(closed, "open"))
+    os.chmod(closed, 0o700)
+    c.dir = os.path.join(closed, "open", "complex")
+    try:
+        refused = c.control("start", "--store", "postgres", check=False)
+        assert refused.returncode and f"cannot enter {closed}; chmod o+x {closed}, or choose another --dir" in refused.stderr
+        assert os.listdir(os.path.join(closed, "open")) == []
+        os.chmod(closed, 0o711)
+        c.control("start", "--store", "postgres")
     finally:
         c.stop()
 

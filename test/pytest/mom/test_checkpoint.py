@@ -8,7 +8,7 @@ import pytest
 from cede import api, users
 from cede.checkpoints import COUNTER, SAVE, SPREAD, both_hosts, by_application, count, preempt, running, spread, stop, tool
 from cede.faults import daemon_frozen, frozen, is_alive, stays
-from cede.mom_priv import configure, configure_live, script
+from cede.mom_priv import configure, configure_live, script, without_checkpoint
 from cede.shepherds import shepherd
 from cede.tasks import stands_still
 from cede.wait import until
@@ -62,6 +62,7 @@ def test_a_running_job_that_is_held_is_saved_and_continues_where_it_was(cx):
 
 @history
 def test_a_hold_of_a_job_whose_host_saves_nothing_counts_when_it_comes_back(cx):
+    without_checkpoint(cx)
     job = cx.submit("sleep 600")
     running(cx, job)
     cx.api.hold(job)
