@@ -21,13 +21,13 @@ bool host_address_is_own_name(const char *host)
     return strcasecmp(own, host) == 0 || (n == first && strncasecmp(own, host, n) == 0);
 }
 
-/* A resolver that cannot be reached says AGAIN or FAIL: our own name needs none. */
+/* A resolver that cannot be reached says AGAIN or FAIL: our own name and localhost need none. */
 int host_address_find(const char *host, const char *service, int flags, struct addrinfo **list)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags}, *found = NULL;
     int rc = getaddrinfo(host, service, &hints, &found);
 
-    if (rc != 0 && host_address_is_own_name(host)) {
+    if (rc != 0 && (host_address_is_own_name(host) || strcasecmp(host, "localhost") == 0)) {
         hints.ai_flags &= ~AI_ADDRCONFIG; /* which does not count the loopback interface */
         rc = getaddrinfo(NULL, service ? service : "0", &hints, &found);
     }

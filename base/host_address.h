@@ -1,7 +1,7 @@
 #ifndef HOST_ADDRESS_H
 #define HOST_ADDRESS_H
 /* Addresses of hosts, as the system's resolver has them. The own name of this host may be one that no resolver knows
- * (a container, a laptop): it is then the loopback interface, so that what runs on one host needs no entry in
+ * (a container, a laptop): it is then the loopback interface, as localhost is, so that what runs on one host needs no entry in
  * /etc/hosts.
  */
 #include <netdb.h>

@@ -22,18 +22,15 @@ enum { CLOCK_WARN_S = 5, CLOCK_FAIL_S = 300, CONNECT_MS = 5000, FILE_MAX = 1 << 
 
 /* ---- ports --------------------------------------------------------------------------------------------- */
 
-/* Return 0 if a program listens on this port of this host, else an errno. */
-static int try_port(int port)
+static int try_address(const struct sockaddr *to, socklen_t size)
 {
-    struct sockaddr_in to = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
+    int fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
     socklen_t n = sizeof error;
     struct pollfd p = {.fd = fd, .events = POLLOUT};
 
     if (fd < 0)
         return errno;
-    if (connect(fd, (struct sockaddr *)&to, sizeof to) < 0 && errno != EINPROGRESS)
+    if (connect(fd, to, size) < 0 && errno != EINPROGRESS)
         error = errno;
     else if (poll(&p, 1, CONNECT_MS) != 1)
         error = ETIMEDOUT;
@@ -41,6 +38,18 @@ static int try_port(int port)
         getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n);
     close(fd);
     return error;
+}
+
+/* Return 0 if a program listens on this port of this host, else an errno. A host may have one of the families only. */
+static int try_port(int port)
+{
+    const struct sockaddr_in v4 = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const struct sockaddr_in6 v6 = {
+        .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int error = try_address((const struct sockaddr *)&v4, sizeof v4);
+
+    return error && try_address((const struct sockaddr *)&v6, sizeof v6) == 0 ? 0 : error;
 }
 
 void doctor_ports(struct doctor *d)
@@ -65,10 +74,14 @@ void doctor_ports(struct doctor *d)
 
 void doctor_reach(struct doctor *d)
 {
+    const char *text = doctor_server(d) < 0 ? pbs_geterrmsg(-1) : NULL;
+
     if (doctor_server(d) < 0)
         doctor_fail(d, "no connection to the server at %s:%d (%s)", conf_server_host(d->conf),
                     conf_server_port(d->conf),
-                    pbs_errno ? strerror(pbs_errno < PBSE_ ? pbs_errno : ECONNREFUSED) : "refused");
+                    text && *text                    ? text
+                    : pbs_errno && pbs_errno < PBSE_ ? strerror(pbs_errno)
+                                                     : "refused");
 }
 
 /* Ask for one attribute of the server. */

@@ -47,22 +47,43 @@ static int make_key(struct qsub_interactive *t)
     return 0;
 }
 
+/* Return a socket at a free port of all addresses, of both families where the kernel has IPv6; -1 with errno. */
+static int listen_anywhere(unsigned *port)
+{
+    const struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
+    const struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_ANY)}};
+    struct sockaddr_in6 got = {0};
+    socklen_t n = sizeof got;
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0), off = 0, rc;
+
+    if (fd >= 0 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0)
+        rc = bind(fd, (const struct sockaddr *)&v6, sizeof v6);
+    else if (fd < 0 && (fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) >= 0)
+        rc = bind(fd, (const struct sockaddr *)&v4, sizeof v4);
+    else
+        rc = -1;
+    if (rc < 0 || listen(fd, 4) < 0 || getsockname(fd, (struct sockaddr *)&got, &n) < 0) {
+        rc = errno;
+        if (fd >= 0)
+            close(fd);
+        errno = rc;
+        return -1;
+    }
+    *port = ntohs(got.sin6_port); /* at the same place in both families */
+    return fd;
+}
+
 int qsub_interactive_listen(struct qsub_interactive *t, bool x11, const struct cmd_args *a)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_ANY)}};
-    socklen_t n = sizeof address;
 
     t->x11 = x11;
     if (x11 && qsub_x11_find(t->cookie, a) < 0)
         return -1;
-    t->listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (t->listening < 0 || bind(t->listening, (struct sockaddr *)&address, n) < 0 ||
-        listen(t->listening, 4) < 0 || getsockname(t->listening, (struct sockaddr *)&address, &n) < 0 ||
-        make_key(t) < 0) {
+    t->listening = listen_anywhere(&t->port);
+    if (t->listening < 0 || make_key(t) < 0) {
         cmd_error(a, "cannot wait for the job's terminal: %s", strerror(errno));
         return -1;
     }
-    t->port = ntohs(address.sin_port);
     return 0;
 }
 

@@ -13,12 +13,12 @@ static const struct option_row rows[] = {
     CMD_FLAG('v', struct hostn, verbose, "aliases and addresses too"),
 };
 
-static void show_address(const char *bytes)
+static void show_address(const char *bytes, int length, int family)
 {
-    char text[INET_ADDRSTRLEN];
-    struct hostent *back = gethostbyaddr(bytes, 4, AF_INET);
+    char text[INET6_ADDRSTRLEN];
+    struct hostent *back = gethostbyaddr(bytes, (socklen_t)length, family);
 
-    printf("     address: %15.15s  name:  %s\n", inet_ntop(AF_INET, bytes, text, sizeof text),
+    printf("     address: %15s  name:  %s\n", inet_ntop(family, bytes, text, sizeof text),
            back && back->h_name ? back->h_name : "-null-");
 }
 
@@ -37,10 +37,10 @@ static void pbs_hostn_show(const struct hostn *q, const struct hostent *h)
         printf("aliases: %s\n", *p);
     printf("     address length:  %d bytes\n", h->h_length);
     for (p = h->h_addr_list; *p; p++) {
-        char bytes[4];
+        char bytes[sizeof(struct in6_addr)];
 
-        memcpy(bytes, *p, sizeof bytes); /* the next call overwrites the answer */
-        show_address(bytes);
+        memcpy(bytes, *p, (size_t)h->h_length); /* the next call overwrites the answer */
+        show_address(bytes, h->h_length, h->h_addrtype);
     }
 }
 
@@ -49,11 +49,14 @@ static int pbs_hostn_run(void *settings, int n, char *operands[])
     struct hostn *q = settings;
     struct hostent h, *found = NULL;
     char buffer[8192];
-    int error;
+    int error, rc;
 
     if (n != 1)
         return cmd_usage(&q->a);
-    if (gethostbyname2_r(operands[0], AF_INET, &h, buffer, sizeof buffer, &found, &error) != 0 || !found) {
+    rc = gethostbyname2_r(operands[0], AF_INET, &h, buffer, sizeof buffer, &found, &error);
+    if (rc != 0 || !found) /* a host may have addresses of IPv6 only */
+        rc = gethostbyname2_r(operands[0], AF_INET6, &h, buffer, sizeof buffer, &found, &error);
+    if (rc != 0 || !found) {
         fprintf(stderr, "no name entry found for %s\n", operands[0]);
         return 1;
     }

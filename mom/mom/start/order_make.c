@@ -218,7 +218,7 @@ static int make_interactive_job(const struct home *h, const struct run *r, const
 
     for (size_t i = 0; h->our_names[i]; i++)
         if (host && strcasecmp(host, h->our_names[i]) == 0)
-            host = "127.0.0.1";
+            host = "localhost"; /* of either family */
     free(o->tty_host);
     free(o->tty_port);
     free(o->tty_key);
