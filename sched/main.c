@@ -336,9 +336,10 @@ static int sched_main_run(struct sched_main_program *p)
     if (!d)
         return rc;
     policy_init(&p->policy);
-    if (sched_main_start(p, &e) < 0)
+    if (sched_main_start(p, &e) < 0) {
+        log_err(LOGC_SVR, "pbs_sched", &e, "cannot start");
         rc = daemon_fail(d, &e);
-    else {
+    } else {
         daemon_ready(d);
         rc = loop_run(p->loop, &e) < 0 ? 1 : 0;
     }

@@ -87,6 +87,7 @@ void doctor_ca(struct doctor *d);
 void doctor_key_rights(struct doctor *d);
 void doctor_dates(struct doctor *d);
 void doctor_signed(struct doctor *d);
+void doctor_node_certificate(struct doctor *d);
 void doctor_munge(struct doctor *d);
 /* doctor_files.c */
 void doctor_rights(struct doctor *d);

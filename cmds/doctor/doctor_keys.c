@@ -141,6 +141,23 @@ void doctor_signed(struct doctor *d)
     each_file(d, ".crt", doctor_keys_check_signer);
 }
 
+/* A MOM makes its own where the CA's key is, and has none before it joins elsewhere. */
+void doctor_node_certificate(struct doctor *d)
+{
+    const char *name = conf_text(d->conf, CONF_PBS_MOM_NODE_NAME);
+    char path[PATH_SIZE], ca_key[PATH_SIZE], file[sizeof d->host + sizeof "mom-.crt"];
+    struct stat st;
+
+    if (name)
+        snprintf(file, sizeof file, "mom-%s.crt", name);
+    else
+        snprintf(file, sizeof file, "mom-%.*s.crt", (int)strcspn(d->host, "."), d->host);
+    certs_path(d, file, path);
+    certs_path(d, "ca.key", ca_key);
+    if (stat(path, &st) < 0 && errno == ENOENT && access(ca_key, F_OK) < 0)
+        doctor_fail(d, "there is no certificate %s, so pbs_mom cannot start as the node of this name", path);
+}
+
 /* ---- MUNGE --------------------------------------------------------------------------------------------- */
 
 /* The functions of libmunge, loaded where it is installed: a host without remote users needs none. MUNGE_OPT_SOCKET

@@ -37,6 +37,9 @@ const struct doctor_check doctor_checks[] = {
      "pbs_keys renew; daemons renew theirs by themselves, so see in their logs why they did not"},
     {"certificate-signer", ON_SERVER | ON_SCHED | ON_MOM, doctor_signed,
      "pbs_keys join with a token of this complex, or pbs_keys issue on the server's host"},
+    {"node-certificate", ON_MOM, doctor_node_certificate,
+     "pbs_keys join with a token for this name; if the host was renamed, PBS_MOM_NODE_NAME in pbs.conf keeps the former node "
+     "and its jobs"},
     {"munge", ON_ANY, doctor_munge, "start munged, with the key of the server's host (/etc/munge/munge.key)"},
     {"store", ON_SERVER, doctor_store, "see pbs_store check, and the log of the database"},
     {"daemons", ON_SERVER | ON_SCHED | ON_MOM, doctor_daemons,

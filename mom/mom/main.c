@@ -392,6 +392,7 @@ static int mom_serve(struct mom *m, struct daemon *d)
     int rc;
 
     if (mom_begin(m, d, &e) < 0) {
+        log_err(LOGC_SVR, "pbs_mom", &e, "cannot start");
         rc = daemon_fail(d, &e);
     } else {
         log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "pbs_mom", "Mom pid = %d ready, using server %s:%u",

@@ -6,12 +6,14 @@
  * from roles, whose form is checked first. */
 #include "certs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -22,6 +24,8 @@
 #include "cert_pair.h"
 #include "file.h"
 #include "revoked.h"
+
+enum { RENAMED_LEN = 384 };
 
 static bool exists(const char *path)
 {
@@ -73,10 +77,33 @@ static bool is_due(const char *path)
     return due;
 }
 
+/* A host that was renamed has a certificate of the former name. Return "" where there is none. */
+static const char *of_another_name(const char *dir, char out[static RENAMED_LEN])
+{
+    DIR *all = opendir(dir);
+    struct dirent *entry;
+
+    out[0] = '\0';
+    while (all && !out[0] && (entry = readdir(all))) {
+        size_t n = strlen(entry->d_name);
+
+        if (n > sizeof "mom-.crt" - 1 && n < RENAMED_LEN / 3 && strncmp(entry->d_name, "mom-", 4) == 0 &&
+            strcmp(entry->d_name + n - 4, ".crt") == 0)
+            snprintf(
+                out, RENAMED_LEN,
+                "; if this host was named %.*s before, PBS_MOM_NODE_NAME=%.*s in pbs.conf keeps its node and jobs",
+                (int)n - 8, entry->d_name + 4, (int)n - 8, entry->d_name + 4);
+    }
+    if (all)
+        closedir(all);
+    return out;
+}
+
 /* Make the role's certificate with the CA's key if it is missing; renew it, with its present key, where the CA's key
  * is here. */
 static int ensure_role(const char *dir, const struct cert_paths *p, const char *role, struct err *e)
 {
+    char renamed[RENAMED_LEN];
     bool is_here = exists(p->cert) && exists(p->key), may_sign = access(p->ca_key, R_OK) == 0;
 
     if (is_here && (!may_sign || !is_due(p->cert)))
@@ -85,8 +112,8 @@ static int ensure_role(const char *dir, const struct cert_paths *p, const char *
         return err_set(
             e, EACCES,
             "%s is missing, and the CA's key is on the server's host: let this host join, \"pbs_keys token "
-            "%s\" there says how",
-            p->cert, role + 4);
+            "%s\" there says how%s",
+            p->cert, role + 4, of_another_name(dir, renamed));
     if (!may_sign)
         return err_set(
             e, EACCES,
