@@ -18,6 +18,7 @@
 #include "certs.h"
 #include "conf.h"
 #include "file.h"
+#include "host_address.h"
 #include "join_ask.h"
 #include "join_token.h"
 #include "options.h"
@@ -241,6 +242,21 @@ static int pbs_keys_do_revoke(struct pbs_keys *k, const char *what, struct err *
 
 /* --- token, join */
 
+/* The server's address for other hosts. PBS_SERVER is only the server's name where two hosts share its work or where
+ * PBS_SERVER_HOST_NAME is set; of two hosts it is the one that has made the token. */
+static void print_address(const struct conf *c)
+{
+    const struct conf_host *pair = conf_pair(c);
+    const struct conf_host *own = pair && host_address_is_own_name(pair[1].host) ? &pair[1] : pair;
+
+    if (own)
+        printf("%s:%u", own->host, own->port);
+    else if (conf_is_set(c, CONF_PBS_SERVER_HOST_NAME))
+        printf("%s:%u", conf_server_host(c), conf_server_port(c));
+    else
+        printf("%s", conf_server(c));
+}
+
 static int pbs_keys_do_token(struct pbs_keys *k, const char *host, struct err *e)
 {
     char token[JOIN_TOKEN + 1];
@@ -250,10 +266,13 @@ static int pbs_keys_do_token(struct pbs_keys *k, const char *host, struct err *e
         return -1;
     rc = join_token_make(k->dir, host, (int)k->hours, token, e);
     close(lock);
-    if (rc == 0)
-        printf("On %s, as root, once and within %ld hour%s:\n    pbs_keys join %s --token %s\n", host,
-               k->hours, k->hours == 1 ? "" : "s", conf_server(k->conf), token);
-    return rc;
+    if (rc < 0)
+        return rc;
+    printf("On %s, as root, once and within %ld hour%s:\n    pbs_keys join ", host, k->hours,
+           k->hours == 1 ? "" : "s");
+    print_address(k->conf);
+    printf(" --token %s\n", token);
+    return 0;
 }
 
 /* Of a file: a token on a command line is seen by every user of the host while the command runs. */

@@ -25,8 +25,11 @@ static int auth_munge_refused(munge_ctx_t ctx, munge_err_t code, const char *wha
 {
     const char *text = ctx ? munge_ctx_strerror(ctx) : NULL;
 
-    return err_set(e, EACCES, "MUNGE user-authentication on %s failed with `%s`", what,
-                   text ? text : munge_strerror(code));
+    return err_set(e, EACCES, "MUNGE user-authentication on %s failed with `%s`%s", what,
+                   text ? text : munge_strerror(code),
+                   code == EMUNGE_CRED_EXPIRED || code == EMUNGE_CRED_REWOUND
+                       ? ": the clocks of the two hosts are apart by more than its lifetime"
+                       : "");
 }
 
 int auth_munge_make(const char *socket, const void *binding, size_t n, char **cred, struct err *e)
