@@ -583,7 +583,7 @@ def test_uninstall_takes_along_what_was_linked_into_etc():
     c = Installed()
     text = (f"cp -a /etc {c.top}/etc && mount --bind {c.top}/etc /etc && rm -f /etc/pbs.conf && mkdir -p /etc/systemd/system/x.wants && "
             f"{c.exec}/libexec/pbs_postinstall >/dev/null && ln -s /etc/systemd/system/pbs-mom.service /etc/systemd/system/x.wants && "
-            f"ln -s /nowhere/else /etc/profile.d/others.sh && {ROOT}/tools/install uninstall {c.build} '' {c.exec} && "
+            f"ln -s /nowhere/else /etc/profile.d/others.sh && {ROOT}/tools/install uninstall {c.build} '' {c.exec} >/dev/null && "
             "find /etc/profile.d /etc/systemd -xtype l")
     try:
         left = c.command("unshare", "-m", "sh", "-c", text, env={"PBS_CONF_FILE": "/etc/pbs.conf"}).stdout
