@@ -140,19 +140,43 @@ class Host:
     def boot(self):
         """The host is there: namespaces, files, link, MUNGE."""
         self.ns = Namespace(KINDS)
-        self.root(MOUNTS.format(top=self.top, site=self.site.top, home=self.home, tree=self.site.tree, name=self.name))
+        self.root(MOUNTS.format(top=self.top, site=self.site.top, home=self.home, name=self.name,
+                                tree=self.site.trees.get(self.number, self.site.tree)))
         self.site.plug(self)
-        self.root(f"ip addr add {self.address}/24 dev eth0; ip -6 addr add {self.address6}/64 dev eth0 nodad; "
-                  "ip link set eth0 up")
-        self.root("munged --force --key-file=/etc/munge.key --log-file=/run/munge/log --pid-file=/run/munge/pid "
-                  "--seed-file=/run/munge/seed --socket=/run/munge/munge.socket.2")
+        v4 = "ip -4 addr flush dev lo" if self.site.only_ipv6 else f"ip addr add {self.address}/24 dev eth0"
+        self.root(f"{v4}; ip -6 addr add {self.address6}/64 dev eth0 nodad; ip link set eth0 up")
+        self.start_munge()
         return self
+
+    def start_munge(self, environment=""):
+        """Another one than before, if it ran."""
+        self.root("[ ! -e /run/munge/pid ] || { kill $(cat /run/munge/pid); while [ -e /run/munge/pid ]; do sleep 0.05; done; }")
+        self.root(f"{environment} munged --force --key-file=/etc/munge.key --log-file=/run/munge/log --pid-file=/run/munge/pid "
+                  "--seed-file=/run/munge/seed --socket=/run/munge/munge.socket.2")
 
     def crash(self):
         """No process of it is left."""
         if self.ns:
             self.ns.end()
             self.ns = None
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self.path("run/munge/pid"))
+
+    def rename(self, name):
+        """All hosts know it by this name and no longer by the one before. Its programs must be started again."""
+        self.name = name
+        self.site.write_names()
+        self.root(f"hostname {name}")
+
+    def init(self, *words, environment="", check=True):
+        """What pbs_init.d has said, on either channel."""
+        done = self.run(f"{environment} /opt/pbs/libexec/pbs_init.d {' '.join(words)} 2>&1", check=check)
+        return done.stdout
+
+    def conf(self, **keys):
+        """pbs.conf has these values for these keys."""
+        text = "".join(line for line in self.read("etc/pbs.conf").splitlines(True) if line.split("=")[0] not in keys)
+        self.write("etc/pbs.conf", text + "".join(f"{k}={v}\n" for k, v in keys.items()))
 
     def run(self, script, user=None, check=True, stdin=None, limit_s=LIMIT_OF_A_COMMAND_S):
         """Lines of sh here, as that user with his login environment or as root; the CompletedProcess, with text."""
@@ -180,14 +204,13 @@ class Host:
 
     def link(self, up):
         """Its cable."""
-        self.site.switch(f"ip link set {self.name} {'up' if up else 'down'}")
+        self.site.switch(f"ip link set n{self.number} {'up' if up else 'down'}")
 
     def log(self, daemon):
+        """Files are named by the day of a clock that a test may set, so they come in the order of their last change."""
         folder = self.path("spool/pbs", f"{daemon}_logs")
-        text = ""
-        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
-            text += self.read(f"spool/pbs/{daemon}_logs/{name}")
-        return text
+        paths = [os.path.join(folder, name) for name in os.listdir(folder)] if os.path.isdir(folder) else []
+        return "".join(self.read(path) for path in sorted(paths, key=os.path.getmtime))
 
     def undelivered(self):
         return sorted(os.listdir(self.path("spool/pbs/undelivered")))
@@ -203,15 +226,18 @@ def make_tree(top):
 class Site:
     """hosts[0], n1, has the server; all of them execute."""
 
-    def __init__(self, tree, hosts=2, shared_home=True, nameless=()):
-        self.tree, self.shared_home = tree, shared_home
+    def __init__(self, tree, hosts=2, shared_home=True, nameless=(), only_ipv6=False, trees=None):
+        """`trees`: hosts, by number, that have another tree than `tree`."""
+        self.tree, self.trees, self.shared_home, self.only_ipv6 = tree, trees or {}, shared_home, only_ipv6
         self.top = tempfile.mkdtemp(prefix="cede-site-")
         os.chmod(self.top, 0o755)
         self.munge_key = os.urandom(1024)
+        self.hosts = []
         self.net = None
         self.hosts = [Host(self, n) for n in range(1, hosts + 1)]
         self.n1, self.n2 = self.hosts[:2]
         self.n3 = self.hosts[2] if hosts > 2 else None
+        self.asked = self.n1  # where job(), done() and the like ask
         self.nameless = nameless
         self.write_names()
 
@@ -219,11 +245,12 @@ class Site:
         """/etc/hosts of each: names and both addresses of all. `nameless` hosts, by number, have a name for themselves
         only."""
         for h in self.hosts:
-            lines = ["127.0.0.1 localhost", "::1 localhost ip6-localhost"]
+            lines = ["::1 localhost ip6-localhost"] + ([] if self.only_ipv6 else ["127.0.0.1 localhost"])
             for x in self.hosts:
                 if x.number in self.nameless and h is not x:
                     continue
-                lines += [f"{x.address} {x.name}.site.example {x.name}", f"{x.address6} {x.name}.site.example {x.name}"]
+                for address in [x.address6] if self.only_ipv6 else [x.address, x.address6]:
+                    lines.append(f"{address} {x.name}.site.example {x.name}")
             h.write("etc/hosts", "\n".join(lines) + "\n")
             h.write("etc/hostname", h.name + "\n")
 
@@ -232,8 +259,8 @@ class Site:
 
     def plug(self, host):
         subprocess.run(["ip", "link", "add", "name", "eth0", "netns", str(host.ns.pid), "type", "veth", "peer", "name",
-                        host.name, "netns", str(self.net.pid)], check=True)
-        self.switch(f"ip link set {host.name} master br0; ip link set {host.name} up")
+                        f"n{host.number}", "netns", str(self.net.pid)], check=True)
+        self.switch(f"ip link set n{host.number} master br0; ip link set n{host.number} up")
 
     def boot(self):
         self.net = Namespace(["--net"])
@@ -285,7 +312,7 @@ class Site:
     # --- what the server says
     def job(self, job, on=None):
         """The job's attributes, of those in history too; None: unknown."""
-        done = (on or self.n1).run(f"qstat -x -f -F json {job}", check=False)
+        done = (on or self.asked).run(f"qstat -x -f -F json {job}", check=False)
         if done.returncode != 0:
             return None
         return next(iter(json.loads(done.stdout)["Jobs"].values()))
@@ -301,7 +328,7 @@ class Site:
         return self.wait(job, "F", limit_s)
 
     def node(self, name):
-        done = self.n1.run(f"pbsnodes -F json {name}", check=False)
+        done = self.asked.run(f"pbsnodes -F json {name}", check=False)
         return json.loads(done.stdout)["nodes"][name] if done.returncode == 0 else None
 
     def wait_node(self, name, state="free"):

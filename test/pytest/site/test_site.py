@@ -30,15 +30,10 @@ cp "$from" "/srv/site/${host%%.*}/${to#*:}"
 """
 
 
-@pytest.fixture(scope="session")
-def tree(tmp_path_factory):
-    return sites.make_tree(str(tmp_path_factory.mktemp("tree")))
-
-
 @pytest.fixture(scope="module")
-def _day(tree):
+def _day(site_tree):
     """Two hosts with shared home directories, which most tests use."""
-    s = Site(tree)
+    s = Site(site_tree)
     try:
         yield s.start()
     finally:
@@ -49,19 +44,6 @@ def _day(tree):
 def day(_day):
     _day.clean()
     return _day
-
-
-@pytest.fixture
-def make(tree):
-    """make(**how): a site of its own for tests that change hosts."""
-    made = []
-
-    def start(**how):
-        made.append(Site(tree, **how))
-        return made[-1].start()
-    yield start
-    for s in made:
-        s.stop()
 
 
 def owner(j):
