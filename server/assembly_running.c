@@ -14,7 +14,6 @@
 #include "join_wait.h"
 #include "node_lost.h"
 #include "node_watch.h"
-#include "partial_release.h"
 #include "release_nodes.h"
 #include "run.h"
 #include "run_checkpoint.h"
@@ -50,11 +49,10 @@ static int create_methods(struct server *s, struct err *e)
     p->run_checkpoint =
         run_checkpoint_create(&s->ctx, p->fsm, p->send, p->services, p->stop_methods, s->run_events);
     p->run_removal = run_removal_create(&s->ctx, p->fsm, p->arrays, p->stop_methods);
-    p->release_nodes = release_nodes_create(&s->ctx, p->send, &resize);
-    s->partial_release = p->release_nodes ? partial_release_create(p->release_nodes, p->stop_methods) : NULL;
+    p->release_nodes = release_nodes_create(&s->ctx, p->send, p->stop_methods, &resize);
     s->run_terminate = run_terminate_create(&s->ctx, p->send);
     return p->stop_methods && p->runs && p->run_suspend && p->run_checkpoint && p->run_removal &&
-                   s->partial_release && s->run_terminate
+                   p->release_nodes && s->run_terminate
                ? 0
                : err_no_memory(e);
 }

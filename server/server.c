@@ -53,7 +53,6 @@
 #include "store_notes.h"
 #include "peer_server.h"
 #include "preempt_notice.h"
-#include "partial_release.h"
 #include "plan_earmark.h"
 #include "preempt_jobs.h"
 #include "store_reader.h"
@@ -338,7 +337,6 @@ static void end_running(struct server *s)
     host_loss_destroy(s->host_loss);
     job_limits_destroy(s->job_limits);
     run_terminate_destroy(s->run_terminate);
-    partial_release_destroy(s->partial_release);
     release_nodes_destroy(p->release_nodes);
     run_removal_destroy(p->run_removal);
     run_checkpoint_destroy(p->run_checkpoint);

@@ -36,7 +36,6 @@ struct server {
     struct run_terminate *run_terminate;
     struct job_limits *job_limits;
     struct preempt_notices *preempt_notices;
-    struct partial_release *partial_release;
     struct clock *clock;
     struct virtual_time *time;
     struct host_loss *host_loss;

@@ -21,27 +21,18 @@
 #include "log.h"
 #include "pbs_error.h"
 #include "services.h"
+#include "stop_method.h"
 #include "release_plan.h"
 #include "server_ctx.h"
 #include "strbuf.h"
 
-enum { TEXT_LIMIT = 1 << 20 };
+enum { TEXT_LIMIT = 1 << 20, OFFER_LIMIT_S = 600 };
 
 struct release_nodes {
     struct server_ctx *ctx;
     struct exec_send *send;
     struct release_nodes_hooks hooks;
 };
-
-struct release_nodes *release_nodes_create(struct server_ctx *s, struct exec_send *x,
-                                           const struct release_nodes_hooks *h)
-{
-    struct release_nodes *z = calloc(1, sizeof *z);
-
-    if (z)
-        *z = (struct release_nodes){s, x, *h};
-    return z;
-}
 
 void release_nodes_destroy(struct release_nodes *z)
 {
@@ -405,4 +396,65 @@ void release_nodes_forget(struct job *j)
     attr_list_set_text(a, JOB_ATTR_schedselect, attr_list_text(a, JOB_ATTR_schedselect_orig), NULL);
     for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
         attr_list_unset(a, gone[i]);
+}
+
+/* --- method P ---------------------------------------------------------------------------------------- */
+
+static struct release_nodes_ask offer_of(const struct job *j)
+{
+    return (struct release_nodes_ask){.vnodes = j->preempt->offer, .by = j->preempt->by};
+}
+
+static int release_nodes_may(void *arg, const struct job *j, struct err *e)
+{
+    struct release_nodes_ask ask;
+
+    if (!j->preempt || !j->preempt->offer)
+        return err_set(e, PBSE_BADSTATE, "job %s has offered nothing", j->obj.name);
+    ask = offer_of(j);
+    return release_nodes_check(arg, j, &ask, e);
+}
+
+static int release_nodes_start(void *arg, struct job *j, struct err *e)
+{
+    const struct release_nodes_ask ask = offer_of(j);
+
+    return release_nodes_release(arg, j, &ask, e);
+}
+
+/* When the last host that leaves has released. */
+static bool release_nodes_is_settled(void *arg, const struct job *j)
+{
+    bool any = false;
+
+    (void)arg;
+    if (!job_is_placed(j) || j->state == JOB_EXITING || !j->run)
+        return false; /* it has come to another end */
+    for (size_t i = 0; i < j->run->n_hosts; i++) {
+        const struct run_host *h = &j->run->hosts[i];
+
+        if (h->leaving && h->state <= RUN_HOST_READY)
+            return false;
+        any |= h->leaving;
+    }
+    return any;
+}
+
+static int64_t release_nodes_limit_s(const struct job *j)
+{
+    (void)j;
+    return OFFER_LIMIT_S;
+}
+
+struct release_nodes *release_nodes_create(struct server_ctx *s, struct exec_send *x, struct stop_methods *m,
+                                           const struct release_nodes_hooks *h)
+{
+    struct release_nodes *z = calloc(1, sizeof *z);
+
+    if (!z)
+        return NULL;
+    *z = (struct release_nodes){s, x, *h};
+    stop_methods_add(m, &(struct stop_method){METHOD_RELEASE, release_nodes_may, release_nodes_start,
+                                              release_nodes_is_settled, release_nodes_limit_s, z});
+    return z;
 }

@@ -106,17 +106,18 @@ static void tell_job(struct world *w, int i)
     snprintf(resv, sizeof resv, "R%d.svr", j->resv);
     if (j->resv >= 0)
         snprintf(queue, sizeof queue, "R%d", j->resv);
-    cluster_rows(cycle_cluster(w->c), CLUSTER_JOB, id,
-                 (const char *const[][3]){{"job_state", NULL, j->state == 'R' ? "R" : "Q"},
-                                          {"substate", NULL, j->state == 'R' ? "42" : "10"},
-                                          {"queue", NULL, queue},
-                                          {"schedselect", NULL, select},
-                                          {"Resource_List", "place", j->alone ? "scatter:excl" : "free"},
-                                          {"Resource_List", "walltime", limit},
-                                          {"stime", NULL, j->state == 'R' ? start : "0"},
-                                          {j->resv >= 0 ? "reserve_ID" : "project", NULL, j->resv >= 0 ? resv : "p"},
-                                          {j->state == 'R' ? "exec_vnode" : NULL, NULL, j->exec},
-                                          {NULL}});
+    cluster_rows(
+        cycle_cluster(w->c), CLUSTER_JOB, id,
+        (const char *const[][3]){{"job_state", NULL, j->state == 'R' ? "R" : "Q"},
+                                 {"substate", NULL, j->state == 'R' ? "42" : "10"},
+                                 {"queue", NULL, queue},
+                                 {"schedselect", NULL, select},
+                                 {"Resource_List", "place", j->alone ? "scatter:excl" : "free"},
+                                 {"Resource_List", "walltime", limit},
+                                 {"stime", NULL, j->state == 'R' ? start : "0"},
+                                 {j->resv >= 0 ? "reserve_ID" : "project", NULL, j->resv >= 0 ? resv : "p"},
+                                 {j->state == 'R' ? "exec_vnode" : NULL, NULL, j->exec},
+                                 {NULL}});
 }
 
 static void tell_resv(struct world *w, int i)
@@ -134,15 +135,17 @@ static void tell_resv(struct world *w, int i)
                                           {"started", NULL, r->state == 'R' ? "True" : "False"},
                                           {NULL}});
     cluster_rows(cycle_cluster(w->c), CLUSTER_RESV, id,
-                 (const char *const[][3]){
-                     {"reserve_state", NULL, r->state == 'U' ? "1" : r->state == 'C' ? "2" : "5"},
-                     {"reserve_start", NULL, start},
-                     {"reserve_end", NULL, end},
-                     {"queue", NULL, queue},
-                     {"schedselect", NULL, select},
-                     {"Resource_List", "place", r->alone ? "scatter:excl" : "free"},
-                     {r->state == 'U' ? NULL : "resv_nodes", NULL, r->exec},
-                     {NULL}});
+                 (const char *const[][3]){{"reserve_state", NULL,
+                                           r->state == 'U'   ? "1"
+                                           : r->state == 'C' ? "2"
+                                                             : "5"},
+                                          {"reserve_start", NULL, start},
+                                          {"reserve_end", NULL, end},
+                                          {"queue", NULL, queue},
+                                          {"schedselect", NULL, select},
+                                          {"Resource_List", "place", r->alone ? "scatter:excl" : "free"},
+                                          {r->state == 'U' ? NULL : "resv_nodes", NULL, r->exec},
+                                          {NULL}});
 }
 
 /* --- what becomes of it --------------------------------------------------------------------------------- */
