@@ -28,6 +28,7 @@
 #include "plan_earmark.h"
 #include "store_reader.h"
 #include "run_removal.h"
+#include "reservations.h"
 #include "restore.h"
 #include "route.h"
 #include "schedulers.h"
@@ -39,6 +40,7 @@
 static void assembly_on_stepped(void *arg, int64_t by_s)
 {
     plan_earmarks_move(((struct server *)arg)->parts.plan_earmarks, by_s);
+    reservations_clock_set(((struct server *)arg)->parts.reservations);
 }
 
 static void assembly_on_log_line(void *arg, struct job_key key, int64_t time_ns, const char *text)

@@ -22,7 +22,9 @@
 #include "peer_server.h"
 #include "plan_earmark.h"
 #include "preempt_jobs.h"
+#include "log.h"
 #include "req_table.h"
+#include "reservations.h"
 #include "route.h"
 #include "run.h"
 #include "schedulers.h"
@@ -239,11 +241,74 @@ static int create_preemption(struct server *s, struct err *e)
     return 0;
 }
 
+static void assembly_requests_on_resv_record(void *arg, const struct resv *r, char letter, const char *text)
+{
+    accounting_resv(((struct server *)arg)->parts.accounting, r, letter, text);
+}
+
+static void assembly_requests_on_resv_mail(void *arg, const struct resv *r, char point, const char *text)
+{
+    mail_resv(((struct server *)arg)->parts.mail, r, point, text);
+}
+
+static void assembly_requests_on_resv_submitted(void *arg)
+{
+    schedulers_wake_all(((struct server *)arg)->parts.schedulers, SCHED_CMD_NEW);
+}
+
+static void assembly_requests_on_resv_started(void *arg)
+{
+    schedulers_wake_all(((struct server *)arg)->parts.schedulers, SCHED_CMD_RESV_STARTED);
+}
+
+static void assembly_requests_on_resv_ended(void *arg)
+{
+    schedulers_wake_all(((struct server *)arg)->parts.schedulers, SCHED_CMD_TERM);
+}
+
+static void assembly_requests_on_resv_reconfirm(void *arg)
+{
+    schedulers_wake_all(((struct server *)arg)->parts.schedulers, SCHED_CMD_RECONFIRM);
+}
+
+static void assembly_requests_on_resv_job(void *arg, struct job *j, const char *why)
+{
+    struct server *s = arg;
+    char who[PBS_MAXSERVERNAME + 16];
+
+    snprintf(who, sizeof who, "pbs_server@%s", s->ctx.name);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "%s", why);
+    accounting_deleted(s->parts.accounting, j, who);
+    run_removal_delete(s->parts.run_removal, j);
+}
+
+static int create_reservations(struct server *s, struct err *e)
+{
+    struct parts *p = &s->parts;
+
+    p->reservations =
+        reservations_create(&(struct resv_parts){.loop = s->loop,
+                                                 .ctx = &s->ctx,
+                                                 .fsm = p->fsm,
+                                                 .commit = p->commit,
+                                                 .names = s->names,
+                                                 .hooks = {.arg = s,
+                                                           .record = assembly_requests_on_resv_record,
+                                                           .mail = assembly_requests_on_resv_mail,
+                                                           .submitted = assembly_requests_on_resv_submitted,
+                                                           .started = assembly_requests_on_resv_started,
+                                                           .ended = assembly_requests_on_resv_ended,
+                                                           .reconfirm = assembly_requests_on_resv_reconfirm,
+                                                           .delete_job = assembly_requests_on_resv_job}},
+                            e);
+    return p->reservations ? 0 : -1;
+}
+
 int assembly_asking(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
 
-    if (create_entrance(s, e) < 0 || create_preemption(s, e) < 0)
+    if (create_entrance(s, e) < 0 || create_preemption(s, e) < 0 || create_reservations(s, e) < 0)
         return -1;
     p->of_pair = s->set.role != SERVER_ALONE;
     p->is_secondary = s->set.role == SERVER_SECONDARY;

@@ -60,6 +60,7 @@
 #include "req_table.h"
 #include "term_resend.h"
 #include "release_nodes.h"
+#include "reservations.h"
 #include "resourcedef.h"
 #include "restore.h"
 #include "route.h"
@@ -193,6 +194,7 @@ int server_recover(struct server *s, bool is_new, const struct restore_counts *c
     resourcedef_write(s->ctx.resources, s->set.home);
     find_services(s);
     maintenance_restore(s->maintenance);
+    reservations_link(s->parts.reservations);
     for (struct job *j = jobs_first(s->ctx.jobs); j; j = jobs_next(j)) {
         if (j->run)
             runs_reclaim(s->parts.runs, j);
@@ -200,6 +202,7 @@ int server_recover(struct server *s, bool is_new, const struct restore_counts *c
     }
     restore_enter(&s->ctx, s->parts.fsm);
     submit_pieces_restore(s->submit_pieces);
+    reservations_enter(s->parts.reservations);
     history_restore(s->history);
     arrays_restore(s->parts.arrays);
     for (struct job *j = jobs_first(s->ctx.jobs); j; j = jobs_next(j))
@@ -309,6 +312,7 @@ static void end_asking(struct server *s)
     munge_login_destroy(s->munge_login);
     dispatch_destroy(s->dispatch);
     shutdown_destroy(s->shutdown);
+    reservations_destroy(p->reservations);
     plan_earmarks_destroy(p->plan_earmarks);
     preempt_jobs_destroy(p->preempt_jobs);
     victims_destroy(p->victims);

@@ -7,6 +7,11 @@ struct request;
 void req_delete(void *parts, struct request *r);
 void req_delete_list(void *parts, struct request *r);
 void req_rerun(void *parts, struct request *r);
+/* req_resv.c */
+void req_submit_resv(void *parts, struct request *r);
+void req_confirm_resv(void *parts, struct request *r);
+void req_delete_resv(void *parts, struct request *r);
+void req_modify_resv(void *parts, struct request *r);
 /* req_hold.c */
 void req_hold(void *parts, struct request *r);
 void req_release(void *parts, struct request *r);
@@ -33,7 +38,7 @@ void req_status_sched(void *parts, struct request *r);
 void req_status_hold(void *parts, struct request *r);
 void req_status_resource(void *parts, struct request *r);
 void req_status_hook(void *parts, struct request *r);
-void req_status_nothing(void *parts, struct request *r);
+void req_status_resv(void *parts, struct request *r);
 void req_select(void *parts, struct request *r);
 void req_selstat(void *parts, struct request *r);
 /* req_submit.c */

@@ -52,6 +52,9 @@ static int manage_kinds_queue_remove(struct parts *p, struct object *o, struct e
     const struct node *n = nodes_find_of_queue(p->ctx->nodes, q->obj.name);
     int64_t live = limit_counts_jobs(p->ctx->limit_counts, q, LIMIT_ALL, NULL, LIMIT_COUNTS_LIVE);
 
+    if (q->resv)
+        return err_set(e, PBSE_OBJBUSY, "Cannot delete busy object: queue %s is of reservation %s", q->obj.name,
+                       q->resv->obj.name);
     if (q->n_jobs)
         return queues_remove(p->ctx->queues, q, e);
     if (n)
@@ -104,7 +107,7 @@ static int manage_kinds_node_remove(struct parts *p, struct object *o, struct er
 {
     struct node *n = (struct node *)o;
 
-    if (!n->uses && !n->parts) /* else it is refused */
+    if (!n->uses && !n->parts && !n->shares) /* else it is refused */
         commit_remove_object(p->commit, o);
     return nodes_remove(p->ctx->nodes, n, e);
 }

@@ -22,6 +22,7 @@ struct preempt_jobs;
 struct store_reader;
 struct run_removal;
 struct release_nodes;
+struct reservations;
 struct route;
 struct runs;
 struct schedulers;
@@ -55,6 +56,7 @@ struct parts {
     struct preempt_jobs *preempt_jobs;
     struct plan_earmarks *plan_earmarks;
     struct submit *submit;
+    struct reservations *reservations;
     struct route *route;
     struct eligible_time *eligible_time;
     struct alter_parts alter;

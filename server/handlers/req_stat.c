@@ -96,10 +96,8 @@ void req_status_hook(void *parts, struct request *r)
     hook_manage_status(((struct parts *)parts)->hook_server, r);
 }
 
-/* Reservations: there are none, so the list is empty. */
-void req_status_nothing(void *parts, struct request *r)
+void req_status_resv(void *parts, struct request *r)
 {
-    (void)parts;
     status(parts, r, OF_RESV);
 }
 

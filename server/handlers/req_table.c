@@ -40,7 +40,14 @@
     X(IFL_STATUS_QUEUE, "StatusQue", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_queue)       \
     X(IFL_STATUS_SERVER, "StatusSvr", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_server)     \
     X(IFL_STATUS_NODE, "StatusNode", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_node)        \
-    X(IFL_STATUS_RESV, "StatusResv", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_nothing)     \
+    X(IFL_STATUS_RESV, "StatusResv", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_resv)        \
+    X(IFL_SUBMIT_RESV, "SubmitResv", USER, CHANGES, "resvsub", ifl_resv_args, ifl_text_result,               \
+      req_submit_resv)                                                                                       \
+    X(IFL_DELETE_RESV, "DeleteResv", USER, CHANGES, NULL, ifl_resv_args, ifl_result, req_delete_resv)        \
+    X(IFL_CONFIRM_RESV, "ConfirmResv", OPERATOR, CHANGES, NULL, ifl_confirm_resv_args, ifl_result,           \
+      req_confirm_resv)                                                                                      \
+    X(IFL_MODIFY_RESV, "ModifyResv", USER, CHANGES, "modifyresv", ifl_resv_args, ifl_text_result,            \
+      req_modify_resv)                                                                                       \
     X(IFL_STATUS_HOOK, "StatusHook", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_hook)        \
     X(IFL_STATUS_SCHED, "StatusSched", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_sched)     \
     X(IFL_STATUS_RESOURCE, "StatusRsc", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_resource) \

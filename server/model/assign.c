@@ -18,6 +18,7 @@
 #include "earmark_sums.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
+#include "resv_shares.h"
 #include "server_ctx.h"
 #include "strbuf.h"
 #include "type_list.h"
@@ -101,13 +102,45 @@ static int check_holds(const struct node *n, bool alone, struct err *e)
     return 0;
 }
 
-static int check_node(const struct assign *a, const struct run_demand *w, struct err *e)
+/* The reservation of which this job is, while that runs. */
+static struct resv *assign_resv_of(const struct job *j)
+{
+    return j->queue && j->queue->resv && j->queue->resv->taken ? j->queue->resv : NULL;
+}
+
+/* A job of a reservation has what the reservation has of the vnode, and its other jobs have not taken. */
+static int check_share(const struct assign *a, const struct resv *r, const struct run_demand *w, struct err *e)
+{
+    const struct resv_share *x = resv_shares_find(r, w->node);
+
+    if (!x)
+        return err_set(e, PBSE_RESCUNAV, "node %s is not of reservation %s", w->node->obj.name, r->obj.name);
+    for (size_t i = 0; w->amounts && i < w->amounts->n; i++) {
+        const struct value *v = &w->amounts->v[i];
+        const struct resource *def = resource_get(a->ctx->resources, v->tag);
+        int64_t total = assign_amount_of(x->amounts, v->tag), used = assign_amount_of(x->used, v->tag);
+
+        if ((def->flags & (RESC_PER_NODE | RESC_FIRST_NODE)) && value_number(v) > total - used)
+            return too_little(def, v, total - used, total, r->obj.name, e);
+    }
+    return 0;
+}
+
+/* Running reservations keep other jobs out of vnodes that they have alone, and jobs that want a vnode alone out of theirs. */
+static int check_reserved(const struct node *n, const struct resv *own, bool alone, struct err *e)
+{
+    const struct resv *other = n->shares ? resv_shares_other(n, own, alone) : NULL;
+
+    return other ? err_set(e, PBSE_RESCUNAV, "node %s is reserved by %s", n->obj.name, other->obj.name) : 0;
+}
+
+static int check_node(const struct assign *a, const struct resv *r, const struct run_demand *w, struct err *e)
 {
     const struct node *n = w->node;
     struct strbuf state;
 
     if (w->lent)
-        return assign_check_amounts(a, n, w->amounts, e);
+        return r ? check_share(a, r, w, e) : assign_check_amounts(a, n, w->amounts, e);
     if (!w->beside && !node_is_usable(n)) {
         strbuf_init(&state, 256);
         states_node_format(n->state, &state);
@@ -120,6 +153,10 @@ static int check_node(const struct assign *a, const struct run_demand *w, struct
         return err_set(e, PBSE_RESCUNAV, "node %s is in exclusive use", n->obj.name);
     if (w->alone && n->n_uses > n->n_idle)
         return err_set(e, PBSE_RESCUNAV, "node %s is wanted exclusively and is in use", n->obj.name);
+    if (check_reserved(n, r, w->alone, e) < 0)
+        return -1;
+    if (r)
+        return check_share(a, r, w, e);
     return check_holds(n, w->alone, e) < 0 ? -1 : assign_check_amounts(a, n, w->amounts, e);
 }
 
@@ -156,9 +193,9 @@ static int check_all(const struct assign *a, const struct job *j, const struct r
                      struct err *e)
 {
     for (size_t i = 0; i < n; i++)
-        if (check_node(a, &w[i], e) < 0)
+        if (check_node(a, assign_resv_of(j), &w[i], e) < 0)
             return -1;
-    if (check_shared(a, asked_by(j), NULL, e) < 0)
+    if (!assign_resv_of(j) && check_shared(a, asked_by(j), NULL, e) < 0) /* the reservation has it already */
         return -1;
     return j->queue ? check_shared(a, asked_by(j), j->queue, e) : 0;
 }
@@ -189,17 +226,25 @@ static void link_use(struct node_use *u)
     u->job->uses = u;
 }
 
+/* The sum in which a use is counted. */
+static struct resc_list **sum_of(const struct node_use *u)
+{
+    return u->share ? &u->share->used : &u->node->assigned;
+}
+
 static int use_node(struct assign *a, struct job *j, struct run_demand *w, struct err *e)
 {
     struct node_use *u = calloc(1, sizeof *u);
     struct node *n = w->node;
+    const struct resv *r = assign_resv_of(j);
+    struct resv_share *share = r ? resv_shares_find(r, n) : NULL;
 
-    if (!u || resc_add(&n->assigned, w->amounts, a->ctx->resources, 0, e) < 0) {
+    if (!u || resc_add(share ? &share->used : &n->assigned, w->amounts, a->ctx->resources, 0, e) < 0) {
         free(u);
         return err_set(e, PBSE_SYSTEM, "no memory for a claim");
     }
     *u =
-        (struct node_use){.job = j, .node = n, .amounts = w->amounts, .exclusive = w->alone, .lent = w->lent};
+        (struct node_use){.job = j, .node = n, .amounts = w->amounts, .exclusive = w->alone, .lent = w->lent, .share = share};
     w->amounts = NULL;
     link_use(u);
     n->n_uses += !u->lent;
@@ -214,8 +259,8 @@ static void drop_use(struct assign *a, struct node_use *u)
     struct node_use **first = u->lent ? &n->lent : &n->uses, **last = u->lent ? &n->last_lent : &n->last_use;
 
     if (u->given_back) /* first: a sum of sizes does not go below nothing */
-        resc_add(&n->assigned, u->given_back, a->ctx->resources, 0, NULL);
-    resc_subtract(&n->assigned, u->amounts, a->ctx->resources, 0, NULL);
+        resc_add(sum_of(u), u->given_back, a->ctx->resources, 0, NULL);
+    resc_subtract(sum_of(u), u->amounts, a->ctx->resources, 0, NULL);
     *(u->prev ? &u->prev->next : first) = u->next;
     *(u->next ? &u->next->prev : last) = u->prev;
     n->n_uses -= !u->lent;
@@ -233,7 +278,8 @@ static void share_back(struct assign *a, struct job *j)
 {
     if (!j->shares_given)
         return;
-    resc_add(&a->ctx->server->assigned, j->shares_given, a->ctx->resources, RESC_SUM, NULL);
+    if (!j->shares_resv)
+        resc_add(&a->ctx->server->assigned, j->shares_given, a->ctx->resources, RESC_SUM, NULL);
     if (j->queue)
         resc_add(&j->queue->assigned, j->shares_given, a->ctx->resources, RESC_SUM, NULL);
     resc_free(j->shares_given);
@@ -249,7 +295,10 @@ void assign_share(struct assign *a, struct job *j, bool take)
         return;
     j->shares = take;
     share_back(a, j); /* before anything is taken away, as in drop_use */
-    change(&a->ctx->server->assigned, asked_by(j), a->ctx->resources, RESC_SUM, NULL);
+    if (take)
+        j->shares_resv = assign_resv_of(j) != NULL;
+    if (!j->shares_resv)
+        change(&a->ctx->server->assigned, asked_by(j), a->ctx->resources, RESC_SUM, NULL);
     if (j->queue)
         change(&j->queue->assigned, asked_by(j), a->ctx->resources, RESC_SUM, NULL);
 }
@@ -338,7 +387,8 @@ static void share_some(struct assign *a, struct job *j, const char *only)
     if (!j->shares || j->shares_given)
         return;
     j->shares_given = part_of(a, asked_by(j), only);
-    resc_subtract(&a->ctx->server->assigned, j->shares_given, a->ctx->resources, RESC_SUM, NULL);
+    if (!j->shares_resv)
+        resc_subtract(&a->ctx->server->assigned, j->shares_given, a->ctx->resources, RESC_SUM, NULL);
     if (j->queue)
         resc_subtract(&j->queue->assigned, j->shares_given, a->ctx->resources, RESC_SUM, NULL);
 }
@@ -349,7 +399,7 @@ void assign_suspend(struct assign *a, struct job *j, const struct assign_gift *g
         if (u->given_back || u->idle)
             continue;
         u->given_back = part_of(a, u->amounts, gift->only);
-        resc_subtract(&u->node->assigned, u->given_back, a->ctx->resources, 0, NULL);
+        resc_subtract(sum_of(u), u->given_back, a->ctx->resources, 0, NULL);
         u->paused = u->exclusive && gift->vnodes;
         u->idle = gift->vnodes && !u->lent;
         u->node->n_exclusive -= u->paused;
@@ -373,6 +423,8 @@ static int can_take_back(struct assign *a, const struct node_use *u, struct err 
         return assign_check_amounts(a, n, u->given_back, e);
     if (n->n_exclusive > own || (u->paused && n->n_uses > n->n_idle))
         return err_set(e, PBSE_RESCUNAV, "node %s is in use by others", n->obj.name);
+    if (u->share) /* its reservation has kept it, from all but the reservation's own jobs */
+        return check_share(a, u->share->resv, &(struct run_demand){.node = u->node, .amounts = u->given_back}, e);
     return check_holds(n, u->paused, e) < 0 ? -1 : assign_check_amounts(a, n, u->given_back, e);
 }
 
@@ -381,7 +433,7 @@ static int can_share_again(const struct assign *a, const struct job *j, struct e
 {
     const struct resc_list *want = j->shares ? j->shares_given : asked_by(j);
 
-    if (check_shared(a, want, NULL, e) < 0)
+    if (!j->shares_resv && check_shared(a, want, NULL, e) < 0)
         return -1;
     return j->queue ? check_shared(a, want, j->queue, e) : 0;
 }
@@ -396,7 +448,7 @@ int assign_resume(struct assign *a, struct job *j, bool force, struct err *e)
     for (struct node_use *u = j->uses; u; u = u->next_of_job) {
         if (!u->given_back && !u->idle)
             continue;
-        resc_add(&u->node->assigned, u->given_back, a->ctx->resources, 0, NULL);
+        resc_add(sum_of(u), u->given_back, a->ctx->resources, 0, NULL);
         resc_free(u->given_back);
         u->given_back = NULL;
         u->node->n_exclusive += u->paused;

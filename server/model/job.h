@@ -79,6 +79,7 @@ struct job {
     bool begun;                           /* an array: some subjob has started */
     bool broken;                          /* an array: a subjob was ended by an error of PBS, not its own */
     bool exited;                          /* exit_status has meaning */
+    bool shares_resv;                     /* ... of the queue only: its reservation has those of the server */
     bool shares;                          /* it counts in the sums of server and queue (assign.c) */
     unsigned char tallied, tallied_state; /* how it is counted (limit_counts.c) */
 

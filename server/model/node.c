@@ -14,11 +14,14 @@
 #include "intern.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
+#include "resv.h"
 
 struct nodes {
     struct change *change;
     struct node *table; /* in order of creation */
     uint64_t created;
+    void (*changed)(void *arg, struct node *n);
+    void *changed_arg;
 };
 
 static int node_encode(const struct object *o, enum change_part part, struct strbuf *out)
@@ -173,6 +176,9 @@ int nodes_remove(struct nodes *ns, struct node *n, struct err *e)
     if (n->parts)
         return err_set(e, PBSE_OBJBUSY, "room on node %s is held for job %s", n->obj.name,
                        n->parts->hold->obj.name);
+    if (n->shares)
+        return err_set(e, PBSE_OBJBUSY, "Cannot delete busy object: node %s is of reservation %s", n->obj.name,
+                       n->shares->resv->obj.name);
     node_take_out(ns, n);
     return 0;
 }
@@ -208,14 +214,24 @@ struct node *nodes_find_of_queue(const struct nodes *ns, const char *queue)
 
 void node_set_state(struct nodes *ns, struct node *n, unsigned set, unsigned clear, int64_t now_s)
 {
-    unsigned state = (n->state & ~clear) | set, derived = NODE_JOB_BUSY | NODE_JOB_EXCLUSIVE;
+    unsigned state = (n->state & ~clear) | set, derived = NODE_JOB_BUSY | NODE_JOB_EXCLUSIVE | NODE_RESV_EXCLUSIVE,
+             differs;
 
     if (state == n->state)
         return;
     if ((state ^ n->state) & ~derived)
         n->last_state_s = now_s;
     change_touch(ns->change, &n->obj.change, (state ^ n->state) & ~derived ? PART_HOT : PART_NONE);
+    differs = (n->state ^ state) & ~derived;
     n->state = state;
+    if (differs && n->shares && ns->changed)
+        ns->changed(ns->changed_arg, n);
+}
+
+void nodes_on_state(struct nodes *ns, void (*changed)(void *arg, struct node *n), void *arg)
+{
+    ns->changed = changed;
+    ns->changed_arg = arg;
 }
 
 bool node_is_usable(const struct node *n)

@@ -13,6 +13,7 @@
 
 struct earmark_part;
 struct nodes;
+struct resv_share;
 struct service; /* exec/services: the program that runs jobs on it */
 struct job;
 
@@ -24,6 +25,7 @@ struct node_use {
     struct resc_list *given_back; /* what of that a suspended job has given back, or NULL */
     bool exclusive, paused;       /* paused: suspended, exclusiveness given back too */
     bool idle;                    /* suspended, and gave everything back */
+    struct resv_share *share;     /* the job is of this reservation, and takes from its share; NULL: of none */
     bool lent;                    /* amounts that other vnodes have as "@this": the job itself is not here */
     struct node_use *next, *prev; /* on the node, in order of arrival */
     struct node_use *next_of_job;
@@ -44,6 +46,7 @@ struct node {
     struct resc_list *assigned; /* amounts taken; assign.c */
     struct resc_list *held;     /* kept for earmarks; earmark_sums.c */
     struct earmark_part *parts; /* the earmarks here; earmark_sums.c */
+    struct resv_share *shares;  /* of the reservations here; resv_shares.c */
     struct node_use *uses, *last_use;
     struct node_use *lent, *last_lent; /* those that are lent */
     size_t n_uses, n_exclusive;        /* jobs on it; of them exclusive */
@@ -80,6 +83,9 @@ int node_decode(struct node *n, const char *hot_json, struct err *e);
 
 /* Change state bits: the only writer of `state`. Notes the time, wakes watchers. */
 void node_set_state(struct nodes *ns, struct node *n, unsigned set, unsigned clear, int64_t now_s);
+
+/* ^ Called when bits of the state have changed that do not follow from jobs, of vnodes that reservations have. NULL: no more. */
+void nodes_on_state(struct nodes *ns, void (*changed)(void *arg, struct node *n), void *arg);
 
 bool node_is_usable(const struct node *n); /* up, not offline: a job may be started here */
 

@@ -11,6 +11,7 @@
 
 struct job;
 struct queues;
+struct resv;
 
 struct queue {
     struct object obj;
@@ -18,6 +19,7 @@ struct queue {
     struct job *first, *last; /* by queue rank; jobs.c links them */
     size_t n_jobs;
     int64_t route_due_s;        /* when its jobs are tried again; 0: nothing to try (queued/route.c) */
+    struct resv *resv;          /* whose queue it is; NULL: of no reservation */
     struct resc_list *assigned; /* amounts of its running jobs (assign) */
 };
 

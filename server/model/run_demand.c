@@ -52,9 +52,8 @@ out:
 
 /* --- alone ------------------------------------------------------------------------------------------ */
 
-static enum place_sharing sharing_of(const struct job *j)
+static enum place_sharing sharing_of(const char *text)
 {
-    const char *text = value_text(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, RESC_place));
     struct place p;
     struct err e;
 
@@ -109,10 +108,10 @@ static int add_beside(const struct server_ctx *s, struct run_demand **w, size_t 
     return 0;
 }
 
-static int mark_alone(const struct server_ctx *s, const struct job *j, struct run_demand **w, size_t *n,
+static int mark_alone(const struct server_ctx *s, const char *text, struct run_demand **w, size_t *n,
                       struct err *e)
 {
-    enum place_sharing place = sharing_of(j);
+    enum place_sharing place = sharing_of(text);
     size_t named = *n;
 
     for (size_t i = 0; i < named; i++) {
@@ -214,6 +213,14 @@ static int check_chunks(const struct server_ctx *s, const struct exec_vnode *ev,
 int run_demands_make(const struct server_ctx *s, const struct job *j, const struct exec_vnode *ev,
                      struct run_demand **out, size_t *n, struct err *e)
 {
+    const char *place = value_text(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, RESC_place));
+
+    return run_demands_make_for(s, place, ev, out, n, e);
+}
+
+int run_demands_make_for(const struct server_ctx *s, const char *place, const struct exec_vnode *ev,
+                         struct run_demand **out, size_t *n, struct err *e)
+{
     struct run_demand *w;
 
     *n = 0;
@@ -232,7 +239,7 @@ int run_demands_make(const struct server_ctx *s, const struct job *j, const stru
         if (run_demand_add_amounts(s, want_of(w, n, node), &ev->part[i], e) < 0)
             goto fail;
     }
-    if (mark_alone(s, j, &w, n, e) < 0 || borrow_all(s, &w, n, e) < 0)
+    if (mark_alone(s, place, &w, n, e) < 0 || borrow_all(s, &w, n, e) < 0)
         goto fail;
     *out = w;
     return 0;

@@ -27,6 +27,9 @@ struct run_demand {
  * on one host), what parsing an amount says, PBSE_SYSTEM. */
 int run_demands_make(const struct server_ctx *s, const struct job *j, const struct exec_vnode *ev,
                      struct run_demand **out, size_t *n, struct err *e);
+/* The same of what has this place (NULL: none was said). */
+int run_demands_make_for(const struct server_ctx *s, const char *place, const struct exec_vnode *ev,
+                         struct run_demand **out, size_t *n, struct err *e);
 void run_demands_free(struct run_demand *w, size_t n);
 
 #endif

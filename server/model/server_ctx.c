@@ -15,6 +15,7 @@
 #include "intern.h"
 #include "pbs_error.h"
 #include "limit_counts.h"
+#include "resv_shares.h"
 
 int server_ctx_create(struct server_ctx *s, struct clock *clock, const char *name, struct err *e)
 {
@@ -32,10 +33,11 @@ int server_ctx_create(struct server_ctx *s, struct clock *clock, const char *nam
     s->nodes = nodes_create(s->change);
     s->scheds = scheds_create(s->change);
     s->earmarks = earmarks_create(s->change);
+    s->resvs = resvs_create(s->change);
     s->jobs = jobs_create(s->change, clock);
     s->assign = assign_create(s);
     s->limit_counts = limit_counts_create(s);
-    if (!s->resources || !s->server || !s->queues || !s->nodes || !s->scheds || !s->earmarks || !s->jobs ||
+    if (!s->resources || !s->server || !s->queues || !s->nodes || !s->scheds || !s->earmarks || !s->resvs || !s->jobs ||
         !s->assign || !s->limit_counts) {
         server_ctx_destroy(s);
         return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");
@@ -49,7 +51,10 @@ void server_ctx_destroy(struct server_ctx *s)
         assign_release_all(s->assign, j);
     for (struct earmark_obj *h = s->earmarks ? earmarks_first(s->earmarks) : NULL; h; h = earmarks_next(h))
         earmark_sums_drop(s, h);
+    for (struct resv *r = s->resvs ? resvs_first(s->resvs) : NULL; r; r = resvs_next(r))
+        resv_shares_drop(s, r);
     earmarks_destroy(s->earmarks);
+    resvs_destroy(s->resvs);
     jobs_destroy(s->jobs);
     limit_counts_destroy(s->limit_counts);
     assign_destroy(s->assign);

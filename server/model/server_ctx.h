@@ -14,6 +14,7 @@
 #include "node.h"
 #include "queue.h"
 #include "resource.h"
+#include "resv.h"
 #include "sched_obj.h"
 #include "server_obj.h"
 
@@ -26,6 +27,7 @@ struct server_ctx {
     struct nodes *nodes;
     struct scheds *scheds;
     struct earmarks *earmarks;
+    struct resvs *resvs;
     struct jobs *jobs;
     struct assign *assign;
     struct limit_counts *limit_counts;

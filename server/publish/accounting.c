@@ -194,6 +194,16 @@ void accounting_deleted(struct accounting *a, const struct job *j, const char *w
     strbuf_fini(&text);
 }
 
+void accounting_resv(struct accounting *a, const struct resv *r, char letter, const char *text)
+{
+    struct strbuf line;
+
+    strbuf_init(&line, LINE_MAX_BYTES);
+    acct_line_begin(&line, server_ctx_now_s(a->ctx), letter, r->obj.name);
+    strbuf_add(&line, text);
+    accounting_finish(a, &line);
+}
+
 void accounting_aborted(struct accounting *a, const struct job *j, const char *why)
 {
     plain(a, j, 'A', why);

@@ -47,6 +47,9 @@ void accounting_restarted(struct accounting *a, const struct job *j);           
 void accounting_altered(struct accounting *a, const struct job *j, const char *name, const char *resource,
                         const char *value);
 void accounting_altered_end(struct accounting *a, const struct job *j);
+/* A record of a reservation: its letter, the text behind its identifier. */
+struct resv;
+void accounting_resv(struct accounting *a, const struct resv *r, char letter, const char *text);
 /* What a preemption cost (our own record, letter v): how it ended, who asked, core-seconds that are lost. `r`
  * has a letter (preempt_result_letter). */
 void accounting_preempted(struct accounting *a, const struct job *j, enum preempt_result r, const char *by,

@@ -112,6 +112,14 @@ static bool computed_job_queue(struct derived_attribs *c, const struct object *o
 }
 
 /* Its ties with jobs of this server, and those that the server keeps from which it came. */
+static bool computed_job_resv(struct derived_attribs *c, const struct object *o, struct value *out)
+{
+    const struct queue *q = ((const struct job *)(const void *)o)->queue;
+
+    (void)c;
+    return q && q->resv && computed_text(q->resv->obj.name, out);
+}
+
 static bool computed_job_depend(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const char *own = attr_list_text(&o->attrs, JOB_ATTR_depend);
@@ -281,6 +289,7 @@ computed_fn *const computed_job_rows[JOB_ATTR_COUNT] = {
     [JOB_ATTR_resources_used] = computed_job_used,
     [JOB_ATTR_job_state] = computed_job_state,
     [JOB_ATTR_queue] = computed_job_queue,
+    [JOB_ATTR_reserve_ID] = computed_job_resv,
     [JOB_ATTR_depend] = computed_job_depend,
     [JOB_ATTR_server] = computed_job_server,
     [JOB_ATTR_exec_host] = computed_job_exec_host,

@@ -253,6 +253,17 @@ static bool derived_attribs_node_held_alone(struct derived_attribs *c, const str
     return false;
 }
 
+/* "R5.svr1, S6.svr1" */
+static bool derived_attribs_node_resv(struct derived_attribs *c, const struct object *o, struct value *out)
+{
+    strbuf_reset(&c->text);
+    for (const struct resv_share *x = node_of(o)->shares; x; x = x->next) {
+        strbuf_add_sep(&c->text, ", ");
+        strbuf_add(&c->text, x->resv->obj.name);
+    }
+    return node_of(o)->shares && text_made(c, out);
+}
+
 static bool derived_attribs_node_license(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)c;
@@ -278,6 +289,7 @@ static computed_fn *const node_rows[NODE_ATTR_COUNT] = {
     [NODE_ATTR_Mom] = derived_attribs_node_mom,
     [NODE_ATTR_state] = derived_attribs_node_state,
     [NODE_ATTR_jobs] = derived_attribs_node_jobs,
+    [NODE_ATTR_resv] = derived_attribs_node_resv,
     [NODE_ATTR_resources_assigned] = derived_attribs_node_assigned,
     [NODE_ATTR_resources_held] = derived_attribs_node_held,
     [NODE_ATTR_jobs_held] = derived_attribs_node_jobs_held,

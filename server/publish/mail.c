@@ -78,19 +78,18 @@ static void add_address(const struct mail *m, const char *text, struct words *to
     strbuf_fini(&b);
 }
 
-static void add_owner(const struct mail *m, const struct job *j, struct words *to)
+static void add_owner(const struct mail *m, const char *user, const char *host, struct words *to)
 {
     struct strbuf b;
 
     strbuf_init(&b, ADDRESS_MAX);
-    strbuf_addf(&b, "%s@%s", j->user, m->host ? m->host : j->host ? j->host : m->ctx->name);
+    strbuf_addf(&b, "%s@%s", user, m->host ? m->host : host ? host : m->ctx->name);
     add_address(m, strbuf_str(&b), to);
     strbuf_fini(&b);
 }
 
-static void find_addresses(const struct mail *m, const struct job *j, struct words *to)
+static void add_users(const struct mail *m, const struct value *users, struct words *to)
 {
-    const struct value *users = attr_list_find(&j->obj.attrs, JOB_ATTR_Mail_Users);
     const struct value_type *type = attr_type_get(attr_def_get(OF_JOB, JOB_ATTR_Mail_Users)->type);
     struct strbuf b;
     struct words list;
@@ -101,8 +100,6 @@ static void find_addresses(const struct mail *m, const struct job *j, struct wor
         words_parse_commas(b.s, &list, NULL);
     for (size_t i = 0; i < list.n; i++)
         add_address(m, list.w[i], to);
-    if (!to->n)
-        add_owner(m, j, to);
     words_fini(&list);
     strbuf_fini(&b);
 }
@@ -115,6 +112,21 @@ static const char *server_text(const struct mail *m, int attr, const char *other
     return text && *text ? text : otherwise;
 }
 
+static void post_to(struct mail *m, const struct words *to, const char *about, const char *text)
+{
+    struct strbuf b;
+
+    strbuf_init(&b, MESSAGE_MAX);
+    strbuf_add(&b, "To: ");
+    for (size_t i = 0; i < to->n; i++)
+        strbuf_addf(&b, "%s%s", i ? ", " : "", to->w[i]);
+    strbuf_add(&b, text);
+    if (to->n)
+        mailer_send(m->mailer, server_text(m, SERVER_ATTR_mailer, "/usr/sbin/sendmail"),
+                    server_text(m, SERVER_ATTR_mail_from, "adm"), to->w, to->n, strbuf_str(&b), about);
+    strbuf_fini(&b);
+}
+
 static void post_about(struct mail *m, const struct job *j, const char *body)
 {
     const char *name = attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name);
@@ -123,15 +135,37 @@ static void post_about(struct mail *m, const struct job *j, const char *body)
 
     words_init(&to);
     strbuf_init(&b, MESSAGE_MAX);
-    find_addresses(m, j, &to);
-    strbuf_add(&b, "To: ");
-    for (size_t i = 0; i < to.n; i++)
-        strbuf_addf(&b, "%s%s", i ? ", " : "", to.w[i]);
+    add_users(m, attr_list_find(&j->obj.attrs, JOB_ATTR_Mail_Users), &to);
+    if (!to.n)
+        add_owner(m, j->user, j->host, &to);
     strbuf_addf(&b, "\nSubject: PBS JOB %s\n\nPBS Job Id: %s\nJob Name:   %s\n%s", j->obj.name, j->obj.name,
                 name ? name : "", body);
-    if (to.n)
-        mailer_send(m->mailer, server_text(m, SERVER_ATTR_mailer, "/usr/sbin/sendmail"),
-                    server_text(m, SERVER_ATTR_mail_from, "adm"), to.w, to.n, strbuf_str(&b), j->obj.name);
+    post_to(m, &to, j->obj.name, strbuf_str(&b));
+    strbuf_fini(&b);
+    words_fini(&to);
+}
+
+void mail_resv(struct mail *m, const struct resv *r, char point, const char *text)
+{
+    const char *points = attr_list_text(&r->obj.attrs, RESV_ATTR_Mail_Points);
+    const char *name = attr_list_text(&r->obj.attrs, RESV_ATTR_Reserve_Name);
+    const char *owner = attr_list_text(&r->obj.attrs, RESV_ATTR_Reserve_Owner);
+    char user[PBS_MAXUSER + 1];
+    struct words to;
+    struct strbuf b;
+
+    points = points ? points : "ac";
+    if (strchr(points, 'n') || !strchr(points, point) || !owner)
+        return;
+    words_init(&to);
+    strbuf_init(&b, MESSAGE_MAX);
+    snprintf(user, sizeof user, "%.*s", (int)strcspn(owner, "@"), owner);
+    add_users(m, attr_list_find(&r->obj.attrs, RESV_ATTR_Mail_Users), &to);
+    if (!to.n)
+        add_owner(m, user, attr_list_text(&r->obj.attrs, RESV_ATTR_Submit_Host), &to);
+    strbuf_addf(&b, "\nSubject: PBS RESERVATION %s\n\nPBS Reservation Id: %s\nReservation Name:   %s\n%s\n",
+                r->obj.name, r->obj.name, name ? name : "NULL", text);
+    post_to(m, &to, r->obj.name, strbuf_str(&b));
     strbuf_fini(&b);
     words_fini(&to);
 }

@@ -25,6 +25,9 @@ bool mail_deleted(struct mail *m, struct job *j, const char *who, const char *us
 void mail_preempted(struct mail *m, struct job *j);
 /* The server ends it: dependencies, queues. */
 void mail_aborted(struct mail *m, struct job *j, const char *why);
+/* About a reservation, if its Mail_Points have this letter: a b c e. */
+struct resv;
+void mail_resv(struct mail *m, const struct resv *r, char point, const char *text);
 /* Files of it could not be taken where they belong; sent whatever was asked for. */
 void mail_files(struct mail *m, struct job *j, const char *host, const char *text);
 

@@ -108,6 +108,8 @@ static int status_names_add_other(struct status_query *q, const char *text, stru
         return add_name(q, text, (struct job_key){0, 0}, e);
     memcpy(name, text, n); /* queue@server: what follows @ was for the client */
     name[n] = '\0';
+    if (q->of == OF_RESV && !strchr(name, '.') && n + strlen(q->st->ctx->name) + 2 < sizeof name)
+        snprintf(name + n, sizeof name - n, ".%s", q->st->ctx->name);
     return *name ? add_name(q, name, (struct job_key){0, 0}, e) : 0;
 }
 
@@ -128,6 +130,9 @@ static int add_all(struct status_query *q, struct err *e)
             rc = add_name(q, x->obj.name, none, e);
     if (q->of == OF_HOLD)
         for (struct earmark_obj *x = earmarks_first(s->earmarks); x && rc == 0; x = earmarks_next(x))
+            rc = add_name(q, x->obj.name, none, e);
+    if (q->of == OF_RESV)
+        for (struct resv *x = resvs_first(s->resvs); x && rc == 0; x = resvs_next(x))
             rc = add_name(q, x->obj.name, none, e);
     if (q->of == OF_RESOURCE)
         for (const struct resource *x = resource_next(s->resources, NULL); x && rc == 0;
@@ -191,8 +196,11 @@ struct object *status_names_find(const struct status_query *q, const char *name)
         struct earmark_obj *x = earmarks_find(s->earmarks, name);
         return x ? &x->obj : NULL;
     }
+    case OF_RESV: {
+        struct resv *x = resvs_find(s->resvs, name);
+        return x ? &x->obj : NULL;
+    }
     case OF_JOB:
-    case OF_RESV:
     case OF_HOOK:
     case OF_RESOURCE:
     case OF_COUNT:

@@ -10,6 +10,7 @@
 
 #include "access.h"
 #include "pbs_error.h"
+#include "place.h"
 #include "queued_limits.h"
 #include "server_ctx.h"
 
@@ -87,6 +88,24 @@ int admit_check_bounds(const struct server_ctx *s, const struct queue *q, const 
     return 0;
 }
 
+/* A reservation that shares its vnodes has none for a job that wants them alone. */
+static int check_place(const struct queue *q, const struct job *j, struct err *e)
+{
+    const char *of_job = value_text(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, RESC_place));
+    const char *of_resv = q->resv ? resv_place(q->resv) : NULL;
+    struct place want, has = {.sharing = PLACE_UNSAID};
+
+    if (!q->resv || !of_job || place_parse(of_job, &want, NULL) < 0)
+        return 0;
+    if (of_resv && place_parse(of_resv, &has, NULL) < 0)
+        has.sharing = PLACE_UNSAID;
+    if ((want.sharing != PLACE_EXCL && want.sharing != PLACE_EXCLHOST) || has.sharing == PLACE_EXCLHOST ||
+        (want.sharing == PLACE_EXCL && has.sharing == PLACE_EXCL))
+        return 0;
+    return err_set(e, PBSE_JOBINRESV_CONFLICT,
+                   "job and reservation have conflicting specification Resource_List.place");
+}
+
 static int check_count(const struct queue *q, const struct job *j, struct err *e)
 {
     int64_t most = attr_list_number(&q->obj.attrs, QUEUE_ATTR_max_queuable, -1);
@@ -112,7 +131,7 @@ int admit_check(const struct server_ctx *s, const struct queue *q, const struct 
         return err_set(e, PBSE_QACESS, "queue %s takes routed jobs only", q->obj.name);
     if (check_acls(q, ask, e) < 0 || queued_limits_check(s, q, ask->job, ask->new_job, e) < 0)
         return -1;
-    return admit_check_bounds(s, q, ask->job, e);
+    return check_place(q, ask->job, e) < 0 ? -1 : admit_check_bounds(s, q, ask->job, e);
 }
 
 /* Names of one host, with a domain or without. */

@@ -186,6 +186,21 @@ static int restore_take_node(void *arg, const struct store_row *row, struct err 
     return 0;
 }
 
+static int restore_take_resv(void *arg, const struct store_row *row, struct err *e)
+{
+    struct restoring *r = arg;
+    const char *name = store_row_text(row, 0);
+    struct resv *x;
+
+    if (resvs_add(r->ctx->resvs, name, &x, e) < 0)
+        return tell_object(r, "reservation", row, false, e);
+    if (put_attrs(r->ctx, &x->obj, store_row_text(row, 2), e) == 0)
+        return 0;
+    tell_object(r, "reservation", row, false, e);
+    resvs_remove(r->ctx->resvs, x);
+    return 0;
+}
+
 static int restore_take_hold(void *arg, const struct store_row *row, struct err *e)
 {
     struct restoring *r = arg;
@@ -449,6 +464,7 @@ int restore_rows(struct server_ctx *s, struct store *from, const struct restore_
         read_kind(from, "server", restore_take_server, &r, e) < 0 ||
         read_kind(from, "sched", restore_take_sched, &r, e) < 0 ||
         read_kind(from, "queue", restore_take_queue, &r, e) < 0 ||
+        read_kind(from, "resv", restore_take_resv, &r, e) < 0 ||
         read_kind(from, "node", restore_take_node, &r, e) < 0 || read_jobs(from, &r, e) < 0 ||
         read_arrays(from, &r, e) < 0 || read_kind(from, "hold", restore_take_hold, &r, e) < 0)
         return -1;

@@ -5,6 +5,6 @@ TALK.storeys := server $(SERVER_STOREYS)
 $(call storey, test/conversation, $(filter-out protocol, $(TALK.storeys)))
 CPPFLAGS.test/conversation := -UNDEBUG
 $(call program, test/conversation, $(wildcard test/conversation/*.c), $(TALK.storeys), \
-  -lsqlite3 -lpq -ljansson -ltirpc -lssl -lcrypto -lpthread -ldl -lm)
+  -lsqlite3 -lpq -ljansson -lical -ltirpc -lssl -lcrypto -lpthread -ldl -lm)
 PROGRAMS := $(filter-out $(B)/test/conversation,$(PROGRAMS))
 TESTS += $(B)/test/conversation

@@ -90,7 +90,7 @@ def _load():
     getattr(lib, "__pbs_errno_location").restype = C.POINTER(C.c_int)
     lib.pbs_geterrmsg.restype = C.c_char_p
     lib.pbs_get_attributes_in_error.restype = C.POINTER(AttrErrors)
-    for name in ("submit", "submit_recv", "locjob", "selectjob"):
+    for name in ("submit", "submit_recv", "locjob", "selectjob", "submit_resv", "modify_resv"):
         getattr(lib, "pbs_" + name).restype = C.c_void_p
     for name in ("statjob", "statque", "statserver", "statsched", "statvnode", "stathost", "statrsc",
                  "statresv", "stathook", "stathold", "selstat", "explain"):
@@ -320,6 +320,20 @@ class Connection:
     def register(self, name="default"):
         if lib().pbs_register_sched(raw(name), self.c, -1) != 0:
             raise self._error()
+
+    # --- reservations
+    def submit_resv(self, attrs=(), extend=None):
+        """The answer: identifier and word."""
+        return self._take_text(lib().pbs_submit_resv(self.c, attr_list(attrs), raw(extend))).split(" ", 1)
+
+    def modify_resv(self, resv, attrs, extend=None):
+        return self._take_text(lib().pbs_modify_resv(self.c, raw(resv), attr_list(attrs), raw(extend))).split(" ", 1)
+
+    def delete_resv(self, resv):
+        self._simple("delresv", raw(resv), None)
+
+    def confirm_resv(self, resv, location="", start=0, extend="PBS_RESV_CONFIRM_SUCCESS"):
+        self._simple("confirmresv", raw(resv), raw(location), C.c_ulong(start), raw(extend))
 
     def preempt_send(self, jobs):
         array = (C.c_char_p * (len(jobs) + 1))(*[raw(j) for j in jobs], None)

@@ -1,0 +1,260 @@
+/* pbs_rsub: submit a reservation and print its identifier and what became of it. */
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api_error.h"
+#include "conn_pool.h"
+#include "resv_options.h"
+#include "strbuf.h"
+
+enum { RULE_MAX = 66, RULE_ZONE = 64 };
+
+struct rsub {
+    struct resv_options o;
+    bool hosts;
+    const char *job;
+};
+
+static int pbs_rsub_take_rule(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct rsub *q = settings;
+
+    if (strlen(value) > RULE_MAX) {
+        q->o.a.errors++;
+        cmd_error(&q->o.a, "illegal -r value (expression too long)");
+        return 0;
+    }
+    return resv_options_take(settings, row, value, e);
+}
+
+static const struct option_row rows[] = {
+    RESV_OPTION('R', "start", "it begins then: [[[[CC]YY]MM]DD]hhmm[.SS]"),
+    RESV_OPTION('E', "end", "it ends then"),
+    RESV_OPTION('D', "duration", "how long it lasts: seconds or [[hh:]mm:]ss"),
+    RESV_OPTION('l', "resource_list", "what it reserves"),
+    {'r', NULL, OPTION_VALUE, "rule", "it comes again: FREQ=WEEKLY;BYDAY=MO;COUNT=4, in the zone PBS_TZID",
+     pbs_rsub_take_rule, 0},
+    RESV_OPTION('I', "seconds", "wait for the decision so long; < 0: else it is deleted"),
+    RESV_OPTION('N', "name", "its name"),
+    RESV_OPTION('m', "mail_points", "when to mail: letters of a, b, c, e; or n"),
+    RESV_OPTION('M', "user_list", "whom to mail"),
+    RESV_OPTION('u', "user_list", "who to run as: user[@host],..."),
+    RESV_OPTION('g', "group_list", "in which group: group[@host],..."),
+    RESV_OPTION('U', "acl_list", "who may use it: [+|-]user[@host],..."),
+    RESV_OPTION('G', "acl_list", "which groups may use it: [+|-]group,..."),
+    RESV_OPTION('H', "acl_list", "from which hosts it may be used: [+|-]host,..."),
+    RESV_OPTION('q', "@server", "the server to ask"),
+    RESV_OPTION('W', "otherattributes", "attribute=value[,attribute=value]"),
+    {0, "hosts", OPTION_ALONE, NULL, "reserve the hosts that follow, for maintenance", cmd_take_flag,
+     (int)offsetof(struct rsub, hosts)},
+    {0, "job", OPTION_VALUE, "job_identifier", "make a reservation of a job that runs", cmd_take_text,
+     (int)offsetof(struct rsub, job)},
+};
+
+/* --- what the environment says ---------------------------------------------------------------------------- */
+
+static void add_variables(struct rsub *q)
+{
+    const char *const names[] = {"LOGNAME", "MAIL"};
+    const char *zone = getenv("PBS_TZID");
+    char host[256] = "";
+    struct strbuf b;
+
+    strbuf_init(&b, 1 << 16);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]) && !strpbrk(getenv(names[i]), ",\n"))
+            strbuf_addf(&b, "%sPBS_O_%s=%s", b.len ? "," : "", names[i], getenv(names[i]));
+    if (gethostname(host, sizeof host - 1) == 0)
+        strbuf_addf(&b, "%sPBS_O_HOST=%s", b.len ? "," : "", host);
+    if (zone)
+        strbuf_addf(&b, ",PBS_TZID=%s", zone);
+    attrs_set(&q->o.attrs, "Variable_List", NULL, strbuf_str(&b));
+    strbuf_fini(&b);
+}
+
+static int add_zone(struct rsub *q)
+{
+    const char *zone = getenv("PBS_TZID");
+
+    if (!attrs_find(&q->o.attrs, "reserve_rrule", NULL))
+        return 0;
+    if (!zone || !*zone) {
+        fputs("pbs_rsub error: a valid PBS_TZID timezone environment variable is required.\n", stderr);
+        return -1;
+    }
+    attrs_set(&q->o.attrs, "reserve_timezone", NULL, zone);
+    attrs_set(&q->o.attrs, "reserve_standing", NULL, "1");
+    return 0;
+}
+
+/* --- hosts --------------------------------------------------------------------------------------------------- */
+
+struct rsub_host {
+    struct strbuf select, nodes;
+    const char *bad; /* a host without vnodes that have processors */
+};
+
+static const char *host_of(const struct batch_status *v)
+{
+    return attrs_value(v->attribs, "resources_available", "host");
+}
+
+/* All vnodes of the host with processors, as chunks of one select and parts of the location. */
+static void add_host(struct rsub_host *h, const struct batch_status *vnodes, const char *host)
+{
+    long sum = 0;
+
+    for (const struct batch_status *v = vnodes; v; v = v->next) {
+        const char *cpus = attrs_value(v->attribs, "resources_available", "ncpus");
+        long n = cpus ? strtol(cpus, NULL, 10) : 0;
+
+        if (n <= 0 || !host_of(v) || strcmp(host_of(v), host) != 0)
+            continue;
+        strbuf_addf(&h->nodes, "%s(%s:ncpus=%ld)", h->nodes.len ? "+" : "", v->name, n);
+        sum += n;
+    }
+    if (sum > 0)
+        strbuf_addf(&h->select, "%shost=%s:ncpus=%ld", h->select.len ? "+" : "", host, sum);
+    else
+        h->bad = host;
+}
+
+static int check_hosts(const struct rsub *q, int n, char *hosts[])
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < i; k++)
+            if (strcmp(hosts[i], hosts[k]) == 0)
+                return cmd_error(&q->o.a, "Duplicate host: %s", hosts[i]);
+    return 0;
+}
+
+static int pbs_rsub_confirm(const struct rsub *q, int c, const char *text, const char *location)
+{
+    struct strbuf id;
+    int rc;
+
+    strbuf_init(&id, 1024);
+    strbuf_add_bytes(&id, text, strcspn(text, " "));
+    rc = pbs_confirmresv(c, strbuf_str(&id), location, 0, "PBS_RESV_CONFIRM_SUCCESS");
+    if (rc == 0)
+        printf("%s CONFIRMED\n", strbuf_str(&id));
+    else
+        cmd_error(&q->o.a, "PBS Failed to confirm resv: %s (%d)", pbs_geterrmsg(c) ? pbs_geterrmsg(c) : "",
+                  rc);
+    strbuf_fini(&id);
+    return rc;
+}
+
+static int submit_hosts_with(struct rsub *q, int c, struct rsub_host *h)
+{
+    char *text;
+    int rc;
+
+    if (h->bad)
+        return -cmd_error(&q->o.a, "Host with resources not found: %s", h->bad) + 1;
+    attrs_set(&q->o.attrs, "Resource_List", "select", strbuf_str(&h->select));
+    attrs_set(&q->o.attrs, "Resource_List", "place", "exclhost");
+    text = q->o.attrs.failed ? NULL : pbs_submit_resv(c, q->o.attrs.first, "m");
+    if (!text)
+        return q->o.attrs.failed ? -cmd_error(&q->o.a, "no memory") : api_error_report(&q->o.a, c, "");
+    rc = pbs_rsub_confirm(q, c, text, strbuf_str(&h->nodes));
+    free(text);
+    return rc;
+}
+
+static int submit_hosts(struct rsub *q, int c, int n, char *hosts[])
+{
+    struct batch_status *vnodes = pbs_statvnode(c, NULL, NULL, NULL);
+    struct rsub_host h = {.bad = NULL};
+    int rc;
+
+    if (!vnodes)
+        return -cmd_error(&q->o.a, "No nodes found") + 1;
+    strbuf_init(&h.select, 1 << 20);
+    strbuf_init(&h.nodes, 1 << 20);
+    for (int i = 0; i < n && !h.bad; i++)
+        add_host(&h, vnodes, hosts[i]);
+    rc = submit_hosts_with(q, c, &h);
+    strbuf_fini(&h.select);
+    strbuf_fini(&h.nodes);
+    pbs_statfree(vnodes);
+    return rc;
+}
+
+/* --- the whole ------------------------------------------------------------------------------------------------- */
+
+static int submit_one(struct rsub *q, int c)
+{
+    char *text = pbs_submit_resv(c, q->o.attrs.first, NULL);
+
+    if (!text)
+        return api_error_report(&q->o.a, c, "");
+    puts(text);
+    free(text);
+    return 0;
+}
+
+/* What is wrong is said before the server is asked: 2 with the usage. */
+static int pbs_rsub_check(struct rsub *q, int n, char *operands[])
+{
+    if (q->hosts && attrs_find(&q->o.attrs, "interactive", NULL))
+        cmd_error(&q->o.a, "can't use -I with --hosts");
+    else if (q->hosts && q->o.attrs.first && strcmp(q->o.attrs.first->name, "Resource_List") == 0)
+        cmd_error(&q->o.a, "can't use -l with --hosts");
+    else if (q->hosts && !n)
+        cmd_error(&q->o.a, "missing host(s)");
+    else if (q->job && (q->o.start || q->o.end))
+        cmd_error(&q->o.a, "Start/End time cannot be used with --job option");
+    else if (q->hosts && check_hosts(q, n, operands) < 0)
+        return -1;
+    else if (q->hosts || (!n && (q->o.timed || q->o.attrs.first || q->job)))
+        return 0;
+    else if (n)
+        cmd_error(&q->o.a, "directive error: %s", operands[0]);
+    return -1;
+}
+
+static int pbs_rsub_run(void *settings, int n, char *operands[])
+{
+    struct rsub *q = settings;
+    struct conn_pool *s;
+    int c, rc;
+
+    if (pbs_rsub_check(q, n, operands) < 0)
+        return cmd_usage(&q->o.a);
+    if (add_zone(q) < 0)
+        return 2;
+    if (q->job)
+        attrs_set(&q->o.attrs, "reserve_job", NULL, q->job);
+    resv_options_times(&q->o);
+    add_variables(q);
+    if (q->o.attrs.failed)
+        return -cmd_error(&q->o.a, "no memory");
+    s = conn_pool_create(&q->o.a);
+    c = s ? conn_pool_connect(s, q->o.server) : -1;
+    rc = c < 0 ? (s ? pbs_errno : 1) : q->hosts ? submit_hosts(q, c, n, operands) : submit_one(q, c);
+    conn_pool_destroy(s);
+    return rc;
+}
+
+static void pbs_rsub_fini(void *settings)
+{
+    resv_options_fini(&((struct rsub *)settings)->o);
+}
+
+const struct cmd command = {
+    .options = {.program = "pbs_rsub", .operands = "[host...]", CMD_ROWS(rows)},
+    .usage = "usage: pbs_rsub [-I seconds] [-m mail_points] [-M mail_list]\n"
+             "                [-N reservation_name] [-u user_list] [-g group_list]\n"
+             "                [-U auth_user_list] [-G auth_group_list] [-H auth_host_list]\n"
+             "                [-R start_time] [-E end_time] [-D duration] [-q @server]\n"
+             "                [-r rrule_expression] [-W otherattributes=value...]\n"
+             "                -l resource_list | --hosts host... | --job job_identifier\n",
+    .usage_exit = 2,
+    .size = sizeof(struct rsub),
+    .run = pbs_rsub_run,
+    .fini = pbs_rsub_fini,
+};

@@ -1,0 +1,116 @@
+#ifndef RESERVATIONS_H
+#define RESERVATIONS_H
+/* Reservations as a part of the server: what the parts of this folder share, the clock, and the jobs that end.
+ *
+ *   a request or the clock -> resv_fsm_post -> actions (resv_life.c) -> hooks: records, mail, schedulers
+ *
+ * reservations_look() compares each reservation with the clock and its jobs and posts what has become due; it is called at the end of
+ * a turn in which something of a reservation changed, and by one timer. Without reservations nothing is called. Loop thread only. */
+#include "job.h"
+#include "job_fsm.h"
+#include "resv.h"
+#include "resv_fsm.h"
+#include "server_ctx.h"
+
+struct commit;
+struct loop;
+struct names;
+struct request;
+struct resv_wait;
+
+struct resv_hooks {
+    void *arg;
+    /* ^ A record of accounting: letter, text behind the identifier. */
+    void (*record)(void *arg, const struct resv *r, char letter, const char *text);
+    /* ^ Mail, if the reservation's Mail_Points have this letter. */
+    void (*mail)(void *arg, const struct resv *r, char point, const char *text);
+    /* ^ Reasons for schedulers to act. */
+    void (*submitted)(void *arg);
+    void (*started)(void *arg);
+    void (*ended)(void *arg);
+    void (*reconfirm)(void *arg);
+    /* ^ End this job as the server's qdel would. */
+    void (*delete_job)(void *arg, struct job *j, const char *why);
+};
+
+struct resv_parts {
+    struct loop *loop;
+    struct server_ctx *ctx;
+    struct job_fsm *fsm;
+    struct commit *commit;
+    struct names *names;
+    struct resv_hooks hooks;
+};
+
+struct resv_decision { /* of the CONFIRM that is being handled */
+    const char *location, *partition, *who;
+    int64_t start_s;
+};
+
+struct reservations { /* read by the files of this folder only */
+    struct resv_parts p;
+    struct resv_fsm *fsm;
+    struct loop_timer *timer;
+    struct resv_wait *waits; /* clients that wait for a decision; resv_wait.c */
+    struct resv_decision decision;
+    int64_t patient_till_s; /* until then hosts that have not been heard of since the start are not lost */
+    const char *requestor;  /* of the deletion that is being handled; NULL: the server */
+    bool look_waits;
+};
+
+struct reservations *reservations_create(const struct resv_parts *p, struct err *e);
+void reservations_destroy(struct reservations *all); /* clients that wait are told that the server ends */
+/* After a restart, before jobs claim: queues and shares. */
+void reservations_link(struct reservations *all);
+/* After a restart, when jobs are in their states: what became due meanwhile. */
+void reservations_enter(struct reservations *all);
+
+void reservations_look_later(struct reservations *all);
+void reservations_listen(void *reservations, struct job *j, enum job_state from, enum job_event ev); /* of job_fsm */
+/* The clock was set: stored times of the machine are not moved, so only the timer is set again. */
+void reservations_clock_set(struct reservations *all);
+
+/* Requests. Each answers. */
+void resv_submit(struct reservations *all, struct request *q);  /* IFL_SUBMIT_RESV */
+void resv_confirm(struct reservations *all, struct request *q); /* IFL_CONFIRM_RESV */
+void resv_delete(struct reservations *all, struct request *q);  /* IFL_DELETE_RESV */
+void resv_alter(struct reservations *all, struct request *q);   /* IFL_MODIFY_RESV */
+
+/* ---- for the files of this folder */
+/* The reservation of this identifier, with or without the server, or NULL with PBSE_UNKRESVID. */
+struct resv *reservations_find(const struct reservations *all, const char *id, struct err *e);
+/* May this client alter or delete it? -1: PBSE_PERM, logged. */
+int reservations_may(const struct request *q, const struct resv *r, struct err *e);
+/* Set an attribute; without memory the process ends, as its row would not say what was promised. */
+void resv_set_number(struct resv *r, int index, int64_t n);
+void resv_set_text(struct resv *r, int index, const char *text);
+
+/* resv_life.c */
+void resv_life_bind(struct reservations *all);
+bool resv_life_is_running(const struct resv *r); /* a job of it has a run */
+void resv_life_log_time(const struct resv *r, const char *what);
+
+/* resv_alter.c: the end that it had before; what it was before; it will be what it is now. */
+int64_t resv_alter_end(const struct resv *r);
+void resv_alter_undo(struct reservations *all, struct resv *r);
+void resv_alter_keep(struct reservations *all, struct resv *r);
+/* A standing one: what was altered for one occurrence is as it was. */
+void resv_alter_undo_occurrence(struct reservations *all, struct resv *r);
+
+/* resv_queue.c */
+int resv_queue_create(struct reservations *all, struct resv *r, struct err *e);
+void resv_queue_open(struct reservations *all, struct resv *r, bool enabled, bool started);
+void resv_queue_set_acls(struct reservations *all, struct resv *r);
+void resv_queue_remove(struct reservations *all, struct resv *r); /* it holds no jobs */
+
+/* resv_wait.c: "I": a client waits for the decision */
+/* seconds > 0: answered UNCONFIRMED when they are over; < 0: the reservation is deleted then. -1: no memory. */
+int resv_wait_add(struct reservations *all, struct resv *r, struct request *q, int64_t seconds,
+                  struct err *e);
+/* Answer the client that waits for this one: "ID WORD". None waits: nothing. */
+void resv_wait_settle(struct reservations *all, const struct resv *r, const char *word);
+/* The same of this request, when everything is durable. word NULL: of a request that is answered without a text. */
+void resv_wait_promise(struct reservations *all, struct request *q, const struct resv *r, const char *word);
+void resv_wait_destroy_all(struct reservations *all);
+
+#endif

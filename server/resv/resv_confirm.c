@@ -1,0 +1,153 @@
+/* Decisions about reservations: confirmed or refused by a scheduler or an administrator; deleted. */
+#include <ifl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "access.h"
+#include "exec_vnode.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "request.h"
+#include "reservations.h"
+#include "resv_recur.h"
+#include "run_demand.h"
+
+static const char success[] = "PBS_RESV_CONFIRM_SUCCESS", failure[] = "PBS_RESV_CONFIRM_FAIL";
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Does each exec_vnode name vnodes and amounts that there are? */
+static int resv_confirm_check_one(const struct reservations *all, const struct resv *r, const char *text,
+                                  struct err *e)
+{
+    struct exec_vnode *ev = exec_vnode_parse(text, e);
+    struct run_demand *w;
+    size_t n;
+    int rc = ev ? run_demands_make_for(all->p.ctx, resv_place(r), ev, &w, &n, e) : -1;
+
+    if (rc == 0)
+        run_demands_free(w, n);
+    exec_vnode_destroy(ev);
+    return rc;
+}
+
+static int check_location(const struct reservations *all, const struct resv *r, const char *location,
+                          struct err *e)
+{
+    int64_t left = resv_is_standing(r)
+                       ? resv_number(r, RESV_ATTR_reserve_count) - resv_number(r, RESV_ATTR_reserve_index) + 1
+                       : 1;
+    size_t n;
+
+    free(resv_recur_execvnode(location, 0, &n));
+    if ((int64_t)n != left)
+        return err_set(
+            e, n || !*location ? PBSE_BADATVAL : PBSE_IVALREQ,
+            "Illegal attribute or resource value: exec_vnodes of %zu occurrences, and %lld are left", n,
+            (long long)left);
+    for (size_t i = 0; i < n; i++) {
+        char *one = resv_recur_execvnode(location, i, NULL);
+        int rc = one ? resv_confirm_check_one(all, r, one, e)
+                     : err_set(e, PBSE_IVALREQ, "no exec_vnode for occurrence %zu", i);
+
+        free(one);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int check_empty(const struct resv *r, const char *location, struct err *e)
+{
+    const char *now = attr_list_text(&r->obj.attrs, RESV_ATTR_resv_nodes);
+
+    if (resv_life_is_running(r) && now && strcmp(location, now) != 0)
+        return err_set(e, PBSE_RESV_NOT_EMPTY, "Reservation has running jobs in it");
+    return 0;
+}
+
+static void confirm(struct reservations *all, struct request *q, struct resv *r)
+{
+    const ifl_confirm_resv_args *a = request_args(q);
+    const char *partition = strstr(a->extend, ":partition=");
+    char scheduler[PBS_MAXSERVERNAME + 16];
+    struct err e;
+
+    if (check_location(all, r, a->location, &e) < 0 || check_empty(r, a->location, &e) < 0) {
+        request_fail(q, &e);
+        return;
+    }
+    all->decision =
+        (struct resv_decision){.location = a->location,
+                               .partition = partition ? partition + strlen(":partition=") : NULL,
+                               .who = client_sched(request_client(q)) ? scheduler : request_who(q),
+                               .start_s = a->start_s};
+    resv_fsm_post(all->fsm, r, RESV_EV_CONFIRM);
+    resv_wait_promise(all, q, r, NULL);
+    all->decision = (struct resv_decision){0};
+}
+
+static void refuse(struct reservations *all, struct request *q, struct resv *r, const char *reason)
+{
+    if (*reason)
+        log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "PBS Failed to confirm resv: %s", reason);
+    object_ref(&r->obj);
+    resv_fsm_post(all->fsm, r, RESV_EV_REFUSE);
+    resv_wait_promise(all, q, r, NULL);
+    object_unref(&r->obj);
+}
+
+static int may_decide(const struct reservations *all, const struct request *q, const ifl_confirm_resv_args *a,
+                      struct resv **r, struct err *e)
+{
+    bool yes = begins(a->extend, success);
+
+    if (request_level(q) < LEVEL_OPERATOR)
+        return err_set(e, PBSE_PERM, "Unauthorized Request ");
+    if (!yes && !begins(a->extend, failure))
+        return err_set(e, PBSE_resvFail, "reservation failure: extend says neither %s nor %s", success,
+                       failure);
+    *r = reservations_find(all, a->resv, e);
+    if (!*r)
+        return -1;
+    if (!resv_fsm_rule(*r, yes ? RESV_EV_CONFIRM : RESV_EV_REFUSE))
+        return err_set(e, PBSE_BADSTATE, "nothing of %s is to be confirmed: %s", (*r)->obj.name,
+                       resv_state_name(resv_state(*r)));
+    return 0;
+}
+
+void resv_confirm(struct reservations *all, struct request *q)
+{
+    const ifl_confirm_resv_args *a = request_args(q);
+    const char *reason = strstr(a->extend, ":reason=");
+    struct resv *r = NULL;
+    struct err e;
+
+    if (may_decide(all, q, a, &r, &e) < 0)
+        request_fail(q, &e);
+    else if (begins(a->extend, success))
+        confirm(all, q, r);
+    else
+        refuse(all, q, r, reason ? reason + strlen(":reason=") : "");
+}
+
+void resv_delete(struct reservations *all, struct request *q)
+{
+    const ifl_resv_args *a = request_args(q);
+    struct err e;
+    struct resv *r = reservations_find(all, a->resv, &e);
+
+    if (!r || reservations_may(q, r, &e) < 0) {
+        request_fail(q, &e);
+        return;
+    }
+    all->requestor = request_who(q);
+    object_ref(&r->obj);
+    resv_fsm_post(all->fsm, r, RESV_EV_DELETE);
+    resv_wait_promise(all, q, r, NULL);
+    object_unref(&r->obj);
+    all->requestor = NULL;
+}

@@ -1,0 +1,17 @@
+#ifndef RESV_DEGRADE_H
+#define RESV_DEGRADE_H
+/* Reservations that have lost vnodes: when it is seen, when other vnodes are asked for. */
+#include "node.h"
+#include "reservations.h"
+
+void resv_degrade_node(void *reservations, struct node *n); /* ^ of nodes_on_state */
+/* Post LOST or BACK, if its vnodes say so; ask for others when it is time; `next`: when it will be. Not from an action. */
+void resv_degrade_look(struct reservations *all, struct resv *r, int64_t now, int64_t *next);
+/* Actions. */
+void resv_degrade_begin(void *arg, struct resv *r);
+void resv_degrade_end(void *arg, struct resv *r);
+void resv_degrade_retry(void *arg, struct resv *r);
+/* A new occurrence: its vnodes are looked at in this turn. */
+void resv_degrade_review(struct reservations *all, struct resv *r);
+
+#endif

@@ -1,0 +1,244 @@
+/* Rules of recurrence. See resv_recur.h. libical evaluates them in the zone of the user, so a start keeps its hour when clocks change. */
+#include "resv_recur.h"
+
+#include <ctype.h>
+#include <libical/ical.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pbs_error.h"
+#include "strbuf.h"
+
+enum { DAY_S = 24 * 3600, RULE_MAX = 256 };
+
+/* --- is it one that PBS takes? ------------------------------------------------------------------------ */
+
+static bool is_plain_days(const char *value)
+{
+    for (const char *p = value; *p; p++)
+        if (!isalpha((unsigned char)*p) && *p != ',')
+            return false; /* +1MO */
+    return true;
+}
+
+static int resv_recur_check_part(const char *name, const char *value, int *ends, struct err *e)
+{
+    static const char *const names[] = {"FREQ", "COUNT", "UNTIL", "BYDAY", "BYHOUR", "INTERVAL"};
+
+    *ends += strcmp(name, "COUNT") == 0 || strcmp(name, "UNTIL") == 0;
+    if (strcmp(name, "BYDAY") == 0 && !is_plain_days(value))
+        return err_set(e, PBSE_BAD_RRULE_SYNTAX, "Undefined iCalendar syntax");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return 0;
+    return err_set(e, PBSE_BAD_RRULE_SYNTAX, "Undefined iCalendar syntax");
+}
+
+static int resv_recur_check(const char *rule, struct err *e)
+{
+    char copy[RULE_MAX], *save = NULL;
+    int ends = 0;
+
+    snprintf(copy, sizeof copy, "%s", rule);
+    for (char *part = strtok_r(copy, ";", &save); part; part = strtok_r(NULL, ";", &save)) {
+        char *value = strchr(part, '=');
+
+        if (!value)
+            return err_set(e, PBSE_BAD_RRULE_SYNTAX, "Undefined iCalendar syntax");
+        *value++ = '\0';
+        if (resv_recur_check_part(part, value, &ends, e) < 0)
+            return -1;
+    }
+    if (ends != 1)
+        return err_set(e, PBSE_BAD_RRULE_SYNTAX2,
+                       "Undefined iCalendar syntax. A valid COUNT or UNTIL is required");
+    return 0;
+}
+
+static int check_period(icalrecurrencetype_frequency freq, int64_t duration_s, struct err *e)
+{
+    static const struct {
+        icalrecurrencetype_frequency freq;
+        int64_t most_s;
+        int code;
+        const char *text;
+    } rows[] = {
+        {ICAL_YEARLY_RECURRENCE, 366 * DAY_S, PBSE_BAD_RRULE_YEARLY,
+         "YEARLY recurrence duration cannot exceed 1 year"},
+        {ICAL_MONTHLY_RECURRENCE, 30 * DAY_S, PBSE_BAD_RRULE_MONTHLY,
+         "MONTHLY recurrence duration cannot exceed 1 month"},
+        {ICAL_WEEKLY_RECURRENCE, 7 * DAY_S, PBSE_BAD_RRULE_WEEKLY,
+         "WEEKLY recurrence duration cannot exceed 1 week"},
+        {ICAL_DAILY_RECURRENCE, DAY_S, PBSE_BAD_RRULE_DAILY,
+         "DAILY recurrence duration cannot exceed 24 hours"},
+        {ICAL_HOURLY_RECURRENCE, 3600, PBSE_BAD_RRULE_HOURLY,
+         "HOURLY recurrence duration cannot exceed 1 hour"},
+        {ICAL_MINUTELY_RECURRENCE, 60, PBSE_BAD_RRULE_MINUTELY,
+         "MINUTELY recurrence duration cannot exceed 1 minute"},
+        {ICAL_SECONDLY_RECURRENCE, 1, PBSE_BAD_RRULE_SECONDLY,
+         "SECONDLY recurrence duration cannot exceed 1 second"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].freq == freq)
+            return duration_s <= rows[i].most_s ? 0 : err_set(e, rows[i].code, "%s", rows[i].text);
+    return err_set(e, PBSE_BAD_RRULE_SYNTAX, "Undefined iCalendar syntax");
+}
+
+/* --- its occurrences ------------------------------------------------------------------------------------ */
+
+struct resv_recur_walk {
+    const struct resv_recur_ask *ask;
+    struct strbuf starts;
+    size_t n;
+    int64_t last_s;
+};
+
+static int resv_recur_add(struct resv_recur_walk *w, int64_t at_s, struct err *e)
+{
+    if (at_s < w->ask->now_s)
+        return 0;
+    if (w->n && at_s - w->last_s < w->ask->duration_s)
+        return err_set(e, PBSE_BADTSPEC, "Bad time specification(s)");
+    if (w->n == RESV_RECUR_MAX)
+        return err_set(e, PBSE_BAD_RRULE_SYNTAX, "Undefined iCalendar syntax: more than %d occurrences",
+                       RESV_RECUR_MAX);
+    strbuf_add_sep(&w->starts, ",");
+    strbuf_addf(&w->starts, "%lld", (long long)at_s);
+    w->last_s = at_s;
+    w->n++;
+    return 0;
+}
+
+static int resv_recur_walk(struct resv_recur_walk *w, struct icalrecurrencetype rule, icaltimezone *zone,
+                           struct err *e)
+{
+    struct icaltimetype at = icaltime_from_timet_with_zone((time_t)w->ask->start_s, 0, zone);
+    icalrecur_iterator *it = icalrecur_iterator_new(rule, at);
+    int rc = it ? 0 : err_set(e, PBSE_BAD_RRULE_SYNTAX, "Undefined iCalendar syntax");
+
+    while (rc == 0) {
+        at = icalrecur_iterator_next(it);
+        if (icaltime_is_null_time(at))
+            break;
+        rc = resv_recur_add(w, (int64_t)icaltime_as_timet_with_zone(at, zone), e);
+    }
+    if (it)
+        icalrecur_iterator_free(it);
+    if (rc == 0 && !w->n)
+        rc = err_set(e, PBSE_BADTSPEC, "Bad time specification(s)");
+    return rc;
+}
+
+int resv_recur_expand(const struct resv_recur_ask *ask, char **starts, size_t *n, struct err *e)
+{
+    struct resv_recur_walk w = {.ask = ask};
+    struct icalrecurrencetype rule;
+    icaltimezone *zone = ask->zone && *ask->zone ? icaltimezone_get_builtin_timezone(ask->zone) : NULL;
+    char text[RULE_MAX];
+    size_t i;
+    int rc;
+
+    for (i = 0; ask->rule[i] && i < sizeof text - 1; i++)
+        text[i] = (char)toupper((unsigned char)ask->rule[i]);
+    text[i] = '\0';
+    if (ask->rule[i])
+        return err_set(e, PBSE_BAD_RRULE_SYNTAX, "Undefined iCalendar syntax");
+    if (!zone)
+        return err_set(e, PBSE_BAD_ICAL_TZ, "Unrecognized PBS_TZID environment variable");
+    if (resv_recur_check(text, e) < 0)
+        return -1;
+    rule = icalrecurrencetype_from_string(text);
+    if (rule.freq == ICAL_NO_RECURRENCE || check_period(rule.freq, ask->duration_s, e) < 0)
+        return rule.freq == ICAL_NO_RECURRENCE
+                   ? err_set(e, PBSE_BAD_RRULE_SYNTAX, "Undefined iCalendar syntax")
+                   : -1;
+    strbuf_init(&w.starts, (size_t)1 << 20);
+    rc = resv_recur_walk(&w, rule, zone, e);
+    *n = w.n;
+    *starts = rc == 0 ? strbuf_take(&w.starts) : NULL;
+    strbuf_fini(&w.starts);
+    return rc == 0 && !*starts ? err_no_memory(e) : rc;
+}
+
+int64_t resv_recur_second(const struct resv *r)
+{
+    const char *starts = attr_list_text(&r->obj.attrs, RESV_ATTR_reserve_starts);
+    const char *comma = starts ? strchr(starts, ',') : NULL;
+
+    return comma ? strtoll(comma + 1, NULL, 10) : INT64_MAX;
+}
+
+int64_t resv_recur_drop_first(struct resv *r)
+{
+    const char *starts = attr_list_text(&r->obj.attrs, RESV_ATTR_reserve_starts);
+    const char *comma = starts ? strchr(starts, ',') : NULL;
+    char *rest = comma ? strdup(comma + 1) : NULL;
+    int64_t first;
+
+    if (!rest)
+        return 0;
+    first = strtoll(rest, NULL, 10);
+    if (attr_list_set_text(&r->obj.attrs, RESV_ATTR_reserve_starts, rest, NULL) < 0)
+        abort(); /* occurrences would be lost */
+    free(rest);
+    return first;
+}
+
+/* --- sequences of exec_vnodes --------------------------------------------------------------------------- */
+
+/* "{0-3,5}": does it hold the index? *end behind it; NULL: malformed. Counts what it holds. */
+static bool resv_recur_holds(const char *at, size_t index, size_t *count, const char **end)
+{
+    bool found = false;
+
+    *end = NULL;
+    do {
+        char *rest;
+        unsigned long from = strtoul(++at, &rest, 10), to = from;
+
+        if (rest == at)
+            return false;
+        if (*rest == '-') {
+            at = rest + 1;
+            to = strtoul(at, &rest, 10);
+        }
+        if (to < from || to - from > RESV_RECUR_MAX)
+            return false;
+        found = found || (index >= from && index <= to);
+        *count += to - from + 1;
+        at = rest;
+        while (*at == ' ' || (*at == ',' && at[1] == ' '))
+            at++;
+    } while (*at == ',' || isdigit((unsigned char)*at) ? (at -= isdigit((unsigned char)*at) ? 1 : 0, true)
+                                                       : false);
+    if (*at == '}')
+        *end = at + 1;
+    return found;
+}
+
+char *resv_recur_execvnode(const char *text, size_t index, size_t *n)
+{
+    const char *hash = strchr(text, '#'), *at;
+    char *found = NULL;
+    size_t count = 0;
+
+    if (n)
+        *n = 1;
+    if (!hash)
+        return index == 0 && *text ? strdup(text) : NULL;
+    for (at = hash + 1; *at;) {
+        const char *brace = strchr(at, '{'), *end = NULL;
+
+        if (!brace || brace == at)
+            break;
+        if (resv_recur_holds(brace, index, &count, &end) && !found)
+            found = strndup(at, (size_t)(brace - at));
+        if (!end)
+            break;
+        at = end;
+    }
+    if (n)
+        *n = *at || count != strtoul(text, NULL, 10) ? 0 : count;
+    return found;
+}

@@ -1,0 +1,371 @@
+/* Submission of a reservation: may it, what it asks for, when, for whom; then object, queue and answer.
+ *
+ * The first failure is the one that is told. The user it is for may have to be looked up first; the request is then checked as a
+ * whole when the answer has come. A refused submission changes nothing but the sequence of numbers. */
+#include <ifl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "access.h"
+#include "commit.h"
+#include "defaults.h"
+#include "intern.h"
+#include "job_identity.h"
+#include "log.h"
+#include "names.h"
+#include "pbs_error.h"
+#include "request.h"
+#include "reservations.h"
+#include "resv_recur.h"
+#include "resv_times.h"
+#include "strbuf.h"
+
+struct resv_asked { /* a submission that waits for a user */
+    struct reservations *all;
+    struct request *request;
+};
+
+static const char *resv_submit_value(const ifl_resv_args *a, const char *name)
+{
+    for (u_int i = 0; i < a->attrs.wire_attrops_len; i++)
+        if (strcasecmp(a->attrs.wire_attrops_val[i].name, name) == 0)
+            return a->attrs.wire_attrops_val[i].value;
+    return NULL;
+}
+
+static bool is_for_maintenance(const ifl_resv_args *a)
+{
+    return strchr(a->extend, 'm') != NULL;
+}
+
+/* --- may it? -------------------------------------------------------------------------------------------- */
+
+static int may_ask(const struct reservations *all, const struct request *q, const ifl_resv_args *a,
+                   struct err *e)
+{
+    const struct attr_list *s = &all->p.ctx->server->obj.attrs;
+
+    if (*a->resv)
+        return err_set(e, PBSE_IVALREQ, "Invalid request");
+    if (!attr_list_bool(s, SERVER_ATTR_resv_enable, true))
+        return err_set(e, PBSE_RESVAUTH_U, "reservations disallowed on %s", all->p.ctx->name);
+    if (attr_list_bool(s, SERVER_ATTR_acl_resv_host_enable, false) &&
+        !access_acl_allows(attr_list_text(s, SERVER_ATTR_acl_resv_hosts), ACL_HOST,
+                           client_host(request_client(q)), false))
+        return err_set(e, PBSE_RESVAUTH_H, "Host machine not authorized to submit reservations");
+    if (is_for_maintenance(a) && request_level(q) < LEVEL_OPERATOR)
+        return err_set(e, PBSE_PERM, "Unauthorized Request ");
+    return 0;
+}
+
+static bool in_groups(const char *acl, const struct names_user *u)
+{
+    for (size_t i = 0; i < u->n_groups; i++)
+        if (access_acl_allows(acl, ACL_GROUP, u->groups[i], true))
+            return true;
+    return false;
+}
+
+static int may_reserve(const struct reservations *all, const struct request *q, const struct names_user *u,
+                       struct err *e)
+{
+    const struct attr_list *s = &all->p.ctx->server->obj.attrs;
+
+    if (attr_list_bool(s, SERVER_ATTR_acl_resv_group_enable, false) &&
+        !in_groups(attr_list_text(s, SERVER_ATTR_acl_resv_groups), u))
+        return err_set(e, PBSE_RESVAUTH_G, "Requestor's group not authorized to submit reservations");
+    if (attr_list_bool(s, SERVER_ATTR_acl_resv_user_enable, false) &&
+        !access_acl_allows(attr_list_text(s, SERVER_ATTR_acl_resv_users), ACL_USER, request_who(q), true))
+        return err_set(e, PBSE_RESVAUTH_U, "Requestor not authorized to make reservations");
+    return 0;
+}
+
+/* --- what it asks for ------------------------------------------------------------------------------------- */
+
+static int refuse_shrinking(const wire_attrop *w, struct err *e)
+{
+    if (strcasecmp(w->resource, "min_walltime") == 0 || strcasecmp(w->resource, "max_walltime") == 0)
+        return err_set(e, PBSE_NOSTF_RESV,
+                       "\"min_walltime\" and \"max_walltime\" are not valid resources for a reservation");
+    return 0;
+}
+
+static int take_one(const struct reservations *all, struct attr_list *l, const struct request *q,
+                    const wire_attrop *w, struct err *e)
+{
+    struct attr_writer writer = {.level = request_level(q), .creating = true};
+    int index = attr_def_find(OF_RESV, w->name);
+
+    if (refuse_shrinking(w, e) < 0)
+        return -1;
+    if (index < 0 && attr_def_find(OF_JOB, w->name) >= 0)
+        return 0; /* of jobs only: PBS drops it */
+    if (index < 0)
+        return attr_def_need(OF_RESV, w->name, e);
+    if (index == RESV_ATTR_reserve_job || index == RESV_ATTR_qmove)
+        return err_set(e, PBSE_NOSUP, "a reservation made from a job (%s) is not supported", w->name);
+    if (attr_def_check_write(attr_def_get(OF_RESV, index), &writer, e) < 0 ||
+        resource_check_write(all->p.ctx->resources, w->resource, request_level(q), e) < 0)
+        return -1;
+    return attr_list_change(l, all->p.ctx->resources, index, *w->resource ? w->resource : NULL, w->value, SET,
+                            e);
+}
+
+/* Its select is completed as that of a job is; a list of a job carries it meanwhile. */
+static int resv_submit_complete(struct server_ctx *s, struct attr_list *l, struct err *e)
+{
+    const struct resc_list *asked = attr_list_amounts(l, RESV_ATTR_Resource_List);
+    struct resc_list *copy = NULL;
+    struct attr_list job;
+    int rc = -1;
+
+    attr_list_init(&job, OF_JOB);
+    if (asked &&
+        (resc_dup(asked, &copy) < 0 || attr_list_set_amounts(&job, JOB_ATTR_Resource_List, copy, e) < 0))
+        err_set(e, PBSE_SYSTEM, "no memory for a reservation");
+    else if (defaults_complete(s, &job, NULL, e) == 0 &&
+             attr_list_set_text(l, RESV_ATTR_schedselect, attr_list_text(&job, JOB_ATTR_schedselect), e) == 0)
+        rc = resc_dup(attr_list_amounts(&job, JOB_ATTR_Resource_List), &copy) < 0
+                 ? err_no_memory(e)
+                 : attr_list_set_amounts(l, RESV_ATTR_Resource_List, copy, e);
+    attr_list_fini(&job);
+    return rc;
+}
+
+/* --- when -------------------------------------------------------------------------------------------------- */
+
+static int take_times(const struct reservations *all, struct attr_list *l, struct err *e)
+{
+    const struct value *wall = attr_list_amount(l, RESV_ATTR_Resource_List, RESC_walltime);
+    struct resv_times t = {
+        .start_s = attr_list_number(l, RESV_ATTR_reserve_start, 0),
+        .end_s = attr_list_number(l, RESV_ATTR_reserve_end, 0),
+        .duration_s = attr_list_number(l, RESV_ATTR_reserve_duration, wall ? value_number(wall) : 0)};
+
+    if (resv_times_complete(&t, server_ctx_now_s(all->p.ctx), e) < 0)
+        return -1;
+    if (attr_list_set_number(l, RESV_ATTR_reserve_start, t.start_s, e) < 0 ||
+        attr_list_set_number(l, RESV_ATTR_reserve_end, t.end_s, e) < 0 ||
+        attr_list_set_number(l, RESV_ATTR_reserve_duration, t.duration_s, e) < 0)
+        return -1;
+    return attr_list_set_amount(l, RESV_ATTR_Resource_List, RESC_walltime, value_of_number(t.duration_s), e);
+}
+
+/* A rule with one occurrence makes an advance reservation. */
+static int take_rule(const struct reservations *all, struct attr_list *l, bool *standing, struct err *e)
+{
+    const char *rule = attr_list_text(l, RESV_ATTR_reserve_rrule);
+    struct resv_recur_ask ask = {.rule = rule,
+                                 .zone = attr_list_text(l, RESV_ATTR_reserve_timezone),
+                                 .start_s = attr_list_number(l, RESV_ATTR_reserve_start, 0),
+                                 .duration_s = attr_list_number(l, RESV_ATTR_reserve_duration, 0),
+                                 .now_s = server_ctx_now_s(all->p.ctx)};
+    char *starts = NULL;
+    size_t n = 1;
+    int rc = 0;
+
+    *standing = false;
+    if (rule) {
+        if (resv_recur_expand(&ask, &starts, &n, e) < 0)
+            return -1;
+        ask.start_s = strtoll(starts, NULL, 10);
+        *standing = n > 1;
+        rc = attr_list_set_text(l, RESV_ATTR_reserve_starts, *standing ? starts : NULL, e);
+        free(starts);
+    }
+    if (rc < 0 || attr_list_set_number(l, RESV_ATTR_reserve_count, (int64_t)n, e) < 0 ||
+        attr_list_set_number(l, RESV_ATTR_reserve_standing, *standing, e) < 0 ||
+        attr_list_set_number(l, RESV_ATTR_reserve_start, ask.start_s, e) < 0)
+        return -1;
+    if (*standing && attr_list_set_number(l, RESV_ATTR_reserve_index, 1, e) < 0)
+        return -1;
+    return attr_list_set_number(l, RESV_ATTR_reserve_end, ask.start_s + ask.duration_s, e);
+}
+
+/* --- for whom ------------------------------------------------------------------------------------------------ */
+
+static int take_owner(struct attr_list *l, const struct request *q, const struct names_user *u, struct err *e)
+{
+    const char *who = request_who(q), *users = attr_list_text(l, RESV_ATTR_Authorized_Users);
+    const char *list = attr_list_text(l, RESV_ATTR_group_list), *group = u->group;
+    char name[PBS_MAXGRPN + 1];
+    struct strbuf b;
+    int rc = 0;
+
+    if (strcmp(u->name, request_user(q)) != 0 && request_level(q) < LEVEL_MANAGER)
+        return err_set(e, PBSE_R_UID, "Bad effective UID for reservation");
+    if (list) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(list, "@,"), list);
+        group = NULL;
+        for (size_t i = 0; i < u->n_groups && !group; i++)
+            group = strcmp(u->groups[i], name) == 0 ? name : NULL;
+    }
+    if (!group)
+        return err_set(e, PBSE_R_GID, "Bad effective GID for reservation");
+    strbuf_init(&b, 1 << 20);
+    strbuf_add(&b, users ? users : who);
+    if (users && !access_acl_allows(users, ACL_USER, who, false))
+        strbuf_addf(&b, ",%s", who);
+    if (attr_list_set_text(l, RESV_ATTR_Authorized_Users, strbuf_str(&b), e) < 0 ||
+        attr_list_set_text(l, RESV_ATTR_Reserve_Owner, who, e) < 0 ||
+        attr_list_set_text(l, RESV_ATTR_euser, u->name, e) < 0 ||
+        attr_list_set_text(l, RESV_ATTR_egroup, group, e) < 0)
+        rc = -1;
+    strbuf_fini(&b);
+    return rc;
+}
+
+static int stamp(const struct reservations *all, struct attr_list *l, const struct request *q, struct err *e)
+{
+    int64_t now = server_ctx_now_s(all->p.ctx);
+
+    if (!attr_list_is_set(l, RESV_ATTR_Reserve_Name) &&
+        attr_list_set_text(l, RESV_ATTR_Reserve_Name, "NULL", e) < 0)
+        return -1;
+    if (attr_list_set_text(l, RESV_ATTR_server, all->p.ctx->name, e) < 0 ||
+        attr_list_set_text(l, RESV_ATTR_Submit_Host, client_host(request_client(q)), e) < 0 ||
+        attr_list_set_number(l, RESV_ATTR_ctime, now, e) < 0 ||
+        attr_list_set_number(l, RESV_ATTR_mtime, now, e) < 0)
+        return -1;
+    return attr_list_set_number(l, RESV_ATTR_reserve_substate, RESV_UNCONFIRMED, e) < 0
+               ? -1
+               : attr_list_set_number(l, RESV_ATTR_reserve_state, RESV_UNCONFIRMED, e);
+}
+
+/* --- the whole -------------------------------------------------------------------------------------------------- */
+
+/* All attributes, in no object yet. *at: the one at fault. */
+static int resv_submit_fill(const struct reservations *all, struct attr_list *l, struct request *q,
+                            const struct names_user *u, bool *standing, const wire_attrop **at, struct err *e)
+{
+    const ifl_resv_args *a = request_args(q);
+
+    if (attr_list_set_defaults(l, e) < 0)
+        return -1;
+    for (u_int i = 0; i < a->attrs.wire_attrops_len; i++)
+        if (take_one(all, l, q, &a->attrs.wire_attrops_val[i], e) < 0) {
+            *at = &a->attrs.wire_attrops_val[i];
+            return -1;
+        }
+    if (take_times(all, l, e) < 0 || take_rule(all, l, standing, e) < 0 ||
+        resv_submit_complete(all->p.ctx, l, e) < 0 || take_owner(l, q, u, e) < 0 ||
+        may_reserve(all, q, u, e) < 0)
+        return -1;
+    return stamp(all, l, q, e);
+}
+
+static struct resv *resv_submit_make(struct reservations *all, struct attr_list *l, int64_t seq, char letter,
+                                     struct err *e)
+{
+    char name[PBS_MAXSVRRESVID + 1];
+    struct resv *r;
+
+    snprintf(name, sizeof name, "%c%lld.%s", letter, (long long)seq, all->p.ctx->name);
+    if (resvs_add(all->p.ctx->resvs, name, &r, e) < 0)
+        return NULL;
+    attr_list_fini(&r->obj.attrs);
+    r->obj.attrs = *l;
+    attr_list_init(l, OF_RESV);
+    if (resv_queue_create(all, r, e) == 0)
+        return r;
+    e->code = PBSE_resvFail;
+    resvs_remove(all->p.ctx->resvs, r);
+    return NULL;
+}
+
+static void tell(struct reservations *all, const struct resv *r, const struct request *q)
+{
+    const char *rule = attr_list_text(&r->obj.attrs, RESV_ATTR_reserve_rrule);
+    int64_t waits = resv_number(r, RESV_ATTR_interactive);
+    struct strbuf b, rest;
+
+    strbuf_init(&b, 4096);
+    strbuf_init(&rest, 2048);
+    if (rule)
+        strbuf_addf(&rest, " recurrence_rrule=%s timezone=%s", rule,
+                    attr_list_text(&r->obj.attrs, RESV_ATTR_reserve_timezone));
+    strbuf_addf(&b, "requestor=%s", request_who(q));
+    if (waits)
+        strbuf_addf(&b, " Interactive=%lld", (long long)waits);
+    strbuf_add(&b, strbuf_str(&rest));
+    all->p.hooks.record(all->p.hooks.arg, r, 'U', strbuf_str(&b));
+    log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name,
+              "New reservation submitted start=%lld end=%lld%s",
+              (long long)resv_number(r, RESV_ATTR_reserve_start),
+              (long long)resv_number(r, RESV_ATTR_reserve_end), strbuf_str(&rest));
+    strbuf_fini(&rest);
+    strbuf_fini(&b);
+    if (!resv_is_maintenance(r))
+        all->p.hooks.submitted(all->p.hooks.arg);
+}
+
+static void resv_submit_with(struct reservations *all, struct request *q, const struct names_user *u)
+{
+    const ifl_resv_args *a = request_args(q);
+    const wire_attrop *at = NULL;
+    int64_t seq = server_obj_take_seq(all->p.ctx->server, all->p.ctx->change), waits;
+    bool standing = false;
+    struct attr_list l;
+    struct resv *r = NULL;
+    struct err e;
+
+    attr_list_init(&l, OF_RESV);
+    if (resv_submit_fill(all, &l, q, u, &standing, &at, &e) == 0)
+        r = resv_submit_make(all, &l, seq,
+                             is_for_maintenance(a) ? PBS_MNTNC_RESV_ID_CHAR
+                             : standing            ? PBS_STDNG_RESV_ID_CHAR
+                                                   : PBS_RESV_ID_CHAR,
+                             &e);
+    attr_list_fini(&l);
+    waits = r ? resv_number(r, RESV_ATTR_interactive) : 0;
+    if (!r && at)
+        request_fail_attr(q, &e, at->name, at->resource, at->value);
+    else if (!r)
+        request_fail(q, &e);
+    else if (waits == 0 || resv_wait_add(all, r, q, waits, &e) < 0)
+        resv_wait_promise(all, q, r, "UNCONFIRMED");
+    if (r) {
+        tell(all, r, q);
+        reservations_look_later(all);
+    }
+}
+
+static void resv_submit_user_known(void *arg, const struct names_user *u, const struct err *why)
+{
+    struct resv_asked *a = arg;
+    struct err e;
+
+    if (u)
+        resv_submit_with(a->all, a->request, u);
+    else {
+        err_set(&e, why && why->code != ENOENT ? PBSE_TRYAGAIN : PBSE_R_UID,
+                "Bad effective UID for reservation");
+        request_fail(a->request, &e);
+    }
+    request_unref(a->request);
+    free(a);
+}
+
+void resv_submit(struct reservations *all, struct request *q)
+{
+    const ifl_resv_args *args = request_args(q);
+    char buf[JOB_IDENTITY_NAME_MAX];
+    const char *user = job_identity_name(resv_submit_value(args, "User_List"), request_user(q), buf);
+    struct resv_asked *a;
+    struct err e;
+
+    if (may_ask(all, q, args, &e) < 0) {
+        request_fail(q, &e);
+        return;
+    }
+    a = malloc(sizeof *a);
+    if (!a) {
+        request_failf(q, PBSE_SYSTEM, "no memory for a reservation");
+        return;
+    }
+    *a = (struct resv_asked){all, request_ref(q)};
+    if (names_find_user(all->p.names, user))
+        resv_submit_user_known(a, names_find_user(all->p.names, user), NULL);
+    else
+        names_ask_user(all->p.names, user, resv_submit_user_known, a);
+}

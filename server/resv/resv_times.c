@@ -1,0 +1,42 @@
+/* Start, end and duration. See resv_times.h. */
+#include "resv_times.h"
+
+#include "pbs_error.h"
+
+static int resv_times_bad(struct err *e)
+{
+    return err_set(e, PBSE_BADTSPEC, "Bad time specification(s)");
+}
+
+int resv_times_complete(struct resv_times *t, int64_t now_s, struct err *e)
+{
+    if ((t->start_s > 0) + (t->end_s > 0) + (t->duration_s > 0) < 2)
+        return resv_times_bad(e);
+    if (!t->start_s)
+        t->start_s = t->end_s - t->duration_s;
+    else if (!t->end_s)
+        t->end_s = t->start_s + t->duration_s;
+    else if (!t->duration_s)
+        t->duration_s = t->end_s - t->start_s;
+    if (t->duration_s <= 0 || t->end_s - t->start_s != t->duration_s || t->start_s < now_s)
+        return resv_times_bad(e);
+    return 0;
+}
+
+int resv_times_alter(struct resv_times *was, const struct resv_times *said, struct err *e)
+{
+    struct resv_times t = {.start_s = said->start_s ? said->start_s : was->start_s,
+                           .end_s = said->end_s ? said->end_s : was->end_s,
+                           .duration_s = said->duration_s};
+
+    if (said->duration_s && said->end_s && !said->start_s)
+        t.start_s = said->end_s - said->duration_s;
+    else if (said->duration_s && !said->end_s)
+        t.end_s = t.start_s + said->duration_s;
+    else if (!said->duration_s)
+        t.duration_s = t.end_s - t.start_s;
+    if (t.duration_s <= 0 || t.end_s - t.start_s != t.duration_s)
+        return resv_times_bad(e);
+    *was = t;
+    return 0;
+}

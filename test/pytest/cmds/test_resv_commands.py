@@ -1,0 +1,128 @@
+"""pbs_rsub, pbs_rstat, pbs_ralter, pbs_rdel: output and exit codes; this test confirms as a scheduler would."""
+import threading
+import time
+
+import pytest
+
+from cede import api
+from cede.wait import until
+
+pytestmark = pytest.mark.complex(sched=False)
+
+
+def at(seconds):
+    """So many seconds from now, as -R and -E take it."""
+    return time.strftime("%Y%m%d%H%M.%S", time.localtime(time.time() + seconds))
+
+
+def rsub(cx, *words, check=True, **how):
+    return cx.command("pbs_rsub", *words, check=check, **how)
+
+
+def new(cx, *words):
+    """A reservation of an hour, an hour from now; its identifier."""
+    return rsub(cx, "-R", at(3600), "-D", "1:00:00", "-l", "select=1:ncpus=2", *words).stdout.split()[0]
+
+
+def state(cx, resv):
+    return cx.api.stat("resv", resv)[0]["reserve_state"]
+
+
+def test_rsub_says_what_has_become_of_it(cx):
+    out = rsub(cx, "-R", at(3600), "-E", at(7200), "-l", "select=1:ncpus=2").stdout
+    assert out == "R0.vm UNCONFIRMED\n".replace("vm", cx.api.stat("server")[0].name)
+
+
+def test_rsub_that_waits_is_answered_by_the_decision(cx):
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(new(cx, "-I", "60") and rsub(
+        cx, "-R", at(3600), "-D", "60", "-l", "ncpus=1", "-I", "60").stdout))
+    thread.start()
+    until(lambda: cx.api.stat("resv"), "the first one")
+    first = cx.api.stat("resv")[0].name
+    cx.api.confirm_resv(first, "(n1:ncpus=2)")
+    until(lambda: len(cx.api.stat("resv")) == 2, "the second one")
+    second = cx.api.stat("resv")[1].name
+    cx.api.confirm_resv(second, extend="PBS_RESV_CONFIRM_FAIL")
+    thread.join()
+    assert answers == [f"{second} DENIED\n"]
+
+
+def test_rsub_whose_patience_ends_deletes_or_leaves_it(cx):
+    assert new(cx, "-I", "1") in [r.name for r in cx.api.stat("resv")]
+    assert rsub(cx, "-R", at(3600), "-D", "60", "-l", "ncpus=1", "-I", "-1").stdout.endswith(
+        " delete, wait period expired\n")
+    until(lambda: len(cx.api.stat("resv")) == 1, "the second one to be deleted")
+
+
+@pytest.mark.parametrize("words, text, code", [
+    ((), "usage: pbs_rsub", 2), (("-R", "99", "-D", "60"), "pbs_rsub: illegal -R time value", 2),
+    (("-D", "60", "-l", "ncpus=1"), "pbs_rsub: Bad time specification(s)", 238),
+    (("--hosts",), "pbs_rsub: missing host(s)", 2), (("--hosts", "a", "a"), "pbs_rsub: Duplicate host: a", 2),
+    (("-q", "workq", "-D", "60"), 'pbs_rsub: illegal -q value: format "@server"', 2),
+    (("-r", "FREQ=DAILY;COUNT=2", "-D", "60"), "a valid PBS_TZID timezone environment variable is required", 2),
+])
+def test_rsub_refuses(quiet, words, text, code):
+    done = rsub(quiet, *words, check=False)
+    assert text in done.stderr and done.returncode == code
+
+
+def test_rstat_shows_a_line_or_everything(cx):
+    assert cx.command("pbs_rstat").stdout == ""
+    resv = new(cx, "-N", "lunch")
+    cx.api.confirm_resv(resv, "(n1:ncpus=2)")
+    line = cx.command("pbs_rstat").stdout.splitlines()
+    assert line[1] == "-" * 69 and line[2].split()[:4] == [resv[:10], "R0", "root@vm"[:8], "CO"] and "/ 3600 /" in line[2]
+    assert cx.command("pbs_rstat", "-B", resv).stdout == f"Resv ID: {resv}\n"
+    full = cx.command("pbs_rstat", "-f", resv.split(".")[0]).stdout
+    assert full.startswith(f"Resv ID: {resv}\nReserve_Name = lunch\n") and "reserve_state = RESV_CONFIRMED\n" in full
+    assert "reserve_duration = 3600\n" in full and "Resource_List.ncpus = 2\n" in full
+    missing = cx.command("pbs_rstat", "R99", resv, check=False)
+    assert "pbs_rstat: Unknown Reservation Id" in missing.stderr and resv[:10] in missing.stdout and missing.returncode == 0
+
+
+def test_rdel_deletes_and_reports(cx):
+    resv = new(cx)
+    cx.api.confirm_resv(resv, "(n1:ncpus=2)")
+    job = cx.submit("true", queue=resv.split(".")[0], select="1:ncpus=1")
+    done = cx.command("pbs_rdel", resv.split(".")[0])
+    assert done.stdout == done.stderr == ""
+    until(lambda: not cx.api.stat("resv"), "the reservation to go")
+    cx.wait_gone(job)
+    done = cx.command("pbs_rdel", resv, check=False)
+    assert done.stderr == f"pbs_rdel: Unknown Reservation Id {resv}\n" and done.returncode == 15084 % 256
+
+
+def test_ralter_waits_for_a_scheduler_and_is_undone_when_that_refuses(cx):
+    resv = new(cx)
+    assert cx.command("pbs_ralter", "-D", "2:00:00", resv, check=False).returncode == 15016 % 256
+    cx.api.confirm_resv(resv, "(n1:ncpus=2)")
+    assert cx.command("pbs_ralter", "-D", "2:00:00", resv).stdout == f"pbs_ralter: {resv} ALTER REQUESTED\n"
+    assert state(cx, resv) == "11"
+    cx.api.confirm_resv(resv, extend="PBS_RESV_CONFIRM_FAIL")
+    s = cx.api.stat("resv", resv)[0]
+    assert s["reserve_state"] == "2" and int(s["reserve_end"]) - int(s["reserve_start"]) == 3600
+    cx.command("pbs_ralter", "-D", "2:00:00", resv)
+    cx.crash_server()
+    assert state(cx, resv) == "11"
+    cx.api.confirm_resv(resv, "(n1:ncpus=2)")
+    s = cx.api.stat("resv", resv)[0]
+    assert s["reserve_state"] == "2" and int(s["reserve_end"]) - int(s["reserve_start"]) == 7200
+
+
+def test_users_of_a_reservation_can_be_altered(cx):
+    resv = new(cx)
+    cx.api.confirm_resv(resv, "(n1:ncpus=2)")
+    cx.command("pbs_ralter", "-U", "somebody", resv)
+    assert state(cx, resv) == "2"
+    with pytest.raises(api.PbsError) as e:
+        cx.submit("true", queue=resv.split(".")[0], select="1:ncpus=1")
+    assert e.value.code == 15007
+
+
+def test_maintenance_is_reserved_at_once(cx):
+    out = rsub(cx, "-R", at(3600), "-E", at(7200), "--hosts", "n1").stdout
+    resv = out.split()[0]
+    assert out.endswith(" CONFIRMED\n") and resv.startswith("M") and state(cx, resv) == "2"
+    s = cx.api.stat("resv", resv)[0]
+    assert s["Resource_List"]["place"] == "exclhost" and s["resv_nodes"] == "(n1:ncpus=4)"

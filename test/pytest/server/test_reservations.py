@@ -1,0 +1,203 @@
+"""Reservations: from submission to the end, with this test as the scheduler that confirms them (doc/reservations.md)."""
+import os
+import time
+
+import pytest
+
+from cede import api
+from cede.complex import COMMAND_LIMIT_S
+from cede.wait import until
+
+pytestmark = pytest.mark.complex(sched=False, nodes=2)
+UN, CO, RN, BD, DJ, DG, AL = "1", "2", "5", "7", "9", "10", "11"
+
+
+def submit(cx, start=3600, lasts=600, select="1:ncpus=2", place=None, **attrs):
+    """A reservation that begins in so many seconds; its identifier."""
+    now = int(time.time())
+    items = [("reserve_start", now + start), ("reserve_end", now + start + lasts), ("Resource_List", "select", select)]
+    items += [("Resource_List", "place", place)] if place else []
+    items += [(k, None, v) for k, v in attrs.items()]
+    name, word = cx.api.submit_resv(items)
+    assert word == "UNCONFIRMED"
+    return name
+
+
+def stat(cx, resv):
+    """Its attributes, None when it is gone."""
+    try:
+        return cx.api.stat("resv", resv)[0]
+    except api.PbsError as e:
+        assert e.code == 15084
+        return None
+
+
+def state(cx, resv):
+    s = stat(cx, resv)
+    return s["reserve_state"] if s else None
+
+
+def wait(cx, resv, wanted):
+    until(lambda: state(cx, resv) == wanted, lambda: f"{resv} in state {wanted}: {stat(cx, resv)}")
+
+
+def confirmed(cx, location="(n1:ncpus=2)", **how):
+    resv = submit(cx, **how)
+    cx.api.confirm_resv(resv, location)
+    return resv
+
+
+def records(cx, letters, name):
+    """Letters of accounting records of this object, in order."""
+    folder = os.path.join(cx.home, "server_priv", "accounting")
+    lines = []
+    for file in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, file), encoding="utf-8") as f:
+            lines += f.read().splitlines()
+    found = [line.split(";") for line in lines]
+    return "".join(w[1] for w in found if w[2] == name and w[1] in letters)
+
+
+def scheduler(cx):
+    """A connection whose runs have what is free, as those of a scheduler; a manager's may have more."""
+    c = cx.connect()
+    c.register()
+    return c
+
+
+def code_of(call, *args):
+    with pytest.raises(api.PbsError) as e:
+        call(*args)
+    return e.value.code
+
+
+def test_new_reservation_has_a_closed_queue(cx):
+    resv = submit(cx, Reserve_Name="lunch")
+    s, q = stat(cx, resv), cx.api.stat("que", resv.split(".")[0])[0]
+    assert resv.startswith("R") and s["reserve_state"] == UN and s["Reserve_Name"] == "lunch"
+    assert s["reserve_duration"] == "600"
+    assert q["enabled"] == "False" and q["started"] == "False" and q["acl_user_enable"] == "True"
+    assert code_of(cx.submit, "true", None, q.name) == 15021
+    assert code_of(cx.api.manager, api.DELETE, api.QUEUE, q.name) == 15027
+
+
+def test_confirmed_reservation_opens_its_queue_and_shows_on_its_vnodes(cx):
+    resv = confirmed(cx)
+    assert state(cx, resv) == CO and stat(cx, resv)["resv_nodes"] == "(n1:ncpus=2)"
+    assert cx.node("n1")["resv"] == resv and "resv" not in cx.node("n2")
+    assert cx.node("n1")["resources_assigned"]["ncpus"] == "0"
+    job = cx.submit("true", queue=resv.split(".")[0], select="1:ncpus=1")
+    assert cx.stat(job)["reserve_ID"] == resv
+    assert code_of(scheduler(cx).run_async, job, "(n1:ncpus=1)") == 15044
+
+
+def test_refused_reservation_is_gone(cx):
+    resv = submit(cx)
+    cx.api.confirm_resv(resv, extend="PBS_RESV_CONFIRM_FAIL:reason=no room")
+    assert state(cx, resv) is None
+    until(lambda: records(cx, "UYKk", resv) == "UK", "its records")
+    assert not [q for q in cx.api.stat("que") if q.name == resv.split(".")[0]]
+
+
+def test_reservation_runs_its_jobs_and_takes_them_along_at_its_end(cx):
+    resv = confirmed(cx, start=1, lasts=6)
+    queue = resv.split(".")[0]
+    job, waiting = (cx.submit("sleep 600", queue=queue, select="1:ncpus=1") for _ in range(2))
+    wait(cx, resv, RN)
+    assert cx.node("n1")["resources_assigned"]["ncpus"] == "2"
+    cx.api.run(job, "(n1:ncpus=1)")
+    cx.wait(job, "R")
+    assert cx.node("n1")["resources_assigned"]["ncpus"] == "2"
+    assert cx.state(waiting) == "Q"
+    wait(cx, resv, None)
+    assert cx.stat(job) is None and cx.stat(waiting) is None
+    assert cx.node("n1")["resources_assigned"]["ncpus"] == "0" and "resv" not in cx.node("n1")
+    until(lambda: records(cx, "UYBKkF", resv) == "UYBK", "its records")
+    assert not [q for q in cx.api.stat("que") if q.name == queue]
+
+
+def test_jobs_of_a_reservation_have_its_amounts_and_no_more(cx):
+    resv = confirmed(cx, start=1)
+    queue = resv.split(".")[0]
+    jobs = [cx.submit("sleep 600", queue=queue, select=f"1:ncpus={n}") for n in (1, 2)]
+    other = cx.submit("sleep 600", select="1:ncpus=3")
+    wait(cx, resv, RN)
+    run = scheduler(cx).run_async
+    run(jobs[0], "(n1:ncpus=1)")
+    for where in ("(n1:ncpus=2)", "(n2:ncpus=2)"):
+        assert code_of(run, jobs[1], where) == 15044
+    assert code_of(run, other, "(n1:ncpus=3)") == 15044
+    run(other, "(n2:ncpus=3)")
+
+
+def test_exclusive_reservation_keeps_others_out(cx):
+    resv = confirmed(cx, start=1, place="excl")
+    wait(cx, resv, RN)
+    assert "resv-exclusive" in cx.command("pbsnodes", "n1").stdout
+    assert code_of(scheduler(cx).run_async, cx.submit("true", select="1:ncpus=1"), "(n1:ncpus=1)") == 15044
+    cx.api.delete_resv(resv)
+    assert "resv-exclusive" not in cx.command("pbsnodes", "n1").stdout
+
+
+def test_job_that_wants_a_vnode_alone_is_refused_by_a_shared_reservation(cx):
+    resv = confirmed(cx)
+    items = [("Resource_List", "select", "1:ncpus=1"), ("Resource_List", "place", "excl")]
+    assert code_of(cx.api.submit, items, cx.script("true"), resv.split(".")[0]) == 15156
+
+
+@pytest.mark.parametrize("times, code", [
+    ([("reserve_start", 100)], 15086), ([("reserve_end", 100)], 15086),
+    ([("reserve_start", 100), ("reserve_end", 50)], 15086),
+    ([("reserve_start", -100), ("reserve_end", 50)], 15086),
+    ([("reserve_end", 50), ("reserve_duration", 60)], 15086),
+])
+def test_times_that_say_nothing_are_refused(quiet, times, code):
+    now = int(time.time())
+    items = [(k, v if k.endswith("duration") else now + v) for k, v in times]
+    assert code_of(quiet.api.submit_resv, [*items, ("Resource_List", "select", "1:ncpus=1")]) == code
+
+
+def test_reservations_can_be_forbidden(cx):
+    cx.set_server("resv_enable", "False")
+    assert code_of(submit, cx) == 15094
+    cx.set_server("resv_enable", "True")
+    cx.set_server("acl_resv_users", "somebody@*")
+    cx.set_server("acl_resv_user_enable", "True")
+    assert code_of(submit, cx) == 15094
+
+
+@pytest.mark.parametrize("when", [UN, CO, RN, BD])
+def test_reservation_survives_a_killed_server(cx, when):
+    resv = submit(cx, start=1 if when in (RN, BD) else 3600, place="excl")
+    job = None
+    if when != UN:
+        cx.api.confirm_resv(resv, "(n1:ncpus=2)")
+    if when in (RN, BD):
+        wait(cx, resv, RN)
+        job = cx.submit("sleep 600", queue=resv.split(".")[0], select="1:ncpus=1")
+        cx.api.run(job, "(n1:ncpus=1)")
+        cx.wait(job, "R")
+    if when == BD:
+        cx.api.delete_resv(resv)
+    cx.crash_server()
+    if when == BD:
+        wait(cx, resv, None)
+        cx.wait_gone(job)
+        return
+    wait(cx, resv, when)
+    assert (cx.node("n1")["resources_assigned"]["ncpus"] == "2") == (when == RN)
+    if job:
+        cx.wait(job, "R")
+        assert records(cx, "B", resv) == "B"
+    cx.api.delete_resv(resv)
+    wait(cx, resv, None)
+
+
+def test_reservation_whose_time_passes_while_no_server_runs_is_over(cx):
+    resv = confirmed(cx, start=1, lasts=2)
+    end = int(stat(cx, resv)["reserve_end"])
+    cx.kill("server")
+    until(lambda: time.time() > end, "its end", COMMAND_LIMIT_S)
+    cx.restart("server")
+    cx.again()
+    wait(cx, resv, None)
