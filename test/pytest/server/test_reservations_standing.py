@@ -1,0 +1,151 @@
+"""Standing reservations, with this test as the scheduler; and reservations that a real scheduler confirms."""
+import datetime
+import time
+import zoneinfo
+
+import pytest
+
+from cede import api
+from cede.wait import until
+
+CO, RN = "2", "5"
+
+
+def stat(cx, resv):
+    try:
+        return cx.api.stat("resv", resv)[0]
+    except api.PbsError as e:
+        assert e.code == 15084
+        return None
+
+
+def wait(cx, resv, **wanted):
+    """Until these attributes have these values; no state: until it is gone."""
+    def check():
+        s = stat(cx, resv)
+        return (s is None) if not wanted else s and all(s.get(k) == v for k, v in wanted.items())
+    until(check, lambda: f"{resv} with {wanted}: {stat(cx, resv)}")
+
+
+def standing(cx, rule, start, lasts, zone="Europe/Berlin"):
+    """Identifier; or the number of the error."""
+    try:
+        return cx.api.submit_resv([("reserve_start", start), ("reserve_end", start + lasts), ("reserve_rrule", rule),
+                                   ("reserve_timezone", zone), ("Resource_List", "select", "1:ncpus=2")])[0]
+    except api.PbsError as e:
+        return e.code
+
+
+def starts(cx, resv):
+    return [int(s) for s in stat(cx, resv)["reserve_starts"].split(",")]
+
+
+@pytest.mark.complex(sched=False)
+def test_hour_stays_when_clocks_change(cx):
+    zone = zoneinfo.ZoneInfo("Europe/Berlin")
+    year = datetime.datetime.now(zone).year + 1
+    first = datetime.datetime(year, 3, 20, 9, 0, tzinfo=zone)
+    resv = standing(cx, "FREQ=DAILY;COUNT=20", int(first.timestamp()), 3600)
+    days = [datetime.datetime.fromtimestamp(s, zone) for s in starts(cx, resv)]
+    assert resv.startswith("S") and len(days) == 20 and {d.hour for d in days} == {9}
+    assert len({d.utcoffset() for d in days}) == 2 and days[-1].day == 8
+    s = stat(cx, resv)
+    assert s["reserve_count"] == "20" and s["reserve_index"] == "1"
+
+
+@pytest.mark.parametrize("rule, lasts, code", [
+    ("FREQ=DAILY", 60, 15134), ("FREQ=DAILY;COUNT=2;UNTIL=20990101", 60, 15134), ("FREQ=OFTEN;COUNT=2", 60, 15133),
+    ("FREQ=DAILY;COUNT=2;BYMINUTE=5", 60, 15133), ("FREQ=WEEKLY;COUNT=2;BYDAY=+1MO", 60, 15133),
+    ("FREQ=HOURLY;COUNT=3", 3 * 3600, 15130), ("FREQ=DAILY;COUNT=3", 25 * 3600, 15129), ("FREQ", 60, 15133),
+    ("FREQ=DAILY;BYHOUR=9,10;COUNT=4", 2 * 3600, 15086), ("FREQ=SECONDLY;COUNT=100000", 1, 15133), ("", 60, None),
+])
+def test_rules_that_cannot_be(quiet, rule, lasts, code):
+    got = standing(quiet, rule, int(time.time()) + 3600, lasts)
+    assert got == code if code else got.startswith("R")
+
+
+def test_zone_must_be_known(quiet):
+    assert standing(quiet, "FREQ=DAILY;COUNT=2", int(time.time()) + 3600, 60, "Nowhere/Land") == 15135
+
+
+@pytest.mark.complex(sched=False)
+def test_rule_with_one_occurrence_is_an_advance_reservation(cx):
+    assert standing(cx, "freq=daily;count=1", int(time.time()) + 3600, 60).startswith("R")
+
+
+@pytest.mark.complex(sched=False, nodes=2)
+@pytest.mark.parametrize("killed", [False, True])
+def test_occurrences_have_vnodes_of_their_own_and_queued_jobs_stay(cx, killed):
+    resv = standing(cx, "FREQ=SECONDLY;INTERVAL=8;COUNT=2", int(time.time()) + 2, 1)
+    with pytest.raises(api.PbsError) as e:
+        cx.api.confirm_resv(resv, "1#(n1:ncpus=2){0}")
+    assert e.value.code == 15014
+    cx.api.confirm_resv(resv, "2#(n1:ncpus=2){0}(n2:ncpus=2){1}")
+    queue = resv.split(".")[0]
+    job, waiting = (cx.submit("sleep 600", queue=queue, select="1:ncpus=1") for _ in range(2))
+    wait(cx, resv, reserve_state=RN, reserve_index="1")
+    cx.api.run_async(job, "(n1:ncpus=1)")
+    wait(cx, resv, reserve_index="2")
+    if killed:
+        cx.crash_server()
+    assert stat(cx, resv)["resv_nodes"] == "(n2:ncpus=2)" and len(starts(cx, resv)) == 1
+    assert cx.stat(job) is None and cx.state(waiting) == "Q"
+    wait(cx, resv, reserve_state=RN)
+    assert cx.node("n2")["resources_assigned"]["ncpus"] == "2" and "resv" not in cx.node("n1")
+    wait(cx, resv)
+    assert cx.stat(waiting) is None
+
+
+@pytest.mark.complex(sched=False, nodes=2)
+def test_lost_vnode_degrades_and_another_one_mends(cx):
+    cx.set_server("reserve_retry_time", "3600")
+    now = int(time.time())
+    resv = cx.api.submit_resv([("reserve_start", now + 7200), ("reserve_duration", "600"),
+                               ("Resource_List", "select", "1:ncpus=2")])[0]
+    cx.api.confirm_resv(resv, "(n1:ncpus=2)")
+    cx.command("pbsnodes", "-o", "n1")
+    wait(cx, resv, reserve_state="10", reserve_substate="10")
+    assert int(stat(cx, resv)["reserve_retry"]) >= now + 3600
+    cx.command("pbsnodes", "-r", "n1")
+    wait(cx, resv, reserve_state=CO, reserve_substate=CO)
+    cx.command("pbsnodes", "-o", "n1")
+    wait(cx, resv, reserve_state="10")
+    cx.api.confirm_resv(resv, extend="PBS_RESV_CONFIRM_FAIL")
+    wait(cx, resv, reserve_state="10")
+    cx.api.confirm_resv(resv, "(n2:ncpus=2)")
+    wait(cx, resv, reserve_state=CO, resv_nodes="(n2:ncpus=2)")
+
+
+def at(seconds):
+    return time.strftime("%Y%m%d%H%M.%S", time.localtime(time.time() + seconds))
+
+
+def test_idle_reservation_ends(cx):
+    resv = cx.command("pbs_rsub", "-R", at(3), "-D", "600", "-l", "select=1:ncpus=1", "-W", "delete_idle_time=2",
+                      "-I", "30").stdout.split()
+    assert resv[1] == "CONFIRMED"
+    wait(cx, resv[0])
+
+
+def test_scheduler_confirms_runs_and_refuses(cx):
+    resv, word = cx.command("pbs_rsub", "-R", at(4), "-D", "600", "-l", "select=1:ncpus=3", "-I", "30").stdout.split()
+    assert word == "CONFIRMED" and stat(cx, resv)["partition"] == "pbs-default"
+    too_much = cx.command("pbs_rsub", "-R", at(60), "-D", "600", "-l", "select=1:ncpus=2", "-I", "30").stdout
+    assert too_much.endswith(" DENIED\n")
+    inside = cx.submit("sleep 600", queue=resv.split(".")[0], select="1:ncpus=3")
+    outside = cx.submit("sleep 600", select="1:ncpus=2", l_walltime="1:00:00")
+    wait(cx, resv, reserve_state=RN)
+    cx.wait(inside, "R")
+    assert cx.state(outside) == "Q"
+    cx.command("pbs_rdel", resv)
+    wait(cx, resv)
+    cx.wait_gone(inside)
+    cx.wait(outside, "R")
+
+
+def test_scheduler_confirms_all_occurrences(cx):
+    env = {"PBS_TZID": "Europe/Berlin"}
+    resv, word = cx.command("pbs_rsub", "-R", at(600), "-D", "600", "-l", "select=1:ncpus=3", "-r",
+                            "FREQ=DAILY;COUNT=3", "-I", "30", env=env).stdout.split()
+    assert word == "CONFIRMED" and resv.startswith("S")
+    assert stat(cx, resv)["reserve_execvnodes"].startswith("3#(")
