@@ -187,6 +187,14 @@ def test_debug_keeps_files_that_run_again_on_a_desk(complex, hook):
     assert "pbs.event().reject_msg=workq True" in done.stdout
 
 
+def test_every_attribute_of_every_object_can_be_read(complex, hook):
+    submitted(complex, "-l", "select=1:ncpus=1:mem=1gb", "-l", "place=free", "-J", "1-3", "-M", "a@b", "-v", "A=b")
+    complex.qmgr("create node unknown_host")
+    hook("queuejob", "s = pbs.server()\nfor o in [s, e.job, *s.queues(), *s.jobs(), *s.vnodes()]:\n    assert len(o.attributes) > 30, o\n"
+         "    for a in o.attributes:\n        str(getattr(o, a))\ne.reject('read')\n")
+    assert qsub(complex).stderr == "qsub: read\n"
+
+
 @pytest.mark.complex(nodes=1)
 def test_a_runjob_hook_takes_a_vnode_out_of_service(cx):
     node = cx.api.stat("vnode")[0].name
