@@ -5,6 +5,7 @@
  * on and empty allows every user, one of hosts allows no host. */
 #include "admit.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,12 +20,36 @@ static bool on(const struct queue *q, int index)
     return attr_list_bool(&q->obj.attrs, index, false);
 }
 
-static int check_acls(const struct queue *q, const struct admit_ask *ask, struct err *e)
+enum { HOST_MAX = 600 };
+
+/* The other name of a host of the server's own domain: "n2" of "n2.site.example", and the other way round. NULL: the domain is
+ * another, or that of the server is not known. */
+static const char *other_name(const struct server_ctx *s, const char *host, char out[static HOST_MAX])
+{
+    const char *domain = s->full_name ? strchr(s->full_name, '.') : strchr(s->name, '.');
+    size_t n = strcspn(host, ".");
+
+    if (!domain || n + strlen(domain) >= HOST_MAX || (host[n] && strcasecmp(host + n, domain) != 0))
+        return NULL;
+    snprintf(out, HOST_MAX, "%.*s%s", (int)n, host, host[n] ? "" : domain);
+    return out;
+}
+
+/* An entry without a domain is in the domain of the server, as names are for its resolver. */
+static bool lists_host(const struct server_ctx *s, const char *acl, const char *host)
+{
+    char other[HOST_MAX];
+
+    return access_acl_allows_either(acl, ACL_HOST, host, other_name(s, host, other), false);
+}
+
+static int check_acls(const struct server_ctx *s, const struct queue *q, const struct admit_ask *ask,
+                      struct err *e)
 {
     const struct attr_list *a = &q->obj.attrs;
 
     if (on(q, QUEUE_ATTR_acl_host_enable) &&
-        !access_acl_allows(attr_list_text(a, QUEUE_ATTR_acl_hosts), ACL_HOST, ask->host, false))
+        !lists_host(s, attr_list_text(a, QUEUE_ATTR_acl_hosts), ask->host))
         return err_set(e, PBSE_BADHOST, "Access from host not allowed, or unknown host");
     if (on(q, QUEUE_ATTR_acl_user_enable) &&
         !access_acl_allows(attr_list_text(a, QUEUE_ATTR_acl_users), ACL_USER, ask->owner, true))
@@ -129,7 +154,7 @@ int admit_check(const struct server_ctx *s, const struct queue *q, const struct 
         return -1;
     if (!ask->routed && on(q, QUEUE_ATTR_from_route_only))
         return err_set(e, PBSE_QACESS, "queue %s takes routed jobs only", q->obj.name);
-    if (check_acls(q, ask, e) < 0 || queued_limits_check(s, q, ask->job, ask->new_job, e) < 0)
+    if (check_acls(s, q, ask, e) < 0 || queued_limits_check(s, q, ask->job, ask->new_job, e) < 0)
         return -1;
     return check_place(q, ask->job, e) < 0 ? -1 : admit_check_bounds(s, q, ask->job, e);
 }
@@ -159,7 +184,7 @@ static bool serves_host(const struct server_ctx *s, const char *host)
     const struct attr_list *a = &s->server->obj.attrs;
 
     return !attr_list_bool(a, SERVER_ATTR_acl_host_enable, false) ||
-           access_acl_allows(attr_list_text(a, SERVER_ATTR_acl_hosts), ACL_HOST, host, false) ||
+           lists_host(s, attr_list_text(a, SERVER_ATTR_acl_hosts), host) ||
            (attr_list_bool(a, SERVER_ATTR_acl_host_moms_enable, false) && is_host_of_mom(s, host));
 }
 

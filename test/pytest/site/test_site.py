@@ -129,8 +129,11 @@ def test_a_queue_lets_in_hosts_by_name(day):
         refused = day.n2.run("echo true | qsub -q near", user=USER, check=False)
         assert refused.returncode != 0 and "Access from host not allowed" in refused.stderr
         day.done(day.n1.submit("true", "-q", "near"))
-        day.n1.root("qmgr -c 'set queue near acl_hosts += n2.site.example'")
-        day.done(day.n2.submit("true", "-q", "near"))
+        for name in ("n2.site.example", "n2"):
+            day.n1.root(f"qmgr -c 'set queue near acl_hosts = {name}'")
+            day.done(day.n2.submit("true", "-q", "near"))
+            day.n1.root(f"qmgr -c 'set queue near acl_hosts = -{name}'; qmgr -c 'set queue near acl_hosts += +*.site.example'")
+            assert day.n2.run("echo true | qsub -q near", user=USER, check=False).returncode != 0
     finally:
         day.clean()
         day.n1.root("qmgr -c 'delete queue near'")
