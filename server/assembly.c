@@ -16,6 +16,7 @@
 #include "eligible_time.h"
 #include "exit_cache.h"
 #include "history.h"
+#include "hook_news.h"
 #include "hook_server.h"
 #include "intern.h"
 #include "job_fsm.h"
@@ -53,6 +54,7 @@ static void assembly_on_routed(void *arg, struct job *j)
     struct server *s = arg;
 
     accounting_moved_in(s->parts.accounting, j);
+    hook_news_moved(s->parts.hook_server, j, NULL);
     schedulers_wake_all(s->parts.schedulers, SCHED_CMD_MOVED);
 }
 
@@ -115,6 +117,7 @@ static int create_telling(struct server *s, struct err *e)
         e);
     if (!p->hook_server)
         return -1;
+    nodes_on_transition(s->ctx.nodes, hook_news_vnode, p->hook_server);
     p->accounting = accounting_create(s->loop, &s->ctx, p->commit, s->set.home, e);
     if (!p->accounting)
         return -1;

@@ -12,6 +12,7 @@
 #include "eligible_time.h"
 #include "exit_cache.h"
 #include "history.h"
+#include "hook_news.h"
 #include "job_audit.h"
 #include "job_end.h"
 #include "job_fsm.h"
@@ -94,6 +95,7 @@ static void assembly_bind_listeners(struct server *s)
 
         {accounting_listen, p->accounting}, /* reports: these still read the run */
         {mail_listen, p->mail},
+        {hook_news_listen, p->hook_server},
         {history_listen, s->history},
         {exit_cache_listen, s->exit_cache},
         {arrays_listen, p->arrays},

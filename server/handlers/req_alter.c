@@ -13,6 +13,7 @@
 #include "accounting.h"
 #include "alter.h"
 #include "depend_history.h"
+#include "hook_news.h"
 #include "attrib_errors.h"
 #include "log.h"
 #include "move.h"
@@ -322,6 +323,7 @@ void req_move(void *parts, struct request *r)
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job moved to %s at request of %s", a->text, request_who(r));
     accounting_moved_in(p->accounting, j);
     schedulers_wake_all(p->schedulers, SCHED_CMD_MOVED);
+    hook_news_moved(p->hook_server, j, r);
     route_job(p->route, j);
     req_ok_when_durable(p, r);
 }

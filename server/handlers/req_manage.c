@@ -19,6 +19,7 @@
 #include "errors.h"
 #include "attrib_errors.h"
 #include "hook_manage.h"
+#include "hook_news.h"
 #include "log.h"
 #include "manage.h"
 #include "pbs_error.h"
@@ -293,6 +294,13 @@ static void answer_failure(const struct task *t, const struct err *why)
                           t->changes[t->at].value);
     else
         attrib_errors_answer(t->r, why, &ask);
+    hook_news_managed(t->p->hook_server, t->r, why);
+}
+
+static void req_manage_done(const struct task *t)
+{
+    req_ok_when_durable(t->p, t->r);
+    hook_news_managed(t->p->hook_server, t->r, NULL);
 }
 
 void req_manage(void *parts, struct request *r)
@@ -321,7 +329,7 @@ void req_manage(void *parts, struct request *r)
     else if (t.kind == NULL && need_manager(&t, &e) < 0)
         answer_failure(&t, &e);
     else if (do_names(&t, &e) == 0)
-        req_ok_when_durable(t.p, r);
+        req_manage_done(&t);
     else
         answer_failure(&t, &e);
     free(t.changes);

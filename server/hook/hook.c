@@ -30,6 +30,8 @@ struct hooks {
     uint32_t active;
     uint64_t last; /* serial or order given out last */
     char *dir;
+    void (*changed)(void *arg);
+    void *changed_arg;
 };
 
 struct hook_settings hook_settings_default(void)
@@ -125,6 +127,14 @@ static void hooks_review(struct hooks *t)
     t->active = 0;
     for (const struct hook *h = t->first; h; h = h->next)
         t->active |= hook_runs(h) ? h->set.events : 0;
+    if (t->changed)
+        t->changed(t->changed_arg);
+}
+
+void hooks_on_change(struct hooks *t, void (*fn)(void *arg), void *arg)
+{
+    t->changed = fn;
+    t->changed_arg = arg;
 }
 
 static void hooks_take_out(struct hooks *t, struct hook *h)
@@ -298,8 +308,8 @@ void hooks_remove(struct hooks *t, struct hook *h)
     hook_write_file(t, h->name, "PY", NULL, 0);
     hook_write_file(t, h->name, "CF", NULL, 0);
     hooks_take_out(t, h);
-    hooks_review(t);
     hook_free(h);
+    hooks_review(t);
 }
 
 void hooks_set(struct hooks *t, struct hook *h, const struct hook_settings *set)

@@ -70,6 +70,9 @@ struct hook *hooks_next_of(const struct hooks *t, uint32_t event, struct hook_pl
 const uint32_t *hooks_active(const struct hooks *t);
 const char *hooks_dir(const struct hooks *t); /* .../server_priv/hooks */
 
+/* ^ Hooks were made, changed, removed or restored. One listener. */
+void hooks_on_change(struct hooks *t, void (*fn)(void *arg), void *arg);
+
 /* Each stores what has changed and writes the files. -1: PBSE_SYSTEM no memory. */
 struct hook *hooks_add(struct hooks *t, const char *name, const struct hook_settings *set, struct err *e);
 void hooks_remove(struct hooks *t, struct hook *h);

@@ -34,4 +34,7 @@ char *hook_changes_variable(const char *list, const char *name, const char *valu
 void hook_changes_alter(const struct hook_server *s, struct job *j, const char *by,
                         const struct hook_changes *c, const char *const allowed[]);
 
+/* Change the vnodes that hook `by` has set: their state and attributes, as a manager may. What cannot be is said in the log. */
+void hook_changes_vnodes(const struct hook_server *s, const char *by, const struct hook_changes *c);
+
 #endif

@@ -281,22 +281,6 @@ static const char *hook_gate_run_id(struct request *r)
     return ((const ifl_job_text_args *)request_args(r))->job;
 }
 
-static void hook_gate_set_vnode(const struct hook_server *s, const struct hook_change *c)
-{
-    struct node *n = nodes_find(s->o.ctx->nodes, c->name);
-    uint32_t bits = 0;
-
-    if (!n || strcmp(c->attr, "state") != 0 || !c->value)
-        return;
-    if (strspn(c->value, "0123456789") == strlen(c->value))
-        bits = (uint32_t)strtoul(c->value, NULL, 10);
-    else if (states_node_parse(c->value, &bits, NULL) < 0)
-        return;
-    node_set_state(s->o.ctx->nodes, n, bits & NODE_OFFLINE, bits & NODE_OFFLINE ? 0 : NODE_OFFLINE,
-                   server_ctx_now_s(s->o.ctx));
-    change_touch(s->o.ctx->change, &n->obj.change, PART_HOT | PART_ATTRS);
-}
-
 /* What a runjob hook sets is the job's own, and differs for a job that is to run and for one that stays. */
 static void hook_gate_alter(const struct hook_gate_pass *p, const char *hook, bool accepted,
                             const struct hook_changes *c)
@@ -309,9 +293,7 @@ static void hook_gate_alter(const struct hook_gate_pass *p, const char *hook, bo
 
     if (j)
         hook_changes_alter(p->s, j, hook, c, accepted ? runs : stays);
-    for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->list[i].object, "vnode") == 0)
-            hook_gate_set_vnode(p->s, &c->list[i]);
+    hook_changes_vnodes(p->s, hook, c);
 }
 
 /* ---- the rows ---------------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@
 #include "commit.h"
 #include "file.h"
 #include "hook_attrs.h"
+#include "hook_news.h"
 #include "hook_server.h"
 #include "log.h"
 #include "pbs_error.h"
@@ -89,12 +90,14 @@ static void hook_manage_ok(struct hook_server *s, struct request *r, const char 
     t->request = request_ref(r);
     snprintf(t->text, sizeof t->text, "%s", text);
     commit_then(s->o.commit, hook_manage_durable, t);
+    hook_news_managed(s, r, NULL);
 }
 
-static void hook_manage_fail(struct request *r, int command, const struct err *why)
+static void hook_manage_fail(struct hook_server *s, struct request *r, int command, const struct err *why)
 {
     log_event(LOGC_HOOK, LOGE_ADMIN, hook_manage_function(command), "%s", why->text);
     request_fail(r, why);
+    hook_news_managed(s, r, why);
 }
 
 static void hook_manage_log(const struct request *r, const char *hook, const char *what)
@@ -341,7 +344,7 @@ static void hook_manage_refuse(const struct hook_manage_import *i, const struct 
         err_set(&e, PBSE_HOOKERROR, "Failed to compile script, hook '%s' contents not overwritten", i->name);
     else
         err_set(&e, PBSE_HOOKERROR, "Failed to compile script");
-    hook_manage_fail(i->r, MGR_CMD_IMPORT, &e);
+    hook_manage_fail(i->s, i->r, MGR_CMD_IMPORT, &e);
 }
 
 static void hook_manage_checked(void *arg, const struct hook_outcome *o)
@@ -356,7 +359,7 @@ static void hook_manage_checked(void *arg, const struct hook_outcome *o)
         return;
     }
     if (!h) {
-        hook_manage_fail(i->r, MGR_CMD_IMPORT, &e);
+        hook_manage_fail(i->s, i->r, MGR_CMD_IMPORT, &e);
     } else if (o->result != HOOK_ACCEPT) {
         hook_manage_refuse(i, h, o);
     } else {
@@ -473,7 +476,7 @@ void hook_manage_serve(struct hook_server *s, struct request *r)
     int rc = hook_manage_check_rights(s, r, &e) < 0 ? -1 : hook_manage_do(&a, &e);
 
     if (rc < 0)
-        hook_manage_fail(r, args->command, &e);
+        hook_manage_fail(s, r, args->command, &e);
     else if (rc == 0)
         hook_manage_ok(s, r, "");
 }

@@ -6,6 +6,7 @@
 
 #include "conf.h"
 #include "hook_objects.h"
+#include "hook_periodic.h"
 
 static char *hook_server_format(const char *fmt, const char *a)
 {
@@ -62,7 +63,9 @@ struct hook_server *hook_server_create(const struct hook_server_options *o, stru
                                                                .hello = hook_objects_hello,
                                                                .query = hook_objects_query,
                                                                .arg = s});
-    if (s->pool) {
+    s->periodic = s->pool ? hook_periodic_create(s) : NULL;
+    if (s->periodic) {
+        hooks_on_change(s->hooks, hook_periodic_review, s->periodic);
         s->active = hooks_active(s->hooks);
         return s;
     }
@@ -76,6 +79,7 @@ void hook_server_destroy(struct hook_server *s)
     if (!s)
         return;
     hook_pool_destroy(s->pool);
+    hook_periodic_destroy(s->periodic);
     hooks_destroy(s->hooks);
     attrib_render_destroy(s->render);
     for (char **v = s->env; v && *v; v++)

@@ -31,6 +31,7 @@ struct hook_server {
     struct hook_server_options o;
     struct hooks *hooks;
     struct hook_pool *pool;
+    struct hook_periodic *periodic;
     struct attrib_render *render;
     const uint32_t *active; /* enum hook_event_bit: some hook runs at it */
     char *program, *tmp, *daemon;

@@ -22,6 +22,8 @@ struct nodes {
     uint64_t created;
     void (*changed)(void *arg, struct node *n);
     void *changed_arg;
+    node_transition_fn *on_transition;
+    void *on_transition_arg;
 };
 
 static int node_encode(const struct object *o, enum change_part part, struct strbuf *out)
@@ -216,6 +218,8 @@ void node_set_state(struct nodes *ns, struct node *n, unsigned set, unsigned cle
 {
     unsigned state = (n->state & ~clear) | set, derived = NODE_JOB_BUSY | NODE_JOB_EXCLUSIVE | NODE_RESV_EXCLUSIVE,
              differs;
+    unsigned old_state = n->state;
+    int64_t old_state_s = n->last_state_s;
 
     if (state == n->state)
         return;
@@ -226,12 +230,20 @@ void node_set_state(struct nodes *ns, struct node *n, unsigned set, unsigned cle
     n->state = state;
     if (differs && n->shares && ns->changed)
         ns->changed(ns->changed_arg, n);
+    if (differs && ns->on_transition)
+        ns->on_transition(ns->on_transition_arg, n, old_state, old_state_s);
 }
 
 void nodes_on_state(struct nodes *ns, void (*changed)(void *arg, struct node *n), void *arg)
 {
     ns->changed = changed;
     ns->changed_arg = arg;
+}
+
+void nodes_on_transition(struct nodes *ns, node_transition_fn *fn, void *arg)
+{
+    ns->on_transition = fn;
+    ns->on_transition_arg = arg;
 }
 
 bool node_is_usable(const struct node *n)

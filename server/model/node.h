@@ -81,6 +81,10 @@ void node_take_host(struct node *n);
 /* Restore the fields of a stored row. */
 int node_decode(struct node *n, const char *hot_json, struct err *e);
 
+/* ^ The state of a node has changed, not only by its jobs; it was this, since that time. One listener. */
+typedef void node_transition_fn(void *arg, const struct node *n, unsigned old_state, int64_t old_state_s);
+void nodes_on_transition(struct nodes *ns, node_transition_fn *fn, void *arg);
+
 /* Change state bits: the only writer of `state`. Notes the time, wakes watchers. */
 void node_set_state(struct nodes *ns, struct node *n, unsigned set, unsigned clear, int64_t now_s);
 

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from cede.hooks import Hooks, job, log, qsub
 from cede.wait import until
 
 
@@ -19,43 +20,11 @@ def complex():
         c.stop()
 
 
-class Hooks:
-    """Makes hooks from texts, and deletes them at the end."""
-
-    def __init__(self, cx):
-        self.cx, self.names = cx, []
-
-    def make(self, name, event, text, **attrs):
-        path = os.path.join(self.cx.work, name + ".py")
-        with open(path, "w", encoding="utf-8") as f:
-            f.write("import pbs\ne = pbs.event()\n" + text + "\n")
-        given = "".join(f",{k}={v}" for k, v in attrs.items())
-        self.names.append(name)
-        self.cx.qmgr(f"create hook {name} event='{event}'{given}", f"import hook {name} application/x-python default {path}")
-
-    def delete(self):
-        for name in self.names:
-            self.cx.qmgr(f"delete hook {name}")
-
-
 @pytest.fixture
 def hooks(complex):
     h = Hooks(complex)
     yield h
     h.delete()
-
-
-def log(cx):
-    return cx.logs("server", 3000)
-
-
-def qsub(cx, *options, check=False, text="sleep 600"):
-    return cx.command("qsub", *options, "--", "/bin/sleep", "600", check=check) if text is None else \
-        cx.command("qsub", *options, cx.script(text), check=check)
-
-
-def job(cx, jobid):
-    return cx.api.stat("job", jobid)[0]
 
 
 def test_a_queuejob_hook_refuses_jobs_without_walltime_with_its_own_words(complex, hooks):
@@ -127,7 +96,7 @@ def test_a_movejob_hook_refuses_and_knows_the_queue_the_job_comes_from(complex, 
 
 def test_a_runjob_hook_keeps_a_job_waiting_and_the_comment_says_why(complex, hooks):
     hooks.make("run", "runjob", "pbs.logmsg(pbs.LOG_DEBUG, 'asked by %s at %s' % (e.requestor, e.job.exec_vnode))\ne.reject('no')")
-    jobid = qsub(complex, check=True).stdout.strip()
+    jobid = complex.submit("sleep 600")
     until(lambda: job(complex, jobid).get("comment") == "Not Running: PBS Error: no", "the comment")
     assert job(complex, jobid)["job_state"] == "Q"
     assert re.search(r"asked by Scheduler at \(\S+:ncpus=1\)", log(complex))
@@ -139,7 +108,7 @@ def test_a_runjob_hook_keeps_a_job_waiting_and_the_comment_says_why(complex, hoo
 
 def test_what_a_runjob_hook_sets_stays_with_the_job(complex, hooks):
     hooks.make("site", "runjob", "e.job.Resource_List['site'] = 'abc'")
-    jobid = qsub(complex, check=True).stdout.strip()
+    jobid = complex.submit("sleep 600")
     until(lambda: job(complex, jobid)["job_state"] == "R", "the start")
     assert job(complex, jobid)["Resource_List"]["site"] == "abc"
     assert f"{jobid};'site' hook set job's Resource_List.site = abc" in log(complex)

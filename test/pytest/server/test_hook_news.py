@@ -1,0 +1,112 @@
+"""Hooks after the fact: postqueuejob, jobobit, management, modifyvnode, periodic."""
+import os
+
+import pytest
+
+from cede.hooks import Hooks, job, log, qsub
+from cede.wait import until
+
+
+@pytest.fixture(scope="module")
+def complex():
+    """One for all of this file; each test removes the hooks that it made."""
+    from cede.complex import Complex
+    c = Complex(nodes=1, ncpus=4)
+    try:
+        yield c.start()
+    finally:
+        c.stop()
+
+
+@pytest.fixture
+def hooks(complex):
+    h = Hooks(complex)
+    yield h
+    h.delete()
+
+
+def said(cx, text):
+    """A hook's line of the log; it may come after the answer to what caused it."""
+    until(lambda: text in log(cx), text)
+
+
+def count(cx, text):
+    return log(cx).count(text)
+
+
+def test_a_postqueuejob_hook_sees_each_queue_that_a_job_enters(complex, hooks):
+    complex.make_queue("q1")
+    complex.make_queue("q2")
+    complex.qmgr("create queue rq queue_type=route,route_destinations=q1,enabled=true,started=true")
+    hooks.make("post", "postqueuejob", "pbs.logmsg(pbs.LOG_DEBUG, 'entered %s' % e.job.queue.name)")
+    jobid = qsub(complex, "-h", "-q", "rq", check=True).stdout.strip()
+    said(complex, "entered rq")
+    complex.qmgr("set queue rq route_held_jobs=true")
+    said(complex, "entered q1")
+    complex.command("qmove", "q2", jobid)
+    said(complex, "entered q2")
+
+
+def test_what_a_postqueuejob_hook_sets_is_set_and_its_reject_is_only_said(complex, hooks):
+    hooks.make("project", "postqueuejob", "e.job.project = 'p'")
+    jobid = qsub(complex, "-h", check=True).stdout.strip()
+    until(lambda: job(complex, jobid)["project"] == "p", "the project")
+    hooks.make("says", "postqueuejob", "pbs.logmsg(pbs.LOG_DEBUG, 'says no')\ne.reject('no')")
+    jobid = qsub(complex, "-h", check=True).stdout.strip()
+    said(complex, "says no")
+    assert job(complex, jobid)["job_state"] == "H"
+
+
+def test_a_jobobit_hook_runs_once_for_each_end_of_a_run(complex, hooks):
+    hooks.make("obit", "jobobit", "pbs.logjobmsg(e.job.id, 'obit %s' % e.job.Exit_status)")
+    jobid = complex.submit("exit 3")
+    said(complex, f"{jobid};obit 3")
+    waits = qsub(complex, "-h", check=True).stdout.strip()
+    complex.command("qdel", waits)
+    runs = complex.submit("sleep 600")
+    until(lambda: job(complex, runs)["job_state"] == "R", "the start")
+    complex.command("qrerun", runs)
+    said(complex, f"{runs};obit")
+    complex.command("qhold", runs)
+    until(lambda: job(complex, runs)["job_state"] in "HR", "back in its queue")
+    complex.command("qdel", runs)
+    assert count(complex, f"{jobid};obit") == 1 and count(complex, f"{waits};obit") == 0
+
+
+def test_a_management_hook_hears_of_each_change_also_of_one_refused(complex, hooks):
+    hooks.make("mgmt", "management", "m = e.management\npbs.logmsg(pbs.LOG_DEBUG, 'mgmt %s %s %s' % (m, m.reply_code, [(a.name, a.value) for a in m.attribs]))\ne.reject()", order=1)
+    hooks.make("never", "management", "pbs.logmsg(pbs.LOG_DEBUG, 'the second')", order=2)
+    complex.qmgr("set queue workq max_running=7")
+    said(complex, "mgmt MGR_CMD_SET:MGR_OBJ_QUEUE:workq 0 [('max_running', '7')]")
+    assert complex.command("qmgr", "-c", "set queue none enabled=true", check=False).returncode != 0
+    said(complex, "mgmt MGR_CMD_SET:MGR_OBJ_QUEUE:none 15018 [('enabled', 'true')]")
+    complex.qmgr("unset queue workq max_running")
+    assert "the second" not in log(complex)
+
+
+def test_a_modifyvnode_hook_sees_the_state_before_and_after(complex, hooks):
+    vnode = complex.api.stat("vnode")[0].name
+    hooks.make("vnode", "modifyvnode", "pbs.logmsg(pbs.LOG_DEBUG, 'vnode %s %d %d' % (e.vnode.name, e.vnode_o.state, e.vnode.state))")
+    complex.command("pbsnodes", "-o", vnode)
+    said(complex, f"vnode {vnode} 0 1")
+    complex.command("pbsnodes", "-r", vnode)
+    said(complex, f"vnode {vnode} 1 0")
+
+
+def test_a_periodic_hook_runs_again_and_again_and_sets_vnodes(complex, hooks):
+    vnode = complex.api.stat("vnode")[0].name
+    hooks.make("ticks", "periodic", f"v = e.vnode_list[{vnode!r}]\nv.comment = 'seen'\npbs.logmsg(pbs.LOG_DEBUG, 'tick')", freq=1)
+    until(lambda: count(complex, "ticks;periodic hook accepted") >= 2, "two runs")
+    until(lambda: complex.api.stat("vnode")[0].get("comment") == "seen", "the comment")
+    assert "Server periodic hook ran successfully" in log(complex) and "ticks;will run on " in log(complex)
+
+
+def test_a_periodic_hook_is_never_run_twice_at_once(complex, hooks):
+    gate = os.path.join(complex.work, "gate")
+    os.mkfifo(gate)
+    hooks.make("slow", "periodic", f"pbs.logmsg(pbs.LOG_DEBUG, 'slow began')\nopen({gate!r}).read()\ne.reject('no')", freq=1)
+    with open(gate, "w"):
+        turns = count(complex, "slow;will run on")
+        until(lambda: count(complex, "slow;will run on") >= turns + 2, "two more turns")
+        assert count(complex, "slow began") == 1
+    said(complex, "slow;periodic request rejected by 'slow'")
