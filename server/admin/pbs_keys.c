@@ -248,11 +248,11 @@ static void print_address(const struct conf *c)
 {
     const struct conf_host *pair = conf_pair(c);
     const struct conf_host *own = pair && host_address_is_own_name(pair[1].host) ? &pair[1] : pair;
+    const char *host = own ? own->host : conf_server_host(c);
+    bool is_v6 = strchr(host, ':') != NULL;
 
-    if (own)
-        printf("%s:%u", own->host, own->port);
-    else if (conf_is_set(c, CONF_PBS_SERVER_HOST_NAME))
-        printf("%s:%u", conf_server_host(c), conf_server_port(c));
+    if (own || conf_is_set(c, CONF_PBS_SERVER_HOST_NAME))
+        printf("%s%s%s:%u", is_v6 ? "[" : "", host, is_v6 ? "]" : "", own ? own->port : conf_server_port(c));
     else
         printf("%s", conf_server(c));
 }

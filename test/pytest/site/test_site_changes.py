@@ -124,6 +124,7 @@ def test_a_server_whose_host_is_renamed_keeps_its_name_and_jobs(make):
     site.n2.user("touch stop")
     j = site.done(job)
     assert (j["Exit_status"], j["run_count"]) == (0, 1) and job.endswith(".n1")
+    assert "pbs_keys join head:15001 " in site.n1.root("pbs_keys token n3")
     assert hosts_of_a_job(site) == ["head", "n2"]
 
 
