@@ -14,7 +14,7 @@ from cede.faults import daemon_frozen, frozen, is_alive, processes_with, stays
 from cede.mom_priv import configure_live, priv
 from cede.remote import port_of
 from cede.wait import until
-from cede.work_files import exists, touch
+from cede.work import exists, touch
 
 history = pytest.mark.complex(history=True)
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs jobs of others")

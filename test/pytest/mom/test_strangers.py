@@ -14,7 +14,7 @@ from cede.mom_priv import configure_live
 from cede.shepherds import shepherd
 from cede.terminal import at_work
 from cede.wait import until
-from cede.work_files import exists, touch
+from cede.work import exists, touch
 
 OWNER, STRANGER = users.NAMES[:2]
 pytestmark = [pytest.mark.skipif(os.geteuid() != 0, reason="takes users of several numbers"),

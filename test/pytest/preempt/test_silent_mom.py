@@ -15,7 +15,7 @@ from cede.clock import Clock
 from cede.complex import Complex
 from cede.mom_priv import configure, script
 from cede.shepherds import shepherds
-from cede.victims import URGENT, VICTIM
+from cede.work import URGENT, VICTIM
 from cede.wait import until
 
 LIMIT_S = 60
