@@ -9,6 +9,7 @@
 #include "pbs_error.h"
 #include "preempt_attribs.h"
 #include "preempt_policy_show.h"
+#include "attrs.h"
 #include "qmgr_attrs.h"
 #include "qmgr_hook.h"
 #include "qmgr_print.h"
@@ -97,6 +98,24 @@ int qmgr_apply_exists(const struct qmgr_apply *q, int object, const char *name, 
     return missing_rows[i].code;
 }
 
+struct batch_status *qmgr_apply_reservations(int c)
+{
+    struct attrl want = {.name = (char *)"queue", .value = (char *)""};
+
+    return pbs_statresv(c, NULL, &want, NULL);
+}
+
+bool qmgr_apply_is_reserved(const struct batch_status *resvs, const struct batch_status *queue)
+{
+    for (; resvs; resvs = resvs->next) {
+        const char *its = attrs_value(resvs->attribs, "queue", NULL);
+
+        if (its && !strcmp(its, queue->name))
+            return true;
+    }
+    return false;
+}
+
 /* A server reports no error for an unknown scheduler, because it is asked for all. */
 static int qmgr_apply_missing(const struct qmgr_apply *q, int object, const char *name, const char *server)
 {
@@ -124,7 +143,7 @@ static bool has_custom(int object, const struct batch_status *o)
 static int qmgr_apply_show(const struct qmgr_apply *q, int c, int verb, int object, const struct attrs *wants,
                            const char *name, const char *server)
 {
-    struct batch_status *list, *o;
+    struct batch_status *list, *o, *resvs;
     size_t shown = 0;
 
     pbs_errno = 0;
@@ -134,10 +153,11 @@ static int qmgr_apply_show(const struct qmgr_apply *q, int c, int verb, int obje
         list = qmgr_apply_fetch(c, object, name, attrs_attrl(wants));
     if (!list && pbs_errno)
         return qmgr_apply_report(q, c, object, name, server);
+    resvs = verb == MGR_CMD_PRINT && object == MGR_OBJ_QUEUE && !*name ? qmgr_apply_reservations(c) : NULL;
     if (verb == MGR_CMD_PRINT && has_custom(object, list))
         qmgr_print_begin(stdout, object);
     for (o = list; o; o = o->next) {
-        if (!qmgr_apply_is_named(object, name, o) ||
+        if (!qmgr_apply_is_named(object, name, o) || qmgr_apply_is_reserved(resvs, o) ||
             (object == MGR_OBJ_RSC && !*name && qmgr_attrs_is_builtin(o->name)))
             continue; /* without a name only custom resources are shown (PBS) */
         shown++;
@@ -148,6 +168,7 @@ static int qmgr_apply_show(const struct qmgr_apply *q, int c, int verb, int obje
         if (verb == MGR_CMD_PRINT && object == MGR_OBJ_HOOK)
             qmgr_hook_print(stdout, c, object, o->name);
     }
+    pbs_statfree(resvs);
     pbs_statfree(list);
     return shown || !*name ? 0 : qmgr_apply_missing(q, object, name, server);
 }

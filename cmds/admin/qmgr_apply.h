@@ -13,6 +13,9 @@ struct qmgr_apply {
 /* Fetch the objects of a kind (enum mgr_obj) at connection `c`: the one named, or all (""); `wants` may be NULL. As
  * the pbs_stat functions return it; of schedulers only what was set. */
 struct batch_status *qmgr_apply_fetch(int c, int object, const char *name, struct attrl *wants);
+/* The reservations, to leave their queues out of what makes a configuration; NULL: there are none. Freed by pbs_statfree. */
+struct batch_status *qmgr_apply_reservations(int c);
+bool qmgr_apply_is_reserved(const struct batch_status *resvs, const struct batch_status *queue);
 
 /* Apply a line to one object; "" is every object of that kind (or the server itself). Return 0, or the number of the
  * error, after a message. */

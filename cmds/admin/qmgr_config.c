@@ -209,16 +209,18 @@ static int config_fetch(struct qmgr_config *s, int c, struct err *e)
     int rc = 0;
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && rc == 0; i++) {
-        struct batch_status *list;
+        struct batch_status *list, *resvs;
 
         pbs_errno = 0;
         list = qmgr_apply_fetch(c, kinds[i], "", NULL);
         if (!list && pbs_errno)
             return err_set(e, pbs_errno, "%s",
                            pbs_geterrmsg(c) ? pbs_geterrmsg(c) : "the server does not answer");
+        resvs = kinds[i] == MGR_OBJ_QUEUE ? qmgr_apply_reservations(c) : NULL;
         for (const struct batch_status *o = list; o && rc == 0; o = o->next)
-            if (fetch_is_configured(kinds[i], o))
+            if (fetch_is_configured(kinds[i], o) && !qmgr_apply_is_reserved(resvs, o))
                 rc = fetch_object(s, kinds[i], o, e);
+        pbs_statfree(resvs);
         pbs_statfree(list);
     }
     return rc;

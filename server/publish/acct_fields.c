@@ -101,10 +101,20 @@ static const struct resc_list *acct_fields_asked(const struct job *j, enum phase
     return which == PHASE_FIRST && first ? first : attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
 }
 
+/* The reservation of its queue, which it has left when it ends. */
+static const struct resv *acct_fields_resv(const struct server_ctx *s, const struct job *j)
+{
+    const struct queue *q =
+        resvs_first(s->resvs) && j->queue_name ? queues_find(s->queues, j->queue_name) : NULL;
+
+    return q ? q->resv : NULL;
+}
+
 static void add_job_set(struct strbuf *out, const struct server_ctx *s, const struct job *j, bool started,
                         enum phase which)
 {
     const struct attr_list *a = &j->obj.attrs;
+    const struct resv *r = acct_fields_resv(s, j);
 
     add_quoted(out, "gridname", attr_list_text(a, JOB_ATTR_gridname));
     add_set(out, "user", j->euser);
@@ -113,6 +123,10 @@ static void add_job_set(struct strbuf *out, const struct server_ctx *s, const st
     add_set(out, "project", j->project);
     add_set(out, "jobname", attr_list_text(a, JOB_ATTR_Job_Name));
     add_set(out, "queue", j->queue_name);
+    if (r) {
+        add_set(out, "resvname", attr_list_text(&r->obj.attrs, RESV_ATTR_Reserve_Name));
+        add_set(out, "resvID", r->obj.name);
+    }
     acct_line_add_int(out, "ctime", j->ctime_s);
     acct_line_add_int(out, "qtime", j->qtime_s);
     acct_line_add_int(out, "etime", j->etime_s);

@@ -187,33 +187,39 @@ int64_t resv_recur_drop_first(struct resv *r)
 
 /* --- sequences of exec_vnodes --------------------------------------------------------------------------- */
 
-/* "{0-3,5}": does it hold the index? *end behind it; NULL: malformed. Counts what it holds. */
-static bool resv_recur_holds(const char *at, size_t index, size_t *count, const char **end)
+/* "3" or "0-3" at *at: from, to; *at behind it and behind a comma and blanks. false: malformed. */
+static bool resv_recur_range(const char **at, unsigned long *from, unsigned long *to)
 {
+    char *rest;
+
+    *from = *to = strtoul(*at, &rest, 10);
+    if (!isdigit((unsigned char)**at))
+        return false;
+    if (*rest == '-') {
+        if (!isdigit((unsigned char)rest[1]))
+            return false;
+        *to = strtoul(rest + 1, &rest, 10);
+    }
+    *at = rest + strspn(rest, ", ");
+    return *to >= *from && *to - *from <= RESV_RECUR_MAX;
+}
+
+/* "{0-3,5}": does it hold the index? *end behind it; NULL: malformed. Counts what it holds. */
+static bool resv_recur_holds(const char *brace, size_t index, size_t *count, const char **end)
+{
+    const char *at = brace + 1;
     bool found = false;
 
     *end = NULL;
-    do {
-        char *rest;
-        unsigned long from = strtoul(++at, &rest, 10), to = from;
+    while (*at != '}') {
+        unsigned long from, to;
 
-        if (rest == at)
-            return false;
-        if (*rest == '-') {
-            at = rest + 1;
-            to = strtoul(at, &rest, 10);
-        }
-        if (to < from || to - from > RESV_RECUR_MAX)
+        if (!resv_recur_range(&at, &from, &to))
             return false;
         found = found || (index >= from && index <= to);
         *count += to - from + 1;
-        at = rest;
-        while (*at == ' ' || (*at == ',' && at[1] == ' '))
-            at++;
-    } while (*at == ',' || isdigit((unsigned char)*at) ? (at -= isdigit((unsigned char)*at) ? 1 : 0, true)
-                                                       : false);
-    if (*at == '}')
-        *end = at + 1;
+    }
+    *end = at + 1;
     return found;
 }
 

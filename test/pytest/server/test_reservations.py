@@ -47,15 +47,19 @@ def confirmed(cx, location="(n1:ncpus=2)", **how):
     return resv
 
 
-def records(cx, letters, name):
-    """Letters of accounting records of this object, in order."""
+def lines(cx):
+    """The records of accounting, cut into their four parts."""
     folder = os.path.join(cx.home, "server_priv", "accounting")
-    lines = []
+    found = []
     for file in sorted(os.listdir(folder)):
         with open(os.path.join(folder, file), encoding="utf-8") as f:
-            lines += f.read().splitlines()
-    found = [line.split(";") for line in lines]
-    return "".join(w[1] for w in found if w[2] == name and w[1] in letters)
+            found += [line.split(";", 3) for line in f.read().splitlines()]
+    return found
+
+
+def records(cx, letters, name):
+    """Letters of accounting records of this object, in order."""
+    return "".join(w[1] for w in lines(cx) if w[2] == name and w[1] in letters)
 
 
 def scheduler(cx):
@@ -128,6 +132,36 @@ def test_jobs_of_a_reservation_have_its_amounts_and_no_more(cx):
         assert code_of(run, jobs[1], where) == 15044
     assert code_of(run, other, "(n1:ncpus=3)") == 15044
     run(other, "(n2:ncpus=3)")
+
+
+def test_jobs_move_into_a_reservation_and_out_of_it(cx):
+    resv = confirmed(cx)
+    queue = resv.split(".")[0]
+    job = cx.submit("true", select="1:ncpus=1")
+    cx.command("qmove", queue, job)
+    assert cx.stat(job)["reserve_ID"] == resv and cx.stat(job)["queue"] == queue
+    cx.command("qmove", "workq", job)
+    assert "reserve_ID" not in cx.stat(job)
+    cx.command("qdel", cx.submit("true", queue=queue, select="1:ncpus=1"))
+
+
+def test_records_of_jobs_name_their_reservation(cx):
+    resv = confirmed(cx, start=1, Reserve_Name="lunch")
+    wait(cx, resv, RN)
+    job = cx.submit("true", queue=resv.split(".")[0], select="1:ncpus=1")
+    cx.api.run(job, "(n1:ncpus=1)")
+    cx.wait_gone(job)
+    until(lambda: records(cx, "QSE", job) == "QSE", "its records")
+    for line in lines(cx):
+        if line[2] == job:
+            assert f"resvname=lunch resvID={resv}" in line[3], line
+
+
+def test_queue_of_a_reservation_is_no_part_of_the_configuration(cx):
+    queue = confirmed(cx).split(".")[0]
+    assert f"queue {queue}" not in cx.qmgr("print server") and "queue workq" in cx.qmgr("print server")
+    assert f"queue {queue}" in cx.qmgr(f"print queue {queue}")
+    assert queue in cx.command("qstat", "-Q").stdout
 
 
 def test_exclusive_reservation_keeps_others_out(cx):
