@@ -108,9 +108,10 @@ static void assembly_bind_listeners(struct server *s)
         {eligible_time_listen, s->eligible_time},
         {maintenance_listen, s->maintenance},
         {route_listen, p->route},
-        {reservations_listen, p->reservations},   /* looks at the end of the turn whether the job was its last */
-        {settle_parked_listen, p},                /* answers, and schedulers: after all that they rely on */
-        {victims_listen, p->victims},             /* a victim has given way when its claims are given back */
+        {reservations_listen,
+         p->reservations},            /* looks at the end of the turn whether the job was its last */
+        {settle_parked_listen, p},    /* answers, and schedulers: after all that they rely on */
+        {victims_listen, p->victims}, /* a victim has given way when its claims are given back */
         {plan_earmarks_listen, p->plan_earmarks}, /* after the victims that it waits for */
         {shutdown_listen, s->shutdown},           /* last: it may end the server */
     };

@@ -16,7 +16,7 @@ extern const struct value_type type_float;
 extern const struct value_type type_string; /* interned */
 extern const struct value_type type_text;   /* a string that hardly repeats: the value's own */
 extern const struct value_type type_size;
-extern const struct value_type type_duration; /* seconds; HH:MM:SS */
+extern const struct value_type type_duration;   /* seconds; HH:MM:SS */
 extern const struct value_type type_duration_s; /* the same, shown in seconds */
 
 /* value += by for two values of one numeric type, without an error: saturates. Sizes: the sum is in kb.

@@ -53,8 +53,8 @@ static int manage_kinds_queue_remove(struct parts *p, struct object *o, struct e
     int64_t live = limit_counts_jobs(p->ctx->limit_counts, q, LIMIT_ALL, NULL, LIMIT_COUNTS_LIVE);
 
     if (q->resv)
-        return err_set(e, PBSE_OBJBUSY, "Cannot delete busy object: queue %s is of reservation %s", q->obj.name,
-                       q->resv->obj.name);
+        return err_set(e, PBSE_OBJBUSY, "Cannot delete busy object: queue %s is of reservation %s",
+                       q->obj.name, q->resv->obj.name);
     if (q->n_jobs)
         return queues_remove(p->ctx->queues, q, e);
     if (n)

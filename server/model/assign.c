@@ -109,7 +109,8 @@ static struct resv *assign_resv_of(const struct job *j)
 }
 
 /* A job of a reservation has what the reservation has of the vnode, and its other jobs have not taken. */
-static int check_share(const struct assign *a, const struct resv *r, const struct run_demand *w, struct err *e)
+static int check_share(const struct assign *a, const struct resv *r, const struct run_demand *w,
+                       struct err *e)
 {
     const struct resv_share *x = resv_shares_find(r, w->node);
 
@@ -243,8 +244,8 @@ static int use_node(struct assign *a, struct job *j, struct run_demand *w, struc
         free(u);
         return err_set(e, PBSE_SYSTEM, "no memory for a claim");
     }
-    *u =
-        (struct node_use){.job = j, .node = n, .amounts = w->amounts, .exclusive = w->alone, .lent = w->lent, .share = share};
+    *u = (struct node_use){
+        .job = j, .node = n, .amounts = w->amounts, .exclusive = w->alone, .lent = w->lent, .share = share};
     w->amounts = NULL;
     link_use(u);
     n->n_uses += !u->lent;
@@ -424,7 +425,8 @@ static int can_take_back(struct assign *a, const struct node_use *u, struct err 
     if (n->n_exclusive > own || (u->paused && n->n_uses > n->n_idle))
         return err_set(e, PBSE_RESCUNAV, "node %s is in use by others", n->obj.name);
     if (u->share) /* its reservation has kept it, from all but the reservation's own jobs */
-        return check_share(a, u->share->resv, &(struct run_demand){.node = u->node, .amounts = u->given_back}, e);
+        return check_share(a, u->share->resv, &(struct run_demand){.node = u->node, .amounts = u->given_back},
+                           e);
     return check_holds(n, u->paused, e) < 0 ? -1 : assign_check_amounts(a, n, u->given_back, e);
 }
 

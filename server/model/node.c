@@ -179,8 +179,8 @@ int nodes_remove(struct nodes *ns, struct node *n, struct err *e)
         return err_set(e, PBSE_OBJBUSY, "room on node %s is held for job %s", n->obj.name,
                        n->parts->hold->obj.name);
     if (n->shares)
-        return err_set(e, PBSE_OBJBUSY, "Cannot delete busy object: node %s is of reservation %s", n->obj.name,
-                       n->shares->resv->obj.name);
+        return err_set(e, PBSE_OBJBUSY, "Cannot delete busy object: node %s is of reservation %s",
+                       n->obj.name, n->shares->resv->obj.name);
     node_take_out(ns, n);
     return 0;
 }
@@ -216,8 +216,8 @@ struct node *nodes_find_of_queue(const struct nodes *ns, const char *queue)
 
 void node_set_state(struct nodes *ns, struct node *n, unsigned set, unsigned clear, int64_t now_s)
 {
-    unsigned state = (n->state & ~clear) | set, derived = NODE_JOB_BUSY | NODE_JOB_EXCLUSIVE | NODE_RESV_EXCLUSIVE,
-             differs;
+    unsigned state = (n->state & ~clear) | set,
+             derived = NODE_JOB_BUSY | NODE_JOB_EXCLUSIVE | NODE_RESV_EXCLUSIVE, differs;
     unsigned old_state = n->state;
     int64_t old_state_s = n->last_state_s;
 

@@ -25,8 +25,8 @@ struct node_use {
     struct resc_list *given_back; /* what of that a suspended job has given back, or NULL */
     bool exclusive, paused;       /* paused: suspended, exclusiveness given back too */
     bool idle;                    /* suspended, and gave everything back */
-    struct resv_share *share;     /* the job is of this reservation, and takes from its share; NULL: of none */
-    bool lent;                    /* amounts that other vnodes have as "@this": the job itself is not here */
+    struct resv_share *share; /* the job is of this reservation, and takes from its share; NULL: of none */
+    bool lent;                /* amounts that other vnodes have as "@this": the job itself is not here */
     struct node_use *next, *prev; /* on the node, in order of arrival */
     struct node_use *next_of_job;
 };

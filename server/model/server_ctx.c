@@ -37,8 +37,8 @@ int server_ctx_create(struct server_ctx *s, struct clock *clock, const char *nam
     s->jobs = jobs_create(s->change, clock);
     s->assign = assign_create(s);
     s->limit_counts = limit_counts_create(s);
-    if (!s->resources || !s->server || !s->queues || !s->nodes || !s->scheds || !s->earmarks || !s->resvs || !s->jobs ||
-        !s->assign || !s->limit_counts) {
+    if (!s->resources || !s->server || !s->queues || !s->nodes || !s->scheds || !s->earmarks || !s->resvs ||
+        !s->jobs || !s->assign || !s->limit_counts) {
         server_ctx_destroy(s);
         return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");
     }

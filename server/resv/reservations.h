@@ -66,7 +66,8 @@ void reservations_link(struct reservations *all);
 void reservations_enter(struct reservations *all);
 
 void reservations_look_later(struct reservations *all);
-void reservations_listen(void *reservations, struct job *j, enum job_state from, enum job_event ev); /* of job_fsm */
+void reservations_listen(void *reservations, struct job *j, enum job_state from,
+                         enum job_event ev); /* of job_fsm */
 /* The clock was set: stored times of the machine are not moved, so only the timer is set again. */
 void reservations_clock_set(struct reservations *all);
 

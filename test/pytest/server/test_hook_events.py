@@ -155,6 +155,29 @@ def test_a_worker_that_a_script_destroys_refuses_the_request_and_is_replaced(com
     assert qsub(complex).stderr == "qsub: alive\n"
 
 
+NOISE = """import json, os, random, struct
+r = random.Random(pbs.server().next)
+FRAMES = [{'op': 'hello', 'version': 1}, {'op': 'loaded', 'hook': 'noise', 'ok': True}, {'op': 'checked', 'ok': 1}, {'op': 'query', 'kind': 3, 'after': 'x.y'},
+          {'op': 'query', 'kind': 'job', 'after': '99999999999999999999.5', 'limit': -4}, {'op': 'log', 'text': 'noise', 'mask': 1 << 40, 'object': 7},
+          {'op': 'log'}, {'op': 'answer', 'id': 1, 'result': 'accept'}, {'op': 'answer'}, {'op': 7}, {}, {'op': 'page'}, {'op': 'x' * 70000}]
+"""
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_noise_of_a_worker_harms_only_its_own_request(complex, hooks, seed):
+    """Frames at random, whole and cut, right and wrong: the wire as the server reads it."""
+    hooks.make("noise", "queuejob", NOISE.replace("pbs.server().next", str(seed)) + """
+out = b''
+for i in range(r.randrange(1, 6)):
+    body = r.choice([json.dumps(r.choice(FRAMES)).encode(), r.randbytes(r.randrange(40)), b'[' * r.randrange(5000), b'{"op": "log", "op": "log"}'])
+    out += struct.pack('>I', len(body) if r.random() < 0.8 else r.getrandbits(r.choice([8, 32]))) + body
+os.write(3, out[:r.randrange(1, len(out) + 1)])
+os._exit(0)""")
+    done = qsub(complex)
+    assert done.stderr == "qsub: request rejected as filter hook 'noise' encountered an exception. Please inform Admin\n"
+    assert complex.command("qstat", "-B").returncode == 0
+
+
 def test_what_a_hook_prints_is_lost_and_harms_nothing(complex, hooks):
     hooks.make("prints", "queuejob", "import sys\nblock = 'x' * (1 << 20)\nfor i in range(1024): sys.stdout.write(block)\ne.reject('done')")
     assert qsub(complex).stderr == "qsub: done\n"

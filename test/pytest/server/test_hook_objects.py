@@ -64,10 +64,10 @@ def test_only_root_of_the_host_may_ask_about_hooks(complex):
 
 
 def test_events_are_added_and_taken_away_in_the_order_of_pbs(complex):
-    ask(complex, "create hook many event='runjob,queuejob'", "set hook many event += resvsub")
-    assert "event = queuejob,resvsub,runjob" in listed(complex, "many")
+    ask(complex, "create hook many event='runjob,queuejob'", "set hook many event += movejob")
+    assert "event = queuejob,movejob,runjob" in listed(complex, "many")
     ask(complex, "set hook many event -= 'queuejob,runjob'")
-    assert "event = resvsub" in listed(complex, "many")
+    assert "event = movejob" in listed(complex, "many")
     ask(complex, 'set hook many event = ""')
     assert 'event = ""' in listed(complex, "many")
 
@@ -94,6 +94,7 @@ def test_events_are_added_and_taken_away_in_the_order_of_pbs(complex):
      "one of execjob_begin, exechost_startup, execjob_prologue"),
     ("set pbshook twice enabled=false", "cannot set attributes of a 'site' hook"),
     ("set hook twice event=execjob_begin", "event execjob_begin: hooks of execution hosts are not run yet"),
+    ("set hook twice event=resvsub", "event resvsub: hooks of reservations are not run yet"),
     ("export hook twice application/x-python default", None),
     ("export hook twice text/plain default", "<content-type> must be application/x-python"),
 ])
