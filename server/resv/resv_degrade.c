@@ -1,6 +1,6 @@
 /* Reservations that have lost vnodes. See resv_degrade.h.
  *
- * The vnodes of the present occurrence are looked at when a state has changed, in the look at the end of that turn. While one is
+ * A maintenance reservation takes vnodes, too: then the substate is IC, and others are asked for at once. The vnodes of the present occurrence are looked at when a state has changed, in the look at the end of that turn. While one is
  * unusable the reservation is degraded, and a scheduler is asked for others at reserve_retry: it answers by CONFIRM or REFUSE. */
 #include "resv_degrade.h"
 
@@ -26,11 +26,32 @@ static bool may_be_back(const struct node *n)
     return !n->reported && states_node_is_usable(n->state & ~(unsigned)(NODE_DOWN | NODE_UNKNOWN));
 }
 
+/* A maintenance reservation has this vnode during the present occurrence; a touching end counts. */
+static bool is_taken(const struct resv *r, const struct node *n)
+{
+    for (const struct resv_share *x = n->shares; x; x = x->next)
+        if (x->resv != r && resv_is_maintenance(x->resv) &&
+            resv_number(x->resv, RESV_ATTR_reserve_start) <= resv_number(r, RESV_ATTR_reserve_end) &&
+            resv_number(x->resv, RESV_ATTR_reserve_end) >= resv_number(r, RESV_ATTR_reserve_start))
+            return true;
+    return false;
+}
+
+static bool is_in_conflict(const struct resv *r)
+{
+    for (size_t i = 0; i < r->n_shares; i++)
+        if (is_taken(r, r->shares[i].node))
+            return true;
+    return false;
+}
+
 static bool is_whole(const struct reservations *all, const struct resv *r, int64_t now, int64_t *next)
 {
     for (size_t i = 0; i < r->n_shares; i++) {
         const struct node *n = r->shares[i].node;
 
+        if (is_taken(r, n))
+            return false;
         if (node_is_usable(n))
             continue;
         if (now >= all->patient_till_s || !may_be_back(n))
@@ -50,9 +71,9 @@ static int64_t retry_after_s(const struct reservations *all)
     return attr_list_effective(&all->p.ctx->server->obj.attrs, SERVER_ATTR_reserve_retry_time);
 }
 
-static void set_retry(struct reservations *all, struct resv *r, const char *what)
+static void set_retry(struct reservations *all, struct resv *r, const char *what, int64_t after_s)
 {
-    int64_t now = server_ctx_now_s(all->p.ctx), at = now + retry_after_s(all);
+    int64_t now = server_ctx_now_s(all->p.ctx), at = now + after_s;
     int64_t start = resv_number(r, RESV_ATTR_reserve_start);
     char when[64];
     struct tm tm;
@@ -70,8 +91,10 @@ static void set_retry(struct reservations *all, struct resv *r, const char *what
 
 void resv_degrade_begin(void *arg, struct resv *r)
 {
-    resv_set_number(r, RESV_ATTR_reserve_substate, RESV_DEGRADED);
-    set_retry(arg, r, "An attempt to");
+    bool conflict = is_in_conflict(r);
+
+    resv_set_number(r, RESV_ATTR_reserve_substate, conflict ? RESV_IN_CONFLICT : RESV_DEGRADED);
+    set_retry(arg, r, "An attempt to", conflict ? 0 : retry_after_s(arg));
 }
 
 void resv_degrade_end(void *arg, struct resv *r)
@@ -84,7 +107,7 @@ void resv_degrade_end(void *arg, struct resv *r)
 void resv_degrade_retry(void *arg, struct resv *r)
 {
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "Reservation is in degraded mode");
-    set_retry(arg, r, "Next attempt to");
+    set_retry(arg, r, "Next attempt to", retry_after_s(arg));
 }
 
 void resv_degrade_look(struct reservations *all, struct resv *r, int64_t now, int64_t *next)
@@ -98,7 +121,7 @@ void resv_degrade_look(struct reservations *all, struct resv *r, int64_t now, in
     whole = is_whole(all, r, now, next);
     if (!resv_is_maintenance(r) && !is_degraded(r) && !whole)
         resv_fsm_post(all->fsm, r, RESV_EV_LOST);
-    else if (resv_substate(r) == RESV_DEGRADED && whole)
+    else if (is_degraded(r) && whole)
         resv_fsm_post(all->fsm, r, RESV_EV_BACK);
     retry = resv_number(r, RESV_ATTR_reserve_retry);
     if (!is_degraded(r) || !retry)

@@ -166,6 +166,7 @@ static void resv_life_remove(void *arg, struct resv *r)
     resvs_remove(all->p.ctx->resvs, r);
     resv_wait_settle(all, r, resv_state(r) == RESV_UNCONFIRMED ? "DENIED" : "BEING DELETED");
     resv_life_wake(all->p.hooks.ended, all->p.hooks.arg);
+    reservations_look_later(all); /* others may have its vnodes again */
 }
 
 static void resv_life_refused(void *arg, struct resv *r)

@@ -116,6 +116,25 @@ def test_lost_vnode_degrades_and_another_one_mends(cx):
     wait(cx, resv, reserve_state=CO, resv_nodes="(n2:ncpus=2)")
 
 
+@pytest.mark.complex(sched=False, nodes=2)
+def test_maintenance_takes_vnodes_from_others(cx):
+    now = int(time.time())
+    rest = [("reserve_duration", "600"), ("Resource_List", "select", "1:ncpus=2")]
+    first, other, later = (cx.api.submit_resv([("reserve_start", now + n), *rest])[0] for n in (7200, 7300, 9000))
+    for resv, node in ((first, "n1"), (other, "n2"), (later, "n1")):
+        cx.api.confirm_resv(resv, f"({node}:ncpus=2)")
+    done = cx.command("pbs_rsub", "-R", at(7100), "-E", at(7300), "--hosts", "n1").stdout.split()
+    assert done[1] == "CONFIRMED"
+    wait(cx, first, reserve_state="10", reserve_substate="12")
+    assert stat(cx, other)["reserve_state"] == stat(cx, later)["reserve_state"] == CO
+    cx.api.delete_resv(done[0])
+    wait(cx, first, reserve_state=CO, reserve_substate=CO)
+    cx.command("pbs_rsub", "-R", at(7100), "-E", at(7300), "--hosts", "n1")
+    wait(cx, first, reserve_state="10")
+    cx.api.confirm_resv(first, "(n2:ncpus=2)")
+    wait(cx, first, reserve_state=CO, resv_nodes="(n2:ncpus=2)")
+
+
 def at(seconds):
     return time.strftime("%Y%m%d%H%M.%S", time.localtime(time.time() + seconds))
 
