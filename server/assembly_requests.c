@@ -54,7 +54,7 @@ static void assembly_requests_on_preempted(void *arg, struct job *j, enum preemp
         return;
     accounting_preempted(s->parts.accounting, j, r, by, lost_s);
     job_audit_note(s->job_audit, j, "preempted: %c for %s by %s, tried %s, %.1f core-seconds lost", letter,
-                   j->preempt->urgent ? j->preempt->urgent : "nobody named", by,
+                   j->preempt->urgent ? j->preempt->urgent : "a job that was not named", by,
                    preempt_methods_format(&j->preempt->tried, tried), lost_s);
     if (r == PREEMPT_DELETED)
         mail_preempted(s->parts.mail, j);

@@ -21,7 +21,7 @@ static void server_main_on_wanted(void *arg)
 {
     struct server *s = arg;
 
-    log_event(LOGC_SVR, LOGE_ADMIN, s->ctx.name, "the primary is back: this server stands by again");
+    log_event(LOGC_SVR, LOGE_ADMIN, s->ctx.name, "the primary is back: this server is the standby again");
     s->yields = s->ctx.epoch;
     loop_stop(s->loop);
 }

@@ -53,7 +53,7 @@ struct standby {
 /* --- callers are sent away */
 static void standby_refuse_hello(void *arg, struct rpc_request *r)
 {
-    char nothing[1] = "", reason[] = "this server stands by: the other one is active";
+    char nothing[1] = "", reason[] = "this server is the standby: the other one is active";
     exec_hello_result result = {
         .verdict = EXEC_REFUSED, .reason = reason, .store = nothing, .server = nothing};
 

@@ -232,11 +232,10 @@ static void say_unknown(const struct service *from, u_int passed)
 {
     const char *host = strchr(from->name, ':') + 1;
 
-    log_event(
-        LOGC_NODE, LOGE_ADMIN | LOGE_ERROR, from->name,
-        "host %s is unknown, nobody has created a node for it: %u vnodes are passed over. \"create node %s\" "
-        "lets it in, PBS_HOSTS_JOIN=1 in pbs.conf all hosts",
-        host, passed, host);
+    log_event(LOGC_NODE, LOGE_ADMIN | LOGE_ERROR, from->name,
+              "host %s is unknown, it has no node: %u vnodes are passed over. \"create node %s\" "
+              "accepts it, PBS_HOSTS_JOIN=1 in pbs.conf accepts all hosts",
+              host, passed, host);
 }
 
 int node_report_nodes(struct server_ctx *s, struct services *sv, struct service *from,

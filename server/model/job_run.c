@@ -41,7 +41,7 @@ void job_run_destroy(struct run *r)
     intern_unref(r->exec_host);
     intern_unref(r->note);
     intern_unref(r->deleted_by);
-    intern_unref(r->anew);
+    intern_unref(r->no_image_why);
     intern_unref(r->lost_host);
     intern_unref(r->now_vnode);
     intern_unref(r->now_host);

@@ -53,7 +53,7 @@ struct run {
     int lost;                  /* a host was: PBS exit status of a job that cannot be rerun; 0: none was */
     const char *lost_host;     /* which, for people, or NULL */
     const char *deleted_by;    /* the user that asked for its end first, "anna@login2", or NULL */
-    const char *anew;          /* why it starts without its image, for the comment, or NULL; not stored */
+    const char *no_image_why;  /* why it starts without its image, for the comment, or NULL; not stored */
     unsigned attempt;          /* number of the last order that has an outcome */
     unsigned notices;          /* how many the job was given in this run */
     unsigned terminations;     /* how many times it was ordered to end, each time with more force */

@@ -177,7 +177,7 @@ static int replace_kept(struct stand_in *x, struct err *e)
             continue;
         other = replacement(x, n);
         if (!other)
-            return err_set(e, PBSE_RESCUNAV, "nothing that is offered can stand in for %s", n->obj.name);
+            return err_set(e, PBSE_RESCUNAV, "no vnode that is offered can replace %s", n->obj.name);
         if (rename_all(x, n->obj.name, other->obj.name) < 0)
             return err_set(e, PBSE_SYSTEM, "no memory for an offer");
     }

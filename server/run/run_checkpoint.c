@@ -272,9 +272,10 @@ static void give_up_image(struct run_checkpoint *c, struct job *j, const char *w
         return;
     j->hold |= HOLD_SYSTEM;
     attr_list_set_number(&j->obj.attrs, JOB_ATTR_Hold_Types, j->hold & ~(unsigned)HOLD_DEPEND, NULL);
-    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment,
-                       "Job held, its checkpoint is lost and it is not rerunnable: release it to begin anew",
-                       NULL);
+    attr_list_set_text(
+        &j->obj.attrs, JOB_ATTR_comment,
+        "Job held, its checkpoint is lost and it is not rerunnable: release it to start from the beginning",
+        NULL);
     job_fsm_post(c->fsm, j, EV_REVIEW);
 }
 
@@ -313,11 +314,11 @@ void run_checkpoint_on_no_image(void *arg, const struct run_event *ev)
 
     if (!j->restart_from)
         return;
-    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "it begins anew: %s", ev->text);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "it starts from the beginning: %s", ev->text);
     exec_send_purge_moved(c->send, j);
     forget_images(c, j);
-    if (!j->run->anew)
-        j->run->anew = intern_ref(ev->text);
+    if (!j->run->no_image_why)
+        j->run->no_image_why = intern_ref(ev->text);
 }
 
 /* Put on other hosts by hand, it began from the start. */

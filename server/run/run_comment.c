@@ -44,8 +44,8 @@ void run_comment_set(const struct server_ctx *s, struct job *j, const char *what
     strftime(when, sizeof when, "%a %b %d at %H:%M", &tm);
     strbuf_init(&text, 1 << 20);
     strbuf_addf(&text, "Job %s at %s on %s", what, when, j->run->exec_vnode);
-    if (j->run->anew)
-        strbuf_addf(&text, "; begun anew, %s", j->run->anew);
+    if (j->run->no_image_why)
+        strbuf_addf(&text, "; started from the beginning, %s", j->run->no_image_why);
     run_comment_put(j, &text);
 }
 

@@ -3,7 +3,7 @@
  *   warned FILE      FILE.ready is made when it waits; FILE holds the two times when TERM has come, in seconds since 1970
  *
  * It costs next to nothing to run, so that a hundred of them at once do not keep each other waiting for a processor: what
- * is measured is the time of whoever sends the signal. */
+ * is measured is the time of the signal's sender. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

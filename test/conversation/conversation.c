@@ -1,6 +1,6 @@
 /* conversation [-s SEED] [-n STEPS] [-r ROUNDS | -t SECONDS] [-k STEPS] [-v]: rounds of talk with a server (talk.h).
  *
- * Each round is a process of its own, with the next seed. Where one fails, steps are left out as long as it goes on
+ * Each round is a process of its own, with the next seed. Where one fails, steps are left out as long as it continues
  * failing; what is left is told, with the command that plays it again. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 # Conversations of several programs with the server's real handlers, at random; `make check` has a short one,
-# `make fuzz-long` goes on for hours, `build/test/conversation -s SEED -n STEPS` plays one again.
+# `make fuzz-long` runs for hours, `build/test/conversation -s SEED -n STEPS` plays one again.
 TALK.storeys := server $(SERVER_STOREYS)
 
 $(call storey, test/conversation, $(filter-out protocol, $(TALK.storeys)))

@@ -3,7 +3,7 @@
 /* One round of a conversation: a server, those who speak with it, and what they know of each other.
  *
  * A round is a number of steps; all that a step does is drawn from (seed, number of the step), so steps can be left out and the
- * others stay what they are as far as the server's state allows. After a step everybody is heard (talk_settle) and what must
+ * others stay what they are as far as the server's state allows. After a step every caller is heard (talk_settle) and what must
  * hold is looked at (truth_check). What does not hold ends the process: talk_fail. */
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ enum {
 };
 enum { TALK_FAILED = 3 }; /* exit code */
 
-/* A job that was promised to somebody. */
+/* A job that was promised to a caller. */
 struct talk_job {
     char id[TALK_ID_MAX];
     int owner;       /* user; TALK_NOBODY: a manager; TALK_ANYBODY: another server has brought it */
@@ -56,7 +56,7 @@ void talk_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 
 void talk_say(const struct talk *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 void talk_begin(struct talk *t, const char *dir);
-/* One step; `settle` hears everybody, and looks. */
+/* One step; `settle` hears every caller, and looks. */
 void talk_step(struct talk *t, uint64_t seed, unsigned step);
 /* All leave; what must hold at the end. */
 void talk_end(struct talk *t);

@@ -27,7 +27,7 @@ struct caller_call {
 };
 
 struct caller {
-    int fd; /* -1: nobody */
+    int fd; /* -1: not connected */
     enum caller_kind kind;
     int who;     /* user, or number of the MOM */
     bool deaf;   /* reads nothing for the time being */

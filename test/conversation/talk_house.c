@@ -125,7 +125,7 @@ void house_end(struct house *h)
 }
 
 /* A copy of everything is made by another process, since closing a file of a database drops the locks of the whole process, while
- * this one stands still with all its threads: so the files are those of one moment. */
+ * all threads of this one are stopped, so the files are those of one moment. */
 void house_crash(struct house *h)
 {
     char kept[320];

@@ -160,7 +160,7 @@ static void take_submitted(struct talk *t, const struct caller *c, const struct 
     xdr_free((xdrproc_t)xdr_ifl_submit_result, (char *)&result);
 }
 
-/* The cursor stands in the tail, 52 bytes long where no wake is in it. */
+/* The cursor is in the tail, 52 bytes long where no wake is in it. */
 static void take_news(struct talk *t, const struct rpc_reply_hdr *r)
 {
     const char *tail = r->result + r->n_result - 52;

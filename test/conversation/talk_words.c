@@ -289,7 +289,7 @@ static void put_value(struct said *s, const char *value)
             int job = s->job;
 
             name_job(s, id, sizeof id);
-            s->foreign = foreign; /* to depend on another's job is everybody's right */
+            s->foreign = foreign; /* every user may depend on another's job */
             s->job = job;
             n += (size_t)snprintf(text + n, sizeof text - n, "%s", id);
         } else if (*value == 't') {

@@ -1,4 +1,4 @@
-/* ifl/rpc and every message: bytes from a peer that may be anybody. */
+/* ifl/rpc and every message: bytes from any peer. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -131,7 +131,7 @@ struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const s
                               .arg = c};
 }
 
-/* Gang: the job's turn, by suspension of jobs whose turn is over. */
+/* Gang: the job's turn, by suspension of jobs that have had theirs. */
 static bool find_turn(struct cycle *c, struct class *k, struct job *j, struct reason *why)
 {
     struct preemptor p = cycle_preemptor(c, k, j);

@@ -1,7 +1,7 @@
 /* Which job has its turn. See gang.h for the rule.
  *
  * A search is greedy: stop one after the other, in the order in which they have to give way (lower queues first, then
- * whose turn is over first), until the job fits; then those that are not needed are let off. It is made twice: among those who
+ * ended turns first), until the job fits; then those that are not needed are released. It is made twice: among those who
  * must give way now, and, if these are not enough, among all who will have to sooner or later. What the second finds is
  * a promise. A third question, with the queues above as well, only finds the words for a job that is in a shadow.
  *

@@ -139,7 +139,7 @@ static void walk(struct search *s)
     world_destroy(w);
     s->too_many |= ++s->plays > PLAYS_MAX || s->depth + 1 >= DEPTH_MAX;
     for (int i = 0; goes_on && i < (n ? n : 1) && !s->too_many; i++) {
-        s->path[s->depth++] = n ? &choices[i] : NULL; /* NULL: nobody can make room for it */
+        s->path[s->depth++] = n ? &choices[i] : NULL; /* NULL: no job can make room for it */
         walk(s);
         s->depth--;
     }

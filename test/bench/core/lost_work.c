@@ -3,7 +3,7 @@
  *
  *   rule     MIX  RULE  urgent jobs, victims, core-hours lost, core-hours done, core-hours that would have been lost at
  *                       these moments if single cores could be taken from jobs
- *   optimum  MIX  mixes, core-hours that PBS's rule loses, that least_lost_work loses, that whoever knows the future loses
+ *   optimum  MIX  mixes, core-hours that PBS's rule loses, that least_lost_work loses, that is lost if the future is known
  *
  * The optimum is of small mixes, where every choice of victims can be played to its end. */
 #include <stdio.h>

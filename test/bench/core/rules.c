@@ -135,7 +135,7 @@ void rules_oldest(struct world *w, const struct job *j, int urgent, struct choic
         qsort(a.l.a, a.l.n, sizeof(struct job *), widest_then_oldest);
     while (n < a.l.n && !fits(&a, NULL))
         a.gone[n++] = true;
-    for (size_t i = 0; i < n; i++) { /* whoever is not needed */
+    for (size_t i = 0; i < n; i++) { /* without those that are not needed */
         a.gone[i] = false;
         a.gone[i] = !fits(&a, NULL);
     }

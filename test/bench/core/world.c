@@ -1,5 +1,5 @@
 /* Time goes from event to event: a job comes, a job ends. Only what is urgent may preempt, and only when it comes: who waits
- * then waits for an end. A victim by C goes on later from where it was, one by R begins anew. */
+ * then waits for an end. A victim by C continues later from where it was, one by R starts from the beginning. */
 #include "world.h"
 
 #include <stdio.h>

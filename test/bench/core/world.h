@@ -1,7 +1,7 @@
 #ifndef WORLD_H
 #define WORLD_H
 /* A mix of jobs played in virtual time through the scheduler's core. Ordinary jobs start by its cycles; where an urgent one
- * finds no room, whoever plays says who gives way. */
+ * finds no room, the player says which jobs give way. */
 #include "cycle.h"
 #include "mix.h"
 
@@ -10,7 +10,7 @@ struct world;
 struct choice { /* of victims for one urgent job */
     int *victims;
     size_t n;
-    char *where; /* exec_vnode of the urgent job; NULL: it goes on waiting */
+    char *where; /* exec_vnode of the urgent job; NULL: it waits on */
 };
 
 /* Who gives way for job `j` (number `urgent` of the mix)? `out` is empty before; choice_fini is the caller's. */

@@ -4,7 +4,7 @@ import os
 from cede.mom_priv import configure, script
 from cede.wait import until
 
-# Counts; saves its count when it is told to, and goes on from there.
+# Counts; saves its count when it is told to, and continues from there.
 COUNTER = """#!/bin/bash
 n=0
 [ -e $PBS_CHECKPOINT_DIR/state ] && n=$(cat $PBS_CHECKPOINT_DIR/state)

@@ -536,7 +536,7 @@ def test_hosts_hear_what_is_revoked_and_obey_only_what_the_ca_has_signed(cx):
         mom.hello()
         code, pem, revoked = mom.certificate()
     assert code == 0 and pem == "" and revoked.startswith("-----BEGIN X509 CRL-----")
-    with open(f"{cx.home}/certs/ca.crl", "w", encoding="ascii") as f:  # nobody has signed this one
+    with open(f"{cx.home}/certs/ca.crl", "w", encoding="ascii") as f:  # no CA has signed this one
         f.write(revoked[:60] + "AAAA" + revoked[64:])
     with HostOf(cx, "n9", certs) as mom:
         assert mom.hello().verdict == ACCEPTED

@@ -96,7 +96,7 @@ def fill(n, make, joint=""):
     return joint.join(parts[:-1] if len(parts) > 1 else parts)[:n]
 
 
-# --- texts that are bad for somebody
+# --- texts that are bad for some reader
 
 TEXTS = {
     "one word": lambda n: "a" * n,

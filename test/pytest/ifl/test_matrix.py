@@ -441,7 +441,7 @@ def test_without_its_default_queue_a_server_says_that_there_is_none(cx):
     assert (e.value.code, e.value.text) == (15037, "No default queue specified")
     held = cx.submit(queue="workq", Hold_Types="u")
     assert refused(cx.api.move, held, "@" + held.split(".")[1])[0] == 15037
-    cx.make_queue("first")  # a site that makes it again goes on where it was
+    cx.make_queue("first")  # a site that makes it again continues where it was
     assert cx.stat(cx.submit(Hold_Types="u"))["queue"] == "first"
     cx.set_server("default_queue", "workq")
     cx.clean()
@@ -564,7 +564,7 @@ def test_a_resource_that_users_do_not_see_is_not_in_their_lists(cx):
     cx.qmgr("delete resource hidden", "delete resource seen")
 
 
-# --- hosts that nobody has heard of
+# --- hosts that do not exist
 
 def test_a_host_that_never_came_is_listed_as_down(cx):
     cx.qmgr("create node never")

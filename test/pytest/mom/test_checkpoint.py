@@ -251,7 +251,7 @@ def test_a_job_whose_image_was_on_a_lost_host_starts_from_its_beginning_and_says
     cx.api.run_async(job, "(n2:ncpus=1)")
     assert second_begin(cx) == "0"
     s = running(cx, job)
-    assert s["run_count"] == "2" and "begun anew, its checkpoint is on mom:n1" in s["comment"]
+    assert s["run_count"] == "2" and "started from the beginning, its checkpoint is on mom:n1" in s["comment"]
     stop(cx)
     cx.wait_gone(job)
     assert "=>> PBS: the job begins from the start: its checkpoint is on mom:n1" in cx.file("err")

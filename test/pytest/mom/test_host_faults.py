@@ -105,7 +105,7 @@ def test_the_end_of_a_job_finds_room_on_a_full_disk_also_behind_the_last_block_o
         until(lambda: cx.file(f"began.{job}") is not None, "a job that runs")
         return job, os.path.getsize(os.path.join(small, "mom_priv", "jobs", f"{job}.1", "run"))
     (_, base), (_, more) = job_and_size(100), job_and_size(200)
-    each = (more - base) // 100  # how often a byte of the variable stands in the file
+    each = (more - base) // 100  # how often a byte of the variable is in the file
     job, size = job_and_size(100 + (-base % PAGE - 8) // each)
     assert size % PAGE > PAGE - 40, (base, more, size)
     session = int(until(lambda: cx.stat(job).get("session_id"), "its session"))
@@ -170,7 +170,7 @@ def reboot(cx, node):
     def there():
         return [p for p in {*faults.processes_with(where), *faults.processes_called(where), *mom} if faults.is_alive(p)]
 
-    for signo in (signal.SIGSTOP, signal.SIGKILL):  # nobody is to see the end of another
+    for signo in (signal.SIGSTOP, signal.SIGKILL):  # no process is to see the end of another
         for pid in there():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signo)

@@ -108,7 +108,7 @@ def test_suspension_and_resumption_reach_every_host(cx):
     with daemon_frozen(cx, "n2"):
         asker = cx.connect()
         ticket = asker.call_send("sigjob_send", job, "suspend", None)
-        assert stays(lambda: cx.state(job) == "R", 0.5)  # one host has not said that it stands still
+        assert stays(lambda: cx.state(job) == "R", 0.5)  # one host has not said that the job is stopped
     asker.recv(ticket)
     asker.close()
     assert cx.state(job) == "S" and len(free(cx)) == 3
@@ -314,7 +314,7 @@ def test_a_running_job_gives_back_a_host_which_others_can_use_at_once(cx):
     assert sorted(shepherds(cx, job)) == ["n1", "n3"]
     other = cx.submit("sleep 600", select="1:ncpus=4")
     assert cx.wait(other)["exec_host"] == "n2/0*4"
-    cx.api.signal(job, "suspend")  # the host that has left need not stand still
+    cx.api.signal(job, "suspend")  # the host that has left need not be stopped
     cx.wait(job, "S")
     cx.api.signal(job, "resume")
     running(cx, job)

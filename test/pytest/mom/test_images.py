@@ -182,7 +182,7 @@ def test_an_image_belongs_to_root_and_no_other_account_reaches_it(cx):
 
 # --- CRIU, which runs as root in a directory where the job would like to be
 
-# A stand-in for CRIU. A dump gives the job time to do its worst before it opens its files, by name, as CRIU does.
+# A replacement of CRIU. A dump gives the job time to do its worst before it opens its files, by name, as CRIU does.
 CRIU = """#!/bin/sh
 verb=$1; while [ $# -gt 0 ]; do case $1 in -t) tree=$2;; -D) dir=$2;; -W) logs=$2;; esac; shift; done
 case $verb in

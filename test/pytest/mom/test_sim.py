@@ -343,7 +343,7 @@ def test_a_preempted_job_is_saved_and_only_runs_the_rest_afterwards(cx):
     cx.make_queue("express", Priority="200")
     cx.set_sched("preempt_order", "C")
     job = cx.submit("true", select="1:ncpus=4", Rerunable="False")
-    begin = int(cx.stat(job)["ctime"])  # time stands still
+    begin = int(cx.stat(job)["ctime"])  # the clock does not move
     urgent = cx.submit("true", select="1:ncpus=4", queue="express", Job_Name="urgent", Execution_Time=str(begin + 3600))
     cx.set_server("scheduling", "True")
     rules = write(cx, "rules", "run urgent 600\nrun * 36000 7\ncheckpoint 30 60\n")

@@ -157,7 +157,7 @@ def cell(cx, method):
 methods = pytest.mark.parametrize("method", METHODS)
 
 
-# --- somebody dies ----------------------------------------------------------------------------------------
+# --- a daemon dies ----------------------------------------------------------------------------------------
 
 def kill(c, who):
     """One of them; of the shepherds all. Those jobs are lost, but none forgotten."""
@@ -208,7 +208,7 @@ def test_a_daemon_that_dies_after_a_preemption_undoes_nothing(cx, method, who):
         restart(c, who)
 
 
-# --- somebody changes his mind ----------------------------------------------------------------------------
+# --- a user changes the order ----------------------------------------------------------------------------
 
 @methods
 @pytest.mark.parametrize("how", ["deleted", "held", "hold deleted"])

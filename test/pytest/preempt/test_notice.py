@@ -450,7 +450,7 @@ def test_a_notice_outlives_the_death_of(cx, daemon):
     os.remove(os.path.join(cx.work, "code"))
     cx.api.delete_hold(urgent)
     until(lambda: not os.path.exists(cx.file("path").strip()), "the notice file to go")
-    assert cx.file("code") is None  # nobody was signalled again
+    assert cx.file("code") is None  # no job was signalled again
 
 
 def test_an_answer_given_while_the_mom_is_away_is_heard_when_it_is_back(cx):

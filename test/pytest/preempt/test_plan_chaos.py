@@ -20,11 +20,11 @@ GRACES = [("0", "0"), ("1", "0"), ("1", "3"), ("3", "5")]
 
 # Whose lock is taken by a process of another run of the same job is running twice.
 ONCE = 'exec 9> "lock.$PBS_JOBID"; flock -n 9 || echo "$PBS_JOBID" >> twice\n'
-# What a job does with its notice. None of it makes a job that goes on end badly.
+# What a job does with its notice. None of it makes a job that continues end badly.
 ANSWERS = ["", "pbs_preempt_ack -r", "pbs_preempt_ack -n 2", "exit 0", "pbs_preempt_ack -n 1; pbs_preempt_ack -r"]
 # Told before it could catch the signal that it has asked for; nothing else sends that. A shell says it in its own way.
 UNREADY = {str(128 + signal.SIGUSR1), str(256 + signal.SIGUSR1)}
-# The site's checkpoint: keeps what it needs to begin anew, and sometimes fails.
+# The site's checkpoint: keeps what it needs to begin again, and sometimes fails.
 CKPT = '[ $(($$ % 4)) -ne 0 ] && mkdir "$1" && echo image > "$1/core"'
 
 
@@ -137,7 +137,7 @@ class Chaos:
     def ask(self, victims):
         ticket = self.other.preempt_send(victims)
         if self.draw.random() < 0.3:
-            self.lose_second()  # nobody waits for the answer any more
+            self.lose_second()  # no caller waits for the answer any more
             return
         until(lambda: self.other.ready(ticket), lambda: f"the answer for {victims}: {self.cx.api.stat('job')}", 60)
         assert sorted(name for name, _ in self.other.preempt_recv(ticket)) == sorted(victims)

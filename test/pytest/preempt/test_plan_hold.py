@@ -145,7 +145,7 @@ def test_the_hold_shows_what_it_is_for(cx):
     cx.wait(urgent)
 
 
-# --- refused, and nobody was touched
+# --- refused, and no job was touched
 def refused(cx, c, urgent, where, victims, extend=None):
     before = {j.name: (j.state, j.run_count) for j in cx.api.stat("job")}
     with pytest.raises(api.PbsError) as e:

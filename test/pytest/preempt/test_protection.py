@@ -54,7 +54,7 @@ def test_a_queue_protects_its_jobs(cx, name, value, why):
     victim = started(cx)
     c = scheduler(cx)
     assert why in refused(cx, c, victim)
-    if name != "preemptable_by":  # there nobody says for whom
+    if name != "preemptable_by":  # there the urgent job is not named
         assert c.preempt([victim]) == [(victim, "000")] and cx.state(victim) == "R"
 
 
@@ -309,7 +309,7 @@ def test_the_record_of_a_preemption_says_whom_for_whom_how_and_what_was_lost(cx)
     assert (said["method"], said["tried"], said["queue"], said["preempt_count"]) == ("R", "CR", "workq", "1")
     assert said["scheduler"] == "default" and said["preempted_by"] == said["requestor"]
     assert float(said["took"]) > 0 and 0 < float(said["lost_core_seconds"]) < 600 and "lost_cpu_seconds" in said
-    assert f"{victim};preempted: R for nobody named by {said['requestor']}, tried CR" in cx.logs("server", 500)
+    assert f"{victim};preempted: R for a job that was not named by {said['requestor']}, tried CR" in cx.logs("server", 500)
 
 
 def test_a_bad_command_line_shows_the_usage(cx):

@@ -112,7 +112,7 @@ def test_what_pbsfs_sets_holds_and_what_is_counted_meanwhile_is_added(cx, sim):
     cx.wait_gone(job(sim, "carl"))
     until(lambda: usage(cx, "carl") >= 1001, "the use of the last job")
     assert usage(cx, "anna") == 77
-    assert 1001 <= usage(cx, "bert") < 2000  # once, whoever wrote first
+    assert 1001 <= usage(cx, "bert") < 2000  # once, whichever wrote first
 
 
 def test_usage_fades_when_its_time_has_come(cx, sim):

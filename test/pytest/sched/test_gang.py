@@ -118,7 +118,7 @@ def test_a_higher_queue_stops_lower_ones_at_once_and_until_it_is_done(cx, sim):
     cx.set_queue("low", "gang_timeslice", "1000")
     high = sim.job(queue="high")
     cx.wait(high, "R")
-    until(lambda: "stands in the shadow of queue high" in cx.stat(low).get("comment", ""), "the shadow")
+    until(lambda: "waits for jobs of queue high" in cx.stat(low).get("comment", ""), "the shadow")
     assert faults.stays(lambda: cx.state(low) == "S" and cx.state(high) == "R", 1.5)
     assert "preempted_by" not in cx.stat(low)
     cx.api.delete(high)

@@ -143,7 +143,7 @@ def test_the_comment_says_who_holds_a_job_until_it_is_released(place, people):
     after = place.submit(depend=f"afterok:{job}")
     place.api.hold(after)
     place.api.release(after)
-    assert place.state(after) == "H" and "comment" not in place.stat(after)  # that is nobody's hold
+    assert place.state(after) == "H" and "comment" not in place.stat(after)  # no user has set that hold
 
 
 def test_a_submission_cannot_hold_with_letters_of_others(people):
@@ -477,7 +477,7 @@ def test_the_longest_and_the_least_time_of_a_job_keep_the_bounds_of_its_queue(pl
     refused(15036, anna.api.alter, job, of(max_walltime="2:00:00"))
 
 
-# --- a private complex of somebody who is not root
+# --- a private complex of a user who is not root
 
 def test_a_complex_of_a_user_is_closed_to_others(tmp_path_factory, people):
     top = os.path.join("/tmp", f"cede-own-{os.getpid()}")

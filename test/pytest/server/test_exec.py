@@ -157,7 +157,7 @@ def test_without_a_lease_a_job_outlives_any_absence_of_the_server(cx):
 # --- two runs of one job on one host
 
 alone = pytest.mark.complex(sched=False, history=True)
-# Whoever holds the lock is alive, and so is each of its children.
+# The process that holds the lock is alive, and so is each of its children.
 LOCKED = """cd $PBS_O_WORKDIR; exec 9>>lock
 flock -n 9 && echo in >> marks || echo meets another >> marks
 for i in 1 2 3 4 5 6 7 8; do sleep 600 & done
@@ -193,7 +193,7 @@ def test_two_runs_of_a_job_never_overlap_when_its_mom_hangs(cx):
             force_back_and_run(cx, job)
         until(lambda: "run 2 waits for the end of an earlier one" in mom_log(cx) or len(marks(cx)) == 2, "START")
     until(lambda: len(marks(cx)) == 2, "the second run")
-    assert marks(cx) == ["in", "in"] or BESIDE in mom_log(cx)  # on a machine that stands still for seconds
+    assert marks(cx) == ["in", "in"] or BESIDE in mom_log(cx)  # on a machine that stops for seconds
     go(cx)
     cx.wait_gone(job)
     s = cx.stat(job)

@@ -96,7 +96,7 @@ def test_the_primary_takes_the_store_back_when_it_returns(cx):
     assert cx.pid("second") and cx.state(job) == "R"
     go(cx)
     assert ended(cx, job)["Exit_status"] == "5" and work.starts(cx, "back") == 1
-    cx.kill("server")  # and once more: the second one stands by as before
+    cx.kill("server")  # and once more: the second one is the standby as before
     until_active(cx, "second")
     assert ended(cx, work.submit(cx, "exit 6", "more"))["Exit_status"] == "6"
 
@@ -187,7 +187,7 @@ def test_a_server_that_lost_its_session_becomes_the_standby(cx):
     up(cx)
     go(cx)
     assert ended(cx, job)["Exit_status"] == "7" and work.starts(cx, "cut") == 1
-    cx.kill("second")  # the first one stands by as a second one would, but leaves the other its time
+    cx.kill("second")  # the first one is a standby as a second one would be, but leaves the other its time
     assert cx.pid("server") and not answers(cx)
 
 

@@ -6,7 +6,7 @@ import pytest
 from cede.exec_peer import ACCEPTED, Mom
 from cede.wait import until
 
-UNKNOWN = "host n1 is unknown, nobody has created a node for it"
+UNKNOWN = "host n1 is unknown, it has no node"
 
 
 def names(cx):

@@ -31,7 +31,7 @@ def test_a_user_who_cannot_be_looked_up_is_asked_to_try_again(cx, monkeypatch):
             with pytest.raises(api.PbsError) as refused:
                 c.submit([], script)
             assert "cannot be looked up" in str(refused.value) and "try again later" in str(refused.value)
-            with pytest.raises(api.PbsError):  # the connection has ended: another one asks anew
+            with pytest.raises(api.PbsError):  # the connection has ended: another one asks again
                 c.stat("job")
             c.close()
     os.remove(away)

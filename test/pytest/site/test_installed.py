@@ -171,7 +171,7 @@ def test_qterm_m_ends_the_moms_and_jobs_run_on(site, manner):
     job = site.submit(f"until [ -e {site.work}/go ]; do sleep 0.2; done")
     until(lambda: site.stat(job).get("session_id"), "its start")
     if manner == "delay":
-        site.command("qsig", "-s", "suspend", job)  # who stands still is not waited for
+        site.command("qsig", "-s", "suspend", job)  # a job that is stopped is not waited for
         site.wait(job, "S")
     mom, server = site.pid("mom"), site.pid("server")
     site.command("qterm", "-m", "-t", manner)

@@ -15,7 +15,7 @@ from cede.wait import until
 why_not = sites.reason_against()
 pytestmark = pytest.mark.skipif(why_not is not None, reason=str(why_not))
 
-# What stands for scp: of hosts without sshd, and of hosts with one.
+# What replaces scp: of hosts without sshd, and of hosts with one.
 COPY = """#!/bin/sh
 for last; do :; done
 echo "ssh: connect to host ${last%%:*} port 22: No route to host" >&2

@@ -1,6 +1,6 @@
 /* A host whose clock is set: to be preloaded. CLOCK_JUMP names a file that begins with two numbers of seconds (eight bytes each,
  * in the order of this machine): by how much the wall clock is wrong, and by how much all clocks are ahead, as if that time had
- * passed. Whoever writes them sets the clocks of all that have preloaded this, or of the one program that CLOCK_JUMP_OF names. A
+ * passed. A test that writes them sets the clocks of all that have preloaded this, or of the one program that CLOCK_JUMP_OF names. A
  * program that sleeps sees it when it is woken. */
 #include <dlfcn.h>
 #include <errno.h>

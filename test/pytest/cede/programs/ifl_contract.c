@@ -1,4 +1,4 @@
-/* The public C API as a program written for PBS sees it: types whose members stand in PBS's order, constants, and every
+/* The public C API as a program written for PBS sees it: types whose members are in PBS's order, constants, and every
  * function with its exact type. Most of it is checked while it is compiled; run, it prints what it finds otherwise than
  * expected, and nothing where all is well. */
 #include <pbs_error.h>
