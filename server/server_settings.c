@@ -253,7 +253,7 @@ static void name_files(struct server_settings *s)
     snprintf(s->socket, sizeof s->socket, "%s/pbs_server.sock", s->home);
     snprintf(s->logs, sizeof s->logs, "%s/server_logs", s->home);
     snprintf(s->certs, sizeof s->certs, "%s/certs", s->home);
-    store_site_name(&s->store, s->home);
+    store_files_name(&s->store, s->home);
 }
 
 int server_settings_read(struct server_settings *s, int argc, char *argv[], struct err *e)
@@ -309,5 +309,5 @@ void server_settings_free(struct server_settings *s)
 
 struct store_where server_settings_store(const struct server_settings *s)
 {
-    return store_site_where(&s->store, s->conf);
+    return store_files_where(&s->store, s->conf);
 }

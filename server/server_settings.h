@@ -6,7 +6,7 @@
 
 #include "conf.h"
 #include "err.h"
-#include "store_site.h"
+#include "store_files.h"
 
 /* How to start (-t); the log shows the numbers. Running jobs continue with every value, except those that remove jobs.
  * */
@@ -26,7 +26,7 @@ struct server_settings {
     char home[4096];
     char name[256]; /* of the server, as in job identifiers: first label of its host */
     char lock[4200], socket[4200], logs[4200], certs[4200];
-    struct store_site store;
+    struct store_files store;
     char active_note[4200]; /* exists while a secondary is active; holds its host's name */
     const char *log_file;   /* -L, or NULL */
     uint16_t port;

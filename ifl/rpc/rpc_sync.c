@@ -25,7 +25,7 @@ struct rpc_sync {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct rpc_core *core;
-    struct rpc_dial line;
+    struct rpc_dial dial;
     struct rpc_sync_call *calls; /* handed out and not freed */
     bool reading, writing, broken;
     struct err why;
@@ -122,7 +122,7 @@ static void read_for_all(struct rpc_sync *s, int64_t deadline)
 
     s->reading = true;
     pthread_mutex_unlock(&s->lock);
-    n = rpc_dial_read(&s->line, s->in, READ_MAX, deadline, &e);
+    n = rpc_dial_read(&s->dial, s->in, READ_MAX, deadline, &e);
     pthread_mutex_lock(&s->lock);
     if (n > 0 && !s->broken && rpc_core_input(s->core, s->in, (size_t)n, &e) < 0)
         n = -1;
@@ -136,7 +136,7 @@ static void read_for_all(struct rpc_sync *s, int64_t deadline)
 /* The kernel's buffer is full: read if no other thread does, else wait for room. The lock is not held. */
 static void wait_for_room(struct rpc_sync *s)
 {
-    struct pollfd p = {.fd = s->line.fd, .events = POLLOUT};
+    struct pollfd p = {.fd = s->dial.fd, .events = POLLOUT};
     bool may_read;
 
     pthread_mutex_lock(&s->lock);
@@ -157,7 +157,7 @@ static int rpc_sync_write_all(struct rpc_sync *s, struct err *e)
     size_t done = 0;
 
     while (done < s->sending.len) {
-        ssize_t n = rpc_dial_write(&s->line, s->sending.bytes + done, s->sending.len - done, e);
+        ssize_t n = rpc_dial_write(&s->dial, s->sending.bytes + done, s->sending.len - done, e);
 
         if (n < 0 && e->code != EAGAIN)
             return -1;
@@ -225,13 +225,13 @@ static int init_locks(struct rpc_sync *s)
     return -1;
 }
 
-/* Takes `line`, also on failure. */
-static struct rpc_sync *rpc_sync_make(struct rpc_dial *line, struct err *e)
+/* Takes `dial`, also on failure. */
+static struct rpc_sync *rpc_sync_make(struct rpc_dial *dial, struct err *e)
 {
     struct rpc_sync *s = calloc(1, sizeof *s);
 
     if (s && init_locks(s) == 0) {
-        s->line = *line;
+        s->dial = *dial;
         s->in = malloc(READ_MAX);
         s->core = rpc_core_create(&core_events, s, RPC_LIMIT_DAEMON);
         if (s->in && s->core)
@@ -239,7 +239,7 @@ static struct rpc_sync *rpc_sync_make(struct rpc_dial *line, struct err *e)
         rpc_sync_destroy(s);
     } else {
         free(s);
-        rpc_dial_close(line);
+        rpc_dial_close(dial);
     }
     err_set(e, ENOMEM, "no memory for a connection");
     return NULL;
@@ -247,16 +247,16 @@ static struct rpc_sync *rpc_sync_make(struct rpc_dial *line, struct err *e)
 
 struct rpc_sync *rpc_sync_connect_unix(const char *path, int64_t limit_ms, struct err *e)
 {
-    struct rpc_dial line;
+    struct rpc_dial dial;
 
-    return rpc_dial_unix(&line, path, limit_ms, e) < 0 ? NULL : rpc_sync_make(&line, e);
+    return rpc_dial_unix(&dial, path, limit_ms, e) < 0 ? NULL : rpc_sync_make(&dial, e);
 }
 
 struct rpc_sync *rpc_sync_adopt(int fd, struct err *e)
 {
-    struct rpc_dial line;
+    struct rpc_dial dial;
 
-    return rpc_dial_adopt(&line, fd, e) < 0 ? NULL : rpc_sync_make(&line, e);
+    return rpc_dial_adopt(&dial, fd, e) < 0 ? NULL : rpc_sync_make(&dial, e);
 }
 
 /* Procedure 0 with AUTH_TLS; nothing but STARTTLS will do (RFC 9289). */
@@ -289,15 +289,15 @@ struct rpc_sync *rpc_sync_connect_tcp(const char *host, uint16_t port, const str
 {
     int64_t deadline = rpc_deadline_in(limit_ms);
     struct rpc_sync *s;
-    struct rpc_dial line;
+    struct rpc_dial dial;
 
-    if (rpc_dial_tcp(&line, host, port, deadline, e) < 0)
+    if (rpc_dial_tcp(&dial, host, port, deadline, e) < 0)
         return NULL;
-    s = rpc_sync_make(&line, e);
+    s = rpc_sync_make(&dial, e);
     if (!s)
         return NULL;
     if (ask_for_tls(s, tls, deadline, e) == 0 &&
-        rpc_dial_secure(&s->line, tls->module, tls->certs, tls->role, tls->expect, deadline, e) == 0)
+        rpc_dial_secure(&s->dial, tls->module, tls->certs, tls->role, tls->expect, deadline, e) == 0)
         return s;
     rpc_sync_destroy(s);
     return NULL;
@@ -312,7 +312,7 @@ void rpc_sync_destroy(struct rpc_sync *s)
     while (s->calls)
         rpc_sync_cancel(s->calls);
     rpc_core_destroy(s->core);
-    rpc_dial_close(&s->line);
+    rpc_dial_close(&s->dial);
     rpc_buf_fini(&s->sending);
     free(s->in);
     pthread_cond_destroy(&s->changed);
@@ -333,14 +333,14 @@ bool rpc_sync_is_open(struct rpc_sync *s)
 
 int rpc_sync_export(struct rpc_sync *s, const char *label, void *out, size_t n, struct err *e)
 {
-    if (!s->line.transport)
+    if (!s->dial.transport)
         return err_set(e, EPROTONOSUPPORT, "this connection has no TLS");
-    return s->line.transport->export(s->line.ctx, label, out, n, e);
+    return s->dial.transport->export(s->dial.ctx, label, out, n, e);
 }
 
 int rpc_sync_fd(const struct rpc_sync *s)
 {
-    return s->line.fd;
+    return s->dial.fd;
 }
 
 /* --- calls */
@@ -459,7 +459,7 @@ bool rpc_sync_is_ready(struct rpc_sync_call *c)
     bool ready;
 
     pthread_mutex_lock(&s->lock);
-    while (!has_news(c) && !s->reading && !s->broken && rpc_dial_is_readable(&s->line))
+    while (!has_news(c) && !s->reading && !s->broken && rpc_dial_is_readable(&s->dial))
         read_for_all(s, 0);
     ready = has_news(c);
     pthread_mutex_unlock(&s->lock);

@@ -21,7 +21,7 @@
 #include "options.h"
 #include "schema.h"
 #include "store_check.h"
-#include "store_site.h"
+#include "store_files.h"
 #include "store_table.h"
 #include "strbuf.h"
 #include "units.h"
@@ -38,12 +38,12 @@ struct named_store {
 
 struct pbs_store {
     struct conf *conf;
-    struct store_site site;
+    struct store_files files;
     struct named_store named; /* -s */
     bool is_named, force;
 };
 
-static int named_store_parse(struct named_store *n, const struct store_site *site, const char *text,
+static int named_store_parse(struct named_store *n, const struct store_files *files, const char *text,
                              struct err *e)
 {
     char *rest, *port, *end;
@@ -60,7 +60,7 @@ static int named_store_parse(struct named_store *n, const struct store_site *sit
     }
     if (strcmp(n->text, "postgresql") != 0)
         return err_set(e, EINVAL, "\"%s\" is no kind of store: sqlite or postgresql", n->text);
-    n->where = (struct store_where){.host = rest, .password_file = site->password};
+    n->where = (struct store_where){.host = rest, .password_file = files->password};
     port = strrchr(rest, ':');
     if (port) {
         *port++ = '\0';
@@ -78,7 +78,7 @@ static int pbs_store_take(void *context, const struct option_row *row, const cha
     switch (row->id) {
     case OPT_STORE:
         p->is_named = true;
-        return named_store_parse(&p->named, &p->site, value, e);
+        return named_store_parse(&p->named, &p->files, value, e);
     case OPT_FORCE:
         p->force = true;
         break;
@@ -100,7 +100,7 @@ static const struct options options = {.program = "pbs_store",
 
 static struct store_where where_of(const struct pbs_store *p)
 {
-    return p->is_named ? p->named.where : store_site_where(&p->site, p->conf);
+    return p->is_named ? p->named.where : store_files_where(&p->files, p->conf);
 }
 
 /* Root becomes the user of the server. If root still owns the folder of the store, or another user calls,
@@ -108,14 +108,14 @@ static struct store_where where_of(const struct pbs_store *p)
 static int become_owner(const struct pbs_store *p, struct err *e)
 {
     const char *user = conf_text(p->conf, CONF_PBS_DAEMON_SERVICE_USER);
-    char folder[sizeof p->site.database];
+    char folder[sizeof p->files.database];
     struct stat st;
     uid_t uid;
     gid_t gid;
 
     if (daemon_account(user, &uid, &gid, e) < 0)
         return -1;
-    snprintf(folder, sizeof folder, "%s", p->site.database);
+    snprintf(folder, sizeof folder, "%s", p->files.database);
     *strrchr(folder, '/') = '\0';
     if (uid == geteuid() || (stat(folder, &st) == 0 && st.st_uid != uid))
         return 0;
@@ -314,7 +314,7 @@ static int pbs_store_do_migrate(struct pbs_store *p, const char *name, struct er
 
     if (!name)
         err_set(e, EINVAL, "name the store that is to be filled: sqlite:FILE or postgresql:HOST[:PORT]");
-    else if (named_store_parse(&to_name, &p->site, name, e) == 0 && become_owner(p, e) == 0) {
+    else if (named_store_parse(&to_name, &p->files, name, e) == 0 && become_owner(p, e) == 0) {
         from_where.existing = true;
         if ((from = open_target(&from_where, e)) && (to = open_target(&to_name.where, e)))
             rc = dump_copy(to, from, p->force, &c, e);
@@ -378,7 +378,7 @@ int main(int argc, char *argv[])
         return conf_print_version();
     p.conf = conf_load(&e);
     if (p.conf)
-        store_site_name(&p.site, conf_text(p.conf, CONF_PBS_HOME));
+        store_files_name(&p.files, conf_text(p.conf, CONF_PBS_HOME));
     if (!e.code && options_parse(&options, argc, argv, &first, &p, &e) == 0) {
         code = pbs_store_run(&p, argc - first, argv + first, &e);
     }

@@ -120,12 +120,12 @@ static int check_version(struct store *s, struct err *e)
 static int check_rows(struct store *s, struct checking *c, struct err *e)
 {
     const struct restore_faults faults = {store_check_report_row, c};
-    struct server_ctx site = {0};
+    struct server_ctx ctx = {0};
     int rc = -1;
 
-    if (server_ctx_create(&site, clock_real(), "check", e) == 0)
-        rc = restore_rows(&site, s, &faults, &c->result->counts, e);
-    server_ctx_destroy(&site);
+    if (server_ctx_create(&ctx, clock_real(), "check", e) == 0)
+        rc = restore_rows(&ctx, s, &faults, &c->result->counts, e);
+    server_ctx_destroy(&ctx);
     return rc;
 }
 

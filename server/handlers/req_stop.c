@@ -64,12 +64,12 @@ static long mails_of(const char *text)
 /* Where the caller says nothing of mails, the server's default_qdel_arguments do. */
 static struct manner manner_of(const struct parts *p, const char *extend)
 {
-    const char *site = attr_list_text(&p->ctx->server->obj.attrs, SERVER_ATTR_default_qdel_arguments);
+    const char *preset = attr_list_text(&p->ctx->server->obj.attrs, SERVER_ATTR_default_qdel_arguments);
 
     if (says(extend, NOMAIL))
         return (struct manner){.extend = extend};
     return (struct manner){.extend = extend,
-                           .mails = mails_of(says(extend, SUPPRESS_EMAIL) || !site ? extend : site)};
+                           .mails = mails_of(says(extend, SUPPRESS_EMAIL) || !preset ? extend : preset)};
 }
 
 /* "Job run at ... and terminated by anna@login2" is what its end will say. */

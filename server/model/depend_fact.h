@@ -11,7 +11,7 @@
 #include "type_depend.h"
 
 /* Facts only accumulate: what was true once continues to count, even when the job has returned to its queue. */
-enum tie_fact {
+enum depend_fact {
     DEPEND_FACT_STARTED = 1, /* it has run, or runs */
     DEPEND_FACT_OVER = 2,
     DEPEND_FACT_OK = 4, /* it is over with exit status 0 */

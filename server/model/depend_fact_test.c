@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-static void facts_say_whether_a_tie_is_satisfied(void **state)
+static void facts_say_whether_a_dependency_is_satisfied(void **state)
 {
     static const struct {
         enum depend_kind kind;
@@ -108,7 +108,7 @@ static void what_a_new_list_lacks_is_released(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts_say_whether_a_tie_is_satisfied),
+        cmocka_unit_test(facts_say_whether_a_dependency_is_satisfied),
         cmocka_unit_test(a_list_blocks_by_what_it_waits_for_and_by_a_count),
         cmocka_unit_test(what_is_cut_is_what_it_waits_for),
         cmocka_unit_test(two_lists_are_shown_as_one),

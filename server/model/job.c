@@ -176,7 +176,7 @@ static void add_notice(struct strbuf *out, const struct preempt_notice *n)
                     n->over ? "true" : "false", n->reply);
 }
 
-static void add_preempt(struct strbuf *out, const struct preempt_mark *p)
+static void add_preempt(struct strbuf *out, const struct preempt_record *p)
 {
     char letters[PREEMPT_LETTERS_MAX];
 
@@ -442,7 +442,7 @@ static int job_put_preempt(struct job *j, const json_t *mark, struct err *e)
     j->preempt->offer = intern_ref(offer);
     if (put_notice(&j->preempt->notice, mark) < 0)
         return err_set(e, PBSE_SYSTEM, "the stored notice of job %s cannot be read", j->obj.name);
-    if (preempt_notice_stands(j->preempt) && !j->preempt->notice.method) /* older rows do not say */
+    if (preempt_notice_is_given(j->preempt) && !j->preempt->notice.method) /* older rows do not say */
         j->preempt->notice.method = preempt_methods_first(&to_try);
     return 0;
 }

@@ -21,7 +21,7 @@ struct earmark_obj;
 struct node_use;
 struct queue;
 struct run;
-struct preempt_mark;
+struct preempt_record;
 struct victim;
 struct parked;
 
@@ -119,9 +119,9 @@ struct job {
     int64_t preempt_failed_s; /* when no method was left; not stored */
     struct job_usage usage;
 
-    struct run *run;              /* while hosts are held (job_run.h); stored */
-    struct preempt_mark *preempt; /* while it is being preempted (job_run.h); stored */
-    struct node_use *uses;        /* what it has claimed (assign.c) */
+    struct run *run;                /* while hosts are held (job_run.h); stored */
+    struct preempt_record *preempt; /* while it is being preempted (job_run.h); stored */
+    struct node_use *uses;          /* what it has claimed (assign.c) */
     struct queue
         *tallied_queue; /* where it is counted, with what amounts, as so many jobs (limit_counts.c) */
     struct resc_list *tallied_amounts;

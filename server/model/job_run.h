@@ -83,7 +83,7 @@ struct preempt_notice {
 
 /* The preempt record: what is left to do of a preemption under way; stored, so that a restarted server
  * continues it. */
-struct preempt_mark {
+struct preempt_record {
     struct preempt_methods left;  /* not tried yet; RELEASE is what the job has offered */
     struct preempt_methods tried; /* in their order: the last is `method`, or has failed */
     enum method_id method;        /* the one under way; METHOD_NONE: none yet */
@@ -99,7 +99,7 @@ struct preempt_mark {
 };
 
 /* Return true if a notice has been given to the job and is still valid. */
-static inline bool preempt_notice_stands(const struct preempt_mark *m)
+static inline bool preempt_notice_is_given(const struct preempt_record *m)
 {
     return m && m->notice.given_ms && !m->notice.over;
 }

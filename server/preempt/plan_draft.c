@@ -47,7 +47,7 @@ static int choose_methods(const struct plan_draft *d, const struct job *j, const
                           struct preempt_methods *out, struct err *e)
 {
     const struct preempt_ask ask = {
-        .site = d->ctx, .sched = d->ask->scheduler, .urgent = d->ask->job, .planned = d->planned};
+        .ctx = d->ctx, .sched = d->ask->scheduler, .urgent = d->ask->job, .planned = d->planned};
     struct preempt_methods policy;
     struct err why;
 
@@ -165,7 +165,7 @@ int plan_draft_examine(struct plan_draft *d, struct err *e)
 /* How long the victims' notices may put the start off. */
 static int64_t longest_notice_s(const struct plan_draft *d)
 {
-    const struct preempt_ask policy = {.site = d->ctx, .sched = d->ask->scheduler, .urgent = d->ask->job};
+    const struct preempt_ask policy = {.ctx = d->ctx, .sched = d->ask->scheduler, .urgent = d->ask->job};
     int64_t longest = 0;
 
     for (size_t i = 0; i < d->n_victims; i++) {

@@ -353,12 +353,12 @@ static int plan_earmark_open(struct plan_earmarks *all, const struct plan_draft 
     return plan_draft_write(d, *out, e) < 0 ? -1 : plan_create(all, *out, e);
 }
 
-/* A new plan, or one that is restored, waits for this victim; `mark` is of a new one. */
+/* A new plan, or one that is restored, waits for this victim; `record` is of a new one. */
 static int plan_earmark_join(struct plan_earmarks *all, struct earmark_obj *h, struct job *j,
-                             const struct preempt_record_ask *mark, struct err *e)
+                             const struct preempt_record_ask *record, struct err *e)
 {
     const struct victim_ask ask = {
-        .mark = *mark, .done = plan_earmark_victim_done, .offer = plan_earmark_offered, .arg = all};
+        .record = *record, .done = plan_earmark_victim_done, .offer = plan_earmark_offered, .arg = all};
 
     if (earmark_links_victim(h, j) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory for a victim");
@@ -368,17 +368,17 @@ static int plan_earmark_join(struct plan_earmarks *all, struct earmark_obj *h, s
 static int plan_earmark_begin(struct plan_earmarks *all, struct earmark_obj *h, const struct plan_draft *d,
                               struct err *e)
 {
-    const struct preempt_ask policy = {.site = d->ctx, .sched = d->ask->scheduler, .urgent = d->ask->job};
+    const struct preempt_ask policy = {.ctx = d->ctx, .sched = d->ask->scheduler, .urgent = d->ask->job};
     char by[300];
 
     snprintf(by, sizeof by, "Scheduler@%s", all->p.ctx->name);
     for (size_t i = 0; i < d->n_victims; i++) {
         const struct fit_victim *v = &d->victims[i];
-        struct preempt_record_ask mark = {
+        struct preempt_record_ask record = {
             .methods = v->methods, .by = by, .scheduler = d->ask->scheduler->obj.name, .urgent = h->obj.name};
 
-        mark.grace_ms = preempt_notices_grace_ms(&policy, v->job, &mark.grace_max_ms);
-        if (plan_earmark_join(all, h, v->job, &mark, e) < 0)
+        record.grace_ms = preempt_notices_grace_ms(&policy, v->job, &record.grace_max_ms);
+        if (plan_earmark_join(all, h, v->job, &record, e) < 0)
             return -1;
     }
     return 0;
@@ -448,7 +448,7 @@ static int restore_room(struct plan_earmarks *all, struct earmark_obj *h, struct
     return rc;
 }
 
-/* Those that had settled before have no mark any more. */
+/* Those that had settled before have no preempt record any more. */
 static int restore_victims(struct plan_earmarks *all, struct earmark_obj *h, struct err *e)
 {
     struct words names;

@@ -25,7 +25,7 @@ struct pool {
 };
 
 struct fit {
-    const struct server_ctx *site;
+    const struct server_ctx *ctx;
     const struct fit_ask *ask;
     struct pool *pools; /* n_wants vnodes, then server and queue */
     size_t n;
@@ -41,7 +41,7 @@ static int64_t plan_fit_amount_of(const struct resc_list *l, int id)
 
 static int64_t lack_of_node(const struct fit *f, const struct pool *p, const struct value *v)
 {
-    const struct resource *r = resource_get(f->site->resources, v->tag);
+    const struct resource *r = resource_get(f->ctx->resources, v->tag);
     int64_t total = value_number(attr_list_amount(&p->node->obj.attrs, NODE_ATTR_resources_available, r->id));
 
     if (!(r->flags & (RESC_PER_NODE | RESC_FIRST_NODE)) || value_number(v) == 0)
@@ -52,8 +52,8 @@ static int64_t lack_of_node(const struct fit *f, const struct pool *p, const str
 
 static int64_t lack_of_shared(const struct fit *f, const struct pool *p, const struct value *v)
 {
-    const struct resource *r = resource_get(f->site->resources, v->tag);
-    const struct server_obj *server = f->site->server;
+    const struct resource *r = resource_get(f->ctx->resources, v->tag);
+    const struct server_obj *server = f->ctx->server;
     const struct value *total =
         p->queue ? attr_list_amount(&p->queue->obj.attrs, QUEUE_ATTR_resources_available, r->id)
                  : attr_list_amount(&server->obj.attrs, SERVER_ATTR_resources_available, r->id);
@@ -62,7 +62,7 @@ static int64_t lack_of_shared(const struct fit *f, const struct pool *p, const s
     if (!total || !(r->flags & RESC_SUM))
         return INT64_MIN;
     return value_number(v) - (value_number(total) - plan_fit_amount_of(taken, r->id) -
-                              earmark_sums_shared(f->site, p->queue, r));
+                              earmark_sums_shared(f->ctx, p->queue, r));
 }
 
 static int pool_open(const struct fit *f, struct pool *p)
@@ -123,7 +123,7 @@ static enum method_id method_of(const struct fit_victim *v, size_t k)
 static int64_t gives_shared(const struct fit *f, const struct pool *p, const struct job *j, enum method_id m,
                             const struct resource *r)
 {
-    if (!j->shares || (p->queue && j->queue != p->queue) || !earmark_sums_method_frees(f->site, j, m, r))
+    if (!j->shares || (p->queue && j->queue != p->queue) || !earmark_sums_method_frees(f->ctx, j, m, r))
         return 0;
     return value_number(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, r->id)) -
            plan_fit_amount_of(j->shares_given, r->id);
@@ -137,12 +137,12 @@ static bool each_in_pool(const struct fit *f, struct pool *p, const struct node_
                          enum method_id m, gift_fn *fn, void *arg)
 {
     for (size_t i = 0; p->want && i < p->want->n; i++) {
-        const struct resource *r = resource_get(f->site->resources, p->want->v[i].tag);
+        const struct resource *r = resource_get(f->ctx->resources, p->want->v[i].tag);
         int64_t n;
 
         if (p->lack[i] == INT64_MIN)
             continue;
-        n = u ? earmark_sums_would_free(f->site, u, m, r) : gives_shared(f, p, j, m, r);
+        n = u ? earmark_sums_would_free(f->ctx, u, m, r) : gives_shared(f, p, j, m, r);
         if (fn(p, i, n, arg))
             return true;
     }
@@ -194,7 +194,7 @@ static bool plan_fit_leaves_a_lack(struct pool *p, size_t i, int64_t n, void *ar
 static bool keeps_alone(const struct fit *f, const struct job *j, enum method_id m)
 {
     if (m != METHOD_SUSPEND ||
-        !attr_list_text(&f->site->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend))
+        !attr_list_text(&f->ctx->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend))
         return false;
     for (const struct node_use *u = j->uses; u; u = u->next_of_job) {
         struct pool *p;
@@ -278,7 +278,7 @@ static int check_enough(const struct fit *f, struct err *e)
                     e, PBSE_RESCUNAV,
                     "Insufficient amount of resource: %s: %lld%s short on %s when all victims have "
                     "given way",
-                    resource_get(f->site->resources, v->tag)->name,
+                    resource_get(f->ctx->resources, v->tag)->name,
                     (long long)(size ? (p->lack[i] + 1023) / 1024 : p->lack[i]), size ? "kb" : "", where(p));
         }
     }
@@ -323,7 +323,7 @@ static int check_node(const struct fit *f, const struct run_demand *w, struct er
 
 int plan_fit(const struct server_ctx *s, const struct fit_ask *ask, struct err *e)
 {
-    struct fit f = {.site = s, .ask = ask};
+    struct fit f = {.ctx = s, .ask = ask};
     int rc = -1;
 
     if (fit_open(&f) < 0) {

@@ -108,20 +108,20 @@ static bool is_like(const struct server_ctx *s, const struct select *asked, cons
     return true;
 }
 
-/* --- standing in --------------------------------------------------------------------------------------- */
+/* --- other vnodes --------------------------------------------------------------------------------------- */
 
-struct stand_in {
-    const struct server_ctx *site;
+struct offer_swap {
+    const struct server_ctx *ctx;
     const struct job *victim;
     struct exec_vnode *where;
     struct select *asked;
     struct place place;
 };
 
-static bool is_in_plan(const struct stand_in *x, const struct node *n)
+static bool is_in_plan(const struct offer_swap *x, const struct node *n)
 {
     for (size_t i = 0; i < x->where->n; i++) {
-        const struct node *used = nodes_find(x->site->nodes, x->where->part[i].vnode);
+        const struct node *used = nodes_find(x->ctx->nodes, x->where->part[i].vnode);
 
         if (used == n || (used && used->host == n->host))
             return true;
@@ -130,11 +130,11 @@ static bool is_in_plan(const struct stand_in *x, const struct node *n)
 }
 
 /* An offered vnode for this one, or NULL. */
-static const struct node *replacement(const struct stand_in *x, const struct node *kept)
+static const struct node *replacement(const struct offer_swap *x, const struct node *kept)
 {
     for (const struct node_use *u = x->victim->uses; u; u = u->next_of_job)
         if (earmark_sums_is_offered(x->victim, u->node) && !is_in_plan(x, u->node) &&
-            is_like(x->site, x->asked, &x->place, kept, u->node))
+            is_like(x->ctx, x->asked, &x->place, kept, u->node))
             return u->node;
     return NULL;
 }
@@ -147,7 +147,7 @@ static bool is_used_by(const struct job *j, const struct node *n)
     return false;
 }
 
-static int rename_all(struct stand_in *x, const char *from, const char *to)
+static int rename_all(struct offer_swap *x, const char *from, const char *to)
 {
     char name[256];
 
@@ -168,10 +168,10 @@ static int rename_all(struct stand_in *x, const char *from, const char *to)
 }
 
 /* Every vnode of the plan that the victim has and keeps. -1: there is none that could replace one of them. */
-static int replace_kept(struct stand_in *x, struct err *e)
+static int replace_kept(struct offer_swap *x, struct err *e)
 {
     for (size_t i = 0; i < x->where->n; i++) {
-        const struct node *n = nodes_find(x->site->nodes, x->where->part[i].vnode), *other;
+        const struct node *n = nodes_find(x->ctx->nodes, x->where->part[i].vnode), *other;
 
         if (!n || earmark_sums_is_offered(x->victim, n) || !is_used_by(x->victim, n))
             continue;
@@ -196,7 +196,7 @@ static struct fit_victim as_victim(struct job *j, const struct job *offering)
     return v;
 }
 
-static int plan_offer_fits(const struct stand_in *x, const struct earmark_obj *h, struct err *e)
+static int plan_offer_fits(const struct offer_swap *x, const struct earmark_obj *h, struct err *e)
 {
     struct fit_victim *v = calloc(h->n_victims + 1, sizeof *v);
     struct fit_ask ask = {.urgent = h->job, .victims = v, .n_victims = h->n_victims};
@@ -208,17 +208,17 @@ static int plan_offer_fits(const struct stand_in *x, const struct earmark_obj *h
         return err_set(e, PBSE_SYSTEM, "no memory for an offer");
     for (size_t i = 0; i < h->n_victims; i++)
         v[i] = as_victim(h->victims[i], x->victim);
-    if (run_demands_make(x->site, h->job, x->where, &w, &n, e) == 0) {
+    if (run_demands_make(x->ctx, h->job, x->where, &w, &n, e) == 0) {
         ask.wants = w;
         ask.n_wants = n;
-        rc = plan_fit(x->site, &ask, e);
+        rc = plan_fit(x->ctx, &ask, e);
     }
     run_demands_free(w, n);
     free(v);
     return rc;
 }
 
-static int open_it(struct stand_in *x, const struct earmark_obj *h, struct err *e)
+static int open_swap(struct offer_swap *x, const struct earmark_obj *h, struct err *e)
 {
     const char *where = attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode);
     const char *select = attr_list_text(&h->job->obj.attrs, JOB_ATTR_schedselect);
@@ -234,10 +234,10 @@ static int open_it(struct stand_in *x, const struct earmark_obj *h, struct err *
 int plan_offer_place(const struct server_ctx *s, const struct earmark_obj *h, struct job *victim,
                      struct strbuf *out, struct err *e)
 {
-    struct stand_in x = {.site = s, .victim = victim};
+    struct offer_swap x = {.ctx = s, .victim = victim};
     int rc = -1;
 
-    if (open_it(&x, h, e) == 0) {
+    if (open_swap(&x, h, e) == 0) {
         rc = plan_offer_fits(&x, h, e);
         if (rc < 0 && replace_kept(&x, e) == 0)
             rc = plan_offer_fits(&x, h, e);

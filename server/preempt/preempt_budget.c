@@ -40,7 +40,7 @@ static bool preempt_budget_allows(const struct preempt_ask *a, double planned, d
     if (budget < 0 || loss <= 0)
         return true;
     return preempt_rules_affords(
-        budget, spent(a->site, a->urgent->queue) + pending(a->site, a->urgent->queue) + planned, loss);
+        budget, spent(a->ctx, a->urgent->queue) + pending(a->ctx, a->urgent->queue) + planned, loss);
 }
 
 /* "queue express may destroy 2 core-hours an hour (preempt_budget), 1.5 are spent": for a refusal. */
@@ -50,7 +50,7 @@ static void preempt_budget_describe(const struct preempt_ask *a, struct strbuf *
 
     strbuf_addf(
         out, "queue %s may destroy %.6g core-hours an hour (preempt_budget), %.3g are spent or agreed",
-        q->obj.name, preempt_policy_budget(a) / HOUR_S, (spent(a->site, q) + pending(a->site, q)) / HOUR_S);
+        q->obj.name, preempt_policy_budget(a) / HOUR_S, (spent(a->ctx, q) + pending(a->ctx, q)) / HOUR_S);
 }
 
 bool preempt_budget_covers_next(const struct server_ctx *s, const struct job *j, double loss, struct err *e)
@@ -58,7 +58,7 @@ bool preempt_budget_covers_next(const struct server_ctx *s, const struct job *j,
     const struct earmark_obj *h = j->gives_way_to;
     const char *by = h ? attr_list_text(&h->obj.attrs, HOLD_ATTR_scheduler) : NULL;
     const struct preempt_ask ask = {
-        .site = s, .sched = by ? scheds_find(s->scheds, by) : NULL, .urgent = h ? h->job : NULL};
+        .ctx = s, .sched = by ? scheds_find(s->scheds, by) : NULL, .urgent = h ? h->job : NULL};
     struct strbuf why;
 
     if (!ask.sched || !ask.urgent || preempt_budget_allows(&ask, 0, loss))
@@ -100,13 +100,13 @@ void preempt_budget_charge(struct server_ctx *s, struct queue *urgent, double lo
 static int keep_within(const struct preempt_ask *a, const struct job *j, struct preempt_methods *l,
                        struct err *e)
 {
-    struct preempt_facts f = preempt_policy_facts(a->site, j);
+    struct preempt_facts f = preempt_policy_facts(a->ctx, j);
     double most = 0;
     struct preempt_methods kept = {0};
     struct strbuf why;
 
     for (unsigned i = 0; i < l->n; i++) {
-        double loss = preempt_rules_loss(&f, (enum method_id)l->m[i], server_ctx_now_s(a->site));
+        double loss = preempt_rules_loss(&f, (enum method_id)l->m[i], server_ctx_now_s(a->ctx));
 
         most = loss > most ? loss : most;
         if (preempt_budget_allows(a, a->planned, loss))

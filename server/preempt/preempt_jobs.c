@@ -142,7 +142,7 @@ static int preempt_jobs_find(struct preempt_jobs *all, const char *id, struct jo
 
 static void preempt_jobs_begin(struct preempt *p, struct slot *s, const struct sched_obj *sched)
 {
-    struct victim_ask ask = {.mark = {.by = request_who(p->request), .scheduler = sched->obj.name},
+    struct victim_ask ask = {.record = {.by = request_who(p->request), .scheduler = sched->obj.name},
                              .done = preempt_jobs_victim_done,
                              .arg = s};
     struct job *j = NULL;
@@ -153,10 +153,10 @@ static void preempt_jobs_begin(struct preempt *p, struct slot *s, const struct s
         preempt_job_done(s, r);
         return;
     }
-    const struct preempt_ask policy = {.site = p->all->ctx, .sched = sched};
+    const struct preempt_ask policy = {.ctx = p->all->ctx, .sched = sched};
 
-    ask.mark.grace_ms = preempt_notices_grace_ms(&policy, j, &ask.mark.grace_max_ms);
-    if (preempt_budget_methods(&policy, j, &ask.mark.methods, &e) < 0) {
+    ask.record.grace_ms = preempt_notices_grace_ms(&policy, j, &ask.record.grace_max_ms);
+    if (preempt_budget_methods(&policy, j, &ask.record.methods, &e) < 0) {
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted: %s", e.text);
         preempt_job_done(s, PREEMPT_FAILED);
     } else if (victims_begin(p->all->victims, j, &ask, &e) < 0) {

@@ -132,7 +132,7 @@ static void set_comment(struct preempt_notices *n, struct job *j, const char *te
 /* For whom, and whose word it is. */
 static void add_reason(const struct job *j, struct strbuf *out)
 {
-    const struct preempt_mark *m = j->preempt;
+    const struct preempt_record *m = j->preempt;
 
     if (m->urgent)
         strbuf_addf(out, "to make room for job %s", m->urgent);
@@ -180,7 +180,7 @@ static void take_signal(const struct job *j, char out[32], exec_target *target)
 
 static void send_it(struct preempt_notices *n, struct job *j, const char *answer)
 {
-    const struct preempt_mark *m = j->preempt;
+    const struct preempt_record *m = j->preempt;
     struct strbuf wanted, why;
     char signal[32];
     exec_notice_args a = {.attempt = m->notice.attempt,
@@ -264,9 +264,9 @@ static bool stretch(struct preempt_notices *n, struct job *j, unsigned need_s)
 enum preempt_notice_effect preempt_notices_answer(struct preempt_notices *n, struct job *j,
                                                   const exec_notice_data *d)
 {
-    struct preempt_mark *m = j->preempt;
+    struct preempt_record *m = j->preempt;
 
-    if (!preempt_notice_stands(m) || d->attempt != m->notice.attempt) {
+    if (!preempt_notice_is_given(m) || d->attempt != m->notice.attempt) {
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "an answer to notice %u came late", d->attempt);
         return PREEMPT_NOTICE_NOTHING;
     }
@@ -320,7 +320,7 @@ static void take_back(struct preempt_notices *n, struct job *j, const char *why)
 
 void preempt_notices_withdraw(struct preempt_notices *n, struct job *j, const char *why)
 {
-    if (preempt_notice_stands(j->preempt))
+    if (preempt_notice_is_given(j->preempt))
         take_back(n, j, why);
 }
 
@@ -356,7 +356,7 @@ void preempt_notices_on_kept(void *arg, const struct run_event *ev)
 
     if (!j->run || !j->run->notices || j->run->finished)
         return;
-    if (preempt_notice_stands(j->preempt))
+    if (preempt_notice_is_given(j->preempt))
         send_it(n, j, "");
     else if (!j->preempt)
         send_withdrawn(n, j, "it was withdrawn before");

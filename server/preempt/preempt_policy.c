@@ -122,7 +122,7 @@ static int preempt_policy_refuse(const struct preempt_ask *a, const struct job *
                        j->obj.name, j->queue->obj.name, a->urgent->queue->obj.name);
     case EXEMPT_TIME:
         return err_set(e, PBSE_BADSTATE, "job %s is exempt from preemption for %lld seconds more",
-                       j->obj.name, (long long)(until_s - server_ctx_now_s(a->site)));
+                       j->obj.name, (long long)(until_s - server_ctx_now_s(a->ctx)));
     case EXEMPT_NOT:
     case EXEMPT_COUNT_OF:
         break;
@@ -135,8 +135,8 @@ int preempt_policy_methods(const struct preempt_ask *a, const struct job *j, str
 {
     const struct queue *q = a->urgent ? a->urgent->queue : NULL;
     struct preempt_settings queue, sched, urgent;
-    struct preempt_facts f = preempt_policy_facts(a->site, j);
-    int64_t now_s = server_ctx_now_s(a->site), until_s;
+    struct preempt_facts f = preempt_policy_facts(a->ctx, j);
+    int64_t now_s = server_ctx_now_s(a->ctx), until_s;
     enum preempt_exempt why;
 
     *out = (struct preempt_methods){0};

@@ -11,7 +11,7 @@ struct sched_obj;
 struct server_ctx;
 
 struct preempt_ask {
-    const struct server_ctx *site;
+    const struct server_ctx *ctx;
     const struct sched_obj *sched; /* which scheduler asks */
     const struct job *urgent;      /* for which job; NULL: the request does not say */
     double planned;                /* core-seconds that the other victims of the same plan lose */

@@ -17,7 +17,7 @@
 int preempt_record_make(struct server_ctx *s, struct job *j, const struct preempt_record_ask *ask,
                         struct err *e)
 {
-    struct preempt_mark *m = calloc(1, sizeof *m);
+    struct preempt_record *m = calloc(1, sizeof *m);
 
     if (!m)
         return err_set(e, PBSE_SYSTEM, "no memory to preempt %s", j->obj.name);
@@ -45,7 +45,7 @@ void preempt_record_drop(struct server_ctx *s, struct job *j)
         jobs_touch(s->jobs, j, PART_HOT);
 }
 
-void preempt_record_take_method(struct preempt_mark *m)
+void preempt_record_take_method(struct preempt_record *m)
 {
     preempt_methods_add(&m->tried, preempt_methods_first(&m->left));
     preempt_methods_drop_first(&m->left);
@@ -54,7 +54,7 @@ void preempt_record_take_method(struct preempt_mark *m)
 /* What people see of it. */
 static void preempt_record_note(struct server_ctx *s, struct job *j, enum preempt_result r)
 {
-    struct preempt_mark *m = j->preempt;
+    struct preempt_record *m = j->preempt;
 
     if (m->noted)
         return;
@@ -85,7 +85,7 @@ void preempt_record_note_end(struct server_ctx *s, struct job *j, enum preempt_r
 void preempt_record_on_ended(void *ctx, const struct run_event *ev)
 {
     struct job *j = ev->job;
-    struct preempt_mark *m = j->preempt;
+    struct preempt_record *m = j->preempt;
 
     if (!m)
         return;

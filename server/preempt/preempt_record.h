@@ -14,7 +14,7 @@
 #include "run_events.h"
 
 struct job;
-struct preempt_mark;
+struct preempt_record;
 struct server_ctx;
 
 struct preempt_record_ask {
@@ -31,7 +31,7 @@ int preempt_record_make(struct server_ctx *s, struct job *j, const struct preemp
 void preempt_record_drop(struct server_ctx *s, struct job *j);
 
 /* The first of those left is being tried. */
-void preempt_record_take_method(struct preempt_mark *m);
+void preempt_record_take_method(struct preempt_record *m);
 
 /* Listener of RUN_EVENT_ENDED: the job becomes history, and its row is about to be written. Does nothing without a preempt record. */
 void preempt_record_on_ended(void *ctx, const struct run_event *ev);

@@ -1,7 +1,7 @@
 /* A job that gives way. See victim.h for the road.
  *
- * There are two halves. The mark (j->preempt, preempt_record.h) is stored: methods left, method, who asked. The victim
- * (j->victim) is memory: deadline and those who wait; a restart makes it again from the mark. Both begin
+ * There are two halves. The preempt record (j->preempt, preempt_record.h) is stored: methods left, method, who asked. The victim
+ * (j->victim) is memory: deadline and those who wait; a restart makes it again from the record. Both begin
  * and end together.
  *
  * How it went is never told by a method, it is read from the job's state after each transition
@@ -224,7 +224,7 @@ static int consider(struct victim *v, const char *nodes, struct err *e)
 /* It keeps the rest: the notice is taken back, and what it offers goes first. */
 static void take_offer(struct victim *v, const char *nodes)
 {
-    struct preempt_mark *m = v->job->preempt;
+    struct preempt_record *m = v->job->preempt;
     struct err e = {0};
     char why[300];
 
@@ -303,7 +303,7 @@ static void victim_too_long(void *arg)
 {
     struct victim *v = arg;
 
-    if (preempt_notice_stands(v->job->preempt)) {
+    if (preempt_notice_is_given(v->job->preempt)) {
         notice_over(v);
         return;
     }
@@ -401,13 +401,13 @@ int victims_begin(struct victims *all, struct job *j, const struct victim_ask *a
         return add_waiter(v, ask, e);
     if (!(v = victim_create(all, j, e)))
         return -1;
-    if (add_waiter(v, ask, e) < 0 || preempt_record_make(all->ctx, j, &ask->mark, e) < 0) {
+    if (add_waiter(v, ask, e) < 0 || preempt_record_make(all->ctx, j, &ask->record, e) < 0) {
         victim_drop(v);
         return -1;
     }
     jobs_touch(all->ctx->jobs, j, PART_HOT);
     if (j->intent == INTENT_DELETE || j->state == JOB_EXITING ||
-        (j->intent != INTENT_NONE && !ask->mark.methods.n))
+        (j->intent != INTENT_NONE && !ask->record.methods.n))
         return 0; /* it is on its way out: its end settles this */
     try_next(v);
     return 0;
@@ -439,7 +439,7 @@ void victims_carry_on(struct victims *all, struct job *j)
     m = stop_methods_find(all->stop_methods, j->preempt->method);
     if (verdict(v))
         victim_settle(v, verdict(v));
-    else if (preempt_notice_stands(j->preempt))
+    else if (preempt_notice_is_given(j->preempt))
         wait_for_deadline(v);
     else if (m) /* its orders are given again when the hosts say HELLO; only the deadline is missing */
         loop_timer_set(v->deadline, m->limit_s(j) * 1000);

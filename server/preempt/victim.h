@@ -7,7 +7,7 @@
  *                           v
  *                     the next method; none left: ^done with FAILED
  *
- * The record (preempt_mark) is stored with the job, so a restarted server continues the preemption; the request that
+ * The record (preempt_record) is stored with the job, so a restarted server continues the preemption; the request that
  * asked is gone then. However the job vanishes (own end, qdel, force, node lost), ^done is called. A victim
  * listens last to the job machine, so that by then claims are given back. Loop thread only. */
 #include "err.h"
@@ -41,7 +41,7 @@ typedef void victim_done_fn(void *arg, struct job *j, enum preempt_result r);
 typedef int victim_offer_fn(void *arg, struct job *j, struct err *e);
 
 struct victim_ask {
-    struct preempt_record_ask mark;
+    struct preempt_record_ask record;
     victim_done_fn *done;
     victim_offer_fn *offer;
     void *arg;

@@ -16,7 +16,7 @@ enum { PBS_VALUE_BOUND = 1048576 }; /* PBS_VALUE_MAX of types.x */
 enum { LIST_MAX = 256 };            /* amounts in one list; no site has so many resources */
 
 struct attrib_render {
-    const struct server_ctx *site;
+    const struct server_ctx *ctx;
     struct derived_attribs *derived_attribs;
     struct strbuf scratch;
     uint16_t *rank; /* by resource id */
@@ -30,7 +30,7 @@ struct attrib_render *attrib_render_create(const struct server_ctx *s)
 
     if (!w)
         return NULL;
-    w->site = s;
+    w->ctx = s;
     strbuf_init(&w->scratch, SCRATCH_MAX);
     w->derived_attribs = derived_attribs_create(s);
     if (!w->derived_attribs) {
@@ -73,8 +73,8 @@ static int make_ranks(struct attrib_render *w)
         free(rank);
         return -1;
     }
-    for (const struct resource *r = resource_next(w->site->resources, NULL); r && n < RESC_MAX;
-         r = resource_next(w->site->resources, r))
+    for (const struct resource *r = resource_next(w->ctx->resources, NULL); r && n < RESC_MAX;
+         r = resource_next(w->ctx->resources, r))
         all[n++] = r;
     qsort(all, n, sizeof *all, attrib_render_by_name);
     for (size_t i = 0; i < n; i++)
@@ -82,13 +82,13 @@ static int make_ranks(struct attrib_render *w)
     free(all);
     free(w->rank);
     w->rank = rank;
-    w->generation = resource_generation(w->site->resources);
+    w->generation = resource_generation(w->ctx->resources);
     return 0;
 }
 
 static int need_ranks(struct attrib_render *w)
 {
-    return w->rank && w->generation == resource_generation(w->site->resources) ? 0 : make_ranks(w);
+    return w->rank && w->generation == resource_generation(w->ctx->resources) ? 0 : make_ranks(w);
 }
 
 /* Insertion: lists are short, and nearly sorted from one object to the next. */
@@ -119,7 +119,7 @@ struct attrib_render_walk {
 
 static int show_amount(const struct attrib_render_walk *k, const char *name, int index, const struct value *v)
 {
-    const struct resource *r = resource_get(k->w->site->resources, v->tag);
+    const struct resource *r = resource_get(k->w->ctx->resources, v->tag);
     const char *text;
 
     if (r->gone || !resource_may_read(r, k->reader->level) ||
@@ -154,7 +154,7 @@ static int attrib_render_show(const struct attrib_render_walk *k, enum attr_of o
     case BY_AMOUNT:
         return show_amounts(k, d->name, index, v->amounts);
     case BY_LIMIT:
-        return attr_walk_value(of, index, v, k->w->site->resources, k->want, k->reader, &k->w->scratch, k->fn,
+        return attr_walk_value(of, index, v, k->w->ctx->resources, k->want, k->reader, &k->w->scratch, k->fn,
                                k->arg);
     case BY_NOTHING:
         break;

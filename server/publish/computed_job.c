@@ -111,7 +111,6 @@ static bool computed_job_queue(struct derived_attribs *c, const struct object *o
     return computed_text(j->moved_to ? j->moved_to : j->queue_name, out);
 }
 
-/* Its ties with jobs of this server, and those that the server keeps from which it came. */
 static bool computed_job_resv(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const struct queue *q = ((const struct job *)(const void *)o)->queue;
@@ -120,6 +119,7 @@ static bool computed_job_resv(struct derived_attribs *c, const struct object *o,
     return q && q->resv && computed_text(q->resv->obj.name, out);
 }
 
+/* Its dependencies on jobs of this server, and those that the server keeps from which it came. */
 static bool computed_job_depend(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const char *own = attr_list_text(&o->attrs, JOB_ATTR_depend);
@@ -134,7 +134,7 @@ static bool computed_job_depend(struct derived_attribs *c, const struct object *
 static bool computed_job_server(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
-    return computed_text(c->site->name, out);
+    return computed_text(c->ctx->name, out);
 }
 
 static bool computed_job_exit_status(struct derived_attribs *c, const struct object *o, struct value *out)
@@ -178,10 +178,10 @@ static bool computed_job_gives_way(struct derived_attribs *c, const struct objec
 static bool computed_job_preempt_deadline(struct derived_attribs *c, const struct object *o,
                                           struct value *out)
 {
-    const struct preempt_mark *m = computed_job_of(o)->preempt;
+    const struct preempt_record *m = computed_job_of(o)->preempt;
 
     (void)c;
-    return preempt_notice_stands(m) && computed_number(m->notice.deadline_ms / 1000, out);
+    return preempt_notice_is_given(m) && computed_number(m->notice.deadline_ms / 1000, out);
 }
 
 static bool computed_job_queue_type(struct derived_attribs *c, const struct object *o, struct value *out)
@@ -194,14 +194,14 @@ static bool computed_job_queue_type(struct derived_attribs *c, const struct obje
 
 static bool computed_job_eligible(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    if (!attr_list_bool(&c->site->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
+    if (!attr_list_bool(&c->ctx->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
         return false;
-    return computed_number(job_eligible_s(computed_job_of(o), server_ctx_now_s(c->site)), out);
+    return computed_number(job_eligible_s(computed_job_of(o), server_ctx_now_s(c->ctx)), out);
 }
 
 static bool computed_job_accrue(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    if (!attr_list_bool(&c->site->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
+    if (!attr_list_bool(&c->ctx->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
         return false;
     return computed_number(computed_job_of(o)->accrue_type, out);
 }
@@ -257,7 +257,7 @@ static bool computed_job_array_states(struct derived_attribs *c, const struct ob
 
     if (!computed_job_of(o)->array)
         return false;
-    subjob_count(c->site->jobs, computed_job_of(o), &n);
+    subjob_count(c->ctx->jobs, computed_job_of(o), &n);
     strbuf_reset(&c->text);
     strbuf_addf(&c->text, "Queued:%zu Running:%zu Exiting:%zu Expired:%zu ", n.queued, n.running, n.exiting,
                 n.expired);
@@ -275,7 +275,7 @@ static bool computed_job_array_remaining(struct derived_attribs *c, const struct
         return false;
     strbuf_init(&all, RAGGED_MAX);
     strbuf_reset(&c->text);
-    if (subjob_format_queued(c->site->jobs, computed_job_of(o), &all) == 0) {
+    if (subjob_format_queued(c->ctx->jobs, computed_job_of(o), &all) == 0) {
         while (all.len > REMAINING_MAX && all.s[n] != ',')
             n--;
         strbuf_cut(&all, n);

@@ -6,7 +6,7 @@
 #include "type_resc.h"
 
 struct derived_attribs {
-    const struct server_ctx *site;
+    const struct server_ctx *ctx;
     struct strbuf text;        /* of the last value that is a text made here */
     struct resc_list *amounts; /* of the last value that is a list made here */
     char host[PBS_MAXHOSTNAME + 1];

@@ -41,7 +41,7 @@ static bool text_made(struct derived_attribs *c, struct value *out)
 
 static bool show_total(const struct derived_attribs *c, const struct queue *q, struct value *out)
 {
-    const int64_t *states = limit_counts_states(c->site->limit_counts, q);
+    const int64_t *states = limit_counts_states(c->ctx->limit_counts, q);
     int64_t total = 0;
 
     for (int i = 0; i < LIMIT_COUNTS_STATES; i++)
@@ -52,7 +52,7 @@ static bool show_total(const struct derived_attribs *c, const struct queue *q, s
 static bool show_counts(struct derived_attribs *c, const struct queue *q, struct value *out)
 {
     static const char letters[] = "TQHWREB";
-    const int64_t *states = limit_counts_states(c->site->limit_counts, q);
+    const int64_t *states = limit_counts_states(c->ctx->limit_counts, q);
 
     strbuf_reset(&c->text);
     for (const char *l = letters; *l; l++)
@@ -82,7 +82,7 @@ static bool derived_attribs_queue_assigned(struct derived_attribs *c, const stru
 static bool derived_attribs_queue_has_nodes(struct derived_attribs *c, const struct object *o,
                                             struct value *out)
 {
-    return nodes_find_of_queue(c->site->nodes, o->name) && computed_number(1, out);
+    return nodes_find_of_queue(c->ctx->nodes, o->name) && computed_number(1, out);
 }
 
 static computed_fn *const queue_rows[QUEUE_ATTR_COUNT] = {
@@ -97,7 +97,7 @@ static computed_fn *const queue_rows[QUEUE_ATTR_COUNT] = {
 static bool derived_attribs_server_state(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
-    return computed_text(states_server_word(server_obj_state(c->site->server)), out);
+    return computed_text(states_server_word(server_obj_state(c->ctx->server)), out);
 }
 
 static bool derived_attribs_server_host(struct derived_attribs *c, const struct object *o, struct value *out)
@@ -123,7 +123,7 @@ static bool derived_attribs_server_assigned(struct derived_attribs *c, const str
                                             struct value *out)
 {
     (void)o;
-    return computed_amounts(c->site->server->assigned, out);
+    return computed_amounts(c->ctx->server->assigned, out);
 }
 
 /* Nothing is licensed here; clients expect the counters. */
@@ -140,7 +140,7 @@ static bool derived_attribs_server_version(struct derived_attribs *c, const stru
 {
     const char *said = attr_list_text(&o->attrs, SERVER_ATTR_reported_version);
 
-    return computed_text(said ? said : c->site->pbs_version, out);
+    return computed_text(said ? said : c->ctx->pbs_version, out);
 }
 
 static bool derived_attribs_server_cede_version(struct derived_attribs *c, const struct object *o,
@@ -154,7 +154,7 @@ static bool derived_attribs_server_cede_version(struct derived_attribs *c, const
 static bool derived_attribs_server_time(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     (void)o;
-    return computed_number(server_ctx_now_s(c->site), out);
+    return computed_number(server_ctx_now_s(c->ctx), out);
 }
 
 static computed_fn *const server_rows[SERVER_ATTR_COUNT] = {
@@ -324,8 +324,8 @@ static bool sched_place(struct derived_attribs *c, const struct object *o, const
     const bool first = strcmp(o->name, "default") == 0;
 
     strbuf_reset(&c->text);
-    strbuf_addf(&c->text, "%s/%s%s%s", c->site->home, what, first ? "" : "_", first ? "" : o->name);
-    return c->site->home && text_made(c, out);
+    strbuf_addf(&c->text, "%s/%s%s%s", c->ctx->home, what, first ? "" : "_", first ? "" : o->name);
+    return c->ctx->home && text_made(c, out);
 }
 
 static bool derived_attribs_sched_priv_preset(struct derived_attribs *c, const struct object *o,
@@ -405,7 +405,7 @@ struct derived_attribs *derived_attribs_create(const struct server_ctx *s)
 
     if (!c)
         return NULL;
-    c->site = s;
+    c->ctx = s;
     strbuf_init(&c->text, TEXT_MAX);
     if (gethostname(c->host, sizeof c->host - 1) < 0)
         c->host[0] = '\0';

@@ -7,6 +7,6 @@
 #include "job_fsm.h"
 
 /* Listener of the machine. `site`: whose jobs. */
-void job_log_listen(void *site, struct job *j, enum job_state from, enum job_event ev);
+void job_log_listen(void *ctx, struct job *j, enum job_state from, enum job_event ev);
 
 #endif

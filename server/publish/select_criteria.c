@@ -37,14 +37,14 @@ struct criterion {
 };
 
 struct select_criteria {
-    const struct server_ctx *site;
+    const struct server_ctx *ctx;
     size_t n;
     struct criterion list[];
 };
 
 /* Where values come from: a job in memory, or the texts of history. */
 struct select_criteria_source {
-    const struct server_ctx *site;
+    const struct server_ctx *ctx;
     struct derived_attribs *derived_attribs;
     const struct object *o; /* NULL: history */
     const json_t *attrs;
@@ -69,7 +69,7 @@ static char *history_text(const struct criterion *k, const json_t *attrs)
 static char *history_amount(const struct criterion *k, const struct select_criteria_source *from)
 {
     json_t *list = json_object_get(from->attrs, attr_def_get(OF_JOB, k->index)->name);
-    json_t *v = json_object_get(list, resource_get(from->site->resources, k->resource)->name);
+    json_t *v = json_object_get(list, resource_get(from->ctx->resources, k->resource)->name);
     char *text = json_is_string(v) ? strdup(json_string_value(v)) : NULL;
 
     if (text)
@@ -312,7 +312,7 @@ static int check_states(const char *letters, struct err *e)
     return 0;
 }
 
-static int compile_special(struct criterion *k, const struct server_ctx *site, const struct special *s,
+static int compile_special(struct criterion *k, const struct server_ctx *ctx, const struct special *s,
                            const wire_attrop *w, struct err *e)
 {
     k->test = s->test;
@@ -323,7 +323,7 @@ static int compile_special(struct criterion *k, const struct server_ctx *site, c
     if (s->test == select_criteria_test_users)
         return compile_users(k, e);
     if (s->test == select_criteria_test_queue)
-        return check_queue(site, w->value, e);
+        return check_queue(ctx, w->value, e);
     return s->test == select_criteria_test_state ? check_states(w->value, e) : 0;
 }
 
@@ -376,7 +376,7 @@ int select_criteria_create(const struct server_ctx *s, const wire_attrop *list, 
         return err_set(e, PBSE_IVALREQ, "%zu criteria; a selection has %d at most", n, SELECT_CRITERIA_MAX);
     if (!c)
         return err_set(e, PBSE_SYSTEM, "no memory for a selection");
-    c->site = s;
+    c->ctx = s;
     for (size_t i = 0; i < n; i++) {
         c->n++;
         if (compile(&c->list[i], s, &list[i], e) == 0)
@@ -420,10 +420,10 @@ static bool match(const struct select_criteria *c, const struct select_criteria_
 
 bool select_criteria_match(const struct select_criteria *c, struct derived_attribs *cp, const struct job *j)
 {
-    return match(c, &(struct select_criteria_source){.site = c->site, .derived_attribs = cp, .o = &j->obj});
+    return match(c, &(struct select_criteria_source){.ctx = c->ctx, .derived_attribs = cp, .o = &j->obj});
 }
 
 bool select_criteria_match_history(const struct select_criteria *c, const json_t *attrs)
 {
-    return match(c, &(struct select_criteria_source){.site = c->site, .attrs = attrs});
+    return match(c, &(struct select_criteria_source){.ctx = c->ctx, .attrs = attrs});
 }

@@ -92,9 +92,9 @@ static const char *defaults_text_of(const struct attr_list *l, int id)
 
 /* --- old forms ------------------------------------------------------------------------------------ */
 
-static int defaults_is_property(void *site, const char *name)
+static int defaults_is_property(void *ctx, const char *name)
 {
-    const struct resource *r = resource_find(((struct server_ctx *)site)->resources, name);
+    const struct resource *r = resource_find(((struct server_ctx *)ctx)->resources, name);
 
     return r && (r->flags & RESC_HOST) && strcmp(r->type->name, "boolean") == 0;
 }
@@ -225,9 +225,9 @@ static int defaults_check_amounts(struct server_ctx *s, const struct attr_list *
     return 0;
 }
 
-static int defaults_check_chunk(void *site, const char *name, const char *value, struct err *e)
+static int defaults_check_chunk(void *ctx, const char *name, const char *value, struct err *e)
 {
-    const struct resource_table *t = ((struct server_ctx *)site)->resources;
+    const struct resource_table *t = ((struct server_ctx *)ctx)->resources;
     const struct resource *r = resource_find(t, name);
     struct value v;
     int rc;

@@ -1,12 +1,12 @@
-/* See depend.h. Ties are made and undone in depend_ties.c, lists looked at in depend_check.c, other servers
- * spoken of in depend_remote_news.c.
+/* See depend.h. Both ends of a dependency are changed in depend_edges.c, lists checked in depend_check.c, other servers
+ * told in depend_remote_news.c.
  *
  * Everything happens in the listener of the job machine, in the calls of submission and alteration, and in
  * those of moves between servers. A job is released by its hold alone: hold_types_change posts EV_REVIEW, and
- * the machine does the rest. Nothing here looks at more than the two ends of a tie, but the search for cycles,
+ * the machine does the rest. Nothing here looks at more than the two ends of a dependency, except the search for cycles,
  * which is made only for a job that others wait for.
  *
- * A job that came from another server has two lists: its ties with jobs of this server ("depend"), and those
+ * A job that came from another server has two lists: its dependencies on jobs of this server ("depend"), and those
  * that the other server keeps ("depend_home"), which it sends again whenever they change. Its hold covers both. */
 #include "depend.h"
 
@@ -14,7 +14,7 @@
 
 #include "depend_remote_news.h"
 #include "depend_check.h"
-#include "depend_ties.h"
+#include "depend_edges.h"
 #include "job_fsm.h"
 #include "log.h"
 #include "server_ctx.h"
@@ -40,7 +40,7 @@ static void join_group(struct depends *d, struct job *j, struct depend_items *mi
         if (!t || t == j)
             continue;
         depend_list_add(mine, theirs.v[i]);
-        depend_ties_make(d, depend_end_of(t), depend_end_of(j), DEPEND_RUNONE);
+        depend_edges_make(d, depend_end_of(t), depend_end_of(j), DEPEND_RUNONE);
     }
     depend_list_fini(&theirs);
 }
@@ -67,7 +67,7 @@ static void enter_item(struct depends *d, struct job *j, const struct depend_ite
         return;
     }
     if (!depend_has_count(item->kind))
-        t = depend_is_after(item->kind) ? depend_ties_follow(d, item, false) : depend_end_find(d, item->key);
+        t = depend_is_after(item->kind) ? depend_edges_follow(d, item, false) : depend_end_find(d, item->key);
     if (item->kind == DEPEND_RUNONE) {
         if (t.job)
             join_group(d, j, now, t.job);
@@ -76,7 +76,7 @@ static void enter_item(struct depends *d, struct job *j, const struct depend_ite
     if (!depend_has_count(item->kind) || item->count > 0)
         depend_list_add(now, *item);
     if (depend_end_is(t) && item->kind != DEPEND_SYNCWITH)
-        depend_ties_make(d, t, depend_end_of(j), depend_mirror(item->kind));
+        depend_edges_make(d, t, depend_end_of(j), depend_mirror(item->kind));
 }
 
 void depends_enter(struct depends *d, struct job *j, const struct depend_history *past, size_t n_past)
@@ -88,7 +88,7 @@ void depends_enter(struct depends *d, struct job *j, const struct depend_history
     depend_list_of(d->ctx, j, &asked);
     for (size_t i = 0; i < asked.n; i++)
         enter_item(d, j, &asked.v[i], (struct depend_pasts){past, n_past}, &now);
-    depend_ties_settle(d, depend_end_of(j), &now);
+    depend_edges_settle(d, depend_end_of(j), &now);
     depend_list_fini(&asked);
     depend_list_fini(&now);
 }
@@ -106,10 +106,10 @@ void depends_altered(struct depends *d, struct job *j, const char *old, const st
         if (depend_is_before(before.v[i].kind))
             depend_list_add(&now, before.v[i]);
         else
-            depend_ties_leave(d, depend_end_of(j), &before.v[i]);
+            depend_edges_leave(d, depend_end_of(j), &before.v[i]);
     for (size_t i = 0; i < asked.n; i++)
         enter_item(d, j, &asked.v[i], (struct depend_pasts){past, n_past}, &now);
-    depend_ties_settle(d, depend_end_of(j), &now);
+    depend_edges_settle(d, depend_end_of(j), &now);
     depend_list_fini(&before);
     depend_list_fini(&asked);
     depend_list_fini(&now);
@@ -130,7 +130,7 @@ static void review_group(struct depends *d, struct job *j)
         if (!t || !job_is_waiting(t))
             continue;
         depend_list_of(d->ctx, t, &theirs);
-        depend_ties_settle(d, depend_end_of(t), &theirs);
+        depend_edges_settle(d, depend_end_of(t), &theirs);
         depend_list_fini(&theirs);
     }
     depend_list_fini(&l);
@@ -143,18 +143,18 @@ void depends_listen(void *arg, struct job *j, enum job_state from, enum job_even
         from == JOB_STARTING || from == JOB_RUNNING || from == JOB_SUSPENDED || from == JOB_EXITING;
 
     if (j->moved_to)
-        return; /* what it was tied to is tied to its away now */
+        return; /* the other ends of its dependencies name its struct depend_remote by now */
     depend_remote_news_tell(d, j, from, ev);
     if (ev == EV_ARRAY_BEGUN && attr_list_text(&j->obj.attrs, JOB_ATTR_depend))
-        depend_ties_started(d, depend_end_of(j));
+        depend_edges_started(d, depend_end_of(j));
     if (!attr_list_text(&j->obj.attrs, JOB_ATTR_depend) || from == j->state || from == JOB_FINISHED)
         return;
     if (job_is_over(j)) {
-        depend_ties_ended(d, depend_end_of(j));
+        depend_edges_ended(d, depend_end_of(j));
         return;
     }
     if (j->state == JOB_RUNNING && from == JOB_STARTING)
-        depend_ties_started(d, depend_end_of(j));
+        depend_edges_started(d, depend_end_of(j));
     if (was_placed != job_is_placed(j))
         review_group(d, j);
 }

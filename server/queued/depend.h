@@ -75,7 +75,7 @@ struct depend_peer_job {
 /* REGIST_DEP: its list there is `list` now, and it is to be deleted because of `doomed` ("": not). -1: PBSE_UNKJOBID. */
 int depends_told(struct depends *d, const struct depend_peer_job *of, const char *list, const char *doomed,
                  struct err *e);
-/* TRACK: what is known of it (enum tie_fact), and its number here, by which `news` speaks of it. -1: PBSE_UNKJOBID. */
+/* TRACK: what is known of it (enum depend_fact), and its number here, by which `news` speaks of it. -1: PBSE_UNKJOBID. */
 int depends_facts(struct depends *d, const struct depend_peer_job *of, struct job_key *key, unsigned *facts,
                   struct err *e);
 

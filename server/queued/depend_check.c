@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "depend_ties.h"
+#include "depend_edges.h"
 #include "pbs_error.h"
 #include "server_ctx.h"
 
@@ -52,7 +52,7 @@ static int check_after(const struct depends *w, const struct depend_item *item, 
     return 0;
 }
 
-/* A tie that holds another job back, or joins its group: the job must be one's own, and not have begun. */
+/* A dependency that makes another job wait, or joins its group: that job must have the same user, and not have begun. */
 static int check_other(const struct depends *w, const struct job *j, const struct depend_item *item,
                        struct err *e)
 {
@@ -89,7 +89,7 @@ static int check_other(const struct depends *w, const struct job *j, const struc
 
 static_assert(DEPEND_MAX == 16384, "the text below says it");
 
-/* There is room for one more tie in the other job? */
+/* Check that the other job can have one more dependency. */
 static int depend_check_room(const struct depends *w, const struct depend_item *item, struct err *e)
 {
     struct depend_end t = depend_end_find(w, item->key);
@@ -99,7 +99,7 @@ static int depend_check_room(const struct depends *w, const struct depend_item *
     if (depend_end_is(t) && !depend_end_is_over(t))
         depend_end_list(w, t, &l);
     if (l.n >= DEPEND_MAX)
-        rc = depend_check_refuse(w, item, "16384 jobs are tied to that job, which is the limit", e);
+        rc = depend_check_refuse(w, item, "that job has 16384 dependencies, which is the limit", e);
     depend_list_fini(&l);
     return rc;
 }

@@ -7,7 +7,7 @@
 #include "job.h"
 #include "depend_fact.h"
 
-/* What depend.c, depend_ties.c, depend_remote_news.c and depend_check.c share; private to these. */
+/* What depend.c, depend_edges.c, depend_remote_news.c and depend_check.c share; private to these. */
 struct depends {
     struct server_ctx *ctx;
     struct job_fsm *fsm;
@@ -33,7 +33,7 @@ static inline bool depend_end_is(struct depend_end t)
     return t.job || t.depend_remote;
 }
 
-unsigned depend_end_facts(struct depend_end t); /* enum tie_fact */
+unsigned depend_end_facts(struct depend_end t); /* enum depend_fact */
 bool depend_end_is_over(struct depend_end t);
 bool depend_end_waits(struct depend_end t); /* it has not begun, or waits again */
 const char *depend_end_name(struct depend_end t);

@@ -81,7 +81,7 @@ static void an_element_is_there_once(void **state)
     depend_list_fini(&l);
 }
 
-static void each_tie_has_its_other_side(void **state)
+static void each_dependency_has_its_other_side(void **state)
 {
     (void)state;
     for (int k = 0; k < DEPEND_KIND_COUNT; k++) {
@@ -119,7 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_list_is_shown_by_kind_with_whole_names, setup, teardown),
         cmocka_unit_test_setup_teardown(an_element_is_there_once, setup, teardown),
-        cmocka_unit_test(each_tie_has_its_other_side),
+        cmocka_unit_test(each_dependency_has_its_other_side),
         cmocka_unit_test_setup_teardown(what_is_wrong_is_said, setup, teardown),
     };
 

@@ -184,7 +184,7 @@ static int depend_remote_take(void *arg, const struct store_row *row, struct err
                     "from_elsewhere", &from_elsewhere, "user", &a.user, "server", &a.server, "as", &a.as,
                     "depend", &a.depend, "home", &a.home, "doomed", &a.doomed, "facts", &facts, "known",
                     &known) < 0) {
-        restore_tell_object(t->faults, "away", row, false, "what ties it to other jobs cannot be read");
+        restore_tell_object(t->faults, "away", row, false, "its dependencies cannot be read");
     } else {
         a.key.seq = seq;
         a.array = array != 0;

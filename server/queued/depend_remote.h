@@ -37,7 +37,7 @@ struct depend_remote {
     const char *depend;  /* interned: its links with jobs of this server; NULL: none */
     const char *home;    /* interned: those that the server has it from keeps; NULL: none */
     const char *doomed;  /* interned: the job because of which it is to be deleted; NULL */
-    unsigned facts;      /* enum tie_fact, as last heard */
+    unsigned facts;      /* enum depend_fact, as last heard */
     bool known;          /* the other server has answered for it */
     uint32_t search;     /* as in struct job */
 

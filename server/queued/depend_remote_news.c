@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "depend_ties.h"
+#include "depend_edges.h"
 #include "log.h"
 #include "store_notes.h"
 #include "pbs_error.h"
@@ -76,7 +76,7 @@ void depends_arrive(struct depends *d, struct job *j)
         return;
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_depend_home, list, NULL);
     attr_list_unset(&j->obj.attrs, JOB_ATTR_depend);
-    depend_ties_hold(d, j, &none);
+    depend_edges_hold(d, j, &none);
 }
 
 void depends_left(struct depends *d, struct job *j, const char *server, const char *as)
@@ -108,7 +108,7 @@ void depends_stayed(struct depends *d, struct job *j)
     snprintf(name, sizeof name, "%s", by);
     attr_list_unset(&j->obj.attrs, JOB_ATTR_doomed_by);
     jobs_touch(d->ctx->jobs, j, PART_ATTRS);
-    depend_ties_doom(d, j, name);
+    depend_edges_doom(d, j, name);
 }
 
 /* The number here of a job of which another server speaks. */
@@ -129,7 +129,7 @@ static int read_name(const struct depends *d, const struct depend_peer_job *of, 
 static int find_theirs(struct depends *d, const struct depend_item *item, const char *name,
                        struct depend_end *t, struct err *e)
 {
-    *t = store_notes_find(d->store_notes, "was", name) ? depend_ties_follow(d, item, true)
+    *t = store_notes_find(d->store_notes, "was", name) ? depend_edges_follow(d, item, true)
                                                        : depend_end_find(d, item->key);
     if ((t->job && is_from_elsewhere(t->job)) || t->depend_remote)
         return 0;
@@ -173,7 +173,7 @@ static void depend_remote_news_take_list(struct depends *d, struct job *j, const
     set_home(d, j, strbuf_str(&now));
     strbuf_fini(&now);
     depend_list_of(d->ctx, j, &own);
-    depend_ties_hold(d, j, &own);
+    depend_edges_hold(d, j, &own);
     depend_list_fini(&own);
 }
 
@@ -183,7 +183,7 @@ static void depend_remote_news_told(struct depends *d, struct job *j, const char
 
     depend_remote_news_take_list(d, j, list, is_cut);
     if (*doomed && !is_cut && job_is_waiting(j))
-        depend_ties_doom(d, j, doomed);
+        depend_edges_doom(d, j, doomed);
 }
 
 int depends_told(struct depends *d, const struct depend_peer_job *of, const char *list, const char *doomed,
@@ -234,8 +234,8 @@ static void cut_away(struct depends *d, struct depend_remote *a)
         if (depend_is_before(l.v[i].kind))
             depend_list_add(&rest, l.v[i]);
         else
-            depend_ties_leave(d, t, &l.v[i]);
-    depend_ties_settle(d, t, &rest);
+            depend_edges_leave(d, t, &l.v[i]);
+    depend_edges_settle(d, t, &rest);
     depend_list_fini(&l);
     depend_list_fini(&rest);
     strbuf_init(&home, DEPEND_TEXT_MAX);
@@ -261,10 +261,10 @@ void depends_heard(struct depends *d, struct depend_remote *a, unsigned facts)
         cut_away(d, a);
     if (news & DEPEND_FACT_STARTED) {
         depend_remote_set(d->depend_remotes, a, &a->doomed, NULL); /* an operator has run it all the same */
-        depend_ties_started(d, t);
+        depend_edges_started(d, t);
     }
     if (news & DEPEND_FACT_OVER)
-        depend_ties_ended(d, t);
+        depend_edges_ended(d, t);
     if (a->from_elsewhere && (news & DEPEND_FACT_OVER))
         note_end(d, t);
     else if (a->from_elsewhere && d->hooks.news)
@@ -288,7 +288,7 @@ static void refused(struct depends *d, struct depend_remote *a)
             continue;
         log_event(LOGC_JOB, LOGE_JOB, depend_end_name(t), "Dependency request for job rejected by %s",
                   a->name);
-        depend_ties_give_up(d, t, by, depend_mirror(l.v[i].kind));
+        depend_edges_give_up(d, t, by, depend_mirror(l.v[i].kind));
     }
     depend_list_fini(&l);
     depend_remotes_remove(d->depend_remotes, a);

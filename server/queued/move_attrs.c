@@ -29,7 +29,7 @@ static bool travels(const char *name)
     if (index == JOB_ATTR_array_indices_submitted || index == JOB_ATTR_block || index == JOB_ATTR_interactive)
         return true; /* said by its owner, once for all */
     if (index == JOB_ATTR_depend)
-        return false; /* add_ties */
+        return false; /* add_dependencies */
     return def && !(def->flags & AF_DERIVED) && def->write != LEVEL_SERVER;
 }
 
@@ -95,7 +95,7 @@ static int walk(const struct server_ctx *s, const struct job *j, struct filling 
 }
 
 /* Those of this server, and those that the server keeps from which it came: all are another's where it goes. */
-static int add_ties(struct filling *f, const struct job *j)
+static int add_dependencies(struct filling *f, const struct job *j)
 {
     struct strbuf b;
     int rc;
@@ -137,7 +137,7 @@ void move_attrs_free(wire_attrops *list)
 int move_attrs_fill(const struct server_ctx *s, const struct job *j, wire_attrops *out, struct err *e)
 {
     struct filling f = {0};
-    int rc = walk(s, j, &f) < 0 || add_ties(&f, j) < 0 ? -1 : add_remaining(&f, j);
+    int rc = walk(s, j, &f) < 0 || add_dependencies(&f, j) < 0 ? -1 : add_remaining(&f, j);
 
     *out = (wire_attrops){f.n, f.list};
     if (rc == 0)

@@ -383,7 +383,7 @@ static struct parting *parting_create(struct move_out *m, const struct job *j, c
 }
 
 /* In a group of which one job at most may run, or start together: no two servers decide that as one. */
-static bool is_tied_here(const struct job *j)
+static bool has_dependencies_here(const struct job *j)
 {
     const char *list = attr_list_text(&j->obj.attrs, JOB_ATTR_depend);
 
@@ -395,7 +395,7 @@ int move_out_check(const struct job *j, struct err *e)
 {
     if (!job_is_waiting(j) || move_out_is_under_way(j))
         return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
-    if (is_tied_here(j))
+    if (has_dependencies_here(j))
         return err_set(
             e, PBSE_NOSUP,
             "a job with a runone, synccount or syncwith dependency cannot move to another server: only one "

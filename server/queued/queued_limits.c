@@ -19,7 +19,7 @@ static const enum limit_kind kinds[] = {LIMIT_ALL, LIMIT_USER, LIMIT_GROUP, LIMI
 
 /* One limit attribute of a queue, or of the server (queue NULL). */
 struct queued_limits_scope {
-    const struct server_ctx *site;
+    const struct server_ctx *ctx;
     const struct queue *queue;
     bool only_queued;             /* queued_jobs_threshold: jobs in state Q */
     const struct queued_was *was; /* NULL: the job was not there */
@@ -63,7 +63,7 @@ static struct value sum_jobs(const struct queued_limits_scope *s, const struct j
 
     return (struct value){
         .kind = VALUE_NUMBER,
-        .n = limit_counts_jobs(s->site->limit_counts, s->queue, k, limit_counts_entity(j, k), what) -
+        .n = limit_counts_jobs(s->ctx->limit_counts, s->queue, k, limit_counts_entity(j, k), what) -
              (is_there ? (int64_t)j->tallied_as : 0)};
 }
 
@@ -72,7 +72,7 @@ static struct value sum(const struct queued_limits_scope *s, const struct job *j
                         int resource)
 {
     struct value total = {.kind = VALUE_NONE};
-    const struct job *other = s->queue ? s->queue->first : jobs_first(s->site->jobs);
+    const struct job *other = s->queue ? s->queue->first : jobs_first(s->ctx->jobs);
 
     if (resource == RESC_NONE)
         return sum_jobs(s, j, k);
@@ -142,7 +142,7 @@ static int queued_limits_check_limits(const struct queued_limits_scope *s, const
                                       const struct value *limits, int resource, const struct value *want,
                                       struct err *e)
 {
-    const struct resource *r = resource == RESC_NONE ? NULL : resource_get(s->site->resources, resource);
+    const struct resource *r = resource == RESC_NONE ? NULL : resource_get(s->ctx->resources, resource);
     const struct value_type *type = r ? r->type : &type_long;
 
     for (size_t i = 0; limits && i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -199,7 +199,7 @@ static int check_object(const struct queued_limits_scope *s, const struct job *j
     static const struct places in_server = {SERVER_ATTR_max_queued, SERVER_ATTR_max_queued_res,
                                             SERVER_ATTR_queued_jobs_threshold,
                                             SERVER_ATTR_queued_jobs_threshold_res};
-    const struct attr_list *l = s->queue ? &s->queue->obj.attrs : &s->site->server->obj.attrs;
+    const struct attr_list *l = s->queue ? &s->queue->obj.attrs : &s->ctx->server->obj.attrs;
     const struct places *p = s->queue ? &in_queue : &in_server;
     struct queued_limits_scope waiting = *s;
 
@@ -212,7 +212,7 @@ static int check_object(const struct queued_limits_scope *s, const struct job *j
 int queued_limits_check(const struct server_ctx *s, const struct queue *q, const struct job *j, bool new_job,
                         struct err *e)
 {
-    struct queued_limits_scope here = {.site = s, .queue = q}, everywhere = {.site = s};
+    struct queued_limits_scope here = {.ctx = s, .queue = q}, everywhere = {.ctx = s};
 
     if (check_object(&here, j, true, e) < 0)
         return -1;
@@ -222,8 +222,8 @@ int queued_limits_check(const struct server_ctx *s, const struct queue *q, const
 int queued_limits_check_altered(const struct server_ctx *s, const struct job *j, const struct queued_was *was,
                                 struct err *e)
 {
-    struct queued_limits_scope here = {.site = s, .queue = j->queue, .was = was},
-                               everywhere = {.site = s, .was = was};
+    struct queued_limits_scope here = {.ctx = s, .queue = j->queue, .was = was},
+                               everywhere = {.ctx = s, .was = was};
     bool waits = j->state == JOB_QUEUED;
 
     if (check_object(&here, j, waits, e) < 0)

@@ -176,7 +176,8 @@ static void dispatch_drop_call(void *rpc)
     rpc_request_unref(rpc);
 }
 
-static const struct conn_queue_ops line_ops = {.make = dispatch_make_call, .drop = dispatch_drop_call};
+static const struct conn_queue_ops dispatch_queue_ops = {.make = dispatch_make_call,
+                                                         .drop = dispatch_drop_call};
 
 static void session_free(struct session *s)
 {
@@ -213,14 +214,13 @@ static const struct rpc_conn_tag session_tag = {"ifl", dispatch_session_closed};
 
 /* The address of the host that a user comes from; NULL: this host. A user from elsewhere is where the connection comes from, or,
  * where a relay on this host lies between, at the address that the credential names. Root by MUNGE is never at this host. */
-static const char *foreign_address(const struct server_ctx *site, const struct auth_peer *peer, char out[64])
+static const char *foreign_address(const struct server_ctx *ctx, const struct auth_peer *peer, char out[64])
 {
     if (peer->kind != AUTH_USER)
         return NULL;
     if (auth_peer_is_loopback(peer) && peer->origin[0])
         return peer->origin;
-    return !auth_peer_is_loopback(peer) || access_is_distant(site, peer) ? auth_peer_address(peer, out)
-                                                                         : NULL;
+    return !auth_peer_is_loopback(peer) || access_is_distant(ctx, peer) ? auth_peer_address(peer, out) : NULL;
 }
 
 static void become(struct session *s, const struct auth_peer *peer, const char *user, const char *host,
@@ -252,9 +252,9 @@ static void dispatch_located(void *arg, const struct names_host *h, const struct
 
 /* Root of the realm can put any address into a credential, and a user of this host can relay it: where the connection does not
  * come from another host, it stays at an address, so that a list that names this host does not mean it. */
-static bool stays_at_address(const struct server_ctx *site, const struct auth_peer *peer, const char *address)
+static bool stays_at_address(const struct server_ctx *ctx, const struct auth_peer *peer, const char *address)
 {
-    return access_is_distant(site, peer) &&
+    return access_is_distant(ctx, peer) &&
            (auth_peer_is_loopback(peer) || host_address_is_of_this_host(address));
 }
 
@@ -262,12 +262,12 @@ static bool stays_at_address(const struct server_ctx *site, const struct auth_pe
 static void locate(struct session *s, struct auth_peer *peer, const char *user)
 {
     char room[64];
-    const struct server_ctx *site = s->d->o.ctx;
-    const char *address = foreign_address(site, peer, room);
+    const struct server_ctx *ctx = s->d->o.ctx;
+    const char *address = foreign_address(ctx, peer, room);
     const struct names_host *known;
 
-    if (!address || stays_at_address(site, peer, address)) {
-        become(s, peer, user, address ? address : site->name, NULL);
+    if (!address || stays_at_address(ctx, peer, address)) {
+        become(s, peer, user, address ? address : ctx->name, NULL);
         return;
     }
     known = names_find_address(s->d->o.names, address);
@@ -320,7 +320,7 @@ static struct session *session_of(struct dispatch *d, struct rpc_conn *conn)
         return NULL;
     s->d = d;
     s->conn = conn;
-    s->conn_queue = conn_queue_create(d->o.loop, &line_ops, s);
+    s->conn_queue = conn_queue_create(d->o.loop, &dispatch_queue_ops, s);
     if (!s->conn_queue) {
         free(s);
         return NULL;

@@ -14,7 +14,7 @@
 
 /* The queue, or the server, and its limit attributes. */
 struct run_admission_scope {
-    const struct server_ctx *site;
+    const struct server_ctx *ctx;
     const struct queue *queue; /* NULL: the server */
     const struct attr_list *attrs;
     int max_run, max_run_res, max_running, max_user_run, max_group_run, max_user_res, max_group_res;
@@ -104,7 +104,7 @@ static int check_jobs(const struct run_admission_scope *s, const struct job *j, 
 
         if (!most)
             most = old_limit(s, k);
-        if (most && limit_counts_jobs(s->site->limit_counts, s->queue, k, limit_counts_entity(j, k),
+        if (most && limit_counts_jobs(s->ctx->limit_counts, s->queue, k, limit_counts_entity(j, k),
                                       LIMIT_COUNTS_RUNNING) >= value_number(most))
             return refuse_jobs(s, k, named, e);
     }
@@ -118,14 +118,14 @@ static int run_admission_check_amount(const struct run_admission_scope *s, const
                                       enum limit_kind k, const char *named, const struct value *most, int id,
                                       struct err *e)
 {
-    const struct resource *r = resource_get(s->site->resources, id);
+    const struct resource *r = resource_get(s->ctx->resources, id);
     const struct value *want = attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, id);
     const struct value *runs;
     struct value total = {.kind = VALUE_NONE};
 
     if (!want)
         return 0;
-    runs = limit_counts_running(s->site->limit_counts, s->queue, k, limit_counts_entity(j, k), id);
+    runs = limit_counts_running(s->ctx->limit_counts, s->queue, k, limit_counts_entity(j, k), id);
     if (runs)
         scalar_add(&total, runs, 1);
     scalar_add(&total, want, 1);
@@ -171,7 +171,7 @@ static int run_admission_check_amounts(const struct run_admission_scope *s, cons
 
 #define SCOPE(what, q, list)                                                                                 \
     {                                                                                                        \
-        .site = s, .queue = q, .attrs = list, .max_run = what##_ATTR_max_run,                                \
+        .ctx = s, .queue = q, .attrs = list, .max_run = what##_ATTR_max_run,                                 \
         .max_run_res = what##_ATTR_max_run_res, .max_running = what##_ATTR_max_running,                      \
         .max_user_run = what##_ATTR_max_user_run, .max_group_run = what##_ATTR_max_group_run,                \
         .max_user_res = what##_ATTR_max_user_res, .max_group_res = what##_ATTR_max_group_res                 \

@@ -15,7 +15,7 @@
 #include "type_list.h"
 
 struct suspend_release_rule {
-    const struct server_ctx *site;
+    const struct server_ctx *ctx;
     const char *only; /* restrict_res_to_release_on_suspend, or NULL */
     bool keeps_memory;
 };
@@ -33,7 +33,7 @@ static void suspend_release_add_part(const struct suspend_release_rule *u, const
 
     strbuf_add(out, p->vnode);
     for (size_t i = 0; i < p->res.n; i++) {
-        const struct resource *r = resource_find(u->site->resources, p->res.a[i].name);
+        const struct resource *r = resource_find(u->ctx->resources, p->res.a[i].name);
         struct resc_list *one = NULL;
 
         if (!r || !gives(u, r))
@@ -41,7 +41,7 @@ static void suspend_release_add_part(const struct suspend_release_rule *u, const
         any = true;
         strbuf_addf(out, ":%s=%s", r->name, p->res.a[i].value);
         if (resc_parse(&one, r, p->res.a[i].value, false, NULL) == 0)
-            resc_add(sum, one, u->site->resources, 0, NULL);
+            resc_add(sum, one, u->ctx->resources, 0, NULL);
         resc_free(one);
     }
     if (!any)
@@ -68,7 +68,7 @@ static void add_shared(const struct suspend_release_rule *u, const struct job *j
     const struct resc_list *asked = attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
 
     for (size_t i = 0; asked && i < asked->n; i++) {
-        const struct resource *r = resource_get(u->site->resources, asked->v[i].tag);
+        const struct resource *r = resource_get(u->ctx->resources, asked->v[i].tag);
         struct value copy;
 
         if ((r->flags & RESC_SUM) && !resc_find(*sum, r->id) && gives(u, r) &&
@@ -80,7 +80,7 @@ static void add_shared(const struct suspend_release_rule *u, const struct job *j
 void suspend_release_note(const struct server_ctx *s, struct job *j)
 {
     const struct suspend_release_rule u = {
-        .site = s,
+        .ctx = s,
         .only = attr_list_text(&s->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend),
         .keeps_memory = j->queue && queue_is_gang(j->queue)};
     struct err e;

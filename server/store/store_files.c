@@ -1,15 +1,15 @@
-/* Where the store is. See store_site.h. */
-#include "store_site.h"
+/* Where the store is. See store_files.h. */
+#include "store_files.h"
 
 #include <stdio.h>
 
-void store_site_name(struct store_site *s, const char *home)
+void store_files_name(struct store_files *s, const char *home)
 {
     snprintf(s->database, sizeof s->database, "%s/server_priv/cede.db", home);
     snprintf(s->password, sizeof s->password, "%s/server_priv/db_password", home);
 }
 
-struct store_where store_site_where(const struct store_site *s, const struct conf *c)
+struct store_where store_files_where(const struct store_files *s, const struct conf *c)
 {
     if (!conf_is_set(c, CONF_PBS_DATA_SERVICE_HOST))
         return (struct store_where){.path = s->database};

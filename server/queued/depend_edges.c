@@ -1,5 +1,5 @@
-/* Ties made and undone. See depend_ties.h. */
-#include "depend_ties.h"
+/* Makes and removes dependencies, at both ends. See depend_edges.h. */
+#include "depend_edges.h"
 
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ const char *depend_home(const struct job *j)
     return attr_list_text(&j->obj.attrs, JOB_ATTR_depend_home);
 }
 
-void depend_ties_hold(struct depends *d, struct job *j, const struct depend_items *l)
+void depend_edges_hold(struct depends *d, struct job *j, const struct depend_items *l)
 {
     bool blocked = is_blocked(d, l) || depend_fact_list_blocks(depend_home(j));
 
@@ -42,13 +42,13 @@ void depend_ties_hold(struct depends *d, struct job *j, const struct depend_item
 }
 
 /* The list as it is now becomes that end's; a job's hold follows. */
-void depend_ties_settle(struct depends *d, struct depend_end t, const struct depend_items *l)
+void depend_edges_settle(struct depends *d, struct depend_end t, const struct depend_items *l)
 {
     struct strbuf text;
 
     if (t.job) {
         depend_list_store(d->ctx, t.job, l);
-        depend_ties_hold(d, t.job, l);
+        depend_edges_hold(d, t.job, l);
         return;
     }
     strbuf_init(&text, DEPEND_TEXT_MAX);
@@ -58,8 +58,8 @@ void depend_ties_settle(struct depends *d, struct depend_end t, const struct dep
     strbuf_fini(&text);
 }
 
-/* At the other end: this tie to `to` is there. A new "after" there uses up one of its "on". */
-void depend_ties_make(struct depends *d, struct depend_end other, struct depend_end to, enum depend_kind k)
+/* At the other end: the dependency on `to` is entered. A new "after" there uses up one of its "on". */
+void depend_edges_make(struct depends *d, struct depend_end other, struct depend_end to, enum depend_kind k)
 {
     struct depend_item item = depend_end_item(to, k);
     struct depend_items l;
@@ -71,14 +71,14 @@ void depend_ties_make(struct depends *d, struct depend_end other, struct depend_
         if (on && --on->count <= 0)
             depend_list_drop(&l, on);
         depend_list_add(&l, item);
-        depend_ties_settle(d, other, &l);
+        depend_edges_settle(d, other, &l);
     }
     depend_list_fini(&l);
 }
 
-/* At the other end: this tie is no more. True where it was there. */
-static bool depend_ties_undo(struct depends *d, struct depend_end other, struct depend_end to,
-                             enum depend_kind k)
+/* At the other end: the dependency is removed. True if it was there. */
+static bool depend_edges_undo(struct depends *d, struct depend_end other, struct depend_end to,
+                              enum depend_kind k)
 {
     struct depend_items l;
     struct depend_item *at;
@@ -87,14 +87,14 @@ static bool depend_ties_undo(struct depends *d, struct depend_end other, struct 
     at = depend_list_find(&l, k, depend_end_item(to, k).key);
     if (at) {
         depend_list_drop(&l, at);
-        depend_ties_settle(d, other, &l);
+        depend_edges_settle(d, other, &l);
     }
     depend_list_fini(&l);
     return at != NULL;
 }
 
 /* Who is named, where that job has gone: it is asked for, where it was not before. */
-struct depend_end depend_ties_follow(struct depends *d, const struct depend_item *item, bool from_elsewhere)
+struct depend_end depend_edges_follow(struct depends *d, const struct depend_item *item, bool from_elsewhere)
 {
     struct depend_end t = depend_end_find(d, item->key);
     const char *server = depend_end_is(t) ? NULL : depend_gone(d, item->key, item->array);
@@ -112,26 +112,26 @@ struct depend_end depend_ties_follow(struct depends *d, const struct depend_item
 }
 
 /* What it waited for until now, and no longer does. */
-void depend_ties_leave(struct depends *d, struct depend_end from, const struct depend_item *item)
+void depend_edges_leave(struct depends *d, struct depend_end from, const struct depend_item *item)
 {
     struct depend_end t = {0};
 
     if (depend_is_after(item->kind) || item->kind == DEPEND_RUNONE)
         t = depend_end_find(d, item->key);
     if (depend_end_is(t))
-        depend_ties_undo(d, t, from, depend_mirror(item->kind));
+        depend_edges_undo(d, t, from, depend_mirror(item->kind));
 }
 
 static void release(struct depends *d, struct depend_end t, struct depend_end by, enum depend_kind k)
 {
-    if (depend_ties_undo(d, t, by, k))
+    if (depend_edges_undo(d, t, by, k))
         log_event(LOGC_JOB, LOGE_JOB, depend_end_name(t), "Dependency on job %s released.",
                   depend_end_name(by));
 }
 
 /* It cannot become what it waits for, which is `by`. On its way to another server it cannot be deleted: that is done where
  * the way ends. */
-void depend_ties_doom(struct depends *d, struct job *j, const char *by)
+void depend_edges_doom(struct depends *d, struct job *j, const char *by)
 {
     char text[JOBID_TEXT_MAX + 64];
 
@@ -147,12 +147,12 @@ void depend_ties_doom(struct depends *d, struct job *j, const char *by)
         d->hooks.unmet(d->hooks.arg, j, by);
 }
 
-void depend_ties_give_up(struct depends *d, struct depend_end t, struct depend_end by, enum depend_kind k)
+void depend_edges_give_up(struct depends *d, struct depend_end t, struct depend_end by, enum depend_kind k)
 {
     if (!depend_end_waits(t))
-        depend_ties_undo(d, t, by, k); /* an operator has run it all the same */
+        depend_edges_undo(d, t, by, k); /* an operator has run it all the same */
     else if (t.job)
-        depend_ties_doom(d, t.job, depend_end_name(by));
+        depend_edges_doom(d, t.job, depend_end_name(by));
     else
         depend_remote_set(d->depend_remotes, t.depend_remote, &t.depend_remote->doomed, depend_end_name(by));
 }
@@ -164,9 +164,9 @@ static void end_group(struct depends *d, struct depend_end by, struct depend_end
                        (depend_end_facts(by) & DEPEND_FACT_STARTED);
 
     if (was_the_one)
-        depend_ties_give_up(d, t, by, DEPEND_RUNONE);
+        depend_edges_give_up(d, t, by, DEPEND_RUNONE);
     else
-        depend_ties_undo(d, t, by, DEPEND_RUNONE);
+        depend_edges_undo(d, t, by, DEPEND_RUNONE);
 }
 
 static void end_item(struct depends *d, struct depend_end by, struct depend_end t, enum depend_kind k)
@@ -176,14 +176,14 @@ static void end_item(struct depends *d, struct depend_end by, struct depend_end 
     if (k == DEPEND_RUNONE)
         end_group(d, by, t);
     else if (depend_is_after(k))
-        depend_ties_undo(d, t, by, there);
+        depend_edges_undo(d, t, by, there);
     else if (depend_is_before(k) && depend_fact_met(there, depend_end_facts(by)) == DEPEND_FACT_MET)
         release(d, t, by, there);
     else if (depend_is_before(k))
-        depend_ties_give_up(d, t, by, there);
+        depend_edges_give_up(d, t, by, there);
 }
 
-void depend_ties_ended(struct depends *d, struct depend_end by)
+void depend_edges_ended(struct depends *d, struct depend_end by)
 {
     struct depend_items l;
 
@@ -199,8 +199,8 @@ void depend_ties_ended(struct depends *d, struct depend_end by)
     depend_list_fini(&l);
 }
 
-/* Those that waited for its start; the tie goes from both. */
-void depend_ties_started(struct depends *d, struct depend_end by)
+/* Those that waited for its start; the dependency is removed at both ends. */
+void depend_edges_started(struct depends *d, struct depend_end by)
 {
     struct depend_items l, rest = {0};
 
@@ -218,7 +218,7 @@ void depend_ties_started(struct depends *d, struct depend_end by)
     if (rest.n < l.n && by.job)
         depend_list_store(d->ctx, by.job, &rest);
     else if (rest.n < l.n)
-        depend_ties_settle(d, by, &rest);
+        depend_edges_settle(d, by, &rest);
     depend_list_fini(&l);
     depend_list_fini(&rest);
 }
