@@ -8,7 +8,7 @@ struct strbuf;
 /* Append the bytes, each line ended by a newline. -1: the buffer has failed. */
 int base64_encode(struct strbuf *out, const void *bytes, size_t n);
 
-/* Decode a text of n characters; blanks and newlines are skipped. Heap bytes with a NUL behind them. NULL: a character that is none of base64
+/* Decode a text of n characters; blanks and newlines are skipped. Heap bytes with a NUL behind them. NULL: a character outside base64
  * (*why "Unable to decode...bad input"), an end that is cut ("Incorrect padding"), no memory. */
 char *base64_decode(const char *text, size_t n, size_t *out_n, const char **why);
 

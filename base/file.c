@@ -496,7 +496,7 @@ void file_unlock(int fd)
     struct flock none = whole_file(F_UNLCK);
 
     if (ftruncate(fd, 0) < 0 || fcntl(fd, F_OFD_SETLK, &none) < 0) {
-        /* a pid that is left over is no lock; and the lock ends with the descriptor */
+        /* a pid that is left over is not a lock; and the lock ends with the descriptor */
     }
     close(fd);
 }

@@ -402,7 +402,7 @@ static void what_is_handed_over_is_below_the_directory_by_no_link(void **state)
     assert_int_equal(file_hand_over(home, "priv", SOMEBODY, SOMEBODY, &e), 0);
     assert_int_equal(owner_of("home/priv/hooks"), SOMEBODY);
     assert_int_equal(owner_of("home/priv/hooks/tmp"), SOMEBODY);
-    assert_int_equal(rename("home/priv/hooks", "home/priv/old"), 0); /* what he may do there */
+    assert_int_equal(rename("home/priv/hooks", "home/priv/old"), 0); /* what that user may do there */
     assert_int_equal(symlink("../../else", "home/priv/hooks"), 0);
     assert_int_equal(file_hand_over(home, "priv/hooks/tmp", SOMEBODY, SOMEBODY, &e), -1);
     assert_int_equal(e.code, ELOOP);

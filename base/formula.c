@@ -301,7 +301,7 @@ static int parse_atom(struct parser *p)
         double number = strtod(p->at, &end);
         p->at = end;
         return formula_is_word(*end) || !isfinite(number)
-                   ? formula_fail(p, EINVAL, "a number is no number")
+                   ? formula_fail(p, EINVAL, "a number is not a number")
                    : formula_add(p, (struct formula_node){.op = OP_NUMBER, .number = number});
     }
     return formula_is_word(*p->at) ? parse_word(p) : formula_fail(p, EINVAL, "a value is missing");

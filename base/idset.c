@@ -473,7 +473,7 @@ static int parse_ranges(const char *text, uint32_t max_id, take_range_fn *take, 
         if (code == ERANGE)
             return err_set(e, ERANGE, "a number in \"%.100s\" is above %lu", at, (unsigned long)max_id);
         if (code)
-            return err_set(e, EINVAL, "\"%.100s\" is no list of ranges like 1-5,7,10-20:2", at);
+            return err_set(e, EINVAL, "\"%.100s\" is not a list of ranges like 1-5,7,10-20:2", at);
         if (take(arg, r, e) < 0)
             return -1;
         p += *p == ',';

@@ -44,7 +44,7 @@ bool idset_range_meet(struct idset_range *r, const struct idset_range *with);
  */
 int idset_format(const struct idset *s, struct strbuf *out);
 
-/* 0, or -1: no memory, and the set is unchanged. Adding what is there and removing what is not is no error.
+/* 0, or -1: no memory, and the set is unchanged. Adding what is there and removing what is not is not an error.
  */
 int idset_add(struct idset *s, uint32_t id);
 int idset_add_range(struct idset *s, uint32_t first, uint32_t last, uint32_t step); /* step >= 1 */

@@ -41,7 +41,7 @@ struct json_scan {
 /* -1: the text begins neither an object nor an array. Borrowed as long as the scan and its members are used. */
 int json_scan_begin(struct json_scan *s, char *text);
 
-/* 1: a member; 0: there are no more; -1: this is no JSON. */
+/* 1: a member; 0: there are no more; -1: this is not JSON. */
 int json_scan_next(struct json_scan *s, struct json_member *out);
 
 /* After 0: return true if nothing follows the value. */

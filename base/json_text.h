@@ -2,7 +2,7 @@
 #define JSON_TEXT_H
 /* Texts as JSON strings, straight into a buffer.
  *
- * JSON is UTF-8 and PBS texts need not be (an environment, a path). A byte that is no UTF-8 becomes the private
+ * JSON is UTF-8 and PBS texts need not be (an environment, a path). A byte that is not UTF-8 becomes the private
  * character U+10FF00 + byte; a text that holds such a character itself is written the same way, byte by byte, so
  * json_text_restore always gives back what was written.
  */
@@ -18,7 +18,7 @@ int json_text_add(struct strbuf *out, const char *text); /* NULL: null */
  * behind it. */
 size_t json_text_restore(char *text);
 
-/* Replace bytes that are no UTF-8 by '?', in place. */
+/* Replace bytes that are not UTF-8 by '?', in place. */
 void json_text_clean(char *text);
 
 #endif

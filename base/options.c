@@ -149,7 +149,7 @@ int options_parse_text(const struct options *o, const char *text, void *context,
     if (rc == 0)
         rc = options_parse(&anywhere, (int)l.n, l.w, &first, context, e);
     if (rc == 0 && (size_t)first < l.n)
-        rc = err_set(e, EINVAL, "\"%.100s\" is no option", l.w[first]);
+        rc = err_set(e, EINVAL, "\"%.100s\" is not an option", l.w[first]);
     words_fini(&l);
     return rc;
 }

@@ -132,7 +132,7 @@ static void text_holds_options_only(void **state)
     assert_int_equal(options_parse_text(&o, " -a -o 'two words' --long=x\\ y ", &b, &e), 0);
     assert_string_equal(strbuf_str(&b), "a;o=two words;2=x y;");
     assert_int_equal(options_parse_text(&o, "-a word", &b, &e), -1);
-    assert_string_equal(e.text, "\"word\" is no option");
+    assert_string_equal(e.text, "\"word\" is not an option");
     assert_int_equal(options_parse_text(&o, "-o 'open", &b, &e), -1);
     strbuf_fini(&b);
 }

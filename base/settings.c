@@ -55,7 +55,7 @@ static int parse_real(const char *text, double *out, struct err *e)
     double v = strtod(text, &end);
 
     if (end == text || *end || !isfinite(v))
-        return err_set(e, EINVAL, "\"%.100s\" is no number", text);
+        return err_set(e, EINVAL, "\"%.100s\" is not a number", text);
     *out = v;
     return 0;
 }
@@ -386,7 +386,7 @@ struct settings *settings_load(const struct settings_schema *s, const char *path
     if (file_read(AT_FDCWD, path, SETTINGS_FILE_MAX, &text, &n, e) < 0)
         return NULL;
     if (memchr(text, '\0', n))
-        err_set(e, EINVAL, "%.200s is no text file: it has a NUL byte", path);
+        err_set(e, EINVAL, "%.200s is not a text file: it has a NUL byte", path);
     else
         v = settings_parse(s, text, path, e);
     free(text);
@@ -458,7 +458,7 @@ static bool is_same_slot(const struct settings_slot *a, const struct settings_sl
 {
     if (!a->n && !b->n)
         return true;
-    if (a->n <= 1 && b->n <= 1) /* a preset that is now written in the file is no change */
+    if (a->n <= 1 && b->n <= 1) /* a preset that is now written in the file is not a change */
         return is_same_item(a->n ? &a->items[0].shown : &a->preset.shown,
                             b->n ? &b->items[0].shown : &b->preset.shown);
     if (a->n != b->n)

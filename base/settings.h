@@ -56,7 +56,7 @@ struct settings_schema {
     /* NULL-terminated words that may follow a value ("prime", "non_prime", "all"); NULL: none may. The setting may
      * then be written once for each word. */
     const char *const *qualifiers;
-    /* A line whose name is no row. NULL: it is an error, with the nearest name as a hint. 0: taken; -1:
+    /* A line whose name is not a row. NULL: it is an error, with the nearest name as a hint. 0: taken; -1:
      * refused. In SETTINGS_DOLLAR, lines without $ come here too. */
     int (*other)(void *context, const char *name, const char *value, struct err *e);
     void *context;

@@ -109,7 +109,7 @@ static void errors_name_file_line_and_remedy(void **state)
         {&dollar, "$logevnt 5", "config line 1: there is no setting \"$logevnt\"; is \"$logevent\" meant?",
          EINVAL},
         {&dollar, "$zzzzzzzz 5", "config line 1: there is no setting \"$zzzzzzzz\"", EINVAL},
-        {&dollar, "$max_load many", "config line 1: max_load: \"many\" is no number", EINVAL},
+        {&dollar, "$max_load many", "config line 1: max_load: \"many\" is not a number", EINVAL},
         {&dollar, "logevent 5", "config line 1: there is no setting \"logevent\"; is \"$logevent\" meant?",
          EINVAL},
         {&equals, "wait 5", "config line 1: \"wait 5\" is not of the form NAME=value", EINVAL},

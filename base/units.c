@@ -55,8 +55,8 @@ static int bad_duration(const char *text, int code, struct err *e)
 {
     if (code == ERANGE)
         return err_set(e, ERANGE, "\"%.100s\" is longer than any duration can be", text);
-    return err_set(e, EINVAL, "\"%.100s\" is no duration: seconds, or [[hours:]minutes:]seconds[.fraction]",
-                   text);
+    return err_set(e, EINVAL,
+                   "\"%.100s\" is not a duration: seconds, or [[hours:]minutes:]seconds[.fraction]", text);
 }
 
 int units_parse_duration_ms(const char *text, int64_t *out_ms, struct err *e)
@@ -128,7 +128,7 @@ int units_parse_size(const char *text, struct units_size *out, struct err *e)
     }
     if (code == EINVAL)
         return err_set(e, EINVAL,
-                       "\"%.100s\" is no size: a whole number and b, kb, mb, gb, tb or pb (w for words)",
+                       "\"%.100s\" is not a size: a whole number and b, kb, mb, gb, tb or pb (w for words)",
                        text);
     if (code || s.n > (UINT64_MAX >> s.shift >> (s.words ? 3 : 0)))
         return err_set(e, ERANGE, "\"%.100s\" is larger than any size can be", text);
@@ -209,7 +209,7 @@ int units_parse_int(const char *text, int64_t min, int64_t max, int64_t *out, st
     errno = 0;
     v = strtoll(p, &end, digits[0] == '0' && (digits[1] | 0x20) == 'x' ? 16 : 10);
     if (!is_digit(*digits) || *units_skip_blanks(end))
-        return err_set(e, EINVAL, "\"%.100s\" is no whole number", text);
+        return err_set(e, EINVAL, "\"%.100s\" is not a whole number", text);
     if (errno == ERANGE || v < min || v > max)
         return err_set(e, ERANGE, "%.100s is not between %lld and %lld", p, (long long)min, (long long)max);
     *out = v;

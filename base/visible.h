@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* As it is, but control characters as ^X and bytes that are no UTF-8 (and C1 controls) as \nnn. Newline and tab stay. */
+/* As it is, but control characters as ^X and bytes that are not UTF-8 (and C1 controls) as \nnn. Newline and tab stay. */
 void visible_put(FILE *out, const char *text, size_t n);
 
 #endif

@@ -41,12 +41,12 @@ static void comments_told(void *arg, int c, int ticket)
 {
     struct comments *m = arg;
 
-    pbs_recv(c, ticket); /* a job may have gone meanwhile, which is no error */
+    pbs_recv(c, ticket); /* a job may have gone meanwhile, which is not an error */
     if (--m->n_open == 0)
         comments_tell(m);
 }
 
-/* Stopped by what it or its like have running already, not by the site: that is no eligible time. */
+/* Stopped by what it or its like have running already, not by the site: that is not eligible time. */
 static bool is_own_fault(const struct job *j)
 {
     const struct reason *why = j->class ? &j->class->why : NULL;

@@ -279,7 +279,7 @@ static int set_usage(struct pbsfs *x, const char *name, const char *value)
     if (!s)
         return 1;
     if (end == value || *end || !(usage >= 0) || usage > 1e300) {
-        fprintf(stderr, "pbsfs: %s is no usage: it is a number of 0 or more\n", value);
+        fprintf(stderr, "pbsfs: %s is not a usage: it is a number of 0 or more\n", value);
         return 1;
     }
     if (!fairshare_is_leaf(s)) {

@@ -28,11 +28,11 @@ static int places_check(const char *what, const char *path, struct err *e)
     const char *why = NULL;
 
     if (*path != '/' || strlen(path) >= PATH_MAX)
-        why = "it is no absolute path";
+        why = "it is not an absolute path";
     else if (stat(path, &st) < 0)
         why = strerror(errno);
     else if (!S_ISDIR(st.st_mode))
-        why = "it is no directory";
+        why = "it is not a directory";
     else if (st.st_uid != geteuid())
         why = "it belongs to another user";
     else if (st.st_mode & (S_IWGRP | S_IWOTH))

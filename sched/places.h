@@ -20,7 +20,7 @@ void places_init(struct places *p, const char *priv, const char *logs);
 
 enum places_change { PLACES_SAME, PLACES_OTHER_PRIV = 1, PLACES_OTHER_LOGS = 2 };
 
-/* Bits of places_change: what is otherwise than before. -1: PBSE_SYSTEM, they are no good; nothing is changed. Waits for
+/* Bits of places_change: what is otherwise than before. -1: PBSE_SYSTEM, they cannot be used; nothing is changed. Waits for
  * the server. */
 int places_ask(struct places *p, int c, const char *sched, struct err *e);
 

@@ -231,7 +231,7 @@ static size_t conf_size(const struct server *s, enum conf_key key, size_t unit)
     return n > 0 ? (size_t)n * unit : 0;
 }
 
-/* Zero is what rpc_server.h takes for a default; of the rate it is no limit. */
+/* Zero is what rpc_server.h takes for a default; it would not limit the rate. */
 static struct rpc_share_limits limits_of_user(const struct server *s)
 {
     return (struct rpc_share_limits){.connections = conf_size(s, CONF_PBS_USER_CONNECTIONS, 1),
@@ -296,7 +296,7 @@ void server_store_lost(void *arg, const struct err *why)
 {
     struct server *s = arg;
 
-    log_err(LOGC_SVR, s->ctx.name, why, "this server is active no more");
+    log_err(LOGC_SVR, s->ctx.name, why, "this server is not active any more");
     s->lost = true;
     loop_stop(s->loop);
 }

@@ -81,7 +81,7 @@ static int take_events(struct server_settings *s, const char *value, struct err 
     char *end;
 
     s->log_events = strtoll(value, &end, 0);
-    return *end || end == value || s->log_events < 0 ? err_set(e, EINVAL, "%s is no mask of events", value)
+    return *end || end == value || s->log_events < 0 ? err_set(e, EINVAL, "%s is not a mask of events", value)
                                                      : 0;
 }
 

@@ -50,7 +50,7 @@ static uint64_t name_hash(const char *text)
     return h;
 }
 
-/* "job.12[].host": no name of an object leads out of the directory, and no two have one file. What is no plain
+/* "job.12[].host": no name of an object leads out of the directory, and no two have one file. What is not a plain
  * character is
  * written %XX; a name that is too long is cut and ends in "~" and a hash of the whole. */
 static void file_name(const struct restore_fault *f, char out[static NAME_MAX_BYTES])

@@ -208,7 +208,7 @@ struct spawn *spawn_start(struct loop *l, const struct spawn_options *o, spawn_e
     }
     if (s->watch)
         return s;
-    if (s->pid > 0) { /* a child whose end we would not see is none */
+    if (s->pid > 0) { /* a child whose end we would not see must not run */
         kill(s->pid, SIGKILL);
         waitpid(s->pid, NULL, 0);
     }

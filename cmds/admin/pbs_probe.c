@@ -195,7 +195,7 @@ static void pbs_probe_check(struct probe *q, const struct pbs_probe_row *r, cons
     else if (S_ISLNK(st.st_mode))
         pbs_probe_complain(q, path, "is a symbolic link", false);
     else if ((r->kind == DIRECTORY) != (bool)S_ISDIR(st.st_mode))
-        pbs_probe_complain(q, path, r->kind == DIRECTORY ? "is no directory" : "is no file", false);
+        pbs_probe_complain(q, path, r->kind == DIRECTORY ? "is not a directory" : "is not a file", false);
     else {
         pbs_probe_check_owner(q, r, path, st.st_uid);
         check_mode(q, r, path, st.st_mode);

@@ -54,7 +54,7 @@ struct complex_names {
 };
 int complex_dir_moms(const struct complex_dir *d, struct complex_names *out, struct err *e);
 
-/* Get what the first node was made with: ncpus and mem. 0 and NULL mean the hardware's, also where there is no node.
+/* Get what the first node was made with: ncpus and mem. 0 and NULL mean the hardware's, also if there is no node yet.
  * The text of mem is in `mem`. */
 enum { COMPLEX_MEM_MAX = 64 };
 int complex_dir_first_plan(const struct complex_dir *d, struct complex_plan *out,

@@ -1,4 +1,4 @@
-/* Plain calls on one connection, one after the other. A node that exists already is no error, so an interrupted start
+/* Plain calls on one connection, one after the other. A node that exists already is not an error, so an interrupted start
  * can be repeated. A node is up when no word of its state says otherwise; the state is asked for repeatedly until the
  * deadline. */
 #include "complex_nodes.h"

@@ -15,7 +15,7 @@ static void program(const struct doctor *d, const char *name, char out[static PR
     snprintf(out, PROGRAM_SIZE, "%s/sbin/%s", conf_text(d->conf, CONF_PBS_EXEC), name);
 }
 
-/* pbs_probe prints one line for each fault; what it could not read is no fault. */
+/* pbs_probe prints one line for each fault; what it could not read is not a fault. */
 static void doctor_files_probe_line(struct doctor *d, const char *text)
 {
     if (strstr(text, strerror(EACCES)))

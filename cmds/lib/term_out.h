@@ -22,7 +22,7 @@ void term_out_whole_left(FILE *out, const char *text, size_t width);
 void term_out_text(FILE *out, const char *text);
 void term_out_text_n(FILE *out, const char *text, size_t n);
 
-/* Return the columns of the terminal behind `fd`; 0: it is no terminal, or does not say. At a terminal a listing takes the
+/* Return the columns of the terminal behind `fd`; 0: it is not a terminal, or does not say. At a terminal a listing takes the
  * width of the terminal; in a pipe or a file it has the widths of PBS to the blank, which scripts cut. */
 size_t term_out_width(int fd);
 

@@ -18,7 +18,7 @@ struct qstat_alternative {
     bool long_ids;
     enum job_show_unit memory; /* -G -M */
     int64_t now_s;
-    size_t columns; /* of the terminal; 0: the output is none */
+    size_t columns; /* of the terminal; 0: the output is not a terminal */
 };
 
 void qstat_alternative_attribs(const struct qstat_alternative *q, struct attrs *out);

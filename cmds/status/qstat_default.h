@@ -11,7 +11,7 @@ struct qstat_default {
     bool percent;   /* -p */
     bool long_ids;  /* sequence numbers may have more than seven digits */
     bool headed;    /* the heading has been printed; set by qstat_default_job */
-    size_t columns; /* of the terminal; 0: the output is none */
+    size_t columns; /* of the terminal; 0: the output is not a terminal */
 };
 
 /* Add the attributes that qstat_default_job shows. */

@@ -2,7 +2,7 @@
 #define QSTAT_OBJECTS_H
 /* qstat's listings of queues (-Q), servers (-B) and queue limits (-q).
  *
- * columns: of the terminal that is written to; 0: the output is no terminal, and a line is PBS's to the blank. Where
+ * columns: of the terminal that is written to; 0: the output is not a terminal, and a line is PBS's to the blank. Where
  * a line does not fit, the name is narrowed first, then the columns that say least are dropped. */
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  *     qmgr -c "set sched default scheduling = true" and no pbs_sched running; then ./sched
  *
  * It has no back door: it follows the stream of changes and sends run requests, as any program may that registers. The
- * server checks each request against what is free in truth, so a mistake here is refused and breaks nothing. */
+ * server checks each request against what is really free, so a mistake here is refused and breaks nothing. */
 #include <pbs_error.h>
 #include <pbs_ext.h>
 #include <pbs_ifl.h>

@@ -63,7 +63,7 @@ def _guarded(code: CodeType, run: Run, alarm_s: int) -> None:
         run.log.line(LOG_EVENTS["ADMIN"] | LOG_EVENTS["SYSTEM"], "Hook", "catch_hook_alarm", "alarm call received")
         for what in ("<class 'KeyboardInterrupt'>", "<could not figure out the exception value>"):
             run.log.line(_SYSTEM, "Svr", None, f"{_RAISED}Python script received a KeyboardInterrupt, {what}")
-    except BaseException as e:  # anything that a script raises is the script's error, also what is no Exception
+    except BaseException as e:  # anything that a script raises is the script's error, also what is not an Exception
         run.result, run.message = "error", None
         for what in (str(type(e)), str(e) or "<could not figure out the exception value>"):
             run.log.line(_SYSTEM, "Svr", None, f"{_RAISED}Error evaluating Python script, {what}")

@@ -64,7 +64,7 @@ def _put(attrs: Attrs, attr: str, resource: Optional[str], value: str) -> None:
 
 def _member(data: dict[str, Any], name: str, key: Optional[str], attr: Optional[str], resource: Optional[str], last: Optional[str],
             value: str) -> bool:
-    """Put one line of an event into data. False: it is no member of this form."""
+    """Put one line of an event into data. False: it is not a member of this form."""
     if name in _LISTS and key is not None:
         found = next((o for o in data.setdefault(name, []) if o["name"] == key), None)
         if found is None:

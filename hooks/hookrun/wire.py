@@ -1,4 +1,4 @@
-"""Frames of doc/hook-protocol.md: a length and JSON. A byte of PBS that is no UTF-8 is U+10FF00 + byte in a frame, and a surrogate
+"""Frames of doc/hook-protocol.md: a length and JSON. A byte of PBS that is not UTF-8 is U+10FF00 + byte in a frame, and a surrogate
 escape in Python, as os.fsdecode() has it, so that a script can use such a text as a file's name."""
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Wire:
         self._sock.sendall(struct.pack(">I", len(body)) + body)
 
     def receive(self) -> Optional[dict[str, Any]]:
-        """The next frame; None: the other end has closed the socket. WireError: it is no frame."""
+        """The next frame; None: the other end has closed the socket. WireError: it is not a frame."""
         head = self._read(4)
         if head is None:
             return None

@@ -19,7 +19,7 @@ class _Text(str):
 
     @classmethod
     def _check(cls, text: str) -> None:
-        """Raise BadAttributeValueError if the text is no value of the type."""
+        """Raise BadAttributeValueError if the text is not a value of the type."""
 
     @classmethod
     def _refuse(cls, text: str) -> None:

@@ -167,7 +167,7 @@ static int read_one(struct attr_list *l, const struct resource_table *t, const s
     return attr_list_put(l, index, v, e);
 }
 
-/* "name" or "name.resource": mark what came from a default. A name that is gone is no harm. */
+/* "name" or "name.resource": mark what came from a default. A name that is gone does no harm. */
 static void mark_defaulted(struct attr_list *l, const struct resource_table *t, const char *text)
 {
     const char *dot = strchr(text, '.');

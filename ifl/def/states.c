@@ -105,10 +105,11 @@ static const struct node_row *by_word(const char *word, size_t n)
 
 static int unknown_word(const char *word, size_t n, struct err *e)
 {
-    return errors_set(e, PBSE_BADATVAL,
-                      "'%.*s' is no state of a vnode: free, offline, down, Stale, job-busy, job-exclusive, "
-                      "resv-exclusive, busy, provisioning, wait-provisioning, maintenance, sleep",
-                      (int)(n > 64 ? 64 : n), word);
+    return errors_set(
+        e, PBSE_BADATVAL,
+        "'%.*s' is not a state of a vnode: free, offline, down, Stale, job-busy, job-exclusive, "
+        "resv-exclusive, busy, provisioning, wait-provisioning, maintenance, sleep",
+        (int)(n > 64 ? 64 : n), word);
 }
 
 int states_node_parse(const char *text, uint32_t *bits, struct err *e)

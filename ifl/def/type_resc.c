@@ -311,7 +311,7 @@ static int element_read(const struct json_member *m, const struct resource *r, e
         return value_read(r->type, m, out, e);
     json = value_json_of_member(m);
     rc = json ? element_from_json(json, r, by, out, e)
-              : errors_set(e, PBSE_BADATVAL, "a stored amount is no JSON");
+              : errors_set(e, PBSE_BADATVAL, "a stored amount is not JSON");
     json_decref(json);
     return rc;
 }

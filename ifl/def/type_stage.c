@@ -16,7 +16,7 @@ int stage_parse(const char *word, size_t n, struct stage_pair *out, struct err *
     const char *colon = at ? memchr(at, ':', (size_t)(end - at)) : NULL;
 
     if (!colon || at == word || colon == at + 1 || colon + 1 == end)
-        return errors_set(e, PBSE_BADATVAL, "'%.*s' is no file to stage: local_path@host:remote_path",
+        return errors_set(e, PBSE_BADATVAL, "'%.*s' is not a file to stage: local_path@host:remote_path",
                           (int)(n > 80 ? 80 : n), word);
     *out = (struct stage_pair){.local = word,
                                .host = at + 1,

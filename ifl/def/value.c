@@ -72,7 +72,7 @@ static int64_t size_bytes(const struct value *v)
 
 static int64_t real_number(double real)
 {
-    if (!(real > -9.2e18)) /* also what is no number */
+    if (!(real > -9.2e18)) /* also what is not a number */
         return INT64_MIN;
     return real >= 9.2e18 ? INT64_MAX : (int64_t)real;
 }
@@ -205,7 +205,7 @@ int value_read(const struct value_type *t, const struct json_member *m, struct v
         return t->parse(t, m->text, out, e);
     json = value_json_of_member(m);
     rc = json ? t->from_json(t, json, out, e)
-              : errors_set(e, PBSE_BADATVAL, "a stored %s is no JSON", t->name);
+              : errors_set(e, PBSE_BADATVAL, "a stored %s is not JSON", t->name);
     json_decref(json);
     return rc;
 }

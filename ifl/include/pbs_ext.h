@@ -37,7 +37,7 @@ int pbs_fd(int c);
  * Reads what is there. */
 int pbs_ready(int c, int ticket);
 
-/* A ticket that is ready and not yet received, the one sent first; 0 when there is none; -1 when c is no
+/* A ticket that is ready and not yet received, the one sent first; 0 when there is none; -1 when c is not a
  * connection. Reads what is there. The same again until it is received or dropped. */
 int pbs_next_ready(int c);
 
@@ -114,7 +114,7 @@ struct pbs_victim {
  * room is there. A hold has the job's identifier as its name. It is undone, and the victims that are suspended
  * resume, when the job can no longer be started, when pbs_delhold() asks for it, or at its deadline.
  *
- * Only for the connection of a registered scheduler. A victim that has ended or is queued again is no error. methods
+ * Only for the connection of a registered scheduler. A victim that has ended or is queued again is not an error. methods
  * NULL or "": all that the policy allows. extend: NULL, or "deadline=SECONDS" (default an hour beside what notices
  * may take).
  *   PBSE_BADSTATE   the job does not wait, or room is held for it already; a victim is in another run, gives way
@@ -148,7 +148,7 @@ struct batch_status *pbs_explain(int c, const char *jobid, const char *extend);
  * the server while nothing has. The first cursor is {0, 0}: everything there is. When `restart` is
  * called the watcher forgets all it knew; what follows is everything. A mirror is right, and of use,
  * when an answer ended with caught_up. Only the newest state of an object is sent, never each step.
- * What follows from the jobs (state_count and total_jobs of queues and server, resources_used) is no change
+ * What follows from the jobs (state_count and total_jobs of queues and server, resources_used) is not a change
  * of its own: it is as it was at the object's last change.
  * One NEXT of a watch at a time. A scheduler asks only when its own orders are answered. */
 
@@ -217,7 +217,7 @@ struct pbs_news {
 };
 
 /* extend "job=ID": one job (of the kinds PBS_KIND_JOB alone is wanted). Its end comes as gone with its last
- * attributes, Exit_status among them, and the watch is no more after that.
+ * attributes, Exit_status among them, and the watch has ended then.
  * 0 and *watch (> 0), or PBSE_*: PBSE_NOATTR an attribute is unknown, PBSE_IVALREQ a kind named twice,
  * PBSE_UNKJOBID the one job is not there. */
 int pbs_watch(int c, const struct pbs_watch_want wants[], size_t n_wants, const char *extend,

@@ -19,7 +19,7 @@ struct join_ask {
  *   EINVAL        the token is not whole, or the name is not that of a host
  *   EEXIST        this host belongs to another complex
  *   EACCES        the server refuses, or is not the one that the token names
- *   EKEYREJECTED  the server's answer is no certificate of this host
+ *   EKEYREJECTED  the server's answer is not a certificate of this host
  *   others        the server cannot be reached or is busy: it may do it later */
 int join_ask(const struct join_ask *a, struct err *e);
 

@@ -30,7 +30,7 @@ int call_unsupported(int c, const char *what);
 /* --- arguments: borrow the caller's text for the call; "" for NULL */
 char *call_text(const char *text);
 
-/* -1, reported with the bound: the text is longer than any value may be. NULL is none. `what` names the value in the
+/* -1, reported with the bound: the text is longer than any value may be. NULL: no text. `what` names the value in the
  * text. */
 int call_check_value(int c, const char *what, const char *text);
 

@@ -102,7 +102,7 @@ static struct connection *connection_find(int c)
 
 static int bad_handle(int c, struct err *e)
 {
-    return err_set(e, PBSE_NOCONNECTS, "%d is no connection to a server", c);
+    return err_set(e, PBSE_NOCONNECTS, "%d is not a connection to a server", c);
 }
 
 struct connection_link *connection_hold(int c, struct err *e)
@@ -446,7 +446,8 @@ struct rpc_sync_call *connection_take(int c, int ticket, xdrproc_t codec, struct
     t = unlink_ticket(c, ticket, codec);
     (void)pthread_mutex_unlock(&lock);
     if (!t) {
-        (void)err_set(e, PBSE_IVALREQ, "%d is no ticket of a call of this kind on connection %d", ticket, c);
+        (void)err_set(e, PBSE_IVALREQ, "%d is not a ticket of a call of this kind on connection %d", ticket,
+                      c);
         return NULL;
     }
     call = t->call;

@@ -226,7 +226,7 @@ static int check_names(int c, char **jobids, int n)
 {
     for (int i = 0; i < n; i++)
         if (!jobids || !jobids[i])
-            return report_set(c, PBSE_IVALREQ, "of %d jobs to be deleted number %d is no text", n, i + 1);
+            return report_set(c, PBSE_IVALREQ, "of %d jobs to be deleted number %d is not a text", n, i + 1);
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* Preemption, and the other requests of a scheduler.
  *
  * Preempting may take minutes, as the answer comes when all jobs have given way: so each call has a split form, and a
- * scheduler of one thread continues meanwhile. That some jobs did not give way is no failure of the call: the slots
+ * scheduler of one thread continues meanwhile. That some jobs did not give way is not a failure of the call: the slots
  * say which. An answer to the scheduler's wake-up carries the number that the wake-up had. */
 #include <assert.h>
 #include <stdlib.h>

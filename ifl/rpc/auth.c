@@ -106,8 +106,9 @@ bool auth_peer_is_foreign(const struct auth_peer *p)
 int auth_peer_set_role(struct auth_peer *p, const char *role, struct err *e)
 {
     if (!auth_role_is_valid(role) && strcmp(role, AUTH_FOREIGN_SERVER) != 0)
-        return err_set(e, EACCES, "the certificate of %s names \"%.64s\", which is no role of this complex",
-                       p->from, role);
+        return err_set(e, EACCES,
+                       "the certificate of %s names \"%.64s\", which is not a role of this complex", p->from,
+                       role);
     p->kind = AUTH_DAEMON;
     snprintf(p->role, sizeof p->role, "%s", role);
     return 0;

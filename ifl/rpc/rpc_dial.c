@@ -187,7 +187,7 @@ int rpc_dial_secure(struct rpc_dial *d, const char *module, const char *certs, c
         return err_set(e, EPROTONOSUPPORT, "cannot load the TLS module: %s", dlerror());
     *(void **)&enter = dlsym(d->module, RPC_TRANSPORT_ENTRY);
     if (!enter)
-        return err_set(e, EPROTONOSUPPORT, "%s is no TLS module of this release", module);
+        return err_set(e, EPROTONOSUPPORT, "%s is not a TLS module of this release", module);
     return enter(d->fd, certs, role, expect, limit_ms, &d->transport, &d->ctx, e);
 }
 

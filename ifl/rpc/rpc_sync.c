@@ -114,7 +114,7 @@ static int lost_err(const struct rpc_sync *s, struct err *e)
 
 static void rpc_sync_flush(struct rpc_sync *s);
 
-/* Read once, at most until the deadline. Lock held, `reading` free. A time-out is no error. */
+/* Read once, at most until the deadline. Lock held, `reading` free. A time-out is not an error. */
 static void read_for_all(struct rpc_sync *s, int64_t deadline)
 {
     struct err e = {0};

@@ -95,7 +95,7 @@ int conf_print_version(void);
 int64_t conf_core_bytes(const struct conf *c);
 
 /* "host:port" in two: `host` (of `size` bytes) and the port, `otherwise` if there is none. [v6::addr]:port is
- * understood. -1, PBSE_BADATVAL: no host, a port that is none, or a host that does not fit. */
+ * understood. -1, PBSE_BADATVAL: no host, a wrong port, or a host that does not fit. */
 int conf_split_host(const char *text, char *host, size_t size, uint16_t *port, uint16_t otherwise,
                     struct err *e);
 

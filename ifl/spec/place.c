@@ -58,7 +58,7 @@ static int place_take_word(const char *text, const char *word, size_t n, struct 
     if (s < 0)
         return err_set(
             e, PBSE_BADATVAL,
-            "place=%s: \"%.*s\" is none of free, pack, scatter, vscatter, excl, exclhost, shared, group=",
+            "place=%s: \"%.*s\" is not one of free, pack, scatter, vscatter, excl, exclhost, shared, group=",
             text, (int)n, word);
     if (p->sharing != PLACE_UNSAID)
         return twice(text, e);

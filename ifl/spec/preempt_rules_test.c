@@ -163,7 +163,7 @@ static void the_share_of_time_left_follows_the_first_request_that_is_there(void 
         {{.walltime_s = 100, .start_s = NOW - 100}, 0},
         {{.walltime_s = 100}, 100},
         {{.start_s = NOW - 30}, 100},
-        {{.walltime_s = 1000, .start_s = NOW - 9}, 100}, /* 0.9 % are no whole percent */
+        {{.walltime_s = 1000, .start_s = NOW - 9}, 100}, /* 0.9 % is less than a whole percent */
     };
 
     (void)state;

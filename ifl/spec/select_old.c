@@ -128,7 +128,7 @@ static int take_suffix(const char *suffix, struct strbuf *place, struct err *e)
         return strbuf_add(place, "scatter:excl");
     if (!strcmp(suffix, "pack"))
         return strbuf_add(place, "pack");
-    return err_set(e, PBSE_BADATVAL, "nodes: \"#%s\" is none of #shared, #excl, #pack", suffix);
+    return err_set(e, PBSE_BADATVAL, "nodes: \"#%s\" is not one of #shared, #excl, #pack", suffix);
 }
 
 int select_old_nodes(const char *nodes, int (*is_property)(void *context, const char *name), void *context,

@@ -12,7 +12,7 @@ struct select_old_resource {
 };
 
 /* "nodes=" as a select and a place. Words of a node spec: a number of nodes, ppn=N (that many processes, and cpus
- * unless said), ncpus=N or cpp=N (cpus a process), NAME=VALUE, a host's name (when it comes first, or is no boolean
+ * unless said), ncpus=N or cpp=N (cpus a process), NAME=VALUE, a host's name (when it comes first, or is not a boolean
  * resource) as host=NAME, a property as NAME=True; behind it #shared, #excl or #pack.
  *
  * is_property  returns not 0 if this name is a boolean resource of hosts; context is the caller's select, place

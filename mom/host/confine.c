@@ -388,8 +388,8 @@ static bool may_be_handled(const struct confine *c, int signo)
     return signo != SIGKILL && signo != SIGSTOP && signo != c->stop_signal && signo != c->continue_signal;
 }
 
-/* Who forks while we look is seen at the next look: a process that was signalled cannot fork unseen twice, so the
- * looks end. Each process gets the signal once. One that may be handled goes to those whom one look has seen. */
+/* A process that forks while we look is seen at the next look: a process that was signalled cannot fork unseen twice, so the
+ * looks end. Each process gets the signal once. One that may be handled goes to those that one look has seen. */
 ssize_t confine_signal(const struct confine *c, int signo)
 {
     int looks = may_be_handled(c, signo) ? 1 : LOOKS_MAX;

@@ -98,7 +98,7 @@ static int parse_path(const char *text, char *out, size_t max, struct err *e)
     if (n < 1 || n > 2 || parse_access(access, &bits) < 0)
         return err_set(e, EINVAL, "\"%s\" is not of the form /dev/NAME rwm", text);
     if (stat(path, &st) < 0 || (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode)))
-        return err_set(e, EINVAL, "%s is no device of this host", path);
+        return err_set(e, EINVAL, "%s is not a device of this host", path);
     snprintf(out, max, "%c %u:%u %s", S_ISBLK(st.st_mode) ? 'b' : 'c', major(st.st_rdev), minor(st.st_rdev),
              access);
     return 0;
@@ -113,7 +113,7 @@ int confine_devices_parse(const char *text, char *out, size_t max, struct err *e
     if (strlen(text) >= RULE_MAX || parse_rule(text, &r) < 0)
         return err_set(
             e, EINVAL,
-            "\"%s\" is no rule for devices: \"/dev/NAME rw\", or \"c MAJOR:MINOR rwm\" with b or c, * for any number",
+            "\"%s\" is not a rule for devices: \"/dev/NAME rw\", or \"c MAJOR:MINOR rwm\" with b or c, * for any number",
             text);
     snprintf(out, max, "%s", text);
     return 0;
@@ -210,7 +210,7 @@ static int make_program(struct confine_devices_program *p, const char *rules, st
     confine_devices_add(p, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_3, ACCESS_SHIFT);
     for (const char *at = rules; next_rule(&at, line); n++) {
         if (n == CONFINE_DEVICES_MAX || parse_rule(line, &r) < 0)
-            return err_set(e, EINVAL, "\"%s\" is no rule for devices, or one of more than %d", line,
+            return err_set(e, EINVAL, "\"%s\" is not a rule for devices, or one of more than %d", line,
                            CONFINE_DEVICES_MAX);
         add_rule(p, &r);
     }

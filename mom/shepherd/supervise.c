@@ -48,7 +48,7 @@ static void reap(struct supervise *h)
                 h->how = SHEP_END_ITSELF;
         }
     }
-    /* No child is left. A sister may have none and wait for tasks; processes that were attached are no children of ours. */
+    /* No child is left. A sister may have none and wait for tasks; processes that were attached are not our children. */
     if (pid < 0 && errno == ECHILD && !(supervise_is_sister(h) && h->state == SHEP_RUNNING) &&
         !confine_has_adopted(h->confine))
         supervise_post(h, SHEP_EV_ALL_ENDED);

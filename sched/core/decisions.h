@@ -17,7 +17,7 @@ enum decision_kind {
     DECIDE_CONFIRM, /* job: a reservation; text: its exec_vnode, or those of all its occurrences; at_s: when it begins, 0: as it says */
     DECIDE_DENY, /* job: a reservation; text: why it is not confirmed; at_s: when it could be, 0: not known */
     DECIDE_COMMENT, /* job; text: its comment */
-    DECIDE_TOP, /* job; at_s: when it will begin, text: its exec_vnode then; at_s 0: it is no top job any more */
+    DECIDE_TOP, /* job; at_s: when it will begin, text: its exec_vnode then; at_s 0: it is not a top job any more */
     DECIDE_LOG /* job: the object of the line, "" of the cycle itself; text; event */
 };
 

@@ -59,14 +59,14 @@ static int named_store_parse(struct named_store *n, const struct store_files *fi
         return 0;
     }
     if (strcmp(n->text, "postgresql") != 0)
-        return err_set(e, EINVAL, "\"%s\" is no kind of store: sqlite or postgresql", n->text);
+        return err_set(e, EINVAL, "\"%s\" is not a kind of store: sqlite or postgresql", n->text);
     n->where = (struct store_where){.host = rest, .password_file = files->password};
     port = strrchr(rest, ':');
     if (port) {
         *port++ = '\0';
         n->where.port = (int)strtol(port, &end, 10);
         if (*end || end == port || n->where.port < 1 || n->where.port > UINT16_MAX)
-            return err_set(e, EINVAL, "\"%s\" is no port: 1 to %d", port, UINT16_MAX);
+            return err_set(e, EINVAL, "\"%s\" is not a port: 1 to %d", port, UINT16_MAX);
     }
     return 0;
 }

@@ -88,7 +88,7 @@ static int store_check_take_history(void *arg, const struct store_row *row, stru
     if (attrs && is_json_object(attrs))
         return 0;
     c->result->faults++;
-    fprintf(c->out, "finished job %s: its attributes are no JSON object; status -x cannot show them\n",
+    fprintf(c->out, "finished job %s: its attributes are not a JSON object; status -x cannot show them\n",
             store_row_text(row, 2));
     return 0;
 }
@@ -108,7 +108,7 @@ static int check_version(struct store *s, struct err *e)
 
     if (store_table_meta(s, "schema", schema, sizeof schema, e) < 0 ||
         store_table_meta(s, "identity", identity, sizeof identity, e) < 0)
-        return err_prefix(e, "this is no store of a server");
+        return err_prefix(e, "this is not a store of a server");
     if (!*identity)
         return err_set(e, PBSE_SYSTEM, "no server has used the store yet: there is nothing in it");
     if (atoi(schema) != schema_version)

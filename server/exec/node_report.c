@@ -122,7 +122,7 @@ static void report_anew(struct server_ctx *s, const struct service *from)
             n->reported = false;
 }
 
-/* What a service served until now and says nothing of any more is no place for jobs. */
+/* What a service served until now and says nothing of any more gets no jobs. */
 static void find_stale(struct server_ctx *s, const struct service *from)
 {
     for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n)) {

@@ -255,7 +255,7 @@ static int open_chunks(const struct part_place *where, size_t n, exec_job_host *
     return 0;
 }
 
-/* All chunks, each to its host. One that starts on another vnode of the same host is no new process. */
+/* All chunks, each to its host. One that starts on another vnode of the same host is not a new process. */
 static int fill_chunks(const struct exec_vnode *ev, const struct part_place *where, const struct select *sel,
                        exec_job_host *hosts, size_t n_hosts)
 {

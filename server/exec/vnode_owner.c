@@ -88,7 +88,7 @@ int vnode_owner_check(const struct server_ctx *s, const struct service *from, co
     if (is_part_of(host, vnode))
         return 0;
     return err_set(e, PBSE_PERM,
-                   "vnode %s is no part of host %s (%s, %s[...]): a manager may say that it is, by "
+                   "vnode %s is not part of host %s (%s, %s[...]): a manager may say that it is, by "
                    "\"%s node %s Mom=%s\"",
                    vnode, host, host, host, n ? "set" : "create", vnode, host);
 }

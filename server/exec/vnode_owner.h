@@ -1,7 +1,7 @@
 #ifndef VNODE_OWNER_H
 #define VNODE_OWNER_H
 /* Which host may serve a vnode, and what it may say of it. Root of an execution host can make its MOM say anything: what
- * it says of the vnodes of another host, or of a vnode that is no part of it, is not taken.
+ * it says of the vnodes of another host, or of a vnode that is not part of it, is not taken.
  *
  * The simulator is not asked: it is this server's own user, or root of this host. Loop thread only. */
 #include <stdbool.h>

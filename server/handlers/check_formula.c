@@ -42,7 +42,7 @@ static int check_formula_check_name(const struct server_ctx *s, const char *name
         return err_set(e, PBSE_BAD_FORMULA_KW, "Formula contains invalid keyword: %s", name);
     return is_number(r) ? 0
                         : err_set(e, PBSE_BAD_FORMULA_TYPE,
-                                  "Formula contains a resource of an invalid type: %s is no number", name);
+                                  "Formula contains a resource of an invalid type: %s is not a number", name);
 }
 
 static int check_text(const struct server_ctx *s, const char *text, struct err *e)

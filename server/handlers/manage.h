@@ -18,7 +18,7 @@ struct manage_kind {
     struct object *(*first)(struct parts *p);
     struct object *(*next)(struct object *o);
     int unknown; /* PBSE_* for a name that is not there */
-    /* Changes that are no plain attributes (a node's state), both or neither NULL: is this one, and right?
+    /* Changes that are not plain attributes (a node's state), both or neither NULL: is this one, and right?
      * 1 yes, 0 no, -1 e. Then, when all else is right too, do it. */
     int (*is_special)(const struct attr_edit_change *c, struct err *e);
     void (*change)(struct parts *p, struct object *o, const struct attr_edit_change *c);
@@ -28,7 +28,7 @@ struct manage_kind {
 
 const struct manage_kind *manage_kind_find(int objtype);
 
-/* Resources are no objects with attributes: manage_resource.c. */
+/* Resources are not objects with attributes: manage_resource.c. */
 int manage_resource(struct parts *p, int command, const char *name, const struct attr_edit_change *c,
                     size_t n, struct err *e);
 

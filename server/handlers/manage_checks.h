@@ -12,7 +12,7 @@ int check_sequence_max(void *arg, const struct object *o, const struct attr_list
 int check_script_max(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* PBSE_LICENSE_MIN_BADVAL, PBSE_LICENSE_MAX_BADVAL, PBSE_LICENSE_LINGER_BADVAL */
 int check_licenses(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
-/* PBSE_UNKRESC: restrict_res_to_release_on_suspend names a resource that is none. */
+/* PBSE_UNKRESC: restrict_res_to_release_on_suspend names an unknown resource. */
 int check_released(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* PBSE_MIXENTLIMS: max_running and its like beside max_run and its like. */
 int check_server_limits(void *arg, const struct object *o, const struct attr_list *now, struct err *e);

@@ -1,6 +1,6 @@
 /* Custom resources: made, changed, removed. See manage.h.
  *
- * A resource is no object: it has no attributes, no references and no entry in the change list, and its
+ * A resource is not an object: it has no attributes, no references and no entry in the change list, and its
  * row is written here. One that something names cannot be removed or change its type, since amounts are
  * kept in the type of their resource; nor can it change what is counted of it while a job asks for it, since what
  * was taken would not be what is given back. Every change is noted as a change of the server, so that watchers

@@ -1,7 +1,7 @@
 /* What handlers share. See req_common.h.
  *
- * A request names a job by text, and there are many ways in which that is no job: another server's, one
- * that is still arriving, a subjob that is no object. Handlers find jobs here, so that each of them is the
+ * A request names a job by text, and there are many ways in which that is not a job: another server's, one
+ * that is still arriving, a subjob that is not an object. Handlers find jobs here, so that each of them is the
  * same error everywhere. */
 #include "req_common.h"
 
@@ -17,7 +17,7 @@
 #include "store_notes.h"
 #include "pbs_error.h"
 
-/* Why there is no job of this name: a subjob that waits, or has ended, is none. */
+/* Why there is no job of this name: a subjob that waits, or has ended, is not an object. */
 static void no_object(struct parts *p, const struct jobid *parsed, const char *id, struct err *e)
 {
     const struct job_key array = {parsed->key.seq, JOBID_NO_INDEX};

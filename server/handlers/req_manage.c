@@ -1,7 +1,7 @@
 /* Manager requests: create, delete, set, unset on every object a comma list names. See manage.h.
  *
  * A `task` carries the request over its names. Each object is changed whole or not at all, but the list is
- * not: the first name that fails ends it, and those before it stay done. Changes that are no plain
+ * not: the first name that fails ends it, and those before it stay done. Changes that are not plain
  * attributes (a node's state) are done by the kind, after all others were right. What may be written by
  * whom is asked of each attribute; making and removing takes a manager. */
 #include "handlers.h"

@@ -349,7 +349,7 @@ static int hooks_take_row(void *arg, const struct store_row *row, struct err *e)
     (void)e;
     json_decref(o);
     if (!h)
-        return restore_tell_object(r->faults, "hook", row, false, "it is no hook");
+        return restore_tell_object(r->faults, "hook", row, false, "it is not a hook");
     if (h->serial > r->hooks->last)
         r->hooks->last = h->serial;
     if (h->ordered > r->hooks->last)

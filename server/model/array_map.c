@@ -64,8 +64,8 @@ struct array_map *array_map_create(const char *range, size_t max_size, struct er
         return NULL;
     }
     if (!read_range(m, range)) {
-        err_set(e, PBSE_BADATVAL, "\"%.100s\" is no range of indices X-Y or X-Y:Z with 0 <= X < Y and Z >= 1",
-                range);
+        err_set(e, PBSE_BADATVAL,
+                "\"%.100s\" is not a range of indices X-Y or X-Y:Z with 0 <= X < Y and Z >= 1", range);
         array_map_destroy(m);
         return NULL;
     }
@@ -180,11 +180,11 @@ int array_map_keep(struct array_map *m, const char *ranges, struct err *e)
     int rc = -1;
 
     if (!others || idset_parse(ranges, (uint32_t)m->last, m->size, &kept, NULL) < 0 || idset_count(kept) == 0)
-        err_set(e, others ? PBSE_BADATVAL : PBSE_SYSTEM, "\"%s\" are no indices of the array", ranges);
+        err_set(e, others ? PBSE_BADATVAL : PBSE_SYSTEM, "\"%s\" are not indices of the array", ranges);
     else if (idset_subtract(others, kept) < 0)
         err_set(e, PBSE_SYSTEM, "no memory for an array");
     else if (idset_count(others) + idset_count(kept) != m->size)
-        err_set(e, PBSE_BADATVAL, "\"%s\" are no indices of the array", ranges);
+        err_set(e, PBSE_BADATVAL, "\"%s\" are not indices of the array", ranges);
     else if (array_map_end_queued(m, others) < 0)
         err_set(e, PBSE_SYSTEM, "no memory for an array");
     else

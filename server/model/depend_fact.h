@@ -29,7 +29,7 @@ bool depend_fact_list_has(const char *list, enum depend_kind k);
 
 /* Append what is left of the list when the job no longer waits: the jobs that wait for it. -1: no memory. */
 int depend_fact_list_cut(const char *list, struct strbuf *out);
-/* Append two lists as one, by kind as PBS shows them. NULL is none. -1: no memory. */
+/* Append two lists as one, by kind as PBS shows them. NULL: no list. -1: no memory. */
 int depend_fact_list_join(const char *a, const char *b, struct strbuf *out);
 
 /* Call `fn` with each job (as it is named) that the old list waits for and the new list does not. */

@@ -502,7 +502,7 @@ static int put_column(struct job *j, const char *json, const char *need,
             goto out;
     }
     if (rc < 0 || !json_scan_is_over(&s))
-        rc = err_set(e, PBSE_SYSTEM, "the stored row of job %s is no JSON", j->obj.name);
+        rc = err_set(e, PBSE_SYSTEM, "the stored row of job %s is not JSON", j->obj.name);
     else if (!found)
         rc = bad_row(j, need, e);
 out:

@@ -108,7 +108,7 @@ static void objects_are_found_by_index_whatever_order_they_came_in(void **state)
         snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%d ", j->key.index);
     }
     assert_string_equal(seen, "2 3 5 9 ");
-    assert_int_equal(subjob_next(w->ctx.jobs, w->array, 4)->key.index, 5); /* 4 is no object */
+    assert_int_equal(subjob_next(w->ctx.jobs, w->array, 4)->key.index, 5); /* 4 is not an object */
     assert_ptr_equal(jobs_next(subjob_next(w->ctx.jobs, w->array, 5)), other);
 }
 
@@ -133,7 +133,7 @@ static void counts_and_queued_indices_hold_those_that_wait_again(void **state)
     assert_int_equal(subjob_format_queued(w->ctx.jobs, w->array, &text), 0);
     assert_string_equal(strbuf_str(&text), "2,6-9");
     strbuf_fini(&text);
-    assert_int_equal(job_count(w->array), 4); /* for limits: those that are no jobs of their own */
+    assert_int_equal(job_count(w->array), 4); /* for limits: those that are not jobs of their own */
 }
 
 static void a_name_means_an_array_only_with_brackets(void **state)

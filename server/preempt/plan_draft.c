@@ -3,7 +3,7 @@
  * It was made from a picture that may be old. So the job is examined as if to run it, each victim by the
  * run that the plan saw, the methods by what site, plan and job allow now, the limits as they will be
  * without the victims; and last plan_fit.c does the arithmetic. Victims that are out of the way already
- * are left out, which is no fault. */
+ * are left out, which is not a fault. */
 #include "plan_draft.h"
 
 #include <stdlib.h>

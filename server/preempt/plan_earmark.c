@@ -245,7 +245,7 @@ static bool try_start(struct earmark_plan *x)
     if (run_admission_waits(h->job, &x->why) < 0)
         return false;
     snprintf(by, sizeof by, "Scheduler@%s", all->p.ctx->name);
-    /* What our own claim moves is no news to us, and the earmarked room must not block its own job. */
+    /* What our own claim moves is not news to us, and the earmarked room must not block its own job. */
     x->starting = true;
     earmark_sums_switch(all->p.ctx, h, false);
     rc = runs_start(all->p.runs, h->job, &ask, &e);

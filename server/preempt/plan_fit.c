@@ -335,7 +335,7 @@ int plan_fit(const struct server_ctx *s, const struct fit_ask *ask, struct err *
     for (size_t i = 0; i < ask->n_wants; i++)
         if (check_node(&f, &ask->wants[i], e) < 0)
             goto out;
-    /* First as if all went by their first methods; then each may change his, and what he gives moves with it. */
+    /* First as if all went by their first methods; then each may change its method, and what it gives changes with it. */
     for (size_t i = 0; i < ask->n_victims; i++)
         each_gift(&f, ask->victims[i].job, method_of(&ask->victims[i], 0), plan_fit_take_gift, NULL);
     for (size_t i = 0; i < ask->n_victims; i++)

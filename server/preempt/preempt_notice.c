@@ -2,7 +2,7 @@
  *
  * Every order carries the whole notice, so one that is said again (a new deadline, an answer, a host that came back) makes
  * the notice file what it is to be; only the attempt's number tells a shepherd that it is a new one. A host that
- * cannot tell its job is no reason to wait: then there is no notice. */
+ * cannot tell its job is not a reason to wait: then there is no notice. */
 #include "preempt_notice.h"
 
 #include <stdlib.h>

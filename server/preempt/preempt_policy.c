@@ -146,7 +146,7 @@ int preempt_policy_methods(const struct preempt_ask *a, const struct job *j, str
         settings_of_queue(&urgent, q);
     settings_of_sched(&sched, a->sched);
     why = preempt_rules_exempt(&f, j->queue ? &queue : NULL, &sched, q ? &urgent : NULL, now_s, &until_s);
-    /* A job whose end has begun is out of the way soon: its exempt time is no reason to wait. */
+    /* A job whose end has begun is out of the way soon: its exempt time is not a reason to wait. */
     if (why != EXEMPT_NOT && !(why == EXEMPT_TIME && j->state == JOB_EXITING))
         return preempt_policy_refuse(a, j, why, until_s, e);
     preempt_rules_methods(&f, j->queue ? &queue : NULL, &sched, now_s, out);

@@ -107,7 +107,7 @@ static void victim_settle(struct victim *v, enum preempt_result r)
 
 /* --- one method after the other --------------------------------------------------------------------- */
 
-/* A job that is just being started cannot be suspended yet. That is no failure of the method. */
+/* A job that is just being started cannot be suspended yet. That is not a failure of the method. */
 static bool is_too_early(struct victim *v, const struct stop_method *m)
 {
     struct err e = {0};
@@ -155,7 +155,7 @@ static bool try_one(struct victim *v, const struct stop_method *m)
     earmark_sums_review_job(v->all->ctx, j); /* another method frees other things */
     jobs_touch(v->all->ctx->jobs, j, PART_HOT);
     loop_timer_set(v->deadline, m->limit_s(j) * 1000);
-    v->starting = true; /* one that gives up halfway moves the job to and fro: that is no end */
+    v->starting = true; /* one that gives up halfway moves the job to and fro: that is not an end */
     rc = m->start(m->arg, j, &e);
     v->starting = false;
     if (rc == 0)

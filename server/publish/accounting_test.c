@@ -292,7 +292,7 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
-/* What is no file cannot be synced. */
+/* What is not a file cannot be synced. */
 static void lines_go_on_after_a_sync_that_failed(void **state)
 {
     struct bench *b = *state;

@@ -22,7 +22,7 @@ int attrib_render_walk(struct attrib_render *w, const struct object *o, const st
 /* Is this attribute of a job with that owner kept from the reader (AF_PRIVATE)? */
 bool attrib_render_hides(const struct attr_def *d, const struct attr_reader *reader, const char *owner);
 
-/* A resource is no object: its `type` and `flag` as numbers, as pbs_statrsc has them. */
+/* A resource is not an object: its `type` and `flag` as numbers, as pbs_statrsc has them. */
 int attrib_render_walk_resource(struct attrib_render *w, const struct resource *r,
                                 const struct attr_select *want, const struct attr_reader *reader,
                                 attr_walk_fn *fn, void *arg);

@@ -264,7 +264,7 @@ static bool computed_job_array_states(struct derived_attribs *c, const struct ob
     return computed_text(strbuf_str(&c->text), out);
 }
 
-/* A set so ragged that it is no value any more is shown as far as it goes: its lowest indices are what a scheduler
+/* A set so ragged that it is not a value any more is shown as far as it goes: its lowest indices are what a scheduler
  * needs. */
 static bool computed_job_array_remaining(struct derived_attribs *c, const struct object *o, struct value *out)
 {

@@ -152,7 +152,7 @@ int schedulers_sign(struct schedulers *sc, const void *owner, struct err *e)
     struct schedulers_entry *x = of_owner(sc, owner);
 
     if (!x)
-        return err_set(e, PBSE_IVALREQ, "a sign of life from one that is no registered scheduler");
+        return err_set(e, PBSE_IVALREQ, "a sign of life from one that is not a registered scheduler");
     schedulers_note(x);
     if (!x->signs) {
         x->signs = true;

@@ -67,7 +67,7 @@ int schedulers_guard(struct schedulers *sc, struct loop *l,
  * takes, and
  * not so long that a person gives up. */
 enum { SCHEDULERS_SILENCE_S = 30 };
-/* A sign of life: the owner will go on giving them. -1: PBSE_IVALREQ it is no scheduler. */
+/* A sign of life: the owner will go on giving them. -1: PBSE_IVALREQ it is not a scheduler. */
 int schedulers_sign(struct schedulers *sc, const void *owner, struct err *e);
 /* This owner has asked for something. */
 void schedulers_heard(struct schedulers *sc, const void *owner);
@@ -76,7 +76,7 @@ void schedulers_destroy(struct schedulers *sc);
 /* This connection (`owner`, as in watch.h) is the scheduler `name` from now on. -1: PBSE_UNKSCHED no such object;
  * 15230 another live connection has it, or this one is another scheduler already. Wakes it with FIRST. */
 int schedulers_register(struct schedulers *sc, const char *name, const void *owner, struct err *e);
-/* The connection has ended. Unknown owners are no error. */
+/* The connection has ended. Unknown owners are not an error. */
 void schedulers_gone(struct schedulers *sc, const void *owner);
 
 struct sched_obj *schedulers_object(const struct schedulers *sc, const void *owner); /* NULL: no scheduler */

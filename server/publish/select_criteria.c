@@ -307,7 +307,7 @@ static int check_states(const char *letters, struct err *e)
     size_t n = strspn(letters, known);
 
     if (letters[n] || !n)
-        return err_set(e, PBSE_BADATVAL, "job_state: \"%s\" holds a letter that is none of %s", letters,
+        return err_set(e, PBSE_BADATVAL, "job_state: \"%s\" has a letter that is not one of %s", letters,
                        known);
     return 0;
 }

@@ -5,7 +5,7 @@
  * Every criterion must hold. Attribute and operator are those of pbs_selectjob: EQ NE GE GT LE LT, of values in
  * the attribute's own type (so 1gb = 1024mb). Some attributes mean more than their text:
  *   job_state      any of the letters; S is a suspended job, R one that runs
- *   Hold_Types     the letters as a set; n is no hold
+ *   Hold_Types     the letters as a set; n is not a hold
  *   User_List      a comma list of user[@host], any of which owns the job (NE: none of which)
  *   destination    queue, @server, queue@server: where the job is now; also under the name queue
  *   Resource_List  name.resource; a resource that the job has not matches only NE

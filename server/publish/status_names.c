@@ -52,7 +52,7 @@ static int add_range(struct status_query *q, const char *text, const struct jobi
     return add_name(q, text, (struct job_key){id->key.seq, STATUS_RANGE}, e);
 }
 
-/* "41[]" is no other way to write 41: does what is in memory have the form that was asked for? */
+/* "41[]" is not another way to write 41: does what is in memory have the form that was asked for? */
 static bool is_other(const struct server_ctx *s, const struct jobid *id)
 {
     const struct job *j = id->form == JOBID_RANGE ? NULL : jobs_find(s->jobs, id->key);

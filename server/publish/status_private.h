@@ -9,7 +9,7 @@
  * status_entry.c   one object of it
  * status_history.c what of it lies in the store
  * status_past.c    subjobs of an array that only the store knows
- * status_arrays.c  subjobs that are no objects
+ * status_arrays.c  subjobs that are not objects
  * status_query.c   the walk, and the answer
  */
 #include <jansson.h>
@@ -58,7 +58,7 @@ struct status_query {
     struct idset *chosen;  /* the indices that names[at] means, once its array was found; NULL: all of them */
     int64_t index;         /* of the last one looked at */
     size_t expanded;       /* how many of them were shown */
-    struct job *ghost;     /* a subjob that is no object, as it would look; NULL: none was made */
+    struct job *ghost;     /* a subjob that is not an object, as it would look; NULL: none was made */
     uint64_t ghost_change; /* of its array, when it was made */
     bool ghost_matches;    /* the criteria */
     struct status_past *past; /* the array that was met last in history */

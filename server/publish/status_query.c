@@ -1,7 +1,7 @@
 /* Queries: which objects, one after the other. See status.h.
  *
  * Three ways to walk. Names: a list made at the beginning, each looked up when its turn comes. All jobs: by key,
- * in memory, (with x) in pages of history, and (with t) indices of arrays that are no objects, merged; the cursor is
+ * in memory, (with x) in pages of history, and (with t) indices of arrays that are not objects, merged; the cursor is
  * the last key. Jobs named one by one: as names, and what is not in memory is asked of history. Nothing here points to an object between two
  * calls. */
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 /* ---- the walks --------------------------------------------------------------------------------------- */
 
-/* The subjob that is no object and comes before both of these; ARRAY_NONE: none does. */
+/* The subjob that is not an object and comes before both of these; ARRAY_NONE: none does. */
 static int64_t next_index(const struct status_query *q, const struct job *array, const struct job *j,
                           const struct found *f)
 {
@@ -119,7 +119,7 @@ static int show_asked(struct status_query *q, const char *name, struct rpc_buf *
     return rc;
 }
 
-/* The array that a subjob's name belongs to, where the subjob itself is no object. */
+/* The array that a subjob's name belongs to, where the subjob itself is not an object. */
 static const struct job *array_of_name(const struct status_query *q)
 {
     const struct job_key key = {q->keys[q->at].seq, JOBID_NO_INDEX};

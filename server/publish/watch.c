@@ -297,7 +297,7 @@ static void put_resource(struct watch *w, struct rpc_entries *out, const struct 
     rpc_entries_add(out, (xdrproc_t)xdr_ifl_watch_entry, &entry);
 }
 
-/* Resources are no objects of the change list: whenever one has changed all of them are told. One that may not
+/* Resources are not objects of the change list: whenever one has changed all of them are told. One that may not
  * be read counts as gone. */
 static void put_resources(struct watches *ws, struct watch *w, struct rpc_entries *out)
 {

@@ -7,7 +7,7 @@
  * a wake-up came in: at once, whatever waits in the background of the loop, as far as it is no more than a first
  * fragment (rpc_entries.h). A cursor of another epoch, or older than what the change list remembers of removals, is
  * answered from the beginning with `restart`. A watch of one job (extend "job=ID") is woken by that job alone, is
- * told of its end with the last attributes, and is no more after that. A watch belongs to the connection that made it.
+ * told of its end with the last attributes, and has ended then. A watch belongs to the connection that made it.
  * Loop thread only.
  */
 #include <stdbool.h>

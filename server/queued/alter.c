@@ -132,7 +132,7 @@ static bool touches_output(const struct alter_ask *ask)
     return false;
 }
 
-/* Who is no top job any more keeps his estimate, unless the site wants it gone. */
+/* A job that is not a top job any more keeps its estimate, unless the site wants it gone. */
 static void follow_topjob(const struct alter_parts *p, struct job *j)
 {
     if (!attr_list_bool(&j->obj.attrs, JOB_ATTR_topjob, false) &&

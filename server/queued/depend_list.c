@@ -63,7 +63,7 @@ static int read_item(const struct server_ctx *s, const struct depend *d, struct 
     memcpy(text, d->target, d->target_len);
     text[d->target_len] = '\0';
     if (jobid_parse(text, &id, e) < 0)
-        return err_set(e, PBSE_BADDEPEND, "Invalid Job Dependency: %s is no job id", text);
+        return err_set(e, PBSE_BADDEPEND, "Invalid Job Dependency: %s is not a job id", text);
     follow_alias(s, &id);
     if (!server_ctx_is_named(s, id.server))
         return err_set(e, PBSE_BADDEPEND,

@@ -22,7 +22,7 @@ static const char origin_is[] = "origin=";
 int move_in_check(const struct server_ctx *s, const ifl_arrive_args *a, struct err *e)
 {
     if (!strchr(a->owner, '@') || *a->owner == '@')
-        return err_set(e, PBSE_IVALREQ, "Invalid request: \"%s\" is no owner (user@host)", a->owner);
+        return err_set(e, PBSE_IVALREQ, "Invalid request: \"%s\" is not an owner (user@host)", a->owner);
     if (!attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_flatuid, false))
         return err_set(
             e, PBSE_BADUSER,

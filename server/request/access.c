@@ -258,7 +258,7 @@ enum level access_level_of(const struct server_ctx *s, const struct client *c)
     if (c->uid == 0 || (c->uid != (uid_t)-1 && (c->uid == geteuid() || c->uid == s->daemon_uid)) || c->daemon)
         return LEVEL_MANAGER;
     if (server_obj_is_closed(s->server))
-        return LEVEL_USER; /* what is left of the lists may be without those whom they kept out */
+        return LEVEL_USER; /* what is left of the lists may lack entries that kept users out */
     if (lists(s, SERVER_ATTR_managers, form, c))
         return LEVEL_MANAGER;
     if (lists(s, SERVER_ATTR_operators, form, c))

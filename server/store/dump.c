@@ -318,7 +318,7 @@ static json_t *read_object(const struct dump_reading *r, struct err *e)
 
     if (!json_is_object(o)) {
         json_decref(o);
-        err_set(e, EINVAL, "line %" PRIu64 " of the dump is no JSON object", r->number);
+        err_set(e, EINVAL, "line %" PRIu64 " of the dump is not a JSON object", r->number);
         return NULL;
     }
     return o;
@@ -339,7 +339,8 @@ static int read_head(struct dump_reading *r, struct err *e)
     schema = json_integer_value(json_object_get(o, "schema"));
     json_decref(o);
     if (format == 0)
-        rc = err_set(e, EINVAL, "this is no dump of pbs_store: the first line is not {\"cede_dump\":%d,...}",
+        rc = err_set(e, EINVAL,
+                     "this is not a dump of pbs_store: the first line is not {\"cede_dump\":%d,...}",
                      DUMP_FORMAT);
     else if (format != DUMP_FORMAT)
         rc = err_set(e, EINVAL, "the dump has format %lld, this program reads %d", (long long)format,

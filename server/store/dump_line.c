@@ -115,7 +115,7 @@ static char *unescape_code(char **from, char *to)
     return put_utf8(to, 0x10000 + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00));
 }
 
-/* From behind the opening quote to behind the closing one; the text ends in a NUL. NULL: it is no string. */
+/* From behind the opening quote to behind the closing one; the text ends in a NUL. NULL: it is not a string. */
 static char *read_string(char *from, size_t *n)
 {
     static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
@@ -153,7 +153,7 @@ static int hex_of_base64(char c)
     return d ? (int)(d - digits) : -1;
 }
 
-/* In place; -1: it is no base64. */
+/* In place; -1: it is not base64. */
 static int read_base64(char *text, size_t n, size_t *out)
 {
     size_t pad = n && text[n - 1] == '=' ? 1 + (n > 1 && text[n - 2] == '=') : 0, at = 0;
@@ -235,7 +235,7 @@ static int read_columns(char *at, const struct store_table *t, struct store_batc
         at++;
         skip_space(&at);
         if (read_value(&at, letter, &row->param[i]) < 0)
-            return err_set(e, EINVAL, "column %s of a row of table %s is no %s", t->column[i], t->name,
+            return err_set(e, EINVAL, "column %s of a row of table %s is not a %s", t->column[i], t->name,
                            letter_name(letter));
         row->n++;
     }
@@ -254,10 +254,10 @@ int dump_line_read(char *line, const struct store_table **t, struct store_batch_
 
     skip_space(&at);
     if (*at++ != '[')
-        return err_set(e, EINVAL, "this is no row: it does not begin with [");
+        return err_set(e, EINVAL, "this is not a row: it does not begin with [");
     skip_space(&at);
     if (*at != '"' || !(end = read_string(at + 1, &n)))
-        return err_set(e, EINVAL, "this is no row: the name of a table is missing");
+        return err_set(e, EINVAL, "this is not a row: the name of a table is missing");
     *t = store_table_find(at + 1);
     if (!*t)
         return err_set(e, EINVAL, "there is no table \"%.40s\"", at + 1);

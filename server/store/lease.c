@@ -119,7 +119,7 @@ static int random_of_store(struct store *s, const char *name, char out[static LE
         meta_get(s, name, &found, e) < 0)
         return -1;
     if (strlen(found.value) != LEASE_IDENTITY_SIZE - 1)
-        return err_set(e, PBSE_SYSTEM, "the %s of the store is none", name);
+        return err_set(e, PBSE_SYSTEM, "the %s of the store is not valid", name);
     memcpy(out, found.value, LEASE_IDENTITY_SIZE);
     return 0;
 }

@@ -165,7 +165,7 @@ static bool is_connected(const struct store_pg *s)
     return s->conn && PQstatus(s->conn) == CONNECTION_OK;
 }
 
-/* The lease of a session that broke may live on for a while on the server's side: that is no loss yet, but
+/* The lease of a session that broke may live on for a while on the server's side: that is not a loss yet, but
  * nothing may be written. */
 static int take_lease(struct store_pg *s, struct err *e)
 {

@@ -32,7 +32,7 @@ struct caller {
     int who;     /* user, or number of the MOM */
     bool deaf;   /* reads nothing for the time being */
     bool rude;   /* has broken the protocol: may be closed */
-    bool broken; /* what it sends is no record any more: nothing is answered */
+    bool broken; /* what it sends is not a record any more: nothing is answered */
     uint32_t next_xid;
     struct rpc_frame frame;
     struct rpc_buf record, out;

@@ -4,7 +4,7 @@
  * a failure, too. With "leave" the job is killed once its image is whole, so a crash in between loses nothing.
  *
  * A tool that ends the job itself makes the shepherd tell the end before the script's: the run waits, in ENDING, with
- * what it says (act_end.c). A MOM that dies takes the script along (the errand sees to it); a note in the journal tells
+ * what it says (act_end.c). A MOM that dies ends the script too (by way of the errand); a note in the journal tells
  * the next one, which lets whatever was stopped go on. The server, which has heard nothing, asks again. */
 #include "ckpt.h"
 

@@ -43,7 +43,7 @@ int config_form_signal(const char *text, struct err *e)
         if (known && strcasecmp(known, name) == 0)
             return s;
     }
-    return err_set(e, EINVAL, "\"%s\" is no signal", text);
+    return err_set(e, EINVAL, "\"%s\" is not a signal", text);
 }
 
 int config_form_words(const char *value, struct words *w, struct err *e)

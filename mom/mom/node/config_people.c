@@ -20,7 +20,7 @@ int config_people_load(const char *value, double *load, bool *suspends, struct e
 
     rest = end + strspn(end, " \t");
     if (end == value || !(v >= 0) || (*rest && strcmp(rest, "suspend") != 0))
-        return err_set(e, EINVAL, "\"%s\" is no load: a number from 0, perhaps with \"suspend\" behind it",
+        return err_set(e, EINVAL, "\"%s\" is not a load: a number from 0, perhaps with \"suspend\" behind it",
                        value);
     *load = v;
     *suspends = *rest != '\0';

@@ -134,7 +134,7 @@ static int note_fault(struct vnodes *v, const char *file, int number, const char
     strbuf_init(&text, PATH_LEN_MAX);
     if (strbuf_addf(
             &text,
-            "vnode definitions file %s, line %d: \"%.80s\" is no attribute of a vnode that a host may say",
+            "vnode definitions file %s, line %d: \"%.80s\" is not an attribute of a vnode that a host may say",
             file, number, name) == 0 &&
         (more[v->n_faults] = strdup(strbuf_str(&text)))) {
         v->n_faults++;
@@ -224,7 +224,7 @@ static int vnodes_in_order(const struct dirent **a, const struct dirent **b)
 static int vnodes_path_of(struct strbuf *b, const char *dir, const char *name, struct err *e)
 {
     if (!name[0] || name[0] == '.' || strchr(name, '/'))
-        return err_set(e, EINVAL, "\"%s\" is no name of a vnode definitions file", name);
+        return err_set(e, EINVAL, "\"%s\" is not a name of a vnode definitions file", name);
     return strbuf_addf(b, "%s/%s", dir, name) < 0 ? err_set(e, ENAMETOOLONG, "\"%s\" is too long", name) : 0;
 }
 

@@ -1,6 +1,6 @@
 /* The first limit that is exceeded wins: rows in that order. cput and vmem always count, the others where
  * $enforce says so. walltime is not among them; the shepherd counts it, so that it holds without a MOM too.
- * What cannot be read as a limit is none.
+ * What cannot be read as a limit does not limit.
  *
  * "ncpus" is judged by cpu time: its average over the life of the job ("sum"), and an average that follows
  * it, up faster than down ("burst"). Of a job on several hosts each looks at its own part; the whole is the

@@ -281,7 +281,7 @@ static void sisters_take_letter(void *arg, struct rpc_request *q)
         sisters_refuse(q, PBSE_UNKJOBID, "the run is not here");
     } else if (!sisters_is_named(r, a->from, p)) {
         log_event(LOGC_JOB, LOGE_ERROR | LOGE_SECURITY, r->id,
-                  "refused a letter of %s (%s): it is no host of this job", p->role, p->from);
+                  "refused a letter of %s (%s): it is not a host of this job", p->role, p->from);
         sisters_refuse(q, PBSE_PERM, "not a host of this job");
     } else {
         letter.bytes.bytes_val = a->bytes.bytes_val;

@@ -168,7 +168,7 @@ static int set_checkpoint(struct words *env, const struct job_env_facts *f, stru
     return rc;
 }
 
-/* All that the MOM computes; job_env.h says what its beginning is relied upon for. */
+/* All that the MOM computes; job_env.h says what relies on its beginning. */
 static int set_all_computed(struct words *env, const struct run *r, const struct job_env_facts *f,
                             struct err *e)
 {

@@ -1,5 +1,5 @@
 /* The pool is small and searched from its youngest end: what was used last is still in the caches. A crash at any moment
- * leaves a directory that is a run (its order is whole), or one that is none and is removed at the next start. */
+ * leaves a directory that is a run (its order is whole), or one that is not a run and is removed at the next start. */
 #include "rundir_pool.h"
 
 #include <dirent.h>

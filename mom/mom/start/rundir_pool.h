@@ -10,7 +10,7 @@
  *                  /<id>.SC without text; written over only for the same owner (prepare)
  *                  /nodes tmp  nodefile and TMPDIR of the last run, put away by the shepherd (job_dirs.h)
  *
- * Names that begin with a dot are no runs (recover). Loop thread only.
+ * Names that begin with a dot are not runs (recover). Loop thread only.
  */
 #include "err.h"
 

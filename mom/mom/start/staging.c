@@ -56,7 +56,7 @@ static int add_file(const struct home *h, const char *owner_home, char *word, st
     bool local = false;
 
     if (!at || at == word || !strchr(at, ':'))
-        return err_set(e, EINVAL, "\"%s\" is no file to stage: local_path@host:remote_path", word);
+        return err_set(e, EINVAL, "\"%s\" is not a file to stage: local_path@host:remote_path", word);
     *at = '\0';
     f->here = strdup(word);
     f->there = there_of(h, owner_home, at + 1, &local);

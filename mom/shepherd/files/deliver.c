@@ -92,7 +92,7 @@ static int open_spooled(const char *from, struct err *e)
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         return fd;
     close(fd);
-    return err_set(e, EINVAL, "%s is no file", from);
+    return err_set(e, EINVAL, "%s is not a file", from);
 }
 
 static int copy_file(const char *from, const char *to, mode_t mode, struct err *e)

@@ -140,7 +140,7 @@ static void what_is_no_file_in_the_spool_is_not_read(void **state)
     assert_int_equal(unlink(f.from), 0);
     assert_int_equal(mkfifo(f.from, 0600), 0);
     assert_int_equal(deliver(&f, text, sizeof text), 1);
-    assert_non_null(strstr(text, "is no file"));
+    assert_non_null(strstr(text, "is not a file"));
     unlink(f.from);
     alarm(0);
 }

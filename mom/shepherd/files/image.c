@@ -32,7 +32,7 @@ static int make_dir(const char *path, mode_t mode, struct err *e)
     if (errno != EEXIST)
         return err_errno(e, errno, "cannot make %s", path);
     if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode))
-        return err_set(e, EACCES, "%s exists and is no directory", path);
+        return err_set(e, EACCES, "%s exists and is not a directory", path);
     return 0;
 }
 

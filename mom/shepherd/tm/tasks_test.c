@@ -69,7 +69,7 @@ static void a_signal_shows_above_256(void **state)
 
     (void)state;
     tasks_ended(t, x, KILLED);
-    tasks_ended(t, x, EXIT_5); /* a second end is none */
+    tasks_ended(t, x, EXIT_5); /* a second end does not count */
     assert_int_equal(x->status, 256 + 9);
     assert_int_equal(tasks_alive(t), 0);
     tasks_destroy(t);

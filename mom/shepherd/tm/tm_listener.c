@@ -30,8 +30,9 @@ struct tm_listener {
     struct tm_client **clients;
     size_t n;
     uint64_t last_id;
-    const struct tm_client *largest; /* of messages in part, at the last poll; only compared */
-    size_t in_all;                   /* of them all, then */
+    const struct tm_client
+        *largest;  /* the client with the longest partial message at the last poll; only compared */
+    size_t in_all; /* bytes of all partial messages at the last poll */
 };
 
 static size_t owed(const struct tm_listener *d)

@@ -36,7 +36,7 @@ struct job *cluster_spawn(struct cluster *cl, struct job *array)
     return index == IDSET_NONE ? NULL : spawn(cl, array, index, id);
 }
 
-/* "41[].svr1" of "41[7].svr1", and the 7; false: that is no subjob's name. */
+/* "41[].svr1" of "41[7].svr1", and the 7; false: that is not a subjob's name. */
 static bool split(const char *id, char array[CLUSTER_ID_MAX], int64_t *index)
 {
     const char *open = strchr(id, '[');

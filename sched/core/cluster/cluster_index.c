@@ -133,7 +133,7 @@ bool cluster_serves(const struct cluster *cl, const struct queue *q)
     return cluster_has_partition(cl) && strcmp(q->partition ? q->partition : "", cl->policy->partition) == 0;
 }
 
-/* "41[7].svr1" of "41[].svr1"; false: that is no array's name. */
+/* "41[7].svr1" of "41[].svr1"; false: that is not an array's name. */
 static bool cluster_index_name_of(char out[CLUSTER_ID_MAX], const char *array, int64_t index)
 {
     const char *open = strchr(array, '[');
@@ -144,7 +144,7 @@ static bool cluster_index_name_of(char out[CLUSTER_ID_MAX], const char *array, i
     return true;
 }
 
-/* The lowest index that is no job here; those that are one go from the set. */
+/* The lowest index that is not a job here; those that are one go from the set. */
 int64_t cluster_next_index(const struct cluster *cl, const struct job *array, char id[CLUSTER_ID_MAX])
 {
     int64_t i;

@@ -52,7 +52,7 @@ enum { CLUSTER_ID_MAX = 512 };
 void cluster_count(struct cluster *cl, struct job *j, int64_t times);
 /* Is it one that a cycle may start? */
 bool cluster_may_wait(const struct cluster *cl, const struct job *j);
-/* The lowest index that is no job here, and its name, or IDSET_NONE; those that are one go from the set. */
+/* The lowest index that is not a job here, and its name, or IDSET_NONE; those that are one go from the set. */
 int64_t cluster_next_index(const struct cluster *cl, const struct job *array, char id[CLUSTER_ID_MAX]);
 /* An array in or out of its class where that is no longer right. */
 void cluster_refresh(struct cluster *cl, struct job *array);

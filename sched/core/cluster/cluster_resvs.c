@@ -37,7 +37,7 @@ static void resv_charge(struct cluster *cl, struct resv *r, int64_t times)
     amounts_add_times(&cl->server->used, &r->want, times);
 }
 
-/* One that is altered while it runs goes on; its substate says so, unless it has lost a vnode too. */
+/* One that is altered while it runs runs on; its substate says so, unless it has lost a vnode too. */
 static bool resv_runs(const struct cluster *cl, const struct resv *r)
 {
     const struct queue *q = r->queue_name ? cluster_queue(cl, r->queue_name) : NULL;

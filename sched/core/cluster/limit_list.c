@@ -1,6 +1,6 @@
 /* Two syntaxes, one list of rows, searched from the front: there are few. Both end in the same struct limit;
  * the old one has no names, so its rows are for all together or for each. A resource that is not known, or has
- * no amounts, is no limit.
+ * no amounts, is not a limit.
  *
  * Names are interned and compared by address, here and by the callers. */
 #include "limit_list.h"

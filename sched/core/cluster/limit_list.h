@@ -30,7 +30,7 @@ struct limit_list {
 void limit_list_clear(struct limit_list *l); /* empty; keeps the memory */
 void limit_list_fini(struct limit_list *l);
 
-/* Take an attribute if it is a run limit; false: it is none. What cannot be read is no limit. */
+/* Take an attribute if it is a run limit; false: it is another attribute. What cannot be read is not a limit. */
 bool limit_list_take(struct limit_list *l, const struct catalogue *c, const char *name, const char *resource,
                      const char *value);
 

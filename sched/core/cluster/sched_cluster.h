@@ -128,7 +128,7 @@ struct job *cluster_spawn_named(struct cluster *cl, const char *id);
 void cluster_unspawn(struct cluster *cl, struct job *sub);
 /* Do as many of its subjobs run as max_run_subjobs allows? */
 bool cluster_array_is_full(const struct cluster *cl, const struct job *array);
-/* An array in its class may have no index left that is no job here: then it leaves, and this is false. */
+/* An array in its class may have no index left that is not a job here: then it leaves, and this is false. */
 bool cluster_array_is_open(struct cluster *cl, struct job *array);
 /* The array that has this index queued, by the subjob's name; NULL: none has. */
 struct job *cluster_array_named(const struct cluster *cl, const char *id);

@@ -362,7 +362,7 @@ static struct queue *depth_of(const struct backfill *a, const struct job *j, int
     return server;
 }
 
-/* It stops others, and nothing is planned for it: a top job of an earlier cycle is none any more. */
+/* It stops others, and nothing is planned for it: the top jobs of an earlier cycle are not top jobs any more. */
 static void note_stops(struct cycle *c, struct job *j)
 {
     struct top *t = note_top(c->backfill, j);

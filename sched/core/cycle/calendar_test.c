@@ -234,7 +234,7 @@ static void a_top_job_begins_by_the_time_that_it_was_promised(void **state)
     play_all(1);
 }
 
-/* Who ends before his walltime may change where the first of them goes, and by that the promise of the next one; who is let
+/* A job that ends before its walltime may change where the first of them goes, and by that the promise of the next one; who is let
  * past them does not. */
 static void who_passes_several_top_jobs_puts_off_none_of_them(void **state)
 {

@@ -6,7 +6,7 @@
  * Priority are in its shadow and give way at once, those of equal Priority when their turn is over (gang_timeslice of
  * their queue, else of the scheduler). They are suspended, keep their memory, and wait for their next turn; so of k jobs
  * that want one cpu each gets 1/k of it. Who has waited longest is next (job_order.c). Jobs of other queues are neither
- * stopped nor started by this, and a turn is no preemption: it costs no job a protection, a method or a count.
+ * stopped nor started by this, and a turn is not a preemption: it costs no job a protection, a method or a count.
  *
  * Where a job has to wait until several turns are over, it is promised those: they go on until the last is over and are
  * given to no other job, and what else it needs is kept from other jobs of gang queues. So large jobs come to their turn

@@ -22,7 +22,7 @@ struct fairshare *accrual_shares(struct accrual *a);
 struct accrual_record *accrual_get_record(struct accrual *a);
 
 /* The policy is another: jobs are told apart again when the cluster settles (cluster_reconfigured). -1: EINVAL
- * fairshare_usage_res is no formula; then nothing is counted. */
+ * fairshare_usage_res is not a formula; then nothing is counted. */
 int accrual_configure(struct accrual *a, struct err *e);
 
 /* The job has been ordered to run: until the next cycle it counts with all that it asks for. */

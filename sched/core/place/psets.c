@@ -1,5 +1,5 @@
 /* The sets are made for each search and thrown away: they are few beside what is searched, and a vnode may change its
- * value at any time. A set is no object here, only a value that an asker carries; matching then passes over all other
+ * value at any time. A set is not an object here, only a value that an asker carries; matching then passes over all other
  * vnodes. Vnodes are counted by buckets, since those of one bucket have equal values; host and vnode are the exception.
  *
  * That a job waits for a busy set and does not spread over all vnodes hangs on `ever`: whether any set could

@@ -97,7 +97,7 @@ static void the_first_difference_on_the_path_decides(void **state)
     assert_true(fairshare_compare(anna, carl) < 0); /* by their groups */
     fairshare_set(bert, 5000);
     assert_true(fairshare_compare(anna, bert) < 0);
-    assert_true(fairshare_compare(carl, anna) < 0); /* bert's use is his group's */
+    assert_true(fairshare_compare(carl, anna) < 0); /* bert's use is the group's */
     assert_int_equal(fairshare_compare(anna, anna), 0);
     /* unknown has no shares at all: last, whatever it has used */
     assert_true(fairshare_compare(anna, fairshare_entity(f, "dora")) < 0);

@@ -1,7 +1,7 @@
 #ifndef ATTEMPT_H
 #define ATTEMPT_H
 /* What a job could do at this moment: run in room that is free, or in that of others. Asked by the cycle, which acts
- * upon it, and by explain, which does not. Nothing is decided here, and the trial is as before after each call.
+ * on it, and by explain, which does not. Nothing is decided here, and the trial is as before after each call.
  */
 #include "pick.h"
 

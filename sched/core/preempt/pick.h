@@ -23,8 +23,8 @@ void pick_count(const struct job *j, struct queue *server, int64_t times);
 bool pick_place(const struct picker *k, const struct preemptor *p, struct allocation *where,
                 struct reason *why);
 
-/* The trial has all of `chosen` stopped, counters too, and the urgent job placed. Those whose place is still free are let
- * off, the last chosen first; `victims` are the others. The counters are as if no job had been stopped. */
+/* The trial has all of `chosen` stopped, counters too, and the urgent job placed. Those whose place is still free are
+ * released, the last chosen first; `victims` are the others. The counters are as if no job had been stopped. */
 void pick_prune(const struct picker *k, const struct preemptor *p, const struct candidates *chosen,
                 struct candidates *victims);
 

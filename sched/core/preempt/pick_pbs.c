@@ -1,7 +1,7 @@
 /* Greedy, as PBS does it: stop the first candidate and try to place the job, then the next one. When another
  * reason prevents the job than before, the candidates are collected again, because others help with that.
  * After FEW victims it is asked once whether all of them together would do. At the end each victim whose place is
- * still free beside the urgent job is let off, the last chosen first.
+ * still free beside the urgent job is released, the last chosen first.
  *
  * Two books are kept in step: the trial (room on vnodes) and the counters of the run limits (pick_count),
  * which the trial does not know. One trial_undo brings back the first; the counters are put back by hand on

@@ -4,7 +4,7 @@
  * "ncpus,HIGH,unused", server_dyn_res as dynamic=RESOURCE:AMOUNT. */
 #include "policy.h"
 
-/* -1: EINVAL, there is no such option here, or the value is none. `value` is scratch. */
+/* -1: EINVAL, there is no such option here, or the value is not valid. `value` is scratch. */
 int scenario_config(struct policy *p, const char *name, char *value, struct err *e);
 
 #endif

@@ -15,7 +15,7 @@ class Job:
         self.name, self.user, self.queue, self.project, self.ncpus = name, user, queue, project, ncpus
         self.array = array  # of a subjob
         self.indices = tuple(indices)  # of an array
-        self.waiting, self.subs = set(indices), {}  # indices that are no jobs yet; jobs by index, ended ones too
+        self.waiting, self.subs = set(indices), {}  # indices that are not jobs yet; jobs by index, ended ones too
         self.state, self.started, self.ok, self.deleted = "Q", False, False, False
         self.hold, self.later = False, False  # by its user; until a start time
         self.after, self.on = [], 0  # [(kind, Job)]; how many may still come with "before"

@@ -43,7 +43,7 @@ def run(cx, line, user=USER, **names):
 # --- what the server says: its known words first, then what was wrong
 
 @pytest.mark.parametrize("line, code, said", [
-    ("qsig -s SIGFOO {running}", 15013, 'qsig: Unknown/illegal signal name: "SIGFOO" is no signal {running}'),
+    ("qsig -s SIGFOO {running}", 15013, 'qsig: Unknown/illegal signal name: "SIGFOO" is not a signal {running}'),
     ("qsig -s USR1 {held}", 15016, "qsig: Request invalid for state of job {held}"),
     ("qmove workq {running}", 15016, "qmove: Request invalid for state of job {running}"),
     ("qselect -q nowhere", 15018, "qselect: Unknown queue: nowhere"),

@@ -56,7 +56,7 @@ def test_what_is_wrong_in_a_file_of_the_mom_is_said_before_it_reads_it(cx):
     assert cx.command("pbs_mom", "--check", env=env).stderr == ""
     add(os.path.join(priv, "config.d", "mine"), "$configversion 2\nn1[0]: colour = red\n")
     done = cx.command("pbs_config", "--validate", check=False, env=env)
-    assert done.returncode == 1 and '"colour" is no attribute of a vnode' in done.stderr
+    assert done.returncode == 1 and '"colour" is not an attribute of a vnode' in done.stderr
     os.unlink(os.path.join(priv, "config.d", "mine"))
     add(os.path.join(priv, "config"), "$no_such_directive 1\n")
     done = cx.command("pbs_config", "--validate", check=False, env=env)

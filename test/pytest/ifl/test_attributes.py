@@ -78,7 +78,7 @@ def test_every_attribute_is_set_and_shown_and_goes_back_to_its_default(cx, kind)
 
 # --- rights
 LEVELS = ["USER", "OPERATOR", "MANAGER", "SCHED", "SERVER"]
-NO_RIGHT = (15003, 15007)  # read-only for him; or the whole request is not his
+NO_RIGHT = (15003, 15007)  # read-only for this user; or the whole request is not allowed
 MANAGED = ("server", "queue", "node", "sched")
 
 

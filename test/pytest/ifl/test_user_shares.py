@@ -90,7 +90,7 @@ def test_unread_answers_to_costly_questions_take_bounded_memory(cx):
     question = record(IFL_SELSTAT, u32(0) + u32(WANTED) + wanted * WANTED + text(b"") + u32(0))
     with connections(cx, 60) as attackers, connections(cx, 2, B) as (other, reader):
         reader.sendall(question)
-        assert rpc_caller.receive(reader)[24:28] == u32(0), "it is no refusal that they get"
+        assert rpc_caller.receive(reader)[24:28] == u32(0), "it is not a refusal that they get"
         flood = Flood(attackers, question, 60)
         idle = 0
         while idle < 20:  # what the server takes of it, it takes between the answers to others

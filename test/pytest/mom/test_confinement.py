@@ -274,7 +274,7 @@ def test_a_rule_for_devices_that_is_none_changes_nothing_and_is_named(cx):
     with open(path, "a", encoding="ascii") as f:
         f.write("$pids_max 10\n$device_allow /dev/no_such_thing rw\n")
     os.kill(cx.pid("n1"), signal.SIGHUP)
-    until(lambda: "/dev/no_such_thing is no device of this host" in cx.logs("n1", lines=200), "the refusal")
+    until(lambda: "/dev/no_such_thing is not a device of this host" in cx.logs("n1", lines=200), "the refusal")
     assert "the old configuration stays" in cx.logs("n1", lines=200)
 
 

@@ -17,7 +17,7 @@ alone = pytest.mark.complex(history=True, sched=False)
 both = pytest.mark.complex(nodes=2, history=True)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="an attack by the job's owner needs a second account")
 
-# What a script of the site may do that is no checkpoint; $3 is where the image is to be.
+# What a script of the site may do that is not a checkpoint; $3 is where the image is to be.
 BAD = {
     "exits 3 and writes nothing": "exit 3",
     "exits 0 and writes nothing": "exit 0",

@@ -476,12 +476,12 @@ def test_a_vnode_that_its_mom_names_no_more_is_stale_until_it_is_named_again(cx)
 def test_of_a_vnode_file_only_the_lines_with_unknown_attributes_are_refused(cx):
     done = mom_says(cx, "insert", "site", vnode_file(cx, "$configversion 2\nn1[0]: resources_available.ncpus = 2\nn1[0]: color = blue\n"
                                                      "n1[0]: Priority = 5\nn1[0]: sharing = force_excl\n"))
-    assert 'line 3: "color" is no attribute' in done.stderr and 'line 4: "Priority"' in done.stderr
+    assert 'line 3: "color" is not an attribute' in done.stderr and 'line 4: "Priority"' in done.stderr
     os.kill(cx.pid("n1"), signal.SIGHUP)
     until(lambda: "n1[0]" in {n.name for n in cx.api.stat("vnode")} and cx.node("n1[0]")["state"] == "free", "the vnode")
     n = cx.node("n1[0]")
     assert (n["resources_available"]["ncpus"], n["sharing"]) == ("2", "force_excl") and "Priority" not in n
-    assert f'{cx.dir}/mom/n1/mom_priv/config.d/site, line 3: "color" is no attribute' in cx.logs("n1", lines=200)
+    assert f'{cx.dir}/mom/n1/mom_priv/config.d/site, line 3: "color" is not an attribute' in cx.logs("n1", lines=200)
     assert "n1[0];Undefined attribute  color" in cx.logs("server", lines=400) or "its service says color" in cx.logs("server", lines=400)
 
 
@@ -609,7 +609,7 @@ def test_a_script_of_a_resource_in_a_directory_that_others_can_change_is_not_run
 
 
 @pytest.mark.parametrize("line, why", [
-    ("$max_load 5 stop", "is no load"),
+    ("$max_load 5 stop", "is not a load"),
     ("$configversion 2", "pbs_mom -s insert"),
     ("$kbd_idle 30 x", "IDLE [INUSE [POLL]]"),
     ("$restrict_user_exceptions nobody-here", "there is no user nobody-here"),

@@ -116,7 +116,7 @@ def store_of(cx, node):
 
 @pytest.mark.complex(nodes=3)
 def test_a_mom_takes_letters_only_from_hosts_that_start_named(cx):
-    """mom:n3 has a certificate of the complex, but is no host of this job, and may not speak for one."""
+    """mom:n3 has a certificate of the complex, but is not a host of this job, and may not speak for one."""
     job = running(cx, **TWO)
     seq, store = int(job.split(".")[0]), store_of(cx, "n2")
     assert {h.split("/")[0] for h in cx.stat(job)["exec_host"].split("+")} == {"n1", "n2"}
@@ -222,7 +222,7 @@ def test_a_mom_gives_files_of_an_earlier_run_only_to_whom_has_the_key(cx):
     assert stranger.fetch(job, key, b"../../mom_priv/config")[0] == 15004
     os.rename(spooled + ".OU", spooled + ".old")
     os.symlink(spooled + ".old", spooled + ".OU")
-    assert stranger.fetch(job, key) == (0, 0)  # what is no plain file of the owner's is not there
+    assert stranger.fetch(job, key) == (0, 0)  # what is not a plain file of the owner's is not there
 
 
 @pytest.mark.complex(nodes=2, sched=False)

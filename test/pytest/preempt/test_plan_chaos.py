@@ -178,7 +178,7 @@ class Chaos:
                explain: 3, kill: 1, kill_shepherd: 1}
 
     def act(self):
-        """What the server refuses (the job has ended meanwhile ...) is no accident."""
+        """What the server refuses (the job has ended meanwhile ...) is not an accident."""
         action = self.draw.choices(list(self.ACTIONS), list(self.ACTIONS.values()))[0]
         with contextlib.suppress(api.PbsError):
             action(self)

@@ -204,7 +204,7 @@ class TestPbsfs:
     @pytest.mark.parametrize("value", ["-1", "many", "nan", "1e999"])
     def test_what_is_no_usage_is_refused(self, cx, value):
         failed = pbsfs(cx, "-s", "anna", "--", value, check=False)
-        assert failed.returncode == 1 and f"{value} is no usage" in failed.stderr
+        assert failed.returncode == 1 and f"{value} is not a usage" in failed.stderr
 
     def test_a_scheduler_without_files_is_an_error(self, cx):
         failed = pbsfs(cx, "-I", "other", check=False)

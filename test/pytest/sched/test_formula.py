@@ -79,7 +79,7 @@ def test_eligible_time_counts_in_the_formula(cx, sim):
 
 @pytest.mark.parametrize("text, code, says", [
     ("1 +", 15123, "Invalid Formula Format"), ("ncpus *", 15123, "character 8"), ("import os", 15123, "it should end"),
-    ("frobs * 2", 15124, "invalid keyword: frobs"), ("arch + 1", 15125, "arch is no number"),
+    ("frobs * 2", 15124, "invalid keyword: frobs"), ("arch + 1", 15125, "arch is not a number"),
     ("(" * 3000, 15123, "too deep")])
 def test_a_formula_that_cannot_be_evaluated_is_refused(cx, text, code, says):
     for set_it in (cx.set_server, cx.set_sched):

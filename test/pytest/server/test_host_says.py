@@ -41,7 +41,7 @@ def test_a_host_makes_vnodes_of_its_own_name_only(cx, taken):
             "n1[0]": {"resources_available.ncpus": 1}}
     assert taken.hello(nodes={**own(), **bait}).verdict == ACCEPTED
     assert names(cx) == {"n1", "n1[0]", "n2"}
-    assert "vnode bait is no part of host n1" in log(cx) and "create node bait Mom=n1" in log(cx)
+    assert "vnode bait is not part of host n1" in log(cx) and "create node bait Mom=n1" in log(cx)
 
 
 @two_hosts

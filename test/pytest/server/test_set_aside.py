@@ -255,7 +255,7 @@ def test_a_server_that_has_lost_its_attributes_is_closed_until_root_opens_it(sto
         cx = o.cx
         cx.kill("server")
         damage(cx)
-        for _ in range(2):  # a change is stored in between, and is no repair
+        for _ in range(2):  # a change is stored in between, and is not a repair
             begin(cx)
             said = cx.api.stat("server")[0]
             assert "stored attributes" in said["closed"] and said["scheduling"] == "False"

@@ -40,7 +40,7 @@ CKPT = '#!/bin/sh\n[ $(($$ % 4)) -ne 0 ] && mkdir "$1" && echo image > "$1/core"
 
 
 class Actor(threading.Thread):
-    """Does what it likes with a connection of its own, as long as `soak` lasts. What the server refuses is no accident."""
+    """Does what it likes with a connection of its own, as long as `soak` lasts. What the server refuses is not an accident."""
 
     def __init__(self, soak, name, seed):
         super().__init__(daemon=True)
