@@ -100,12 +100,12 @@ static void what_is_no_expression_is_refused_with_its_place(void **state)
                 {"frob(1)", "no such function"},
                 {"sqrt(1, 2)", "another number of arguments"},
                 {"1 if 2", "an else is missing"},
-                {"3x", "no number"},
+                {"3x", "not a number"},
                 {"1 and", "a value is missing"},
                 {"and", "a value is missing"},
                 {"__import__('os')", "no such function"},
                 {"a.b", "it should end"},
-                {"1e999", "no number"}};
+                {"1e999", "not a number"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -380,7 +380,7 @@ static void what_is_no_dump_is_refused_by_name(void **state)
         bool headed;
     } rows[] = {
         {"", "is empty", false},
-        {"hello\n", "no dump of pbs_store", false},
+        {"hello\n", "not a dump of pbs_store", false},
         {"{\"cede_dump\":9,\"schema\":2}\n", "format 9", false},
         {"{\"cede_dump\":1,\"schema\":77}\n", "version 77", false},
         {"[\"nothing\",1]\n", "line 2 of the dump: there is no table \"nothing\"", true},

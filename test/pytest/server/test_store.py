@@ -142,8 +142,8 @@ def test_a_store_that_is_not_there_is_not_made(lite):
 
 @pytest.mark.parametrize("words, told", [((), "say what to do"), (("sing",), "say what to do"),
                                          (("check", "x"), "one operand too many"), (("migrate",), "name the store"),
-                                         (("migrate", "mysql:x"), "no kind of store"),
-                                         (("migrate", "postgresql:x:0"), "no port"), (("-s", "sqlite:", "check"), "names no store")])
+                                         (("migrate", "mysql:x"), "not a kind of store"),
+                                         (("migrate", "postgresql:x:0"), "not a port"), (("-s", "sqlite:", "check"), "names no store")])
 def test_a_wrong_command_line_is_told(quiet, words, told):
     done = store(quiet, *words, check=False)
     assert done.returncode == 2 and told in done.stderr

@@ -442,7 +442,7 @@ def test_the_kind_of_start_is_in_the_log(site):
 
 @pytest.mark.parametrize("options, said", [
     (["-t", "lukewarm"], "bad recovery type: lukewarm"), (["-a", "perhaps"], "perhaps is neither true nor false"),
-    (["-p", "0x"], "host:port invalid: 0x"), (["-M", "n1:"], "host:port invalid: n1:"), (["-e", "many"], "no mask"),
+    (["-p", "0x"], "host:port invalid: 0x"), (["-M", "n1:"], "host:port invalid: n1:"), (["-e", "many"], "not a mask"),
     (["-F", "soon"], "-F invalid delay time: soon"), (["-q"], "no option -q"), (["word"], "invalid operand: word")])
 def test_options_of_the_server_that_are_wrong_are_named(tree, options, said):
     done = tree.command("pbs_server", *options, check=False)
