@@ -162,7 +162,7 @@ static void pbs_rstat_show(struct rstat *q, const struct batch_status *r)
             show_row(q, r);
 }
 
-/* Ask for the reservation, or for all without a name. One that there is not is no failure of the command. */
+/* Ask for the reservation, or for all without a name. One that there is not is not a failure of the command. */
 static int pbs_rstat_ask(struct rstat *q, int c, const char *name)
 {
     struct batch_status *r;
