@@ -154,7 +154,16 @@ class Worker:
         elif message.get("user"):
             self._run_as(message, script)
         else:
+            self._run_safely(message, script)
+
+    def _run_safely(self, message: dict[str, Any], script: Script) -> None:
+        """A mistake of ours is an answer too: the hook is skipped, and the worker lives on."""
+        try:
             self._run_here(message, script)
+        except (WireError, ConnectionError):
+            raise
+        except Exception as e:
+            self._answer_internal(message, f"the worker failed: {type(e).__name__}: {e}")
 
     def _run_as(self, message: dict[str, Any], script: Script) -> None:
         """In a child that has become the user."""
@@ -163,7 +172,7 @@ class Worker:
             status = 1
             try:
                 become(message["user"])
-                self._run_here(message, script)
+                self._run_safely(message, script)
                 status = 0
             finally:
                 os._exit(status)
@@ -180,11 +189,11 @@ class Worker:
                   conf=said.get("conf") or read_conf(), daemon=said.get("daemon") or "", as_user=bool(message.get("user")))
         name = f"hook_{run.event}_{run.hook_name}_{time.time_ns() // 1000}" if message.get("debug") else None
         if name:
-            keep(name + ".in", event_text(run))
+            keep(run, name + ".in", event_text(run))
         execute(script.code, run, message.get("alarm") or 0)
         if name:
-            keep(name + ".data", objects_text(source.seen or {}))
-            keep(name + ".out", outcome_text(run))
+            keep(run, name + ".data", objects_text(source.seen or {}))
+            keep(run, name + ".out", outcome_text(run))
         if len(run.changes) > CHANGES_MAX:
             run.log.line(LOG_EVENTS["ERROR"], "Hook", run.hook_name, f"a hook may make {CHANGES_MAX} changes; this one made {len(run.changes)}")
             run.result, run.message = "error", None
@@ -226,10 +235,13 @@ def become(user: str) -> None:
     os.environ.update(HOME=entry.pw_dir, USER=user, LOGNAME=user)
 
 
-def keep(name: str, text: str) -> None:
-    """A file of a hook with debug, in the working directory."""
-    with open(name, "w", encoding="utf-8", errors="surrogateescape") as f:
-        f.write(text)
+def keep(run: Run, name: str, text: str) -> None:
+    """A file of a hook with debug, in the working directory. One that cannot be written is told of in the log, no more."""
+    try:
+        with open(name, "w", encoding="utf-8", errors="surrogateescape") as f:
+            f.write(text)
+    except OSError as e:
+        run.log.line(LOG_EVENTS["ERROR"], "Hook", run.hook_name, f"{name}: {e.strerror}")
 
 
 def objects_text(seen: dict[tuple[str, str], Attrs]) -> str:

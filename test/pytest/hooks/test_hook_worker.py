@@ -201,3 +201,14 @@ def test_what_the_server_holds_can_be_read_whatever_it_is(make):
                   "assert e.job.Resource_List['gone'] == 'x'\n")
     attrs = {"Hold_Types": "xyz", "Priority": "many", "Resource_List": {"ncpus": "few", "gone": "x"}}
     assert daemon.run(data={"job": {"name": "1", "attrs": attrs}})["result"] == "accept", daemon.texts()
+
+
+def test_what_the_worker_cannot_do_is_skipped_and_it_lives_on(make, tmp_path):
+    daemon = make("e.job\ne.reject('alive')\n")
+    assert daemon.run(data={"job": "no object"})["result"] == "error"
+    daemon.send({"op": "run", "id": 9, "event": "queuejob", "hook": "h", "serial": 1})
+    assert daemon.answer()["result"] == "internal" and "KeyError: 'type'" in daemon.texts("h")[-1]
+    os.rmdir(tmp_path)
+    assert daemon.run(data=JOB, debug=True)["result"] == "internal"
+    assert any(".in: No such file" in text for text in daemon.texts("h")) and daemon.texts("h")[-1].startswith("the worker failed: FileNotFoundError")
+    assert daemon.load("x = 1\n", serial=2)["ok"]
