@@ -237,7 +237,7 @@ int report_result(int c, const ifl_result *r)
     struct said *s;
 
     report_clear(c);
-    if (r->code == 0 && !*r->text)
+    if (r->code == 0 && (!r->text || !*r->text)) /* NULL: the caller has stopped before the end */
         return 0;
     report_set_text(c, r->code, r->text);
     s = all ? report_find(all, c) : NULL;
