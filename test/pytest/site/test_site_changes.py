@@ -191,7 +191,6 @@ def with_database(site):
     return site
 
 
-
 @pytest.mark.skipif(not shutil.which("pg_isready"), reason="there is no PostgreSQL")
 def test_the_standby_takes_over_from_a_host_that_is_lost_and_gives_back(plan):
     site = with_database(plan(hosts=3))
@@ -220,7 +219,7 @@ def test_an_upgrade_under_running_jobs_loses_none_of_them(plan, tmp_path):
     site = plan(tree=tree).start()
     alone = [running(site, UNTIL_STOP + "; pbsdsh -- hostname; exit 3", "-l", f"select=1:host={h}") for h in ("n1", "n2")]
     both = running(site, UNTIL_STOP + "; pbsdsh -- hostname; exit 4", *SCATTERED)
-    asleep = running(site, "sleep 0.1; exit 5")
+    asleep = running(site, UNTIL_STOP + "; exit 5")
     site.n1.root(f"qsig -s suspend {asleep}")
     sites.make_tree(str(tmp_path))
     between = site.n1.submit("hostname", "-N", "out", "-j", "oe", "-l", "select=1:host=n2")
@@ -230,14 +229,15 @@ def test_an_upgrade_under_running_jobs_loses_none_of_them(plan, tmp_path):
         h.init("restart")
     for h in site.hosts:
         site.wait_node(h.name)
-    site.n1.root(f"qsig -s resume {asleep}")
-    assert site.done(asleep)["Exit_status"] == 5
     site.n1.user("touch stop")
     for job, host in zip(alone, ("n1", "n2")):
         j = site.done(job)
         assert (j["Exit_status"], j["run_count"]) == (3, 1) and output(site, job).split() == [host]
     j = site.done(both)
     assert (j["Exit_status"], j["run_count"]) == (4, 1) and sorted(output(site, both).split()) == ["n1", "n2"]
+    assert site.job(asleep)["job_state"] == "S"
+    site.n1.root(f"qsig -s resume {asleep}")
+    assert site.done(asleep)["Exit_status"] == 5
     for h in site.hosts:
         assert "(deleted)" not in h.root("ls -l /proc/[0-9]*/exe 2>/dev/null || true")
 
