@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "assign.h"
+#include "clock.h"
 #include "commit.h"
 #include "intern.h"
 #include "job_fsm.h"
@@ -67,6 +68,14 @@ static struct job_usage usage_of(const exec_usage *u)
                               .cpupercent = u->cpupercent};
 }
 
+static void note_usage(struct exec_take *t, struct job *j, struct run_host *h, const exec_usage *u)
+{
+    h->usage = usage_of(u);
+    job_run_sum_usage(j->run, &j->usage);
+    if (h == j->run->hosts)
+        j->run->used_mono_ms = clock_mono_ms(t->ctx->clock);
+}
+
 static void exec_take_tell(struct exec_take *t, struct job *j, enum run_event_kind k)
 {
     run_events_tell(t->events, &(struct run_event){.kind = k, .job = j});
@@ -104,6 +113,7 @@ static void exec_take_start(struct exec_take *t, struct job *j, struct run_host 
     if (h->state == RUN_HOST_SENT)
         h->state = RUN_HOST_READY;
     j->run->started = true;
+    j->run->used_mono_ms = clock_mono_ms(t->ctx->clock);
     j->session = d->session;
     if (*d->jobdir)
         attr_list_set_text(&j->obj.attrs, JOB_ATTR_jobdir, d->jobdir, NULL);
@@ -177,8 +187,7 @@ static void take_outcome(struct exec_take *t, struct job *j, struct run_host *h,
         return;
     }
     h->suspended = suspended;
-    h->usage = usage_of(&d->usage);
-    job_run_sum_usage(j->run, &j->usage);
+    note_usage(t, j, h, &d->usage);
     exec_take_tell(t, j, suspended ? RUN_EVENT_SUSPENDED : RUN_EVENT_RESUMED);
 }
 
@@ -322,10 +331,8 @@ void exec_take_usage(struct exec_take *t, const char *service, const exec_usage_
 
         if (!h || h->state > RUN_HOST_READY)
             continue;
-        h->usage = usage_of(&ru->usage);
-        job_run_sum_usage(
-            j->run,
-            &j->usage); /* no change for watchers, and not stored: written at the next change of state */
+        /* No change for watchers, and not stored: written at the next change of state. */
+        note_usage(t, j, h, &ru->usage);
         exec_take_tell(t, j, RUN_EVENT_USED);
     }
 }

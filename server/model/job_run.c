@@ -224,6 +224,20 @@ bool job_run_is_wanted(const struct job *j)
     return j->intent == INTENT_NONE && !j->run->terminations && !j->run->finished;
 }
 
+/* Never more than has passed since the job's start: what preemption charges for is that. */
+int64_t job_run_walltime_ms(const struct job *j, int64_t now_s, int64_t mono_ms)
+{
+    enum { MS = 1000 };
+    int64_t said = j->usage.walltime_ms, most, live;
+
+    if (j->state != JOB_RUNNING || !j->run || !j->run->started || j->run->finished || !j->run->used_mono_ms)
+        return said;
+    live = said + (mono_ms - j->run->used_mono_ms);
+    most = (now_s - j->stime_s - job_run_paused_s(j)) * MS;
+    live = live < most ? live : most;
+    return live > said ? live : said;
+}
+
 void job_run_sum_usage(const struct run *r, struct job_usage *out)
 {
     struct job_usage sum = {0};

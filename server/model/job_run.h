@@ -63,6 +63,7 @@ struct run {
     int64_t paused_s;          /* how long it had been before that, in this run */
     bool checkpointing;        /* so is this one */
     bool over_limit;           /* its first host was notified; not stored */
+    int64_t used_mono_ms;      /* when its first host last said what the job uses; 0: not known; not stored */
     int64_t due_ms;            /* when the next such is, in the job's time; 0: not known yet; not stored */
     bool staying;              /* after it the job continues (-c c=MINUTES on several hosts) */
     bool altered; /* its limits differ from those in START: they are sent to the hosts again at HELLO */
@@ -113,6 +114,8 @@ struct run *job_run_decode(const json_t *o); /* NULL: not a run, or no memory */
 struct run_host *job_run_host(struct run *r, const char *service); /* by name, or NULL */
 /* How long the job has been suspended in this run, without a suspension that is not over. */
 int64_t job_run_paused_s(const struct job *j);
+/* Walltime of the present run at this moment: what was last reported and, while the job runs, the time since then. */
+int64_t job_run_walltime_ms(const struct job *j, int64_t now_s, int64_t mono_ms);
 void job_run_sum_usage(const struct run *r, struct job_usage *out); /* of all hosts; walltime: the first */
 const char *job_run_vnodes(const struct run *r);                    /* exec_vnode of what the job has now */
 const char *job_run_where(const struct run *r);                     /* exec_host of it */

@@ -6,6 +6,7 @@
 #include "attr_list.h"
 #include "computed_rows.h"
 #include "job.h"
+#include "clock.h"
 #include "job_run.h"
 #include "job_view.h"
 #include "server_obj.h"
@@ -223,14 +224,17 @@ static bool computed_job_exec_vnode(struct derived_attribs *c, const struct obje
     return computed_text(r ? job_run_vnodes(r) : attr_list_text(&o->attrs, JOB_ATTR_exec_vnode), out);
 }
 
-static bool put_used(struct derived_attribs *c, const struct job_usage *u)
+static bool put_used(struct derived_attribs *c, const struct job *j)
 {
+    const struct job_usage *u = &j->usage;
+    int64_t walltime_ms = job_run_walltime_ms(j, server_ctx_now_s(c->site), clock_mono_ms(c->site->clock));
+
     return resc_put(&c->amounts, RESC_cpupercent, value_of_number(u->cpupercent), NULL) == 0 &&
            resc_put(&c->amounts, RESC_cput, value_of_number(u->cput_ms / 1000), NULL) == 0 &&
            resc_put(&c->amounts, RESC_mem, value_of_kb((uint64_t)u->mem_kb), NULL) == 0 &&
            resc_put(&c->amounts, RESC_ncpus, value_of_number(u->ncpus), NULL) == 0 &&
            resc_put(&c->amounts, RESC_vmem, value_of_kb((uint64_t)u->vmem_kb), NULL) == 0 &&
-           resc_put(&c->amounts, RESC_walltime, value_of_number(u->walltime_ms / 1000), NULL) == 0;
+           resc_put(&c->amounts, RESC_walltime, value_of_number(walltime_ms / 1000), NULL) == 0;
 }
 
 /* What hooks have added (custom resources) lies with the attributes. */
@@ -244,7 +248,7 @@ static bool computed_job_used(struct derived_attribs *c, const struct object *o,
     computed_begin_amounts(c);
     if (stored && resc_dup(stored, &c->amounts) < 0)
         return false;
-    return put_used(c, &j->usage) && computed_amounts(c->amounts, out);
+    return put_used(c, j) && computed_amounts(c->amounts, out);
 }
 
 enum { REMAINING_MAX = (1 << 20) - 1, RAGGED_MAX = 128 << 20 };

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from cede import api, users
+from cede.faults import daemon_frozen, stays
 from cede.wait import until
 
 
@@ -153,3 +154,14 @@ def test_the_comment_of_a_running_job_that_was_deleted_says_by_whom(cx):
     cx.command("qdel", job)
     cx.wait(job, "F")
     assert re.fullmatch(r"Job run at .* on \(n1:ncpus=1\) and terminated by \w+@\S+", cx.stat(job)["comment"])
+
+
+def test_the_walltime_of_a_running_job_counts_between_the_reports_of_its_host(cx):
+    """Its MOM is stopped; of a suspended job none passes."""
+    job = cx.submit("sleep 600")
+    until(lambda: cx.stat(job)["substate"] == "42", "the job")
+    with daemon_frozen(cx, "n1"):
+        until(lambda: cx.stat(job)["resources_used"]["walltime"] >= "00:00:02", lambda: cx.describe(job))
+    cx.api.signal(job, "suspend")
+    used = cx.wait(job, state="S")["resources_used"]["walltime"]
+    assert used >= "00:00:02" and stays(lambda: cx.stat(job)["resources_used"]["walltime"] == used, 1.5)
