@@ -7,6 +7,7 @@
  * anything else is sent: they belong to the connection. */
 #include "act.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -445,6 +446,14 @@ static size_t send_top(struct act *a, const struct decision *x)
     return sched_link_await(a->link, pbs_asyalterjob_send(c, x->job, &top, NULL), act_receive, NULL) == 0;
 }
 
+/* Identifiers of jobs begin with a digit, those of reservations with a letter before it; the cycle itself has none. */
+static enum log_class object_class(const char *object)
+{
+    if (!*object)
+        return LOGC_REQ;
+    return isalpha((unsigned char)object[0]) && isdigit((unsigned char)object[1]) ? LOGC_RESV : LOGC_JOB;
+}
+
 size_t act_carry_out(struct act *a, struct decisions *d)
 {
     size_t n = 0;
@@ -476,7 +485,7 @@ size_t act_carry_out(struct act *a, struct decisions *d)
             send_top(a, x);
             break;
         case DECIDE_LOG:
-            log_event(*x->job ? LOGC_JOB : LOGC_REQ, x->event, x->job, "%s", x->text);
+            log_event(object_class(x->job), x->event, x->job, "%s", x->text);
             break;
         }
     }
