@@ -10,6 +10,7 @@
 #include "cycle_private.h"
 #include "log.h"
 #include "mem.h"
+#include "pbs_error.h"
 
 /* How long a reservation is left alone whose confirmation the server refused: it saw more than this scheduler. A choice. */
 enum { AGAIN_S = 5 };
@@ -159,8 +160,15 @@ void cycle_confirmed(struct cycle *c, const char *id, int code, const char *text
         decisions_log(d, LOGE_SCHED, id, "PBS Failed to confirm resv: %s (%d)", text, code);
     else if (r && r->n_times > 0 && r->is_asked)
         decisions_log(d, LOGE_SCHED, id, "Reservation Confirmed");
-    if (r && r->is_asked)
-        cluster_resv_answered(c->cl, r, code == 0 ? 0 : c->now_s + AGAIN_S);
+    if (!r || !r->is_asked)
+        return;
+    cluster_resv_answered(c->cl, r, code == 0 ? 0 : c->now_s + AGAIN_S);
+    if (code == PBSE_RESV_NOT_EMPTY && r->state != RESV_IS_UNCONFIRMED) { /* not before its retry time */
+        struct confirm_answer x = {.n = 0};
+        c->d = d;
+        reason_set(&x.why, REASON_RESV_JOBS, NULL, NULL);
+        deny(c, r, &x);
+    }
 }
 
 void cycle_explain_resv(struct cycle *c, struct resv *r, int64_t now_s, struct confirm_answer *out)

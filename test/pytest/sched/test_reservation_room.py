@@ -1,0 +1,231 @@
+"""Reservations and the real scheduler: it confirms them where they have room, and keeps that room for them (doc/reservations.md)."""
+import time
+
+import pytest
+
+from cede import api
+from cede.sim import Simulator
+from cede.wait import until
+
+pytestmark = pytest.mark.complex(nodes=0)
+
+LIMIT_S = 60
+CO, RN, DG = "2", "5", "10"
+CONFLICT = "Not Running: Job would conflict with reservation or top job"
+
+
+@pytest.fixture
+def sim(cx):
+    with Simulator(cx, nodes=2, ncpus=4) as s:
+        yield s
+
+
+def submit(cx, start=3600, lasts=600, select="1:ncpus=4", place=None, **attrs):
+    """A reservation that begins in so many seconds."""
+    now = int(time.time())
+    items = [("reserve_start", now + start), ("reserve_end", now + start + lasts), ("Resource_List", "select", select)]
+    items += [("Resource_List", "place", place)] if place else []
+    return cx.api.submit_resv(items + [(k, None, v) for k, v in attrs.items()])[0]
+
+
+def stat(cx, resv):
+    """Its attributes, None when it is gone."""
+    try:
+        return cx.api.stat("resv", resv)[0]
+    except api.PbsError as e:
+        assert e.code == 15084
+        return None
+
+
+def told(cx, resv):
+    return lambda: f"{resv}: {stat(cx, resv)}\n{cx.logs('sched', 40)}\n{cx.logs('server', 20)}"
+
+
+def wait(cx, resv, wanted):
+    """Its attributes, once it is in this state; None: gone."""
+    until(lambda: (stat(cx, resv) or {"reserve_state": None})["reserve_state"] == wanted, told(cx, resv), LIMIT_S)
+    return stat(cx, resv)
+
+
+def wait_nodes(cx, resv, wanted):
+    until(lambda: stat(cx, resv)["resv_nodes"] == wanted, told(cx, resv), LIMIT_S)
+
+
+def confirmed(cx, **how):
+    resv = submit(cx, **how)
+    return resv, wait(cx, resv, CO)["resv_nodes"]
+
+
+def queue(resv):
+    return resv.split(".")[0]
+
+
+def wait_comment(cx, job, text):
+    until(lambda: text in ((cx.stat(job) or {}).get("comment") or ""), lambda: cx.describe(job), LIMIT_S)
+
+
+def wait_log(cx, daemon, text):
+    until(lambda: text in cx.logs(daemon, 10000), lambda: f"{text!r}:\n{cx.logs(daemon, 40)}", LIMIT_S)
+
+
+def rsub(cx, select):
+    begin = time.localtime(time.time() + 3600)
+    words = cx.command("pbs_rsub", "-I", "50", "-R", time.strftime("%Y%m%d%H%M.%S", begin), "-D", "600", "-l",
+                       f"select={select}").stdout.split()
+    return words[0], words[1]
+
+
+def test_a_new_reservation_gets_vnodes_and_pbs_rsub_says_so(cx, sim):
+    resv, word = rsub(cx, "2:ncpus=4")
+    s = stat(cx, resv)
+    assert word == "CONFIRMED" and s["reserve_state"] == CO
+    assert s["resv_nodes"] == "(s1:ncpus=4)+(s2:ncpus=4)" and s["partition"] == "pbs-default"
+    wait_log(cx, "sched", f"{resv};Reservation Confirmed")
+
+
+def test_what_never_fits_is_denied_and_the_log_says_why(cx, sim):
+    resv, word = rsub(cx, "1:ncpus=5")
+    assert word == "DENIED" and stat(cx, resv) is None
+    wait_log(cx, "sched", f"{resv};PBS Failed to confirm resv: Insufficient amount of resource: ncpus")
+
+
+def test_what_is_taken_is_denied_and_the_server_says_when_it_could_begin(cx, sim):
+    first, _ = confirmed(cx, select="2:ncpus=4")
+    ends = time.ctime(int(stat(cx, first)["reserve_end"]))
+    second = submit(cx, start=3700)
+    wait(cx, second, None)
+    wait_log(cx, "server", f"{second};PBS Failed to confirm resv: Reservation would conflict with another reservation; "
+                           f"it could begin at {ends}")
+    _, where = confirmed(cx, start=4300)  # when the first has ended
+    assert where == "(s1:ncpus=4)"
+
+
+def test_no_job_reaches_into_a_reservation_but_one_that_ends_before_may_run(cx, sim):
+    confirmed(cx, select="2:ncpus=4")
+    long, endless = sim.job(l_walltime="2:00:00"), sim.job()
+    for job in (long, endless):
+        wait_comment(cx, job, CONFLICT)
+    cx.wait(sim.job(l_walltime="10:00", select="1:ncpus=4"), "R", LIMIT_S)
+    assert cx.state(long) == cx.state(endless) == "Q"
+
+
+def test_jobs_wait_no_longer_for_a_reservation_that_is_deleted(cx, sim):
+    resv, _ = confirmed(cx, select="2:ncpus=4")
+    job = sim.job(l_walltime="2:00:00")
+    wait_comment(cx, job, CONFLICT)
+    cx.command("pbs_rdel", resv)
+    cx.wait(job, "R", LIMIT_S)
+
+
+def test_a_job_that_takes_what_time_there_is_ends_before_a_reservation(cx, sim):
+    resv, _ = confirmed(cx, select="2:ncpus=4")
+    job = sim.job(l_min_walltime="10", l_max_walltime="5:00:00")
+    cx.wait(job, "R", LIMIT_S)
+    hours, minutes, seconds = map(int, cx.stat(job)["Resource_List"]["walltime"].split(":"))
+    assert 0 < hours * 3600 + minutes * 60 + seconds <= 3600
+    assert stat(cx, resv)["reserve_state"] == CO
+
+
+def test_jobs_inside_run_when_the_reservation_does_and_on_its_vnodes_only(cx, sim):
+    cx.wait(sim.job(select="1:ncpus=4", l_walltime="1:00:00"), "R", LIMIT_S)
+    resv, where = confirmed(cx, start=5, lasts=3600, select="1:ncpus=3")
+    assert where == "(s2:ncpus=3)"
+    inside = [sim.job(select=f"1:ncpus={n}", queue=queue(resv)) for n in (2, 2, 1)]
+    outside = sim.job(select="1:ncpus=2", l_walltime="1:00:00")
+    wait(cx, resv, RN)
+    assert cx.wait(inside[0], "R", LIMIT_S)["exec_vnode"] == "(s2:ncpus=2)"
+    assert cx.wait(inside[2], "R", LIMIT_S)["exec_vnode"] == "(s2:ncpus=1)"
+    wait_comment(cx, inside[1], "Insufficient amount of queue resource: ncpus")
+    assert cx.state(outside) == "Q"  # one cpu of s2 is free
+    cx.api.delete(inside[0])
+    assert cx.wait(inside[1], "R", LIMIT_S)["exec_vnode"] == "(s2:ncpus=2)"
+    cx.command("pbs_rdel", resv)
+    cx.wait(outside, "R", LIMIT_S)
+
+
+def test_a_job_runs_in_a_reservation_that_has_its_vnodes_alone(cx, sim):
+    resv, _ = confirmed(cx, start=5, lasts=3600, select="1:ncpus=2", place="excl")
+    inside = sim.job(select="1:ncpus=1", queue=queue(resv))
+    wait(cx, resv, RN)
+    assert cx.wait(inside, "R", LIMIT_S)["exec_vnode"] == "(s1:ncpus=1)"
+    outside = sim.job(select="1:ncpus=4", l_walltime="10:00")
+    assert cx.wait(outside, "R", LIMIT_S)["exec_vnode"] == "(s2:ncpus=4)"
+    wait_comment(cx, sim.job(select="1:ncpus=1", l_walltime="10:00"), "Not Running")
+
+
+def test_an_urgent_job_stops_no_other_for_room_that_a_reservation_has_before_its_end(cx, sim):
+    cx.make_queue("express", Priority="200")
+    low = [sim.job(select="1:ncpus=4", l_walltime="10:00") for _ in range(2)]
+    for job in low:
+        cx.wait(job, "R", LIMIT_S)
+    confirmed(cx, select="2:ncpus=4")
+    urgent = sim.job(select="1:ncpus=4", l_walltime="2:00:00", queue="express")
+    wait_comment(cx, urgent, "Not Running")
+    assert cx.state(urgent) == "Q" and [cx.state(j) for j in low] == ["R", "R"]
+    cx.wait(sim.job(select="1:ncpus=4", l_walltime="10:00", queue="express"), "R", LIMIT_S)
+    assert cx.state(urgent) == "Q"
+
+
+def test_a_reservation_that_has_lost_a_vnode_gets_another_one(cx, sim):
+    cx.set_server("reserve_retry_time", "2")
+    resv, where = confirmed(cx)
+    assert where == "(s1:ncpus=4)"
+    cx.command("pbsnodes", "-o", "s1")
+    wait_nodes(cx, resv, "(s2:ncpus=4)")
+    wait(cx, resv, CO)
+    cx.command("pbsnodes", "-o", "s2")
+    wait(cx, resv, DG)
+    wait_log(cx, "sched", f"{resv};Reservation is in degraded mode")
+    cx.command("pbsnodes", "-r", "s2")
+    assert wait(cx, resv, CO)["resv_nodes"] == "(s2:ncpus=4)"
+
+
+def test_a_running_reservation_keeps_the_vnodes_that_are_up(cx):
+    with Simulator(cx, nodes=3, ncpus=4) as sim:
+        cx.set_server("reserve_retry_time", "2")
+        resv, where = confirmed(cx, start=5, lasts=3600, select="2:ncpus=4")
+        assert where == "(s1:ncpus=4)+(s2:ncpus=4)"
+        wait(cx, resv, RN)
+        cx.command("pbsnodes", "-o", "s1")
+        wait_nodes(cx, resv, "(s3:ncpus=4)+(s2:ncpus=4)")
+        inside = sim.job(select="1:vnode=s2:ncpus=1", queue=queue(resv))
+        cx.wait(inside, "R", LIMIT_S)
+        cx.command("pbsnodes", "-r", "s1")
+        cx.command("pbsnodes", "-o", "s2")
+        wait_log(cx, "sched", f"{resv};Reservation Failed to Reconfirm: Reservation has running jobs in it")
+        cx.api.delete(inside)
+        wait_nodes(cx, resv, "(s3:ncpus=4)+(s1:ncpus=4)")
+
+
+def test_an_altered_reservation_is_placed_again_or_stays_as_it_was(cx, sim):
+    resv, _ = confirmed(cx)
+    begin = int(stat(cx, resv)["reserve_start"])
+    later = time.strftime("%Y%m%d%H%M.%S", time.localtime(begin + 2400))
+    other, _ = confirmed(cx, start=4800, select="2:ncpus=4")
+    cx.command("pbs_ralter", "-E", later, resv)
+    wait_log(cx, "server", "Reservation alter denied")
+    assert wait(cx, resv, CO)["reserve_end"] == str(begin + 600)
+    cx.command("pbs_rdel", other)
+    cx.command("pbs_ralter", "-E", later, resv)
+    until(lambda: (stat(cx, resv)["reserve_state"], stat(cx, resv)["reserve_end"]) == (CO, str(begin + 2400)), told(cx, resv),
+          LIMIT_S)
+
+
+def standing(cx, select):
+    return submit(cx, select=select, reserve_rrule="FREQ=DAILY;COUNT=3", reserve_timezone="UTC", reserve_standing="1")
+
+
+def test_a_standing_reservation_has_room_for_all_its_occurrences_or_for_none(cx, sim):
+    confirmed(cx, start=3600 + 86400)  # s1, on the second day
+    resv = standing(cx, "1:ncpus=4")
+    s = wait(cx, resv, CO)
+    assert s["reserve_execvnodes"] == "3#(s1:ncpus=4){0,2}(s2:ncpus=4){1}" and s["resv_nodes"] == "(s1:ncpus=4)"
+    wait_log(cx, "sched", f"{resv};Confirming 3 Occurrences")
+    wait(cx, standing(cx, "2:ncpus=4"), None)
+
+
+def test_a_scheduler_that_begins_again_keeps_what_was_confirmed(cx, sim):
+    resv, where = confirmed(cx, select="2:ncpus=4")
+    cx.restart("sched")
+    wait_comment(cx, sim.job(l_walltime="2:00:00"), CONFLICT)
+    assert stat(cx, resv)["resv_nodes"] == where
