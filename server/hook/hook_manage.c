@@ -507,7 +507,7 @@ static int hook_manage_add_attr(void *arg, const char *name, const char *value)
         free(copy);
         return -1;
     }
-    e->attrs[e->n++] = (wire_attr){(char *)(uintptr_t)name, none, copy};
+    e->attrs[e->n++] = (wire_attr){.name = (char *)(uintptr_t)name, .resource = none, .value = copy};
     return 0;
 }
 
