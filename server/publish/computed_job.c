@@ -227,7 +227,7 @@ static bool computed_job_exec_vnode(struct derived_attribs *c, const struct obje
 static bool put_used(struct derived_attribs *c, const struct job *j)
 {
     const struct job_usage *u = &j->usage;
-    int64_t walltime_ms = job_run_walltime_ms(j, server_ctx_now_s(c->site), clock_mono_ms(c->site->clock));
+    int64_t walltime_ms = job_run_walltime_ms(j, server_ctx_now_s(c->ctx), clock_mono_ms(c->ctx->clock));
 
     return resc_put(&c->amounts, RESC_cpupercent, value_of_number(u->cpupercent), NULL) == 0 &&
            resc_put(&c->amounts, RESC_cput, value_of_number(u->cput_ms / 1000), NULL) == 0 &&
