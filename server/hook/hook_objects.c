@@ -218,13 +218,25 @@ static json_t *hook_objects_resources(const struct resource_table *t)
     return all;
 }
 
+unsigned hook_objects_resources_known(void *arg)
+{
+    return resource_generation(((const struct hook_server *)arg)->o.ctx->resources);
+}
+
+json_t *hook_objects_resources_message(void *arg)
+{
+    const struct hook_server *s = arg;
+
+    return json_pack("{s:s, s:o}", "op", "resources", "resources",
+                     hook_objects_resources(s->o.ctx->resources));
+}
+
 json_t *hook_objects_hello(void *arg)
 {
-    struct hook_server *s = arg;
+    const struct hook_server *s = arg;
     const struct server_ctx *ctx = s->o.ctx;
     const char *host = ctx->full_name ? ctx->full_name : ctx->name;
 
-    s->resources_sent = resource_generation(ctx->resources);
     return json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o}, s:o}", "op",
                      "hello", "version", 1, "daemon", "pbs_server", "server", hook_worker_text(ctx->name),
                      "host", hook_worker_text(host), "home", hook_worker_text(ctx->home), "conf",

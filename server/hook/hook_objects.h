@@ -14,7 +14,9 @@ int hook_objects_put(json_t *attrs, const char *name, const char *resource, cons
 
 /* The answer to a query of a worker, for hook_pool_options; arg is the struct hook_server. */
 json_t *hook_objects_query(void *arg, const json_t *query);
-/* The hello message, for the same. */
+/* The hello message, the generation of resources, and the message that says them, for the same. */
 json_t *hook_objects_hello(void *arg);
+unsigned hook_objects_resources_known(void *arg);
+json_t *hook_objects_resources_message(void *arg);
 
 #endif

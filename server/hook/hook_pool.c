@@ -47,7 +47,8 @@ struct hook_seat { /* a place for a worker */
     struct hook_work *work; /* what it does; NULL: nothing */
     json_t *loaded;         /* name of a hook -> serial of its script */
     unsigned runs;
-    bool ready; /* its hello has come */
+    unsigned resources; /* that it has been told: a value of resources_known */
+    bool ready;         /* its hello has come */
 };
 
 struct hook_pool {
@@ -230,6 +231,18 @@ static void hook_seat_load(struct hook_seat *s, const struct hook *h)
     hook_seat_send(s, m);
 }
 
+/* Resources that were made since it was told. False: it has ended, and so has its work. */
+static bool hook_seat_tell_resources(struct hook_seat *s)
+{
+    const struct hook_pool_options *o = &s->pool->o;
+
+    if (s->resources == o->resources_known(o->arg))
+        return true;
+    s->resources = o->resources_known(o->arg);
+    hook_seat_send(s, o->resources(o->arg));
+    return s->work != NULL;
+}
+
 /* Give it the work: the script first, where it is another one than it has. */
 static void hook_seat_begin(struct hook_seat *s)
 {
@@ -241,6 +254,8 @@ static void hook_seat_begin(struct hook_seat *s)
         hook_seat_finish(s, HOOK_INTERNAL, NULL, NULL); /* it was deleted while this work waited */
         return;
     }
+    if (!hook_seat_tell_resources(s))
+        return;
     if (h && json_integer_value(json_object_get(s->loaded, h->name)) != (json_int_t)h->serial) {
         hook_seat_load(s, h);
         return;
@@ -364,6 +379,7 @@ static void hook_seat_start(struct hook_seat *s)
     struct err e;
 
     s->loaded = json_object();
+    s->resources = o->resources_known(o->arg);
     s->worker = s->loaded ? hook_worker_create(o->loop, &w, &hook_seat_events, s, &e) : NULL;
     if (!s->worker || hook_worker_send(s->worker, o->hello(o->arg), &e) < 0)
         hook_seat_start_failed(s, e.text);

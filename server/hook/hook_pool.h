@@ -40,6 +40,8 @@ struct hook_pool_options {
     const char *daemon;          /* "Server@host": the object of records of a hook */
     json_t *(*hello)(void *arg); /* the hello message, new; NULL: no memory */
     json_t *(*query)(void *arg, const json_t *query); /* the page that answers, new; NULL: no memory */
+    unsigned (*resources_known)(void *arg); /* rises whenever resources are made, changed or removed */
+    json_t *(*resources)(void *arg);        /* the message that says them, new; NULL: no memory */
     void *arg;
 };
 

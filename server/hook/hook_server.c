@@ -54,15 +54,18 @@ struct hook_server *hook_server_create(const struct hook_server_options *o, stru
     s->daemon = hook_server_format(o->ctx->name, "Server@");
     s->env = hook_server_env(o);
     if (s->hooks && s->render && s->program && s->tmp && s->daemon && s->env)
-        s->pool = hook_pool_create(&(struct hook_pool_options){.loop = o->loop,
-                                                               .hooks = s->hooks,
-                                                               .program = s->program,
-                                                               .cwd = s->tmp,
-                                                               .env = s->env,
-                                                               .daemon = s->daemon,
-                                                               .hello = hook_objects_hello,
-                                                               .query = hook_objects_query,
-                                                               .arg = s});
+        s->pool =
+            hook_pool_create(&(struct hook_pool_options){.loop = o->loop,
+                                                         .hooks = s->hooks,
+                                                         .program = s->program,
+                                                         .cwd = s->tmp,
+                                                         .env = s->env,
+                                                         .daemon = s->daemon,
+                                                         .hello = hook_objects_hello,
+                                                         .query = hook_objects_query,
+                                                         .resources_known = hook_objects_resources_known,
+                                                         .resources = hook_objects_resources_message,
+                                                         .arg = s});
     s->periodic = s->pool ? hook_periodic_create(s) : NULL;
     if (s->periodic) {
         hooks_on_change(s->hooks, hook_periodic_review, s->periodic);

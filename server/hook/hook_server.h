@@ -36,7 +36,6 @@ struct hook_server {
     const uint32_t *active; /* enum hook_event_bit: some hook runs at it */
     char *program, *tmp, *daemon;
     char **env;
-    unsigned resources_sent; /* generation of the resources that hello said */
 };
 
 struct hook_server *hook_server_create(const struct hook_server_options *o, struct err *e);

@@ -171,6 +171,14 @@ def test_jobs_of_many_pages_are_each_seen_once(complex, hook):
     assert qsub(complex).stderr == f"qsub: {len(made)} {len(made)}\n"
 
 
+def test_a_resource_that_is_made_later_is_known_to_workers_that_run(complex, hook):
+    hook("queuejob", "e.accept()\n")
+    submitted(complex)
+    complex.qmgr("create resource later type=long")
+    hook("queuejob", "e.job.Resource_List['later'] = 5\n")
+    assert job(complex, submitted(complex))["Resource_List"]["later"] == "5"
+
+
 def test_a_configuration_is_named_by_module_and_environment(complex, hook):
     name = hook("queuejob", "import json, os\nwith open(pbs.hook_config_filename) as f:\n    e.reject('%s %s' % (json.load(f)['key'], os.environ['PBS_HOOK_CONFIG_FILE']))\n",
                 {"key": "value"})
