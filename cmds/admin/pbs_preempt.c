@@ -71,9 +71,10 @@ static bool is_possible(const struct attrl *job, enum method_id m)
     const char *rerunable = attrs_value(job, "Rerunable", NULL),
                *image = attrs_value(job, "Checkpoint", NULL);
 
-    if (m == METHOD_REQUEUE)
-        return !rerunable || strcmp(rerunable, "False") != 0;
-    return m != METHOD_CHECKPOINT || !image || strcmp(image, "n") != 0;
+    const struct preempt_method_row *row = preempt_method_row(m);
+
+    return (!row->needs_rerunable || !rerunable || strcmp(rerunable, "False") != 0) &&
+           (!row->needs_checkpoint || !image || strcmp(image, "n") != 0);
 }
 
 static void show_methods(const struct pbs_preempt *q, const char *id, int percent_left,
@@ -198,38 +199,59 @@ static void read_day(const char *dir, const char *day, struct sum **all)
     free(line);
 }
 
+/* The methods that have a column of their own: those of preempt_order. NULL: no more; *m is the one looked at last. */
+static const struct preempt_method_row *next_column(int *m)
+{
+    while (++*m < METHOD_COUNT)
+        if (preempt_method_row((enum method_id) * m)->in_order)
+            return preempt_method_row((enum method_id) * m);
+    return NULL;
+}
+
+static void show_sum_row(const struct sum *s)
+{
+    printf("%-8s  %-15s %-20s %-15s", s->day, s->queue, s->project, s->user);
+    for (int m = METHOD_NONE; next_column(&m);)
+        printf(" %6ld", s->by[m]);
+    printf(" %14.1f\n", s->lost);
+}
+
+static void show_sum_json(struct json_out *j, const struct sum *s)
+{
+    const struct preempt_method_row *row;
+    char lost[32];
+
+    snprintf(lost, sizeof lost, "%.1f", s->lost);
+    json_out_open(j, NULL, '{');
+    json_out_string(j, "day", s->day);
+    json_out_string(j, "queue", s->queue);
+    json_out_string(j, "project", s->project);
+    json_out_string(j, "user", s->user);
+    for (int m = METHOD_NONE; (row = next_column(&m));)
+        json_out_number(j, row->done, s->by[m]);
+    json_out_any(j, "lost_core_seconds", lost);
+    json_out_close(j, '}');
+}
+
 static void show_sums(const struct pbs_preempt *q, const struct sum *all)
 {
+    const struct preempt_method_row *row;
     struct json_out j;
 
     if (q->json) {
         json_out_begin(&j, stdout);
         json_out_open(&j, "preemptions", '[');
     } else {
-        printf("%-8s  %-15s %-20s %-15s %6s %6s %6s %6s %14s\n", "day", "queue", "project", "user", "S", "C",
-               "R", "D", "lost core-s");
+        printf("%-8s  %-15s %-20s %-15s", "day", "queue", "project", "user");
+        for (int m = METHOD_NONE; (row = next_column(&m));)
+            printf(" %6c", row->letter);
+        printf(" %14s\n", "lost core-s");
     }
     for (const struct sum *s = all; s; s = s->next) {
-        if (!q->json) {
-            printf("%-8s  %-15s %-20s %-15s %6ld %6ld %6ld %6ld %14.1f\n", s->day, s->queue, s->project,
-                   s->user, s->by[METHOD_SUSPEND], s->by[METHOD_CHECKPOINT], s->by[METHOD_REQUEUE],
-                   s->by[METHOD_DELETE], s->lost);
-            continue;
-        }
-        char lost[32];
-
-        snprintf(lost, sizeof lost, "%.1f", s->lost);
-        json_out_open(&j, NULL, '{');
-        json_out_string(&j, "day", s->day);
-        json_out_string(&j, "queue", s->queue);
-        json_out_string(&j, "project", s->project);
-        json_out_string(&j, "user", s->user);
-        json_out_number(&j, "suspended", s->by[METHOD_SUSPEND]);
-        json_out_number(&j, "checkpointed", s->by[METHOD_CHECKPOINT]);
-        json_out_number(&j, "requeued", s->by[METHOD_REQUEUE]);
-        json_out_number(&j, "deleted", s->by[METHOD_DELETE]);
-        json_out_any(&j, "lost_core_seconds", lost);
-        json_out_close(&j, '}');
+        if (q->json)
+            show_sum_json(&j, s);
+        else
+            show_sum_row(s);
     }
     if (q->json) {
         json_out_close(&j, ']');

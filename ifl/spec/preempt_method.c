@@ -1,27 +1,59 @@
 /* The two tables. See preempt_method.h.
  *
- * A new method is a row of `methods` and its result a row of `results`; which code performs it is bound by letter in
- * server/run (struct method) and, where the host has a part in it, in mom/. */
+ * A new method is a row of `methods` and its result a row of `results`. The code that performs it is a file of server/run with a
+ * struct stop_method and, where hosts act, a file of mom/. All others ask the row what a method does. */
 #include "preempt_method.h"
 
 #include <string.h>
 
 static const struct preempt_method_row methods[METHOD_COUNT] = {
-    [METHOD_NONE] = {0, "", "", "", PREEMPT_OPEN, false, false, false},
-    [METHOD_SUSPEND] = {'S', "suspend", "suspended",
-                        "it is suspended, stays in memory and continues where it was", PREEMPT_SUSPENDED,
-                        true, false, true},
-    [METHOD_CHECKPOINT] = {'C', "checkpoint", "checkpointed",
-                           "it is checkpointed and removed, and restarts from its image",
-                           PREEMPT_CHECKPOINTED, true, false, false},
-    [METHOD_REQUEUE] = {'R', "requeue", "requeued",
-                        "it is ended and queued again, and starts from its beginning", PREEMPT_REQUEUED, true,
-                        true, false},
-    [METHOD_DELETE] = {'D', "delete", "deleted", "it is ended and deleted", PREEMPT_DELETED, true, true,
-                       false},
-    [METHOD_RELEASE] = {'P', "release", "released",
-                        "it gives the hosts that it offered and runs on with the rest", PREEMPT_RELEASED,
-                        false, false, false},
+    [METHOD_NONE] = {.name = "", .done = "", .noun = "", .meaning = ""},
+    [METHOD_SUSPEND] = {.letter = 'S',
+                        .name = "suspend",
+                        .done = "suspended",
+                        .noun = "suspension",
+                        .meaning = "it is suspended, stays in memory and continues where it was",
+                        .result = PREEMPT_SUSPENDED,
+                        .after = AFTER_SUSPENDED,
+                        .in_order = true,
+                        .keeps_memory = true,
+                        .needs_started = true},
+    [METHOD_CHECKPOINT] = {.letter = 'C',
+                           .name = "checkpoint",
+                           .done = "checkpointed",
+                           .noun = "checkpointing",
+                           .meaning = "it is checkpointed and removed, and restarts from its image",
+                           .result = PREEMPT_CHECKPOINTED,
+                           .after = AFTER_QUEUED,
+                           .in_order = true,
+                           .needs_started = true,
+                           .needs_checkpoint = true},
+    [METHOD_REQUEUE] = {.letter = 'R',
+                        .name = "requeue",
+                        .done = "requeued",
+                        .noun = "requeuing",
+                        .meaning = "it is ended and queued again, and starts from its beginning",
+                        .result = PREEMPT_REQUEUED,
+                        .after = AFTER_QUEUED,
+                        .in_order = true,
+                        .loses_work = true,
+                        .needs_rerunable = true},
+    [METHOD_DELETE] = {.letter = 'D',
+                       .name = "delete",
+                       .done = "deleted",
+                       .noun = "deletion",
+                       .meaning = "it is ended and deleted",
+                       .result = PREEMPT_DELETED,
+                       .after = AFTER_GONE,
+                       .in_order = true,
+                       .loses_work = true},
+    [METHOD_RELEASE] = {.letter = 'P',
+                        .name = "release",
+                        .done = "released",
+                        .noun = "release of hosts",
+                        .meaning = "it gives the hosts that it offered and runs on with the rest",
+                        .result = PREEMPT_RELEASED,
+                        .after = AFTER_SMALLER},
 };
 
 static const struct {
@@ -42,6 +74,13 @@ static const struct {
 const struct preempt_method_row *preempt_method_row(enum method_id m)
 {
     return &methods[m < METHOD_COUNT ? m : METHOD_NONE];
+}
+
+bool preempt_method_ends_run(enum method_id m)
+{
+    enum preempt_after after = preempt_method_row(m)->after;
+
+    return after == AFTER_QUEUED || after == AFTER_GONE;
 }
 
 enum method_id preempt_method_of_letter(char letter)

@@ -31,19 +31,35 @@ enum preempt_result {
     PREEMPT_RESULT_COUNT
 };
 
+/* What the job is when a method has succeeded. */
+enum preempt_after {
+    AFTER_NONE,
+    AFTER_SUSPENDED, /* stopped where it runs, it continues there and then */
+    AFTER_QUEUED,    /* the run has ended, the job waits in its queue */
+    AFTER_GONE,      /* the run has ended and the job with it */
+    AFTER_SMALLER    /* it runs on fewer hosts */
+};
+
 struct preempt_method_row {
     char letter;                /* as in preempt_order */
     const char *name;           /* "suspend": for logs */
     const char *done;           /* "suspended": of the job, for comments */
+    const char *noun;           /* "suspension": "Job preempted by ..." */
     const char *meaning;        /* a sentence for users */
     enum preempt_result result; /* when it succeeds */
+    enum preempt_after after;   /* the same, as the state of the job */
     bool in_order;              /* may be used in preempt_order */
     bool loses_work;            /* what the run has done since its start is lost */
     bool keeps_memory;          /* the job stays in memory, so memory is not freed */
+    bool needs_started;         /* it does nothing to a job that is still being started */
+    bool needs_rerunable;       /* only for a job whose Rerunable is true */
+    bool needs_checkpoint;      /* only for a job whose Checkpoint is not "n" */
 };
 
 /* The row of a method; that of METHOD_NONE has letter 0 and empty texts. */
 const struct preempt_method_row *preempt_method_row(enum method_id m);
+/* Return true if the run has ended when the method has succeeded: the job waits in its queue or is gone. */
+bool preempt_method_ends_run(enum method_id m);
 /* METHOD_NONE: no method has this letter. */
 enum method_id preempt_method_of_letter(char letter);
 

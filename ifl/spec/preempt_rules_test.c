@@ -20,11 +20,12 @@ static void letters_codes_and_results_belong_together(void **state)
         char letter;
         const char *code;
         bool loses;
-    } rows[] = {{METHOD_SUSPEND, PREEMPT_SUSPENDED, 'S', "S", false},
-                {METHOD_CHECKPOINT, PREEMPT_CHECKPOINTED, 'C', "C", false},
-                {METHOD_REQUEUE, PREEMPT_REQUEUED, 'R', "Q", true},
-                {METHOD_DELETE, PREEMPT_DELETED, 'D', "D", true},
-                {METHOD_RELEASE, PREEMPT_RELEASED, 'P', "P", false}};
+        enum preempt_after after;
+    } rows[] = {{METHOD_SUSPEND, PREEMPT_SUSPENDED, 'S', "S", false, AFTER_SUSPENDED},
+                {METHOD_CHECKPOINT, PREEMPT_CHECKPOINTED, 'C', "C", false, AFTER_QUEUED},
+                {METHOD_REQUEUE, PREEMPT_REQUEUED, 'R', "Q", true, AFTER_QUEUED},
+                {METHOD_DELETE, PREEMPT_DELETED, 'D', "D", true, AFTER_GONE},
+                {METHOD_RELEASE, PREEMPT_RELEASED, 'P', "P", false, AFTER_SMALLER}};
 
     (void)state;
     assert_int_equal(sizeof rows / sizeof *rows, METHOD_COUNT - 1);
@@ -34,6 +35,9 @@ static void letters_codes_and_results_belong_together(void **state)
         assert_int_equal(row->letter, rows[i].letter);
         assert_int_equal(row->result, rows[i].result);
         assert_int_equal(row->loses_work, rows[i].loses);
+        assert_int_equal(row->after, rows[i].after);
+        assert_int_equal(preempt_method_ends_run(rows[i].method),
+                         row->after == AFTER_QUEUED || row->after == AFTER_GONE);
         assert_int_equal(preempt_method_of_letter(rows[i].letter), rows[i].method);
         assert_string_equal(preempt_result_code(rows[i].result), rows[i].code);
         assert_int_equal(preempt_result_letter(rows[i].result), rows[i].letter);
@@ -46,6 +50,7 @@ static void letters_codes_and_results_belong_together(void **state)
     assert_int_equal(preempt_result_of_code("x"), PREEMPT_OPEN);
     assert_int_equal(preempt_method_of_letter('x'), METHOD_NONE);
     assert_int_equal(preempt_method_of_letter('\0'), METHOD_NONE);
+    assert_false(preempt_method_ends_run(METHOD_NONE));
 }
 
 static void sequences_keep_their_order(void **state)

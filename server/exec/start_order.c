@@ -84,6 +84,9 @@ static int add_checkpoint_min(struct triples *t, const struct queue *q)
 /* What a job that was preempted is told when it begins again. `preempted` is only there when its last run ended so. */
 static int add_preempted(struct triples *t, const struct job *j)
 {
+    char code[2] = {j->preempt_method, '\0'};
+    const struct preempt_method_row *was =
+        preempt_method_row(preempt_result_method(preempt_result_of_code(code)));
     char digits[24];
 
     if (!j->preempt_count)
@@ -92,12 +95,9 @@ static int add_preempted(struct triples *t, const struct job *j)
     if (start_order_add_triple(t, "preempt_count", NULL, digits) ||
         start_order_add_triple(t, "preempted_by", NULL, j->preempted_by ? j->preempted_by : ""))
         return 1;
-    return j->ptime_s
-               ? start_order_add_triple(t, "preempted", NULL,
-                                        j->preempt_method == preempt_result_code(PREEMPT_CHECKPOINTED)[0]
-                                            ? "checkpointed"
-                                            : "requeued")
-               : 0;
+    return j->ptime_s ? start_order_add_triple(t, "preempted", NULL,
+                                               was->after == AFTER_QUEUED ? was->done : "requeued")
+                      : 0;
 }
 
 static int walk_wanted(const struct server_ctx *s, const struct job *j, const int *indices, size_t n,

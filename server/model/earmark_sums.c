@@ -28,11 +28,12 @@ bool earmark_sums_method_frees(const struct server_ctx *s, const struct job *j, 
                                const struct resource *r)
 {
     const char *only = attr_list_text(&s->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend);
+    const struct preempt_method_row *row = preempt_method_row(m);
 
-    if (!preempt_method_row(m)->keeps_memory)
-        return m != METHOD_NONE &&
-               m != METHOD_RELEASE; /* of a part it is not known how much of a shared resource it frees */
-    if (earmark_sums_is_memory(r) && (!only || (j->queue && queue_is_gang(j->queue))))
+    /* How much of a shared resource a part of a job frees is not known. */
+    if (row->after != AFTER_SUSPENDED)
+        return preempt_method_ends_run(m);
+    if (row->keeps_memory && earmark_sums_is_memory(r) && (!only || (j->queue && queue_is_gang(j->queue))))
         return false;
     return !only || list_contains(only, r->name);
 }
@@ -62,7 +63,8 @@ int64_t earmark_sums_would_free(const struct server_ctx *s, const struct node_us
 {
     if (m == METHOD_RELEASE)
         return earmark_sums_is_offered(u->job, u->node) ? earmark_sums_amount_of(u->amounts, r->id) : 0;
-    if (!earmark_sums_method_frees(s, u->job, m, r) || (m == METHOD_SUSPEND && u->given_back))
+    if (!earmark_sums_method_frees(s, u->job, m, r) ||
+        (preempt_method_row(m)->after == AFTER_SUSPENDED && u->given_back))
         return 0;
     return earmark_sums_amount_of(u->amounts, r->id) - earmark_sums_amount_of(u->given_back, r->id);
 }

@@ -57,9 +57,12 @@ static int choose_methods(const struct plan_draft *d, const struct job *j, const
     for (unsigned i = 0; i < policy.n; i++) {
         enum method_id id = (enum method_id)policy.m[i];
         const struct stop_method *m = stop_methods_find(d->stop_methods, id);
-        bool can = m && (m->can(m->arg, j, &why) == 0 || (id == METHOD_SUSPEND && j->state == JOB_STARTING));
+        const struct preempt_method_row *row = preempt_method_row(id);
+        /* A job that is being started can be suspended as soon as it has started. */
+        bool can = m && (m->can(m->arg, j, &why) == 0 ||
+                         (row->after == AFTER_SUSPENDED && j->state == JOB_STARTING));
 
-        if (can && (!*accepted || strchr(accepted, preempt_method_row(id)->letter)))
+        if (can && (!*accepted || strchr(accepted, row->letter)))
             preempt_methods_add(out, id);
     }
     return out->n ? 0 : err_set(e, PBSE_BADSTATE, "no method is left to preempt job %s", j->obj.name);

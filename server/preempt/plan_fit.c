@@ -193,7 +193,7 @@ static bool plan_fit_leaves_a_lack(struct pool *p, size_t i, int64_t n, void *ar
 /* Does exclusive use forbid this method? What restrict_res_to_release_on_suspend limits keeps its vnode. */
 static bool keeps_alone(const struct fit *f, const struct job *j, enum method_id m)
 {
-    if (m != METHOD_SUSPEND ||
+    if (preempt_method_row(m)->after != AFTER_SUSPENDED ||
         !attr_list_text(&f->ctx->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend))
         return false;
     for (const struct node_use *u = j->uses; u; u = u->next_of_job) {

@@ -230,9 +230,8 @@ bool preempt_notices_give(struct preempt_notices *n, struct job *j, const struct
     struct preempt_notice *x = &j->preempt->notice;
     struct err e;
 
-    if (!x->grace_ms || x->over || m->id == METHOD_SUSPEND || m->id == METHOD_RELEASE ||
-        j->state != JOB_RUNNING || j->intent != INTENT_NONE || m->can(m->arg, j, &e) < 0 ||
-        !exec_send_can_notice(n->send, j))
+    if (!x->grace_ms || x->over || !preempt_method_ends_run(m->id) || j->state != JOB_RUNNING ||
+        j->intent != INTENT_NONE || m->can(m->arg, j, &e) < 0 || !exec_send_can_notice(n->send, j))
         return false;
     x->given_ms = clock_wall_ms(n->ctx->clock);
     x->deadline_ms = x->given_ms + x->grace_ms;

@@ -115,8 +115,7 @@ static void hold_back(struct job_end *d, struct job *j)
  * before that. A method that has begun meanwhile changes nothing: C only asks for an image at first. */
 static bool was_told_to_go(const struct job *j)
 {
-    return j->preempt &&
-           (j->preempt->notice.method == METHOD_REQUEUE || j->preempt->notice.method == METHOD_CHECKPOINT) &&
+    return j->preempt && preempt_method_row(j->preempt->notice.method)->after == AFTER_QUEUED &&
            j->run->finished && j->run->reason == EXEC_END_ITSELF;
 }
 

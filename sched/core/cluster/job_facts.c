@@ -122,22 +122,10 @@ bool job_is_up(const struct job *j)
     return j->sched_state == SCHED_STATE_RUNNING && j->substate != SUBSTATE_STARTING;
 }
 
-/* What is not there yet cannot be suspended. */
 bool job_can(const struct job *j, enum method_id m)
 {
-    switch (m) {
-    case METHOD_DELETE:
-        return true;
-    case METHOD_REQUEUE:
-        return j->rerunable;
-    case METHOD_CHECKPOINT:
-        return j->can_checkpoint && job_is_up(j);
-    case METHOD_SUSPEND:
-        return job_is_up(j);
-    case METHOD_RELEASE:
-    case METHOD_NONE:
-    case METHOD_COUNT:
-        break;
-    }
-    return false;
+    const struct preempt_method_row *row = preempt_method_row(m);
+
+    return row->in_order && (!row->needs_started || job_is_up(j)) &&
+           (!row->needs_rerunable || j->rerunable) && (!row->needs_checkpoint || j->can_checkpoint);
 }

@@ -103,15 +103,12 @@ void cycle_planned(struct cycle *c, const char *urgent, int code, const char *te
 
 static void log_reply(struct decisions *d, const struct cycle_reply *r)
 {
-    static const char *const texts[PREEMPT_RESULT_COUNT] = {
-        [PREEMPT_SUSPENDED] = "Job preempted by suspension",
-        [PREEMPT_CHECKPOINTED] = "Job preempted by checkpointing",
-        [PREEMPT_REQUEUED] = "Job preempted by requeuing",
-        [PREEMPT_DELETED] = "Job preempted by deletion",
-        [PREEMPT_FAILED] = "Job failed to be preempted"};
+    const struct preempt_method_row *row = preempt_method_row(preempt_result_method(r->result));
 
-    if (texts[r->result])
-        decisions_log(d, LOGE_SCHED, r->job, "%s", texts[r->result]);
+    if (r->result == PREEMPT_FAILED)
+        decisions_log(d, LOGE_SCHED, r->job, "Job failed to be preempted");
+    else if (row->in_order)
+        decisions_log(d, LOGE_SCHED, r->job, "Job preempted by %s", row->noun);
 }
 
 static void plan_is_over(struct cycle *c, struct job *j)

@@ -294,41 +294,59 @@ void plans_refused(struct plans *p, const char *urgent)
         preempt_plan_drop(p, x);
 }
 
-/* What is to be said of this one; NULL: nothing has come of it yet. */
-static const char *outcome(const struct watched *w, const struct job *j)
+/* The method of the last preemption, if such a one leaves the job in the state in which it is; else the usual one. */
+static const struct preempt_method_row *method_that(const struct job *j, enum preempt_after after,
+                                                    enum method_id usual)
+{
+    const struct preempt_method_row *row = preempt_method_row(preempt_result_method(j->preempt_method));
+
+    return row->after == after ? row : preempt_method_row(usual);
+}
+
+struct outcome {
+    const char *text;                    /* "": nothing is to be said; NULL: nothing has come of it yet */
+    const struct preempt_method_row *by; /* instead of text: the job was preempted by this method */
+};
+
+static struct outcome outcome_of(const struct watched *w, const struct job *j)
 {
     if (!w->is_victim)
-        return !j || j->sched_state == SCHED_STATE_WAITING ? "" : job_holds_nodes(j) ? "Job run" : NULL;
+        return (struct outcome){!j || j->sched_state == SCHED_STATE_WAITING ? ""
+                                : job_holds_nodes(j)                        ? "Job run"
+                                                                            : NULL,
+                                NULL};
     if (!j)
-        return "Job preempted by deletion";
+        return (struct outcome){NULL, preempt_method_row(METHOD_DELETE)};
     if (j->order == ORDER_STOP || j->gives_way)
-        return NULL;
+        return (struct outcome){0};
     switch (j->sched_state) {
     case SCHED_STATE_SUSPENDED:
-        return "Job preempted by suspension";
+        return (struct outcome){NULL, method_that(j, AFTER_SUSPENDED, METHOD_SUSPEND)};
     case SCHED_STATE_RUNNING:
-        return j->preempt_failed_s ? "Job failed to be preempted" : "";
+        return (struct outcome){j->preempt_failed_s ? "Job failed to be preempted" : "", NULL};
     case SCHED_STATE_WAITING:
     case SCHED_STATE_AWAITING_ROOM:
     case SCHED_STATE_OTHER:
-        return j->preempt_method == PREEMPT_CHECKPOINTED ? "Job preempted by checkpointing"
-                                                         : "Job preempted by requeuing";
+        return (struct outcome){NULL, method_that(j, AFTER_QUEUED, METHOD_REQUEUE)};
     case SCHED_STATE_ENDING:
     case SCHED_STATE_STOPPED:
         break;
     }
-    return NULL;
+    return (struct outcome){0};
 }
 
 void plans_watch(struct plans *p, struct decisions *log)
 {
     for (size_t i = p->n_watched; i > 0; i--) {
         struct watched *w = &p->watched[i - 1];
-        const char *text = outcome(w, cluster_job(p->cl, w->id));
-        if (!text)
+        struct outcome o = outcome_of(w, cluster_job(p->cl, w->id));
+
+        if (!o.text && !o.by)
             continue;
-        if (*text)
-            decisions_log(log, LOGE_SCHED, w->id, "%s", text);
+        if (o.by)
+            decisions_log(log, LOGE_SCHED, w->id, "Job preempted by %s", o.by->noun);
+        else if (*o.text)
+            decisions_log(log, LOGE_SCHED, w->id, "%s", o.text);
         intern_unref(w->id);
         *w = p->watched[--p->n_watched];
     }

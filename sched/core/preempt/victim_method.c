@@ -47,6 +47,11 @@ static enum method_id later_method(const struct victim_method *s)
     return METHOD_NONE;
 }
 
+static bool is_suspended(const struct victim_method *s)
+{
+    return preempt_method_row(s->method)->after == AFTER_SUSPENDED;
+}
+
 /* What it keeps when it is suspended. */
 static void note_kept(const struct cluster *cl, struct victim_method *s)
 {
@@ -77,14 +82,14 @@ void victim_methods_settle(const struct picker *k, struct victim_method s[], siz
 
     for (size_t i = 0; i < n; i++) {
         trial_give_all(k->trial, &s[i].job->on);
-        if (s[i].method != METHOD_SUSPEND)
+        if (!is_suspended(&s[i]))
             continue;
         note_kept(k->cl, &s[i]);
         trial_take_all(k->trial, &s[i].kept);
     }
     trial_take_all(k->trial, where);
     for (size_t i = 0; i < n; i++) {
-        if (s[i].method != METHOD_SUSPEND || !later_method(&s[i]) || !keeps_what_lacks(&s[i]))
+        if (!is_suspended(&s[i]) || !later_method(&s[i]) || !keeps_what_lacks(&s[i]))
             continue;
         trial_give_all(k->trial, &s[i].kept);
         s[i].method = later_method(&s[i]);
@@ -146,7 +151,7 @@ static bool resumes(struct victim_return *x, const struct victim_method *s)
     return true;
 }
 
-static bool begins_anew(struct victim_return *x, const struct victim_method *s)
+static bool has_room_again(struct victim_return *x, const struct victim_method *s)
 {
     struct asker a = {
         .cl = x->k->cl, .request = request_of(x, s->job), .queue = s->job->queue, .job = s->job};
@@ -167,13 +172,13 @@ static size_t victim_method_look(struct victim_return *x, int64_t now_s)
         if (s->back_s)
             continue;
         away++;
-        if (s->method != METHOD_SUSPEND && are_alike(failed, s->job))
+        if (!is_suspended(s) && are_alike(failed, s->job))
             continue;
         x->looks++;
-        if (s->method == METHOD_SUSPEND ? resumes(x, s) : begins_anew(x, s)) {
+        if (is_suspended(s) ? resumes(x, s) : has_room_again(x, s)) {
             s->back_s = now_s;
             away--;
-        } else if (s->method != METHOD_SUSPEND) {
+        } else if (!is_suspended(s)) {
             failed = s->job;
         }
     }
@@ -230,9 +235,9 @@ static void victim_method_begin(struct victim_return *x, const struct allocation
     for (size_t i = 0; i < x->n; i++) {
         struct victim_method *s = &x->s[i];
         trial_give_all(x->k->trial, &s->job->on);
-        if (s->method == METHOD_SUSPEND)
+        if (is_suspended(s))
             trial_take_all(x->k->trial, &s->kept);
-        s->back_s = s->method == METHOD_DELETE ? VICTIM_NEVER_BACK : 0;
+        s->back_s = preempt_method_row(s->method)->after == AFTER_GONE ? VICTIM_NEVER_BACK : 0;
     }
     trial_take_all(x->k->trial, where);
 }

@@ -332,8 +332,8 @@ def test_an_urgent_job_on_two_hosts_takes_two_that_are_offered(cx):
 
 @pytest.mark.complex(nodes=3, ncpus=4, sched=False)
 @pytest.mark.parametrize("offer, wants, why", [
-    ("n3", "2:ncpus=4", "stand in"),                # too few
-    ("n2", "1:ncpus=4:host=n1", "stand in"),        # another host would not do
+    ("n3", "2:ncpus=4", "can replace"),             # too few
+    ("n2", "1:ncpus=4:host=n1", "can replace"),     # another host would not do
     ("n1", "1:ncpus=4", "first host"), ("n9", "1:ncpus=4", "n9 is not a vnode of the job")])
 def test_an_offer_that_is_not_enough_is_answered_and_the_notice_remains(cx, offer, wants, why):
     victim, urgent = wide(cx, f"pbs_preempt_ack -o {offer}"), cx.submit(select=wants, l_place="scatter")
