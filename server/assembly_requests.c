@@ -9,7 +9,9 @@
 #include "dispatch.h"
 #include "exec_send.h"
 #include "munge_login.h"
+#include "hook_event.h"
 #include "hook_gate.h"
+#include "hook_news.h"
 #include "job_audit.h"
 #include "job_run.h"
 #include "loop.h"
@@ -241,6 +243,15 @@ static int create_preemption(struct server *s, struct err *e)
     return 0;
 }
 
+static void assembly_requests_on_resv_news(void *arg, const struct resv *r, enum resv_news what)
+{
+    static const uint32_t events[] = {[RESV_NEWS_CONFIRMED] = HOOK_EVENT_resv_confirm,
+                                      [RESV_NEWS_BEGUN] = HOOK_EVENT_resv_begin,
+                                      [RESV_NEWS_OVER] = HOOK_EVENT_resv_end};
+
+    hook_news_resv(((struct server *)arg)->parts.hook_server, r, events[what]);
+}
+
 static void assembly_requests_on_resv_record(void *arg, const struct resv *r, char letter, const char *text)
 {
     accounting_resv(((struct server *)arg)->parts.accounting, r, letter, text);
@@ -293,6 +304,7 @@ static int create_reservations(struct server *s, struct err *e)
                                                  .commit = p->commit,
                                                  .names = s->names,
                                                  .hooks = {.arg = s,
+                                                           .news = assembly_requests_on_resv_news,
                                                            .record = assembly_requests_on_resv_record,
                                                            .mail = assembly_requests_on_resv_mail,
                                                            .submitted = assembly_requests_on_resv_submitted,

@@ -13,7 +13,7 @@ enum hook_event_bit {
 };
 #undef EVENT
 
-enum hook_event_where { HOOK_AT_SERVER, HOOK_AT_RESERVATIONS, HOOK_AT_HOST, HOOK_AT_NOWHERE };
+enum hook_event_where { HOOK_AT_SERVER, HOOK_AT_HOST, HOOK_AT_NOWHERE };
 
 struct hook_event {
     const char *name;

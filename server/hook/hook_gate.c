@@ -14,6 +14,7 @@
 #include "conf.h"
 #include "hook_chain.h"
 #include "hook_event.h"
+#include "hook_gate_args.h"
 #include "hook_objects.h"
 #include "jobid.h"
 #include "log.h"
@@ -37,106 +38,6 @@ struct hook_gate_row {
     /* -1: no memory. NULL: a hook's changes are for the job itself (hook_gate_alter). */
     int (*apply)(struct request *r, const struct hook_change *c);
 };
-
-/* ---- arguments --------------------------------------------------------------------------------------- */
-
-static int hook_gate_replace(char **text, const char *now)
-{
-    char *copy = strdup(now);
-
-    if (!copy)
-        return -1;
-    free(*text);
-    *text = copy;
-    return 0;
-}
-
-static wire_attrop *hook_gate_find(wire_attrops *list, const char *name, const char *resource)
-{
-    for (u_int i = 0; i < list->wire_attrops_len; i++) {
-        wire_attrop *w = &list->wire_attrops_val[i];
-
-        if (strcasecmp(w->name, name) == 0 && strcasecmp(w->resource, resource) == 0)
-            return w;
-    }
-    return NULL;
-}
-
-static void hook_gate_remove(wire_attrops *list, wire_attrop *w)
-{
-    wire_attrop *last = &list->wire_attrops_val[--list->wire_attrops_len];
-
-    free(w->name);
-    free(w->resource);
-    free(w->value);
-    memmove(w, w + 1, (size_t)(last - w) * sizeof *w);
-}
-
-static int hook_gate_add(wire_attrops *list, const char *name, const char *resource, const char *value)
-{
-    wire_attrop *all,
-        w = {.name = strdup(name), .resource = strdup(resource), .value = strdup(value), .op = SET};
-
-    if (list->wire_attrops_len == PBS_ATTRS_MAX || !w.name || !w.resource || !w.value ||
-        !(all = realloc(list->wire_attrops_val, (list->wire_attrops_len + 1) * sizeof *all))) {
-        free(w.name);
-        free(w.resource);
-        free(w.value);
-        return -1;
-    }
-    all[list->wire_attrops_len++] = w;
-    list->wire_attrops_val = all;
-    return 0;
-}
-
-/* `unset` is what is put in place of a value that a hook has taken away; NULL: the attribute leaves the request. */
-static int hook_gate_put(wire_attrops *list, const char *name, const char *resource, const char *value,
-                         const char *unset)
-{
-    wire_attrop *w = hook_gate_find(list, name, resource);
-
-    value = value ? value : unset;
-    if (!value) {
-        if (w)
-            hook_gate_remove(list, w);
-        return 0;
-    }
-    if (!w)
-        return hook_gate_add(list, name, resource, value);
-    w->op = SET;
-    return hook_gate_replace(&w->value, value);
-}
-
-static int hook_gate_put_change(wire_attrops *list, const struct hook_change *c, const char *unset)
-{
-    const wire_attrop *w;
-    char *now;
-    int rc;
-
-    if (strcmp(c->attr, "Variable_List") != 0 || !*c->resource)
-        return hook_gate_put(list, c->attr, c->resource, c->value, unset);
-    w = hook_gate_find(list, c->attr, "");
-    now = hook_changes_variable(w ? w->value : NULL, c->resource, c->value);
-    rc = now ? hook_gate_put(list, c->attr, "", now, unset) : -1;
-    free(now);
-    return rc;
-}
-
-/* The attributes of a request as an object; `attrs` is new. */
-static json_t *hook_gate_object(const char *name, const wire_attrops *list)
-{
-    json_t *attrs = json_object();
-
-    for (u_int i = 0; attrs && i < list->wire_attrops_len; i++) {
-        const wire_attrop *w = &list->wire_attrops_val[i];
-
-        if (*w->resource || *w->value)
-            hook_objects_put(attrs, w->name, w->resource, *w->value ? w->value : NULL);
-        if (!*w->value && !*w->resource)
-            json_object_set_new(attrs, w->name, json_null());
-    }
-    return json_pack("{s:s?, s:o}", "name", name, "attrs", attrs ? attrs : json_object());
-}
 
 static struct job *hook_gate_job(const struct hook_server *s, const char *text)
 {
@@ -163,7 +64,7 @@ static json_t *hook_gate_submission(const struct hook_server *s, const ifl_submi
 
     if (jobs_find_token(s->o.ctx->jobs, (const unsigned char *)a->token))
         return NULL;
-    job = hook_gate_object(NULL, &a->attrs);
+    job = hook_gate_args_object(NULL, &a->attrs);
     attrs = json_object_get(job, "attrs");
     snprintf(name, sizeof name, "%.*s", (int)strcspn(queue ? queue : "", "@"), queue ? queue : "");
     if (*name)
@@ -187,8 +88,8 @@ static json_t *hook_gate_arrive_data(struct hook_server *s, struct request *r)
 static int hook_gate_submit_apply_to(ifl_submit_args *a, const struct hook_change *c)
 {
     if (strcmp(c->attr, "queue") == 0)
-        return hook_gate_replace(&a->destination, c->value ? c->value : "");
-    return hook_gate_put_change(&a->attrs, c, NULL);
+        return hook_gate_args_replace(&a->destination, c->value ? c->value : "");
+    return hook_gate_args_put(&a->attrs, c, NULL);
 }
 
 static int hook_gate_submit_apply(struct request *r, const struct hook_change *c)
@@ -212,7 +113,7 @@ static json_t *hook_gate_modify_data(struct hook_server *s, struct request *r)
 
     if (!j || (client_sched(request_client(r)) && !conf_int(s->o.conf, CONF_PBS_SCHEDULER_MODIFY_EVENT)))
         return NULL;
-    return json_pack("{s:o, s:o}", "job", hook_gate_object(j->obj.name, &a->attrs), "job_o",
+    return json_pack("{s:o, s:o}", "job", hook_gate_args_object(j->obj.name, &a->attrs), "job_o",
                      hook_objects_make(s, &j->obj));
 }
 
@@ -220,7 +121,7 @@ static int hook_gate_modify_apply(struct request *r, const struct hook_change *c
 {
     ifl_modify_args *a = request_args(r);
 
-    return hook_gate_put_change(&a->attrs, c, "");
+    return hook_gate_args_put(&a->attrs, c, "");
 }
 
 /* ---- movejob ----------------------------------------------------------------------------------------- */
@@ -241,7 +142,7 @@ static int hook_gate_move_apply(struct request *r, const struct hook_change *c)
 {
     ifl_job_text_args *a = request_args(r);
 
-    return strcmp(c->attr, "queue") == 0 && c->value ? hook_gate_replace(&a->text, c->value) : 0;
+    return strcmp(c->attr, "queue") == 0 && c->value ? hook_gate_args_replace(&a->text, c->value) : 0;
 }
 
 /* ---- runjob ------------------------------------------------------------------------------------------ */
@@ -296,6 +197,42 @@ static void hook_gate_alter(const struct hook_gate_pass *p, const char *hook, bo
     hook_changes_vnodes(p->s, hook, c);
 }
 
+/* ---- resvsub, modifyresv ----------------------------------------------------------------------------- */
+
+static json_t *hook_gate_resvsub_data(struct hook_server *s, struct request *r)
+{
+    const ifl_resv_args *a = request_args(r);
+    json_t *resv = hook_gate_args_object(NULL, &a->attrs);
+
+    (void)s;
+    hook_objects_put(json_object_get(resv, "attrs"), "Reserve_Owner", NULL, request_who(r));
+    return json_pack("{s:o}", "resv", resv);
+}
+
+static int hook_gate_resvsub_apply(struct request *r, const struct hook_change *c)
+{
+    ifl_resv_args *a = request_args(r);
+
+    return hook_gate_args_put(&a->attrs, c, NULL);
+}
+
+static json_t *hook_gate_modifyresv_data(struct hook_server *s, struct request *r)
+{
+    const ifl_resv_args *a = request_args(r);
+    const struct resv *v = hook_objects_find_resv(s, a->resv);
+
+    return v ? json_pack("{s:o, s:o}", "resv", hook_gate_args_object(v->obj.name, &a->attrs), "resv_o",
+                         hook_objects_make(s, &v->obj))
+             : NULL;
+}
+
+static int hook_gate_modifyresv_apply(struct request *r, const struct hook_change *c)
+{
+    ifl_resv_args *a = request_args(r);
+
+    return hook_gate_args_put(&a->attrs, c, "");
+}
+
 /* ---- the rows ---------------------------------------------------------------------------------------- */
 
 static const struct hook_gate_row hook_gate_rows[] = {
@@ -304,6 +241,8 @@ static const struct hook_gate_row hook_gate_rows[] = {
     {IFL_MODIFY, HOOK_EVENT_modifyjob, hook_gate_modify_data, hook_gate_modify_apply},
     {IFL_MODIFY_ASYNC, HOOK_EVENT_modifyjob, hook_gate_modify_data, hook_gate_modify_apply},
     {IFL_MOVE, HOOK_EVENT_movejob, hook_gate_move_data, hook_gate_move_apply},
+    {IFL_SUBMIT_RESV, HOOK_EVENT_resvsub, hook_gate_resvsub_data, hook_gate_resvsub_apply},
+    {IFL_MODIFY_RESV, HOOK_EVENT_modifyresv, hook_gate_modifyresv_data, hook_gate_modifyresv_apply},
     {IFL_RUN, HOOK_EVENT_runjob, hook_gate_run_data, NULL},
     {IFL_RUN_ASYNC, HOOK_EVENT_runjob, hook_gate_run_data, NULL},
     {IFL_RUN_ACK, HOOK_EVENT_runjob, hook_gate_run_data, NULL},
@@ -314,13 +253,15 @@ static const struct hook_gate_row hook_gate_rows[] = {
 static void hook_gate_changed(void *arg, const char *hook, bool accepted, const struct hook_changes *c)
 {
     struct hook_gate_pass *p = arg;
+    const bool of_resv = p->row->event & (HOOK_EVENT_resvsub | HOOK_EVENT_modifyresv);
 
     if (!p->row->apply) {
         hook_gate_alter(p, hook, accepted, c);
         return;
     }
     for (size_t i = 0; accepted && i < c->n; i++)
-        if (strcmp(c->list[i].object, "job") == 0 && p->row->apply(p->request, &c->list[i]) < 0)
+        if (strcmp(c->list[i].object, of_resv ? "resv" : "job") == 0 &&
+            p->row->apply(p->request, &c->list[i]) < 0)
             p->failed = true;
 }
 

@@ -1,6 +1,6 @@
 #ifndef HOOK_GATE_H
 #define HOOK_GATE_H
-/* Hooks before a request is served: queuejob, modifyjob, movejob, runjob.
+/* Hooks before a request is served: queuejob, modifyjob, movejob, runjob, resvsub, modifyresv.
  *
  * A request for which hooks run is parked; then its arguments are changed as they said and `pass` is called, which looks everything up
  * and checks it again, or it is refused with their words. Loop thread only. */

@@ -117,6 +117,18 @@ void hook_news_listen(void *hook_server, struct job *j, enum job_state from, enu
     hook_news_tell(s, HOOK_EVENT_jobobit, NULL, job ? json_pack("{s:o}", "job", job) : NULL, NULL);
 }
 
+/* ---- reservations ------------------------------------------------------------------------------------ */
+
+void hook_news_resv(struct hook_server *s, const struct resv *r, uint32_t event)
+{
+    json_t *resv;
+
+    if (!(*s->active & event))
+        return;
+    resv = hook_objects_make(s, &r->obj);
+    hook_news_tell(s, event, NULL, resv ? json_pack("{s:o}", "resv", resv) : NULL, NULL);
+}
+
 /* ---- management -------------------------------------------------------------------------------------- */
 
 static json_t *hook_news_attribs(const wire_attrops *list)

@@ -105,6 +105,11 @@ static struct object *hook_objects_next(const struct hook_objects_page *p, struc
 {
     const struct server_ctx *ctx = p->s->o.ctx;
 
+    if (strcmp(p->kind, "resv") == 0) {
+        struct resv *r = o ? resvs_next((struct resv *)o) : resvs_first(ctx->resvs);
+        return r ? &r->obj : NULL;
+    }
+
     if (strcmp(p->kind, "queue") == 0) {
         struct queue *q = o ? queues_next((struct queue *)o) : queues_first(ctx->queues);
         return q ? &q->obj : NULL;
@@ -113,21 +118,38 @@ static struct object *hook_objects_next(const struct hook_objects_page *p, struc
     return n ? &n->obj : NULL;
 }
 
-/* Queues and vnodes: the cursor is the place in the table, since both change seldom. */
-static void hook_objects_others(struct hook_objects_page *p)
+struct resv *hook_objects_find_resv(const struct hook_server *s, const char *name)
+{
+    char full[PBS_MAXSVRRESVID + 1];
+
+    if (snprintf(full, sizeof full, "%s%s%s", name, strchr(name, '.') ? "" : ".",
+                 strchr(name, '.') ? "" : s->o.ctx->name) >= (int)sizeof full)
+        return NULL;
+    return resvs_find(s->o.ctx->resvs, full);
+}
+
+static struct object *hook_objects_find(const struct hook_objects_page *p)
 {
     const struct server_ctx *ctx = p->s->o.ctx;
-    const bool queue = strcmp(p->kind, "queue") == 0;
-    long skip = p->after ? strtol(p->after, NULL, 10) : 0, at = 0;
-    struct object *o = NULL;
 
-    if (p->name && queue) {
+    if (strcmp(p->kind, "queue") == 0) {
         struct queue *q = queues_find(ctx->queues, p->name);
-        o = q ? &q->obj : NULL;
-    } else if (p->name) {
-        struct node *n = nodes_find(ctx->nodes, p->name);
-        o = n ? &n->obj : NULL;
+        return q ? &q->obj : NULL;
     }
+    if (strcmp(p->kind, "resv") == 0) {
+        struct resv *r = hook_objects_find_resv(p->s, p->name);
+        return r ? &r->obj : NULL;
+    }
+    struct node *n = nodes_find(ctx->nodes, p->name);
+    return n ? &n->obj : NULL;
+}
+
+/* Queues, vnodes and reservations: the cursor is the place in the table, since all change seldom. */
+static void hook_objects_others(struct hook_objects_page *p)
+{
+    long skip = p->after ? strtol(p->after, NULL, 10) : 0, at = 0;
+    struct object *o = p->name ? hook_objects_find(p) : NULL;
+
     if (p->name) {
         if (o)
             hook_objects_add(p, o);
@@ -158,11 +180,12 @@ json_t *hook_objects_query(void *arg, const json_t *query)
         return NULL;
     if (p.kind && strcmp(p.kind, "job") == 0)
         hook_objects_jobs(&p);
-    else if (p.kind && (strcmp(p.kind, "queue") == 0 || strcmp(p.kind, "vnode") == 0))
+    else if (p.kind &&
+             (strcmp(p.kind, "queue") == 0 || strcmp(p.kind, "vnode") == 0 || strcmp(p.kind, "resv") == 0))
         hook_objects_others(&p);
     else if (p.kind && strcmp(p.kind, "server") == 0)
         hook_objects_add(&p, &s->o.ctx->server->obj);
-    else if (!p.kind || strcmp(p.kind, "resv") != 0)
+    else
         fault = "there are no objects of this kind";
     return json_pack("{s:s, s:o, s:o, s:o}", "op", "page", "objects", p.objects, "next",
                      *p.next ? json_string(p.next) : json_null(), "error",

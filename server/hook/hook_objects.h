@@ -9,6 +9,8 @@ struct object;
 
 /* {"name": ..., "attrs": {...}}; NULL: no memory. */
 json_t *hook_objects_make(const struct hook_server *s, const struct object *o);
+/* A reservation by its identifier, with or without the server; NULL: there is none. */
+struct resv *hook_objects_find_resv(const struct hook_server *s, const char *name);
 /* Put one attribute into an `attrs`; value NULL removes it. -1: no memory. */
 int hook_objects_put(json_t *attrs, const char *name, const char *resource, const char *value);
 

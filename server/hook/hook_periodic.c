@@ -131,9 +131,23 @@ static void hook_periodic_ran(void *arg, const struct hook_outcome *o)
     hook_periodic_over(t);
 }
 
+static json_t *hook_periodic_resvs(const struct hook_server *s)
+{
+    json_t *all = json_array();
+
+    for (struct resv *r = resvs_first(s->o.ctx->resvs); all && r; r = resvs_next(r)) {
+        json_t *v = hook_objects_make(s, &r->obj);
+
+        if (v)
+            json_array_append_new(all, v);
+    }
+    return all;
+}
+
 static void hook_periodic_run(struct hook_periodic_turn *t)
 {
-    json_t *data = json_pack("{s:O, s:[]}", "vnode_list", t->vnodes, "resv_list");
+    json_t *data =
+        json_pack("{s:O, s:o}", "vnode_list", t->vnodes, "resv_list", hook_periodic_resvs(t->p->s));
     const struct hook_run run = {.hook = t->name,
                                  .event = "periodic",
                                  .type = HOOK_EVENT_periodic,

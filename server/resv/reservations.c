@@ -282,10 +282,12 @@ static void expire_waits(struct reservations *all)
 void reservations_enter(struct reservations *all)
 {
     all->patient_till_s = server_ctx_now_s(all->p.ctx) + PATIENCE_AT_START_S;
+    all->entering = true;
     for (struct resv *r = resvs_first(all->p.ctx->resvs); r; r = resvs_next(r)) {
         r->idle_since_s = server_ctx_now_s(all->p.ctx);
         resv_fsm_enter(all->fsm, r);
     }
+    all->entering = false;
     expire_waits(all);
     if (resvs_first(all->p.ctx->resvs))
         reservations_look_later(all);

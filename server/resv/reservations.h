@@ -18,8 +18,13 @@ struct names;
 struct request;
 struct resv_wait;
 
+enum resv_news { RESV_NEWS_CONFIRMED, RESV_NEWS_BEGUN, RESV_NEWS_OVER };
+
 struct resv_hooks {
     void *arg;
+    /* ^ Vnodes were named; an occurrence begins; one has ended, or the whole that was confirmed once is deleted. Not from a row that
+     * is performed again. */
+    void (*news)(void *arg, const struct resv *r, enum resv_news what);
     /* ^ A record of accounting: letter, text behind the identifier. */
     void (*record)(void *arg, const struct resv *r, char letter, const char *text);
     /* ^ Mail, if the reservation's Mail_Points have this letter. */
@@ -56,6 +61,7 @@ struct reservations { /* read by the files of this folder only */
     int64_t patient_till_s; /* until then hosts that have not been heard of since the start are not lost */
     const char *requestor;  /* of the deletion that is being handled; NULL: the server */
     bool look_waits;
+    bool entering; /* actions are performed again after a restart */
 };
 
 struct reservations *reservations_create(const struct resv_parts *p, struct err *e);

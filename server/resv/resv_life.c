@@ -33,6 +33,13 @@ static void resv_life_mail(struct reservations *all, const struct resv *r, char 
     all->p.hooks.mail(all->p.hooks.arg, r, point, text);
 }
 
+static void resv_life_tell(struct reservations *all, const struct resv *r, enum resv_news what)
+{
+    if (all->entering)
+        return; /* what began before a restart was told then */
+    all->p.hooks.news(all->p.hooks.arg, r, what);
+}
+
 /* --- records ---------------------------------------------------------------------------------------------- */
 
 static void add_text(struct strbuf *b, const struct resv *r, const char *key, int index)
@@ -147,6 +154,7 @@ static void resv_life_confirmed(void *arg, struct resv *r)
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name,
               altered ? "Reservation alter confirmed" : "Reservation confirmed");
     record_confirmed(all, r);
+    resv_life_tell(all, r, RESV_NEWS_CONFIRMED);
     resv_life_mail(all, r, 'c', "Reservation transitioned from state UNCONFIRMED to CONFIRMED");
     resv_wait_settle(all, r, "CONFIRMED");
     reservations_look_later(all);
@@ -155,9 +163,12 @@ static void resv_life_confirmed(void *arg, struct resv *r)
 static void resv_life_remove(void *arg, struct resv *r)
 {
     struct reservations *all = arg;
+    const enum resv_states was = resv_state(r);
 
-    if (resv_state(r) != RESV_BEING_DELETED) /* it was told when that began */
+    if (was != RESV_BEING_DELETED) /* it was told when that began */
         record_removed(all, r);
+    if (was != RESV_BEING_DELETED && was != RESV_DELETING_JOBS && was != RESV_UNCONFIRMED)
+        resv_life_tell(all, r, RESV_NEWS_OVER);
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "reservation deleted");
     resv_shares_drop(all->p.ctx, r);
     if (r->queue)
@@ -191,6 +202,7 @@ static void resv_life_started(void *arg, struct resv *r)
         resv_queue_open(all, r, true, true);
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "Reservation period starting");
     record_begun(all, r);
+    resv_life_tell(all, r, RESV_NEWS_BEGUN);
     resv_life_mail(all, r, 'b', "Reservation period starting");
     resv_life_wake(all->p.hooks.started, all->p.hooks.arg);
     reservations_look_later(all);
@@ -244,6 +256,7 @@ static void resv_life_close(void *arg, struct resv *r)
 
     if (r->queue && queue_is_enabled(r->queue))
         record_removed(all, r);
+    resv_life_tell(all, r, RESV_NEWS_OVER);
     substate(r, RESV_DELETING_JOBS);
     resv_queue_open(all, r, false, false);
     resv_wait_settle(all, r, "BEING DELETED");
@@ -260,6 +273,7 @@ static void resv_life_occurrence(void *arg, struct resv *r)
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "reached end of occurrence %lld/%lld",
               (long long)resv_number(r, RESV_ATTR_reserve_index),
               (long long)resv_number(r, RESV_ATTR_reserve_count));
+    resv_life_tell(all, r, RESV_NEWS_OVER);
     resv_queue_open(all, r, true, false);
     resv_life_mail(all, r, 'e', "Reservation period ended");
     end_jobs(all, r, false, "Deleting running job at end of reservation occurrence");
@@ -293,6 +307,8 @@ static void resv_life_next(void *arg, struct resv *r)
     char *next;
     struct err e;
 
+    if (!r->taken) /* it never began */
+        resv_life_tell(all, r, RESV_NEWS_OVER);
     resv_shares_drop(all->p.ctx, r);
     resv_set_number(r, RESV_ATTR_reservation_Tag, 0);
     resv_alter_undo_occurrence(all, r);

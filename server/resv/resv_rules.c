@@ -10,7 +10,8 @@ static bool resv_rules_has_jobs(const struct resv *r)
 /* The present occurrence is not the last one. */
 static bool resv_rules_goes_on(const struct resv *r)
 {
-    return resv_number(r, RESV_ATTR_reserve_index) < resv_number(r, RESV_ATTR_reserve_count);
+    return resv_is_standing(r) &&
+           resv_number(r, RESV_ATTR_reserve_index) < resv_number(r, RESV_ATTR_reserve_count);
 }
 
 static bool resv_rules_runs(const struct resv *r)

@@ -94,7 +94,7 @@ def test_events_are_added_and_taken_away_in_the_order_of_pbs(complex):
      "one of execjob_begin, exechost_startup, execjob_prologue"),
     ("set pbshook twice enabled=false", "cannot set attributes of a 'site' hook"),
     ("set hook twice event=execjob_begin", "event execjob_begin: hooks of execution hosts are not run yet"),
-    ("set hook twice event=resvsub", "event resvsub: hooks of reservations are not run yet"),
+    ("set hook twice event=provision", "event provision: vnodes are not provisioned here"),
     ("export hook twice application/x-python default", None),
     ("export hook twice text/plain default", "<content-type> must be application/x-python"),
 ])

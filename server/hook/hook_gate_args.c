@@ -1,0 +1,104 @@
+/* Attributes of a request at its gate. See hook_gate_args.h. */
+#include "hook_gate_args.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "hook_objects.h"
+
+int hook_gate_args_replace(char **text, const char *now)
+{
+    char *copy = strdup(now);
+
+    if (!copy)
+        return -1;
+    free(*text);
+    *text = copy;
+    return 0;
+}
+
+static wire_attrop *hook_gate_args_find(wire_attrops *list, const char *name, const char *resource)
+{
+    for (u_int i = 0; i < list->wire_attrops_len; i++) {
+        wire_attrop *w = &list->wire_attrops_val[i];
+
+        if (strcasecmp(w->name, name) == 0 && strcasecmp(w->resource, resource) == 0)
+            return w;
+    }
+    return NULL;
+}
+
+static void hook_gate_args_remove(wire_attrops *list, wire_attrop *w)
+{
+    wire_attrop *last = &list->wire_attrops_val[--list->wire_attrops_len];
+
+    free(w->name);
+    free(w->resource);
+    free(w->value);
+    memmove(w, w + 1, (size_t)(last - w) * sizeof *w);
+}
+
+static int hook_gate_args_add(wire_attrops *list, const char *name, const char *resource, const char *value)
+{
+    wire_attrop *all,
+        w = {.name = strdup(name), .resource = strdup(resource), .value = strdup(value), .op = SET};
+
+    if (list->wire_attrops_len == PBS_ATTRS_MAX || !w.name || !w.resource || !w.value ||
+        !(all = realloc(list->wire_attrops_val, (list->wire_attrops_len + 1) * sizeof *all))) {
+        free(w.name);
+        free(w.resource);
+        free(w.value);
+        return -1;
+    }
+    all[list->wire_attrops_len++] = w;
+    list->wire_attrops_val = all;
+    return 0;
+}
+
+static int hook_gate_args_put_one(wire_attrops *list, const char *name, const char *resource, const char *value,
+                         const char *unset)
+{
+    wire_attrop *w = hook_gate_args_find(list, name, resource);
+
+    value = value ? value : unset;
+    if (!value) {
+        if (w)
+            hook_gate_args_remove(list, w);
+        return 0;
+    }
+    if (!w)
+        return hook_gate_args_add(list, name, resource, value);
+    w->op = SET;
+    return hook_gate_args_replace(&w->value, value);
+}
+
+int hook_gate_args_put(wire_attrops *list, const struct hook_change *c, const char *unset)
+{
+    const wire_attrop *w;
+    char *now;
+    int rc;
+
+    if (strcmp(c->attr, "Variable_List") != 0 || !*c->resource)
+        return hook_gate_args_put_one(list, c->attr, c->resource, c->value, unset);
+    w = hook_gate_args_find(list, c->attr, "");
+    now = hook_changes_variable(w ? w->value : NULL, c->resource, c->value);
+    rc = now ? hook_gate_args_put_one(list, c->attr, "", now, unset) : -1;
+    free(now);
+    return rc;
+}
+
+json_t *hook_gate_args_object(const char *name, const wire_attrops *list)
+{
+    json_t *attrs = json_object();
+
+    for (u_int i = 0; attrs && i < list->wire_attrops_len; i++) {
+        const wire_attrop *w = &list->wire_attrops_val[i];
+
+        if (*w->resource || *w->value)
+            hook_objects_put(attrs, w->name, w->resource, *w->value ? w->value : NULL);
+        if (!*w->value && !*w->resource)
+            json_object_set_new(attrs, w->name, json_null());
+    }
+    return json_pack("{s:s?, s:o}", "name", name, "attrs", attrs ? attrs : json_object());
+}

@@ -1,0 +1,180 @@
+"""Hooks of reservations in a real server, with this test as the scheduler that confirms them."""
+import time
+
+import pytest
+
+from cede import api
+from cede.complex import Complex
+from cede.hooks import Hooks, log
+from cede.wait import until
+
+
+@pytest.fixture(scope="module")
+def complex():
+    c = Complex(nodes=2, sched=False)
+    try:
+        yield c.start()
+    finally:
+        c.stop()
+
+
+@pytest.fixture
+def hooks(complex):
+    h = Hooks(complex)
+    yield h
+    h.delete()
+    for resv in complex.api.stat("resv"):
+        complex.api.delete_resv(resv.name)
+
+
+def at(seconds):
+    return time.strftime("%Y%m%d%H%M.%S", time.localtime(time.time() + seconds))
+
+
+def rsub(cx, *options, check=True, start=3600):
+    done = cx.command("pbs_rsub", "-R", at(start), "-D", 600, *options, check=check)
+    return done.stdout.split()[0] if check else done
+
+
+def stat(cx, resv):
+    try:
+        return cx.api.stat("resv", resv)[0]
+    except api.PbsError as e:
+        assert e.code == 15084
+        return None
+
+
+def confirm(cx, resv, vnode="n1"):
+    cx.api.confirm_resv(resv, f"({vnode}:ncpus=1)")
+
+
+def said(cx, text, times=1):
+    until(lambda: log(cx).count(text) == times, lambda: f"{times} times '{text}', not {log(cx).count(text)}")
+
+
+def test_a_resvsub_hook_refuses_with_its_own_words(complex, hooks):
+    hooks.make("no", "resvsub", "if e.resv.Reserve_Name == 'bad':\n    e.reject('%s may not reserve' % e.requestor)")
+    done = rsub(complex, "-N", "bad", check=False)
+    assert done.returncode != 0 and "may not reserve" in done.stderr and not complex.api.stat("resv")
+    assert stat(complex, rsub(complex, "-N", "good"))["Reserve_Name"] == "good"
+
+
+def test_what_a_resvsub_hook_sets_is_what_the_reservation_has(complex, hooks):
+    hooks.make("sets", "resvsub", "r = e.resv\nassert r.reserve_duration == 600 and r.Resource_List['select'] == '1:ncpus=1'\n"
+               "r.Reserve_Name = 'of_hook'\nr.Resource_List['place'] = pbs.place('scatter:excl')\nr.Mail_Points = pbs.mail_points('n')\nr.Authorized_Users = pbs.acl('alice')")
+    s = stat(complex, rsub(complex, "-l", "select=1:ncpus=1"))
+    assert s["Reserve_Name"] == "of_hook" and s["Resource_List"]["place"] == "scatter:excl" and s["Mail_Points"] == "n"
+    assert s["Authorized_Users"].startswith("alice,")
+
+
+def test_a_resvsub_hook_that_sets_what_cannot_be_refuses(complex, hooks):
+    hooks.make("raises", "resvsub", "e.resv.Resource_List['place'] = pbs.place('pack:freed')")
+    done = rsub(complex, check=False)
+    assert "request rejected as filter hook 'raises' encountered an exception. Please inform Admin" in done.stderr
+    assert not complex.api.stat("resv")
+
+
+def test_a_modifyresv_hook_sees_both_and_changes_or_refuses(complex, hooks):
+    resv = rsub(complex, "-N", "old", "-G", "+g1,+g2")
+    hooks.make("alters", "modifyresv", "r = e.resv\nif e.resv_o.Reserve_Name == 'old' and r.Reserve_Name == 'no':\n    e.reject('not this name')\n"
+               "try:\n    r.ctime = None\n    e.reject('ctime was set')\nexcept pbs.BadAttributeValueError:\n    pass\n"
+               "r.Authorized_Groups = None\nr.Mail_Users = pbs.email_list('a@b')")
+    done = complex.command("pbs_ralter", "-N", "no", resv, check=False)
+    assert done.returncode != 0 and "not this name" in done.stderr and stat(complex, resv)["Reserve_Name"] == "old"
+    complex.command("pbs_ralter", "-N", "new", resv)
+    s = stat(complex, resv)
+    assert (s["Reserve_Name"], s["Mail_Users"], s.get("Authorized_Groups")) == ("new", "a@b", None)
+
+
+TELLS = "pbs.logmsg(pbs.LOG_DEBUG, 'told %s %s %s %s' % ({what!r}, e.resv.resvid, e.resv.reserve_state == pbs.{state}, e.requestor))"
+
+
+def test_events_of_a_reservation_are_told_once_each_from_confirmation_to_end(complex, hooks):
+    for event, state in (("resv_confirm", "RESV_STATE_CONFIRMED"), ("resv_begin", "RESV_STATE_RUNNING"), ("resv_end", "RESV_STATE_RUNNING")):
+        hooks.make(event, event, TELLS.format(what=event, state=state))
+    resv = rsub(complex, start=4)
+    confirm(complex, resv)
+    said(complex, f"told resv_confirm {resv} True PBS_Server")
+    said(complex, f"told resv_begin {resv} True PBS_Server")
+    complex.command("qsub", "-q", resv.split(".")[0], complex.script("sleep 600"))
+    complex.command("pbs_rdel", resv)
+    said(complex, f"told resv_end {resv}")
+    until(lambda: stat(complex, resv) is None, "the end of the reservation")
+    assert log(complex).count(f"told resv_end {resv}") == 1
+
+
+def test_an_unconfirmed_reservation_has_no_end(complex, hooks):
+    hooks.make("end", "resv_end", "pbs.logmsg(pbs.LOG_DEBUG, 'over %s' % e.resv.resvid)")
+    denied, deleted, other = rsub(complex), rsub(complex), rsub(complex)
+    complex.api.confirm_resv(denied, extend="PBS_RESV_CONFIRM_FAIL")
+    complex.command("pbs_rdel", deleted)
+    confirm(complex, other)
+    complex.command("pbs_rdel", other)
+    said(complex, f"over {other}")
+    assert f"over {denied}" not in log(complex) and f"over {deleted}" not in log(complex)
+
+
+def test_a_hook_after_the_fact_can_neither_refuse_nor_set(complex, hooks):
+    hooks.make("sets", "resv_begin", "e.resv.queue = 'workq'")
+    hooks.make("rejects", "resv_confirm", "pbs.logmsg(pbs.LOG_DEBUG, 'rejects it')\ne.reject('no')")
+    resv = rsub(complex, start=3)
+    confirm(complex, resv)
+    said(complex, "rejects it")
+    until(lambda: "attribute 'queue' is part of a readonly object" in log(complex), "the exception")
+    assert stat(complex, resv)["reserve_state"] == "5"
+
+
+def test_what_ended_while_the_server_was_down_is_told_when_it_is_back(complex, hooks):
+    hooks.make("end", "resv_end", "pbs.logmsg(pbs.LOG_DEBUG, 'ended meanwhile %s' % e.resv.resvid)")
+    now = int(time.time())
+    resv, _ = complex.api.submit_resv([("reserve_start", now + 2), ("reserve_end", now + 4), ("Resource_List", "select", "1:ncpus=1")])
+    confirm(complex, resv)
+    complex.kill("server")
+    until(lambda: time.time() > now + 4, "its end")
+    complex.restart("server")
+    complex.again()
+    said(complex, f"ended meanwhile {resv}")
+    assert "was skipped" not in log(complex)
+
+
+def test_a_reservation_that_ran_when_the_server_went_down_ends_once(complex, hooks):
+    hooks.make("end", "resv_end", "pbs.logmsg(pbs.LOG_DEBUG, 'stopped meanwhile %s' % e.resv.resvid)")
+    now = int(time.time())
+    resv, _ = complex.api.submit_resv([("reserve_start", now + 2), ("reserve_end", now + 4), ("Resource_List", "select", "1:ncpus=1")])
+    confirm(complex, resv)
+    until(lambda: stat(complex, resv)["reserve_state"] == "5", "its begin")
+    complex.kill("server")
+    until(lambda: time.time() > now + 4, "its end")
+    complex.restart("server")
+    complex.again()
+    said(complex, f"stopped meanwhile {resv}")
+
+
+def test_each_occurrence_begins_and_ends(complex, hooks):
+    hooks.make("tells", "resv_begin,resv_end", "pbs.logmsg(pbs.LOG_DEBUG, 'occurrence %s %d %s' % (e.resv.resvid, e.resv.reserve_index, e.type == pbs.RESV_END))")
+    now = int(time.time())
+    resv, _ = complex.api.submit_resv([("reserve_start", now + 2), ("reserve_end", now + 4), ("Resource_List", "select", "1:ncpus=1"),
+                                       ("reserve_rrule", None, "FREQ=DAILY;COUNT=2"), ("reserve_timezone", None, "UTC")])
+    complex.api.confirm_resv(resv, "2#(n1:ncpus=1){0-1}")
+    said(complex, f"occurrence {resv} 1 False")
+    said(complex, f"occurrence {resv} 1 True")
+
+
+def test_a_hook_reads_reservations_of_the_server(complex, hooks):
+    resvs = {rsub(complex, "-N", f"r{i}") for i in range(3)}
+    text = "s = pbs.server()\ne.reject('%s;%s;%s' % (' '.join(r.resvid for r in s.resvs()), s.resv({0!r}).Reserve_Name, s.resv('R999')))"
+    hooks.make("reads", "queuejob", text.format(sorted(resvs)[0]))
+    done = complex.command("qsub", complex.script("true"), check=False)
+    names, name, none = done.stderr.removeprefix("qsub: ").strip().split(";")
+    assert resvs <= set(names.split()) and name == stat(complex, sorted(resvs)[0])["Reserve_Name"] and none == "None"
+    hooks.make("often", "periodic", "pbs.logmsg(pbs.LOG_DEBUG, 'sees %s' % ' '.join(sorted(e.resv_list)))", freq=1)
+    until(lambda: "sees " + " ".join(sorted(resvs)) in log(complex), "the list of reservations")
+
+
+def test_a_job_of_a_reservation_knows_it(complex, hooks):
+    resv = rsub(complex, "-N", "mine")
+    confirm(complex, resv)
+    hooks.make("knows", "modifyjob", "e.reject('%s %s' % (e.job_o.resv.resvid, e.job_o.resv.Reserve_Name))")
+    job = complex.command("qsub", "-q", resv.split(".")[0], complex.script("true")).stdout.strip()
+    done = complex.command("qalter", "-p", "3", job, check=False)
+    assert f"qalter: {resv} mine" in done.stderr
