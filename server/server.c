@@ -25,6 +25,7 @@
 #include "dispatch.h"
 #include "eligible_time.h"
 #include "exit_cache.h"
+#include "exec_calls.h"
 #include "exec_hello.h"
 #include "exec_send.h"
 #include "exec_take.h"
@@ -250,7 +251,7 @@ int server_listen(struct server *s, struct err *e)
     if (!s->tls)
         return -1;
     s->served[0] = (struct rpc_served){&req_program, s->dispatch};
-    s->served[1] = (struct rpc_served){&exec_hello_program, s->hello};
+    s->served[1] = (struct rpc_served){&exec_calls_program, s->hello};
     o.tls = s->tls;
     o.guests = true;
     s->rpc = rpc_server_create(s->loop, &o, e);

@@ -1,40 +1,33 @@
-/* Registration of execution services, and the way in for everything they say. See exec_hello.h.
+/* Registration of execution services. See exec_hello.h.
  *
  * The service speaks first. hello_steps is the order of what HELLO does, and hello_continue walks it. A service whose nodes
- * another service has yet to hand over is told to ask again (EAGAIN -> EXEC_WAIT); one that is bound has this connection, but
- * is not `accepted` before the answer: no order may overtake it.
- *
- * A connection carries a `bound`: it names the service from then on, and a call without one is refused. A
- * service that connects again pushes its old connection out, whose end must then not be taken for the end
- * of the service; so the old `bound` is freed before the close. What becomes of each run: exec_agree.c. */
+ * another service has yet to hand over is told to ask again (EAGAIN -> EXEC_WAIT). A service that connects again pushes its
+ * older connection out (service_conn.c). What becomes of each run: exec_agree.c. What it says after that: exec_calls.c. */
 #include "exec_hello.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <exec.h>
 
 #include "clock.h"
 #include "commit.h"
 #include "exec_agree.h"
-#include "exec_renew.h"
-#include "exec_take.h"
-#include "handover.h"
+#include "exec_calls.h"
 #include "intern.h"
-#include "job_run.h"
 #include "log.h"
 #include "node_report.h"
 #include "node_watch.h"
 #include "pbs_error.h"
-#include "store_reader.h"
 #include "rpc_conn.h"
 #include "services.h"
+#include "service_conn.h"
 #include "server_ctx.h"
-#include "strbuf.h"
-#include "virtual_time.h"
 
+/* HEARTBEAT_S: what a MOM reports of its host (load, changed vnodes) is at most this old; it costs one small message a host.
+ * WAIT_S: a service that waits for vnodes asks again so often; that is the longest for which a drained vnode is idle. */
 enum { HEARTBEAT_S = 60, WAIT_S = 1 };
 
 struct exec_hello {
@@ -94,7 +87,7 @@ static void hello_continue(struct hello *h, enum hello_outcome o)
     free(h);
 }
 
-static void exec_hello_serve(void *arg, struct rpc_request *r)
+void exec_hello_serve(void *arg, struct rpc_request *r)
 {
     struct hello *h = calloc(1, sizeof *h), ask = {.x = arg, .request = r, .args = rpc_request_args(r)};
 
@@ -129,23 +122,16 @@ void exec_hello_destroy(struct exec_hello *x)
     free(x);
 }
 
-/* --- may it? ---------------------------------------------------------------------------------------- */
-
-/* A simulator of this host needs no certificate when it runs as we do, or as root, who can read our key. */
-static bool exec_hello_is_ours(const struct auth_peer *peer)
+const struct exec_hello_parts *exec_hello_parts(const struct exec_hello *x)
 {
-    return peer->kind == AUTH_LOCAL && (peer->uid == 0 || peer->uid == geteuid());
+    return &x->p;
 }
+
+/* --- may it? ---------------------------------------------------------------------------------------- */
 
 static bool is_local_simulator(const struct auth_peer *peer, const exec_hello_args *a)
 {
-    return exec_hello_is_ours(peer) && a->kind == EXEC_SERVICE_SIM;
-}
-
-/* Of whom any call of the program is looked at. */
-static bool exec_hello_is_service(const struct auth_peer *peer)
-{
-    return exec_hello_is_ours(peer) || (peer->kind == AUTH_DAEMON && strncmp(peer->role, "mom:", 4) == 0);
+    return exec_calls_is_ours(peer) && a->kind == EXEC_SERVICE_SIM;
 }
 
 static enum hello_outcome exec_hello_check_peer(struct hello *h)
@@ -222,59 +208,10 @@ static void exec_hello_set_text(const char **field, const char *text)
     intern_unref(old);
 }
 
-struct bound { /* what hangs on a connection */
-    struct exec_hello *x;
-    struct service *service;
-    bool waits; /* its HELLO is not accepted yet */
-};
-
-static void service_gone(const struct bound *b, const struct err *why)
-{
-    struct service *s = b->service;
-
-    s->conn = NULL;
-    s->accepted = false;
-    log_event(LOGC_NODE, LOGE_SYSTEM, s->name, "connection closed: %s",
-              why->code ? why->text : "by the service");
-    if (why->code == ESHUTDOWN)
-        return; /* it is this server that ends: nothing is stored any more, the next one judges */
-    node_watch_down(b->x->p.watch, s);
-    if (s->leaving)
-        node_watch_left(b->x->p.watch, s);
-}
-
-static void exec_hello_bound_closed(void *user, struct rpc_conn *c, const struct err *why)
-{
-    struct bound *b = user;
-
-    if (b->waits)
-        handover_stop(b->x->p.ctx, b->service);
-    else if (b->service->conn == c)
-        service_gone(b, why);
-    free(b);
-}
-
-static const struct rpc_conn_tag bound_tag = {"exec", exec_hello_bound_closed};
-
-/* The bound of this connection, made if there is none: it waits. NULL: no memory. */
-static struct bound *bound_get(struct exec_hello *x, struct service *s, struct rpc_conn *c)
-{
-    struct bound *b = rpc_conn_user(c, &bound_tag);
-
-    if (b)
-        return b;
-    b = calloc(1, sizeof *b);
-    if (!b)
-        return NULL;
-    *b = (struct bound){x, s, true};
-    rpc_conn_set_user(c, &bound_tag, b);
-    return b;
-}
-
 /* A connection is that of one service for its life. */
 static enum hello_outcome exec_hello_check_bound(struct hello *h)
 {
-    const struct bound *b = rpc_conn_user(rpc_request_conn(h->request), &bound_tag);
+    const struct service_conn *b = service_conn_find(rpc_request_conn(h->request));
 
     return hello_outcome(
         !b || b->service == h->service
@@ -309,38 +246,24 @@ static enum hello_outcome exec_hello_report_nodes(struct hello *h)
     return hello_outcome(node_report_nodes(h->x->p.ctx, h->x->p.services, h->service, h->args, &h->why));
 }
 
-/* exec_hello_bound_closed must not run: the service is not away. */
-static void close_older(struct service *s, const struct rpc_conn *c)
-{
-    struct err why;
-
-    if (!s->conn || s->conn == c)
-        return;
-    err_set(&why, PBSE_NODE_BUSY, "%s has connected again", s->name);
-    free(rpc_conn_user(s->conn, &bound_tag));
-    rpc_conn_set_user(s->conn, &bound_tag, NULL);
-    rpc_conn_close(s->conn, &why);
-}
-
 static enum hello_outcome exec_hello_bind(struct hello *h)
 {
     struct exec_hello *x = h->x;
     struct service *s = h->service;
     struct rpc_conn *c = rpc_request_conn(h->request);
     const exec_hello_args *a = h->args;
-    struct bound *b = bound_get(x, s, c);
+    struct service_conn *b = service_conn_get(c, x->p.ctx, x->p.watch, s);
 
     if (!b)
         return hello_outcome(err_set(&h->why, PBSE_SYSTEM, "no memory for %s", a->service));
     b->waits = false;
-    close_older(s, c);
+    service_conn_close_older(s, c);
     s->kind = a->kind;
     s->conn = c;
     s->leaving = false;
     s->accepted = false; /* until it is answered: no order may overtake that */
     s->generation = a->generation;
     s->capabilities = a->capabilities;
-    s->heard_mono_ms = clock_mono_ms(x->p.ctx->clock);
     exec_hello_set_text(&s->host, a->host);
     exec_hello_set_text(&s->boot, a->boot);
     exec_hello_set_text(&s->instance, a->instance);
@@ -369,7 +292,8 @@ static void hello_refuse(const struct hello *h)
                                 .retry_s = WAIT_S};
 
     if (h->service && waits)
-        bound_get(h->x, h->service, rpc_request_conn(h->request)); /* its vnodes are drained for it */
+        service_conn_get(rpc_request_conn(h->request), h->x->p.ctx, h->x->p.watch,
+                         h->service); /* its vnodes are drained for it */
     log_event(LOGC_NODE, waits ? LOGE_DEBUG : LOGE_ADMIN, h->args->service, "HELLO %s: %s",
               waits ? "waits" : "refused", h->why.text);
     rpc_reply(h->request, (xdrproc_t)xdr_exec_hello_result, &result);
@@ -414,162 +338,3 @@ static enum hello_outcome exec_hello_greet(struct hello *h)
     exec_agree_act(&x->p, h->service, h->args);
     return HELLO_DONE;
 }
-
-/* --- the rest --------------------------------------------------------------------------------------- */
-
-static struct service *service_of(struct exec_hello *x, struct rpc_request *r)
-{
-    struct bound *b = rpc_conn_user(rpc_request_conn(r), &bound_tag);
-
-    if (!b || b->waits) {
-        log_event(LOGC_NODE, LOGE_SECURITY, rpc_request_peer(r)->from, "%s before HELLO",
-                  rpc_request_proc(r)->name);
-        rpc_reply_error(r, RPC_ST_AUTH);
-        return NULL;
-    }
-    b->service->heard_mono_ms = clock_mono_ms(x->p.ctx->clock);
-    return b->service;
-}
-
-static void exec_hello_events(void *arg, struct rpc_request *r)
-{
-    struct exec_hello *x = arg;
-    struct service *s = service_of(x, r);
-
-    if (s)
-        exec_take_events(x->p.take, s->name, r);
-}
-
-static void taken(struct rpc_request *r)
-{
-    char nothing[1] = "";
-    exec_taken t = {.text = nothing};
-
-    rpc_reply(r, (xdrproc_t)xdr_exec_taken, &t);
-}
-
-static void exec_hello_usage(void *arg, struct rpc_request *r)
-{
-    struct exec_hello *x = arg;
-    struct service *s = service_of(x, r);
-
-    if (!s)
-        return;
-    exec_take_usage(x->p.take, s->name, rpc_request_args(r));
-    taken(r);
-}
-
-static void exec_hello_node_state(void *arg, struct rpc_request *r)
-{
-    struct exec_hello *x = arg;
-    struct service *s = service_of(x, r);
-
-    if (!s)
-        return;
-    node_report_states(x->p.ctx, s, rpc_request_args(r));
-    taken(r);
-}
-
-static void exec_hello_bye(void *arg, struct rpc_request *r)
-{
-    struct exec_hello *x = arg;
-    struct service *s = service_of(x, r);
-    const exec_bye_args *a = rpc_request_args(r);
-
-    if (!s)
-        return;
-    log_event(LOGC_NODE, LOGE_SYSTEM, s->name, "says good-bye: %s", a->reason);
-    s->leaving = !a->back;
-    taken(r);
-}
-
-/* --- scripts ---------------------------------------------------------------------------------------- */
-
-static void exec_hello_script_read(void *arg, const void *bytes, size_t n, const struct err *why)
-{
-    struct rpc_request *r = arg;
-    char nothing[1] = "";
-    exec_script_result result = {.code = why ? why->code : 0,
-                                 .text = why ? (char *)why->text : nothing,
-                                 .data = {(u_int)n, (char *)bytes}};
-
-    rpc_reply(r, (xdrproc_t)xdr_exec_script_result, &result);
-    rpc_request_unref(r);
-}
-
-/* A script is for the hosts of the run that it belongs to, while they have it. */
-static int check_script(const struct exec_hello *x, const struct service *s, const exec_script_args *a,
-                        struct err *e)
-{
-    const struct job *j =
-        jobs_find(x->p.ctx->jobs, (struct job_key){.seq = a->job.seq, .index = a->job.index});
-    const struct run_host *h =
-        j && j->run && j->run->version == a->run ? job_run_host(j->run, s->name) : NULL;
-
-    if (h && h->state <= RUN_HOST_READY)
-        return 0;
-    if (j)
-        log_event(LOGC_JOB, LOGE_SECURITY | LOGE_ERROR, j->obj.name,
-                  "its script was refused to %s: run %u is not on that host", s->name, a->run);
-    return err_set(e, PBSE_UNKJOBID, "Unknown Job Id");
-}
-
-static void exec_hello_get_script(void *arg, struct rpc_request *r)
-{
-    struct exec_hello *x = arg;
-    const exec_script_args *a = rpc_request_args(r);
-    struct job_key key = {.seq = a->job.seq, .index = a->job.index};
-    const struct service *s = service_of(x, r);
-    struct err e;
-
-    if (!s)
-        return;
-    rpc_request_ref(r);
-    if (check_script(x, s, a, &e) < 0) {
-        exec_hello_script_read(r, NULL, 0, &e);
-    } else if (store_reader_script(x->p.store_reader, (struct job_key){key.seq, JOBID_NO_INDEX}, a->offset,
-                                   EXEC_SCRIPT_PIECE, exec_hello_script_read, r, &e) < 0) {
-        exec_hello_script_read(r, NULL, 0, &e);
-    }
-}
-
-static void exec_hello_certificate(void *arg, struct rpc_request *r)
-{
-    struct exec_hello *x = arg;
-    struct service *s = service_of(x, r);
-
-    if (s)
-        exec_renew_serve(x->p.certs, s, r);
-}
-
-static void exec_hello_advance(void *arg, struct rpc_request *r)
-{
-    struct exec_hello *x = arg;
-
-    if (service_of(x, r))
-        virtual_time_advance(x->p.time, r);
-}
-
-#define PROC(number, label, in, call)                                                                        \
-    {                                                                                                        \
-        .proc = number, .name = label, .xargs = (xdrproc_t)xdr_##in, .args_size = sizeof(in),                \
-        .handler = call                                                                                      \
-    }
-
-static const struct rpc_proc procs[] = {
-    PROC(EXEC_HELLO, "HELLO", exec_hello_args, exec_hello_serve),
-    PROC(EXEC_EVENTS, "EVENTS", exec_events_args, exec_hello_events),
-    PROC(EXEC_NODE_STATE, "NODE_STATE", exec_node_state_args, exec_hello_node_state),
-    PROC(EXEC_USAGE, "USAGE", exec_usage_args, exec_hello_usage),
-    PROC(EXEC_BYE, "BYE", exec_bye_args, exec_hello_bye),
-    PROC(EXEC_GET_SCRIPT, "GET_SCRIPT", exec_script_args, exec_hello_get_script),
-    PROC(EXEC_CERTIFICATE, "CERTIFICATE", exec_certificate_args, exec_hello_certificate),
-    PROC(EXEC_ADVANCE, "ADVANCE", exec_advance_args, exec_hello_advance),
-};
-
-const struct rpc_program exec_hello_program = {.prog = PBS_EXEC_PROG,
-                                               .vers = PBS_EXEC_V1,
-                                               .name = "exec",
-                                               .procs = procs,
-                                               .n_procs = sizeof procs / sizeof procs[0],
-                                               .serves = exec_hello_is_service};

@@ -1,6 +1,6 @@
 #ifndef EXEC_HELLO_H
 #define EXEC_HELLO_H
-/* The serving end of PBS_EXEC_PROG: HELLO, agreement about every run, then events, usage, node states.
+/* HELLO: an execution service registers, and both sides agree about every run.
  *
  * HELLO is refused to a peer whose certificate does not name the service, to another protocol version, to one
  * that has obeyed a server of a higher epoch (then this server is the old one), and to a second service of a name
@@ -37,7 +37,10 @@ struct exec_hello_parts {
 struct exec_hello *exec_hello_create(const struct exec_hello_parts *p);
 void exec_hello_destroy(struct exec_hello *x);
 
-/* To be served with the exec_hello as argument. */
-extern const struct rpc_program exec_hello_program;
+/* What it was created with, for the calls that follow HELLO (exec_calls.c). */
+const struct exec_hello_parts *exec_hello_parts(const struct exec_hello *x);
+
+/* The handler of EXEC_HELLO. */
+void exec_hello_serve(void *exec_hello, struct rpc_request *r);
 
 #endif

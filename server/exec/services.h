@@ -31,7 +31,6 @@ struct service {
     size_t n_said;
     unsigned said_state;
     size_t unanswered_bytes; /* of orders: exec_orders.c alone */
-    int64_t heard_mono_ms;   /* last sign of life */
     int64_t lost_mono_ms;    /* since when it is away; 0: it is here */
     int64_t
         renewed_real_ms; /* when its certificate was renewed, by clock_real_mono_ms; 0: not since we started */
