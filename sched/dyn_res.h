@@ -6,7 +6,7 @@
  *
  * Each runs by the shell, in a session of its own, for at most server_dyn_res_alarm seconds (0: as long as it takes). The first
  * line that it writes is what is available; whatever goes wrong makes it 0 for the cycle. A script is not run that others
- * than root or us own or can change, or of whose directories that is so (trusted.h). reference/scheduler.md section 2. Loop
+ * than root or us own or can change, or of whose directories that is so (trusted.h). Loop
  * thread only.
  */
 #include "policy.h"

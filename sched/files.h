@@ -2,8 +2,8 @@
 #define FILES_H
 /* The scheduler's files: sched_config, and those beside it in sched_priv.
  *
- * reference/scheduler.md section 2 lists the options. All names are known; one that does nothing yet is named in
- * the log unless it is at its default, so that no one relies on it.
+ * sched_config.def lists the options. All of PBS's names are known; the log names an option that does nothing, unless it has its
+ * default, so that no site relies on it.
  */
 #include <stdint.h>
 

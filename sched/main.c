@@ -1,4 +1,4 @@
-/* pbs_sched: command line, files, and the parts in order. reference/scheduler.md section 1.
+/* pbs_sched: command line, files, and the parts in order.
  *
  * The policy lives here, since it is read before anything else and outlives the scheduler. A sched_config
  * that cannot be read stops the start, but later (SIGHUP, or when the server asks) it is said and we go on.

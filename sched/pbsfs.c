@@ -1,4 +1,4 @@
-/* pbsfs: look at and change what has been used of the shares. reference/scheduler.md, "Fairshare".
+/* pbsfs: look at and change what has been used of the shares.
  *
  * It works on the scheduler's files alone and in an instant. A running scheduler is not disturbed: who changes the usage
  * file has its lock, the scheduler sees that it was changed, reads it again and adds what it has counted meanwhile. */

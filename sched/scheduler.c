@@ -31,7 +31,7 @@
 
 enum { TICK_MS = 1000, NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 
-/* PBS's scheduler commands, states-and-logs.md section 6. */
+/* PBS's scheduler commands. */
 enum command {
     COMMAND_TIME = 3,
     COMMAND_CMD = 5,

@@ -1,7 +1,7 @@
 #ifndef SCHEDULER_H
 #define SCHEDULER_H
 /* The turn of the scheduler: news come in, the cycle decides, orders go out, and when they are answered it asks
- * for more news. reference/scheduler.md section 3; design.md section 8.
+ * for more news.
  *
  * It never waits: a preemption that is under way is one open call among others, and jobs go on starting.
  */

@@ -5,7 +5,7 @@
  * resource_group and usage are read at start and after HUP. While the policy counts use (policy_counts_use), running jobs are
  * asked for what they have used (the stream of changes does not bring it), usage decays when that is due, and a thread writes
  * the usage file when it has changed. pbsfs may change the file meanwhile: what it wrote holds, and what was counted here since the
- * last writing is added to it. reference/scheduler.md, "Fairshare".
+ * last writing is added to it.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -116,8 +116,7 @@ static void exec_calls_script_read(void *arg, const void *bytes, size_t n, const
 static int check_script(const struct exec_hello_parts *p, const struct service *s, const exec_script_args *a,
                         struct err *e)
 {
-    const struct job *j =
-        jobs_find(p->ctx->jobs, (struct job_key){.seq = a->job.seq, .index = a->job.index});
+    const struct job *j = jobs_find(p->ctx->jobs, (struct job_key){.seq = a->job.seq, .index = a->job.index});
     const struct run_host *h =
         j && j->run && j->run->version == a->run ? job_run_host(j->run, s->name) : NULL;
 

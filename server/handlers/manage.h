@@ -1,7 +1,7 @@
 #ifndef MANAGE_H
 #define MANAGE_H
 /* What qmgr does to objects: one row a kind. A kind says how an object is made, removed and found; setting
- * and unsetting is the same for all (model/edit.h), with the effects of manage_effects.c. */
+ * and unsetting is the same for all (model/attr_edit.h), with the effects of manage_effects.c. */
 #include "attr_edit.h"
 #include "parts.h"
 

@@ -1,6 +1,6 @@
 /* What would be done for a job, asked by a user and answered by the job's scheduler.
  *
- *   asker: EXPLAIN -> a question in the scheduler's watch stream (tell/schedulers.c) -> EXPLAIN_REPLY, or SCHED_REPLY
+ *   asker: EXPLAIN -> a question in the scheduler's watch stream (publish/schedulers.c) -> EXPLAIN_REPLY, or SCHED_REPLY
  *   with the reason why not -> the asker's answer, entry by entry
  *
  * The request is parked with a deadline, since a scheduler that does not know the question may keep silent. The

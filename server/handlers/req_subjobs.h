@@ -25,7 +25,7 @@ void req_subjobs_end(struct req_subjobs *s);
 struct job *req_subjobs_next(struct req_subjobs *s);
 
 /* The job of this name, for a user who may act on it; a queued index of an array becomes one: *fresh, and it is to be
- * kept or folded in this loop iteration (wait/arrays.h). NULL: as req_find_job, and what arrays_may_start says. */
+ * kept or folded in this loop iteration (queued/arrays.h). NULL: as req_find_job, and what arrays_may_start says. */
 struct job *req_subjobs_need_job(struct parts *p, const struct request *r, const char *id, bool *fresh,
                                  struct err *e);
 

@@ -1,6 +1,6 @@
 /* Submission, in one message or in pieces; and a script read back.
  *
- * wait/submit.c does the work. A script is read from the store, which alone has all of them; the batch
+ * queued/submit.c does the work. A script is read from the store, which alone has all of them; the batch
  * under way must be durable first, since the script may be in it. */
 #include "handlers.h"
 

@@ -95,7 +95,7 @@ const size_t req_table_count = sizeof req_table / sizeof req_table[0];
      .handler = dispatch_call},
 
 /* Authenticate and Join have a procedure and no row: they come before a user is known whose rights could be asked
- * (request/guests.c). */
+ * (request/munge_login.h). */
 static const struct rpc_proc procs[] = {{.proc = IFL_AUTHENTICATE,
                                          .name = "Authenticate",
                                          .xargs = (xdrproc_t)xdr_ifl_authenticate_args,

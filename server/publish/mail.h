@@ -1,6 +1,6 @@
 #ifndef MAIL_H
 #define MAIL_H
-/* What is mailed about jobs, to whom, and when (states-and-logs.md section 10).
+/* What is mailed about jobs, to whom, and when.
  *
  * Points a (ended by another user, or could not be run), b (begins), e (ends); n none; of a subjob only with j. To
  * Mail_Users, else to the owner. The text begins with To: and Subject:, as a mail program takes it. */

@@ -1,7 +1,7 @@
 #ifndef USAGE_H
 #define USAGE_H
 /* What running jobs use: sampled after $min_check_poll, then less and less often up to $max_check_poll, told to the
- * server, and held against their limits ($enforce; cput and vmem always). mom.md sections 9 and 12. */
+ * server, and held against their limits ($enforce; cput and vmem always). */
 
 struct exec_usage;
 struct mom;

@@ -1,6 +1,6 @@
 #ifndef ENFORCE_RULES_H
 #define ENFORCE_RULES_H
-/* $enforce: which limits are looked at from time to time, and the numbers that they are judged by (mom.md section 9).
+/* $enforce: which limits are looked at from time to time, and the numbers that they are judged by.
  *
  *   $enforce mem | complexmem | cpuaverage | cpuburst      or !WORD, not
  *   $enforce average_trialperiod SECONDS | average_percent_over N | average_cpufactor F

@@ -123,7 +123,7 @@ static int make_dirs(const struct home *h, struct err *e)
     return close_to_others(h->spool, e);
 }
 
-/* NAME=value, or NAME to take ours (config-and-layout.md section 1). */
+/* NAME=value, or NAME to take ours. */
 static void take_environment_line(struct home *h, char *line)
 {
     char *trimmed = words_trim(line);

@@ -49,7 +49,7 @@ struct home_options {
     int query_s;            /* most time of a script of a dynamic resource */
 };
 
-/* Find everything and make missing directories (config-and-layout.md section 3). -1: nothing is left open. */
+/* Find everything and make missing directories. -1: nothing is left open. */
 int home_open(struct home *h, const struct conf *conf, const struct home_options *o, struct err *e);
 /* Only read the config and vnode files, as home_open would: nothing is made. -1: what is wrong with them. */
 int home_check(const struct conf *conf, const struct home_options *o, struct err *e);

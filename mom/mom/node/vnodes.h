@@ -1,6 +1,6 @@
 #ifndef VNODES_H
 #define VNODES_H
-/* Vnode definition files (configuration version 2, mom.md section 4): what a site says of the vnodes of this host.
+/* Vnode definition files (configuration version 2): what a site says of the vnodes of this host.
  *
  *   $configversion 2
  *   n1[0]: resources_available.ncpus = 8

@@ -6,7 +6,7 @@
  * derived again, so as long as nothing else is said there is no journal at all. The first event or note that cannot
  * be derived makes one, and everything after it is there. It survives this process; what counts beyond a crash of
  * the host as well (a checkpoint, altered attributes) is synced. A journal that begins above 1 means: start was said,
- * and acknowledged. exec-protocol.md section 4.
+ * and acknowledged.
  */
 #include <stdbool.h>
 #include <stdint.h>

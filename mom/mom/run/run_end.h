@@ -1,6 +1,6 @@
 #ifndef RUN_END_H
 #define RUN_END_H
-/* The end record of a shepherd as PBS says it: Exit_status and reason (states-and-logs.md section 9). Pure. */
+/* The end record of a shepherd as PBS says it: Exit_status and reason. Pure. */
 struct run_failure;
 struct shep_ended;
 

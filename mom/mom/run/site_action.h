@@ -1,6 +1,6 @@
 #ifndef SITE_ACTION_H
 #define SITE_ACTION_H
-/* Scripts of `$action`: what a site does itself to checkpoint, restart or end a job (mom.md section 8).
+/* Scripts of `$action`: what a site does itself to checkpoint, restart or end a job.
  *
  * One at a time for a run, by an errand of the shepherd's program, as the MOM's own user, in a session of its own, with
  * an environment that the job's owner has no part in. The end comes as a call from the loop; a script that takes longer

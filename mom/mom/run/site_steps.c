@@ -5,7 +5,7 @@
  * verdict as any other end would. A run that is told to end before stops its step, and no verdict comes. A step that
  * had not ended when the MOM did is done again by the next MOM: the errand dies with its MOM.
  *
- * Scripts run on the first host of a job alone (mom.md section 6). Hooks in Python are not here yet. */
+ * Scripts run on the first host of a job alone. Hooks in Python are not here yet. */
 #include "site_steps.h"
 
 #include <signal.h>

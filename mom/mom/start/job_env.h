@@ -1,7 +1,7 @@
 #ifndef JOB_ENV_H
 #define JOB_ENV_H
-/* The environment of a job: pbs_environment, over it the job's Variable_List, over that what MOM computes
- * (mom.md section 5, states-and-logs.md section 11). Pure. */
+/* The environment of a job: pbs_environment, over it the job's Variable_List, over that what MOM computes.
+ * Pure. */
 #include <stdbool.h>
 
 #include "err.h"

@@ -1,6 +1,6 @@
 #ifndef OUTPUTS_H
 #define OUTPUTS_H
-/* The two output files of a job: where it writes, and where they go afterwards (mom.md section 10). Pure.
+/* The two output files of a job: where it writes, and where they go afterwards. Pure.
  *
  * Normally spool/<id>.OU and .ER, delivered to Output_Path and Error_Path. -k keeps them in the owner's home
  * (<name>.o<number>), -kd writes directly at the destination if that is local, -j joins, -R removes after exit 0.

@@ -1,7 +1,7 @@
 #ifndef STAGING_H
 #define STAGING_H
 /* What a job stages in and out, from its attributes: where each file is as seen from here; and the errand that brings it
- * in. Staging out is part of closing a run (outputs.h). mom.md section 10. */
+ * in. Staging out is part of closing a run (outputs.h). */
 #include <stdbool.h>
 
 #include "err.h"

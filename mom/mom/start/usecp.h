@@ -1,6 +1,6 @@
 #ifndef USECP_H
 #define USECP_H
-/* Where does "host:path" lie as seen from here? Pure. mom.md sections 3 and 10. */
+/* Where does "host:path" lie as seen from here? Pure. */
 #include <stdbool.h>
 
 #include "err.h"

@@ -1,7 +1,7 @@
 #ifndef STAGE_H
 #define STAGE_H
-/* Files that a job stages in before it starts and out when it has ended, with the rights of its owner alone
- * (mom.md section 10). Relative names are below the job's directory. The last component of a name may have wildcards.
+/* Files that a job stages in before it starts and out when it has ended, with the rights of its owner alone.
+ * Relative names are below the job's directory. The last component of a name may have wildcards.
  *
  * On this host by the program for local copies, elsewhere by the one for remote copies, four tries. A file that is
  * already where it is to go is left alone, also when it is to be removed.

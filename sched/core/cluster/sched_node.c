@@ -15,7 +15,7 @@
 #include "units.h"
 #include "words.h"
 
-/* States in which no job may start; reference/states-and-logs.md section 2. */
+/* States in which no job may start. */
 static const char *const unusable[] = {"offline",       "offline_by_mom", "down",         "Stale",
                                        "state-unknown", "unresolvable",   "provisioning", "wait-provisioning",
                                        "maintenance",   "sleep",          "initializing", "busy"};

@@ -3,7 +3,7 @@
 /* What a job wants of vnodes: its select and place, with resource numbers instead of names.
  *
  * The server has checked both texts; what cannot be understood here is left out. Jobs with the same texts
- * share one request (their class owns it). reference/scheduler.md section 4.
+ * share one request (their class owns it).
  */
 #include <stdbool.h>
 #include <stddef.h>

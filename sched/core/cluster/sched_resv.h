@@ -6,7 +6,6 @@
  * server has charged its vnodes for all of it, and jobs in its queue take of that (reserve/inside.h).
  *
  * The first part is the server's word, decoded by resv_take; the second is the cluster's. Every part may read.
- * reference/reservations.md.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@
  *
  * At each moment in which a booked job begins, what it and the others booked then need, less what ends until then, is what
  * a job that starts now and is still there must leave alone. So a job that keeps to its walltime does not delay a booked one, and
- * a job that would not delay one is not kept waiting. reference/scheduler.md, "Calendar, top jobs, backfill".
+ * a job that would not delay one is not kept waiting.
  *
  * Belongs to one cycle. No I/O, no clock.
  */

@@ -11,8 +11,7 @@
  *   DECIDE_PREEMPT              cycle_planned, where the server takes whole plans; else cycle_preempted, when the
  *                               server has answered; its decisions follow at once
  *
- * Until then the job's room counts as taken, and the job is not looked at again. reference/scheduler.md
- * section 3, preemption.md.
+ * Until then the job's room counts as taken, and the job is not looked at again.
  */
 #include "confirm.h"
 #include "decisions.h"

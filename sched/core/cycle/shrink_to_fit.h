@@ -2,7 +2,6 @@
 #define SHRINK_TO_FIT_H
 /* Jobs that take what time there is: a job with min_walltime runs for max_walltime (or its walltime) where it can, and where
  * a boundary or a booked job is in its way for as long as it can, but not for less than min_walltime.
- * reference/scheduler.md, "Shrink-to-fit".
  *
  * The length found is kept in job->short_s (0: all of its time), which counts for whatever asks how long it will run, until
  * the job runs or it is tried again. No I/O, no clock.

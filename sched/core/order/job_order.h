@@ -1,9 +1,7 @@
 #ifndef JOB_ORDER_H
 #define JOB_ORDER_H
-/* Which job is next: reference/scheduler.md, "Job order".
- * Of one class: preempted jobs, earliest first; then job_sort_formula, job_sort_key, Priority, and the time of queueing. Jobs
- * of one
- * class have one share, so between classes fairshare comes before job_sort_key.
+/* Which job is next. Of one class: preempted jobs, earliest first; then job_sort_formula, job_sort_key, Priority, and the
+ * time of queueing. Jobs of one class have one share, so between classes fairshare comes before job_sort_key.
  */
 #include "sched_cluster.h"
 

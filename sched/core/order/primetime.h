@@ -5,7 +5,7 @@
  *
  * By the names of queues (primetime_prefix, nonprimetime_prefix, dedicated_prefix), and by how long the job may take:
  * with backfill_prime none hangs over a change of prime time by more than prime_spill; none hangs over the begin or the end
- * of dedicated time. A job that is run by request has to mind the latter only. reference/scheduler.md section 3.
+ * of dedicated time. A job that is run by request has to mind the latter only.
  */
 #include "reason.h"
 #include "sched_cluster.h"

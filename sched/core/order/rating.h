@@ -1,7 +1,6 @@
 #ifndef RATING_H
 #define RATING_H
 /* What job_sort_formula makes of each job: job->rating, by which jobs are ordered; 0 for all where there is none.
- * reference/scheduler.md, "job_sort_formula".
  *
  * It listens to the cluster and rates a job when it is seen. What a formula asks for may move by itself (eligible time,
  * shares): rating_refresh rates all waiting jobs again.

@@ -1,7 +1,6 @@
 #ifndef MATCH_H
 #define MATCH_H
 /* One chunk against one node: would it go there, and if not, why.
- * Rules: reference/scheduler.md section 4.
  */
 #include "reason.h"
 #include "sched_cluster.h"

@@ -2,8 +2,8 @@
 #define PLACEMENT_H
 /* Where a job goes: all its chunks onto vnodes.
  *
- * Rules: reference/scheduler.md section 4 (place=free, pack, scatter, vscatter; excl, exclhost, shared; a chunk
- * may be split over vnodes of one host). Vnodes are filled in the order of their ranks.
+ * The job's place decides: free, pack, scatter or vscatter, and excl, exclhost or shared. A chunk may be split over vnodes of
+ * one host. Vnodes are filled in the order of their ranks.
  */
 #include "buckets.h"
 #include "match.h"

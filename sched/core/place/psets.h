@@ -6,7 +6,7 @@
  * only where the server says node_group_enable. There is a set for each value, and one for vnodes where the resource is not
  * set unless only_explicit_psets; a vnode with several values (string_array) is in several. The smallest set that has room
  * is taken. A job that is too large for every set may use all vnodes, or never runs (do_not_span_psets); one that fits into
- * a busy set waits for it. reference/scheduler.md, "Placement sets".
+ * a busy set waits for it.
  */
 #include "placement.h"
 

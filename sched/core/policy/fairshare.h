@@ -1,6 +1,6 @@
 #ifndef FAIRSHARE_H
 #define FAIRSHARE_H
-/* The tree of shares: who is entitled to what, and what each has used. reference/scheduler.md, "Fairshare".
+/* The tree of shares: who is entitled to what, and what each has used.
  *
  * Entities are the tree's nodes: TREEROOT (number 0), `unknown` (number 1), and those of resource_group; an entity that
  * is not there becomes a leaf of `unknown` with one share when it is first asked for. What a leaf uses, its groups use

@@ -4,7 +4,7 @@
  *
  * A policy is the caller's memory and is complete after policy_init; the sched object's attributes come by
  * policy_attribute, the file's settings are plain fields. Public: many parts read it, only the mirror and the
- * reader of files write it. reference/scheduler.md section 2, preemption.md section 1.
+ * reader of files write it.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,6 @@
 #ifndef PRIME_CALENDAR_H
 #define PRIME_CALENDAR_H
 /* Prime time and dedicated time: which hours of which days, from the files holidays and dedicated_time.
- * reference/scheduler.md, "Prime and dedicated time".
  *
  * Times are seconds since the epoch; the hours in the files are local time. It knows no clock. Before anything is read,
  * and without a holidays file, it is always prime time and never dedicated time.

@@ -1,7 +1,6 @@
 #ifndef SORT_KEYS_H
 #define SORT_KEYS_H
-/* job_sort_key and node_sort_key of sched_config, as text and as the policy has them.
- * Forms: reference/scheduler.md section 2. */
+/* job_sort_key and node_sort_key of sched_config, as text and as the policy has them. */
 #include "policy.h"
 
 /* "ncpus HIGH", "job_priority LOW", "fair_share_perc HIGH", "preempt_priority HIGH": one key more.

@@ -1,7 +1,6 @@
 #ifndef CANDIDATES_H
 #define CANDIDATES_H
 /* Running jobs that may be stopped for another one, in the order in which PBS would take them.
- * reference/preemption.md section 4.
  */
 #include "reason.h"
 #include "exclusion.h"

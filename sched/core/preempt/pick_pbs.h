@@ -1,6 +1,6 @@
 #ifndef PICK_PBS_H
 #define PICK_PBS_H
-/* Which running jobs to stop for an urgent one, by PBS's rules: reference/preemption.md section 5.
+/* Which running jobs to stop for an urgent one, by PBS's rules.
  *
  * Candidates are stopped one after the other in a trial until the urgent job can be placed; then those that
  * were not needed after all are left alone. Nothing is decided here, and the trial is as before afterwards.

@@ -1,6 +1,6 @@
 #ifndef PREEMPT_LEVEL_H
 #define PREEMPT_LEVEL_H
-/* Numeric preemption levels: which job may stop which. reference/preemption.md section 2.
+/* Numeric preemption levels: which job may stop which.
  *
  * A job's level follows from its queue, from being run by request, where preempt_prio names soft limits, from
  * being over one: it runs and its user, group or project has more than that, or would have, if it ran too; and, where

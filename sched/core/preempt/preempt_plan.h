@@ -14,7 +14,7 @@
  *   plans_refused     no job was touched
  *
  * A plan knows jobs by id: any of them may go at any time. It also remembers who has failed to give way for
- * whom for a while, and how often it was tried, until the urgent job runs or goes. reference/preemption.md section 6.
+ * whom for a while, and how often it was tried, until the urgent job runs or goes.
  */
 #include "candidates.h"
 #include "decisions.h"

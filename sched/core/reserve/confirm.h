@@ -4,7 +4,7 @@
  *
  * It is placed as a job would be at its beginning, when jobs have ended by their walltimes, beside what is kept for other reservations
  * until its end. All occurrences have room, or none is confirmed. Dedicated time and amounts that are bounded at the server count; run
- * limits and prime time do not. reference/reservations.md section 18.
+ * limits and prime time do not.
  *
  * One that runs keeps the vnodes on which its jobs are, and the others as far as they can be used.
  *

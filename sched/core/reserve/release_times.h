@@ -5,7 +5,7 @@
  * A preemption that is under way is taken as done: its victims are not in the list, the job for which they give way is.
  * Where this scheduler does not know that job's place (it was started after it had been planned), victims count as if they
  * ran on. A job past its soft_walltime is taken to need as much again, and again, up to its walltime; one past its walltime to
- * end at once; one without any limit to run for five years. reference/scheduler.md, "Calendar".
+ * end at once; one without any limit to run for five years.
  */
 #include "sched_cluster.h"
 

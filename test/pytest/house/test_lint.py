@@ -44,6 +44,14 @@ def test_a_base_name_of_two_files_is_refused_but_main(tree):
     assert tree.lint("names", "b") == (1, "run.h: 2 files: a/run.h b/run.h\n")
 
 
+def test_a_comment_that_names_a_missing_file_is_refused(tree):
+    tree.write({"a/x.c": "/* See b/y.h and y.h; the rules are in b/z.h and\n * old.md. */\nint z = a.c;\n", "b/y.h": ""})
+    assert tree.lint("names", "a") == (1, "a/x.c: a comment names b/z.h, which is not in the tree\n"
+                                          "a/x.c: a comment names old.md, which is not in the tree\n")
+    tree.write({"a/x.c": "/* See b/y.h. */\n"})
+    assert tree.lint("names", "a") == (0, "")
+
+
 def test_a_folder_of_too_many_files_is_refused(tree):
     tree.write({f"a/f{i}.c": "" for i in range(33)} | {"a/f0_test.c": ""})
     assert tree.lint("names", "a") == (1, "a: 33 .c files; 32 are the most\n")

@@ -174,7 +174,7 @@ def test_the_cpu_time_of_tasks_counts_for_the_job(cx):
 
 
 def test_open_connections_outlive_every_daemon(cx):
-    """design.md section 2: TM is served by the shepherd."""
+    """The shepherd serves TM, and no daemon has a part in an open connection."""
     probe = program(cx, "tm_probe")
     job = start(cx, f"{probe} init 'spawn:0:touch {cx.work}/first; sleep 600' await:go1 "
                     "kill:9 obit 'spawn:0:exit 3' await:go2 obit finalize; echo done $?\n")
