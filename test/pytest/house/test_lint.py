@@ -60,9 +60,10 @@ def test_a_folder_of_too_many_files_is_refused(tree):
 @pytest.mark.parametrize("others, refused", [
     ({}, "no other file uses it"),
     ({"a/x.h": "int x_run(void);\n"}, "no other file uses it"),
-    ({"a/y.c": "/* x_run */ const char *s = \"x_run\";\n"}, "no other file uses it"),
+    ({"a/y.c": "/* x_run */ const char *s = \"say x_run\";\n"}, "no other file uses it"),
     ({"a/x_test.c": "int t = x_run();\n"}, "only tests use it"),
     ({"a/y.c": "int y = x_run();\n"}, None),
+    ({"a/y.c": "void *f(void) { return dlsym(NULL, \"x_run\"); }\n"}, None),
     ({"a/y.def": "ROW(x_run)\n"}, None),
     ({"a/x.h": "static inline int f(void) { return x_run(); }\n"}, None),
     ({"a/y.c": "#define CALL(name) x_##name()\n"}, None),
