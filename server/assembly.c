@@ -38,12 +38,6 @@
 #include "clock_step.h"
 #include "watch.h"
 
-static void assembly_on_stepped(void *arg, int64_t by_s)
-{
-    plan_earmarks_move(((struct server *)arg)->parts.plan_earmarks, by_s);
-    reservations_clock_set(((struct server *)arg)->parts.reservations);
-}
-
 static void assembly_on_log_line(void *arg, struct job_key key, int64_t time_ns, const char *text)
 {
     commit_add_log(arg, key, time_ns, text);
@@ -171,8 +165,7 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     if (!p->route)
         return err_no_memory(e);
     route_bind(p->route, &(struct route_hooks){s, assembly_on_routed, assembly_on_unroutable});
-    s->clock_step = clock_step_create(
-        &(struct clock_step_parts){s->loop, &s->ctx, s->start_time, assembly_on_stepped, s}, e);
+    s->clock_step = clock_step_create(s, e);
     if (!s->clock_step)
         return -1;
     if (assembly_asking(s, e) < 0)

@@ -1,6 +1,6 @@
 /* Submission, in one message or in pieces; and a script read back.
  *
- * queued/submit.c does the work. A script is read from the store, which alone has all of them; the batch
+ * queued/submit.c and submit_script.c do the work. A script is read from the store, which alone has all of them; the batch
  * under way must be durable first, since the script may be in it. */
 #include "handlers.h"
 
@@ -14,6 +14,7 @@
 #include "store_reader.h"
 #include "req_common.h"
 #include "submit.h"
+#include "submit_script.h"
 
 void req_submit(void *parts, struct request *r)
 {
@@ -27,12 +28,12 @@ void req_arrive(void *parts, struct request *r)
 
 void req_script(void *parts, struct request *r)
 {
-    submit_serve_piece(((struct parts *)parts)->submit, r);
+    submit_script_serve_piece(((struct parts *)parts)->submit, r);
 }
 
 void req_commit(void *parts, struct request *r)
 {
-    submit_serve_commit(((struct parts *)parts)->submit, r);
+    submit_script_serve_commit(((struct parts *)parts)->submit, r);
 }
 
 /* --- reading a script: what was promised durable is in the store, so that is asked ----------------------- */

@@ -56,8 +56,8 @@ static int hook_gate_args_add(wire_attrops *list, const char *name, const char *
     return 0;
 }
 
-static int hook_gate_args_put_one(wire_attrops *list, const char *name, const char *resource, const char *value,
-                         const char *unset)
+static int hook_gate_args_put_one(wire_attrops *list, const char *name, const char *resource,
+                                  const char *value, const char *unset)
 {
     wire_attrop *w = hook_gate_args_find(list, name, resource);
 

@@ -2,6 +2,7 @@
 #include "move_in.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "access.h"
@@ -19,8 +20,12 @@ enum { TOKEN_TEXT = 2 * IFL_TOKEN_SIZE + 1 };
 
 static const char origin_is[] = "origin=";
 
-int move_in_check(const struct server_ctx *s, const ifl_arrive_args *a, struct err *e)
+int move_in_check(const struct server_ctx *s, struct commit *c, const ifl_arrive_args *a, struct err *e)
 {
+    if (s->server->terminating)
+        return err_set(e, PBSE_SVRDOWN, "Request not allowed: Server shutting down");
+    if (commit_check(c, e) < 0)
+        return -1;
     if (!strchr(a->owner, '@') || *a->owner == '@')
         return err_set(e, PBSE_IVALREQ, "Invalid request: \"%s\" is not an owner (user@host)", a->owner);
     if (!attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_flatuid, false))
@@ -46,6 +51,17 @@ struct client *move_in_owner(const struct server_ctx *s, struct request *r, cons
     if (c)
         client_set_level(c, LEVEL_MANAGER); /* what operators had done to the job comes with it */
     return c;
+}
+
+void move_in_take_script(ifl_arrive_args *a)
+{
+    if (!a->long_script.long_script_len || a->job.script.script_len)
+        return;
+    free(a->job.script.script_val);
+    a->job.script.script_val = a->long_script.long_script_val;
+    a->job.script.script_len = a->long_script.long_script_len;
+    a->long_script.long_script_val = NULL;
+    a->long_script.long_script_len = 0;
 }
 
 static const char *token_text(const char *token, char out[static TOKEN_TEXT])

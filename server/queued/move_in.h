@@ -22,8 +22,13 @@ struct server_ctx;
 enum { MOVE_IN_HOPS_MAX = 10, MOVE_IN_ORIGIN_MAX = 512 };
 
 /* Check that it may come. Its owner's name counts only if the server is configured to trust names of that
- * server. -1: PBSE_IVALREQ, PBSE_BADUSER, PBSE_HOPCOUNT, and what admit_check_open and admit_check_server say. */
-int move_in_check(const struct server_ctx *s, const ifl_arrive_args *a, struct err *e);
+ * server. Only for a job that is not here yet: the other server takes any refusal for the end of the move.
+ * -1: PBSE_SVRDOWN, PBSE_IVALREQ, PBSE_BADUSER, PBSE_HOPCOUNT, and what commit_check, admit_check_open and admit_check_server
+ * say. */
+int move_in_check(const struct server_ctx *s, struct commit *c, const ifl_arrive_args *a, struct err *e);
+
+/* Put a script that is longer than what a SUBMIT carries where submit.c looks for it. */
+void move_in_take_script(ifl_arrive_args *a);
 
 /* Its owner as a client of this server, with a reference; NULL: no memory. */
 struct client *move_in_owner(const struct server_ctx *s, struct request *r, const ifl_arrive_args *a);

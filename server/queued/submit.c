@@ -5,9 +5,8 @@
  * submit_continue, which takes the next step. All that may change meanwhile is looked at after them. The steps check everything
  * before they change anything: from submit_add_job on only routing can refuse.
  *
- * A script that comes in pieces makes the job first, as ARRIVING: it has a row and an identifier, and is
- * in no queue. Pieces must come without gaps; COMMIT lets it in, if the limits on what is queued still do, and a
- * second COMMIT is answered like the first. A submission that stops half-way is given up: submit_pieces.h. */
+ * A script that comes in pieces makes the job first, as ARRIVING: it has a row and an identifier, and is in no queue until COMMIT
+ * (submit_script.c). */
 #include "submit.h"
 
 #include <stdlib.h>
@@ -192,6 +191,11 @@ void submit_destroy(struct submit *s)
     free(s);
 }
 
+const struct submit_parts *submit_parts(const struct submit *s)
+{
+    return &s->p;
+}
+
 /* --- the answer ------------------------------------------------------------------------------------ */
 
 struct submit_promise {
@@ -281,38 +285,18 @@ static enum submit_outcome submit_check_open(struct submission *u)
     return SUBMIT_NEXT;
 }
 
-/* Asked only of a job that is not here yet: the other server takes any refusal for the end of the move. */
-static int check_moves(const struct submit *s, struct err *e)
-{
-    if (s->p.ctx->server->terminating)
-        return err_set(e, PBSE_SVRDOWN, "Request not allowed: Server shutting down");
-    return commit_check(s->p.commit, e);
-}
-
-/* The bound on scripts was for what travels in one piece. */
-static void take_long_script(ifl_arrive_args *a)
-{
-    if (!a->long_script.long_script_len || a->job.script.script_len)
-        return;
-    free(a->job.script.script_val);
-    a->job.script.script_val = a->long_script.long_script_val;
-    a->job.script.script_len = a->long_script.long_script_len;
-    a->long_script.long_script_val = NULL;
-    a->long_script.long_script_len = 0;
-}
-
 static enum submit_outcome submit_check_arrival(struct submission *u)
 {
     struct server_ctx *ctx = u->s->p.ctx;
 
     if (!u->arrive)
         return SUBMIT_NEXT;
-    if (check_moves(u->s, &u->why) < 0 || move_in_check(ctx, u->arrive, &u->why) < 0)
+    if (move_in_check(ctx, u->s->p.commit, u->arrive, &u->why) < 0)
         return SUBMIT_REFUSED;
     u->owner = move_in_owner(ctx, u->request, u->arrive);
     if (!u->owner)
         return submit_outcome(err_set(&u->why, PBSE_SYSTEM, "no memory for a submission"));
-    take_long_script(request_args(u->request));
+    move_in_take_script(request_args(u->request));
     return SUBMIT_NEXT;
 }
 
@@ -491,8 +475,7 @@ static enum submit_outcome submit_write_rows(struct submission *u)
     return SUBMIT_NEXT;
 }
 
-/* -1: no queue wants it, however it is routed; the job is over, and freed unless the caller has a reference. */
-static int submit_enter(struct submit *s, struct job *j, struct queue *q, const char *who, struct err *e)
+int submit_enter(struct submit *s, struct job *j, struct queue *q, const char *who, struct err *e)
 {
     bool lost;
 
@@ -530,91 +513,4 @@ static enum submit_outcome submit_note_move(struct submission *u)
     if (u->arrive)
         move_in_note(p->ctx, p->store_notes, p->commit, u->arrive, u->job);
     return SUBMIT_NEXT;
-}
-
-/* --- pieces ----------------------------------------------------------------------------------------- */
-
-static struct job *arriving(struct submit *s, struct request *r, const char *id, struct err *e)
-{
-    struct jobid parsed;
-    struct job *j;
-
-    if (jobid_parse(id, &parsed, e) < 0)
-        return NULL;
-    j = jobs_find(s->p.ctx->jobs, parsed.key);
-    if (!j || !request_owns(r, j))
-        err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
-    else
-        return j;
-    return NULL;
-}
-
-static void submit_acknowledge(void *arg)
-{
-    request_ok(arg);
-    request_unref(arg);
-}
-
-void submit_serve_piece(struct submit *s, struct request *r)
-{
-    const ifl_script_args *a = request_args(r);
-    struct err e;
-    struct job *j = arriving(s, r, a->job, &e);
-
-    if (!j) {
-        request_fail(r, &e);
-        return;
-    }
-    /* A client that has lost its connection begins again, and does not know how far it had come. */
-    if (a->offset + a->data.data_len <= j->script_have) {
-        commit_then(s->p.commit, submit_acknowledge, request_ref(r));
-        return;
-    }
-    if (j->state != JOB_ARRIVING || a->offset != j->script_have ||
-        a->offset + a->data.data_len > j->script_bytes) {
-        request_failf(r, PBSE_PROTOCOL,
-                      "a piece of the script of %s begins at %llu, expected %llu of %llu bytes", a->job,
-                      (unsigned long long)a->offset, (unsigned long long)j->script_have,
-                      (unsigned long long)j->script_bytes);
-        return;
-    }
-    commit_put_script(s->p.commit, j->key, a->offset, a->data.data_val, a->data.data_len);
-    j->script_have += a->data.data_len;
-    jobs_touch(s->p.ctx->jobs, j, PART_HOT);
-    commit_then(s->p.commit, submit_acknowledge, request_ref(r));
-}
-
-void submit_serve_commit(struct submit *s, struct request *r)
-{
-    const ifl_job_args *a = request_args(r);
-    struct err e;
-    struct job *j = arriving(s, r, a->job, &e);
-    struct queue *q;
-
-    if (!j) {
-        request_fail(r, &e);
-        return;
-    }
-    if (j->state == JOB_ARRIVING) {
-        q = queues_find(s->p.ctx->queues, j->queue_name);
-        if (!q || j->script_have != j->script_bytes) {
-            request_failf(r, q ? PBSE_PROTOCOL : PBSE_UNKQUE,
-                          q ? "the script of %s is not complete" : "Unknown queue of %s", a->job);
-            return;
-        }
-        if (admit_check_open(s->p.ctx, client_level(request_client(r)), &e) < 0) {
-            request_fail(r, &e);
-            return;
-        }
-        if (admit_check_room(s->p.ctx, q, j, true, &e) < 0) { /* it may have become full meanwhile */
-            submit_pieces_drop(s->p.submit_pieces, j, e.text);
-            request_fail(r, &e);
-            return;
-        }
-        if (submit_enter(s, j, q, request_who(r), &e) < 0) {
-            request_fail(r, &e);
-            return;
-        }
-    }
-    commit_then(s->p.commit, submit_acknowledge, request_ref(r));
 }

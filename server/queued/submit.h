@@ -3,9 +3,10 @@
 /* Submission: from attributes and script to a job in its queue, answered when durable.
  *
  *   SUBMIT, ARRIVE: submit_steps in submit.c is the order of steps, with the reasons
- *   SUBMIT without script, SCRIPT ..., COMMIT: the job is ARRIVING until the last piece is there
+ *   SUBMIT without script, SCRIPT ..., COMMIT: the job is ARRIVING until the last piece is there (submit_script.h)
  *
  * The same token again is answered with the same identifier, whatever became of the first answer. */
+#include "job.h"
 #include "request.h"
 
 struct submit_pieces;
@@ -13,6 +14,7 @@ struct commit;
 struct depends;
 struct job_fsm;
 struct names;
+struct queue;
 struct store_notes;
 struct store_reader;
 struct route;
@@ -40,7 +42,11 @@ void submit_destroy(struct submit *s); /* after names_stop(): no submission wait
 
 void submit_serve(struct submit *s, struct request *r);         /* IFL_SUBMIT */
 void submit_serve_arrival(struct submit *s, struct request *r); /* IFL_ARRIVE: by the server that it leaves */
-void submit_serve_piece(struct submit *s, struct request *r);   /* IFL_SCRIPT */
-void submit_serve_commit(struct submit *s, struct request *r);  /* IFL_COMMIT */
+
+/* What it was created with, for the other requests of a submission (submit_script.c). */
+const struct submit_parts *submit_parts(const struct submit *s);
+/* The job, whose script is whole, enters this queue at the request of `who`, and is routed on if it is a route queue. -1: no queue
+ * wants it (PBSE_ROUTEREJ); the job is over then, and freed unless the caller has a reference. */
+int submit_enter(struct submit *s, struct job *j, struct queue *q, const char *who, struct err *e);
 
 #endif

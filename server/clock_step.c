@@ -9,15 +9,19 @@
 #include "job_run.h"
 #include "log.h"
 #include "loop.h"
+#include "plan_earmark.h"
+#include "reservations.h"
+#include "server.h"
 #include "server_ctx.h"
 #include "start_time.h"
 
+/* A step is noticed within LOOK_MS, which is below the resolution of times of jobs. */
 enum { LOOK_MS = 1000, STEP_MIN_S = 2 };
 
 static const int64_t ns_per_s = 1000000000;
 
 struct clock_step {
-    struct clock_step_parts p;
+    struct server *server;
     struct loop_timer *timer;
 };
 
@@ -53,7 +57,7 @@ static void move_job(struct server_ctx *s, struct job *j, int64_t by_s)
  * What is left is less than STEP_MIN_S, and is adopted at the next look. */
 static void clock_step(struct clock_step *w, int64_t lag_ns)
 {
-    struct server_ctx *s = w->p.ctx;
+    struct server_ctx *s = &w->server->ctx;
     int64_t by_s = clock_nearest_s(lag_ns);
 
     log_event(LOGC_SVR, LOGE_SYSTEM | LOGE_ADMIN, s->name,
@@ -64,34 +68,37 @@ static void clock_step(struct clock_step *w, int64_t lag_ns)
         move_job(s, j, by_s);
     for (struct queue *q = queues_first(s->queues); q; q = queues_next(q))
         move_time(&q->route_due_s, by_s);
-    w->p.stepped(w->p.arg, by_s);
-    start_time_look(w->p.start_time);
+    plan_earmarks_move(w->server->parts.plan_earmarks, by_s);
+    reservations_clock_set(w->server->parts.reservations);
+    start_time_look(w->server->start_time);
 }
 
 static void clock_step_look(void *arg)
 {
     struct clock_step *w = arg;
-    int64_t lag_ns = clock_lag_ns(w->p.ctx->clock);
+    struct clock *clock = w->server->ctx.clock;
+    int64_t lag_ns = clock_lag_ns(clock);
 
     if (llabs(lag_ns) >= STEP_MIN_S * ns_per_s)
         clock_step(w, lag_ns);
     else
-        clock_adopt(w->p.ctx->clock, lag_ns);
+        clock_adopt(clock, lag_ns);
     loop_timer_set(w->timer, LOOK_MS);
 }
 
-struct clock_step *clock_step_create(const struct clock_step_parts *p, struct err *e)
+struct clock_step *clock_step_create(struct server *s, struct err *e)
 {
     struct clock_step *w = calloc(1, sizeof *w);
 
     if (w)
-        *w = (struct clock_step){.p = *p, .timer = loop_timer_create(p->loop, LOOP_REAL, clock_step_look, w)};
+        *w = (struct clock_step){.server = s,
+                                 .timer = loop_timer_create(s->loop, LOOP_REAL, clock_step_look, w)};
     if (!w || !w->timer) {
         free(w);
         err_no_memory(e);
         return NULL;
     }
-    if (!clock_is_driven(p->ctx->clock))
+    if (!clock_is_driven(s->ctx.clock))
         loop_timer_set(w->timer, LOOK_MS);
     return w;
 }

@@ -7,25 +7,12 @@
  * step, times of jobs that are not over move by the same amount, so that each event remains as long ago as it
  * was, and the new time is used. Times that a user has set (Execution_Time) are not moved. doc/running.md
  */
-#include <stdint.h>
-
 #include "err.h"
 
-struct loop;
-struct server_ctx;
-struct start_time;
+struct server;
 struct clock_step;
 
-struct clock_step_parts {
-    struct loop *loop;
-    struct server_ctx *ctx;
-    struct start_time *start_time;
-    void (*stepped)(void *arg, int64_t by_s); /* ^ higher folders have times, too */
-    void *arg;
-};
-
-struct clock_step *clock_step_create(const struct clock_step_parts *p,
-                                     struct err *e); /* does nothing on a driven clock */
+struct clock_step *clock_step_create(struct server *s, struct err *e); /* does nothing on a driven clock */
 void clock_step_destroy(struct clock_step *w);
 
 #endif
