@@ -75,6 +75,8 @@ def _collect(run: Run) -> None:
     """Leave of the changes what the outcome permits."""
     if run.result in ("error", "alarm") or (run.result == "reject" and run.event not in rules.CHANGES_ON_REJECT):
         run.changes.clear()
+    elif run.event_object is not None and run.event == "preempt":
+        run.changes.extend(Change("plan", None, "victims", None, value) for value in run.event_object._plan_changes())
     elif run.event_object is not None and run.event == "execjob_launch":
         run.changes.extend(Change("launch", None, attr, None, value) for attr, value in run.event_object._launch_changes())
 

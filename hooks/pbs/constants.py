@@ -13,6 +13,7 @@ EVENTS: dict[str, int] = {
     "execjob_preterm": 0x400, "execjob_launch": 0x800, "execjob_attach": 0x4000, "execjob_resize": 0x20000,
     "execjob_abort": 0x40000, "execjob_postsuspend": 0x80000, "execjob_preresume": 0x100000,
     "exechost_periodic": 0x1000, "exechost_startup": 0x2000,
+    "preempt": 0x40000000,  # ours
 }
 EVENT_NAMES: dict[int, str] = {bit: name for name, bit in EVENTS.items()}
 MOM_EVENTS: int = sum(bit for name, bit in EVENTS.items() if name.startswith("exec"))

@@ -93,6 +93,20 @@ class management:
         super().__setattr__(name, value)
 
 
+class victim:
+    """A job that gives way in a plan. job: the job, read-only. methods: letters of S, C, R, D in the order in which they are tried; "": all of the policy."""
+
+    def __init__(self, job_: job, methods: str) -> None:
+        self.__dict__.update(job=job_, methods=methods)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "methods":
+            raise BadAttributeValueError(f"attribute '{name}' of a victim is readonly")
+        if not isinstance(value, str) or set(value) - set("SCRD") or len(set(value)) != len(value):
+            raise BadAttributeValueError(f"methods of a victim are letters of SCRD, each once, not {value!r}")
+        self.__dict__["methods"] = value
+
+
 class _event:
     """Its members are those of `rules.MEMBERS`; objects are made when they are read first."""
 
@@ -142,6 +156,8 @@ class _event:
         if name in ("vnode_list", "vnode_list_fail", "job_list", "resv_list"):
             kind = name.partition("_")[0]
             return _objects(run, kind, said or [], name in ("vnode_list", "job_list"))
+        if name == "victims":
+            return tuple(victim(_own(run, "job", item, False), item.get("methods") or "") for item in said or [])
         if name == "argv":
             return list(said or [])
         if name == "env":
@@ -157,12 +173,36 @@ class _event:
         if run.decided:
             raise AssertionError(f"Not permitted to modify attributes (name={name},res=): "
                                  "an event.accept() or event.reject() already called.")
+        if name == "victims":
+            self._set_victims(value)
+            return
         self._made[name] = (_tracked_env(value, None) if name == "env" else [str(a) for a in value] if name == "argv"
                             else None if value is None else str(value))
 
+    def _set_victims(self, value: Any) -> None:
+        known = set(map(id, self._all_victims()))
+        value = tuple(value)
+        if not all(isinstance(v, victim) and id(v) in known for v in value) or len(set(map(id, value))) != len(value):
+            raise BadAttributeValueError("victims can be left out and put in another order; they are those of the event, each once")
+        self._made["victims"] = value
+
+    def _all_victims(self) -> tuple[victim, ...]:
+        """Those that the event came with, also after a script has left some out."""
+        if "all victims" not in self._made:
+            self._made["all victims"] = self.victims
+        made: tuple[victim, ...] = self._made["all victims"]
+        return made
+
+    def _plan_changes(self) -> Iterator[str]:
+        """The plan that a script has made of it, if it is another one."""
+        before = [f"{item['name']}={item.get('methods') or ''}" for item in self._run.data.get("victims") or []]
+        now = [f"{v.job.id}={v.methods}" for v in self.victims]
+        if now != before:
+            yield " ".join(now)
+
     def _launch_changes(self) -> Iterator[tuple[str, Any]]:
         """What a launch hook has made of program, arguments and environment, in place or by assignment."""
-        for name in rules.ASSIGNABLE:
+        for name in ("progname", "argv", "env"):
             if name in self._made:
                 now = dict(self._made[name]) if name == "env" else self._made[name]
                 before = self._run.data.get(name)

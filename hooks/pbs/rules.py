@@ -22,11 +22,12 @@ MEMBERS: dict[str, tuple[str, ...]] = {
     "execjob_postsuspend": _JOB, "execjob_preresume": _JOB, "execjob_resize": _JOB,
     "execjob_prologue": _JOB + ("vnode_list_fail",),
     "execjob_launch": _JOB + ("vnode_list_fail", "progname", "argv", "env"), "execjob_attach": _JOB + ("pid",),
+    "preempt": ("job", "victims"),
     "exechost_startup": ("vnode_list",), "exechost_periodic": ("vnode_list", "job_list", "freq"),
 }
 
 # Members that a script may assign.
-ASSIGNABLE = ("progname", "argv", "env")
+ASSIGNABLE = ("progname", "argv", "env", "victims")
 
 RUNJOB = ("Hold_Types", "Execution_Time", "project", "Error_Path", "Output_Path", "Resource_List", "Variable_List", "depend",
           "create_resv_from_job")
@@ -34,7 +35,7 @@ RUNJOB = ("Hold_Types", "Execution_Time", "project", "Error_Path", "Output_Path"
 _SERVER_JOB = ("queuejob", "postqueuejob", "modifyjob")
 _SERVER_RESV = ("resvsub", "modifyresv")
 _NOTHING = ("execjob_attach", "execjob_resize")
-_ONLY_LOOKED_AT = ("jobobit", "resv_begin", "resv_end", "resv_confirm", "management", "modifyvnode", "provision")
+_ONLY_LOOKED_AT = ("jobobit", "resv_begin", "resv_end", "resv_confirm", "management", "modifyvnode", "provision", "preempt")
 _HOST_SAYS = 0x1000 | 0x2  # enum attr_flag: AF_HOST, AF_SERVER
 
 # Events whose changes count also when the hook rejects.

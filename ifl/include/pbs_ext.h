@@ -100,8 +100,9 @@ preempt_job_info *pbs_preempt_jobs_recv(int c, int ticket, int *n);
 /* One victim of a plan. */
 struct pbs_victim {
     const char *jobid;
-    int run_version;     /* of the run that the plan saw */
-    const char *methods; /* letters of SCRD that the plan can live with */
+    int run_version; /* of the run that the plan saw */
+    const char
+        *methods; /* letters of SCRD that the plan can live with, in the order in which they are tried */
 };
 
 /* Plan and hold: run a job in the room of others, or preempt no job.

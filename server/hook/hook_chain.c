@@ -52,6 +52,12 @@ static void hook_chain_fail(struct hook_chain *c, bool by_alarm)
 {
     char text[MESSAGE_MAX];
 
+    if (c->a.fails_open) {
+        log_event(LOGC_HOOK, LOGE_ERROR, c->hook, "%s hook '%s' %s, it has no say", c->event->name, c->hook,
+                  by_alarm ? "got an alarm call" : "encountered an exception");
+        hook_chain_next(c);
+        return;
+    }
     if (by_alarm)
         log_event(LOGC_HOOK, LOGE_ERROR, c->hook, "alarm call while running %s hook '%s', request rejected",
                   c->event->name, c->hook);

@@ -16,6 +16,7 @@
 #include "hook_event.h"
 #include "hook_gate_args.h"
 #include "hook_objects.h"
+#include "hook_plan.h"
 #include "jobid.h"
 #include "log.h"
 #include "pbs_error.h"
@@ -304,7 +305,12 @@ static bool hook_gate_start(struct hook_gate_pass *p, json_t *data)
 
 bool hook_gate(void *arg, struct request *r, void (*pass)(void *arg, struct request *r), void *pass_arg)
 {
-    struct hook_server *s = arg;
+    return hook_plan_gate(arg, r, pass, pass_arg) || hook_gate_serve(arg, r, pass, pass_arg);
+}
+
+bool hook_gate_serve(struct hook_server *s, struct request *r, void (*pass)(void *arg, struct request *r),
+                     void *pass_arg)
+{
     const struct hook_gate_row *row = NULL;
     struct hook_gate_pass *p;
     json_t *data;

@@ -42,27 +42,31 @@ void plan_draft_fini(struct plan_draft *d)
     free(d->victims);
 }
 
-/* Of the methods that the policy allows those that the plan accepts and that can be applied now. */
+/* Of the methods that the policy allows those that the plan accepts, in its order, and that can be applied now. */
 static int choose_methods(const struct plan_draft *d, const struct job *j, const char *accepted,
                           struct preempt_methods *out, struct err *e)
 {
     const struct preempt_ask ask = {
         .ctx = d->ctx, .sched = d->ask->scheduler, .urgent = d->ask->job, .planned = d->planned};
-    struct preempt_methods policy;
+    struct preempt_methods policy, order;
     struct err why;
 
     *out = (struct preempt_methods){0};
     if (preempt_budget_methods(&ask, j, &policy, e) < 0)
         return -1;
-    for (unsigned i = 0; i < policy.n; i++) {
-        enum method_id id = (enum method_id)policy.m[i];
+    if (*accepted && !preempt_methods_parse(accepted, &order))
+        return err_set(e, PBSE_IVALREQ, "\"%s\" is not a sequence of methods", accepted);
+    if (!*accepted)
+        order = policy;
+    for (unsigned i = 0; i < order.n; i++) {
+        enum method_id id = (enum method_id)order.m[i];
         const struct stop_method *m = stop_methods_find(d->stop_methods, id);
         const struct preempt_method_row *row = preempt_method_row(id);
         /* A job that is being started can be suspended as soon as it has started. */
         bool can = m && (m->can(m->arg, j, &why) == 0 ||
                          (row->after == AFTER_SUSPENDED && j->state == JOB_STARTING));
 
-        if (can && (!*accepted || strchr(accepted, row->letter)))
+        if (can && preempt_methods_has(&policy, id))
             preempt_methods_add(out, id);
     }
     return out->n ? 0 : err_set(e, PBSE_BADSTATE, "no method is left to preempt job %s", j->obj.name);
@@ -99,9 +103,27 @@ static int examine_victim(struct plan_draft *d, const struct plan_victim *w, str
 
 static int plan_draft_by_address(const void *a, const void *b)
 {
-    const struct job *x = ((const struct fit_victim *)a)->job, *y = ((const struct fit_victim *)b)->job;
+    const struct job *x = *(struct job *const *)a, *y = *(struct job *const *)b;
 
     return x < y ? -1 : x > y;
+}
+
+/* The victims keep the order in which the plan has them. */
+static int plan_draft_check_twice(const struct plan_draft *d, struct err *e)
+{
+    struct job **all = calloc(d->n_victims ? d->n_victims : 1, sizeof(struct job *));
+    int rc = 0;
+
+    if (!all)
+        return err_set(e, PBSE_SYSTEM, "no memory for %zu victims", d->n_victims);
+    for (size_t i = 0; i < d->n_victims; i++)
+        all[i] = d->victims[i].job;
+    qsort(all, d->n_victims, sizeof(struct job *), plan_draft_by_address);
+    for (size_t i = 1; i < d->n_victims && rc == 0; i++)
+        if (all[i] == all[i - 1])
+            rc = err_set(e, PBSE_IVALREQ, "job %s is named twice", all[i]->obj.name);
+    free(all);
+    return rc;
 }
 
 static int examine_victims(struct plan_draft *d, struct err *e)
@@ -112,11 +134,7 @@ static int examine_victims(struct plan_draft *d, struct err *e)
     for (size_t i = 0; i < d->ask->n_victims; i++)
         if (examine_victim(d, &d->ask->victims[i], e) < 0)
             return -1;
-    qsort(d->victims, d->n_victims, sizeof *d->victims, plan_draft_by_address);
-    for (size_t i = 1; i < d->n_victims; i++)
-        if (d->victims[i].job == d->victims[i - 1].job)
-            return err_set(e, PBSE_IVALREQ, "job %s is named twice", d->victims[i].job->obj.name);
-    return 0;
+    return plan_draft_check_twice(d, e);
 }
 
 /* Run limits, as they will be when the victims have given way. */
