@@ -6,6 +6,7 @@ asked for: the child has the socket for that time, so the daemon sees one conver
 from __future__ import annotations
 
 import configparser
+import contextlib
 import json
 import os
 import pwd
@@ -203,7 +204,7 @@ class Worker:
     def _answer(self, message: dict[str, Any], run: Run) -> None:
         said = {"op": "answer", "id": message["id"], "result": run.result, "message": None if run.message is None else cut(run.message),
                 "ecode": run.ecode, "changes": [vars(c) for c in run.changes], "scheduler_restart_cycle": run.scheduler_restart_cycle,
-                "rerun": run.rerun, "delete": run.delete, "reboot": run.reboot, "release_nodes": run.release_nodes}
+                "rerun": run.rerun, "delete": run.delete, "reboot": run.reboot, "release_nodes": run.release_nodes, "memory": memory()}
         try:
             self._wire.send(said)
         except WireError as e:
@@ -224,6 +225,18 @@ def check(kind: str, name: str, text: str) -> None:
         json.loads(text)
     elif suffix == ".ini":
         configparser.ConfigParser().read_string(text)
+
+
+def memory() -> int:
+    """Bytes that this process has in memory now."""
+    with open("/proc/self/statm", encoding="ascii") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def die_first() -> None:
+    """A host without memory ends this process and not its daemon: what a script takes is its own loss."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as f:
+        f.write("1000")
 
 
 def become(user: str) -> None:
@@ -259,6 +272,7 @@ def main(arguments: list[str]) -> int:
         return 2
     sock = socket.socket(fileno=int(arguments[1]))
     sock.set_inheritable(False)
+    die_first()
     wire = Wire(sock)
     try:
         hello = wire.receive()

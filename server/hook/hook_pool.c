@@ -24,7 +24,8 @@ enum {
     CHECK_MS = 30000,
     GRACE_MS = 2000, /* between the worker's own alarm and ours */
     LOG_LINES = 100000,
-    RUNS_MAX = 1000, /* then a worker is replaced: what scripts leave behind in it is given back */
+    MEMORY_MAX = 1 << 30, /* bytes that a worker may keep after a run; with more it is replaced */
+    RUNS_MAX = 1000,      /* then a worker is replaced: what scripts leave behind in it is given back */
     VERSION = 1
 };
 
@@ -49,6 +50,7 @@ struct hook_seat { /* a place for a worker */
     unsigned runs;
     unsigned resources; /* that it has been told: a value of resources_known */
     bool ready;         /* its hello has come */
+    bool swollen;       /* its last run has left too much in its memory */
 };
 
 struct hook_pool {
@@ -94,6 +96,7 @@ static void hook_seat_clear(struct hook_seat *s)
     json_decref(s->loaded);
     s->loaded = NULL;
     s->ready = false;
+    s->swollen = false;
     s->runs = 0;
 }
 
@@ -105,7 +108,7 @@ static void hook_seat_finish(struct hook_seat *s, enum hook_result result, const
 
     s->work = NULL;
     loop_timer_cancel(s->timer);
-    if (s->runs >= RUNS_MAX)
+    if (s->runs >= RUNS_MAX || s->swollen)
         hook_seat_clear(s);
     loop_defer(s->pool->o.loop, hook_pool_feed, s->pool);
     hook_work_end(w, result, message, answer);
@@ -331,6 +334,7 @@ static void hook_seat_answer(struct hook_seat *s, const json_t *m)
         return;
     }
     message = hook_worker_bytes(json_object_get(m, "message"));
+    s->swollen = json_integer_value(json_object_get(m, "memory")) > MEMORY_MAX;
     hook_seat_finish(s, hook_seat_result(json_string_value(json_object_get(m, "result"))), message, m);
     free(message);
 }
