@@ -25,7 +25,7 @@ enum {
     GRACE_MS = 2000, /* between the worker's own alarm and ours */
     LOG_LINES = 100000,
     MEMORY_MAX = 1 << 30, /* bytes that a worker may keep after a run; with more it is replaced */
-    RUNS_MAX = 1000,      /* then a worker is replaced: what scripts leave behind in it is given back */
+    RUNS_MAX = 10000,     /* then a worker is replaced: what scripts leave behind in it is given back */
     VERSION = 1
 };
 
