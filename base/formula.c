@@ -260,7 +260,7 @@ static int parse_call(struct parser *p, const char *word)
         n++;
     }
     if (n < functions[fn].least || n > functions[fn].most)
-        return formula_fail(p, EINVAL, "a function has another number of arguments before this");
+        return formula_fail(p, EINVAL, "a function has too few or too many arguments before this");
     return formula_add(p, (struct formula_node){.op = OP_CALL, .fn = fn, .a = first});
 }
 
@@ -301,7 +301,7 @@ static int parse_atom(struct parser *p)
         double number = strtod(p->at, &end);
         p->at = end;
         return formula_is_word(*end) || !isfinite(number)
-                   ? formula_fail(p, EINVAL, "a number is not a number")
+                   ? formula_fail(p, EINVAL, "a number is malformed")
                    : formula_add(p, (struct formula_node){.op = OP_NUMBER, .number = number});
     }
     return formula_is_word(*p->at) ? parse_word(p) : formula_fail(p, EINVAL, "a value is missing");

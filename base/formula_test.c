@@ -98,14 +98,14 @@ static void what_is_no_expression_is_refused_with_its_place(void **state)
                 {"1 2", "it should end"},
                 {"a b", "it should end"},
                 {"frob(1)", "no such function"},
-                {"sqrt(1, 2)", "another number of arguments"},
+                {"sqrt(1, 2)", "too few or too many arguments"},
                 {"1 if 2", "an else is missing"},
-                {"3x", "not a number"},
+                {"3x", "a number is malformed"},
                 {"1 and", "a value is missing"},
                 {"and", "a value is missing"},
                 {"__import__('os')", "no such function"},
                 {"a.b", "it should end"},
-                {"1e999", "not a number"}};
+                {"1e999", "a number is malformed"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -200,7 +200,7 @@ static int cut_line(enum settings_style style, char *text, char **name, char **v
     char *behind = text + n;
 
     if (style == SETTINGS_EQUALS && !*behind)
-        return err_set(e, EINVAL, "\"%.100s\" is not of the form NAME=value", text);
+        return err_set(e, EINVAL, "\"%.100s\" does not have the form NAME=value", text);
     while (is_blank(*behind))
         behind++;
     if (style != SETTINGS_DOLLAR && *behind == (style == SETTINGS_EQUALS ? '=' : ':'))

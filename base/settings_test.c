@@ -112,7 +112,7 @@ static void errors_name_file_line_and_remedy(void **state)
         {&dollar, "$max_load many", "config line 1: max_load: \"many\" is not a number", EINVAL},
         {&dollar, "logevent 5", "config line 1: there is no setting \"logevent\"; is \"$logevent\" meant?",
          EINVAL},
-        {&equals, "wait 5", "config line 1: \"wait 5\" is not of the form NAME=value", EINVAL},
+        {&equals, "wait 5", "config line 1: \"wait 5\" does not have the form NAME=value", EINVAL},
         {&equals, "=5", "config line 1: there is no name, or one that is too long", EINVAL},
         {&dollar, "$name abc", "config line 1: name: odd length", EINVAL},
         {&colon, "round_robin: maybe", "config line 1: round_robin: \"maybe\" is neither True nor False",

@@ -277,7 +277,7 @@ static void mirror_answered(void *arg, int c, int ticket)
         return;
     }
     if (!cluster_settle(m->cl)) {
-        log_event(LOGC_SCHED, LOGE_DEBUG, "mirror", "a resource is another: everything is read again");
+        log_event(LOGC_SCHED, LOGE_DEBUG, "mirror", "a resource has changed: everything is read again");
         cluster_clear(m->cl);
         begin_again(m);
         return;

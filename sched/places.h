@@ -3,7 +3,7 @@
 /* Where the scheduler's files and logs are: what sched_priv and sched_log of its object say, else what it began with.
  *
  * Asked of the server before each registration. A directory that is not there, is not ours, or that others may write to
- * or put another one in the place of, is said in the object's comment and in the log; the scheduler then does not register, so
+ * or replace, is said in the object's comment and in the log; the scheduler then does not register, so
  * that it is shown as down.
  */
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* Lines are split in place, field by field. A line that is not of the form, or about another object, is skipped
+/* Lines are split in place, field by field. A line that does not have the form, or about another object, is skipped
  * silently, since logs hold anything. Lines are ordered by their time, then by reading: lines of one second without
  * microseconds stay as their daemon wrote them. */
 #include "trace_log.h"

@@ -485,7 +485,7 @@ void exec_service_bye(struct exec_service *s, const char *reason, bool back, voi
 
 void exec_service_again(struct exec_service *s)
 {
-    const struct err why = {.text = "HELLO is said again"};
+    const struct err why = {.text = "HELLO is repeated"};
 
     if (s->state != HERE)
         return;

@@ -2,7 +2,7 @@
  *
  * PBS gave its interface one number, and a text for each connection, and no object to hold them; here each thread has
  * its own, found through a thread-local pointer, and freed by the thread's end (pthread key). Nothing is kept of a
- * connection whose last call succeeded without a word; the connection reported last is first in the list. Errors of the system are
+ * connection whose last call succeeded without a message; the connection reported last is first in the list. Errors of the system are
  * translated to the nearest PBSE_ number, as callers compare with those. Without memory the number at least is right. */
 #include "report.h"
 

@@ -114,7 +114,7 @@ static int take_record(struct rpc_core *c, const char *bytes, size_t n, struct e
     case RPC_MSG_BAD:
         break;
     }
-    return err_set(e, EBADMSG, "a record of %zu bytes that is not RPC message", n);
+    return err_set(e, EBADMSG, "a record of %zu bytes that is not an RPC message", n);
 }
 
 /* Enough of an unfinished record is here to see which call it answers. */

@@ -25,9 +25,9 @@ static const struct {
     [RPC_ST_PROG_MISMATCH] = {2, EPROTONOSUPPORT, "the peer serves other versions"},
     [RPC_ST_PROC_UNAVAIL] = {3, EPROTONOSUPPORT, "the peer does not know this procedure"},
     [RPC_ST_GARBAGE_ARGS] = {4, EBADMSG, "the peer could not decode the arguments"},
-    [RPC_ST_SYSTEM_ERR] = {5, EIO, "the peer failed inside"},
+    [RPC_ST_SYSTEM_ERR] = {5, EIO, "the peer has had an internal error"},
     [RPC_ST_RPC_MISMATCH] = {-1, EPROTONOSUPPORT, "the peer speaks other RPC versions"},
-    [RPC_ST_AUTH] = {-1, EACCES, "the peer refuses who we are"},
+    [RPC_ST_AUTH] = {-1, EACCES, "the peer does not accept our identity"},
     [RPC_ST_GARBAGE_REPLY] = {-1, EBADMSG, "the peer's answer cannot be decoded"},
     [RPC_ST_LOST] = {-1, ECONNRESET, "the connection ended before the answer"},
 };

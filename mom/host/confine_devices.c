@@ -96,7 +96,7 @@ static int parse_path(const char *text, char *out, size_t max, struct err *e)
     int n = sscanf(text, "%255s %15s %c", path, access, &rest), bits;
 
     if (n < 1 || n > 2 || parse_access(access, &bits) < 0)
-        return err_set(e, EINVAL, "\"%s\" is not of the form /dev/NAME rwm", text);
+        return err_set(e, EINVAL, "\"%s\" does not have the form /dev/NAME rwm", text);
     if (stat(path, &st) < 0 || (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode)))
         return err_set(e, EINVAL, "%s is not a device of this host", path);
     snprintf(out, max, "%c %u:%u %s", S_ISBLK(st.st_mode) ? 'b' : 'c', major(st.st_rdev), minor(st.st_rdev),

@@ -9,7 +9,7 @@ struct command_line {
     bool foreground, version;
     bool check;          /* look at the configuration, and end */
     bool keep, end_jobs; /* -p, -r */
-    const char *log;     /* -L: one file in the place of daily ones; or NULL */
+    const char *log;     /* -L: one file instead of daily ones; or NULL */
     const char *verb;    /* of -s */
     char **operands;     /* of -s */
     int n;

@@ -66,7 +66,7 @@ static void cert_watch_look(void *arg)
         rpc_server_each(w->server, cert_watch_end_revoked, w);
     w->lists = lists;
     if (revoked_fault(revoked_of(w->tls), &e))
-        log_err(LOGC_SVR, "certs", &e, "the list of revoked certificates of before holds");
+        log_err(LOGC_SVR, "certs", &e, "the earlier list of revoked certificates stays in force");
     w->renews |= ++w->looks % LOOKS_OF_HOUR == 0;
     if (w->renews)
         w->renews = !cert_watch_renew(w);

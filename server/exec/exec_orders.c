@@ -78,7 +78,8 @@ static void exec_orders_patience_is_over(void *arg)
     struct order *o = arg;
     char text[200];
 
-    snprintf(text, sizeof text, "%s has not answered in %d s; it may do it yet", o->service, ORDER_ANSWER_S);
+    snprintf(text, sizeof text, "%s has not answered in %d s; the order may still take effect", o->service,
+             ORDER_ANSWER_S);
     log_event(LOGC_JOB, LOGE_JOB, o->job, "order %u: %s", o->proc, text);
     tell_sender(o, PBSE_NORELYMOM, text);
 }

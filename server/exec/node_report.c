@@ -80,7 +80,7 @@ static int take_attr(struct server_ctx *s, const struct service *from, struct no
     if (index == NODE_ATTR_state)
         return 0; /* the server's own word */
     if (!(attr_def_get(OF_NODE, index)->flags & AF_HOST))
-        return err_set(e, PBSE_PERM, "a host may not say it: that is a manager's to set");
+        return err_set(e, PBSE_PERM, "only a manager may set it, not a host");
     if (index == NODE_ATTR_resources_available)
         return take_amount(s, from, n, w, e);
     if (stays(n, index))

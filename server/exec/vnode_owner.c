@@ -78,13 +78,15 @@ int vnode_owner_check(const struct server_ctx *s, const struct service *from, co
     if (said && *said)
         return is_listed(said, host, from)
                    ? 0
-                   : err_set(e, PBSE_PERM, "vnode %s is of host %s, not of %s: set its Mom to change that",
-                             vnode, said, host);
+                   : err_set(e, PBSE_PERM,
+                             "vnode %s belongs to host %s, not to %s: set its Mom to change that", vnode,
+                             said, host);
     if (owner)
         return strcmp(owner, host) == 0
                    ? 0
-                   : err_set(e, PBSE_PERM, "vnode %s is of host %s, not of %s: set its Mom to change that",
-                             vnode, owner, host);
+                   : err_set(e, PBSE_PERM,
+                             "vnode %s belongs to host %s, not to %s: set its Mom to change that", vnode,
+                             owner, host);
     if (is_part_of(host, vnode))
         return 0;
     return err_set(e, PBSE_PERM,
@@ -131,12 +133,12 @@ int vnode_owner_check_amount(const struct server_ctx *s, const struct service *f
     if (from->kind == EXEC_SERVICE_SIM || !host)
         return 0;
     if (*value == '@' && (!lender || lender->service != from))
-        return err_set(e, PBSE_PERM, "%s of %s cannot be lent by %s, which is not of host %s", r->name,
-                       n->obj.name, value + 1, host);
+        return err_set(e, PBSE_PERM, "%s of %s cannot be lent by %s, which does not belong to host %s",
+                       r->name, n->obj.name, value + 1, host);
     if (r->id == RESC_vnode && strcmp(value, n->obj.name) != 0)
         return err_set(e, PBSE_PERM, "the vnode is %s, not %s", n->obj.name, value);
     if (r->id == RESC_host && !is_part_of(host, value) && !is_host(value, strlen(value), host) &&
         strcmp(value, n->obj.name) != 0)
-        return err_set(e, PBSE_PERM, "its host is %s, not %s: only a manager may say so", host, value);
+        return err_set(e, PBSE_PERM, "its host is %s, not %s: only a manager may change that", host, value);
     return 0;
 }

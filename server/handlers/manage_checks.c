@@ -235,7 +235,7 @@ static int check_lender(const struct server_ctx *s, const struct value *v, const
         return err_set(e, PBSE_BADATVAL,
                        "%s=@%s: only what jobs consume on a vnode can be indirect (flag nh)", r->name, name);
     if (!lender)
-        return err_set(e, PBSE_UNKNODE, "Unknown node %s, of which %s is to be had", name, r->name);
+        return err_set(e, PBSE_UNKNODE, "Unknown node %s, from which %s would be taken", name, r->name);
     if (!has)
         return err_set(e, PBSE_INDIRECTBT, "indirect target undefined on node for resource: %s on %s",
                        r->name, name);

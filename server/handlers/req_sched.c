@@ -121,7 +121,8 @@ void req_delete_hold(void *parts, struct request *r)
     struct earmark_obj *h = earmarks_find(p->ctx->earmarks, a->job);
 
     if (req_level(r) < LEVEL_OPERATOR) {
-        request_failf(r, PBSE_PERM, "Unauthorized Request : a hold is undone by operators and schedulers");
+        request_failf(r, PBSE_PERM,
+                      "Unauthorized Request : only operators and schedulers may release held room");
     } else if (!h) {
         request_failf(r, PBSE_UNKJOBID, "No room is held for %s", a->job);
     } else {

@@ -185,7 +185,8 @@ static void plan_earmark_let_go(struct plan_earmarks *all, struct earmark_obj *h
 
         j->gives_way_to = NULL;
         if (victims_withdraw(all->p.victims, j, all, strbuf_str(&text)))
-            log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "need not give way to job %s after all", h->obj.name);
+            log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "does not have to give way to job %s after all",
+                      h->obj.name);
     }
     strbuf_fini(&text);
 }

@@ -1,6 +1,6 @@
 /* See preempt_notice.h.
  *
- * Every order carries the whole notice, so one that is said again (a new deadline, an answer, a host that came back) makes
+ * Every order carries the whole notice, so one that is repeated (a new deadline, an answer, a host that came back) makes
  * the notice file what it is to be; only the attempt's number tells a shepherd that it is a new one. A host that
  * cannot tell its job is not a reason to wait: then there is no notice. */
 #include "preempt_notice.h"

@@ -2,7 +2,7 @@
  *
  * A thin layer over the RPC request: the client, and the row that says how the answer is encoded. The
  * answer's shape differs by row, but each begins with an ifl_result, so refusals are made here for all of
- * them. A request let go of without an answer is our mistake, and is answered as such: no client waits for
+ * them. A request that is dropped without an answer is our mistake, and is answered as such: no client waits for
  * ever. */
 #include "request.h"
 
@@ -56,8 +56,8 @@ void request_unref(struct request *r)
     if (!r || --r->refs)
         return;
     if (!rpc_request_is_answered(r->rpc) && !r->handed)
-        request_failf(r, PBSE_INTERNAL,
-                      "PBS server internal error: request %s was let go of without an answer", r->row->name);
+        request_failf(r, PBSE_INTERNAL, "PBS server internal error: request %s was dropped without an answer",
+                      r->row->name);
     rpc_request_on_dead(r->rpc, NULL, NULL);
     rpc_request_unref(r->rpc);
     client_count_request(r->client, -1);

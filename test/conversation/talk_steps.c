@@ -210,7 +210,7 @@ void talk_answered(struct talk *t, struct caller *c, const struct caller_call *c
 {
     t->answers++;
     if (r->status == RPC_ST_SYSTEM_ERR)
-        talk_fail("%s of %s is let go of without an answer", words_proc_name(call->proc), talk_name(c));
+        talk_fail("%s of %s is dropped without an answer", words_proc_name(call->proc), talk_name(c));
     if (r->status != RPC_ST_OK) {
         talk_say(t, "       %s: call %u has status %d", talk_name(c), call->proc, (int)r->status);
         return;

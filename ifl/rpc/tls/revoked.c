@@ -114,7 +114,7 @@ unsigned revoked_look(struct revoked *r)
     if (has_changed(r)) {
         err_clear(&r->fault);
         if (r->seen.st_ino)
-            (void)revoked_load(r, &r->fault); /* the list of before holds */
+            (void)revoked_load(r, &r->fault); /* the earlier list stays in force */
     }
     return r->n_read;
 }

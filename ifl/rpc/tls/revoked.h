@@ -16,7 +16,7 @@ struct revoked *revoked_of(const SSL_CTX *ctx); /* borrow; NULL: it asks nothing
 
 /* Read the file again if it has changed. How many lists have been read so far: another number is news. */
 unsigned revoked_look(struct revoked *r);
-/* What was wrong with the file as it was read last; the list of before holds. True once for a file, for the log. */
+/* What was wrong with the file as it was read last; the earlier list stays in force. True once for a file, for the log. */
 bool revoked_fault(struct revoked *r, struct err *e);
 bool revoked_has_cert(struct revoked *r, X509 *cert);          /* looks first; NULL: none is revoked */
 bool revoked_has(const struct revoked *r, const char *serial); /* hexadecimal text */

@@ -220,8 +220,8 @@ void act_end_lost(void *ctx, struct run *r)
     struct mom *m = ctx;
     size_t n = orphans_kill(&m->home, r);
 
-    log_event(LOGC_JOB, LOGE_ERROR, r->id, "the job's shepherd is gone without a word; killed %zu processes",
-              n);
+    log_event(LOGC_JOB, LOGE_ERROR, r->id,
+              "the job's shepherd has ended without a record; killed %zu processes", n);
     if (r->started)
         r->failure = (struct run_failure){.status = STATUS_LOST, .reason = EXEC_END_LOST};
     else /* a shepherd records a start before it runs anything of the job */

@@ -62,7 +62,7 @@ static void take_certificate(struct cert_renew *c, const exec_certificate_result
             0 ||
         certs_reload(c->out, h->certs, h->service, &e) < 0 ||
         certs_reload(c->in, h->certs, h->service, &e) < 0)
-        log_err(LOGC_NODE, h->node, &e, "the renewed certificate is not taken");
+        log_err(LOGC_NODE, h->node, &e, "the renewed certificate is refused");
     else
         log_event(LOGC_NODE, LOGE_ADMIN, h->node, "the certificate was renewed");
 }
@@ -87,7 +87,7 @@ static void obey_list(struct cert_renew *c)
 
     revoked_look(revoked_of(c->out)); /* sis_fetch.c asks it */
     if (revoked_fault(revoked_of(c->in), &e))
-        log_err(LOGC_NODE, c->m->home.node, &e, "the list of revoked certificates of before holds");
+        log_err(LOGC_NODE, c->m->home.node, &e, "the earlier list of revoked certificates stays in force");
     if (lists != c->lists)
         sisters_each_conn(c->m->sisters, cert_renew_end_revoked, c);
     c->lists = lists;

@@ -65,7 +65,7 @@ static const char *wrong_with(const exec_start_args *a)
     if (!a->id[0] || strchr(a->id, '/') || !a->user[0])
         return "START names no job or no user";
     if (a->script.script_len > a->script_length)
-        return "START has more script than it says";
+        return "START has a longer script than it announces";
     return NULL;
 }
 

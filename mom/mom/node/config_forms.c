@@ -70,7 +70,7 @@ int config_form_action(const char *value, struct config_action *out, struct err 
             value);
     } else if (w.n < 3 || units_parse_int(w.w[1], 0, INT32_MAX, &out->limit_s, NULL) < 0 ||
                w.w[2][0] != '!' || w.w[2][1] != '/') {
-        event = err_set(e, EINVAL, "\"%s\" is not of the form EVENT SECONDS !/SCRIPT ARGUMENTS", value);
+        event = err_set(e, EINVAL, "\"%s\" does not have the form EVENT SECONDS !/SCRIPT ARGUMENTS", value);
     } else {
         words_add(&out->argv, w.w[2] + 1, NULL);
         for (size_t i = 3; i < w.n; i++)

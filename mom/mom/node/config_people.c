@@ -41,9 +41,10 @@ int config_people_idle(const char *value, int64_t seconds[static 3], struct err 
     for (size_t i = 0; rc == 0 && i < w.n; i++)
         rc = units_parse_int(w.w[i], i == 1 ? 0 : 1, DAY_S, &seconds[i], NULL);
     words_fini(&w);
-    return rc == 0 ? 0
-                   : err_set(e, EINVAL,
-                             "\"%s\" is not of the form IDLE [INUSE [POLL]], in seconds: 1800 10 1", value);
+    return rc == 0
+               ? 0
+               : err_set(e, EINVAL,
+                         "\"%s\" does not have the form IDLE [INUSE [POLL]], in seconds: 1800 10 1", value);
 }
 
 static int user_number(const char *name, unsigned *uid, struct err *e)
@@ -103,7 +104,7 @@ int config_people_multinode(const char *value, int64_t *wait_s, struct err *e)
     rc = words_parse(value, " \t", WORDS_QUOTES, &w, e);
     if (rc == 0 && (w.n != 3 || strcmp(w.w[2], "requeue") != 0 ||
                     units_parse_int(w.w[1], 0, INT32_MAX, wait_s, NULL) < 0))
-        rc = err_set(e, EINVAL, "\"%s\" is not of the form multinodebusy SECONDS requeue", value);
+        rc = err_set(e, EINVAL, "\"%s\" does not have the form multinodebusy SECONDS requeue", value);
     words_fini(&w);
     return rc;
 }

@@ -94,7 +94,7 @@ static int config_check_usecp(const char *value, struct err *e)
     int rc = config_form_words(value, &w, e);
 
     if (rc == 0 && (w.n != 2 || !strchr(w.w[0], ':')))
-        rc = err_set(e, EINVAL, "\"%s\" is not of the form host:prefix local", value);
+        rc = err_set(e, EINVAL, "\"%s\" does not have the form host:prefix local", value);
     words_fini(&w);
     return rc;
 }
@@ -176,7 +176,7 @@ static int config_take_dynamic(struct config *c, const char *name, const char *c
     words_init(&d->argv);
     if (words_parse(command, " \t", WORDS_QUOTES, &d->argv, e) < 0 || !d->argv.n || d->argv.w[0][0] != '/') {
         words_fini(&d->argv);
-        return err_set(e, EINVAL, "\"%s !%s\" is not of the form NAME !/SCRIPT ARGUMENTS", name, command);
+        return err_set(e, EINVAL, "\"%s !%s\" does not have the form NAME !/SCRIPT ARGUMENTS", name, command);
     }
     d->name = strdup(name);
     c->n_dynamic++;

@@ -173,7 +173,7 @@ static void say_fixed(const struct home *h, const struct config *now)
 
     while (h->config && (name = config_next_fixed(h->config, now, &at)))
         log_event(LOGC_SVR, LOGE_SYSTEM | LOGE_ADMIN, "config",
-                  "$%s is another: that takes a restart of pbs_mom", name);
+                  "$%s has changed: restart pbs_mom to apply it", name);
 }
 
 int home_load_config(struct home *h, struct err *e)

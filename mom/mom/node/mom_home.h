@@ -33,7 +33,7 @@ struct home {
     struct words environment; /* pbs_environment: NAME=value */
     struct confine_place freezer;
     struct cpus cpus;
-    int query_s;              /* most time of a script of a dynamic resource */
+    int query_s;              /* time limit of a script of a dynamic resource */
     uint64_t pids_max;        /* of a job, where the site says nothing */
     struct rlimit job_files;  /* RLIMIT_NOFILE as we found it: jobs get it back */
     const char *our_names[4]; /* for delivery; NULL terminated */
@@ -44,9 +44,9 @@ char *home_vnode_dir(const struct conf *conf);
 
 /* Said on the command line; NULL, 0: nothing. Borrowed for life. */
 struct home_options {
-    const char *config;     /* in the place of mom_priv/config; relative to mom_priv. It must be there */
+    const char *config;     /* instead of mom_priv/config; relative to mom_priv. It must be there */
     const char *checkpoint; /* directory of images */
-    int query_s;            /* most time of a script of a dynamic resource */
+    int query_s;            /* time limit of a script of a dynamic resource */
 };
 
 /* Find everything and make missing directories. -1: nothing is left open. */

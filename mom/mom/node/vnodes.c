@@ -151,7 +151,7 @@ static int take_line(struct vnodes *v, char *line, const char *file, int number,
     struct vnodes_one *x;
 
     if (!equals)
-        return err_set(e, EINVAL, "\"%s\" is not of the form VNODE: ATTRIBUTE = VALUE", line);
+        return err_set(e, EINVAL, "\"%s\" does not have the form VNODE: ATTRIBUTE = VALUE", line);
     *colon = *equals = '\0';
     vnode = words_trim(line);
     name = words_trim(colon + 1);

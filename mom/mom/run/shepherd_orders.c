@@ -196,7 +196,7 @@ static void shepherd_orders_on_noticed(void *arg, const struct rpc_outcome *out)
     const struct shep_done old = {.code = PBSE_NOSUP, .text = text, .usage = sh->run->usage};
 
     if (out->status == RPC_ST_LOST || !sh->notice.text)
-        return; /* it is said again to the next connection */
+        return; /* the next connection repeats it */
     free(sh->notice.text);
     sh->notice.text = NULL;
     sh->notice_fn(sh->notice_arg, sh->run, out->status == RPC_ST_OK ? out->result : &old);

@@ -1,5 +1,5 @@
 /* What is run is `pbs_shepherd action`, which checks the script, makes its environment, and, when it has written an
- * image, puts that in the place of the one before (mom/shepherd/files/action.c). It says the image's size on its standard
+ * image, replaces the one before with it (mom/shepherd/files/action.c). It says the image's size on its standard
  * output, and whatever the script prints goes to its standard error: both are kept in memory and read when it ends. */
 #include "site_action.h"
 

@@ -17,7 +17,7 @@ bool nodefile_gives_up(const struct exec_update_args *a, const char *vnode);
  * memory. */
 char *nodefile_make(const struct run *r, const struct exec_update_args *without);
 
-/* Put that in the place of the file of a run that is here; a program that has it open keeps reading the old one. */
+/* Replace the file of a run that is here with it; a program that has it open keeps reading the old one. */
 int nodefile_replace(const struct home *h, const struct run *r, const struct exec_update_args *without,
                      struct err *e);
 

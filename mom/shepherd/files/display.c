@@ -94,7 +94,7 @@ static bool display_is_named(const char *entry, const char *name)
     return strncmp(entry, name, n) == 0 && entry[n] == '=';
 }
 
-/* In the place of what the user's own environment said, else behind all. */
+/* Instead of what the user's own environment said, else behind all. */
 static int display_set(struct shep_order *o, const char *name, const char *value, struct err *e)
 {
     char text[PATH_MAX + 32], *entry, **grown;

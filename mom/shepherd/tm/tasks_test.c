@@ -140,7 +140,7 @@ static void what_all_tasks_publish_is_bounded_and_goes_with_them(void **state)
     assert_int_equal(n, (TASKS_INFO_BYTES_MAX >> 20) - 1);
     assert_int_equal(e.code, ENOSPC);
     assert_null(tasks_info(n % 2 ? x : y, name));
-    for (int again = 0; again < 100; again++) /* in the place of what was there */
+    for (int again = 0; again < 100; again++) /* replaces what was there */
         assert_int_equal(tasks_publish(t, y, "0", megabyte, sizeof megabyte - (size_t)again, NULL), 0);
     assert_int_equal(tasks_publish(t, y, "0", "", 0, NULL), 0);
     assert_int_equal(tasks_publish(t, x, "more", megabyte, sizeof megabyte, NULL), 0);

@@ -226,7 +226,7 @@ static void elsewhere_try(struct cycle *c, struct job *j, int level)
     struct allocation where = {0};
 
     if (elsewhere_find_room(c, &p, &where)) {
-        decisions_log(c->d, LOGE_DEBUG, j->id, "There is room elsewhere: no job need give way any more");
+        decisions_log(c->d, LOGE_DEBUG, j->id, "There is room elsewhere: no job has to give way any more");
         cycle_decide_run(c, j, &where);
         j->moved_s = c->now_s;
     }

@@ -81,7 +81,7 @@ const char *attempt_bar_text(enum attempt_bar bar)
     static const char *const texts[] = {
         [ATTEMPT_OPEN] = "",
         [ATTEMPT_OFF] = "preemptive_sched is off in sched_config",
-        [ATTEMPT_NEVER] = "it could not run though everything were free",
+        [ATTEMPT_NEVER] = "it could not run even if everything were free",
         [ATTEMPT_LEVEL] = "no running job has a lower preemption level",
         [ATTEMPT_HOPELESS] = "stopping jobs cannot give it what it lacks",
         [ATTEMPT_FORBIDDEN] = "its preempt_targets are NONE",

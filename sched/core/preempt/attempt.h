@@ -14,7 +14,7 @@ bool attempt_room(const struct picker *k, const struct preemptor *p, struct allo
 enum attempt_bar {
     ATTEMPT_OPEN,      /* it may */
     ATTEMPT_OFF,       /* preemptive_sched is off */
-    ATTEMPT_NEVER,     /* it could not run though everything were free */
+    ATTEMPT_NEVER,     /* it could not run even if everything were free */
     ATTEMPT_LEVEL,     /* no job runs that has a lower level */
     ATTEMPT_HOPELESS,  /* stopping jobs cannot give it what it lacks */
     ATTEMPT_FORBIDDEN, /* preempt_targets=NONE */

@@ -338,7 +338,7 @@ static int check_told(struct play *p, const struct explanation *x, struct err *e
         char *equals = strchr(p->w.w[i], '=');
 
         if (!equals)
-            return err_set(e, EINVAL, "\"%s\" is not of the form JOB=WHAT", p->w.w[i]);
+            return err_set(e, EINVAL, "\"%s\" does not have the form JOB=WHAT", p->w.w[i]);
         *equals = '\0';
         const char *told = told_of(x, p->w.w[i], room), *want = equals + 1;
         size_t n = strlen(want);
@@ -411,7 +411,7 @@ static int scenario_line_answers(struct play *p, struct err *e)
         char *equals = strchr(p->w.w[i], '=');
 
         if (!equals)
-            return err_set(e, EINVAL, "\"%s\" is not of the form JOB=LETTER", p->w.w[i]);
+            return err_set(e, EINVAL, "\"%s\" does not have the form JOB=LETTER", p->w.w[i]);
         *equals = '\0';
         replies[n++] = (struct cycle_reply){.job = p->w.w[i],
                                             .result = equals[1] == '0' ? PREEMPT_FAILED

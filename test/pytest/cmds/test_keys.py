@@ -457,7 +457,7 @@ def test_the_log_says_once_what_is_wrong_with_the_list(cx):
     path = f"{cx.home}/certs/ca.crl"
 
     def said():
-        return cx.logs("server", lines=400).count("the list of revoked certificates of before holds")
+        return cx.logs("server", lines=400).count("the earlier list of revoked certificates stays in force")
     for n in (1, 2):
         with open(path, "w", encoding="ascii") as f:
             f.write("damaged" * n)

@@ -196,7 +196,7 @@ restore)
 esac
 """
 
-# What the job tries while it is dumped: links in the place of the tool's files, by path and through the tool's own process;
+# What the job tries while it is dumped: links where the tool's files were, by path and through the tool's own process;
 # `reached` says what it has got.
 ATTACK = """
 place=${{PBS_CHECKPOINT_DIR%/app}}/00000001.new

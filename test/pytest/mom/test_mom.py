@@ -626,5 +626,5 @@ def test_a_directive_that_cannot_be_served_is_refused_with_the_reason(cx, line, 
 
 def test_what_only_a_restart_takes_over_is_said_at_a_reload(cx):
     configure(cx, f"$checkpoint_path {cx.work}/images", "$kill_delay 4", "$port 15003")
-    until(lambda: "$checkpoint_path is another: that takes a restart of pbs_mom" in cx.logs("n1", lines=100), "the notice")
+    until(lambda: "$checkpoint_path has changed: restart pbs_mom to apply it" in cx.logs("n1", lines=100), "the notice")
     assert "$kill_delay" not in cx.logs("n1", lines=100) and "$port" not in cx.logs("n1", lines=100)
