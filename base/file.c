@@ -411,6 +411,7 @@ int file_remove_tree(int dirfd, const char *name, struct err *e)
     return remove_entry(dirfd, name, &r, 0, e);
 }
 
+/* A holder of these locks writes one small file; LOCK_PATIENCE_MS is many times that and still unnoticed by a user. */
 enum { LOCK_PAUSE_MS = 5, LOCK_PATIENCE_MS = 100 };
 
 int file_lock_set_pid(int fd, pid_t pid, struct err *e)

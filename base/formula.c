@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* DEPTH_MAX keeps the recursion far below the stack of a thread; a formula that a person writes nests less than ten deep. */
 enum { DEPTH_MAX = 100, NODES_MAX = FORMULA_TEXT_MAX, ARGS_MAX = 16, NONE = -1 };
 
 enum op {

@@ -6,6 +6,7 @@
 
 struct strbuf;
 
+/* Amounts of the last hour, by the minute: one slot more than minutes, since the window begins and ends within one. */
 enum { LEDGER_WINDOW_S = 3600, LEDGER_MINUTES = 61 };
 
 struct ledger {

@@ -24,6 +24,7 @@
 #include "strbuf.h"
 #include "usage_file.h"
 
+/* The scheduler holds the lock while it writes the file: LOCK_TRIES pauses are five seconds. */
 enum { LOCK_TRIES = 200, LOCK_PAUSE_MS = 25, GROUP_MAX = 1 << 22, TEXT_MAX = 1 << 28, INDENT = 5 };
 
 enum action {

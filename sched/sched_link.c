@@ -18,6 +18,8 @@
 #include "pbs_error.h"
 #include "pbs_ext.h"
 
+/* A server that was restarted answers within moments; one that is away is asked every RETRY_LAST_MS, which costs it
+ * nothing. */
 enum { RETRY_FIRST_MS = 50, RETRY_LAST_MS = 2000 };
 
 /* Between signs of life: half of the least heartbeat_timeout, and nothing beside what a cycle of that length costs. */

@@ -26,6 +26,8 @@
 #include "usage_file.h"
 #include "worker.h"
 
+/* A crash loses what was counted in the last SAVE_EVERY_S. What running jobs have used is asked for every ASK_EVERY_S: a
+ * list of all of them. */
 enum { GROUP_MAX = 1 << 22, TEXT_MAX = 1 << 28, SAVE_EVERY_S = 2, ASK_EVERY_S = 30 };
 
 struct saving {

@@ -85,6 +85,7 @@
 #include "watch.h"
 #include "run_events.h"
 
+/* At its end the server waits so long for a store that does not answer: the start reads what was stored. */
 enum { FLUSH_MS = 10000 };
 
 /* --- signals ------------------------------------------------------------------------------------------- */

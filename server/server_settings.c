@@ -19,6 +19,7 @@
 #include "options.h"
 #include "units.h"
 
+/* TAKEOVER_S: PBS's delay of a secondary server. */
 enum { TAKEOVER_S = 30, TAKEOVER_MAX_S = 7 * 24 * 3600 };
 enum {
     OPT_FOREGROUND,

@@ -25,6 +25,7 @@
 
 #include <openssl/ssl.h>
 
+/* The standby takes over this much late at most; a look is one statement. */
 enum { LOOK_MS = 500 };
 
 struct standby {

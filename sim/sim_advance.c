@@ -13,6 +13,7 @@
 #include "loop.h"
 #include "rpc_conn.h"
 
+/* Real time between two looks whether a step of simulated time is complete; a simulation without work looks more rarely. */
 enum { LOOK_MS = 1, IDLE_MS = 20, NS_PER_MS = 1000000 };
 
 struct sim_advance {

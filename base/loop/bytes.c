@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What an idle connection may keep: above nearly all messages, so that it is not allocated again for each of them. */
 enum { KEEP_MAX = 256 * 1024 };
 
 void bytes_drop(struct bytes *b, size_t n)

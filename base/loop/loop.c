@@ -14,6 +14,7 @@
 
 #include "loop_private.h"
 
+/* Hooks that mark one another for ever are an error of ours: above any chain that ends. */
 enum { HOOK_ROUNDS_MAX = 1000 };
 
 /* false: there is none. */

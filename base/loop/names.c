@@ -14,6 +14,8 @@
 #include "loop.h"
 #include "worker.h"
 
+/* Questions that wait behind a slow directory, and answers that are remembered: more users and hosts than a large site has
+ * in an hour. */
 enum { NAMES_WAITING_MAX = 1000, NAMES_KEPT_MAX = 10000 };
 
 enum names_kind { KIND_USER, KIND_UID, KIND_HOST, KIND_ADDRESS };

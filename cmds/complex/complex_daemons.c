@@ -16,6 +16,8 @@
 #include "complex_spawn.h"
 #include "file.h"
 
+/* Limits are for a host under heavy load; a daemon is ready, or gone, in well under a second. PAUSE_MS is between two
+ * looks. */
 enum { READY_LIMIT_MS = 60000, PAUSE_MS = 5, KILL_LIMIT_MS = 10000, LOG_TAIL = 1 << 20, SAID_LINES = 5 };
 
 static bool name_program(const struct complex_dir *d, struct complex_daemon *out, const char *program)

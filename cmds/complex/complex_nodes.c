@@ -13,6 +13,7 @@
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 
+/* Between two questions whether nodes are free: short beside the start of a MOM, long beside an answer. */
 enum { PAUSE_MS = 20 };
 
 static int complex_nodes_refused(int c, const char *what, struct err *e)

@@ -14,6 +14,7 @@
 #include "complex_spawn.h"
 #include "file.h"
 
+/* initdb and pg_ctl on a slow disk take some ten seconds. */
 enum { LIMIT_MS = 60000, ARGS_MAX = 24 };
 
 struct pg {

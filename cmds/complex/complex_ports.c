@@ -22,6 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Another command holds the lock for milliseconds: LOCK_TRIES pauses are five seconds. A host whose ports are nearly all
+ * taken is found out after TRIES. */
 enum { TRIES = 200, LOCK_TRIES = 250, PAUSE_MS = 20, NAME_SIZE = 8 };
 
 /* The range lies below the ports that the kernel gives to clients. */

@@ -15,6 +15,8 @@
 #include "clock.h"
 #include "file.h"
 
+/* STOP_ROUNDS: a process that forks while the others are stopped is found in the next round; more rounds than a chain of
+ * forks survives. */
 enum { PROC_TEXT_MAX = 1 << 20, PAUSE_MS = 20, STOP_ROUNDS = 20 };
 
 struct proc {

@@ -15,6 +15,7 @@
 
 #include "clock.h"
 
+/* Between two looks whether a program has ended. */
 enum { PAUSE_MS = 5 };
 
 /* Return pointers into our own environment; the caller frees the array. `last` may be NULL. */

@@ -22,6 +22,7 @@
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 
+/* Limits are for a host under heavy load; a complex of some nodes is up in about a second. */
 enum { UP_LIMIT_MS = 30000, STOP_LIMIT_MS = 10000, LOG_LINES = 40 };
 
 struct pbs_complex_settings {

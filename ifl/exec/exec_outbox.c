@@ -9,6 +9,8 @@
 #include "log.h"
 #include "loop.h"
 
+/* WINDOW calls under way fill the way to a server on another continent; the server takes events in order, so more would
+ * only wait there. After a refusal, or an answer that acknowledges less than was sent, all is sent again PAUSE_MS later. */
 enum { WINDOW = 8, PAUSE_MS = 300 };
 
 struct exec_outbox {

@@ -19,6 +19,8 @@
 #include "names_address.h"
 #include "pbs_error.h"
 
+/* A pair of servers. SPREAD_MS: a restarted server is not met by all services at once. The pause doubles from FIRST_TRY_MS
+ * to RETRY_MS. BYE_MS: how long the answer to a good-bye is waited for. */
 enum { TARGETS_MAX = 2, RETRY_MS = 5000, FIRST_TRY_MS = 100, SPREAD_MS = 1000, BYE_MS = 2000 };
 enum { END_OF_TURN = 90 }; /* after hooks that make events durable */
 

@@ -15,6 +15,7 @@
 #include "rpc_sync.h"
 #include "rpc_transport.h"
 
+/* A person waits at the terminal; the server answers in milliseconds unless its directory of users is slow. */
 enum { LIMIT_MS = 30000 };
 
 static int refuse(const ifl_join_result *r, struct err *e)

@@ -19,6 +19,7 @@
 #include "pbs_ext.h"
 #include "report.h"
 
+/* A server that is restarted is back within AGAIN_LIMIT_MS; a submission is sent again with the same token. */
 enum { AGAIN_LIMIT_MS = 15000, TRIES = 3, FOREVER = -1 };
 
 struct submission {

@@ -14,6 +14,8 @@
 #include "pbs_ext.h"
 #include "report.h"
 
+/* A wait outlives a takeover by the other server of a pair, which takes up to a minute. MOVES_MAX ends a circle of servers
+ * that name one another. */
 enum { AGAIN_LIMIT_MS = 300000, MOVES_MAX = 100 };
 
 struct pbs_waitjob_waiting {

@@ -20,6 +20,8 @@
 #include "procs.h"
 #include "rundir.h"
 
+/* A process that forks while it is signalled is found at the next look; LOOKS_MAX is far above what it takes. PAUSE_US is
+ * between two looks whether processes have stopped. */
 enum { PAUSE_US = 500, LOOKS_MAX = 16, GROUP_MAX = 320 };
 
 struct confine {

@@ -16,6 +16,8 @@
 
 #include "confine_group.h"
 
+/* The kernel counts an end for lack of memory shortly after the process has ended: it is looked for at most LOOKS_MAX
+ * times LOOK_US. */
 enum { FILE_PATH_MAX = 640, TEXT_MAX = 512, LOOKS_MAX = 20, LOOK_US = 1000 };
 
 const struct confine_memory_kind confine_memory_v1 = {.name = "cgroup",

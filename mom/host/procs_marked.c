@@ -19,6 +19,7 @@
 #include "file.h"
 #include "procs.h"
 
+/* SLACK_S: start times are in clock ticks since boot, and the clock of the host may be corrected. */
 enum { ENVIRON_MAX = 8 << 20, SLACK_S = 2 };
 
 static bool procs_marked_holds(const char *bytes, size_t n, const char *mark)

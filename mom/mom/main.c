@@ -54,6 +54,7 @@
 #include "usage.h"
 #include "vnodes.h"
 
+/* NAMES_KEEP_MS: a changed account counts after a minute, and a burst of starts of one user asks the directory once. */
 enum { NAMES_KEEP_MS = 60000, EXIT_USAGE = 1, USAGE_MAX = 8192, LINE_MAX_BYTES = 200 };
 
 /* ---- bindings */

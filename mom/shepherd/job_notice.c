@@ -25,6 +25,7 @@
 #include "task_env.h"
 #include "tm_.h"
 
+/* AGAIN_MS: an answer of the job that the MOM could not take is offered again. */
 enum { AGAIN_MS = 200, MODE = 0600 };
 
 struct job_notice {

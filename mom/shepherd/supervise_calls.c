@@ -17,6 +17,8 @@
 #include "pbs_error.h"
 #include "tm_server.h"
 
+/* A frozen group is reported within milliseconds; processes in uninterruptible I/O need longer, and the suspension fails
+ * after SUSPEND_LIMIT_MS. */
 enum { SUSPEND_LIMIT_MS = 5000 };
 
 static void done(struct supervise *h, struct shep_done *r, int code, const char *text)

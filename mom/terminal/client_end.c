@@ -20,6 +20,7 @@
 #include "psk.h"
 #include "relay.h"
 
+/* HANDSHAKE_S: qsub is on a host with a person at it; a connection that shows no key in that time is not from the job. */
 enum { HANDSHAKE_S = 10, N_CHARS = 6, SAID_MAX = 256, EXIT_LEFT = 4 };
 
 /* Our end while the job's terminal is ours. */

@@ -30,6 +30,7 @@
 #include "rundir.h"
 #include "x11_listener.h"
 
+/* LIMIT_S: for the way to qsub and its handshake; the user has asked for the terminal and waits. */
 enum { LIMIT_S = 30, TTY_NAME_MAX_LEN = 64, SAID_MAX = ERR_TEXT_MAX + TTY_NAME_MAX_LEN, N_CHARS = 6 };
 
 /* The second process. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* FLUSH_MS: what the job wrote last is sent to a slow network, but an end that no program reads does not hold the job. */
 enum { FLUSH_MS = 5000, TYPED_MAX = RELAY_FRAME_MAX - 1 };
 
 void relay_init(struct relay *r, SSL *ssl, int net, int local_in, int local_out)

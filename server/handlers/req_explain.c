@@ -21,6 +21,7 @@
 #include "schedulers.h"
 #include "status.h"
 
+/* A scheduler answers between two cycles, mostly within a second; the user waits at a terminal. */
 enum { LIMIT_S = 10, LIMIT_MAX_S = 60 };
 
 struct wait { /* an asker, until the scheduler has answered */

@@ -24,6 +24,8 @@
 #include "strbuf.h"
 #include "limit_counts.h"
 
+/* Without a limit of the scheduler: longer than any checkpoint that ends, since the plan is undone then and the victims
+ * have stopped for nothing. */
 enum { HOLD_LIMIT_S = 3600 };
 
 struct job *plan_draft_find(const struct server_ctx *s, const char *id)

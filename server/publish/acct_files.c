@@ -21,6 +21,8 @@
 #include "restore.h"
 #include "worker.h"
 
+/* Lines are brought to disk SYNC_LINES at a time, or after SYNC_MS; the store keeps them until then. After a write the
+ * worker rests for REST_MS. */
 enum { SYNC_LINES = 1000, SYNC_MS = 10000, REST_MS = 10, DAY_NAME = 16 };
 
 struct pending {

@@ -17,6 +17,7 @@
 #include "server_ctx.h"
 #include "strbuf.h"
 
+/* An entry lives at most that much longer than EXIT_CACHE_KEEP_S. */
 enum { PURGE_EVERY_MS = 60 * 1000 };
 
 struct exit_cache {

@@ -18,6 +18,7 @@ struct loop;
 struct server_ctx;
 struct store;
 
+/* A qsub that waits and has lost its connection asks again within minutes; an entry is some hundred bytes. */
 enum { EXIT_CACHE_KEEP_S = 600, EXIT_CACHE_MAX = 10000 };
 
 struct job_end_note {

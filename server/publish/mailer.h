@@ -12,6 +12,8 @@
 struct loop;
 struct mailer;
 
+/* A mailer is a program of the site: few at once, and one that hangs is killed after MAILER_LIMIT_S. Messages beyond
+ * MAILER_QUEUE_MAX are dropped and logged. */
 enum { MAILER_AT_ONCE = 4, MAILER_QUEUE_MAX = 1000, MAILER_LIMIT_S = 60 };
 
 struct mailer *mailer_create(struct loop *l);

@@ -30,6 +30,8 @@
 #include "limit_counts.h"
 #include "depend_fact.h"
 
+/* A peer that does not answer is asked again after pauses that double to RETRY_MAX_MS: each try costs a connection, and
+ * the job waits anyway. */
 enum { TOKEN_TEXT = 2 * JOB_TOKEN_SIZE, RETRY_FIRST_MS = 1000, RETRY_MAX_MS = 60000 };
 
 struct parting {

@@ -22,6 +22,7 @@
 #include "rpc_conn.h"
 #include "words.h"
 
+/* A TLS handshake on a loaded host; the request that waits for the peer is answered by then. */
 enum { OPEN_LIMIT_MS = 10000 };
 
 /* What an answer of names comes to, which frees it; `peer_server` NULL: it was destroyed. */

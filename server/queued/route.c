@@ -25,6 +25,7 @@
 #include "server_ctx.h"
 #include "type_list.h"
 
+/* HOPS_MAX ends a circle of route queues. ERRANDS_MAX moves to other servers are under way at once. */
 enum { HOPS_MAX = 10, ERRANDS_MAX = 16 };
 
 /* Destinations, and how far a job is in them. */

@@ -13,6 +13,7 @@
 #include "loop.h"
 #include "pbs_error.h"
 
+/* The asking server names the wait; one that is gone must not cost memory for longer than WAIT_MAX_S. */
 enum { WAIT_MAX_S = 3600 };
 
 struct track { /* one call */

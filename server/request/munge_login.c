@@ -24,6 +24,7 @@
 #include "rpc_request.h"
 #include "worker.h"
 
+/* munged decodes thousands of credentials a second: so many that wait mean that it hangs, and the others are refused. */
 enum { MAX_WAITING = 256 };
 
 struct munge_login {

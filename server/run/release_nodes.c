@@ -26,6 +26,8 @@
 #include "server_ctx.h"
 #include "strbuf.h"
 
+/* OFFER_LIMIT_S: hosts that a job offered end its processes there in seconds; a host that does not answer is given up
+ * after that. */
 enum { TEXT_LIMIT = 1 << 20, OFFER_LIMIT_S = 600 };
 
 struct release_nodes {

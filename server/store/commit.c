@@ -23,6 +23,7 @@
 #include "strbuf.h"
 #include "worker.h"
 
+/* A store that fails is often back in moments (a restarted database); later tries cost nothing at RETRY_MAX_MS. */
 enum { RETRY_FIRST_MS = 100, RETRY_MAX_MS = 10000 };
 #define STUCK_BYTES_MAX    ((size_t)64 << 20) /* rows that wait behind a failing batch */
 #define STUCK_PROMISES_MAX ((size_t)100000)

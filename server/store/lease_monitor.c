@@ -14,6 +14,8 @@
 #include "failover_peer.h"
 #include "store_reader.h"
 
+/* A turn of the loop takes a millisecond: a server that has not ticked for five ticks was stopped or starved, and must ask
+ * whether the store is still its own. */
 enum { STOOD_STILL_MS = 5 * LEASE_MONITOR_TICK_MS };
 
 struct lease_monitor {

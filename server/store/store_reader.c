@@ -15,6 +15,7 @@
 #include "strbuf.h"
 #include "worker.h"
 
+/* Questions about finished jobs wait behind a slow store: about 10 MB of them at most. */
 enum { WAITING_MAX = 10000 };
 #define SCRIPT_MAX ((size_t)16 << 20)
 

@@ -15,6 +15,8 @@
 #include "store.h"
 #include "strbuf.h"
 
+/* BUSY_MS: pbs_store reads the file while the server writes. CHECKPOINT_PAGES: 16 MB of log between two checkpoints, so
+ * that each is short. */
 enum { BUSY_MS = 10000, CHECKPOINT_PAGES = 4000 };
 
 /* What frames a batch: prepared once, as the statements in it. */

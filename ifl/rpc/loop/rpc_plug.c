@@ -17,6 +17,8 @@
 #include "file.h"
 #include "rpc_conn.h"
 
+/* BACKLOG: all MOMs of a large complex connect within a second when a server starts. USER_TIMEOUT_MS: a peer that
+ * acknowledges nothing for that long is gone. */
 enum { BACKLOG = 4096, USER_TIMEOUT_MS = 60000 };
 
 void rpc_plug_tune(int fd)

@@ -16,6 +16,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+/* A user may use the share of BURST_MS at once: commands come in bursts. A complaint is logged once in COMPLAIN_MS. */
 enum { BURST_MS = 10000, COMPLAIN_MS = 60000 };
 
 struct rpc_share {

@@ -22,6 +22,7 @@
 #include "mom.h"
 #include "mom_run.h"
 
+/* A process of a user without a job here lives that long at most; a check reads the state of every process. */
 enum { EVERY_MS = 10000, STATUS_MAX = 16384, COMMAND_MAX = 64, PATH_LEN = 64, HOLDERS_MAX = 4096 };
 
 struct restrict_user {

@@ -12,6 +12,7 @@
 #include "mom.h"
 #include "mom_run.h"
 
+/* A lease is looked at LOOKS times in its length, so it ends at most a quarter late. */
 enum { MS_PER_S = 1000, LOOKS = 4 };
 
 struct server_lease {

@@ -18,6 +18,8 @@
 #include "rundir.h"
 #include "strbuf.h"
 
+/* Processes of a killed shepherd fork and end while they are looked for: until two looks in a row find none, 50 ms at
+ * most, since the loop waits. */
 enum { LOOKS_MAX = 50, LOOK_PAUSE_US = 1000, PATH_LEN_MAX = 8192 };
 
 struct traces { /* of a run */

@@ -16,6 +16,7 @@
 #include "shepherds_private.h"
 #include "spawn.h"
 
+/* ERRAND_AGAIN_MS: a file server that does not take the output is asked again at this pace for as long as it takes. */
 enum { ERRAND_AGAIN_MS = 5000, RESULT_MAX = 1 << 20 };
 
 static void report_closed(struct shepherd *sh, const struct shep_close_result *res)

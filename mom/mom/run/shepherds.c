@@ -24,6 +24,7 @@
 #include "spawn.h"
 #include "strbuf.h"
 
+/* AGAIN_MS: a shepherd that has just been started listens within milliseconds. */
 enum { AGAIN_MS = 200, PATH_LEN_MAX = 8192 };
 
 /* ---- records */

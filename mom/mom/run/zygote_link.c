@@ -15,6 +15,8 @@
 #include "rundir.h"
 #include "spawn.h"
 
+/* AGAIN_MS: a zygote that ended is not started at once, since what ended it may end the next; shepherds are started
+ * without it meanwhile. */
 enum { TITLE_ROOM = 1024, AGAIN_MS = 10000 };
 
 struct zygote_link {

@@ -25,6 +25,8 @@
 #include "rpc_server.h"
 #include "mom_run.h"
 
+/* LISTEN_AGAIN_MS: the port of a MOM that has just ended is free after moments. IDLE_MS: a connection to a sister costs a
+ * descriptor and a TLS handshake; jobs talk in bursts. */
 enum { LISTEN_AGAIN_MS = 2000, IDLE_MS = 300000, ADDRESS_MAX = 300 };
 
 struct sisters_letter {

@@ -35,6 +35,7 @@
 #include "mom_terminal.h"
 #include "units.h"
 
+/* CPU_SPARE_S: between SIGXCPU and SIGKILL the job has that much processor time to end by itself. */
 enum { PATH_LEN_MAX = 65536, UMASK_DEFAULT = 077, MS_PER_S = 1000, KB = 1024, CPU_SPARE_S = 5 };
 
 /* Resources that the kernel enforces for each process. cput is not among them: it is a sum over processes, and may be

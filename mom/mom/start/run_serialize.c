@@ -16,6 +16,8 @@
 #include "prepare.h"
 #include "mom_run.h"
 
+/* LIMIT_MS: what an earlier run leaves is killed and swept in well under a second; a run that cannot be ended must not
+ * keep its job from starting. */
 enum { LIMIT_MS = 5000 };
 
 struct run_serialize {

@@ -15,6 +15,7 @@
 #include "rundir.h"
 #include "strbuf.h"
 
+/* SPARES_MAX: as many as runs of one user that start together on a host; a spare costs an empty directory. */
 enum { SPARES_MAX = 256, PATH_LEN_MAX = 8192 };
 
 #define PREFIX ".spare."

@@ -14,6 +14,7 @@
 
 #include <shep.h>
 
+/* TRIES: names are random; so many that exist already are no accident. */
 enum { TRIES = 16 };
 
 static int open_dir(const char *path)

@@ -13,6 +13,7 @@
 
 #include "file.h"
 
+/* TRIES: what has the name and is not the job's file is removed, and the job may make another; it gains nothing by that. */
 enum { TRIES = 3 };
 
 /* O_NONBLOCK: a pipe of that name must not keep us waiting; fstat then refuses it. */

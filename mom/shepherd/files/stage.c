@@ -30,6 +30,7 @@
 
 static const char cp_args[] = "-rp";
 
+/* Four tries of a remote copy, as PBS makes; the pauses grow by PAUSE_S to about a minute together. */
 enum { TRIES = 4, PAUSE_S = 11, SAID_MAX = 4096, EXIT_NO_PROGRAM = 255, ARGS_MAX = 8 << 20 };
 
 static const char *workdir(const struct shep_order *o)

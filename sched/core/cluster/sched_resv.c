@@ -15,6 +15,7 @@
 #include "sched_cluster.h"
 #include "units.h"
 
+/* TIMES_MAX: occurrences of one standing reservation that are looked at; the server accepts fewer. */
 enum { TIMES_MAX = 100000 };
 #define ASAP_START_S INT64_C(1893488460) /* pbs_rsub -Wqmove asks for this one */
 

@@ -13,6 +13,8 @@
 #include "pbs_error.h"
 #include "preempt_plan.h"
 
+/* A job that the server refused is tried again: the reason is often a state of a vnode that the next change will show, and
+ * a refusal costs a request. */
 enum { RETRY_REFUSED_S = 5 };
 
 /* The order came to nothing: the job that waits again, which is its array where it was made for the order. */

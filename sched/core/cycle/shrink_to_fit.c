@@ -10,6 +10,7 @@
 #include "log.h"
 #include "units.h"
 
+/* Each try shortens the job to the next boundary or booking; one that has been shortened so often gains little. */
 enum { TRIES_MAX = 5 };
 
 /* How much of its walltime a suspended job has had. */

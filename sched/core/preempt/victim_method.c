@@ -15,6 +15,8 @@
 #include "trial.h"
 #include "freed_by.h"
 
+/* A look places one job, some microseconds to a millisecond; the estimate of return is for a comment and must not hold up
+ * the cycle. */
 enum { LOOKS_MAX = 2000 };
 
 void victim_method_fill(struct victim_method *s, const struct policy *p, const struct job *j, int64_t now_s)
