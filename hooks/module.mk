@@ -9,6 +9,12 @@ EXTRA += $(HOOKS.files:%=$(B)/lib/python/%) $(B)/lib/python/pbs/tables.py
 $(HOOKS.files:%=$(B)/lib/python/%): $(B)/lib/python/%: hooks/%
 	@install -D -m 0644 $< $@
 
+# Built-in hooks (pbshook), which the server reads at its start.
+HOOKS.builtin := $(patsubst hooks/builtin/%,$(B)/lib/pbs_hooks/%,$(wildcard hooks/builtin/PBS*))
+EXTRA += $(HOOKS.builtin)
+$(HOOKS.builtin): $(B)/lib/pbs_hooks/%: hooks/builtin/%
+	@install -D -m 0644 $< $@
+
 $(B)/lib/python/pbs/tables.py: $(B)/tool/pbs_tables
 	@mkdir -p $(@D)
 	@$< > $@

@@ -165,7 +165,7 @@ static int qmgr_apply_show(const struct qmgr_apply *q, int c, int verb, int obje
             qmgr_print_object(stdout, object, o);
         else
             qmgr_print_list(stdout, object, o);
-        if (verb == MGR_CMD_PRINT && object == MGR_OBJ_HOOK)
+        if (verb == MGR_CMD_PRINT && (object == MGR_OBJ_HOOK || object == MGR_OBJ_PBS_HOOK))
             qmgr_hook_print(stdout, c, object, o->name);
     }
     pbs_statfree(resvs);
@@ -218,6 +218,13 @@ static int transfer(const struct qmgr_apply *q, int c, const struct qmgr_line *l
     return PBSE_SYSTEM;
 }
 
+static bool qmgr_apply_disables(const struct qmgr_line *l)
+{
+    const char *value = attrs_find(&l->attrs, "enabled", NULL);
+
+    return l->command == MGR_CMD_SET && value && *value && strchr("fFnN0", *value);
+}
+
 static int manage_one(const struct qmgr_apply *q, int c, const struct qmgr_line *l, const char *name,
                       const char *server)
 {
@@ -230,6 +237,8 @@ static int manage_one(const struct qmgr_apply *q, int c, const struct qmgr_line 
     if (pbs_manager(c, l->command, l->object, name, l->attrs.first, extend) == 0) {
         if (l->object == MGR_OBJ_QUEUE && attrs_find(&l->attrs, ATTR_p, NULL) && !q->silent)
             warn_of_open_express(c, name);
+        if (l->object == MGR_OBJ_PBS_HOOK && qmgr_apply_disables(l) && !q->silent)
+            fprintf(stderr, "WARNING: Disabling a PBS hook results in an unsupported configuration!\n");
         return 0;
     }
     return qmgr_apply_report(q, c, l->object, name, server);

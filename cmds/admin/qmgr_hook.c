@@ -167,7 +167,7 @@ void qmgr_hook_print(FILE *f, int c, int object, const char *name)
 {
     static const char *const types[] = {"application/x-python", "application/x-config"};
 
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+    for (size_t i = object == MGR_OBJ_PBS_HOOK; i < sizeof types / sizeof types[0]; i++) {
         struct qmgr_line l = {.command = MGR_CMD_EXPORT, .object = object};
         const char *why = NULL;
         char *bytes;

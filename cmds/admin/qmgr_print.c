@@ -123,6 +123,9 @@ void qmgr_print_begin(FILE *f, int object)
     case MGR_OBJ_HOOK:
         text = "Create hooks and set their properties.";
         break;
+    case MGR_OBJ_PBS_HOOK:
+        text = "Set PBS hooks properties.";
+        break;
     case MGR_OBJ_SERVER:
         text = "Set server attributes.";
         break;
@@ -199,6 +202,9 @@ static void put_head(FILE *f, int object, const struct batch_status *o)
         return;
     case MGR_OBJ_NODE:
         put_node_head(f, o);
+        return;
+    case MGR_OBJ_PBS_HOOK:
+        fprintf(f, "#\n# Set pbshook %s\n#\n", o->name);
         return;
     case MGR_OBJ_SCHED:
         fprintf(f, "#\n# Create and define scheduler %s\n#\ncreate sched %s\n", o->name, o->name);

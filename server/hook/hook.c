@@ -170,7 +170,7 @@ static int hook_format_row(const struct hook *h, struct strbuf *out)
                 (unsigned long long)h->ordered);
     hook_events_format(h->set.events, out);
     strbuf_add_char(out, '"');
-    if (h->script.bytes) {
+    if (h->script.bytes && !h->set.of_pbs) {
         strbuf_add(out, ",\"script\":");
         json_text_add_n(out, h->script.bytes, h->script.n);
     }
@@ -233,6 +233,7 @@ static struct hook *hook_read_row(const char *name, const json_t *o)
         .enabled = json_is_true(json_object_get(o, "enabled")),
         .debug = json_is_true(json_object_get(o, "debug")),
         .pbsuser = json_is_true(json_object_get(o, "pbsuser")),
+        .of_pbs = strncmp(name, "PBS", 3) == 0,
         .events = hook_read_events(json_string_value(json_object_get(o, "event"))),
         .order = (int)json_integer_value(json_object_get(o, "order")),
         .alarm_s = json_integer_value(json_object_get(o, "alarm")),
@@ -299,6 +300,30 @@ struct hook *hooks_add(struct hooks *t, const char *name, const struct hook_sett
     hooks_put_in(t, h);
     hook_changed(t, h);
     return h;
+}
+
+int hooks_install(struct hooks *t, const char *name, const struct hook_settings *set, char *script, size_t n,
+                  struct err *e)
+{
+    struct hook *h = hooks_find(t, name);
+
+    if (!h) {
+        h = calloc(1, sizeof *h);
+        if (!h || !(h->name = strdup(name))) {
+            hook_free(h);
+            free(script);
+            return err_set(e, PBSE_SYSTEM, "no memory for hook %s", name);
+        }
+        h->set = *set;
+        h->ordered = ++t->last;
+        hooks_put_in(t, h);
+    }
+    free(h->script.bytes);
+    h->script = (struct hook_content){script, n};
+    h->serial = ++t->last;
+    hook_write_files(t, h);
+    hooks_review(t);
+    return 0;
 }
 
 void hooks_remove(struct hooks *t, struct hook *h)

@@ -28,6 +28,7 @@ enum hook_fail_action {
 struct hook_settings {
     bool enabled, debug;
     bool pbsuser;    /* it runs as the job's owner */
+    bool of_pbs;     /* built-in: its name begins with PBS, its script is the installation's */
     uint32_t events; /* enum hook_event_bit */
     int order;
     int64_t alarm_s, freq_s;
@@ -75,6 +76,9 @@ void hooks_on_change(struct hooks *t, void (*fn)(void *arg), void *arg);
 
 /* Each stores what has changed and writes the files. -1: PBSE_SYSTEM no memory. */
 struct hook *hooks_add(struct hooks *t, const char *name, const struct hook_settings *set, struct err *e);
+/* A built-in hook with its script, which is taken; `set` is of one that has no row. Nothing is stored. -1: no memory. */
+int hooks_install(struct hooks *t, const char *name, const struct hook_settings *set, char *script, size_t n,
+                  struct err *e);
 void hooks_remove(struct hooks *t, struct hook *h);
 void hooks_set(struct hooks *t, struct hook *h, const struct hook_settings *set);
 /* Takes `bytes`. */

@@ -9,7 +9,7 @@
 #include "hook_event.h"
 #include "pbs_error.h"
 
-enum { SITE_LOWEST = 1, SITE_HIGHEST = 1000, TEXT_MAX = 4096 };
+enum { SITE_LOWEST = 1, SITE_HIGHEST = 1000, PBS_LOWEST = -1000, PBS_HIGHEST = 2000, TEXT_MAX = 4096 };
 
 enum {
     USER_EVENTS = HOOK_EVENT_execjob_prologue | HOOK_EVENT_execjob_epilogue | HOOK_EVENT_execjob_preterm,
@@ -34,8 +34,12 @@ typedef void hook_attrs_show_fn(const struct hook_settings *s, struct strbuf *ou
 static int hook_attrs_set_type(const struct hook_attrs_target *t, const struct attr_edit_change *c,
                                struct err *e)
 {
-    (void)t;
-    if (c->op == UNSET || strcmp(c->value, "site") == 0)
+    if (t->set->of_pbs && c->op == UNSET)
+        return err_set(e, PBSE_HOOKERROR, "can't unset hook's type since hook name is %s", t->name);
+    if (t->set->of_pbs && strcmp(c->value, "site") == 0)
+        return err_set(e, PBSE_HOOKERROR,
+                       "can't set hook to site type - hook name (%s) already prefixed with PBS", t->name);
+    if (c->op == UNSET || strcmp(c->value, t->set->of_pbs ? "pbs" : "site") == 0)
         return 0;
     if (strcmp(c->value, "pbs") == 0)
         return err_set(e, PBSE_HOOKERROR, "not allowed to set hook to 'pbs' type");
@@ -160,15 +164,17 @@ static int hook_attrs_set_event(const struct hook_attrs_target *t, const struct 
 static int hook_attrs_set_order(const struct hook_attrs_target *t, const struct attr_edit_change *c,
                                 struct err *e)
 {
+    const int lowest = t->set->of_pbs ? PBS_LOWEST : SITE_LOWEST,
+              highest = t->set->of_pbs ? PBS_HIGHEST : SITE_HIGHEST;
     char *end;
     long n = strtol(c->value, &end, 10);
 
     if (c->op == UNSET)
         n = hook_settings_default().order;
-    else if (!*c->value || *end || n < SITE_LOWEST || n > SITE_HIGHEST)
+    else if (!*c->value || *end || n < lowest || n > highest)
         return err_set(e, PBSE_HOOKERROR,
-                       "order given (%s) is outside the acceptable range of [%d, %d] for type 'site'.",
-                       c->value, SITE_LOWEST, SITE_HIGHEST);
+                       "order given (%s) is outside the acceptable range of [%d, %d] for type '%s'.",
+                       c->value, lowest, highest, t->set->of_pbs ? "pbs" : "site");
     t->set->order = (int)n;
     return 0;
 }
@@ -289,8 +295,7 @@ static int hook_attrs_set_fail_action(const struct hook_attrs_target *t, const s
 
 static void hook_attrs_show_type(const struct hook_settings *s, struct strbuf *out)
 {
-    (void)s;
-    strbuf_add(out, "site");
+    strbuf_add(out, s->of_pbs ? "pbs" : "site");
 }
 
 static void hook_attrs_show_enabled(const struct hook_settings *s, struct strbuf *out)

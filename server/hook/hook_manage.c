@@ -114,6 +114,9 @@ static int hook_manage_check_name(const char *name, bool of_pbs, struct err *e)
 
     if (!n)
         return err_set(e, PBSE_HOOKERROR, "no hook name specified");
+    if (of_pbs && strncmp(name, "PBS", 3) == 0)
+        return err_set(e, PBSE_HOOKERROR, "hook_name '%s', built-in hooks come with the installation only",
+                       name);
     if (of_pbs)
         return err_set(e, PBSE_HOOKERROR,
                        "hook_name '%s', must use PBS as a prefix since this is a pbs hook.", name);
@@ -141,15 +144,15 @@ static struct hook *hook_manage_find(const struct hook_server *s, const char *na
     return h;
 }
 
-/* All hooks here are of the site: as an object `pbshook` none may be touched. */
-static int hook_manage_check_type(const char *name, int command, bool as_pbs, struct err *e)
+/* Hooks of the site are objects `hook`, built-in ones `pbshook`. */
+static int hook_manage_check_type(const struct hook *h, int command, bool as_pbs, struct err *e)
 {
-    if (!as_pbs)
+    if (as_pbs == h->set.of_pbs)
         return 0;
     if (command == MGR_CMD_IMPORT || command == MGR_CMD_EXPORT)
-        return err_set(e, PBSE_HOOKERROR, "%s not of 'pbs' type", name);
-    return err_set(e, PBSE_HOOKERROR, "cannot %s attributes of a 'site' hook",
-                   command == MGR_CMD_UNSET ? "unset" : "set");
+        return err_set(e, PBSE_HOOKERROR, "%s not of '%s' type", h->name, as_pbs ? "pbs" : "site");
+    return err_set(e, PBSE_HOOKERROR, "cannot %s attributes of a '%s' hook",
+                   command == MGR_CMD_UNSET ? "unset" : "set", h->set.of_pbs ? "pbs" : "site");
 }
 
 /* ---- create, set, unset, delete ---------------------------------------------------------------------- */
@@ -201,7 +204,7 @@ static int hook_manage_set(const struct hook_manage_ask *a, struct err *e)
     struct hook *h = hook_manage_find(a->s, a->args->objname, e);
     struct hook_settings set;
 
-    if (!h || hook_manage_check_type(h->name, a->args->command, a->as_pbs, e) < 0)
+    if (!h || hook_manage_check_type(h, a->args->command, a->as_pbs, e) < 0)
         return -1;
     set = h->set;
     if (hook_manage_apply(a, h->name, &set, e) < 0)
@@ -215,7 +218,9 @@ static int hook_manage_delete(const struct hook_manage_ask *a, struct err *e)
 {
     struct hook *h = hook_manage_find(a->s, a->args->objname, e);
 
-    if (!h || hook_manage_check_type(h->name, a->args->command, a->as_pbs, e) < 0)
+    if (h && h->set.of_pbs)
+        return err_set(e, PBSE_HOOKERROR, "cannot delete a PBS hook");
+    if (!h || hook_manage_check_type(h, a->args->command, a->as_pbs, e) < 0)
         return -1;
     hook_manage_log(a->r, h->name, "deleted");
     hooks_remove(a->s->hooks, h);
@@ -261,6 +266,8 @@ static int hook_manage_read_content(const struct hook_manage_ask *a, struct hook
     if (hook_manage_check_parameters(a, what, e) < 0)
         return -1;
     out->config = type && strcmp(type, "application/x-config") == 0;
+    if (a->as_pbs && !out->config)
+        return err_set(e, PBSE_HOOKERROR, "<content-type> must be application/x-config");
     if (!type || (!out->config && strcmp(type, "application/x-python") != 0))
         return err_set(e, PBSE_HOOKERROR, "<content-type> must be application/x-python%s",
                        import ? " or application/x-config" : "");
@@ -382,7 +389,7 @@ static int hook_manage_begin_import(const struct hook_manage_ask *a, struct err 
     size_t n = 0;
     char *bytes;
 
-    if (!h || hook_manage_check_type(h->name, MGR_CMD_IMPORT, a->as_pbs, e) < 0 ||
+    if (!h || hook_manage_check_type(h, MGR_CMD_IMPORT, a->as_pbs, e) < 0 ||
         hook_manage_read_content(a, &c, e) < 0 || (c.config && hook_manage_check_suffix(c.file, e) < 0))
         return -1;
     bytes = hook_manage_read_file(a->s, &c, &n, e);
@@ -435,7 +442,7 @@ static int hook_manage_export(const struct hook_manage_ask *a, struct err *e)
     const struct hook_content *content;
     struct hook_manage_content c;
 
-    if (!h || hook_manage_check_type(h->name, MGR_CMD_EXPORT, a->as_pbs, e) < 0 ||
+    if (!h || hook_manage_check_type(h, MGR_CMD_EXPORT, a->as_pbs, e) < 0 ||
         hook_manage_read_content(a, &c, e) < 0)
         return -1;
     content = c.config ? &h->config : &h->script;
@@ -487,7 +494,7 @@ struct hook_manage_status {
     struct hook_server *s;
     char *last; /* name of the hook shown last; NULL: none */
     char *only; /* the one that was asked for; NULL: all */
-    bool over;
+    bool of_pbs, over;
 };
 
 enum { ATTRS_MAX = 16 };
@@ -526,12 +533,13 @@ static void hook_manage_put_entry(const struct hook *h, struct rpc_entries *out)
 }
 
 /* In order of names, so that a cursor is a name. */
-static const struct hook *hook_manage_after(const struct hooks *t, const char *name)
+static const struct hook *hook_manage_after(const struct hooks *t, bool of_pbs, const char *name)
 {
     const struct hook *best = NULL;
 
     for (const struct hook *h = hooks_first(t); h; h = h->next)
-        if ((!name || strcmp(h->name, name) > 0) && (!best || strcmp(h->name, best->name) < 0))
+        if (h->set.of_pbs == of_pbs && (!name || strcmp(h->name, name) > 0) &&
+            (!best || strcmp(h->name, best->name) < 0))
             best = h;
     return best;
 }
@@ -544,7 +552,7 @@ static enum rpc_more hook_manage_more(void *arg, struct rpc_entries *out)
 
     while (!q->over && !rpc_entries_is_full(out)) {
         const struct hook *h =
-            q->only ? hooks_find(q->s->hooks, q->only) : hook_manage_after(q->s->hooks, q->last);
+            q->only ? hooks_find(q->s->hooks, q->only) : hook_manage_after(q->s->hooks, q->of_pbs, q->last);
 
         q->over = !h || q->only;
         if (!h)
@@ -577,13 +585,14 @@ void hook_manage_status(struct hook_server *s, struct request *r)
     char none[1] = "";
     const ifl_result head = {.code = 0, .text = none};
     struct hook_manage_status *q;
+    const struct hook *h;
     struct err e;
 
     if (hook_manage_check_rights(s, r, &e) < 0) {
         request_fail(r, &e);
         return;
     }
-    if (*a->ids && (of_pbs || !hooks_find(s->hooks, a->ids))) {
+    if (*a->ids && (!(h = hooks_find(s->hooks, a->ids)) || h->set.of_pbs != of_pbs)) {
         request_failf(r, PBSE_HOOKERROR, "hook not found");
         return;
     }
@@ -594,6 +603,6 @@ void hook_manage_status(struct hook_server *s, struct request *r)
         return;
     }
     q->s = s;
-    q->over = of_pbs;
+    q->of_pbs = of_pbs;
     rpc_reply_entries(request_rpc(r), (xdrproc_t)xdr_ifl_result, &head, &producer, q);
 }

@@ -471,11 +471,12 @@ int hook_pool_run(struct hook_pool *p, const struct hook_run *r, hook_done_fn *d
     w->arg = arg;
     w->hook = strdup(r->hook);
     w->limit_ms = (h ? h->set.alarm_s : 1) * 1000;
-    w->message = json_pack("{s:s, s:I, s:s, s:I, s:s, s:s, s:I, s:b, s:o, s:o, s:O}", "op", "run", "id",
-                           (json_int_t)w->id, "event", r->event, "type", (json_int_t)r->type, "hook", r->hook,
-                           "hook_type", "site", "alarm", (json_int_t)(w->limit_ms / 1000), "debug",
-                           h && h->set.debug, "requestor", hook_worker_text(r->requestor), "requestor_host",
-                           hook_worker_text(r->requestor_host), "data", r->data);
+    w->message =
+        json_pack("{s:s, s:I, s:s, s:I, s:s, s:s, s:I, s:b, s:o, s:o, s:O}", "op", "run", "id",
+                  (json_int_t)w->id, "event", r->event, "type", (json_int_t)r->type, "hook", r->hook,
+                  "hook_type", h && h->set.of_pbs ? "pbs" : "site", "alarm", (json_int_t)(w->limit_ms / 1000),
+                  "debug", h && h->set.debug, "requestor", hook_worker_text(r->requestor), "requestor_host",
+                  hook_worker_text(r->requestor_host), "data", r->data);
     if (w->message && r->type == HOOK_EVENT_periodic && h)
         json_object_set_new(w->message, "freq", json_integer(h->set.freq_s));
     return hook_pool_add(p, w, e);

@@ -19,7 +19,7 @@ def site():
     c = Installed()
     c.start()
     flags = c.flags()
-    for source in os.listdir(EXAMPLES):
+    for source in (name for name in os.listdir(EXAMPLES) if name.endswith(".c")):
         subprocess.run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", os.path.join(EXAMPLES, source), "-o",
                         os.path.join(c.work, source[:-2]), *flags], check=True)
     yield c

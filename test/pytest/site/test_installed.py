@@ -392,9 +392,10 @@ def test_scheduling_set_true_always_gives_one_logged_cycle(site):
         until(lambda n=before: cycles(site) > n, "one more cycle")
 
 
-def test_there_are_licenses_for_those_who_look_and_no_hooks(site):
+def test_there_are_licenses_for_those_who_look_and_no_hook_that_runs(site):
     assert "Avail_Local:10000000" in site.api.stat("server")[0]["license_count"]
-    assert site.qmgr("list hook", "list pbshook") == ""
+    assert site.qmgr("list hook") == "" and "enabled = true" not in site.qmgr("list pbshook")
+    assert "Hook PBS_preempt_policy" in site.qmgr("list pbshook")
 
 
 # --- how a server may begin
