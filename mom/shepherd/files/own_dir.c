@@ -14,7 +14,7 @@
 
 #include <shep.h>
 
-/* TRIES: names are random; so many that exist already are no accident. */
+/* TRIES: names are random; if so many exist already, they were put there on purpose. */
 enum { TRIES = 16 };
 
 static int open_dir(const char *path)

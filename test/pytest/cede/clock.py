@@ -4,7 +4,7 @@ import struct
 import subprocess
 import time
 
-from cede.compiler import PROGRAMS
+from cede.build import PROGRAMS
 
 
 class Clock:

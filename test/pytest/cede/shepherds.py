@@ -1,5 +1,6 @@
-"""The processes that hold the jobs of a complex."""
+"""The processes that hold the jobs of a complex, and what confines them."""
 import contextlib
+import glob
 import os
 
 from cede import faults
@@ -28,3 +29,12 @@ def shepherds(cx):
             if f.read().split(b"\0")[0].endswith(b"pbs_shepherd"):
                 found.append(pid)
     return found
+
+
+def confinement(cx):
+    """{what: by what} as the node n1 shows it."""
+    return dict(w.split(":") for w in cx.api.stat("vnode", "n1")[0]["confinement"].split(","))
+
+
+def groups(prefix="pbs_"):
+    return set(glob.glob(f"/sys/fs/cgroup/*/{prefix}*") + glob.glob(f"/sys/fs/cgroup/{prefix}*"))

@@ -9,8 +9,7 @@ import subprocess
 import pytest
 
 from cede import users
-from cede.build import is_sanitized
-from cede.compiler import PROGRAMS
+from cede.build import PROGRAMS, is_sanitized
 from cede.installed import Installed
 from cede.wait import until
 

@@ -6,9 +6,8 @@ import signal
 import pytest
 
 from cede import users
-from cede.confinement import confinement, groups
+from cede.shepherds import confinement, groups, shepherd
 from cede.faults import processes_called, processes_with
-from cede.shepherds import shepherd
 from cede.wait import until
 
 history = pytest.mark.complex(history=True)

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from cede.compiler import PROGRAMS
+from cede.build import PROGRAMS
 from cede.tasks import is_gone, run, start
 from cede.wait import until
 

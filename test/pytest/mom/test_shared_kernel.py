@@ -8,9 +8,8 @@ import sys
 import pytest
 
 from cede.complex import Complex
-from cede.confinement import confinement, groups
+from cede.shepherds import confinement, groups, shepherd
 from cede.faults import is_alive, processes_called, stays
-from cede.shepherds import shepherd
 from cede.wait import until
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="groups and namespaces are root's")

@@ -6,7 +6,7 @@ import struct
 import pytest
 
 from cede import rpc_caller
-from cede.compiler import program
+from cede.build import program
 from cede.sis import Stranger
 from cede.tasks import is_gone, output_of, parent_of, run, running, stands_still, start
 from cede.wait import until

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from cede import users
-from cede.compiler import program
+from cede.build import program
 from cede.tasks import is_gone, output_of, parent_of, run, running, stands_still, start
 from cede.wait import until
 

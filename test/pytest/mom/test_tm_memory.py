@@ -5,8 +5,7 @@ import struct
 
 import pytest
 
-from cede.build import is_sanitized
-from cede.compiler import program
+from cede.build import is_sanitized, program
 from cede.shepherds import shepherd
 from cede.tasks import running
 from cede.wait import until

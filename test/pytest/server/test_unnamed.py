@@ -5,8 +5,7 @@ import subprocess
 import pytest
 
 from cede import api, users
-from cede.compiler import PROGRAMS
-from cede.build import is_sanitized
+from cede.build import PROGRAMS, is_sanitized
 from cede.wait import until
 
 ANNA = users.NAMES[0]

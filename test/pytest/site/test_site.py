@@ -7,8 +7,7 @@ import subprocess
 import pytest
 
 from cede import site as sites
-from cede.build import is_sanitized
-from cede.compiler import PROGRAMS
+from cede.build import PROGRAMS, is_sanitized
 from cede.site import OTHER, USER, Site
 from cede.wait import until
 

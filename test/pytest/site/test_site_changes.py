@@ -8,8 +8,7 @@ import subprocess
 import pytest
 
 from cede import site as sites
-from cede.build import is_sanitized
-from cede.compiler import PROGRAMS
+from cede.build import PROGRAMS, is_sanitized
 from cede.installed import ROOT
 from cede.site import USER
 from cede.wait import until

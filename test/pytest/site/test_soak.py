@@ -19,8 +19,7 @@ import time
 import pytest
 
 from cede import accident, api, faults, users, work
-from cede.build import is_sanitized
-from cede.compiler import PROGRAMS
+from cede.build import PROGRAMS, is_sanitized
 from cede.complex import Complex
 from cede.sim import Simulator
 from cede.wait import until
