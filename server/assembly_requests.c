@@ -293,6 +293,11 @@ static void assembly_requests_on_resv_job(void *arg, struct job *j, const char *
     run_removal_delete(s->parts.run_removal, j);
 }
 
+static void assembly_requests_on_resv_reclaim(void *arg, struct job *j)
+{
+    runs_reclaim(((struct server *)arg)->parts.runs, j);
+}
+
 static int create_reservations(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
@@ -311,6 +316,7 @@ static int create_reservations(struct server *s, struct err *e)
                                                            .started = assembly_requests_on_resv_started,
                                                            .ended = assembly_requests_on_resv_ended,
                                                            .reconfirm = assembly_requests_on_resv_reconfirm,
+                                                           .reclaim = assembly_requests_on_resv_reclaim,
                                                            .delete_job = assembly_requests_on_resv_job}},
                             e);
     return p->reservations ? 0 : -1;

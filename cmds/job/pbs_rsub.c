@@ -11,6 +11,7 @@
 #include "strbuf.h"
 
 enum { RULE_MAX = 66, RULE_ZONE = 64 };
+static const char asap_start[] = "1893488460", asap_wait[] = "-10";
 
 struct rsub {
     struct resv_options o;
@@ -186,15 +187,45 @@ static int submit_hosts(struct rsub *q, int c, int n, char *hosts[])
 
 /* --- the whole ------------------------------------------------------------------------------------------------- */
 
+/* Of a job that waits, whose resources the server adds: the start that means as soon as possible. -1, said. */
+static int pbs_rsub_take_job(struct rsub *q, int c, const char *id)
+{
+    struct batch_status *job = pbs_statjob(c, (char *)id, NULL, NULL);
+    const char *state = job ? attrs_value(job->attribs, "job_state", NULL) : NULL;
+
+    if (!job)
+        return cmd_error(&q->o.a, "Job %s does not exist", id);
+    if (!state || strchr("RTE", *state)) {
+        pbs_statfree(job);
+        return cmd_error(&q->o.a, "Job not in qmove state");
+    }
+    attrs_set(&q->o.attrs, "reserve_start", NULL, asap_start);
+    if (!attrs_find(&q->o.attrs, "interactive", NULL))
+        attrs_set(&q->o.attrs, "interactive", NULL, asap_wait);
+    pbs_statfree(job);
+    return q->o.attrs.failed ? cmd_error(&q->o.a, "no memory") : 0;
+}
+
 static int submit_one(struct rsub *q, int c)
 {
-    char *text = pbs_submit_resv(c, q->o.attrs.first, NULL);
+    const char *of = attrs_find(&q->o.attrs, "qmove", NULL);
+    char *text;
 
+    if (of && pbs_rsub_take_job(q, c, of) < 0)
+        return 2;
+    text = pbs_submit_resv(c, q->o.attrs.first, NULL);
     if (!text)
         return api_error_report(&q->o.a, c, "");
     puts(text);
     free(text);
     return 0;
+}
+
+static bool pbs_rsub_may_wait(const struct rsub *q)
+{
+    const char *wait = attrs_find(&q->o.attrs, "interactive", NULL);
+
+    return !attrs_find(&q->o.attrs, "qmove", NULL) || !wait || strtol(wait, NULL, 10) < 0;
 }
 
 /* What is wrong is said before the server is asked: 2 with the usage. */
@@ -208,6 +239,10 @@ static int pbs_rsub_check(struct rsub *q, int n, char *operands[])
         cmd_error(&q->o.a, "missing host(s)");
     else if (q->job && (q->o.start || q->o.end))
         cmd_error(&q->o.a, "Start/End time cannot be used with --job option");
+    else if (attrs_find(&q->o.attrs, "qmove", NULL) && (q->o.start || q->o.end))
+        cmd_error(&q->o.a, "-Wqmove is not compatible with -R or -E option");
+    else if (!pbs_rsub_may_wait(q))
+        cmd_error(&q->o.a, "-I <timeout> value must be negative when used with -Wqmove option.");
     else if (q->hosts && check_hosts(q, n, operands) < 0)
         return -1;
     else if (q->hosts || (!n && (q->o.timed || q->o.attrs.first || q->job)))

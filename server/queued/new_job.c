@@ -35,7 +35,6 @@ static const struct not_yet {
     const char *name, *harmless;
 } not_yet[] = {
     {"cred", NULL},
-    {"create_resv_from_job", "False"},
 };
 
 static int refuse_not_yet(const wire_attrop *w, struct err *e)
@@ -143,6 +142,9 @@ static int make_array(const struct server_ctx *s, struct job *j, const struct ne
         return -1;
     if (ask->remaining && array_map_keep(j->array, ask->remaining, e) < 0)
         return -1;
+    *at = attribute(ask, ATTR_create_resv_from_job);
+    if (attr_list_bool(&j->obj.attrs, JOB_ATTR_create_resv_from_job, false))
+        return err_set(e, PBSE_RESV_FROM_ARRJOB, "Reservation may not be created from an array job");
     *at = NULL;
     return refuse_shrinking(s, j, e) < 0 ? -1 : attr_list_set_number(&j->obj.attrs, JOB_ATTR_array, 1, e);
 }

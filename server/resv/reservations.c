@@ -158,7 +158,11 @@ void reservations_listen(void *arg, struct job *j, enum job_state from, enum job
     const struct queue *q;
 
     (void)from;
-    (void)ev;
+    if (ev == EV_STARTED && attr_list_bool(&j->obj.attrs, JOB_ATTR_create_resv_from_job, false) &&
+        !job_is_subjob(j) && j->queue && !j->queue->resv) {
+        resv_submit_of_started(all, j);
+        return;
+    }
     if (!resvs_first(all->p.ctx->resvs) || !j->queue_name)
         return;
     q = j->queue ? j->queue : queues_find(all->p.ctx->queues, j->queue_name);

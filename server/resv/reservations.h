@@ -34,6 +34,8 @@ struct resv_hooks {
     void (*started)(void *arg);
     void (*ended)(void *arg);
     void (*reconfirm)(void *arg);
+    /* ^ Claim again what this running job has, from its queue's reservation if that runs. */
+    void (*reclaim)(void *arg, struct job *j);
     /* ^ End this job as the server's qdel would. */
     void (*delete_job)(void *arg, struct job *j, const char *why);
 };
@@ -91,6 +93,9 @@ int reservations_may(const struct request *q, const struct resv *r, struct err *
 /* Set an attribute; without memory the process ends, as its row would not say what was promised. */
 void resv_set_number(struct resv *r, int index, int64_t n);
 void resv_set_text(struct resv *r, int index, const char *text);
+
+/* resv_submit.c: of a job that has begun and asks for it by create_resv_from_job. */
+void resv_submit_of_started(struct reservations *all, struct job *j);
 
 /* resv_life.c */
 void resv_life_bind(struct reservations *all);

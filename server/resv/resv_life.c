@@ -11,6 +11,7 @@
 #include "log.h"
 #include "queue.h"
 #include "resv_degrade.h"
+#include "resv_of_job.h"
 #include "resv_recur.h"
 #include "resv_shares.h"
 #include "strbuf.h"
@@ -144,6 +145,8 @@ static void resv_life_confirmed(void *arg, struct resv *r)
 {
     struct reservations *all = arg;
     bool altered = attr_list_is_set(&r->obj.attrs, RESV_ATTR_reserve_alter_revert);
+    bool brings = attr_list_is_set(&r->obj.attrs, RESV_ATTR_qmove) &&
+                  !attr_list_is_set(&r->obj.attrs, RESV_ATTR_resv_nodes); /* for the first time */
 
     take_location(all, r);
     attr_list_unset(&r->obj.attrs, RESV_ATTR_reserve_retry);
@@ -156,7 +159,7 @@ static void resv_life_confirmed(void *arg, struct resv *r)
     record_confirmed(all, r);
     resv_life_tell(all, r, RESV_NEWS_CONFIRMED);
     resv_life_mail(all, r, 'c', "Reservation transitioned from state UNCONFIRMED to CONFIRMED");
-    resv_wait_settle(all, r, "CONFIRMED");
+    resv_wait_settle(all, r, brings && !resv_of_job_move(all, r) ? "FAILED" : "CONFIRMED");
     reservations_look_later(all);
 }
 

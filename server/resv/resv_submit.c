@@ -16,6 +16,7 @@
 #include "pbs_error.h"
 #include "request.h"
 #include "reservations.h"
+#include "resv_of_job.h"
 #include "resv_recur.h"
 #include "resv_times.h"
 #include "strbuf.h"
@@ -90,7 +91,7 @@ static int refuse_shrinking(const wire_attrop *w, struct err *e)
     return 0;
 }
 
-static int take_one(const struct reservations *all, struct attr_list *l, const struct request *q,
+static int take_one(const struct reservations *all, struct attr_list *l, struct request *q,
                     const wire_attrop *w, struct err *e)
 {
     struct attr_writer writer = {.level = request_level(q), .creating = true};
@@ -102,9 +103,9 @@ static int take_one(const struct reservations *all, struct attr_list *l, const s
         return 0; /* of jobs only: PBS drops it */
     if (index < 0)
         return attr_def_need(OF_RESV, w->name, e);
-    if (index == RESV_ATTR_reserve_job || index == RESV_ATTR_qmove)
-        return err_set(e, PBSE_NOSUP, "a reservation made from a job (%s) is not supported", w->name);
-    if (attr_def_check_write(attr_def_get(OF_RESV, index), &writer, e) < 0 ||
+    if (attr_def_check_write(attr_def_get(OF_RESV, index), &writer, e) < 0)
+        return -1;
+    if (!resv_submit_value(request_args(q), ATTR_convert) && /* copies of what the job has */
         resource_check_write(all->p.ctx->resources, w->resource, request_level(q), e) < 0)
         return -1;
     return attr_list_change(l, all->p.ctx->resources, index, *w->resource ? w->resource : NULL, w->value, SET,
@@ -215,7 +216,7 @@ static int take_owner(struct attr_list *l, const struct request *q, const struct
     return rc;
 }
 
-static int stamp(const struct reservations *all, struct attr_list *l, const struct request *q, struct err *e)
+static int stamp(const struct reservations *all, struct attr_list *l, const char *host, struct err *e)
 {
     int64_t now = server_ctx_now_s(all->p.ctx);
 
@@ -223,7 +224,7 @@ static int stamp(const struct reservations *all, struct attr_list *l, const stru
         attr_list_set_text(l, RESV_ATTR_Reserve_Name, "NULL", e) < 0)
         return -1;
     if (attr_list_set_text(l, RESV_ATTR_server, all->p.ctx->name, e) < 0 ||
-        attr_list_set_text(l, RESV_ATTR_Submit_Host, client_host(request_client(q)), e) < 0 ||
+        attr_list_set_text(l, RESV_ATTR_Submit_Host, host, e) < 0 ||
         attr_list_set_number(l, RESV_ATTR_ctime, now, e) < 0 ||
         attr_list_set_number(l, RESV_ATTR_mtime, now, e) < 0)
         return -1;
@@ -234,24 +235,47 @@ static int stamp(const struct reservations *all, struct attr_list *l, const stru
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */
 
-/* All attributes, in no object yet. *at: the one at fault. */
-static int resv_submit_fill(const struct reservations *all, struct attr_list *l, struct request *q,
-                            const struct names_user *u, bool *standing, const wire_attrop **at, struct err *e)
+struct resv_new { /* in no object yet */
+    struct attr_list l;
+    bool standing;
+    struct job *of;        /* that runs, or NULL */
+    const wire_attrop *at; /* the attribute at fault */
+};
+
+/* What is asked for, when, for whom. */
+static int resv_submit_derive(const struct reservations *all, struct request *q, const struct names_user *u,
+                              struct resv_new *w, struct err *e)
+{
+    const char *job = attr_list_text(&w->l, RESV_ATTR_reserve_job);
+    struct attr_list *l = &w->l;
+
+    if (job) {
+        w->of = resv_of_job_running(all, q, job, e);
+        return w->of ? resv_of_job_fill(all, w->of, l, e) : -1;
+    }
+    if (attr_list_is_set(l, RESV_ATTR_qmove) && resv_of_job_ask_asap(all, q, l, e) < 0)
+        return -1;
+    return take_times(all, l, e) < 0 || take_rule(all, l, &w->standing, e) < 0 ||
+                   resv_submit_complete(all->p.ctx, l, e) < 0
+               ? -1
+               : take_owner(l, q, u, e);
+}
+
+static int resv_submit_fill(const struct reservations *all, struct request *q, const struct names_user *u,
+                            struct resv_new *w, struct err *e)
 {
     const ifl_resv_args *a = request_args(q);
 
-    if (attr_list_set_defaults(l, e) < 0)
+    if (attr_list_set_defaults(&w->l, e) < 0)
         return -1;
     for (u_int i = 0; i < a->attrs.wire_attrops_len; i++)
-        if (take_one(all, l, q, &a->attrs.wire_attrops_val[i], e) < 0) {
-            *at = &a->attrs.wire_attrops_val[i];
+        if (take_one(all, &w->l, q, &a->attrs.wire_attrops_val[i], e) < 0) {
+            w->at = &a->attrs.wire_attrops_val[i];
             return -1;
         }
-    if (take_times(all, l, e) < 0 || take_rule(all, l, standing, e) < 0 ||
-        resv_submit_complete(all->p.ctx, l, e) < 0 || take_owner(l, q, u, e) < 0 ||
-        may_reserve(all, q, u, e) < 0)
+    if (resv_submit_derive(all, q, u, w, e) < 0 || may_reserve(all, q, u, e) < 0)
         return -1;
-    return stamp(all, l, q, e);
+    return stamp(all, &w->l, client_host(request_client(q)), e);
 }
 
 static struct resv *resv_submit_make(struct reservations *all, struct attr_list *l, int64_t seq, char letter,
@@ -299,35 +323,67 @@ static void tell(struct reservations *all, const struct resv *r, const struct re
         all->p.hooks.submitted(all->p.hooks.arg);
 }
 
+static void resv_submit_answer(struct reservations *all, struct request *q, struct resv *r)
+{
+    int64_t waits = resv_number(r, RESV_ATTR_interactive);
+    struct err e;
+
+    if (waits == 0 || resv_wait_add(all, r, q, waits, &e) < 0)
+        resv_wait_promise(all, q, r, "UNCONFIRMED");
+    tell(all, r, q);
+    reservations_look_later(all);
+}
+
+/* Of a job that runs: no scheduler is asked. */
+static void resv_submit_answer_now(struct reservations *all, struct request *q, struct resv *r, struct job *j)
+{
+    attr_list_unset(&r->obj.attrs, RESV_ATTR_interactive);
+    resv_of_job_begin(all, r, j, request_who(q));
+    resv_wait_promise(all, q, r, "CONFIRMED");
+}
+
 static void resv_submit_with(struct reservations *all, struct request *q, const struct names_user *u)
 {
     const ifl_resv_args *a = request_args(q);
-    const wire_attrop *at = NULL;
-    int64_t seq = server_obj_take_seq(all->p.ctx->server, all->p.ctx->change), waits;
-    bool standing = false;
+    int64_t seq = server_obj_take_seq(all->p.ctx->server, all->p.ctx->change);
+    struct resv_new w = {.of = NULL};
+    struct resv *r = NULL;
+    struct err e;
+
+    attr_list_init(&w.l, OF_RESV);
+    if (resv_submit_fill(all, q, u, &w, &e) == 0)
+        r = resv_submit_make(all, &w.l, seq,
+                             is_for_maintenance(a) ? PBS_MNTNC_RESV_ID_CHAR
+                             : w.standing          ? PBS_STDNG_RESV_ID_CHAR
+                                                   : PBS_RESV_ID_CHAR,
+                             &e);
+    attr_list_fini(&w.l);
+    if (!r && w.at)
+        request_fail_attr(q, &e, w.at->name, w.at->resource, w.at->value);
+    else if (!r)
+        request_fail(q, &e);
+    else if (w.of)
+        resv_submit_answer_now(all, q, r, w.of);
+    else
+        resv_submit_answer(all, q, r);
+}
+
+void resv_submit_of_started(struct reservations *all, struct job *j)
+{
+    int64_t seq = server_obj_take_seq(all->p.ctx->server, all->p.ctx->change);
     struct attr_list l;
     struct resv *r = NULL;
     struct err e;
 
     attr_list_init(&l, OF_RESV);
-    if (resv_submit_fill(all, &l, q, u, &standing, &at, &e) == 0)
-        r = resv_submit_make(all, &l, seq,
-                             is_for_maintenance(a) ? PBS_MNTNC_RESV_ID_CHAR
-                             : standing            ? PBS_STDNG_RESV_ID_CHAR
-                                                   : PBS_RESV_ID_CHAR,
-                             &e);
+    if (attr_list_set_defaults(&l, &e) == 0 && resv_of_job_fill(all, j, &l, &e) == 0 &&
+        stamp(all, &l, j->host, &e) == 0)
+        r = resv_submit_make(all, &l, seq, PBS_RESV_ID_CHAR, &e);
     attr_list_fini(&l);
-    waits = r ? resv_number(r, RESV_ATTR_interactive) : 0;
-    if (!r && at)
-        request_fail_attr(q, &e, at->name, at->resource, at->value);
-    else if (!r)
-        request_fail(q, &e);
-    else if (waits == 0 || resv_wait_add(all, r, q, waits, &e) < 0)
-        resv_wait_promise(all, q, r, "UNCONFIRMED");
-    if (r) {
-        tell(all, r, q);
-        reservations_look_later(all);
-    }
+    if (r)
+        resv_of_job_begin(all, r, j, j->owner);
+    else
+        log_err(LOGC_JOB, j->obj.name, &e, "no reservation can be made from it");
 }
 
 static void resv_submit_user_known(void *arg, const struct names_user *u, const struct err *why)

@@ -282,7 +282,7 @@ def test_jobs_are_exchanged_and_moved(quiet):
 
 
 def test_what_cannot_be_done_yet_says_so(quiet):
-    for attr in [("create_resv_from_job", "True"), ("cred", "krb")]:
+    for attr in [("cred", "krb")]:
         with pytest.raises(api.PbsError) as e:
             quiet.api.submit([*WORK, attr], quiet.script("true"))
         assert e.value.code == 15029 and attr[0] in e.value.text
