@@ -22,7 +22,8 @@ static int hook_builtin_parse(struct hook_server *s, const char *name, char *tex
     size_t n = 0;
     char *save = NULL;
 
-    for (char *line = strtok_r(text, "\n", &save); line && n < LINES_MAX; line = strtok_r(NULL, "\n", &save)) {
+    for (char *line = strtok_r(text, "\n", &save); line && n < LINES_MAX;
+         line = strtok_r(NULL, "\n", &save)) {
         char *equals = strchr(line, '=');
 
         if (!equals)

@@ -156,7 +156,10 @@ static void hook_chain_next(struct hook_chain *c)
                                          .data = c->a.data},
                       hook_chain_ran, c, &e) < 0) {
         log_err(LOGC_HOOK, c->hook, &e, "it is not run");
-        hook_chain_fail(c, false);
+        if (c->a.fails_open)
+            hook_chain_fail(c, false);
+        else
+            hook_chain_reject(c, e.text);
     }
 }
 

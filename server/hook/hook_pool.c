@@ -24,6 +24,7 @@ enum {
     CHECK_MS = 30000,
     GRACE_MS = 2000, /* between the worker's own alarm and ours */
     LOG_LINES = 100000,
+    WAITING_MAX = 10000,  /* pieces of work: each has the data of its event, some ten kilobytes */
     MEMORY_MAX = 1 << 30, /* bytes that a worker may keep after a run; with more it is replaced */
     RUNS_MAX = 10000,     /* then a worker is replaced: what scripts leave behind in it is given back */
     VERSION = 1
@@ -57,6 +58,7 @@ struct hook_pool {
     struct hook_pool_options o;
     struct hook_seat seats[WORKERS_MAX];
     struct hook_work *first, **last;
+    size_t waiting; /* how many */
     struct loop_timer *pause;
     int64_t last_id;
     int failed_starts;
@@ -122,21 +124,27 @@ static void hook_pool_open(void *arg)
     p->failed_starts = 0;
 }
 
+static struct hook_work *hook_pool_take(struct hook_pool *p)
+{
+    struct hook_work *w = p->first;
+
+    p->first = w->next;
+    if (!p->first)
+        p->last = &p->first;
+    p->waiting--;
+    w->next = NULL;
+    return w;
+}
+
 static void hook_pool_close(struct hook_pool *p)
 {
-    struct hook_work *w;
-
     p->closed = true;
     loop_timer_set(p->pause, PAUSE_MS);
     log_event(LOGC_HOOK, LOGE_ERROR, p->o.daemon,
               "hooks are skipped for %d s: %s does not start (run it by hand to see why)", PAUSE_MS / 1000,
               p->o.program);
-    while ((w = p->first)) {
-        p->first = w->next;
-        if (!p->first)
-            p->last = &p->first;
-        hook_work_end(w, HOOK_INTERNAL, NULL, NULL);
-    }
+    while (p->first)
+        hook_work_end(hook_pool_take(p), HOOK_INTERNAL, NULL, NULL);
 }
 
 static void hook_seat_start_failed(struct hook_seat *s, const char *why)
@@ -407,30 +415,18 @@ static void hook_seat_late(void *arg)
         hook_seat_finish(s, HOOK_ALARM, NULL, NULL);
 }
 
-static struct hook_work *hook_pool_take(struct hook_pool *p)
-{
-    struct hook_work *w = p->first;
-
-    p->first = w->next;
-    if (!p->first)
-        p->last = &p->first;
-    w->next = NULL;
-    return w;
-}
-
 /* Work to workers that are free; and a further worker where more waits than are starting. */
 static void hook_pool_feed(void *pool)
 {
     struct hook_pool *p = pool;
-    size_t waiting = 0;
+    size_t waiting;
 
     for (int i = 0; i < WORKERS_MAX && p->first; i++)
         if (p->seats[i].ready && !p->seats[i].work) {
             p->seats[i].work = hook_pool_take(p);
             hook_seat_begin(&p->seats[i]);
         }
-    for (const struct hook_work *w = p->first; w; w = w->next)
-        waiting++;
+    waiting = p->waiting;
     for (int i = 0; i < WORKERS_MAX; i++)
         waiting -= waiting && p->seats[i].worker && !p->seats[i].ready;
     for (int i = 0; i < WORKERS_MAX && waiting && !p->closed; i++)
@@ -440,21 +436,35 @@ static void hook_pool_feed(void *pool)
         }
 }
 
+/* A check comes before all runs: it is how a manager mends what they wait for. */
+static void hook_pool_put(struct hook_pool *p, struct hook_work *w)
+{
+    if (w->hook || !p->first) {
+        *p->last = w;
+        p->last = &w->next;
+    } else {
+        w->next = p->first;
+        p->first = w;
+    }
+    p->waiting++;
+}
+
 static int hook_pool_add(struct hook_pool *p, struct hook_work *w, struct err *e)
 {
     if (!w || !w->message || (w->hook == NULL && json_object_get(w->message, "hook"))) {
         hook_work_free(w);
         return err_set(e, PBSE_SYSTEM, "no memory to run a hook");
     }
-    *p->last = w;
-    p->last = &w->next;
+    if (w->hook && p->waiting >= WAITING_MAX) {
+        hook_work_free(w);
+        return err_set(e, PBSE_SYSTEM, "%d runs of hooks wait for a worker already", WAITING_MAX);
+    }
     if (p->closed) {
-        *p->last = NULL;
-        hook_pool_take(p);
         log_event(LOGC_HOOK, LOGE_DEBUG3, p->o.daemon, "Python interpreter not started, skipping hooks");
         hook_work_end(w, HOOK_INTERNAL, NULL, NULL);
         return 0;
     }
+    hook_pool_put(p, w);
     loop_defer(p->o.loop, hook_pool_feed, p);
     return 0;
 }

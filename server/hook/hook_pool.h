@@ -55,7 +55,7 @@ struct hook_run {
     const char *requestor, *requestor_host;
     json_t *data; /* a reference is taken */
 };
-/* Run a hook. -1: no memory, nothing will be answered. */
+/* Run a hook. -1: no memory, or too much work waits; nothing will be answered. */
 int hook_pool_run(struct hook_pool *p, const struct hook_run *r, hook_done_fn *done, void *arg,
                   struct err *e);
 

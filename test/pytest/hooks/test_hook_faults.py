@@ -112,10 +112,29 @@ def test_a_hook_that_is_replaced_under_load_refuses_or_accepts_as_one_of_its_scr
     complex.clean()
 
 
+def load(cx, n):
+    """Submit so many held jobs."""
+    subprocess.run([os.path.join(cx.build, "test/bench/ifl_load"), "submit", "-c", "4", "-w", "64", "-n", str(n), cx.script("true"), "Hold_Types=u"],
+                   env=cx.env, check=True, stdout=subprocess.DEVNULL)
+
+
+def test_events_that_wait_for_workers_have_a_bound_and_the_log_says_so(complex, hooks):
+    gate = os.path.join(complex.work, "open")
+    hooks.make("slow", "postqueuejob", f"import os, time\nwhile not os.path.exists({gate!r}):\n    time.sleep(0.02)\n", alarm=600)
+    hooks.make("now", "queuejob", "pass", enabled="false")
+    load(complex, MANY + 20)
+    until(lambda: "it is not run: 10000 runs of hooks wait for a worker already" in log(complex), "the line of the log")
+    complex.qmgr("set hook now enabled=true")
+    assert qsub(complex, "-h").stderr == "qsub: 10000 runs of hooks wait for a worker already\n"
+    with open(gate, "w", encoding="ascii"):
+        pass
+    until(lambda: qsub(complex, "-h").returncode == 0, "a submission that finds room in the queue")
+    complex.clean()
+
+
 def test_ten_thousand_jobs_are_read_page_by_page(complex, hooks):
     complex.clean()
-    subprocess.run([os.path.join(complex.build, "test/bench/ifl_load"), "submit", "-c", "4", "-w", "64", "-n", str(MANY), complex.script("true"), "Hold_Types=u"],
-                   env=complex.env, check=True, stdout=subprocess.DEVNULL)
+    load(complex, MANY)
     hooks.make("one", "queuejob", "ids = []\nfor j in pbs.server().jobs():\n    ids.append(j.id)\n    if len(ids) == 3:\n        break\ne.reject(str(len(ids)))", debug="true")
     assert qsub(complex).stderr == "qsub: 3\n"
     tmp = os.path.join(complex.home, "server_priv/hooks/tmp")
