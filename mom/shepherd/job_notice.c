@@ -83,7 +83,7 @@ static void remove_file(const struct job_notice *n)
 static void forget_answer(struct job_notice *n)
 {
     n->waits = false;
-    n->number++; /* what is under way is for none that we keep */
+    n->number++; /* the answer under way belongs to no notice that is kept */
 }
 
 int job_notice_take(struct job_notice *n, const struct shep_notice_args *a, struct err *e)

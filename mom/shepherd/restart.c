@@ -43,7 +43,7 @@ static void become_the_script(const struct shep_order *o, const struct task *t)
     _exit(EXIT_NO_EXEC);
 }
 
-/* -1: it is still at work at the limit, and killed. */
+/* Wait for the script. -1: it was still at work at its limit, and was killed. */
 static int wait_for_script(pid_t pid, unsigned limit_s)
 {
     int64_t end = clock_real_mono_ms() + (int64_t)limit_s * MS_PER_S;

@@ -59,7 +59,7 @@ static void script_say_failed(const struct task *t, int rc)
     task_say(t, text);
 }
 
-/* A terminal is opened by the job first; opened and closed before, it would be over. */
+/* The job opens the terminal first: if this process opened and closed it before, the terminal would hang up. */
 static void keep_quiet(struct shep_order *o)
 {
     o->tty_host[0] = '\0';

@@ -106,7 +106,7 @@ static void look_at_time(struct supervise *h)
     }
 }
 
-/* The kernel has killed one process, or all: none is left behind. */
+/* The kernel has killed one process or all of them for lack of memory: kill those that are left. */
 static void look_at_memory(struct supervise *h)
 {
     if (!confine_memory_event(h->confine) || h->state != SHEP_RUNNING)
@@ -207,8 +207,8 @@ static void serve_tasks(struct supervise *h)
         task_say(&h->task, e.text);
 }
 
-/* A job runs without a limit rather than not at all, and its owner is told. But for devices: who may not have them does not
- * get them. */
+/* A job whose limit cannot be set runs without it, and its owner is told. Limits on devices are the exception: without
+ * them the job does not run. */
 static int limit_all(struct supervise *h, struct err *e)
 {
     for (u_int i = 0; i < h->order.groups.groups_len; i++) {
@@ -240,8 +240,8 @@ static void supervise_find_places(const struct shep_order *o, struct confine_pla
     }
 }
 
-/* The login shell that reads a script's path is not the job's: it traps nothing, and would die of what the script waits
- * for. Its children are the script. */
+/* The login shell that reads the script's path ignores no signal, and would die of one that the script handles. So the
+ * signal goes to its children, which are the script. */
 static void supervise_signal_job(void *arg, int signo, bool all)
 {
     const struct supervise *h = arg;
@@ -330,7 +330,7 @@ static void launch_sister(struct supervise *h)
     supervise_post(h, SHEP_EV_SETUP_FAILED);
 }
 
-/* Before the MOM hears that the job has started. */
+/* Runs before the MOM hears that the job has started. */
 static void serve_first(struct supervise *h)
 {
     serve_tasks(h);
@@ -406,7 +406,7 @@ static int hold_order(struct supervise *h, int mom)
     return 0;
 }
 
-/* A late twin (its MOM was killed, the next one started another): the job has had its shepherd. */
+/* A second shepherd for this run: its MOM was killed, and the next MOM started another. The job has had its shepherd. */
 static void supervise_see_record(void *arg, void *item)
 {
     (void)item;
@@ -430,7 +430,7 @@ int supervise_run(const char *path, int mom)
     int rc;
 
     task_init(&h.task);
-    /* The lock before anything else: of two shepherds for one run the second must not even look at the job. */
+    /* Take the lock before anything else: a second shepherd for the same run must not even look at the job. */
     h.records = rundir_log_open(path, RUNDIR_RUN, &e);
     if (h.records < 0 || rundir_hold(h.records, &e) < 0 || refuse_second(path, &e) < 0) {
         fprintf(stderr, "pbs_shepherd: %s\n", e.text);

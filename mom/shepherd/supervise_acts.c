@@ -83,7 +83,7 @@ static void act_term(struct supervise *h)
     if (h->say[0])
         task_say(&h->task, h->say);
     confine_signal(h->confine, SIGTERM);
-    confine_resume(h->confine, NULL); /* a frozen process cannot leave in order */
+    confine_resume(h->confine, NULL); /* a frozen process could not handle the signal */
     stopwatch_start(&h->watch, clock_real_mono_ms());
     h->grace_mono_ms = clock_real_mono_ms() + (int64_t)h->grace_s * MS_PER_S;
 }
@@ -134,7 +134,7 @@ static void act_record(struct supervise *h)
     struct shep_ended *end = &r.shep_record_u.ended;
 
     if (h->how == SHEP_END_ITSELF && confine_has_run_out(h->confine)) {
-        supervise_note_memory(h); /* the news of it came behind the end */
+        supervise_note_memory(h); /* the report of it came after that of the end */
         task_say(&h->task, h->say);
     }
     if (confine_has_met_pids(h->confine)) {

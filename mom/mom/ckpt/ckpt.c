@@ -190,12 +190,13 @@ static int check_space(const struct home *h, const struct run *r, struct err *e)
 static int ckpt_start(struct mom *m, struct run *r, struct err *e)
 {
     const struct config *c = m->home.config;
-    bool ends = r->ckpt.leave && !images_are_joint(r); /* else it may have to go on */
+    bool ends = r->ckpt.leave &&
+                !images_are_joint(r); /* with images of other hosts the job may have to continue here */
     enum config_event ev = ends ? ACTION_CHECKPOINT_ABORT : ACTION_CHECKPOINT;
     struct strbuf path;
     int rc;
 
-    if (!c->actions[ev].argv.n) /* the other one; we end it ourselves afterwards */
+    if (!c->actions[ev].argv.n) /* only the other script is there; the MOM ends the job afterwards itself */
         ev = ends ? ACTION_CHECKPOINT : ACTION_CHECKPOINT_ABORT;
     if (check_space(&m->home, r, e) < 0)
         return -1;

@@ -89,7 +89,7 @@ static bool may_begin_anew(const struct run *r)
     return !v || strcasecmp(v, "False") != 0;
 }
 
-/* It cannot be had, now or later. */
+/* Report that the image cannot be fetched, now or later. */
 static void is_missing(struct image_in *x, const struct err *cause)
 {
     struct run *r = x->run;

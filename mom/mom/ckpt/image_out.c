@@ -243,7 +243,7 @@ static void pack(struct image_out *o, const char *id, const struct owner *who, s
     struct packing *p = packing_find(o, id);
     struct err e = {0};
 
-    if (p) { /* who asked for it has lost patience, or its connection */
+    if (p) { /* the host that asked has given up waiting, or lost its connection */
         sis_pieces_refuse(p->q, PBSE_SYSTEM, "asked for again");
         packing_free(p);
     }

@@ -28,7 +28,8 @@ struct exec_usage usage_counted(const struct mom *m, const struct run *r)
     return u;
 }
 
-/* One that was told to end has its grace, or the script of $action terminate: said again, an end is harder. */
+/* A run that was told to end has its grace period, or the script of $action terminate. A second order to end would cut
+ * that short. */
 static void enforce(struct mom *m, struct run *r, const struct exec_usage *u)
 {
     char over[sizeof r->stop_text - 32];

@@ -44,7 +44,7 @@ enum {
     STATUS_LOST = -4,
     STATUS_LOST_CHECKPOINTED = -5,
     STATUS_CHECKPOINTED = -12,
-    LEAST_INODES = 16, /* of a run and its output: a choice */
+    LEAST_INODES = 16, /* a choice: a run and its output make fewer files */
     MS_PER_S = 1000
 };
 

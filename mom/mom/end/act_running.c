@@ -17,7 +17,7 @@
 #include "site_action.h"
 #include "usage.h"
 
-/* A job that is over already is answered for by its end, which follows. */
+/* If the job is over already, the report of its end follows and answers the order. */
 static void attempt_answered(struct mom *m, struct run *r, const struct shep_done *d, enum run_event good)
 {
     if (d->code == PBSE_BADSTATE)

@@ -27,7 +27,8 @@
 #include "strbuf.h"
 #include "usage.h"
 
-/* So often one name is set aside; a person has not looked for long then, and the next one stays among the jobs. */
+/* A directory of one name is set aside at most SAME_NAME_MAX times. By then no person has looked for long, and the next
+ * one stays among the jobs. */
 enum { PATH_LEN_MAX = 8192, SAME_NAME_MAX = 1000 };
 
 static char *bound_cpus(const struct shep_order *o)

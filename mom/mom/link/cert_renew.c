@@ -28,7 +28,8 @@ struct cert_renew {
     struct mom *m;
     struct ssl_ctx_st *out, *in;
     struct loop_timer *timer;
-    const void *asked; /* the connection on which we asked last: compared, never used */
+    const void
+        *asked; /* the connection on which we asked last; only compared, since it may have been freed */
     unsigned lists, looks;
 };
 

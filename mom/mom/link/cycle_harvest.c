@@ -36,7 +36,7 @@
 enum {
     MS_PER_S = 1000,
     LOAD_POLL_S = 5,  /* the load is an average of a minute */
-    INPUT_GAP_S = 10, /* of two inputs that count as one activity: see above */
+    INPUT_GAP_S = 10, /* two inputs within this time count as one activity: see above */
     IDLEDIR_MODE = 01777
 };
 

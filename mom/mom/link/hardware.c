@@ -25,7 +25,7 @@ struct measured {
     char topology[TOPOLOGY_MAX]; /* as in topology_info */
 };
 
-/* At least one: where the kernel tells of no sockets there is one. */
+/* At least one, also where the kernel does not list sockets. */
 static unsigned hardware_count(hwloc_topology_t t, hwloc_obj_type_t what)
 {
     int n = hwloc_get_nbobjs_by_type(t, what);

@@ -282,7 +282,7 @@ static void take_attempt(struct mom *m, const exec_attempt_args *a, struct rpc_r
     mom_post(m, r, ev);
 }
 
-/* Those of attempts that did not succeed on all hosts go. */
+/* Remove the images of attempts that did not succeed on all hosts. */
 static void keep_image(struct mom *m, const struct run *r, const wire_ext *name)
 {
     char *text = strndup(name->wire_ext_val ? name->wire_ext_val : "", name->wire_ext_len);
@@ -292,7 +292,7 @@ static void keep_image(struct mom *m, const struct run *r, const wire_ext *name)
     free(text);
 }
 
-/* Said again while it is at work, it is the same. */
+/* A repeated order finds the attempt at work and changes nothing. */
 static void mom_orders_take_checkpoint(void *arg, const void *args, struct rpc_request *q)
 {
     struct mom *m = arg;
@@ -344,7 +344,7 @@ static void mom_orders_take_resume(void *arg, const void *args, struct rpc_reque
 }
 
 /* ---- the end */
-/* The whole job is over a limit that no host could see: the end is as if we had. */
+/* The whole job exceeds a limit that no single host can see. It ends here as if this host had seen it. */
 static void take_limit(struct run *r, const exec_terminate_args *a)
 {
     exec_over_limit over = {0};
@@ -380,7 +380,7 @@ static void mom_orders_take_terminate(void *arg, const void *args, struct rpc_re
         log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s",
                   a->why == EXEC_WHY_REQUEUE ? "Rerun" : "TermJob");
     if (a->why == EXEC_WHY_DELETE)
-        keep_output(r, false); /* it was to go back, and will not */
+        keep_output(r, false); /* an earlier order was to requeue it; now it is deleted */
     if (r->slot.state >= RUN_ENDING)
         return;
     if (a->why == EXEC_WHY_REQUEUE || a->why == EXEC_WHY_CHECKPOINT)
@@ -492,7 +492,7 @@ static void mom_orders_take_update(void *arg, const void *args, struct rpc_reque
     shepherds_update(r);
 }
 
-/* qterm -m. The signal comes after the answer has been given, and is obeyed as one of an administrator's. */
+/* qterm -m: the signal comes after the answer has been sent, and is handled like one from an administrator. */
 static void mom_orders_take_stop(void *arg, const void *args, struct rpc_request *q)
 {
     (void)arg;

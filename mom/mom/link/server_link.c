@@ -98,7 +98,7 @@ static int fill_nodes(const struct mom *m, exec_hello_args *a)
     return 0;
 }
 
-/* The server that we talk to, or try next: of a pair it may be either. */
+/* The server that is connected, or tried next: either one of a failover pair. */
 static struct exec_service_target talked_to(const struct mom *m)
 {
     if (m->service)

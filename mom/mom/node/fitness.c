@@ -20,7 +20,7 @@ struct fitness {
     struct loop *loop;
     const struct home *home;
     struct spawn *probe;
-    struct loop_timer *again; /* no probe: the next one; a probe: its time limit */
+    struct loop_timer *again; /* without a probe: when the next one starts; with one: its time limit */
     fitness_fn *fn;
     void *arg;
     bool bad, late; /* late: the probe has passed its limit */
@@ -43,7 +43,7 @@ static void become(struct fitness *f, bool bad)
     f->fn(f->arg);
 }
 
-/* What waits for a disk may not end of SIGKILL either: there is no second probe before the first has ended. */
+/* A probe that waits for a disk may survive SIGKILL: no second probe starts before the first has ended. */
 static void fitness_give_up(struct fitness *f)
 {
     f->late = true;

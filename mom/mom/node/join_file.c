@@ -25,7 +25,7 @@
 enum { PAUSE_S = 10, TRIES_OF_LINE = 60 };
 enum { FILE_SIZE_MAX = 4096, PATH_LEN_MAX = 8192 };
 
-/* A user who could write it could make this host belong to a complex of theirs. */
+/* A user who can write to the file could make this host join a complex of that user. */
 static int check_owner(int fd, const char *path, struct err *e)
 {
     struct stat st;
@@ -54,7 +54,7 @@ static int read_token(const char *path, char out[JOIN_TOKEN + 2], struct err *e)
     return rc;
 }
 
-/* Either server of a failover pair has the CA. Final is what no other server would answer differently. */
+/* Either server of a failover pair has the CA. Return true for a refusal that every server would give. */
 static bool is_final(int code)
 {
     return code == EACCES || code == EINVAL || code == EEXIST || code == EKEYREJECTED || code == ELOOP;

@@ -160,10 +160,10 @@ static const struct settings_row rows[] = {
 };
 #undef CONFIG
 
-/* Lines of old systems that look like resources and are none. */
+/* Directives of old systems that look like resources. */
 static const char *const old_lines[] = {"memreserved", "pbs_accounting_workload_mgmt"};
 
-/* The script is run without a shell; what it asks of one it may ask itself. */
+/* The script is run without a shell; it may start one itself. */
 static int config_take_dynamic(struct config *c, const char *name, const char *command, struct err *e)
 {
     struct config_dynamic *more = realloc(c->dynamic, (c->n_dynamic + 1) * sizeof *more);

@@ -165,7 +165,7 @@ static int read_environment(struct home *h, struct err *e)
     return rc;
 }
 
-/* Not at the start, when there is nothing to compare with. */
+/* At the start there is no earlier configuration to compare with. */
 static void say_fixed(const struct home *h, const struct config *now)
 {
     const char *name;
@@ -200,7 +200,8 @@ int home_load_config(struct home *h, struct err *e)
     return 0;
 }
 
-/* One that was made as other systems do, for root alone: programs that save themselves must reach their own. */
+/* Open a directory that another system has made for root alone: programs that save themselves must reach their own below
+ * it. */
 static int open_to_pass(const char *path, struct err *e)
 {
     struct stat st;
@@ -263,7 +264,7 @@ static void find_pids_max(struct home *h)
         h->pids_max = PIDS_MOST;
 }
 
-/* The usual one may be missing, one that was asked for may not. */
+/* The default file may be missing; a file that was named may not. */
 static int take_config_file(struct home *h, const char *said, struct err *e)
 {
     if (!said)

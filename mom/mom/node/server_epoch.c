@@ -24,7 +24,7 @@ static int save(const struct server_epoch *f, struct err *e)
     return file_write_atomic(AT_FDCWD, f->path, text, (size_t)n, 0600, e);
 }
 
-/* One written before services had an instance lacks that line. */
+/* A file written before services had an instance lacks that line. */
 static int server_epoch_parse(struct server_epoch *f, const char *text)
 {
     if (sscanf(text, "generation %" SCNu64 " epoch %" SCNu64 " instance %32s store %255s", &f->generation,
@@ -42,7 +42,7 @@ static void make_instance(struct server_epoch *f)
     uint64_t id[2] = {0, 0};
 
     if (f->instance[0] || getrandom(id, sizeof id, 0) != sizeof id)
-        return; /* without one it is known by its host */
+        return; /* without an instance the service is known by its host */
     snprintf(f->instance, sizeof f->instance, "%016" PRIx64 "%016" PRIx64, id[0], id[1]);
 }
 

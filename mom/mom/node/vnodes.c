@@ -228,7 +228,7 @@ static int vnodes_path_of(struct strbuf *b, const char *dir, const char *name, s
     return strbuf_addf(b, "%s/%s", dir, name) < 0 ? err_set(e, ENAMETOOLONG, "\"%s\" is too long", name) : 0;
 }
 
-/* A file of the directory, whole: hands its text and path to `fn`. */
+/* Read one file of the directory and hand its text and path to `fn`. */
 static int with_file(const char *dir, const char *name,
                      int (*fn)(void *, const char *, const char *, struct err *), void *arg, struct err *e)
 {

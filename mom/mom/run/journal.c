@@ -44,7 +44,7 @@ static int journal_append(struct run *r, const struct shep_entry *entry, bool sy
     return rundir_log_append(r->journal_fd, (xdrproc_t)xdr_shep_entry, entry, sync, e);
 }
 
-/* A deep copy by way of its encoding: whatever kinds there will be. */
+/* A deep copy by encoding and decoding, so that a new kind of event needs no code here. */
 static struct run_event_node *copy_event(const struct exec_event *event)
 {
     struct run_event_node *n = calloc(1, sizeof *n);
@@ -92,7 +92,7 @@ static void unlist(struct journal_outbox *box, struct run *r)
     r->is_listed = false;
 }
 
-/* Do the records say it again? */
+/* Can this event be derived again from the shepherd's records? */
 static bool is_derived(const struct run *r, const struct exec_event_data *d)
 {
     if (d->kind == EXEC_EVENT_RELEASE)

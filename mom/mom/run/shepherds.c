@@ -336,7 +336,8 @@ static void shepherds_connect_to(struct shepherd *sh)
     strbuf_fini(&path);
 }
 
-/* Something about it has changed: is it there, has it said the end, is it gone? */
+/* Called after any change of a shepherd: look whether it is there, whether it has reported the end, and whether it has
+ * gone. */
 static void shepherds_check(struct shepherd *sh)
 {
     struct run *r = sh->run;
@@ -406,7 +407,7 @@ static void shepherds_on_peer(void *arg, struct rpc_request *req)
         rpc_reply_error(req, RPC_ST_SYSTEM_ERR);
 }
 
-/* Answered when it is kept: until then the shepherd says it again. */
+/* Answer the shepherd when its news is stored; until then it repeats it. */
 static void shepherds_on_notice_reply(void *arg, struct rpc_request *req)
 {
     const struct shepherds *s = arg;

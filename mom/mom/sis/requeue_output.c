@@ -127,7 +127,7 @@ void requeue_output_remove(const struct home *h, long long seq, int index)
 }
 
 /* ---- serving */
-/* The user whose files they are. -1: no, that is not the key. */
+/* Find the user to whom the files belong. -1: the key is not the right one. */
 static int check_key(const struct home *h, const sis_fetch_args *a, unsigned *uid)
 {
     struct strbuf path;
@@ -173,7 +173,8 @@ static void serve_piece(const struct home *h, const sis_fetch_args *a, unsigned 
         close(fd);
 }
 
-/* A run that has written nothing leaves no key: a file costs a host with a hundred victims at once as much as all the rest. */
+/* A run that has written nothing leaves no key file: when a hundred victims end at once, making it would cost as much as
+ * all the rest. */
 static bool has_nothing(const struct home *h, const char *id)
 {
     return size_of(h, id, KEY_SUFFIX) < 0 && !has_output(h, id);

@@ -124,7 +124,7 @@ static void sis_fetch_on_piece(void *arg, const struct rpc_outcome *out)
     } else if (res->code == PBSE_TRYAGAIN) {
         sis_fetch_retry(b, res->text);
     } else if (res->code) {
-        sis_fetch_give_up(b, res->code, res->text); /* it will not be otherwise in a moment */
+        sis_fetch_give_up(b, res->code, res->text); /* a later try would have the same result */
     } else if (take_piece(b, res, &e) < 0) {
         sis_fetch_give_up(b, PBSE_SYSTEM, e.text);
     } else if (b->file < b->spec.n_files) {

@@ -44,7 +44,7 @@ static void add_lines(struct strbuf *b, const struct run *r, unsigned long host,
         strbuf_addf(b, "%s\n", h->name);
 }
 
-/* As START has written them down behind the key: " HOST*LINES" each. False: it has not. */
+/* Parse " HOST*LINES" behind the key, as START has them. False: this job has none. */
 static bool add_in_order(struct strbuf *b, const struct run *r, const struct exec_update_args *without)
 {
     int n_key;

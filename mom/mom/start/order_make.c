@@ -71,7 +71,7 @@ static int parse_limit(const char *text, bool is_size, u_quad_t *out, struct err
     return 0;
 }
 
-/* Never more than its owner may have anyway. */
+/* Never set a limit above the hard limit that the owner has. */
 static void limit_processes(const struct home *h, struct shep_order *o)
 {
     uint64_t n = cgroup_limits_processes_of_user(h);

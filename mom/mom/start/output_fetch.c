@@ -82,7 +82,7 @@ static int output_fetch_make(void *arg, size_t i, struct err *e)
     return make_file(arg, files[i], e);
 }
 
-/* Into what will be the job's error file. */
+/* Append this line to what will be the job's error file. */
 static void say_missing(struct output_fetch *f, const char *why)
 {
     struct strbuf text;

@@ -43,7 +43,7 @@ struct prepare {
     struct prepare_waiting *first; /* for destroy */
 };
 
-/* The owner of this run is being asked for. */
+/* A look-up of the owner of this run is under way. */
 struct prepare_waiting {
     struct prepare *p;
     struct prepare_waiting *next;
@@ -214,7 +214,7 @@ static void prepare_continue(struct prepare *p, struct run *r)
         p->hooks.ready(p->hooks.arg, r);
 }
 
-/* What a job is ended with that cannot be prepared; what is not here may go better another time. */
+/* The end of a job that cannot be prepared. What is missing here may be present on another host, so it is tried again. */
 static const struct {
     int code, status;
 } failures[] = {
@@ -232,7 +232,8 @@ static void prepare_fail(struct prepare *p, struct run *r, const struct err *why
     p->hooks.failed(p->hooks.arg, r);
 }
 
-/* The server has asked acl_roots about the user root. Who else is root here only, it cannot know. */
+/* The server has checked the user root against acl_roots. It cannot know which other names have the number 0 on this
+ * host. */
 static int check_root(const struct home *h, const struct names_user *u, struct err *e)
 {
     if (u->uid != 0 || geteuid() != 0)

@@ -142,7 +142,7 @@ static bool is_script(const char *name)
     return n > 3 && strcmp(name + n - 3, ".SC") == 0;
 }
 
-/* Empty but for a byte, which keeps its block. -1: another process may have it open, or runs it. */
+/* Empty the file but for one byte, which keeps its block. -1: another process may have it open, or runs it. */
 static int void_script(int dirfd, const char *name)
 {
     int fd = openat(dirfd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc = -1;

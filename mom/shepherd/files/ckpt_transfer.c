@@ -138,6 +138,6 @@ int ckpt_transfer_unpack(unsigned uid, unsigned gid, const char *path)
     errand_end_with_parent();
     if (new < 0 || run_tar(&o, new, &e) < 0 || drop_specials(&o, new, &e) < 0)
         return complain(&e);
-    errand_end_with_parent(); /* after having been the owner for a moment */
+    errand_end_with_parent(); /* the process was the owner for a moment; take back root's rights */
     return ckpt_transfer_replace(dir, &e) < 0 ? complain(&e) : 0;
 }

@@ -47,7 +47,7 @@ static void final_path(char out[static PATH_MAX], const char *from, const char *
         snprintf(out, PATH_MAX, "%s", to);
 }
 
-/* A reader at the other end of a pipe may be slow, but not for ever: the run cannot end before. */
+/* A reader at the other end of a pipe may be slow, but the run cannot end before it has read: so the wait has a limit. */
 static int write_piece(int to, const char *bytes, size_t n)
 {
     struct pollfd p = {.fd = to, .events = POLLOUT};

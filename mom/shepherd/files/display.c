@@ -94,7 +94,7 @@ static bool display_is_named(const char *entry, const char *name)
     return strncmp(entry, name, n) == 0 && entry[n] == '=';
 }
 
-/* Instead of what the user's own environment said, else behind all. */
+/* Set NAME=value in place of the entry of the user's environment; append it if there is none. */
 static int display_set(struct shep_order *o, const char *name, const char *value, struct err *e)
 {
     char text[PATH_MAX + 32], *entry, **grown;

@@ -161,7 +161,7 @@ static bool app_has_saved(const struct image_attempt *a, const char *dir, uint64
     return app_seen.fresh;
 }
 
-/* A tool that has not looked at what its writes returned believes in half an image. */
+/* A tool that ignores the result of write() reports success for half an image. */
 static int image_check_room(const char *new, struct err *e)
 {
     struct statvfs v;
@@ -171,7 +171,7 @@ static int image_check_room(const char *new, struct err *e)
     return 0;
 }
 
-/* It becomes ours, and no other user enters it from now on. */
+/* Make the directory root's, closed to all other users. */
 static int take_over(const char *new, struct err *e)
 {
     int fd = open(new, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc = 0;

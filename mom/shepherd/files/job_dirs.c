@@ -87,7 +87,7 @@ static void put_tmpdir_away(const char *path, const struct shep_order *o)
     if (!o->tmpdir[0] ||
         (is_fresh(o->tmpdir, o) && inside(spare, path, RUNDIR_TMP) && rename(o->tmpdir, spare) == 0))
         return;
-    /* What is the owner's goes with the owner's rights; what scripts of the site have left there goes with ours. */
+    /* Remove the owner's files with the owner's rights, and what scripts of the site have left with our own. */
     if (identity_enter(o, NULL) == 0) {
         file_remove_tree(AT_FDCWD, o->tmpdir, NULL);
         identity_leave(o);

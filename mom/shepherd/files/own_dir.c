@@ -54,7 +54,7 @@ static int make_new(const char *path, const struct shep_order *o, struct err *e)
     return rc;
 }
 
-/* One that was made for this name when it was taken the last time. */
+/* A directory that was made for this name when the name was taken the last time. */
 static bool find_again(const char *wanted, const struct shep_order *o, char out[static PATH_MAX])
 {
     char pattern[PATH_MAX];

@@ -36,11 +36,11 @@ static const char *const computed[] = {"LOGNAME",
                                        "OMP_NUM_THREADS",
                                        "NCPUS",
                                        "ENVIRONMENT"};
-/* What qsub makes of the environment that it ran in. */
+/* Names of the variables that qsub makes from its own environment. */
 static const char *const said[] = {"PBS_O_HOME", "PBS_O_LANG",   "PBS_O_LOGNAME", "PBS_O_PATH",
                                    "PBS_O_MAIL", "PBS_O_SHELL",  "PBS_O_TZ",      "PBS_O_WORKDIR",
                                    "PBS_O_HOST", "PBS_O_SYSTEM", "PBS_O_QUEUE"};
-/* Computed as well, but programs of root would obey them. */
+/* Computed as well, but passed on by another name: programs of root would obey them. */
 static const struct {
     const char *name, *as;
 } renamed[] = {{"SHELL", "PBS_TASK_SHELL"}, {"TMPDIR", "PBS_TASK_TMPDIR"}};

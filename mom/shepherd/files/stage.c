@@ -55,7 +55,7 @@ int stage_make_jobdir(const char *path, struct shep_order *o, struct err *e)
     return rundir_moved_note(path, RUNDIR_MOVED_JOBDIR, made, o, e);
 }
 
-/* First out of the way by its name, so that a half-removed one is never taken for a job's. */
+/* Rename it first, so that a half-removed directory is never taken for that of a job. */
 void stage_remove_jobdir(const struct shep_order *o)
 {
     struct strbuf gone;
@@ -241,7 +241,7 @@ static void remove_files(const struct shep_order *o, const char *path, const cha
     }
 }
 
-/* As the owner, in the job's directory: is there nothing to do? */
+/* Return true if there is nothing to do. Runs as the owner, in the job's directory. */
 static bool is_there_already(const struct shep_order *o, const char *from, const char *to)
 {
     int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -321,7 +321,7 @@ static int stage_with(const char *path, struct shep_order *o, const char *bytes,
              err_set(e, EINVAL, "the arguments on stdin are not whole") == 0) &&
             job_dirs_make(path, o, e) == 0 && stage_make_jobdir(path, o, e) == 0;
     if (ready) {
-        errand_end_with_parent(); /* after having been the owner for a moment */
+        errand_end_with_parent(); /* the process was the owner for a moment; take back root's rights */
         stage_in(o, &s, &all);
     } else {
         all.of = s.files.files_len ? s.files.files_len : 1;

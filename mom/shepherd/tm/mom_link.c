@@ -26,8 +26,8 @@ enum { PEERS_MAX = MOM_LINK_FDS_MAX - 1, RECORD_LIMIT = 5 << 20, PIECE = 65536, 
 struct peer {
     int fd; /* -1: free */
     bool greeted;
-    bool broken;     /* to be dropped at the end of the turn: its core may be at work now */
-    uint64_t serial; /* of all that ever came */
+    bool broken;     /* dropped at the end of the turn, since its core may be at work now */
+    uint64_t serial; /* counts all connections so far */
     struct rpc_core *core;
     struct mom_link *mom_link;
 };
@@ -285,7 +285,7 @@ void mom_link_turn(struct mom_link *l, const struct pollfd *fds, size_t n)
             if (l->peers[i].broken)
                 mom_link_drop(&l->peers[i]);
         }
-    if (is_deaf(l)) /* the disk may be full: tried again */
+    if (is_deaf(l)) /* the disk may be full: the record is tried again */
         l->listener = listen_in(l->path, NULL);
 }
 

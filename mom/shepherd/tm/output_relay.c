@@ -169,7 +169,7 @@ static void output_relay_read(struct task_relay *p, int i)
     }
 }
 
-/* Nothing under way after looking: what the task had written itself is there. */
+/* Return true if nothing is under way after a last look: all that the task itself wrote has been sent. */
 static void see_drained(struct task_relay *p)
 {
     if (p->ended && !p->drained && !p->s[0].under_way && !p->s[1].under_way) {

@@ -226,7 +226,7 @@ static int become_the_job(const struct task *t, const struct shep_order *o, int 
     if (dup2(t->tty >= 0 ? t->out : input, STDIN_FILENO) < 0 || dup2(t->out, STDOUT_FILENO) < 0 ||
         dup2(t->err, STDERR_FILENO) < 0)
         return err_errno(e, errno, "cannot set standard files");
-    fcntl(STDOUT_FILENO, F_SETFL, O_APPEND); /* O_NONBLOCK goes: programs expect to wait */
+    fcntl(STDOUT_FILENO, F_SETFL, O_APPEND); /* Clear O_NONBLOCK: programs expect reads to wait. */
     fcntl(STDERR_FILENO, F_SETFL, O_APPEND);
     enter_directory(o);
     return 0;

@@ -69,7 +69,8 @@ void tasks_destroy(struct tasks *t)
     free(t);
 }
 
-/* Round and round: a number comes back as late as can be, since others may still ask for the one that had it. */
+/* Numbers are given in a circle: one comes back as late as possible, since other tasks may still ask for its last
+ * holder. */
 unsigned tasks_number(struct tasks *t)
 {
     for (unsigned tries = 0; tries < TASKS_MAX; tries++) {

@@ -85,7 +85,7 @@ static int tm_attach_check(const struct tm_server *t, pid_t pid, struct procs_en
         *why = "the host cannot look at its processes now";
         return TM_ESYSTEM;
     }
-    /* Its leader may be another user's, and may have let this process in. */
+    /* The leader of its session may be a process of another user that has let this process in. */
     if (!tm_attach_is_owners(t->place.order, pid) || p->session <= 1 || !owners) {
         *why = "the process, or its session, is not that of the job's owner";
         return TM_EOWNER;

@@ -29,7 +29,7 @@ static void answer_letter(struct tm_reply *r, const struct tmx_answer *a)
     rpc_buf_fini(&b);
 }
 
-/* What is owed to tasks, or through the MOM to other hosts, that do not read it is our memory, not theirs. */
+/* Answers to tasks, or through the MOM to other hosts, that are not read occupy our memory. So they are bounded. */
 static bool is_too_much(const struct tm_reply *r, const struct tmx_answer *a)
 {
     size_t n = a->info.info_len + a->tasks.tasks_len * sizeof *a->tasks.tasks_val;

@@ -109,7 +109,7 @@ static void take_init(struct tm_server *t, struct tm_client *g, uint32_t xid, co
     rpc_core_reply(g->core, xid, (xdrproc_t)xdr_tmx_init_result, &res, NULL);
 }
 
-/* What a client says of itself is not believed but known. */
+/* Look up what a client claims about itself; nothing is believed. */
 static void name_asker(const struct tm_client *g, struct tmx_ask *a)
 {
     if (a->kind == TMX_ASK_SPAWN)
@@ -303,7 +303,7 @@ static void tm_server_forget_waiters(void *arg, struct tasks_entry *x)
     }
 }
 
-/* What is still owed to clients and letters finds neither. */
+/* Answers that are still due to clients and letters find neither after this. */
 void tm_server_destroy(struct tm_server *t)
 {
     if (!t)
