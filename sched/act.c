@@ -30,7 +30,7 @@ struct act_promise {
     struct act_promise *next;
 };
 
-struct turn { /* several are to be suspended for one job; freed with the last of its calls */
+struct turn { /* jobs that are suspended for one job; freed with the last of their calls */
     char *next;
     struct cycle_reply *replies;
     size_t n, n_open;
@@ -191,7 +191,7 @@ static int take_answer(int c, int ticket, char text[static ANSWER_MAX])
     return code;
 }
 
-/* An order is answered, and the cycle has had its say: do that. */
+/* An order is answered, and the cycle has decided what follows: do that. */
 static void order_is_over(struct call *x, struct decisions *d)
 {
     struct act *a = x->act;
@@ -292,7 +292,7 @@ static void act_planned(void *arg, int c, int ticket)
     order_is_over(x, &d);
 }
 
-/* The server examines the whole, stops the victims and runs the job: one short call. */
+/* The server examines the plan as a whole, stops the victims and runs the job: one short call. */
 static size_t send_plan(struct act *a, int c, const struct decision *x)
 {
     struct pbs_victim *v = mem_new(x->n_names, sizeof *v);
@@ -319,7 +319,7 @@ static size_t send_preemption(struct act *a, const struct decision *x)
 
 /* --- turns -------------------------------------------------------------------------------------------- */
 
-/* The last of them tells the cycle. */
+/* The last answer tells the cycle. */
 static void act_on_suspended(void *arg, int c, int ticket)
 {
     struct call *x = arg;

@@ -121,7 +121,7 @@ static void add_sums(struct answer_entry *e, const struct explanation *x)
             answer_add(e, "spared", exclusion_word((enum exclusion)i), "%zu", x->counts[i]);
 }
 
-/* By what the victims were chosen: each term of their price, the first that counts before the other. */
+/* Name the terms of the price by which the victims were chosen, the most important first. */
 static void add_price(struct answer_entry *e, const struct cluster *cl, const struct explanation *x)
 {
     long long lost_s = (long long)x->price_s;
@@ -198,7 +198,7 @@ static void add_spared(struct list *l, const struct explain_excluded *s)
         answer_add(&e, "lost_core_seconds", NULL, "%lld", (long long)s->price_s);
 }
 
-/* Those nearest to being stopped first. */
+/* Jobs that are nearest to being stopped come first. */
 static int answer_by_interest(const void *a, const void *b)
 {
     const struct explain_excluded *x = a, *y = b;

@@ -46,7 +46,7 @@ static void comments_told(void *arg, int c, int ticket)
         comments_tell(m);
 }
 
-/* Stopped by what it or its like have running already, not by the site: that is not eligible time. */
+/* Return true if running jobs of the same user, group or project stop it, not the site: that time is not eligible time. */
 static bool is_own_fault(const struct job *j)
 {
     const struct reason *why = j->class ? &j->class->why : NULL;

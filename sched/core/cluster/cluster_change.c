@@ -136,7 +136,7 @@ static uint64_t hash_text(uint64_t h, const char *text)
     return (h ^ 0xff) * 0x100000001B3ull;
 }
 
-/* The object changes often (its state); what matters of it seldom. */
+/* A scheduler object changes often (its state): compare only what matters here. */
 static bool change_sched(struct cluster *cl, const char *name, const struct attrl *attrs)
 {
     const char *of;

@@ -144,7 +144,7 @@ static bool cluster_index_name_of(char out[CLUSTER_ID_MAX], const char *array, i
     return true;
 }
 
-/* The lowest index that is not a job here; those that are one go from the set. */
+/* Return the lowest index that is not a job here, and drop indices that are jobs from the set. */
 int64_t cluster_next_index(const struct cluster *cl, const struct job *array, char id[CLUSTER_ID_MAX])
 {
     int64_t i;
@@ -200,7 +200,7 @@ void cluster_rejoin(struct cluster *cl, struct job *j)
         TELL(cl, job_waits, j);
 }
 
-/* In or out of its class where that is no longer right. */
+/* Put the job into its class, or take it out, where that has changed. */
 void cluster_refresh(struct cluster *cl, struct job *array)
 {
     bool waits;

@@ -71,7 +71,7 @@ bool job_asks(const struct job *j, const char *item)
     return false;
 }
 
-/* Take the amount as written in Resource_List. Return false if it is not there. */
+/* Read the amount as it is written in Resource_List. Return false if the list does not have it. */
 static bool asked_text(const struct job *j, const char *resource, char value[64])
 {
     char item[256];

@@ -11,7 +11,7 @@
 #include "intern.h"
 #include "mem.h"
 
-/* Which attribute is what. Old ones have one amount, for each or for all. */
+/* What each attribute limits. Old attributes have one amount, for each or for all. */
 static const struct limit_list_form {
     const char *name;
     bool has_resource, soft;

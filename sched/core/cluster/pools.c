@@ -44,7 +44,7 @@ void pools_destroy(struct pools *p)
     free(p);
 }
 
-/* No pool is left, and no vnode that remembers one. */
+/* Empty all pools, and make every vnode forget its own. */
 static void scatter(struct pools *p)
 {
     for (size_t i = 0; i < p->n; i++)

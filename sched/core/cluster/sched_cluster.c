@@ -56,7 +56,7 @@ void cluster_drop_job(struct cluster *cl, struct job *j)
         cluster_unlink(cl, j);
     else
         cluster_list_remove(&cl->dirty_jobs, j);
-    /* What reads the job afterwards must not find it in a class. */
+    /* Code that reads the job from here on must not find it in a class. */
     j->dirty = true;
     cluster_order_drop(cl, j);
     HASH_DEL(cl->jobs, j);
@@ -70,7 +70,7 @@ static void forget_node(struct allocation *p, const struct node *n)
             p->a[i].node = NULL;
 }
 
-/* Jobs remember their vnodes by address: those of a vnode that goes are linked again without it. */
+/* Jobs refer to their vnodes by address: link the jobs of a vnode that is removed again, without it. */
 static void drop_node(struct cluster *cl, struct node *n)
 {
     cluster_resvs_dirty(cl);

@@ -97,7 +97,7 @@ static uint64_t hash_text(uint64_t h, const char *s)
     return (h ^ 0xff) * 0x100000001B3ull;
 }
 
-/* It is another each time it is asked for, or we have written it ourselves. */
+/* Return true for an attribute that changes each time it is read, or that this scheduler has written itself. */
 static bool is_clock(const struct attrl *a)
 {
     return a->name && (strcmp(a->name, "eligible_time") == 0 || strcmp(a->name, "topjob") == 0);

@@ -130,7 +130,7 @@ static bool backfill_fits(struct cycle *c, const struct picker *k, const struct 
     return attempt_room(k, p, where, why) && calendar_allows(c->backfill->calendar, p->job, why);
 }
 
-/* Beside what is kept for others. What would fit without that conflicts with it. */
+/* Find room beside what is kept for others. A job that would fit only without that conflicts with it. */
 static bool find_beside(struct cycle *c, const struct picker *picker, const struct preemptor *p,
                         struct allocation *where, struct reason *why)
 {
@@ -275,7 +275,7 @@ static struct job **tops_before(const struct cycle *c, const struct job *j, size
     return list;
 }
 
-/* As the next cycle would book them. */
+/* Book them as the next cycle would. */
 static void rehearse(struct cycle *c, const struct picker *picker, const struct preemptor *p)
 {
     size_t n;
@@ -314,7 +314,7 @@ bool cycle_room(void *cycle, const struct picker *picker, const struct preemptor
 
 /* --- what a failure means ---------------------------------------------------------------------------------- */
 
-/* What it is going to use counts for those behind it as if it had begun. */
+/* Count what it is going to use for the jobs behind it, as if it had begun. */
 static void count_share(struct cycle *c, const struct job *j)
 {
     if (!cluster_policy(c->cl)->fair_share || !j->share || j->sched_state == SCHED_STATE_SUSPENDED)
@@ -362,7 +362,7 @@ static struct queue *depth_of(const struct backfill *a, const struct job *j, int
     return server;
 }
 
-/* It stops others, and nothing is planned for it: the top jobs of an earlier cycle are not top jobs any more. */
+/* It stops others and nothing is planned for it, so top jobs of an earlier cycle are no longer top jobs. */
 static void note_stops(struct cycle *c, struct job *j)
 {
     struct top *t = note_top(c->backfill, j);
@@ -424,7 +424,7 @@ bool backfill_failed(struct cycle *c, struct class *k, const struct picker *pick
     return true;
 }
 
-/* Those who were booked are in their classes again; those who no longer are top jobs are told so. */
+/* Booked jobs are in their classes again. Jobs that are no longer top jobs are told so. */
 void backfill_end(struct cycle *c)
 {
     struct backfill *a = c->backfill;

@@ -122,7 +122,7 @@ static void list_sum(struct allocation *p, const struct allocation *more)
     }
 }
 
-/* Of vnodes on the list, never below nothing. */
+/* Only on vnodes of the list, and never below zero. */
 static void list_less(struct allocation *p, const struct allocation *less)
 {
     for (size_t i = 0; i < less->n; i++) {
@@ -259,7 +259,7 @@ static bool is_bounded(const struct queue *q)
     return q && (q->limits.n > 0 || q->available.n > 0);
 }
 
-/* Who awaits others is counted by the server when it has taken the plan, and not before. */
+/* Jobs that await the room of others: the server counts them once it has accepted the plan, not before. */
 static void calendar_count(struct calendar *c, const struct job *j, int64_t times)
 {
     if (j && j->order != ORDER_AWAITS)
@@ -343,7 +343,7 @@ static void take_again(struct calendar_search *s)
     s->is_begun = false;
 }
 
-/* At that time beside reservations; 0: were there none. */
+/* Find room at that time beside reservations; at_s 0: as if there were no reservations. */
 static bool calendar_fits(struct calendar_search *s, int64_t at_s, struct allocation *where)
 {
     size_t mark = trial_mark(s->k->trial);
@@ -363,7 +363,7 @@ static bool overlaps(const struct calendar_search *s, const struct booking *b, i
     return b->from_s < at_s + s->lasts_s && b->to_s > at_s;
 }
 
-/* At a time whose ends have been given back, beside what is booked. */
+/* Find room at a time whose ends the trial has given back, beside booked jobs. */
 static bool fits_beside(struct calendar_search *s, int64_t at_s, struct allocation *where)
 {
     struct calendar *c = s->c;
@@ -393,7 +393,7 @@ static int calendar_by_time(const void *a, const void *b)
     return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
 }
 
-/* Of each window the last one. */
+/* Keep only the last time of each window. */
 static void thin_out(struct calendar_search *s, int64_t window_s)
 {
     size_t n = 0;

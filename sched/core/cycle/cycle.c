@@ -276,7 +276,7 @@ static void sink(struct cycle *c, size_t i)
     c->heap[i] = k;
 }
 
-/* Its class has no job that would fare better: it is tried again when something has changed. */
+/* No other job of its class would do better: the class is tried again when something has changed. */
 static void cycle_drop_top(struct cycle *c)
 {
     c->heap[0] = c->heap[--c->n];
@@ -301,7 +301,7 @@ static void heapify(struct cycle *c)
         sink(c, i - 1);
 }
 
-/* Over a soft limit, or no longer: what was decided may have changed the order of the rest. */
+/* A class may have gone over a soft limit, or below it again: what was decided may have changed the order of the rest. */
 static void cycle_relevel(struct cycle *c)
 {
     if (!preempt_level_moves(c->cl) && !cluster_policy(c->cl)->fair_share)
@@ -369,7 +369,7 @@ static bool is_urged_open(const struct cycle *c)
     return false;
 }
 
-/* Who asked for a job that has gone, or is no longer to be run, is told so. */
+/* Answer requests for jobs that have gone, or that no longer have to be run. */
 static void cycle_drop_lost_urges(struct cycle *c)
 {
     for (size_t i = c->n_urged; i > 0; i--) {
@@ -424,7 +424,7 @@ static int64_t cycle_until_s(const struct cycle *c)
     return n_awaiting > 0 ? INT64_MAX : c->now_s + longest_s;
 }
 
-/* Nothing is asked where no job is looked at. */
+/* Ask nothing in a cycle that looks at no job. */
 static void cycle_keep_for_resvs(struct cycle *c)
 {
     size_t n_awaiting;
@@ -434,7 +434,7 @@ static void cycle_keep_for_resvs(struct cycle *c)
         keeps_make(c->keeps, c->now_s, c->until_s);
 }
 
-/* Is it worth another try, or only here since others depend on it? */
+/* Return true if the class is worth another try, not only kept because others depend on it. */
 static bool cycle_may_differ(const struct cycle *c, const struct class *k)
 {
     return has_changed(c, k) || k->queue->gang || k->why.code == REASON_STRICT_ORDER;

@@ -17,7 +17,7 @@
  * a refusal costs a request. */
 enum { RETRY_REFUSED_S = 5 };
 
-/* The order came to nothing: the job that waits again, which is its array where it was made for the order. */
+/* The order had no effect. Return the job that waits again: its array, if the job was made for the order. */
 static struct job *cycle_answers_give_back(struct cycle *c, struct job *j)
 {
     struct job *array = cluster_array(c->cl, j);
@@ -58,7 +58,7 @@ void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, 
         cycle_note_failed(c, j->class);
         return;
     }
-    /* Taken, so that the next change of the job ends it; else retry_refused does. */
+    /* The order counts as accepted, so that the next change of the job ends it; otherwise retry_refused does. */
     cluster_order(c->cl, j, ORDER_REFUSED, NULL);
     cluster_order_taken(c->cl, j);
     c->n_refused++;
@@ -123,7 +123,7 @@ static void plan_is_over(struct cycle *c, struct job *j)
         cycle_refuse(c, j, "Maximum number of preemption tries exceeded - cannot run job");
 }
 
-/* All who were to give way to this job have answered. */
+/* All jobs that were to give way to this job have answered. */
 static void all_answered(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n)
 {
     struct job *j = cluster_job(c->cl, urgent);

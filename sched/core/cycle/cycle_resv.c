@@ -15,7 +15,7 @@
 /* How long a reservation is left alone whose confirmation the server refused: it saw more than this scheduler. A choice. */
 enum { AGAIN_S = 5 };
 
-/* Without a partition yet it is for any scheduler to confirm; then it is that one's. */
+/* A reservation without a partition may be confirmed by any scheduler; then it belongs to that scheduler. */
 static bool is_ours(const struct cycle *c, const struct resv *r)
 {
     const char *partition = r->partition && strcmp(r->partition, "pbs-default") != 0 ? r->partition : "";

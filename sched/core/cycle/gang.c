@@ -204,7 +204,7 @@ static void list_neighbours(struct gang_search *s)
     sort(s->g, &s->neighbours);
 }
 
-/* The next who could be stopped, or NULL. */
+/* The next job that could be stopped, or NULL. */
 static struct job *next_of(struct gang_search *s)
 {
     while (s->at < s->from->n) {
@@ -239,7 +239,7 @@ static void gang_stop(struct gang_search *s, struct job *v)
     pick_count(v, cluster_server(s->g->cl), -1);
 }
 
-/* Stop more and more of them. false: all are not enough; the counters are as before. */
+/* Stop more and more of them, in order. Return false if all of them are not enough; the counters are as before. */
 static bool stop_until_it_fits(struct gang_search *s, struct allocation *where)
 {
     for (size_t before = 0;; before = s->chosen.n) {
@@ -278,7 +278,7 @@ static bool gang_find(struct gang_search *s, struct candidates *victims, struct 
 
 /* --- waiting ----------------------------------------------------------------------------------------- */
 
-/* What of its place no victim gives. */
+/* The part of its place that no victim gives back. */
 static void make_rest(const struct candidates *victims, const struct allocation *where,
                       struct allocation *rest)
 {

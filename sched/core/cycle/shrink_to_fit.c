@@ -39,7 +39,7 @@ static bool is_boundary(const struct reason *why)
     return why->code == REASON_CROSS_PRIME || why->code == REASON_CROSS_DEDICATED;
 }
 
-/* When the last one begins of those that begin before then: a booked job, or a reservation; 0: none does. */
+/* The start of the last booked job or reservation that begins before then; 0: none does. */
 static int64_t last_before_s(const struct shrink *s, int64_t before_s)
 {
     int64_t booked_s = calendar_last_before_s(s->calendar, before_s);
@@ -48,7 +48,7 @@ static int64_t last_before_s(const struct shrink *s, int64_t before_s)
     return booked_s > resv_s ? booked_s : resv_s;
 }
 
-/* Does it meet booked jobs, and would it fit if it were as short as can be? */
+/* Do booked jobs keep it from starting, and would it fit if it were as short as it may be? */
 static bool could_fit(const struct shrink *s)
 {
     struct allocation where = {0};

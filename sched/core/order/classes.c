@@ -178,7 +178,7 @@ static void classes_job_leaves(void *arg, struct job *j)
     if (last == j)
         return;
     classes_set(k, at, last);
-    rise(c, k, at); /* it came from another branch: it may have to go either way */
+    rise(c, k, at); /* the entry came from another branch of the heap, so it may have to move up or down */
     sink(c, k, last->class_at);
 }
 

@@ -82,13 +82,13 @@ static int by_round(const struct queue *a, const struct queue *b)
     return c ? c : by_number(a->rounds, b->rounds);
 }
 
-/* Jobs that take turns: who has waited longest is next, whether suspended since or queued. */
+/* Among jobs that take turns the next is the one that has waited longest, whether it is suspended or queued. */
 static int64_t waits_since_us(const struct job *j)
 {
     return j->sched_state == SCHED_STATE_SUSPENDED ? j->since_s * 1000000 : j->rank;
 }
 
-/* Before the others of their queue's priority, since those would take what a suspended job must have again. */
+/* They go before the others of their queue's priority, since those would take what a suspended job needs to resume. */
 static int by_turn(const struct job *a, const struct job *b)
 {
     int c = by_number(b->queue->gang, a->queue->gang);

@@ -10,7 +10,7 @@ static bool begins(const char *name, const char *prefix)
     return prefix && *prefix && strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* When a job must have ended because of prime time; 0: it need not. */
+/* The time by which a job must have ended because of prime time; 0: there is none. */
 static int64_t prime_end_s(const struct policy *p, const struct job *j, int64_t now_s)
 {
     const char *queue = j->queue->name;

@@ -24,7 +24,7 @@ static void covers(const struct cluster *cl, const struct queue *q, const struct
     }
 }
 
-/* What scripts say is there: less what jobs have taken that were ordered to run since. */
+/* What scripts report as available, less what jobs have taken that were ordered to run since. */
 static void dynamic_covers(const struct cluster *cl, const struct job *j, struct reasons *why)
 {
     const struct catalogue *c = cluster_catalogue(cl);
@@ -69,7 +69,7 @@ static const char *word_of(enum limit_of of)
     return of == LIMIT_OF_USER ? "user" : of == LIMIT_OF_GROUP ? "group" : "project";
 }
 
-/* What runs of it: jobs, or an amount. */
+/* What of the entity runs: a number of jobs, or an amount. */
 static int64_t running(const struct queue *q, enum limit_of of, const char *name, res_id res)
 {
     if (of == LIMIT_OF_ALL)
@@ -169,7 +169,7 @@ static void run_limits_check_amounts(const struct cluster *cl, const struct plac
             run_limits_check(cl, at, j, order[i], &j->want.a[k], why);
 }
 
-/* What is left aside for a job that is run by request. */
+/* Check the limits that do not count for a job that is run by request. */
 static void run_limits_check_limits(const struct cluster *cl, const struct job *j, struct reasons *why)
 {
     const struct place here = {j->queue, true}, all = {cluster_server(cl), false};

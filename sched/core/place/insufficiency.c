@@ -10,7 +10,7 @@
 /* Resources of one job among which one that is too little in total is looked for; jobs ask for fewer. */
 enum { SUMS_MAX = 16 };
 
-/* What vnodes share is counted where it is, even where no job may run. */
+/* Shared amounts count where they are, even on vnodes where no job may run. */
 static void add_to(struct amounts *sum, const struct node *n, const struct amounts *have, int64_t times,
                    bool is_open)
 {

@@ -48,7 +48,7 @@ bool match_pool(const struct asker *a, const struct node *n)
     return n->queue == NULL;
 }
 
-/* A comma list contains the word. */
+/* Return true if the comma list contains the word. */
 static bool contains(const char *list, const char *word)
 {
     return policy_lists(list, word, false);
@@ -136,7 +136,7 @@ static bool is_claimed(const struct job *j, const struct node *n)
     return false;
 }
 
-/* Those that are there, each once though it has several chunks, and those that have been ordered to come. */
+/* Count the jobs on the vnode, each once even with several chunks, and jobs that have been ordered to run there. */
 static struct count count_jobs(const struct asker *a, const struct node *n)
 {
     struct count c = {0};

@@ -232,7 +232,7 @@ static bool may_use(const struct placement_search *s, const struct node *n)
     return !match_wants_host(s->a, n) || host_is_free(s, n->host);
 }
 
-/* As many whole copies as this node takes. Returns how many are still to be placed. */
+/* Place as many whole copies as this node takes. Return how many are still to be placed. */
 static int64_t fill_node(struct placement_search *s, const struct chunk *k, struct node *n, int64_t need)
 {
     int64_t times = times_in(s, n, k);
@@ -254,7 +254,7 @@ static uint64_t bits_from(size_t w, uint32_t rank)
     return w < rank / 64 ? 0 : ~0ull << rank % 64;
 }
 
-/* Node by node, those behind s->from first. */
+/* Try node after node, beginning behind s->from. */
 static int64_t placement_fill(struct placement_search *s, const struct chunk *k, int64_t need)
 {
     for (int round = 0; round < (s->from ? 2 : 1); round++)
@@ -316,7 +316,7 @@ static bool placement_part_of(const struct placement_search *s, const struct nod
     return any;
 }
 
-/* One copy over several vnodes of one host. */
+/* Place one copy over several vnodes of one host. */
 static void split(struct placement_search *s, const struct host *h, const struct chunk *k)
 {
     struct amounts left = {0};
@@ -481,7 +481,7 @@ static bool is_simple(const struct placement_search *s)
            !match_is_named(s->a, &q->chunks[0]) && q->sharing != SHARING_EXCLHOST;
 }
 
-/* A job that wants vnodes or hosts alone gets them so. */
+/* Mark vnodes or hosts as taken alone, if the job wants them so. */
 static void take_alone(struct placement_search *s)
 {
     allocation_mark_alone(s->out, s->a->request->sharing);

@@ -186,7 +186,7 @@ static bool sets_lack(struct buckets *all, const struct asker *a, struct reason 
     return lacks;
 }
 
-/* It may not span sets, and none is large enough. */
+/* The job may not span sets, and no set is large enough. */
 static bool sets_never(struct buckets *all, const struct asker *a, struct reason *why)
 {
     struct sets l;
@@ -258,7 +258,7 @@ bool psets_find_beside(struct placer *p, struct buckets *all, struct trial *t, c
     return psets_find(p, all, a, out);
 }
 
-/* Of a reservation's room, for its jobs. */
+/* Find a place in the room of a reservation, for one of its jobs. */
 static void within_why(const struct asker *a, struct reason *why)
 {
     const struct allocation *share = &a->within->times[0].share;

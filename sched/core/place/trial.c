@@ -49,7 +49,7 @@ static void trial_step(struct trial *t, struct node *n, const struct amounts *us
     t->steps = mem_room(t->steps, t->n, &t->cap, sizeof *t->steps);
     t->steps[t->n++] =
         (struct step){.node = n, .use = use, .sign = sign, .jobs = jobs, .was_exclusive = n->exclusive};
-    cluster_node_out(t->cl, n); /* by what it is now it is found in its bucket */
+    cluster_node_out(t->cl, n); /* a node is found in its bucket by its present content */
     if (use)
         cluster_node_move(t->cl, n, use, -sign);
     n->n_jobs += jobs;

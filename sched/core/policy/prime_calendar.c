@@ -76,7 +76,7 @@ bool prime_calendar_is_prime(const struct prime_calendar *p, int64_t t_s)
     return day_is_prime(&p->days[tm.tm_wday], tm.tm_hour * 60 + tm.tm_min);
 }
 
-/* That minute of the day `ahead` days after t. */
+/* The time of that minute of the day, `ahead` days after t. */
 static int64_t moment(const struct tm *of, int backfill, int minute)
 {
     struct tm tm = *of;
@@ -89,7 +89,7 @@ static int64_t moment(const struct tm *of, int backfill, int minute)
     return (int64_t)mktime(&tm);
 }
 
-/* The first moment of that day, after t, at which it is not as it `is`; 0: none. */
+/* The first moment of that day, after t, at which prime time is no longer as `is` says; 0: there is none. */
 static int64_t day_changes_s(const struct prime_calendar *p, const struct tm *of, int backfill, int64_t t_s,
                              bool is)
 {

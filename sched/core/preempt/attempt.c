@@ -13,7 +13,7 @@
 #include "run_limits.h"
 #include "trial.h"
 
-/* Who is run by request needs none. */
+/* A job that is run by request needs none. */
 static bool has_no_shares(const struct policy *p, const struct job *j)
 {
     return p->fair_share && p->share_enforce && j->share && !j->urged && fairshare_fraction(j->share) <= 0;

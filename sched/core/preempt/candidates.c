@@ -149,7 +149,7 @@ static bool shares_node(const struct job *a, const struct job *b)
     return false;
 }
 
-/* Has it some of what vnodes share, and the other job wants? Its own vnode need not be one for that job. */
+/* Return true if the job has some of a shared resource that the other job wants. It need not have a vnode for that job. */
 static bool shares_amount(const struct preemptor *p, const struct job *j)
 {
     for (size_t i = 0; i < j->on.n; i++) {
@@ -174,7 +174,7 @@ bool candidates_are_useful(const struct preemptor *p, const struct job *j)
     return shares_amount(p, j);
 }
 
-/* What protects it from the urgent job; the server asks the same before it accepts a plan. */
+/* Find what protects the job from the urgent job. The server checks the same before it accepts a plan. */
 static enum exclusion protection(const struct preemptor *p, const struct job *j, int64_t *until_s)
 {
     static const enum exclusion rows[EXEMPT_COUNT_OF] = {[EXEMPT_NOT] = EXCLUDED_NONE,
@@ -190,7 +190,7 @@ static enum exclusion protection(const struct preemptor *p, const struct job *j,
                                      p->now_s, until_s)];
 }
 
-/* May it not be stopped? The cheap questions first. */
+/* Find what forbids to stop the job, the cheap questions first. */
 static enum exclusion spares(const struct preemptor *p, struct job *j, bool *keeps, int64_t *until_s)
 {
     enum exclusion why;
@@ -261,7 +261,7 @@ static bool occupies_named(const struct preemptor *p, const struct job *j)
     return false;
 }
 
-/* Of a resource that is lacking on vnodes: does it have some, and would it give that back? */
+/* Return true if the job has some of a resource that is lacking on vnodes, and would give it back. */
 static enum exclusion helps_with(const struct preemptor *p, const struct job *j, res_id res)
 {
     if (res == RES_HOSTNAME || res == RES_VNODENAME)
@@ -287,13 +287,14 @@ static enum exclusion would_help(const struct preemptor *p, const struct job *j,
     return helps ? EXCLUDED_NONE : EXCLUDED_NO_HELP;
 }
 
-/* One that is about to start has no time yet: it is the latest. */
+/* A job that is about to start has no start time yet: it counts as the latest. */
 static int64_t started(const struct job *j)
 {
     return j->start_s ? j->start_s : INT64_MAX;
 }
 
-/* Down to the name: equal ones must not change places from cycle to cycle, or explain would tell another story than run. */
+/* The name decides last: equal jobs must not change places from cycle to cycle, or explain would tell another story than
+ * the cycle. */
 static int candidates_by_level(const void *a, const void *b)
 {
     const struct job *x = *(struct job *const *)a, *y = *(struct job *const *)b;

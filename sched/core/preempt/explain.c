@@ -71,7 +71,8 @@ static void note_shortage(struct explain_walk *w, const struct reason *first)
         insufficiency_all(w->k.buckets, &a, &x->reasons);
 }
 
-/* Why no cycle looks at it. What it would do then is told all the same: a held job is asked about before it is released. */
+/* Report why no cycle looks at the job. What a cycle would do is reported in any case: users ask about a held job before
+ * they release it. */
 static void note_aside(struct explain_walk *w)
 {
     const struct job *j = w->p.job;

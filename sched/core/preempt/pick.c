@@ -49,8 +49,8 @@ bool pick_place(const struct picker *k, const struct preemptor *p, struct alloca
     return true;
 }
 
-/* Soft limits: with these gone, would one of them be no lower than the urgent job? Then it would only be its turn to
- * preempt. */
+/* Soft limits: with these jobs stopped, would one of them have at least the level of the urgent job? Then the victim
+ * could preempt it in turn. */
 bool pick_escalates(const struct picker *k, const struct preemptor *p, const struct candidates *chosen)
 {
     for (size_t i = 0; preempt_level_moves(k->cl) && i < chosen->n; i++)
@@ -98,7 +98,7 @@ void pick_prune(const struct picker *k, const struct preemptor *p, const struct 
         victims->a = mem_room(victims->a, victims->n, &victims->cap, sizeof *victims->a);
         victims->a[victims->n++] = j;
     }
-    /* Those that were left out are counted already. */
+    /* Jobs that were left out are counted already. */
     for (size_t i = 0; i < victims->n; i++)
         pick_count(victims->a[i], cluster_server(k->cl), 1);
 }

@@ -36,7 +36,7 @@ struct pick_least_search {
 
 /* --- asking -------------------------------------------------------------------------------------------- */
 
-/* With all of the set stopped: the urgent job's place in `where`, or false. */
+/* Find the urgent job's place with all jobs of the set stopped. Return false if there is none. */
 static bool suffices(struct pick_least_search *s, const struct pick_least_set *x, struct allocation *where)
 {
     const struct picker *k = s->k;
@@ -92,7 +92,7 @@ static void pick_least_drop(struct pick_least_set *x, size_t i)
 
 /* --- better and better --------------------------------------------------------------------------------- */
 
-/* The dearest that is not needed goes, then the next; `kept` stays. */
+/* Drop the job of the highest cost that is not needed, then the next; `kept` stays. */
 static void lighten(struct pick_least_search *s, struct pick_least_set *x,
                     const struct pick_least_option *kept)
 {
@@ -175,7 +175,7 @@ static void pick_least_give(struct amounts *free_now, const struct job *j, const
             amounts_add_times(free_now, &freed->a[i].use, times);
 }
 
-/* What stopping this one more costs: nothing where it goes anyway. */
+/* The added cost of stopping this job: none if it is stopped already. */
 static int64_t price(const struct pick_least_option *o, const struct pick_least_set *gone)
 {
     return pick_least_has(gone, o) ? 0 : o->cost;
@@ -239,7 +239,7 @@ static void choose(struct spot *x, const struct chunk *k, const struct pick_leas
     amounts_fini(&c.free);
 }
 
-/* By the ranks of vnodes; options are sorted, so each spot's are too. */
+/* Sorted by the ranks of vnodes; options are sorted, so the jobs of each spot are too. */
 static struct spot *open_spots(const struct pick_least_search *s, size_t *n)
 {
     struct node *const *nodes = cluster_nodes(s->k->cl, n);
@@ -294,7 +294,7 @@ static void pick_least_renew(struct spot *list, size_t n, const struct spot *cle
     }
 }
 
-/* One vnode after the other, each the cheapest beside those who go already. */
+/* Take one vnode after the other, each with its cheapest jobs beside those that are stopped already. */
 static bool free_spots(const struct pick_least_search *s, struct spot *list, size_t n,
                        struct pick_least_set *x)
 {
@@ -314,7 +314,7 @@ static bool free_spots(const struct pick_least_search *s, struct spot *list, siz
     return true;
 }
 
-/* In place of what is known, if it is better. */
+/* Replace the best known set with this one, if it is better. */
 static void try_spots(struct pick_least_search *s)
 {
     struct pick_least_set x = {0};
@@ -388,7 +388,7 @@ static void take_best(struct pick_least_search *s, struct candidates *victims, s
     }
 }
 
-/* As PBS would find them: another set to begin with, of those who have lost least since they were started last. */
+/* Search as PBS does, which gives another set to begin with: of jobs that have lost least since they were started last. */
 static void try_latest(struct pick_least_search *s, const struct reason *why)
 {
     struct decisions unsaid = {0};

@@ -24,8 +24,7 @@ static bool is_chosen(const struct candidates *chosen, const struct job *j)
     return false;
 }
 
-/* Would stopping all of them be enough, beside those who are chosen already? If not, there is no need to go on
- * one by one. */
+/* Would stopping all of them be enough, beside those that are chosen already? If not, the search ends here. */
 static bool all_suffice(const struct picker *k, const struct preemptor *p, const struct candidates *chosen)
 {
     size_t mark = trial_mark(k->trial);

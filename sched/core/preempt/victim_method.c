@@ -40,7 +40,7 @@ void victim_methods_fini(struct victim_method s[], size_t n)
 
 /* --- methods ------------------------------------------------------------------------------------------- */
 
-/* The first one that frees memory too. */
+/* The first method that frees memory too. */
 static enum method_id later_method(const struct victim_method *s)
 {
     for (unsigned i = 0; i < s->methods.n; i++)
@@ -231,7 +231,7 @@ static void note_ends(struct victim_return *x, const struct preemptor *p, const 
     free(victims);
 }
 
-/* The trial: all victims gone by their letters, the urgent job in its place. */
+/* Begin the trial: all victims have given way by their methods, and the urgent job has its place. */
 static void victim_method_begin(struct victim_return *x, const struct allocation *where)
 {
     for (size_t i = 0; i < x->n; i++) {
