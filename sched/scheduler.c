@@ -38,6 +38,7 @@ enum command {
     COMMAND_CONFIGURE = 6,
     COMMAND_QUIT = 7,
     COMMAND_RUN_JOB = 11,
+    COMMAND_RESTART = 16, /* a hook asks for a new cycle */
     COMMAND_EXPLAIN = PBS_WAKE_EXPLAIN
 };
 
@@ -263,6 +264,7 @@ static void scheduler_wake(struct scheduler *s, const struct pbs_wake *w)
     switch (w->command) {
     case COMMAND_TIME:
     case COMMAND_CMD:
+    case COMMAND_RESTART:
         s->asked = true;
         cycle_retry_all(s->cycle);
         shares_ask(s->shares);

@@ -105,10 +105,13 @@ static int create_telling(struct server *s, struct err *e)
     if (!p->status || !(p->watches = watches_create(s->loop, &s->ctx, p->status)) ||
         !(p->schedulers = schedulers_create(&s->ctx, p->watches)))
         return err_no_memory(e);
-    p->hook_server = hook_server_create(
-        &(struct hook_server_options){
-            .loop = s->loop, .ctx = &s->ctx, .commit = p->commit, .conf = s->set.conf, .alter = &p->alter},
-        e);
+    p->hook_server = hook_server_create(&(struct hook_server_options){.loop = s->loop,
+                                                                      .ctx = &s->ctx,
+                                                                      .commit = p->commit,
+                                                                      .conf = s->set.conf,
+                                                                      .schedulers = p->schedulers,
+                                                                      .alter = &p->alter},
+                                        e);
     if (!p->hook_server)
         return -1;
     nodes_on_transition(s->ctx.nodes, hook_news_vnode, p->hook_server);

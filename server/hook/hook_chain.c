@@ -19,7 +19,6 @@ struct hook_chain {
     const struct hook_event *event;
     char *requestor, *host;
     struct hook_place place;
-    bool restart_cycle;
     char hook[HOOK_NAME_LONGEST + 1]; /* that runs, or ran last */
 };
 
@@ -36,15 +35,12 @@ static void hook_chain_end(struct hook_chain *c, const struct hook_verdict *v)
 
 static void hook_chain_accept(struct hook_chain *c)
 {
-    hook_chain_end(c, &(struct hook_verdict){.accepted = true,
-                                             .hook = *c->hook ? c->hook : NULL,
-                                             .restart_cycle = c->restart_cycle});
+    hook_chain_end(c, &(struct hook_verdict){.accepted = true, .hook = *c->hook ? c->hook : NULL});
 }
 
 static void hook_chain_reject(struct hook_chain *c, const char *message)
 {
-    hook_chain_end(
-        c, &(struct hook_verdict){.hook = c->hook, .message = message, .restart_cycle = c->restart_cycle});
+    hook_chain_end(c, &(struct hook_verdict){.hook = c->hook, .message = message});
 }
 
 /* The script failed: the client is told whom to ask. */
@@ -87,10 +83,7 @@ static int hook_chain_use(struct hook_chain *c, const struct hook_outcome *o)
     struct err e;
     int rc = hook_changes_read(o->answer, &changes, &e);
 
-    if (json_is_true(json_object_get(o->answer, "scheduler_restart_cycle"))) {
-        log_event(LOGC_HOOK, LOGE_DEBUG2, c->hook, "requested for scheduler to restart cycle");
-        c->restart_cycle = true;
-    }
+    hook_server_heed(c->s, c->hook, o->answer);
     if (rc == 0 && c->a.changed)
         c->a.changed(c->a.arg, c->hook, o->result == HOOK_ACCEPT, &changes);
     if (rc == 0)

@@ -11,7 +11,6 @@ struct hook_verdict {
     bool dropped;        /* the server ends: do nothing */
     const char *hook;    /* that rejected, or the last one that ran; NULL: none ran */
     const char *message; /* for the client, where it is rejected */
-    bool restart_cycle;  /* a script asked for a new cycle of the scheduler */
 };
 typedef void hook_chain_done_fn(void *arg, const struct hook_verdict *v);
 /* ^ One hook has accepted or rejected, with these changes. NULL: they are merged into the data only. */

@@ -124,6 +124,7 @@ static void hook_periodic_ran(void *arg, const struct hook_outcome *o)
     struct err e;
 
     hook_periodic_say_end(t, o);
+    hook_server_heed(t->p->s, t->name, o->answer);
     if (o->result == HOOK_ACCEPT && hook_changes_read(o->answer, &c, &e) == 0) {
         hook_changes_vnodes(t->p->s, t->name, &c);
         hook_changes_fini(&c);

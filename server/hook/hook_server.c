@@ -7,6 +7,8 @@
 #include "conf.h"
 #include "hook_objects.h"
 #include "hook_periodic.h"
+#include "log.h"
+#include "schedulers.h"
 
 static char *hook_server_format(const char *fmt, const char *a)
 {
@@ -75,6 +77,14 @@ struct hook_server *hook_server_create(const struct hook_server_options *o, stru
     hook_server_destroy(s);
     err_no_memory(e);
     return NULL;
+}
+
+void hook_server_heed(struct hook_server *s, const char *hook, const json_t *answer)
+{
+    if (!json_is_true(json_object_get(answer, "scheduler_restart_cycle")))
+        return;
+    log_event(LOGC_HOOK, LOGE_DEBUG2, hook, "requested for scheduler to restart cycle");
+    schedulers_wake_all(s->o.schedulers, SCHED_CMD_RESTART);
 }
 
 void hook_server_destroy(struct hook_server *s)

@@ -16,6 +16,7 @@ struct commit;
 struct conf;
 struct loop;
 struct request;
+struct schedulers;
 struct store;
 struct restore_faults;
 
@@ -24,6 +25,7 @@ struct hook_server_options {
     struct server_ctx *ctx;
     struct commit *commit;
     const struct conf *conf;
+    struct schedulers *schedulers;
     const struct alter_parts *alter; /* filled in before the first request */
 };
 
@@ -40,5 +42,8 @@ struct hook_server {
 
 struct hook_server *hook_server_create(const struct hook_server_options *o, struct err *e);
 void hook_server_destroy(struct hook_server *s);
+
+/* What the answer of a hook asks of the server beside changes: a new cycle of the schedulers. `answer` may be NULL. */
+void hook_server_heed(struct hook_server *s, const char *hook, const json_t *answer);
 
 #endif

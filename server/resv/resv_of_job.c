@@ -112,8 +112,8 @@ static int resv_of_job_copy_wants(const struct job *j, struct attr_list *l, int6
     if (attr_list_set_amounts(l, RESV_ATTR_Resource_List, copy, e) < 0 ||
         attr_list_set_amount(l, RESV_ATTR_Resource_List, RESC_walltime, value_of_number(lasts_s), e) < 0)
         return -1;
-    return attr_list_set_text(l, RESV_ATTR_schedselect,
-                              attr_list_text(&j->obj.attrs, JOB_ATTR_schedselect), e);
+    return attr_list_set_text(l, RESV_ATTR_schedselect, attr_list_text(&j->obj.attrs, JOB_ATTR_schedselect),
+                              e);
 }
 
 int resv_of_job_fill(const struct reservations *all, const struct job *j, struct attr_list *l, struct err *e)

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from cede.complex import Complex
+from cede.hooks import Hooks
 from cede.wait import until
 
 EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "examples", "hooks")
@@ -72,3 +73,18 @@ def test_licence_counter_sets_a_resource_of_the_vnodes_from_time_to_time(complex
     complex.qmgr("create resource solver_licences type=long,flag=h")
     example("licence_counter", "periodic", {"command": ["echo", "17"], "resource": "solver_licences"}, freq=1)
     until(lambda: complex.api.stat("vnode")[0].get("resources_available", {}).get("solver_licences") == "17", "the licences")
+
+
+def test_a_hook_asks_for_a_new_cycle_of_the_scheduler(complex):
+    """Which tries again what was refused, without anything else that has changed."""
+    hooks, gate = Hooks(complex), os.path.join(complex.work, "gate")
+    hooks.make("waits", "runjob", f"import os\nif not os.path.exists({gate!r}):\n    e.reject('not yet')")
+    jobid = complex.submit()
+    until(lambda: "not yet" in (complex.stat(jobid).get("comment") or ""), "the rejection")
+    with open(gate, "w", encoding="ascii"):
+        pass
+    hooks.make("cycle", "queuejob", "pbs.server().scheduler_restart_cycle()\ne.reject('asked')")
+    complex.command("qsub", complex.script("true"), check=False)
+    logged(complex, "Hook;cycle;requested for scheduler to restart cycle")
+    complex.wait(jobid)
+    hooks.delete()
