@@ -293,6 +293,11 @@ static void assembly_requests_on_resv_job(void *arg, struct job *j, const char *
     run_removal_delete(s->parts.run_removal, j);
 }
 
+static bool assembly_requests_resv_is_scheduled(void *arg)
+{
+    return schedulers_any_schedules(((struct server *)arg)->parts.schedulers);
+}
+
 static void assembly_requests_on_resv_reclaim(void *arg, struct job *j)
 {
     runs_reclaim(((struct server *)arg)->parts.runs, j);
@@ -302,23 +307,24 @@ static int create_reservations(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
 
-    p->reservations =
-        reservations_create(&(struct resv_parts){.loop = s->loop,
-                                                 .ctx = &s->ctx,
-                                                 .fsm = p->fsm,
-                                                 .commit = p->commit,
-                                                 .names = s->names,
-                                                 .hooks = {.arg = s,
-                                                           .news = assembly_requests_on_resv_news,
-                                                           .record = assembly_requests_on_resv_record,
-                                                           .mail = assembly_requests_on_resv_mail,
-                                                           .submitted = assembly_requests_on_resv_submitted,
-                                                           .started = assembly_requests_on_resv_started,
-                                                           .ended = assembly_requests_on_resv_ended,
-                                                           .reconfirm = assembly_requests_on_resv_reconfirm,
-                                                           .reclaim = assembly_requests_on_resv_reclaim,
-                                                           .delete_job = assembly_requests_on_resv_job}},
-                            e);
+    p->reservations = reservations_create(
+        &(struct resv_parts){.loop = s->loop,
+                             .ctx = &s->ctx,
+                             .fsm = p->fsm,
+                             .commit = p->commit,
+                             .names = s->names,
+                             .hooks = {.arg = s,
+                                       .news = assembly_requests_on_resv_news,
+                                       .record = assembly_requests_on_resv_record,
+                                       .mail = assembly_requests_on_resv_mail,
+                                       .submitted = assembly_requests_on_resv_submitted,
+                                       .started = assembly_requests_on_resv_started,
+                                       .ended = assembly_requests_on_resv_ended,
+                                       .reconfirm = assembly_requests_on_resv_reconfirm,
+                                       .is_scheduled = assembly_requests_resv_is_scheduled,
+                                       .reclaim = assembly_requests_on_resv_reclaim,
+                                       .delete_job = assembly_requests_on_resv_job}},
+        e);
     return p->reservations ? 0 : -1;
 }
 

@@ -417,6 +417,14 @@ bool schedulers_all_wait(const struct schedulers *sc)
     return sc->list;
 }
 
+bool schedulers_any_schedules(const struct schedulers *sc)
+{
+    for (const struct schedulers_entry *x = sc->list; x; x = x->next)
+        if (attr_list_bool(&x->object->obj.attrs, SCHED_ATTR_scheduling, true))
+            return true;
+    return false;
+}
+
 void schedulers_wake_all(struct schedulers *sc, enum sched_command why)
 {
     for (struct schedulers_entry *x = sc->list; x; x = x->next)

@@ -87,6 +87,8 @@ bool schedulers_is_connected(const struct schedulers *sc, const struct sched_obj
 void schedulers_wake(struct schedulers *sc, struct sched_obj *o, enum sched_command why);
 /* For virtual time: return true if there is a scheduler, and each waits in NEXT with everything seen. */
 bool schedulers_all_wait(const struct schedulers *sc);
+/* Is there one that is connected and whose attribute scheduling is true? */
+bool schedulers_any_schedules(const struct schedulers *sc);
 void schedulers_wake_all(struct schedulers *sc, enum sched_command why);
 /* The one that serves this job's queue partition (default, if none says otherwise); may be NULL. */
 struct sched_obj *schedulers_of_job(const struct schedulers *sc, const struct job *j);

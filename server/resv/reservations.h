@@ -34,6 +34,8 @@ struct resv_hooks {
     void (*started)(void *arg);
     void (*ended)(void *arg);
     void (*reconfirm)(void *arg);
+    /* ^ Would a scheduler answer now? */
+    bool (*is_scheduled)(void *arg);
     /* ^ Claim again what this running job has, from its queue's reservation if that runs. */
     void (*reclaim)(void *arg, struct job *j);
     /* ^ End this job as the server's qdel would. */
@@ -104,6 +106,9 @@ void resv_life_log_time(const struct resv *r, const char *what);
 
 /* resv_alter.c: the end that it had before; what it was before; it will be what it is now. */
 int64_t resv_alter_end(const struct resv *r);
+/* An alteration that has not been decided: of the start; by force, whatever schedulers say. */
+bool resv_alter_moves_start(const struct resv *r);
+bool resv_alter_is_forced(const struct resv *r);
 void resv_alter_undo(struct reservations *all, struct resv *r);
 void resv_alter_keep(struct reservations *all, struct resv *r);
 /* A standing one: what was altered for one occurrence is as it was. */

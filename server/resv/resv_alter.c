@@ -1,5 +1,5 @@
 /* Altering a reservation. Times wait for a scheduler: the new ones are set, the old ones are kept in reserve_alter_revert as
- * "start end duration substate". Names, mail and lists of users hold at once.
+ * "start end duration substate forced". Names, mail and lists of users hold at once.
  *
  * Of a standing reservation one occurrence is altered; what the others have is kept in reserve_standing_revert as "duration". */
 #include <ifl.h>
@@ -98,6 +98,22 @@ void resv_alter_undo_occurrence(struct reservations *all, struct resv *r)
     attr_list_unset(&r->obj.attrs, RESV_ATTR_reserve_standing_revert);
 }
 
+bool resv_alter_moves_start(const struct resv *r)
+{
+    struct resv_times was;
+    int substate;
+
+    return resv_alter_was(r, &was, &substate) && was.start_s != resv_number(r, RESV_ATTR_reserve_start);
+}
+
+bool resv_alter_is_forced(const struct resv *r)
+{
+    const char *text = attr_list_text(&r->obj.attrs, RESV_ATTR_reserve_alter_revert);
+    const char *last = text ? strrchr(text, ' ') : NULL;
+
+    return last && strcmp(last, " forced") == 0;
+}
+
 /* --- the request ------------------------------------------------------------------------------------------ */
 
 struct resv_change {      /* what is asked for */
@@ -105,6 +121,7 @@ struct resv_change {      /* what is asked for */
     struct resv_times said;
     int64_t wait_s;
     bool acls, times;
+    bool force; /* whatever schedulers say */
 };
 
 static bool is_alterable(int index)
@@ -160,12 +177,10 @@ static int check_times(const struct reservations *all, const struct resv *r, con
     bool busy = r->taken && r->queue && r->queue->n_jobs;
 
     *t = resv_alter_times(r);
-    if (resv_state(r) == RESV_BEING_ALTERED || !resv_fsm_rule(r, RESV_EV_ALTER))
+    if (!resv_fsm_rule(r, RESV_EV_ALTER) && !(c->force && resv_state(r) == RESV_UNCONFIRMED))
         return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
     if (busy && (c->said.start_s || (c->said.duration_s && c->said.end_s)))
         return err_set(e, PBSE_RESV_NOT_EMPTY, "Reservation not empty");
-    if (r->taken && c->said.start_s)
-        return err_set(e, PBSE_NOSUP, "altering the start of a reservation that runs is not supported");
     if (c->said.start_s && c->said.start_s <= server_ctx_now_s(all->p.ctx))
         return err_set(e, PBSE_BADTSPEC, "Bad time specification(s)");
     if (resv_times_alter(t, &c->said, e) < 0)
@@ -197,13 +212,14 @@ static void resv_alter_apply(struct reservations *all, struct resv *r, struct re
     resvs_touch(all->p.ctx->resvs, r);
 }
 
-static void resv_alter_ask(struct reservations *all, struct resv *r, const struct resv_times *t)
+/* Schedulers are asked. By force: where none would answer, or one refuses, the new times hold with the vnodes that it has. */
+static void resv_alter_ask(struct reservations *all, struct resv *r, const struct resv_times *t, bool force)
 {
     struct resv_times was = resv_alter_times(r);
     char text[REVERT_TEXT];
 
-    snprintf(text, sizeof text, "%lld %lld %lld %d", (long long)was.start_s, (long long)was.end_s,
-             (long long)was.duration_s, (int)resv_substate(r));
+    snprintf(text, sizeof text, "%lld %lld %lld %d%s", (long long)was.start_s, (long long)was.end_s,
+             (long long)was.duration_s, (int)resv_substate(r), force ? " forced" : "");
     resv_set_text(r, RESV_ATTR_reserve_alter_revert, text);
     resv_alter_set(r, t);
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name,
@@ -237,17 +253,34 @@ static int resv_alter_may(const struct request *q, const ifl_resv_args *a, const
         return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
     if (strstr(a->extend, "force") && request_level(q) < LEVEL_OPERATOR)
         return err_set(e, PBSE_PERM, "Unauthorized Request ");
-    if (strstr(a->extend, "force"))
-        return err_set(e, PBSE_NOSUP, "altering a reservation by force is not supported");
     return 0;
+}
+
+/* The times. true: they hold already. */
+static bool resv_alter_begin(struct reservations *all, struct request *q, struct resv *r,
+                             const struct resv_times *t, bool force)
+{
+    if (resv_state(r) == RESV_UNCONFIRMED) {
+        resv_alter_set(r, t);
+        reservations_look_later(all);
+        return false;
+    }
+    resv_alter_ask(all, r, t, force);
+    if (!force || all->p.hooks.is_scheduled(all->p.hooks.arg))
+        return false;
+    all->decision.who = request_who(q);
+    resv_fsm_post(all->fsm, r, RESV_EV_REFUSE);
+    all->decision = (struct resv_decision){0};
+    return true;
 }
 
 void resv_alter(struct reservations *all, struct request *q)
 {
     const ifl_resv_args *a = request_args(q);
     const wire_attrop *at = NULL;
-    struct resv_change c = {.wait_s = 0};
+    struct resv_change c = {.force = strstr(a->extend, "force") != NULL};
     struct resv_times t;
+    bool done = false;
     struct err e;
     struct resv *r = reservations_find(all, a->resv, &e);
 
@@ -262,9 +295,9 @@ void resv_alter(struct reservations *all, struct request *q)
         if (!c.times)
             log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "Attempting to modify reservation");
         else
-            resv_alter_ask(all, r, &t);
-        if (!c.times || c.wait_s <= 0 || resv_wait_add(all, r, q, c.wait_s, &e) < 0)
-            resv_wait_promise(all, q, r, "ALTER REQUESTED");
+            done = resv_alter_begin(all, q, r, &t, c.force);
+        if (done || !c.times || c.wait_s <= 0 || resv_wait_add(all, r, q, c.wait_s, &e) < 0)
+            resv_wait_promise(all, q, r, done ? "CONFIRMED" : "ALTER REQUESTED");
     }
     attr_list_fini(&c.now);
 }

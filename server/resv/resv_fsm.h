@@ -44,6 +44,7 @@ enum resv_action {
     RESV_ACT_REMOVE,     /* queue and reservation go */
     RESV_ACT_ALTERED,    /* keep what was, take the new times */
     RESV_ACT_REVERT,     /* what was before the alteration */
+    RESV_ACT_FORCED,     /* the alteration holds though it was refused */
     RESV_ACT_DEGRADED,   /* note when to try again */
     RESV_ACT_WHOLE,      /* forget that */
     RESV_ACT_RETRY,      /* no vnodes this time: try again later */

@@ -61,7 +61,7 @@ static void record_confirmed(struct reservations *all, const struct resv *r)
     struct strbuf b;
 
     strbuf_init(&b, RECORD_MAX);
-    strbuf_addf(&b, "requestor=%s", all->decision.who);
+    strbuf_addf(&b, "requestor=%s", all->decision.who ? all->decision.who : "Scheduler");
     add_number(&b, r, "start", RESV_ATTR_reserve_start);
     add_number(&b, r, "end", RESV_ATTR_reserve_end);
     add_text(&b, r, "nodes", RESV_ATTR_resv_nodes);
@@ -141,6 +141,20 @@ static void take_location(struct reservations *all, struct resv *r)
         resv_set_text(r, RESV_ATTR_partition, d->partition);
 }
 
+/* It ran, and begins later: what it has of its vnodes is given back. No job of it runs. */
+static void put_off(struct reservations *all, struct resv *r)
+{
+    struct err e;
+
+    if (resv_state(r) == RESV_RUNNING || !r->taken)
+        return;
+    resv_shares_drop(all->p.ctx, r);
+    resv_set_number(r, RESV_ATTR_reservation_Tag, 0);
+    if (resv_shares_set(all->p.ctx, r, attr_list_text(&r->obj.attrs, RESV_ATTR_resv_nodes), &e) < 0)
+        log_err(LOGC_RESV, r->obj.name, &e, "its vnodes cannot be taken");
+    resv_life_wake(all->p.hooks.ended, all->p.hooks.arg);
+}
+
 static void resv_life_confirmed(void *arg, struct resv *r)
 {
     struct reservations *all = arg;
@@ -148,6 +162,7 @@ static void resv_life_confirmed(void *arg, struct resv *r)
     bool brings = attr_list_is_set(&r->obj.attrs, RESV_ATTR_qmove) &&
                   !attr_list_is_set(&r->obj.attrs, RESV_ATTR_resv_nodes); /* for the first time */
 
+    put_off(all, r);
     take_location(all, r);
     attr_list_unset(&r->obj.attrs, RESV_ATTR_reserve_retry);
     if (altered)
@@ -342,8 +357,28 @@ static void resv_life_altered(void *arg, struct resv *r)
 {
     struct reservations *all = arg;
 
+    if (r->taken && resv_alter_moves_start(r)) /* it stays empty */
+        resv_queue_open(all, r, true, false);
     resv_life_wake(all->p.hooks.reconfirm, all->p.hooks.arg);
-    (void)r;
+}
+
+/* It keeps its vnodes, also where another one has them then. */
+static void resv_life_forced(void *arg, struct resv *r)
+{
+    struct reservations *all = arg;
+    bool whole = resv_substate(r) != RESV_DEGRADED && resv_substate(r) != RESV_IN_CONFLICT;
+
+    put_off(all, r);
+    resv_alter_keep(all, r);
+    if (whole)
+        substate(r, resv_state(r));
+    resv_queue_open(all, r, true, resv_state(r) == RESV_RUNNING && r->n_shares);
+    log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "Reservation alter confirmed");
+    record_confirmed(all, r);
+    resv_life_tell(all, r, RESV_NEWS_CONFIRMED);
+    resv_life_mail(all, r, 'c', "Reservation transitioned from state UNCONFIRMED to CONFIRMED");
+    resv_wait_settle(all, r, "CONFIRMED");
+    reservations_look_later(all);
 }
 
 static void resv_life_revert(void *arg, struct resv *r)
@@ -351,6 +386,7 @@ static void resv_life_revert(void *arg, struct resv *r)
     struct reservations *all = arg;
 
     resv_alter_undo(all, r);
+    resv_queue_open(all, r, true, resv_state(r) == RESV_RUNNING && r->n_shares);
     resvs_touch(all->p.ctx->resvs, r);
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "Reservation alter denied");
     resv_wait_settle(all, r, "DENIED");
@@ -367,8 +403,9 @@ void resv_life_bind(struct reservations *all)
         {RESV_ACT_STARTED, resv_life_started},       {RESV_ACT_CLOSE, resv_life_close},
         {RESV_ACT_OCCURRENCE, resv_life_occurrence}, {RESV_ACT_NEXT, resv_life_next},
         {RESV_ACT_REMOVE, resv_life_remove},         {RESV_ACT_ALTERED, resv_life_altered},
-        {RESV_ACT_REVERT, resv_life_revert},         {RESV_ACT_DEGRADED, resv_degrade_begin},
-        {RESV_ACT_WHOLE, resv_degrade_end},          {RESV_ACT_RETRY, resv_degrade_retry},
+        {RESV_ACT_REVERT, resv_life_revert},         {RESV_ACT_FORCED, resv_life_forced},
+        {RESV_ACT_DEGRADED, resv_degrade_begin},     {RESV_ACT_WHOLE, resv_degrade_end},
+        {RESV_ACT_RETRY, resv_degrade_retry},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

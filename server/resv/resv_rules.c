@@ -1,5 +1,6 @@
 /* The rows of the machine of reservations: what each event means in each state. See resv_fsm.h. */
 #include "queue.h"
+#include "reservations.h"
 #include "resv_fsm.h"
 
 static bool resv_rules_has_jobs(const struct resv *r)
@@ -19,9 +20,25 @@ static bool resv_rules_runs(const struct resv *r)
     return r->taken;
 }
 
+/* It runs, and did not get a start to come. */
+static bool resv_rules_runs_on(const struct resv *r)
+{
+    return r->taken && !resv_alter_moves_start(r);
+}
+
+static bool resv_rules_forced_runs_on(const struct resv *r)
+{
+    return resv_alter_is_forced(r) && resv_rules_runs_on(r);
+}
+
 static bool resv_rules_was_degraded(const struct resv *r)
 {
     return resv_substate(r) == RESV_DEGRADED || resv_substate(r) == RESV_IN_CONFLICT;
+}
+
+static bool resv_rules_forced_degraded(const struct resv *r)
+{
+    return resv_alter_is_forced(r) && resv_rules_was_degraded(r);
 }
 
 /* clang-format off */
@@ -74,8 +91,11 @@ const struct resv_rule resv_rules[] = {
     {RESV_BEING_DELETED,   RESV_EV_DELETE,  NULL,                    RESV_ACT_CLOSE,      RESV_BEING_DELETED},
 
     /* The old times hold for jobs until a scheduler has agreed. */
-    {RESV_BEING_ALTERED,   RESV_EV_CONFIRM, resv_rules_runs,         RESV_ACT_CONFIRMED,  RESV_RUNNING},
+    {RESV_BEING_ALTERED,   RESV_EV_CONFIRM, resv_rules_runs_on,      RESV_ACT_CONFIRMED,  RESV_RUNNING},
     {RESV_BEING_ALTERED,   RESV_EV_CONFIRM, NULL,                    RESV_ACT_CONFIRMED,  RESV_CONFIRMED},
+    {RESV_BEING_ALTERED,   RESV_EV_REFUSE,  resv_rules_forced_runs_on, RESV_ACT_FORCED,   RESV_RUNNING},
+    {RESV_BEING_ALTERED,   RESV_EV_REFUSE,  resv_rules_forced_degraded, RESV_ACT_FORCED,  RESV_DEGRADED},
+    {RESV_BEING_ALTERED,   RESV_EV_REFUSE,  resv_alter_is_forced,    RESV_ACT_FORCED,     RESV_CONFIRMED},
     {RESV_BEING_ALTERED,   RESV_EV_REFUSE,  resv_rules_runs,         RESV_ACT_REVERT,     RESV_RUNNING},
     {RESV_BEING_ALTERED,   RESV_EV_REFUSE,  resv_rules_was_degraded, RESV_ACT_REVERT,     RESV_DEGRADED},
     {RESV_BEING_ALTERED,   RESV_EV_REFUSE,  NULL,                    RESV_ACT_REVERT,     RESV_CONFIRMED},

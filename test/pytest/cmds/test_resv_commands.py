@@ -110,6 +110,49 @@ def test_ralter_waits_for_a_scheduler_and_is_undone_when_that_refuses(cx):
     assert s["reserve_state"] == "2" and int(s["reserve_end"]) - int(s["reserve_start"]) == 7200
 
 
+def times(cx, resv):
+    s = cx.api.stat("resv", resv)[0]
+    return int(s["reserve_start"]), int(s["reserve_end"])
+
+
+def test_alteration_by_force_holds_at_once_where_no_scheduler_answers(cx):
+    resv = new(cx)
+    start, _ = times(cx, resv)
+    cx.command("pbs_ralter", "-D", "2:00:00", "-W", "force", resv)
+    assert state(cx, resv) == "1" and times(cx, resv) == (start, start + 7200)
+    cx.api.confirm_resv(resv, "(n1:ncpus=2)")
+    assert cx.command("pbs_ralter", "-D", "3:00:00", "-W", "force", resv).stdout == f"pbs_ralter: {resv} CONFIRMED\n"
+    assert state(cx, resv) == "2" and times(cx, resv) == (start, start + 10800)
+    own = rsub(cx, "-R", at(3600), "-D", "60", "-l", "ncpus=1", user="pbstest1").stdout.split()[0]
+    done = cx.command("pbs_ralter", "-D", "120", "-W", "force", own, check=False, user="pbstest1")
+    assert "Unauthorized Request" in done.stderr and done.returncode == 15007 % 256
+
+
+@pytest.mark.parametrize("decision", ["confirmed", "refused"])
+def test_reservation_that_runs_without_jobs_may_begin_later(cx, decision):
+    resv = rsub(cx, "-R", at(1), "-D", "1:00:00", "-l", "select=1:ncpus=2").stdout.split()[0]
+    queue = resv.split(".")[0]
+    cx.api.confirm_resv(resv, "(n1:ncpus=2)")
+    until(lambda: state(cx, resv) == "5", "its begin")
+    job = cx.submit("true", queue=queue, select="1:ncpus=1")
+    done = cx.command("pbs_ralter", "-R", at(3600), "-E", at(7200), resv, check=False)
+    assert done.stderr == "pbs_ralter: Reservation not empty\n" and done.returncode == 15178 % 256
+    cx.command("qdel", job)
+    was = times(cx, resv)
+    cx.command("pbs_ralter", "-R", at(3600), "-E", at(7200), resv)
+    assert state(cx, resv) == "11" and cx.api.stat("que", queue)[0]["started"] == "False"
+    cx.crash_server()
+    if decision == "refused":
+        cx.api.confirm_resv(resv, extend="PBS_RESV_CONFIRM_FAIL")
+        assert state(cx, resv) == "5" and times(cx, resv) == was
+        assert cx.api.stat("que", queue)[0]["started"] == "True"
+        assert cx.node("n1")["resources_assigned"]["ncpus"] == "2"
+        return
+    cx.api.confirm_resv(resv, "(n1:ncpus=2)")
+    assert state(cx, resv) == "2" and times(cx, resv)[0] > was[0] + 1800
+    assert cx.node("n1")["resources_assigned"]["ncpus"] == "0" and cx.node("n1")["resv"] == resv
+
+
 def test_users_of_a_reservation_can_be_altered(cx):
     resv = new(cx)
     cx.api.confirm_resv(resv, "(n1:ncpus=2)")

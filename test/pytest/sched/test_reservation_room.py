@@ -215,6 +215,16 @@ def standing(cx, select):
     return submit(cx, select=select, reserve_rrule="FREQ=DAILY;COUNT=3", reserve_timezone="UTC", reserve_standing="1")
 
 
+def test_an_alteration_by_force_holds_though_there_is_no_room(cx, sim):
+    first, _ = confirmed(cx, select="2:ncpus=4", start=3600, lasts=600)
+    second, _ = confirmed(cx, select="2:ncpus=4", start=4300, lasts=600)
+    for words, answer in (([], "DENIED"), (["-W", "force"], "CONFIRMED")):
+        out = cx.command("pbs_ralter", "-D", "20:00", "-I", "50", *words, first).stdout
+        assert out == f"pbs_ralter: {first} {answer}\n"
+    assert stat(cx, first)["reserve_duration"] == "1200" and stat(cx, first)["reserve_state"] == CO
+    assert stat(cx, second)["reserve_state"] == CO
+
+
 def test_a_standing_reservation_has_room_for_all_its_occurrences_or_for_none(cx, sim):
     confirmed(cx, start=3600 + 86400)  # s1, on the second day
     resv = standing(cx, "1:ncpus=4")
