@@ -12,6 +12,7 @@
 #include "pbs_error.h"
 #include "request.h"
 #include "resv_degrade.h"
+#include "resv_revert.h"
 #include "resv_shares.h"
 
 /* A host says HELLO within seconds; one that needs longer is taken for lost, which its return undoes. */
@@ -66,8 +67,8 @@ static enum resv_event due_by_clock(const struct reservations *all, struct resv 
     bool waits = resv_state(r) == RESV_CONFIRMED || resv_state(r) == RESV_DEGRADED;
     int64_t idle = idle_due_s(all, r);
 
-    if (resv_state(r) == RESV_BEING_ALTERED && resv_alter_end(r) < end)
-        end = resv_alter_end(r);
+    if (resv_state(r) == RESV_BEING_ALTERED && resv_revert_end(r) < end)
+        end = resv_revert_end(r);
     if (now >= end) /* no scheduler has agreed to another one */
         return resv_state(r) == RESV_BEING_ALTERED ? RESV_EV_REFUSE : RESV_EV_END;
     if (waits && now >= start)

@@ -104,11 +104,7 @@ void resv_life_bind(struct reservations *all);
 bool resv_life_is_running(const struct resv *r); /* a job of it has a run */
 void resv_life_log_time(const struct resv *r, const char *what);
 
-/* resv_alter.c: the end that it had before; what it was before; it will be what it is now. */
-int64_t resv_alter_end(const struct resv *r);
-/* An alteration that has not been decided: of the start; by force, whatever schedulers say. */
-bool resv_alter_moves_start(const struct resv *r);
-bool resv_alter_is_forced(const struct resv *r);
+/* resv_alter.c: it is what it was before; it stays what it is now. */
 void resv_alter_undo(struct reservations *all, struct resv *r);
 void resv_alter_keep(struct reservations *all, struct resv *r);
 /* A standing one: what was altered for one occurrence is as it was. */

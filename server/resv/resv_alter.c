@@ -1,5 +1,5 @@
-/* Altering a reservation. Times wait for a scheduler: the new ones are set, the old ones are kept in reserve_alter_revert as
- * "start end duration substate forced". Names, mail and lists of users hold at once.
+/* Altering a reservation. Times wait for a scheduler: the new ones are set, the old ones are kept (resv_revert.h). Names, mail
+ * and lists of users hold at once.
  *
  * Of a standing reservation one occurrence is altered; what the others have is kept in reserve_standing_revert as "duration". */
 #include <ifl.h>
@@ -14,28 +14,15 @@
 #include "request.h"
 #include "reservations.h"
 #include "resv_recur.h"
+#include "resv_revert.h"
 #include "resv_times.h"
 
-enum { REVERT_TEXT = 100 };
+enum { STANDING_TEXT = 24 };
 
 static struct resv_times resv_alter_times(const struct resv *r)
 {
     return (struct resv_times){resv_number(r, RESV_ATTR_reserve_start), resv_number(r, RESV_ATTR_reserve_end),
                                resv_number(r, RESV_ATTR_reserve_duration)};
-}
-
-static bool resv_alter_was(const struct resv *r, struct resv_times *was, int *substate)
-{
-    const char *text = attr_list_text(&r->obj.attrs, RESV_ATTR_reserve_alter_revert);
-    char *at = (char *)text;
-
-    if (!text)
-        return false;
-    was->start_s = strtoll(at, &at, 10);
-    was->end_s = strtoll(at, &at, 10);
-    was->duration_s = strtoll(at, &at, 10);
-    *substate = (int)strtol(at, &at, 10);
-    return true;
 }
 
 static void resv_alter_set(struct resv *r, const struct resv_times *t)
@@ -48,21 +35,13 @@ static void resv_alter_set(struct resv *r, const struct resv_times *t)
         abort(); /* the amounts would not be those of the times */
 }
 
-int64_t resv_alter_end(const struct resv *r)
-{
-    struct resv_times was;
-    int substate;
-
-    return resv_alter_was(r, &was, &substate) ? was.end_s : INT64_MAX;
-}
-
 void resv_alter_undo(struct reservations *all, struct resv *r)
 {
     struct resv_times was;
     int substate;
 
     (void)all;
-    if (!resv_alter_was(r, &was, &substate))
+    if (!resv_revert_get(r, &was, &substate))
         return;
     resv_alter_set(r, &was);
     resv_set_number(r, RESV_ATTR_reserve_substate, substate);
@@ -72,11 +51,11 @@ void resv_alter_undo(struct reservations *all, struct resv *r)
 void resv_alter_keep(struct reservations *all, struct resv *r)
 {
     struct resv_times was;
-    char text[REVERT_TEXT];
+    char text[STANDING_TEXT];
     int substate;
 
     (void)all;
-    if (!resv_alter_was(r, &was, &substate))
+    if (!resv_revert_get(r, &was, &substate))
         return;
     if (resv_is_standing(r) && !attr_list_is_set(&r->obj.attrs, RESV_ATTR_reserve_standing_revert)) {
         snprintf(text, sizeof text, "%lld", (long long)was.duration_s);
@@ -96,22 +75,6 @@ void resv_alter_undo_occurrence(struct reservations *all, struct resv *r)
     t.duration_s = strtoll(text, NULL, 10);
     resv_alter_set(r, &t);
     attr_list_unset(&r->obj.attrs, RESV_ATTR_reserve_standing_revert);
-}
-
-bool resv_alter_moves_start(const struct resv *r)
-{
-    struct resv_times was;
-    int substate;
-
-    return resv_alter_was(r, &was, &substate) && was.start_s != resv_number(r, RESV_ATTR_reserve_start);
-}
-
-bool resv_alter_is_forced(const struct resv *r)
-{
-    const char *text = attr_list_text(&r->obj.attrs, RESV_ATTR_reserve_alter_revert);
-    const char *last = text ? strrchr(text, ' ') : NULL;
-
-    return last && strcmp(last, " forced") == 0;
 }
 
 /* --- the request ------------------------------------------------------------------------------------------ */
@@ -215,12 +178,8 @@ static void resv_alter_apply(struct reservations *all, struct resv *r, struct re
 /* Schedulers are asked. By force: where none would answer, or one refuses, the new times hold with the vnodes that it has. */
 static void resv_alter_ask(struct reservations *all, struct resv *r, const struct resv_times *t, bool force)
 {
-    struct resv_times was = resv_alter_times(r);
-    char text[REVERT_TEXT];
-
-    snprintf(text, sizeof text, "%lld %lld %lld %d%s", (long long)was.start_s, (long long)was.end_s,
-             (long long)was.duration_s, (int)resv_substate(r), force ? " forced" : "");
-    resv_set_text(r, RESV_ATTR_reserve_alter_revert, text);
+    if (resv_revert_keep(r, force) < 0)
+        abort(); /* it could not be undone */
     resv_alter_set(r, t);
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name,
               "Attempting to modify reservation start=%lld end=%lld", (long long)t->start_s,

@@ -13,6 +13,7 @@
 #include "resv_degrade.h"
 #include "resv_of_job.h"
 #include "resv_recur.h"
+#include "resv_revert.h"
 #include "resv_shares.h"
 #include "strbuf.h"
 
@@ -357,7 +358,7 @@ static void resv_life_altered(void *arg, struct resv *r)
 {
     struct reservations *all = arg;
 
-    if (r->taken && resv_alter_moves_start(r)) /* it stays empty */
+    if (r->taken && resv_revert_moves_start(r)) /* it stays empty */
         resv_queue_open(all, r, true, false);
     resv_life_wake(all->p.hooks.reconfirm, all->p.hooks.arg);
 }

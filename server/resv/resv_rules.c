@@ -1,7 +1,7 @@
 /* The rows of the machine of reservations: what each event means in each state. See resv_fsm.h. */
 #include "queue.h"
-#include "reservations.h"
 #include "resv_fsm.h"
+#include "resv_revert.h"
 
 static bool resv_rules_has_jobs(const struct resv *r)
 {
@@ -23,12 +23,12 @@ static bool resv_rules_runs(const struct resv *r)
 /* It runs, and did not get a start to come. */
 static bool resv_rules_runs_on(const struct resv *r)
 {
-    return r->taken && !resv_alter_moves_start(r);
+    return r->taken && !resv_revert_moves_start(r);
 }
 
 static bool resv_rules_forced_runs_on(const struct resv *r)
 {
-    return resv_alter_is_forced(r) && resv_rules_runs_on(r);
+    return resv_revert_is_forced(r) && resv_rules_runs_on(r);
 }
 
 static bool resv_rules_was_degraded(const struct resv *r)
@@ -38,7 +38,7 @@ static bool resv_rules_was_degraded(const struct resv *r)
 
 static bool resv_rules_forced_degraded(const struct resv *r)
 {
-    return resv_alter_is_forced(r) && resv_rules_was_degraded(r);
+    return resv_revert_is_forced(r) && resv_rules_was_degraded(r);
 }
 
 /* clang-format off */
@@ -95,7 +95,7 @@ const struct resv_rule resv_rules[] = {
     {RESV_BEING_ALTERED,   RESV_EV_CONFIRM, NULL,                    RESV_ACT_CONFIRMED,  RESV_CONFIRMED},
     {RESV_BEING_ALTERED,   RESV_EV_REFUSE,  resv_rules_forced_runs_on, RESV_ACT_FORCED,   RESV_RUNNING},
     {RESV_BEING_ALTERED,   RESV_EV_REFUSE,  resv_rules_forced_degraded, RESV_ACT_FORCED,  RESV_DEGRADED},
-    {RESV_BEING_ALTERED,   RESV_EV_REFUSE,  resv_alter_is_forced,    RESV_ACT_FORCED,     RESV_CONFIRMED},
+    {RESV_BEING_ALTERED,   RESV_EV_REFUSE,  resv_revert_is_forced,    RESV_ACT_FORCED,     RESV_CONFIRMED},
     {RESV_BEING_ALTERED,   RESV_EV_REFUSE,  resv_rules_runs,         RESV_ACT_REVERT,     RESV_RUNNING},
     {RESV_BEING_ALTERED,   RESV_EV_REFUSE,  resv_rules_was_degraded, RESV_ACT_REVERT,     RESV_DEGRADED},
     {RESV_BEING_ALTERED,   RESV_EV_REFUSE,  NULL,                    RESV_ACT_REVERT,     RESV_CONFIRMED},
