@@ -1,4 +1,6 @@
 """Hooks of reservations in a real server, with this test as the scheduler that confirms them."""
+import os
+import subprocess
 import time
 
 import pytest
@@ -148,6 +150,19 @@ def test_a_reservation_that_ran_when_the_server_went_down_ends_once(complex, hoo
     complex.restart("server")
     complex.again()
     said(complex, f"stopped meanwhile {resv}")
+
+
+def test_a_server_killed_while_a_resvsub_hook_runs_has_no_reservation(complex, hooks):
+    gate = os.path.join(complex.work, "gate")
+    os.mkfifo(gate)
+    hooks.make("half", "resvsub", f"open({gate!r}).read()")
+    with subprocess.Popen(["pbs_rsub", "-R", at(3600), "-D", "600"], stderr=subprocess.PIPE, env=complex.env, cwd=complex.work) as asked:
+        with open(gate, "w", encoding="ascii"):  # returns when the hook has opened it: it runs now
+            complex.crash_server()
+        asked.kill()
+    assert not complex.api.stat("resv")
+    complex.qmgr("set hook half enabled=false")
+    assert stat(complex, rsub(complex))
 
 
 def test_each_occurrence_begins_and_ends(complex, hooks):

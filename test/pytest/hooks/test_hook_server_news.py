@@ -76,15 +76,16 @@ def test_licence_counter_sets_a_resource_of_the_vnodes_from_time_to_time(complex
 
 
 def test_a_hook_asks_for_a_new_cycle_of_the_scheduler(complex):
-    """Which tries again what was refused, without anything else that has changed."""
-    hooks, gate = Hooks(complex), os.path.join(complex.work, "gate")
-    hooks.make("waits", "runjob", f"import os\nif not os.path.exists({gate!r}):\n    e.reject('not yet')")
-    jobid = complex.submit()
-    until(lambda: "not yet" in (complex.stat(jobid).get("comment") or ""), "the rejection")
-    with open(gate, "w", encoding="ascii"):
-        pass
+    hooks = Hooks(complex)
+    complex.set_sched("log_events", "4095")
     hooks.make("cycle", "queuejob", "pbs.server().scheduler_restart_cycle()\ne.reject('asked')")
+
+    def cycles():
+        """Cycles that began after the scheduler had heard of a hook's wish."""
+        return complex.logs("sched", 3000).partition("Scheduler received command 16")[2].count("Starting Scheduling Cycle")
+
+    assert cycles() == 0
     complex.command("qsub", complex.script("true"), check=False)
     logged(complex, "Hook;cycle;requested for scheduler to restart cycle")
-    complex.wait(jobid)
+    until(cycles, "a new cycle")
     hooks.delete()

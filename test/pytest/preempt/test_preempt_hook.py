@@ -1,4 +1,5 @@
 """The event preempt: hooks that look at a plan before the server carries it out; this test is the scheduler, except in the last ones."""
+import os
 import threading
 
 import pytest
@@ -187,3 +188,24 @@ def test_the_scheduler_tells_the_urgent_job_who_refused_its_plan(cx):
     cx.set_server("scheduling", "True")
     cx.wait(urgent)
     assert cx.state(victim) == "S"
+
+
+@pytest.mark.complex(nodes=1, ncpus=4, sched=False)
+def test_a_server_killed_while_a_hook_looks_at_a_plan_has_not_begun_it(cx):
+    gate, hooks = os.path.join(cx.work, "gate"), Hooks(cx)
+    os.mkfifo(gate)
+    hooks.make("half", "preempt", f"open({gate!r}).read()")
+    victim, urgent = started(cx), cx.submit(select="1:ncpus=4")
+    c = cx.connect()
+    c.register("default")
+
+    def plans():
+        with pytest.raises(api.PbsError):
+            c.preempt_run(urgent, ROOM, [victim])
+
+    asks = threading.Thread(target=plans)
+    asks.start()
+    with open(gate, "w", encoding="ascii"):  # returns when the hook has opened it: it runs now
+        cx.crash_server()
+    asks.join()
+    assert not cx.api.stat("hold") and cx.state(victim) == "R" and cx.state(urgent) == "Q"
