@@ -146,7 +146,8 @@ static void hook_chain_next(struct hook_chain *c)
                                          .type = c->event->bit,
                                          .requestor = c->requestor,
                                          .requestor_host = c->host,
-                                         .data = c->a.data},
+                                         .data = c->a.data,
+                                         .asked = !c->a.is_news},
                       hook_chain_ran, c, &e) < 0) {
         log_err(LOGC_HOOK, c->hook, &e, "it is not run");
         if (c->a.fails_open)

@@ -20,6 +20,7 @@ struct hook_chain_ask {
     uint32_t event;
     const char *requestor, *host; /* borrowed for the call */
     json_t *data;                 /* taken, also when this fails */
+    bool is_news;                 /* no request waits for it */
     bool fails_open; /* a hook that raises or is late has no say, and the next one runs; else it rejects */
     hook_chain_changed_fn *changed;
     hook_chain_done_fn *done;

@@ -31,6 +31,7 @@ static void hook_news_tell(struct hook_server *s, uint32_t event, struct request
                                        .requestor = r ? hook_chain_requestor(r) : "PBS_Server",
                                        .host = r ? client_host(request_client(r)) : s->o.ctx->name,
                                        .data = data,
+                                       .is_news = true,
                                        .changed = changed,
                                        .done = hook_news_done,
                                        .arg = s};
@@ -74,6 +75,7 @@ static void hook_news_queued(struct hook_server *s, const struct job *j, struct 
                                        .requestor = r ? hook_chain_requestor(r) : "PBS_Server",
                                        .host = r ? client_host(request_client(r)) : s->o.ctx->name,
                                        .data = job ? json_pack("{s:o}", "job", job) : NULL,
+                                       .is_news = true,
                                        .changed = hook_news_queued_changed,
                                        .done = hook_news_queued_done,
                                        .arg = q};

@@ -54,11 +54,19 @@ struct hook_seat { /* a place for a worker */
     bool swollen;       /* its last run has left too much in its memory */
 };
 
+/* A check comes before all runs: with it a manager mends what they wait for. */
+enum hook_rank { RANK_CHECK, RANK_ASKED, RANK_TOLD, RANK_COUNT };
+
+struct hook_queue {
+    struct hook_work *first, **last;
+    size_t n;
+};
+
 struct hook_pool {
     struct hook_pool_options o;
     struct hook_seat seats[WORKERS_MAX];
-    struct hook_work *first, **last;
-    size_t waiting; /* how many */
+    struct hook_queue queues[RANK_COUNT];
+    size_t waiting; /* in all of them */
     struct loop_timer *pause;
     int64_t last_id;
     int failed_starts;
@@ -126,11 +134,16 @@ static void hook_pool_open(void *arg)
 
 static struct hook_work *hook_pool_take(struct hook_pool *p)
 {
-    struct hook_work *w = p->first;
+    struct hook_queue *q = p->queues;
+    struct hook_work *w;
 
-    p->first = w->next;
-    if (!p->first)
-        p->last = &p->first;
+    while (!q->n)
+        q++;
+    w = q->first;
+    q->first = w->next;
+    if (!q->first)
+        q->last = &q->first;
+    q->n--;
     p->waiting--;
     w->next = NULL;
     return w;
@@ -143,7 +156,7 @@ static void hook_pool_close(struct hook_pool *p)
     log_event(LOGC_HOOK, LOGE_ERROR, p->o.daemon,
               "hooks are skipped for %d s: %s does not start (run it by hand to see why)", PAUSE_MS / 1000,
               p->o.program);
-    while (p->first)
+    while (p->waiting)
         hook_work_end(hook_pool_take(p), HOOK_INTERNAL, NULL, NULL);
 }
 
@@ -421,7 +434,7 @@ static void hook_pool_feed(void *pool)
     struct hook_pool *p = pool;
     size_t waiting;
 
-    for (int i = 0; i < WORKERS_MAX && p->first; i++)
+    for (int i = 0; i < WORKERS_MAX && p->waiting; i++)
         if (p->seats[i].ready && !p->seats[i].work) {
             p->seats[i].work = hook_pool_take(p);
             hook_seat_begin(&p->seats[i]);
@@ -436,26 +449,15 @@ static void hook_pool_feed(void *pool)
         }
 }
 
-/* A check comes before all runs: it is how a manager mends what they wait for. */
-static void hook_pool_put(struct hook_pool *p, struct hook_work *w)
+static int hook_pool_add(struct hook_pool *p, struct hook_work *w, enum hook_rank rank, struct err *e)
 {
-    if (w->hook || !p->first) {
-        *p->last = w;
-        p->last = &w->next;
-    } else {
-        w->next = p->first;
-        p->first = w;
-    }
-    p->waiting++;
-}
+    struct hook_queue *q = &p->queues[rank];
 
-static int hook_pool_add(struct hook_pool *p, struct hook_work *w, struct err *e)
-{
     if (!w || !w->message || (w->hook == NULL && json_object_get(w->message, "hook"))) {
         hook_work_free(w);
         return err_set(e, PBSE_SYSTEM, "no memory to run a hook");
     }
-    if (w->hook && p->waiting >= WAITING_MAX) {
+    if (q->n >= WAITING_MAX) {
         hook_work_free(w);
         return err_set(e, PBSE_SYSTEM, "%d runs of hooks wait for a worker already", WAITING_MAX);
     }
@@ -464,7 +466,10 @@ static int hook_pool_add(struct hook_pool *p, struct hook_work *w, struct err *e
         hook_work_end(w, HOOK_INTERNAL, NULL, NULL);
         return 0;
     }
-    hook_pool_put(p, w);
+    *q->last = w;
+    q->last = &w->next;
+    q->n++;
+    p->waiting++;
     loop_defer(p->o.loop, hook_pool_feed, p);
     return 0;
 }
@@ -489,7 +494,7 @@ int hook_pool_run(struct hook_pool *p, const struct hook_run *r, hook_done_fn *d
                   hook_worker_text(r->requestor_host), "data", r->data);
     if (w->message && r->type == HOOK_EVENT_periodic && h)
         json_object_set_new(w->message, "freq", json_integer(h->set.freq_s));
-    return hook_pool_add(p, w, e);
+    return hook_pool_add(p, w, r->asked ? RANK_ASKED : RANK_TOLD, e);
 }
 
 int hook_pool_check(struct hook_pool *p, const char *kind, const char *name, const char *bytes, size_t n,
@@ -504,7 +509,7 @@ int hook_pool_check(struct hook_pool *p, const char *kind, const char *name, con
     w->limit_ms = CHECK_MS;
     w->message = json_pack("{s:s, s:s, s:s, s:o}", "op", "check", "kind", kind, "name", name, "text",
                            hook_worker_text_n(bytes, n));
-    return hook_pool_add(p, w, e);
+    return hook_pool_add(p, w, RANK_CHECK, e);
 }
 
 /* ---- life -------------------------------------------------------------------------------------------- */
@@ -517,7 +522,8 @@ struct hook_pool *hook_pool_create(const struct hook_pool_options *o)
     if (!p)
         return NULL;
     p->o = *o;
-    p->last = &p->first;
+    for (int i = 0; i < RANK_COUNT; i++)
+        p->queues[i].last = &p->queues[i].first;
     p->pause = loop_timer_create(o->loop, LOOP_REAL, hook_pool_open, p);
     ok = p->pause != NULL;
     for (int i = 0; i < WORKERS_MAX; i++) {
@@ -533,8 +539,6 @@ struct hook_pool *hook_pool_create(const struct hook_pool_options *o)
 
 void hook_pool_destroy(struct hook_pool *p)
 {
-    struct hook_work *w;
-
     if (!p)
         return;
     loop_forget(p->o.loop, hook_pool_feed, p);
@@ -545,10 +549,8 @@ void hook_pool_destroy(struct hook_pool *p)
             hook_work_end(p->seats[i].work, HOOK_DROPPED, NULL, NULL);
         loop_timer_destroy(p->seats[i].timer);
     }
-    while ((w = p->first)) {
-        p->first = w->next;
-        hook_work_end(w, HOOK_DROPPED, NULL, NULL);
-    }
+    while (p->waiting)
+        hook_work_end(hook_pool_take(p), HOOK_DROPPED, NULL, NULL);
     loop_timer_destroy(p->pause);
     free(p);
 }

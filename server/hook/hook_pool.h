@@ -2,8 +2,8 @@
 #define HOOK_POOL_H
 /* The workers: started when there is work, kept, killed at the alarm, replaced. And the work that waits for them.
  *
- * Work is a run of one hook for one event, or a check of what is to be imported. It is done in the order in which it comes, by the first
- * worker that is free; each is answered once. Loop thread only. */
+ * Work is a run of one hook for one event, or a check of what is to be imported. It is done by the first worker that is free: checks,
+ * then runs that a client waits for, then others, each in the order in which they come; each is answered once. Loop thread only. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,6 +54,7 @@ struct hook_run {
     uint32_t type;
     const char *requestor, *requestor_host;
     json_t *data; /* a reference is taken */
+    bool asked;   /* a client waits for it */
 };
 /* Run a hook. -1: no memory, or too much work waits; nothing will be answered. */
 int hook_pool_run(struct hook_pool *p, const struct hook_run *r, hook_done_fn *done, void *arg,

@@ -118,17 +118,20 @@ def load(cx, n):
                    env=cx.env, check=True, stdout=subprocess.DEVNULL)
 
 
-def test_events_that_wait_for_workers_have_a_bound_and_the_log_says_so(complex, hooks):
-    gate = os.path.join(complex.work, "open")
-    hooks.make("slow", "postqueuejob", f"import os, time\nwhile not os.path.exists({gate!r}):\n    time.sleep(0.02)\n", alarm=600)
+def test_events_that_wait_have_a_bound_and_requests_go_before_them(complex, hooks):
+    gate, told = os.path.join(complex.work, "open"), os.path.join(complex.work, "told")
+    hooks.make("slow", "postqueuejob", f"import os, time\nwhile not os.path.exists({gate!r}):\n    time.sleep(0.02)\nwith open({told!r}, 'a') as f:\n    f.write('x')\n", alarm=600)
     hooks.make("now", "queuejob", "pass", enabled="false")
     load(complex, MANY + 20)
     until(lambda: "it is not run: 10000 runs of hooks wait for a worker already" in log(complex), "the line of the log")
     complex.qmgr("set hook now enabled=true")
-    assert qsub(complex, "-h").stderr == "qsub: 10000 runs of hooks wait for a worker already\n"
-    with open(gate, "w", encoding="ascii"):
-        pass
-    until(lambda: qsub(complex, "-h").returncode == 0, "a submission that finds room in the queue")
+    with subprocess.Popen(["qsub", "-h", complex.script("true")], stdout=subprocess.PIPE, env=complex.env, cwd=complex.work) as waiting:
+        until(lambda: "Hook;now;started" in log(complex), "the request to wait for its hook")
+        with open(gate, "w", encoding="ascii"):
+            pass
+        assert waiting.wait(60) == 0
+        assert os.path.getsize(told) < MANY
+    until(lambda: os.path.getsize(told) >= MANY, "the events that waited")
     complex.clean()
 
 
