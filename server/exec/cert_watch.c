@@ -12,7 +12,7 @@
 #include "revoked.h"
 #include "rpc_server.h"
 
-/* Who revokes a certificate waits no longer than this; one stat in five seconds costs nothing that could be measured. */
+/* A revoked certificate works for no longer than this; one stat in five seconds costs nothing that could be measured. */
 enum { LOOK_MS = 5000, LOOKS_OF_HOUR = 720 };
 
 struct cert_watch {

@@ -62,7 +62,7 @@ struct agreement {
     struct ranks *told;   /* their hosts that waited for this one are served */
 };
 
-/* Is it the first time for this job? */
+/* Return true at the first call for this job. */
 static bool is_first(struct ranks *r, const struct job *j)
 {
     size_t before = ranks_count(r);
@@ -109,7 +109,7 @@ static void missing(const struct exec_hello_parts *p, struct job *j, struct run_
                         &(struct run_event){.kind = RUN_EVENT_LOST, .job = j, .service = h->service});
 }
 
-/* Jobs that have a claim on this node and are not among what was said. Giving one up changes the list. */
+/* Look for jobs that have a claim on this node and that the service did not name. Giving one up changes the list. */
 static bool look_for_missing(const struct exec_hello_parts *p, struct service *s, struct agreement *g,
                              struct node *n)
 {
@@ -141,7 +141,7 @@ void exec_agree_decide(const struct exec_hello_parts *p, struct service *s, cons
         out->runs.runs_val[out->runs.runs_len++] = decide(p, s, &a->runs.runs_val[i]);
 }
 
-/* Now that it is known where this host is. Only after the job was looked at here: START would be said twice. */
+/* The address of this host is known now. Only after the job was agreed about here: otherwise START would be sent twice. */
 static void start_sisters(const struct exec_hello_parts *p, struct agreement *g, const struct node *n)
 {
     for (struct node_use *u = n->uses; u; u = u->next)

@@ -73,8 +73,8 @@ static hello_step_fn *const hello_steps[] = {
 
 static void hello_refuse(const struct hello *h);
 
-/* The step before has come to `o`: take steps until one waits or ends the walk, as the last one does. The wait comes back to
- * here. */
+/* The step before has returned `o`: take steps until one waits, or ends the walk as the last one does. The answer to a
+ * wait comes back to this function. */
 static void hello_continue(struct hello *h, enum hello_outcome o)
 {
     while (o == HELLO_NEXT)
@@ -163,7 +163,7 @@ static enum hello_outcome exec_hello_find_service(struct hello *h)
                                     : err_set(&h->why, PBSE_SYSTEM, "no memory for %s", h->args->service));
 }
 
-/* Not the one we know by this name, come back. */
+/* Return true if this is another service than the one known by this name. */
 static bool is_another(const struct service *s, const exec_hello_args *a)
 {
     if (s->instance && *s->instance && *a->instance)
@@ -208,7 +208,7 @@ static void exec_hello_set_text(const char **field, const char *text)
     intern_unref(old);
 }
 
-/* A connection is that of one service for its life. */
+/* A connection belongs to one service for its life. */
 static enum hello_outcome exec_hello_check_bound(struct hello *h)
 {
     const struct service_conn *b = service_conn_find(rpc_request_conn(h->request));
@@ -219,7 +219,8 @@ static enum hello_outcome exec_hello_check_bound(struct hello *h)
             : err_set(&h->why, PBSE_PERM, "this connection is that of %s", b->service->name));
 }
 
-/* Where sisters reach it. A MOM is where it came from, at the port that it says; a simulator says what it likes. */
+/* Set the address at which sisters reach it: of a MOM the address that it connected from, with the port that it reports;
+ * of a simulator what it reports. */
 static void set_address(struct service *s, const struct rpc_conn *c, const char *said)
 {
     const struct auth_peer *p = rpc_conn_peer(c);

@@ -99,7 +99,8 @@ static void was_refused(struct order *o, int code, const char *text)
                                                           .text = text});
 }
 
-/* A lost connection says nothing: HELLO will. Only the request that waits for the answer is told. */
+/* A lost connection tells nothing about the order: the next HELLO will. Only the request that waits for the answer is
+ * told. */
 static void exec_orders_answered(void *arg, const struct rpc_outcome *out)
 {
     struct order *o = arg;

@@ -329,7 +329,7 @@ void exec_send_over_limit(struct exec_send *x, struct job *j, int reason, const 
     rpc_buf_fini(&b);
 }
 
-/* The script is over, so is what it has left behind elsewhere: without grace. */
+/* The script has ended, so what it has left on other hosts ends too, without grace. */
 void exec_send_end_others(struct exec_send *x, struct job *j)
 {
     terminate_from(x, j, 1, EXEC_WHY_FORCE, 0);

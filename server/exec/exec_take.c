@@ -81,7 +81,7 @@ static void exec_take_tell(struct exec_take *t, struct job *j, enum run_event_ki
     run_events_tell(t->events, &(struct run_event){.kind = k, .job = j});
 }
 
-/* The node needs a person. */
+/* The node needs the attention of an operator. */
 static void exec_take_offline(struct exec_take *t, const char *node, const char *note)
 {
     struct node *n = nodes_find(t->ctx->nodes, node);
@@ -101,7 +101,7 @@ static void take_ready(struct exec_take *t, struct job *j, struct run_host *h)
     exec_take_tell(t, j, RUN_EVENT_READY);
 }
 
-/* The script runs on the first host; what another one says of it is not true. */
+/* The script runs on the first host; a report about it from another host is wrong. */
 static void exec_take_start(struct exec_take *t, struct job *j, struct run_host *h, const exec_start_data *d)
 {
     if (h != j->run->hosts) {
@@ -331,7 +331,7 @@ void exec_take_usage(struct exec_take *t, const char *service, const exec_usage_
 
         if (!h || h->state > RUN_HOST_READY)
             continue;
-        /* No change for watchers, and not stored: written at the next change of state. */
+        /* Watchers need not hear of this, and it is not stored now: the next change of state writes it. */
         note_usage(t, j, h, &ru->usage);
         exec_take_tell(t, j, RUN_EVENT_USED);
     }

@@ -119,7 +119,7 @@ static int said_amount(const struct node *n)
     return -1;
 }
 
-/* What a service said of its vnode; an administrator's word stays. */
+/* Forget what a service reported of its vnode; what an administrator has set stays. */
 static void forget_amounts(struct node *n)
 {
     for (int id = said_amount(n); id >= 0; id = said_amount(n))

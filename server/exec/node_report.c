@@ -48,7 +48,7 @@ static int take_amount(struct server_ctx *s, const struct service *from, struct 
     return attr_list_set_amount(&n->obj.attrs, index, r->id, v, e);
 }
 
-/* As with amounts: the next report may replace it. */
+/* As with amounts, the next report may replace it. */
 static int mark_comment(struct node *n, struct err *e)
 {
     const struct value *now = attr_list_find(&n->obj.attrs, NODE_ATTR_comment);
@@ -62,7 +62,7 @@ static int mark_comment(struct node *n, struct err *e)
     return attr_list_put(&n->obj.attrs, NODE_ATTR_comment, v, e);
 }
 
-/* A manager's comment stays: it may say why the vnode is not to be used. */
+/* A comment that a manager has set stays: it may say why the vnode is not to be used. */
 static bool stays(const struct node *n, int index)
 {
     const struct value *old = index == NODE_ATTR_comment ? attr_list_find(&n->obj.attrs, index) : NULL;
@@ -122,7 +122,7 @@ static void report_anew(struct server_ctx *s, const struct service *from)
             n->reported = false;
 }
 
-/* What a service served until now and says nothing of any more gets no jobs. */
+/* A vnode that a service served until now and no longer reports gets no jobs. */
 static void find_stale(struct server_ctx *s, const struct service *from)
 {
     for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n)) {
@@ -179,7 +179,7 @@ static char *said_port(const exec_hello_args *a)
     return NULL;
 }
 
-/* A further name of the host, of which it says nothing: a manager has said what is there. */
+/* A further name of the host, about which the MOM reports nothing: a manager has defined it. */
 static void take_tied(struct server_ctx *s, struct services *sv, struct service *from, struct node *n,
                       const char *version, const exec_hello_args *a)
 {
@@ -352,7 +352,7 @@ static void node_report_take_state(struct server_ctx *s, struct node *n, unsigne
                                : "node up");
 }
 
-/* What is said of the host holds for its further names too. */
+/* A report about the host holds for its further names too. */
 static void take_state_of_host(struct server_ctx *s, struct service *from, const struct node *but,
                                unsigned now)
 {

@@ -81,7 +81,7 @@ static int add_checkpoint_min(struct triples *t, const struct queue *q)
     return start_order_add_triple(t, "checkpoint_min", NULL, digits);
 }
 
-/* What a job that was preempted is told when it begins again. `preempted` is only there when its last run ended so. */
+/* Add what a preempted job is told when it begins again. `preempted` is only there when its last run ended so. */
 static int add_preempted(struct triples *t, const struct job *j)
 {
     char code[2] = {j->preempt_method, '\0'};
@@ -235,7 +235,7 @@ static int name_host(const struct services *sv, const char *service, exec_job_ho
     return h->service && h->address ? 0 : -1;
 }
 
-/* Room for what lies on each host: chunks_len counts it, and ends at 0. */
+/* Allocate room for the chunks on each host; chunks_len counts them and is 0 at the end. */
 static int open_chunks(const struct part_place *where, size_t n, exec_job_host *h, size_t n_hosts)
 {
     for (size_t i = 0; i < n; i++)
@@ -481,7 +481,7 @@ static char *image_from(struct services *sv, const struct job_image *m)
     return strbuf_take(&b);
 }
 
-/* What this host of the run is restarted from, or "". */
+/* The image from which this host of the run restarts, or "". */
 static char *image_of(struct services *sv, const struct job *j, size_t host)
 {
     const char *service = j->run->hosts[host].service;

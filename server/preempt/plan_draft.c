@@ -44,7 +44,7 @@ void plan_draft_fini(struct plan_draft *d)
     free(d->victims);
 }
 
-/* Of the methods that the policy allows those that the plan accepts, in its order, and that can be applied now. */
+/* Collect the methods that the policy allows, the plan accepts, and that can be applied now, in the order of the policy. */
 static int choose_methods(const struct plan_draft *d, const struct job *j, const char *accepted,
                           struct preempt_methods *out, struct err *e)
 {

@@ -42,7 +42,8 @@
 #include "victim.h"
 #include "words.h"
 
-/* How long a hold all of whose victims have given way waits for the rest: a vnode that is not heard of yet. */
+/* How long, in seconds, an earmark waits for room after all of its victims have given way: a vnode that was not heard of
+ * yet may return it. After a start of the server its hosts connect first. TICK_MS is between two looks. */
 enum { PATIENCE_S = 10, PATIENCE_AT_START_S = 60, TICK_MS = 500 };
 
 struct plan_earmarks {
@@ -191,7 +192,7 @@ static void plan_earmark_let_go(struct plan_earmarks *all, struct earmark_obj *h
     strbuf_fini(&text);
 }
 
-/* Those who were suspended for it, and are still. */
+/* Resume the jobs that were suspended for it and still are. */
 static void resume_all(struct plan_earmarks *all, const struct words *victims, const char *urgent)
 {
     for (size_t i = 0; i < victims->n; i++) {
@@ -208,7 +209,7 @@ void plan_earmarks_undo(struct plan_earmarks *all, struct earmark_obj *h, const 
     struct words victims;
 
     log_event(LOGC_JOB, LOGE_JOB, h->obj.name, "Room is no longer held: %s", why);
-    /* Names first, since the links go with the hold; and no victim can continue before its room is back. */
+    /* Collect the names first, since the links go with the earmark. No victim can continue before its room is back. */
     earmark_links_names(h, &victims);
     plan_earmark_let_go(all, h, why);
     close_hold(all, h);
@@ -246,7 +247,7 @@ static bool try_start(struct earmark_plan *x)
     if (run_admission_waits(h->job, &x->why) < 0)
         return false;
     snprintf(by, sizeof by, "Scheduler@%s", all->p.ctx->name);
-    /* What our own claim moves is not news to us, and the earmarked room must not block its own job. */
+    /* Changes that this claim causes need no look, and the earmarked room must not block its own job. */
     x->starting = true;
     earmark_sums_switch(all->p.ctx, h, false);
     rc = runs_start(all->p.runs, h->job, &ask, &e);
@@ -389,7 +390,7 @@ static int plan_earmark_begin(struct plan_earmarks *all, struct earmark_obj *h, 
 
 static int restore_room(struct plan_earmarks *all, struct earmark_obj *h, struct err *e);
 
-/* The earmark is where the offer lets it be, or where it was. */
+/* Move the earmark to where the offer has room for it, or leave it where it was. */
 static int move_hold(struct plan_earmarks *all, struct earmark_obj *h, struct job *j, struct err *e)
 {
     struct strbuf where;
@@ -412,8 +413,8 @@ static int move_hold(struct plan_earmarks *all, struct earmark_obj *h, struct jo
     return rc;
 }
 
-/* Would it do if this victim gave j->preempt->offer instead of all? 0: perhaps with the urgent job on other vnodes of the offer,
- * where the earmark then is. */
+/* Would it be enough if this victim gave j->preempt->offer instead of all? 0: yes, perhaps with the urgent job on other
+ * vnodes of the offer, where the earmark then is. */
 static int plan_earmark_offered(void *arg, struct job *j, struct err *e)
 {
     struct plan_earmarks *all = arg;
@@ -449,7 +450,7 @@ static int restore_room(struct plan_earmarks *all, struct earmark_obj *h, struct
     return rc;
 }
 
-/* Those that had settled before have no preempt record any more. */
+/* Victims that had settled before the restart have no preempt record any more. */
 static int restore_victims(struct plan_earmarks *all, struct earmark_obj *h, struct err *e)
 {
     struct words names;

@@ -112,7 +112,7 @@ static void fit_close(struct fit *f)
 
 /* --- what a victim gives ------------------------------------------------------------------------------- */
 
-/* One that is about to end in any case gives all it has, whatever the methods say. */
+/* A victim that is about to end in any case gives all it has, whatever the methods say. */
 static enum method_id method_of(const struct fit_victim *v, size_t k)
 {
     if (v->job->state == JOB_EXITING || v->job->intent != INTENT_NONE)
@@ -222,7 +222,7 @@ static void drop_keepers(const struct fit *f, struct fit_victim *v)
             k++;
 }
 
-/* What would still be missing of all this victim has a part in, were its method the one at k. */
+/* What would still be missing of everything that this victim has a part in, if its method were the one at k. */
 static int64_t rest(const struct fit *f, const struct fit_victim *v, size_t k)
 {
     int64_t sum = 0;
@@ -231,7 +231,7 @@ static int64_t rest(const struct fit *f, const struct fit_victim *v, size_t k)
     return sum;
 }
 
-/* While something is missing of which a later method would give more than the first: the first goes. */
+/* While something is missing of which a later method would give more than the first, drop the first. */
 static void pass_over(struct fit *f, struct fit_victim *v)
 {
     /* `lack` is for a moment as if it gave nothing: so what each of its methods would leave can be compared. */
@@ -335,7 +335,8 @@ int plan_fit(const struct server_ctx *s, const struct fit_ask *ask, struct err *
     for (size_t i = 0; i < ask->n_wants; i++)
         if (check_node(&f, &ask->wants[i], e) < 0)
             goto out;
-    /* First as if all went by their first methods; then each may change its method, and what it gives changes with it. */
+    /* Compute first as if all victims gave way by their first methods; then each may change its method, and with it what
+     * it gives. */
     for (size_t i = 0; i < ask->n_victims; i++)
         each_gift(&f, ask->victims[i].job, method_of(&ask->victims[i], 0), plan_fit_take_gift, NULL);
     for (size_t i = 0; i < ask->n_victims; i++)

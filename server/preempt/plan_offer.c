@@ -84,7 +84,7 @@ static bool same_value(const struct server_ctx *s, const struct node *a, const s
     return (!x && !y) || (x && y && r->type->compare && r->type->compare(r->type, x, y) == 0);
 }
 
-/* What the nodefile alone is about. */
+/* Resources that matter to the nodefile alone. */
 static bool is_of_tasks(const char *resource)
 {
     return strcmp(resource, "mpiprocs") == 0 || strcmp(resource, "ompthreads") == 0;
@@ -129,7 +129,7 @@ static bool is_in_plan(const struct offer_swap *x, const struct node *n)
     return false;
 }
 
-/* An offered vnode for this one, or NULL. */
+/* Find an offered vnode that can replace this one, or NULL. */
 static const struct node *replacement(const struct offer_swap *x, const struct node *kept)
 {
     for (const struct node_use *u = x->victim->uses; u; u = u->next_of_job)
@@ -167,7 +167,7 @@ static int rename_all(struct offer_swap *x, const char *from, const char *to)
     return 0;
 }
 
-/* Every vnode of the plan that the victim has and keeps. -1: there is none that could replace one of them. */
+/* Replace every vnode of the plan that the victim has and keeps. -1: no offered vnode can replace one of them. */
 static int replace_kept(struct offer_swap *x, struct err *e)
 {
     for (size_t i = 0; i < x->where->n; i++) {

@@ -17,7 +17,7 @@ static double spent(const struct server_ctx *s, const struct queue *q)
     return ledger_sum(&l, server_ctx_now_s(s));
 }
 
-/* Agreed, and not begun: those that have been given notice. */
+/* Amounts that are agreed but not spent yet: those of victims that have been given notice. */
 static double pending(const struct server_ctx *s, const struct queue *q)
 {
     double sum = 0;

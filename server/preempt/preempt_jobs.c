@@ -103,7 +103,7 @@ static void preempt_jobs_victim_done(void *arg, struct job *j, enum preempt_resu
     preempt_job_done(arg, r);
 }
 
-/* What the job's state alone says; OPEN: it must be preempted. */
+/* The result that the job's state alone implies; OPEN: it must be preempted. */
 static enum preempt_result result_at_once(const struct job *j)
 {
     if (!j)

@@ -129,7 +129,7 @@ static void set_comment(struct preempt_notices *n, struct job *j, const char *te
     jobs_touch(n->ctx->jobs, j, PART_HOT | PART_ATTRS);
 }
 
-/* For whom, and whose word it is. */
+/* Write for which job the notice is given, and at whose request. */
 static void add_reason(const struct job *j, struct strbuf *out)
 {
     const struct preempt_record *m = j->preempt;
@@ -299,7 +299,7 @@ void preempt_notices_close(struct preempt_notices *n, struct job *j)
     jobs_touch(n->ctx->jobs, j, PART_HOT);
 }
 
-/* The file goes, and what people read no longer foretells anything. */
+/* Remove the notice file, and the text that announced an end to users. */
 static void take_back(struct preempt_notices *n, struct job *j, const char *why)
 {
     struct strbuf b;

@@ -51,7 +51,7 @@ void preempt_record_take_method(struct preempt_record *m)
     preempt_methods_drop_first(&m->left);
 }
 
-/* What people see of it. */
+/* Write the attributes that show it to users. */
 static void preempt_record_note(struct server_ctx *s, struct job *j, enum preempt_result r)
 {
     struct preempt_record *m = j->preempt;

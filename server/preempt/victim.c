@@ -80,7 +80,7 @@ static void victim_tell(void *arg)
     free(t);
 }
 
-/* The one way out. Those who wait are told at the end of the turn, when the change under way is whole. */
+/* Every victim settles here. Requesters are told at the end of the turn, when the change under way is complete. */
 static void victim_settle(struct victim *v, enum preempt_result r)
 {
     struct victims *all = v->all;
@@ -124,7 +124,7 @@ static void log_failed(const struct job *j, const struct stop_method *m, int cod
               preempt_method_row(m->id)->name, code);
 }
 
-/* What is about to be lost is put down to the queue of the job for which it is. */
+/* Charge what is about to be lost to the queue of the job for which the victim gives way. */
 static void charge(struct victims *all, const struct job *j, double loss)
 {
     const struct earmark_obj *h = j->gives_way_to;
@@ -183,7 +183,8 @@ static bool gives_notice(struct victim *v, const struct stop_method *m)
     return true;
 }
 
-/* Its time is over, or it is ready. One that is about to end in any case settles by that. */
+/* The notice is over: its deadline has come, or the job is ready. A job that is about to end in any case settles by
+ * that. */
 static void notice_over(struct victim *v)
 {
     const struct job *j = v->job;
@@ -221,7 +222,7 @@ static int consider(struct victim *v, const char *nodes, struct err *e)
     return rc;
 }
 
-/* It keeps the rest: the notice is taken back, and what it offers goes first. */
+/* The job keeps the rest: the notice is withdrawn, and the release of what it offers is the next method. */
 static void take_offer(struct victim *v, const char *nodes)
 {
     struct preempt_record *m = v->job->preempt;
@@ -260,7 +261,7 @@ void victims_on_notice_reply(void *arg, const struct run_event *ev)
     }
 }
 
-/* What the job's present state says: settled by its method, or gone some other way. OPEN: not yet. */
+/* The result that the job's present state implies: settled by its method, or gone in another way. OPEN: not yet. */
 static enum preempt_result verdict(const struct victim *v)
 {
     const struct job *j = v->job;

@@ -84,7 +84,7 @@ static bool is_too_long(const struct resc_list *want, const struct resc_list *ma
     return bound && resc_find(want, RESC_min_walltime) && longest_s(want) > value_number(bound);
 }
 
-/* What is compared with resources_min. */
+/* The amount that is compared with resources_min. */
 static const struct value *least_of(const struct resc_list *want, int id)
 {
     const struct value *min = id == RESC_walltime ? resc_find(want, RESC_min_walltime) : NULL;

@@ -232,7 +232,7 @@ const char *alter_user(const struct job *j, const struct alter_ask *ask, char bu
     return name;
 }
 
-/* Does it make the job another user's, group's or project's? Then it is counted elsewhere. */
+/* Does the change give the job to another user, group or project? Then it is counted there. */
 static bool changes_entity(const struct alter_ask *ask)
 {
     for (size_t i = 0; i < ask->n; i++)
@@ -242,7 +242,8 @@ static bool changes_entity(const struct alter_ask *ask)
     return false;
 }
 
-/* What is stored apart, since it hardly ever changes, is to be written as well. */
+/* Does a change touch the part that is stored separately, since it hardly ever changes? Then it has to be written as
+ * well. */
 static bool touches_fixed(const struct alter_ask *ask)
 {
     for (size_t i = 0; i < ask->n; i++) {
@@ -254,7 +255,7 @@ static bool touches_fixed(const struct alter_ask *ask)
     return false;
 }
 
-/* What the new attributes bring with them. */
+/* Apply the effects of the new attributes. */
 static int complete(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, struct err *e)
 {
     char buf[JOB_IDENTITY_NAME_MAX];

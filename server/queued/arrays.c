@@ -176,7 +176,7 @@ void arrays_write(struct commit *c, const struct job *array)
     strbuf_fini(&failed);
 }
 
-/* The batch closes. The rows of an array that has gone meanwhile are removed already. */
+/* The batch closes: write the pages. The rows of an array that has gone meanwhile are removed already. */
 static void arrays_close_cb(void *arg)
 {
     struct arrays *a = arg;
@@ -209,7 +209,7 @@ static void owe_pages(struct arrays *a, struct job *array, bool before)
     commit_owe(a->commit);
 }
 
-/* Nothing is left of it: it ends, with what its subjobs have made of it. One that never began was deleted. */
+/* No subjob is left: the array ends, with a result made of those of its subjobs. An array that never began was deleted. */
 static void maybe_over(struct arrays *a, struct job *array)
 {
     if (!array_map_is_over(array->array) || !job_is_waiting(array))
@@ -269,7 +269,7 @@ static bool counts_as_running(enum job_state s)
     return s == JOB_STARTING || s == JOB_RUNNING || s == JOB_EXITING;
 }
 
-/* An end that was asked for says nothing of the work. */
+/* An end at the request of a user tells nothing about the work. */
 static void ended(struct arrays *a, struct job *array, struct job *sub)
 {
     bool deleted = sub->intent == INTENT_DELETE || !sub->exited;

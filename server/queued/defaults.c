@@ -37,7 +37,7 @@ static int defaults_put(struct attr_list *l, int id, struct value v, struct err 
     return attr_list_set_amount(l, JOB_ATTR_Resource_List, id, v, e);
 }
 
-/* As much as the job itself said: 100mb, not 102400kb. */
+/* Write the amount in the unit that the job used: 100mb, not 102400kb. */
 static bool defaults_is_said(const struct resource *r, const struct attr_list *l, const struct value *v)
 {
     return is_own(l, r->id) && r->type->compare &&
@@ -204,7 +204,7 @@ static int from_amounts(struct server_ctx *s, struct attr_list *l, struct err *e
 
 /* --- select --------------------------------------------------------------------------------------- */
 
-/* Who asked for less than nothing of what is used up would give others more than there is. */
+/* Refuse negative amounts of what is consumed: such a job would give others more than there is. */
 static int defaults_check_amount(const struct resource *r, const struct value *v, struct err *e)
 {
     bool negative = v->kind == VALUE_REAL ? v->real < 0 : v->kind == VALUE_NUMBER && v->n < 0;

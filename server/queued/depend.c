@@ -117,7 +117,7 @@ void depends_altered(struct depends *d, struct job *j, const char *old, const st
 
 /* --- a job starts, goes back, ends --------------------------------------------------------------------- */
 
-/* One of a group has got its vnodes, or has given them back: the others are held, or not. */
+/* A job of a group has got its vnodes, or has given them back: hold the others, or release them. */
 static void review_group(struct depends *d, struct job *j)
 {
     struct depend_items l;

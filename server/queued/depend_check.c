@@ -217,7 +217,7 @@ static int depend_check_order_items(const void *x, const void *y)
     return (a->key.seq > b->key.seq) - (a->key.seq < b->key.seq);
 }
 
-/* What is said twice is examined once. */
+/* A dependency that is named twice is examined once. */
 static void drop_repeated(struct depend_items *l)
 {
     size_t n = 0;

@@ -41,7 +41,7 @@ void depend_edges_hold(struct depends *d, struct job *j, const struct depend_ite
     hold_types_change(d->ctx, d->fsm, j, blocked ? HOLD_DEPEND : 0, blocked ? 0 : HOLD_DEPEND);
 }
 
-/* The list as it is now becomes that end's; a job's hold follows. */
+/* Set the list of that end as it is now; a hold of the job follows. */
 void depend_edges_settle(struct depends *d, struct depend_end t, const struct depend_items *l)
 {
     struct strbuf text;
@@ -93,7 +93,7 @@ static bool depend_edges_undo(struct depends *d, struct depend_end other, struct
     return at != NULL;
 }
 
-/* Who is named, where that job has gone: it is asked for, where it was not before. */
+/* Find the end that is named. If that job has moved, its server is asked, unless it was before. */
 struct depend_end depend_edges_follow(struct depends *d, const struct depend_item *item, bool from_elsewhere)
 {
     struct depend_end t = depend_end_find(d, item->key);
@@ -111,7 +111,7 @@ struct depend_end depend_edges_follow(struct depends *d, const struct depend_ite
     return t;
 }
 
-/* What it waited for until now, and no longer does. */
+/* Remove what it waited for until now and no longer does. */
 void depend_edges_leave(struct depends *d, struct depend_end from, const struct depend_item *item)
 {
     struct depend_end t = {0};
@@ -157,7 +157,7 @@ void depend_edges_give_up(struct depends *d, struct depend_end t, struct depend_
         depend_remote_set(d->depend_remotes, t.depend_remote, &t.depend_remote->doomed, depend_end_name(by));
 }
 
-/* A group's job that ran to its end was the one; if it was deleted, another may be. */
+/* A job of the group that ran to its end was the chosen one; if it was deleted, another job may run. */
 static void end_group(struct depends *d, struct depend_end by, struct depend_end t)
 {
     bool was_the_one = by.job && by.job->exited && by.job->intent != INTENT_DELETE &&

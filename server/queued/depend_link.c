@@ -29,7 +29,7 @@ enum {
     LIST_MAX = 8 << 20
 };
 
-/* What goes to one server. */
+/* The requests to one server. */
 struct depend_remote_line {
     struct depend_remote_line *next;
     struct depend_links *all;
@@ -74,7 +74,7 @@ static void depend_link_later(struct depend_remote_line *l, const struct err *wh
     l->retry_ms = l->retry_ms * 2 < RETRY_MAX_MS ? l->retry_ms * 2 : RETRY_MAX_MS;
 }
 
-/* It is all to be said again. */
+/* Send all of it again. */
 static void hang_up(struct depend_remote_line *l)
 {
     struct depend_remote *a;

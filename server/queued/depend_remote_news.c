@@ -36,7 +36,7 @@ static void set_home(struct depends *d, struct job *j, const char *list)
     jobs_touch(d->ctx->jobs, j, PART_ATTRS);
 }
 
-/* It is not to wait any more for what the other server says. */
+/* The job no longer waits for what the other server reports. */
 void depend_remote_news_cut(struct depends *d, struct job *j)
 {
     struct strbuf rest;
@@ -222,7 +222,7 @@ int depends_facts(struct depends *d, const struct depend_peer_job *of, struct jo
     return find_end(d, &item, facts) ? 0 : -1;
 }
 
-/* It has been altered there: it waits for nothing of this server any more. */
+/* The job has been altered there: it waits for nothing of this server any more. */
 static void cut_away(struct depends *d, struct depend_remote *a)
 {
     const struct depend_end t = {.depend_remote = a};
@@ -273,7 +273,7 @@ void depends_heard(struct depends *d, struct depend_remote *a, unsigned facts)
         depend_remotes_remove(d->depend_remotes, a);
 }
 
-/* The other server knows no such job, and never did: who wants to wait for it is in the wrong. */
+/* The other server knows no such job and never did: a job that depends on it has a wrong dependency. */
 static void refused(struct depends *d, struct depend_remote *a)
 {
     const struct depend_end by = {.depend_remote = a};

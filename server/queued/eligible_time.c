@@ -58,7 +58,7 @@ void eligible_time_give(struct eligible_time *g, struct job *j, int64_t seconds)
     jobs_touch(g->ctx->jobs, j, PART_HOT);
 }
 
-/* What its state says. -1: nothing new, what a scheduler said holds on. */
+/* The accrual that its state implies. -1: nothing new, what a scheduler said remains valid. */
 static int eligible_time_kind_of(const struct job *j, enum job_state from)
 {
     switch (j->state) {

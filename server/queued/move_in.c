@@ -71,7 +71,7 @@ static const char *token_text(const char *token, char out[static TOKEN_TEXT])
     return out;
 }
 
-/* A token is that of one user's submission. */
+/* A token belongs to one user's submission. */
 static bool move_in_is_of(const struct job *j, const ifl_arrive_args *a)
 {
     size_t n = strcspn(a->owner, "@");
@@ -87,7 +87,7 @@ const char *move_in_find(const struct server_ctx *s, struct store_notes *n, cons
     return move_in_is_of(j, a) ? j->obj.name : store_notes_find(n, "token", token_text(a->job.token, token));
 }
 
-/* What the server that sends it says; of one that says nothing it is the name there. */
+/* Read the origin from what the sending server says; without it, the origin is the name of the job there. */
 static void read_origin(const ifl_arrive_args *a, char out[static MOVE_IN_ORIGIN_MAX])
 {
     size_t n = a->ext.wire_ext_len, skip = sizeof origin_is - 1;
@@ -99,7 +99,7 @@ static void read_origin(const ifl_arrive_args *a, char out[static MOVE_IN_ORIGIN
         snprintf(out, MOVE_IN_ORIGIN_MAX, "%s", a->from);
 }
 
-/* It was made here, and had gone from here. */
+/* The job was made here, had moved away, and comes back. */
 static void come_home(struct store_notes *n, struct commit *c, const char *origin, const struct jobid *id)
 {
     if (!store_notes_find(n, "gone", origin))

@@ -237,7 +237,7 @@ static int send_arrive(struct parting *x, const struct job *j, const wire_attrop
     return rpc_conn_call(x->conn, &spec, move_out_answered, x, e);
 }
 
-/* It has let us in: from here on it may have the job. */
+/* The other server has accepted the connection: from here on it may have the job. */
 static void move_out_on_ready(void *arg, struct rpc_conn *c)
 {
     struct parting *x = arg;
@@ -325,7 +325,7 @@ static void load_script(struct parting *x, const struct job *j)
     }
 }
 
-/* It is written that the job moves: only now may the other server hear of it. */
+/* The move is durable: only now may the other server hear of it. */
 static void move_out_is_written(void *arg)
 {
     struct parting *x = arg;

@@ -87,7 +87,7 @@ static int take_attributes(struct server_ctx *s, struct job *j, const struct new
     return 0;
 }
 
-/* A terminal cannot be brought back. */
+/* An interactive job cannot be rerun: its terminal cannot be restored. */
 static int check_interactive(struct job *j, struct err *e)
 {
     if (attr_list_number(&j->obj.attrs, JOB_ATTR_interactive, 0) == 0)

@@ -25,7 +25,7 @@
 /* A TLS handshake on a loaded host; the request that waits for the peer is answered by then. */
 enum { OPEN_LIMIT_MS = 10000 };
 
-/* What an answer of names comes to, which frees it; `peer_server` NULL: it was destroyed. */
+/* What the answer of names is for; the answer frees it. `peer_server` NULL: it was destroyed. */
 struct asking {
     struct peer_server *peer_server;
 };

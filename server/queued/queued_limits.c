@@ -125,7 +125,7 @@ static bool is_same_entity(const struct queued_was *was, const struct job *j, en
     return true;
 }
 
-/* What is counted by this limit has not become more by the job. */
+/* The job adds nothing to what this limit counts. */
 static bool is_no_more(const struct queued_limits_scope *s, const struct job *j, enum limit_kind k,
                        int resource, const struct value *want, const struct value_type *type)
 {

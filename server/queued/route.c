@@ -117,7 +117,7 @@ static void errands_free(struct errands *l)
 
 enum outcome { TAKEN, ASKED, LATER, NEVER }; /* ASKED: another server; it will answer */
 
-/* What may be otherwise in a while. */
+/* Refusals that may have another outcome after a while. */
 static bool is_temporary(int code)
 {
     switch (code) {
@@ -307,7 +307,7 @@ static void route_give_up(struct route *r, struct job *j, const char *why)
     r->hooks.unroutable(r->hooks.arg, j, why);
 }
 
-/* Has its time in this queue run out? */
+/* Has its time in this queue ended (route_lifetime)? */
 static bool is_expired(const struct route *r, const struct job *j)
 {
     int64_t lifetime = attr_list_number(&j->queue->obj.attrs, QUEUE_ATTR_route_lifetime, 0);

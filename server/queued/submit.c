@@ -75,7 +75,7 @@ static submit_step_fn submit_find_earlier, submit_check_open, submit_check_arriv
 static submit_step_fn *const submit_steps[] = {
     submit_find_earlier, /* first: a submission sent again has its answer, even from a server that is closed by now */
     submit_check_open,    /* SUBMIT: before the waits, since a server that goes down begins no work */
-    submit_check_arrival, /* ARRIVE: the same; it says who owns the job */
+    submit_check_arrival, /* ARRIVE: the same; the request names the owner of the job */
     submit_ask_past,      /* waits: how did the jobs end that it depends on? */
     submit_ask_user,      /* waits. Last of the waits: the answer may be used in this turn only */
     submit_find_token,    /* once more: the same submission may have come on another connection meanwhile */
@@ -94,8 +94,8 @@ static submit_step_fn *const submit_steps[] = {
 static void submit_refuse(const struct submission *u);
 static void submission_destroy(struct submission *u);
 
-/* The step before has come to `o`: take steps until one waits, or the request is answered, as the last step does. The answer
- * to a wait comes back to here. */
+/* The step before has returned `o`: take steps until one waits, or the request is answered, as the last step does. The
+ * answer to a wait comes back to this function. */
 static void submit_continue(struct submission *u, enum submit_outcome o)
 {
     while (o == SUBMIT_NEXT)
