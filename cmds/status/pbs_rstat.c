@@ -1,5 +1,5 @@
-/* pbs_rstat: show reservations as a table (-S), by name only (-B) or with all attributes (-f, -F). Without
- * reservations nothing is printed. */
+/* pbs_rstat: show reservations as a table (-S), by name only (-B) or with all attributes (-f, -F; -F json: one JSON
+ * object). Without reservations nothing is printed, but in JSON. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "attrs.h"
 #include "cmd.h"
 #include "conn_pool.h"
+#include "json_out.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 #include "status_out.h"
@@ -21,6 +22,8 @@ struct rstat {
     char form;   /* f, F, B, S: the last one given */
     bool wide;   /* identifiers may be long */
     bool headed; /* the heading has been printed */
+    bool as_json;
+    struct json_out json;
 };
 
 static int pbs_rstat_take(void *settings, const struct option_row *row, const char *value, struct err *e)
@@ -151,10 +154,17 @@ static void show_full(const struct batch_status *r)
     putchar('\n');
 }
 
+static bool pbs_rstat_omits(const struct attrl *a)
+{
+    return pbs_rstat_is_hidden(a->name);
+}
+
 static void pbs_rstat_show(struct rstat *q, const struct batch_status *r)
 {
     for (; r; r = r->next)
-        if (q->form == 'B')
+        if (q->as_json)
+            status_out_json(&q->json, r, pbs_rstat_omits);
+        else if (q->form == 'B')
             printf("Resv ID: %s\n", r->name);
         else if (q->form == 'f' || q->form == 'F')
             show_full(r);
@@ -197,34 +207,61 @@ static bool has_long_identifiers(int c)
     return wide;
 }
 
+static void pbs_rstat_open_json(struct rstat *q, int c)
+{
+    struct batch_status *server = pbs_statserver(c, NULL, NULL);
+
+    status_out_json_head(&q->json, stdout, server);
+    json_out_open(&q->json, "resvs", '{');
+    pbs_statfree(server);
+}
+
+static void pbs_rstat_close_json(struct rstat *q)
+{
+    json_out_close(&q->json, '}');
+    json_out_end(&q->json);
+}
+
+/* All of them, or those named. */
+static int pbs_rstat_ask_all(struct rstat *q, int c, int n, char *operands[])
+{
+    int rc = n ? 0 : pbs_rstat_ask(q, c, NULL);
+
+    for (int i = 0; i < n; i++) {
+        int code = pbs_rstat_ask(q, c, operands[i]);
+
+        rc = code ? code : rc;
+    }
+    return rc;
+}
+
 static int pbs_rstat_run(void *settings, int n, char *operands[])
 {
     struct rstat *q = settings;
     struct conn_pool *s;
-    int c, rc = 0;
+    int c, rc;
 
+    q->as_json = q->form == 'F' && n && strcmp(operands[0], "json") == 0;
+    n -= q->as_json;
+    operands += q->as_json;
     for (int i = 0; i < n; i++)
         if (!is_identifier(operands[i]))
             return -cmd_error(&q->a, "illegally formed reservation identifier: %s", operands[i]);
     s = conn_pool_create(&q->a);
     c = s ? conn_pool_connect(s, NULL) : -1;
     q->wide = c >= 0 && has_long_identifiers(c);
-    if (c < 0)
-        rc = s ? pbs_errno : 1;
-    else if (!n)
-        rc = pbs_rstat_ask(q, c, NULL);
-    for (int i = 0; c >= 0 && i < n; i++) {
-        int code = pbs_rstat_ask(q, c, operands[i]);
-
-        rc = code ? code : rc;
-    }
+    if (c >= 0 && q->as_json)
+        pbs_rstat_open_json(q, c);
+    rc = c >= 0 ? pbs_rstat_ask_all(q, c, n, operands) : s ? pbs_errno : 1;
+    if (c >= 0 && q->as_json)
+        pbs_rstat_close_json(q);
     conn_pool_destroy(s);
     return rc;
 }
 
 const struct cmd command = {
     .options = {.program = "pbs_rstat", .operands = "[reservation-id...]", CMD_ROWS(rows)},
-    .usage = "Usage:\n\tpbs_rstat [-fFBS] [reservation-id]\n",
+    .usage = "Usage:\n\tpbs_rstat [-fFBS] [reservation-id]\n\tpbs_rstat -F json [reservation-id]\n",
     .usage_exit = 1,
     .size = sizeof(struct rstat),
     .run = pbs_rstat_run,

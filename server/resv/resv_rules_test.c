@@ -36,10 +36,14 @@ static const struct row {
     {"RN", TAKEN, "- - - remove>gone remove>gone - altered>AL degraded>RN whole>RN"},
     {"RN", TAKEN | JOBS, "- - - close>BD close>BD - altered>AL degraded>RN whole>RN"},
     {"RN", TAKEN | MORE, "- - - occurrence>DJ remove>gone - altered>AL degraded>RN whole>RN"},
-    {"RN", TAKEN | DEGRADED, "confirmed>RN retry>RN - remove>gone remove>gone - altered>AL degraded>RN whole>RN"},
-    {"DG", DEGRADED, "confirmed>CO retry>DG started>RN remove>gone remove>gone - altered>AL none>DG whole>CO"},
-    {"DG", DEGRADED | JOBS, "confirmed>CO retry>DG started>RN close>BD close>BD - altered>AL none>DG whole>CO"},
-    {"DG", DEGRADED | MORE, "confirmed>CO retry>DG started>RN next>CO remove>gone - altered>AL none>DG whole>CO"},
+    {"RN", TAKEN | DEGRADED,
+     "confirmed>RN retry>RN - remove>gone remove>gone - altered>AL degraded>RN whole>RN"},
+    {"DG", DEGRADED,
+     "confirmed>CO retry>DG started>RN remove>gone remove>gone - altered>AL none>DG whole>CO"},
+    {"DG", DEGRADED | JOBS,
+     "confirmed>CO retry>DG started>RN close>BD close>BD - altered>AL none>DG whole>CO"},
+    {"DG", DEGRADED | MORE,
+     "confirmed>CO retry>DG started>RN next>CO remove>gone - altered>AL none>DG whole>CO"},
     {"DJ", TAKEN | MORE, "- - - - remove>gone next>CO - - -"},
     {"DJ", TAKEN | MORE | JOBS, "- - - - close>BD next>CO - - -"},
     {"BD", TAKEN | JOBS, "- - - - close>BD remove>gone - - -"},
@@ -57,16 +61,17 @@ static const struct row {
 };
 
 static const char *const actions[RESV_ACT_COUNT] = {
-    [RESV_ACT_NONE] = "none",         [RESV_ACT_CONFIRMED] = "confirmed",   [RESV_ACT_REFUSED] = "refused",
-    [RESV_ACT_STARTED] = "started",   [RESV_ACT_CLOSE] = "close",           [RESV_ACT_OCCURRENCE] = "occurrence",
-    [RESV_ACT_NEXT] = "next",         [RESV_ACT_REMOVE] = "remove",         [RESV_ACT_ALTERED] = "altered",
-    [RESV_ACT_REVERT] = "revert",     [RESV_ACT_FORCED] = "forced",         [RESV_ACT_DEGRADED] = "degraded",
-    [RESV_ACT_WHOLE] = "whole",       [RESV_ACT_RETRY] = "retry",
+    [RESV_ACT_NONE] = "none",       [RESV_ACT_CONFIRMED] = "confirmed", [RESV_ACT_REFUSED] = "refused",
+    [RESV_ACT_STARTED] = "started", [RESV_ACT_CLOSE] = "close",         [RESV_ACT_OCCURRENCE] = "occurrence",
+    [RESV_ACT_NEXT] = "next",       [RESV_ACT_REMOVE] = "remove",       [RESV_ACT_ALTERED] = "altered",
+    [RESV_ACT_REVERT] = "revert",   [RESV_ACT_FORCED] = "forced",       [RESV_ACT_DEGRADED] = "degraded",
+    [RESV_ACT_WHOLE] = "whole",     [RESV_ACT_RETRY] = "retry",
 };
 
 static const char *const letters[] = {
-    [RESV_NONE] = "gone",     [RESV_UNCONFIRMED] = "UN",   [RESV_CONFIRMED] = "CO",     [RESV_RUNNING] = "RN",
-    [RESV_BEING_DELETED] = "BD", [RESV_DELETING_JOBS] = "DJ", [RESV_DEGRADED] = "DG",   [RESV_BEING_ALTERED] = "AL",
+    [RESV_NONE] = "gone",   [RESV_UNCONFIRMED] = "UN",   [RESV_CONFIRMED] = "CO",
+    [RESV_RUNNING] = "RN",  [RESV_BEING_DELETED] = "BD", [RESV_DELETING_JOBS] = "DJ",
+    [RESV_DEGRADED] = "DG", [RESV_BEING_ALTERED] = "AL",
 };
 
 static void resv_put(struct resv *r, int index, int64_t n)

@@ -5,6 +5,7 @@
 __pbs_options() { "$1" --help 2>/dev/null | sed -n 's/^ *\(-[[:alnum:]]\).*/\1/p; s/^ *-[[:alnum:]], *\(--[[:alnum:]-]*\).*/\1/p; s/^ *\(--[[:alnum:]-]*\).*/\1/p'; }
 __pbs_queues() { qstat -Q 2>/dev/null | awk 'NR > 2 { print $1 }'; }
 __pbs_jobs() { qselect -u "$(id -un)" "$@" 2>/dev/null; }
+__pbs_resvs() { pbs_rstat -B 2>/dev/null | sed -n 's/^Resv ID: //p'; }
 __pbs_nodes() { pbsnodes -a 2>/dev/null | sed -n 's/^\([^[:space:]].*\)/\1/p'; }
 __pbs_list=$(dirname "${BASH_SOURCE[0]}")/pbs_resources # the built-in ones; qmgr lists those of the site
 __pbs_resources() { { cat "$__pbs_list"; qmgr -c "list resource" | sed -n 's/^Resource \(.*\)/\1/p'; } 2>/dev/null | sed 's/$/=/'; }
@@ -27,6 +28,15 @@ __pbs_value() { # command, option
     qrerun,-W) echo force ;;
     qhold,-h | qrls,-h | qalter,-h) printf '%s\n' u o s n ;;
     qrun,-H) __pbs_nodes ;;
+    pbs_rsub,--job) __pbs_jobs -s R ;;
+    pbs_rsub,--hosts) __pbs_nodes ;;
+    pbs_rsub,-l) __pbs_resources ;;
+    pbs_rsub,-W) printf '%s=\n' qmove delete_idle_time Account_Name ;;
+    pbs_ralter,-W) echo force ;;
+    pbs_ralter,-l) echo select= ;;
+    pbs_rsub,-m | pbs_ralter,-m) printf '%s\n' a b c e ac n ;;
+    pbs_rstat,-F) echo json; __pbs_resvs ;;
+    pbs_rsub,-[REDIrNgUGHq] | pbs_ralter,-[REDINUGq]) ;;
     qstat,-F | pbsnodes,-F | pbs_doctor,-F) printf '%s\n' json dsv default ;;
     *,-u) compgen -u ;;
     tracejob,-f) printf '%s\n' error system admin job job_usage security sched debug debug2 resv debug3 debug4 force ;;
@@ -70,6 +80,7 @@ __pbs_operands() { # command
     qmove) if ((COMP_CWORD > 1)); then __pbs_jobs -s QHW; else __pbs_queues; fi ;;
     pbsnodes | pbs_release_nodes | pbs_topologyinfo) __pbs_nodes ;;
     pbsfs) __pbs_entities ;;
+    pbs_rstat | pbs_rdel | pbs_ralter) __pbs_resvs ;;
     *) return 1 ;;
     esac
 }
@@ -93,5 +104,5 @@ _pbs() {
 
 complete -F _pbs qsub qstat qdel qalter qhold qrls qrerun qrun qsig qmsg qmove qorder qselect qstart qstop qenable \
     qdisable qterm pbsnodes tracejob qwait pbsfs pbs_preempt printjob pbs_release_nodes \
-    qmgr pbs_complex pbs_preempt_ack pbs_attach pbs_eff pbs_hostn pbs_rstat pbs_snapshot pbs_probe pbs_account pbsdsh \
+    qmgr pbs_complex pbs_preempt_ack pbs_attach pbs_eff pbs_hostn pbs_rsub pbs_ralter pbs_rdel pbs_rstat pbs_snapshot pbs_probe pbs_account pbsdsh \
     pbs_topologyinfo pbs_config pbs_idled pbsrun_wrap pbsrun_unwrap pbs_store pbs_doctor pbs_keys

@@ -49,6 +49,19 @@ def test_jobs_are_ones_own_and_fit_the_command(cx):
     assert offered(cx, "pbsnodes", "n") == offered(cx, "qrun", "-H", "n") == ["n1"]
 
 
+@pytest.mark.complex(nodes=1, sched=False)
+def test_reservations_and_what_they_are_made_of_are_offered(cx):
+    resv = cx.command("pbs_rsub", "-R", "2359", "-D", "60", "-l", "ncpus=1").stdout.split()[0]
+    for command in ("pbs_rdel", "pbs_ralter", "pbs_rstat"):
+        assert offered(cx, command, "R") == [resv]
+    assert offered(cx, "pbs_rstat", "-F", "j") == ["json"] and offered(cx, "pbs_ralter", "-W", "") == ["force"]
+    assert offered(cx, "pbs_rsub", "--hosts", "") == ["n1"] and offered(cx, "pbs_rsub", "-W", "qm") == ["qmove="]
+    job = cx.submit("sleep 600", select="1:ncpus=1")
+    cx.api.run(job, "(n1:ncpus=1)")
+    cx.wait(job, "R")
+    assert offered(cx, "pbs_rsub", "--job", "") == [job]
+
+
 def test_a_script_is_a_file(quiet):
     with open(os.path.join(quiet.work, "a_script.sh"), "w", encoding="ascii"):
         pass

@@ -1,4 +1,5 @@
 """pbs_rsub, pbs_rstat, pbs_ralter, pbs_rdel: output and exit codes; this test confirms as a scheduler would."""
+import json
 import threading
 import time
 
@@ -79,6 +80,16 @@ def test_rstat_shows_a_line_or_everything(cx):
     assert "reserve_duration = 3600\n" in full and "Resource_List.ncpus = 2\n" in full
     missing = cx.command("pbs_rstat", "R99", resv, check=False)
     assert "pbs_rstat: Unknown Reservation Id" in missing.stderr and resv[:10] in missing.stdout and missing.returncode == 0
+
+
+def test_rstat_in_json_has_a_member_for_each_reservation(cx):
+    assert json.loads(cx.command("pbs_rstat", "-F", "json").stdout)["resvs"] == {}
+    resvs = [new(cx), new(cx)]
+    shown = json.loads(cx.command("pbs_rstat", "-F", "json").stdout)
+    assert sorted(shown["resvs"]) == sorted(resvs) and shown["pbs_server"]
+    one = json.loads(cx.command("pbs_rstat", "-F", "json", resvs[0]).stdout)["resvs"]
+    assert list(one) == [resvs[0]] and one[resvs[0]]["reserve_state"] == 1
+    assert one[resvs[0]]["Resource_List"]["ncpus"] == 2 and "reserve_execvnodes" not in one[resvs[0]]
 
 
 def test_rdel_deletes_and_reports(cx):
