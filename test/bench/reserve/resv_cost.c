@@ -82,7 +82,7 @@ static void tell_jobs(struct cluster *cl)
 static void tell_resvs(struct cluster *cl, enum where where)
 {
     for (int i = 0; i < RESVS; i++) {
-        char id[16], start[24], end[24], nodes[WIDTH * 24] = "";
+        char id[24], start[24], end[24], nodes[WIDTH * 24] = "";
         snprintf(id, sizeof id, "R%d.svr", i);
         int group = where == EVERYWHERE ? i : i % 100 * 10;
         int from_s = BEGIN_S + 1800 + (where == EVERYWHERE ? i % 100 * 600 : i / 100 * 4000);
