@@ -45,8 +45,11 @@ static bool is_in_conflict(const struct resv *r)
     return false;
 }
 
+/* Without shares a vnode of it has been deleted: nothing of its exec_vnode could be taken. */
 static bool is_whole(const struct reservations *all, const struct resv *r, int64_t now, int64_t *next)
 {
+    if (!r->n_shares)
+        return false;
     for (size_t i = 0; i < r->n_shares; i++) {
         const struct node *n = r->shares[i].node;
 

@@ -97,6 +97,37 @@ def test_occurrences_have_vnodes_of_their_own_and_queued_jobs_stay(cx, killed):
 
 
 @pytest.mark.complex(sched=False, nodes=2)
+def test_occurrence_whose_vnode_was_deleted_wants_another_one(cx):
+    resv = standing(cx, "FREQ=SECONDLY;INTERVAL=600;COUNT=2", int(time.time()) + 2, 1)
+    cx.api.confirm_resv(resv, "2#(n1:ncpus=2){0}(n2:ncpus=2){1}")
+    with pytest.raises(api.PbsError) as e:
+        cx.api.manager(api.DELETE, api.NODE, "n1")
+    assert e.value.code == 15027
+    cx.api.manager(api.DELETE, api.NODE, "n2")
+    wait(cx, resv, reserve_state="10", reserve_index="2")
+    cx.crash_server()
+    assert stat(cx, resv)["reserve_state"] == "10" and stat(cx, resv)["reserve_retry"] != "0"
+    cx.api.confirm_resv(resv, "1#(n1:ncpus=2){0}")
+    wait(cx, resv, reserve_state=CO, reserve_substate=CO, resv_nodes="(n1:ncpus=2)")
+    assert cx.node("n1")["resv"] == resv
+
+
+@pytest.mark.complex(sched=False, nodes=1)
+def test_server_that_is_killed_while_the_jobs_of_an_occurrence_end_comes_to_the_next_one(cx):
+    resv = standing(cx, "FREQ=MINUTELY;INTERVAL=10;COUNT=2", int(time.time()) + 2, 3)
+    cx.api.confirm_resv(resv, "2#(n1:ncpus=2){0-1}")
+    queue = resv.split(".")[0]
+    cx.qmgr(f"set queue {queue} kill_delay=3")
+    wait(cx, resv, reserve_state=RN)
+    job = cx.submit("trap '' TERM; while :; do sleep 1; done", queue=queue, select="1:ncpus=1")
+    cx.api.run(job, "(n1:ncpus=1)")
+    wait(cx, resv, reserve_state="9")
+    cx.crash_server()
+    wait(cx, resv, reserve_state=CO, reserve_index="2")
+    assert cx.stat(job) is None and cx.node("n1")["resources_assigned"]["ncpus"] == "0"
+
+
+@pytest.mark.complex(sched=False, nodes=2)
 def test_lost_vnode_degrades_and_another_one_mends(cx):
     cx.set_server("reserve_retry_time", "3600")
     now = int(time.time())
