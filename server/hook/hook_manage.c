@@ -95,7 +95,12 @@ static void hook_manage_ok(struct hook_server *s, struct request *r, const char 
 
 static void hook_manage_fail(struct hook_server *s, struct request *r, int command, const struct err *why)
 {
-    log_event(LOGC_HOOK, LOGE_ADMIN, hook_manage_function(command), "%s", why->text);
+    const char *hook = ((const ifl_manager_args *)request_args(r))->objname;
+    bool unnamed =
+        strncmp(why->text, "cannot ", strlen("cannot ")) == 0; /* the client knows what it asked for */
+
+    log_event(LOGC_HOOK, LOGE_ADMIN, hook_manage_function(command), "%s%s%s", why->text,
+              unnamed ? " named " : "", unnamed ? hook : "");
     request_fail(r, why);
     hook_news_managed(s, r, why);
 }

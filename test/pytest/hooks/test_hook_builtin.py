@@ -6,7 +6,7 @@ import pytest
 
 from cede import api
 from cede.complex import Complex
-from cede.hooks import Hooks
+from cede.hooks import Hooks, log
 
 NAME = "PBS_preempt_policy"
 ROOM = "(n1:ncpus=4)"
@@ -96,6 +96,12 @@ def test_what_cannot_be_done_to_a_built_in_hook_is_refused_with_the_words_of_pbs
     done = ask(complex, line)
     assert done.returncode != 0 and text in done.stderr
     assert "qmgr: hook error returned from server" in done.stderr
+
+
+def test_the_log_names_the_built_in_hook_that_was_not_to_be_changed(complex):
+    ask(complex, f"set hook {NAME} enabled=true", f"delete pbshook {NAME}")
+    assert f"mgr_hook_set;cannot set attributes of a 'pbs' hook named {NAME}" in log(complex)
+    assert f"mgr_hook_delete;cannot delete a PBS hook named {NAME}" in log(complex)
 
 
 def test_settings_and_configuration_of_a_built_in_hook_outlive_the_server(complex, policy):
