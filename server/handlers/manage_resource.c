@@ -13,6 +13,7 @@
 #include "log.h"
 #include "pbs_error.h"
 #include "resourcedef.h"
+#include "resv.h"
 #include "schedulers.h"
 #include "strbuf.h"
 #include "type_list.h"
@@ -42,6 +43,14 @@ static bool names_it(const struct attr_list *l, int id)
     return false;
 }
 
+static int check_reserved(const struct parts *p, const struct resource *r, struct err *e)
+{
+    for (const struct resv *x = resvs_first(p->ctx->resvs); x; x = resvs_next(x))
+        if (names_it(&x->obj.attrs, r->id))
+            return err_set(e, PBSE_RESCBUSY, "Resource busy on reservation");
+    return 0;
+}
+
 static int check_busy(struct parts *p, const struct resource *r, struct err *e)
 {
     const char *what = NULL, *released = attr_list_text(&p->ctx->server->obj.attrs,
@@ -55,7 +64,7 @@ static int check_busy(struct parts *p, const struct resource *r, struct err *e)
         what = names_it(&q->obj.attrs, r->id) ? "queue" : NULL;
     if (!what && (names_it(&p->ctx->server->obj.attrs, r->id) || list_contains(released, r->name)))
         what = "server";
-    return what ? err_set(e, PBSE_RESCBUSY, "Resource busy on %s", what) : 0;
+    return what ? err_set(e, PBSE_RESCBUSY, "Resource busy on %s", what) : check_reserved(p, r, e);
 }
 
 /* Would these flags have it counted otherwise than a job was told? Flags that are not right are refused later. */
@@ -70,7 +79,7 @@ static int check_counted(struct parts *p, const struct resource *r, const char *
     for (struct job *j = jobs_first(p->ctx->jobs); j; j = jobs_next(j))
         if (!job_is_over(j) && names_it(&j->obj.attrs, r->id))
             return err_set(e, PBSE_RESCBUSY, "Resource busy on job %s", j->obj.name);
-    return 0;
+    return check_reserved(p, r, e);
 }
 
 static void store(struct parts *p, const struct resource *r)
@@ -86,13 +95,13 @@ static void store(struct parts *p, const struct resource *r)
     strbuf_fini(&json);
 }
 
-/* PBS refuses only while a job asks for it. */
+/* PBS refuses only while a job or a reservation asks for it. */
 static int check_requested(struct parts *p, const struct resource *r, struct err *e)
 {
     for (struct job *j = jobs_first(p->ctx->jobs); j; j = jobs_next(j))
         if (!job_is_over(j) && names_it(&j->obj.attrs, r->id))
             return err_set(e, PBSE_RESCBUSY, "Resource busy on job");
-    return 0;
+    return check_reserved(p, r, e);
 }
 
 /* Values of a resource that goes, in each attribute that holds amounts. */

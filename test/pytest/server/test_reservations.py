@@ -164,6 +164,19 @@ def test_queue_of_a_reservation_is_no_part_of_the_configuration(cx):
     assert queue in cx.command("qstat", "-Q").stdout
 
 
+def test_resource_that_a_reservation_has_is_not_deleted(cx):
+    cx.qmgr("create resource foos type=long,flag=nh")
+    cx.qmgr("set node n1 resources_available.foos=3")
+    resv = confirmed(cx, location="(n1:ncpus=2:foos=1)", select="1:ncpus=2:foos=1")
+    for line in ("delete resource foos", "set resource foos type=string", "set resource foos flag=h"):
+        done = cx.command("qmgr", "-c", line, check=False)
+        assert done.returncode and "Resource busy on" in done.stderr, (line, done)
+    cx.qmgr("unset node n1 resources_available.foos")
+    assert "Resource busy on reservation" in cx.command("qmgr", "-c", "delete resource foos", check=False).stderr
+    cx.api.delete_resv(resv)
+    cx.qmgr("delete resource foos")
+
+
 def test_exclusive_reservation_keeps_others_out(cx):
     resv = confirmed(cx, start=1, place="excl")
     wait(cx, resv, RN)
