@@ -146,7 +146,7 @@ void resv_take(struct resv *r, struct catalogue *c, const struct attrl *attrs)
     for (; attrs; attrs = attrs->next)
         if (attrs->name && attrs->value)
             resv_take_one(r, c, attrs);
-    r->is_asap = r->start_s >= ASAP_START_S;
+    r->is_asap = r->start_s == ASAP_START_S; /* a later one is a start like any other */
     if (r->duration_s <= 0)
         r->duration_s = r->end_s - r->start_s;
     if (r->index < 1)

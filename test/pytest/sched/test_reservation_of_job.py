@@ -100,6 +100,11 @@ def test_reservation_of_a_waiting_job_begins_now_where_there_is_room(cx, sim):
     assert resv_of(cx, job) == resv and cx.stat(job)["exec_vnode"] == "(s1:ncpus=4)"
 
 
+def test_reservation_far_ahead_keeps_its_start(cx, sim):
+    done = rsub(cx, "-I", "50", "-R", "203501011200", "-D", "60", "-l", "select=1:ncpus=1").stdout.split()
+    assert done[1] == "CONFIRMED" and int(stat(cx, done[0])["reserve_start"]) > 2051000000
+
+
 def test_what_no_reservation_can_be_made_of(cx, sim):
     job = running(cx, sim)
     waiting = sim.job(select="1:ncpus=4", l_walltime="1:00:00", Hold_Types="u")
