@@ -3,7 +3,9 @@
 One complex for all: a kind's attributes are set together, so that the printed form, the restart of the server and the
 way back are asked once a kind, and compared attribute by attribute.
 """
+import os
 import re
+import signal
 
 import pytest
 
@@ -158,7 +160,12 @@ def round_trip(cx, kind, limits):
     unprinted = [attr for attr, _ in values if not re.search(rf"^(set|create) .*\b{attr}(\.\w+)? ?\+?=", printed, re.M)]
     wrong |= {"unlisted": unlisted} if unlisted else {}
     wrong |= {"unprinted": unprinted} if unprinted else {}
+    for daemon in ("server", "sched", "n1"):
+        os.kill(cx.pid(daemon), signal.SIGHUP)
+    wrong |= differences("after HUP", now, of_values(shown(cx, kind), values))
     cx.kill("server")
+    down = {verb: cx.command("qmgr", "-c", f"{verb} {WORDS[kind]}", check=False) for verb in ("print", "list")}
+    wrong |= {f"{verb} without a server": done for verb, done in down.items() if not done.returncode or done.stdout or not done.stderr}
     cx.restart("server")
     cx.again()
     until(lambda: "down" not in cx.node("n1").state, "the host")
