@@ -139,7 +139,7 @@ int resv_recur_expand(const struct resv_recur_ask *ask, char **starts, size_t *n
     size_t i;
     int rc;
 
-    for (i = 0; ask->rule[i] && i < sizeof text - 1; i++)
+    for (i = 0; i < sizeof text - 1 && ask->rule[i]; i++)
         text[i] = (char)toupper((unsigned char)ask->rule[i]);
     text[i] = '\0';
     if (ask->rule[i])

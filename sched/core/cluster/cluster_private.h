@@ -24,7 +24,6 @@ struct cluster {
     struct array_count *arrays; /* how many subjobs of an array run; cluster_order.c */
     struct node *nodes;
     struct resv *resvs;
-    uint64_t resv_news; /* moves with any of them */
     struct node_order *ranks;
     const char *last_host; /* interned: where a job was ordered to run last; NULL: nowhere yet */
     struct pools *pools;   /* indirect amounts */

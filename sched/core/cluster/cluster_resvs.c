@@ -21,11 +21,6 @@ struct resv *cluster_next_resv(const struct cluster *cl, const struct resv *afte
     return after ? after->hh.next : cl->resvs;
 }
 
-uint64_t cluster_resv_news(const struct cluster *cl)
-{
-    return cl->resv_news;
-}
-
 static void resv_charge(struct cluster *cl, struct resv *r, int64_t times)
 {
     for (size_t i = 0; r->n_times > 0 && i < r->times[0].share.n; i++) {
@@ -57,7 +52,6 @@ static void resv_link(struct cluster *cl, struct resv *r)
 
 static void resv_make_dirty(struct cluster *cl, struct resv *r)
 {
-    cl->resv_news++;
     if (r->dirty)
         return;
     if (r->is_charged)
@@ -130,7 +124,6 @@ void cluster_resv_promise(struct cluster *cl, struct resv *r, struct resv_time *
     resv_set_times(r, times, n);
     if (r->is_charged)
         resv_charge(cl, r, 1);
-    cl->resv_news++;
 }
 
 void cluster_resv_answered(struct cluster *cl, struct resv *r, int64_t again_s)
@@ -146,5 +139,4 @@ void cluster_resv_answered(struct cluster *cl, struct resv *r, int64_t again_s)
     resv_find_vnodes(r, cl); /* what the server says */
     if (r->is_charged)
         resv_charge(cl, r, 1);
-    cl->resv_news++;
 }

@@ -84,8 +84,6 @@ struct queue *cluster_queue(const struct cluster *cl, const char *name);
 
 struct resv *cluster_resv(const struct cluster *cl, const char *id);                /* NULL: not there */
 struct resv *cluster_next_resv(const struct cluster *cl, const struct resv *after); /* NULL: the first */
-uint64_t
-cluster_resv_news(const struct cluster *cl); /* changes when any of them does; 0: there never was one */
 
 /* Has this scheduler anything to serve: another than the default one needs a partition. Is this queue its own? */
 bool cluster_has_partition(const struct cluster *cl);

@@ -157,6 +157,23 @@ def of_one_job(name, o):
             "a range": lambda n: f"{number}[" + fill(min(n, 500), lambda i: "1-9999:2", ",") + "]"}
 
 
+def resv_arguments(name, n):
+    """As arguments(). The times are long past, so that no reservation is made."""
+    if name == "IFL_DELETE_RESV":
+        return {k: text(make(min(n, 537))) + attrops() + text("") + EXT for k, make in TEXTS.items()}
+    times = (("reserve_start", "", "1", SET), ("reserve_duration", "", "10", SET))
+    found = {f"{a}: {k}": attrops(*times, (a, "", make(n), SET)) for k, make in TEXTS.items()
+             for a in ("Reserve_Name", "Authorized_Users", "reserve_rrule", "Variable_List")}
+    found |= {f"select: {k}": attrops(*times, ("Resource_List", "select", make(n), SET))
+              for k, make in shapes("RESOURCES").items()}
+    found["resources"] = attrops(*[("Resource_List", f"r{i}", "1", SET) for i in range(min(n // 40, 4096))])
+    found["one attribute"] = attrops(*[("reserve_start", "", "1", SET)] * min(n // 40, 4096))
+    for rule in ("FREQ=SECONDLY;COUNT=4000000000", "FREQ=MINUTELY;COUNT=1000000;BYDAY=MO,TU", "FREQ=YEARLY;UNTIL=99991231T000000Z"):
+        found[rule] = attrops(("reserve_start", "", "4000000000", SET), ("reserve_duration", "", "10", SET),
+                              ("reserve_rrule", "", rule, SET), ("reserve_timezone", "", "Europe/Berlin", SET))
+    return {k: text("") + v + text("") + EXT for k, v in found.items()}
+
+
 def arguments(struct, name, o, n):
     """{what is bad about it: the arguments as bytes}."""
     ids = {k: make(n) for k, make in of_one_job(name, o).items()}
@@ -224,6 +241,14 @@ def arguments(struct, name, o, n):
         return {"depend": text(o.jobs[0]) + text("1.far") + text(OF_TYPE["DEPEND"]["after"](n)) + text("") + EXT}
     if struct == "ifl_track_args":
         return {"unknown": text("900000") + text("1.far") + u32(0) + u32(0) + EXT}
+    if struct == "ifl_resv_args":
+        return resv_arguments(name, n)
+    if struct == "ifl_confirm_resv_args":
+        found = {f"location: {k}": text("") + text(make(n)) for k, make in TEXTS.items()}
+        found |= {"location: occurrences": text("") + text(fill(n, lambda i: f"1#(n1:ncpus=1){{{i}}}")),
+                  "location: vnodes": text("") + text(fill(n, lambda i: f"(n{i}:ncpus=1)", "+"))}
+        found = {k: text("R0") + v[4:] + u64(0) + text("PBS_RESV_CONFIRM_SUCCESS") for k, v in found.items()}
+        return {k: v + EXT for k, v in found.items()}
     if struct == "ifl_explain_reply_args":
         entry = text("1") + array([text("a") + text("") + text("v")]) + text("")
         return {"found": u32(1) + text(o.jobs[0]) + array([entry] * min(n // 48, 2048)) + EXT}

@@ -8,6 +8,7 @@ from concurrent import futures
 import pytest
 
 from cede import api, servers, work
+from cede.mom_priv import without_checkpoint
 from cede.servers import address, move
 from cede.wait import until
 
@@ -283,6 +284,7 @@ def test_a_moved_job_that_is_deleted_frees_and_takes_with_it_what_waits(both):
 
 def test_a_job_that_is_sent_back_at_its_new_server_releases_once_it_has_ended(both):
     near, far = both
+    without_checkpoint(far)  # the hold is to wait for the job's return
     first = gate(near, "first", options=("-h",))
     started = work.submit(near, "true", "started", options=("-W", f"depend=after:{first}"))
     second = work.submit(near, "true", "second", options=("-W", f"depend=afterok:{first}"))
