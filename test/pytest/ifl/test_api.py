@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from cede import build, compiler
+from cede import build
 from cede.complex import Complex
 from cede.installed import ROOT, Installed
 from cede.sim import Simulator
@@ -38,14 +38,14 @@ def bare(request):
 
 @plain
 def test_types_constants_and_signatures_are_those_of_pbs(shared):
-    done = subprocess.run([compiler.program(shared, "ifl_contract")], capture_output=True, text=True, check=False)
+    done = subprocess.run([build.program(shared, "ifl_contract")], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")
 
 
 @plain
 def test_every_name_of_an_attribute_is_that_of_pbs(shared):
     """programs/attr_names.txt has a line for each ATTR_name: name=string."""
-    with open(os.path.join(compiler.PROGRAMS, "attr_names.txt"), encoding="ascii") as f:
+    with open(os.path.join(build.PROGRAMS, "attr_names.txt"), encoding="ascii") as f:
         pairs = [line.rstrip("\n").split("=", 1) for line in f]
     assert len(pairs) > 300
     lines = [f"ATTR_{name}, \"{text}\"" for name, text in pairs]
@@ -55,7 +55,7 @@ def test_every_name_of_an_attribute_is_that_of_pbs(shared):
                 "#define IS(name, text) if (strcmp(name, text)) printf(#name \" is %s\\n\", name);\n")
         f.writelines(f"IS({line})\n" for line in lines)
         f.write("}\n")
-    subprocess.run(["gcc", "-I", compiler.INCLUDE, source, "-o", source[:-2]], check=True)
+    subprocess.run(["gcc", "-I", build.INCLUDE, source, "-o", source[:-2]], check=True)
     assert subprocess.run([source[:-2]], capture_output=True, text=True, check=True).stdout == ""
 
 
@@ -65,7 +65,7 @@ def test_each_header_compiles_alone_also_in_cxx(tmp_path, header):
     both = [("c", "c99"), ("c++", "c++11")]
     for language, standard in both if shutil.which("g++") else both[:1]:
         subprocess.run(["gcc", "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I",
-                        compiler.INCLUDE, "-"], input=f"#include <{header}>\n", text=True, check=True)
+                        build.INCLUDE, "-"], input=f"#include <{header}>\n", text=True, check=True)
 
 
 # --- rm.h
@@ -127,7 +127,7 @@ def test_a_monitor_asks_what_a_host_offers(cx):
     with open(source, "w", encoding="ascii") as f:
         f.write(MONITOR)
     lib = os.path.join(os.environ["CEDE_BUILD"], "lib")
-    subprocess.run(["gcc", "-I", compiler.INCLUDE, source, "-o", source[:-2], f"-L{lib}", "-lpbs", f"-Wl,-rpath,{lib}"],
+    subprocess.run(["gcc", "-I", build.INCLUDE, source, "-o", source[:-2], f"-L{lib}", "-lpbs", f"-Wl,-rpath,{lib}"],
                    check=True)
     with Simulator(cx, nodes=1, ncpus=4, mem="64gb"):
         mem = cx.api.stat("vnode", "s1")[0]["resources_available"]["mem"]
@@ -143,7 +143,7 @@ class Outside:
     """programs/outside.c: says what it was told, does what it is told."""
 
     def __init__(self, cx, name="default"):
-        self.process = subprocess.Popen([compiler.program(cx, "outside"), name], env=cx.env, text=True,
+        self.process = subprocess.Popen([build.program(cx, "outside"), name], env=cx.env, text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.states, self.wakes, self.now = {}, [], 0
         self.guard = threading.Timer(HANG_S, self.process.kill)  # a test that waits in vain fails, and does not hang
@@ -288,7 +288,7 @@ def test_each_call_of_our_scheduler_is_declared_and_offered_to_all(bare):
         with open(source, encoding="utf-8") as f:
             calls |= set(re.findall(r"\b(pbs_[a-z_]+)\(", re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)))
     assert {"pbs_watch", "pbs_preempt_run_send", "pbs_asyrunjob_send", "pbs_explain_reply_send"} <= calls
-    include = os.path.join(bare.exec, "include") if hasattr(bare, "exec") else compiler.INCLUDE
+    include = os.path.join(bare.exec, "include") if hasattr(bare, "exec") else build.INCLUDE
     lib = os.path.join(bare.exec if hasattr(bare, "exec") else bare.build, "lib", "libpbs.so")
     declared = ""
     for header in ("pbs_ifl.h", "pbs_ext.h"):
@@ -308,7 +308,7 @@ def test_eight_threads_share_a_connection_on_which_a_call_is_parked(bare):
     cx = bare
     with Simulator(cx, nodes=1, ncpus=4, die_ms=3000) as sim:
         job = sim.job(select="1:ncpus=1")
-        program = compiler.program(cx, "eight_threads")
+        program = build.program(cx, "eight_threads")
         cx.set_sched("preempt_order", "R")
         done = cx.command(program, job)
         assert done.stdout.split() == ["ok"] * 8 + [f"{job}=Q"]
@@ -325,7 +325,7 @@ def test_errors_are_each_connections_own_and_extend_strings_mean_what_they_do_in
         array = sim.job(array_indices_submitted="1-3")
         cx.api.run(job, "(s1:ncpus=1)")
         cx.wait(job, "R")
-        assert cx.command(compiler.program(cx, "extend"), job, array, "workq").stdout.splitlines() == [
+        assert cx.command(build.program(cx, "extend"), job, array, "workq").stdout.splitlines() == [
             "job 15001", "queue 15018", "Unknown Job Id 999999|Unknown queue none", "0 Unknown queue none",
             "alter 1", "Priority 15014", "unheard 15002", "after 0",
             "all 2", "all t 5", "queue t 5", "select 2", "select T 4", "888888 15001"]

@@ -73,6 +73,7 @@ def test_a_hold_of_a_job_whose_host_saves_nothing_counts_when_it_comes_back(cx):
 
 @history
 def test_a_job_that_started_before_its_host_had_a_checkpoint_script_is_saved_too(cx):
+    without_checkpoint(cx)
     job = cx.submit("sleep 600")
     running(cx, job)
     assert images(cx) == []

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from cede import api, compiler, faults
+from cede import api, build, faults
 from cede.sim import Simulator
 from cede.wait import until
 
@@ -146,7 +146,7 @@ class TestProgram:
     ORDERS = {"S": "53 00 00 00 00 00", "Q": "51 00 00 00 00 00", "D": "44 00 00 00 00 00", "0": "30 30 30 00 00 00"}
 
     def preempt(self, cx, name, *jobs):
-        out = cx.command(compiler.program(cx, "preempter"), name, *jobs, check=False).stdout
+        out = cx.command(build.program(cx, "preempter"), name, *jobs, check=False).stdout
         return dict(line.split(" ", 1) for line in out.splitlines())
 
     def started(self, cx, **attrs):

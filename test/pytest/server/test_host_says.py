@@ -64,7 +64,7 @@ def test_a_host_has_no_say_of_the_vnodes_of_another_one_up_or_down(cx, taken, up
     taken.say_nodes({"n2": {"state": "down" if up else "free", "resources_available.ncpus": 64}})
     assert cx.node("n2")["resources_available"] == before
     assert cx.node("n2").state == "free" if up else "down" in cx.node("n2").state
-    assert "vnode n2 is of host n2, not of n1" in log(cx)
+    assert "vnode n2 belongs to host n2, not to n1" in log(cx)
     cx.restart("n2")
     until(lambda: cx.node("n2").state == "free", "the honest MOM of n2")
 
