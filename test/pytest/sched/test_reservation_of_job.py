@@ -26,7 +26,7 @@ def stat(cx, resv):
 
 def running(cx, sim, **how):
     job = sim.job(select="1:ncpus=2", l_walltime="1:00:00", **how)
-    cx.wait(job, "R", LIMIT_S)
+    until(lambda: cx.stat(job)["substate"] == "42", lambda: cx.describe(job), LIMIT_S)  # 41: its host has not begun it
     return job
 
 

@@ -30,8 +30,10 @@ def output(site, job, host=None):
 
 
 def running(site, text, *options):
+    """A job whose hosts have begun it: before that, it is R but cannot be suspended."""
     job = site.n1.submit(text, "-N", "out", "-j", "oe", *options)
     site.wait(job, "R")
+    until(lambda: site.job(job)["substate"] == 42, lambda: f"the start of {job}; it is {site.job(job)}")
     return job
 
 
