@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ struct spare {
 struct rundir_pool {
     const char *jobs_dir;
     unsigned long last; /* number given */
+    bool has_leftovers; /* directories with the name of a spare that are none: they could not be removed */
     size_t n;
     struct spare list[SPARES_MAX]; /* the oldest first */
 };
@@ -47,16 +49,31 @@ static void rundir_pool_forget(struct rundir_pool *s, size_t i)
     memmove(&s->list[i], &s->list[i + 1], (s->n - i) * sizeof s->list[0]);
 }
 
-static void remove_leftovers(const struct rundir_pool *s)
+static bool is_leftover(const struct rundir_pool *s, const char *name)
+{
+    unsigned long number;
+
+    if (strncmp(name, PREFIX, sizeof PREFIX - 1) != 0)
+        return false;
+    number = strtoul(name + sizeof PREFIX - 1, NULL, 10);
+    for (size_t i = 0; i < s->n; i++)
+        if (s->list[i].number == number)
+            return false;
+    return true;
+}
+
+static void remove_leftovers(struct rundir_pool *s)
 {
     DIR *dir = opendir(s->jobs_dir);
     const struct dirent *d;
 
-    while (dir && (d = readdir(dir)))
-        if (strncmp(d->d_name, PREFIX, sizeof PREFIX - 1) == 0)
-            file_remove_tree(dirfd(dir), d->d_name, NULL);
-    if (dir)
-        closedir(dir);
+    if (!dir)
+        return;
+    s->has_leftovers = false;
+    while ((d = readdir(dir)))
+        if (is_leftover(s, d->d_name) && file_remove_tree(dirfd(dir), d->d_name, NULL) < 0)
+            s->has_leftovers = true;
+    closedir(dir);
 }
 
 struct rundir_pool *rundir_pool_create(const char *jobs_dir)
@@ -66,6 +83,7 @@ struct rundir_pool *rundir_pool_create(const char *jobs_dir)
     if (!s)
         return NULL;
     s->jobs_dir = jobs_dir;
+    s->has_leftovers = true;
     remove_leftovers(s);
     return s;
 }
@@ -205,13 +223,28 @@ static int rundir_pool_keep(struct rundir_pool *s, const char *path, struct spar
     return rc;
 }
 
+/* Removing needs descriptors, and there may be none. A new name needs nothing, and is not that of a run. */
+static int rundir_pool_remove_later(struct rundir_pool *s, const char *path)
+{
+    struct strbuf to;
+    int rc;
+
+    spare_path(&to, s, ++s->last);
+    rc = rename(path, to.s);
+    strbuf_fini(&to);
+    s->has_leftovers |= rc == 0;
+    return rc;
+}
+
 int rundir_pool_give(struct rundir_pool *s, const char *path, const char *user, struct err *e)
 {
     struct spare x = {.user = strdup(user)};
 
+    if (s->has_leftovers)
+        remove_leftovers(s);
     if (rundir_pool_keep(s, path, &x) == 0)
         return 0;
     free(x.user);
     free(x.script);
-    return rundir_remove(path, e);
+    return rundir_remove(path, e) == 0 || rundir_pool_remove_later(s, path) == 0 ? 0 : -1;
 }

@@ -25,7 +25,8 @@ void rundir_pool_destroy(struct rundir_pool *s); /* the directories stay, for th
 int rundir_pool_take(struct rundir_pool *s, const char *path, const char *user, const char *script,
                      struct err *e);
 
-/* The run of `user` in `path` is over: its directory becomes a spare, or is removed. 0: there is no such run any more. */
+/* The run of `user` in `path` is over: its directory becomes a spare, or is removed; where it cannot be (no descriptor is
+ * left), it is put aside under a spare's name and removed at a later call. 0: there is no such run any more. */
 int rundir_pool_give(struct rundir_pool *s, const char *path, const char *user, struct err *e);
 
 #endif

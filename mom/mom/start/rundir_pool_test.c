@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,6 +72,39 @@ static void end_a_run(void)
     put("1.s.1/run", "an order");
     put("1.s.1/1.s.SC", "a script");
     put("1.s.1/journal", "events");
+}
+
+static unsigned entries(void)
+{
+    DIR *dir = opendir(root);
+    const struct dirent *d;
+    unsigned n = 0;
+
+    assert_non_null(dir);
+    while ((d = readdir(dir)))
+        n += strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0;
+    closedir(dir);
+    return n;
+}
+
+static void a_run_without_descriptors_is_gone_and_its_files_go_later(void **state)
+{
+    struct rlimit usual, none;
+
+    (void)state;
+    end_a_run();
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    none = (struct rlimit){0, usual.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    assert_int_equal(rundir_pool_give(pool, at("1.s.1"), "ann", NULL), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    assert_int_equal(size_of("1.s.1"), -1);
+    assert_int_equal(entries(), 1);
+    end_a_run();
+    assert_int_equal(entries(), 2);
+    assert_int_equal(rundir_pool_give(pool, at("1.s.1"), "ann", NULL), 0);
+    assert_int_equal(entries(), 1);
+    assert_true(size_of(".spare.2/run") <= 1);
 }
 
 static void a_spare_serves_the_same_user_without_what_it_held(void **state)
@@ -173,6 +207,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_spare_serves_the_same_user_without_what_it_held, make_root,
+        cmocka_unit_test_setup_teardown(a_run_without_descriptors_is_gone_and_its_files_go_later, make_root,
                                         drop_root),
         cmocka_unit_test_setup_teardown(another_user_gets_a_new_directory, make_root, drop_root),
         cmocka_unit_test_setup_teardown(a_script_with_a_second_name_is_left_to_its_owner, make_root,

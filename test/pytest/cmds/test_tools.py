@@ -165,10 +165,9 @@ def test_a_snapshot_takes_logs_of_additional_hosts_along(cx):
     assert not any(name.startswith("hosts/far2/") for name in files)
 
 
-def test_a_snapshot_holds_answers_configuration_and_logs(shared):
+def test_a_snapshot_holds_answers_configuration_and_logs(shared, tmp_path):
     job = shared.submit(Hold_Types="u")
-    where = os.path.join(shared.work, "snap")
-    os.mkdir(where)
+    where = str(tmp_path)
     out = shared.command("pbs_snapshot", "-o", where, "--daemon-logs=2", limit_s=180).stdout
     path = out.split(": ", 1)[1].strip()
     assert os.listdir(where) == [os.path.basename(path)]
