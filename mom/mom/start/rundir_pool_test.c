@@ -206,8 +206,9 @@ static void more_than_enough_of_them_are_removed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_spare_serves_the_same_user_without_what_it_held, make_root,
         cmocka_unit_test_setup_teardown(a_run_without_descriptors_is_gone_and_its_files_go_later, make_root,
+                                        drop_root),
+        cmocka_unit_test_setup_teardown(a_spare_serves_the_same_user_without_what_it_held, make_root,
                                         drop_root),
         cmocka_unit_test_setup_teardown(another_user_gets_a_new_directory, make_root, drop_root),
         cmocka_unit_test_setup_teardown(a_script_with_a_second_name_is_left_to_its_owner, make_root,
