@@ -77,14 +77,25 @@ def no_disk(path, seconds):
         os.unlink(path)
 
 
+def command_line(pid):
+    """Of a process; "" where it has gone."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", encoding="utf-8") as f:
+        return f.read()
+    return ""
+
+
 def kill_backend(top, draw):
-    """SIGKILL one server process of the PostgreSQL cluster below `top`: it ends all sessions and recovers."""
+    """SIGKILL one server process of the PostgreSQL cluster below `top`: it ends all sessions and recovers.
+
+    Not the one that recovers: PostgreSQL ends when that one fails, and who has started it must start it again.
+    """
     for where, _, files in os.walk(top):
         if "postmaster.pid" in files:
             with open(os.path.join(where, "postmaster.pid"), encoding="ascii") as f:
                 master = int(f.readline())
             with open(f"/proc/{master}/task/{master}/children", encoding="ascii") as f:
-                children = f.read().split()
+                lines = {pid: command_line(pid) for pid in f.read().split()}
+            children = [pid for pid, line in lines.items() if line.startswith("postgres: ") and "startup" not in line]
             if children:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(int(draw.choice(children)), signal.SIGKILL)
