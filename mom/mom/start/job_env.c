@@ -1,6 +1,6 @@
-/* Three layers, merged by sorting: of one name the latest entry stays. The order of layers is the rule: a user may
- * override the site, and neither overrides what the MOM computes. The computed entries are a list of their own until the
- * merge (about twenty, searched for each name); the other two layers may have as many entries as a message holds. */
+/* Four layers, merged by sorting: of one name the latest entry stays. The order of layers is the rule: the site may override
+ * which remote shell MPI libraries use, a user may override the site, and neither overrides what the MOM computes. The computed entries are a list of their own until the
+ * merge (about twenty, searched for each name); the layers of site and user may have as many entries as a message holds. */
 #include "job_env.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf.h"
 #include "mom_home.h"
 #include "mom_run.h"
 #include "select.h"
@@ -39,6 +40,33 @@ static int job_env_set(struct words *env, const char *name, const char *value, s
     }
     free(entry);
     return 0;
+}
+
+/* How the mpirun of each MPI library, called without a word about hosts, reaches the hosts of the job: by pbs_tmrsh, so that its
+ * processes belong to the job. A library reads the variables of its own name and none of the others. The whole path: its
+ * daemons look for the program on the other hosts too. */
+static int add_launchers(struct words *env, const struct home *h, struct err *e)
+{
+    static const char *const resource_managers[] = {"HYDRA_RMK", "I_MPI_HYDRA_RMK"};
+    static const char *const launchers[] = {"HYDRA_LAUNCHER", "I_MPI_HYDRA_BOOTSTRAP"};
+    static const char *const programs[] = {
+        "HYDRA_LAUNCHER_EXEC",                                  /* MPICH */
+        "I_MPI_HYDRA_BOOTSTRAP_EXEC", "OMPI_MCA_plm_rsh_agent", /* Open MPI 4 */
+        "PRTE_MCA_plm_ssh_agent",                               /* and 5 */
+    };
+    struct strbuf b;
+    int rc = 0;
+
+    strbuf_init(&b, ENTRY_MAX);
+    strbuf_addf(&b, "%s/bin/pbs_tmrsh", conf_text(h->conf, CONF_PBS_EXEC));
+    for (size_t i = 0; i < sizeof resource_managers / sizeof resource_managers[0] && rc == 0; i++)
+        rc = job_env_set(env, resource_managers[i], "pbs", e);
+    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0] && rc == 0; i++)
+        rc = job_env_set(env, launchers[i], "rsh", e);
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0] && rc == 0; i++)
+        rc = job_env_set(env, programs[i], strbuf_str(&b), e);
+    strbuf_fini(&b);
+    return rc;
 }
 
 static int add_variable_list(struct words *env, const struct run *r, struct err *e)
@@ -111,6 +139,7 @@ static int set_computed(struct words *env, const struct run *r, const struct job
         {"PBS_TASKNUM", "1"},
         {"PBS_MOMPORT", port},
         {"PBS_NODEFILE", f->nodefile},
+        {"OMPI_MCA_orte_default_hostfile", f->nodefile}, /* Open MPI 4 that was built without TM */
         {"PBS_TM_SOCKET", f->tm_socket},
         {"PBS_PREEMPT_NOTICE", f->notice},
         {"OMP_NUM_THREADS", n_threads},
@@ -258,14 +287,17 @@ int job_env_merge(const struct words *const layers[], size_t n_layers, struct wo
 int job_env_make(const struct home *h, const struct run *r, const struct job_env_facts *f, struct words *out,
                  struct err *e)
 {
-    struct words owner, computed;
-    const struct words *const layers[] = {&h->environment, &owner, &computed};
+    struct words launchers, owner, computed;
+    const struct words *const layers[] = {&launchers, &h->environment, &owner, &computed};
     int rc = -1;
 
+    words_init(&launchers);
     words_init(&owner);
     words_init(&computed);
-    if (add_variable_list(&owner, r, e) == 0 && set_all_computed(&computed, r, f, e) == 0)
+    if (add_launchers(&launchers, h, e) == 0 && add_variable_list(&owner, r, e) == 0 &&
+        set_all_computed(&computed, r, f, e) == 0)
         rc = job_env_merge(layers, sizeof layers / sizeof layers[0], out, e);
+    words_fini(&launchers);
     words_fini(&owner);
     words_fini(&computed);
     return rc;

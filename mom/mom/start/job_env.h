@@ -1,6 +1,7 @@
 #ifndef JOB_ENV_H
 #define JOB_ENV_H
-/* The environment of a job: pbs_environment, over it the job's Variable_List, over that what MOM computes.
+/* The environment of a job: what the mpirun of MPI libraries needs to start processes through the job's shepherds, over it
+ * pbs_environment, over that the job's Variable_List, over that what MOM computes.
  * Pure. */
 #include <stdbool.h>
 

@@ -76,3 +76,11 @@ def program(cx, name):
                         "-o", path + ".new", *_flags(cx)], check=True)
         os.rename(path + ".new", path)
     return path
+
+
+def mpi_program(cx, name, which):
+    """The executable of programs/NAME.c, built by the compiler wrapper of an MPI library (mpich or openmpi)."""
+    path = os.path.join(cx.work, f"{name}.{which}")
+    subprocess.run([f"mpicc.{which}", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Werror",
+                    os.path.join(PROGRAMS, name + ".c"), "-o", path], check=True)
+    return path

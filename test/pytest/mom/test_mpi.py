@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from cede.build import PROGRAMS
-from cede.tasks import is_gone, run, start
+from cede.build import PROGRAMS, mpi_program
+from cede.tasks import is_gone, output_of, run, start
 from cede.wait import until
 
 RANKS = 6  # on three hosts
@@ -61,6 +61,41 @@ def test_ranks_are_children_of_the_shepherd_of_their_host(cx, line, n_hosts):
     found = ranks(out, 2 * n_hosts)
     assert sorted(found) == list(range(2 * n_hosts))
     assert len(set(found.values())) == n_hosts and 0 not in found.values()
+
+
+# As Debian installs them, with nothing but what is in the job's environment. Open MPI and MPICH's -rmk pbs read PBS_NODEFILE.
+INSTALLED = {"mpirun": ("openmpi", "mpirun.openmpi {program}"),
+             "mpiexec": ("mpich", "mpiexec.mpich {program}"),
+             "mpiexec.hydra": ("mpich", "/usr/bin/mpiexec.hydra -rmk pbs {program}")}
+
+
+@pytest.mark.complex(nodes=4)
+@pytest.mark.parametrize("n_hosts", [1, 2, 4])
+@pytest.mark.parametrize("launch", [pytest.param(launch, marks=pytest.mark.skipif(
+    not shutil.which(f"mpicc.{which}"), reason=f"there is no compiler of {which}")) for launch, (which, _) in INSTALLED.items()])
+def test_the_mpirun_of_a_library_as_installed_finds_the_hosts_and_starts_ranks_there(cx, launch, n_hosts):
+    which, line = INSTALLED[launch]
+    n = 2 * n_hosts
+    one_host = "export OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo\n" if n_hosts > 1 else ""
+    # A job without our commands in its PATH.
+    job = cx.submit(f"PATH=/usr/bin:/bin\ncd {cx.work}\n{one_host}"
+                    f"{line.format(program=mpi_program(cx, 'mpi_talk', which))}\necho exit $?", Join_Path="oe", **place(n_hosts))
+    assert sorted(output_of(cx, job).splitlines()) == talk(n) + ["sum at %d is %d" % (i, n * (n - 1) // 2) for i in range(n)]
+
+
+def talk(n):
+    return ["exit 0"] + [f"hello from {i} of {n}" for i in range(n)] + [f"ring {n}"]
+
+
+@pytest.mark.complex
+def test_a_user_may_choose_another_launcher(cx):
+    text = run(cx, "env | grep -E '^(HYDRA|I_MPI|OMPI|PRTE)_' | sort; echo $PBS_NODEFILE",
+               Variable_List="HYDRA_LAUNCHER=ssh,OMPI_MCA_orte_default_hostfile=/of/another/job").splitlines()
+    agent = os.path.join(cx.build, "bin", "pbs_tmrsh")
+    assert text[:-1] == ["HYDRA_LAUNCHER=ssh", f"HYDRA_LAUNCHER_EXEC={agent}", "HYDRA_RMK=pbs", "I_MPI_HYDRA_BOOTSTRAP=rsh",
+                         f"I_MPI_HYDRA_BOOTSTRAP_EXEC={agent}", "I_MPI_HYDRA_RMK=pbs",
+                         f"OMPI_MCA_orte_default_hostfile={text[-1]}", f"OMPI_MCA_plm_rsh_agent={agent}",
+                         f"PRTE_MCA_plm_ssh_agent={agent}"]
 
 
 @pytest.mark.complex(nodes=3)
