@@ -145,7 +145,8 @@ int rundir_pool_take(struct rundir_pool *s, const char *path, const char *user, 
 /* ---- into the pool */
 static bool is_kept(const char *name)
 {
-    static const char *const names[] = {".", "..", RUNDIR_RUN, RUNDIR_JOURNAL, RUNDIR_NODES, RUNDIR_TMP};
+    static const char *const names[] = {".",          "..",       RUNDIR_RUN,       RUNDIR_JOURNAL,
+                                        RUNDIR_NODES, RUNDIR_TMP, RUNDIR_CHECKPOINT};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)

@@ -179,9 +179,89 @@ static void what_the_program_has_saved_counts_when_it_is_new(void **state)
     assert_int_equal(bytes, 5);
 }
 
+/* The directory of a run, with what it keeps for the next one. */
+static void run_dir_of(char out[static PATH_LEN], const struct fixture *f)
+{
+    snprintf(out, PATH_LEN, "%s/run", f->dir);
+    assert_int_equal(mkdir(out, 0700), 0);
+}
+
+static void prepare_in(struct fixture *f, const char *run, char checkpoint[static PATH_LEN])
+{
+    struct err e = {0};
+
+    snprintf(checkpoint, PATH_LEN, "%s/1.CK", f->dir);
+    f->order.checkpoint_dir = checkpoint;
+    f->order.uid = geteuid();
+    f->order.gid = getegid();
+    assert_int_equal(image_prepare(run, &f->order, &e), 0);
+}
+
+static ino_t number_of(const char *dir, const char *name)
+{
+    char path[2 * PATH_LEN];
+    struct stat st;
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return stat(path, &st) < 0 ? 0 : st.st_ino;
+}
+
+static void an_unused_directory_serves_the_next_run_of_the_owner(void **state)
+{
+    struct fixture *f = *state;
+    char run[PATH_LEN], checkpoint[PATH_LEN];
+    ino_t first;
+
+    run_dir_of(run, f);
+    prepare_in(f, run, checkpoint);
+    first = number_of(checkpoint, "app");
+    assert_true(first != 0);
+    image_put_away(run, &f->order);
+    assert_int_equal(number_of(checkpoint, "."), 0);
+    prepare_in(f, run, checkpoint);
+    assert_int_equal(number_of(checkpoint, "app"), first);
+}
+
+static void a_directory_that_holds_anything_stays(void **state)
+{
+    static const char *const names[] = {"app/state", "00000001"};
+    struct fixture *f = *state;
+    char run[PATH_LEN], checkpoint[PATH_LEN], path[2 * PATH_LEN];
+
+    run_dir_of(run, f);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        prepare_in(f, run, checkpoint);
+        snprintf(path, sizeof path, "%s/%s", checkpoint, names[i]);
+        assert_int_equal(file_write_quick(AT_FDCWD, path, "x", 1, 0600, NULL), 0);
+        image_put_away(run, &f->order);
+        assert_true(number_of(checkpoint, names[i]) != 0);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+static void what_the_owner_left_in_a_spare_is_not_given_to_a_job(void **state)
+{
+    struct fixture *f = *state;
+    char run[PATH_LEN], checkpoint[PATH_LEN], path[2 * PATH_LEN];
+
+    run_dir_of(run, f);
+    prepare_in(f, run, checkpoint);
+    image_put_away(run, &f->order);
+    snprintf(path, sizeof path, "%s/checkpoint/app/late", run);
+    assert_int_equal(file_write_quick(AT_FDCWD, path, "x", 1, 0600, NULL), 0);
+    prepare_in(f, run, checkpoint);
+    assert_true(number_of(checkpoint, "app") != 0);
+    assert_int_equal(number_of(checkpoint, "app/late"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_unused_directory_serves_the_next_run_of_the_owner, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_directory_that_holds_anything_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_the_owner_left_in_a_spare_is_not_given_to_a_job, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(an_image_is_kept_for_an_order_that_names_no_directory, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(seals_tell_content_and_names, set_up, tear_down),

@@ -2,7 +2,6 @@
  * is looked at without following links, and looked at again before it is used again. Nothing that is there is replaced. */
 #include "job_dirs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -28,38 +27,11 @@ static bool inside(char out[static PATH_MAX], const char *path, const char *name
 }
 
 /* ---- TMPDIR */
-static bool job_dirs_is_owners(const struct stat *st, const struct shep_order *o)
-{
-    return S_ISDIR(st->st_mode) && (st->st_mode & 07777) == 0700 && st->st_uid == o->uid &&
-           st->st_gid == o->gid;
-}
-
-/* A directory of the owner's, closed to others, with nothing in it. */
-static bool is_fresh(const char *dir, const struct shep_order *o)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *d = fd < 0 ? NULL : fdopendir(fd);
-    const struct dirent *x;
-    struct stat st;
-    bool fresh;
-
-    if (!d) {
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    fresh = fstat(fd, &st) == 0 && job_dirs_is_owners(&st, o);
-    while (fresh && (x = readdir(d)))
-        fresh = strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0;
-    closedir(d);
-    return fresh;
-}
-
 static int make_tmpdir(const char *path, struct shep_order *o, struct err *e)
 {
     char spare[PATH_MAX], made[PATH_MAX];
 
-    if (!o->tmpdir[0] || (inside(spare, path, RUNDIR_TMP) && is_fresh(spare, o) &&
+    if (!o->tmpdir[0] || (inside(spare, path, RUNDIR_TMP) && own_dir_is_fresh(spare, o) &&
                           renameat2(AT_FDCWD, spare, AT_FDCWD, o->tmpdir, RENAME_NOREPLACE) == 0))
         return 0;
     if (own_dir_make(o->tmpdir, false, o, made, e) < 0)
@@ -85,7 +57,7 @@ static void put_tmpdir_away(const char *path, const struct shep_order *o)
     char spare[PATH_MAX];
 
     if (!o->tmpdir[0] ||
-        (is_fresh(o->tmpdir, o) && inside(spare, path, RUNDIR_TMP) && rename(o->tmpdir, spare) == 0))
+        (own_dir_is_fresh(o->tmpdir, o) && inside(spare, path, RUNDIR_TMP) && rename(o->tmpdir, spare) == 0))
         return;
     /* Remove the owner's files with the owner's rights, and what scripts of the site have left with our own. */
     if (identity_enter(o, NULL) == 0) {

@@ -2,6 +2,7 @@
  * is still we, can move it where it is. */
 #include "own_dir.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -104,4 +105,32 @@ int own_dir_make(const char *wanted, bool again, const struct shep_order *o, cha
     if (own_dir_is_owners(wanted, o) || (again && find_again(wanted, o, out)))
         return 0;
     return make_unguessed(wanted, o, out, e);
+}
+
+static bool own_dir_has_nothing(DIR *d)
+{
+    const struct dirent *x;
+
+    while ((x = readdir(d)))
+        if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
+            return false;
+    return true;
+}
+
+bool own_dir_is_fresh(const char *dir, const struct shep_order *o)
+{
+    int fd = open_dir(dir);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    struct stat st;
+    bool fresh;
+
+    if (!d) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    fresh = fstat(fd, &st) == 0 && (st.st_mode & 07777) == 0700 && st.st_uid == o->uid &&
+            st.st_gid == o->gid && own_dir_has_nothing(d);
+    closedir(d);
+    return fresh;
 }

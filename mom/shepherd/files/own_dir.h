@@ -17,4 +17,7 @@ struct shep_order;
 int own_dir_make(const char *wanted, bool again, const struct shep_order *o, char out[static PATH_MAX],
                  struct err *e);
 
+/* Is `dir` a directory of the owner's, closed to others (0700), with nothing in it? Links are not followed. */
+bool own_dir_is_fresh(const char *dir, const struct shep_order *o);
+
 #endif

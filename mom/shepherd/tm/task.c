@@ -157,7 +157,7 @@ static int open_tty(struct task *t, const char *path, const struct shep_order *o
 
 int task_prepare(struct task *t, const char *path, struct shep_order *o, struct err *e)
 {
-    if (job_dirs_make(path, o, e) < 0 || image_prepare(o, e) < 0 || stage_make_jobdir(path, o, e) < 0)
+    if (job_dirs_make(path, o, e) < 0 || image_prepare(path, o, e) < 0 || stage_make_jobdir(path, o, e) < 0)
         return -1;
     return o->tty_host[0] ? open_tty(t, path, o, e) : open_outputs(t, o, e);
 }
