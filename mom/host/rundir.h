@@ -38,7 +38,7 @@ enum { RUNDIR_PATH_MAX = 4096 }; /* what a packet to the zygote holds (shepherd/
 #define RUNDIR_DISPLAY                                                                                       \
     "display" /* of X11, of an interactive job: number, screen, cookie in hexadecimal digits */
 #define RUNDIR_TMP        "tmp"
-#define RUNDIR_CHECKPOINT "checkpoint" /* with "app" in it; image.h */
+#define RUNDIR_CHECKPOINT "checkpoint" /* with "app" in it; mom/mom/ckpt/images.h */
 
 /* "<jobs_dir>/<id>.<run>" onto `out`. */
 int rundir_path(struct strbuf *out, const char *jobs_dir, const char *id, unsigned run);

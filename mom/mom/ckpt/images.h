@@ -48,7 +48,8 @@ void images_drop_new(const struct home *h,
 void images_note_staged(const struct home *h, const struct run *r, bool are_here);
 bool images_has_staged(const struct home *h, const struct run *r);
 
-/* What a run leaves when it is forgotten: images stay until the server says so, a directory without image goes. */
+/* What a run leaves when it is forgotten: images stay until the server says so, a directory without image
+ * goes: into the run's own (RUNDIR_CHECKPOINT) where it is as it was made, for the next run of the user. */
 void images_forget(const struct home *h, const struct run *r);
 /* The server has purged a job that has no run here: its images go. */
 void images_remove(const struct home *h, long long seq, int index);

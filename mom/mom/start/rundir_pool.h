@@ -9,7 +9,7 @@
  *                  /journal    empty
  *                  /<id>.SC without text; written over only for the same owner (prepare)
  *                  /nodes tmp  nodefile and TMPDIR of the last run, put away by the shepherd (job_dirs.h)
- *                  /checkpoint the job's directory of images, without any, likewise (image.h)
+ *                  /checkpoint the job's directory of images, without any (images_forget)
  *
  * Names that begin with a dot are not runs (recover). Loop thread only.
  */

@@ -8,7 +8,6 @@
 #include "job_dirs.h"
 #include "copies.h"
 #include "deliver.h"
-#include "image.h"
 #include "stage.h"
 
 void closing_do(const char *path, const struct shep_order *o, const struct shep_close_args *a,
@@ -22,7 +21,6 @@ void closing_do(const char *path, const struct shep_order *o, const struct shep_
     if (!all.failed && !a->keep_jobdir)
         stage_remove_jobdir(o);
     job_dirs_put_away(path, o);
-    image_put_away(path, o);
     deliver_all(o, a, &all);
     copies_result(&all, r);
 }

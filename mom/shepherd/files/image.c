@@ -3,7 +3,6 @@
  * crash takes <image>, else <image>.old, and finds the seal of either. */
 #include "image.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -55,50 +54,21 @@ static int prepare_dir(const struct shep_order *o, const char *dir, struct err *
     return rc;
 }
 
-/* ---- the directory of a job, which most jobs leave as it was: it is used again, for two directories that are made and
- * removed cost a short job more than its first process */
-static bool has_only_app(const char *dir)
+/* The owner of the job has only "app" of it: what they may have left there after the MOM has looked is not used again. */
+static bool use_spare(const char *path, const struct shep_order *o)
 {
-    DIR *d = opendir(dir);
-    const struct dirent *x;
-    bool only = d != NULL;
+    char spare[PATH_MAX], app[PATH_MAX];
 
-    while (only && (x = readdir(d)))
-        only = strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0 || strcmp(x->d_name, "app") == 0;
-    if (d)
-        closedir(d);
-    return only;
-}
-
-static bool image_move_unused(const struct shep_order *o, const char *from, const char *to)
-{
-    char app[PATH_MAX];
-
-    return snprintf(app, sizeof app, "%s/app", from) < (int)sizeof app && own_dir_is_fresh(app, o) &&
-           has_only_app(from) && renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0;
-}
-
-static bool image_spare_of(char out[static PATH_MAX], const char *path)
-{
-    return snprintf(out, PATH_MAX, "%s/" RUNDIR_CHECKPOINT, path) < PATH_MAX;
+    return snprintf(spare, sizeof spare, "%s/" RUNDIR_CHECKPOINT, path) < (int)sizeof spare &&
+           snprintf(app, sizeof app, "%s/app", spare) < (int)sizeof app && own_dir_is_fresh(app, o) &&
+           renameat2(AT_FDCWD, spare, AT_FDCWD, o->checkpoint_dir, RENAME_NOREPLACE) == 0;
 }
 
 int image_prepare(const char *path, const struct shep_order *o, struct err *e)
 {
-    char spare[PATH_MAX];
-
-    if (!o->checkpoint_dir[0] ||
-        (image_spare_of(spare, path) && image_move_unused(o, spare, o->checkpoint_dir)))
+    if (!o->checkpoint_dir[0] || use_spare(path, o))
         return 0;
     return prepare_dir(o, o->checkpoint_dir, e);
-}
-
-void image_put_away(const char *path, const struct shep_order *o)
-{
-    char spare[PATH_MAX];
-
-    if (o->checkpoint_dir[0] && image_spare_of(spare, path))
-        image_move_unused(o, o->checkpoint_dir, spare);
 }
 
 /* The order of a job that started before the host had a checkpoint script names no directory; its images still have one. */

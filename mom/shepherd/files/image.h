@@ -21,11 +21,9 @@ struct image_attempt {
 };
 
 /* The job's directory below the host's, and in it "app", which is the owner's: PBS_CHECKPOINT_DIR. It is taken from the
- * run's directory `path` (RUNDIR_CHECKPOINT) where an earlier run of the same owner has left one, else made. */
+ * run's directory `path` (RUNDIR_CHECKPOINT) where the MOM has put one of an earlier run of the same owner (images_forget), else
+ * made. */
 int image_prepare(const char *path, const struct shep_order *o, struct err *e);
-/* The run is over: a directory with nothing in it is put away there. Another one, or one that cannot be moved (another
- * file system), stays for the MOM (images_forget). */
-void image_put_away(const char *path, const struct shep_order *o);
 
 /* Before the script runs: make the directories of `image` (an absolute path), also where image_prepare() had none to make, and
  * remove what an earlier attempt has left, so that the script finds nothing at <image>.new. -1: it could not. */

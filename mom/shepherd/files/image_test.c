@@ -206,6 +206,14 @@ static ino_t number_of(const char *dir, const char *name)
     return stat(path, &st) < 0 ? 0 : st.st_ino;
 }
 
+static void put_away(const struct fixture *f, const char *run)
+{
+    char spare[2 * PATH_LEN];
+
+    snprintf(spare, sizeof spare, "%s/checkpoint", run);
+    assert_int_equal(rename(f->order.checkpoint_dir, spare), 0);
+}
+
 static void an_unused_directory_serves_the_next_run_of_the_owner(void **state)
 {
     struct fixture *f = *state;
@@ -216,27 +224,26 @@ static void an_unused_directory_serves_the_next_run_of_the_owner(void **state)
     prepare_in(f, run, checkpoint);
     first = number_of(checkpoint, "app");
     assert_true(first != 0);
-    image_put_away(run, &f->order);
-    assert_int_equal(number_of(checkpoint, "."), 0);
+    put_away(f, run);
     prepare_in(f, run, checkpoint);
     assert_int_equal(number_of(checkpoint, "app"), first);
 }
 
-static void a_directory_that_holds_anything_stays(void **state)
+static void a_directory_that_is_there_is_used_before_a_spare(void **state)
 {
-    static const char *const names[] = {"app/state", "00000001"};
     struct fixture *f = *state;
-    char run[PATH_LEN], checkpoint[PATH_LEN], path[2 * PATH_LEN];
+    char run[PATH_LEN], checkpoint[PATH_LEN], app[2 * PATH_LEN];
+    ino_t first;
 
     run_dir_of(run, f);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        prepare_in(f, run, checkpoint);
-        snprintf(path, sizeof path, "%s/%s", checkpoint, names[i]);
-        assert_int_equal(file_write_quick(AT_FDCWD, path, "x", 1, 0600, NULL), 0);
-        image_put_away(run, &f->order);
-        assert_true(number_of(checkpoint, names[i]) != 0);
-        assert_int_equal(unlink(path), 0);
-    }
+    prepare_in(f, run, checkpoint);
+    put_away(f, run);
+    snprintf(app, sizeof app, "%s/app", checkpoint);
+    assert_int_equal(mkdir(checkpoint, 0711), 0);
+    assert_int_equal(mkdir(app, 0700), 0);
+    first = number_of(checkpoint, "app");
+    prepare_in(f, run, checkpoint);
+    assert_int_equal(number_of(checkpoint, "app"), first);
 }
 
 static void what_the_owner_left_in_a_spare_is_not_given_to_a_job(void **state)
@@ -246,7 +253,7 @@ static void what_the_owner_left_in_a_spare_is_not_given_to_a_job(void **state)
 
     run_dir_of(run, f);
     prepare_in(f, run, checkpoint);
-    image_put_away(run, &f->order);
+    put_away(f, run);
     snprintf(path, sizeof path, "%s/checkpoint/app/late", run);
     assert_int_equal(file_write_quick(AT_FDCWD, path, "x", 1, 0600, NULL), 0);
     prepare_in(f, run, checkpoint);
@@ -259,7 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_unused_directory_serves_the_next_run_of_the_owner, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_directory_that_holds_anything_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_directory_that_is_there_is_used_before_a_spare, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_the_owner_left_in_a_spare_is_not_given_to_a_job, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(an_image_is_kept_for_an_order_that_names_no_directory, set_up,
