@@ -1,12 +1,14 @@
 /* The parts that requests use, and the requests themselves. See assembly.h. */
 #include "assembly.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "accounting.h"
 #include "depend_link.h"
 #include "depend.h"
 #include "dispatch.h"
+#include "drain.h"
 #include "exec_send.h"
 #include "munge_login.h"
 #include "hook_event.h"
@@ -56,8 +58,10 @@ static void assembly_requests_on_preempted(void *arg, struct job *j, enum preemp
         return;
     accounting_preempted(s->parts.accounting, j, r, by, lost_s);
     job_audit_note(s->job_audit, j, "preempted: %c for %s by %s, tried %s, %.1f core-seconds lost", letter,
-                   j->preempt->urgent ? j->preempt->urgent : "a job that was not named", by,
-                   preempt_methods_format(&j->preempt->tried, tried), lost_s);
+                   j->preempt->urgent      ? j->preempt->urgent
+                   : j->preempt->scheduler ? "a job that was not named"
+                                           : "maintenance of its host",
+                   by, preempt_methods_format(&j->preempt->tried, tried), lost_s);
     if (r == PREEMPT_DELETED)
         mail_preempted(s->parts.mail, j);
 }
@@ -293,6 +297,46 @@ static void assembly_requests_on_resv_job(void *arg, struct job *j, const char *
     run_removal_delete(s->parts.run_removal, j);
 }
 
+/* The vnodes of a reservation; the caller frees. Without memory the process ends: its hosts would be taken for drained. */
+static struct node **assembly_requests_resv_nodes(const struct resv *r)
+{
+    struct node **nodes = malloc((r->n_shares ? r->n_shares : 1) * sizeof(*nodes));
+
+    if (!nodes)
+        abort();
+    for (size_t i = 0; i < r->n_shares; i++)
+        nodes[i] = r->shares[i].node;
+    return nodes;
+}
+
+static void assembly_requests_on_resv_drain(void *arg, const struct resv *r,
+                                            const struct preempt_methods *methods, int64_t free_by_s)
+{
+    struct server *s = arg;
+    struct node **nodes = assembly_requests_resv_nodes(r);
+    const struct drain_ask ask = {.nodes = nodes,
+                                  .n = r->n_shares,
+                                  .methods = *methods,
+                                  .by = r->obj.name,
+                                  .free_by_s = free_by_s,
+                                  .spare = r->queue};
+    size_t asked = drain_begin(&s->ctx, s->parts.victims, &ask);
+
+    log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name,
+              "draining its vnodes: %zu of %zu jobs are to leave", asked,
+              drain_count(nodes, r->n_shares, r->queue));
+    free(nodes);
+}
+
+static void assembly_requests_on_resv_undrain(void *arg, const struct resv *r)
+{
+    struct node **nodes = assembly_requests_resv_nodes(r);
+
+    drain_withdraw(((struct server *)arg)->parts.victims, nodes, r->n_shares, r->obj.name,
+                   "its vnodes are not drained any more");
+    free(nodes);
+}
+
 static bool assembly_requests_resv_is_scheduled(void *arg)
 {
     return schedulers_any_schedules(((struct server *)arg)->parts.schedulers);
@@ -323,6 +367,8 @@ static int create_reservations(struct server *s, struct err *e)
                                        .reconfirm = assembly_requests_on_resv_reconfirm,
                                        .is_scheduled = assembly_requests_resv_is_scheduled,
                                        .reclaim = assembly_requests_on_resv_reclaim,
+                                       .drain = assembly_requests_on_resv_drain,
+                                       .undrain = assembly_requests_on_resv_undrain,
                                        .delete_job = assembly_requests_on_resv_job}},
         e);
     return p->reservations ? 0 : -1;

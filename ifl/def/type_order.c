@@ -59,6 +59,18 @@ static int type_order_methods_value_parse(const struct value_type *t, const char
     return type_string.parse(t, text, out, e);
 }
 
+/* Of a maintenance reservation: methods after which the job is not on the host any more. */
+static int type_order_drain_value_parse(const struct value_type *t, const char *text, struct value *out,
+                                        struct err *e)
+{
+    struct preempt_methods l;
+
+    if (strcmp(text, "none") != 0 &&
+        (!*text || text[strspn(text, "CRD")] || !preempt_methods_parse(text, &l)))
+        return value_bad(t, text, e);
+    return type_string.parse(t, text, out, e);
+}
+
 /* --- preempt_signal ----------------------------------------------------------------------------------- */
 
 static bool is_signal(const char *name, size_t n)
@@ -132,6 +144,9 @@ const struct value_type type_queue_order = {.name = "preemption order of a queue
 const struct value_type type_preempt_methods = {.name = "preemption methods",
                                                 .form = "letters out of S C R D, each once",
                                                 CHECKED(type_order_methods_value_parse)};
+const struct value_type type_drain = {.name = "drain methods",
+                                      .form = "none, or letters out of C R D, each once",
+                                      CHECKED(type_order_drain_value_parse)};
 const struct value_type type_preempt_signal = {.name = "preemption signal",
                                                .form = "a signal such as USR1, or USR1:all",
                                                CHECKED(type_order_signal_value_parse)};

@@ -12,6 +12,7 @@
 #include "pbs_error.h"
 #include "request.h"
 #include "resv_degrade.h"
+#include "resv_drain.h"
 #include "resv_revert.h"
 #include "resv_shares.h"
 
@@ -133,6 +134,8 @@ static void reservations_look(void *arg)
             resv_fsm_post(all->fsm, r, ev);
         if (!r->obj.gone)
             resv_degrade_look(all, r, now, &next_s);
+        if (!r->obj.gone)
+            resv_drain_look(all, r, now, &next_s);
         object_unref(&r->obj);
     }
     reservations_arm(all, next_s);

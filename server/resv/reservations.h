@@ -8,6 +8,7 @@
  * a turn in which something of a reservation changed, and by one timer. Without reservations nothing is called. Loop thread only. */
 #include "job.h"
 #include "job_fsm.h"
+#include "preempt_method.h"
 #include "resv.h"
 #include "resv_fsm.h"
 #include "server_ctx.h"
@@ -38,6 +39,9 @@ struct resv_hooks {
     bool (*is_scheduled)(void *arg);
     /* ^ Claim again what this running job has, from its queue's reservation if that runs. */
     void (*reclaim)(void *arg, struct job *j);
+    /* ^ The jobs on its vnodes give way by these methods, until this time (drain.h); they need not any more. */
+    void (*drain)(void *arg, const struct resv *r, const struct preempt_methods *methods, int64_t free_by_s);
+    void (*undrain)(void *arg, const struct resv *r);
     /* ^ End this job as the server's qdel would. */
     void (*delete_job)(void *arg, struct job *j, const char *why);
 };

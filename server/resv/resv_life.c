@@ -11,6 +11,7 @@
 #include "log.h"
 #include "queue.h"
 #include "resv_degrade.h"
+#include "resv_drain.h"
 #include "resv_of_job.h"
 #include "resv_recur.h"
 #include "resv_revert.h"
@@ -189,6 +190,7 @@ static void resv_life_remove(void *arg, struct resv *r)
     if (was != RESV_BEING_DELETED && was != RESV_DELETING_JOBS && was != RESV_UNCONFIRMED)
         resv_life_tell(all, r, RESV_NEWS_OVER);
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "reservation deleted");
+    resv_drain_stop(all, r);
     resv_shares_drop(all->p.ctx, r);
     if (r->queue)
         resv_queue_remove(all, r);

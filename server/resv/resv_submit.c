@@ -16,6 +16,7 @@
 #include "pbs_error.h"
 #include "request.h"
 #include "reservations.h"
+#include "resv_drain.h"
 #include "resv_of_job.h"
 #include "resv_recur.h"
 #include "resv_times.h"
@@ -273,7 +274,8 @@ static int resv_submit_fill(const struct reservations *all, struct request *q, c
             w->at = &a->attrs.wire_attrops_val[i];
             return -1;
         }
-    if (resv_submit_derive(all, q, u, w, e) < 0 || may_reserve(all, q, u, e) < 0)
+    if (resv_drain_take(all, &w->l, is_for_maintenance(a), e) < 0 ||
+        resv_submit_derive(all, q, u, w, e) < 0 || may_reserve(all, q, u, e) < 0)
         return -1;
     return stamp(all, &w->l, client_host(request_client(q)), e);
 }

@@ -1,0 +1,124 @@
+/* Jobs leave vnodes. See drain.h.
+ *
+ * The list of jobs on a vnode may change while one is asked (a method that needs no host ends its run at once), so they are collected
+ * first. A job on several of the vnodes is asked once: it has a victim then. */
+#include "drain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "job_run.h"
+#include "log.h"
+#include "preempt_notice.h"
+#include "preempt_policy.h"
+#include "server_ctx.h"
+#include "victim.h"
+
+enum { MS_PER_S = 1000 };
+
+static const char default_scheduler[] = "default";
+
+static bool drain_concerns(const struct node_use *u, const struct queue *spare)
+{
+    return !u->lent && (!spare || u->job->queue != spare);
+}
+
+/* Will its walltime be over by then? */
+static bool drain_ends_before(const struct server_ctx *s, const struct job *j, int64_t at_s)
+{
+    const struct preempt_facts f = preempt_policy_facts(s, j);
+
+    return at_s && f.walltime_s && f.start_s && !f.suspended && f.start_s + f.walltime_s + f.paused_s <= at_s;
+}
+
+/* Jobs on these vnodes that `keep` does not spare, each with a reference; the caller frees. Without memory the process ends: a host
+ * would be taken for empty. */
+static struct job **drain_list(struct node *const *nodes, size_t n, const struct queue *spare, size_t *n_jobs)
+{
+    size_t most = 0;
+    struct job **list;
+
+    for (size_t i = 0; i < n; i++)
+        most += nodes[i]->n_uses;
+    list = malloc((most ? most : 1) * sizeof(*list));
+    if (!list)
+        abort();
+    *n_jobs = 0;
+    for (size_t i = 0; i < n; i++)
+        for (const struct node_use *u = nodes[i]->uses; u; u = u->next)
+            if (drain_concerns(u, spare) && *n_jobs < most)
+                list[(*n_jobs)++] = job_ref(u->job);
+    return list;
+}
+
+static void drain_list_free(struct job **list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        job_unref(list[i]);
+    free(list);
+}
+
+static void drain_set_notice(const struct server_ctx *s, const struct drain_ask *ask, const struct job *j,
+                             struct preempt_record_ask *record)
+{
+    const struct preempt_ask policy = {.ctx = s, .sched = scheds_find(s->scheds, default_scheduler)};
+    int64_t left_ms = (ask->free_by_s - server_ctx_now_s(s)) * MS_PER_S;
+
+    record->grace_ms = preempt_notices_grace_ms(&policy, j, &record->grace_max_ms);
+    if (!ask->free_by_s)
+        return;
+    if (left_ms < 0)
+        left_ms = 0;
+    if (record->grace_ms == 0)
+        record->grace_ms = left_ms / 2;
+    if (record->grace_ms > left_ms)
+        record->grace_ms = left_ms;
+    if (record->grace_max_ms > left_ms)
+        record->grace_max_ms = left_ms;
+}
+
+static bool drain_ask_job(struct server_ctx *s, struct victims *v, const struct drain_ask *ask, struct job *j)
+{
+    struct victim_ask want = {.record = {.methods = ask->methods, .by = ask->by}};
+    struct err e;
+
+    if (j->victim || !j->run || drain_ends_before(s, j, ask->free_by_s))
+        return false;
+    drain_set_notice(s, ask, j, &want.record);
+    if (victims_begin(v, j, &want, &e) == 0)
+        return true;
+    log_err(LOGC_JOB, j->obj.name, &e, "it cannot be asked to leave its vnodes for %s", ask->by);
+    return false;
+}
+
+size_t drain_begin(struct server_ctx *s, struct victims *v, const struct drain_ask *ask)
+{
+    size_t n, asked = 0;
+    struct job **jobs = drain_list(ask->nodes, ask->n, ask->spare, &n);
+
+    for (size_t i = 0; i < n; i++)
+        asked += drain_ask_job(s, v, ask, jobs[i]);
+    drain_list_free(jobs, n);
+    return asked;
+}
+
+size_t drain_count(struct node *const *nodes, size_t n, const struct queue *spare)
+{
+    size_t n_jobs = 0;
+
+    for (size_t i = 0; i < n; i++)
+        for (const struct node_use *u = nodes[i]->uses; u; u = u->next)
+            n_jobs += drain_concerns(u, spare);
+    return n_jobs;
+}
+
+void drain_withdraw(struct victims *v, struct node *const *nodes, size_t n, const char *by, const char *why)
+{
+    size_t n_jobs;
+    struct job **jobs = drain_list(nodes, n, NULL, &n_jobs);
+
+    for (size_t i = 0; i < n_jobs; i++)
+        if (jobs[i]->victim && jobs[i]->preempt && strcmp(jobs[i]->preempt->by, by) == 0)
+            victims_withdraw(v, jobs[i], NULL, why);
+    drain_list_free(jobs, n_jobs);
+}

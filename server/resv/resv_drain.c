@@ -1,0 +1,78 @@
+/* When maintenance reservations drain their hosts. See resv_drain.h.
+ *
+ *     confirmed --start - drain_time--> drain_begun --start--> it runs, jobs that could not leave stay
+ *                                          | deleted, or the start put off: taken back
+ *
+ * drain_begun is stored in the batch in which the jobs' own records are, so a restarted server neither forgets nor repeats it. */
+#include "resv_drain.h"
+
+#include <string.h>
+
+#include "log.h"
+#include "pbs_error.h"
+
+static const char none[] = "none";
+
+int resv_drain_take(const struct reservations *all, struct attr_list *l, bool maintenance, struct err *e)
+{
+    const struct attr_list *s = &all->p.ctx->server->obj.attrs;
+
+    if (!maintenance)
+        return attr_list_is_set(l, RESV_ATTR_drain) || attr_list_is_set(l, RESV_ATTR_drain_time)
+                   ? err_set(
+                         e, PBSE_BADATVAL,
+                         "Illegal attribute or resource value: drain and drain_time are of maintenance reservations")
+                   : 0;
+    if (!attr_list_is_set(l, RESV_ATTR_drain) &&
+        attr_list_set_text(l, RESV_ATTR_drain, attr_list_text(s, SERVER_ATTR_maintenance_drain), e) < 0)
+        return -1;
+    if (!attr_list_is_set(l, RESV_ATTR_drain) || attr_list_is_set(l, RESV_ATTR_drain_time))
+        return 0;
+    return attr_list_set_number(l, RESV_ATTR_drain_time,
+                                attr_list_effective(s, SERVER_ATTR_maintenance_drain_time), e);
+}
+
+static bool resv_drain_methods(const struct resv *r, struct preempt_methods *out)
+{
+    const char *letters = attr_list_text(&r->obj.attrs, RESV_ATTR_drain);
+
+    return letters && strcmp(letters, none) != 0 && preempt_methods_parse(letters, out);
+}
+
+static bool resv_drain_may_begin(const struct resv *r)
+{
+    enum resv_states s = resv_state(r);
+
+    return s == RESV_CONFIRMED || s == RESV_DEGRADED || s == RESV_RUNNING;
+}
+
+void resv_drain_look(struct reservations *all, struct resv *r, int64_t now, int64_t *next)
+{
+    int64_t start = resv_number(r, RESV_ATTR_reserve_start);
+    int64_t due = start - resv_number(r, RESV_ATTR_drain_time);
+    bool begun = resv_number(r, RESV_ATTR_drain_begun) != 0;
+    struct preempt_methods methods;
+
+    if (!resv_is_maintenance(r) || !resv_drain_methods(r, &methods) || !resv_drain_may_begin(r))
+        return;
+    if (now < due) {
+        if (begun)
+            resv_drain_stop(all, r);
+        *next = due < *next ? due : *next;
+    } else if (!begun) {
+        resv_set_number(r, RESV_ATTR_drain_begun, now);
+        resvs_touch(all->p.ctx->resvs, r);
+        all->p.hooks.drain(all->p.hooks.arg, r, &methods, start > now ? start : 0);
+    }
+}
+
+void resv_drain_stop(struct reservations *all, struct resv *r)
+{
+    if (!resv_number(r, RESV_ATTR_drain_begun))
+        return;
+    attr_list_unset(&r->obj.attrs, RESV_ATTR_drain_begun);
+    resvs_touch(all->p.ctx->resvs, r);
+    if (!r->taken)
+        log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "draining its vnodes no more");
+    all->p.hooks.undrain(all->p.hooks.arg, r);
+}
