@@ -4,6 +4,7 @@
 
 #include "api_error.h"
 #include "conn_pool.h"
+#include "operand.h"
 #include "resv_options.h"
 
 struct ralter {
@@ -57,7 +58,12 @@ static const struct option_row rows[] = {
 
 static int pbs_ralter_one(struct ralter *q, int c, const char *id)
 {
-    char *text = pbs_modify_resv(c, id, q->o.attrs.first, q->force ? "force" : NULL);
+    char full[OPERAND_RESV_MAX];
+    char *text;
+
+    if (operand_resv(&q->o.a, id, full) < 0)
+        return 1;
+    text = pbs_modify_resv(c, full, q->o.attrs.first, q->force ? "force" : NULL);
 
     if (!text)
         return api_error_report(&q->o.a, c, "");

@@ -3,6 +3,7 @@
 
 #include "api_error.h"
 #include "conn_pool.h"
+#include "operand.h"
 #include "pbs_ifl.h"
 
 struct rdel {
@@ -15,8 +16,12 @@ static const struct option_row rows[] = {
              "accepted for compatibility: its jobs are deleted"),
 };
 
-static int pbs_rdel_one(const struct rdel *q, int c, const char *id)
+static int pbs_rdel_one(const struct rdel *q, int c, const char *text)
 {
+    char id[OPERAND_RESV_MAX];
+
+    if (operand_resv(&q->a, text, id) < 0)
+        return 1;
     return pbs_delresv(c, id, NULL) == 0 ? 0 : api_error_report(&q->a, c, id);
 }
 

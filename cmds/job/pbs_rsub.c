@@ -228,12 +228,31 @@ static bool pbs_rsub_may_wait(const struct rsub *q)
     return !attrs_find(&q->o.attrs, "qmove", NULL) || !wait || strtol(wait, NULL, 10) < 0;
 }
 
+static void pbs_rsub_refuse_operands(const struct rsub *q, int n, char *operands[])
+{
+    struct strbuf b;
+
+    strbuf_init(&b, 1 << 16);
+    for (int i = 0; i < n; i++)
+        strbuf_addf(&b, "%s%s", i ? " " : "", operands[i]);
+    cmd_error(&q->o.a, "directive error: %s", strbuf_str(&b));
+    strbuf_fini(&b);
+}
+
+static bool pbs_rsub_asks_amounts(const struct rsub *q)
+{
+    for (const struct attropl *a = q->o.attrs.first; a; a = a->next)
+        if (strcmp(a->name, "Resource_List") == 0)
+            return true;
+    return false;
+}
+
 /* What is wrong is said before the server is asked: 2 with the usage. */
 static int pbs_rsub_check(struct rsub *q, int n, char *operands[])
 {
     if (q->hosts && attrs_find(&q->o.attrs, "interactive", NULL))
         cmd_error(&q->o.a, "can't use -I with --hosts");
-    else if (q->hosts && q->o.attrs.first && strcmp(q->o.attrs.first->name, "Resource_List") == 0)
+    else if (q->hosts && pbs_rsub_asks_amounts(q))
         cmd_error(&q->o.a, "can't use -l with --hosts");
     else if (q->hosts && !n)
         cmd_error(&q->o.a, "missing host(s)");
@@ -248,7 +267,7 @@ static int pbs_rsub_check(struct rsub *q, int n, char *operands[])
     else if (q->hosts || (!n && (q->o.timed || q->o.attrs.first || q->job)))
         return 0;
     else if (n)
-        cmd_error(&q->o.a, "directive error: %s", operands[0]);
+        pbs_rsub_refuse_operands(q, n, operands);
     return -1;
 }
 

@@ -2,6 +2,9 @@
  * the user did not. */
 #include "operand.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "strbuf.h"
 
 /* Get the default server without its port, as in job identifiers; "" if there is none. */
@@ -38,6 +41,23 @@ int operand_job(const struct cmd_args *a, const char *text, struct operand_job *
     operand_complete(&id, "", out->id, sizeof out->id);
     operand_complete(&id, server, out->shown, sizeof out->shown);
     memcpy(out->server, id.ask, sizeof out->server);
+    return 0;
+}
+
+int operand_resv(const struct cmd_args *a, const char *text, char out[static OPERAND_RESV_MAX])
+{
+    char server[PBS_MAXSERVERNAME + 1];
+    size_t n = *text ? strspn(text + 1, "0123456789") : 0;
+    const char *rest = text + 1 + n;
+
+    if (!*text || !strchr("RSM", *text) || n == 0 || n > PBS_MAXSEQNUM || (*rest && !strchr(".@", *rest)) ||
+        strlen(text) + PBS_MAXSERVERNAME >= OPERAND_RESV_MAX)
+        return cmd_error(a, "illegally formed reservation identifier: %s", text);
+    default_server(server, sizeof server);
+    if (*rest == '.' || !*server)
+        snprintf(out, OPERAND_RESV_MAX, "%s", text);
+    else
+        snprintf(out, OPERAND_RESV_MAX, "%.*s.%s%s", (int)(1 + n), text, server, rest);
     return 0;
 }
 

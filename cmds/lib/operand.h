@@ -14,6 +14,11 @@ struct operand_job {
 /* -1: "NAME: illegally formed job identifier: TEXT" has been printed. */
 int operand_job(const struct cmd_args *a, const char *text, struct operand_job *out);
 
+enum { OPERAND_RESV_MAX = PBS_MAXSVRRESVID + 1 + PBS_MAXHOSTNAME + 1 };
+/* The identifier of a reservation, "R12" or "R12.server", with the default server's name where the user gave none. -1: "NAME: illegally
+ * formed reservation identifier: TEXT" has been printed. */
+int operand_resv(const struct cmd_args *a, const char *text, char out[static OPERAND_RESV_MAX]);
+
 /* -1: "NAME: illegally formed destination: TEXT" has been printed. */
 int operand_destination(const struct cmd_args *a, const char *text, struct destination *out);
 

@@ -6,7 +6,11 @@
 #include <time.h>
 
 #include "date_text.h"
+#include "errors.h"
+#include "job_options.h"
 #include "option_pairs.h"
+#include "pbs_error.h"
+#include "pbs_ifl.h"
 
 enum { DAY_S = 24 * 3600, NUMBER_TEXT = 24 };
 
@@ -15,10 +19,9 @@ static const struct {
     char letter;
     const char *attribute;
 } plain[] = {
-    {'N', "Reserve_Name"},      {'m', "Mail_Points"},      {'M', "Mail_Users"},
-    {'u', "User_List"},         {'g', "group_list"},       {'U', "Authorized_Users"},
-    {'G', "Authorized_Groups"}, {'H', "Authorized_Hosts"}, {'D', "reserve_duration"},
-    {'r', "reserve_rrule"},
+    {'m', "Mail_Points"},      {'M', "Mail_Users"},       {'u', "User_List"},
+    {'g', "group_list"},       {'U', "Authorized_Users"}, {'G', "Authorized_Groups"},
+    {'H', "Authorized_Hosts"}, {'D', "reserve_duration"}, {'r', "reserve_rrule"},
 };
 
 static int resv_options_add_resource(void *arg, const char *name, const char *value)
@@ -84,6 +87,20 @@ static int resv_options_take_server(struct resv_options *o, const char *value)
     return 0;
 }
 
+/* As a job's; one that is too long has words of its own. */
+static int resv_options_take_name(struct resv_options *o, const struct option_row *row, const char *value)
+{
+    if (strlen(value) > PBS_MAXJOBNAME) {
+        o->a.errors++;
+        cmd_error(&o->a, "Reservation %s ", errors_text(PBSE_JOBNBIG));
+        return 0;
+    }
+    if (!job_options_is_good('N', value))
+        return cmd_bad_value(&o->a, row);
+    attrs_set(&o->attrs, "Reserve_Name", NULL, value);
+    return 0;
+}
+
 int resv_options_take(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     struct resv_options *o = settings;
@@ -98,6 +115,8 @@ int resv_options_take(void *settings, const struct option_row *row, const char *
     case 'l':
     case 'W':
         return resv_options_take_list(o, row, value);
+    case 'N':
+        return resv_options_take_name(o, row, value);
     case 'q':
         return resv_options_take_server(o, value);
     case 'D':

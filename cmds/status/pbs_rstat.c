@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "conn_pool.h"
 #include "json_out.h"
+#include "operand.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 #include "status_out.h"
@@ -188,14 +189,6 @@ static int pbs_rstat_ask(struct rstat *q, int c, const char *name)
     return 0;
 }
 
-static bool is_identifier(const char *text)
-{
-    size_t n = strspn(text + 1, "0123456789");
-
-    return strchr("RSM", text[0]) && text[0] && n > 0 && n <= PBS_MAXSEQNUM &&
-           (!text[1 + n] || text[1 + n] == '.' || text[1 + n] == '@');
-}
-
 static bool has_long_identifiers(int c)
 {
     struct attrl want = {.name = (char *)"max_job_sequence_id", .value = (char *)""};
@@ -228,7 +221,8 @@ static int pbs_rstat_ask_all(struct rstat *q, int c, int n, char *operands[])
     int rc = n ? 0 : pbs_rstat_ask(q, c, NULL);
 
     for (int i = 0; i < n; i++) {
-        int code = pbs_rstat_ask(q, c, operands[i]);
+        char id[OPERAND_RESV_MAX];
+        int code = operand_resv(&q->a, operands[i], id) < 0 ? 1 : pbs_rstat_ask(q, c, id);
 
         rc = code ? code : rc;
     }
@@ -238,6 +232,7 @@ static int pbs_rstat_ask_all(struct rstat *q, int c, int n, char *operands[])
 static int pbs_rstat_run(void *settings, int n, char *operands[])
 {
     struct rstat *q = settings;
+    char id[OPERAND_RESV_MAX];
     struct conn_pool *s;
     int c, rc;
 
@@ -245,8 +240,8 @@ static int pbs_rstat_run(void *settings, int n, char *operands[])
     n -= q->as_json;
     operands += q->as_json;
     for (int i = 0; i < n; i++)
-        if (!is_identifier(operands[i]))
-            return -cmd_error(&q->a, "illegally formed reservation identifier: %s", operands[i]);
+        if (operand_resv(&q->a, operands[i], id) < 0)
+            return 1;
     s = conn_pool_create(&q->a);
     c = s ? conn_pool_connect(s, NULL) : -1;
     q->wide = c >= 0 && has_long_identifiers(c);

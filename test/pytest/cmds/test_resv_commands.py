@@ -61,11 +61,26 @@ def test_rsub_whose_patience_ends_deletes_or_leaves_it(cx):
     (("-D", "60", "-l", "ncpus=1"), "pbs_rsub: Bad time specification(s)", 238),
     (("--hosts",), "pbs_rsub: missing host(s)", 2), (("--hosts", "a", "a"), "pbs_rsub: Duplicate host: a", 2),
     (("-q", "workq", "-D", "60"), 'pbs_rsub: illegal -q value: format "@server"', 2),
+    (("foo", "bar"), "pbs_rsub: directive error: foo bar\n", 2),
+    (("-D", "60", "-N", "1 x"), "pbs_rsub: illegal -N value", 2),
+    (("-D", "60", "-N", "a" * 231), "pbs_rsub: Reservation name is too long ", 2),
+    (("-I", "5", "--hosts", "n1"), "pbs_rsub: can't use -I with --hosts", 2),
+    (("-R", "2000", "-D", "60", "-l", "ncpus=1", "--hosts", "n1"), "pbs_rsub: can't use -l with --hosts", 2),
     (("-r", "FREQ=DAILY;COUNT=2", "-D", "60"), "a valid PBS_TZID timezone environment variable is required", 2),
 ])
 def test_rsub_refuses(quiet, words, text, code):
     done = rsub(quiet, *words, check=False)
     assert text in done.stderr and done.returncode == code
+
+
+@pytest.mark.parametrize("words", [("pbs_rdel",), ("pbs_rstat",), ("pbs_ralter", "-D", "60")])
+def test_an_identifier_is_completed_or_refused(quiet, words):
+    server = quiet.api.stat("server")[0].name
+    if words[0] != "pbs_rstat":
+        assert f": Unknown Reservation Id R999.{server}\n" in quiet.command(*words, "R999", check=False).stderr
+    for bad in ("bogus", "R", "R1x", "12", "R1[]", "R1234567890123"):
+        done = quiet.command(*words, bad, check=False)
+        assert done.stderr == f"{words[0]}: illegally formed reservation identifier: {bad}\n" and done.returncode == 1
 
 
 def test_rstat_shows_a_line_or_everything(cx):
