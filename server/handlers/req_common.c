@@ -14,6 +14,8 @@
 #include "array_map.h"
 #include "commit.h"
 #include "move_out.h"
+#include "parked.h"
+#include "req_away.h"
 #include "store_notes.h"
 #include "pbs_error.h"
 
@@ -128,6 +130,15 @@ static void req_common_durable(void *arg)
 {
     request_ok(arg);
     request_unref(arg);
+}
+
+bool req_wait_for_start(struct parts *p, struct request *r, struct job *j,
+                        void (*again)(void *parts, struct request *r))
+{
+    struct err e;
+
+    return j->state == JOB_STARTING && j->intent == INTENT_NONE && req_away_check(p, j, &e) == 0 &&
+           parked_add_start(j, r, p->loop, again, p, &e) == 0;
 }
 
 void req_ok_when_durable(struct parts *p, struct request *r)

@@ -24,6 +24,11 @@ struct job *req_find_any_job(struct parts *p, const char *id, struct err *e);
 /* The server to which a job of this name has gone, or NULL. */
 const char *req_where(struct parts *p, const char *id);
 
+/* The job is R for users, but its hosts have not begun it: the request waits for that and is handled by `again` then, with the
+ * parts as argument. false: the job does not start now, or there is no memory. */
+bool req_wait_for_start(struct parts *p, struct request *r, struct job *j,
+                        void (*again)(void *parts, struct request *r));
+
 /* Answer "done" when everything changed so far is durable. */
 void req_ok_when_durable(struct parts *p, struct request *r);
 

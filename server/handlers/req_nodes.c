@@ -26,6 +26,8 @@ void req_release_nodes(void *parts, struct request *r)
         req_history_fail(p, r, a->job, &e);
     else if (ask.keep && *a->text)
         request_failf(r, PBSE_IVALREQ, "either vnodes to release are named, or what is kept");
+    else if (req_wait_for_start(p, r, j, req_release_nodes))
+        return;
     else if (release_nodes_release(p->release_nodes, j, &ask, &e) < 0)
         request_fail(r, &e);
     else

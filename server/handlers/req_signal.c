@@ -2,7 +2,7 @@
  *
  * A signal is answered when it has been taken, or refused, where the job runs; where that host is away it is refused at once. suspend and resume are
  * parked on the job until it is stopped or runs again on all hosts, which may take a while; of several subjobs
- * they are only begun, and the state tells the rest. What admin-suspend has stopped only admin-resume lets
+ * they are only begun, and the state tells the rest. A job whose hosts have not begun it yet has no processes: the request waits for them. What admin-suspend has stopped only admin-resume lets
  * go on: check_resume. */
 #include "handlers.h"
 
@@ -181,6 +181,8 @@ void req_signal(void *parts, struct request *r)
         request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
     else if (req_away_check(p, j, &e) < 0)
         request_fail(r, &e);
+    else if (req_wait_for_start(p, r, j, req_signal))
+        return;
     else if (is_suspend(a->text))
         suspend(p, r, j, a->text);
     else if (is_resume(a->text))
@@ -243,6 +245,8 @@ void req_message(void *parts, struct request *r)
     j = req_find_job(p, r, a->job, &e);
     if (!j)
         req_history_fail(p, r, a->job, &e);
+    else if (req_wait_for_start(p, r, j, req_message))
+        return;
     else if (!may_be_told(j))
         request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
     else if (req_away_check(p, j, &e) < 0)

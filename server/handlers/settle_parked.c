@@ -41,6 +41,8 @@ static void settle_parked_answer(struct job *j)
 {
     if (!j->parked)
         return;
+    if (j->state != JOB_STARTING && !job_is_waiting(j) && !job_is_over(j))
+        parked_settle(j, PARKED_START, NULL);
     if (j->state == JOB_RUNNING) {
         parked_settle(j, PARKED_RUN, NULL);
         parked_settle(j, PARKED_RESUME, NULL);

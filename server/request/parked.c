@@ -16,7 +16,9 @@ struct parked {
     struct request *request; /* referenced */
     enum parked_for what;
     struct loop_timer *timer;
-    struct err late; /* the answer when the timer is due */
+    struct err late;        /* the answer when the timer is due */
+    parked_again_fn *again; /* PARKED_START: what the job's start lets it do, with `arg` */
+    void *arg;
 };
 
 /* How long hosts may take. A host that is silent for 120 s is taken for lost; one that is heard of, and does not do what it is
@@ -24,11 +26,9 @@ struct parked {
 static const struct {
     const char *name;
     int64_t most_s;
-} rows[PARKED_COUNT] = {[PARKED_RUN] = {"run", 2 * 3600},
-                        [PARKED_SUSPEND] = {"suspend", 120},
-                        [PARKED_RESUME] = {"resume", 120},
-                        [PARKED_REQUEUE] = {"rerun", 3 * 3600},
-                        [PARKED_HOLD] = {"hold", 3600}};
+} rows[PARKED_COUNT] = {[PARKED_START] = {"start", 120},        [PARKED_RUN] = {"run", 2 * 3600},
+                        [PARKED_SUSPEND] = {"suspend", 120},    [PARKED_RESUME] = {"resume", 120},
+                        [PARKED_REQUEUE] = {"rerun", 3 * 3600}, [PARKED_HOLD] = {"hold", 3600}};
 
 static void unlink_one(struct parked *p)
 {
@@ -112,6 +112,39 @@ int parked_add(struct job *j, struct request *r, enum parked_for what, struct lo
     return parked_add_for(j, r, what, l, rows[what].most_s, &late, e);
 }
 
+int parked_add_start(struct job *j, struct request *r, struct loop *l, parked_again_fn *again, void *arg,
+                     struct err *e)
+{
+    int64_t most_s = rows[PARKED_START].most_s;
+    struct err late;
+
+    err_set(&late, PBSE_BADSTATE,
+            "Request invalid for state of job: %s is starting; its hosts have not begun it in %lld s",
+            j->obj.name, (long long)most_s);
+    if (parked_add_for(j, r, PARKED_START, l, most_s, &late, e) < 0)
+        return -1;
+    j->parked->again = again;
+    j->parked->arg = arg;
+    return 0;
+}
+
+/* `again` may park the request once more, so the entry is dropped before. */
+static void parked_answer(struct parked *p, const struct err *why)
+{
+    struct request *r = request_ref(p->request);
+    parked_again_fn *again = p->again;
+    void *arg = p->arg;
+
+    if (why)
+        request_fail(r, why);
+    else if (!again)
+        request_ok(r);
+    parked_drop(p);
+    if (!why && again)
+        again(arg, r);
+    request_unref(r);
+}
+
 static void parked_settle_one(struct job *j, int what, const struct err *why)
 {
     struct parked **at = &j->parked;
@@ -124,11 +157,7 @@ static void parked_settle_one(struct job *j, int what, const struct err *why)
             continue;
         }
         *at = p->next;
-        if (why)
-            request_fail(p->request, why);
-        else
-            request_ok(p->request);
-        parked_drop(p);
+        parked_answer(p, why);
     }
 }
 

@@ -100,6 +100,8 @@ int reservations_may(const struct request *q, const struct resv *r, struct err *
 void resv_set_number(struct resv *r, int index, int64_t n);
 void resv_set_text(struct resv *r, int index, const char *text);
 
+/* resv_submit.c: the running job of which a submitted reservation is to be made, or NULL. Borrowed from the request. */
+const char *resv_submit_job(struct request *q);
 /* resv_submit.c: of a job that has begun and asks for it by create_resv_from_job. */
 void resv_submit_of_started(struct reservations *all, struct job *j);
 

@@ -35,6 +35,11 @@ static const char *resv_submit_value(const ifl_resv_args *a, const char *name)
     return NULL;
 }
 
+const char *resv_submit_job(struct request *q)
+{
+    return resv_submit_value(request_args(q), ATTR_resv_job);
+}
+
 static bool is_for_maintenance(const ifl_resv_args *a)
 {
     return strchr(a->extend, 'm') != NULL;

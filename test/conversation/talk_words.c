@@ -51,7 +51,7 @@ static const struct {
     {IFL_STATUS_SCHED, 3, "IWxe", false, false},
     {IFL_STATUS_RESOURCE, 3, "IWxe", false, false},
     {IFL_SCHED_REPLY, 5, "ujute", false, false},
-    {IFL_RELEASE_NODES, 8, "jbxe", false, true},
+    {IFL_RELEASE_NODES, 8, "jbxe", true, true},
     {IFL_PREEMPT_JOBS, 8, "Je", true, false},
     {IFL_REGISTER_SCHED, 5, "nxe", false, false},
     {IFL_DELETE_LIST, 8, "Jxe", true, true},
@@ -696,8 +696,8 @@ void words_change(struct talk *t, struct rpc_buf *b)
 /* What hosts are asked for, or threads, has an end: three hours is the longest that a site may set (job_requeue_timeout). */
 static int64_t last_moment(const struct said *s, unsigned proc)
 {
-    static const unsigned procs[] = {IFL_MESSAGE, IFL_SIGNAL, IFL_HOLD,       IFL_RERUN,
-                                     IFL_RUN,     IFL_DELETE, IFL_DELETE_LIST};
+    static const unsigned procs[] = {IFL_MESSAGE, IFL_SIGNAL, IFL_HOLD,        IFL_RERUN,
+                                     IFL_RUN,     IFL_DELETE, IFL_DELETE_LIST, IFL_RELEASE_NODES};
 
     for (size_t i = 0; i < sizeof procs / sizeof procs[0] && !s->waits; i++)
         if (procs[i] == proc)

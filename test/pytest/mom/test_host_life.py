@@ -64,6 +64,44 @@ def test_a_signal_for_a_job_whose_processes_are_gone_is_refused_and_its_end_foll
     assert f";{job};Job recycled into exiting on signal from substate 42" in cx.logs("n1", lines=300)
 
 
+# --- a job whose hosts have not begun it
+
+def starting(cx):
+    """A job that is R and whose prologue waits for a file."""
+    put(cx, "prologue", f"while [ ! -e {cx.work}/go ]; do sleep 0.05; done")
+    job = here(cx, "exec sleep 600", l_select="1:host=n1+1:host=n2")
+    cx.wait(job, "R")
+    assert cx.stat(job)["substate"] == "41"
+    return job
+
+
+ABOUT_ITS_PROCESSES = {"suspend": ("qsig", "-s", "suspend"), "signal": ("qsig", "-s", "SIGCONT"), "message": ("qmsg", "hello"),
+                       "release": ("pbs_release_nodes", "-a", "-j"), "reservation": ("pbs_rsub", "--job")}
+
+
+@pytest.mark.complex(nodes=2)
+@pytest.mark.parametrize("what", ABOUT_ITS_PROCESSES)
+def test_a_request_about_processes_of_a_job_that_is_starting_waits_for_them(cx, what):
+    job = starting(cx)
+    with subprocess.Popen([*ABOUT_ITS_PROCESSES[what], job], env=cx.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as asks:
+        assert stays(lambda: asks.poll() is None and cx.stat(job)["substate"] == "41", 0.5)
+        touch(cx, "go")
+        said = asks.communicate(timeout=60)
+    assert asks.returncode == 0, said
+    assert cx.stat(job)["substate"] == ("43" if what == "suspend" else "42")
+
+
+@pytest.mark.complex(nodes=2)
+def test_a_request_that_waits_for_the_start_of_a_job_is_answered_when_the_job_is_deleted(cx):
+    job = starting(cx)
+    with subprocess.Popen(["qsig", "-s", "suspend", job], env=cx.env, stderr=subprocess.PIPE, text=True) as asks:
+        assert stays(lambda: asks.poll() is None, 0.5)
+        cx.api.delete_list([job], "force")
+        said = asks.communicate(timeout=60)[1]
+    assert asks.returncode != 0 and "it has ended" in said
+    touch(cx, "go")
+
+
 # --- prologue and epilogue
 
 
