@@ -46,6 +46,7 @@ struct exec_service {
     struct loop_timer *timer, *heart;
     struct loop_hook *end_of_turn;
     struct rpc_conn *conn;
+    struct rpc_conn *kept; /* the one before, while HELLO is repeated: nothing is read from it or sent */
     struct rpc_served served[2];
     struct exec_outbox *outbox;
     char store[PBS_NAME_MAX + 1]; /* accepted by; before that: of our HELLO */
@@ -84,10 +85,21 @@ static void try_later(struct exec_service *s)
     loop_timer_set(s->timer, most_ms / 10 + random_below(most_ms - most_ms / 10));
 }
 
+/* Calls under way on it are answered by no one: the next HELLO makes both sides agree. */
+static void exec_service_drop_kept(struct exec_service *s)
+{
+    if (!s->kept)
+        return;
+    exec_outbox_close(s->outbox);
+    rpc_conn_destroy(s->kept);
+    s->kept = NULL;
+}
+
 static void exec_service_failed(struct exec_service *s, const struct err *why)
 {
     if (s->said_code[s->target] != why->code)
         log_err(LOGC_SVR, s->name, why, "no server at present");
+    exec_service_drop_kept(s);
     s->said_code[s->target] = why->code;
     s->failures++;
     s->target = (s->target + 1) % s->n_targets;
@@ -109,6 +121,7 @@ static void finish_leaving(struct exec_service *s)
     void (*left)(void *) = s->left;
 
     loop_timer_cancel(s->timer);
+    exec_service_drop_kept(s);
     drop_conn(s);
     s->left = NULL;
     if (left)
@@ -120,6 +133,10 @@ static void exec_service_on_closed(void *arg, struct rpc_conn *c, const struct e
     struct exec_service *s = arg;
     bool was_here = s->state == HERE;
 
+    if (c == s->kept) { /* by the server, which has bound the new one */
+        exec_service_drop_kept(s);
+        return;
+    }
     if (s->state == LEFT) {
         finish_leaving(s);
         return;
@@ -185,6 +202,7 @@ static void exec_service_accepted(struct exec_service *s, const exec_hello_resul
     log_event(LOGC_SVR, LOGE_SYSTEM, s->name, "accepted by server %s, epoch %llu", r->server,
               (unsigned long long)r->epoch);
     set_heart(s);
+    exec_service_drop_kept(s);
     s->hooks->accepted(s->arg, r);
     if (s->state == HERE)
         exec_outbox_open(s->outbox, s->conn);
@@ -491,7 +509,10 @@ void exec_service_again(struct exec_service *s)
 
     if (s->state != HERE)
         return;
-    drop_conn(s);
+    loop_timer_cancel(s->heart);
+    rpc_conn_mute(s->conn);
+    s->kept = s->conn;
+    s->conn = NULL;
     s->failures = 0;
     s->state = AWAY;
     loop_timer_set(s->timer, 0);
@@ -566,6 +587,7 @@ void exec_service_destroy(struct exec_service *s)
     if (!s)
         return;
     s->destroyed = true;
+    exec_service_drop_kept(s);
     exec_outbox_destroy(s->outbox);
     rpc_conn_destroy(s->conn);
     s->conn = NULL;

@@ -107,8 +107,9 @@ int exec_service_get_script(struct exec_service *s, const exec_script_args *a, r
 void exec_service_bye(struct exec_service *s, const char *reason, bool back, void (*done)(void *arg),
                       void *arg);
 
-/* What HELLO says has changed: leave an accepted server, and say HELLO to it again at once. Runs and events are as after
- * any other loss. */
+/* What HELLO says has changed: say HELLO again at once to the server that has accepted us, on a new connection. The one before
+ * is kept, unused, until that is accepted or has failed, so that the server does not take its end for a loss. Runs and events are
+ * as after a loss. */
 void exec_service_again(struct exec_service *s);
 
 /* Go to the server now, without waiting for the pause to end (SIGHUP, tests). */

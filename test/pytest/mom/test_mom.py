@@ -628,3 +628,18 @@ def test_what_only_a_restart_takes_over_is_said_at_a_reload(cx):
     configure(cx, f"$checkpoint_path {cx.work}/images", "$kill_delay 4", "$port 15003")
     until(lambda: "$checkpoint_path has changed: restart pbs_mom to apply it" in cx.logs("n1", lines=100), "the notice")
     assert "$kill_delay" not in cx.logs("n1", lines=100) and "$port" not in cx.logs("n1", lines=100)
+
+
+def test_a_host_that_reads_its_configuration_again_is_not_down_meanwhile(cx):
+    job = cx.submit("exec sleep 600")
+    until(lambda: cx.stat(job)["substate"] == "42", "the job")
+
+    def said(words):
+        return cx.logs("server", 4000).count(words)
+    for _ in range(5):
+        hellos, downs = said("Hello from MoM"), said("node down: communication closed")
+        os.kill(cx.pid("n1"), signal.SIGHUP)
+        until(lambda h=hellos: said("Hello from MoM") > h, "its HELLO")
+        assert cx.node("n1").state == "free" and said("node down: communication closed") == downs
+    cx.api.signal(job, "suspend")  # by the new connection
+    assert cx.stat(job).state == "S"
