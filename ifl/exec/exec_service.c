@@ -352,6 +352,11 @@ void exec_service_taken(struct rpc_request *r, int code, const char *text)
     rpc_reply(r, (xdrproc_t)xdr_exec_taken, &t);
 }
 
+void exec_service_answer(struct rpc_request *r, const exec_taken *t)
+{
+    rpc_reply(r, (xdrproc_t)xdr_exec_taken, t);
+}
+
 /* -1: an order of a server that is not, or no longer, ours. */
 static int check_fence(const struct exec_service *s, uint32_t proc, const void *args, struct err *e)
 {
@@ -396,6 +401,7 @@ static const struct rpc_proc order_procs[] = {
     ORDER(EXEC_PURGE, "Purge", exec_order_args),
     ORDER(EXEC_MESSAGE, "Message", exec_message_args),
     ORDER(EXEC_STOP, "Stop", exec_stop_args),
+    ORDER(EXEC_PEEK, "Peek", exec_peek_args),
 };
 #undef ORDER
 /* Orders come from the server: by its certificate, or over the socket of its directory. */

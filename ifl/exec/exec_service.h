@@ -93,6 +93,8 @@ void exec_service_wake(struct exec_service *s); /* the journal has new events; s
 
 /* Answer an order: code 0 taken, else PBSE_* and a sentence (NULL: none). */
 void exec_service_taken(struct rpc_request *r, int code, const char *text);
+/* The same with an ext: an order that asks for something. */
+void exec_service_answer(struct rpc_request *r, const struct exec_taken *t);
 
 /* What is lossy: sent if there is an accepted connection, else dropped. */
 void exec_service_send_usage(struct exec_service *s, const exec_usage_args *a);

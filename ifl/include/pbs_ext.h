@@ -251,6 +251,26 @@ int pbs_waitjob(int c, const char *jobid, const char *extend, struct pbs_job_end
  * 0, or PBSE_*: PBSE_UNKJOBID, PBSE_PERM, PBSE_SYSTEM it cannot be written (the text says why). */
 int pbs_jobscript(int c, const char *jobid, int fd, const char *extend);
 
+/* ---- output ------------------------------------------------------------------------------------------ */
+
+enum { PBS_PEEK_MAX = 32768 }; /* bytes of a piece */
+
+struct pbs_peek {
+    unsigned long long offset; /* of the first byte of data in the file */
+    unsigned long long size;   /* of the file, as it is now */
+    unsigned n;                /* bytes of data; 0: nothing is behind offset yet */
+    char data[PBS_PEEK_MAX];   /* not ended by a null byte */
+};
+
+/* A piece of an output file of a job that runs or is suspended, read on its first host as it is now, as the job's owner or an
+ * operator. file: MSG_OUT or MSG_ERR (pbs_ifl.h; of a joined file either). offset: where the piece begins; below 0 from the end of the
+ * file; beyond the file it is the end.
+ * 0 and *piece; or PBSE_*: PBSE_UNKJOBID, PBSE_PERM, PBSE_BADSTATE it does not run, PBSE_HISTJOBID, PBSE_NORELYMOM its host is
+ * away, PBSE_NOSUP the output does not go to a file (interactive, /dev/null), or the host is of an older version; PBSE_SYSTEM the file cannot
+ * be read. */
+int pbs_peekjob(int c, const char *jobid, int file, long long offset, const char *extend,
+                struct pbs_peek *piece);
+
 /* ---- schedulers ---------------------------------------------------------------------------------- */
 
 /* pbs_register_sched(name, primary, secondary) of pbs_ifl.h: name NULL is "default"; primary is the

@@ -59,6 +59,7 @@ static void test_jobs(void **state)
     FAILS(pbs_runjob(c, job, NULL, NULL));
     FAILS(pbs_waitjob(c, job, NULL, &end));
     FAILS(pbs_jobscript(c, job, 1, NULL));
+    FAILS(pbs_peekjob(c, job, MSG_OUT, 0, NULL, NULL));
     FAILS(pbs_asyrunjob(c, job, NULL, NULL));
     FAILS(pbs_asyrunjob_ack(c, job, NULL, NULL));
     FAILS(pbs_sigjob(c, job, "SIGTERM", NULL));

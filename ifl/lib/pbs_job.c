@@ -271,6 +271,25 @@ int pbs_msgjob(int c, const char *jobid, int fileopt, const char *msg, const cha
     return call_simple(c, IFL_MESSAGE, (xdrproc_t)xdr_ifl_message_args, &a);
 }
 
+int pbs_peekjob(int c, const char *jobid, int file, long long offset, const char *extend,
+                struct pbs_peek *piece)
+{
+    ifl_peek_args a = {.job = call_text(jobid), .file = (u_int)file, .offset = offset};
+    ifl_peek_result r = {0};
+    int code;
+
+    (void)extend;
+    code = call_do(c, IFL_PEEK, (xdrproc_t)xdr_ifl_peek_args, &a, (xdrproc_t)xdr_ifl_peek_result, &r);
+    if (code == 0 && piece) {
+        piece->offset = r.offset;
+        piece->size = r.size;
+        piece->n = r.data.data_len;
+        memcpy(piece->data, r.data.data_val, piece->n);
+    }
+    xdr_free((xdrproc_t)xdr_ifl_peek_result, (char *)&r);
+    return code;
+}
+
 /* --- later */
 int pbs_stagein(int c, const char *jobid, const char *location, const char *extend)
 {

@@ -15,6 +15,7 @@
 #include "confine.h"
 #include "supervise_private.h"
 #include "pbs_error.h"
+#include "peek.h"
 #include "tm_server.h"
 
 /* A frozen group is reported within milliseconds; processes in uninterruptible I/O need longer, and the suspension fails
@@ -141,6 +142,46 @@ static void supervise_call_message(void *arg, const void *args, void *res)
     done(h, res, 0, "");
 }
 
+/* As the answer's ext; -1: no memory. */
+static int put_ext(struct shep_done *r, const struct exec_peeked *p)
+{
+    u_int size = (u_int)xdr_sizeof((xdrproc_t)xdr_exec_peeked, (void *)(uintptr_t)p);
+    char *bytes = malloc(size);
+    XDR x;
+
+    if (!bytes)
+        return -1;
+    xdrmem_create(&x, bytes, size, XDR_ENCODE);
+    xdr_exec_peeked(&x, (struct exec_peeked *)(uintptr_t)p);
+    xdr_destroy(&x);
+    r->ext.wire_ext_len = size;
+    r->ext.wire_ext_val = bytes;
+    return 0;
+}
+
+static void supervise_call_peek(void *arg, const void *args, void *res)
+{
+    struct supervise *h = arg;
+    const struct shep_peek_args *a = args;
+    int fd = a->file & 2 ? h->task.err : h->task.out;
+    struct exec_peeked p;
+    struct err e = {0};
+
+    if (h->state != SHEP_RUNNING)
+        done(h, res, PBSE_BADSTATE, "the job is ending");
+    else if (fd < 0)
+        done(h, res, PBSE_NOSUP, "the job has no output files: it is interactive");
+    else if (peek_read(fd, a->offset, &h->order, &p, &e) < 0)
+        done(h, res, e.code == EINVAL ? PBSE_NOSUP : PBSE_SYSTEM, e.text);
+    else {
+        if (put_ext(res, &p) < 0)
+            done(h, res, PBSE_SYSTEM, "no memory for a piece of output");
+        else
+            done(h, res, 0, "");
+        free(p.bytes.bytes_val);
+    }
+}
+
 static void supervise_call_notice(void *arg, const void *args, void *res)
 {
     struct supervise *h = arg;
@@ -205,6 +246,7 @@ const struct mom_link_row hold_calls[] = {
     ROW(SHEP_TERMINATE, shep_terminate_args, shep_done, supervise_call_terminate),
     ROW(SHEP_UPDATE, shep_update_args, shep_done, supervise_call_update),
     ROW(SHEP_MESSAGE, shep_message_args, shep_done, supervise_call_message),
+    ROW(SHEP_PEEK, shep_peek_args, shep_done, supervise_call_peek),
     ROW(SHEP_NOTICE, shep_notice_args, shep_done, supervise_call_notice),
     ROW_NO_ARGS(SHEP_USAGE, supervise_call_usage),
     ROW(SHEP_CLOSE, shep_close_args, shep_close_result, supervise_call_close),

@@ -37,6 +37,7 @@ struct order {
     struct err why;
     bool is_sent; /* counted in its service's unanswered_bytes */
     exec_sent_fn *fn;
+    exec_told_fn *told; /* in its place, of exec_orders_ask */
     void *arg;
     struct loop_timer *patience; /* of the request that waits for the answer; NULL: none waits */
 };
@@ -60,16 +61,25 @@ static void order_free(struct order *o)
     free(o);
 }
 
-static void tell_sender(struct order *o, int code, const char *text)
+static void tell_sender(struct order *o, const exec_taken *t)
 {
     struct err e;
 
-    if (!o->fn)
-        return;
-    if (code)
-        err_set(&e, code, "%s", text);
-    o->fn(o->arg, code ? -1 : 0, code ? &e : NULL);
+    if (t->code)
+        err_set(&e, t->code, "%s", t->text);
+    if (o->fn)
+        o->fn(o->arg, t->code ? -1 : 0, t->code ? &e : NULL);
+    if (o->told)
+        o->told(o->arg, t->code ? NULL : t, t->code ? &e : NULL);
     o->fn = NULL;
+    o->told = NULL;
+}
+
+static void tell_failure(struct order *o, int code, const char *text)
+{
+    const exec_taken t = {.code = code, .text = (char *)(uintptr_t)text};
+
+    tell_sender(o, &t);
 }
 
 /* It takes what it is sent, or does not even read it, and does not answer: the order stays given. */
@@ -81,7 +91,7 @@ static void exec_orders_patience_is_over(void *arg)
     snprintf(text, sizeof text, "%s has not answered in %d s; the order may still take effect", o->service,
              ORDER_ANSWER_S);
     log_event(LOGC_JOB, LOGE_JOB, o->job, "order %u: %s", o->proc, text);
-    tell_sender(o, PBSE_NORELYMOM, text);
+    tell_failure(o, PBSE_NORELYMOM, text);
 }
 
 static void was_refused(struct order *o, int code, const char *text)
@@ -110,12 +120,12 @@ static void exec_orders_answered(void *arg, const struct rpc_outcome *out)
 
         if (t->code)
             was_refused(o, t->code, t->text);
-        tell_sender(o, t->code, t->text);
+        tell_sender(o, t);
     } else if (out->status == RPC_ST_LOST) {
-        tell_sender(o, PBSE_NORELYMOM, "Server could not connect to MOM: the connection was lost");
+        tell_failure(o, PBSE_NORELYMOM, "Server could not connect to MOM: the connection was lost");
     } else {
         was_refused(o, PBSE_MOMREJECT, out->why->text);
-        tell_sender(o, PBSE_MOMREJECT, out->why->text);
+        tell_failure(o, PBSE_MOMREJECT, out->why->text);
     }
     order_free(o);
 }
@@ -125,7 +135,7 @@ static void cannot_be_sent(struct order *o)
     log_event(LOGC_JOB, LOGE_ERROR, o->job, "order %u to %s cannot be sent: %s", o->proc, o->service,
               o->why.text);
     was_refused(o, o->why.code, o->why.text);
-    tell_sender(o, o->why.code, o->why.text);
+    tell_failure(o, o->why.code, o->why.text);
     order_free(o);
 }
 
@@ -156,7 +166,7 @@ static void exec_orders_send_now(void *arg)
     if (!o->bytes) {
         cannot_be_sent(o);
     } else if (!service_is_here(s)) {
-        tell_sender(o, PBSE_NORELYMOM, "Server could not connect to MOM");
+        tell_failure(o, PBSE_NORELYMOM, "Server could not connect to MOM");
         order_free(o);
     } else if (rpc_conn_call_bytes(s->conn, &spec, o->bytes, o->n, exec_orders_answered, o, &e) < 0) {
         err_set(&o->why, PBSE_NORELYMOM, "%s", e.text);
@@ -212,24 +222,45 @@ static struct order *order_create(struct exec_orders *x, const struct job *j, co
     return o;
 }
 
+/* A request waits for the answer. */
+static void set_patience(struct order *o)
+{
+    o->patience = loop_timer_create(o->x->loop, LOOP_CLOCK, exec_orders_patience_is_over, o);
+    if (!o->patience)
+        abort(); /* as above */
+    loop_timer_set(o->patience, ORDER_ANSWER_S * 1000);
+}
+
+static size_t order_give(struct order *o, xdrproc_t codec, void *args)
+{
+    size_t n;
+
+    if (o->fn || o->told)
+        set_patience(o);
+    (void)encode(o, codec, args);
+    n = o->bytes ? o->n : 0;
+    commit_then(o->x->commit, exec_orders_send_now, o);
+    return n;
+}
+
 size_t exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
                         xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg)
 {
     struct order *o = order_create(x, j, service, proc);
-    size_t n;
 
     o->fn = fn;
     o->arg = arg;
-    if (fn) {
-        o->patience = loop_timer_create(x->loop, LOOP_CLOCK, exec_orders_patience_is_over, o);
-        if (!o->patience)
-            abort(); /* as above */
-        loop_timer_set(o->patience, ORDER_ANSWER_S * 1000);
-    }
-    (void)encode(o, codec, args);
-    n = o->bytes ? o->n : 0;
-    commit_then(x->commit, exec_orders_send_now, o);
-    return n;
+    return order_give(o, codec, args);
+}
+
+size_t exec_orders_ask(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
+                       xdrproc_t codec, void *args, exec_told_fn *fn, void *arg)
+{
+    struct order *o = order_create(x, j, service, proc);
+
+    o->told = fn;
+    o->arg = arg;
+    return order_give(o, codec, args);
 }
 
 void exec_orders_fail(struct exec_orders *x, struct job *j, const char *service, unsigned proc,

@@ -41,6 +41,10 @@ struct exec_orders { /* of exec_send.c, which sets all but the last */
 size_t exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
                         xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg);
 
+/* Likewise, for an order whose answer is more than a number; fn is not NULL. */
+size_t exec_orders_ask(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
+                       xdrproc_t codec, void *args, exec_told_fn *fn, void *arg);
+
 /* An order that could not be made: told as refused after the same wait. */
 void exec_orders_fail(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
                       const struct err *why);

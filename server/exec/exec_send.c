@@ -546,6 +546,25 @@ void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const
                      &args, fn, arg);
 }
 
+int exec_send_peek(struct exec_send *x, struct job *j, unsigned file, int64_t offset, exec_told_fn *fn,
+                   void *arg, struct err *e)
+{
+    const struct service *s = services_find(x->services, j->run->hosts[0].service);
+    exec_peek_args args = {.job = wire_key(j),
+                           .run = j->run->version,
+                           .epoch = x->ctx->epoch,
+                           .store = (char *)x->ctx->store_id,
+                           .file = file,
+                           .offset = offset};
+
+    if (s && !(s->capabilities & EXEC_CAN_PEEK))
+        return err_set(e, PBSE_NOSUP, "%s cannot show the output of running jobs: it is %s", s->name,
+                       s->kind == EXEC_SERVICE_SIM ? "a simulator" : "of an older version");
+    exec_orders_ask(&x->orders, j, j->run->hosts[0].service, EXEC_PEEK, (xdrproc_t)xdr_exec_peek_args, &args,
+                    fn, arg);
+    return 0;
+}
+
 void exec_send_stop_moms(struct exec_send *x)
 {
     exec_stop_args args = {.epoch = x->ctx->epoch, .store = (char *)x->ctx->store_id};

@@ -12,6 +12,7 @@
 
 struct commit;
 struct exec_notice_args;
+struct exec_taken;
 struct exec_send;
 struct loop;
 struct run_events;
@@ -20,6 +21,8 @@ struct server_ctx;
 
 /* The end of an order that a caller waits for: 0, or -1 with why (PBSE_*). */
 typedef void exec_sent_fn(void *arg, int rc, const struct err *why);
+/* The same of an order that asks for something: the answer, or NULL with why. */
+typedef void exec_told_fn(void *arg, const struct exec_taken *t, const struct err *why);
 
 struct exec_send *exec_send_create(struct server_ctx *s, struct services *sv, struct commit *c,
                                    struct loop *l, struct run_events *b);
@@ -72,6 +75,10 @@ void exec_send_notice(struct exec_send *x, struct job *j, struct exec_notice_arg
 /* A line for the job's output (1) or error (2) file, written by its first host. */
 void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const char *text, exec_sent_fn *fn,
                        void *arg);
+/* A piece of an output file (1 output, 2 error), from an offset on: t->ext is an exec_peeked. -1, fn not called: the job's
+ * first host does not know the order (an older MOM, the simulator). */
+int exec_send_peek(struct exec_send *x, struct job *j, unsigned file, int64_t offset, exec_told_fn *fn,
+                   void *arg, struct err *e);
 void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bool all, exec_sent_fn *fn,
                       void *arg);
 

@@ -22,6 +22,7 @@ void req_sched_reply(void *parts, struct request *r);
 /* req_signal.c */
 void req_signal(void *parts, struct request *r);
 void req_message(void *parts, struct request *r);
+void req_peek(void *parts, struct request *r);
 /* req_alter.c */
 void req_modify(void *parts, struct request *r);
 void req_order(void *parts, struct request *r);

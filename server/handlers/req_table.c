@@ -15,6 +15,7 @@
     X(IFL_SUBMIT, "QueueJob", USER, CHANGES, "queuejob", ifl_submit_args, ifl_submit_result, req_submit)     \
     X(IFL_SCRIPT, "jobscript", USER, CHANGES, NULL, ifl_script_args, ifl_result, req_script)                 \
     X(IFL_READ_SCRIPT, "ReadScript", USER, ASKS, NULL, ifl_script_args, ifl_script_result, req_read_script)  \
+    X(IFL_PEEK, "PeekJob", USER, ASKS, NULL, ifl_peek_args, ifl_peek_result, req_peek)                       \
     X(IFL_COMMIT, "Commit", USER, CHANGES, NULL, ifl_job_args, ifl_result, req_commit)                       \
     X(IFL_DELETE, "DeleteJob", USER, CHANGES, NULL, ifl_job_args, ifl_result, req_delete)                    \
     X(IFL_HOLD, "HoldJob", USER, CHANGES, NULL, ifl_job_text_args, ifl_result, req_hold)                     \

@@ -124,10 +124,13 @@ union any_result {
     ifl_preempt_result preempt;
     ifl_watch_result watch;
     ifl_next_head next;
+    ifl_script_result script;
+    ifl_peek_result peek;
 };
 
 static void empty_result(const struct request *r, union any_result *u, char *nothing)
 {
+    assert(r->row->result_size <= sizeof *u); /* else the encoder would read behind it */
     memset(u, 0, sizeof *u);
     u->plain.text = nothing;
     if (r->row->xresult == (xdrproc_t)xdr_ifl_submit_result)

@@ -71,6 +71,7 @@ __pbs_operands() { # command
     pbs_complex) printf '%s\n' start stop env status restart kill logs add-node ;;
     pbs_store) ((COMP_CWORD == 1)) || return 1; printf '%s\n' status check dump restore migrate ;;
     pbs_keys) ((COMP_CWORD == 1)) || return 1; printf '%s\n' list issue renew revoke token join ;;
+    qpeek) __pbs_jobs -s RS ;;
     qdel | qalter | qmsg | qsig | qorder | qstat | tracejob | printjob | qwait | pbs_preempt | pbs_eff) __pbs_jobs ;;
     qhold) __pbs_jobs -s QRW ;;
     qrls) __pbs_jobs -s H ;;
@@ -102,7 +103,7 @@ _pbs() {
     if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
 }
 
-complete -F _pbs qsub qstat qdel qalter qhold qrls qrerun qrun qsig qmsg qmove qorder qselect qstart qstop qenable \
+complete -F _pbs qsub qstat qdel qalter qhold qrls qrerun qrun qsig qmsg qpeek qmove qorder qselect qstart qstop qenable \
     qdisable qterm pbsnodes tracejob qwait pbsfs pbs_preempt printjob pbs_release_nodes \
     qmgr pbs_complex pbs_preempt_ack pbs_attach pbs_eff pbs_hostn pbs_rsub pbs_ralter pbs_rdel pbs_rstat pbs_snapshot pbs_probe pbs_account pbsdsh \
     pbs_topologyinfo pbs_config pbs_idled pbsrun_wrap pbsrun_unwrap pbs_store pbs_doctor pbs_keys

@@ -81,7 +81,7 @@ void mom_hello(struct talk *t, struct caller *c)
                          .store = m->store,
                          .epoch = chance_one_in(x, 40) ? m->epoch + 5 : m->epoch,
                          .capabilities = EXEC_CAN_VIRTUAL | EXEC_CAN_FREEZE | EXEC_CAN_CHECKPOINT |
-                                         EXEC_CAN_RELEASE | EXEC_CAN_NOTICE,
+                                         EXEC_CAN_RELEASE | EXEC_CAN_NOTICE | EXEC_CAN_PEEK,
                          .nodes = {1, &node},
                          .pbs_version = word("talk")};
 
@@ -390,10 +390,25 @@ static void take_order(struct mom *m, const struct rpc_call_hdr *h)
     }
 }
 
+/* Mostly a piece of output, else a torn one. */
+static void put_peeked(struct talk *t, exec_taken *taken, char *room, u_int size)
+{
+    char bytes[] = "written";
+    exec_peeked p = {.offset = 3, .size = 10, .bytes = {sizeof bytes - 1, bytes}};
+    XDR x;
+
+    xdrmem_create(&x, room, size, XDR_ENCODE);
+    xdr_exec_peeked(&x, &p);
+    taken->ext.wire_ext_val = room;
+    taken->ext.wire_ext_len = xdr_getpos(&x) - (chance_one_in(&t->chance, 5) ? 4 : 0);
+    xdr_destroy(&x);
+}
+
 void mom_called(struct talk *t, struct caller *c, const struct rpc_call_hdr *h)
 {
     char text[] = "by hand", nothing[] = "";
     exec_taken taken = {.text = nothing};
+    char peeked[64];
 
     if (h->id.prog != PBS_EXEC_PROG)
         talk_fail("the server calls program %x of a MOM", h->id.prog);
@@ -407,6 +422,8 @@ void mom_called(struct talk *t, struct caller *c, const struct rpc_call_hdr *h)
     } else {
         take_order(of(t, c), h);
     }
+    if (h->id.proc == EXEC_PEEK && !taken.code)
+        put_peeked(t, &taken, peeked, sizeof peeked);
     talk_say(t, "mom %d: order %u, answered %d", c->who, h->id.proc, taken.code);
     caller_answer(c, h->xid, (xdrproc_t)xdr_exec_taken, &taken);
 }

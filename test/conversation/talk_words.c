@@ -19,6 +19,7 @@ static const struct {
     {IFL_SUBMIT, 120, "kdaLxe", false, false},
     {IFL_SCRIPT, 12, "jpe", false, true},
     {IFL_READ_SCRIPT, 6, "jpe", false, true},
+    {IFL_PEEK, 6, "juuue", true, true},
     {IFL_COMMIT, 10, "jxe", false, true},
     {IFL_DELETE, 10, "jxe", true, true},
     {IFL_HOLD, 14, "jhxe", true, true},

@@ -216,6 +216,28 @@ static void mom_orders_take_message(void *arg, const void *args, struct rpc_requ
         exec_service_taken(q, PBSE_BADSTATE, "the job does not run");
 }
 
+static void mom_orders_on_peeked(void *arg, struct run *r, const struct shep_done *d)
+{
+    exec_taken t = {.code = d->code, .text = d->text, .ext = {d->ext.wire_ext_len, d->ext.wire_ext_val}};
+
+    (void)r;
+    exec_service_answer(arg, &t);
+    rpc_request_unref(arg);
+}
+
+static void mom_orders_take_peek(void *arg, const void *args, struct rpc_request *q)
+{
+    const exec_peek_args *a = args;
+    struct run *r = mom_orders_find(arg, &a->job, a->run, a->store, q);
+
+    if (!r)
+        return;
+    if (run_is_active(r))
+        shepherds_peek(r, a->file, a->offset, mom_orders_on_peeked, rpc_request_ref(q));
+    else
+        exec_service_taken(q, PBSE_BADSTATE, "the job does not run");
+}
+
 static void mom_orders_take_notice(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_notice_args *a = args;
@@ -503,11 +525,18 @@ static void mom_orders_take_stop(void *arg, const void *args, struct rpc_request
 }
 
 const struct exec_service_order orders[] = {
-    {EXEC_START, mom_orders_take_start},           {EXEC_LAUNCH, mom_orders_take_launch},
-    {EXEC_SIGNAL, mom_orders_take_signal},         {EXEC_SUSPEND, mom_orders_take_suspend},
-    {EXEC_RESUME, mom_orders_take_resume},         {EXEC_UPDATE, mom_orders_take_update},
-    {EXEC_CHECKPOINT, mom_orders_take_checkpoint}, {EXEC_TERMINATE, mom_orders_take_terminate},
-    {EXEC_PURGE, mom_orders_take_purge},           {EXEC_MESSAGE, mom_orders_take_message},
-    {EXEC_NOTICE, mom_orders_take_notice},         {EXEC_STOP, mom_orders_take_stop},
+    {EXEC_START, mom_orders_take_start},
+    {EXEC_LAUNCH, mom_orders_take_launch},
+    {EXEC_SIGNAL, mom_orders_take_signal},
+    {EXEC_SUSPEND, mom_orders_take_suspend},
+    {EXEC_RESUME, mom_orders_take_resume},
+    {EXEC_UPDATE, mom_orders_take_update},
+    {EXEC_CHECKPOINT, mom_orders_take_checkpoint},
+    {EXEC_TERMINATE, mom_orders_take_terminate},
+    {EXEC_PURGE, mom_orders_take_purge},
+    {EXEC_MESSAGE, mom_orders_take_message},
+    {EXEC_NOTICE, mom_orders_take_notice},
+    {EXEC_STOP, mom_orders_take_stop},
+    {EXEC_PEEK, mom_orders_take_peek},
 };
 const size_t orders_n = sizeof orders / sizeof orders[0];

@@ -127,8 +127,8 @@ static int server_link_hello(void *arg, exec_hello_args *a)
     a->store = m->server_epoch.store;
     a->epoch = m->server_epoch.epoch;
     a->capabilities = m->home.freezer.kind == CONFINE_SIGNALS ? 0 : EXEC_CAN_FREEZE;
-    a->capabilities |=
-        EXEC_CAN_NOTICE | EXEC_CAN_STOP | EXEC_CAN_BRING_IMAGE | EXEC_CAN_MANY_CHUNKS | EXEC_CAN_MANY_HOSTS;
+    a->capabilities |= EXEC_CAN_NOTICE | EXEC_CAN_STOP | EXEC_CAN_BRING_IMAGE | EXEC_CAN_MANY_CHUNKS |
+                       EXEC_CAN_MANY_HOSTS | EXEC_CAN_PEEK;
     a->capabilities |= ckpt_is_offered(m->home.config) ? EXEC_CAN_CHECKPOINT : 0;
     a->capabilities |= m->home.config->enforce.complexmem ? EXEC_WANTS_MEM_SUM : 0;
     a->clock_ns = clock_wall_ns(clock_real());

@@ -236,6 +236,13 @@ void shepherds_message(struct run *r, unsigned files, const char *text, shepherd
     shepherd_orders_ask(r, SHEP_MESSAGE, (xdrproc_t)xdr_shep_message_args, &a, fn, arg);
 }
 
+void shepherds_peek(struct run *r, unsigned file, int64_t offset, shepherds_fn *fn, void *arg)
+{
+    struct shep_peek_args a = {.file = file, .offset = offset};
+
+    shepherd_orders_ask(r, SHEP_PEEK, (xdrproc_t)xdr_shep_peek_args, &a, fn, arg);
+}
+
 void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg)
 {
     shepherd_orders_ask(r, SHEP_USAGE, NULL, NULL, fn, arg);

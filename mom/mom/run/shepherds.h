@@ -48,6 +48,8 @@ void shepherds_leave(struct run *r);  /* the same when this program is about to 
 typedef void shepherds_fn(void *arg, struct run *r, const struct shep_done *d);
 void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn *fn, void *arg);
 void shepherds_message(struct run *r, unsigned files, const char *text, shepherds_fn *fn, void *arg);
+/* d->ext: an exec_peeked. */
+void shepherds_peek(struct run *r, unsigned file, int64_t offset, shepherds_fn *fn, void *arg);
 void shepherds_suspend(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg);

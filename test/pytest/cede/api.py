@@ -1,6 +1,7 @@
 """libpbs by ctypes: every call a Python method, every list a Python list, every error an exception."""
 import ctypes as C
 import os
+from typing import NamedTuple
 
 SET, UNSET, INCR, DECR, EQ, NE, GE, GT, LE, LT, DFLT = range(11)
 CREATE, DELETE, MSET, MUNSET, LIST = range(5)
@@ -36,6 +37,16 @@ class DelStatus(C.Structure):
 
 
 DelStatus._fields_ = [("next", C.POINTER(DelStatus)), ("name", C.c_char_p), ("code", C.c_int)]
+
+
+class Peek(C.Structure):
+    _fields_ = [("offset", C.c_ulonglong), ("size", C.c_ulonglong), ("n", C.c_uint), ("data", C.c_ubyte * 32768)]
+
+
+class Piece(NamedTuple):
+    offset: int
+    size: int
+    data: bytes
 
 
 class AttrError(C.Structure):
@@ -251,6 +262,12 @@ class Connection:
 
     def signal(self, job, signal):
         self._simple("sigjob", raw(job), raw(signal), None)
+
+    def peek(self, job, file, offset):
+        """A piece of an output file (1 output, 2 error) of a running job."""
+        piece = Peek()
+        self._simple("peekjob", raw(job), C.c_int(file), C.c_longlong(offset), None, C.byref(piece))
+        return Piece(piece.offset, piece.size, C.string_at(piece.data, piece.n))
 
     def alter(self, job, attrs):
         self._simple("alterjob", raw(job), attr_list(attrs), None)
