@@ -137,6 +137,13 @@ static bool is_running(const struct pg *p)
     return complex_pg_run(p, "pg_ctl", args, NULL) == 0;
 }
 
+bool complex_pg_is_running(const struct complex_dir *d)
+{
+    struct pg p;
+
+    return complex_pg_find(d, &p, NULL) == 0 && is_running(&p);
+}
+
 int complex_pg_start(const struct complex_dir *d, struct err *e)
 {
     char options[PATH_MAX + 64];

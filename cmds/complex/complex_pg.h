@@ -11,6 +11,7 @@ bool complex_pg_is_used(const struct complex_dir *d); /* this complex was made w
 int complex_pg_check(const struct complex_dir *d, struct err *e);
 int complex_pg_start(const struct complex_dir *d,
                      struct err *e); /* initialize the cluster when missing; do nothing if it runs */
+bool complex_pg_is_running(const struct complex_dir *d);
 int complex_pg_stop(const struct complex_dir *d, struct err *e);
 
 #endif

@@ -19,11 +19,12 @@
 #include "complex_nodes.h"
 #include "complex_pg.h"
 #include "complex_procs.h"
+#include "complex_spawn.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 
 /* Limits are for a host under heavy load; a complex of some nodes is up in about a second. */
-enum { UP_LIMIT_MS = 30000, STOP_LIMIT_MS = 10000, LOG_LINES = 40 };
+enum { UP_LIMIT_MS = 30000, STOP_LIMIT_MS = 10000, ANSWER_LIMIT_MS = 10000, LOG_LINES = 40 };
 
 struct pbs_complex_settings {
     struct cmd_args a;
@@ -256,6 +257,29 @@ static int pbs_complex_env(struct pbs_complex_settings *s, const char *operand, 
     return 0;
 }
 
+/* A server that is stopped, or whose disk is, takes connections and answers nothing: a program that is waited for asks first. */
+static int status_connect(const struct pbs_complex_settings *s, struct err *why)
+{
+    char conf[PATH_MAX], qstat[PATH_MAX + sizeof "/bin/qstat"];
+
+    (void)snprintf(qstat, sizeof qstat, "%s/bin/qstat", s->d.exec);
+    if (complex_spawn((const char *const[]){qstat, "-B", NULL}, complex_dir_path(&s->d, conf, "pbs.conf"),
+                      "/dev/null", ANSWER_LIMIT_MS, why) < 0)
+        return -1;
+    return pbs_complex_connect_to(s, why);
+}
+
+static bool show_store(const struct pbs_complex_settings *s)
+{
+    bool runs;
+
+    if (!complex_pg_is_used(&s->d))
+        return true;
+    runs = complex_pg_is_running(&s->d);
+    printf("%-12s %s\n", "database", runs ? "runs" : "does not run");
+    return runs;
+}
+
 static bool show_daemon(const struct pbs_complex_settings *s, const char *name, int c)
 {
     struct complex_daemon dm;
@@ -276,11 +300,15 @@ static bool show_daemon(const struct pbs_complex_settings *s, const char *name, 
 
 static int pbs_complex_status(struct pbs_complex_settings *s, const char *operand, struct err *e)
 {
-    int c = pbs_complex_connect_to(s, e);
+    struct err why;
+    int c = status_connect(s, &why);
     bool all;
 
-    (void)operand;
-    all = show_daemon(s, "server", c);
+    (void)operand, (void)e;
+    all = show_store(s);
+    all = show_daemon(s, "server", c) && all;
+    if (c < 0)
+        printf("%-12s does not answer\n", "server");
     if (complex_dir_is_pair(&s->d))
         all = show_daemon(s, "second", c) && all;
     all = show_daemon(s, "sched", c) && all;
@@ -290,7 +318,9 @@ static int pbs_complex_status(struct pbs_complex_settings *s, const char *operan
         all = show_daemon(s, s->moms.name[i], c) && all;
     if (c > 0)
         (void)pbs_disconnect(c);
-    return all ? 0 : 1;
+    if (!all)
+        printf("pbs_complex start --dir %s starts what does not run.\n", s->d.root);
+    return all && c > 0 ? 0 : 1;
 }
 
 static void print_log(const struct pbs_complex_settings *s, const char *name, int lines)

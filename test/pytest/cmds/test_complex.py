@@ -1,5 +1,6 @@
 """pbs_complex: a complex of one's own, started, looked at, broken and ended."""
 import os
+import signal
 import subprocess
 
 import pytest
@@ -60,6 +61,24 @@ def test_status_tells_what_does_not_run(cx):
     assert "sched        does not run" in done.stdout and "free" in done.stdout
     cx.restart("sched")
     assert cx.control("status").returncode == 0
+
+
+def test_status_of_a_server_that_does_not_answer_says_so_in_the_end(cx):
+    with faults.daemon_frozen(cx, "server"):
+        done = cx.control("status", check=False)
+    assert done.returncode == 1 and "server       does not answer\n" in done.stdout
+    assert cx.control("status").returncode == 0
+
+
+@pytest.mark.complex(store="postgres")
+def test_a_database_that_has_ended_is_named_and_started_again(cx):
+    with open(os.path.join(cx.dir, "pgsql", "data", "postmaster.pid"), encoding="ascii") as f:
+        os.kill(int(f.readline()), signal.SIGQUIT)
+    until(lambda: "database     does not run" in cx.control("status", check=False).stdout, "the end of the database")
+    assert cx.control("status", check=False).returncode == 1
+    cx.control("start")
+    assert "database     runs" in cx.control("status").stdout
+    assert cx.wait(cx.submit("sleep 600"))["exec_host"]
 
 
 def test_a_node_can_be_added_and_is_used(cx):
