@@ -2,7 +2,8 @@
 
 Every host has a link to one switch, and addresses of 10.77.0.0/24 and fd77::/64 that exist inside these namespaces only. An
 installed tree is at /opt/pbs, as `make install` makes it; /etc, /var/spool, /run and /tmp are the host's own, /home is its own
-or one for all. /srv/site/HOST is where an scp of a test finds the files of the others. What is set up follows doc/running.md: pbs_postinstall, pbs_init.d, pbs_keys, MUNGE.
+or one for all. /srv/site/HOST is where an scp of a test finds the files of the others. /srv/source and /srv/build
+are what is tested: its own place may be below a folder that each host has for itself. What is set up follows doc/running.md: pbs_postinstall, pbs_init.d, pbs_keys, MUNGE.
 """
 import contextlib
 import json
@@ -49,6 +50,9 @@ mount --bind {top}/run /run
 mount -t tmpfs none /srv
 mkdir /srv/site
 mount --bind {site} /srv/site
+mkdir /srv/source /srv/build
+mount --bind {source} /srv/source
+mount --bind {build} /srv/build
 mount --bind {top}/tmp /tmp
 mount -t proc proc /proc
 mount -o remount,bind /sys 2>/dev/null || true
@@ -141,7 +145,8 @@ class Host:
         """The host is there: namespaces, files, link, MUNGE."""
         self.ns = Namespace(KINDS)
         self.root(MOUNTS.format(top=self.top, site=self.site.top, home=self.home, name=self.name,
-                                tree=self.site.trees.get(self.number, self.site.tree)))
+                                tree=self.site.trees.get(self.number, self.site.tree),
+                                source=ROOT, build=os.environ["CEDE_BUILD"]))
         self.site.plug(self)
         v4 = "ip -4 addr flush dev lo" if self.site.only_ipv6 else f"ip addr add {self.address}/24 dev eth0"
         self.root(f"{v4}; ip -6 addr add {self.address6}/64 dev eth0 nodad; ip link set eth0 up")

@@ -9,7 +9,6 @@ import pytest
 
 from cede import site as sites
 from cede.build import PROGRAMS, is_sanitized
-from cede.installed import ROOT
 from cede.site import USER
 from cede.wait import until
 
@@ -245,7 +244,7 @@ def test_an_upgrade_under_running_jobs_loses_none_of_them(plan, tmp_path):
 
 def test_a_tree_is_removed_only_when_nothing_of_it_runs(plan, tmp_path):
     site = plan(trees={2: sites.make_tree(str(tmp_path))}).start()
-    remove = f"{ROOT}/tools/install uninstall {os.environ['CEDE_BUILD']} '' /opt/pbs"
+    remove = "/srv/source/tools/install uninstall /srv/build '' /opt/pbs"
     job = running(site, "sleep 600", "-l", "select=1:host=n2")
     for daemons in (True, False):
         refused = site.n2.run(remove, check=False)
