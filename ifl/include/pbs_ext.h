@@ -304,6 +304,25 @@ char *pbs_submit_with_cred(int c, struct attropl *attrib, const char *script, co
  * tm_poll; the end of the task (tm_obit) is told after all of its output. */
 int pbs_tm_spawn_relay(int argc, char *argv[], char *envp[], int where, unsigned *tid, int *event);
 
+/* The same, with where the task begins: the processors of its host ("0-3,8") and the directory; NULL: those of the job. What cannot be
+ * had is left as it is. */
+struct pbs_tm_place {
+    const char *cpus, *cwd;
+};
+int pbs_tm_spawn_in(int argc, char *argv[], char *envp[], int where, const struct pbs_tm_place *place,
+                    unsigned *tid, int *event);
+
+/* Output of tasks goes to `fn` from now on, in pieces as they were written; called inside tm_poll. */
+typedef void pbs_tm_output_fn(void *arg, unsigned task, int is_error, const char *bytes, size_t n);
+void pbs_tm_on_output(pbs_tm_output_fn *fn, void *arg);
+
+/* The descriptor to poll for reading beside others, then call tm_poll with wait 0 until it has no event. -1: not initialised. */
+int pbs_tm_fd(void);
+
+/* Say `bytes` to the PMIx helper of the host of node `where`, which is started when there is none (pbs_launch(1)). With the event
+ * *answer is heap, the caller's. */
+int pbs_tm_helper(int where, const void *bytes, size_t n, char **answer, size_t *n_answer, int *event);
+
 /* Answer the notice that this job will be preempted (pbs_preempt_ack(1)): an event as those of tm.h. READY: do it
  * now. NEED: that many seconds from now. OFFER: take `nodes`, "n3+n4", and leave the job the rest. TM_ENOTFOUND:
  * there is no notice. The job's shepherd passes it on, however long that takes; the result is written to the notice

@@ -32,6 +32,8 @@ struct event {
     int *number; /* obitval, ntasks, amount */
     char *bytes; /* resource, info */
     int len;
+    char **info; /* heap, the caller's */
+    size_t *n_info;
 };
 
 struct tm_place { /* where a task is that we know of */
@@ -122,6 +124,12 @@ static void tm_take(const struct event *ev, const struct tmx_answer *a)
             memcpy(ev->bytes, a->info.info_val, (size_t)smaller(a->info.info_len, ev->len));
         *ev->number = (int)a->info.info_len;
         break;
+    case TMX_ASK_PMIX:
+        *ev->info = malloc(a->info.info_len + 1);
+        *ev->n_info = *ev->info ? a->info.info_len : 0;
+        if (*ev->info && a->info.info_len)
+            memcpy(*ev->info, a->info.info_val, a->info.info_len);
+        break;
     case TMX_ASK_ATTACH:
         if (ev->tid)
             *ev->tid = a->task;
@@ -193,7 +201,7 @@ static u_int tm_count(char *const *vector)
 }
 
 static int tm_spawn_call(int argc, char *argv[], char *envp[], tm_node_id where, tm_task_id *tid,
-                         tm_event_t *event, bool relay)
+                         tm_event_t *event, bool relay, const struct rpc_buf *more)
 {
     const struct event model = {.tid = tid, .node = where};
     struct tmx_ask q = {.kind = TMX_ASK_SPAWN};
@@ -211,18 +219,58 @@ static int tm_spawn_call(int argc, char *argv[], char *envp[], tm_node_id where,
     a->argv.argv_len = (u_int)argc;
     a->env.env_val = envp;
     a->env.env_len = tm_count(envp);
+    a->ext.wire_ext_val = more ? more->bytes : NULL;
+    a->ext.wire_ext_len = more ? (u_int)more->len : 0;
     return tm_ask(&model, &q, event);
 }
 
 int tm_spawn(int argc, char *argv[], char *envp[], tm_node_id where, tm_task_id *tid, tm_event_t *event)
 {
-    return tm_spawn_call(argc, argv, envp, where, tid, event, false);
+    return tm_spawn_call(argc, argv, envp, where, tid, event, false, NULL);
 }
 
 int pbs_tm_spawn_relay(int argc, char *argv[], char *envp[], tm_node_id where, tm_task_id *tid,
                        tm_event_t *event)
 {
-    return tm_spawn_call(argc, argv, envp, where, tid, event, true);
+    return tm_spawn_call(argc, argv, envp, where, tid, event, true, NULL);
+}
+
+int pbs_tm_spawn_in(int argc, char *argv[], char *envp[], tm_node_id where, const struct pbs_tm_place *place,
+                    tm_task_id *tid, tm_event_t *event)
+{
+    const char *none = "";
+    const struct tmx_spawn_more m = {.cpus = (char *)(place->cpus ? place->cpus : none),
+                                     .cwd = (char *)(place->cwd ? place->cwd : none)};
+    struct rpc_buf b;
+    int code = TM_ESYSTEM;
+
+    rpc_buf_init(&b);
+    if (rpc_buf_encode(&b, (xdrproc_t)xdr_tmx_spawn_more, &m) == 0)
+        code = tm_spawn_call(argc, argv, envp, where, tid, event, true, &b);
+    rpc_buf_fini(&b);
+    return code;
+}
+
+int pbs_tm_helper(tm_node_id where, const void *bytes, size_t n, char **answer, size_t *n_answer,
+                  tm_event_t *event)
+{
+    const struct event model = {.info = answer, .n_info = n_answer};
+    struct tmx_ask q = {.kind = TMX_ASK_PMIX, .tmx_ask_u.pmix = {.node = (u_int)where}};
+
+    q.tmx_ask_u.pmix.bytes.bytes_val = (char *)bytes;
+    q.tmx_ask_u.pmix.bytes.bytes_len = (u_int)n;
+    return tm_ask(&model, &q, event);
+}
+
+int pbs_tm_fd(void)
+{
+    return me.link ? tm_link_fd(me.link) : -1;
+}
+
+void pbs_tm_on_output(pbs_tm_output_fn *fn, void *arg)
+{
+    if (me.link)
+        tm_link_on_output(me.link, fn, arg);
 }
 
 int tm_kill(tm_task_id tid, int sig, tm_event_t *event)

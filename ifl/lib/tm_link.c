@@ -31,6 +31,8 @@ struct tm_link {
     int fd;
     struct rpc_core *core;
     bool broken;
+    void (*output)(void *arg, unsigned task, int is_error, const char *bytes, size_t n); /* NULL: ours */
+    void *output_arg;
 };
 
 /* ---- the shepherd calls: output of a task that this program has spawned for itself */
@@ -38,7 +40,11 @@ static void take_output(struct tm_link *l, const struct rpc_call_hdr *h)
 {
     struct tmx_output_args a = {0};
 
-    if (rpc_buf_decode(h->args, h->n_args, (xdrproc_t)xdr_tmx_output_args, &a) == 0)
+    if (rpc_buf_decode(h->args, h->n_args, (xdrproc_t)xdr_tmx_output_args, &a) < 0)
+        ;
+    else if (l->output)
+        l->output(l->output_arg, a.task, a.stream == TMX_STDERR, a.bytes.bytes_val, a.bytes.bytes_len);
+    else
         file_write_all(a.stream == TMX_STDERR ? STDERR_FILENO : STDOUT_FILENO, a.bytes.bytes_val,
                        a.bytes.bytes_len, NULL);
     xdr_free((xdrproc_t)xdr_tmx_output_args, (char *)&a);
@@ -94,6 +100,19 @@ struct tm_link *tm_link_open(const char *path, struct err *e)
     rpc_core_destroy(l->core);
     free(l);
     return NULL;
+}
+
+int tm_link_fd(const struct tm_link *l)
+{
+    return l->fd;
+}
+
+void tm_link_on_output(struct tm_link *l,
+                       void (*fn)(void *arg, unsigned task, int is_error, const char *bytes, size_t n),
+                       void *arg)
+{
+    l->output = fn;
+    l->output_arg = arg;
 }
 
 void tm_link_close(struct tm_link *l)

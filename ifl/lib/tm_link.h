@@ -5,6 +5,7 @@
  * No thread but the caller's: bytes move only inside these functions.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <tm.h>
@@ -24,6 +25,13 @@ int tm_link_ask(struct tm_link *l, struct rpc_pending *p, unsigned proc, xdrproc
 
 /* Move what can be moved; with `wait` until something has come. -1: the connection is gone (all questions have been told). */
 int tm_link_turn(struct tm_link *l, bool wait);
+
+int tm_link_fd(const struct tm_link *l); /* to poll for reading; never to be read */
+
+/* What tasks write goes to `fn` instead of our own stdout and stderr. */
+void tm_link_on_output(struct tm_link *l,
+                       void (*fn)(void *arg, unsigned task, int is_error, const char *bytes, size_t n),
+                       void *arg);
 
 /* Where the socket of a job is: of `job` (NULL: the environment's job, else the only one of ours on this host). The
  * caller frees it. NULL: e->code ENOENT none, ENOTUNIQ several. */

@@ -97,6 +97,7 @@ int job_notice_take(struct job_notice *n, const struct shep_notice_args *a, stru
         n->attempt = 0;
         forget_answer(n);
         remove_file(n);
+        n->place.tell(n->place.arg, 0, "");
         return 0;
     }
     n->attempt = a->attempt;
@@ -108,6 +109,7 @@ int job_notice_take(struct job_notice *n, const struct shep_notice_args *a, stru
                 n->place.arg, a->signo,
                 a->target == EXEC_TARGET_ALL); /* after the file: the job reads it when the signal comes */
     }
+    n->place.tell(n->place.arg, a->attempt, a->text);
     return rc;
 }
 

@@ -23,7 +23,10 @@
 #include "procs.h"
 #include "rundir.h"
 #include "restart.h"
+#include "task_env.h"
+#include "tm_helper.h"
 #include "tm_server.h"
+#include "words.h"
 
 enum {
     EXIT_BUSY = 3,     /* another shepherd holds the run */
@@ -48,6 +51,8 @@ static void reap(struct supervise *h)
                 h->how = SHEP_END_ITSELF;
         }
     }
+    if (h->tm && (h->main_ended || (supervise_is_sister(h) && h->state != SHEP_RUNNING)))
+        tm_helper_end(h->tm);
     /* No child is left. A sister may have none and wait for tasks; processes that were attached are not our children. */
     if (pid < 0 && errno == ECHILD && !(supervise_is_sister(h) && h->state == SHEP_RUNNING) &&
         !confine_has_adopted(h->confine))
@@ -262,10 +267,21 @@ static void supervise_signal_job(void *arg, int signo, bool all)
     procs_fini(&p);
 }
 
+static void supervise_tell_helper(void *arg, unsigned attempt, const char *text)
+{
+    const struct supervise *h = arg;
+
+    if (h->tm)
+        tm_helper_tell(h->tm, attempt, text);
+}
+
 static int begin_notice(struct supervise *h, struct err *e)
 {
-    const struct job_notice_place place = {
-        .order = &h->order, .mom_link = h->mom_link, .signal_job = supervise_signal_job, .arg = h};
+    const struct job_notice_place place = {.order = &h->order,
+                                           .mom_link = h->mom_link,
+                                           .signal_job = supervise_signal_job,
+                                           .tell = supervise_tell_helper,
+                                           .arg = h};
 
     h->job_notice = job_notice_create(&place);
     return h->job_notice ? 0 : err_set(e, ENOMEM, "no memory for job %s", h->order.id);
@@ -330,10 +346,8 @@ static void launch_sister(struct supervise *h)
     supervise_post(h, SHEP_EV_SETUP_FAILED);
 }
 
-/* Runs before the MOM hears that the job has started. */
-static void serve_first(struct supervise *h)
+static void supervise_name_first(struct supervise *h)
 {
-    serve_tasks(h);
     if (h->tm)
         tm_server_first(h->tm, h->task.pid);
 }
@@ -344,7 +358,8 @@ static bool launch_again(struct supervise *h)
     if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0 &&
         restart_job(&h->order, &h->task, &h->task.pid, &h->why) == 0 && limit_all(h, &h->why) == 0) {
         confine_take_in(h->confine);
-        serve_first(h);
+        serve_tasks(h);
+        supervise_name_first(h);
         record_started(h);
         supervise_post(h, SHEP_EV_LAUNCHED);
         return true;
@@ -352,6 +367,28 @@ static bool launch_again(struct supervise *h)
     confine_signal(h->confine, SIGKILL);
     h->setup_code = EXIT_RESTART;
     return false;
+}
+
+/* The job asks for PMIx: its first process is a client, if it wants to be. Without the helper it runs all the same. */
+static void supervise_add_pmix(struct supervise *h)
+{
+    struct shep_order *o = &h->order;
+    struct words more;
+    struct err e = {0};
+    char **env;
+
+    if (!h->tm || !task_env_find(o->env.env_val, o->env.env_len, "PBS_PMIX"))
+        return;
+    words_init(&more);
+    if (tm_helper_begin(h->tm, &more, &e) < 0) {
+        task_say(&h->task, e.text);
+    } else if ((env = realloc(o->env.env_val, (o->env.env_len + more.n + 1) * sizeof *env))) {
+        o->env.env_val = env;
+        memcpy(env + o->env.env_len, more.w, more.n * sizeof *env); /* the texts are the order's now */
+        o->env.env_len += (u_int)more.n;
+        more.n = 0;
+    }
+    words_fini(&more);
 }
 
 /* Forked and waiting, the process is recorded and its tasks can be served before it executes anything. Should we die in
@@ -362,9 +399,11 @@ static bool launch_first(struct supervise *h)
     if (task_prepare(&h->task, h->path, &h->order, &h->why) < 0 ||
         display_give(h->path, &h->order, &h->why) < 0 || limit_all(h, &h->why) < 0)
         return false;
+    serve_tasks(h);
+    supervise_add_pmix(h);
     if (task_fork(&h->task, &h->order, &h->why) < 0)
         return false;
-    serve_first(h);
+    supervise_name_first(h);
     record_started(h);
     if (h->order.say[0])
         task_say(&h->task, h->order.say);

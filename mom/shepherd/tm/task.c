@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -232,6 +233,33 @@ static int become_the_job(const struct task *t, const struct shep_order *o, int 
     return 0;
 }
 
+/* A list of processors that cannot be had is ignored: it is a wish about speed. */
+static void bind_to(const char *list)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    for (const char *at = list; *at;) {
+        char *end;
+        unsigned long from = strtoul(at, &end, 10), to = *end == '-' ? strtoul(end + 1, &end, 10) : from;
+
+        for (unsigned long c = from; c <= to && c < CPU_SETSIZE; c++)
+            CPU_SET(c, &set);
+        if (*end != ',')
+            break;
+        at = end + 1;
+    }
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+static void take_wishes(const struct task_program *p)
+{
+    if (p->cpus && p->cpus[0])
+        bind_to(p->cpus);
+    if (p->cwd && p->cwd[0] && chdir(p->cwd) < 0)
+        dprintf(STDERR_FILENO, "=>> PBS: cannot begin in %s: %s\n", p->cwd, strerror(errno));
+}
+
 /* In the child. Everything but exec is done before the shepherd says go, beside its own writing. */
 static void run_child(const struct task *t, const struct shep_order *o, const struct task_program *p,
                       int input, int go, int failed)
@@ -243,6 +271,7 @@ static void run_child(const struct task *t, const struct shep_order *o, const st
     if (!argv || !env)
         err_set(&e, ENOMEM, "no memory for the arguments of job %s", o->id);
     else if (become_the_job(t, o, input, &e) == 0 && read(go, &c, 1) == 1) {
+        take_wishes(p);
         environ = env;
         execvp(p->path, argv);
         err_errno(&e, errno, "cannot execute %s", p->path);

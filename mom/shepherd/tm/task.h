@@ -24,6 +24,8 @@ struct task_program { /* borrowed for the call */
     char *const *env;
     unsigned n_env;
     const char *input; /* bytes for standard input; "": /dev/null */
+    const char *cpus;  /* "0-3,8": the processors that it may run on; NULL or "": all that the job may */
+    const char *cwd;   /* where it begins, if its owner may; NULL or "": where the job does */
 };
 
 struct task {

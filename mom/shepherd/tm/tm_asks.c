@@ -21,6 +21,7 @@
 #include "task_env.h"
 #include "tm_.h"
 #include "tm_attach.h"
+#include "tm_helper.h"
 #include "tm_private.h"
 
 enum { RESOURCES_MAX = 65000 };
@@ -81,21 +82,28 @@ static int give_birth(struct tm_server *t, const struct tmx_spawn_args *a, unsig
                                      .n_given = a->env.env_len,
                                      .task = id,
                                      .node = a->node};
+    struct tmx_spawn_more more = {0};
     struct words env;
     int rc = -1;
 
     words_init(&env);
-    if (task_env_make(&f, &env, e) == 0) {
+    if (a->ext.wire_ext_len &&
+        rpc_buf_decode(a->ext.wire_ext_val, a->ext.wire_ext_len, (xdrproc_t)xdr_tmx_spawn_more, &more) < 0)
+        err_set(e, EBADMSG, "the wishes for a task cannot be read");
+    else if (task_env_make(&f, &env, e) == 0) {
         const struct task_program p = {.path = a->argv.argv_val[0],
                                        .argv = a->argv.argv_val,
                                        .n_argv = a->argv.argv_len,
                                        .env = env.w,
                                        .n_env = (unsigned)env.n,
-                                       .input = ""};
+                                       .input = "",
+                                       .cpus = more.cpus,
+                                       .cwd = more.cwd};
 
         birth->confine = t->place.confine;
         rc = task_fork_program(birth, o, &p, e);
     }
+    xdr_free((xdrproc_t)xdr_tmx_spawn_more, (char *)&more);
     words_fini(&env);
     return rc;
 }
@@ -366,7 +374,7 @@ static const struct {
     {TMX_ASK_SPAWN, tm_ask_spawn},         {TMX_ASK_SIGNAL, tm_ask_signal}, {TMX_ASK_OBIT, tm_ask_obit},
     {TMX_ASK_TASKS, tm_ask_tasks},         {TMX_ASK_POST, tm_ask_post},     {TMX_ASK_GET, tm_ask_get},
     {TMX_ASK_RESOURCES, tm_ask_resources}, {TMX_ASK_ATTACH, tm_attach_ask}, {TMX_ASK_OUTPUT, tm_ask_output},
-    {TMX_ASK_NOTICE, tm_ask_notice},
+    {TMX_ASK_NOTICE, tm_ask_notice},       {TMX_ASK_PMIX, tm_helper_ask},
 };
 
 void tm_ask_here(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)

@@ -125,8 +125,8 @@ void tm_listener_close(struct tm_listener *d)
 {
     if (!d)
         return;
-    for (size_t i = 0; i < d->n; i++)
-        client_free(d->clients[i]);
+    while (d->n) /* out of the list first, as in show_out */
+        client_free(d->clients[--d->n]);
     close(d->listener);
     free(d->clients);
     free(d);
@@ -149,21 +149,32 @@ static bool is_welcome(const struct tm_listener *d, int fd)
            (who.uid == d->uid || who.uid == 0 || who.uid == geteuid());
 }
 
-static void let_in(struct tm_listener *d)
+uint64_t tm_listener_adopt(struct tm_listener *d, int fd)
 {
     static const struct rpc_core_events events = {.call = tm_listener_on_call};
-    int fd = accept4(d->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    struct tm_client *g = fd < 0 || !is_welcome(d, fd) ? NULL : calloc(1, sizeof *g);
+    struct tm_client *g = d->n < TM_LISTENER_CLIENTS_MAX ? calloc(1, sizeof *g) : NULL;
 
     if (g && (g->core = rpc_core_create(&events, g, RECORD_LIMIT))) {
         g->id = ++d->last_id;
         g->fd = fd;
         g->listener = d;
         d->clients[d->n++] = g;
-        return;
+        return g->id;
     }
     free(g);
-    if (fd >= 0)
+    close(fd);
+    return 0;
+}
+
+static void let_in(struct tm_listener *d)
+{
+    int fd = accept4(d->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    if (is_welcome(d, fd))
+        (void)tm_listener_adopt(d, fd);
+    else
         close(fd);
 }
 

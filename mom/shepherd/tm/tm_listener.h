@@ -48,6 +48,9 @@ struct tm_listener *tm_listener_open(const char *path, uid_t uid, gid_t gid,
 /* The clients go; `gone` is not called. The socket's name stays: by now it may be that of the job's next run. */
 void tm_listener_close(struct tm_listener *d);
 
+/* A connected socket of a process of ours that need not knock; taken. Its number, or 0: no memory, or no place (then it is closed). */
+uint64_t tm_listener_adopt(struct tm_listener *d, int fd);
+
 bool tm_listener_is_crowded(
     const struct tm_listener *d); /* more than TM_LISTENER_OUT_ALL_MAX waits to be read */
 struct tm_client *tm_listener_find(const struct tm_listener *d, uint64_t client); /* NULL: it has gone */

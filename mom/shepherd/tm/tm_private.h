@@ -1,7 +1,7 @@
 #ifndef TM_PRIVATE_H
 #define TM_PRIVATE_H
 /* What the files of TM share; private to them. Each uses those before it: tm_reply.c (the answer), tm_output.c (where
- * output goes), tm_asks.c (doing it here), tm_attach.c (making a process a task), tm_server.c (who asks, and where it is done). */
+ * output goes), tm_asks.c (doing it here), tm_attach.c (making a process a task), tm_helper.c (the PMIx helper), tm_server.c (who asks, and where it is done). */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -67,6 +67,7 @@ struct tm_server {
     size_t attached; /* of them, that live */
     struct peer_rpc *peer_rpc;
     struct output_relays *output_relays;
+    struct tm_helper *helper; /* NULL: none was ever wanted */
     struct tm_inflow *inflows;
     struct tm_reply *held_first, **held_end;
     size_t waiting; /* bytes of questions without an answer */
@@ -95,6 +96,9 @@ void tm_ask_here(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply
 void tm_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
 void tm_do_held(struct tm_server *t);
 void tm_forget_held(struct tm_server *t);
+
+/* ---- tm_server.c: what is made when it is first needed */
+int tm_server_wake(struct tm_server *t, struct err *e);
 
 /* ---- tm_output.c */
 void tm_output_send(void *arg, struct task_relay *p, const struct tmx_output_args *args);

@@ -15,6 +15,7 @@
 #include "task_env.h"
 #include "tm_.h"
 #include "tm_attach.h"
+#include "tm_helper.h"
 #include "job_dirs.h"
 #include "tm_private.h"
 
@@ -34,6 +35,10 @@ static bool tm_server_host_of(const struct tm_server *t, const struct tmx_ask *a
     case TMX_ASK_TASKS:
     case TMX_ASK_RESOURCES:
         node = ask->tmx_ask_u.tasks.node;
+        by_node = true;
+        break;
+    case TMX_ASK_PMIX:
+        node = ask->tmx_ask_u.pmix.node;
         by_node = true;
         break;
     case TMX_ASK_SIGNAL:
@@ -92,8 +97,6 @@ static struct tm_reply *reply_create(struct tm_server *t, size_t n)
     t->waiting += r->cost;
     return r;
 }
-
-static int tm_server_wake(struct tm_server *t, struct err *e);
 
 /* ---- clients */
 static void take_init(struct tm_server *t, struct tm_client *g, uint32_t xid, const struct tmx_init_args *a)
@@ -158,6 +161,8 @@ static void tm_server_on_call(void *arg, struct tm_client *g, const struct rpc_c
         rpc_core_reply_error(g->core, h->xid, RPC_ST_PROG_MISMATCH, PBS_TM_V1, PBS_TM_V1, NULL);
     else if (h->id.proc == TMX_NULL)
         rpc_core_reply(g->core, h->xid, (xdrproc_t)rpc_xdr_none, NULL, NULL);
+    else if (h->id.proc == TMX_HELPER)
+        tm_helper_on_ready(t, g, h);
     else if (h->id.proc != TMX_INIT && h->id.proc != TMX_ASK)
         rpc_core_reply_error(g->core, h->xid, RPC_ST_PROC_UNAVAIL, 0, 0, NULL);
     else {
@@ -194,6 +199,7 @@ static void tm_server_on_gone(void *arg, uint64_t client)
 {
     struct tm_server *t = arg;
 
+    tm_helper_client_gone(t, client);
     tm_output_client_gone(t, client);
     if (t->awake)
         tasks_each(t->tasks, tm_server_drop_waiters, &client);
@@ -242,7 +248,7 @@ static char *socket_path(const struct shep_order *o)
     return strbuf_take(&b);
 }
 
-static int tm_server_wake(struct tm_server *t, struct err *e)
+int tm_server_wake(struct tm_server *t, struct err *e)
 {
     const struct output_relays_hooks relays = {
         .send = tm_output_send, .drained = tm_server_on_drained, .arg = t};
@@ -308,14 +314,15 @@ void tm_server_destroy(struct tm_server *t)
 {
     if (!t)
         return;
+    t->place.mom_link = NULL;
     tm_listener_close(t->listener);
     t->listener = NULL;
-    t->place.mom_link = NULL;
     if (t->tasks)
         tasks_each(t->tasks, tm_server_forget_waiters, NULL);
     tm_forget_held(t);
     peer_rpc_destroy(t->peer_rpc);
     output_relays_destroy(t->output_relays);
+    tm_helper_destroy(t->helper);
     tasks_destroy(t->tasks);
     tm_output_forget(t);
     job_nodes_fini(&t->nodes);
@@ -325,6 +332,8 @@ void tm_server_destroy(struct tm_server *t)
 void tm_server_first(struct tm_server *t, pid_t pid)
 {
     t->first = pid;
+    if (t->awake) /* by the PMIx helper */
+        (void)tasks_add(t->tasks, TM_INIT_TASK, pid);
 }
 
 void tm_server_poll(struct tm_server *t, struct poll_set *polls)
