@@ -84,3 +84,12 @@ def mpi_program(cx, name, which):
     subprocess.run([f"mpicc.{which}", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Werror",
                     os.path.join(PROGRAMS, name + ".c"), "-o", path], check=True)
     return path
+
+
+def pmix_program(cx, name):
+    """The executable of programs/NAME.c, which uses nothing but pmix.h."""
+    path = os.path.join(cx.work, name)
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "pmix"], check=True, capture_output=True, text=True).stdout.split()
+    subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Werror", os.path.join(PROGRAMS, name + ".c"), "-o", path, *flags],
+                   check=True)
+    return path
