@@ -6,6 +6,7 @@
 
 #include <exec.h>
 #include <ifl.h>
+#include <launch.h>
 #include <shep.h>
 #include <sis.h>
 #include <tm.h>
