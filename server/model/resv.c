@@ -13,6 +13,7 @@ struct resvs {
 
 static void resv_destroy(struct object *o)
 {
+    resc_free(((struct resv *)o)->charged);
     object_fini(o);
     free(o);
 }

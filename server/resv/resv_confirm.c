@@ -10,6 +10,7 @@
 #include "request.h"
 #include "reservations.h"
 #include "resv_recur.h"
+#include "resv_shares.h"
 #include "run_demand.h"
 
 static const char success[] = "PBS_RESV_CONFIRM_SUCCESS", failure[] = "PBS_RESV_CONFIRM_FAIL";
@@ -60,13 +61,15 @@ static int check_location(const struct reservations *all, const struct resv *r, 
     return 0;
 }
 
-static int check_empty(const struct resv *r, const char *location, struct err *e)
+/* Running jobs stay where they are. */
+static int check_jobs(const struct reservations *all, const struct resv *r, const char *location,
+                      struct err *e)
 {
-    const char *now = attr_list_text(&r->obj.attrs, RESV_ATTR_resv_nodes);
+    char *first = resv_recur_execvnode(location, 0, NULL);
+    int rc = first && r->taken ? resv_shares_check(all->p.ctx, r, first, e) : 0;
 
-    if (resv_life_is_running(r) && now && strcmp(location, now) != 0)
-        return err_set(e, PBSE_RESV_NOT_EMPTY, "Reservation has running jobs in it");
-    return 0;
+    free(first);
+    return rc;
 }
 
 static void confirm(struct reservations *all, struct request *q, struct resv *r)
@@ -76,7 +79,7 @@ static void confirm(struct reservations *all, struct request *q, struct resv *r)
     char scheduler[PBS_MAXSERVERNAME + 16];
     struct err e;
 
-    if (check_location(all, r, a->location, &e) < 0 || check_empty(r, a->location, &e) < 0) {
+    if (check_location(all, r, a->location, &e) < 0 || check_jobs(all, r, a->location, &e) < 0) {
         request_fail(q, &e);
         return;
     }

@@ -1,12 +1,20 @@
 /* Reservations that have lost vnodes. See resv_degrade.h.
  *
- * A maintenance reservation takes vnodes, too: then the substate is IC, and others are asked for at once. The vnodes of the present occurrence are looked at when a state has changed, in the look at the end of that turn. While one is
- * unusable the reservation is degraded, and a scheduler is asked for others at reserve_retry: it answers by CONFIRM or REFUSE. */
+ * The vnodes of the present occurrence are looked at when a state has changed, in the look at the end of that turn. While one is
+ * unusable the reservation is degraded, and a scheduler is asked for others at reserve_retry: it answers by CONFIRM or REFUSE.
+ *
+ * A maintenance reservation takes vnodes for good: they leave resv_nodes, the substate is IC, and others are asked for at once. */
 #include "resv_degrade.h"
 
+#include <stdlib.h>
 #include <time.h>
 
+#include "exec_vnode.h"
 #include "log.h"
+#include "resv_shares.h"
+#include "strbuf.h"
+
+enum { LOCATION_MAX = 16 << 20 };
 
 void resv_degrade_node(void *arg, struct node *n)
 {
@@ -26,35 +34,15 @@ static bool may_be_back(const struct node *n)
     return !n->reported && states_node_is_usable(n->state & ~(unsigned)(NODE_DOWN | NODE_UNKNOWN));
 }
 
-/* A maintenance reservation has this vnode during the present occurrence; a touching end counts. */
-static bool is_taken(const struct resv *r, const struct node *n)
-{
-    for (const struct resv_share *x = n->shares; x; x = x->next)
-        if (x->resv != r && resv_is_maintenance(x->resv) &&
-            resv_number(x->resv, RESV_ATTR_reserve_start) <= resv_number(r, RESV_ATTR_reserve_end) &&
-            resv_number(x->resv, RESV_ATTR_reserve_end) >= resv_number(r, RESV_ATTR_reserve_start))
-            return true;
-    return false;
-}
-
-static bool is_in_conflict(const struct resv *r)
-{
-    for (size_t i = 0; i < r->n_shares; i++)
-        if (is_taken(r, r->shares[i].node))
-            return true;
-    return false;
-}
-
-/* Without shares a vnode of it has been deleted: nothing of its exec_vnode could be taken. */
+/* Without shares a vnode of it has been deleted: nothing of its exec_vnode could be taken. What a maintenance reservation took is
+ * missing until others have been found. */
 static bool is_whole(const struct reservations *all, const struct resv *r, int64_t now, int64_t *next)
 {
-    if (!r->n_shares)
+    if (!r->n_shares || resv_substate(r) == RESV_IN_CONFLICT)
         return false;
     for (size_t i = 0; i < r->n_shares; i++) {
         const struct node *n = r->shares[i].node;
 
-        if (is_taken(r, n))
-            return false;
         if (node_is_usable(n))
             continue;
         if (now >= all->patient_till_s || !may_be_back(n))
@@ -67,6 +55,17 @@ static bool is_whole(const struct reservations *all, const struct resv *r, int64
 static bool is_degraded(const struct resv *r)
 {
     return resv_substate(r) == RESV_DEGRADED || resv_substate(r) == RESV_IN_CONFLICT;
+}
+
+/* `joined`: it is of the chunk of the part that was copied last. */
+static int resv_degrade_copy_part(struct exec_vnode *to, const struct exec_vnode_part *x, bool joined)
+{
+    struct exec_vnode_part *p = exec_vnode_add(to, x->vnode, joined ? to->n_chunks - 1 : to->n_chunks, NULL);
+
+    for (size_t i = 0; p && i < x->res.n; i++)
+        if (amounts_text_add(&p->res, x->res.a[i].name, x->res.a[i].value, NULL) < 0)
+            return -1;
+    return p ? 0 : -1;
 }
 
 static int64_t retry_after_s(const struct reservations *all)
@@ -92,12 +91,56 @@ static void set_retry(struct reservations *all, struct resv *r, const char *what
     reservations_look_later(all);
 }
 
+/* What maintenance reservations have taken does not belong to it any more, but for vnodes on which its jobs run on. */
+static void resv_degrade_give_up(struct reservations *all, struct resv *r)
+{
+    struct exec_vnode *ev = exec_vnode_parse(attr_list_text(&r->obj.attrs, RESV_ATTR_resv_nodes), NULL);
+    struct exec_vnode *left = ev ? exec_vnode_create(NULL) : NULL;
+    size_t last = SIZE_MAX;
+    struct strbuf text;
+    struct err e;
+
+    if (!left)
+        abort(); /* a promise would stay that two reservations have */
+    for (size_t i = 0; i < ev->n; i++) {
+        const struct node *n = nodes_find(all->p.ctx->nodes, ev->part[i].vnode);
+        const struct resv_share *x = n ? resv_shares_find(r, n) : NULL;
+
+        if (x && resv_shares_is_taken(x) && !resv_shares_has_jobs(x))
+            continue;
+        if (resv_degrade_copy_part(left, &ev->part[i], ev->part[i].chunk == last) < 0)
+            abort(); /* the same */
+        last = ev->part[i].chunk;
+    }
+    strbuf_init(&text, LOCATION_MAX);
+    if (exec_vnode_format(left, &text) < 0)
+        abort();
+    resv_set_text(r, RESV_ATTR_resv_nodes, left->n ? strbuf_str(&text) : NULL);
+    if (resv_shares_set(all->p.ctx, r, strbuf_str(&text), &e) < 0)
+        log_err(LOGC_RESV, r->obj.name, &e, "its vnodes cannot be taken");
+    if (r->taken && !r->n_shares)
+        resv_queue_open(all, r, true, false);
+    strbuf_fini(&text);
+    exec_vnode_destroy(left);
+    exec_vnode_destroy(ev);
+}
+
 void resv_degrade_begin(void *arg, struct resv *r)
 {
-    bool conflict = is_in_conflict(r);
+    bool conflict = resv_shares_is_conflict(r);
 
-    resv_set_number(r, RESV_ATTR_reserve_substate, conflict ? RESV_IN_CONFLICT : RESV_DEGRADED);
+    if (conflict)
+        resv_degrade_give_up(arg, r);
+    if (conflict || resv_substate(r) != RESV_IN_CONFLICT)
+        resv_set_number(r, RESV_ATTR_reserve_substate, conflict ? RESV_IN_CONFLICT : RESV_DEGRADED);
     set_retry(arg, r, "An attempt to", conflict ? 0 : retry_after_s(arg));
+}
+
+void resv_degrade_released(struct reservations *all)
+{
+    for (struct resv *r = resvs_first(all->p.ctx->resvs); r; r = resvs_next(r))
+        if (resv_substate(r) == RESV_IN_CONFLICT)
+            set_retry(all, r, "Next attempt to", 0);
 }
 
 void resv_degrade_end(void *arg, struct resv *r)
@@ -113,6 +156,16 @@ void resv_degrade_retry(void *arg, struct resv *r)
     set_retry(arg, r, "Next attempt to", retry_after_s(arg));
 }
 
+/* Something is to be given up that no job of it is on. */
+static bool resv_degrade_is_to_give_up(const struct resv *r)
+{
+    for (size_t i = 0; i < r->n_shares; i++)
+        if (resv_shares_is_taken(&r->shares[i]) &&
+            (!resv_shares_has_jobs(&r->shares[i]) || resv_substate(r) != RESV_IN_CONFLICT))
+            return true;
+    return false;
+}
+
 void resv_degrade_look(struct reservations *all, struct resv *r, int64_t now, int64_t *next)
 {
     enum resv_states s = resv_state(r);
@@ -122,7 +175,9 @@ void resv_degrade_look(struct reservations *all, struct resv *r, int64_t now, in
     if (s != RESV_CONFIRMED && s != RESV_DEGRADED && s != RESV_RUNNING)
         return;
     whole = is_whole(all, r, now, next);
-    if (!resv_is_maintenance(r) && !is_degraded(r) && !whole)
+    if (!resv_is_maintenance(r) && resv_degrade_is_to_give_up(r))
+        resv_fsm_post(all->fsm, r, RESV_EV_LOST);
+    else if (!resv_is_maintenance(r) && !is_degraded(r) && !whole)
         resv_fsm_post(all->fsm, r, RESV_EV_LOST);
     else if (is_degraded(r) && whole)
         resv_fsm_post(all->fsm, r, RESV_EV_BACK);

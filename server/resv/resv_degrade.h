@@ -14,4 +14,7 @@ void resv_degrade_retry(void *arg, struct resv *r);
 /* A new occurrence: its vnodes are looked at in this turn. */
 void resv_degrade_review(struct reservations *all, struct resv *r);
 
+/* A maintenance reservation is gone: others may have the vnodes again that it took. */
+void resv_degrade_released(struct reservations *all);
+
 #endif

@@ -196,6 +196,8 @@ static void resv_life_remove(void *arg, struct resv *r)
         resv_queue_remove(all, r);
     commit_remove_object(all->p.commit, &r->obj);
     resvs_remove(all->p.ctx->resvs, r);
+    if (resv_is_maintenance(r))
+        resv_degrade_released(all);
     resv_wait_settle(all, r, resv_state(r) == RESV_UNCONFIRMED ? "DENIED" : "BEING DELETED");
     resv_life_wake(all->p.hooks.ended, all->p.hooks.arg);
     reservations_look_later(all); /* others may have its vnodes again */

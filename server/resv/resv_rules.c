@@ -2,6 +2,7 @@
 #include "queue.h"
 #include "resv_fsm.h"
 #include "resv_revert.h"
+#include "resv_shares.h"
 
 static bool resv_rules_has_jobs(const struct resv *r)
 {
@@ -69,6 +70,7 @@ const struct resv_rule resv_rules[] = {
     {RESV_DEGRADED,        RESV_EV_DELETE,  resv_rules_has_jobs,     RESV_ACT_CLOSE,      RESV_BEING_DELETED},
     {RESV_DEGRADED,        RESV_EV_DELETE,  NULL,                    RESV_ACT_REMOVE,     RESV_NONE},
     {RESV_DEGRADED,        RESV_EV_ALTER,   NULL,                    RESV_ACT_ALTERED,    RESV_BEING_ALTERED},
+    {RESV_DEGRADED,        RESV_EV_LOST,    resv_shares_is_conflict, RESV_ACT_DEGRADED,   RESV_DEGRADED},
     {RESV_DEGRADED,        RESV_EV_LOST,    NULL,                    RESV_ACT_NONE,       RESV_DEGRADED},
     {RESV_DEGRADED,        RESV_EV_BACK,    NULL,                    RESV_ACT_WHOLE,      RESV_CONFIRMED},
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "node.h"
 #include "queue.h"
 #include "resv_fsm.h"
 #include "resv_revert.h"
@@ -18,7 +19,8 @@ enum {
     TAKEN = 4,    /* has its vnodes */
     DEGRADED = 8, /* has lost some */
     FORCED = 16,  /* is altered by force */
-    LATER = 32    /* is altered to begin at another time */
+    LATER = 32,   /* is altered to begin at another time */
+    CONFLICT = 64 /* has a vnode that a maintenance reservation has taken */
 };
 
 /* In the order of enum resv_event: confirm refuse start end delete empty alter lost back. */
@@ -44,6 +46,8 @@ static const struct row {
      "confirmed>CO retry>DG started>RN close>BD close>BD - altered>AL none>DG whole>CO"},
     {"DG", DEGRADED | MORE,
      "confirmed>CO retry>DG started>RN next>CO remove>gone - altered>AL none>DG whole>CO"},
+    {"DG", DEGRADED | CONFLICT,
+     "confirmed>CO retry>DG started>RN remove>gone remove>gone - altered>AL degraded>DG whole>CO"},
     {"DJ", TAKEN | MORE, "- - - - remove>gone next>CO - - -"},
     {"DJ", TAKEN | MORE | JOBS, "- - - - close>BD next>CO - - -"},
     {"BD", TAKEN | JOBS, "- - - - close>BD remove>gone - - -"},
@@ -88,6 +92,25 @@ static int state_of(const char *word)
     return -1;
 }
 
+static struct resv maintenance = {.obj.name = "M2.svr"};
+static struct node vnode;
+static struct resv_share of_maintenance = {.resv = &maintenance, .node = &vnode};
+static struct resv_share share = {.node = &vnode, .next = &of_maintenance};
+
+/* Both have the vnode at that time. */
+static void resv_take_from(struct resv *r)
+{
+    if (!attr_list_is_set(&maintenance.obj.attrs, RESV_ATTR_reserve_start)) {
+        attr_list_init(&maintenance.obj.attrs, OF_RESV);
+        resv_put(&maintenance, RESV_ATTR_reserve_start, 2000);
+        resv_put(&maintenance, RESV_ATTR_reserve_end, 3000);
+    }
+    share.resv = r;
+    vnode.shares = &share;
+    r->shares = &share;
+    r->n_shares = 1;
+}
+
 static void make(struct resv *r, struct queue *q, const struct row *x)
 {
     memset(r, 0, sizeof *r);
@@ -108,6 +131,8 @@ static void make(struct resv *r, struct queue *q, const struct row *x)
         assert_int_equal(resv_revert_keep(r, x->is & FORCED), 0);
     if (x->is & LATER)
         resv_put(r, RESV_ATTR_reserve_start, 1500);
+    if (x->is & CONFLICT)
+        resv_take_from(r);
 }
 
 static void each_event_does_in_each_state_what_the_page_says(void **state)
@@ -180,5 +205,8 @@ int main(void)
         cmocka_unit_test(every_row_is_met_by_one_of_these),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int rc = cmocka_run_group_tests(tests, NULL, NULL);
+
+    attr_list_fini(&maintenance.obj.attrs);
+    return rc;
 }

@@ -157,13 +157,49 @@ def test_maintenance_takes_vnodes_from_others(cx):
     done = cx.command("pbs_rsub", "-R", at(7100), "-E", at(7300), "--hosts", "n1").stdout.split()
     assert done[1] == "CONFIRMED"
     wait(cx, first, reserve_state="10", reserve_substate="12")
+    assert "resv_nodes" not in stat(cx, first) and first not in cx.node("n1")["resv"]
     assert stat(cx, other)["reserve_state"] == stat(cx, later)["reserve_state"] == CO
+    cx.api.confirm_resv(first, extend="PBS_RESV_CONFIRM_FAIL")
+    tried = int(stat(cx, first)["reserve_retry"])
+    assert tried > now + 300
     cx.api.delete_resv(done[0])
-    wait(cx, first, reserve_state=CO, reserve_substate=CO)
-    cx.command("pbs_rsub", "-R", at(7100), "-E", at(7300), "--hosts", "n1")
-    wait(cx, first, reserve_state="10")
+    until(lambda: int(stat(cx, first)["reserve_retry"]) < tried, "others to be asked for as soon as n1 is free again")
     cx.api.confirm_resv(first, "(n2:ncpus=2)")
-    wait(cx, first, reserve_state=CO, resv_nodes="(n2:ncpus=2)")
+    wait(cx, first, reserve_state=CO, reserve_substate=CO, resv_nodes="(n2:ncpus=2)")
+
+
+@pytest.mark.complex(sched=False, nodes=2)
+def test_jobs_of_a_reservation_run_on_where_maintenance_takes_vnodes(cx):
+    now = int(time.time())
+    resv = cx.api.submit_resv([("reserve_start", now + 2), ("reserve_duration", "3600"), ("Resource_List", "place", "scatter"),
+                               ("Resource_List", "select", "2:ncpus=2")])[0]
+    cx.api.confirm_resv(resv, "(n1:ncpus=2)+(n2:ncpus=2)")
+    job = cx.submit("sleep 600", queue=resv.split(".")[0], select="1:ncpus=1")
+    wait(cx, resv, reserve_state=RN)
+    cx.api.run(job, "(n1:ncpus=1)")
+    cx.wait(job, "R")
+    host = cx.command("pbs_rsub", "-R", at(1000), "-D", "60", "--hosts", "n1", "n2").stdout.split()[0]
+    wait(cx, resv, reserve_state=RN, reserve_substate="12", resv_nodes="(n1:ncpus=2)")
+    cx.crash_server()
+    wait(cx, resv, reserve_state=RN, reserve_substate="12", resv_nodes="(n1:ncpus=2)")
+    cx.hosts_back()
+    cx.api.delete(job)
+    until(lambda: "resv_nodes" not in stat(cx, resv), "the vnode to be given up with its last job")
+    assert cx.api.stat("que", resv.split(".")[0])[0]["started"] == "False"
+    cx.api.delete_resv(host)
+    cx.api.confirm_resv(resv, "(n1:ncpus=2)+(n2:ncpus=2)")
+    wait(cx, resv, reserve_state=RN, reserve_substate=RN)
+    assert cx.api.stat("que", resv.split(".")[0])[0]["started"] == "True"
+
+
+@pytest.mark.complex(nodes=3)
+def test_a_scheduler_finds_other_hosts_than_those_in_maintenance(cx):
+    resv = cx.command("pbs_rsub", "-R", at(600), "-D", "600", "-l", "select=1:ncpus=4", "-I", "30").stdout.split()[0]
+    wait(cx, resv, reserve_state=CO)
+    had = stat(cx, resv)["resv_nodes"][1:3]
+    cx.command("pbs_rsub", "-R", at(700), "-D", "60", "--hosts", had)
+    wait(cx, resv, reserve_state=CO, reserve_substate=CO)
+    assert stat(cx, resv)["resv_nodes"][1:3] != had
 
 
 def at(seconds):
