@@ -186,7 +186,7 @@ int server_recover(struct server *s, bool is_new, const struct restore_counts *c
     if (!from || accounting_restore(s->parts.accounting, from, e) < 0 ||
         exit_cache_restore(s->exit_cache, from, &s->faults, e) < 0 ||
         store_notes_restore(s->parts.store_notes, from, &s->faults, e) < 0 ||
-        hooks_restore(s->parts.hook_server->hooks, from, &s->faults, e) < 0 ||
+        hook_store_restore(s->parts.hook_server->store, from, &s->faults, e) < 0 ||
         depend_remotes_restore(s->depend_remotes, from, &s->faults, e) < 0) {
         store_close(from);
         return -1;

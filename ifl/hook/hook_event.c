@@ -38,6 +38,20 @@ void hook_events_format(uint32_t events, struct strbuf *out)
         }
 }
 
+uint32_t hook_events_parse(const char *text)
+{
+    uint32_t events = 0;
+
+    while (text && *text) {
+        size_t n = strcspn(text, ",");
+        const struct hook_event *ev = hook_event_find(text, n);
+
+        events |= ev ? ev->bit : 0;
+        text += n + (text[n] == ',');
+    }
+    return events;
+}
+
 void hook_events_all(struct strbuf *out)
 {
     hook_events_format(UINT32_MAX, out);

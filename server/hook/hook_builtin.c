@@ -18,7 +18,7 @@ enum { LINES_MAX = 16, CONTROL_MAX = 1 << 16 };
 static int hook_builtin_parse(struct hook_server *s, const char *name, char *text, struct hook_settings *set,
                               struct err *e)
 {
-    struct attr_edit_change c[LINES_MAX];
+    struct hook_attr_change c[LINES_MAX];
     size_t n = 0;
     char *save = NULL;
 
@@ -30,7 +30,7 @@ static int hook_builtin_parse(struct hook_server *s, const char *name, char *tex
             continue;
         *equals = '\0';
         if (strcmp(line, "hook_name") != 0 && strcmp(line, "type") != 0)
-            c[n++] = (struct attr_edit_change){line, "", equals + 1, SET};
+            c[n++] = (struct hook_attr_change){line, equals + 1, SET};
     }
     return hook_attrs_apply(s->hooks, name, set, c, n, e);
 }
@@ -49,7 +49,7 @@ static int hook_builtin_read(struct hook_server *s, int dir, const char *name, s
     snprintf(file, sizeof file, "%s.py", name);
     if (hook_builtin_parse(s, name, control, &set, e) == 0 &&
         file_read(dir, file, HOOK_CONTENT_MAX, &script, &n_script, e) == 0)
-        rc = hooks_install(s->hooks, name, &set, script, n_script, e);
+        rc = hook_store_install(s->store, name, &set, script, n_script, e);
     free(control);
     return rc;
 }

@@ -6,7 +6,7 @@
  * the installation. They are the objects `pbshook` of qmgr. */
 #include "hook_server.h"
 
-/* At start, after hooks_restore. What cannot be read is an error line. */
+/* At start, after hook_store_restore. What cannot be read is an error line. */
 void hook_builtin_load(struct hook_server *s);
 
 #endif

@@ -12,9 +12,11 @@
 
 #include "access.h"
 #include "conf.h"
+#include "hook_alter.h"
 #include "hook_chain.h"
 #include "hook_event.h"
 #include "hook_gate_args.h"
+#include "hook_json.h"
 #include "hook_objects.h"
 #include "hook_plan.h"
 #include "jobid.h"
@@ -69,8 +71,8 @@ static json_t *hook_gate_submission(const struct hook_server *s, const ifl_submi
     attrs = json_object_get(job, "attrs");
     snprintf(name, sizeof name, "%.*s", (int)strcspn(queue ? queue : "", "@"), queue ? queue : "");
     if (*name)
-        hook_objects_put(attrs, "queue", NULL, name);
-    hook_objects_put(attrs, "Job_Owner", NULL, owner);
+        hook_json_put(attrs, "queue", NULL, name);
+    hook_json_put(attrs, "Job_Owner", NULL, owner);
     return json_pack("{s:o}", "job", job);
 }
 
@@ -135,7 +137,7 @@ static json_t *hook_gate_move_data(struct hook_server *s, struct request *r)
 
     if (!job)
         return NULL;
-    hook_objects_put(json_object_get(job, "attrs"), "queue", NULL, a->text);
+    hook_json_put(json_object_get(job, "attrs"), "queue", NULL, a->text);
     return json_pack("{s:o, s:s?}", "job", job, "src_queue", j->queue_name);
 }
 
@@ -157,7 +159,7 @@ static json_t *hook_gate_run(struct hook_server *s, const char *id, const char *
         return NULL;
     json_object_set_new(job, "name", json_string(id));
     if (*location)
-        hook_objects_put(json_object_get(job, "attrs"), "exec_vnode", NULL, location);
+        hook_json_put(json_object_get(job, "attrs"), "exec_vnode", NULL, location);
     return json_pack("{s:o}", "job", job);
 }
 
@@ -194,8 +196,8 @@ static void hook_gate_alter(const struct hook_gate_pass *p, const char *hook, bo
     struct job *j = hook_gate_job(p->s, hook_gate_run_id(p->request));
 
     if (j)
-        hook_changes_alter(p->s, j, hook, c, accepted ? runs : stays);
-    hook_changes_vnodes(p->s, hook, c);
+        hook_alter_job(p->s, j, hook, c, accepted ? runs : stays);
+    hook_alter_vnodes(p->s, hook, c);
 }
 
 /* ---- resvsub, modifyresv ----------------------------------------------------------------------------- */
@@ -206,7 +208,7 @@ static json_t *hook_gate_resvsub_data(struct hook_server *s, struct request *r)
     json_t *resv = hook_gate_args_object(NULL, &a->attrs);
 
     (void)s;
-    hook_objects_put(json_object_get(resv, "attrs"), "Reserve_Owner", NULL, request_who(r));
+    hook_json_put(json_object_get(resv, "attrs"), "Reserve_Owner", NULL, request_who(r));
     return json_pack("{s:o}", "resv", resv);
 }
 
@@ -251,8 +253,10 @@ static const struct hook_gate_row hook_gate_rows[] = {
 };
 
 /* Each hook that accepts changes the arguments at once: if a later one rejects, they are not read any more. */
-static void hook_gate_changed(void *arg, const char *hook, bool accepted, const struct hook_changes *c)
+static void hook_gate_changed(void *arg, const char *hook, bool accepted, const struct hook_changes *c,
+                              const json_t *answer)
 {
+    (void)answer;
     struct hook_gate_pass *p = arg;
     const bool of_resv = p->row->event & (HOOK_EVENT_resvsub | HOOK_EVENT_modifyresv);
 
@@ -287,7 +291,7 @@ static bool hook_gate_start(struct hook_gate_pass *p, json_t *data)
 {
     struct err e;
     const struct hook_chain_ask ask = {.event = p->row->event,
-                                       .requestor = hook_chain_requestor(p->request),
+                                       .requestor = hook_server_requestor(p->request),
                                        .host = client_host(request_client(p->request)),
                                        .data = data,
                                        .changed = hook_gate_changed,
@@ -295,7 +299,7 @@ static bool hook_gate_start(struct hook_gate_pass *p, json_t *data)
                                        .arg = p};
 
     request_ref(p->request);
-    if (hook_chain_start(p->s, &ask, &e) == 0)
+    if (hook_chain_start(&p->s->chains, &ask, &e) == 0)
         return true;
     request_fail(p->request, &e);
     request_unref(p->request);

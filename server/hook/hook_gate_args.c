@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "hook_json.h"
 #include "hook_objects.h"
 
 int hook_gate_args_replace(char **text, const char *now)
@@ -96,7 +97,7 @@ json_t *hook_gate_args_object(const char *name, const wire_attrops *list)
         const wire_attrop *w = &list->wire_attrops_val[i];
 
         if (*w->resource || *w->value)
-            hook_objects_put(attrs, w->name, w->resource, *w->value ? w->value : NULL);
+            hook_json_put(attrs, w->name, w->resource, *w->value ? w->value : NULL);
         if (!*w->value && !*w->resource)
             json_object_set_new(attrs, w->name, json_null());
     }

@@ -173,7 +173,7 @@ static int hook_manage_apply(const struct hook_manage_ask *a, const char *name, 
                              struct err *e)
 {
     size_t n = a->args->attrs.wire_attrops_len;
-    struct attr_edit_change *c = calloc(n ? n : 1, sizeof *c);
+    struct hook_attr_change *c = calloc(n ? n : 1, sizeof *c);
     int rc;
 
     if (!c)
@@ -181,7 +181,7 @@ static int hook_manage_apply(const struct hook_manage_ask *a, const char *name, 
     for (size_t i = 0; i < n; i++) {
         const wire_attrop *w = &a->args->attrs.wire_attrops_val[i];
 
-        c[i] = (struct attr_edit_change){w->name, w->resource, w->value,
+        c[i] = (struct hook_attr_change){w->name, w->value,
                                          a->args->command == MGR_CMD_UNSET ? UNSET : (enum batch_op)w->op};
     }
     rc = hook_attrs_apply(a->s->hooks, name, set, c, n, e);
@@ -198,7 +198,7 @@ static int hook_manage_create(const struct hook_manage_ask *a, struct err *e)
         return -1;
     if (hooks_find(a->s->hooks, name))
         return err_set(e, PBSE_HOOKERROR, "hook name '%s' already registered, try another name", name);
-    if (hook_manage_apply(a, name, &set, e) < 0 || !hooks_add(a->s->hooks, name, &set, e))
+    if (hook_manage_apply(a, name, &set, e) < 0 || !hook_store_add(a->s->store, name, &set, e))
         return -1;
     hook_manage_log(a->r, name, "created");
     return 0;
@@ -214,7 +214,7 @@ static int hook_manage_set(const struct hook_manage_ask *a, struct err *e)
     set = h->set;
     if (hook_manage_apply(a, h->name, &set, e) < 0)
         return -1;
-    hooks_set(a->s->hooks, h, &set);
+    hook_store_set(a->s->store, h, &set);
     hook_manage_log(a->r, h->name, hook_manage_function(a->args->command));
     return 0;
 }
@@ -228,7 +228,7 @@ static int hook_manage_delete(const struct hook_manage_ask *a, struct err *e)
     if (!h || hook_manage_check_type(h, a->args->command, a->as_pbs, e) < 0)
         return -1;
     hook_manage_log(a->r, h->name, "deleted");
-    hooks_remove(a->s->hooks, h);
+    hook_store_remove(a->s->store, h);
     return 0;
 }
 
@@ -377,7 +377,7 @@ static void hook_manage_checked(void *arg, const struct hook_outcome *o)
     } else {
         if (i->config ? h->config.bytes : h->script.bytes)
             snprintf(text, sizeof text, "hook '%s' contents overwritten", h->name);
-        hooks_import(i->s->hooks, h, i->config, i->bytes, i->n);
+        hook_store_import(i->s->store, h, i->config, i->bytes, i->n);
         i->bytes = NULL;
         hook_manage_log(i->r, h->name, "mgr_hook_import");
         hook_manage_ok(i->s, i->r, text);

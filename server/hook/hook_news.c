@@ -7,10 +7,11 @@
 #include <ifl.h>
 
 #include "access.h"
+#include "hook_alter.h"
 #include "hook_chain.h"
 #include "hook_event.h"
 #include "hook_objects.h"
-#include "hook_worker.h"
+#include "hook_json.h"
 #include "jobid.h"
 #include "log.h"
 #include "pbs_error.h"
@@ -28,7 +29,7 @@ static void hook_news_tell(struct hook_server *s, uint32_t event, struct request
                            hook_chain_changed_fn *changed)
 {
     const struct hook_chain_ask ask = {.event = event,
-                                       .requestor = r ? hook_chain_requestor(r) : "PBS_Server",
+                                       .requestor = r ? hook_server_requestor(r) : "PBS_Server",
                                        .host = r ? client_host(request_client(r)) : s->o.ctx->name,
                                        .data = data,
                                        .is_news = true,
@@ -39,7 +40,7 @@ static void hook_news_tell(struct hook_server *s, uint32_t event, struct request
 
     if (!data)
         err_set(&e, PBSE_SYSTEM, "no memory");
-    if (!data || hook_chain_start(s, &ask, &e) < 0)
+    if (!data || hook_chain_start(&s->chains, &ask, &e) < 0)
         log_err(LOGC_HOOK, hook_event_of(event)->name, &e, "hooks are not run");
 }
 
@@ -51,14 +52,16 @@ struct hook_news_queued {
     struct job_key key;
 };
 
-static void hook_news_queued_changed(void *arg, const char *hook, bool accepted, const struct hook_changes *c)
+static void hook_news_queued_changed(void *arg, const char *hook, bool accepted, const struct hook_changes *c,
+                                     const json_t *answer)
 {
+    (void)answer;
     static const char *const may[] = {"Hold_Types", "project", "Variable_List", "Resource_List", NULL};
     const struct hook_news_queued *q = arg;
     struct job *j = jobs_find(q->s->o.ctx->jobs, q->key);
 
     if (accepted && j && !job_is_over(j))
-        hook_changes_alter(q->s, j, hook, c, may);
+        hook_alter_job(q->s, j, hook, c, may);
 }
 
 static void hook_news_queued_done(void *arg, const struct hook_verdict *v)
@@ -72,7 +75,7 @@ static void hook_news_queued(struct hook_server *s, const struct job *j, struct 
     struct hook_news_queued *q = calloc(1, sizeof *q);
     json_t *job = hook_objects_make(s, &j->obj);
     const struct hook_chain_ask ask = {.event = HOOK_EVENT_postqueuejob,
-                                       .requestor = r ? hook_chain_requestor(r) : "PBS_Server",
+                                       .requestor = r ? hook_server_requestor(r) : "PBS_Server",
                                        .host = r ? client_host(request_client(r)) : s->o.ctx->name,
                                        .data = job ? json_pack("{s:o}", "job", job) : NULL,
                                        .is_news = true,
@@ -85,7 +88,7 @@ static void hook_news_queued(struct hook_server *s, const struct job *j, struct 
         *q = (struct hook_news_queued){s, j->key};
     else
         json_decref(ask.data);
-    if (!q || hook_chain_start(s, &ask, &e) < 0) {
+    if (!q || hook_chain_start(&s->chains, &ask, &e) < 0) {
         log_event(LOGC_HOOK, LOGE_ERROR, j->obj.name, "no memory to run postqueuejob hooks");
         free(q);
     }
@@ -140,9 +143,9 @@ static json_t *hook_news_attribs(const wire_attrops *list)
     for (u_int i = 0; all && i < list->wire_attrops_len; i++) {
         const wire_attrop *w = &list->wire_attrops_val[i];
 
-        json_array_append_new(all, json_pack("{s:o, s:o, s:o, s:i, s:i}", "name", hook_worker_text(w->name),
-                                             "resource", hook_worker_text(w->resource), "value",
-                                             hook_worker_text(w->value), "op", w->op, "flags", 0));
+        json_array_append_new(all, json_pack("{s:o, s:o, s:o, s:i, s:i}", "name", hook_json_text(w->name),
+                                             "resource", hook_json_text(w->resource), "value",
+                                             hook_json_text(w->value), "op", w->op, "flags", 0));
     }
     return all;
 }
@@ -154,13 +157,12 @@ void hook_news_managed(struct hook_server *s, struct request *r, const struct er
 
     if (!(*s->active & HOOK_EVENT_management))
         return;
-    management =
-        json_pack("{s:i, s:i, s:o, s:I, s:i, s:i, s:i, s:o, s:o}", "cmd", a->command, "objtype", a->objtype,
-                  "objname", hook_worker_text(*a->objname ? a->objname : s->o.ctx->name), "request_time",
-                  (json_int_t)server_ctx_now_s(s->o.ctx), "reply_code", why ? why->code : 0, "reply_auxcode",
-                  0, "reply_choice", why && *why->text ? REPLY_TEXT : REPLY_NULL, "reply_text",
-                  why && *why->text ? hook_worker_text(why->text) : json_null(), "attribs",
-                  hook_news_attribs(&a->attrs));
+    management = json_pack(
+        "{s:i, s:i, s:o, s:I, s:i, s:i, s:i, s:o, s:o}", "cmd", a->command, "objtype", a->objtype, "objname",
+        hook_json_text(*a->objname ? a->objname : s->o.ctx->name), "request_time",
+        (json_int_t)server_ctx_now_s(s->o.ctx), "reply_code", why ? why->code : 0, "reply_auxcode", 0,
+        "reply_choice", why && *why->text ? REPLY_TEXT : REPLY_NULL, "reply_text",
+        why && *why->text ? hook_json_text(why->text) : json_null(), "attribs", hook_news_attribs(&a->attrs));
     hook_news_tell(s, HOOK_EVENT_management, r,
                    management ? json_pack("{s:o}", "management", management) : NULL, NULL);
 }
@@ -173,9 +175,9 @@ static void hook_news_put_state(json_t *vnode, unsigned state, int64_t since_s)
     char text[32];
 
     snprintf(text, sizeof text, "%u", state);
-    hook_objects_put(attrs, "state", NULL, text);
+    hook_json_put(attrs, "state", NULL, text);
     snprintf(text, sizeof text, "%lld", (long long)since_s);
-    hook_objects_put(attrs, "last_state_change_time", NULL, text);
+    hook_json_put(attrs, "last_state_change_time", NULL, text);
 }
 
 void hook_news_vnode(void *hook_server, const struct node *n, unsigned old_state, int64_t old_state_s)

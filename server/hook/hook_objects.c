@@ -5,38 +5,15 @@
 #include <string.h>
 
 #include "conf.h"
-#include "hook_worker.h"
+#include "hook_json.h"
 #include "jobid.h"
 #include "strbuf.h"
 
 enum { PAGE_MAX = 50 }; /* objects: a page is made within one turn of the loop */
 
-int hook_objects_put(json_t *attrs, const char *name, const char *resource, const char *value)
-{
-    json_t *of = attrs, *v = value ? hook_worker_text(value) : NULL;
-
-    if (value && !v)
-        return -1;
-    if (resource && *resource) {
-        of = json_object_get(attrs, name);
-        if (!json_is_object(of)) {
-            of = json_object();
-            if (json_object_set_new(attrs, name, of) < 0) {
-                json_decref(v);
-                return -1;
-            }
-        }
-        name = resource;
-    }
-    if (v)
-        return json_object_set_new(of, name, v);
-    json_object_del(of, name);
-    return 0;
-}
-
 static int hook_objects_attr(void *arg, const char *name, const char *resource, const char *value)
 {
-    return hook_objects_put(arg, name, resource, value);
+    return hook_json_put(arg, name, resource, value);
 }
 
 json_t *hook_objects_make(const struct hook_server *s, const struct object *o)
@@ -52,7 +29,7 @@ json_t *hook_objects_make(const struct hook_server *s, const struct object *o)
         attrs = NULL;
     }
     attr_select_fini(&all);
-    return attrs ? json_pack("{s:o, s:o}", "name", hook_worker_text(o->name), "attrs", attrs) : NULL;
+    return attrs ? json_pack("{s:o, s:o}", "name", hook_json_text(o->name), "attrs", attrs) : NULL;
 }
 
 /* ---- pages ------------------------------------------------------------------------------------------- */
@@ -163,9 +140,8 @@ static void hook_objects_others(struct hook_objects_page *p)
         snprintf(p->next, sizeof p->next, "%ld", at);
 }
 
-json_t *hook_objects_query(void *arg, const json_t *query)
+json_t *hook_objects_page(const struct hook_server *s, const json_t *query)
 {
-    const struct hook_server *s = arg;
     json_int_t limit = json_integer_value(json_object_get(query, "limit"));
     struct hook_objects_page p = {.s = s,
                                   .kind = json_string_value(json_object_get(query, "kind")),
@@ -192,6 +168,13 @@ json_t *hook_objects_query(void *arg, const json_t *query)
                      fault ? json_string(fault) : json_null());
 }
 
+void hook_objects_query(void *arg, const json_t *query, int64_t ticket)
+{
+    const struct hook_server *s = arg;
+
+    hook_pool_page(s->pool, ticket, hook_objects_page(s, query));
+}
+
 /* ---- hello ------------------------------------------------------------------------------------------- */
 
 static json_t *hook_objects_conf(const struct conf *conf)
@@ -202,7 +185,7 @@ static json_t *hook_objects_conf(const struct conf *conf)
         const char *text = conf_text(conf, (enum conf_key)k);
 
         if (text)
-            hook_objects_put(all, conf_row((enum conf_key)k)->name, NULL, text);
+            hook_json_put(all, conf_row((enum conf_key)k)->name, NULL, text);
     }
     return all;
 }
@@ -261,8 +244,8 @@ json_t *hook_objects_hello(void *arg)
     const char *host = ctx->full_name ? ctx->full_name : ctx->name;
 
     return json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o}, s:o}", "op",
-                     "hello", "version", 1, "daemon", "pbs_server", "server", hook_worker_text(ctx->name),
-                     "host", hook_worker_text(host), "home", hook_worker_text(ctx->home), "conf",
+                     "hello", "version", 1, "daemon", "pbs_server", "server", hook_json_text(ctx->name),
+                     "host", hook_json_text(host), "home", hook_json_text(ctx->home), "conf",
                      hook_objects_conf(s->o.conf), "attributes", "job", hook_objects_attributes(OF_JOB),
                      "queue", hook_objects_attributes(OF_QUEUE), "server", hook_objects_attributes(OF_SERVER),
                      "node", hook_objects_attributes(OF_NODE), "resv", hook_objects_attributes(OF_RESV),

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "hook_alter.h"
 #include "hook_changes.h"
 #include "hook_event.h"
 #include "hook_objects.h"
@@ -126,7 +127,7 @@ static void hook_periodic_ran(void *arg, const struct hook_outcome *o)
     hook_periodic_say_end(t, o);
     hook_server_heed(t->p->s, t->name, o->answer);
     if (o->result == HOOK_ACCEPT && hook_changes_read(o->answer, &c, &e) == 0) {
-        hook_changes_vnodes(t->p->s, t->name, &c);
+        hook_alter_vnodes(t->p->s, t->name, &c);
         hook_changes_fini(&c);
     }
     hook_periodic_over(t);

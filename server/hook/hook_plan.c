@@ -12,7 +12,7 @@
 #include "hook_gate.h"
 #include "hook_gate_args.h"
 #include "hook_objects.h"
-#include "hook_worker.h"
+#include "hook_json.h"
 #include "jobid.h"
 #include "log.h"
 #include "loop.h"
@@ -50,7 +50,7 @@ static json_t *hook_plan_job(const struct hook_server *s, const char *name)
         j = jobs_find(s->o.ctx->jobs, (struct job_key){id.key.seq, JOBID_NO_INDEX});
     json_t *v = j && j->state != JOB_ARRIVING ? hook_objects_make(s, &j->obj) : NULL;
     if (v)
-        json_object_set_new(v, "name", hook_worker_text(name));
+        json_object_set_new(v, "name", hook_json_text(name));
     return v;
 }
 
@@ -63,7 +63,7 @@ static json_t *hook_plan_victims(const struct hook_server *s, const ifl_preempt_
         json_t *v = hook_plan_job(s, a->victims.victims_val[i].job);
 
         if (v)
-            json_object_set_new(v, "methods", hook_worker_text(a->victims.victims_val[i].methods));
+            json_object_set_new(v, "methods", hook_json_text(a->victims.victims_val[i].methods));
         if (v)
             json_array_append_new(all, v);
     }
@@ -76,7 +76,7 @@ static json_t *hook_plan_data(const struct hook_server *s, const ifl_preempt_run
 
     if (!job)
         return NULL;
-    hook_objects_put(json_object_get(job, "attrs"), "exec_vnode", NULL, a->location);
+    hook_json_put(json_object_get(job, "attrs"), "exec_vnode", NULL, a->location);
     return json_pack("{s:o, s:o}", "job", job, "victims", hook_plan_victims(s, a));
 }
 
@@ -147,8 +147,10 @@ static int hook_plan_apply(ifl_preempt_run_args *a, const char *text, struct err
     return 0;
 }
 
-static void hook_plan_changed(void *arg, const char *hook, bool accepted, const struct hook_changes *c)
+static void hook_plan_changed(void *arg, const char *hook, bool accepted, const struct hook_changes *c,
+                              const json_t *answer)
 {
+    (void)answer;
     struct hook_plan *p = arg;
     ifl_preempt_run_args *a = hook_plan_args(p);
     struct err e;
@@ -239,9 +241,9 @@ bool hook_plan_gate(struct hook_server *s, struct request *r, void (*pass)(void 
     p->pass = pass;
     p->pass_arg = pass_arg;
     loop_timer_set(p->timer, hook_plan_limit_ms(s));
-    if (hook_chain_start(s,
+    if (hook_chain_start(&s->chains,
                          &(struct hook_chain_ask){.event = HOOK_EVENT_preempt,
-                                                  .requestor = hook_chain_requestor(r),
+                                                  .requestor = hook_server_requestor(r),
                                                   .host = client_host(request_client(r)),
                                                   .data = data,
                                                   .fails_open = true,

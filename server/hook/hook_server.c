@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
 #include "conf.h"
 #include "hook_objects.h"
 #include "hook_periodic.h"
 #include "log.h"
+#include "request.h"
 #include "schedulers.h"
 
 static char *hook_server_format(const char *fmt, const char *a)
@@ -49,13 +51,15 @@ struct hook_server *hook_server_create(const struct hook_server_options *o, stru
         return NULL;
     }
     s->o = *o;
-    s->hooks = hooks_create(o->commit, o->ctx->home);
+    s->dir = hook_server_format("/server_priv/hooks", o->ctx->home);
+    s->hooks = s->dir ? hooks_create(s->dir) : NULL;
+    s->store = s->hooks ? hook_store_create(o->commit, s->hooks) : NULL;
     s->render = attrib_render_create(o->ctx);
     s->program = hook_server_format("/libexec/pbs_hook_worker", conf_text(o->conf, CONF_PBS_EXEC));
-    s->tmp = s->hooks ? hook_server_format("/tmp", hooks_dir(s->hooks)) : NULL;
+    s->tmp = s->dir ? hook_server_format("/tmp", s->dir) : NULL;
     s->daemon = hook_server_format(o->ctx->name, "Server@");
     s->env = hook_server_env(o);
-    if (s->hooks && s->render && s->program && s->tmp && s->daemon && s->env)
+    if (s->store && s->render && s->program && s->tmp && s->daemon && s->env)
         s->pool =
             hook_pool_create(&(struct hook_pool_options){.loop = o->loop,
                                                          .hooks = s->hooks,
@@ -68,6 +72,7 @@ struct hook_server *hook_server_create(const struct hook_server_options *o, stru
                                                          .resources_known = hook_objects_resources_known,
                                                          .resources = hook_objects_resources_message,
                                                          .arg = s});
+    s->chains = (struct hook_chains){s->hooks, s->pool, hook_server_heed, s};
     s->periodic = s->pool ? hook_periodic_create(s) : NULL;
     if (s->periodic) {
         hooks_on_change(s->hooks, hook_periodic_review, s->periodic);
@@ -79,12 +84,19 @@ struct hook_server *hook_server_create(const struct hook_server_options *o, stru
     return NULL;
 }
 
-void hook_server_heed(struct hook_server *s, const char *hook, const json_t *answer)
+void hook_server_heed(void *arg, const char *hook, const json_t *answer)
 {
+    struct hook_server *s = arg;
+
     if (!json_is_true(json_object_get(answer, "scheduler_restart_cycle")))
         return;
     log_event(LOGC_HOOK, LOGE_DEBUG2, hook, "requested for scheduler to restart cycle");
     schedulers_wake_all(s->o.schedulers, SCHED_CMD_RESTART);
+}
+
+const char *hook_server_requestor(struct request *r)
+{
+    return client_sched(request_client(r)) ? "Scheduler" : request_user(r);
 }
 
 void hook_server_destroy(struct hook_server *s)
@@ -93,12 +105,14 @@ void hook_server_destroy(struct hook_server *s)
         return;
     hook_pool_destroy(s->pool);
     hook_periodic_destroy(s->periodic);
+    hook_store_destroy(s->store);
     hooks_destroy(s->hooks);
     attrib_render_destroy(s->render);
     for (char **v = s->env; v && *v; v++)
         free(*v);
     free(s->env);
     free(s->program);
+    free(s->dir);
     free(s->tmp);
     free(s->daemon);
     free(s);

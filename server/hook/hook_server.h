@@ -7,8 +7,10 @@
 #include <stdint.h>
 
 #include "attrib_render.h"
-#include "hook.h"
+#include "hook_chain.h"
 #include "hook_pool.h"
+#include "hook_store.h"
+#include "hook_table.h"
 #include "server_ctx.h"
 
 struct alter_parts;
@@ -18,7 +20,6 @@ struct loop;
 struct request;
 struct schedulers;
 struct store;
-struct restore_faults;
 
 struct hook_server_options {
     struct loop *loop;
@@ -32,18 +33,23 @@ struct hook_server_options {
 struct hook_server {
     struct hook_server_options o;
     struct hooks *hooks;
+    struct hook_store *store;
+    struct hook_chains chains;
     struct hook_pool *pool;
     struct hook_periodic *periodic;
     struct attrib_render *render;
     const uint32_t *active; /* enum hook_event_bit: some hook runs at it */
-    char *program, *tmp, *daemon;
+    char *program, *dir, *tmp, *daemon;
     char **env;
 };
 
 struct hook_server *hook_server_create(const struct hook_server_options *o, struct err *e);
 void hook_server_destroy(struct hook_server *s);
 
-/* What the answer of a hook asks of the server beside changes: a new cycle of the schedulers. `answer` may be NULL. */
-void hook_server_heed(struct hook_server *s, const char *hook, const json_t *answer);
+/* What the answer of a hook asks of the server beside changes: a new cycle of the schedulers. `answer` may be NULL. arg is the struct
+ * hook_server. */
+void hook_server_heed(void *arg, const char *hook, const json_t *answer);
+/* "anna", "Scheduler": who a request is from, as hooks are told. */
+const char *hook_server_requestor(struct request *r);
 
 #endif

@@ -1,8 +1,5 @@
-/* The table of hooks, their rows and their files. See hook.h.
- *
- * A list in the order in which hooks run: a site has a dozen. The mask of active events is computed at each change, so that a
- * request asks one bit. */
-#include "hook.h"
+/* The rows of hooks and their files. See hook_store.h. */
+#include "hook_store.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -24,137 +21,24 @@
 
 enum { ROW_MAX = 64 << 20 };
 
-struct hooks {
+struct hook_store {
     struct commit *commit;
-    struct hook *first;
-    uint32_t active;
+    struct hooks *hooks;
     uint64_t last; /* serial or order given out last */
-    char *dir;
-    void (*changed)(void *arg);
-    void *changed_arg;
 };
 
-struct hook_settings hook_settings_default(void)
+struct hook_store *hook_store_create(struct commit *c, struct hooks *hooks)
 {
-    return (struct hook_settings){.enabled = true, .order = 1, .alarm_s = 30, .freq_s = 120};
-}
+    struct hook_store *t = calloc(1, sizeof *t);
 
-struct hooks *hooks_create(struct commit *c, const char *home)
-{
-    struct hooks *t = calloc(1, sizeof *t);
-
-    if (!t)
-        return NULL;
-    t->commit = c;
-    if (asprintf(&t->dir, "%s/server_priv/hooks", home) < 0) {
-        free(t);
-        return NULL;
-    }
+    if (t)
+        *t = (struct hook_store){.commit = c, .hooks = hooks};
     return t;
 }
 
-static void hook_free(struct hook *h)
+void hook_store_destroy(struct hook_store *t)
 {
-    if (!h)
-        return;
-    free(h->name);
-    free(h->script.bytes);
-    free(h->config.bytes);
-    free(h);
-}
-
-void hooks_destroy(struct hooks *t)
-{
-    struct hook *next;
-
-    if (!t)
-        return;
-    for (struct hook *h = t->first; h; h = next) {
-        next = h->next;
-        hook_free(h);
-    }
-    free(t->dir);
     free(t);
-}
-
-/* ---- the list ---------------------------------------------------------------------------------------- */
-
-struct hook *hooks_first(const struct hooks *t)
-{
-    return t->first;
-}
-
-const uint32_t *hooks_active(const struct hooks *t)
-{
-    return &t->active;
-}
-
-const char *hooks_dir(const struct hooks *t)
-{
-    return t->dir;
-}
-
-struct hook *hooks_find(const struct hooks *t, const char *name)
-{
-    struct hook *h = t->first;
-
-    while (h && strcmp(h->name, name) != 0)
-        h = h->next;
-    return h;
-}
-
-static bool hook_runs(const struct hook *h)
-{
-    return h->set.enabled && h->script.bytes && !h->set.pbsuser;
-}
-
-static bool hook_is_behind(const struct hook *h, struct hook_place p)
-{
-    return h->set.order > p.order || (h->set.order == p.order && h->ordered > p.ordered);
-}
-
-struct hook *hooks_next_of(const struct hooks *t, uint32_t event, struct hook_place after)
-{
-    struct hook *h = t->first;
-
-    while (h && !(hook_runs(h) && h->set.events & event && hook_is_behind(h, after)))
-        h = h->next;
-    return h;
-}
-
-static void hooks_review(struct hooks *t)
-{
-    t->active = 0;
-    for (const struct hook *h = t->first; h; h = h->next)
-        t->active |= hook_runs(h) ? h->set.events : 0;
-    if (t->changed)
-        t->changed(t->changed_arg);
-}
-
-void hooks_on_change(struct hooks *t, void (*fn)(void *arg), void *arg)
-{
-    t->changed = fn;
-    t->changed_arg = arg;
-}
-
-static void hooks_take_out(struct hooks *t, struct hook *h)
-{
-    struct hook **at = &t->first;
-
-    while (*at != h)
-        at = &(*at)->next;
-    *at = h->next;
-}
-
-static void hooks_put_in(struct hooks *t, struct hook *h)
-{
-    struct hook **at = &t->first;
-
-    while (*at && ((*at)->set.order < h->set.order ||
-                   ((*at)->set.order == h->set.order && (*at)->ordered < h->ordered)))
-        at = &(*at)->next;
-    h->next = *at;
-    *at = h;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------- */
@@ -182,7 +66,7 @@ static int hook_format_row(const struct hook *h, struct strbuf *out)
 }
 
 /* A hook is policy of the site: a row that cannot be made is a promise that is lost, so the server ends. */
-static void hook_store(struct hooks *t, const struct hook *h)
+static void hook_store_put(struct hook_store *t, const struct hook *h)
 {
     struct strbuf row;
 
@@ -206,27 +90,13 @@ static int hook_read_content(const json_t *o, const char *name, struct hook_cont
     return 0;
 }
 
-static uint32_t hook_read_events(const char *text)
-{
-    uint32_t events = 0;
-
-    while (text && *text) {
-        size_t n = strcspn(text, ",");
-        const struct hook_event *ev = hook_event_find(text, n);
-
-        events |= ev ? ev->bit : 0;
-        text += n + (text[n] == ',');
-    }
-    return events;
-}
-
 static struct hook *hook_read_row(const char *name, const json_t *o)
 {
-    struct hook *h = calloc(1, sizeof *h);
+    struct hook *h = hook_create(name);
 
-    if (!h || !(h->name = strdup(name)) || hook_read_content(o, "script", &h->script) < 0 ||
+    if (!h || hook_read_content(o, "script", &h->script) < 0 ||
         hook_read_content(o, "config", &h->config) < 0) {
-        hook_free(h);
+        hook_destroy(h);
         return NULL;
     }
     h->set = (struct hook_settings){
@@ -234,7 +104,7 @@ static struct hook *hook_read_row(const char *name, const json_t *o)
         .debug = json_is_true(json_object_get(o, "debug")),
         .pbsuser = json_is_true(json_object_get(o, "pbsuser")),
         .of_pbs = strncmp(name, "PBS", 3) == 0,
-        .events = hook_read_events(json_string_value(json_object_get(o, "event"))),
+        .events = hook_events_parse(json_string_value(json_object_get(o, "event"))),
         .order = (int)json_integer_value(json_object_get(o, "order")),
         .alarm_s = json_integer_value(json_object_get(o, "alarm")),
         .freq_s = json_integer_value(json_object_get(o, "freq")),
@@ -248,24 +118,24 @@ static struct hook *hook_read_row(const char *name, const json_t *o)
 /* ---- files ------------------------------------------------------------------------------------------- */
 
 /* `bytes` NULL: there is to be no such file. Files are copies for people and scripts: one that cannot be written is an error line. */
-static void hook_write_file(const struct hooks *t, const char *name, const char *suffix, const char *bytes,
-                            size_t n)
+static void hook_write_file(const struct hook_store *t, const char *name, const char *suffix,
+                            const char *bytes, size_t n)
 {
     char file[HOOK_NAME_LONGEST + 16];
     int dir;
     struct err e;
 
     snprintf(file, sizeof file, "%s.%s", name, suffix);
-    dir = file_open_dir(AT_FDCWD, t->dir, &e);
+    dir = file_open_dir(AT_FDCWD, hooks_dir(t->hooks), &e);
     if (dir < 0 || (bytes && file_write_quick(dir, file, bytes, n, 0600, &e) < 0))
-        log_err(LOGC_HOOK, name, &e, "%s/%s is not written", t->dir, file);
+        log_err(LOGC_HOOK, name, &e, "%s/%s is not written", hooks_dir(t->hooks), file);
     else if (!bytes)
         unlinkat(dir, file, 0);
     if (dir >= 0)
         close(dir);
 }
 
-static void hook_write_files(const struct hooks *t, const struct hook *h)
+static void hook_write_files(const struct hook_store *t, const struct hook *h)
 {
     struct strbuf control;
 
@@ -279,75 +149,74 @@ static void hook_write_files(const struct hooks *t, const struct hook *h)
 
 /* ---- changes ----------------------------------------------------------------------------------------- */
 
-static void hook_changed(struct hooks *t, struct hook *h)
+static void hook_changed(struct hook_store *t, struct hook *h)
 {
-    hook_store(t, h);
+    hook_store_put(t, h);
     hook_write_files(t, h);
-    hooks_review(t);
+    hooks_review(t->hooks);
 }
 
-struct hook *hooks_add(struct hooks *t, const char *name, const struct hook_settings *set, struct err *e)
+struct hook *hook_store_add(struct hook_store *t, const char *name, const struct hook_settings *set,
+                            struct err *e)
 {
-    struct hook *h = calloc(1, sizeof *h);
+    struct hook *h = hook_create(name);
 
-    if (!h || !(h->name = strdup(name))) {
-        hook_free(h);
+    if (!h) {
         err_set(e, PBSE_SYSTEM, "no memory for hook %s", name);
         return NULL;
     }
     h->set = *set;
     h->ordered = ++t->last;
-    hooks_put_in(t, h);
+    hooks_put_in(t->hooks, h);
     hook_changed(t, h);
     return h;
 }
 
-int hooks_install(struct hooks *t, const char *name, const struct hook_settings *set, char *script, size_t n,
-                  struct err *e)
+int hook_store_install(struct hook_store *t, const char *name, const struct hook_settings *set, char *script,
+                       size_t n, struct err *e)
 {
-    struct hook *h = hooks_find(t, name);
+    struct hook *h = hooks_find(t->hooks, name);
 
     if (!h) {
-        h = calloc(1, sizeof *h);
-        if (!h || !(h->name = strdup(name))) {
-            hook_free(h);
+        h = hook_create(name);
+        if (!h) {
             free(script);
             return err_set(e, PBSE_SYSTEM, "no memory for hook %s", name);
         }
         h->set = *set;
         h->ordered = ++t->last;
-        hooks_put_in(t, h);
+        hooks_put_in(t->hooks, h);
     }
     free(h->script.bytes);
     h->script = (struct hook_content){script, n};
     h->serial = ++t->last;
     hook_write_files(t, h);
-    hooks_review(t);
+    hooks_review(t->hooks);
     return 0;
 }
 
-void hooks_remove(struct hooks *t, struct hook *h)
+void hook_store_remove(struct hook_store *t, struct hook *h)
 {
     commit_drop_object(t->commit, "hook", h->name);
     hook_write_file(t, h->name, "HK", NULL, 0);
     hook_write_file(t, h->name, "PY", NULL, 0);
     hook_write_file(t, h->name, "CF", NULL, 0);
-    hooks_take_out(t, h);
-    hook_free(h);
-    hooks_review(t);
+    hooks_take_out(t->hooks, h);
+    hook_destroy(h);
+    hooks_review(t->hooks);
 }
 
-void hooks_set(struct hooks *t, struct hook *h, const struct hook_settings *set)
+void hook_store_set(struct hook_store *t, struct hook *h, const struct hook_settings *set)
 {
     if (h->set.order != set->order)
         h->ordered = ++t->last;
     h->set = *set;
-    hooks_take_out(t, h);
-    hooks_put_in(t, h);
+    hooks_take_out(t->hooks, h);
+    hooks_put_in(t->hooks, h);
     hook_changed(t, h);
 }
 
-void hooks_import(struct hooks *t, struct hook *h, bool config, char *bytes, size_t n)
+void hook_store_import(struct hook_store *t, struct hook *h, bool config, char *bytes, size_t n)
 {
     struct hook_content *c = config ? &h->config : &h->script;
 
@@ -359,14 +228,14 @@ void hooks_import(struct hooks *t, struct hook *h, bool config, char *bytes, siz
 
 /* ---- start ------------------------------------------------------------------------------------------- */
 
-struct hooks_restoring {
-    struct hooks *hooks;
+struct hook_store_restoring {
+    struct hook_store *to;
     const struct restore_faults *faults;
 };
 
-static int hooks_take_row(void *arg, const struct store_row *row, struct err *e)
+static int hook_store_take_row(void *arg, const struct store_row *row, struct err *e)
 {
-    const struct hooks_restoring *r = arg;
+    const struct hook_store_restoring *r = arg;
     const char *name = store_row_text(row, 0), *attrs = store_row_text(row, 2);
     json_t *o = attrs ? json_loads(attrs, 0, NULL) : NULL;
     struct hook *h = json_is_object(o) && name ? hook_read_row(name, o) : NULL;
@@ -375,25 +244,26 @@ static int hooks_take_row(void *arg, const struct store_row *row, struct err *e)
     json_decref(o);
     if (!h)
         return restore_tell_object(r->faults, "hook", row, false, "it is not a hook");
-    if (h->serial > r->hooks->last)
-        r->hooks->last = h->serial;
-    if (h->ordered > r->hooks->last)
-        r->hooks->last = h->ordered;
-    hooks_put_in(r->hooks, h);
-    hook_write_files(r->hooks, h);
+    if (h->serial > r->to->last)
+        r->to->last = h->serial;
+    if (h->ordered > r->to->last)
+        r->to->last = h->ordered;
+    hooks_put_in(r->to->hooks, h);
+    hook_write_files(r->to, h);
     log_event(LOGC_HOOK, LOGE_ADMIN, h->name, "Recovered hook %s", h->name);
     return 0;
 }
 
-int hooks_restore(struct hooks *t, struct store *from, const struct restore_faults *faults, struct err *e)
+int hook_store_restore(struct hook_store *t, struct store *from, const struct restore_faults *faults,
+                       struct err *e)
 {
-    struct hooks_restoring r = {t, faults};
+    struct hook_store_restoring r = {t, faults};
     struct store_batch_stmt q;
 
     stmt_init(&q, STMT_OBJECT_ALL);
     stmt_text(&q, "hook");
-    if (store_query(from, &q, hooks_take_row, &r, e) < 0)
+    if (store_query(from, &q, hook_store_take_row, &r, e) < 0)
         return -1;
-    hooks_review(t);
+    hooks_review(t->hooks);
     return 0;
 }

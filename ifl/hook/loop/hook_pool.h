@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "err.h"
-#include "hook.h"
+#include "hook_table.h"
 
 struct loop;
 struct hook_pool;
@@ -39,7 +39,8 @@ struct hook_pool_options {
     char *const *env;            /* NULL terminated */
     const char *daemon;          /* "Server@host": the object of records of a hook */
     json_t *(*hello)(void *arg); /* the hello message, new; NULL: no memory */
-    json_t *(*query)(void *arg, const json_t *query); /* the page that answers, new; NULL: no memory */
+    /* A worker asks for objects. Answer by hook_pool_page with this ticket, perhaps inside the call. */
+    void (*query)(void *arg, const json_t *query, int64_t ticket);
     unsigned (*resources_known)(void *arg); /* rises whenever resources are made, changed or removed */
     json_t *(*resources)(void *arg);        /* the message that says them, new; NULL: no memory */
     void *arg;
@@ -53,9 +54,13 @@ struct hook_run {
     const char *event;
     uint32_t type;
     const char *requestor, *requestor_host;
-    json_t *data; /* a reference is taken */
-    bool asked;   /* a client waits for it */
+    const char *user; /* whose rights it has; NULL: the daemon's */
+    json_t *data;     /* a reference is taken */
+    bool asked;       /* a client waits for it */
 };
+/* The page that answers a query, taken; NULL: no memory, the worker is ended. A ticket whose run is over is no error. */
+void hook_pool_page(struct hook_pool *p, int64_t ticket, json_t *page);
+
 /* Run a hook. -1: no memory, or too much work waits; nothing will be answered. */
 int hook_pool_run(struct hook_pool *p, const struct hook_run *r, hook_done_fn *done, void *arg,
                   struct err *e);

@@ -1,17 +1,14 @@
 #ifndef HOOK_CHANGES_H
 #define HOOK_CHANGES_H
-/* Changes that hooks have made: read from an answer, put into the data of the next hook, into a request's attributes, into a job. */
+/* Changes that hooks have made: read from an answer, put into the data of the next hook. Any thread. */
 #include <jansson.h>
 
 #include "err.h"
-#include "hook_server.h"
-
-struct job;
-struct wire_attrops;
 
 struct hook_change {
     const char *object, *name, *attr, *resource; /* resource "": none; borrowed from the answer */
     char *value;                                 /* bytes as PBS has them; NULL: unset */
+    json_t *json;                                /* of a launch: a list or an object in place of it; borrowed, or NULL */
 };
 
 struct hook_changes {
@@ -29,12 +26,5 @@ int hook_changes_merge(const struct hook_changes *c, json_t *data);
 
 /* A Variable_List in which one variable is set, or (value NULL) is not there; heap, NULL: no memory. */
 char *hook_changes_variable(const char *list, const char *name, const char *value);
-
-/* Alter a job as hook `by` asked, where the event permits it: only attributes of `allowed`, which NULL ends. Others are said in the log. */
-void hook_changes_alter(const struct hook_server *s, struct job *j, const char *by,
-                        const struct hook_changes *c, const char *const allowed[]);
-
-/* Change the vnodes that hook `by` has set: their state and attributes, as a manager may. What cannot be is said in the log. */
-void hook_changes_vnodes(const struct hook_server *s, const char *by, const struct hook_changes *c);
 
 #endif

@@ -32,9 +32,4 @@ void hook_worker_destroy(struct hook_worker *w);
 /* Takes the reference to `m`. -1: the worker has ended, or the message is too long. */
 int hook_worker_send(struct hook_worker *w, json_t *m, struct err *e);
 
-/* A text of PBS, which need not be UTF-8, as a JSON string; NULL: no memory. And back: heap, or NULL where v is not a string or there is no memory. */
-json_t *hook_worker_text(const char *text);
-json_t *hook_worker_text_n(const char *bytes, size_t n);
-char *hook_worker_bytes(const json_t *v);
-
 #endif

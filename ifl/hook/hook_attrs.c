@@ -25,13 +25,13 @@ struct hook_attrs_target {
     struct hook_settings *set;
 };
 
-typedef int hook_attrs_set_fn(const struct hook_attrs_target *t, const struct attr_edit_change *c,
+typedef int hook_attrs_set_fn(const struct hook_attrs_target *t, const struct hook_attr_change *c,
                               struct err *e);
 typedef void hook_attrs_show_fn(const struct hook_settings *s, struct strbuf *out);
 
 /* ---- texts to values --------------------------------------------------------------------------------- */
 
-static int hook_attrs_set_type(const struct hook_attrs_target *t, const struct attr_edit_change *c,
+static int hook_attrs_set_type(const struct hook_attrs_target *t, const struct hook_attr_change *c,
                                struct err *e)
 {
     if (t->set->of_pbs && c->op == UNSET)
@@ -60,19 +60,19 @@ static int hook_attrs_parse_bool(const char *text, bool *out, struct err *e)
                    "unexpected value '%s', must be (not case sensitive) true|t|y|1|false|f|n|0", text);
 }
 
-static int hook_attrs_set_enabled(const struct hook_attrs_target *t, const struct attr_edit_change *c,
+static int hook_attrs_set_enabled(const struct hook_attrs_target *t, const struct hook_attr_change *c,
                                   struct err *e)
 {
     return hook_attrs_parse_bool(c->op == UNSET ? "true" : c->value, &t->set->enabled, e);
 }
 
-static int hook_attrs_set_debug(const struct hook_attrs_target *t, const struct attr_edit_change *c,
+static int hook_attrs_set_debug(const struct hook_attrs_target *t, const struct hook_attr_change *c,
                                 struct err *e)
 {
     return hook_attrs_parse_bool(c->op == UNSET ? "false" : c->value, &t->set->debug, e);
 }
 
-static int hook_attrs_refuse_event(const struct attr_edit_change *c, struct err *e)
+static int hook_attrs_refuse_event(const struct hook_attr_change *c, struct err *e)
 {
     struct strbuf all;
 
@@ -85,7 +85,7 @@ static int hook_attrs_refuse_event(const struct attr_edit_change *c, struct err 
     return -1;
 }
 
-static int hook_attrs_parse_events(const struct attr_edit_change *c, uint32_t *out, struct err *e)
+static int hook_attrs_parse_events(const struct hook_attr_change *c, uint32_t *out, struct err *e)
 {
     const char *at = c->value;
 
@@ -140,7 +140,7 @@ static int hook_attrs_check_provision(const struct hook_attrs_target *t, uint32_
     return 0;
 }
 
-static int hook_attrs_set_event(const struct hook_attrs_target *t, const struct attr_edit_change *c,
+static int hook_attrs_set_event(const struct hook_attrs_target *t, const struct hook_attr_change *c,
                                 struct err *e)
 {
     struct hook_settings *s = t->set;
@@ -161,7 +161,7 @@ static int hook_attrs_set_event(const struct hook_attrs_target *t, const struct 
     return 0;
 }
 
-static int hook_attrs_set_order(const struct hook_attrs_target *t, const struct attr_edit_change *c,
+static int hook_attrs_set_order(const struct hook_attrs_target *t, const struct hook_attr_change *c,
                                 struct err *e)
 {
     const int lowest = t->set->of_pbs ? PBS_LOWEST : SITE_LOWEST,
@@ -197,7 +197,7 @@ static int hook_attrs_parse_seconds(const char *what, const char *text, int64_t 
     return 0;
 }
 
-static int hook_attrs_set_alarm(const struct hook_attrs_target *t, const struct attr_edit_change *c,
+static int hook_attrs_set_alarm(const struct hook_attrs_target *t, const struct hook_attr_change *c,
                                 struct err *e)
 {
     if (c->op != UNSET)
@@ -206,7 +206,7 @@ static int hook_attrs_set_alarm(const struct hook_attrs_target *t, const struct 
     return 0;
 }
 
-static int hook_attrs_set_freq(const struct hook_attrs_target *t, const struct attr_edit_change *c,
+static int hook_attrs_set_freq(const struct hook_attrs_target *t, const struct hook_attr_change *c,
                                struct err *e)
 {
     int64_t n = hook_settings_default().freq_s;
@@ -221,7 +221,7 @@ static int hook_attrs_set_freq(const struct hook_attrs_target *t, const struct a
     return 0;
 }
 
-static int hook_attrs_set_user(const struct hook_attrs_target *t, const struct attr_edit_change *c,
+static int hook_attrs_set_user(const struct hook_attrs_target *t, const struct hook_attr_change *c,
                                struct err *e)
 {
     bool pbsuser = c->op != UNSET && strcmp(c->value, "pbsuser") == 0;
@@ -271,7 +271,7 @@ static int hook_attrs_parse_action(const struct hook_attrs_target *t, const char
                    "\"offline_vnodes\",\"clear_vnodes_upon_recovery\", \"scheduler_restart_cycle\"");
 }
 
-static int hook_attrs_set_fail_action(const struct hook_attrs_target *t, const struct attr_edit_change *c,
+static int hook_attrs_set_fail_action(const struct hook_attrs_target *t, const struct hook_attr_change *c,
                                       struct err *e)
 {
     const char *at = c->op == UNSET ? "none" : c->value;
@@ -377,7 +377,7 @@ static const struct hook_attrs_row *hook_attrs_find(const char *name)
     return NULL;
 }
 
-static int hook_attrs_change(const struct hook_attrs_target *t, const struct attr_edit_change *c, bool last,
+static int hook_attrs_change(const struct hook_attrs_target *t, const struct hook_attr_change *c, bool last,
                              struct err *e)
 {
     const struct hook_attrs_row *row = hook_attrs_find(c->name);
@@ -392,7 +392,7 @@ static int hook_attrs_change(const struct hook_attrs_target *t, const struct att
 }
 
 int hook_attrs_apply(const struct hooks *t, const char *name, struct hook_settings *set,
-                     const struct attr_edit_change *c, size_t n, struct err *e)
+                     const struct hook_attr_change *c, size_t n, struct err *e)
 {
     struct hook_settings now = *set;
     const struct hook_attrs_target target = {t, name, &now};

@@ -1,9 +1,6 @@
-#ifndef HOOK_H
-#define HOOK_H
-/* The hooks of this server: what each is, in which order they run, their rows and files.
- *
- * The row of the store is the truth: settings, script and configuration. From it the files of PBS are written, where scripts of
- * sites look for them: server_priv/hooks/NAME.HK, NAME.PY, NAME.CF. Loop thread only; the table owns its hooks. */
+#ifndef HOOK_TABLE_H
+#define HOOK_TABLE_H
+/* The hooks of a daemon: what each is, and in which order they run. Loop thread only; the table owns its hooks. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,10 +8,7 @@
 
 #include "err.h"
 
-struct commit;
 struct hooks;
-struct restore_faults;
-struct store;
 
 enum { HOOK_NAME_LONGEST = 64, HOOK_CONTENT_MAX = 4 << 20 };
 
@@ -51,15 +45,17 @@ struct hook {
 
 struct hook_settings hook_settings_default(void);
 
-/* `home` is PBS_HOME, borrowed. NULL: no memory. */
-struct hooks *hooks_create(struct commit *c, const char *home);
+/* `dir`: where NAME.PY and NAME.CF are, copied. NULL: no memory. */
+struct hooks *hooks_create(const char *dir);
 void hooks_destroy(struct hooks *t);
-/* At start, from the store; and the files are written that are not there. */
-int hooks_restore(struct hooks *t, struct store *from, const struct restore_faults *faults, struct err *e);
+
+/* A hook that is in no table yet; NULL: no memory. */
+struct hook *hook_create(const char *name);
+void hook_destroy(struct hook *h);
 
 struct hook *hooks_first(const struct hooks *t);
 struct hook *hooks_find(const struct hooks *t, const char *name);
-/* The first hook that runs at this event (enabled, with a script, not of user pbsuser) behind a place in the order; hooks may come and go between two
+/* The first hook that runs at this event (enabled, with a script; at the server not of user pbsuser) behind a place in the order; hooks may come and go between two
  * calls. */
 struct hook_place {
     int order;
@@ -69,19 +65,14 @@ struct hook_place {
 struct hook *hooks_next_of(const struct hooks *t, uint32_t event, struct hook_place after);
 /* Bits of all events at which some hook runs; 0: there is nothing to do anywhere. Borrowed for life. */
 const uint32_t *hooks_active(const struct hooks *t);
-const char *hooks_dir(const struct hooks *t); /* .../server_priv/hooks */
+const char *hooks_dir(const struct hooks *t);
 
-/* ^ Hooks were made, changed, removed or restored. One listener. */
+/* Into its place in the order, which stays as it is while the hook is in the table; and out of it. hooks_review follows. */
+void hooks_put_in(struct hooks *t, struct hook *h);
+void hooks_take_out(struct hooks *t, struct hook *h);
+/* Compute the active events, and tell the listeners. */
+void hooks_review(struct hooks *t);
+/* ^ Hooks were made, changed or removed. One listener. */
 void hooks_on_change(struct hooks *t, void (*fn)(void *arg), void *arg);
-
-/* Each stores what has changed and writes the files. -1: PBSE_SYSTEM no memory. */
-struct hook *hooks_add(struct hooks *t, const char *name, const struct hook_settings *set, struct err *e);
-/* A built-in hook with its script, which is taken; `set` is of one that has no row. Nothing is stored. -1: no memory. */
-int hooks_install(struct hooks *t, const char *name, const struct hook_settings *set, char *script, size_t n,
-                  struct err *e);
-void hooks_remove(struct hooks *t, struct hook *h);
-void hooks_set(struct hooks *t, struct hook *h, const struct hook_settings *set);
-/* Takes `bytes`. */
-void hooks_import(struct hooks *t, struct hook *h, bool config, char *bytes, size_t n);
 
 #endif

@@ -8,10 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "json_text.h"
 #include "spawn.h"
 #include "stream.h"
-#include "strbuf.h"
 
 enum { FRAME_IN = 16 << 20, FRAME_OUT = 64 << 20, HEAD = 4, FD = 3 };
 
@@ -23,34 +21,6 @@ struct hook_worker {
     bool taking, dead; /* a message is being handled; it was destroyed meanwhile */
     bool over;         /* its end was told */
 };
-
-/* ---- texts ------------------------------------------------------------------------------------------- */
-
-json_t *hook_worker_text_n(const char *bytes, size_t n)
-{
-    struct strbuf json;
-    json_t *v = NULL;
-
-    strbuf_init(&json, 6 * n + 16);
-    if (json_text_add_n(&json, bytes, n) == 0)
-        v = json_loadb(strbuf_str(&json), json.len, JSON_DECODE_ANY, NULL);
-    strbuf_fini(&json);
-    return v;
-}
-
-json_t *hook_worker_text(const char *text)
-{
-    return text ? hook_worker_text_n(text, strlen(text)) : json_null();
-}
-
-char *hook_worker_bytes(const json_t *v)
-{
-    char *text = json_is_string(v) ? strdup(json_string_value(v)) : NULL;
-
-    if (text)
-        json_text_restore(text);
-    return text;
-}
 
 /* ---- frames ------------------------------------------------------------------------------------------ */
 

@@ -1,14 +1,19 @@
 #ifndef HOOK_ATTRS_H
 #define HOOK_ATTRS_H
 /* Attributes of a hook: set by a request, shown, written to NAME.HK. The rules and texts are PBS's. */
-#include "attr_edit.h"
-#include "hook.h"
+#include "hook_table.h"
+#include "pbs_ifl.h"
 #include "strbuf.h"
+
+struct hook_attr_change { /* one of a request; borrowed */
+    const char *name, *value;
+    enum batch_op op; /* SET, UNSET, INCR, DECR */
+};
 
 /* Apply a request's changes to *set; user, fail_action and freq after all others. `name` is the hook's. -1, PBSE_HOOKERROR, and *set
  * is as it was. */
 int hook_attrs_apply(const struct hooks *t, const char *name, struct hook_settings *set,
-                     const struct attr_edit_change *c, size_t n, struct err *e);
+                     const struct hook_attr_change *c, size_t n, struct err *e);
 
 /* Called with each attribute that `list hook` shows, in PBS's order. */
 typedef int hook_attrs_fn(void *arg, const char *name, const char *value);

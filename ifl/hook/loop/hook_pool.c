@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "hook_event.h"
+#include "hook_json.h"
 #include "hook_worker.h"
 #include "log.h"
 #include "loop.h"
@@ -38,6 +39,7 @@ struct hook_work {
     size_t lines; /* of the log, so far */
     int64_t id;
     bool loading;
+    json_t *seq; /* of a query that waits for its page */
     hook_done_fn *done;
     void *arg;
 };
@@ -83,6 +85,7 @@ static void hook_work_free(struct hook_work *w)
     if (!w)
         return;
     json_decref(w->message);
+    json_decref(w->seq);
     free(w->hook);
     free(w);
 }
@@ -215,8 +218,8 @@ static void hook_seat_log_line(struct hook_seat *s, enum log_class c, unsigned m
 static void hook_seat_log(struct hook_seat *s, const json_t *m)
 {
     const char *class = json_string_value(json_object_get(m, "class"));
-    char *object = hook_worker_bytes(json_object_get(m, "object"));
-    char *text = hook_worker_bytes(json_object_get(m, "text"));
+    char *object = hook_json_bytes(json_object_get(m, "object"));
+    char *text = hook_json_bytes(json_object_get(m, "text"));
     json_int_t mask = json_integer_value(json_object_get(m, "mask"));
     enum log_class c = LOGC_HOOK;
 
@@ -249,8 +252,8 @@ static void hook_seat_load(struct hook_seat *s, const struct hook *h)
 
     snprintf(path, sizeof path, "%s/%s.CF", hooks_dir(s->pool->o.hooks), h->name);
     m = json_pack("{s:s, s:s, s:I, s:o, s:o}", "op", "load", "hook", h->name, "serial", (json_int_t)h->serial,
-                  "script", hook_worker_text_n(h->script.bytes, h->script.n), "config",
-                  h->config.bytes ? hook_worker_text(path) : json_null());
+                  "script", hook_json_text_n(h->script.bytes, h->script.n), "config",
+                  h->config.bytes ? hook_json_text(path) : json_null());
     s->work->loading = true;
     hook_seat_send(s, m);
 }
@@ -317,7 +320,7 @@ static void hook_seat_loaded(struct hook_seat *s, const json_t *m)
         hook_seat_begin(s);
         return;
     }
-    message = hook_worker_bytes(json_object_get(m, "message"));
+    message = hook_json_bytes(json_object_get(m, "message"));
     log_event(LOGC_HOOK, LOGE_ERROR, s->work->hook, "Failed to compile script: %s", message ? message : "");
     free(message);
     hook_seat_finish(s, HOOK_ERROR, NULL, NULL);
@@ -325,14 +328,33 @@ static void hook_seat_loaded(struct hook_seat *s, const json_t *m)
 
 static void hook_seat_query(struct hook_seat *s, const json_t *m)
 {
-    json_t *page = s->work ? s->pool->o.query(s->pool->o.arg, m) : NULL;
-
-    if (!page) {
+    if (!s->work || s->work->loading || s->work->seq) {
         hook_seat_ended(s, "it asked outside a run");
         return;
     }
-    json_object_set(page, "id", json_object_get(m, "id"));
-    json_object_set(page, "seq", json_object_get(m, "seq"));
+    s->work->seq = json_incref(json_object_get(m, "seq"));
+    if (!s->work->seq)
+        s->work->seq = json_null();
+    s->pool->o.query(s->pool->o.arg, m, s->work->id);
+}
+
+void hook_pool_page(struct hook_pool *p, int64_t ticket, json_t *page)
+{
+    struct hook_seat *s = NULL;
+
+    for (int i = 0; i < WORKERS_MAX; i++)
+        if (p->seats[i].work && p->seats[i].work->id == ticket && p->seats[i].work->seq)
+            s = &p->seats[i];
+    if (!s) {
+        json_decref(page);
+        return;
+    }
+    if (page) {
+        json_object_set_new(page, "id", json_integer(ticket));
+        json_object_set(page, "seq", s->work->seq);
+    }
+    json_decref(s->work->seq);
+    s->work->seq = NULL;
     hook_seat_send(s, page);
 }
 
@@ -354,7 +376,7 @@ static void hook_seat_answer(struct hook_seat *s, const json_t *m)
         hook_seat_ended(s, "it answered what was not asked");
         return;
     }
-    message = hook_worker_bytes(json_object_get(m, "message"));
+    message = hook_json_bytes(json_object_get(m, "message"));
     s->swollen = json_integer_value(json_object_get(m, "memory")) > MEMORY_MAX;
     hook_seat_finish(s, hook_seat_result(json_string_value(json_object_get(m, "result"))), message, m);
     free(message);
@@ -368,7 +390,7 @@ static void hook_seat_checked(struct hook_seat *s, const json_t *m)
         hook_seat_ended(s, "it answered what was not asked");
         return;
     }
-    message = hook_worker_bytes(json_object_get(m, "message"));
+    message = hook_json_bytes(json_object_get(m, "message"));
     hook_seat_finish(s, json_is_true(json_object_get(m, "ok")) ? HOOK_ACCEPT : HOOK_REJECT, message, m);
     free(message);
 }
@@ -490,9 +512,11 @@ int hook_pool_run(struct hook_pool *p, const struct hook_run *r, hook_done_fn *d
         json_pack("{s:s, s:I, s:s, s:I, s:s, s:s, s:I, s:b, s:o, s:o, s:O}", "op", "run", "id",
                   (json_int_t)w->id, "event", r->event, "type", (json_int_t)r->type, "hook", r->hook,
                   "hook_type", h && h->set.of_pbs ? "pbs" : "site", "alarm", (json_int_t)(w->limit_ms / 1000),
-                  "debug", h && h->set.debug, "requestor", hook_worker_text(r->requestor), "requestor_host",
-                  hook_worker_text(r->requestor_host), "data", r->data);
-    if (w->message && r->type == HOOK_EVENT_periodic && h)
+                  "debug", h && h->set.debug, "requestor", hook_json_text(r->requestor), "requestor_host",
+                  hook_json_text(r->requestor_host), "data", r->data);
+    if (w->message && r->user)
+        json_object_set_new(w->message, "user", hook_json_text(r->user));
+    if (w->message && r->type & (HOOK_EVENT_periodic | HOOK_EVENT_exechost_periodic) && h)
         json_object_set_new(w->message, "freq", json_integer(h->set.freq_s));
     return hook_pool_add(p, w, r->asked ? RANK_ASKED : RANK_TOLD, e);
 }
@@ -508,7 +532,7 @@ int hook_pool_check(struct hook_pool *p, const char *kind, const char *name, con
     w->arg = arg;
     w->limit_ms = CHECK_MS;
     w->message = json_pack("{s:s, s:s, s:s, s:o}", "op", "check", "kind", kind, "name", name, "text",
-                           hook_worker_text_n(bytes, n));
+                           hook_json_text_n(bytes, n));
     return hook_pool_add(p, w, RANK_CHECK, e);
 }
 

@@ -1,0 +1,101 @@
+/* Changes of hooks, made. See hook_alter.h. */
+#include "hook_alter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "alter.h"
+#include "jobs.h"
+#include "log.h"
+#include "pbs_error.h"
+
+/* ---- into a job -------------------------------------------------------------------------------------- */
+
+static bool hook_alter_is_allowed(const char *attr, const char *const allowed[])
+{
+    while (*allowed && strcmp(*allowed, attr) != 0)
+        allowed++;
+    return *allowed != NULL;
+}
+
+static void hook_alter_job_one(const struct hook_server *s, struct job *j, const char *by,
+                                   const struct hook_change *c)
+{
+    const bool variable = strcmp(c->attr, "Variable_List") == 0 && *c->resource;
+    char *list = variable ? hook_changes_variable(attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List),
+                                                  c->resource, c->value)
+                          : NULL;
+    const char *value = variable ? list : c->value;
+    const struct attr_edit_change change = {c->attr, variable ? "" : c->resource, value ? value : "",
+                                            value ? SET : UNSET};
+    const struct alter_ask ask = {.changes = &change, .n = 1, .level = LEVEL_SERVER, .who = by};
+    const char *dot = *c->resource ? "." : "";
+    size_t at;
+    struct err e;
+
+    if (alter_job(s->o.alter, j, &ask, &at, &e) == 0)
+        log_event(LOGC_JOB, LOGE_DEBUG2, j->obj.name, "'%s' hook set job's %s%s%s = %s", by, c->attr, dot,
+                  c->resource, c->value ? c->value : "");
+    else
+        log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "'%s' hook failed to set job's %s%s%s = %s: %s", by,
+                  c->attr, dot, c->resource, c->value ? c->value : "", e.text);
+    free(list);
+}
+
+void hook_alter_job(const struct hook_server *s, struct job *j, const char *by,
+                        const struct hook_changes *c, const char *const allowed[])
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->list[i].object, "job") == 0 && hook_alter_is_allowed(c->list[i].attr, allowed))
+            hook_alter_job_one(s, j, by, &c->list[i]);
+}
+
+/* ---- into vnodes ------------------------------------------------------------------------------------- */
+
+static int hook_alter_set_state(const struct hook_server *s, struct node *n, const char *value,
+                                  struct err *e)
+{
+    uint32_t bits = 0;
+
+    if (strspn(value, "0123456789") == strlen(value))
+        bits = (uint32_t)strtoul(value, NULL, 10);
+    else if (states_node_parse(value, &bits, e) < 0)
+        return -1;
+    node_set_state(s->o.ctx->nodes, n, bits & NODE_OFFLINE, bits & NODE_OFFLINE ? 0 : NODE_OFFLINE,
+                   server_ctx_now_s(s->o.ctx));
+    change_touch(s->o.ctx->change, &n->obj.change, PART_HOT | PART_ATTRS);
+    return 0;
+}
+
+static int hook_alter_set_vnode(const struct hook_server *s, const struct hook_change *c, struct err *e)
+{
+    struct node *n = nodes_find(s->o.ctx->nodes, c->name);
+    const struct attr_edit_change change = {c->attr, c->resource, c->value ? c->value : "",
+                                            c->value ? SET : UNSET};
+    const struct attr_edit_ask ask = {.changes = &change, .n = 1, .writer = {.level = LEVEL_MANAGER}};
+    size_t at;
+
+    if (!n)
+        return err_set(e, PBSE_UNKNODE, "there is no vnode %s", c->name);
+    if (strcmp(c->attr, "state") == 0)
+        return hook_alter_set_state(s, n, c->value ? c->value : "free", e);
+    return attr_edit_apply(s->o.ctx, &n->obj, &ask, &at, e);
+}
+
+void hook_alter_vnodes(const struct hook_server *s, const char *by, const struct hook_changes *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const struct hook_change *x = &c->list[i];
+        const char *dot = *x->resource ? "." : "";
+        struct err e;
+
+        if (strcmp(x->object, "vnode") != 0)
+            continue;
+        if (hook_alter_set_vnode(s, x, &e) == 0)
+            log_event(LOGC_NODE, LOGE_DEBUG2, x->name, "'%s' hook set vnode's %s%s%s = %s", by, x->attr, dot,
+                      x->resource, x->value ? x->value : "");
+        else
+            log_event(LOGC_NODE, LOGE_ERROR, x->name, "'%s' hook failed to set vnode's %s%s%s = %s: %s", by,
+                      x->attr, dot, x->resource, x->value ? x->value : "", e.text);
+    }
+}

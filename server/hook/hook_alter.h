@@ -1,0 +1,17 @@
+#ifndef HOOK_ALTER_H
+#define HOOK_ALTER_H
+/* Changes that hooks ask for, made in jobs and vnodes of this server. Loop thread only. */
+#include "hook_alter.h"
+#include "hook_changes.h"
+#include "hook_server.h"
+
+struct job;
+
+/* Alter a job as hook `by` asked, where the event permits it: only attributes of `allowed`, which NULL ends. Others are said in the log. */
+void hook_alter_job(const struct hook_server *s, struct job *j, const char *by,
+                        const struct hook_changes *c, const char *const allowed[]);
+
+/* Change the vnodes that hook `by` has set: their state and attributes, as a manager may. What cannot be is said in the log. */
+void hook_alter_vnodes(const struct hook_server *s, const char *by, const struct hook_changes *c);
+
+#endif
