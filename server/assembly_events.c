@@ -13,6 +13,7 @@
 #include "exit_cache.h"
 #include "history.h"
 #include "hook_news.h"
+#include "hook_says.h"
 #include "job_audit.h"
 #include "job_end.h"
 #include "job_fsm.h"
@@ -147,6 +148,7 @@ static void assembly_bind_run_listeners(struct server *s)
         {RUN_EVENT_CHECKPOINTED, run_checkpoint_on_taken, p->run_checkpoint},
         {RUN_EVENT_NO_IMAGE, run_checkpoint_on_no_image, p->run_checkpoint},
         {RUN_EVENT_NOTICE_REPLY, victims_on_notice_reply, p->victims},
+        {RUN_EVENT_HOOK, hook_says_on_run, p->hook_server},
         {RUN_EVENT_FILES, undelivered_on_files, p},
         {RUN_EVENT_USED, job_limits_on_used, s->job_limits},
         {RUN_EVENT_USED, run_checkpoint_on_used, p->run_checkpoint},

@@ -2,6 +2,9 @@
  *
  * Down: a method (run, suspend, checkpoint, ...) gives its orders to exec_send. Up: exec_take and the methods tell run events, and
  * assembly_events.c says which parts hear of which. A part created here knows only those that were created before it. */
+#include "hook_hosts.h"
+#include "hook_says.h"
+#include "hook_server.h"
 #include "assembly.h"
 
 #include "accounting.h"
@@ -92,7 +95,12 @@ static int create_exec(struct server *s, struct err *e)
                                                             .store_reader = p->store_reader,
                                                             .time = s->time,
                                                             .certs = s->set.certs,
-                                                            .events = s->run_events});
+                                                            .events = s->run_events,
+                                                            .hooks = {.greeted = hook_hosts_greeted,
+                                                                      .piece = hook_hosts_piece,
+                                                                      .query = hook_hosts_query,
+                                                                      .says = hook_says_serve,
+                                                                      .arg = p->hook_server}});
     return s->hello ? 0 : err_no_memory(e);
 }
 
@@ -103,7 +111,8 @@ int assembly_running(struct server *s, struct err *e)
     s->run_events = run_events_create();
     p->services = services_create(&s->ctx);
     p->send = exec_send_create(&s->ctx, p->services, p->commit, s->loop, s->run_events);
-    if (!s->run_events || !p->services || !p->send)
+    if (!s->run_events || !p->services || !p->send || hook_server_bind_hosts(p->hook_server, p->services) < 0)
         return err_no_memory(e);
+    exec_send_on_attrs(p->send, hook_hosts_add_attrs, p->hook_server);
     return create_methods(s, e) < 0 || create_ends(s, e) < 0 ? -1 : create_exec(s, e);
 }

@@ -34,6 +34,7 @@
 #include "munge_login.h"
 #include "history.h"
 #include "hook_builtin.h"
+#include "hook_hosts.h"
 #include "hook_server.h"
 #include "host_loss.h"
 #include "job_end.h"
@@ -193,6 +194,7 @@ int server_recover(struct server *s, bool is_new, const struct restore_counts *c
     }
     store_close(from);
     hook_builtin_load(s->parts.hook_server);
+    hook_hosts_begin(s->parts.hook_server->hosts);
     if (first_start(&s->ctx, is_new, own_node(s, node, sizeof node), e) < 0)
         return -1;
     resourcedef_write(s->ctx.resources, s->set.home);

@@ -116,8 +116,6 @@ static int hook_attrs_check_served(uint32_t events, struct err *e)
 
         if (!(events & ev->bit))
             continue;
-        if (ev->where == HOOK_AT_HOST)
-            return err_set(e, PBSE_HOOKERROR, "event %s: hooks of execution hosts are not run yet", ev->name);
         if (ev->where == HOOK_AT_NOWHERE)
             return err_set(e, PBSE_HOOKERROR, "event %s: vnodes are not provisioned here", ev->name);
     }

@@ -8,7 +8,7 @@
 struct hook_change {
     const char *object, *name, *attr, *resource; /* resource "": none; borrowed from the answer */
     char *value;                                 /* bytes as PBS has them; NULL: unset */
-    json_t *json;                                /* of a launch: a list or an object in place of it; borrowed, or NULL */
+    json_t *json; /* of a launch: a list or an object in place of it; borrowed, or NULL */
 };
 
 struct hook_changes {

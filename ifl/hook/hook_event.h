@@ -30,7 +30,7 @@ const struct hook_event *hook_event_of(uint32_t bit);
 
 /* "queuejob,runjob". */
 void hook_events_format(uint32_t events, struct strbuf *out);
-/* And back; words that are no event count for nothing. */
+/* And back; other words are left out. */
 uint32_t hook_events_parse(const char *text);
 /* All names, with commas: for messages. */
 void hook_events_all(struct strbuf *out);

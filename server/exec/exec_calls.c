@@ -156,6 +156,35 @@ static void exec_calls_certificate(void *arg, struct rpc_request *r)
         exec_renew_serve(p->certs, s, r);
 }
 
+/* --- hooks of hosts ---------------------------------------------------------------------------------- */
+
+static void exec_calls_get_hook(void *arg, struct rpc_request *r)
+{
+    const struct exec_hello_hooks *h = &exec_hello_parts(arg)->hooks;
+    struct service *s = service_of(r);
+
+    if (s)
+        h->piece(h->arg, s, r);
+}
+
+static void exec_calls_hook_says(void *arg, struct rpc_request *r)
+{
+    const struct exec_hello_hooks *h = &exec_hello_parts(arg)->hooks;
+    struct service *s = service_of(r);
+
+    if (s)
+        h->says(h->arg, s, r);
+}
+
+static void exec_calls_hook_query(void *arg, struct rpc_request *r)
+{
+    const struct exec_hello_hooks *h = &exec_hello_parts(arg)->hooks;
+    struct service *s = service_of(r);
+
+    if (s)
+        h->query(h->arg, s, r);
+}
+
 static void exec_calls_advance(void *arg, struct rpc_request *r)
 {
     const struct exec_hello_parts *p = exec_hello_parts(arg);
@@ -178,6 +207,9 @@ static const struct rpc_proc procs[] = {
     PROC(EXEC_BYE, "BYE", exec_bye_args, exec_calls_bye),
     PROC(EXEC_GET_SCRIPT, "GET_SCRIPT", exec_script_args, exec_calls_get_script),
     PROC(EXEC_CERTIFICATE, "CERTIFICATE", exec_certificate_args, exec_calls_certificate),
+    PROC(EXEC_GET_HOOK, "GET_HOOK", exec_hook_piece_args, exec_calls_get_hook),
+    PROC(EXEC_HOOK_SAYS, "HOOK_SAYS", exec_hook_data, exec_calls_hook_says),
+    PROC(EXEC_HOOK_QUERY, "HOOK_QUERY", exec_hook_query_args, exec_calls_hook_query),
     PROC(EXEC_ADVANCE, "ADVANCE", exec_advance_args, exec_calls_advance),
 };
 

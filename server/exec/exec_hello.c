@@ -336,6 +336,8 @@ static enum hello_outcome exec_hello_greet(struct hello *h)
     node_watch_up(x->p.watch, h->service);
     rpc_reply(h->request, (xdrproc_t)xdr_exec_hello_result, &result);
     free(result.runs.runs_val);
+    if (x->p.hooks.greeted) /* first: a job must not be sent before the hooks that it is to meet */
+        x->p.hooks.greeted(x->p.hooks.arg, h->service, &h->args->ext);
     exec_agree_act(&x->p, h->service, h->args);
     return HELLO_DONE;
 }

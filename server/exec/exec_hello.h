@@ -6,6 +6,8 @@
  * that has obeyed a server of a higher epoch (then this server is the old one), and to a second service of a name
  * that is here. Until it is accepted nothing else is answered, and it is accepted when all that its answer rests
  * on is durable: what the answer says is applied, the service may forget. */
+#include <exec.h>
+
 #include "rpc_request.h"
 
 struct commit;
@@ -21,6 +23,17 @@ struct services;
 struct server_ctx;
 struct virtual_time;
 
+/* ^ What is above exec has to do with the hooks of hosts; all of it may be NULL. */
+struct exec_hello_hooks {
+    /* Its HELLO was answered, and no order has left yet; `has` is the digest of its hook files. */
+    void (*greeted)(void *arg, struct service *s, const wire_ext *has);
+    /* GET_HOOK, HOOK_SAYS, HOOK_QUERY of it: to be answered, now or later. */
+    void (*piece)(void *arg, struct service *s, struct rpc_request *r);
+    void (*says)(void *arg, struct service *s, struct rpc_request *r);
+    void (*query)(void *arg, struct service *s, struct rpc_request *r);
+    void *arg;
+};
+
 struct exec_hello_parts {
     struct server_ctx *ctx;
     struct services *services;
@@ -32,6 +45,7 @@ struct exec_hello_parts {
     struct virtual_time *time;
     const char *certs;         /* PBS_HOME/certs; borrowed for life */
     struct run_events *events; /* LOST and KEPT */
+    struct exec_hello_hooks hooks;
 };
 
 struct exec_hello *exec_hello_create(const struct exec_hello_parts *p);

@@ -40,6 +40,8 @@ struct exec_send {
     struct exec_orders orders;
     exec_script_fn *script;
     void *script_arg;
+    exec_attrs_fn *attrs;
+    void *attrs_arg;
     size_t start_bytes; /* of STARTs that are not answered */
     struct paced *paced;
 };
@@ -71,6 +73,12 @@ void exec_send_on_script(struct exec_send *x, exec_script_fn *fn, void *arg)
 {
     x->script = fn;
     x->script_arg = arg;
+}
+
+void exec_send_on_attrs(struct exec_send *x, exec_attrs_fn *fn, void *arg)
+{
+    x->attrs = fn;
+    x->attrs_arg = arg;
 }
 
 size_t exec_send_open(const struct exec_send *x)
@@ -186,6 +194,8 @@ static void exec_send_start_order(struct exec_send *x, struct job *j, const char
         exec_orders_fail(&x->orders, j, service, EXEC_START, &e);
         return;
     }
+    if (x->attrs)
+        x->attrs(x->attrs_arg, j, &args.attrs);
     if (check_chunks(x, &args, service, &e) < 0)
         exec_orders_fail(&x->orders, j, service, EXEC_START, &e);
     else

@@ -7,6 +7,8 @@
  * A refusal is told as RUN_EVENT_REFUSED. Loop thread only. */
 #include <stdbool.h>
 
+#include <types.h>
+
 #include "err.h"
 #include "job.h"
 
@@ -31,6 +33,10 @@ void exec_send_destroy(struct exec_send *x);
  * service then asks for the script. */
 typedef const void *exec_script_fn(void *arg, const struct job *j, size_t *n);
 void exec_send_on_script(struct exec_send *x, exec_script_fn *fn, void *arg);
+
+/* ^ What START says of a job beside what its host needs: added to *out. */
+typedef void exec_attrs_fn(void *arg, const struct job *j, wire_attrs *out);
+void exec_send_on_attrs(struct exec_send *x, exec_attrs_fn *fn, void *arg);
 
 void exec_send_start(struct exec_send *x, struct job *j); /* to hosts that are SENT */
 /* To this host, as soon as it is known where the other hosts of the job are: after a restart of the server the first

@@ -120,6 +120,15 @@ static void exec_take_start(struct exec_take *t, struct job *j, struct run_host 
     job_fsm_post(t->fsm, j, EV_STARTED);
 }
 
+/* A hook of another host than the first has refused the run before it began: its end, when that host is over, is the job's. */
+static void take_hook_verdict(struct job *j, const exec_finish_data *d)
+{
+    if (d->reason != EXEC_END_HOOK || j->run->finished || j->run->hook_status)
+        return;
+    j->run->hook_status = d->status;
+    j->run->note = *d->text ? intern_ref(d->text) : NULL;
+}
+
 static void take_finish(struct exec_take *t, struct job *j, struct run_host *h, const exec_finish_data *d)
 {
     h->usage = usage_of(&d->usage);
@@ -128,6 +137,7 @@ static void take_finish(struct exec_take *t, struct job *j, struct run_host *h, 
     if (h != j->run->hosts) { /* the first host's end is the job's */
         if (*d->text)
             log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "%s: %s (%d)", h->service, d->text, d->status);
+        take_hook_verdict(j, d);
         return;
     }
     if (j->run->finished) {
@@ -247,6 +257,12 @@ static void exec_take_apply(struct exec_take *t, struct job *j, struct run_host 
         run_events_tell(t->events, &(struct run_event){.kind = RUN_EVENT_NOTICE_REPLY,
                                                        .job = j,
                                                        .notice = &d->exec_event_data_u.notice});
+        break;
+    case EXEC_EVENT_HOOK:
+        run_events_tell(t->events, &(struct run_event){.kind = RUN_EVENT_HOOK,
+                                                       .job = j,
+                                                       .service = h->service,
+                                                       .hook = &d->exec_event_data_u.hook});
         break;
     }
 }

@@ -9,6 +9,7 @@
 #include "job.h"
 
 struct exec_checkpointed_data;
+struct exec_hook_data;
 struct exec_notice_data;
 struct run_events;
 
@@ -24,6 +25,7 @@ enum run_event_kind {                     /* beside `job`, the fields that it fi
                       RUN_EVENT_CHECKPOINTED, /* service, image: one host more */
                       RUN_EVENT_NO_IMAGE,     /* text: the job starts without the image that START named */
                       RUN_EVENT_NOTICE_REPLY, /* notice: the job answers a notice */
+                      RUN_EVENT_HOOK,         /* service, hook: what a hook of the host asks for */
                       RUN_EVENT_FILES,        /* service, text: some files could not be delivered */
                       RUN_EVENT_USED,         /* its usage was reported */
                       RUN_EVENT_IMAGE,        /* the job has a whole image and leaves */
@@ -45,6 +47,7 @@ struct run_event { /* all of it is borrowed for the call */
     const char *text;
     const struct exec_checkpointed_data *image;
     const struct exec_notice_data *notice;
+    const struct exec_hook_data *hook;
     const struct err *why;
 };
 

@@ -19,7 +19,7 @@ static bool hook_alter_is_allowed(const char *attr, const char *const allowed[])
 }
 
 static void hook_alter_job_one(const struct hook_server *s, struct job *j, const char *by,
-                                   const struct hook_change *c)
+                               const struct hook_change *c)
 {
     const bool variable = strcmp(c->attr, "Variable_List") == 0 && *c->resource;
     char *list = variable ? hook_changes_variable(attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List),
@@ -42,8 +42,8 @@ static void hook_alter_job_one(const struct hook_server *s, struct job *j, const
     free(list);
 }
 
-void hook_alter_job(const struct hook_server *s, struct job *j, const char *by,
-                        const struct hook_changes *c, const char *const allowed[])
+void hook_alter_job(const struct hook_server *s, struct job *j, const char *by, const struct hook_changes *c,
+                    const char *const allowed[])
 {
     for (size_t i = 0; i < c->n; i++)
         if (strcmp(c->list[i].object, "job") == 0 && hook_alter_is_allowed(c->list[i].attr, allowed))
@@ -52,8 +52,7 @@ void hook_alter_job(const struct hook_server *s, struct job *j, const char *by,
 
 /* ---- into vnodes ------------------------------------------------------------------------------------- */
 
-static int hook_alter_set_state(const struct hook_server *s, struct node *n, const char *value,
-                                  struct err *e)
+int hook_alter_vnode_state(const struct hook_server *s, struct node *n, const char *value, struct err *e)
 {
     uint32_t bits = 0;
 
@@ -78,7 +77,7 @@ static int hook_alter_set_vnode(const struct hook_server *s, const struct hook_c
     if (!n)
         return err_set(e, PBSE_UNKNODE, "there is no vnode %s", c->name);
     if (strcmp(c->attr, "state") == 0)
-        return hook_alter_set_state(s, n, c->value ? c->value : "free", e);
+        return hook_alter_vnode_state(s, n, c->value ? c->value : "free", e);
     return attr_edit_apply(s->o.ctx, &n->obj, &ask, &at, e);
 }
 

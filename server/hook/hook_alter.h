@@ -6,12 +6,16 @@
 #include "hook_server.h"
 
 struct job;
+struct node;
 
 /* Alter a job as hook `by` asked, where the event permits it: only attributes of `allowed`, which NULL ends. Others are said in the log. */
-void hook_alter_job(const struct hook_server *s, struct job *j, const char *by,
-                        const struct hook_changes *c, const char *const allowed[]);
+void hook_alter_job(const struct hook_server *s, struct job *j, const char *by, const struct hook_changes *c,
+                    const char *const allowed[]);
 
 /* Change the vnodes that hook `by` has set: their state and attributes, as a manager may. What cannot be is said in the log. */
 void hook_alter_vnodes(const struct hook_server *s, const char *by, const struct hook_changes *c);
+
+/* Set the state of a vnode as a hook has written it: the number of the bits, or words. Offline is all that it decides. -1: it cannot be read. */
+int hook_alter_vnode_state(const struct hook_server *s, struct node *n, const char *value, struct err *e);
 
 #endif

@@ -11,6 +11,7 @@
 #include "hook_chain.h"
 #include "hook_event.h"
 #include "hook_objects.h"
+#include "hook_hosts.h"
 #include "hook_json.h"
 #include "jobid.h"
 #include "log.h"
@@ -155,6 +156,8 @@ void hook_news_managed(struct hook_server *s, struct request *r, const struct er
     const ifl_manager_args *a = request_args(r);
     json_t *management;
 
+    if (a->objtype == MGR_OBJ_RSC) /* hosts have the custom resources beside the hooks */
+        hook_hosts_review(s->hosts);
     if (!(*s->active & HOOK_EVENT_management))
         return;
     management = json_pack(

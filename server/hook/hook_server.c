@@ -6,8 +6,10 @@
 
 #include "access.h"
 #include "conf.h"
+#include "hook_hosts.h"
 #include "hook_objects.h"
 #include "hook_periodic.h"
+#include "hook_says.h"
 #include "log.h"
 #include "request.h"
 #include "schedulers.h"
@@ -40,6 +42,22 @@ static char **hook_server_env(const struct hook_server_options *o)
     for (int i = 0; env && i < N_NAMED; i++)
         env[N_FIXED + i] = hook_server_format(named[i][1] ? named[i][1] : "", named[i][0]);
     return env;
+}
+
+static void hook_server_changed(void *arg)
+{
+    struct hook_server *s = arg;
+
+    hook_periodic_review(s->periodic);
+    if (s->hosts)
+        hook_hosts_review(s->hosts);
+}
+
+int hook_server_bind_hosts(struct hook_server *s, struct services *services)
+{
+    s->hosts = hook_hosts_create(s, services);
+    s->says = hook_says_create(s, services);
+    return s->hosts && s->says ? 0 : -1;
 }
 
 struct hook_server *hook_server_create(const struct hook_server_options *o, struct err *e)
@@ -75,7 +93,7 @@ struct hook_server *hook_server_create(const struct hook_server_options *o, stru
     s->chains = (struct hook_chains){s->hooks, s->pool, hook_server_heed, s};
     s->periodic = s->pool ? hook_periodic_create(s) : NULL;
     if (s->periodic) {
-        hooks_on_change(s->hooks, hook_periodic_review, s->periodic);
+        hooks_on_change(s->hooks, hook_server_changed, s);
         s->active = hooks_active(s->hooks);
         return s;
     }
@@ -103,6 +121,8 @@ void hook_server_destroy(struct hook_server *s)
 {
     if (!s)
         return;
+    hook_hosts_destroy(s->hosts);
+    hook_says_destroy(s->says);
     hook_pool_destroy(s->pool);
     hook_periodic_destroy(s->periodic);
     hook_store_destroy(s->store);

@@ -19,6 +19,7 @@ struct conf;
 struct loop;
 struct request;
 struct schedulers;
+struct services;
 struct store;
 
 struct hook_server_options {
@@ -37,6 +38,8 @@ struct hook_server {
     struct hook_chains chains;
     struct hook_pool *pool;
     struct hook_periodic *periodic;
+    struct hook_hosts *hosts; /* hook_server_bind_hosts */
+    struct hook_says *says;
     struct attrib_render *render;
     const uint32_t *active; /* enum hook_event_bit: some hook runs at it */
     char *program, *dir, *tmp, *daemon;
@@ -44,6 +47,8 @@ struct hook_server {
 };
 
 struct hook_server *hook_server_create(const struct hook_server_options *o, struct err *e);
+/* The services exist: hooks of hosts can be sent to them. -1: no memory. */
+int hook_server_bind_hosts(struct hook_server *s, struct services *services);
 void hook_server_destroy(struct hook_server *s);
 
 /* What the answer of a hook asks of the server beside changes: a new cycle of the schedulers. `answer` may be NULL. arg is the struct

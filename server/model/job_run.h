@@ -48,9 +48,10 @@ struct run {
     int64_t sent_mono_ms;          /* when a tolerant job was sent; not stored; join_wait.c */
     bool launched;                 /* the first host was told to run the script */
     bool started, finished;
-    int status, reason;        /* of finish: PBS exit status, enum exec_reason */
-    const char *note;          /* of finish, or NULL */
-    int lost;                  /* a host was: PBS exit status of a job that cannot be rerun; 0: none was */
+    int status, reason; /* of finish: PBS exit status, enum exec_reason */
+    const char *note;   /* of finish, or NULL */
+    int hook_status; /* what a hook of a host has made of the run: PBS exit status -16 to -22; 0: nothing */
+    int lost;        /* a host was: PBS exit status of a job that cannot be rerun; 0: none was */
     const char *lost_host;     /* which, for people, or NULL */
     const char *deleted_by;    /* the user that asked for its end first, "anna@login2", or NULL */
     const char *no_image_why;  /* why it starts without its image, for the comment, or NULL; not stored */

@@ -224,20 +224,26 @@ static bool computed_job_exec_vnode(struct derived_attribs *c, const struct obje
     return computed_text(r ? job_run_vnodes(r) : attr_list_text(&o->attrs, JOB_ATTR_exec_vnode), out);
 }
 
-static bool put_used(struct derived_attribs *c, const struct job *j)
+/* What a hook of a host has measured itself counts in place of what the host says. */
+static int put_used_one(struct derived_attribs *c, const struct resc_list *stored, int id, struct value v)
+{
+    return stored && resc_find(stored, id) ? 0 : resc_put(&c->amounts, id, v, NULL);
+}
+
+static bool put_used(struct derived_attribs *c, const struct job *j, const struct resc_list *stored)
 {
     const struct job_usage *u = &j->usage;
     int64_t walltime_ms = job_run_walltime_ms(j, server_ctx_now_s(c->ctx), clock_mono_ms(c->ctx->clock));
 
-    return resc_put(&c->amounts, RESC_cpupercent, value_of_number(u->cpupercent), NULL) == 0 &&
-           resc_put(&c->amounts, RESC_cput, value_of_number(u->cput_ms / 1000), NULL) == 0 &&
-           resc_put(&c->amounts, RESC_mem, value_of_kb((uint64_t)u->mem_kb), NULL) == 0 &&
-           resc_put(&c->amounts, RESC_ncpus, value_of_number(u->ncpus), NULL) == 0 &&
-           resc_put(&c->amounts, RESC_vmem, value_of_kb((uint64_t)u->vmem_kb), NULL) == 0 &&
+    return put_used_one(c, stored, RESC_cpupercent, value_of_number(u->cpupercent)) == 0 &&
+           put_used_one(c, stored, RESC_cput, value_of_number(u->cput_ms / 1000)) == 0 &&
+           put_used_one(c, stored, RESC_mem, value_of_kb((uint64_t)u->mem_kb)) == 0 &&
+           put_used_one(c, stored, RESC_ncpus, value_of_number(u->ncpus)) == 0 &&
+           put_used_one(c, stored, RESC_vmem, value_of_kb((uint64_t)u->vmem_kb)) == 0 &&
            resc_put(&c->amounts, RESC_walltime, value_of_number(walltime_ms / 1000), NULL) == 0;
 }
 
-/* What hooks have added (custom resources) lies with the attributes. */
+/* What hooks have set lies with the attributes. */
 static bool computed_job_used(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const struct job *j = computed_job_of(o);
@@ -248,7 +254,7 @@ static bool computed_job_used(struct derived_attribs *c, const struct object *o,
     computed_begin_amounts(c);
     if (stored && resc_dup(stored, &c->amounts) < 0)
         return false;
-    return put_used(c, j) && computed_amounts(c->amounts, out);
+    return put_used(c, j, stored) && computed_amounts(c->amounts, out);
 }
 
 enum { REMAINING_MAX = (1 << 20) - 1, RAGGED_MAX = 128 << 20 };

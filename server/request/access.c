@@ -265,3 +265,18 @@ enum level access_level_of(const struct server_ctx *s, const struct client *c)
         return LEVEL_OPERATOR;
     return LEVEL_USER;
 }
+
+enum level access_level_of_name(const struct server_ctx *s, const char *who)
+{
+    const struct attr_list *attrs = &s->server->obj.attrs;
+
+    if (server_obj_is_closed(s->server))
+        return LEVEL_USER;
+    if (access_acl_allows_either(attr_list_text(attrs, SERVER_ATTR_managers), ACL_USER_OF_HOST, who, NULL,
+                                 false))
+        return LEVEL_MANAGER;
+    return access_acl_allows_either(attr_list_text(attrs, SERVER_ATTR_operators), ACL_USER_OF_HOST, who, NULL,
+                                    false)
+               ? LEVEL_OPERATOR
+               : LEVEL_USER;
+}

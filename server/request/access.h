@@ -55,6 +55,8 @@ void client_set_sched(struct client *c, const char *name);
 
 /* Of a server that is closed (server_obj_close): root and the user of the daemons only, whatever the lists say. */
 enum level access_level_of(const struct server_ctx *s, const struct client *c);
+/* The same of a user that is not a client, by the lists alone: "anna@n1". */
+enum level access_level_of_name(const struct server_ctx *s, const char *who);
 
 /* Return true if this ACL text allows `who` (user@host, or a host, or a group). A NULL or empty list allows all
  * if `empty_allows`. Entries may have wildcards in the host part. O(entries). */

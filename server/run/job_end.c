@@ -74,12 +74,26 @@ static void count_loss(struct job *j)
     struct run *r = j->run;
     int status = host_loss_status(r);
 
-    if (!status || j->intent == INTENT_DELETE || (!r->lost && j->intent != INTENT_NONE))
+    if (!status || j->run->hook_status || j->intent == INTENT_DELETE ||
+        (!r->lost && j->intent != INTENT_NONE))
         return;
     r->finished = true;
     r->status = status;
     j->exited = true;
     j->exit_status = status;
+}
+
+/* A hook of a host decides how the run ends, whatever the job ended with. */
+static void count_hook(struct job *j)
+{
+    struct run *r = j->run;
+
+    if (!r->hook_status || j->intent == INTENT_DELETE)
+        return;
+    r->finished = true;
+    r->status = r->hook_status;
+    j->exited = true;
+    j->exit_status = r->hook_status;
 }
 
 static void say_lost(const struct job *j)
@@ -179,6 +193,7 @@ static void maybe_over(struct job_end *d, struct job *j)
     jobs_touch(d->ctx->jobs, j, PART_HOT);
     if (!job_run_is_over(j->run))
         return;
+    count_hook(j);
     count_loss(j);
     job_end_judge(d, j);
     say_lost(j);

@@ -8,7 +8,7 @@
 #include "run_verdict.h"
 
 /* Exit statuses by which a host asks for another try: -3 retry, -4 -5 -6 lost at its start, -7 bad restart,
- * -11 rerun, -12 checkpointed, -14 -20 lost hosts, -15 restart from image, -16 -18 hooks. */
+ * -11 rerun, -12 checkpointed, -14 -20 lost hosts, -15 restart from image, -16 -18 -22 hooks. */
 static bool host_wants_rerun(int status)
 {
     switch (status) {
@@ -24,6 +24,7 @@ static bool host_wants_rerun(int status)
     case -16:
     case -18:
     case -20:
+    case -22:
         return true;
     default:
         return false;

@@ -34,11 +34,10 @@ struct hook_chain_ask {
     const char *requestor, *host; /* borrowed for the call */
     const char *
         job; /* the object of lines about a job's hooks; NULL: they are about the hook. Borrowed for the call */
-    const char
-        *user; /* who hooks of user pbsuser run as; NULL: nobody, they are skipped. Borrowed for the call */
-    json_t *data;    /* taken, also when this fails */
-    bool is_news;    /* no request waits for it */
-    bool fails_open; /* a hook that raises or is late has no say, and the next one runs; else it rejects */
+    const char *user; /* who hooks of user pbsuser run as; NULL: they are skipped. Borrowed for the call */
+    json_t *data;     /* taken, also when this fails */
+    bool is_news;     /* no request waits for it */
+    bool fails_open;  /* a hook that raises or is late has no say, and the next one runs; else it rejects */
     hook_chain_changed_fn *changed;
     hook_chain_done_fn *done;
     void *arg;

@@ -58,7 +58,7 @@ struct hook_run {
     json_t *data;     /* a reference is taken */
     bool asked;       /* a client waits for it */
 };
-/* The page that answers a query, taken; NULL: no memory, the worker is ended. A ticket whose run is over is no error. */
+/* The page that answers a query, taken; NULL: no memory, the worker is ended. A ticket whose run is over is ignored. */
 void hook_pool_page(struct hook_pool *p, int64_t ticket, json_t *page);
 
 /* Run a hook. -1: no memory, or too much work waits; nothing will be answered. */

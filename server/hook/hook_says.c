@@ -1,0 +1,304 @@
+/* What hooks of hosts ask for. See hook_says.h.
+ *
+ * With the rights of a job's owner (user=pbsuser) a hook changes its job as the owner could, and vnodes only where the owner is an
+ * operator or manager. What cannot be done is said in the log; no client waits for it. */
+#include "hook_says.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <exec.h>
+
+#include "access.h"
+#include "alter.h"
+#include "commit.h"
+#include "hook_alter.h"
+#include "job_run.h"
+#include "jobs.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "rpc_request.h"
+#include "run_events.h"
+#include "schedulers.h"
+#include "services.h"
+
+enum { STATUS_RERUN = -18, STATUS_DELETE = -19, NAME_MAX_BYTES = 600 };
+
+struct hook_says {
+    struct hook_server *s;
+    struct services *services;
+};
+
+/* One message: who says it, about what. */
+struct hook_word {
+    struct hook_says *x;
+    struct service *from;
+    struct job *job; /* NULL: the host itself */
+    const exec_hook_data *d;
+    enum level level; /* of the user it ran as */
+    char who[NAME_MAX_BYTES];
+};
+
+static const char *hook_says_host(const struct service *s)
+{
+    const char *colon = strchr(s->name, ':');
+
+    return colon ? colon + 1 : s->name;
+}
+
+/* ---- jobs -------------------------------------------------------------------------------------------- */
+
+static int hook_says_set_used(const struct hook_word *w, const exec_hook_change *c, struct err *e)
+{
+    struct job *j = w->job;
+
+    if (w->level < LEVEL_OPERATOR)
+        return err_set(e, PBSE_PERM, "only a host says what a job has used");
+    if (attr_list_change(&j->obj.attrs, w->x->s->o.ctx->resources, JOB_ATTR_resources_used, c->resource,
+                         c->is_set ? c->value : "", c->is_set ? SET : UNSET, e) < 0)
+        return -1;
+    jobs_touch(w->x->s->o.ctx->jobs, j, PART_ATTRS);
+    return 0;
+}
+
+static int hook_says_set_job(const struct hook_word *w, const exec_hook_change *c, struct err *e)
+{
+    struct job *j = w->job;
+    const bool variable = strcmp(c->attr, "Variable_List") == 0 && *c->resource;
+    char *list = variable ? hook_changes_variable(attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List),
+                                                  c->resource, c->is_set ? c->value : NULL)
+                          : NULL;
+    const char *value = variable ? list : c->value;
+    const struct attr_edit_change change = {c->attr, variable ? "" : c->resource, value ? value : "",
+                                            value && (variable || c->is_set) ? SET : UNSET};
+    const struct alter_ask ask = {.changes = &change,
+                                  .n = 1,
+                                  .level = w->level < LEVEL_OPERATOR ? w->level : LEVEL_SERVER,
+                                  .who = w->who};
+    size_t at;
+    int rc;
+
+    if (strcmp(c->attr, "resources_used") == 0)
+        rc = hook_says_set_used(w, c, e);
+    else if (job_is_placed(j) &&
+             (variable || strcmp(c->attr, "Resource_List") == 0)) /* of this run, as its host has it now */
+        rc = attr_list_change(&j->obj.attrs, w->x->s->o.ctx->resources,
+                              variable ? JOB_ATTR_Variable_List : JOB_ATTR_Resource_List,
+                              variable ? NULL : c->resource, change.value, change.op, e);
+    else
+        rc = alter_job(w->x->s->o.alter, j, &ask, &at, e);
+    if (rc == 0)
+        jobs_touch(w->x->s->o.ctx->jobs, j, PART_ATTRS);
+    free(list);
+    return rc;
+}
+
+static void hook_says_change_job(const struct hook_word *w, const exec_hook_change *c)
+{
+    const char *dot = *c->resource ? "." : "", *value = c->is_set ? c->value : "";
+    struct err e;
+
+    if (!w->job)
+        return;
+    if (hook_says_set_job(w, c, &e) == 0)
+        log_event(LOGC_JOB, LOGE_DEBUG2, w->job->obj.name, "'%s' hook set job's %s%s%s = %s", w->d->hook,
+                  c->attr, dot, c->resource, value);
+    else
+        log_event(LOGC_JOB, LOGE_ERROR, w->job->obj.name, "'%s' hook failed to set job's %s%s%s = %s: %s",
+                  w->d->hook, c->attr, dot, c->resource, value, e.text);
+}
+
+/* It counts for this run alone, and decides when it is over. */
+static void hook_says_wish_end(const struct hook_word *w)
+{
+    struct job *j = w->job;
+    bool del = w->d->wishes & EXEC_HOOK_DELETE;
+
+    if (!j || !j->run || !(w->d->wishes & (EXEC_HOOK_RERUN | EXEC_HOOK_DELETE)))
+        return;
+    log_event(LOGC_NODE, LOGE_ADMIN, hook_says_host(w->from), "hook request %s %s", del ? "delete" : "rerun",
+              j->obj.name);
+    if (j->run->hook_status != STATUS_DELETE)
+        j->run->hook_status = del ? STATUS_DELETE : STATUS_RERUN;
+    jobs_touch(w->x->s->o.ctx->jobs, j, PART_HOT);
+}
+
+/* ---- vnodes ------------------------------------------------------------------------------------------ */
+
+/* A vnode that is not known is made: the hook defines it. */
+static struct node *hook_says_vnode(const struct hook_word *w, const char *name, struct err *e)
+{
+    struct server_ctx *ctx = w->x->s->o.ctx;
+    struct node *n = nodes_find(ctx->nodes, name);
+
+    if (n && n->service != w->from) {
+        err_set(e, PBSE_PERM, "Not allowed to update vnode '%s', as it is owned by a different mom", name);
+        return NULL;
+    }
+    if (!n) {
+        if (nodes_add(ctx->nodes, name, &n, e) < 0)
+            return NULL;
+        log_event(LOGC_NODE, LOGE_ADMIN, hook_says_host(w->from), "autocreated vnode %s", name);
+        services_bind(w->x->services, w->from, n);
+        node_take_host(n);
+        node_set_state(ctx->nodes, n, 0, NODE_DOWN | NODE_UNKNOWN, server_ctx_now_s(ctx));
+    }
+    n->reported = true;
+    if (n->state & NODE_STALE)
+        node_set_state(ctx->nodes, n, 0, NODE_STALE, server_ctx_now_s(ctx));
+    return n;
+}
+
+static int hook_says_set_vnode(const struct hook_word *w, struct node *n, const exec_hook_change *c,
+                               struct err *e)
+{
+    struct server_ctx *ctx = w->x->s->o.ctx;
+    int index = attr_def_need(OF_NODE, c->attr, e);
+    const struct attr_edit_change change = {c->attr, c->resource, c->is_set ? c->value : "",
+                                            c->is_set ? SET : UNSET};
+    struct attr_edit_ask ask = {.changes = &change, .n = 1, .writer = {.level = LEVEL_MANAGER}};
+    size_t at;
+
+    if (index < 0)
+        return -1;
+    if (index == NODE_ATTR_Mom || index == NODE_ATTR_Port)
+        return err_set(e, PBSE_ATTRRO, "Error 15003 setting attribute %s in update from mom hook", c->attr);
+    if (index == NODE_ATTR_state)
+        return hook_alter_vnode_state(w->x->s, n, c->is_set ? c->value : "free", e);
+    if (attr_def_get(OF_NODE, index)->flags & AF_HOST)
+        ask.writer.level = LEVEL_SERVER;
+    return attr_edit_apply(ctx, &n->obj, &ask, &at, e);
+}
+
+static void hook_says_change_vnode(const struct hook_word *w, const exec_hook_change *c)
+{
+    struct err e;
+    struct node *n = hook_says_vnode(w, c->name, &e);
+
+    if (!n || hook_says_set_vnode(w, n, c, &e) < 0)
+        log_event(LOGC_NODE, LOGE_ERROR, hook_says_host(w->from), "%s", e.text);
+    else if (*c->resource)
+        log_event(LOGC_NODE, LOGE_DEBUG2, hook_says_host(w->from),
+                  "Updated vnode %s's resource %s.%s=%s per mom hook request", c->name, c->attr, c->resource,
+                  c->is_set ? c->value : "");
+    else
+        log_event(LOGC_NODE, LOGE_DEBUG2, hook_says_host(w->from),
+                  "Updated vnode %s's attribute %s=%s per mom hook request", c->name, c->attr,
+                  c->is_set ? c->value : "");
+}
+
+/* Take all vnodes of the host out of use because a hook has failed, or give back those that this hook has taken. */
+static void hook_says_offline(const struct hook_word *w, bool off)
+{
+    struct server_ctx *ctx = w->x->s->o.ctx;
+    char why[256];
+
+    snprintf(why, sizeof why, "offlined by hook '%s' due to hook error", w->d->hook);
+    for (struct node *n = nodes_first(ctx->nodes); n; n = nodes_next(n)) {
+        const char *comment = attr_list_text(&n->obj.attrs, NODE_ATTR_comment);
+
+        if (n->service != w->from)
+            continue;
+        if (off) {
+            attr_list_set_text(&n->obj.attrs, NODE_ATTR_comment, why, NULL);
+            node_set_state(ctx->nodes, n, NODE_OFFLINE_BY_MOM, 0, server_ctx_now_s(ctx));
+        } else if (n->state & NODE_OFFLINE_BY_MOM && comment && strcmp(comment, why) == 0) {
+            attr_list_unset(&n->obj.attrs, NODE_ATTR_comment);
+            node_set_state(ctx->nodes, n, 0, NODE_OFFLINE_BY_MOM, server_ctx_now_s(ctx));
+        } else {
+            continue;
+        }
+        change_touch(ctx->change, &n->obj.change, PART_HOT | PART_ATTRS);
+        log_event(LOGC_NODE, LOGE_ADMIN, n->obj.name, "%s%s", off ? "" : "no longer ", why);
+    }
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------- */
+
+/* Vnodes and schedulers are not a matter of the job's owner. */
+static bool hook_says_may_manage(const struct hook_word *w)
+{
+    bool wants = w->d->wishes & EXEC_HOOK_RESTART;
+
+    for (u_int i = 0; i < w->d->changes.changes_len; i++)
+        wants |= strcmp(w->d->changes.changes_val[i].object, "vnode") == 0;
+    if (!wants || w->level >= LEVEL_OPERATOR)
+        return true;
+    log_event(LOGC_NODE, LOGE_ADMIN, hook_says_host(w->from),
+              "Not allowed to update vnodes or to request scheduler restart cycle, if run as a "
+              "non-manager/operator user %s",
+              w->who);
+    return false;
+}
+
+static void hook_says_do(const struct hook_word *w)
+{
+    bool may = hook_says_may_manage(w);
+
+    for (u_int i = 0; i < w->d->changes.changes_len; i++) {
+        const exec_hook_change *c = &w->d->changes.changes_val[i];
+
+        if (strcmp(c->object, "job") == 0)
+            hook_says_change_job(w, c);
+        else if (may && strcmp(c->object, "vnode") == 0)
+            hook_says_change_vnode(w, c);
+    }
+    hook_says_wish_end(w);
+    if (w->d->wishes & (EXEC_HOOK_OFFLINE | EXEC_HOOK_CLEAR))
+        hook_says_offline(w, w->d->wishes & EXEC_HOOK_OFFLINE);
+    if (may && w->d->wishes & EXEC_HOOK_RESTART) {
+        log_event(LOGC_NODE, LOGE_ADMIN, hook_says_host(w->from),
+                  "hook '%s' requested for scheduler to restart cycle", w->d->hook);
+        schedulers_wake_all(w->x->s->o.schedulers, SCHED_CMD_RESTART);
+    }
+}
+
+static void hook_says_take(struct hook_says *x, struct service *from, struct job *j, const exec_hook_data *d)
+{
+    struct hook_word w = {.x = x, .from = from, .job = j, .d = d, .level = LEVEL_SERVER};
+
+    snprintf(w.who, sizeof w.who, "%s@%s", *d->user ? d->user : "pbs_mom", hook_says_host(from));
+    if (*d->user)
+        w.level = access_level_of_name(x->s->o.ctx, w.who);
+    hook_says_do(&w);
+}
+
+void hook_says_on_run(void *arg, const struct run_event *ev)
+{
+    struct hook_says *x = ((struct hook_server *)arg)->says;
+    struct service *from = services_find(x->services, ev->service);
+
+    if (from)
+        hook_says_take(x, from, ev->job, ev->hook);
+}
+
+static void hook_says_durable(void *arg)
+{
+    char none[1] = "";
+    const exec_taken taken = {.text = none};
+
+    rpc_reply(arg, (xdrproc_t)xdr_exec_taken, &taken);
+    rpc_request_unref(arg);
+}
+
+void hook_says_serve(void *arg, struct service *s, struct rpc_request *r)
+{
+    struct hook_says *x = ((struct hook_server *)arg)->says;
+
+    hook_says_take(x, s, NULL, rpc_request_args(r));
+    commit_then(x->s->o.commit, hook_says_durable, rpc_request_ref(r));
+}
+
+struct hook_says *hook_says_create(struct hook_server *s, struct services *services)
+{
+    struct hook_says *x = calloc(1, sizeof *x);
+
+    if (x)
+        *x = (struct hook_says){s, services};
+    return x;
+}
+
+void hook_says_destroy(struct hook_says *x)
+{
+    free(x);
+}
