@@ -30,6 +30,9 @@
 #include "image_out.h"
 #include "fitness.h"
 #include "cycle_harvest.h"
+#include "host_hooks.h"
+#include "host_periodic.h"
+#include "host_sync.h"
 #include "join_file.h"
 #include "server_lease.h"
 #include "log.h"
@@ -121,6 +124,20 @@ static void mom_on_fitness(void *arg)
     server_link_say_busy(arg);
 }
 
+static void mom_begin_waiting(void *arg, struct run *r)
+{
+    if (!r->hook_waits)
+        return;
+    r->hook_waits = false;
+    mom_post(arg, r, RUN_EV_PREPARED);
+}
+
+/* Hook files are here, or do not come: runs that have waited for them begin. */
+static void mom_on_hooks(struct mom *m)
+{
+    runs_each(m->runs, mom_begin_waiting, m);
+}
+
 static void say_confinement(const struct mom *m)
 {
     char text[LINE_MAX_BYTES];
@@ -163,6 +180,7 @@ static void took_config(struct mom *m)
     cycle_harvest_configured(m->cycle_harvest);
     restrict_user_configured(m->restrict_user);
     exec_service_again(m->service);
+    host_periodic_startup(m->hooks->periodic);
 }
 
 static void mom_on_hup(void *arg)
@@ -220,6 +238,10 @@ static int mom_create_parts(struct mom *m, struct err *e)
     m->prepare = prepare_create(&m->home, m->runs, m->names, m->rundir_pool, &prepare);
     m->shepherds = shepherds_create(m->loop, &m->home, &shepherds);
     m->site_steps = site_steps_create(m->loop, &m->home, actions_step_done, m);
+    m->hooks = host_hooks_create(m, e);
+    if (!m->hooks)
+        return -1;
+    host_sync_on_over(m, mom_on_hooks);
     return m->prepare && m->shepherds && m->site_steps ? 0 : err_set(e, 12, "no memory");
 }
 
@@ -332,7 +354,10 @@ static int mom_begin(struct mom *m, struct daemon *d, struct err *e)
     if (!m->certs)
         return -1;
     m->service = server_link_create(m, m->tls, e);
-    return m->service ? 0 : -1;
+    if (!m->service)
+        return -1;
+    host_periodic_startup(m->hooks->periodic);
+    return 0;
 }
 
 static void mom_leave_run(void *arg, struct run *r)
@@ -369,6 +394,8 @@ static void mom_end(struct mom *m)
     m->image_out = NULL;
     if (m->runs)
         runs_each(m->runs, mom_leave_run, m);
+    host_hooks_destroy(m->hooks); /* before the runs: what is under way looks for its own */
+    m->hooks = NULL;
     runs_destroy(m->runs);
     site_steps_destroy(m->site_steps);
     shepherds_destroy(m->shepherds);

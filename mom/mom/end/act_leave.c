@@ -13,6 +13,8 @@
 
 #include "act_start.h"
 #include "fitness.h"
+#include "hook_event.h"
+#include "host_event.h"
 #include "images.h"
 #include "requeue_output.h"
 #include "log.h"
@@ -28,6 +30,23 @@
 
 enum { PATH_LEN_MAX = 8192, VNODES_MAX = 256, COPIED_SOON_BYTES = 16 << 20 };
 
+static void act_leave_on_end_hooks(struct mom *m, struct run *r, const struct host_verdict *v)
+{
+    (void)v; /* nothing is left to refuse */
+    r->end_done = true;
+    mom_post(m, r, RUN_EV_CLOSED);
+}
+
+/* Hooks of execjob_end, last before the vnodes are free; of a start that failed before any prologue, those of execjob_abort. */
+static void act_leave_end_hooks(struct mom *m, struct run *r)
+{
+    bool began = r->started || r->prologue_begun;
+    uint32_t event = began ? HOOK_EVENT_execjob_end : HOOK_EVENT_execjob_abort;
+
+    if (r->end_done || (!began && !r->begin_begun) || !host_event_run(m, r, event, act_leave_on_end_hooks))
+        mom_post(m, r, RUN_EV_CLOSED);
+}
+
 static void act_leave_on_closed(void *arg, struct run *r, const struct shep_close_result *res)
 {
     staging_log(r, res, "out");
@@ -36,7 +55,7 @@ static void act_leave_on_closed(void *arg, struct run *r, const struct shep_clos
         free(r->note);
         r->note = strdup(res->text);
     }
-    mom_post(arg, r, RUN_EV_CLOSED);
+    act_leave_end_hooks(arg, r);
 }
 
 /* A run that never had a process has nothing to deliver, and this host cannot start the program that would. Files that were
@@ -102,7 +121,7 @@ void act_leave_close(void *ctx, struct run *r)
     struct err e = {0};
 
     if (!r->owner_home || is_untouched(m, r)) { /* no order was ever written, or none was begun */
-        mom_post(m, r, RUN_EV_CLOSED);
+        act_leave_end_hooks(m, r);
         return;
     }
     if (r->staged_in)

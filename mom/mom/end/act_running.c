@@ -8,6 +8,8 @@
 #include <stdio.h>
 
 #include "ckpt.h"
+#include "hook_event.h"
+#include "host_event.h"
 #include "mom_config.h"
 #include "log.h"
 #include "mom.h"
@@ -42,9 +44,25 @@ void act_running_suspend(void *ctx, struct run *r)
     shepherds_suspend(r, act_running_on_suspended, ctx);
 }
 
+static void act_running_on_preresume_hooks(struct mom *m, struct run *r, const struct host_verdict *v)
+{
+    if (v->accepted) {
+        if (r->slot.state == RUN_SUSPENDED)
+            shepherds_resume(r, act_running_on_resumed, m);
+        return;
+    }
+    r->attempt_code = PBSE_MOMREJECT;
+    snprintf(r->attempt_text, sizeof r->attempt_text, "execjob_preresume hook rejected request: %s",
+             v->message ? v->message : "");
+    mom_post(m, r, RUN_EV_ATTEMPT_FAILED);
+}
+
 void act_running_resume(void *ctx, struct run *r)
 {
-    shepherds_resume(r, act_running_on_resumed, ctx);
+    if (host_event_is_under_way(r)) /* an order that was repeated: they answer the last attempt */
+        return;
+    if (!host_event_run(ctx, r, HOOK_EVENT_execjob_preresume, act_running_on_preresume_hooks))
+        shepherds_resume(r, act_running_on_resumed, ctx);
 }
 
 static void say_outcome(struct mom *m, struct run *r, enum exec_event_kind kind)
@@ -61,6 +79,7 @@ static void say_outcome(struct mom *m, struct run *r, enum exec_event_kind kind)
 void act_running_suspended(void *ctx, struct run *r)
 {
     say_outcome(ctx, r, EXEC_EVENT_SUSPENDED);
+    (void)host_event_run(ctx, r, HOOK_EVENT_execjob_postsuspend, NULL); /* what they reject stays suspended */
 }
 
 void act_running_resumed(void *ctx, struct run *r)

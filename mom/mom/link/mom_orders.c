@@ -21,6 +21,7 @@
 #include "mom_config.h"
 #include "config_forms.h"
 #include "exec_service.h"
+#include "host_sync.h"
 #include "images.h"
 #include "requeue_output.h"
 #include "log.h"
@@ -538,5 +539,6 @@ const struct exec_service_order orders[] = {
     {EXEC_NOTICE, mom_orders_take_notice},
     {EXEC_STOP, mom_orders_take_stop},
     {EXEC_PEEK, mom_orders_take_peek},
+    {EXEC_HOOKS, host_sync_take},
 };
 const size_t orders_n = sizeof orders / sizeof orders[0];

@@ -24,6 +24,8 @@
 #include "dyn_values.h"
 #include "attr_set.h"
 #include "hardware.h"
+#include "host_changes.h"
+#include "host_hooks.h"
 #include "fitness.h"
 #include "cycle_harvest.h"
 #include "server_lease.h"
@@ -128,7 +130,9 @@ static int server_link_hello(void *arg, exec_hello_args *a)
     a->epoch = m->server_epoch.epoch;
     a->capabilities = m->home.freezer.kind == CONFINE_SIGNALS ? 0 : EXEC_CAN_FREEZE;
     a->capabilities |= EXEC_CAN_NOTICE | EXEC_CAN_STOP | EXEC_CAN_BRING_IMAGE | EXEC_CAN_MANY_CHUNKS |
-                       EXEC_CAN_MANY_HOSTS | EXEC_CAN_PEEK;
+                       EXEC_CAN_MANY_HOSTS | EXEC_CAN_PEEK | EXEC_CAN_HOOKS;
+    a->ext.wire_ext_len = (u_int)host_hooks_digest(m->hooks, m->hook_digest);
+    a->ext.wire_ext_val = m->hook_digest;
     a->capabilities |= ckpt_is_offered(m->home.config) ? EXEC_CAN_CHECKPOINT : 0;
     a->capabilities |= m->home.config->enforce.complexmem ? EXEC_WANTS_MEM_SUM : 0;
     a->clock_ns = clock_wall_ns(clock_real());
@@ -293,6 +297,7 @@ static void server_link_accepted(void *arg, const exec_hello_result *res)
     server_lease_renew(m->server_lease); /* after the decisions: the server knows the runs that are left */
     if (m->service)                      /* not inside its creation */
         say_busy(m, true);
+    host_changes_flush(m);
     server_link_say_resources(m); /* last: what was measured between HELLO and its answer */
 }
 

@@ -287,6 +287,7 @@ static void restore_event(struct journal_restoring *s, const struct exec_event *
     case EXEC_EVENT_CHECKPOINTED:
     case EXEC_EVENT_FAILED:
     case EXEC_EVENT_NOTICE_REPLY:
+    case EXEC_EVENT_HOOK:
         break;
     }
     journal_keep(s->r, event);

@@ -1,6 +1,8 @@
 #ifndef MOM_H
 #define MOM_H
 /* The MOM: the context of every action and order. main.c makes the parts in the order of their fields and destroys them in reverse. */
+#include <exec.h>
+
 #include "server_epoch.h"
 #include "mom_home.h"
 #include "journal.h"
@@ -26,6 +28,7 @@ struct mom {
     struct shepherds *shepherds;
     struct sisters *sisters; /* NULL while runs are recovered */
     struct image_out *image_out;
+    struct host_hooks *hooks; /* NULL until the parts are made */
     struct site_steps *site_steps;
     struct dyn_values *dynamic;
     struct server_lease *server_lease;
@@ -35,10 +38,11 @@ struct mom {
     struct restrict_user *restrict_user;
     struct cert_renew *certs;
     struct loop_signal *hup, *intr, *term;
-    bool busy;        /* server_link: what was said last */
-    bool unfit;       /* the same */
-    bool has_greeted; /* server_link: a server, since this MOM was started */
-    char address[16]; /* server_link: for HELLO */
+    bool busy;                          /* server_link: what was said last */
+    bool unfit;                         /* the same */
+    bool has_greeted;                   /* server_link: a server, since this MOM was started */
+    char address[16];                   /* server_link: for HELLO */
+    char hook_digest[EXEC_HOOK_DIGEST]; /* the same */
 };
 
 /* Post an event to a run. The run may be gone afterwards if the event is PURGE. */

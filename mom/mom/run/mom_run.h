@@ -28,6 +28,7 @@ struct staging;
 struct run_serialize;
 struct terminal;
 struct step_row;
+struct host_event;
 
 struct run_key {
     int64_t seq;
@@ -82,6 +83,13 @@ struct run {
     struct loop_timer *step_timer;
     const struct step_row *step_row;
     bool prologue_done, epilogue_done; /* notes of the journal */
+
+    struct host_event *hook_event;    /* host_event: hooks that the run waits for */
+    bool hook_waits;                  /* act_start: for hook files that are on their way */
+    bool begin_begun, begin_done;     /* act_start: hooks of execjob_begin */
+    bool prologue_begun, launch_done; /* the same of execjob_prologue, execjob_launch */
+    bool end_done;                    /* act_leave: of execjob_end or execjob_abort */
+    bool preterm_done;                /* mom_orders: of execjob_preterm */
 
     struct terminal *terminal;     /* terminal: on its way */
     struct staging *staging;       /* staging: files are on their way here */

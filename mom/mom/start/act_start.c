@@ -2,6 +2,7 @@
  *
  *   serialize     run_serialize   waits until earlier runs of the job here are released, since they write the same files
  *   prepare       prepare         looks up the owner, fetches image and script, writes the order: it needs them all
+ *   begin hooks   act_start_ready waits for the site's hooks of execjob_begin: the host may not be fit for the job
  *   report ready  act_start_ready the first of several hosts then waits for LAUNCH of the server, until all hosts are ready
  *   launch steps  launch_steps[]  what must be here before the script: below, one after the other
  *   shepherd      act_start_launch  the parent of the job's processes
@@ -18,6 +19,11 @@
 #include "ckpt.h"
 #include "mom_config.h"
 #include "output_fetch.h"
+#include "hook_event.h"
+#include "host_event.h"
+#include "host_hooks.h"
+#include "host_launch.h"
+#include "host_sync.h"
 #include "image_in.h"
 #include "images.h"
 #include "log.h"
@@ -31,24 +37,25 @@
 #include "mom_terminal.h"
 #include "usage.h"
 
-enum { STATUS_NO_TERMINAL = -1, STATUS_ABORTED = -2, STATUS_RETRY = -3 };
+enum { STATUS_NO_TERMINAL = -1, STATUS_ABORTED = -2, STATUS_RETRY = -3, STATUS_HOOK_DELETE = -17 };
 
 /* A step of LAUNCH. True: it has begun, and posts LAUNCH or FAILED later. False: it is done, or this run does not need it. */
 typedef bool launch_step_fn(struct mom *m, struct run *r);
 static launch_step_fn act_start_fetch_output, act_start_stage_in, act_start_open_terminal,
-    act_start_run_prologue;
+    act_start_run_prologue, act_start_run_launch_hooks;
 
 static launch_step_fn *const launch_steps[] = {
-    act_start_fetch_output,  /* first: whatever fails later must write behind the output of the last run */
-    act_start_stage_in,      /* before the terminal: the user does not wait at it while files are copied */
-    act_start_open_terminal, /* before the prologue: a user who has left costs no script of the site */
-    act_start_run_prologue,  /* last: it may look at the files, and prepares what only an epilogue undoes */
+    act_start_fetch_output,     /* first: whatever fails later must write behind the output of the last run */
+    act_start_stage_in,         /* before the terminal: the user does not wait at it while files are copied */
+    act_start_open_terminal,    /* before the prologue: a user who has left costs no script of the site */
+    act_start_run_prologue,     /* it may look at the files, and prepares what only an epilogue undoes */
+    act_start_run_launch_hooks, /* last: they see and change the program as it will run */
 };
 
 /* LAUNCH, as often as a step posts it: begin the next step, or report that all are done. */
 void act_start_prologue(void *ctx, struct run *r)
 {
-    if (r->step || r->staging || r->terminal || output_fetch_is_under_way(r))
+    if (r->step || r->staging || r->terminal || output_fetch_is_under_way(r) || host_event_is_under_way(r))
         return; /* a step is at work: the server has sent LAUNCH twice */
     for (size_t i = 0; i < sizeof launch_steps / sizeof launch_steps[0]; i++)
         if (launch_steps[i](ctx, r))
@@ -63,9 +70,46 @@ static void say_ready(struct mom *m, struct run *r)
     mom_say(m, r, &data);
 }
 
+static void act_start_refused(struct mom *m, struct run *r, const struct host_verdict *v, bool always_ends)
+{
+    if (!v->rerun || !always_ends)
+        log_event(LOGC_JOB, LOGE_DEBUG, r->id, "its start is refused by a hook");
+    host_event_fail(r, v, always_ends);
+    if (r->failure.status != STATUS_HOOK_DELETE) {
+        r->keep_output = true; /* the next run writes behind the output of this one */
+        mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
+    }
+    mom_post(m, r, RUN_EV_FAILED);
+}
+
+static void act_start_on_begin_hooks(struct mom *m, struct run *r, const struct host_verdict *v)
+{
+    if (!v->accepted) {
+        act_start_refused(m, r, v, false);
+        return;
+    }
+    r->begin_done = true;
+    mom_post(m, r, RUN_EV_PREPARED);
+}
+
+/* Hooks of execjob_begin. True: PREPARED or FAILED is posted when they have answered. Hook files that are on their way are waited for:
+ * the server has sent them before the job. */
+static bool act_start_begin_hooks(struct mom *m, struct run *r)
+{
+    if (r->begin_done)
+        return false;
+    r->hook_waits = host_sync_is_busy(m);
+    if (r->hook_waits || host_event_is_under_way(r))
+        return true;
+    r->begin_begun = host_hooks_want(m->hooks, HOOK_EVENT_execjob_begin);
+    return r->begin_begun && host_event_run(m, r, HOOK_EVENT_execjob_begin, act_start_on_begin_hooks);
+}
+
 /* The first of several hosts waits for LAUNCH here. A sister is ready when its shepherd is. */
 void act_start_ready(void *ctx, struct run *r)
 {
+    if (act_start_begin_hooks(ctx, r))
+        return;
     if (r->start.launch || run_is_sister(r))
         mom_post(ctx, r, RUN_EV_LAUNCH);
     else
@@ -151,10 +195,26 @@ static bool act_start_fetch_output(struct mom *m, struct run *r)
     return true;
 }
 
-/* The site's script runs on the first host alone. */
+static void act_start_on_prologue_hooks(struct mom *m, struct run *r, const struct host_verdict *v)
+{
+    if (!v->accepted) {
+        act_start_refused(m, r, v, false);
+        return;
+    }
+    r->prologue_done = true;
+    mom_note(r, SHEP_NOTE_PROLOGUE_DONE);
+    mom_post(m, r, RUN_EV_LAUNCH);
+}
+
+/* Hooks of execjob_prologue, on each host; where there are none, the site's script, on the first host alone. */
 static bool act_start_run_prologue(struct mom *m, struct run *r)
 {
-    if (r->prologue_done || run_is_sister(r))
+    if (r->prologue_done)
+        return false;
+    r->prologue_begun = true;
+    if (host_event_run(m, r, HOOK_EVENT_execjob_prologue, act_start_on_prologue_hooks))
+        return true;
+    if (run_is_sister(r))
         return false;
     site_steps_run(m->site_steps, r, STEP_PROLOGUE);
     return true;
@@ -172,7 +232,7 @@ void act_start_prologue_done(struct mom *m, struct run *r, enum step_verdict v, 
         r->prologue_done = true;
         if (ran)
             mom_note(r, SHEP_NOTE_PROLOGUE_DONE);
-        mom_post(m, r, RUN_EV_PROLOGUE_OK);
+        mom_post(m, r, RUN_EV_LAUNCH);
         break;
     case STEP_RERUN:
         r->keep_output = true; /* the next run writes behind the output of this one */
@@ -183,6 +243,32 @@ void act_start_prologue_done(struct mom *m, struct run *r, enum step_verdict v, 
         act_start_fail(m, r, STATUS_ABORTED, EXEC_END_PROLOGUE_ABORT, text);
         break;
     }
+}
+
+static void act_start_on_launch_hooks(struct mom *m, struct run *r, const struct host_verdict *v)
+{
+    struct host_verdict failed = *v;
+    struct err e;
+
+    if (!v->accepted) {
+        act_start_refused(m, r, v, true);
+        return;
+    }
+    if (host_launch_apply(r, v->data, &e) < 0) {
+        failed.message = e.text;
+        act_start_refused(m, r, &failed, true);
+        return;
+    }
+    r->launch_done = true;
+    mom_post(m, r, RUN_EV_LAUNCH);
+}
+
+/* Hooks of execjob_launch. A sister has no program of its own. */
+static bool act_start_run_launch_hooks(struct mom *m, struct run *r)
+{
+    if (r->launch_done || run_is_sister(r))
+        return false;
+    return host_event_run(m, r, HOOK_EVENT_execjob_launch, act_start_on_launch_hooks);
 }
 
 void act_start_launch(void *ctx, struct run *r)
@@ -269,6 +355,7 @@ void act_start_begun(void *ctx, struct run *r)
 void act_start_stop(struct run *r)
 {
     site_steps_stop(r);
+    host_event_stop(r);
     staging_stop(r);
     terminal_stop(r);
     output_fetch_stop(r);

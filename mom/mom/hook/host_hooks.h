@@ -1,0 +1,52 @@
+#ifndef HOST_HOOKS_H
+#define HOST_HOOKS_H
+/* The hooks of this host: read from mom_priv/hooks, where the server's files are; and the workers that run them.
+ *
+ * No worker is started before an event has a hook. While no hook wants an event, asking costs a comparison. Loop thread only. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "hook_chain.h"
+#include "hook_pool.h"
+#include "hook_table.h"
+
+struct exec_hook_file;
+struct host_periodic;
+struct host_report;
+struct host_sync;
+struct mom;
+
+struct host_hooks {
+    struct mom *mom;
+    struct hooks *hooks;
+    struct hook_pool *pool;
+    struct hook_chains chains;
+    const uint32_t *active;    /* enum hook_event_bit: some hook runs at it */
+    char *dir, *tmp, *program; /* mom_priv/hooks, .../tmp, the worker */
+    char **env;
+    uint64_t last; /* serial given out last */
+    unsigned resources_known;
+    char *resources; /* text of resourcedef; NULL: none */
+    size_t n_files;  /* what is in the directory, with digests: in order of names; owned */
+    struct exec_hook_file *files;
+    struct host_report *reports; /* host_changes: what waits for a server */
+    size_t n_reports;
+    struct host_sync *sync;
+    struct host_periodic *periodic;
+};
+
+/* Files that cannot be read are error lines, and their hooks do not run. NULL: no memory, or the directory cannot be made. */
+struct host_hooks *host_hooks_create(struct mom *m, struct err *e);
+void host_hooks_destroy(struct host_hooks *x);
+
+/* Read the directory again: hooks that have another script are loaded again, others stay as they are. */
+void host_hooks_load(struct host_hooks *x);
+
+/* Does some hook want this event? False also where x is NULL. */
+bool host_hooks_want(const struct host_hooks *x, uint32_t event);
+
+/* What HELLO says (exec.x): a digest, or nothing. `room` holds EXEC_HOOK_DIGEST bytes; how many are used. */
+size_t host_hooks_digest(const struct host_hooks *x, char *room);
+
+#endif

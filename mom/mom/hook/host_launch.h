@@ -1,0 +1,18 @@
+#ifndef HOST_LAUNCH_H
+#define HOST_LAUNCH_H
+/* The shepherd's order and hooks: what execjob_launch sees of the job's program, and what hooks have changed before it starts.
+ * The order in the run's directory is the truth; nothing runs there yet. */
+#include <jansson.h>
+
+#include "err.h"
+
+struct run;
+
+/* Put progname, argv and env into the data of an event. -1: the order cannot be read, or no memory. */
+int host_launch_put(const struct run *r, json_t *data);
+/* Write them back where they differ. -1: they do not name a program, or the order cannot be written. */
+int host_launch_apply(const struct run *r, const json_t *data, struct err *e);
+/* Set one variable of the job's environment, or (value NULL) remove it. */
+int host_launch_set_variable(const struct run *r, const char *name, const char *value, struct err *e);
+
+#endif
