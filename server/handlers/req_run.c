@@ -150,6 +150,8 @@ static struct job *start_subjob(struct parts *p, struct request *r, const struct
 static struct job *req_run_start(struct parts *p, struct request *r, const struct target *t,
                                  const char *location, struct err *e)
 {
+    if (t->job && client_sched(request_client(r)) && run_admission_pause(p->ctx, t->job, e) < 0)
+        return NULL;
     if (t->array)
         return start_subjob(p, r, t, location, e);
     return start_job(p, r, t->job, location, e) == 0 ? t->job : NULL;

@@ -117,6 +117,7 @@ struct job {
         *preempted_by;      /* interned: for which job, or on whose request, it gives way or gave way last */
     int64_t preempt_time_s; /* when it was preempted last */
     int64_t preempt_failed_s; /* when no method was left; not stored */
+    int64_t start_failed_s; /* when its last run ended before its script began; 0: it has begun. Not stored */
     struct job_usage usage;
 
     struct run *run;                /* while hosts are held (job_run.h); stored */

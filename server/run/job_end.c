@@ -403,6 +403,7 @@ static void go_back(struct job_end *d, struct job *j)
     run_comment_forget(j);
     say_why_back(j);
     note_output(j);
+    j->start_failed_s = j->run && !j->run->started ? server_ctx_now_s(d->ctx) : 0;
     close_run(d, j);
     j->suspender = SUSPENDED_BY_NOBODY;
     j->etime_s = j->hold ? 0 : server_ctx_now_s(d->ctx);

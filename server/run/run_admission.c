@@ -6,6 +6,8 @@
  * tools search for them in comments. */
 #include "run_admission.h"
 
+#include <string.h>
+
 #include "pbs_error.h"
 #include "server_ctx.h"
 #include "limit_counts.h"
@@ -19,6 +21,10 @@ struct run_admission_scope {
     const struct attr_list *attrs;
     int max_run, max_run_res, max_running, max_user_run, max_group_run, max_user_res, max_group_res;
 };
+
+/* The first tries follow at once: mostly another host is chosen, or the trouble is over. Schedulers come back five seconds after a
+ * refusal, so the twenty tries take more than a minute. */
+enum { QUICK_RUNS = 2, PAUSE_S = 3 };
 
 static const enum limit_kind order[] = {LIMIT_GROUP, LIMIT_PROJECT, LIMIT_ALL, LIMIT_USER};
 enum { N_ORDER = sizeof order / sizeof order[0] };
@@ -197,4 +203,17 @@ int run_admission_waits(const struct job *j, struct err *e)
     if (!j->queue || !queue_is_execution(j->queue))
         return err_set(e, PBSE_BADSTATE, "job %s is in no execution queue", j->obj.name);
     return 0;
+}
+
+int run_admission_pause(const struct server_ctx *s, const struct job *j, struct err *e)
+{
+    static const char prefix[] = "Not Running: PBS Error: ";
+    const char *comment = attr_list_text(&j->obj.attrs, JOB_ATTR_comment);
+    bool says_why = comment && strncmp(comment, prefix, sizeof prefix - 1) == 0;
+
+    if (!j->start_failed_s || j->run_count <= QUICK_RUNS ||
+        server_ctx_now_s(s) >= j->start_failed_s + PAUSE_S)
+        return 0;
+    return err_set(e, PBSE_TRYAGAIN, "%s",
+                   says_why ? comment + sizeof prefix - 1 : "its hosts could not start it");
 }

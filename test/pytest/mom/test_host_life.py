@@ -121,9 +121,23 @@ def test_a_prologue_that_says_2_sends_the_job_back_and_the_owner_reads_why(cx):
 
 def test_a_job_whose_prologue_never_works_is_held_in_the_end(cx):
     put(cx, "prologue", "exit 3")
-    job = cx.submit("echo never")
+    job = cx.submit("echo never", run_count="18")
     s = cx.wait(job, state="H")
-    assert "too many failed attempts" in s["comment"] and s["Hold_Types"] == "s"
+    assert "too many failed attempts" in s["comment"] and s["Hold_Types"] == "s" and s["run_count"] == "21"
+
+
+def test_a_job_that_its_host_cannot_start_is_tried_again_with_pauses(cx):
+    put(cx, "prologue", f"echo >>{cx.work}/tries; exit 3")
+    job = cx.submit("echo never")
+
+    def tries():
+        return len((cx.file("tries") or "").splitlines())
+    until(lambda: tries() == 3 and cx.stat(job).state == "Q", "the tries that come at once")
+    assert stays(lambda: tries() == 3 and cx.stat(job).state == "Q", 1)
+    assert "Could not run prolog" in cx.stat(job)["comment"] or "prologue" in cx.stat(job)["comment"]
+    cx.command("qrun", "-H", "n1", job, check=False)  # an operator need not wait
+    assert tries() >= 4
+    until(lambda: tries() >= 5, "the next try")
 
 
 @history
