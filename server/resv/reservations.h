@@ -120,6 +120,8 @@ void resv_alter_undo_occurrence(struct reservations *all, struct resv *r);
 int resv_queue_create(struct reservations *all, struct resv *r, struct err *e);
 void resv_queue_open(struct reservations *all, struct resv *r, bool enabled, bool started);
 void resv_queue_set_acls(struct reservations *all, struct resv *r);
+void resv_queue_set_amounts(struct reservations *all,
+                            struct resv *r);                      /* those of its present Resource_List */
 void resv_queue_remove(struct reservations *all, struct resv *r); /* it holds no jobs */
 
 /* resv_wait.c: "I": a client waits for the decision */

@@ -15,6 +15,7 @@
 #include "reservations.h"
 #include "resv_recur.h"
 #include "resv_revert.h"
+#include "resv_select.h"
 #include "resv_times.h"
 
 enum { STANDING_TEXT = 24 };
@@ -40,9 +41,9 @@ void resv_alter_undo(struct reservations *all, struct resv *r)
     struct resv_times was;
     int substate;
 
-    (void)all;
     if (!resv_revert_get(r, &was, &substate))
         return;
+    resv_select_undo(all, r);
     resv_alter_set(r, &was);
     resv_set_number(r, RESV_ATTR_reserve_substate, substate);
     attr_list_unset(&r->obj.attrs, RESV_ATTR_reserve_alter_revert);
@@ -54,13 +55,13 @@ void resv_alter_keep(struct reservations *all, struct resv *r)
     char text[STANDING_TEXT];
     int substate;
 
-    (void)all;
     if (!resv_revert_get(r, &was, &substate))
         return;
     if (resv_is_standing(r) && !attr_list_is_set(&r->obj.attrs, RESV_ATTR_reserve_standing_revert)) {
         snprintf(text, sizeof text, "%lld", (long long)was.duration_s);
         resv_set_text(r, RESV_ATTR_reserve_standing_revert, text);
     }
+    resv_select_keep(all, r);
     attr_list_unset(&r->obj.attrs, RESV_ATTR_reserve_alter_revert);
 }
 
@@ -70,6 +71,7 @@ void resv_alter_undo_occurrence(struct reservations *all, struct resv *r)
     struct resv_times t = resv_alter_times(r);
 
     resv_alter_undo(all, r);
+    resv_select_undo_occurrence(all, r);
     if (!text)
         return;
     t.duration_s = strtoll(text, NULL, 10);
@@ -83,6 +85,7 @@ struct resv_change {      /* what is asked for */
     struct attr_list now; /* a copy with everything set */
     struct resv_times said;
     int64_t wait_s;
+    const char *select; /* NULL: not said */
     bool acls, times;
     bool force; /* whatever schedulers say */
 };
@@ -111,8 +114,10 @@ static int take_change(const struct reservations *all, struct resv_change *c, co
     if (!is_alterable(index))
         return err_set(e, PBSE_ATTRRO, "Cannot set attribute, read only or insufficient permission: %s",
                        w->name);
-    if (index == RESV_ATTR_Resource_List && strcasecmp(w->resource, "select") == 0)
-        return err_set(e, PBSE_NOSUP, "altering the select of a reservation is not supported");
+    if (index == RESV_ATTR_Resource_List && strcasecmp(w->resource, "select") == 0) {
+        c->select = w->value;
+        return c->force ? err_set(e, PBSE_NOSUP, "No support for requested service") : 0;
+    }
     if (index == RESV_ATTR_Resource_List && strcasecmp(w->resource, "walltime") != 0)
         return err_set(e, PBSE_BADATVAL, "Illegal attribute or resource value: Resource_List.%s",
                        w->resource);
@@ -139,7 +144,6 @@ static int check_times(const struct reservations *all, const struct resv *r, con
 {
     bool busy = r->taken && r->queue && r->queue->n_jobs;
 
-    *t = resv_alter_times(r);
     if (!resv_fsm_rule(r, RESV_EV_ALTER) && !(c->force && resv_state(r) == RESV_UNCONFIRMED))
         return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
     if (busy && (c->said.start_s || (c->said.duration_s && c->said.end_s)))
@@ -159,7 +163,16 @@ static int check_times(const struct reservations *all, const struct resv *r, con
     return 0;
 }
 
-/* What holds at once: everything but the times, which are those of before again. */
+/* A part of what it has, where it may be altered. */
+static int resv_alter_check_select(const struct reservations *all, const struct resv *r,
+                                   struct resv_change *c, struct err *e)
+{
+    if (!resv_fsm_rule(r, RESV_EV_ALTER) || resv_substate(r) == RESV_IN_CONFLICT)
+        return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
+    return resv_select_alter(all->p.ctx, &c->now, c->select, e);
+}
+
+/* What holds at once: everything but the times, which are those of before again. A new select is in use when it is confirmed. */
 static void resv_alter_apply(struct reservations *all, struct resv *r, struct resv_change *c)
 {
     struct resv_times was = resv_alter_times(r);
@@ -182,8 +195,11 @@ static void resv_alter_ask(struct reservations *all, struct resv *r, const struc
         abort(); /* it could not be undone */
     resv_alter_set(r, t);
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name,
-              "Attempting to modify reservation start=%lld end=%lld", (long long)t->start_s,
-              (long long)t->end_s);
+              "Attempting to modify reservation start=%lld end=%lld%s%s", (long long)t->start_s,
+              (long long)t->end_s, resv_select_is_altered(r) ? " select=" : "",
+              resv_select_is_altered(r)
+                  ? value_text(attr_list_amount(&r->obj.attrs, RESV_ATTR_Resource_List, RESC_select))
+                  : "");
     resv_fsm_post(all->fsm, r, RESV_EV_ALTER);
     reservations_look_later(all);
 }
@@ -200,7 +216,10 @@ static int resv_alter_check(const struct reservations *all, const struct resv *r
             *at = &a->attrs.wire_attrops_val[i];
             return -1;
         }
-    return c->times ? check_times(all, r, c, t, e) : 0;
+    *t = resv_alter_times(r);
+    if (c->times && check_times(all, r, c, t, e) < 0)
+        return -1;
+    return c->select ? resv_alter_check_select(all, r, c, e) : 0;
 }
 
 static int resv_alter_may(const struct request *q, const ifl_resv_args *a, const struct resv *r,
@@ -251,11 +270,11 @@ void resv_alter(struct reservations *all, struct request *q)
             request_fail(q, &e);
     } else {
         resv_alter_apply(all, r, &c);
-        if (!c.times)
+        if (!c.times && !c.select)
             log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "Attempting to modify reservation");
         else
             done = resv_alter_begin(all, q, r, &t, c.force);
-        if (done || !c.times || c.wait_s <= 0 || resv_wait_add(all, r, q, c.wait_s, &e) < 0)
+        if (done || (!c.times && !c.select) || c.wait_s <= 0 || resv_wait_add(all, r, q, c.wait_s, &e) < 0)
             resv_wait_promise(all, q, r, done ? "CONFIRMED" : "ALTER REQUESTED");
     }
     attr_list_fini(&c.now);

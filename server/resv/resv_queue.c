@@ -65,6 +65,18 @@ void resv_queue_set_acls(struct reservations *all, struct resv *r)
     change_touch(all->p.ctx->change, &q->obj.change, PART_ALL);
 }
 
+void resv_queue_set_amounts(struct reservations *all, struct resv *r)
+{
+    struct err e;
+
+    if (!r->queue)
+        return;
+    if (set_amounts(r->queue, r, QUEUE_ATTR_resources_available, &e) < 0 ||
+        set_amounts(r->queue, r, QUEUE_ATTR_resources_max, &e) < 0)
+        abort(); /* its row would not say what holds */
+    change_touch(all->p.ctx->change, &r->queue->obj.change, PART_ALL);
+}
+
 int resv_queue_create(struct reservations *all, struct resv *r, struct err *e)
 {
     char name[PBS_MAXQUEUENAME + 1];

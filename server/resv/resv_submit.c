@@ -8,7 +8,6 @@
 
 #include "access.h"
 #include "commit.h"
-#include "defaults.h"
 #include "intern.h"
 #include "job_identity.h"
 #include "log.h"
@@ -19,6 +18,7 @@
 #include "resv_drain.h"
 #include "resv_of_job.h"
 #include "resv_recur.h"
+#include "resv_select.h"
 #include "resv_times.h"
 #include "strbuf.h"
 
@@ -116,27 +116,6 @@ static int take_one(const struct reservations *all, struct attr_list *l, struct 
         return -1;
     return attr_list_change(l, all->p.ctx->resources, index, *w->resource ? w->resource : NULL, w->value, SET,
                             e);
-}
-
-/* Its select is completed as that of a job is; a list of a job carries it meanwhile. */
-static int resv_submit_complete(struct server_ctx *s, struct attr_list *l, struct err *e)
-{
-    const struct resc_list *asked = attr_list_amounts(l, RESV_ATTR_Resource_List);
-    struct resc_list *copy = NULL;
-    struct attr_list job;
-    int rc = -1;
-
-    attr_list_init(&job, OF_JOB);
-    if (asked &&
-        (resc_dup(asked, &copy) < 0 || attr_list_set_amounts(&job, JOB_ATTR_Resource_List, copy, e) < 0))
-        err_set(e, PBSE_SYSTEM, "no memory for a reservation");
-    else if (defaults_complete(s, &job, NULL, e) == 0 &&
-             attr_list_set_text(l, RESV_ATTR_schedselect, attr_list_text(&job, JOB_ATTR_schedselect), e) == 0)
-        rc = resc_dup(attr_list_amounts(&job, JOB_ATTR_Resource_List), &copy) < 0
-                 ? err_no_memory(e)
-                 : attr_list_set_amounts(l, RESV_ATTR_Resource_List, copy, e);
-    attr_list_fini(&job);
-    return rc;
 }
 
 /* --- when -------------------------------------------------------------------------------------------------- */
@@ -262,7 +241,7 @@ static int resv_submit_derive(const struct reservations *all, struct request *q,
     if (attr_list_is_set(l, RESV_ATTR_qmove) && resv_of_job_ask_asap(all, q, l, e) < 0)
         return -1;
     return take_times(all, l, e) < 0 || take_rule(all, l, &w->standing, e) < 0 ||
-                   resv_submit_complete(all->p.ctx, l, e) < 0
+                   resv_select_complete(all->p.ctx, l, e) < 0
                ? -1
                : take_owner(l, q, u, e);
 }

@@ -244,6 +244,38 @@ static bool confirm_one(struct confirm_walk *w, size_t i, struct resv_time *t, s
     return true;
 }
 
+/* Occurrences behind the one that is altered or runs, and those that have lost nothing, stay where they are: false, they cannot. */
+static bool confirm_stays(struct confirm_walk *w, size_t i, struct resv_time *t)
+{
+    const struct resv *r = w->ask->resv;
+    struct asker a = {.cl = w->ask->cl, .request = w->request};
+    bool fits = i < r->n_times && r->times[i].where.n > 0 && !w->runs && !r->is_asap &&
+                (i > 0 || (r->state != RESV_IS_ALTERED && r->substate != RESV_IS_IN_CONFLICT));
+
+    if (!fits)
+        return false;
+    t->from_s = resv_starts_s(r, i);
+    t->to_s = t->from_s + resv_lasts_s(r, i);
+    int64_t begin_s = t->from_s > w->ask->now_s ? t->from_s : w->ask->now_s;
+    a.span = (struct span){.by = SPAN_LATER, .begin_s = begin_s, .until_s = t->to_s};
+    confirm_reset(w);
+    confirm_advance(w, begin_s);
+    for (size_t p = 0; p < r->times[i].share.n && fits; p++) {
+        struct amounts scratch = {0};
+        const struct alloc_part *x = &r->times[i].share.a[p];
+        fits = !x->node->state && match_open(&a, x->node) && !match_is_kept_alone(&a, x->node) &&
+               !(x->alone && match_is_kept(&a, x->node)) &&
+               amounts_cover(match_free(&a, x->node, &scratch), &x->use, NULL);
+        amounts_fini(&scratch);
+    }
+    if (fits) {
+        allocation_copy(&t->where, &r->times[i].where);
+        allocation_mark_alone(&t->where, w->request->sharing);
+        resv_time_sum(t);
+    }
+    return fits;
+}
+
 static void confirm_all(struct confirm_walk *w, struct confirm_answer *out)
 {
     const struct resv *r = w->ask->resv;
@@ -253,7 +285,7 @@ static void confirm_all(struct confirm_walk *w, struct confirm_answer *out)
     out->times = mem_new(out->n, sizeof *out->times);
     for (size_t i = 0; i < out->n; i++) {
         w->runs = runs && i == 0;
-        if (confirm_one(w, i, &out->times[i], &out->why))
+        if (confirm_stays(w, i, &out->times[i]) || confirm_one(w, i, &out->times[i], &out->why))
             continue;
         out->failed = i;
         resv_times_free(out->times, out->n);

@@ -239,3 +239,93 @@ def test_a_scheduler_that_begins_again_keeps_what_was_confirmed(cx, sim):
     cx.restart("sched")
     wait_comment(cx, sim.job(l_walltime="2:00:00"), CONFLICT)
     assert stat(cx, resv)["resv_nodes"] == where
+
+
+def alter_select(cx, resv, select, *words):
+    return cx.command("pbs_ralter", "-I", "50", "-l", f"select={select}", *words, resv, check=False)
+
+
+@pytest.fixture
+def four(cx):
+    with Simulator(cx, nodes=4, ncpus=4) as s:
+        yield s
+
+
+def test_a_reservation_that_runs_gives_up_the_vnodes_without_jobs(cx, four):
+    resv = submit(cx, start=2, lasts=3600, select="3:ncpus=2", place="scatter")
+    wait(cx, resv, RN)
+    job = four.job(queue=queue(resv), select="1:ncpus=1:vnode=s2")
+    cx.wait(job)
+    cx.command("pbsnodes", "-o", "s1")
+    until(lambda: stat(cx, resv)["reserve_substate"] == DG, told(cx, resv))
+    assert alter_select(cx, resv, "1:ncpus=2").stdout == f"pbs_ralter: {resv} CONFIRMED\n"
+    s = stat(cx, resv)
+    assert s["resv_nodes"] == "(s2:ncpus=2)" and s["reserve_state"] == s["reserve_substate"] == RN
+    assert s["Resource_List"]["ncpus"] == "2" and s["Resource_List"]["nodect"] == "1" and s["schedselect_orig"] == "3:ncpus=2"
+    assert [cx.node(n)["resources_assigned"].get("ncpus") for n in ("s1", "s2", "s3")] == ["0", "2", "0"]
+    assert cx.api.stat("que", queue(resv))[0]["resources_max"]["ncpus"] == "2" and cx.state(job) == "R"
+    assert cx.api.stat("server")[0]["resources_assigned"]["ncpus"] == "2"
+    cx.api.delete_resv(resv)
+    wait(cx, resv, None)
+    assert cx.api.stat("server")[0]["resources_assigned"]["ncpus"] == "0"
+
+
+def test_a_select_with_jobs_in_all_its_chunks_is_not_made_smaller(cx, four):
+    resv = submit(cx, start=2, lasts=3600, select="2:ncpus=2", place="scatter")
+    wait(cx, resv, RN)
+    jobs = [four.job(queue=queue(resv), select=f"1:ncpus=1:vnode={n}") for n in ("s1", "s2")]
+    for job in jobs:
+        cx.wait(job)
+    assert alter_select(cx, resv, "1:ncpus=2").stdout == f"pbs_ralter: {resv} DENIED\n"
+    wait_log(cx, "sched", f"{resv};PBS Failed to confirm resv: Reservation has running jobs in it")
+    s = stat(cx, resv)
+    assert s["Resource_List"]["select"] == "2:ncpus=2" and s["Resource_List"]["ncpus"] == "4" and s["reserve_state"] == RN
+    assert "schedselect_orig" not in s
+
+
+@pytest.mark.parametrize("select", ["7:ncpus=1", "1:ncpus=2", "6:ncpus=1+1:ncpus=1", "1:ncpus=1:mem=1gb", "1:ncpus=1+1:mem=2gb"])
+def test_another_select_must_be_a_part_of_the_first(cx, four, select):
+    resv, _ = confirmed(cx, select="6:ncpus=1")
+    done = alter_select(cx, resv, select)
+    assert done.returncode == 79
+    assert done.stderr == "pbs_ralter: New select must be made up of a subset of the original chunks\n"
+    assert alter_select(cx, resv, "2:ncpus=1+1:ncpus=1").stdout.endswith(" CONFIRMED\n")
+
+
+def test_an_altered_select_is_that_of_one_occurrence(cx, four):
+    resv = submit(cx, start=4, lasts=8, select="3:ncpus=4", place="scatter", reserve_rrule="FREQ=MINUTELY;COUNT=2",
+                  reserve_timezone="UTC", reserve_standing="1")
+    assert wait(cx, resv, CO)["reserve_execvnodes"] == "2#(s1:ncpus=4)+(s2:ncpus=4)+(s3:ncpus=4){0-1}"
+    assert alter_select(cx, resv, "1:ncpus=4").stdout.endswith(" CONFIRMED\n")
+    s = stat(cx, resv)
+    assert s["Resource_List"]["ncpus"] == "4"
+    assert s["reserve_execvnodes"] == "2#(s1:ncpus=4){0}(s1:ncpus=4)+(s2:ncpus=4)+(s3:ncpus=4){1}"
+    until(lambda: stat(cx, resv)["reserve_index"] == "2", told(cx, resv), LIMIT_S)
+    s = stat(cx, resv)
+    assert s["Resource_List"]["select"] == "3:ncpus=4" and s["Resource_List"]["ncpus"] == "12"
+    assert s["resv_nodes"] == "(s1:ncpus=4)+(s2:ncpus=4)+(s3:ncpus=4)" and "schedselect_orig" not in s
+
+
+@pytest.mark.complex(nodes=0)
+def test_a_refused_select_is_put_back_also_by_a_server_that_was_killed(cx, four):
+    resv, _ = confirmed(cx, select="2:ncpus=2")
+    cx.set_server("scheduling", "False")
+    assert cx.command("pbs_ralter", "-l", "select=1:ncpus=2", resv).stdout == f"pbs_ralter: {resv} ALTER REQUESTED\n"
+    cx.crash_server()
+    assert stat(cx, resv)["reserve_state"] == "11"
+    cx.api.confirm_resv(resv, extend="PBS_RESV_CONFIRM_FAIL")
+    s = stat(cx, resv)
+    assert s["reserve_state"] == CO and s["Resource_List"]["select"] == s["schedselect"] == "2:ncpus=2"
+    assert s["Resource_List"]["nodect"] == "2" and s["Resource_List"]["ncpus"] == "4"
+
+
+def test_occurrences_that_have_lost_nothing_stay_where_they_are(cx, four):
+    cx.set_server("reserve_retry_time", "1")
+    cx.set_server("scheduling", "False")
+    resv = standing(cx, "1:ncpus=4")
+    cx.api.confirm_resv(resv, "3#(s1:ncpus=4){0}(s4:ncpus=4){1-2}")
+    wait(cx, resv, CO)
+    cx.command("pbsnodes", "-o", "s1")
+    cx.set_server("scheduling", "True")
+    until(lambda: stat(cx, resv)["reserve_execvnodes"] == "3#(s2:ncpus=4){0}(s4:ncpus=4){1-2}", told(cx, resv), LIMIT_S)
+    wait(cx, resv, CO)
