@@ -22,6 +22,7 @@
 #include "mom_run.h"
 #include "spawn.h"
 #include "strbuf.h"
+#include "units.h"
 #include "words.h"
 
 enum { MS_PER_S = 1000, PATH_LEN_MAX = 8192, TEXT_MAX = 65536 };
@@ -143,6 +144,17 @@ static void add_list(struct strbuf *b, const struct run *r)
     }
 }
 
+/* As resources_used of the job, in its order and with its units: scripts of PBS cut it at commas. */
+static void add_used(struct strbuf *b, const exec_usage *u)
+{
+    char cput[UNITS_TEXT_MAX], walltime[UNITS_TEXT_MAX];
+
+    units_format_duration(cput, (int64_t)u->cput_ms / MS_PER_S);
+    units_format_duration(walltime, (int64_t)u->walltime_ms / MS_PER_S);
+    strbuf_addf(b, "cpupercent=%u,cput=%s,mem=%llukb,ncpus=%u,vmem=%llukb,walltime=%s", u->cpupercent, cput,
+                (unsigned long long)u->mem_kb, u->ncpus, (unsigned long long)u->vmem_kb, walltime);
+}
+
 static void add_text(struct words *argv, const char *text)
 {
     words_add(argv, text ? text : "", NULL);
@@ -161,10 +173,7 @@ static void add_epilogue_arguments(struct words *argv, const struct run *r)
     add_list(&b, r);
     add_text(argv, strbuf_str(&b));
     strbuf_reset(&b);
-    strbuf_addf(&b, "cput=%llu,mem=%llukb,vmem=%llukb,ncpus=%u,walltime=%llu",
-                (unsigned long long)r->usage.cput_ms / MS_PER_S, (unsigned long long)r->usage.mem_kb,
-                (unsigned long long)r->usage.vmem_kb, r->usage.ncpus,
-                (unsigned long long)r->usage.walltime_ms / MS_PER_S);
+    add_used(&b, &r->usage);
     add_text(argv, b.s);
     add_text(argv, run_attr(r, "queue", ""));
     add_text(argv, account ? account : "null");

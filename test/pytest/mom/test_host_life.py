@@ -1,6 +1,7 @@
 """The life of a job on its host: prologue and epilogue, limits that are changed, how it is ended."""
 import contextlib
 import os
+import re
 import signal
 import subprocess
 
@@ -296,7 +297,7 @@ def test_an_epilogue_is_told_what_was_asked_for_and_used(cx):
     cx.wait_gone(job)
     words = cx.file("out").splitlines()
     assert words[0] == f"<{job}>" and words[3] == "<told>" and int(words[4].strip("<>")) > 1
-    assert "walltime=00:01:00" in words[5] and "cput=" in words[6] and words[7:] == ["<workq>", "<null>", "<0>"]
+    assert "walltime=00:01:00" in words[5] and re.fullmatch(r"<cpupercent=\d+,cput=[\d:]{8},mem=\d+kb,ncpus=\d+,vmem=\d+kb,walltime=[\d:]{8}>", words[6]) and words[7:] == ["<workq>", "<null>", "<0>"]
 
 
 @pytest.mark.complex(nodes=2, history=True)
