@@ -104,10 +104,27 @@ static bool is_alterable(int index)
     return false;
 }
 
+/* Where the time that this attribute says is noted; NULL: it says none. */
+static int64_t *resv_alter_said(struct resv_change *c, int index)
+{
+    return index == RESV_ATTR_reserve_start                                          ? &c->said.start_s
+           : index == RESV_ATTR_reserve_end                                          ? &c->said.end_s
+           : index == RESV_ATTR_reserve_duration || index == RESV_ATTR_Resource_List ? &c->said.duration_s
+                                                                                     : NULL;
+}
+
+static int64_t resv_alter_walltime(const struct attr_list *l)
+{
+    const struct value *v = attr_list_amount(l, RESV_ATTR_Resource_List, RESC_walltime);
+
+    return v ? value_number(v) : 0;
+}
+
 static int take_change(const struct reservations *all, struct resv_change *c, const wire_attrop *w,
                        struct err *e)
 {
     int index = attr_def_need(OF_RESV, w->name, e);
+    int64_t *said;
 
     if (index < 0)
         return -1;
@@ -124,16 +141,14 @@ static int take_change(const struct reservations *all, struct resv_change *c, co
     if (attr_list_change(&c->now, all->p.ctx->resources, index, *w->resource ? w->resource : NULL, w->value,
                          *w->value ? SET : UNSET, e) < 0)
         return -1;
-    if (index == RESV_ATTR_reserve_start)
-        c->said.start_s = attr_list_number(&c->now, index, 0);
-    else if (index == RESV_ATTR_reserve_end)
-        c->said.end_s = attr_list_number(&c->now, index, 0);
-    else if (index == RESV_ATTR_reserve_duration)
-        c->said.duration_s = attr_list_number(&c->now, index, 0);
-    else if (index == RESV_ATTR_Resource_List)
-        c->said.duration_s = value_number(attr_list_amount(&c->now, index, RESC_walltime));
-    else if (index == RESV_ATTR_interactive)
+    if (index == RESV_ATTR_interactive)
         c->wait_s = attr_list_number(&c->now, index, 0);
+    if ((said = resv_alter_said(c, index)) != NULL) {
+        *said = index == RESV_ATTR_Resource_List ? resv_alter_walltime(&c->now)
+                                                 : attr_list_number(&c->now, index, 0);
+        if (*said <= 0) /* no time at all is not "as before" */
+            return err_set(e, PBSE_BADTSPEC, "Bad time specification(s)");
+    }
     c->acls = c->acls || index == RESV_ATTR_Authorized_Users || index == RESV_ATTR_Authorized_Groups;
     c->times = c->said.start_s || c->said.end_s || c->said.duration_s;
     return 0;
