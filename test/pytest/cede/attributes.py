@@ -19,5 +19,5 @@ def definitions(kind):
     """(name, type, reader, writer, flags, range, lowest, highest) of each row."""
     with open(os.path.join(DEFINITIONS, f"attr_{FILES.get(kind, kind)}.def"), encoding="ascii") as f:
         found = ROW.findall(f.read())
-    assert len(found) > 20
+    assert len(found) >= 9  # hooks have the fewest
     return found

@@ -6,6 +6,7 @@ way back are asked once a kind, and compared attribute by attribute.
 import os
 import re
 import signal
+import time
 
 import pytest
 
@@ -582,3 +583,191 @@ def test_a_host_that_never_came_is_listed_as_down(cx):
     cx.qmgr("set node n1 state=down")  # what the host's connection says counts
     assert cx.node("n1").state == "free" and "n1 " not in cx.command("pbsnodes", "-l").stdout
     cx.qmgr("delete node never")
+
+
+# --- hooks
+
+HOOK_VALUES = {"enabled": "false", "user": "pbsadmin", "alarm": "7", "order": "17", "debug": "true",
+               "freq": "77", "type": "site"}
+HOOK_VERBS = [  # line, whether it is refused, words of the answer
+    ("create hook {q}", False, ""),
+    ("create hook {q}", True, "hook name '{q}' already registered"),
+    ("create hook PBS_{q}", True, "reserved for pbs hooks"),
+    ("set hook {q} event=nosuch", True, "invalid argument (nosuch) to event"),
+    ("set hook {q} enabled=maybe", True, "unexpected value 'maybe'"),
+    ("set hook {q} alarm=0", True, "alarm value '0' of a hook must be > 0"),
+    ("set hook {q} alarm=soon", True, "alarm"),
+    ("set hook {q} order=0", True, "outside the acceptable range of [1, 1000]"),
+    ("set hook {q} order=1001", True, "outside the acceptable range of [1, 1000]"),
+    ("set hook {q} user=nobody", True, "user value of a hook must be pbsadmin,pbsuser"),
+    ("set hook {q} type=pbs", True, "not allowed to set hook to 'pbs' type"),
+    ("set hook {q} fail_action=offline_vnodes", True, "hook event must contain at least one of"),
+    ("set hook {q} freq=5", True, "hook event must contain at least"),
+    ("set hook {q} colour=red", True, "colour"),
+    ("unset hook {q} colour", True, "colour"),
+    ("set hook {q} event=queuejob", False, ""),
+    ("set hook {q} event+=queuejob", False, ""),
+    ("set hook {q} event+=runjob", False, ""),
+    ("set hook {q} event-=queuejob", False, ""),
+    ("list hook {q}", False, "event = runjob\n"),
+    ("set hook {q}2 enabled=t", True, "{q}2 does not exist!"),
+    ("unset hook {q}2 alarm", True, "{q}2 does not exist!"),
+    ("list hook {q}2", True, "hook not found"),
+    ("print hook {q}2", True, "hook not found"),
+    ("delete hook {q}2", True, "{q}2 does not exist!"),
+    ("export hook {q} application/x-python default", True, "No such file or directory"),
+    ("export hook {q} application/x-config default", True, "No such file or directory"),
+    ("import hook {q} application/x-python default /nonexistent", True, "/nonexistent"),
+    ("import hook {q} application/x-colour default /etc/hostname", True, "<content-type> must be"),
+    ("delete hook {q}", False, ""),
+    ("delete hook {q}", True, "{q} does not exist!"),
+    ("create hook {q}", False, ""),
+    ("list hook {q}", False, "event = \"\"\n"),
+    ("delete hook {q}", False, ""),
+]
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="root alone sets hooks")
+
+
+@needs_root
+def test_each_verb_of_hooks_is_answered_with_pbs_s_words(cx):
+    wrong = []
+    for line, refused_, words in HOOK_VERBS:
+        line, words = line.format(q="verbs"), words.format(q="verbs")
+        code, said = tried(cx, line)
+        if bool(code) != refused_ or words not in said:
+            wrong.append((line, refused_, code, said))
+    assert not wrong, "\n".join(map(str, wrong))
+    assert "verbs" not in cx.qmgr("print hook", "list hook")
+
+
+def hook_shown(cx, name):
+    """{attribute: value} of a hook, as list shows it."""
+    return dict(re.findall(r"^    (\w+) = (.*)$", cx.qmgr(f"list hook {name}"), re.M))
+
+
+@needs_root
+def test_what_is_set_of_a_hook_is_shown_printed_fed_again_and_lasts(cx):
+    # freq and fail_action are of events that run on hosts: those come first.
+    values = {"event": "queuejob,periodic"} | {r[0]: HOOK_VALUES[r[0]] for r in definitions("hook") if r[0] not in ("event", "fail_action")}
+    cx.qmgr("create hook whole")
+    fresh = hook_shown(cx, "whole")
+    cx.qmgr(*[f"set hook whole {name}={value}" if name != "event" else f'set hook whole event="{value}"' for name, value in values.items()])
+    now = hook_shown(cx, "whole")
+    assert {name: now.get(name) for name in values} == values
+    printed = cx.qmgr("print hook whole")
+    assert all(re.search(rf"^set hook whole {name} \+?=", printed, re.M) for name in values)
+    os.kill(cx.pid("server"), signal.SIGHUP)
+    assert hook_shown(cx, "whole") == now
+    cx.kill("server")
+    down = [cx.command("qmgr", "-c", f"{verb} hook whole", check=False) for verb in ("list", "print", "delete")]
+    assert all(done.returncode and not done.stdout and done.stderr for done in down)
+    cx.restart("server")
+    cx.again()
+    assert hook_shown(cx, "whole") == now
+    cx.qmgr(*[f"unset hook whole {name}" for name in reversed(values)])
+    assert hook_shown(cx, "whole") == fresh
+    assert feed(cx, printed) == "" and hook_shown(cx, "whole") == now
+    cx.qmgr("delete hook whole")
+    assert cx.command("qmgr", stdin=printed).stderr == "" and hook_shown(cx, "whole") == now  # made again
+    cx.qmgr("delete hook whole")
+
+
+# --- reservations
+
+HOUR_S = 3600
+
+
+def stamp(after_s):
+    return time.strftime("%Y%m%d%H%M.%S", time.localtime(time.time() + after_s))
+
+
+def reserve(cx, *options):
+    return cx.command("pbs_rsub", "-I", "60", *(options or ("-R", stamp(HOUR_S), "-D", "600", "-l", "select=1:ncpus=1"))).stdout.split()[0]
+
+
+def of_resv(cx, name):
+    found = [dict(r) for r in cx.api.stat("resv", name)]
+    return {k: v for k, v in found[0].items() if k not in ("mtime",)} if found else None
+
+
+RALTER = [  # options, attribute, what it is then
+    (("-N", "other"), "Reserve_Name", "other"), (("-m", "be"), "Mail_Points", "be"), (("-M", "anna@h,bert"), "Mail_Users", "anna@h,bert"),
+    (("-U", f"+{users.NAMES[1]}@*"), "Authorized_Users", f"+{users.NAMES[1]}@*"), (("-D", "1200"), "reserve_duration", "1200")]
+NOT_ALTERED = [  # options, words of the answer
+    (("-D", "0"), "Bad time specification"), (("-D", "soon"), "'soon'"), (("-R", "never"), "illegal -R"), (("-m", "x"), "'x'"),
+    (("-N", "not a name"), "illegal -N value"), (("-l", "walltime=3"), "only allows for select"),
+    (("-R", stamp(HOUR_S), "-E", stamp(60)), "Bad time specification")]
+
+
+def test_what_is_altered_of_a_reservation_is_shown_and_lasts(cx):
+    name = reserve(cx)
+    wrong = []
+    for options, attr, value in RALTER:
+        for _ in range(2):
+            done = cx.command("pbs_ralter", "-I", "60", *options, name, check=False)
+            if done.returncode or of_resv(cx, name).get(attr) != value:
+                wrong.append((options, done.returncode, done.stdout, done.stderr, of_resv(cx, name).get(attr)))
+    before = of_resv(cx, name)
+    for options, words in NOT_ALTERED:
+        done = cx.command("pbs_ralter", "-I", "60", *options, name, check=False)
+        if not done.returncode or words not in done.stdout + done.stderr or of_resv(cx, name) != before:
+            wrong.append((options, done.returncode, done.stdout, done.stderr, differences("altered", before, of_resv(cx, name))))
+    os.kill(cx.pid("server"), signal.SIGHUP)
+    if of_resv(cx, name) != before:
+        wrong.append(differences("after HUP", before, of_resv(cx, name)))
+    cx.kill("server")
+    for words in (("pbs_rstat", name), ("pbs_ralter", "-N", "x", name), ("pbs_rdel", name), ("pbs_rsub", "-R", stamp(HOUR_S), "-D", "600")):
+        done = cx.command(*words, check=False)
+        if not done.returncode or not done.stderr or done.stdout:
+            wrong.append((words, done.returncode, done.stdout, done.stderr))
+    cx.restart("server")
+    cx.again()
+    if of_resv(cx, name) != before:
+        wrong.append(differences("after a restart", before, of_resv(cx, name)))
+    cx.command("pbs_rdel", name)
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_a_reservation_that_is_gone_is_unknown_to_each_command_and_its_queue_too(cx):
+    name = reserve(cx)
+    queue = name.split(".")[0]
+    assert cx.qmgr(f"list queue {queue}").startswith(f"Queue {queue}\n") and f"create queue {queue}" not in cx.qmgr("print server")
+    for line in (f"delete queue {queue}", f"set queue {queue} queue_type=Route"):
+        assert tried(cx, line)[0], line
+    cx.command("pbs_rdel", name)
+    until(lambda: cx.api.stat("resv") == [], "its end")
+    wrong = []
+    for words in (("pbs_rdel", name), ("pbs_ralter", "-N", "x", name), ("pbs_rstat", name), ("qsub", "-q", queue, "--", "/bin/true")):
+        done = cx.command(*words, check=False)
+        if not done.stderr or bool(done.returncode) == (words[0] == "pbs_rstat"):  # which ends with 0, as in PBS
+            wrong.append((words, done.returncode, done.stdout, done.stderr))
+    assert not wrong, "\n".join(map(str, wrong))
+    assert tried(cx, f"list queue {queue}")[0] == 15018
+    again = reserve(cx)
+    assert again != name and of_resv(cx, again)["reserve_state"] == of_resv(cx, again)["reserve_state"]
+    cx.command("pbs_rdel", again)
+
+
+def test_a_reservation_in_use_is_altered_where_that_harms_no_job(cx):
+    name = reserve(cx, "-R", stamp(1), "-D", "3600", "-l", "select=1:ncpus=1")
+    job = cx.submit("sleep 600", queue=name.split(".")[0])
+    cx.wait(job, "R")
+    wrong = []
+    for options, attr, value in (*RALTER[:3], (("-D", "7200"), "reserve_duration", "7200")):
+        done = cx.command("pbs_ralter", "-I", "60", *options, name, check=False)
+        if done.returncode or of_resv(cx, name).get(attr) != value:
+            wrong.append((options, done.returncode, done.stdout, done.stderr, of_resv(cx, name).get(attr)))
+    before = of_resv(cx, name)
+    done = cx.command("pbs_ralter", "-I", "60", "-R", stamp(HOUR_S), name, check=False)
+    if not done.returncode or of_resv(cx, name) != before:
+        wrong.append(("a later start under a job", done.stdout, done.stderr))
+    cx.kill("server")
+    cx.restart("server")
+    cx.again()
+    if cx.stat(job).state != "R" or of_resv(cx, name)["reserve_state"] != before["reserve_state"]:
+        wrong.append(("after a restart", cx.stat(job), of_resv(cx, name)))
+    cx.command("pbs_rdel", name)
+    cx.wait_gone(job)
+    until(lambda: cx.api.stat("resv") == [], "its end")
+    assert not wrong, "\n".join(map(str, wrong))
