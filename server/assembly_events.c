@@ -136,6 +136,7 @@ static void assembly_bind_run_listeners(struct server *s)
         {RUN_EVENT_LOST, job_end_on_lost, s->job_end},
         {RUN_EVENT_LOST, victims_on_host_over, p->victims},
         {RUN_EVENT_KEPT, runs_on_kept, p->runs},
+        {RUN_EVENT_KEPT, run_checkpoint_on_kept, p->run_checkpoint},
         {RUN_EVENT_KEPT, preempt_notices_on_kept, s->preempt_notices},
         {RUN_EVENT_REFUSED, job_end_on_refused, s->job_end}, /* each acts on its own orders */
         {RUN_EVENT_REFUSED, run_suspend_on_failed, p->run_suspend},
@@ -147,6 +148,7 @@ static void assembly_bind_run_listeners(struct server *s)
         {RUN_EVENT_RESUMED, run_suspend_on_resumed, p->run_suspend},
         {RUN_EVENT_CHECKPOINTED, run_checkpoint_on_taken, p->run_checkpoint},
         {RUN_EVENT_NO_IMAGE, run_checkpoint_on_no_image, p->run_checkpoint},
+        {RUN_EVENT_DECLARED, run_checkpoint_on_declared, p->run_checkpoint},
         {RUN_EVENT_NOTICE_REPLY, victims_on_notice_reply, p->victims},
         {RUN_EVENT_HOOK, hook_says_on_run, p->hook_server},
         {RUN_EVENT_FILES, undelivered_on_files, p},

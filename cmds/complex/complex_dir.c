@@ -320,9 +320,6 @@ static int write_mom_config(const struct complex_dir *d, const char *name, const
     strbuf_init(&b, CONF_TEXT_MAX);
     /* Nodes share the processors of one host without knowing of one another: none binds its jobs. */
     (void)strbuf_addf(&b, "$usecp *:/ /\n$tmpdir %s\n$cpuset false\n", path);
-    /* So that method C and qhold can be tried at once; programs without a handler for SIGUSR1 get no signal. */
-    (void)strbuf_addf(&b, "$action checkpoint 60 !%s/libexec/ckpt-app USR1 50\n", d->exec);
-    (void)strbuf_addf(&b, "$action checkpoint_abort 60 !%s/libexec/ckpt-app USR1 50\n", d->exec);
     if (p->ncpus > 0)
         (void)strbuf_addf(&b, "ncpus %d\n", p->ncpus);
     if (p->mem)

@@ -107,7 +107,7 @@ enum hold_attr {
 };
 #undef ATTR
 
-enum { ATTR_MAX = 128, ATTR_NONE = -1 }; /* no kind has more attributes */
+enum { ATTR_MAX = 192, ATTR_NONE = -1 }; /* no kind has more attributes */
 
 struct attr_def {
     const char *name;

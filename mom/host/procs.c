@@ -67,7 +67,7 @@ static bool has_gone(void)
 int procs_read(pid_t pid, struct procs_entry *out)
 {
     char path[64], text[STAT_MAX];
-    const char *after;
+    const char *after, *name;
     long long utime, stime, cutime, cstime, rss;
     unsigned long long vsize;
     long tick_ms = MS_PER_S / sysconf(_SC_CLK_TCK);
@@ -78,12 +78,16 @@ int procs_read(pid_t pid, struct procs_entry *out)
     after = strrchr(text, ')'); /* the name before it may hold anything */
     if (!after ||
         sscanf(after + 1,
-               " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld %*d %*d %u %*d %*u %llu %lld",
+               " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld %*d %*d %u %*d %*u %llu %lld"
+               " %*u %*u %*u %*u %*u %*u %*u %*u %*u %u",
                &out->state, &out->parent, &out->session, &utime, &stime, &cutime, &cstime, &out->threads,
-               &vsize, &rss) != 10) {
+               &vsize, &rss, &out->handlers) != 11) {
         errno = ESRCH;
         return -1;
     }
+    name = strchr(text, '(');
+    snprintf(out->name, sizeof out->name, "%.*s", name && name < after ? (int)(after - name - 1) : 0,
+             name ? name + 1 : "");
     out->pid = pid;
     out->cput_ms = (uint64_t)(utime + stime) * (uint64_t)tick_ms;
     out->reaped_ms = (uint64_t)(cutime + cstime) * (uint64_t)tick_ms;

@@ -14,7 +14,9 @@
 
 struct procs_entry {
     pid_t pid, parent, session;
-    char state; /* as in /proc: R S D T Z ... */
+    char state;        /* as in /proc: R S D T Z ... */
+    char name[16];     /* of its program, as the kernel keeps it: its first 15 bytes */
+    uint32_t handlers; /* signals that it catches: bit N-1 is signal N, up to 31 */
     unsigned threads;
     uint64_t cput_ms;   /* its own, all threads */
     uint64_t reaped_ms; /* of children it has waited for */

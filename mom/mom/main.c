@@ -18,6 +18,7 @@
 #include "actions.h"
 #include "cgroup_limits.h"
 #include "cert_renew.h"
+#include "ckpt_adapters.h"
 #include "certs.h"
 #include "command_line.h"
 #include "conf.h"
@@ -113,6 +114,11 @@ static void mom_on_resources(void *arg)
     server_link_say_resources(arg);
 }
 
+static void mom_on_adapters(void *arg)
+{
+    server_link_say_checkpoint(arg);
+}
+
 static void mom_on_use(void *arg)
 {
     server_link_say_busy(arg);
@@ -175,6 +181,7 @@ static void took_config(struct mom *m)
 
     if (dyn_values_begin(m->dynamic, &e) < 0)
         log_err(LOGC_SVR, "config", &e, "dynamic resources");
+    ckpt_adapters_begin(m->ckpt_adapters);
     say_confinement(m);
     say_delivery(m);
     cycle_harvest_configured(m->cycle_harvest);
@@ -350,6 +357,10 @@ static int mom_begin(struct mom *m, struct daemon *d, struct err *e)
     m->dynamic = dyn_values_create(m->loop, &m->home, mom_on_resources, m);
     if (!m->dynamic || dyn_values_begin(m->dynamic, e) < 0)
         return -1;
+    m->ckpt_adapters = ckpt_adapters_create(m->loop, &m->home, mom_on_adapters, m, e);
+    if (!m->ckpt_adapters)
+        return -1;
+    ckpt_adapters_begin(m->ckpt_adapters);
     m->certs = cert_renew_create(m, m->tls, m->tls_in, e);
     if (!m->certs)
         return -1;
@@ -378,6 +389,8 @@ static void mom_end(struct mom *m)
     m->service = NULL;
     cert_renew_destroy(m->certs);
     m->certs = NULL;
+    ckpt_adapters_destroy(m->ckpt_adapters);
+    m->ckpt_adapters = NULL;
     dyn_values_destroy(m->dynamic);
     m->dynamic = NULL;
     restrict_user_destroy(m->restrict_user);

@@ -16,6 +16,7 @@
 #include "supervise_private.h"
 #include "pbs_error.h"
 #include "peek.h"
+#include "rpc_buf.h"
 #include "tm_server.h"
 
 /* A frozen group is reported within milliseconds; processes in uninterruptible I/O need longer, and the suspension fails
@@ -27,6 +28,11 @@ static void done(struct supervise *h, struct shep_done *r, int code, const char 
     r->code = code;
     r->text = strdup(text);
     supervise_usage(h, &r->usage);
+    r->ext.wire_ext_val = malloc(sizeof(uint32_t)); /* shep_seen */
+    if (!r->ext.wire_ext_val)
+        return;
+    rpc_buf_put_u32(r->ext.wire_ext_val, h->usage_sample.handlers);
+    r->ext.wire_ext_len = sizeof(uint32_t);
 }
 
 static void supervise_call_hello(void *arg, const void *args, void *res)

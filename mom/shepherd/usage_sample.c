@@ -2,6 +2,8 @@
  * is not waited for until the end is missing from it until then. */
 #include "usage_sample.h"
 
+#include <stdbool.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 
@@ -47,6 +49,28 @@ static void note_percent(struct usage_sample *m, int64_t wall_ms)
     m->last_wall_ms = wall_ms;
 }
 
+/* Programs that start others and pass signals on to them, though these may have no handler and would die of it. */
+static bool is_launcher(const char *name)
+{
+    static const char *const names[] = {"mpirun", "mpiexec", "orterun",       "orted",          "prterun",
+                                        "prted",  "srun",    "mpiexec.hydra", "hydra_pmi_proxy"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static uint32_t handlers_of(const struct procs *p)
+{
+    uint32_t all = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        if (!is_launcher(p->list[i].name))
+            all |= p->list[i].handlers;
+    return all;
+}
+
 void usage_sample_take(struct usage_sample *m, pid_t root, const struct procs_sessions *also, int64_t wall_ms)
 {
     struct procs p;
@@ -59,6 +83,7 @@ void usage_sample_take(struct usage_sample *m, pid_t root, const struct procs_se
         raise_to(&m->mem_kb, s.mem_kb);
         raise_to(&m->vmem_kb, s.vmem_kb);
         note_percent(m, wall_ms);
+        m->handlers = handlers_of(&p);
     }
     procs_fini(&p);
 }

@@ -10,6 +10,7 @@ struct procs_sessions;
 struct usage_sample {
     uint64_t cput_ms, mem_kb, vmem_kb; /* the largest seen */
     unsigned cpupercent;
+    uint32_t handlers;     /* signals that a program of the last sample caught (shep_seen) */
     uint64_t last_cput_ms; /* of the sample before */
     int64_t last_wall_ms;
 };

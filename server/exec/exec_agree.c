@@ -157,7 +157,8 @@ void exec_agree_act(const struct exec_hello_parts *p, struct service *s, const e
         struct job *j = exec_agree_job_of(p, &a->runs.runs_val[i]);
 
         if (j && j->run && j->run->version == a->runs.runs_val[i].run && job_run_host(j->run, s->name))
-            run_events_tell(p->events, &(struct run_event){.kind = RUN_EVENT_KEPT, .job = j});
+            run_events_tell(p->events,
+                            &(struct run_event){.kind = RUN_EVENT_KEPT, .job = j, .service = s->name});
     }
     agreement_init(&g, p, a);
     for (struct node *n = nodes_first(p->ctx->nodes); n; n = nodes_next(n)) {

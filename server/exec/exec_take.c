@@ -18,6 +18,7 @@
 #include "job_fsm.h"
 #include "job_run.h"
 #include "log.h"
+#include "rpc_buf.h"
 #include "rpc_request.h"
 #include "services.h"
 #include "server_ctx.h"
@@ -220,6 +221,16 @@ static void take_exception(struct exec_take *t, struct job *j, const exec_except
                         &(struct run_event){.kind = RUN_EVENT_NO_IMAGE, .job = j, .text = d->note});
 }
 
+/* What cannot be decoded is of a later version, and is not for us. */
+static void take_declared(struct exec_take *t, struct job *j, const wire_ext *ext)
+{
+    exec_declared d = {0};
+
+    if (rpc_buf_decode(ext->wire_ext_val, ext->wire_ext_len, (xdrproc_t)xdr_exec_declared, &d) == 0)
+        run_events_tell(t->events, &(struct run_event){.kind = RUN_EVENT_DECLARED, .job = j, .declared = &d});
+    xdr_free((xdrproc_t)xdr_exec_declared, &d);
+}
+
 static void exec_take_apply(struct exec_take *t, struct job *j, struct run_host *h, const exec_event_data *d)
 {
     switch (d->kind) {
@@ -263,6 +274,9 @@ static void exec_take_apply(struct exec_take *t, struct job *j, struct run_host 
                                                        .job = j,
                                                        .service = h->service,
                                                        .hook = &d->exec_event_data_u.hook});
+        break;
+    case EXEC_EVENT_DECLARED:
+        take_declared(t, j, &d->exec_event_data_u.declared);
         break;
     }
 }

@@ -10,6 +10,7 @@
 
 struct exec_checkpointed_data;
 struct exec_hook_data;
+struct exec_declared;
 struct exec_notice_data;
 struct run_events;
 
@@ -17,7 +18,7 @@ enum run_event_kind {                     /* beside `job`, the fields that it fi
                       RUN_EVENT_READY,    /* a host is prepared */
                       RUN_EVENT_RELEASED, /* service: a host is over, and perhaps the run */
                       RUN_EVENT_LOST, /* service: it does not hold a run that had begun there, or that is no longer wanted */
-                      RUN_EVENT_KEPT, /* a host holds the run, and orders may have been lost: send again those that are in force */
+                      RUN_EVENT_KEPT, /* service: a host holds the run, and orders may have been lost: send again those that are in force */
                       RUN_EVENT_REFUSED, /* service, proc (EXEC_START ...), code, text: it refused an order */
                       RUN_EVENT_FAILED,  /* method, code, text: an attempt failed on a host */
                       RUN_EVENT_SUSPENDED,    /* one host more */
@@ -26,6 +27,7 @@ enum run_event_kind {                     /* beside `job`, the fields that it fi
                       RUN_EVENT_NO_IMAGE,     /* text: the job starts without the image that START named */
                       RUN_EVENT_NOTICE_REPLY, /* notice: the job answers a notice */
                       RUN_EVENT_HOOK,         /* service, hook: what a hook of the host asks for */
+                      RUN_EVENT_DECLARED,     /* declared: its program says, or shows, that it saves itself */
                       RUN_EVENT_FILES,        /* service, text: some files could not be delivered */
                       RUN_EVENT_USED,         /* its usage was reported */
                       RUN_EVENT_IMAGE,        /* the job has a whole image and leaves */
@@ -48,6 +50,7 @@ struct run_event { /* all of it is borrowed for the call */
     const struct exec_checkpointed_data *image;
     const struct exec_notice_data *notice;
     const struct exec_hook_data *hook;
+    const struct exec_declared *declared;
     const struct err *why;
 };
 

@@ -72,6 +72,12 @@ void settle_parked_listen(void *arg, struct job *j, enum job_state from, enum jo
         schedulers_wake_all(p->schedulers, SCHED_CMD_TERM);
 }
 
+/* A job that cannot be saved at all runs on, and its hold counts when it comes back. */
+static bool is_no_failure(const struct run_event *ev)
+{
+    return ev->kind == RUN_EVENT_NOT_CHECKPOINTED && ev->why->code == PBSE_NOSUP;
+}
+
 void settle_parked_on_failed(void *arg, const struct run_event *ev)
 {
     (void)arg;
@@ -79,5 +85,5 @@ void settle_parked_on_failed(void *arg, const struct run_event *ev)
                   ev->kind == RUN_EVENT_NOT_SUSPENDED ? PARKED_SUSPEND
                   : ev->kind == RUN_EVENT_NOT_RESUMED ? PARKED_RESUME
                                                       : PARKED_HOLD,
-                  ev->why);
+                  is_no_failure(ev) ? NULL : ev->why);
 }

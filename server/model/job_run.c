@@ -17,7 +17,7 @@ struct run *job_run_create(unsigned version, const char *exec_vnode, const char 
     if (!r)
         return NULL;
     r->version = version;
-    r->n_hosts = n_hosts;
+    r->n_hosts = r->n_saves[RUN_SAVES_UNKNOWN] = n_hosts;
     r->exec_vnode = intern_ref(exec_vnode);
     r->exec_host = intern_ref(exec_host);
     r->hosts = calloc(n_hosts ? n_hosts : 1, sizeof *r->hosts);
@@ -46,6 +46,7 @@ void job_run_destroy(struct run *r)
     intern_unref(r->now_vnode);
     intern_unref(r->now_host);
     intern_unref(r->freed);
+    intern_unref(r->declared);
     free(r);
 }
 
@@ -95,6 +96,8 @@ json_t *job_run_encode(const struct run *r)
     if (o && ((r->deleted_by && json_object_set_new(o, "deleted_by", json_string(r->deleted_by)) < 0) ||
               (r->staying && json_object_set_new(o, "staying", json_true()) < 0) ||
               (r->hook_status && json_object_set_new(o, "hook_status", json_integer(r->hook_status)) < 0) ||
+              (r->declared && json_object_set_new(o, "declared", json_string(r->declared)) < 0) ||
+              (r->need_s && json_object_set_new(o, "need_s", json_integer(r->need_s)) < 0) ||
               ((r->now_vnode || r->freed) && add_phase(o, r) < 0))) {
         json_decref(o);
         return NULL;
@@ -178,6 +181,8 @@ static int decode_flags(const json_t *o, struct run *r)
     r->note = intern_ref(note);
     r->lost_host = intern_ref(lost_host);
     r->deleted_by = intern_ref(json_string_value(json_object_get(o, "deleted_by")));
+    r->declared = intern_ref(json_string_value(json_object_get(o, "declared")));
+    r->need_s = (unsigned)json_integer_value(json_object_get(o, "need_s"));
     return 0;
 }
 

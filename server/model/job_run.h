@@ -21,6 +21,15 @@ enum run_host_state {
     RUN_HOST_STATE_COUNT
 };
 
+/* What a host can save (job_saves.h); not stored: it is asked when the run starts there, and at its HELLO. */
+enum run_saves {
+    RUN_SAVES_UNKNOWN,
+    RUN_SAVES_NOTHING,
+    RUN_SAVES_PROGRAMS, /* that save themselves */
+    RUN_SAVES_ALL,
+    RUN_SAVES_COUNT
+};
+
 struct run_host {
     const char *service; /* interned */
     enum run_host_state state;
@@ -30,6 +39,7 @@ struct run_host {
         start_waits; /* for a HELLO of another host of the job, which gives its address, or for its place in the queue; exec_send.c; not stored */
     const char *
         image; /* of the checkpoint under way, as the host said it; NULL: none yet; not stored: it is asked again */
+    enum run_saves saves;
     bool leaving; /* the job has given it back: its end there does not count as a loss */
     int status;   /* of its finish; of a sister only values below 0 have a meaning */
     struct job_usage usage;
@@ -68,6 +78,11 @@ struct run {
     int64_t due_ms;            /* when the next such is, in the job's time; 0: not known yet; not stored */
     bool staying;              /* after it the job continues (-c c=MINUTES on several hosts) */
     bool altered; /* its limits differ from those in START: they are sent to the hosts again at HELLO */
+    const char
+        *declared;   /* how its program has said or shown that it saves itself: "handler", "pmix"; or NULL */
+    bool mistrusted; /* a checkpoint has failed for which only a handler spoke; not stored */
+    unsigned need_s; /* that it needs for it; 0: not said */
+    size_t n_saves[RUN_SAVES_COUNT]; /* hosts, by run_host.saves */
     size_t n_hosts;
     struct run_host *hosts; /* hosts[0] runs the script */
 };

@@ -8,6 +8,7 @@
 #include "job.h"
 #include "clock.h"
 #include "job_run.h"
+#include "job_saves.h"
 #include "job_view.h"
 #include "server_obj.h"
 #include "strbuf.h"
@@ -185,6 +186,12 @@ static bool computed_job_preempt_deadline(struct derived_attribs *c, const struc
     return preempt_notice_is_given(m) && computed_number(m->notice.deadline_ms / 1000, out);
 }
 
+static bool computed_job_checkpoint_by(struct derived_attribs *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return computed_text(job_saves_by(computed_job_of(o)), out);
+}
+
 static bool computed_job_queue_type(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const struct queue *q = computed_job_of(o)->queue;
@@ -314,6 +321,7 @@ computed_fn *const computed_job_rows[JOB_ATTR_COUNT] = {
     [JOB_ATTR_array_indices_remaining] = computed_job_array_remaining,
     [JOB_ATTR_room_held] = computed_job_room_held,
     [JOB_ATTR_paused_time] = computed_job_paused,
+    [JOB_ATTR_checkpoint_by] = computed_job_checkpoint_by,
     [JOB_ATTR_gives_way] = computed_job_gives_way,
     [JOB_ATTR_preempt_deadline] = computed_job_preempt_deadline,
 };

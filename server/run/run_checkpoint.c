@@ -25,6 +25,7 @@
 #include "intern.h"
 #include "job_image.h"
 #include "job_run.h"
+#include "job_saves.h"
 #include "log.h"
 #include "type_words.h"
 #include "pbs_error.h"
@@ -63,11 +64,29 @@ static bool run_checkpoint_holds(const struct run_host *h)
     return h->state <= RUN_HOST_READY && !h->leaving;
 }
 
-static bool can_save(const struct run_checkpoint *c, const struct run_host *h)
+static enum run_saves host_saves(const struct run_checkpoint *c, const struct run_host *h)
 {
     const struct service *s = services_find(c->services, h->service);
 
-    return s && (s->capabilities & EXEC_CAN_CHECKPOINT);
+    if (!s)
+        return RUN_SAVES_UNKNOWN;
+    if (!(s->capabilities & EXEC_CAN_CHECKPOINT))
+        return RUN_SAVES_NOTHING;
+    return s->capabilities & EXEC_CKPT_ASKS ? RUN_SAVES_PROGRAMS : RUN_SAVES_ALL;
+}
+
+static bool can_save(const struct run_checkpoint *c, const struct run_host *h)
+{
+    return host_saves(c, h) >= RUN_SAVES_PROGRAMS;
+}
+
+/* Of the hosts that do not take part any more no image is needed. */
+static bool needs_program(const struct run_checkpoint *c, const struct job *j)
+{
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (run_checkpoint_holds(&j->run->hosts[i]) && host_saves(c, &j->run->hosts[i]) == RUN_SAVES_PROGRAMS)
+            return true;
+    return false;
 }
 
 static void set_image(struct run_host *h, const char *id)
@@ -111,6 +130,63 @@ int run_checkpoint_begin(struct run_checkpoint *c, struct job *j, struct err *e)
         return -1;
     run_checkpoint_begin_host(c, j, false);
     return 0;
+}
+
+/* --- can it be saved? ---------------------------------------------------------------------------------- */
+
+static void look_at_hosts(const struct run_checkpoint *c, struct job *j)
+{
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        job_saves_note(j->run, &j->run->hosts[i], host_saves(c, &j->run->hosts[i]));
+}
+
+void run_checkpoint_on_kept(void *arg, const struct run_event *ev)
+{
+    struct run_checkpoint *c = arg;
+    struct run *r = ev->job->run;
+    struct run_host *h = job_run_host(r, ev->service);
+
+    if (h && job_saves_note(r, h, host_saves(c, h)))
+        jobs_touch(c->ctx->jobs, ev->job, PART_HOT);
+}
+
+static void set_declared(struct run_checkpoint *c, struct job *j, const char *how, unsigned need_s)
+{
+    struct run *r = j->run;
+
+    if (strcmp(how, r->declared ? r->declared : "") == 0 && r->need_s == need_s)
+        return;
+    intern_unref(r->declared);
+    r->declared = *how ? intern_ref(how) : NULL;
+    r->need_s = need_s;
+    jobs_touch(c->ctx->jobs, j, PART_HOT);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
+              *how ? "its program saves itself (%s)" : "its program does not save itself any more%s", how);
+}
+
+static bool is_handler(const char *how)
+{
+    return how && strcmp(how, "handler") == 0;
+}
+
+/* What a program says itself counts more than what was seen of it. */
+void run_checkpoint_on_declared(void *arg, const struct run_event *ev)
+{
+    const struct run *r = ev->job->run;
+    const char *how = ev->declared->how;
+
+    if (is_handler(how) && (r->declared || r->mistrusted))
+        return;
+    set_declared(arg, ev->job, how, ev->declared->need_s);
+}
+
+/* The handler was for something else, as it seems: the next preemption does not lose time with it. */
+static void mistrust_handler(struct run_checkpoint *c, struct job *j)
+{
+    if (!is_handler(j->run->declared))
+        return;
+    j->run->mistrusted = true;
+    set_declared(c, j, "", 0);
 }
 
 /* --- what the host says ----------------------------------------------------------------------------- */
@@ -205,6 +281,7 @@ static void run_checkpoint_failed(struct run_checkpoint *c, struct job *j, int c
     j->run->checkpointing = false;
     jobs_touch(c->ctx->jobs, j, PART_HOT);
     undo(c, j);
+    mistrust_handler(c, j);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "checkpoint failed: %s (%d)", text, code);
     if (j->run->staying)
         return;
@@ -334,6 +411,8 @@ void run_checkpoint_listen(void *arg, struct job *j, enum job_state from, enum j
 {
     struct run_checkpoint *c = arg;
 
+    if (ev == EV_STARTED && j->run)
+        look_at_hosts(c, j);
     if (!j->restart_from)
         return;
     if (ev == EV_STARTED && from == JOB_STARTING)
@@ -348,7 +427,14 @@ void run_checkpoint_listen(void *arg, struct job *j, enum job_state from, enum j
 
 static int run_checkpoint_method_may(void *arg, const struct job *j, struct err *e)
 {
-    return run_checkpoint_may(arg, j, e);
+    if (run_checkpoint_may(arg, j, e) < 0)
+        return -1;
+    if (needs_program(arg, j) && !job_saves_declared(j))
+        return err_set(
+            e, PBSE_NOSUP,
+            "job %s has not said that its program saves itself (-c, preempt_methods, a handler for SIGUSR1, PMIx)",
+            j->obj.name);
+    return 0;
 }
 
 static int run_checkpoint_method_start(void *arg, struct job *j, struct err *e)

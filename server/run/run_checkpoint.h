@@ -24,13 +24,17 @@ struct run_checkpoint *run_checkpoint_create(struct server_ctx *s, struct job_fs
                                              struct run_events *b);
 void run_checkpoint_destroy(struct run_checkpoint *c);
 
-/* Could it be done to this job now? PBSE_NOSUP one of its hosts has no script, or it wants none;
- * PBSE_BADSTATE it does not run. */
+/* Could it be tried on this job now? PBSE_NOSUP one of its hosts has no script, or it wants none;
+ * PBSE_BADSTATE it does not run. Method C asks more: that the job can be saved (job_saves.h). */
 int run_checkpoint_may(struct run_checkpoint *c, const struct job *j, struct err *e);
 /* Begin: the job leaves once its image is whole. */
 int run_checkpoint_begin(struct run_checkpoint *c, struct job *j, struct err *e);
 
 void run_checkpoint_look_saved(struct run_checkpoint *c, struct job *j); /* one host less to wait for */
+
+/* Listeners of KEPT: what its host can save may be new; DECLARED: what its program has said about that. */
+void run_checkpoint_on_kept(void *checkpoint, const struct run_event *ev);
+void run_checkpoint_on_declared(void *checkpoint, const struct run_event *ev);
 
 /* Listeners of RUN_EVENT_CHECKPOINTED; FAILED and REFUSED, if it is about this method; NO_IMAGE: the job has begun from its
  * beginning, though START named an image; USED: of several hosts, is it time? An image that is whole is told as IMAGE, a restart

@@ -1,6 +1,6 @@
 /* The conversation: CHECKPOINT is taken at once where a script exists; the script's end is the outcome. Exit 0: the
  * image is whole and the job runs on; 3: it is whole and the tool has ended the job; anything else: nothing was saved
- * and the job runs on. The errand that runs the script looks whether that is so (mom/shepherd/files/action.c); what is not counts as
+ * and the job runs on (4: this job cannot be saved at all, PBSE_NOSUP). The errand that runs the script looks whether that is so (mom/shepherd/files/action.c); what is not counts as
  * a failure, too. With "leave" the job is killed once its image is whole, so a crash in between loses nothing.
  *
  * A tool that ends the job itself makes the shepherd tell the end before the script's: the run waits, in ENDING, with
@@ -26,13 +26,14 @@
 #include "log.h"
 #include "mom.h"
 #include "pbs_error.h"
+#include "rpc_buf.h"
 #include "mom_run.h"
 #include "run_tasks.h"
 #include "shepherds.h"
 #include "site_action.h"
 #include "strbuf.h"
 
-enum { PATH_LEN_MAX = 8192, KB = 1024, MS_PER_MINUTE = 60000, SAVED = 0, SAVED_AND_GONE = 3 };
+enum { PATH_LEN_MAX = 8192, KB = 1024, MS_PER_MINUTE = 60000, SAVED = 0, SAVED_AND_GONE = 3, NOT_FOR_IT = 4 };
 
 bool ckpt_is_offered(const struct config *c)
 {
@@ -156,7 +157,8 @@ static void ckpt_on_end(void *arg, struct run *r, const struct site_action_end *
     }
     images_drop_new(&m->home, r); /* a script that was killed has left it */
     log_event(LOGC_JOB, LOGE_JOB, r->id, "checkpoint failed: errno=%d", end->code);
-    ckpt_has_failed(r, PBSE_CKPSHORT, end->text[0] ? end->text : "the script of $action has failed");
+    ckpt_has_failed(r, end->code == NOT_FOR_IT ? PBSE_NOSUP : PBSE_CKPSHORT,
+                    end->text[0] ? end->text : "the script of $action has failed");
     if (r->slot.state == RUN_RUNNING) /* the tool may have stopped it */
         shepherds_signal(r, SIGCONT, EXEC_TARGET_ALL, ckpt_on_resumed, m);
     else
@@ -249,6 +251,26 @@ void ckpt_say(struct mom *m, struct run *r)
         .attempt = r->ckpt.attempt, .id = id.s, .bytes = r->ckpt.bytes, .frozen_ms = r->ckpt.took_ms};
     mom_say(m, r, &data);
     strbuf_fini(&id);
+}
+
+/* ---- as its program shows */
+void ckpt_saw_handlers(struct mom *m, struct run *r, unsigned handlers)
+{
+    static char how[] = "handler";
+    struct exec_declared d = {.how = how};
+    struct exec_event_data data = {.kind = EXEC_EVENT_DECLARED};
+    struct rpc_buf b;
+
+    if (r->ckpt.declared || !(handlers & 1u << (SIGUSR1 - 1)) || !m->home.config->actions_ask_program ||
+        !job_allows(r))
+        return;
+    rpc_buf_init(&b);
+    if (rpc_buf_encode(&b, (xdrproc_t)xdr_exec_declared, &d) == 0) {
+        data.exec_event_data_u.declared = (wire_ext){(u_int)b.len, b.bytes};
+        mom_say(m, r, &data);
+        r->ckpt.declared = true;
+    }
+    rpc_buf_fini(&b);
 }
 
 /* ---- as the job asked for */

@@ -23,6 +23,10 @@ int ckpt_plan(const struct home *h, const struct run *r, struct shep_order *o, s
 void ckpt_begin(struct mom *m, struct run *r);
 void ckpt_say(struct mom *m, struct run *r); /* the event, for the server */
 
+/* Signals for which a program of the job has a handler (shep_seen): with the one of ckpt-app it counts as one that saves itself, where
+ * that adapter is used without a word of the site. The server is told once. */
+void ckpt_saw_handlers(struct mom *m, struct run *r, unsigned handlers);
+
 /* A sample of usage has come: is a checkpoint due that the job has asked for? (On several hosts the server looks.) */
 void ckpt_look(struct mom *m, struct run *r, const struct exec_usage *used);
 

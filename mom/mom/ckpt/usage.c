@@ -15,6 +15,7 @@
 #include "loop.h"
 #include "mom.h"
 #include "mom_run.h"
+#include "rpc_buf.h"
 #include "shepherds.h"
 
 enum { MS_PER_S = 1000, STEPS_TO_MAX = 20 };
@@ -49,12 +50,15 @@ static void usage_on_sample(void *arg, struct run *r, const struct shep_done *d)
     struct mom *m = arg;
     struct exec_run_usage one = {.job = run_job(r), .run = r->key.run};
     struct exec_usage_args a = {.runs = {1, &one}};
+    struct shep_seen seen = {0};
 
     if (d->code || !run_is_active(r))
         return;
     one.usage = usage_counted(m, r);
     exec_service_send_usage(m->service, &a);
     enforce(m, r, &one.usage);
+    if (rpc_buf_decode(d->ext.wire_ext_val, d->ext.wire_ext_len, (xdrproc_t)xdr_shep_seen, &seen) == 0)
+        ckpt_saw_handlers(m, r, seen.handlers);
     ckpt_look(m, r, &one.usage);
 }
 

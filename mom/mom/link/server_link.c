@@ -18,6 +18,7 @@
 #include <exec.h>
 
 #include "ckpt.h"
+#include "ckpt_adapters.h"
 #include "clock.h"
 #include "conf.h"
 #include "mom_config.h"
@@ -30,6 +31,7 @@
 #include "cycle_harvest.h"
 #include "server_lease.h"
 #include "log.h"
+#include "loop.h"
 #include "mom_orders.h"
 #include "pbs_ifl.h"
 #include "mom.h"
@@ -84,6 +86,13 @@ static void add_port(const struct mom *m, exec_hello_args *a)
         attr_set(&a->nodes.nodes_val[i].attrs, ATTR_NODE_Port, "", port);
 }
 
+static unsigned checkpoint_capabilities(const struct mom *m)
+{
+    const struct config *c = m->home.config;
+
+    return ckpt_is_offered(c) ? EXEC_CAN_CHECKPOINT | (c->actions_ask_program ? EXEC_CKPT_ASKS : 0) : 0;
+}
+
 static int fill_nodes(const struct mom *m, exec_hello_args *a)
 {
     struct err e = {0};
@@ -97,6 +106,7 @@ static int fill_nodes(const struct mom *m, exec_hello_args *a)
     a->nodes.nodes_len = (u_int)n;
     add_port(m, a);
     dyn_values_add(m->dynamic, &a->nodes.nodes_val[0].attrs);
+    ckpt_adapters_add(m->ckpt_adapters, &a->nodes.nodes_val[0].attrs);
     return 0;
 }
 
@@ -133,7 +143,8 @@ static int server_link_hello(void *arg, exec_hello_args *a)
                        EXEC_CAN_MANY_HOSTS | EXEC_CAN_PEEK | EXEC_CAN_HOOKS;
     a->ext.wire_ext_len = (u_int)host_hooks_digest(m->hooks, m->hook_digest);
     a->ext.wire_ext_val = m->hook_digest;
-    a->capabilities |= ckpt_is_offered(m->home.config) ? EXEC_CAN_CHECKPOINT : 0;
+    m->said_checkpoint = checkpoint_capabilities(m);
+    a->capabilities |= m->said_checkpoint;
     a->capabilities |= m->home.config->enforce.complexmem ? EXEC_WANTS_MEM_SUM : 0;
     a->clock_ns = clock_wall_ns(clock_real());
     a->pbs_version = (char *)CEDE_VERSION;
@@ -257,10 +268,19 @@ void server_link_say_resources(struct mom *m)
     if (!m->service)
         return; /* HELLO will say it */
     dyn_values_add(m->dynamic, &n.attrs);
+    ckpt_adapters_add(m->ckpt_adapters, &n.attrs);
     if (n.attrs.wire_attrs_len)
         exec_service_send_nodes(m->service, &a);
     n.name = NULL;
     xdr_free((xdrproc_t)xdr_exec_node, (char *)&n);
+}
+
+void server_link_say_checkpoint(struct mom *m)
+{
+    if (m->service && m->has_greeted && checkpoint_capabilities(m) != m->said_checkpoint)
+        exec_service_again(m->service);
+    else
+        server_link_say_resources(m);
 }
 
 static void log_accepted(const struct mom *m, const exec_hello_result *res)
@@ -286,6 +306,11 @@ static void obey_decisions(struct mom *m, const exec_hello_result *res)
         obey(m, &res->runs.runs_val[i], res->store);
 }
 
+static void server_link_checkpoint_cb(void *arg)
+{
+    server_link_say_checkpoint(arg);
+}
+
 static void server_link_accepted(void *arg, const exec_hello_result *res)
 {
     struct mom *m = arg;
@@ -299,6 +324,9 @@ static void server_link_accepted(void *arg, const exec_hello_result *res)
         say_busy(m, true);
     host_changes_flush(m);
     server_link_say_resources(m); /* last: what was measured between HELLO and its answer */
+    /* The connection may not go while its answer is taken. A host without memory for this says it at its next HELLO. */
+    if (checkpoint_capabilities(m) != m->said_checkpoint)
+        (void)loop_defer(m->loop, server_link_checkpoint_cb, m);
 }
 
 static void server_link_lost(void *arg, const struct err *why)

@@ -15,6 +15,8 @@ struct exec_service *server_link_create(struct mom *m, struct ssl_ctx_st *tls, s
 
 /* Dynamic resources have other amounts. */
 void server_link_say_resources(struct mom *m);
+/* Another adapter saves jobs here than before, or others could (ckpt_adapters.h). */
+void server_link_say_checkpoint(struct mom *m);
 /* The host is in use, or no more. */
 void server_link_say_busy(struct mom *m);
 

@@ -126,6 +126,16 @@ static int config_check_jobdir_root(const char *value, struct err *e)
     return rc;
 }
 
+static int config_check_adapter(const char *value, struct err *e)
+{
+    static const char *const names[] = {"app", "criu", "dmtcp", "none"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(value, names[i]) == 0)
+            return 0;
+    return err_set(e, EINVAL, "\"%s\" is not one of app, criu, dmtcp, none", value);
+}
+
 static int config_check_checkpoint_path(const char *value, struct err *e)
 {
     return config_form_shared_dir(value, NULL, NULL, e);
@@ -333,6 +343,7 @@ static int take_values(struct config *c, const struct settings *v, struct err *e
     take_suspendsig(c, settings_text(v, ROW_suspendsig));
     take_enforce(c, v);
     take_actions(c, v);
+    c->checkpoint_adapter = dup_or_null(settings_text(v, ROW_checkpoint_adapter));
     c->resource_poll_s = settings_duration_s(v, ROW_resource_poll);
     if (take_people(c, v, e) < 0)
         return -1;
@@ -437,6 +448,7 @@ void config_destroy(struct config *c)
     for (int i = 0; i < ACTION_COUNT; i++)
         words_fini(&c->actions[i].argv);
     words_fini(&c->kbd.devices);
+    free(c->checkpoint_adapter);
     free(c->checkpoint_path);
     free(c->jobdir_root);
     free(c->devices);

@@ -59,6 +59,9 @@ struct config {
     int64_t pids_max; /* of a job; 0: any number; -1: not said */
     char *devices;    /* that jobs may open, as lines of rules (confine_devices.h); NULL: all */
     struct config_action actions[ACTION_COUNT];
+    char *checkpoint_adapter;    /* "app", "criu", "dmtcp", "none": where the site has no action of its own */
+    bool actions_ours;           /* ckpt_adapters: those of checkpoint and restart are that adapter's */
+    bool actions_ask_program;    /* the same: it saves only programs that save themselves */
     double max_load, ideal_load; /* 0: none; ideal_load is max_load where it is not said */
     bool max_load_suspends;
     struct {

@@ -288,6 +288,7 @@ static void restore_event(struct journal_restoring *s, const struct exec_event *
     case EXEC_EVENT_FAILED:
     case EXEC_EVENT_NOTICE_REPLY:
     case EXEC_EVENT_HOOK:
+    case EXEC_EVENT_DECLARED:
         break;
     }
     journal_keep(s->r, event);

@@ -31,6 +31,7 @@ struct mom {
     struct host_hooks *hooks; /* NULL until the parts are made */
     struct site_steps *site_steps;
     struct dyn_values *dynamic;
+    struct ckpt_adapters *ckpt_adapters;
     struct server_lease *server_lease;
     struct exec_service *service;
     struct cycle_harvest *cycle_harvest;
@@ -40,6 +41,7 @@ struct mom {
     struct loop_signal *hup, *intr, *term;
     bool busy;                          /* server_link: what was said last */
     bool unfit;                         /* the same */
+    unsigned said_checkpoint;           /* the same: capabilities of checkpoint in the last HELLO */
     bool has_greeted;                   /* server_link: a server, since this MOM was started */
     char address[16];                   /* server_link: for HELLO */
     char hook_digest[EXEC_HOOK_DIGEST]; /* the same */

@@ -101,6 +101,7 @@ struct run {
         unsigned attempt;          /* 0: of our own accord */
         bool leave;                /* the job ends when its image is whole */
         bool interrupted;          /* journal: a MOM has died in the middle of one */
+        bool declared;             /* the server was told that its program saves itself */
         bool end_waits;            /* act_end: the job has ended, the script has not */
         uint64_t bytes, due_ms;
         unsigned took_ms;

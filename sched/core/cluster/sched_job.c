@@ -342,7 +342,13 @@ static void job_take_preempt_method(struct job_take_source *s)
 }
 static void job_take_checkpoint(struct job_take_source *s)
 {
-    s->j->can_checkpoint = strcmp(s->a->value, "n") != 0;
+    s->j->can_checkpoint = s->j->can_checkpoint && strcmp(s->a->value, "n") != 0;
+}
+
+/* The rows are taken in any order: each can only forbid it. */
+static void job_take_checkpoint_by(struct job_take_source *s)
+{
+    s->j->can_checkpoint = s->j->can_checkpoint && strcmp(s->a->value, "none") != 0;
 }
 
 static void take_one_used(struct job *j, const struct catalogue *c, const struct attrl *a)
@@ -458,6 +464,7 @@ static const struct {
     {"preempt_count", job_take_preempt_count},
     {"preempt_methods", job_take_methods},
     {"Checkpoint", job_take_checkpoint},
+    {"checkpoint_by", job_take_checkpoint_by},
     {"topjob", job_take_top},
     {"topjob_ineligible", job_take_never_top},
     {"resources_used", job_take_used_attr},

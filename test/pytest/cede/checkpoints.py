@@ -19,11 +19,12 @@ SAVE = 'mkdir $3 && echo "image of $1 $4" > $3/core'
 SPREAD = {"select": "2:ncpus=1", "l_place": "scatter"}
 
 
-def by_application(cx, *nodes):
+def by_application(cx, *nodes, seconds=20):
+    """By lines of the site: tried on every job. Without them each MOM does the same for jobs that have said that they save themselves."""
     tool = os.path.join(cx.build, "libexec", "ckpt-app")
     for node in nodes or ("n1",):
-        configure(cx, f"$action checkpoint 30 !{tool} USR1 20", f"$action checkpoint_abort 30 !{tool} USR1 20",
-                  node=node)
+        configure(cx, f"$action checkpoint 30 !{tool} USR1 {seconds}",
+                  f"$action checkpoint_abort 30 !{tool} USR1 {seconds}", node=node)
 
 
 def tool(cx, **scripts):

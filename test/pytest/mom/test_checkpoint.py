@@ -88,13 +88,25 @@ def test_a_job_that_started_before_its_host_had_a_checkpoint_script_is_saved_too
 
 @history
 def test_a_checkpoint_that_fails_leaves_the_job_running_and_the_hold_says_so(cx):
-    by_application(cx)
-    job = cx.submit("while :; do sleep 0.1; done")
+    by_application(cx, seconds=1)
+    job = cx.submit("trap : USR1\nwhile :; do sleep 0.1; done")
     running(cx, job)
     with pytest.raises(api.PbsError) as e:
         cx.api.hold(job)
-    assert "handler" in e.value.text and "runs on" in e.value.text
+    assert "has not saved itself" in e.value.text and "runs on" in e.value.text
     assert cx.state(job) == "R" and not [f for f in images(cx) if os.path.exists(f + "/00000001")]
+
+
+@history
+def test_a_hold_of_a_job_whose_program_cannot_be_asked_counts_when_it_comes_back(cx):
+    """Each host saves programs that save themselves; a job of another program is held as in a complex without checkpoints."""
+    job = cx.submit("while :; do sleep 0.1; done")
+    running(cx, job)
+    cx.api.hold(job)
+    assert cx.state(job) == "R" and cx.stat(job)["Hold_Types"] == "u"
+    assert "no process of the job has a handler" in cx.logs("server", lines=400)
+    cx.api.rerun(job)
+    cx.wait(job, state="H")
 
 
 @history

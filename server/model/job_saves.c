@@ -1,0 +1,59 @@
+/* See job_saves.h. */
+#include "job_saves.h"
+
+#include <string.h>
+
+#include "attr_list.h"
+
+static const char *checkpoint_of(const struct job *j)
+{
+    const char *when = attr_list_text(&j->obj.attrs, JOB_ATTR_Checkpoint);
+
+    return when ? when : "u";
+}
+
+static bool wishes_checkpoint(const struct job *j)
+{
+    const char *wish = attr_list_text(&j->obj.attrs, JOB_ATTR_preempt_methods);
+    struct preempt_methods m;
+
+    return wish && preempt_methods_parse(wish, &m) && preempt_methods_has(&m, METHOD_CHECKPOINT);
+}
+
+const char *job_saves_declared(const struct job *j)
+{
+    char when = checkpoint_of(j)[0];
+
+    if (when == 'n')
+        return NULL;
+    if (when == 'c' || when == 'w' || when == 's' || when == 'a') /* auto */
+        return "-c";
+    if (wishes_checkpoint(j))
+        return "preempt_methods";
+    return j->run ? j->run->declared : NULL;
+}
+
+const char *job_saves_by(const struct job *j)
+{
+    const struct run *r = j->run;
+    const char *by;
+
+    if (!r || r->n_saves[RUN_SAVES_UNKNOWN] == r->n_hosts)
+        return NULL;
+    if (r->n_saves[RUN_SAVES_NOTHING] || r->n_saves[RUN_SAVES_UNKNOWN] || checkpoint_of(j)[0] == 'n')
+        return "none";
+    if (!r->n_saves[RUN_SAVES_PROGRAMS])
+        return "host";
+    by = job_saves_declared(j);
+    return by ? by : "none";
+}
+
+bool job_saves_note(struct run *r, struct run_host *h, enum run_saves can)
+{
+    if (h->saves == can)
+        return false;
+    r->n_saves[h->saves]--;
+    r->n_saves[can]++;
+    h->saves = can;
+    return true;
+}
