@@ -12,7 +12,7 @@ enum { EXIT_ERROR = 1, EXIT_NO_NOTICE = 3, SECONDS_MAX = 30 * 24 * 3600, NODES_M
 
 struct ack {
     struct cmd_args a;
-    bool ready;
+    bool ready, decline, saved;
     const char *need, *offer;
 };
 
@@ -20,6 +20,8 @@ static const struct option_row rows[] = {
     CMD_TEXT('n', struct ack, need, "seconds", "seconds that it still needs, from now"),
     CMD_TEXT('o', struct ack, offer, "vnode[+vnode ...]", "these may be taken, if that is enough"),
     CMD_FLAG('r', struct ack, ready, "it is ready: it may be preempted now"),
+    CMD_FLAG('s', struct ack, saved, "it has saved itself: it may be preempted now"),
+    CMD_FLAG('x', struct ack, decline, "it would rather not; this is recorded, and the deadline remains"),
 };
 
 static int pbs_preempt_ack_answer(const struct ack *t, enum pbs_tm_answer what, unsigned need_s,
@@ -76,16 +78,20 @@ static int pbs_preempt_ack_run(void *settings, int n, char *operands[])
     struct ack *t = settings;
 
     (void)operands;
-    if (n || t->ready + !!t->need + !!t->offer != 1)
+    if (n || t->ready + t->saved + t->decline + !!t->need + !!t->offer != 1)
         return cmd_usage(&t->a);
-    if (t->ready)
-        return pbs_preempt_ack_answer(t, PBS_TM_READY, 0, NULL);
+    if (t->ready || t->saved || t->decline)
+        return pbs_preempt_ack_answer(t,
+                                      t->ready   ? PBS_TM_READY
+                                      : t->saved ? PBS_TM_SAVED
+                                                 : PBS_TM_DECLINE,
+                                      0, NULL);
     return t->need ? pbs_preempt_ack_need(t) : offer(t);
 }
 
 const struct cmd command = {
     .options = {.program = "pbs_preempt_ack", .operands = "", CMD_ROWS(rows)},
-    .usage = "usage: pbs_preempt_ack -r\n       pbs_preempt_ack -n seconds\n"
+    .usage = "usage: pbs_preempt_ack -r | -s | -x\n       pbs_preempt_ack -n seconds\n"
              "       pbs_preempt_ack -o vnode[+vnode ...]\n",
     .usage_exit = 2,
     .size = sizeof(struct ack),

@@ -305,9 +305,10 @@ static void launch_run_ended(struct launch_run *l, unsigned rank, int code)
     int status = r->status >= SIGNALLED ? SHELL_SIGNALLED + (r->status - SIGNALLED) : r->status;
 
     launch_run_over(l, rank);
-    if (code != TM_SUCCESS) {
+    if (code != TM_SUCCESS) { /* its host is lost, or was given back */
         launch_run_complain(l, launch_run_host(l, rank), TM_ESYSTEM);
-        launch_run_end_all(l, SIGTERM);
+        if (!l->w->keep_others)
+            launch_run_end_all(l, SIGTERM);
         return;
     }
     if (status && !l->ending) {

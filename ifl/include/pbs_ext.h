@@ -324,10 +324,16 @@ int pbs_tm_fd(void);
 int pbs_tm_helper(int where, const void *bytes, size_t n, char **answer, size_t *n_answer, int *event);
 
 /* Answer the notice that this job will be preempted (pbs_preempt_ack(1)): an event as those of tm.h. READY: do it
- * now. NEED: that many seconds from now. OFFER: take `nodes`, "n3+n4", and leave the job the rest. TM_ENOTFOUND:
+ * now. NEED: that many seconds from now. OFFER: take `nodes`, "n3+n4", and leave the job the rest. DECLINE: rather not; it is recorded, and the deadline remains. SAVED: it has saved itself. TM_ENOTFOUND:
  * there is no notice. The job's shepherd passes it on, however long that takes; the result is written to the notice
  * file. */
-enum pbs_tm_answer { PBS_TM_READY = 1, PBS_TM_NEED = 2, PBS_TM_OFFER = 3 };
+enum pbs_tm_answer {
+    PBS_TM_READY = 1,
+    PBS_TM_NEED = 2,
+    PBS_TM_OFFER = 3,
+    PBS_TM_DECLINE = 4,
+    PBS_TM_SAVED = 5
+};
 int pbs_tm_notice(enum pbs_tm_answer answer, unsigned need_s, const char *nodes, int *event);
 
 /* Why the last function of tm.h failed, or the last event that was polled: a sentence, perhaps "". */

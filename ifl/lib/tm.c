@@ -138,6 +138,7 @@ static void tm_take(const struct event *ev, const struct tmx_answer *a)
     case TMX_ASK_POST:
     case TMX_ASK_OUTPUT:
     case TMX_ASK_NOTICE:
+    case TMX_ASK_DECLARE:
         break;
     }
 }
@@ -329,9 +330,7 @@ int pbs_tm_notice(enum pbs_tm_answer answer, unsigned need_s, const char *nodes,
     struct tmx_ask q = {.kind = TMX_ASK_NOTICE};
     struct tmx_notice_args *a = &q.tmx_ask_u.notice;
 
-    a->answer = answer == PBS_TM_READY  ? TMX_NOTICE_READY
-                : answer == PBS_TM_NEED ? TMX_NOTICE_DEFER
-                                        : TMX_NOTICE_PARTIAL;
+    a->answer = (tmx_notice_answer)answer; /* the same numbers */
     a->need_s = need_s;
     a->nodes = (char *)(nodes ? nodes : "");
     return tm_ask(&model, &q, event);

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 
 struct helper_launch;
+struct helper_policy;
+struct helper_talk;
 struct helper_link;
 struct helper_queue;
 
@@ -14,6 +16,8 @@ struct helper {
     struct helper_link *link;   /* the shepherd */
     struct helper_queue *queue; /* from the threads of the library */
     struct helper_launch *launches;
+    struct helper_talk *talk;
+    struct helper_policy *policy; /* helper_policy.c; NULL: no program has asked */
 };
 
 #endif

@@ -13,8 +13,6 @@
 
 enum { RECORD_LIMIT = 4 << 20, PIECE = 65536 };
 
-typedef void helper_link_fn(void *arg, const struct tmx_answer *a); /* NULL: the shepherd has gone */
-
 struct helper_link {
     int fd;
     bool broken;
@@ -161,8 +159,8 @@ static int helper_link_say(struct helper_link *l, unsigned proc, xdrproc_t xargs
     return -1;
 }
 
-static int helper_link_ask(struct helper_link *l, const struct tmx_ask *ask, helper_link_fn *fn, void *arg,
-                           struct err *e)
+int helper_link_ask(struct helper_link *l, const struct tmx_ask *ask, helper_link_fn *fn, void *arg,
+                    struct err *e)
 {
     return helper_link_say(l, TMX_ASK, (xdrproc_t)xdr_tmx_ask, ask, fn, arg, e);
 }

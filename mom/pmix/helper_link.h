@@ -25,6 +25,11 @@ struct helper_link *helper_link_create(int fd, const struct helper_link_hooks *h
 void helper_link_answer(struct helper_link *l, uint32_t xid, const struct launch_answer *a);
 void helper_link_ready(struct helper_link *l, char *const env[], unsigned n); /* TMX_HELPER */
 
+/* Called once with the answer, or with NULL when the shepherd has gone; not within helper_link_ask. */
+typedef void helper_link_fn(void *arg, const struct tmx_answer *a);
+/* -1: fn will not be called. */
+int helper_link_ask(struct helper_link *l, const struct tmx_ask *ask, helper_link_fn *fn, void *arg,
+                    struct err *e);
 /* The helper of the host of `node`; `a` is NULL where it cannot be asked, with the reason in `why`. Not within the call but for -1. */
 typedef void helper_link_peer_fn(void *arg, const struct launch_answer *a, const char *why);
 int helper_link_ask_peer(struct helper_link *l, unsigned node, const struct launch_ask *ask,

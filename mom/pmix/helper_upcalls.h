@@ -8,4 +8,7 @@ struct pmix_server_module_4_0_0_t;
 /* The table for PMIx_server_init. The library passes no argument of ours to its upcalls: so there is one queue in a program. */
 struct pmix_server_module_4_0_0_t *helper_upcalls_table(struct helper_queue *q);
 
+/* Events of programs, after PMIx_server_init. */
+void helper_upcalls_listen(void);
+
 #endif

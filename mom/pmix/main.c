@@ -1,4 +1,4 @@
-/* pbs_pmix JOB DIR NODE: the PMIx server of one job on one host.
+/* pbs_pmix JOB DIR NODE RUN: the PMIx server of one job on one host.
  *
  * Started by the job's shepherd as the job's owner: whatever a program of the job makes it do, it has no more rights than that
  * program. It speaks to the shepherd over the socket that is its standard output when it begins, and ends when that closes. A fault
@@ -23,7 +23,9 @@
 #include "helper_launch.h"
 #include "helper_link.h"
 #include "helper_modex.h"
+#include "helper_policy.h"
 #include "helper_queue.h"
+#include "helper_talk.h"
 #include "helper_upcalls.h"
 #include "words.h"
 
@@ -54,8 +56,27 @@ static void main_on_ask(void *arg, uint32_t xid, const struct launch_ask *a)
 
 static void main_on_told(void *arg, const struct tmx_told_args *a)
 {
-    (void)arg;
-    (void)a;
+    helper_talk_told(arg, a);
+}
+
+/* What saves jobs on this host (ckpt-app) signals every program that has a handler for it: ours hands it on as an event. It is there
+ * from the first program on that wants that. */
+static volatile sig_atomic_t checkpoint_wanted; /* written by a handler, which has no argument of ours */
+
+static void main_on_signal(int signo)
+{
+    (void)signo;
+    checkpoint_wanted = 1;
+}
+
+static void catch_checkpoint(const struct helper *h, sigset_t *mask)
+{
+    struct sigaction a = {.sa_handler = main_on_signal};
+
+    if (!sigismember(mask, SIGUSR1) || !helper_talk_has_event(h))
+        return;
+    sigaction(SIGUSR1, &a, NULL);
+    sigdelset(mask, SIGUSR1); /* while we wait, and not else */
 }
 
 /* The socket moves away, so that what a library prints goes to the job's errors. */
@@ -122,6 +143,7 @@ static int main_begin(struct helper *h, struct err *e)
 
     words_init(&env);
     if (begin_pmix(h, e) == 0 && helper_launch_job(h, &env, e) == 0) {
+        helper_upcalls_listen();
         helper_link_ready(h->link, env.w, (unsigned)env.n);
         rc = 0;
     }
@@ -131,15 +153,28 @@ static int main_begin(struct helper *h, struct err *e)
 
 static void main_loop(struct helper *h)
 {
-    struct pollfd fds[2] = {{.fd = helper_link_fd(h->link)},
-                            {.fd = helper_queue_fd(h->queue), .events = POLLIN}};
+    enum { LINK, QUEUE, POLICY, N };
+    struct pollfd fds[N] = {{.fd = helper_link_fd(h->link)},
+                            {.fd = helper_queue_fd(h->queue), .events = POLLIN},
+                            {.events = POLLIN}};
+    sigset_t mask;
 
+    sigfillset(&mask);
     for (;;) {
-        fds[0].events = helper_link_events(h->link);
-        if (poll(fds, 2, -1) < 0)
-            continue;
-        if (fds[1].revents)
+        fds[LINK].events = helper_link_events(h->link);
+        fds[POLICY].fd = helper_policy_fd(h);
+        catch_checkpoint(h, &mask);
+        if (ppoll(fds, N, NULL, &mask) < 0)
+            for (int i = 0; i < N; i++)
+                fds[i].revents = 0;
+        if (checkpoint_wanted) {
+            checkpoint_wanted = 0;
+            helper_talk_checkpoint(h);
+        }
+        if (fds[QUEUE].revents)
             helper_queue_turn(h->queue, h);
+        if (fds[POLICY].revents && fds[POLICY].fd >= 0)
+            helper_policy_turn(h);
         if (!helper_link_turn(h->link))
             return;
     }
@@ -164,8 +199,8 @@ int main(int argc, char *argv[])
         printf("pbs_version = %s\n", CEDE_VERSION);
         return 0;
     }
-    if (argc != 4) {
-        fprintf(stderr, "usage: pbs_pmix JOB DIR NODE\n(started by pbs_shepherd)\n");
+    if (argc != 5) {
+        fprintf(stderr, "usage: pbs_pmix JOB DIR NODE RUN\n(started by pbs_shepherd)\n");
         return EXIT_USAGE;
     }
     block_signals();
@@ -173,8 +208,9 @@ int main(int argc, char *argv[])
     fd = take_socket();
     h.link = fd < 0 ? NULL : helper_link_create(fd, &hooks, &h);
     h.queue = h.link ? helper_queue_create(&e) : NULL;
+    h.talk = helper_talk_create((unsigned)strtoul(argv[4], NULL, 10));
     find_host(&h, argv[3]);
-    if (!h.queue || make_dir(&h, argv[2], &e) < 0 || main_begin(&h, &e) < 0) {
+    if (!h.queue || !h.talk || make_dir(&h, argv[2], &e) < 0 || main_begin(&h, &e) < 0) {
         fprintf(stderr, "=>> PBS: PMIx helper: %s\n", e.text);
         return 1;
     }

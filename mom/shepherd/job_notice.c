@@ -97,7 +97,7 @@ int job_notice_take(struct job_notice *n, const struct shep_notice_args *a, stru
         n->attempt = 0;
         forget_answer(n);
         remove_file(n);
-        n->place.tell(n->place.arg, 0, "");
+        n->place.tell(n->place.arg, 0, a->text);
         return 0;
     }
     n->attempt = a->attempt;
@@ -127,6 +127,8 @@ static int job_notice_check(const struct job_notice *n, const struct tmx_notice_
 {
     if (!n->attempt)
         return err_set(e, TM_ENOTFOUND, "the job has no notice to answer");
+    if (a->answer < TMX_NOTICE_READY || a->answer > TMX_NOTICE_SAVED)
+        return err_set(e, TM_EUNKNOWNCMD, "the answer is not known");
     if (a->answer == TMX_NOTICE_DEFER && !a->need_s)
         return err_set(e, TM_EUNKNOWNCMD, "it is not said how many seconds are needed");
     if (a->answer == TMX_NOTICE_PARTIAL && !a->nodes[0])
@@ -143,6 +145,10 @@ static exec_notice_answer answer_of(tmx_notice_answer a)
         return EXEC_NOTICE_DEFER;
     case TMX_NOTICE_PARTIAL:
         return EXEC_NOTICE_PARTIAL;
+    case TMX_NOTICE_DECLINE:
+        return EXEC_NOTICE_DECLINE;
+    case TMX_NOTICE_SAVED:
+        return EXEC_NOTICE_SAVED;
     }
     return EXEC_NOTICE_READY;
 }

@@ -24,7 +24,7 @@ struct job_notice_place {
     struct mom_link *mom_link;
     void (*signal_job)(void *arg, int signo, bool all); /* its script, or all its processes here */
     void (*tell)(void *arg, unsigned attempt,
-                 const char *text); /* what the file says now; attempt 0: it has gone */
+                 const char *text); /* what the file says now; attempt 0: it has gone, and why */
     void *arg;
 };
 

@@ -60,7 +60,7 @@ int64_t preempt_notices_grace_ms(const struct preempt_ask *a, const struct job *
     return grace;
 }
 
-/* For people: "ready", "defer", "partial", "refuse", or "none". */
+/* For people: "ready", "defer", "partial", "refuse", "decline", "saved", or "none". */
 static const char *preempt_notices_reply_name(int reply)
 {
     switch (reply) {
@@ -72,6 +72,10 @@ static const char *preempt_notices_reply_name(int reply)
         return "partial";
     case EXEC_NOTICE_REFUSE:
         return "refuse";
+    case EXEC_NOTICE_DECLINE:
+        return "decline";
+    case EXEC_NOTICE_SAVED:
+        return "saved";
     default:
         return "none";
     }
@@ -280,8 +284,12 @@ enum preempt_notice_effect preempt_notices_answer(struct preempt_notices *n, str
         return stretch(n, j, d->need_s) ? PREEMPT_NOTICE_LATER : PREEMPT_NOTICE_NOTHING;
     case EXEC_NOTICE_PARTIAL:
         return PREEMPT_NOTICE_OFFER;
+    case EXEC_NOTICE_DECLINE:
+        send_it(n, j, "recorded: the deadline remains");
+        return PREEMPT_NOTICE_NOTHING;
     case EXEC_NOTICE_READY:
     case EXEC_NOTICE_REFUSE:
+    case EXEC_NOTICE_SAVED:
         return PREEMPT_NOTICE_NOW;
     }
     return PREEMPT_NOTICE_NOTHING;

@@ -272,6 +272,8 @@ static void add_notice(struct accounting *a, const struct job *j, struct strbuf 
                         : n->reply == EXEC_NOTICE_DEFER   ? "defer"
                         : n->reply == EXEC_NOTICE_PARTIAL ? "partial"
                         : n->reply == EXEC_NOTICE_REFUSE  ? "refuse"
+                        : n->reply == EXEC_NOTICE_DECLINE ? "decline"
+                        : n->reply == EXEC_NOTICE_SAVED   ? "saved"
                                                           : "none";
 
     if (!n->given_ms)

@@ -34,6 +34,7 @@ struct tm_helper {
     uint64_t client; /* 0: none runs */
     bool ready;
     struct words env;
+    unsigned task;    /* its number, for the records */
     unsigned attempt; /* what was told last */
     char *told;
 };
@@ -77,9 +78,9 @@ static int tm_helper_path(char out[static PATH_SIZE], struct err *e)
 static int tm_helper_fork(struct tm_server *t, struct task *birth, struct err *e)
 {
     const struct shep_order *o = t->place.order;
-    char path[PATH_SIZE], node[16];
-    char *argv[] = {path, o->id, o->tmpdir, node};
-    struct task_program p = {.path = path, .argv = argv, .n_argv = 4, .input = ""};
+    char path[PATH_SIZE], node[16], run[16];
+    char *argv[] = {path, o->id, o->tmpdir, node, run};
+    struct task_program p = {.path = path, .argv = argv, .n_argv = 5, .input = ""};
     unsigned mine = 0;
 
     if (tm_helper_path(path, e) < 0)
@@ -87,10 +88,19 @@ static int tm_helper_fork(struct tm_server *t, struct task *birth, struct err *e
     while (mine < t->nodes.n && t->nodes.host[mine] != t->nodes.mine)
         mine++;
     snprintf(node, sizeof node, "%u", mine);
+    snprintf(run, sizeof run, "%u", o->run);
     p.env = o->env.env_val;
     p.n_env = o->env.env_len;
     birth->confine = t->place.confine;
-    return task_fork_program(birth, o, &p, e) < 0 ? -1 : task_go(birth, o, e);
+    if (task_fork_program(birth, o, &p, e) < 0)
+        return -1;
+    /* Its session is one of the job: the script that saves programs finds it by that. */
+    t->helper->task = tasks_number(t->tasks);
+    tm_record(t, &(struct shep_task_news){.id = t->helper->task,
+                                          .pid = (int)birth->pid,
+                                          .session = (int)birth->pid,
+                                          .text = (char[]){"pbs_pmix"}});
+    return task_go(birth, o, e);
 }
 
 static int tm_helper_start(struct tm_server *t, struct err *e)
@@ -135,8 +145,10 @@ static struct tm_client *tm_helper_client(const struct tm_server *t)
 
 void tm_helper_client_gone(struct tm_server *t, uint64_t client)
 {
-    if (t->helper && t->helper->client == client)
-        t->helper->client = 0;
+    if (!t->helper || t->helper->client != client)
+        return;
+    t->helper->client = 0;
+    tm_record_end(t, t->helper->task);
 }
 
 void tm_helper_end(struct tm_server *t)

@@ -54,6 +54,7 @@ static bool tm_server_host_of(const struct tm_server *t, const struct tmx_ask *a
     case TMX_ASK_ATTACH:
     case TMX_ASK_OUTPUT:
     case TMX_ASK_NOTICE:
+    case TMX_ASK_DECLARE:
         break;
     }
     if (by_node && node >= t->nodes.n)

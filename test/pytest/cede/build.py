@@ -86,10 +86,10 @@ def mpi_program(cx, name, which):
     return path
 
 
-def pmix_program(cx, name):
-    """The executable of programs/NAME.c, which uses nothing but pmix.h."""
+def pmix_program(cx, name, folder=PROGRAMS):
+    """The executable of NAME.c, which uses nothing but pmix.h."""
     path = os.path.join(cx.work, name)
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", "pmix"], check=True, capture_output=True, text=True).stdout.split()
-    subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Werror", os.path.join(PROGRAMS, name + ".c"), "-o", path, *flags],
+    subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Werror", os.path.join(folder, name + ".c"), "-o", path, *flags],
                    check=True)
     return path

@@ -1,0 +1,281 @@
+/* A program that has a say in its preemption, with nothing but pmix.h: writes what it sees, a line each, to LOG.RANK.
+ *
+ *   pmix_talk LOG [query] [event | signal | shared] [need=SECONDS] [quiet] [ANSWER]
+ *   ANSWER: ready, defer=SECONDS, partial=NODES, release=NODES, refuse, saved, die, late, flood; with "=RANK:ANSWER" of one rank alone
+ *
+ * It waits for alerts until it is killed, and answers each. */
+#include <pmix.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TEXT = 512 };
+
+static pmix_proc_t me;
+static FILE *out;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+static char id[TEXT], method[TEXT]; /* of the alert that was seen last */
+static int alerts, checkpoints;     /* seen and not handled */
+static bool busy;                   /* an answer was granted in part */
+
+static const char *text_of(const pmix_info_t *i)
+{
+    return i->value.type == PMIX_STRING ? i->value.data.string : "";
+}
+
+static void on_alert(size_t n_handler, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t n, pmix_info_t *results, size_t n_results,
+                     pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    (void)n_handler, (void)source, (void)results, (void)n_results;
+    pthread_mutex_lock(&lock);
+    if (status == PMIX_JCTRL_CHECKPOINT) {
+        checkpoints++;
+        fprintf(out, "checkpoint\n");
+    } else {
+        fprintf(out, "alert");
+        for (size_t k = 0; k < n; k++) {
+            if (PMIX_CHECK_KEY(&info[k], PMIX_JOB_CTRL_ID))
+                snprintf(id, sizeof id, "%s", text_of(&info[k])), fprintf(out, " id=%s", id);
+            else if (PMIX_CHECK_KEY(&info[k], "pbs.preempt.method"))
+                snprintf(method, sizeof method, "%s", text_of(&info[k])), fprintf(out, " method=%s", method);
+            else if (PMIX_CHECK_KEY(&info[k], "pbs.preempt.reclaim"))
+                fprintf(out, " reclaim=%s", text_of(&info[k]));
+            else if (PMIX_CHECK_KEY(&info[k], "pbs.preempt.by"))
+                fprintf(out, " by=%s", text_of(&info[k]));
+            else if (PMIX_CHECK_KEY(&info[k], "pbs.preempt.deadline"))
+                fprintf(out, " deadline=%lld", (long long)info[k].value.data.int64);
+            else if (PMIX_CHECK_KEY(&info[k], PMIX_EVENT_ACTION_TIMEOUT))
+                fprintf(out, " timeout=%d", info[k].value.data.integer);
+        }
+        fprintf(out, "\n");
+        alerts++;
+    }
+    fflush(out);
+    pthread_cond_signal(&news);
+    pthread_mutex_unlock(&lock);
+    if (done)
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+/* Asked for by the thread that waits for news, never by one of the library. */
+static void tell_deadline(void)
+{
+    pmix_query_t q;
+    pmix_info_t *found = NULL;
+    size_t n = 0;
+    pmix_status_t rc;
+
+    PMIX_QUERY_CONSTRUCT(&q);
+    PMIX_ARGV_APPEND(rc, q.keys, "pbs.preempt.deadline");
+    rc = PMIx_Query_info(&q, 1, &found, &n);
+    fprintf(out, "deadline %s at=%lld\n", PMIx_Error_string(rc),
+            rc == PMIX_SUCCESS && n ? (long long)found->value.data.int64 : 0);
+    fflush(out);
+}
+
+static void on_answer(pmix_status_t status, pmix_info_t *info, size_t n, void *arg,
+                      pmix_release_cbfunc_t release, void *release_arg)
+{
+    pthread_mutex_lock(&lock);
+    fprintf(out, "%s %s", (const char *)arg, PMIx_Error_string(status));
+    for (size_t k = 0; k < n; k++)
+        if (PMIX_CHECK_KEY(&info[k], PMIX_EVENT_ACTION_TIMEOUT))
+            fprintf(out, " timeout=%d", info[k].value.data.integer);
+    fprintf(out, "\n");
+    fflush(out);
+    busy |= status == PMIX_ERR_RESOURCE_BUSY;
+    pthread_cond_signal(&news);
+    pthread_mutex_unlock(&lock);
+    if (release)
+        release(release_arg);
+}
+
+static void control(const char *what, pmix_info_t *info, size_t n)
+{
+    pmix_status_t rc = PMIx_Job_control_nb(NULL, 0, info, n, on_answer, (void *)what);
+
+    if (rc != PMIX_SUCCESS)
+        on_answer(rc, NULL, 0, (void *)what, NULL, NULL);
+}
+
+static void query(void)
+{
+    pmix_query_t q;
+    pmix_info_t *found = NULL;
+    size_t n = 0;
+    pmix_status_t rc;
+
+    PMIX_QUERY_CONSTRUCT(&q);
+    PMIX_ARGV_APPEND(rc, q.keys, "pbs.preempt.policy");
+    rc = PMIx_Query_info(&q, 1, &found, &n);
+    fprintf(out, "policy %s", PMIx_Error_string(rc));
+    if (rc == PMIX_SUCCESS && n && found->value.type == PMIX_DATA_ARRAY) {
+        pmix_info_t *i = found->value.data.darray->array;
+
+        for (size_t k = 0; k < found->value.data.darray->size; k++)
+            if (strcmp(i[k].key, "document") != 0 && i[k].value.type == PMIX_STRING)
+                fprintf(out, " %s=%s", i[k].key, i[k].value.data.string);
+            else if (i[k].value.type == PMIX_UINT32)
+                fprintf(out, " %s=%u", i[k].key, i[k].value.data.uint32);
+            else if (i[k].value.type == PMIX_BOOL)
+                fprintf(out, " %s=%d", i[k].key, i[k].value.data.flag);
+    }
+    fprintf(out, "\n");
+    fflush(out);
+}
+
+static void declare(const char *how, unsigned need_s)
+{
+    static pmix_info_t info[4]; /* read until the answer has come */
+    bool yes = true;
+    int usr1 = SIGUSR1, seconds = (int)need_s;
+    size_t n = 0;
+
+    PMIX_INFO_LOAD(&info[n], PMIX_JOB_CTRL_PREEMPTIBLE, &yes, PMIX_BOOL);
+    n++;
+    if (strcmp(how, "signal") != 0) {
+        PMIX_INFO_LOAD(&info[n], PMIX_JOB_CTRL_CHECKPOINT_EVENT, &yes, PMIX_BOOL);
+        n++;
+    }
+    if (strcmp(how, "signal") == 0)
+        PMIX_INFO_LOAD(&info[n], PMIX_JOB_CTRL_CHECKPOINT_SIGNAL, &usr1, PMIX_INT);
+    else if (strcmp(how, "shared") == 0)
+        PMIX_INFO_LOAD(&info[n], PMIX_JOB_CTRL_CHECKPOINT_TIMEOUT, &seconds, PMIX_INT);
+    else
+        PMIX_INFO_LOAD(&info[n], "pbs.preempt.need_s", &need_s, PMIX_UINT32);
+    n++;
+    control("declared", info, n);
+}
+
+static void say_saved(const char *which)
+{
+    pmix_info_t info[2];
+    bool yes = true;
+    pmix_status_t rc;
+
+    PMIX_INFO_LOAD(&info[0], PMIX_JOB_CTRL_ID, which, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[1], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
+    rc = PMIx_Notify_event(PMIX_JCTRL_CHECKPOINT_COMPLETE, &me, PMIX_RANGE_RM, info, 2, NULL, NULL);
+    fprintf(out, "reported %s\n", PMIx_Error_string(rc));
+    fflush(out);
+}
+
+static void reply(const char *word, uint32_t need_s, const char *nodes)
+{
+    static pmix_info_t info[4];
+    size_t n = 2;
+
+    PMIX_INFO_LOAD(&info[0], PMIX_JOB_CTRL_ID, id, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[1], "pbs.preempt.reply", word, PMIX_STRING);
+    if (need_s) {
+        PMIX_INFO_LOAD(&info[n], "pbs.preempt.need_s", &need_s, PMIX_UINT32);
+        n++;
+    }
+    if (nodes) {
+        PMIX_INFO_LOAD(&info[n], PMIX_ALLOC_NODE_LIST, nodes, PMIX_STRING);
+        n++;
+    }
+    control("answered", info, n);
+}
+
+static void give_back(const char *nodes)
+{
+    static pmix_info_t info[2];
+    pmix_status_t rc;
+
+    PMIX_INFO_LOAD(&info[0], PMIX_ALLOC_REQ_ID, id, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[1], PMIX_ALLOC_NODE_LIST, nodes, PMIX_STRING);
+    rc = PMIx_Allocation_request_nb(PMIX_ALLOC_RELEASE, info, 2, on_answer, (void *)"answered");
+    if (rc != PMIX_SUCCESS)
+        on_answer(rc, NULL, 0, (void *)"answered", NULL, NULL);
+}
+
+static void answer(const char *how)
+{
+    const char *value = strchr(how, '=');
+
+    value = value ? value + 1 : "";
+    if (strncmp(how, "defer", 5) == 0)
+        reply("defer", (uint32_t)atoi(value), NULL);
+    else if (strncmp(how, "partial", 7) == 0)
+        reply("partial", 0, value);
+    else if (strncmp(how, "release", 7) == 0)
+        give_back(value);
+    else if (strcmp(how, "saved") == 0)
+        say_saved(id);
+    else if (strcmp(how, "die") == 0)
+        raise(SIGKILL);
+    else if (strcmp(how, "late") == 0) {
+        id[0] = id[0] == (char)48 ? 49 : 48;
+        reply("ready", 0, NULL);
+    } else if (strcmp(how, "flood") == 0) {
+        for (int i = 0; i < 50000; i++)
+            PMIx_Job_control_nb(NULL, 0, NULL, 0, NULL, NULL);
+        reply("ready", 0, NULL);
+    } else if (how[0])
+        reply(how, 0, NULL);
+}
+
+static void wait_for_news(const char *how)
+{
+    for (;;) {
+        bool b;
+        int a, c;
+
+        pthread_mutex_lock(&lock);
+        while (!alerts && !checkpoints && !busy)
+            pthread_cond_wait(&news, &lock);
+        a = alerts;
+        c = checkpoints;
+        b = busy;
+        alerts = checkpoints = 0;
+        busy = false;
+        pthread_mutex_unlock(&lock);
+        if (b)
+            tell_deadline();
+        if (c)
+            say_saved("");
+        if (a && strcmp(method, "none") != 0)
+            answer(how);
+    }
+}
+
+int main(int argc, char *argv[])
+{
+    static pmix_status_t codes[] = {PMIX_JCTRL_PREEMPT_ALERT, PMIX_JCTRL_CHECKPOINT};
+    const char *how = "", *declaration = "";
+    char path[TEXT];
+    unsigned need_s = 0;
+
+    if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
+        return 1;
+    snprintf(path, sizeof path, "%s.%u", argv[1], me.rank);
+    out = fopen(path, "a");
+    if (!out)
+        return 1;
+    PMIx_Register_event_handler(codes, 2, NULL, 0, on_alert, NULL, NULL);
+    for (int i = 2; i < argc; i++)
+        if (strcmp(argv[i], "query") == 0)
+            query();
+        else if (strcmp(argv[i], "event") == 0 || strcmp(argv[i], "signal") == 0 ||
+                 strcmp(argv[i], "shared") == 0)
+            declaration = argv[i];
+        else if (strncmp(argv[i], "need=", 5) == 0)
+            need_s = (unsigned)atoi(argv[i] + 5);
+        else if (argv[i][0] >= '0' && argv[i][0] <= '9')
+            how = (unsigned)atoi(argv[i]) == me.rank ? strchr(argv[i], ':') + 1 : how;
+        else if (strcmp(argv[i], "quiet") != 0)
+            how = argv[i];
+    if (declaration[0])
+        declare(declaration, need_s);
+    fprintf(out, "up\n");
+    fflush(out);
+    wait_for_news(how);
+    return 0;
+}

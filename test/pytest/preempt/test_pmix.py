@@ -1,0 +1,263 @@
+"""A program and its preemption, through PMIx: it asks, declares, is told, answers (doc/pmix.md)."""
+import os
+import shutil
+import time
+
+import pytest
+
+from cede.build import pmix_program
+from cede.wait import until
+from test_notice import LONG, ROOM, noticed, record, scheduler, started
+
+pytestmark = [pytest.mark.complex(nodes=2, ncpus=4, sched=False),
+              pytest.mark.skipif(not shutil.which("pkg-config"), reason="there is no pkg-config")]
+
+TWO = "(n1:ncpus=4)+(n2:ncpus=4)"
+
+
+def talker(cx, *words, ranks=1, where=ROOM, **attrs):
+    """A job of programs that speak PMIx; started, and heard of."""
+    pmix_program(cx, "pmix_talk")
+    select = attrs.pop("select", f"1:ncpus=4:mpiprocs={ranks}")
+    job = started(cx, f"pbs_launch -K 0 ./pmix_talk talk {' '.join(words)}", where, select=select, **attrs)
+    for r in range(ranks):
+        until(lambda r=r: "up" in said(cx, r), f"rank {r}")
+    return job
+
+
+def said(cx, rank=0):
+    return (cx.file(f"talk.{rank}") or "").splitlines()
+
+
+def line(cx, word, rank=0):
+    """The last line that begins so: its words, those of a=b as a dictionary."""
+    found = until(lambda: [x for x in said(cx, rank) if x.startswith(word)], f"{word} in what rank {rank} has said")
+    return found[-1], dict(w.split("=", 1) for w in found[-1].split() if "=" in w)
+
+
+# --- 1. it asks
+def test_the_policy_is_that_of_pbs_preempt(cx):
+    scheduler(cx, "SCR 50 R", grace="30", most="90")
+    cx.set_queue("workq", "preempt_max_count", "3")
+    talker(cx, "query", Variable_List=f"PBS_CONF_FILE={cx.conf}")  # as qsub -V takes it along
+    text, p = line(cx, "policy")
+    assert text.startswith("policy SUCCESS order=SCR 50 R grace_s=30 ")
+    assert {k: p[k] for k in ("grace_max_s", "negotiable", "in_memory", "limit", "exempt_s")} == {
+        "grace_max_s": "90", "negotiable": "1", "in_memory": "1", "limit": "3", "exempt_s": "0"}
+
+
+# --- 3. it is told
+def test_the_alert_says_how_what_for_whom_and_until_when(cx):
+    victim = talker(cx)
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, grace=LONG).preempt_run(urgent, ROOM, [victim])
+    deadline = noticed(cx, victim)
+    _, a = line(cx, "alert")
+    assert a["id"] == f"{victim}.1.1" and a["method"] == "requeue" and a["reclaim"] == "n1" and a["by"] == urgent
+    assert a["deadline"] == deadline and 0 < int(a["timeout"]) <= int(LONG)
+
+
+def test_a_program_that_comes_in_the_middle_is_told_when_it_declares(cx):
+    pmix_program(cx, "pmix_talk")
+    victim = started(cx, "until test -e go; do sleep 0.02; done; pbs_launch ./pmix_talk talk event", select="1:ncpus=4:mpiprocs=1")
+    scheduler(cx, grace=LONG).preempt_run(cx.submit(select="1:ncpus=4"), ROOM, [victim])
+    noticed(cx, victim)
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    assert line(cx, "alert")[1]["id"] == f"{victim}.1.1"
+
+
+# --- 4. it answers
+@pytest.mark.parametrize("words, reply", [(["ready"], "ready"), (["event", "saved"], "saved")])
+def test_a_program_that_is_ready_gives_way_at_once(cx, words, reply):
+    victim = talker(cx, *words)
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, grace=LONG).preempt_run(urgent, ROOM, [victim])
+    cx.wait(urgent)
+    assert record(cx, victim)["reply"] == reply
+
+
+def test_time_is_granted_up_to_the_bound_of_the_site(cx):
+    victim = talker(cx, "defer=900")
+    scheduler(cx, grace="300", most="1000").preempt_run(cx.submit(select="1:ncpus=4"), ROOM, [victim])
+    text, a = line(cx, "answered")
+    assert text.startswith("answered SUCCESS") and 800 < int(a["timeout"]) <= 900
+    until(lambda: int(cx.stat(victim)["preempt_deadline"]) > time.time() + 800, "the later deadline")
+
+
+def test_more_time_than_may_be_is_granted_in_part(cx):
+    victim = talker(cx, "defer=5000")
+    scheduler(cx, grace="300", most="1000").preempt_run(cx.submit(select="1:ncpus=4"), ROOM, [victim])
+    text, _ = line(cx, "answered")
+    assert "RESOURCE-BUSY" in text
+    text, a = line(cx, "deadline")
+    assert text.startswith("deadline SUCCESS") and 900 < int(a["at"]) - time.time() <= 1000
+
+
+def test_no_time_is_granted_where_the_site_forbids_it(cx):
+    victim = talker(cx, "defer=5000")
+    scheduler(cx, grace=LONG).preempt_run(cx.submit(select="1:ncpus=4"), ROOM, [victim])
+    assert "NO-PERMISSIONS" in line(cx, "answered")[0]
+
+
+def test_a_refusal_is_recorded_and_the_deadline_stands(cx):
+    victim = talker(cx, "refuse")
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, grace="3").preempt_run(urgent, ROOM, [victim])
+    assert line(cx, "answered")[0].startswith("answered SUCCESS")
+    assert cx.state(victim) == "R"
+    cx.wait(urgent)
+    assert record(cx, victim)["reply"] == "decline"
+
+
+@pytest.mark.parametrize("answer", ["partial=n2", "release=n2"])
+def test_a_program_gives_a_host_away_and_runs_on_with_the_rest(cx, answer):
+    victim = talker(cx, answer, where=TWO, select="2:ncpus=4:mpiprocs=1", l_place="scatter", ranks=2)
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, grace=LONG).preempt_run(urgent, "(n2:ncpus=4)", [victim])
+    cx.wait(urgent)
+    assert line(cx, "answered")[0].startswith("answered SUCCESS")
+    assert cx.stat(victim)["exec_vnode"] == "(n1:ncpus=4)" and cx.state(victim) == "R"
+    until(lambda: line(cx, "alert")[1]["method"] == "none", "the withdrawal")
+
+
+def test_hosts_that_do_not_do_are_refused_with_the_reason(cx):
+    victim = talker(cx, "0:release=n1", where=TWO, select="2:ncpus=4:mpiprocs=1", l_place="scatter", ranks=2)
+    scheduler(cx, grace=LONG).preempt_run(cx.submit(select="2:ncpus=4", l_place="scatter"), TWO, [victim])
+    assert "RESOURCE-BUSY" in line(cx, "answered")[0]
+    assert cx.state(victim) == "R"
+
+
+# --- 5. what else may be
+def test_an_alert_that_is_withdrawn_is_followed_by_one_with_the_same_id(cx):
+    victim = talker(cx)
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, grace=LONG).preempt_run(urgent, ROOM, [victim])
+    first = line(cx, "alert")[1]
+    cx.api.delete(urgent)
+    until(lambda: line(cx, "alert")[1]["method"] == "none", "the withdrawal")
+    assert line(cx, "alert")[1]["id"] == first["id"]
+
+
+def test_an_answer_to_another_alert_is_not_taken(cx):
+    victim = talker(cx, "late")
+    scheduler(cx, grace=LONG).preempt_run(cx.submit(select="1:ncpus=4"), ROOM, [victim])
+    assert "NOT-FOUND" in line(cx, "answered")[0]
+    assert cx.state(victim) == "R"
+
+
+@pytest.mark.parametrize("words", [["event", "quiet"], ["event", "die"]])
+def test_a_program_that_dies_or_never_answers_is_waited_for_no_longer_than_the_deadline(cx, words):
+    pmix_program(cx, "pmix_talk")
+    victim = started(cx, f"pbs_launch ./pmix_talk talk {' '.join(words)}; sleep 600", select="1:ncpus=4:mpiprocs=1")
+    until(lambda: "up" in said(cx), "the program")
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, grace="2" if "quiet" in words else LONG).preempt_run(urgent, ROOM, [victim])
+    cx.wait(urgent)
+    assert record(cx, victim)["reply"] == ("none" if "quiet" in words else "ready")
+
+
+def test_of_two_ranks_that_answer_differently_the_one_that_needs_time_counts(cx):
+    victim = talker(cx, "event", "0:ready", "1:defer=900", ranks=2)
+    scheduler(cx, grace="300", most="1000").preempt_run(cx.submit(select="1:ncpus=4"), ROOM, [victim])
+    assert line(cx, "answered", 0)[0].startswith("answered SUCCESS")
+    assert line(cx, "answered", 1)[0].startswith("answered SUCCESS")
+    assert cx.state(victim) == "R" and cx.stat(victim).get("preempt_deadline")
+
+
+def test_all_ranks_that_take_part_are_ready_or_gone_before_the_job_is(cx):
+    victim = talker(cx, "event", "0:ready", "1:ready", ranks=3)
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, grace=LONG).preempt_run(urgent, ROOM, [victim])
+    assert all(line(cx, "answered", r)[0].startswith("answered SUCCESS") for r in (0, 1))
+    assert cx.state(victim) == "R" and cx.state(urgent) == "Q"
+    kill_ranks(cx, 2)
+    cx.wait(urgent)
+    assert record(cx, victim)["reply"] == "ready"
+
+
+def kill_ranks(cx, *ranks):
+    """They are the owner's; PMIX_RANK says which is which."""
+    for p in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{p}/cmdline", "rb") as f:
+                mine = f.read().startswith(b"./pmix_talk") and os.readlink(f"/proc/{p}/cwd") == cx.work
+            with open(f"/proc/{p}/environ", "rb") as f:
+                mine = mine and any(b"PMIX_RANK=%d" % r in f.read().split(b"\0") for r in ranks)
+        except OSError:
+            continue
+        if mine:
+            os.kill(int(p), 9)
+
+
+def test_a_program_that_floods_is_answered_in_the_end(cx):
+    victim = talker(cx, "flood")
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, grace=LONG).preempt_run(urgent, ROOM, [victim])
+    cx.wait(urgent)
+    assert record(cx, victim)["reply"] == "ready"
+
+
+@pytest.mark.parametrize("daemon", ["n1", "server"])
+def test_an_answer_while_a_daemon_is_away_arrives_when_it_is_back(cx, daemon):
+    victim = talker(cx, "event")
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, grace=LONG).preempt_run(urgent, ROOM, [victim])
+    line(cx, "alert")
+    cx.kill(daemon)
+    kill_ranks(cx, 0)  # its end is its answer
+    cx.restart(daemon)
+    if daemon == "server":
+        cx.again()
+    cx.wait(urgent)
+
+
+@pytest.mark.parametrize("victim_of_kill", ["pbs_pmix", "pbs_shepherd"])
+def test_the_job_gives_way_at_its_deadline_when_its_helper_or_shepherd_is_killed(cx, victim_of_kill):
+    victim = talker(cx, "event")
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, grace="4").preempt_run(urgent, ROOM, [victim])
+    line(cx, "alert")
+    for p in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{p}/cmdline", "rb") as f:
+                words = f.read().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(victim_of_kill.encode()) and os.path.dirname(cx.work).encode() in b" ".join(words):
+            os.kill(int(p), 9)
+    cx.wait(urgent)
+
+
+# --- what a program does with it
+EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "examples", "pmix")
+
+
+@pytest.mark.parametrize("language", ["c", "python"])
+def test_the_examples_save_themselves_and_continue_where_they_were(cx, language):
+    if language == "c":
+        pmix_program(cx, "saves_itself", EXAMPLES)
+        program = "./saves_itself"
+    else:
+        shutil.copy(os.path.join(EXAMPLES, "saves_itself.py"), cx.work)
+        program = "python3 saves_itself.py"
+    victim = started(cx, f"export PBS_CHECKPOINT_DIR=$PWD\npbs_launch {program} 1000000", select="1:ncpus=4:mpiprocs=1")
+    urgent = cx.submit(select="1:ncpus=4")
+    until(lambda: ranks_run(cx, program), "the program")
+    scheduler(cx, grace=LONG).preempt_run(urgent, ROOM, [victim])
+    cx.wait(urgent)
+    assert record(cx, victim)["reply"] == "saved"
+    assert int(cx.file("count")) >= 0
+
+
+def ranks_run(cx, program):
+    """It is a client: the helper has a connection besides that to the shepherd."""
+    for p in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{p}/cmdline", "rb") as f:
+                if f.read().replace(b"\0", b" ").startswith(program.encode()) and os.readlink(f"/proc/{p}/cwd") == cx.work:
+                    with open(f"/proc/{p}/task/{p}/children", encoding="ascii"):
+                        return len(os.listdir(f"/proc/{p}/task")) > 1  # the library's thread
+        except OSError:
+            continue
+    return False
