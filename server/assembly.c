@@ -1,7 +1,7 @@
 /* The order of creation. See assembly.h.
  *
- * Parts are created bottom up; a hook by which a part calls a higher one is bound where the part is created. What parts hear
- * of jobs is in assembly_events.c. */
+ * Parts are created bottom up. What happens is told to them by the tables of assembly_events.c. The few questions that a part asks
+ * of a higher one are function pointers, given to it where it is created. */
 #include "assembly.h"
 
 #include <errno.h>
@@ -38,29 +38,6 @@
 #include "clock_step.h"
 #include "watch.h"
 
-static void assembly_on_log_line(void *arg, struct job_key key, int64_t time_ns, const char *text)
-{
-    commit_add_log(arg, key, time_ns, text);
-}
-
-static void assembly_on_routed(void *arg, struct job *j)
-{
-    struct server *s = arg;
-
-    accounting_moved_in(s->parts.accounting, j);
-    hook_news_moved(s->parts.hook_server, j, NULL);
-    schedulers_wake_all(s->parts.schedulers, SCHED_CMD_MOVED);
-}
-
-static void assembly_on_unroutable(void *arg, struct job *j, const char *why)
-{
-    struct server *s = arg;
-
-    accounting_aborted(s->parts.accounting, j, why);
-    mail_aborted(s->parts.mail, j, why);
-    run_removal_delete(s->parts.run_removal, j);
-}
-
 static int forget_what_is_unwanted(const struct server *s, struct store *writer, struct err *e)
 {
     if (s->set.start != SERVER_START_COLD && s->set.start != SERVER_START_CREATE)
@@ -96,7 +73,7 @@ static int open_store(struct server *s, struct restore_counts *counts, bool *is_
     return s->parts.store_reader ? 0 : -1;
 }
 
-static int create_telling(struct server *s, struct err *e)
+static int create_publishing(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
 
@@ -114,7 +91,6 @@ static int create_telling(struct server *s, struct err *e)
                                         e);
     if (!p->hook_server)
         return -1;
-    nodes_on_transition(s->ctx.nodes, hook_news_vnode, p->hook_server);
     p->accounting = accounting_create(s->loop, &s->ctx, p->commit, s->set.home, e);
     if (!p->accounting)
         return -1;
@@ -146,7 +122,7 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     p->loop = s->loop;
     p->home = s->set.home;
     p->fsm = job_fsm_create();
-    s->job_audit = job_audit_create(s->ctx.clock, assembly_on_log_line, p->commit);
+    s->job_audit = job_audit_create(s->ctx.clock, commit_add_log, p->commit);
     if (!p->fsm || !s->job_audit)
         return err_no_memory(e);
     s->start_time = p->fsm ? start_time_create(s->loop, &s->ctx, p->fsm) : NULL;
@@ -154,9 +130,9 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     s->submit_pieces = p->fsm ? submit_pieces_create(s->loop, &s->ctx, p->fsm) : NULL;
     if (!s->start_time || !s->submit_pieces || !p->arrays)
         return err_no_memory(e);
-    if (create_telling(s, e) < 0 || assembly_running(s, e) < 0)
+    if (create_publishing(s, e) < 0 || assembly_running(s, e) < 0)
         return -1;
-    s->depend_remotes = depend_remotes_create(p->commit);
+    s->depend_remotes = depend_remotes_create(p->commit, s->ctx.events);
     s->depends = s->depend_remotes ? depends_create(&s->ctx, p->fsm, s->depend_remotes) : NULL;
     if (!s->depends)
         return err_no_memory(e);
@@ -167,11 +143,10 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     p->route = route_create(s->loop, &s->ctx);
     if (!p->route)
         return err_no_memory(e);
-    route_bind(p->route, &(struct route_hooks){s, assembly_on_routed, assembly_on_unroutable});
     s->clock_step = clock_step_create(s, e);
     if (!s->clock_step)
         return -1;
-    if (assembly_asking(s, e) < 0)
+    if (assembly_requests(s, e) < 0)
         return -1;
     assembly_events(s);
     return 0;

@@ -1,14 +1,16 @@
 /* Who acts on what happens to jobs and runs, and who is told of it, in which order. See assembly.h.
  *
- * Three tables. An action is performed by one part: what job_rules.c says that a transition does. A transition that has been made is
- * told to all listeners, from the top of the table to its end, before the next event is handled. A listener reads the job
- * and calls its own part; what it causes beyond that, it posts. What happens to a run without moving its job (run_events.h) is told
- * to the rows of its kind, from above. */
+ * Three tables, and no other file binds a listener. An action is performed by one part: what job_rules.c says that a transition does.
+ * A transition that has been made is told to all listeners, from the top of the table to its end, before the next event is handled. A
+ * listener reads the job and calls its own part; what it causes beyond that, it posts. Everything else that happens to runs, jobs,
+ * reservations, vnodes and clients (server_events.h) is told to the rows of its kind, from above. */
 #include "assembly.h"
 
 #include "accounting.h"
 #include "arrays.h"
 #include "depend.h"
+#include "depend_link.h"
+#include "dispatch.h"
 #include "eligible_time.h"
 #include "exit_cache.h"
 #include "history.h"
@@ -30,7 +32,7 @@
 #include "route.h"
 #include "run.h"
 #include "run_checkpoint.h"
-#include "run_events.h"
+#include "server_events.h"
 #include "run_suspend.h"
 #include "run_terminate.h"
 #include "script_cache.h"
@@ -42,6 +44,10 @@
 #include "term_resend.h"
 #include "undelivered.h"
 #include "victim.h"
+#include "run_removal.h"
+#include "schedulers.h"
+#include "track_request.h"
+#include "watch.h"
 
 /* Which part performs which action. */
 static void assembly_bind_actions(struct server *s)
@@ -121,57 +127,100 @@ static void assembly_bind_listeners(struct server *s)
         job_fsm_listen(p->fsm, listeners[i].fn, listeners[i].arg);
 }
 
-/* Who is told of what happens to a run; rows of one kind in this order. */
-static void assembly_bind_run_listeners(struct server *s)
+/* Who is told of everything else that happens; rows of one kind in this order. */
+static void assembly_bind_event_listeners(struct server *s)
 {
     struct parts *p = &s->parts;
     const struct {
-        enum run_event_kind kind;
-        run_listener_fn *fn;
+        enum server_event_kind kind;
+        server_listener_fn *fn;
         void *arg;
     } listeners[] = {
-        {RUN_EVENT_READY, runs_on_ready, p->runs},
-        {RUN_EVENT_RELEASED, job_end_on_released, s->job_end}, /* first: claims are given back */
-        {RUN_EVENT_RELEASED, victims_on_host_over, p->victims},
-        {RUN_EVENT_LOST, job_end_on_lost, s->job_end},
-        {RUN_EVENT_LOST, victims_on_host_over, p->victims},
-        {RUN_EVENT_KEPT, runs_on_kept, p->runs},
-        {RUN_EVENT_KEPT, run_checkpoint_on_kept, p->run_checkpoint},
-        {RUN_EVENT_KEPT, preempt_notices_on_kept, s->preempt_notices},
-        {RUN_EVENT_REFUSED, job_end_on_refused, s->job_end}, /* each acts on its own orders */
-        {RUN_EVENT_REFUSED, run_suspend_on_failed, p->run_suspend},
-        {RUN_EVENT_REFUSED, run_checkpoint_on_failed, p->run_checkpoint},
-        {RUN_EVENT_REFUSED, term_resend_on_refused, s->term_resend},
-        {RUN_EVENT_FAILED, run_suspend_on_failed, p->run_suspend}, /* each acts on its own method */
-        {RUN_EVENT_FAILED, run_checkpoint_on_failed, p->run_checkpoint},
-        {RUN_EVENT_SUSPENDED, run_suspend_on_suspended, p->run_suspend},
-        {RUN_EVENT_RESUMED, run_suspend_on_resumed, p->run_suspend},
-        {RUN_EVENT_CHECKPOINTED, run_checkpoint_on_taken, p->run_checkpoint},
-        {RUN_EVENT_NO_IMAGE, run_checkpoint_on_no_image, p->run_checkpoint},
-        {RUN_EVENT_DECLARED, run_checkpoint_on_declared, p->run_checkpoint},
-        {RUN_EVENT_NOTICE_REPLY, victims_on_notice_reply, p->victims},
-        {RUN_EVENT_HOOK, hook_says_on_run, p->hook_server},
-        {RUN_EVENT_FILES, undelivered_on_files, p},
-        {RUN_EVENT_USED, job_limits_on_used, s->job_limits},
-        {RUN_EVENT_USED, run_checkpoint_on_used, p->run_checkpoint},
-        {RUN_EVENT_IMAGE, accounting_on_image, p->accounting},
-        {RUN_EVENT_RESTARTED, accounting_on_image, p->accounting},
-        {RUN_EVENT_NOT_SUSPENDED, settle_parked_on_failed, p},
-        {RUN_EVENT_NOT_RESUMED, settle_parked_on_failed, p},
-        {RUN_EVENT_NOT_CHECKPOINTED, settle_parked_on_failed, p},
-        {RUN_EVENT_NOT_CHECKPOINTED, shutdown_on_not_saved, s->shutdown}, /* it requeues the job */
-        {RUN_EVENT_ENDED, script_cache_on_ended, s->script_cache},
-        {RUN_EVENT_ENDED, preempt_record_on_ended, &s->ctx}, /* before the history, whose row tells of it */
-        {RUN_EVENT_ENDED, history_on_ended, s->history},
+        {EVENT_RUN_READY, runs_on_ready, p->runs},
+        {EVENT_RUN_RELEASED, job_end_on_released, s->job_end}, /* first: claims are given back */
+        {EVENT_RUN_RELEASED, victims_on_host_over, p->victims},
+        {EVENT_RUN_LOST, job_end_on_lost, s->job_end},
+        {EVENT_RUN_LOST, victims_on_host_over, p->victims},
+        {EVENT_RUN_KEPT, runs_on_kept, p->runs},
+        {EVENT_RUN_KEPT, run_checkpoint_on_kept, p->run_checkpoint},
+        {EVENT_RUN_KEPT, preempt_notices_on_kept, s->preempt_notices},
+        {EVENT_RUN_REFUSED, job_end_on_refused, s->job_end}, /* each acts on its own orders */
+        {EVENT_RUN_REFUSED, run_suspend_on_failed, p->run_suspend},
+        {EVENT_RUN_REFUSED, run_checkpoint_on_failed, p->run_checkpoint},
+        {EVENT_RUN_REFUSED, term_resend_on_refused, s->term_resend},
+        {EVENT_RUN_FAILED, run_suspend_on_failed, p->run_suspend}, /* each acts on its own method */
+        {EVENT_RUN_FAILED, run_checkpoint_on_failed, p->run_checkpoint},
+        {EVENT_RUN_SUSPENDED, run_suspend_on_suspended, p->run_suspend},
+        {EVENT_RUN_RESUMED, run_suspend_on_resumed, p->run_suspend},
+        {EVENT_RUN_CHECKPOINTED, run_checkpoint_on_taken, p->run_checkpoint},
+        {EVENT_RUN_NO_IMAGE, run_checkpoint_on_no_image, p->run_checkpoint},
+        {EVENT_RUN_DECLARED, run_checkpoint_on_declared, p->run_checkpoint},
+        {EVENT_RUN_NOTICE_REPLY, victims_on_notice_reply, p->victims},
+        {EVENT_RUN_HOOK, hook_says_on_run, p->hook_server},
+        {EVENT_RUN_FILES, undelivered_on_files, p},
+        {EVENT_RUN_USED, job_limits_on_used, s->job_limits},
+        {EVENT_RUN_USED, run_checkpoint_on_used, p->run_checkpoint},
+        {EVENT_RUN_IMAGE, accounting_on_image, p->accounting},
+        {EVENT_RUN_RESTARTED, accounting_on_image, p->accounting},
+        {EVENT_RUN_NOT_SUSPENDED, settle_parked_on_failed, p},
+        {EVENT_RUN_NOT_RESUMED, settle_parked_on_failed, p},
+        {EVENT_RUN_NOT_CHECKPOINTED, settle_parked_on_failed, p},
+        {EVENT_RUN_NOT_CHECKPOINTED, shutdown_on_not_saved, s->shutdown}, /* it requeues the job */
+        {EVENT_RUN_METHOD_FAILED, victims_on_method_failed, p->victims},  /* tries the next method */
+        {EVENT_RUN_ENDED, script_cache_on_ended, s->script_cache},
+        {EVENT_RUN_ENDED, preempt_record_on_ended, &s->ctx}, /* before the history, whose row tells of it */
+        {EVENT_RUN_ENDED, history_on_ended, s->history},
+        {EVENT_RUN_PHASE_OVER, accounting_on_phase_over, p->accounting},
+        {EVENT_RUN_PHASE_BEGUN, accounting_on_phase_begun, p->accounting},
+        {EVENT_RUN_LIMITS, runs_on_limits, p->runs},
+
+        {EVENT_JOB_MOVED, accounting_on_moved, p->accounting},
+        {EVENT_JOB_MOVED, hook_news_on_moved, p->hook_server},
+        {EVENT_JOB_MOVED, schedulers_on_reason, p->schedulers},
+        {EVENT_JOB_UNWANTED, accounting_on_unwanted,
+         p->accounting}, /* reports first: the last deletes the job */
+        {EVENT_JOB_UNWANTED, mail_on_unwanted, p->mail},
+        {EVENT_JOB_UNWANTED, run_removal_on_unwanted, p->run_removal},
+        {EVENT_JOB_LEFT, accounting_on_left, p->accounting},
+        {EVENT_JOB_LEFT, depends_on_left, s->depends},
+        {EVENT_JOB_STAYED, depends_on_stayed, s->depends},
+        {EVENT_JOB_FACTS, track_request_on_facts, p->track_request},
+        {EVENT_REMOTE_CHANGED, depend_links_on_changed, s->depend_links},
+        {EVENT_REMOTE_GOING, depend_links_on_going, s->depend_links},
+        {EVENT_JOB_PREEMPTING, accounting_on_preempting, p->accounting},
+        {EVENT_JOB_PREEMPTED, accounting_on_preempted, p->accounting},
+        {EVENT_JOB_PREEMPTED, job_audit_on_preempted, s->job_audit},
+        {EVENT_JOB_PREEMPTED, mail_on_preempted, p->mail},
+
+        {EVENT_RESV_SUBMITTED, schedulers_on_reason, p->schedulers},
+        {EVENT_RESV_CONFIRMED, hook_news_on_resv, p->hook_server},
+        {EVENT_RESV_BEGUN, hook_news_on_resv, p->hook_server},
+        {EVENT_RESV_OVER, hook_news_on_resv, p->hook_server},
+        {EVENT_RESV_STARTED, schedulers_on_reason, p->schedulers},
+        {EVENT_RESV_ENDED, schedulers_on_reason, p->schedulers},
+        {EVENT_RESV_UNFIT, schedulers_on_reason, p->schedulers},
+        {EVENT_RESV_RECORD, accounting_on_resv_record, p->accounting},
+        {EVENT_RESV_MAIL, mail_on_resv, p->mail},
+        {EVENT_RESV_JOB, accounting_on_resv_job, p->accounting}, /* first: the other deletes the job */
+        {EVENT_RESV_JOB, run_removal_on_unwanted, p->run_removal},
+
+        {EVENT_EARMARK_ROOM, plan_earmarks_on_room, p->plan_earmarks},
+        {EVENT_NODE_STATE, reservations_on_vnode, p->reservations},
+        {EVENT_NODE_STATE, hook_news_on_vnode, p->hook_server},
+        {EVENT_CLIENT_GONE, watches_on_gone, p->watches}, /* first: no watch of a scheduler that is gone */
+        {EVENT_CLIENT_GONE, schedulers_on_gone, p->schedulers},
+        {EVENT_SCHED_HEARD, schedulers_on_heard, p->schedulers},
+        {EVENT_SCHED_HUNG, dispatch_on_hung, s->dispatch},
+        {EVENT_SCHED_TIME, schedulers_on_reason, p->schedulers},
     };
 
     for (size_t i = 0; i < sizeof listeners / sizeof listeners[0]; i++)
-        run_events_listen(s->run_events, listeners[i].kind, listeners[i].fn, listeners[i].arg);
+        server_events_listen(s->ctx.events, listeners[i].kind, listeners[i].fn, listeners[i].arg);
 }
 
 void assembly_events(struct server *s)
 {
-    assembly_bind_run_listeners(s);
+    assembly_bind_event_listeners(s);
     assembly_bind_actions(s);
     assembly_bind_listeners(s);
 }

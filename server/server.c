@@ -85,7 +85,7 @@
 #include "virtual_time.h"
 #include "clock_step.h"
 #include "watch.h"
-#include "run_events.h"
+#include "server_events.h"
 
 /* At its end the server waits so long for a store that does not answer: the start reads what was stored. */
 enum { FLUSH_MS = 10000 };
@@ -307,8 +307,8 @@ void server_store_lost(void *arg, const struct err *why)
     loop_stop(s->loop);
 }
 
-/* Each of these in the opposite order of its making, see assembly_asking, assembly_running and assembly_create. */
-static void end_asking(struct server *s)
+/* Each of these in the opposite order of its making, see assembly_requests, assembly_running and assembly_create. */
+static void end_requests(struct server *s)
 {
     struct parts *p = &s->parts;
 
@@ -317,6 +317,7 @@ static void end_asking(struct server *s)
     SSL_CTX_free(s->tls);
     munge_login_destroy(s->munge_login);
     dispatch_destroy(s->dispatch);
+    server_events_silence(s->ctx.events); /* no part that listens is destroyed yet */
     shutdown_destroy(s->shutdown);
     reservations_destroy(p->reservations);
     plan_earmarks_destroy(p->plan_earmarks);
@@ -326,7 +327,6 @@ static void end_asking(struct server *s)
     submit_destroy(p->submit);
     move_out_stop(p->move_out);
     track_request_destroy(p->track_request);
-    p->track_request = NULL;
     depend_links_destroy(s->depend_links);
     names_destroy(s->names);
     script_cache_destroy(s->script_cache);
@@ -354,10 +354,9 @@ static void end_running(struct server *s)
     runs_destroy(p->runs);
     stop_methods_destroy(p->stop_methods);
     exec_send_destroy(p->send);
-    run_events_destroy(s->run_events);
 }
 
-static void end_telling(struct server *s)
+static void end_publishing(struct server *s)
 {
     struct parts *p = &s->parts;
 
@@ -397,9 +396,9 @@ void server_stop(struct server *s)
         log_err(LOGC_SVR, s->ctx.name, &e, "the last changes");
     if (s->set.role == SERVER_SECONDARY)
         unlink(s->set.active_note);
-    end_asking(s);
+    end_requests(s);
     end_running(s);
-    end_telling(s);
+    end_publishing(s);
     store_reader_destroy(p->store_reader);
     move_out_destroy(p->move_out);
     peer_servers_destroy(s->peer_servers);

@@ -30,7 +30,6 @@ struct server {
     struct names *names;
     struct peer_servers *peer_servers;
     struct script_cache *script_cache;
-    struct run_events *run_events;
     struct node_watch *node_watch;
     struct node_lost *node_lost;
     struct run_terminate *run_terminate;

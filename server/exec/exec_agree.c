@@ -18,7 +18,7 @@
 #include "reconcile.h"
 #include "services.h"
 #include "server_ctx.h"
-#include "run_events.h"
+#include "server_events.h"
 
 static struct job *exec_agree_job_of(const struct exec_hello_parts *p, const exec_held_run *h)
 {
@@ -105,8 +105,8 @@ static void missing(const struct exec_hello_parts *p, struct job *j, struct run_
     if (is_to_start(j, h))
         exec_send_start_to(p->send, j, h->service);
     else
-        run_events_tell(p->events,
-                        &(struct run_event){.kind = RUN_EVENT_LOST, .job = j, .service = h->service});
+        server_events_tell(p->ctx->events,
+                           &(struct server_event){.kind = EVENT_RUN_LOST, .job = j, .service = h->service});
 }
 
 /* Look for jobs that have a claim on this node and that the service did not name. Giving one up changes the list. */
@@ -157,8 +157,8 @@ void exec_agree_act(const struct exec_hello_parts *p, struct service *s, const e
         struct job *j = exec_agree_job_of(p, &a->runs.runs_val[i]);
 
         if (j && j->run && j->run->version == a->runs.runs_val[i].run && job_run_host(j->run, s->name))
-            run_events_tell(p->events,
-                            &(struct run_event){.kind = RUN_EVENT_KEPT, .job = j, .service = s->name});
+            server_events_tell(p->ctx->events,
+                               &(struct server_event){.kind = EVENT_RUN_KEPT, .job = j, .service = s->name});
     }
     agreement_init(&g, p, a);
     for (struct node *n = nodes_first(p->ctx->nodes); n; n = nodes_next(n)) {

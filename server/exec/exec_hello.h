@@ -16,7 +16,6 @@ struct exec_send;
 struct exec_take;
 struct job;
 struct node_watch;
-struct run_events;
 struct store_reader;
 struct service;
 struct services;
@@ -43,8 +42,7 @@ struct exec_hello_parts {
     struct commit *commit;
     struct store_reader *store_reader; /* scripts */
     struct virtual_time *time;
-    const char *certs;         /* PBS_HOME/certs; borrowed for life */
-    struct run_events *events; /* LOST and KEPT */
+    const char *certs; /* PBS_HOME/certs; borrowed for life */
     struct exec_hello_hooks hooks;
 };
 

@@ -21,7 +21,7 @@
 #include "rpc_frame.h"
 #include "services.h"
 #include "server_ctx.h"
-#include "run_events.h"
+#include "server_events.h"
 
 /* What a service takes as one record (rpc_frame.h), less the call's head. */
 enum { ORDER_MAX = RPC_LIMIT_DAEMON - 4096 };
@@ -101,12 +101,12 @@ static void was_refused(struct order *o, int code, const char *text)
     log_event(LOGC_JOB, LOGE_DEBUG, o->job, "%s refused order %u of run %u: %s (%d)", o->service, o->proc,
               o->run, text, code);
     if (j && j->run && j->run->version == o->run)
-        run_events_tell(o->x->events, &(struct run_event){.kind = RUN_EVENT_REFUSED,
-                                                          .job = j,
-                                                          .service = o->service,
-                                                          .proc = o->proc,
-                                                          .code = code,
-                                                          .text = text});
+        server_events_tell(o->x->ctx->events, &(struct server_event){.kind = EVENT_RUN_REFUSED,
+                                                                     .job = j,
+                                                                     .service = o->service,
+                                                                     .proc = o->proc,
+                                                                     .code = code,
+                                                                     .text = text});
 }
 
 /* A lost connection tells nothing about the order: the next HELLO will. Only the request that waits for the answer is

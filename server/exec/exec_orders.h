@@ -25,7 +25,6 @@ struct exec_orders { /* of exec_send.c, which sets all but the last */
     struct services *services;
     struct commit *commit;
     struct loop *loop;
-    struct run_events *events;
     size_t n_open; /* given and not answered yet */
 };
 

@@ -47,14 +47,13 @@ struct exec_send {
 };
 
 struct exec_send *exec_send_create(struct server_ctx *s, struct services *sv, struct commit *c,
-                                   struct loop *l, struct run_events *b)
+                                   struct loop *l)
 {
     struct exec_send *x = calloc(1, sizeof *x);
 
     if (x)
-        *x = (struct exec_send){.ctx = s,
-                                .services = sv,
-                                .orders = {.ctx = s, .services = sv, .commit = c, .loop = l, .events = b}};
+        *x = (struct exec_send){
+            .ctx = s, .services = sv, .orders = {.ctx = s, .services = sv, .commit = c, .loop = l}};
     return x;
 }
 
@@ -165,7 +164,7 @@ static void exec_send_start_answered(void *arg, int rc, const struct err *why)
     struct exec_send *x = o->x;
 
     (void)rc;
-    (void)why; /* RUN_EVENT_REFUSED is told as well */
+    (void)why; /* EVENT_RUN_REFUSED is told as well */
     x->start_bytes -= o->bytes;
     free(o);
     start_next(x);

@@ -4,7 +4,7 @@
  * service that is away is dropped, since its HELLO makes both sides agree again (reconcile.c, exec_agree.c).
  * "Taken" promises nothing: what comes of an order arrives as an event (exec_take.c).
  *
- * A refusal is told as RUN_EVENT_REFUSED. Loop thread only. */
+ * A refusal is told as EVENT_RUN_REFUSED. Loop thread only. */
 #include <stdbool.h>
 
 #include <types.h>
@@ -17,7 +17,6 @@ struct exec_notice_args;
 struct exec_taken;
 struct exec_send;
 struct loop;
-struct run_events;
 struct services;
 struct server_ctx;
 
@@ -27,7 +26,7 @@ typedef void exec_sent_fn(void *arg, int rc, const struct err *why);
 typedef void exec_told_fn(void *arg, const struct exec_taken *t, const struct err *why);
 
 struct exec_send *exec_send_create(struct server_ctx *s, struct services *sv, struct commit *c,
-                                   struct loop *l, struct run_events *b);
+                                   struct loop *l);
 void exec_send_destroy(struct exec_send *x);
 /* ^ Scripts lie in the store; those of jobs that wait are at hand for a while. Borrow the bytes, or NULL: the
  * service then asks for the script. */

@@ -23,7 +23,7 @@
 #include "services.h"
 #include "server_ctx.h"
 #include "strbuf.h"
-#include "run_events.h"
+#include "server_events.h"
 
 enum { FREED_MAX = 1 << 20 };
 /* 35,000 years in milliseconds, and more memory in KiB than there is; the sum of 16,384 hosts (EXEC_NODES_MAX) fits into
@@ -35,16 +35,15 @@ struct exec_take {
     struct services *services;
     struct job_fsm *fsm;
     struct commit *commit;
-    struct run_events *events;
 };
 
 struct exec_take *exec_take_create(struct server_ctx *s, struct services *sv, struct job_fsm *f,
-                                   struct commit *c, struct run_events *b)
+                                   struct commit *c)
 {
     struct exec_take *t = calloc(1, sizeof *t);
 
     if (t)
-        *t = (struct exec_take){s, sv, f, c, b};
+        *t = (struct exec_take){s, sv, f, c};
     return t;
 }
 
@@ -77,9 +76,9 @@ static void note_usage(struct exec_take *t, struct job *j, struct run_host *h, c
         j->run->used_mono_ms = clock_mono_ms(t->ctx->clock);
 }
 
-static void exec_take_tell(struct exec_take *t, struct job *j, enum run_event_kind k)
+static void exec_take_tell(struct exec_take *t, struct job *j, enum server_event_kind k)
 {
-    run_events_tell(t->events, &(struct run_event){.kind = k, .job = j});
+    server_events_tell(t->ctx->events, &(struct server_event){.kind = k, .job = j});
 }
 
 /* The node needs the attention of an operator. */
@@ -99,7 +98,7 @@ static void take_ready(struct exec_take *t, struct job *j, struct run_host *h)
 {
     if (h->state == RUN_HOST_SENT)
         h->state = RUN_HOST_READY;
-    exec_take_tell(t, j, RUN_EVENT_READY);
+    exec_take_tell(t, j, EVENT_RUN_READY);
 }
 
 /* The script runs on the first host; a report about it from another host is wrong. */
@@ -181,12 +180,12 @@ static void take_release(struct exec_take *t, struct job *j, struct run_host *h,
             exec_take_offline(t, n->obj.name, d->note);
     }
     if (*d->note && !d->attention)
-        run_events_tell(
-            t->events,
-            &(struct run_event){.kind = RUN_EVENT_FILES, .job = j, .service = service, .text = d->note});
+        server_events_tell(
+            t->ctx->events,
+            &(struct server_event){.kind = EVENT_RUN_FILES, .job = j, .service = service, .text = d->note});
     if (d->final) /* last: it may end the run, and all room must be back by then */
-        run_events_tell(t->events,
-                        &(struct run_event){.kind = RUN_EVENT_RELEASED, .job = j, .service = service});
+        server_events_tell(t->ctx->events,
+                           &(struct server_event){.kind = EVENT_RUN_RELEASED, .job = j, .service = service});
 }
 
 static void take_outcome(struct exec_take *t, struct job *j, struct run_host *h, const exec_outcome_data *d,
@@ -199,17 +198,17 @@ static void take_outcome(struct exec_take *t, struct job *j, struct run_host *h,
     }
     h->suspended = suspended;
     note_usage(t, j, h, &d->usage);
-    exec_take_tell(t, j, suspended ? RUN_EVENT_SUSPENDED : RUN_EVENT_RESUMED);
+    exec_take_tell(t, j, suspended ? EVENT_RUN_SUSPENDED : EVENT_RUN_RESUMED);
 }
 
 static void take_failed(struct exec_take *t, struct job *j, const struct run_host *h,
                         const exec_failed_data *d)
 {
     if (d->attempt == j->run->attempt && !h->leaving)
-        run_events_tell(
-            t->events,
-            &(struct run_event){
-                .kind = RUN_EVENT_FAILED, .job = j, .method = d->method, .code = d->code, .text = d->text});
+        server_events_tell(
+            t->ctx->events,
+            &(struct server_event){
+                .kind = EVENT_RUN_FAILED, .job = j, .method = d->method, .code = d->code, .text = d->text});
 }
 
 static void take_exception(struct exec_take *t, struct job *j, const exec_exception_data *d)
@@ -217,8 +216,8 @@ static void take_exception(struct exec_take *t, struct job *j, const exec_except
     log_event(LOGC_JOB, d->severity ? LOGE_JOB : LOGE_ADMIN, j->obj.name, "exception %s: %s", d->type,
               d->note);
     if (strcmp(d->type, "image") == 0)
-        run_events_tell(t->events,
-                        &(struct run_event){.kind = RUN_EVENT_NO_IMAGE, .job = j, .text = d->note});
+        server_events_tell(t->ctx->events,
+                           &(struct server_event){.kind = EVENT_RUN_NO_IMAGE, .job = j, .text = d->note});
 }
 
 /* What cannot be decoded is of a later version, and is not for us. */
@@ -227,7 +226,8 @@ static void take_declared(struct exec_take *t, struct job *j, const wire_ext *ex
     exec_declared d = {0};
 
     if (rpc_buf_decode(ext->wire_ext_val, ext->wire_ext_len, (xdrproc_t)xdr_exec_declared, &d) == 0)
-        run_events_tell(t->events, &(struct run_event){.kind = RUN_EVENT_DECLARED, .job = j, .declared = &d});
+        server_events_tell(t->ctx->events,
+                           &(struct server_event){.kind = EVENT_RUN_DECLARED, .job = j, .declared = &d});
     xdr_free((xdrproc_t)xdr_exec_declared, &d);
 }
 
@@ -259,21 +259,22 @@ static void exec_take_apply(struct exec_take *t, struct job *j, struct run_host 
         take_failed(t, j, h, &d->exec_event_data_u.failed);
         break;
     case EXEC_EVENT_CHECKPOINTED:
-        run_events_tell(t->events, &(struct run_event){.kind = RUN_EVENT_CHECKPOINTED,
-                                                       .job = j,
-                                                       .service = h->service,
-                                                       .image = &d->exec_event_data_u.checkpointed});
+        server_events_tell(t->ctx->events,
+                           &(struct server_event){.kind = EVENT_RUN_CHECKPOINTED,
+                                                  .job = j,
+                                                  .service = h->service,
+                                                  .image = &d->exec_event_data_u.checkpointed});
         break;
     case EXEC_EVENT_NOTICE_REPLY:
-        run_events_tell(t->events, &(struct run_event){.kind = RUN_EVENT_NOTICE_REPLY,
-                                                       .job = j,
-                                                       .notice = &d->exec_event_data_u.notice});
+        server_events_tell(t->ctx->events, &(struct server_event){.kind = EVENT_RUN_NOTICE_REPLY,
+                                                                  .job = j,
+                                                                  .notice = &d->exec_event_data_u.notice});
         break;
     case EXEC_EVENT_HOOK:
-        run_events_tell(t->events, &(struct run_event){.kind = RUN_EVENT_HOOK,
-                                                       .job = j,
-                                                       .service = h->service,
-                                                       .hook = &d->exec_event_data_u.hook});
+        server_events_tell(t->ctx->events, &(struct server_event){.kind = EVENT_RUN_HOOK,
+                                                                  .job = j,
+                                                                  .service = h->service,
+                                                                  .hook = &d->exec_event_data_u.hook});
         break;
     case EXEC_EVENT_DECLARED:
         take_declared(t, j, &d->exec_event_data_u.declared);
@@ -363,6 +364,6 @@ void exec_take_usage(struct exec_take *t, const char *service, const exec_usage_
             continue;
         /* Watchers need not hear of this, and it is not stored now: the next change of state writes it. */
         note_usage(t, j, h, &ru->usage);
-        exec_take_tell(t, j, RUN_EVENT_USED);
+        exec_take_tell(t, j, EVENT_RUN_USED);
     }
 }

@@ -14,12 +14,11 @@ struct commit;
 struct exec_take;
 struct job_fsm;
 struct rpc_request;
-struct run_events;
 struct services;
 struct server_ctx;
 
 struct exec_take *exec_take_create(struct server_ctx *s, struct services *sv, struct job_fsm *f,
-                                   struct commit *c, struct run_events *b);
+                                   struct commit *c);
 void exec_take_destroy(struct exec_take *t);
 
 /* EXEC_EVENTS and EXEC_USAGE of a service whose HELLO was accepted. */

@@ -18,6 +18,7 @@
 #include "pbs_error.h"
 #include "rpc_request.h"
 #include "server_ctx.h"
+#include "server_events.h"
 
 enum { LOOK_MS = 1, NS_PER_MS = 1000000, ITERATION_S = 600, MS_PER_S = 1000 };
 
@@ -26,7 +27,8 @@ struct virtual_time {
     struct server_ctx *ctx;
     struct commit *commit;
     struct exec_send *send;
-    struct virtual_time_hooks hooks;
+    virtual_time_quiet_fn *schedulers_wait;
+    const void *schedulers;
     struct loop_timer *look, *iteration;
     struct rpc_request *open; /* an ADVANCE that is not answered */
 };
@@ -43,8 +45,7 @@ static unsigned open_jobs(const struct virtual_time *v)
 static bool is_quiet(const struct virtual_time *v)
 {
     return commit_is_idle(v->commit) && exec_send_open(v->send) == 0 && !loop_is_busy(v->loop) &&
-           loop_next_due_mono_ms(v->loop) > clock_mono_ms(v->ctx->clock) &&
-           v->hooks.schedulers_wait(v->hooks.arg);
+           loop_next_due_mono_ms(v->loop) > clock_mono_ms(v->ctx->clock) && v->schedulers_wait(v->schedulers);
 }
 
 static void virtual_time_answer(struct virtual_time *v)
@@ -86,17 +87,19 @@ static void virtual_time_iterate(void *arg)
     int64_t s = attr_list_effective(&v->ctx->server->obj.attrs, SERVER_ATTR_scheduler_iteration);
 
     loop_timer_set(v->iteration, (s > 0 ? s : ITERATION_S) * MS_PER_S);
-    v->hooks.iteration(v->hooks.arg);
+    server_events_tell(v->ctx->events, &(struct server_event){.kind = EVENT_SCHED_TIME});
 }
 
 struct virtual_time *virtual_time_create(struct loop *l, struct server_ctx *s, struct commit *c,
-                                         struct exec_send *x, const struct virtual_time_hooks *h)
+                                         struct exec_send *x, virtual_time_quiet_fn *schedulers_wait,
+                                         const void *arg)
 {
     struct virtual_time *v = calloc(1, sizeof *v);
 
     if (!v)
         return NULL;
-    *v = (struct virtual_time){.loop = l, .ctx = s, .commit = c, .send = x, .hooks = *h};
+    *v = (struct virtual_time){
+        .loop = l, .ctx = s, .commit = c, .send = x, .schedulers_wait = schedulers_wait, .schedulers = arg};
     v->look = loop_timer_create(l, LOOP_REAL, virtual_time_look, v);
     v->iteration = loop_timer_create(l, LOOP_CLOCK, virtual_time_iterate, v);
     if (!v->look || !v->iteration) {

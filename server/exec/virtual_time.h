@@ -18,14 +18,13 @@ struct rpc_request;
 struct server_ctx;
 struct virtual_time;
 
-struct virtual_time_hooks {
-    void *arg;
-    bool (*schedulers_wait)(void *arg); /* at least one, and each of them */
-    void (*iteration)(void *arg);       /* scheduler_iteration seconds have passed: wake them */
-};
+/* Does every scheduler wait, and is there one? The parts that know are above. */
+typedef bool virtual_time_quiet_fn(const void *arg);
 
+/* Tells EVENT_SCHED_TIME. */
 struct virtual_time *virtual_time_create(struct loop *l, struct server_ctx *s, struct commit *c,
-                                         struct exec_send *x, const struct virtual_time_hooks *h);
+                                         struct exec_send *x, virtual_time_quiet_fn *schedulers_wait,
+                                         const void *arg);
 void virtual_time_destroy(struct virtual_time *v); /* an answer that is owed is not given */
 
 /* ADVANCE of a service that may (EXEC_CAN_VIRTUAL): answered later. One at a time; a second one is refused. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "job_run.h"
 #include "log.h"
 #include "strbuf.h"
 
@@ -88,4 +89,17 @@ void job_audit_note(struct job_audit *l, const struct job *j, const char *fmt, .
     strbuf_vaddf(&l->line, fmt, ap);
     va_end(ap);
     job_audit_put(l, j);
+}
+
+void job_audit_on_preempted(void *job_log, const struct server_event *ev)
+{
+    const struct job *j = ev->job;
+    char letter = preempt_result_letter(ev->result), tried[PREEMPT_LETTERS_MAX];
+
+    if (letter)
+        job_audit_note(job_log, j, "preempted: %c for %s by %s, tried %s, %.1f core-seconds lost", letter,
+                       j->preempt->urgent      ? j->preempt->urgent
+                       : j->preempt->scheduler ? "a job that was not named"
+                                               : "maintenance of its host",
+                       ev->by, preempt_methods_format(&j->preempt->tried, tried), ev->lost_core_s);
 }

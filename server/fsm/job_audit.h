@@ -9,11 +9,12 @@
 #include <stdint.h>
 
 #include "job_fsm.h"
+#include "server_events.h"
 
 struct clock;
 struct job_audit;
 
-/* ^ Keep a line: commit_add_log. */
+/* Keep a line: commit_add_log, whose folder is above this one. */
 typedef void job_audit_put_fn(void *arg, struct job_key key, int64_t time_ns, const char *text);
 
 struct job_audit *job_audit_create(struct clock *clock, job_audit_put_fn *put,
@@ -22,6 +23,9 @@ void job_audit_destroy(struct job_audit *l);
 
 /* job_listener_fn; bind it first, with the log as argument. */
 void job_audit_listen(void *job_log, struct job *j, enum job_state from, enum job_event ev);
+
+/* Listener of EVENT_JOB_PREEMPTED. */
+void job_audit_on_preempted(void *job_log, const struct server_event *ev);
 
 /* Write a line that is not a transition: "release: host n2", "signal TERM by anna@h". */
 void job_audit_note(struct job_audit *l, const struct job *j, const char *fmt, ...)

@@ -1,6 +1,6 @@
 #ifndef PARTS_H
 #define PARTS_H
-/* Everything a handler may call, held together: the first argument of every handler. main.c fills it in. */
+/* Everything a handler may call, held together: the first argument of every handler. assembly.c fills it in. */
 #include "alter.h"
 #include "server_ctx.h"
 
@@ -27,6 +27,7 @@ struct route;
 struct runs;
 struct schedulers;
 struct services;
+struct shutdown;
 struct status;
 struct submit;
 struct run_suspend;
@@ -67,11 +68,9 @@ struct parts {
     struct mail *mail;
     struct arrays *arrays;
     struct hook_server *hook_server;
+    struct shutdown *shutdown;
     const char *home;           /* PBS_HOME */
     bool of_pair, is_secondary; /* this server is one of two with one store; which of them */
-    /* ^ the server is to go down */
-    void (*shutdown)(void *arg, int manner);
-    void *shutdown_arg;
 };
 
 #endif

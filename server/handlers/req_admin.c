@@ -26,12 +26,12 @@ void req_shutdown(void *parts, struct request *r)
     }
     log_event(LOGC_SVR, LOGE_SYSTEM, p->ctx->name, "Shutdown request from %s ", request_who(r));
     if (shutdown_is_for_other(p, a->manner)) {
-        p->shutdown(p->shutdown_arg, a->manner);
+        shutdown_begin(p->shutdown, a->manner);
         request_ok(r);
         return;
     }
     log_event(LOGC_SVR, LOGE_SYSTEM, p->ctx->name, "Starting to shutdown the server, type is %s",
               names[manner]);
     request_ok(r);
-    p->shutdown(p->shutdown_arg, a->manner);
+    shutdown_begin(p->shutdown, a->manner);
 }

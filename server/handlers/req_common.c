@@ -60,7 +60,7 @@ const char *req_where(struct parts *p, const char *id)
     if (server_ctx_is_asked(p->ctx, &parsed))
         snprintf(server, sizeof server, "%s", p->ctx->name);
     jobid_format(name, parsed.key, parsed.form == JOBID_ARRAY, server);
-    here = store_notes_find(p->store_notes, "was", name);
+    here = store_notes_find_alias(p->store_notes, name);
     return store_notes_find(p->store_notes, "gone", here ? here : name);
 }
 

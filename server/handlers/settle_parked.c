@@ -73,17 +73,17 @@ void settle_parked_listen(void *arg, struct job *j, enum job_state from, enum jo
 }
 
 /* A job that cannot be saved at all runs on, and its hold counts when it comes back. */
-static bool is_no_failure(const struct run_event *ev)
+static bool is_no_failure(const struct server_event *ev)
 {
-    return ev->kind == RUN_EVENT_NOT_CHECKPOINTED && ev->why->code == PBSE_NOSUP;
+    return ev->kind == EVENT_RUN_NOT_CHECKPOINTED && ev->why->code == PBSE_NOSUP;
 }
 
-void settle_parked_on_failed(void *arg, const struct run_event *ev)
+void settle_parked_on_failed(void *arg, const struct server_event *ev)
 {
     (void)arg;
     parked_settle(ev->job,
-                  ev->kind == RUN_EVENT_NOT_SUSPENDED ? PARKED_SUSPEND
-                  : ev->kind == RUN_EVENT_NOT_RESUMED ? PARKED_RESUME
+                  ev->kind == EVENT_RUN_NOT_SUSPENDED ? PARKED_SUSPEND
+                  : ev->kind == EVENT_RUN_NOT_RESUMED ? PARKED_RESUME
                                                       : PARKED_HOLD,
                   is_no_failure(ev) ? NULL : ev->why);
 }

@@ -4,10 +4,10 @@
  * act. */
 #include "job_fsm.h"
 #include "parts.h"
-#include "run_events.h"
+#include "server_events.h"
 
-/* Listener of RUN_EVENT_NOT_SUSPENDED, NOT_RESUMED and NOT_CHECKPOINTED: answers what waits for it. */
-void settle_parked_on_failed(void *parts, const struct run_event *ev);
+/* Listener of EVENT_RUN_NOT_SUSPENDED, NOT_RESUMED and NOT_CHECKPOINTED: answers what waits for it. */
+void settle_parked_on_failed(void *parts, const struct server_event *ev);
 
 /* job_listener_fn with the parts as argument; bound after claims are given back. */
 void settle_parked_listen(void *parts, struct job *j, enum job_state from, enum job_event ev);

@@ -12,6 +12,7 @@
 #include "exec_send.h"
 #include "job_run.h"
 #include "log.h"
+#include "loop.h"
 #include "failover_peer.h"
 #include "pbs_error.h"
 #include "run_removal.h"
@@ -27,8 +28,6 @@ enum {
 
 struct shutdown {
     struct parts *p;
-    void (*stop)(void *arg);
-    void *arg;
     int manner; /* SHUT_*, -1: not going down */
     bool moms;  /* they end with us, when there is nothing more to wait for */
 };
@@ -51,7 +50,7 @@ static void shutdown_look(struct shutdown *s)
             return;
     if (s->moms)
         exec_send_stop_moms(s->p->send);
-    s->stop(s->arg);
+    loop_stop(s->p->loop);
 }
 
 void shutdown_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
@@ -64,13 +63,13 @@ void shutdown_listen(void *arg, struct job *j, enum job_state from, enum job_eve
         shutdown_look(s);
 }
 
-struct shutdown *shutdown_create(struct parts *p, void (*stop)(void *arg), void *arg)
+struct shutdown *shutdown_create(struct parts *p)
 {
     struct shutdown *s = calloc(1, sizeof *s);
 
     if (!s)
         return NULL;
-    *s = (struct shutdown){p, stop, arg, -1, false};
+    *s = (struct shutdown){p, -1, false};
     return s;
 }
 
@@ -99,7 +98,7 @@ static void send_back_all(struct shutdown *s)
     }
 }
 
-void shutdown_on_not_saved(void *arg, const struct run_event *ev)
+void shutdown_on_not_saved(void *arg, const struct server_event *ev)
 {
     struct shutdown *s = arg;
 

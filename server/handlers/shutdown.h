@@ -8,13 +8,13 @@
 #include "err.h"
 #include "job_fsm.h"
 #include "parts.h"
-#include "run_events.h"
+#include "server_events.h"
 
 struct job;
 struct request_row;
 struct shutdown;
 
-struct shutdown *shutdown_create(struct parts *p, void (*stop)(void *arg), void *arg);
+struct shutdown *shutdown_create(struct parts *p); /* ends by loop_stop(). NULL: no memory */
 void shutdown_destroy(struct shutdown *s);
 
 /* SHUT_* with the bits of pbs_terminate; a second one may only be quicker. Of two servers with one store the other is
@@ -23,8 +23,8 @@ void shutdown_destroy(struct shutdown *s);
 void shutdown_begin(void *shutdown, int manner);
 /* Return true if only the standby server is to end (0x100), and this is not that one. */
 bool shutdown_is_for_other(const struct parts *p, int manner);
-/* Listener of RUN_EVENT_NOT_CHECKPOINTED: the job runs on. */
-void shutdown_on_not_saved(void *shutdown, const struct run_event *ev);
+/* Listener of EVENT_RUN_NOT_CHECKPOINTED: the job runs on. */
+void shutdown_on_not_saved(void *shutdown, const struct server_event *ev);
 /* dispatch_open_fn: may changes be taken? */
 int shutdown_check(void *shutdown, const struct request_row *row, struct err *e);
 

@@ -25,7 +25,7 @@ static void note_kept(const struct parts *p, struct job *j, const char *kept)
     jobs_touch(p->ctx->jobs, j, PART_HOT);
 }
 
-void undelivered_on_files(void *arg, const struct run_event *ev)
+void undelivered_on_files(void *arg, const struct server_event *ev)
 {
     const struct parts *p = arg;
     struct job *j = ev->job;

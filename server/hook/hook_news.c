@@ -101,6 +101,11 @@ void hook_news_moved(struct hook_server *s, const struct job *j, struct request 
         hook_news_queued(s, j, r);
 }
 
+void hook_news_on_moved(void *hook_server, const struct server_event *ev)
+{
+    hook_news_moved(hook_server, ev->job, NULL);
+}
+
 /* The end of a run, whatever ended it; a job that never ran has none. */
 static bool hook_news_is_obit(const struct job *j, enum job_state from, enum job_event ev)
 {
@@ -125,13 +130,17 @@ void hook_news_listen(void *hook_server, struct job *j, enum job_state from, enu
 
 /* ---- reservations ------------------------------------------------------------------------------------ */
 
-void hook_news_resv(struct hook_server *s, const struct resv *r, uint32_t event)
+void hook_news_on_resv(void *arg, const struct server_event *ev)
 {
+    struct hook_server *s = arg;
+    uint32_t event = ev->kind == EVENT_RESV_CONFIRMED ? HOOK_EVENT_resv_confirm
+                     : ev->kind == EVENT_RESV_BEGUN   ? HOOK_EVENT_resv_begin
+                                                      : HOOK_EVENT_resv_end;
     json_t *resv;
 
     if (!(*s->active & event))
         return;
-    resv = hook_objects_make(s, &r->obj);
+    resv = hook_objects_make(s, &ev->resv->obj);
     hook_news_tell(s, event, NULL, resv ? json_pack("{s:o}", "resv", resv) : NULL, NULL);
 }
 
@@ -183,9 +192,10 @@ static void hook_news_put_state(json_t *vnode, unsigned state, int64_t since_s)
     hook_json_put(attrs, "last_state_change_time", NULL, text);
 }
 
-void hook_news_vnode(void *hook_server, const struct node *n, unsigned old_state, int64_t old_state_s)
+void hook_news_on_vnode(void *hook_server, const struct server_event *ev)
 {
     struct hook_server *s = hook_server;
+    const struct node *n = ev->node;
     json_t *now, *old;
 
     if (!(*s->active & HOOK_EVENT_modifyvnode))
@@ -194,7 +204,7 @@ void hook_news_vnode(void *hook_server, const struct node *n, unsigned old_state
     old = json_deep_copy(now);
     if (now && old) {
         hook_news_put_state(now, n->state, n->last_state_s);
-        hook_news_put_state(old, old_state, old_state_s);
+        hook_news_put_state(old, ev->old_state, ev->old_state_s);
     }
     hook_news_tell(s, HOOK_EVENT_modifyvnode, NULL,
                    now && old ? json_pack("{s:o, s:o}", "vnode", now, "vnode_o", old) : NULL, NULL);

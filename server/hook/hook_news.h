@@ -5,6 +5,7 @@
 #include "err.h"
 #include "hook_server.h"
 #include "job_fsm.h"
+#include "server_events.h"
 
 struct request;
 
@@ -14,9 +15,9 @@ void hook_news_listen(void *hook_server, struct job *j, enum job_state from, enu
 void hook_news_moved(struct hook_server *s, const struct job *j, struct request *r);
 /* A Manager request was done (why NULL), or refused. */
 void hook_news_managed(struct hook_server *s, struct request *r, const struct err *why);
-/* A reservation was confirmed, has begun, or is over: this event. */
-void hook_news_resv(struct hook_server *s, const struct resv *r, uint32_t event);
-/* For nodes_on_transition: the state of a vnode has changed; arg is the struct hook_server. */
-void hook_news_vnode(void *hook_server, const struct node *n, unsigned old_state, int64_t old_state_s);
+/* Listeners of server_events.h: EVENT_JOB_MOVED; EVENT_RESV_CONFIRMED, _BEGUN, _OVER; EVENT_NODE_STATE. */
+void hook_news_on_moved(void *hook_server, const struct server_event *ev);
+void hook_news_on_resv(void *hook_server, const struct server_event *ev);
+void hook_news_on_vnode(void *hook_server, const struct server_event *ev);
 
 #endif

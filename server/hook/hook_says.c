@@ -18,7 +18,7 @@
 #include "log.h"
 #include "pbs_error.h"
 #include "rpc_request.h"
-#include "run_events.h"
+#include "server_events.h"
 #include "schedulers.h"
 #include "services.h"
 
@@ -263,7 +263,7 @@ static void hook_says_take(struct hook_says *x, struct service *from, struct job
     hook_says_do(&w);
 }
 
-void hook_says_on_run(void *arg, const struct run_event *ev)
+void hook_says_on_run(void *arg, const struct server_event *ev)
 {
     struct hook_says *x = ((struct hook_server *)arg)->says;
     struct service *from = services_find(x->services, ev->service);

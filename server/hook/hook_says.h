@@ -6,7 +6,7 @@
 #include "hook_server.h"
 
 struct rpc_request;
-struct run_event;
+struct server_event;
 struct service;
 struct services;
 
@@ -15,8 +15,8 @@ struct hook_says;
 struct hook_says *hook_says_create(struct hook_server *s, struct services *services); /* NULL: no memory */
 void hook_says_destroy(struct hook_says *x);
 
-/* RUN_EVENT_HOOK: of a run; arg is the struct hook_server. */
-void hook_says_on_run(void *arg, const struct run_event *ev);
+/* Listener of EVENT_RUN_HOOK: of a run; arg is the struct hook_server. */
+void hook_says_on_run(void *arg, const struct server_event *ev);
 /* HOOK_SAYS: of the host itself. */
 void hook_says_serve(void *arg, struct service *s, struct rpc_request *r);
 

@@ -1,7 +1,7 @@
 /* The table of earmarks. See earmark.h.
  *
  * An earmark has the name of its job, so there is at most one for a job. Its sums are in earmark_sums.c, its
- * purpose in plan_earmark.c; the hook `room` connects these two, so that neither includes the other. */
+ * purpose in plan_earmark.c, which listens to EVENT_EARMARK_ROOM. */
 #include "earmark.h"
 
 #include <stdlib.h>
@@ -12,8 +12,6 @@
 struct earmarks {
     struct change *change;
     struct earmark_obj *table;
-    earmarks_room_fn *room;
-    void *room_arg;
 };
 
 static void earmark_hold_destroy(struct object *o)
@@ -84,16 +82,4 @@ struct earmark_obj *earmarks_first(const struct earmarks *hs)
 struct earmark_obj *earmarks_next(const struct earmark_obj *h)
 {
     return h->hh.next;
-}
-
-void earmarks_on_room(struct earmarks *hs, earmarks_room_fn *fn, void *arg)
-{
-    hs->room = fn;
-    hs->room_arg = arg;
-}
-
-void earmarks_tell_room(const struct earmarks *hs, struct earmark_obj *h)
-{
-    if (hs->room)
-        hs->room(hs->room_arg, h);
 }

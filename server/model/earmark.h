@@ -50,9 +50,4 @@ struct earmark_obj *earmarks_find(const struct earmarks *hs, const char *name); 
 struct earmark_obj *earmarks_first(const struct earmarks *hs);
 struct earmark_obj *earmarks_next(const struct earmark_obj *h);
 
-/* ^ Called when more (or less) of the room of an earmark is free than before. */
-typedef void earmarks_room_fn(void *arg, struct earmark_obj *h);
-void earmarks_on_room(struct earmarks *hs, earmarks_room_fn *fn, void *arg);
-void earmarks_tell_room(const struct earmarks *hs, struct earmark_obj *h);
-
 #endif

@@ -12,6 +12,7 @@
 #include "job_run.h"
 #include "pbs_error.h"
 #include "server_ctx.h"
+#include "server_events.h"
 #include "type_list.h"
 
 static int64_t earmark_sums_amount_of(const struct resc_list *l, int id)
@@ -128,7 +129,7 @@ void earmark_sums_review(struct server_ctx *s, struct node *n)
         change_touch(s->change, &n->obj.change, PART_NONE);
     }
     for (const struct earmark_part *p = n->parts; p; p = p->next)
-        earmarks_tell_room(s->earmarks, p->hold);
+        server_events_tell(s->events, &(struct server_event){.kind = EVENT_EARMARK_ROOM, .earmark = p->hold});
 }
 
 void earmark_sums_review_job(struct server_ctx *s, const struct job *j)

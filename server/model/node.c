@@ -15,15 +15,13 @@
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 #include "resv.h"
+#include "server_events.h"
 
 struct nodes {
     struct change *change;
     struct node *table; /* in order of creation */
     uint64_t created;
-    void (*changed)(void *arg, struct node *n);
-    void *changed_arg;
-    node_transition_fn *on_transition;
-    void *on_transition_arg;
+    struct server_events *events;
 };
 
 static int node_encode(const struct object *o, enum change_part part, struct strbuf *out)
@@ -109,12 +107,12 @@ int node_decode(struct node *n, const char *hot_json, struct err *e)
     return 0;
 }
 
-struct nodes *nodes_create(struct change *c)
+struct nodes *nodes_create(struct change *c, struct server_events *b)
 {
     struct nodes *ns = calloc(1, sizeof *ns);
 
     if (ns)
-        ns->change = c;
+        *ns = (struct nodes){.change = c, .events = b};
     return ns;
 }
 
@@ -228,22 +226,11 @@ void node_set_state(struct nodes *ns, struct node *n, unsigned set, unsigned cle
     change_touch(ns->change, &n->obj.change, (state ^ n->state) & ~derived ? PART_HOT : PART_NONE);
     differs = (n->state ^ state) & ~derived;
     n->state = state;
-    if (differs && n->shares && ns->changed)
-        ns->changed(ns->changed_arg, n);
-    if (differs && ns->on_transition)
-        ns->on_transition(ns->on_transition_arg, n, old_state, old_state_s);
-}
-
-void nodes_on_state(struct nodes *ns, void (*changed)(void *arg, struct node *n), void *arg)
-{
-    ns->changed = changed;
-    ns->changed_arg = arg;
-}
-
-void nodes_on_transition(struct nodes *ns, node_transition_fn *fn, void *arg)
-{
-    ns->on_transition = fn;
-    ns->on_transition_arg = arg;
+    if (differs)
+        server_events_tell(ns->events, &(struct server_event){.kind = EVENT_NODE_STATE,
+                                                              .node = n,
+                                                              .old_state = old_state,
+                                                              .old_state_s = old_state_s});
 }
 
 bool node_is_usable(const struct node *n)

@@ -58,7 +58,8 @@ struct node {
 
 extern const struct object_kind node_kind;
 
-struct nodes *nodes_create(struct change *c);
+struct server_events;
+struct nodes *nodes_create(struct change *c, struct server_events *b); /* `b` is told EVENT_NODE_STATE */
 void nodes_destroy(struct nodes *ns);
 
 /* A new vnode, state-unknown and unserved. -1: PBSE_NODEEXIST, PBSE_NODENBIG, PBSE_IVAL_OBJ_NAME. */
@@ -81,15 +82,9 @@ void node_take_host(struct node *n);
 /* Restore the fields of a stored row. */
 int node_decode(struct node *n, const char *hot_json, struct err *e);
 
-/* ^ The state of a node has changed, not only by its jobs; it was this, since that time. One listener. */
-typedef void node_transition_fn(void *arg, const struct node *n, unsigned old_state, int64_t old_state_s);
-void nodes_on_transition(struct nodes *ns, node_transition_fn *fn, void *arg);
-
-/* Change state bits: the only writer of `state`. Notes the time, wakes watchers. */
+/* Change state bits: the only writer of `state`. Notes the time, wakes watchers, and tells EVENT_NODE_STATE if bits have changed
+ * that do not follow from jobs and reservations. */
 void node_set_state(struct nodes *ns, struct node *n, unsigned set, unsigned clear, int64_t now_s);
-
-/* ^ Called when bits of the state have changed that do not follow from jobs, of vnodes that reservations have. NULL: no more. */
-void nodes_on_state(struct nodes *ns, void (*changed)(void *arg, struct node *n), void *arg);
 
 bool node_is_usable(const struct node *n); /* up, not offline: a job may be started here */
 

@@ -16,6 +16,7 @@
 #include "pbs_error.h"
 #include "limit_counts.h"
 #include "resv_shares.h"
+#include "server_events.h"
 
 int server_ctx_create(struct server_ctx *s, struct clock *clock, const char *name, struct err *e)
 {
@@ -27,10 +28,11 @@ int server_ctx_create(struct server_ctx *s, struct clock *clock, const char *nam
     s->change = change_create(100000);
     if (!s->change)
         return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");
+    s->events = server_events_create();
     s->resources = resource_table_create();
     s->server = server_obj_create(s->change, name);
     s->queues = queues_create(s->change);
-    s->nodes = nodes_create(s->change);
+    s->nodes = s->events ? nodes_create(s->change, s->events) : NULL;
     s->scheds = scheds_create(s->change);
     s->earmarks = earmarks_create(s->change);
     s->resvs = resvs_create(s->change);
@@ -64,6 +66,7 @@ void server_ctx_destroy(struct server_ctx *s)
     server_obj_destroy(s->server, s->change);
     resource_table_destroy(s->resources);
     change_destroy(s->change);
+    server_events_destroy(s->events);
     intern_unref(s->store_id);
     intern_unref(s->name);
     intern_unref(s->full_name);

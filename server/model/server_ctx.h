@@ -18,8 +18,11 @@
 #include "sched_obj.h"
 #include "server_obj.h"
 
+struct server_events;
+
 struct server_ctx {
     struct clock *clock;
+    struct server_events *events;
     struct change *change;
     struct resource_table *resources;
     struct server_obj *server;

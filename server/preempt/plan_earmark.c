@@ -283,8 +283,10 @@ static void wait_a_little(struct earmark_plan *x)
 
 /* --- what happens meanwhile ---------------------------------------------------------------------------- */
 
-static void plan_earmark_room_changed(void *arg, struct earmark_obj *h)
+void plan_earmarks_on_room(void *arg, const struct server_event *ev)
 {
+    const struct earmark_obj *h = ev->earmark;
+
     (void)arg;
     if (h->plan && !h->plan->starting)
         look_later(h->plan);
@@ -500,7 +502,6 @@ struct plan_earmarks *plan_earmarks_create(const struct plan_earmark_parts *p)
     if (!all)
         return NULL;
     all->p = *p;
-    earmarks_on_room(p->ctx->earmarks, plan_earmark_room_changed, all);
     return all;
 }
 
@@ -508,7 +509,6 @@ void plan_earmarks_destroy(struct plan_earmarks *all)
 {
     if (!all)
         return;
-    earmarks_on_room(all->p.ctx->earmarks, NULL, NULL);
     for (struct earmark_obj *h = earmarks_first(all->p.ctx->earmarks); h; h = earmarks_next(h)) {
         if (h->plan)
             plan_free(h->plan);

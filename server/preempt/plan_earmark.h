@@ -13,6 +13,7 @@
  * Loop thread only. */
 #include "plan_draft.h"
 #include "job_fsm.h"
+#include "server_events.h"
 
 struct commit;
 struct earmark_obj;
@@ -54,6 +55,8 @@ void plan_earmarks_restore(struct plan_earmarks *all);
 /* The clock was set forward by by_s (< 0: back): move the deadlines, so that the time left stays the same. */
 void plan_earmarks_move(struct plan_earmarks *all, int64_t by_s);
 
+/* Listener of EVENT_EARMARK_ROOM: it may be enough now. */
+void plan_earmarks_on_room(void *plan_earmarks, const struct server_event *ev);
 /* Listener of the machine: the job that the room is for moves. */
 void plan_earmarks_listen(void *plan_earmarks, struct job *j, enum job_state from, enum job_event ev);
 

@@ -356,7 +356,7 @@ void preempt_notices_settled(struct preempt_notices *n, struct job *j, enum pree
         take_back(n, j, "no method could be applied");
 }
 
-void preempt_notices_on_kept(void *arg, const struct run_event *ev)
+void preempt_notices_on_kept(void *arg, const struct server_event *ev)
 {
     struct preempt_notices *n = arg;
     struct job *j = ev->job;

@@ -13,7 +13,7 @@
 
 #include "stop_method.h"
 #include "preempt_policy.h"
-#include "run_events.h"
+#include "server_events.h"
 
 struct exec_notice_data;
 struct exec_send;
@@ -51,7 +51,7 @@ void preempt_notices_withdraw(struct preempt_notices *n, struct job *j, const ch
  * it runs on or was suspended instead. */
 void preempt_notices_settled(struct preempt_notices *n, struct job *j, enum preempt_result r);
 
-/* Listener of RUN_EVENT_KEPT: a host of the job has come back; send it the notice that is in force. */
-void preempt_notices_on_kept(void *notices, const struct run_event *ev);
+/* Listener of EVENT_RUN_KEPT: a host of the job has come back; send it the notice that is in force. */
+void preempt_notices_on_kept(void *notices, const struct server_event *ev);
 
 #endif

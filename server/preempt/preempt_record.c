@@ -82,7 +82,7 @@ void preempt_record_note_end(struct server_ctx *s, struct job *j, enum preempt_r
     }
 }
 
-void preempt_record_on_ended(void *ctx, const struct run_event *ev)
+void preempt_record_on_ended(void *ctx, const struct server_event *ev)
 {
     struct job *j = ev->job;
     struct preempt_record *m = j->preempt;

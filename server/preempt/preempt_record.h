@@ -11,7 +11,7 @@
 
 #include "err.h"
 #include "preempt_method.h"
-#include "run_events.h"
+#include "server_events.h"
 
 struct job;
 struct preempt_record;
@@ -33,8 +33,8 @@ void preempt_record_drop(struct server_ctx *s, struct job *j);
 /* The first of those left is being tried. */
 void preempt_record_take_method(struct preempt_record *m);
 
-/* Listener of RUN_EVENT_ENDED: the job becomes history, and its row is about to be written. Does nothing without a preempt record. */
-void preempt_record_on_ended(void *ctx, const struct run_event *ev);
+/* Listener of EVENT_RUN_ENDED: the job becomes history, and its row is about to be written. Does nothing without a preempt record. */
+void preempt_record_on_ended(void *ctx, const struct server_event *ev);
 /* It has settled with this result. What is noted already stays. */
 void preempt_record_note_end(struct server_ctx *s, struct job *j, enum preempt_result r);
 

@@ -53,7 +53,6 @@ struct victims {
     struct job_fsm *fsm;
     struct stop_methods *stop_methods;
     struct preempt_notices *preempt_notices;
-    struct victims_hooks hooks;
 };
 
 static void try_next(struct victim *v);
@@ -80,6 +79,21 @@ static void victim_tell(void *arg)
     free(t);
 }
 
+static void victim_news(const struct victims *all, enum server_event_kind k, struct job *j,
+                        enum preempt_result r)
+{
+    const struct preempt_record *p = j->preempt;
+
+    server_events_tell(
+        all->ctx->events,
+        &(struct server_event){
+            .kind = k,
+            .job = j,
+            .result = r,
+            .by = p->by,
+            .lost_core_s = preempt_method_row(preempt_result_method(r))->loses_work ? p->lost_core_s : 0});
+}
+
 /* Every victim settles here. Requesters are told at the end of the turn, when the change under way is complete. */
 static void victim_settle(struct victim *v, enum preempt_result r)
 {
@@ -92,9 +106,7 @@ static void victim_settle(struct victim *v, enum preempt_result r)
     /* Listeners read the preempt record, so it is dropped last; `t` keeps the job, which may be history by now. */
     preempt_record_note_end(all->ctx, j, r);
     preempt_notices_settled(all->preempt_notices, j, r);
-    if (all->hooks.settled)
-        all->hooks.settled(all->hooks.arg, j, preempt_record_went_otherwise(j, r) ? PREEMPT_ENDED : r,
-                           j->preempt->by);
+    victim_news(all, EVENT_JOB_PREEMPTED, j, preempt_record_went_otherwise(j, r) ? PREEMPT_ENDED : r);
     preempt_record_drop(all->ctx, j);
     *t = (struct telling){.job = job_ref(j), .result = r, .waiters = v->waiters};
     j->victim = NULL;
@@ -162,8 +174,8 @@ static bool try_one(struct victim *v, const struct stop_method *m)
         charge(v->all, j, loss);
     if (rc < 0)
         log_failed(j, m, e.code);
-    else if (v->all->hooks.begun && j->preempt)
-        v->all->hooks.begun(v->all->hooks.arg, j, preempt_method_row(m->id)->result, j->preempt->by);
+    else if (j->preempt)
+        victim_news(v->all, EVENT_JOB_PREEMPTING, j, preempt_method_row(m->id)->result);
     return rc == 0;
 }
 
@@ -241,7 +253,7 @@ static void take_offer(struct victim *v, const char *nodes)
     try_next(v);
 }
 
-void victims_on_notice_reply(void *arg, const struct run_event *ev)
+void victims_on_notice_reply(void *arg, const struct server_event *ev)
 {
     const struct victims *all = arg;
     struct victim *v = ev->job->victim;
@@ -313,15 +325,15 @@ static void victim_too_long(void *arg)
     try_next(v); /* what was tried is not taken back: whichever brings the job out of the way settles it */
 }
 
-/* ^ of methods: an attempt failed at its hosts. */
-static void victims_method_failed(void *arg, struct job *j, enum method_id id, int code, const char *text)
+/* An attempt has failed at its hosts. */
+void victims_on_method_failed(void *arg, const struct server_event *ev)
 {
     const struct victims *all = arg;
+    struct job *j = ev->job;
 
-    (void)text;
-    if (!j->victim || j->preempt->method != id || j->victim->starting)
+    if (!j->victim || j->preempt->method != ev->id || j->victim->starting)
         return;
-    log_failed(j, stop_methods_find(all->stop_methods, id), code);
+    log_failed(j, stop_methods_find(all->stop_methods, ev->id), ev->code);
     try_next(j->victim);
 }
 
@@ -342,7 +354,7 @@ void victims_listen(void *arg, struct job *j, enum job_state from, enum job_even
         try_next(j->victim);
 }
 
-void victims_on_host_over(void *arg, const struct run_event *ev)
+void victims_on_host_over(void *arg, const struct server_event *ev)
 {
     struct victim *v = ev->job->victim;
     enum preempt_result r = v && !v->starting ? verdict(v) : PREEMPT_OPEN;
@@ -449,16 +461,13 @@ void victims_carry_on(struct victims *all, struct job *j)
 }
 
 struct victims *victims_create(struct loop *l, struct server_ctx *s, struct job_fsm *f,
-                               struct stop_methods *m, struct preempt_notices *n,
-                               const struct victims_hooks *hooks)
+                               struct stop_methods *m, struct preempt_notices *n)
 {
     struct victims *v = calloc(1, sizeof *v);
 
     if (!v)
         return NULL;
-    *v = (struct victims){
-        .loop = l, .ctx = s, .fsm = f, .stop_methods = m, .preempt_notices = n, .hooks = *hooks};
-    stop_methods_on_failed(m, victims_method_failed, v);
+    *v = (struct victims){.loop = l, .ctx = s, .fsm = f, .stop_methods = m, .preempt_notices = n};
     return v;
 }
 

@@ -13,7 +13,7 @@
 #include "err.h"
 #include "job.h"
 #include "preempt_record.h"
-#include "run_events.h"
+#include "server_events.h"
 #include "job_fsm.h"
 
 struct loop;
@@ -22,17 +22,9 @@ struct preempt_notices;
 struct server_ctx;
 struct victims;
 
-/* News of every preemption, for accounting; NULL: none. begun: a method has begun, and would have this result. settled: every
- * end; ENDED: the job ended before a method reached it, by itself or otherwise. */
-struct victims_hooks {
-    void *arg;
-    void (*begun)(void *arg, struct job *j, enum preempt_result r, const char *by);
-    void (*settled)(void *arg, struct job *j, enum preempt_result r, const char *by);
-};
-
+/* Tells EVENT_JOB_PREEMPTING and EVENT_JOB_PREEMPTED of every preemption. */
 struct victims *victims_create(struct loop *l, struct server_ctx *s, struct job_fsm *f,
-                               struct stop_methods *m, struct preempt_notices *n,
-                               const struct victims_hooks *hooks);
+                               struct stop_methods *m, struct preempt_notices *n);
 void victims_destroy(struct victims *v);
 
 /* The way back to a requester. done: once per victims_begin that returned 0, never inside it; `r` is not OPEN. offer: would it do
@@ -56,11 +48,13 @@ bool victims_withdraw(struct victims *v, struct job *j, void *arg, const char *w
 /* After a restart: continue the preemption that the record of this job describes. */
 void victims_carry_on(struct victims *v, struct job *j);
 
-/* Listener of RUN_EVENT_NOTICE_REPLY: the job has answered its notice. */
-void victims_on_notice_reply(void *victims, const struct run_event *ev);
+/* Listener of EVENT_RUN_METHOD_FAILED: the next method is tried. */
+void victims_on_method_failed(void *victims, const struct server_event *ev);
+/* Listener of EVENT_RUN_NOTICE_REPLY: the job has answered its notice. */
+void victims_on_notice_reply(void *victims, const struct server_event *ev);
 
-/* Listener of RUN_EVENT_RELEASED and LOST: a host of this job is over, maybe the last one of those that it gives. */
-void victims_on_host_over(void *victims, const struct run_event *ev);
+/* Listener of EVENT_RUN_RELEASED and LOST: a host of this job is over, maybe the last one of those that it gives. */
+void victims_on_host_over(void *victims, const struct server_event *ev);
 
 /* Listener of the machine: how a method went is read from the job's state. */
 void victims_listen(void *victims, struct job *j, enum job_state from, enum job_event ev);

@@ -134,14 +134,14 @@ static void phase(struct accounting *a, const struct job *j, char type, phase_fi
     strbuf_fini(&text);
 }
 
-void accounting_phase_over(void *arg, struct job *j)
+void accounting_on_phase_over(void *arg, const struct server_event *ev)
 {
-    phase(arg, j, 'u', acct_fields_phase_over);
+    phase(arg, ev->job, 'u', acct_fields_phase_over);
 }
 
-void accounting_phase_begun(void *arg, struct job *j)
+void accounting_on_phase_begun(void *arg, const struct server_event *ev)
 {
-    phase(arg, j, 'c', acct_fields_phase_begun);
+    phase(arg, ev->job, 'c', acct_fields_phase_begun);
 }
 
 /* A run whose vnodes were given back step by step: its last step, before the record of the whole. */
@@ -184,6 +184,11 @@ void accounting_moved_in(struct accounting *a, const struct job *j)
     queued(a, j);
 }
 
+void accounting_on_moved(void *arg, const struct server_event *ev)
+{
+    queued(arg, ev->job);
+}
+
 void accounting_deleted(struct accounting *a, const struct job *j, const char *who)
 {
     struct strbuf text;
@@ -194,28 +199,40 @@ void accounting_deleted(struct accounting *a, const struct job *j, const char *w
     strbuf_fini(&text);
 }
 
-void accounting_resv(struct accounting *a, const struct resv *r, char letter, const char *text)
+void accounting_on_preempting(void *arg, const struct server_event *ev)
 {
+    if (ev->result == PREEMPT_DELETED && !job_is_over(ev->job))
+        accounting_deleted(arg, ev->job, ev->by);
+}
+
+void accounting_on_resv_job(void *arg, const struct server_event *ev)
+{
+    accounting_deleted(arg, ev->job, ev->by);
+}
+
+void accounting_on_resv_record(void *arg, const struct server_event *ev)
+{
+    struct accounting *a = arg;
     struct strbuf line;
 
     strbuf_init(&line, LINE_MAX_BYTES);
-    acct_line_begin(&line, server_ctx_now_s(a->ctx), letter, r->obj.name);
-    strbuf_add(&line, text);
+    acct_line_begin(&line, server_ctx_now_s(a->ctx), ev->letter, ev->resv->obj.name);
+    strbuf_add(&line, ev->text);
     accounting_finish(a, &line);
 }
 
-void accounting_aborted(struct accounting *a, const struct job *j, const char *why)
+void accounting_on_unwanted(void *arg, const struct server_event *ev)
 {
-    plain(a, j, 'A', why);
+    plain(arg, ev->job, 'A', ev->text);
 }
 
-void accounting_moved_out(struct accounting *a, const struct job *j, const char *destination)
+void accounting_on_left(void *arg, const struct server_event *ev)
 {
     struct strbuf text;
 
     strbuf_init(&text, 1024);
-    acct_fields_add(&text, "destination", destination);
-    plain(a, j, 'M', strbuf_str(&text));
+    acct_fields_add(&text, "destination", ev->to);
+    plain(arg, ev->job, 'M', strbuf_str(&text));
     strbuf_fini(&text);
 }
 
@@ -229,9 +246,9 @@ void accounting_restarted(struct accounting *a, const struct job *j)
     plain(a, j, 'T', "");
 }
 
-void accounting_on_image(void *arg, const struct run_event *ev)
+void accounting_on_image(void *arg, const struct server_event *ev)
 {
-    if (ev->kind == RUN_EVENT_IMAGE)
+    if (ev->kind == EVENT_RUN_IMAGE)
         accounting_checkpointed(arg, ev->job);
     else
         accounting_restarted(arg, ev->job);
@@ -283,12 +300,17 @@ static void add_notice(struct accounting *a, const struct job *j, struct strbuf 
                 n->over ? reply : "ended");
 }
 
-void accounting_preempted(struct accounting *a, const struct job *j, enum preempt_result r, const char *by,
-                          double lost_core_s)
+void accounting_on_preempted(void *arg, const struct server_event *ev)
 {
+    struct accounting *a = arg;
+    const struct job *j = ev->job;
+    const char *by = ev->by;
+    enum preempt_result r = ev->result;
     struct strbuf text;
     char tried[PREEMPT_LETTERS_MAX];
 
+    if (!preempt_result_letter(r))
+        return;
     strbuf_init(&text, 1024);
     strbuf_addf(&text, "method=%c", preempt_result_letter(r));
     acct_fields_add(&text, "requestor", by ? by : "");
@@ -305,7 +327,7 @@ void accounting_preempted(struct accounting *a, const struct job *j, enum preemp
                     (double)(clock_wall_ms(a->ctx->clock) - j->preempt->since_ms) / 1000);
     if (j->preempt)
         add_notice(a, j, &text);
-    strbuf_addf(&text, " lost_core_seconds=%.1f lost_cpu_seconds=%.1f", lost_core_s,
+    strbuf_addf(&text, " lost_core_seconds=%.1f lost_cpu_seconds=%.1f", ev->lost_core_s,
                 preempt_method_row(preempt_result_method(r))->loses_work ? (double)j->usage.cput_ms / 1000
                                                                          : 0);
     plain(a, j, 'v', strbuf_str(&text));

@@ -135,7 +135,7 @@ void history_destroy(struct history *h)
     free(h);
 }
 
-void history_on_ended(void *arg, const struct run_event *ev)
+void history_on_ended(void *arg, const struct server_event *ev)
 {
     struct history *h = arg;
     struct job *j = ev->job;

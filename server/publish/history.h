@@ -5,7 +5,7 @@
  * once, of the queue "queue@server", and no job of this server any more. */
 #include "job.h"
 #include "job_fsm.h"
-#include "run_events.h"
+#include "server_events.h"
 
 struct commit;
 struct history;
@@ -17,8 +17,8 @@ struct history *history_create(struct loop *l, struct server_ctx *s, struct job_
                                struct status *st);
 void history_destroy(struct history *h);
 
-/* Listener of RUN_EVENT_ENDED. Writes the row. */
-void history_on_ended(void *history, const struct run_event *ev);
+/* Listener of EVENT_RUN_ENDED. Writes the row. */
+void history_on_ended(void *history, const struct server_event *ev);
 /* After a restart: jobs that had ended before are in the store's history, and leave memory. */
 void history_restore(struct history *h);
 

@@ -145,8 +145,12 @@ static void post_about(struct mail *m, const struct job *j, const char *body)
     words_fini(&to);
 }
 
-void mail_resv(struct mail *m, const struct resv *r, char point, const char *text)
+void mail_on_resv(void *arg, const struct server_event *ev)
 {
+    struct mail *m = arg;
+    const struct resv *r = ev->resv;
+    const char *text = ev->text;
+    char point = ev->letter;
     const char *points = attr_list_text(&r->obj.attrs, RESV_ATTR_Mail_Points);
     const char *name = attr_list_text(&r->obj.attrs, RESV_ATTR_Reserve_Name);
     const char *owner = attr_list_text(&r->obj.attrs, RESV_ATTR_Reserve_Owner);
@@ -261,11 +265,13 @@ bool mail_deleted(struct mail *m, struct job *j, const char *who, const char *us
     return true;
 }
 
-void mail_preempted(struct mail *m, struct job *j)
+void mail_on_preempted(void *arg, const struct server_event *ev)
 {
+    struct mail *m = arg;
+    struct job *j = ev->job;
     struct strbuf b;
 
-    if (!is_asked_for(j, 'a'))
+    if (ev->result != PREEMPT_DELETED || !is_asked_for(j, 'a'))
         return;
     strbuf_init(&b, MESSAGE_MAX);
     strbuf_addf(&b, "Preempted by deletion, to make room for %s",
@@ -274,10 +280,10 @@ void mail_preempted(struct mail *m, struct job *j)
     strbuf_fini(&b);
 }
 
-void mail_aborted(struct mail *m, struct job *j, const char *why)
+void mail_on_unwanted(void *arg, const struct server_event *ev)
 {
-    if (is_asked_for(j, 'a'))
-        send_abort(m, j, why);
+    if (is_asked_for(ev->job, 'a'))
+        send_abort(arg, ev->job, ev->text);
 }
 
 void mail_files(struct mail *m, struct job *j, const char *host, const char *text)

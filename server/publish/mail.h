@@ -6,6 +6,7 @@
  * Mail_Users, else to the owner. The text begins with To: and Subject:, as a mail program takes it. */
 #include "job.h"
 #include "job_fsm.h"
+#include "server_events.h"
 
 struct mail;
 struct mailer;
@@ -21,13 +22,12 @@ void mail_listen(void *mail, struct job *j, enum job_state from, enum job_event 
 /* `who` ("user@host") deletes it: mailed where `user` is not its owner; nothing more is said of its end. Was it mailed?
  * */
 bool mail_deleted(struct mail *m, struct job *j, const char *who, const char *user);
-/* It was preempted by deletion; its mark still says for whom. */
-void mail_preempted(struct mail *m, struct job *j);
+/* Listeners of server_events.h, each of the event of its name. It was preempted by deletion; its record still says for whom. */
+void mail_on_preempted(void *mail, const struct server_event *ev);
 /* The server ends it: dependencies, queues. */
-void mail_aborted(struct mail *m, struct job *j, const char *why);
+void mail_on_unwanted(void *mail, const struct server_event *ev);
 /* About a reservation, if its Mail_Points have this letter: a b c e. */
-struct resv;
-void mail_resv(struct mail *m, const struct resv *r, char point, const char *text);
+void mail_on_resv(void *mail, const struct server_event *ev);
 /* Files of it could not be taken where they belong; sent whatever was asked for. */
 void mail_files(struct mail *m, struct job *j, const char *host, const char *text);
 

@@ -53,7 +53,7 @@ struct schedulers {
     struct schedulers_entry *list;
     unsigned last_question;
     struct loop_timer *guard; /* NULL: none is looked after */
-    struct schedulers_hooks hooks;
+    schedulers_waits_fn *waits_for_us;
 };
 
 static struct schedulers_entry *of_owner(const struct schedulers *sc, const void *owner)
@@ -139,9 +139,9 @@ static void guard_arm(struct schedulers *sc)
         loop_timer_set(sc->guard, next > now ? next - now : 0);
 }
 
-void schedulers_heard(struct schedulers *sc, const void *owner)
+void schedulers_on_heard(void *arg, const struct server_event *ev)
 {
-    struct schedulers_entry *x = of_owner(sc, owner);
+    struct schedulers_entry *x = of_owner(arg, ev->client);
 
     if (x)
         schedulers_note(x);
@@ -278,7 +278,7 @@ static void schedulers_give_up(struct schedulers *sc, struct schedulers_entry *x
         "the scheduler hangs: it has said nothing for %lld seconds (heartbeat_timeout); another may register",
         (long long)(patience_ms(x) / 1000));
     schedulers_take_out(sc, x, why);
-    sc->hooks.hung(owner);
+    server_events_tell(sc->ctx->events, &(struct server_event){.kind = EVENT_SCHED_HUNG, .client = owner});
 }
 
 /* It may be in a long cycle, and gives no signs: it stays, but no request waits for it that long. */
@@ -304,7 +304,7 @@ static void guard_one(struct schedulers *sc, struct schedulers_entry *x)
         schedulers_note(x);
         x->waiting |= 1u << SCHED_CMD_NULL;
         watches_look(sc->watches);
-    } else if (!x->signs && sc->hooks.waits_for_us(x->owner)) {
+    } else if (!x->signs && sc->waits_for_us(x->owner)) {
         schedulers_note(x);
     } else if (!x->look_ms) {
         x->look_ms = clock_real_mono_ms() + SECOND_LOOK_MS;
@@ -326,9 +326,9 @@ static void schedulers_guard_cb(void *arg)
     guard_arm(sc);
 }
 
-int schedulers_guard(struct schedulers *sc, struct loop *l, const struct schedulers_hooks *h)
+int schedulers_guard(struct schedulers *sc, struct loop *l, schedulers_waits_fn *waits_for_us)
 {
-    sc->hooks = *h;
+    sc->waits_for_us = waits_for_us;
     sc->guard = loop_timer_create(l, LOOP_REAL, schedulers_guard_cb, sc);
     return sc->guard ? 0 : -1;
 }
@@ -370,9 +370,10 @@ int schedulers_register(struct schedulers *sc, const char *name, const void *own
     return 0;
 }
 
-void schedulers_gone(struct schedulers *sc, const void *owner)
+void schedulers_on_gone(void *arg, const struct server_event *ev)
 {
-    struct schedulers_entry *x = of_owner(sc, owner);
+    struct schedulers *sc = arg;
+    struct schedulers_entry *x = of_owner(sc, ev->client);
 
     if (!x)
         return;
@@ -409,20 +410,34 @@ void schedulers_wake(struct schedulers *sc, struct sched_obj *o, enum sched_comm
     watches_look(sc->watches);
 }
 
-bool schedulers_all_wait(const struct schedulers *sc)
+bool schedulers_all_wait(const void *schedulers)
 {
+    const struct schedulers *sc = schedulers;
     for (const struct schedulers_entry *x = sc->list; x; x = x->next)
         if (!watches_is_waiting(sc->watches, x->owner))
             return false;
     return sc->list;
 }
 
-bool schedulers_any_schedules(const struct schedulers *sc)
+bool schedulers_any_schedules(const void *schedulers)
 {
+    const struct schedulers *sc = schedulers;
+
     for (const struct schedulers_entry *x = sc->list; x; x = x->next)
         if (attr_list_bool(&x->object->obj.attrs, SCHED_ATTR_scheduling, true))
             return true;
     return false;
+}
+
+void schedulers_on_reason(void *arg, const struct server_event *ev)
+{
+    static const enum sched_command reasons[SERVER_EVENT_COUNT] = {
+        [EVENT_JOB_MOVED] = SCHED_CMD_MOVED,           [EVENT_RESV_SUBMITTED] = SCHED_CMD_NEW,
+        [EVENT_RESV_STARTED] = SCHED_CMD_RESV_STARTED, [EVENT_RESV_ENDED] = SCHED_CMD_TERM,
+        [EVENT_RESV_UNFIT] = SCHED_CMD_RECONFIRM,      [EVENT_SCHED_TIME] = SCHED_CMD_TIME,
+    };
+
+    schedulers_wake_all(arg, reasons[ev->kind]);
 }
 
 void schedulers_wake_all(struct schedulers *sc, enum sched_command why)

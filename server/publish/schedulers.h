@@ -26,6 +26,7 @@
 #include "job.h"
 #include "sched_obj.h"
 #include "server_ctx.h"
+#include "server_events.h"
 
 struct request;
 struct schedulers;
@@ -53,31 +54,28 @@ enum sched_command {
 
 struct schedulers *schedulers_create(struct server_ctx *s, struct watches *ws);
 
-/* From now on those that hang are found. `waits_for_us`: is an answer to this owner still to come? `hung`: close its
- * connection; it
- * is out of the table already. */
 struct loop;
-struct schedulers_hooks {
-    bool (*waits_for_us)(const void *owner);
-    void (*hung)(const void *owner);
-};
-int schedulers_guard(struct schedulers *sc, struct loop *l,
-                     const struct schedulers_hooks *h); /* -1: no memory */
+/* Is an answer to this owner still to come? The part that knows is above. */
+typedef bool schedulers_waits_fn(const void *owner);
+/* From now on those that hang are found: EVENT_SCHED_HUNG; it is out of the table already. -1: no memory. */
+int schedulers_guard(struct schedulers *sc, struct loop *l, schedulers_waits_fn *waits_for_us);
 /* How long people wait for a silent scheduler: sixty signs of ours, more than a host that swaps or a search for one job
  * takes, and
  * not so long that a person gives up. */
 enum { SCHEDULERS_SILENCE_S = 30 };
 /* A sign of life: the owner will go on giving them. -1: PBSE_IVALREQ it is not a scheduler. */
 int schedulers_sign(struct schedulers *sc, const void *owner, struct err *e);
-/* This owner has asked for something. */
-void schedulers_heard(struct schedulers *sc, const void *owner);
+/* Listeners of server_events.h. This owner has asked for something: */
+void schedulers_on_heard(void *schedulers, const struct server_event *ev);
+/* Something has happened that is a reason to act: wake all of them. EVENT_JOB_MOVED, EVENT_RESV_*, EVENT_SCHED_TIME. */
+void schedulers_on_reason(void *schedulers, const struct server_event *ev);
 void schedulers_destroy(struct schedulers *sc);
 
 /* This connection (`owner`, as in watch.h) is the scheduler `name` from now on. -1: PBSE_UNKSCHED no such object;
  * 15230 another live connection has it, or this one is another scheduler already. Wakes it with FIRST. */
 int schedulers_register(struct schedulers *sc, const char *name, const void *owner, struct err *e);
-/* The connection has ended. Unknown owners are not an error. */
-void schedulers_gone(struct schedulers *sc, const void *owner);
+/* EVENT_CLIENT_GONE: the connection has ended. Owners that are not schedulers are not an error. */
+void schedulers_on_gone(void *schedulers, const struct server_event *ev);
 
 struct sched_obj *schedulers_object(const struct schedulers *sc, const void *owner); /* NULL: no scheduler */
 bool schedulers_is_connected(const struct schedulers *sc, const struct sched_obj *o);
@@ -86,9 +84,9 @@ bool schedulers_is_connected(const struct schedulers *sc, const struct sched_obj
  * RUN_JOB always pass). */
 void schedulers_wake(struct schedulers *sc, struct sched_obj *o, enum sched_command why);
 /* For virtual time: return true if there is a scheduler, and each waits in NEXT with everything seen. */
-bool schedulers_all_wait(const struct schedulers *sc);
+bool schedulers_all_wait(const void *schedulers); /* virtual_time_quiet_fn */
 /* Is there one that is connected and whose attribute scheduling is true? */
-bool schedulers_any_schedules(const struct schedulers *sc);
+bool schedulers_any_schedules(const void *schedulers); /* as reservations ask */
 void schedulers_wake_all(struct schedulers *sc, enum sched_command why);
 /* The one that serves this job's queue partition (default, if none says otherwise); may be NULL. */
 struct sched_obj *schedulers_of_job(const struct schedulers *sc, const struct job *j);

@@ -571,12 +571,14 @@ int watches_next(struct watches *ws, const void *owner, const ifl_next_args *arg
     return 0;
 }
 
-void watches_gone(struct watches *ws, const void *owner)
+void watches_on_gone(void *arg, const struct server_event *ev)
 {
+    struct watches *ws = arg;
+
     for (struct watch **at = &ws->list; *at;) {
         struct watch *w = *at;
 
-        if (w->owner != owner) {
+        if (w->owner != ev->client) {
             at = &w->next;
             continue;
         }

@@ -17,6 +17,7 @@
 
 #include "level.h"
 #include "server_ctx.h"
+#include "server_events.h"
 #include "status.h"
 
 struct exit_cache;
@@ -51,8 +52,8 @@ int watches_add(struct watches *ws, const struct watch_owner *o, const ifl_watch
  * NEXT under way. */
 int watches_next(struct watches *ws, const void *owner, const ifl_next_args *args, struct rpc_request *r,
                  struct err *e);
-/* The connection has ended: its watches go. */
-void watches_gone(struct watches *ws, const void *owner);
+/* Listener of EVENT_CLIENT_GONE: its watches go. */
+void watches_on_gone(void *watches, const struct server_event *ev);
 
 /* ^ Wake-ups for an owner (schedulers.c). `take` writes up to max and says how many; texts live until the next
  * call. */

@@ -172,8 +172,8 @@ static int end(void **state)
 {
     struct bench *b = *state;
 
-    watches_gone(b->watches, b);
-    schedulers_gone(b->schedulers, b);
+    watches_on_gone(b->watches, &(struct server_event){.kind = EVENT_CLIENT_GONE, .client = b});
+    schedulers_on_gone(b->schedulers, &(struct server_event){.kind = EVENT_CLIENT_GONE, .client = b});
     if (b->client)
         rpc_conn_destroy(b->client);
     rpc_conn_destroy(b->server);
@@ -377,7 +377,7 @@ static void a_watcher_that_goes_takes_its_next_along(void **state)
 
     ask(b, &g, 5, number);
     stays_parked(b, &g);
-    watches_gone(b->watches, b);
+    watches_on_gone(b->watches, &(struct server_event){.kind = EVENT_CLIENT_GONE, .client = b});
     rpc_conn_destroy(b->client);
     b->client = NULL;
     add_job(b, 3);
@@ -464,7 +464,7 @@ static void a_question_is_answered_once(void **state)
                      -1);
     fini(&g);
     assert_int_equal(schedulers_ask(b->schedulers, o, &run, told, b, &e), 0);
-    schedulers_gone(b->schedulers, b);
+    schedulers_on_gone(b->schedulers, &(struct server_event){.kind = EVENT_CLIENT_GONE, .client = b});
     assert_int_equal(b->asked, 2);
     assert_int_equal(b->asked_code, PBSE_NOSCHEDULER);
     assert_int_equal(schedulers_register(b->schedulers, "default", b, &e), 0);
@@ -475,7 +475,7 @@ static void a_question_is_answered_once(void **state)
     assert_false(schedulers_is_asked(b->schedulers, j)); /* to explain gives no right to run */
     assert_int_equal(schedulers_ask(b->schedulers, o, &run, told, b, &e), 0);
     assert_true(schedulers_is_asked(b->schedulers, j));
-    schedulers_gone(b->schedulers, b);
+    schedulers_on_gone(b->schedulers, &(struct server_event){.kind = EVENT_CLIENT_GONE, .client = b});
 }
 
 static void bad_watches_are_refused(void **state)
@@ -604,7 +604,8 @@ static void a_crowd_of_watchers_is_told_in_portions_and_the_scheduler_first(void
         fini(&got[i]);
     }
     for (size_t i = 0; i < sizeof b->owners; i++)
-        watches_gone(b->watches, &b->owners[i]);
+        watches_on_gone(b->watches,
+                        &(struct server_event){.kind = EVENT_CLIENT_GONE, .client = &b->owners[i]});
     fini(&g);
 }
 

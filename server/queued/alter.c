@@ -22,6 +22,7 @@
 #include "pbs_error.h"
 #include "queued_limits.h"
 #include "server_ctx.h"
+#include "server_events.h"
 #include "start_time.h"
 #include "limit_counts.h"
 #include "preempt_targets.h"
@@ -371,7 +372,7 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
     j->preempt_failed_s = 0; /* what prevented its preemption may be gone */
     jobs_touch(p->ctx->jobs, j, ask->user || touches_fixed(ask) ? PART_ALL : PART_HOT | PART_ATTRS);
     if ((touches_resources(ask) || touches_output(ask)) && job_is_placed(j))
-        p->limits_changed(p->arg, j);
+        server_events_tell(p->ctx->events, &(struct server_event){.kind = EVENT_RUN_LIMITS, .job = j});
     if (j->array)
         arrays_follow(p->arrays, j);
     return 0;

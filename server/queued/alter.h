@@ -29,16 +29,13 @@ struct alter_ask {
     size_t n_past;
 };
 
-struct alter_parts {
+struct alter_parts { /* tells EVENT_RUN_LIMITS */
     struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct start_time *start_time;
     struct depends *depends;
     struct eligible_time *eligible_time;
     struct arrays *arrays;
-    /* ^ limits of a running job have changed, or where its output goes: send them to its hosts */
-    void (*limits_changed)(void *arg, struct job *j);
-    void *arg;
 };
 
 /* The user that must be looked up before this alteration, because it changes the user the job runs as; NULL: it

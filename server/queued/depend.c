@@ -174,8 +174,7 @@ void depends_destroy(struct depends *d)
     free(d);
 }
 
-void depends_bind(struct depends *d, struct store_notes *n, const struct depends_hooks *h)
+void depends_bind(struct depends *d, struct store_notes *n)
 {
     d->store_notes = n;
-    d->hooks = *h;
 }

@@ -20,6 +20,7 @@
 #include "job.h"
 #include "level.h"
 #include "job_fsm.h"
+#include "server_events.h"
 
 struct depend_remote;
 struct depend_remotes;
@@ -27,20 +28,14 @@ struct depends;
 struct store_notes;
 struct server_ctx;
 
-struct depends *depends_create(struct server_ctx *s, struct job_fsm *f,
-                               struct depend_remotes *a); /* listens to `f`; NULL: no memory */
+struct depends *
+depends_create(struct server_ctx *s, struct job_fsm *f,
+               struct depend_remotes *a); /* tells EVENT_JOB_UNWANTED, _FACTS; NULL: no memory */
 void depends_destroy(struct depends *d);
 
-struct depends_hooks {
-    void *arg;
-    /* This job's dependency on `target` cannot be satisfied any more: delete it. */
-    void (*unmet)(void *arg, struct job *j, const char *target);
-    /* The result of depends_facts for this job may have changed. */
-    void (*news)(void *arg, struct job_key key);
-};
 /* Call once, before any dependency is made. `n`: notes of where jobs went, their former names, how those from
  * elsewhere ended. */
-void depends_bind(struct depends *d, struct store_notes *n, const struct depends_hooks *h);
+void depends_bind(struct depends *d, struct store_notes *n);
 
 /* Check this list for the job (which need not be in the table yet). `past`: ended jobs, from the store.
  * -1: PBSE_BADDEPEND a target is unknown, the job itself, another user's, has no "on" left, or waits for this
@@ -63,10 +58,6 @@ void depends_altered(struct depends *d, struct job *j, const char *old, const st
 
 /* It came with a list that the sending server keeps from now on, and is in no queue yet. */
 void depends_arrive(struct depends *d, struct job *j);
-/* It went to `server`, where it is called `as`; it is here until the end of this iteration. */
-void depends_left(struct depends *d, struct job *j, const char *server, const char *as);
-/* It did not move after all: do what was postponed until that was known; it may be deleted. */
-void depends_stayed(struct depends *d, struct job *j);
 
 /* A job that came from elsewhere, as the server that asks knows it: what it is called here ("": not known), and there. */
 struct depend_peer_job {
@@ -87,5 +78,8 @@ void depends_unknown(struct depends *d, struct depend_remote *a);
 
 /* Listener of the machine: dependencies on the job, and its own. */
 void depends_listen(void *depends, struct job *j, enum job_state from, enum job_event ev);
+/* Listeners of EVENT_JOB_LEFT and EVENT_JOB_STAYED. */
+void depends_on_left(void *depends, const struct server_event *ev);
+void depends_on_stayed(void *depends, const struct server_event *ev);
 
 #endif

@@ -143,8 +143,8 @@ void depend_edges_doom(struct depends *d, struct job *j, const char *by)
     snprintf(text, sizeof text, "Job deleted as result of dependency on job %s", by);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "%s", text);
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, text, NULL);
-    if (d->hooks.unmet)
-        d->hooks.unmet(d->hooks.arg, j, by);
+    server_events_tell(d->ctx->events,
+                       &(struct server_event){.kind = EVENT_JOB_UNWANTED, .job = j, .text = text});
 }
 
 void depend_edges_give_up(struct depends *d, struct depend_end t, struct depend_end by, enum depend_kind k)

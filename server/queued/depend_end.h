@@ -13,7 +13,6 @@ struct depends {
     struct job_fsm *fsm;
     struct depend_remotes *depend_remotes;
     struct store_notes *store_notes;
-    struct depends_hooks hooks;
     uint32_t search; /* number of the last search for a cycle */
 };
 

@@ -344,10 +344,8 @@ static struct depend_remote_line *line_of(struct depend_links *s, const char *se
     return l;
 }
 
-static void depend_link_changed(void *arg, struct depend_remote *a)
+static void depend_link_note(struct depend_links *s, struct depend_remote *a)
 {
-    struct depend_links *s = arg;
-
     if (!a->line) {
         a->line = line_of(s, a->server);
         if (!a->line)
@@ -358,8 +356,14 @@ static void depend_link_changed(void *arg, struct depend_remote *a)
         loop_timer_set(a->line->timer, 0);
 }
 
-static void depend_link_going(void *arg, struct depend_remote *a)
+void depend_links_on_changed(void *arg, const struct server_event *ev)
 {
+    depend_link_note(arg, ev->remote);
+}
+
+void depend_links_on_going(void *arg, const struct server_event *ev)
+{
+    struct depend_remote *a = ev->remote;
     struct depend_remote_line *l = a->line;
 
     (void)arg;
@@ -379,7 +383,6 @@ struct depend_links *depend_links_create(struct loop *l, struct peer_servers *p,
     if (!s)
         return NULL;
     *s = (struct depend_links){.loop = l, .peer_servers = p, .depend_remotes = a, .depends = d};
-    depend_remotes_bind(a, &(struct depend_remotes_hooks){s, depend_link_changed, depend_link_going});
     return s;
 }
 
@@ -389,7 +392,6 @@ void depend_links_destroy(struct depend_links *s)
 
     if (!s)
         return;
-    depend_remotes_bind(s->depend_remotes, &(struct depend_remotes_hooks){0});
     LL_FOREACH_SAFE(s->lines, l, next)
     line_free(l);
     free(s);
@@ -398,5 +400,5 @@ void depend_links_destroy(struct depend_links *s)
 void depend_links_start(struct depend_links *s)
 {
     for (struct depend_remote *a = depend_remotes_first(s->depend_remotes); a; a = depend_remotes_next(a))
-        depend_link_changed(s, a);
+        depend_link_note(s, a);
 }

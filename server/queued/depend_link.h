@@ -9,16 +9,22 @@
  * A server that cannot be reached is tried again after 1, 2, 4 ... 60 seconds, without end, and then everything
  * is sent again. At most TRACKS_MAX calls of TRACK wait at one server; further records take turns. A record
  * with nothing left to send, on which no job depends, is removed. Loop thread only. */
+#include "server_events.h"
+
 struct depend_links;
 struct depend_remotes;
 struct depends;
 struct loop;
 struct peer_servers;
 
-/* Binds the hooks of `a`. NULL: no memory. */
+/* NULL: no memory. */
 struct depend_links *depend_links_create(struct loop *l, struct peer_servers *p, struct depend_remotes *a,
                                          struct depends *d);
 void depend_links_destroy(struct depend_links *s); /* before names go */
 void depend_links_start(struct depend_links *s);   /* at start: for those that were restored */
+
+/* Listeners of EVENT_REMOTE_CHANGED and EVENT_REMOTE_GOING. */
+void depend_links_on_changed(void *depend_links, const struct server_event *ev);
+void depend_links_on_going(void *depend_links, const struct server_event *ev);
 
 #endif

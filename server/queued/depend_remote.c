@@ -11,6 +11,7 @@
 #include "log.h"
 #include "restore.h"
 #include "schema.h"
+#include "server_events.h"
 #include "store.h"
 
 struct depend_remote_entry {
@@ -20,16 +21,16 @@ struct depend_remote_entry {
 
 struct depend_remotes {
     struct commit *commit;
-    struct depend_remotes_hooks hooks;
+    struct server_events *events;
     struct depend_remote_entry *all;
 };
 
-struct depend_remotes *depend_remotes_create(struct commit *c)
+struct depend_remotes *depend_remotes_create(struct commit *c, struct server_events *b)
 {
     struct depend_remotes *all = calloc(1, sizeof *all);
 
     if (all)
-        all->commit = c;
+        *all = (struct depend_remotes){.commit = c, .events = b};
     return all;
 }
 
@@ -61,11 +62,6 @@ void depend_remotes_destroy(struct depend_remotes *all)
     while (all->all)
         depend_remote_forget(all, all->all);
     free(all);
-}
-
-void depend_remotes_bind(struct depend_remotes *all, const struct depend_remotes_hooks *h)
-{
-    all->hooks = *h;
 }
 
 /* --- the table */
@@ -120,15 +116,13 @@ struct depend_remote *depend_remotes_add(struct depend_remotes *all, const struc
 
     a->unsaid = true;
     depend_remote_store(all, a);
-    if (all->hooks.changed)
-        all->hooks.changed(all->hooks.arg, a);
+    server_events_tell(all->events, &(struct server_event){.kind = EVENT_REMOTE_CHANGED, .remote = a});
     return a;
 }
 
 void depend_remotes_remove(struct depend_remotes *all, struct depend_remote *a)
 {
-    if (all->hooks.going)
-        all->hooks.going(all->hooks.arg, a);
+    server_events_tell(all->events, &(struct server_event){.kind = EVENT_REMOTE_GOING, .remote = a});
     commit_drop_object(all->commit, "away", a->name);
     depend_remote_forget(all, (struct depend_remote_entry *)(void *)a);
 }
@@ -143,8 +137,7 @@ void depend_remote_set(struct depend_remotes *all, struct depend_remote *a, cons
     depend_remote_set_text(field, now);
     a->unsaid = true;
     depend_remote_store(all, a);
-    if (all->hooks.changed)
-        all->hooks.changed(all->hooks.arg, a);
+    server_events_tell(all->events, &(struct server_event){.kind = EVENT_REMOTE_CHANGED, .remote = a});
 }
 
 /* --- rows */

@@ -47,18 +47,13 @@ struct depend_remote {
     bool complained;            /* it was logged that the other server does not know it */
 };
 
-struct depend_remotes *depend_remotes_create(struct commit *c); /* NULL: no memory */
+struct server_events;
+
+/* Tells EVENT_REMOTE_CHANGED and EVENT_REMOTE_GOING. NULL: no memory. */
+struct depend_remotes *depend_remotes_create(struct commit *c, struct server_events *b);
 void depend_remotes_destroy(struct depend_remotes *all);
 int depend_remotes_restore(struct depend_remotes *all, struct store *from,
                            const struct restore_faults *faults, struct err *e); /* at start */
-
-/* ^ A record is new or has a change to send; a record is removed. */
-struct depend_remotes_hooks {
-    void *arg;
-    void (*changed)(void *arg, struct depend_remote *a);
-    void (*going)(void *arg, struct depend_remote *a);
-};
-void depend_remotes_bind(struct depend_remotes *all, const struct depend_remotes_hooks *h);
 
 struct depend_remote *depend_remotes_find(const struct depend_remotes *all,
                                           struct job_key key); /* borrow, or NULL */

@@ -23,8 +23,7 @@ static void add_facts(struct depends *d, struct job *j, unsigned facts)
         return;
     attr_list_set_number(&j->obj.attrs, JOB_ATTR_tie_facts, old | facts, NULL);
     jobs_touch(d->ctx->jobs, j, PART_ATTRS);
-    if (d->hooks.news)
-        d->hooks.news(d->hooks.arg, j->key);
+    server_events_tell(d->ctx->events, &(struct server_event){.kind = EVENT_JOB_FACTS, .key = j->key});
 }
 
 static void set_home(struct depends *d, struct job *j, const char *list)
@@ -58,8 +57,8 @@ static void note_end(struct depends *d, struct depend_end t)
 
     snprintf(facts, sizeof facts, "%u", depend_end_facts(t));
     store_notes_put(d->store_notes, "end", depend_end_name(t), facts);
-    if (d->hooks.news)
-        d->hooks.news(d->hooks.arg, depend_end_item(t, DEPEND_AFTER).key);
+    server_events_tell(d->ctx->events, &(struct server_event){.kind = EVENT_JOB_FACTS,
+                                                              .key = depend_end_item(t, DEPEND_AFTER).key});
 }
 
 static bool is_from_elsewhere(const struct job *j)
@@ -79,15 +78,18 @@ void depends_arrive(struct depends *d, struct job *j)
     depend_edges_hold(d, j, &none);
 }
 
-void depends_left(struct depends *d, struct job *j, const char *server, const char *as)
+/* It is here until the end of this iteration. */
+void depends_on_left(void *arg, const struct server_event *ev)
 {
+    struct depends *d = arg;
+    struct job *j = ev->job;
     const struct depend_remote a = {.key = j->key,
                                     .array = j->array != NULL,
                                     .from_elsewhere = is_from_elsewhere(j),
                                     .name = j->obj.name,
                                     .user = j->user,
-                                    .server = server,
-                                    .as = as,
+                                    .server = strchr(ev->to, '@') + 1,
+                                    .as = ev->as,
                                     .depend = attr_list_text(&j->obj.attrs, JOB_ATTR_depend),
                                     .home = depend_home(j),
                                     .doomed = attr_list_text(&j->obj.attrs, JOB_ATTR_doomed_by),
@@ -98,8 +100,11 @@ void depends_left(struct depends *d, struct job *j, const char *server, const ch
         depend_remotes_add(d->depend_remotes, &a);
 }
 
-void depends_stayed(struct depends *d, struct job *j)
+/* Do what was postponed until that was known; it may be deleted. */
+void depends_on_stayed(void *arg, const struct server_event *ev)
 {
+    struct depends *d = arg;
+    struct job *j = ev->job;
     const char *by = attr_list_text(&j->obj.attrs, JOB_ATTR_doomed_by);
     char name[JOBID_TEXT_MAX];
 
@@ -115,7 +120,7 @@ void depends_stayed(struct depends *d, struct job *j)
 static int read_name(const struct depends *d, const struct depend_peer_job *of, struct depend_item *out,
                      struct err *e)
 {
-    const char *name = *of->as ? of->as : store_notes_find(d->store_notes, "was", of->name);
+    const char *name = *of->as ? of->as : store_notes_find_alias(d->store_notes, of->name);
     struct jobid id;
 
     if (!name || jobid_parse(name, &id, e) < 0 || !server_ctx_is_named(d->ctx, id.server) ||
@@ -129,8 +134,8 @@ static int read_name(const struct depends *d, const struct depend_peer_job *of, 
 static int find_theirs(struct depends *d, const struct depend_item *item, const char *name,
                        struct depend_end *t, struct err *e)
 {
-    *t = store_notes_find(d->store_notes, "was", name) ? depend_edges_follow(d, item, true)
-                                                       : depend_end_find(d, item->key);
+    *t = store_notes_find_alias(d->store_notes, name) ? depend_edges_follow(d, item, true)
+                                                      : depend_end_find(d, item->key);
     if ((t->job && is_from_elsewhere(t->job)) || t->depend_remote)
         return 0;
     return err_set(e, PBSE_UNKJOBID, "Unknown Job Id");
@@ -267,8 +272,8 @@ void depends_heard(struct depends *d, struct depend_remote *a, unsigned facts)
         depend_edges_ended(d, t);
     if (a->from_elsewhere && (news & DEPEND_FACT_OVER))
         note_end(d, t);
-    else if (a->from_elsewhere && d->hooks.news)
-        d->hooks.news(d->hooks.arg, a->key);
+    else if (a->from_elsewhere)
+        server_events_tell(d->ctx->events, &(struct server_event){.kind = EVENT_JOB_FACTS, .key = a->key});
     if (news & DEPEND_FACT_OVER)
         depend_remotes_remove(d->depend_remotes, a);
 }

@@ -27,6 +27,7 @@
 #include "rpc_conn.h"
 #include "script_cache.h"
 #include "server_ctx.h"
+#include "server_events.h"
 #include "limit_counts.h"
 #include "depend_fact.h"
 
@@ -111,7 +112,7 @@ static void stays(struct parting *x, const struct err *why)
     if (fn)
         fn(arg, j, why);
     if (j && !job_is_over(j))
-        p->stayed(p->arg, j);
+        server_events_tell(p->ctx->events, &(struct server_event){.kind = EVENT_JOB_STAYED, .job = j});
     job_unref(j);
 }
 
@@ -156,7 +157,8 @@ static void move_out_moved(struct parting *x, const char *as)
     snprintf(to, sizeof to, "%s@%s", x->to.queue, x->to.server);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Moved to destination: \"%s\", as %s", to, as);
     store_notes_put(p->store_notes, "gone", j->obj.name, x->to.server);
-    p->left(p->arg, j, to, as);
+    server_events_tell(p->ctx->events,
+                       &(struct server_event){.kind = EVENT_JOB_LEFT, .job = j, .to = to, .as = as});
     attr_list_unset(&j->obj.attrs, JOB_ATTR_moving_to);
     attr_list_unset(&j->obj.attrs, JOB_ATTR_block); /* who waits is told of its end there */
     snprintf(comment, sizeof comment, "Job has been moved to \"%s\"", to);

@@ -33,13 +33,10 @@ struct move_out_parts {
     struct store_notes *store_notes;
     struct store_reader *store_reader;
     struct script_cache *script_cache;
-    /* ^ It is at `destination` under the identifier `as`, and will be gone from here at once. */
-    void (*left)(void *arg, struct job *j, const char *destination, const char *as);
-    void (*stayed)(void *arg, struct job *j); /* ^ it did not move after all */
-    void *arg;
 };
 
-struct move_out *move_out_create(const struct move_out_parts *p); /* NULL: no memory */
+/* Tells EVENT_JOB_LEFT and EVENT_JOB_STAYED. NULL: no memory. */
+struct move_out *move_out_create(const struct move_out_parts *p);
 /* At the end: stop before names and reader are destroyed; destroy after them. */
 void move_out_stop(struct move_out *m);
 void move_out_destroy(struct move_out *m);

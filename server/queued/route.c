@@ -23,6 +23,7 @@
 #include "move_out.h"
 #include "pbs_error.h"
 #include "server_ctx.h"
+#include "server_events.h"
 #include "type_list.h"
 
 /* HOPS_MAX ends a circle of route queues. ERRANDS_MAX moves to other servers are under way at once. */
@@ -53,7 +54,6 @@ struct route {
     struct server_ctx *ctx;
     struct move_out *out;
     struct loop_timer *timer;
-    struct route_hooks hooks;
     struct errands line, under_way;
 };
 
@@ -304,7 +304,8 @@ static void route_give_up(struct route *r, struct job *j, const char *why)
 {
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "(job_route) %s", why);
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, why, NULL);
-    r->hooks.unroutable(r->hooks.arg, j, why);
+    server_events_tell(r->ctx->events,
+                       &(struct server_event){.kind = EVENT_JOB_UNWANTED, .job = j, .text = why});
 }
 
 /* Has its time in this queue ended (route_lifetime)? */
@@ -335,7 +336,7 @@ static bool route_step(struct route *r, struct job *j, struct route_walk *w)
     switch (attempt_all(r, j, w, &moving)) {
     case TAKEN:
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Moved to destination: \"%s\"", j->queue->obj.name);
-        r->hooks.moved(r->hooks.arg, j);
+        server_events_tell(r->ctx->events, &(struct server_event){.kind = EVENT_JOB_MOVED, .job = j});
         return true;
     case ASKED:
         break;
@@ -543,11 +544,6 @@ void route_destroy(struct route *r)
     errands_free(&r->line);
     errands_free(&r->under_way);
     free(r);
-}
-
-void route_bind(struct route *r, const struct route_hooks *h)
-{
-    r->hooks = *h;
 }
 
 void route_reach(struct route *r, struct move_out *m)

@@ -18,15 +18,9 @@ struct move_out;
 struct route;
 struct server_ctx;
 
-struct route *route_create(struct loop *l, struct server_ctx *s); /* NULL: no memory */
+/* Tells EVENT_JOB_MOVED and EVENT_JOB_UNWANTED. NULL: no memory. */
+struct route *route_create(struct loop *l, struct server_ctx *s);
 void route_destroy(struct route *r);
-
-struct route_hooks {
-    void *arg;
-    void (*moved)(void *arg, struct job *j);                       /* it is in another queue now */
-    void (*unroutable)(void *arg, struct job *j, const char *why); /* delete it */
-};
-void route_bind(struct route *r, const struct route_hooks *h);
 
 /* Set the module, borrowed, that moves jobs to other servers. Once, before any job is routed; moves are stopped
  * before destroy. */

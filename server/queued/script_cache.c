@@ -104,7 +104,7 @@ const void *script_cache_of_job(void *arg, const struct job *j, size_t *n)
     return script_cache_find(arg, (struct job_key){j->key.seq, JOBID_NO_INDEX}, n);
 }
 
-void script_cache_on_ended(void *arg, const struct run_event *ev)
+void script_cache_on_ended(void *arg, const struct server_event *ev)
 {
     script_cache_drop(arg, ev->job->key);
 }

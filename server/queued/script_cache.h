@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "jobid.h"
-#include "run_events.h"
+#include "server_events.h"
 
 struct script_cache;
 
@@ -19,7 +19,7 @@ const void *script_cache_find(const struct script_cache *s, struct job_key key,
 
 /* exec_script_fn: of this job; of a subjob, that of its array. */
 const void *script_cache_of_job(void *cache, const struct job *j, size_t *n);
-/* Listener of RUN_EVENT_ENDED: it is needed no more. A subjob has none of its own. */
-void script_cache_on_ended(void *cache, const struct run_event *ev);
+/* Listener of EVENT_RUN_ENDED: it is needed no more. A subjob has none of its own. */
+void script_cache_on_ended(void *cache, const struct server_event *ev);
 
 #endif

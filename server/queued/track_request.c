@@ -171,9 +171,10 @@ static bool is_news(struct track *x)
            (x->facts & ~a->known);
 }
 
-void track_request_news(struct track_request *t, struct job_key key)
+void track_request_on_facts(void *arg, const struct server_event *ev)
 {
-    struct tracked *of = track_request_find(t, key.seq);
+    struct track_request *t = arg;
+    struct tracked *of = track_request_find(t, ev->key.seq);
     struct track *x, *next;
 
     for (x = of ? of->calls : NULL; x; x = next) {

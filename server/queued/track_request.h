@@ -17,6 +17,7 @@ struct track_request *track_request_create(struct loop *l, struct depends *d,
 void track_request_destroy(struct track_request *t);          /* when no request is left */
 
 void track_request_serve(struct track_request *t, struct request *r); /* IFL_TRACK */
-void track_request_news(struct track_request *t, struct job_key key); /* more may be known of this job */
+/* Listener of EVENT_JOB_FACTS: more may be known of this job. */
+void track_request_on_facts(void *track_request, const struct server_event *ev);
 
 #endif

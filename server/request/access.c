@@ -230,9 +230,11 @@ void client_count_request(struct client *c, int change)
     c->n_requests += (size_t)change;
 }
 
-size_t client_requests(const struct client *c)
+bool client_is_waiting(const void *client)
 {
-    return c->n_requests;
+    const struct client *c = client;
+
+    return c->n_requests > 0;
 }
 
 static bool lists(const struct server_ctx *s, int attr, enum acl_form form, const struct client *c)

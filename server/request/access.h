@@ -48,7 +48,7 @@ void client_set_conn(struct client *c, struct rpc_conn *conn);
 struct rpc_conn *client_conn(const struct client *c);
 /* Requests of this connection that have no answer yet, except those that wait for changes (watch.h). */
 void client_count_request(struct client *c, int change); /* request.c */
-size_t client_requests(const struct client *c);
+bool client_is_waiting(const void *client);              /* there is at least one; schedulers_waits_fn */
 /* The scheduler object that this connection has registered for; interned, or NULL. */
 const char *client_sched(const struct client *c);
 void client_set_sched(struct client *c, const char *name);

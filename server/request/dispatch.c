@@ -23,6 +23,7 @@
 #include "pbs_error.h"
 #include "rpc_conn.h"
 #include "server_ctx.h"
+#include "server_events.h"
 
 enum { UNNAMED_LINGER_MS = 1000 }; /* a peer that reads has the refusal by then (as in rpc_conn.c) */
 
@@ -134,8 +135,8 @@ static void dispatch_run(struct dispatch *d, struct rpc_request *rpc, struct cli
     }
     log_event(LOGC_REQ, LOGE_DEBUG, "", "Type %u request received from %s, sock=%d", row->proc, client_who(c),
               rpc_request_conn(rpc) ? rpc_conn_fd(rpc_request_conn(rpc)) : -1);
-    if (client_sched(c) && d->o.sched_heard)
-        d->o.sched_heard(d->o.sched_heard_arg, c);
+    if (client_sched(c))
+        server_events_tell(d->o.ctx->events, &(struct server_event){.kind = EVENT_SCHED_HEARD, .client = c});
     if (dispatch_check(d, r, row, c, &e) < 0)
         request_fail(r, &e);
     else if (!dispatch_is_gated(d, r))
@@ -197,8 +198,9 @@ static void dispatch_session_closed(void *user, struct rpc_conn *conn, const str
     (void)why;
     if (s->client)
         client_set_conn(s->client, NULL);
-    if (s->client && s->d->o.client_gone)
-        s->d->o.client_gone(s->d->o.client_gone_arg, s->client);
+    if (s->client)
+        server_events_tell(s->d->o.ctx->events,
+                           &(struct server_event){.kind = EVENT_CLIENT_GONE, .client = s->client});
     if (s->asked)
         s->gone = true;
     else
@@ -356,13 +358,15 @@ static bool looks(const struct dispatch *d, const struct rpc_request *rpc)
     return row && row->kind == REQUEST_LOOKS;
 }
 
-void dispatch_close(const struct client *c, const char *why)
+void dispatch_on_hung(void *dispatch, const struct server_event *ev)
 {
+    struct rpc_conn *conn = client_conn(ev->client);
     struct err e;
 
-    err_set(&e, PBSE_SYSTEM, "%s", why);
-    if (client_conn(c))
-        rpc_conn_close(client_conn(c), &e);
+    (void)dispatch;
+    err_set(&e, PBSE_SYSTEM, "the scheduler hangs");
+    if (conn)
+        rpc_conn_close(conn, &e);
 }
 
 void dispatch_call(void *dispatch, struct rpc_request *rpc)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "server_events.h"
 #include "request.h"
 
 struct dispatch;
@@ -37,20 +38,15 @@ struct dispatch_options {
     bool (*gate)(void *arg, struct request *r, void (*pass)(void *arg, struct request *r), void *pass_arg);
     void *gate_arg;
     const uint32_t *gates;
-    /* ^ A registered scheduler asks for something. */
-    void (*sched_heard)(void *arg, struct client *c);
-    void *sched_heard_arg;
-    /* ^ A client's connection has ended. */
-    void (*client_gone)(void *arg, struct client *c);
-    void *client_gone_arg;
 };
 
+/* Tells EVENT_SCHED_HEARD and EVENT_CLIENT_GONE. */
 struct dispatch *dispatch_create(const struct dispatch_options *o);
 void dispatch_destroy(
     struct dispatch *d); /* after its connections have closed, before `names` are destroyed */
 
-/* End this client's connection, which is open: client_gone follows, not inside this call. `why` is for the log. */
-void dispatch_close(const struct client *c, const char *why);
+/* Listener of EVENT_SCHED_HUNG: its connection is closed; EVENT_CLIENT_GONE follows, not inside this call. */
+void dispatch_on_hung(void *dispatch, const struct server_event *ev);
 
 /* rpc_handler of every IFL procedure: bind with the dispatch as argument. */
 void dispatch_call(void *dispatch, struct rpc_request *rpc);

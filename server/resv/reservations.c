@@ -235,15 +235,31 @@ struct reservations *reservations_create(const struct resv_parts *p, struct err 
         return NULL;
     }
     resv_life_bind(all);
-    nodes_on_state(p->ctx->nodes, resv_degrade_node, all);
     return all;
+}
+
+void reservations_on_vnode(void *reservations, const struct server_event *ev)
+{
+    if (ev->node->shares)
+        reservations_look_later(reservations);
+}
+
+void reservations_tell(const struct reservations *all, enum server_event_kind k, const struct resv *r)
+{
+    server_events_tell(all->p.ctx->events, &(struct server_event){.kind = k, .resv = r});
+}
+
+void reservations_record(const struct reservations *all, const struct resv *r, char letter, const char *text)
+{
+    server_events_tell(
+        all->p.ctx->events,
+        &(struct server_event){.kind = EVENT_RESV_RECORD, .resv = r, .letter = letter, .text = text});
 }
 
 void reservations_destroy(struct reservations *all)
 {
     if (!all)
         return;
-    nodes_on_state(all->p.ctx->nodes, NULL, NULL);
     resv_wait_destroy_all(all);
     loop_forget(all->p.loop, reservations_look, all);
     loop_timer_destroy(all->timer);

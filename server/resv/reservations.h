@@ -2,7 +2,7 @@
 #define RESERVATIONS_H
 /* Reservations as a part of the server: what the parts of this folder share, the clock, and the jobs that end.
  *
- *   a request or the clock -> resv_fsm_post -> actions (resv_life.c) -> hooks: records, mail, schedulers
+ *   a request or the clock -> resv_fsm_post -> actions (resv_life.c) -> events: records, mail, schedulers
  *
  * reservations_look() compares each reservation with the clock and its jobs and posts what has become due; it is called at the end of
  * a turn in which something of a reservation changed, and by one timer. Without reservations nothing is called. Loop thread only. */
@@ -12,47 +12,27 @@
 #include "resv.h"
 #include "resv_fsm.h"
 #include "server_ctx.h"
+#include "server_events.h"
 
 struct commit;
 struct loop;
 struct names;
 struct request;
 struct resv_wait;
+struct runs;
+struct victims;
 
-enum resv_news { RESV_NEWS_CONFIRMED, RESV_NEWS_BEGUN, RESV_NEWS_OVER };
-
-struct resv_hooks {
-    void *arg;
-    /* ^ Vnodes were named; an occurrence begins; one has ended, or the whole that was confirmed once is deleted. Not from a row that
-     * is performed again. */
-    void (*news)(void *arg, const struct resv *r, enum resv_news what);
-    /* ^ A record of accounting: letter, text behind the identifier. */
-    void (*record)(void *arg, const struct resv *r, char letter, const char *text);
-    /* ^ Mail, if the reservation's Mail_Points have this letter. */
-    void (*mail)(void *arg, const struct resv *r, char point, const char *text);
-    /* ^ Reasons for schedulers to act. */
-    void (*submitted)(void *arg);
-    void (*started)(void *arg);
-    void (*ended)(void *arg);
-    void (*reconfirm)(void *arg);
-    /* ^ Would a scheduler answer now? */
-    bool (*is_scheduled)(void *arg);
-    /* ^ Claim again what this running job has, from its queue's reservation if that runs. */
-    void (*reclaim)(void *arg, struct job *j);
-    /* ^ The jobs on its vnodes give way by these methods, until this time (drain.h); they need not any more. */
-    void (*drain)(void *arg, const struct resv *r, const struct preempt_methods *methods, int64_t free_by_s);
-    void (*undrain)(void *arg, const struct resv *r);
-    /* ^ End this job as the server's qdel would. */
-    void (*delete_job)(void *arg, struct job *j, const char *why);
-};
-
-struct resv_parts {
+struct resv_parts { /* tells EVENT_RESV_* */
     struct loop *loop;
     struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct commit *commit;
     struct names *names;
-    struct resv_hooks hooks;
+    struct runs *runs;
+    struct victims *victims;
+    /* Would a scheduler answer now? The part that knows is above. */
+    bool (*is_scheduled)(const void *arg);
+    const void *schedulers;
 };
 
 struct resv_decision { /* of the CONFIRM that is being handled */
@@ -82,6 +62,8 @@ void reservations_enter(struct reservations *all);
 void reservations_look_later(struct reservations *all);
 void reservations_listen(void *reservations, struct job *j, enum job_state from,
                          enum job_event ev); /* of job_fsm */
+/* Listener of EVENT_NODE_STATE: a reservation may have lost a vnode, or have it back. */
+void reservations_on_vnode(void *reservations, const struct server_event *ev);
 /* The clock was set: stored times of the machine are not moved, so only the timer is set again. */
 void reservations_clock_set(struct reservations *all);
 
@@ -96,6 +78,10 @@ void resv_alter(struct reservations *all, struct request *q);   /* IFL_MODIFY_RE
 struct resv *reservations_find(const struct reservations *all, const char *id, struct err *e);
 /* May this client alter or delete it? -1: PBSE_PERM, logged. */
 int reservations_may(const struct request *q, const struct resv *r, struct err *e);
+/* Tell an event of this kind, about `r` where it is about one. */
+void reservations_tell(const struct reservations *all, enum server_event_kind k, const struct resv *r);
+/* Tell a record of accounting. */
+void reservations_record(const struct reservations *all, const struct resv *r, char letter, const char *text);
 /* Set an attribute; without memory the process ends, as its row would not say what was promised. */
 void resv_set_number(struct resv *r, int index, int64_t n);
 void resv_set_text(struct resv *r, int index, const char *text);

@@ -259,7 +259,7 @@ static bool resv_alter_begin(struct reservations *all, struct request *q, struct
         return false;
     }
     resv_alter_ask(all, r, t, force);
-    if (!force || all->p.hooks.is_scheduled(all->p.hooks.arg))
+    if (!force || all->p.is_scheduled(all->p.schedulers))
         return false;
     all->decision.who = request_who(q);
     resv_fsm_post(all->fsm, r, RESV_EV_REFUSE);

@@ -16,12 +16,6 @@
 
 enum { LOCATION_MAX = 16 << 20 };
 
-void resv_degrade_node(void *arg, struct node *n)
-{
-    (void)n;
-    reservations_look_later(arg);
-}
-
 void resv_degrade_review(struct reservations *all, struct resv *r)
 {
     (void)r;
@@ -189,6 +183,6 @@ void resv_degrade_look(struct reservations *all, struct resv *r, int64_t now, in
         *next = retry < *next ? retry : *next;
     } else if (!r->asked) {
         r->asked = true;
-        all->p.hooks.reconfirm(all->p.hooks.arg);
+        reservations_tell(all, EVENT_RESV_UNFIT, r);
     }
 }

@@ -4,7 +4,6 @@
 #include "node.h"
 #include "reservations.h"
 
-void resv_degrade_node(void *reservations, struct node *n); /* ^ of nodes_on_state */
 /* Post LOST or BACK, if its vnodes say so; ask for others when it is time; `next`: when it will be. Not from an action. */
 void resv_degrade_look(struct reservations *all, struct resv *r, int64_t now, int64_t *next);
 /* Actions. */

@@ -6,10 +6,13 @@
  * drain_begun is stored in the batch in which the jobs' own records are, so a restarted server neither forgets nor repeats it. */
 #include "resv_drain.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "drain.h"
 #include "log.h"
 #include "pbs_error.h"
+#include "resv_shares.h"
 
 static const char none[] = "none";
 
@@ -46,6 +49,36 @@ static bool resv_drain_may_begin(const struct resv *r)
     return s == RESV_CONFIRMED || s == RESV_DEGRADED || s == RESV_RUNNING;
 }
 
+/* The vnodes of a reservation; the caller frees. Without memory the process ends: its hosts would be taken for drained. */
+static struct node **resv_drain_nodes(const struct resv *r)
+{
+    struct node **nodes = malloc((r->n_shares ? r->n_shares : 1) * sizeof(*nodes));
+
+    if (!nodes)
+        abort();
+    for (size_t i = 0; i < r->n_shares; i++)
+        nodes[i] = r->shares[i].node;
+    return nodes;
+}
+
+static void resv_drain_begin(struct reservations *all, const struct resv *r,
+                             const struct preempt_methods *methods, int64_t free_by_s)
+{
+    struct node **nodes = resv_drain_nodes(r);
+    const struct drain_ask ask = {.nodes = nodes,
+                                  .n = r->n_shares,
+                                  .methods = *methods,
+                                  .by = r->obj.name,
+                                  .free_by_s = free_by_s,
+                                  .spare = r->queue};
+    size_t asked = drain_begin(all->p.ctx, all->p.victims, &ask);
+
+    log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name,
+              "draining its vnodes: %zu of %zu jobs are to leave", asked,
+              drain_count(nodes, r->n_shares, r->queue));
+    free(nodes);
+}
+
 void resv_drain_look(struct reservations *all, struct resv *r, int64_t now, int64_t *next)
 {
     int64_t start = resv_number(r, RESV_ATTR_reserve_start);
@@ -62,17 +95,21 @@ void resv_drain_look(struct reservations *all, struct resv *r, int64_t now, int6
     } else if (!begun) {
         resv_set_number(r, RESV_ATTR_drain_begun, now);
         resvs_touch(all->p.ctx->resvs, r);
-        all->p.hooks.drain(all->p.hooks.arg, r, &methods, start > now ? start : 0);
+        resv_drain_begin(all, r, &methods, start > now ? start : 0);
     }
 }
 
 void resv_drain_stop(struct reservations *all, struct resv *r)
 {
+    struct node **nodes;
+
     if (!resv_number(r, RESV_ATTR_drain_begun))
         return;
     attr_list_unset(&r->obj.attrs, RESV_ATTR_drain_begun);
     resvs_touch(all->p.ctx->resvs, r);
     if (!r->taken)
         log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "draining its vnodes no more");
-    all->p.hooks.undrain(all->p.hooks.arg, r);
+    nodes = resv_drain_nodes(r);
+    drain_withdraw(all->p.victims, nodes, r->n_shares, r->obj.name, "its vnodes are not drained any more");
+    free(nodes);
 }

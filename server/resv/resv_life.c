@@ -20,12 +20,6 @@
 
 enum { RECORD_MAX = 4 << 20 };
 
-static void resv_life_wake(void (*fn)(void *arg), void *arg)
-{
-    if (fn)
-        fn(arg);
-}
-
 static void substate(struct resv *r, enum resv_states s)
 {
     resv_set_number(r, RESV_ATTR_reserve_substate, s);
@@ -33,14 +27,16 @@ static void substate(struct resv *r, enum resv_states s)
 
 static void resv_life_mail(struct reservations *all, const struct resv *r, char point, const char *text)
 {
-    all->p.hooks.mail(all->p.hooks.arg, r, point, text);
+    server_events_tell(
+        all->p.ctx->events,
+        &(struct server_event){.kind = EVENT_RESV_MAIL, .resv = r, .letter = point, .text = text});
 }
 
-static void resv_life_tell(struct reservations *all, const struct resv *r, enum resv_news what)
+/* What began before a restart was told then. */
+static void resv_life_tell(struct reservations *all, const struct resv *r, enum server_event_kind k)
 {
-    if (all->entering)
-        return; /* what began before a restart was told then */
-    all->p.hooks.news(all->p.hooks.arg, r, what);
+    if (!all->entering)
+        reservations_tell(all, k, r);
 }
 
 /* --- records ---------------------------------------------------------------------------------------------- */
@@ -69,7 +65,7 @@ static void record_confirmed(struct reservations *all, const struct resv *r)
     add_text(&b, r, "nodes", RESV_ATTR_resv_nodes);
     if (resv_is_standing(r))
         add_number(&b, r, "count", RESV_ATTR_reserve_count);
-    all->p.hooks.record(all->p.hooks.arg, r, 'Y', strbuf_str(&b));
+    reservations_record(all, r, 'Y', strbuf_str(&b));
     strbuf_fini(&b);
 }
 
@@ -98,7 +94,7 @@ static void record_begun(struct reservations *all, const struct resv *r)
 
         strbuf_addf(&b, " Resource_List.%s=%s", x->name, value_show(x->type, &want->v[i], &scratch));
     }
-    all->p.hooks.record(all->p.hooks.arg, r, 'B', strbuf_str(&b));
+    reservations_record(all, r, 'B', strbuf_str(&b));
     strbuf_fini(&scratch);
     strbuf_fini(&b);
 }
@@ -112,7 +108,7 @@ static void record_removed(struct reservations *all, const struct resv *r)
 
     snprintf(server, sizeof server, "pbs_server@%s", all->p.ctx->name);
     snprintf(text, sizeof text, "requestor=%s", who);
-    all->p.hooks.record(all->p.hooks.arg, r, owner && strcmp(owner, who) == 0 ? 'k' : 'K', text);
+    reservations_record(all, r, owner && strcmp(owner, who) == 0 ? 'k' : 'K', text);
     snprintf(text, sizeof text, "Reservation removed\nRequesting party: %s", who);
     resv_life_mail(all, r, 'a', text);
 }
@@ -154,7 +150,7 @@ static void put_off(struct reservations *all, struct resv *r)
     resv_set_number(r, RESV_ATTR_reservation_Tag, 0);
     if (resv_shares_set(all->p.ctx, r, attr_list_text(&r->obj.attrs, RESV_ATTR_resv_nodes), &e) < 0)
         log_err(LOGC_RESV, r->obj.name, &e, "its vnodes cannot be taken");
-    resv_life_wake(all->p.hooks.ended, all->p.hooks.arg);
+    reservations_tell(all, EVENT_RESV_ENDED, r);
 }
 
 static void resv_life_confirmed(void *arg, struct resv *r)
@@ -174,7 +170,7 @@ static void resv_life_confirmed(void *arg, struct resv *r)
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name,
               altered ? "Reservation alter confirmed" : "Reservation confirmed");
     record_confirmed(all, r);
-    resv_life_tell(all, r, RESV_NEWS_CONFIRMED);
+    resv_life_tell(all, r, EVENT_RESV_CONFIRMED);
     resv_life_mail(all, r, 'c', "Reservation transitioned from state UNCONFIRMED to CONFIRMED");
     resv_wait_settle(all, r, brings && !resv_of_job_move(all, r) ? "FAILED" : "CONFIRMED");
     reservations_look_later(all);
@@ -188,7 +184,7 @@ static void resv_life_remove(void *arg, struct resv *r)
     if (was != RESV_BEING_DELETED) /* it was told when that began */
         record_removed(all, r);
     if (was != RESV_BEING_DELETED && was != RESV_DELETING_JOBS && was != RESV_UNCONFIRMED)
-        resv_life_tell(all, r, RESV_NEWS_OVER);
+        resv_life_tell(all, r, EVENT_RESV_OVER);
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "reservation deleted");
     resv_drain_stop(all, r);
     resv_shares_drop(all->p.ctx, r);
@@ -199,7 +195,7 @@ static void resv_life_remove(void *arg, struct resv *r)
     if (resv_is_maintenance(r))
         resv_degrade_released(all);
     resv_wait_settle(all, r, resv_state(r) == RESV_UNCONFIRMED ? "DENIED" : "BEING DELETED");
-    resv_life_wake(all->p.hooks.ended, all->p.hooks.arg);
+    reservations_tell(all, EVENT_RESV_ENDED, r);
     reservations_look_later(all); /* others may have its vnodes again */
 }
 
@@ -225,9 +221,9 @@ static void resv_life_started(void *arg, struct resv *r)
         resv_queue_open(all, r, true, true);
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "Reservation period starting");
     record_begun(all, r);
-    resv_life_tell(all, r, RESV_NEWS_BEGUN);
+    resv_life_tell(all, r, EVENT_RESV_BEGUN);
     resv_life_mail(all, r, 'b', "Reservation period starting");
-    resv_life_wake(all->p.hooks.started, all->p.hooks.arg);
+    reservations_tell(all, EVENT_RESV_STARTED, r);
     reservations_look_later(all);
 }
 
@@ -237,6 +233,18 @@ bool resv_life_is_running(const struct resv *r)
         if (j->run || job_is_placed(j))
             return true;
     return false;
+}
+
+/* As the server's qdel would. */
+static void resv_life_delete_job(struct reservations *all, const struct resv *r, struct job *j,
+                                 const char *why)
+{
+    char who[PBS_MAXSERVERNAME + 16];
+
+    snprintf(who, sizeof who, "pbs_server@%s", all->p.ctx->name);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "%s", why);
+    server_events_tell(all->p.ctx->events,
+                       &(struct server_event){.kind = EVENT_RESV_JOB, .resv = r, .job = j, .by = who});
 }
 
 /* The list changes while jobs go; each is visited by its key. */
@@ -255,7 +263,7 @@ static void end_jobs(struct reservations *all, struct resv *r, bool all_of_them,
         struct job *j = jobs_find(all->p.ctx->jobs, keys[i]);
 
         if (j && !job_is_over(j))
-            all->p.hooks.delete_job(all->p.hooks.arg, j, why);
+            resv_life_delete_job(all, r, j, why);
     }
     free(keys);
 }
@@ -269,7 +277,7 @@ static void end_arriving(struct reservations *all, const struct resv *r)
     while ((j = jobs_after(all->p.ctx->jobs, key))) {
         key = j->key;
         if (j->state == JOB_ARRIVING && j->queue_name && strcmp(j->queue_name, r->queue->obj.name) == 0)
-            all->p.hooks.delete_job(all->p.hooks.arg, j, "its reservation is over");
+            resv_life_delete_job(all, r, j, "its reservation is over");
     }
 }
 
@@ -279,7 +287,7 @@ static void resv_life_close(void *arg, struct resv *r)
 
     if (r->queue && queue_is_enabled(r->queue))
         record_removed(all, r);
-    resv_life_tell(all, r, RESV_NEWS_OVER);
+    resv_life_tell(all, r, EVENT_RESV_OVER);
     substate(r, RESV_DELETING_JOBS);
     resv_queue_open(all, r, false, false);
     resv_wait_settle(all, r, "BEING DELETED");
@@ -296,7 +304,7 @@ static void resv_life_occurrence(void *arg, struct resv *r)
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "reached end of occurrence %lld/%lld",
               (long long)resv_number(r, RESV_ATTR_reserve_index),
               (long long)resv_number(r, RESV_ATTR_reserve_count));
-    resv_life_tell(all, r, RESV_NEWS_OVER);
+    resv_life_tell(all, r, EVENT_RESV_OVER);
     resv_queue_open(all, r, true, false);
     resv_life_mail(all, r, 'e', "Reservation period ended");
     end_jobs(all, r, false, "Deleting running job at end of reservation occurrence");
@@ -331,7 +339,7 @@ static void resv_life_next(void *arg, struct resv *r)
     struct err e;
 
     if (!r->taken) /* it never began */
-        resv_life_tell(all, r, RESV_NEWS_OVER);
+        resv_life_tell(all, r, EVENT_RESV_OVER);
     resv_shares_drop(all->p.ctx, r);
     resv_set_number(r, RESV_ATTR_reservation_Tag, 0);
     resv_alter_undo_occurrence(all, r);
@@ -352,7 +360,7 @@ static void resv_life_next(void *arg, struct resv *r)
     substate(r, RESV_CONFIRMED);
     resv_queue_open(all, r, true, false);
     resv_degrade_review(all, r);
-    resv_life_wake(all->p.hooks.ended, all->p.hooks.arg);
+    reservations_tell(all, EVENT_RESV_ENDED, r);
     reservations_look_later(all);
 }
 
@@ -364,7 +372,7 @@ static void resv_life_altered(void *arg, struct resv *r)
 
     if (r->taken && resv_revert_moves_start(r)) /* it stays empty */
         resv_queue_open(all, r, true, false);
-    resv_life_wake(all->p.hooks.reconfirm, all->p.hooks.arg);
+    reservations_tell(all, EVENT_RESV_UNFIT, r);
 }
 
 /* It keeps its vnodes, also where another one has them then. */
@@ -380,7 +388,7 @@ static void resv_life_forced(void *arg, struct resv *r)
     resv_queue_open(all, r, true, resv_state(r) == RESV_RUNNING && r->n_shares);
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "Reservation alter confirmed");
     record_confirmed(all, r);
-    resv_life_tell(all, r, RESV_NEWS_CONFIRMED);
+    resv_life_tell(all, r, EVENT_RESV_CONFIRMED);
     resv_life_mail(all, r, 'c', "Reservation transitioned from state UNCONFIRMED to CONFIRMED");
     resv_wait_settle(all, r, "CONFIRMED");
     reservations_look_later(all);

@@ -12,6 +12,7 @@
 #include "move.h"
 #include "pbs_error.h"
 #include "request.h"
+#include "run.h"
 
 enum {
     ENDLESS_S = 5 * 365 * 24 * 3600, /* of a job without walltime, as schedulers count it */
@@ -166,7 +167,7 @@ void resv_of_job_begin(struct reservations *all, struct resv *r, struct job *j, 
     jobs_leave_queue(s->jobs, j);
     j->queue_rank = 0;
     jobs_enter_queue(s->jobs, j, r->queue);
-    all->p.hooks.reclaim(all->p.hooks.arg, j);
+    runs_reclaim(all->p.runs, j);
     limit_counts_review(s->limit_counts, j);
     jobs_touch(s->jobs, j, PART_HOT | PART_ATTRS);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "runs in reservation %s, which was made from it", r->obj.name);

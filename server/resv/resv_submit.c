@@ -298,7 +298,7 @@ static void tell(struct reservations *all, const struct resv *r, const struct re
     if (waits)
         strbuf_addf(&b, " Interactive=%lld", (long long)waits);
     strbuf_add(&b, strbuf_str(&rest));
-    all->p.hooks.record(all->p.hooks.arg, r, 'U', strbuf_str(&b));
+    reservations_record(all, r, 'U', strbuf_str(&b));
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name,
               "New reservation submitted start=%lld end=%lld%s",
               (long long)resv_number(r, RESV_ATTR_reserve_start),
@@ -306,7 +306,7 @@ static void tell(struct reservations *all, const struct resv *r, const struct re
     strbuf_fini(&rest);
     strbuf_fini(&b);
     if (!resv_is_maintenance(r))
-        all->p.hooks.submitted(all->p.hooks.arg);
+        reservations_tell(all, EVENT_RESV_SUBMITTED, r);
 }
 
 static void resv_submit_answer(struct reservations *all, struct request *q, struct resv *r)

@@ -33,7 +33,7 @@
 #include "strbuf.h"
 #include "subjob.h"
 #include "run_verdict.h"
-#include "run_events.h"
+#include "server_events.h"
 
 enum {
     MAX_RUNS = 20,
@@ -47,16 +47,15 @@ struct job_end {
     struct exec_send *send;
     struct commit *commit;
     struct host_loss *loss;
-    struct run_events *events;
 };
 
 struct job_end *job_end_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x, struct commit *c,
-                               struct host_loss *l, struct run_events *b)
+                               struct host_loss *l)
 {
     struct job_end *d = calloc(1, sizeof *d);
 
     if (d)
-        *d = (struct job_end){s, f, x, c, l, b};
+        *d = (struct job_end){s, f, x, c, l};
     return d;
 }
 
@@ -212,12 +211,12 @@ static void host_is(struct job_end *d, struct job *j, const char *service, enum 
     maybe_over(d, j);
 }
 
-void job_end_on_released(void *arg, const struct run_event *ev)
+void job_end_on_released(void *arg, const struct server_event *ev)
 {
     host_is(arg, ev->job, ev->service, RUN_HOST_RELEASED);
 }
 
-void job_end_on_refused(void *arg, const struct run_event *ev)
+void job_end_on_refused(void *arg, const struct server_event *ev)
 {
     struct job *j = ev->job;
     struct strbuf b;
@@ -233,7 +232,7 @@ void job_end_on_refused(void *arg, const struct run_event *ev)
     host_is(arg, j, ev->service, RUN_HOST_LOST);
 }
 
-void job_end_on_lost(void *arg, const struct run_event *ev)
+void job_end_on_lost(void *arg, const struct server_event *ev)
 {
     job_end_host_lost(arg, ev->job, ev->service);
 }
@@ -357,7 +356,7 @@ static void job_end_finish(struct job_end *d, struct job *j)
     if (j->exited && attr_list_is_set(&j->obj.attrs, JOB_ATTR_stageout) &&
         !attr_list_is_set(&j->obj.attrs, JOB_ATTR_Stageout_status)) /* no failure was reported: all is well */
         attr_list_set_number(&j->obj.attrs, JOB_ATTR_Stageout_status, 1, NULL);
-    run_events_tell(d->events, &(struct run_event){.kind = RUN_EVENT_ENDED, .job = j});
+    server_events_tell(d->ctx->events, &(struct server_event){.kind = EVENT_RUN_ENDED, .job = j});
     jobs_leave_queue(d->ctx->jobs, j);
     jobs_touch(d->ctx->jobs, j, PART_HOT | PART_ATTRS);
     if (job_is_subjob(j))

@@ -6,7 +6,7 @@
 #include "err.h"
 #include "job.h"
 #include "job_fsm.h"
-#include "run_events.h"
+#include "server_events.h"
 
 struct commit;
 struct exec_send;
@@ -15,13 +15,13 @@ struct job_end;
 struct server_ctx;
 
 struct job_end *job_end_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x, struct commit *c,
-                               struct host_loss *l, struct run_events *b);
+                               struct host_loss *l);
 void job_end_destroy(struct job_end *d);
 
-/* Listeners of RUN_EVENT_RELEASED: this host has sent its last release; REFUSED: if it refused START, nothing runs there; LOST. */
-void job_end_on_released(void *job_end, const struct run_event *ev);
-void job_end_on_refused(void *job_end, const struct run_event *ev);
-void job_end_on_lost(void *job_end, const struct run_event *ev);
+/* Listeners of EVENT_RUN_RELEASED: this host has sent its last release; REFUSED: if it refused START, nothing runs there; LOST. */
+void job_end_on_released(void *job_end, const struct server_event *ev);
+void job_end_on_refused(void *job_end, const struct server_event *ev);
+void job_end_on_lost(void *job_end, const struct server_event *ev);
 /* Give this host up: no event will come from it. */
 void job_end_host_lost(struct job_end *d, struct job *j, const char *service);
 

@@ -68,7 +68,7 @@ static bool over_mem(const struct job_limits *l, const struct job *j, char *text
     return true;
 }
 
-void job_limits_on_used(void *arg, const struct run_event *ev)
+void job_limits_on_used(void *arg, const struct server_event *ev)
 {
     struct job_limits *l = arg;
     struct job *j = ev->job;

@@ -24,6 +24,7 @@
 #include "stop_method.h"
 #include "release_plan.h"
 #include "server_ctx.h"
+#include "server_events.h"
 #include "strbuf.h"
 
 /* OFFER_LIMIT_S: hosts that a job offered end its processes there in seconds; a host that does not answer is given up
@@ -33,7 +34,6 @@ enum { TEXT_LIMIT = 1 << 20, OFFER_LIMIT_S = 600 };
 struct release_nodes {
     struct server_ctx *ctx;
     struct exec_send *send;
-    struct release_nodes_hooks hooks;
 };
 
 void release_nodes_destroy(struct release_nodes *z)
@@ -327,11 +327,11 @@ static int release(struct release_nodes *z, struct job *j, const struct release_
     int rc = work_out(z, j, &p, ask, e);
 
     if (rc == 0) {
-        z->hooks.phase_over(z->hooks.arg, j);
+        server_events_tell(z->ctx->events, &(struct server_event){.kind = EVENT_RUN_PHASE_OVER, .job = j});
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "vnodes released at request of %s: %s", ask->by,
                   strbuf_str(&p.freed));
         release_nodes_apply(z, j, &p);
-        z->hooks.phase_begun(z->hooks.arg, j);
+        server_events_tell(z->ctx->events, &(struct server_event){.kind = EVENT_RUN_PHASE_BEGUN, .job = j});
     }
     plan_fini(&p);
     return rc;
@@ -448,14 +448,13 @@ static int64_t release_nodes_limit_s(const struct job *j)
     return OFFER_LIMIT_S;
 }
 
-struct release_nodes *release_nodes_create(struct server_ctx *s, struct exec_send *x, struct stop_methods *m,
-                                           const struct release_nodes_hooks *h)
+struct release_nodes *release_nodes_create(struct server_ctx *s, struct exec_send *x, struct stop_methods *m)
 {
     struct release_nodes *z = calloc(1, sizeof *z);
 
     if (!z)
         return NULL;
-    *z = (struct release_nodes){s, x, *h};
+    *z = (struct release_nodes){s, x};
     stop_methods_add(m, &(struct stop_method){METHOD_RELEASE, release_nodes_may, release_nodes_start,
                                               release_nodes_is_settled, release_nodes_limit_s, z});
     return z;

@@ -4,7 +4,7 @@
  *
  * At once the job's exec_vnode, exec_host, Resource_List and schedselect say what it keeps; their _orig attributes keep
  * the earlier values until the run is over, and a requeue restores them. The vnodes themselves are
- * free when their host has reported the release, as at the end of a job. Accounting: u and c records by ^hooks.
+ * free when their host has reported the release, as at the end of a job. Accounting writes u and c records at EVENT_RUN_PHASE_OVER and _BEGUN.
  *
  * It is method P of preemptions too: a job gives the vnodes that it has offered in answer to a notice, and runs on with the rest. No
  * request names its letter; it comes before the others in the preempt record of a job whose offer was accepted. */
@@ -17,14 +17,7 @@ struct release_nodes;
 struct server_ctx;
 struct stop_methods;
 
-struct release_nodes_hooks {
-    void *arg;
-    void (*phase_over)(void *arg, struct job *j);  /* called before anything has changed */
-    void (*phase_begun)(void *arg, struct job *j); /* all is changed */
-};
-
-struct release_nodes *release_nodes_create(struct server_ctx *s, struct exec_send *x, struct stop_methods *m,
-                                           const struct release_nodes_hooks *h);
+struct release_nodes *release_nodes_create(struct server_ctx *s, struct exec_send *x, struct stop_methods *m);
 void release_nodes_destroy(struct release_nodes *z);
 
 struct release_nodes_ask {

@@ -199,8 +199,11 @@ void runs_host_ready(struct runs *r, struct job *j)
         exec_send_launch(r->send, j);
 }
 
-void runs_altered(struct runs *r, struct job *j)
+void runs_on_limits(void *arg, const struct server_event *ev)
 {
+    struct runs *r = arg;
+    struct job *j = ev->job;
+
     if (!j->run)
         return;
     j->run->altered = true;
@@ -230,12 +233,12 @@ void runs_renew(struct runs *r, struct job *j)
         exec_send_launch(r->send, j);
 }
 
-void runs_on_ready(void *arg, const struct run_event *ev)
+void runs_on_ready(void *arg, const struct server_event *ev)
 {
     runs_host_ready(arg, ev->job);
 }
 
-void runs_on_kept(void *arg, const struct run_event *ev)
+void runs_on_kept(void *arg, const struct server_event *ev)
 {
     runs_renew(arg, ev->job);
 }

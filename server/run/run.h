@@ -4,7 +4,7 @@
  * that acted on old data gets PBSE_RESCUNAV, and nothing has changed. */
 #include "err.h"
 #include "job.h"
-#include "run_events.h"
+#include "server_events.h"
 
 struct exec_send;
 struct job_fsm;
@@ -33,8 +33,8 @@ void runs_reclaim(struct runs *r, struct job *j);
  * */
 void runs_renew(struct runs *r, struct job *j);
 
-/* ^ of alter: its limits are others now; its hosts are told, and told again when they were away. */
-void runs_altered(struct runs *r, struct job *j);
+/* Listener of EVENT_RUN_LIMITS: its hosts are told, and told again when they were away. */
+void runs_on_limits(void *runs, const struct server_event *ev);
 
 /* Actions of the machine: ACT_START orders the hosts, ACT_STARTED notes the start. */
 void act_start(void *runs, struct job *j);
@@ -43,8 +43,8 @@ void act_started(void *runs, struct job *j);
 /* A host is ready; when all are, the first is told to launch. */
 void runs_host_ready(struct runs *r, struct job *j);
 
-/* Listeners of RUN_EVENT_READY and KEPT. */
-void runs_on_ready(void *runs, const struct run_event *ev);
-void runs_on_kept(void *runs, const struct run_event *ev);
+/* Listeners of EVENT_RUN_READY and KEPT. */
+void runs_on_ready(void *runs, const struct server_event *ev);
+void runs_on_kept(void *runs, const struct server_event *ev);
 
 #endif

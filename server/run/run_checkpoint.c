@@ -32,7 +32,7 @@
 #include "services.h"
 #include "server_ctx.h"
 #include "strbuf.h"
-#include "run_events.h"
+#include "server_events.h"
 
 enum {
     LIMIT_S = 1800,
@@ -47,8 +47,6 @@ struct run_checkpoint {
     struct job_fsm *fsm;
     struct exec_send *send;
     struct services *services;
-    struct stop_methods *stop_methods;
-    struct run_events *events;
 };
 
 static bool wants_none(const struct job *j)
@@ -140,7 +138,7 @@ static void look_at_hosts(const struct run_checkpoint *c, struct job *j)
         job_saves_note(j->run, &j->run->hosts[i], host_saves(c, &j->run->hosts[i]));
 }
 
-void run_checkpoint_on_kept(void *arg, const struct run_event *ev)
+void run_checkpoint_on_kept(void *arg, const struct server_event *ev)
 {
     struct run_checkpoint *c = arg;
     struct run *r = ev->job->run;
@@ -170,7 +168,7 @@ static bool is_handler(const char *how)
 }
 
 /* What a program says itself counts more than what was seen of it. */
-void run_checkpoint_on_declared(void *arg, const struct run_event *ev)
+void run_checkpoint_on_declared(void *arg, const struct server_event *ev)
 {
     const struct run *r = ev->job->run;
     const char *how = ev->declared->how;
@@ -230,7 +228,7 @@ static void run_checkpoint_leave(struct run_checkpoint *c, struct job *j)
 {
     if (j->intent == INTENT_NONE || j->intent == INTENT_REQUEUE)
         j->intent = INTENT_CHECKPOINT;
-    run_events_tell(c->events, &(struct run_event){.kind = RUN_EVENT_IMAGE, .job = j});
+    server_events_tell(c->ctx->events, &(struct server_event){.kind = EVENT_RUN_IMAGE, .job = j});
     if (j->run->n_hosts == 1 || j->run->terminations)
         return;
     j->run->attempt++;
@@ -248,7 +246,7 @@ void run_checkpoint_look_saved(struct run_checkpoint *c, struct job *j)
         run_checkpoint_leave(c, j);
 }
 
-void run_checkpoint_on_taken(void *arg, const struct run_event *ev)
+void run_checkpoint_on_taken(void *arg, const struct server_event *ev)
 {
     struct run_checkpoint *c = arg;
     struct job *j = ev->job;
@@ -286,14 +284,16 @@ static void run_checkpoint_failed(struct run_checkpoint *c, struct job *j, int c
     if (j->run->staying)
         return;
     err_set(&why, code, "checkpoint of job %s failed, it runs on: %s", j->obj.name, text);
-    run_events_tell(c->events,
-                    &(struct run_event){.kind = RUN_EVENT_NOT_CHECKPOINTED, .job = j, .why = &why});
-    stop_method_failed(c->stop_methods, j, METHOD_CHECKPOINT, code, text);
+    server_events_tell(c->ctx->events,
+                       &(struct server_event){.kind = EVENT_RUN_NOT_CHECKPOINTED, .job = j, .why = &why});
+    server_events_tell(c->ctx->events,
+                       &(struct server_event){
+                           .kind = EVENT_RUN_METHOD_FAILED, .job = j, .id = METHOD_CHECKPOINT, .code = code});
 }
 
-void run_checkpoint_on_failed(void *arg, const struct run_event *ev)
+void run_checkpoint_on_failed(void *arg, const struct server_event *ev)
 {
-    if (ev->kind == RUN_EVENT_FAILED ? strcmp(ev->method, "checkpoint") == 0 : ev->proc == EXEC_CHECKPOINT)
+    if (ev->kind == EVENT_RUN_FAILED ? strcmp(ev->method, "checkpoint") == 0 : ev->proc == EXEC_CHECKPOINT)
         run_checkpoint_failed(arg, ev->job, ev->code, ev->text);
 }
 
@@ -312,7 +312,7 @@ static int64_t period_ms(const struct job *j, const char *when)
     return (minutes > min ? minutes : min) * MS_PER_MINUTE;
 }
 
-void run_checkpoint_on_used(void *arg, const struct run_event *ev)
+void run_checkpoint_on_used(void *arg, const struct server_event *ev)
 {
     struct run_checkpoint *c = arg;
     struct job *j = ev->job;
@@ -384,7 +384,7 @@ static void drop_image(struct run_checkpoint *c, struct job *j)
     forget_images(c, j);
 }
 
-void run_checkpoint_on_no_image(void *arg, const struct run_event *ev)
+void run_checkpoint_on_no_image(void *arg, const struct server_event *ev)
 {
     struct run_checkpoint *c = arg;
     struct job *j = ev->job;
@@ -402,7 +402,7 @@ void run_checkpoint_on_no_image(void *arg, const struct run_event *ev)
 static void has_started(struct run_checkpoint *c, struct job *j)
 {
     if (job_images_fit(j))
-        run_events_tell(c->events, &(struct run_event){.kind = RUN_EVENT_RESTARTED, .job = j});
+        server_events_tell(c->ctx->events, &(struct server_event){.kind = EVENT_RUN_RESTARTED, .job = j});
     else
         drop_image(c, j);
 }
@@ -455,14 +455,13 @@ static int64_t run_checkpoint_limit_s(const struct job *j)
 }
 
 struct run_checkpoint *run_checkpoint_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x,
-                                             struct services *sv, struct stop_methods *m,
-                                             struct run_events *b)
+                                             struct services *sv, struct stop_methods *m)
 {
     struct run_checkpoint *c = calloc(1, sizeof *c);
 
     if (!c)
         return NULL;
-    *c = (struct run_checkpoint){s, f, x, sv, m, b};
+    *c = (struct run_checkpoint){s, f, x, sv};
     stop_methods_add(m, &(struct stop_method){METHOD_CHECKPOINT, run_checkpoint_method_may,
                                               run_checkpoint_method_start, run_checkpoint_is_settled,
                                               run_checkpoint_limit_s, c});

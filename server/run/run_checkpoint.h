@@ -11,7 +11,7 @@
 #include "err.h"
 #include "job.h"
 #include "job_fsm.h"
-#include "run_events.h"
+#include "server_events.h"
 #include "stop_method.h"
 
 struct run_checkpoint;
@@ -20,8 +20,7 @@ struct services;
 struct server_ctx;
 
 struct run_checkpoint *run_checkpoint_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x,
-                                             struct services *sv, struct stop_methods *m,
-                                             struct run_events *b);
+                                             struct services *sv, struct stop_methods *m);
 void run_checkpoint_destroy(struct run_checkpoint *c);
 
 /* Could it be tried on this job now? PBSE_NOSUP one of its hosts has no script, or it wants none;
@@ -33,16 +32,16 @@ int run_checkpoint_begin(struct run_checkpoint *c, struct job *j, struct err *e)
 void run_checkpoint_look_saved(struct run_checkpoint *c, struct job *j); /* one host less to wait for */
 
 /* Listeners of KEPT: what its host can save may be new; DECLARED: what its program has said about that. */
-void run_checkpoint_on_kept(void *checkpoint, const struct run_event *ev);
-void run_checkpoint_on_declared(void *checkpoint, const struct run_event *ev);
+void run_checkpoint_on_kept(void *checkpoint, const struct server_event *ev);
+void run_checkpoint_on_declared(void *checkpoint, const struct server_event *ev);
 
-/* Listeners of RUN_EVENT_CHECKPOINTED; FAILED and REFUSED, if it is about this method; NO_IMAGE: the job has begun from its
+/* Listeners of EVENT_RUN_CHECKPOINTED; FAILED and REFUSED, if it is about this method; NO_IMAGE: the job has begun from its
  * beginning, though START named an image; USED: of several hosts, is it time? An image that is whole is told as IMAGE, a restart
  * from it as RESTARTED, an attempt that has failed, so that the job runs on, as NOT_CHECKPOINTED. */
-void run_checkpoint_on_taken(void *checkpoint, const struct run_event *ev);
-void run_checkpoint_on_failed(void *checkpoint, const struct run_event *ev);
-void run_checkpoint_on_no_image(void *checkpoint, const struct run_event *ev);
-void run_checkpoint_on_used(void *checkpoint, const struct run_event *ev);
+void run_checkpoint_on_taken(void *checkpoint, const struct server_event *ev);
+void run_checkpoint_on_failed(void *checkpoint, const struct server_event *ev);
+void run_checkpoint_on_no_image(void *checkpoint, const struct server_event *ev);
+void run_checkpoint_on_used(void *checkpoint, const struct server_event *ev);
 
 /* Listener of the machine, bound before the one that drops the run: binds the job to its image, or gives that up. */
 void run_checkpoint_listen(void *checkpoint, struct job *j, enum job_state from, enum job_event ev);

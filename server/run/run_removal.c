@@ -83,6 +83,11 @@ void run_removal_requeue_now(struct run_removal *r, struct job *j)
     job_fsm_post(r->fsm, j, EV_FORCE_REQUEUE);
 }
 
+void run_removal_on_unwanted(void *arg, const struct server_event *ev)
+{
+    run_removal_delete(arg, ev->job);
+}
+
 void run_removal_delete_now(struct run_removal *r, struct job *j)
 {
     if (j->array && j->state != JOB_ARRIVING) {

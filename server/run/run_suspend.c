@@ -22,14 +22,12 @@
 #include "suspend_release.h"
 #include "run_comment.h"
 #include "server_ctx.h"
-#include "run_events.h"
+#include "server_events.h"
 
 struct run_suspend {
     struct server_ctx *ctx;
     struct job_fsm *fsm;
     struct exec_send *send;
-    struct stop_methods *stop_methods;
-    struct run_events *events;
 };
 
 static int run_suspend_may_suspend(void *arg, const struct job *j, struct err *e)
@@ -59,7 +57,7 @@ static int64_t run_suspend_limit_s(const struct job *j)
 }
 
 struct run_suspend *run_suspend_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x,
-                                       struct stop_methods *m, struct run_events *b)
+                                       struct stop_methods *m)
 {
     struct run_suspend *u = calloc(1, sizeof *u);
     struct stop_method row = {.id = METHOD_SUSPEND,
@@ -71,7 +69,7 @@ struct run_suspend *run_suspend_create(struct server_ctx *s, struct job_fsm *f, 
 
     if (!u)
         return NULL;
-    *u = (struct run_suspend){s, f, x, m, b};
+    *u = (struct run_suspend){s, f, x};
     stop_methods_add(m, &row);
     return u;
 }
@@ -172,7 +170,8 @@ static void resume_failed(struct run_suspend *u, struct job *j, int code, const 
     }
     jobs_touch(u->ctx->jobs, j, PART_HOT);
     err_set(&why, code, "job %s could not be resumed: %s", j->obj.name, text);
-    run_events_tell(u->events, &(struct run_event){.kind = RUN_EVENT_NOT_RESUMED, .job = j, .why = &why});
+    server_events_tell(u->ctx->events,
+                       &(struct server_event){.kind = EVENT_RUN_NOT_RESUMED, .job = j, .why = &why});
 }
 
 static void run_suspend_failed(struct run_suspend *u, struct job *j, int code, const char *text)
@@ -197,23 +196,26 @@ static void run_suspend_failed(struct run_suspend *u, struct job *j, int code, c
     exec_send_resume(u->send, j); /* those hosts that did stop it */
     jobs_touch(u->ctx->jobs, j, PART_HOT);
     err_set(&why, code, "job %s could not be suspended: %s", j->obj.name, text);
-    run_events_tell(u->events, &(struct run_event){.kind = RUN_EVENT_NOT_SUSPENDED, .job = j, .why = &why});
-    stop_method_failed(u->stop_methods, j, METHOD_SUSPEND, code, text);
+    server_events_tell(u->ctx->events,
+                       &(struct server_event){.kind = EVENT_RUN_NOT_SUSPENDED, .job = j, .why = &why});
+    server_events_tell(u->ctx->events,
+                       &(struct server_event){
+                           .kind = EVENT_RUN_METHOD_FAILED, .job = j, .id = METHOD_SUSPEND, .code = code});
 }
 
-void run_suspend_on_suspended(void *arg, const struct run_event *ev)
+void run_suspend_on_suspended(void *arg, const struct server_event *ev)
 {
     run_suspend_host_answered(arg, ev->job);
 }
 
-void run_suspend_on_resumed(void *arg, const struct run_event *ev)
+void run_suspend_on_resumed(void *arg, const struct server_event *ev)
 {
     run_suspend_resumed(arg, ev->job);
 }
 
-void run_suspend_on_failed(void *arg, const struct run_event *ev)
+void run_suspend_on_failed(void *arg, const struct server_event *ev)
 {
-    bool mine = ev->kind == RUN_EVENT_FAILED ? strcmp(ev->method, "checkpoint") != 0
+    bool mine = ev->kind == EVENT_RUN_FAILED ? strcmp(ev->method, "checkpoint") != 0
                                              : ev->proc == EXEC_SUSPEND || ev->proc == EXEC_RESUME;
 
     if (mine)

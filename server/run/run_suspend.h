@@ -6,7 +6,7 @@
  * failed. A resume first takes back what the suspension gave to others, and fails if that is in use. */
 #include "err.h"
 #include "job.h"
-#include "run_events.h"
+#include "server_events.h"
 #include "stop_method.h"
 
 struct exec_send;
@@ -15,7 +15,7 @@ struct server_ctx;
 struct run_suspend;
 
 struct run_suspend *run_suspend_create(struct server_ctx *s, struct job_fsm *f, struct exec_send *x,
-                                       struct stop_methods *m, struct run_events *b);
+                                       struct stop_methods *m);
 void run_suspend_destroy(struct run_suspend *u);
 
 /* Begin. PBSE_BADSTATE where the job is not running. `by` is remembered: substate 43 or 45. */
@@ -27,11 +27,11 @@ int run_suspend_resume(struct run_suspend *u, struct job *j, bool force, struct 
 void run_suspend_host_answered(struct run_suspend *u, struct job *j);
 void run_suspend_resumed(struct run_suspend *u, struct job *j);
 
-/* Listeners of RUN_EVENT_SUSPENDED, RESUMED; FAILED and REFUSED: one host could not, if it is about this method. An attempt that
+/* Listeners of EVENT_RUN_SUSPENDED, RESUMED; FAILED and REFUSED: one host could not, if it is about this method. An attempt that
  * has failed is told as NOT_SUSPENDED or NOT_RESUMED. */
-void run_suspend_on_suspended(void *suspend, const struct run_event *ev);
-void run_suspend_on_resumed(void *suspend, const struct run_event *ev);
-void run_suspend_on_failed(void *suspend, const struct run_event *ev);
+void run_suspend_on_suspended(void *suspend, const struct server_event *ev);
+void run_suspend_on_resumed(void *suspend, const struct server_event *ev);
+void run_suspend_on_failed(void *suspend, const struct server_event *ev);
 
 /* ACT_SUSPENDED: give back what a suspended job gives back. ACT_RESUMED. */
 void act_suspended(void *suspend, struct job *j);

@@ -8,8 +8,6 @@
 
 struct stop_methods {
     struct stop_method rows[METHOD_COUNT]; /* by id; that of one that no part performs has no `can` */
-    stop_method_failed_fn *failed;
-    void *failed_arg;
 };
 
 struct stop_methods *stop_methods_create(void)
@@ -31,16 +29,4 @@ void stop_methods_add(struct stop_methods *m, const struct stop_method *row)
 const struct stop_method *stop_methods_find(const struct stop_methods *m, enum method_id id)
 {
     return m->rows[id].can ? &m->rows[id] : NULL;
-}
-
-void stop_methods_on_failed(struct stop_methods *m, stop_method_failed_fn *fn, void *arg)
-{
-    m->failed = fn;
-    m->failed_arg = arg;
-}
-
-void stop_method_failed(struct stop_methods *m, struct job *j, enum method_id id, int code, const char *text)
-{
-    if (m->failed)
-        m->failed(m->failed_arg, j, id, code, text);
 }

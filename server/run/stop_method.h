@@ -5,7 +5,7 @@
  *
  * start() only begins; what settles it is a transition of the job:
  *   S  the job is suspended        C, R  it is back in its queue       D  it is gone, or history
- * or an outcome "failed" of the attempt, which stop_method_failed() reports to its listener (victims).
+ * or EVENT_RUN_METHOD_FAILED, which the method tells: the attempt has failed at its hosts.
  */
 #include "err.h"
 #include "job.h"
@@ -31,10 +31,5 @@ struct stop_methods *stop_methods_create(void);
 void stop_methods_destroy(struct stop_methods *m);
 void stop_methods_add(struct stop_methods *m, const struct stop_method *row);                 /* copied */
 const struct stop_method *stop_methods_find(const struct stop_methods *m, enum method_id id); /* or NULL */
-
-/* ^ told when a begun attempt has failed at its hosts. */
-typedef void stop_method_failed_fn(void *arg, struct job *j, enum method_id id, int code, const char *text);
-void stop_methods_on_failed(struct stop_methods *m, stop_method_failed_fn *fn, void *arg);
-void stop_method_failed(struct stop_methods *m, struct job *j, enum method_id id, int code, const char *text);
 
 #endif

@@ -92,7 +92,7 @@ static bool term_resend_make_room(struct term_resend *r)
     return true;
 }
 
-void term_resend_on_refused(void *arg, const struct run_event *ev)
+void term_resend_on_refused(void *arg, const struct server_event *ev)
 {
     struct term_resend *r = arg;
     const struct job *j = ev->job;

@@ -574,8 +574,9 @@ void commit_put_meta(struct commit *c, const char *name, const char *value)
     store_batch_text(b, value);
 }
 
-void commit_add_log(struct commit *c, struct job_key key, int64_t time_ns, const char *text)
+void commit_add_log(void *commit, struct job_key key, int64_t time_ns, const char *text)
 {
+    struct commit *c = commit;
     struct store_batch *b = row(c, STMT_LOG_PUT);
 
     store_batch_number(b, ++c->log_number);

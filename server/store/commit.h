@@ -98,7 +98,7 @@ void commit_acct_filed(struct commit *c, uint64_t n, const char *file, uint64_t 
 void commit_put_meta(struct commit *c, const char *name,
                      const char *value); /* a value about the store itself */
 /* A line of a job's event log. */
-void commit_add_log(struct commit *c, struct job_key key, int64_t time_ns, const char *text);
+void commit_add_log(void *commit, struct job_key key, int64_t time_ns, const char *text);
 
 /* ---- state */
 /* Check that changes may be accepted. -1, PBSE_SYSTEM: the store has been failing and too much waits; the text

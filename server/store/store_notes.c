@@ -176,3 +176,8 @@ int store_notes_restore(struct store_notes *n, struct store *from, const struct 
     store_notes_purge(n);
     return 0;
 }
+
+const char *store_notes_find_alias(void *store_notes, const char *id)
+{
+    return store_notes_find(store_notes, "was", id);
+}

@@ -30,5 +30,7 @@ int store_notes_restore(struct store_notes *n, struct store *from, const struct 
 void store_notes_put(struct store_notes *n, const char *kind, const char *name, const char *text);
 void store_notes_drop(struct store_notes *n, const char *kind, const char *name);        /* if it is there */
 const char *store_notes_find(struct store_notes *n, const char *kind, const char *name); /* borrow, or NULL */
+/* What the job is called here that had this identifier before it came, or came back. Borrow, or NULL. */
+const char *store_notes_find_alias(void *store_notes, const char *id);
 
 #endif
