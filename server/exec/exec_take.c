@@ -148,7 +148,8 @@ static void take_finish(struct exec_take *t, struct job *j, struct run_host *h, 
     j->run->finished = true;
     j->run->status = d->status;
     j->run->reason = (int)d->reason;
-    j->run->note = *d->text ? intern_ref(d->text) : NULL;
+    if (!j->run->hook_status) /* else a hook's words say why */
+        j->run->note = *d->text ? intern_ref(d->text) : NULL;
     job_fsm_post(t->fsm, j, EV_FINISH);
 }
 

@@ -1,8 +1,9 @@
 /* Distribution of hooks. See hook_hosts.h.
  *
  * The list and the bytes of all files are made when hooks change, and kept until the next change: a MOM that asks for a piece
- * of what is there no more is refused, and gets the new list anyway. One HOOKS is under way to a MOM at a time; a change
- * meanwhile is sent when it has answered. A MOM that has refused, or has not answered in ANSWER_MS, is told again.
+ * of what is there no more is refused, and gets the new list anyway. A change is sent at once, also while another list is under
+ * way, whose answer then says nothing: a job that is sent after a change must find it. A MOM that has refused is told again soon,
+ * one that has not answered after ANSWER_MS.
  *
  * MOMs are told in pieces in the background: a large complex has thousands. */
 #include "hook_hosts.h"
@@ -25,15 +26,15 @@
 #include "strbuf.h"
 #include "uthash.h"
 
-/* ANSWER_MS is PBS's sync_mom_hookfiles_timeout; LOOK_MS: how late it may be noticed. */
-enum { ANSWER_MS = 120000, LOOK_MS = 10000, PIECE = 100, TEXT_MAX = 1 << 20 };
+/* ANSWER_MS is PBS's sync_mom_hookfiles_timeout; LOOK_MS: how late it may be noticed. AGAIN_MS: after a refusal. */
+enum { ANSWER_MS = 120000, LOOK_MS = 10000, AGAIN_MS = 5000, PIECE = 100, TEXT_MAX = 1 << 20 };
 
 struct hook_host { /* a MOM that can run hooks */
     struct hook_hosts *all;
     const char *service; /* interned, lives as long as the service */
     UT_hash_handle hh;
-    bool sending, again; /* HOOKS is under way; what it says is not true any more */
-    bool behind;         /* it has not got what we have, and is to be told again */
+    bool sending; /* HOOKS is under way */
+    bool behind;  /* it has not got what we have, and is to be told again */
     int64_t sent_mono_ms;
     unsigned turn; /* of the last HOOKS; the answer to another one says nothing any more */
 };
@@ -252,11 +253,11 @@ static void hook_host_answered(void *arg, const struct rpc_outcome *out)
         return; /* its HELLO will say what it has */
     if (t && t->code == 0)
         hook_host_log_done(s, t->text);
-    else if (t && !h->again)
+    else if (t)
         hook_host_log_refused(h->all, s, t);
     h->behind = !t || t->code;
-    if (h->again)
-        hook_host_send(h, s);
+    if (h->behind)
+        loop_timer_set(h->all->look, AGAIN_MS);
 }
 
 static void hook_host_send(struct hook_host *h, struct service *s)
@@ -273,8 +274,7 @@ static void hook_host_send(struct hook_host *h, struct service *s)
     struct hook_host_call *call;
     struct err e;
 
-    h->again = h->sending;
-    if (h->sending || !service_is_here(s) || !s->accepted || !(s->capabilities & EXEC_CAN_HOOKS))
+    if (!service_is_here(s) || !s->accepted || !(s->capabilities & EXEC_CAN_HOOKS))
         return;
     h->behind = true;
     h->sent_mono_ms = clock_mono_ms(clock_real());
@@ -292,6 +292,16 @@ static void hook_host_send(struct hook_host *h, struct service *s)
     log_err(LOGC_HOOK, s->name, &e, "hooks cannot be sent");
 }
 
+/* Behind the answer to HELLO, and before the orders that follow it on the same way. */
+static void hook_host_greet(void *arg)
+{
+    struct hook_host *h = arg;
+    struct service *s = services_find(h->all->services, h->service);
+
+    if (s && h->behind && !h->sending)
+        hook_host_send(h, s);
+}
+
 void hook_hosts_greeted(void *arg, struct service *s, const wire_ext *has)
 {
     struct hook_hosts *x = ((struct hook_server *)arg)->hosts;
@@ -303,12 +313,13 @@ void hook_hosts_greeted(void *arg, struct service *s, const wire_ext *has)
     if (!(s->capabilities & EXEC_CAN_HOOKS))
         return;
     h = hook_host_get(x, s);
-    h->sending = h->again = h->behind = false; /* what was under way went with the old connection */
+    h->sending = h->behind = false; /* what was under way went with the old connection */
     h->turn++;
     if (same)
         return;
     log_event(LOGC_HOOK, LOGE_DEBUG3, s->name, "hook files of %s mismatched checksums...resending", s->name);
-    hook_host_send(h, s);
+    h->behind = true;
+    commit_then(x->s->o.commit, hook_host_greet, h);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------- */
@@ -379,7 +390,7 @@ static void hook_hosts_look(void *arg)
         struct service *s = services_find(x->services, h->service);
 
         behind |= h->behind && service_is_here(s);
-        if (!h->behind || !s || now - h->sent_mono_ms < ANSWER_MS)
+        if (!h->behind || !s || (h->sending && now - h->sent_mono_ms < ANSWER_MS))
             continue;
         late += h->sending;
         h->sending = false;
@@ -421,7 +432,7 @@ void hook_hosts_query(void *arg, struct service *s, struct rpc_request *r)
     struct hook_hosts *x = ((struct hook_server *)arg)->hosts;
     const exec_hook_query_args *a = rpc_request_args(r);
     json_t *query = json_loadb(a->query.query_val, a->query.query_len, JSON_REJECT_DUPLICATES, NULL);
-    json_t *page = json_is_object(query) ? hook_objects_page(x->s, query) : NULL;
+    json_t *page = json_is_object(query) ? hook_objects_page(x->s, query, true) : NULL;
     char *text = page ? json_dumps(page, JSON_COMPACT) : NULL, none[1] = "",
          fault[] = "the query cannot be answered";
     exec_hook_query_result res = {.text = none};

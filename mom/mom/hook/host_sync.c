@@ -58,7 +58,7 @@ static void host_sync_forget(struct host_sync *s)
     s->n = s->at = 0;
 }
 
-static void host_sync_end(struct host_sync *s, int code, const char *text)
+static void host_sync_answer(struct host_sync *s, int code, const char *text)
 {
     struct rpc_request *q = s->request;
 
@@ -67,6 +67,11 @@ static void host_sync_end(struct host_sync *s, int code, const char *text)
     host_sync_forget(s);
     exec_service_taken(q, code, text);
     rpc_request_unref(q);
+}
+
+static void host_sync_end(struct host_sync *s, int code, const char *text)
+{
+    host_sync_answer(s, code, text);
     if (s->over)
         s->over(s->x->mom);
 }
@@ -265,8 +270,8 @@ void host_sync_take(void *mom, const void *args, struct rpc_request *q)
         exec_service_taken(q, PBSE_MOMREJECT, "$reject_root_scripts is set");
         return;
     }
-    if (s->request)
-        host_sync_end(s, PBSE_HOOKERROR, "another list of hooks has come");
+    if (s->request) /* runs wait on, for this one */
+        host_sync_answer(s, PBSE_HOOKERROR, "another list of hooks has come");
     s->request = rpc_request_ref(q);
     if (host_sync_plan(s, args, &e) < 0)
         host_sync_end(s, e.code, e.text);
