@@ -117,7 +117,9 @@ static int hook_attrs_check_served(uint32_t events, struct err *e)
         if (!(events & ev->bit))
             continue;
         if (ev->where == HOOK_AT_NOWHERE)
-            return err_set(e, PBSE_HOOKERROR, "event %s: vnodes are not provisioned here", ev->name);
+            return err_set(e, PBSE_HOOKERROR, "event %s: %s", ev->name,
+                           ev->bit == HOOK_EVENT_provision ? "vnodes are not provisioned here"
+                                                           : "its hooks are not run yet");
     }
     return 0;
 }

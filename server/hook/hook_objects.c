@@ -16,15 +16,15 @@ static int hook_objects_attr(void *arg, const char *name, const char *resource, 
     return hook_json_put(arg, name, resource, value);
 }
 
-json_t *hook_objects_make(const struct hook_server *s, const struct object *o)
+static json_t *hook_objects_make_for(const struct hook_server *s, const struct object *o,
+                                     const struct attr_reader *reader)
 {
-    const struct attr_reader reader = {.level = LEVEL_SERVER, .show_hidden = true, .presets = true};
     json_t *attrs = json_object();
     struct attr_select all;
 
     attr_select_init(&all, o->kind->attrs);
     attr_select_all(&all);
-    if (!attrs || attrib_render_walk(s->render, o, &all, &reader, hook_objects_attr, attrs) < 0) {
+    if (!attrs || attrib_render_walk(s->render, o, &all, reader, hook_objects_attr, attrs) < 0) {
         json_decref(attrs);
         attrs = NULL;
     }
@@ -32,10 +32,17 @@ json_t *hook_objects_make(const struct hook_server *s, const struct object *o)
     return attrs ? json_pack("{s:o, s:o}", "name", hook_json_text(o->name), "attrs", attrs) : NULL;
 }
 
+json_t *hook_objects_make(const struct hook_server *s, const struct object *o)
+{
+    return hook_objects_make_for(
+        s, o, &(struct attr_reader){.level = LEVEL_SERVER, .show_hidden = true, .presets = true});
+}
+
 /* ---- pages ------------------------------------------------------------------------------------------- */
 
 struct hook_objects_page {
     const struct hook_server *s;
+    bool for_host;
     const char *kind, *name, *queue, *after;
     size_t limit;
     json_t *objects;
@@ -44,7 +51,8 @@ struct hook_objects_page {
 
 static void hook_objects_add(struct hook_objects_page *p, const struct object *o)
 {
-    json_t *v = hook_objects_make(p->s, o);
+    const struct attr_reader host = {.level = LEVEL_OPERATOR, .presets = true};
+    json_t *v = p->for_host ? hook_objects_make_for(p->s, o, &host) : hook_objects_make(p->s, o);
 
     if (v)
         json_array_append_new(p->objects, v);
@@ -140,10 +148,11 @@ static void hook_objects_others(struct hook_objects_page *p)
         snprintf(p->next, sizeof p->next, "%ld", at);
 }
 
-json_t *hook_objects_page(const struct hook_server *s, const json_t *query)
+json_t *hook_objects_page(const struct hook_server *s, const json_t *query, bool for_host)
 {
     json_int_t limit = json_integer_value(json_object_get(query, "limit"));
     struct hook_objects_page p = {.s = s,
+                                  .for_host = for_host,
                                   .kind = json_string_value(json_object_get(query, "kind")),
                                   .name = json_string_value(json_object_get(query, "name")),
                                   .queue = json_string_value(json_object_get(query, "queue")),
@@ -172,7 +181,7 @@ void hook_objects_query(void *arg, const json_t *query, int64_t ticket)
 {
     const struct hook_server *s = arg;
 
-    hook_pool_page(s->pool, ticket, hook_objects_page(s, query));
+    hook_pool_page(s->pool, ticket, hook_objects_page(s, query, false));
 }
 
 /* ---- hello ------------------------------------------------------------------------------------------- */
