@@ -41,6 +41,7 @@ class Hooks:
         self.hook_submissions()
         self.hook_starts()
         self.hook_vnodes()
+        self.hook_hosts()
 
     def hook_submissions(self):
         print("Submission with hooks")
@@ -101,3 +102,35 @@ class Hooks:
                 note(f"processors of a run: server {(host.cpu_s(pid) - used) / 3 * 1e3:.0f} ms, worker {(workers(cx) - by_workers) / 3 * 1e3:.0f} ms")
         finally:
             cx.stop()
+
+    def hook_hosts(self):
+        from cede.wait import until
+        print("Start of a job on a real MOM, from RunJob to the first line of its script")
+        cx = self.complex(nodes=1, sched=False).start()
+        events = ("execjob_begin", "execjob_begin", "execjob_prologue", "execjob_prologue", "execjob_launch")
+        plain = None
+        try:
+            for n_hooks in (0, 5):
+                for i, event in enumerate(events[:n_hooks]):
+                    make(cx, f"host{i}", event, ACCEPTS)
+                if n_hooks:
+                    last = os.path.join(cx.dir, "mom", "n1", "mom_priv", "hooks", "host4.PY")
+                    until(lambda: os.path.exists(last), "the hooks on their host")
+                took = sorted(self.start_once(cx, until) for _ in range(60))[:55]
+                median = took[len(took) // 2]
+                row(f"{n_hooks} hooks: median of 60", ms(median), "" if plain is None else "15 ms more")
+                if plain is not None:
+                    note(f"added: {(median - plain) * 1e3:.1f} ms; longest of the 55 shortest {ms(took[-1])}")
+                plain = median
+        finally:
+            cx.stop()
+
+    def start_once(self, cx, until):
+        path = os.path.join(cx.work, "began")
+        cx.blank("began")
+        job = cx.submit(f"date +%s.%N > {path}")
+        begin = time.time()
+        cx.api.run(job, "n1")
+        at = float(until(lambda: (cx.file("began") or "").strip(), "the job's script"))
+        cx.wait_gone(job)
+        return at - begin

@@ -312,16 +312,60 @@ void mom_steal(struct talk *t, struct caller *c, const char *id)
     talk_say(t, "mom %d: asks for the script of %s", c->who, id);
 }
 
+static void say_hook(struct talk *t, struct caller *c)
+{
+    static const char *const attrs[] = {"state",  "comment", "Mom", "resources_available",
+                                        "nosuch", "sharing"};
+    exec_hook_change change = {.object = word(chance_one_in(&t->chance, 4) ? "job" : "vnode"),
+                               .name = word(chance_one_in(&t->chance, 3) ? "made" : talk_name(c)),
+                               .attr = word(attrs[chance_below(&t->chance, 6)]),
+                               .resource = word(chance_one_in(&t->chance, 2) ? "ncpus" : ""),
+                               .is_set = !chance_one_in(&t->chance, 4),
+                               .value = word(chance_one_in(&t->chance, 2) ? "3" : "offline")};
+    exec_hook_data d = {.hook = word("h"),
+                        .event = word("exechost_periodic"),
+                        .user = word(chance_one_in(&t->chance, 3) ? "anna" : ""),
+                        .wishes = (u_int)chance_below(&t->chance, 64),
+                        .changes = {1, &change}};
+
+    send_call(c, EXEC_HOOK_SAYS, (xdrproc_t)xdr_exec_hook_data, &d);
+}
+
+static void ask_as_hook(struct talk *t, struct caller *c)
+{
+    static const char *const queries[] = {"{\"kind\":\"job\",\"limit\":5}",
+                                          "{\"kind\":\"vnode\",\"name\":\"n1\"}",
+                                          "{\"kind\":\"server\"}",
+                                          "{\"kind\":7,\"after\":\"x\"}",
+                                          "[",
+                                          "{}"};
+    const char *q = queries[chance_below(&t->chance, 6)];
+
+    send_call(c, EXEC_HOOK_QUERY, (xdrproc_t)xdr_exec_hook_query_args,
+              &(exec_hook_query_args){.query = {(u_int)strlen(q), word(q)}});
+}
+
 void mom_other(struct talk *t, struct caller *c)
 {
     struct mom *m = of(t, c);
     struct mom_run *r = m->n_runs ? &m->runs[chance_below(&t->chance, m->n_runs)] : NULL;
+    exec_hook_piece_args piece = {.file = word(chance_one_in(&t->chance, 2) ? "resourcedef" : "h.PY"),
+                                  .offset = chance_next(&t->chance)};
     exec_bye_args bye = {.reason = word("talk"), .back = chance_one_in(&t->chance, 2)};
     exec_script_args script = {.job = {r ? r->job : 1, r ? r->index : -1},
                                .run = r ? r->run : 1,
                                .offset = chance_one_in(&t->chance, 3) ? chance_next(&t->chance) : 0};
 
-    switch (chance_below(&t->chance, 8)) {
+    switch (chance_below(&t->chance, 11)) {
+    case 8:
+        send_call(c, EXEC_GET_HOOK, (xdrproc_t)xdr_exec_hook_piece_args, &piece);
+        break;
+    case 9:
+        say_hook(t, c);
+        break;
+    case 10:
+        ask_as_hook(t, c);
+        break;
     case 0:
         send_call(c, EXEC_BYE, (xdrproc_t)xdr_exec_bye_args, &bye);
         break;
