@@ -39,7 +39,9 @@ for name, vnode in e.vnode_list.items():
     if found:
         vnode.state = pbs.ND_OFFLINE
         vnode.comment = MARK + "; ".join(found)
-    elif vnode.state is not None and vnode.state & pbs.ND_OFFLINE and str(vnode.comment or "").startswith(MARK):
+        continue
+    now = vnode if vnode.state is not None else pbs.server().vnode(name)  # a host does not know what the server has made of its vnodes
+    if now is not None and now.state & pbs.ND_OFFLINE and str(now.comment or "").startswith(MARK):
         vnode.state = pbs.ND_FREE
         vnode.comment = None
 if found and e.type == pbs.EXECJOB_BEGIN:
