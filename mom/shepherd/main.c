@@ -17,6 +17,8 @@
 
 #include "action.h"
 #include "close_errand.h"
+#include "rundir.h"
+#include "shep_title.h"
 #include "supervise.h"
 #include "zygote.h"
 #include "script.h"
@@ -32,8 +34,13 @@ static unsigned shepherd_main_number(const char *digits)
 
 int main(int argc, char *argv[])
 {
-    if (argc >= 3 && strcmp(argv[1], "hold") == 0)
-        return supervise_run(argv[2], argc > 3 ? atoi(argv[3]) : -1);
+    if (argc >= 3 && strcmp(argv[1], "hold") == 0) {
+        static char path[RUNDIR_PATH_MAX + 1]; /* the argument is written over */
+
+        (void)snprintf(path, sizeof path, "%s", argv[2]);
+        shep_title_keep(argv);
+        return supervise_run(path, argc > 3 ? atoi(argv[3]) : -1);
+    }
     if (argc == 5 && strcmp(argv[1], "zygote") == 0)
         return zygote_run(atoi(argv[2]), argv);
     if (argc >= 5 && strcmp(argv[1], "script") == 0)

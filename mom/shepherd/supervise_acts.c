@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "closing.h"
 #include "confine.h"
+#include "shep_title.h"
 #include "supervise_private.h"
 #include "rundir.h"
 
@@ -85,6 +86,7 @@ static void act_term(struct supervise *h)
     confine_signal(h->confine, SIGTERM);
     confine_resume(h->confine, NULL); /* a frozen process could not handle the signal */
     stopwatch_start(&h->watch, clock_real_mono_ms());
+    shep_title_set(h->path, "");
     h->grace_mono_ms = clock_real_mono_ms() + (int64_t)h->grace_s * MS_PER_S;
 }
 

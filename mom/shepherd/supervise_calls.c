@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "confine.h"
+#include "shep_title.h"
 #include "supervise_private.h"
 #include "pbs_error.h"
 #include "peek.h"
@@ -89,6 +90,7 @@ static void supervise_call_suspend(void *arg, const void *args, void *res)
         done(h, res, PBSE_SYSTEM, e.text);
     } else {
         stopwatch_stop(&h->watch, clock_real_mono_ms());
+        shep_title_set(h->path, "suspended");
         done(h, res, 0, "");
     }
 }
@@ -105,6 +107,7 @@ static void supervise_call_resume(void *arg, const void *args, void *res)
         done(h, res, PBSE_SYSTEM, e.text);
     } else {
         stopwatch_start(&h->watch, clock_real_mono_ms());
+        shep_title_set(h->path, "");
         if (h->tm)
             tm_server_resumed(h->tm);
         done(h, res, 0, "");

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "shep_title.h"
 #include "supervise.h"
 #include "rundir.h"
 
@@ -45,31 +46,12 @@ static ssize_t zygote_receive(int mom, struct packet *p)
     return n;
 }
 
-/* "hold", the path and zeros over our arguments, as if we had been started so. */
-static void set_title(char *argv[], const char *path)
-{
-    char *last = argv[1], *first = argv[1];
-    size_t room, n;
-
-    for (size_t i = 1; argv[i]; i++)
-        last = argv[i] + strlen(argv[i]);
-    room = (size_t)(last - first);
-    if (room < sizeof "hold")
-        return;
-    memset(first, 0, room);
-    memcpy(first, "hold", 4);
-    n = strlen(path);
-    if (n > room - sizeof "hold")
-        n = room - sizeof "hold";
-    memcpy(first + sizeof "hold", path, n);
-}
-
-static int become_shepherd(int mom, char *argv[], const struct packet *p)
+static int become_shepherd(int mom, const struct packet *p)
 {
     signal(SIGCHLD, SIG_DFL);
     close(mom);
     setsid();
-    set_title(argv, p->path);
+    shep_title_set(p->path, "");
     return supervise_run(p->path, p->socket);
 }
 
@@ -77,12 +59,13 @@ int zygote_run(int mom, char *argv[])
 {
     struct packet p;
 
+    shep_title_keep(argv);
     signal(SIGCHLD, SIG_IGN); /* shepherds are not waited for here */
     while (zygote_receive(mom, &p) > 0) {
         if (p.socket < 0)
             continue;
         if (fork() == 0)
-            return become_shepherd(mom, argv, &p);
+            return become_shepherd(mom, &p);
         close(p.socket); /* if there was no fork, the MOM sees its socket closed */
     }
     return 0;

@@ -231,7 +231,7 @@ static struct rpc_conn_options conn_options(struct shepherd *sh)
 
 static int spawn_it(struct shepherd *sh, int theirs, struct err *e)
 {
-    char verb[] = "hold", fd[] = "3";
+    char verb[] = "hold", fd[] = "3         "; /* room for a word about its job (shep_title.h) */
     char *argv[] = {sh->all->home->shepherd, verb, sh->run->path, fd, NULL};
     const int fds[] = {-1, -1, -1, theirs};
     const struct spawn_options o = spawn_own(argv, fds, 4);

@@ -336,3 +336,21 @@ def test_without_groups_too_and_what_forks_without_end_is_ended(quiet):
     finally:
         run("pbs_complex", "stop", "--dir", home, "--purge", check=False)
         shutil.rmtree(home, ignore_errors=True)
+
+
+def test_ps_shows_at_the_host_which_jobs_are_suspended(cx):
+    """Processes that are frozen look as before; their shepherd says it."""
+    job, other = cx.submit("exec sleep 600"), cx.submit("exec sleep 600")
+    for j in (job, other):
+        until(lambda j=j: cx.stat(j)["substate"] == "42", "the job")
+
+    def words(j):
+        with open(f"/proc/{shepherd(cx, j)}/cmdline", "rb") as f:
+            return [w for w in f.read().split(b"\0") if w][1:]
+    run = words(job)
+    assert run[0] == b"hold" and f"/{job}." in run[1].decode() and b"suspended" not in run
+    for _ in range(2):
+        cx.api.signal(job, "suspend")
+        assert words(job) == [*run[:2], b"suspended"] and b"suspended" not in words(other)
+        cx.api.signal(job, "resume")
+        assert words(job) == run[:2]
