@@ -31,7 +31,10 @@ static bool change_job(struct cluster *cl, const char *id, const struct attrl *a
     bool was_up = job_is_up(j) && !j->gives_way;
     cluster_make_dirty(cl, j);
     j->is_provisional = false;
-    if (j->answered)
+    if (j->answered && (j->order == ORDER_RUN || j->order == ORDER_RESUME))
+        (void)cluster_order_end(
+            cl, j); /* mostly it runs now where it was told to: cluster_link sees whether that is news */
+    else if (j->answered)
         cluster_order_drop(cl, j);
     job_take(j, cl->catalogue, attrs);
     if (!was_up && job_is_up(j) && !j->gives_way)

@@ -336,7 +336,34 @@ static void run_out(struct cluster *cl, struct job *j)
         last->running_at = j->running_at;
     }
     cluster_count(cl, j, -1);
-    cl->news++;
+}
+
+static uint64_t hash_more(uint64_t h, uint64_t n)
+{
+    return (h ^ n) * 0x100000001B3ull;
+}
+
+/* What the job takes from others, or will by an order: its vnodes, and what limits count. 0: nothing. */
+static uint64_t held_print(const struct job *j)
+{
+    bool is_ordered = j->order == ORDER_RUN || j->order == ORDER_RESUME;
+    const struct allocation *held = is_ordered ? &j->claim : &j->on;
+    uint64_t h = 0xcbf29ce484222325ull;
+
+    if (!is_ordered && !job_counts(j))
+        return 0;
+    for (size_t i = 0; i < held->n; i++) {
+        h = hash_more(h, (uintptr_t)held->a[i].node);
+        h = hash_more(h, held->a[i].alone);
+        h = amounts_hash(&held->a[i].use, h);
+    }
+    h = hash_more(h, (uintptr_t)j->queue);
+    h = hash_more(h, (uintptr_t)j->within);
+    h = hash_more(h, (uintptr_t)j->user); /* interned, as the next two */
+    h = hash_more(h, (uintptr_t)j->group);
+    h = hash_more(h, (uintptr_t)j->project);
+    h = amounts_hash(&j->want, h);
+    return h ? h : 1;
 }
 
 void cluster_link(struct cluster *cl, struct job *j)
@@ -361,6 +388,10 @@ void cluster_link(struct cluster *cl, struct job *j)
         run_in(cl, j);
     else if (cluster_may_wait(cl, j))
         TELL(cl, job_waits, j);
+    /* A job that runs as it was told to, or says another word of itself, gives nothing back. */
+    if (j->held && j->held != held_print(j))
+        cl->news++;
+    j->held = 0;
 }
 
 void cluster_unlink(struct cluster *cl, struct job *j)
@@ -375,6 +406,7 @@ void cluster_make_dirty(struct cluster *cl, struct job *j)
 {
     if (j->dirty)
         return;
+    j->held = held_print(j);
     cluster_unlink(cl, j);
     j->dirty = true;
     cluster_list_add(&cl->dirty_jobs, j);

@@ -122,7 +122,7 @@ void cluster_order_taken(struct cluster *cl, struct job *j)
     j->answered = true;
 }
 
-void cluster_order_drop(struct cluster *cl, struct job *j)
+bool cluster_order_end(struct cluster *cl, struct job *j)
 {
     if (j->order == ORDER_RUN || j->order == ORDER_RESUME) {
         if (j->is_charged)
@@ -132,7 +132,7 @@ void cluster_order_drop(struct cluster *cl, struct job *j)
     if (is_listed(j))
         list_out(cl, j);
     if (j->order == ORDER_NONE)
-        return;
+        return false;
     claim_all(cl, &j->reserve, -1);
     allocation_fini(&j->reserve);
     if (j->order == ORDER_AWAITS) /* it may be that the server holds that room from now on */
@@ -140,6 +140,13 @@ void cluster_order_drop(struct cluster *cl, struct job *j)
     allocation_fini(&j->claim);
     j->order = ORDER_NONE;
     j->answered = false;
+    return true;
+}
+
+void cluster_order_drop(struct cluster *cl, struct job *j)
+{
+    if (!cluster_order_end(cl, j))
+        return;
     cl->news++;
     if (!j->dirty && cluster_may_wait(cl, j))
         TELL(cl, job_waits, j);

@@ -80,4 +80,7 @@ void cluster_resvs_settle(struct cluster *cl); /* after the vnodes, before the j
 /* A job went out of the cluster, in any way. */
 void cluster_drop_job(struct cluster *cl, struct job *j);
 
+/* The order is no more, and gives back what it has claimed. Unlike cluster_order_drop this is not news by itself. false: there was none. */
+bool cluster_order_end(struct cluster *cl, struct job *j);
+
 #endif

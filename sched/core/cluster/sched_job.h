@@ -109,6 +109,7 @@ struct job {
     struct allocation
         awaited; /* of one that AWAITS: its `claim` when the server took the plan; empty: not known */
     bool dirty;
+    uint64_t held; /* of a dirty one: what it took from others before, as a hash; cluster_index.c */
     UT_hash_handle hh;
 };
 

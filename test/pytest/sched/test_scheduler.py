@@ -201,3 +201,20 @@ def test_a_client_that_asked_to_run_a_job_is_answered_when_that_is_deleted(cx):
         with pytest.raises(api.PbsError):
             asker.recv(ticket)
         asker.close()
+
+
+@pytest.mark.complex(nodes=1, ncpus=4)
+def test_starts_alone_give_no_reason_for_another_cycle(cx):
+    cx.set_server("scheduling", "False")
+    jobs = [cx.submit("exec sleep 600", select="1:ncpus=4") for _ in range(3)]
+
+    def cycles():
+        return cx.logs("sched", 4000).count("Starting Scheduling Cycle")
+    before = cycles()
+    cx.set_server("scheduling", "True")
+    until(lambda: cx.stat(jobs[0])["substate"] == "42" and "Not Running" in cx.stat(jobs[2]).get("comment", ""), lambda: cx.describe(jobs[2]))
+    after = cycles()
+    assert after > before and faults.stays(lambda: cycles() == after, 1.5)
+    assert after - before <= 2  # one of them may be that of the last submission
+    cx.api.delete(jobs[0])
+    until(lambda: cycles() > after, "the cycle of the end of a job")
