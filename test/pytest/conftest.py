@@ -78,6 +78,7 @@ def pytest_addoption(parser):
     parser.addoption("--damage-seeds", default="1-12", help="the seeds of test_set_aside, FIRST-LAST")
     parser.addoption("--model-seeds", default="1-2", help="the seeds of test_model, FIRST-LAST")
     parser.addoption("--cost-full", action="store_true", help="test_cost_growth gives every attribute all sizes")
+    parser.addoption("--packages", action="store_true", help="test_packages builds packages and a root for them")
 
 
 def pytest_generate_tests(metafunc):

@@ -1,0 +1,129 @@
+"""The Debian packages, in a clean root: installed, upgraded under a running job, removed, purged. With --packages only: it builds them and
+a root, for which packages of Debian are fetched, and takes some minutes."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
+TOOLS = ("dpkg-buildpackage", "dh", "mmdebstrap")
+# One host: names, network and processes of its own.
+HOST = """
+mount --make-rprivate /
+mount -t proc proc {root}/proc
+mount -t sysfs sys {root}/sys
+mount --rbind /sys/fs/cgroup {root}/sys/fs/cgroup
+mount -t tmpfs shm {root}/dev/shm
+ip link set lo up
+hostname pk1
+exec chroot {root} /bin/bash -euc '{script}'
+"""
+
+
+@pytest.fixture(scope="module")
+def debs(request, tmp_path_factory):
+    """The packages of this tree, without their symbols."""
+    if not request.config.getoption("--packages"):
+        pytest.skip("--packages is not given: it builds packages and a root, which takes minutes and a network")
+    missing = [t for t in TOOLS if not shutil.which(t)]
+    if os.geteuid() != 0 or missing:
+        pytest.skip(f"needs root and {', '.join(TOOLS)}; missing: {', '.join(missing) or 'root'}")
+    place = str(tmp_path_factory.mktemp("build"))
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "CEDE_"))}
+    subprocess.run(["make", "deb", f"BUILD={place}"], cwd=TOP, env=env, check=True, stdin=subprocess.DEVNULL)
+    found = [d for d in glob.glob(os.path.join(place, "deb/*.deb")) if "-dbgsym_" not in d]
+    assert len(found) == 7
+    return found
+
+
+def field(deb, name):
+    return subprocess.run(["dpkg-deb", "-f", deb, name], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def dependencies(debs):
+    """Names of packages of Debian that these depend on."""
+    words = ",".join(field(d, "Depends") for d in debs).split(",")
+    names = {re.sub(r"[ (].*", "", w.strip()) for w in words if w.strip()}
+    return sorted(names - {field(d, "Package") for d in debs})
+
+
+def later(deb, directory):
+    """The same package of a later version."""
+    tree = os.path.join(directory, "tree")
+    subprocess.run(["dpkg-deb", "-R", deb, tree], check=True)
+    control = os.path.join(tree, "DEBIAN/control")
+    with open(control, encoding="utf-8") as f:
+        text = f.read()
+    version = field(deb, "Version")
+    text = text.replace(f"Version: {version}\n", f"Version: {version}.1\n").replace(f"(= {version})", f"(= {version}.1)")
+    with open(control, "w", encoding="utf-8") as f:
+        f.write(text)
+    subprocess.run(["dpkg-deb", "-b", tree, directory], check=True, stdout=subprocess.DEVNULL)
+    shutil.rmtree(tree)
+
+
+@pytest.fixture(scope="module")
+def root(debs, tmp_path_factory):
+    """A Debian with what the packages need, and the packages in two versions in /debs and /later."""
+    place = str(tmp_path_factory.mktemp("packages") / "root")
+    with open("/etc/os-release", encoding="utf-8") as f:
+        suite = re.search(r"VERSION_CODENAME=(\w+)", f.read()).group(1)
+    subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", f"--include=procps,{','.join(dependencies(debs))}", suite, place],
+                   check=True, stdin=subprocess.DEVNULL)
+    for name in ("debs", "later"):
+        os.mkdir(os.path.join(place, name))
+    for deb in debs:
+        shutil.copy(deb, os.path.join(place, "debs"))
+        later(deb, os.path.join(place, "later"))
+    yield place
+    shutil.rmtree(place)
+
+
+def on_host(root, script):
+    words = ["unshare", "--net", "--pid", "--uts", "--mount", "--fork", "--kill-child", "sh", "-ec",
+             HOST.format(root=root, script=script.replace("'", "'\\''"))]
+    env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"}
+    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=170, stdin=subprocess.DEVNULL, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+DAY = """
+grep -q pk1 /etc/hosts || echo "127.0.1.1 pk1" >>/etc/hosts
+useradd -m anna
+dpkg -i /debs/*.deb
+/usr/lib/pbs/libexec/pbs_init.d start
+su anna -c "cd; echo 'while [ ! -e go ]; do sleep 0.1; done; echo done' | qsub -N long"
+until su anna -c qstat | grep -q " R workq"; do sleep 0.1; done
+dpkg -i /later/*.deb
+su anna -c qstat | grep " R workq"
+dpkg -s cede-mom | grep "^Version"
+if dpkg -r cede-mom; then echo "cede-mom was removed under a job"; exit 1; fi
+touch /home/anna/go
+until [ -e /home/anna/long.o0 ]; do sleep 0.1; done
+echo "output: $(cat /home/anna/long.o0)"
+until [ -z "$(qstat)" ]; do sleep 0.1; done
+while pidof pbs_shepherd >/dev/null && [ "$(pidof pbs_shepherd | wc -w)" -gt 1 ]; do sleep 0.1; done
+/usr/lib/pbs/libexec/pbs_init.d stop
+dpkg -P cede-server cede-mom cede-common cede-client cede-doc libpbs-dev libpbs0
+ls -d /var/spool/pbs
+if [ -e /etc/pbs.conf ] || [ -e /usr/lib/pbs ] || pidof pbs_server pbs_mom pbs_sched; then echo "something is left"; exit 1; fi
+"""
+
+
+@pytest.mark.timeout(900)
+def test_a_host_is_installed_upgraded_under_a_running_job_and_purged(root):
+    code, text = on_host(root, DAY)
+    assert code == 0, text
+    assert "Jobs run on this host (pbs_shepherd" in text
+    assert "output: done" in text and "Version: 0.1.0.1" in text
+
+
+@pytest.mark.timeout(900)
+def test_lintian_finds_no_error(debs):
+    if not shutil.which("lintian"):
+        pytest.skip("no lintian")
+    done = subprocess.run(["lintian", "--fail-on", "error", *debs], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
