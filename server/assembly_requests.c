@@ -7,6 +7,7 @@
 #include "depend_link.h"
 #include "depend.h"
 #include "dispatch.h"
+#include "node_drain.h"
 #include "exec_send.h"
 #include "munge_login.h"
 #include "hook_event.h"
@@ -134,7 +135,8 @@ static int create_preemption(struct server *s, struct err *e)
                                                                          .release_nodes = p->release_nodes});
     if (!p->preempt_jobs || !p->plan_earmarks)
         return err_no_memory(e);
-    return 0;
+    p->node_drains = node_drains_create(s->loop, &s->ctx, p->victims, e);
+    return p->node_drains ? 0 : -1;
 }
 
 static int create_reservations(struct server *s, struct err *e)

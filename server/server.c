@@ -81,6 +81,7 @@
 #include "lease_monitor.h"
 #include "run_terminate.h"
 #include "track_request.h"
+#include "node_drain.h"
 #include "victim.h"
 #include "virtual_time.h"
 #include "clock_step.h"
@@ -213,6 +214,7 @@ int server_recover(struct server *s, bool is_new, const struct restore_counts *c
     arrays_restore(s->parts.arrays);
     for (struct job *j = jobs_first(s->ctx.jobs); j; j = jobs_next(j))
         victims_carry_on(s->parts.victims, j);
+    node_drains_carry_on(s->parts.node_drains);
     plan_earmarks_restore(s->parts.plan_earmarks);
     move_out_restore(s->parts.move_out);
     depend_links_start(s->depend_links);
@@ -322,6 +324,7 @@ static void end_requests(struct server *s)
     reservations_destroy(p->reservations);
     plan_earmarks_destroy(p->plan_earmarks);
     preempt_jobs_destroy(p->preempt_jobs);
+    node_drains_destroy(p->node_drains);
     victims_destroy(p->victims);
     preempt_notices_destroy(s->preempt_notices);
     submit_destroy(p->submit);

@@ -6,8 +6,10 @@
 #include "cmd.h"
 
 #include <strings.h>
+#include <time.h>
 
 #include "attrs.h"
+#include "date_text.h"
 #include "jobid_set.h"
 #include "json_out.h"
 #include "node_show.h"
@@ -21,7 +23,8 @@ enum { COMMENT_MAX = 79 };
 struct pbsnodes {
     struct cmd_args a;
     bool all, vnodes, hosts_vnodes, down, offline, clear, quiet, table, table_jobs, table_whole;
-    const char *comment, *delimiter, *server;
+    const char *comment, *delimiter, *server, *drain;
+    int64_t drain_at_s; /* 0: at once */
     enum status_format format;
 };
 
@@ -49,6 +52,14 @@ static int pbsnodes_take_comment(void *settings, const struct option_row *row, c
     return 0;
 }
 
+static int pbsnodes_take_at(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct pbsnodes *p = settings;
+
+    (void)e;
+    return date_text_parse(value, (int64_t)time(NULL), &p->drain_at_s) < 0 ? cmd_bad_value(&p->a, row) : 0;
+}
+
 static const struct option_row rows[] = {
     CMD_FLAG('a', struct pbsnodes, all, "all hosts; with -v all vnodes"),
     CMD_FLAG('c', struct pbsnodes, clear, "older form of -r"),
@@ -66,6 +77,11 @@ static const struct option_row rows[] = {
     CMD_TEXT('s', struct pbsnodes, server, "server", "ask this server"),
     CMD_FLAG('S', struct pbsnodes, table, "a line a node"),
     CMD_FLAG('v', struct pbsnodes, vnodes, "vnodes instead of hosts"),
+    {0, "drain", OPTION_VALUE, "letters",
+     "with -o: their jobs leave by C, R or D, the first that can be applied to each", cmd_take_text,
+     (int)offsetof(struct pbsnodes, drain)},
+    {0, "at", OPTION_VALUE, "date", "with --drain: when these are told, as in qsub -a; else at once",
+     pbsnodes_take_at, 0},
 };
 
 static bool is_change(const struct pbsnodes *p)
@@ -90,6 +106,15 @@ static int pbsnodes_report(const struct pbsnodes *p, int c, const char *node)
 
 /* --- changing ----------------------------------------------------------------------------------------------- */
 
+static void add_drain(const struct pbsnodes *p, struct attrs *attrs)
+{
+    char at[24];
+
+    snprintf(at, sizeof at, "%lld", (long long)p->drain_at_s);
+    attrs_add(attrs, "drain_at", NULL, p->drain_at_s ? at : "", p->drain_at_s ? SET : UNSET);
+    attrs_add(attrs, "drain", NULL, p->drain, SET);
+}
+
 static int change_vnode(const struct pbsnodes *p, int c, const char *vnode)
 {
     struct attrs attrs = {0};
@@ -97,6 +122,12 @@ static int change_vnode(const struct pbsnodes *p, int c, const char *vnode)
 
     if (p->offline || p->clear)
         attrs_add(&attrs, ATTR_NODE_state, NULL, "offline", p->offline ? INCR : DECR);
+    if (p->drain)
+        add_drain(p, &attrs);
+    if (p->clear) { /* unset where it was not set is well */
+        attrs_add(&attrs, "drain", NULL, "", UNSET);
+        attrs_add(&attrs, "drain_at", NULL, "", UNSET);
+    }
     if (p->comment)
         attrs_add(&attrs, ATTR_comment, NULL, p->comment, *p->comment ? SET : UNSET);
     else if (p->clear) /* it gave the reason for which the host was offline */
@@ -320,6 +351,10 @@ static const char *find_conflict(const struct pbsnodes *p, int n)
 {
     if (p->offline && p->clear)
         return "-o and -r exclude each other";
+    if (p->drain && !p->offline)
+        return "--drain goes with -o";
+    if (p->drain_at_s && !p->drain)
+        return "--at goes with --drain";
     if (p->delimiter && !*p->delimiter)
         return "illegal -D value: a delimiter has at least one character";
     if (is_change(p) && (p->all || p->down || p->table || p->hosts_vnodes))
@@ -361,6 +396,7 @@ static int pbsnodes_run(void *settings, int n, char *operands[])
 const struct cmd command = {
     .options = {.program = "pbsnodes", .operands = "[host ...]", CMD_ROWS(rows)},
     .usage = "usage:\tpbsnodes [-{o|r}][-C comment][-s server] host host ...\n"
+             "\tpbsnodes -o --drain letters [--at date] [-C comment][-s server] host host ...\n"
              "\tpbsnodes -l [-s server]\n"
              "\tpbsnodes [-s server] -a [-v] [-S[j][L]] [-F format] [-D delim]\n"
              "\tpbsnodes [-H] [-S[j][L]] [-F format] [-D delim] host host ...\n"

@@ -14,6 +14,7 @@
 #include "log.h"
 #include "check_formula.h"
 #include "manage_checks.h"
+#include "node_drain.h"
 #include "node_report.h"
 #include "route.h"
 #include "schedulers.h"
@@ -91,6 +92,13 @@ static void manage_effects_node_mom_set(void *arg, struct object *o)
     struct parts *p = arg;
 
     node_report_adopt(p->ctx, p->services, (struct node *)o);
+}
+
+static void manage_effects_node_drain(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    node_drains_review(p->node_drains, (struct node *)o);
 }
 
 /* --- scheduler --------------------------------------------------------------------------------------- */
@@ -237,6 +245,8 @@ const struct attr_edit_effect manage_effects[] = {
     {OF_NODE, NODE_ATTR_resources_available, check_borrowed, NULL},
     {OF_NODE, NODE_ATTR_partition, check_node_partition, NULL},
     {OF_NODE, NODE_ATTR_queue, check_node_queue, NULL},
+    {OF_NODE, NODE_ATTR_drain, NULL, manage_effects_node_drain},
+    {OF_NODE, NODE_ATTR_drain_at, NULL, manage_effects_node_drain},
     {OF_NODE, NODE_ATTR_Mom, NULL, manage_effects_node_mom_set},
     {OF_QUEUE, ATTR_EDIT_ANY, check_queue, NULL},
     {OF_QUEUE, QUEUE_ATTR_started, NULL, manage_effects_queue_started},

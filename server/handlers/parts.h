@@ -33,6 +33,7 @@ struct submit;
 struct run_suspend;
 struct track_request;
 struct victims;
+struct node_drains;
 struct watches;
 
 struct parts {
@@ -54,6 +55,7 @@ struct parts {
     struct release_nodes *release_nodes;
     struct stop_methods *stop_methods;
     struct victims *victims;
+    struct node_drains *node_drains;
     struct preempt_jobs *preempt_jobs;
     struct plan_earmarks *plan_earmarks;
     struct submit *submit;

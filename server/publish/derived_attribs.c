@@ -206,6 +206,19 @@ static bool derived_attribs_node_jobs(struct derived_attribs *c, const struct ob
     return next > 0 && text_made(c, out);
 }
 
+static bool derived_attribs_node_drain_left(struct derived_attribs *c, const struct object *o,
+                                            struct value *out)
+{
+    int64_t n = 0;
+
+    (void)c;
+    if (!attr_list_is_set(&o->attrs, NODE_ATTR_drain_begun))
+        return false;
+    for (const struct node_use *u = node_of(o)->uses; u; u = u->next)
+        n++;
+    return computed_number(n, out);
+}
+
 /* What can be summed is shown from the beginning, as 0. */
 static bool derived_attribs_node_assigned(struct derived_attribs *c, const struct object *o,
                                           struct value *out)
@@ -289,6 +302,7 @@ static computed_fn *const node_rows[NODE_ATTR_COUNT] = {
     [NODE_ATTR_Mom] = derived_attribs_node_mom,
     [NODE_ATTR_state] = derived_attribs_node_state,
     [NODE_ATTR_jobs] = derived_attribs_node_jobs,
+    [NODE_ATTR_drain_left] = derived_attribs_node_drain_left,
     [NODE_ATTR_resv] = derived_attribs_node_resv,
     [NODE_ATTR_resources_assigned] = derived_attribs_node_assigned,
     [NODE_ATTR_resources_held] = derived_attribs_node_held,
