@@ -77,6 +77,8 @@ def pytest_addoption(parser):
     parser.addoption("--model-steps", type=int, default=120, help="how many requests test_model makes, per seed")
     parser.addoption("--damage-seeds", default="1-12", help="the seeds of test_set_aside, FIRST-LAST")
     parser.addoption("--model-seeds", default="1-2", help="the seeds of test_model, FIRST-LAST")
+    parser.addoption("--ckpt-moments", type=int, default=3, help="how often test_ckpt_examples preempts each example")
+    parser.addoption("--ckpt-seed", type=int, default=1, help="the seed of these moments")
     parser.addoption("--cost-full", action="store_true", help="test_cost_growth gives every attribute all sizes")
     parser.addoption("--packages", action="store_true", help="test_packages builds packages and a root for them")
 
