@@ -14,7 +14,8 @@ struct node_drains;
 struct server_ctx;
 struct victims;
 
-struct node_drains *node_drains_create(struct loop *l, struct server_ctx *s, struct victims *v, struct err *e);
+struct node_drains *node_drains_create(struct loop *l, struct server_ctx *s, struct victims *v,
+                                       struct err *e);
 void node_drains_destroy(struct node_drains *d);
 
 /* drain or drain_at of this vnode was changed; a vnode that is read at a start is one as well. */

@@ -3,7 +3,7 @@
  *     mpicc heat_mpi.c -o heat_mpi
  *     echo "mpirun $PWD/heat_mpi 100000 1000" | qsub -l select=2:ncpus=2:mpiprocs=2 -W preempt_methods=CR
  *
- * Each rank catches SIGUSR1, at a step of its own; that one of them was asked goes along with the sum that every step forms anyhow, so
+ * Each rank catches SIGUSR1, at a step of its own; that one of them was asked goes along with the sum that every step forms in any case, so
  * all save after the same step. What is saved is a file a rank, in the directory of its host, and then, when all ranks have
  * theirs on disk, the name of the step. Hosts that were stopped in between have different last steps: the least of them counts, so the
  * files of the step before are kept.

@@ -63,7 +63,7 @@ static int save(const struct state *s)
         return -1;
     if (write(fd, text, (size_t)n) != n || fsync(fd) < 0) {
         close(fd);
-        return -1; /* a full disk: the old state stays, nobody is told, and the checkpoint fails */
+        return -1; /* a full disk: the old state stays, no `done` is made, and the checkpoint fails */
     }
     close(fd);
     if (rename(new, path) < 0 || (fd = open(done, O_WRONLY | O_CREAT, 0600)) < 0)

@@ -12,7 +12,7 @@ from test_ckpt_default import by, installation
 
 alone = pytest.mark.complex(history=True, sched=False)
 
-# Listens on all addresses, ends with its program, has an image written for whoever says so: as the real one.
+# Listens on all addresses, ends with its program, has an image written for any program that says so: as the real one.
 COORDINATOR = """#!/usr/bin/python3
 import os, socket, sys, time
 args = dict(zip(sys.argv[1:], sys.argv[2:]))
@@ -115,7 +115,7 @@ def test_a_program_under_dmtcp_is_saved_and_restarted_from_its_images(cx):
 
 
 @alone
-def test_the_coordinator_of_a_job_can_be_spoken_to_by_nobody_else(cx):
+def test_the_coordinator_of_a_job_cannot_be_spoken_to_from_outside(cx):
     job = start(cx)
     port = int(cx.file("begins").split()[1])
     with pytest.raises(ConnectionRefusedError):

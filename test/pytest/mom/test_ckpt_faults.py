@@ -1,0 +1,73 @@
+"""What goes wrong around a checkpoint by the application: nothing is lost that had been saved, and nothing loops."""
+import os
+import signal
+import threading
+
+import pytest
+
+from cede.checkpoints import COUNTER, preempt, running
+from cede.faults import processes_with
+from cede.shepherds import shepherd
+from cede.wait import until
+
+alone = pytest.mark.complex(history=True, sched=False)
+# Asked to save itself, it says that it was and waits on.
+SLOW = """#!/bin/bash
+trap 'touch {work}/asked' USR1
+[ -e {work}/begun ] && echo again >> {work}/begun || echo begun > {work}/begun
+while :; do sleep 0.05; done
+"""
+
+
+def start(cx, text, **attrs):
+    job = cx.submit(text.format(work=cx.work), preempt_methods="CR", **attrs)
+    cx.api.run(job, "(n1:ncpus=1)")
+    running(cx, job)
+    return job
+
+
+def begin(cx, order):
+    """A preemption in the middle of a checkpoint that will not be answered; its requester waits in a thread."""
+    cx.blank("asked")
+    os.remove(os.path.join(cx.work, "asked"))
+    job = start(cx, SLOW)
+    result = {}
+    t = threading.Thread(target=lambda: result.update(preempt(cx, job, order)), daemon=True)
+    t.start()
+    until(lambda: cx.file("asked") is not None, "its asking")
+    return job, result, t
+
+
+@alone
+def test_an_adapter_that_is_killed_has_failed_and_the_next_letter_is_tried(cx):
+    os.chmod(cx.work, 0o777)
+    job, result, t = begin(cx, "CR")
+    for pid in set(processes_with("/ckpt-app", "cmdline")) & set(processes_with(cx.dir)):
+        os.kill(pid, signal.SIGKILL)
+    t.join(60)
+    assert result == {job: "Q"} and cx.state(job) == "Q"
+
+
+@alone
+def test_a_shepherd_that_is_killed_in_a_checkpoint_loses_its_run_and_not_the_job(cx):
+    os.chmod(cx.work, 0o777)
+    job, result, t = begin(cx, "CR")
+    os.kill(shepherd(cx, job, "n1"), signal.SIGKILL)
+    t.join(90)
+    assert result == {job: "Q"} and cx.state(job) == "Q"
+    cx.api.run(job, "(n1:ncpus=1)")
+    running(cx, job)
+    until(lambda: "again" in cx.file("begun"), "its second start")
+
+
+@alone
+def test_a_program_that_saves_itself_and_crashes_ends_as_it_did_and_does_not_come_back_for_ever(cx):
+    job = start(cx, COUNTER.replace("touch $PBS_CHECKPOINT_DIR/done;", "touch $PBS_CHECKPOINT_DIR/done; kill -9 $$;"))
+    until(lambda: (cx.file("now") or "").strip(), "the first count")
+    said = preempt(cx, job, "CR")
+    s = cx.stat(job)
+    if said == {job: "C"}:  # it was stopped before it could crash
+        assert cx.state(job) == "Q"
+    else:
+        assert s["job_state"] == "F" and s["Exit_status"] == str(256 + signal.SIGKILL)
+    assert int(s["run_count"]) == 1 and "saved" in cx.file("counts")
