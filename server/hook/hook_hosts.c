@@ -255,7 +255,9 @@ static void hook_host_answered(void *arg, const struct rpc_outcome *out)
         hook_host_log_done(s, t->text);
     else if (t)
         hook_host_log_refused(h->all, s, t);
-    h->behind = !t || t->code;
+    h->behind =
+        !t ||
+        (t->code && t->code != PBSE_MOMREJECT); /* its configuration decides: asked again at its next HELLO */
     if (h->behind)
         loop_timer_set(h->all->look, AGAIN_MS);
 }

@@ -40,7 +40,7 @@ static void act_leave_on_end_hooks(struct mom *m, struct run *r, const struct ho
 /* Hooks of execjob_end, last before the vnodes are free; of a start that failed before any prologue, those of execjob_abort. */
 static void act_leave_end_hooks(struct mom *m, struct run *r)
 {
-    bool began = r->started || r->prologue_begun;
+    bool began = r->started || r->prologue_begun || r->prologue_done;
     uint32_t event = began ? HOOK_EVENT_execjob_end : HOOK_EVENT_execjob_abort;
 
     if (r->end_done || (!began && !r->begin_begun) || !host_event_run(m, r, event, act_leave_on_end_hooks))

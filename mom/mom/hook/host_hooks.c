@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "conf.h"
@@ -159,6 +160,16 @@ static void host_hooks_read_content(const struct host_hooks *x, int dir, const c
         log_err(LOGC_HOOK, file, &e, "this hook file cannot be read");
 }
 
+/* A hook of user pbsuser reads its configuration as the job's owner; all others are root's alone. */
+static void host_hooks_open_config(int dir, const struct hook *h)
+{
+    char file[HOOK_NAME_LONGEST + 8];
+
+    snprintf(file, sizeof file, "%s.CF", h->name);
+    if (h->config.bytes && fchmodat(dir, file, h->set.pbsuser ? 0644 : 0600, 0) < 0)
+        log_event(LOGC_HOOK, LOGE_ERROR, file, "its mode cannot be set: %s", strerror(errno));
+}
+
 static bool host_hooks_is_same(const struct hook_content *a, const struct hook_content *b)
 {
     return a->n == b->n && !a->bytes == !b->bytes && (!a->bytes || memcmp(a->bytes, b->bytes, a->n) == 0);
@@ -184,6 +195,7 @@ static struct hook *host_hooks_read(struct host_hooks *x, int dir, const char *n
     free(control);
     host_hooks_read_content(x, dir, name, ".PY", &h->script);
     host_hooks_read_content(x, dir, name, ".CF", &h->config);
+    host_hooks_open_config(dir, h);
     if (old && host_hooks_is_same(&old->script, &h->script) && host_hooks_is_same(&old->config, &h->config))
         h->serial = old->serial;
     else

@@ -118,13 +118,29 @@ static int host_launch_set_env(struct shep_order *o, json_t *env)
     return 0;
 }
 
-/* argv[0] is the program that is run: a hook that changes progname alone runs that. */
+static bool host_launch_is_same(const struct run *r, const json_t *data)
+{
+    static const char *const names[] = {"progname", "argv", "env"};
+    json_t *was = json_object();
+    bool same = was && host_launch_put(r, was) == 0;
+
+    for (size_t i = 0; same && i < sizeof names / sizeof names[0]; i++)
+        same = json_equal(json_object_get(was, names[i]), json_object_get(data, names[i]));
+    json_decref(was);
+    return same;
+}
+
 int host_launch_apply(const struct run *r, const json_t *data, struct err *e)
 {
     struct shep_order o;
     const json_t *argv = json_object_get(data, "argv");
-    char *program = hook_json_bytes(json_object_get(data, "progname"));
-    int rc = host_launch_read(r, &o, e);
+    char *program;
+    int rc;
+
+    if (host_launch_is_same(r, data))
+        return 0;
+    program = hook_json_bytes(json_object_get(data, "progname"));
+    rc = host_launch_read(r, &o, e);
 
     if (rc == 0 && (!program || program[0] != '/' || !json_array_size(argv)))
         rc = err_set(e, PBSE_HOOKERROR,

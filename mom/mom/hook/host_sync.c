@@ -22,7 +22,7 @@
 #include "rpc_conn.h"
 #include "strbuf.h"
 
-enum { FILE_MODE = 0600, CONFIG_MODE = 0644, SAID_MAX = 60000 };
+enum { FILE_MODE = 0600, SAID_MAX = 60000 };
 
 struct host_sync_file {
     exec_hook_file is; /* name owned */
@@ -115,13 +115,10 @@ static int host_sync_write(const struct host_sync *s, int dir, struct strbuf *sa
 {
     for (size_t i = 0; i < s->n; i++) {
         const struct host_sync_file *f = &s->files[i];
-        size_t n;
-        /* A hook of user pbsuser reads its configuration as the job's owner. */
-        mode_t mode = hook_file_kind(f->is.name, &n) == HOOK_FILE_CONFIG ? CONFIG_MODE : FILE_MODE;
 
         if (!f->fetch)
             continue;
-        if (file_write_quick(dir, f->is.name, f->bytes ? f->bytes : "", f->got, mode, e) < 0)
+        if (file_write_quick(dir, f->is.name, f->bytes ? f->bytes : "", f->got, FILE_MODE, e) < 0)
             return -1;
         host_sync_say(said, '+', f->is.name);
     }

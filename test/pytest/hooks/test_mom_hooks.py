@@ -376,3 +376,43 @@ def test_the_example_job_tmpfs_gives_a_job_its_own_file_system(complex, hooks):
     assert ended(complex, job)["Exit_status"] == "0"
     kind, place = marks(complex, "where")
     assert kind == "tmpfs" and job in place and not os.path.exists(place)
+
+
+def test_a_vnode_of_another_host_and_what_only_a_host_is_are_not_set(complex, hooks):
+    hooks.make("reaches", "exechost_periodic", "if pbs.get_local_nodename() == 'n1':\n    e.vnode_list['n2'] = pbs.vnode('n2')\n"
+               "    e.vnode_list['n2'].comment = 'taken'\n    e.vnode_list['n1'].Mom = 'elsewhere'", freq=1)
+    until(lambda: "Not allowed to update vnode 'n2', as it is owned by a different mom" in complex.logs("server", 3000), "the refusal")
+    assert "comment" not in complex.node("n2") and complex.node("n1")["Mom"] != "elsewhere"
+
+
+def test_a_host_with_reject_root_scripts_takes_no_hooks(complex, hooks):
+    config = os.path.join(complex.dir, "mom", "n2", "mom_priv", "config")
+    with open(config, encoding="utf-8") as f:
+        was = f.read()
+    try:
+        with open(config, "a", encoding="utf-8") as f:
+            f.write("$reject_root_scripts true\n")
+        complex.restart("n2")
+        hooks.make("kept", "execjob_begin", "e.reject('no')")
+        until(lambda: "kept.PY" in hook_files(complex, "n1"), "the hook at the other host")
+        until(lambda: "got rejected (mom's reject_root_scripts=1)" in complex.logs("server", 3000), "the refusal")
+        assert "kept.PY" not in hook_files(complex, "n2")
+        assert ended(complex, complex.submit("true", select="1:ncpus=1:host=n2"))["Exit_status"] == "0"
+    finally:
+        with open(config, "w", encoding="utf-8") as f:
+            f.write(was)
+        complex.restart("n2")
+
+
+def test_only_the_configuration_of_a_hook_of_user_pbsuser_can_be_read_by_others(complex, hooks):
+    for name, user in (("of_root", "pbsadmin"), ("of_owner", "pbsuser")):
+        hooks.make(name, "execjob_prologue", "import json\n" + note(complex, "str(json.load(open(pbs.hook_config_filename)))"), user=user)
+        with open(os.path.join(complex.work, name + ".json"), "w", encoding="ascii") as f:
+            f.write('{"a": 1}')
+        complex.qmgr(f"import hook {name} application/x-config default {complex.work}/{name}.json")
+    empty(complex)
+    complex.blank("marks")
+    assert ended(complex, complex.submit("true", select="1:ncpus=1:host=n1"))["Exit_status"] == "0"
+    assert marks(complex) == ["{'a': 1}"] * 2
+    place = os.path.join(complex.dir, "mom", "n1", "mom_priv", "hooks")
+    assert [os.stat(f"{place}/{name}.CF").st_mode & 0o777 for name in ("of_root", "of_owner")] == [0o600, 0o644]
