@@ -31,6 +31,7 @@
 #include "image_out.h"
 #include "fitness.h"
 #include "cycle_harvest.h"
+#include "host_data.h"
 #include "host_hooks.h"
 #include "host_periodic.h"
 #include "host_sync.h"
@@ -187,6 +188,7 @@ static void took_config(struct mom *m)
     cycle_harvest_configured(m->cycle_harvest);
     restrict_user_configured(m->restrict_user);
     exec_service_again(m->service);
+    host_data_forget(m->hooks);
     host_periodic_startup(m->hooks->periodic);
 }
 

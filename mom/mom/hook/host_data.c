@@ -13,6 +13,7 @@
 #include "hardware.h"
 #include "hook_event.h"
 #include "hook_json.h"
+#include "host_hooks.h"
 #include "host_launch.h"
 #include "mom.h"
 #include "mom_run.h"
@@ -102,7 +103,7 @@ static json_t *host_data_vnode(const exec_node *n)
     return attrs ? host_data_object(n->name, attrs) : NULL;
 }
 
-static json_t *host_data_vnodes(const struct mom *m)
+static json_t *host_data_measure(const struct mom *m)
 {
     json_t *all = json_array();
     exec_node *list = NULL;
@@ -122,6 +123,20 @@ static json_t *host_data_vnodes(const struct mom *m)
     return all;
 }
 
+/* What a host offers changes with its configuration alone, and looking takes some ten milliseconds: it is kept. Borrowed. */
+static const json_t *host_data_vnodes(const struct mom *m)
+{
+    if (!m->hooks->vnodes)
+        m->hooks->vnodes = host_data_measure(m);
+    return m->hooks->vnodes;
+}
+
+void host_data_forget(struct host_hooks *x)
+{
+    json_decref(x->vnodes);
+    x->vnodes = NULL;
+}
+
 static json_t *host_data_find(const json_t *list, const char *name)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -139,7 +154,7 @@ static void host_data_add_chunk(json_t *all, const json_t *own, const exec_chunk
     json_t *v = host_data_find(all, c->vnode), *mine = v ? NULL : host_data_find(own, c->vnode);
 
     if (!v) {
-        v = mine ? json_incref(mine) : host_data_object(c->vnode, json_object());
+        v = mine ? json_deep_copy(mine) : host_data_object(c->vnode, json_object());
         if (json_array_append_new(all, v) < 0)
             return;
     }
@@ -150,12 +165,12 @@ static void host_data_add_chunk(json_t *all, const json_t *own, const exec_chunk
 
 static json_t *host_data_job_vnodes(const struct mom *m, const struct run *r)
 {
-    json_t *all = json_array(), *own = host_data_vnodes(m);
+    const json_t *own = host_data_vnodes(m);
+    json_t *all = json_array();
 
     for (u_int h = 0; all && h < r->start.hosts.hosts_len; h++)
         for (u_int i = 0; i < r->start.hosts.hosts_val[h].chunks.chunks_len; i++)
             host_data_add_chunk(all, own, &r->start.hosts.hosts_val[h].chunks.chunks_val[i]);
-    json_decref(own);
     return all;
 }
 
@@ -205,7 +220,8 @@ static void host_data_add_run(void *arg, struct run *r)
 
 json_t *host_data_of_host(const struct mom *m, int jobs)
 {
-    json_t *data = json_pack("{s:o}", "vnode_list", host_data_vnodes(m)), *list = jobs ? json_array() : NULL;
+    json_t *data = json_pack("{s:o}", "vnode_list", json_deep_copy(host_data_vnodes(m))),
+           *list = jobs ? json_array() : NULL;
 
     if (data && list) {
         runs_each(m->runs, host_data_add_run, list);

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
+struct host_hooks;
 struct mom;
 struct run;
 
@@ -11,5 +12,8 @@ struct run;
 json_t *host_data_of_run(const struct mom *m, const struct run *r, uint32_t event);
 /* vnode_list of this host, and with `jobs` its job_list. */
 json_t *host_data_of_host(const struct mom *m, int jobs);
+
+/* The configuration of the host is another one: look again what it offers. */
+void host_data_forget(struct host_hooks *x);
 
 #endif

@@ -19,6 +19,7 @@
 #include "hook_files.h"
 #include "hook_json.h"
 #include "host_changes.h"
+#include "host_data.h"
 #include "host_periodic.h"
 #include "host_query.h"
 #include "host_sync.h"
@@ -356,6 +357,7 @@ void host_hooks_destroy(struct host_hooks *x)
     host_sync_destroy(x->sync);
     host_periodic_destroy(x->periodic);
     host_changes_forget(x);
+    host_data_forget(x);
     hooks_destroy(x->hooks);
     host_hooks_forget_files(x);
     for (char **v = x->env; v && *v; v++)

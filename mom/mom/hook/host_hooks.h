@@ -30,6 +30,7 @@ struct host_hooks {
     char *resources; /* text of resourcedef; NULL: none */
     size_t n_files;  /* what is in the directory, with digests: in order of names; owned */
     struct exec_hook_file *files;
+    json_t *vnodes;              /* host_data: what this host offers; NULL: to be looked up */
     struct host_report *reports; /* host_changes: what waits for a server */
     size_t n_reports;
     struct host_sync *sync;
