@@ -10,6 +10,8 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 #include "alike.h"
@@ -132,12 +134,37 @@ int attr_def_find(enum attr_of of, const char *name)
     return ATTR_NONE;
 }
 
+/* What managers set. */
+static const enum attr_of attr_def_managed[] = {OF_SERVER, OF_QUEUE, OF_NODE, OF_SCHED};
+enum { N_MANAGED = sizeof attr_def_managed / sizeof *attr_def_managed };
+
+/* Of which other objects it is an attribute, as "queue, sched", where this one is managed too; false: of none. */
+static bool attr_def_others(enum attr_of of, const char *name, char out[static 32])
+{
+    bool is_managed = false;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < N_MANAGED; i++) {
+        int index = attr_def_find(attr_def_managed[i], name);
+        size_t n = strlen(out);
+
+        is_managed = is_managed || attr_def_managed[i] == of;
+        if (index != ATTR_NONE && attr_def_get(attr_def_managed[i], index)->read <= LEVEL_USER)
+            (void)snprintf(out + n, 32 - n, "%s%s", n ? ", " : "", attr_of_name(attr_def_managed[i]));
+    }
+    return is_managed && out[0];
+}
+
 int attr_def_need(enum attr_of of, const char *name, struct err *e)
 {
     int index = attr_def_find(of, name);
+    char others[32];
 
     if (index != ATTR_NONE)
         return index;
+    if (attr_def_others(of, name, others))
+        return err_set(e, PBSE_NOATTR, "Undefined attribute  %.80s (it is an attribute of: %s)", name,
+                       others);
     for (int i = 0; i < attr_def_count(of); i++) {
         const struct attr_def *d = attr_def_get(of, i);
 
