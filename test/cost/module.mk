@@ -1,10 +1,22 @@
-# A server that counts its steps, for test/pytest/ifl/test_cost_growth.py. Nothing else in it is as it is installed.
+# Programs that count their steps: a server for test/pytest/ifl/test_cost_growth.py, and the scheduler's core with the worlds of
+# test/cost/sched. Nothing else in them is as it is installed. They are built in a tree of their own.
 COUNTED := $(B)/counted
+COUNT_STEPS = $(MAKE) --no-print-directory BUILD=$(COUNTED) CFLAGS="-O1 -w -fsanitize-coverage=trace-pc" HARDEN= SANITIZE= \
+  SANLINK=$(COUNTED)/steps.o
 .PHONY: counted
 counted: $(COUNTED)/steps.o
-	@$(MAKE) --no-print-directory BUILD=$(COUNTED) CFLAGS="-O1 -w -fsanitize-coverage=trace-pc" HARDEN= SANITIZE= \
-	  SANLINK=$(COUNTED)/steps.o $(COUNTED)/sbin/pbs_server
-$(COUNTED)/steps.o: test/cost/steps.c
+	@$(COUNT_STEPS) $(COUNTED)/sbin/pbs_server
+$(COUNTED)/steps.o: test/cost/steps.c test/cost/steps.h
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	@$(CC) $(CSTD) -O2 $(WARN) -c $< -o $@
+
+$(call storey, test/cost, ,steps.c)
+$(call storey, test/cost/sched, test/cost $(SCHED_ROOMS) ifl/spec base)
+PROGRAMS_BEFORE := $(PROGRAMS)
+$(call program, test/cost/sched_growth, test/cost/sched/sched_growth.c test/cost/sched/crowd.c, $(SCHED_ROOMS) ifl/spec base, -lcmocka -lm)
+PROGRAMS := $(PROGRAMS_BEFORE)
+TESTS += $(COUNTED)/test/cost/sched_growth
+.PHONY: $(COUNTED)/test/cost/sched_growth
+$(COUNTED)/test/cost/sched_growth: $(COUNTED)/steps.o
+	@$(COUNT_STEPS) $@

@@ -1,11 +1,13 @@
-/* What a server does, as a number: each basic block of its own code that the thread of the loop enters is a step.
+/* What a program does, as a number: each basic block of its own code that the first thread enters is a step.
  *
  * A server built with -fsanitize-coverage=trace-pc calls __sanitizer_cov_trace_pc at each block; this file is linked to it
  * and is compiled without. The count lies in the file that COST_STEPS names, where a test reads it at any time. Other
  * threads are not counted: what they do costs no other user's time, and how much is chance.
  *
  * The count of the same request on the same objects is the same, on any machine and under any load. Blocks of libraries
- * are not counted, so a copy or comparison of a long text is one step. */
+ * are not counted, so a copy or comparison of a long text is one step. A program that counts itself asks steps_count. */
+#include "steps.h"
+
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -36,4 +38,9 @@ void __sanitizer_cov_trace_pc(void)
 
     if (mine)
         ++*mine;
+}
+
+uint64_t steps_count(void)
+{
+    return steps ? *steps : 0;
 }

@@ -1,0 +1,77 @@
+/* What a cycle costs at ten times the size: at most twelve times as much, in steps, which are the same on any machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "crowd.h"
+
+/* A linear part grows by 10, one that sorts by a little more. What grows with the square is at 100. */
+enum { TIMES = 10, MOST = 12 };
+
+static const struct crowd_size once = {.nodes = 1000, .jobs = 10000, .classes = 100};
+
+static struct crowd_size crowd_size_of(int times, bool strict)
+{
+    struct crowd_size x = once;
+
+    x.nodes *= times;
+    x.jobs *= times;
+    x.classes *= times;
+    x.strict = strict;
+    return x;
+}
+
+enum row { FILL, ASKED, ENDS, URGENT_TENTH, URGENT_ALL, N_ROWS };
+static const char *const words[N_ROWS] = {
+    "until every vnode runs a job", "an asked cycle with nothing to do", "one job ends, the next runs",
+    "an urgent job over a tenth of the vnodes", "an urgent job over all vnodes"};
+
+static void growth_measure(struct crowd_size size, uint64_t steps[N_ROWS])
+{
+    struct crowd *w = crowd_create(size);
+
+    steps[FILL] = crowd_cycle(w);
+    assert_int_equal(w->n_running, size.nodes);
+    while (cycle_has_news(w->c, w->now_s))
+        crowd_cycle(w);
+    steps[ASKED] = crowd_ask(w);
+    assert_int_equal(w->n_started, 0);
+    crowd_end_one(w); /* the first one may make what is kept from then on */
+    steps[ENDS] = crowd_end_one(w);
+    assert_int_equal(w->n_running, size.nodes);
+    steps[URGENT_TENTH] = crowd_urge(w, size.nodes / 10);
+    assert_int_equal(w->n_victims, size.nodes / 10);
+    steps[URGENT_ALL] = crowd_urge(w, size.nodes);
+    assert_int_equal(w->n_victims, size.nodes);
+    crowd_destroy(w);
+}
+
+static void growth_check(bool strict)
+{
+    uint64_t small[N_ROWS], large[N_ROWS];
+    int n_square = 0;
+
+    growth_measure(crowd_size_of(1, strict), small);
+    growth_measure(crowd_size_of(TIMES, strict), large);
+    for (enum row i = 0; i < N_ROWS; i++) {
+        print_message("%-42s %12llu %14llu steps, growth %.1f\n", words[i], (unsigned long long)small[i],
+                      (unsigned long long)large[i], (double)large[i] / (double)small[i]);
+        n_square += large[i] > MOST * small[i];
+    }
+    assert_int_equal(n_square, 0);
+}
+
+static void a_cycle_costs_at_most_in_proportion_to_the_size(void **state)
+{
+    (void)state;
+    growth_check(false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_cycle_costs_at_most_in_proportion_to_the_size)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
