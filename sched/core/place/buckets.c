@@ -17,6 +17,8 @@
 struct buckets {
     struct cluster *cl;
     struct bucket *all;
+    struct bucket *idle; /* the first of those that may have room */
+    struct stocks stocks;
     struct bucket **spare; /* empty ones, with bits all zero */
     size_t n_spare, cap_spare;
     size_t words;
@@ -69,6 +71,37 @@ static void widen(struct buckets *b, size_t words)
     b->words = words;
 }
 
+/* Vnodes where a job that wants a processor may have room. All of a bucket are alike in this. */
+static bool is_idle(const struct node *n)
+{
+    return !n->state && !n->exclusive && amounts_get(&n->free, RES_NCPUS) > 0;
+}
+
+static void idle_in(struct buckets *b, struct bucket *k)
+{
+    k->is_idle = is_idle(k->sample);
+    if (!k->is_idle)
+        return;
+    k->prev_idle = NULL;
+    k->next_idle = b->idle;
+    if (k->next_idle)
+        k->next_idle->prev_idle = k;
+    b->idle = k;
+}
+
+static void idle_out(struct buckets *b, struct bucket *k)
+{
+    if (!k->is_idle)
+        return;
+    if (k->prev_idle)
+        k->prev_idle->next_idle = k->next_idle;
+    else
+        b->idle = k->next_idle;
+    if (k->next_idle)
+        k->next_idle->prev_idle = k->prev_idle;
+    k->is_idle = false;
+}
+
 static struct bucket *fresh(struct buckets *b, uint64_t key, struct node *n)
 {
     struct bucket *k;
@@ -83,6 +116,8 @@ static struct bucket *fresh(struct buckets *b, uint64_t key, struct node *n)
     k->sample = n;
     k->n = 0;
     HASH_ADD(hh, b->all, key, sizeof k->key, k);
+    stock_share_of(&b->stocks, &k->share, n);
+    idle_in(b, k);
     return k;
 }
 
@@ -112,6 +147,7 @@ static void buckets_node_in(void *arg, struct node *n)
     k->some[n->rank / 64 / 64] |= 1ull << n->rank / 64 % 64;
     k->n++;
     n->bucket = k;
+    stock_add(&b->stocks, &k->share, 1);
 }
 
 static void buckets_node_out(void *arg, struct node *n)
@@ -123,8 +159,10 @@ static void buckets_node_out(void *arg, struct node *n)
     if (k->bits[n->rank / 64] == 0)
         k->some[n->rank / 64 / 64] &= ~(1ull << n->rank / 64 % 64);
     n->bucket = NULL;
+    stock_add(&b->stocks, &k->share, -1);
     if (--k->n == 0) {
         HASH_DEL(b->all, k);
+        idle_out(b, k);
         b->spare = mem_room(b->spare, b->n_spare, &b->cap_spare, sizeof *b->spare);
         b->spare[b->n_spare++] = k;
     } else if (k->sample == n) {
@@ -153,6 +191,13 @@ static void drop_kinds(struct buckets *b)
     }
 }
 
+static void bucket_free(struct bucket *k)
+{
+    stock_share_fini(&k->share);
+    free(k->bits);
+    free(k);
+}
+
 void buckets_destroy(struct buckets *b)
 {
     if (!b)
@@ -160,13 +205,11 @@ void buckets_destroy(struct buckets *b)
     for (struct bucket *k = b->all, *next; k; k = next) {
         next = k->hh.next;
         HASH_DEL(b->all, k);
-        free(k->bits);
-        free(k);
+        bucket_free(k);
     }
-    for (size_t i = 0; i < b->n_spare; i++) {
-        free(b->spare[i]->bits);
-        free(b->spare[i]);
-    }
+    for (size_t i = 0; i < b->n_spare; i++)
+        bucket_free(b->spare[i]);
+    stocks_fini(&b->stocks);
     drop_kinds(b);
     free(b->spare);
     free(b);
@@ -175,6 +218,18 @@ void buckets_destroy(struct buckets *b)
 struct bucket *buckets_next(const struct buckets *b, const struct bucket *after)
 {
     return after ? after->hh.next : b->all;
+}
+
+struct bucket *buckets_next_for(const struct buckets *b, const struct chunk *k, const struct bucket *after)
+{
+    if (amounts_get(&k->use, RES_NCPUS) <= 0 || cluster_policy(b->cl)->unset_infinite)
+        return buckets_next(b, after);
+    return after ? after->next_idle : b->idle;
+}
+
+const struct stocks *buckets_stocks(const struct buckets *b)
+{
+    return &b->stocks;
 }
 
 size_t buckets_words(const struct buckets *b)

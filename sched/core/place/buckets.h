@@ -11,6 +11,7 @@
 #include <uthash.h>
 
 #include "sched_cluster.h"
+#include "stocks.h"
 
 struct bucket {
     uint64_t key;
@@ -18,6 +19,9 @@ struct bucket {
     size_t n;            /* members */
     uint64_t *bits;      /* buckets_words() words; bit = rank */
     uint64_t *some;      /* behind them: which words are not 0, a bit each */
+    struct stock_share share;
+    struct bucket *next_idle, *prev_idle; /* of those that buckets_next_for does not pass over; buckets.c */
+    bool is_idle;
     UT_hash_handle hh;
 };
 
@@ -35,6 +39,10 @@ struct buckets *buckets_create(struct cluster *cl); /* becomes a listener of `cl
 void buckets_destroy(struct buckets *b);
 
 struct bucket *buckets_next(const struct buckets *b, const struct bucket *after); /* NULL: the first */
+/* The same of those that may have room now for a chunk like this: where it wants processors, only vnodes that have some free, are
+ * up, and are no job's alone. The others are most on a full machine. */
+struct bucket *buckets_next_for(const struct buckets *b, const struct chunk *k, const struct bucket *after);
+const struct stocks *buckets_stocks(const struct buckets *b);
 size_t buckets_words(const struct buckets *b);
 const struct kind *buckets_next_kind(struct buckets *b, const struct kind *after);
 

@@ -22,31 +22,48 @@ static void add_to(struct amounts *sum, const struct node *n, const struct amoun
     }
 }
 
+static bool covers(const struct asker *a, const struct amounts *have, const struct node *whole,
+                   const struct amount *want)
+{
+    struct chunk one = {.use = {.n = 1, .a = (struct amount *)(uintptr_t)want}};
+
+    return match_times(a, whole, have, &one, 1) > 0;
+}
+
+static void sums_by_bucket(struct buckets *all, const struct asker *a, struct amounts *free_now,
+                           struct amounts *total)
+{
+    for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b)) {
+        if (!match_pool(a, b->sample))
+            continue;
+        add_to(total, b->sample, &b->sample->total, (int64_t)b->n, true);
+        struct amounts scratch = {0};
+        add_to(free_now, b->sample, match_free(a, b->sample, &scratch), (int64_t)b->n,
+               !b->sample->state && !b->sample->exclusive);
+        amounts_fini(&scratch);
+    }
+}
+
 /* Sums over all vnodes that the job may use: is there enough of each resource, now, ever? */
 static void sums(struct buckets *all, const struct asker *a, struct reasons *why)
 {
     const struct catalogue *c = cluster_catalogue(a->cl);
     struct amounts free_now = {0}, total = {0};
 
-    for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b)) {
-        if (!match_pool(a, b->sample))
-            continue;
-        add_to(&total, b->sample, &b->sample->total, (int64_t)b->n, true);
-        struct amounts scratch = {0};
-        add_to(&free_now, b->sample, match_free(a, b->sample, &scratch), (int64_t)b->n,
-               !b->sample->state && !b->sample->exclusive);
-        amounts_fini(&scratch);
+    if (!stocks_sum(buckets_stocks(all), a, &free_now, &total)) {
+        amounts_clear(&free_now);
+        amounts_clear(&total);
+        sums_by_bucket(all, a, &free_now, &total);
     }
     for (uint32_t i = 0; i < a->request->total.n && !reasons_full(why); i++) {
         const struct amount *want = &a->request->total.a[i];
-        struct chunk one = {.use = {.n = 1, .a = (struct amount *)want}};
         struct node whole = {.total = total};
         int64_t have = amounts_get(&free_now, want->res);
-        if (match_times(a, &whole, &free_now, &one, 1) > 0)
+        if (covers(a, &free_now, &whole, want))
             continue;
         reason_lack(&why->a[why->n], REASON_LACK, c, want->res, want->n, have,
                     amounts_get(&total, want->res));
-        why->a[why->n].never = match_times(a, &whole, &total, &one, 1) == 0;
+        why->a[why->n].never = !covers(a, &total, &whole, want);
         reasons_keep(why);
     }
     amounts_fini(&free_now);
@@ -66,6 +83,28 @@ bool insufficiency_sums(struct buckets *all, const struct asker *a, struct reaso
         i++;
     *why = found.a[i < found.n ? i : 0];
     return true;
+}
+
+res_id insufficiency_res(struct buckets *all, const struct asker *a)
+{
+    struct amounts free_now = {0}, total = {0};
+    res_id first = RES_NONE;
+    bool is_known = stocks_sum(buckets_stocks(all), a, &free_now, &total);
+    struct node whole = {.total = total};
+
+    for (uint32_t i = 0; is_known && i < a->request->total.n; i++) {
+        const struct amount *want = &a->request->total.a[i];
+        if (covers(a, &free_now, &whole, want))
+            continue;
+        if (!covers(a, &total, &whole, want)) {
+            first = RES_NONE;
+            break;
+        }
+        first = first == RES_NONE ? want->res : first;
+    }
+    amounts_fini(&free_now);
+    amounts_fini(&total);
+    return first;
 }
 
 /* The most that any vnode has of the first resource that this chunk lacks. */
@@ -148,26 +187,39 @@ static bool named_lacks(const struct cluster *cl, const struct chunk *k, struct 
     return true;
 }
 
-/* Are all vnodes away (offline, down ...) that could run this chunk, were they free? */
+struct away {                 /* vnodes that could run a chunk, were they free */
+    const struct node *first; /* of those that are away, in the order of filling */
+    int64_t n;
+    bool is_any_up;
+};
+
+static void away_count(struct away *x, const struct asker *a, const struct chunk *k, const struct node *like,
+                       int64_t n)
+{
+    if (!match_pool(a, like) || !match_labels(a, like, k) || match_times(a, like, &like->total, k, 1) == 0)
+        return;
+    x->is_any_up = x->is_any_up || !like->state;
+    if (!x->first || like->rank < x->first->rank)
+        x->first = like;
+    x->n += n;
+}
+
+/* Are all vnodes away (offline, down ...) that could run this chunk, were they free? Those of one kind are in one state; names are
+ * no part of a kind. */
 static bool chunk_away(struct buckets *all, const struct asker *a, const struct chunk *k, struct reason *why)
 {
-    const struct node *first = NULL;
-    int64_t n = 0;
+    struct away x = {0};
+    size_t n;
+    struct node *const *nodes = cluster_nodes(a->cl, &n);
 
-    for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b)) {
-        const struct node *like = b->sample;
-        if (!match_pool(a, like) || !match_labels(a, like, k) ||
-            match_times(a, like, &like->total, k, 1) == 0)
-            continue;
-        if (!like->state)
-            return false;
-        if (!first || like->rank < first->rank)
-            first = like;
-        n += (int64_t)b->n;
-    }
-    if (first)
-        match_away(first, n - 1, why);
-    return first != NULL;
+    for (size_t i = 0; (k->host || k->vnode) && i < n && !x.is_any_up; i++)
+        away_count(&x, a, k, nodes[i], 1);
+    for (const struct kind *like = k->host || k->vnode ? NULL : buckets_next_kind(all, NULL);
+         like && !x.is_any_up; like = buckets_next_kind(all, like))
+        away_count(&x, a, k, like->sample, (int64_t)like->n);
+    if (x.first && !x.is_any_up)
+        match_away(x.first, x.n - 1, why);
+    return x.first && !x.is_any_up;
 }
 
 bool insufficiency_away(struct buckets *all, const struct asker *a, struct reason *why)

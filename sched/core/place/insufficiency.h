@@ -12,6 +12,10 @@
  * too little in total. One that is too little in total is named before one that is only in use. */
 bool insufficiency_sums(struct buckets *all, const struct asker *a, struct reason *why);
 
+/* The resource that insufficiency_sums would name, by running sums alone: RES_NONE, there is none, it is too little in total, or
+ * these sums do not say it (stocks.h). */
+res_id insufficiency_res(struct buckets *all, const struct asker *a);
+
 /* Is there a chunk that would not fit, were all vnodes free? Optimistic: false does not promise a place. */
 bool insufficiency_never(struct buckets *all, const struct asker *a, struct reason *why);
 

@@ -158,7 +158,8 @@ static int64_t gather_buckets(struct placement_search *s, const struct chunk *k)
     struct placer *p = s->p;
     int64_t fits = 0;
 
-    for (struct bucket *b = buckets_next(p->buckets, NULL); b; b = buckets_next(p->buckets, b)) {
+    for (struct bucket *b = buckets_next_for(p->buckets, k, NULL); b;
+         b = buckets_next_for(p->buckets, k, b)) {
         int64_t times = times_in(s, b->sample, k); /* what rules out most of them, and is cheap */
         if (times == 0 || !offers(s, b->sample, k))
             continue;
@@ -398,7 +399,8 @@ static bool seek_one(struct placement_search *s, const struct chunk *k)
     if (s->from)
         return seek_chunk(s, k);
 
-    for (struct bucket *b = buckets_next(s->p->buckets, NULL); b; b = buckets_next(s->p->buckets, b)) {
+    for (struct bucket *b = buckets_next_for(s->p->buckets, k, NULL); b;
+         b = buckets_next_for(s->p->buckets, k, b)) {
         if (times_in(s, b->sample, k) == 0 || !offers(s, b->sample, k))
             continue;
         uint32_t first = bucket_first(s->p->buckets, b);

@@ -212,8 +212,12 @@ bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, st
 {
     struct sets l;
     struct reason why;
-    bool done = false, ever = false, any = sets_of(&l, all, a);
+    bool done = false, ever = false, any;
 
+    /* In the log each step of a search has its line, so there it is made. */
+    if (!search_log_is_on(placer_log(p), a) && !stocks_may_suffice(buckets_stocks(all), a))
+        return false;
+    any = sets_of(&l, all, a);
     for (size_t i = 0; i < l.n && !done; i++) {
         struct asker one = set_asker(&l, i);
         search_log_set(placer_log(p), a, set_name(&l, i), l.a[i].value);

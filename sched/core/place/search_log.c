@@ -8,7 +8,7 @@
 
 enum { AMOUNTS_MAX = 4096 };
 
-static bool is_told(const struct decisions *log, const struct asker *a)
+bool search_log_is_on(const struct decisions *log, const struct asker *a)
 {
     return log && a->job && log_is_on(LOGE_DEBUG3);
 }
@@ -35,7 +35,7 @@ static const char *one_of(const struct chunk *k)
 
 void search_log_begin(struct decisions *log, const struct asker *a, const struct chunk *k)
 {
-    if (!is_told(log, a))
+    if (!search_log_is_on(log, a))
         return;
     if (goes_by_kinds(a, k))
         decisions_log(log, LOGE_DEBUG3, a->job->id, "Chunk: %s", k->text);
@@ -60,7 +60,7 @@ static void log_piece(struct decisions *log, const struct asker *a, const struct
 void search_log_end(struct decisions *log, const struct asker *a, const struct chunk *k,
                     const struct allocation *out, size_t first, bool done)
 {
-    if (!is_told(log, a) || goes_by_kinds(a, k))
+    if (!search_log_is_on(log, a) || goes_by_kinds(a, k))
         return;
     for (size_t i = first; done && i < out->n; i++) {
         log_piece(log, a, &out->a[i]);
@@ -73,7 +73,7 @@ void search_log_end(struct decisions *log, const struct asker *a, const struct c
 
 void search_log_host(struct decisions *log, const struct asker *a, const char *host, const char *lacks)
 {
-    if (!is_told(log, a))
+    if (!search_log_is_on(log, a))
         return;
     decisions_log(log, LOGE_DEBUG3, a->job->id, "Evaluating host %s", host);
     if (lacks)
@@ -87,7 +87,7 @@ static const char *or_empty(const char *value)
 
 void search_log_set(struct decisions *log, const struct asker *a, const char *res, const char *value)
 {
-    if (is_told(log, a))
+    if (search_log_is_on(log, a))
         decisions_log(log, LOGE_DEBUG3, a->job->id, "Evaluating placement set: %s=%s", res, or_empty(value));
 }
 
@@ -96,14 +96,14 @@ void search_log_small(struct decisions *log, const struct asker *a, const char *
 {
     char text[REASON_TEXT_MAX];
 
-    if (is_told(log, a))
+    if (search_log_is_on(log, a))
         decisions_log(log, LOGE_DEBUG3, a->job->id, "Placement set %s=%s is too small: %s", res,
                       or_empty(value), reason_log(why, text));
 }
 
 void search_log_span(struct decisions *log, const struct asker *a)
 {
-    if (is_told(log, a))
+    if (search_log_is_on(log, a))
         decisions_log(log, LOGE_DEBUG3, a->job->id,
                       "Request won't fit into any placement sets, will use all nodes");
 }

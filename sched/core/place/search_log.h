@@ -14,6 +14,8 @@
 
 struct allocation;
 
+bool search_log_is_on(const struct decisions *log, const struct asker *a);
+
 void search_log_begin(struct decisions *log, const struct asker *a, const struct chunk *k);
 /* It has got the parts from number `first` on; or, not `done`, none. */
 void search_log_end(struct decisions *log, const struct asker *a, const struct chunk *k,
