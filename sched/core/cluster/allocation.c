@@ -65,18 +65,51 @@ void allocation_copy(struct allocation *to, const struct allocation *from)
     }
 }
 
-void allocation_lessen(struct allocation *p, const struct node *n, const struct amounts *use)
+/* next[i] is where the vnode of part i is listed again, from 1; 0: nowhere. node->listed is where it is first. */
+size_t *allocation_index(const struct allocation *p)
+{
+    size_t *next = mem_new(p->n + 1, sizeof *next);
+
+    for (size_t i = p->n; i > 0; i--) {
+        struct node *n = p->a[i - 1].node;
+        if (!n)
+            continue;
+        next[i - 1] = n->listed;
+        n->listed = i;
+    }
+    return next;
+}
+
+void allocation_unindex(const struct allocation *p, size_t *next)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->a[i].node)
+            p->a[i].node->listed = 0;
+    free(next);
+}
+
+static void allocation_take_off(struct alloc_part *x, struct amounts *left)
+{
+    for (uint32_t k = 0; k < x->use.n; k++) {
+        struct amount *have = &x->use.a[k];
+        int64_t take = amounts_get(left, have->res);
+        take = take < have->n ? take : have->n;
+        have->n -= take;
+        amounts_plus(left, have->res, -take);
+    }
+}
+
+void allocation_lessen(struct allocation *p, const size_t *next, const struct allocation *less)
 {
     struct amounts left = {0};
 
-    amounts_copy(&left, use);
-    for (size_t i = 0; i < p->n; i++)
-        for (uint32_t k = 0; p->a[i].node == n && k < p->a[i].use.n; k++) {
-            struct amount *have = &p->a[i].use.a[k];
-            int64_t take = amounts_get(&left, have->res);
-            take = take < have->n ? take : have->n;
-            have->n -= take;
-            amounts_plus(&left, have->res, -take);
-        }
+    for (size_t k = 0; k < less->n; k++) {
+        const struct node *n = less->a[k].node;
+        if (!n || n->listed == 0)
+            continue;
+        amounts_copy(&left, &less->a[k].use);
+        for (size_t i = n->listed; i > 0; i = next[i - 1])
+            allocation_take_off(&p->a[i - 1], &left);
+    }
     amounts_fini(&left);
 }

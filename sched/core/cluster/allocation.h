@@ -30,8 +30,12 @@ void allocation_add(struct allocation *p, struct node *n, const struct amounts *
 /* Note what a job whose place says this has alone, and add the other vnodes of hosts that it has alone. */
 void allocation_mark_alone(struct allocation *p, enum sharing place);
 void allocation_fini(struct allocation *p);
-/* Take `use` off what is listed for this node, as far as there is any; never below zero. */
-void allocation_lessen(struct allocation *p, const struct node *n, const struct amounts *use);
+/* Take all that `less` has off what is listed here for the same vnodes, as far as there is any; never below zero. Between
+ * allocation_index and allocation_unindex, for any number of these, each in O(parts of `less`); `next` is what the former returned.
+ * Meanwhile node->listed is in use, and `p` must not grow. */
+size_t *allocation_index(const struct allocation *p);
+void allocation_lessen(struct allocation *p, const size_t *next, const struct allocation *less);
+void allocation_unindex(const struct allocation *p, size_t *next);
 void allocation_copy(struct allocation *to, const struct allocation *from);
 
 #endif

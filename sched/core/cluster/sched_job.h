@@ -40,6 +40,12 @@ enum order_kind { /* what this scheduler has ordered and not yet seen in the str
                   ORDER_REFUSED /* the server would not run it: not again for a while, or until it changes */
 };
 
+enum job_picked { /* as a victim */
+                  PICKED_NOT,
+                  PICKED_CHOSEN,  /* stopped in the trial */
+                  PICKED_EXCLUDED /* it would not do, whoever else is stopped */
+};
+
 struct job {
     const char *id; /* interned */
     char state;
@@ -91,9 +97,10 @@ struct job {
     unsigned
         promised;    /* the same: the cycle in which it is to give way to another one when its turn is over */
     unsigned listed; /* the same: a search's mark */
-    size_t running_at; /* its place in the list of running, ending or awaiting jobs */
-    size_t ordered_at; /* the same of those that are ordered to run, or await others */
-    int64_t moved_s;   /* of cycle_preempt.c: when it was told to run elsewhere; 0: never */
+    enum job_picked picked; /* pick_pbs.c, of a search under way */
+    size_t running_at;      /* its place in the list of running, ending or awaiting jobs */
+    size_t ordered_at;      /* the same of those that are ordered to run, or await others */
+    int64_t moved_s;        /* of cycle_preempt.c: when it was told to run elsewhere; 0: never */
     int64_t short_s; /* of shrink_to_fit.c: the walltime that it will be given, of less; 0: all of limit_s */
     bool is_top;     /* the server has been told that it is a top job; backfill.c */
     struct class *class; /* while it waits; classes.c */

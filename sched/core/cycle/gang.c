@@ -285,11 +285,10 @@ static void make_rest(const struct candidates *victims, const struct allocation 
     struct allocation all = {0};
 
     allocation_copy(&all, where);
-    for (size_t i = 0; i < victims->n; i++) {
-        const struct allocation *on = job_freed(victims->a[i]);
-        for (size_t k = 0; k < on->n; k++)
-            allocation_lessen(&all, on->a[k].node, &on->a[k].use);
-    }
+    size_t *next = allocation_index(&all);
+    for (size_t i = 0; i < victims->n; i++)
+        allocation_lessen(&all, next, job_freed(victims->a[i]));
+    allocation_unindex(&all, next);
     for (size_t i = 0; i < all.n; i++) {
         bool any = false;
         for (uint32_t k = 0; k < all.a[i].use.n; k++)

@@ -3,6 +3,7 @@
  * job that wants to go on needs its own vnodes again; any other job may be placed elsewhere. */
 #include "pick.h"
 
+#include "insufficiency.h"
 #include "resume_fit.h"
 #include "preempt_level.h"
 #include "log.h"
@@ -19,16 +20,45 @@ void pick_count(const struct job *j, struct queue *server, int64_t times)
             queue_count(q[i], j, times);
 }
 
-bool pick_place(const struct picker *k, const struct preemptor *p, struct allocation *where,
-                struct reason *why)
+static struct asker pick_asker(const struct picker *k, const struct preemptor *p)
 {
     int64_t begin_s = p->later_s ? p->later_s : p->now_s;
     enum span_by by = p->no_resvs ? SPAN_NONE : p->later_s ? SPAN_LATER : SPAN_NO_ENDS;
-    struct asker a = {.cl = k->cl,
-                      .request = p->request,
-                      .queue = p->job->queue,
-                      .job = p->job,
-                      .span = {by, begin_s, begin_s + job_lasts_s(p->job)}};
+
+    return (struct asker){.cl = k->cl,
+                          .request = p->request,
+                          .queue = p->job->queue,
+                          .job = p->job,
+                          .span = {by, begin_s, begin_s + job_lasts_s(p->job)}};
+}
+
+res_id pick_lacks(const struct picker *k, const struct preemptor *p)
+{
+    struct asker a = pick_asker(k, p);
+    struct reason why;
+
+    if (p->job->sched_state == SCHED_STATE_SUSPENDED || !run_limits_allow(k->cl, p->job, &why))
+        return RES_NONE;
+    return insufficiency_res(k->buckets, &a);
+}
+
+bool pick_sums_say_it(const struct picker *k, const struct preemptor *p)
+{
+    struct asker a = pick_asker(k, p);
+    struct amounts free_now = {0}, total = {0};
+    struct reason why;
+
+    bool say_it = stocks_sum(buckets_stocks(k->buckets), &a, &free_now, &total) &&
+                  run_limits_allow(k->cl, p->job, &why) && insufficiency_res(k->buckets, &a) == RES_NONE;
+    amounts_fini(&free_now);
+    amounts_fini(&total);
+    return say_it;
+}
+
+bool pick_place(const struct picker *k, const struct preemptor *p, struct allocation *where,
+                struct reason *why)
+{
+    struct asker a = pick_asker(k, p);
     bool meets;
 
     if (!run_limits_allow(k->cl, p->job, why))

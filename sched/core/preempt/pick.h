@@ -23,6 +23,12 @@ void pick_count(const struct job *j, struct queue *server, int64_t times);
 bool pick_place(const struct picker *k, const struct preemptor *p, struct allocation *where,
                 struct reason *why);
 
+/* The resource that pick_place would name as lacking on all vnodes together, found without a look at any of them. RES_NONE: the
+ * sums suffice, or do not say it. */
+res_id pick_lacks(const struct picker *k, const struct preemptor *p);
+/* Do sums say it for this job, whatever they are? Not where reservations keep room, or run limits stop it. */
+bool pick_sums_say_it(const struct picker *k, const struct preemptor *p);
+
 /* The trial has all of `chosen` stopped, counters too, and the urgent job placed. Those whose place is still free are
  * released, the last chosen first; `victims` are the others. The counters are as if no job had been stopped. */
 void pick_prune(const struct picker *k, const struct preemptor *p, const struct candidates *chosen,

@@ -3,6 +3,13 @@
  * After FEW victims it is asked once whether all of them together would do. At the end each victim whose place is
  * still free beside the urgent job is released, the last chosen first.
  *
+ * To place a job and to find a reason costs more than to stop a victim, so neither is done where the outcome is known:
+ *
+ *   by sums    as long as all vnodes together have less of that resource free than the job asks for, it is the reason still
+ *   by leaps   where the sums suffice, twice as many are stopped each time before it is asked again, then the first at which the
+ *              outcome is another is found by bisection. This holds where an outcome that has gone does not come back when more
+ *              is free: chunks of one kind, and vnodes that are hosts, so that no chunk is split.
+ *
  * Two books are kept in step: the trial (room on vnodes) and the counters of the run limits (pick_count),
  * which the trial does not know. One trial_undo brings back the first; the counters are put back by hand on
  * every way out. */
@@ -12,20 +19,28 @@
 
 #include "log.h"
 #include "mem.h"
+#include "preempt_level.h"
 #include "run_limits.h"
 
 enum { FEW = 16 }; /* victims that are tried before it is asked whether all of them would do */
 
-static bool is_chosen(const struct candidates *chosen, const struct job *j)
-{
-    for (size_t i = 0; i < chosen->n; i++)
-        if (chosen->a[i] == j)
-            return true;
-    return false;
-}
+enum outcome {
+    OUTCOME_FITS,
+    OUTCOME_SAME, /* the reason is the one by which the candidates were collected */
+    OUTCOME_OTHER
+};
+
+struct pbs_search {
+    const struct picker *k;
+    const struct preemptor *p;
+    struct candidates l, chosen, excluded;
+    struct reason now, next; /* that of the candidates; that of the last try */
+    struct allocation *where;
+    bool is_said; /* the log has the reason */
+};
 
 /* Would stopping all of them be enough, beside those that are chosen already? If not, the search ends here. */
-static bool all_suffice(const struct picker *k, const struct preemptor *p, const struct candidates *chosen)
+static bool all_suffice(const struct picker *k, const struct preemptor *p)
 {
     size_t mark = trial_mark(k->trial);
     struct candidates rest = {0};
@@ -35,7 +50,7 @@ static bool all_suffice(const struct picker *k, const struct preemptor *p, const
     reason_set(&why, REASON_FEW_FREE_NODES, NULL, NULL); /* a reason that every job helps with */
     candidates_collect(&rest, p, &why);
     for (size_t i = 0; i < rest.n; i++) {
-        if (is_chosen(chosen, rest.a[i]))
+        if (rest.a[i]->picked == PICKED_CHOSEN)
             rest.a[i] = rest.a[--rest.n], i--; /* of 0 too: the loop brings it back */
         else {
             trial_give_all(k->trial, job_freed(rest.a[i]));
@@ -57,94 +72,224 @@ static void recount(const struct picker *k, const struct candidates *chosen)
         pick_count(chosen->a[i], cluster_server(k->cl), 1);
 }
 
-static void log_short(const struct picker *k, const struct preemptor *p, const struct reason *why)
+static void log_short(const struct pbs_search *s)
 {
     char text[REASON_TEXT_MAX];
 
-    decisions_log(k->log, LOGE_DEBUG, p->job->id, "Simulation: not enough work preempted: %s",
-                  reason_log(why, text));
+    decisions_log(s->k->log, LOGE_DEBUG, s->p->job->id, "Simulation: not enough work preempted: %s",
+                  reason_log(&s->next, text));
 }
 
-static void pick_pbs_stop(const struct picker *k, struct candidates *chosen, struct job *j)
+static void log_stops(const struct pbs_search *s, size_t from)
 {
-    chosen->a = mem_room(chosen->a, chosen->n, &chosen->cap, sizeof *chosen->a);
-    chosen->a[chosen->n++] = j;
-    trial_give_all(k->trial, job_freed(j));
-    pick_count(j, cluster_server(k->cl), -1);
-    decisions_log(k->log, LOGE_DEBUG, j->id, "Simulation: preempting job");
+    for (size_t i = from; i < s->chosen.n; i++)
+        decisions_log(s->k->log, LOGE_DEBUG, s->chosen.a[i]->id, "Simulation: preempting job");
+}
+
+static void pick_pbs_put(struct candidates *l, struct job *j, enum job_picked picked)
+{
+    l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
+    l->a[l->n++] = j;
+    j->picked = picked;
+}
+
+static void pick_pbs_stop(struct pbs_search *s, struct job *j)
+{
+    pick_pbs_put(&s->chosen, j, PICKED_CHOSEN);
+    trial_give_all(s->k->trial, job_freed(j));
+    pick_count(j, cluster_server(s->k->cl), -1);
+}
+
+/* All but the first n chosen run on; the trial was at `mark` then. */
+static void pick_pbs_spare(struct pbs_search *s, size_t n, size_t mark)
+{
+    allocation_fini(s->where);
+    trial_undo(s->k->trial, mark);
+    while (s->chosen.n > n) {
+        struct job *j = s->chosen.a[--s->chosen.n];
+        j->picked = PICKED_NOT;
+        pick_count(j, cluster_server(s->k->cl), 1);
+    }
 }
 
 /* The last one chosen stays after all. */
-static void spare(const struct picker *k, struct candidates *chosen, struct candidates *excluded, size_t mark)
+static void pick_pbs_exclude(struct pbs_search *s, size_t mark)
 {
-    struct job *j = chosen->a[--chosen->n];
+    struct job *j = s->chosen.a[s->chosen.n - 1];
 
-    trial_undo(k->trial, mark);
-    pick_count(j, cluster_server(k->cl), 1);
-    excluded->a = mem_room(excluded->a, excluded->n, &excluded->cap, sizeof *excluded->a);
-    excluded->a[excluded->n++] = j;
-    decisions_log(k->log, LOGE_DEBUG, j->id,
+    pick_pbs_spare(s, s->chosen.n - 1, mark);
+    pick_pbs_put(&s->excluded, j, PICKED_EXCLUDED);
+    decisions_log(s->k->log, LOGE_DEBUG, j->id,
                   "Preempting job will escalate its priority or priority of other jobs, not preempting it");
 }
 
-static void pick_pbs_again(struct candidates *l, const struct preemptor *p, const struct reason *why)
+static enum outcome pick_pbs_ask(struct pbs_search *s)
 {
-    candidates_fini(l);
-    candidates_collect(l, p, why);
+    if (pick_place(s->k, s->p, s->where, &s->next))
+        return OUTCOME_FITS;
+    return s->next.code == s->now.code && s->next.res == s->now.res ? OUTCOME_SAME : OUTCOME_OTHER;
+}
+
+/* Is it certain by the sums alone that the reason is the same? */
+static bool is_same_by_sums(const struct pbs_search *s)
+{
+    return s->is_said && s->now.code == REASON_LACK && pick_lacks(s->k, s->p) == s->now.res;
+}
+
+/* --- leaps ------------------------------------------------------------------------------------------------- */
+
+struct stand {          /* how far the search has come */
+    size_t n, mark, at; /* chosen; of the trial; candidates before that have been gone through */
+};
+
+static bool may_leap(const struct pbs_search *s)
+{
+    size_t n_big;
+
+    cluster_big_hosts(s->k->cl, &n_big);
+    return s->chosen.n >= FEW && n_big == 0 && s->p->request->n == 1 && !preempt_level_moves(s->k->cl) &&
+           s->p->job->sched_state != SCHED_STATE_SUSPENDED && pick_sums_say_it(s->k, s->p);
+}
+
+/* Stop the next ones, until so many are chosen or there are no more. */
+static void leap_to(struct pbs_search *s, size_t n, struct stand *to)
+{
+    for (; s->chosen.n < n && to->at < s->l.n; to->at++)
+        if (s->l.a[to->at]->picked == PICKED_NOT)
+            pick_pbs_stop(s, s->l.a[to->at]);
+    to->n = s->chosen.n;
+    to->mark = trial_mark(s->k->trial);
+}
+
+/* At `low` the outcome is the same, at `high`, where the search is, it is another: find the first at which it is another. */
+static enum outcome leap_back(struct pbs_search *s, struct stand low, size_t high, enum outcome found)
+{
+    struct stand here;
+
+    while (high - low.n > 1) {
+        pick_pbs_spare(s, low.n, low.mark);
+        here = low;
+        leap_to(s, low.n + (high - low.n) / 2, &here);
+        enum outcome x = pick_pbs_ask(s);
+        if (x == OUTCOME_SAME)
+            low = here;
+        else {
+            high = here.n;
+            found = x;
+        }
+    }
+    if (s->chosen.n == high)
+        return found;
+    here = low;
+    leap_to(s, high, &here);
+    return pick_pbs_ask(s);
+}
+
+/* The outcome was the same with the candidates up to number `at`. */
+static enum outcome leap(struct pbs_search *s, size_t *at)
+{
+    struct stand low = {s->chosen.n, trial_mark(s->k->trial), *at + 1}, high;
+    enum outcome found;
+    size_t first = s->chosen.n;
+
+    for (size_t more = 1;; more *= 2) {
+        high = low;
+        leap_to(s, low.n + more, &high);
+        *at = high.at - 1;
+        if (high.n == low.n) {
+            found = OUTCOME_SAME;
+            break;
+        }
+        found = pick_pbs_ask(s);
+        if (found != OUTCOME_SAME) {
+            found = leap_back(s, low, high.n, found);
+            break;
+        }
+        low = high;
+    }
+    log_stops(s, first);
+    return found;
+}
+
+/* --- one after the other --------------------------------------------------------------------------------- */
+
+static enum outcome pick_pbs_try(struct pbs_search *s)
+{
+    if (is_same_by_sums(s))
+        return OUTCOME_SAME;
+    enum outcome found = pick_pbs_ask(s);
+    if (found == OUTCOME_OTHER || (found == OUTCOME_SAME && !s->is_said))
+        log_short(s);
+    s->is_said = true;
+    return found;
 }
 
 /* Stop candidates in their order until the urgent job fits. Another reason than before means another order. */
-static bool simulate(const struct picker *k, const struct preemptor *p, const struct reason *why,
-                     struct candidates *l, struct candidates *chosen, struct candidates *excluded,
-                     struct allocation *where)
+static bool simulate(struct pbs_search *s)
 {
-    struct reason now = *why;
-
-    for (size_t i = 0; i < l->n; i++) {
-        size_t mark = trial_mark(k->trial);
-        struct reason next;
-        if (is_chosen(chosen, l->a[i]) || is_chosen(excluded, l->a[i]))
+    for (size_t i = 0; i < s->l.n; i++) {
+        size_t mark = trial_mark(s->k->trial);
+        if (s->l.a[i]->picked != PICKED_NOT)
             continue;
-        pick_pbs_stop(k, chosen, l->a[i]);
-        if (pick_escalates(k, p, chosen)) {
-            spare(k, chosen, excluded, mark);
+        pick_pbs_stop(s, s->l.a[i]);
+        log_stops(s, s->chosen.n - 1);
+        if (pick_escalates(s->k, s->p, &s->chosen)) {
+            pick_pbs_exclude(s, mark);
             continue;
         }
-        if (pick_place(k, p, where, &next)) {
-            decisions_log(k->log, LOGE_DEBUG, p->job->id, "Simulation: Preempted enough work to run job");
+        enum outcome found = pick_pbs_try(s);
+        if (found != OUTCOME_FITS && s->chosen.n == FEW && !all_suffice(s->k, s->p))
+            return false;
+        if (found == OUTCOME_SAME && may_leap(s)) {
+            found = leap(s, &i);
+            if (found == OUTCOME_OTHER)
+                log_short(s);
+        }
+        if (found == OUTCOME_FITS) {
+            decisions_log(s->k->log, LOGE_DEBUG, s->p->job->id,
+                          "Simulation: Preempted enough work to run job");
             return true;
         }
-        log_short(k, p, &next);
-        if (chosen->n == FEW && !all_suffice(k, p, chosen))
-            return false;
-        if (next.code == now.code && next.res == now.res)
+        if (found == OUTCOME_SAME)
             continue;
-        now = next;
-        pick_pbs_again(l, p, &now);
+        s->now = s->next;
+        candidates_fini(&s->l);
+        candidates_collect(&s->l, s->p, &s->now);
         i = (size_t)-1; /* from the first one again */
     }
     return false;
+}
+
+static void pick_pbs_fini(struct pbs_search *s)
+{
+    for (size_t i = 0; i < s->chosen.n; i++)
+        s->chosen.a[i]->picked = PICKED_NOT;
+    for (size_t i = 0; i < s->excluded.n; i++)
+        s->excluded.a[i]->picked = PICKED_NOT;
+    candidates_fini(&s->l);
+    candidates_fini(&s->chosen);
+    candidates_fini(&s->excluded);
 }
 
 bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct reason *why,
               struct candidates *victims, struct allocation *where)
 {
     size_t mark = trial_mark(k->trial);
-    struct candidates l = {0}, chosen = {0}, excluded = {0};
+    struct pbs_search s = {.k = k, .p = p, .now = *why, .where = where};
     bool found;
 
-    candidates_collect(&l, p, why);
+    candidates_collect(&s.l, p, why);
     if (cluster_policy(k->cl)->preempt_targets && p->job->targets)
         decisions_log(k->log, LOGE_DEBUG, p->job->id,
-                      "Limited running jobs used for preemption from %zu to %zu%s", l.all, l.targets,
-                      l.targets ? "" : ": No jobs to preempt");
-    if (l.targets && l.n == 0)
+                      "Limited running jobs used for preemption from %zu to %zu%s", s.l.all, s.l.targets,
+                      s.l.targets ? "" : ": No jobs to preempt");
+    if (s.l.targets && s.l.n == 0)
         decisions_log(k->log, LOGE_DEBUG, p->job->id, "Found no preemptable candidates");
-    found = simulate(k, p, why, &l, &chosen, &excluded, where);
+    found = simulate(&s);
     if (found)
-        pick_prune(k, p, &chosen, victims);
+        pick_prune(k, p, &s.chosen, victims);
     else
-        recount(k, &chosen);
+        recount(k, &s.chosen);
     if (found && victims->n == 0) {
         decisions_log(k->log, LOGE_DEBUG, p->job->id,
                       "Simulation Error: All jobs removed from preemption list");
@@ -153,8 +298,6 @@ bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct re
     if (!found)
         allocation_fini(where);
     trial_undo(k->trial, mark);
-    candidates_fini(&l);
-    free(chosen.a);
-    free(excluded.a);
+    pick_pbs_fini(&s);
     return found;
 }

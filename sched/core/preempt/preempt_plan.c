@@ -36,7 +36,7 @@ struct watched {    /* of a plan that the server carries out */
 struct preempt_plan {
     const char *urgent; /* interned */
     struct preempt_plan_victim *victims;
-    size_t n, cap;
+    size_t n, cap, next;                 /* next: the one whose answer is expected */
     struct preempt_plan_failure *failed; /* of all rounds */
     size_t n_failed, cap_failed;
     int rounds;
@@ -63,7 +63,7 @@ static void forget_victims(struct preempt_plan *x)
 {
     for (size_t i = 0; i < x->n; i++)
         intern_unref(x->victims[i].id);
-    x->n = 0;
+    x->n = x->next = 0;
 }
 
 static void preempt_plan_drop(struct plans *p, struct preempt_plan *x)
@@ -111,12 +111,13 @@ static void keep_room(struct plans *p, const struct preempt_plan *x, struct job 
     struct allocation rest = {0};
 
     allocation_copy(&rest, &urgent->claim);
+    size_t *next = allocation_index(&rest);
     for (size_t i = 0; i < x->n; i++) {
         const struct job *v = cluster_job(p->cl, x->victims[i].id);
-        const struct allocation *on = v ? job_freed(v) : NULL;
-        for (size_t k = 0; v && job_holds_nodes(v) && k < on->n; k++)
-            allocation_lessen(&rest, on->a[k].node, &on->a[k].use);
+        if (v && job_holds_nodes(v))
+            allocation_lessen(&rest, next, job_freed(v));
     }
+    allocation_unindex(&rest, next);
     cluster_reserve(p->cl, urgent, &rest);
     allocation_fini(&rest);
 }
@@ -166,16 +167,30 @@ void plans_refresh(struct plans *p)
     }
 }
 
+/* Answers come in the order in which the victims were named, so the next one is looked at first. */
+static struct preempt_plan_victim *preempt_plan_victim(struct preempt_plan *x, const char *id)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        size_t at = (x->next + i) % x->n;
+        if (strcmp(x->victims[at].id, id) != 0)
+            continue;
+        x->next = at + 1;
+        return &x->victims[at];
+    }
+    return NULL;
+}
+
 void plans_result(struct plans *p, const char *urgent, const char *victim, bool stopped)
 {
     struct preempt_plan *x = preempt_plan_find(p, urgent);
     struct job *v = cluster_job(p->cl, victim);
 
-    for (size_t i = 0; x && i < x->n; i++)
-        if (strcmp(x->victims[i].id, victim) == 0) {
-            x->victims[i].answered = true;
-            x->victims[i].stopped = stopped;
-        }
+    struct preempt_plan_victim *w = x ? preempt_plan_victim(x, victim) : NULL;
+
+    if (w) {
+        w->answered = true;
+        w->stopped = stopped;
+    }
     if (!v || v->order != ORDER_STOP)
         return;
     /* The answer may be ahead of the stream: until that shows it stopped, no other job may pick it. */
