@@ -434,10 +434,12 @@ static void cycle_keep_for_resvs(struct cycle *c)
         keeps_make(c->keeps, c->now_s, c->until_s);
 }
 
-/* Return true if the class is worth another try, not only kept because others depend on it. */
+/* Return true if the class is worth another try, not only kept because others depend on it. What is booked for others moves
+ * without news: when a vnode goes down, or a job stays longer than its walltime. */
 static bool cycle_may_differ(const struct cycle *c, const struct class *k)
 {
-    return has_changed(c, k) || k->queue->gang || k->why.code == REASON_STRICT_ORDER;
+    return has_changed(c, k) || k->queue->gang || k->why.code == REASON_STRICT_ORDER ||
+           k->why.code == REASON_CONFLICT;
 }
 
 /* Jobs that the server would not run get another chance. */

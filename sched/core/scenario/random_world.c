@@ -287,7 +287,8 @@ void random_world_cycle(struct random_world *w, struct decisions *d)
             for (size_t k = 0; k < x->n_names; k++)
                 random_stop(w, atoi(x->names[k]));
             random_start(w, atoi(x->job), x->text);
-        }
+        } else if (x->kind == DECIDE_TOP)
+            w->jobs[atoi(x->job)].told_s = x->at_s;
     }
     decisions_fini(&answers);
     cluster_settle(cycle_cluster(w->c));
@@ -325,7 +326,7 @@ static void random_draw_nodes(struct random_world *w)
     w->n_resvs = random_one_of(w, 3) ? 1 + random_draw(w, RANDOM_RESVS_MAX) : 0;
     for (int i = 0; i < w->n_resvs; i++) {
         struct random_resv *r = &w->resvs[i];
-        r->from_s = BEGIN_S + 200 + random_draw(w, 2000) + 5000 * i; /* none overlap */
+        r->from_s = BEGIN_S + 4000 + random_draw(w, 2000) + 5000 * i; /* none overlap */
         r->to_s = r->from_s + 100 + random_draw(w, 1000);
         r->first = random_draw(w, w->n_nodes);
         r->n = 1 + random_draw(w, w->n_nodes - r->first);

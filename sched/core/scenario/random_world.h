@@ -19,6 +19,7 @@ struct random_job {
     bool is_there, is_urgent, runs;
     int user, n_parts;
     int64_t walltime_s, start_s, run_version;
+    int64_t told_s; /* when it will begin, as it was told last; 0: it is not a top job */
     char select[128], place[32];
     struct random_part parts[RANDOM_PARTS_MAX];
 };

@@ -1,0 +1,86 @@
+/* What a core that has followed the changes decides is what one decides that has just been told all of it: nothing is kept from one
+ * cycle to the next that is not right any more. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "random_world.h"
+
+enum { SEEDS = 150, STEPS = 60, TOLD_APART_S = 5 };
+
+/* All that is done at once, in order: "run 3.x (n1:ncpus=1)" and so on. */
+static char *text_of(const struct decisions *d)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+
+    assert_non_null(f);
+    for (size_t i = 0; i < d->n; i++) {
+        const struct decision *x = &d->a[i];
+        if (x->kind != DECIDE_RUN && x->kind != DECIDE_PREEMPT)
+            continue;
+        fprintf(f, "%s %s %s", x->kind == DECIDE_RUN ? "run" : "preempt", x->job, x->text);
+        for (size_t k = 0; k < x->n_names; k++)
+            fprintf(f, " %s", x->names[k]);
+        fputc('\n', f);
+    }
+    fclose(f);
+    return text;
+}
+
+static void compare(struct random_world *w, uint64_t seed, int step)
+{
+    struct cycle *fresh = cycle_create("default", &w->policy);
+    struct decisions by_fresh = {0}, by_kept = {0};
+    int64_t now_s[RANDOM_JOBS_MAX] = {0};
+
+    random_world_tell(w, fresh);
+    cycle_run(fresh, w->now_s, &by_fresh);
+    random_world_cycle(w, &by_kept);
+    char *a = text_of(&by_fresh), *b = text_of(&by_kept);
+    if (strcmp(a, b) != 0)
+        print_message("seed %llu step %d\nfresh:\n%skept:\n%s", (unsigned long long)seed, step, a, b);
+    assert_string_equal(a, b);
+    free(a);
+    free(b);
+    for (size_t i = 0; i < by_fresh.n; i++)
+        if (by_fresh.a[i].kind == DECIDE_TOP)
+            now_s[atoi(by_fresh.a[i].job)] = by_fresh.a[i].at_s;
+    for (int i = 0; i < w->n_jobs; i++) {
+        int64_t told_s = w->jobs[i].is_there && !w->jobs[i].runs ? w->jobs[i].told_s : 0;
+        if (llabs(now_s[i] - told_s) > TOLD_APART_S)
+            print_message("seed %llu step %d: job %d, fresh %lld, told %lld\n", (unsigned long long)seed, step, i,
+                          (long long)now_s[i], (long long)told_s);
+        assert_true(llabs(now_s[i] - told_s) <= TOLD_APART_S);
+    }
+    decisions_fini(&by_fresh);
+    decisions_fini(&by_kept);
+    cycle_destroy(fresh);
+}
+
+static void what_is_kept_decides_as_what_is_told_from_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct random_world *w = random_world_create(seed);
+
+        for (int i = 0; i < STEPS; i++) {
+            random_world_step(w);
+            compare(w, seed, i);
+        }
+        random_world_destroy(w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_kept_decides_as_what_is_told_from_nothing)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
