@@ -40,7 +40,7 @@ void buckets_destroy(struct buckets *b);
 
 struct bucket *buckets_next(const struct buckets *b, const struct bucket *after); /* NULL: the first */
 /* The same of those that may have room now for a chunk like this: where it wants processors, only vnodes that have some free, are
- * up, and are no job's alone. The others are most on a full machine. */
+ * up, and that no job has alone. The others are most on a full machine. */
 struct bucket *buckets_next_for(const struct buckets *b, const struct chunk *k, const struct bucket *after);
 const struct stocks *buckets_stocks(const struct buckets *b);
 size_t buckets_words(const struct buckets *b);

@@ -204,8 +204,8 @@ static void away_count(struct away *x, const struct asker *a, const struct chunk
     x->n += n;
 }
 
-/* Are all vnodes away (offline, down ...) that could run this chunk, were they free? Those of one kind are in one state; names are
- * no part of a kind. */
+/* Are all vnodes away (offline, down ...) that could run this chunk, were they free? Those of one kind are in one state; a
+ * kind says nothing of names. */
 static bool chunk_away(struct buckets *all, const struct asker *a, const struct chunk *k, struct reason *why)
 {
     struct away x = {0};
