@@ -43,7 +43,7 @@ enum order_kind { /* what this scheduler has ordered and not yet seen in the str
 enum job_picked { /* as a victim */
                   PICKED_NOT,
                   PICKED_CHOSEN,  /* stopped in the trial */
-                  PICKED_EXCLUDED /* it would not do, whoever else is stopped */
+                  PICKED_EXCLUDED /* it would not do, which other jobs are stopped does not matter */
 };
 
 struct job {

@@ -55,8 +55,8 @@ static void compare(struct random_world *w, uint64_t seed, int step)
     for (int i = 0; i < w->n_jobs; i++) {
         int64_t told_s = w->jobs[i].is_there && !w->jobs[i].runs ? w->jobs[i].told_s : 0;
         if (llabs(now_s[i] - told_s) > TOLD_APART_S)
-            print_message("seed %llu step %d: job %d, fresh %lld, told %lld\n", (unsigned long long)seed, step, i,
-                          (long long)now_s[i], (long long)told_s);
+            print_message("seed %llu step %d: job %d, fresh %lld, told %lld\n", (unsigned long long)seed,
+                          step, i, (long long)now_s[i], (long long)told_s);
         assert_true(llabs(now_s[i] - told_s) <= TOLD_APART_S);
     }
     decisions_fini(&by_fresh);
