@@ -20,6 +20,7 @@
 #include "attempt.h"
 #include "buckets.h"
 #include "candidates.h"
+#include "class_heap.h"
 #include "classes.h"
 #include "cycle_private.h"
 #include "gang.h"
@@ -98,11 +99,11 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     /* Jobs that already await room go before waiting jobs of no higher level: they were decided about first, and running one
      * elsewhere spares its victims. */
     if (p->scheduling)
-        cycle_try_elsewhere(c, c->n > 0 ? c->heap[0]->level : 0);
-    while (c->n > 0 && !cycle_is_enough(c, checked)) {
-        if (!p->scheduling && !c->heap[0]->heap[0]->urged) /* urged jobs are on top: none is left */
+        cycle_try_elsewhere(c, class_heap_top(c->heap) ? class_heap_top(c->heap)->level : 0);
+    for (struct class *top; (top = class_heap_top(c->heap)) != NULL && !cycle_is_enough(c, checked);) {
+        if (!p->scheduling && !top->heap[0]->urged) /* urged jobs are on top: none is left */
             break;
-        cycle_consider(c, c->heap[0]);
+        cycle_consider(c, top);
         checked++;
     }
 
@@ -115,7 +116,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
 static bool cycle_try(struct cycle *c, struct class *k, const struct picker *picker,
                       const struct preemptor *p, struct reason *why);
 static bool cycle_may_differ(const struct cycle *c, const struct class *k);
-static void cycle_next_of_class(struct cycle *c, const struct class *k);
+static void cycle_next_of_class(struct cycle *c);
 static void cycle_relevel(struct cycle *c);
 static void cycle_end_round(struct cycle *c, struct queue *q);
 static void cycle_fail(struct cycle *c, struct class *k, struct job *j, const struct reason *why);
@@ -132,14 +133,14 @@ static void cycle_consider(struct cycle *c, struct class *k)
     bool is_shut = backfill_forbids(c->backfill, j);
 
     if (j->is_array && !cluster_array_is_open(c->cl, j)) {
-        cycle_next_of_class(c, k);
+        cycle_next_of_class(c);
         return;
     }
     if (is_shut)
         reason_set(&why, REASON_STRICT_ORDER, NULL, NULL);
     else if (cycle_may_differ(c, k) && cycle_try(c, k, &picker, &p, &why)) {
         cluster_resort(c->cl);
-        cycle_next_of_class(c, k);
+        cycle_next_of_class(c);
         cycle_relevel(c);
         cycle_end_round(c, q);
         return;
@@ -148,7 +149,7 @@ static void cycle_consider(struct cycle *c, struct class *k)
     bool is_booked = backfill_failed(c, k, &picker, &p, &why);
     cycle_fail(c, k, j, &why);
     if (is_booked) {
-        cycle_next_of_class(c, k);
+        cycle_next_of_class(c);
         cycle_relevel(c); /* its share counts now */
     } else
         cycle_drop_top(c);
@@ -198,6 +199,7 @@ struct cycle *cycle_create(const char *sched_name, struct policy *policy)
     c->backfill = backfill_create(c->cl);
     c->keeps = keeps_create(c->cl);
     c->inside = inside_create(c->cl);
+    c->heap = class_heap_create(c->cl);
     return c;
 }
 
@@ -220,7 +222,7 @@ void cycle_destroy(struct cycle *c)
     for (size_t i = 0; i < c->n_urged; i++)
         intern_unref(c->urged[i]);
     free(c->urged);
-    free(c->heap);
+    class_heap_destroy(c->heap);
     free(c);
 }
 
@@ -254,34 +256,10 @@ struct accrual *cycle_accrual(struct cycle *c)
 
 /* --- the classes in turn ----------------------------------------------------------------------------- */
 
-/* Jobs of reservations that run go first. */
-static bool is_before(const struct cycle *c, const struct class *a, const struct class *b)
-{
-    if (!a->heap[0]->within != !b->heap[0]->within)
-        return a->heap[0]->within;
-    return job_order_compare_heads(cluster_policy(c->cl), a->heap[0], a->level, b->heap[0], b->level) < 0;
-}
-
-static void sink(struct cycle *c, size_t i)
-{
-    struct class *k = c->heap[i];
-
-    for (size_t child; (child = 2 * i + 1) < c->n; i = child) {
-        if (child + 1 < c->n && is_before(c, c->heap[child + 1], c->heap[child]))
-            child++;
-        if (!is_before(c, c->heap[child], k))
-            break;
-        c->heap[i] = c->heap[child];
-    }
-    c->heap[i] = k;
-}
-
 /* No other job of its class would do better: the class is tried again when something has changed. */
 static void cycle_drop_top(struct cycle *c)
 {
-    c->heap[0] = c->heap[--c->n];
-    if (c->n)
-        sink(c, 0);
+    class_heap_drop_top(c->heap);
 }
 
 /* Could this class fit now, or could others be made to give way, where it was not so when it was tried last? */
@@ -295,20 +273,11 @@ static bool has_changed(const struct cycle *c, const struct class *k)
            preempt_level_of(c->cl, k->heap[0]) > preempt_level_lowest_running(c->cl);
 }
 
-static void heapify(struct cycle *c)
-{
-    for (size_t i = c->n / 2; i > 0; i--)
-        sink(c, i - 1);
-}
-
 /* A class may have gone over a soft limit, or below it again: what was decided may have changed the order of the rest. */
 static void cycle_relevel(struct cycle *c)
 {
-    if (!preempt_level_moves(c->cl) && !cluster_policy(c->cl)->fair_share)
-        return;
-    for (size_t i = 0; i < c->n; i++)
-        c->heap[i]->level = preempt_level_of(c->cl, c->heap[i]->heap[0]);
-    heapify(c);
+    if (preempt_level_moves(c->cl))
+        class_heap_relevel(c->heap);
 }
 
 /* round_robin: this queue has had its turn. */
@@ -316,7 +285,7 @@ static void cycle_end_round(struct cycle *c, struct queue *q)
 {
     q->rounds++;
     if (cluster_policy(c->cl)->round_robin)
-        heapify(c);
+        class_heap_order(c->heap);
 }
 
 static void cycle_begin_rounds(struct cycle *c)
@@ -340,7 +309,7 @@ static void cycle_fill_heap(struct cycle *c)
     bool gang = has_gang_changed(c), strict = policy_is_strict(cluster_policy(c->cl));
     size_t n_waiting = 0;
 
-    c->n = 0;
+    class_heap_clear(c->heap);
     for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k)) {
         n_waiting += k->n > 0;
         if (k->n == 0 ||
@@ -349,11 +318,10 @@ static void cycle_fill_heap(struct cycle *c)
         gang_note_wait(k->heap[0], c->now_s);
         k->has_new = false;
         k->level = preempt_level_of(c->cl, k->heap[0]);
-        c->heap = mem_room(c->heap, c->n, &c->cap, sizeof *c->heap);
-        c->heap[c->n++] = k;
+        class_heap_add(c->heap, k);
     }
     decisions_log(c->d, LOGE_DEBUG, "", "Number of job equivalence classes: %zu", n_waiting);
-    heapify(c);
+    class_heap_order(c->heap);
 }
 
 /* --- what becomes of a job --------------------------------------------------------------------------- */
@@ -403,12 +371,10 @@ static void cycle_fail(struct cycle *c, struct class *k, struct job *j, const st
         cycle_refuse(c, j, reason_log(why, text));
 }
 
-static void cycle_next_of_class(struct cycle *c, const struct class *k)
+/* The class on top has had a job decided about. */
+static void cycle_next_of_class(struct cycle *c)
 {
-    if (k->n == 0)
-        cycle_drop_top(c);
-    else
-        sink(c, 0);
+    class_heap_top_moved(c->heap);
 }
 
 /* Where there are reservations, a class has jobs of one length only; one that awaits room is in none. */
@@ -430,7 +396,7 @@ static void cycle_keep_for_resvs(struct cycle *c)
     size_t n_awaiting;
 
     cluster_awaiting(c->cl, &n_awaiting);
-    if (c->n > 0 || n_awaiting > 0)
+    if (class_heap_size(c->heap) > 0 || n_awaiting > 0)
         keeps_make(c->keeps, c->now_s, c->until_s);
 }
 

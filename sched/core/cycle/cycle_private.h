@@ -11,6 +11,7 @@ struct inside;
 struct keeps;
 struct buckets;
 struct class;
+struct class_heap;
 struct classes;
 struct gang;
 struct allocation;
@@ -30,11 +31,10 @@ struct cycle {
     struct plans *plans;
     struct gang *gang;
     struct backfill *backfill;
-    struct keeps *keeps;   /* for reservations */
-    struct inside *inside; /* the room of one that runs */
-    struct class **heap;   /* classes that may run, the next on top; of the cycle under way */
-    size_t n, cap;
-    const char **urged; /* jobs that a request (qrun) is waiting for; interned */
+    struct keeps *keeps;     /* for reservations */
+    struct inside *inside;   /* the room of one that runs */
+    struct class_heap *heap; /* of the cycle under way */
+    const char **urged;      /* jobs that a request (qrun) is waiting for; interned */
     size_t n_urged, cap_urged, n_refused;
     int64_t refused_s;   /* when refused jobs are tried again */
     int64_t forget_s;    /* when those who failed to give way may be tried again; 0: there are none */
