@@ -130,25 +130,47 @@ static bool backfill_fits(struct cycle *c, const struct picker *k, const struct 
     return attempt_room(k, p, where, why) && calendar_allows(c->backfill->calendar, p->job, why);
 }
 
-/* Find room beside what is kept for others. A job that would fit only without that conflicts with it. */
+/* Is it certain that it fits beside what is kept for others only if it fits without? A job of one kind of chunk is not helped by less
+ * room, and where the sums do not suffice no job is. */
+static bool is_first_without(const struct picker *k, const struct preemptor *p)
+{
+    return p->request->n == 1 || !pick_may_suffice(k, p);
+}
+
+static bool backfill_conflicts(struct allocation *where, struct reason *why)
+{
+    reason_set(why, REASON_CONFLICT, NULL, NULL);
+    allocation_fini(where);
+    return false;
+}
+
+/* Find room beside what is kept for others. A job that would fit only without that conflicts with it. Most jobs find none in any
+ * case, so that is asked first. */
 static bool find_beside(struct cycle *c, const struct picker *picker, const struct preemptor *p,
                         struct allocation *where, struct reason *why)
 {
     size_t mark = trial_mark(c->trial);
-    if (p->job->within) /* booked jobs have no claim to that room */
-        return attempt_room(picker, p, where, why);
-    bool kept = calendar_keep(c->backfill->calendar, c->trial, p->job, CALENDAR_ENDS);
-    bool found = backfill_fits(c, picker, p, where, why);
+    bool is_first = is_first_without(picker, p), kept, found;
 
+    if (p->job->within ||
+        !calendar_may_delay(c->backfill->calendar, p->job)) /* booked jobs have no claim to that room */
+        return attempt_room(picker, p, where, why);
+    if (is_first) {
+        found = attempt_room(picker, p, where, why);
+        trial_undo(c->trial, mark);
+        allocation_fini(where);
+        if (!found)
+            return false;
+    }
+    kept = calendar_keep(c->backfill->calendar, c->trial, p->job, CALENDAR_ENDS);
+    found = backfill_fits(c, picker, p, where, why);
     trial_undo(c->trial, mark);
     if (found || !kept)
         return found;
     allocation_fini(where);
-    if (attempt_room(picker, p, where, why)) {
-        reason_set(why, REASON_CONFLICT, NULL, NULL);
-        allocation_fini(where);
-    }
-    return false;
+    if (is_first)
+        return backfill_conflicts(where, why);
+    return attempt_room(picker, p, where, why) && backfill_conflicts(where, why);
 }
 
 struct look {

@@ -222,6 +222,16 @@ static void take_needs(struct calendar *c, struct trial *t)
     }
 }
 
+bool calendar_may_delay(const struct calendar *c, const struct job *j)
+{
+    int64_t until_s = c->now_s + job_lasts_s(j);
+
+    for (size_t i = 0; i < c->n; i++)
+        if (c->a[i].from_s < until_s)
+            return true;
+    return false;
+}
+
 bool calendar_keep(struct calendar *c, struct trial *t, const struct job *j, enum calendar_ends ends)
 {
     int64_t until_s = c->now_s + job_lasts_s(j);

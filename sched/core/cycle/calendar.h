@@ -43,7 +43,8 @@ enum calendar_ends {
     CALENDAR_ENDS, /* those that run end by their walltimes */
     CALENDAR_NO_ENDS /* no job ends: for a job that would stop some of them, so that their ends do not count twice */
 };
-/* Return true if there is a booked job that it could delay. */
+/* Return true if there is a booked job that it could delay; calendar_may_delay says that without more. */
+bool calendar_may_delay(const struct calendar *c, const struct job *j);
 bool calendar_keep(struct calendar *c, struct trial *t, const struct job *j, enum calendar_ends ends);
 
 /* When the last of those booked begins that begin before `before_s`; 0: none does. */

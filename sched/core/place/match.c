@@ -103,8 +103,7 @@ bool match_labels(const struct asker *a, const struct node *n, const struct chun
 
 bool match_is_named(const struct asker *a, const struct chunk *k)
 {
-    return k->host || k->vnode || a->span.by == SPAN_LATER ||
-           (a->in_set && (a->set == RES_HOSTNAME || a->set == RES_VNODENAME));
+    return k->host || k->vnode || (a->in_set && (a->set == RES_HOSTNAME || a->set == RES_VNODENAME));
 }
 
 bool match_wants_alone(const struct asker *a, const struct node *n)

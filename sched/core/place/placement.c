@@ -153,6 +153,35 @@ static int64_t gather_within(struct placement_search *s, const struct chunk *k)
     return fits;
 }
 
+/* What ends on a vnode before a reservation begins there is asked of each: those of a bucket differ in that. */
+static bool is_each_its_own(const struct placement_search *s, const struct bucket *b)
+{
+    return s->a->span.by == SPAN_LATER && b->sample->n_keeps > 0;
+}
+
+/* The next member from that rank on, or NULL. */
+static struct node *next_member(const struct placement_search *s, const struct bucket *b, size_t rank)
+{
+    for (size_t w = rank / 64; w < s->p->words; w++) {
+        uint64_t bits = b->bits[w] & (w == rank / 64 ? ~0ull << rank % 64 : ~0ull);
+        if (bits)
+            return s->nodes[w * 64 + (size_t)__builtin_ctzll(bits)];
+    }
+    return NULL;
+}
+
+static int64_t gather_members(struct placement_search *s, const struct bucket *b, const struct chunk *k)
+{
+    int64_t fits = 0;
+
+    for (struct node *n = next_member(s, b, 0); n; n = next_member(s, b, n->rank + 1))
+        if (offers(s, n, k)) {
+            set_add(s->p, n);
+            fits += times_in(s, n, k);
+        }
+    return fits;
+}
+
 static int64_t gather_buckets(struct placement_search *s, const struct chunk *k)
 {
     struct placer *p = s->p;
@@ -160,6 +189,10 @@ static int64_t gather_buckets(struct placement_search *s, const struct chunk *k)
 
     for (struct bucket *b = buckets_next_for(p->buckets, k, NULL); b;
          b = buckets_next_for(p->buckets, k, b)) {
+        if (is_each_its_own(s, b)) {
+            fits += gather_members(s, b, k);
+            continue;
+        }
         int64_t times = times_in(s, b->sample, k); /* what rules out most of them, and is cheap */
         if (times == 0 || !offers(s, b->sample, k))
             continue;
@@ -396,7 +429,7 @@ static bool seek_one(struct placement_search *s, const struct chunk *k)
 {
     uint32_t best = UINT32_MAX;
 
-    if (s->from)
+    if (s->from || s->a->span.by == SPAN_LATER)
         return seek_chunk(s, k);
 
     for (struct bucket *b = buckets_next_for(s->p->buckets, k, NULL); b;

@@ -32,6 +32,13 @@ static struct asker pick_asker(const struct picker *k, const struct preemptor *p
                           .span = {by, begin_s, begin_s + job_lasts_s(p->job)}};
 }
 
+bool pick_may_suffice(const struct picker *k, const struct preemptor *p)
+{
+    struct asker a = pick_asker(k, p);
+
+    return p->job->sched_state == SCHED_STATE_SUSPENDED || stocks_may_suffice(buckets_stocks(k->buckets), &a);
+}
+
 res_id pick_lacks(const struct picker *k, const struct preemptor *p)
 {
     struct asker a = pick_asker(k, p);

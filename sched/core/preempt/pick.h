@@ -23,6 +23,8 @@ void pick_count(const struct job *j, struct queue *server, int64_t times);
 bool pick_place(const struct picker *k, const struct preemptor *p, struct allocation *where,
                 struct reason *why);
 
+/* Return false if pick_place certainly finds no place, by sums. */
+bool pick_may_suffice(const struct picker *k, const struct preemptor *p);
 /* The resource that pick_place would name as lacking on all vnodes together, found without a look at any of them. RES_NONE: the
  * sums suffice, or do not say it. */
 res_id pick_lacks(const struct picker *k, const struct preemptor *p);

@@ -69,9 +69,16 @@ static void a_cycle_costs_at_most_in_proportion_to_the_size(void **state)
     growth_check(false);
 }
 
+static void so_it_does_with_fairshare_and_strict_order(void **state)
+{
+    (void)state;
+    growth_check(true);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_cycle_costs_at_most_in_proportion_to_the_size)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_cycle_costs_at_most_in_proportion_to_the_size),
+                                       cmocka_unit_test(so_it_does_with_fairshare_and_strict_order)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
