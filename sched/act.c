@@ -454,6 +454,11 @@ static enum log_class object_class(const char *object)
     return isalpha((unsigned char)object[0]) && isdigit((unsigned char)object[1]) ? LOGC_RESV : LOGC_JOB;
 }
 
+void act_log(unsigned event, const char *object, const char *text)
+{
+    log_event(object_class(object), event, object, "%s", text);
+}
+
 size_t act_carry_out(struct act *a, struct decisions *d)
 {
     size_t n = 0;
@@ -485,7 +490,7 @@ size_t act_carry_out(struct act *a, struct decisions *d)
             send_top(a, x);
             break;
         case DECIDE_LOG:
-            log_event(object_class(x->job), x->event, x->job, "%s", x->text);
+            act_log(x->event, x->job, x->text);
             break;
         }
     }

@@ -26,6 +26,9 @@ void act_destroy(struct act *a);
 /* Carry out all of `d`, log lines too; `d` is empty afterwards. Returns how many calls were sent. */
 size_t act_carry_out(struct act *a, struct decisions *d);
 
+/* A line of the log about a job, a reservation or, "", the cycle itself: a decisions_say_fn. */
+void act_log(unsigned event, const char *object, const char *text);
+
 bool act_is_busy(const struct act *a); /* orders to run or resume are open */
 
 /* A request (qrun) asks for this job to be run, and is to be answered with what came of it. */

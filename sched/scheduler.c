@@ -160,7 +160,7 @@ static void scheduler_sign_while_busy(void *arg)
 /* Decide and order. The next news are asked for when the orders are answered. */
 static void decide(struct scheduler *s)
 {
-    struct decisions d = {0};
+    struct decisions d = {.say = act_log}; /* lines have the time at which they are said */
 
     s->began_ms = clock_real_mono_ms();
     if (shares_refresh(s->shares))

@@ -42,5 +42,8 @@ void decisions_log(struct decisions *d, unsigned event, const char *object, cons
     va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
-    decisions_add(d, DECIDE_LOG, object, line)->event = event;
+    if (d->say)
+        d->say(event, object, line);
+    else
+        decisions_add(d, DECIDE_LOG, object, line)->event = event;
 }

@@ -34,12 +34,16 @@ struct decision {
     unsigned event;     /* enum log_mask */
 };
 
+/* ^ A line for the log, at the moment at which it is said. */
+typedef void decisions_say_fn(unsigned event, const char *object, const char *text);
+
 struct decisions {
     size_t n, cap;
     struct decision *a;
+    decisions_say_fn *say; /* NULL: lines of the log are decisions among the others, DECIDE_LOG */
 };
 
-void decisions_fini(struct decisions *d); /* empty again; may be used on */
+void decisions_fini(struct decisions *d); /* empty again, {0}; may be used on */
 
 struct decision *decisions_add(struct decisions *d, enum decision_kind kind, const char *job,
                                const char *text);

@@ -278,6 +278,42 @@ static void a_cycle_lets_its_caller_say_before_each_job_that_it_is_at_work(void 
     close_bench(&b);
 }
 
+static int n_said, n_begun, n_left; /* a decisions_say_fn has no argument */
+
+static void note_line(unsigned event, const char *object, const char *text)
+{
+    (void)event, (void)object;
+    n_said++;
+    n_begun += strcmp(text, "Starting Scheduling Cycle") == 0;
+    n_left += strcmp(text, "Leaving Scheduling Cycle") == 0;
+}
+
+static void cycle_is_under_way(void *arg)
+{
+    (void)arg;
+    assert_int_equal(n_begun, 1);
+    assert_int_equal(n_left, 0);
+}
+
+static void lines_of_the_log_are_said_when_it_happens(void **state)
+{
+    struct bench b;
+    struct decisions d = {.say = note_line};
+
+    (void)state;
+    open_bench(&b);
+    fill(&b, 8);
+    n_said = n_begun = n_left = 0;
+    cycle_on_step(b.c, cycle_is_under_way, NULL);
+    cluster_settle(cycle_cluster(b.c));
+    cycle_run(b.c, b.now_s, &d);
+    assert_int_equal(n_left, 1);
+    assert_true(n_said > 8);
+    assert_int_equal(count_considered(&d), 0);
+    decisions_fini(&d);
+    close_bench(&b);
+}
+
 static void a_cycle_looks_at_max_job_check_jobs(void **state)
 {
     struct bench b;
@@ -304,6 +340,7 @@ int main(void)
         cmocka_unit_test(turns_are_decided_quickly),
         cmocka_unit_test(a_cycle_that_takes_too_long_leaves_the_rest_to_the_next),
         cmocka_unit_test(a_cycle_lets_its_caller_say_before_each_job_that_it_is_at_work),
+        cmocka_unit_test(lines_of_the_log_are_said_when_it_happens),
         cmocka_unit_test(a_cycle_looks_at_max_job_check_jobs)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
