@@ -324,6 +324,8 @@ struct calendar_search {
     int64_t lasts_s;
     bool is_begun;
     size_t mark, n_given; /* the trial has given back so many of the ends, since `mark` */
+    size_t *marks;        /* of the trial before each of these */
+    size_t n_marks;
 };
 
 /* Preemptions under way are over by then. */
@@ -335,14 +337,22 @@ static void calendar_begin_job(struct calendar_search *s)
     s->is_begun = true;
 }
 
+/* So many of the ends are given back, no more and no less. */
 static void calendar_give_back(struct calendar_search *s, size_t n)
 {
     if (!s->is_begun)
         calendar_begin_job(s);
     for (; s->n_given < n; s->n_given++) {
+        s->marks = mem_room(s->marks, s->n_given, &s->n_marks, sizeof *s->marks);
+        s->marks[s->n_given] = trial_mark(s->k->trial);
         trial_give_all(s->k->trial, s->ends->a[s->n_given].on);
         calendar_count(s->c, s->ends->a[s->n_given].job, -1);
     }
+    if (s->n_given == n)
+        return;
+    while (s->n_given > n)
+        calendar_count(s->c, s->ends->a[--s->n_given].job, 1);
+    trial_undo(s->k->trial, s->marks[n]);
 }
 
 static void take_again(struct calendar_search *s)
@@ -381,6 +391,8 @@ static bool fits_beside(struct calendar_search *s, int64_t at_s, struct allocati
 
     allocation_fini(&c->taken);
     add_need(c, at_s, at_s);
+    if (!pick_may_suffice_beside(s->k, s->p, &c->taken)) /* what is needed later only adds to that */
+        return false;
     for (size_t i = 0; i < c->n; i++)
         if (overlaps(s, &c->a[i], at_s)) {
             if (c->a[i].from_s > at_s)
@@ -457,7 +469,6 @@ static bool fits_after(struct calendar_search *s, size_t i)
 {
     struct allocation where = {0};
 
-    take_again(s);
     calendar_give_back(s, release_times_until(s->ends, s->a[i].at_s));
     bool found = calendar_fits(s, 0, &where);
     allocation_fini(&where);
@@ -473,10 +484,8 @@ static size_t first_free(struct calendar_search *s)
         low = high + 1;
         high = low == s->n ? s->n : high * 2 + 1 < s->n ? high * 2 + 1 : s->n - 1;
     }
-    if (high == s->n) {
-        take_again(s);
+    if (high == s->n)
         return s->n;
-    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (fits_after(s, middle))
@@ -484,7 +493,6 @@ static size_t first_free(struct calendar_search *s)
         else
             low = middle + 1;
     }
-    take_again(s);
     return high;
 }
 
@@ -535,6 +543,7 @@ const struct booking *calendar_book(struct calendar *c, const struct picker *k, 
     b.from_s = find_time(&s, &b.where);
     take_again(&s);
     free(s.a);
+    free(s.marks);
     if (b.from_s == 0)
         return NULL;
     b.to_s = b.from_s + s.lasts_s;

@@ -215,7 +215,8 @@ bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, st
     bool done = false, ever = false, any;
 
     /* In the log each step of a search has its line, so there it is made. */
-    if (!search_log_is_on(placer_log(p), a) && !stocks_may_suffice(buckets_stocks(all), a))
+    if (!search_log_is_on(placer_log(p), a) &&
+        !stocks_may_suffice(buckets_stocks(all), a, &(struct amounts){0}))
         return false;
     any = sets_of(&l, all, a);
     for (size_t i = 0; i < l.n && !done; i++) {

@@ -118,7 +118,7 @@ bool stocks_sum(const struct stocks *s, const struct asker *a, struct amounts *f
     return true;
 }
 
-bool stocks_may_suffice(const struct stocks *s, const struct asker *a)
+bool stocks_may_suffice(const struct stocks *s, const struct asker *a, const struct amounts *others)
 {
     const struct amounts *want = &a->request->total;
 
@@ -133,7 +133,7 @@ bool stocks_may_suffice(const struct stocks *s, const struct asker *a)
                 return true;
             have += amounts_get(&k->free, want->a[i].res);
         }
-        if (want->a[i].n > 0 && want->a[i].n > have)
+        if (want->a[i].n > 0 && want->a[i].n > have - amounts_get(others, want->a[i].res))
             return false;
     }
     return true;

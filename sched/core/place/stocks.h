@@ -51,7 +51,7 @@ void stock_add(struct stocks *s, const struct stock_share *x, int64_t times);
 bool stocks_sum(const struct stocks *s, const struct asker *a, struct amounts *free_now,
                 struct amounts *total);
 
-/* Return false if what the job asks for is certainly not free, all vnodes that it may use together. */
-bool stocks_may_suffice(const struct stocks *s, const struct asker *a);
+/* Return false if what the job asks for is certainly not free, all vnodes that it may use together, where `others` of that is needed. */
+bool stocks_may_suffice(const struct stocks *s, const struct asker *a, const struct amounts *others);
 
 #endif

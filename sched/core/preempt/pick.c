@@ -36,7 +36,35 @@ bool pick_may_suffice(const struct picker *k, const struct preemptor *p)
 {
     struct asker a = pick_asker(k, p);
 
-    return p->job->sched_state == SCHED_STATE_SUSPENDED || stocks_may_suffice(buckets_stocks(k->buckets), &a);
+    return p->job->sched_state == SCHED_STATE_SUSPENDED ||
+           stocks_may_suffice(buckets_stocks(k->buckets), &a, &(struct amounts){0});
+}
+
+/* What they need of a vnode where it is free, as far as the sums count it. */
+static void add_needed(const struct asker *a, const struct alloc_part *x, struct amounts *sum)
+{
+    const struct node *n = x->node;
+
+    if (!n || n->state || n->exclusive || !match_pool(a, n))
+        return;
+    for (uint32_t i = 0; i < x->use.n; i++) {
+        int64_t have = amounts_get(&n->free, x->use.a[i].res), need = x->use.a[i].n;
+        amounts_plus(sum, x->use.a[i].res, need < have ? need : have);
+    }
+}
+
+bool pick_may_suffice_beside(const struct picker *k, const struct preemptor *p,
+                             const struct allocation *others)
+{
+    struct asker a = pick_asker(k, p);
+    struct amounts needed = {0};
+
+    for (size_t i = 0; i < others->n; i++)
+        add_needed(&a, &others->a[i], &needed);
+    bool may = p->job->sched_state == SCHED_STATE_SUSPENDED ||
+               stocks_may_suffice(buckets_stocks(k->buckets), &a, &needed);
+    amounts_fini(&needed);
+    return may;
 }
 
 res_id pick_lacks(const struct picker *k, const struct preemptor *p)
@@ -44,7 +72,7 @@ res_id pick_lacks(const struct picker *k, const struct preemptor *p)
     struct asker a = pick_asker(k, p);
     struct reason why;
 
-    if (p->job->sched_state == SCHED_STATE_SUSPENDED || !run_limits_allow(k->cl, p->job, &why))
+    if (pick_may_suffice(k, p) || !run_limits_allow(k->cl, p->job, &why))
         return RES_NONE;
     return insufficiency_res(k->buckets, &a);
 }

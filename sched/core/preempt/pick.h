@@ -25,8 +25,11 @@ bool pick_place(const struct picker *k, const struct preemptor *p, struct alloca
 
 /* Return false if pick_place certainly finds no place, by sums. */
 bool pick_may_suffice(const struct picker *k, const struct preemptor *p);
+/* The same beside others that need these parts of what is free; each vnode is listed once. */
+bool pick_may_suffice_beside(const struct picker *k, const struct preemptor *p,
+                             const struct allocation *others);
 /* The resource that pick_place would name as lacking on all vnodes together, found without a look at any of them. RES_NONE: the
- * sums suffice, or do not say it. */
+ * sums suffice, or do not say for certain that there is no place. */
 res_id pick_lacks(const struct picker *k, const struct preemptor *p);
 /* Do sums say it for this job, whatever they are? Not where reservations keep room, or run limits stop it. */
 bool pick_sums_say_it(const struct picker *k, const struct preemptor *p);
