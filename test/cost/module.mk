@@ -13,10 +13,13 @@ $(COUNTED)/steps.o: test/cost/steps.c test/cost/steps.h
 
 $(call storey, test/cost, ,steps.c)
 $(call storey, test/cost/sched, test/cost $(SCHED_ROOMS) ifl/spec base)
+$(call program, test/bench/sched_aims, test/cost/sched/aims.c test/cost/sched/crowd.c, $(SCHED_ROOMS) ifl/spec base, -lm)
 PROGRAMS_BEFORE := $(PROGRAMS)
 $(call program, test/cost/sched_growth, test/cost/sched/sched_growth.c test/cost/sched/crowd.c, $(SCHED_ROOMS) ifl/spec base, -lcmocka -lm)
+$(call program, test/cost/sched_curves, test/cost/sched/curves.c test/cost/sched/crowd.c, $(SCHED_ROOMS) ifl/spec base, -lm)
 PROGRAMS := $(PROGRAMS_BEFORE)
 TESTS += $(COUNTED)/test/cost/sched_growth
-.PHONY: $(COUNTED)/test/cost/sched_growth
-$(COUNTED)/test/cost/sched_growth: $(COUNTED)/steps.o
+COUNTED_PROGRAMS := $(addprefix $(COUNTED)/test/cost/,sched_growth sched_curves)
+.PHONY: $(COUNTED_PROGRAMS)
+$(COUNTED_PROGRAMS): $(COUNTED)/steps.o
 	@$(COUNT_STEPS) $@

@@ -17,20 +17,32 @@ static int crowd_kind(const struct crowd *w, int job)
     return (int)((int64_t)job * 7919 % w->size.classes);
 }
 
-/* job: the one that runs there, or -1. */
-static void crowd_tell_node(struct crowd *w, int i, int job)
+static void crowd_tell_node(struct crowd *w, int i)
 {
-    char name[16], taken[24];
+    char name[16], ncpus[16], used[16], taken[24];
 
     snprintf(name, sizeof name, "n%d", i);
-    snprintf(taken, sizeof taken, "%dkb", job < 0 ? 0 : crowd_kind(w, job) + 1);
+    snprintf(ncpus, sizeof ncpus, "%d", w->size.ncpus);
+    snprintf(used, sizeof used, "%d", w->used[i]);
+    snprintf(taken, sizeof taken, "%dkb", w->used_kb[i]);
     cluster_rows(cycle_cluster(w->c), CLUSTER_NODE, name,
-                 (const char *const[][3]){{"resources_available", "ncpus", "1"},
-                                          {"resources_available", "mem", "100000kb"},
-                                          {"resources_assigned", "ncpus", job < 0 ? "0" : "1"},
+                 (const char *const[][3]){{"resources_available", "ncpus", ncpus},
+                                          {"resources_available", "mem", "1000000kb"},
+                                          {"resources_assigned", "ncpus", used},
                                           {"resources_assigned", "mem", taken},
                                           {"state", NULL, "free"},
                                           {NULL}});
+}
+
+/* The job comes to its vnode (times 1) or leaves it (-1). */
+static void crowd_use_node(struct crowd *w, int job, int times)
+{
+    int i = w->at[job];
+
+    w->used[i] += times;
+    w->used_kb[i] += times * (crowd_kind(w, job) + 1);
+    w->n_running += times;
+    crowd_tell_node(w, i);
 }
 
 static void crowd_tell_job(struct crowd *w, int i, int64_t start_s)
@@ -94,6 +106,9 @@ struct crowd *crowd_create(struct crowd_size size)
     struct crowd *w = mem_new(1, sizeof *w);
 
     w->size = size;
+    w->size.ncpus = size.ncpus ? size.ncpus : 1;
+    w->used = mem_new((size_t)size.nodes, sizeof *w->used);
+    w->used_kb = mem_new((size_t)size.nodes, sizeof *w->used_kb);
     w->now_s = BEGIN_S;
     w->at = mem_new((size_t)size.jobs, sizeof *w->at);
     policy_init(&w->policy);
@@ -106,7 +121,7 @@ struct crowd *crowd_create(struct crowd_size size)
     crowd_tell_queue(w, "workq", "0");
     crowd_tell_queue(w, "express", "200");
     for (int i = 0; i < size.nodes; i++)
-        crowd_tell_node(w, i, -1);
+        crowd_tell_node(w, i);
     for (int i = 0; i < size.resvs; i++)
         crowd_tell_resv(w, i);
     for (int i = 0; i < size.jobs; i++) {
@@ -122,6 +137,8 @@ void crowd_destroy(struct crowd *w)
     cycle_destroy(w->c);
     policy_fini(&w->policy);
     free(w->at);
+    free(w->used);
+    free(w->used_kb);
     free(w);
 }
 
@@ -134,9 +151,8 @@ static void crowd_start(struct crowd *w, const struct decision *x)
     cycle_ordered(w->c, x->job, 0, "", &ignored);
     decisions_fini(&ignored);
     w->at[i] = atoi(x->text + strlen("(n"));
-    w->n_running++;
     w->n_started++;
-    crowd_tell_node(w, w->at[i], i);
+    crowd_use_node(w, i, 1);
     crowd_tell_job(w, i, w->now_s);
 }
 
@@ -195,9 +211,8 @@ uint64_t crowd_end_one(struct crowd *w)
     w->now_s++;
     snprintf(id, sizeof id, "%d.x", i);
     cluster_gone(cycle_cluster(w->c), CLUSTER_JOB, id);
-    crowd_tell_node(w, w->at[i], -1);
+    crowd_use_node(w, i, -1);
     w->at[i] = -1;
-    w->n_running--;
     cluster_settle(cycle_cluster(w->c));
     while (cycle_has_news(w->c, w->now_s)) {
         crowd_cycle(w);

@@ -2,7 +2,7 @@
 #define CROWD_H
 /* A world of any size for the scheduler's core, without daemons: what costs a cycle how much, in steps (steps.h).
  *
- * Vnodes have one processor each, and every job wants one; jobs are of ten users and of so many classes, which differ in select
+ * Every job wants one processor; jobs are of ten users and of so many classes, which differ in select
  * and walltime. Jobs run when the core says so: the crowd answers its orders and tells it of the starts, as server and stream
  * would. Each function that does something returns what it cost the core, in steps. */
 #include <stdbool.h>
@@ -12,6 +12,7 @@
 
 struct crowd_size {
     int nodes, jobs, classes;
+    int ncpus;   /* of a vnode; 0: one */
     int resvs;   /* to come, of ten vnodes each */
     bool strict; /* fair_share, strict_ordering, and a hundred top jobs */
 };
@@ -22,6 +23,7 @@ struct crowd {
     struct crowd_size size;
     int64_t now_s;
     int *at;                  /* of each job the vnode on which it runs, or -1 */
+    int *used, *used_kb;      /* of each vnode: processors, memory */
     int n_running;            /* of them */
     int n_urgent;             /* jobs that crowd_urge has submitted */
     int n_started, n_victims; /* by the last cycle */
