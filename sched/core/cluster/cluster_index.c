@@ -362,6 +362,7 @@ static uint64_t held_print(const struct job *j)
     h = hash_more(h, (uintptr_t)j->user); /* interned, as the next two */
     h = hash_more(h, (uintptr_t)j->group);
     h = hash_more(h, (uintptr_t)j->project);
+    h = hash_more(h, job_hold_look(j));
     h = amounts_hash(&j->want, h);
     return h ? h : 1;
 }
@@ -388,8 +389,9 @@ void cluster_link(struct cluster *cl, struct job *j)
         run_in(cl, j);
     else if (cluster_may_wait(cl, j))
         TELL(cl, job_waits, j);
-    /* A job that runs as it was told to, or says another word of itself, gives nothing back. */
-    if (j->held && j->held != held_print(j))
+    /* A job that runs as it was told to, or says another word of itself, gives nothing back. But it may
+     * move the levels of others, and they may give way then. */
+    if (j->held && (policy_moving_levels(cl->policy) || j->held != held_print(j)))
         cl->news++;
     j->held = 0;
 }

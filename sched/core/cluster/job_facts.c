@@ -11,6 +11,7 @@
 #include "policy.h"
 #include "sched_queue.h"
 #include "units.h"
+#include "mem.h"
 
 enum { SUBSTATE_STARTING = 41 };
 
@@ -105,6 +106,20 @@ double job_asked(const struct job *j, const struct catalogue *c, const char *res
 const struct allocation *job_freed(const struct job *j)
 {
     return j->freed.n ? &j->freed : &j->on;
+}
+
+uint64_t job_hold_look(const struct job *j)
+{
+    const int64_t numbers[] = {j->limit_s,          j->most_s,         j->priority,
+                               j->rerunable,        j->can_checkpoint, j->preempt_count,
+                               j->preempt_failed_s, j->gives_way,      j->sched_state == SCHED_STATE_ENDING};
+    uint64_t h = mem_hash(j->resv);
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        h = (h ^ (uint64_t)numbers[i]) * 0xC2B2AE3D27D4EB4Full;
+    for (size_t i = 0; i < j->wish.n; i++)
+        h = (h ^ (uint64_t)j->wish.m[i] ^ 7) * 0x9E3779B97F4A7C15ull;
+    return h;
 }
 
 bool job_holds_nodes(const struct job *j)

@@ -14,6 +14,7 @@
 #include "preempt_plan.h"
 #include "policy.h"
 #include "strbuf.h"
+#include "cluster_rows.h"
 #include "sched_cluster.h"
 
 enum { JOBS = 30, NODES = 6, QUEUES = 3, STEPS = 3000, TEXT = 1 << 20, ATTRS = 16 };
@@ -339,12 +340,71 @@ static void a_plan_that_was_undone_at_once_leaves_the_job_waiting(void **state)
     }
 }
 
+static void tell_run(struct cluster *cl, const char *state, const char *walltime)
+{
+    bool runs = *state != 'Q';
+
+    cluster_rows(cl, CLUSTER_JOB, "9.server",
+                 (const char *const[][3]){{"job_state", NULL, state},
+                                          {"substate", NULL, runs ? "42" : "10"},
+                                          {"queue", NULL, "workq"},
+                                          {"schedselect", NULL, "1:ncpus=2"},
+                                          {"Resource_List", "walltime", walltime},
+                                          {runs ? "exec_vnode" : NULL, NULL, "(n0:ncpus=2)"},
+                                          {NULL}});
+}
+
+static void that_a_job_runs_as_it_was_told_is_not_news(void **state)
+{
+    struct side s;
+    struct allocation where = {0};
+    struct amounts two = {0};
+
+    (void)state;
+    side_open(&s);
+    cluster_rows(
+        s.cl, CLUSTER_QUEUE, "workq",
+        (const char *const[][3]){{"queue_type", NULL, "Execution"}, {"started", NULL, "True"}, {NULL}});
+    cluster_rows(
+        s.cl, CLUSTER_NODE, "n0",
+        (const char *const[][3]){{"resources_available", "ncpus", "4"}, {"state", NULL, "free"}, {NULL}});
+    tell_run(s.cl, "Q", "60");
+    cluster_settle(s.cl);
+    amounts_set(&two, RES_NCPUS, 2);
+    allocation_add(&where, cluster_node(s.cl, "n0"), &two, false);
+    cluster_order(s.cl, cluster_job(s.cl, "9.server"), ORDER_RUN, &where);
+    cluster_order_taken(s.cl, cluster_job(s.cl, "9.server"));
+    uint64_t before = cluster_news(s.cl);
+    tell_run(s.cl, "R", "60");
+    cluster_settle(s.cl);
+    assert_int_equal(cluster_news(s.cl), before);
+    before = cluster_news(s.cl);
+    tell_run(s.cl, "R", "30"); /* it ends earlier */
+    cluster_settle(s.cl);
+    assert_int_not_equal(cluster_news(s.cl), before);
+    before = cluster_news(s.cl);
+    tell_run(s.cl, "E", "30");
+    cluster_settle(s.cl);
+    assert_int_not_equal(cluster_news(s.cl), before);
+    tell_run(s.cl, "R", "30");
+    cluster_settle(s.cl);
+    before = cluster_news(s.cl);
+    tell_run(s.cl, "R", "30");
+    cluster_gone(s.cl, CLUSTER_JOB, "9.server");
+    cluster_settle(s.cl);
+    assert_int_not_equal(cluster_news(s.cl), before);
+    allocation_fini(&where);
+    amounts_fini(&two);
+    side_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_that_was_undone_at_once_leaves_the_job_waiting),
         cmocka_unit_test(a_mirror_equals_a_fresh_read_after_each_step),
-        cmocka_unit_test(orders_take_room_until_they_are_seen)};
+        cmocka_unit_test(orders_take_room_until_they_are_seen),
+        cmocka_unit_test(that_a_job_runs_as_it_was_told_is_not_news)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

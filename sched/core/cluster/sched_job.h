@@ -163,6 +163,8 @@ bool job_asks(const struct job *j, const char *item);
 /* The part of its allocation that comes free when it gives way. */
 const struct allocation *job_freed(const struct job *j);
 
+/* A hash of what others may see of a running job beside its room: how long it runs, and how it may be stopped. */
+uint64_t job_hold_look(const struct job *j);
 bool job_holds_nodes(const struct job *j); /* runs or ends */
 bool job_counts(const struct job *j);      /* for limits: holds nodes, or awaits them */
 bool job_is_up(const struct job *j);       /* runs, and is past its start: any method may be tried on it */

@@ -324,6 +324,15 @@ bool policy_is_strict(const struct policy *p)
     return p->strict_ordering || p->strict_fifo;
 }
 
+unsigned policy_moving_levels(const struct policy *p)
+{
+    unsigned listed = 0;
+
+    for (size_t i = 0; i < p->prio.n; i++)
+        listed |= p->prio.level[i];
+    return listed & (PRIO_QUEUE_SOFTLIMIT | PRIO_SERVER_SOFTLIMIT | (p->fair_share ? PRIO_FAIRSHARE : 0u));
+}
+
 bool policy_is_memory(const char *resource)
 {
     static const char *const memory[] = {"mem", "vmem", "hbmem", "accelerator_memory"};

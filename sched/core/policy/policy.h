@@ -145,6 +145,9 @@ void policy_forget_keys(struct policy *p);
 /* May the fate of a job depend on those before it: are all looked at in each cycle? */
 bool policy_is_strict(const struct policy *p);
 
+/* The conditions in preempt_prio (PRIO_ bits) that come and go while a job waits or runs; 0: the level of a job is that of its queue. */
+unsigned policy_moving_levels(const struct policy *p);
+
 bool policy_is_memory(const char *resource);
 
 /* Does a job give this resource back when it is suspended? What restrict_res_to_release_on_suspend lists; without

@@ -12,16 +12,6 @@
 
 enum { SOFT = PRIO_QUEUE_SOFTLIMIT | PRIO_SERVER_SOFTLIMIT };
 
-/* The conditions in preempt_prio that come and go while a job waits or runs. */
-static unsigned moving(const struct policy *p)
-{
-    unsigned listed = 0;
-
-    for (size_t i = 0; i < p->prio.n; i++)
-        listed |= p->prio.level[i];
-    return listed & (SOFT | (p->fair_share ? PRIO_FAIRSHARE : 0u));
-}
-
 static int of_queue(const struct policy *p, const struct queue *q, unsigned mask)
 {
     if (q && preempt_rules_is_express(&q->preempt, &p->preempt))
@@ -41,19 +31,19 @@ static int level(const struct cluster *cl, const struct job *j, unsigned mask)
 
 bool preempt_level_moves(const struct cluster *cl)
 {
-    return moving(cluster_policy(cl)) != 0;
+    return policy_moving_levels(cluster_policy(cl)) != 0;
 }
 
 int preempt_level_of(const struct cluster *cl, const struct job *j)
 {
-    unsigned listed = moving(cluster_policy(cl));
+    unsigned listed = policy_moving_levels(cluster_policy(cl));
 
     return level(cl, j, over_share(j, listed) | (listed & SOFT ? run_limits_soft(cl, j) : 0));
 }
 
 int preempt_level_if_stopped(const struct cluster *cl, const struct job *j)
 {
-    unsigned listed = moving(cluster_policy(cl));
+    unsigned listed = policy_moving_levels(cluster_policy(cl));
 
     return level(cl, j, over_share(j, listed) | (listed & SOFT ? run_limits_soft_if(cl, j, false) : 0));
 }
@@ -61,7 +51,7 @@ int preempt_level_if_stopped(const struct cluster *cl, const struct job *j)
 int preempt_level_lowest_running(const struct cluster *cl)
 {
     const struct policy *p = cluster_policy(cl);
-    unsigned listed = moving(p);
+    unsigned listed = policy_moving_levels(p);
     int lowest = INT_MAX;
 
     for (struct queue *q = cluster_next_queue(cl, NULL); q; q = cluster_next_queue(cl, q)) {
