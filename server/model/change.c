@@ -23,6 +23,7 @@ struct ring_slot {
 
 struct change {
     struct change_entry *first, *last;
+    struct change_pause *pauses;
     struct change_entry *dirty;
     struct change_entry **dirty_end;
     uint64_t number, number_of[CHANGE_KIND_COUNT];
@@ -72,6 +73,9 @@ static void unlink_entry(struct change *c, struct change_entry *e)
 {
     if (!e->number)
         return;
+    for (struct change_pause *p = c->pauses; p; p = p->next)
+        if (p->at == e)
+            p->at = e->next;
     *(e->prev ? &e->prev->next : &c->first) = e->next;
     *(e->next ? &e->next->prev : &c->last) = e->prev;
     e->prev = e->next = NULL;
@@ -178,6 +182,27 @@ struct change_entry *change_after(const struct change *c, uint64_t after)
 struct change_entry *change_next(const struct change_entry *e)
 {
     return e->next;
+}
+
+void change_pause(struct change *c, struct change_pause *p, struct change_entry *at)
+{
+    *p = (struct change_pause){.at = at, .next = c->pauses, .link = &c->pauses};
+    if (p->next)
+        p->next->link = &p->next;
+    c->pauses = p;
+}
+
+struct change_entry *change_resume(struct change_pause *p)
+{
+    struct change_entry *at = p->at;
+
+    if (p->link) {
+        *p->link = p->next;
+        if (p->next)
+            p->next->link = p->link;
+    }
+    *p = (struct change_pause){0};
+    return at;
 }
 
 bool change_gone_after(const struct change *c, uint64_t after, struct change_gone *out)

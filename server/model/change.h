@@ -66,6 +66,17 @@ uint64_t change_number_of(const struct change *c, enum change_kind kind); /* of 
 struct change_entry *change_after(const struct change *c, uint64_t after);
 struct change_entry *change_next(const struct change_entry *e);
 
+/* Where a reader continues that reads the list in pieces: `at` is the first entry that it has not read, and moves on when that one is touched
+ * or goes. NULL: it has read all that were there; change_after finds newer ones. In the list from change_pause to change_resume,
+ * in the reader's memory. Each costs every touch a look, so only those who are in the middle of reading pause. */
+struct change_pause {
+    struct change_entry *at;
+    struct change_pause *next, **link;
+};
+void change_pause(struct change *c, struct change_pause *p, struct change_entry *at);
+/* Leave the list; `p` that is {0} is in none. Return `at`. */
+struct change_entry *change_resume(struct change_pause *p);
+
 struct change_gone {
     uint64_t number;
     enum change_kind kind;

@@ -130,6 +130,7 @@ struct job {
     struct resc_list *shares_given;   /* what of that a suspended job has given back, or NULL (assign.c) */
     struct earmark_obj *room;         /* room is kept for it; plan_earmark.c */
     struct earmark_obj *gives_way_to; /* whose victim it is; plan_earmark.c */
+    size_t gives_way_at;              /* its place there */
     struct victim *victim;            /* while a preemption is under way */
     struct errand *errand;            /* while its route queue sends it to another server (queued/route.c) */
     struct parked *parked;            /* requests that wait for an event of this job */

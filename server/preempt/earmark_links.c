@@ -23,6 +23,7 @@ int earmark_links_victim(struct earmark_obj *h, struct job *j)
     if (!more)
         return -1;
     h->victims = more;
+    j->gives_way_at = h->n_victims;
     h->victims[h->n_victims++] = job_ref(j);
     j->gives_way_to = h;
     return 0;
@@ -30,12 +31,13 @@ int earmark_links_victim(struct earmark_obj *h, struct job *j)
 
 void earmark_links_strike(struct earmark_obj *h, struct job *j)
 {
-    for (size_t i = 0; i < h->n_victims; i++)
-        if (h->victims[i] == j) {
-            h->victims[i] = h->victims[--h->n_victims];
-            job_unref(j);
-            return;
-        }
+    size_t at = j->gives_way_at;
+
+    if (at >= h->n_victims || h->victims[at] != j)
+        return;
+    h->victims[at] = h->victims[--h->n_victims];
+    h->victims[at]->gives_way_at = at;
+    job_unref(j);
 }
 
 void earmark_links_cut(struct server_ctx *s, struct earmark_obj *h)

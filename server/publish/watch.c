@@ -45,7 +45,8 @@ struct watch {
 struct answering {
     struct watches *all;
     struct watch *watch;
-    uint64_t resources; /* up to this change the resources are known to the watcher */
+    uint64_t resources;        /* up to this change the resources are known to the watcher */
+    struct change_pause pause; /* between two pieces of an answer */
 };
 
 struct watches {
@@ -418,13 +419,16 @@ static enum rpc_more watch_more(void *arg, struct rpc_entries *out)
         put_resources(ws, w, out);
         a->resources = change_number(ws->ctx->change);
     }
-    at = change_after(ws->ctx->change, w->cursor);
+    at = change_resume(&a->pause);
+    if (!at)
+        at = change_after(ws->ctx->change, w->cursor);
     while (!rpc_entries_is_full(out))
         if (!watch_step(ws, w, out, &at)) {
             w->cursor = change_number(ws->ctx->change);
             put_tail(ws, w, out);
             return RPC_DONE;
         }
+    change_pause(ws->ctx->change, &a->pause, at);
     return RPC_MORE;
 }
 
@@ -443,6 +447,7 @@ static void watch_end(void *arg)
     struct answering *a = arg;
     struct watch *w = a->watch;
 
+    change_resume(&a->pause);
     if (w) {
         w->answering = NULL;
         w->restart = false;
@@ -463,7 +468,7 @@ static void watch_answer(struct watches *ws, struct watch *w)
 
     if (!a)
         return; /* it stays parked; the next change tries again */
-    *a = (struct answering){ws, w, w->cursor};
+    *a = (struct answering){.all = ws, .watch = w, .resources = w->cursor};
     w->began = change_number(ws->ctx->change);
     w->parked = NULL;
     w->answering = a;
