@@ -220,7 +220,7 @@ static int type_words_checkpoint_parse(const struct value_type *t, const char *t
 {
     bool alone = text[0] && strchr("nscwu", text[0]) && !text[1];
 
-    if (!alone && !((text[0] == 'c' || text[0] == 'w') && are_minutes(text + 1)))
+    if (!alone && strcmp(text, "auto") != 0 && !((text[0] == 'c' || text[0] == 'w') && are_minutes(text + 1)))
         return value_bad(t, text, e);
     return type_string.parse(t, text, out, e);
 }
@@ -319,7 +319,7 @@ const struct value_type type_remove = {.rule = &remove_rule,
 const struct value_type type_join = {.rule = &join_rule,
                                      WORD(type_words_choice_parse, "must be n, oe or eo")};
 const struct value_type type_checkpoint = {
-    WORD(type_words_checkpoint_parse, "must be n, s, c, c=MINUTES, w, w=MINUTES or u")};
+    WORD(type_words_checkpoint_parse, "must be n, s, c, c=MINUTES, w, w=MINUTES, auto or u")};
 const struct value_type type_queue_type = {.rule = &queue_rule,
                                            WORD(type_words_choice_parse, "must be Execution or Route")};
 const struct value_type type_sandbox = {.rule = &sandbox_rule,

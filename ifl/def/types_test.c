@@ -105,6 +105,8 @@ static const struct {
     {TYPE_JOIN, "o", NULL},
     {TYPE_CHECKPOINT, "c=10", "c=10"},
     {TYPE_CHECKPOINT, "u", "u"},
+    {TYPE_CHECKPOINT, "auto", "auto"},
+    {TYPE_CHECKPOINT, "auto=5", NULL},
     {TYPE_CHECKPOINT, "c=0", NULL},
     {TYPE_CHECKPOINT, "n=5", NULL},
     {TYPE_CHECKPOINT, "c=", NULL},

@@ -60,21 +60,21 @@ struct job_field {
     }
 
 static const struct job_field hot_fields[] = {
-    FIELD(intent, INT),         FIELD(suspender, INT),        FIELD(hold, UINT),
-    FIELD(dependent, BOOL),     FIELD(no_history, BOOL),      FIELD(queue_name, TEXT),
-    FIELD(queue_rank, INT64),   FIELD(euser, TEXT),           FIELD(egroup, TEXT),
-    FIELD(project, TEXT),       FIELD(mtime_s, INT64),        FIELD(qtime_s, INT64),
-    FIELD(etime_s, INT64),      FIELD(stime_s, INT64),        FIELD(obittime_s, INT64),
-    FIELD(history_s, INT64),    FIELD(exec_time_s, INT64),    FIELD(ptime_s, INT64),
-    FIELD(eligible_s, INT64),   FIELD(run_version, UINT),     FIELD(run_count, UINT),
-    FIELD(exited, BOOL),        FIELD(exit_status, INT),      FIELD(session, INT),
-    FIELD(preempt_count, UINT), FIELD(script_have, INT64),    USAGE(cput_ms, INT64),
-    USAGE(walltime_ms, INT64),  USAGE(mem_kb, INT64),         USAGE(vmem_kb, INT64),
-    USAGE(ncpus, UINT),         USAGE(cpupercent, UINT),      FIELD(begun, BOOL),
-    FIELD(broken, BOOL),        FIELD(preempted_by, TEXT),    FIELD(preempt_time_s, INT64),
-    FIELD(restart_from, TEXT),  FIELD(unbound, TEXT),         FIELD(preempt_method, INT),
-    FIELD(accrue_type, INT),    FIELD(accrue_since_s, INT64), FIELD(output_at, TEXT),
-    FIELD(moved_to, TEXT),
+    FIELD(intent, INT),           FIELD(suspender, INT),     FIELD(hold, UINT),
+    FIELD(dependent, BOOL),       FIELD(no_history, BOOL),   FIELD(queue_name, TEXT),
+    FIELD(queue_rank, INT64),     FIELD(euser, TEXT),        FIELD(egroup, TEXT),
+    FIELD(project, TEXT),         FIELD(mtime_s, INT64),     FIELD(qtime_s, INT64),
+    FIELD(etime_s, INT64),        FIELD(stime_s, INT64),     FIELD(obittime_s, INT64),
+    FIELD(history_s, INT64),      FIELD(exec_time_s, INT64), FIELD(ptime_s, INT64),
+    FIELD(eligible_s, INT64),     FIELD(run_version, UINT),  FIELD(run_count, UINT),
+    FIELD(exited, BOOL),          FIELD(exit_status, INT),   FIELD(session, INT),
+    FIELD(preempt_count, UINT),   FIELD(ckpt_cost_ms, UINT), FIELD(script_have, INT64),
+    USAGE(cput_ms, INT64),        USAGE(walltime_ms, INT64), USAGE(mem_kb, INT64),
+    USAGE(vmem_kb, INT64),        USAGE(ncpus, UINT),        USAGE(cpupercent, UINT),
+    FIELD(begun, BOOL),           FIELD(broken, BOOL),       FIELD(preempted_by, TEXT),
+    FIELD(preempt_time_s, INT64), FIELD(restart_from, TEXT), FIELD(unbound, TEXT),
+    FIELD(preempt_method, INT),   FIELD(accrue_type, INT),   FIELD(accrue_since_s, INT64),
+    FIELD(output_at, TEXT),       FIELD(moved_to, TEXT),
 };
 
 static const struct job_field fixed_fields[] = {

@@ -110,6 +110,7 @@ struct job {
     int exit_status;
     int session;
     unsigned preempt_count;
+    unsigned ckpt_cost_ms;  /* what its last checkpoints took, on average; 0: it had none */
     int preempt_method;     /* letter of the reply by which it was preempted last: S C Q D; 0: never */
     unsigned n_running;     /* an array: subjobs that hold hosts and are not suspended; derived */
     uint32_t depend_search; /* the last search for a cycle that visited it (queued/depend.c) */

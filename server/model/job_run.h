@@ -76,6 +76,7 @@ struct run {
     bool over_limit;           /* its first host was notified; not stored */
     int64_t used_mono_ms;      /* when its first host last said what the job uses; 0: not known; not stored */
     int64_t due_ms;            /* when the next such is, in the job's time; 0: not known yet; not stored */
+    int64_t interval_s;        /* -c auto: what was computed last; 0: nothing yet; not stored */
     bool staying;              /* after it the job continues (-c c=MINUTES on several hosts) */
     bool altered; /* its limits differ from those in START: they are sent to the hosts again at HELLO */
     const char

@@ -192,6 +192,15 @@ static bool computed_job_checkpoint_by(struct derived_attribs *c, const struct o
     return computed_text(job_saves_by(computed_job_of(o)), out);
 }
 
+static bool computed_job_checkpoint_interval(struct derived_attribs *c, const struct object *o,
+                                             struct value *out)
+{
+    const struct run *r = computed_job_of(o)->run;
+
+    (void)c;
+    return r && r->interval_s && computed_number(r->interval_s, out);
+}
+
 static bool computed_job_queue_type(struct derived_attribs *c, const struct object *o, struct value *out)
 {
     const struct queue *q = computed_job_of(o)->queue;
@@ -321,6 +330,7 @@ computed_fn *const computed_job_rows[JOB_ATTR_COUNT] = {
     [JOB_ATTR_array_indices_remaining] = computed_job_array_remaining,
     [JOB_ATTR_room_held] = computed_job_room_held,
     [JOB_ATTR_paused_time] = computed_job_paused,
+    [JOB_ATTR_checkpoint_interval] = computed_job_checkpoint_interval,
     [JOB_ATTR_checkpoint_by] = computed_job_checkpoint_by,
     [JOB_ATTR_gives_way] = computed_job_gives_way,
     [JOB_ATTR_preempt_deadline] = computed_job_preempt_deadline,

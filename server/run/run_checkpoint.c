@@ -17,9 +17,11 @@
  * beginning is then held. */
 #include "run_checkpoint.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ckpt_interval.h"
 #include "exec_send.h"
 #include "image_bind.h"
 #include "intern.h"
@@ -39,8 +41,16 @@ enum {
     TEXT_MAX = 1 << 20,
     COMMENT_MAX = 8192,
     STATUS_BAD_RESTART = -7,
-    MS_PER_MINUTE = 60000
+    MS_PER_MINUTE = 60000,
+    MS_PER_S = 1000,
+    S_PER_MINUTE = 60,
+    RUN_COUNTS_S =
+        60, /* a shorter run that nothing ended is not counted: complexes of short jobs would write a row for each */
+    LOSSES_MAX = 80,
+    KB_A_SECOND = 100 * 1024 /* of a first image, whose cost is not known: a disk */
 };
+/* As if one host had been lost in ten years of hosts, and one job of the queue in a day of jobs, before anything was seen. */
+static const double HOST_PRIOR_S = 10 * 365 * 86400.0, QUEUE_PRIOR_S = 86400;
 
 struct run_checkpoint {
     struct server_ctx *ctx;
@@ -187,6 +197,18 @@ static void mistrust_handler(struct run_checkpoint *c, struct job *j)
     set_declared(c, j, "", 0);
 }
 
+static int run_checkpoint_method_may(void *arg, const struct job *j, struct err *e)
+{
+    if (run_checkpoint_may(arg, j, e) < 0)
+        return -1;
+    if (needs_program(arg, j) && !job_saves_declared(j))
+        return err_set(
+            e, PBSE_NOSUP,
+            "job %s has not said that its program saves itself (-c, preempt_methods, a handler for SIGUSR1, PMIx)",
+            j->obj.name);
+    return 0;
+}
+
 /* --- what the host says ----------------------------------------------------------------------------- */
 
 /* What all hosts have said, or the one that has saved itself. The one before goes from where the job was then. */
@@ -259,6 +281,8 @@ void run_checkpoint_on_taken(void *arg, const struct server_event *ev)
     else
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "checkpointed on %s: %s, %llu bytes in %u ms", service,
                   d->id, (unsigned long long)d->bytes, d->frozen_ms);
+    if (d->attempt || d->frozen_ms)
+        j->ckpt_cost_ms = j->ckpt_cost_ms ? (j->ckpt_cost_ms + d->frozen_ms) / 2 : d->frozen_ms;
     if (!asked && j->run->n_hosts > 1) {
         undo(c, j); /* it comes late: that attempt has failed elsewhere */
         return;
@@ -312,6 +336,79 @@ static int64_t period_ms(const struct job *j, const char *when)
     return (minutes > min ? minutes : min) * MS_PER_MINUTE;
 }
 
+static void read_losses(const struct attr_list *l, int index, struct ckpt_losses *out)
+{
+    const char *text = attr_list_text(l, index);
+
+    if (!text || sscanf(text, "%lf %lf", &out->lost, &out->seconds) != 2 || !(out->lost >= 0) ||
+        !(out->seconds >= 0))
+        *out = (struct ckpt_losses){0};
+}
+
+static void add_losses(struct run_checkpoint *c, struct object *o, int index, double lost, double seconds)
+{
+    struct ckpt_losses now;
+    char text[LOSSES_MAX];
+
+    read_losses(&o->attrs, index, &now);
+    ckpt_losses_add(&now, lost, seconds);
+    snprintf(text, sizeof text, "%.1f %.0f", now.lost, now.seconds);
+    if (attr_list_set_text(&o->attrs, index, text, NULL) == 0)
+        change_touch(c->ctx->change, &o->change, PART_ATTRS);
+}
+
+/* A run is over: what it tells about the site. */
+static void count_losses(struct run_checkpoint *c, struct job *j)
+{
+    const struct run *r = j->run;
+    double ran_s = (double)(j->usage.walltime_ms / MS_PER_S);
+    bool host = r->lost != 0;
+    bool preempted = j->preempt && j->preempt->method && preempt_method_row(j->preempt->method)->loses_work;
+
+    if (!r->started || (ran_s < RUN_COUNTS_S && !host && !preempted))
+        return;
+    add_losses(c, &c->ctx->server->obj, SERVER_ATTR_checkpoint_losses, host, ran_s * (double)r->n_hosts);
+    if (j->queue)
+        add_losses(c, &j->queue->obj, QUEUE_ATTR_checkpoint_losses, preempted, ran_s);
+}
+
+static double loss_rate(const struct run_checkpoint *c, const struct job *j)
+{
+    struct ckpt_losses of_hosts, of_queue = {0};
+
+    read_losses(&c->ctx->server->obj.attrs, SERVER_ATTR_checkpoint_losses, &of_hosts);
+    if (j->queue)
+        read_losses(&j->queue->obj.attrs, QUEUE_ATTR_checkpoint_losses, &of_queue);
+    return ckpt_losses_rate(&of_hosts, HOST_PRIOR_S) * (double)j->run->n_hosts +
+           ckpt_losses_rate(&of_queue, QUEUE_PRIOR_S);
+}
+
+static double cost_s(const struct job *j)
+{
+    double s = j->ckpt_cost_ms ? (double)j->ckpt_cost_ms / MS_PER_S : (double)j->usage.mem_kb / KB_A_SECOND;
+
+    return s > 0.001 ? s : 0.001; /* an image that took no time is a matter of the clock */
+}
+
+/* -c auto: what was measured since the last one counts at once. */
+static void look_at_auto(struct run_checkpoint *c, struct job *j)
+{
+    int64_t least_s =
+        j->queue ? attr_list_number(&j->queue->obj.attrs, QUEUE_ATTR_checkpoint_min, 0) * S_PER_MINUTE : 0;
+    int64_t interval_s = ckpt_interval_s(cost_s(j), loss_rate(c, j), least_s), now = j->usage.walltime_ms;
+
+    if (interval_s < 1)
+        interval_s = 1;
+    if (interval_s != j->run->interval_s) {
+        j->run->interval_s = interval_s;
+        jobs_touch(c->ctx->jobs, j, PART_HOT);
+    }
+    if (now < j->run->due_ms + interval_s * MS_PER_S || run_checkpoint_method_may(c, j, NULL) < 0)
+        return;
+    j->run->due_ms = now;
+    run_checkpoint_begin_host(c, j, true);
+}
+
 void run_checkpoint_on_used(void *arg, const struct server_event *ev)
 {
     struct run_checkpoint *c = arg;
@@ -319,6 +416,8 @@ void run_checkpoint_on_used(void *arg, const struct server_event *ev)
     const char *when = attr_list_text(&j->obj.attrs, JOB_ATTR_Checkpoint);
     int64_t period = when && j->run->n_hosts > 1 ? period_ms(j, when) : 0, now;
 
+    if (when && strcmp(when, "auto") == 0 && j->state == JOB_RUNNING)
+        look_at_auto(c, j);
     if (!period || j->state != JOB_RUNNING)
         return;
     now = when[0] == 'c' ? j->usage.cput_ms : j->usage.walltime_ms;
@@ -413,6 +512,8 @@ void run_checkpoint_listen(void *arg, struct job *j, enum job_state from, enum j
 
     if (ev == EV_STARTED && j->run)
         look_at_hosts(c, j);
+    if (j->run && (job_is_waiting(j) || j->state == JOB_FINISHED))
+        count_losses(c, j);
     if (!j->restart_from)
         return;
     if (ev == EV_STARTED && from == JOB_STARTING)
@@ -424,18 +525,6 @@ void run_checkpoint_listen(void *arg, struct job *j, enum job_state from, enum j
 }
 
 /* --- the row of preemption ---------------------------------------------------------------------------- */
-
-static int run_checkpoint_method_may(void *arg, const struct job *j, struct err *e)
-{
-    if (run_checkpoint_may(arg, j, e) < 0)
-        return -1;
-    if (needs_program(arg, j) && !job_saves_declared(j))
-        return err_set(
-            e, PBSE_NOSUP,
-            "job %s has not said that its program saves itself (-c, preempt_methods, a handler for SIGUSR1, PMIx)",
-            j->obj.name);
-    return 0;
-}
 
 static int run_checkpoint_method_start(void *arg, struct job *j, struct err *e)
 {
