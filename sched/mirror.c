@@ -88,11 +88,15 @@ static const char *const node_names[] = {"resources_available",
                                          "max_group_run",
                                          "resv_enable",
                                          NULL};
-static const char *const resv_names[] = {
-    "reserve_state",    "reserve_substate", "reserve_start",      "reserve_end",
-    "reserve_duration", "Resource_List",    "schedselect",        "queue",
-    "resv_nodes",       "reserve_starts",   "reserve_execvnodes", "reserve_index",
-    "reserve_count",    "reserve_retry",    "partition",          NULL};
+static const char *const resv_names[] = {"reserve_state",      "reserve_substate",
+                                         "reserve_start",      "reserve_end",
+                                         "reserve_duration",   "Resource_List",
+                                         "schedselect",        "queue",
+                                         "resv_nodes",         "reserve_starts",
+                                         "reserve_execvnodes", "reserve_index",
+                                         "reserve_first",      "reserve_standing_revert",
+                                         "reserve_count",      "reserve_retry",
+                                         "partition",          NULL};
 #define RUN_LIMITS                                                                                           \
     "max_run", "max_run_soft", "max_run_res", "max_run_res_soft", "max_running", "max_user_run",             \
         "max_user_run_soft", "max_group_run", "max_group_run_soft", "max_user_res", "max_user_res_soft",     \

@@ -119,7 +119,7 @@ static void show_row(struct rstat *q, const struct batch_status *r)
 static bool pbs_rstat_is_hidden(const char *name)
 {
     static const char *const names[] = {"reserve_execvnodes", "reserve_standing", "reserve_timezone",
-                                        "reserve_starts", "reserve_first"};
+                                        "reserve_starts",     "reserve_first",    "reserve_standing_revert"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)

@@ -1,7 +1,7 @@
 /* Altering a reservation. Times wait for a scheduler: the new ones are set, the old ones are kept (resv_revert.h). Names, mail
  * and lists of users hold at once.
  *
- * Of a standing reservation one occurrence is altered; what the others have is kept in reserve_standing_revert as "duration". */
+ * Of a standing reservation one occurrence is altered; what the others have is kept in reserve_standing_revert as seconds, from the request on. */
 #include <ifl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,15 +52,10 @@ void resv_alter_undo(struct reservations *all, struct resv *r)
 void resv_alter_keep(struct reservations *all, struct resv *r)
 {
     struct resv_times was;
-    char text[STANDING_TEXT];
     int substate;
 
     if (!resv_revert_get(r, &was, &substate))
         return;
-    if (resv_is_standing(r) && !attr_list_is_set(&r->obj.attrs, RESV_ATTR_reserve_standing_revert)) {
-        snprintf(text, sizeof text, "%lld", (long long)was.duration_s);
-        resv_set_text(r, RESV_ATTR_reserve_standing_revert, text);
-    }
     resv_select_keep(all, r);
     attr_list_unset(&r->obj.attrs, RESV_ATTR_reserve_alter_revert);
 }
@@ -203,11 +198,23 @@ static void resv_alter_apply(struct reservations *all, struct resv *r, struct re
     resvs_touch(all->p.ctx->resvs, r);
 }
 
+/* The other occurrences last as long as before; a scheduler must know that before it decides. */
+static void resv_alter_keep_standing(struct resv *r)
+{
+    char text[STANDING_TEXT];
+
+    if (!resv_is_standing(r) || attr_list_is_set(&r->obj.attrs, RESV_ATTR_reserve_standing_revert))
+        return;
+    snprintf(text, sizeof text, "%lld", (long long)resv_number(r, RESV_ATTR_reserve_duration));
+    resv_set_text(r, RESV_ATTR_reserve_standing_revert, text);
+}
+
 /* Schedulers are asked. By force: where none would answer, or one refuses, the new times hold with the vnodes that it has. */
 static void resv_alter_ask(struct reservations *all, struct resv *r, const struct resv_times *t, bool force)
 {
     if (resv_revert_keep(r, force) < 0)
         abort(); /* it could not be undone */
+    resv_alter_keep_standing(r);
     resv_alter_set(r, t);
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name,
               "Attempting to modify reservation start=%lld end=%lld%s%s", (long long)t->start_s,

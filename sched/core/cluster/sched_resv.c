@@ -1,8 +1,8 @@
 /* A reservation decoded. As with jobs, an object comes whole and is taken from nothing; its vnodes are looked up when the cluster
  * settles, since they may come later.
  *
- * Occurrences have numbers in the sequence of exec_vnodes, from 0. What is over keeps its number, so those that are left begin at
- * `index` - 1 there, but with the first of `starts`. A vnode that is gone is left out of an allocation: there is no room of it to be kept. */
+ * Occurrences have numbers in the sequence of exec_vnodes, from 0, which is occurrence `first`. What is over keeps its number, so those
+ * that are left begin at `index` - `first` there, but with the first of `starts`. A vnode that is gone is left out of an allocation: there is no room of it to be kept. */
 #include "sched_resv.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct resv *resv_create(const char *id)
     struct resv *r = mem_new(1, sizeof *r);
 
     r->id = mem_intern(id);
-    r->index = r->count = 1;
+    r->index = r->count = r->first = 1;
     r->rank = *id ? strtoll(id + 1, NULL, 10) : 0;
     r->is_of_hosts = *id == 'M';
     return r;
@@ -46,8 +46,8 @@ static void resv_forget(struct resv *r)
         intern_unref(*text);
         *text = NULL;
     }
-    r->state = r->substate = r->start_s = r->end_s = r->duration_s = r->retry_s = 0;
-    r->index = r->count = 1;
+    r->state = r->substate = r->start_s = r->end_s = r->duration_s = r->retry_s = r->later_s = 0;
+    r->index = r->count = r->first = 1;
     r->is_asap = false;
     amounts_clear(&r->want);
 }
@@ -103,6 +103,7 @@ static void resv_take_one(struct resv *r, struct catalogue *c, const struct attr
     } numbers[] = {{"reserve_state", &r->state},   {"reserve_substate", &r->substate},
                    {"reserve_start", &r->start_s}, {"reserve_end", &r->end_s},
                    {"reserve_index", &r->index},   {"reserve_count", &r->count},
+                   {"reserve_first", &r->first},   {"reserve_standing_revert", &r->later_s},
                    {"reserve_retry", &r->retry_s}, {"reserve_duration", &r->duration_s}};
     const struct {
         const char *name;
@@ -153,6 +154,8 @@ void resv_take(struct resv *r, struct catalogue *c, const struct attrl *attrs)
         r->index = 1;
     if (r->count < 1)
         r->count = 1;
+    if (r->first < 1 || r->first > r->index)
+        r->first = 1;
     r->is_asked = false;
     r->again_s = 0;
 }
@@ -161,7 +164,7 @@ void resv_take(struct resv *r, struct catalogue *c, const struct attrl *attrs)
 
 int64_t resv_lasts_s(const struct resv *r, size_t i)
 {
-    return i == 0 ? r->end_s - r->start_s : r->duration_s;
+    return i == 0 ? r->end_s - r->start_s : r->later_s > 0 ? r->later_s : r->duration_s;
 }
 
 size_t resv_n_left(const struct resv *r)
@@ -234,9 +237,17 @@ static void resv_find_sequence(struct resv *r, struct cluster *cl, struct resv_t
         *open = *close = '\0';
         if (idset_parse(open + 1, INT32_MAX, SIZE_MAX, &set, NULL) < 0)
             continue;
-        for (size_t i = 0; i < n; i++)
-            if (idset_contains(set, (uint32_t)((size_t)r->index - 1 + i)) && times[i].where.n == 0)
+        const struct resv_time *same = NULL; /* the first of these: its text is read once */
+        for (size_t i = 0; i < n; i++) {
+            if (!idset_contains(set, (uint32_t)(r->index - r->first + (int64_t)i)) || times[i].where.n > 0)
+                continue;
+            if (same) {
+                allocation_copy(&times[i].where, &same->where);
+                allocation_copy(&times[i].share, &same->share);
+            } else
                 resv_find_on(r, cl, &times[i], at);
+            same = &times[i];
+        }
         idset_destroy(set);
     }
     free(text);

@@ -45,7 +45,9 @@ struct resv {
     const char
         *starts; /* interned or NULL: of a standing one, of the occurrences that are left, "1000,2000,3000" */
     int64_t start_s, end_s; /* of the occurrence that runs or is next */
-    int64_t duration_s;     /* of those that follow */
+    int64_t duration_s;     /* of those that follow, if later_s is 0 */
+    int64_t later_s;        /* of those that follow one that was altered; 0: none was */
+    int64_t first;          /* the occurrence, from 1, that index 0 of `sequence` is of */
     int64_t index, count;   /* of a standing one: which occurrence that is, from 1; how many; else 1 */
     int64_t retry_s;        /* when a degraded one is to be placed again; 0: not yet */
     int64_t rank;           /* the order in which they were asked for: the number of its identifier */

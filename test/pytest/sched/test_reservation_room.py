@@ -329,3 +329,30 @@ def test_occurrences_that_have_lost_nothing_stay_where_they_are(cx, four):
     cx.set_server("scheduling", "True")
     until(lambda: stat(cx, resv)["reserve_execvnodes"] == "3#(s2:ncpus=4){0}(s4:ncpus=4){1-2}", told(cx, resv), LIMIT_S)
     wait(cx, resv, CO)
+
+
+def test_occurrences_last_as_long_as_before_where_the_first_is_altered(cx, four):
+    resv = standing(cx, "4:ncpus=4")
+    begin = int(wait(cx, resv, CO)["reserve_start"])
+    assert cx.command("pbs_ralter", "-D", "5:00", "-I", "50", resv).stdout.endswith(" CONFIRMED\n")
+    # 400 s behind the start of the second occurrence: behind 5, before 10 minutes
+    other = cx.api.submit_resv([("reserve_start", begin + 86400 + 400), ("reserve_duration", "60"),
+                                ("Resource_List", "select", "1:ncpus=4")])[0]
+    wait(cx, other, None)
+    other = cx.api.submit_resv([("reserve_start", begin + 400), ("reserve_duration", "60"),
+                                ("Resource_List", "select", "1:ncpus=4")])[0]
+    wait(cx, other, CO)
+
+
+def test_room_of_occurrences_that_were_confirmed_again_later_is_kept(cx, four):
+    cx.set_server("reserve_retry_time", "1")
+    resv = submit(cx, start=2, lasts=5, select="1:ncpus=4", reserve_rrule="FREQ=MINUTELY;COUNT=3", reserve_timezone="UTC",
+                  reserve_standing="1")
+    until(lambda: stat(cx, resv)["reserve_index"] == "2", told(cx, resv), LIMIT_S)
+    cx.command("pbsnodes", "-o", stat(cx, resv)["resv_nodes"][1:3])
+    until(lambda: stat(cx, resv)["reserve_first"] == "2", told(cx, resv), LIMIT_S)
+    where = stat(cx, resv)
+    assert where["reserve_execvnodes"] == "2#(s2:ncpus=4){0-1}" and where["reserve_state"] == CO
+    # s2 and no other vnode is kept for the third occurrence
+    job = four.job(select="3:ncpus=4", l_place="scatter", l_walltime="1:00:00")
+    wait_comment(cx, job, CONFLICT)
