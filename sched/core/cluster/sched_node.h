@@ -93,6 +93,7 @@ struct node {
     struct node_keep *keeps; /* by time, none of them over; only keeps.c writes these */
     size_t n_keeps;
     uint64_t keeps_look; /* hash of keeps; 0: there are none */
+    uint64_t keeps_of;   /* hash of what they were made of; 0: not known */
     struct node_end *ends;
     size_t n_ends, cap_ends;
     const struct resv *lent; /* inside.c: what is free is the room of this reservation; NULL: no such trial */

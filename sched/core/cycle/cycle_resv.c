@@ -108,6 +108,7 @@ static void say_occurrences(struct cycle *c, const struct resv *r, const struct 
 static void confirm(struct cycle *c, struct resv *r, struct confirm_answer *x)
 {
     char *text = confirm_text(c->cl, x);
+    bool had = r->n_times > 0; /* vnodes that it may give up */
     struct decision *d;
 
     say_occurrences(c, r, x);
@@ -116,7 +117,10 @@ static void confirm(struct cycle *c, struct resv *r, struct confirm_answer *x)
     free(text);
     cluster_resv_promise(c->cl, r, x->times, x->n);
     x->times = NULL;
-    keeps_make(c->keeps, c->now_s, c->until_s);
+    if (had)
+        keeps_make(c->keeps, c->now_s, c->until_s);
+    else
+        keeps_added(c->keeps, r);
 }
 
 static void try_one(struct cycle *c, struct resv *r, int64_t now_s, int64_t until_s,

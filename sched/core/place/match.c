@@ -176,17 +176,31 @@ static bool is_met(const struct asker *a, const struct node_keep *k)
     return k->from_s < a->span.until_s && k->to_s > a->span.begin_s;
 }
 
+/* Of the keeps, which are by time without overlap, the first that is not over when the span begins. O(log keeps). */
+static size_t first_kept(const struct asker *a, const struct node *n)
+{
+    size_t low = 0, high = a->span.by == SPAN_NONE ? 0 : n->n_keeps;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (n->keeps[middle].to_s <= a->span.begin_s)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return a->span.by == SPAN_NONE ? n->n_keeps : low;
+}
+
 bool match_is_kept(const struct asker *a, const struct node *n)
 {
-    for (size_t i = 0; a->span.by != SPAN_NONE && i < n->n_keeps; i++)
-        if (is_met(a, &n->keeps[i]))
-            return true;
-    return false;
+    size_t i = first_kept(a, n);
+
+    return i < n->n_keeps && is_met(a, &n->keeps[i]);
 }
 
 bool match_is_kept_alone(const struct asker *a, const struct node *n)
 {
-    for (size_t i = 0; a->span.by != SPAN_NONE && i < n->n_keeps; i++)
+    for (size_t i = first_kept(a, n); i < n->n_keeps && n->keeps[i].from_s < a->span.until_s; i++)
         if (n->keeps[i].alone && is_met(a, &n->keeps[i]))
             return true;
     return false;
@@ -213,8 +227,8 @@ const struct amounts *match_free(const struct asker *a, const struct node *n, st
     if (a->span.by == SPAN_NONE || n->n_keeps == 0 || !match_is_kept(a, n))
         return &n->free;
     /* Vnode by vnode the largest need, not the sum: the times follow one another, so one room serves all of them. */
-    for (size_t i = 0; i < n->n_keeps; i++)
-        for (uint32_t r = 0; is_met(a, &n->keeps[i]) && r < n->keeps[i].share.n; r++) {
+    for (size_t i = first_kept(a, n); i < n->n_keeps && is_met(a, &n->keeps[i]); i++)
+        for (uint32_t r = 0; r < n->keeps[i].share.n; r++) {
             const struct amount *share = &n->keeps[i].share.a[r];
             int64_t left = left_of(a, n, &n->keeps[i], share);
             if (left > amounts_get(&most, share->res))

@@ -22,7 +22,9 @@ struct confirm_walk {
     struct request *request;
     const struct release_times *ends;
     size_t mark, n_given; /* the trial has given back so many of the ends, since `mark` */
-    bool runs;
+    int64_t at_s;         /* the time to which it has come; 0: it is as before */
+    bool charged;         /* it runs: its vnodes are given back first */
+    bool runs;            /* the occurrence that is placed is the one that runs */
 };
 
 /* --- the world at that time ---------------------------------------------------------------------------------- */
@@ -31,18 +33,29 @@ static void confirm_reset(struct confirm_walk *w)
 {
     trial_undo(w->ask->trial, w->mark);
     w->n_given = 0;
+    w->at_s = 0;
     trial_give_all(w->ask->trial, &w->ends->leave);
     trial_give_all(w->ask->trial, &w->ends->kept);
     trial_take_all(w->ask->trial, &w->ends->come);
-    if (w->runs)
+    if (w->charged)
         trial_give_all(w->ask->trial, &w->ask->resv->times[0].share);
 }
 
+/* What has ended by then is given back: never before the time to which it has come. */
 static void confirm_advance(struct confirm_walk *w, int64_t at_s)
 {
+    w->at_s = at_s;
     for (size_t n = release_times_until(w->ends, at_s); w->n_given < n; w->n_given++)
         if (w->ends->a[w->n_given].resv != w->ask->resv)
             trial_give_all(w->ask->trial, w->ends->a[w->n_given].on);
+}
+
+/* To any time: occurrences follow one another, so each end is given back once. */
+static void confirm_go(struct confirm_walk *w, int64_t at_s)
+{
+    if (w->at_s == 0 || at_s < w->at_s)
+        confirm_reset(w);
+    confirm_advance(w, at_s);
 }
 
 static bool meets_dedicated(const struct policy *p, int64_t from_s, int64_t to_s)
@@ -59,7 +72,7 @@ static int64_t server_used(const struct confirm_walk *w, res_id res, int64_t fro
     const struct cluster *cl = w->ask->cl;
     int64_t used = amounts_get(&cluster_server(cl)->used, res);
 
-    if (w->runs)
+    if (w->charged)
         used -= amounts_get(&w->ask->resv->want, res);
     for (size_t i = 0; i < w->ends->n && w->ends->a[i].at_s <= from_s; i++)
         if (w->ends->a[i].job && w->ends->a[i].job->order != ORDER_AWAITS)
@@ -227,9 +240,8 @@ static bool confirm_one(struct confirm_walk *w, size_t i, struct resv_time *t, s
     int64_t lasts_s = resv_lasts_s(r, i);
 
     t->from_s = r->is_asap ? w->ask->now_s : resv_starts_s(r, i);
-    confirm_reset(w);
     int64_t begin_s = t->from_s > w->ask->now_s ? t->from_s : w->ask->now_s;
-    confirm_advance(w, begin_s);
+    confirm_go(w, begin_s);
     t->to_s = t->from_s + lasts_s;
     bool fits = confirm_fits(w, begin_s, t->to_s, &t->where, why);
     if (!fits && r->is_asap) {
@@ -258,8 +270,7 @@ static bool confirm_stays(struct confirm_walk *w, size_t i, struct resv_time *t)
     t->to_s = t->from_s + resv_lasts_s(r, i);
     int64_t begin_s = t->from_s > w->ask->now_s ? t->from_s : w->ask->now_s;
     a.span = (struct span){.by = SPAN_LATER, .begin_s = begin_s, .until_s = t->to_s};
-    confirm_reset(w);
-    confirm_advance(w, begin_s);
+    confirm_go(w, begin_s);
     for (size_t p = 0; p < r->times[i].share.n && fits; p++) {
         struct amounts scratch = {0};
         const struct alloc_part *x = &r->times[i].share.a[p];
@@ -279,12 +290,11 @@ static bool confirm_stays(struct confirm_walk *w, size_t i, struct resv_time *t)
 static void confirm_all(struct confirm_walk *w, struct confirm_answer *out)
 {
     const struct resv *r = w->ask->resv;
-    bool runs = w->runs;
 
     out->n = resv_n_left(r);
     out->times = mem_new(out->n, sizeof *out->times);
     for (size_t i = 0; i < out->n; i++) {
-        w->runs = runs && i == 0;
+        w->runs = w->charged && i == 0;
         if (confirm_stays(w, i, &out->times[i]) || confirm_one(w, i, &out->times[i], &out->why))
             continue;
         out->failed = i;
@@ -292,7 +302,7 @@ static void confirm_all(struct confirm_walk *w, struct confirm_answer *out)
         out->times = NULL;
         break;
     }
-    if (!out->times && out->n == 1 && !runs && !r->is_asap && !out->why.never) {
+    if (!out->times && out->n == 1 && !w->charged && !r->is_asap && !out->why.never) {
         struct allocation where = {0};
         int64_t from_s = r->start_s > w->ask->now_s ? r->start_s : w->ask->now_s;
         out->could_s = find_later(w, from_s, resv_lasts_s(r, 0), &where);
@@ -304,7 +314,7 @@ void confirm_try(const struct confirm_ask *ask, struct confirm_answer *out)
 {
     struct resv *r = ask->resv;
     struct confirm_walk w = {
-        .ask = ask, .mark = trial_mark(ask->trial), .runs = r->is_charged && r->n_times > 0};
+        .ask = ask, .mark = trial_mark(ask->trial), .charged = r->is_charged && r->n_times > 0};
     bool was_promised = resv_is_promised(r);
 
     *out = (struct confirm_answer){.n = 0};

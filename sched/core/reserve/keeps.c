@@ -20,11 +20,15 @@ struct keeps {
     struct cluster *cl;
     struct keeps_event *events; /* by vnode, then by time */
     size_t n, cap;
+    struct keeps_event *sorted; /* as many: the other one is sorted into it, and both change places */
+    size_t cap_sorted;
     int64_t *begins; /* of all reservations to come, in order */
     size_t n_begins, cap_begins;
     struct release_times ends;
     int64_t now_s, until_s;
-    bool any; /* some vnode has a list */
+    bool any;         /* some vnode has a list */
+    bool only_listed; /* vnodes that are listed are made, the others stay as they are */
+    size_t n_swept;   /* lists that were made, ever */
 };
 
 struct keeps *keeps_create(struct cluster *cl)
@@ -41,6 +45,7 @@ void keeps_destroy(struct keeps *k)
         return;
     release_times_fini(&k->ends);
     free(k->events);
+    free(k->sorted);
     free(k->begins);
     free(k);
 }
@@ -53,6 +58,8 @@ static void keeps_add_time(struct keeps *k, const struct resv_time *t)
     k->begins[k->n_begins++] = t->from_s;
     for (size_t i = 0; i < t->share.n; i++) {
         const struct alloc_part *p = &t->share.a[i];
+        if (k->only_listed && !p->node->listed)
+            continue;
         for (int times = 1; times >= -1; times -= 2) {
             k->events = mem_room(k->events, k->n, &k->cap, sizeof *k->events);
             k->events[k->n++] = (struct keeps_event){p->node, times > 0 ? t->from_s : t->to_s, times, p};
@@ -70,13 +77,46 @@ static void keeps_add_resv(struct keeps *k, const struct resv *r)
             keeps_add_time(k, &r->times[i]);
 }
 
-static int keeps_by_node(const void *a, const void *b)
+static int keeps_event_by_time(const void *a, const void *b)
 {
     const struct keeps_event *x = a, *y = b;
 
-    if (x->node != y->node)
-        return x->node->rank < y->node->rank ? -1 : 1;
     return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
+}
+
+/* Those of one vnode by time: mostly they are already, as occurrences follow one another. */
+static void keeps_order(struct keeps_event *a, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (a[i - 1].at_s > a[i].at_s) {
+            qsort(a, n, sizeof *a, keeps_event_by_time);
+            return;
+        }
+}
+
+/* By vnode, in their own order: ranks are dense, so each place is counted. O(events + vnodes). */
+static void keeps_sort(struct keeps *k)
+{
+    size_t n_nodes;
+    struct node *const *nodes = cluster_nodes(k->cl, &n_nodes);
+    size_t *at = mem_new(n_nodes + 1, sizeof *at);
+    struct keeps_event *was = k->events;
+    size_t cap = k->cap;
+
+    (void)nodes;
+    while (k->cap_sorted < k->n)
+        k->sorted = mem_room(k->sorted, k->cap_sorted, &k->cap_sorted, sizeof *k->sorted);
+    for (size_t i = 0; i < k->n; i++)
+        at[k->events[i].node->rank + 1]++;
+    for (size_t i = 0; i < n_nodes; i++)
+        at[i + 1] += at[i];
+    for (size_t i = 0; i < k->n; i++)
+        k->sorted[at[was[i].node->rank]++] = was[i];
+    free(at);
+    k->events = k->sorted;
+    k->cap = k->cap_sorted;
+    k->sorted = was;
+    k->cap_sorted = cap;
 }
 
 static int keeps_by_time(const void *a, const void *b)
@@ -93,7 +133,7 @@ static void keeps_list(struct keeps *k)
         if (resv_is_promised(r) && !r->is_out)
             keeps_add_resv(k, r);
     if (k->n)
-        qsort(k->events, k->n, sizeof *k->events, keeps_by_node);
+        keeps_sort(k);
     if (k->n_begins)
         qsort(k->begins, k->n_begins, sizeof *k->begins, keeps_by_time);
 }
@@ -138,10 +178,49 @@ static void keeps_put(struct keeps *k, struct node *n, struct node_keep *a, size
         cluster_node_in(k->cl, n);
 }
 
+/* What a list is made of: most vnodes are asked for again with what they had, and sweeping costs ten times as much. */
+static uint64_t keeps_sources(const struct keeps *k, const struct node *n, size_t first, size_t last)
+{
+    uint64_t h = 0xcbf29ce484222325ull;
+
+    for (size_t i = first; i < last; i++) {
+        const struct keeps_event *x = &k->events[i];
+        h = (h ^ (uint64_t)x->at_s) * 0x9E3779B97F4A7C15ull;
+        h = amounts_hash(&x->part->use,
+                         h ^ h >> 31 ^ (uint64_t)(x->times + 1) ^ (uint64_t)x->part->alone << 8);
+    }
+    for (size_t i = 0; i < n->n_ends; i++) {
+        h = (h ^ (uint64_t)n->ends[i].at_s) * 0xC2B2AE3D27D4EB4Full;
+        h = amounts_hash(&n->ends[i].use, h ^ h >> 29);
+    }
+    return h | 1;
+}
+
+/* Its list stays; what of it matters until until_s may be more, or less. */
+static void keeps_look_again(struct keeps *k, struct node *n)
+{
+    uint64_t look = keeps_hash(k, n->keeps, n->n_keeps);
+
+    if (look == n->keeps_look)
+        return;
+    cluster_node_out(k->cl, n);
+    n->keeps_look = look;
+    cluster_node_in(k->cl, n);
+}
+
 /* Its events are [first, last). */
 static void keeps_sweep(struct keeps *k, size_t first, size_t last)
 {
     struct node *n = k->events[first].node;
+    uint64_t of = keeps_sources(k, n, first, last);
+
+    if (n->n_keeps > 0 && n->keeps_of == of) {
+        keeps_look_again(k, n);
+        return;
+    }
+    k->n_swept++;
+    n->keeps_of = of;
+
     struct node_keep *a = mem_new(last - first, sizeof *a);
     struct amounts sum = {0};
     int64_t n_on = 0, n_alone = 0;
@@ -213,6 +292,36 @@ static void keeps_clear(struct keeps *k)
     }
 }
 
+static void keeps_sweep_all(struct keeps *k)
+{
+    for (size_t i = 0, last; i < k->n; i = last) {
+        for (last = i; last < k->n && k->events[last].node == k->events[i].node; last++)
+            ;
+        keeps_order(&k->events[i], last - i);
+        keeps_sweep(k, i, last);
+    }
+}
+
+static void keeps_list_vnodes(const struct resv *r, size_t as)
+{
+    for (size_t i = 0; i < r->n_times; i++)
+        for (size_t p = 0; p < r->times[i].share.n; p++)
+            r->times[i].share.a[p].node->listed = as;
+}
+
+void keeps_added(struct keeps *k, const struct resv *r)
+{
+    keeps_list_vnodes(r, 1);
+    k->only_listed = true;
+    keeps_list(k);
+    keeps_list_ends(k);
+    keeps_list_vnodes(r, 0);
+    keeps_sweep_all(k);
+    k->only_listed = false;
+    k->any = k->any || k->n > 0;
+    k->n = 0;
+}
+
 void keeps_make(struct keeps *k, int64_t now_s, int64_t until_s)
 {
     k->now_s = now_s;
@@ -223,11 +332,7 @@ void keeps_make(struct keeps *k, int64_t now_s, int64_t until_s)
     keeps_list(k);
     keeps_list_ends(k);
     keeps_clear(k);
-    for (size_t i = 0, last; i < k->n; i = last) {
-        for (last = i; last < k->n && k->events[last].node == k->events[i].node; last++)
-            ;
-        keeps_sweep(k, i, last);
-    }
+    keeps_sweep_all(k);
     k->any = k->n > 0;
     k->n = 0; /* what they point to may go */
 }
@@ -243,8 +348,14 @@ void keeps_started(struct keeps *k, struct job *j)
         for (size_t x = 0; x < n->n_keeps; x++)
             keeps_leave(&n->keeps[x], n);
         n->keeps_look = keeps_hash(k, n->keeps, n->n_keeps);
+        n->keeps_of = 0;
         cluster_node_in(k->cl, n);
     }
+}
+
+size_t keeps_swept(const struct keeps *k)
+{
+    return k->n_swept;
 }
 
 const struct release_times *keeps_ends(const struct keeps *k)

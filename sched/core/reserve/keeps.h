@@ -19,8 +19,13 @@ void keeps_destroy(struct keeps *k);
  * are alike: no job asks that would still be there then. O(vnodes + what reservations have + jobs that run × log of
  * that); nothing if there is no reservation. No trial is under way. */
 void keeps_make(struct keeps *k, int64_t now_s, int64_t until_s);
+/* This one is promised its vnodes now, and nothing else has changed since it was made: only their lists are made again. */
+void keeps_added(struct keeps *k, const struct resv *r);
 /* A job was told to run: what it takes comes back in time, if it ends before a reservation begins. */
 void keeps_started(struct keeps *k, struct job *j);
+
+/* How many lists of vnodes were made, ever: one of a vnode that has what it had is not made again. For tests. */
+size_t keeps_swept(const struct keeps *k);
 
 /* The ends by which it was made, good until the cluster changes. */
 const struct release_times *keeps_ends(const struct keeps *k);

@@ -16,6 +16,7 @@ enum {
     RUNNING = 8000,
     RESVS = 1000,
     WIDTH = 10,
+    OCCURRENCES = 50,
     KINDS = 40,
     WAITING = 4000,
     BEGIN_S = 1000000
@@ -46,7 +47,7 @@ static void tell_nodes(struct cluster *cl)
     }
 }
 
-static void tell_jobs(struct cluster *cl)
+static void tell_jobs(struct cluster *cl, int waiting)
 {
     char id[16], select[32], limit[24], exec[64], start[24];
 
@@ -65,7 +66,7 @@ static void tell_jobs(struct cluster *cl)
                                               {"exec_vnode", NULL, exec},
                                               {NULL}});
     }
-    for (int i = 0; i < WAITING; i++) {
+    for (int i = 0; i < waiting; i++) {
         snprintf(id, sizeof id, "%d", RUNNING + i);
         snprintf(select, sizeof select, "%d:ncpus=%d", 1 + i % 5, 1 + i % 8);
         snprintf(limit, sizeof limit, "%d", 3600 * (1 + i % KINDS % 5));
@@ -101,6 +102,57 @@ static void tell_resvs(struct cluster *cl, enum where where)
     }
 }
 
+/* Every day at the same time, each ten vnodes. */
+static void tell_standing(struct cluster *cl, int i, bool is_confirmed)
+{
+    char id[24], start[24], end[24], starts[OCCURRENCES * 16] = "", nodes[WIDTH * 24] = "";
+    char sequence[sizeof nodes + 64], count[16];
+    int from_s = BEGIN_S + 1800 + i % 24 * 3600;
+
+    for (int k = 0; k < OCCURRENCES; k++)
+        snprintf(starts + strlen(starts), sizeof starts - strlen(starts), "%s%d", k ? "," : "",
+                 from_s + k * 86400);
+    for (int k = 0; k < WIDTH; k++)
+        snprintf(nodes + strlen(nodes), sizeof nodes - strlen(nodes), "%s(n%05d:ncpus=8)", k ? "+" : "",
+                 i % RESVS * WIDTH + k);
+    snprintf(id, sizeof id, "S%d.svr", i);
+    snprintf(start, sizeof start, "%d", from_s);
+    snprintf(end, sizeof end, "%d", from_s + 3600);
+    snprintf(count, sizeof count, "%d", OCCURRENCES);
+    snprintf(sequence, sizeof sequence, "%d#%s{0-%d}", OCCURRENCES, nodes, OCCURRENCES - 1);
+    cluster_rows(cl, CLUSTER_RESV, id,
+                 (const char *const[][3]){
+                     {"reserve_state", NULL, is_confirmed ? "2" : "1"},
+                     {"reserve_start", NULL, start},
+                     {"reserve_end", NULL, end},
+                     {"reserve_duration", NULL, "3600"},
+                     {"reserve_index", NULL, "1"},
+                     {"reserve_first", NULL, "1"},
+                     {"reserve_count", NULL, count},
+                     {"reserve_starts", NULL, starts},
+                     {"schedselect", NULL, "10:ncpus=8"},
+                     {is_confirmed ? "resv_nodes" : "Priority", NULL, is_confirmed ? nodes : "0"},
+                     {is_confirmed ? "reserve_execvnodes" : "Priority", NULL, is_confirmed ? sequence : "0"},
+                     {NULL}});
+}
+
+/* All vnodes, for an hour: there is room when nothing is reserved, which is looked for. */
+static void tell_too_much(struct cluster *cl)
+{
+    char start[24], end[24], select[32];
+
+    snprintf(start, sizeof start, "%d", BEGIN_S + 1800);
+    snprintf(end, sizeof end, "%d", BEGIN_S + 1800 + 3600 * 24 * 2);
+    snprintf(select, sizeof select, "%d:ncpus=8", NODES);
+    cluster_rows(cl, CLUSTER_RESV, "R99999.svr",
+                 (const char *const[][3]){{"reserve_state", NULL, "1"},
+                                          {"reserve_start", NULL, start},
+                                          {"reserve_end", NULL, end},
+                                          {"reserve_duration", NULL, "172800"},
+                                          {"schedselect", NULL, select},
+                                          {NULL}});
+}
+
 static void measure(enum where where, bool strict)
 {
     static const char *const words[] = {"none", "tenth", "every"};
@@ -116,7 +168,7 @@ static void measure(enum where where, bool strict)
         cl, CLUSTER_QUEUE, "workq",
         (const char *const[][3]){{"queue_type", NULL, "Execution"}, {"started", NULL, "True"}, {NULL}});
     tell_nodes(cl);
-    tell_jobs(cl);
+    tell_jobs(cl, WAITING);
     if (where != NOWHERE)
         tell_resvs(cl, where);
     cluster_settle(cl);
@@ -137,8 +189,49 @@ static void measure(enum where where, bool strict)
     policy_fini(&policy);
 }
 
-int main(void)
+/* One more, with as many occurrences, beside RESVS that recur daily: as long as the cycle that finds its vnodes, without jobs
+ * that wait. */
+static void measure_confirm(bool fits)
 {
+    struct policy policy;
+    struct decisions d = {0};
+    const char *word = "refused";
+
+    policy_init(&policy);
+    struct cycle *c = cycle_create("default", &policy);
+    struct cluster *cl = cycle_cluster(c);
+    tell_nodes(cl);
+    tell_jobs(cl, 0);
+    for (int i = 0; i < RESVS - 1; i++)
+        tell_standing(cl, i, true);
+    tell_standing(cl, RESVS - 1, false);
+    cluster_settle(cl);
+    cycle_run(c, BEGIN_S, &d); /* the scheduler has seen them before */
+    decisions_fini(&d);
+    if (fits)
+        tell_standing(cl, RESVS, false);
+    else
+        tell_too_much(cl);
+    cluster_settle(cl);
+    double begin = now_ms();
+    cycle_run(c, BEGIN_S + 1, &d);
+    double took = now_ms() - begin;
+    for (size_t i = 0; i < d.n; i++)
+        if (d.a[i].kind == DECIDE_CONFIRM)
+            word = "confirmed";
+    printf("one more of %d occurrences beside %d such: %s in %.1f ms\n", OCCURRENCES, RESVS, word, took);
+    decisions_fini(&d);
+    cycle_destroy(c);
+    policy_fini(&policy);
+}
+
+/* "confirm": that part alone. */
+int main(int argc, char **argv)
+{
+    measure_confirm(true);
+    measure_confirm(false);
+    if (argc > 1 && strcmp(argv[1], "confirm") == 0)
+        return 0;
     for (int strict = 0; strict <= 1; strict++)
         for (enum where where = NOWHERE; where <= EVERYWHERE; where++)
             measure(where, strict);
