@@ -185,6 +185,8 @@ def arguments(struct, name, o, n):
         return {k: o.new_token() + text("") + v + u64(0) + text("") + text("") + EXT for k, v in found.items()}
     if struct == "ifl_script_args":
         return {"data": text(o.jobs[1]) + u64(0) + text(b"a" * min(n, 262144)) + EXT}
+    if struct == "ifl_peek_args":
+        return {k: text(v) + u32(1) + u64(n) + EXT for k, v in ids.items()}
     if struct == "ifl_job_args":
         return {k: text(v) + text("e" * min(n, 65536)) + EXT for k, v in ids.items()
                 if name != "IFL_DELETE" or k != "a job"}

@@ -198,10 +198,10 @@ NOT_OF_TYPE = {"BOOLEAN": ["maybe", "2"], "LONG": ["7x", "1.5", "999999999999999
                "DURATION": ["soon", "1:2:3:4", "1:-2"], "FLOAT": ["much", "nan"], "SIZE": ["7qb", "-1mb", "1.5gb"], "ACL": ["a b"],
                "LIMIT": ["[x:PBS_ALL=1]", "3", "[u:anna=-1]", "[u:anna=1", "[o:anna=1]"], "QUEUE_TYPE": ["Transit", "ER"],
                "RUN_WAIT": ["soon"], "FUZZY": ["very"], "PREEMPT_ORDER": ["X", "S 150 C"], "PREEMPT_SORT": ["youngest"],
-               "PREEMPT_PRIO": ["nobody"], "NODE_STATE": ["happy", "busy", "maintenance"], "QUEUE_ORDER": ["X"], "QDEL_ARGS": ["-x"],
+               "PREEMPT_PRIO": ["nobody"], "NODE_STATE": ["happy", "busy", "maintenance"], "QUEUE_ORDER": ["X"], "DRAIN": ["S", "CC", "x"], "QDEL_ARGS": ["-x"],
                "RESOURCES": [("nosuch", "1"), ("ncpus", "x"), ("mem", "7qb"), (None, "1")],
                "RESOURCE_LIMITS": [("nosuch", "[u:a=1]"), ("ncpus", "3"), ("mem", "[u:a=7qb]"), (None, "[u:a=1]")]}
-NOT_ADDED = {"BOOLEAN", "QUEUE_TYPE", "RUN_WAIT", "FUZZY", "PREEMPT_SORT", "QDEL_ARGS", "PREEMPT_PRIO", "PREEMPT_ORDER", "QUEUE_ORDER"}
+NOT_ADDED = {"BOOLEAN", "QUEUE_TYPE", "RUN_WAIT", "FUZZY", "PREEMPT_SORT", "QDEL_ARGS", "PREEMPT_PRIO", "PREEMPT_ORDER", "QUEUE_ORDER", "DRAIN"}
 CODES = {"NODE_STATE": 15067}
 
 
