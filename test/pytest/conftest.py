@@ -5,6 +5,8 @@ import pytest
 
 from cede import build, servers, users
 from cede.complex import Complex
+from cede.hooks import Hooks
+from cede.remote import Munged
 from cede.terminal import Terminal
 
 
@@ -60,6 +62,36 @@ def quiet():
         yield c.start()
     finally:
         c.stop()
+
+
+@pytest.fixture(scope="module")
+def place():
+    """A complex without nodes and scheduler for the tests of one module, which may alter its server."""
+    c = Complex(nodes=0, sched=False)
+    try:
+        yield c.start()
+    finally:
+        c.stop()
+
+
+@pytest.fixture
+def hooks(complex):
+    """The hooks of the module's complex; those that the test makes are removed after it."""
+    h = Hooks(complex)
+    yield h
+    h.delete()
+
+
+@pytest.fixture
+def munged(cx):
+    """A munged of the test's own, which the server uses."""
+    m = Munged(cx.top, "munge")
+    with open(cx.conf, "a", encoding="ascii") as f:
+        f.write(f"PBS_MUNGE_SOCKET={m.socket}\n")
+    cx.restart("server")
+    cx.again()
+    yield m
+    m.stop()
 
 
 @pytest.fixture

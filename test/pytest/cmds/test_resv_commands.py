@@ -1,19 +1,14 @@
 """pbs_rsub, pbs_rstat, pbs_ralter, pbs_rdel: output and exit codes; this test confirms as a scheduler would."""
 import json
 import threading
-import time
 
 import pytest
 
 from cede import api
+from cede.ask import at
 from cede.wait import until
 
 pytestmark = pytest.mark.complex(sched=False)
-
-
-def at(seconds):
-    """So many seconds from now, as -R and -E take it."""
-    return time.strftime("%Y%m%d%H%M.%S", time.localtime(time.time() + seconds))
 
 
 def rsub(cx, *words, check=True, **how):

@@ -8,7 +8,7 @@ import pytest
 
 from cede import api
 from cede.complex import Complex
-from cede.hooks import Hooks, log, qsub
+from cede.hooks import log, qsub
 from cede.wait import until
 
 MANY = 10000
@@ -21,13 +21,6 @@ def complex():
         yield c.start()
     finally:
         c.stop()
-
-
-@pytest.fixture
-def hooks(complex):
-    h = Hooks(complex)
-    yield h
-    h.delete()
 
 
 def workers(cx):

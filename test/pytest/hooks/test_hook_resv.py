@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from cede import api
+from cede.ask import at, stat_resv
 from cede.complex import Complex
 from cede.hooks import Hooks, log
 from cede.wait import until
@@ -29,21 +29,9 @@ def hooks(complex):
         complex.api.delete_resv(resv.name)
 
 
-def at(seconds):
-    return time.strftime("%Y%m%d%H%M.%S", time.localtime(time.time() + seconds))
-
-
 def rsub(cx, *options, check=True, start=3600):
     done = cx.command("pbs_rsub", "-R", at(start), "-D", 600, *options, check=check)
     return done.stdout.split()[0] if check else done
-
-
-def stat(cx, resv):
-    try:
-        return cx.api.stat("resv", resv)[0]
-    except api.PbsError as e:
-        assert e.code == 15084
-        return None
 
 
 def confirm(cx, resv, vnode="n1"):
@@ -58,13 +46,13 @@ def test_a_resvsub_hook_refuses_with_its_own_words(complex, hooks):
     hooks.make("no", "resvsub", "if e.resv.Reserve_Name == 'bad':\n    e.reject('%s may not reserve' % e.requestor)")
     done = rsub(complex, "-N", "bad", check=False)
     assert done.returncode != 0 and "may not reserve" in done.stderr and not complex.api.stat("resv")
-    assert stat(complex, rsub(complex, "-N", "good"))["Reserve_Name"] == "good"
+    assert stat_resv(complex, rsub(complex, "-N", "good"))["Reserve_Name"] == "good"
 
 
 def test_what_a_resvsub_hook_sets_is_what_the_reservation_has(complex, hooks):
     hooks.make("sets", "resvsub", "r = e.resv\nassert r.reserve_duration == 600 and r.Resource_List['select'] == '1:ncpus=1'\n"
                "r.Reserve_Name = 'of_hook'\nr.Resource_List['place'] = pbs.place('scatter:excl')\nr.Mail_Points = pbs.mail_points('n')\nr.Authorized_Users = pbs.acl('alice')")
-    s = stat(complex, rsub(complex, "-l", "select=1:ncpus=1"))
+    s = stat_resv(complex, rsub(complex, "-l", "select=1:ncpus=1"))
     assert s["Reserve_Name"] == "of_hook" and s["Resource_List"]["place"] == "scatter:excl" and s["Mail_Points"] == "n"
     assert s["Authorized_Users"].startswith("alice,")
 
@@ -82,9 +70,9 @@ def test_a_modifyresv_hook_sees_both_and_changes_or_refuses(complex, hooks):
                "try:\n    r.ctime = None\n    e.reject('ctime was set')\nexcept pbs.BadAttributeValueError:\n    pass\n"
                "r.Authorized_Groups = None\nr.Mail_Users = pbs.email_list('a@b')")
     done = complex.command("pbs_ralter", "-N", "no", resv, check=False)
-    assert done.returncode != 0 and "not this name" in done.stderr and stat(complex, resv)["Reserve_Name"] == "old"
+    assert done.returncode != 0 and "not this name" in done.stderr and stat_resv(complex, resv)["Reserve_Name"] == "old"
     complex.command("pbs_ralter", "-N", "new", resv)
-    s = stat(complex, resv)
+    s = stat_resv(complex, resv)
     assert (s["Reserve_Name"], s["Mail_Users"], s.get("Authorized_Groups")) == ("new", "a@b", None)
 
 
@@ -101,7 +89,7 @@ def test_events_of_a_reservation_are_told_once_each_from_confirmation_to_end(com
     complex.command("qsub", "-q", resv.split(".")[0], complex.script("sleep 600"))
     complex.command("pbs_rdel", resv)
     said(complex, f"told resv_end {resv}")
-    until(lambda: stat(complex, resv) is None, "the end of the reservation")
+    until(lambda: stat_resv(complex, resv) is None, "the end of the reservation")
     assert log(complex).count(f"told resv_end {resv}") == 1
 
 
@@ -123,7 +111,7 @@ def test_a_hook_after_the_fact_can_neither_refuse_nor_set(complex, hooks):
     confirm(complex, resv)
     said(complex, "rejects it")
     until(lambda: "attribute 'queue' is part of a readonly object" in log(complex), "the exception")
-    assert stat(complex, resv)["reserve_state"] == "5"
+    assert stat_resv(complex, resv)["reserve_state"] == "5"
 
 
 def test_what_ended_while_the_server_was_down_is_told_when_it_is_back(complex, hooks):
@@ -144,7 +132,7 @@ def test_a_reservation_that_ran_when_the_server_went_down_ends_once(complex, hoo
     now = int(time.time())
     resv, _ = complex.api.submit_resv([("reserve_start", now + 2), ("reserve_end", now + 4), ("Resource_List", "select", "1:ncpus=1")])
     confirm(complex, resv)
-    until(lambda: stat(complex, resv)["reserve_state"] == "5", "its begin")
+    until(lambda: stat_resv(complex, resv)["reserve_state"] == "5", "its begin")
     complex.kill("server")
     until(lambda: time.time() > now + 4, "its end")
     complex.restart("server")
@@ -162,7 +150,7 @@ def test_a_server_killed_while_a_resvsub_hook_runs_has_no_reservation(complex, h
         asked.kill()
     assert not complex.api.stat("resv")
     complex.qmgr("set hook half enabled=false")
-    assert stat(complex, rsub(complex))
+    assert stat_resv(complex, rsub(complex))
 
 
 def test_each_occurrence_begins_and_ends(complex, hooks):
@@ -181,7 +169,7 @@ def test_a_hook_reads_reservations_of_the_server(complex, hooks):
     hooks.make("reads", "queuejob", text.format(sorted(resvs)[0]))
     done = complex.command("qsub", complex.script("true"), check=False)
     names, name, none = done.stderr.removeprefix("qsub: ").strip().split(";")
-    assert resvs <= set(names.split()) and name == stat(complex, sorted(resvs)[0])["Reserve_Name"] and none == "None"
+    assert resvs <= set(names.split()) and name == stat_resv(complex, sorted(resvs)[0])["Reserve_Name"] and none == "None"
     hooks.make("often", "periodic", "pbs.logmsg(pbs.LOG_DEBUG, 'sees %s' % ' '.join(sorted(e.resv_list)))", freq=1)
     until(lambda: "sees " + " ".join(sorted(resvs)) in log(complex), "the list of reservations")
 

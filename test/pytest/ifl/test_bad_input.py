@@ -9,22 +9,12 @@ import struct
 import pytest
 
 from cede import api
-from cede.complex import Complex
 from cede.wait import until
 
 WORK = [("Output_Path", "/tmp/o"), ("Error_Path", "/tmp/e")]
 IFL, CALL, VERSION = 0x20000050, 0, 1
 PROCEDURES = [1, 3, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 23, 50, 51, 58, 71, 80, 81, 82,
               83, 93, 96, 97, 98, 100, 200, 201]
-
-
-@pytest.fixture(scope="module")
-def place():
-    c = Complex(nodes=0, sched=False)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
 
 
 @pytest.fixture(autouse=True)

@@ -3,22 +3,12 @@ bound, and no run is left behind that cannot start."""
 import pytest
 
 from cede import api
-from cede.complex import Complex
 from cede.exec_peer import ACCEPTED, CAN_FREEZE, KEEP, RUNNING, START, SUSPEND, Peer
 from cede.wait import until
 
 MANY_CHUNKS, MANY_HOSTS = 512, 1024
 LARGEST = 50000
 VALUE, ATTRS, LIST, TEXT = 1 << 20, 4096, 65536, 65536
-
-
-@pytest.fixture(scope="module")
-def place():
-    c = Complex(nodes=0, sched=False)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
 
 
 def chunks(names, what="ncpus=1"):

@@ -6,20 +6,10 @@ import re
 import pytest
 
 from cede import api
-from cede.complex import Complex
 from cede.exec_peer import ACCEPTED, CAN_FREEZE, START, Peer
 from cede.wait import until
 
 MB = 1 << 20
-
-
-@pytest.fixture(scope="module")
-def place():
-    c = Complex(nodes=0, sched=False)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
 
 
 def memory(cx, field):

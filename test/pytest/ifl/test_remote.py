@@ -15,17 +15,6 @@ pytestmark = [pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("munged")
 A, B = users.NAMES[:2]
 
 
-@pytest.fixture
-def munged(cx):
-    m = Munged(cx.top, "munge")
-    with open(cx.conf, "a", encoding="ascii") as f:
-        f.write(f"PBS_MUNGE_SOCKET={m.socket}\n")
-    cx.restart("server")
-    cx.again()
-    yield m
-    m.stop()
-
-
 def make_certificate(cx, where, role):
     """As an administrator would for a scheduler on another host."""
     ca, key, request = f"{cx.home}/certs/ca", f"{where}/{role}.key", f"{where}/request"

@@ -4,20 +4,10 @@ import random
 import pytest
 
 from cede import api, users
-from cede.complex import Complex
 
 KINDS = {0: "server", 1: "que", 2: "job", 3: "vnode", 5: "rsc", 6: "sched"}
 COUNTS = ("state_count", "total_jobs")  # of jobs that are in the mirror anyway: no change of their own
 WORK = [("Output_Path", "/tmp/o"), ("Error_Path", "/tmp/e")]
-
-
-@pytest.fixture(scope="module")
-def place():
-    c = Complex(nodes=0, sched=False)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
 
 
 def refused(code, call, *args):

@@ -10,7 +10,7 @@ import pytest
 
 from cede import rpc_caller, users
 from cede.exec_peer import BYE, EVENTS, HELLO, NODE_STATE, Peer
-from cede.remote import Munged, port_of
+from cede.remote import port_of
 from cede.wait import until
 
 USAGE, GET_SCRIPT, ADVANCE = 4, 6, 7
@@ -53,17 +53,6 @@ def local(cx):
     s.settimeout(rpc_caller.LIMIT_S)
     with s:
         yield s
-
-
-@pytest.fixture
-def munged(cx):
-    m = Munged(cx.top, "munge")
-    with open(cx.conf, "a", encoding="ascii") as f:
-        f.write(f"PBS_MUNGE_SOCKET={m.socket}\n")
-    cx.restart("server")
-    cx.again()
-    yield m
-    m.stop()
 
 
 @contextlib.contextmanager

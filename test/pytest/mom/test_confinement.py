@@ -6,6 +6,7 @@ import signal
 import pytest
 
 from cede import users
+from cede.ask import ended
 from cede.shepherds import confinement, groups, shepherd
 from cede.faults import processes_called, processes_with
 from cede.wait import until
@@ -26,11 +27,6 @@ def prefix_of(cx, node="n1"):
     """What the names of this MOM's groups begin with; other complexes have jobs of the same name."""
     jobs = os.stat(os.path.join(cx.dir, "mom", node, "mom_priv", "jobs"))
     return f"pbs_{jobs.st_dev:x}-{jobs.st_ino:x}_"
-
-
-def ended(cx, job):
-    cx.wait_gone(job)
-    return cx.stat(job)
 
 
 def configure(cx, *lines):

@@ -4,6 +4,7 @@ import signal
 
 import pytest
 
+from cede.ask import ended
 from cede.wait import until
 
 BURN = "python3 -c 'import os, sys, time\nwhile sum(os.times()[:2]) < float(sys.argv[1]): pass\ntime.sleep(600)'"
@@ -20,11 +21,6 @@ def configure(cx, *lines, nodes=("n1",)):
         os.kill(cx.pid(node), signal.SIGHUP)
         until(lambda n=node, b=before: cx.logs(n, lines=2000).count("jobs are confined by") > b, "the new configuration")
         until(lambda n=node: cx.node(n)["state"] == "free", "the node")
-
-
-def ended(cx, job):
-    cx.wait_gone(job)
-    return cx.stat(job)
 
 
 @pytest.mark.complex(history=True)

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from cede import api, users
+from cede.ask import ended
 from cede.build import is_sanitized
 from cede.clock import Clock
 from cede.complex import Complex
@@ -31,11 +32,6 @@ def put(cx, name, text, mode=0o755):
 
 def here(cx, text, **attrs):
     return cx.submit("cd $PBS_O_WORKDIR\n" + text, **attrs)
-
-
-def ended(cx, job):
-    cx.wait_gone(job)
-    return cx.stat(job)
 
 
 # --- signals

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from cede import users
+from cede.ask import ended
 from cede.faults import is_alive, processes_with, stays
 from cede.shepherds import shepherd
 from cede.wait import until
@@ -21,11 +22,6 @@ LOOP = "while :; do sleep 0.05; done"
 def here(cx, text, **attrs):
     """Submit a script that works in the directory of the test."""
     return cx.submit("cd $PBS_O_WORKDIR\n" + text, **attrs)
-
-
-def ended(cx, job):
-    cx.wait_gone(job)
-    return cx.stat(job)
 
 
 def processes_of(cx, job):

@@ -6,6 +6,7 @@ import stat
 import pytest
 
 from cede import users
+from cede.ask import ended
 from cede.wait import until
 
 history = pytest.mark.complex(history=True)
@@ -51,11 +52,6 @@ def jobdirs(cx):
     os.chmod(root, 0o1777)
     configure(cx, f"$jobdir_root {root}")
     return root
-
-
-def ended(cx, job):
-    cx.wait_gone(job)
-    return cx.stat(job)
 
 
 def exists(cx, name):

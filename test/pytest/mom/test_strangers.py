@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from cede import api, users
+from cede.ask import ended
 from cede.faults import is_alive
 from cede.mom_priv import configure_live
 from cede.shepherds import shepherd
@@ -42,11 +43,6 @@ def next_job(cx):
     cx.wait_gone(job)
     number, _, rest = job.partition(".")
     return f"{int(number) + 1}.{rest}"
-
-
-def ended(cx, job):
-    cx.wait_gone(job)
-    return cx.stat(job)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,16 +1,12 @@
 """A maintenance reservation drains its hosts before it begins (doc/reservations.md, "Maintenance")."""
-import time
 
 import pytest
 
 from cede import checkpoints
+from cede.ask import at
 from cede.wait import until
 
 CO, RN = "2", "5"
-
-
-def at(seconds):
-    return time.strftime("%Y%m%d%H%M.%S", time.localtime(time.time() + seconds))
 
 
 def maintenance(cx, start, host="n1", lasts=600, drain="CR", lead=None):

@@ -5,14 +5,11 @@ import signal
 import pytest
 
 from cede import api
+from cede.ask import comment
 from cede.sim import Simulator
 from cede.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
-
-
-def comment(cx, job):
-    return (cx.stat(job) or {}).get("comment", "")
 
 
 def urgent_alone(cx, sim):

@@ -3,6 +3,7 @@ import time
 
 import pytest
 
+from cede.ask import comment
 from cede.sim import Simulator
 from cede.wait import until
 
@@ -13,10 +14,6 @@ pytestmark = pytest.mark.complex(nodes=0)
 def sim(cx):
     with Simulator(cx, nodes=3, ncpus=4) as s:
         yield s
-
-
-def comment(cx, job):
-    return (cx.stat(job) or {}).get("comment", "")
 
 
 def wait_comment(cx, job, text):

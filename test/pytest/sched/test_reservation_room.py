@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from cede import api
+from cede.ask import stat_resv
 from cede.sim import Simulator
 from cede.wait import until
 
@@ -28,27 +28,18 @@ def submit(cx, start=3600, lasts=600, select="1:ncpus=4", place=None, **attrs):
     return cx.api.submit_resv(items + [(k, None, v) for k, v in attrs.items()])[0]
 
 
-def stat(cx, resv):
-    """Its attributes, None when it is gone."""
-    try:
-        return cx.api.stat("resv", resv)[0]
-    except api.PbsError as e:
-        assert e.code == 15084
-        return None
-
-
 def told(cx, resv):
-    return lambda: f"{resv}: {stat(cx, resv)}\n{cx.logs('sched', 40)}\n{cx.logs('server', 20)}"
+    return lambda: f"{resv}: {stat_resv(cx, resv)}\n{cx.logs('sched', 40)}\n{cx.logs('server', 20)}"
 
 
 def wait(cx, resv, wanted):
     """Its attributes, once it is in this state; None: gone."""
-    until(lambda: (stat(cx, resv) or {"reserve_state": None})["reserve_state"] == wanted, told(cx, resv), LIMIT_S)
-    return stat(cx, resv)
+    until(lambda: (stat_resv(cx, resv) or {"reserve_state": None})["reserve_state"] == wanted, told(cx, resv), LIMIT_S)
+    return stat_resv(cx, resv)
 
 
 def wait_nodes(cx, resv, wanted):
-    until(lambda: stat(cx, resv)["resv_nodes"] == wanted, told(cx, resv), LIMIT_S)
+    until(lambda: stat_resv(cx, resv)["resv_nodes"] == wanted, told(cx, resv), LIMIT_S)
 
 
 def confirmed(cx, **how):
@@ -77,7 +68,7 @@ def rsub(cx, select):
 
 def test_a_new_reservation_gets_vnodes_and_pbs_rsub_says_so(cx, sim):
     resv, word = rsub(cx, "2:ncpus=4")
-    s = stat(cx, resv)
+    s = stat_resv(cx, resv)
     assert word == "CONFIRMED" and s["reserve_state"] == CO
     assert s["resv_nodes"] == "(s1:ncpus=4)+(s2:ncpus=4)" and s["partition"] == "pbs-default"
     wait_log(cx, "sched", f"{resv};Reservation Confirmed")
@@ -85,13 +76,13 @@ def test_a_new_reservation_gets_vnodes_and_pbs_rsub_says_so(cx, sim):
 
 def test_what_never_fits_is_denied_and_the_log_says_why(cx, sim):
     resv, word = rsub(cx, "1:ncpus=5")
-    assert word == "DENIED" and stat(cx, resv) is None
+    assert word == "DENIED" and stat_resv(cx, resv) is None
     wait_log(cx, "sched", f"{resv};PBS Failed to confirm resv: Insufficient amount of resource: ncpus")
 
 
 def test_what_is_taken_is_denied_and_the_server_says_when_it_could_begin(cx, sim):
     first, _ = confirmed(cx, select="2:ncpus=4")
-    ends = time.ctime(int(stat(cx, first)["reserve_end"]))
+    ends = time.ctime(int(stat_resv(cx, first)["reserve_end"]))
     second = submit(cx, start=3700)
     wait(cx, second, None)
     wait_log(cx, "server", f"{second};PBS Failed to confirm resv: Reservation would conflict with another reservation; "
@@ -123,7 +114,7 @@ def test_a_job_that_takes_what_time_there_is_ends_before_a_reservation(cx, sim):
     cx.wait(job, "R", LIMIT_S)
     hours, minutes, seconds = map(int, cx.stat(job)["Resource_List"]["walltime"].split(":"))
     assert 0 < hours * 3600 + minutes * 60 + seconds <= 3600
-    assert stat(cx, resv)["reserve_state"] == CO
+    assert stat_resv(cx, resv)["reserve_state"] == CO
 
 
 def test_jobs_inside_run_when_the_reservation_does_and_on_its_vnodes_only(cx, sim):
@@ -199,7 +190,7 @@ def test_a_running_reservation_keeps_the_vnodes_that_are_up(cx):
 
 def test_an_altered_reservation_is_placed_again_or_stays_as_it_was(cx, sim):
     resv, _ = confirmed(cx)
-    begin = int(stat(cx, resv)["reserve_start"])
+    begin = int(stat_resv(cx, resv)["reserve_start"])
     later = time.strftime("%Y%m%d%H%M.%S", time.localtime(begin + 2400))
     other, _ = confirmed(cx, start=4800, select="2:ncpus=4")
     cx.command("pbs_ralter", "-E", later, resv)
@@ -207,7 +198,7 @@ def test_an_altered_reservation_is_placed_again_or_stays_as_it_was(cx, sim):
     assert wait(cx, resv, CO)["reserve_end"] == str(begin + 600)
     cx.command("pbs_rdel", other)
     cx.command("pbs_ralter", "-E", later, resv)
-    until(lambda: (stat(cx, resv)["reserve_state"], stat(cx, resv)["reserve_end"]) == (CO, str(begin + 2400)), told(cx, resv),
+    until(lambda: (stat_resv(cx, resv)["reserve_state"], stat_resv(cx, resv)["reserve_end"]) == (CO, str(begin + 2400)), told(cx, resv),
           LIMIT_S)
 
 
@@ -221,8 +212,8 @@ def test_an_alteration_by_force_holds_though_there_is_no_room(cx, sim):
     for words, answer in (([], "DENIED"), (["-W", "force"], "CONFIRMED")):
         out = cx.command("pbs_ralter", "-D", "20:00", "-I", "50", *words, first).stdout
         assert out == f"pbs_ralter: {first} {answer}\n"
-    assert stat(cx, first)["reserve_duration"] == "1200" and stat(cx, first)["reserve_state"] == CO
-    assert stat(cx, second)["reserve_state"] == CO
+    assert stat_resv(cx, first)["reserve_duration"] == "1200" and stat_resv(cx, first)["reserve_state"] == CO
+    assert stat_resv(cx, second)["reserve_state"] == CO
 
 
 def test_a_standing_reservation_has_room_for_all_its_occurrences_or_for_none(cx, sim):
@@ -238,7 +229,7 @@ def test_a_scheduler_that_begins_again_keeps_what_was_confirmed(cx, sim):
     resv, where = confirmed(cx, select="2:ncpus=4")
     cx.restart("sched")
     wait_comment(cx, sim.job(l_walltime="2:00:00"), CONFLICT)
-    assert stat(cx, resv)["resv_nodes"] == where
+    assert stat_resv(cx, resv)["resv_nodes"] == where
 
 
 def alter_select(cx, resv, select, *words):
@@ -257,9 +248,9 @@ def test_a_reservation_that_runs_gives_up_the_vnodes_without_jobs(cx, four):
     job = four.job(queue=queue(resv), select="1:ncpus=1:vnode=s2")
     cx.wait(job)
     cx.command("pbsnodes", "-o", "s1")
-    until(lambda: stat(cx, resv)["reserve_substate"] == DG, told(cx, resv))
+    until(lambda: stat_resv(cx, resv)["reserve_substate"] == DG, told(cx, resv))
     assert alter_select(cx, resv, "1:ncpus=2").stdout == f"pbs_ralter: {resv} CONFIRMED\n"
-    s = stat(cx, resv)
+    s = stat_resv(cx, resv)
     assert s["resv_nodes"] == "(s2:ncpus=2)" and s["reserve_state"] == s["reserve_substate"] == RN
     assert s["Resource_List"]["ncpus"] == "2" and s["Resource_List"]["nodect"] == "1" and s["schedselect_orig"] == "3:ncpus=2"
     assert [cx.node(n)["resources_assigned"].get("ncpus") for n in ("s1", "s2", "s3")] == ["0", "2", "0"]
@@ -278,7 +269,7 @@ def test_a_select_with_jobs_in_all_its_chunks_is_not_made_smaller(cx, four):
         cx.wait(job)
     assert alter_select(cx, resv, "1:ncpus=2").stdout == f"pbs_ralter: {resv} DENIED\n"
     wait_log(cx, "sched", f"{resv};PBS Failed to confirm resv: Reservation has running jobs in it")
-    s = stat(cx, resv)
+    s = stat_resv(cx, resv)
     assert s["Resource_List"]["select"] == "2:ncpus=2" and s["Resource_List"]["ncpus"] == "4" and s["reserve_state"] == RN
     assert "schedselect_orig" not in s
 
@@ -297,11 +288,11 @@ def test_an_altered_select_is_that_of_one_occurrence(cx, four):
                   reserve_timezone="UTC", reserve_standing="1")
     assert wait(cx, resv, CO)["reserve_execvnodes"] == "2#(s1:ncpus=4)+(s2:ncpus=4)+(s3:ncpus=4){0-1}"
     assert alter_select(cx, resv, "1:ncpus=4").stdout.endswith(" CONFIRMED\n")
-    s = stat(cx, resv)
+    s = stat_resv(cx, resv)
     assert s["Resource_List"]["ncpus"] == "4"
     assert s["reserve_execvnodes"] == "2#(s1:ncpus=4){0}(s1:ncpus=4)+(s2:ncpus=4)+(s3:ncpus=4){1}"
-    until(lambda: stat(cx, resv)["reserve_index"] == "2", told(cx, resv), LIMIT_S)
-    s = stat(cx, resv)
+    until(lambda: stat_resv(cx, resv)["reserve_index"] == "2", told(cx, resv), LIMIT_S)
+    s = stat_resv(cx, resv)
     assert s["Resource_List"]["select"] == "3:ncpus=4" and s["Resource_List"]["ncpus"] == "12"
     assert s["resv_nodes"] == "(s1:ncpus=4)+(s2:ncpus=4)+(s3:ncpus=4)" and "schedselect_orig" not in s
 
@@ -312,9 +303,9 @@ def test_a_refused_select_is_put_back_also_by_a_server_that_was_killed(cx, four)
     cx.set_server("scheduling", "False")
     assert cx.command("pbs_ralter", "-l", "select=1:ncpus=2", resv).stdout == f"pbs_ralter: {resv} ALTER REQUESTED\n"
     cx.crash_server()
-    assert stat(cx, resv)["reserve_state"] == "11"
+    assert stat_resv(cx, resv)["reserve_state"] == "11"
     cx.api.confirm_resv(resv, extend="PBS_RESV_CONFIRM_FAIL")
-    s = stat(cx, resv)
+    s = stat_resv(cx, resv)
     assert s["reserve_state"] == CO and s["Resource_List"]["select"] == s["schedselect"] == "2:ncpus=2"
     assert s["Resource_List"]["nodect"] == "2" and s["Resource_List"]["ncpus"] == "4"
 
@@ -327,7 +318,7 @@ def test_occurrences_that_have_lost_nothing_stay_where_they_are(cx, four):
     wait(cx, resv, CO)
     cx.command("pbsnodes", "-o", "s1")
     cx.set_server("scheduling", "True")
-    until(lambda: stat(cx, resv)["reserve_execvnodes"] == "3#(s2:ncpus=4){0}(s4:ncpus=4){1-2}", told(cx, resv), LIMIT_S)
+    until(lambda: stat_resv(cx, resv)["reserve_execvnodes"] == "3#(s2:ncpus=4){0}(s4:ncpus=4){1-2}", told(cx, resv), LIMIT_S)
     wait(cx, resv, CO)
 
 

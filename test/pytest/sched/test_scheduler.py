@@ -2,6 +2,7 @@
 import pytest
 
 from cede import api, faults
+from cede.ask import comment
 from cede.exec_peer import START, Peer
 from cede.sim import Simulator
 from cede.wait import until
@@ -13,10 +14,6 @@ pytestmark = pytest.mark.complex(nodes=0)
 def sim(cx):
     with Simulator(cx, nodes=1, ncpus=4) as s:
         yield s
-
-
-def comment(cx, job):
-    return (cx.stat(job) or {}).get("comment", "")
 
 
 def wait_comment(cx, job, text):

@@ -6,20 +6,12 @@ import stat
 import pytest
 
 from cede import api, users
+from cede.ask import refused
 from cede.complex import Complex
 
 pytestmark = pytest.mark.skipif(not users.available(), reason="needs root, to be several users")
 
 ANNA, BEN, CARL = "pbstest1", "pbstest2", "pbstest3"
-
-
-@pytest.fixture(scope="module")
-def place():
-    c = Complex(nodes=0, sched=False)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
 
 
 class Person:
@@ -48,13 +40,6 @@ def people(place):
         place.api.manager(api.MUNSET, api.SERVER, "", [(name, None, "")])
     place.set_server("acl_roots", roots)
     place.clean()
-
-
-def refused(code, call, *args, **named):
-    with pytest.raises(api.PbsError) as e:
-        call(*args, **named)
-    assert e.value.code == code, e.value
-    return e.value
 
 
 # --- whose a job is

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from cede.hooks import Hooks, job, log, qsub
+from cede.hooks import job, log, qsub
 from cede.wait import until
 
 
@@ -18,13 +18,6 @@ def complex():
         yield c.start()
     finally:
         c.stop()
-
-
-@pytest.fixture
-def hooks(complex):
-    h = Hooks(complex)
-    yield h
-    h.delete()
 
 
 def test_a_queuejob_hook_refuses_jobs_without_walltime_with_its_own_words(complex, hooks):

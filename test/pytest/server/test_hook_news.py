@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from cede.hooks import Hooks, job, log, qsub
+from cede.hooks import job, log, qsub
 from cede.wait import until
 
 
@@ -16,13 +16,6 @@ def complex():
         yield c.start()
     finally:
         c.stop()
-
-
-@pytest.fixture
-def hooks(complex):
-    h = Hooks(complex)
-    yield h
-    h.delete()
 
 
 def said(cx, text):

@@ -2,6 +2,7 @@
 import pytest
 
 from cede import api
+from cede.ask import refused
 
 @pytest.fixture(scope="module")
 def complex():
@@ -12,14 +13,6 @@ def complex():
         yield c.start()
     finally:
         c.stop()
-
-
-def refused(code, call, *args, **named):
-    """The error of a call that must fail with this number."""
-    with pytest.raises(api.PbsError) as e:
-        call(*args, **named)
-    assert e.value.code == code, e.value
-    return e.value
 
 
 def queue(cx, name):

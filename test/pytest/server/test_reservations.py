@@ -5,6 +5,7 @@ import time
 import pytest
 
 from cede import api
+from cede.ask import stat_resv
 from cede.complex import COMMAND_LIMIT_S
 from cede.wait import until
 
@@ -23,22 +24,13 @@ def submit(cx, start=3600, lasts=600, select="1:ncpus=2", place=None, **attrs):
     return name
 
 
-def stat(cx, resv):
-    """Its attributes, None when it is gone."""
-    try:
-        return cx.api.stat("resv", resv)[0]
-    except api.PbsError as e:
-        assert e.code == 15084
-        return None
-
-
 def state(cx, resv):
-    s = stat(cx, resv)
+    s = stat_resv(cx, resv)
     return s["reserve_state"] if s else None
 
 
 def wait(cx, resv, wanted):
-    until(lambda: state(cx, resv) == wanted, lambda: f"{resv} in state {wanted}: {stat(cx, resv)}")
+    until(lambda: state(cx, resv) == wanted, lambda: f"{resv} in state {wanted}: {stat_resv(cx, resv)}")
 
 
 def confirmed(cx, location="(n1:ncpus=2)", **how):
@@ -77,7 +69,7 @@ def code_of(call, *args):
 
 def test_new_reservation_has_a_closed_queue(cx):
     resv = submit(cx, Reserve_Name="lunch")
-    s, q = stat(cx, resv), cx.api.stat("que", resv.split(".")[0])[0]
+    s, q = stat_resv(cx, resv), cx.api.stat("que", resv.split(".")[0])[0]
     assert resv.startswith("R") and s["reserve_state"] == UN and s["Reserve_Name"] == "lunch"
     assert s["reserve_duration"] == "600"
     assert q["enabled"] == "False" and q["started"] == "False" and q["acl_user_enable"] == "True"
@@ -87,7 +79,7 @@ def test_new_reservation_has_a_closed_queue(cx):
 
 def test_confirmed_reservation_opens_its_queue_and_shows_on_its_vnodes(cx):
     resv = confirmed(cx)
-    assert state(cx, resv) == CO and stat(cx, resv)["resv_nodes"] == "(n1:ncpus=2)"
+    assert state(cx, resv) == CO and stat_resv(cx, resv)["resv_nodes"] == "(n1:ncpus=2)"
     assert cx.node("n1")["resv"] == resv and "resv" not in cx.node("n2")
     assert cx.node("n1")["resources_assigned"]["ncpus"] == "0"
     job = cx.submit("true", queue=resv.split(".")[0], select="1:ncpus=1")
@@ -242,7 +234,7 @@ def test_reservation_survives_a_killed_server(cx, when):
 
 def test_reservation_whose_time_passes_while_no_server_runs_is_over(cx):
     resv = confirmed(cx, start=1, lasts=2)
-    end = int(stat(cx, resv)["reserve_end"])
+    end = int(stat_resv(cx, resv)["reserve_end"])
     cx.kill("server")
     until(lambda: time.time() > end, "its end", COMMAND_LIMIT_S)
     cx.restart("server")

@@ -6,25 +6,18 @@ import zoneinfo
 import pytest
 
 from cede import api
+from cede.ask import at, stat_resv
 from cede.wait import until
 
 CO, RN = "2", "5"
 
 
-def stat(cx, resv):
-    try:
-        return cx.api.stat("resv", resv)[0]
-    except api.PbsError as e:
-        assert e.code == 15084
-        return None
-
-
 def wait(cx, resv, **wanted):
     """Until these attributes have these values; no state: until it is gone."""
     def check():
-        s = stat(cx, resv)
+        s = stat_resv(cx, resv)
         return (s is None) if not wanted else s and all(s.get(k) == v for k, v in wanted.items())
-    until(check, lambda: f"{resv} with {wanted}: {stat(cx, resv)}")
+    until(check, lambda: f"{resv} with {wanted}: {stat_resv(cx, resv)}")
 
 
 def standing(cx, rule, start, lasts, zone="Europe/Berlin"):
@@ -37,7 +30,7 @@ def standing(cx, rule, start, lasts, zone="Europe/Berlin"):
 
 
 def starts(cx, resv):
-    return [int(s) for s in stat(cx, resv)["reserve_starts"].split(",")]
+    return [int(s) for s in stat_resv(cx, resv)["reserve_starts"].split(",")]
 
 
 @pytest.mark.complex(sched=False)
@@ -49,7 +42,7 @@ def test_hour_stays_when_clocks_change(cx):
     days = [datetime.datetime.fromtimestamp(s, zone) for s in starts(cx, resv)]
     assert resv.startswith("S") and len(days) == 20 and {d.hour for d in days} == {9}
     assert len({d.utcoffset() for d in days}) == 2 and days[-1].day == 8
-    s = stat(cx, resv)
+    s = stat_resv(cx, resv)
     assert s["reserve_count"] == "20" and s["reserve_index"] == "1"
 
 
@@ -88,7 +81,7 @@ def test_occurrences_have_vnodes_of_their_own_and_queued_jobs_stay(cx, killed):
     wait(cx, resv, reserve_index="2")
     if killed:
         cx.crash_server()
-    assert stat(cx, resv)["resv_nodes"] == "(n2:ncpus=2)" and len(starts(cx, resv)) == 1
+    assert stat_resv(cx, resv)["resv_nodes"] == "(n2:ncpus=2)" and len(starts(cx, resv)) == 1
     assert cx.stat(job) is None and cx.state(waiting) == "Q"
     wait(cx, resv, reserve_state=RN)
     assert cx.node("n2")["resources_assigned"]["ncpus"] == "2" and "resv" not in cx.node("n1")
@@ -106,7 +99,7 @@ def test_occurrence_whose_vnode_was_deleted_wants_another_one(cx):
     cx.api.manager(api.DELETE, api.NODE, "n2")
     wait(cx, resv, reserve_state="10", reserve_index="2")
     cx.crash_server()
-    assert stat(cx, resv)["reserve_state"] == "10" and stat(cx, resv)["reserve_retry"] != "0"
+    assert stat_resv(cx, resv)["reserve_state"] == "10" and stat_resv(cx, resv)["reserve_retry"] != "0"
     cx.api.confirm_resv(resv, "1#(n1:ncpus=2){0}")
     wait(cx, resv, reserve_state=CO, reserve_substate=CO, resv_nodes="(n1:ncpus=2)")
     assert cx.node("n1")["resv"] == resv
@@ -136,7 +129,7 @@ def test_lost_vnode_degrades_and_another_one_mends(cx):
     cx.api.confirm_resv(resv, "(n1:ncpus=2)")
     cx.command("pbsnodes", "-o", "n1")
     wait(cx, resv, reserve_state="10", reserve_substate="10")
-    assert int(stat(cx, resv)["reserve_retry"]) >= now + 3600
+    assert int(stat_resv(cx, resv)["reserve_retry"]) >= now + 3600
     cx.command("pbsnodes", "-r", "n1")
     wait(cx, resv, reserve_state=CO, reserve_substate=CO)
     cx.command("pbsnodes", "-o", "n1")
@@ -157,13 +150,13 @@ def test_maintenance_takes_vnodes_from_others(cx):
     done = cx.command("pbs_rsub", "-R", at(7100), "-E", at(7300), "--hosts", "n1").stdout.split()
     assert done[1] == "CONFIRMED"
     wait(cx, first, reserve_state="10", reserve_substate="12")
-    assert "resv_nodes" not in stat(cx, first) and first not in cx.node("n1")["resv"]
-    assert stat(cx, other)["reserve_state"] == stat(cx, later)["reserve_state"] == CO
+    assert "resv_nodes" not in stat_resv(cx, first) and first not in cx.node("n1")["resv"]
+    assert stat_resv(cx, other)["reserve_state"] == stat_resv(cx, later)["reserve_state"] == CO
     cx.api.confirm_resv(first, extend="PBS_RESV_CONFIRM_FAIL")
-    tried = int(stat(cx, first)["reserve_retry"])
+    tried = int(stat_resv(cx, first)["reserve_retry"])
     assert tried > now + 300
     cx.api.delete_resv(done[0])
-    until(lambda: int(stat(cx, first)["reserve_retry"]) < tried, "others to be asked for as soon as n1 is free again")
+    until(lambda: int(stat_resv(cx, first)["reserve_retry"]) < tried, "others to be asked for as soon as n1 is free again")
     cx.api.confirm_resv(first, "(n2:ncpus=2)")
     wait(cx, first, reserve_state=CO, reserve_substate=CO, resv_nodes="(n2:ncpus=2)")
 
@@ -184,7 +177,7 @@ def test_jobs_of_a_reservation_run_on_where_maintenance_takes_vnodes(cx):
     wait(cx, resv, reserve_state=RN, reserve_substate="12", resv_nodes="(n1:ncpus=2)")
     cx.hosts_back()
     cx.api.delete(job)
-    until(lambda: "resv_nodes" not in stat(cx, resv), "the vnode to be given up with its last job")
+    until(lambda: "resv_nodes" not in stat_resv(cx, resv), "the vnode to be given up with its last job")
     assert cx.api.stat("que", resv.split(".")[0])[0]["started"] == "False"
     cx.api.delete_resv(host)
     cx.api.confirm_resv(resv, "(n1:ncpus=2)+(n2:ncpus=2)")
@@ -196,14 +189,10 @@ def test_jobs_of_a_reservation_run_on_where_maintenance_takes_vnodes(cx):
 def test_a_scheduler_finds_other_hosts_than_those_in_maintenance(cx):
     resv = cx.command("pbs_rsub", "-R", at(600), "-D", "600", "-l", "select=1:ncpus=4", "-I", "30").stdout.split()[0]
     wait(cx, resv, reserve_state=CO)
-    had = stat(cx, resv)["resv_nodes"][1:3]
+    had = stat_resv(cx, resv)["resv_nodes"][1:3]
     cx.command("pbs_rsub", "-R", at(700), "-D", "60", "--hosts", had)
     wait(cx, resv, reserve_state=CO, reserve_substate=CO)
-    assert stat(cx, resv)["resv_nodes"][1:3] != had
-
-
-def at(seconds):
-    return time.strftime("%Y%m%d%H%M.%S", time.localtime(time.time() + seconds))
+    assert stat_resv(cx, resv)["resv_nodes"][1:3] != had
 
 
 def test_idle_reservation_ends(cx):
@@ -215,7 +204,7 @@ def test_idle_reservation_ends(cx):
 
 def test_scheduler_confirms_runs_and_refuses(cx):
     resv, word = cx.command("pbs_rsub", "-R", at(4), "-D", "600", "-l", "select=1:ncpus=3", "-I", "30").stdout.split()
-    assert word == "CONFIRMED" and stat(cx, resv)["partition"] == "pbs-default"
+    assert word == "CONFIRMED" and stat_resv(cx, resv)["partition"] == "pbs-default"
     too_much = cx.command("pbs_rsub", "-R", at(60), "-D", "600", "-l", "select=1:ncpus=2", "-I", "30").stdout
     assert too_much.endswith(" DENIED\n")
     inside = cx.submit("sleep 600", queue=resv.split(".")[0], select="1:ncpus=3")
@@ -234,4 +223,4 @@ def test_scheduler_confirms_all_occurrences(cx):
     resv, word = cx.command("pbs_rsub", "-R", at(600), "-D", "600", "-l", "select=1:ncpus=3", "-r",
                             "FREQ=DAILY;COUNT=3", "-I", "30", env=env).stdout.split()
     assert word == "CONFIRMED" and resv.startswith("S")
-    assert stat(cx, resv)["reserve_execvnodes"].startswith("3#(")
+    assert stat_resv(cx, resv)["reserve_execvnodes"].startswith("3#(")

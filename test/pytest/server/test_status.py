@@ -2,6 +2,7 @@
 import pytest
 
 from cede import api, build
+from cede.ask import refused
 from cede.complex import Complex
 
 WORK = [("Output_Path", "/tmp/o"), ("Error_Path", "/tmp/e")]
@@ -21,13 +22,6 @@ def kept():
 def place(kept):
     kept.clean()
     return kept
-
-
-def refused(code, call, *args, **named):
-    with pytest.raises(api.PbsError) as e:
-        call(*args, **named)
-    assert e.value.code == code, e.value
-    return e.value
 
 
 def submit(cx, *attrs, queue=None):
