@@ -424,7 +424,7 @@ static size_t send_comment(struct act *a, const struct decision *x)
     return sched_link_await(a->link, pbs_asyalterjob_send(c, x->job, &comment, NULL), act_receive, NULL) == 0;
 }
 
-/* What people are told about a job that is planned ahead. */
+/* Log and comment of a job that is planned ahead. */
 static size_t send_top(struct act *a, const struct decision *x)
 {
     int c = sched_link_connection(a->link);

@@ -121,7 +121,7 @@ static void add_sums(struct answer_entry *e, const struct explanation *x)
             answer_add(e, "spared", exclusion_word((enum exclusion)i), "%zu", x->counts[i]);
 }
 
-/* Name the terms of the price by which the victims were chosen, the most important first. */
+/* Name the terms of the price by which victims are chosen, the most important first. */
 static void add_price(struct answer_entry *e, const struct cluster *cl, const struct explanation *x)
 {
     long long lost_s = (long long)x->price_s;

@@ -54,7 +54,7 @@ static bool is_own_fault(const struct job *j)
     return why && ((why->entity && why->entity != LIMIT_OF_ALL) || why->code == REASON_FORMULA);
 }
 
-/* Return false if no job is to be told, or there is no connection. */
+/* Return false if no job has a new comment, or there is no connection. */
 static bool tell_one(struct comments *m)
 {
     int c = sched_link_connection(m->link);

@@ -113,7 +113,8 @@ static void dyn_res_on_time(void *arg)
         spawn_signal_group(d->script, SIGKILL); /* its end is still reported */
 }
 
-/* It is run only when root and we alone can have written it or can put another file in its place. */
+/* Run a script only if no user but root and the scheduler's own can have written it or put another file in its
+ * place. */
 static bool is_safe(const char *command)
 {
     size_t n = strcspn(command, " \t");

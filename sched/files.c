@@ -176,7 +176,7 @@ static char *text_or_null(const struct settings *v, size_t row)
     return text && *text ? without_quotes(text) : NULL;
 }
 
-/* Does a line with this prime word hold at these hours? */
+/* Return true if a line with this prime word applies at these hours. */
 static bool files_holds(const struct policy *p, const struct settings_item *item)
 {
     if (strcasecmp(item->qualifier, "none") == 0)

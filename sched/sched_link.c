@@ -162,7 +162,7 @@ static void sched_link_sign_answered(void *arg, int c, int ticket)
     (void)arg;
     pbs_recv(
         c,
-        ticket); /* a server that does not know signs of life answers that none was asked for, and has heard us */
+        ticket); /* a server that does not know signs of life refuses this one, and has heard from us all the same */
 }
 
 void sched_link_sign(struct sched_link *k)

@@ -157,7 +157,7 @@ static void scheduler_sign_while_busy(void *arg)
         sched_link_sign(s->link);
 }
 
-/* Decide and order. The next news are asked for when the orders are answered. */
+/* Decide and send the orders. The next changes are asked for when the orders are answered. */
 static void decide(struct scheduler *s)
 {
     struct decisions d = {.say = act_log}; /* lines have the time at which they are said */
@@ -184,7 +184,7 @@ static void scheduler_amounts_told(void *arg, bool changed)
     if (mirror_is_whole(s->mirror))
         decide(s);
     else
-        s->asked = true; /* when the news are in, and by then it may be otherwise */
+        s->asked = true; /* decided when the changes have come, since they may change it */
     if (s->again)
         run_cycle(s);
 }

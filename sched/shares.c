@@ -179,11 +179,11 @@ void shares_read(struct shares *s, const char *priv)
     if (!s->on)
         read_usage(s);
     s->on = true;
-    s->unread =
-        true; /* HUP: what pbsfs changed is read before the next cycle, whatever the file's time says */
+    s->unread = true; /* HUP: read what pbsfs changed before the next cycle, whatever the file's time is */
 }
 
-/* What pbsfs wrote holds. Which of our jobs is counted how far is ours to know: the file may be older. */
+/* The usage that pbsfs wrote is taken. How much of each job is counted already is taken from memory: the file
+ * may be older. */
 static bool read_again(struct shares *s)
 {
     struct usage theirs = s->usage;

@@ -243,7 +243,7 @@ static void tell_drained(struct stream *s)
         s->events->drained(s->arg);
 }
 
-/* Everything that output may need. With a reference held. */
+/* Encode and send all output that is possible now. The caller holds a reference. */
 static void pump_out(struct stream *s)
 {
     struct err e = {0};
@@ -289,7 +289,7 @@ void stream_flush(struct stream *s)
 
 /* --- input --- */
 
-/* Show what lies there until nothing is used. */
+/* Give the input to `data` until it uses no more of it. */
 static void stream_show(struct stream *s)
 {
     size_t used = 1;
@@ -407,7 +407,7 @@ static void pull_once(struct stream *s)
         return;
     if (more == 0)
         s->pull = NULL;
-    else if (more < 0 || s->out.n == before) /* one that gives nothing must not keep us here for ever */
+    else if (more < 0 || s->out.n == before) /* a producer that gives nothing must not keep the loop here */
         s->pull_waits = true;
 }
 

@@ -121,7 +121,7 @@ static bool is_to_be_given(const struct probe *q, const char *path, uid_t uid)
     return uid == q->owner && stat(above, &st) == 0 && st.st_uid == q->owner;
 }
 
-/* Make it with the owner that pbs_probe_check_owner asks for. */
+/* Create it with the owner that pbs_probe_check_owner asks for. */
 static bool pbs_probe_make(const struct probe *q, const struct pbs_probe_row *r, const char *path)
 {
     return mkdir(path, r->mode) == 0 && chmod(path, r->mode) == 0 &&

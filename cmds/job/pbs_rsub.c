@@ -247,7 +247,7 @@ static bool pbs_rsub_asks_amounts(const struct rsub *q)
     return false;
 }
 
-/* What is wrong is said before the server is asked: 2 with the usage. */
+/* Errors of options are reported before the server is asked: exit status 2 with the usage. */
 static int pbs_rsub_check(struct rsub *q, int n, char *operands[])
 {
     if (q->hosts && attrs_find(&q->o.attrs, "interactive", NULL))

@@ -227,7 +227,7 @@ static int check_together(const char *name, const struct value_type *type, unsig
     return why ? errors_set(e, PBSE_BADATVAL, "flags of resource %s: %s", name, why) : 0;
 }
 
-/* What type and flags would be after the change; nothing is changed here. */
+/* Compute the type and flags that the resource would have after the change. Changes nothing. */
 static int resource_settle(const char *name, const char *type, const char *flags,
                            const struct value_type **new_type, unsigned *new_flags, struct err *e)
 {

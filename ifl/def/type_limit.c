@@ -142,7 +142,7 @@ static struct limit *type_limit_find(struct limits *l, char kind, const char *in
     return NULL;
 }
 
-/* Put one in (it is taken), in place of an earlier one of the same entity. */
+/* Insert an element, whose memory is taken over, in place of an earlier one of the same entity. */
 static int type_limit_put(struct limits **l, struct limit *item)
 {
     struct limit *old = type_limit_find(*l, item->kind, item->name);

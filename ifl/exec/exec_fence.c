@@ -10,7 +10,7 @@
 
 #include "pbs_error.h"
 
-/* Where an order says for whom it speaks. */
+/* Where in each order the server's identity and epoch are. */
 static const struct {
     uint32_t proc;
     size_t store, epoch;

@@ -201,7 +201,7 @@ static struct rpc_sync *connection_dial(const struct pbs_info_target *t, struct 
     return dial_tcp(t, e);
 }
 
-/* The first that answers. NULL: what the last one said. */
+/* Connect to the first server that answers. NULL with the error of the last one. */
 static struct rpc_sync *dial_any(const struct pbs_info_target *t, int n, struct err *e)
 {
     struct rpc_sync *s = NULL;

@@ -83,7 +83,7 @@ static struct report *report_get(void)
     return mine;
 }
 
-/* Out of the list; NULL: nothing was said. */
+/* Take the text out of the list. NULL: there was none. */
 static struct said *report_take(struct report *r, int c)
 {
     struct said **at = &r->all, *s;

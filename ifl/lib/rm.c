@@ -173,7 +173,7 @@ int allreq(char *text)
     return n;
 }
 
-/* A resource that the host offers, or one of its attributes. */
+/* Format a resource that the host offers, or one of its attributes. */
 static const char *rm_value_of(const struct batch_status *host, const char *name)
 {
     const char *attribute = NULL;

@@ -354,7 +354,7 @@ bool rpc_core_has_news(const struct rpc_core *c)
     return c->first_long && c->first_long->is_news;
 }
 
-/* The record is whole: what waited behind it goes before the next long one. */
+/* The record is complete: send what waited behind it before the next long one. */
 static int end_long(struct rpc_core *c)
 {
     struct rpc_long *l = c->first_long;

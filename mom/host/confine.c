@@ -277,7 +277,7 @@ static bool is_alive(const struct procs *p, pid_t session)
     return false;
 }
 
-/* The number of an empty session may be given to a stranger some day: so it is forgotten. */
+/* The number of an empty session may be reused by a stranger, so it is removed from the list. */
 bool confine_has_adopted(struct confine *c)
 {
     struct procs all;

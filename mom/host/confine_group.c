@@ -227,15 +227,15 @@ static bool confine_group_turn(const char *dir, char sign, const char *controlle
     return confine_group_write(dir, "cgroup.subtree_control", word) == 0;
 }
 
-/* Can we make a group here that has the file, and takes processes in? Groups below one that holds processes itself and
- * has controllers for those below (the root of a container) do not: such a group is "domain invalid". */
+/* Return true if we can make a group here that has the file and takes processes. Below a group that holds
+ * processes itself and has controllers for its children (the root of a container) a group is "domain invalid". */
 static bool takes_jobs(const struct confine_group_where *w, const char *dir)
 {
     char group[FILE_PATH_MAX], file[FILE_PATH_MAX + 64];
     unsigned draw;
     bool ok;
 
-    /* Another container's process may have our number, and be at it as well. */
+    /* A process of another container may have our number, and use this group at the same time. */
     if (getrandom(&draw, sizeof draw, 0) != sizeof draw)
         return false;
     snprintf(group, sizeof group, "%s/pbs_probe.%d.%08x", dir, (int)getpid(), draw);

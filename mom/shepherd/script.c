@@ -88,7 +88,7 @@ int script_run(const char *path, const char *which, const char *file, char *cons
         if (o.tty_host[0])
             keep_quiet(&o);
         rc = task_prepare(&t, path, &o, &e) < 0 ? SCRIPT_NO_FILES : 0;
-        errand_end_with_parent(); /* having been the owner for a moment has undone it */
+        errand_end_with_parent(); /* becoming the owner for a moment has undone it */
         if (rc == 0)
             rc = script_exec(&o, &t, file, &argv);
         if (rc && !epilogue)

@@ -1,5 +1,5 @@
-/* Everything is non-blocking; poll waits for whatever could move. A side is read only while the buffer towards the other
- * has room, so back-pressure needs no rule of its own. */
+/* All descriptors are non-blocking, and poll waits for any of them. A side is read only while the buffer towards
+ * the other has room: that is the flow control. */
 #include "relay.h"
 
 #include <errno.h>

@@ -31,7 +31,7 @@ static exec_run_decision decide(const struct exec_hello_parts *p, struct service
     struct run_host *host = j && j->run && j->run->version == h->run ? job_run_host(j->run, s->name) : NULL;
 
     if (host && host->state == RUN_HOST_LOST)
-        host = NULL; /* the job continues, or has ended, without it: what it has is killed */
+        host = NULL; /* the job continues, or has ended, without this host: what it runs is killed */
     struct reconcile_facts f = {.ours = strcmp(h->store, p->ctx->store_id) == 0,
                                 .known = host,
                                 .over_here = host && host->state == RUN_HOST_RELEASED,
@@ -141,7 +141,8 @@ void exec_agree_decide(const struct exec_hello_parts *p, struct service *s, cons
         out->runs.runs_val[out->runs.runs_len++] = decide(p, s, &a->runs.runs_val[i]);
 }
 
-/* The address of this host is known now. Only after the job was agreed about here: otherwise START would be sent twice. */
+/* Send START orders that waited for the address of this host. Called after the job was agreed about: otherwise
+ * START would be sent twice. */
 static void start_sisters(const struct exec_hello_parts *p, struct agreement *g, const struct node *n)
 {
     for (struct node_use *u = n->uses; u; u = u->next)

@@ -82,7 +82,7 @@ static void tell_failure(struct order *o, int code, const char *text)
     tell_sender(o, &t);
 }
 
-/* It takes what it is sent, or does not even read it, and does not answer: the order stays given. */
+/* The host is connected and does not answer: the order stays in force. */
 static void exec_orders_patience_is_over(void *arg)
 {
     struct order *o = arg;

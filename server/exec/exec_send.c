@@ -107,7 +107,7 @@ static bool are_addresses_known(const struct exec_send *x, const struct run *r)
     return true;
 }
 
-/* An older service would end the connection at a START with more chunks than its protocol has. */
+/* Refuse a START with more chunks than the protocol of an older service has: it would end the connection. */
 static int check_chunks(const struct exec_send *x, const exec_start_args *a, const char *service,
                         struct err *e)
 {

@@ -295,7 +295,7 @@ static struct run_host *exec_take_host_of(struct exec_take *t, const exec_event 
     if (!*j || !(*j)->run || (*j)->run->version != ev->run)
         return NULL;
     h = job_run_host((*j)->run, service);
-    return h && h->state <= RUN_HOST_READY ? h : NULL; /* released, or given up: it has no say any more */
+    return h && h->state <= RUN_HOST_READY ? h : NULL; /* released, or given up: its events are ignored */
 }
 
 static exec_ack exec_take_one(struct exec_take *t, const exec_event *ev, const char *service)
@@ -315,7 +315,7 @@ static exec_ack exec_take_one(struct exec_take *t, const exec_event *ev, const c
         job_unref(j);
         return ack;
     }
-    ack.seq = h->seq; /* a repeat, or a gap: this is what we have */
+    ack.seq = h->seq; /* a repeated event, or a gap: answer with the number that is stored */
     return ack;
 }
 

@@ -97,8 +97,8 @@ static int assign_check_amounts(const struct assign *a, const struct node *n, co
 static int check_holds(const struct node *n, bool alone, struct err *e)
 {
     for (const struct earmark_part *p = n->parts; p; p = p->next)
-        if (!p->hold->off && (alone || p->alone))
-            return err_set(e, PBSE_RESCUNAV, "node %s is held for job %s", n->obj.name, p->hold->obj.name);
+        if (!p->earmark->off && (alone || p->alone))
+            return err_set(e, PBSE_RESCUNAV, "node %s is held for job %s", n->obj.name, p->earmark->obj.name);
     return 0;
 }
 

@@ -14,14 +14,14 @@ struct earmarks {
     struct earmark_obj *table;
 };
 
-static void earmark_hold_destroy(struct object *o)
+static void earmark_obj_destroy(struct object *o)
 {
     object_fini(o);
     free(o);
 }
 
-const struct object_kind hold_kind = {
-    .kind = CHANGE_HOLD, .name = "hold", .attrs = OF_HOLD, .destroy = earmark_hold_destroy};
+const struct object_kind earmark_kind = {
+    .kind = CHANGE_HOLD, .name = "hold", .attrs = OF_HOLD, .destroy = earmark_obj_destroy};
 
 struct earmarks *earmarks_create(struct change *c)
 {
@@ -48,7 +48,7 @@ int earmarks_add(struct earmarks *hs, const char *name, struct earmark_obj **out
     if (earmarks_find(hs, name))
         return err_set(e, PBSE_JOBEXIST, "room is held for %s already", name);
     h = calloc(1, sizeof *h);
-    if (!h || object_init(&h->obj, &hold_kind, name) < 0) {
+    if (!h || object_init(&h->obj, &earmark_kind, name) < 0) {
         free(h);
         return err_set(e, PBSE_SYSTEM, "no memory to hold room for %s", name);
     }

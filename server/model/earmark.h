@@ -17,7 +17,7 @@ struct job;
 struct node;
 
 struct earmark_part { /* the earmarked room on one vnode; earmark_sums.c */
-    struct earmark_obj *hold;
+    struct earmark_obj *earmark;
     struct node *node;
     struct resc_list *amounts; /* what the job will claim here */
     bool alone, beside, lent;  /* as in run_demand.h */
@@ -37,7 +37,7 @@ struct earmark_obj {
 };
 
 struct earmarks;
-extern const struct object_kind hold_kind;
+extern const struct object_kind earmark_kind;
 
 struct earmarks *earmarks_create(struct change *c);
 void earmarks_destroy(struct earmarks *hs);

@@ -72,16 +72,16 @@ int64_t earmark_sums_would_free(const struct server_ctx *s, const struct node_us
 
 /* --- one vnode ---------------------------------------------------------------------------------------- */
 
-/* What this hold's victims on the vnode have yet to give back. */
+/* What this earmark's victims on the vnode have yet to give back. */
 static int64_t pending(const struct server_ctx *s, const struct earmark_part *p, const struct resource *r)
 {
     int64_t sum = 0;
 
     for (const struct node_use *u = p->node->uses; u; u = u->next)
-        if (u->job->gives_way_to == p->hold)
+        if (u->job->gives_way_to == p->earmark)
             sum += earmark_sums_would_free(s, u, earmark_sums_method_of(u->job), r);
     for (const struct node_use *u = p->node->lent; u; u = u->next)
-        if (u->job->gives_way_to == p->hold)
+        if (u->job->gives_way_to == p->earmark)
             sum += earmark_sums_would_free(s, u, earmark_sums_method_of(u->job), r);
     return sum;
 }
@@ -117,7 +117,7 @@ void earmark_sums_review(struct server_ctx *s, struct node *n)
     if (!n->parts && !n->held)
         return;
     for (const struct earmark_part *p = n->parts; p; p = p->next)
-        if (!p->hold->off && earmark_sums_add_part(s, &sum, p) < 0) {
+        if (!p->earmark->off && earmark_sums_add_part(s, &sum, p) < 0) {
             resc_free(sum); /* no memory: keep what was kept before */
             return;
         }
@@ -129,7 +129,8 @@ void earmark_sums_review(struct server_ctx *s, struct node *n)
         change_touch(s->change, &n->obj.change, PART_NONE);
     }
     for (const struct earmark_part *p = n->parts; p; p = p->next)
-        server_events_tell(s->events, &(struct server_event){.kind = EVENT_EARMARK_ROOM, .earmark = p->hold});
+        server_events_tell(s->events,
+                           &(struct server_event){.kind = EVENT_EARMARK_ROOM, .earmark = p->earmark});
 }
 
 void earmark_sums_review_job(struct server_ctx *s, const struct job *j)
@@ -138,7 +139,7 @@ void earmark_sums_review_job(struct server_ctx *s, const struct job *j)
         earmark_sums_review(s, u->node);
 }
 
-/* --- the parts of a hold ------------------------------------------------------------------------------ */
+/* --- the parts of an earmark -------------------------------------------------------------------------- */
 
 int earmark_sums_put(struct server_ctx *s, struct earmark_obj *h, struct run_demand *w, size_t n,
                      struct err *e)
@@ -150,7 +151,7 @@ int earmark_sums_put(struct server_ctx *s, struct earmark_obj *h, struct run_dem
     for (size_t i = 0; i < n; i++) {
         struct earmark_part *p = &h->parts[i];
 
-        *p = (struct earmark_part){.hold = h,
+        *p = (struct earmark_part){.earmark = h,
                                    .node = w[i].node,
                                    .amounts = w[i].amounts,
                                    .alone = w[i].alone,

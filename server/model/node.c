@@ -175,7 +175,7 @@ int nodes_remove(struct nodes *ns, struct node *n, struct err *e)
         return err_set(e, PBSE_OBJBUSY, "jobs use what other nodes borrow of node %s", n->obj.name);
     if (n->parts)
         return err_set(e, PBSE_OBJBUSY, "room on node %s is held for job %s", n->obj.name,
-                       n->parts->hold->obj.name);
+                       n->parts->earmark->obj.name);
     if (n->shares)
         return err_set(e, PBSE_OBJBUSY, "Cannot delete busy object: node %s is of reservation %s",
                        n->obj.name, n->shares->resv->obj.name);

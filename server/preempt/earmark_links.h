@@ -2,8 +2,8 @@
 #define EARMARK_LINKS_H
 /* Links between an earmark, its urgent job and the victims it waits for. Both ends are set and cut together:
  *
- *   hold->job      <-> job->room
- *   hold->victims  <-> job->gives_way_to    until the victim has settled
+ *   earmark->job      <-> job->room
+ *   earmark->victims  <-> job->gives_way_to    until the victim has settled
  *
  * An earmark references its jobs. Its row has the names of all victims, settled ones too. */
 #include "err.h"

@@ -64,7 +64,7 @@ static int choose_methods(const struct plan_draft *d, const struct job *j, const
         enum method_id id = (enum method_id)order.m[i];
         const struct stop_method *m = stop_methods_find(d->stop_methods, id);
         const struct preempt_method_row *row = preempt_method_row(id);
-        /* A job that is being started can be suspended as soon as it has started. */
+        /* A job in state STARTING counts as suspendable: it can be suspended as soon as it has started. */
         bool can = m && (m->can(m->arg, j, &why) == 0 ||
                          (row->after == AFTER_SUSPENDED && j->state == JOB_STARTING));
 

@@ -52,7 +52,7 @@ struct plan_earmarks {
 
 struct earmark_plan {
     struct plan_earmarks *all;
-    struct earmark_obj *hold;
+    struct earmark_obj *earmark;
     struct loop_timer *timer;
     bool looking;           /* a look is due at the end of the turn */
     bool starting;          /* it is we who run the job */
@@ -102,7 +102,7 @@ static void wait_a_little(struct earmark_plan *x);
 static void plan_earmark_look(void *arg)
 {
     struct earmark_plan *x = arg;
-    struct earmark_obj *h = x->hold;
+    struct earmark_obj *h = x->earmark;
 
     x->looking = false;
     if (!x->why.code && earmark_sums_is_there(x->all->p.ctx, h, &x->at) && try_start(x))
@@ -137,7 +137,7 @@ static void plan_earmark_time_is_up(void *arg)
 
 static void plan_earmark_set_timer(struct earmark_plan *x)
 {
-    int64_t deadline_s = attr_list_number(&x->hold->obj.attrs, HOLD_ATTR_deadline, 0);
+    int64_t deadline_s = attr_list_number(&x->earmark->obj.attrs, HOLD_ATTR_deadline, 0);
 
     loop_timer_set(x->timer,
                    x->patient_till_s ? TICK_MS : (deadline_s - server_ctx_now_s(x->all->p.ctx)) * 1000);
@@ -147,11 +147,11 @@ static void plan_free(struct earmark_plan *x)
 {
     loop_forget(x->all->p.loop, plan_earmark_look, x);
     loop_timer_destroy(x->timer);
-    x->hold->plan = NULL;
+    x->earmark->plan = NULL;
     free(x);
 }
 
-static void close_hold(struct plan_earmarks *all, struct earmark_obj *h)
+static void plan_earmark_close(struct plan_earmarks *all, struct earmark_obj *h)
 {
     earmark_sums_drop(all->p.ctx, h);
     earmark_links_cut(all->p.ctx, h);
@@ -168,7 +168,7 @@ static void resume(struct plan_earmarks *all, struct job *j)
     struct err e;
 
     if (j->state != JOB_SUSPENDED || j->suspender != SUSPENDED_BY_SCHED)
-        return; /* whom a person has suspended meanwhile, that person lets go on */
+        return; /* what an operator has suspended meanwhile, an operator resumes */
     if (run_admission_check(all->p.ctx, j, &e) < 0 ||
         run_suspend_resume(all->p.run_suspend, j, false, &e) < 0)
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "it cannot go on at once: %s", e.text);
@@ -212,7 +212,7 @@ void plan_earmarks_undo(struct plan_earmarks *all, struct earmark_obj *h, const 
     /* Collect the names first, since the links go with the earmark. No victim can continue before its room is back. */
     earmark_links_names(h, &victims);
     plan_earmark_let_go(all, h, why);
-    close_hold(all, h);
+    plan_earmark_close(all, h);
     resume_all(all, &victims, urgent);
     words_fini(&victims);
     intern_unref(urgent);
@@ -232,7 +232,7 @@ static bool was_altered(const struct earmark_obj *h)
 static bool try_start(struct earmark_plan *x)
 {
     struct plan_earmarks *all = x->all;
-    struct earmark_obj *h = x->hold;
+    struct earmark_obj *h = x->earmark;
     char by[300];
     struct run_ask ask = {.location = attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode),
                           .unlimited = attr_list_bool(&h->obj.attrs, HOLD_ATTR_by_request, false),
@@ -261,13 +261,13 @@ static bool try_start(struct earmark_plan *x)
         return false;
     }
     plan_earmark_let_go(all, h, "it has started");
-    close_hold(all, h);
+    plan_earmark_close(all, h);
     return true;
 }
 
 static bool is_too_late(const struct earmark_plan *x)
 {
-    return server_ctx_now_s(x->all->p.ctx) >= attr_list_number(&x->hold->obj.attrs, HOLD_ATTR_deadline, 0);
+    return server_ctx_now_s(x->all->p.ctx) >= attr_list_number(&x->earmark->obj.attrs, HOLD_ATTR_deadline, 0);
 }
 
 /* All victims have given way, and it does not fit: a vnode of another job is not back yet, or never will be. */
@@ -311,7 +311,7 @@ static void plan_earmark_victim_done(void *arg, struct job *j, enum preempt_resu
     struct plan_earmarks *all = arg;
     struct earmark_obj *h = j->gives_way_to;
 
-    if (!h) { /* what it stopped for is over already: it need not have, and continues where that is possible */
+    if (!h) { /* the job that it stopped for is over already: resume it where that is possible */
         if (r == PREEMPT_SUSPENDED)
             resume(all, j);
         return;
@@ -342,7 +342,7 @@ static int plan_create(struct plan_earmarks *all, struct earmark_obj *h, struct 
         return err_set(e, PBSE_SYSTEM, "no memory to hold room for %s", h->obj.name);
     }
     x->all = all;
-    x->hold = h;
+    x->earmark = h;
     h->plan = x;
     return 0;
 }
@@ -393,7 +393,7 @@ static int plan_earmark_begin(struct plan_earmarks *all, struct earmark_obj *h, 
 static int restore_room(struct plan_earmarks *all, struct earmark_obj *h, struct err *e);
 
 /* Move the earmark to where the offer has room for it, or leave it where it was. */
-static int move_hold(struct plan_earmarks *all, struct earmark_obj *h, struct job *j, struct err *e)
+static int plan_earmark_move(struct plan_earmarks *all, struct earmark_obj *h, struct job *j, struct err *e)
 {
     struct strbuf where;
     struct err why;
@@ -425,7 +425,7 @@ static int plan_earmark_offered(void *arg, struct job *j, struct err *e)
 
     if (!h)
         return err_set(e, PBSE_BADSTATE, "the request does not say what is needed");
-    if (release_nodes_check(all->p.release_nodes, j, &ask, e) < 0 || move_hold(all, h, j, e) < 0)
+    if (release_nodes_check(all->p.release_nodes, j, &ask, e) < 0 || plan_earmark_move(all, h, j, e) < 0)
         return -1;
     log_event(LOGC_JOB, LOGE_JOB, h->obj.name, "Room is held on %s: job %s gives %s and keeps the rest",
               attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode), j->obj.name, ask.vnodes);

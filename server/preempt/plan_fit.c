@@ -245,7 +245,7 @@ static void pass_over(struct fit *f, struct fit_victim *v)
     each_gift(f, v->job, method_of(v, 0), plan_fit_take_gift, NULL);
 }
 
-/* Whatever is left behind the first must serve as well. */
+/* What the later methods leave must be enough as well. */
 static void drop_useless(struct fit *f, struct fit_victim *v)
 {
     each_gift(f, v->job, method_of(v, 0), plan_fit_return_gift, NULL);
@@ -311,7 +311,7 @@ static int check_node(const struct fit *f, const struct run_demand *w, struct er
     }
     for (const struct earmark_part *p = n->parts; p; p = p->next)
         if (w->alone || p->alone)
-            return err_set(e, PBSE_RESCUNAV, "node %s is held for job %s", n->obj.name, p->hold->obj.name);
+            return err_set(e, PBSE_RESCUNAV, "node %s is held for job %s", n->obj.name, p->earmark->obj.name);
     if (!w->alone && !n->n_exclusive)
         return 0;
     for (const struct node_use *u = n->uses; u; u = u->next)

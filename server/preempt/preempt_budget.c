@@ -32,7 +32,7 @@ static double pending(const struct server_ctx *s, const struct queue *q)
 }
 
 /* May the urgent job's queue have this much more destroyed? `planned`: by others of the same plan. True where there is
- * no budget, or the request names no urgent job. O(victims of holds for this queue). */
+ * no budget, or the request names no urgent job. O(victims of earmarks for this queue). */
 static bool preempt_budget_allows(const struct preempt_ask *a, double planned, double loss)
 {
     double budget = preempt_policy_budget(a);

@@ -28,8 +28,8 @@ struct preempt_notices {
     struct server_ctx *ctx;
     struct exec_send *send;
     struct job_audit *log;
-    const char *of;       /* interned name of the hold whose vnodes are in `wanted`; NULL: none */
-    struct ranks *wanted; /* vnodes, by address: compared, never followed */
+    const char *of;       /* interned name of the earmark whose vnodes are in `wanted`; NULL: none */
+    struct ranks *wanted; /* vnodes by their address, which is compared and never followed */
 };
 
 struct preempt_notices *preempt_notices_create(struct server_ctx *s, struct exec_send *x, struct job_audit *l)
@@ -83,7 +83,7 @@ static const char *preempt_notices_reply_name(int reply)
 
 /* --- what people and the job read ---------------------------------------------------------------------- */
 
-/* The vnodes of this hold, found once for all its victims: a plan may have 10,000 of them and 50,000 chunks. */
+/* The vnodes of this earmark, found once for all its victims: a plan may have 10,000 of them and 50,000 chunks. */
 static int know_wanted(struct preempt_notices *n, const struct earmark_obj *h)
 {
     const char *text = attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode);

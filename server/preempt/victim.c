@@ -43,7 +43,7 @@ struct victim {
     struct job *job; /* referenced */
     struct loop_timer *deadline;
     struct victim_waiter *waiters;
-    bool starting;  /* inside a method's start: what it causes is judged after it */
+    bool starting;  /* inside a method's start: transitions that it causes are judged after it */
     bool too_early; /* the next method can only be tried when the job has started */
 };
 
@@ -322,7 +322,8 @@ static void victim_too_long(void *arg)
     }
     log_event(LOGC_JOB, LOGE_ADMIN, v->job->obj.name, "preemption method %c has not ended in its time",
               preempt_method_row(v->job->preempt->method)->letter);
-    try_next(v); /* what was tried is not taken back: whichever brings the job out of the way settles it */
+    try_next(
+        v); /* methods that were tried are not taken back: the victim settles by the first that moves the job */
 }
 
 /* An attempt has failed at its hosts. */

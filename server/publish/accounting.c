@@ -66,7 +66,8 @@ static void started(struct accounting *a, const struct job *j)
     accounting_finish(a, &line);
 }
 
-/* What the script died of when it was sent back says nothing about the job; why a host gave it up does. */
+/* The exit status of a script that was killed for a requeue says nothing about the job; the reason why a host
+ * gave it up does. */
 static int status_of(const struct job *j, char type)
 {
     return type == 'R' && j->exit_status >= 0 ? STATUS_RERUN : j->exit_status;
@@ -280,7 +281,7 @@ void accounting_altered_end(struct accounting *a, const struct job *j)
     strbuf_reset(&a->altered);
 }
 
-/* Whether it was told, how long before, and what it answered. */
+/* Add whether the job had a notice, how long before, and what it answered. */
 static void add_notice(struct accounting *a, const struct job *j, struct strbuf *text)
 {
     const struct preempt_notice *n = &j->preempt->notice;

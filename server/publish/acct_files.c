@@ -105,7 +105,7 @@ static int day_open(struct acct_files *f, const char *day, struct err *e)
     return file_sync_dir(AT_FDCWD, f->dir, e);
 }
 
-/* The whole line or nothing: of one that a full disk has cut, the beginning goes. */
+/* Write the whole line or nothing: remove the beginning of a line that a full disk has cut. */
 static int acct_files_append(struct acct_files *f, const char *day, const struct pending *p, struct err *e)
 {
     struct stat st;
@@ -344,7 +344,8 @@ static int load_day(struct completing *c, const char *day)
     return 0;
 }
 
-/* Is the line next in the file? A file that a person has edited is searched from there. */
+/* Return true if the line is next in the file. In a file that was edited by hand the line is searched for from
+ * there. */
 static bool is_there(struct completing *c, const char *line, size_t len)
 {
     const char *found = c->contents + c->at;
@@ -361,7 +362,7 @@ static bool is_there(struct completing *c, const char *line, size_t len)
     return false;
 }
 
-/* The server was killed while it wrote: what is left of a line goes. */
+/* The server was killed while it wrote: remove the torn line. */
 static int cut_torn(struct completing *c)
 {
     size_t whole = c->size;

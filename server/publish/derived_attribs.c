@@ -126,7 +126,7 @@ static bool derived_attribs_server_assigned(struct derived_attribs *c, const str
     return computed_amounts(c->ctx->server->assigned, out);
 }
 
-/* Nothing is licensed here; clients expect the counters. */
+/* Cede has no licences; clients expect the counters. */
 static bool derived_attribs_server_licenses(struct derived_attribs *c, const struct object *o,
                                             struct value *out)
 {
@@ -251,7 +251,7 @@ static bool derived_attribs_node_jobs_held(struct derived_attribs *c, const stru
     strbuf_reset(&c->text);
     for (const struct earmark_part *p = node_of(o)->parts; p; p = p->next) {
         strbuf_add_sep(&c->text, ",");
-        strbuf_add(&c->text, p->hold->obj.name);
+        strbuf_add(&c->text, p->earmark->obj.name);
     }
     return node_of(o)->parts && text_made(c, out);
 }

@@ -151,7 +151,7 @@ int exit_cache_restore(struct exit_cache *d, struct store *from, const struct re
     if (store_query(from, &q, exit_cache_take, &t, e) < 0)
         return -1;
     qsort(d->ring, d->n, sizeof d->ring[0],
-          exit_cache_by_time); /* nothing has been dropped yet: it begins at 0 */
+          exit_cache_by_time); /* no entry has been dropped yet: the ring begins at 0 */
     exit_cache_purge(d);
     return 0;
 }

@@ -42,7 +42,8 @@ static void history_purge_in(struct history *h, int64_t in_s)
     loop_timer_set(h->purge, in_s * 1000);
 }
 
-/* What ends now leaves by then, where history is kept for less than the time from one purge to the next. */
+/* The time of the next purge: what ends now leaves by then, if history is kept for less than the time between
+ * two purges. */
 static void history_purge_when_due(struct history *h)
 {
     int64_t keep_s = history_keep_s(h);

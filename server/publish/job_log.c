@@ -12,7 +12,7 @@ static const char *job_log_queue_of(const struct job *j)
     return j->queue_name ? j->queue_name : "";
 }
 
-/* The substate that a run had until now: the job itself says the new one already. */
+/* The substate that a run had before the transition: the job itself has the new one already. */
 static int substate_of(enum job_state from)
 {
     return from == JOB_STARTING ? 41 : from == JOB_SUSPENDED ? 43 : 42;

@@ -6,7 +6,7 @@
 static const char begins[] = ">>> error from copy\n", ends[] = ">>> end error output\n",
                   retained[] = "Output retained on that host in: ";
 
-/* One line: what a copy program has said may have several. */
+/* Reduce to one line: the text of a copy program may have several. */
 static void add_flat(struct strbuf *out, const char *text, size_t n)
 {
     while (n && (text[n - 1] == '\n' || text[n - 1] == ' '))

@@ -212,7 +212,8 @@ static bool did_run(const struct job *j)
     return j->exit_status >= 0 || j->exit_status <= -23;
 }
 
-/* Who does not ask for the end of a job that ends by itself wants to know of one that was killed for what it used. */
+/* A user who does not ask for mail when a job ends by itself wants to know of a job that was killed for its
+ * usage. */
 static void send_limit(struct mail *m, const struct job *j)
 {
     const char *limit = job_view_limit(j->exit_status);
@@ -231,7 +232,7 @@ static void has_ended(struct mail *m, const struct job *j)
     const char *comment = attr_list_text(&j->obj.attrs, JOB_ATTR_comment);
 
     if (!j->exited)
-        return; /* it never ran: the code that dropped it has said so */
+        return; /* the job never ran: the code that dropped it has sent the mail */
     send_limit(m, j);
     if (did_run(j) && is_asked_for(j, 'e'))
         send_end(m, j);

@@ -33,7 +33,7 @@ struct mailer {
     struct message *first, *last; /* waiting */
     struct message *busy;         /* at work */
     size_t n_waiting, n_busy;
-    bool refused; /* the program could not be started the last time: said once */
+    bool refused; /* the program could not be started the last time: logged once */
 };
 
 struct mailer *mailer_create(struct loop *l)

@@ -23,7 +23,7 @@
  * long before the next person waits for it. */
 enum { ASK_MS = 60000, MARGIN_S = 60 };
 
-/* Before a scheduler is given up, what it has sent is read: it may be this server that did not run. */
+/* Before a scheduler is given up, read what it has sent: it may be this server that did not run. */
 enum { SECOND_LOOK_MS = 1000 };
 
 struct schedulers_question {
@@ -43,7 +43,7 @@ struct schedulers_entry {
     struct schedulers_question *questions;
     bool signs;       /* it gives signs of life */
     int64_t heard_ms; /* when it last asked for something, or was told something after having waited */
-    int64_t look_ms;  /* its time is over: when it is looked at again; 0: it is not */
+    int64_t look_ms;  /* when it is examined again, as its time is over; 0: it is not */
     struct schedulers_entry *next;
 };
 
@@ -85,7 +85,7 @@ static void set_state(struct schedulers *sc, struct sched_obj *o, enum sched_sta
 
 /* --- heartbeat ----------------------------------------------------------------------------------------- */
 
-/* A cycle may take sched_cycle_length, in which one that gives no signs of life says nothing. */
+/* A scheduler that gives no signs of life is silent for a whole cycle, which may take sched_cycle_length. */
 static int64_t patience_ms(const struct schedulers_entry *x)
 {
     const struct attr_list *a = &x->object->obj.attrs;
@@ -96,7 +96,7 @@ static int64_t patience_ms(const struct schedulers_entry *x)
            1000;
 }
 
-/* It has said something. The timer finds that out by itself. */
+/* The scheduler has said something. The timer notices that by itself. */
 static void schedulers_note(struct schedulers_entry *x)
 {
     x->heard_ms = clock_real_mono_ms();
@@ -240,7 +240,8 @@ static void fail_questions(struct schedulers_entry *x, const char *why)
 
     for (q = x->questions; q; q = q->next)
         n++;
-    for (; n > 0 && (q = x->questions); n--) { /* not those that are asked meanwhile: they come at the end */
+    for (; n > 0 && (q = x->questions);
+         n--) { /* not questions that are asked meanwhile: they are added at the end */
         x->questions = q->next;
         q->fn(q->arg, PBSE_NOSCHEDULER, why, NULL);
         intern_unref(q->job);
@@ -281,7 +282,8 @@ static void schedulers_give_up(struct schedulers *sc, struct schedulers_entry *x
     server_events_tell(sc->ctx->events, &(struct server_event){.kind = EVENT_SCHED_HUNG, .client = owner});
 }
 
-/* It may be in a long cycle, and gives no signs: it stays, but no request waits for it that long. */
+/* A scheduler in a long cycle that gives no signs of life stays registered, but requests do not wait for it that
+ * long. */
 static void refuse_questions(struct schedulers_entry *x)
 {
     char why[200];
@@ -295,7 +297,8 @@ static void refuse_questions(struct schedulers_entry *x)
     fail_questions(x, why);
 }
 
-/* One that waits for news is told that there are none; one that has had its time, and waits for nothing of ours, hangs. */
+/* A scheduler that waits for changes is told that there are none. One whose time is over and that waits for no
+ * answer of this server hangs. */
 static void guard_one(struct schedulers *sc, struct schedulers_entry *x)
 {
     if (clock_real_mono_ms() < due_ms(sc, x))

@@ -237,7 +237,7 @@ static int check_queue(const struct server_ctx *s, const char *destination, stru
     return err_set(e, PBSE_UNKQUE, "Unknown queue: %s", queue);
 }
 
-/* The server of a destination was the client's choice of whom to ask. */
+/* The server part of a destination only chose which server the client asks. */
 static bool select_criteria_test_queue(const struct criterion *k, const struct select_criteria_source *from)
 {
     char *made;
@@ -249,7 +249,7 @@ static bool select_criteria_test_queue(const struct criterion *k, const struct s
     return k->op == NE ? !in : in;
 }
 
-/* Asked of a subjob it is about its array: "qselect -J -T" is the subjobs of arrays. */
+/* For a subjob this criterion is about its array: "qselect -J -T" lists the subjobs of arrays. */
 static bool select_criteria_test_array(const struct criterion *k, const struct select_criteria_source *from)
 {
     const struct job *j = (const struct job *)(const void *)from->o;

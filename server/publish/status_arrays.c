@@ -62,7 +62,7 @@ static int show_queued(struct status_query *q, const struct job *array, int64_t 
     return 0;
 }
 
-/* May anything of this array be seen by who asks? */
+/* Return true if the client may see anything of this array. */
 static bool is_open(const struct status_query *q, const struct job *array)
 {
     if (job_is_over(array) && !q->history)
@@ -201,7 +201,7 @@ static int expand_past(struct status_query *q, struct rpc_buf *out)
     return expand(q, status_past_map(q, seq), NULL, status_arrays_show_past, out);
 }
 
-/* Nothing of names[at] was shown, but it means something that has been: indices that a finished array had. */
+/* No subjob of names[at] was shown, but the name is valid: it names indices that a finished array had. */
 static bool is_of_the_past(struct status_query *q, const struct job *array)
 {
     const int64_t seq = q->keys[q->at].seq;
@@ -215,7 +215,7 @@ static bool is_of_the_past(struct status_query *q, const struct job *array)
     return m && next_chosen(q, m, 0) >= 0;
 }
 
-/* One that who asks may not see is like one that has ended: no index of it is looked at. */
+/* An array that the client may not see is treated like one that has ended: none of its indices is examined. */
 static int expand_array(struct status_query *q, const struct job *array, struct rpc_buf *out)
 {
     return is_open(q, array) ? expand(q, array->array, array, status_arrays_show, out) : 0;

@@ -48,7 +48,7 @@ bool status_entry_is_history(const struct status_query *q, const struct job *j)
     return job_is_over(array ? array : j);
 }
 
-/* A job whose script has not come is its owner's affair, and an operator's. */
+/* A job whose script has not arrived is shown to its owner and to operators only. */
 bool status_entry_is_there(const struct status_query *q, const struct job *j)
 {
     return j->state != JOB_ARRIVING || q->reader.level >= LEVEL_OPERATOR ||

@@ -144,7 +144,7 @@ static void status_history_got_rows(void *arg, const struct history_row *rows, s
         q->wake(q->wake_arg);
 }
 
-/* -1: something is under way now; 0: it could not be asked. */
+/* -1: a question is under way; 0: the store could not be asked. */
 static int status_history_asked(struct status_query *q, int rc, const struct err *e)
 {
     if (rc == 0) {

@@ -197,7 +197,7 @@ static int looks_at_once(const struct status_query *q)
     return 1 + LOOKS / (1 + (q->select_criteria ? (int)select_criteria_count(q->select_criteria) : 0));
 }
 
-/* What could not be encoded leaves no trace in the answer. */
+/* Remove from the answer what could not be encoded whole. */
 int status_query_next(struct status_query *q, struct rpc_buf *out)
 {
     size_t before = out->len;
@@ -236,7 +236,7 @@ static void status_query_free(struct status_query *q)
 
 /* ---- life -------------------------------------------------------------------------------------------- */
 
-/* One name that is unknown is refused at once; of several, the answer tells at its end. */
+/* A single unknown name is refused at once; of several names the answer reports it at its end. */
 static int check_only_name(struct status_query *q, struct err *e)
 {
     const struct job *j = NULL;

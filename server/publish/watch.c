@@ -34,7 +34,7 @@ struct watch {
     uint64_t began; /* number of the last change when the answer began: what was gone by then is not told */
     uint64_t cursor;
     bool one;      /* this job and nothing else */
-    bool told_end; /* it has been told that the job is over: the watch goes with its answer */
+    bool told_end; /* the watcher has been told that the job is over: the watch ends with this answer */
     struct job_key only;
     bool only_is_array;
     struct job *job; /* referenced, so that its end can be told; NULL: it had ended before */
@@ -532,7 +532,7 @@ static void watch_look_again(void *arg)
     watches_look(ws);
 }
 
-/* Schedulers hear at once. So do the others, unless they are so many that changes would wait for all that telling. */
+/* Tell schedulers at once, and other watchers too unless they are so many that new changes would wait for them. */
 static void watch_look(void *arg)
 {
     struct watches *ws = arg;

@@ -167,7 +167,7 @@ static bool same_host(const char *a, const char *b)
     return a[n] && b[m] ? strcasecmp(a, b) == 0 : n == m && strncasecmp(a, b, n) == 0;
 }
 
-/* acl_host_moms_enable: who runs jobs may also submit them, whatever acl_hosts says. */
+/* acl_host_moms_enable: a host that runs jobs may also submit them, whatever acl_hosts says. */
 static bool is_host_of_mom(const struct server_ctx *s, const char *host)
 {
     for (const struct node *n = nodes_first(s->nodes); n; n = nodes_next(n)) {

@@ -252,7 +252,7 @@ int64_t arrays_delete_queued(struct arrays *a, struct job *array, const struct i
     int64_t n = array_map_end_queued(array->array, these);
 
     if (n < 0)
-        abort(); /* half of them would be there again after a restart */
+        abort(); /* half of the subjobs would exist again after a restart */
     owe_pages(a, array, owed);
     if (n == 0)
         return 0;
@@ -269,7 +269,7 @@ static bool counts_as_running(enum job_state s)
     return s == JOB_STARTING || s == JOB_RUNNING || s == JOB_EXITING;
 }
 
-/* An end at the request of a user tells nothing about the work. */
+/* A subjob that a user ended says nothing about the work. */
 static void ended(struct arrays *a, struct job *array, struct job *sub)
 {
     bool deleted = sub->intent == INTENT_DELETE || !sub->exited;

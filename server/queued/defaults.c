@@ -170,7 +170,7 @@ static int from_nodes(struct server_ctx *s, struct attr_list *l, const char *nod
     return rc;
 }
 
-/* No select: the host resources asked for job-wide become one chunk. */
+/* Without a select, the host resources that were asked for job-wide become one chunk. */
 static int from_amounts(struct server_ctx *s, struct attr_list *l, struct err *e)
 {
     const struct resc_list *r = list_of(l);
@@ -204,7 +204,7 @@ static int from_amounts(struct server_ctx *s, struct attr_list *l, struct err *e
 
 /* --- select --------------------------------------------------------------------------------------- */
 
-/* Refuse negative amounts of what is consumed: such a job would give others more than there is. */
+/* Refuse negative amounts of consumable resources: they would add to what other jobs may use. */
 static int defaults_check_amount(const struct resource *r, const struct value *v, struct err *e)
 {
     bool negative = v->kind == VALUE_REAL ? v->real < 0 : v->kind == VALUE_NUMBER && v->n < 0;

@@ -1,4 +1,4 @@
-/* Ends of ties. See depend_end.h. */
+/* Ends of dependencies. See depend_end.h. */
 #include "depend_end.h"
 
 #include <string.h>

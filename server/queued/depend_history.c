@@ -37,7 +37,7 @@ static bool says(json_t *job, const char *name, const char *value)
     return text && strcmp(text, value) == 0;
 }
 
-/* As depend.c judges it of a job in memory: an array that was deleted is not ok, whatever its subjobs were. */
+/* Judge as depend.c does for a job in memory: an array that was deleted is not ok, whatever its subjobs were. */
 static bool is_ok(json_t *job)
 {
     return says(job, "Exit_status", "0") && !(says(job, "array", "True") && says(job, "substate", "91"));

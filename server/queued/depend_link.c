@@ -1,6 +1,6 @@
-/* Aways in step with other servers. See depend_link.h.
+/* Remote dependencies in step with other servers. See depend_link.h.
  *
- * An away is found by its number when an answer comes: it may have gone meanwhile. What changes in one turn is said together
+ * A remote dependency is found by its number when an answer comes: it may have gone meanwhile. What changes in one turn is said together
  * after it, and what is said while the same is under way is said when that is acknowledged. */
 #include "depend_link.h"
 
@@ -39,7 +39,7 @@ struct depend_remote_line {
     struct loop_timer *timer, *slow; /* slow: what cannot be done at the moment is tried again */
     int64_t retry_ms;
     bool dialled, failing;
-    struct depend_remote *aways;
+    struct depend_remote *remotes;
     struct errand *errands; /* calls under way */
     size_t n_asked;
 };
@@ -85,7 +85,7 @@ static void hang_up(struct depend_remote_line *l)
     l->conn = NULL;
     l->dialled = false;
     l->n_asked = 0;
-    DL_FOREACH2(l->aways, a, line_next)
+    DL_FOREACH2(l->remotes, a, line_next)
     {
         a->saying = a->asked = false;
         a->unsaid = true;
@@ -168,8 +168,8 @@ static void depend_link_on_heard(void *arg, const struct rpc_outcome *o)
     l->n_asked -= l->n_asked > 0;
     if (a) {
         a->asked = false;
-        DL_DELETE2(l->aways, a, line_prev, line_next); /* the others come first */
-        DL_APPEND2(l->aways, a, line_prev, line_next);
+        DL_DELETE2(l->remotes, a, line_prev, line_next); /* the others come first */
+        DL_APPEND2(l->remotes, a, line_prev, line_next);
     }
     if (others_wait)
         pump(l);
@@ -259,7 +259,7 @@ static void pump(struct depend_remote_line *l)
 {
     struct depend_remote *a;
 
-    DL_FOREACH2(l->aways, a, line_next)
+    DL_FOREACH2(l->remotes, a, line_next)
     pump_one(l, a);
 }
 
@@ -302,10 +302,10 @@ static void depend_link_due(void *arg)
 {
     struct depend_remote_line *l = arg;
 
-    if (l->aways && !l->dialled) {
+    if (l->remotes && !l->dialled) {
         l->dialled = true;
         peer_server_dial(l->peer_server);
-    } else if (!l->aways) {
+    } else if (!l->remotes) {
         LL_DELETE(l->all->lines, l);
         line_free(l);
     } else {
@@ -350,7 +350,7 @@ static void depend_link_note(struct depend_links *s, struct depend_remote *a)
         a->line = line_of(s, a->server);
         if (!a->line)
             return;
-        DL_PREPEND2(a->line->aways, a, line_prev, line_next);
+        DL_PREPEND2(a->line->remotes, a, line_prev, line_next);
     }
     if (a->line->conn || !(a->line->dialled || a->line->failing))
         loop_timer_set(a->line->timer, 0);
@@ -369,9 +369,9 @@ void depend_links_on_going(void *arg, const struct server_event *ev)
     (void)arg;
     if (!l)
         return;
-    DL_DELETE2(l->aways, a, line_prev, line_next);
+    DL_DELETE2(l->remotes, a, line_prev, line_next);
     a->line = NULL;
-    if (!l->aways)
+    if (!l->remotes)
         loop_timer_set(l->timer, 0);
 }
 

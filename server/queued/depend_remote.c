@@ -1,4 +1,4 @@
-/* The table of aways, and their rows. See depend_remote.h. */
+/* The table of remote dependencies, and their rows. See depend_remote.h. */
 #include "depend_remote.h"
 
 #include <jansson.h>
@@ -15,7 +15,7 @@
 #include "store.h"
 
 struct depend_remote_entry {
-    struct depend_remote depend_remote; /* first: an entry is its away */
+    struct depend_remote depend_remote; /* first: the address of one is the address of its entry */
     UT_hash_handle hh;                  /* by away.key.seq: a moved job is whole, its number says it */
 };
 

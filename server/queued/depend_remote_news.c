@@ -1,7 +1,7 @@
 /* Dependencies of jobs that are, or were, at another server. See depend_remote_news.h and the end of depend.h.
  *
  * What is said of a job here is asked for by the server from which it came; what it is to wait for is told by that server. Of
- * a job that has gone the same is done the other way round. A job that came and went has both: its away passes them on. */
+ * a job that has gone the same is done the other way round. A job that came and went has both: its remote dependency passes them on. */
 #include "depend_remote_news.h"
 
 #include <stdio.h>
@@ -116,7 +116,7 @@ void depends_on_stayed(void *arg, const struct server_event *ev)
     depend_edges_doom(d, j, name);
 }
 
-/* The number here of a job of which another server speaks. */
+/* Find the number that a job has here which another server names. */
 static int read_name(const struct depends *d, const struct depend_peer_job *of, struct depend_item *out,
                      struct err *e)
 {

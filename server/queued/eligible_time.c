@@ -128,7 +128,7 @@ void eligible_time_switched(struct eligible_time *g)
     bool kept = is_kept(g->ctx);
 
     for (struct job *j = jobs_first(g->ctx->jobs); j; j = jobs_next(j)) {
-        int kind = eligible_time_kind_of(j, JOB_HELD); /* as if it had come to its state just now */
+        int kind = eligible_time_kind_of(j, JOB_HELD); /* as if it had entered its state just now */
 
         if (!kept)
             j->eligible_s = job_eligible_s(j, server_ctx_now_s(g->ctx));

@@ -43,7 +43,7 @@ static int prepare(struct server_ctx *s, struct job *j, const struct move_ask *a
         return err_set(e, PBSE_SYSTEM, "no memory to move %s", j->obj.name);
     rc = defaults_complete(s, attrs, ask->to, e);
     if (rc == 0) {
-        j->obj.attrs = *attrs; /* it is looked at as if it were there already */
+        j->obj.attrs = *attrs; /* examine the job as if it were in that queue already */
         rc = move_admit(s, j, ask, e);
         j->obj.attrs = now;
     }

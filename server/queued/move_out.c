@@ -46,7 +46,7 @@ struct parting {
     struct loop_timer *timer;
     int64_t retry_ms;
     bool said, asking; /* asking: the store or the disk will call back */
-    bool unsure;       /* it was said before, and how that went is not known */
+    bool unsure;       /* ARRIVE was sent before, and its outcome is not known */
     bool gone;         /* its caller is gone; freed by that call */
     char *script;      /* heap */
     size_t n_script;
@@ -172,7 +172,7 @@ static void move_out_moved(struct parting *x, const char *as)
 
 /* --- again, or not at all */
 
-/* Whether it is there is not known: ask until it is. */
+/* The outcome is not known: repeat ARRIVE until there is an answer. */
 static void move_out_failed(struct parting *x, const struct err *why)
 {
     struct err e;

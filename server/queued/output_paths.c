@@ -18,8 +18,8 @@ static bool is_host_only(const char *path)
     return colon && !colon[1];
 }
 
-/* A host whose address has no name here: its own word for itself leads there more likely, and an IPv6 address could not be told
- * from the path behind it. Only where the owner's output goes depends on it. */
+/* Add the host to which output goes. If its address has no name here, use the name that the host gave in PBS_O_HOST: an IPv6 address
+ * could not be told from the path behind it. A wrong name misdirects the owner's own output only. */
 static void add_host(const struct job *j, struct strbuf *b)
 {
     struct strbuf own;

@@ -1,6 +1,6 @@
 /* Limits on what may be queued. See queued_limits.h.
  *
- * An array counts as many times as it has waiting subjobs. Numbers of jobs come from the tally, amounts
+ * An array counts as many times as it has waiting subjobs. Numbers of jobs come from the limit counts, amounts
  * from a walk over the jobs of the same entity, which is paid only where such a limit is set. An entity's
  * own limit hides the generic one of its kind. A job that only moves between queues is in the server
  * already, so the server's limits are not asked. A job whose script arrives counts as a job of its queue; its

@@ -117,7 +117,7 @@ static void errands_free(struct errands *l)
 
 enum outcome { TAKEN, ASKED, LATER, NEVER }; /* ASKED: another server; it will answer */
 
-/* Refusals that may have another outcome after a while. */
+/* Refusals of the moment: a later try may succeed. */
 static bool is_temporary(int code)
 {
     switch (code) {
@@ -349,7 +349,7 @@ static bool route_step(struct route *r, struct job *j, struct route_walk *w)
     return false;
 }
 
-/* From where the walk is; the job has no errand, and its caller a reference. */
+/* Try the destinations from where the walk is. The job has no errand; the caller holds a reference to it. */
 static void route_follow(struct route *r, struct job *j, struct route_walk w)
 {
     while (is_in_route_queue(j)) {
@@ -469,7 +469,7 @@ static void route_arm(struct route *r, struct queue *q, int64_t in_s)
     route_set_timer(r);
 }
 
-/* A job that goes may take others with it, which depend on it. */
+/* A job that leaves may end others that depend on it. */
 static void try_queue(struct route *r, struct queue *q)
 {
     size_t n = 0, most = q->n_jobs;

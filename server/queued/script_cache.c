@@ -35,7 +35,7 @@ struct script_cache *script_cache_create(size_t max_bytes)
     return s;
 }
 
-/* What one takes: most scripts are smaller than what is kept with them. */
+/* memory of an entry: most scripts are smaller than their entry */
 static size_t size_of(size_t n)
 {
     return sizeof(struct script) + n;

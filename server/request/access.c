@@ -26,8 +26,8 @@ struct client {
     bool daemon, foreign, distant;
 };
 
-/* Root of any host of the realm has MUNGE's key, and can be whom it likes: on this host that must not be root, nor the
- * account of our own. A private complex admits its user alone, whom it trusts on all hosts. */
+/* Root of any host of the realm has MUNGE's key and can claim to be any user: on this host that must be neither
+ * root nor the server's own account. A private complex admits its own user only, whom it trusts on all hosts. */
 bool access_is_distant(const struct server_ctx *s, const struct auth_peer *p)
 {
     return p->kind == AUTH_USER &&
@@ -260,7 +260,7 @@ enum level access_level_of(const struct server_ctx *s, const struct client *c)
     if (c->uid == 0 || (c->uid != (uid_t)-1 && (c->uid == geteuid() || c->uid == s->daemon_uid)) || c->daemon)
         return LEVEL_MANAGER;
     if (server_obj_is_closed(s->server))
-        return LEVEL_USER; /* what is left of the lists may lack entries that kept users out */
+        return LEVEL_USER; /* the lists that are left may lack entries that kept users out */
     if (lists(s, SERVER_ATTR_managers, form, c))
         return LEVEL_MANAGER;
     if (lists(s, SERVER_ATTR_operators, form, c))

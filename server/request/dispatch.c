@@ -31,7 +31,7 @@ struct dispatch {
     struct dispatch_options o;
 };
 
-/* What hangs on a connection: its calls, and its client once known. */
+/* What belongs to a connection: its calls, and its client once that is known. */
 struct session {
     struct dispatch *d;
     struct client *client;
@@ -144,8 +144,7 @@ static void dispatch_run(struct dispatch *d, struct rpc_request *rpc, struct cli
     request_unref(r);
 }
 
-/* Users are known by their names: a client whose name cannot be looked up now is not served. The connection
- * ends, and the next one asks again. */
+/* A client whose name cannot be looked up now is not served: its connection ends, and its next one asks again. */
 static void refuse_unnamed(struct session *s, struct rpc_request *rpc)
 {
     const struct request_row *row = find_row(s->d, rpc_request_proc(rpc)->proc);
@@ -238,7 +237,7 @@ static void become(struct session *s, const struct auth_peer *peer, const char *
     conn_queue_open(s->conn_queue); /* s may be gone now */
 }
 
-/* An address without a name of its own stays one. */
+/* An address that has no name of its own remains an address. */
 static void dispatch_located(void *arg, const struct names_host *h, const struct err *why)
 {
     struct session *s = arg;
@@ -260,7 +259,7 @@ static bool stays_at_address(const struct server_ctx *ctx, const struct auth_pee
            (auth_peer_is_loopback(peer) || host_address_is_of_this_host(address));
 }
 
-/* The user is known: at which host? Job_Owner, ACLs and paths of output need the host's name. */
+/* The user is known; look up the name of the host, which Job_Owner, ACLs and paths of output need. */
 static void locate(struct session *s, struct auth_peer *peer, const char *user)
 {
     char room[64];

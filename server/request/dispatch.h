@@ -1,6 +1,6 @@
 #ifndef DISPATCH_H
 #define DISPATCH_H
-/* From an RPC call to its handler: identify the user, check the rights, ask the gate, call the handler. Calls
+/* From an RPC call to its handler: identify the user, check the rights, ask hooks at the gate, call the handler. Calls
  * that only look are made in the background (conn_queue.h).
  *
  * The first call of a connection waits until the user's name is known. A row's gate may park the request; after

@@ -72,7 +72,7 @@ void munge_login_destroy(struct munge_login *g)
     free(g->module);
     free(g->socket);
     free(g->certs);
-    free(g); /* the module stays loaded: nothing is gained by taking it out at the end */
+    free(g); /* the module stays loaded: unloading it would gain nothing */
 }
 
 /* --- in the worker ------------------------------------------------------------------------------------ */
@@ -124,14 +124,14 @@ static void reply(struct rpc_request *rpc, int code, const char *text)
     rpc_reply(rpc, (xdrproc_t)xdr_ifl_result, &result);
 }
 
-/* A complex of an ordinary user is that user's alone. */
+/* The complex of an ordinary user serves that user only. */
 static bool is_welcome(const struct guest *x)
 {
     return x->all->serves_all || x->who.uid == geteuid();
 }
 
-/* On a connection whose credential is with the worker hangs the guest. It is not looked at: what hangs there says that one
- * is under way, and goes before the connection is a user's. */
+/* A connection whose credential is with the worker keeps its guest as tag. The tag only says that a check is
+ * under way; it goes before the connection becomes a user's. */
 static const struct rpc_conn_tag guest_tag = {.name = "guest"};
 
 static void munge_login_known(void *arg, bool ran)

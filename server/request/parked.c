@@ -128,7 +128,7 @@ int parked_add_start(struct job *j, struct request *r, struct loop *l, parked_ag
     return 0;
 }
 
-/* `again` may park the request once more, so the entry is dropped before. */
+/* drop the entry first: `again` may park the request once more */
 static void parked_answer(struct parked *p, const struct err *why)
 {
     struct request *r = request_ref(p->request);

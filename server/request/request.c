@@ -18,7 +18,7 @@
 #include "log.h"
 #include "pbs_error.h"
 
-/* Of a value that was refused, this much is shown: it may be a megabyte, and what it was is the asker's own. */
+/* Show at most this much of a refused value: it may be a megabyte, and the asker knows what it was. */
 enum { SHOWN_MAX = 4096 };
 
 struct request {
@@ -193,7 +193,7 @@ int request_failf(struct request *r, int code, const char *fmt, ...)
     return -1;
 }
 
-/* What came may be larger than what an answer shows of it. */
+/* A refused value may be larger than what an answer shows of it. */
 static char *shorten(ifl_attr_error *x)
 {
     char *shown = strlen(x->value) > SHOWN_MAX ? strndup(x->value, SHOWN_MAX) : NULL;

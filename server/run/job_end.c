@@ -168,8 +168,8 @@ static void wait_for_files(struct job_end *d, struct job *j)
     attr_list_set_number(&j->obj.attrs, JOB_ATTR_Execution_Time, j->exec_time_s, NULL);
 }
 
-/* It was to make room by going back, and had ended well by itself before it was told: to do all of it again would be
- * work lost for nothing. */
+/* Return true if the job was to be requeued for another one but ended by itself, with success, before the order reached it: it is not
+ * run again. */
 static bool was_done(const struct job *j)
 {
     return j->preempt && j->preempt->method == METHOD_REQUEUE && j->run->finished &&

@@ -27,7 +27,9 @@
 enum { RETRY_FIRST_MS = 100, RETRY_MAX_MS = 10000 };
 #define STUCK_BYTES_MAX    ((size_t)64 << 20) /* rows that wait behind a failing batch */
 #define STUCK_PROMISES_MAX ((size_t)100000)
-enum { SILENT_MS = 10000 }; /* the slowest disk has a batch in a second or two: a person must look */
+enum {
+    SILENT_MS = 10000
+}; /* the slowest disk stores a batch in a second or two: longer needs an administrator */
 #define BATCH_SOFT_MAX ((size_t)32 << 20) /* objects beyond this wait for the next batch */
 
 struct commit_promise {
@@ -59,7 +61,7 @@ struct commit {
     bool probe;     /* a batch is wanted even if it is empty */
     bool owed;      /* close_fn has rows for `filling` */
     bool lost, dying;
-    bool encoding; /* what is put back meanwhile marks no hook */
+    bool encoding; /* an object that is put back meanwhile does not mark the hook */
     struct loop_hook *hook;
     struct loop_timer *retry;
     struct loop_timer *silence; /* while a batch is with the writer */
@@ -301,7 +303,7 @@ static void commit_begin(void *arg)
     put_owed(c);
     encode_dirty(c);
     if (!store_batch_is_ok(c->filling.store_batch))
-        abort(); /* no memory: rows are lost, and with them the truth */
+        abort(); /* without memory the process ends: rows would be lost, and the store would not have the truth */
     swap_halves(c);
     if (store_batch_is_empty(c->flying.store_batch) && !c->probe) { /* only derived values had changed */
         promises_keep(&c->flying.promises);

@@ -204,7 +204,7 @@ static int fill_begin(struct fill *f, struct store *to, bool replace, struct err
     return -1;
 }
 
-/* The words about the store itself; the version of the tables is that of the store that is filled. */
+/* Copy the rows about the store itself; the version of the tables remains that of the store that is filled. */
 static int fill_meta(struct fill *f, const struct store_batch_stmt *row, struct err *e)
 {
     const char *name = row->param[0].bytes, *value = row->param[1].bytes;

@@ -64,7 +64,7 @@ static void skip_space(char **at)
     *at += strspn(*at, " \t");
 }
 
-/* Four hexadecimal digits; -1: they are none. */
+/* Parse four hexadecimal digits. -1: there are others. */
 static int32_t hex4(const char *s)
 {
     int32_t n = 0;

@@ -32,7 +32,7 @@ static int get(struct store *s, const char *name, char out[static FAILOVER_POLIC
     return store_query(s, &q, failover_peer_take_text, out, e);
 }
 
-/* Held is asked first: an epoch that is read later may only be newer than the answer. */
+/* Ask first whether the lease is held: an epoch that is read later may only be newer than the answer. */
 int failover_peer_look(struct store *s, struct pair_look *out, struct err *e)
 {
     char epoch[FAILOVER_POLICY_ORDER_MAX], left[FAILOVER_POLICY_ORDER_MAX];

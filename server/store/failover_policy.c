@@ -16,7 +16,7 @@ void failover_policy_again(struct failover_policy *t, uint64_t yielded)
     t->least_ms = yielded ? FAILOVER_POLICY_YIELD_MS : 0;
 }
 
-/* An order that is there at the start was for an earlier standby process. */
+/* An order that exists at the start was meant for an earlier standby process. */
 static bool is_told_to_end(struct failover_policy *t, const struct pair_look *l)
 {
     bool news = t->knows_order && strcmp(t->order, l->order) != 0;

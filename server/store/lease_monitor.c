@@ -24,7 +24,7 @@ struct lease_monitor {
     struct loop_timer *timer;
     struct lease_monitor_hooks hooks;
     uint64_t epoch, batches;
-    int64_t stored_mono_ms; /* when a batch was last seen to be stored */
+    int64_t stored_mono_ms; /* monotonic time at which a batch was last stored */
     int64_t ticked_mono_ms;
     bool asking, told;
 };
@@ -40,7 +40,7 @@ static void lease_monitor_answered(void *arg, const char *value, const struct er
     t->hooks.wanted(t->hooks.arg);
 }
 
-/* A process that was stopped itself learns nothing about the store from the delay; its epoch is checked now. */
+/* A process that was stopped learns nothing about the store from the delay; check its epoch now. */
 static void note_progress(struct lease_monitor *t, int64_t now)
 {
     bool stood_still = now - t->ticked_mono_ms > STOOD_STILL_MS;

@@ -141,7 +141,7 @@ static int restore_take_sched(void *arg, const struct store_row *row, struct err
     return 0;
 }
 
-/* Nothing comes in or starts before a person has looked. */
+/* Close the server: no job is submitted or started before an administrator has looked at it. */
 static void close_queue(struct queue *q)
 {
     attr_list_set_number(&q->obj.attrs, QUEUE_ATTR_enabled, 0, NULL);
@@ -229,7 +229,8 @@ static int fill_job(struct server_ctx *s, struct job *j, const struct store_row 
                        hot ? "fixed" : "hot");
     if (job_decode(j, hot, fixed, e) < 0 || job_check(j, e) < 0)
         return -1;
-    /* Two columns, one list: what does not change, and what does; the shorter first, for the second copies the first. */
+    /* The attributes of one object are in two columns: those that do not change, and those that do. The shorter
+     * column is read first, since the second read copies the first. */
     if (put_attrs(s, &j->obj, store_row_text(row, 6), e) < 0)
         rc = 1;
     if (put_attrs(s, &j->obj, store_row_text(row, 4), rc ? NULL : e) < 0)
@@ -237,7 +238,7 @@ static int fill_job(struct server_ctx *s, struct job *j, const struct store_row 
     return rc;
 }
 
-/* What it asks for may be lost: where it waits it does not start before a person has looked. */
+/* A job that has lost part of its row is held: it does not start before an administrator has looked at it. */
 static void hold_job(struct job *j)
 {
     char comment[] = "held: its stored attributes are damaged, see the server's log";
@@ -263,7 +264,7 @@ static int make_array(struct job *j, struct err *e)
     return j->array ? 0 : -1;
 }
 
-/* One whose row is gone, of which a job says that it was there. */
+/* Make an object whose row is gone although a job names it. */
 static struct queue *missing_queue(const struct restoring *r, const struct job *j, struct err *e)
 {
     const char *name = j->queue_name ? j->queue_name : "";
@@ -359,7 +360,7 @@ static int restore_take_page(void *arg, const struct store_row *row, struct err 
     struct job *j = jobs_find(r->ctx->jobs, key);
 
     if (!j || !j->array)
-        return 0; /* its job was left out, and that was said */
+        return 0; /* its job was left out, which has been reported */
     if (array_map_read_page(j->array, store_row_number(row, 1), store_row_text(row, 2),
                             store_row_text(row, 3), e) < 0)
         restore_tell(r->faults, &(struct restore_fault){"page of array",
@@ -422,7 +423,7 @@ static int read_jobs(struct store *from, struct restoring *r, struct err *e)
     return store_query(from, &q, restore_take_job, r, e);
 }
 
-/* What came from the store need not go there. */
+/* What was just read from the store is not dirty. */
 static void all_clean(struct change *c)
 {
     struct change_entry *e;

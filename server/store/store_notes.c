@@ -86,7 +86,7 @@ static struct store_notes_row *store_notes_add(struct store_notes *n, const char
     struct store_notes_row *x = calloc(1, sizeof *x);
 
     if (!x || !(x->text = strdup(text)))
-        abort(); /* a word that was promised cannot be lost */
+        abort(); /* without memory the process ends: a note that was promised cannot be lost */
     snprintf(x->name, sizeof x->name, "%s", name);
     x->at_s = at_s;
     HASH_ADD_STR(n->all, name, x);

@@ -47,7 +47,7 @@ struct store_pg {
     size_t n_options;
     char *database;
     bool wants_lease;
-    bool in_transaction; /* between begin and end: a new connection would know nothing of it */
+    bool in_transaction; /* between begin and end: a new connection would not have the open transaction */
     bool prepared[STMT_COUNT], epoch_prepared;
 };
 
@@ -440,7 +440,7 @@ static int run_pipeline(struct store_pg *s, const struct store_batch *b, uint64_
     return store_pg_drain(s, e);
 }
 
-/* The lease is another's: our old session lives on for a while, or the store has been taken over. */
+/* Another session has the lease: our old one is still known to the database, or the store has been taken over. */
 static int check_taken(struct store_pg *s, uint64_t epoch, struct err *e)
 {
     PGconn *conn = store_pg_connect_to(s, s->database);
@@ -468,7 +468,7 @@ static int store_pg_apply(struct store *base, const struct store_batch *b, uint6
     rc = run_pipeline(s, b, epoch, e);
     if (rc == 0 && PQexitPipelineMode(s->conn))
         return 0;
-    /* A new connection is the one state that is certain; the next try makes it. */
+    /* Only a new connection is in a state that is certain; the next try makes one. */
     if (rc == 0)
         rc = store_pg_failed(s, "pipeline", NULL, e);
     PQfinish(s->conn);
@@ -633,7 +633,7 @@ static bool is_missing(struct store_pg *s, PGconn *admin)
     return missing;
 }
 
-/* The database may not be there yet: then the cluster's default database answers that, and creates it. */
+/* The database may not exist yet: then the cluster's default database answers, and creates it. */
 static int create_if_missing(struct store_pg *s, struct err *e)
 {
     PGconn *admin = store_pg_connect_to(s, "postgres");

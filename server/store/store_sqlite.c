@@ -198,7 +198,7 @@ static int store_sqlite_apply(struct store *base, const struct store_batch *b, u
     if (rc == 0)
         rc = frame(s, FRAME_COMMIT, e);
     if (rc < 0)
-        frame(s, FRAME_ROLLBACK, NULL); /* which has nothing to do where the failure did it */
+        frame(s, FRAME_ROLLBACK, NULL); /* which does nothing where the failure has rolled back already */
     return rc;
 }
 
@@ -292,7 +292,8 @@ static void store_sqlite_close(struct store *base)
 
 static const struct store_class sqlite_class = {
     .name = "SQLite",
-    .number_key = "INTEGER PRIMARY KEY", /* this very word makes it the row's own number, without an index */
+    .number_key =
+        "INTEGER PRIMARY KEY", /* exactly this word makes it the row's own number, without an index */
     .in_key = " WITHOUT ROWID",
     .close = store_sqlite_close,
     .script = store_sqlite_script,

@@ -312,7 +312,7 @@ static void begin_to_pull(struct rpc_conn *c)
     stream_pull(c->stream, rpc_conn_pull, c);
 }
 
-/* Everything there is to send; may close. */
+/* Send all that waits to be sent. May close the connection. */
 void rpc_conn_send(struct rpc_conn *c)
 {
     struct err e;
@@ -504,7 +504,8 @@ static void rpc_conn_go_on_deferred(void *arg)
         rpc_conn_send(c);
     }
     if (!c->stream || c->closing || !c->backlog.first || has_enough(c))
-        rpc_share_pass_on(c->requests.share); /* it may have been this one's turn, which it cannot use */
+        rpc_share_pass_on(
+            c->requests.share); /* this connection may have had the turn, which it cannot use any more */
     rpc_conn_unref(c);
 }
 
@@ -677,8 +678,8 @@ static struct rpc_pending *new_call(struct rpc_conn *c, const struct rpc_call_sp
     return rpc_calls_create(s, fn, arg, e);
 }
 
-/* Now, or when enough of what was asked before is answered. A ping is never late, and asks for nothing that a peer could
- * owe. */
+/* Send the call now, or when enough earlier calls are answered. A ping is never delayed, since it asks for
+ * nothing that a peer could owe. */
 static int rpc_conn_ask(struct rpc_conn *c, struct rpc_pending *p, const struct rpc_proc_id *id,
                         const void *bytes, size_t n, struct err *e)
 {

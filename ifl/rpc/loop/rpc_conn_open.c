@@ -143,7 +143,7 @@ static int64_t keepalive_ms(const struct rpc_conn *c)
     return c->o.keepalive_ms ? c->o.keepalive_ms : KEEPALIVE_MS;
 }
 
-/* Silence: first ask whether it lives, then give up. */
+/* The peer is silent: send a ping first, then give up. */
 static void check_silence(struct rpc_conn *c)
 {
     const struct rpc_call_spec ping = {.id = {c->o.ping_prog, c->o.ping_vers, 0}};

@@ -141,7 +141,8 @@ out:
 
 /* --- listing */
 
-/* An empty one where there is no file. NULL: the file cannot be read; a list made without it would forget what it revokes. */
+/* Read the list; an empty one where there is no file. NULL: the file cannot be read. A list made without it
+ * would forget what it revokes. */
 static X509_CRL *crl_read(const char *path, struct err *e)
 {
     FILE *f = fopen(path, "re");

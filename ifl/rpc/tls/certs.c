@@ -261,7 +261,7 @@ static const char *load_trust(SSL_CTX *ctx, const struct cert_paths *p, enum cer
     return SSL_CTX_load_verify_locations(ctx, p->peers, NULL) == 1 ? NULL : p->peers;
 }
 
-/* In the system's words: OpenSSL has none. */
+/* Use the system's text: OpenSSL has none. */
 static int check_readable(const char *path, struct err *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -242,7 +242,7 @@ bool images_has_staged(const struct home *h, const struct run *r)
     return has;
 }
 
-/* Is there nothing in this directory but what may be named `but` ("": nothing at all)? */
+/* Return true if there is nothing in this directory but what may be named `but` ("": nothing at all). */
 static bool has_nothing(const char *dir, const char *but)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -180,7 +180,8 @@ static int move_to_free(const char *path, const char *dir, const char *name, str
     return -1;
 }
 
-/* mom_priv/set_aside/NAME, for a person to look at: it may say how a job ended. What cannot go there stays where it is. */
+/* Move the directory to mom_priv/set_aside/NAME for an administrator: it may tell how a job ended. What cannot
+ * be moved stays where it is. */
 static void set_aside(const struct mom *m, const char *path, const char *name)
 {
     struct strbuf dir, to;

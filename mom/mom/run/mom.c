@@ -1,5 +1,5 @@
-/* What actions and orders do alike: post an event, report one to the server, write a mark. They need not know where the
- * machine and the journal are. */
+/* Helpers of actions and orders: post an event, report one to the server, write a mark. They need not know where
+ * the machine and the journal are. */
 #include "mom.h"
 
 #include "log.h"

@@ -136,7 +136,7 @@ static void sisters_on_opened(void *arg, struct rpc_conn *c)
     }
 }
 
-/* Letters that were sent have been answered as lost by now. */
+/* Messages that were sent have been answered as lost by now. */
 static void sisters_on_closed(void *arg, struct rpc_conn *c, const struct err *why)
 {
     struct sister *x = arg;

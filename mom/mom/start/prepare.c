@@ -162,7 +162,7 @@ void prepare_forget(struct run *r)
     fetch_free(r);
 }
 
-/* The script is whole: from the moment the order is there, the run is. */
+/* The script is complete. The run exists from the moment its order is on disk. */
 static int complete(struct run *r, struct err *e)
 {
     int rc = rundir_write_order(r->path, &r->fetch->order, e);

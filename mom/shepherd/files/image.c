@@ -54,7 +54,8 @@ static int prepare_dir(const struct shep_order *o, const char *dir, struct err *
     return rc;
 }
 
-/* The owner of the job has only "app" of it: what they may have left there after the MOM has looked is not used again. */
+/* The owner may write into "app" only; what the owner may have left there after the MOM looked is not used
+ * again. */
 static bool use_spare(const char *path, const struct shep_order *o)
 {
     char spare[PATH_MAX], app[PATH_MAX];

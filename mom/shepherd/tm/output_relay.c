@@ -169,7 +169,7 @@ static void output_relay_read(struct task_relay *p, int i)
     }
 }
 
-/* Return true if nothing is under way after a last look: all that the task itself wrote has been sent. */
+/* Return true if the last read found nothing and all that the task itself wrote has been sent. */
 static void see_drained(struct task_relay *p)
 {
     if (p->ended && !p->drained && !p->s[0].under_way && !p->s[1].under_way) {

@@ -56,7 +56,7 @@ static bool is_sister(const struct tm_server *t)
     return !t->place.order->exec_path[0];
 }
 
-/* Where its output goes: to the job's files through this process's own descriptors, or through a relay. */
+/* The output of a task goes to the job's files through descriptors of this process, or through a relay. */
 static int open_output(struct tm_server *t, const struct tmx_spawn_args *a, const struct tm_reply *r,
                        unsigned id, struct task *birth, struct task_relay **relay, struct err *e)
 {

@@ -162,7 +162,8 @@ bool catalogue_define(struct catalogue *c, const char *name, const char *type, c
 
     HASH_FIND_STR(c->by_name, name, row);
     if (row) {
-        if (row->id < c->n_builtin) /* we know more of it than the server says */
+        if (row->id <
+            c->n_builtin) /* the scheduler knows more of this resource than the server's change says */
             return false;
         bool changed = row->r.type != r.type || row->r.flags != r.flags;
         row->r.type = r.type;

@@ -26,8 +26,8 @@
 
 enum {
     REQUEUED_MAX =
-        16, /* of those that were requeued, so many in a cycle are booked for having been preempted */
-    TOLD_APART_S = 5 /* an estimate that moves less is not told again */
+        16,          /* at most so many requeued victims are booked in one cycle for having been preempted */
+    TOLD_APART_S = 5 /* an estimate that moves by less is not sent again */
 };
 
 struct top {
@@ -384,7 +384,7 @@ static struct queue *depth_of(const struct backfill *a, const struct job *j, int
     return server;
 }
 
-/* It stops others and nothing is planned for it, so top jobs of an earlier cycle are no longer top jobs. */
+/* The job preempts and nothing is planned for it, so top jobs of an earlier cycle are no longer top jobs. */
 static void note_stops(struct cycle *c, struct job *j)
 {
     struct top *t = note_top(c->backfill, j);

@@ -68,8 +68,8 @@ void calendar_destroy(struct calendar *c)
     free(c);
 }
 
-/* A load is what those booked need at one moment, kept since every filler asks for it: it holds until a job is booked or
- * started. */
+/* A load is what booked jobs need at one moment. It is kept, since every filler asks for it, until a job is
+ * booked or started. */
 static void loads_are_wrong(struct calendar *c)
 {
     for (size_t i = 0; i < c->n; i++)
@@ -311,7 +311,7 @@ bool calendar_allows(struct calendar *c, const struct job *j, struct reason *why
 struct instant {
     int64_t at_s;
     bool is_policy; /* prime or dedicated time begins or ends */
-    bool is_apart;  /* no end of a job that runs: a booked one ends then, or prime or dedicated time does */
+    bool is_apart; /* not the end of a running job: a booked job ends then, or prime or dedicated time does */
 };
 
 struct calendar_search {

@@ -54,7 +54,8 @@ void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, 
     j = cycle_answers_give_back(c, j);
     if (!j)
         return;
-    if (code == PBSE_RESCUNAV) { /* the server saw more than we do: not before something changes */
+    if (code ==
+        PBSE_RESCUNAV) { /* the server knows more than the mirror: not again before something changes */
         cycle_note_failed(c, j->class);
         return;
     }

@@ -189,7 +189,7 @@ bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why)
         cluster_policy(c->cl)->preemptive && preempt_level_lowest_running(c->cl) < k->level;
     bool found;
 
-    if (j->within) /* only its reservation's room is for it, and none of its jobs is stopped */
+    if (j->within) /* it may use its reservation's room only, and no job in there is stopped */
         return false;
     if (!j->is_array)
         return make_room(c, k, j, why);

@@ -17,7 +17,7 @@
 
 enum {
     ONE_BY_ONE = 16,  /* victims that are tried singly; then twice as many each time */
-    PROMISES_MAX = 16 /* for so many jobs in a cycle what else they need is kept */
+    PROMISES_MAX = 16 /* for at most so many jobs in a cycle the other resources that they need are kept */
 };
 
 struct gang_promise {
@@ -41,7 +41,7 @@ struct gang_search {
     const struct picker *k;
     const struct preemptor *p;
     struct candidates neighbours;  /* of a suspended job */
-    const struct candidates *from; /* who is asked, in the order in which they give way */
+    const struct candidates *from; /* the jobs that may give way, in this order */
     size_t at;                     /* the next of them */
     struct candidates chosen;      /* who is stopped in the trial */
     bool due_only;                 /* those who must give way now */

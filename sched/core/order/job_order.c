@@ -12,7 +12,7 @@ static int by_number(int64_t a, int64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* Preempted ones come first, the earliest of them before the others. */
+/* Preempted jobs come first, the one that was preempted first before the others. */
 static int by_preemption(const struct job *a, const struct job *b)
 {
     if (a->preempted_s && b->preempted_s)

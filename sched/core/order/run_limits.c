@@ -1,5 +1,5 @@
 /* The same question is put to two places, the job's queue and the server: would what runs, with this job, be
- * more than the row allows? Nothing is kept here: the rows are limit_list's, the counts are tally's, and both
+ * more than the row allows? Nothing is kept here: the rows are limit_list's, the counts are limit_usage's, and both
  * belong to the struct queue.
  *
  * The first limit that says no writes the reason with its entity and resource. That is not only for people:

@@ -139,7 +139,7 @@ static int64_t gather_named(struct placement_search *s, const struct chunk *k)
     return fits;
 }
 
-/* The room of a reservation: its vnodes, however many others there are. */
+/* The room of a reservation: its vnodes, even if there are many others. */
 static int64_t gather_within(struct placement_search *s, const struct chunk *k)
 {
     const struct allocation *share = &s->a->within->times[0].share;

@@ -162,7 +162,7 @@ struct spot {
     size_t n;
     uint64_t chosen; /* bits of them: those that make room */
     bool is_used;    /* for another chunk */
-    int64_t cost;    /* of the chosen; INT64_MAX: there is no room even without all of them */
+    int64_t cost;    /* cost of the chosen jobs; INT64_MAX: there is no room even without all candidates */
 };
 
 static void pick_least_give(struct amounts *free_now, const struct job *j, const struct node *n,
