@@ -38,7 +38,8 @@ void term_out_text(FILE *out, const char *text)
     term_out_text_n(out, text, strlen(text));
 }
 
-/* Longer than the width: all but one, and a star. A character of several bytes is not cut apart. */
+/* Longer than the width, which is above 0: all but one, and a star. A character of several bytes is not cut apart; blanks take the place
+ * of its bytes. */
 static void put_cut(FILE *out, const char *text, size_t width)
 {
     size_t n = width - 1;
@@ -47,6 +48,7 @@ static void put_cut(FILE *out, const char *text, size_t width)
         n--;
     term_out_text_n(out, text, n);
     putc_unlocked('*', out);
+    term_out_blanks(out, width - 1 - n);
 }
 
 void term_out_left(FILE *out, const char *text, size_t width)

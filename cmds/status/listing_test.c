@@ -250,7 +250,7 @@ static void odd_bytes_are_shown(void **state)
     term_out_left(o.f, "abcdef", 4);
     term_out_right(o.f, "ab", 4);
     term_out_left(o.f, "\xc3\xa4\xc3\xa4\xc3\xa4", 4);
-    expect(&o, "abc*  ab\xc3\xa4*");
+    expect(&o, "abc*  ab\xc3\xa4* ");
 }
 
 int main(void)
