@@ -8,13 +8,14 @@
 #include <unistd.h>
 
 #include <exec.h>
+#include <shep.h>
 
 #include "file.h"
 #include "mom_home.h"
 #include "mom_run.h"
 #include "strbuf.h"
 
-enum { NODEFILE_MAX = 1 << 20, PATH_LEN_MAX = 8192 };
+enum { PATH_LEN_MAX = 8192 };
 
 bool nodefile_gives_up(const struct exec_update_args *a, const char *vnode)
 {
@@ -61,16 +62,20 @@ static bool add_in_order(struct strbuf *b, const struct run *r, const struct exe
     return n > 0;
 }
 
-char *nodefile_make(const struct run *r, const struct exec_update_args *without)
+char *nodefile_make(const struct run *r, const struct exec_update_args *without, struct err *e)
 {
     struct strbuf b;
     char *text;
 
-    strbuf_init(&b, NODEFILE_MAX);
+    strbuf_init(&b, SHEP_NODEFILE_MAX);
     if (!add_in_order(&b, r, without))
         for (u_int i = 0; i < r->start.hosts.hosts_len; i++)
             add_lines(&b, r, i, r->start.hosts.hosts_val[i].mpiprocs, without);
-    text = b.len ? strbuf_take(&b) : strdup("");
+    text = b.len || b.failed ? strbuf_take(&b) : strdup("");
+    if (!text)
+        err_set(e, EOVERFLOW,
+                "the nodefile of job %s cannot be made: it would be larger than %d MB, or there is no memory",
+                r->id, SHEP_NODEFILE_MAX >> 20);
     strbuf_fini(&b);
     return text;
 }
@@ -78,12 +83,12 @@ char *nodefile_make(const struct run *r, const struct exec_update_args *without)
 int nodefile_replace(const struct home *h, const struct run *r, const struct exec_update_args *without,
                      struct err *e)
 {
-    char *text = nodefile_make(r, without);
+    char *text = nodefile_make(r, without, e);
     struct strbuf path;
     int rc = 0;
 
     if (!text)
-        return err_set(e, ENOMEM, "no memory for the nodefile of job %s", r->id);
+        return -1;
     strbuf_init(&path, PATH_LEN_MAX);
     strbuf_addf(&path, "%s/%s", h->aux, r->id);
     if (access(strbuf_str(&path), F_OK) == 0)

@@ -271,9 +271,11 @@ static int make_no_job(const struct run *r, struct shep_order *o, struct err *e)
 
 static int make_nodefile(const struct home *h, const struct run *r, struct shep_order *o, struct err *e)
 {
-    o->nodefile_text = nodefile_make(r, NULL);
+    o->nodefile_text = nodefile_make(r, NULL, e);
+    if (!o->nodefile_text)
+        return -1;
     o->nodefile = order_make_path_of(h->aux, r->id, "");
-    return o->nodefile_text && o->nodefile ? 0 : no_memory(r, e);
+    return o->nodefile ? 0 : no_memory(r, e);
 }
 
 static int make_env(const struct home *h, const struct run *r, const struct names_user *u, const char *shell,
