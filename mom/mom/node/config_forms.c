@@ -85,7 +85,7 @@ bool config_form_is_multinode(const char *value)
 {
     static const char word[] = "multinodebusy";
 
-    return strncmp(value, word, sizeof word - 1) == 0;
+    return strncmp(value, word, sizeof word - 1) == 0 && strchr(" \t", value[sizeof word - 1]);
 }
 
 int config_form_shared_dir(const char *value, char **dir, bool *shared, struct err *e)
