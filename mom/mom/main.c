@@ -21,6 +21,7 @@
 #include "ckpt_adapters.h"
 #include "certs.h"
 #include "command_line.h"
+#include "ckpt.h"
 #include "conf.h"
 #include "conf_log.h"
 #include "mom_config.h"
@@ -235,8 +236,8 @@ static int mom_create_parts(struct mom *m, struct err *e)
 {
     const struct prepare_hooks prepare = {mom_on_image, mom_orders_fetch_script, mom_on_prepared,
                                           mom_on_failed, m};
-    const struct shepherds_hooks shepherds = {mom_on_started, mom_on_ended,       mom_on_lost,
-                                              peer_relay_out, notice_order_reply, m};
+    const struct shepherds_hooks shepherds = {
+        mom_on_started, mom_on_ended, mom_on_lost, peer_relay_out, notice_order_reply, ckpt_declared, m};
 
     m->names = names_create(m->loop, NAMES_KEEP_MS, e);
     m->runs = runs_create();

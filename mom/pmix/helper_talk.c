@@ -6,11 +6,13 @@
  * those who wait for it are called then. */
 #include "helper_talk.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,6 +49,7 @@ struct helper_talk {
     double deadline, latest;
     int64_t need_until; /* the latest moment that a program has asked for */
     bool said_ready;
+    time_t told_s; /* when the present notice came */
     struct program *programs;
     struct waiting *waiting;
     bool declared; /* to the server: the programs save themselves */
@@ -450,7 +453,23 @@ static void talk_take_declaration(struct helper *h, struct program *p, const str
 }
 
 /* ---- checkpoints */
-static void talk_touch_done(void)
+/* What was written since the alert is the state that this checkpoint is about: of now, for the MOM, which takes no older one. */
+static void talk_renew(const char *dir, time_t since)
+{
+    DIR *d = opendir(dir);
+    const struct dirent *x;
+    struct stat st;
+
+    while (d && (x = readdir(d)))
+        if (fstatat(dirfd(d), x->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+            st.st_mtime >= since)
+            utimensat(dirfd(d), x->d_name, NULL, AT_SYMLINK_NOFOLLOW);
+    if (d)
+        closedir(d);
+}
+
+/* `since`: 0, or when the alert came that was answered by saving. */
+static void talk_touch_done(time_t since)
 {
     const char *dir = getenv("PBS_CHECKPOINT_DIR");
     char path[PATH_MAX];
@@ -458,6 +477,8 @@ static void talk_touch_done(void)
 
     if (!dir)
         return;
+    if (since)
+        talk_renew(dir, since);
     snprintf(path, sizeof path, "%s/done", dir);
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd >= 0)
@@ -490,7 +511,7 @@ static void talk_take_saved(struct helper *h, struct program *p, const struct he
         for (struct program *x = t->programs; x; x = x->next)
             x->asked = false;
         t->checkpoint = false;
-        talk_touch_done();
+        talk_touch_done(0);
     } else if (t->attempt && !t->said_ready) {
         t->said_ready = true;
         for (struct program *x = t->programs; x; x = x->next)
@@ -519,7 +540,7 @@ void helper_talk_checkpoint(struct helper *h)
     if (n)
         alert_send(h, PMIX_JCTRL_CHECKPOINT, to, n, NULL);
     else
-        talk_touch_done();
+        talk_touch_done(t->told_s);
     free(to);
 }
 
@@ -747,6 +768,7 @@ void helper_talk_told(struct helper *h, const struct tmx_told_args *a)
     if (is_new) {
         t->said_ready = false;
         t->need_until = 0;
+        t->told_s = time(NULL);
     }
     talk_take_answer(t, before);
     if (is_new || strcmp(method, t->method) != 0)

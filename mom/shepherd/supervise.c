@@ -124,8 +124,8 @@ static void look_at_memory(struct supervise *h)
 /* What is waited for: signals, the MOMs, the job's own processes. -1: again. */
 static int wait_for_all(struct supervise *h, struct pollfd link[static MOM_LINK_FDS_MAX], size_t n)
 {
-    int64_t limit =
-        sooner(sooner(wait_ms(h), mom_link_wait_ms(h->mom_link)), job_notice_wait_ms(h->job_notice));
+    int64_t limit = sooner(sooner(wait_ms(h), mom_link_wait_ms(h->mom_link)),
+                           sooner(job_notice_wait_ms(h->job_notice), job_declared_wait_ms(h->job_declared)));
 
     poll_set_clear(&h->poll_set);
     poll_set_add(&h->poll_set, h->signals, POLLIN);
@@ -160,6 +160,7 @@ static void supervise_turn(struct supervise *h)
         look_at_memory(h);
     mom_link_turn(h->mom_link, fds, n);
     job_notice_turn(h->job_notice);
+    job_declared_turn(h->job_declared);
     if (h->tm)
         tm_server_turn(h->tm, &h->poll_set);
     if (h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
@@ -194,6 +195,13 @@ static int supervise_answer_notice(void *arg, const struct tmx_notice_args *a, s
     return job_notice_answer(h->job_notice, a, e);
 }
 
+static int supervise_declare(void *arg, const struct tmx_declare_args *a, struct err *e)
+{
+    const struct supervise *h = arg;
+
+    return job_declared_take(h->job_declared, a, e);
+}
+
 /* Without it a job runs all the same; a program that asks for tasks finds no socket, and the job's stderr says why. */
 static void serve_tasks(struct supervise *h)
 {
@@ -204,6 +212,7 @@ static void serve_tasks(struct supervise *h)
                                    .records = h->records,
                                    .is_running = supervise_is_running,
                                    .answer_notice = supervise_answer_notice,
+                                   .declare = supervise_declare,
                                    .arg = h};
     struct err e = {0};
 
@@ -284,7 +293,8 @@ static int begin_notice(struct supervise *h, struct err *e)
                                            .arg = h};
 
     h->job_notice = job_notice_create(&place);
-    return h->job_notice ? 0 : err_set(e, ENOMEM, "no memory for job %s", h->order.id);
+    h->job_declared = job_declared_create(h->mom_link);
+    return h->job_notice && h->job_declared ? 0 : err_set(e, ENOMEM, "no memory for job %s", h->order.id);
 }
 
 static int supervise_begin(struct supervise *h, int mom, struct err *e)
@@ -479,6 +489,7 @@ int supervise_run(const char *path, int mom)
     mom_link_destroy(h.mom_link);
     tm_server_destroy(h.tm);
     job_notice_destroy(h.job_notice);
+    job_declared_destroy(h.job_declared);
     poll_set_fini(&h.poll_set);
     confine_destroy(h.confine);
     task_fini(&h.task);

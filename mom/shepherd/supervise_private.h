@@ -12,6 +12,7 @@
 #include "err.h"
 #include "mom_link.h"
 #include "usage_sample.h"
+#include "job_declared.h"
 #include "job_notice.h"
 #include "poll_set.h"
 #include "shep_fsm.h"
@@ -26,6 +27,7 @@ struct supervise {
     int records, signals;
     struct mom_link *mom_link;
     struct job_notice *job_notice;
+    struct job_declared *job_declared;
     struct tm_server *tm; /* NULL: its socket could not be made; the job runs without */
     struct poll_set poll_set;
     size_t memory_at; /* among them */

@@ -81,6 +81,19 @@ static int add_checkpoint_min(struct triples *t, const struct queue *q)
     return start_order_add_triple(t, "checkpoint_min", NULL, digits);
 }
 
+/* Shall its script be a PMIx client? The job's own word before that of its queue, that before the server's. */
+static int add_pmix(struct triples *t, const struct server_ctx *s, const struct job *j)
+{
+    bool wanted_by_all = attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_default_pmix, false);
+    bool wanted_by_queue = j->queue
+                               ? attr_list_bool(&j->queue->obj.attrs, QUEUE_ATTR_default_pmix, wanted_by_all)
+                               : wanted_by_all;
+
+    return attr_list_bool(&j->obj.attrs, JOB_ATTR_pmix, wanted_by_queue)
+               ? start_order_add_triple(t, "pmix", NULL, "True")
+               : 0;
+}
+
 /* Add what a preempted job is told when it begins again. `preempted` is only there when its last run ended so. */
 static int add_preempted(struct triples *t, const struct job *j)
 {
@@ -123,6 +136,8 @@ static int walk_wanted(const struct server_ctx *s, const struct job *j, const in
         rc = start_order_add_triple(&t, "Submit_Host", NULL, j->host ? j->host : "");
     if (rc == 0 && whole)
         rc = add_preempted(&t, j);
+    if (rc == 0 && whole)
+        rc = add_pmix(&t, s, j);
     if (rc == 0 && whole && j->queue)
         rc = add_checkpoint_min(&t, j->queue);
     attr_select_fini(&select);

@@ -57,6 +57,12 @@ int64_t preempt_notices_grace_ms(const struct preempt_ask *a, const struct job *
 
     *max_ms =
         preempt_policy_number(a, j, QUEUE_ATTR_preempt_grace_max, SCHED_ATTR_preempt_grace_max) * MS_PER_S;
+    /* A program that has said how long it needs to save itself need not ask for it then. */
+    if (grace && j->run && (int64_t)j->run->need_s * MS_PER_S > grace && *max_ms > grace) {
+        int64_t need = (int64_t)j->run->need_s * MS_PER_S;
+
+        grace = need < *max_ms ? need : *max_ms;
+    }
     return grace;
 }
 

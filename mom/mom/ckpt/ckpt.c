@@ -253,24 +253,39 @@ void ckpt_say(struct mom *m, struct run *r)
     strbuf_fini(&id);
 }
 
-/* ---- as its program shows */
+/* ---- as its program shows or says */
+static bool ckpt_say_declared(struct mom *m, struct run *r, const struct exec_declared *d)
+{
+    struct exec_event_data data = {.kind = EXEC_EVENT_DECLARED};
+    struct rpc_buf b;
+    bool said;
+
+    rpc_buf_init(&b);
+    said = rpc_buf_encode(&b, (xdrproc_t)xdr_exec_declared, d) == 0;
+    if (said) {
+        data.exec_event_data_u.declared = (wire_ext){(u_int)b.len, b.bytes};
+        mom_say(m, r, &data);
+    }
+    rpc_buf_fini(&b);
+    return said;
+}
+
+void ckpt_declared(void *mom, struct run *r, const struct shep_declared *a)
+{
+    const struct exec_declared d = {.how = a->how, .need_s = a->need_s};
+
+    r->ckpt.declared |= ckpt_say_declared(mom, r, &d);
+}
+
 void ckpt_saw_handlers(struct mom *m, struct run *r, unsigned handlers)
 {
     static char how[] = "handler";
-    struct exec_declared d = {.how = how};
-    struct exec_event_data data = {.kind = EXEC_EVENT_DECLARED};
-    struct rpc_buf b;
+    const struct exec_declared d = {.how = how};
 
     if (r->ckpt.declared || !(handlers & 1u << (SIGUSR1 - 1)) || !m->home.config->actions_ask_program ||
         !job_allows(r))
         return;
-    rpc_buf_init(&b);
-    if (rpc_buf_encode(&b, (xdrproc_t)xdr_exec_declared, &d) == 0) {
-        data.exec_event_data_u.declared = (wire_ext){(u_int)b.len, b.bytes};
-        mom_say(m, r, &data);
-        r->ckpt.declared = true;
-    }
-    rpc_buf_fini(&b);
+    r->ckpt.declared = ckpt_say_declared(m, r, &d);
 }
 
 /* ---- as the job asked for */

@@ -11,6 +11,7 @@ struct exec_usage;
 struct home;
 struct mom;
 struct run;
+struct shep_declared;
 struct shep_order;
 struct strbuf;
 
@@ -26,6 +27,9 @@ void ckpt_say(struct mom *m, struct run *r); /* the event, for the server */
 /* Signals for which a program of the job has a handler (shep_seen): with the one of ckpt-app it counts as one that saves itself, where
  * that adapter is used without a word of the site. The server is told once. */
 void ckpt_saw_handlers(struct mom *m, struct run *r, unsigned handlers);
+
+/* shepherds_hooks.declared: its programs say through PMIx that they save themselves, or not any more. */
+void ckpt_declared(void *mom, struct run *r, const struct shep_declared *a);
 
 /* A sample of usage has come: is a checkpoint due that the job has asked for? (On several hosts the server looks.) */
 void ckpt_look(struct mom *m, struct run *r, const struct exec_usage *used);

@@ -76,6 +76,8 @@ static void shepherds_on_peer(void *arg, struct rpc_request *req);
 
 static void shepherds_on_notice_reply(void *arg, struct rpc_request *req);
 
+static void shepherds_on_declare(void *arg, struct rpc_request *req);
+
 static void shepherds_on_task_news(void *arg, struct rpc_request *req);
 
 static const struct rpc_proc procs[] = {
@@ -86,6 +88,8 @@ static const struct rpc_proc procs[] = {
      (xdrproc_t)xdr_shep_letter_result, shepherds_on_peer},
     {SHEP_NOTICE_REPLY, "NOTICE_REPLY", (xdrproc_t)xdr_shep_notice_reply, sizeof(struct shep_notice_reply),
      NULL, shepherds_on_notice_reply},
+    {SHEP_DECLARE, "DECLARE", (xdrproc_t)xdr_shep_declared, sizeof(struct shep_declared), NULL,
+     shepherds_on_declare},
 };
 
 /* What hangs on the connection of a shepherd: its struct. */
@@ -416,6 +420,17 @@ static void shepherds_on_notice_reply(void *arg, struct rpc_request *req)
 
     if (sh)
         s->hooks.notice_reply(s->hooks.arg, sh->run, rpc_request_args(req));
+    rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);
+}
+
+static void shepherds_on_declare(void *arg, struct rpc_request *req)
+{
+    const struct shepherds *s = arg;
+    struct rpc_conn *c = rpc_request_conn(req);
+    struct shepherd *sh = c ? rpc_conn_user(c, &shepherd_tag) : NULL;
+
+    if (sh)
+        s->hooks.declared(s->hooks.arg, sh->run, rpc_request_args(req));
     rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);
 }
 

@@ -17,6 +17,8 @@ struct home;
 struct loop;
 struct rpc_request;
 struct run;
+struct shep_declared;
+struct shep_notice_reply;
 struct shepherds;
 
 struct shepherds_hooks {
@@ -27,6 +29,8 @@ struct shepherds_hooks {
     void (*letter)(void *arg, struct run *r, struct rpc_request *q);
     /* The job's answer to a notice. It is kept by us from now on. */
     void (*notice_reply)(void *arg, struct run *r, const struct shep_notice_reply *a);
+    /* What its programs have declared through PMIx; the same. */
+    void (*declared)(void *arg, struct run *r, const struct shep_declared *a);
     void *arg;
 };
 

@@ -149,6 +149,7 @@ static int set_computed(struct words *env, const struct run *r, const struct job
         {"TMPDIR", f->tmpdir},
         {"PBS_ENVIRONMENT", f->interactive ? "PBS_INTERACTIVE" : "PBS_BATCH"},
         {"ENVIRONMENT", f->interactive ? NULL : "BATCH"},
+        {"PBS_PMIX", run_attr(r, "pmix", "") ? "1" : NULL}, /* for its shepherd */
     };
 
     snprintf(port, sizeof port, "%u", f->mom_port);

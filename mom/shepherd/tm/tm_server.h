@@ -17,6 +17,7 @@ struct poll_set;
 struct shep_order;
 struct task;
 struct tm_server;
+struct tmx_declare_args;
 struct tmx_notice_args;
 
 struct tm_place { /* what it needs; borrowed for life */
@@ -27,6 +28,7 @@ struct tm_place { /* what it needs; borrowed for life */
     int records;                   /* of the run, to be appended to */
     bool (*is_running)(void *arg); /* may something be started? */
     int (*answer_notice)(void *arg, const struct tmx_notice_args *a, struct err *e); /* job_notice_answer */
+    int (*declare)(void *arg, const struct tmx_declare_args *a, struct err *e);      /* job_declared_take */
     void *arg;
 };
 

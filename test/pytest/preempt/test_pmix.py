@@ -46,6 +46,70 @@ def test_the_policy_is_that_of_pbs_preempt(cx):
         "grace_max_s": "90", "negotiable": "1", "in_memory": "1", "limit": "3", "exempt_s": "0"}
 
 
+# --- 2. it declares
+@pytest.mark.parametrize("how", ["event", "signal"])
+def test_a_program_that_declares_that_it_saves_itself_is_saved(cx, how):
+    victim = talker(cx, how, "need=7", Checkpoint="u")
+    until(lambda: cx.stat(victim).get("checkpoint_by") == "pmix", "the declaration in qstat -f")
+    kill_ranks(cx, 0)
+    if cx.state(victim):
+        until(lambda: not cx.stat(victim) or cx.stat(victim).get("checkpoint_by") != "pmix", "the end of the declaration")
+
+
+def test_the_time_that_a_program_needs_stretches_its_notice_within_the_bound(cx):
+    victim = talker(cx, "event", "need=500")
+    until(lambda: cx.stat(victim).get("checkpoint_by") == "pmix", "the declaration in qstat -f")
+    scheduler(cx, grace="100", most="900").preempt_run(cx.submit(select="1:ncpus=4"), ROOM, [victim])
+    assert 400 < int(noticed(cx, victim)) - time.time() <= 500
+
+
+def test_the_colliding_key_is_a_time_where_an_event_is_declared(cx):
+    victim = talker(cx, "shared", "need=500")
+    until(lambda: cx.stat(victim).get("checkpoint_by") == "pmix", "the declaration in qstat -f")
+    scheduler(cx, grace="100", most="900").preempt_run(cx.submit(select="1:ncpus=4"), ROOM, [victim])
+    assert 400 < int(noticed(cx, victim)) - time.time() <= 500
+
+
+def test_method_c_asks_the_program_by_an_event_and_is_done_when_it_reports(cx):
+    victim = talker(cx, "event")
+    until(lambda: cx.stat(victim).get("checkpoint_by") == "pmix", "the declaration in qstat -f")
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, "C", grace="0").preempt_run(urgent, ROOM, [victim])
+    cx.wait(urgent)
+    assert "checkpoint" in said(cx) and "reported SUCCESS" in said(cx)
+    assert record(cx, victim)["method"] == "C"
+
+
+def test_what_was_saved_since_the_alert_is_the_checkpoint_of_method_c(cx):
+    victim = talker(cx, "event", "saved")
+    until(lambda: cx.stat(victim).get("checkpoint_by") == "pmix", "the declaration in qstat -f")
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, "C", grace=LONG).preempt_run(urgent, ROOM, [victim])
+    cx.wait(urgent)
+    assert "checkpoint" not in said(cx) and said(cx).count("reported SUCCESS") == 1
+    r = record(cx, victim)
+    assert r["method"] == "C" and r["reply"] == "saved"
+
+
+# --- who is a client
+@pytest.mark.parametrize("who", ["job", "queue", "server"])
+def test_the_script_of_a_job_that_asks_is_a_client_without_a_launcher(cx, who):
+    pmix_program(cx, "pmix_talk")
+    attrs = {"pmix": "True"} if who == "job" else {}
+    if who == "queue":
+        cx.set_queue("workq", "default_pmix", "True")
+    if who == "server":
+        cx.set_server("default_pmix", "True")
+    started(cx, "./pmix_talk talk", **attrs)
+    assert until(lambda: said(cx), "the program") == ["up"]
+
+
+def test_a_job_may_say_no_where_its_queue_says_yes(cx):
+    cx.set_queue("workq", "default_pmix", "True")
+    started(cx, "env > seen.new; mv seen.new seen", pmix="False")
+    assert "PMIX_RANK" not in until(lambda: cx.file("seen"), "its environment")
+
+
 # --- 3. it is told
 def test_the_alert_says_how_what_for_whom_and_until_when(cx):
     victim = talker(cx)

@@ -153,12 +153,27 @@ static void declare(const char *how, unsigned need_s)
     control("declared", info, n);
 }
 
+static void save(void)
+{
+    char path[2 * TEXT];
+    const char *dir = getenv("PBS_CHECKPOINT_DIR");
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/state.%u", dir ? dir : ".", me.rank);
+    f = fopen(path, "w");
+    if (!f)
+        return;
+    fprintf(f, "state\n");
+    fclose(f);
+}
+
 static void say_saved(const char *which)
 {
     pmix_info_t info[2];
     bool yes = true;
     pmix_status_t rc;
 
+    save();
     PMIX_INFO_LOAD(&info[0], PMIX_JOB_CTRL_ID, which, PMIX_STRING);
     PMIX_INFO_LOAD(&info[1], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
     rc = PMIx_Notify_event(PMIX_JCTRL_CHECKPOINT_COMPLETE, &me, PMIX_RANGE_RM, info, 2, NULL, NULL);
