@@ -339,10 +339,10 @@ def test_room_of_occurrences_that_were_confirmed_again_later_is_kept(cx, four):
     cx.set_server("reserve_retry_time", "1")
     resv = submit(cx, start=2, lasts=5, select="1:ncpus=4", reserve_rrule="FREQ=MINUTELY;COUNT=3", reserve_timezone="UTC",
                   reserve_standing="1")
-    until(lambda: stat(cx, resv)["reserve_index"] == "2", told(cx, resv), LIMIT_S)
-    cx.command("pbsnodes", "-o", stat(cx, resv)["resv_nodes"][1:3])
-    until(lambda: stat(cx, resv)["reserve_first"] == "2", told(cx, resv), LIMIT_S)
-    where = stat(cx, resv)
+    until(lambda: stat_resv(cx, resv)["reserve_index"] == "2", told(cx, resv), LIMIT_S)
+    cx.command("pbsnodes", "-o", stat_resv(cx, resv)["resv_nodes"][1:3])
+    until(lambda: stat_resv(cx, resv)["reserve_first"] == "2", told(cx, resv), LIMIT_S)
+    where = stat_resv(cx, resv)
     assert where["reserve_execvnodes"] == "2#(s2:ncpus=4){0-1}" and where["reserve_state"] == CO
     # s2 and no other vnode is kept for the third occurrence
     job = four.job(select="3:ncpus=4", l_place="scatter", l_walltime="1:00:00")
