@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf.h"
 #include "json_text.h"
 #include "strbuf.h"
 
@@ -54,4 +55,17 @@ int hook_json_put(json_t *attrs, const char *name, const char *resource, const c
         return json_object_set_new(of, name, v);
     json_object_del(of, name);
     return 0;
+}
+
+json_t *hook_json_conf(const struct conf *conf)
+{
+    json_t *all = json_object();
+
+    for (int k = 0; all && k < CONF_KEY_COUNT; k++) {
+        const char *text = conf_text(conf, (enum conf_key)k);
+
+        if (text)
+            hook_json_put(all, conf_row((enum conf_key)k)->name, NULL, text);
+    }
+    return all;
 }

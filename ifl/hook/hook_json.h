@@ -3,6 +3,8 @@
 /* Texts and attributes in the JSON of the hook protocol (doc/hook-protocol.md, 2 and 5). Any thread. */
 #include <jansson.h>
 
+struct conf;
+
 /* A text of PBS, which need not be UTF-8, as a JSON string; NULL: no memory. And back: heap, or NULL where v is not a string or there is no memory. */
 json_t *hook_json_text(const char *text);
 json_t *hook_json_text_n(const char *bytes, size_t n);
@@ -10,5 +12,8 @@ char *hook_json_bytes(const json_t *v);
 
 /* Put one attribute into an `attrs`; value NULL removes it. -1: no memory. */
 int hook_json_put(json_t *attrs, const char *name, const char *resource, const char *value);
+
+/* The keys of pbs.conf that have a value, as scripts read them (pbs.conf). NULL: no memory. */
+json_t *hook_json_conf(const struct conf *conf);
 
 #endif

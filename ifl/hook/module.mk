@@ -1,1 +1,1 @@
-$(call storey, ifl/hook, base)
+$(call storey, ifl/hook, ifl/spec base)

@@ -186,19 +186,6 @@ void hook_objects_query(void *arg, const json_t *query, int64_t ticket)
 
 /* ---- hello ------------------------------------------------------------------------------------------- */
 
-static json_t *hook_objects_conf(const struct conf *conf)
-{
-    json_t *all = json_object();
-
-    for (int k = 0; all && k < CONF_KEY_COUNT; k++) {
-        const char *text = conf_text(conf, (enum conf_key)k);
-
-        if (text)
-            hook_json_put(all, conf_row((enum conf_key)k)->name, NULL, text);
-    }
-    return all;
-}
-
 static const char *const hook_objects_types[] = {
 #define TYPE(id, type) #id,
 #include "attr_type.def"
@@ -255,7 +242,7 @@ json_t *hook_objects_hello(void *arg)
     return json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o}, s:o}", "op",
                      "hello", "version", 1, "daemon", "pbs_server", "server", hook_json_text(ctx->name),
                      "host", hook_json_text(host), "home", hook_json_text(ctx->home), "conf",
-                     hook_objects_conf(s->o.conf), "attributes", "job", hook_objects_attributes(OF_JOB),
+                     hook_json_conf(s->o.conf), "attributes", "job", hook_objects_attributes(OF_JOB),
                      "queue", hook_objects_attributes(OF_QUEUE), "server", hook_objects_attributes(OF_SERVER),
                      "node", hook_objects_attributes(OF_NODE), "resv", hook_objects_attributes(OF_RESV),
                      "sched", hook_objects_attributes(OF_SCHED), "resources",

@@ -57,19 +57,6 @@ static json_t *host_hooks_resources_message(void *arg)
     return json_pack("{s:s, s:o}", "op", "resources", "resources", host_hooks_resources(arg));
 }
 
-static json_t *host_hooks_conf(const struct conf *conf)
-{
-    json_t *all = json_object();
-
-    for (int k = 0; all && k < CONF_KEY_COUNT; k++) {
-        const char *text = conf_text(conf, (enum conf_key)k);
-
-        if (text)
-            hook_json_put(all, conf_row((enum conf_key)k)->name, NULL, text);
-    }
-    return all;
-}
-
 static json_t *host_hooks_hello(void *arg)
 {
     const struct host_hooks *x = arg;
@@ -78,7 +65,7 @@ static json_t *host_hooks_hello(void *arg)
     return json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:{}, s:o}", "op", "hello", "version", 1, "daemon",
                      "pbs_python", "server", hook_json_text(conf_server_host(h->conf)), "host",
                      hook_json_text(h->node), "home", hook_json_text(conf_text(h->conf, CONF_PBS_HOME)),
-                     "conf", host_hooks_conf(h->conf), "attributes", "resources", host_hooks_resources(x));
+                     "conf", hook_json_conf(h->conf), "attributes", "resources", host_hooks_resources(x));
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------- */
