@@ -151,19 +151,20 @@ static void supervise_call_message(void *arg, const void *args, void *res)
     done(h, res, 0, "");
 }
 
-/* As the answer's ext; -1: no memory. */
-static int put_ext(struct shep_done *r, const struct exec_peeked *p)
+/* Behind what done() has put into the answer's ext. -1: no memory. */
+static int add_peeked(struct shep_done *r, const struct exec_peeked *p)
 {
-    u_int size = (u_int)xdr_sizeof((xdrproc_t)xdr_exec_peeked, (void *)(uintptr_t)p);
-    char *bytes = malloc(size);
+    u_int before = r->ext.wire_ext_len,
+          size = (u_int)xdr_sizeof((xdrproc_t)xdr_exec_peeked, (void *)(uintptr_t)p);
+    char *bytes = realloc(r->ext.wire_ext_val, before + size);
     XDR x;
 
     if (!bytes)
         return -1;
-    xdrmem_create(&x, bytes, size, XDR_ENCODE);
+    xdrmem_create(&x, bytes + before, size, XDR_ENCODE);
     xdr_exec_peeked(&x, (struct exec_peeked *)(uintptr_t)p);
     xdr_destroy(&x);
-    r->ext.wire_ext_len = size;
+    r->ext.wire_ext_len = before + size;
     r->ext.wire_ext_val = bytes;
     return 0;
 }
@@ -172,21 +173,21 @@ static void supervise_call_peek(void *arg, const void *args, void *res)
 {
     struct supervise *h = arg;
     const struct shep_peek_args *a = args;
+    struct shep_done *r = res;
     int fd = a->file & 2 ? h->task.err : h->task.out;
     struct exec_peeked p;
     struct err e = {0};
 
-    if (h->state != SHEP_RUNNING)
-        done(h, res, PBSE_BADSTATE, "the job is ending");
-    else if (fd < 0)
-        done(h, res, PBSE_NOSUP, "the job has no output files: it is interactive");
-    else if (peek_read(fd, a->offset, &h->order, &p, &e) < 0)
-        done(h, res, e.code == EINVAL ? PBSE_NOSUP : PBSE_SYSTEM, e.text);
-    else {
-        if (put_ext(res, &p) < 0)
-            done(h, res, PBSE_SYSTEM, "no memory for a piece of output");
-        else
-            done(h, res, 0, "");
+    if (h->state != SHEP_RUNNING) {
+        done(h, r, PBSE_BADSTATE, "the job is ending");
+    } else if (fd < 0) {
+        done(h, r, PBSE_NOSUP, "the job has no output files: it is interactive");
+    } else if (peek_read(fd, a->offset, &h->order, &p, &e) < 0) {
+        done(h, r, e.code == EINVAL ? PBSE_NOSUP : PBSE_SYSTEM, e.text);
+    } else {
+        done(h, r, 0, "");
+        if (r->ext.wire_ext_len != sizeof(struct shep_seen) || add_peeked(r, &p) < 0)
+            r->code = PBSE_SYSTEM;
         free(p.bytes.bytes_val);
     }
 }

@@ -219,7 +219,13 @@ static void mom_orders_take_message(void *arg, const void *args, struct rpc_requ
 
 static void mom_orders_on_peeked(void *arg, struct run *r, const struct shep_done *d)
 {
-    exec_taken t = {.code = d->code, .text = d->text, .ext = {d->ext.wire_ext_len, d->ext.wire_ext_val}};
+    const u_int head = sizeof(struct shep_seen); /* in XDR too: one number */
+    exec_taken t = {.code = d->code, .text = d->text};
+
+    if (!d->code && d->ext.wire_ext_len > head) {
+        t.ext.wire_ext_len = d->ext.wire_ext_len - head;
+        t.ext.wire_ext_val = d->ext.wire_ext_val + head;
+    }
 
     (void)r;
     exec_service_answer(arg, &t);

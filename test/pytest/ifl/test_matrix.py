@@ -471,7 +471,7 @@ OF_JOB = {"Account_Name": "a b", "Checkpoint": "c=7", "depend": None, "Error_Pat
           "preempt_methods": "SR", "preempt_signal": "USR1:all", "credential_id": "x", "executable": None, "argument_list": None,
           "Submit_arguments": "-l x", "forward_x11_cookie": "c", "Rerunable": "False", "sched_hint": "3", "destination": None,
           "node_set": "a,b", "ptime": None, "Submit_Host": None, "cred": None, "create_resv_from_job": "True", "topjob_ineligible": "True",
-          "release_nodes_on_stageout": None, "tolerate_node_failures": None, "no_stdio_sockets": "True", "gridname": "g"}
+          "release_nodes_on_stageout": None, "tolerate_node_failures": None, "no_stdio_sockets": "True", "gridname": "g", "pmix": "True"}
 
 
 def job_rows():
