@@ -242,9 +242,8 @@ json_t *hook_objects_hello(void *arg)
     return json_pack("{s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o, s:o, s:o, s:o}, s:o}", "op",
                      "hello", "version", 1, "daemon", "pbs_server", "server", hook_json_text(ctx->name),
                      "host", hook_json_text(host), "home", hook_json_text(ctx->home), "conf",
-                     hook_json_conf(s->o.conf), "attributes", "job", hook_objects_attributes(OF_JOB),
-                     "queue", hook_objects_attributes(OF_QUEUE), "server", hook_objects_attributes(OF_SERVER),
-                     "node", hook_objects_attributes(OF_NODE), "resv", hook_objects_attributes(OF_RESV),
-                     "sched", hook_objects_attributes(OF_SCHED), "resources",
-                     hook_objects_resources(ctx->resources));
+                     hook_json_conf(s->o.conf), "attributes", "job", hook_objects_attributes(OF_JOB), "queue",
+                     hook_objects_attributes(OF_QUEUE), "server", hook_objects_attributes(OF_SERVER), "node",
+                     hook_objects_attributes(OF_NODE), "resv", hook_objects_attributes(OF_RESV), "sched",
+                     hook_objects_attributes(OF_SCHED), "resources", hook_objects_resources(ctx->resources));
 }
