@@ -408,10 +408,12 @@ static int batch_failed(struct store_pg *s, const PGresult *r, struct err *e)
     return store_pg_failed(s, "batch", PQresultErrorMessage(r), e);
 }
 
-/* All results up to the next sync; the first error counts. -1 too if the connection is lost. */
+/* All results up to the next sync; the first error counts. -1 too if the connection is lost: NULL ends each statement, which has at
+ * least one result, so NULL twice in a row means that libpq waits for nothing more. After the FATAL of a database that ends its sessions
+ * (a process of it has crashed) that comes without a sync, while libpq still calls the connection good. */
 static int store_pg_drain(struct store_pg *s, struct err *e)
 {
-    int rc = 0;
+    int rc = 0, nulls = 0;
 
     if (!PQpipelineSync(s->conn))
         return store_pg_failed(s, "sync", NULL, e);
@@ -420,10 +422,11 @@ static int store_pg_drain(struct store_pg *s, struct err *e)
         ExecStatusType status = PQresultStatus(r);
 
         if (!r) {
-            if (!is_connected(s))
+            if (++nulls > 1 || !is_connected(s))
                 return rc < 0 ? rc : store_pg_failed(s, "batch", NULL, e);
-            continue; /* the end of one statement */
+            continue;
         }
+        nulls = 0;
         if (rc == 0 && status == PGRES_FATAL_ERROR)
             rc = batch_failed(s, r, e);
         PQclear(r);
