@@ -141,8 +141,8 @@ out:
 
 /* --- listing */
 
-/* Read the list; an empty one where there is no file. NULL: the file cannot be read. A list made without it
- * would forget what it revokes. */
+/* Read the list of revoked certificates. Without a file, return an empty list. If the file cannot be read, return NULL: a
+ * list written in its place would no longer revoke them. */
 static X509_CRL *crl_read(const char *path, struct err *e)
 {
     FILE *f = fopen(path, "re");

@@ -30,7 +30,7 @@ def compiled(cx, compiler, name):
 
 
 def copied(cx, name):
-    """Where the job's owner can read it, whoever may enter the tree."""
+    """A copy of the example that the job's owner can read, also where the source tree is closed to that user."""
     return shutil.copy(os.path.join(EXAMPLES, name), cx.work)
 
 
