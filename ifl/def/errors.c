@@ -61,8 +61,8 @@ int errors_set(struct err *e, int code, const char *fmt, ...)
 /* With these numbers the caller's words are the whole text. */
 static bool has_own_words(int code)
 {
-    static const int codes[] = {PBSE_HOOKERROR, PBSE_RESCUNAV, PBSE_NEEDQUET, PBSE_FORCE_QSUB_UPDATE,
-                                PBSE_INTERNAL};
+    static const int codes[] = {PBSE_HOOKERROR,         PBSE_RESCUNAV, PBSE_NEEDQUET,
+                                PBSE_FORCE_QSUB_UPDATE, PBSE_INTERNAL, PBSE_RESVAUTH_U};
 
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
         if (codes[i] == code)
