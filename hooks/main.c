@@ -1,12 +1,15 @@
 /* pbs_tables: print the tables of ifl/ as a Python module, hooks/pbs/tables.py of the build.
  *
  * The module holds data only: attributes of each kind of object with type, least level that may write and flags;
- * built-in resources with type and flags; numbers and names of states, commands and operators of the API. The package
- * `pbs` makes types, permissions and constants from them, so a new row of a table is a new attribute in hooks.
+ * built-in resources with type and flags; numbers and names of states, commands and operators of the API; errors. The
+ * package `pbs` makes types, permissions and constants from them, so a new row of a table is a new attribute in hooks;
+ * the package `cede` has a copy.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "attr_def.h"
+#include "pbs_error.h"
 #include "pbs_ifl.h"
 #include "resource.h"
 #include "value.h"
@@ -76,6 +79,18 @@ static const struct number resv_letters[] = {
 #define RESV_STATE(id, letters) {letters, RESV_##id},
 #include "states.def"
 #undef RESV_STATE
+};
+
+struct error_row {
+    const char *name;
+    int number;
+    const char *text;
+};
+
+static const struct error_row error_rows[] = {
+#define ERROR(name, text) {#name, PBSE_##name, text},
+#include "errors.def"
+#undef ERROR
 };
 
 #define NUMBER(name)                                                                                         \
@@ -169,6 +184,19 @@ static int tables_print_resources(void)
     return 0;
 }
 
+static void tables_print_errors(void)
+{
+    printf("\n# Name after PBSE_: number, and the text that a client prints for it.\n"
+           "ERRORS: dict[str, tuple[int, str]] = {\n");
+    for (size_t i = 0; i < ROWS(error_rows); i++) {
+        printf("    \"%s\": (%d, \"", error_rows[i].name, error_rows[i].number);
+        for (const char *t = error_rows[i].text ? error_rows[i].text : ""; *t; t++)
+            printf("%s%c", strchr("\"\\", *t) ? "\\" : "", *t);
+        printf("\"),\n");
+    }
+    printf("}\n");
+}
+
 int main(void)
 {
     printf(
@@ -186,5 +214,6 @@ int main(void)
     tables_print_numbers("RESV_STATES", resv_states, ROWS(resv_states));
     tables_print_numbers("RESV_LETTERS", resv_letters, ROWS(resv_letters));
     tables_print_numbers("API", api, ROWS(api));
+    tables_print_errors();
     return 0;
 }

@@ -107,7 +107,7 @@ echo "output: $(cat /home/anna/long.o0)"
 until [ -z "$(qstat)" ]; do sleep 0.1; done
 while pidof pbs_shepherd >/dev/null && [ "$(pidof pbs_shepherd | wc -w)" -gt 1 ]; do sleep 0.1; done
 /usr/lib/pbs/libexec/pbs_init.d stop
-dpkg -P cede-server cede-mom cede-common cede-client cede-doc libpbs-dev libpbs0
+dpkg -P cede-server cede-mom cede-common cede-client cede-doc python3-cede libpbs-dev libpbs0
 ls -d /var/spool/pbs
 if [ -e /etc/pbs.conf ] || [ -e /usr/lib/pbs ] || pidof pbs_server pbs_mom pbs_sched; then echo "something is left"; exit 1; fi
 """
