@@ -97,5 +97,7 @@ int assembly_running(struct server *s, struct err *e)
     if (!p->services || !p->send || hook_server_bind_hosts(p->hook_server, p->services) < 0)
         return err_no_memory(e);
     exec_send_on_attrs(p->send, hook_hosts_add_attrs, p->hook_server);
+    exec_send_before_start(p->send, hook_hosts_precede,
+                           p->hook_server); /* the hooks of a host are above its orders */
     return create_methods(s, e) < 0 || create_ends(s, e) < 0 ? -1 : create_exec(s, e);
 }

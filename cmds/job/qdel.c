@@ -108,16 +108,33 @@ static bool is_fault(const struct batch_deljob_status *failed)
     return failed->code != PBSE_NOHISTARRAYSUBJOB || !range || !strpbrk(range, "-,");
 }
 
-static int qdel_report(const struct qdel *q, const struct qdel_batch *b,
+/* What a hook has said of this job: the server's answer has a line "ID: TEXT" for each. Heap, or NULL. */
+static char *qdel_words(const char *said, const char *id)
+{
+    const size_t n = strlen(id);
+
+    for (const char *line = said; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, id, n) == 0 && strncmp(line + n, ": ", 2) == 0)
+            return strndup(line + n + 2, strcspn(line + n + 2, "\n"));
+    }
+    return NULL;
+}
+
+static int qdel_report(const struct qdel *q, int c, const struct qdel_batch *b,
                        const struct batch_deljob_status *failed)
 {
     const char *text = errors_text(failed->code);
     const char *id = shown(b, failed->name);
+    char *words = failed->code == PBSE_HOOK_REJECT ? qdel_words(pbs_geterrmsg(c), failed->name) : NULL;
 
-    if (text)
+    if (words && *words)
+        cmd_error(&q->a, "%s %s", words, id);
+    else if (text)
         cmd_error(&q->a, "%s %s", text, id);
     else
         cmd_error(&q->a, "Server returned error %d for job %s", failed->code, id);
+    free(words);
     return failed->code;
 }
 
@@ -140,7 +157,7 @@ static int delete_batch(const struct qdel *q, struct conn_pool *s, struct qdel_b
     if (!failed && pbs_errno)
         return api_error_report(&q->a, c, n == 1 ? b->job[from].shown : "");
     for (f = failed; f; f = f->next)
-        code = is_fault(f) ? qdel_report(q, b, f) : code;
+        code = is_fault(f) ? qdel_report(q, c, b, f) : code;
     pbs_delstatfree(failed);
     return code;
 }

@@ -153,6 +153,13 @@ static void end_hung(struct order *o, struct service *s)
     rpc_conn_close(s->conn, &why);
 }
 
+/* What the host must have before a run begins there leaves on the same connection, ahead of it. */
+static void exec_orders_precede(const struct order *o, struct service *s)
+{
+    if (o->x->before && o->proc == EXEC_START && o->bytes && service_is_here(s))
+        o->x->before(o->x->before_arg, s);
+}
+
 /* The batch is on disk. While it was written the service may have gone, or come back by another connection. */
 static void exec_orders_send_now(void *arg)
 {
@@ -163,6 +170,7 @@ static void exec_orders_send_now(void *arg)
                                  .res_size = sizeof(exec_taken)};
     struct err e;
 
+    exec_orders_precede(o, s);
     if (!o->bytes) {
         cannot_be_sent(o);
     } else if (!service_is_here(s)) {

@@ -20,12 +20,14 @@ enum { ORDERS_BYTES_MAX = 128 << 20 };
 
 struct loop;
 
-struct exec_orders { /* of exec_send.c, which sets all but the last */
+struct exec_orders { /* of exec_send.c, which sets all but n_open */
     struct server_ctx *ctx;
     struct services *services;
     struct commit *commit;
     struct loop *loop;
     size_t n_open; /* given and not answered yet */
+    exec_before_fn *before;
+    void *before_arg;
 };
 
 /* Send procedure `proc` with `args` to this service as soon as all that has changed until now is durable. args are

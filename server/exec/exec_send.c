@@ -80,6 +80,12 @@ void exec_send_on_attrs(struct exec_send *x, exec_attrs_fn *fn, void *arg)
     x->attrs_arg = arg;
 }
 
+void exec_send_before_start(struct exec_send *x, exec_before_fn *fn, void *arg)
+{
+    x->orders.before = fn;
+    x->orders.before_arg = arg;
+}
+
 size_t exec_send_open(const struct exec_send *x)
 {
     return x->orders.n_open;
@@ -468,6 +474,18 @@ static u_int given_up(wire_name *all, size_t n_all, const wire_name *left, size_
     return n;
 }
 
+/* What hooks of hosts see of the job, and nothing where there are none. */
+static void exec_send_add_attrs(struct exec_send *x, struct job *j, wire_attrs *out)
+{
+    u_int n = start_order_changes(x->ctx, j, out) == 0 ? out->wire_attrs_len : 0;
+
+    x->attrs(x->attrs_arg, j, out);
+    if (out->wire_attrs_len > n)
+        return;
+    start_order_free_attrs(out);
+    *out = (wire_attrs){0};
+}
+
 void exec_send_give_up(struct exec_send *x, struct job *j)
 {
     exec_update_args args = {.job = wire_key(j),
@@ -480,10 +498,13 @@ void exec_send_give_up(struct exec_send *x, struct job *j)
 
     args.give_up.give_up_val = names;
     args.give_up.give_up_len = stay ? given_up(names, all->n, stay, left->n) : 0;
+    if (args.give_up.give_up_len && x->attrs)
+        exec_send_add_attrs(x, j, &args.attrs);
     for (size_t i = 0; args.give_up.give_up_len && i < j->run->n_hosts; i++)
         if (is_open(&j->run->hosts[i]))
             exec_orders_give(&x->orders, j, j->run->hosts[i].service, EXEC_UPDATE,
                              (xdrproc_t)xdr_exec_update_args, &args, NULL, NULL);
+    start_order_free_attrs(&args.attrs);
     free(names);
     free(stay);
     exec_vnode_destroy(all);
@@ -515,6 +536,20 @@ void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bo
         if (i == 0 || takes_orders(&j->run->hosts[i]))
             exec_orders_give(&x->orders, j, j->run->hosts[i].service, EXEC_SIGNAL,
                              (xdrproc_t)xdr_exec_signal_args, &args, i == 0 ? fn : NULL, i == 0 ? arg : NULL);
+}
+
+void exec_send_signal_first(struct exec_send *x, struct job *j, const char *signal, exec_sent_fn *fn,
+                            void *arg)
+{
+    exec_signal_args args = {.job = wire_key(j),
+                             .run = j->run->version,
+                             .epoch = x->ctx->epoch,
+                             .store = (char *)x->ctx->store_id,
+                             .signal = (char *)(uintptr_t)signal,
+                             .target = EXEC_TARGET_ALL};
+
+    exec_orders_give(&x->orders, j, j->run->hosts[0].service, EXEC_SIGNAL, (xdrproc_t)xdr_exec_signal_args,
+                     &args, fn, arg);
 }
 
 static bool can_notice(const struct exec_send *x, const struct run_host *h)

@@ -17,6 +17,7 @@ struct exec_notice_args;
 struct exec_taken;
 struct exec_send;
 struct loop;
+struct service;
 struct services;
 struct server_ctx;
 
@@ -36,6 +37,10 @@ void exec_send_on_script(struct exec_send *x, exec_script_fn *fn, void *arg);
 /* ^ What START says of a job beside what its host needs: added to *out. */
 typedef void exec_attrs_fn(void *arg, const struct job *j, wire_attrs *out);
 void exec_send_on_attrs(struct exec_send *x, exec_attrs_fn *fn, void *arg);
+
+/* ^ Called before a START leaves for a service that is here, on whose connection it may send what a run needs there first. */
+typedef void exec_before_fn(void *arg, struct service *s);
+void exec_send_before_start(struct exec_send *x, exec_before_fn *fn, void *arg);
 
 void exec_send_start(struct exec_send *x, struct job *j); /* to hosts that are SENT */
 /* To this host, as soon as it is known where the other hosts of the job are: after a restart of the server the first
@@ -86,5 +91,8 @@ int exec_send_peek(struct exec_send *x, struct job *j, unsigned file, int64_t of
                    void *arg, struct err *e);
 void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bool all, exec_sent_fn *fn,
                       void *arg);
+/* To the first host alone. */
+void exec_send_signal_first(struct exec_send *x, struct job *j, const char *signal, exec_sent_fn *fn,
+                            void *arg);
 
 #endif

@@ -26,11 +26,13 @@
 #include "parked.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
+#include "preterm.h"
 #include "run_removal.h"
 #include "req_away.h"
 #include "req_common.h"
 #include "req_history.h"
 #include "req_subjobs.h"
+#include "strbuf.h"
 #include "subjob.h"
 
 static bool says(const char *extend, const char *word)
@@ -41,6 +43,7 @@ static bool says(const char *extend, const char *word)
 /* How one request deletes: what its caller said beside the jobs, and how many mails it may still cause. */
 struct manner {
     const char *extend;
+    const struct preterm *said; /* by hooks of hosts; NULL: none was asked */
     long mails;
     size_t ended; /* subjobs of arrays of which ranges were looked through in vain */
 };
@@ -109,8 +112,11 @@ static int check_host(const struct parts *p, const struct job *j, const struct m
 
 static int delete_live(struct parts *p, struct request *r, struct job *j, struct manner *m, struct err *e)
 {
-    int rc = check_host(p, j, m, e);
+    int rc;
 
+    if (preterm_check(m->said, j, e) < 0)
+        return -1;
+    rc = check_host(p, j, m, e);
     note_who(j, r);
     accounting_deleted(p->accounting, j, request_who(r));
     if (m->mails > 0 && mail_deleted(p->mail, j, request_who(r), request_user(r)))
@@ -205,7 +211,8 @@ static int delete_one(struct parts *p, struct request *r, const char *id, struct
 struct deletion {
     struct parts *parts;
     struct request *request;
-    size_t open; /* questions to the store, and 1 while the list is walked */
+    size_t open;         /* questions to the store, and 1 while the list is walked */
+    struct strbuf words; /* of hooks that have refused: a line "ID: TEXT" for each job */
     ifl_delete_list_result result;
 };
 
@@ -218,13 +225,31 @@ static void req_stop_answer_list(void *arg)
         free(d->result.failures.failures_val[i].job);
     free(d->result.failures.failures_val);
     request_unref(d->request);
+    strbuf_fini(&d->words);
     free(d);
 }
 
 static void one_known(struct deletion *d)
 {
-    if (--d->open == 0)
-        commit_then(d->parts->commit, req_stop_answer_list, d);
+    if (--d->open)
+        return;
+    d->result.result.text = (char *)(uintptr_t)strbuf_str(&d->words);
+    commit_then(d->parts->commit, req_stop_answer_list, d);
+}
+
+/* The words of a hook, as one line. */
+static void add_words(struct deletion *d, const char *id, const struct err *e)
+{
+    size_t at;
+
+    if (e->code != PBSE_HOOK_REJECT || d->words.len + strlen(id) + sizeof e->text + 4 > PBS_TEXT_MAX)
+        return;
+    strbuf_addf(&d->words, "%s%s: ", d->words.len ? "\n" : "", id);
+    at = d->words.len;
+    strbuf_add(&d->words, e->text);
+    for (; at < d->words.len; at++)
+        if (d->words.s[at] == '\n')
+            d->words.s[at] = ' ';
 }
 
 static void add_failure(struct deletion *d, const char *id, int code)
@@ -265,9 +290,8 @@ static void delete_past(struct deletion *d, const char *id, bool remove)
         req_stop_past_known(x, e.code);
 }
 
-void req_delete_list(void *parts, struct request *r)
+static void delete_list(struct parts *parts, struct request *r, const struct preterm *said)
 {
-    static char nothing[1];
     const ifl_delete_list_args *args = request_args(r);
     u_int n = args->jobs.jobs_len;
     struct deletion *d = calloc(1, sizeof *d);
@@ -281,7 +305,8 @@ void req_delete_list(void *parts, struct request *r)
     d->parts = parts;
     d->request = request_ref(r);
     d->open = 1;
-    d->result.result.text = nothing;
+    m.said = said;
+    strbuf_init(&d->words, PBS_TEXT_MAX);
     for (u_int i = 0; i < n; i++) {
         const char *id = args->jobs.jobs_val[i];
         struct err e;
@@ -292,8 +317,17 @@ void req_delete_list(void *parts, struct request *r)
             delete_past(d, id, says(args->extend, DELETEHISTORY));
         else
             add_failure(d, id, e.code);
+        add_words(d, id, &e);
     }
     one_known(d);
+}
+
+void req_delete_list(void *parts, struct request *r)
+{
+    const ifl_delete_list_args *a = request_args(r);
+
+    if (says(a->extend, FORCE) || !preterm_ask(parts, r, a->jobs.jobs_val, a->jobs.jobs_len, delete_list))
+        delete_list(parts, r, NULL);
 }
 
 /* --- one ------------------------------------------------------------------------------------------------ */
@@ -332,12 +366,13 @@ static void delete_single_past(struct parts *p, struct request *r, const char *i
         req_stop_single_known(s, e.code);
 }
 
-void req_delete(void *parts, struct request *r)
+static void delete_single(struct parts *parts, struct request *r, const struct preterm *said)
 {
     const ifl_job_args *a = request_args(r);
     struct manner m = manner_of(parts, a->extend);
     struct err e;
 
+    m.said = said;
     if (delete_one(parts, r, a->job, &m, &e) == 0)
         req_ok_when_durable(parts, r);
     else if (e.code == PBSE_UNKJOBID && says(a->extend, DELETEHISTORY))
@@ -346,6 +381,14 @@ void req_delete(void *parts, struct request *r)
         req_away_fail_when_durable(parts, r, &e);
     else
         req_history_fail(parts, r, a->job, &e);
+}
+
+void req_delete(void *parts, struct request *r)
+{
+    const ifl_job_args *a = request_args(r);
+
+    if (says(a->extend, FORCE) || !preterm_ask(parts, r, &a->job, 1, delete_single))
+        delete_single(parts, r, NULL);
 }
 
 /* Subjobs that run go back; the answer does not wait for them. */

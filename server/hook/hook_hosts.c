@@ -5,7 +5,8 @@
  * way, whose answer then says nothing: a job that is sent after a change must find it. A MOM that has refused is told again soon,
  * one that has not answered after ANSWER_MS.
  *
- * MOMs are told in pieces in the background: a large complex has thousands. */
+ * MOMs are told in pieces in the background: a large complex has thousands. A MOM that gets a job meanwhile is told first
+ * (hook_hosts_precede), on the same connection. */
 #include "hook_hosts.h"
 
 #include <stdlib.h>
@@ -37,6 +38,7 @@ struct hook_host { /* a MOM that can run hooks */
     bool behind;  /* it has not got what we have, and is to be told again */
     int64_t sent_mono_ms;
     unsigned turn; /* of the last HOOKS; the answer to another one says nothing any more */
+    unsigned told; /* the list that it has been told, or has */
 };
 
 struct hook_host_call { /* a HOOKS under way */
@@ -51,6 +53,7 @@ struct hook_hosts {
     char **bytes;
     size_t n, cap;
     char digest[EXEC_HOOK_DIGEST];
+    unsigned list;      /* number of the list: another one with each change */
     unsigned resources; /* generation in resourcedef */
     struct hook_host *hosts;
     const char *last; /* the service told last, by the background */
@@ -279,6 +282,7 @@ static void hook_host_send(struct hook_host *h, struct service *s)
     if (!service_is_here(s) || !s->accepted || !(s->capabilities & EXEC_CAN_HOOKS))
         return;
     h->behind = true;
+    h->told = x->list;
     h->sent_mono_ms = clock_mono_ms(clock_real());
     if (!loop_timer_is_set(x->look))
         loop_timer_set(x->look, LOOK_MS);
@@ -317,6 +321,7 @@ void hook_hosts_greeted(void *arg, struct service *s, const wire_ext *has)
     h = hook_host_get(x, s);
     h->sending = h->behind = false; /* what was under way went with the old connection */
     h->turn++;
+    h->told = x->list;
     if (same)
         return;
     log_event(LOGC_HOOK, LOGE_DEBUG3, s->name, "hook files of %s mismatched checksums...resending", s->name);
@@ -334,6 +339,20 @@ static struct service *hook_hosts_next(const struct hook_hosts *x)
     return s ? services_next(s) : services_first(x->services);
 }
 
+/* Unless it has been told already. */
+static void hook_host_tell(struct hook_hosts *x, struct service *s)
+{
+    struct hook_host *h = s->capabilities & EXEC_CAN_HOOKS ? hook_host_get(x, s) : NULL;
+
+    if (h && h->told != x->list)
+        hook_host_send(h, s);
+}
+
+void hook_hosts_precede(void *arg, struct service *s)
+{
+    hook_host_tell(((struct hook_server *)arg)->hosts, s);
+}
+
 static void hook_hosts_tell(void *arg)
 {
     struct hook_hosts *x = arg;
@@ -341,8 +360,7 @@ static void hook_hosts_tell(void *arg)
 
     for (int i = 0; s && i < PIECE; i++, s = services_next(s)) {
         x->last = s->name;
-        if (s->capabilities & EXEC_CAN_HOOKS)
-            hook_host_send(hook_host_get(x, s), s);
+        hook_host_tell(x, s);
     }
     if (s && loop_background(x->s->o.loop, hook_hosts_tell, x) == 0)
         return;
@@ -359,6 +377,7 @@ static void hook_hosts_durable(void *arg)
     hook_hosts_make(x);
     if (memcmp(was, x->digest, sizeof was) == 0)
         return;
+    x->list++;
     loop_forget(x->s->o.loop, hook_hosts_tell, x);
     x->last = NULL;
     hook_hosts_tell(x);

@@ -22,7 +22,9 @@
 #include "schedulers.h"
 #include "services.h"
 
-enum { STATUS_RERUN = -18, STATUS_DELETE = -19, NAME_MAX_BYTES = 600 };
+/* VNODES_MAX: of a host to which hooks add some. A choice: a host with a vnode for each of its sockets and GPUs has a hundred; a script that
+ * makes other names at each run must not fill the store. */
+enum { STATUS_RERUN = -18, STATUS_DELETE = -19, NAME_MAX_BYTES = 600, VNODES_MAX = 4096 };
 
 struct hook_says {
     struct hook_server *s;
@@ -36,6 +38,7 @@ struct hook_word {
     struct job *job; /* NULL: the host itself */
     const exec_hook_data *d;
     enum level level; /* of the user it ran as */
+    size_t *n_vnodes; /* of the host; 0: not counted yet */
     char who[NAME_MAX_BYTES];
 };
 
@@ -125,6 +128,17 @@ static void hook_says_wish_end(const struct hook_word *w)
 
 /* ---- vnodes ------------------------------------------------------------------------------------------ */
 
+static int hook_says_check_count(const struct hook_word *w, const char *name, struct err *e)
+{
+    if (!*w->n_vnodes)
+        for (const struct node *n = nodes_first(w->x->s->o.ctx->nodes); n; n = nodes_next(n))
+            *w->n_vnodes += n->service == w->from;
+    if (*w->n_vnodes >= VNODES_MAX)
+        return err_set(e, PBSE_IVALREQ, "vnode '%s' is not made for hook '%s': this host has %d already",
+                       name, w->d->hook, VNODES_MAX);
+    return 0;
+}
+
 /* A vnode that is not known is made: the hook defines it. */
 static struct node *hook_says_vnode(const struct hook_word *w, const char *name, struct err *e)
 {
@@ -136,8 +150,9 @@ static struct node *hook_says_vnode(const struct hook_word *w, const char *name,
         return NULL;
     }
     if (!n) {
-        if (nodes_add(ctx->nodes, name, &n, e) < 0)
+        if (hook_says_check_count(w, name, e) < 0 || nodes_add(ctx->nodes, name, &n, e) < 0)
             return NULL;
+        ++*w->n_vnodes;
         log_event(LOGC_NODE, LOGE_ADMIN, hook_says_host(w->from), "autocreated vnode %s", name);
         services_bind(w->x->services, w->from, n);
         node_take_host(n);
@@ -255,7 +270,9 @@ static void hook_says_do(const struct hook_word *w)
 
 static void hook_says_take(struct hook_says *x, struct service *from, struct job *j, const exec_hook_data *d)
 {
-    struct hook_word w = {.x = x, .from = from, .job = j, .d = d, .level = LEVEL_SERVER};
+    size_t n_vnodes = 0;
+    struct hook_word w = {
+        .x = x, .from = from, .job = j, .d = d, .level = LEVEL_SERVER, .n_vnodes = &n_vnodes};
 
     snprintf(w.who, sizeof w.who, "%s@%s", *d->user ? d->user : "pbs_mom", hook_says_host(from));
     if (*d->user)

@@ -163,14 +163,30 @@ static void host_data_add_chunk(json_t *all, const json_t *own, const exec_chunk
                       c->resources.resources_val[i].value);
 }
 
+/* Does the job have this vnode still? exec_vnode, where the server has said it, is what it keeps. */
+static bool host_data_is_kept(const char *exec_vnode, const char *vnode)
+{
+    const size_t n = strlen(vnode);
+
+    for (const char *at = exec_vnode; *at && (at = strstr(at, vnode)); at++)
+        if (at > exec_vnode && strchr("(+", at[-1]) && strchr(":+)", at[n]))
+            return true;
+    return !*exec_vnode;
+}
+
 static json_t *host_data_job_vnodes(const struct mom *m, const struct run *r)
 {
     const json_t *own = host_data_vnodes(m);
+    const char *exec_vnode = run_attr(r, "exec_vnode", "");
     json_t *all = json_array();
 
     for (u_int h = 0; all && h < r->start.hosts.hosts_len; h++)
-        for (u_int i = 0; i < r->start.hosts.hosts_val[h].chunks.chunks_len; i++)
-            host_data_add_chunk(all, own, &r->start.hosts.hosts_val[h].chunks.chunks_val[i]);
+        for (u_int i = 0; i < r->start.hosts.hosts_val[h].chunks.chunks_len; i++) {
+            const exec_chunk *c = &r->start.hosts.hosts_val[h].chunks.chunks_val[i];
+
+            if (host_data_is_kept(exec_vnode ? exec_vnode : "", c->vnode))
+                host_data_add_chunk(all, own, c);
+        }
     return all;
 }
 

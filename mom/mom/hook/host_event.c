@@ -27,8 +27,11 @@ struct host_event {
     wire_job job;
     unsigned run;
     uint32_t event;
-    host_event_fn *fn; /* NULL: the run does not wait */
+    host_event_fn *fn;    /* NULL: the run does not wait */
+    host_asked_fn *asked; /* in its place, of host_event_ask */
+    void *arg;
     json_t *data;
+    json_t *more;    /* while it begins: what else hooks see; borrowed */
     bool rerun, del; /* of the last hook */
 };
 
@@ -140,6 +143,8 @@ static void host_event_done(void *arg, const struct hook_verdict *v)
     if (r && r->hook_event == e) {
         r->hook_event = NULL;
         e->fn(e->m, r, &said);
+    } else if (e->asked) {
+        e->asked(e->arg, r, &said);
     }
     host_event_free(e);
 }
@@ -160,7 +165,8 @@ void host_event_fail(struct run *r, const struct host_verdict *v, bool always_en
 
 /* ---- the beginning ----------------------------------------------------------------------------------- */
 
-bool host_event_run(struct mom *m, struct run *r, uint32_t event, host_event_fn *fn)
+/* `as`: who waits for the answer. */
+static bool host_event_begin(struct mom *m, struct run *r, uint32_t event, const struct host_event *as)
 {
     struct host_event *e = host_hooks_want(m->hooks, event) ? calloc(1, sizeof *e) : NULL;
     struct hook_chain_ask ask = {.event = event,
@@ -170,28 +176,43 @@ bool host_event_run(struct mom *m, struct run *r, uint32_t event, host_event_fn 
                                  .user = r->start.user,
                                  .changed = host_event_changed,
                                  .done = host_event_done,
-                                 .is_news = fn == NULL,
+                                 .is_news = !as->fn && !as->asked,
                                  .arg = e};
     struct err why;
 
     if (!e)
         return false;
-    *e = (struct host_event){.m = m,
-                             .job = run_job(r),
-                             .run = r->key.run,
-                             .event = event,
-                             .fn = fn,
-                             .data = host_data_of_run(m, r, event)};
-    if (fn)
+    *e = *as;
+    e->m = m;
+    e->job = run_job(r);
+    e->run = r->key.run;
+    e->event = event;
+    e->data = host_data_of_run(m, r, event);
+    if (e->data && as->more)
+        json_object_update(e->data, as->more);
+    e->more = NULL;
+    if (e->fn)
         r->hook_event = e;
     ask.data = json_incref(e->data);
     if (e->data && hook_chain_start(&m->hooks->chains, &ask, &why) == 0)
         return true;
     /* Nothing says what the hooks would have decided: the event is accepted, as where no worker can be started. */
     log_event(LOGC_JOB, LOGE_ERROR, r->id, "no memory to run hooks of %s", hook_event_of(event)->name);
-    r->hook_event = fn ? NULL : r->hook_event;
+    r->hook_event = as->fn ? NULL : r->hook_event;
     host_event_free(e);
     return false;
+}
+
+bool host_event_run(struct mom *m, struct run *r, uint32_t event, host_event_fn *fn)
+{
+    return host_event_begin(m, r, event, &(struct host_event){.fn = fn});
+}
+
+bool host_event_ask(struct mom *m, struct run *r, uint32_t event, const json_t *more, host_asked_fn *fn,
+                    void *arg)
+{
+    return host_event_begin(m, r, event,
+                            &(struct host_event){.asked = fn, .arg = arg, .more = (json_t *)(uintptr_t)more});
 }
 
 bool host_event_is_under_way(const struct run *r)

@@ -23,6 +23,12 @@ typedef void host_event_fn(struct mom *m, struct run *r, const struct host_verdi
 /* Run them. False: there are none, and fn is not called. fn NULL: the run does not wait. Else fn is called once, perhaps inside this, unless
  * host_event_stop comes before. */
 bool host_event_run(struct mom *m, struct run *r, uint32_t event, host_event_fn *fn);
+/* The same for an order or a program that waits beside the run: many may at once. fn is called once, also when the run is gone by then (r
+ * is NULL). `more`: members of the event beside those of the run; borrowed, or NULL. False: there are no hooks, and fn is not called. */
+typedef void host_asked_fn(void *arg, struct run *r, const struct host_verdict *v);
+bool host_event_ask(struct mom *m, struct run *r, uint32_t event, const json_t *more, host_asked_fn *fn,
+                    void *arg);
+
 bool host_event_is_under_way(const struct run *r);
 /* The run does not wait any more; scripts that run end by themselves. */
 void host_event_stop(struct run *r);

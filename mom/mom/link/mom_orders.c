@@ -21,6 +21,8 @@
 #include "mom_config.h"
 #include "config_forms.h"
 #include "exec_service.h"
+#include "hook_event.h"
+#include "host_event.h"
 #include "host_sync.h"
 #include "images.h"
 #include "requeue_output.h"
@@ -30,6 +32,7 @@
 #include "mom.h"
 #include "pbs_error.h"
 #include "prepare.h"
+#include "preterm_order.h"
 #include "rpc_buf.h"
 #include "rpc_conn.h"
 #include "mom_run.h"
@@ -191,6 +194,10 @@ static void mom_orders_take_signal(void *arg, const void *args, struct rpc_reque
 
     if (!r)
         return;
+    if (strcmp(a->signal, PRETERM_SIGNAL) == 0) {
+        preterm_order_take(arg, r, q);
+        return;
+    }
     log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s", a->signal);
     signo = config_form_signal(a->signal, &e);
     snprintf(text, sizeof text, "cannot signal job, it is %s", run_fsm_state_name(r->slot.state));
@@ -421,6 +428,9 @@ static void mom_orders_take_terminate(void *arg, const void *args, struct rpc_re
     r->stop_text[0] = '\0';
     if (a->why == EXEC_WHY_LIMIT)
         take_limit(r, a);
+    if (a->why == EXEC_WHY_DELETE && run_is_sister(r) && preterm_order_wait(m, r))
+        return;
+    r->preterm_waits = false; /* this end is harder than the one that waits for hooks */
     mom_post(m, r, RUN_EV_TERMINATE);
 }
 
@@ -481,13 +491,44 @@ static void leave_job(struct mom *m, struct run *r)
     mom_post(m, r, RUN_EV_TERMINATE);
 }
 
+static void mom_orders_on_resize_hooks(void *arg, struct run *r, const struct host_verdict *v)
+{
+    (void)arg;
+    if (r && !v->accepted)
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "execjob_resize hook rejected request: %s",
+                  v->message ? v->message : "");
+}
+
+static void mom_orders_alter(struct run *r, const exec_update_args *a)
+{
+    struct err e;
+
+    run_alter(r, &a->attrs);
+    if (journal_attrs(r, &a->attrs, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "journal");
+}
+
+/* The job has given vnodes back, and keeps this host: its tasks are shown which hosts are left, then hooks are. */
+static void mom_orders_resize(struct mom *m, struct run *r, const exec_update_args *a)
+{
+    struct err e;
+
+    if (nodefile_replace(&m->home, r, a, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "nodefile");
+    if (a->give_up.give_up_len <= r->n_given_up)
+        return; /* the order was repeated */
+    r->n_given_up = a->give_up.give_up_len;
+    if (a->attrs.wire_attrs_len)
+        mom_orders_alter(r, a);
+    (void)host_event_ask(m, r, HOOK_EVENT_execjob_resize, NULL, mom_orders_on_resize_hooks, NULL);
+}
+
 /* A host goes whole: whose vnode a process uses is not known. One that stays shows its tasks which hosts are left. What
  * is ending already hears it without harm. */
 static void mom_orders_give_up(struct mom *m, struct run *r, const exec_update_args *a, struct rpc_request *q)
 {
     const exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
     u_int n = count_given_up(h, a);
-    struct err e = {0};
 
     if (n && (n < h->chunks.chunks_len || !run_is_sister(r))) {
         exec_service_taken(q, PBSE_NOSUP, "a host can only be given up whole, and not the first one");
@@ -498,15 +539,14 @@ static void mom_orders_give_up(struct mom *m, struct run *r, const exec_update_a
         return;
     if (n)
         leave_job(m, r);
-    else if (nodefile_replace(&m->home, r, a, &e) < 0)
-        log_err(LOGC_JOB, r->id, &e, "nodefile");
+    else
+        mom_orders_resize(m, r, a);
 }
 
 static void mom_orders_take_update(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_update_args *a = args;
     struct run *r = mom_orders_find(arg, &a->job, a->run, a->store, q);
-    struct err e = {0};
 
     if (!r)
         return;
@@ -514,9 +554,7 @@ static void mom_orders_take_update(void *arg, const void *args, struct rpc_reque
         mom_orders_give_up(arg, r, a, q);
         return;
     }
-    run_alter(r, &a->attrs);
-    if (journal_attrs(r, &a->attrs, &e) < 0)
-        log_err(LOGC_JOB, r->id, &e, "journal");
+    mom_orders_alter(r, a);
     exec_service_taken(q, 0, NULL);
     shepherds_update(r);
 }

@@ -84,12 +84,12 @@ struct run {
     const struct step_row *step_row;
     bool prologue_done, epilogue_done; /* notes of the journal */
 
-    struct host_event *hook_event;    /* host_event: hooks that the run waits for */
-    bool hook_waits;                  /* act_start: for hook files that are on their way */
-    bool begin_begun, begin_done;     /* act_start: hooks of execjob_begin */
-    bool prologue_begun, launch_done; /* the same of execjob_prologue, execjob_launch */
-    bool end_done;                    /* act_leave: of execjob_end or execjob_abort */
-    bool preterm_done;                /* mom_orders: of execjob_preterm */
+    struct host_event *hook_event;     /* host_event: hooks that the run waits for */
+    bool hook_waits;                   /* act_start: for hook files that are on their way */
+    bool begin_begun, begin_done;      /* act_start: hooks of execjob_begin */
+    bool prologue_begun, launch_done;  /* the same of execjob_prologue, execjob_launch */
+    bool end_done;                     /* act_leave: of execjob_end or execjob_abort */
+    bool preterm_begun, preterm_waits; /* mom_orders: of execjob_preterm, on a sister */
 
     struct terminal *terminal;     /* terminal: on its way */
     struct staging *staging;       /* staging: files are on their way here */
@@ -113,6 +113,7 @@ struct run {
     char attempt_text[ERR_TEXT_MAX];
     unsigned notice_attempt; /* notice: of the last one */
     bool given_up;           /* orders: the job has given this host back */
+    unsigned n_given_up;     /* orders: vnodes of any host that it has given back */
     unsigned grace_s;
     bool terminating;               /* act_running: the script of $action terminate has had its turn */
     exec_reason stop_reason;        /* EXEC_END_ITSELF: no end was ordered */

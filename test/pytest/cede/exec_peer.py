@@ -16,12 +16,13 @@ LIMIT_S = 60.0
 EXEC, VERSION = 0x20000051, 1
 HELLO, EVENTS, NODE_STATE, USAGE, BYE, GET_SCRIPT = range(1, 7)
 START, LAUNCH, SIGNAL, SUSPEND, RESUME, CHECKPOINT, NOTICE, UPDATE, TERMINATE, PURGE = range(20, 30)
+HOOKS = 33
 ACCEPTED, REFUSED, WAIT = range(3)
 KEEP, KILL, FORGET = range(3)
 ACKED, UNKNOWN_RUN = range(2)
 PREPARING, RUNNING, SUSPENDED, ENDING, RELEASED = range(1, 6)
 MOM, SIM = 1, 2
-CAN_FREEZE, CAN_CHECKPOINT, CAN_RELEASE = 1, 2, 8
+CAN_FREEZE, CAN_CHECKPOINT, CAN_RELEASE, CAN_HOOKS = 1, 2, 8, 4096
 READY, STARTED, FINISH, RELEASE, EXCEPTION, WAS_SUSPENDED, WAS_RESUMED, CHECKPOINTED, FAILED = range(1, 10)
 
 
@@ -97,7 +98,11 @@ class Order:
 
     def __init__(self, proc, data):
         r = Reader(data)
-        self.proc, self.run, self.data = proc, Run(r), data
+        self.proc, self.run, self.data = proc, None, data
+        if proc == HOOKS:
+            self.epoch, self.store = r.u64(), r.text()
+            return
+        self.run = Run(r)
         if proc == START:
             self.id, self.store, self.epoch = r.text(), r.text(), r.u64()
             self.user, self.group, self.cookie = r.text(), r.text(), r.text()

@@ -317,7 +317,7 @@ def test_a_configuration_file_is_on_the_hosts(complex, hooks):
 
 
 def test_events_that_no_part_runs_are_refused(complex):
-    for event in ("execjob_preterm", "execjob_attach", "execjob_resize", "provision"):
+    for event in ("execjob_attach", "provision"):
         said = complex.command("qmgr", "-c", f"create hook no event={event}", check=False)
         assert said.returncode == 32 and f"event {event}:" in said.stderr
 

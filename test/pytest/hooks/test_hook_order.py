@@ -1,0 +1,60 @@
+"""Hooks of many hosts on their way: a job never arrives before the hooks that were set before it."""
+import os
+import socket
+import struct
+
+import pytest
+
+from cede import api, exec_peer, rpc_caller
+from cede.complex import Complex
+from cede.exec_peer import text, u32
+
+HOSTS = 400  # beyond 100 hosts the rest are told in the background
+IFL_MANAGER, IFL_RUN_ASYNC = 9, 23
+SET, HOOK = 2, 8  # of IFL_MANAGER
+
+
+def record(proc, args):
+    body = struct.pack(">10I", proc, 0, 2, rpc_caller.IFL, 1, proc, 0, 0, 0, 0) + args
+    return u32(rpc_caller.LAST | len(body)) + body
+
+
+@pytest.fixture(scope="module")
+def place():
+    c = Complex(nodes=0, sched=False)
+    try:
+        yield c.start()
+    finally:
+        c.stop()
+
+
+def test_a_job_that_is_sent_after_a_change_of_hooks_never_comes_before_it(place):
+    names = [f"s{i}" for i in range(HOSTS)]
+    for name in names:
+        place.api.manager(api.CREATE, api.NODE, name)
+    path = os.path.join(place.work, "h.py")
+    with open(path, "w", encoding="ascii") as f:
+        f.write("import pbs\n")
+    place.qmgr("create hook h event=execjob_begin", f"import hook h application/x-python default {path}")
+    peers = {name: exec_peer.Peer(place, name) for name in names}
+    try:
+        for peer in peers.values():
+            peer.hello(capabilities=exec_peer.CAN_RELEASE | exec_peer.CAN_HOOKS)
+            peer.order(exec_peer.HOOKS)
+        late = peers[names[-1]]
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(rpc_caller.LIMIT_S)
+            client.connect(os.path.join(place.home, "pbs_server.sock"))
+            for i in range(3):
+                job = place.submit()
+                client.sendall(record(IFL_MANAGER, u32(SET) + u32(HOOK) + text("h") + u32(1) + text("order") + text("") + text(str(i + 2)) +
+                                      u32(0) + text("") + u32(0)) +
+                               record(IFL_RUN_ASYNC, text(job) + text(late.node) + text("") + u32(0)))
+                assert rpc_caller.receive(client)[24:28] == u32(0) and rpc_caller.receive(client)[24:28] == u32(0)
+                late.order(exec_peer.START)
+                assert exec_peer.HOOKS in [o.proc for o in late.orders], "START came before HOOKS"
+                late.orders.clear()
+                place.api.delete(job, "force")
+    finally:
+        for peer in peers.values():
+            peer.close()
