@@ -103,6 +103,25 @@ class Complex:
         args = ["logs"] + ([daemon] if daemon else []) + ["--lines", str(lines)]
         return self.control(*args, check=False).stdout
 
+    def log(self, daemon):
+        """All that a daemon has written so far: server, sched, sched_NAME, or a node. Files in the order of their last change, for a
+        test may set the clock that names them."""
+        if daemon.startswith("sched"):
+            folder = os.path.join(self.home, f"sched_logs{daemon[len('sched'):]}")
+        else:
+            folder = os.path.join(self.home, "server_logs") if daemon == "server" else os.path.join(self.dir, "mom", daemon, "mom_logs")
+        paths = [os.path.join(folder, name) for name in os.listdir(folder)] if os.path.isdir(folder) else []
+        text = []
+        for path in sorted(paths, key=os.path.getmtime):
+            with open(path, encoding="utf-8", errors="replace") as f:
+                text.append(f.read())
+        return "".join(text)
+
+    def wait_log(self, daemon, text, times=1, limit_s=LIMIT_S):
+        """Until a daemon has written this so many times: a line comes a moment after what it tells of. Its whole log then."""
+        return until(lambda: (log := self.log(daemon)).count(text) >= times and log,
+                     lambda: f"{text!r} {times} times in the log of {daemon}:\n{self.logs(daemon)}", limit_s)
+
     # --- commands
     def command(self, *words, user=None, check=True, stdin=None, limit_s=COMMAND_LIMIT_S, env=None):
         """Run a command; `user` by name, as root only. The CompletedProcess, with text."""

@@ -22,7 +22,7 @@ class Hooks:
 
 
 def log(cx):
-    return cx.logs("server", 3000)
+    return cx.log("server")
 
 
 def qsub(cx, *options, check=False, text="sleep 600"):

@@ -21,9 +21,9 @@ def configure_live(cx, *lines):
     """mom_priv/config of n1 gets these lines more, and the MOM has read it."""
     with open(priv(cx, "config"), "a", encoding="ascii") as f:
         f.write("".join(line + "\n" for line in lines))
-    before = cx.logs("n1", 2000).count("jobs are confined by")
+    before = cx.log("n1").count("jobs are confined by")
     os.kill(cx.pid("n1"), signal.SIGHUP)
-    until(lambda: cx.logs("n1", 2000).count("jobs are confined by") > before, "the new configuration")
+    until(lambda: cx.log("n1").count("jobs are confined by") > before, "the new configuration")
 
 
 def without_checkpoint(cx, node="n1"):

@@ -37,3 +37,14 @@ class Simulator:
     def job(self, ms=600000, **kwargs):
         """Submit a job of that length."""
         return self.cx.submit("true", Variable_List=f"PBS_O_WORKDIR=/,EXECSIM_MS={ms}", **kwargs)
+
+def starts_of(cx, jobs):
+    """These jobs in the order in which the scheduler started them, once all have ended."""
+    for job in jobs:
+        cx.wait_gone(job)
+
+    def logged():
+        lines = [line.split(";") for line in cx.log("sched").splitlines() if line.endswith(";Job run")]
+        found = [words[4] for words in lines if words[4] in jobs]
+        return found if len(found) >= len(jobs) else None
+    return until(logged, "a line for each start")  # a short job may be over before its line is written

@@ -104,7 +104,7 @@ class Host:
         for folder, mode in (("spool", 0o755), ("run/munge", 0o755), ("tmp", 0o1777)):
             os.makedirs(os.path.join(self.top, folder))
             os.chmod(os.path.join(self.top, folder), mode)
-        shutil.copytree("/etc", os.path.join(self.top, "etc"), symlinks=True)
+        users.copy_etc(os.path.join(self.top, "etc"))
         for name in users.NAMES:
             self._make_home(name)
         for path in ("pbs.conf", "profile.d/pbs.sh", "profile.d/pbs.csh"):

@@ -3,18 +3,33 @@ import contextlib
 import fcntl
 import os
 import pwd
+import shutil
 import subprocess
 
 NAMES = ("pbstest1", "pbstest2", "pbstest3")
 GROUP = "pbstestg"
 
 
+@contextlib.contextmanager
+def accounts():
+    """The files of accounts are ours meanwhile, against the other processes that run tests: useradd puts locks and copies beside
+    them, refuses where it finds those of another, and a copy of /etc must hold none of them."""
+    with open("/tmp/.cede-users.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def copy_etc(to):
+    """A copy of /etc, which is not there yet, with no account half written."""
+    with accounts():
+        shutil.copytree("/etc", to, symlinks=True)
+
+
 def ensure():
     """Make the test users where that is possible. Safe to call from several processes at once."""
     if os.geteuid() != 0:
         return
-    with open("/tmp/.cede-users.lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with accounts():
         subprocess.run(["groupadd", "-f", GROUP], check=True)
         for name in NAMES:
             try:

@@ -162,7 +162,7 @@ def test_a_resource_of_a_request_is_unset_by_none(complex, hook):
 def test_a_value_that_is_no_number_is_an_exception_of_the_script(complex, hook):
     hook("queuejob", "e.job.Resource_List['ncpus'] = 'abc'\n")
     assert "encountered an exception. Please inform Admin" in qsub(complex).stderr
-    assert "<class 'ValueError'>" in complex.logs("server", 200)
+    complex.wait_log("server", "<class 'ValueError'>")
 
 
 def test_jobs_of_many_pages_are_each_seen_once(complex, hook):

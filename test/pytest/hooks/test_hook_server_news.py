@@ -42,7 +42,7 @@ def example(complex):
 
 
 def logged(cx, text):
-    return until(lambda: [line for line in cx.logs("server", 3000).splitlines() if text in line], f"'{text}' in the log")
+    return until(lambda: [line for line in cx.log("server").splitlines() if text in line], f"'{text}' in the log")
 
 
 def test_accounting_tag_writes_a_line_for_each_end_of_a_job(complex, example):
@@ -82,7 +82,7 @@ def test_a_hook_asks_for_a_new_cycle_of_the_scheduler(complex):
 
     def cycles():
         """Cycles that began after the scheduler had heard of a hook's wish."""
-        return complex.logs("sched", 3000).partition("Scheduler received command 16")[2].count("Starting Scheduling Cycle")
+        return complex.log("sched").partition("Scheduler received command 16")[2].count("Starting Scheduling Cycle")
 
     assert cycles() == 0
     complex.command("qsub", complex.script("true"), check=False)

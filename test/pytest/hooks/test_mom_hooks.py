@@ -58,7 +58,7 @@ def ended(cx, job):
 
 
 def mom_log(cx, name="n1"):
-    return cx.logs(name, 4000)
+    return cx.log(name)
 
 
 def test_each_step_of_a_job_has_its_event_in_order(complex, hooks):
@@ -206,7 +206,7 @@ def test_periodic_hooks_of_a_host_change_its_vnodes_and_make_new_ones(complex, h
     until(lambda: complex.node("n1")["resources_available"].get("gpus_well") == "3", "the resource")
     until(lambda: any(n.name == "n1.extra" for n in complex.api.stat("vnode")), "the vnode")
     assert complex.node("n1.extra")["resources_available"]["mem"] == "9gb"
-    assert "Updated vnode n1.extra's resource resources_available.mem=9gb per mom hook request" in complex.logs("server", 3000)
+    complex.wait_log("server", "Updated vnode n1.extra's resource resources_available.mem=9gb per mom hook request")
 
 
 def test_a_host_says_when_a_hook_of_its_start_has_failed_and_recovered(complex, hooks):
@@ -233,7 +233,7 @@ def test_a_mom_that_was_away_gets_what_it_has_missed_and_loses_what_is_gone(comp
     hooks.make("new", "execjob_begin", "e.reject('new one')")
     complex.restart("n1")
     until(lambda: hook_files(complex, "n1") == {"stays.PY", "stays.HK", "new.PY", "new.HK", "resourcedef"}, "the files")
-    log = complex.logs("server", 3000)
+    log = complex.log("server")
     assert "successfully sent hook file new.PY to" in log and "successfully deleted hook file goes.HK from" in log
 
 
@@ -303,7 +303,7 @@ def test_a_hook_of_user_pbsuser_runs_as_the_owner_of_the_job(complex, hooks):
     assert ended(complex, job)["Exit_status"] == "0"
     assert marks(complex) == [f"{pwd.getpwnam(users.NAMES[0]).pw_uid} True"]
     assert "comment" not in complex.node("n1")
-    assert "Not allowed to update vnodes or to request scheduler restart cycle" in complex.logs("server", 3000)
+    complex.wait_log("server", "Not allowed to update vnodes or to request scheduler restart cycle")
 
 
 def test_a_configuration_file_is_on_the_hosts(complex, hooks):
@@ -381,7 +381,7 @@ def test_the_example_job_tmpfs_gives_a_job_its_own_file_system(complex, hooks):
 def test_a_vnode_of_another_host_and_what_only_a_host_is_are_not_set(complex, hooks):
     hooks.make("reaches", "exechost_periodic", "if pbs.get_local_nodename() == 'n1':\n    e.vnode_list['n2'] = pbs.vnode('n2')\n"
                "    e.vnode_list['n2'].comment = 'taken'\n    e.vnode_list['n1'].Mom = 'elsewhere'", freq=1)
-    until(lambda: "Not allowed to update vnode 'n2', as it is owned by a different mom" in complex.logs("server", 3000), "the refusal")
+    until(lambda: "Not allowed to update vnode 'n2', as it is owned by a different mom" in complex.log("server"), "the refusal")
     assert "comment" not in complex.node("n2") and complex.node("n1")["Mom"] != "elsewhere"
 
 
@@ -395,7 +395,7 @@ def test_a_host_with_reject_root_scripts_takes_no_hooks(complex, hooks):
         complex.restart("n2")
         hooks.make("kept", "execjob_begin", "e.reject('no')")
         until(lambda: "kept.PY" in hook_files(complex, "n1"), "the hook at the other host")
-        until(lambda: "got rejected (mom's reject_root_scripts=1)" in complex.logs("server", 3000), "the refusal")
+        until(lambda: "got rejected (mom's reject_root_scripts=1)" in complex.log("server"), "the refusal")
         assert "kept.PY" not in hook_files(complex, "n2")
         assert ended(complex, complex.submit("true", select="1:ncpus=1:host=n2"))["Exit_status"] == "0"
     finally:

@@ -393,7 +393,7 @@ def test_each_verb_is_answered_with_pbs_s_number_and_words(cx):
 
 def last_lines(cx, word, n):
     """The texts of the last n lines of the server's log with this word."""
-    return [line.split(";", 5)[5] for line in cx.logs("server", 4000).splitlines() if word in line][-n:]
+    return [line.split(";", 5)[5] for line in cx.log("server").splitlines() if word in line][-n:]
 
 
 def test_numbers_of_jobs_begin_again_where_their_bound_is_lowered(cx):

@@ -115,7 +115,7 @@ def test_a_user_has_so_many_connections_and_no_more(cx):
             with connections(cx, 1) as (s,):
                 return is_served(s)
         until(one_more, "the place of the one that has gone")
-    assert "has 5 already" in cx.logs("server", lines=200)
+    cx.wait_log("server", "has 5 already")
 
 
 def test_calls_beyond_the_rate_wait_and_are_answered(cx):
@@ -130,4 +130,4 @@ def test_calls_beyond_the_rate_wait_and_are_answered(cx):
         for s in got:
             for _ in range(60):
                 assert struct.unpack(">3I", rpc_caller.receive(s)[4:16]) == (1, 0, 0)
-    assert "the share of calls a second is used up" in cx.logs("server", lines=300)
+    cx.wait_log("server", "the share of calls a second is used up")

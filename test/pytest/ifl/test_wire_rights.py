@@ -101,7 +101,7 @@ def test_a_call_of_exec_after_one_of_ifl_is_denied_and_ends_the_connection(cx, p
         assert [outcome(r) for r in replies] == [DENIED] * len(sockets)
         assert all(is_closed(s) for s in sockets)
     assert is_alive(cx) and cx.state(secret) == "Q"
-    assert "program exec is not served to this peer" in cx.logs("server", lines=200)
+    cx.wait_log("server", "program exec is not served to this peer")
 
 
 @pytest.mark.parametrize("proc", EXEC_CALLS)
@@ -136,7 +136,7 @@ def test_a_service_that_calls_two_programs_on_one_connection_loses_it(cx, first)
         p.sock.sendall(record(*other))
         until(lambda: not p.pump(), "the end of the connection")
     assert is_alive(cx)
-    assert "on a connection of program" in cx.logs("server", lines=100)
+    cx.wait_log("server", "on a connection of program")
 
 
 def test_a_connection_of_one_service_says_no_hello_of_another(cx):

@@ -78,9 +78,9 @@ def test_a_job_that_started_before_its_host_had_a_checkpoint_script_is_saved_too
     running(cx, job)
     assert images(cx) == []
     path = script(cx, "save", "mkdir -p $1 && echo state >$1/core")
-    before = cx.logs("n1", 2000).count("accepted by server")
+    before = cx.log("n1").count("accepted by server")
     configure_live(cx, f"$action checkpoint_abort 60 !{path} %path")
-    until(lambda: cx.logs("n1", 2000).count("accepted by server") > before, "the server, which hears that the host saves jobs")
+    until(lambda: cx.log("n1").count("accepted by server") > before, "the server, which hears that the host saves jobs")
     cx.api.hold(job)
     cx.wait(job, state="H")
     assert images(cx) == [job + ".CK"]
@@ -104,7 +104,7 @@ def test_a_hold_of_a_job_whose_program_cannot_be_asked_counts_when_it_comes_back
     running(cx, job)
     cx.api.hold(job)
     assert cx.state(job) == "R" and cx.stat(job)["Hold_Types"] == "u"
-    assert "no process of the job has a handler" in cx.logs("server", lines=400)
+    cx.wait_log("server", "no process of the job has a handler")
     cx.api.rerun(job)
     cx.wait(job, state="H")
 
@@ -350,7 +350,7 @@ def test_an_image_is_given_only_to_a_caller_with_the_key(cx):
         f.write(("0" if key[0] != "0" else "1") + key[1:])
     cx.api.run_async(job, "(n2:ncpus=1)")
     assert second_begin(cx) == "0"
-    assert "refused its image to mom:n2" in cx.logs("n1", lines=400)
+    cx.wait_log("n1", "refused its image to mom:n2")
 
 
 @history
@@ -433,7 +433,7 @@ def test_a_restart_script_may_become_the_job(cx):
     cx.wait_gone(job)
     assert cx.stat(job)["Exit_status"] == "4"
     assert cx.file("out").splitlines() == ["first", "from image"]
-    assert f";{job};task 00000001 transmogrified" in cx.logs("n1", lines=400)
+    cx.wait_log("n1", f";{job};task 00000001 transmogrified")
 
 
 @history
@@ -447,7 +447,7 @@ def test_a_job_whose_restart_fails_starts_from_its_beginning_and_says_so(cx):
     cx.wait(job, state="H")
     cx.api.release(job)
     until(lambda: cx.file("began") == "x\nx\n", "the job from its beginning")
-    assert "restart of task" in cx.logs("n1", lines=400)
+    cx.wait_log("n1", "restart of task")
     stop(cx)
     cx.wait_gone(job)
     assert cx.stat(job)["Exit_status"] == "0"
@@ -648,7 +648,7 @@ def test_a_job_on_two_hosts_is_saved_at_its_interval_and_continues_from_there(cx
         configure(cx, "$min_check_poll 1", "$max_check_poll 1", "$wallmult 60", node=node)
     job = spread(cx, Checkpoint="w=1")
     until(lambda: cx.file("saves"), "the first checkpoint", limit_s=90)
-    until(lambda: all(f"checkpointed on mom:{n}" in cx.logs("server", 400) for n in ("n1", "n2")), "both images")
+    until(lambda: all(f"checkpointed on mom:{n}" in cx.log("server") for n in ("n1", "n2")), "both images")
     assert cx.state(job) == "R"
     cx.api.rerun(job)
     until(lambda: cx.file("agains"), "the restart")

@@ -33,7 +33,7 @@ def test_the_interval_is_dalys_for_the_cost_that_was_measured(cx):
     configure(cx, "$wallmult 100000")  # so that the first interval is soon over
     job = start(cx)
     until(lambda: cx.file("saves"), "the first checkpoint")
-    text = until(lambda: (t := [line for line in cx.logs("server", 400).splitlines() if "checkpointed on mom:n1" in line]) and t,
+    text = until(lambda: (t := [line for line in cx.log("server").splitlines() if "checkpointed on mom:n1" in line]) and t,
                  "its record")
     cost = int(text[0].split(" ms")[0].split()[-1]) / 1000
     assert cost >= 0.5

@@ -105,8 +105,8 @@ def test_a_name_that_is_not_an_adapter_is_refused_and_what_was_stays(cx):
     with open(priv(cx, "config"), "a", encoding="ascii") as f:
         f.write("$checkpoint_adapter blcr\n")
     os.kill(cx.pid("n1"), signal.SIGHUP)
-    until(lambda: "the old configuration stays" in cx.logs("n1", lines=400), "the new configuration")
-    assert "is not one of app, criu, dmtcp, none" in cx.logs("n1", lines=400)
+    until(lambda: "the old configuration stays" in cx.log("n1"), "the new configuration")
+    cx.wait_log("n1", "is not one of app, criu, dmtcp, none")
     assert cx.node("n1")["checkpoint"].startswith("app")
 
 
@@ -136,7 +136,7 @@ def test_only_a_job_that_says_it_saves_itself_is_preempted_by_checkpoint(cx):
     plain = start(cx)
     assert by(cx, plain) == "none"
     assert preempt(cx, plain, "CR") == {plain: "Q"}
-    assert "no process of the job has a handler" not in cx.logs("n1", lines=400)  # it was not even asked
+    assert "no process of the job has a handler" not in cx.log("n1")  # it was not even asked
     for attrs, said in (({"Checkpoint": "c=10"}, "-c"), ({"preempt_methods": "CR"}, "preempt_methods")):
         cx.blank("counts", "now")
         job = start(cx, COUNTER.format(work=cx.work), **attrs)
@@ -195,7 +195,7 @@ def test_a_launcher_of_mpi_is_neither_counted_nor_sent_the_signal(cx):
     job = start(cx, f"exec {launcher}", preempt_methods="C")
     assert by(cx, job) == "preempt_methods"
     assert preempt(cx, job, "CR") == {job: "Q"}  # it said so, and could not: the next letter
-    assert stays(lambda: "no process of the job has a handler" in cx.logs("n1", lines=400), 0.1)
+    assert stays(lambda: "no process of the job has a handler" in cx.log("n1"), 0.1)
 
 
 @history
@@ -224,4 +224,4 @@ def test_a_scheduler_does_not_plan_a_checkpoint_of_a_job_that_cannot_be_saved(cx
     cx.wait_gone(urgent)
     s = cx.stat(job)
     assert s["preempt_method"] == "Q"
-    assert "tried R" in until(lambda: (t := cx.logs("server", lines=400)) and "preempted: R" in t and t, "its log")
+    assert "tried R" in until(lambda: (t := cx.log("server")) and "preempted: R" in t and t, "its log")

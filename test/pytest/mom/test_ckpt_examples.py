@@ -93,4 +93,4 @@ def test_an_example_that_is_preempted_at_random_moments_ends_with_the_right_resu
     s = cx.stat(job)
     assert s["Exit_status"] == "0" and s["preempt_count"] == str(moments)
     assert cx.file("out") == right, f"seed {seed}"
-    assert "checkpointed on mom:n1" in cx.logs("server", lines=100000)
+    cx.wait_log("server", "checkpointed on mom:n1")

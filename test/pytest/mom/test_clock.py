@@ -29,9 +29,9 @@ def host(monkeypatch):
 
 def jump(cx, ahead_s):
     """The server has seen it when this returns."""
-    before = cx.logs("server", lines=3000).count("the clock of this host was set")
+    before = cx.log("server").count("the clock of this host was set")
     cx.clock.set(ahead_s)
-    until(lambda: cx.logs("server", lines=3000).count("the clock of this host was set") > before, "the server's notice of it")
+    until(lambda: cx.log("server").count("the clock of this host was set") > before, "the server's notice of it")
 
 
 def accounted(cx, job, kind):

@@ -34,9 +34,9 @@ def configure(cx, *lines):
     path = os.path.join(cx.dir, "mom", "n1", "mom_priv", "config")
     with open(path, "a", encoding="ascii") as f:
         f.write("".join(line + "\n" for line in lines))
-    before = cx.logs("n1", lines=2000).count("jobs are confined by")
+    before = cx.log("n1").count("jobs are confined by")
     os.kill(cx.pid("n1"), signal.SIGHUP)
-    until(lambda: cx.logs("n1", lines=2000).count("jobs are confined by") > before, "the new configuration")
+    until(lambda: cx.log("n1").count("jobs are confined by") > before, "the new configuration")
 
 
 def needs(cx, what):
@@ -234,7 +234,7 @@ def test_a_host_that_offers_more_processors_than_it_has_binds_no_job_and_says_so
     configure(cx, "$cpuset true")
     assert confinement(cx)["cpuset"] in ("none", "off")
     if confinement(cx)["cpuset"] == "off":
-        assert "3000 ncpus are offered, this host has" in cx.logs("n1", lines=200)
+        cx.wait_log("n1", "3000 ncpus are offered, this host has")
     cx.wait_gone(cx.submit(AFFINITY))
     assert len(cx.file("out").split()) == len(os.sched_getaffinity(0))
 
@@ -269,8 +269,8 @@ def test_a_rule_for_devices_that_is_none_changes_nothing_and_is_named(cx):
     with open(path, "a", encoding="ascii") as f:
         f.write("$pids_max 10\n$device_allow /dev/no_such_thing rw\n")
     os.kill(cx.pid("n1"), signal.SIGHUP)
-    until(lambda: "/dev/no_such_thing is not a device of this host" in cx.logs("n1", lines=200), "the refusal")
-    assert "the old configuration stays" in cx.logs("n1", lines=200)
+    until(lambda: "/dev/no_such_thing is not a device of this host" in cx.log("n1"), "the refusal")
+    cx.wait_log("n1", "the old configuration stays")
 
 
 # --- nothing is left

@@ -95,11 +95,11 @@ def test_a_run_that_cannot_be_read_is_set_aside_beside_one_of_the_same_name(cx):
 def test_a_spool_that_belongs_to_another_user_is_told_at_the_start(cx):
     path = os.path.join(os.path.dirname(mom_priv(cx, "n1")), "spool")
     told = f"{path} belongs to user 65534"
-    assert told not in cx.logs("n1", 400)
+    assert told not in cx.log("n1")
     os.chown(path, 65534, -1)
     try:
         starts(cx, "n1", "spool of another user")
-        until(lambda: told in cx.logs("n1", 400), "a line about the spool")
+        until(lambda: told in cx.log("n1"), "a line about the spool")
     finally:
         os.chown(path, 0, -1)
 
@@ -139,5 +139,5 @@ def test_a_directory_whose_order_cannot_be_read_is_set_aside_by_the_mom(cx):
     starts(cx, "n1", "noise")
     assert os.listdir(os.path.join(top, "set_aside")) == ["4711.x.1"]
     assert not [name for name in os.listdir(os.path.join(top, "jobs")) if name.startswith("471")]
-    assert "4711.x.1;its directory is set aside" in cx.logs("n1", 200)
+    cx.wait_log("n1", "4711.x.1;its directory is set aside")
     cx.wait(cx.submit())

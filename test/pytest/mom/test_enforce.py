@@ -17,7 +17,7 @@ def configure(cx, *lines, nodes=("n1",)):
         path = os.path.join(cx.dir, "mom", node, "mom_priv", "config")
         with open(path, "a", encoding="ascii") as f:
             f.write("$min_check_poll 1\n$max_check_poll 1\n" + "".join(line + "\n" for line in lines))
-        before = cx.logs(node, lines=2000).count("jobs are confined by")
+        before = cx.log(node).count("jobs are confined by")
         os.kill(cx.pid(node), signal.SIGHUP)
         until(lambda n=node, b=before: cx.logs(n, lines=2000).count("jobs are confined by") > b, "the new configuration")
         until(lambda n=node: cx.node(n)["state"] == "free", "the node")
@@ -106,4 +106,4 @@ def test_a_rule_that_is_wrong_changes_nothing_and_says_what_there_is(cx):
     with open(path, "a", encoding="ascii") as f:
         f.write("$enforce average_cpu 1.5\n")
     os.kill(cx.pid("n1"), signal.SIGHUP)
-    until(lambda: 'no variable "average_cpu"; there are average_trialperiod' in cx.logs("n1", lines=100), "the refusal")
+    until(lambda: 'no variable "average_cpu"; there are average_trialperiod' in cx.log("n1"), "the refusal")

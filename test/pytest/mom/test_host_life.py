@@ -52,13 +52,13 @@ def test_a_signal_for_a_job_whose_processes_are_gone_is_refused_and_its_end_foll
         os.killpg(session, signal.SIGKILL)
         until(lambda: not processes_with(f"TMPDIR={cx.dir}/mom/n1/tmp/pbs.{job}"), "the end of its processes")
         ticket = asker.call_send("sigjob_send", job, "SIGUSR1", None)
-        until(lambda: "signal job with SIGUSR1" in cx.logs("n1", lines=300), "the signal at the MOM")
+        until(lambda: "signal job with SIGUSR1" in cx.log("n1"), "the signal at the MOM")
     with pytest.raises(api.PbsError) as refused:
         asker.recv(ticket)
     asker.close()
     assert refused.value.code == 15016
     assert ended(cx, job)["Exit_status"] == "265"
-    assert f";{job};Job recycled into exiting on signal from substate 42" in cx.logs("n1", lines=300)
+    cx.wait_log("n1", f";{job};Job recycled into exiting on signal from substate 42")
 
 
 # --- a job whose hosts have not begun it
@@ -143,7 +143,7 @@ def test_a_prologue_that_others_may_write_is_not_run(cx):
     job = cx.submit("echo never")
     until(lambda: int(cx.stat(job).get("run_count", 0)) >= 2, "another try")
     assert not exists(cx, "prologue-ran")
-    assert "Permission Error" in cx.logs("n1", lines=400)
+    cx.wait_log("n1", "Permission Error")
     cx.api.delete(job)
 
 
@@ -157,7 +157,7 @@ def test_an_epilogue_whose_input_is_gone_is_not_run_and_the_log_says_so(cx):
     os.unlink(os.path.join(priv(cx, "jobs"), run, f"{job}.SC"))
     os.killpg(session, signal.SIGKILL)
     ended(cx, job)
-    assert "epilogue, exit: -2, no pro/epilogue input file" in cx.logs("n1", lines=300)
+    cx.wait_log("n1", "epilogue, exit: -2, no pro/epilogue input file")
     assert not exists(cx, "epilogue-ran")
 
 
@@ -522,7 +522,7 @@ def test_a_job_that_has_written_nothing_leaves_no_output_and_runs_on_another_hos
     until(lambda: cx.stat(job)["substate"] == "42", "its second run")
     out, err = let_end(cx, job)
     assert (out, err) == ("over\n", "")
-    assert "refused its files" not in cx.logs("n1", 500)
+    assert "refused its files" not in cx.log("n1")
     until(lambda: spool(cx, "n1") == [], "the end of its spool")
 
 
@@ -552,7 +552,7 @@ def test_a_job_that_is_deleted_while_it_goes_back_has_its_output_delivered(cx):
     until(lambda: exists(cx, "began") and cx.stat(job)["substate"] == "42", "the job")
     asker = cx.connect()
     asker.call_send("rerunjob_send", job, None)
-    until(lambda: f";{job};signal job with Rerun" in cx.logs("n1", lines=300), "the rerun at the MOM")
+    until(lambda: f";{job};signal job with Rerun" in cx.log("n1"), "the rerun at the MOM")
     cx.api.delete(job)
     ended(cx, job)
     asker.close()

@@ -33,7 +33,7 @@ BAD = {
 def lives_on(cx, job, pid):
     s = cx.stat(job)
     assert s["job_state"] == "R" and s["run_count"] == "1" and is_alive(pid)
-    assert "checkpointed to" not in cx.logs("n1", lines=400) and not os.path.exists(image(cx, job))
+    assert "checkpointed to" not in cx.log("n1") and not os.path.exists(image(cx, job))
     until(lambda: not os.path.lexists(image(cx, job) + ".new"), "the end of what the script has left")
 
 
@@ -64,7 +64,7 @@ def test_the_next_letter_is_tried_where_the_script_has_written_nothing(cx):
     cx.api.run(job, "(n1:ncpus=1)")
     running(cx, job)
     assert preempt(cx, job, "CR") == {job: "Q"}
-    assert "there is no image" in cx.logs("server", lines=400)
+    cx.wait_log("server", "there is no image")
 
 
 @history
@@ -88,8 +88,8 @@ def test_a_checkpoint_that_was_due_and_failed_leaves_the_image_before_it(cx):
     tool(cx, checkpoint=f"[ ! -e {cx.work}/bad ] || exit 0\n" + SAVE + f"; echo {cx.work} >> $3/core; touch {cx.work}/bad",
          restart=f"cat $3/core > {cx.work}/restarted; (while [ ! -e {cx.work}/stop ]; do sleep 0.05; done) & exit 0")
     job = cx.submit("exec sleep 600", Checkpoint="w=1")
-    until(lambda: "checkpointed to" in cx.logs("n1", lines=400), "the good one", limit_s=90)
-    until(lambda: "Checkpoint failed, error" in cx.logs("n1", lines=400), "the bad one", limit_s=90)
+    until(lambda: "checkpointed to" in cx.log("n1"), "the good one", limit_s=90)
+    until(lambda: "Checkpoint failed, error" in cx.log("n1"), "the bad one", limit_s=90)
     assert cx.state(job) == "R"
     cx.api.rerun(job)
     until(lambda: cx.file("restarted"), "the restart")
@@ -160,7 +160,7 @@ def test_an_image_that_was_changed_is_not_restarted(cx):
     cx.api.run_async(job, "(n1:ncpus=1)")
     s = cx.wait(job, state="H")
     assert "its checkpoint is lost" in s["comment"] and cx.file("restarted") is None
-    assert "is not what the checkpoint has written" in cx.logs("n1", lines=400)
+    cx.wait_log("n1", "is not what the checkpoint has written")
     until(lambda: not os.path.exists(image(cx, job)), "the host to remove the image that was given up")
 
 

@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from cede import users
 from cede.faults import is_alive, stays
 from cede.wait import until
 
@@ -42,7 +43,7 @@ def counts_on(cx):
 
 
 def stands_still(cx, node="n1"):
-    until(lambda: "suspended, the host is in use" in cx.logs(node, lines=300), "what the MOM says", LIMIT)
+    until(lambda: "suspended, the host is in use" in cx.log(node), "what the MOM says", LIMIT)
 
     def same():
         before = counted(cx)
@@ -101,7 +102,7 @@ def test_jobs_are_stopped_while_a_person_works_at_their_host_also_by_a_new_mom(c
     cx.kill("n1")
     cx.restart("n1")
     state(cx, "n1", "busy")
-    until(lambda: cx.logs("n1", lines=300).count("suspended, the host is in use") == 2, "the new MOM's word", LIMIT)
+    until(lambda: cx.log("n1").count("suspended, the host is in use") == 2, "the new MOM's word", LIMIT)
     stands_still(cx)
     assert cx.state(job) == "R" and cx.state(other) == "Q"
     console.leave()
@@ -127,7 +128,7 @@ def test_what_the_server_has_suspended_stays_so_and_what_it_ends_ends(cx):
     state(cx, "n1", "busy")
     cx.command("qsig", "-s", "resume", job)
     cx.wait(job, state="R", limit_s=LIMIT)
-    until(lambda: cx.logs("n1", lines=300).count("suspended, the host is in use") == 2, "the MOM's word", LIMIT)
+    until(lambda: cx.log("n1").count("suspended, the host is in use") == 2, "the MOM's word", LIMIT)
     cx.api.delete(job)
     cx.wait_gone(job, limit_s=LIMIT)
 
@@ -142,7 +143,7 @@ def test_a_job_on_several_hosts_goes_back_where_one_is_in_use(cx, used):
     until(lambda: cx.stat(job)["substate"] == "42", "the job", LIMIT)
     console.use()
     cx.wait(job, state="Q", limit_s=LIMIT)
-    assert "multinodebusy" in cx.logs(used, lines=300)
+    cx.wait_log(used, "multinodebusy")
     console.leave()
     cx.wait(job, state="R", limit_s=LIMIT)
     assert int(cx.stat(job)["run_count"]) >= 2
@@ -226,7 +227,7 @@ def test_a_person_at_an_x_display_stops_jobs_by_pbs_idled(cx):
         cx.wait(job, limit_s=LIMIT)
         screen.touch()
         state(cx, "n1", "busy")
-        until(lambda: "suspended, the host is in use" in cx.logs("n1", lines=300), "what the MOM says", LIMIT)
+        until(lambda: "suspended, the host is in use" in cx.log("n1"), "what the MOM says", LIMIT)
         screen.touched = 0.0
         state(cx, "n1", "free")
         screen.hang_up()
@@ -259,7 +260,7 @@ def test_where_a_user_was_before_the_mom_nothing_is_touched(cx):
     os.mkdir(victim, 0o700)
     os.symlink(victim, os.path.join(cx.dir, "mom", "n1", "spool", "idledir"))
     configure(cx, "n1", "$kbd_idle 3000 0 1")
-    until(lambda: "idledir: " in cx.logs("n1", lines=300), "what the MOM says", LIMIT)
+    until(lambda: "idledir: " in cx.log("n1"), "what the MOM says", LIMIT)
     assert os.stat(victim).st_mode & 0o7777 == 0o700
 
 
@@ -286,7 +287,7 @@ def test_users_without_a_job_have_no_processes_but_for_those_that_the_site_spare
     try:
         configure(cx, "n1", "$restrict_user true", "$restrict_user_exceptions 2000000012", "$restrict_user_maxsysid 2000000010")
         until(lambda: stranger.poll() is not None, "the end of the stranger", LIMIT)
-        until(lambda: f"killed uid 2000000011 pid {stranger.pid}(sleep)" in cx.logs("n1", lines=300), "the MOM's word", LIMIT)
+        until(lambda: f"killed uid 2000000011 pid {stranger.pid}(sleep)" in cx.log("n1"), "the MOM's word", LIMIT)
         assert spared.poll() is None and system.poll() is None
     finally:
         for p in (spared, system, stranger):
@@ -297,10 +298,11 @@ def test_users_without_a_job_have_no_processes_but_for_those_that_the_site_spare
 @needs_root
 def test_users_are_left_alone_as_long_as_they_have_a_job(alone, cx):
     name, uid = "pbstesthigh", 2000000019
-    try:
-        pwd.getpwnam(name)
-    except KeyError:
-        subprocess.run(["useradd", "-l", "-M", "-u", str(uid), name], check=True)
+    with users.accounts():
+        try:
+            pwd.getpwnam(name)
+        except KeyError:
+            subprocess.run(["useradd", "-l", "-M", "-u", str(uid), name], check=True)
     job = cx.submit("sleep 600", user=name)
     cx.wait(job, limit_s=LIMIT)
     until(lambda: cx.stat(job).get("session_id"), "the job's session", LIMIT)

@@ -25,7 +25,7 @@ def another(**kinds):
 
 
 def log_of(cx):
-    return cx.logs("n1", lines=1000)
+    return cx.log("n1")
 
 
 APART = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]

@@ -286,10 +286,10 @@ def test_time_stands_still_without_jobs_and_without_a_simulator(cx):
 @beside
 def test_a_mom_may_not_register_in_stepped_time_and_real_time_cannot_be_advanced(cx):
     with Service(cx, "--prefix", "s", "--virtual"):
-        until(lambda: "time is real; start it with --virtual" in cx.logs("server", 200), "the refusal")
+        until(lambda: "time is real; start it with --virtual" in cx.log("server"), "the refusal")
         assert nodes(cx) == ["n1", "n2"]
     virtual(cx)
-    until(lambda: "time is simulated; only a simulator" in cx.logs("server", 200), "the refusal")
+    until(lambda: "time is simulated; only a simulator" in cx.log("server"), "the refusal")
     with Service(cx, "--prefix", "s", "--virtual"):
         until(lambda: "s1" in nodes(cx, "free"), "the simulated node")
         assert "down" in cx.node("n1").state or "unknown" in cx.node("n1").state
@@ -416,4 +416,4 @@ def test_ten_thousand_requeues_at_once_do_not_make_server_and_simulator_wait_for
         cx.set_server("scheduling", "True")
         until(lambda: counts(cx, array)["Running"] == str(n), "all run again", 170)
         assert all(v.state in ("job-busy", "free") for v in cx.api.stat("vnode"))
-        assert "nothing was heard of" not in cx.logs("server", lines=30000)
+        assert "nothing was heard of" not in cx.log("server")

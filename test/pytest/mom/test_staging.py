@@ -96,7 +96,7 @@ def test_a_file_that_cannot_be_brought_back_stays_where_it_is(cx):
     job = cx.submit(f"echo precious > {here}/result", stageout=f"{here}/result@localhost:/no/such/directory/x")
     s = ended(cx, job)
     assert s["Exit_status"] == "0" and s["Stageout_status"] == "0" and cx.file("here/result") == "precious\n"
-    assert "Job files not copied" in cx.logs("n1", lines=300)
+    cx.wait_log("n1", "Job files not copied")
 
 
 @history
@@ -106,7 +106,7 @@ def test_the_log_tells_what_was_copied_and_by_which_command(cx):
     job = cx.submit(f"cp {here}/in {here}/result", stagein=f"{here}/in@localhost:{there}/in",
                     stageout=f"{here}/result@localhost:{there}/out,{here}/missing@localhost:{there}/missing")
     ended(cx, job)
-    log = until(lambda: (lambda t: t if "items out" in t else None)(cx.logs("n1", lines=300)), "the account of it")
+    log = until(lambda: (lambda t: t if "items out" in t else None)(cx.log("n1")), "the account of it")
     told = [line.split(";", 5)[5] for line in log.splitlines() if f";{job};" in line]
     for text in ("copy file request received", f"command: /bin/cp -rp {there}/in {here}/in status=0, try=1",
                  f"command: /bin/cp -rp {here}/result {there}/out status=0, try=1",
@@ -132,7 +132,7 @@ def test_files_are_copied_with_the_rights_of_the_owner_alone(cx):
     os.chmod(secret, 0o600)
     job = cx.submit("true", stagein=f"mine@localhost:{secret}")
     assert "Permission denied" in cx.wait(job, state="W")["comment"] or True
-    assert "Permission denied" in cx.logs("n1", lines=300)
+    cx.wait_log("n1", "Permission denied")
     cx.api.delete(job)
 
 

@@ -211,7 +211,7 @@ def test_a_mailer_that_another_user_can_change_is_not_run(cx, spoil):
     os.chmod(path if spoil == "file" else where, 0o777)
     cx.wait_gone(cx.submit("true", Mail_Points="e"))
     refusal = "can be changed by others than its owner"
-    until(lambda: exists(cx, "mailed") or refusal in cx.logs("server", lines=300), "the refusal")
+    until(lambda: exists(cx, "mailed") or refusal in cx.log("server"), "the refusal")
     assert not exists(cx, "mailed")
 
 
@@ -278,7 +278,7 @@ def test_a_host_with_reject_root_scripts_runs_no_job_of_root(cx):
     until(lambda: cx.node().state == "free", "n1")
     job = cx.command(*roots).stdout.strip()
     assert ended(cx, job)["Exit_status"] == "-10" and not exists(cx, "out")
-    assert "root is root, and this host has $reject_root_scripts" in cx.logs("n1", lines=300)
+    cx.wait_log("n1", "root is root, and this host has $reject_root_scripts")
 
 
 def test_a_user_whom_this_host_alone_takes_for_root_runs_no_jobs_here(cx):
@@ -295,7 +295,7 @@ def test_a_user_whom_this_host_alone_takes_for_root_runs_no_jobs_here(cx):
     until(lambda: cx.node().state == "free", "n1")
     job = cx.command("qsub", "--", "/bin/sh", "-c", f"touch {cx.work}/ran", user=STRANGER).stdout.strip()
     assert ended(cx, job)["Exit_status"] == "-10" and not exists(cx, "ran")
-    assert f"{STRANGER} has the number 0 on this host" in cx.logs("n1", lines=300)
+    cx.wait_log("n1", f"{STRANGER} has the number 0 on this host")
 
 
 # --- what costs others time

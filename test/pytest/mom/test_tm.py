@@ -225,7 +225,7 @@ def test_an_attached_process_is_suspended_and_ends_with_the_job(cx):
     done = attach(cx, "-p", process.pid)
     assert (done.returncode, done.stderr) == (0, "")
     said = rf";{re.escape(job)};pid {process.pid} sid {process.pid} cmd (sh|sleep) attached as task [0-9A-F]{{8}}\n"
-    until(lambda: re.search(said, cx.logs("n1", lines=200)), said)
+    until(lambda: re.search(said, cx.log("n1")), said)
     again = attach(cx, "-j", job, "-p", process.pid)
     assert again.returncode == 1 and "its session is part of the job already" in again.stderr
     cx.api.signal(job, "suspend")

@@ -169,7 +169,7 @@ def test_explaining_changes_nothing_that_anybody_can_see(cx, sim):
     jobs += [held(cx, queue="express"), sim.job(), sim.job(array_indices_submitted="1-3", queue="workq")]
     until(lambda: (cx.stat(jobs[3]) or {}).get("comment"), "its comment")
     until(lambda: (cx.stat(jobs[4]) or {}).get("comment"), "its comment")
-    logged = cx.logs("sched", 3000)
+    logged = cx.log("sched")
     watch = cx.api.watch({kind: None for kind in range(8)})
     watch.catch_up()
     ticket = watch.send()
@@ -177,7 +177,7 @@ def test_explaining_changes_nothing_that_anybody_can_see(cx, sim):
     for job in jobs:
         assert other.explain(job)
     assert faults.stays(lambda: not cx.api.ready(ticket), 0.3)
-    assert cx.logs("sched", 3000) == logged
+    assert cx.log("sched") == logged
 
 
 # --- who may ask, and about what
@@ -238,7 +238,7 @@ def test_a_scheduler_that_is_killed_in_the_middle_ends_the_question(cx, sim):
     job = held(cx)
     with faults.daemon_frozen(cx, "sched"):
         thread, came = asks(cx, job)
-        until(lambda: "Type 205 request" in cx.logs("server", 100), "the question")
+        until(lambda: "Type 205 request" in cx.log("server"), "the question")
         cx.kill("sched")
     thread.join(10)
     assert came and came[0].code == 15099 and cx.state(job) == "H"
@@ -254,7 +254,7 @@ def test_a_caller_of_explain_that_is_killed_does_not_hinder_the_next(cx, sim):
     job = held(cx)
     with faults.daemon_frozen(cx, "sched"):
         with subprocess.Popen(["pbs_preempt", "--explain", job], env=cx.env, stdout=subprocess.DEVNULL) as asker:
-            until(lambda: "Type 205 request" in cx.logs("server", 100), "the question")
+            until(lambda: "Type 205 request" in cx.log("server"), "the question")
             asker.kill()
     assert cx.api.explain(job)[0].name == job
 
@@ -317,7 +317,7 @@ def test_a_question_to_explain_gives_no_right_to_run_beyond_limits(cx, foreign):
 def test_a_scheduler_is_asked_only_so_much_at_once(cx, foreign):
     job = cx.submit()
     waiting = [asks(cx, job, "limit=2") for _ in range(32)]
-    until(lambda: cx.logs("server", 400).count("Type 205 request") >= 32, "32 questions")
+    until(lambda: cx.log("server").count("Type 205 request") >= 32, "32 questions")
     assert "try again" in refused(15006, cx.api.explain, job)
     foreign[0].close()
     for thread, came in waiting:

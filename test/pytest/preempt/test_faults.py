@@ -137,7 +137,7 @@ def concluded(cx, order, state, low, urgent):
 def test_a_new_scheduler_continues_the_preemption_of_one_that_died(cx, order, state):
     with work.NodeWatch(cx):
         low, urgent = contend(cx, order)
-        until(lambda: "Type 202 request" in cx.logs("server", 400), "the preemption has begun")
+        until(lambda: "Type 202 request" in cx.log("server"), "the preemption has begun")
         cx.kill("sched")
         until(lambda: [cx.state(j) for j in low] == [state, state], "the server has done it alone")
         cx.restart("sched")
@@ -166,7 +166,7 @@ def test_a_preemption_is_completed_after_the_caller_has_gone(cx, order, code):
     with scheduler(cx, order) as s:
         with faults.daemon_frozen(cx, "n1"):
             ticket = s.preempt_send([job])
-            until(lambda: "Type 93 request" in cx.logs("server", 400), "the request has come")
+            until(lambda: "Type 93 request" in cx.log("server"), "the request has come")
             assert cx.api.stat("server")  # a later answer on the same loop: the order is on its way
             cx.kill("server")
             with pytest.raises(api.PbsError):
@@ -208,7 +208,7 @@ def test_an_attempt_that_fails_at_the_host_is_answered_as_failed(cx, what):
     asker = cx.connect()
     with faults.frozen(pid):
         ticket = asker.call_send("sigjob_send", job, what, None)
-        until(lambda: f"{job};signal job with {what}" in cx.logs("n1", 400), "the order at the host")
+        until(lambda: f"{job};signal job with {what}" in cx.log("n1"), "the order at the host")
         assert not asker.ready(ticket)
         os.kill(pid, 9)
         with pytest.raises(api.PbsError) as e:

@@ -340,7 +340,7 @@ def test_a_preemption_continues_when_the_caller_disconnects(pre):
     job = running(pre, IGNORES_TERM)
     with scheduler(pre, "D") as s:
         s.preempt_send([job])
-        until(lambda: "Type 93 request" in pre.logs("server", 40), "the request in the server")
+        until(lambda: "Type 93 request" in pre.log("server"), "the request in the server")
     pre.wait_gone(job)
     with scheduler(pre, "R") as s:
         other = running(pre, name="other")

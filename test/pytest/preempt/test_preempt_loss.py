@@ -97,7 +97,7 @@ def preempt_once(cx, sim, rng):
         victims = {v["job"]: (v["method"], v["lost_core_seconds"]) for v in told["victims"]}
         if victims:
             cx.api.release(urgent)
-            until(lambda: f"{urgent};Room is held" in cx.logs("server", 300), "the room to be held")
+            until(lambda: f"{urgent};Room is held" in cx.log("server"), "the room to be held")
         else:  # there is room, or those that could give way are only starting
             cx.api.delete(urgent)
     cx.wait_gone(urgent)

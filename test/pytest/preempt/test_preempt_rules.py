@@ -80,7 +80,7 @@ def test_a_cycle_looks_for_victims_as_often_as_preempt_attempts_says(cx, sim):
     urgent = [sim.job(queue="express", l_software=name) for name in ("a", "b")]
     never = sim.job(queue="express", select="1:ncpus=2", Priority="1000")
     cx.set_sched("scheduling", "True")
-    until(lambda: "Not attempting to preempt: over max cycle preempt limit" in cx.logs("sched", 500), "the limit")
+    until(lambda: "Not attempting to preempt: over max cycle preempt limit" in cx.log("sched"), "the limit")
     assert never and len(jobs + urgent) == 4
 
 
@@ -107,7 +107,7 @@ def test_a_job_that_would_be_as_urgent_afterwards_is_not_preempted(cx, sim):
     jobs = [low(cx, sim) for _ in range(2)]
     cx.make_queue("other")
     urgent = sim.job(queue="other", select="1:ncpus=2")
-    until(lambda: ";Preempting job will escalate its priority or priority of other jobs" in cx.logs("sched", 2000),
+    until(lambda: ";Preempting job will escalate its priority or priority of other jobs" in cx.log("sched"),
           "the reason")
     assert states(cx, urgent, *jobs) == ["Q", "R", "R"]
 

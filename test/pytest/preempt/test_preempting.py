@@ -23,7 +23,7 @@ def used(cx, node="s1"):
 
 
 def sched_log(cx):
-    return cx.logs("sched", 3000)
+    return cx.log("sched")
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_while_victims_die_other_jobs_start_and_their_room_is_kept(cx):
         cx.wait(other, "R")
         urgent = sim.job(queue="express", select="1:ncpus=2:host=s1")
         fillers = [sim.job(select="1:ncpus=1") for _ in range(2)]
-        until(lambda: "Type 202 request" in cx.logs("server", 400), "the preemption")
+        until(lambda: "Type 202 request" in cx.log("server"), "the preemption")
         cx.api.delete(other, "force")
         for job in fillers:  # they start beside the dying victim, not on its vnode
             assert cx.wait(job, "R", limit_s=1)["exec_vnode"] == "(s2:ncpus=1)"
@@ -130,7 +130,7 @@ def test_a_victim_that_its_owner_deletes_counts_as_deleted(cx):
         victim = sim.job()
         cx.wait(victim, "R")
         urgent = sim.job(queue="express")
-        until(lambda: "Type 202 request" in cx.logs("server", 400), "the preemption")
+        until(lambda: "Type 202 request" in cx.log("server"), "the preemption")
         cx.api.delete(victim)
         cx.wait(urgent, "R")
         assert cx.state(victim) is None
@@ -143,7 +143,7 @@ def test_an_urgent_job_that_goes_away_leaves_the_room_to_others(cx):
         cx.wait(victim, "R")
         waits = sim.job()
         urgent = sim.job(queue="express")
-        until(lambda: "Type 202 request" in cx.logs("server", 400), "the preemption")
+        until(lambda: "Type 202 request" in cx.log("server"), "the preemption")
         cx.api.delete(urgent)
         cx.wait(waits, "R")
 
@@ -157,7 +157,7 @@ def test_a_preemption_survives_the_death_of_a_daemon(cx, order, daemon):
         for job in low:
             cx.wait(job, "R")
         urgent = sim.job(ms=1, queue="express", select="1:ncpus=2")
-        until(lambda: "Type 202 request" in cx.logs("server", 400), "the preemption")
+        until(lambda: "Type 202 request" in cx.log("server"), "the preemption")
         cx.kill(daemon)
         cx.restart(daemon)
         cx.again()

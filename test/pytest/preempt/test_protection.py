@@ -196,7 +196,7 @@ def test_the_scheduler_plans_nothing_beyond_the_budget(cx):
     until(lambda: time.time() >= start + 1, "some work of the victim")
     urgent = cx.submit(select="1:ncpus=2", queue="express")
     until(lambda: cx.stat(urgent).get("comment"), "a comment")
-    assert cx.state(low) == "R" and "Type 202" not in cx.logs("server", 200)
+    assert cx.state(low) == "R" and "Type 202" not in cx.log("server")
     cx.set_queue("express", "preempt_budget", "1")
     cx.wait(urgent)
     assert cx.state(low) == "Q"
@@ -219,7 +219,7 @@ def test_a_method_that_comes_after_another_costs_no_more_than_the_budget_has_lef
     open(go, "w", encoding="ascii").close()
     until(lambda: "room_held" not in cx.stat(urgent), lambda: cx.describe(urgent), 60)
     assert cx.state(victim) == "R" and cx.stat(victim)["run_count"] == "1"
-    assert "is passed over: it would lose" in cx.logs("server", 2000)
+    cx.wait_log("server", "is passed over: it would lose")
 
 
 # --- what people can see of it
@@ -309,7 +309,7 @@ def test_the_record_of_a_preemption_says_whom_for_whom_how_and_what_was_lost(cx)
     assert (said["method"], said["tried"], said["queue"], said["preempt_count"]) == ("R", "CR", "workq", "1")
     assert said["scheduler"] == "default" and said["preempted_by"] == said["requestor"]
     assert float(said["took"]) > 0 and 0 < float(said["lost_core_seconds"]) < 600 and "lost_cpu_seconds" in said
-    assert f"{victim};preempted: R for a job that was not named by {said['requestor']}, tried CR" in cx.logs("server", 500)
+    cx.wait_log("server", f"{victim};preempted: R for a job that was not named by {said['requestor']}, tried CR")
 
 
 def test_a_bad_command_line_shows_the_usage(cx):

@@ -100,9 +100,9 @@ def test_a_request_to_a_host_that_hangs_fails_and_says_so(cx, command, kind):
     job = submit(cx, VICTIM, select="1:ncpus=2:vnode=n1")
     until(lambda: begun(cx, job), lambda: cx.describe(job), LIMIT_S)
     with host_frozen(cx):
-        before = cx.logs("server", 2000).count(f"Type {kind} request")
+        before = cx.log("server").count(f"Type {kind} request")
         with subprocess.Popen([*command, job], env=cx.env, stderr=subprocess.PIPE, text=True) as asked:
-            until(lambda: cx.logs("server", 2000).count(f"Type {kind} request") > before, lambda: cx.logs("server"), LIMIT_S)
+            until(lambda: cx.log("server").count(f"Type {kind} request") > before, lambda: cx.logs("server"), LIMIT_S)
             pass_time(cx, ANSWER_S - 2)
             assert asked.poll() is None
             pass_time(cx, 3)

@@ -31,7 +31,7 @@ def test_a_vnode_earmarked_for_an_exclusive_job_takes_no_other_job(cx):
         assert cx.state(urgent) == "Q"
         cx.wait(urgent, "R")
         assert "held_alone" not in cx.node("s1") and "jobs_held" not in cx.node("s1")
-        assert "Failed to run" not in cx.logs("sched", 2000)
+        assert "Failed to run" not in cx.log("sched")
         cx.api.delete(urgent)
         cx.wait(filler, "R")
 
@@ -46,7 +46,7 @@ def test_a_vnode_with_earmarked_room_takes_no_exclusive_job(cx):
         alone = sim.job(select="1:ncpus=1", l_place="excl")
         until(lambda: comment(cx, alone).startswith("Not Running: "), "a reason")
         cx.wait(urgent, "R")
-        assert "Failed to run" not in cx.logs("sched", 2000)
+        assert "Failed to run" not in cx.log("sched")
 
 
 @pytest.mark.parametrize("restricted", [False, True])

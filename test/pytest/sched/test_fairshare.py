@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from cede.sim import Simulator
+from cede.sim import Simulator, starts_of
 from cede.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
@@ -45,23 +45,16 @@ def job(sim, who, ms=1, **more):
     return sim.job(ms=ms, select="1:ncpus=1", Account_Name=who, **more)
 
 
-def starts(cx, jobs):
-    for j in jobs:
-        cx.wait_gone(j)
-    lines = cx.logs("sched", 2000).splitlines()
-    return [line.split(";")[4] for line in lines if line.endswith(";Job run") and line.split(";")[4] in jobs]
-
-
 def test_the_user_who_has_used_less_of_the_share_goes_first(cx, sim):
     configure(cx)
     pbsfs(cx, "-s", "anna", "5000")
     pbsfs(cx, "-s", "carl", "500")
     cx.set_sched("scheduling", "False")
     jobs = {who: job(sim, who) for who in ("anna", "bert", "carl")}
-    until(lambda: "read again" in cx.logs("sched", 2000), "the scheduler to see what pbsfs wrote")
+    until(lambda: "read again" in cx.log("sched"), "the scheduler to see what pbsfs wrote")
     cx.set_sched("scheduling", "True")
     # biology has used less than physics; of physics bert has
-    assert starts(cx, list(jobs.values())) == [jobs["carl"], jobs["bert"], jobs["anna"]]
+    assert starts_of(cx, list(jobs.values())) == [jobs["carl"], jobs["bert"], jobs["anna"]]
 
 
 @pytest.mark.parametrize("term", ["fairshare_factor", "fairshare_perc - fairshare_tree_usage"])
@@ -73,7 +66,7 @@ def test_a_formula_knows_usage_and_shares_where_fair_share_is_off(cx, sim, term)
     cx.set_server("job_sort_formula", term)
     jobs = {who: job(sim, who) for who in ("anna", "bert", "carl")}
     cx.set_sched("scheduling", "True")
-    assert starts(cx, list(jobs.values())) == [jobs["carl"], jobs["bert"], jobs["anna"]]
+    assert starts_of(cx, list(jobs.values())) == [jobs["carl"], jobs["bert"], jobs["anna"]]
 
 
 def test_what_pbsfs_writes_counts_in_the_next_cycle(cx, sim):
@@ -82,7 +75,7 @@ def test_what_pbsfs_writes_counts_in_the_next_cycle(cx, sim):
     jobs = {who: job(sim, who) for who in ("anna", "bert")}
     pbsfs(cx, "-s", "anna", "5000")
     cx.set_sched("scheduling", "True")  # a cycle at once
-    assert starts(cx, list(jobs.values())) == [jobs["bert"], jobs["anna"]]
+    assert starts_of(cx, list(jobs.values())) == [jobs["bert"], jobs["anna"]]
 
 
 def test_a_usage_file_that_was_cut_short_is_kept_aside_and_said(cx, sim):
@@ -98,7 +91,7 @@ def test_a_usage_file_that_was_cut_short_is_kept_aside_and_said(cx, sim):
     assert failed.returncode == 1 and "usage" in failed.stderr
     cx.restart("sched")
     until(lambda: os.path.exists(priv(cx, "usage.bad")), "the bad file kept aside")
-    assert "kept as usage.bad" in cx.logs("sched", 2000)
+    cx.wait_log("sched", "kept as usage.bad")
     with open(priv(cx, "usage.bad"), encoding="utf-8") as f:
         assert f.read() == text[:len(text) // 2]
     cx.wait_gone(job(sim, "anna"))
@@ -120,7 +113,7 @@ def test_usage_fades_when_its_time_has_come(cx, sim):
     pbsfs(cx, "-s", "anna", "100000")
     configure(cx, more="fairshare_decay_time: 1\nfairshare_decay_factor: 0.5\n")
     until(lambda: usage(cx, "anna") <= 50000, "the usage to fade")
-    assert "Decaying Fairshare Tree" in cx.logs("sched", 2000)
+    cx.wait_log("sched", "Decaying Fairshare Tree")
 
 
 def test_jobs_of_a_user_without_shares_never_run_and_say_so(cx, sim):
@@ -134,7 +127,7 @@ def test_jobs_of_a_user_without_shares_never_run_and_say_so(cx, sim):
 
 def test_a_wrong_resource_group_is_named_in_the_log(cx, sim):
     cx.configure_sched(CONFIG.format(res="cput", unknown=10), resource_group="anna 11 nobody 3\n")
-    assert "resgroup: error on line 1. Parent ginfo of anna doesnt exist." in cx.logs("sched", 2000)
+    cx.wait_log("sched", "resgroup: error on line 1. Parent ginfo of anna doesnt exist.")
 
 
 @pytest.mark.complex(nodes=0, sched=False)

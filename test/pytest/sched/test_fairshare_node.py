@@ -55,4 +55,4 @@ def test_a_job_of_a_user_over_share_is_preempted_for_one_of_a_user_under_share(c
     urgent = cx.submit(select="1:ncpus=1", Account_Name="bert")
     cx.wait(urgent)
     assert cx.state(over) == "S"
-    until(lambda: "Job preempted by suspension" in cx.logs("sched", 2000), "the scheduler to hear of it")
+    until(lambda: "Job preempted by suspension" in cx.log("sched"), "the scheduler to hear of it")

@@ -2,7 +2,7 @@
 import pytest
 
 from cede import api
-from cede.sim import Simulator
+from cede.sim import Simulator, starts_of
 from cede.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
@@ -12,13 +12,6 @@ pytestmark = pytest.mark.complex(nodes=0)
 def sim(cx):
     with Simulator(cx, nodes=1, ncpus=1) as s:
         yield s
-
-
-def starts(cx, jobs):
-    for job in jobs:
-        cx.wait_gone(job)
-    lines = cx.logs("sched", 2000).splitlines()
-    return [line.split(";")[4] for line in lines if line.endswith(";Job run") and line.split(";")[4] in jobs]
 
 
 def submit_all(cx, sim, rows):
@@ -35,15 +28,15 @@ def test_jobs_go_in_the_order_of_the_formula(cx, sim, where):
     set_it("job_sort_formula", "walltime / 10 + job_priority * (2 if ncpus == 1 else 0)")
     rows = [{"l_walltime": "100"}, {"l_walltime": "10", "Priority": "100"}, {"l_walltime": "300"}, {}]
     a, b, c, d = submit_all(cx, sim, rows)
-    assert starts(cx, [a, b, c, d]) == [b, c, a, d]
-    assert f"{b};Formula Evaluation = 201" in cx.logs("sched", 2000)
+    assert starts_of(cx, [a, b, c, d]) == [b, c, a, d]
+    cx.wait_log("sched", f"{b};Formula Evaluation = 201")
 
 
 def test_without_its_formula_jobs_go_as_before(cx, sim):
     cx.set_server("job_sort_formula", "walltime")
     cx.api.manager(api.MUNSET, api.SERVER, "", [("job_sort_formula", None, "")])
     a, b = submit_all(cx, sim, [{"l_walltime": "100"}, {"l_walltime": "200"}])
-    assert starts(cx, [a, b]) == [a, b]
+    assert starts_of(cx, [a, b]) == [a, b]
 
 
 def test_a_job_that_is_not_over_the_threshold_waits_and_says_so(cx, sim):
@@ -52,7 +45,7 @@ def test_a_job_that_is_not_over_the_threshold_waits_and_says_so(cx, sim):
     job = sim.job(ms=1, select="1:ncpus=1", Priority="5")
     until(lambda: (cx.stat(job) or {}).get("comment")
           == "Not Running: Job is under job_sort_formula threshold value", "the reason")
-    assert "Job's formula value 5 is under threshold 5" in cx.logs("sched", 2000)
+    cx.wait_log("sched", "Job's formula value 5 is under threshold 5")
     cx.set_sched("job_sort_formula_threshold", "4.5")
     cx.wait_gone(job)
 
@@ -60,8 +53,8 @@ def test_a_job_that_is_not_over_the_threshold_waits_and_says_so(cx, sim):
 def test_a_value_that_cannot_be_had_is_zero_and_said(cx, sim):
     cx.set_server("job_sort_formula", "10 / job_priority")
     a, b = submit_all(cx, sim, [{}, {"Priority": "5"}])
-    assert starts(cx, [a, b]) == [b, a]
-    assert "Zero value will be used: division by zero" in cx.logs("sched", 2000)
+    assert starts_of(cx, [a, b]) == [b, a]
+    cx.wait_log("sched", "Zero value will be used: division by zero")
 
 
 def test_eligible_time_counts_in_the_formula(cx, sim):
@@ -74,7 +67,7 @@ def test_eligible_time_counts_in_the_formula(cx, sim):
     younger = sim.job(ms=1, select="1:ncpus=1")
     cx.set_sched("scheduling", "True")
     cx.api.delete(blocks)
-    assert starts(cx, [older, younger]) == [younger, older]
+    assert starts_of(cx, [older, younger]) == [younger, older]
 
 
 @pytest.mark.parametrize("text, code, says", [
@@ -94,7 +87,7 @@ def test_every_keyword_of_formulas_and_a_custom_resource_are_accepted(cx, sim):
              "fairshare_tree_usage", "fairshare_factor", "accrue_type", "stars * 100")
     cx.set_server("job_sort_formula", " + ".join(words))
     a, b = submit_all(cx, sim, [{"l_stars": "1.5"}, {"l_stars": "2.5"}])
-    assert starts(cx, [a, b]) == [b, a]
+    assert starts_of(cx, [a, b]) == [b, a]
 
 
 def test_the_server_and_its_scheduler_have_one_formula(cx):

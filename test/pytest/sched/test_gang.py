@@ -30,13 +30,13 @@ def wait_states(cx, jobs, letters):
 
 def order_of_turns(cx):
     """For whom others were suspended, one after the other."""
-    lines = cx.logs("sched", 5000).splitlines()
+    lines = cx.log("sched").splitlines()
     return [line.split()[-1] for line in lines if ";Turn is over: suspended for job " in line]
 
 
 def turns(cx, job):
     """How often the job was suspended at the end of a turn."""
-    return cx.logs("sched", 5000).count(f";{job};Turn is over: suspended for job ")
+    return cx.log("sched").count(f";{job};Turn is over: suspended for job ")
 
 
 def kb(cx, name="mem", node="s1"):
@@ -238,7 +238,7 @@ def test_no_job_is_lost_when_a_daemon_dies_during_a_change_of_turns(cx, daemon):
     up(cx, first)
     with faults.daemon_frozen(cx, "n1"):
         second = cx.submit(queue="shared")
-        until(lambda: f"{first};suspend job by " in cx.logs("server", 2000), "the end of the turn")
+        until(lambda: f"{first};suspend job by " in cx.log("server"), "the end of the turn")
         if daemon:
             cx.kill(daemon)
             cx.restart(daemon)

@@ -23,7 +23,7 @@ def sched_state(cx):
 
 def until_noticed(cx):
     until(lambda: sched_state(cx) == "down", "the server to notice that the scheduler hangs")
-    assert "the scheduler hangs" in cx.logs("server", 400)
+    cx.wait_log("server", "the scheduler hangs")
 
 
 def test_a_scheduler_that_hangs_with_work_is_noticed_and_continues_where_it_was_not_replaced(cx):
@@ -56,7 +56,7 @@ def test_another_scheduler_takes_the_place_of_one_that_hangs(cx):
         until_noticed(cx)
         c.register()
         os.kill(pid, signal.SIGCONT)
-        until(lambda: "already connected" in cx.logs("sched", 400), "the first scheduler to see that it was replaced")
+        until(lambda: "already connected" in cx.log("sched"), "the first scheduler to see that it was replaced")
         assert cx.pid("sched") == pid
     finally:
         os.kill(pid, signal.SIGCONT)
@@ -66,17 +66,17 @@ def test_another_scheduler_takes_the_place_of_one_that_hangs(cx):
 
 
 def test_a_scheduler_that_has_nothing_to_do_stays(cx):
-    before = cx.logs("server", 4000).count("scheduler connected")
+    before = cx.log("server").count("scheduler connected")
     seen = []
 
     def asked():
-        if cx.logs("sched", 4000).count("received command 0") >= 3:
+        if cx.log("sched").count("received command 0") >= 3:
             return True
         seen.append(sched_state(cx))
         return False
     cx.set_sched("log_events", "4095")
     until(asked, "the scheduler to be asked three times whether it is there")
-    assert set(seen) <= {"idle", "scheduling"} and cx.logs("server", 4000).count("scheduler connected") == before
+    assert set(seen) <= {"idle", "scheduling"} and cx.log("server").count("scheduler connected") == before
 
 
 def test_a_scheduler_that_waits_for_the_servers_answer_does_not_hang(cx):
@@ -87,7 +87,7 @@ def test_a_scheduler_that_waits_for_the_servers_answer_does_not_hang(cx):
         until(lambda: cx.stat(job)["substate"] == "41", "the order to run")
         assert faults.stays(lambda: sched_state(cx) == "scheduling", 2 * PATIENCE_S)
     cx.wait(job)
-    assert "the scheduler hangs" not in cx.logs("server", 4000)
+    assert "the scheduler hangs" not in cx.log("server")
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def sim(cx):
 
 
 def logs(cx, daemon="sched_s2"):
-    return cx.logs(daemon, 5000)
+    return cx.log(daemon)
 
 
 def test_each_scheduler_runs_jobs_of_its_queues_on_its_nodes(cx, sim):

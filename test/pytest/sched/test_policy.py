@@ -105,7 +105,7 @@ def licences(cx, tmp_path):
     cx.qmgr("create resource lic type=long")
     cx.configure_sched(f'server_dyn_res: "lic !{script} some words"\n')
     # The cycle that begins with the new files is over its questions, so what a test changes is for the next one.
-    until(lambda: "lic = 0 (" in cx.logs("sched", 2000), "the first answer of the script")
+    until(lambda: "lic = 0 (" in cx.log("sched"), "the first answer of the script")
     return amount
 
 
@@ -126,12 +126,12 @@ def test_a_script_that_fails_gives_no_value_and_delays_no_job(cx, sim, licences)
     licences.write_text("many\n")
     job = sim.job(select="1:ncpus=1", l_lic="1")
     wait_comment(cx, job, "Can Never Run: Insufficient amount of server resource: lic")
-    until(lambda: "returned bad output" in cx.logs("sched", 2000), "bad output in the log")
+    until(lambda: "returned bad output" in cx.log("sched"), "bad output in the log")
     script = licences.parent / "script"
     script.write_text("#!/bin/sh\nsleep 600\n")
     cx.set_sched("server_dyn_res_alarm", "1")
     cx.wait(sim.job(select="1:ncpus=1"), "R")
-    until(lambda: "timed out" in cx.logs("sched", 2000), "a time-out in the log")
+    until(lambda: "timed out" in cx.log("sched"), "a time-out in the log")
     script.write_text("#!/bin/sh\necho 1\n")
     cycle(cx)
     cx.wait(job, "R")
@@ -144,7 +144,7 @@ def test_a_script_that_others_may_write_to_or_replace_is_not_run(cx, sim, licenc
     (licences.parent / spoil).chmod(0o777)
     job = sim.job(select="1:ncpus=1", l_lic="1")
     wait_comment(cx, job, "Can Never Run: Insufficient amount of server resource: lic")
-    assert "non-secure file access" in cx.logs("sched", 2000)
+    cx.wait_log("sched", "non-secure file access")
     (licences.parent / spoil).chmod(mode)
     cycle(cx)
     cx.wait(job, "R")
@@ -162,4 +162,4 @@ def test_options_are_those_of_the_hours(cx, sim):
 def test_an_option_for_what_cede_does_not_have_says_so(cx):
     cx.configure_sched('peer_queue: "workq workq@elsewhere"\n')
     until(lambda: "peer_queue does nothing: jobs of other servers come by their route queues and qmove" in
-          cx.logs("sched", 500), "the scheduler's word on peer_queue")
+          cx.log("sched"), "the scheduler's word on peer_queue")

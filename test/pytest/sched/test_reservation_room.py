@@ -56,7 +56,7 @@ def wait_comment(cx, job, text):
 
 
 def wait_log(cx, daemon, text):
-    until(lambda: text in cx.logs(daemon, 10000), lambda: f"{text!r}:\n{cx.logs(daemon, 40)}", LIMIT_S)
+    until(lambda: text in cx.log(daemon), lambda: f"{text!r}:\n{cx.log(daemon)}", LIMIT_S)
 
 
 def rsub(cx, select):

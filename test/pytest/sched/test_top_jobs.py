@@ -79,7 +79,7 @@ def test_a_filler_with_a_min_walltime_takes_the_time_that_there_is(cx, sim):
     has_s = seconds(shown["Resource_List"]["walltime"])
     assert abs(int(shown["stime"]) + has_s - int(told["start_time"])) <= 60  # as above
     said = f"{filler};Job will run for duration={shown['Resource_List']['walltime']}"
-    until(lambda: said in cx.logs("sched", 10000), said)
+    until(lambda: said in cx.log("sched"), said)
     too_long = sim.job(l_min_walltime="2:00:00", l_max_walltime="5:00:00")
     wait_comment(cx, too_long, CONFLICT)
 

@@ -255,7 +255,7 @@ def test_a_person_may_run_more_than_max_run_subjobs(cx, sim):
     job = sim.job(array_indices_submitted="1-9", max_run_subjobs="2")
     until(lambda: len(running(cx, job)) == 2, "two subjobs")
     said = f"{job};Number of concurrent running subjobs limit reached"
-    until(lambda: said in cx.logs("sched", 2000), said)
+    until(lambda: said in cx.log("sched"), said)
     cx.command("qrun", sub(job, 5))
     cx.wait(sub(job, 5), "R")
     assert [cx.state(sub(job, n)) for n in (1, 2, 3, 5)] == ["R", "R", "Q", "R"]

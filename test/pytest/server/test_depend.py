@@ -46,7 +46,7 @@ def test_a_job_waits_for_the_end_of_another_and_then_runs(shared, gate, kind, st
     assert depend(shared, first) == tie(kind.replace("after", "before"), second)
     end(status)
     shared.wait_gone(second)
-    assert f"{second};Dependency on job {first} released." in shared.logs("server", lines=2000)
+    shared.wait_log("server", f"{second};Dependency on job {first} released.")
 
 
 @pytest.mark.parametrize("kind,status", [("afterok", 1), ("afternotok", 0)])
@@ -61,8 +61,8 @@ def test_a_job_whose_dependency_cannot_be_fulfilled_is_deleted_with_all_that_fol
     assert cx.wait(second, state="F")["comment"] == text
     assert cx.wait(third, state="F")["comment"] == f"Job deleted as result of dependency on job {second}"
     cx.wait(other, state="F")
-    log = cx.logs("server", lines=2000)
-    assert f"{second};{text}" in log and f"{other};Dependency on job {second} released." in log
+    cx.wait_log("server", f"{second};{text}")
+    cx.wait_log("server", f"{other};Dependency on job {second} released.")
 
 
 def test_after_waits_for_the_start_only(shared):
@@ -162,7 +162,7 @@ def test_a_target_that_has_ended_is_judged_by_its_history(cx):
         for kind, target in (("afterok", good), ("afternotok", bad), ("afterany", bad), ("after", good)):
             job = cx.submit("exit 0", depend=f"{kind}:{target}")
             assert cx.state(job) != "H"
-            assert f"{job};{target} Job has finished, dependency satisfied" in cx.logs("server", lines=2000)
+            cx.wait_log("server", f"{job};{target} Job has finished, dependency satisfied")
         for kind, target in (("afterok", bad), ("afternotok", good)):
             with pytest.raises(api.PbsError) as e:
                 cx.submit(depend=f"{kind}:{target}")

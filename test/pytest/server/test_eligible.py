@@ -35,7 +35,7 @@ def test_a_job_that_waits_for_room_accrues_eligible_time_and_keeps_it(kept):
     kept.wait(job)
     had = seconds(kept, job)
     assert kind(kept, job) == "3" and had >= 2
-    log = kept.logs("server", lines=3000)
+    log = kept.wait_log("server", f"{job};Accrue type has changed to run_time")
     assert re.search(rf"{job};Accrue type has changed to run_time, previous accrue type was eligible_time for \d+ secs, "
                      r"total eligible_time=00:00:\d\d", log)
     assert re.search(rf"{job};Accrue type has changed to eligible_time, previous accrue type was initial_time", log)

@@ -254,7 +254,7 @@ def test_of_two_moms_with_one_name_the_second_is_refused_and_told_so(cx):
     with twin_of(cx, "n1") as home:
         in_log(cx, "the server refuses us: mom:n1 is here already", home=home)
         cx.kill("n1")  # it holds a run: the other one may not take its place
-        until(lambda: "HELLO refused: another mom:n1 on" in cx.logs("server", 400), "the refusal")
+        until(lambda: "HELLO refused: another mom:n1 on" in cx.log("server"), "the refusal")
         assert cx.state(job) == "R"
         cx.control("restart", "n1")
         go(cx)
@@ -297,7 +297,7 @@ def test_a_server_of_another_store_ends_no_job_of_a_mom_and_the_mom_says_so(cx):
     in_log(cx, "run 1 is of another store")
     other = cx.submit("sleep 1")
     assert other == job  # even under the same name and run it is another job
-    until(lambda: "another START had this job and run" in cx.logs("server", 400), "the refusal")
+    until(lambda: "another START had this job and run" in cx.log("server"), "the refusal")
     cx.api.delete(other, "force")
     assert is_alive(pid)
     cx.stop_daemon("server")
@@ -329,7 +329,7 @@ def test_a_server_of_another_store_is_told_nothing_of_a_run_that_ended_meanwhile
     in_log(cx, "run 1 is of another store")
     other = cx.submit("sleep 1")  # its events are taken: the one before it would have been, too
     assert other == job
-    until(lambda: "another START had this job and run" in cx.logs("server", 400), "the refusal")
+    until(lambda: "another START had this job and run" in cx.log("server"), "the refusal")
     cx.api.delete(other, "force")
     cx.stop_daemon("server")
     move_store(cx, "second")

@@ -298,7 +298,7 @@ def test_a_host_that_refuses_to_end_a_run_is_told_again_until_it_does(cx, peer):
         assert peer.order(TERMINATE).run == run
         peer.end(run, status=STATUS_TERMINATED, reason=1)
     cx.wait(job, "Q")
-    assert "its termination was refused, and is ordered again" in cx.logs("server", lines=500)
+    cx.wait_log("server", "its termination was refused, and is ordered again")
 
 
 @alone
@@ -487,7 +487,7 @@ def test_a_job_whose_host_went_away_says_in_the_log_how_far_it_was(cx, peer, beg
         peer.order(START)
     peer.close()
     cx.wait(job, "Q")
-    until(lambda: f";{job};{said}, execution node s1 down\n" in cx.logs("server", lines=400), said)
+    until(lambda: f";{job};{said}, execution node s1 down\n" in cx.log("server"), said)
 
 
 @alone
@@ -593,7 +593,7 @@ def test_a_host_that_reads_orders_and_answers_none_is_cut_off_and_agrees_again(c
         flood()
         until(lambda: not peer.pump(), "the end of the connection", 20)
         assert any(o.proc == 30 for o in peer.orders)
-    assert "s1 has not answered orders of more than 128 MB together" in cx.logs("server", lines=400)
+    cx.wait_log("server", "s1 has not answered orders of more than 128 MB together")
     peer.silent = set()
     again = peer.hello([(run, RUNNING, 2)])
     assert again.verdict == ACCEPTED and cx.state(job) == "R"

@@ -182,7 +182,7 @@ def test_a_server_that_lost_its_session_becomes_the_standby(cx):
     with faults.daemon_frozen(cx, "server"):
         sql(cx, "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted")
         until(lambda: os.path.exists(os.path.join(cx.home, "server_priv", "secondary_active")), "the takeover")
-    until(lambda: "this server is not active any more" in cx.logs("server", lines=400), "the old one to notice")
+    until(lambda: "this server is not active any more" in cx.log("server"), "the old one to notice")
     until_active(cx, "second")
     up(cx)
     go(cx)
@@ -199,7 +199,7 @@ def test_a_session_that_is_lost_and_found_ends_nothing(cx):
             "'pbs_datastore'")
     go(cx)
     assert ended(cx, job)["Exit_status"] == "8" and cx.pid("server") == pid
-    assert "not active any more" not in cx.logs("server", lines=400)
+    assert "not active any more" not in cx.log("server")
 
 
 # --- told -----------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def test_what_was_said_to_a_server_with_a_full_disk_is_done_when_there_is_room(c
     late = subprocess.Popen(["qsub", "-r", "n", script], env=cx.env, cwd=cx.work, stdout=subprocess.PIPE, text=True)
     with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
         pass
-    until(lambda: "cannot be stored" in cx.logs("server", 200), lambda: cx.logs("server"))
+    until(lambda: "cannot be stored" in cx.log("server"), lambda: cx.log("server"))
     assert cx.stat(ends)  # questions are answered
     assert late.poll() is None  # promises are not
     if killed:

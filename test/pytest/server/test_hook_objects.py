@@ -52,7 +52,7 @@ def test_a_new_hook_has_the_defaults_and_a_control_file(complex):
                                         "alarm = 30", "order = 1", "debug = false", "fail_action = none"]
     with open(kept(complex, "fresh.HK"), encoding="utf-8") as f:
         assert f.read() == "hook_name=fresh\nevent=queuejob\n"
-    assert "fresh;created at request of " in complex.logs("server", 500)
+    complex.wait_log("server", "fresh;created at request of ")
 
 
 def test_only_root_of_the_host_may_ask_about_hooks(complex):

@@ -26,7 +26,7 @@ def own(**attrs):
 
 
 def log(cx):
-    return cx.logs("server", lines=1000)
+    return cx.log("server")
 
 
 def run_of(job, run=1):

@@ -34,8 +34,8 @@ def test_a_database_that_hangs_is_said_and_promises_wait(cx):
     with faults.frozen(*backends(cx)):
         t = threading.Thread(target=submit, daemon=True)
         t.start()
-        until(lambda: "has not answered" in cx.logs("server", 200), "the server to say that its database hangs")
+        until(lambda: "has not answered" in cx.log("server"), "the server to say that its database hangs")
         assert cx.state(job) == "Q" and not done
     t.join(60)
     assert done and cx.state(done[0]) == "Q"
-    until(lambda: "changes are stored again" in cx.logs("server", 200), "the server to say that it goes on")
+    until(lambda: "changes are stored again" in cx.log("server"), "the server to say that it goes on")

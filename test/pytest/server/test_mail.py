@@ -190,7 +190,7 @@ def test_a_mailer_that_is_not_there_is_said_once_in_the_log(cx):
     cx.set_server("mailer", "/no/such/mailer")
     for _ in range(3):
         cx.wait_gone(cx.submit("true", Mail_Points="be"))
-    log = cx.logs("server", lines=2000)
+    log = cx.wait_log("server", "mail cannot be sent by /no/such/mailer")
     assert log.count("mail cannot be sent by /no/such/mailer") == 1
 
 

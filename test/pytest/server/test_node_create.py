@@ -25,7 +25,7 @@ def closed(cx):
 
 
 def await_mom(cx):
-    until(lambda: UNKNOWN in cx.logs("server", lines=2000), "the MOM of n1")
+    until(lambda: UNKNOWN in cx.log("server"), "the MOM of n1")
 
 
 def test_a_deleted_node_stays_away_whatever_its_mom_does(closed):
@@ -80,7 +80,8 @@ def test_parts_of_a_host_come_with_its_node_and_not_before(closed):
     said = {"n1": {"resources_available.ncpus": 2}, "n1[0]": {"resources_available.ncpus": 1}}
     with Mom(closed, "n1") as mom:
         assert mom.hello(nodes=said).verdict == ACCEPTED
-        assert names(closed) == [] and "2 vnodes are passed over" in closed.logs("server", lines=2000)
+        assert names(closed) == []
+        closed.wait_log("server", "2 vnodes are passed over")
         mom.say_nodes({"n1": {"state": "busy"}})
         closed.qmgr("create node n1")
         assert closed.node("n1").state == "job-busy" or "busy" in closed.node("n1").state

@@ -86,7 +86,7 @@ def test_a_submission_in_pieces_that_lasts_too_long_is_removed_and_the_log_says_
     cx.set_server("submission_timeout", "1")
     p, job = begun(cx)
     cx.wait_gone(job)
-    assert f"the submission of {ANNA}@" in cx.logs("server", 200)
+    cx.wait_log("server", f"the submission of {ANNA}@")
     p.close()
 
 

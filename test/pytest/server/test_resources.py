@@ -186,7 +186,7 @@ def test_what_jobs_use_up_on_vnodes_is_checked_whatever_the_line_names(cx):
     cx.configure_sched('resources: "tape"\n')
     taped = submit(cx, "-l", "select=1:ncpus=1:tape=1")
     comment(cx, taped, "Insufficient amount of resource")
-    assert "PBS Error" not in cx.logs("sched", 300)
+    assert "PBS Error" not in cx.log("sched")
     for job in (first, second):
         cx.api.delete(job)
     cx.wait(waits, "R")

@@ -43,8 +43,8 @@ def test_a_job_goes_to_the_first_queue_that_takes_it(cx):
     assert "walltime" not in cx.stat(small)["Resource_List"]  # the route queue's defaults stay behind
     assert cx.stat(large)["Resource_List"]["walltime"] == "01:00:00"
     assert cx.stat(large)["hop_count"] == "1" if "hop_count" in cx.stat(large) else True
-    log = cx.logs("server", lines=500)
-    assert f'{large};Job Moved to destination: "b"' in log and f"{large};enqueuing into b, state Q hop 1" in log
+    cx.wait_log("server", f'{large};Job Moved to destination: "b"')
+    cx.wait_log("server", f"{large};enqueuing into b, state Q hop 1")
 
 
 @quietly
@@ -115,8 +115,7 @@ def test_a_job_that_cannot_be_routed_in_its_time_is_deleted(cx):
     job = cx.submit(queue="feed")
     assert queue(cx, job) == "feed"
     cx.wait_gone(job)
-    log = cx.logs("server", lines=500)
-    assert f"{job};(job_route) Route queue lifetime exceeded" in log
+    cx.wait_log("server", f"{job};(job_route) Route queue lifetime exceeded")
 
 
 @quietly
@@ -128,7 +127,7 @@ def test_route_queues_may_be_chained_and_a_ring_is_broken(cx):
     route(cx, "ping", destinations="pong")
     route(cx, "pong", destinations="ping")
     refused(cx, 15039, queue="ping")
-    assert ";(job_route) Job routing over too many hops" in cx.logs("server", lines=500)
+    cx.wait_log("server", ";(job_route) Job routing over too many hops")
     cx.set_queue("pong", "started", "False")
     job = cx.submit(queue="ping")
     assert queue(cx, job) == "pong"

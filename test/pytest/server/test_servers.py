@@ -318,7 +318,7 @@ def emptied(near):
 
 def stays(near, job, because):
     """Its route queue has been told so, and has kept it."""
-    until(lambda: f"{job};not routed to" in (log := near.logs("server", lines=1000)) and because in log, because)
+    until(lambda: f"{job};not routed to" in (log := near.log("server")) and because in log, because)
     until(lambda: near.state(job) == "Q", "the job as it was")
     assert near.stat(job)["queue"] == "feed"
 
@@ -357,7 +357,7 @@ def test_a_job_that_another_server_refuses_goes_to_the_next_destination(pair):
     near.set_queue("feed", "route_destinations", f"nowhere@{address(far)}")
     lost = work.submit(near, "true", "lost", queue="feed")
     near.wait_gone(lost)
-    assert f"{lost};(job_route) Job rejected by all possible destinations" in near.logs("server", lines=500)
+    near.wait_log("server", f"{lost};(job_route) Job rejected by all possible destinations")
 
 
 def test_an_array_is_routed_to_another_server_that_takes_so_many(pair):
@@ -474,8 +474,8 @@ def test_an_interactive_job_that_has_moved_ends_when_its_user_leaves(pair, login
     with contextlib.closing(terminal.Terminal(near, env=login)) as t:
         job = t.expect(r"waiting for job (\S+) to start").group(1)
         move(near, job, far)
-        asked = far.logs("server", lines=10000).count(ASKS)
-        until(lambda: far.logs("server", lines=10000).count(ASKS) > asked, "qsub to look for its job there")
+        asked = far.log("server").count(ASKS)
+        until(lambda: far.log("server").count(ASKS) > asked, "qsub to look for its job there")
         assert t.process.poll() is None
         t.type("\x03")
         t.expect("Do you wish to terminate")

@@ -121,7 +121,8 @@ def test_a_damaged_row_is_set_aside_or_taken_up_in_part(store):
         assert set_aside(cx, "queue.workq")["kind"] == "queue"
         assert "thinking" in set_aside(cx, "job." + jobs["waiting"])["hot"]
         assert "thinking" in set_aside(cx, "job." + jobs["waiting"])["why"]
-        assert "is left out" in cx.logs("server", 400) and jobs["dependent"] in cx.logs("server", 400)
+        cx.wait_log("server", "is left out")
+        cx.wait_log("server", jobs["dependent"])
         assert cx.api.stat("server")[0]["max_queued"] == "[u:PBS_GENERIC=500]"
 
 
@@ -262,7 +263,7 @@ def test_a_server_that_has_lost_its_attributes_is_closed_until_root_opens_it(sto
             assert cx.api.stat("job", extend="x")  # what might purge the history is lost, so it is kept
             assert cx.api.stat("sched")[0]["scheduling"] == "False"
             assert {(q.name, q["enabled"], q["started"]) for q in cx.api.stat("que")} == {("workq", "True", "True")}
-            assert "the server is closed" in cx.logs("server", 400)
+            cx.wait_log("server", "the server is closed")
             assert doctor_says(cx) == "error"
             with o.anna() as anna:
                 refused = refusal(anna.submit, [], cx.script("true"))

@@ -568,7 +568,8 @@ def test_postinstall_names_a_service_user_that_is_there(tree):
 @root_only
 def test_postinstall_makes_the_service_user_of_a_site(tree):
     """In a mount namespace of its own, in which /etc is a copy."""
-    text = (f"cp -a /etc {tree.top}/etc && mount --bind {tree.top}/etc /etc && rm -f /etc/pbs.conf && "
+    users.copy_etc(f"{tree.top}/etc")
+    text = (f"mount --bind {tree.top}/etc /etc && rm -f /etc/pbs.conf && "
             f"{tree.exec}/libexec/pbs_postinstall && grep PBS_DAEMON /etc/pbs.conf && getent passwd pbs && ls -l /etc/systemd/system")
     try:
         out = tree.command("unshare", "-m", "sh", "-c", text, env={"PBS_CONF_FILE": "/etc/pbs.conf"}).stdout
@@ -582,7 +583,8 @@ def test_postinstall_makes_the_service_user_of_a_site(tree):
 @root_only
 def test_uninstall_takes_along_what_was_linked_into_etc():
     c = Installed()
-    text = (f"cp -a /etc {c.top}/etc && mount --bind {c.top}/etc /etc && rm -f /etc/pbs.conf && mkdir -p /etc/systemd/system/x.wants && "
+    users.copy_etc(f"{c.top}/etc")
+    text = (f"mount --bind {c.top}/etc /etc && rm -f /etc/pbs.conf && mkdir -p /etc/systemd/system/x.wants && "
             f"{c.exec}/libexec/pbs_postinstall >/dev/null && ln -s /etc/systemd/system/pbs-mom.service /etc/systemd/system/x.wants && "
             f"ln -s /nowhere/else /etc/profile.d/others.sh && {ROOT}/tools/install uninstall {c.build} '' {c.exec} >/dev/null && "
             "find /etc/profile.d /etc/systemd -xtype l")

@@ -171,7 +171,7 @@ class Soak:
 
     def begin(self, daemon):
         """A server does not start while the database recovers: whoever starts it tries again, as systemd does."""
-        until(lambda: self.cx.control("restart", daemon, check=False).returncode == 0, lambda: self.cx.logs(daemon))
+        until(lambda: self.cx.control("restart", daemon, check=False).returncode == 0, lambda: self.cx.log(daemon))
 
     def kill(self):
         daemon = self.some()

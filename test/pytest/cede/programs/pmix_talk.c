@@ -3,10 +3,13 @@
  *   pmix_talk LOG [query] [event | signal | shared] [need=SECONDS] [quiet] [ANSWER]
  *   ANSWER: ready, defer=SECONDS, partial=NODES, release=NODES, refuse, saved, die, late, flood; with "=RANK:ANSWER" of one rank alone
  *
- * It waits for alerts until it is killed, and answers each. */
+ * It waits for alerts until it is killed, and answers each. The library's thread and the main one both write; each line is one write, so that
+ * none comes between two halves of another. */
+#include <fcntl.h>
 #include <pmix.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +19,34 @@
 enum { TEXT = 512 };
 
 static pmix_proc_t me;
-static FILE *out;
+static int out = -1;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
 static char id[TEXT], method[TEXT]; /* of the alert that was seen last */
 static int alerts, checkpoints;     /* seen and not handled */
 static bool busy;                   /* an answer was granted in part */
+
+struct line {
+    char text[4 * TEXT];
+    size_t n;
+};
+
+static void line_add(struct line *l, const char *format, ...)
+{
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(l->text + l->n, sizeof l->text - l->n, format, args);
+    va_end(args);
+    l->n = n < 0 || (size_t)n >= sizeof l->text - l->n ? sizeof l->text - 1 : l->n + (size_t)n;
+}
+
+static void line_write(const struct line *l)
+{
+    if (write(out, l->text, l->n) != (ssize_t)l->n)
+        abort();
+}
 
 static const char *text_of(const pmix_info_t *i)
 {
@@ -32,31 +57,33 @@ static void on_alert(size_t n_handler, pmix_status_t status, const pmix_proc_t *
                      size_t n, pmix_info_t *results, size_t n_results,
                      pmix_event_notification_cbfunc_fn_t done, void *arg)
 {
+    struct line l = {.n = 0};
+
     (void)n_handler, (void)source, (void)results, (void)n_results;
     pthread_mutex_lock(&lock);
     if (status == PMIX_JCTRL_CHECKPOINT) {
         checkpoints++;
-        fprintf(out, "checkpoint\n");
+        line_add(&l, "checkpoint");
     } else {
-        fprintf(out, "alert");
+        line_add(&l, "alert");
         for (size_t k = 0; k < n; k++) {
             if (PMIX_CHECK_KEY(&info[k], PMIX_JOB_CTRL_ID))
-                snprintf(id, sizeof id, "%s", text_of(&info[k])), fprintf(out, " id=%s", id);
+                snprintf(id, sizeof id, "%s", text_of(&info[k])), line_add(&l, " id=%s", id);
             else if (PMIX_CHECK_KEY(&info[k], "pbs.preempt.method"))
-                snprintf(method, sizeof method, "%s", text_of(&info[k])), fprintf(out, " method=%s", method);
+                snprintf(method, sizeof method, "%s", text_of(&info[k])), line_add(&l, " method=%s", method);
             else if (PMIX_CHECK_KEY(&info[k], "pbs.preempt.reclaim"))
-                fprintf(out, " reclaim=%s", text_of(&info[k]));
+                line_add(&l, " reclaim=%s", text_of(&info[k]));
             else if (PMIX_CHECK_KEY(&info[k], "pbs.preempt.by"))
-                fprintf(out, " by=%s", text_of(&info[k]));
+                line_add(&l, " by=%s", text_of(&info[k]));
             else if (PMIX_CHECK_KEY(&info[k], "pbs.preempt.deadline"))
-                fprintf(out, " deadline=%lld", (long long)info[k].value.data.int64);
+                line_add(&l, " deadline=%lld", (long long)info[k].value.data.int64);
             else if (PMIX_CHECK_KEY(&info[k], PMIX_EVENT_ACTION_TIMEOUT))
-                fprintf(out, " timeout=%d", info[k].value.data.integer);
+                line_add(&l, " timeout=%d", info[k].value.data.integer);
         }
-        fprintf(out, "\n");
         alerts++;
     }
-    fflush(out);
+    line_add(&l, "\n");
+    line_write(&l);
     pthread_cond_signal(&news);
     pthread_mutex_unlock(&lock);
     if (done)
@@ -66,6 +93,7 @@ static void on_alert(size_t n_handler, pmix_status_t status, const pmix_proc_t *
 /* Asked for by the thread that waits for news, never by one of the library. */
 static void tell_deadline(void)
 {
+    struct line l = {.n = 0};
     pmix_query_t q;
     pmix_info_t *found = NULL;
     size_t n = 0;
@@ -74,21 +102,23 @@ static void tell_deadline(void)
     PMIX_QUERY_CONSTRUCT(&q);
     PMIX_ARGV_APPEND(rc, q.keys, "pbs.preempt.deadline");
     rc = PMIx_Query_info(&q, 1, &found, &n);
-    fprintf(out, "deadline %s at=%lld\n", PMIx_Error_string(rc),
-            rc == PMIX_SUCCESS && n ? (long long)found->value.data.int64 : 0);
-    fflush(out);
+    line_add(&l, "deadline %s at=%lld\n", PMIx_Error_string(rc),
+             rc == PMIX_SUCCESS && n ? (long long)found->value.data.int64 : 0);
+    line_write(&l);
 }
 
 static void on_answer(pmix_status_t status, pmix_info_t *info, size_t n, void *arg,
                       pmix_release_cbfunc_t release, void *release_arg)
 {
+    struct line l = {.n = 0};
+
     pthread_mutex_lock(&lock);
-    fprintf(out, "%s %s", (const char *)arg, PMIx_Error_string(status));
+    line_add(&l, "%s %s", (const char *)arg, PMIx_Error_string(status));
     for (size_t k = 0; k < n; k++)
         if (PMIX_CHECK_KEY(&info[k], PMIX_EVENT_ACTION_TIMEOUT))
-            fprintf(out, " timeout=%d", info[k].value.data.integer);
-    fprintf(out, "\n");
-    fflush(out);
+            line_add(&l, " timeout=%d", info[k].value.data.integer);
+    line_add(&l, "\n");
+    line_write(&l);
     busy |= status == PMIX_ERR_RESOURCE_BUSY;
     pthread_cond_signal(&news);
     pthread_mutex_unlock(&lock);
@@ -106,6 +136,7 @@ static void control(const char *what, pmix_info_t *info, size_t n)
 
 static void query(void)
 {
+    struct line l = {.n = 0};
     pmix_query_t q;
     pmix_info_t *found = NULL;
     size_t n = 0;
@@ -114,20 +145,20 @@ static void query(void)
     PMIX_QUERY_CONSTRUCT(&q);
     PMIX_ARGV_APPEND(rc, q.keys, "pbs.preempt.policy");
     rc = PMIx_Query_info(&q, 1, &found, &n);
-    fprintf(out, "policy %s", PMIx_Error_string(rc));
+    line_add(&l, "policy %s", PMIx_Error_string(rc));
     if (rc == PMIX_SUCCESS && n && found->value.type == PMIX_DATA_ARRAY) {
         pmix_info_t *i = found->value.data.darray->array;
 
         for (size_t k = 0; k < found->value.data.darray->size; k++)
             if (strcmp(i[k].key, "document") != 0 && i[k].value.type == PMIX_STRING)
-                fprintf(out, " %s=%s", i[k].key, i[k].value.data.string);
+                line_add(&l, " %s=%s", i[k].key, i[k].value.data.string);
             else if (i[k].value.type == PMIX_UINT32)
-                fprintf(out, " %s=%u", i[k].key, i[k].value.data.uint32);
+                line_add(&l, " %s=%u", i[k].key, i[k].value.data.uint32);
             else if (i[k].value.type == PMIX_BOOL)
-                fprintf(out, " %s=%d", i[k].key, i[k].value.data.flag);
+                line_add(&l, " %s=%d", i[k].key, i[k].value.data.flag);
     }
-    fprintf(out, "\n");
-    fflush(out);
+    line_add(&l, "\n");
+    line_write(&l);
 }
 
 static void declare(const char *how, unsigned need_s)
@@ -169,16 +200,20 @@ static void save(void)
 
 static void say_saved(const char *which)
 {
+    struct line l = {.n = 0};
     pmix_info_t info[2];
     bool yes = true;
     pmix_status_t rc;
 
     save();
+    line_add(&l, "reports\n"); /* before: the job may be ended for it, this program with it */
+    line_write(&l);
     PMIX_INFO_LOAD(&info[0], PMIX_JOB_CTRL_ID, which, PMIX_STRING);
     PMIX_INFO_LOAD(&info[1], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
     rc = PMIx_Notify_event(PMIX_JCTRL_CHECKPOINT_COMPLETE, &me, PMIX_RANGE_RM, info, 2, NULL, NULL);
-    fprintf(out, "reported %s\n", PMIx_Error_string(rc));
-    fflush(out);
+    l.n = 0;
+    line_add(&l, "reported %s\n", PMIx_Error_string(rc));
+    line_write(&l);
 }
 
 static void reply(const char *word, uint32_t need_s, const char *nodes)
@@ -265,14 +300,15 @@ int main(int argc, char *argv[])
 {
     static pmix_status_t codes[] = {PMIX_JCTRL_PREEMPT_ALERT, PMIX_JCTRL_CHECKPOINT};
     const char *how = "", *declaration = "";
+    struct line l = {.n = 0};
     char path[TEXT];
     unsigned need_s = 0;
 
     if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
         return 1;
     snprintf(path, sizeof path, "%s.%u", argv[1], me.rank);
-    out = fopen(path, "a");
-    if (!out)
+    out = open(path, O_WRONLY | O_APPEND | O_CREAT, 0666);
+    if (out < 0)
         return 1;
     PMIx_Register_event_handler(codes, 2, NULL, 0, on_alert, NULL, NULL);
     for (int i = 2; i < argc; i++)
@@ -289,8 +325,8 @@ int main(int argc, char *argv[])
             how = argv[i];
     if (declaration[0])
         declare(declaration, need_s);
-    fprintf(out, "up\n");
-    fflush(out);
+    line_add(&l, "up\n");
+    line_write(&l);
     wait_for_news(how);
     return 0;
 }
