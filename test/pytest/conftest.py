@@ -4,6 +4,7 @@ import os
 import pytest
 
 from cede import build, servers, users
+from cede.clock import Clock
 from cede.complex import Complex
 from cede.hooks import Hooks
 from cede.remote import Munged
@@ -11,7 +12,8 @@ from cede.terminal import Terminal
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "complex(nodes, ncpus, mem, store, sched, history, pair): how cx is started")
+    config.addinivalue_line("markers", "complex(nodes, ncpus, mem, store, sched, history, pair, clock): how cx is started; with clock, "
+                                       "cx.clock is that of all its programs")
     os.environ["CEDE_BUILD"] = build.place(os.environ["CEDE_BUILD"])
     users.ensure()
 
@@ -26,9 +28,12 @@ def pytest_runtest_makereport(item, call):
 
 
 @pytest.fixture
-def cx(request):
+def cx(request, monkeypatch):
     marker = request.node.get_closest_marker("complex")
-    c = Complex(**(marker.kwargs if marker else {}))
+    how = dict(marker.kwargs if marker else {})
+    with_clock = how.pop("clock", False)
+    c = Complex(**how)
+    c.clock = Clock(c, monkeypatch) if with_clock else None
     try:
         yield c.start()
     finally:

@@ -149,11 +149,13 @@ def test_alteration_by_force_holds_at_once_where_no_scheduler_answers(cx):
     assert "Unauthorized Request" in done.stderr and done.returncode == 15007 % 256
 
 
+@pytest.mark.complex(sched=False, clock=True)
 @pytest.mark.parametrize("decision", ["confirmed", "refused"])
 def test_reservation_that_runs_without_jobs_may_begin_later(cx, decision):
-    resv = rsub(cx, "-R", at(1), "-D", "1:00:00", "-l", "select=1:ncpus=2").stdout.split()[0]
+    resv = rsub(cx, "-R", at(20), "-D", "1:00:00", "-l", "select=1:ncpus=2").stdout.split()[0]
     queue = resv.split(".")[0]
     cx.api.confirm_resv(resv, "(n1:ncpus=2)")
+    cx.clock.leap_to(times(cx, resv)[0])
     until(lambda: state(cx, resv) == "5", "its begin")
     job = cx.submit("true", queue=queue, select="1:ncpus=1")
     done = cx.command("pbs_ralter", "-R", at(3600), "-E", at(7200), resv, check=False)

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from cede.ask import at, stat_resv
+from cede.clock import Clock
 from cede.complex import Complex
 from cede.hooks import Hooks, log
 from cede.wait import until
@@ -13,11 +14,14 @@ from cede.wait import until
 
 @pytest.fixture(scope="module")
 def complex():
+    """With a clock that leaps."""
     c = Complex(nodes=2, sched=False)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
+    with pytest.MonkeyPatch.context() as m:
+        c.clock = Clock(c, m)
+        try:
+            yield c.start()
+        finally:
+            c.stop()
 
 
 @pytest.fixture
@@ -29,13 +33,29 @@ def hooks(complex):
         complex.api.delete_resv(resv.name)
 
 
+SOON_S = 20  # then it is there by a leap of the clock, which the test makes when it is ready
+
+
 def rsub(cx, *options, check=True, start=3600):
-    done = cx.command("pbs_rsub", "-R", at(start), "-D", 600, *options, check=check)
+    """A reservation that begins in so many seconds."""
+    begin = time.strftime("%Y%m%d%H%M.%S", time.localtime(cx.clock.now() + start))
+    done = cx.command("pbs_rsub", "-R", begin, "-D", 600, *options, check=check)
     return done.stdout.split()[0] if check else done
 
 
 def confirm(cx, resv, vnode="n1"):
     cx.api.confirm_resv(resv, f"({vnode}:ncpus=1)")
+
+
+def soon(cx, *more):
+    """A reservation of two seconds that begins soon; its identifier, begin and end."""
+    begin = int(cx.clock.now()) + SOON_S
+    resv, _ = cx.api.submit_resv([("reserve_start", begin), ("reserve_end", begin + 2), ("Resource_List", "select", "1:ncpus=1"), *more])
+    return resv, begin, begin + 2
+
+
+def begin_of(cx, resv):
+    cx.clock.leap_to(int(stat_resv(cx, resv)["reserve_start"]))
 
 
 def said(cx, text, times=1):
@@ -82,9 +102,10 @@ TELLS = "pbs.logmsg(pbs.LOG_DEBUG, 'told %s %s %s %s' % ({what!r}, e.resv.resvid
 def test_events_of_a_reservation_are_told_once_each_from_confirmation_to_end(complex, hooks):
     for event, state in (("resv_confirm", "RESV_STATE_CONFIRMED"), ("resv_begin", "RESV_STATE_RUNNING"), ("resv_end", "RESV_STATE_RUNNING")):
         hooks.make(event, event, TELLS.format(what=event, state=state))
-    resv = rsub(complex, start=4)
+    resv = rsub(complex, start=SOON_S)
     confirm(complex, resv)
     said(complex, f"told resv_confirm {resv} True PBS_Server")
+    begin_of(complex, resv)
     said(complex, f"told resv_begin {resv} True PBS_Server")
     complex.command("qsub", "-q", resv.split(".")[0], complex.script("sleep 600"))
     complex.command("pbs_rdel", resv)
@@ -107,20 +128,20 @@ def test_an_unconfirmed_reservation_has_no_end(complex, hooks):
 def test_a_hook_after_the_fact_can_neither_refuse_nor_set(complex, hooks):
     hooks.make("sets", "resv_begin", "e.resv.queue = 'workq'")
     hooks.make("rejects", "resv_confirm", "pbs.logmsg(pbs.LOG_DEBUG, 'rejects it')\ne.reject('no')")
-    resv = rsub(complex, start=3)
+    resv = rsub(complex, start=SOON_S)
     confirm(complex, resv)
     said(complex, "rejects it")
+    begin_of(complex, resv)
     until(lambda: "attribute 'queue' is part of a readonly object" in log(complex), "the exception")
     assert stat_resv(complex, resv)["reserve_state"] == "5"
 
 
 def test_what_ended_while_the_server_was_down_is_told_when_it_is_back(complex, hooks):
     hooks.make("end", "resv_end", "pbs.logmsg(pbs.LOG_DEBUG, 'ended meanwhile %s' % e.resv.resvid)")
-    now = int(time.time())
-    resv, _ = complex.api.submit_resv([("reserve_start", now + 2), ("reserve_end", now + 4), ("Resource_List", "select", "1:ncpus=1")])
+    resv, _, end = soon(complex)
     confirm(complex, resv)
     complex.kill("server")
-    until(lambda: time.time() > now + 4, "its end")
+    complex.clock.leap_to(end)
     complex.restart("server")
     complex.again()
     said(complex, f"ended meanwhile {resv}")
@@ -129,12 +150,13 @@ def test_what_ended_while_the_server_was_down_is_told_when_it_is_back(complex, h
 
 def test_a_reservation_that_ran_when_the_server_went_down_ends_once(complex, hooks):
     hooks.make("end", "resv_end", "pbs.logmsg(pbs.LOG_DEBUG, 'stopped meanwhile %s' % e.resv.resvid)")
-    now = int(time.time())
-    resv, _ = complex.api.submit_resv([("reserve_start", now + 2), ("reserve_end", now + 4), ("Resource_List", "select", "1:ncpus=1")])
+    resv = rsub(complex, start=SOON_S)
     confirm(complex, resv)
+    begin_of(complex, resv)
     until(lambda: stat_resv(complex, resv)["reserve_state"] == "5", "its begin")
+    end = int(stat_resv(complex, resv)["reserve_end"])
     complex.kill("server")
-    until(lambda: time.time() > now + 4, "its end")
+    complex.clock.leap_to(end)
     complex.restart("server")
     complex.again()
     said(complex, f"stopped meanwhile {resv}")
@@ -155,11 +177,11 @@ def test_a_server_killed_while_a_resvsub_hook_runs_has_no_reservation(complex, h
 
 def test_each_occurrence_begins_and_ends(complex, hooks):
     hooks.make("tells", "resv_begin,resv_end", "pbs.logmsg(pbs.LOG_DEBUG, 'occurrence %s %d %s' % (e.resv.resvid, e.resv.reserve_index, e.type == pbs.RESV_END))")
-    now = int(time.time())
-    resv, _ = complex.api.submit_resv([("reserve_start", now + 2), ("reserve_end", now + 4), ("Resource_List", "select", "1:ncpus=1"),
-                                       ("reserve_rrule", None, "FREQ=DAILY;COUNT=2"), ("reserve_timezone", None, "UTC")])
+    resv, begin, end = soon(complex, ("reserve_rrule", None, "FREQ=DAILY;COUNT=2"), ("reserve_timezone", None, "UTC"))
     complex.api.confirm_resv(resv, "2#(n1:ncpus=1){0-1}")
+    complex.clock.leap_to(begin)
     said(complex, f"occurrence {resv} 1 False")
+    complex.clock.leap_to(end)
     said(complex, f"occurrence {resv} 1 True")
 
 

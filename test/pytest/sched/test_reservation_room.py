@@ -7,10 +7,11 @@ from cede.ask import stat_resv
 from cede.sim import Simulator
 from cede.wait import until
 
-pytestmark = pytest.mark.complex(nodes=0)
+pytestmark = pytest.mark.complex(nodes=0, clock=True)
 
 LIMIT_S = 60
 CO, RN, DG = "2", "5", "10"
+SOON_S = 20  # then it is there by a leap of the clock, which the test makes when it is ready
 CONFLICT = "Not Running: Job would conflict with reservation or top job"
 
 
@@ -22,7 +23,7 @@ def sim(cx):
 
 def submit(cx, start=3600, lasts=600, select="1:ncpus=4", place=None, **attrs):
     """A reservation that begins in so many seconds."""
-    now = int(time.time())
+    now = int(cx.clock.now())
     items = [("reserve_start", now + start), ("reserve_end", now + start + lasts), ("Resource_List", "select", select)]
     items += [("Resource_List", "place", place)] if place else []
     return cx.api.submit_resv(items + [(k, None, v) for k, v in attrs.items()])[0]
@@ -40,6 +41,12 @@ def wait(cx, resv, wanted):
 
 def wait_nodes(cx, resv, wanted):
     until(lambda: stat_resv(cx, resv)["resv_nodes"] == wanted, told(cx, resv), LIMIT_S)
+
+
+def begin(cx, resv):
+    """Its time has come, and it runs."""
+    cx.clock.leap_to(int(stat_resv(cx, resv)["reserve_start"]))
+    wait(cx, resv, RN)
 
 
 def confirmed(cx, **how):
@@ -60,7 +67,7 @@ def wait_log(cx, daemon, text):
 
 
 def rsub(cx, select):
-    begin = time.localtime(time.time() + 3600)
+    begin = time.localtime(cx.clock.now() + 3600)
     words = cx.command("pbs_rsub", "-I", "50", "-R", time.strftime("%Y%m%d%H%M.%S", begin), "-D", "600", "-l",
                        f"select={select}").stdout.split()
     return words[0], words[1]
@@ -119,11 +126,11 @@ def test_a_job_that_takes_what_time_there_is_ends_before_a_reservation(cx, sim):
 
 def test_jobs_inside_run_when_the_reservation_does_and_on_its_vnodes_only(cx, sim):
     cx.wait(sim.job(select="1:ncpus=4", l_walltime="1:00:00"), "R", LIMIT_S)
-    resv, where = confirmed(cx, start=5, lasts=3600, select="1:ncpus=3")
+    resv, where = confirmed(cx, start=SOON_S, lasts=3600, select="1:ncpus=3")
     assert where == "(s2:ncpus=3)"
     inside = [sim.job(select=f"1:ncpus={n}", queue=queue(resv)) for n in (2, 2, 1)]
     outside = sim.job(select="1:ncpus=2", l_walltime="1:00:00")
-    wait(cx, resv, RN)
+    begin(cx, resv)
     assert cx.wait(inside[0], "R", LIMIT_S)["exec_vnode"] == "(s2:ncpus=2)"
     assert cx.wait(inside[2], "R", LIMIT_S)["exec_vnode"] == "(s2:ncpus=1)"
     wait_comment(cx, inside[1], "Insufficient amount of queue resource: ncpus")
@@ -135,9 +142,9 @@ def test_jobs_inside_run_when_the_reservation_does_and_on_its_vnodes_only(cx, si
 
 
 def test_a_job_runs_in_a_reservation_that_has_its_vnodes_alone(cx, sim):
-    resv, _ = confirmed(cx, start=5, lasts=3600, select="1:ncpus=2", place="excl")
+    resv, _ = confirmed(cx, start=SOON_S, lasts=3600, select="1:ncpus=2", place="excl")
     inside = sim.job(select="1:ncpus=1", queue=queue(resv))
-    wait(cx, resv, RN)
+    begin(cx, resv)
     assert cx.wait(inside, "R", LIMIT_S)["exec_vnode"] == "(s1:ncpus=1)"
     outside = sim.job(select="1:ncpus=4", l_walltime="10:00")
     assert cx.wait(outside, "R", LIMIT_S)["exec_vnode"] == "(s2:ncpus=4)"
@@ -174,9 +181,9 @@ def test_a_reservation_that_has_lost_a_vnode_gets_another_one(cx, sim):
 def test_a_running_reservation_keeps_the_vnodes_that_are_up(cx):
     with Simulator(cx, nodes=3, ncpus=4) as sim:
         cx.set_server("reserve_retry_time", "2")
-        resv, where = confirmed(cx, start=5, lasts=3600, select="2:ncpus=4")
+        resv, where = confirmed(cx, start=SOON_S, lasts=3600, select="2:ncpus=4")
         assert where == "(s1:ncpus=4)+(s2:ncpus=4)"
-        wait(cx, resv, RN)
+        begin(cx, resv)
         cx.command("pbsnodes", "-o", "s1")
         wait_nodes(cx, resv, "(s3:ncpus=4)+(s2:ncpus=4)")
         inside = sim.job(select="1:vnode=s2:ncpus=1", queue=queue(resv))
@@ -243,8 +250,8 @@ def four(cx):
 
 
 def test_a_reservation_that_runs_gives_up_the_vnodes_without_jobs(cx, four):
-    resv = submit(cx, start=2, lasts=3600, select="3:ncpus=2", place="scatter")
-    wait(cx, resv, RN)
+    resv, _ = confirmed(cx, start=SOON_S, lasts=3600, select="3:ncpus=2", place="scatter")
+    begin(cx, resv)
     job = four.job(queue=queue(resv), select="1:ncpus=1:vnode=s2")
     cx.wait(job)
     cx.command("pbsnodes", "-o", "s1")
@@ -262,8 +269,8 @@ def test_a_reservation_that_runs_gives_up_the_vnodes_without_jobs(cx, four):
 
 
 def test_a_select_with_jobs_in_all_its_chunks_is_not_made_smaller(cx, four):
-    resv = submit(cx, start=2, lasts=3600, select="2:ncpus=2", place="scatter")
-    wait(cx, resv, RN)
+    resv, _ = confirmed(cx, start=SOON_S, lasts=3600, select="2:ncpus=2", place="scatter")
+    begin(cx, resv)
     jobs = [four.job(queue=queue(resv), select=f"1:ncpus=1:vnode={n}") for n in ("s1", "s2")]
     for job in jobs:
         cx.wait(job)
@@ -284,20 +291,21 @@ def test_another_select_must_be_a_part_of_the_first(cx, four, select):
 
 
 def test_an_altered_select_is_that_of_one_occurrence(cx, four):
-    resv = submit(cx, start=4, lasts=8, select="3:ncpus=4", place="scatter", reserve_rrule="FREQ=MINUTELY;COUNT=2",
+    resv = submit(cx, start=SOON_S, lasts=8, select="3:ncpus=4", place="scatter", reserve_rrule="FREQ=MINUTELY;COUNT=2",
                   reserve_timezone="UTC", reserve_standing="1")
     assert wait(cx, resv, CO)["reserve_execvnodes"] == "2#(s1:ncpus=4)+(s2:ncpus=4)+(s3:ncpus=4){0-1}"
     assert alter_select(cx, resv, "1:ncpus=4").stdout.endswith(" CONFIRMED\n")
     s = stat_resv(cx, resv)
     assert s["Resource_List"]["ncpus"] == "4"
     assert s["reserve_execvnodes"] == "2#(s1:ncpus=4){0}(s1:ncpus=4)+(s2:ncpus=4)+(s3:ncpus=4){1}"
+    begin(cx, resv)
+    cx.clock.leap_to(int(stat_resv(cx, resv)["reserve_end"]))
     until(lambda: stat_resv(cx, resv)["reserve_index"] == "2", told(cx, resv), LIMIT_S)
     s = stat_resv(cx, resv)
     assert s["Resource_List"]["select"] == "3:ncpus=4" and s["Resource_List"]["ncpus"] == "12"
     assert s["resv_nodes"] == "(s1:ncpus=4)+(s2:ncpus=4)+(s3:ncpus=4)" and "schedselect_orig" not in s
 
 
-@pytest.mark.complex(nodes=0)
 def test_a_refused_select_is_put_back_also_by_a_server_that_was_killed(cx, four):
     resv, _ = confirmed(cx, select="2:ncpus=2")
     cx.set_server("scheduling", "False")
@@ -337,8 +345,10 @@ def test_occurrences_last_as_long_as_before_where_the_first_is_altered(cx, four)
 
 def test_room_of_occurrences_that_were_confirmed_again_later_is_kept(cx, four):
     cx.set_server("reserve_retry_time", "1")
-    resv = submit(cx, start=2, lasts=5, select="1:ncpus=4", reserve_rrule="FREQ=MINUTELY;COUNT=3", reserve_timezone="UTC",
-                  reserve_standing="1")
+    resv, _ = confirmed(cx, start=SOON_S, lasts=5, select="1:ncpus=4", reserve_rrule="FREQ=MINUTELY;COUNT=3", reserve_timezone="UTC",
+                        reserve_standing="1")
+    begin(cx, resv)
+    cx.clock.leap_to(int(stat_resv(cx, resv)["reserve_end"]))
     until(lambda: stat_resv(cx, resv)["reserve_index"] == "2", told(cx, resv), LIMIT_S)
     cx.command("pbsnodes", "-o", stat_resv(cx, resv)["resv_nodes"][1:3])
     until(lambda: stat_resv(cx, resv)["reserve_first"] == "2", told(cx, resv), LIMIT_S)

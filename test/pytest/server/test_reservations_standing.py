@@ -10,6 +10,8 @@ from cede.ask import at, stat_resv
 from cede.wait import until
 
 CO, RN = "2", "5"
+SOON_S = 20  # then it is there by a leap of the clock, which the test makes when it is ready
+clocked = {"sched": False, "clock": True}
 
 
 def wait(cx, resv, **wanted):
@@ -27,6 +29,17 @@ def standing(cx, rule, start, lasts, zone="Europe/Berlin"):
                                    ("reserve_timezone", zone), ("Resource_List", "select", "1:ncpus=2")])[0]
     except api.PbsError as e:
         return e.code
+
+
+def begin(cx, resv, **wanted):
+    """Its time has come, and it runs."""
+    cx.clock.leap_to(int(stat_resv(cx, resv)["reserve_start"]))
+    wait(cx, resv, reserve_state=RN, **wanted)
+
+
+def end(cx, resv):
+    """The time of what is the current occurrence is over."""
+    cx.clock.leap_to(int(stat_resv(cx, resv)["reserve_end"]))
 
 
 def starts(cx, resv):
@@ -66,37 +79,40 @@ def test_rule_with_one_occurrence_is_an_advance_reservation(cx):
     assert standing(cx, "freq=daily;count=1", int(time.time()) + 3600, 60).startswith("R")
 
 
-@pytest.mark.complex(sched=False, nodes=2)
+@pytest.mark.complex(nodes=2, **clocked)
 @pytest.mark.parametrize("killed", [False, True])
 def test_occurrences_have_vnodes_of_their_own_and_queued_jobs_stay(cx, killed):
-    resv = standing(cx, "FREQ=SECONDLY;INTERVAL=8;COUNT=2", int(time.time()) + 2, 1)
+    resv = standing(cx, "FREQ=MINUTELY;COUNT=2", int(cx.clock.now()) + SOON_S, 20)
     with pytest.raises(api.PbsError) as e:
         cx.api.confirm_resv(resv, "1#(n1:ncpus=2){0}")
     assert e.value.code == 15014
     cx.api.confirm_resv(resv, "2#(n1:ncpus=2){0}(n2:ncpus=2){1}")
     queue = resv.split(".")[0]
     job, waiting = (cx.submit("sleep 600", queue=queue, select="1:ncpus=1") for _ in range(2))
-    wait(cx, resv, reserve_state=RN, reserve_index="1")
+    begin(cx, resv, reserve_index="1")
     cx.api.run_async(job, "(n1:ncpus=1)")
+    end(cx, resv)
     wait(cx, resv, reserve_index="2")
     if killed:
         cx.crash_server()
     assert stat_resv(cx, resv)["resv_nodes"] == "(n2:ncpus=2)" and len(starts(cx, resv)) == 1
     assert cx.stat(job) is None and cx.state(waiting) == "Q"
-    wait(cx, resv, reserve_state=RN)
+    begin(cx, resv)
     assert cx.node("n2")["resources_assigned"]["ncpus"] == "2" and "resv" not in cx.node("n1")
+    end(cx, resv)
     wait(cx, resv)
     assert cx.stat(waiting) is None
 
 
-@pytest.mark.complex(sched=False, nodes=2)
+@pytest.mark.complex(nodes=2, **clocked)
 def test_occurrence_whose_vnode_was_deleted_wants_another_one(cx):
-    resv = standing(cx, "FREQ=SECONDLY;INTERVAL=600;COUNT=2", int(time.time()) + 2, 1)
+    resv = standing(cx, "FREQ=SECONDLY;INTERVAL=600;COUNT=2", int(cx.clock.now()) + SOON_S, 1)
     cx.api.confirm_resv(resv, "2#(n1:ncpus=2){0}(n2:ncpus=2){1}")
     with pytest.raises(api.PbsError) as e:
         cx.api.manager(api.DELETE, api.NODE, "n1")
     assert e.value.code == 15027
     cx.api.manager(api.DELETE, api.NODE, "n2")
+    end(cx, resv)
     wait(cx, resv, reserve_state="10", reserve_index="2")
     cx.crash_server()
     assert stat_resv(cx, resv)["reserve_state"] == "10" and stat_resv(cx, resv)["reserve_retry"] != "0"
@@ -105,15 +121,17 @@ def test_occurrence_whose_vnode_was_deleted_wants_another_one(cx):
     assert cx.node("n1")["resv"] == resv
 
 
-@pytest.mark.complex(sched=False, nodes=1)
+@pytest.mark.complex(nodes=1, **clocked)
 def test_server_that_is_killed_while_the_jobs_of_an_occurrence_end_comes_to_the_next_one(cx):
-    resv = standing(cx, "FREQ=MINUTELY;INTERVAL=10;COUNT=2", int(time.time()) + 2, 3)
+    resv = standing(cx, "FREQ=MINUTELY;INTERVAL=10;COUNT=2", int(cx.clock.now()) + SOON_S, 20)
     cx.api.confirm_resv(resv, "2#(n1:ncpus=2){0-1}")
     queue = resv.split(".")[0]
     cx.qmgr(f"set queue {queue} kill_delay=3")
-    wait(cx, resv, reserve_state=RN)
-    job = cx.submit("trap '' TERM; while :; do sleep 1; done", queue=queue, select="1:ncpus=1")
+    begin(cx, resv)
+    job = cx.submit(f"trap '' TERM; touch {cx.work}/begun; while :; do sleep 1; done", queue=queue, select="1:ncpus=1")
     cx.api.run(job, "(n1:ncpus=1)")
+    until(lambda: cx.file("begun") is not None, "the job")
+    end(cx, resv)
     wait(cx, resv, reserve_state="9")
     cx.crash_server()
     wait(cx, resv, reserve_state=CO, reserve_index="2")
@@ -161,14 +179,14 @@ def test_maintenance_takes_vnodes_from_others(cx):
     wait(cx, first, reserve_state=CO, reserve_substate=CO, resv_nodes="(n2:ncpus=2)")
 
 
-@pytest.mark.complex(sched=False, nodes=2)
+@pytest.mark.complex(nodes=2, **clocked)
 def test_jobs_of_a_reservation_run_on_where_maintenance_takes_vnodes(cx):
-    now = int(time.time())
-    resv = cx.api.submit_resv([("reserve_start", now + 2), ("reserve_duration", "3600"), ("Resource_List", "place", "scatter"),
+    now = int(cx.clock.now())
+    resv = cx.api.submit_resv([("reserve_start", now + SOON_S), ("reserve_duration", "3600"), ("Resource_List", "place", "scatter"),
                                ("Resource_List", "select", "2:ncpus=2")])[0]
     cx.api.confirm_resv(resv, "(n1:ncpus=2)+(n2:ncpus=2)")
     job = cx.submit("sleep 600", queue=resv.split(".")[0], select="1:ncpus=1")
-    wait(cx, resv, reserve_state=RN)
+    begin(cx, resv)
     cx.api.run(job, "(n1:ncpus=1)")
     cx.wait(job, "R")
     host = cx.command("pbs_rsub", "-R", at(1000), "-D", "60", "--hosts", "n1", "n2").stdout.split()[0]
@@ -195,21 +213,25 @@ def test_a_scheduler_finds_other_hosts_than_those_in_maintenance(cx):
     assert stat_resv(cx, resv)["resv_nodes"][1:3] != had
 
 
+@pytest.mark.complex(clock=True)
 def test_idle_reservation_ends(cx):
-    resv = cx.command("pbs_rsub", "-R", at(3), "-D", "600", "-l", "select=1:ncpus=1", "-W", "delete_idle_time=2",
+    resv = cx.command("pbs_rsub", "-R", at(SOON_S), "-D", "600", "-l", "select=1:ncpus=1", "-W", "delete_idle_time=2",
                       "-I", "30").stdout.split()
     assert resv[1] == "CONFIRMED"
+    begin(cx, resv[0])
+    cx.clock.leap(2)
     wait(cx, resv[0])
 
 
+@pytest.mark.complex(clock=True)
 def test_scheduler_confirms_runs_and_refuses(cx):
-    resv, word = cx.command("pbs_rsub", "-R", at(4), "-D", "600", "-l", "select=1:ncpus=3", "-I", "30").stdout.split()
+    resv, word = cx.command("pbs_rsub", "-R", at(SOON_S), "-D", "600", "-l", "select=1:ncpus=3", "-I", "30").stdout.split()
     assert word == "CONFIRMED" and stat_resv(cx, resv)["partition"] == "pbs-default"
     too_much = cx.command("pbs_rsub", "-R", at(60), "-D", "600", "-l", "select=1:ncpus=2", "-I", "30").stdout
     assert too_much.endswith(" DENIED\n")
     inside = cx.submit("sleep 600", queue=resv.split(".")[0], select="1:ncpus=3")
     outside = cx.submit("sleep 600", select="1:ncpus=2", l_walltime="1:00:00")
-    wait(cx, resv, reserve_state=RN)
+    begin(cx, resv)
     cx.wait(inside, "R")
     assert cx.state(outside) == "Q"
     cx.command("pbs_rdel", resv)
