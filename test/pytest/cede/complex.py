@@ -269,11 +269,17 @@ class Complex:
         job = self.stat(job)
         return job.state if job else None
 
-    def wait(self, job, state="R", limit_s=LIMIT_S):
-        """Until the job is in this state (or one of these letters); its status then."""
+    def wait(self, job, state="R", limit_s=LIMIT_S, begun=True, run=None):
+        """Until the job is in this state (or one of these letters); its status then.
+
+        A job is shown as R from the order to its host on. What is done to it before the host has begun it (substate 41) is another
+        thing than what tests usually mean, so R alone means that it has, unless `begun` is false. `run`: its run_count then.
+        """
         def check():
             s = self.stat(job)
-            return s if s and s.state in state else None
+            if not s or s.state not in state or run not in (None, s.run_count):
+                return None
+            return None if begun and state == "R" and s.get("substate") == "41" else s
         return until(check, lambda: f"job {job} in state {state}; it is {self.describe(job)}", limit_s)
 
     def wait_gone(self, job, limit_s=LIMIT_S):
@@ -283,7 +289,7 @@ class Complex:
 
     def describe(self, job):
         s = self.stat(job)
-        return f"{s.state} ({s.get('comment', 'no comment')})" if s else "unknown"
+        return f"{s.state} {s.get('substate')} ({s.get('comment', 'no comment')})" if s else "unknown"
 
     def node(self, name="n1"):
         return self.api.stat("vnode", name)[0]

@@ -1,11 +1,16 @@
-"""Reservations of one complex, asked for as users do: by commands, and looked at by letters of states."""
-import os
+"""Reservations of one complex, asked for as users do: by commands, and looked at by letters of states.
 
-from .ask import at, stat_resv
+The complex has a clock (cx.clock): a reservation begins and ends when the test says so, however long its commands take.
+"""
+import os
+import time
+
+from .ask import stat_resv
 from .wait import until
 
 LETTERS = dict(zip("0 1 2 3 4 5 6 7 8 9 10 11 12".split(), "NO UN CO WT TR RN FN BD DE DJ DG AL IC".split()))
 LIMIT_S = 60
+SOON_S = 20
 
 
 def queue(resv):
@@ -22,13 +27,32 @@ class Desk:
     def rsub(self, *words, check=False, **how):
         return self.cx.command("pbs_rsub", *words, check=check, **how)
 
-    def new(self, *words, start=3600, lasts=600, select="1:ncpus=4", wait="CO", **how):
-        """A reservation that begins in so many seconds, in this state; its identifier."""
-        done = self.rsub("-R", at(start), "-D", lasts, "-l", f"select={select}", *words, **how)
+    def at(self, seconds):
+        """So many seconds from now, as pbs_rsub -R and -E take it."""
+        return time.strftime("%Y%m%d%H%M.%S", time.localtime(self.cx.clock.now() + seconds))
+
+    def new(self, *words, start=None, lasts=600, select="1:ncpus=4", wait="CO", **how):
+        """A reservation that begins in so many seconds, in this state; its identifier. One that is to run, RN, is confirmed, and then
+        its time comes."""
+        start = start or (SOON_S if wait == "RN" else 3600)
+        done = self.rsub("-R", self.at(start), "-D", lasts, "-l", f"select={select}", *words, **how)
         assert done.returncode == 0, done.stderr
         resv = done.stdout.split()[0]
-        self.wait(resv, wait)
+        if wait == "RN":
+            self.wait(resv, "CO")
+            self.begin(resv)
+        else:
+            self.wait(resv, wait)
         return resv
+
+    def begin(self, resv, state="RN"):
+        """Its time has come."""
+        self.cx.clock.leap_to(int(self.stat(resv)["reserve_start"]))
+        self.wait(resv, state)
+
+    def end(self, resv):
+        """The time of what is its current occurrence is over."""
+        self.cx.clock.leap_to(int(self.stat(resv)["reserve_end"]))
 
     def stat(self, resv):
         return stat_resv(self.cx, resv) or {}
@@ -54,7 +78,7 @@ class Desk:
 
     def log(self, daemon, text, times=1):
         """Until the log of this daemon has this text."""
-        until(lambda: self.cx.logs(daemon, 20000).count(text) >= times, lambda: f"{text!r}:\n{self.cx.logs(daemon, 60)}", LIMIT_S)
+        self.cx.wait_log(daemon, text, times)
 
     def comment(self, job, text):
         until(lambda: text in ((self.cx.stat(job) or {}).get("comment") or ""), lambda: self.cx.describe(job), LIMIT_S)

@@ -323,9 +323,12 @@ class Site:
         return next(iter(json.loads(done.stdout)["Jobs"].values()))
 
     def wait(self, job, state, limit_s=LIMIT_S):
+        """Until it is in this state, or one of these letters; R alone: and its host has begun it."""
         def look():
             j = self.job(job)
-            return j if j and j["job_state"] in state else None
+            if not j or j["job_state"] not in state:
+                return None
+            return None if state == "R" and j["substate"] == 41 else j
         return until(look, lambda: f"job {job} in state {state}; it is {self.job(job)}", limit_s)
 
     def done(self, job, limit_s=LIMIT_S):

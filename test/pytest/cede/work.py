@@ -25,9 +25,11 @@ def user():
 def submit(cx, text="sleep 600", name="job", queue=None, select=None, options=(), **attrs):
     """Submit a job that appends "start JOB RUN" to NAME.log and writes its pid to NAME.pid before `text`.
 
-    The text is plain sh in the work directory of the complex. Options are qsub's.
+    The text is plain sh in the work directory of the complex. Options are qsub's. A trap at the beginning of the text is set before
+    anything is written: who sees that the job has begun may send the signal.
     """
-    script = f'cd "$PBS_O_WORKDIR"\necho start $PBS_JOBID >> {name}.log\necho $$ > {name}.pid\n{text}\n'
+    first, rest = text.split("; ", 1) if text.startswith("trap ") else (":", text)
+    script = f'cd "$PBS_O_WORKDIR"\n{first}\necho start $PBS_JOBID >> {name}.log\necho $$ > {name}.pid\n{rest}\n'
     return cx.submit(script, user=user(), queue=queue, select=select,
                      options=("-N", name, "-S", "/bin/sh", "-o", cx.work + "/", "-e", cx.work + "/", *options),
                      **attrs)

@@ -352,7 +352,7 @@ def test_qrerun_waits_no_longer_than_the_site_says_and_the_rerun_continues(cx):
     assert tried.returncode == 15011 % 256
     with open(go, "w", encoding="ascii"):
         pass
-    until(lambda: cx.state(job) == "R" and cx.stat(job)["run_count"] == "2", "its second run")
+    cx.wait(job, run=2)
 
 
 @pytest.mark.parametrize("kept, where", [("n", "later"), ("doe", "first"), ("n", None)])
@@ -461,11 +461,13 @@ def test_a_job_that_is_named_twice_is_deleted_once_without_a_word(cx):
 def test_a_range_of_subjobs_that_have_ended_is_deleted_without_a_word_while_the_array_lives(cx):
     array = cx.submit(array_indices_submitted="1-4")
     number, rest = array.split("[]")
-    until(lambda: cx.state(f"{number}[3]{rest}") == "R", "subjobs to run")
+    for i in (1, 2, 3):
+        cx.wait(f"{number}[{i}]{rest}")
     for _ in range(2):
         done = cx.command("qdel", f"{number}[1-2]{rest}")
         assert done.stdout == done.stderr == ""
-        until(lambda: cx.state(f"{number}[2]{rest}") == "X", "the end of the subjob")
+        for i in (1, 2):
+            cx.wait(f"{number}[{i}]{rest}", "X")
     assert cx.command("qdel", f"{number}[1]{rest}", check=False).returncode  # a single one was meant
     lines = cx.command("qstat", "-pt", array).stdout.splitlines()
     assert [line.split()[3:5] for line in lines if f"{number}[1]" in line or f"{number}[2]" in line] == [["100", "X"]] * 2

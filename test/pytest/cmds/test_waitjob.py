@@ -84,7 +84,9 @@ def test_qwait_waits_for_several_jobs_and_ends_as_the_last_one_did(shared):
     one, two = (shared.submit(f"while [ ! -e {path} ]; do sleep 0.05; done; exit {status}", block="1")
                 for status in (3, 5))  # of such jobs the end is remembered for a while
     p = start(shared, "qwait", "-v", one.split(".")[0], two)
-    until(lambda: shared.state(two) == "R" and p.poll() is None, "both to run")
+    for job in (one, two):
+        shared.wait(job)
+    assert p.poll() is None
     open(path, "w", encoding="ascii").close()
     assert p.wait(60) == 5 and p.stdout.read().splitlines() == [f"{one} 3", f"{two} 5"]
 

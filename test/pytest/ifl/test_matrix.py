@@ -40,6 +40,9 @@ def usual(cx):
                         ("operators", f"{users.NAMES[1]}@*")):
         cx.set_server(name, value)
     until(lambda: "down" not in cx.node("n1").state, "the host")
+    if "ncpus" not in cx.node("n1").get("resources_available", {}):  # it was unset, and comes with the next HELLO
+        os.kill(cx.pid("n1"), signal.SIGHUP)
+        until(lambda: "ncpus" in cx.node("n1").get("resources_available", {}) and cx.node("n1").state == "free", "the host's amounts")
 
 
 def rows(kind):

@@ -89,8 +89,9 @@ def test_a_job_that_started_before_its_host_had_a_checkpoint_script_is_saved_too
 @history
 def test_a_checkpoint_that_fails_leaves_the_job_running_and_the_hold_says_so(cx):
     by_application(cx, seconds=1)
-    job = cx.submit("trap : USR1\nwhile :; do sleep 0.1; done")
+    job = cx.submit(f"trap : USR1\ntouch {cx.work}/ready\nwhile :; do sleep 0.1; done")
     running(cx, job)
+    until(lambda: cx.file("ready") is not None, "its trap")
     with pytest.raises(api.PbsError) as e:
         cx.api.hold(job)
     assert "has not saved itself" in e.value.text and "runs on" in e.value.text

@@ -121,7 +121,7 @@ def test_a_probe_that_hangs_keeps_neither_the_mom_nor_its_jobs(cx):
 
 def test_an_adapter_that_fails_its_probe_saves_nothing_and_the_host_says_why(cx):
     installation(cx, app="echo first words; echo 'there is no; such thing'; exit 1")
-    n = until(lambda: (n := cx.node("n1")).get("checkpoint") == "none" and n, "the end of the probes")
+    n = until(lambda: (n := cx.node("n1")).get("checkpoint") == "none" and n.get("checkpoint_missing") and n, "the end of the probes")
     assert "app: there is no  such thing" in n["checkpoint_missing"]
     job = cx.submit(PLAIN, Checkpoint="c=1")
     running(cx, job)

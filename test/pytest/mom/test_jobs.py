@@ -58,8 +58,7 @@ def test_a_rerun_job_runs_again(shared):
     job = shared.submit()
     shared.wait(job)
     shared.api.rerun(job)
-    again = until(lambda: (s := shared.stat(job)) and s.state == "R" and s.run_count == 2 and s, "the second run")
-    assert again.run_count == 2
+    assert shared.wait(job, run=2).run_count == 2
 
 
 def test_a_job_that_may_not_rerun_is_refused(shared):

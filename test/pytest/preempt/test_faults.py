@@ -107,7 +107,8 @@ def contend(cx, order):
     low = [work.submit(cx, IGNORES_TERM, name) for name in ("low0", "low1")]
     for name in ("low0", "low1"):
         until(lambda: work.pid(cx, name), f"the script of {name}")  # noqa: B023
-    until(lambda: all(cx.state(j) == "R" for j in low), "both run")
+    for job in low:
+        cx.wait(job, "R")
     text = ("for p in $(cat low?.pid); do kill -0 $p 2>/dev/null && echo $p; done > alive; echo . > looked\n"
             "while [ ! -f enough ]; do sleep 0.02; done")
     return low, work.submit(cx, text, "urgent", "express", "1:ncpus=2")

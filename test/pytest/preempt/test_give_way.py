@@ -276,7 +276,7 @@ def test_a_job_that_ends_by_itself_at_that_moment_is_answered(pre, order):
         os.unlink(os.path.join(pre.work, "go"))
         [(name, code)] = s.preempt_recv(ticket)
         assert name == job and code in {"R": ("D", "Q"), "S": ("D", "000")}.get(order, ("D", "Q"))
-        until(lambda: pre.state(job) == ("Q" if code == "Q" else None), "the state that was answered", 5)
+        until(lambda: pre.state(job) == ("Q" if code == "Q" else None), "the state that was answered")
     assert used(pre) == 0 and work.starts(pre) == 1
 
 

@@ -95,19 +95,20 @@ def test_no_job_is_preempted_when_that_would_not_be_enough(cx, sim):
 
 
 def test_while_victims_die_other_jobs_start_and_their_room_is_kept(cx):
-    with Simulator(cx, nodes=2, ncpus=2, die_ms=1500) as sim:
+    with Simulator(cx, nodes=2, ncpus=2) as sim:
         express(cx, "D")
         victim = sim.job(select="1:ncpus=2:host=s1")
         other = sim.job(select="1:ncpus=2:host=s2")
         cx.wait(victim, "R")
         cx.wait(other, "R")
-        urgent = sim.job(queue="express", select="1:ncpus=2:host=s1")
-        fillers = [sim.job(select="1:ncpus=1") for _ in range(2)]
-        until(lambda: "Type 202 request" in cx.log("server"), "the preemption")
-        cx.api.delete(other, "force")
-        for job in fillers:  # they start beside the dying victim, not on its vnode
-            assert cx.wait(job, "R", limit_s=1)["exec_vnode"] == "(s2:ncpus=1)"
-        assert cx.state(urgent) == "Q"
+        with faults.frozen(sim.process.pid):  # so the victim is dying until the test has seen enough
+            urgent = sim.job(queue="express", select="1:ncpus=2:host=s1")
+            fillers = [sim.job(select="1:ncpus=1") for _ in range(2)]
+            until(lambda: "Type 202 request" in cx.log("server"), "the preemption")
+            cx.api.delete(other, "force")
+            for job in fillers:  # they start beside the dying victim, not on its vnode
+                assert cx.wait(job, "R", begun=False)["exec_vnode"] == "(s2:ncpus=1)"
+            assert cx.state(urgent) == "Q"
         assert cx.wait(urgent, "R")["exec_vnode"] == "(s1:ncpus=2)"
         assert cx.state(victim) is None
 
@@ -162,7 +163,7 @@ def test_a_preemption_survives_the_death_of_a_daemon(cx, order, daemon):
         cx.restart(daemon)
         cx.again()
         for job in (urgent, *low):
-            cx.wait_gone(job, limit_s=20)
+            cx.wait_gone(job)
         assert used(cx) == 0
 
 

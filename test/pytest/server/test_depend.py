@@ -184,7 +184,7 @@ def test_of_a_runone_group_one_job_runs(shared, gate):
     shared.wait(a)
     assert all(held(shared, j) or shared.stat(j)["Hold_Types"] == "us" for j in (b, c))
     shared.api.rerun(a)
-    until(lambda: shared.stat(a).run_count == 2 and shared.state(a) == "R", "the second run")
+    shared.wait(a, run=2)
     end(0)
     for job in (a, b, c):
         shared.wait_gone(job)

@@ -95,14 +95,14 @@ def test_a_runjob_hook_keeps_a_job_waiting_and_the_comment_says_why(complex, hoo
     assert re.search(r"asked by Scheduler at \(\S+:ncpus=1\)", log(complex))
     complex.qmgr("set hook run enabled=false")
     complex.set_server("scheduling", "True")
-    until(lambda: job(complex, jobid)["job_state"] == "R", "the start")
+    complex.wait(jobid)
     complex.command("qdel", jobid)
 
 
 def test_what_a_runjob_hook_sets_stays_with_the_job(complex, hooks):
     hooks.make("site", "runjob", "e.job.Resource_List['site'] = 'abc'")
     jobid = complex.submit("sleep 600")
-    until(lambda: job(complex, jobid)["job_state"] == "R", "the start")
+    complex.wait(jobid)
     assert job(complex, jobid)["Resource_List"]["site"] == "abc"
     assert f"{jobid};'site' hook set job's Resource_List.site = abc" in log(complex)
     complex.command("qdel", jobid)

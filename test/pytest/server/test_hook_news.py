@@ -57,7 +57,7 @@ def test_a_jobobit_hook_runs_once_for_each_end_of_a_run(complex, hooks):
     waits = qsub(complex, "-h", check=True).stdout.strip()
     complex.command("qdel", waits)
     runs = complex.submit("sleep 600")
-    until(lambda: job(complex, runs)["job_state"] == "R", "the start")
+    complex.wait(runs)
     complex.set_server("scheduling", "False")
     complex.command("qrerun", runs)
     said(complex, f"{runs};obit")

@@ -81,7 +81,7 @@ def test_qrerun_says_it_at_once_and_the_job_is_requeued_when_the_mom_is_back(cx,
     without_mom(cx)
     says_away(cx, "qrerun", job)
     cx.control("restart", "n1")
-    until(lambda: cx.stat(job).get("run_count") == "2" and cx.state(job) == "R", lambda: cx.describe(job))
+    cx.wait(job, run=2)
     go(cx)
     assert cx.wait(job, state="F")["Exit_status"] == "0"
 

@@ -244,7 +244,7 @@ def test_a_start_time_given_to_a_running_job_says_nothing_of_its_end(cx):
     """The job is in one queue by time only: in that of start times while it waits, in that of history when it is over."""
     pid = cx.pid("server")
     job = cx.submit("sleep 1000")
-    until(lambda: cx.state(job) == "R", lambda: cx.describe(job))
+    cx.wait(job)
     cx.api.alter(job, [("Execution_Time", None, str(int(time.time()) + 3600))])
     cx.api.delete(job)
     until(lambda: cx.state(job) == "F", lambda: cx.describe(job))

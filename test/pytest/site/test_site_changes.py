@@ -144,7 +144,7 @@ def test_a_host_whose_clock_is_wrong_says_so_and_connects_once_it_is_right(make)
     site.n2.start_munge(clock)
     refused = site.n2.run("qstat -B", user=USER, check=False)
     assert refused.returncode != 0 and "the clocks of the two hosts are apart" in refused.stderr
-    assert "the clocks of the two hosts are apart" in site.n1.log("server")
+    until(lambda: "the clocks of the two hosts are apart" in site.n1.log("server"), "the server's word about the clocks")
     site.n2.start_munge()
     assert "Active" in site.n2.user("qstat -B")
     ahead(-3 * 86400)
