@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "mem.h"
 #include "pbs_ifl.h"
@@ -219,5 +220,79 @@ struct batch_status *answer_create(const struct cluster *cl, struct explanation 
         qsort(x->excluded, x->n_excluded, sizeof *x->excluded, answer_by_interest);
     for (size_t i = 0; i < x->n_excluded && i < ANSWER_SPARED_MAX; i++)
         add_spared(&l, &x->excluded[i]);
+    return l.first;
+}
+
+/* --- a reservation --------------------------------------------------------------------------------------- */
+
+/* Why no cycle looks at it yet. */
+static void answer_resv_aside(struct answer_entry *e, const struct cluster *cl, const struct resv *r,
+                              int64_t now_s)
+{
+    size_t n = 0;
+    char number[8];
+    time_t at = (time_t)r->retry_s;
+    char when[32] = "";
+
+    if (!cluster_policy(cl)->scheduling) {
+        snprintf(number, sizeof number, "%zu", ++n);
+        add_text(e, "not_yet", number, "scheduling is off");
+    }
+    if (r->state == RESV_IS_UNCONFIRMED && r->is_asked) {
+        snprintf(number, sizeof number, "%zu", ++n);
+        add_text(e, "not_yet", number, "this scheduler has answered, the server has not decided");
+    }
+    if (r->retry_s > now_s && ctime_r(&at, when)) {
+        when[strcspn(when, "\n")] = '\0';
+        snprintf(number, sizeof number, "%zu", ++n);
+        answer_add(e, "not_yet", number, "it is tried again at %s", when);
+    }
+}
+
+static void answer_resv_place(struct answer_entry *e, const struct cluster *cl,
+                              const struct confirm_answer *x)
+{
+    char *where = confirm_text(cl, x);
+
+    add_text(e, "exec_vnode", NULL, where);
+    answer_add(e, "begins", NULL, "%lld", (long long)x->times[0].from_s);
+    free(where);
+}
+
+static void answer_resv_lack(struct answer_entry *e, const struct resv *r, const struct confirm_answer *x)
+{
+    char text[REASON_TEXT_MAX];
+
+    add_text(e, "in_the_way", "1", reason_log(&x->why, text));
+    if (x->why.never)
+        add_text(e, "never", NULL, "True");
+    if (x->n > 1) {
+        answer_add(e, "occurrence", NULL, "%lld", (long long)(r->index + (int64_t)x->failed));
+        answer_add(e, "occurrence_begins", NULL, "%lld", (long long)resv_starts_s(r, x->failed));
+    }
+    if (x->could_s)
+        answer_add(e, "could_begin", NULL, "%lld", (long long)x->could_s);
+}
+
+struct batch_status *answer_resv_create(const struct cluster *cl, const struct resv *r,
+                                        const struct confirm_answer *x, int64_t now_s)
+{
+    struct list l = {.end = &l.first};
+    struct answer_entry e = entry_add(&l, r->id);
+    bool needs = resv_needs_vnodes(r, INT64_MAX) || (r->state == RESV_IS_UNCONFIRMED && r->n_times == 0);
+
+    add_text(&e, "verdict", NULL, !needs ? "confirmed" : x->times ? "would_confirm" : "unconfirmed");
+    answer_add(&e, "reserve_state", NULL, "%lld", (long long)r->state);
+    if (r->queue_name)
+        add_text(&e, "queue", NULL, r->queue_name);
+    if (!needs && (r->sequence || r->nodes))
+        add_text(&e, "exec_vnode", NULL, r->sequence ? r->sequence : r->nodes);
+    if (!needs)
+        return l.first;
+    answer_resv_aside(&e, cl, r, now_s);
+    if (x->times)
+        answer_resv_place(&e, cl, x);
+    else
+        answer_resv_lack(&e, r, x);
     return l.first;
 }

@@ -230,6 +230,19 @@ static void run_by_request(struct scheduler *s, const struct pbs_wake *w)
     act_tell(s->act, w->job, PBSE_UNKJOBID, "PBS Error: Scheduler can not find job");
 }
 
+static void explain_resv(struct scheduler *s, const struct pbs_wake *w, struct resv *r)
+{
+    struct cluster *cl = cycle_cluster(s->cycle);
+    struct confirm_answer x = {.n = 0};
+    struct batch_status *list;
+
+    cycle_explain_resv(s->cycle, r, now_s(s), &x);
+    list = answer_resv_create(cl, r, &x, now_s(s));
+    act_explained(s->act, w->job, w->answer, list);
+    answer_destroy(list);
+    confirm_fini(&x);
+}
+
 /* What the next cycle would do for this job. It is computed from the cluster as it is, and changes nothing. */
 static void explain_job(struct scheduler *s, const struct pbs_wake *w)
 {
@@ -238,6 +251,10 @@ static void explain_job(struct scheduler *s, const struct pbs_wake *w)
     struct batch_status *list;
     struct explanation x;
 
+    if (cluster_resv(cl, w->job)) {
+        explain_resv(s, w, cluster_resv(cl, w->job));
+        return;
+    }
     if (!j)
         j = cluster_array_named(cl, w->job);
     if (!j || !j->queue) {

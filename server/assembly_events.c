@@ -38,6 +38,7 @@
 #include "script_cache.h"
 #include "settle_parked.h"
 #include "reservations.h"
+#include "resv_refuse.h"
 #include "shutdown.h"
 #include "start_time.h"
 #include "submit_pieces.h"
@@ -209,6 +210,8 @@ static void assembly_bind_event_listeners(struct server *s)
         {EVENT_NODE_STATE, hook_news_on_vnode, p->hook_server},
         {EVENT_CLIENT_GONE, watches_on_gone, p->watches}, /* first: no watch of a scheduler that is gone */
         {EVENT_CLIENT_GONE, schedulers_on_gone, p->schedulers},
+        {EVENT_CLIENT_GONE, resv_refuse_on_gone,
+         p->reservations}, /* behind it: asks which schedulers are left */
         {EVENT_SCHED_HEARD, schedulers_on_heard, p->schedulers},
         {EVENT_SCHED_HUNG, dispatch_on_hung, s->dispatch},
         {EVENT_SCHED_TIME, schedulers_on_reason, p->schedulers},

@@ -151,6 +151,7 @@ static int create_reservations(struct server *s, struct err *e)
                                                                .runs = p->runs,
                                                                .victims = p->victims,
                                                                .is_scheduled = schedulers_any_schedules,
+                                                               .others = schedulers_any_other,
                                                                .schedulers = p->schedulers},
                                           e);
     return p->reservations ? 0 : -1;

@@ -329,7 +329,7 @@ static int pbs_preempt_main(void *settings, int n, char *operands[])
 const struct cmd command = {
     .options = {.program = "pbs_preempt", .operands = "[queue | job_identifier]", CMD_ROWS(rows)},
     .usage =
-        "usage:\n\tpbs_preempt --explain [-F json] job_identifier\n\tpbs_preempt --policy [-F json] [queue]\n\tpbs_preempt --methods [-F json] job_identifier\n"
+        "usage:\n\tpbs_preempt --explain [-F json] job_identifier | reservation_identifier\n\tpbs_preempt --policy [-F json] [queue]\n\tpbs_preempt --methods [-F json] job_identifier\n"
         "\tpbs_preempt --report [-F json] [-d YYYYMMDD] [-p PBS_HOME]\n",
     .usage_exit = 2,
     .size = sizeof(struct pbs_preempt),

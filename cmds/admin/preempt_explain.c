@@ -52,8 +52,18 @@ static const char *json_name(const char *name)
 
 static bool preempt_explain_is_number(const char *name)
 {
-    static const char *const names[] = {"level",   "order", "lost_core_seconds", "back", "until",
-                                        "victims", "spared"};
+    static const char *const names[] = {"level",
+                                        "order",
+                                        "lost_core_seconds",
+                                        "back",
+                                        "until",
+                                        "victims",
+                                        "spared",
+                                        "begins",
+                                        "could_begin",
+                                        "occurrence",
+                                        "occurrence_begins",
+                                        "reserve_state"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)
@@ -139,7 +149,10 @@ static const struct {
                 {"under_way", "what it waits for is under way"},
                 {"would_run", "it would be started, there is room"},
                 {"would_preempt", "it would be started in the room of others"},
-                {"waits", "it would not be started"}};
+                {"waits", "it would not be started"},
+                {"confirmed", "it has its vnodes already"},
+                {"would_confirm", "there is room for it"},
+                {"unconfirmed", "there is no room for it"}};
 
 static void show_verdict(const struct batch_status *b)
 {
@@ -162,6 +175,14 @@ static void show_line(const char *label, const char *text)
     putchar('\n');
 }
 
+static void show_time(const char *label, const struct batch_status *b, const char *name)
+{
+    char room[32];
+
+    if (preempt_explain_value(b, name))
+        show_line(label, time_text(preempt_explain_value(b, name), room));
+}
+
 static void preempt_explain_show_all(const char *label, const struct batch_status *b, const char *name)
 {
     for (const struct attrl *a = b->attribs; a; a = a->next)
@@ -176,6 +197,10 @@ static void show_job(const struct batch_status *b)
     show_line("level", preempt_explain_value(b, "level"));
     preempt_explain_show_all("but not yet", b, "not_yet");
     preempt_explain_show_all("in its way", b, "in_the_way");
+    show_time("begins", b, "begins");
+    show_line("occurrence", preempt_explain_value(b, "occurrence"));
+    show_time("which begins", b, "occurrence_begins");
+    show_time("could begin", b, "could_begin");
     show_line("no preemption", preempt_explain_value(b, "no_preemption"));
     show_line("methods", preempt_explain_value(b, "methods"));
     show_line("lost core-s", preempt_explain_value(b, "lost_core_seconds"));

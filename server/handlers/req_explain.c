@@ -1,4 +1,4 @@
-/* What would be done for a job, asked by a user and answered by the job's scheduler.
+/* What would be done for a job or a reservation, asked by a user and answered by its scheduler.
  *
  *   asker: EXPLAIN -> a question in the scheduler's watch stream (publish/schedulers.c) -> EXPLAIN_REPLY, or SCHED_REPLY
  *   with the reason why not -> the asker's answer, entry by entry
@@ -18,6 +18,7 @@
 #include "req_common.h"
 #include "req_history.h"
 #include "req_subjobs.h"
+#include "reservations.h"
 #include "schedulers.h"
 #include "status.h"
 
@@ -156,11 +157,18 @@ static int take_extend(const char *text, int64_t *limit_s, struct err *e)
     return err_set(e, PBSE_IVALREQ, "\"%.100s\" is not limit=SECONDS, 1 to %d", text, LIMIT_MAX_S);
 }
 
-/* The job's full name, and whose scheduler is to be asked: a subjob's name may be all there is of it. */
-static int req_explain_find(struct parts *p, struct request *r, char name[JOBID_TEXT_MAX],
-                            const struct job **of, struct err *e)
+enum { NAME_TEXT_MAX = JOBID_TEXT_MAX > PBS_MAXSVRRESVID + 1 ? JOBID_TEXT_MAX : PBS_MAXSVRRESVID + 1 };
+
+struct question { /* the full name, and the queue whose scheduler is to be asked */
+    char name[NAME_TEXT_MAX];
+    const struct queue *queue;
+};
+
+/* A subjob's name may be all there is of it. */
+static int req_explain_find_job(struct parts *p, struct request *r, struct question *q, struct err *e)
 {
     const ifl_job_args *a = request_args(r);
+    const struct job *of = NULL;
     struct jobid id;
     struct req_subjobs s;
 
@@ -169,18 +177,35 @@ static int req_explain_find(struct parts *p, struct request *r, char name[JOBID_
     if (id.form == JOBID_RANGE)
         return err_set(e, PBSE_IVALREQ, "Invalid request: %s names many; one job is explained", a->job);
     if (id.form == JOBID_JOB || id.form == JOBID_ARRAY) {
-        *of = req_find_job(p, r, a->job, e);
+        of = req_find_job(p, r, a->job, e);
     } else if (req_subjobs_find(p, r, a->job, &s, e) > 0) {
-        *of = req_subjobs_next(&s); /* by now no later than the array: both live through this turn */
-        *of = *of ? *of : s.array;
+        of = req_subjobs_next(&s); /* by now no later than the array: both live through this turn */
+        of = of ? of : s.array;
         req_subjobs_end(&s);
     }
-    if (!*of)
+    if (!of)
         return -1;
+    q->queue = of->queue;
     if (id.form == JOBID_JOB || id.form == JOBID_ARRAY)
-        snprintf(name, JOBID_TEXT_MAX, "%s", (*of)->obj.name);
+        snprintf(q->name, sizeof q->name, "%s", of->obj.name);
     else
-        jobid_format(name, id.key, false, p->ctx->name);
+        jobid_format(q->name, id.key, false, p->ctx->name);
+    return 0;
+}
+
+/* A reservation is anyone's to ask about, as its status is. */
+static int req_explain_find(struct parts *p, struct request *r, struct question *q, struct err *e)
+{
+    const ifl_job_args *a = request_args(r);
+    const struct resv *of;
+
+    if (!strchr("RSM", a->job[0]) || !a->job[0])
+        return req_explain_find_job(p, r, q, e);
+    of = reservations_find(p->reservations, a->job, e);
+    if (!of)
+        return -1;
+    q->queue = of->queue;
+    snprintf(q->name, sizeof q->name, "%s", of->obj.name);
     return 0;
 }
 
@@ -201,23 +226,22 @@ static struct wait *wait_begin(struct parts *p, struct request *r, const char *s
     return w;
 }
 
-static int req_explain_ask(struct parts *p, struct request *r, const struct job *j, const char *name,
-                           struct err *e)
+static int req_explain_ask(struct parts *p, struct request *r, const struct question *q, struct err *e)
 {
     const ifl_job_args *a = request_args(r);
-    struct sched_obj *o = schedulers_of_job(p->schedulers, j);
+    struct sched_obj *o = schedulers_of_queue(p->schedulers, q->queue);
     struct wait *w;
     int64_t limit_s;
 
     if (take_extend(a->extend, &limit_s, e) < 0)
         return -1;
     if (!o || !schedulers_is_connected(p->schedulers, o))
-        return err_set(e, PBSE_NOSCHEDULER, "no scheduler is connected that could explain %s", name);
+        return err_set(e, PBSE_NOSCHEDULER, "no scheduler is connected that could explain %s", q->name);
     w = wait_begin(p, r, o->obj.name);
     if (!w)
         return err_set(e, PBSE_SYSTEM, "no memory to ask the scheduler");
     w->limit_s = limit_s;
-    if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_EXPLAIN, name},
+    if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_EXPLAIN, q->name},
                        req_explain_answered, w, e) < 0) {
         wait_end(w);
         return -1;
@@ -231,13 +255,12 @@ void req_explain(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_job_args *a = request_args(r);
-    const struct job *j = NULL;
-    char name[JOBID_TEXT_MAX];
+    struct question q;
     struct err e;
 
-    if (req_explain_find(p, r, name, &j, &e) < 0)
+    if (req_explain_find(p, r, &q, &e) < 0)
         req_history_fail(p, r, a->job, &e);
-    else if (req_explain_ask(p, r, j, name, &e) < 0)
+    else if (req_explain_ask(p, r, &q, &e) < 0)
         request_fail(r, &e);
 }
 

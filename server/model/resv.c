@@ -14,6 +14,7 @@ struct resvs {
 static void resv_destroy(struct object *o)
 {
     resc_free(((struct resv *)o)->charged);
+    free(((struct resv *)o)->refused_by);
     object_fini(o);
     free(o);
 }

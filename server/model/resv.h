@@ -31,8 +31,10 @@ struct resv {
     struct queue *queue; /* NULL: it has none yet, or no longer */
     struct resv_share *shares;
     size_t n_shares;
-    int64_t idle_since_s;      /* since its last job has ended, or this server started; not stored */
-    bool asked;                /* schedulers know that it wants other vnodes; not stored */
+    int64_t idle_since_s; /* since its last job has ended, or this server started; not stored */
+    bool asked;           /* schedulers know that it wants other vnodes; not stored */
+    char
+        *refused_by; /* schedulers that have no room for it, "a,b,", while others are to answer; not stored */
     struct resc_list *charged; /* while it is taken: what the server's sums have for it */
     bool taken;                /* shares are counted as assigned: it runs, or its last jobs end */
 };

@@ -432,6 +432,30 @@ bool schedulers_any_schedules(const void *schedulers)
     return false;
 }
 
+static bool schedulers_is_named(const char *names, const char *name)
+{
+    const size_t n = strlen(name);
+
+    for (const char *at = names; *at; at += strcspn(at, ",") + 1)
+        if (strncmp(at, name, n) == 0 && at[n] == ',')
+            return true;
+    return false;
+}
+
+bool schedulers_any_other(const void *schedulers, const char *names)
+{
+    const struct schedulers *sc = schedulers;
+
+    for (const struct schedulers_entry *x = sc->list; x; x = x->next) {
+        const struct object *o = &x->object->obj;
+
+        if (attr_list_bool(&o->attrs, SCHED_ATTR_scheduling, true) && !schedulers_is_named(names, o->name) &&
+            (strcmp(o->name, "default") == 0 || attr_list_is_set(&o->attrs, SCHED_ATTR_partition)))
+            return true;
+    }
+    return false;
+}
+
 void schedulers_on_reason(void *arg, const struct server_event *ev)
 {
     static const enum sched_command reasons[SERVER_EVENT_COUNT] = {
@@ -449,8 +473,7 @@ void schedulers_wake_all(struct schedulers *sc, enum sched_command why)
         schedulers_wake(sc, x->object, why);
 }
 
-/* The scheduler that serves a partition; queues without one belong to the default scheduler. */
-static struct sched_obj *schedulers_of_queue(const struct schedulers *sc, const struct queue *q)
+struct sched_obj *schedulers_of_queue(const struct schedulers *sc, const struct queue *q)
 {
     const char *partition = q ? attr_list_text(&q->obj.attrs, QUEUE_ATTR_partition) : NULL;
 

@@ -87,9 +87,13 @@ void schedulers_wake(struct schedulers *sc, struct sched_obj *o, enum sched_comm
 bool schedulers_all_wait(const void *schedulers); /* virtual_time_quiet_fn */
 /* Is there one that is connected and whose attribute scheduling is true? */
 bool schedulers_any_schedules(const void *schedulers); /* as reservations ask */
+/* Is there one that would confirm reservations, and whose name is not among these ("a,b,")? */
+bool schedulers_any_other(const void *schedulers, const char *names);
 void schedulers_wake_all(struct schedulers *sc, enum sched_command why);
 /* The one that serves this job's queue partition (default, if none says otherwise); may be NULL. */
 struct sched_obj *schedulers_of_job(const struct schedulers *sc, const struct job *j);
+struct sched_obj *schedulers_of_queue(const struct schedulers *sc,
+                                      const struct queue *q); /* NULL: one of no partition */
 
 /* Ask it about a job, by name (a subjob need not be an object yet): RUN_JOB, to run it at once, or EXPLAIN. fn is
  * called once: code 0 or PBSE_* with a text, also when the scheduler goes away (PBSE_NOSCHEDULER); of EXPLAIN

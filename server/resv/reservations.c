@@ -13,6 +13,7 @@
 #include "request.h"
 #include "resv_degrade.h"
 #include "resv_drain.h"
+#include "resv_refuse.h"
 #include "resv_revert.h"
 #include "resv_shares.h"
 
@@ -132,6 +133,8 @@ static void reservations_look(void *arg)
         object_ref(&r->obj);
         while (!r->obj.gone && (ev = due(all, r, now, &next_s)) != RESV_EV_COUNT)
             resv_fsm_post(all->fsm, r, ev);
+        if (!r->obj.gone)
+            resv_refuse_look(all, r);
         if (!r->obj.gone)
             resv_degrade_look(all, r, now, &next_s);
         if (!r->obj.gone)

@@ -32,6 +32,8 @@ struct resv_parts { /* tells EVENT_RESV_* */
     struct victims *victims;
     /* Would a scheduler answer now? The part that knows is above. */
     bool (*is_scheduled)(const void *arg);
+    /* Might one answer yet that is not among these names ("a,b,")? */
+    bool (*others)(const void *arg, const char *names);
     const void *schedulers;
 };
 

@@ -5,11 +5,11 @@
 
 #include "access.h"
 #include "exec_vnode.h"
-#include "log.h"
 #include "pbs_error.h"
 #include "request.h"
 #include "reservations.h"
 #include "resv_recur.h"
+#include "resv_refuse.h"
 #include "resv_shares.h"
 #include "run_demand.h"
 
@@ -93,16 +93,6 @@ static void confirm(struct reservations *all, struct request *q, struct resv *r)
     all->decision = (struct resv_decision){0};
 }
 
-static void refuse(struct reservations *all, struct request *q, struct resv *r, const char *reason)
-{
-    if (*reason)
-        log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "PBS Failed to confirm resv: %s", reason);
-    object_ref(&r->obj);
-    resv_fsm_post(all->fsm, r, RESV_EV_REFUSE);
-    resv_wait_promise(all, q, r, NULL);
-    object_unref(&r->obj);
-}
-
 static int may_decide(const struct reservations *all, const struct request *q, const ifl_confirm_resv_args *a,
                       struct resv **r, struct err *e)
 {
@@ -134,7 +124,7 @@ void resv_confirm(struct reservations *all, struct request *q)
     else if (begins(a->extend, success))
         confirm(all, q, r);
     else
-        refuse(all, q, r, reason ? reason + strlen(":reason=") : "");
+        resv_refuse(all, q, r, reason ? reason + strlen(":reason=") : "");
 }
 
 void resv_delete(struct reservations *all, struct request *q)

@@ -142,6 +142,7 @@ void resv_degrade_end(void *arg, struct resv *r)
     (void)arg;
     resv_set_number(r, RESV_ATTR_reserve_substate, resv_state(r));
     attr_list_unset(&r->obj.attrs, RESV_ATTR_reserve_retry);
+    attr_list_unset(&r->obj.attrs, RESV_ATTR_comment);
 }
 
 void resv_degrade_retry(void *arg, struct resv *r)

@@ -14,6 +14,7 @@
 #include "resv_drain.h"
 #include "resv_of_job.h"
 #include "resv_recur.h"
+#include "resv_refuse.h"
 #include "resv_revert.h"
 #include "resv_shares.h"
 #include "strbuf.h"
@@ -163,6 +164,8 @@ static void resv_life_confirmed(void *arg, struct resv *r)
     put_off(all, r);
     take_location(all, r);
     attr_list_unset(&r->obj.attrs, RESV_ATTR_reserve_retry);
+    attr_list_unset(&r->obj.attrs, RESV_ATTR_comment);
+    resv_refuse_forget(r);
     if (altered)
         resv_alter_keep(all, r);
     substate(r, resv_state(r));
@@ -370,6 +373,7 @@ static void resv_life_altered(void *arg, struct resv *r)
 {
     struct reservations *all = arg;
 
+    resv_refuse_forget(r);
     if (r->taken && resv_revert_moves_start(r)) /* it stays empty */
         resv_queue_open(all, r, true, false);
     reservations_tell(all, EVENT_RESV_UNFIT, r);

@@ -134,7 +134,8 @@ bool resv_differs(struct resv *r, const struct attrl *attrs)
     uint64_t h = 0xcbf29ce484222325ull;
 
     for (const struct attrl *a = attrs; a; a = a->next)
-        h = resv_hash(resv_hash(resv_hash(h, a->name), a->resource), a->value);
+        if (strcmp(a->name, "comment") != 0) /* what was said of it asks for nothing */
+            h = resv_hash(resv_hash(resv_hash(h, a->name), a->resource), a->value);
     if (h == r->look)
         return false;
     r->look = h;

@@ -85,10 +85,15 @@ static void say_failed(struct cycle *c, const struct resv *r, const struct reaso
 /* The occurrence that has no room, or the time at which it would have, where that is known. */
 static void deny(struct cycle *c, struct resv *r, const struct confirm_answer *x)
 {
-    char text[REASON_TEXT_MAX];
+    char text[REASON_TEXT_MAX], told[REASON_TEXT_MAX + 64];
 
     say_failed(c, r, &x->why);
-    decisions_add(c->d, DECIDE_DENY, r->id, reason_log(&x->why, text))->at_s = x->could_s;
+    if (x->n > 1)
+        snprintf(told, sizeof told, "%s, in occurrence %lld of %lld", reason_log(&x->why, text),
+                 (long long)(r->index + (int64_t)x->failed), (long long)r->count);
+    else
+        snprintf(told, sizeof told, "%s", reason_log(&x->why, text));
+    decisions_add(c->d, DECIDE_DENY, r->id, told)->at_s = x->could_s;
     cluster_resv_promise(c->cl, r, NULL, 0);
 }
 
