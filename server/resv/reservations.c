@@ -13,6 +13,7 @@
 #include "request.h"
 #include "resv_degrade.h"
 #include "resv_drain.h"
+#include "resv_of_job.h"
 #include "resv_refuse.h"
 #include "resv_revert.h"
 #include "resv_shares.h"
@@ -163,8 +164,16 @@ void reservations_listen(void *arg, struct job *j, enum job_state from, enum job
 {
     struct reservations *all = arg;
     const struct queue *q;
+    struct resv *asap = ev == EV_STARTED && !job_is_subjob(j) ? resv_of_job_waiting(all, j) : NULL;
 
     (void)from;
+    if (asap) {
+        char who[PBS_MAXSERVERNAME + 16];
+
+        snprintf(who, sizeof who, "Scheduler@%s", all->p.ctx->name);
+        resv_of_job_begin(all, asap, j, who);
+        return;
+    }
     if (ev == EV_STARTED && attr_list_bool(&j->obj.attrs, JOB_ATTR_create_resv_from_job, false) &&
         !job_is_subjob(j) && j->queue && !j->queue->resv) {
         resv_submit_of_started(all, j);

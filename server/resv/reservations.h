@@ -40,6 +40,7 @@ struct resv_parts { /* tells EVENT_RESV_* */
 struct resv_decision { /* of the CONFIRM that is being handled */
     const char *location, *partition, *who;
     int64_t start_s;
+    bool is_begun; /* the job that it is made of runs already */
 };
 
 struct reservations { /* read by the files of this folder only */

@@ -83,6 +83,7 @@ static void confirm(struct reservations *all, struct request *q, struct resv *r)
         request_fail(q, &e);
         return;
     }
+    snprintf(scheduler, sizeof scheduler, "Scheduler@%s", all->p.ctx->name);
     all->decision =
         (struct resv_decision){.location = a->location,
                                .partition = partition ? partition + strlen(":partition=") : NULL,

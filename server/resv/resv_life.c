@@ -159,7 +159,8 @@ static void resv_life_confirmed(void *arg, struct resv *r)
     struct reservations *all = arg;
     bool altered = attr_list_is_set(&r->obj.attrs, RESV_ATTR_reserve_alter_revert);
     bool brings = attr_list_is_set(&r->obj.attrs, RESV_ATTR_qmove) &&
-                  !attr_list_is_set(&r->obj.attrs, RESV_ATTR_resv_nodes); /* for the first time */
+                  !attr_list_is_set(&r->obj.attrs, RESV_ATTR_resv_nodes) && /* for the first time */
+                  !all->decision.is_begun;
 
     put_off(all, r);
     take_location(all, r);

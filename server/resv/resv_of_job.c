@@ -76,12 +76,35 @@ int resv_of_job_ask_asap(const struct reservations *all, const struct request *q
         return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
     if (attr_list_is_set(l, RESV_ATTR_reserve_rrule) || attr_list_is_set(l, RESV_ATTR_reserve_end))
         return err_set(e, PBSE_BADTSPEC, "Bad time specification(s)");
-    if (resv_of_job_add_wants(j, l, e) < 0)
+    if (resv_of_job_add_wants(j, l, e) < 0 || attr_list_set_text(l, RESV_ATTR_qmove, j->obj.name, e) < 0)
         return -1;
     if (!attr_list_is_set(l, RESV_ATTR_delete_idle_time) &&
         attr_list_set_number(l, RESV_ATTR_delete_idle_time, ASAP_IDLE_S, e) < 0)
         return -1;
     return attr_list_set_number(l, RESV_ATTR_reserve_start, ASAP_START_S, e);
+}
+
+/* It asks for what the job has. */
+static bool resv_of_job_is_like(const struct resv *r, const struct job *j)
+{
+    const char *mine = attr_list_text(&r->obj.attrs, RESV_ATTR_schedselect);
+    const char *its = attr_list_text(&j->obj.attrs, JOB_ATTR_schedselect);
+    const struct value *place = attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, RESC_place);
+
+    return mine && its && strcmp(mine, its) == 0 &&
+           strcmp(resv_place(r) ? resv_place(r) : "", place ? value_text(place) : "") == 0;
+}
+
+struct resv *resv_of_job_waiting(const struct reservations *all, const struct job *j)
+{
+    for (struct resv *r = resvs_first(all->p.ctx->resvs); r; r = resvs_next(r)) {
+        const char *of = attr_list_text(&r->obj.attrs, RESV_ATTR_qmove);
+
+        if (of && resv_state(r) == RESV_UNCONFIRMED && strcmp(of, j->obj.name) == 0 &&
+            resv_of_job_is_like(r, j))
+            return r;
+    }
+    return NULL;
 }
 
 bool resv_of_job_move(struct reservations *all, struct resv *r)
@@ -159,7 +182,8 @@ void resv_of_job_begin(struct reservations *all, struct resv *r, struct job *j, 
 {
     struct server_ctx *s = all->p.ctx;
 
-    all->decision = (struct resv_decision){.location = job_run_vnodes(j->run), .who = who};
+    all->decision = (struct resv_decision){
+        .location = job_run_vnodes(j->run), .who = who, .start_s = j->stime_s, .is_begun = true};
     assign_release_all(s->assign, j);
     resv_fsm_post(all->fsm, r, RESV_EV_CONFIRM);
     resv_fsm_post(all->fsm, r, RESV_EV_START);

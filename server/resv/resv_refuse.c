@@ -41,8 +41,8 @@ static bool resv_refuse_is_last(const struct reservations *all, const struct res
 /* What pbs_rstat -f shows until it is confirmed. */
 static void resv_refuse_say(struct reservations *all, struct resv *r, const char *reason)
 {
-    static const char *const heads[] = {[RESV_UNCONFIRMED] = "Not confirmed",
-                                                        [RESV_BEING_ALTERED] = "Not altered"};
+    static const char *const heads[] = {
+        [RESV_UNCONFIRMED] = "Not confirmed", [RESV_BEING_ALTERED] = "Not altered"};
     const size_t s = (size_t)resv_state(r);
     const char *head = s < sizeof heads / sizeof heads[0] ? heads[s] : NULL;
     const char *was = attr_list_text(&r->obj.attrs, RESV_ATTR_comment);
@@ -70,8 +70,8 @@ void resv_refuse(struct reservations *all, struct request *q, struct resv *r, co
         resv_refuse_forget(r);
         resv_fsm_post(all->fsm, r, RESV_EV_REFUSE);
     } else
-        log_event(LOGC_RESV, LOGE_RESV, r->obj.name, "scheduler %s has no room for it, others are still to answer",
-                  scheduler);
+        log_event(LOGC_RESV, LOGE_RESV, r->obj.name,
+                  "scheduler %s has no room for it, others are still to answer", scheduler);
     resv_wait_promise(all, q, r, NULL);
     object_unref(&r->obj);
 }

@@ -32,8 +32,8 @@ struct resv *resv_create(const char *id)
 
 static const char **resv_text_of(struct resv *r, size_t i)
 {
-    const char **const texts[] = {&r->queue_name, &r->select,   &r->place, &r->partition,
-                                  &r->nodes,      &r->sequence, &r->starts};
+    const char **const texts[] = {&r->queue_name, &r->select,   &r->place,  &r->partition,
+                                  &r->nodes,      &r->sequence, &r->starts, &r->of_job};
 
     return i < sizeof texts / sizeof *texts ? texts[i] : NULL;
 }
@@ -110,7 +110,8 @@ static void resv_take_one(struct resv *r, struct catalogue *c, const struct attr
         const char **text;
     } texts[] = {
         {"queue", &r->queue_name}, {"schedselect", &r->select},          {"partition", &r->partition},
-        {"resv_nodes", &r->nodes}, {"reserve_execvnodes", &r->sequence}, {"reserve_starts", &r->starts}};
+        {"resv_nodes", &r->nodes}, {"reserve_execvnodes", &r->sequence}, {"reserve_starts", &r->starts},
+        {"qmove", &r->of_job}};
 
     if (strcmp(a->name, "Resource_List") == 0)
         resv_take_resource(r, c, a);
@@ -134,8 +135,7 @@ bool resv_differs(struct resv *r, const struct attrl *attrs)
     uint64_t h = 0xcbf29ce484222325ull;
 
     for (const struct attrl *a = attrs; a; a = a->next)
-        if (strcmp(a->name, "comment") != 0) /* what was said of it asks for nothing */
-            h = resv_hash(resv_hash(resv_hash(h, a->name), a->resource), a->value);
+        h = resv_hash(resv_hash(resv_hash(h, a->name), a->resource), a->value);
     if (h == r->look)
         return false;
     r->look = h;

@@ -41,6 +41,7 @@ struct resv {
     const char *id; /* interned */
     int64_t state, substate;
     const char *queue_name, *select, *place, *partition; /* interned or NULL */
+    const char *of_job;           /* interned or NULL: the waiting job that it is made for (qmove) */
     const char *nodes, *sequence; /* interned or NULL: of the next occurrence; "3#(n1:ncpus=1){0-2}" of all */
     const char
         *starts; /* interned or NULL: of a standing one, of the occurrences that are left, "1000,2000,3000" */

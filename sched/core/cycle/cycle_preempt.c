@@ -202,6 +202,20 @@ bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why)
     return found;
 }
 
+bool cycle_make_room_for(struct cycle *c, struct job *j)
+{
+    struct class *k = j->class;
+    struct picker picker = cycle_picker(c);
+    struct allocation where = {0};
+    struct reason why = {0};
+
+    k->level = preempt_level_of(c->cl, j);
+    struct preemptor p = cycle_preemptor(c, k, j);
+    bool fits = backfill_find_room(c, &picker, &p, &where, &why);
+    allocation_fini(&where);
+    return !fits && make_room(c, k, j, &why);
+}
+
 /* --- jobs that await room -------------------------------------------------------------------------- */
 
 /* How long such a job is left alone after the server has refused to run it elsewhere: the server saw more than this scheduler, and

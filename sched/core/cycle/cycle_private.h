@@ -72,6 +72,9 @@ struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const s
  * `why` is the obstacle, and what is said of it after. For an array it is the next subjob. */
 bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why);
 
+/* The same for this job, before others are considered; it is in a class. */
+bool cycle_make_room_for(struct cycle *c, struct job *j);
+
 /* Run jobs that await room where other room has come free meanwhile, if their level is at least `highest`. */
 void cycle_try_elsewhere(struct cycle *c, int highest);
 

@@ -142,6 +142,44 @@ static void try_one(struct cycle *c, struct resv *r, int64_t now_s, int64_t unti
                 out);
 }
 
+/* --- as soon as possible, in the room of others -------------------------------------------------------------- */
+
+/* How often it is looked whether its job has begun, or has not: the server confirms it in the first case. A choice. */
+enum { LOOK_S = 2 };
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* The job of an ASAP reservation, if the site lets others give way to it and it asks for what the reservation does. */
+static struct job *job_of_asap(const struct cycle *c, const struct resv *r)
+{
+    const struct policy *p = cluster_policy(c->cl);
+    struct job *j = p->preempt_for_resv && r->is_asap && r->of_job ? cluster_job(c->cl, r->of_job) : NULL;
+    bool is_express = j && j->queue && preempt_rules_is_express(&j->queue->preempt, &p->preempt);
+
+    return is_express && !j->is_array && same_text(j->select, r->select) && same_text(j->place, r->place)
+               ? j
+               : NULL;
+}
+
+/* Its job begins in the room of others, and the reservation with it: nothing is to be confirmed here. */
+static bool goes_to_its_job(struct cycle *c, struct resv *r, const struct confirm_answer *x)
+{
+    struct job *j = job_of_asap(c, r);
+    bool is_on_its_way = j && (j->order != ORDER_NONE || j->sched_state == SCHED_STATE_AWAITING_ROOM);
+
+    if (!j || (x->times && x->times[0].from_s <= c->now_s && !is_on_its_way))
+        return false;
+    if (!is_on_its_way && (!j->class || !cycle_may_run(j) || !cycle_make_room_for(c, j)))
+        return false;
+    if (!is_on_its_way)
+        decisions_log(c->d, LOGE_SCHED, r->id, "Others give way to job %s, with which it will begin", j->id);
+    r->again_s = c->now_s + LOOK_S;
+    return true;
+}
+
 void cycle_confirm_resvs(struct cycle *c)
 {
     size_t n;
@@ -152,7 +190,9 @@ void cycle_confirm_resvs(struct cycle *c)
     for (size_t i = 0; i < n; i++) {
         struct confirm_answer x;
         try_one(c, list[i], c->now_s, c->until_s, &x);
-        if (x.times)
+        if (goes_to_its_job(c, list[i], &x))
+            keeps_make(c->keeps, c->now_s, c->until_s); /* what its victims have ends sooner */
+        else if (x.times)
             confirm(c, list[i], &x);
         else
             deny(c, list[i], &x);

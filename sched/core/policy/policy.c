@@ -161,6 +161,7 @@ static const struct attribute {
     {"log_events", "767", policy_take_bits, FIELD(log_mask)},
     {"partition", "", policy_take_partition, 0},
     {"preempt_sort", "min_time_since_start", policy_take_sort, FIELD(preempt_sort)},
+    {"preempt_for_resv", "False", policy_take_bool, FIELD(preempt_for_resv)},
     {"preempt_wait", "0", policy_take_duration, FIELD(preempt_wait_s)},
     {"preempt_exempt_time", "0", policy_take_duration, FIELD(preempt.exempt_s)},
     {"preempt_max_count", "-1", policy_take_long, FIELD(preempt.max_count)},

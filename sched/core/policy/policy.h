@@ -60,6 +60,7 @@ struct policy {
     int64_t fuzzy_s;                 /* opt_backfill_fuzzy: ends of jobs this close are taken together */
     int64_t timeslice_s;             /* length of a turn, where the queue does not say */
     bool preempt_targets;
+    bool preempt_for_resv;   /* ASAP reservations of express jobs */
     bool enforce_resumption; /* sched_preempt_enforce_resumption */
     bool no_spanning;        /* do_not_span_psets: a job that fits into no placement set never runs */
     bool explicit_sets;      /* only_explicit_psets: vnodes whose resource is not set make up none */

@@ -1,0 +1,102 @@
+"""A reservation as soon as possible preempts for its job, where the site says so and the job's queue is express (preempt_for_resv)."""
+import pytest
+
+from cede.desk import Desk, queue
+from cede.sim import Simulator
+from cede.wait import until
+
+pytestmark = pytest.mark.complex(nodes=0)
+
+
+@pytest.fixture
+def desk(cx):
+    """One node that a job of two hours fills; a queue for urgent jobs."""
+    with Simulator(cx, nodes=1, ncpus=4) as sim:
+        cx.make_queue("express", Priority="200")
+        d = Desk(cx, sim)
+        d.low = d.job(select="1:ncpus=4", l_walltime="2:00:00")
+        cx.wait(d.low)
+        yield d
+
+
+def asap(d, job, wait_s=50):
+    return d.rsub(f"-Wqmove={job}", "-I", f"-{wait_s}").stdout.split(" ", 1)
+
+
+def held(d, **attrs):
+    """A job that waits until its reservation has been asked for."""
+    return d.job(select="1:ncpus=4", l_walltime="1:00:00", **attrs)
+
+
+def test_it_begins_at_once_in_the_room_of_a_job_of_a_lower_level(desk, cx):
+    cx.set_sched("preempt_for_resv", "True")
+    cx.set_server("scheduling", "False")
+    job = held(desk, queue="express")
+    done = cx.connect()
+    items = [("qmove", None, job), ("reserve_start", None, "1893488460")]
+    resv = done.submit_resv(items)[0]
+    cx.set_server("scheduling", "True")
+    desk.wait(resv, "RN")
+    s, j = desk.stat(resv), cx.stat(job)
+    assert (j.state, j["queue"], j["reserve_ID"]) == ("R", queue(resv), resv) and s["resv_nodes"] == j["exec_vnode"]
+    assert s["reserve_start"] == j["stime"] and int(s["reserve_end"]) == int(j["stime"]) + 3600
+    assert cx.state(desk.low) == "S" and cx.node("s1")["resources_assigned"]["ncpus"] == "4"
+    texts = desk.recorded("UYBKk", resv, "UYB")
+    assert texts[1].startswith(f"requestor=Scheduler@{desk.server} start={j['stime']} ")
+    desk.log("sched", f"{resv};Others give way to job {job}, with which it will begin")
+    cx.command("pbs_rdel", resv)
+    desk.gone(resv)
+    cx.wait(desk.low)
+
+
+@pytest.mark.parametrize("says, of", [("False", "express"), ("True", "workq")])
+def test_it_waits_for_room_where_the_site_or_the_queue_does_not_say_so(desk, cx, says, of):
+    cx.set_sched("preempt_for_resv", says)
+    cx.set_sched("preempt_prio", "normal_jobs, express_queue" if of == "express" else "express_queue, normal_jobs")
+    job = held(desk, queue=of, Hold_Types="u")
+    resv, word = asap(desk, job)
+    assert word == "CONFIRMED\n" and int(desk.stat(resv)["reserve_start"]) == int(cx.stat(desk.low)["stime"]) + 7200
+    assert cx.state(desk.low) == "R" and cx.stat(job)["queue"] == queue(resv)
+
+
+def test_room_that_is_free_is_taken_as_before(desk, cx):
+    cx.set_sched("preempt_for_resv", "True")
+    cx.api.delete(desk.low, "force")
+    cx.wait_gone(desk.low)
+    job = held(desk, queue="express", Hold_Types="u")
+    resv, word = asap(desk, job)
+    assert word == "CONFIRMED\n" and cx.stat(job)["queue"] == queue(resv)
+    desk.wait(resv, "RN")
+    cx.command("qrls", job)
+    cx.wait(job)
+
+
+def test_a_job_that_begins_while_its_reservation_is_decided_takes_it_along(desk, cx):
+    """Another order than the scheduler's: the job is run by hand."""
+    cx.set_server("scheduling", "False")
+    cx.api.delete(desk.low, "force")
+    cx.wait_gone(desk.low)
+    job = held(desk)
+    resv = cx.api.submit_resv([("qmove", None, job), ("reserve_start", None, "1893488460")])[0]
+    cx.api.run(job, "(s1:ncpus=4)")
+    desk.wait(resv, "RN")
+    until(lambda: cx.stat(job)["queue"] == queue(resv), lambda: cx.describe(job))
+    cx.crash_server()
+    desk.wait(resv, "RN")
+    assert cx.stat(job)["reserve_ID"] == resv
+
+
+def test_victims_have_their_notice_and_a_reservation_that_is_deleted_meanwhile_costs_the_job_nothing(desk, cx):
+    cx.set_sched("preempt_for_resv", "True")
+    cx.set_sched("preempt_order", "R")
+    cx.set_sched("preempt_grace", "4")
+    cx.set_server("scheduling", "False")
+    job = held(desk, queue="express")
+    resv = cx.api.submit_resv([("qmove", None, job), ("reserve_start", None, "1893488460")])[0]
+    cx.set_server("scheduling", "True")
+    until(lambda: cx.stat(job)["substate"] != "10" or cx.api.stat("hold"), lambda: cx.describe(job))
+    assert desk.state(resv) == "UN" and cx.state(desk.low) == "R"
+    cx.command("pbs_rdel", resv)
+    desk.gone(resv)
+    cx.wait(job)
+    assert cx.stat(job)["queue"] == "express"
