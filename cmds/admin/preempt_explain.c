@@ -127,17 +127,22 @@ static void json_hold(struct json_out *j, const struct batch_status *hold)
     json_out_close(j, '}');
 }
 
+void preempt_explain_json(struct json_out *j, const struct batch_status *b, const struct batch_status *hold)
+{
+    json_out_string(j, "job", b->name);
+    json_attrs(j, b->attribs);
+    json_role(j, b->next, "victim", "victims");
+    json_role(j, b->next, "spared", "spared");
+    if (hold)
+        json_hold(j, hold);
+}
+
 static void show_json(const struct batch_status *b, const struct batch_status *hold)
 {
     struct json_out j;
 
     json_out_begin(&j, stdout);
-    json_out_string(&j, "job", b->name);
-    json_attrs(&j, b->attribs);
-    json_role(&j, b->next, "victim", "victims");
-    json_role(&j, b->next, "spared", "spared");
-    if (hold)
-        json_hold(&j, hold);
+    preempt_explain_json(&j, b, hold);
     json_out_end(&j);
 }
 

@@ -319,10 +319,8 @@ static const struct batch_status *named(const struct batch_status *queues, const
 
 static void preempt_policy_show_all(struct preempt_policy_show *s, const struct batch_status *only)
 {
-    if (s->json) {
-        json_out_begin(&s->out, stdout);
+    if (s->json)
         json_out_open(&s->out, "sched", '{');
-    }
     for (const struct batch_status *b = s->scheds; b; b = b->next)
         show_sched(s, b);
     if (s->json) {
@@ -332,10 +330,17 @@ static void preempt_policy_show_all(struct preempt_policy_show *s, const struct 
     for (const struct batch_status *b = s->queues; b; b = b->next)
         if (!only || b == only)
             show_queue(s, b);
-    if (s->json) {
+    if (s->json)
         json_out_close(&s->out, '}');
-        json_out_end(&s->out);
-    }
+}
+
+void preempt_policy_show_json(struct json_out *j, const struct batch_status *scheds,
+                              const struct batch_status *queues)
+{
+    struct preempt_policy_show s = {.scheds = scheds, .queues = queues, .json = true, .out = *j};
+
+    preempt_policy_show_all(&s, NULL);
+    *j = s.out;
 }
 
 int preempt_policy_show(const struct cmd_args *a, int c, const char *queue, bool json)
@@ -351,7 +356,11 @@ int preempt_policy_show(const struct cmd_args *a, int c, const char *queue, bool
             pbs_statfree(pbs_statque(c, queue, NULL, NULL));
         code = api_error_report(a, c, queue ? queue : "");
     } else {
+        if (json)
+            json_out_begin(&s.out, stdout);
         preempt_policy_show_all(&s, only);
+        if (json)
+            json_out_end(&s.out);
     }
     pbs_statfree(scheds);
     pbs_statfree(queues);

@@ -220,10 +220,11 @@ static void begin_member(struct json_out *j, const char *key)
 {
     if (!j->first)
         putc_unlocked(',', j->f);
-    if (j->depth)
+    if (j->depth && !j->compact)
         putc_unlocked('\n', j->f);
     j->first = false;
-    term_out_blanks(j->f, (size_t)j->depth * 4);
+    if (!j->compact)
+        term_out_blanks(j->f, (size_t)j->depth * 4);
     if (!key)
         return;
     put_string(j->f, key, strlen(key));
@@ -241,7 +242,7 @@ void json_out_open(struct json_out *j, const char *key, char bracket)
 void json_out_close(struct json_out *j, char bracket)
 {
     j->depth--;
-    if (!j->first) {
+    if (!j->first && !j->compact) {
         putc_unlocked('\n', j->f);
         term_out_blanks(j->f, (size_t)j->depth * 4);
     }

@@ -1,6 +1,7 @@
 #ifndef JSON_OUT_H
 #define JSON_OUT_H
-/* JSON straight to a stream, as fast as its text can be copied: one member a line, four blanks a level.
+/* JSON straight to a stream, as fast as its text can be copied: one member a line, four blanks a level; or without
+ * any blanks, for programs.
  *
  * The caller opens and closes in order; inside an object every call has a key, inside an array none (NULL).
  */
@@ -11,7 +12,8 @@
 struct json_out {
     FILE *f;
     int depth;
-    bool first; /* the present object is empty so far */
+    bool first;   /* the present object is empty so far */
+    bool compact; /* no blanks and newlines; set by the caller after json_out_begin */
 };
 
 void json_out_begin(struct json_out *j, FILE *f); /* the outermost object */

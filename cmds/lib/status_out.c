@@ -32,8 +32,7 @@ int status_out_format(const char *text, enum status_format *out)
 
 /* --- values ------------------------------------------------------------------------------------------------- */
 
-/* Attributes that travel as seconds since 1970 and are shown as dates. */
-static bool is_date(const struct attrl *a)
+bool status_out_is_date(const struct attrl *a)
 {
     static const char *const names[] = {ATTR_ctime,
                                         ATTR_mtime,
@@ -88,7 +87,7 @@ const char *status_out_value(const struct attrl *a, char scratch[static STATUS_S
 {
     if (!a->value)
         return "";
-    if (is_date(a))
+    if (status_out_is_date(a))
         return show_date(a, scratch);
     return strcmp(a->name, ATTR_submit_arguments) ? a->value : show_arguments(a, scratch);
 }

@@ -43,6 +43,9 @@ void status_out_json_open(struct json_out *j, const struct batch_status *object,
  * `server` is the server's own entry or NULL. */
 void status_out_json_head(struct json_out *j, FILE *f, const struct batch_status *server);
 
+/* Does the attribute hold a time? Then its value is in seconds since 1970, and shown as a date. */
+bool status_out_is_date(const struct attrl *a);
+
 /* The value as it is shown: times as dates, arguments as they were typed. `scratch` of STATUS_SCRATCH
  * bytes holds what had to be made; a text that does not fit is shown as it is. */
 enum { STATUS_SCRATCH = 65536 };

@@ -19,6 +19,7 @@ DAEMONS = {
     "pbs_comm": "site/pbs_comm.c",
     "pbs_store": "server/admin/pbs_store.c",
     "pbs_keys": "server/admin/pbs_keys.c",
+    "pbs_web": "web/pbs_web.c",
 }
 TABLES = {
     "pbs_job_attributes.7": "attr_job.def",
@@ -151,7 +152,7 @@ def test_a_page_begins_as_its_file_is_called():
     assert wrong == []
 
 
-STOREYS = ("base", "ifl", "server", "sched", "mom", "cmds", "sim", "site", "test", "tools", "doc")
+STOREYS = ("base", "ifl", "server", "sched", "mom", "cmds", "web", "sim", "site", "test", "tools", "doc")
 
 
 @pytest.mark.parametrize("page", ["doc/glossary.md", "doc/structure.md", "CONTRIBUTING.md"])

@@ -35,7 +35,7 @@ def debs(request, tmp_path_factory):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "CEDE_"))}
     subprocess.run(["make", "deb", f"BUILD={place}"], cwd=TOP, env=env, check=True, stdin=subprocess.DEVNULL)
     found = [d for d in glob.glob(os.path.join(place, "deb/*.deb")) if "-dbgsym_" not in d]
-    assert len(found) == 7
+    assert len(found) == 9
     return found
 
 
