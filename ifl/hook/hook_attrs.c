@@ -108,7 +108,7 @@ static int hook_attrs_parse_events(const struct hook_attr_change *c, uint32_t *o
     return 0;
 }
 
-/* An event that no part of the system runs yet is refused: a hook that silently never runs is a rule that is not kept. */
+/* An event that no part of the system runs is refused: a hook that silently never runs is a rule that is not kept. */
 static int hook_attrs_check_served(uint32_t events, struct err *e)
 {
     for (size_t i = 0; i < hook_events_count; i++) {
@@ -117,9 +117,7 @@ static int hook_attrs_check_served(uint32_t events, struct err *e)
         if (!(events & ev->bit))
             continue;
         if (ev->where == HOOK_AT_NOWHERE)
-            return err_set(e, PBSE_HOOKERROR, "event %s: %s", ev->name,
-                           ev->bit == HOOK_EVENT_provision ? "vnodes are not provisioned here"
-                                                           : "its hooks are not run yet");
+            return err_set(e, PBSE_HOOKERROR, "event %s: vnodes are not provisioned here", ev->name);
     }
     return 0;
 }

@@ -53,6 +53,7 @@
 #include "shepherds.h"
 #include "site_action.h"
 #include "sisters.h"
+#include "task_hooks.h"
 #include "rundir_pool.h"
 #include "site_steps.h"
 #include "restrict_user.h"
@@ -237,7 +238,8 @@ static int mom_create_parts(struct mom *m, struct err *e)
     const struct prepare_hooks prepare = {mom_on_image, mom_orders_fetch_script, mom_on_prepared,
                                           mom_on_failed, m};
     const struct shepherds_hooks shepherds = {
-        mom_on_started, mom_on_ended, mom_on_lost, peer_relay_out, notice_order_reply, ckpt_declared, m};
+        mom_on_started,     mom_on_ended,    mom_on_lost,   peer_relay_out,
+        notice_order_reply, task_hooks_take, ckpt_declared, m};
 
     m->names = names_create(m->loop, NAMES_KEEP_MS, e);
     m->runs = runs_create();

@@ -207,6 +207,7 @@ static void serve_tasks(struct supervise *h)
 {
     const struct tm_place place = {.order = &h->order,
                                    .first = &h->task,
+                                   .dir = h->path,
                                    .confine = h->confine,
                                    .mom_link = h->mom_link,
                                    .records = h->records,

@@ -82,7 +82,7 @@ static unsigned host_event_end_wishes(const struct host_event *e, bool accepted)
 {
     const uint32_t start = HOOK_EVENT_execjob_begin | HOOK_EVENT_execjob_prologue | HOOK_EVENT_execjob_launch;
 
-    if (e->event & start && !accepted)
+    if (e->fn && e->event & start && !accepted)
         return 0;
     return (e->rerun ? EXEC_HOOK_RERUN : 0) | (e->del ? EXEC_HOOK_DELETE : 0);
 }

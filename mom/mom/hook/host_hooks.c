@@ -20,6 +20,7 @@
 #include "hook_json.h"
 #include "host_changes.h"
 #include "host_data.h"
+#include "host_task.h"
 #include "host_periodic.h"
 #include "host_query.h"
 #include "host_sync.h"
@@ -204,6 +205,25 @@ static void host_hooks_read_resources(struct host_hooks *x, int dir)
     free(was);
 }
 
+/* The file that shepherds look at before a task begins, so that a host without such hooks asks nothing, and one whose MOM is away
+ * knows that something is to be asked. */
+static void host_hooks_mark(const struct host_hooks *x)
+{
+    char text[32];
+    int dir = file_open_dir(AT_FDCWD, x->dir, NULL),
+        n = snprintf(text, sizeof text, "%x\n",
+                     *x->active & (HOOK_EVENT_execjob_attach | HOOK_EVENT_execjob_launch));
+    struct err e;
+
+    if (dir < 0)
+        return;
+    if (strcmp(text, "0\n") == 0)
+        unlinkat(dir, HOST_TASK_EVENTS, 0);
+    else if (file_write_quick(dir, HOST_TASK_EVENTS, text, (size_t)n, 0600, &e) < 0)
+        log_err(LOGC_HOOK, HOST_TASK_EVENTS, &e, "hooks of tasks may not run");
+    close(dir);
+}
+
 void host_hooks_load(struct host_hooks *x)
 {
     struct hook **read = NULL;
@@ -237,6 +257,7 @@ void host_hooks_load(struct host_hooks *x)
         hooks_put_in(x->hooks, read[i]);
     free(read);
     hooks_review(x->hooks);
+    host_hooks_mark(x);
 }
 
 bool host_hooks_want(const struct host_hooks *x, uint32_t event)

@@ -26,12 +26,12 @@ static int host_launch_write(const struct run *r, const struct shep_order *o, st
 
 /* ---- to hooks ---------------------------------------------------------------------------------------- */
 
-static json_t *host_launch_env(const struct shep_order *o)
+static json_t *host_launch_env(char *const *list, unsigned n)
 {
     json_t *env = json_object();
 
-    for (u_int i = 0; env && i < o->env.env_len; i++) {
-        char *name = strdup(o->env.env_val[i]), *equals = name ? strchr(name, '=') : NULL;
+    for (unsigned i = 0; env && i < n; i++) {
+        char *name = strdup(list[i]), *equals = name ? strchr(name, '=') : NULL;
 
         if (equals) {
             *equals = '\0';
@@ -42,21 +42,29 @@ static json_t *host_launch_env(const struct shep_order *o)
     return env;
 }
 
+json_t *host_launch_data(const char *progname, char *const *argv, unsigned n_argv, char *const *env,
+                         unsigned n_env)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; list && i < n_argv; i++)
+        json_array_append_new(list, hook_json_text(argv[i]));
+    return json_pack("{s:o, s:o, s:o}", "progname", hook_json_text(progname), "argv", list, "env",
+                     host_launch_env(env, n_env));
+}
+
 int host_launch_put(const struct run *r, json_t *data)
 {
     struct shep_order o;
     struct err e;
-    json_t *argv = json_array();
+    json_t *said = NULL;
     int rc = host_launch_read(r, &o, &e);
 
-    for (u_int i = 0; rc == 0 && i < o.argv.argv_len; i++)
-        json_array_append_new(argv, hook_json_text(o.argv.argv_val[i]));
     if (rc == 0) {
-        json_object_set_new(data, "progname", hook_json_text(o.exec_path));
-        json_object_set(data, "argv", argv);
-        json_object_set_new(data, "env", host_launch_env(&o));
+        said = host_launch_data(o.exec_path, o.argv.argv_val, o.argv.argv_len, o.env.env_val, o.env.env_len);
+        rc = said ? json_object_update(data, said) : -1;
     }
-    json_decref(argv);
+    json_decref(said);
     xdr_free((xdrproc_t)xdr_shep_order, (char *)&o);
     return rc;
 }
@@ -70,16 +78,25 @@ static void host_launch_free_list(char **list, u_int n)
     free(list);
 }
 
-static int host_launch_set_argv(struct shep_order *o, const json_t *argv)
+/* Heap, or NULL. */
+static char **host_launch_list(const json_t *argv, u_int *n)
 {
-    u_int n = (u_int)json_array_size(argv);
-    char **list = calloc(n + 1, sizeof *list);
+    char **list = calloc(json_array_size(argv) + 1, sizeof *list);
 
-    for (u_int i = 0; list && i < n; i++)
+    *n = (u_int)json_array_size(argv);
+    for (u_int i = 0; list && i < *n; i++)
         if (!(list[i] = hook_json_bytes(json_array_get(argv, i)))) {
             host_launch_free_list(list, i);
-            return -1;
+            return NULL;
         }
+    return list;
+}
+
+static int host_launch_set_argv(struct shep_order *o, const json_t *argv)
+{
+    u_int n;
+    char **list = host_launch_list(argv, &n);
+
     if (!list)
         return -1;
     host_launch_free_list(o->argv.argv_val, o->argv.argv_len);
@@ -88,30 +105,58 @@ static int host_launch_set_argv(struct shep_order *o, const json_t *argv)
     return 0;
 }
 
-static int host_launch_set_env(struct shep_order *o, json_t *env)
+static char **host_launch_env_list(json_t *env, u_int *n)
 {
-    u_int n = 0;
     char **list = calloc(json_object_size(env) + 1, sizeof *list);
     const char *name;
     json_t *v;
 
+    *n = 0;
     if (!list)
-        return -1;
+        return NULL;
     json_object_foreach(env, name, v)
     {
-        char *value = hook_json_bytes(v), *plain = strdup(name);
+        char *value = hook_json_bytes(v);
 
-        list[n] = NULL;
-        if (!value || !plain || asprintf(&list[n], "%s=%s", plain, value) < 0) {
+        if (!value || asprintf(&list[*n], "%s=%s", name, value) < 0) {
             free(value);
-            free(plain);
-            host_launch_free_list(list, n);
-            return -1;
+            host_launch_free_list(list, *n);
+            return NULL;
         }
-        n++;
+        ++*n;
         free(value);
-        free(plain);
     }
+    return list;
+}
+
+int host_launch_lists(const json_t *data, char ***argv, unsigned *n_argv, char ***env, unsigned *n_env)
+{
+    char *program = hook_json_bytes(json_object_get(data, "progname"));
+    char **a = host_launch_list(json_object_get(data, "argv"), n_argv);
+    char **v = host_launch_env_list(json_object_get(data, "env"), n_env);
+
+    if (!program || !*program || !a || !*n_argv || !v) {
+        free(program);
+        if (a)
+            host_launch_free_list(a, *n_argv);
+        if (v)
+            host_launch_free_list(v, *n_env);
+        return -1;
+    }
+    free(a[0]);
+    a[0] = program;
+    *argv = a;
+    *env = v;
+    return 0;
+}
+
+static int host_launch_set_env(struct shep_order *o, json_t *env)
+{
+    u_int n;
+    char **list = host_launch_env_list(env, &n);
+
+    if (!list)
+        return -1;
     host_launch_free_list(o->env.env_val, o->env.env_len);
     o->env.env_val = list;
     o->env.env_len = n;

@@ -12,6 +12,11 @@ struct run;
 int host_launch_put(const struct run *r, json_t *data);
 /* Write them back where they differ. -1: they do not name a program, or the order cannot be written. */
 int host_launch_apply(const struct run *r, const json_t *data, struct err *e);
+/* progname, argv and env of a task as data of an event; NULL: no memory. And from it: heap lists, argv[0] is the program. -1: they name
+ * no program. */
+json_t *host_launch_data(const char *progname, char *const *argv, unsigned n_argv, char *const *env,
+                         unsigned n_env);
+int host_launch_lists(const json_t *data, char ***argv, unsigned *n_argv, char ***env, unsigned *n_env);
 /* Set one variable of the job's environment, or (value NULL) remove it. */
 int host_launch_set_variable(const struct run *r, const char *name, const char *value, struct err *e);
 

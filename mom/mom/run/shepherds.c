@@ -74,6 +74,8 @@ static void shepherds_on_news(void *arg, struct rpc_request *req);
 
 static void shepherds_on_peer(void *arg, struct rpc_request *req);
 
+static void shepherds_on_hook(void *arg, struct rpc_request *req);
+
 static void shepherds_on_notice_reply(void *arg, struct rpc_request *req);
 
 static void shepherds_on_declare(void *arg, struct rpc_request *req);
@@ -86,6 +88,8 @@ static const struct rpc_proc procs[] = {
     {SHEP_NEWS, "NEWS", (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), NULL, shepherds_on_news},
     {SHEP_PEER, "PEER", (xdrproc_t)xdr_shep_letter_args, sizeof(struct shep_letter_args),
      (xdrproc_t)xdr_shep_letter_result, shepherds_on_peer},
+    {SHEP_HOOK, "HOOK", (xdrproc_t)xdr_shep_hook_args, sizeof(struct shep_hook_args),
+     (xdrproc_t)xdr_shep_hook_result, shepherds_on_hook},
     {SHEP_NOTICE_REPLY, "NOTICE_REPLY", (xdrproc_t)xdr_shep_notice_reply, sizeof(struct shep_notice_reply),
      NULL, shepherds_on_notice_reply},
     {SHEP_DECLARE, "DECLARE", (xdrproc_t)xdr_shep_declared, sizeof(struct shep_declared), NULL,
@@ -407,6 +411,18 @@ static void shepherds_on_peer(void *arg, struct rpc_request *req)
 
     if (sh)
         s->hooks.letter(s->hooks.arg, sh->run, req);
+    else
+        rpc_reply_error(req, RPC_ST_SYSTEM_ERR);
+}
+
+static void shepherds_on_hook(void *arg, struct rpc_request *req)
+{
+    const struct shepherds *s = arg;
+    struct rpc_conn *c = rpc_request_conn(req);
+    struct shepherd *sh = c ? rpc_conn_user(c, &shepherd_tag) : NULL;
+
+    if (sh)
+        s->hooks.task(s->hooks.arg, sh->run, req);
     else
         rpc_reply_error(req, RPC_ST_SYSTEM_ERR);
 }

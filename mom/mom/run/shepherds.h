@@ -29,6 +29,8 @@ struct shepherds_hooks {
     void (*letter)(void *arg, struct run *r, struct rpc_request *q);
     /* The job's answer to a notice. It is kept by us from now on. */
     void (*notice_reply)(void *arg, struct run *r, const struct shep_notice_reply *a);
+    /* Hooks decide about a task (shep_hook_args); `q` is borrowed, to be answered with shep_hook_result. */
+    void (*task)(void *arg, struct run *r, struct rpc_request *q);
     /* What its programs have declared through PMIx; the same. */
     void (*declared)(void *arg, struct run *r, const struct shep_declared *a);
     void *arg;

@@ -72,14 +72,15 @@ static int open_output(struct tm_server *t, const struct tmx_spawn_args *a, cons
     return *relay ? 0 : -1;
 }
 
-static int give_birth(struct tm_server *t, const struct tmx_spawn_args *a, unsigned id, struct task *birth,
-                      struct err *e)
+/* `whole`: its environment is in `a` as hooks have left it. */
+static int give_birth(struct tm_server *t, const struct tmx_spawn_args *a, bool whole, unsigned id,
+                      struct task *birth, struct err *e)
 {
     const struct shep_order *o = t->place.order;
-    const struct task_env_facts f = {.job = o->env.env_val,
-                                     .n_job = o->env.env_len,
+    const struct task_env_facts f = {.job = whole ? a->env.env_val : o->env.env_val,
+                                     .n_job = whole ? a->env.env_len : o->env.env_len,
                                      .given = a->env.env_val,
-                                     .n_given = a->env.env_len,
+                                     .n_given = whole ? 0 : a->env.env_len,
                                      .task = id,
                                      .node = a->node};
     struct tmx_spawn_more more = {0};
@@ -136,7 +137,7 @@ static int spawn(struct tm_server *t, const struct tmx_spawn_args *a, struct tm_
     int rc = -1;
 
     task_init(&birth);
-    if (open_output(t, a, r, id, &birth, &relay, e) == 0 && give_birth(t, a, id, &birth, e) == 0)
+    if (open_output(t, a, r, id, &birth, &relay, e) == 0 && give_birth(t, a, r->asked, id, &birth, e) == 0)
         rc = let_it_go(t, a, r, id, &birth, relay, e);
     task_fini(&birth);
     if (rc < 0 && relay && !tasks_find(t->tasks, id))
@@ -144,22 +145,29 @@ static int spawn(struct tm_server *t, const struct tmx_spawn_args *a, struct tm_
     return rc;
 }
 
-void tm_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+int tm_keep_ask(const struct tmx_ask *ask, struct tm_reply *r)
 {
     struct rpc_buf b;
+    int rc = -1;
 
-    if (!tm_may_wait(r))
-        return;
     rpc_buf_init(&b);
     r->ask = calloc(1, sizeof *r->ask);
-    if (!r->ask || rpc_buf_encode(&b, (xdrproc_t)xdr_tmx_ask, ask) < 0 ||
-        rpc_buf_decode(b.bytes, b.len, (xdrproc_t)xdr_tmx_ask, r->ask) < 0) {
-        tm_refuse(r, TM_ESYSTEM, "no memory to hold a task back");
-    } else {
-        *t->held_end = r;
-        t->held_end = &r->next;
-    }
+    if (r->ask && rpc_buf_encode(&b, (xdrproc_t)xdr_tmx_ask, ask) == 0)
+        rc = rpc_buf_decode(b.bytes, b.len, (xdrproc_t)xdr_tmx_ask, r->ask);
     rpc_buf_fini(&b);
+    return rc < 0 ? -1 : 0;
+}
+
+void tm_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+{
+    if (!tm_may_wait(r))
+        return;
+    if (tm_keep_ask(ask, r) < 0) {
+        tm_refuse(r, TM_ESYSTEM, "no memory to hold a task back");
+        return;
+    }
+    *t->held_end = r;
+    t->held_end = &r->next;
 }
 
 static void tm_ask_spawn(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
@@ -182,6 +190,8 @@ static void tm_ask_spawn(struct tm_server *t, const struct tmx_ask *ask, struct 
         tm_hold_back(t, ask, r);
         return;
     }
+    if (tm_hooks_ask(t, ask, r))
+        return;
     id = tasks_number(t->tasks);
     if (r->relay && id)
         tm_output_expect(t, id, r->client);

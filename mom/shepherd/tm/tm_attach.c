@@ -156,6 +156,8 @@ void tm_attach_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_rep
         tm_refuse(r, code, why);
         return;
     }
+    if (tm_hooks_ask(t, ask, r))
+        return;
     a.task = tasks_number(t->tasks);
     if (!a.task || tm_attach_adopt(t, &p, a.task) < 0)
         tm_refuse(r, TM_ESYSTEM, "no memory, or no descriptor left, for another task");

@@ -1,7 +1,7 @@
 #ifndef TM_PRIVATE_H
 #define TM_PRIVATE_H
 /* What the files of TM share; private to them. Each uses those before it: tm_reply.c (the answer), tm_output.c (where
- * output goes), tm_asks.c (doing it here), tm_attach.c (making a process a task), tm_helper.c (the PMIx helper), tm_server.c (who asks, and where it is done). */
+ * output goes), tm_hooks.c (what hooks say to it), tm_asks.c (doing it here), tm_attach.c (making a process a task), tm_helper.c (the PMIx helper), tm_server.c (who asks, and where it is done). */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,6 +34,7 @@ struct tm_reply {
     uint64_t client;
     uint32_t xid;
     bool relay; /* the question is a spawn whose output the client wants */
+    bool asked; /* hooks have accepted it: the environment of a spawn is whole */
     struct tasks_waiter waiter;
     struct tm_reply *next; /* held back while suspended */
     struct tmx_ask *ask;
@@ -92,6 +93,8 @@ void tm_record(const struct tm_server *t, const struct shep_task_news *n);
 void tm_record_end(const struct tm_server *t, unsigned id);
 /* The question is about this host. `r` is taken. */
 void tm_ask_here(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
+/* Keep a copy of the question in r->ask. -1: no memory. */
+int tm_keep_ask(const struct tmx_ask *ask, struct tm_reply *r);
 /* Until the job runs again. Takes `r`. */
 void tm_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
 void tm_do_held(struct tm_server *t);
@@ -99,6 +102,10 @@ void tm_forget_held(struct tm_server *t);
 
 /* ---- tm_server.c: what is made when it is first needed */
 int tm_server_wake(struct tm_server *t, struct err *e);
+
+/* ---- tm_hooks.c */
+/* True: hooks of the host are asked first, and `r` is taken: tm_ask_here is called again when they have accepted it. */
+bool tm_hooks_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
 
 /* ---- tm_output.c */
 void tm_output_send(void *arg, struct task_relay *p, const struct tmx_output_args *args);

@@ -23,6 +23,7 @@ struct tmx_notice_args;
 struct tm_place { /* what it needs; borrowed for life */
     const struct shep_order *order;
     const struct task *first; /* the job's output files */
+    const char *dir;          /* of the run */
     struct confine *confine;
     struct mom_link *mom_link;
     int records;                   /* of the run, to be appended to */

@@ -9,7 +9,7 @@ from cede import api, exec_peer, rpc_caller
 from cede.complex import Complex
 from cede.exec_peer import text, u32
 
-HOSTS = 400  # beyond 100 hosts the rest are told in the background
+HOSTS = 300  # beyond 100 hosts the rest are told in the background
 IFL_MANAGER, IFL_RUN_ASYNC = 9, 23
 SET, HOOK = 2, 8  # of IFL_MANAGER
 

@@ -93,7 +93,7 @@ def test_events_are_added_and_taken_away_in_the_order_of_pbs(complex):
     ("set hook twice fail_action=offline_vnodes", "Can't set hook fail_action value to 'offline_vnodes': hook event must contain at least "
      "one of execjob_begin, exechost_startup, execjob_prologue"),
     ("set pbshook twice enabled=false", "cannot set attributes of a 'site' hook"),
-    ("set hook twice event=execjob_attach", "event execjob_attach: its hooks are not run yet"),
+    ("set hook twice event=provision", "event provision: vnodes are not provisioned here"),
     ("set hook twice event=provision", "event provision: vnodes are not provisioned here"),
     ("export hook twice application/x-python default", None),
     ("export hook twice text/plain default", "<content-type> must be application/x-python"),
