@@ -15,7 +15,7 @@ EXTRA += $(SITE.tools:%=$(B)/sbin/%)
 $(SITE.tools:%=$(B)/sbin/%): $(B)/sbin/%: site/%
 	@install -D -m 0755 $< $@
 
-SITE.commands := pbs_config mpiexec pbs_mpirun pbs_python pbs_remsh pbsrun pbsrun_wrap
+SITE.commands := pbs_config mpiexec pbs_mpirun pbs_python qtop pbs_remsh pbsrun pbsrun_wrap
 EXTRA += $(SITE.commands:%=$(B)/bin/%)
 $(SITE.commands:%=$(B)/bin/%): $(B)/bin/%: site/%
 	@install -D -m 0755 $< $@

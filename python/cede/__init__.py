@@ -15,11 +15,12 @@ from .connection import Connection, connect
 from .errors import (AttributeRefused, BadAttribute, JobHasEnded, LimitExceeded, NotConnected, PbsError, Unauthorized, UnknownJob,
                      UnknownNode, UnknownQueue, UnknownReservation, WrongState)
 from .executor import Executor, JobFailed
+from .mirror import Mirror
 from .objects import Job, Node, Object, Queue, Reservation, Server
 from .submission import Submission, build as prepare
 from .values import Size
 from .watch import Change, Watch
 
-__all__ = ["AttributeRefused", "BadAttribute", "Change", "Connection", "Executor", "Job", "JobFailed", "JobHasEnded", "LimitExceeded", "Node",
+__all__ = ["AttributeRefused", "BadAttribute", "Change", "Connection", "Executor", "Job", "JobFailed", "JobHasEnded", "LimitExceeded", "Mirror", "Node",
            "NotConnected", "Object", "PbsError", "Queue", "Reservation", "Server", "Size", "Submission", "Unauthorized", "UnknownJob",
            "UnknownNode", "UnknownQueue", "UnknownReservation", "Watch", "WrongState", "aio", "connect", "prepare"]
