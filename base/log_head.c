@@ -50,5 +50,6 @@ char *log_head_make(const struct log_head *h)
         add_interfaces(&b, all, AF_INET6, "ipv6");
         freeifaddrs(all);
     }
+    strbuf_addf(&b, "cede_version=%s\n", h->own);
     return strbuf_take(&b);
 }

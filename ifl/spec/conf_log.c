@@ -11,7 +11,8 @@
 int conf_log_open(const struct conf *c, struct log_options *o, struct err *e)
 {
     char host[256] = "";
-    struct log_head says = {.version = CEDE_VERSION,
+    struct log_head says = {.version = conf_text(c, CONF_PBS_VERSION),
+                            .own = CEDE_VERSION,
                             .host = host,
                             .leaf = conf_text(c, CONF_PBS_LEAF_NAME),
                             .mom = conf_text(c, CONF_PBS_MOM_NODE_NAME)};

@@ -54,9 +54,10 @@ def test_every_line_has_the_form_of_pbs(place, folder, daemon):
 def test_each_log_begins_with_who_writes_it_and_where(place, folder, daemon):
     head = [LINE.match(line) for line in until(lambda: lines(place, folder)[4:] and lines(place, folder)[:5], folder)]
     assert head[0][6] == "Log opened" and all(m[5].startswith(daemon) for m in head[1:])
-    assert head[1][6].startswith("pbs_version=") and head[2][6].startswith("pbs_build=")
+    assert head[1][6] == "pbs_version=23.06.06" and head[2][6].startswith("pbs_build=")
     assert re.fullmatch(r"hostname=[^;]+;pbs_leaf_name=[^;]+;pbs_mom_node_name=[^;]+", head[3][6])
     assert re.fullmatch(r"ipv4 interface \w+: [\d.]+", head[4][6])
+    until(lambda: any(";cede_version=" in line for line in lines(place, folder)), "its own version")
 
 
 def test_a_jobs_life_is_told_in_the_servers_log(place):
