@@ -5,8 +5,9 @@
 
 #include "strbuf.h"
 
-/* Of a host's note about files (what mom/shepherd/files/deliver.c writes, in PBS's words) to `out`, for each file that it has kept:
- * "output kept on HOST: PATH (WHY)", "; " between them. false: it has kept none; nothing was added. */
+/* Of a host's note about files (what deliver.c and stage.c of mom/shepherd/files write, in PBS's words) to `out`, for each file that could not
+ * be copied: "output kept on HOST: PATH (WHY)" where the host put it aside, else "HOST: Unable to copy file FROM to TO (WHY)"; "; " between them.
+ * false: the note names no file; nothing was added. */
 bool kept_output_add(struct strbuf *out, const char *host, const char *note);
 
 #endif

@@ -33,10 +33,17 @@ static void a_note_that_names_no_kept_file_adds_nothing(void **state)
     (void)state;
     says("", "");
     says("no memory for the list of files\n", "");
-    says(FAILED("removed meanwhile"), "");
     says(">>> error from copy\nand no end", "");
-    says(FAILED("first") FAILED("second") "Output retained on that host in: /s/E",
-         "output kept on n1: /s/E (second)");
+    says(">>> error from copy\nx\n>>> end error output\n", "");
+    says("other words\n>>> error from copy\nx\n>>> end error output\n", "");
+}
+
+static void a_file_that_stays_where_it_is_is_named_with_the_reason(void **state)
+{
+    (void)state;
+    says(FAILED("not there"), "n1: Unable to copy file a to b (not there)");
+    says("words\n" FAILED("first") FAILED("second") "Output retained on that host in: /s/E",
+         "n1: Unable to copy file a to b (first); output kept on n1: /s/E (second)");
 }
 
 int main(void)
@@ -44,6 +51,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kept_file_has_its_place_and_reason_in_one_line),
         cmocka_unit_test(a_note_that_names_no_kept_file_adds_nothing),
+        cmocka_unit_test(a_file_that_stays_where_it_is_is_named_with_the_reason),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

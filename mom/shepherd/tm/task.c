@@ -67,21 +67,37 @@ void task_fini(struct task *t)
     close_one(&t->failed);
 }
 
+/* What -kd names, or the job's own name inside it when it is a directory, as delivery (deliver.c) does. As the owner. */
+static void direct_path(char path[static PATH_MAX], const struct shep_order *o, const struct shep_output *out)
+{
+    size_t len = strlen(out->path);
+    struct stat st;
+
+    if (stat(out->path, &st) == 0 && S_ISDIR(st.st_mode))
+        snprintf(path, PATH_MAX, "%s%s%s.%s", out->path, len && out->path[len - 1] == '/' ? "" : "/", o->id,
+                 out == &o->err ? "ER" : "OU");
+    else
+        snprintf(path, PATH_MAX, "%s", out->path);
+}
+
 /* Where the owner may write: what is there must be a plain file of the owner, or is made. As the owner. */
 static int open_own(const struct shep_order *o, const struct shep_output *out, bool append, struct err *e)
 {
+    char path[PATH_MAX];
     struct stat st;
     /* O_NONBLOCK: another user's pipe of that name must not keep us waiting; fstat then refuses it */
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    int fd = open(out->path, flags | (append ? 0 : O_TRUNC), 0666);
+    int fd;
 
+    direct_path(path, o, out);
+    fd = open(path, flags | (append ? 0 : O_TRUNC), 0666);
     if (fd < 0)
-        return err_errno(e, errno, "cannot open output file %s", out->path);
-    if (strcmp(out->path, "/dev/null") == 0)
+        return err_errno(e, errno, "cannot open output file %s", path);
+    if (strcmp(path, "/dev/null") == 0)
         return fd;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != o->uid) {
         close(fd);
-        return err_set(e, EACCES, "output file %s is not a file of %s", out->path, o->user);
+        return err_set(e, EACCES, "output file %s is not a file of %s", path, o->user);
     }
     return fd;
 }

@@ -97,6 +97,7 @@ def test_a_file_that_cannot_be_brought_back_stays_where_it_is(cx):
     s = ended(cx, job)
     assert s["Exit_status"] == "0" and s["Stageout_status"] == "0" and cx.file("here/result") == "precious\n"
     cx.wait_log("n1", "Job files not copied")
+    assert f"n1: Unable to copy file {here}/result to /no/such/directory/x (" in s["comment"]
 
 
 @history
@@ -205,6 +206,15 @@ def test_kept_output_that_cannot_be_written_directly_is_delivered_and_said(cx):
     job = cx.submit("echo x", Keep_Files="od", Output_Path="elsewhere.example:/x", Error_Path=cx.work + "/err")
     ended(cx, job)
     assert f"Direct write is requested for job: {job}" in cx.file("err")
+
+
+@history
+def test_output_that_is_written_directly_into_a_directory_has_the_name_of_the_job(cx):
+    place = owned_dir(cx, "outputs")
+    slash, plain = (cx.submit("echo out; echo err >&2", Keep_Files="oed", Output_Path=path, Error_Path=path) for path in (place + "/", place))
+    for job in (slash, plain):
+        assert ended(cx, job)["Exit_status"] == "0"
+        assert [cx.file(f"outputs/{job}.{kind}") for kind in ("OU", "ER")] == ["out\n", "err\n"]
 
 
 @history
