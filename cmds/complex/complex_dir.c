@@ -190,14 +190,16 @@ static int make_second(const struct complex_dir *d, struct strbuf *b, uint16_t p
 }
 
 /* Jobs find the commands as a user does after `pbs_complex env`. The profile of a login shell sets PATH, so that of the
- * environment does not last; bash reads BASH_ENV after the profile. */
+ * environment does not last; bash reads BASH_ENV after the profile. BASH_ENV stays set: a script whose first line is
+ * `#!/bin/bash -l` reads the profile a second time. */
 static int write_job_environment(const struct complex_dir *d, struct err *e)
 {
     char path[PATH_MAX], profile[PATH_MAX];
     struct strbuf b;
 
     strbuf_init(&b, CONF_TEXT_MAX);
-    (void)strbuf_addf(&b, "unset BASH_ENV\nexport PATH=\"$PATH:\"'%s/bin'\n", d->exec);
+    (void)strbuf_addf(&b, "case \":$PATH:\" in *:'%s/bin':*) ;; *) export PATH=\"$PATH:\"'%s/bin' ;; esac\n",
+                      d->exec, d->exec);
     if (write_text(complex_dir_path(d, profile, "home/job_profile"), &b, 0644, e) < 0)
         return -1;
     strbuf_init(&b, CONF_TEXT_MAX);

@@ -159,11 +159,13 @@ def test_an_urgent_job_preempts_by_checkpoint_without_further_configuration(cx):
 @pytest.mark.complex(nodes=2, history=True)
 @pytest.mark.parametrize("user", [None, *users.NAMES[:1]])
 def test_jobs_find_the_commands_after_the_profile_of_their_login_shell(cx, user):
-    job = cx.submit("cd $PBS_O_WORKDIR; pbsdsh true && (command -v pbsdsh; command -v pbs_tmrsh) > found\n"
-                    "bash -c 'echo $BASH_ENV:$PATH' > path", user=user, select="2:ncpus=1", l_place="scatter")
-    assert cx.wait(job, state="F")["Exit_status"] == "0"
-    assert cx.file("found").split() == [f"{cx.build}/bin/{name}" for name in ("pbsdsh", "pbs_tmrsh")]
-    assert cx.file("path").startswith(":") and cx.file("path").count(f"{cx.build}/bin") == 1
+    script = ("cd $PBS_O_WORKDIR; pbsdsh true && (command -v pbsdsh; command -v pbs_tmrsh) > found\n"
+              "bash -c 'echo $PATH' > path")
+    for first in ("", "#!/bin/bash -l\n"):
+        job = cx.submit(first + script, user=user, select="2:ncpus=1", l_place="scatter")
+        assert cx.wait(job, state="F")["Exit_status"] == "0"
+        assert cx.file("found").split() == [f"{cx.build}/bin/{name}" for name in ("pbsdsh", "pbs_tmrsh")]
+        assert cx.file("path").count(f"{cx.build}/bin") == 1
     job = cx.command("qsub", "-o", "/dev/null", "-e", "/dev/null", "--", "pbs_sleep", "0", user=user).stdout.strip()
     assert cx.wait(job, state="F")["Exit_status"] == "0"
 
