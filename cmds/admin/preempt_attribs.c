@@ -69,6 +69,15 @@ static bool preempt_attribs_is_true(const struct attrl *l, const char *name)
     return text && strcmp(text, "True") == 0;
 }
 
+/* Is the list enabled, and does it keep any user out? An empty list allows all, and so does a lone "+" at its end. */
+static bool is_restricted(const struct attrl *l, const char *enable, const char *list)
+{
+    const char *text = attrs_value(l, list, NULL);
+    size_t n = text ? strlen(text) : 0;
+
+    return preempt_attribs_is_true(l, enable) && n && !(text[n - 1] == '+' && (n == 1 || text[n - 2] == ','));
+}
+
 bool preempt_attribs_is_open_express(const struct batch_status *queue, const struct batch_status *sched)
 {
     const char *type = attrs_value(queue->attribs, ATTR_qtype, NULL);
@@ -77,7 +86,7 @@ bool preempt_attribs_is_open_express(const struct batch_status *queue, const str
     preempt_attribs_settings(queue, PREEMPT_ATTRIBS_QUEUE, &of_queue);
     preempt_attribs_settings(sched, PREEMPT_ATTRIBS_SCHED, &of_sched);
     return preempt_rules_is_express(&of_queue, &of_sched) && !(type && type[0] == 'R') &&
-           !preempt_attribs_is_true(queue->attribs, ATTR_acluren) &&
-           !preempt_attribs_is_true(queue->attribs, ATTR_aclgren) &&
+           !is_restricted(queue->attribs, ATTR_acluren, ATTR_acluser) &&
+           !is_restricted(queue->attribs, ATTR_aclgren, ATTR_aclgroup) &&
            !preempt_attribs_is_true(queue->attribs, ATTR_fromroute);
 }

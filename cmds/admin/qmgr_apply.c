@@ -186,20 +186,42 @@ static int print_all(const struct qmgr_apply *q, int c, const char *server)
     return rc;
 }
 
-/* Warn where a Priority was set: with it comes the right to preempt. */
+/* What may make an express queue of one that every user may use, or open one that was closed to most. */
+static bool may_open_express(const struct qmgr_line *l)
+{
+    static const struct {
+        int object;
+        const char *attr;
+    } rows[] = {{MGR_OBJ_QUEUE, ATTR_p},        {MGR_OBJ_QUEUE, ATTR_acluren},
+                {MGR_OBJ_QUEUE, ATTR_acluser},  {MGR_OBJ_QUEUE, ATTR_aclgren},
+                {MGR_OBJ_QUEUE, ATTR_aclgroup}, {MGR_OBJ_QUEUE, ATTR_fromroute},
+                {MGR_OBJ_QUEUE, ATTR_qtype},    {MGR_OBJ_QUEUE, ATTR_enable},
+                {MGR_OBJ_QUEUE, "partition"},   {MGR_OBJ_SCHED, "preempt_queue_prio"},
+                {MGR_OBJ_SCHED, "partition"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (l->object == rows[i].object && attrs_find(&l->attrs, rows[i].attr, NULL))
+            return true;
+    return false;
+}
+
+/* Warn where it was opened: with it comes the right to preempt. name "": all queues. */
 static void warn_of_open_express(int c, const char *name)
 {
-    struct batch_status *queue = pbs_statque(c, name, NULL, NULL);
-    struct batch_status *scheds = queue ? pbs_statsched(c, NULL, NULL) : NULL;
-    const struct batch_status *sched = scheds ? preempt_policy_show_sched_of(scheds, queue) : NULL;
+    struct batch_status *queues = pbs_statque(c, name, NULL, NULL);
+    struct batch_status *scheds = queues ? pbs_statsched(c, NULL, NULL) : NULL;
 
-    if (sched && preempt_attribs_is_open_express(queue, sched))
-        fprintf(
-            stderr,
-            "qmgr: warning: queue %s is an express queue and takes jobs of every user: each of them may preempt\n"
-            "      others. To restrict it: set queue %s acl_user_enable=True,acl_users=...\n",
-            name, name);
-    pbs_statfree(queue);
+    for (const struct batch_status *queue = queues; queue; queue = queue->next) {
+        const struct batch_status *sched = scheds ? preempt_policy_show_sched_of(scheds, queue) : NULL;
+
+        if (sched && preempt_attribs_is_open_express(queue, sched))
+            fprintf(
+                stderr,
+                "qmgr: warning: queue %s is an express queue and takes jobs of every user: each of them may preempt\n"
+                "      others. To restrict it: set queue %s acl_user_enable=True,acl_users=...\n",
+                queue->name, queue->name);
+    }
+    pbs_statfree(queues);
     pbs_statfree(scheds);
 }
 
@@ -235,8 +257,8 @@ static int manage_one(const struct qmgr_apply *q, int c, const struct qmgr_line 
     if (l->command == MGR_CMD_IMPORT || l->command == MGR_CMD_EXPORT)
         return transfer(q, c, l, name, server);
     if (pbs_manager(c, l->command, l->object, name, l->attrs.first, extend) == 0) {
-        if (l->object == MGR_OBJ_QUEUE && attrs_find(&l->attrs, ATTR_p, NULL) && !q->silent)
-            warn_of_open_express(c, name);
+        if (may_open_express(l) && !q->silent)
+            warn_of_open_express(c, l->object == MGR_OBJ_QUEUE ? name : "");
         if (l->object == MGR_OBJ_PBS_HOOK && qmgr_apply_disables(l) && !q->silent)
             fprintf(stderr, "WARNING: Disabling a PBS hook results in an unsupported configuration!\n");
         return 0;

@@ -188,7 +188,28 @@ def test_an_express_queue_that_every_user_may_use_is_warned_of(cx):
     said = cx.command("qmgr", "-c", "create queue urgent queue_type=e,Priority=200,enabled=True").stderr
     assert "warning: queue urgent is an express queue" in said and "acl_user_enable" in said
     assert "takes jobs of every user" in cx.command("pbs_preempt", "--policy", "urgent").stdout
-    cx.qmgr("set queue urgent acl_user_enable = True")
+    assert "every user" in cx.command("qmgr", "-c", "set queue urgent acl_user_enable = True").stderr  # an empty list allows all
+    cx.qmgr("set queue urgent acl_users = root@*")
     closed = cx.command("qmgr", "-c", "set queue urgent Priority = 210")
     assert closed.stderr == "" and "every user" not in cx.command("pbs_preempt", "--policy", "urgent").stdout
     assert cx.command("qmgr", "-c", "create queue slow queue_type=e,Priority=10").stderr == ""
+
+
+OPENERS = [  # what opens queue q, what is so before
+    ("set queue q acl_user_enable = False", ""), ("unset queue q acl_user_enable", ""), ("unset queue q acl_users", ""),
+    ("set queue q acl_users += +", ""), ("set queue q from_route_only = False", "set queue q acl_user_enable = False, from_route_only = True"),
+    ("set sched default preempt_queue_prio = 100", "set queue q acl_user_enable = False, Priority = 120"),
+    ("unset sched default preempt_queue_prio", "set sched default preempt_queue_prio = 1000; set queue q acl_user_enable = False")]
+
+
+def test_each_way_to_open_an_express_queue_is_warned_of(cx):
+    wrong = []
+    for line, before in OPENERS:
+        cx.qmgr("create queue q queue_type=e,Priority=200,acl_users=root@*,acl_user_enable=True", *filter(None, before.split("; ")))
+        said = cx.command("qmgr", "-c", line).stderr
+        if "warning: queue q is an express queue" not in said:
+            wrong.append((line, said))
+        if cx.command("qmgr", "-c", "set queue q comment = x", check=False).stderr.count("warning"):
+            wrong.append((line, "a line that opens nothing"))
+        cx.qmgr("delete queue q", "unset sched default preempt_queue_prio")
+    assert not wrong, wrong
