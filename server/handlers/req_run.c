@@ -244,7 +244,7 @@ void req_run(void *parts, struct request *r)
     if (req_run_find(p, r, &t, &e) < 0) {
         req_history_fail(p, r, a->job, &e);
     } else if (!names_vnodes(a->text)) {
-        if (t.job && run_admission_waits(t.job, &e) < 0)
+        if (t.job && run_admission_may_be_asked(t.job, &e) < 0)
             request_fail(r, &e);
         else
             ask_scheduler(p, r, &t);
@@ -264,7 +264,7 @@ void req_run_async(void *parts, struct request *r)
         return;
     if (req_run_find(p, r, &t, &e) < 0)
         req_history_fail(p, r, a->job, &e);
-    else if (!names_vnodes(a->text) && t.job && run_admission_waits(t.job, &e) < 0)
+    else if (!names_vnodes(a->text) && t.job && run_admission_may_be_asked(t.job, &e) < 0)
         request_fail(r, &e);
     else if (!names_vnodes(a->text))
         ask_scheduler(p, r, &t);

@@ -55,7 +55,7 @@ void runs_destroy(struct runs *r)
 
 static int run_check_state(const struct job *j, const struct run_ask *ask, struct err *e)
 {
-    if (j->state == JOB_QUEUED || (ask->force && job_is_waiting(j)))
+    if (j->state == JOB_QUEUED || ((ask->force || ask->unlimited) && job_is_waiting(j)))
         return 0;
     return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
 }

@@ -200,6 +200,13 @@ int run_admission_waits(const struct job *j, struct err *e)
 {
     if (j->state != JOB_QUEUED)
         return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
+    return run_admission_may_be_asked(j, e);
+}
+
+int run_admission_may_be_asked(const struct job *j, struct err *e)
+{
+    if (!job_is_waiting(j))
+        return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
     if (!j->queue || !queue_is_execution(j->queue))
         return err_set(e, PBSE_BADSTATE, "job %s is in no execution queue", j->obj.name);
     return 0;

@@ -14,6 +14,8 @@ int run_admission_check(const struct server_ctx *s, const struct job *j, struct 
 
 /* Does it wait in an execution queue, so that a run could be asked for at all? -1: PBSE_BADSTATE. */
 int run_admission_waits(const struct job *j, struct err *e);
+/* The same of a job that a person runs (qrun), which may be held or wait for its time. */
+int run_admission_may_be_asked(const struct job *j, struct err *e);
 
 /* Is a scheduler too early with it? A job whose hosts could not start it several times is tried again after a pause, so that the reason
  * has time to go before it has been tried too often. -1: PBSE_TRYAGAIN with the reason of the last failure. */

@@ -491,9 +491,18 @@ static enum sched_state sched_state_of(const struct job *j)
         return SCHED_STATE_STOPPED;
     case 'E':
         return SCHED_STATE_ENDING;
+    case 'H':
+    case 'W':
+        return j->urged ? SCHED_STATE_WAITING : SCHED_STATE_OTHER;
     default:
         return SCHED_STATE_OTHER;
     }
+}
+
+void job_urge(struct job *j, bool urged)
+{
+    j->urged = urged;
+    j->sched_state = sched_state_of(j);
 }
 
 void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs)

@@ -348,7 +348,7 @@ static void cycle_drop_lost_urges(struct cycle *c)
         decisions_add(c->d, DECIDE_REFUSE, c->urged[i - 1], runs ? "" : "Job is not in queued state")->code =
             runs ? 0 : PBSE_BADSTATE;
         if (j)
-            j->urged = false;
+            job_urge(j, false);
         intern_unref(c->urged[i - 1]);
         c->urged[i - 1] = c->urged[--c->n_urged];
     }

@@ -176,11 +176,15 @@ bool cycle_urge(struct cycle *c, const char *id)
 
     if (!j)
         j = cluster_spawn_named(c->cl, id);
-    if (!j || !j->queue || !cycle_may_run(j) || !cluster_serves(c->cl, j->queue))
+    if (!j || !j->queue || !cluster_serves(c->cl, j->queue))
         return false;
     if (j->urged)
         return true;
-    j->urged = true;
+    job_urge(j, true);
+    if (!cycle_may_run(j)) {
+        job_urge(j, false);
+        return false;
+    }
     c->urged = mem_room(c->urged, c->n_urged, &c->cap_urged, sizeof *c->urged);
     c->urged[c->n_urged++] = mem_intern(id);
     cluster_rejoin(c->cl, j);

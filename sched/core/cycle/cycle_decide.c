@@ -25,7 +25,8 @@ void cycle_calm(struct cycle *c, struct job *j)
             c->urged[i] = c->urged[--c->n_urged];
             break;
         }
-    j->urged = false;
+    if (j->urged)
+        job_urge(j, false);
 }
 
 bool cycle_may_run(const struct job *j)

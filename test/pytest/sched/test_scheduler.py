@@ -144,6 +144,19 @@ def test_qrun_asks_the_scheduler_and_is_answered(cx, sim):
     assert "Insufficient amount of resource: ncpus" in e.value.text
 
 
+def test_qrun_runs_a_held_job_and_one_that_waits_for_its_time_as_if_they_were_queued(cx, sim):
+    jobs = [sim.job(select="1:ncpus=1", Hold_Types="u"), sim.job(select="1:ncpus=1", Execution_Time="4102444800")]
+    for job in jobs:
+        cx.api.run(job)
+        cx.wait(job, "R")
+    assert cx.stat(jobs[0])["Hold_Types"] == "u"
+    large = sim.job(select="1:ncpus=9", Hold_Types="u")
+    with pytest.raises(api.PbsError) as e:
+        cx.api.run(large)
+    assert "Insufficient amount of resource: ncpus" in e.value.text and cx.state(large) == "H"
+    assert faults.stays(lambda: cx.state(large) == "H", 0.2)
+
+
 def test_a_new_scheduler_continues_where_the_killed_one_was(cx, sim):
     cx.wait(sim.job(select="1:ncpus=4"), "R")
     waits = sim.job(select="1:ncpus=1")
