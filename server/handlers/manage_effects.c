@@ -168,6 +168,21 @@ static void manage_effects_queue_altered(void *arg, struct object *o)
         route_queue(((struct parts *)arg)->route, q);
 }
 
+/* Estimates of jobs that had ceased to be top jobs before. */
+static void manage_effects_server_estimates(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    if (!attr_list_bool(&o->attrs, SERVER_ATTR_clear_topjob_estimates_enable, false))
+        return;
+    for (struct job *j = jobs_first(p->ctx->jobs); j; j = jobs_next(j))
+        if (job_is_waiting(j) && !attr_list_bool(&j->obj.attrs, JOB_ATTR_topjob, true) &&
+            attr_list_is_set(&j->obj.attrs, JOB_ATTR_estimated)) {
+            attr_list_unset(&j->obj.attrs, JOB_ATTR_estimated);
+            jobs_touch(p->ctx->jobs, j, PART_ATTRS);
+        }
+}
+
 /* Unset, the default is put there, marked as one. */
 static void manage_effects_server_sequence(void *arg, struct object *o)
 {
@@ -230,6 +245,7 @@ const struct attr_edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_resend_term_delay, NULL, manage_effects_server_resend_term},
     {OF_SERVER, SERVER_ATTR_log_events, NULL, manage_effects_server_log_events},
     {OF_SERVER, SERVER_ATTR_eligible_time_enable, NULL, manage_effects_server_eligible},
+    {OF_SERVER, SERVER_ATTR_clear_topjob_estimates_enable, NULL, manage_effects_server_estimates},
     {OF_SERVER, SERVER_ATTR_job_sort_formula, check_server_formula, NULL},
     {OF_SCHED, SCHED_ATTR_job_sort_formula, check_sched_formula, NULL},
     {OF_SCHED, SCHED_ATTR_scheduling, NULL, manage_effects_sched_scheduling},

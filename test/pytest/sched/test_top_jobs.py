@@ -125,6 +125,16 @@ def test_a_depth_of_0_takes_the_flag_back_and_the_estimate_where_the_site_says_s
     assert bool(estimate(cx, large)) is not clear
 
 
+def test_estimates_of_jobs_that_were_top_jobs_before_go_when_the_site_says_so(cx, sim):
+    running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
+    large = sim.job(select="1:ncpus=4", l_walltime="10:00")
+    top(cx, large)
+    cx.api.hold(large)
+    until(lambda: cx.stat(large).get("topjob") == "False" and estimate(cx, large), lambda: cx.describe(large), LIMIT_S)
+    cx.set_server("clear_topjob_estimates_enable", "True")
+    assert not estimate(cx, large)
+
+
 def test_so_many_are_planned_as_the_depth_says(cx, sim):
     cx.set_server("backfill_depth", "2")
     running(cx, sim, select="1:ncpus=3", l_walltime="1:00:00")
