@@ -6,6 +6,7 @@
 #include "accounting.h"
 #include "depend_link.h"
 #include "depend.h"
+#include "admit.h"
 #include "dispatch.h"
 #include "node_drain.h"
 #include "exec_send.h"
@@ -178,6 +179,7 @@ int assembly_requests(struct server *s, struct err *e)
                                                              .rows = req_table,
                                                              .n_rows = req_table_count,
                                                              .parts = p,
+                                                             .serves = admit_check_client,
                                                              .open = shutdown_check,
                                                              .open_arg = s->shutdown,
                                                              .gate = hook_gate,

@@ -199,6 +199,13 @@ int admit_check_open(const struct server_ctx *s, enum level level, struct err *e
         attr_list_text(&s->server->obj.attrs, SERVER_ATTR_closed));
 }
 
+int admit_check_client(const struct server_ctx *s, const struct client *c, struct err *e)
+{
+    if (client_is_foreign_server(c) || client_sched(c) || client_level(c) >= LEVEL_MANAGER)
+        return 0;
+    return admit_check_server(s, client_who(c), client_host(c), e);
+}
+
 int admit_check_server(const struct server_ctx *s, const char *who, const char *host, struct err *e)
 {
     const struct attr_list *a = &s->server->obj.attrs;

@@ -6,6 +6,8 @@
 #include "level.h"
 #include "queue.h"
 
+struct client;
+
 struct server_ctx;
 
 struct admit_ask {
@@ -37,5 +39,8 @@ int admit_check_open(const struct server_ctx *s, enum level level, struct err *e
 
 /* Check that the server's own ACLs allow this user. -1: PBSE_PERM, PBSE_BADHOST. */
 int admit_check_server(const struct server_ctx *s, const char *who, const char *host, struct err *e);
+/* The same of whom a request comes from, at each request. Managers are always served, so that a wrong list can be mended; schedulers and
+ * servers of the pair are not users. */
+int admit_check_client(const struct server_ctx *s, const struct client *c, struct err *e);
 
 #endif

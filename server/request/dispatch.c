@@ -103,6 +103,8 @@ static int dispatch_check(struct dispatch *d, const struct request *r, const str
         request_log_unauthorized(r, "server", d->o.ctx->name);
         return -1;
     }
+    if (d->o.serves(d->o.ctx, c, e) < 0)
+        return -1;
     return row->kind == REQUEST_CHANGES ? d->o.open(d->o.open_arg, row, e) : 0;
 }
 

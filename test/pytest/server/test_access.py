@@ -313,6 +313,23 @@ def test_the_servers_list_of_users(place, people):
     assert BEN in refused(15007, ben.submit).text
 
 
+def test_lists_of_the_server_count_for_each_request_of_users_and_not_of_managers(place, people):
+    anna, ben, _ = people
+    job = ben.submit()
+    place.set_server("acl_users", f"{ANNA}@*")
+    place.set_server("acl_user_enable", "True")
+    for call in (lambda: ben.api.stat("server"), lambda: ben.api.stat("job", job), lambda: ben.api.delete(job), lambda: ben.api.select([])):
+        assert BEN in refused(15007, call).text
+    assert anna.api.stat("server") and place.api.stat("job", job)
+    place.set_server("acl_user_enable", "False")
+    place.set_server("acl_hosts", "elsewhere")
+    place.set_server("acl_host_enable", "True")
+    refused(15008, lambda: anna.api.stat("server"))
+    place.api.delete(job)
+    place.set_server("acl_host_enable", "False")
+    assert ben.api.stat("server")
+
+
 def test_the_servers_list_of_hosts(place, people):
     anna, _, _ = people
     place.set_server("acl_hosts", "elsewhere")
