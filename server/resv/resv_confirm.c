@@ -1,5 +1,6 @@
 /* Decisions about reservations: confirmed or refused by a scheduler or an administrator; deleted. */
 #include <ifl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -393,6 +393,8 @@ void cluster_link(struct cluster *cl, struct job *j)
      * move the levels of others, and they may give way then. */
     if (j->held && (policy_moving_levels(cl->policy) || j->held != held_print(j)))
         cl->news++;
+    else if (j->held && j->stop != job_stop_look(j))
+        cl->stoppable++;
     j->held = 0;
 }
 
@@ -409,6 +411,7 @@ void cluster_make_dirty(struct cluster *cl, struct job *j)
     if (j->dirty)
         return;
     j->held = held_print(j);
+    j->stop = job_stop_look(j);
     cluster_unlink(cl, j);
     j->dirty = true;
     cluster_list_add(&cl->dirty_jobs, j);

@@ -108,15 +108,25 @@ const struct allocation *job_freed(const struct job *j)
     return j->freed.n ? &j->freed : &j->on;
 }
 
+static uint64_t hash_numbers(uint64_t h, const int64_t numbers[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (uint64_t)numbers[i]) * 0xC2B2AE3D27D4EB4Full;
+    return h;
+}
+
 uint64_t job_hold_look(const struct job *j)
 {
-    const int64_t numbers[] = {j->limit_s,          j->most_s,         j->priority,
-                               j->rerunable,        j->can_checkpoint, j->preempt_count,
-                               j->preempt_failed_s, j->gives_way,      j->sched_state == SCHED_STATE_ENDING};
-    uint64_t h = mem_hash(j->resv);
+    const int64_t numbers[] = {j->limit_s, j->most_s, j->gives_way};
 
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        h = (h ^ (uint64_t)numbers[i]) * 0xC2B2AE3D27D4EB4Full;
+    return hash_numbers(mem_hash(j->resv), numbers, sizeof numbers / sizeof *numbers);
+}
+
+uint64_t job_stop_look(const struct job *j)
+{
+    const int64_t numbers[] = {j->priority, j->rerunable, j->can_checkpoint, j->preempt_count, j->preempt_failed_s};
+    uint64_t h = hash_numbers(0, numbers, sizeof numbers / sizeof *numbers);
+
     for (size_t i = 0; i < j->wish.n; i++)
         h = (h ^ (uint64_t)j->wish.m[i] ^ 7) * 0x9E3779B97F4A7C15ull;
     return h;

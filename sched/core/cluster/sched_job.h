@@ -117,6 +117,7 @@ struct job {
         awaited; /* of one that AWAITS: its `claim` when the server took the plan; empty: not known */
     bool dirty;
     uint64_t held; /* of a dirty one: what it took from others before, as a hash; cluster_index.c */
+    uint64_t stop; /* the same: how it could be stopped */
     UT_hash_handle hh;
 };
 
@@ -167,8 +168,10 @@ bool job_asks(const struct job *j, const char *item);
 /* The part of its allocation that comes free when it gives way. */
 const struct allocation *job_freed(const struct job *j);
 
-/* A hash of what others may see of a running job beside its room: how long it runs, and how it may be stopped. */
+/* A hash of what others may see of a running job beside its room: how long it runs; and one of how it may be stopped, which
+ * matters to those that may preempt it alone. */
 uint64_t job_hold_look(const struct job *j);
+uint64_t job_stop_look(const struct job *j);
 bool job_holds_nodes(const struct job *j); /* runs or ends */
 bool job_counts(const struct job *j);      /* for limits: holds nodes, or awaits them */
 bool job_is_up(const struct job *j);       /* runs, and is past its start: any method may be tried on it */

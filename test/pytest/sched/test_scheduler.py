@@ -218,4 +218,5 @@ def test_starts_alone_give_no_reason_for_another_cycle(cx):
     assert after > before and faults.stays(lambda: cycles() == after, 1.5)
     assert after - before <= 2  # one of them may be that of the last submission
     cx.api.delete(jobs[0])
-    until(lambda: cycles() > after, "the cycle of the end of a job")
+    until(lambda: cx.stat(jobs[1])["substate"] == "42", lambda: cx.describe(jobs[1]))
+    assert cycles() == after + 1  # that it is ending frees nothing

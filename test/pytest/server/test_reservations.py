@@ -1,4 +1,5 @@
 """Reservations: from submission to the end, with this test as the scheduler that confirms them (doc/reservations.md)."""
+import getpass
 import os
 import time
 
@@ -81,6 +82,17 @@ def test_new_reservation_has_a_closed_queue(cx):
     assert q["enabled"] == "False" and q["started"] == "False" and q["acl_user_enable"] == "True"
     assert code_of(cx.submit, "true", None, q.name) == 15021
     assert code_of(cx.api.manager, api.DELETE, api.QUEUE, q.name) == 15027
+
+
+def test_the_record_of_a_confirmation_names_who_confirmed(cx):
+    by_scheduler, by_manager = submit(cx), submit(cx, select="1:ncpus=1")
+    sched = scheduler(cx)
+    sched.confirm_resv(by_scheduler, "(n1:ncpus=2)")
+    cx.api.confirm_resv(by_manager, "(n2:ncpus=1)")
+    sched.close()
+    who = {name: until(lambda name=name: [w[3].split()[0] for w in lines(cx) if w[1] == "Y" and w[2] == name], "the record") for name in (by_scheduler, by_manager)}
+    host = by_manager.split(".")[1]
+    assert who == {by_scheduler: [f"requestor=Scheduler@{host}"], by_manager: [f"requestor={getpass.getuser()}@{host}"]}
 
 
 def test_confirmed_reservation_opens_its_queue_and_shows_on_its_vnodes(cx):
