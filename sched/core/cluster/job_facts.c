@@ -124,7 +124,8 @@ uint64_t job_hold_look(const struct job *j)
 
 uint64_t job_stop_look(const struct job *j)
 {
-    const int64_t numbers[] = {j->priority, j->rerunable, j->can_checkpoint, j->preempt_count, j->preempt_failed_s};
+    const int64_t numbers[] = {j->priority, j->rerunable, j->can_checkpoint, j->preempt_count,
+                               j->preempt_failed_s};
     uint64_t h = hash_numbers(0, numbers, sizeof numbers / sizeof *numbers);
 
     for (size_t i = 0; i < j->wish.n; i++)
