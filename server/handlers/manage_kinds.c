@@ -3,6 +3,7 @@
  * A kind is a row of small functions over its table in model/. Removing is two things: the table lets go
  * of the object, and the batch takes its row away. "node" and "host" are the same vnodes, but a host is
  * not made or removed. */
+#include "reservations.h"
 #include "manage.h"
 
 #include <string.h>
@@ -109,7 +110,10 @@ static int manage_kinds_node_remove(struct parts *p, struct object *o, struct er
 
     if (!n->uses && !n->parts && !n->shares) /* else it is refused */
         commit_remove_object(p->commit, o);
-    return nodes_remove(p->ctx->nodes, n, e);
+    if (nodes_remove(p->ctx->nodes, n, e) < 0)
+        return -1;
+    reservations_vnode_gone(p->reservations);
+    return 0;
 }
 
 static void manage_kinds_node_created(struct parts *p, struct object *o)

@@ -33,8 +33,9 @@ struct resv {
     size_t n_shares;
     int64_t idle_since_s; /* since its last job has ended, or this server started; not stored */
     bool asked;           /* schedulers know that it wants other vnodes; not stored */
-    char
-        *refused_by; /* schedulers that have no room for it, "a,b,", while others are to answer; not stored */
+    /* Occurrences behind the present one: to be looked up again; they have lost a vnode. Not stored. */
+    bool later_new, later_lost;
+    char *refused_by;          /* schedulers that have no room for it: "a,b,"; not stored */
     struct resc_list *charged; /* while it is taken: what the server's sums have for it */
     bool taken;                /* shares are counted as assigned: it runs, or its last jobs end */
 };

@@ -13,6 +13,7 @@
 #include "request.h"
 #include "resv_degrade.h"
 #include "resv_drain.h"
+#include "resv_later.h"
 #include "resv_of_job.h"
 #include "resv_refuse.h"
 #include "resv_revert.h"
@@ -142,6 +143,7 @@ static void reservations_look(void *arg)
             resv_drain_look(all, r, now, &next_s);
         object_unref(&r->obj);
     }
+    all->later_moved = false;
     reservations_arm(all, next_s);
 }
 
@@ -252,8 +254,14 @@ struct reservations *reservations_create(const struct resv_parts *p, struct err 
 
 void reservations_on_vnode(void *reservations, const struct server_event *ev)
 {
+    resv_later_review(reservations);
     if (ev->node->shares)
         reservations_look_later(reservations);
+}
+
+void reservations_vnode_gone(struct reservations *all)
+{
+    resv_later_review(all);
 }
 
 void reservations_tell(const struct reservations *all, enum server_event_kind k, const struct resv *r)
@@ -292,6 +300,7 @@ static void reservations_link_one(struct reservations *all, struct resv *r)
                   queue ? queue : "", r->obj.name);
     if (resv_shares_set(all->p.ctx, r, attr_list_text(&r->obj.attrs, RESV_ATTR_resv_nodes), &e) < 0)
         log_err(LOGC_RESV, r->obj.name, &e, "Reservation with corrupted nodes");
+    r->later_new = true;
     if (resv_number(r, RESV_ATTR_reservation_Tag))
         resv_shares_take(all->p.ctx, r);
     log_event(LOGC_RESV, LOGE_ADMIN, r->obj.name, "Recovered reservation %s", r->obj.name);

@@ -52,7 +52,8 @@ struct reservations { /* read by the files of this folder only */
     int64_t patient_till_s; /* until then hosts that have not been heard of since the start are not lost */
     const char *requestor;  /* of the deletion that is being handled; NULL: the server */
     bool look_waits;
-    bool entering; /* actions are performed again after a restart */
+    bool later_moved; /* vnodes have changed since the last look */
+    bool entering;    /* actions are performed again after a restart */
 };
 
 struct reservations *reservations_create(const struct resv_parts *p, struct err *e);
@@ -67,6 +68,8 @@ void reservations_listen(void *reservations, struct job *j, enum job_state from,
                          enum job_event ev); /* of job_fsm */
 /* Listener of EVENT_NODE_STATE: a reservation may have lost a vnode, or have it back. */
 void reservations_on_vnode(void *reservations, const struct server_event *ev);
+/* A vnode was deleted. */
+void reservations_vnode_gone(struct reservations *all);
 /* The clock was set: stored times of the machine are not moved, so only the timer is set again. */
 void reservations_clock_set(struct reservations *all);
 

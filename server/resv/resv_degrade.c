@@ -1,7 +1,8 @@
 /* Reservations that have lost vnodes. See resv_degrade.h.
  *
- * The vnodes of the present occurrence are looked at when a state has changed, in the look at the end of that turn. While one is
- * unusable the reservation is degraded, and a scheduler is asked for others at reserve_retry: it answers by CONFIRM or REFUSE.
+ * The vnodes of all occurrences are looked at when a state has changed, in the look at the end of that turn. While one of the present
+ * occurrence is unusable the reservation is degraded; where only a later one has lost some (resv_later.c) it stays confirmed, and
+ * its substate says so. A scheduler is asked for others at reserve_retry: it answers by CONFIRM or REFUSE.
  *
  * A maintenance reservation takes vnodes for good: they leave resv_nodes, the substate is IC, and others are asked for at once. */
 #include "resv_degrade.h"
@@ -11,6 +12,7 @@
 
 #include "exec_vnode.h"
 #include "log.h"
+#include "resv_later.h"
 #include "resv_shares.h"
 #include "strbuf.h"
 
@@ -23,14 +25,15 @@ void resv_degrade_review(struct reservations *all, struct resv *r)
 }
 
 /* Down, as every host is when the server starts, and nothing else. */
-static bool may_be_back(const struct node *n)
+bool resv_degrade_may_be_back(const struct reservations *all, const struct node *n)
 {
-    return !n->reported && states_node_is_usable(n->state & ~(unsigned)(NODE_DOWN | NODE_UNKNOWN));
+    return server_ctx_now_s(all->p.ctx) < all->patient_till_s && !n->reported &&
+           states_node_is_usable(n->state & ~(unsigned)(NODE_DOWN | NODE_UNKNOWN));
 }
 
 /* Without shares a vnode of it has been deleted: nothing of its exec_vnode could be taken. What a maintenance reservation took is
  * missing until others have been found. */
-static bool is_whole(const struct reservations *all, const struct resv *r, int64_t now, int64_t *next)
+static bool is_whole(const struct reservations *all, const struct resv *r, int64_t *next)
 {
     if (!r->n_shares || resv_substate(r) == RESV_IN_CONFLICT)
         return false;
@@ -39,7 +42,7 @@ static bool is_whole(const struct reservations *all, const struct resv *r, int64
 
         if (node_is_usable(n))
             continue;
-        if (now >= all->patient_till_s || !may_be_back(n))
+        if (!resv_degrade_may_be_back(all, n))
             return false;
         *next = all->patient_till_s < *next ? all->patient_till_s : *next;
     }
@@ -161,21 +164,32 @@ static bool resv_degrade_is_to_give_up(const struct resv *r)
     return false;
 }
 
+/* What its vnodes say; RESV_EV_COUNT: nothing new. One that runs does not tell which of its occurrences has lost one. */
+static enum resv_event resv_degrade_event(const struct reservations *all, struct resv *r, int64_t *next)
+{
+    enum resv_states s = resv_state(r);
+    bool whole = is_whole(all, r, next), later = resv_later_is_whole(all, r, next);
+
+    if (resv_is_maintenance(r))
+        return is_degraded(r) && whole ? RESV_EV_BACK : RESV_EV_COUNT;
+    if (resv_degrade_is_to_give_up(r) || (!whole && (!is_degraded(r) || s == RESV_CONFIRMED)))
+        return RESV_EV_LOST;
+    if (whole && !later && (!is_degraded(r) || s == RESV_DEGRADED))
+        return RESV_EV_LOST_LATER;
+    return is_degraded(r) && whole && later ? RESV_EV_BACK : RESV_EV_COUNT;
+}
+
 void resv_degrade_look(struct reservations *all, struct resv *r, int64_t now, int64_t *next)
 {
     enum resv_states s = resv_state(r);
+    enum resv_event ev;
     int64_t retry;
-    bool whole;
 
     if (s != RESV_CONFIRMED && s != RESV_DEGRADED && s != RESV_RUNNING)
         return;
-    whole = is_whole(all, r, now, next);
-    if (!resv_is_maintenance(r) && resv_degrade_is_to_give_up(r))
-        resv_fsm_post(all->fsm, r, RESV_EV_LOST);
-    else if (!resv_is_maintenance(r) && !is_degraded(r) && !whole)
-        resv_fsm_post(all->fsm, r, RESV_EV_LOST);
-    else if (is_degraded(r) && whole)
-        resv_fsm_post(all->fsm, r, RESV_EV_BACK);
+    ev = resv_degrade_event(all, r, next);
+    if (ev != RESV_EV_COUNT)
+        resv_fsm_post(all->fsm, r, ev);
     retry = resv_number(r, RESV_ATTR_reserve_retry);
     if (!is_degraded(r) || !retry)
         return;

@@ -16,9 +16,16 @@ struct resv_fsm {
 };
 
 static const char *const event_names[RESV_EV_COUNT] = {
-    [RESV_EV_CONFIRM] = "confirm", [RESV_EV_REFUSE] = "refuse", [RESV_EV_START] = "start",
-    [RESV_EV_END] = "end",         [RESV_EV_DELETE] = "delete", [RESV_EV_EMPTY] = "empty",
-    [RESV_EV_ALTER] = "alter",     [RESV_EV_LOST] = "lost",     [RESV_EV_BACK] = "back",
+    [RESV_EV_CONFIRM] = "confirm",
+    [RESV_EV_REFUSE] = "refuse",
+    [RESV_EV_START] = "start",
+    [RESV_EV_END] = "end",
+    [RESV_EV_DELETE] = "delete",
+    [RESV_EV_EMPTY] = "empty",
+    [RESV_EV_ALTER] = "alter",
+    [RESV_EV_LOST] = "lost",
+    [RESV_EV_LOST_LATER] = "lost of a later occurrence",
+    [RESV_EV_BACK] = "back",
 };
 
 static const char *const state_names[] = {

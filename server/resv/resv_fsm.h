@@ -21,15 +21,16 @@
 struct resv_fsm;
 
 enum resv_event {
-    RESV_EV_CONFIRM, /* a scheduler, or an administrator, has found vnodes */
-    RESV_EV_REFUSE,  /* there are none */
-    RESV_EV_START,   /* the start is reached */
-    RESV_EV_END,     /* the end is reached */
-    RESV_EV_DELETE,  /* a request, a wait that is over, idle for too long */
-    RESV_EV_EMPTY,   /* the last job that has to end has ended */
-    RESV_EV_ALTER,   /* other times or another select are asked for */
-    RESV_EV_LOST,    /* one of its vnodes cannot be used */
-    RESV_EV_BACK,    /* all of them can be used again */
+    RESV_EV_CONFIRM,    /* a scheduler, or an administrator, has found vnodes */
+    RESV_EV_REFUSE,     /* there are none */
+    RESV_EV_START,      /* the start is reached */
+    RESV_EV_END,        /* the end is reached */
+    RESV_EV_DELETE,     /* a request, a wait that is over, idle for too long */
+    RESV_EV_EMPTY,      /* the last job that has to end has ended */
+    RESV_EV_ALTER,      /* other times or another select are asked for */
+    RESV_EV_LOST,       /* one of its vnodes cannot be used */
+    RESV_EV_LOST_LATER, /* one of a later occurrence cannot, those of the present one can */
+    RESV_EV_BACK,       /* all of them can be used again */
     RESV_EV_COUNT
 };
 

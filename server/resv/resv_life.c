@@ -13,6 +13,7 @@
 #include "resv_degrade.h"
 #include "resv_drain.h"
 #include "resv_of_job.h"
+#include "resv_later.h"
 #include "resv_recur.h"
 #include "resv_refuse.h"
 #include "resv_revert.h"
@@ -132,6 +133,9 @@ static void take_location(struct reservations *all, struct resv *r)
     if (resv_shares_set(all->p.ctx, r, first, &e) < 0)
         log_err(LOGC_RESV, r->obj.name, &e, "its vnodes cannot be taken");
     free(first);
+    r->later_new = true;
+    if (resv_is_maintenance(r))
+        resv_later_review(all);
     if (d->start_s) {
         resv_set_number(r, RESV_ATTR_reserve_start, d->start_s);
         resv_set_number(r, RESV_ATTR_reserve_end, d->start_s + resv_number(r, RESV_ATTR_reserve_duration));
@@ -196,8 +200,10 @@ static void resv_life_remove(void *arg, struct resv *r)
         resv_queue_remove(all, r);
     commit_remove_object(all->p.commit, &r->obj);
     resvs_remove(all->p.ctx->resvs, r);
-    if (resv_is_maintenance(r))
+    if (resv_is_maintenance(r)) {
         resv_degrade_released(all);
+        resv_later_review(all);
+    }
     resv_wait_settle(all, r, resv_state(r) == RESV_UNCONFIRMED ? "DENIED" : "BEING DELETED");
     reservations_tell(all, EVENT_RESV_ENDED, r);
     reservations_look_later(all); /* others may have its vnodes again */
@@ -361,6 +367,7 @@ static void resv_life_next(void *arg, struct resv *r)
     if (resv_shares_set(all->p.ctx, r, next, &e) < 0)
         log_err(LOGC_RESV, r->obj.name, &e, "its vnodes cannot be taken");
     free(next);
+    r->later_new = true;
     substate(r, RESV_CONFIRMED);
     resv_queue_open(all, r, true, false);
     resv_degrade_review(all, r);

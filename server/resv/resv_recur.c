@@ -248,3 +248,37 @@ char *resv_recur_execvnode(const char *text, size_t index, size_t *n)
         *n = *at || count != strtoul(text, NULL, 10) ? 0 : count;
     return found;
 }
+
+const char *resv_recur_next(const char *at, struct resv_recur_group *g)
+{
+    const char *brace = strchr(at, '{'), *end = NULL;
+    size_t count = 0;
+
+    if (!brace || brace == at)
+        return NULL;
+    resv_recur_holds(brace, 0, &count, &end);
+    if (!end)
+        return NULL;
+    *g = (struct resv_recur_group){.set = brace, .exec_vnode = strndup(at, (size_t)(brace - at))};
+    if (!g->exec_vnode)
+        abort(); /* a vnode that is lost would not be seen */
+    for (const char *number = brace + 1; number < end; number += strcspn(number, "-,}") + 1) {
+        size_t n = strtoul(number, NULL, 10);
+
+        g->last = n > g->last ? n : g->last;
+    }
+    return end;
+}
+
+void resv_recur_group_fini(struct resv_recur_group *g)
+{
+    free(g->exec_vnode);
+}
+
+bool resv_recur_has(const char *set, size_t index)
+{
+    const char *end;
+    size_t count = 0;
+
+    return resv_recur_holds(set, index, &count, &end);
+}

@@ -59,6 +59,11 @@ const struct resv_rule resv_rules[] = {
     {RESV_CONFIRMED,       RESV_EV_DELETE,  NULL,                    RESV_ACT_REMOVE,     RESV_NONE},
     {RESV_CONFIRMED,       RESV_EV_ALTER,   NULL,                    RESV_ACT_ALTERED,    RESV_BEING_ALTERED},
     {RESV_CONFIRMED,       RESV_EV_LOST,    NULL,                    RESV_ACT_DEGRADED,   RESV_DEGRADED},
+    /* Only a later occurrence is hit. */
+    {RESV_CONFIRMED,       RESV_EV_LOST_LATER, NULL,                 RESV_ACT_DEGRADED,   RESV_CONFIRMED},
+    {RESV_CONFIRMED,       RESV_EV_CONFIRM, resv_rules_was_degraded, RESV_ACT_CONFIRMED,  RESV_CONFIRMED},
+    {RESV_CONFIRMED,       RESV_EV_REFUSE,  resv_rules_was_degraded, RESV_ACT_RETRY,      RESV_CONFIRMED},
+    {RESV_CONFIRMED,       RESV_EV_BACK,    NULL,                    RESV_ACT_WHOLE,      RESV_CONFIRMED},
 
     /* It starts and ends on time; its jobs have what is left of it. */
     {RESV_DEGRADED,        RESV_EV_CONFIRM, NULL,                    RESV_ACT_CONFIRMED,  RESV_CONFIRMED},
@@ -72,6 +77,7 @@ const struct resv_rule resv_rules[] = {
     {RESV_DEGRADED,        RESV_EV_ALTER,   NULL,                    RESV_ACT_ALTERED,    RESV_BEING_ALTERED},
     {RESV_DEGRADED,        RESV_EV_LOST,    resv_shares_is_conflict, RESV_ACT_DEGRADED,   RESV_DEGRADED},
     {RESV_DEGRADED,        RESV_EV_LOST,    NULL,                    RESV_ACT_NONE,       RESV_DEGRADED},
+    {RESV_DEGRADED,        RESV_EV_LOST_LATER, NULL,                 RESV_ACT_NONE,       RESV_CONFIRMED},
     {RESV_DEGRADED,        RESV_EV_BACK,    NULL,                    RESV_ACT_WHOLE,      RESV_CONFIRMED},
 
     {RESV_RUNNING,         RESV_EV_CONFIRM, resv_rules_was_degraded, RESV_ACT_CONFIRMED,  RESV_RUNNING},
@@ -83,6 +89,7 @@ const struct resv_rule resv_rules[] = {
     {RESV_RUNNING,         RESV_EV_DELETE,  NULL,                    RESV_ACT_REMOVE,     RESV_NONE},
     {RESV_RUNNING,         RESV_EV_ALTER,   NULL,                    RESV_ACT_ALTERED,    RESV_BEING_ALTERED},
     {RESV_RUNNING,         RESV_EV_LOST,    NULL,                    RESV_ACT_DEGRADED,   RESV_RUNNING},
+    {RESV_RUNNING,         RESV_EV_LOST_LATER, NULL,                 RESV_ACT_DEGRADED,   RESV_RUNNING},
     {RESV_RUNNING,         RESV_EV_BACK,    NULL,                    RESV_ACT_WHOLE,      RESV_RUNNING},
 
     {RESV_DELETING_JOBS,   RESV_EV_EMPTY,   NULL,                    RESV_ACT_NEXT,       RESV_CONFIRMED},

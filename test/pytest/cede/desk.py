@@ -1,6 +1,6 @@
 """Reservations of one complex, asked for as users do: by commands, and looked at by letters of states.
 
-The complex has a clock (cx.clock): a reservation begins and ends when the test says so, however long its commands take.
+Where the complex has a clock (cx.clock) a reservation begins and ends when the test says so, however long its commands take.
 """
 import os
 import time
@@ -29,7 +29,8 @@ class Desk:
 
     def at(self, seconds):
         """So many seconds from now, as pbs_rsub -R and -E take it."""
-        return time.strftime("%Y%m%d%H%M.%S", time.localtime(self.cx.clock.now() + seconds))
+        now = self.cx.clock.now() if self.cx.clock else time.time()
+        return time.strftime("%Y%m%d%H%M.%S", time.localtime(now + seconds))
 
     def new(self, *words, start=None, lasts=600, select="1:ncpus=4", wait="CO", **how):
         """A reservation that begins in so many seconds, in this state; its identifier. One that is to run, RN, is confirmed, and then

@@ -9,13 +9,13 @@ pytestmark = pytest.mark.complex(nodes=0)
 
 
 @pytest.fixture
-def desk(cx):
-    """One node that a job of two hours fills; a queue for urgent jobs."""
-    with Simulator(cx, nodes=1, ncpus=4) as sim:
+def desk(cx, request):
+    """One node that a job of two hours fills; a queue for urgent jobs. Parameter: how long a job takes to die, ms."""
+    with Simulator(cx, nodes=1, ncpus=4, die_ms=getattr(request, "param", 0)) as sim:
         cx.make_queue("express", Priority="200")
         d = Desk(cx, sim)
         d.low = d.job(select="1:ncpus=4", l_walltime="2:00:00")
-        cx.wait(d.low)
+        until(lambda: cx.stat(d.low)["substate"] == "42", lambda: cx.describe(d.low))
         yield d
 
 
@@ -86,16 +86,16 @@ def test_a_job_that_begins_while_its_reservation_is_decided_takes_it_along(desk,
     assert cx.stat(job)["reserve_ID"] == resv
 
 
-def test_victims_have_their_notice_and_a_reservation_that_is_deleted_meanwhile_costs_the_job_nothing(desk, cx):
+@pytest.mark.parametrize("desk", [6000], indirect=True)
+def test_it_waits_while_others_give_way_and_its_deletion_costs_the_job_nothing(desk, cx):
     cx.set_sched("preempt_for_resv", "True")
     cx.set_sched("preempt_order", "R")
-    cx.set_sched("preempt_grace", "4")
     cx.set_server("scheduling", "False")
     job = held(desk, queue="express")
     resv = cx.api.submit_resv([("qmove", None, job), ("reserve_start", None, "1893488460")])[0]
     cx.set_server("scheduling", "True")
     until(lambda: cx.stat(job)["substate"] != "10" or cx.api.stat("hold"), lambda: cx.describe(job))
-    assert desk.state(resv) == "UN" and cx.state(desk.low) == "R"
+    assert desk.state(resv) == "UN" and cx.state(job) == "Q"
     cx.command("pbs_rdel", resv)
     desk.gone(resv)
     cx.wait(job)
