@@ -1,0 +1,40 @@
+"""The guides of doc/ can be typed: every line that begins with `$` is run, one page in one shell, and succeeds."""
+import os
+import pathlib
+import re
+
+import pytest
+
+from cede import users
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+OF_MANAGERS = {"preemption-cookbook.md"}
+GUIDES = sorted(p.name for p in (TOP / "doc").glob("*.md") if re.search(r"^    \$ ", p.read_text(encoding="utf-8"), re.M))
+
+
+def typed(text):
+    """The commands of a page: `    $ command`, with the lines of a here-document behind it."""
+    commands, end = [], None
+    for line in text.splitlines():
+        inside = line[4:] if line.startswith("    ") else ""
+        if end is not None:
+            commands[-1] += "\n" + inside
+            end = None if inside == end else end
+        elif inside.startswith("$ "):
+            commands.append(inside[2:])
+            here = re.search(r"<<'?(\w+)'?", inside)
+            end = here[1] if here else None
+    return commands
+
+
+@pytest.mark.complex(nodes=2, ncpus=4, history=True)
+@pytest.mark.parametrize("name", GUIDES)
+def test_each_line_of_a_guide_that_can_be_typed_works(cx, name):
+    commands = typed((TOP / "doc" / name).read_text(encoding="utf-8"))
+    script = "set -e\n" + "".join(f"printf '%s\\n' {n}\n{command}\n" for n, command in enumerate(commands, 1))
+    path = os.path.join(cx.work, "guide.sh")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(script)
+    done = cx.command("bash", path, user=None if name in OF_MANAGERS or os.geteuid() != 0 else users.NAMES[0], check=False, limit_s=150)
+    reached = [line for line in done.stdout.splitlines() if line.isdigit()]
+    assert done.returncode == 0, f"{commands[int(reached[-1]) - 1] if reached else script}\n{done.stdout}{done.stderr}"
