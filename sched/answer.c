@@ -83,6 +83,8 @@ static void add_reasons(struct answer_entry *e, const struct explanation *x)
     char text[REASON_TEXT_MAX], number[32];
     bool never = false;
 
+    if (x->reasons.n > x->n_aside)
+        add_text(e, "comment", NULL, reason_comment(&x->why[x->n_aside], text));
     for (size_t i = 0; i < x->reasons.n; i++) {
         bool aside = i < x->n_aside;
         snprintf(number, sizeof number, "%zu", (aside ? i : i - x->n_aside) + 1);
@@ -146,7 +148,36 @@ static void add_price(struct answer_entry *e, const struct cluster *cl, const st
     }
 }
 
-static void add_job(struct list *l, const struct cluster *cl, const struct explanation *x, const char *name)
+/* When and where it is expected, and how many jobs and reservations that rests on. */
+static void add_expected(struct answer_entry *e, const struct cluster *cl, const struct forecast *f)
+{
+    static const char *const kinds[FORECAST_KIND_COUNT] = {
+        [FORECAST_RUNS] = "holder", [FORECAST_BEFORE] = "before", [FORECAST_RESV] = "reservation"};
+
+    if (f->at_s) {
+        char *where = placement_text(cl, &f->where);
+        answer_add(e, "expected", NULL, "%lld", (long long)f->at_s);
+        add_text(e, "expected_vnode", NULL, where);
+        free(where);
+        if (f->alone_s && f->alone_s < f->at_s)
+            answer_add(e, "expected_alone", NULL, "%lld", (long long)f->alone_s);
+    } else
+        add_text(e, "no_expectation", NULL, forecast_unknown_text(f->unknown));
+    if (f->is_top)
+        add_text(e, "topjob", NULL, "True");
+    if (job_lasts_s(f->job) < JOB_FOREVER_S)
+        answer_add(e, "lasts", NULL, "%lld", (long long)job_lasts_s(f->job));
+    if (f->n_before) {
+        answer_add(e, "jobs_before", NULL, "%zu", f->n_before);
+        answer_add(e, "jobs_planned", NULL, "%zu", f->n_planned);
+    }
+    for (int i = 0; i < FORECAST_KIND_COUNT; i++)
+        if (f->n_of[i])
+            answer_add(e, "rests_on", kinds[i], "%zu", f->n_of[i]);
+}
+
+static void add_job(struct list *l, const struct cluster *cl, const struct explanation *x,
+                    const struct forecast *f, const char *name)
 {
     struct answer_entry e = entry_add(l, name);
 
@@ -163,6 +194,8 @@ static void add_job(struct list *l, const struct cluster *cl, const struct expla
     add_self(&e, &x->self);
     add_sums(&e, x);
     add_price(&e, cl, x);
+    if (f)
+        add_expected(&e, cl, f);
 }
 
 /* --- the others ------------------------------------------------------------------------------------------ */
@@ -199,6 +232,61 @@ static void add_spared(struct list *l, const struct explain_excluded *s)
         answer_add(&e, "lost_core_seconds", NULL, "%lld", (long long)s->price_s);
 }
 
+/* --- what the time rests on, and where it was looked for ---------------------------------------------------- */
+
+static void add_ground(struct list *l, const struct forecast_item *x)
+{
+    struct answer_entry e = entry_add(l, x->job ? x->job->id : x->resv->id);
+
+    add_text(&e, "role", NULL,
+             x->kind == FORECAST_RUNS     ? "holder"
+             : x->kind == FORECAST_BEFORE ? "before"
+                                          : "reservation");
+    if (x->job)
+        add_text(&e, "queue", NULL, x->job->queue_name);
+    if (x->from_s)
+        answer_add(&e, "begins", NULL, "%lld", (long long)x->from_s);
+    if (!x->is_open)
+        answer_add(&e, "ends", NULL, "%lld", (long long)x->until_s);
+    if (x->kind == FORECAST_RUNS && x->job->on.n && x->job->on.a[0].node) {
+        add_text(&e, "vnode", NULL, x->job->on.a[0].node->name);
+        answer_add(&e, "parts", NULL, "%zu", x->job->on.n);
+    }
+}
+
+/* A group of vnodes; its entry has the name of the first. */
+static void add_vnodes(struct list *l, const struct cluster *cl, const struct refusal *x, bool has_chunks)
+{
+    struct answer_entry e = entry_add(l, x->nodes[0]->name);
+    char text[REASON_TEXT_MAX], number[32];
+
+    add_text(&e, "role", NULL, "vnodes");
+    answer_add(&e, "count", NULL, "%zu", x->n);
+    for (size_t i = 0; i < x->n && i < REFUSAL_NAMES_MAX; i++) {
+        snprintf(number, sizeof number, "%zu", i + 1);
+        add_text(&e, "vnode", number, x->nodes[i]->name);
+    }
+    if (has_chunks && x->chunk->text)
+        answer_add(&e, "chunk", NULL, "%s", x->chunk->text);
+    if (x->why.code == REASON_NONE) {
+        answer_add(&e, "room", NULL, "%lld", (long long)x->times);
+        return;
+    }
+    add_text(&e, "reason", NULL, reason_log(&x->why, text));
+    if (x->why.res != RES_NONE)
+        add_text(&e, "resource", NULL, catalogue_get(cluster_catalogue(cl), x->why.res)->name);
+    if (x->why.never)
+        add_text(&e, "never", NULL, "True");
+}
+
+static void add_forecast(struct list *l, const struct cluster *cl, const struct forecast *f)
+{
+    for (size_t i = 0; i < f->n_items; i++)
+        add_ground(l, &f->items[i]);
+    for (size_t i = 0; i < f->refusals.n; i++)
+        add_vnodes(l, cl, &f->refusals.a[i], f->request->n > 1);
+}
+
 /* Jobs that are nearest to being stopped come first. */
 static int answer_by_interest(const void *a, const void *b)
 {
@@ -209,11 +297,14 @@ static int answer_by_interest(const void *a, const void *b)
     return strverscmp(x->job->id, y->job->id);
 }
 
-struct batch_status *answer_create(const struct cluster *cl, struct explanation *x, const char *name)
+struct batch_status *answer_create(const struct cluster *cl, struct explanation *x, const struct forecast *f,
+                                   const char *name)
 {
     struct list l = {.end = &l.first};
 
-    add_job(&l, cl, x, name);
+    add_job(&l, cl, x, f, name);
+    if (f)
+        add_forecast(&l, cl, f);
     for (size_t i = 0; i < x->n_victims && i < ANSWER_VICTIMS_MAX; i++)
         add_victim(&l, &x->victims[i], i + 1);
     if (x->n_excluded)

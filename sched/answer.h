@@ -3,13 +3,16 @@
 /* An explanation as entries for pbs_explain_reply: the attributes of pbs_explain(3). */
 #include "confirm.h"
 #include "explain.h"
+#include "forecast.h"
 
 struct batch_status;
 
 enum { ANSWER_VICTIMS_MAX = 1000, ANSWER_SPARED_MAX = 500 }; /* more are counted, not listed */
 
-/* `name`: the job that was asked for (a subjob of x->job, where that is its array). The caller frees. Sorts x->spared. */
-struct batch_status *answer_create(const struct cluster *cl, struct explanation *x, const char *name);
+/* `f` NULL: nothing is expected, since it holds its vnodes or is about to. `name`: the job that was asked for (a subjob of x->job, where
+ * that is its array). The caller frees. Sorts x->spared. */
+struct batch_status *answer_create(const struct cluster *cl, struct explanation *x, const struct forecast *f,
+                                   const char *name);
 /* Of a reservation: the answer of confirm_try for it, at this time. */
 struct batch_status *answer_resv_create(const struct cluster *cl, const struct resv *r,
                                         const struct confirm_answer *x, int64_t now_s);

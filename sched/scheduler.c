@@ -250,6 +250,8 @@ static void explain_job(struct scheduler *s, const struct pbs_wake *w)
     struct job *j = cluster_job(cl, w->job);
     struct batch_status *list;
     struct explanation x;
+    struct forecast f;
+    bool may_wait;
 
     if (cluster_resv(cl, w->job)) {
         explain_resv(s, w, cluster_resv(cl, w->job));
@@ -269,10 +271,23 @@ static void explain_job(struct scheduler *s, const struct pbs_wake *w)
                                   .room = cycle_room,
                                   .arg = s->cycle},
             &x);
-    list = answer_create(cl, &x, w->job);
+    may_wait = x.verdict != EXPLAIN_RUNS && x.verdict != EXPLAIN_UNDER_WAY;
+    if (may_wait)
+        forecast_make(s->cycle, j, now_s(s), &f);
+    list = answer_create(cl, &x, may_wait ? &f : NULL, w->job);
     act_explained(s->act, w->job, w->answer, list);
     answer_destroy(list);
+    if (may_wait)
+        forecast_fini(&f);
     explain_fini(&x);
+}
+
+/* Asked after the cycle that the same news may have caused: what could be started has been, so the order of jobs is settled. */
+static void explain_all(struct scheduler *s, const struct pbs_wake wakes[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (wakes[i].command == COMMAND_EXPLAIN)
+            explain_job(s, &wakes[i]);
 }
 
 static void scheduler_wake(struct scheduler *s, const struct pbs_wake *w)
@@ -296,10 +311,8 @@ static void scheduler_wake(struct scheduler *s, const struct pbs_wake *w)
     case COMMAND_RUN_JOB:
         run_by_request(s, w);
         break;
-    case COMMAND_EXPLAIN:
-        explain_job(s, w);
-        break;
-    default: /* new jobs, ended ones ...: the stream has said it better */
+    case COMMAND_EXPLAIN: /* explain_all */
+    default:              /* new jobs, ended ones ...: the stream has said it better */
         break;
     }
 }
@@ -328,6 +341,7 @@ static void scheduler_news(void *arg, int64_t server_ns, bool relevant)
         run_cycle(s);
     else
         comments_poke(s->comments);
+    explain_all(s, wakes, n);
     scheduler_go_on(s);
 }
 

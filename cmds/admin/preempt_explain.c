@@ -1,8 +1,7 @@
 /* The answer of pbs_explain in words and as JSON. See preempt_explain.h.
  *
  * Both are made from the same entries: the job first, then victims, then jobs that are exempt. Where victims are
- * being preempted already, the scheduler has no plan to show; then the claim that the server keeps is shown.
- * Attributes that are not known here go into the JSON as they come: a scheduler of an integrator may send more. */
+ * being preempted already, the scheduler has no plan to show; then the claim that the server keeps is shown. */
 #include "preempt_explain.h"
 
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <time.h>
 
 #include "attrs.h"
+#include "explain_json.h"
 #include "json_out.h"
 #include "pbs_ext.h"
 #include "api_error.h"
@@ -18,13 +18,6 @@
 static const char *preempt_explain_value(const struct batch_status *b, const char *name)
 {
     return attrs_value(b->attribs, name, NULL);
-}
-
-static bool is_role(const struct batch_status *b, const char *role)
-{
-    const char *is = preempt_explain_value(b, "role");
-
-    return is && strcmp(is, role) == 0;
 }
 
 /* Format seconds since 1970 as local time; other words as they are. */
@@ -40,101 +33,15 @@ static const char *time_text(const char *text, char out[static 32])
     return out;
 }
 
-/* --- JSON --------------------------------------------------------------------------------------------------- */
-
-/* Return the shorter names of the lists of jobs. */
-static const char *json_name(const char *name)
+void preempt_explain_json(struct json_out *j, const struct batch_status *b, const struct batch_status *hold)
 {
-    if (strcmp(name, "victims") == 0)
-        return "n_victims";
-    return strcmp(name, "spared") == 0 ? "spared_by_reason" : name;
-}
-
-static bool preempt_explain_is_number(const char *name)
-{
-    static const char *const names[] = {"level",
-                                        "order",
-                                        "lost_core_seconds",
-                                        "back",
-                                        "until",
-                                        "victims",
-                                        "spared",
-                                        "begins",
-                                        "could_begin",
-                                        "occurrence",
-                                        "occurrence_begins",
-                                        "reserve_state"};
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
-static void json_value(struct json_out *j, const char *name, const char *key, const char *text)
-{
-    if (preempt_explain_is_number(name))
-        json_out_any(j, key, text);
-    else
-        json_out_string(j, key, text);
-}
-
-/* Write "name.1", "name.2" as an array, "name.word" as an object. Return what follows. */
-static const struct attrl *json_group(struct json_out *j, const struct attrl *a)
-{
-    const char *name = a->name;
-    bool numbered = a->resource[strspn(a->resource, "0123456789")] == '\0';
-
-    json_out_open(j, json_name(name), numbered ? '[' : '{');
-    for (; a && a->resource && strcmp(a->name, name) == 0; a = a->next)
-        json_value(j, name, numbered ? NULL : a->resource, a->value);
-    json_out_close(j, numbered ? ']' : '}');
-    return a;
-}
-
-static void json_attrs(struct json_out *j, const struct attrl *a)
-{
-    while (a) {
-        if (a->resource && *a->resource) {
-            a = json_group(j, a);
-            continue;
-        }
-        if (strcmp(a->name, "role") != 0)
-            json_value(j, a->name, json_name(a->name), a->value);
-        a = a->next;
-    }
-}
-
-static void json_role(struct json_out *j, const struct batch_status *list, const char *role, const char *key)
-{
-    json_out_open(j, key, '[');
-    for (; list; list = list->next) {
-        if (!is_role(list, role))
-            continue;
-        json_out_open(j, NULL, '{');
-        json_out_string(j, "job", list->name);
-        json_attrs(j, list->attribs);
-        json_out_close(j, '}');
-    }
-    json_out_close(j, ']');
-}
-
-static void json_hold(struct json_out *j, const struct batch_status *hold)
-{
+    explain_json(j, b);
+    if (!hold)
+        return;
     json_out_open(j, "hold", '{');
     for (const struct attrl *a = hold->attribs; a; a = a->next)
         json_out_string(j, a->name, a->value);
     json_out_close(j, '}');
-}
-
-void preempt_explain_json(struct json_out *j, const struct batch_status *b, const struct batch_status *hold)
-{
-    json_out_string(j, "job", b->name);
-    json_attrs(j, b->attribs);
-    json_role(j, b->next, "victim", "victims");
-    json_role(j, b->next, "spared", "spared");
-    if (hold)
-        json_hold(j, hold);
 }
 
 static void show_json(const struct batch_status *b, const struct batch_status *hold)
@@ -225,7 +132,7 @@ static void show_victims(const struct batch_status *list)
     char room[32];
 
     for (; list; list = list->next) {
-        if (!is_role(list, "victim"))
+        if (!explain_has_role(list, "victim"))
             continue;
         if (!head)
             printf("would give way, in this order:\n    %-24s %-15s %-6s %14s  %s\n", "job", "queue",
@@ -252,7 +159,7 @@ static void show_exempt(const struct batch_status *list)
     char room[32];
 
     for (; list; list = list->next) {
-        if (!is_role(list, "spared"))
+        if (!explain_has_role(list, "spared"))
             continue;
         if (!head)
             printf("would not give way:\n");
@@ -278,7 +185,7 @@ static void show_sums(const struct batch_status *b)
                                  : 0;
 
     for (const struct batch_status *x = b->next; x; x = x->next)
-        listed++;
+        listed += explain_has_role(x, "victim") || explain_has_role(x, "spared");
     for (const struct attrl *a = b->attribs; a; a = a->next)
         if (strcmp(a->name, "spared") == 0)
             all += strtoul(a->value, NULL, 10);

@@ -51,12 +51,27 @@ static void wait_end(struct wait *w)
 
 /* --- the answer ------------------------------------------------------------------------------------------ */
 
-static bool may_see(const struct told *t, const char *name)
+/* Vnodes and reservations are what all users may see. */
+static bool is_public(const ifl_status_entry *entry)
+{
+    for (u_int i = 0; i < entry->attrs.wire_attrs_len; i++) {
+        const wire_attr *a = &entry->attrs.wire_attrs_val[i];
+        if (strcmp(a->name, "role") == 0)
+            return strcmp(a->value, "vnodes") == 0 || strcmp(a->value, "reservation") == 0;
+    }
+    return false;
+}
+
+static bool may_see(const struct told *t, const ifl_status_entry *entry)
 {
     const struct server_ctx *s = t->parts->ctx;
     struct jobid id;
     struct err e;
-    const struct job *j = jobid_parse(name, &id, &e) == 0 ? jobs_find_named(s->jobs, &id) : NULL;
+    const struct job *j = NULL;
+
+    if (is_public(entry))
+        return true;
+    j = jobid_parse(entry->name, &id, &e) == 0 ? jobs_find_named(s->jobs, &id) : NULL;
 
     return status_may_see(s, t->level, t->who, j ? j->owner : NULL);
 }
@@ -71,7 +86,7 @@ static enum rpc_more req_explain_more(void *arg, struct rpc_entries *out)
     for (; t->at < a->found.found_len && !rpc_entries_is_full(out); t->at++) {
         const ifl_status_entry *entry = &a->found.found_val[t->at];
 
-        if (t->at == 0 || may_see(t, entry->name))
+        if (t->at == 0 || may_see(t, entry))
             rpc_entries_add(out, (xdrproc_t)xdr_ifl_status_entry, entry);
     }
     if (t->at < a->found.found_len)

@@ -45,7 +45,7 @@ __pbs_value() { # command, option
     qterm,-t) printf '%s\n' immediate delay quick ;;
     qsig,-s) printf '%s\n' suspend resume "$(compgen -A signal SIG)" ;;
     pbs_preempt,--policy) __pbs_queues ;;
-    pbs_preempt,-F | pbs_eff,-F) printf '%s\n' json default ;;
+    pbs_preempt,-F | pbs_eff,-F | pbs_explain,-F) printf '%s\n' json default ;;
     pbs_web,--identity) echo token ;;
     qselect,-s) printf '%s\n' Q R H S W E B T X F M ;;
     pbsfs,-[gsc]) __pbs_entities ;;
@@ -74,7 +74,7 @@ __pbs_operands() { # command
     pbs_keys) ((COMP_CWORD == 1)) || return 1; printf '%s\n' list issue renew revoke token join ;;
     pbs_web) if ((COMP_CWORD == 1)); then echo token; elif [[ ${COMP_WORDS[1]} == token ]]; then printf '%s\n' list revoke; else return 1; fi ;;
     qpeek) __pbs_jobs -s RS ;;
-    qdel | qalter | qmsg | qsig | qorder | qstat | tracejob | printjob | qwait | pbs_preempt | pbs_eff) __pbs_jobs ;;
+    qdel | qalter | qmsg | qsig | qorder | qstat | tracejob | printjob | qwait | pbs_preempt | pbs_eff | pbs_explain) __pbs_jobs ;;
     qhold) __pbs_jobs -s QRW ;;
     qrls) __pbs_jobs -s H ;;
     qrerun) __pbs_jobs -s RS ;;
@@ -107,5 +107,5 @@ _pbs() {
 
 complete -F _pbs qsub qstat qdel qalter qhold qrls qrerun qrun qsig qmsg qpeek qmove qorder qselect qstart qstop qenable \
     qdisable qterm pbsnodes tracejob qwait pbsfs pbs_preempt printjob pbs_release_nodes \
-    qmgr pbs_complex pbs_preempt_ack pbs_attach pbs_eff pbs_hostn pbs_rsub pbs_ralter pbs_rdel pbs_rstat pbs_snapshot pbs_probe pbs_account pbsdsh \
+    qmgr pbs_complex pbs_preempt_ack pbs_attach pbs_eff pbs_explain pbs_hostn pbs_rsub pbs_ralter pbs_rdel pbs_rstat pbs_snapshot pbs_probe pbs_account pbsdsh \
     pbs_topologyinfo pbs_config pbs_idled pbsrun_wrap pbsrun_unwrap pbs_store pbs_doctor pbs_keys pbs_web qtop

@@ -272,14 +272,28 @@ static void tell_no_top(struct cycle *c, struct job *j)
 
 /* --- between cycles ---------------------------------------------------------------------------------------- */
 
-static bool is_before(const struct cycle *c, const struct job *a, const struct job *b)
+struct calendar *backfill_calendar(const struct backfill *a)
+{
+    return a->calendar;
+}
+
+bool backfill_is_booked(const struct cycle *c, const struct job *j)
+{
+    const struct backfill *a = c->backfill;
+
+    for (size_t i = 0; i < a->n_tops; i++)
+        if (a->tops[i].where && strcmp(a->tops[i].job, j->id) == 0)
+            return true;
+    return false;
+}
+
+bool backfill_is_before(const struct cycle *c, const struct job *a, const struct job *b)
 {
     return job_order_compare_heads(cluster_policy(c->cl), a, preempt_level_of(c->cl, a), b,
                                    preempt_level_of(c->cl, b)) < 0;
 }
 
-/* The top jobs before this one, in their order; the caller frees. */
-static struct job **tops_before(const struct cycle *c, const struct job *j, size_t *n)
+struct job **backfill_tops_before(const struct cycle *c, const struct job *j, size_t *n)
 {
     const struct backfill *a = c->backfill;
     struct job **list = mem_new(a->n_tops + 1, sizeof(struct job *));
@@ -287,10 +301,10 @@ static struct job **tops_before(const struct cycle *c, const struct job *j, size
     *n = 0;
     for (size_t i = 0; i < a->n_tops; i++) {
         struct job *t = a->tops[i].where ? cluster_job(c->cl, a->tops[i].job) : NULL;
-        if (!t || t == j || !t->class || !is_before(c, t, j))
+        if (!t || t == j || !t->class || !backfill_is_before(c, t, j))
             continue;
         size_t at = (*n)++;
-        for (; at > 0 && is_before(c, t, list[at - 1]); at--)
+        for (; at > 0 && backfill_is_before(c, t, list[at - 1]); at--)
             list[at] = list[at - 1];
         list[at] = t;
     }
@@ -301,7 +315,7 @@ static struct job **tops_before(const struct cycle *c, const struct job *j, size
 static void rehearse(struct cycle *c, const struct picker *picker, const struct preemptor *p)
 {
     size_t n;
-    struct job **tops = tops_before(c, p->job, &n);
+    struct job **tops = backfill_tops_before(c, p->job, &n);
 
     calendar_begin(c->backfill->calendar, p->now_s);
     for (size_t i = 0; i < n; i++) {
@@ -314,6 +328,32 @@ static void rehearse(struct cycle *c, const struct picker *picker, const struct 
     free(tops);
 }
 
+static struct queue *depth_of(const struct backfill *a, const struct job *j, int64_t *depth);
+
+/* Does this job, which could not run, stop all behind it, whatever their queue? */
+static bool stops_all(const struct backfill *a, const struct job *j)
+{
+    const struct policy *p = cluster_policy(a->cl);
+    int64_t depth;
+    struct queue *q = depth_of(a, j, &depth);
+
+    return !p->strict_fifo && (!p->backfill || (depth == 0 && q == cluster_server(a->cl)));
+}
+
+/* Is it behind a job that the last cycle could not run, and that stops it? A job that has come since is in no class that was told so. */
+static bool is_stopped(const struct cycle *c, const struct job *j)
+{
+    const struct backfill *a = c->backfill;
+
+    for (size_t i = 0; i < a->n_tops; i++) {
+        const struct job *t = a->tops[i].where ? NULL : cluster_job(c->cl, a->tops[i].job);
+        if (t && t != j && t->class && (t->queue == j->queue || stops_all(a, t)) &&
+            backfill_is_before(c, t, j))
+            return true;
+    }
+    return false;
+}
+
 bool cycle_room(void *cycle, const struct picker *picker, const struct preemptor *p, struct allocation *where,
                 struct reason *why)
 {
@@ -322,6 +362,10 @@ bool cycle_room(void *cycle, const struct picker *picker, const struct preemptor
 
     if (k && k->why.code == REASON_STRICT_ORDER) {
         *why = k->why;
+        return false;
+    }
+    if (!p->job->urged && is_stopped(c, p->job)) {
+        reason_set(why, REASON_STRICT_ORDER, NULL, NULL);
         return false;
     }
     keeps_make(c->keeps, p->now_s, INT64_MAX);

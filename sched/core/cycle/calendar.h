@@ -38,6 +38,9 @@ void calendar_started(struct calendar *c);
  * the one that does. */
 const struct booking *calendar_book(struct calendar *c, const struct picker *k, const struct preemptor *p);
 
+/* All bookings, in the order in which they were made; until the next call. */
+const struct booking *calendar_bookings(const struct calendar *c, size_t *n);
+
 /* What a job that begins now must leave alone, out of the trial; the caller undoes it, before the next call. */
 enum calendar_ends {
     CALENDAR_ENDS, /* those that run end by their walltimes */

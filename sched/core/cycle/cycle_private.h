@@ -10,6 +10,7 @@ struct backfill;
 struct inside;
 struct keeps;
 struct buckets;
+struct calendar;
 struct class;
 struct class_heap;
 struct classes;
@@ -104,5 +105,12 @@ void backfill_keep_from_victims(struct cycle *c, const struct job *urgent);
 /* The first of this class could not run. true: it is booked in the calendar, and out of its class until backfill_end. */
 bool backfill_failed(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
                      const struct reason *why);
+
+/* For forecast.c, between cycles: the calendar, empty then; is the job a top job with a place; the order of jobs. */
+struct calendar *backfill_calendar(const struct backfill *a);
+bool backfill_is_booked(const struct cycle *c, const struct job *j);
+bool backfill_is_before(const struct cycle *c, const struct job *a, const struct job *b);
+/* The top jobs before this one, in their order; the caller frees. */
+struct job **backfill_tops_before(const struct cycle *c, const struct job *j, size_t *n);
 
 #endif

@@ -13,6 +13,7 @@
 #include "fairshare_accrual.h"
 #include "cycle.h"
 #include "explain.h"
+#include "forecast.h"
 #include "file.h"
 #include "log.h"
 #include "mem.h"
@@ -384,6 +385,94 @@ static int scenario_line_because(struct play *p, struct err *e)
     return found ? 0 : -1;
 }
 
+/* --- forecasts */
+static int forecast_of(struct play *p, struct forecast *f, struct err *e)
+{
+    feed(p);
+    const struct job *j = cluster_job(cycle_cluster(p->c), p->w.w[1]);
+
+    if (!j || !j->queue)
+        return err_set(e, EINVAL, "there is no such job");
+    forecast_make(p->c, j, NOW_S, f);
+    return 0;
+}
+
+/* "expect ID SECONDS|unknown [ALONE_SECONDS [PLACE]]" */
+static int scenario_line_expect(struct play *p, struct err *e)
+{
+    bool is_unknown = strcmp(p->w.w[2], "unknown") == 0;
+    struct forecast f;
+    int rc = -1;
+
+    if (forecast_of(p, &f, e) < 0)
+        return -1;
+    char *where = placement_text(cycle_cluster(p->c), &f.where);
+    int64_t in_s = f.at_s ? f.at_s - NOW_S : -1, alone_s = f.alone_s ? f.alone_s - NOW_S : -1;
+    if (is_unknown != (in_s < 0) || (!is_unknown && strtoll(p->w.w[2], NULL, 10) != in_s))
+        err_set(e, EINVAL, "it is expected in %lld seconds %s", (long long)in_s,
+                forecast_unknown_text(f.unknown));
+    else if (p->w.n > 3 && strtoll(p->w.w[3], NULL, 10) != alone_s)
+        err_set(e, EINVAL, "alone in %lld seconds", (long long)alone_s);
+    else if (p->w.n > 4 && strcmp(p->w.w[4], where) != 0)
+        err_set(e, EINVAL, "it is expected on %s", where);
+    else
+        rc = 0;
+    free(where);
+    forecast_fini(&f);
+    return rc;
+}
+
+/* "rests ID WHAT:NAME:SECONDS ...": all of it, in order; WHAT is runs, before or resv; SECONDS -: not known. */
+static int scenario_line_rests(struct play *p, struct err *e)
+{
+    static const char *const kinds[FORECAST_KIND_COUNT] = {"runs", "before", "resv"};
+    struct forecast f;
+    int rc = 0;
+
+    if (forecast_of(p, &f, e) < 0)
+        return -1;
+    for (size_t i = 0; rc == 0 && i < f.n_items; i++) {
+        const struct forecast_item *x = &f.items[i];
+        char text[128], until[24] = "-";
+        if (!x->is_open)
+            snprintf(until, sizeof until, "%lld", (long long)(x->until_s - NOW_S));
+        snprintf(text, sizeof text, "%s:%s:%s", kinds[x->kind], x->job ? x->job->id : x->resv->id, until);
+        if (i + 2 >= p->w.n || strcmp(p->w.w[i + 2], text) != 0)
+            rc = err_set(e, EINVAL, "number %zu is %s", i + 1, text);
+    }
+    if (rc == 0 && f.n_items + 2 != p->w.n)
+        rc = err_set(e, EINVAL, "it rests on %zu only", f.n_items);
+    forecast_fini(&f);
+    return rc;
+}
+
+/* "refusal ID N VNODE ... "TEXT"": so many vnodes, the first of which are these, refuse with these words; "room": they do not */
+static int scenario_line_refusal(struct play *p, struct err *e)
+{
+    const char *want = p->w.w[p->w.n - 1];
+    struct forecast f;
+    int rc = -1;
+
+    if (forecast_of(p, &f, e) < 0)
+        return -1;
+    err_set(e, EINVAL, "no group of %zu has this reason", f.refusals.n);
+    for (size_t i = 0; i < f.refusals.n; i++) {
+        const struct refusal *x = &f.refusals.a[i];
+        char text[REASON_TEXT_MAX];
+        bool is_room = x->why.code == REASON_NONE;
+        if (strcmp(is_room ? "room" : reason_log(&x->why, text), want) != 0)
+            continue;
+        rc = x->n == (size_t)atoi(p->w.w[2]) && p->w.n == x->n + 4 ? 0
+                                                                   : err_set(e, EINVAL, "they are %zu", x->n);
+        for (size_t k = 0; rc == 0 && k < x->n; k++)
+            if (strcmp(x->nodes[k]->name, p->w.w[k + 3]) != 0)
+                rc = err_set(e, EINVAL, "number %zu is %s", k + 1, x->nodes[k]->name);
+        break;
+    }
+    forecast_fini(&f);
+    return rc;
+}
+
 static int scenario_line_took(struct play *p, struct err *e)
 {
     (void)e;
@@ -471,6 +560,9 @@ static const struct {
              {"clock", 2, scenario_line_clock},
              {"explain", 3, scenario_line_explain},
              {"because", 3, scenario_line_because},
+             {"expect", 3, scenario_line_expect},
+             {"rests", 2, scenario_line_rests},
+             {"refusal", 4, scenario_line_refusal},
              {"lasts", 3, scenario_line_lasts},
              {"events", 2, scenario_line_events},
              {"log", 3, scenario_line_log},

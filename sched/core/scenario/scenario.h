@@ -34,6 +34,9 @@
  *   explain ID VERDICT [OTHER=WHAT ...] what a cycle would do for it; WHAT of another job: S, S:LOST or S:LOST:BACK of
  *                                       a victim (BACK in seconds from now, "never" or "?"), or why it is spared
  *   because ID TEXT                     ... one of the reasons why it waits
+ *   expect ID SECONDS|unknown [ALONE [PLACE]]  when it is expected, when without the jobs before it, where
+ *   rests ID WHAT:NAME:SECONDS ...      what that rests on, all of it: runs, before, resv, and until when (-: not known)
+ *   refusal ID N VNODE ... TEXT         so many vnodes, which are these, refuse it with these words (room: they do not)
  *   events MASK                         from now on, what the log takes; in the beginning 767
  *   log OBJECT TEXT / nolog OBJECT TEXT the cycle's lines have this one, or have it not; OBJECT - : of the cycle itself; TEXT
  * may be in quotes
