@@ -9,7 +9,7 @@
 #include "cycle.h"
 #include "refusal.h"
 
-/* FORECAST_PLANNED_MAX: a job further behind waits for more jobs than anybody's walltimes predict well, and each booking costs a
+/* FORECAST_PLANNED_MAX: a job further behind waits for more jobs than walltimes predict well, and each booking costs a
  * look at the ends of all running jobs. FORECAST_ITEMS_MAX: of each kind; more are counted. */
 enum { FORECAST_PLANNED_MAX = 32, FORECAST_ITEMS_MAX = 100 };
 
