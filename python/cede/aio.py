@@ -114,10 +114,10 @@ class AsyncConnection:
     async def submit_prepared(self, made: submission.Submission) -> Job:
         """As Connection.submit_prepared()."""
         connection = self._first.connection
-        if made.script is not None and len(made.script.encode("utf-8", "surrogateescape")) > 65536:
+        if len(made.script_bytes or b"") > 65536:
             return Job(connection, (await self.call("submit_prepared", made)).name)
-        path = connection.script_path(made.script)
-        ticket = _l.lib.pbs_submit_send(connection.handle, _l.attr_list(made.attributes), path, _l.to_bytes(made.queue), None)
+        path = connection.script_path(made.script_bytes)
+        ticket = _l.lib.pbs_submit_send(connection.handle, made.attropl, path, made.destination, None)
 
         def receive() -> str:
             pointer = _l.lib.pbs_submit_recv(connection.handle, ticket)

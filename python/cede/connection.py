@@ -43,7 +43,7 @@ class Connection:
         if not _l.lib.pbs_loadconf(1):
             raise errors.make(_l.errno(), f"cannot read {os.environ.get('PBS_CONF_FILE', '/etc/pbs.conf')}")
         self._types: dict[str, str] = {}
-        self._script = -1
+        self._script, self._script_text = -1, b""
         self._lock = threading.Lock()
         self._ends: dict[str, Future[int | None]] = {}
         self.handle: int = _l.lib.pbs_connect(_l.to_bytes(server))
@@ -172,17 +172,19 @@ class Connection:
 
     def submit_prepared(self, made: submission.Submission) -> Job:
         """Submit what submission.build() made: the same job many times without reading its script again."""
-        rows, queue = _l.attr_list(made.attributes), _l.to_bytes(made.queue)
-        return Job(self, self._taken(_l.lib.pbs_submit(self.handle, rows, self.script_path(made.script), queue, None)))
+        path = self.script_path(made.script_bytes)
+        return Job(self, self._taken(_l.lib.pbs_submit(self.handle, made.attropl, path, made.destination, None)))
 
-    def script_path(self, text: str | None) -> bytes | None:
+    def script_path(self, text: bytes | None) -> bytes | None:
         """A path where libpbs finds this text, until the next call of this function; None for no script."""
         if text is None:
             return None
         if self._script < 0:
             self._script = os.memfd_create("script")
-        os.ftruncate(self._script, 0)
-        os.pwrite(self._script, text.encode("utf-8", "surrogateescape"), 0)
+        if text is not self._script_text:
+            os.ftruncate(self._script, 0)
+            os.pwrite(self._script, text, 0)
+            self._script_text = text
         return f"/proc/self/fd/{self._script}".encode()
 
     def alter(self, job: str, attributes: Mapping[str, Any]) -> None:

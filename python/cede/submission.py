@@ -8,10 +8,13 @@ import os
 import platform
 import pwd
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from . import _libpbs as _l
 from . import directives, values
 from ._libpbs import Row
 
@@ -20,12 +23,26 @@ _COPIED = ("HOME", "LANG", "LOGNAME", "PATH", "MAIL", "SHELL", "TZ")
 _PATHS = ("Output_Path", "Error_Path")
 
 
-class Submission(NamedTuple):
-    """A call of pbs_submit(): attributes, text of the script (None: a command), destination or None."""
+@dataclass(frozen=True)
+class Submission:
+    """A call of pbs_submit(): attributes, text of the script (None: a command), destination or None. It can be sent any number of times."""
 
     attributes: list[Row]
     script: str | None
     queue: str | None
+
+    @cached_property
+    def attropl(self) -> Any:
+        """The attributes as libpbs takes them, made once."""
+        return _l.attr_list(self.attributes)
+
+    @cached_property
+    def destination(self) -> bytes | None:
+        return _l.to_bytes(self.queue)
+
+    @cached_property
+    def script_bytes(self) -> bytes | None:
+        return _l.to_bytes(self.script)
 
 
 def escape(value: str) -> str:
