@@ -2,11 +2,11 @@
 
 Where the complex has a clock (cx.clock) a reservation begins and ends when the test says so, however long its commands take.
 """
-import os
 import time
 
 from .ask import stat_resv
 from .wait import until
+from .work import account_lines
 
 LETTERS = dict(zip("0 1 2 3 4 5 6 7 8 9 10 11 12".split(), "NO UN CO WT TR RN FN BD DE DJ DG AL IC".split()))
 LIMIT_S = 60
@@ -92,11 +92,7 @@ class Desk:
 
     def records(self, letters, name):
         """Accounting records of an object, [letter, text], in order."""
-        folder = os.path.join(self.cx.home, "server_priv", "accounting")
-        found = []
-        for file in sorted(os.listdir(folder)):
-            with open(os.path.join(folder, file), encoding="utf-8") as f:
-                found += [line.split(";", 3) for line in f.read().split("\n")[:-1]]  # the last may be half written
+        found = [line.split(";", 3) for line in account_lines(self.cx)]
         return [(w[1], w[3]) for w in found if w[2] == name and w[1] in letters]
 
     def recorded(self, letters, name, wanted):

@@ -52,6 +52,22 @@ def processes_called(text):
     return found
 
 
+def words_of(pid):
+    """The command line of a process; [] when it has gone."""
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as f:
+            return f.read().split("\0")
+    return []
+
+
+def parent(pid):
+    """0 when it has gone: who walks through /proc meets such."""
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+            return int(f.read().rpartition(")")[2].split()[1])
+    return 0
+
+
 def is_alive(pid):
     """Not gone, and not a zombie."""
     try:

@@ -2,8 +2,10 @@
 import contextlib
 import glob
 import os
+import signal
 
 from cede import faults
+from cede.wait import until
 
 
 def shepherd(cx, job, node=None):
@@ -19,6 +21,11 @@ def shepherd(cx, job, node=None):
                 and words[2].startswith(where.encode()):
             return int(name)
     return 0
+
+
+def kill_shepherd(cx, job, node=None):
+    """SIGKILL; once it is there, for 0 would be our own processes."""
+    os.kill(until(lambda: shepherd(cx, job, node), f"the shepherd of {job}"), signal.SIGKILL)
 
 
 def shepherds(cx):

@@ -46,14 +46,20 @@ def pid(cx, name="job"):
     return int(text) if text and text.strip() else 0
 
 
-def accounting(cx, job):
-    """The records of a job, oldest first: [(letter, text)]."""
+def account_lines(cx):
+    """All lines of accounting, oldest first, without their ends. One that is only half written is left out; and any is written a moment
+    after what it tells has been answered, so who wants to see one waits for it."""
     found = []
     for path in sorted(glob.glob(os.path.join(cx.home, "server_priv", "accounting", "*"))):
-        with open(path, encoding="utf-8") as f:
-            records = [line.rstrip("\n").split(";", 3) for line in f]
-        found += [(r[1], r[3] if len(r) > 3 else "") for r in records if len(r) > 2 and r[2] == job]
+        with open(path, encoding="utf-8", errors="surrogateescape") as f:
+            found += f.read().split("\n")[:-1]
     return found
+
+
+def accounting(cx, job):
+    """The records of a job, oldest first: [(letter, text)]."""
+    records = [line.split(";", 3) for line in account_lines(cx)]
+    return [(r[1], r[3] if len(r) > 3 else "") for r in records if len(r) > 2 and r[2] == job]
 
 
 class NodeWatch:

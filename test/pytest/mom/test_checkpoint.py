@@ -12,6 +12,7 @@ from cede.mom_priv import configure, configure_live, script, without_checkpoint
 from cede.shepherds import shepherd
 from cede.tasks import stands_still
 from cede.wait import until
+from cede.work import account_lines
 
 history = pytest.mark.complex(history=True)
 alone = pytest.mark.complex(history=True, sched=False)
@@ -23,18 +24,9 @@ def images(cx, node="n1"):
     return os.listdir(path) if os.path.isdir(path) else []
 
 
-def accounting(cx):
-    top = os.path.join(cx.home, "server_priv", "accounting")
-    lines = []
-    for name in sorted(os.listdir(top)):
-        with open(os.path.join(top, name), encoding="utf-8") as f:
-            lines += f.read().splitlines()
-    return lines
-
-
 def kinds_of(cx, job):
     """Letters of its records; they are written a moment after what they tell."""
-    return [line.split(";")[1] for line in accounting(cx) if f";{job};" in line]
+    return [line.split(";")[1] for line in account_lines(cx) if f";{job};" in line]
 
 
 # --- holds

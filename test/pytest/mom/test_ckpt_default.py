@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from cede.checkpoints import COUNTER, count, preempt, running, stop
-from cede.faults import is_alive, stays
+from cede.faults import is_alive, stays, words_of
 from cede.mom_priv import configure, configure_live, priv, script
 from cede.wait import until
 
@@ -46,11 +46,6 @@ def installation(cx, **adapters):
 def children(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
         return [int(word) for word in f.read().split()]
-
-
-def words_of(pid):
-    with open(f"/proc/{pid}/cmdline", encoding="utf-8") as f:
-        return f.read().split("\0")
 
 
 def by(cx, job):

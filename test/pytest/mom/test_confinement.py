@@ -7,7 +7,7 @@ import pytest
 
 from cede import users
 from cede.ask import ended
-from cede.shepherds import confinement, groups, shepherd
+from cede.shepherds import confinement, groups, kill_shepherd, shepherd
 from cede.faults import processes_called, processes_with
 from cede.wait import until
 
@@ -305,7 +305,7 @@ def test_a_daemon_of_a_job_ends_when_its_shepherd_is_killed(cx):
     mark = f"left-{os.path.basename(cx.top)}"
     job = cx.submit(DAEMON.replace("MARK", mark) + "\nsleep 600", Rerunable="False")
     until(lambda: processes_called(f"sleep 600; done\0{mark}"), "the daemon")
-    os.kill(shepherd(cx, job), signal.SIGKILL)
+    kill_shepherd(cx, job)
     assert ended(cx, job)["Exit_status"] == "-4"
     until(lambda: not processes_called(f"sleep 600; done\0{mark}"), "the end of the daemon")
 

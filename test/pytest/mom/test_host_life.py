@@ -67,8 +67,7 @@ def starting(cx):
     """A job that is R and whose prologue waits for a file."""
     put(cx, "prologue", f"while [ ! -e {cx.work}/go ]; do sleep 0.05; done")
     job = here(cx, "exec sleep 600", l_select="1:host=n1+1:host=n2")
-    cx.wait(job, "R")
-    assert cx.stat(job)["substate"] == "41"
+    assert cx.wait(job, "R", begun=False)["substate"] == "41"
     return job
 
 

@@ -12,7 +12,7 @@ import pytest
 from cede import users
 from cede.ask import ended
 from cede.faults import is_alive, processes_with, stays
-from cede.shepherds import shepherd
+from cede.shepherds import kill_shepherd, shepherd
 from cede.wait import until
 
 history = pytest.mark.complex(history=True)
@@ -163,7 +163,7 @@ def test_a_job_whose_shepherd_is_killed_leaves_nothing_behind(cx, suspended):
     if suspended:
         cx.api.signal(job, "suspend")
         cx.wait(job, state="S")
-    os.kill(shepherd(cx, job), signal.SIGKILL)
+    kill_shepherd(cx, job)
     s = ended(cx, job)
     assert s["Exit_status"] == "-4" and "shepherd" in s["comment"]
     until(lambda: not processes_of(cx, job), "the end of what the shepherd left")
@@ -175,7 +175,7 @@ def test_a_session_whose_number_now_belongs_to_another_process_is_not_killed(cx)
     job = cx.submit("exec sleep 600", Rerunable="False")
     cx.wait(job, state="R")
     session = int(until(lambda: cx.stat(job).get("session_id"), "the job's session"))
-    holder = shepherd(cx, job)
+    holder = until(lambda: shepherd(cx, job), "its shepherd")
     cx.kill("n1")
     for pid in (holder, session):
         os.kill(pid, signal.SIGKILL)
@@ -240,7 +240,7 @@ def zygote_of(cx):
 def test_jobs_start_although_the_zygote_of_shepherds_is_killed(cx):
     cx.wait_gone(cx.submit("exit 0"))
     for _ in range(3):
-        os.kill(zygote_of(cx), signal.SIGKILL)
+        os.kill(until(lambda: zygote_of(cx), "the zygote"), signal.SIGKILL)
         assert ended(cx, cx.submit("exit 3"))["Exit_status"] == "3"
         cx.restart("n1")
         assert ended(cx, cx.submit("exit 4"))["Exit_status"] == "4"
@@ -350,7 +350,7 @@ def test_the_comment_says_that_a_job_was_run_by_an_operator_until_it_has_started
     put(cx, "prologue", f"while ! [ -e {cx.work}/go ]; do sleep 0.05; done")
     job = cx.submit()
     cx.command("qrun", "-a", *options, job)
-    until(lambda: cx.stat(job).get("comment") == said, lambda: cx.describe(job), 20)
+    until(lambda: cx.stat(job).get("comment") == said, lambda: cx.describe(job))
     with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
         pass
     until(lambda: cx.stat(job)["comment"].startswith("Job run at ") and " on (n1" in cx.stat(job)["comment"],

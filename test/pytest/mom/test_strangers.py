@@ -12,7 +12,7 @@ from cede import api, users
 from cede.ask import ended
 from cede.faults import is_alive
 from cede.mom_priv import configure_live
-from cede.shepherds import shepherd
+from cede.shepherds import kill_shepherd
 from cede.terminal import at_work
 from cede.wait import until
 from cede.work import exists, touch
@@ -245,7 +245,7 @@ def test_a_daemon_of_root_is_not_killed_for_what_its_environment_says(cx):
     own = int(until(lambda: cx.file("own"), "the job's own"))
     with open(f"/proc/{daemon}/environ", encoding="utf-8") as f:
         assert f"PBS_NODEFILE={place(cx, 'aux', job)}" in f.read().split("\0")
-    os.kill(shepherd(cx, job), signal.SIGKILL)
+    kill_shepherd(cx, job)
     try:
         cx.wait_gone(job)
         until(lambda: not is_alive(own), "the end of what is the job's")

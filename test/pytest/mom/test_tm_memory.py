@@ -47,8 +47,11 @@ def call(xid, proc, args):
 def cookie_of(cx, job):
     """A test may know it: it is root, or the job's owner."""
     pid = int(until(lambda: cx.stat(job).get("session_id"), "its first process"))
-    with open(f"/proc/{pid}/environ", "rb") as f:
-        return next(w[14:].decode() for w in f.read().split(b"\0") if w.startswith(b"PBS_JOBCOOKIE="))
+
+    def look():
+        with open(f"/proc/{pid}/environ", "rb") as f:
+            return next((w[14:].decode() for w in f.read().split(b"\0") if w.startswith(b"PBS_JOBCOOKIE=")), None)
+    return until(look, "the environment of the job's program")
 
 
 def guests(cx, job, n):

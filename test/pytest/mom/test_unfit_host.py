@@ -6,7 +6,7 @@ import tempfile
 
 import pytest
 
-from cede.faults import processes_called
+from cede.faults import parent, processes_called
 from cede.wait import until
 
 
@@ -111,12 +111,6 @@ def removed(group):
     with contextlib.suppress(OSError):
         os.rmdir(group)
     return not os.path.exists(group)
-
-
-def parent(pid):
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
-        return int(f.read().rpartition(")")[2].split()[1])
-    return 0
 
 
 @pytest.mark.complex(nodes=2, ncpus=1)

@@ -5,6 +5,7 @@ import pytest
 from cede import checkpoints
 from cede.ask import at
 from cede.wait import until
+from cede.work import account_lines
 
 CO, RN = "2", "5"
 
@@ -65,9 +66,9 @@ def test_when_the_notice_is_over_the_letters_are_applied_in_their_order(cx):
     assert "saved" in cx.file("counts") and cx.stat(saved)["preempt_count"] == "1"
     until(lambda: stat(cx, resv)["reserve_state"] == RN, "its start")
     assert cx.state(neither) == "R" and cx.state(short) == "Q"  # PBS: running jobs stay
-    records = cx.command("sh", "-c", f"cat {cx.home}/server_priv/accounting/*").stdout
-    assert f";v;{again};method=R requestor={resv} preempted_by={resv}" in records
-    assert f";v;{saved};method=C requestor={resv} preempted_by={resv}" in records
+    for job, letter in ((again, "R"), (saved, "C")):
+        record = f";v;{job};method={letter} requestor={resv} preempted_by={resv}"
+        until(lambda r=record: any(r in line for line in account_lines(cx)), record)
 
 
 @pytest.mark.complex(sched=False, nodes=2)

@@ -1,11 +1,11 @@
 """An operator drains a host: pbsnodes -o --drain (doc/preemption.md, "Draining a host")."""
-import os
 import time
 
 import pytest
 
 from cede import checkpoints
 from cede.wait import until
+from cede.work import account_lines
 
 alone = pytest.mark.complex(history=True, sched=False)
 
@@ -25,13 +25,7 @@ def three(cx):
 
 
 def record_of(cx, job):
-    top = os.path.join(cx.home, "server_priv", "accounting")
-    for name in os.listdir(top):
-        with open(os.path.join(top, name), encoding="utf-8") as f:
-            for line in f:
-                if f";v;{job};" in line:
-                    return line
-    return None
+    return next((line for line in account_lines(cx) if f";v;{job};" in line), None)
 
 
 @alone

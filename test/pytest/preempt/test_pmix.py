@@ -1,4 +1,5 @@
 """A program and its preemption, through PMIx: it asks, declares, is told, answers (doc/pmix.md)."""
+import contextlib
 import os
 import shutil
 import time
@@ -106,7 +107,7 @@ def test_the_script_of_a_job_that_asks_is_a_client_without_a_launcher(cx, who):
 
 def test_a_job_may_say_no_where_its_queue_says_yes(cx):
     cx.set_queue("workq", "default_pmix", "True")
-    started(cx, "env > seen.new; mv seen.new seen", pmix="False")
+    started(cx, "env > seen.new; mv seen.new seen; sleep 600", pmix="False")
     assert "PMIX_RANK" not in until(lambda: cx.file("seen"), "its environment")
 
 
@@ -176,7 +177,7 @@ def test_a_refusal_is_recorded_and_the_deadline_stands(cx):
 
 @pytest.mark.parametrize("answer", ["partial=n2", "release=n2"])
 def test_a_program_gives_a_host_away_and_runs_on_with_the_rest(cx, answer):
-    victim = talker(cx, answer, where=TWO, select="2:ncpus=4:mpiprocs=1", l_place="scatter", ranks=2)
+    victim = talker(cx, f"0:{answer}", where=TWO, select="2:ncpus=4:mpiprocs=1", l_place="scatter", ranks=2)
     urgent = cx.submit(select="1:ncpus=4")
     scheduler(cx, grace=LONG).preempt_run(urgent, "(n2:ncpus=4)", [victim])
     cx.wait(urgent)
@@ -251,7 +252,8 @@ def kill_ranks(cx, *ranks):
         except OSError:
             continue
         if mine:
-            os.kill(int(p), 9)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(p), 9)
 
 
 def test_a_program_that_floods_is_answered_in_the_end(cx):
@@ -289,7 +291,8 @@ def test_the_job_gives_way_at_its_deadline_when_its_helper_or_shepherd_is_killed
         except OSError:
             continue
         if words[0].endswith(victim_of_kill.encode()) and os.path.dirname(cx.work).encode() in b" ".join(words):
-            os.kill(int(p), 9)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(p), 9)
     cx.wait(urgent)
 
 

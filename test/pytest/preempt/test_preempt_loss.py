@@ -3,7 +3,6 @@
 Time is stepped, so that the moment of the question and the moment of the preemption are one moment: the simulator, which
 drives the time, is stopped between the two."""
 import contextlib
-import glob
 import json
 import os
 import random
@@ -14,6 +13,7 @@ import pytest
 from cede.api import PbsError
 from cede.sim import Simulator
 from cede.wait import until
+from cede.work import account_lines
 
 pytestmark = pytest.mark.complex(nodes=0, history=True)
 
@@ -43,13 +43,11 @@ def added(before, after):
 def records(cx):
     """Of each preemption that accounting knows, in order: job, method, core-seconds."""
     found = []
-    for path in sorted(glob.glob(os.path.join(cx.home, "server_priv", "accounting", "*"))):
-        with open(path, encoding="utf-8") as f:
-            for line in f:
-                _, kind, job, rest = line.rstrip("\n").split(";", 3)
-                if kind == "v":
-                    words = dict(w.split("=", 1) for w in rest.split() if "=" in w)
-                    found.append((job, words["method"], float(words["lost_core_seconds"])))
+    for line in account_lines(cx):
+        _, kind, job, rest = line.split(";", 3)
+        if kind == "v":
+            words = dict(w.split("=", 1) for w in rest.split() if "=" in w)
+            found.append((job, words["method"], float(words["lost_core_seconds"])))
     return found
 
 

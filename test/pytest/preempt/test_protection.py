@@ -8,6 +8,7 @@ import pytest
 from cede import api
 from cede.mom_priv import configure, script
 from cede.wait import until
+from cede.work import account_lines
 
 pytestmark = pytest.mark.complex(nodes=1, ncpus=2, sched=False)
 
@@ -301,9 +302,7 @@ def test_the_record_of_a_preemption_says_whom_for_whom_how_and_what_was_lost(cx)
     scheduler(cx, "CR").preempt([victim])
 
     def records():
-        folder = os.path.join(cx.home, "server_priv", "accounting")
-        lines = [line for day in os.listdir(folder) for line in open(os.path.join(folder, day), encoding="ascii")]
-        return [line for line in lines if f";v;{victim};" in line]
+        return [line for line in account_lines(cx) if f";v;{victim};" in line]
     line, = until(records, "the record")
     said = dict(word.split("=", 1) for word in line.rstrip().split(";")[3].split())
     assert (said["method"], said["tried"], said["queue"], said["preempt_count"]) == ("R", "CR", "workq", "1")

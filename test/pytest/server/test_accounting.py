@@ -1,6 +1,4 @@
 """Accounting records as PBS writes them: which, when, with what in them; none lost and none doubled."""
-import glob
-import os
 import re
 
 import pytest
@@ -8,6 +6,7 @@ import pytest
 from cede import api
 from cede.complex import Complex
 from cede.wait import until
+from cede.work import account_lines
 
 LINE = re.compile(r"^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;([A-Za-z]);([^;]*);(.*)$")
 
@@ -37,17 +36,9 @@ class Record:
         return {k: v.strip("\"'") for k, v in re.findall(r"""(\S+?)=("[^"]*"|'[^']*'|\S*)""", self.text)}
 
 
-def lines(cx):
-    out = []
-    for path in sorted(glob.glob(os.path.join(cx.home, "server_priv/accounting/*"))):
-        with open(path, encoding="utf-8", errors="surrogateescape") as f:
-            out += [line.rstrip("\n") for line in f]
-    return out
-
-
 def records(cx, job, letters=None):
     found = []
-    for line in lines(cx):
+    for line in account_lines(cx):
         m = LINE.match(line)
         assert m, f"no accounting line: {line!r}"
         if m[2] == job and (letters is None or m[1] in letters):
@@ -98,6 +89,7 @@ def test_a_deletion_says_who_asked(place):
 
 def test_a_running_job_that_is_deleted_ends_too(place):
     job = place.submit("sleep 600")
+    place.wait(job)
     wait_for(place, job, "QS")
     place.api.delete(job)
     until(lambda: records(place, job, "E"), "an E record")
@@ -107,6 +99,7 @@ def test_a_running_job_that_is_deleted_ends_too(place):
 
 def test_a_requeued_job_has_a_record_of_each_run(place):
     job = place.submit("sleep 600")
+    place.wait(job)
     wait_for(place, job, "QS")
     place.set_server("scheduling", "False")
     place.api.rerun(job)
@@ -121,6 +114,7 @@ def test_a_requeued_job_has_a_record_of_each_run(place):
 
 def test_suspending_and_resuming_are_recorded(place):
     job = place.submit("sleep 600")
+    place.wait(job)
     wait_for(place, job, "QS")
     place.set_server("scheduling", "False")
     place.api.signal(job, "suspend")
@@ -180,7 +174,7 @@ def test_a_refused_request_leaves_no_record(place):
 def test_a_record_is_one_line_whatever_it_holds(place, name):
     job = place.submit(Hold_Types="u", Account_Name=name)
     wait_for(place, job, "Q")
-    assert len([line for line in lines(place) if f";{job};" in line]) == 1
+    assert len([line for line in account_lines(place) if f";{job};" in line]) == 1
 
 
 @pytest.mark.complex(nodes=0, sched=False)
@@ -198,7 +192,7 @@ def test_no_record_is_lost_or_doubled_when_the_server_is_killed(cx):
     there = set(cx.api.select())
     assert set(accepted) <= there
     cx.stop_daemon("server")
-    queued = [LINE.match(line)[2] for line in lines(cx) if LINE.match(line)[1] == "Q"]
+    queued = [LINE.match(line)[2] for line in account_lines(cx) if LINE.match(line)[1] == "Q"]
     assert len(queued) == len(set(queued)), "a record twice"
     assert set(queued) == there
 
@@ -219,6 +213,7 @@ def test_the_account_is_always_in_quotes(place):
 def test_what_a_suspended_job_has_given_back_is_recorded(place):
     place.set_server("restrict_res_to_release_on_suspend", "ncpus")
     job = place.submit("sleep 600")
+    place.wait(job)
     wait_for(place, job, "QS")
     place.set_server("scheduling", "False")
     place.api.signal(job, "suspend")

@@ -16,9 +16,8 @@ def backends(cx):
             with open(os.path.join(place, "postmaster.pid"), encoding="ascii") as f:
                 parent = int(f.readline())
             for pid in faults.processes_called("pbs_datastore"):
-                with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
-                    if int(f.read().rpartition(")")[2].split()[1]) == parent:
-                        found.append(pid)
+                if faults.parent(pid) == parent:
+                    found.append(pid)
     assert found, "no cluster of this complex"
     return found
 

@@ -1,6 +1,5 @@
 """Reservations: from submission to the end, with this test as the scheduler that confirms them (doc/reservations.md)."""
 import getpass
-import os
 import time
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from cede import api
 from cede.ask import stat_resv
 from cede.wait import until
+from cede.work import account_lines
 
 pytestmark = pytest.mark.complex(sched=False, nodes=2, clock=True)
 UN, CO, RN, BD, DJ, DG, AL = "1", "2", "5", "7", "9", "10", "11"
@@ -48,12 +48,7 @@ def confirmed(cx, location="(n1:ncpus=2)", **how):
 
 def lines(cx):
     """The records of accounting, cut into their four parts."""
-    folder = os.path.join(cx.home, "server_priv", "accounting")
-    found = []
-    for file in sorted(os.listdir(folder)):
-        with open(os.path.join(folder, file), encoding="utf-8") as f:
-            found += [line.split(";", 3) for line in f.read().splitlines()]
-    return found
+    return [line.split(";", 3) for line in account_lines(cx)]
 
 
 def records(cx, letters, name):
