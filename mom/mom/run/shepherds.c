@@ -259,6 +259,7 @@ int shepherds_start(struct shepherds *s, struct run *r, struct err *e)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return err_errno(e, errno, "cannot make a socket for the shepherd of job %s", r->id);
     rc = zygote_link_ask(s->zygote, r->path, pair[1]);
+    sh->by_zygote = rc == 0;
     if (rc < 0)
         rc = spawn_it(sh, pair[1], e);
     close(pair[1]);
@@ -365,6 +366,8 @@ static void shepherds_check(struct shepherd *sh)
         loop_timer_set(sh->again, AGAIN_MS);
         return;
     }
+    if (sh->by_zygote && !r->started && !r->ended)
+        zygote_link_distrust(sh->all->zygote);
     if (sh->has_closing && !sh->errand)
         shepherd_close_by_errand(sh);
     else if (!r->ended)

@@ -27,7 +27,7 @@ struct shepherd {
     struct rpc_conn *conn;
     struct spawn *process; /* NULL: of the zygote, or found after a restart */
     struct loop_timer *again;
-    bool open, leaving;
+    bool open, leaving, by_zygote;
 
     struct shepherd_orders_posted *posted; /* letters under way */
     struct shepherd_orders_asked *asked; /* orders under way: they are not answered after rpc_conn_destroy */

@@ -84,6 +84,15 @@ static void zygote_link_on_end(void *arg, int status)
     rest(n);
 }
 
+void zygote_link_distrust(struct zygote_link *n)
+{
+    if (n->fd < 0)
+        return;
+    log_event(LOGC_SVR, LOGE_SYSTEM, "zygote", "its shepherd did not begin; shepherds are started without it");
+    hang_up(n);
+    rest(n);
+}
+
 /* A long last argument, blanks that ps does not show, is room for the command lines of shepherds. */
 static int zygote_link_start(struct zygote_link *n, int theirs, struct err *e)
 {

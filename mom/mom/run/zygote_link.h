@@ -14,4 +14,8 @@ void zygote_link_destroy(struct zygote_link *n); /* it ends; its shepherds stay 
  * socket closes if nothing comes of it. -1: there is no zygote now, or it is behind: start the shepherd otherwise. */
 int zygote_link_ask(struct zygote_link *n, const char *path, int socket);
 
+/* A shepherd that it was asked for ended before it had begun, as happens where its forks fail and ours do not: it ends, and for a while
+ * shepherds are started without it. */
+void zygote_link_distrust(struct zygote_link *n);
+
 #endif
