@@ -21,7 +21,7 @@ def site():
     c = Installed()
     try:
         c.start()
-        until(lambda: "free" in c.command("pbsnodes", "-a", check=False).stdout, "the node")
+        until(lambda: "state = free" in c.command("pbsnodes", "-a", check=False).stdout, "the node")
         yield c
     finally:
         c.stop()

@@ -80,7 +80,7 @@ def test_the_mpirun_of_a_library_as_installed_finds_the_hosts_and_starts_ranks_t
     # A job without our commands in its PATH.
     job = cx.submit(f"PATH=/usr/bin:/bin\ncd {cx.work}\n{one_host}"
                     f"{line.format(program=mpi_program(cx, 'mpi_talk', which))}\necho exit $?", **place(n_hosts))
-    # Standard output alone: on standard error the library may warn of what goes on beside its program.
+    # Standard output alone: on standard error the library may warn of things that are not its program's.
     assert sorted(output_of(cx, job).splitlines()) == talk(n) + ["sum at %d is %d" % (i, n * (n - 1) // 2) for i in range(n)], cx.file("err")
 
 
