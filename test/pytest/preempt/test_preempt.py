@@ -37,7 +37,7 @@ def test_an_urgent_job_takes_the_place_of_an_ordinary_one(cx, order, state, coun
     express(cx, order)
     victim = cx.submit(select="1:ncpus=4")
     cx.wait(victim)
-    urgent = cx.submit("sleep 2", queue="express", select="1:ncpus=4")
+    urgent = cx.submit("sleep 5", queue="express", select="1:ncpus=4")
     cx.wait(urgent)
     assert cx.state(victim) == state
     cx.wait_gone(urgent)
@@ -256,7 +256,7 @@ def test_a_job_that_has_just_begun_is_preempted_before_one_that_has_run_long(cx)
 def test_no_job_is_preempted_where_enough_jobs_end_in_time(cx):
     express(cx, "R")
     cx.set_sched("preempt_wait", "60")
-    low = cx.submit("sleep 600", select="1:ncpus=1", l_walltime="2")
+    low = cx.submit("sleep 600", select="1:ncpus=1", l_walltime="6")
     cx.wait(low)
     urgent = cx.submit(queue="express", select="1:ncpus=1")
     cx.wait(urgent)

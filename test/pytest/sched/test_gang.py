@@ -51,7 +51,7 @@ def sim(cx):
 
 def test_two_jobs_take_turns_and_both_finish(cx, sim):
     shared(cx)
-    jobs = [sim.job(ms=1500, queue="shared", select="1:ncpus=1:mem=1gb") for _ in range(2)]
+    jobs = [sim.job(ms=3500, queue="shared", select="1:ncpus=1:mem=1gb") for _ in range(2)]
     for job in jobs:
         cx.wait_gone(job)
     assert turns(cx, jobs[0]) >= 1 and turns(cx, jobs[1]) >= 1
@@ -255,7 +255,7 @@ def test_no_job_is_lost_when_a_daemon_dies_during_a_change_of_turns(cx, daemon):
 
 def test_subjobs_take_turns_with_each_other(cx, sim):
     shared(cx)
-    array = sim.job(queue="shared", ms=1200, array_indices_submitted="0-2")
+    array = sim.job(queue="shared", ms=2500, array_indices_submitted="0-2")
     cx.wait_gone(array)
     assert sum(turns(cx, array.replace("[]", f"[{i}]")) for i in range(3)) >= 2
 
@@ -275,7 +275,7 @@ def test_a_suspended_job_that_is_held_or_rerun_gives_its_memory_back(cx, sim):
 
 def test_a_queue_that_is_shared_no_more_lets_everybody_end(cx, sim):
     shared(cx)
-    jobs = [sim.job(queue="shared", ms=2500) for _ in range(2)]
+    jobs = [sim.job(queue="shared", ms=4000) for _ in range(2)]
     wait_states(cx, jobs, ["S", "R"])
     cx.set_queue("shared", "gang", "False")
     for job in jobs:

@@ -111,7 +111,7 @@ def test_a_stopped_route_queue_keeps_its_jobs_and_a_restart_forgets_none(cx):
 @quietly
 def test_a_job_that_cannot_be_routed_in_its_time_is_deleted(cx):
     cx.make_queue("a", enabled="False")
-    route(cx, destinations="a", route_lifetime="1")
+    route(cx, destinations="a", route_lifetime="3")
     job = cx.submit(queue="feed")
     assert queue(cx, job) == "feed"
     cx.wait_gone(job)
