@@ -88,7 +88,8 @@ void zygote_link_distrust(struct zygote_link *n)
 {
     if (n->fd < 0)
         return;
-    log_event(LOGC_SVR, LOGE_SYSTEM, "zygote", "its shepherd did not begin; shepherds are started without it");
+    log_event(LOGC_SVR, LOGE_SYSTEM, "zygote",
+              "its shepherd did not begin; shepherds are started without it");
     hang_up(n);
     rest(n);
 }
