@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Callable, Iterator, Optional
 
 from .attributes import attributes_of, convert, holds_resources, kind_of, vnode_state
-from .constants import NODE_BITS
+from .constants import LOG_EVENTS, NODE_BITS
 from .errors import BadAttributeValueError
 from .guard import SetCb, guard
 from .lists import pbs_env
@@ -242,12 +242,14 @@ class job(_entity):
         return super()._converted(attr, value)
 
     def rerun(self) -> None:
-        """Ask the server to requeue the job (hooks of execution hosts)."""
-        current().rerun.append(str(self._name))
+        """Ask the server to requeue the job. Only hooks of execution hosts can; elsewhere the log says so, and nothing happens."""
+        if _on_host("rerun"):
+            current().rerun.append(str(self._name))
 
     def delete(self) -> None:
-        """Ask the server to delete the job (hooks of execution hosts)."""
-        current().delete.append(str(self._name))
+        """Ask the server to delete the job; as rerun()."""
+        if _on_host("delete"):
+            current().delete.append(str(self._name))
 
     def is_checkpointed(self) -> bool:
         """Is there an image of a checkpoint? The host says so."""
@@ -288,6 +290,14 @@ class job(_entity):
     def _host_says(self, what: str) -> Any:
         said = current().data.get("host_says", {})
         return said.get(what)
+
+
+def _on_host(what: str) -> bool:
+    run = current()
+    if run.event.startswith("exec"):
+        return True
+    run.log.line(LOG_EVENTS["ADMIN"] | LOG_EVENTS["SYSTEM"], "Hook", None, f"{what}() of a job is for hooks of execution hosts")
+    return False
 
 
 class _server(_entity):
