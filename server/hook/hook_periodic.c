@@ -12,86 +12,64 @@
 #include "hook_event.h"
 #include "hook_objects.h"
 #include "hook_pool.h"
+#include "hook_turns.h"
 #include "log.h"
 #include "loop.h"
 
 enum { PIECE = 50 };
 
-struct hook_periodic_turn { /* one hook */
-    struct hook_periodic_turn *next;
+struct hook_periodic_run { /* one that is under way */
     struct hook_periodic *p;
-    char name[HOOK_NAME_LONGEST + 1];
-    struct loop_timer *timer;
-    uint64_t serial;
-    int64_t freq_s;
-    json_t *vnodes; /* those that are made already; NULL: it does not run */
+    struct hook_turn *turn;
+    json_t *vnodes; /* those that are made already */
     size_t done;    /* how many of the table */
-    bool running, gone;
 };
 
 struct hook_periodic {
     struct hook_server *s;
-    struct hook_periodic_turn *first;
+    struct hook_turns *turns;
 };
-
-struct hook_periodic *hook_periodic_create(struct hook_server *s)
-{
-    struct hook_periodic *p = calloc(1, sizeof *p);
-
-    if (p)
-        p->s = s;
-    return p;
-}
 
 static void hook_periodic_gather(void *arg);
 
-static void hook_periodic_free(struct hook_periodic_turn *t)
-{
-    loop_forget(t->p->s->o.loop, hook_periodic_gather, t);
-    loop_timer_destroy(t->timer);
-    json_decref(t->vnodes);
-    free(t);
-}
-
-void hook_periodic_destroy(struct hook_periodic *p)
-{
-    struct hook_periodic_turn *next;
-
-    if (!p)
-        return;
-    for (struct hook_periodic_turn *t = p->first; t; t = next) {
-        next = t->next;
-        hook_periodic_free(t);
-    }
-    free(p);
-}
-
 /* ---- a turn ------------------------------------------------------------------------------------------ */
 
-static void hook_periodic_set_timer(struct hook_periodic_turn *t, bool say)
+static void hook_periodic_said(void *arg, const struct hook_turn *t)
 {
+    const struct hook_periodic *p = arg;
     char when[64];
-    time_t at = (time_t)(server_ctx_now_s(t->p->s->o.ctx) + t->freq_s);
+    time_t at = (time_t)(server_ctx_now_s(p->s->o.ctx) + t->freq_s);
 
-    loop_timer_set(t->timer, t->freq_s * 1000);
-    if (!say || !ctime_r(&at, when))
+    if (!ctime_r(&at, when))
         return;
     when[strcspn(when, "\n")] = '\0';
     log_event(LOGC_HOOK, LOGE_DEBUG2, t->name, "will run on %s", when);
 }
 
-static void hook_periodic_over(struct hook_periodic_turn *t)
+static void hook_periodic_end(void *arg, struct hook_turn *t)
 {
-    json_decref(t->vnodes);
-    t->vnodes = NULL;
-    t->running = false;
-    if (t->gone)
-        hook_periodic_free(t);
+    struct hook_periodic *p = arg;
+    struct hook_periodic_run *r = t->own;
+
+    if (!r)
+        return;
+    loop_forget(p->s->o.loop, hook_periodic_gather, r);
+    json_decref(r->vnodes);
+    free(r);
+    t->own = NULL;
 }
 
-static void hook_periodic_say_end(const struct hook_periodic_turn *t, const struct hook_outcome *o)
+static void hook_periodic_over(struct hook_periodic_run *r)
 {
-    const char *h = t->name;
+    struct hook_turn *t = r->turn;
+
+    hook_periodic_end(r->p, t);
+    hook_turn_over(t);
+}
+
+static void hook_periodic_say_end(const struct hook_periodic_run *r, const struct hook_outcome *o)
+{
+    const char *h = r->turn->name;
 
     switch (o->result) {
     case HOOK_ACCEPT:
@@ -115,22 +93,22 @@ static void hook_periodic_say_end(const struct hook_periodic_turn *t, const stru
     case HOOK_DROPPED:
         return;
     }
-    log_event(LOGC_SVR, LOGE_DEBUG2, t->p->s->o.ctx->name, "Server periodic hook ran successfully");
+    log_event(LOGC_SVR, LOGE_DEBUG2, r->p->s->o.ctx->name, "Server periodic hook ran successfully");
 }
 
 static void hook_periodic_ran(void *arg, const struct hook_outcome *o)
 {
-    struct hook_periodic_turn *t = arg;
+    struct hook_periodic_run *r = arg;
     struct hook_changes c;
     struct err e;
 
-    hook_periodic_say_end(t, o);
-    hook_server_heed(t->p->s, t->name, o->answer);
+    hook_periodic_say_end(r, o);
+    hook_server_heed(r->p->s, r->turn->name, o->answer);
     if (o->result == HOOK_ACCEPT && hook_changes_read(o->answer, &c, &e) == 0) {
-        hook_alter_vnodes(t->p->s, t->name, &c);
+        hook_alter_vnodes(r->p->s, r->turn->name, &c);
         hook_changes_fini(&c);
     }
-    hook_periodic_over(t);
+    hook_periodic_over(r);
 }
 
 static json_t *hook_periodic_resvs(const struct hook_server *s)
@@ -146,125 +124,92 @@ static json_t *hook_periodic_resvs(const struct hook_server *s)
     return all;
 }
 
-static void hook_periodic_run(struct hook_periodic_turn *t)
+static void hook_periodic_start(struct hook_periodic_run *r)
 {
-    json_t *data =
-        json_pack("{s:O, s:o}", "vnode_list", t->vnodes, "resv_list", hook_periodic_resvs(t->p->s));
-    const struct hook_run run = {.hook = t->name,
+    const struct hook_server *s = r->p->s;
+    json_t *data = json_pack("{s:O, s:o}", "vnode_list", r->vnodes, "resv_list", hook_periodic_resvs(s));
+    const struct hook_run run = {.hook = r->turn->name,
                                  .event = "periodic",
                                  .type = HOOK_EVENT_periodic,
                                  .requestor = "PBS_Server",
-                                 .requestor_host = t->p->s->o.ctx->name,
+                                 .requestor_host = s->o.ctx->name,
                                  .data = data};
     struct err e;
 
-    if (!data || hook_pool_run(t->p->s->pool, &run, hook_periodic_ran, t, &e) < 0) {
-        log_event(LOGC_HOOK, LOGE_ERROR, t->name, "no memory to run it");
-        hook_periodic_over(t);
+    if (!data || hook_pool_run(s->pool, &run, hook_periodic_ran, r, &e) < 0) {
+        log_event(LOGC_HOOK, LOGE_ERROR, r->turn->name, "no memory to run it");
+        hook_periodic_over(r);
     }
     json_decref(data);
 }
 
 static void hook_periodic_gather(void *arg)
 {
-    struct hook_periodic_turn *t = arg;
-    struct node *n = nodes_first(t->p->s->o.ctx->nodes);
+    struct hook_periodic_run *r = arg;
+    struct node *n = nodes_first(r->p->s->o.ctx->nodes);
     size_t at = 0;
 
-    for (; n && at < t->done; at++)
+    for (; n && at < r->done; at++)
         n = nodes_next(n);
-    for (; n && at < t->done + PIECE; at++, n = nodes_next(n)) {
-        json_t *v = hook_objects_make(t->p->s, &n->obj);
+    for (; n && at < r->done + PIECE; at++, n = nodes_next(n)) {
+        json_t *v = hook_objects_make(r->p->s, &n->obj);
 
         if (v)
-            json_array_append_new(t->vnodes, v);
+            json_array_append_new(r->vnodes, v);
     }
-    t->done = at;
-    if (n && loop_background(t->p->s->o.loop, hook_periodic_gather, t) == 0)
+    r->done = at;
+    if (n && loop_background(r->p->s->o.loop, hook_periodic_gather, r) == 0)
         return;
-    hook_periodic_run(t);
+    hook_periodic_start(r);
 }
 
-static void hook_periodic_due(void *arg)
+static void hook_periodic_due(void *arg, struct hook_turn *t)
 {
-    struct hook_periodic_turn *t = arg;
+    struct hook_periodic_run *r = calloc(1, sizeof *r);
 
-    hook_periodic_set_timer(t, true);
-    if (t->running)
+    if (!r || !(r->vnodes = json_array())) {
+        free(r);
+        hook_turn_over(t);
         return;
-    t->vnodes = json_array();
-    if (!t->vnodes)
-        return;
-    t->running = true;
-    t->done = 0;
-    hook_periodic_gather(t);
+    }
+    r->p = arg;
+    r->turn = t;
+    t->own = r;
+    hook_periodic_gather(r);
 }
 
-/* ---- which hooks have one ---------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------------------- */
 
-static struct hook_periodic_turn *hook_periodic_find(const struct hook_periodic *p, const char *name)
+struct hook_periodic *hook_periodic_create(struct hook_server *s)
 {
-    struct hook_periodic_turn *t = p->first;
+    struct hook_periodic *p = calloc(1, sizeof *p);
 
-    while (t && strcmp(t->name, name) != 0)
-        t = t->next;
-    return t;
-}
-
-static struct hook_periodic_turn *hook_periodic_add(struct hook_periodic *p, const struct hook *h)
-{
-    struct hook_periodic_turn *t = calloc(1, sizeof *t);
-
-    if (!t)
+    if (!p)
         return NULL;
-    t->p = p;
-    snprintf(t->name, sizeof t->name, "%s", h->name);
-    t->timer = loop_timer_create(p->s->o.loop, LOOP_CLOCK, hook_periodic_due, t);
-    if (!t->timer) {
-        free(t);
-        return NULL;
-    }
-    t->next = p->first;
-    p->first = t;
-    return t;
+    p->s = s;
+    p->turns = hook_turns_create(&(struct hook_turns_options){.loop = s->o.loop,
+                                                              .time = LOOP_CLOCK,
+                                                              .hooks = s->hooks,
+                                                              .event = HOOK_EVENT_periodic,
+                                                              .due = hook_periodic_due,
+                                                              .set = hook_periodic_said,
+                                                              .end = hook_periodic_end,
+                                                              .arg = p});
+    if (p->turns)
+        return p;
+    free(p);
+    return NULL;
 }
 
-/* Out of the list those whose hook does not run any more; one that runs ends first. */
-static void hook_periodic_drop(struct hook_periodic *p)
+void hook_periodic_destroy(struct hook_periodic *p)
 {
-    for (struct hook_periodic_turn **at = &p->first; *at;) {
-        struct hook_periodic_turn *t = *at;
-        const struct hook *h = hooks_find(p->s->hooks, t->name);
-
-        if (h && h->set.enabled && h->script.bytes && h->set.events & HOOK_EVENT_periodic) {
-            at = &t->next;
-            continue;
-        }
-        *at = t->next;
-        loop_timer_cancel(t->timer);
-        t->gone = true;
-        if (!t->running)
-            hook_periodic_free(t);
-    }
+    if (!p)
+        return;
+    hook_turns_destroy(p->turns);
+    free(p);
 }
 
 void hook_periodic_review(void *arg)
 {
-    struct hook_periodic *p = arg;
-
-    hook_periodic_drop(p);
-    for (const struct hook *h = hooks_next_of(p->s->hooks, HOOK_EVENT_periodic, HOOK_PLACE_FIRST); h;
-         h = hooks_next_of(p->s->hooks, HOOK_EVENT_periodic, (struct hook_place){h->set.order, h->ordered})) {
-        struct hook_periodic_turn *t = hook_periodic_find(p, h->name);
-
-        if (t && t->serial == h->serial && t->freq_s == h->set.freq_s)
-            continue;
-        if (!t && !(t = hook_periodic_add(p, h))) {
-            log_event(LOGC_HOOK, LOGE_ERROR, h->name, "no memory to run it periodically");
-            continue;
-        }
-        t->serial = h->serial;
-        t->freq_s = h->set.freq_s;
-        hook_periodic_set_timer(t, true);
-    }
+    hook_turns_review(((struct hook_periodic *)arg)->turns);
 }

@@ -1,4 +1,5 @@
 """Fixtures: `cx`, a fresh complex for one test; `shared`, one for many cheap tests of this process."""
+import contextlib
 import os
 
 import pytest
@@ -12,8 +13,8 @@ from cede.terminal import Terminal
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "complex(nodes, ncpus, mem, store, sched, history, pair, clock): how cx is started; with clock, "
-                                       "cx.clock is that of all its programs")
+    config.addinivalue_line("markers", "complex(nodes, ncpus, mem, store, sched, history, pair, clock, registers): how cx, or complex, is started; "
+                                       "with clock, cx.clock is that of all its programs; with registers, cx.scheduler is its scheduler")
     os.environ["CEDE_BUILD"] = build.place(os.environ["CEDE_BUILD"])
     users.ensure()
 
@@ -27,17 +28,35 @@ def pytest_runtest_makereport(item, call):
             report.sections.append(("the complex", cx.report()))
 
 
-@pytest.fixture
-def cx(request, monkeypatch):
+@contextlib.contextmanager
+def started(request, monkeypatch):
+    """A complex as the marker of the test, or of its module, says."""
     marker = request.node.get_closest_marker("complex")
     how = dict(marker.kwargs if marker else {})
-    with_clock = how.pop("clock", False)
+    with_clock, registers = how.pop("clock", False), how.pop("registers", False)
     c = Complex(**how)
     c.clock = Clock(c, monkeypatch) if with_clock else None
     try:
-        yield c.start()
+        c.start()
+        if registers:
+            c.scheduler = c.connect()
+            c.scheduler.register("default")
+        yield c
     finally:
         c.stop()
+
+
+@pytest.fixture
+def cx(request, monkeypatch):
+    with started(request, monkeypatch) as c:
+        yield c
+
+
+@pytest.fixture(scope="module")
+def complex(request):
+    """One for all tests of a module: pytestmark = pytest.mark.complex(...). Each test removes what it made."""
+    with pytest.MonkeyPatch.context() as monkeypatch, started(request, monkeypatch) as c:
+        yield c
 
 
 @pytest.fixture
@@ -84,7 +103,7 @@ def hooks(complex):
     """The hooks of the module's complex; those that the test makes are removed after it."""
     h = Hooks(complex)
     yield h
-    h.delete()
+    h.clean()
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@
 #include <exec.h>
 
 #include "hook_event.h"
+#include "hook_turns.h"
 #include "host_changes.h"
 #include "host_data.h"
 #include "host_event.h"
@@ -15,21 +16,9 @@
 #include "loop.h"
 #include "mom.h"
 
-enum { MS_PER_S = 1000 };
-
-struct host_turn { /* one hook of exechost_periodic */
-    struct host_turn *next;
-    struct host_periodic *p;
-    char name[HOOK_NAME_LONGEST + 1];
-    struct loop_timer *timer;
-    uint64_t serial;
-    int64_t freq_s;
-    bool running, gone;
-};
-
 struct host_periodic {
     struct host_hooks *x;
-    struct host_turn *first;
+    struct hook_turns *turns;
 };
 
 /* ---- changes ----------------------------------------------------------------------------------------- */
@@ -87,15 +76,14 @@ void host_periodic_startup(struct host_periodic *p)
 
 /* ---- a turn ------------------------------------------------------------------------------------------ */
 
-static void host_turn_free(struct host_turn *t)
-{
-    loop_timer_destroy(t->timer);
-    free(t);
-}
+struct host_turn { /* one that is under way */
+    struct host_periodic *p;
+    struct hook_turn *turn;
+};
 
 static void host_turn_say_end(const struct host_turn *t, const struct hook_outcome *o)
 {
-    const char *h = t->name;
+    const char *h = t->turn->name;
 
     switch (o->result) {
     case HOOK_ACCEPT:
@@ -122,138 +110,78 @@ static void host_turn_say_end(const struct host_turn *t, const struct hook_outco
 
 static void host_turn_ran(void *arg, const struct hook_outcome *o)
 {
-    struct host_turn *t = arg;
+    struct host_turn t = *(struct host_turn *)arg;
+    const char *name = t.turn->name;
     struct hook_changes c;
     struct err e;
 
-    host_turn_say_end(t, o);
+    free(arg);
+    host_turn_say_end(&t, o);
     if (o->result == HOOK_ACCEPT || o->result == HOOK_REJECT) {
-        host_event_heed(t->p->x->mom, t->name, o->answer);
+        host_event_heed(t.p->x->mom, name, o->answer);
         if (hook_changes_read(o->answer, &c, &e) == 0) {
-            host_periodic_take(t->p, t->name, "exechost_periodic", &c, host_event_wishes(o->answer));
+            host_periodic_take(t.p, name, "exechost_periodic", &c, host_event_wishes(o->answer));
             hook_changes_fini(&c);
         } else {
-            log_err(LOGC_HOOK, t->name, &e, "what it answered is not used");
+            log_err(LOGC_HOOK, name, &e, "what it answered is not used");
         }
     }
-    t->running = false;
-    if (t->gone)
-        host_turn_free(t);
+    hook_turn_over(t.turn);
 }
 
-static void host_turn_due(void *arg)
+static void host_turn_due(void *arg, struct hook_turn *turn)
 {
-    struct host_turn *t = arg;
-    struct host_hooks *x = t->p->x;
-    struct hook_run run = {.hook = t->name,
+    struct host_periodic *p = arg;
+    struct host_hooks *x = p->x;
+    struct host_turn *t = malloc(sizeof *t);
+    struct hook_run run = {.hook = turn->name,
                            .event = "exechost_periodic",
                            .type = HOOK_EVENT_exechost_periodic,
                            .requestor = "pbs_mom",
-                           .requestor_host = x->mom->home.node};
+                           .requestor_host = x->mom->home.node,
+                           .data = host_data_of_host(x->mom, 1)};
     struct err e;
 
-    loop_timer_set(t->timer, t->freq_s * MS_PER_S);
-    if (t->running)
-        return;
-    run.data = host_data_of_host(x->mom, 1);
-    t->running = true;
-    if (!run.data || hook_pool_run(x->pool, &run, host_turn_ran, t, &e) < 0) {
-        log_event(LOGC_HOOK, LOGE_ERROR, t->name, "no memory to run it");
-        t->running = false;
+    if (t)
+        *t = (struct host_turn){p, turn};
+    if (!t || !run.data || hook_pool_run(x->pool, &run, host_turn_ran, t, &e) < 0) {
+        log_event(LOGC_HOOK, LOGE_ERROR, turn->name, "no memory to run it");
+        free(t);
+        hook_turn_over(turn);
     }
     json_decref(run.data);
 }
 
-/* ---- which hooks have one ---------------------------------------------------------------------------- */
-
-static struct host_turn *host_periodic_find(const struct host_periodic *p, const char *name)
-{
-    struct host_turn *t = p->first;
-
-    while (t && strcmp(t->name, name) != 0)
-        t = t->next;
-    return t;
-}
-
-static struct host_turn *host_periodic_add(struct host_periodic *p, const struct hook *h)
-{
-    struct host_turn *t = calloc(1, sizeof *t);
-
-    if (!t)
-        return NULL;
-    t->p = p;
-    snprintf(t->name, sizeof t->name, "%s", h->name);
-    t->timer = loop_timer_create(p->x->mom->loop, LOOP_REAL, host_turn_due, t);
-    if (!t->timer) {
-        free(t);
-        return NULL;
-    }
-    t->next = p->first;
-    p->first = t;
-    return t;
-}
-
-/* Out of the list those whose hook does not run any more; one that runs ends first. */
-static void host_periodic_drop(struct host_periodic *p)
-{
-    for (struct host_turn **at = &p->first; *at;) {
-        struct host_turn *t = *at;
-        const struct hook *h = hooks_find(p->x->hooks, t->name);
-
-        if (h && h->set.enabled && h->script.bytes && h->set.events & HOOK_EVENT_exechost_periodic) {
-            at = &t->next;
-            continue;
-        }
-        *at = t->next;
-        loop_timer_cancel(t->timer);
-        t->gone = true;
-        if (!t->running)
-            host_turn_free(t);
-    }
-}
-
-static const struct hook *host_periodic_next(const struct host_periodic *p, const struct hook *h)
-{
-    return hooks_next_of(p->x->hooks, HOOK_EVENT_exechost_periodic,
-                         h ? (struct hook_place){h->set.order, h->ordered} : HOOK_PLACE_FIRST);
-}
+/* ---- life -------------------------------------------------------------------------------------------- */
 
 void host_periodic_review(struct host_periodic *p)
 {
-    host_periodic_drop(p);
-    for (const struct hook *h = host_periodic_next(p, NULL); h; h = host_periodic_next(p, h)) {
-        struct host_turn *t = host_periodic_find(p, h->name);
-
-        if (t && t->serial == h->serial && t->freq_s == h->set.freq_s)
-            continue;
-        if (!t && !(t = host_periodic_add(p, h))) {
-            log_event(LOGC_HOOK, LOGE_ERROR, h->name, "no memory to run it periodically");
-            continue;
-        }
-        t->serial = h->serial;
-        t->freq_s = h->set.freq_s;
-        loop_timer_set(t->timer, t->freq_s * MS_PER_S);
-    }
+    hook_turns_review(p->turns);
 }
 
 struct host_periodic *host_periodic_create(struct host_hooks *x)
 {
     struct host_periodic *p = calloc(1, sizeof *p);
 
-    if (p)
-        p->x = x;
-    return p;
+    if (!p)
+        return NULL;
+    p->x = x;
+    p->turns = hook_turns_create(&(struct hook_turns_options){.loop = x->mom->loop,
+                                                              .time = LOOP_REAL,
+                                                              .hooks = x->hooks,
+                                                              .event = HOOK_EVENT_exechost_periodic,
+                                                              .due = host_turn_due,
+                                                              .arg = p});
+    if (p->turns)
+        return p;
+    free(p);
+    return NULL;
 }
 
 void host_periodic_destroy(struct host_periodic *p)
 {
-    struct host_turn *next;
-
     if (!p)
         return;
-    for (struct host_turn *t = p->first; t; t = next) {
-        next = t->next;
-        host_turn_free(t);
-    }
+    hook_turns_destroy(p->turns);
     free(p);
 }

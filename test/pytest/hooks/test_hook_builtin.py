@@ -5,7 +5,6 @@ import os
 import pytest
 
 from cede import api
-from cede.complex import Complex
 from cede.hooks import Hooks, log
 
 NAME = "PBS_preempt_policy"
@@ -21,15 +20,7 @@ LISTED = f"""Hook {NAME}
     fail_action = none
 """
 
-
-@pytest.fixture(scope="module")
-def complex():
-    c = Complex(nodes=1, ncpus=4, sched=False)
-    try:
-        c.start()
-        yield c
-    finally:
-        c.stop()
+pytestmark = pytest.mark.complex(nodes=1, ncpus=4, sched=False)
 
 
 @pytest.fixture

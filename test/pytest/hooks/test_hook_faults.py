@@ -7,20 +7,12 @@ import threading
 import pytest
 
 from cede import api
-from cede.complex import Complex
 from cede.hooks import log, qsub
 from cede.wait import until
 
 MANY = 10000
 
-
-@pytest.fixture(scope="module")
-def complex():
-    c = Complex(nodes=0, sched=False)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
+pytestmark = pytest.mark.complex(nodes=0, sched=False)
 
 
 def workers(cx):

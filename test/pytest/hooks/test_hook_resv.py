@@ -6,31 +6,10 @@ import time
 import pytest
 
 from cede.ask import at, stat_resv
-from cede.clock import Clock
-from cede.complex import Complex
-from cede.hooks import Hooks, log
+from cede.hooks import log
 from cede.wait import until
 
-
-@pytest.fixture(scope="module")
-def complex():
-    """With a clock that leaps."""
-    c = Complex(nodes=2, sched=False)
-    with pytest.MonkeyPatch.context() as m:
-        c.clock = Clock(c, m)
-        try:
-            yield c.start()
-        finally:
-            c.stop()
-
-
-@pytest.fixture
-def hooks(complex):
-    h = Hooks(complex)
-    yield h
-    h.delete()
-    for resv in complex.api.stat("resv"):
-        complex.api.delete_resv(resv.name)
+pytestmark = pytest.mark.complex(nodes=2, sched=False, clock=True)
 
 
 SOON_S = 20  # then it is there by a leap of the clock, which the test makes when it is ready

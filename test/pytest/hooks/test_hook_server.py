@@ -5,20 +5,11 @@ import subprocess
 
 import pytest
 
-from cede.complex import Complex
 from cede.wait import until
 
 EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "examples", "hooks")
 
-
-@pytest.fixture(scope="module")
-def complex():
-    """Nothing runs; each test removes its hooks."""
-    c = Complex(nodes=0, sched=False)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
+pytestmark = pytest.mark.complex(nodes=0, sched=False)
 
 
 @pytest.fixture

@@ -4,20 +4,12 @@ import os
 
 import pytest
 
-from cede.complex import Complex
 from cede.hooks import Hooks
 from cede.wait import until
 
 EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "examples", "hooks")
 
-
-@pytest.fixture(scope="module")
-def complex():
-    c = Complex(nodes=1)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
+pytestmark = pytest.mark.complex(nodes=1)
 
 
 @pytest.fixture

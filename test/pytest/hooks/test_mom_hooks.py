@@ -8,32 +8,9 @@ import subprocess
 import pytest
 
 from cede import api, users
-from cede.complex import Complex
-from cede.hooks import Hooks
 from cede.wait import until
 
-
-@pytest.fixture(scope="module")
-def complex():
-    c = Complex(nodes=2, history=True)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
-
-
-@pytest.fixture
-def hooks(complex):
-    h = Hooks(complex)
-    yield h
-    complex.set_server("scheduling", "True")
-    complex.clean()
-    h.delete()
-    if any("offline" in n.state for n in complex.api.stat("vnode")):
-        for name in ("n1", "n2"):
-            complex.command("pbsnodes", "-r", name)
-            complex.qmgr(f"unset node {name} comment")
-        until(lambda: not any("offline" in n.state for n in complex.api.stat("vnode")), "vnodes in use")
+pytestmark = pytest.mark.complex(nodes=2, history=True)
 
 
 def marks(cx, name="marks"):

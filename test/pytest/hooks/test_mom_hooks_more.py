@@ -6,33 +6,12 @@ import subprocess
 import pytest
 
 from cede import api
-from cede.complex import Complex
-from cede.hooks import Hooks
 from cede.wait import until
 from hooks.test_mom_hooks import empty, ended, marks, mom_log, mom_worker, note
 
 PBSE_HOOK_REJECT = 15169
 
-
-@pytest.fixture(scope="module")
-def complex():
-    c = Complex(nodes=2, history=True)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
-
-
-@pytest.fixture
-def hooks(complex):
-    h = Hooks(complex)
-    yield h
-    h.delete()
-    complex.clean()
-    if any("offline" in n.state for n in complex.api.stat("vnode")):
-        for name in ("n1", "n2"):
-            complex.command("pbsnodes", "-r", name)
-            complex.qmgr(f"unset node {name} comment")
+pytestmark = pytest.mark.complex(nodes=2, history=True)
 
 
 def background(cx, *words):

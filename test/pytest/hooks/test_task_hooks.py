@@ -5,29 +5,12 @@ import subprocess
 import pytest
 
 from cede import tasks, users
-from cede.complex import Complex
-from cede.hooks import Hooks
 from cede.wait import until
 from hooks.test_mom_hooks import empty, ended, marks, mom_log, note
 
 OWNER = users.NAMES[0]
 
-
-@pytest.fixture(scope="module")
-def complex():
-    c = Complex(nodes=2, history=True)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
-
-
-@pytest.fixture
-def hooks(complex):
-    h = Hooks(complex)
-    yield h
-    complex.clean()
-    h.delete()
+pytestmark = pytest.mark.complex(nodes=2, history=True)
 
 
 def begun(cx, text="sleep 600"):

@@ -5,31 +5,12 @@ import threading
 import pytest
 
 from cede import api
-from cede.complex import Complex
 from cede.hooks import Hooks, log
 from cede.wait import until
 
 ROOM = "(n1:ncpus=4)"
 
-
-@pytest.fixture(scope="module")
-def complex():
-    c = Complex(nodes=2, ncpus=4, sched=False)
-    try:
-        c.start()
-        c.scheduler = c.connect()
-        c.scheduler.register("default")
-        yield c
-    finally:
-        c.stop()
-
-
-@pytest.fixture
-def hooks(complex):
-    h = Hooks(complex)
-    yield h
-    h.delete()
-    complex.clean()
+pytestmark = pytest.mark.complex(nodes=2, ncpus=4, sched=False, registers=True)
 
 
 def planner(cx, order="SCRD"):

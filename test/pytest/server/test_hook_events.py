@@ -8,16 +8,7 @@ import pytest
 from cede.hooks import job, log, qsub
 from cede.wait import until
 
-
-@pytest.fixture(scope="module")
-def complex():
-    """One for all of this file; each test removes the hooks that it made."""
-    from cede.complex import Complex
-    c = Complex(nodes=1, ncpus=4)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
+pytestmark = pytest.mark.complex(nodes=1, ncpus=4)
 
 
 def test_a_queuejob_hook_refuses_jobs_without_walltime_with_its_own_words(complex, hooks):

@@ -6,16 +6,7 @@ import pytest
 from cede.hooks import job, log, qsub
 from cede.wait import until
 
-
-@pytest.fixture(scope="module")
-def complex():
-    """One for all of this file; each test removes the hooks that it made."""
-    from cede.complex import Complex
-    c = Complex(nodes=1, ncpus=4)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
+pytestmark = pytest.mark.complex(nodes=1, ncpus=4)
 
 
 def said(cx, text):

@@ -7,16 +7,7 @@ from cede import users
 
 GOOD = "import pbs\npbs.event().accept()\n"
 
-
-@pytest.fixture(scope="module")
-def complex():
-    """One for all of this file: nothing runs, and what a test makes has a name of its own."""
-    from cede.complex import Complex
-    c = Complex(nodes=0, sched=False)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
+pytestmark = pytest.mark.complex(nodes=0, sched=False)
 
 
 def ask(cx, *lines, user=None, check=True, stdin=None):

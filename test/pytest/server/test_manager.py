@@ -4,15 +4,7 @@ import pytest
 from cede import api
 from cede.ask import refused
 
-@pytest.fixture(scope="module")
-def complex():
-    """One for all of this file: nothing runs, and what a test makes has a name of its own."""
-    from cede.complex import Complex
-    c = Complex(nodes=0, sched=False)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
+pytestmark = pytest.mark.complex(nodes=0, sched=False)
 
 
 def queue(cx, name):
