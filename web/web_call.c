@@ -83,6 +83,26 @@ size_t web_call_written(struct web_call *w)
     return at > 0 ? (size_t)at : 0;
 }
 
+void web_call_constant(struct web_call *w, const char *type, const void *bytes, size_t n, const char *etag)
+{
+    web_call_drop(w);
+    w->status = 200;
+    w->type = type;
+    w->etag = etag;
+    w->answer = (char *)bytes;
+    w->n_answer = n;
+    w->answer_is_constant = true;
+}
+
+void web_call_nothing(struct web_call *w)
+{
+    web_call_drop(w);
+    w->status = 204;
+    w->type = "application/json";
+    w->answer = (char *)"";
+    w->answer_is_constant = true;
+}
+
 /* What the status means, for `title`; the sentence is in `detail`. */
 static const char *web_call_title(unsigned status)
 {

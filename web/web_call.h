@@ -54,6 +54,12 @@ void web_call_end(struct web_call *w, unsigned status);
 /* Bytes of the answer as it is written so far. */
 size_t web_call_written(struct web_call *w);
 
+/* Answer with constant bytes. */
+void web_call_constant(struct web_call *w, const char *type, const void *bytes, size_t n, const char *etag);
+
+/* It is done, and there is nothing to tell: 204. */
+void web_call_nothing(struct web_call *w);
+
 /* Answer with a problem (RFC 9457); what was written so far is dropped. `code` is PBS's number or 0. */
 void web_call_problem(struct web_call *w, unsigned status, int code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

@@ -22,7 +22,7 @@ struct web_stream {
     struct MHD_Connection *http;
     struct web_watch_ask ask;
     char job[WEB_ID_MAX];
-    bool said_hello, over;
+    bool said_hello, said_away, over;
     char *text; /* that was not sent yet */
     size_t n_text, sent;
     int64_t spoke_mono_ms, until_mono_ms; /* until: of a long poll */
@@ -74,12 +74,17 @@ void web_events_stop(void)
 
 static void web_events_sse(struct web_stream *s, FILE *f)
 {
+    struct web_watch_counts counts;
     bool lost = false;
     unsigned long long epoch = web_watch_epoch(s->watch);
 
     if (!s->said_hello)
         fprintf(f, "id: %llu-%llu\nevent: hello\ndata: {}\n\n", epoch, (unsigned long long)s->ask.after);
     s->said_hello = true;
+    web_watch_counts(s->watch, &counts);
+    if (!counts.connected && !s->said_away)
+        fputs("event: away\ndata: {}\n\n", f);
+    s->said_away = !counts.connected;
     s->ask.after = web_watch_write(s->watch, &s->ask, f, &lost);
     if (lost)
         fprintf(f, "id: %llu-%llu\nevent: reset\ndata: {}\n\n", epoch, (unsigned long long)s->ask.after);

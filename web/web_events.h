@@ -4,6 +4,7 @@
  *
  *   event: hello    the first; its id is where the stream begins, so that a client which then reads lists misses nothing
  *   event: change   data is {"kind":"job","id":"1.svr","attributes":{...}} or, instead of attributes, "gone":true
+ *   event: away     the server cannot be reached; `reset` follows when it is back
  *   event: reset    changes were missed: read everything again
  *
  * An id is EPOCH-NUMBER. A client that comes back shows the last one, as Last-Event-ID or `after`. */

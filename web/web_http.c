@@ -377,6 +377,19 @@ static void web_http_done_cb(void *arg, struct MHD_Connection *c, void **context
     *context = NULL;
 }
 
+/* A null byte in a path or parameter would end the text that comes behind it: it becomes a character that no name has. */
+static size_t web_http_unescape_cb(void *arg, struct MHD_Connection *c, char *text)
+{
+    size_t n = MHD_http_unescape(text);
+
+    (void)arg;
+    (void)c;
+    for (size_t i = 0; i < n; i++)
+        if (!text[i])
+            text[i] = '\1';
+    return n;
+}
+
 /* --- the beginning and the end ---------------------------------------------------------------------------------------- */
 
 static int web_http_socket(const struct web_http_settings *s, uint16_t *port, struct err *e)
@@ -422,7 +435,8 @@ static int web_http_daemon(struct web_http *h, int fd, struct err *e)
         MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)WEB_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)POOL,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)WEB_QUIET_S, MHD_OPTION_NOTIFY_COMPLETED, web_http_done_cb,
-        h, MHD_OPTION_NOTIFY_CONNECTION, web_http_peer_cb, h, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+        h, MHD_OPTION_NOTIFY_CONNECTION, web_http_peer_cb, h, MHD_OPTION_UNESCAPE_CALLBACK,
+        web_http_unescape_cb, NULL, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
     return h->daemon ? 0
                      : err_set(e, EINVAL,
                                h->cert ? "cannot serve: are certificate and key a pair?" : "cannot serve");

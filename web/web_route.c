@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "web_act.h"
 #include "web_events.h"
 #include "web_metrics.h"
+#include "web_openapi.h"
+#include "web_page.h"
 #include "web_status.h"
 
 enum { LIMIT_MAX = 10000, OFFSET_MAX = 100000000 };
@@ -52,17 +55,53 @@ static const struct web_param of_events[] = {
     {"wait", WEB_NUMBER, 0, WEB_WAIT_MAX_S, "answer once, as JSON, after so many seconds at most", false},
     END};
 
+static const struct web_param of_delete[] = {
+    {"force", WEB_FLAG, 0, 0, "also where its host does not answer", false}, END};
+static const struct web_param of_output[] = {{"file", WEB_TEXT, 0, 0, "out or err", false}, END};
+
+/* Members of bodies. */
+static const struct web_param of_submit[] = {
+    {"script", WEB_TEXT, 0, 0, "the text of the script, without #PBS lines", true},
+    {"queue", WEB_TEXT, 0, 0, "the queue", false},
+    {"attributes", WEB_OBJECT, 0, 0, "attributes as a status shows them", false},
+    END};
+static const struct web_param of_alter[] = {
+    {"attributes", WEB_OBJECT, 0, 0, "attributes and their values; an empty text unsets one", true}, END};
+static const struct web_param of_hold[] = {{"type", WEB_TEXT, 0, 0, "letters of u, o, s (u)", false}, END};
+static const struct web_param of_signal[] = {
+    {"signal", WEB_TEXT, 0, 0, "SIGUSR1, suspend, resume ... (SIGTERM)", false}, END};
+
 static const struct web_route rows[] = {
+    {"GET", "/", WEB_OPEN, web_page_index, "page", "The page.", NULL, NULL, "text/html"},
+    {"GET", "/assets/{id}", WEB_OPEN, web_page_asset, "asset", "A file of the page.", NULL, NULL,
+     "text/plain"},
     {"GET", "/metrics", WEB_READ, web_metrics_show, "metrics", "Numbers in the form of OpenMetrics.", NULL,
      NULL, "application/openmetrics-text"},
+    {"GET", "/api/v1/openapi.json", WEB_READ, web_openapi_show, "getOpenApi",
+     "This interface as an OpenAPI document.", NULL, NULL, "Any"},
     {"GET", "/api/v1/jobs", WEB_READ, web_status_jobs, "listJobs", "Jobs.", of_jobs, NULL, "JobList"},
+    {"POST", "/api/v1/jobs", WEB_WRITE, web_act_submit, "submitJob", "Submit a job.", NULL, of_submit,
+     "Created"},
     {"GET", "/api/v1/jobs/{id}", WEB_READ, web_status_job, "getJob",
      "A job, also a finished one where history is kept.", of_one, NULL, "Object"},
+    {"PATCH", "/api/v1/jobs/{id}", WEB_WRITE, web_act_alter, "alterJob", "Alter attributes of a job.", NULL,
+     of_alter, ""},
+    {"DELETE", "/api/v1/jobs/{id}", WEB_WRITE, web_act_delete, "deleteJob", "Delete a job.", of_delete, NULL,
+     ""},
     {"GET", "/api/v1/jobs/{id}/explain", WEB_READ, web_status_explain, "explainJob",
      "What its scheduler would do for it now, and why: victims, methods, what would be lost.", NULL, NULL,
      "Plan"},
+    {"GET", "/api/v1/jobs/{id}/output", WEB_READ, web_act_output, "getOutput",
+     "The end of the output of a job that runs.", of_output, NULL, "text/plain"},
+    {"POST", "/api/v1/jobs/{id}/hold", WEB_WRITE, web_act_hold, "holdJob", "Hold a job.", NULL, of_hold, ""},
+    {"POST", "/api/v1/jobs/{id}/release", WEB_WRITE, web_act_release, "releaseJob", "Release holds of a job.",
+     NULL, of_hold, ""},
+    {"POST", "/api/v1/jobs/{id}/signal", WEB_WRITE, web_act_signal, "signalJob",
+     "Send a signal to a job that runs, or suspend or resume it.", NULL, of_signal, ""},
     {"GET", "/api/v1/policy", WEB_READ, web_status_policy, "getPolicy",
      "The policy of preemption that is in force.", NULL, NULL, "Policy"},
+    {"GET", "/api/v1/preemptions", WEB_READ, web_status_preemptions, "listPreemptions",
+     "The last 500 preemptions since this service started.", NULL, NULL, "PreemptionList"},
     {"GET", "/api/v1/nodes", WEB_READ, web_status_nodes, "listNodes", "Vnodes.", of_nodes, NULL, "NodeList"},
     {"GET", "/api/v1/nodes/{id}", WEB_READ, web_status_nodes, "getNode", "A vnode.", of_one, NULL, "Object"},
     {"GET", "/api/v1/queues", WEB_READ, web_status_queues, "listQueues", "Queues.", of_list, NULL,
@@ -80,6 +119,12 @@ static const struct web_route rows[] = {
     {"GET", "/api/v1/events", WEB_READ, web_events_show, "listEvents",
      "Changes as they happen: server-sent events, or with `wait` one answer.", of_events, NULL, "EventList"},
 };
+
+const struct web_route *web_routes(size_t *n)
+{
+    *n = sizeof rows / sizeof *rows;
+    return rows;
+}
 
 /* Does the path fit the pattern? id becomes the piece that {id} takes. */
 static bool web_route_fits(const char *pattern, const char *path, char *id, size_t size)

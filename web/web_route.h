@@ -1,6 +1,7 @@
 #ifndef WEB_ROUTE_H
 #define WEB_ROUTE_H
-/* The one table of what can be asked for. It dispatches requests and checks parameters. */
+/* The one table of what can be asked for. It dispatches requests, checks parameters, and is what the OpenAPI document is
+ * made from. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,6 +34,9 @@ struct web_route {
     const struct web_param *body;  /* members of the JSON object; NULL: no body */
     const char *answer;            /* name of the schema of the answer, "" none, or its media type */
 };
+
+/* All rows; *n of them. Those of one path follow one another. */
+const struct web_route *web_routes(size_t *n);
 
 /* The row of method and path; id (size bytes) becomes what {id} takes of the path. NULL: *status is 404, or 405 and *allow (size_allow
  * bytes) names the methods of the path. HEAD is answered by GET. */

@@ -16,6 +16,7 @@
 #include "strbuf.h"
 #include "web_call.h"
 #include "web_pbs.h"
+#include "web_watch.h"
 
 enum { PAGE = 1000, FIELDS_MAX = 128, FIELD_MAX = 128, LIST_MAX = 8 << 20 };
 
@@ -423,6 +424,16 @@ void web_status_policy(struct web_call *w)
     }
     pbs_statfree(p.scheds);
     pbs_statfree(p.queues);
+}
+
+void web_status_preemptions(struct web_call *w)
+{
+    if (!web_call_json(w))
+        return;
+    json_out_open(&w->json, "preemptions", '[');
+    web_watch_preemptions(w->watch, &w->json);
+    json_out_close(&w->json, ']');
+    web_call_json_end(w, 200);
 }
 
 struct web_status_plan {

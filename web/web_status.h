@@ -20,6 +20,8 @@ void web_status_scheds(struct web_call *w);
 /* As `pbs_preempt --policy -F json` and `pbs_preempt --explain -F json`. */
 void web_status_policy(struct web_call *w);
 void web_status_explain(struct web_call *w);
+/* The last preemptions that this program has seen. */
+void web_status_preemptions(struct web_call *w);
 
 /* Write id, attributes and times of an object into a JSON object that is open. */
 void web_status_members(struct json_out *j, const struct batch_status *o, bool is_node);

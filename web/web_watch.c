@@ -28,7 +28,6 @@ struct web_watch {
     pthread_mutex_t lock; /* of what follows */
     struct web_watch_event ring[WEB_WATCH_EVENTS];
     uint64_t oldest, next; /* numbers of events that are kept: oldest <= n < next */
-    uint64_t reset;        /* listeners that have seen less have lost something */
     size_t bytes;
     struct web_watch_listener *listeners;
     struct web_watch_counts counts;
@@ -174,11 +173,13 @@ static void web_watch_wake_all(struct web_watch *w)
         l->wake(l->arg);
 }
 
-/* Everything was read: from here on changes are news, and what listeners have seen before is not enough. */
+/* Everything was read: from here on changes are news. A number is left out, so that every listener of before has missed something. */
 static void web_watch_begin_news(struct web_watch *w)
 {
     w->is_news = true;
-    w->reset = w->next;
+    while (w->oldest < w->next)
+        web_watch_drop_oldest(w);
+    w->oldest = ++w->next;
 }
 
 /* --- the thread -------------------------------------------------------------------------------------------------- */
@@ -236,6 +237,7 @@ static void *web_watch_run(void *arg)
         web_watch_restart(w);
         pthread_mutex_lock(&w->lock);
         w->counts.connected = false;
+        web_watch_wake_all(w);
         pthread_mutex_unlock(&w->lock);
         sleep(1);
     }
@@ -325,7 +327,7 @@ uint64_t web_watch_write(struct web_watch *w, const struct web_watch_ask *q, FIL
     size_t written = 0;
 
     pthread_mutex_lock(&w->lock);
-    *lost = q->after >= w->next || q->after + 1 < w->oldest || q->after + 1 < w->reset;
+    *lost = q->after >= w->next || q->after + 1 < w->oldest;
     if (*lost) {
         number = w->next - 1;
     } else {
@@ -346,5 +348,12 @@ void web_watch_counts(struct web_watch *w, struct web_watch_counts *out)
 {
     pthread_mutex_lock(&w->lock);
     *out = w->counts;
+    pthread_mutex_unlock(&w->lock);
+}
+
+void web_watch_preemptions(struct web_watch *w, struct json_out *j)
+{
+    pthread_mutex_lock(&w->lock);
+    web_tally_preemptions(w->tally, j);
     pthread_mutex_unlock(&w->lock);
 }

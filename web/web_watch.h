@@ -13,12 +13,14 @@
 #include "err.h"
 
 enum {
-    WEB_WATCH_EVENTS = 16384,   /* that are kept at most */
-    WEB_WATCH_BYTES = 32 << 20, /* of these together */
-    WEB_WATCH_BUCKETS = 12,     /* of the histogram of waits */
-    WEB_WATCH_METHODS = 5       /* letters of PBS: S C Q D P */
+    WEB_WATCH_EVENTS = 16384,    /* that are kept at most */
+    WEB_WATCH_BYTES = 32 << 20,  /* of these together */
+    WEB_WATCH_BUCKETS = 12,      /* of the histogram of waits */
+    WEB_WATCH_PREEMPTIONS = 500, /* that are remembered */
+    WEB_WATCH_METHODS = 5        /* letters of PBS: S C Q D P */
 };
 
+struct json_out;
 struct web_watch;
 
 /* NULL: the thread could not be started. It lives as long as the program. */
@@ -68,5 +70,8 @@ struct web_watch_counts {
     uint64_t changes; /* that were received */
 };
 void web_watch_counts(struct web_watch *w, struct web_watch_counts *out);
+
+/* Write the last preemptions into an array that is open, the oldest first. */
+void web_watch_preemptions(struct web_watch *w, struct json_out *j);
 
 #endif

@@ -4,6 +4,7 @@
 #include "pbs_ifl.h"
 #include "web_watch.h"
 
+struct json_out;
 struct web_tally;
 
 struct web_tally *web_tally_create(void); /* NULL: no memory */
@@ -17,5 +18,8 @@ void web_tally_job(struct web_tally *t, const char *id, const struct attrl *attr
                    struct web_watch_counts *counts);
 /* The job is gone. */
 void web_tally_gone(struct web_tally *t, const char *id, int64_t now_s, struct web_watch_counts *counts);
+
+/* Write the last preemptions into an array that is open: job, user, queue, for, method, at, lost_core_seconds. */
+void web_tally_preemptions(const struct web_tally *t, struct json_out *j);
 
 #endif

@@ -4,7 +4,6 @@ import http.client
 import itertools
 import json
 import os
-import shutil
 import signal
 import subprocess
 from typing import NamedTuple
@@ -96,8 +95,3 @@ class Web:
         finally:
             self.process.kill()
         return self.process.returncode
-
-
-def browser():
-    """The path of a headless Chromium, or None."""
-    return next((p for p in map(shutil.which, ("chromium-headless-shell", "chromium", "chrome-headless-shell")) if p), None)

@@ -31,7 +31,7 @@ def test_options_are_those_of_the_command(quiet):
                                           (("qsub", "-l", "select", "=", "1", ":", "ncpus", "=", "2", ":", "mpip"), "mpiprocs="),
                                           (("qsub", "-l", "place", "=", "sc"), "scatter"),
                                           (("qsub", "-l", "place", "=", "pack", ":", "exclh"), "exclhost"),
-                                          (("pbs_complex", "add"), "add-node"), (("pbs_store", "mig"), "migrate"), (("pbs_keys", "rev"), "revoke")])
+                                          (("pbs_complex", "add"), "add-node"), (("pbs_store", "mig"), "migrate"), (("pbs_keys", "rev"), "revoke"), (("pbs_web", "tok"), "token"), (("pbs_web", "token", "rev"), "revoke")])
 def test_values_and_operands_are_offered(quiet, words, found):
     assert offered(quiet, *words) == [found]
 

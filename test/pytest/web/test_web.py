@@ -1,7 +1,11 @@
 """pbs_web: REST and metrics. What it shows is what the commands show; whom it serves is those with a token."""
+import http.client
 import json
 import os
+import re
+import ssl
 import stat
+import subprocess
 import time
 
 import pytest
@@ -175,6 +179,44 @@ def test_metrics_are_open_metrics(web):
     assert {"gauge", "counter", "histogram"} == set(families.values())
 
 
+def test_the_dashboard_and_the_alerts_name_metrics_that_are_there(web):
+    """Names that begin with pbs_, in doc/examples/web."""
+    examples = os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "examples", "web")
+    there = {name.split("{")[0] for name in web.metrics()}
+    for file in ("dashboard.json", "alerts.yml"):
+        with open(os.path.join(examples, file), encoding="utf-8") as f:
+            named = set(re.findall(r"\bpbs_\w+", f.read()))
+        assert len(named) > 3 and named - {"pbs_web"} <= there, (file, named - there)
+    with open(os.path.join(examples, "dashboard.json"), encoding="utf-8") as f:
+        assert json.load(f)["panels"]
+
+
+def test_every_path_of_the_document_is_on_the_page_of_the_manual(web):
+    manual = os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "web.md")
+    with open(manual, encoding="utf-8") as f:
+        text = f.read()
+    for path in web.get("/api/v1/openapi.json")["paths"]:
+        words = path.replace("/{id}", "").replace("/assets", "/")
+        assert words.rsplit("/", 1)[-1] in text, path
+
+
+def test_the_page_is_whole_and_is_not_sent_twice(web):
+    index = web.ask("/", token="")
+    assert index.status == 200 and index.headers["Content-Type"].startswith("text/html")
+    names = re.findall(r"/assets/([\w.]+)", index.body.decode())
+    seen = set()
+    while names:
+        name = names.pop()
+        if name not in seen:
+            seen.add(name)
+            a = web.ask(f"/assets/{name}", token="")
+            assert a.status == 200, name
+            assert web.ask(f"/assets/{name}", token="", headers={"If-None-Match": a.headers["ETag"]}).status == 304
+            names += re.findall(r"from '\./([\w.]+)'", a.body.decode())
+    assert {"app.js", "app.css", "store.js", "jobs.js", "timeline.js"} <= seen
+    assert b"<script>" not in index.body and b"style=" not in index.body and b" onclick" not in index.body
+
+
 def test_metrics_count_waits_and_preemptions(cx):
     web = Web(cx)
     try:
@@ -188,6 +230,8 @@ def test_metrics_count_waits_and_preemptions(cx):
         cx.wait(high, "R")
         until(lambda: web.metrics()['pbs_preemptions_total{method="Q"}'] == 1, "the preemption to be counted")
         until(lambda: web.metrics()["pbs_job_wait_seconds_count"] == 2, "the urgent job's wait to be counted")
+        told = web.get("/api/v1/preemptions")["preemptions"]
+        assert [(p["job"], p["for"], p["method"], p["queue"]) for p in told] == [(low, high, "Q", "workq")]
         m = web.metrics()
         assert 2 == m['pbs_job_wait_seconds_bucket{le="+Inf"}']
         assert m['pbs_preemption_lost_core_seconds_total{method="Q"}'] >= 0 and m['pbs_preemptions_total{method="S"}'] == 0
@@ -341,6 +385,24 @@ def test_it_acts_as_the_user_who_runs_it_and_shows_what_that_user_may_see(cx):
 def test_what_it_cannot_do_is_an_error_that_says_why(quiet, options, said):
     done = quiet.command(os.path.join(quiet.build, "sbin", "pbs_web"), *options, check=False)
     assert done.returncode and said in done.stderr, done
+
+
+def test_it_speaks_tls(site, tmp_path):
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", cert, "-days", "1",
+                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
+    web = Web(site, "--cert", str(cert), "--key", str(key))
+    try:
+        assert web.url.startswith("https://")
+        c = http.client.HTTPSConnection("127.0.0.1", web.port, timeout=60, context=ssl.create_default_context(cafile=cert))
+        assert web.ask("/api/v1/server", connection=c).status == 200
+        c.close()
+        plain = http.client.HTTPConnection("127.0.0.1", web.port, timeout=60)
+        with pytest.raises((http.client.HTTPException, OSError)):
+            web.ask("/api/v1/server", connection=plain)
+        plain.close()
+    finally:
+        web.stop()
 
 
 # --- clients that do not keep to the rules
