@@ -57,7 +57,8 @@ static const struct option_row rows[] = {
     LONG("explain", explain, "what would be done for a job now, which jobs it would stop, and why it waits"),
     LONG("policy", policy, "which jobs may preempt which, and how: by scheduler and by queue"),
     LONG("methods", methods, "what may be done to preempt a job now, and what it means for the job"),
-    LONG("report", report, "what preemptions have cost, by day, queue, project and user"),
+    LONG("report", report,
+         "what preemptions have cost, by day, queue, project and user, and by line of the policy"),
     {'F', NULL, OPTION_VALUE, "format", "json or default", pbs_preempt_take_format, 0},
     CMD_TEXT('p', struct pbs_preempt, home, "path", "PBS_HOME, for --report"),
     CMD_TEXT('d', struct pbs_preempt, since, "YYYYMMDD", "the first day, for --report"),
@@ -136,46 +137,73 @@ static int list_methods(struct pbs_preempt *q, int c, char *id)
 
 /* --- report ------------------------------------------------------------------------------------------------- */
 
-struct sum {
-    char day[16], queue[64], project[128], user[128];
+enum { SUM_KEYS = 4, SUM_KEY_MAX = 600 };
+
+struct sum { /* of all records with the same keys */
+    char key[SUM_KEYS][SUM_KEY_MAX];
     long by[METHOD_COUNT];
     double lost;
     struct sum *next;
 };
 
-static struct sum *sum_of(struct sum **all, const char *day, const struct acct_line *l)
-{
-    const char *queue = acct_line_find(l, "queue"), *project = acct_line_find(l, "project");
-    const char *user = acct_line_find(l, "user");
-    struct sum **at = all, *s;
+/* A table of the report: its keys are the day, where `has_day`, and fields of the records. */
+struct sum_table {
+    const char *name;             /* in JSON */
+    const char *keys[SUM_KEYS];   /* in JSON, and as the head of a column; NULL: no more */
+    const char *fields[SUM_KEYS]; /* of the record; NULL: the day */
+    int widths[SUM_KEYS];
+};
 
-    for (; *at; at = &(*at)->next)
-        if (strcmp((*at)->day, day) == 0 && strcmp((*at)->queue, queue ? queue : "-") == 0 &&
-            strcmp((*at)->project, project ? project : "-") == 0 &&
-            strcmp((*at)->user, user ? user : "-") == 0)
-            return *at;
-    s = *at = calloc(1, sizeof *s);
-    if (!s)
-        return NULL;
-    snprintf(s->day, sizeof s->day, "%.8s", day);
-    snprintf(s->queue, sizeof s->queue, "%s", queue ? queue : "-");
-    snprintf(s->project, sizeof s->project, "%s", project ? project : "-");
-    snprintf(s->user, sizeof s->user, "%s", user ? user : "-");
-    return s;
+static const struct sum_table tables[] = {
+    {"preemptions", {"day", "queue", "project", "user"}, {NULL, "queue", "project", "user"}, {8, 15, 20, 15}},
+    {"policy",
+     {"policy", "authority", "queue", NULL},
+     {"policy", "authority", "queue", NULL},
+     {50, 25, 15, 0}},
+};
+enum { SUM_TABLES = sizeof tables / sizeof tables[0] };
+
+static void sum_keys(const struct sum_table *t, const char *day, const struct acct_line *l, struct sum *out)
+{
+    for (int i = 0; i < SUM_KEYS; i++) {
+        const char *value = !t->keys[i] ? "" : t->fields[i] ? acct_line_find(l, t->fields[i]) : day;
+
+        snprintf(out->key[i], SUM_KEY_MAX, "%.*s", t->fields[i] ? SUM_KEY_MAX - 1 : 8,
+                 value && (*value || !t->keys[i]) ? value : "-");
+    }
 }
 
-static void pbs_preempt_add_line(struct sum **all, const char *day, const char *text)
+static struct sum *sum_of(struct sum **all, const struct sum_table *t, const char *day,
+                          const struct acct_line *l)
+{
+    struct sum **at = all, *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    sum_keys(t, day, l, s);
+    for (; *at; at = &(*at)->next)
+        if (memcmp((*at)->key, s->key, sizeof s->key) == 0) {
+            free(s);
+            return *at;
+        }
+    return *at = s;
+}
+
+static void pbs_preempt_add_line(struct sum *all[SUM_TABLES], const char *day, const char *text)
 {
     struct err e;
     struct acct_line *l = acct_line_parse(text, &e);
     const char *method = l && l->type == 'v' ? acct_line_find(l, "method") : NULL;
     const char *lost = method ? acct_line_find(l, "lost_core_seconds") : NULL;
-    struct sum *s = method && *method ? sum_of(all, day, l) : NULL;
 
-    if (s)
+    for (int i = 0; method && *method && i < SUM_TABLES; i++) {
+        struct sum *s = sum_of(&all[i], &tables[i], day, l);
+
+        if (!s)
+            continue;
         s->by[preempt_method_of_letter(*method)]++;
-    if (s && lost)
-        s->lost += strtod(lost, NULL);
+        s->lost += lost ? strtod(lost, NULL) : 0;
+    }
     acct_line_destroy(l);
 }
 
@@ -184,7 +212,7 @@ static int pbs_preempt_is_day(const struct dirent *d)
     return strlen(d->d_name) == 8 && strspn(d->d_name, "0123456789") == 8;
 }
 
-static void read_day(const char *dir, const char *day, struct sum **all)
+static void read_day(const char *dir, const char *day, struct sum *all[SUM_TABLES])
 {
     char path[PATH_MAX + 16], *line = malloc(LINE_BYTES);
     FILE *in;
@@ -208,61 +236,71 @@ static const struct preempt_method_row *next_column(int *m)
     return NULL;
 }
 
-static void show_sum_row(const struct sum *s)
+static void show_sum_row(const struct sum_table *t, const struct sum *s)
 {
-    printf("%-8s  %-15s %-20s %-15s", s->day, s->queue, s->project, s->user);
+    for (int i = 0; i < SUM_KEYS && t->keys[i]; i++)
+        printf("%-*s ", t->widths[i], s->key[i]);
     for (int m = METHOD_NONE; next_column(&m);)
         printf(" %6ld", s->by[m]);
     printf(" %14.1f\n", s->lost);
 }
 
-static void show_sum_json(struct json_out *j, const struct sum *s)
+static void show_sum_json(struct json_out *j, const struct sum_table *t, const struct sum *s)
 {
     const struct preempt_method_row *row;
     char lost[32];
 
     snprintf(lost, sizeof lost, "%.1f", s->lost);
     json_out_open(j, NULL, '{');
-    json_out_string(j, "day", s->day);
-    json_out_string(j, "queue", s->queue);
-    json_out_string(j, "project", s->project);
-    json_out_string(j, "user", s->user);
+    for (int i = 0; i < SUM_KEYS && t->keys[i]; i++)
+        json_out_string(j, t->keys[i], s->key[i]);
     for (int m = METHOD_NONE; (row = next_column(&m));)
         json_out_number(j, row->done, s->by[m]);
     json_out_any(j, "lost_core_seconds", lost);
     json_out_close(j, '}');
 }
 
-static void show_sums(const struct pbs_preempt *q, const struct sum *all)
+static void show_table(const struct sum_table *t, const struct sum *all)
 {
     const struct preempt_method_row *row;
+
+    for (int i = 0; i < SUM_KEYS && t->keys[i]; i++)
+        printf("%-*s ", t->widths[i], t->keys[i]);
+    for (int m = METHOD_NONE; (row = next_column(&m));)
+        printf(" %6c", row->letter);
+    printf(" %14s\n", "lost core-s");
+    for (const struct sum *s = all; s; s = s->next)
+        show_sum_row(t, s);
+}
+
+static void show_sums(const struct pbs_preempt *q, struct sum *const all[SUM_TABLES])
+{
     struct json_out j;
 
-    if (q->json) {
+    if (q->json)
         json_out_begin(&j, stdout);
-        json_out_open(&j, "preemptions", '[');
-    } else {
-        printf("%-8s  %-15s %-20s %-15s", "day", "queue", "project", "user");
-        for (int m = METHOD_NONE; (row = next_column(&m));)
-            printf(" %6c", row->letter);
-        printf(" %14s\n", "lost core-s");
-    }
-    for (const struct sum *s = all; s; s = s->next) {
-        if (q->json)
-            show_sum_json(&j, s);
-        else
-            show_sum_row(s);
-    }
-    if (q->json) {
+    for (int i = 0; i < SUM_TABLES; i++) {
+        if (!q->json) {
+            printf(
+                "%s",
+                i ? "\nby line of the policy, by level and queue of the urgent job, and by queue of the victim:\n"
+                  : "");
+            show_table(&tables[i], all[i]);
+            continue;
+        }
+        json_out_open(&j, tables[i].name, '[');
+        for (const struct sum *s = all[i]; s; s = s->next)
+            show_sum_json(&j, &tables[i], s);
         json_out_close(&j, ']');
-        json_out_end(&j);
     }
+    if (q->json)
+        json_out_end(&j);
 }
 
 static int pbs_preempt_report(struct pbs_preempt *q, const char *home)
 {
     struct dirent **days = NULL;
-    struct sum *all = NULL, *next;
+    struct sum *all[SUM_TABLES] = {NULL}, *next;
     char dir[PATH_MAX];
     int n;
 
@@ -274,15 +312,16 @@ static int pbs_preempt_report(struct pbs_preempt *q, const char *home)
     }
     for (int i = 0; i < n; i++) {
         if (!q->since || strcmp(days[i]->d_name, q->since) >= 0)
-            read_day(dir, days[i]->d_name, &all);
+            read_day(dir, days[i]->d_name, all);
         free(days[i]);
     }
     free(days);
     show_sums(q, all);
-    for (; all; all = next) {
-        next = all->next;
-        free(all);
-    }
+    for (int i = 0; i < SUM_TABLES; i++)
+        for (; all[i]; all[i] = next) {
+            next = all[i]->next;
+            free(all[i]);
+        }
     return 0;
 }
 

@@ -256,7 +256,9 @@ static int req_explain_ask(struct parts *p, struct request *r, const struct ques
     if (!w)
         return err_set(e, PBSE_SYSTEM, "no memory to ask the scheduler");
     w->limit_s = limit_s;
-    if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_EXPLAIN, q->name},
+    if (schedulers_ask(p->schedulers, o,
+                       &(struct sched_question){SCHED_CMD_EXPLAIN, q->name,
+                                                req_level(r) < LEVEL_OPERATOR ? request_who(r) : NULL},
                        req_explain_answered, w, e) < 0) {
         wait_end(w);
         return -1;

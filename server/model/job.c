@@ -196,6 +196,14 @@ static void add_preempt(struct strbuf *out, const struct preempt_record *p)
         strbuf_add(out, ",\"urgent\":");
         json_text_add(out, p->urgent);
     }
+    if (p->policy) {
+        strbuf_add(out, ",\"policy\":");
+        json_text_add(out, p->policy);
+    }
+    if (p->authority) {
+        strbuf_add(out, ",\"authority\":");
+        json_text_add(out, p->authority);
+    }
     if (p->offer) {
         strbuf_add(out, ",\"offer\":");
         json_text_add(out, p->offer);
@@ -260,6 +268,8 @@ static void job_destroy(struct object *o)
         intern_unref(j->preempt->scheduler);
         intern_unref(j->preempt->urgent);
         intern_unref(j->preempt->offer);
+        intern_unref(j->preempt->policy);
+        intern_unref(j->preempt->authority);
     }
     free(j->preempt);
     array_map_destroy(j->array);
@@ -418,14 +428,16 @@ static int put_notice(struct preempt_notice *n, const json_t *mark)
 static int job_put_preempt(struct job *j, const json_t *mark, struct err *e)
 {
     const char *left, *tried = "", *by = NULL, *scheduler = NULL, *urgent = NULL, *offer = NULL;
+    const char *policy = NULL, *authority = NULL;
     json_int_t since_s = 0, since_ms = 0; /* older rows have seconds */
     struct preempt_methods to_try, were_tried;
     double lost = 0;
     int method;
 
-    if (json_unpack((json_t *)mark, "{s:s, s?s, s:i, s?F, s?I, s?I, s?s, s?s, s?s, s?s}", "left", &left,
-                    "tried", &tried, "method", &method, "lost_core_s", &lost, "since_s", &since_s, "since_ms",
-                    &since_ms, "by", &by, "scheduler", &scheduler, "urgent", &urgent, "offer", &offer) < 0 ||
+    if (json_unpack((json_t *)mark, "{s:s, s?s, s:i, s?F, s?I, s?I, s?s, s?s, s?s, s?s, s?s, s?s}", "left",
+                    &left, "tried", &tried, "method", &method, "lost_core_s", &lost, "since_s", &since_s,
+                    "since_ms", &since_ms, "by", &by, "scheduler", &scheduler, "urgent", &urgent, "offer",
+                    &offer, "policy", &policy, "authority", &authority) < 0 ||
         !preempt_methods_parse(left, &to_try) || !preempt_methods_parse(tried, &were_tried))
         return err_set(e, PBSE_SYSTEM, "the stored preemption of job %s cannot be read", j->obj.name);
     j->preempt = calloc(1, sizeof *j->preempt);
@@ -440,6 +452,8 @@ static int job_put_preempt(struct job *j, const json_t *mark, struct err *e)
     j->preempt->scheduler = intern_ref(scheduler);
     j->preempt->urgent = intern_ref(urgent);
     j->preempt->offer = intern_ref(offer);
+    j->preempt->policy = intern_ref(policy);
+    j->preempt->authority = intern_ref(authority);
     if (put_notice(&j->preempt->notice, mark) < 0)
         return err_set(e, PBSE_SYSTEM, "the stored notice of job %s cannot be read", j->obj.name);
     if (preempt_notice_is_given(j->preempt) && !j->preempt->notice.method) /* older rows do not say */

@@ -110,6 +110,9 @@ struct preempt_record {
     const char *by;        /* interned: the user that asked, for messages */
     const char *scheduler; /* interned: the sched object that asked, or NULL */
     const char *urgent;    /* interned: for which job; NULL if not given */
+    const char *
+        policy; /* interned: the line of the policy that gave the methods, "queue:workq:preempt_order=R"; or NULL */
+    const char *authority; /* interned: by which level it may be done, "express_queue:express"; or NULL */
     const char *offer;     /* interned "n3+n4": what method P takes, all else is left to it; NULL: none */
     bool noted;            /* its attributes say so already; not stored */
     bool came_late;        /* the job has ended by itself before the method reached it; not stored */

@@ -43,6 +43,8 @@ static struct job *make(void)
     j->preempt->since_ms = 77;
     preempt_methods_add(&j->preempt->tried, METHOD_SUSPEND);
     j->preempt->scheduler = intern_ref("default");
+    j->preempt->policy = intern_ref("sched:default:preempt_order=SR");
+    j->preempt->authority = intern_ref("express_queue:express");
     j->preempt->notice.grace_ms = 5000;
     j->preempt->notice.grace_max_ms = 60000;
     j->preempt->notice.given_ms = 1795258654155;
@@ -104,6 +106,8 @@ static void every_field_comes_back(void **state)
     assert_int_equal(b->preempt->since_ms, 77);
     assert_int_equal(preempt_methods_first(&b->preempt->tried), METHOD_SUSPEND);
     assert_string_equal(b->preempt->scheduler, "default");
+    assert_string_equal(b->preempt->policy, "sched:default:preempt_order=SR");
+    assert_string_equal(b->preempt->authority, "express_queue:express");
     assert_memory_equal(&b->preempt->notice, &j->preempt->notice, sizeof b->preempt->notice);
     assert_int_equal(b->run->notices, 2);
     assert_string_equal(b->preempt->by, "default");

@@ -380,7 +380,10 @@ static int plan_earmark_begin(struct plan_earmarks *all, struct earmark_obj *h, 
         const struct fit_victim *v = &d->victims[i];
         struct preempt_record_ask record = {
             .methods = v->methods, .by = by, .scheduler = d->ask->scheduler->obj.name, .urgent = h->obj.name};
+        struct preempt_line line;
 
+        preempt_policy_line(&policy, v->job, &line);
+        record.line = &line;
         record.grace_ms = preempt_notices_grace_ms(&policy, v->job, &record.grace_max_ms);
         if (plan_earmark_join(all, h, v->job, &record, e) < 0)
             return -1;

@@ -155,6 +155,10 @@ static void preempt_jobs_begin(struct preempt *p, struct slot *s, const struct s
     }
     const struct preempt_ask policy = {.ctx = p->all->ctx, .sched = sched};
 
+    struct preempt_line line;
+
+    preempt_policy_line(&policy, j, &line);
+    ask.record.line = &line;
     ask.record.grace_ms = preempt_notices_grace_ms(&policy, j, &ask.record.grace_max_ms);
     if (preempt_budget_methods(&policy, j, &ask.record.methods, &e) < 0) {
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted: %s", e.text);

@@ -1,6 +1,8 @@
 /* See preempt_policy.h. */
 #include "preempt_policy.h"
 
+#include <stdio.h>
+
 #include "attr_list.h"
 #include "job_run.h"
 #include "pbs_error.h"
@@ -151,4 +153,32 @@ int preempt_policy_methods(const struct preempt_ask *a, const struct job *j, str
         return preempt_policy_refuse(a, j, why, until_s, e);
     preempt_rules_methods(&f, j->queue ? &queue : NULL, &sched, now_s, out);
     return 0;
+}
+
+void preempt_policy_line(const struct preempt_ask *a, const struct job *j, struct preempt_line *out)
+{
+    const struct queue *q = a->urgent ? a->urgent->queue : NULL;
+    struct preempt_settings queue, sched, urgent;
+    const char *order;
+    bool is_queues, is_wish;
+
+    preempt_settings_init(&queue, "");
+    if (j->queue)
+        settings_of_queue(&queue, j->queue);
+    settings_of_sched(&sched, a->sched);
+    is_queues = queue.order.n > 0;
+    is_wish = queue.methods_enable && preempt_policy_facts(a->ctx, j).wish.n > 0;
+    order = is_queues ? attr_list_text(&j->queue->obj.attrs, QUEUE_ATTR_preempt_order)
+                      : attr_list_text(&a->sched->obj.attrs, SCHED_ATTR_preempt_order);
+    snprintf(out->policy, sizeof out->policy, "%s:%.240s:preempt_order=%.240s%s",
+             is_queues ? "queue" : "sched", is_queues ? j->queue->obj.name : a->sched->obj.name,
+             order ? order : "SCR", is_wish ? ",preempt_methods" : "");
+    for (char *c = out->policy; *c; c++)
+        *c = *c == ' ' ? ',' : *c;
+    *out->authority = '\0';
+    if (!q)
+        return;
+    settings_of_queue(&urgent, q);
+    snprintf(out->authority, sizeof out->authority, "%s:%.240s",
+             preempt_rules_is_express(&urgent, &sched) ? "express_queue" : "normal_jobs", q->obj.name);
 }

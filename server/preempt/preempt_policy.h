@@ -33,4 +33,14 @@ double preempt_policy_budget(const struct preempt_ask *a);
 int preempt_policy_methods(const struct preempt_ask *a, const struct job *j, struct preempt_methods *out,
                            struct err *e);
 
+enum { PREEMPT_LINE_MAX = 600 };
+/* Which line of the policy a preemption follows, for accounting. `policy`: "queue:workq:preempt_order=SCR,80,R", without blanks; where
+ * the job's wish decides, ",preempt_methods" behind it. `authority`: level and queue of the urgent job, "express_queue:express"; "": the
+ * request does not say for which job. */
+struct preempt_line {
+    char policy[PREEMPT_LINE_MAX], authority[PREEMPT_LINE_MAX];
+};
+/* The line by which preempt_policy_methods gives its methods for this job. */
+void preempt_policy_line(const struct preempt_ask *a, const struct job *j, struct preempt_line *out);
+
 #endif

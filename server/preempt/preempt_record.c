@@ -12,6 +12,7 @@
 #include "job_run.h"
 #include "log.h"
 #include "pbs_error.h"
+#include "preempt_policy.h"
 #include "server_ctx.h"
 
 int preempt_record_make(struct server_ctx *s, struct job *j, const struct preempt_record_ask *ask,
@@ -25,6 +26,8 @@ int preempt_record_make(struct server_ctx *s, struct job *j, const struct preemp
     m->by = intern_ref(ask->by);
     m->scheduler = intern_ref(ask->scheduler);
     m->urgent = intern_ref(ask->urgent);
+    m->policy = ask->line ? intern_ref(ask->line->policy) : NULL;
+    m->authority = ask->line && *ask->line->authority ? intern_ref(ask->line->authority) : NULL;
     m->since_ms = clock_wall_ms(s->clock);
     m->notice.grace_ms = ask->grace_ms;
     m->notice.grace_max_ms = ask->grace_max_ms;
@@ -38,6 +41,8 @@ void preempt_record_drop(struct server_ctx *s, struct job *j)
     intern_unref(j->preempt->scheduler);
     intern_unref(j->preempt->urgent);
     intern_unref(j->preempt->offer);
+    intern_unref(j->preempt->policy);
+    intern_unref(j->preempt->authority);
     free(j->preempt);
     j->preempt = NULL;
     earmark_sums_review_job(s, j);

@@ -14,6 +14,7 @@
 #include "server_events.h"
 
 struct job;
+struct preempt_line;
 struct preempt_record;
 struct server_ctx;
 
@@ -22,6 +23,8 @@ struct preempt_record_ask {
     const char *by;                 /* who asks, for people */
     const char *scheduler;          /* the sched object of the scheduler that asks */
     const char *urgent;             /* for which job; NULL: the request does not say */
+    const struct preempt_line
+        *line; /* what allows it, for the record; NULL: not said. Borrowed for the call */
     int64_t grace_ms, grace_max_ms; /* preempt_notices_grace_ms */
 };
 

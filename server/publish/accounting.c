@@ -319,6 +319,10 @@ void accounting_on_preempted(void *arg, const struct server_event *ev)
         acct_fields_add(&text, "scheduler", j->preempt->scheduler);
     if (j->preempted_by)
         acct_fields_add(&text, "preempted_by", j->preempted_by);
+    if (j->preempt && j->preempt->policy)
+        acct_fields_add(&text, "policy", j->preempt->policy);
+    if (j->preempt && j->preempt->authority)
+        acct_fields_add(&text, "authority", j->preempt->authority);
     acct_fields_add(&text, "user", j->euser ? j->euser : j->user);
     acct_fields_add(&text, "queue", j->queue_name ? j->queue_name : "");
     acct_fields_add(&text, "project", j->project ? j->project : "");

@@ -29,8 +29,9 @@ enum { SECOND_LOOK_MS = 1000 };
 struct schedulers_question {
     unsigned number;
     enum sched_command what;
-    const char *job; /* interned */
-    bool told;       /* NEXT has taken it */
+    const char *job;   /* interned */
+    const char *asker; /* interned, or NULL */
+    bool told;         /* NEXT has taken it */
     schedulers_answer_fn *fn;
     void *arg;
     struct schedulers_question *next;
@@ -55,6 +56,13 @@ struct schedulers {
     struct loop_timer *guard; /* NULL: none is looked after */
     schedulers_waits_fn *waits_for_us;
 };
+
+static void schedulers_question_free(struct schedulers_question *q)
+{
+    intern_unref(q->job);
+    intern_unref(q->asker);
+    free(q);
+}
 
 static struct schedulers_entry *of_owner(const struct schedulers *sc, const void *owner)
 {
@@ -244,8 +252,7 @@ static void fail_questions(struct schedulers_entry *x, const char *why)
          n--) { /* not questions that are asked meanwhile: they are added at the end */
         x->questions = q->next;
         q->fn(q->arg, PBSE_NOSCHEDULER, why, NULL);
-        intern_unref(q->job);
-        free(q);
+        schedulers_question_free(q);
     }
 }
 
@@ -502,6 +509,15 @@ static size_t schedulers_count(const struct schedulers_entry *x, enum sched_comm
     return n;
 }
 
+static size_t schedulers_count_of(const struct schedulers_entry *x, const char *asker)
+{
+    size_t n = 0;
+
+    for (const struct schedulers_question *q = x->questions; asker && q; q = q->next)
+        n += q->asker && strcmp(q->asker, asker) == 0;
+    return n;
+}
+
 int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct sched_question *ask,
                    schedulers_answer_fn *fn, void *arg, struct err *e)
 {
@@ -513,13 +529,20 @@ int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct sche
     if (ask->what == SCHED_CMD_EXPLAIN && schedulers_count(x, ask->what) >= SCHEDULERS_EXPLAIN_MAX)
         return err_set(e, PBSE_TOOMANY, "scheduler %s has %d jobs to explain already, try again", o->obj.name,
                        SCHEDULERS_EXPLAIN_MAX);
+    if (schedulers_count_of(x, ask->asker) >= SCHEDULERS_EXPLAIN_USER_MAX)
+        return err_set(e, PBSE_TOOMANY, "scheduler %s has %d jobs to explain to you already, try again",
+                       o->obj.name, SCHEDULERS_EXPLAIN_USER_MAX);
     q = calloc(1, sizeof *q);
     if (!q)
         return err_set(e, PBSE_SYSTEM, "no memory to ask the scheduler");
     if (++sc->last_question == 0)
         sc->last_question = 1; /* 0 is "nobody waits" */
-    *q = (struct schedulers_question){
-        .number = sc->last_question, .what = ask->what, .job = intern_ref(ask->job), .fn = fn, .arg = arg};
+    *q = (struct schedulers_question){.number = sc->last_question,
+                                      .what = ask->what,
+                                      .job = intern_ref(ask->job),
+                                      .asker = intern_ref(ask->asker),
+                                      .fn = fn,
+                                      .arg = arg};
     for (end = &x->questions; *end; end = &(*end)->next)
         ; /* they are told in the order in which they were asked; few wait */
     *end = q;
@@ -548,8 +571,7 @@ void schedulers_forget(struct schedulers *sc, void *arg)
                 continue;
             }
             *at = q->next;
-            intern_unref(q->job);
-            free(q);
+            schedulers_question_free(q);
         }
 }
 
@@ -564,8 +586,7 @@ int schedulers_answer(struct schedulers *sc, const void *owner, const struct sch
             continue;
         *at = q->next;
         q->fn(q->arg, a->code, a->text, a->found);
-        intern_unref(q->job);
-        free(q);
+        schedulers_question_free(q);
         return 0;
     }
     return err_set(e, PBSE_IVALREQ, "question %u was not asked, or is answered", a->number);

@@ -98,13 +98,15 @@ struct sched_obj *schedulers_of_queue(const struct schedulers *sc,
 /* Ask it about a job, by name (a subjob need not be an object yet): RUN_JOB, to run it at once, or EXPLAIN. fn is
  * called once: code 0 or PBSE_* with a text, also when the scheduler goes away (PBSE_NOSCHEDULER); of EXPLAIN
  * with code 0 the request that holds what was found (ifl_explain_reply_args), else NULL: borrowed, to be referenced.
- * -1, fn is not called: PBSE_NOSCHEDULER it is not connected, PBSE_TOOMANY it has SCHEDULERS_EXPLAIN_MAX to explain.
+ * -1, fn is not called: PBSE_NOSCHEDULER it is not connected, PBSE_TOOMANY it has SCHEDULERS_EXPLAIN_MAX to explain, or too many of one user.
  * `cancel` by destroying the asker: schedulers_forget(arg). */
-enum { SCHEDULERS_EXPLAIN_MAX = 32 };
+enum { SCHEDULERS_EXPLAIN_MAX = 32, SCHEDULERS_EXPLAIN_USER_MAX = 4 };
 typedef void schedulers_answer_fn(void *arg, int code, const char *text, struct request *found);
 struct sched_question {
     enum sched_command what;
     const char *job;
+    const char *
+        asker; /* one of whom only SCHEDULERS_EXPLAIN_USER_MAX questions wait; NULL: of any number. Borrowed for the call */
 };
 int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct sched_question *q,
                    schedulers_answer_fn *fn, void *arg, struct err *e);

@@ -9,7 +9,8 @@ MOST = 1.1  # exponent of what is linear, sorts, or costs the same whatever the 
 AIMS_MS = {"first": 1000, "end": 10, "strict-first": 3000, "strict-end": 50, "urgent-1000": 50, "urgent-10000": 500,
            "strict-urgent-1000": 50, "strict-urgent-10000": 500}
 WORDS = {"first": "first cycle", "asked": "asked cycle, nothing to do", "end": "one job ends, the next runs",
-         "urgent-1000": "urgent job over 1,000 victims", "urgent-10000": "urgent job over 10,000 victims"}
+         "urgent-1000": "urgent job over 1,000 victims", "urgent-10000": "urgent job over 10,000 victims",
+         "explain": "the last job that waits is explained"}
 COLOURS = ("#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad")
 WIDTH, HEIGHT, EDGE = 520, 340, 60
 

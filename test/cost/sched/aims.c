@@ -38,6 +38,7 @@ static void measure(struct crowd_size size)
     say(w, "urgent-1000", crowd_urge(w, 1000));
     if (size.nodes >= 10000)
         say(w, "urgent-10000", crowd_urge(w, 10000));
+    say(w, "explain", crowd_explain(w));
     crowd_destroy(w);
 }
 

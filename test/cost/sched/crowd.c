@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "cluster_rows.h"
+#include "explain.h"
 #include "fairshare_accrual.h"
+#include "forecast.h"
 #include "mem.h"
 #include "steps.h"
 
@@ -242,4 +244,27 @@ uint64_t crowd_urge(struct crowd *w, int chunks)
     cluster_gone(cycle_cluster(w->c), CLUSTER_JOB, id);
     cluster_settle(cycle_cluster(w->c));
     return cost;
+}
+
+uint64_t crowd_explain(struct crowd *w)
+{
+    char id[16];
+    uint64_t begin = steps_count();
+    struct explanation x;
+    struct forecast f;
+
+    snprintf(id, sizeof id, "%d.x", w->size.jobs - 1);
+    const struct job *j = cluster_job(cycle_cluster(w->c), id);
+    explain(&(struct explain_ask){.picker = cycle_picker(w->c),
+                                  .job = j,
+                                  .now_s = w->now_s,
+                                  .has_failed = cycle_has_failed,
+                                  .room = cycle_room,
+                                  .arg = w->c},
+            &x);
+    forecast_make(w->c, j, w->now_s, &f);
+    w->n_before = f.n_before;
+    explain_fini(&x);
+    forecast_fini(&f);
+    return steps_count() - begin;
 }

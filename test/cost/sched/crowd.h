@@ -27,6 +27,7 @@ struct crowd {
     int n_running;            /* of them */
     int n_urgent;             /* jobs that crowd_urge has submitted */
     int n_started, n_victims; /* by the last cycle */
+    size_t n_before;          /* the job that was explained: jobs before it */
 };
 
 struct crowd *crowd_create(struct crowd_size size); /* all jobs wait; no cycle has run */
@@ -38,5 +39,7 @@ uint64_t crowd_ask(struct crowd *w);   /* the same, asked for: every class is tr
 uint64_t crowd_end_one(struct crowd *w);
 /* An urgent job of so many chunks comes; victims are chosen. Nothing comes of it: the server refuses the plan. */
 uint64_t crowd_urge(struct crowd *w, int chunks);
+/* The job that is behind all others is explained, as pbs_explain does. */
+uint64_t crowd_explain(struct crowd *w);
 
 #endif

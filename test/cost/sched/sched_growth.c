@@ -23,10 +23,11 @@ static struct crowd_size crowd_size_of(int times, bool strict)
     return x;
 }
 
-enum row { FILL, ASKED, ENDS, URGENT_TENTH, URGENT_ALL, N_ROWS };
+enum row { FILL, ASKED, ENDS, URGENT_TENTH, URGENT_ALL, EXPLAINED, N_ROWS };
 static const char *const words[N_ROWS] = {
-    "until every vnode runs a job", "an asked cycle with nothing to do", "one job ends, the next runs",
-    "an urgent job over a tenth of the vnodes", "an urgent job over all vnodes"};
+    "until every vnode runs a job",  "an asked cycle with nothing to do",
+    "one job ends, the next runs",   "an urgent job over a tenth of the vnodes",
+    "an urgent job over all vnodes", "the last job that waits is explained"};
 
 static void growth_measure(struct crowd_size size, uint64_t steps[N_ROWS])
 {
@@ -45,6 +46,8 @@ static void growth_measure(struct crowd_size size, uint64_t steps[N_ROWS])
     assert_int_equal(w->n_victims, size.nodes / 10);
     steps[URGENT_ALL] = crowd_urge(w, size.nodes);
     assert_int_equal(w->n_victims, size.nodes);
+    steps[EXPLAINED] = crowd_explain(w);
+    assert_true(w->n_before > 0);
     crowd_destroy(w);
 }
 

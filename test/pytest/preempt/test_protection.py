@@ -291,7 +291,7 @@ def test_the_report_sums_what_was_lost_by_day_queue_and_user(cx):
     assert row["lost_core_seconds"] >= 0
     assert "workq" in cx.command("pbs_preempt", "--report").stdout
     assert json.loads(cx.command("pbs_preempt", "--report", "-F", "json", "-d", "29991231").stdout) == {
-        "preemptions": []}
+        "preemptions": [], "policy": []}
 
 
 def test_the_record_of_a_preemption_says_whom_for_whom_how_and_what_was_lost(cx):

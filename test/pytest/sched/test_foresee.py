@@ -1,5 +1,7 @@
 """Foresight: pbs_explain says why a job waits, who has what it needs and when it is expected; by the scheduler's own rules."""
+import contextlib
 import json
+import subprocess
 import time
 
 import pytest
@@ -136,6 +138,12 @@ def test_running_and_suspended_jobs_are_told_as_what_they_are(cx, sim):
     assert x["verdict"] == "waits" and "must resume it" in x["no_expectation"]
 
 
+def test_qstat_shows_the_time_of_a_top_job_and_else_the_reason_in_the_same_words(cx, sim):
+    begun(cx, sim.job(select="2:ncpus=2", l_walltime="10:00"))
+    job = waits(cx, sim.job(l_walltime="10:00"))
+    assert told(cx, job)["comment"] in cx.command("qstat", "-T", job).stdout
+
+
 # --- who may ask, and what they see
 def test_jobs_of_others_are_counted_and_not_named_where_they_are_not_to_be_seen(cx, sim):
     first, second, third = users.NAMES[:3]
@@ -151,6 +159,40 @@ def test_jobs_of_others_are_counted_and_not_named_where_they_are_not_to_be_seen(
     assert "2 jobs of others" in text and ahead not in text
     done = words(cx, mine, user=third, check=False)
     assert done.returncode != 0 and done.stdout == ""
+
+
+def test_a_user_has_a_few_questions_at_a_time_and_does_not_keep_others_from_asking(cx, sim):
+    first, second = users.NAMES[:2]
+    theirs, mine = (cx.submit("true", user=u, options=["-h"]) for u in (first, second))
+    with faults.daemon_frozen(cx, "sched"):
+        with contextlib.ExitStack() as stack:
+            for _ in range(4):
+                asker = stack.enter_context(subprocess.Popen(["pbs_explain", "-t", "60", theirs], env=cx.env, cwd="/", user=first, group=first,
+                                                             extra_groups=[], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+                stack.callback(asker.kill)
+            until(lambda: cx.logs("server", 400).count("Type 205 request") >= 4, "four questions")
+            done = words(cx, theirs, user=first, check=False)
+            assert done.returncode != 0 and "4 jobs to explain to you already" in done.stderr
+            assert "has not answered" in words(cx, "-t", "1", mine, user=second, check=False).stderr
+
+
+# --- what preemption has cost
+def test_the_report_says_which_line_of_the_policy_cost_what(cx, sim):
+    cx.make_queue("express", Priority="200")
+    cx.make_queue("cheap", preempt_order="R")
+    cx.set_sched("preempt_order", "S")
+    victims = [begun(cx, sim.job(queue=q, select="1:ncpus=2")) for q in ("workq", "cheap")]
+    urgent = begun(cx, sim.job(queue="express", select="2:ncpus=2"))
+
+    def lines():
+        rows = json.loads(cx.command("pbs_preempt", "--report", "-F", "json").stdout)["policy"]
+        return rows if sum(r["suspended"] + r["requeued"] for r in rows) == 2 else None
+    rows = {r["queue"]: r for r in until(lines, f"two records, of {victims} for {urgent}")}
+    assert {q: (r["policy"], r["authority"], r["suspended"], r["requeued"]) for q, r in rows.items()} == {
+        "workq": ("sched:default:preempt_order=S", "express_queue:express", 1, 0),
+        "cheap": ("queue:cheap:preempt_order=R", "express_queue:express", 0, 1)}
+    assert rows["workq"]["lost_core_seconds"] == 0
+    assert "queue:cheap:preempt_order=R" in cx.command("pbs_preempt", "--report").stdout
 
 
 # --- schedulers that do not answer
