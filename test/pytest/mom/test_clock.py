@@ -115,7 +115,7 @@ def test_a_start_time_that_the_new_clock_has_reached_is_reached(host):
 
 def test_grace_of_a_job_that_is_ended_is_kept_through_jumps(host):
     cx = host
-    cx.set_queue("workq", "kill_delay", "3")
+    cx.set_queue("workq", "kill_delay", "30")
     job = cx.submit("trap 'echo told > $PBS_O_WORKDIR/told; sleep 2; echo saved > $PBS_O_WORKDIR/saved; exit 0' TERM\n"
                     "touch $PBS_O_WORKDIR/ready\nwhile :; do sleep 0.05; done")
     until(lambda: cx.file("ready") is not None, "the trap")

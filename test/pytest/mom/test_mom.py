@@ -146,7 +146,7 @@ def test_a_suspended_job_stays_suspended_while_its_mom_is_away(cx):
 
 
 def test_walltime_and_grace_are_kept_without_a_mom(cx):
-    job = cx.submit(f"trap '' TERM\n{LOOP}", l_walltime="2")
+    job = cx.submit(f"trap '' TERM\n{LOOP}", l_walltime="5")
     cx.wait(job, state="R")
     pids = until(lambda: processes_of(cx, job), "the job's processes")
     cx.qmgr("set queue workq kill_delay = 1")
@@ -415,7 +415,7 @@ def test_a_job_that_is_deleted_while_it_is_being_started_does_not_run(cx):
     """A shell between fork and exec catches SIGTERM and forgets it at exec: SIGKILL must come before the work ends."""
     cx.set_queue("workq", "kill_delay", "1")
     cx.set_server("scheduling", "False")
-    jobs = [here(cx, "sleep 5; touch ran") for _ in range(10)]
+    jobs = [here(cx, "sleep 30; touch ran") for _ in range(10)]
     for job in jobs:
         cx.api.run(job, "(n1:ncpus=0)")
         cx.api.delete(job)

@@ -149,7 +149,7 @@ def test_a_slow_epilogue_holds_its_own_node_and_no_other(cx):
 
 @alone
 def test_lost_nodes_come_by_rule_with_the_jobs_on_them(cx):
-    rules = write(cx, "rules", "lose s1 2 2\n")
+    rules = write(cx, "rules", "lose s1 5 4\n")
     with Service(cx, "--nodes", 2, "--prefix", "s", "--ncpus", 4, "--rules", rules):
         job = simulated(cx, select="1:ncpus=4:vnode=s1", l_place="excl")
         cx.wait(job)

@@ -8,7 +8,7 @@ import pytest
 from cede import faults
 from cede.wait import until
 
-PATIENCE_S = 2
+PATIENCE_S = 3
 
 
 @pytest.fixture
