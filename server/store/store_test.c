@@ -83,7 +83,7 @@ static struct store *need_store(const struct place *p)
     return s;
 }
 
-enum { TRIES = 1000 };
+enum { TRIES = 6000 };
 
 /* A session that ended is known to PostgreSQL for a while, and so is its lease: the caller tries again, as the server does. */
 static void wait_for_lease(int tries, const struct err *e)
