@@ -52,7 +52,7 @@ def test_a_waiting_job_is_told_what_is_short_who_holds_it_when_it_is_expected_an
     assert "Insufficient amount of resource: ncpus" in x["in_the_way"][0]
     assert {h["job"]: h["vnode"] for h in x["holders"]} == {first: "s1"} and x["jobs_before"] == 1
     assert [b["job"] for b in x["before"]] == [ahead] and x["before"][0]["ends"] <= x["expected"]
-    assert 890 < x["expected"] - time.time() < 1000 and 590 < x["expected_alone"] - time.time() < 700
+    assert 840 < x["expected"] - time.time() < 1000 and 540 < x["expected_alone"] - time.time() < 700
     assert x["expected_vnode"] == "(s1:ncpus=2)" and x["lasts"] == 3600
     refused = {name: v for v in x["vnodes"] for name in v["names"]}
     assert set(refused) == {"s1", "s2"} and all(v["resource"] == "ncpus" for v in refused.values())
