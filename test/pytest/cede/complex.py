@@ -11,7 +11,7 @@ import tempfile
 from . import api, faults, users
 from .wait import LIMIT_S, until
 
-COMMAND_LIMIT_S = 60
+COMMAND_LIMIT_S = 120
 REPORTED_JOBS = 5
 REPORTED_LINES = 600
 READ_LINES = 30000

@@ -9,7 +9,7 @@ from .wait import until
 from .work import account_lines
 
 LETTERS = dict(zip("0 1 2 3 4 5 6 7 8 9 10 11 12".split(), "NO UN CO WT TR RN FN BD DE DJ DG AL IC".split()))
-LIMIT_S = 60
+LIMIT_S = 120
 SOON_S = 20
 
 

@@ -12,7 +12,7 @@ import time
 from . import rpc_caller
 from .remote import port_of
 
-LIMIT_S = 60.0
+LIMIT_S = 120.0
 EXEC, VERSION = 0x20000051, 1
 HELLO, EVENTS, NODE_STATE, USAGE, BYE, GET_SCRIPT = range(1, 7)
 START, LAUNCH, SIGNAL, SUSPEND, RESUME, CHECKPOINT, NOTICE, UPDATE, TERMINATE, PURGE = range(20, 30)

@@ -83,5 +83,5 @@ class HookDaemon:
     def close(self):
         """Close the socket; the worker's exit status."""
         self.sock.close()
-        _, self.stderr = self.worker.communicate(timeout=60)
+        _, self.stderr = self.worker.communicate(timeout=120)
         return self.worker.returncode

@@ -52,7 +52,7 @@ def desk(tmp, script, event, data="", server="", resourcedef=None, env=None, nam
     for left in ("log", "out"):
         if os.path.exists(os.path.join(tmp, left)):
             os.remove(os.path.join(tmp, left))
-    done = subprocess.run(command, cwd=tmp, env={**os.environ, **(env or {})}, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp, env={**os.environ, **(env or {})}, capture_output=True, text=True, timeout=120)
 
     def read(file):
         place = os.path.join(tmp, file)

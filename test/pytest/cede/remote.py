@@ -30,7 +30,7 @@ class Munged:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(30)
+        self.process.wait(120)
 
 
 def port_of(cx):

@@ -8,7 +8,7 @@ import struct
 
 IFL, EXEC, SIS = range(0x20000050, 0x20000053)  # programs, each in version 1
 AUTH_TLS = 7  # the flavour of the call that asks for TLS, RFC 9289
-LIMIT_S = 60
+LIMIT_S = 120
 LAST = 0x80000000  # of a fragment: it ends the record
 
 

@@ -88,7 +88,7 @@ class Namespace:
 
     def end(self):
         self.unshare.kill()
-        self.unshare.wait(60)
+        self.unshare.wait(120)
         self.unshare.stdout.close()
 
 

@@ -16,7 +16,7 @@ from .complex import Complex
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 BUILT = os.path.join(TOP, "build", "counted")
-LIMIT_S = 20
+LIMIT_S = 60
 
 
 def build():

@@ -1,7 +1,7 @@
 """Waiting for a condition with a deadline. No test sleeps and hopes."""
 import time
 
-LIMIT_S = 60.0
+LIMIT_S = 120.0
 PAUSE_S = 0.01
 
 

@@ -20,7 +20,7 @@ def seconds(text):
 
 def test_a_job_of_the_history_is_shown_with_what_accounting_says_of_it(cx):
     job = cx.submit(BUSY + "; exit 3", select="1:ncpus=2:mem=512mb", l_walltime="60")
-    s = cx.wait(job, state="F", limit_s=60)
+    s = cx.wait(job, state="F")
     used, one = s["resources_used"], shown(cx, job)[job]
     cput, walltime = seconds(used["cput"]), seconds(used["walltime"])
     assert one["state"] == "F" and one["exit_status"] == 3

@@ -213,7 +213,7 @@ def mom_with_token(cx, token, mode=0o600):
     finally:
         if mom.poll() is None:
             mom.terminate()
-        mom.wait(60)
+        mom.wait(120)
 
 
 def is_free(cx, name):
@@ -241,7 +241,7 @@ def test_a_mom_whose_token_is_refused_says_so_and_ends(cx):
     token = token_of(cx, "n9")
     wrong = token[:-1] + ("0" if token[-1] != "0" else "1")
     with mom_with_token(cx, wrong) as (mom, path, certs, home):
-        assert mom.wait(60) == 1
+        assert mom.wait(120) == 1
         for text in (log_of(home), open(f"{home}/said", encoding="utf-8").read()):
             assert f"cannot join as mom:n9 by the token in {path}" in text and "is not one of host n9" in text
         assert os.path.exists(path) and not os.path.exists(f"{certs}/mom-n9.crt")
@@ -250,7 +250,7 @@ def test_a_mom_whose_token_is_refused_says_so_and_ends(cx):
 @bare
 def test_a_token_file_that_others_can_write_is_not_obeyed(cx):
     with mom_with_token(cx, token_of(cx, "n9"), mode=0o622) as (mom, path, _, home):
-        assert mom.wait(60) == 1
+        assert mom.wait(120) == 1
         assert f"{path} is not a plain file that root alone can write" in log_of(home)
 
 
@@ -273,7 +273,7 @@ def test_a_mom_with_a_certificate_starts_whether_its_token_is_good_or_not(cx):
     with mom_with_token(cx, token) as (mom, path, _, home):
         until(lambda: not os.path.exists(path), "the certificate")
         mom.terminate()
-        mom.wait(60)
+        mom.wait(120)
         with open(path, "w", encoding="ascii") as f:
             f.write(token)  # used up
         os.chmod(path, 0o600)
@@ -284,7 +284,7 @@ def test_a_mom_with_a_certificate_starts_whether_its_token_is_good_or_not(cx):
             until(lambda: is_free(cx, "n9"), "the host")
         finally:
             again.terminate()
-            again.wait(60)
+            again.wait(120)
 
 
 @bare
@@ -357,7 +357,7 @@ def test_a_mom_on_another_host_renews_its_certificate_by_itself(cx):
         assert cx.node("n9").state == "free"
     finally:
         mom.terminate()
-        mom.wait(60)
+        mom.wait(120)
 
 
 def joined_host_asking_for(cx, name):

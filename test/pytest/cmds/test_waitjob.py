@@ -27,7 +27,7 @@ def blocked(cx, text, *options):
 @pytest.mark.parametrize("text,code", [("exit 0", 0), ("exit 42", 42), ("kill -9 $$", 137)])
 def test_a_blocking_qsub_ends_as_its_job_did(shared, text, code):
     p, job = blocked(shared, text)
-    assert p.wait(60) == code and job.split(".")[0].isdigit()
+    assert p.wait(120) == code and job.split(".")[0].isdigit()
     assert p.stderr.read() == ""
 
 
@@ -36,7 +36,7 @@ def test_a_blocking_qsub_says_that_its_job_was_deleted_before_it_ran(shared):
     until(lambda: shared.state(job) == "H", "the job")
     assert p.poll() is None
     shared.api.delete(job)
-    assert p.wait(60) == 3
+    assert p.wait(120) == 3
     assert p.stderr.read() == f"qsub: job {job} was deleted before it ran\n"
 
 
@@ -52,7 +52,7 @@ def test_a_signal_ends_the_waiting_and_not_the_job(shared, number):
     shared.wait(job)
     until(lambda: caught(p.pid) >> (number - 1) & 1, "the handler")
     p.send_signal(number)
-    assert p.wait(60) == 2
+    assert p.wait(120) == 2
     assert p.stderr.read() == f"qsub: wait for job {job} interrupted by signal {int(number)}\n"
     assert shared.state(job) == "R"
 
@@ -69,12 +69,12 @@ def test_waiters_survive_a_server_that_is_killed_at_the_end_of_their_job(store):
         cx.kill("server")
         open(path, "w", encoding="ascii").close()
         cx.restart("server")
-        assert p.wait(60) == 7
+        assert p.wait(120) == 7
         cx.again()
         cx.wait_gone(job)
         cx.kill("server")  # the end is known for some minutes more, whatever happens
         cx.restart("server")
-        assert start(cx, "qwait", job).wait(60) == 7
+        assert start(cx, "qwait", job).wait(120) == 7
     finally:
         cx.stop()
 
@@ -88,7 +88,7 @@ def test_qwait_waits_for_several_jobs_and_ends_as_the_last_one_did(shared):
         shared.wait(job)
     assert p.poll() is None
     open(path, "w", encoding="ascii").close()
-    assert p.wait(60) == 5 and p.stdout.read().splitlines() == [f"{one} 3", f"{two} 5"]
+    assert p.wait(120) == 5 and p.stdout.read().splitlines() == [f"{one} 3", f"{two} 5"]
 
 
 def test_qwait_names_a_job_that_is_unknown(shared):
@@ -142,5 +142,5 @@ def test_many_may_wait_on_one_connection(shared):
         t = threading.Thread(target=wait, args=(job,))
         t.start()
         shared.api.delete(job)
-        t.join(60)
+        t.join(120)
     assert len(ends) == len(jobs)

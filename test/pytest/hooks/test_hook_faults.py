@@ -114,7 +114,7 @@ def test_events_that_wait_have_a_bound_and_requests_go_before_them(complex, hook
         until(lambda: "Hook;now;started" in log(complex), "the request to wait for its hook")
         with open(gate, "w", encoding="ascii"):
             pass
-        assert waiting.wait(60) == 0
+        assert waiting.wait(120) == 0
         assert os.path.getsize(told) < MANY
     until(lambda: os.path.getsize(told) >= MANY, "the events that waited")
     complex.clean()
@@ -134,4 +134,4 @@ def test_ten_thousand_jobs_are_read_page_by_page(complex, hooks):
                "    if n % 500 == 0:\n        most = max(most, w.memory())\ne.reject('%d %d %s' % (n, len(ids), most - before < 32 << 20))")
     waiting = subprocess.Popen(["qsub", complex.script("true")], stderr=subprocess.PIPE, env=complex.env, cwd=complex.work, text=True)
     assert complex.command("qstat", "-B").returncode == 0
-    assert waiting.communicate(timeout=60)[1] == f"qsub: {MANY} {MANY} True\n"
+    assert waiting.communicate(timeout=120)[1] == f"qsub: {MANY} {MANY} True\n"

@@ -97,7 +97,7 @@ def test_the_server_answers_others_while_a_host_is_asked(complex, hooks):
         until(lambda: marks(complex) == ["asked"], "the hook")
         assert complex.state(job) == "R"
         complex.blank("go")
-        assert qdel.wait(30) == 0
+        assert qdel.wait(120) == 0
     assert ended(complex, job)["Exit_status"] == "271"
 
 
@@ -108,7 +108,7 @@ def test_a_deletion_whose_host_dies_while_it_is_asked_fails_and_the_job_lives(co
     with background(complex, "qdel", job) as qdel:
         until(lambda: marks(complex) == ["asked"], "the hook")
         complex.kill("n1")
-        assert qdel.wait(30) != 0
+        assert qdel.wait(120) != 0
     complex.blank("go")
     complex.restart("n1")
     until(lambda: "down" not in complex.node("n1").state, "n1 is back")
@@ -125,7 +125,7 @@ def test_a_worker_that_is_killed_in_preterm_refuses_and_the_next_deletion_has_an
     with background(complex, "qdel", job) as qdel:
         until(lambda: marks(complex), "the hook")
         os.kill(mom_worker(complex), signal.SIGKILL)
-        assert qdel.wait(30) == PBSE_HOOK_REJECT % 256
+        assert qdel.wait(120) == PBSE_HOOK_REJECT % 256
     assert complex.state(job) == "R"
     complex.command("qdel", job)
     complex.wait_gone(job)

@@ -76,7 +76,7 @@ def test_a_mom_that_is_killed_in_an_attach_hook_refuses_it_and_so_does_one_that_
                           user=OWNER, group=OWNER, extra_groups=[], cwd="/") as first:
         until(lambda: marks(complex) == ["asked"], "the hook")
         complex.kill("n1")
-        assert first.wait(30) == 1
+        assert first.wait(120) == 1
     assert "its MOM is away" in attach(complex, job, "true").stderr
     complex.blank("go")
     complex.restart("n1")

@@ -325,10 +325,10 @@ class Wire:
 
     def __init__(self, cx, tcp=False):
         if tcp:
-            self.s = socket.create_connection(("127.0.0.1", port_of(cx)), timeout=20)
+            self.s = socket.create_connection(("127.0.0.1", port_of(cx)), timeout=120)
         else:
             self.s = socket.socket(socket.AF_UNIX)
-            self.s.settimeout(20)
+            self.s.settimeout(120)
             self.s.connect(os.path.join(cx.home, "pbs_server.sock"))
 
     def __enter__(self):

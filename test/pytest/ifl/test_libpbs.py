@@ -141,7 +141,7 @@ def test_a_submission_outlives_the_server_and_happens_once(cx):
     thread.start()
     os.kill(pid, signal.SIGKILL)
     cx.restart("server")
-    thread.join(30)
+    thread.join(120)
     assert not thread.is_alive()
     cx.again()
     assert cx.api.select([("Job_Name", None, "once", api.EQ)]) == result
@@ -187,7 +187,7 @@ def test_threads_share_one_connection_and_keep_their_own_errors(quiet):
     for t in threads:
         t.start()
     for t in threads:
-        t.join(60)
+        t.join(120)
     assert wrong == []
     c.close()
 

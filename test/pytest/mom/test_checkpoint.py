@@ -499,7 +499,7 @@ def test_a_job_may_ask_to_be_saved_every_so_many_minutes(cx):
     configure(cx, "$min_check_poll 1", "$max_check_poll 1", "$wallmult 60")
     by_application(cx)
     job = count(cx, Checkpoint="w=1")
-    until(lambda: "saved" in cx.file("counts"), "the first checkpoint", limit_s=90)
+    until(lambda: "saved" in cx.file("counts"), "the first checkpoint")
     assert cx.state(job) == "R"
     saved = cx.file("counts").splitlines()[1].split()[1]
     cx.api.rerun(job)
@@ -526,7 +526,7 @@ def test_a_mom_that_dies_in_the_middle_is_asked_again(cx):
         with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
             pass
         cx.restart("n1")
-        t.join(60)
+        t.join(120)
         assert not t.is_alive()
     finally:
         held.close()
@@ -640,7 +640,7 @@ def test_a_job_on_two_hosts_is_saved_at_its_interval_and_continues_from_there(cx
     for node in ("n1", "n2"):
         configure(cx, "$min_check_poll 1", "$max_check_poll 1", "$wallmult 60", node=node)
     job = spread(cx, Checkpoint="w=1")
-    until(lambda: cx.file("saves"), "the first checkpoint", limit_s=90)
+    until(lambda: cx.file("saves"), "the first checkpoint")
     until(lambda: all(f"checkpointed on mom:{n}" in cx.log("server") for n in ("n1", "n2")), "both images")
     assert cx.state(job) == "R"
     cx.api.rerun(job)
@@ -714,9 +714,9 @@ def test_what_criu_says_when_it_cannot_is_what_the_user_reads_and_the_job_runs_o
 
 def test_the_probe_of_ckpt_criu_says_whether_it_can_work_here_or_why_not(shared):
     tool = os.path.join(shared.build, "libexec", "ckpt-criu")
-    done = subprocess.run([tool, "--probe"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([tool, "--probe"], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode == 0) == (done.stdout == "")
-    done = subprocess.run([tool, "--probe"], capture_output=True, text=True, timeout=60, check=False,
+    done = subprocess.run([tool, "--probe"], capture_output=True, text=True, timeout=120, check=False,
                           env={**os.environ, "CKPT_CRIU": "/nowhere/criu"})
     assert done.returncode == 1 and "/nowhere/criu" in done.stdout
 

@@ -75,7 +75,7 @@ def stand_ins(cx):
 def probe(cx, top):
     tool = os.path.join(cx.build, "libexec", "ckpt-dmtcp")
     return subprocess.run([tool, "--probe"], env={**os.environ, "CKPT_DMTCP_BIN": top}, text=True, capture_output=True,
-                          timeout=60, check=False)
+                          timeout=120, check=False)
 
 
 def test_the_probe_of_ckpt_dmtcp_says_what_is_missing(shared):
@@ -119,7 +119,7 @@ def test_the_coordinator_of_a_job_cannot_be_spoken_to_from_outside(cx):
     job = start(cx)
     port = int(cx.file("begins").split()[1])
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", port), timeout=10)
+        socket.create_connection(("127.0.0.1", port), timeout=120)
     assert preempt(cx, job, "C") == {job: "C"}  # though it is there
 
 

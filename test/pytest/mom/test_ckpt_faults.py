@@ -46,7 +46,7 @@ def test_an_adapter_that_is_killed_has_failed_and_the_next_letter_is_tried(cx):
     for pid in set(processes_with("/ckpt-app", "cmdline")) & set(processes_with(cx.dir)):
         with contextlib.suppress(ProcessLookupError):  # one ends with another
             os.kill(pid, signal.SIGKILL)
-    t.join(60)
+    t.join(120)
     assert result == {job: "Q"} and cx.state(job) == "Q"
 
 
@@ -55,7 +55,7 @@ def test_a_shepherd_that_is_killed_in_a_checkpoint_loses_its_run_and_not_the_job
     os.chmod(cx.work, 0o777)
     job, result, t = begin(cx, "CR")
     kill_shepherd(cx, job, "n1")
-    t.join(90)
+    t.join(120)
     assert result == {job: "Q"} and cx.state(job) == "Q"
     cx.api.run(job, "(n1:ncpus=1)")
     running(cx, job)

@@ -82,7 +82,7 @@ def test_a_request_about_processes_of_a_job_that_is_starting_waits_for_them(cx, 
     with subprocess.Popen([*ABOUT_ITS_PROCESSES[what], job], env=cx.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as asks:
         assert stays(lambda: asks.poll() is None and cx.stat(job)["substate"] == "41", 0.5)
         touch(cx, "go")
-        said = asks.communicate(timeout=60)
+        said = asks.communicate(timeout=120)
     assert asks.returncode == 0, said
     assert cx.stat(job)["substate"] == ("43" if what == "suspend" else "42")
 
@@ -93,7 +93,7 @@ def test_a_request_that_waits_for_the_start_of_a_job_is_answered_when_the_job_is
     with subprocess.Popen(["qsig", "-s", "suspend", job], env=cx.env, stderr=subprocess.PIPE, text=True) as asks:
         assert stays(lambda: asks.poll() is None, 0.5)
         cx.api.delete_list([job], "force")
-        said = asks.communicate(timeout=60)[1]
+        said = asks.communicate(timeout=120)[1]
     assert asks.returncode != 0 and "it has ended" in said
     touch(cx, "go")
 

@@ -88,8 +88,8 @@ def test_a_checkpoint_that_was_due_and_failed_leaves_the_image_before_it(cx):
     tool(cx, checkpoint=f"[ ! -e {cx.work}/bad ] || exit 0\n" + SAVE + f"; echo {cx.work} >> $3/core; touch {cx.work}/bad",
          restart=f"cat $3/core > {cx.work}/restarted; (while [ ! -e {cx.work}/stop ]; do sleep 0.05; done) & exit 0")
     job = cx.submit("exec sleep 600", Checkpoint="w=1")
-    until(lambda: "checkpointed to" in cx.log("n1"), "the good one", limit_s=90)
-    until(lambda: "Checkpoint failed, error" in cx.log("n1"), "the bad one", limit_s=90)
+    until(lambda: "checkpointed to" in cx.log("n1"), "the good one")
+    until(lambda: "Checkpoint failed, error" in cx.log("n1"), "the bad one")
     assert cx.state(job) == "R"
     cx.api.rerun(job)
     until(lambda: cx.file("restarted"), "the restart")

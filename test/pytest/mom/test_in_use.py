@@ -16,7 +16,7 @@ from cede import users
 from cede.faults import is_alive, stays
 from cede.wait import until
 
-LIMIT = 60
+LIMIT = 120
 COUNTER = "n=0; while :; do n=$((n+1)); echo $n > {work}/now; sleep 0.05; done"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="processes of other users can be killed by root only")
 

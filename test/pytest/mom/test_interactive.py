@@ -61,7 +61,7 @@ def test_much_output_and_much_input_pass_at_once(cx, sit):
     at_work(t)
     t.type("stty raw; head -c 300000 /dev/zero | tr '\\0' a; stty cooked; echo do''ne\n")
     t.expect("a{1000}")
-    t.expect("done", limit_s=60)
+    t.expect("done")
 
 
 @history
@@ -170,7 +170,7 @@ def test_a_stranger_at_the_port_gets_nothing(cx, sit):
     job = t.job()
     port = int(cx.stat(job)["interactive"])
     done = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-tls1_3"], input=b"hello\n",
-                          capture_output=True, timeout=30, check=False)
+                          capture_output=True, timeout=120, check=False)
     assert b"hello" not in done.stdout
     cx.set_server("scheduling", "True")
     t.expect(rf"qsub: job {re.escape(job)} ready")

@@ -119,7 +119,7 @@ def test_a_job_runs_as_its_owner(shared):
 @pytest.mark.complex(history=True, nodes=2)
 def test_a_hundred_short_jobs_all_end_well(cx):
     jobs = [cx.submit("exit 0", Output_Path="/dev/null", Error_Path="/dev/null") for _ in range(100)]
-    until(lambda: all(j["job_state"] == "F" for j in cx.api.stat("job", extend="x")), "the end of all", 60)
+    until(lambda: all(j["job_state"] == "F" for j in cx.api.stat("job", extend="x")), "the end of all")
     status = {j.name: j for j in cx.api.stat("job", extend="x")}
     assert [status[j]["Exit_status"] for j in jobs] == ["0"] * 100
     assert all(status[j].run_count == 1 for j in jobs)

@@ -54,15 +54,15 @@ def test_a_mom_takes_configuration_images_and_nice_value_from_its_command_line(c
         f.write(text.replace("ncpus 4", "ncpus 3"))
     done = call_mom(cx, "-c", "other", "-C", f"{cx.dir}/images", "-n", "5", "-a", "3", "-p")
     assert done.returncode == 0, done.stderr
-    until(lambda: cx.node()["resources_available"]["ncpus"] == "3", "what the other file says", 60)
+    until(lambda: cx.node()["resources_available"]["ncpus"] == "3", "what the other file says")
     cx.wait_log("n1", "Using checkpoint path from command line.")
     assert os.path.isdir(f"{cx.dir}/images")
     job = cx.submit("exec sleep 600")
-    cx.wait(job, limit_s=60)
-    session = until(lambda: cx.stat(job).get("session_id"), "the job's session", 60)
+    cx.wait(job)
+    session = until(lambda: cx.stat(job).get("session_id"), "the job's session")
     assert nice_of(cx.pid("n1")) == 5
     if os.geteuid() == 0:  # who else may take a nice value back?
-        until(lambda: nice_of(session) == 0, "the job's own nice value", 60)
+        until(lambda: nice_of(session) == 0, "the job's own nice value")
 
 
 def test_a_mom_writes_the_log_file_that_its_command_line_names(cx):
@@ -80,12 +80,12 @@ def test_a_mom_writes_the_log_file_that_its_command_line_names(cx):
 def test_a_mom_that_is_told_to_ends_the_jobs_of_the_one_before(cx):
     job = here(cx, "echo run >> runs; exec sleep 600")
     once = cx.submit("exec sleep 600", Rerunable="False")
-    until(lambda: cx.file("runs") == "run\n", "the first run", 60)
-    cx.wait(once, limit_s=60)
+    until(lambda: cx.file("runs") == "run\n", "the first run")
+    cx.wait(once)
     done = call_mom(cx, "-r")
     assert done.returncode == 0, done.stderr
-    until(lambda: cx.file("runs") == "run\nrun\n", "the second run", 60)
-    cx.wait_gone(once, limit_s=60)
+    until(lambda: cx.file("runs") == "run\nrun\n", "the second run")
+    cx.wait_gone(once)
 
 
 @pytest.mark.parametrize("options, why", [

@@ -84,7 +84,7 @@ def test_a_follower_sees_what_is_written_later_and_ends_with_the_job(cx):
     with subprocess.Popen(["qpeek", "-f", job], env=cx.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
         assert p.stdout.readline() == "one\n"
         touch(cx, "go")
-        out, err = p.communicate(timeout=60)
+        out, err = p.communicate(timeout=120)
     assert p.returncode == 0 and out == ""
     assert f"qpeek: {job} does not run any more" in err and cx.stat(job, "x")["Output_Path"] in err
 

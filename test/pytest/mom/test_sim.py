@@ -92,7 +92,7 @@ def test_a_file_that_is_wrong_is_refused_with_its_line(cx):
 @pytest.mark.complex(nodes=0, sched=False)
 def test_one_process_simulates_ten_thousand_nodes(cx):
     with Service(cx, "--nodes", 10000, "--prefix", "s"):
-        until(lambda: len(cx.api.stat("vnode", want=["state"])) == 10000, "ten thousand nodes", 60)
+        until(lambda: len(cx.api.stat("vnode", want=["state"])) == 10000, "ten thousand nodes")
         until(lambda: cx.node("s10000").state == "free", "the last one")
 
 

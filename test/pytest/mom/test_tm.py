@@ -235,7 +235,7 @@ def test_an_attached_process_is_suspended_and_ends_with_the_job(cx):
     cx.wait(job)
     assert process.poll() is None
     cx.api.delete(job)
-    assert process.wait(30) == -15
+    assert process.wait(120) == -15
     cx.wait_gone(job)
 
 
@@ -245,7 +245,7 @@ def test_a_job_does_not_wait_for_what_was_attached(cx):
     assert attach(cx, "-p", process.pid).returncode == 0
     with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
         pass
-    assert process.wait(30) == -9
+    assert process.wait(120) == -9
     cx.wait_gone(job)
 
 

@@ -14,7 +14,7 @@ import pytest
 from cede.terminal import OWNER, at_work
 
 pytestmark = pytest.mark.complex(history=True)
-LIMIT = 60
+LIMIT = 120
 PROTOCOL = b"MIT-MAGIC-COOKIE-1"
 REAL = bytes(range(16))
 

@@ -245,7 +245,7 @@ def test_a_scheduler_that_is_killed_in_the_middle_ends_the_question(cx, sim):
         thread, came = asks(cx, job)
         until(lambda: "Type 205 request" in cx.log("server"), "the question")
         cx.kill("sched")
-    thread.join(10)
+    thread.join(120)
     assert came and came[0].code == 15099 and cx.state(job) == "H"
 
 
@@ -288,7 +288,7 @@ def test_another_scheduler_can_explain_in_its_own_words(cx, foreign):
     _, name, answer = question(watch)
     assert name == job
     c.explain_reply(answer, job, [(job, [("verdict", "waits"), ("mood", "calm")]), ("9.x", [("role", "spared")])])
-    thread.join(10)
+    thread.join(120)
     assert [(s.name, dict(s)) for s in came[0]] == [(job, {"verdict": "waits", "mood": "calm"}),
                                                    ("9.x", {"role": "spared"})]
     assert "was not asked" in refused(15004, c.explain_reply, answer, job, [(job, [])])
@@ -301,7 +301,7 @@ def test_a_scheduler_that_does_not_know_how_says_so(cx, foreign):
         thread, came = asks(cx, job)
         watch.wakes.clear()
         c.sched_reply(question(watch)[2], job, code, text)
-        thread.join(10)
+        thread.join(120)
         assert came[0].code == 15029 and expected in came[0].text
 
 
@@ -314,7 +314,7 @@ def test_a_question_to_explain_gives_no_right_to_run_beyond_limits(cx, foreign):
     answer = question(watch)[2]
     refused(15044, c.run, job, "(n1:ncpus=1)")
     c.sched_reply(answer, job, 15029)
-    thread.join(10)
+    thread.join(120)
     assert came
 
 
@@ -326,5 +326,5 @@ def test_a_scheduler_is_asked_only_so_much_at_once(cx, foreign):
     assert "try again" in refused(15006, cx.api.explain, job)
     foreign[0].close()
     for thread, came in waiting:
-        thread.join(10)
+        thread.join(120)
         assert came[0].code == 15099

@@ -20,7 +20,7 @@ from cede.shepherds import shepherds
 from cede.work import URGENT, VICTIM
 from cede.wait import until
 
-LIMIT_S = 60
+LIMIT_S = 120
 METHODS = "SCRD"
 
 SAVE = 'cd {work}; echo saving >> asked; until test -e let_go; do sleep 0.02; done; mkdir "$1" && echo image > "$1/core"'

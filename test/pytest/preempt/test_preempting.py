@@ -70,11 +70,11 @@ def test_a_job_that_is_moved_to_an_urgent_queue_preempts(cx, sim, array):
     low = sim.job(select="1:ncpus=2")
     up(cx, low)
     job = sim.job(select="1:ncpus=2", **({"array_indices_submitted": "1-3"} if array else {}))
-    until(lambda: cx.stat(job).get("comment"), "the reason why it waits", 60)
+    until(lambda: cx.stat(job).get("comment"), "the reason why it waits")
     assert cx.state(low) == "R"
     cx.api.move(job, "express")
-    cx.wait(low, "S", 60)
-    cx.wait(job, "B" if array else "R", 60)
+    cx.wait(low, "S")
+    cx.wait(job, "B" if array else "R")
 
 
 def test_equal_jobs_do_not_preempt_each_other(cx, sim):
@@ -203,7 +203,7 @@ def test_no_node_is_ever_oversubscribed(cx):
                 sim.job(ms=30, queue="higher", select="4:ncpus=4", l_place="scatter")
             for n in cx.api.stat("vnode"):
                 assert int(n["resources_assigned"]["ncpus"]) <= 4
-        until(lambda: not cx.api.select(), "the end of all jobs", 60)
+        until(lambda: not cx.api.select(), "the end of all jobs")
         for n in cx.api.stat("vnode"):
             assert int(n["resources_assigned"]["ncpus"]) == 0
 
@@ -257,8 +257,8 @@ def test_an_urgent_job_goes_where_room_comes_free_before_its_victim_has_gone(cx)
     victim = until(lambda: [j for j in jobs if "preempt_deadline" in cx.stat(j)], "the notice", 60)[0]
     other = jobs[1 - jobs.index(victim)]
     cx.api.delete(other)
-    cx.wait(urgent, "R", 60)
-    until(lambda: not {"gives_way", "preempt_deadline"} & set(cx.stat(victim)), lambda: cx.describe(victim), 60)
+    cx.wait(urgent, "R")
+    until(lambda: not {"gives_way", "preempt_deadline"} & set(cx.stat(victim)), lambda: cx.describe(victim))
     assert cx.state(victim) == "R" and cx.stat(victim)["run_count"] == "1"
     assert "preempt_count" not in cx.stat(victim) and cx.state(waits) == "Q"
 
@@ -274,8 +274,8 @@ def test_a_job_that_could_not_be_preempted_is_tried_again_once_it_is_altered(cx)
     up(cx, new)
     urgent = cx.submit(queue="express")
     for job in (new, old):
-        until(lambda: f"{job};Job failed to be preempted" in sched_log(cx), lambda: cx.describe(job), 60)
+        until(lambda: f"{job};Job failed to be preempted" in sched_log(cx), lambda: cx.describe(job))
     assert [cx.state(j) for j in (old, new, urgent)] == ["R", "R", "Q"]
     cx.api.alter(new, [("Rerunable", "True")])
-    cx.wait(urgent, "R", 60)
+    cx.wait(urgent, "R")
     assert [cx.state(j) for j in (old, new)] == ["R", "Q"]

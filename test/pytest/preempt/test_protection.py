@@ -215,10 +215,10 @@ def test_a_method_that_comes_after_another_costs_no_more_than_the_budget_has_lef
     c = scheduler(cx, "CR")
     urgent = cx.submit(select="1:ncpus=2", queue="express")
     c.preempt_run(urgent, "(n1:ncpus=2)", [victim])
-    until(lambda: os.path.exists(began_saving), "the script of the site", 60)
+    until(lambda: os.path.exists(began_saving), "the script of the site")
     cx.set_queue("express", "preempt_budget", "0")
     open(go, "w", encoding="ascii").close()
-    until(lambda: "room_held" not in cx.stat(urgent), lambda: cx.describe(urgent), 60)
+    until(lambda: "room_held" not in cx.stat(urgent), lambda: cx.describe(urgent))
     assert cx.state(victim) == "R" and cx.stat(victim)["run_count"] == "1"
     cx.wait_log("server", "is passed over: it would lose")
 

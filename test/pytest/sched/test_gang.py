@@ -189,7 +189,7 @@ def test_no_turn_begins_before_the_other_job_is_stopped(cx):
             for n in cx.api.stat("vnode"):
                 assert int(n["resources_assigned"]["ncpus"]) <= 2
             return not cx.api.select()
-        until(over, "the end of all jobs", 60)
+        until(over, "the end of all jobs")
 
 
 @pytest.mark.parametrize("name, value", [("gang_timeslice", "0"), ("gang_timeslice", "soon"), ("gang", "perhaps")])

@@ -6,7 +6,7 @@ from cede.sim import Simulator
 from cede.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
-LIMIT_S = 60
+LIMIT_S = 120
 RN = "5"
 
 

@@ -9,7 +9,7 @@ from cede.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0, clock=True)
 
-LIMIT_S = 60
+LIMIT_S = 120
 CO, RN, DG = "2", "5", "10"
 SOON_S = 20  # then it is there by a leap of the clock, which the test makes when it is ready
 CONFLICT = "Not Running: Job would conflict with reservation or top job"

@@ -8,7 +8,7 @@ from cede.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 
-LIMIT_S = 60
+LIMIT_S = 120
 CONFLICT = "Not Running: Job would conflict with reservation or top job"
 SHUT = "Not Running: Job would break strict sorted order"
 

@@ -377,7 +377,7 @@ def test_a_job_that_is_to_be_deleted_while_it_moves_is_deleted_where_it_ends_up(
             until_gone(near, first)
         finally:
             os.kill(server, signal.SIGCONT if comes_back else signal.SIGKILL)
-        has_moved = moved.exception(60) is None  # a server that comes back late may have been given up
+        has_moved = moved.exception(120) is None  # a server that comes back late may have been given up
     assert comes_back or not has_moved
     if not comes_back:
         far.restart("server")

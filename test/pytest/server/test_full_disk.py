@@ -82,7 +82,7 @@ def test_what_was_said_to_a_server_with_a_full_disk_is_done_when_there_is_room(c
     if killed:
         cx.restart("server")
         cx.again()
-    assert late.wait(60) == 0
+    assert late.wait(120) == 0
     job = late.stdout.read().strip()
     cx.wait(job)
     assert cx.wait(ends, state="F")["Exit_status"] == "0"

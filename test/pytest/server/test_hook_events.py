@@ -175,7 +175,7 @@ def test_the_server_serves_others_while_a_hook_runs(complex, hooks, tmp_path):
     with open(gate, "w"):  # returns when the hook has opened it: it runs now
         assert complex.command("qstat", "-B").returncode == 0
         assert waiting.poll() is None
-    assert waiting.communicate(timeout=60)[1] == "qsub: opened\n"
+    assert waiting.communicate(timeout=120)[1] == "qsub: opened\n"
 
 
 def test_a_server_killed_while_a_hook_runs_leaves_nothing_half_done(complex, hooks):

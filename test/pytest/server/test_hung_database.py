@@ -35,6 +35,6 @@ def test_a_database_that_hangs_is_said_and_promises_wait(cx):
         t.start()
         until(lambda: "has not answered" in cx.log("server"), "the server to say that its database hangs")
         assert cx.state(job) == "Q" and not done
-    t.join(60)
+    t.join(120)
     assert done and cx.state(done[0]) == "Q"
     until(lambda: "changes are stored again" in cx.log("server"), "the server to say that it goes on")

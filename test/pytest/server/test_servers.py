@@ -283,7 +283,7 @@ def test_every_job_is_at_one_server_whichever_is_killed(pair, seed):
         victim.kill("server")
         victim.restart("server")
     for t in threads:
-        t.join(60)
+        t.join(120)
     emptied(near)
     assert sorted(names(far)) == sorted(f"k{i}" for i in range(30))
 
@@ -441,7 +441,7 @@ def test_a_qsub_that_waits_follows_its_job_to_another_server(pair, login):
         move(near, job, far)
         assert far.stat("0.far")["block"] != "0" and not qsub.done()
         far.api.release("0.far")
-        done = qsub.result(60)
+        done = qsub.result(120)
     assert (done.returncode, done.stdout, done.stderr) == (5, f"{job}\n", "")
 
 

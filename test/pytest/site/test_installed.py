@@ -57,7 +57,7 @@ def test_an_installed_tree_runs_hooks_also_through_a_link(tree):
         near.sendall(len(hello).to_bytes(4, "big") + hello)
         length = int.from_bytes(near.recv(4), "big")
         assert json.loads(near.recv(length)) == {"op": "hello", "version": 1, "pid": worker.pid}
-    assert worker.wait(60) == 0
+    assert worker.wait(120) == 0
 
 
 # --- the init script

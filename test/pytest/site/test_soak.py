@@ -249,7 +249,7 @@ class Soak:
                 self.draw.choices(list(self.ACCIDENTS), list(self.ACCIDENTS.values()))[0](self)
             self.is_over.set()
             for a in self.actors:
-                a.join(60)
+                a.join(120)
                 assert not a.is_alive(), f"a call of {a.user or 'the operator'} is not answered"
                 assert not a.failure, a.failure
             self.tell("calm")

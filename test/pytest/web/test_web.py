@@ -394,10 +394,10 @@ def test_it_speaks_tls(site, tmp_path):
     web = Web(site, "--cert", str(cert), "--key", str(key))
     try:
         assert web.url.startswith("https://")
-        c = http.client.HTTPSConnection("127.0.0.1", web.port, timeout=60, context=ssl.create_default_context(cafile=cert))
+        c = http.client.HTTPSConnection("127.0.0.1", web.port, timeout=120, context=ssl.create_default_context(cafile=cert))
         assert web.ask("/api/v1/server", connection=c).status == 200
         c.close()
-        plain = http.client.HTTPConnection("127.0.0.1", web.port, timeout=60)
+        plain = http.client.HTTPConnection("127.0.0.1", web.port, timeout=120)
         with pytest.raises((http.client.HTTPException, OSError)):
             web.ask("/api/v1/server", connection=plain)
         plain.close()

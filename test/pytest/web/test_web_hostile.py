@@ -22,7 +22,7 @@ def web():
 
 
 def connect(web):
-    return socket.create_connection(("127.0.0.1", web.port), timeout=60)
+    return socket.create_connection(("127.0.0.1", web.port), timeout=120)
 
 
 def answer(web, data):
