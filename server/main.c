@@ -49,9 +49,9 @@ static int create_tenure(struct server *s, struct err *e)
 }
 
 /* With which simulated time begins: what is written in seconds is then the same in every run. */
-static int64_t whole_second_ns(void)
+static int64_t whole_second_ns(const struct server_settings *set)
 {
-    return clock_wall_s(clock_real()) * 1000000000;
+    return (set->begin_s ? set->begin_s : clock_wall_s(clock_real())) * 1000000000;
 }
 
 static int server_main_start(struct server *s, struct err *e)
@@ -61,7 +61,7 @@ static int server_main_start(struct server *s, struct err *e)
 
     log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, s->set.name,
               "Version %s, started, initialization type = %d", CEDE_VERSION, (int)s->set.start);
-    s->clock = s->set.is_virtual ? clock_create_driven(whole_second_ns()) : clock_create_steady();
+    s->clock = s->set.is_virtual ? clock_create_driven(whole_second_ns(&s->set)) : clock_create_steady();
     s->loop = loop_create(s->clock, e);
     if (!s->loop || daemon_set_limits(conf_core_bytes(s->set.conf), e) < 0 ||
         assembly_create(s, &is_new, &counts, e) < 0)

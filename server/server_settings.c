@@ -35,6 +35,7 @@ enum {
     OPT_LATER,
     OPT_IGNORED,
     OPT_VIRTUAL,
+    OPT_BEGIN,
     OPT_VERSION
 };
 
@@ -112,6 +113,8 @@ static int server_settings_take(void *context, const struct option_row *row, con
     case OPT_VIRTUAL:
         s->is_virtual = true;
         break;
+    case OPT_BEGIN:
+        return units_parse_int(value, 1, UINT32_MAX, &s->begin_s, e);
     case OPT_LOCK:
         s->lock_memory = true;
         break;
@@ -169,6 +172,8 @@ static const struct option_row rows[] = {
     {'s', NULL, OPTION_VALUE, "text", "kept for old scripts", server_settings_take, OPT_IGNORED},
     {0, "virtual", OPTION_ALONE, NULL, "let a simulator drive the time; no MOM may register",
      server_settings_take, OPT_VIRTUAL},
+    {0, "begin", OPTION_VALUE, "seconds", "with --virtual: when simulated time begins, since the epoch (now)",
+     server_settings_take, OPT_BEGIN},
     {0, "version", OPTION_ALONE, NULL, "print the version", server_settings_take, OPT_VERSION},
 };
 

@@ -14,6 +14,7 @@
 #include "options.h"
 #include "sim_rules.h"
 #include "sim_advance.h"
+#include "sim_feed.h"
 #include "strbuf.h"
 #include "units.h"
 
@@ -30,13 +31,14 @@ enum sim_main_option_id {
     OPT_DIE,
     OPT_RULES,
     OPT_SCALE,
+    OPT_WORKLOAD,
     OPT_VIRTUAL,
     OPT_BY_HAND
 };
 
 struct sim_main_settings {
     struct execsim_options o;
-    const char *prefix, *file, *rules;
+    const char *prefix, *file, *rules, *workload;
     int64_t n_nodes, ncpus;
     uint64_t mem_kb;
     bool is_virtual;
@@ -66,6 +68,9 @@ static int sim_main_take_option(void *context, const struct option_row *row, con
         return 0;
     case OPT_RULES:
         s->rules = value;
+        return 0;
+    case OPT_WORKLOAD:
+        s->workload = value;
         return 0;
     case OPT_SERVICE:
         s->o.service = value;
@@ -107,6 +112,8 @@ static const struct option_row rows[] = {
      OPT_RULES},
     {'x', "scale", OPTION_VALUE, "FACTOR", "simulated seconds in one real second (1)", sim_main_take_option,
      OPT_SCALE},
+    {'w', "workload", OPTION_VALUE, "FILE",
+     "submit these jobs in stepped time (-V), and end with the last one", sim_main_take_option, OPT_WORKLOAD},
     {'V', "virtual", OPTION_ALONE, NULL, "drive the time of a server that was started with --virtual",
      sim_main_take_option, OPT_VIRTUAL},
     {'s', "service", OPTION_VALUE, "NAME", "name of the service (sim:1)", sim_main_take_option, OPT_SERVICE},
@@ -126,6 +133,7 @@ static const struct options options = {.program = "pbs_execsim",
 
 struct sim_main_program {
     struct loop *loop;
+    struct sim_feed *feed;
     struct sim_advance *advance;
     struct execsim *sim;
     struct sim_commands *commands;
@@ -143,20 +151,34 @@ static void sim_main_signal_cb(void *arg)
     execsim_stop(p->sim, sim_main_stopped_cb, p->loop);
 }
 
-static int sim_main_serve(const struct execsim_options *o, struct err *e)
+static void sim_main_ended(void *arg, uint32_t line)
+{
+    struct sim_main_program *p = arg;
+
+    if (p->feed)
+        sim_feed_ended(p->feed, line);
+}
+
+static int sim_main_serve(struct execsim_options *o, const char *workload, struct err *e)
 {
     struct sim_main_program p = {.loop = loop_create(o->clock, e)};
     struct loop_signal *term = p.loop ? loop_signal_create(p.loop, SIGTERM, sim_main_signal_cb, &p, e) : NULL;
     struct loop_signal *intr = term ? loop_signal_create(p.loop, SIGINT, sim_main_signal_cb, &p, e) : NULL;
     int rc = -1;
 
-    if (intr && (p.sim = execsim_create(p.loop, o, e)) &&
-        (!o->clock || (p.advance = sim_advance_create(p.loop, o->clock, p.sim, e))) &&
+    o->job.ended = sim_main_ended;
+    o->job.ended_arg = &p;
+    if (intr && (!workload || (p.feed = sim_feed_create(p.loop, workload, o->socket_path, e))) &&
+        (p.sim = execsim_create(p.loop, o, e)) &&
+        (!o->clock || (p.advance = sim_advance_create(p.loop, o->clock, p.sim, p.feed, e))) &&
         (!o->job.by_hand || (p.commands = sim_commands_create(p.loop, p.sim, e))))
         rc = loop_run(p.loop, e);
+    if (rc == 0 && p.feed && sim_feed_check(p.feed, e) < 0)
+        rc = -1;
     sim_commands_destroy(p.commands);
     sim_advance_destroy(p.advance);
     execsim_destroy(p.sim);
+    sim_feed_destroy(p.feed);
     loop_signal_destroy(intr);
     loop_signal_destroy(term);
     if (p.loop)
@@ -191,10 +213,12 @@ static int sim_main_run(struct sim_main_settings *s, struct err *e)
     if (s->is_virtual && s->o.job.by_hand)
         err_set(e, 22,
                 "time cannot go from one event to the next (-V) when the events are given by hand (-b)");
+    else if (s->workload && !s->is_virtual)
+        err_set(e, 22, "a workload (-w) needs stepped time (-V)");
     else if (!c || !r)
         err_set(e, 12, "no memory");
     else if (make_cluster(s, c, e) == 0 && (!s->rules || sim_rules_read(r, s->rules, e) == 0))
-        rc = sim_main_serve(&s->o, e);
+        rc = sim_main_serve(&s->o, s->workload, e);
     sim_rules_destroy(r);
     sim_nodes_destroy(c);
     return rc;

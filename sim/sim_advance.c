@@ -1,4 +1,4 @@
-/* One ADVANCE at a time. The clock here is set when the request is sent, not when it is answered: orders of the new
+/* One ADVANCE at a time, sent at the end of the turn in which all became quiet. The clock here is set when the request is sent, not when it is answered: orders of the new
  * time come before the answer. */
 #include "sim_advance.h"
 
@@ -12,20 +12,28 @@
 #include "log.h"
 #include "loop.h"
 #include "rpc_conn.h"
+#include "sim_feed.h"
 
-/* Real time between two looks whether a step of simulated time is complete; a simulation without work looks more rarely. */
-enum { LOOK_MS = 1, IDLE_MS = 20, NS_PER_MS = 1000000 };
+/* Of real time: between two steps where nothing is known that could happen. */
+enum { IDLE_MS = 20, NS_PER_MS = 1000000 };
 
 struct sim_advance {
     struct loop *loop;
     struct clock *clock;
     struct execsim *sim;
+    struct sim_feed *feed; /* or NULL */
     struct loop_timer *timer;
-    bool under_way, refused;
-    uint64_t told;   /* events that the server had when it was last asked */
+    bool under_way, refused, answered;
+    uint64_t told;   /* that the server had when it was last asked */
     int64_t next_ns; /* the server's next timer; 0: none */
     unsigned jobs;
 };
+
+/* What the server is told: events and submissions. Unless it has seen the last one, its next timer is not known. */
+static uint64_t sim_advance_n_told(const struct sim_advance *p)
+{
+    return execsim_n_events(p->sim) + (p->feed ? sim_feed_n_submitted(p->feed) : 0);
+}
 
 static void sim_advance_answer_cb(void *arg, const struct rpc_outcome *out)
 {
@@ -43,9 +51,9 @@ static void sim_advance_answer_cb(void *arg, const struct rpc_outcome *out)
         return;
     }
     p->refused = false;
+    p->answered = true;
     p->next_ns = r->next_ns;
     p->jobs = r->jobs;
-    loop_timer_set(p->timer, 0);
 }
 
 /* Return the next time; 0: stay, and see first what the server does with the last events. */
@@ -55,7 +63,7 @@ static int64_t target_ns(const struct sim_advance *p)
 
     if (due != INT64_MAX)
         ours = now_ns + (due - clock_mono_ms(p->clock)) * NS_PER_MS;
-    if (!p->jobs || p->told != execsim_n_events(p->sim))
+    if ((!p->jobs && !(p->feed && sim_feed_has_more(p->feed))) || p->told != sim_advance_n_told(p))
         return 0;
     if (!ours || (p->next_ns && p->next_ns < ours))
         return p->next_ns;
@@ -73,7 +81,7 @@ static void advance(struct sim_advance *p)
                                        .res_size = sizeof(exec_advance_result)};
 
     p->next_ns = 0;
-    p->told = execsim_n_events(p->sim);
+    p->told = sim_advance_n_told(p);
     if (!c || rpc_conn_call(c, &spec, sim_advance_answer_cb, p, NULL) < 0)
         return;
     p->under_way = true;
@@ -81,18 +89,58 @@ static void advance(struct sim_advance *p)
         clock_advance(p->clock, a.to_ns - clock_wall_ns(p->clock));
 }
 
-/* Advance when there is nothing left to send; slowly where only timers of the server are due. */
+/* Return true if the workload is over, which ends the loop. */
+static bool sim_advance_is_over(struct sim_advance *p)
+{
+    struct err e;
+
+    if (!p->feed)
+        return false;
+    if (p->answered)
+        sim_feed_begin(p->feed); /* the server has the vnodes, and there is a scheduler */
+    if (sim_feed_check(p->feed, &e) < 0) {
+        log_event(LOGC_SVR, LOGE_ERROR, "sim_advance", "%s", e.text);
+        loop_stop(p->loop);
+        return true;
+    }
+    if (!p->answered || p->told != sim_advance_n_told(p) ||
+        !sim_feed_is_over(p->feed, p->jobs, execsim_n_runs(p->sim)))
+        return false;
+    loop_stop(p->loop);
+    return true;
+}
+
+static bool sim_advance_is_quiet(const struct sim_advance *p)
+{
+    return !p->under_way && execsim_is_quiet(p->sim) && (!p->feed || sim_feed_is_quiet(p->feed)) &&
+           loop_next_due_mono_ms(p->loop) > clock_mono_ms(p->clock);
+}
+
+/* Behind each turn. Where no next time is known, only the timer asks. */
+static void sim_advance_turn_over(void *arg)
+{
+    struct sim_advance *p = arg;
+
+    if (!sim_advance_is_quiet(p) || sim_advance_is_over(p))
+        return;
+    if (target_ns(p) || p->told != sim_advance_n_told(p))
+        advance(p);
+    else if (!loop_timer_is_set(p->timer))
+        loop_timer_set(p->timer, IDLE_MS);
+}
+
 static void sim_advance_timer_cb(void *arg)
 {
     struct sim_advance *p = arg;
-    bool idle = !p->jobs || !execsim_n_runs(p->sim);
 
-    if (!p->under_way && execsim_is_quiet(p->sim) && loop_next_due_mono_ms(p->loop) > clock_mono_ms(p->clock))
+    if (sim_advance_is_quiet(p))
         advance(p);
-    loop_timer_set(p->timer, idle ? IDLE_MS : LOOK_MS);
+    else
+        loop_timer_set(p->timer, IDLE_MS);
 }
 
-struct sim_advance *sim_advance_create(struct loop *l, struct clock *c, struct execsim *s, struct err *e)
+struct sim_advance *sim_advance_create(struct loop *l, struct clock *c, struct execsim *s, struct sim_feed *f,
+                                       struct err *e)
 {
     struct sim_advance *p = calloc(1, sizeof *p);
 
@@ -100,12 +148,14 @@ struct sim_advance *sim_advance_create(struct loop *l, struct clock *c, struct e
         *p = (struct sim_advance){.loop = l,
                                   .clock = c,
                                   .sim = s,
+                                  .feed = f,
                                   .timer = loop_timer_create(l, LOOP_REAL, sim_advance_timer_cb, p)};
     if (!p || !p->timer) {
         free(p);
         err_set(e, 12, "no memory");
         return NULL;
     }
+    loop_set_turn_over(l, sim_advance_turn_over, p);
     loop_timer_set(p->timer, 0);
     return p;
 }
@@ -114,6 +164,7 @@ void sim_advance_destroy(struct sim_advance *p)
 {
     if (!p)
         return;
+    loop_set_turn_over(p->loop, NULL, NULL);
     loop_timer_destroy(p->timer);
     free(p);
 }

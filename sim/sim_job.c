@@ -138,6 +138,8 @@ static void sim_job_finish(struct sim_run *r)
     fill_usage(r, &d.exec_event_data_u.finish.usage);
     sim_job_post(r, &d);
     sim_job_release_clean(r);
+    if (r->line && r->reason == EXEC_END_ITSELF && r->jobs->o.ended)
+        r->jobs->o.ended(r->jobs->o.ended_arg, r->line);
 }
 
 /* End without a status: the outcome is unknown, and there is nothing to clean up. */
@@ -279,6 +281,7 @@ static void sim_job_make_plan(struct sim_run *r, const exec_start_args *a)
                   &r->status);
     r->left_ms = variable(a, "EXECSIM_MS", r->left_ms);
     r->status = (int)variable(a, "EXECSIM_STATUS", r->status);
+    r->line = (uint32_t)variable(a, "EXECSIM_LINE", 0);
     sim_rules_count_job(js->rules, &r->status);
     if (a->restart_from[0] && sim_rules_checkpoint(js->rules, &save_ms, &restart_ms))
         r->done_ms = done_in(a->restart_from) - restart_ms;

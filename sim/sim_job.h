@@ -16,10 +16,15 @@ struct sim_jobs;
 struct loop;
 struct sim_rules;
 
+/* Called when a job has ended by itself; `line` is the EXECSIM_LINE of its Variable_List. */
+typedef void sim_job_ended_fn(void *arg, uint32_t line);
+
 struct sim_job_options {
-    int64_t run_ms, die_ms; /* length of a job without a rule; time from TERMINATE with a grace to the end */
-    double scale;           /* simulated seconds in one of the loop's clock */
-    bool by_hand;           /* only sim_job_step and orders of the server change a run */
+    int64_t run_ms, die_ms;  /* length of a job without a rule; time from TERMINATE with a grace to the end */
+    double scale;            /* simulated seconds in one of the loop's clock */
+    sim_job_ended_fn *ended; /* or NULL */
+    void *ended_arg;
+    bool by_hand; /* only sim_job_step and orders of the server change a run */
 };
 
 struct sim_jobs *sim_job_create(struct loop *l, struct sim_runs *runs, struct sim_rules *rules,

@@ -42,6 +42,7 @@ struct sim_run {
     int64_t crash_ms; /* it crashes after so long; -1: it does not */
     int64_t since_ms, began_ms, ended_ms, suspended_ms;
     int status;
+    uint32_t line; /* of the workload; 0: none */
     exec_reason reason;
     bool launched, begun, ended, suspended; /* launched: by hand only */
     bool alone;                             /* no other service has a part of the job */

@@ -251,7 +251,15 @@ int loop_turn(struct loop *l, int64_t max_wait_ms, struct err *e)
     end_turn(l);
     if (background_has_calls(&l->background))
         work_in_background(l);
+    if (l->turn_over)
+        l->turn_over(l->turn_over_arg);
     return 0;
+}
+
+void loop_set_turn_over(struct loop *l, loop_fn *fn, void *arg)
+{
+    l->turn_over = fn;
+    l->turn_over_arg = arg;
 }
 
 int loop_run(struct loop *l, struct err *e)

@@ -105,5 +105,8 @@ bool loop_is_busy(const struct loop *l);
 struct loop_hook *loop_hook_create(struct loop *l, int order, loop_fn *fn, void *arg);
 void loop_hook_mark(struct loop_hook *h); /* outside a turn too: the next turn then does not wait */
 void loop_hook_destroy(struct loop_hook *h);
+/* Call `fn` behind everything else of each turn, hooks and background included: for a program that looks whether all is
+ * quiet. One for a loop; NULL: none. What it causes is done in the next turn, which then does not wait. */
+void loop_set_turn_over(struct loop *l, loop_fn *fn, void *arg);
 
 #endif

@@ -34,6 +34,8 @@ struct loop {
     pthread_mutex_t post_lock;
     struct call_list posted;
     atomic_size_t n_posted;
+    loop_fn *turn_over;
+    void *turn_over_arg;
 };
 
 struct loop_hook {

@@ -1,9 +1,9 @@
 /* Time that a simulator drives. See virtual_time.h.
  *
  * ADVANCE sets the clock and is answered when nothing more can happen at that time: then the simulator
- * knows when the next timer is due and may go there. Whether all is quiet is looked at every millisecond
- * of real time, while a step is open: what makes it quiet happens in many places, and none of them needs
- * to know of this. */
+ * knows when the next timer is due and may go there. Whether all is quiet is looked at when a turn of the loop
+ * is over, while a step is open: what makes it quiet happens in many places, and none of them needs to know of
+ * this. A timer looks as well, for what becomes quiet in another thread. */
 #include "virtual_time.h"
 
 #include <stdlib.h>
@@ -20,7 +20,8 @@
 #include "server_ctx.h"
 #include "server_events.h"
 
-enum { LOOK_MS = 1, NS_PER_MS = 1000000, ITERATION_S = 600, MS_PER_S = 1000 };
+/* LOOK_MS: no step may hang; the end of a turn is what counts. */
+enum { LOOK_MS = 5, NS_PER_MS = 1000000, ITERATION_S = 600, MS_PER_S = 1000 };
 
 struct virtual_time {
     struct loop *loop;
@@ -33,13 +34,14 @@ struct virtual_time {
     struct rpc_request *open; /* an ADVANCE that is not answered */
 };
 
-static unsigned open_jobs(const struct virtual_time *v)
+/* With a history this passes the jobs that are over. */
+static bool has_open_job(const struct virtual_time *v)
 {
-    unsigned n = 0;
+    const struct job *j = jobs_first(v->ctx->jobs);
 
-    for (const struct job *j = jobs_first(v->ctx->jobs); j; j = jobs_next(j))
-        n += !job_is_over(j);
-    return n;
+    while (j && job_is_over(j))
+        j = jobs_next(j);
+    return j;
 }
 
 static bool is_quiet(const struct virtual_time *v)
@@ -56,7 +58,7 @@ static void virtual_time_answer(struct virtual_time *v)
         .text = nothing,
         .now_ns = clock_wall_ns(v->ctx->clock),
         .next_ns = due == INT64_MAX ? 0 : clock_wall_ns(v->ctx->clock) + (due - now) * NS_PER_MS,
-        .jobs = open_jobs(v)};
+        .jobs = has_open_job(v)};
 
     rpc_reply(v->open, (xdrproc_t)xdr_exec_advance_result, &result);
     rpc_request_unref(v->open);
@@ -76,7 +78,7 @@ static void virtual_time_look(void *arg)
     }
     if (is_quiet(v))
         virtual_time_answer(v);
-    else
+    else if (!loop_timer_is_set(v->look))
         loop_timer_set(v->look, LOOK_MS);
 }
 
@@ -106,8 +108,10 @@ struct virtual_time *virtual_time_create(struct loop *l, struct server_ctx *s, s
         virtual_time_destroy(v);
         return NULL;
     }
-    if (clock_is_driven(s->clock))
+    if (clock_is_driven(s->clock)) {
         loop_timer_set(v->iteration, ITERATION_S * MS_PER_S);
+        loop_set_turn_over(l, virtual_time_look, v);
+    }
     return v;
 }
 
@@ -117,6 +121,8 @@ void virtual_time_destroy(struct virtual_time *v)
         return;
     if (v->open)
         rpc_request_unref(v->open);
+    if (clock_is_driven(v->ctx->clock))
+        loop_set_turn_over(v->loop, NULL, NULL);
     loop_timer_destroy(v->look);
     loop_timer_destroy(v->iteration);
     free(v);
@@ -144,6 +150,5 @@ void virtual_time_advance(struct virtual_time *v, struct rpc_request *r)
         v->open = rpc_request_ref(r);
         if (a->to_ns > now)
             clock_advance(v->ctx->clock, a->to_ns - now);
-        loop_timer_set(v->look, 0);
     }
 }

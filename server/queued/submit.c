@@ -342,7 +342,7 @@ static enum submit_outcome submit_ask_past(struct submission *u)
 
 static const char *submit_user_name(const struct submission *u, char buf[static JOB_IDENTITY_NAME_MAX])
 {
-    return job_identity_name(asked_for(u->args, "User_List"), client_user(u->owner), buf);
+    return job_identity_to_ask(u->s->p.ctx, u->owner, asked_for(u->args, "User_List"), buf);
 }
 
 static void submit_user_known(void *arg, const struct names_user *user, const struct err *why)

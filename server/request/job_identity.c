@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "access.h"
+#include "clock.h"
 #include "names.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
@@ -29,6 +30,31 @@ int job_identity_unknown(const char *user, const struct err *why, struct err *e)
         return err_set(e, PBSE_TRYAGAIN, "user %s cannot be looked up (%s): try again later", user,
                        why->text);
     return err_set(e, PBSE_BADUSER, "Bad UID for job execution: user %s is unknown on the server", user);
+}
+
+/* In stepped time nothing is executed: who may manage the server submits as users that need not exist, of the group that
+ * group_list names or one called "users". */
+static bool is_pretended(const struct server_ctx *s, const struct client *c, const char *user_list)
+{
+    return clock_is_driven(s->clock) && user_list && *user_list && client_level(c) == LEVEL_MANAGER;
+}
+
+static int job_identity_pretend(struct job *j, const char *user_list, struct err *e)
+{
+    const char *group = attr_list_text(&j->obj.attrs, JOB_ATTR_group_list);
+    char user[JOB_IDENTITY_NAME_MAX];
+
+    job_identity_name(user_list, NULL, user);
+    if (job_set_text(&j->euser, user) < 0 || job_set_text(&j->egroup, group ? group : "users") < 0 ||
+        job_set_text(&j->user, user) < 0)
+        return err_set(e, PBSE_SYSTEM, "no memory for the user of a job");
+    return 0;
+}
+
+const char *job_identity_to_ask(const struct server_ctx *s, const struct client *c, const char *user_list,
+                                char buf[static JOB_IDENTITY_NAME_MAX])
+{
+    return job_identity_name(is_pretended(s, c, user_list) ? NULL : user_list, client_user(c), buf);
 }
 
 /* Root may run jobs as any user. */
@@ -74,8 +100,10 @@ static int find_group(const struct job *j, const struct names_user *u, const cha
 int job_identity_set(const struct server_ctx *s, struct job *j, const struct client *c,
                      const struct names_user *u, struct err *e)
 {
-    const char *group;
+    const char *group, *list = attr_list_text(&j->obj.attrs, JOB_ATTR_User_List);
 
+    if (is_pretended(s, c, list))
+        return job_identity_pretend(j, list, e);
     if (check_user(s, j, c, u, e) < 0 || find_group(j, u, &group, e) < 0)
         return -1;
     if (job_set_text(&j->euser, u->name) < 0 || job_set_text(&j->egroup, group) < 0)

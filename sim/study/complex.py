@@ -1,0 +1,240 @@
+"""Private complexes that pass the days of a workload: pbs_server and pbs_sched with pbs_execsim, in stepped time.
+
+Everything is below one temporary directory and on sockets there. A process of its own, the keeper, ends the daemons and removes
+the directory when pbs_sim ends, however it ends: it reads a pipe that only pbs_sim holds open.
+"""
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+READY_LIMIT_S = 60
+QMGR_LINES = 200
+PR_SET_PDEATHSIG = 1
+
+
+class Failed(Exception):
+    """A simulation could not be made, and why."""
+
+
+class Keeper:
+    """The directory of a study. Used as a context: afterwards nothing is left of it, nor of the processes noted here."""
+
+    def __init__(self, parent=None):
+        try:
+            self.top = tempfile.mkdtemp(prefix="pbs_sim.", dir=parent)
+            if os.geteuid() == 0:
+                os.chmod(self.top, 0o755)   # the scheduler is no root
+        except OSError as e:
+            raise Failed(f"no temporary directory: {e.filename or parent}: {e.strerror}") from e
+        self._lock = threading.Lock()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        reading, self._pipe = os.pipe()
+        self._keeper = os.fork()
+        if self._keeper == 0:
+            os.close(self._pipe)
+            self._keep(reading)
+        os.close(reading)
+
+    def _keep(self, reading):
+        """In the keeper: never returns."""
+        os.setsid()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_IGN)
+        alive = set()
+        with os.fdopen(reading, "r", encoding="ascii") as lines:
+            for line in lines:
+                word, pid = line.split()
+                (alive.add if word == "began" else alive.discard)(int(pid))
+        for pid in alive:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        for _ in range(50):
+            shutil.rmtree(self.top, ignore_errors=True)
+            if not os.path.exists(self.top):
+                break
+            time.sleep(0.1)   # a process that was killed may still write
+        os._exit(0)
+
+    def _tell(self, word, pid):
+        with self._lock:
+            os.write(self._pipe, f"{word} {pid}\n".encode("ascii"))
+
+    def start(self, words, **kwargs):
+        """A Popen whose process does not outlive pbs_sim."""
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, preexec_fn=_die_with_parent, **kwargs)
+        self._tell("began", process.pid)
+        return process
+
+    def over(self, process):
+        """The process has been waited for: its number may be used again."""
+        self._tell("ended", process.pid)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self._pipe)
+        os.waitpid(self._keeper, 0)
+
+
+def _die_with_parent():
+    os.setsid()   # ^C is for pbs_sim alone
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Complex:
+    """One complex, for one simulation. `site` says what it is like (site.Site)."""
+
+    def __init__(self, keeper, exec_dir, name, site, begin_s):
+        self.keeper, self.exec_dir, self.site, self.begin_s = keeper, exec_dir, site, begin_s
+        self.top = os.path.join(keeper.top, name)
+        self.home = os.path.join(self.top, "home")
+        self.server = self.sched = self.simulator = None
+        self.cancelled = False
+
+    # --- files
+    def _write(self, name, text):
+        path = os.path.join(self.top, name)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        return path
+
+    def _make_files(self):
+        priv = os.path.join(self.home, "sched_priv")
+        os.makedirs(self.home, mode=0o755)
+        host = socket.gethostname().split(".")[0] or "localhost"
+        # Port 1: a client that does not find the socket must not find the server of this host instead.
+        self._write("pbs.conf", f"PBS_EXEC={self.exec_dir}\nPBS_HOME={self.home}\nPBS_SERVER={host}\n"
+                    "PBS_SERVER_HOST_NAME=127.0.0.1\nPBS_BATCH_SERVICE_PORT=1\nPBS_START_SERVER=1\nPBS_START_SCHED=1\nPBS_START_MOM=0\n")
+        os.makedirs(priv, mode=0o750)
+        for file, text in self.site.sched_files.items():
+            self._write(os.path.join("home", "sched_priv", file), text)
+
+    @property
+    def env(self):
+        """That of the daemons: nothing of the caller's complex."""
+        env = {k: v for k, v in os.environ.items() if not k.startswith("PBS_")}
+        return {**env, "PBS_CONF_FILE": os.path.join(self.top, "pbs.conf")}
+
+    def _daemon(self, name, *options, **kwargs):
+        log = self._write(f"{name}.said", "")
+        with open(log, "ab") as out:
+            return self.keeper.start([os.path.join(self.exec_dir, "sbin", f"pbs_{name}"), *options], env=self.env,
+                                     stderr=out, stdout=kwargs.pop("stdout", out), cwd=self.top, **kwargs)
+
+    def said(self, name):
+        """The last words of a daemon that has failed."""
+        try:
+            with open(os.path.join(self.top, f"{name}.said"), encoding="utf-8", errors="replace") as f:
+                return " ".join(f.read().split()[-60:])
+        except OSError:
+            return ""
+
+    # --- start
+    def _wait_for(self, process, name, is_ready):
+        end = time.monotonic() + READY_LIMIT_S
+        while not is_ready():
+            if process.poll() is not None:
+                raise Failed(f"pbs_{name} has ended: {self.said(name) or self._log_tail(name)}")
+            if time.monotonic() > end:
+                raise Failed(f"pbs_{name} is not ready after {READY_LIMIT_S} s")
+            time.sleep(0.01)
+
+    def _server_listens(self):
+        with socket.socket(socket.AF_UNIX) as s, contextlib.suppress(OSError):
+            s.connect(os.path.join(self.home, "pbs_server.sock"))
+            return True
+        return False
+
+    def _sched_waits(self):
+        done = subprocess.run([os.path.join(self.exec_dir, "bin", "qmgr"), "-c", "list sched default state"], env=self.env,
+                              capture_output=True, text=True, check=False)
+        return "idle" in done.stdout or "scheduling" in done.stdout
+
+    def _log_tail(self, name):
+        folder = os.path.join(self.home, f"{name}_logs")
+        with contextlib.suppress(OSError, IndexError):
+            with open(os.path.join(folder, sorted(os.listdir(folder))[-1]), encoding="utf-8", errors="replace") as f:
+                return f.read().splitlines()[-1]
+        return "it has said nothing"
+
+    def _qmgr(self, lines):
+        for at in range(0, len(lines), QMGR_LINES):
+            part = lines[at:at + QMGR_LINES]
+            done = subprocess.run([os.path.join(self.exec_dir, "bin", "qmgr")], input="\n".join(part) + "\n", env=self.env,
+                                  capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise Failed(f"the server of the simulation refuses a setting: {' '.join(done.stderr.split())}")
+
+    def start(self):
+        """Server, settings, scheduler. Failed: what is in the way."""
+        try:
+            self._make_files()
+        except OSError as e:
+            raise Failed(f"{e.filename}: {e.strerror}") from e
+        self.server = self._daemon("server", "-N", "--virtual", "--begin", str(self.begin_s), "-e", "0", "-t", "create")
+        self._wait_for(self.server, "server", self._server_listens)
+        self._qmgr(self.site.server_lines)
+        self.sched = self._daemon("sched", "-N")
+        self._wait_for(self.sched, "sched", self._sched_waits)
+
+    # --- the days
+    def run(self, feed, progress):
+        """Pass them. `feed` is the text for pbs_execsim --workload; progress(now_s, submitted, ended) is called now and then.
+
+        The dict: "refused" (line of the feed: why), "stuck" (True if jobs are left that never start).
+        """
+        nodes = self._write("nodes", self.site.nodes_text())
+        rules = self._write("rules", self.site.rules)
+        workload = self._write("workload", feed)
+        self.simulator = self._daemon("execsim", "--virtual", "--file", nodes, "--rules", rules, "--workload", workload,
+                                      stdout=subprocess.PIPE, text=True)
+        out = {"refused": {}, "stuck": False, "end_s": 0.0}
+        over = False
+        with self.simulator.stdout as lines:
+            for line in lines:
+                word, _, rest = line.rstrip("\n").partition(" ")
+                if word == "refused":
+                    number, _, why = rest.partition(" ")
+                    out["refused"][int(number)] = why
+                    continue
+                now_ms, submitted, ended = map(int, rest.split())
+                out["end_s"] = now_ms / 1000
+                out["stuck"] = word == "stuck"
+                over = over or word != "at"
+                progress(now_ms / 1000, submitted, ended)
+        self.simulator.wait()
+        if not over:
+            raise Failed(f"the simulation has broken off: {self.said('execsim') or self._log_tail('server')}")
+        return out
+
+    def stop(self):
+        """End the daemons, in good order where that is quick; the accounting is complete then."""
+        for process, limit in ((self.simulator, 0), (self.sched, 0), (self.server, 20)):
+            if process is None:
+                continue
+            process.send_signal(signal.SIGTERM if limit else signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(limit or 10)
+            if process.returncode is None:
+                process.kill()
+                process.wait()
+            self.keeper.over(process)
+
+    def accounting(self):
+        """The accounting files, in order."""
+        folder = os.path.join(self.home, "server_priv", "accounting")
+        return [os.path.join(folder, name) for name in sorted(os.listdir(folder))] if os.path.isdir(folder) else []
+
+    def remove(self):
+        """Its files, early: a study of many simulations needs less room."""
+        shutil.rmtree(self.top, ignore_errors=True)
