@@ -271,6 +271,8 @@ int server_listen(struct server *s, struct err *e)
     if (rpc_server_listen_unix(s->rpc, s->set.socket, s->set.serves_all ? 0666 : 0600, e) < 0)
         return -1;
     s->cert_watch = cert_watch_create(s->loop, s->tls, s->rpc, s->set.certs, e);
+    if (s->cert_watch && s->set.is_local)
+        return 0;
     return !s->cert_watch || rpc_server_listen_tcp(s->rpc, NULL, s->set.port, e) < 0 ? -1 : 0;
 }
 

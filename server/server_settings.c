@@ -36,6 +36,7 @@ enum {
     OPT_IGNORED,
     OPT_VIRTUAL,
     OPT_BEGIN,
+    OPT_LOCAL,
     OPT_VERSION
 };
 
@@ -113,6 +114,9 @@ static int server_settings_take(void *context, const struct option_row *row, con
     case OPT_VIRTUAL:
         s->is_virtual = true;
         break;
+    case OPT_LOCAL:
+        s->is_local = true;
+        break;
     case OPT_BEGIN:
         return units_parse_int(value, 1, UINT32_MAX, &s->begin_s, e);
     case OPT_LOCK:
@@ -174,6 +178,8 @@ static const struct option_row rows[] = {
      server_settings_take, OPT_VIRTUAL},
     {0, "begin", OPTION_VALUE, "seconds", "with --virtual: when simulated time begins, since the epoch (now)",
      server_settings_take, OPT_BEGIN},
+    {0, "local", OPTION_ALONE, NULL, "listen on the socket of this host alone, on no port",
+     server_settings_take, OPT_LOCAL},
     {0, "version", OPTION_ALONE, NULL, "print the version", server_settings_take, OPT_VERSION},
 };
 

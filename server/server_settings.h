@@ -36,6 +36,7 @@ struct server_settings {
     bool serves_all;       /* began as root: every user of the host may connect; else only its own user */
     bool foreground;
     bool is_virtual;  /* --virtual: a simulator drives the time */
+    bool is_local;    /* --local: no TCP */
     int64_t begin_s;  /* --begin: when simulated time begins; 0: now */
     bool lock_memory; /* -l */
     enum server_start start;

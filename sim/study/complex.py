@@ -4,7 +4,6 @@ Everything is below one temporary directory and on sockets there. A process of i
 the directory when pbs_sim ends, however it ends: it reads a pipe that only pbs_sim holds open.
 """
 import contextlib
-import ctypes
 import os
 import shutil
 import signal
@@ -17,7 +16,6 @@ import time
 
 READY_LIMIT_S = 60
 QMGR_LINES = 200
-PR_SET_PDEATHSIG = 1
 
 
 class Failed(Exception):
@@ -31,7 +29,7 @@ class Keeper:
         try:
             self.top = tempfile.mkdtemp(prefix="pbs_sim.", dir=parent)
             if os.geteuid() == 0:
-                os.chmod(self.top, 0o755)   # the scheduler is no root
+                os.chmod(self.top, 0o755)   # the scheduler runs as another user
         except OSError as e:
             raise Failed(f"no temporary directory: {e.filename or parent}: {e.strerror}") from e
         self._lock = threading.Lock()
@@ -66,11 +64,15 @@ class Keeper:
 
     def _tell(self, word, pid):
         with self._lock:
+            if self._pipe is None:
+                if word == "began":
+                    os.kill(pid, signal.SIGKILL)
+                return
             os.write(self._pipe, f"{word} {pid}\n".encode("ascii"))
 
     def start(self, words, **kwargs):
         """A Popen whose process does not outlive pbs_sim."""
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, preexec_fn=_die_with_parent, **kwargs)
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True, **kwargs)   # ^C is for pbs_sim alone
         self._tell("began", process.pid)
         return process
 
@@ -81,14 +83,16 @@ class Keeper:
     def __enter__(self):
         return self
 
+    def end(self):
+        """End what runs and remove the directory, now. May be called again."""
+        with self._lock:
+            pipe, self._pipe = self._pipe, None
+        if pipe is not None:
+            os.close(pipe)
+            os.waitpid(self._keeper, 0)
+
     def __exit__(self, *_):
-        os.close(self._pipe)
-        os.waitpid(self._keeper, 0)
-
-
-def _die_with_parent():
-    os.setsid()   # ^C is for pbs_sim alone
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        self.end()
 
 
 class Complex:
@@ -150,10 +154,18 @@ class Complex:
             time.sleep(0.01)
 
     def _server_listens(self):
-        with socket.socket(socket.AF_UNIX) as s, contextlib.suppress(OSError):
-            s.connect(os.path.join(self.home, "pbs_server.sock"))
+        try:
+            folder = os.open(self.home, os.O_PATH)
+        except OSError:
+            return False
+        try:
+            with socket.socket(socket.AF_UNIX) as s:
+                s.connect(f"/proc/self/fd/{folder}/pbs_server.sock")   # an address holds 107 bytes
             return True
-        return False
+        except OSError:
+            return False
+        finally:
+            os.close(folder)
 
     def _sched_waits(self):
         done = subprocess.run([os.path.join(self.exec_dir, "bin", "qmgr"), "-c", "list sched default state"], env=self.env,
@@ -181,7 +193,7 @@ class Complex:
             self._make_files()
         except OSError as e:
             raise Failed(f"{e.filename}: {e.strerror}") from e
-        self.server = self._daemon("server", "-N", "--virtual", "--begin", str(self.begin_s), "-e", "0", "-t", "create")
+        self.server = self._daemon("server", "-N", "--virtual", "--local", "--begin", str(self.begin_s), "-e", "0", "-t", "create")
         self._wait_for(self.server, "server", self._server_listens)
         self._qmgr(self.site.server_lines)
         self.sched = self._daemon("sched", "-N")

@@ -108,4 +108,4 @@ _pbs() {
 complete -F _pbs qsub qstat qdel qalter qhold qrls qrerun qrun qsig qmsg qpeek qmove qorder qselect qstart qstop qenable \
     qdisable qterm pbsnodes tracejob qwait pbsfs pbs_preempt printjob pbs_release_nodes \
     qmgr pbs_complex pbs_preempt_ack pbs_attach pbs_eff pbs_explain pbs_hostn pbs_rsub pbs_ralter pbs_rdel pbs_rstat pbs_snapshot pbs_probe pbs_account pbsdsh \
-    pbs_topologyinfo pbs_config pbs_idled pbsrun_wrap pbsrun_unwrap pbs_store pbs_doctor pbs_keys pbs_web qtop
+    pbs_topologyinfo pbs_config pbs_idled pbsrun_wrap pbsrun_unwrap pbs_store pbs_doctor pbs_keys pbs_sim pbs_web qtop

@@ -1,0 +1,97 @@
+"""PBS accounting logs, those of Cede and of OpenPBS: "MM/DD/YYYY HH:MM:SS;LETTER;id;key=value key=value"."""
+import functools
+import re
+import time
+
+from .workload import BadInput, JOBS_MAX, SECONDS_MAX, Job, Workload, in_order, parse_size_kb, parse_span, read_lines
+
+LETTERS = "ABCDEKLMNPQRSTUYacdefgiklmnorsuvwxz"
+PAIR = re.compile(r'([\w.@-]+)=("[^"]*"|\'[^\']*\'|\S*)')
+# A job that comes back to its queue (R) ends with E at another time; deleted while it waited: no E.
+STATUS_LIMIT = 1000
+
+
+@functools.lru_cache(maxsize=4096)
+def _minute(text):
+    """Seconds since the epoch of "MM/DD/YYYY HH:MM", in local time, as the log is written."""
+    return int(time.mktime(time.strptime(text, "%m/%d/%Y %H:%M")))
+
+
+def parse_time(text):
+    return _minute(text[:16]) + int(text[17:19])
+
+
+def read_records(path):
+    """(line number, time, letter, identifier, text of the pairs) of each record. BadInput: this is no accounting log."""
+    for number, line in read_lines(path):
+        if not line:
+            continue
+        parts = line.split(";", 3)
+        try:
+            when = parse_time(parts[0])
+        except (ValueError, OverflowError):
+            when = None
+        if when is None or len(parts) < 4 or len(parts[1]) != 1:
+            raise BadInput(f"{path}, line {number}: this is no accounting record (\"MM/DD/YYYY HH:MM:SS;E;job;...\")")
+        yield number, when, parts[1], parts[2], parts[3]
+
+
+def pairs(text):
+    return {k: v.strip("\"'") for k, v in PAIR.findall(text)}
+
+
+def _whole(path, number, fields, key):
+    text = fields.get(key, "")
+    if not re.fullmatch(r"\d{1,12}", text):
+        raise BadInput(f"{path}, line {number}: {key}={text or '(missing)'} is no time in seconds since the epoch")
+    return int(text)
+
+
+def _job(path, number, name, fields):
+    """The Job of an E record, with times since the epoch; None if it never ran."""
+    start, end = _whole(path, number, fields, "start"), _whole(path, number, fields, "end")
+    submit = _whole(path, number, fields, "etime" if fields.get("etime", "0") != "0" else "ctime")
+    used = parse_span(fields.get("resources_used.walltime", ""))
+    asked = parse_span(fields.get("Resource_List.walltime", ""))
+    run = used if used is not None else end - start
+    if start == 0 or run < 0 or end < start:
+        return None
+    if run > SECONDS_MAX:
+        raise BadInput(f"{path}, line {number}: a run of {run:.0f} s is longer than a hundred years")
+    cpus = fields.get("Resource_List.ncpus", "1")
+    status = int(fields["Exit_status"]) if re.fullmatch(r"-?\d{1,6}", fields.get("Exit_status", "")) else 0
+    project = fields.get("project", "")
+    return Job(submit_s=submit, run_s=run, walltime_s=int(asked) if asked else 0, cpus=int(cpus) if cpus.isdigit() else 1,
+               select=fields.get("Resource_List.select", ""), place=fields.get("Resource_List.place", ""),
+               mem_kb=parse_size_kb(fields.get("Resource_List.mem", "")) or 0, user=fields.get("user", "user0"),
+               group=fields.get("group", ""), project="" if project == "_pbs_project_default" else project,
+               account=fields.get("account", ""), queue=fields.get("queue", ""),
+               status=status if abs(status) <= STATUS_LIMIT else 1, origin=name, started_s=start)
+
+
+def read(paths):
+    """The jobs that ended (E) in these files; the requests are those of the record, and so is what each needed to run."""
+    jobs, unfinished, arrays = [], set(), 0
+    for path in paths:
+        for number, _, letter, name, text in read_records(path):
+            if letter == "S":
+                unfinished.add(name)
+            if letter != "E":
+                continue
+            unfinished.discard(name)
+            if "[]" in name:   # the array as a whole: its subjobs have records of their own
+                arrays += 1
+                continue
+            job = _job(path, number, name, pairs(text))
+            if job:
+                jobs.append(job)
+            if len(jobs) > JOBS_MAX:
+                raise BadInput(f"{path}, line {number}: more than {JOBS_MAX} jobs")
+    if not jobs:
+        raise BadInput(f"{', '.join(paths)}: no job has ended there (records E)")
+    begin = int(min(j.submit_s for j in jobs))
+    for job in jobs:
+        job.submit_s -= begin
+        job.started_s -= begin
+    notes = [f"{len(unfinished)} jobs had not ended when the log does; they are left out"] if unfinished else []
+    return Workload(in_order(jobs), begin, notes)

@@ -1,0 +1,2 @@
+def of_study(study):
+    return ""

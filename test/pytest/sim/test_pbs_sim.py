@@ -1,0 +1,176 @@
+"""pbs_sim: what would have happened, said by the real server and scheduler, in stepped time."""
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+
+from cede.wait import until
+
+BUILD = os.environ["CEDE_BUILD"]
+PBS_SIM = os.path.join(BUILD, "sbin", "pbs_sim")
+SMALL = "2*ncpus=4,mem=8gb"
+LIMIT_S = 120
+
+SWF = """; Version: 2.2
+; UnixStartTime: 1767600000
+; MaxNodes: 2
+1   0 -1 100 8 -1 -1 8 100 -1 1 1 1 -1 -1 -1 -1 -1
+2  10 -1 100 4 -1 -1 4 200 -1 1 2 1 -1 -1 -1 -1 -1
+3  20 -1  50 8 -1 -1 8 100 -1 1 1 1 -1 -1 -1 -1 -1
+4  30 -1  50 4 -1 -1 4  90 -1 1 3 1 -1 -1 -1 -1 -1
+5  40 -1  10 1 -1 -1 1  20 -1 1 3 1 -1 -1 -1  1 60
+6  50 -1  -1 1 -1 -1 1  20 -1 0 3 1 -1 -1 -1 -1 -1
+"""
+
+
+def sim(*words, check=True, env=None, cwd=None):
+    done = subprocess.run([PBS_SIM, *map(str, words)], capture_output=True, text=True, timeout=LIMIT_S, check=False,
+                          env={**os.environ, **(env or {})}, cwd=cwd)
+    if check and done.returncode:
+        raise AssertionError(f"pbs_sim {words}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def study(tmp_path, *words):
+    """What --json has."""
+    path = tmp_path / "study.json"
+    sim(*words, "--json", path, "--quiet")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def write(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def bars(of_study, variant=0):
+    """Begin and end of the runs of each job, by line, of the first simulation."""
+    out = {}
+    for _, begin, end, kind, line in of_study["variants"][variant]["simulations"][0]["gantt"]["bars"]:
+        out.setdefault(line, set()).add((begin, end, kind))
+    return {line: sorted(found) for line, found in out.items()}
+
+
+# --- what a workload says
+
+
+def test_jobs_of_a_swf_log_start_when_policy_says_and_a_follower_after_its_think_time(tmp_path):
+    found = study(tmp_path, "--workload", write(tmp_path, "small.swf", SWF), "--cluster", SMALL)
+    runs = {line: (b[0][0], b[0][1]) for line, b in bars(found).items()}
+    assert runs[1] == (0, 100)                  # the whole cluster
+    assert runs[2] == (100, 200)                # half of it
+    assert runs[4] == (100, 150)                # beside it, before job 3: it ends in time (backfill)
+    assert runs[3] == (200, 250)
+    assert runs[5] == (160, 170)                # submitted 60 s after the end of job 1, not at 40
+    assert found["jobs"] == 5 and "1 jobs that never ran" in found["notes"][0]
+
+
+def test_first_come_first_served_is_one_line_and_is_what_the_numbers_show(tmp_path):
+    found = study(tmp_path, "--workload", write(tmp_path, "small.swf", SWF), "--cluster", SMALL,
+                  "--vary", "strict_ordering: True; server backfill_depth = 0")
+    runs = {line: b[0][0] for line, b in bars(found, 1).items()}
+    assert runs[2] == 100 and runs[3] == 200 and runs[4] == 250
+
+
+def test_the_same_input_gives_the_same_output_twice(tmp_path):
+    words = ("--workload", "generate:jobs=120,load=0.9,users=5", "--cluster", "4*ncpus=8,mem=32gb", "--urgent", "10%", "--vary",
+             "sched default preempt_order = R")
+    first, second = study(tmp_path, *words), study(tmp_path, *words)
+    del first["simulated_hours_a_second"], second["simulated_hours_a_second"]
+    assert first == second
+    one, two = (v["simulations"][0] for v in first["variants"])
+    assert one["all"]["by_method"].get("suspended") and not one["all"]["by_method"].get("requeued")
+    assert two["all"]["by_method"].get("requeued") and two["all"]["lost_core_hours"] > one["all"]["lost_core_hours"] == 0
+    assert one["all"]["ended"] == two["all"]["ended"] == 120
+
+
+# --- input that cannot be used
+
+
+BAD = (
+    ("cut", "1 0 -1 100 8 -1 -1 8 100 -1 1 1 1 -1 -1 -1 -1 -1\n2 10 -1 100 4", "line 2: 5 fields"),
+    ("negative", "1 0 -1 -500 8 -1 -1 8 100 -1 1 1 1 -1 -1 -1 -1 -1\n", "line 1: -500 is neither"),
+    ("words", "1 0 -1 x 8 -1 -1 8 100 -1 1 1 1 -1 -1 -1 -1 -1\n", "line 1: a field is not a number"),
+    ("long", "1 0 -1 9e14 8 -1 -1 8 100 -1 1 1 1 -1 -1 -1 -1 -1\n", "longer than a hundred years"),
+    ("large", "7 0 -1 100 800 -1 -1 800 100 -1 1 1 1 -1 -1 -1 -1 -1\n", "no job of the workload fits this cluster of 8 cpus"),
+    ("empty", "; MaxJobs: 1000000000\n", "there is no"),
+    ("binary", "; x\n\0\1\2", "line 2: this is a binary file"),
+    ("prose", "What is this?\n", "line 1: neither Standard Workload Format nor"),
+    ("acct", "01/05/2026 08:00:00;E;1.x;start=no end=5\n", "line 1: start=no"),
+    ("acct2", "01/05/2026 08:00:00;E;1.x;start=5 end=9 etime=1\n01/05/2026 08:0", "line 2: this is no accounting record"),
+    ("sacct", "JobID|Submit|Start|End\n1|2026-01-05T08:00:00|2026-01-05T07:00:00|2026-01-05T09:00:00\n", "line 2: Submit, Start and End"),
+)
+
+
+@pytest.mark.parametrize("name,text,said", BAD, ids=[b[0] for b in BAD])
+def test_input_that_is_broken_is_named_with_file_and_line(tmp_path, name, text, said):
+    path = write(tmp_path, name, text)
+    done = sim("--workload", path, "--cluster", SMALL, check=False)
+    assert done.returncode == 1 and done.stderr.startswith("pbs_sim: ") and done.stderr.count("\n") == 1
+    assert said in done.stderr and (path in done.stderr or name == "large")
+
+
+@pytest.mark.parametrize("words,said", [
+    (("--cluster", "16 nodes"), "does not describe vnodes"),
+    (("--cluster", "99999*ncpus=1"), "more than 16384 vnodes"),
+    (("--cluster", "@/nonexistent"), "/nonexistent: No such file"),
+    (("--cluster", SMALL, "--vary", "preempt by requeue"), "write a line of qmgr"),
+    (("--cluster", SMALL, "--vary", "sched default preempt_order = X"), "refuses a setting"),
+    (("--cluster", SMALL, "--urgent", "700%"), "a share is 0% to 100%"),
+    (("--cluster", SMALL, "--directory", "/nonexistent"), "/nonexistent"),
+    (("--cluster", SMALL, "--json", "/dev/full/x"), "/dev/full/x"),
+])
+def test_a_command_line_that_is_wrong_is_answered_by_one_sentence(tmp_path, words, said):
+    done = sim("--workload", write(tmp_path, "small.swf", SWF), *words, check=False)
+    assert done.returncode == 1 and said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_jobs_too_large_for_the_cluster_are_left_out_and_named(tmp_path):
+    text = SWF + "77 60 -1 10 800 -1 -1 800 20 -1 1 3 1 -1 -1 -1 -1 -1\n"
+    found = study(tmp_path, "--workload", write(tmp_path, "small.swf", text), "--cluster", SMALL)
+    assert found["jobs"] == 5 and any("larger than the cluster and left out: 77" in n for n in found["notes"])
+
+
+# --- no traces
+
+
+def begun(tmp_path, *words):
+    """A long study that runs, below tmp_path."""
+    p = subprocess.Popen([PBS_SIM, "--workload", "generate:jobs=20000,load=0.9", "--cluster", "16*ncpus=8,mem=32gb",
+                          "--directory", str(tmp_path), *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    until(lambda: any((d / "v0r0" / "workload").exists() for d in tmp_path.glob("pbs_sim.*")), "the simulation", 60)
+    return p
+
+
+def below(path):
+    """Processes whose environment or command names this directory."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                if str(path).encode() + b"/pbs_sim." in f.read():
+                    found.append(int(pid))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_when_a_signal_ends_it(tmp_path, number):
+    p = begun(tmp_path)
+    assert below(tmp_path)
+    p.send_signal(number)
+    p.wait(30)
+    assert p.returncode in (128 + number, -number)
+    until(lambda: not list(tmp_path.iterdir()) and not below(tmp_path), "the end of all that it started", 30)
+    p.stderr.close()
+
+
+def test_the_live_complex_sees_nothing_of_it(cx, tmp_path):
+    before = cx.logs("server", 200)
+    sim("--workload", write(tmp_path, "small.swf", SWF), "--cluster", SMALL, "--directory", tmp_path, env=cx.env)
+    assert cx.logs("server", 200) == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["small.swf"]
