@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,12 +97,15 @@ static void web_http_peer_cb(void *arg, struct MHD_Connection *c, void **context
 {
     struct web_http *h = arg;
     struct web_http_peer *p = *context;
+    int yes = 1;
 
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         p = calloc(1, sizeof *p);
         if (!p)
             return; /* the first request finds none, and ends the connection */
         p->fd = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+        /* An answer is sent in two pieces: without this the second waits for the client's acknowledgement of the first. */
+        setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
         p->until_mono_ms = clock_real_mono_ms() + WEB_HEAD_S * 1000LL;
         pthread_mutex_lock(&h->lock);
         p->next = h->peers;

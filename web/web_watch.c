@@ -11,6 +11,7 @@
 #include <openssl/rand.h>
 
 #include "attrs.h"
+#include "clock.h"
 #include "json_out.h"
 #include "pbs_ext.h"
 #include "web_status.h"
@@ -30,6 +31,7 @@ struct web_watch {
     uint64_t oldest, next; /* numbers of events that are kept: oldest <= n < next */
     size_t bytes;
     struct web_watch_listener *listeners;
+    int64_t heard_mono_ms; /* when there was a listener; 0: never */
     struct web_watch_counts counts;
     /* of the thread alone */
     struct web_tally *tally;
@@ -80,6 +82,7 @@ static const struct {
                         {PBS_KIND_JOB, web_watch_of_job},
                         {PBS_KIND_NODE, web_watch_of_node},
                         {PBS_KIND_RESV, web_watch_of_resv}};
+enum { HEARD_MS = 120000 }; /* a client that polls comes back once a minute at least (WEB_WAIT_MAX_S) */
 enum { N_WANTED = sizeof web_watch_wanted / sizeof *web_watch_wanted };
 
 /* --- the ring ---------------------------------------------------------------------------------------------------- */
@@ -139,12 +142,35 @@ static char *web_watch_text(const struct pbs_change *ch, size_t *n)
     return text;
 }
 
+/* Does a client listen, or did one a moment ago? Else no text is made: a client that comes later reads everything. Lock held. */
+static bool web_watch_is_heard(struct web_watch *w)
+{
+    int64_t now = clock_real_mono_ms();
+
+    if (w->listeners)
+        w->heard_mono_ms = now;
+    return w->heard_mono_ms && now - w->heard_mono_ms < HEARD_MS;
+}
+
+/* A change that has no text: every listener has missed something. Lock held. */
+static void web_watch_skip(struct web_watch *w)
+{
+    while (w->oldest < w->next)
+        web_watch_drop_oldest(w);
+    w->oldest = ++w->next;
+}
+
 static void web_watch_change(const struct pbs_change *ch, void *arg)
 {
     struct web_watch *w = arg;
     size_t n = 0;
-    char *text = w->is_news ? web_watch_text(ch, &n) : NULL;
+    char *text;
+    bool heard;
 
+    pthread_mutex_lock(&w->lock);
+    heard = w->is_news && web_watch_is_heard(w);
+    pthread_mutex_unlock(&w->lock);
+    text = heard ? web_watch_text(ch, &n) : NULL;
     pthread_mutex_lock(&w->lock);
     w->counts.changes++;
     if (ch->kind == PBS_KIND_JOB && ch->gone)
@@ -153,6 +179,8 @@ static void web_watch_change(const struct pbs_change *ch, void *arg)
         web_tally_job(w->tally, ch->name, ch->attribs, w->is_news, &w->counts);
     if (text)
         web_watch_push(w, text, n, ch->kind, text + n + 1);
+    else
+        web_watch_skip(w);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -177,9 +205,7 @@ static void web_watch_wake_all(struct web_watch *w)
 static void web_watch_begin_news(struct web_watch *w)
 {
     w->is_news = true;
-    while (w->oldest < w->next)
-        web_watch_drop_oldest(w);
-    w->oldest = ++w->next;
+    web_watch_skip(w);
 }
 
 /* --- the thread -------------------------------------------------------------------------------------------------- */
@@ -278,6 +304,7 @@ void web_watch_add(struct web_watch *w, struct web_watch_listener *l)
     pthread_mutex_lock(&w->lock);
     l->next = w->listeners;
     w->listeners = l;
+    w->heard_mono_ms = clock_real_mono_ms();
     pthread_mutex_unlock(&w->lock);
 }
 
