@@ -576,7 +576,8 @@ def test_postinstall_makes_the_service_user_of_a_site(tree):
     finally:
         shutil.rmtree(f"{tree.top}/etc", ignore_errors=True)
     assert "PBS_DAEMON_SERVICE_USER=pbs\n" in out and ":/usr/sbin/nologin" in out
-    for unit in ("pbs", "pbs-server", "pbs-sched", "pbs-mom"):
+    web = ("pbs-web@",) if os.path.exists(f"{tree.exec}/sbin/pbs_web") else ()
+    for unit in ("pbs", "pbs-server", "pbs-sched", "pbs-mom", *web):
         assert f"{unit}.service -> {tree.exec}/libexec/{unit}.service" in out
 
 
@@ -665,7 +666,8 @@ def test_the_units_are_as_open_as_the_page_says_and_no_more(tree):
     assert not [line for line in verified.stderr.splitlines() if f"{units}/pbs" in line], verified.stderr
     with open(os.path.join(tree.exec, "share", "doc", "cede", "security.md"), encoding="utf-8") as f:
         page = f.read()
-    for unit in ("pbs-server", "pbs-sched", "pbs-mom"):
+    web = ("pbs-web@",) if os.path.exists(f"{units}/pbs-web@.service") else ()
+    for unit in ("pbs-server", "pbs-sched", "pbs-mom", *web):
         out = tree.command("systemd-analyze", "security", "--offline=yes", f"{units}/{unit}.service").stdout
         figure = re.search(r"exposure level for \S+: ([\d.]+)", out)[1]
         said = re.search(rf"^\| `{unit}.service` \| ([\d.]+) ", page, re.M)[1]
