@@ -38,16 +38,6 @@ static int pbs_preempt_take_long(void *settings, const struct option_row *row, c
     return 0;
 }
 
-static int pbs_preempt_take_format(void *settings, const struct option_row *row, const char *value,
-                                   struct err *e)
-{
-    struct pbs_preempt *q = settings;
-
-    (void)e;
-    q->json = strcmp(value, "json") == 0;
-    return q->json || strcmp(value, "default") == 0 ? 0 : cmd_bad_value(&q->a, row);
-}
-
 #define LONG(name, field, help)                                                                              \
     {                                                                                                        \
         0, name, OPTION_ALONE, NULL, help, pbs_preempt_take_long, (int)offsetof(struct pbs_preempt, field)   \
@@ -59,7 +49,7 @@ static const struct option_row rows[] = {
     LONG("methods", methods, "what may be done to preempt a job now, and what it means for the job"),
     LONG("report", report,
          "what preemptions have cost, by day, queue, project and user, and by line of the policy"),
-    {'F', NULL, OPTION_VALUE, "format", "json or default", pbs_preempt_take_format, 0},
+    CMD_FORMAT(struct pbs_preempt, json),
     CMD_TEXT('p', struct pbs_preempt, home, "path", "PBS_HOME, for --report"),
     CMD_TEXT('d', struct pbs_preempt, since, "YYYYMMDD", "the first day, for --report"),
 };

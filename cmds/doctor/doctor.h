@@ -30,7 +30,7 @@ extern const size_t doctor_n_checks;
 
 struct doctor {
     struct cmd_args a; /* first, as of every command */
-    const char *format;
+    bool json;
     bool verbose;
     /* the host */
     struct conf *conf;

@@ -63,7 +63,7 @@ const struct doctor_check doctor_checks[] = {
 const size_t doctor_n_checks = sizeof doctor_checks / sizeof doctor_checks[0];
 
 static const struct option_row rows[] = {
-    CMD_TEXT('F', struct doctor, format, "format", "json, or default: one line a fault"),
+    CMD_FORMAT(struct doctor, json),
     CMD_FLAG('v', struct doctor, verbose, "report what is fine, too"),
 };
 
@@ -260,7 +260,7 @@ static int pbs_doctor_run(void *settings, int n, char *operands[])
     struct err e;
 
     (void)operands;
-    if (n || (d->format && strcmp(d->format, "json") != 0 && strcmp(d->format, "default") != 0))
+    if (n)
         return cmd_usage(&d->a);
     d->conf = conf_load(&e);
     if (!d->conf) {
@@ -270,7 +270,7 @@ static int pbs_doctor_run(void *settings, int n, char *operands[])
     d->server = -1;
     find_place(d);
     run_checks(d);
-    if (d->format && strcmp(d->format, "json") == 0)
+    if (d->json)
         print_json(d);
     else
         print_lines(d);

@@ -65,6 +65,17 @@ int cmd_take_flag(void *settings, const struct option_row *row, const char *valu
     return 0;
 }
 
+int cmd_take_format(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    const bool json = strcasecmp(value, "json") == 0;
+
+    (void)e;
+    if (!json && strcasecmp(value, "default") != 0)
+        return cmd_bad_value(settings, row);
+    *(bool *)((char *)settings + row->id) = json;
+    return 0;
+}
+
 int cmd_take_text(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     (void)e;

@@ -65,6 +65,9 @@ int cmd_take_flag(void *settings, const struct option_row *row, const char *valu
 int cmd_take_text(void *settings, const struct option_row *row, const char *value,
                   struct err *e); /* const char * */
 
+/* -F json or -F default, in any case: a bool, "is a document wanted". */
+int cmd_take_format(void *settings, const struct option_row *row, const char *value, struct err *e);
+
 #define CMD_FLAG(letter, type, field, help)                                                                  \
     {                                                                                                        \
         letter, NULL, OPTION_ALONE, NULL, help, cmd_take_flag, (int)offsetof(type, field)                    \
@@ -72,6 +75,11 @@ int cmd_take_text(void *settings, const struct option_row *row, const char *valu
 #define CMD_TEXT(letter, type, field, value, help)                                                           \
     {                                                                                                        \
         letter, NULL, OPTION_VALUE, value, help, cmd_take_text, (int)offsetof(type, field)                   \
+    }
+#define CMD_FORMAT(type, field)                                                                              \
+    {                                                                                                        \
+        'F', NULL, OPTION_VALUE, "json|default", "json: a document", cmd_take_format,                        \
+            (int)offsetof(type, field)                                                                       \
     }
 #define CMD_ROWS(rows) .rows = rows, .n_rows = sizeof rows / sizeof rows[0]
 

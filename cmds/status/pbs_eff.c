@@ -30,19 +30,8 @@ struct eff {
     struct json_out out;
 };
 
-static int pbs_eff_take_format(void *settings, const struct option_row *row, const char *value, struct err *e)
-{
-    struct eff *q = settings;
-
-    (void)e;
-    if (strcasecmp(value, "json") != 0 && strcasecmp(value, "default") != 0)
-        return cmd_bad_value(&q->a, row);
-    q->json = strcasecmp(value, "json") == 0;
-    return 0;
-}
-
 static const struct option_row rows[] = {
-    {'F', NULL, OPTION_VALUE, "json|default", "json: a document", pbs_eff_take_format, 0},
+    CMD_FORMAT(struct eff, json),
 };
 
 /* Of one job. NOT_KNOWN: not asked for, or never measured. */

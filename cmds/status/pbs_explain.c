@@ -25,19 +25,9 @@ struct pbs_explain {
     int code;     /* of the last job of which only half is known */
 };
 
-static int pbs_explain_take_format(void *settings, const struct option_row *row, const char *value,
-                                   struct err *e)
-{
-    struct pbs_explain *q = settings;
-
-    (void)e;
-    q->json = strcmp(value, "json") == 0;
-    return q->json || strcmp(value, "default") == 0 ? 0 : cmd_bad_value(&q->a, row);
-}
-
 static const struct option_row rows[] = {
     CMD_FLAG('a', struct pbs_explain, all, "all jobs and vnodes that are named, however many"),
-    {'F', NULL, OPTION_VALUE, "format", "json or default", pbs_explain_take_format, 0},
+    CMD_FORMAT(struct pbs_explain, json),
     CMD_TEXT('t', struct pbs_explain, limit, "SECONDS", "wait so long for the scheduler, 1 to 60; 10"),
 };
 

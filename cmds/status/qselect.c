@@ -6,6 +6,7 @@
 #include "attrs.h"
 #include "cmd.h"
 #include "date_text.h"
+#include "json_out.h"
 #include "operand.h"
 #include "job_options.h"
 #include "pbs_error.h"
@@ -19,7 +20,7 @@ struct qselect {
     struct attrs criteria;
     struct destination destination;
     const char *asked; /* -q as it was given */
-    bool finished, history, subjobs;
+    bool finished, history, subjobs, json;
 };
 
 static int add_date(struct qselect *q, const struct option_row *row, const char *name, const char *resource,
@@ -185,6 +186,7 @@ static const struct option_row rows[] = {
     ONE('c', "[op]interval", "checkpoint: n, s, c, c=minutes, w, w=minutes or u"),
     ONE('h', "hold_list", "holds: letters of u, o, s, p; or n"),
     CMD_FLAG('H', struct qselect, finished, "finished and moved jobs"),
+    CMD_FORMAT(struct qselect, json),
     {'J', NULL, OPTION_ALONE, NULL, "only arrays", qselect_take_arrays, 0},
     {'l', NULL, OPTION_VALUE, "resource_list", "ncpus.gt.4,mem.le.2gb", qselect_take_l, 0},
     ONE('N', "name", "the job's name"),
@@ -200,6 +202,19 @@ static const struct option_row rows[] = {
     CMD_FLAG('x', struct qselect, history, "finished and moved jobs too"),
 };
 
+/* ids ends with NULL; NULL: no job. */
+static void qselect_show_json(char **ids)
+{
+    struct json_out out;
+
+    json_out_begin(&out, stdout);
+    json_out_open(&out, "jobs", '[');
+    for (; ids && *ids; ids++)
+        json_out_string(&out, NULL, *ids);
+    json_out_close(&out, ']');
+    json_out_end(&out);
+}
+
 static int select_jobs(struct qselect *q, int c)
 {
     const bool history = q->history || q->finished;
@@ -211,10 +226,12 @@ static int select_jobs(struct qselect *q, int c)
                         : q->subjobs          ? "T"
                         : history             ? "x"
                                               : NULL);
-    if (!ids)
-        return pbs_errno ? api_error_report(&q->a, c, "") : 0;
+    if (!ids && pbs_errno)
+        return api_error_report(&q->a, c, "");
     term_out_buffer(stdout);
-    for (id = ids; *id; id++)
+    if (q->json)
+        qselect_show_json(ids);
+    for (id = ids; id && *id && !q->json; id++)
         puts(*id);
     free(ids);
     return 0;

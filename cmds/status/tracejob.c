@@ -10,6 +10,7 @@
 
 #include "cmd.h"
 #include "conf.h"
+#include "json_out.h"
 #include "operand.h"
 #include "term_out.h"
 #include "trace_log.h"
@@ -18,7 +19,8 @@ enum { DEFAULT_LIMIT = 15, PLAIN_TIME = 20, LONG_TIME = 27 };
 
 struct tracejob {
     struct cmd_args a;
-    bool no_accounting, no_sched, no_mom, no_server, verbose, unlimited;
+    bool no_accounting, no_sched, no_mom, no_server, verbose, unlimited, json;
+    struct json_out out; /* of -F json */
     unsigned hidden;
     long days, limit, columns;
     const char *home;
@@ -61,6 +63,7 @@ static const struct option_row rows[] = {
     NUMBER('c', limit, "count", "how often one message is shown; 15"),
     {'f', NULL, OPTION_VALUE, "filter",
      "without these events: error, system, admin, job, job_usage, ... or hex", tracejob_take_filter, 0},
+    CMD_FORMAT(struct tracejob, json),
     CMD_FLAG('l', struct tracejob, no_sched, "without the scheduler's log"),
     CMD_FLAG('m', struct tracejob, no_mom, "without the MOM's log"),
     NUMBER('n', days, "days", "how many days back; 1"),
@@ -211,7 +214,30 @@ static void tracejob_show(const struct tracejob *t, const struct trace_log *log,
     }
 }
 
-static int trace(const struct tracejob *t, const char *home, const char *operand)
+/* An array of lines under the job's identifier: the source as a word, its time and text as in the file. */
+static void tracejob_show_json(struct tracejob *t, const struct trace_log *log, const char *id)
+{
+    static const struct {
+        char origin;
+        const char *word;
+    } sources[] = {{'A', "accounting"}, {'S', "server"}, {'L', "scheduler"}, {'M', "mom"}};
+
+    json_out_open(&t->out, id, '[');
+    for (size_t i = 0; i < log->n; i++) {
+        if (!t->unlimited && trace_log_is_excess(log, i, (size_t)t->limit))
+            continue;
+        json_out_open(&t->out, NULL, '{');
+        json_out_string(&t->out, "time", log->line[i].when);
+        for (size_t k = 0; k < sizeof sources / sizeof sources[0]; k++)
+            if (sources[k].origin == log->line[i].origin)
+                json_out_string(&t->out, "source", sources[k].word);
+        json_out_string(&t->out, "text", log->line[i].text);
+        json_out_close(&t->out, '}');
+    }
+    json_out_close(&t->out, ']');
+}
+
+static int trace(struct tracejob *t, const char *home, const char *operand)
 {
     struct trace_log log = {.hidden = t->hidden};
     struct operand_job job;
@@ -227,7 +253,9 @@ static int trace(const struct tracejob *t, const char *home, const char *operand
                   t->days == 1 ? "" : "s");
     else
         rc = 0;
-    if (rc == 0)
+    if (rc == 0 && t->json)
+        tracejob_show_json(t, &log, job.shown);
+    else if (rc == 0)
         tracejob_show(t, &log, job.shown);
     trace_log_fini(&log);
     return rc;
@@ -249,8 +277,16 @@ static int tracejob_run(void *settings, int n, char *operands[])
         if (!conf)
             return -cmd_error(&t->a, "%s", e.text);
     }
+    if (t->json) {
+        json_out_begin(&t->out, stdout);
+        json_out_open(&t->out, "jobs", '{');
+    }
     for (i = 0; i < n; i++)
         rc |= trace(t, t->home ? t->home : conf_text(conf, CONF_PBS_HOME), operands[i]);
+    if (t->json) {
+        json_out_close(&t->out, '}');
+        json_out_end(&t->out);
+    }
     conf_destroy(conf);
     return rc;
 }

@@ -1,4 +1,5 @@
 """Tools beside the job commands: what they print, and how they end."""
+import json
 import os
 import pwd
 import re
@@ -238,3 +239,16 @@ def test_an_embedded_store_has_no_password(shared):
     done = shared.command("pbs_ds_password", "-r", check=False)
     assert done.returncode == 1 and "it has no password" in done.stderr
     assert "as no other" in shared.command("pbs_ds_password", "-C", "anna", check=False).stderr
+
+
+def test_tracejob_and_qselect_write_documents(cx):
+    job = cx.submit("sleep 600", Job_Name="a_job")
+    cx.wait(job)
+    assert json.loads(cx.command("qselect", "-F", "json").stdout) == {"jobs": [job]}
+    assert json.loads(cx.command("qselect", "-F", "JSON", "-N", "no_such").stdout) == {"jobs": []}
+    shown = json.loads(cx.command("tracejob", "-F", "json", "-p", cx.home, job).stdout)["jobs"]
+    assert list(shown) == [job] and {line["source"] for line in shown[job]} >= {"server", "scheduler", "accounting"}
+    lines = [line.split(None, 3) for line in cx.command("tracejob", "-w", "1000", "-p", cx.home, job).stdout.splitlines() if "/" in line[:3]]
+    assert [line["time"].split() for line in shown[job]] == [line[:2] for line in lines]
+    done = cx.command("qselect", "-F", "xml", check=False)
+    assert done.returncode != 0 and "illegal -F value" in done.stderr
