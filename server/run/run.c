@@ -60,6 +60,15 @@ static int run_check_state(const struct job *j, const struct run_ask *ask, struc
     return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
 }
 
+/* A person may name hosts that are down. The order would wait there, and the person with it, until they are back. */
+static int check_hosts_here(const struct runs *r, const struct run *run, struct err *e)
+{
+    for (size_t i = 0; i < run->n_hosts; i++)
+        if (!service_is_here(services_find(r->services, run->hosts[i].service)))
+            return err_set(e, PBSE_NORELYMOM, "Server could not connect to MOM");
+    return 0;
+}
+
 static int claim(struct runs *r, struct job *j, const struct exec_vnode *where, const struct run_ask *ask,
                  struct err *e)
 {
@@ -69,7 +78,7 @@ static int claim(struct runs *r, struct job *j, const struct exec_vnode *where, 
     if (run_hosts_make(r->ctx, j, where, j->run_version + 1, &run, e) < 0)
         return -1;
     run->forced = want.force;
-    if (assign_claim(r->ctx->assign, j, &want, e) < 0) {
+    if ((want.force && check_hosts_here(r, run, e) < 0) || assign_claim(r->ctx->assign, j, &want, e) < 0) {
         job_run_destroy(run);
         return -1;
     }
