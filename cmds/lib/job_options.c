@@ -18,6 +18,13 @@
 
 /* --- forms -------------------------------------------------------------------------------------------------- */
 
+/* Empty: there is none (qalter takes it away). */
+static bool job_options_is_text(const char *v)
+{
+    (void)v;
+    return true;
+}
+
 static bool job_options_is_any(const char *v)
 {
     return *v != '\0';
@@ -190,7 +197,7 @@ static const struct job_options_spec {
     void (*put)(struct job_options *o, const char *attribute, const char *value);
 } specs[] = {
     {'a', ATTR_a, job_options_is_date, job_options_put_date},
-    {'A', ATTR_A, job_options_is_any, job_options_put},
+    {'A', ATTR_A, job_options_is_text, job_options_put},
     {'c', ATTR_c, job_options_is_checkpoint, job_options_put},
     {'h', ATTR_h, job_options_is_hold_types, job_options_put},
     {'j', ATTR_j, job_options_is_join, job_options_put},
