@@ -58,7 +58,6 @@ def test_an_error_begins_with_the_words_that_scripts_know(jobs, place, line, cod
 
 
 @pytest.mark.parametrize("line, code, said", [
-    ("qrun {held}", 2, "qrun: Request invalid for state of job: job {held} is held"),
     ("qrerun {held}", 15016, "qrerun: Request invalid for state of job: job {held} is held"),
 ])
 def test_an_operator_reads_them_too(jobs, place, line, code, said):
