@@ -115,6 +115,7 @@ class Worker:
     def __init__(self, wire: Wire, hello: dict[str, Any]) -> None:
         self._wire, self._hello = wire, hello
         self._scripts: dict[str, Script] = {}
+        self._cpu_s = 0.0  # of the last run
         self._define(hello)
 
     def _define(self, message: dict[str, Any]) -> None:
@@ -191,7 +192,9 @@ class Worker:
         name = f"hook_{run.event}_{run.hook_name}_{time.time_ns() // 1000}" if message.get("debug") else None
         if name:
             keep(run, name + ".in", event_text(run))
+        before = time.process_time()
         execute(script.code, run, message.get("alarm") or 0)
+        self._cpu_s = time.process_time() - before
         if name:
             keep(run, name + ".data", objects_text(source.seen or {}))
             keep(run, name + ".out", outcome_text(run))
@@ -204,7 +207,8 @@ class Worker:
     def _answer(self, message: dict[str, Any], run: Run) -> None:
         said = {"op": "answer", "id": message["id"], "result": run.result, "message": None if run.message is None else cut(run.message),
                 "ecode": run.ecode, "changes": [vars(c) for c in run.changes], "scheduler_restart_cycle": run.scheduler_restart_cycle,
-                "rerun": run.rerun, "delete": run.delete, "reboot": run.reboot, "release_nodes": run.release_nodes, "memory": memory()}
+                "rerun": run.rerun, "delete": run.delete, "reboot": run.reboot, "release_nodes": run.release_nodes, "memory": memory(),
+                "cpu_s": self._cpu_s}
         try:
             self._wire.send(said)
         except WireError as e:

@@ -9,7 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "clock.h"
 #include "hook_event.h"
 #include "hook_json.h"
 #include "hook_worker.h"
@@ -38,6 +40,7 @@ struct hook_work {
     int64_t limit_ms;
     size_t lines; /* of the log, so far */
     int64_t id;
+    int64_t begun_mono_us; /* of a run */
     bool loading;
     json_t *seq; /* of a query that waits for its page */
     hook_done_fn *done;
@@ -114,12 +117,38 @@ static void hook_seat_clear(struct hook_seat *s)
 }
 
 /* The work of this seat is done; the worker stays. */
+/* PBS's lines about what a run has cost. A run is named by its event, its hook, and its job or this process. */
+static void hook_work_profile(const struct hook_work *w, const json_t *answer, bool ends)
+{
+    const json_t *data = json_object_get(w->message, "data");
+    const char *event = json_string_value(json_object_get(w->message, "event")),
+               *job = json_string_value(json_object_get(json_object_get(data, "job"), "name"));
+    const double us_per_s = 1e6;
+    char number[16];
+
+    if (!w->hook || !event || !log_is_on(LOGE_DEBUG4))
+        return;
+    snprintf(number, sizeof number, "%d", (int)getpid());
+    if (ends)
+        log_event(LOGC_HOOK, LOGE_DEBUG4, w->hook,
+                  "hook_perf_stat;label=hook_%s_%s_%s action=run_code profile_stop walltime=%f cputime=%f",
+                  event, w->hook, job ? job : number,
+                  (double)(clock_real_mono_us() - w->begun_mono_us) / us_per_s,
+                  json_number_value(json_object_get(answer, "cpu_s")));
+    else
+        log_event(LOGC_HOOK, LOGE_DEBUG4, w->hook,
+                  "hook_perf_stat;label=hook_%s_%s_%s action=run_code profile_start", event, w->hook,
+                  job ? job : number);
+}
+
 static void hook_seat_finish(struct hook_seat *s, enum hook_result result, const char *message,
                              const json_t *answer)
 {
     struct hook_work *w = s->work;
 
     s->work = NULL;
+    if (w->begun_mono_us)
+        hook_work_profile(w, answer, true);
     loop_timer_cancel(s->timer);
     if (s->runs >= RUNS_MAX || s->swollen)
         hook_seat_clear(s);
@@ -288,6 +317,8 @@ static void hook_seat_begin(struct hook_seat *s)
         return;
     }
     s->work->loading = false;
+    s->work->begun_mono_us = clock_real_mono_us();
+    hook_work_profile(s->work, NULL, false);
     s->runs++;
     m = json_incref(s->work->message);
     if (h)
