@@ -158,6 +158,7 @@ static void assembly_bind_event_listeners(struct server *s)
         {EVENT_RUN_DECLARED, run_checkpoint_on_declared, p->run_checkpoint},
         {EVENT_RUN_NOTICE_REPLY, victims_on_notice_reply, p->victims},
         {EVENT_RUN_HOOK, hook_says_on_run, p->hook_server},
+        {EVENT_RUN_HOOK, release_nodes_on_hook, p->release_nodes},
         {EVENT_RUN_FILES, undelivered_on_files, p},
         {EVENT_RUN_USED, job_limits_on_used, s->job_limits},
         {EVENT_RUN_USED, run_checkpoint_on_used, p->run_checkpoint},

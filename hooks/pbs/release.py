@@ -38,7 +38,9 @@ def release_nodes(asked: job, node_list: Any, keep_select: Any) -> Optional[job]
     kept = stay if keep_select is None else _fit(select(keep_select), stay)
     if not kept or (chunks and kept[0] is not chunks[0]):
         return _no("the chunks that stay are too few for the job")
-    run.release_nodes = {"node_list": sorted(gone), "keep_select": None if keep_select is None else str(keep_select)}
+    used = {v.vnode_name for chunk in kept for v in chunk}
+    run.release_nodes = {"node_list": sorted({v.vnode_name for chunk in chunks for v in chunk} - used),
+                         "keep_select": None if keep_select is None else str(keep_select)}
     texts = dict(asked._texts or {})
     texts["exec_vnode"] = str(exec_vnode("+".join("(" + "+".join(map(str, chunk)) + ")" for chunk in kept)))
     return job(asked._name, texts)

@@ -18,10 +18,12 @@
 #include "services.h"
 #include "server_ctx.h"
 #include "start_order.h"
+#include "strbuf.h"
 
 #include <utlist.h>
 
 enum { NO_RUN = 0 }; /* versions begin with 1 */
+enum { LOST_MAX = PBS_EXT_MAX - 32 };
 
 /* Bytes of STARTs that are not answered yet: beyond them the next ones are made when answers have come. Each host's has all
  * hosts in it, so those of a job on 1,000 hosts are 150 MB together; at 16 MB a hundred hosts prepare at the same time. */
@@ -264,9 +266,17 @@ static exec_order_args order_args(const struct exec_send *x, const struct job *j
 void exec_send_launch(struct exec_send *x, struct job *j)
 {
     exec_order_args args = order_args(x, j);
+    struct strbuf lost;
 
+    strbuf_init(&lost, PBS_EXT_MAX);
+    for (size_t i = 1; i < j->run->n_hosts && lost.len < LOST_MAX; i++)
+        if (!is_open(&j->run->hosts[i]))
+            strbuf_addf(&lost, "%s%zu", lost.len ? " " : "", i);
+    args.ext.wire_ext_val = lost.s;
+    args.ext.wire_ext_len = (u_int)lost.len;
     exec_orders_give(&x->orders, j, j->run->hosts[0].service, EXEC_LAUNCH, (xdrproc_t)xdr_exec_order_args,
                      &args, NULL, NULL);
+    strbuf_fini(&lost);
 }
 
 static void send_attempt(struct exec_send *x, struct job *j, unsigned proc, wire_ext ext)

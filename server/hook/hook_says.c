@@ -101,7 +101,7 @@ static void hook_says_change_job(const struct hook_word *w, const exec_hook_chan
     const char *dot = *c->resource ? "." : "", *value = c->is_set ? c->value : "";
     struct err e;
 
-    if (!w->job)
+    if (!w->job || strcmp(c->attr, EXEC_HOOK_RELEASE) == 0) /* that is release_nodes_on_hook's */
         return;
     if (hook_says_set_job(w, c, &e) == 0)
         log_event(LOGC_JOB, LOGE_DEBUG2, w->job->obj.name, "'%s' hook set job's %s%s%s = %s", w->d->hook,

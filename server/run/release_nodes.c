@@ -369,6 +369,19 @@ int release_nodes_release(struct release_nodes *z, struct job *j, const struct r
     return 0;
 }
 
+void release_nodes_on_hook(void *arg, const struct server_event *ev)
+{
+    for (u_int i = 0; ev->job && ev->job->run && i < ev->hook->changes.changes_len; i++) {
+        const exec_hook_change *c = &ev->hook->changes.changes_val[i];
+        const struct release_nodes_ask ask = {.vnodes = c->value, .by = ev->hook->hook};
+        struct err e;
+
+        if (strcmp(c->object, "job") == 0 && strcmp(c->attr, EXEC_HOOK_RELEASE) == 0 &&
+            release_nodes_release(arg, ev->job, &ask, &e) < 0)
+            log_err(LOGC_JOB, ev->job->obj.name, &e, "'%s' hook cannot release %s", ev->hook->hook, c->value);
+    }
+}
+
 /* All other hosts have been told to end already (act_finish). */
 void release_nodes_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {

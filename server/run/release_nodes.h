@@ -15,6 +15,7 @@
 struct exec_send;
 struct release_nodes;
 struct server_ctx;
+struct server_event;
 struct stop_methods;
 
 struct release_nodes *release_nodes_create(struct server_ctx *s, struct exec_send *x, struct stop_methods *m);
@@ -37,6 +38,10 @@ int release_nodes_check(const struct release_nodes *z, const struct job *j,
 
 /* Listener of the machine, bound before accounting: the script is over. */
 void release_nodes_listen(void *resize, struct job *j, enum job_state from, enum job_event ev);
+
+/* Listener of EVENT_RUN_HOOK: what job.release_nodes() of a hook has asked for, said by the host when the job runs. arg: struct
+ * release_nodes. */
+void release_nodes_on_hook(void *arg, const struct server_event *ev);
 
 /* The run is gone and the job waits again: it asks for what it asked for at first. */
 void release_nodes_forget(struct job *j);

@@ -204,11 +204,51 @@ static json_t *host_data_spool(const struct mom *m, const struct run *r, const c
     return v;
 }
 
+/* Has this host of the job failed before the job began? The first host alone is told. */
+static bool host_data_is_lost(const struct run *r, u_int host)
+{
+    char *at = r->lost_hosts;
+
+    while (at && *at) {
+        char *end;
+        unsigned long i = strtoul(at, &end, 10);
+
+        if (end == at)
+            return false;
+        if (i == host)
+            return true;
+        at = end;
+    }
+    return false;
+}
+
+/* Names of the job's hosts that have failed, or that have not. */
+static json_t *host_data_hosts(const struct run *r, bool lost)
+{
+    json_t *names = json_array();
+
+    for (u_int h = 0; names && h < r->start.hosts.hosts_len; h++)
+        if (host_data_is_lost(r, h) == lost)
+            json_array_append_new(names, hook_json_text(r->start.hosts.hosts_val[h].name));
+    return names;
+}
+
+static json_t *host_data_failed_vnodes(const struct run *r)
+{
+    json_t *all = json_array();
+
+    for (u_int h = 0; all && h < r->start.hosts.hosts_len; h++)
+        for (u_int i = 0; i < r->start.hosts.hosts_val[h].chunks.chunks_len && host_data_is_lost(r, h); i++)
+            host_data_add_chunk(all, NULL, &r->start.hosts.hosts_val[h].chunks.chunks_val[i]);
+    return all;
+}
+
 static json_t *host_data_says(const struct mom *m, const struct run *r)
 {
-    return json_pack("{s:b, s:b, s:o, s:o, s:[], s:[]}", "in_ms_mom", !run_is_sister(r), "checkpointed",
+    return json_pack("{s:b, s:b, s:o, s:o, s:o, s:o}", "in_ms_mom", !run_is_sister(r), "checkpointed",
                      r->start.restart_from[0] != '\0', "stdout_file", host_data_spool(m, r, "OU"),
-                     "stderr_file", host_data_spool(m, r, "ER"), "failed_mom_list", "succeeded_mom_list");
+                     "stderr_file", host_data_spool(m, r, "ER"), "failed_mom_list", host_data_hosts(r, true),
+                     "succeeded_mom_list", host_data_hosts(r, false));
 }
 
 json_t *host_data_of_run(const struct mom *m, const struct run *r, uint32_t event)
@@ -218,7 +258,7 @@ json_t *host_data_of_run(const struct mom *m, const struct run *r, uint32_t even
                              host_data_job_vnodes(m, r), "host_says", host_data_says(m, r));
 
     if (data && event & (HOOK_EVENT_execjob_prologue | HOOK_EVENT_execjob_launch))
-        json_object_set_new(data, "vnode_list_fail", json_array());
+        json_object_set_new(data, "vnode_list_fail", host_data_failed_vnodes(r));
     if (data && event == HOOK_EVENT_execjob_launch && host_launch_put(r, data) < 0) {
         json_decref(data);
         return NULL;

@@ -14,6 +14,7 @@
 #include "host_changes.h"
 #include "host_data.h"
 #include "host_hooks.h"
+#include "host_release.h"
 #include "log.h"
 #include "mom.h"
 #include "mom_run.h"
@@ -103,6 +104,8 @@ static void host_event_changed(void *arg, const char *hook, bool accepted, const
     if (h && h->set.pbsuser)
         w.user = r->start.user;
     w.wishes = host_event_wishes(answer) | host_event_end_wishes(e, accepted);
+    if (accepted)
+        host_release_take(r, hook, answer);
     host_changes_take(r, c);
     host_changes_say(e->m, r, &w, c);
 }

@@ -242,3 +242,17 @@ int host_launch_set_variable(const struct run *r, const char *name, const char *
     xdr_free((xdrproc_t)xdr_shep_order, (char *)&o);
     return rc;
 }
+
+int host_launch_set_nodefile(const struct run *r, const char *text, struct err *e)
+{
+    struct shep_order o;
+    int rc = host_launch_read(r, &o, e);
+
+    if (rc == 0) {
+        free(o.nodefile_text);
+        o.nodefile_text = strdup(text);
+        rc = o.nodefile_text ? host_launch_write(r, &o, e) : err_no_memory(e);
+    }
+    xdr_free((xdrproc_t)xdr_shep_order, (char *)&o);
+    return rc;
+}

@@ -17,6 +17,8 @@ int host_launch_apply(const struct run *r, const json_t *data, struct err *e);
 json_t *host_launch_data(const char *progname, char *const *argv, unsigned n_argv, char *const *env,
                          unsigned n_env);
 int host_launch_lists(const json_t *data, char ***argv, unsigned *n_argv, char ***env, unsigned *n_env);
+/* Another nodefile. */
+int host_launch_set_nodefile(const struct run *r, const char *text, struct err *e);
 /* Set one variable of the job's environment, or (value NULL) remove it. */
 int host_launch_set_variable(const struct run *r, const char *name, const char *value, struct err *e);
 

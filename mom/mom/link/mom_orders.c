@@ -150,6 +150,8 @@ static void mom_orders_take_launch(void *arg, const void *args, struct rpc_reque
     if (!r)
         return;
     exec_service_taken(q, 0, NULL);
+    if (a->ext.wire_ext_len && !r->lost_hosts)
+        r->lost_hosts = strndup(a->ext.wire_ext_val, a->ext.wire_ext_len);
     mom_post(arg, r, RUN_EV_LAUNCH);
 }
 

@@ -28,6 +28,9 @@ static void run_free(struct run *r)
         close(r->journal_fd);
     free(r->ended_record.text);
     free(r->note);
+    free(r->lost_hosts);
+    free(r->release_hook);
+    free(r->release);
     free(r->cpus);
     free(r->owner_home);
     free(r->jobdir);

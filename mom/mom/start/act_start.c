@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ckpt.h"
 #include "mom_config.h"
@@ -23,11 +24,13 @@
 #include "host_event.h"
 #include "host_hooks.h"
 #include "host_launch.h"
+#include "host_release.h"
 #include "host_sync.h"
 #include "image_in.h"
 #include "images.h"
 #include "log.h"
 #include "mom.h"
+#include "nodefile.h"
 #include "prepare.h"
 #include "mom_run.h"
 #include "rundir_moved.h"
@@ -37,7 +40,13 @@
 #include "mom_terminal.h"
 #include "usage.h"
 
-enum { STATUS_NO_TERMINAL = -1, STATUS_ABORTED = -2, STATUS_RETRY = -3, STATUS_HOOK_DELETE = -17 };
+enum {
+    STATUS_NO_TERMINAL = -1,
+    STATUS_ABORTED = -2,
+    STATUS_RETRY = -3,
+    STATUS_HOOK_DELETE = -17,
+    RELEASED_MAX = 4096
+};
 
 /* A step of LAUNCH. True: it has begun, and posts LAUNCH or FAILED later. False: it is done, or this run does not need it. */
 typedef bool launch_step_fn(struct mom *m, struct run *r);
@@ -271,12 +280,33 @@ static bool act_start_run_launch_hooks(struct mom *m, struct run *r)
     return host_event_run(m, r, HOOK_EVENT_execjob_launch, act_start_on_launch_hooks);
 }
 
+/* The hosts that hooks have given back are not in the job's nodefile. -1: it cannot be made. */
+static int act_start_narrow(const struct run *r, struct err *e)
+{
+    char *names = r->release ? strdup(r->release) : NULL, *save = NULL, *text;
+    exec_update_args without = {0};
+    wire_name list[RELEASED_MAX];
+    int rc;
+
+    if (!names)
+        return 0;
+    without.give_up.give_up_val = list;
+    for (char *w = strtok_r(names, "+", &save); w && without.give_up.give_up_len < RELEASED_MAX;
+         w = strtok_r(NULL, "+", &save))
+        list[without.give_up.give_up_len++] = w;
+    text = nodefile_make(r, &without, e);
+    rc = text ? host_launch_set_nodefile(r, text, e) : -1;
+    free(text);
+    free(names);
+    return rc;
+}
+
 void act_start_launch(void *ctx, struct run *r)
 {
     struct mom *m = ctx;
     struct err e = {0};
 
-    if (shepherds_start(m->shepherds, r, &e) < 0) {
+    if (act_start_narrow(r, &e) < 0 || shepherds_start(m->shepherds, r, &e) < 0) {
         log_err(LOGC_JOB, r->id, &e, "launch");
         act_start_fail(m, r, STATUS_RETRY, EXEC_END_SETUP, e.text);
     }
@@ -337,6 +367,7 @@ static void say_start(struct mom *m, struct run *r)
         log_restart(m, r);
     say_image(m, r); /* first: the server relies on it when the job has started */
     mom_say(m, r, &data);
+    host_release_say(m, r); /* behind it: vnodes are given back by a job that runs */
 }
 
 void act_start_begun(void *ctx, struct run *r)
