@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from cede import users
 from cede.wait import until
 
 EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "examples", "hooks")
@@ -41,12 +42,12 @@ def write(cx, name, text):
     return path
 
 
-def qsub(cx, *options):
-    return cx.command("qsub", "-h", *options, cx.script("true"), check=False)
+def qsub(cx, *options, user=None):
+    return cx.command("qsub", "-h", *options, cx.script("true"), user=user, check=False)
 
 
-def submitted(cx, *options):
-    done = qsub(cx, *options)
+def submitted(cx, *options, user=None):
+    done = qsub(cx, *options, user=user)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -61,32 +62,41 @@ def says(cx, hook, expression, event="queuejob", *options):
     return qsub(cx, *options).stderr.removeprefix("qsub: ").removesuffix("\n")
 
 
-def test_need_walltime_tells_how_to_give_one(complex, hook):
+WHO = pytest.mark.parametrize("user", [users.NAMES[0], None], ids=["user", "administrator"])
+
+
+@WHO
+def test_need_walltime_tells_how_to_give_one(complex, hook, user):
     hook("queuejob,modifyjob", "need_walltime")
-    done = qsub(complex)
+    done = qsub(complex, user=user)
     assert done.returncode == 32 and "qsub -l walltime=2:00:00" in done.stderr
-    jobid = submitted(complex, "-l", "walltime=10")
-    complex.command("qalter", "-l", "walltime=20", jobid)
+    jobid = submitted(complex, "-l", "walltime=10", user=user)
+    complex.command("qalter", "-l", "walltime=20", jobid, user=user)
     assert job(complex, jobid)["Resource_List"]["walltime"] == "00:00:20"
 
 
-def test_project_by_group_moves_a_job_to_the_queue_of_its_group(complex, hook):
-    complex.make_queue("chemq")
-    group = subprocess.run(["id", "-gn"], capture_output=True, text=True, check=True).stdout.strip()
+@WHO
+def test_project_by_group_moves_a_job_to_the_queue_of_its_group(complex, hook, user):
+    if not any(q.name == "chemq" for q in complex.api.stat("que")):
+        complex.make_queue("chemq")
+    group = subprocess.run(["id", "-gn", *([user] if user else [])], capture_output=True, text=True, check=True).stdout.strip()
     hook("queuejob", "project_by_group", {group: {"project": "chemistry", "queue": "chemq"}})
-    found = job(complex, submitted(complex, "-P", "mine"))
+    found = job(complex, submitted(complex, "-P", "mine", user=user))
     assert (found["project"], found["queue"]) == ("chemistry", "chemq")
 
 
-def test_project_by_group_refuses_groups_without_a_rule(complex, hook):
+@WHO
+def test_project_by_group_refuses_groups_without_a_rule(complex, hook, user):
     hook("queuejob", "project_by_group", {})
-    assert "may submit jobs" in qsub(complex).stderr
+    assert "may submit jobs" in qsub(complex, user=user).stderr
 
 
-def test_defaults_by_queue_fills_in_what_is_missing(complex, hook):
-    complex.make_queue("short")
+@WHO
+def test_defaults_by_queue_fills_in_what_is_missing(complex, hook, user):
+    if not any(q.name == "short" for q in complex.api.stat("que")):
+        complex.make_queue("short")
     hook("queuejob", "defaults_by_queue")
-    found = job(complex, submitted(complex, "-q", "short", "-l", "mem=5mb"))["Resource_List"]
+    found = job(complex, submitted(complex, "-q", "short", "-l", "mem=5mb", user=user))["Resource_List"]
     assert (found["walltime"], found["mem"]) == ("00:30:00", "5mb")
 
 
