@@ -159,26 +159,23 @@ static bool is_each_its_own(const struct placement_search *s, const struct bucke
     return s->a->span.by == SPAN_LATER && b->sample->n_keeps > 0;
 }
 
-/* The next member from that rank on, or NULL. */
-static struct node *next_member(const struct placement_search *s, const struct bucket *b, size_t rank)
+/* The vnodes that something is kept on, in the order in which they are filled: where each copy may be on any vnode, those behind the
+ * first that have room for all copies are never reached. */
+static int64_t gather_kept(struct placement_search *s, const struct chunk *k)
 {
-    for (size_t w = rank / 64; w < s->p->words; w++) {
-        uint64_t bits = b->bits[w] & (w == rank / 64 ? ~0ull << rank % 64 : ~0ull);
-        if (bits)
-            return s->nodes[w * 64 + (size_t)__builtin_ctzll(bits)];
+    bool may_stop = s->a->request->arrange == ARRANGE_FREE && s->from == 0;
+    int64_t fits = 0, sure = 0;
+    size_t n;
+    struct node *const *nodes = cluster_nodes(s->p->cl, &n);
+
+    for (size_t i = 0; i < n && !(may_stop && sure >= k->count); i++) {
+        if (nodes[i]->n_keeps == 0 || !offers(s, nodes[i], k))
+            continue;
+        int64_t times = times_in(s, nodes[i], k);
+        set_add(s->p, nodes[i]);
+        fits += times;
+        sure += nodes[i]->n_pools > 0 ? 0 : times; /* what is lent may be taken by another one */
     }
-    return NULL;
-}
-
-static int64_t gather_members(struct placement_search *s, const struct bucket *b, const struct chunk *k)
-{
-    int64_t fits = 0;
-
-    for (struct node *n = next_member(s, b, 0); n; n = next_member(s, b, n->rank + 1))
-        if (offers(s, n, k)) {
-            set_add(s->p, n);
-            fits += times_in(s, n, k);
-        }
     return fits;
 }
 
@@ -186,11 +183,12 @@ static int64_t gather_buckets(struct placement_search *s, const struct chunk *k)
 {
     struct placer *p = s->p;
     int64_t fits = 0;
+    bool any_kept = false;
 
     for (struct bucket *b = buckets_next_for(p->buckets, k, NULL); b;
          b = buckets_next_for(p->buckets, k, b)) {
         if (is_each_its_own(s, b)) {
-            fits += gather_members(s, b, k);
+            any_kept = true;
             continue;
         }
         int64_t times = times_in(s, b->sample, k); /* what rules out most of them, and is cheap */
@@ -199,7 +197,7 @@ static int64_t gather_buckets(struct placement_search *s, const struct chunk *k)
         fits += times * (int64_t)b->n;
         bucket_add_to(p->buckets, b, p->set);
     }
-    return fits;
+    return fits + (any_kept ? gather_kept(s, k) : 0);
 }
 
 static int64_t gather_host(struct placement_search *s, const struct chunk *k)
