@@ -59,6 +59,22 @@ class Curves:
             aim = AIMS_MS.get(what) if nodes == "10000" else None
             row(f"{int(nodes):,} vnodes, {int(jobs):,} jobs, {int(classes):,} classes{', strict' * (plain != what)}: {WORDS[plain]}",
                 ms(float(took_ms) / 1000), f"{aim} ms" if aim else "")
+        self._reservations()
+
+    def _reservations(self):
+        print("  with 1,000 reservations: 10,000 vnodes, 8,000 jobs run")
+        program = os.path.join(os.environ["CEDE_BUILD"], "test/bench/resv_cost")
+        said = [line.split("\t") for line in subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()]
+        for what, *took in said:
+            if what.startswith("confirm"):
+                row(f"one more of 50 occurrences beside 1,000 such, {what.split()[1]}", f"{took[0]} ms", "100 ms")
+        alone = {what.split()[1]: float(took[1]) for what, *took in said if what.startswith("none")}
+        for what, *took in said:
+            where, order = what.split()[:2]
+            if where != "confirm":
+                row(f"4,000 jobs come; reservations on {where} of the vnodes, {order} order", f"{took[1]} ms")
+                note(f"{float(took[1]) / alone[order]:.1f} times that without (aim 2 in plain order); the first cycle took {took[0]}, "
+                     f"one with nothing new {took[2]} ms; {took[3]} jobs run")
 
     def curves(self):
         """Doubled step by step; the pictures are in build/bench."""

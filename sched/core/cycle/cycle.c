@@ -40,7 +40,7 @@
 
 /* --- the order of steps ------------------------------------------------------------------------------ */
 
-static int64_t cycle_until_s(const struct cycle *c);
+static int64_t cycle_until_s(struct cycle *c);
 static void cycle_retry_refused(struct cycle *c);
 static void cycle_note_due_times(struct cycle *c);
 static void cycle_drop_lost_urges(struct cycle *c);
@@ -377,17 +377,37 @@ static void cycle_next_of_class(struct cycle *c)
     class_heap_top_moved(c->heap);
 }
 
-/* Where there are reservations, a class has jobs of one length only; one that awaits room is in none. */
-static int64_t cycle_until_s(const struct cycle *c)
+static int cycle_by_time(const void *a, const void *b)
 {
-    int64_t longest_s = 0;
-    size_t n_awaiting;
+    const int64_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Where there are reservations, a class has jobs of one length only; one that awaits room is in none. */
+static int64_t cycle_until_s(struct cycle *c)
+{
+    int64_t *until_s = NULL;
+    size_t n_awaiting, n = 0, cap = 0, n_alike = 0;
+    bool any = false; /* one that is shortened may ask until any time */
 
     cluster_awaiting(c->cl, &n_awaiting);
-    for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k))
-        if (k->n > 0 && job_lasts_s(k->heap[0]) > longest_s)
-            longest_s = job_lasts_s(k->heap[0]);
-    return n_awaiting > 0 ? INT64_MAX : c->now_s + longest_s;
+    for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k)) {
+        if (k->n == 0)
+            continue;
+        any = any || k->heap[0]->least_s > 0;
+        until_s = mem_room(until_s, n, &cap, sizeof *until_s);
+        until_s[n++] = c->now_s + job_lasts_s(k->heap[0]);
+    }
+    if (n)
+        qsort(until_s, n, sizeof *until_s, cycle_by_time);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || until_s[i] != until_s[n_alike - 1])
+            until_s[n_alike++] = until_s[i];
+    keeps_spans(c->keeps, until_s, any ? 0 : n_alike);
+    int64_t last_s = n_alike ? until_s[n_alike - 1] : c->now_s;
+    free(until_s);
+    return n_awaiting > 0 ? INT64_MAX : last_s;
 }
 
 /* Ask nothing in a cycle that looks at no job. */

@@ -26,6 +26,8 @@ struct keeps {
     size_t n_begins, cap_begins;
     struct release_times ends;
     int64_t now_s, until_s;
+    int64_t *spans; /* in order: when those who ask would be gone again */
+    size_t n_spans, cap_spans;
     bool any;         /* some vnode has a list */
     bool only_listed; /* vnodes that are listed are made, the others stay as they are */
     size_t n_swept;   /* lists that were made, ever */
@@ -47,6 +49,7 @@ void keeps_destroy(struct keeps *k)
     free(k->events);
     free(k->sorted);
     free(k->begins);
+    free(k->spans);
     free(k);
 }
 
@@ -151,14 +154,45 @@ static void keeps_leave(struct node_keep *x, const struct node *n)
         }
 }
 
+void keeps_spans(struct keeps *k, const int64_t *until_s, size_t n)
+{
+    while (k->cap_spans < n)
+        k->spans = mem_room(k->spans, k->cap_spans, &k->cap_spans, sizeof *k->spans);
+    if (n)
+        memcpy(k->spans, until_s, n * sizeof *until_s);
+    k->n_spans = n;
+}
+
+/* Who would still be there at that time: a number that is the same for the same ones. */
+static uint64_t keeps_reach(const struct keeps *k, int64_t from_s)
+{
+    size_t low = 0, high = k->n_spans;
+
+    if (k->n_spans == 0 || k->until_s == INT64_MAX)
+        return (uint64_t)from_s;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (k->spans[middle] <= from_s)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* When a need ends does not matter: none is over, and the largest of those that are met counts. */
 static uint64_t keeps_hash(const struct keeps *k, const struct node_keep *a, size_t n)
 {
-    uint64_t h = 0xcbf29ce484222325ull;
+    uint64_t h = 0xcbf29ce484222325ull, last = 0;
 
     for (size_t i = 0; i < n && a[i].from_s < k->until_s; i++) {
-        h = (h ^ (uint64_t)a[i].from_s) * 0x9E3779B97F4A7C15ull;
-        h = (h ^ (uint64_t)a[i].to_s ^ a[i].alone) * 0xC2B2AE3D27D4EB4Full;
-        h = amounts_hash(&a[i].leave, amounts_hash(&a[i].share, h ^ h >> 29));
+        uint64_t one = (keeps_reach(k, a[i].from_s) ^ (uint64_t)a[i].alone << 63) * 0x9E3779B97F4A7C15ull;
+        one = amounts_hash(&a[i].leave, amounts_hash(&a[i].share, one ^ one >> 29));
+        if (i > 0 && one == last)
+            continue;
+        last = one;
+        h = (h ^ one) * 0xC2B2AE3D27D4EB4Full;
+        h ^= h >> 31;
     }
     return n ? h | 1 : 0;
 }

@@ -19,6 +19,9 @@ void keeps_destroy(struct keeps *k);
  * are alike: no job asks that would still be there then. O(vnodes + what reservations have + jobs that run × log of
  * that); nothing if there is no reservation. No trial is under way. */
 void keeps_make(struct keeps *k, int64_t now_s, int64_t until_s);
+/* From the next keeps_make on, but for one until INT64_MAX: who asks for room from now on asks for it until one of these times, in order;
+ * n 0: until any. Vnodes are alike then where none of these tells them apart, so there are fewer to look at. Copied. */
+void keeps_spans(struct keeps *k, const int64_t *until_s, size_t n);
 /* This one is promised its vnodes now, and nothing else has changed since it was made: only their lists are made again. */
 void keeps_added(struct keeps *k, const struct resv *r);
 /* A job was told to run: what it takes comes back in time, if it ends before a reservation begins. */

@@ -23,15 +23,24 @@ static void tell_node(struct cluster *cl, int i)
         (const char *const[][3]){{"resources_available", "ncpus", "8"}, {"state", NULL, "free"}, {NULL}});
 }
 
-static void tell_resv(struct cluster *cl, const char *id, const char *nodes)
+static void tell_resv_at(struct cluster *cl, const char *id, const char *nodes, int from_s)
 {
+    char start[16], end[16];
+
+    snprintf(start, sizeof start, "%d", from_s);
+    snprintf(end, sizeof end, "%d", from_s + 600);
     cluster_rows(cl, CLUSTER_RESV, id,
                  (const char *const[][3]){{"reserve_state", NULL, "2"},
-                                          {"reserve_start", NULL, "1000600"},
-                                          {"reserve_end", NULL, "1001200"},
+                                          {"reserve_start", NULL, start},
+                                          {"reserve_end", NULL, end},
                                           {"schedselect", NULL, "1:ncpus=8"},
                                           {"resv_nodes", NULL, nodes},
                                           {NULL}});
+}
+
+static void tell_resv(struct cluster *cl, const char *id, const char *nodes)
+{
+    tell_resv_at(cl, id, nodes, NOW_S + 600);
 }
 
 static struct cluster *a_cluster(struct policy *p)
@@ -67,6 +76,43 @@ static void a_list_is_made_again_only_where_something_has_changed(void **state)
     assert_int_equal(cluster_node(cl, "n3")->keeps[0].share.a[0].n, 6);
     keeps_make(k, NOW_S + 30, INT64_MAX);
     assert_int_equal(keeps_swept(k), 4);
+    keeps_destroy(k);
+    cluster_destroy(cl);
+    policy_fini(&policy);
+}
+
+static bool keeps_test_is_alike(const struct cluster *cl, const char *a, const char *b)
+{
+    return cluster_node(cl, a)->keeps_look == cluster_node(cl, b)->keeps_look;
+}
+
+static void vnodes_are_alike_where_no_job_that_waits_tells_their_begins_apart(void **state)
+{
+    static const int64_t short_and_long[] = {NOW_S + 500, NOW_S + 5000},
+                         between[] = {NOW_S + 700, NOW_S + 5000};
+    struct policy policy;
+    struct cluster *cl = a_cluster(&policy);
+    struct keeps *k = keeps_create(cl);
+
+    (void)state;
+    tell_resv_at(cl, "R1.svr", "(n1:ncpus=8)", NOW_S + 600);
+    tell_resv_at(cl, "R2.svr", "(n2:ncpus=8)", NOW_S + 900);
+    tell_resv_at(cl, "R3.svr", "(n3:ncpus=4)", NOW_S + 900);
+    cluster_settle(cl);
+    keeps_make(k, NOW_S, NOW_S + 5000);
+    assert_false(keeps_test_is_alike(cl, "n1", "n2"));
+    keeps_spans(k, short_and_long, 2);
+    keeps_make(k, NOW_S, NOW_S + 5000);
+    assert_true(keeps_test_is_alike(cl, "n1", "n2"));
+    assert_false(keeps_test_is_alike(cl, "n2", "n3"));
+    assert_false(keeps_test_is_alike(cl, "n1", "n4"));
+    keeps_spans(k, between, 2); /* a job of 700 s may run on n2, and not on n1 */
+    keeps_make(k, NOW_S, NOW_S + 5000);
+    assert_false(keeps_test_is_alike(cl, "n1", "n2"));
+    keeps_spans(k, short_and_long, 2);
+    keeps_make(k, NOW_S, INT64_MAX); /* anyone may ask */
+    assert_false(keeps_test_is_alike(cl, "n1", "n2"));
+    assert_int_equal(keeps_swept(k), 3);
     keeps_destroy(k);
     cluster_destroy(cl);
     policy_fini(&policy);
@@ -108,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_is_made_again_only_where_something_has_changed),
+        cmocka_unit_test(vnodes_are_alike_where_no_job_that_waits_tells_their_begins_apart),
         cmocka_unit_test(a_sequence_begins_with_the_occurrence_at_which_it_was_confirmed),
     };
 
