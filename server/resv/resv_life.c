@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "commit.h"
@@ -71,14 +72,43 @@ static void record_confirmed(struct reservations *all, const struct resv *r)
     strbuf_fini(&b);
 }
 
+struct record_amount {
+    const struct resource *of;
+    const struct value *value;
+};
+
+static int record_amount_by_name(const void *a, const void *b)
+{
+    const struct record_amount *x = a, *y = b;
+
+    return strcasecmp(x->of->name, y->of->name);
+}
+
+/* In the order of the alphabet, as in records of jobs. */
+static void add_amounts(const struct reservations *all, const struct resv *r, struct strbuf *b)
+{
+    const struct resc_list *want = attr_list_amounts(&r->obj.attrs, RESV_ATTR_Resource_List);
+    size_t n = want ? want->n : 0;
+    struct record_amount *list = calloc(n + 1, sizeof *list);
+    struct strbuf scratch;
+
+    strbuf_init(&scratch, RECORD_MAX);
+    for (size_t i = 0; list && i < n; i++)
+        list[i] = (struct record_amount){resource_get(all->p.ctx->resources, want->v[i].tag), &want->v[i]};
+    if (list)
+        qsort(list, n, sizeof *list, record_amount_by_name);
+    for (size_t i = 0; list && i < n; i++)
+        strbuf_addf(b, " Resource_List.%s=%s", list[i].of->name,
+                    value_show(list[i].of->type, list[i].value, &scratch));
+    strbuf_fini(&scratch);
+    free(list);
+}
+
 static void record_begun(struct reservations *all, const struct resv *r)
 {
     struct strbuf b;
-    const struct resc_list *want = attr_list_amounts(&r->obj.attrs, RESV_ATTR_Resource_List);
-    struct strbuf scratch;
 
     strbuf_init(&b, RECORD_MAX);
-    strbuf_init(&scratch, RECORD_MAX);
     strbuf_addf(&b, "owner=%s", attr_list_text(&r->obj.attrs, RESV_ATTR_Reserve_Owner));
     add_text(&b, r, "name", RESV_ATTR_Reserve_Name);
     add_text(&b, r, "account", RESV_ATTR_Account_Name);
@@ -91,13 +121,8 @@ static void record_begun(struct reservations *all, const struct resv *r)
     add_text(&b, r, "Authorized_Users", RESV_ATTR_Authorized_Users);
     add_text(&b, r, "Authorized_Groups", RESV_ATTR_Authorized_Groups);
     add_text(&b, r, "Authorized_Hosts", RESV_ATTR_Authorized_Hosts);
-    for (size_t i = 0; want && i < want->n; i++) {
-        const struct resource *x = resource_get(all->p.ctx->resources, want->v[i].tag);
-
-        strbuf_addf(&b, " Resource_List.%s=%s", x->name, value_show(x->type, &want->v[i], &scratch));
-    }
+    add_amounts(all, r, &b);
     reservations_record(all, r, 'B', strbuf_str(&b));
-    strbuf_fini(&scratch);
     strbuf_fini(&b);
 }
 

@@ -1,0 +1,151 @@
+"""Reservations and what a site has beside them: dedicated and prime time, partitions, access lists, limits of time, records."""
+import re
+import time
+
+import pytest
+
+from cede import api
+from cede.desk import SOON_S, Desk, queue
+from cede.sim import Simulator
+from cede.wait import until
+
+pytestmark = pytest.mark.complex(nodes=0, clock=True)
+
+ANNA, BOB = "pbstest1", "pbstest2"
+NEVER_PRIME = "YEAR 2999\nweekday none all\nsaturday none all\nsunday none all\n"
+
+
+@pytest.fixture
+def desk(cx):
+    with Simulator(cx, nodes=1, ncpus=4) as sim:
+        yield Desk(cx, sim)
+
+
+def hours(*seconds):
+    """A line of dedicated_time."""
+    return " ".join(time.strftime("%m/%d/%Y %H:%M", time.localtime(s)) for s in seconds) + "\n"
+
+
+def answer(d, *words, start=3600, lasts=600, select="1:ncpus=4", **how):
+    return d.rsub("-R", d.at(start), "-D", lasts, "-l", f"select={select}", "-I", "50", *words, **how).stdout.split()[1]
+
+
+def test_none_is_confirmed_in_dedicated_time_unless_the_site_says_so(desk, cx):
+    now = cx.clock.now()
+    cx.configure_sched("", dedicated_time=hours(now + 3600, now + 7200))
+    assert answer(desk, start=3000, lasts=1800) == "DENIED"
+    desk.log("sched", "PBS Failed to confirm resv: Reservation would meet dedicated time")
+    assert answer(desk, start=600, lasts=1200) == "CONFIRMED"
+    cx.configure_sched("resv_confirm_ignore: dedicated_time\n", dedicated_time=hours(now + 3600, now + 7200))
+    assert answer(desk, start=3000, lasts=1800) == "CONFIRMED"
+
+
+def test_prime_time_and_run_limits_do_not_count_for_it_but_limits_do_for_its_jobs(desk, cx):
+    cx.configure_sched("primetime_prefix: p_\n", holidays=NEVER_PRIME)
+    cx.set_server("max_run", "[u:PBS_GENERIC=1]")
+    resv = desk.new(start=SOON_S, user=ANNA)
+    desk.new(start=SOON_S + 700, user=ANNA)
+    desk.begin(resv)
+    first, second = (desk.job(user=ANNA, queue=queue(resv)) for _ in range(2))
+    cx.wait(first)
+    desk.comment(second, "Not Running")
+    assert cx.state(second) == "Q"
+
+
+def test_a_partition_has_its_own_reservations(desk, cx):
+    """The vnode is of a partition whose scheduler confirms; jobs of that partition's reservation run there."""
+    cx.qmgr("set node s1 partition=p2")
+    cx.api.manager(api.CREATE, api.SCHED, "s2", [("partition", None, "p2")])
+    cx.set_sched("scheduling", "True", sched="s2")
+    cx.restart("sched_s2")
+    until(lambda: next(s for s in cx.api.stat("sched") if s.name == "s2")["state"] != "down", "the second scheduler")
+    resv = desk.new(wait="RN")
+    assert desk.stat(resv)["partition"] == cx.api.stat("que", queue(resv))[0]["partition"] == "p2"
+    cx.wait(desk.job(queue=queue(resv)))
+
+
+def test_a_job_that_shrinks_runs_until_the_reservation_begins(desk, cx):
+    desk.new(start=900)
+    job = desk.job(select="1:ncpus=4", l_min_walltime="10:00", l_max_walltime="5:00:00")
+    cx.wait(job)
+    hour, minute, second = map(int, cx.stat(job)["Resource_List"]["walltime"].split(":"))
+    assert 600 <= hour * 3600 + minute * 60 + second <= 900
+    never = desk.job(select="1:ncpus=4", l_min_walltime="30:00", l_max_walltime="5:00:00")
+    desk.comment(never, "Not Running")
+
+
+def test_its_jobs_end_before_it_so_that_its_vnodes_are_free_then(desk, cx):
+    cx.set_server("resv_post_processing_time", "00:01:00")
+    resv = desk.new(lasts=600, wait="RN")
+    job = desk.job(queue=queue(resv))
+    cx.wait(job)
+    end = int(desk.stat(resv)["reserve_end"])
+    cx.clock.leap_to(end - 120)
+    assert cx.state(job) == "R" and desk.state(resv) == "RN"
+    cx.clock.leap_to(end - 60)
+    desk.gone(resv)
+    assert cx.clock.now() < end
+    cx.wait_gone(job)
+
+
+@pytest.mark.parametrize("name, value, text", [
+    ("acl_resv_hosts", "elsewhere", "Host machine not authorized to submit reservations"),
+    ("acl_resv_groups", "wheel", "Requestor's group not authorized to submit reservations"),
+    ("acl_resv_users", f"-{ANNA}@*", "Requestor not authorized to make reservations"),
+])
+def test_lists_say_who_may_reserve(desk, cx, name, value, text):
+    cx.set_server(name, value)
+    assert answer(desk, user=ANNA) == "CONFIRMED"  # it is not enabled
+    cx.set_server(name[:-1] + "_enable", "True")
+    done = desk.rsub("-R", desk.at(9000), "-D", "60", "-l", "ncpus=1", user=ANNA)
+    assert done.stderr == f"pbs_rsub: {text}\n" and done.returncode
+
+
+def test_groups_and_users_of_a_queue(desk, cx):
+    resv = desk.new("-U", f"{ANNA},{BOB}", "-G", "nosuchgroup")
+    done = cx.command("qsub", "-q", queue(resv), cx.script("true"), user=BOB, check=False)
+    assert done.stderr.startswith("qsub: Unauthorized Request ")
+    cx.command("pbs_ralter", "-G", "pbstestg,pbstest2", resv)
+    cx.command("qsub", "-q", queue(resv), cx.script("true"), user=BOB)
+
+
+def test_records_have_their_fields_in_order(desk, cx):
+    resv = desk.new("-N", "lunch", "-W", "Account_Name=kitchen", wait="RN", user=ANNA, select="1:ncpus=2")
+    job = desk.job(queue=queue(resv), user=ANNA)
+    cx.wait(job)
+    s, me, host = desk.stat(resv), f"{ANNA}@{desk.server}", desk.server
+    cx.command("pbs_rdel", resv, user=ANNA)
+    desk.gone(resv)
+    asked, confirmed, begun, removed = desk.recorded("UYBKkF", resv, "UYBk")
+    times = f"start={s['reserve_start']} end={s['reserve_end']}"
+    assert asked == f"requestor={me}" and removed == f"requestor={me}"
+    assert confirmed == f"requestor=Scheduler@{host} {times} nodes=(s1:ncpus=2)"
+    assert begun == (f"owner={me} name=lunch account=kitchen queue={queue(resv)} ctime={s['ctime']} {times} duration=600 "
+                     f"nodes=(s1:ncpus=2) Authorized_Users={me} Resource_List.ncpus=2 Resource_List.nodect=1 "
+                     "Resource_List.place=free Resource_List.select=1:ncpus=2 Resource_List.walltime=00:10:00")
+    started = desk.records("S", job)[0][1]
+    assert re.search(rf" queue={queue(resv)} resvname=lunch resvID={re.escape(resv)} ctime=", started), started
+
+
+def test_records_of_a_standing_one_name_its_rule_and_count(desk, cx):
+    resv = desk.new("-r", "FREQ=DAILY;COUNT=2", "-I", "50", env={"PBS_TZID": "UTC"})
+    asked, confirmed = desk.recorded("UY", resv, "UY")
+    assert asked.endswith(" Interactive=50 recurrence_rrule=FREQ=DAILY;COUNT=2 timezone=UTC"), asked
+    assert confirmed.endswith(" nodes=(s1:ncpus=4) count=2"), confirmed
+    cx.api.delete_resv(resv)
+    desk.gone(resv)
+    assert desk.recorded("Kk", resv, "k")
+
+
+def test_history_keeps_its_jobs_and_a_restart_forgets_neither(desk, cx):
+    cx.set_server("job_history_enable", "True")
+    resv = desk.new(lasts=60, wait="RN")
+    job = desk.job(queue=queue(resv))
+    cx.wait(job)
+    desk.end(resv)
+    desk.gone(resv)
+    until(lambda: cx.stat(job, "x") and cx.stat(job, "x").state == "F", "its history")
+    cx.crash_server()
+    s = cx.stat(job, "x")
+    assert (s.state, s["reserve_ID"], s["queue"]) == ("F", resv, queue(resv))
+    assert desk.state(resv) is None and cx.command("pbs_rstat").stdout == ""
