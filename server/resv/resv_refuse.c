@@ -10,7 +10,9 @@
 
 #include "access.h"
 #include "log.h"
+#include "pbs_error.h"
 #include "request.h"
+#include "resv_degrade.h"
 #include "strbuf.h"
 
 enum { NAMES_MAX = 1 << 16, COMMENT_MAX = 1024 };
@@ -55,10 +57,27 @@ static void resv_refuse_say(struct reservations *all, struct resv *r, const char
     resvs_touch(all->p.ctx->resvs, r);
 }
 
+/* Soon after a start hosts are down that have only not said hello yet: a refusal for want of them would be for good. */
+static bool resv_refuse_is_too_early(const struct reservations *all)
+{
+    if (server_ctx_now_s(all->p.ctx) >= all->patient_till_s)
+        return false;
+    for (const struct node *n = nodes_first(all->p.ctx->nodes); n; n = nodes_next(n))
+        if (!node_is_usable(n) && resv_degrade_may_be_back(all, n))
+            return true;
+    return false;
+}
+
 void resv_refuse(struct reservations *all, struct request *q, struct resv *r, const char *reason)
 {
     const char *scheduler = client_sched(request_client(q));
 
+    if (scheduler && resv_refuse_is_too_early(all)) {
+        request_failf(q, PBSE_TRYAGAIN,
+                      "not all hosts have been heard of since the server started, %s may have room yet",
+                      r->obj.name);
+        return;
+    }
     if (*reason) {
         log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name, "PBS Failed to confirm resv: %s", reason);
         resv_refuse_say(all, r, reason);

@@ -4,7 +4,8 @@
  * said so; what each said is its comment. */
 #include "reservations.h"
 
-/* Take a refusal with this reason ("": none is given), and answer the request. */
+/* Take a refusal with this reason ("": none is given), and answer the request. Soon after a start a scheduler is told to try again, while
+ * hosts have not said hello. */
 void resv_refuse(struct reservations *all, struct request *q, struct resv *r, const char *reason);
 /* Schedulers are asked again, or have agreed: earlier refusals do not count any more. */
 void resv_refuse_forget(struct resv *r);
