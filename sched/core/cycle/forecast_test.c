@@ -14,7 +14,7 @@
 #include "forecast.h"
 #include "random_world.h"
 
-enum { SEEDS = 60, STEPS = 12, CHECKED_MAX = 6, TOLD_APART_S = 5 };
+enum { SEEDS = 90, STEPS = 12, CHECKED_MAX = 6, TOLD_APART_S = 5 };
 
 static struct counts { /* that each property was met at all */
     size_t now, preempts, waits, lacks, refusals, tops;

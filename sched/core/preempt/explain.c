@@ -150,7 +150,8 @@ static void try_others(struct explain_walk *w, const struct reason *why)
     struct explanation *x = w->out;
     struct candidates victims = {0};
 
-    if (w->p.job->within) { /* only its reservation's room is for it */
+    /* Only its reservation's room is for it; or a job before it stops all behind it, and no cycle considers it then. */
+    if (w->p.job->within || why->code == REASON_STRICT_ORDER) {
         x->bar = ATTEMPT_HOPELESS;
         return;
     }
