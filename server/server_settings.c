@@ -321,5 +321,8 @@ void server_settings_free(struct server_settings *s)
 
 struct store_where server_settings_store(const struct server_settings *s)
 {
-    return store_files_where(&s->store, s->conf);
+    struct store_where where = store_files_where(&s->store, s->conf);
+
+    where.is_fleeting = s->is_virtual && s->is_local; /* a simulation: it is made again, not recovered */
+    return where;
 }

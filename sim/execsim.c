@@ -147,6 +147,7 @@ static const struct exec_service_order orders[] = {
     {EXEC_START, execsim_order_start},          {EXEC_LAUNCH, execsim_order_launch},
     {EXEC_SUSPEND, execsim_order_suspend},      {EXEC_RESUME, execsim_order_resume},
     {EXEC_TERMINATE, execsim_order_terminate},  {EXEC_PURGE, execsim_order_purge},
+    {EXEC_NOTICE, execsim_order_ignore}, /* jobs use their time, and do not answer */
     {EXEC_UPDATE, execsim_order_update},        {EXEC_SIGNAL, execsim_order_ignore},
     {EXEC_CHECKPOINT, execsim_order_checkpoint}};
 
@@ -168,7 +169,7 @@ static u_int capabilities(const struct execsim *s)
     int64_t save_ms, restart_ms;
 
     return EXEC_CAN_FREEZE | EXEC_CAN_RELEASE | EXEC_CAN_MANY_CHUNKS | EXEC_CAN_MANY_HOSTS |
-           (s->o.clock ? EXEC_CAN_VIRTUAL : 0) |
+           (s->o.clock ? EXEC_CAN_VIRTUAL : 0) | (s->o.takes_notice ? EXEC_CAN_NOTICE : 0) |
            (sim_rules_checkpoint(s->o.rules, &save_ms, &restart_ms) ? EXEC_CAN_CHECKPOINT : 0);
 }
 

@@ -23,6 +23,7 @@ struct execsim_options {
     const struct sim_nodes *cluster;
     struct sim_rules *rules;
     struct sim_job_options job;
+    bool takes_notice;   /* jobs are told before they are preempted */
     struct clock *clock; /* of the loop, when sim_advance.c drives it; else NULL */
 };
 

@@ -166,8 +166,11 @@ static int sim_main_serve(struct execsim_options *o, const char *workload, struc
     struct loop_signal *intr = term ? loop_signal_create(p.loop, SIGINT, sim_main_signal_cb, &p, e) : NULL;
     int rc = -1;
 
-    o->job.ended = sim_main_ended;
-    o->job.ended_arg = &p;
+    if (workload) {
+        o->job.ended = sim_main_ended;
+        o->job.ended_arg = &p;
+        o->takes_notice = true;
+    }
     if (intr && (!workload || (p.feed = sim_feed_create(p.loop, workload, o->socket_path, e))) &&
         (p.sim = execsim_create(p.loop, o, e)) &&
         (!o->clock || (p.advance = sim_advance_create(p.loop, o->clock, p.sim, p.feed, e))) &&

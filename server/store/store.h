@@ -18,6 +18,7 @@
 
 struct store_where {
     bool existing;             /* make nothing (store_open_existing) */
+    bool is_fleeting;          /* a crash of the machine may lose it: nothing waits for the disk (SQLite) */
     const char *path;          /* of the SQLite file, or NULL: PostgreSQL, as the rest says */
     const char *host;          /* name, or directory of a unix socket */
     int port;                  /* 0: the database's own default */

@@ -322,7 +322,7 @@ static int make_private(const char *path, struct err *e)
     return 0;
 }
 
-static int configure(struct store_sqlite *s, struct err *e)
+static int configure(struct store_sqlite *s, const struct store_where *w, struct err *e)
 {
     struct strbuf sql;
     int rc;
@@ -330,9 +330,9 @@ static int configure(struct store_sqlite *s, struct err *e)
     sqlite3_busy_timeout(s->db, BUSY_MS);
     strbuf_init(&sql, 1000);
     strbuf_addf(&sql,
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=%d; "
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=%s; PRAGMA wal_autocheckpoint=%d; "
                 "PRAGMA temp_store=MEMORY; PRAGMA secure_delete=OFF;",
-                CHECKPOINT_PAGES);
+                w->is_fleeting ? "OFF" : "FULL", CHECKPOINT_PAGES);
     rc = store_sqlite_run(s, strbuf_str(&sql), e);
     strbuf_fini(&sql);
     return rc;
@@ -360,7 +360,7 @@ struct store *store_sqlite_open(const struct store_where *w, struct err *e)
         store_sqlite_failed(s, w->path, e);
         goto fail;
     }
-    if (configure(s, e) < 0)
+    if (configure(s, w, e) < 0)
         goto fail;
     return &s->base;
 fail:

@@ -5,10 +5,8 @@ import time
 
 from .workload import BadInput, JOBS_MAX, SECONDS_MAX, Job, Workload, in_order, parse_size_kb, parse_span, read_lines
 
-LETTERS = "ABCDEKLMNPQRSTUYacdefgiklmnorsuvwxz"
 PAIR = re.compile(r'([\w.@-]+)=("[^"]*"|\'[^\']*\'|\S*)')
-# A job that comes back to its queue (R) ends with E at another time; deleted while it waited: no E.
-STATUS_LIMIT = 1000
+STATUS_LIMIT = 1000   # as sim_feed reads
 
 
 @functools.lru_cache(maxsize=4096)
@@ -47,13 +45,20 @@ def _whole(path, number, fields, key):
     return int(text)
 
 
-def _job(path, number, name, fields):
-    """The Job of an E record, with times since the epoch; None if it never ran."""
+def _number(name):
+    """For the order of jobs that were submitted in one second: "12[3].host" is (12, 3)."""
+    found = re.match(r"(\d+)(?:\[(\d+)\])?", name)
+    return (int(found[1]), int(found[2] or 0)) if found else (0, 0)
+
+
+def _job(path, number, name, fields, was_stopped):
+    """The Job of an E record, with times since the epoch; None if it never ran. It had its vnodes from start to end, or, where it
+    was stopped meanwhile, as long as its walltime says."""
     start, end = _whole(path, number, fields, "start"), _whole(path, number, fields, "end")
     submit = _whole(path, number, fields, "etime" if fields.get("etime", "0") != "0" else "ctime")
     used = parse_span(fields.get("resources_used.walltime", ""))
     asked = parse_span(fields.get("Resource_List.walltime", ""))
-    run = used if used is not None else end - start
+    run = used if was_stopped and used is not None else end - start
     if start == 0 or run < 0 or end < start:
         return None
     if run > SECONDS_MAX:
@@ -71,24 +76,27 @@ def _job(path, number, name, fields):
 
 def read(paths):
     """The jobs that ended (E) in these files; the requests are those of the record, and so is what each needed to run."""
-    jobs, unfinished, arrays = [], set(), 0
+    jobs, unfinished, stopped = [], set(), set()
     for path in paths:
         for number, _, letter, name, text in read_records(path):
             if letter == "S":
                 unfinished.add(name)
+            if letter in "zR":
+                stopped.add(name)
             if letter != "E":
                 continue
             unfinished.discard(name)
             if "[]" in name:   # the array as a whole: its subjobs have records of their own
-                arrays += 1
                 continue
-            job = _job(path, number, name, pairs(text))
+            job = _job(path, number, name, pairs(text), name in stopped)
+            stopped.discard(name)
             if job:
                 jobs.append(job)
             if len(jobs) > JOBS_MAX:
                 raise BadInput(f"{path}, line {number}: more than {JOBS_MAX} jobs")
     if not jobs:
         raise BadInput(f"{', '.join(paths)}: no job has ended there (records E)")
+    jobs.sort(key=lambda j: _number(j.origin))
     begin = int(min(j.submit_s for j in jobs))
     for job in jobs:
         job.submit_s -= begin

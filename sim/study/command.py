@@ -258,14 +258,16 @@ def _write(path, text):
     if path == "-":
         sys.stdout.write(text)
         return
-    part = f"{path}.part"
+    special = os.path.exists(path) and not os.path.isfile(path)
+    part = path if special else f"{path}.part"
     try:
         try:
             with open(part, "w", encoding="utf-8") as f:
                 f.write(text)
-            os.replace(part, path)
+            if not special:
+                os.replace(part, path)
         except BaseException:
-            if os.path.exists(part):
+            if not special and os.path.exists(part):
                 os.unlink(part)
             raise
     except OSError as e:

@@ -14,7 +14,7 @@ LONG_S = 3600
 STEPS = 240          # points of a curve
 GANTT_VNODES, GANTT_BARS = 48, 6000
 SCATTER = 1500
-METHODS = {"S": "suspended", "C": "checkpointed", "R": "requeued", "D": "deleted"}
+METHODS = {"S": "suspended", "C": "checkpointed", "R": "requeued", "D": "deleted", "E": "ended by itself"}
 # Student's t for 95 %, by degrees of freedom; beyond: 1.96.
 T95 = (0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110,
        2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)

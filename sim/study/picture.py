@@ -61,7 +61,7 @@ class Picture:
         at = self.width - RIGHT
         for name, colour in reversed(list(zip(names, colours))):
             self.text(at, 14, name, "end")
-            at -= 7 * len(name) + 6
+            at -= 5.8 * len(name) + 6
             self.parts.append(f'<path d="M{at - 12} 10h12" stroke="{colour}" stroke-width="4"/>')
             at -= 22
 
@@ -102,7 +102,7 @@ def dots(title, points, height=280):
     wide = max((math.log2(c) for c, _, _ in points if c > 0), default=1) + 0.5
     tall = max((math.log10(max(r, 1)) for _, r, _ in points), default=1) + 0.3
     p.x_ticks([(i, str(2 ** i)) for i in range(int(wide) + 1)], wide)
-    p.y_ticks([(i, span_label(10 ** i)) for i in range(int(tall) + 1)], tall)
+    p.y_ticks([(math.log10(s), span_label(s)) for s in (1, 10, 60, 600, 3600, 21600, 86400, 604800) if math.log10(s) < tall], tall)
     for cpus, run, wait in points:
         colour = next(c for limit, c, _ in limits if wait < limit)
         p.parts.append(f'<circle cx="{p.x(math.log2(max(cpus, 1)), wide)}" cy="{p.y(math.log10(max(run, 1)), tall)}" r="2.2" '

@@ -148,7 +148,8 @@ def _vnodes(where, text):
 def _lines(text):
     """What can be given to the server of a simulation, of `print server` and `print sched`."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    return [line for line in lines if not LEFT_OUT.match(line) and re.match(r"(create|set) (queue|server|sched|resource)\b", line)]
+    wanted = re.compile(r"(create|set) (queue|server|sched|resource)\b")
+    return [line for line in lines if wanted.match(line) and not LEFT_OUT.match(line) and line != "create queue workq"]
 
 
 def _listed_sched(text):
@@ -159,7 +160,9 @@ def _listed_sched(text):
             name = line.split()[1]
         elif name and " = " in line and re.match(r"\s*(preempt_|backfill|only_|opt_|throughput|do_not|job_sort|job_run_wait)",
                                                  line):
-            out.append(f"set sched {name} {line.strip()}")
+            key, value = line.strip().split(" = ", 1)
+            out.append(f'set sched {name} {key} = "{value}"' if re.search(r"[ ,]", value) and '"' not in value
+                       else f"set sched {name} {key} = {value}")
     return [line for line in out if not LEFT_OUT.match(line)]
 
 
