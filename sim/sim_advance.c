@@ -123,6 +123,8 @@ static void sim_advance_turn_over(void *arg)
 
     if (!sim_advance_is_quiet(p) || sim_advance_is_over(p))
         return;
+    if (p->feed && p->told == sim_advance_n_told(p) && sim_feed_submit_due(p->feed))
+        return;
     if (target_ns(p) || p->told != sim_advance_n_told(p))
         advance(p);
     else if (!loop_timer_is_set(p->timer))

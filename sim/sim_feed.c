@@ -222,17 +222,25 @@ static struct feed_job *feed_next(struct sim_feed *f)
 
 static void feed_set_timer(struct sim_feed *f)
 {
-    const struct feed_job *j = f->begun && f->under_way < UNDER_WAY_MAX ? feed_next(f) : NULL;
+    const struct feed_job *j = f->begun ? feed_next(f) : NULL;
 
-    if (j)
+    if (j && j->due_ms > sim_feed_now_ms(f))
         loop_timer_set_at(f->timer, f->begun_ms + j->due_ms);
 }
 
+/* It leads time to the next job; sim_advance.c has it submitted. */
 static void feed_timer_cb(void *arg)
 {
-    struct sim_feed *f = arg;
+    (void)arg;
+}
+
+bool sim_feed_submit_due(struct sim_feed *f)
+{
+    uint32_t before = f->n_submitted;
     struct feed_job *j;
 
+    if (!f->begun)
+        return false;
     while (f->under_way < UNDER_WAY_MAX && !f->lost.code && (j = feed_next(f)) &&
            j->due_ms <= sim_feed_now_ms(f)) {
         if (j == f->due)
@@ -242,6 +250,7 @@ static void feed_timer_cb(void *arg)
         feed_submit(f, j);
     }
     feed_set_timer(f);
+    return f->n_submitted != before;
 }
 
 static void feed_make_due(struct sim_feed *f, struct feed_job *j)

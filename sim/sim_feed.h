@@ -29,6 +29,9 @@ void sim_feed_begin(struct sim_feed *f);
 /* The job of this line (EXECSIM_LINE of its Variable_List) has ended by itself. */
 void sim_feed_ended(struct sim_feed *f, uint32_t line);
 uint64_t sim_feed_n_submitted(const struct sim_feed *f); /* jobs ever */
+/* Submit what is due. Called when all is quiet, so that what ends at the same time has ended before, in every run. Return true
+ * if there was a job. */
+bool sim_feed_submit_due(struct sim_feed *f);
 /* Return true if no submission is under way. */
 bool sim_feed_is_quiet(const struct sim_feed *f);
 /* Called when all is quiet: the server has `jobs` that have not ended, `n_runs` are here. Return true if the workload is

@@ -5,6 +5,7 @@ import pathlib
 import re
 import shlex
 import subprocess
+import tempfile
 
 import pytest
 
@@ -96,11 +97,17 @@ def test_a_log_of_slurm_is_read_and_a_partition_that_is_missing_becomes_a_queue(
     assert first["all"]["by_method"] == {"suspended": 1} and first["by_queue"]["batch"]["response_mean_s"] == 660
 
 
+@pytest.fixture
+def open_path():
+    """A directory that every user may enter and write to."""
+    with tempfile.TemporaryDirectory(prefix="cede-") as path:
+        os.chmod(path, 0o777)
+        yield pathlib.Path(path)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="the other tests run as this user already")
-def test_an_ordinary_user_simulates_more_vnodes_urgent_jobs_and_replicas(tmp_path):
-    tmp_path.chmod(0o777)
-    for up in list(tmp_path.parents)[:3]:
-        up.chmod(0o755)
+def test_an_ordinary_user_simulates_more_vnodes_urgent_jobs_and_replicas(open_path):
+    tmp_path = open_path
     sim("--workload", "generate:jobs=60,load=1.2,users=4", "--cluster", "2*ncpus=4,mem=8gb", "--urgent", "20%", "--add-nodes", "4",
         "--replicas", "3", "--json", tmp_path / "json", "--directory", tmp_path, user=users.available()[0])
     found = loaded(tmp_path / "json")
