@@ -52,15 +52,27 @@ class Keeper:
             for line in lines:
                 word, pid = line.split()
                 (alive.add if word == "began" else alive.discard)(int(pid))
-        for pid in alive:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        for _ in range(50):
+        for _ in range(100):
+            alive |= self._ours()   # one that began while pbs_sim was killed was not noted
+            for pid in alive:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            alive = set()
             shutil.rmtree(self.top, ignore_errors=True)
-            if not os.path.exists(self.top):
+            if not os.path.exists(self.top) and not self._ours():
                 break
             time.sleep(0.1)   # a process that was killed may still write
         os._exit(0)
+
+    def _ours(self):
+        """Processes of complexes below the directory: their pbs.conf is there."""
+        key, found = f"PBS_CONF_FILE={self.top}/".encode(), set()
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError):
+                with open(f"/proc/{pid}/environ", "rb") as f:
+                    if any(word.startswith(key) for word in f.read().split(b"\0")):
+                        found.add(int(pid))
+        return found
 
     def _tell(self, word, pid):
         with self._lock:
