@@ -31,6 +31,7 @@ def back(cx, daemon):
     cx.restart(daemon)
     if daemon == "server":
         cx.again()
+        cx.hosts_back()
 
 
 @pytest.mark.parametrize("daemon", ["sched", "server"])
