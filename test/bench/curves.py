@@ -76,6 +76,16 @@ class Curves:
                 note(f"{float(took[1]) / alone[order]:.1f} times that without (aim 2 in plain order); the first cycle took {took[0]}, "
                      f"one with nothing new {took[2]} ms; {took[3]} jobs run")
 
+    def foresee(self):
+        """Of each job that waits its forecast when it came, against its start: test/cost/sched/foresee.c."""
+        print("Forecasts of pbs_explain against what happened: 2,000 jobs on 64 processors that are nearly full")
+        lines = subprocess.run([os.path.join(os.environ["CEDE_BUILD"], "test/bench/foresee")], check=True, capture_output=True,
+                               text=True).stdout.splitlines()
+        for order, use, waited, known, wait_s, error_s, early in (line.split() for line in lines):
+            used = "all of their walltime" if use == "100" else f"{use} to 100 % of it"
+            row(f"{order} order, jobs use {used}: median error", f"{int(error_s) / 60:.0f} min")
+            note(f"too early {float(early):.1%}; {waited} jobs waited, the median {int(wait_s) / 60:.0f} min; forecast of {known}")
+
     def curves(self):
         """Doubled step by step; the pictures are in build/bench."""
         print(f"Cost curves: the exponent of steps against size; above {MOST} is a fault")

@@ -14,6 +14,7 @@ $(COUNTED)/steps.o: test/cost/steps.c test/cost/steps.h
 $(call storey, test/cost, ,steps.c)
 $(call storey, test/cost/sched, test/cost $(SCHED_ROOMS) ifl/spec base)
 $(call program, test/bench/sched_aims, test/cost/sched/aims.c test/cost/sched/crowd.c, $(SCHED_ROOMS) ifl/spec base, -lm)
+$(call program, test/bench/foresee, test/cost/sched/foresee.c, $(SCHED_ROOMS) ifl/spec base, -lm)
 PROGRAMS_BEFORE := $(PROGRAMS)
 $(call program, test/cost/sched_growth, test/cost/sched/sched_growth.c test/cost/sched/crowd.c, $(SCHED_ROOMS) ifl/spec base, -lcmocka -lm)
 $(call program, test/cost/sched_curves, test/cost/sched/curves.c test/cost/sched/crowd.c, $(SCHED_ROOMS) ifl/spec base, -lm)
