@@ -141,7 +141,7 @@ def begun(tmp_path, *words):
     """A long study that runs, below tmp_path."""
     p = subprocess.Popen([PBS_SIM, "--workload", "generate:jobs=20000,load=0.9", "--cluster", "16*ncpus=8,mem=32gb",
                           "--directory", str(tmp_path), *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    until(lambda: any((d / "v0r0" / "workload").exists() for d in tmp_path.glob("pbs_sim.*")), "the simulation", 60)
+    until(lambda: any((d / "v0r0" / "workload").exists() for d in tmp_path.glob("pbs_sim.*")), "the simulation")
     return p
 
 
@@ -163,9 +163,9 @@ def test_nothing_is_left_when_a_signal_ends_it(tmp_path, number):
     p = begun(tmp_path)
     assert below(tmp_path)
     p.send_signal(number)
-    p.wait(30)
+    p.wait(120)
     assert p.returncode in (128 + number, -number)
-    until(lambda: not list(tmp_path.iterdir()) and not below(tmp_path), "the end of all that it started", 30)
+    until(lambda: not list(tmp_path.iterdir()) and not below(tmp_path), "the end of all that it started")
     p.stderr.close()
 
 
