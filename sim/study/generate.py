@@ -1,5 +1,6 @@
 """Workloads by the model of Lublin and Feitelson: "The workload on parallel supercomputers: modeling the characteristics of
-rigid jobs", Journal of Parallel and Distributed Computing 63 (2003), 1105-1122. Batch jobs; its constants are those of the paper.
+rigid jobs", Journal of Parallel and Distributed Computing 63 (2003), 1105-1122. Its constants are those of
+the model in which batch and interactive jobs are not told apart.
 
 Sizes: a share of serial jobs, else a two-stage uniform distribution of log2(size), mostly rounded to powers of two.
 Run times: hyper-gamma, whose share of the short branch depends on the size. Arrivals: gamma gaps in rush hours, weighted by the

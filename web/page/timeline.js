@@ -20,7 +20,7 @@ function bars() {
   }
   for (const r of store.reservations.values()) {
     const from = r.times?.reserve_start, to = r.times?.reserve_end;
-    if (from && to) for (const [node] of vnodes(r.attributes.resv_nodes)) found.push({ node, from, to, kind: 'reserved', label: String(r.attributes.Reserve_Name ?? r.id), id: r.id });
+    if (from && to) for (const [node] of vnodes(r.attributes.resv_nodes)) found.push({ node, from, to, kind: 'reserved', label: r.attributes.Reserve_Name && r.attributes.Reserve_Name !== 'NULL' ? String(r.attributes.Reserve_Name) : r.id, id: r.id });
   }
   return found;
 }
