@@ -123,13 +123,13 @@ def test_a_site_can_leave_memory_unlimited(limiting):
 @history
 def test_a_job_with_limited_memory_is_suspended_and_resumed(limiting):
     cx = limiting
-    job = cx.submit("touch $PBS_O_WORKDIR/began; for i in 1 2 3 4 5 6 7 8; do sleep 0.1; done; exit 6",
-                    select="1:ncpus=1:mem=100mb")
+    job = cx.submit("cd $PBS_O_WORKDIR; touch began; until [ -e enough ]; do sleep 0.1; done; exit 6", select="1:ncpus=1:mem=100mb")
     until(lambda: cx.file("began") is not None, "the job's first step")
     until(lambda: cx.stat(job)["substate"] == "42", "the server's news of it")
     cx.command("qsig", "-s", "suspend", job)
     cx.wait(job, "S")
     cx.command("qsig", "-s", "resume", job)
+    cx.blank("enough")
     assert ended(cx, job)["Exit_status"] == "6"
 
 

@@ -107,7 +107,7 @@ def test_the_log_tells_what_was_copied_and_by_which_command(cx):
     job = cx.submit(f"cp {here}/in {here}/result", stagein=f"{here}/in@localhost:{there}/in",
                     stageout=f"{here}/result@localhost:{there}/out,{here}/missing@localhost:{there}/missing")
     ended(cx, job)
-    log = until(lambda: (lambda t: t if "items out" in t else None)(cx.log("n1")), "the account of it")
+    log = until(lambda: (lambda t: t if "items out" in t and "delete file request received" in t else None)(cx.log("n1")), "the account of it")
     told = [line.split(";", 5)[5] for line in log.splitlines() if f";{job};" in line]
     for text in ("copy file request received", f"command: /bin/cp -rp {there}/in {here}/in status=0, try=1",
                  f"command: /bin/cp -rp {here}/result {there}/out status=0, try=1",
