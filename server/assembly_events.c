@@ -39,6 +39,7 @@
 #include "settle_parked.h"
 #include "reservations.h"
 #include "resv_refuse.h"
+#include "resv_clock.h"
 #include "shutdown.h"
 #include "start_time.h"
 #include "submit_pieces.h"
@@ -116,10 +117,9 @@ static void assembly_bind_listeners(struct server *s)
         {eligible_time_listen, s->eligible_time},
         {maintenance_listen, s->maintenance},
         {route_listen, p->route},
-        {reservations_listen,
-         p->reservations},            /* looks at the end of the turn whether the job was its last */
-        {settle_parked_listen, p},    /* answers, and schedulers: after all that they rely on */
-        {victims_listen, p->victims}, /* a victim has given way when its claims are given back */
+        {resv_clock_listen, p->reservations}, /* looks at the end of the turn whether the job was its last */
+        {settle_parked_listen, p},            /* answers, and schedulers: after all that they rely on */
+        {victims_listen, p->victims},         /* a victim has given way when its claims are given back */
         {plan_earmarks_listen, p->plan_earmarks}, /* after the victims that it waits for */
         {shutdown_listen, s->shutdown},           /* last: it may end the server */
     };
@@ -207,7 +207,7 @@ static void assembly_bind_event_listeners(struct server *s)
         {EVENT_RESV_JOB, run_removal_on_unwanted, p->run_removal},
 
         {EVENT_EARMARK_ROOM, plan_earmarks_on_room, p->plan_earmarks},
-        {EVENT_NODE_STATE, reservations_on_vnode, p->reservations},
+        {EVENT_NODE_STATE, resv_clock_on_vnode, p->reservations},
         {EVENT_NODE_STATE, hook_news_on_vnode, p->hook_server},
         {EVENT_CLIENT_GONE, watches_on_gone, p->watches}, /* first: no watch of a scheduler that is gone */
         {EVENT_CLIENT_GONE, schedulers_on_gone, p->schedulers},

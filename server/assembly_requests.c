@@ -12,7 +12,7 @@
 #include "exec_send.h"
 #include "munge_login.h"
 #include "hook_event.h"
-#include "hook_gate.h"
+#include "hook_plan.h"
 #include "hook_news.h"
 #include "job_audit.h"
 #include "job_run.h"
@@ -29,6 +29,7 @@
 #include "log.h"
 #include "req_table.h"
 #include "reservations.h"
+#include "resv_clock.h"
 #include "route.h"
 #include "run.h"
 #include "schedulers.h"
@@ -155,7 +156,7 @@ static int create_reservations(struct server *s, struct err *e)
                                                                .others = schedulers_any_other,
                                                                .schedulers = p->schedulers},
                                           e);
-    return p->reservations ? 0 : -1;
+    return p->reservations ? resv_clock_bind(p->reservations, e) : -1;
 }
 
 int assembly_requests(struct server *s, struct err *e)
@@ -182,7 +183,7 @@ int assembly_requests(struct server *s, struct err *e)
                                                              .serves = admit_check_client,
                                                              .open = shutdown_check,
                                                              .open_arg = s->shutdown,
-                                                             .gate = hook_gate,
+                                                             .gate = hook_plan_gate,
                                                              .gate_arg = p->hook_server,
                                                              .gates = p->hook_server->active});
     if (!s->dispatch || schedulers_guard(p->schedulers, s->loop, client_is_waiting) < 0)

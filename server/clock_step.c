@@ -11,6 +11,7 @@
 #include "loop.h"
 #include "plan_earmark.h"
 #include "reservations.h"
+#include "resv_clock.h"
 #include "server.h"
 #include "server_ctx.h"
 #include "start_time.h"
@@ -69,7 +70,7 @@ static void clock_step(struct clock_step *w, int64_t lag_ns)
     for (struct queue *q = queues_first(s->queues); q; q = queues_next(q))
         move_time(&q->route_due_s, by_s);
     plan_earmarks_move(w->server->parts.plan_earmarks, by_s);
-    reservations_clock_set(w->server->parts.reservations);
+    resv_clock_set(w->server->parts.reservations);
     start_time_look(w->server->start_time);
 }
 

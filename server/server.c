@@ -64,6 +64,7 @@
 #include "term_resend.h"
 #include "release_nodes.h"
 #include "reservations.h"
+#include "resv_clock.h"
 #include "resourcedef.h"
 #include "restore.h"
 #include "route.h"
@@ -209,7 +210,7 @@ int server_recover(struct server *s, bool is_new, const struct restore_counts *c
     }
     restore_enter(&s->ctx, s->parts.fsm);
     submit_pieces_restore(s->submit_pieces);
-    reservations_enter(s->parts.reservations);
+    resv_clock_enter(s->parts.reservations);
     history_restore(s->history);
     arrays_restore(s->parts.arrays);
     for (struct job *j = jobs_first(s->ctx.jobs); j; j = jobs_next(j))

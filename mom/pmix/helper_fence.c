@@ -288,7 +288,7 @@ void helper_fence_put(struct helper *h, uint32_t xid, const struct launch_put_ar
     struct part *p = f && f->hosts == a->hosts ? part_of(f, a->fence.from) : NULL;
     const char *why = p ? take_piece(f, p, a) : "there is no such launch or fence here";
 
-    helper_launch_refuse(h, xid, why ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS, why ? why : "");
+    helper_link_refuse(h->link, xid, why ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS, why ? why : "");
     if (!why && p->bytes.len == a->size)
         part_complete(h, l, f, p);
 }
@@ -300,7 +300,7 @@ void helper_fence_get(struct helper *h, uint32_t xid, const struct launch_get_ar
     struct asker *w;
 
     if (!f) {
-        helper_launch_refuse(h, xid, PMIX_ERR_NOT_FOUND, "there is no such launch or fence here");
+        helper_link_refuse(h->link, xid, PMIX_ERR_NOT_FOUND, "there is no such launch or fence here");
         return;
     }
     if (f->complete) {
@@ -309,7 +309,7 @@ void helper_fence_get(struct helper *h, uint32_t xid, const struct launch_get_ar
     }
     w = calloc(1, sizeof *w);
     if (!w) {
-        helper_launch_refuse(h, xid, PMIX_ERR_NOMEM, "no memory for a fence");
+        helper_link_refuse(h->link, xid, PMIX_ERR_NOMEM, "no memory for a fence");
         return;
     }
     w->xid = xid;

@@ -34,21 +34,6 @@ struct facts { /* of one namespace, while it is registered */
     struct helper_bind_place *place; /* of each of them */
 };
 
-struct helper_launch *helper_launch_find(const struct helper *h, const char *nspace)
-{
-    for (struct helper_launch *l = h->launches; l; l = l->next)
-        if (strcmp(l->nspace, nspace) == 0)
-            return l;
-    return NULL;
-}
-
-void helper_launch_refuse(struct helper *h, uint32_t xid, int status, const char *text)
-{
-    const struct launch_answer a = {.status = status, .text = (char *)text};
-
-    helper_link_answer(h->link, xid, &a);
-}
-
 static void helper_launch_free(struct helper_launch *l)
 {
     if (!l)
@@ -417,7 +402,7 @@ void helper_launch_begin(struct helper *h, uint32_t xid, const struct launch_beg
     } else {
         if (f.l)
             helper_launch_deregister(f.l->nspace);
-        helper_launch_refuse(h, xid, e.code ? e.code : PMIX_ERROR, e.text);
+        helper_link_refuse(h->link, xid, e.code ? e.code : PMIX_ERROR, e.text);
         helper_launch_free(f.l);
     }
     facts_fini(&f);
@@ -430,7 +415,7 @@ void helper_launch_end(struct helper *h, uint32_t xid, const struct launch_end_a
 
     if (l && !l->hidden)
         helper_launch_remove(h, l);
-    helper_launch_refuse(h, xid, PMIX_SUCCESS, "");
+    helper_link_refuse(h->link, xid, PMIX_SUCCESS, "");
 }
 
 int helper_launch_job(struct helper *h, struct words *env, struct err *e)

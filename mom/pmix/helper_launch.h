@@ -4,13 +4,14 @@
  * launch of pbs_launch. Loop thread only. */
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <launch.h>
 
 #include "err.h"
+#include "helper.h"
 #include "words.h"
 
-struct helper;
 struct helper_fence;
 struct helper_fence_count;
 
@@ -32,10 +33,13 @@ int helper_launch_job(struct helper *h, struct words *env, struct err *e);
 void helper_launch_begin(struct helper *h, uint32_t xid, const struct launch_begin_args *a);
 void helper_launch_end(struct helper *h, uint32_t xid, const struct launch_end_args *a);
 
-struct helper_launch *helper_launch_find(const struct helper *h,
-                                         const char *nspace); /* NULL: it is not, or no more */
-
-/* An answer that says only that. `status`: of PMIx. */
-void helper_launch_refuse(struct helper *h, uint32_t xid, int status, const char *text);
+/* The namespace of this name. NULL: this helper does not serve it, or not any more. */
+static inline struct helper_launch *helper_launch_find(const struct helper *h, const char *nspace)
+{
+    for (struct helper_launch *l = h->launches; l; l = l->next)
+        if (strcmp(l->nspace, nspace) == 0)
+            return l;
+    return NULL;
+}
 
 #endif

@@ -107,6 +107,13 @@ void helper_link_answer(struct helper_link *l, uint32_t xid, const struct launch
     rpc_buf_fini(&b);
 }
 
+void helper_link_refuse(struct helper_link *l, uint32_t xid, int status, const char *text)
+{
+    const struct launch_answer a = {.status = status, .text = (char *)text};
+
+    helper_link_answer(l, xid, &a);
+}
+
 /* ---- questions out */
 static void helper_link_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
 {

@@ -23,6 +23,8 @@ struct helper_link_hooks {
 struct helper_link *helper_link_create(int fd, const struct helper_link_hooks *hooks, void *arg);
 
 void helper_link_answer(struct helper_link *l, uint32_t xid, const struct launch_answer *a);
+/* An answer that says only this. `status`: of PMIx. */
+void helper_link_refuse(struct helper_link *l, uint32_t xid, int status, const char *text);
 void helper_link_ready(struct helper_link *l, char *const env[], unsigned n); /* TMX_HELPER */
 
 /* Called once with the answer, or with NULL when the shepherd has gone; not within helper_link_ask. */

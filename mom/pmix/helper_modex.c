@@ -135,7 +135,7 @@ void helper_modex_serve(struct helper *h, uint32_t xid, const struct launch_mode
     pmix_status_t rc;
 
     if (!s) {
-        helper_launch_refuse(h, xid, PMIX_ERR_NOT_FOUND, "there is no such launch here");
+        helper_link_refuse(h->link, xid, PMIX_ERR_NOT_FOUND, "there is no such launch here");
         return;
     }
     s->event.take = serving_answer;
@@ -146,6 +146,6 @@ void helper_modex_serve(struct helper *h, uint32_t xid, const struct launch_mode
     rc = PMIx_server_dmodex_request(&proc, serving_on_data, s);
     if (rc == PMIX_SUCCESS)
         return;
-    helper_launch_refuse(h, xid, rc, PMIx_Error_string(rc));
+    helper_link_refuse(h->link, xid, rc, PMIx_Error_string(rc));
     free(s);
 }

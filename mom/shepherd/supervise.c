@@ -391,7 +391,7 @@ static void supervise_add_pmix(struct supervise *h)
     if (!h->tm || !task_env_find(o->env.env_val, o->env.env_len, "PBS_PMIX"))
         return;
     words_init(&more);
-    if (tm_helper_begin(h->tm, &more, &e) < 0) {
+    if (tm_server_begin_helper(h->tm, &more, &e) < 0) {
         task_say(&h->task, e.text);
     } else if ((env = realloc(o->env.env_val, (o->env.env_len + more.n + 1) * sizeof *env))) {
         o->env.env_val = env;

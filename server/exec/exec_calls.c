@@ -21,15 +21,10 @@
 #include "store_reader.h"
 #include "virtual_time.h"
 
-bool exec_calls_is_ours(const struct auth_peer *peer)
-{
-    return peer->kind == AUTH_LOCAL && (peer->uid == 0 || peer->uid == geteuid());
-}
-
 /* May this peer make any call of the program? */
 static bool exec_calls_is_service(const struct auth_peer *peer)
 {
-    return exec_calls_is_ours(peer) || (peer->kind == AUTH_DAEMON && strncmp(peer->role, "mom:", 4) == 0);
+    return exec_hello_is_ours(peer) || (peer->kind == AUTH_DAEMON && strncmp(peer->role, "mom:", 4) == 0);
 }
 
 /* The service whose connection carries this call; NULL: it was refused, since the connection is of none yet. */

@@ -9,8 +9,4 @@
 /* To be served with a struct exec_hello as argument. */
 extern const struct rpc_program exec_calls_program;
 
-/* Return true for a program of this host that runs as this server does, or as root: both can read the server's key, so it needs
- * no certificate. */
-bool exec_calls_is_ours(const struct auth_peer *peer);
-
 #endif

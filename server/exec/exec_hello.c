@@ -15,7 +15,6 @@
 #include "clock.h"
 #include "commit.h"
 #include "exec_agree.h"
-#include "exec_calls.h"
 #include "intern.h"
 #include "log.h"
 #include "node_report.h"
@@ -129,9 +128,14 @@ const struct exec_hello_parts *exec_hello_parts(const struct exec_hello *x)
 
 /* --- may it? ---------------------------------------------------------------------------------------- */
 
+bool exec_hello_is_ours(const struct auth_peer *peer)
+{
+    return peer->kind == AUTH_LOCAL && (peer->uid == 0 || peer->uid == geteuid());
+}
+
 static bool is_local_simulator(const struct auth_peer *peer, const exec_hello_args *a)
 {
-    return exec_calls_is_ours(peer) && a->kind == EXEC_SERVICE_SIM;
+    return exec_hello_is_ours(peer) && a->kind == EXEC_SERVICE_SIM;
 }
 
 static enum hello_outcome exec_hello_check_peer(struct hello *h)

@@ -52,6 +52,10 @@ void exec_hello_destroy(struct exec_hello *x);
 /* What it was created with, for the calls that follow HELLO (exec_calls.c). */
 const struct exec_hello_parts *exec_hello_parts(const struct exec_hello *x);
 
+/* Return true for a program of this host that runs as this server does, or as root: both can read the server's key, so it needs
+ * no certificate. */
+bool exec_hello_is_ours(const struct auth_peer *peer);
+
 /* The handler of EXEC_HELLO. */
 void exec_hello_serve(void *exec_hello, struct rpc_request *r);
 

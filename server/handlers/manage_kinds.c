@@ -4,6 +4,7 @@
  * of the object, and the batch takes its row away. "node" and "host" are the same vnodes, but a host is
  * not made or removed. */
 #include "reservations.h"
+#include "resv_clock.h"
 #include "manage.h"
 
 #include <string.h>
@@ -112,7 +113,7 @@ static int manage_kinds_node_remove(struct parts *p, struct object *o, struct er
         commit_remove_object(p->commit, o);
     if (nodes_remove(p->ctx->nodes, n, e) < 0)
         return -1;
-    reservations_vnode_gone(p->reservations);
+    resv_clock_vnode_gone(p->reservations);
     return 0;
 }
 

@@ -18,7 +18,6 @@
 #include "hook_gate_args.h"
 #include "hook_json.h"
 #include "hook_objects.h"
-#include "hook_plan.h"
 #include "jobid.h"
 #include "log.h"
 #include "pbs_error.h"
@@ -307,13 +306,8 @@ static bool hook_gate_start(struct hook_gate_pass *p, json_t *data)
     return true;
 }
 
-bool hook_gate(void *arg, struct request *r, void (*pass)(void *arg, struct request *r), void *pass_arg)
-{
-    return hook_plan_gate(arg, r, pass, pass_arg) || hook_gate_serve(arg, r, pass, pass_arg);
-}
-
-bool hook_gate_serve(struct hook_server *s, struct request *r, void (*pass)(void *arg, struct request *r),
-                     void *pass_arg)
+bool hook_gate(struct hook_server *s, struct request *r, void (*pass)(void *arg, struct request *r),
+               void *pass_arg)
 {
     const struct hook_gate_row *row = NULL;
     struct hook_gate_pass *p;

@@ -10,11 +10,9 @@
 
 struct request;
 
-/* For dispatch_options: true: it is parked, and `pass` is called or it is answered. arg is the struct hook_server. */
-bool hook_gate(void *arg, struct request *r, void (*pass)(void *arg, struct request *r), void *pass_arg);
-
-/* The same without the event preempt, which comes before the others (hook_plan.h). False: no hook runs, and nothing was done. */
-bool hook_gate_serve(struct hook_server *s, struct request *r, void (*pass)(void *arg, struct request *r),
-                     void *pass_arg);
+/* Run the hooks of the request's own event; those of the event preempt come before them (hook_plan_gate). True: it is parked, and `pass`
+ * is called or it is answered. False: no hook runs, and nothing was done. */
+bool hook_gate(struct hook_server *s, struct request *r, void (*pass)(void *arg, struct request *r),
+               void *pass_arg);
 
 #endif

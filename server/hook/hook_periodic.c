@@ -103,7 +103,7 @@ static void hook_periodic_ran(void *arg, const struct hook_outcome *o)
     struct err e;
 
     hook_periodic_say_end(r, o);
-    hook_server_heed(r->p->s, r->turn->name, o->answer);
+    r->p->s->chains.heed(r->p->s->chains.arg, r->turn->name, o->answer);
     if (o->result == HOOK_ACCEPT && hook_changes_read(o->answer, &c, &e) == 0) {
         hook_alter_vnodes(r->p->s, r->turn->name, &c);
         hook_changes_fini(&c);

@@ -172,7 +172,7 @@ static void hook_plan_changed(void *arg, const char *hook, bool accepted, const 
 
 static void hook_plan_pass(struct hook_plan *p)
 {
-    if (!hook_gate_serve(p->s, p->request, p->pass, p->pass_arg))
+    if (!hook_gate(p->s, p->request, p->pass, p->pass_arg))
         p->pass(p->pass_arg, p->request);
 }
 
@@ -218,8 +218,9 @@ static int64_t hook_plan_limit_ms(const struct hook_server *s)
     return longest_s * 1000 + LATE_MS;
 }
 
-bool hook_plan_gate(struct hook_server *s, struct request *r, void (*pass)(void *arg, struct request *r),
-                    void *pass_arg)
+/* Return true if hooks of the event preempt see the request first. */
+static bool hook_plan_start(struct hook_server *s, struct request *r,
+                            void (*pass)(void *arg, struct request *r), void *pass_arg)
 {
     struct hook_plan *p;
     json_t *data;
@@ -255,4 +256,9 @@ bool hook_plan_gate(struct hook_server *s, struct request *r, void (*pass)(void 
         hook_plan_free_pass(p);
     }
     return true;
+}
+
+bool hook_plan_gate(void *arg, struct request *r, void (*pass)(void *arg, struct request *r), void *pass_arg)
+{
+    return hook_plan_start(arg, r, pass, pass_arg) || hook_gate(arg, r, pass, pass_arg);
 }

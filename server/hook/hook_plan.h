@@ -11,8 +11,8 @@
 
 struct request;
 
-/* True: the request waits; then it passes to the hooks of its own event (hook_gate_serve) and to `pass`, or it is refused. */
-bool hook_plan_gate(struct hook_server *s, struct request *r, void (*pass)(void *arg, struct request *r),
-                    void *pass_arg);
+/* The gate of all requests, for dispatch_options: the event preempt, then the event of the request itself (hook_gate). True: it is
+ * parked, and `pass` is called or it is answered. arg is the struct hook_server. */
+bool hook_plan_gate(void *arg, struct request *r, void (*pass)(void *arg, struct request *r), void *pass_arg);
 
 #endif

@@ -53,6 +53,17 @@ static void hook_server_changed(void *arg)
         hook_hosts_review(s->hosts);
 }
 
+/* What the answer of a hook asks of the server beside changes: a new cycle of the schedulers. `answer` may be NULL. */
+static void hook_server_heed(void *arg, const char *hook, const json_t *answer)
+{
+    struct hook_server *s = arg;
+
+    if (!json_is_true(json_object_get(answer, "scheduler_restart_cycle")))
+        return;
+    log_event(LOGC_HOOK, LOGE_DEBUG2, hook, "requested for scheduler to restart cycle");
+    schedulers_wake_all(s->o.schedulers, SCHED_CMD_RESTART);
+}
+
 int hook_server_bind_hosts(struct hook_server *s, struct services *services)
 {
     s->hosts = hook_hosts_create(s, services);
@@ -100,16 +111,6 @@ struct hook_server *hook_server_create(const struct hook_server_options *o, stru
     hook_server_destroy(s);
     err_no_memory(e);
     return NULL;
-}
-
-void hook_server_heed(void *arg, const char *hook, const json_t *answer)
-{
-    struct hook_server *s = arg;
-
-    if (!json_is_true(json_object_get(answer, "scheduler_restart_cycle")))
-        return;
-    log_event(LOGC_HOOK, LOGE_DEBUG2, hook, "requested for scheduler to restart cycle");
-    schedulers_wake_all(s->o.schedulers, SCHED_CMD_RESTART);
 }
 
 const char *hook_server_requestor(struct request *r)

@@ -51,9 +51,6 @@ struct hook_server *hook_server_create(const struct hook_server_options *o, stru
 int hook_server_bind_hosts(struct hook_server *s, struct services *services);
 void hook_server_destroy(struct hook_server *s);
 
-/* What the answer of a hook asks of the server beside changes: a new cycle of the schedulers. `answer` may be NULL. arg is the struct
- * hook_server. */
-void hook_server_heed(void *arg, const char *hook, const json_t *answer);
 /* "anna", "Scheduler": who a request is from, as hooks are told. */
 const char *hook_server_requestor(struct request *r);
 

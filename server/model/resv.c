@@ -94,6 +94,18 @@ int64_t resv_number(const struct resv *r, int index)
     return attr_list_number(&r->obj.attrs, index, 0);
 }
 
+void resv_set_number(struct resv *r, int index, int64_t n)
+{
+    if (attr_list_set_number(&r->obj.attrs, index, n, NULL) < 0)
+        abort();
+}
+
+void resv_set_text(struct resv *r, int index, const char *text)
+{
+    if (attr_list_set_text(&r->obj.attrs, index, text, NULL) < 0)
+        abort();
+}
+
 enum resv_states resv_state(const struct resv *r)
 {
     return (enum resv_states)resv_number(r, RESV_ATTR_reserve_state);

@@ -63,4 +63,8 @@ const char *resv_place(const struct resv *r); /* Resource_List.place, or NULL */
 bool resv_is_maintenance(const struct resv *r);
 bool resv_is_standing(const struct resv *r);
 
+/* Set an attribute; without memory the process ends, as its row would not say what was promised. */
+void resv_set_number(struct resv *r, int index, int64_t n);
+void resv_set_text(struct resv *r, int index, const char *text);
+
 #endif

@@ -1,13 +1,13 @@
 #ifndef RESERVATIONS_H
 #define RESERVATIONS_H
-/* Reservations as a part of the server: what the parts of this folder share, the clock, and the jobs that end.
+/* Reservations as a part of the server: what the files of this folder share.
  *
  *   a request or the clock -> resv_fsm_post -> actions (resv_life.c) -> events: records, mail, schedulers
  *
- * reservations_look() compares each reservation with the clock and its jobs and posts what has become due; it is called at the end of
- * a turn in which something of a reservation changed, and by one timer. Without reservations nothing is called. Loop thread only. */
+ * resv_clock_look() compares each reservation with the clock and its jobs and posts what has become due (resv_clock.h). Without reservations nothing is called. Loop thread only. */
 #include "job.h"
 #include "job_fsm.h"
+#include "loop.h"
 #include "preempt_method.h"
 #include "resv.h"
 #include "resv_fsm.h"
@@ -15,7 +15,6 @@
 #include "server_events.h"
 
 struct commit;
-struct loop;
 struct names;
 struct request;
 struct resv_wait;
@@ -46,6 +45,7 @@ struct resv_decision { /* of the CONFIRM that is being handled */
 struct reservations { /* read by the files of this folder only */
     struct resv_parts p;
     struct resv_fsm *fsm;
+    loop_fn *look; /* resv_clock.c: compares all with the clock and their jobs */
     struct loop_timer *timer;
     struct resv_wait *waits; /* clients that wait for a decision; resv_wait.c */
     struct resv_decision decision;
@@ -60,18 +60,9 @@ struct reservations *reservations_create(const struct resv_parts *p, struct err 
 void reservations_destroy(struct reservations *all); /* clients that wait are told that the server ends */
 /* After a restart, before jobs claim: queues and shares. */
 void reservations_link(struct reservations *all);
-/* After a restart, when jobs are in their states: what became due meanwhile. */
-void reservations_enter(struct reservations *all);
 
+/* Have resv_clock_look run at the end of this turn of the loop. */
 void reservations_look_later(struct reservations *all);
-void reservations_listen(void *reservations, struct job *j, enum job_state from,
-                         enum job_event ev); /* of job_fsm */
-/* Listener of EVENT_NODE_STATE: a reservation may have lost a vnode, or have it back. */
-void reservations_on_vnode(void *reservations, const struct server_event *ev);
-/* A vnode was deleted. */
-void reservations_vnode_gone(struct reservations *all);
-/* The clock was set: stored times of the machine are not moved, so only the timer is set again. */
-void reservations_clock_set(struct reservations *all);
 
 /* Requests. Each answers. */
 void resv_submit(struct reservations *all, struct request *q);  /* IFL_SUBMIT_RESV */
@@ -88,9 +79,6 @@ int reservations_may(const struct request *q, const struct resv *r, struct err *
 void reservations_tell(const struct reservations *all, enum server_event_kind k, const struct resv *r);
 /* Tell a record of accounting. */
 void reservations_record(const struct reservations *all, const struct resv *r, char letter, const char *text);
-/* Set an attribute; without memory the process ends, as its row would not say what was promised. */
-void resv_set_number(struct resv *r, int index, int64_t n);
-void resv_set_text(struct resv *r, int index, const char *text);
 
 /* resv_submit.c: the running job of which a submitted reservation is to be made, or NULL. Borrowed from the request. */
 const char *resv_submit_job(struct request *q);

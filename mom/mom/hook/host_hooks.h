@@ -41,13 +41,10 @@ struct host_hooks {
 struct host_hooks *host_hooks_create(struct mom *m, struct err *e);
 void host_hooks_destroy(struct host_hooks *x);
 
-/* Read the directory again: hooks that have another script are loaded again, others stay as they are. */
-void host_hooks_load(struct host_hooks *x);
-
-/* Does some hook want this event? False also where x is NULL. */
-bool host_hooks_want(const struct host_hooks *x, uint32_t event);
-
-/* What HELLO says (exec.x): a digest, or nothing. `room` holds EXEC_HOOK_DIGEST bytes; how many are used. */
-size_t host_hooks_digest(const struct host_hooks *x, char *room);
+/* Return true if some hook wants this event; false also where x is NULL. */
+static inline bool host_hooks_want(const struct host_hooks *x, uint32_t event)
+{
+    return x && *x->active & event;
+}
 
 #endif

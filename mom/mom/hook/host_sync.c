@@ -14,6 +14,7 @@
 #include "exec_service.h"
 #include "file.h"
 #include "hook_files.h"
+#include "host_files.h"
 #include "host_hooks.h"
 #include "log.h"
 #include "mom.h"
@@ -136,7 +137,7 @@ static void host_sync_apply(struct host_sync *s)
         host_sync_remove_others(s, dir, &said);
     if (dir >= 0)
         close(dir);
-    host_hooks_load(s->x); /* also after a failure: it says what is there */
+    host_files_load(s->x); /* also after a failure: it says what is there */
     if (rc < 0)
         log_err(LOGC_HOOK, "pbs_mom", &e, "hooks of the server cannot be kept");
     host_sync_end(s, rc < 0 ? PBSE_SYSTEM : 0, rc < 0 ? e.text : strbuf_str(&said));

@@ -186,7 +186,7 @@ int tm_helper_begin(struct tm_server *t, struct words *env, struct err *e)
     int64_t until = clock_real_mono_ms() + READY_MS;
     struct poll_set polls;
 
-    if (tm_server_wake(t, e) < 0 || tm_helper_start(t, e) < 0)
+    if (tm_helper_start(t, e) < 0)
         return -1;
     poll_set_init(&polls);
     while (t->helper->client && !t->helper->ready && clock_real_mono_ms() < until) {

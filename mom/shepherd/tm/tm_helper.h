@@ -22,8 +22,7 @@ struct words;
 /* A question for the helper here. `r` is taken. */
 void tm_helper_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
 
-/* Start it, and wait some seconds for what the environment of the job's first process needs: appended to `env`. -1: it did not
- * come up; the job can run without. */
+/* See tm_server_begin_helper; the server of tasks is awake. */
 int tm_helper_begin(struct tm_server *t, struct words *env, struct err *e);
 
 /* What the notice file says, for the programs that the helper knows; attempt 0: it is gone. */

@@ -100,9 +100,6 @@ void tm_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_repl
 void tm_do_held(struct tm_server *t);
 void tm_forget_held(struct tm_server *t);
 
-/* ---- tm_server.c: what is made when it is first needed */
-int tm_server_wake(struct tm_server *t, struct err *e);
-
 /* ---- tm_hooks.c */
 /* True: hooks of the host are asked first, and `r` is taken: tm_ask_here is called again when they have accepted it. */
 bool tm_hooks_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);

@@ -144,6 +144,45 @@ static void take_ask(struct tm_server *t, struct tm_client *g, uint32_t xid, siz
     }
 }
 
+/* ---- what is made when it is first needed */
+static void tm_server_on_drained(void *arg, unsigned task)
+{
+    struct tm_server *t = arg;
+    struct tasks_entry *x = tasks_find(t->tasks, task);
+
+    if (!x)
+        return;
+    x->relay = NULL;
+    tasks_over(t->tasks, x);
+}
+
+static int tm_server_wake(struct tm_server *t, struct err *e)
+{
+    const struct output_relays_hooks relays = {
+        .send = tm_output_send, .drained = tm_server_on_drained, .arg = t};
+    const struct shep_order *o = t->place.order;
+
+    if (t->awake)
+        return 0;
+    if (!t->nodes.host && job_nodes_make(o, &t->nodes, e) < 0)
+        return -1;
+    t->cookie = task_env_find(o->env.env_val, o->env.env_len, "PBS_JOBCOOKIE");
+    t->tasks = t->tasks ? t->tasks : tasks_create(t->nodes.mine);
+    t->peer_rpc = t->peer_rpc ? t->peer_rpc : peer_rpc_create(t->place.mom_link);
+    t->output_relays = t->output_relays ? t->output_relays : output_relays_create(&relays);
+    if (!t->tasks || !t->peer_rpc || !t->output_relays ||
+        (t->first > 0 && !tasks_add(t->tasks, TM_INIT_TASK, t->first)))
+        return err_set(e, ENOMEM, "no memory for the tasks of job %s", o->id);
+    t->awake = true;
+    return 0;
+}
+
+int tm_server_begin_helper(struct tm_server *t, struct words *env, struct err *e)
+{
+    return tm_server_wake(t, e) < 0 ? -1 : tm_helper_begin(t, env, e);
+}
+
+/* ---- calls */
 static void tm_server_on_call(void *arg, struct tm_client *g, const struct rpc_call_hdr *h)
 {
     struct tm_server *t = arg;
@@ -229,17 +268,6 @@ void tm_server_letter(struct tm_server *t, const void *args, const struct mom_li
 }
 
 /* ---- life: the door is there from the beginning, the rest from the first question on, since most jobs never ask */
-static void tm_server_on_drained(void *arg, unsigned task)
-{
-    struct tm_server *t = arg;
-    struct tasks_entry *x = tasks_find(t->tasks, task);
-
-    if (!x)
-        return;
-    x->relay = NULL;
-    tasks_over(t->tasks, x);
-}
-
 static char *socket_path(const struct shep_order *o)
 {
     struct strbuf b;
@@ -247,27 +275,6 @@ static char *socket_path(const struct shep_order *o)
     strbuf_init(&b, PATH_LEN_MAX);
     strbuf_addf(&b, "%s" JOB_DIRS_TM_SUFFIX, o->nodefile);
     return strbuf_take(&b);
-}
-
-int tm_server_wake(struct tm_server *t, struct err *e)
-{
-    const struct output_relays_hooks relays = {
-        .send = tm_output_send, .drained = tm_server_on_drained, .arg = t};
-    const struct shep_order *o = t->place.order;
-
-    if (t->awake)
-        return 0;
-    if (!t->nodes.host && job_nodes_make(o, &t->nodes, e) < 0)
-        return -1;
-    t->cookie = task_env_find(o->env.env_val, o->env.env_len, "PBS_JOBCOOKIE");
-    t->tasks = t->tasks ? t->tasks : tasks_create(t->nodes.mine);
-    t->peer_rpc = t->peer_rpc ? t->peer_rpc : peer_rpc_create(t->place.mom_link);
-    t->output_relays = t->output_relays ? t->output_relays : output_relays_create(&relays);
-    if (!t->tasks || !t->peer_rpc || !t->output_relays ||
-        (t->first > 0 && !tasks_add(t->tasks, TM_INIT_TASK, t->first)))
-        return err_set(e, ENOMEM, "no memory for the tasks of job %s", o->id);
-    t->awake = true;
-    return 0;
 }
 
 static int open_door(struct tm_server *t, struct err *e)

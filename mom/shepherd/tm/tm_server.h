@@ -19,6 +19,7 @@ struct task;
 struct tm_server;
 struct tmx_declare_args;
 struct tmx_notice_args;
+struct words;
 
 struct tm_place { /* what it needs; borrowed for life */
     const struct shep_order *order;
@@ -36,6 +37,10 @@ struct tm_place { /* what it needs; borrowed for life */
 /* Listens at once. NULL: e. */
 struct tm_server *tm_server_create(const struct tm_place *place, struct err *e);
 void tm_server_destroy(struct tm_server *t); /* after the link; job_dirs.h removes the socket */
+
+/* Start the job's PMIx helper, and wait some seconds for what the environment of the job's first process needs: appended to `env`. -1:
+ * it did not come up; the job can run without. */
+int tm_server_begin_helper(struct tm_server *t, struct words *env, struct err *e);
 
 void tm_server_first(struct tm_server *t, pid_t pid); /* the job's first process: task 1 */
 

@@ -45,6 +45,19 @@ struct queue *cluster_queue(const struct cluster *cl, const char *name)
     return q;
 }
 
+struct resv *cluster_resv(const struct cluster *cl, const char *id)
+{
+    struct resv *r;
+
+    HASH_FIND_STR(cl->resvs, id, r);
+    return r;
+}
+
+struct catalogue *cluster_catalogue(const struct cluster *cl)
+{
+    return cl->catalogue;
+}
+
 struct job *cluster_array(const struct cluster *cl, const struct job *sub)
 {
     return sub->array_id ? cluster_job(cl, sub->array_id) : NULL;

@@ -8,14 +8,6 @@
 #include "intern.h"
 #include "sched_resv.h"
 
-struct resv *cluster_resv(const struct cluster *cl, const char *id)
-{
-    struct resv *r;
-
-    HASH_FIND_STR(cl->resvs, id, r);
-    return r;
-}
-
 struct resv *cluster_next_resv(const struct cluster *cl, const struct resv *after)
 {
     return after ? after->hh.next : cl->resvs;

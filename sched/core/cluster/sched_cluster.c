@@ -261,11 +261,6 @@ const struct policy *cluster_policy(const struct cluster *cl)
     return cl->policy;
 }
 
-struct catalogue *cluster_catalogue(const struct cluster *cl)
-{
-    return cl->catalogue;
-}
-
 struct queue *cluster_server(const struct cluster *cl)
 {
     return cl->server;

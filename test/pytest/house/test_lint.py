@@ -89,3 +89,14 @@ def test_words_are_found_where_people_read_and_over_the_end_of_a_line(tree):
         'a/tool:2: "lest"', 'a/x.c:1: "Whoever"', 'a/x.c:1: "goes on"', 'a/x.c:3: "nobody"', 'a/x.md:3: "Anew"']
     tree.write({"a/x.c": "int x;\n", "a/x.md": "", "a/tool": ""})
     assert tree.lint("words", "a") == (0, "")
+
+
+def test_files_that_call_each_other_are_refused(tree):
+    call = "int {0}(void)\n{{\n    return {1}();\n}}\n"
+    tree.write({"a/x.c": call.format("x_run", "y_run"), "a/y.c": call.format("y_run", "z_run"),
+                "b/z.c": "int z_run(void)\n{\n    return hand_over(x_run, \"x_run()\"); /* x_run() */\n}\n"})
+    assert tree.lint("circles", "a", "b") == (0, "")
+    tree.write({"b/z.c": call.format("z_run", "x_run")})
+    assert tree.lint("circles", "b") == (1, "3 files call each other:\n    a/x.c calls a/y.c: y_run\n    a/y.c calls b/z.c: z_run\n"
+                                            "    b/z.c calls a/x.c: x_run\n")
+    assert tree.lint("circles", "c") == (0, "")
