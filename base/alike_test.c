@@ -19,7 +19,6 @@ static void words(void **state)
         {"Job_Naem", "Job_Name", true}, {"xyz", "abc", false},          {"ncpusncpus", "ncpus", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (alike_is(rows[i].said, rows[i].known) != rows[i].alike)
             fail_msg("%s %s", rows[i].said, rows[i].known);

@@ -15,7 +15,6 @@ static void every_length_comes_back(void **state)
 {
     unsigned char bytes[400];
 
-    (void)state;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(i * 151 + 7);
     for (size_t n = 0; n <= sizeof bytes; n++) {
@@ -39,7 +38,6 @@ static void known_texts(void **state)
 {
     struct strbuf text;
 
-    (void)state;
     strbuf_init(&text, 4096);
     base64_encode(&text, "import pbs\n", 11);
     assert_string_equal(strbuf_str(&text), "aW1wb3J0IHBicwo=\n");
@@ -54,7 +52,6 @@ static void bad_texts_are_named(void **state)
     const char *why;
     size_t n;
 
-    (void)state;
     assert_null(base64_decode("aW1wb3J0IHBicwo", 15, &n, &why));
     assert_string_equal(why, "Incorrect padding");
     assert_null(base64_decode("aW1w!", 5, &n, &why));

@@ -11,7 +11,6 @@ static void set_fills_and_returns_minus_one(void **state)
 {
     struct err e = {0};
 
-    (void)state;
     assert_int_equal(err_set(&e, EINVAL, "no %s", "queue"), -1);
     assert_int_equal(e.code, EINVAL);
     assert_string_equal(e.text, "no queue");
@@ -26,7 +25,6 @@ static void old_text_may_be_an_argument(void **state)
 {
     struct err e = {0};
 
-    (void)state;
     err_set(&e, ENOENT, "inner");
     err_set(&e, EIO, "outer (%s)", e.text);
     assert_string_equal(e.text, "outer (inner)");
@@ -39,7 +37,6 @@ static void errno_text_stands_behind(void **state)
 {
     struct err e = {0};
 
-    (void)state;
     err_errno(&e, ENOENT, "cannot open %s", "/x");
     assert_string_equal(e.text, "cannot open /x: No such file or directory");
     assert_int_equal(e.code, ENOENT);
@@ -50,7 +47,6 @@ static void long_text_is_cut_on_a_character(void **state)
     struct err e = {0};
     char text[ERR_TEXT_MAX + 8];
 
-    (void)state;
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = '\0';
     err_set(&e, EINVAL, "%s", text);

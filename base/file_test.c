@@ -53,7 +53,6 @@ static void writing_replaces_the_whole(void **state)
     char *bytes;
     size_t n;
 
-    (void)state;
     assert_int_equal(file_write_atomic(AT_FDCWD, "a", "longer text", 11, 0644, &e), 0);
     assert_int_equal(file_write_atomic(AT_FDCWD, "a", "x\0y", 3, 0640, &e), 0);
     assert_int_equal(mode_of("a"), 0640);
@@ -78,7 +77,6 @@ static void large_files_are_read_whole(void **state)
     char *text = malloc(size), *bytes;
     struct err e;
 
-    (void)state;
     for (size_t i = 0; i < size; i++)
         text[i] = (char)(i * 7 % 251);
     assert_int_equal(file_append(AT_FDCWD, "big", text, size / 2, 0600, &e), 0);
@@ -95,7 +93,6 @@ static void links_are_not_followed(void **state)
     struct err e;
     int dir;
 
-    (void)state;
     assert_int_equal(file_make_dirs("x/y//z/", 0751, &e), 0);
     assert_int_equal(mode_of("x/y/z"), 0751);
     assert_int_equal(mode_of("x"), 0751);
@@ -189,7 +186,6 @@ static void links_are_not_followed_where_the_kernel_does_not_help(void **state)
     int dir, status;
     pid_t pid;
 
-    (void)state;
     assert_int_equal(file_make_dirs("x/y/z", 0700, &e), 0);
     assert_int_equal(chdir("x"), 0);
     assert_int_equal(file_write_quick(AT_FDCWD, "y/z/plain", "", 0, 0600, &e), 0);
@@ -214,7 +210,6 @@ static void removing_does_not_leave_the_tree(void **state)
 {
     struct err e;
 
-    (void)state;
     assert_int_equal(file_make_dirs("outside", 0700, &e), 0);
     assert_int_equal(file_write_quick(AT_FDCWD, "outside/keep", "", 0, 0600, &e), 0);
     assert_int_equal(file_make_dirs("tree/a/b", 0700, &e), 0);
@@ -247,7 +242,6 @@ static void a_tree_is_removed_however_deep_it_is(void **state)
 {
     struct err e = {0};
 
-    (void)state;
     make_deep(1000);
     if (file_remove_tree(AT_FDCWD, "deep", &e) < 0)
         fail_msg("%s", e.text);
@@ -261,7 +255,6 @@ static void a_lock_has_one_holder(void **state)
     int fd = file_lock("lock", 0600, &e), status;
     pid_t child;
 
-    (void)state;
     assert_true(fd >= 0);
     assert_int_equal(file_lock_holder("lock", &e), getpid());
     child = fork();
@@ -285,7 +278,6 @@ static void sockets_may_have_long_paths(void **state)
     struct err e;
     int dir, s = socket(AF_UNIX, SOCK_STREAM, 0), c = socket(AF_UNIX, SOCK_STREAM, 0);
 
-    (void)state;
     memset(path, 'd', sizeof path);
     path[100] = path[200] = path[300] = '\0';
     path[100] = path[200] = '/';
@@ -313,7 +305,6 @@ static void who_asks_for_the_holder_keeps_nobody_from_the_lock(void **state)
     int status;
     pid_t child;
 
-    (void)state;
     file_unlock(file_lock("lock", 0600, &e));
     child = fork();
     if (child == 0) {
@@ -341,7 +332,6 @@ static void a_lock_that_is_given_back_is_free_whatever_children_have_of_it(void 
     int fd = file_lock("lock", 0600, &e);
     pid_t child;
 
-    (void)state;
     assert_true(fd >= 0);
     child = fork();
     if (child == 0) {
@@ -363,7 +353,6 @@ static void a_lock_that_a_killed_process_has_left_to_a_child_is_waited_for(void 
     int fd = file_lock("lock", 0600, &e);
     pid_t child;
 
-    (void)state;
     assert_true(fd >= 0);
     assert_int_equal(file_lock_set_pid(fd, 999999999, &e), 0); /* of a process that is gone */
     child = fork();
@@ -392,7 +381,6 @@ static void what_is_handed_over_is_below_the_directory_by_no_link(void **state)
     struct err e;
     int home;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     assert_int_equal(file_make_dirs("home/priv/hooks/tmp", 0700, &e), 0);

@@ -94,22 +94,18 @@ static double formula_f_log(const double *a, int n)
 }
 static double formula_f_bool(const double *a, int n)
 {
-    (void)n;
     return a[0] != 0;
 }
 static double formula_f_same(const double *a, int n)
 {
-    (void)n;
     return a[0];
 }
 static double formula_f_degrees(const double *a, int n)
 {
-    (void)n;
     return a[0] * 180 / M_PI;
 }
 static double formula_f_radians(const double *a, int n)
 {
-    (void)n;
     return a[0] * M_PI / 180;
 }
 

@@ -77,7 +77,6 @@ static void expressions_are_worth_what_python_says(void **state)
         {"android + orbit", 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct err e = {0};
         double x = -1;
@@ -107,7 +106,6 @@ static void what_is_no_expression_is_refused_with_its_place(void **state)
                 {"a.b", "it should end"},
                 {"1e999", "a number is malformed"}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct err e = {0};
         double x;
@@ -124,7 +122,6 @@ static void what_has_no_value_says_why(void **state)
                                           {"log(zero)", "math domain error"},
                                           {"10**999", "Result too large"}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct err e = {0};
         double x;
@@ -140,7 +137,6 @@ static void no_depth_overflows_the_stack(void **state)
     struct err e = {0};
     double x;
 
-    (void)state;
     for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) {
         size_t n = strlen(openers[i]), at = 0;
         for (; at + n < FORMULA_TEXT_MAX; at += n)
@@ -160,7 +156,6 @@ static void names_are_listed_once(void **state)
     struct formula *f = formula_parse("b * a + b", &e);
     const char *const *names;
 
-    (void)state;
     assert_int_equal(formula_names(f, &names), 2);
     assert_string_equal(names[0], "b");
     assert_string_equal(names[1], "a");

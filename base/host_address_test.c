@@ -18,7 +18,6 @@ static void an_address_is_its_own_name(void **state)
     struct addrinfo *list = NULL;
     const struct sockaddr_in *a;
 
-    (void)state;
     assert_int_equal(host_address_find("127.0.0.9", "15001", AI_NUMERICSERV, &list), 0);
     a = (const struct sockaddr_in *)(const void *)list->ai_addr;
     assert_int_equal(ntohs(a->sin_port), 15001);
@@ -30,7 +29,6 @@ static void names_are_ours_in_either_case_and_by_their_first_part(void **state)
 {
     char own[256] = "";
 
-    (void)state;
     assert_int_equal(gethostname(own, sizeof own - 1), 0);
     assert_true(host_address_is_own_name(own));
     own[strcspn(own, ".")] = '\0';
@@ -43,7 +41,6 @@ static void a_name_that_is_not_ours_stays_unknown(void **state)
 {
     struct addrinfo *list = NULL;
 
-    (void)state;
     assert_int_not_equal(host_address_find("not-this-host.invalid", NULL, 0, &list), 0);
     assert_null(list);
 }
@@ -72,7 +69,6 @@ static void an_own_name_that_nobody_knows_is_loopback(void **state)
     int status = -1;
     pid_t child = fork();
 
-    (void)state;
     if (child == 0)
         _exit(find_own_name_that_nobody_knows());
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -88,7 +84,6 @@ static void an_address_is_told_from_a_name(void **state)
     static const char *const names[] = {"",     "n1",        "10.77.0", "10.77.0.2.example",
                                         "fd77", "localhost", "[::1]"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
         assert_true(host_address_is_numeric(addresses[i]));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

@@ -26,7 +26,6 @@ static void lists_expand(void **state)
         {"r1n[1-2],r2n[1-2]", "r1n1 r1n2 r2n1 r2n2"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct words l;
         struct strbuf names;
@@ -51,7 +50,6 @@ static void bad_lists_are_refused_whole(void **state)
     struct words l;
     struct err e;
 
-    (void)state;
     words_init(&l);
     assert_int_equal(words_add(&l, "kept", NULL), 0);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -510,9 +510,6 @@ static int idset_parse_take_part_cb(void *arg, struct idset_range r, struct err 
 
 static int idset_parse_skip_cb(void *arg, struct idset_range r, struct err *e)
 {
-    (void)arg;
-    (void)r;
-    (void)e;
     return 0;
 }
 

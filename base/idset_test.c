@@ -41,7 +41,6 @@ static void text_is_read_and_written_shortest(void **state)
         {"5-5:9", "5", 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct idset *s;
         struct err e;
@@ -62,7 +61,6 @@ static void bad_text_is_refused(void **state)
     struct idset *s = NULL;
     struct err e;
 
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(idset_parse(bad[i], 10000, 1001, &s, &e), -1);
         assert_int_equal(e.code, EINVAL);
@@ -80,7 +78,6 @@ static void a_million_goes_and_comes(void **state)
     unsigned seed = 1;
     size_t n = 0;
 
-    (void)state;
     assert_int_equal(idset_parse("0-999999", MILLION, MILLION, &s, NULL), 0);
     copy = idset_dup(s);
     assert_true(idset_is_equal(s, copy));
@@ -139,7 +136,6 @@ static void check_random_use(uint32_t unit, uint32_t rest)
 
 static void random_use_agrees_with_an_array(void **state)
 {
-    (void)state;
     check_random_use(1, 0);
     check_random_use(6, 2);
     check_random_use(100000, 99999);
@@ -151,7 +147,6 @@ static void a_progression_costs_what_its_places_cost(void **state)
     struct idset *s, *part, *one;
     size_t before = mallinfo2().uordblks;
 
-    (void)state;
     assert_int_equal(idset_parse("0-2147000000:214721", INT32_MAX, 10000, &s, NULL), 0);
     assert_int_equal(idset_count(s), 10000);
     assert_true(mallinfo2().uordblks - before < 2048);
@@ -192,7 +187,6 @@ static void a_part_costs_what_the_range_has(void **state)
     struct idset *s = NULL;
     struct err e;
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct strbuf b;
         size_t before = mallinfo2().uordblks;
@@ -216,7 +210,6 @@ static void ranges_meet_where_both_have_members(void **state)
 {
     unsigned seed = 7;
 
-    (void)state;
     for (int round = 0; round < 20000; round++) {
         struct idset_range a = {(uint32_t)rand_r(&seed) % 60, 0, 1 + (uint32_t)rand_r(&seed) % 12};
         struct idset_range b = {(uint32_t)rand_r(&seed) % 60, 0, 1 + (uint32_t)rand_r(&seed) % 12}, m;

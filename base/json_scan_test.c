@@ -56,7 +56,6 @@ static void expect(const char *text, const char *want)
 
 static void members_come_in_order_each_with_its_kind(void **state)
 {
-    (void)state;
     expect("{}", ".");
     expect(" { } ", ".");
     expect("[]", ".");
@@ -68,14 +67,12 @@ static void members_come_in_order_each_with_its_kind(void **state)
 
 static void what_is_rare_comes_as_it_stands(void **state)
 {
-    (void)state;
     expect("{\"a\":\"x\\\"y\\\\\",\"b\":1.5,\"c\":null,\"d\":1e3,\"e\":99999999999999999999}",
            "a O\"x\\\"y\\\\\";b O1.5;c Onull;d O1e3;e O99999999999999999999;.");
 }
 
 static void what_is_no_json_is_said(void **state)
 {
-    (void)state;
     expect("", "none");
     expect("\"a\"", "none");
     expect("{", "!");

@@ -13,7 +13,6 @@ static void what_was_spent_counts_for_an_hour(void **state)
 {
     struct ledger l = {0};
 
-    (void)state;
     ledger_add(&l, AT, 10);
     ledger_add(&l, AT + 59, 5);
     ledger_add(&l, AT + 60, 1);
@@ -30,7 +29,6 @@ static void an_hour_of_spending_has_room(void **state)
 {
     struct ledger l = {0};
 
-    (void)state;
     for (int minute = 0; minute < 200; minute++)
         ledger_add(&l, AT + 60 * minute, 1);
     assert_true(l.n <= LEDGER_MINUTES);
@@ -44,7 +42,6 @@ static void its_text_reads_back_and_bad_text_is_left_out(void **state)
     struct ledger l = {0}, back;
     struct strbuf b;
 
-    (void)state;
     ledger_add(&l, AT, 10.5);
     ledger_add(&l, AT + 600, 2);
     strbuf_init(&b, 1000);

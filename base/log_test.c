@@ -142,7 +142,6 @@ static void a_head_names_the_host_and_its_addresses(void **state)
 {
     char *head = log_head_make(&(struct log_head){.version = "1.2", .own = "0.3", .host = "h1", .mom = "n1"});
 
-    (void)state;
     assert_non_null(head);
     assert_ptr_equal(strstr(head, "pbs_version=1.2\npbs_build=mach="), head);
     assert_non_null(strstr(head, "\ncede_version=0.3\n"));

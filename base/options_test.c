@@ -79,7 +79,6 @@ static void options_are_taken_in_order(void **state)
         {OPTIONS_ANYWHERE, "-abo x", "a;b;o=x;|"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct strbuf b;
         struct err e;
@@ -108,7 +107,6 @@ static void mistakes_are_named(void **state)
         {"--output=refused", "option --output: not that", ERANGE},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct strbuf b;
         struct err e = {0};
@@ -127,7 +125,6 @@ static void text_holds_options_only(void **state)
     struct strbuf b;
     struct err e;
 
-    (void)state;
     strbuf_init(&b, 1000);
     assert_int_equal(options_parse_text(&o, " -a -o 'two words' --long=x\\ y ", &b, &e), 0);
     assert_string_equal(strbuf_str(&b), "a;o=two words;2=x y;");
@@ -142,7 +139,6 @@ static void usage_is_made_of_rows(void **state)
     struct options o = options_for(OPTIONS_ANYWHERE);
     struct strbuf b;
 
-    (void)state;
     strbuf_init(&b, 4000);
     assert_int_equal(options_usage(&o, &b), 0);
     assert_string_equal(strbuf_str(&b),

@@ -19,7 +19,6 @@ static void equal_keys_keep_their_order(void **state)
     static const int want[] = {4, 1, 2, 3, 0};
     struct pqueue q;
 
-    (void)state;
     pqueue_init(&q);
     assert_null(pqueue_pop(&q));
     for (int i = 0; i < 5; i++)
@@ -36,7 +35,6 @@ static void fini_sets_entries_free(void **state)
     struct thing t = {0};
     struct pqueue q;
 
-    (void)state;
     pqueue_init(&q);
     assert_int_equal(pqueue_push(&q, &t.due, 1), 0);
     assert_true(pqueue_has(&t.due));
@@ -54,7 +52,6 @@ static void random_use_comes_out_sorted(void **state)
     size_t left = 0, out = 0;
     int64_t last = INT64_MIN;
 
-    (void)state;
     pqueue_init(&q);
     for (int i = 0; i < N; i++)
         assert_int_equal(pqueue_push(&q, &t[i].due, rand_r(&seed) % 1000), 0);

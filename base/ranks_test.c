@@ -14,7 +14,6 @@ static void a_pointer_keeps_the_rank_of_its_first_time(void **state)
     static char many[MANY][16];
     struct ranks *r = ranks_create();
 
-    (void)state;
     assert_non_null(r);
     assert_int_equal(ranks_find(r, many[0]), RANKS_NONE);
     for (int i = 0; i < MANY; i++)

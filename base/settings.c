@@ -406,7 +406,6 @@ static const struct item *item_of(const struct settings *v, size_t row)
 static int64_t settings_number_of(const struct settings *v, size_t row, enum settings_type type)
 {
     assert(v->rows[row].type == type);
-    (void)type;
     return item_of(v, row)->number;
 }
 

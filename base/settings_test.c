@@ -53,7 +53,6 @@ static void values_have_their_types(void **state)
         parse(&dollar, "# comment\n\n$logevent 0x1ff\n $max_load  1.5 # high\n$wait 1:30\r\n$mem 2mb\n"
                        "$usecp a:/x /y\n$usecp b:/x#1 /z\n$name \"a  b #cd\"\n$wait 120");
 
-    (void)state;
     assert_int_equal(settings_int(v, ROW_EVENT), 511);
     assert_true(settings_real(v, ROW_LOAD) == 1.5);
     assert_false(settings_bool(v, ROW_ON));
@@ -76,7 +75,6 @@ static void a_row_may_stand_once_for_each_qualifier(void **state)
     struct settings *v =
         parse(&colon, "round_robin: True prime\nround_robin :False\tnon_prime\nwait 90 all\nwait: 30 ALL\n");
 
-    (void)state;
     assert_string_equal(settings_item(v, ROW_ON, 0)->qualifier, "prime");
     assert_string_equal(settings_item(v, ROW_ON, 0)->value, "True");
     assert_string_equal(settings_item(v, ROW_ON, 1)->qualifier, "non_prime");
@@ -89,7 +87,6 @@ static void shell_style_drops_quotes_and_keeps_hashes(void **state)
 {
     struct settings *v = parse(&equals, "name=\"two words!\"\nusecp = a #b\nusecp='x'\n");
 
-    (void)state;
     assert_string_equal(settings_text(v, ROW_NAME), "two words!");
     assert_string_equal(settings_item(v, ROW_COPY, 0)->value, "a #b");
     assert_string_equal(settings_item(v, ROW_COPY, 1)->value, "x");
@@ -119,7 +116,6 @@ static void errors_name_file_line_and_remedy(void **state)
          EINVAL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err e = {0};
 
@@ -143,7 +139,6 @@ static void other_lines_go_to_the_caller(void **state)
     struct settings_schema s = dollar;
     struct err e;
 
-    (void)state;
     s.other = take_other;
     s.context = seen;
     settings_destroy(parse(&s, "scratch !/bin/script one"));
@@ -156,7 +151,6 @@ static void what_needs_a_restart_is_found(void **state)
 {
     struct settings *a = parse(&dollar, "$wait 60\n"), *b = parse(&dollar, "$logevent 1\n$usecp x y\n");
 
-    (void)state;
     assert_int_equal(settings_next_fixed(a, b, 0), ROW_COPY); /* wait 60 is its preset; logevent is live */
     assert_int_equal(settings_next_fixed(a, b, ROW_COPY + 1), ROW_COUNT);
     settings_destroy(a);
@@ -170,7 +164,6 @@ static void files_are_loaded_whole(void **state)
     struct err e = {0};
     int fd = mkstemp(path);
 
-    (void)state;
     assert_int_equal(write(fd, "$wait 5\n", 8), 8);
     v = settings_load(&dollar, path, &e);
     assert_int_equal(settings_duration_s(v, ROW_WAIT), 5);

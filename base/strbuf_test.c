@@ -11,7 +11,6 @@ static void grows_and_is_taken(void **state)
     struct strbuf b;
     char *s;
 
-    (void)state;
     strbuf_init(&b, 100000);
     assert_string_equal(strbuf_str(&b), "");
     for (int i = 0; i < 10000; i++)
@@ -33,7 +32,6 @@ static void bound_is_exact_and_failure_sticks(void **state)
 {
     struct strbuf b;
 
-    (void)state;
     strbuf_init(&b, 4);
     assert_int_equal(strbuf_add(&b, "abcd"), 0);
     assert_true(strbuf_ok(&b));
@@ -53,7 +51,6 @@ static void separator_stands_between_only(void **state)
 {
     struct strbuf b;
 
-    (void)state;
     strbuf_init(&b, 100);
     for (int i = 0; i < 3; i++) {
         strbuf_add_sep(&b, ", ");

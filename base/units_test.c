@@ -35,7 +35,6 @@ static void durations_are_read(void **state)
         {"9223372036854775807:00:00", -2},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct err e = {0};
         int64_t ms = -9;
@@ -57,7 +56,6 @@ static void durations_are_written(void **state)
     char out[UNITS_TEXT_MAX];
     int64_t s;
 
-    (void)state;
     assert_string_equal(units_format_duration(out, 0), "00:00:00");
     assert_string_equal(units_format_duration(out, 90), "00:01:30");
     assert_string_equal(units_format_duration(out, 360001), "100:00:01");
@@ -89,7 +87,6 @@ static void sizes_keep_their_spelling(void **state)
     };
     char out[UNITS_TEXT_MAX];
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct units_size s;
 
@@ -108,7 +105,6 @@ static void bad_sizes_are_refused(void **state)
     struct units_size s, t;
     struct err e;
 
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(units_parse_size(bad[i], &s, &e), -1);
         assert_int_equal(e.code, EINVAL);
@@ -131,7 +127,6 @@ static void booleans(void **state)
     static const char *const bad[] = {"", "2", "tru", "true false", "yesyesyesyes"};
     bool b;
 
-    (void)state;
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
         b = false;
         assert_int_equal(units_parse_bool(yes[i], &b, NULL), 0);
@@ -152,7 +147,6 @@ static void whole_numbers(void **state)
     int64_t v;
     struct err e;
 
-    (void)state;
     assert_int_equal(units_parse_int("-12", -100, 100, &v, &e), 0);
     assert_int_equal(v, -12);
     assert_int_equal(units_parse_int("0x1ff", 0, 4095, &v, &e), 0);
@@ -175,7 +169,6 @@ static void random_text_is_read_or_refused(void **state)
     static const char alphabet[] = "0123456789:.kmgtpbwBW -x\xff";
     unsigned seed = 12345;
 
-    (void)state;
     for (int round = 0; round < 200000; round++) {
         char text[12], out[UNITS_TEXT_MAX];
         struct units_size s, t;

@@ -33,7 +33,6 @@ static void words_are_cut_as_flags_say(void **state)
         {"it\"'\"s", " ", QB, "it's"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct words l;
         struct strbuf b;
@@ -55,7 +54,6 @@ static void what_is_open_is_refused_and_nothing_is_appended(void **state)
     struct words l;
     struct err e;
 
-    (void)state;
     words_init(&l);
     assert_int_equal(words_add(&l, "first", &e), 0);
     assert_int_equal(words_parse("a 'b c", " ", QB, &l, &e), -1);
@@ -78,7 +76,6 @@ static void trimming_in_place(void **state)
     char text[] = " \t two words \n";
     char none[] = "  ";
 
-    (void)state;
     assert_string_equal(words_trim(text), "two words");
     assert_string_equal(words_trim(none), "");
 }

@@ -196,7 +196,6 @@ static const char *conf_type(enum conf_type t)
 
 static void reference_conf_keys(FILE *f, const struct page *p)
 {
-    (void)p;
     mdoc_section(f, "KEYS");
     mdoc_list_open(f);
     for (int i = 0; i < CONF_KEY_COUNT; i++) {

@@ -129,7 +129,6 @@ bool act_is_busy(const struct act *a)
 
 static void act_receive(void *arg, int c, int ticket)
 {
-    (void)arg;
     pbs_recv(c, ticket);
 }
 

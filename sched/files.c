@@ -70,9 +70,6 @@ static const struct {
 
 static int files_other_name(void *context, const char *name, const char *value, struct err *e)
 {
-    (void)context;
-    (void)value;
-    (void)e;
     for (size_t i = 0; i < sizeof obsolete / sizeof *obsolete; i++)
         if (strcmp(name, obsolete[i].name) == 0) {
             log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "Obsolete config name %s, instead use %s", name,
@@ -395,7 +392,6 @@ int files_read_config(const char *path, struct policy *p, struct err *e)
 
 static void files_say_holidays(void *arg, const char *text)
 {
-    (void)arg;
     log_event(LOGC_FIL, LOGE_ADMIN, "holidays", "%s", text);
 }
 

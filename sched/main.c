@@ -64,7 +64,6 @@ static int sched_main_take_option(void *context, const struct option_row *row, c
 {
     struct settings_of_main *o = context;
 
-    (void)e;
     switch ((enum option_id)row->id) {
     case OPT_NAME:
         o->name = value;

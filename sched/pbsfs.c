@@ -60,8 +60,6 @@ static int pbsfs_take_action(void *context, const struct option_row *row, const 
 {
     struct pbsfs *x = context;
 
-    (void)value;
-    (void)e;
     x->action = row->id;
     x->n_actions++;
     return 0;
@@ -69,17 +67,12 @@ static int pbsfs_take_action(void *context, const struct option_row *row, const 
 
 static int pbsfs_take_sched(void *context, const struct option_row *row, const char *value, struct err *e)
 {
-    (void)row;
-    (void)e;
     ((struct pbsfs *)context)->sched = value;
     return 0;
 }
 
 static int pbsfs_take_version(void *context, const struct option_row *row, const char *value, struct err *e)
 {
-    (void)row;
-    (void)value;
-    (void)e;
     ((struct pbsfs *)context)->version = true;
     return 0;
 }

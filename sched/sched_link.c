@@ -135,7 +135,6 @@ static void sched_link_take_deferred(void *arg)
 
 static void sched_link_readable(void *arg, unsigned ready)
 {
-    (void)ready;
     take_answers(arg);
 }
 
@@ -159,7 +158,6 @@ int sched_link_await(struct sched_link *k, int ticket, sched_link_fn *fn, void *
 
 static void sched_link_sign_answered(void *arg, int c, int ticket)
 {
-    (void)arg;
     pbs_recv(
         c,
         ticket); /* a server that does not know signs of life refuses this one, and has heard from us all the same */

@@ -83,8 +83,6 @@ static void assembly_bind_actions(struct server *s)
 
 static void assembly_events_count(void *ctx, struct job *j, enum job_state from, enum job_event ev)
 {
-    (void)from;
-    (void)ev;
     limit_counts_review(((struct server_ctx *)ctx)->limit_counts, j);
 }
 

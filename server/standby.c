@@ -58,7 +58,6 @@ static void standby_refuse_hello(void *arg, struct rpc_request *r)
     exec_hello_result result = {
         .verdict = EXEC_REFUSED, .reason = reason, .store = nothing, .server = nothing};
 
-    (void)arg;
     rpc_reply(r, (xdrproc_t)xdr_exec_hello_result, &result);
 }
 
@@ -182,7 +181,6 @@ static void standby_on_signal(void *arg)
 
 static void standby_on_hangup(void *arg)
 {
-    (void)arg;
     log_reopen(NULL);
 }
 

@@ -138,8 +138,6 @@ static void execsim_order_purge(void *arg, const void *args, struct rpc_request 
 
 static void execsim_order_ignore(void *arg, const void *args, struct rpc_request *q)
 {
-    (void)arg;
-    (void)args;
     exec_service_taken(q, 0, NULL);
 }
 
@@ -200,7 +198,6 @@ static int execsim_hello(void *arg, exec_hello_args *a)
 
 static void execsim_hello_done(void *arg, exec_hello_args *a)
 {
-    (void)arg;
     free(a->runs.runs_val);
 }
 

@@ -76,7 +76,6 @@ static void sim_commands_read_cb(void *arg, unsigned ready)
     struct sim_commands *b = arg;
     ssize_t n = read(STDIN_FILENO, b->line + b->n, sizeof b->line - b->n);
 
-    (void)ready;
     if (n <= 0) {
         loop_watch_set(b->watch, 0);
         return;

@@ -42,7 +42,6 @@ static void the_first_run_rule_that_fits_counts(void **state)
     int64_t ms = -1;
     int status = -1;
 
-    (void)state;
     sim_rules_run(r, "short7", 1, &ms, &status);
     assert_int_equal(ms, 1500);
     assert_int_equal(status, 3);
@@ -58,7 +57,6 @@ static void lengths_lie_between_and_belong_to_the_job(void **state)
     int64_t least = INT64_MAX, most = 0, sum = 0;
     int status;
 
-    (void)state;
     for (uint64_t job = 0; job < 1000; job++) {
         int64_t ms, again;
 
@@ -82,7 +80,6 @@ static void jobs_crash_and_are_saved_by_rule(void **state)
     struct sim_rules *none = rules_of("fail 2 1\n"), *r = rules_of("crash bad* 2.5\ncheckpoint 3 4\n");
     int64_t save_ms, restart_ms;
 
-    (void)state;
     assert_int_equal(sim_rules_crash_ms(r, "bad1"), 2500);
     assert_int_equal(sim_rules_crash_ms(r, "good"), -1);
     assert_true(sim_rules_checkpoint(r, &save_ms, &restart_ms));
@@ -98,7 +95,6 @@ static void every_nth_job_fails_and_every_nth_start_is_refused(void **state)
     struct sim_rules *r = rules_of("fail 3 9\nrefuse 2\n");
     int status = 0, failed = 0, refused = 0;
 
-    (void)state;
     for (int i = 0; i < 6; i++) {
         failed += sim_rules_count_job(r, &status);
         refused += sim_rules_count_start(r);
@@ -115,7 +111,6 @@ static void nodes_have_epilogues_and_are_lost(void **state)
     const struct sim_rules_loss *loss;
     size_t n;
 
-    (void)state;
     assert_int_equal(sim_rules_epilogue_ms(r, "s1"), 0);
     assert_int_equal(sim_rules_epilogue_ms(r, "s3"), 5000);
     loss = sim_rules_losses(r, &n);
@@ -141,7 +136,6 @@ static void a_bad_line_is_named(void **state)
         {"epilogue s[ 1\n", "line 1"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct sim_rules *r = sim_rules_create();
         const char *path = file_with(rows[i].text);
@@ -163,7 +157,6 @@ static void a_cluster_is_kinds_of_nodes_in_the_short_form(void **state)
     struct err e;
     size_t n;
 
-    (void)state;
     if (sim_nodes_read(c, path, &e) < 0)
         fail_msg("%s", e.text);
     nodes = sim_nodes_get(c, &n);

@@ -132,7 +132,6 @@ static void pbs_comm_stop_cb(void *arg)
 
 static void pbs_comm_hangup_cb(void *arg)
 {
-    (void)arg;
     log_reopen(NULL);
     log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "Main Thread", "Processed SIGHUP");
 }

@@ -9,7 +9,6 @@
 
 static void nothing(void *arg)
 {
-    (void)arg;
 }
 
 static char common[] = "c", soon[] = "s";
@@ -35,7 +34,6 @@ static void calls_of_both_lines_alternate(void **state)
 {
     struct background b;
 
-    (void)state;
     background_init(&b);
     add(&b, BACKGROUND_COMMON, common, 5);
     add(&b, BACKGROUND_SOON, soon, 2);
@@ -51,7 +49,6 @@ static void a_crowd_keeps_to_its_share_while_something_presses(void **state)
     struct background b;
     int64_t rests_us;
 
-    (void)state;
     background_init(&b);
     add(&b, BACKGROUND_COMMON, common, BACKGROUND_CROWD + 1);
     assert_true(background_is_free(&b, 1000, true));
@@ -72,7 +69,6 @@ static void a_few_are_no_crowd(void **state)
 {
     struct background b;
 
-    (void)state;
     background_init(&b);
     add(&b, BACKGROUND_COMMON, common, BACKGROUND_CROWD / 2);
     add(&b, BACKGROUND_SOON, soon, BACKGROUND_CROWD - BACKGROUND_CROWD / 2);

@@ -91,7 +91,6 @@ static void the_start_ends_when_the_daemon_is_ready(void **state)
     char text[256], want[256];
     pid_t pid;
 
-    (void)state;
     assert_int_equal(start(FATE_READY, text), 0);
     assert_string_equal(text, "");
     pid = file_lock_holder(lock_path, NULL);
@@ -110,7 +109,6 @@ static void a_failed_start_says_why(void **state)
 {
     char text[256];
 
-    (void)state;
     assert_int_equal(start(FATE_FAIL, text), 1);
     assert_string_equal(text, "testd: no home at /x\n");
     assert_int_equal(start(FATE_EXIT, text), 1);
@@ -123,7 +121,6 @@ static void limits_are_set(void **state)
 {
     struct rlimit files;
 
-    (void)state;
     assert_int_equal(daemon_set_limits(0, NULL), 0);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
     assert_true(files.rlim_cur == files.rlim_max);

@@ -65,7 +65,6 @@ static void loop_posted_cb(void *arg, unsigned ready)
     struct loop *l = arg;
     uint64_t n;
 
-    (void)ready;
     while (read(l->post_fd, &n, sizeof n) < 0 && errno == EINTR)
         ;
     pthread_mutex_lock(&l->post_lock);

@@ -148,7 +148,6 @@ static void a_driven_clock_fires_its_timers(void **state)
     struct trace t = {0};
     struct clock *c = clock_create_driven(0);
 
-    (void)state;
     t.l = loop_create(c, NULL);
     t.timer = loop_timer_create(t.l, LOOP_CLOCK, destroy_itself, &t);
     loop_timer_set(t.timer, 3600000);
@@ -209,7 +208,6 @@ static void signals_are_callbacks(void **state)
 
 static void watch_stops(void *arg, unsigned ready)
 {
-    (void)ready;
     stop(arg);
 }
 
@@ -253,13 +251,11 @@ static void end_rival(struct rivals *r, int rival)
 
 static void first_is_ready(void *arg, unsigned ready)
 {
-    (void)ready;
     end_rival(arg, 1);
 }
 
 static void second_is_ready(void *arg, unsigned ready)
 {
-    (void)ready;
     end_rival(arg, 0);
 }
 

@@ -167,7 +167,6 @@ static void loop_signal_ready(void *arg, unsigned ready)
     struct loop_signal *s;
     uint64_t n;
 
-    (void)ready;
     while (read(l->signal_fd, &n, sizeof n) < 0 && errno == EINTR)
         ;
     DL_FOREACH(l->signals, s)

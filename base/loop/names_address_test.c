@@ -13,7 +13,6 @@ static void each_attempt_goes_to_the_next_address(void **state)
     const struct names_host h = {.name = "both", .addresses = two, .n_addresses = 2};
     char text[INET6_ADDRSTRLEN];
 
-    (void)state;
     inet_pton(AF_INET6, "2001:db8::7", &((struct sockaddr_in6 *)&two[0])->sin6_addr);
     inet_pton(AF_INET, "192.0.2.7", &((struct sockaddr_in *)&two[1])->sin_addr);
     names_address_text(&h, 0, text);
@@ -26,7 +25,6 @@ static void each_attempt_goes_to_the_next_address(void **state)
 
 static void an_address_is_told_from_a_name(void **state)
 {
-    (void)state;
     assert_true(names_address_is_one("192.0.2.7"));
     assert_true(names_address_is_one("::1"));
     assert_false(names_address_is_one("192.0.2"));

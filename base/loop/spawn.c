@@ -46,7 +46,6 @@ static void spawn_ended_cb(void *arg, unsigned ready)
     int status = 0;
     pid_t pid;
 
-    (void)ready;
     do
         pid = waitpid(s->pid, &status, WNOHANG);
     while (pid < 0 && errno == EINTR);

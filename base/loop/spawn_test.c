@@ -64,7 +64,6 @@ static void the_end_is_reported_with_its_status(void **state)
 {
     int status;
 
-    (void)state;
     assert_string_equal(output_of("echo out; exit 7", (struct spawn_options){0}, &status), "out\n");
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
     assert_string_equal(output_of("kill -9 $$", (struct spawn_options){0}, &status), "");
@@ -78,7 +77,6 @@ static void input_cwd_env_and_session_are_as_asked(void **state)
         .cwd = "/usr", .envp = envp, .input = "a\nb\n", .input_len = 4, .new_session = true};
     int status;
 
-    (void)state;
     assert_string_equal(
         output_of("cat; pwd; echo $WORD; read a b c d e f g </proc/$$/stat; test $$ = $f && echo lead", o,
                   &status),
@@ -95,7 +93,6 @@ static void a_program_of_ours_gets_no_environment_and_a_session_of_its_own(void 
     const struct spawn_options o = spawn_own(argv, NULL, 0);
     struct spawn *s;
 
-    (void)state;
     setenv("WORD", "red", 1);
     s = spawn_start(end.l, &o, ended, &end, NULL);
     unsetenv("WORD");
@@ -110,7 +107,6 @@ static void no_other_descriptor_leaks(void **state)
 {
     int leak = dup(STDERR_FILENO), status; /* without close-on-exec */
 
-    (void)state;
     assert_string_equal(output_of("ls -m /proc/$$/fd; true", (struct spawn_options){0}, &status),
                         "0, 1, 2\n");
     close(leak);
@@ -123,7 +119,6 @@ static void what_cannot_start_says_so(void **state)
     struct spawn_options o = {.path = "/nonexistent/program", .argv = argv};
     struct err e = {0};
 
-    (void)state;
     assert_null(spawn_start(end.l, &o, ended, &end, &e));
     assert_int_equal(e.code, ENOENT);
     o.path = "/bin/true";
@@ -140,7 +135,6 @@ static void signals_reach_the_whole_group(void **state)
     struct spawn_options o = {.path = "/bin/sh", .argv = argv, .new_session = true};
     struct spawn *s = spawn_start(end.l, &o, ended, &end, NULL);
 
-    (void)state;
     assert_non_null(s);
     assert_int_equal(spawn_signal_group(s, SIGTERM), 0);
     assert_int_equal(loop_run(end.l, NULL), 0);
@@ -158,7 +152,6 @@ static void an_abandoned_child_is_reaped(void **state)
     struct spawn_options o = {.path = "sh", .argv = argv, .fds = fds, .n_fds = 2};
     pid_t pid;
 
-    (void)state;
     assert_int_equal(pipe2(pipe_fds, O_CLOEXEC), 0);
     fds[1] = pipe_fds[1];
     spawn_destroy(spawn_start(end.l, &o, ended, &end, NULL));

@@ -114,7 +114,6 @@ static void much_output_arrives_whole_and_drains(void **state)
     struct pair *p = pair_create(NULL);
     char *text = malloc(BIG);
 
-    (void)state;
     for (size_t i = 0; i < BIG; i++)
         text[i] = pattern(i);
     assert_int_equal(stream_write(p->a.s, text, BIG, NULL), 0);
@@ -153,7 +152,6 @@ static void a_puller_is_asked_only_when_there_is_room(void **state)
     struct stream_options o = {.out_high = 20000, .in_max = 5000};
     struct pair *p = pair_create(&o);
 
-    (void)state;
     p->b.unit = 7; /* leaves a rest each time */
     stream_pull(p->a.s, pull, &p->a);
     p->b.stop_at_close = true;
@@ -169,7 +167,6 @@ static void unused_input_stops_reading_until_woken(void **state)
     struct pair *p = pair_create(&o);
     char *text = calloc(1, BIG);
 
-    (void)state;
     p->b.unit = BIG; /* uses nothing */
     assert_int_equal(stream_write(p->a.s, text, BIG, NULL), 0);
     for (int i = 0; i < 50; i++)
@@ -188,7 +185,6 @@ static void a_stream_may_be_destroyed_by_its_callback(void **state)
 {
     struct pair *p = pair_create(NULL);
 
-    (void)state;
     p->b.destroy_in_data = true;
     p->a.stop_at_close = true;
     assert_int_equal(stream_write(p->a.s, "hello", 5, NULL), 0);
@@ -204,7 +200,6 @@ static void half_closing_lets_the_answer_come(void **state)
     struct pair *p = pair_create(NULL);
     char c;
 
-    (void)state;
     assert_int_equal(stream_write(p->a.s, "ask", 3, NULL), 0);
     stream_hold_input(p->b.s, true);
     stream_finish(p->a.s);
@@ -228,7 +223,6 @@ static void output_outlives_the_end_of_input(void **state)
     struct pair *p = pair_create(NULL);
     char *text = malloc(BIG);
 
-    (void)state;
     for (size_t i = 0; i < BIG; i++)
         text[i] = pattern(i);
     assert_int_equal(stream_write(p->b.s, text, BIG, NULL), 0);
@@ -248,7 +242,6 @@ static void too_much_output_is_refused(void **state)
     struct err e = {0};
     char text[101] = "";
 
-    (void)state;
     assert_int_equal(stream_write(p->a.s, text, 101, &e), -1);
     assert_int_equal(e.code, ENOBUFS);
     assert_int_equal(stream_write(p->a.s, text, 100, &e), 0);
@@ -294,7 +287,6 @@ static ssize_t shift_clear_out(void *ctx, void *out, size_t max, struct err *e)
 {
     struct shift *t = ctx;
 
-    (void)e;
     return move_out(t->in, &t->n_in, out, max);
 }
 
@@ -303,7 +295,6 @@ static ssize_t shift_clear_in(void *ctx, const void *bytes, size_t n, struct err
     struct shift *t = ctx;
     const char *p = bytes;
 
-    (void)e;
     for (size_t i = 0; i < n; i++)
         t->out[t->n_out++] = (char)(p[i] + 1);
     return (ssize_t)n;
@@ -313,7 +304,6 @@ static ssize_t shift_to_wire(void *ctx, void *out, size_t max, struct err *e)
 {
     struct shift *t = ctx;
 
-    (void)e;
     return move_out(t->out, &t->n_out, out, max);
 }
 
@@ -358,7 +348,6 @@ static void a_transform_sits_between(void **state)
     struct pair *p = pair_create(NULL);
     int destroyed = 0;
 
-    (void)state;
     assert_int_equal(stream_write(p->a.s, "clear ", 6, NULL), 0); /* before: goes out as it is */
     wrap(&p->a, &destroyed);
     assert_int_equal(stream_write(p->a.s, "HAL", 3, NULL), 0);

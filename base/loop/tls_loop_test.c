@@ -68,7 +68,6 @@ static int make_files(void **state)
     X509 *ca, *x;
     EVP_PKEY *ca_key, *key;
 
-    (void)state;
     assert_non_null(mkdtemp(dir));
     ca_key = make("ca", NULL, NULL, &ca);
     for (const char *const *name = (const char *const[]){"server", "client", NULL}; *name; name++) {
@@ -86,7 +85,6 @@ static int make_files(void **state)
 
 static int remove_files(void **state)
 {
-    (void)state;
     return file_remove_tree(AT_FDCWD, dir, NULL);
 }
 
@@ -183,7 +181,6 @@ static void much_goes_both_ways_between_known_peers(void **state)
     struct end server, client;
     char *text = malloc(BIG);
 
-    (void)state;
     for (size_t i = 0; i < BIG; i++)
         text[i] = (char)(i * 17 % 251);
     connect_ends(&l, &server, &client, "client");
@@ -212,7 +209,6 @@ static void a_stranger_is_refused_with_the_reason(void **state)
     struct loop *l;
     struct end server, client;
 
-    (void)state;
     connect_ends(&l, &server, &client, "stranger");
     while (!server.closed || !client.closed)
         assert_int_equal(loop_turn(l, 10000, NULL), 0);
@@ -231,7 +227,6 @@ static void clear_text_is_refused(void **state)
     struct end server;
     int fds[2];
 
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
     end_init(&server, l, fds[0], TLS_LOOP_SERVER, "server");
     assert_int_equal(write(fds[1], "GET / HTTP/1.0\r\n\r\n", 18), 18);

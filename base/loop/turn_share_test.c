@@ -29,7 +29,6 @@ static int64_t worked_of_1000(int turns, int64_t others_us, int64_t call_us)
 
 static void busy_others_leave_a_fifth_to_the_background(void **state)
 {
-    (void)state;
     /* however long one of its calls is, or a turn */
     assert_in_range(worked_of_1000(1000, 400, 10), 195, 205);
     assert_in_range(worked_of_1000(1000, 400, 700), 195, 205);
@@ -40,7 +39,6 @@ static void free_turns_cost_nothing_and_end_a_debt(void **state)
 {
     struct turn_share s = {0};
 
-    (void)state;
     assert_int_equal(turn_share_slice(&s, 50, false), 10);
     turn_share_spend(&s, 10000);
     assert_int_equal(turn_share_slice(&s, 100, false), 0);
@@ -52,7 +50,6 @@ static void what_is_saved_of_earlier_turns_is_bounded(void **state)
 {
     struct turn_share s = {0};
 
-    (void)state;
     assert_int_equal(turn_share_slice(&s, 1000000, false), TURN_SHARE_SAVED_MAX_US);
     assert_int_equal(turn_share_slice(&s, 9000000, false), TURN_SHARE_SAVED_MAX_US);
 }
@@ -62,7 +59,6 @@ static void a_debt_says_how_long_it_takes_to_pay(void **state)
     struct turn_share s = {0};
     int64_t wait_us;
 
-    (void)state;
     assert_int_equal(turn_share_slice(&s, 50, false), 10);
     assert_int_equal(turn_share_wait_us(&s, 50), 0);
     turn_share_spend(&s, 100);

@@ -55,7 +55,6 @@ static void all_work_is_done_once(void **state)
 {
     struct bench b;
 
-    (void)state;
     set_up(&b, MANY);
     for (int i = 0; i < MANY; i++)
         assert_int_equal(worker_submit(b.w, work, done, &b, NULL), 0);
@@ -72,7 +71,6 @@ static void a_full_queue_refuses_and_destroy_drops(void **state)
     struct err e = {0};
     int accepted = 0;
 
-    (void)state;
     set_up(&b, 5);
     pthread_mutex_lock(&b.gate); /* the thread is held inside its first piece, or has none yet */
     while (worker_submit(b.w, work, done, &b, &e) == 0)
@@ -91,7 +89,6 @@ static void drain_waits_for_all(void **state)
 {
     struct bench b;
 
-    (void)state;
     set_up(&b, 100);
     for (int i = 0; i < 100; i++)
         assert_int_equal(worker_submit(b.w, work, done, &b, NULL), 0);

@@ -23,7 +23,6 @@ static int pbs_account_run(void *settings, int n, char *operands[])
 {
     struct account *q = settings;
 
-    (void)operands;
     if (n)
         return cmd_usage(&q->a);
     cmd_error(&q->a,

@@ -124,7 +124,6 @@ static int pbs_idled_run(void *settings, int n, char *operands[])
     char path[PATH_MAX];
     int rc = 0;
 
-    (void)operands;
     if (n || q->a.errors)
         return cmd_usage(&q->a);
     q->wait_s = q->wait_s ? q->wait_s : WAIT_S;

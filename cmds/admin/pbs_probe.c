@@ -208,7 +208,6 @@ static int pbs_probe_run(void *settings, int n, char *operands[])
     struct conf *conf;
     struct err e;
 
-    (void)operands;
     if (n)
         return cmd_usage(&q->a);
     if (q->fix && geteuid() != 0) {

@@ -30,7 +30,6 @@ static int qmgr_take_line(void *settings, const struct option_row *row, const ch
 {
     struct qmgr *q = settings;
 
-    (void)row;
     return words_add(&q->lines, value, e);
 }
 

@@ -32,7 +32,6 @@ static void qmgr_complete_offer(void *arg, const char *word)
 
 static void qmgr_complete_offer_row(void *arg, const char *word, int value)
 {
-    (void)value;
     qmgr_complete_offer(arg, word);
 }
 

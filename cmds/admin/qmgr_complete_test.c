@@ -25,7 +25,6 @@ static void note(void *arg, const char *word)
 
 static void queues(void *arg, int object, void (*found)(void *to, const char *name), void *to)
 {
-    (void)arg;
     if (object == MGR_OBJ_QUEUE) {
         found(to, "workq");
         found(to, "wide");
@@ -57,7 +56,6 @@ static void lines_are_completed_by_their_place(void **state)
         {"set ", 0, NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct found f = {""};
         const struct qmgr_complete c = {.word = note, .arg = &f, .names = queues};
@@ -75,7 +73,6 @@ static void what_only_the_server_sets_is_not_offered(void **state)
     struct found f = {""};
     const struct qmgr_complete c = {.word = note, .arg = &f, .names = queues};
 
-    (void)state;
     qmgr_complete("set server ", &c);
     assert_non_null(strstr(f.words, " default_queue"));
     assert_null(strstr(f.words, "total_jobs"));

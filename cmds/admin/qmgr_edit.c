@@ -73,7 +73,6 @@ static unsigned char qmgr_edit_tab_cb(EditLine *line, int key)
     char typed[COMMON_MAX * 4], rest[COMMON_MAX + 1];
     size_t n;
 
-    (void)key;
     el_get(line, EL_CLIENTDATA, &e);
     snprintf(typed, sizeof typed, "%.*s", (int)(info->cursor - info->buffer), info->buffer);
     c.names = e->names;

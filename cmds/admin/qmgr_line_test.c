@@ -55,7 +55,6 @@ static void good_lines(void **state)
         {"s s acl_roots=a,managers+=b", "2 server [acl_roots||=|a] [managers||+=|b]"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct qmgr_line_error f;
         struct qmgr_line l;
@@ -95,7 +94,6 @@ static void bad_lines(void **state)
         {"import hook h application/x-python", QMGR_BAD_ATTRIBUTE, 34},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct qmgr_line_error f = {0};
         struct qmgr_line l;

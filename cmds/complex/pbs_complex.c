@@ -234,7 +234,6 @@ static int pbs_complex_start(struct pbs_complex_settings *s, const char *operand
 {
     struct complex_plan p;
 
-    (void)operand;
     s->is_new = !complex_dir_exists(&s->d);
     if (read_plan(s, &p, e) < 0 || (p.postgres && complex_pg_check(&s->d, e) < 0))
         return -1;
@@ -373,7 +372,6 @@ static int pbs_complex_stop(struct pbs_complex_settings *s, const char *operand,
 {
     int left, rc = 0;
 
-    (void)operand;
     for (int i = 0; i < s->scheds.n; i++)
         if (stop_one(s, s->scheds.name[i], SIGTERM, e) < 0)
             rc = -1;

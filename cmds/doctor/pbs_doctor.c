@@ -259,7 +259,6 @@ static int pbs_doctor_run(void *settings, int n, char *operands[])
     struct doctor *d = settings;
     struct err e;
 
-    (void)operands;
     if (n)
         return cmd_usage(&d->a);
     d->conf = conf_load(&e);

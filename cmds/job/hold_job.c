@@ -9,7 +9,6 @@ static int hold_job_take_letters(void *settings, const struct option_row *row, c
 {
     struct hold_job *h = settings;
 
-    (void)e;
     h->letters = value;
     return job_options_is_good('h', value) ? 0 : cmd_bad_value(&h->a, row);
 }

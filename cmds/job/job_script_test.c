@@ -32,7 +32,6 @@ static void directives(void **state)
         {"#PBS -N x\r\n", "#PBS", NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         FILE *in = fmemopen((void *)rows[i].script, strlen(rows[i].script) + !*rows[i].script, "r");
         struct strbuf b;
@@ -58,7 +57,6 @@ static void what_was_kept_can_be_read_again(void **state)
     struct err e;
     FILE *in;
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     assert_int_equal(write(fds[1], "abc", 3), 3);
     close(fds[1]);

@@ -77,7 +77,6 @@ static int pbs_preempt_ack_run(void *settings, int n, char *operands[])
 {
     struct ack *t = settings;
 
-    (void)operands;
     if (n || t->ready + t->saved + t->decline + !!t->need + !!t->offer != 1)
         return cmd_usage(&t->a);
     if (t->ready || t->saved || t->decline)

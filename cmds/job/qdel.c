@@ -24,7 +24,6 @@ static int qdel_take_w(void *settings, const struct option_row *row, const char 
     const char *mails = value + strlen(SUPPRESS_EMAIL "=");
     char *end;
 
-    (void)e;
     if (!strcmp(value, FORCE)) {
         q->force = true;
         return 0;

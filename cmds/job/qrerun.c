@@ -10,7 +10,6 @@ static int qrerun_take_force(void *settings, const struct option_row *row, const
 {
     struct qrerun *q = settings;
 
-    (void)e;
     q->extend = FORCE;
     return strcmp(value, FORCE) ? cmd_bad_value(&q->a, row) : 0;
 }

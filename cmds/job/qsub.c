@@ -49,9 +49,6 @@ static int qsub_take_hold(void *settings, const struct option_row *row, const ch
 {
     struct qsub *q = settings;
 
-    (void)row;
-    (void)value;
-    (void)e;
     attrs_set(&q->o.attrs, ATTR_h, NULL, USER_HOLD);
     return 0;
 }
@@ -61,9 +58,6 @@ static int qsub_take_interactive(void *settings, const struct option_row *row, c
 {
     struct qsub *q = settings;
 
-    (void)row;
-    (void)value;
-    (void)e;
     attrs_set(&q->o.attrs, ATTR_inter, NULL, "1");
     return 0;
 }
@@ -82,7 +76,6 @@ static int qsub_take_destination(void *settings, const struct option_row *row, c
 {
     struct qsub *q = settings;
 
-    (void)row;
     return take_copy(&q->destination_copy, &q->destination, value) ? err_no_memory(e) : 0;
 }
 
@@ -90,7 +83,6 @@ static int qsub_take_variables(void *settings, const struct option_row *row, con
 {
     struct qsub *q = settings;
 
-    (void)row;
     return take_copy(&q->variables_copy, &q->variables, value) ? err_no_memory(e) : 0;
 }
 

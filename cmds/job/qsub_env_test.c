@@ -33,7 +33,6 @@ static void lists(void **state)
         {"=1", false, NULL, "not a name"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct qsub_env q = {(char **)environment, "/work", "login", rows[i].wanted, rows[i].all, NULL};
         struct strbuf b;
@@ -66,7 +65,6 @@ static void the_name_of_the_user_is_always_there(void **state)
                 {service, "bert", "PBS_O_LOGNAME=bert,"},
                 {service, NULL, NULL}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct qsub_env q = {(char **)rows[i].environment, "/work", "login", NULL, false, rows[i].user};
         struct strbuf b;

@@ -22,7 +22,6 @@ static void write_file(const char *text)
 
 static void a_host_is_its_first_line(void **state)
 {
-    (void)state;
     write_file("n1\nn10\nn1\nn2.site.org\n");
     assert_int_equal(tm_nodefile_find("n1"), 0);
     assert_int_equal(tm_nodefile_find("n10"), 1);
@@ -34,7 +33,6 @@ static void a_host_is_its_first_line(void **state)
 
 static void a_missing_domain_is_no_difference_another_one_is(void **state)
 {
-    (void)state;
     write_file("n1.site.org\nn2\n");
     assert_int_equal(tm_nodefile_find("n1"), 0);
     assert_int_equal(tm_nodefile_find("n2.site.org"), 1);
@@ -44,7 +42,6 @@ static void a_missing_domain_is_no_difference_another_one_is(void **state)
 
 static void without_a_nodefile_there_is_no_host(void **state)
 {
-    (void)state;
     unsetenv("PBS_NODEFILE");
     assert_int_equal(tm_nodefile_find("n1"), -1);
 }

@@ -18,14 +18,12 @@ static int nodefile(void **state)
     static const char text[] = "a\na\nb.site\nb.site\na\n";
     int fd = mkstemp(path);
 
-    (void)state;
     assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
     return close(fd);
 }
 
 static int remove_nodefile(void **state)
 {
-    (void)state;
     return unlink(path);
 }
 
@@ -34,7 +32,6 @@ static void each_line_has_a_rank_and_each_host_is_named_once(void **state)
     static const unsigned hosts[] = {0, 0, 1, 1, 0};
     struct launch_plan p;
 
-    (void)state;
     assert_int_equal(launch_plan_make(&p, path, 0, false, NULL), 0);
     assert_int_equal(p.n_ranks, 5);
     assert_int_equal(p.n_hosts, 2);
@@ -51,7 +48,6 @@ static void fewer_ranks_use_the_first_lines(void **state)
 {
     struct launch_plan p;
 
-    (void)state;
     assert_int_equal(launch_plan_make(&p, path, 2, false, NULL), 0);
     assert_int_equal(p.n_ranks, 2);
     assert_int_equal(p.n_hosts, 1);
@@ -63,7 +59,6 @@ static void more_ranks_than_lines_have_to_be_allowed(void **state)
     struct launch_plan p;
     struct err e = {0};
 
-    (void)state;
     assert_int_equal(launch_plan_make(&p, path, 7, false, &e), -1);
     assert_string_equal(
         e.text, "7 ranks do not fit on the 5 lines of the nodefile; --overcommit puts more on a line");
@@ -78,7 +73,6 @@ static void without_a_nodefile_there_is_no_plan(void **state)
 {
     struct launch_plan p;
 
-    (void)state;
     assert_int_equal(launch_plan_make(&p, NULL, 1, false, NULL), -1);
     assert_int_equal(launch_plan_make(&p, "/dev/null", 1, false, NULL), -1);
 }

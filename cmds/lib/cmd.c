@@ -59,8 +59,6 @@ int cmd_usage(const struct cmd_args *a)
 
 int cmd_take_flag(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
-    (void)value;
-    (void)e;
     *(bool *)((char *)settings + row->id) = true;
     return 0;
 }
@@ -78,7 +76,6 @@ int cmd_take_format(void *settings, const struct option_row *row, const char *va
 
 int cmd_take_text(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
-    (void)e;
     *(const char **)((char *)settings + row->id) = value;
     return 0;
 }

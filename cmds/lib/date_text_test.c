@@ -45,7 +45,6 @@ static void dates(void **state)
         {"-100", NULL},
     };
 
-    (void)state;
     setenv("TZ", "UTC", 1);
     tzset();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -358,7 +358,6 @@ int job_options_take(void *settings, const struct option_row *row, const char *v
     struct job_options *o = settings;
     const struct job_options_spec *s = job_options_find(row->letter);
 
-    (void)e;
     if (row->letter == 'l' || row->letter == 'W')
         return job_options_take_list(o, row, value);
     if (row->letter == 'e' || row->letter == 'o')

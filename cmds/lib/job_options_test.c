@@ -28,7 +28,6 @@ static void forms(void **state)
         {'a', {"1200", "12011200"}, {"", "x", "2500"}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (int k = 0; k < 8 && rows[i].good[k]; k++)
             if (!job_options_is_good(rows[i].letter, rows[i].good[k]))
@@ -52,7 +51,6 @@ static void they_become_attributes(void **state)
 {
     struct job_options o = {0};
 
-    (void)state;
     take(&o, 'l', "ncpus=2,select=1:ncpus=1");
     take(&o, 'l', "ncpus=4");
     take(&o, 'r', "n");

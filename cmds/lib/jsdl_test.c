@@ -11,7 +11,6 @@ static void arguments_come_back(void **state)
 {
     struct strbuf b, back;
 
-    (void)state;
     strbuf_init(&b, 1000);
     strbuf_init(&back, 1000);
     jsdl_add(&b, "Argument", "a b");

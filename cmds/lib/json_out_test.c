@@ -54,7 +54,6 @@ static void what_is_json(void **state)
                                             "[1e999]"};
     char deep[400];
 
-    (void)state;
     for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
         if (!json_out_is_json(yes[i], strlen(yes[i])) || !is_read(yes[i]))
             fail_msg("%s is JSON", yes[i]);
@@ -73,7 +72,6 @@ static void layout(void **state)
     FILE *f = open_memstream(&text, &n);
     struct json_out j;
 
-    (void)state;
     json_out_begin(&j, f);
     json_out_number(&j, "timestamp", 5);
     json_out_open(&j, "Jobs", '{');

@@ -53,7 +53,6 @@ static void resources(void **state)
         {"1a=2", NULL, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         check(&rows[i], option_pairs_resources);
 }
@@ -70,7 +69,6 @@ static void attributes(void **state)
         {"block", NULL, 5},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         check(&rows[i], option_pairs_attributes);
 }

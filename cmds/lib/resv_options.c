@@ -105,7 +105,6 @@ int resv_options_take(void *settings, const struct option_row *row, const char *
 {
     struct resv_options *o = settings;
 
-    (void)e;
     switch (row->letter) {
     case 'R':
     case 'E':

@@ -26,7 +26,6 @@ static void expect(put_fn *put, const char *text, size_t width, const char *show
 
 static void fields_are_padded_to_their_width(void **state)
 {
-    (void)state;
     expect(term_out_left, "abc", 5, "abc  ");
     expect(term_out_right, "abc", 5, "  abc");
     expect(term_out_whole_left, "abc", 5, "abc  ");
@@ -36,7 +35,6 @@ static void fields_are_padded_to_their_width(void **state)
 
 static void a_text_that_is_too_long_ends_in_a_star_or_is_whole(void **state)
 {
-    (void)state;
     expect(term_out_left, "abcdef", 5, "abcd*");
     expect(term_out_right, "abcdef", 5, "abcd*");
     expect(term_out_whole_left, "abcdef", 5, "abcdef");
@@ -46,7 +44,6 @@ static void a_text_that_is_too_long_ends_in_a_star_or_is_whole(void **state)
 /* Scripts cut lines at bytes: the next column begins where it does in other rows. */
 static void a_letter_of_several_bytes_that_does_not_fit_leaves_blanks(void **state)
 {
-    (void)state;
     expect(term_out_left, "abc\u00e4\u00e4", 5, "abc* ");
     expect(term_out_left, "ab\u20ac\u20ac", 5, "ab*  ");
     expect(term_out_right, "abc\u00e4\u00e4", 5, "abc* ");
@@ -55,7 +52,6 @@ static void a_letter_of_several_bytes_that_does_not_fit_leaves_blanks(void **sta
 
 static void control_characters_are_made_visible(void **state)
 {
-    (void)state;
     expect(term_out_whole_left, "a\033b", 3, "a^[b");
     expect(term_out_left, "a\377b", 3, "a\\377b");
 }
@@ -66,7 +62,6 @@ static void blanks_of_any_number(void **state)
     size_t n = 0;
     FILE *f = open_memstream(&got, &n);
 
-    (void)state;
     term_out_blanks(f, 1000);
     fclose(f);
     assert_int_equal(n, 1000);
@@ -79,7 +74,6 @@ static void columns_share_the_room_of_a_line_within_their_bounds(void **state)
     size_t a = 10, b = 10;
     const struct term_out_column c[] = {{&a, 5, 12}, {&b, 8, 30}};
 
-    (void)state;
     term_out_share_width(80, 0, c, 2); /* not a terminal */
     assert_int_equal(a, 10);
     term_out_share_width(20, 27, c, 2);

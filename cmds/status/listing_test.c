@@ -40,7 +40,6 @@ static void short_names(void **state)
 {
     char out[JOB_SHOW_TEXT];
 
-    (void)state;
     assert_string_equal(job_show_id("41.svr1.cluster.org", out, sizeof out), "41.svr1");
     assert_string_equal(job_show_id("41[].svr1", out, sizeof out), "41[].svr1");
     assert_string_equal(job_show_user("anna@login2", out, sizeof out), "anna");
@@ -60,7 +59,6 @@ static void memory_in_four_digits(void **state)
                 {"9mb", JOB_SHOW_MW, "2mw"},       {"junk", JOB_SHOW_OWN, NULL},
                 {"10000tb", JOB_SHOW_OWN, "10pb"}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char out[JOB_SHOW_TEXT];
         const char *shown = job_show_memory(rows[i].size, rows[i].unit, out);
@@ -76,7 +74,6 @@ static void percent_done(void **state)
 {
     char out[JOB_SHOW_TEXT];
 
-    (void)state;
     assert_string_equal(
         job_show_percent(&(struct job_show){.used_walltime = "00:00:37", .want_walltime = "100"}, out),
         " 37 ");
@@ -103,7 +100,6 @@ static void default_listing(void **state)
     struct qstat_default q = {0};
     struct out o;
 
-    (void)state;
     begin(&o);
     qstat_default_job(o.f, &q, &run);
     qstat_default_job(o.f, &q, &job);
@@ -133,7 +129,6 @@ static void alternative_listing(void **state)
     struct qstat_alternative q = {.hosts = true, .comments = true};
     struct out o;
 
-    (void)state;
     begin(&o);
     qstat_alternative_heading(o.f, &q, "svr1", NULL);
     qstat_alternative_job(o.f, &q, &job);
@@ -156,7 +151,6 @@ static void columns_share_the_room(void **state)
         size_t room, a, b;
     } rows[] = {{0, 10, 10}, {20, 10, 10}, {25, 12, 13}, {60, 12, 30}, {17, 9, 8}, {3, 5, 4}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t a = 10, b = 10;
         const struct term_out_column c[] = {{&b, 4, 30}, {&a, 5, 12}};
@@ -179,7 +173,6 @@ static void estimates(void **state)
                 {"1850000000", "2028"},
                 {"2050000000", ">5yrs"}};
 
-    (void)state;
     setenv("TZ", "UTC", 1);
     tzset();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -199,7 +192,6 @@ static void no_estimate_of_what_has_started(void **state)
     struct qstat_alternative q = {.estimates = true, .now_s = 1795003200};
     struct out o;
 
-    (void)state;
     begin(&o);
     qstat_alternative_job(o.f, &q, &job);
     job.attribs->value = (char *)"Q";
@@ -220,7 +212,6 @@ static void full_is_folded(void **state)
                              flat = {.head = "", .indent = "     ", .unfolded = true};
     struct out o;
 
-    (void)state;
     setenv("TZ", "UTC", 1);
     tzset();
     begin(&o);
@@ -242,7 +233,6 @@ static void odd_bytes_are_shown(void **state)
 {
     struct out o;
 
-    (void)state;
     begin(&o);
     term_out_text(o.f, "a\x01\x7f\xff\xc3\xa4\xc2\x9b\n");
     expect(&o, "a^A^?\\377\xc3\xa4\\302\\233\n");

@@ -29,8 +29,6 @@ struct rstat {
 
 static int pbs_rstat_take(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
-    (void)value;
-    (void)e;
     ((struct rstat *)settings)->form = row->letter;
     return 0;
 }

@@ -33,7 +33,6 @@ static int pbsnodes_take_format(void *settings, const struct option_row *row, co
 {
     struct pbsnodes *p = settings;
 
-    (void)e;
     return status_out_format(value, &p->format) < 0 ? cmd_bad_value(&p->a, row) : 0;
 }
 
@@ -42,8 +41,6 @@ static int pbsnodes_take_comment(void *settings, const struct option_row *row, c
 {
     struct pbsnodes *p = settings;
 
-    (void)row;
-    (void)e;
     p->comment = value;
     if (strlen(value) <= COMMENT_MAX)
         return 0;
@@ -56,7 +53,6 @@ static int pbsnodes_take_at(void *settings, const struct option_row *row, const 
 {
     struct pbsnodes *p = settings;
 
-    (void)e;
     return date_text_parse(value, (int64_t)time(NULL), &p->drain_at_s) < 0 ? cmd_bad_value(&p->a, row) : 0;
 }
 

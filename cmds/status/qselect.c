@@ -40,7 +40,6 @@ static int add_date(struct qselect *q, const struct option_row *row, const char 
 
 static int qselect_take_a(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
-    (void)e;
     return add_date(settings, row, ATTR_a, NULL, value);
 }
 
@@ -61,7 +60,6 @@ static int qselect_take_t(void *settings, const struct option_row *row, const ch
     const char *text;
     size_t i;
 
-    (void)e;
     if (*value == 'g') {
         enum batch_op op = qselect_criteria_op(value + 1, &text);
 
@@ -84,7 +82,6 @@ static int qselect_take_l(void *settings, const struct option_row *row, const ch
 {
     struct qselect *q = settings;
 
-    (void)e;
     return qselect_criteria_resources(value, qselect_one_resource, &q->criteria) ? cmd_bad_value(&q->a, row)
                                                                                  : 0;
 }
@@ -139,7 +136,6 @@ static int qselect_take_one(void *settings, const struct option_row *row, const 
     const struct qselect_spec *s = specs;
     enum batch_op op = EQ;
 
-    (void)e;
     while (s->letter != row->letter)
         s++;
     if (s->with_op)
@@ -156,9 +152,6 @@ static int qselect_take_arrays(void *settings, const struct option_row *row, con
 {
     struct qselect *q = settings;
 
-    (void)row;
-    (void)value;
-    (void)e;
     attrs_add(&q->criteria, ATTR_array, NULL, "True", EQ);
     return 0;
 }
@@ -243,7 +236,6 @@ static int qselect_run(void *settings, int n, char *operands[])
     struct conn_pool *s;
     int c, rc;
 
-    (void)operands;
     if (n)
         return cmd_usage(&q->a);
     s = conn_pool_create(&q->a);

@@ -29,7 +29,6 @@ static void criteria(void **state)
         {"a=1,", NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct strbuf b;
         int rc;
@@ -47,7 +46,6 @@ static void operators(void **state)
 {
     const char *value;
 
-    (void)state;
     assert_int_equal(qselect_criteria_op(".ge.5", &value), GE);
     assert_string_equal(value, "5");
     assert_int_equal(qselect_criteria_op("5", &value), EQ);

@@ -45,7 +45,6 @@ static int qstat_take_format(void *settings, const struct option_row *row, const
 {
     struct qstat *q = settings;
 
-    (void)e;
     q->format_text = value;
     return status_out_format(value, &q->format) < 0 ? cmd_bad_value(&q->a, row) : 0;
 }

@@ -32,7 +32,6 @@ static void lines_of_one_job_in_order(void **state)
     struct trace_log t = {.hidden = trace_log_events("debug")};
     struct jobid id;
 
-    (void)state;
     assert_int_equal(jobid_parse("41", &id, NULL), 0);
     read_text(&t, log_text, TRACE_LOG, 'S', &id);
     read_text(&t, acct_text, TRACE_ACCOUNTING, 'A', &id);
@@ -59,7 +58,6 @@ static void excess(void **state)
                                  {.text = (char *)"a", .origin = 'S'}};
     struct trace_log t = {.n = 5, .line = lines};
 
-    (void)state;
     assert_false(trace_log_is_excess(&t, 2, 2));
     assert_false(trace_log_is_excess(&t, 3, 1));
     assert_true(trace_log_is_excess(&t, 4, 2));
@@ -67,7 +65,6 @@ static void excess(void **state)
 
 static void events(void **state)
 {
-    (void)state;
     assert_int_equal(trace_log_events("job_usage"), 0x10);
     assert_int_equal(trace_log_events("1f"), 0x1f);
     assert_int_equal(trace_log_events("xyz"), 0);

@@ -33,7 +33,6 @@ static int tracejob_take_number(void *settings, const struct option_row *row, co
     char *end;
     long n;
 
-    (void)e;
     errno = 0;
     n = strtol(value, &end, 10);
     if (errno || end == value || *end || n < 1 || n > 100000)
@@ -48,7 +47,6 @@ static int tracejob_take_filter(void *settings, const struct option_row *row, co
     struct tracejob *t = settings;
     unsigned bits = trace_log_events(value);
 
-    (void)e;
     t->hidden |= bits;
     return bits ? 0 : cmd_bad_value(&t->a, row);
 }

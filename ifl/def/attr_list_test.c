@@ -47,7 +47,6 @@ static void check_def(enum attr_of of, int i)
 
 static void test_every_row_is_found_and_its_default_is_right(void **state)
 {
-    (void)state;
     for (int of = 0; of < OF_COUNT; of++) {
         assert_true(attr_def_count(of) > 0);
         for (int i = 0; i < attr_def_count(of); i++)
@@ -71,7 +70,6 @@ static void test_who_may_write_and_when(void **state)
     const struct attr_writer making = {.level = LEVEL_USER, .creating = true};
     struct err e;
 
-    (void)state;
     assert_int_equal(write_as(OF_JOB, JOB_ATTR_Priority, user, &e), 0);
     assert_int_equal(write_as(OF_JOB, JOB_ATTR_Priority, running, &e), 0);
     assert_int_equal(write_as(OF_JOB, JOB_ATTR_Account_Name, running, &e), -1);
@@ -141,7 +139,6 @@ static void test_changing_attributes_by_text(void **state)
     struct strbuf out;
     struct err e;
 
-    (void)state;
     attr_list_init(&l, OF_JOB);
     strbuf_init(&out, 100000);
     assert_int_equal(set(&l, t, "Resource_List", "ncpus", "4", SET, &e), 0);
@@ -185,7 +182,6 @@ static void test_what_is_wrong_is_refused_by_name_and_changes_nothing(void **sta
     struct attr_list l;
     struct strbuf out;
 
-    (void)state;
     attr_list_init(&l, OF_JOB);
     strbuf_init(&out, 1000);
     expect(&l, t, "Colour", NULL, "red", SET, PBSE_NOATTR, "Undefined attribute  Colour");
@@ -212,7 +208,6 @@ static void test_limits_and_indirect_amounts(void **state)
     struct strbuf out;
     struct err e;
 
-    (void)state;
     strbuf_init(&out, 1000);
     attr_list_init(&q, OF_QUEUE);
     assert_int_equal(set(&q, t, "max_run_res", "mem", "[u:PBS_GENERIC=2gb]", SET, &e), 0);
@@ -247,7 +242,6 @@ static void test_scheduler_shows_its_preemption_defaults(void **state)
     static const char *const names[] = {"preempt_order", "preempt_prio", "preempt_queue_prio",
                                         "preempt_sort"};
 
-    (void)state;
     strbuf_init(&out, 1000);
     attr_list_init(&l, OF_SCHED);
     assert_int_equal(attr_list_set_defaults(&l, &e), 0);
@@ -276,7 +270,6 @@ static void test_a_walk_shows_what_was_asked_for_and_may_be_read(void **state)
     struct strbuf out;
     struct err e;
 
-    (void)state;
     strbuf_init(&out, 1000);
     attr_list_init(&l, OF_JOB);
     assert_int_equal(resource_add(t, "secret", "long", "hi", NULL, &e), 0);
@@ -312,7 +305,6 @@ static void test_json_brings_back_every_value(void **state)
     json_t *json, *fixed;
     char *text;
 
-    (void)state;
     strbuf_init(&a, 10000);
     strbuf_init(&b, 10000);
     attr_list_init(&l, OF_JOB);
@@ -356,7 +348,6 @@ static void test_public_lists(void **state)
 {
     struct attropl *l = NULL;
 
-    (void)state;
     assert_int_equal(attrl_append(&l, "Priority", NULL, "5", SET), 0);
     assert_int_equal(attrl_append(&l, "Resource_List", "mem", "1gb", SET), 0);
     assert_string_equal(attrl_find(l, "resource_list", "MEM")->value, "1gb");
@@ -416,7 +407,6 @@ static void test_a_hundred_thousand_jobs_share_their_texts(void **state)
     struct attr_list *jobs = calloc(JOBS, sizeof *jobs);
     size_t interned = intern_bytes();
 
-    (void)state;
     for (int i = 0; i < JOBS; i++)
         make_job(&jobs[i], t, i);
     interned = intern_bytes() - interned;
@@ -440,7 +430,6 @@ static void what_is_taken_can_be_stored(void **state)
                 {OF_NODE, NODE_ATTR_resources_available, "ncpus", "@\xac\xff"},
                 {OF_SERVER, SERVER_ATTR_jobscript_max_size, NULL, "9223372036854775807"}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct resource_table *t = resource_table_create();
         struct attr_list l, again;

@@ -100,7 +100,7 @@ static const char defaulted_key[] = "defaulted";
 static json_t *one_to_json(const struct value_type *type, const struct value *v,
                            const struct resource_table *t)
 {
-    return type->by == BY_NOTHING ? type->to_json(type, v) : resc_to_json(v->amounts, t, type->by);
+    return type->by == BY_NOTHING ? type->to_json(type, v) : resc_to_json(v->amounts, t);
 }
 
 static int attr_walk_note(json_t *list, const char *name, const char *resource)

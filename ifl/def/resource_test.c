@@ -17,7 +17,6 @@ static void test_built_in_resources_have_constant_ids(void **state)
     struct resource_table *t = resource_table_create();
     const struct resource *r = resource_find(t, "NCPUS");
 
-    (void)state;
     assert_non_null(r);
     assert_int_equal(r->id, RESC_ncpus);
     assert_ptr_equal(r->type, &type_long);
@@ -50,7 +49,6 @@ static void test_custom_resources_come_and_go_and_keep_their_id(void **state)
     struct err e;
     int n = 0;
 
-    (void)state;
     strbuf_init(&b, 20);
     assert_int_equal(resource_add(t, "licence", "float", "hn", &r, &e), 0);
     assert_int_equal(resource_flags_format(r->flags, &b), 0);
@@ -79,7 +77,6 @@ static void test_impossible_resources_are_refused(void **state)
 {
     struct resource_table *t = resource_table_create();
 
-    (void)state;
     refused(t, "1st", "long", NULL, PBSE_IVAL_OBJ_NAME);
     refused(t, "a b", "long", NULL, PBSE_IVAL_OBJ_NAME);
     refused(t, "", "long", NULL, PBSE_IVAL_OBJ_NAME);
@@ -118,7 +115,6 @@ static void test_amounts_add_up(void **state)
     struct resc_list *a = NULL, *b = NULL, *copy = NULL;
     struct err e;
 
-    (void)state;
     take(&a, t, "mem", "1gb");
     take(&a, t, "ncpus", "2");
     take(&a, t, "host", "n1");
@@ -153,7 +149,6 @@ static void test_states_have_letters_numbers_and_words(void **state)
     uint32_t bits;
     struct err e;
 
-    (void)state;
     strbuf_init(&b, 100);
     assert_int_equal(states_number('S'), STATE_RUNNING);
     assert_int_equal(states_number('?'), -1);
@@ -173,7 +168,6 @@ static void test_errors_name_the_thing(void **state)
 {
     struct err e;
 
-    (void)state;
     assert_int_equal(errors_set(&e, PBSE_NOATTR, "%s", "Colour"), -1);
     assert_int_equal(e.code, 15002);
     assert_string_equal(e.text, "Undefined attribute: Colour");

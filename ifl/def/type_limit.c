@@ -316,20 +316,17 @@ const struct value *limit_generic(const struct value *limits, enum limit_kind ki
 static int type_limit_count_parse(const struct value_type *t, const char *text, struct value *out,
                                   struct err *e)
 {
-    (void)t;
     return limit_parse(&type_long, text, out, e);
 }
 
 static int type_limit_count_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
-    (void)t;
     return limit_format(&type_long, v, out);
 }
 
 static int type_limit_count_incr(const struct value_type *t, struct value *v, const struct value *by,
                                  struct err *e)
 {
-    (void)t;
     return limit_incr(v, by, e);
 }
 

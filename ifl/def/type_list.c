@@ -154,7 +154,6 @@ static int type_list_parse(const struct value_type *t, const char *text, struct 
 {
     struct strbuf b;
 
-    (void)t;
     strbuf_init(&b, LIST_TEXT_MAX);
     strbuf_add(&b, "");
     add_words(&b, text, NULL);
@@ -176,7 +175,6 @@ static int type_list_acl_parse(const struct value_type *t, const char *text, str
 
 static int type_list_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
-    (void)t;
     return strbuf_add(out, value_text(v) ? value_text(v) : "");
 }
 
@@ -204,13 +202,11 @@ static int combine(struct value *v, const char *kept, const char *added, const c
 
 static int type_list_incr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
 {
-    (void)t;
     return combine(v, value_text(v), value_text(by), NULL, e);
 }
 
 static int type_list_decr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
 {
-    (void)t;
     if (combine(v, value_text(v), NULL, value_text(by), e) < 0)
         return -1;
     if (!*value_text(v)) /* nothing is left */
@@ -222,7 +218,6 @@ static int type_list_compare(const struct value_type *t, const struct value *a, 
 {
     const char *x = value_text(a), *y = value_text(b);
 
-    (void)t;
     return x == y ? 0 : strcmp(x ? x : "", y ? y : "");
 }
 

@@ -254,11 +254,10 @@ static json_t *element_to_json(const struct resource *r, const struct value *v)
     return json;
 }
 
-json_t *resc_to_json(const struct resc_list *l, const struct resource_table *t, enum value_by by)
+json_t *resc_to_json(const struct resc_list *l, const struct resource_table *t)
 {
     json_t *object = json_object();
 
-    (void)by; /* the elements know */
     for (size_t i = 0; object && l && i < l->n; i++) {
         const struct resource *r = resource_get(t, l->v[i].tag);
         if (json_object_set_new(object, r->name, element_to_json(r, &l->v[i])) < 0) {

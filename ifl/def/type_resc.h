@@ -48,7 +48,7 @@ bool resc_is_equal(const struct resc_list *a, const struct resc_list *b, const s
 
 /* {"ncpus": 4, "mem": "1gb"}; limits: {"ncpus": "[u:anna=5]"}. NULL, -1: no memory; -1 too: unknown resource
  * (PBSE_UNKRESC), bad amount (PBSE_BADATVAL). */
-struct json_t *resc_to_json(const struct resc_list *l, const struct resource_table *t, enum value_by by);
+struct json_t *resc_to_json(const struct resc_list *l, const struct resource_table *t);
 int resc_read(char *json, const struct resource_table *t, enum value_by by, struct resc_list **out,
               struct err *e); /* the text is written to (json_scan.h) */
 

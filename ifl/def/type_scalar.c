@@ -78,7 +78,6 @@ static int type_scalar_number_decr(const struct value_type *t, struct value *v, 
 static int type_scalar_number_compare(const struct value_type *t, const struct value *a,
                                       const struct value *b)
 {
-    (void)t;
     return (a->n > b->n) - (a->n < b->n);
 }
 
@@ -95,13 +94,11 @@ static int type_scalar_long_parse(const struct value_type *t, const char *text, 
 
 static int type_scalar_long_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
-    (void)t;
     return strbuf_addf(out, "%lld", (long long)v->n);
 }
 
 static json_t *type_scalar_long_to_json(const struct value_type *t, const struct value *v)
 {
-    (void)t;
     return json_integer(v->n);
 }
 
@@ -127,7 +124,6 @@ static int type_scalar_octal_parse(const struct value_type *t, const char *text,
 
 static int type_scalar_octal_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
-    (void)t;
     return strbuf_addf(out, "%llo", (unsigned long long)v->n);
 }
 
@@ -142,7 +138,6 @@ static int type_scalar_char_parse(const struct value_type *t, const char *text, 
 
 static int type_scalar_char_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
-    (void)t;
     return strbuf_add_char(out, (char)v->n);
 }
 
@@ -159,13 +154,11 @@ static int type_scalar_boolean_parse(const struct value_type *t, const char *tex
 
 static int type_scalar_boolean_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
-    (void)t;
     return strbuf_add(out, units_format_bool(v->n != 0));
 }
 
 static json_t *type_scalar_boolean_to_json(const struct value_type *t, const struct value *v)
 {
-    (void)t;
     return json_boolean(v->n != 0);
 }
 
@@ -193,7 +186,6 @@ static int type_scalar_duration_format(const struct value_type *t, const struct 
 {
     char text[UNITS_TEXT_MAX];
 
-    (void)t;
     return strbuf_add(out, units_format_duration(text, v->n));
 }
 
@@ -216,7 +208,6 @@ static int type_scalar_float_format(const struct value_type *t, const struct val
 {
     char text[40];
 
-    (void)t;
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, v->real);
         if (strtod(text, NULL) == v->real)
@@ -227,13 +218,11 @@ static int type_scalar_float_format(const struct value_type *t, const struct val
 
 static int type_scalar_float_compare(const struct value_type *t, const struct value *a, const struct value *b)
 {
-    (void)t;
     return (a->real > b->real) - (a->real < b->real);
 }
 
 static json_t *type_scalar_float_to_json(const struct value_type *t, const struct value *v)
 {
-    (void)t;
     return json_real(v->real);
 }
 
@@ -261,13 +250,11 @@ static int type_scalar_size_format(const struct value_type *t, const struct valu
 {
     char text[UNITS_TEXT_MAX];
 
-    (void)t;
     return strbuf_add(out, units_format_size(text, as_size(v)));
 }
 
 static int type_scalar_size_compare(const struct value_type *t, const struct value *a, const struct value *b)
 {
-    (void)t;
     return units_size_compare(as_size(a), as_size(b));
 }
 
@@ -281,7 +268,6 @@ static int type_scalar_no_memory(struct err *e)
 static int type_scalar_string_parse(const struct value_type *t, const char *text, struct value *out,
                                     struct err *e)
 {
-    (void)t;
     *out = value_of_text(text);
     return out->kind == VALUE_TEXT ? 0 : type_scalar_no_memory(e);
 }
@@ -291,7 +277,6 @@ static int type_scalar_text_parse(const struct value_type *t, const char *text, 
 {
     char *own = strdup(text);
 
-    (void)t;
     if (!own)
         return type_scalar_no_memory(e);
     *out = (struct value){.kind = VALUE_OWN, .own = own};
@@ -300,7 +285,6 @@ static int type_scalar_text_parse(const struct value_type *t, const char *text, 
 
 static int type_scalar_text_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
-    (void)t;
     return strbuf_add(out, value_text(v) ? value_text(v) : "");
 }
 
@@ -308,7 +292,6 @@ static int type_scalar_text_compare(const struct value_type *t, const struct val
 {
     const char *x = value_text(a), *y = value_text(b);
 
-    (void)t;
     return strcmp(x ? x : "", y ? y : "");
 }
 

@@ -144,7 +144,6 @@ static int type_words_hold_parse(const struct value_type *t, const char *text, s
 {
     int64_t bits;
 
-    (void)t;
     if (words_hold_parse(text, &bits, e) < 0)
         return -1;
     *out = value_of_number(bits);
@@ -153,7 +152,6 @@ static int type_words_hold_parse(const struct value_type *t, const char *text, s
 
 static int type_words_hold_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
-    (void)t;
     if (!(v->n & 15))
         return strbuf_add(out, NO_HOLD);
     for (int i = 0; hold_letters[i]; i++) {
@@ -168,7 +166,6 @@ static int type_words_node_state_parse(const struct value_type *t, const char *t
 {
     uint32_t bits;
 
-    (void)t;
     if (states_node_parse(text, &bits, e) < 0)
         return -1;
     *out = value_of_number(bits);
@@ -177,7 +174,6 @@ static int type_words_node_state_parse(const struct value_type *t, const char *t
 
 static int type_words_node_state_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
-    (void)t;
     return states_node_format((uint32_t)v->n, out);
 }
 
@@ -201,7 +197,6 @@ static int type_words_bits_decr(const struct value_type *t, struct value *v, con
 
 static int type_words_bits_compare(const struct value_type *t, const struct value *a, const struct value *b)
 {
-    (void)t;
     return a->n != b->n;
 }
 

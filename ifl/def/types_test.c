@@ -239,7 +239,6 @@ static void test_every_type_reads_and_shows_its_texts_and_refuses_others(void **
     bool seen[TYPE_COUNT] = {false};
     size_t before = intern_count();
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         check_row(rows[i].type, rows[i].in, rows[i].out);
         seen[rows[i].type] = true;
@@ -273,7 +272,6 @@ static void test_adding_and_taking_away(void **state)
     struct strbuf b;
     struct err e;
 
-    (void)state;
     strbuf_init(&b, 1000);
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
         const struct value_type *t = attr_type_get(sums[i].type);
@@ -300,7 +298,6 @@ static void test_environment_that_is_not_utf8_survives_the_store(void **state)
     struct err e;
     json_t *json;
 
-    (void)state;
     assert_int_equal(t->parse(t, "A=\xff\xe4,B=1", &v, &e), 0);
     json = t->to_json(t, &v);
     assert_non_null(json);
@@ -320,7 +317,6 @@ static void test_preempt_order_has_at_most_21_groups(void **state)
     struct err e;
     char text[200] = "S";
 
-    (void)state;
     for (int i = 0; i < 20; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), " %d S", 95 - 4 * i);
     assert_int_equal(order_parse(text, &o, &e), 0);
@@ -335,7 +331,6 @@ static void test_preempt_prio_is_levels_of_sets(void **state)
     struct preempt_prio p;
     struct err e;
 
-    (void)state;
     assert_int_equal(prio_parse("express_queue, normal_jobs, fairshare+queue_softlimits", &p, &e), 0);
     assert_int_equal(p.n, 3);
     assert_int_equal(p.level[0], PRIO_EXPRESS);
@@ -348,7 +343,6 @@ static void test_a_limit_is_of_one_entity_or_generic(void **state)
     struct strbuf b;
     struct err e;
 
-    (void)state;
     assert_int_equal(type_limit.parse(&type_limit, "[u:PBS_GENERIC=3],[u:anna=5],[o:PBS_ALL=9]", &v, &e), 0);
     assert_int_equal(value_number(limit_named(&v, LIMIT_USER, "anna")), 5);
     assert_int_equal(value_number(limit_generic(&v, LIMIT_USER)), 3);
@@ -370,7 +364,6 @@ static void test_lists_are_walked_word_by_word(void **state)
     const char *at = "A=1\\,2, B=3";
     size_t n;
 
-    (void)state;
     assert_int_equal(list_count(at), 2);
     assert_true(list_contains(at, "A=1,2"));
     assert_true(list_contains(at, "B=3"));
@@ -391,7 +384,6 @@ static void test_dependencies_and_staging_in_parts(void **state)
     struct err e;
     size_t n;
 
-    (void)state;
     assert_int_equal(depend_parse("afterok:12.srv:13.srv,on:2", &d, &n, &e), 0);
     assert_int_equal(n, 3);
     assert_int_equal(d[1].kind, DEPEND_AFTEROK);

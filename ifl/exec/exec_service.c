@@ -156,7 +156,6 @@ static void exec_service_on_closed(void *arg, struct rpc_conn *c, const struct e
 
 static void exec_service_on_opened(void *arg, struct rpc_conn *c)
 {
-    (void)c;
     say_hello(arg);
 }
 

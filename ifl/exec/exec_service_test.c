@@ -107,7 +107,6 @@ static void srv_hello(void *arg, struct rpc_request *r)
                              .server = server_name,
                              .heartbeat_s = 1};
 
-    (void)arg;
     assert_string_equal(a->service, "mom:n1");
     fx.hellos++;
     if (fx.wait_said) {
@@ -142,7 +141,6 @@ static void srv_events(void *arg, struct rpc_request *r)
 {
     exec_events_args *a = rpc_request_args(r);
 
-    (void)arg;
     for (u_int i = 0; i < a->events.events_len; i++) {
         exec_event *e = &a->events.events_val[i];
 
@@ -171,7 +169,6 @@ static void srv_events(void *arg, struct rpc_request *r)
 
 static void srv_taken(void *arg, struct rpc_request *r)
 {
-    (void)arg;
     if (rpc_request_proc(r)->proc == EXEC_BYE)
         fx.byes++;
     else
@@ -219,7 +216,6 @@ static int hello(void *arg, exec_hello_args *a)
 {
     static char name[] = "mom:n1";
 
-    (void)arg;
     a->kind = EXEC_SERVICE_MOM;
     a->service = name;
     a->store = fx.obeyed_epoch ? store_a : none;
@@ -229,14 +225,12 @@ static int hello(void *arg, exec_hello_args *a)
 
 static void accepted(void *arg, const exec_hello_result *r)
 {
-    (void)arg;
     fx.accepted++;
     fx.obeyed_epoch = r->epoch;
 }
 
 static void lost(void *arg, const struct err *why)
 {
-    (void)arg;
     assert_int_not_equal(why->code, 0);
     fx.lost++;
 }
@@ -245,7 +239,6 @@ static size_t next(void *arg, exec_event *out, size_t max)
 {
     size_t n = 0;
 
-    (void)arg;
     for (unsigned run = 1; run <= RUNS; run++)
         while (n < max && exec_seq_has_unsent(&fx.seq[run]))
             out[n++] = (exec_event){.job = {.seq = run},
@@ -257,7 +250,6 @@ static size_t next(void *arg, exec_event *out, size_t max)
 
 static void rewind_all(void *arg)
 {
-    (void)arg;
     fx.rewinds++;
     for (int run = 1; run <= RUNS; run++)
         exec_seq_rewind(&fx.seq[run]);
@@ -265,7 +257,6 @@ static void rewind_all(void *arg)
 
 static void acked(void *arg, const exec_ack *a)
 {
-    (void)arg;
     if (a->state == EXEC_UNKNOWN_RUN) {
         fx.forgotten++;
         exec_seq_ack(&fx.seq[a->run], fx.seq[a->run].last);
@@ -278,7 +269,6 @@ static void take_start(void *arg, const void *args, struct rpc_request *r)
 {
     const exec_order_args *a = args;
 
-    (void)arg;
     fx.starts++;
     exec_service_taken(r, a->run == 13 ? PBSE_BADUSER : 0, a->run == 13 ? "no such user" : NULL);
 }
@@ -338,7 +328,6 @@ static void turn_until_acked(void)
 
 static int setup(void **state)
 {
-    (void)state;
     fx = (struct fixture){.verdict = EXEC_ACCEPTED, .epoch = 5};
     snprintf(fx.dir, sizeof fx.dir, "/tmp/exec_service_test.XXXXXX");
     if (!mkdtemp(fx.dir))
@@ -352,7 +341,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     exec_service_destroy(fx.service);
     stop_server();
     loop_turn(fx.loop, 0, NULL);
@@ -364,7 +352,6 @@ static int teardown(void **state)
 
 static void events_are_applied_once(void **state)
 {
-    (void)state;
     turn_until(&fx.accepted, 1);
     new_events(3 * EVENTS);
     turn_until_acked();
@@ -377,7 +364,6 @@ static void events_are_applied_once(void **state)
 
 static void a_missed_event_is_sent_again(void **state)
 {
-    (void)state;
     turn_until(&fx.accepted, 1);
     fx.drop_one = EVENTS / 2;
     new_events(3 * EVENTS);
@@ -389,7 +375,6 @@ static void a_missed_event_is_sent_again(void **state)
 
 static void a_restarted_server_gets_what_it_had_not_made_durable(void **state)
 {
-    (void)state;
     turn_until(&fx.accepted, 1);
     fx.hold = 1;
     new_events(3 * EVENTS);
@@ -409,7 +394,6 @@ static void a_restarted_server_gets_what_it_had_not_made_durable(void **state)
 
 static void an_unknown_run_is_forgotten(void **state)
 {
-    (void)state;
     turn_until(&fx.accepted, 1);
     fx.unknown_run = 2;
     new_events(9);
@@ -420,7 +404,6 @@ static void an_unknown_run_is_forgotten(void **state)
 
 static void an_older_server_is_not_obeyed(void **state)
 {
-    (void)state;
     turn_until(&fx.accepted, 1);
     stop_server();
     turn_until(&fx.lost, 1);
@@ -434,7 +417,6 @@ static void an_older_server_is_not_obeyed(void **state)
 
 static void refused_or_told_to_wait_it_comes_again(void **state)
 {
-    (void)state;
     fx.verdict = EXEC_REFUSED;
     turn_until(&fx.hellos, 2);
     assert_int_equal(fx.accepted, 0);
@@ -477,7 +459,6 @@ static void orders_are_taken_from_the_right_server_only(void **state)
 {
     static char other[] = "store-b";
 
-    (void)state;
     turn_until(&fx.accepted, 1);
     assert_int_equal(order(EXEC_LAUNCH, 1, 5, store_a), 0);
     assert_int_equal(order(EXEC_LAUNCH, 13, 5, store_a), PBSE_BADUSER);
@@ -490,13 +471,11 @@ static void orders_are_taken_from_the_right_server_only(void **state)
 
 static void on_left(void *arg)
 {
-    (void)arg;
     fx.left++;
 }
 
 static void good_bye_is_said_once(void **state)
 {
-    (void)state;
     turn_until(&fx.accepted, 1);
     exec_service_bye(fx.service, "host goes down", true, on_left, NULL);
     turn_until(&fx.left, 1);

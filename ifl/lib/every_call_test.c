@@ -42,7 +42,6 @@ static void test_jobs(void **state)
 {
     int c = NO_HANDLE;
 
-    (void)state;
     NULLS(pbs_submit(c, &attrop, NULL, NULL, NULL));
     FAILS(pbs_alterjob(c, job, &attr, NULL));
     FAILS(pbs_asyalterjob(c, job, &attr, NULL));
@@ -79,7 +78,6 @@ static void test_questions(void **state)
 {
     int c = NO_HANDLE;
 
-    (void)state;
     NULLS(pbs_selectjob(c, &attrop, NULL));
     NULLS(pbs_selstat(c, &attrop, &attr, NULL));
     NULLS(pbs_statjob(c, job, &attr, NULL));
@@ -105,7 +103,6 @@ static void test_administration_and_reservations(void **state)
     int c = NO_HANDLE, n = 0;
     pbs_resource_t id = RESOURCE_T_NULL;
 
-    (void)state;
     FAILS(pbs_manager(c, MGR_CMD_SET, MGR_OBJ_SERVER, "", &attrop, NULL));
     FAILS(pbs_terminate(c, SHUT_QUICK, NULL));
     NULLS(pbs_submit_resv(c, &attrop, NULL));
@@ -127,7 +124,6 @@ static void test_schedulers(void **state)
     unsigned watch;
     int c = NO_HANDLE;
 
-    (void)state;
     assert_non_null(news);
     NULLS(pbs_preempt_jobs(c, jobs));
     FAILS(pbs_register_sched("default", c, -1));
@@ -150,7 +146,6 @@ static void test_calls_in_two_halves(void **state)
     struct pbs_cursor begin = {0, 0};
     int c = NO_HANDLE;
 
-    (void)state;
     assert_int_equal(pbs_submit_send(c, &attrop, NULL, NULL, NULL), -1);
     assert_int_equal(pbs_runjob_send(c, job, NULL, NULL), -1);
     assert_int_equal(pbs_asyrunjob_send(c, job, NULL, NULL), -1);
@@ -181,7 +176,6 @@ static void test_calls_in_two_halves(void **state)
 
 static void test_what_cannot_be_connected_is_said(void **state)
 {
-    (void)state;
     assert_int_equal(setenv("PBS_CONF_FILE", "/nonexistent/pbs.conf", 1), 0);
     unsetenv("PBS_HOME");
     unsetenv("PBS_EXEC");

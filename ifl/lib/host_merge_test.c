@@ -37,7 +37,6 @@ static void test_vnodes_of_one_host_are_summed(void **state)
 {
     struct batch_status *all = vnode("h[0]", "h", "4", "1gb", "free"), *out;
 
-    (void)state;
     all->next = vnode("other", NULL, "1", "1kb", "free");
     all->next->next = vnode("h[1]", "h", "8", "1024kb", "job-busy");
     assert_int_equal(host_merge(all, NULL, NULL, &out), 0);
@@ -59,7 +58,6 @@ static void test_one_host_and_some_attributes_may_be_asked_for(void **state)
     char name[] = "resources_available", resource[] = "ncpus";
     struct attrl want = {.name = name, .resource = resource};
 
-    (void)state;
     all->next = vnode("b", NULL, "2", "1gb", "free");
     assert_int_equal(host_merge(all, "b", &want, &out), 0);
     assert_string_equal(out->name, "b");

@@ -70,6 +70,5 @@ int pbs_rescreserve(int c, char **list, int n, pbs_resource_t *id)
 
 int pbs_rescrelease(int c, pbs_resource_t id)
 {
-    (void)id;
     return call_unsupported(c, "pbs_rescrelease");
 }

@@ -278,7 +278,6 @@ int pbs_peekjob(int c, const char *jobid, int file, long long offset, const char
     ifl_peek_result r = {0};
     int code;
 
-    (void)extend;
     code = call_do(c, IFL_PEEK, (xdrproc_t)xdr_ifl_peek_args, &a, (xdrproc_t)xdr_ifl_peek_result, &r);
     if (code == 0 && piece) {
         piece->offset = r.offset;
@@ -325,7 +324,6 @@ int pbs_jobscript(int c, const char *jobid, int fd, const char *extend)
     int code;
     u_int n;
 
-    (void)extend;
     do {
         ifl_script_result r = {0};
 

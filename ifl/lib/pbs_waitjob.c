@@ -168,7 +168,6 @@ int pbs_waitjob(int c, const char *jobid, const char *extend, struct pbs_job_end
     char id[PBS_MAXCLTJOBID];
     int at = c, code, next;
 
-    (void)extend;
     (void)snprintf(id, sizeof id, "%s", jobid ? jobid : "");
     code = wait_here(at, id, end);
     for (int moves = 0; moves < MOVES_MAX && may_have_moved(code, end); moves++) {

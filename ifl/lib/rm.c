@@ -89,7 +89,6 @@ int openrm(char *host, unsigned int port)
     struct batch_status *found;
     int number, code;
 
-    (void)port;
     if (!host || !*host || strlen(host) > PBS_MAXHOSTNAME)
         return rm_fail(RM_ERR_BADPARAM);
     s = calloc(1, sizeof *s);
@@ -131,7 +130,6 @@ int downrm(int number)
 
 int configrm(int number, char *file)
 {
-    (void)file;
     return stream_of(number) ? rm_fail(PBSE_NOSUP) : -1;
 }
 

@@ -48,7 +48,6 @@ static void test_an_entry_becomes_a_batch_status(void **state)
     struct status_list l;
     XDR x;
 
-    (void)state;
     status_list_init(&l);
     xdrmem_create(&x, bytes, n, XDR_DECODE);
     assert_true(status_read_entry(&x, &l));
@@ -71,7 +70,6 @@ static void test_entries_are_linked_in_their_order(void **state)
     struct status_list l;
     int i = 0;
 
-    (void)state;
     status_list_init(&l);
     for (i = 0; i < 3; i++) {
         ifl_status_entry entry = entry_of(i == 0 ? "a" : i == 1 ? "b" : "c", (u_int)i);
@@ -97,7 +95,6 @@ static void test_a_truncated_entry_is_refused(void **state)
     u_int n = encode(&entry);
     struct status_list l;
 
-    (void)state;
     status_list_init(&l);
     for (u_int cut = 0; cut < n; cut += 4) {
         XDR x;
@@ -114,7 +111,6 @@ static void test_lengths_beyond_the_bounds_are_refused(void **state)
     static const u_int lies[] = {PBS_ID_MAX + 1, 0x7fffffff, 0xffffffff};
     struct status_list l;
 
-    (void)state;
     status_list_init(&l);
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         u_int lie = lies[i];
@@ -139,7 +135,6 @@ static void test_a_change_is_read_and_its_memory_used_again(void **state)
         .attrs = {.wire_attrs_len = 2, .wire_attrs_val = attrs},
     };
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         XDR x;
 

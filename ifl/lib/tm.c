@@ -469,7 +469,6 @@ int tm_init(void *info, struct tm_roots *roots)
     struct tm_link *l;
     int code;
 
-    (void)info;
     if (me.link)
         return TM_BADINIT;
     if (!is_in_a_job())

@@ -3,39 +3,30 @@
 
 int tm_notify(int tm_signal)
 {
-    (void)tm_signal;
     return TM_ENOTIMPLEMENTED;
 }
 
 int tm_alloc(char *resources, tm_event_t *event)
 {
-    (void)resources;
-    (void)event;
     return TM_ENOTIMPLEMENTED;
 }
 
 int tm_dealloc(tm_node_id node, tm_event_t *event)
 {
-    (void)node;
-    (void)event;
     return TM_ENOTIMPLEMENTED;
 }
 
 int tm_create_event(tm_event_t *event)
 {
-    (void)event;
     return TM_ENOTIMPLEMENTED;
 }
 
 int tm_destroy_event(tm_event_t *event)
 {
-    (void)event;
     return TM_ENOTIMPLEMENTED;
 }
 
 int tm_register(tm_whattodo_t *what, tm_event_t *event)
 {
-    (void)what;
-    (void)event;
     return TM_ENOTIMPLEMENTED;
 }

@@ -106,8 +106,6 @@ uint32_t rpc_buf_get_u32(const char *at)
 
 static bool_t rpc_buf_enc_getlong(XDR *x, long *v)
 {
-    (void)x;
-    (void)v;
     return FALSE;
 }
 
@@ -125,9 +123,6 @@ static bool_t rpc_buf_enc_putlong(XDR *x, const long *v)
 
 static bool_t rpc_buf_enc_getbytes(XDR *x, char *bytes, u_int n)
 {
-    (void)x;
-    (void)bytes;
-    (void)n;
     return FALSE;
 }
 
@@ -165,14 +160,10 @@ static int32_t *rpc_buf_enc_inline(XDR *x, u_int n)
 
 static void rpc_buf_enc_destroy(XDR *x)
 {
-    (void)x;
 }
 
 static bool_t rpc_buf_enc_control(XDR *x, int request, void *info)
 {
-    (void)x;
-    (void)request;
-    (void)info;
     return FALSE;
 }
 
@@ -228,7 +219,6 @@ static bool_t rpc_buf_count_putlong(XDR *x, const long *v)
 {
     struct rpc_buf_count *c = x->x_private;
 
-    (void)v;
     c->wire += WORD;
     c->memory += POINTER + BLOCK;
     return TRUE;
@@ -238,7 +228,6 @@ static bool_t rpc_buf_count_putbytes(XDR *x, const char *bytes, u_int n)
 {
     struct rpc_buf_count *c = x->x_private;
 
-    (void)bytes;
     c->wire += n;
     c->memory += n;
     return TRUE;
@@ -251,15 +240,11 @@ static u_int rpc_buf_count_getpos(XDR *x)
 
 static bool_t rpc_buf_count_setpos(XDR *x, u_int pos)
 {
-    (void)x;
-    (void)pos;
     return FALSE;
 }
 
 static int32_t *rpc_buf_count_inline(XDR *x, u_int n)
 {
-    (void)x;
-    (void)n;
     return NULL; /* each word is put */
 }
 
@@ -302,7 +287,5 @@ int rpc_buf_decode(const void *bytes, size_t n, xdrproc_t codec, void *value)
 
 bool_t rpc_xdr_none(XDR *x, void *value)
 {
-    (void)x;
-    (void)value;
     return TRUE;
 }

@@ -101,7 +101,6 @@ static void calls_both_ways(void **state)
 {
     size_t step;
 
-    (void)state;
     for (step = 1; step < 200; step += 7) {
         struct side a, b;
         struct result r[20];
@@ -129,7 +128,6 @@ static void late_replies_come_in_any_order(void **state)
     struct result r[5];
     int i;
 
-    (void)state;
     make(&a);
     make(&b);
     order = 0;
@@ -163,7 +161,6 @@ static void errors_have_their_own_forms(void **state)
                 {{PROG, 1, ECHO}, true, RPC_ST_GARBAGE_ARGS}};
     size_t i;
 
-    (void)state;
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct side a, b;
         struct result r = {.p.ops = &ops};
@@ -187,7 +184,6 @@ static void an_old_rpc_version_is_answered(void **state)
     struct side a, b;
     struct result r;
 
-    (void)state;
     make(&a);
     make(&b);
     call(&a, &r, ECHO, 1);
@@ -205,7 +201,6 @@ static void a_lost_connection_ends_every_call(void **state)
     struct result r[3];
     struct err e;
 
-    (void)state;
     make(&a);
     call(&a, &r[0], LATER, 1);
     call(&a, &r[1], LATER, 1);
@@ -226,7 +221,6 @@ static void limits_hold(void **state)
     char big[8] = {0x7f, -1, -1, -1, 0, 0, 0, 0};
     struct err e;
 
-    (void)state;
     make(&a);
     assert_int_equal(rpc_core_input(a.core, big, sizeof big, &e), -1);
     assert_int_equal(e.code, EMSGSIZE);
@@ -290,7 +284,6 @@ static int drip(void *arg, const char **bytes, size_t *n, struct err *e)
 {
     struct drip *d = arg;
 
-    (void)e;
     *bytes = d->b->bytes + d->at;
     *n = d->b->len - d->at < 3 ? d->b->len - d->at : 3;
     d->at += *n;
@@ -329,7 +322,6 @@ static void endless_answers_pass_and_others_wait_behind(void **state)
     int head = 42, v = 7;
     bool failed;
 
-    (void)state;
     make(&a);
     make(&b);
     assert_int_equal(rpc_core_call(a.core, &in.r.p, &id, (xdrproc_t)xdr_int, &v, NULL), 0);
@@ -368,7 +360,6 @@ static void a_forgotten_endless_answer_is_skipped(void **state)
     int v = 0, n = 0;
     bool failed;
 
-    (void)state;
     make(&a);
     make(&b);
     rpc_core_call(a.core, &in.r.p, &id, (xdrproc_t)xdr_int, &v, NULL);
@@ -396,7 +387,6 @@ static void mutated_input_does_no_harm(void **state)
     uint32_t seed = 20261;
     int round, bad = 0;
 
-    (void)state;
     for (round = 0; round < 20000; round++) {
         struct side a, b;
         struct result r[3];

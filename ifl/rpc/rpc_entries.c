@@ -183,49 +183,35 @@ static bool_t rpc_entries_pull_long(XDR *x, long *v)
 
 static bool_t rpc_entries_no_putlong(XDR *x, const long *v)
 {
-    (void)x;
-    (void)v;
     return FALSE;
 }
 
 static bool_t rpc_entries_no_putbytes(XDR *x, const char *bytes, u_int n)
 {
-    (void)x;
-    (void)bytes;
-    (void)n;
     return FALSE;
 }
 
 static u_int rpc_entries_no_getpos(XDR *x)
 {
-    (void)x;
     return (u_int)-1;
 }
 
 static bool_t rpc_entries_no_setpos(XDR *x, u_int pos)
 {
-    (void)x;
-    (void)pos;
     return FALSE;
 }
 
 static int32_t *rpc_entries_no_inline(XDR *x, u_int n)
 {
-    (void)x;
-    (void)n;
     return NULL;
 }
 
 static void rpc_entries_no_destroy(XDR *x)
 {
-    (void)x;
 }
 
 static bool_t rpc_entries_no_control(XDR *x, int request, void *info)
 {
-    (void)x;
-    (void)request;
-    (void)info;
     return FALSE;
 }
 

@@ -75,7 +75,6 @@ static void rpc_sync_on_piece(struct rpc_pending *p, const char *bytes, size_t n
 
 static void rpc_sync_on_lost(struct rpc_pending *p, const struct err *why)
 {
-    (void)why;
     ((struct rpc_sync_call *)p)->state = CALL_LOST;
 }
 

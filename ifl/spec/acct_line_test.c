@@ -26,7 +26,6 @@ static void values_come_back(void **state)
         {"(n1:ncpus=1)", "(n1:ncpus=1)"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char want[100];
         struct strbuf b;
@@ -58,7 +57,6 @@ static void a_record_is_one_line(void **state)
 {
     struct strbuf b;
 
-    (void)state;
     strbuf_init(&b, 1000);
     acct_line_add(&b, "a", NULL, "x\ny");
     acct_line_add_int(&b, "n", -5);
@@ -70,7 +68,6 @@ static void time_is_local(void **state)
 {
     struct strbuf b;
 
-    (void)state;
     setenv("TZ", "UTC", 1);
     tzset();
     strbuf_init(&b, 1000);
@@ -84,7 +81,6 @@ static void texts_without_pairs(void **state)
     struct err e;
     struct acct_line *l = acct_line_parse("03/03/2026 10:15:02;A;41.svr1;Job deleted", &e);
 
-    (void)state;
     assert_non_null(l);
     assert_string_equal(l->text, "Job deleted");
     assert_int_equal(l->n, 2);
@@ -101,7 +97,6 @@ static void bad_lines(void **state)
                                        "03/03/2026 10:15:02;;1.s;",
                                        "13-03-2026 10:15:02;S;1.s;a=b"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct err e;
 

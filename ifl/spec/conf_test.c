@@ -13,7 +13,6 @@ static const char base[] = "PBS_HOME=/h\nPBS_EXEC=/x\nPBS_SERVER=svr1\n";
 
 static const char *no_env(const char *name)
 {
-    (void)name;
     return NULL;
 }
 
@@ -53,7 +52,6 @@ static void values_are_read_as_a_shell_would(void **state)
         {"PBS_SCP=a=b", "a=b"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct err e;
         struct conf *c = parse(rows[i].line, no_env, &e);
@@ -76,7 +74,6 @@ static void presets_hold_and_bad_ports_are_ignored(void **state)
     struct conf *c =
         parse("PBS_BATCH_SERVICE_PORT=99999\nPBS_MOM_SERVICE_PORT=0\nPBS_START_MOM=1\n", no_env, &e);
 
-    (void)state;
     assert_non_null(c);
     assert_int_equal(conf_int(c, CONF_PBS_BATCH_SERVICE_PORT), 15001);
     assert_int_equal(conf_int(c, CONF_PBS_MOM_SERVICE_PORT), 15002);
@@ -92,7 +89,6 @@ static void environment_overrides_where_the_row_says_so(void **state)
     struct err e;
     struct conf *c = parse("PBS_SCHEDULER_SERVICE_PORT=16\nPBS_SERVER_HOST_NAME=inner\n", some_env, &e);
 
-    (void)state;
     assert_non_null(c);
     assert_string_equal(conf_text(c, CONF_PBS_HOME), "/from/env");
     assert_int_equal(conf_int(c, CONF_PBS_BATCH_SERVICE_PORT), 17);
@@ -120,7 +116,6 @@ static void what_the_file_says_of_its_own_server_is_not_about_another(void **sta
         parse("PBS_SERVER_HOST_NAME=inner\nPBS_BATCH_SERVICE_PORT=7\nPBS_PRIMARY=p\nPBS_SECONDARY=s\n",
               far_env, &e);
 
-    (void)state;
     assert_true(conf_is_elsewhere(c));
     assert_string_equal(conf_server(c), "far");
     assert_string_equal(conf_server_host(c), "far");
@@ -143,7 +138,6 @@ static void names_for_connecting(void **state)
     struct err e;
     struct conf *c = parse("PBS_SERVER_HOST_NAME=inner\nPBS_BATCH_SERVICE_PORT=7\n", no_env, &e);
 
-    (void)state;
     assert_string_equal(conf_server(c), "svr1");
     assert_string_equal(conf_server_host(c), "inner");
     assert_int_equal(conf_server_port(c), 7);
@@ -162,7 +156,6 @@ static void a_pair_is_two_hosts_each_with_a_port(void **state)
     struct err e;
     struct conf *c = parse("PBS_PRIMARY=p:17\nPBS_SECONDARY=s\nPBS_BATCH_SERVICE_PORT=7\n", no_env, &e);
 
-    (void)state;
     assert_string_equal(conf_server_host(c), "p");
     assert_string_equal(conf_pair(c)[0].host, "p");
     assert_int_equal(conf_pair(c)[0].port, 17);
@@ -188,7 +181,6 @@ static void errors_name_the_variables(void **state)
         {"PBS_HOME=/h\nPBS_EXEC=/x\nPBS_SERVER=s:x\n", "illegal port in \"s:x\""},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct err e;
 
@@ -206,7 +198,6 @@ static void hosts_are_split(void **state)
     } rows[] = {{"a", "a", 5},     {"a:1", "a", 1},       {"[::1]:70", "::1", 70}, {"[::1]", "::1", 5},
                 {"a:0", NULL, 0},  {"a:65536", NULL, 0},  {":1", NULL, 0},         {"", NULL, 0},
                 {"a:1x", NULL, 0}, {"aaaaaaaa", NULL, 0}, {"a:", NULL, 0},         {"[a]x", NULL, 0}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char host[8];
         uint16_t port = 0;
@@ -225,7 +216,6 @@ static void a_missing_file_is_named(void **state)
 {
     struct err e;
 
-    (void)state;
     setenv("PBS_CONF_FILE", "/nowhere/pbs.conf", 1);
     assert_null(conf_load(&e));
     assert_int_equal(e.code, ENOENT);

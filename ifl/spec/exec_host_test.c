@@ -17,7 +17,6 @@ static void what_is_written_is_what_was_read(void **state)
                 {"n1/x", NULL},   {"n1/0*", NULL},     {"n1/0+", NULL},
                 {"/0", NULL},     {"n1/0 n2/0", NULL}, {"n1/99999999999", NULL}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct strbuf b;
         struct err e;
@@ -41,7 +40,6 @@ static void built_by_hand(void **state)
     struct exec_host *h = exec_host_create(NULL);
     struct strbuf b;
 
-    (void)state;
     assert_non_null(h);
     for (uint32_t i = 0; i < 5; i++)
         assert_int_equal(exec_host_add(h, "n1", i, i, NULL), 0);

@@ -21,7 +21,6 @@ static void good_lists(void **state)
         {"(n1[0].a:x=\"a:b\")", "(n1[0].a:x=\"a:b\")", 1, 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct strbuf b;
         struct err e;
@@ -57,7 +56,6 @@ static void bad_lists(void **state)
         {"((n1))", PBSE_BADATVAL, "at character 2"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct err e;
 
@@ -76,7 +74,6 @@ static void built_by_hand(void **state)
     struct exec_vnode *v = exec_vnode_create(&e);
     struct exec_vnode_part *p;
 
-    (void)state;
     for (size_t i = 0; i < 5; i++) {
         p = exec_vnode_add(v, "n", i / 2, &e);
         assert_non_null(p);

@@ -30,7 +30,6 @@ static void good_names(void **state)
         {"41[1,3-9:2]", JOBID_RANGE, 41, -1, "", "", "41[1,3-9:2].s"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct strbuf b;
         struct jobid id;
@@ -74,7 +73,6 @@ static void bad_names(void **state)
                                        "1\n",
                                        "1.a/b",
                                        "1[2147483647]"};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct jobid id;
         struct err e;
@@ -94,7 +92,6 @@ static void ranges_become_sets(void **state)
     struct jobid id;
     struct err e;
 
-    (void)state;
     assert_int_equal(jobid_parse("5[1,3-9:2].x", &id, &e), 0);
     assert_int_equal(jobid_check_indices(&id, &e), 0);
     assert_int_equal(jobid_indices(&id, array, &set, &e), 0);
@@ -127,7 +124,6 @@ static void a_range_beyond_its_array_costs_nothing(void **state)
     struct err e;
     size_t before;
 
-    (void)state;
     before = mallinfo2().uordblks;
     assert_int_equal(jobid_parse("1[0-2147483646:2147]", &id, &e), 0);
     assert_int_equal(jobid_indices(&id, array, &set, &e), 0);
@@ -140,7 +136,6 @@ static void formats(void **state)
 {
     char t[JOBID_TEXT_MAX];
 
-    (void)state;
     assert_string_equal(jobid_format(t, (struct job_key){7, -1}, false, "s"), "7.s");
     assert_string_equal(jobid_format(t, (struct job_key){7, -1}, true, "s"), "7[].s");
     assert_string_equal(jobid_format(t, (struct job_key){7, 0}, true, ""), "7[0]");
@@ -161,7 +156,6 @@ static void destinations(void **state)
                 {"a@b@c", NULL, NULL},
                 {"a@b c", NULL, NULL}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct destination d;
         struct err e;

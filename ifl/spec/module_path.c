@@ -36,7 +36,6 @@ static bool find_own_directory(char out[static PATH_MAX], bool *is_program)
 
 static const char *module_path_no_environment(const char *name)
 {
-    (void)name;
     return NULL;
 }
 

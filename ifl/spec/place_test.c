@@ -24,7 +24,6 @@ static void good_places(void **state)
         {"group=x", PLACE_FREE, PLACE_UNSAID, "x"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct place p;
         struct err e;
@@ -42,7 +41,6 @@ static void bad_places(void **state)
                                        "pack:free", "excl:shared",  "group=",   "group=a:group=b",
                                        "pack:pack", "pack scatter", "pack,excl"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct place p;
         struct err e;

@@ -27,7 +27,6 @@ static void letters_codes_and_results_belong_together(void **state)
                 {METHOD_DELETE, PREEMPT_DELETED, 'D', "D", true, AFTER_GONE},
                 {METHOD_RELEASE, PREEMPT_RELEASED, 'P', "P", false, AFTER_SMALLER}};
 
-    (void)state;
     assert_int_equal(sizeof rows / sizeof *rows, METHOD_COUNT - 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct preempt_method_row *row = preempt_method_row(rows[i].method);
@@ -58,7 +57,6 @@ static void sequences_keep_their_order(void **state)
     struct preempt_methods l, only;
     char text[PREEMPT_LETTERS_MAX];
 
-    (void)state;
     assert_true(preempt_methods_parse("SCRDP", &l));
     assert_string_equal(preempt_methods_format(&l, text), "SCRDP");
     assert_true(preempt_methods_parse("", &only));
@@ -111,7 +109,6 @@ static void an_order_is_parsed_or_refused_as_a_whole(void **state)
     struct err e;
     char text[PREEMPT_LETTERS_MAX];
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int rc = order_parse(rows[i].text, &o, &e);
 
@@ -142,7 +139,6 @@ static void levels_rank_as_preempt_prio_says(void **state)
         {"fairshare, queue_softlimits, normal_jobs", PRIO_FAIRSHARE | PRIO_QUEUE_SOFTLIMIT, 0, 99000}};
     struct preempt_prio p;
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(prio_parse(rows[i].prio, &p, NULL), 0);
         assert_int_equal(prio_value(&p, rows[i].mask, rows[i].priority), rows[i].value);
@@ -171,7 +167,6 @@ static void the_share_of_time_left_follows_the_first_request_that_is_there(void 
         {{.walltime_s = 1000, .start_s = NOW - 9}, 100}, /* 0.9 % is less than a whole percent */
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(preempt_rules_percent_left(&rows[i].f, NOW), rows[i].left);
 }
@@ -180,7 +175,6 @@ static void only_requeue_and_deletion_lose_what_the_run_has_worked(void **state)
 {
     struct preempt_facts f = {.start_s = NOW - 100, .paused_s = 40, .cores = 4};
 
-    (void)state;
     for (int m = METHOD_NONE; m < METHOD_COUNT; m++)
         assert_true(preempt_rules_loss(&f, (enum method_id)m, NOW) ==
                     (m == METHOD_REQUEUE || m == METHOD_DELETE ? 240 : 0));
@@ -201,7 +195,6 @@ static void every_combination_of_queue_scheduler_and_wish_gives_the_methods(void
     static const char *const sched_orders[] = {"SCR", "CD 50 S"};
     char got[PREEMPT_LETTERS_MAX], group[PREEMPT_LETTERS_MAX];
 
-    (void)state;
     for (size_t q = 0; q < 5; q++)
         for (size_t s = 0; s < 2; s++)
             for (size_t w = 0; w < 4; w++)
@@ -262,7 +255,6 @@ static void a_queue_speaks_before_its_scheduler(void **state)
         {60, U, 0, U, NOW - 10, 0, "a", "x", 0, true, EXEMPT_NEVER, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct preempt_settings queue, sched, urgent;
         struct preempt_facts f = {.start_s = rows[i].start, .count = rows[i].count};
@@ -289,7 +281,6 @@ static void a_budget_is_core_hours_of_the_urgent_queue(void **state)
 {
     struct preempt_settings queue, sched;
 
-    (void)state;
     preempt_settings_init(&queue, "q");
     preempt_settings_init(&sched, NULL);
     assert_true(preempt_rules_budget(&queue, &sched) < 0);

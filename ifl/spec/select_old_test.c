@@ -10,7 +10,6 @@
 
 static int is_property(void *context, const char *name)
 {
-    (void)context;
     return !strcmp(name, "big") || !strcmp(name, "gpu");
 }
 
@@ -40,7 +39,6 @@ static void node_specs(void **state)
         {"n1:n2", NULL, NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct strbuf select, place;
         struct err e = {0};
@@ -66,7 +64,6 @@ static void amounts(void **state)
                                             one[] = {{"mem", "1gb"}};
     struct strbuf b;
 
-    (void)state;
     strbuf_init(&b, 1000);
     assert_int_equal(select_old_amounts(two, 2, &b), 0);
     assert_string_equal(b.s, "1:ncpus=4:mem=2gb");

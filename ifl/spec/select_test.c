@@ -10,7 +10,6 @@
 
 static int known(void *context, const char *name, const char *value, struct err *e)
 {
-    (void)context;
     if (!strcmp(name, "walltime"))
         return err_set(e, PBSE_INVALSELECTRESC, "%s", name);
     if (!strcmp(name, "ncpus") && value[strspn(value, "0123456789")])
@@ -35,7 +34,6 @@ static void good_selects(void **state)
         {"10:host=n1.cluster-a", "10:host=n1.cluster-a", 10},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct strbuf b;
         struct err e;
@@ -77,7 +75,6 @@ static void bad_selects(void **state)
         {"1:n(us=2", PBSE_BADATVAL, "'='"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct err e;
 
@@ -94,7 +91,6 @@ static void too_many_chunks_are_refused(void **state)
     struct strbuf b;
     struct err e;
 
-    (void)state;
     strbuf_init(&b, 1 << 20);
     for (int i = 0; i <= SELECT_CHUNKS_MAX; i++)
         strbuf_addf(&b, "%s1", i ? "+" : "");
@@ -125,7 +121,6 @@ static void sums(void **state)
         {"1000000:n=9223372036854775807", "n", SELECT_INTEGER, -1, ""},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct err e;
         struct select_sum sum;
@@ -150,7 +145,6 @@ static void defaults_fill_what_is_missing(void **state)
     struct err e;
     struct select *s = select_parse("1:mem=1gb+2:ncpus=3:x=1", NULL, NULL, &e);
 
-    (void)state;
     assert_int_equal(select_complete(s, "ncpus", "1", &e), 0);
     strbuf_init(&b, 1000);
     select_format(s, &b);

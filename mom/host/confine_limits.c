@@ -26,7 +26,6 @@ static int confine_limits_set_memory(enum confine_kind kind, const char *dir, co
 
 static int confine_limits_set_pids(enum confine_kind kind, const char *dir, const char *bound, struct err *e)
 {
-    (void)kind;
     if (confine_group_write(dir, "pids.max", bound) < 0)
         return err_errno(e, errno, "cannot limit the processes of cgroup %s to %s", dir, bound);
     return 0;

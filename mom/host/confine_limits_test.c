@@ -43,7 +43,6 @@ static int make_tree(void **state)
 {
     char group[256];
 
-    (void)state;
     if (!mkdtemp(tree))
         return -1;
     snprintf(group, sizeof group, "%s/g", tree);
@@ -54,7 +53,6 @@ static int remove_tree(void **state)
 {
     char command[300];
 
-    (void)state;
     snprintf(command, sizeof command, "rm -r %s", tree);
     return system(command);
 }
@@ -69,7 +67,6 @@ static int set(enum confine_limit l, enum confine_kind kind, const char *bound, 
 
 static void version_2_has_all_files_in_one_group(void **state)
 {
-    (void)state;
     put("g/memory.max", "");
     put("g/memory.swap.max", "");
     put("g/memory.oom.group", "");
@@ -87,7 +84,6 @@ static void version_2_has_all_files_in_one_group(void **state)
 
 static void version_1_binds_to_all_memory_nodes_and_refuses_devices_first(void **state)
 {
-    (void)state;
     put("cpuset.mems", "0-1");
     put("g/cpuset.mems", "");
     put("g/cpuset.cpus", "");
@@ -105,7 +101,6 @@ static void what_cannot_be_written_is_named(void **state)
 {
     struct err e = {0};
 
-    (void)state;
     put("cpuset.mems", "0");
     assert_int_equal(set(CONFINE_PIDS, CONFINE_V1, "70", NULL), 0);
     remove_tree(NULL);
@@ -127,7 +122,6 @@ static void rules_of_devices_are_checked(void **state)
     char out[64];
     struct err e;
 
-    (void)state;
     assert_int_equal(confine_devices_parse("/dev/null", out, sizeof out, NULL), 0);
     assert_string_equal(out, "c 1:3 rw");
     assert_int_equal(confine_devices_parse("b 8:* r", out, sizeof out, NULL), 0);
@@ -192,7 +186,6 @@ static void no_more_processes_than_the_limit_can_be_made(void **state)
 {
     struct confine *c = confined(CONFINE_PIDS, "7");
 
-    (void)state;
     assert_int_equal(inside(c, count_forks), 6);
     assert_true(confine_has_met_pids(c));
     confine_destroy(c);
@@ -213,7 +206,6 @@ static void a_job_runs_on_its_processors_only(void **state)
 {
     struct confine *c = confined(CONFINE_CPUSET, "0");
 
-    (void)state;
     assert_int_equal(inside(c, count_processors), 1);
     confine_destroy(c);
 }
@@ -258,13 +250,11 @@ static void devices(enum confine_kind kind)
 
 static void devices_that_no_rule_names_cannot_be_opened(void **state)
 {
-    (void)state;
     devices(CONFINE_V2);
 }
 
 static void nor_with_version_1(void **state)
 {
-    (void)state;
     devices(CONFINE_V1);
 }
 
@@ -272,7 +262,6 @@ static void several_bounds_hold_together(void **state)
 {
     struct confine *c = confined(CONFINE_PIDS, "5");
 
-    (void)state;
     assert_int_equal(confine_limit(c, CONFINE_DEVICES, "c 1:3 rw\n", NULL), 0);
     assert_int_equal(confine_limit(c, CONFINE_MEMORY, "100000000", NULL), 0);
     assert_int_equal(inside(c, count_forks), 4);

@@ -56,7 +56,6 @@ static void within_the_limit_nothing_happens(void **state)
     struct confine *c = limited();
     struct pollfd p = {.fd = confine_memory_fd(c), .events = POLLIN};
 
-    (void)state;
     assert_int_equal(take(c, LIMIT / 4), 0);
     assert_int_equal(poll(&p, 1, 0), 0);
     assert_false(confine_has_run_out(c));
@@ -69,7 +68,6 @@ static void beyond_it_a_process_is_killed_and_we_are_told(void **state)
     struct pollfd p = {.fd = confine_memory_fd(c), .events = POLLIN | POLLPRI};
     int status = take(c, 4 * (size_t)LIMIT);
 
-    (void)state;
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     assert_int_equal(poll(&p, 1, 5000), 1);
     assert_true(confine_memory_event(c));
@@ -82,7 +80,6 @@ static void without_a_limit_there_is_nothing_to_enter(void **state)
     struct confine_place none = {.kind = CONFINE_SIGNALS};
     struct confine *c = confine_create(&none, "confine_memory_test", getpid(), SIGSTOP, SIGCONT);
 
-    (void)state;
     assert_int_equal(confine_limit(c, CONFINE_MEMORY, LIMIT_TEXT, NULL), 0);
     assert_int_equal(confine_enter(c, NULL), 0);
     assert_int_equal(confine_memory_fd(c), -1);

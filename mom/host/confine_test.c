@@ -84,7 +84,6 @@ static void signals_stop_and_continue_a_whole_job(void **state)
 {
     struct confine_place place = {.kind = CONFINE_SIGNALS};
 
-    (void)state;
     suspend_and_resume(&place, false);
     suspend_and_resume(&place, true);
 }
@@ -93,7 +92,6 @@ static void whatever_this_host_offers_does_too(void **state)
 {
     struct confine_place place;
 
-    (void)state;
     confine_probe(&place);
     print_message("this host: %s %s\n", confine_name(place.kind), place.dir);
     suspend_and_resume(&place, false);
@@ -104,7 +102,6 @@ static void the_older_freezer_does_where_it_is_there(void **state)
 {
     struct confine_place place = {.kind = CONFINE_V1};
 
-    (void)state;
     if (confine_group_find(&confine_v1, place.dir, sizeof place.dir) < 0)
         skip();
     suspend_and_resume(&place, false);
@@ -154,7 +151,6 @@ static void what_had_stopped_itself_is_not_woken_when_the_job_goes_on(void **sta
 {
     struct confine_place place = {.kind = CONFINE_SIGNALS};
 
-    (void)state;
     stop_itself_and_stay(&place);
     confine_probe(&place);
     stop_itself_and_stay(&place);
@@ -169,7 +165,6 @@ static void a_resumption_that_cannot_find_the_processes_says_so_and_can_be_repea
     struct err e = {0};
     pid_t child;
 
-    (void)state;
     *counter = 0;
     child = start_counting();
     waitpid(child, NULL, 0);
@@ -209,7 +204,6 @@ static void groups_are_removed_only_of_our_own_runs_that_no_shepherd_holds(void 
                                   "pbs_", "pbs_a_b.99999999"};
     int fd;
 
-    (void)state;
     assert_non_null(mkdtemp(top));
     path_in(runs, top, "jobs");
     path_in(held, runs, "2.svr.1");
@@ -275,7 +269,6 @@ static void groups_that_would_take_nobody_in_are_not_used(void **state)
     pid_t child;
     int status;
 
-    (void)state;
     if (confine_group_find(&confine_v2, top, sizeof top) < 0)
         skip();
     snprintf(group, sizeof group, "%s/confine_test.%d", top, (int)getpid());

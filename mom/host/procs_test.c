@@ -23,7 +23,6 @@ static void whoever_left_the_session_is_still_found(void **state)
     pid_t child;
     struct err e;
 
-    (void)state;
     assert_int_equal(pipe(up), 0);
     child = fork();
     if (child == 0) {
@@ -59,7 +58,6 @@ static void a_process_that_is_gone_cannot_be_read(void **state)
 {
     struct procs_entry entry;
 
-    (void)state;
     assert_int_equal(procs_read(999999999, &entry), -1);
     assert_int_equal(procs_read(getpid(), &entry), 0);
     assert_int_equal(entry.parent, getppid());
@@ -87,7 +85,6 @@ static void processes_that_cannot_be_read_are_not_gone(void **state)
     pid_t child = fork();
     struct procs_sessions session = {&child, 1};
 
-    (void)state;
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid();
@@ -137,7 +134,6 @@ static void a_session_that_began_after_the_note_is_a_strangers(void **state)
     time_t now = time(NULL), began = 0;
     struct procs_marks m = {.sessions = &one, .since = now - 60, .uid = getuid(), .mark = "ABSENT=has this"};
 
-    (void)state;
     assert_int_equal(procs_began(pid, &began), 0);
     assert_true(began >= now - 30 && began <= now + 2);
     assert_int_equal(procs_marked_signal(&m, SIGKILL), 0);

@@ -17,7 +17,6 @@ static char path[256];
 
 static int make_root(void **state)
 {
-    (void)state;
     if (!mkdtemp(root))
         return -1;
     snprintf(path, sizeof path, "%s/1.svr.1", root);
@@ -26,7 +25,6 @@ static int make_root(void **state)
 
 static int drop_root(void **state)
 {
-    (void)state;
     return rundir_remove(root, NULL);
 }
 
@@ -63,7 +61,6 @@ static void a_missing_or_empty_log_has_no_items(void **state)
 {
     char name[sizeof path + 16];
 
-    (void)state;
     snprintf(name, sizeof name, "%s/" RUNDIR_JOURNAL, path);
     assert_int_equal(access(name, W_OK), 0);
     assert_int_equal(read_journal().n, 0);
@@ -88,7 +85,6 @@ static void of_an_item_that_a_full_disk_cuts_nothing_stays(void **state)
     struct rlimit was, tight;
     struct seen s;
 
-    (void)state;
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
     append_note(fd, SHEP_NOTE_PROLOGUE_DONE);
@@ -112,7 +108,6 @@ static void a_void_log_begins_anew(void **state)
 {
     int fd = rundir_log_open(path, RUNDIR_JOURNAL, NULL);
 
-    (void)state;
     append_note(fd, SHEP_NOTE_EPILOGUE_DONE);
     close(fd);
     assert_int_equal(rundir_log_void(path, RUNDIR_JOURNAL), 0);
@@ -128,7 +123,6 @@ static void a_torn_item_is_not_there_and_is_cut_off(void **state)
 {
     int fd = rundir_log_open(path, RUNDIR_JOURNAL, NULL);
 
-    (void)state;
     assert_true(fd >= 0);
     append_note(fd, SHEP_NOTE_EPILOGUE_DONE);
     assert_int_equal(write(fd, "\0\0\0\x40half", 8), 8);
@@ -173,7 +167,6 @@ static void an_order_comes_back_and_a_torn_one_is_refused(void **state)
     struct err e;
     char file[300];
 
-    (void)state;
     assert_int_equal(rundir_write_order(path, &o, &e), 0);
     assert_int_equal(rundir_read_order(path, &back, &e), 0);
     assert_string_equal(back.id, "1.svr");
@@ -191,7 +184,6 @@ static void whoever_holds_the_records_is_seen(void **state)
 {
     int fd = rundir_log_open(path, RUNDIR_RUN, NULL);
 
-    (void)state;
     assert_false(rundir_is_held(path));
     assert_int_equal(rundir_hold(fd, NULL), 0);
     assert_true(rundir_is_held(path));

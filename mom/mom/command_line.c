@@ -72,7 +72,6 @@ static int command_line_take_setting(void *context, const struct option_row *row
                                         ['S'] = "PBS_BATCH_SERVICE_PORT"};
     int64_t port;
 
-    (void)context;
     if (row->letter == 'd' && value[0] != '/')
         return err_set(e, EINVAL, "\"%s\" is not an absolute path", value);
     if (row->letter != 'd' && units_parse_int(value, 1, PORT_MOST, &port, e) < 0)

@@ -334,7 +334,6 @@ static void sending_on_piece(void *arg, const struct launch_answer *a, const cha
 {
     struct sending *s = arg;
 
-    (void)why;
     if (!a || a->status != PMIX_SUCCESS || a->size > SIZE_MAX_ALL ||
         rpc_buf_add(&s->all, a->bytes.bytes_val, a->bytes.bytes_len) < 0 ||
         (!a->bytes.bytes_len && s->all.len < a->size))
@@ -361,7 +360,6 @@ static void sending_on_put(void *arg, const struct launch_answer *a, const char 
 {
     struct sending *s = arg;
 
-    (void)why;
     if (!a || a->status != PMIX_SUCCESS)
         sending_over(s, a ? a->status : PMIX_ERR_UNREACH);
     else if (s->sent < s->n_data)

@@ -142,7 +142,6 @@ static void helper_link_on_lost(struct rpc_pending *p, const struct err *why)
     struct helper_link_question *q =
         (struct helper_link_question *)((char *)p - offsetof(struct helper_link_question, pending));
 
-    (void)why;
     if (q->fn)
         q->fn(q->arg, NULL);
     free(q);

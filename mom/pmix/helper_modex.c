@@ -41,7 +41,6 @@ static void fetch_on_piece(void *arg, const struct launch_answer *a, const char 
 {
     struct fetch *f = arg;
 
-    (void)why;
     if (!a || a->status != PMIX_SUCCESS)
         fetch_over(f, a ? a->status : PMIX_ERR_UNREACH);
     else if (a->size > SIZE_LIMIT || (!a->bytes.bytes_len && f->bytes.len < a->size) ||

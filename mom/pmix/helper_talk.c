@@ -185,7 +185,6 @@ static void alert_sent(pmix_status_t status, void *arg)
 {
     struct alert *a = arg;
 
-    (void)status;
     PMIX_INFO_FREE(a->info, ALERT_INFO);
     free(a);
 }
@@ -417,8 +416,6 @@ static void talk_review(struct helper *h)
 /* ---- what programs are, and whether they can be saved */
 static void talk_ignore(void *arg, const struct tmx_answer *a)
 {
-    (void)arg;
-    (void)a;
 }
 
 static void talk_declare(struct helper *h)

@@ -42,11 +42,6 @@ static bool upcall_talk(enum helper_talk_what what, const pmix_proc_t *proc, con
 static pmix_status_t upcall_connected(const pmix_proc_t *proc, void *object, pmix_info_t info[],
                                       size_t n_info, pmix_op_cbfunc_t done, void *done_arg)
 {
-    (void)object;
-    (void)info;
-    (void)n_info;
-    (void)done;
-    (void)done_arg;
     (void)upcall_talk(TALK_CONNECTED, proc, NULL, 0, NULL, NULL);
     return PMIX_OPERATION_SUCCEEDED;
 }
@@ -54,9 +49,6 @@ static pmix_status_t upcall_connected(const pmix_proc_t *proc, void *object, pmi
 static pmix_status_t upcall_finalized(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t done,
                                       void *done_arg)
 {
-    (void)object;
-    (void)done;
-    (void)done_arg;
     (void)upcall_talk(TALK_LEFT, proc, NULL, 0, NULL, NULL);
     return PMIX_OPERATION_SUCCEEDED;
 }
@@ -65,8 +57,6 @@ static pmix_status_t upcall_control(const pmix_proc_t *proc, const pmix_proc_t t
                                     const pmix_info_t info[], size_t n, pmix_info_cbfunc_t done,
                                     void *done_arg)
 {
-    (void)targets;
-    (void)n_targets;
     return upcall_talk(TALK_CONTROL, proc, info, n, done, done_arg) ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
@@ -96,9 +86,6 @@ static void upcall_event(size_t id, pmix_status_t status, const pmix_proc_t *sou
                          size_t n, pmix_info_t *results, size_t n_results,
                          pmix_event_notification_cbfunc_fn_t done, void *done_arg)
 {
-    (void)id;
-    (void)results;
-    (void)n_results;
     (void)upcall_talk(status == PMIX_JCTRL_CHECKPOINT_COMPLETE ? TALK_SAVED : TALK_LEFT, source, info, n,
                       NULL, NULL);
     if (done)
@@ -116,14 +103,6 @@ void helper_upcalls_listen(void)
 static pmix_status_t upcall_abort(const pmix_proc_t *proc, void *object, int status, const char msg[],
                                   pmix_proc_t procs[], size_t n_procs, pmix_op_cbfunc_t done, void *done_arg)
 {
-    (void)proc;
-    (void)object;
-    (void)status;
-    (void)msg;
-    (void)procs;
-    (void)n_procs;
-    (void)done;
-    (void)done_arg;
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -133,8 +112,6 @@ static pmix_status_t upcall_fence(const pmix_proc_t procs[], size_t n_procs, con
 {
     struct helper_fence_wish *w = calloc(1, sizeof *w);
 
-    (void)info;
-    (void)n_info;
     if (w) {
         w->procs = calloc(n_procs + 1, sizeof *procs);
         w->data = malloc(n_data + 1);
@@ -164,8 +141,6 @@ static pmix_status_t upcall_modex(const pmix_proc_t *proc, const pmix_info_t inf
 {
     struct helper_modex_wish *w = calloc(1, sizeof *w);
 
-    (void)info;
-    (void)n_info;
     if (!w)
         return PMIX_ERR_NOMEM;
     w->proc = *proc;
@@ -183,13 +158,6 @@ static pmix_status_t upcall_modex(const pmix_proc_t *proc, const pmix_info_t inf
 static pmix_status_t upcall_notify(pmix_status_t code, const pmix_proc_t *source, pmix_data_range_t range,
                                    pmix_info_t info[], size_t n_info, pmix_op_cbfunc_t done, void *done_arg)
 {
-    (void)code;
-    (void)source;
-    (void)range;
-    (void)info;
-    (void)n_info;
-    (void)done;
-    (void)done_arg;
     return PMIX_OPERATION_SUCCEEDED;
 }
 

@@ -65,7 +65,6 @@ static volatile sig_atomic_t checkpoint_wanted; /* written by a handler, which h
 
 static void main_on_signal(int signo)
 {
-    (void)signo;
     checkpoint_wanted = 1;
 }
 

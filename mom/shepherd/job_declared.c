@@ -59,7 +59,6 @@ static void job_declared_on_reply(struct rpc_pending *p, const struct rpc_reply_
 
 static void job_declared_on_lost(struct rpc_pending *p, const struct err *why)
 {
-    (void)why;
     job_declared_over((struct job_declared *)((char *)p - offsetof(struct job_declared, pending)), false);
 }
 

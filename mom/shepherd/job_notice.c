@@ -194,7 +194,6 @@ static void job_notice_on_lost(struct rpc_pending *p, const struct err *why)
 {
     struct job_notice *n = (struct job_notice *)((char *)p - offsetof(struct job_notice, pending));
 
-    (void)why;
     n->under_way = false;
     say_later(n);
 }

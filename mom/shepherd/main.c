@@ -46,7 +46,7 @@ int main(int argc, char *argv[])
     if (argc >= 5 && strcmp(argv[1], "script") == 0)
         return script_run(argv[3], argv[2], argv[4], argv + 5);
     if (argc >= 7 && strcmp(argv[1], "action") == 0)
-        return action_run(argv[2], argv[3], atoi(argv[4]), argv[5], argv + 6);
+        return action_run(argv[2], atoi(argv[4]), argv[5], argv + 6); /* argv[3] names the event to people */
     if (argc == 3 && strcmp(argv[1], "stage") == 0)
         return stage_errand(argv[2]);
     if (argc == 5 && strcmp(argv[1], "pack") == 0)

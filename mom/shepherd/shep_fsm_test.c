@@ -10,7 +10,6 @@ static void from_every_state_a_job_can_be_brought_to_its_end(void **state)
 {
     static const enum shep_event way[] = {SHEP_EV_LAUNCHED, SHEP_EV_KILL, SHEP_EV_ALL_ENDED, SHEP_EV_CLOSE};
 
-    (void)state;
     for (int s = 0; s < SHEP_STATE_COUNT; s++) {
         enum shep_state at = (enum shep_state)s;
 
@@ -26,7 +25,6 @@ static void from_every_state_a_job_can_be_brought_to_its_end(void **state)
 
 static void the_end_is_recorded_once_on_every_path(void **state)
 {
-    (void)state;
     for (int s = 0; s < SHEP_STATE_COUNT; s++)
         for (int ev = 0; ev < SHEP_EVENT_COUNT; ev++) {
             const struct shep_row *r = shep_fsm_find((enum shep_state)s, (enum shep_event)ev);
@@ -41,7 +39,6 @@ static void the_end_is_recorded_once_on_every_path(void **state)
 
 static void a_second_terminate_is_harder(void **state)
 {
-    (void)state;
     assert_int_equal(shep_fsm_find(SHEP_RUNNING, SHEP_EV_TERMINATE)->action, SHEP_ACT_TERM);
     assert_int_equal(shep_fsm_find(SHEP_STOPPING, SHEP_EV_TERMINATE)->action, SHEP_ACT_KILL);
     assert_null(shep_fsm_find(SHEP_ENDED, SHEP_EV_TERMINATE));

@@ -459,7 +459,6 @@ static int hold_order(struct supervise *h, int mom)
 /* A second shepherd for this run: its MOM was killed, and the next MOM started another. The job has had its shepherd. */
 static void supervise_see_record(void *arg, void *item)
 {
-    (void)item;
     *(bool *)arg = true;
 }
 

@@ -41,7 +41,6 @@ static void supervise_call_hello(void *arg, const void *args, void *res)
     struct supervise *h = arg;
     struct shep_hello_result *r = res;
 
-    (void)args;
     r->protocol = SHEP_VERSION;
     r->pid = getpid();
     r->started = h->state != SHEP_BEGIN;
@@ -83,7 +82,6 @@ static void supervise_call_suspend(void *arg, const void *args, void *res)
     struct supervise *h = arg;
     struct err e = {0};
 
-    (void)args;
     if (h->state != SHEP_RUNNING) {
         done(h, res, PBSE_BADSTATE, "the job is ending");
     } else if (confine_suspend(h->confine, SUSPEND_LIMIT_MS, &e) < 0) {
@@ -100,7 +98,6 @@ static void supervise_call_resume(void *arg, const void *args, void *res)
     struct supervise *h = arg;
     struct err e = {0};
 
-    (void)args;
     if (h->state != SHEP_RUNNING) {
         done(h, res, PBSE_BADSTATE, "the job is ending");
     } else if (confine_resume(h->confine, &e) < 0) {
@@ -207,7 +204,6 @@ static void supervise_call_notice(void *arg, const void *args, void *res)
 
 static void supervise_call_usage(void *arg, const void *args, void *res)
 {
-    (void)args;
     done(arg, res, 0, "");
 }
 

@@ -33,7 +33,6 @@ static const struct {
 
 static void a_tilde_means_something_only_where_a_line_begins(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct escape x = {.suspend = CTRL_Z, .enders = {CTRL_C, CTRL_Z}};
         enum escape_wish wish = ESCAPE_NOTHING;

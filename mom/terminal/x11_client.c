@@ -80,7 +80,6 @@ static int x11_client_open_display(void *arg)
 {
     const char *display = getenv("DISPLAY");
 
-    (void)arg;
     return display ? x11_client_connect(display) : -1;
 }
 

@@ -31,7 +31,6 @@ static size_t make(unsigned char *b, char order, const char *name, const char *c
 
 static void the_cookie_of_the_job_is_exchanged_for_the_true_one(void **state)
 {
-    (void)state;
     for (const char *order = "Bl"; *order; order++) {
         unsigned char b[WHOLE + REST];
         size_t n = make(b, *order, "MIT-MAGIC-COOKIE-1", "made up for you!");
@@ -47,7 +46,6 @@ static void without_a_true_one_none_is_shown(void **state)
     unsigned char b[WHOLE + REST];
     size_t n = make(b, 'l', "MIT-MAGIC-COOKIE-1", "made up for you!");
 
-    (void)state;
     assert_int_equal(x11_setup_admit(&open_house, b, &n), 1);
     assert_int_equal(n, HEAD + REST);
     assert_memory_equal(b + 6, "\0\0\0\0\0\0hello", 6 + REST);
@@ -57,7 +55,6 @@ static void it_comes_in_any_pieces(void **state)
 {
     unsigned char b[WHOLE + REST];
 
-    (void)state;
     for (size_t part = 0; part < WHOLE; part++) {
         size_t n = part;
 
@@ -72,7 +69,6 @@ static void whoever_does_not_know_it_gets_nothing(void **state)
     unsigned char b[WHOLE + REST];
     size_t n = make(b, 'l', "MIT-MAGIC-COOKIE-1", "made up for me!!");
 
-    (void)state;
     assert_int_equal(x11_setup_admit(&cookies, b, &n), -1);
     n = make(b, 'l', "MIT-MAGIC-COOKIE-2", "made up for you!");
     assert_int_equal(x11_setup_admit(&cookies, b, &n), -1);

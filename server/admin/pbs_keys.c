@@ -118,7 +118,6 @@ static void pbs_keys_show(void *arg, const struct ca_entry *x)
 {
     char from[16], to[16];
 
-    (void)arg;
     date(x->from_s, from);
     date(x->to_s, to);
     printf("%-24s %-18s %-10s  %-10s  %s\n", x->role, x->serial, from, to, x->revoked ? "revoked" : "valid");
@@ -126,7 +125,6 @@ static void pbs_keys_show(void *arg, const struct ca_entry *x)
 
 static int pbs_keys_do_list(struct pbs_keys *k, const char *operand, struct err *e)
 {
-    (void)operand;
     if (become_owner(k, e) < 0)
         return -1;
     printf("%-24s %-18s %-10s  %-10s  %s\n", "Role", "Serial", "From", "To", "State");

@@ -151,7 +151,6 @@ static int pbs_store_do_check(struct pbs_store *p, const char *operand, struct e
     struct store_check found;
     int rc = -1;
 
-    (void)operand;
     if (become_owner(p, e) == 0 && (s = open_source(p, e)))
         rc = store_check_run(s, stdout, &found, e);
     store_close(s);
@@ -171,7 +170,6 @@ static int pbs_store_do_status(struct pbs_store *p, const char *operand, struct 
     bool held = false;
     int rc = -1;
 
-    (void)operand;
     if (become_owner(p, e) == 0 && (s = open_source(p, e)) &&
         store_table_meta(s, "schema", schema, sizeof schema, e) == 0 &&
         store_table_meta(s, "identity", identity, sizeof identity, e) == 0 &&

@@ -32,7 +32,6 @@ static int store_check_report_page(void *arg, const struct store_row *row, struc
 {
     struct checking *c = arg;
 
-    (void)e;
     c->result->faults++;
     fprintf(c->out, "database: %s; restore a dump, or repair the file with the tools of the database\n",
             store_row_text(row, 0));
@@ -43,7 +42,6 @@ static int store_check_report_script(void *arg, const struct store_row *row, str
 {
     struct checking *c = arg;
 
-    (void)e;
     c->result->faults++;
     fprintf(c->out, "script of job %lld[%lld]: there is no such job; its %lld pieces only take room\n",
             (long long)store_row_number(row, 0), (long long)store_row_number(row, 1),
@@ -55,7 +53,6 @@ static int store_check_report_array(void *arg, const struct store_row *row, stru
 {
     struct checking *c = arg;
 
-    (void)e;
     c->result->faults++;
     fprintf(c->out, "pages of array %lld: there is no such job; they only take room\n",
             (long long)store_row_number(row, 0));
@@ -83,7 +80,6 @@ static int store_check_take_history(void *arg, const struct store_row *row, stru
     struct checking *c = arg;
     const char *attrs = store_row_text(row, 6);
 
-    (void)e;
     c->result->history++;
     if (attrs && is_json_object(attrs))
         return 0;
@@ -132,8 +128,6 @@ static int check_rows(struct store *s, struct checking *c, struct err *e)
 /* Accounting lines that are not in a file yet are read as at a start; what cannot be read is an error of the whole. */
 static void store_check_pass_over(void *arg, const struct restore_acct *a)
 {
-    (void)arg;
-    (void)a;
 }
 
 int store_check_run(struct store *s, FILE *out, struct store_check *result, struct err *e)

@@ -85,7 +85,6 @@ static void exec_calls_bye(void *arg, struct rpc_request *r)
     struct service *s = service_of(r);
     const exec_bye_args *a = rpc_request_args(r);
 
-    (void)arg;
     if (!s)
         return;
     log_event(LOGC_NODE, LOGE_SYSTEM, s->name, "says good-bye: %s", a->reason);

@@ -171,7 +171,6 @@ static void exec_send_start_answered(void *arg, int rc, const struct err *why)
     struct start_open *o = arg;
     struct exec_send *x = o->x;
 
-    (void)rc;
     (void)why; /* EVENT_RUN_REFUSED is told as well */
     x->start_bytes -= o->bytes;
     free(o);

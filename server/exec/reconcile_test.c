@@ -24,7 +24,6 @@ static const struct row {
 
 static void each_pair_of_beliefs_has_its_decision(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (reconcile_run(&rows[i].facts) != rows[i].want)
             fail_msg("%s: decision %d", rows[i].what, reconcile_run(&rows[i].facts));

@@ -22,7 +22,6 @@ static void a_transition_is_one_line_with_what_explains_it(void **state)
     struct strbuf lines;
     struct job_audit *l;
 
-    (void)state;
     strbuf_init(&lines, 10000);
     l = job_audit_create(clock, keep, &lines);
     j->state = JOB_HELD;

@@ -24,7 +24,6 @@ static struct trace trace;
 
 static void act(void *arg, struct job *j)
 {
-    (void)j;
     note(&trace, arg);
 }
 
@@ -48,7 +47,6 @@ static struct job *job_in(enum job_state s)
 
 static void every_pair_has_a_row_or_a_reason_to_be_late(void **state)
 {
-    (void)state;
     for (int s = 0; s < JOB_STATE_COUNT; s++)
         for (int e = 0; e < EV_COUNT; e++) {
             struct job_fsm *f = machine();
@@ -69,7 +67,6 @@ static void every_pair_has_a_row_or_a_reason_to_be_late(void **state)
 /* The last row of each (state, event) has no guard, so an event with a row always has an answer. */
 static void the_last_row_of_a_pair_is_unguarded(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < job_rules_count; i++) {
         bool last = true;
 
@@ -88,7 +85,6 @@ static void a_job_runs_and_ends(void **state)
     struct job_fsm *f = machine();
     struct job *j = job_in(JOB_ARRIVING);
 
-    (void)state;
     for (size_t i = 0; i < sizeof life / sizeof life[0]; i++)
         job_fsm_post(f, j, life[i]);
     assert_int_equal(j->state, JOB_GONE);
@@ -102,7 +98,6 @@ static void a_requeued_job_waits_again_held_if_it_is_held(void **state)
     struct job_fsm *f = machine();
     struct job *j = job_in(JOB_RUNNING);
 
-    (void)state;
     j->intent = INTENT_REQUEUE;
     job_fsm_post(f, j, EV_REQUEUE);
     job_fsm_post(f, j, EV_FINISH);
@@ -122,8 +117,6 @@ static struct job_fsm *posting_machine;
 
 static void post_expire(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
-    (void)arg;
-    (void)from;
     if (j->state == JOB_FINISHED && ev == EV_DELETE)
         job_fsm_post(posting_machine, j, EV_EXPIRE);
 }
@@ -133,7 +126,6 @@ static void an_event_posted_by_a_listener_is_handled_after_the_present_one(void 
     struct job_fsm *f = machine();
     struct job *j = job_in(JOB_QUEUED);
 
-    (void)state;
     posting_machine = f;
     job_fsm_listen(f, post_expire, NULL);
     job_fsm_post(f, j, EV_DELETE);

@@ -77,7 +77,6 @@ int check_server_formula(void *arg, const struct object *o, const struct attr_li
     const struct server_ctx *s = ((struct parts *)arg)->ctx;
     const struct sched_obj *d = scheds_find(s->scheds, "default");
 
-    (void)o;
     return check_formula_check(s, attr_list_text(now, SERVER_ATTR_job_sort_formula),
                                d ? attr_list_text(&d->obj.attrs, SCHED_ATTR_job_sort_formula) : NULL, e);
 }

@@ -70,7 +70,6 @@ int check_default_queue(void *arg, const struct object *o, const struct attr_lis
 {
     const char *name = attr_list_text(now, SERVER_ATTR_default_queue);
 
-    (void)o;
     if (!name || queues_find(site_of(arg)->queues, name))
         return 0;
     return err_set(e, PBSE_UNKQUE, "Unknown queue: %s", name);
@@ -103,7 +102,6 @@ int check_licenses(void *arg, const struct object *o, const struct attr_list *no
             max = attr_list_effective(now, SERVER_ATTR_pbs_license_max),
             linger_s = attr_list_effective(now, SERVER_ATTR_pbs_license_linger_time);
 
-    (void)arg;
     if (min < 0 || (min > max && max == attr_list_effective(&o->attrs, SERVER_ATTR_pbs_license_max)))
         return err_set(e, PBSE_LICENSE_MIN_BADVAL, "pbs_license_min is < 0, or > pbs_license_max");
     if (max < min)
@@ -120,7 +118,6 @@ int check_released(void *arg, const struct object *o, const struct attr_list *no
     struct words w;
     int rc;
 
-    (void)o;
     words_init(&w);
     rc = text ? words_parse_commas(text, &w, e) : 0;
     for (size_t i = 0; rc == 0 && i < w.n; i++)

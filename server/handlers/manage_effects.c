@@ -74,14 +74,12 @@ static void manage_effects_server_history(void *arg, struct object *o)
 {
     struct parts *p = arg;
 
-    (void)o;
     if (!server_obj_history(p->ctx->server))
         forget_ended(p, server_ctx_now_s(p->ctx) + 1);
 }
 
 static void manage_effects_server_log_events(void *arg, struct object *o)
 {
-    (void)arg;
     log_set_mask((unsigned)attr_list_number(&o->attrs, SERVER_ATTR_log_events, LOG_MASK_SERVER));
 }
 
@@ -223,7 +221,6 @@ static void manage_effects_server_history_time(void *arg, struct object *o)
 
 static void manage_effects_server_eligible(void *arg, struct object *o)
 {
-    (void)o;
     eligible_time_switched(((struct parts *)arg)->eligible_time);
     manage_effects_wake(arg, SCHED_CMD_ELIGIBLE);
 }

@@ -29,7 +29,6 @@ static struct object *manage_kinds_server_first(struct parts *p)
 
 static struct object *manage_kinds_no_next(struct object *o)
 {
-    (void)o;
     return NULL;
 }
 
@@ -40,8 +39,6 @@ static int manage_kinds_queue_create(struct parts *p, const char *name, const st
 {
     struct queue *q;
 
-    (void)c;
-    (void)n;
     if (queues_add(p->ctx->queues, name, &q, e) < 0)
         return -1;
     *out = &q->obj;
@@ -97,8 +94,6 @@ static int manage_kinds_node_create(struct parts *p, const char *name, const str
 {
     struct node *node;
 
-    (void)c;
-    (void)n;
     if (nodes_add(p->ctx->nodes, name, &node, e) < 0)
         return -1;
     *out = &node->obj;
@@ -187,8 +182,6 @@ static int manage_kinds_sched_create(struct parts *p, const char *name, const st
 {
     struct sched_obj *o;
 
-    (void)c;
-    (void)n;
     if (scheds_add(p->ctx->scheds, name, &o, e) < 0)
         return -1;
     *out = &o->obj;

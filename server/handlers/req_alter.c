@@ -207,7 +207,7 @@ static void set_rank(struct parts *p, struct job *j, int64_t rank)
 {
     struct queue *q = j->queue;
 
-    jobs_leave_queue(p->ctx->jobs, j);
+    jobs_leave_queue(j);
     j->queue_rank = rank;
     jobs_enter_queue(p->ctx->jobs, j, q);
     jobs_touch(p->ctx->jobs, j, PART_HOT);
@@ -271,7 +271,6 @@ static void req_alter_moved_away(void *arg, struct job *j, const struct err *why
 {
     struct request *r = arg;
 
-    (void)j;
     if (why)
         request_fail(r, why);
     else

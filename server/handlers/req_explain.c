@@ -149,7 +149,6 @@ static void req_explain_asker_died(void *arg, struct request *r)
 {
     struct wait *w = arg;
 
-    (void)r;
     schedulers_forget(w->parts->schedulers, w);
     wait_end(w);
 }

@@ -186,7 +186,6 @@ static void req_history_locate_cb(void *arg, const struct history_row *rows, siz
     struct req_history_failure *f = arg;
     ifl_text_result result = {.result = {.text = nothing}};
 
-    (void)why;
     if (n && history_row_is_moved(rows)) {
         result.text = (char *)(uintptr_t)(strchr(rows->queue, '@') + 1);
         request_reply(f->request, &result);

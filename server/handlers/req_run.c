@@ -64,7 +64,6 @@ static void req_run_scheduler_answered(void *arg, int code, const char *text, st
     struct request *r = arg;
     struct err e;
 
-    (void)found;
     if (code) {
         err_set(&e, code, "%s", text);
         request_fail(r, &e);
@@ -168,7 +167,6 @@ static void req_run_one_answered(void *arg, int code, const char *text, struct r
 {
     struct err e;
 
-    (void)found;
     req_many_known(arg, code ? err_set(&e, code, "%s", text) : 0, &e);
 }
 

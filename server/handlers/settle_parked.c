@@ -64,7 +64,6 @@ void settle_parked_listen(void *arg, struct job *j, enum job_state from, enum jo
 {
     struct parts *p = arg;
 
-    (void)ev;
     settle_parked_answer(j);
     if (j->state == JOB_QUEUED && from != JOB_QUEUED)
         schedulers_wake_all(p->schedulers, SCHED_CMD_NEW);
@@ -80,7 +79,6 @@ static bool is_no_failure(const struct server_event *ev)
 
 void settle_parked_on_failed(void *arg, const struct server_event *ev)
 {
-    (void)arg;
     parked_settle(ev->job,
                   ev->kind == EVENT_RUN_NOT_SUSPENDED ? PARKED_SUSPEND
                   : ev->kind == EVENT_RUN_NOT_RESUMED ? PARKED_RESUME

@@ -57,8 +57,6 @@ void shutdown_listen(void *arg, struct job *j, enum job_state from, enum job_eve
 {
     struct shutdown *s = arg;
 
-    (void)from;
-    (void)ev;
     if (s->manner >= 0 && s->manner != SHUT_QUICK && !waits_for(s, j))
         shutdown_look(s);
 }
@@ -148,7 +146,6 @@ int shutdown_check(void *arg, const struct request_row *row, struct err *e)
 {
     struct shutdown *s = arg;
 
-    (void)row;
     if (s->manner >= 0)
         return err_set(e, PBSE_SVRDOWN, "Request not allowed: Server shutting down");
     return commit_check(s->p->commit, e);

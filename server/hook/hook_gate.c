@@ -206,7 +206,6 @@ static json_t *hook_gate_resvsub_data(struct hook_server *s, struct request *r)
     const ifl_resv_args *a = request_args(r);
     json_t *resv = hook_gate_args_object(NULL, &a->attrs);
 
-    (void)s;
     hook_json_put(json_object_get(resv, "attrs"), "Reserve_Owner", NULL, request_who(r));
     return json_pack("{s:o}", "resv", resv);
 }
@@ -255,7 +254,6 @@ static const struct hook_gate_row hook_gate_rows[] = {
 static void hook_gate_changed(void *arg, const char *hook, bool accepted, const struct hook_changes *c,
                               const json_t *answer)
 {
-    (void)answer;
     struct hook_gate_pass *p = arg;
     const bool of_resv = p->row->event & (HOOK_EVENT_resvsub | HOOK_EVENT_modifyresv);
 

@@ -435,7 +435,6 @@ void hook_hosts_piece(void *arg, struct service *s, struct rpc_request *r)
     char none[1] = "", changed[] = "there is another file of this name now";
     exec_hook_piece_result res = {.text = none};
 
-    (void)s;
     if (!f || memcmp(f->digest, a->digest, EXEC_HOOK_DIGEST) != 0 || a->offset > f->size) {
         res.code = PBSE_HOOKERROR;
         res.text = changed;
@@ -458,7 +457,6 @@ void hook_hosts_query(void *arg, struct service *s, struct rpc_request *r)
          fault[] = "the query cannot be answered";
     exec_hook_query_result res = {.text = none};
 
-    (void)s;
     if (text && strlen(text) <= EXEC_HOOK_PAGE_MAX) {
         res.page.page_val = text;
         res.page.page_len = (u_int)strlen(text);

@@ -22,7 +22,6 @@ enum { REPLY_NULL = 1, REPLY_TEXT = 7 }; /* BRP_CHOICE_NULL, BRP_CHOICE_Text of 
 
 static void hook_news_done(void *arg, const struct hook_verdict *v)
 {
-    (void)arg;
     (void)v; /* the chain has written its log lines; nothing is left to refuse */
 }
 
@@ -56,7 +55,6 @@ struct hook_news_queued {
 static void hook_news_queued_changed(void *arg, const char *hook, bool accepted, const struct hook_changes *c,
                                      const json_t *answer)
 {
-    (void)answer;
     static const char *const may[] = {"Hold_Types", "project", "Variable_List", "Resource_List", NULL};
     const struct hook_news_queued *q = arg;
     struct job *j = jobs_find(q->s->o.ctx->jobs, q->key);
@@ -67,7 +65,6 @@ static void hook_news_queued_changed(void *arg, const char *hook, bool accepted,
 
 static void hook_news_queued_done(void *arg, const struct hook_verdict *v)
 {
-    (void)v;
     free(arg);
 }
 

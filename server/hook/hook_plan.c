@@ -150,7 +150,6 @@ static int hook_plan_apply(ifl_preempt_run_args *a, const char *text, struct err
 static void hook_plan_changed(void *arg, const char *hook, bool accepted, const struct hook_changes *c,
                               const json_t *answer)
 {
-    (void)answer;
     struct hook_plan *p = arg;
     ifl_preempt_run_args *a = hook_plan_args(p);
     struct err e;

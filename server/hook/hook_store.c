@@ -240,7 +240,6 @@ static int hook_store_take_row(void *arg, const struct store_row *row, struct er
     json_t *o = attrs ? json_loads(attrs, 0, NULL) : NULL;
     struct hook *h = json_is_object(o) && name ? hook_read_row(name, o) : NULL;
 
-    (void)e;
     json_decref(o);
     if (!h)
         return restore_tell_object(r->faults, "hook", row, false, "it is not a hook");

@@ -57,7 +57,6 @@ static void a_range_is_read_as_pbs_writes_it(void **state)
         {"1-99999999999", 0, PBSE_BADATVAL, NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct err e = {0};
         struct array_map *m = array_map_create(rows[i].text, 10000000, &e);
@@ -77,7 +76,6 @@ static void an_index_moves_from_queued_over_live_to_its_end(void **state)
 {
     struct array_map *m = made("2-8:2");
 
-    (void)state;
     assert_int_equal(array_map_get(m, 3), ARRAY_NO_INDEX);
     assert_int_equal(array_map_get(m, 10), ARRAY_NO_INDEX);
     assert_int_equal(array_map_get(m, 4), ARRAY_QUEUED);
@@ -108,7 +106,6 @@ static void walking_steps_over_what_the_array_has_not(void **state)
 {
     struct array_map *m = made("3-9:3");
 
-    (void)state;
     assert_int_equal(array_map_next(m, -5), 3);
     assert_int_equal(array_map_next(m, 4), 6);
     assert_int_equal(array_map_next(m, 9), 9);
@@ -125,7 +122,6 @@ static void some_or_all_queued_indices_can_end_at_once(void **state)
     struct array_map *m = made("0-999999");
     struct idset *some = idset_create();
 
-    (void)state;
     idset_add_range(some, 10, 30, 10);
     idset_add(some, 2000000);
     array_map_start(m, 20);
@@ -171,7 +167,6 @@ static void pages_bring_back_what_was_written(void **state)
     struct array_map *m = made(range), *copy;
     size_t pages;
 
-    (void)state;
     array_map_start(m, 5);
     array_map_start(m, 10);
     array_map_start(m, 10000);
@@ -196,7 +191,6 @@ static void a_row_that_is_no_page_is_refused(void **state)
     struct array_map *m = made("0-9");
     struct err e = {0};
 
-    (void)state;
     assert_int_equal(array_map_read_page(m, 0, "x", "", &e), -1);
     assert_non_null(strstr(e.text, "page 0"));
     assert_int_equal(array_map_read_live(m, 10), -1);
@@ -208,7 +202,6 @@ static void what_is_not_kept_has_ended(void **state)
     struct array_map *m = made("2-20:2");
     struct err e = {0};
 
-    (void)state;
     assert_int_equal(array_map_keep(m, "4,6", &e), 0);
     assert_int_equal(array_map_count(m, ARRAY_QUEUED), 2);
     assert_int_equal(array_map_get(m, 4), ARRAY_QUEUED);

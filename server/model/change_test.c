@@ -19,7 +19,6 @@ static void a_reader_goes_on_where_a_walk_from_the_end_would_find_it(void **stat
     uint64_t cursor = 0;
     unsigned seed = 7;
 
-    (void)state;
     for (size_t i = 0; i < ENTRIES; i++) {
         change_init_entry(&e[i], CHANGE_JOB);
         change_touch(c, &e[i], 0);

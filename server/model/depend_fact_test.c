@@ -32,14 +32,12 @@ static void facts_say_whether_a_dependency_is_satisfied(void **state)
         {DEPEND_AFTERANY, DEPEND_FACT_OVER | DEPEND_FACT_OK | DEPEND_FACT_STARTED, DEPEND_FACT_MET},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_int_equal(depend_fact_met(rows[i].kind, rows[i].facts), rows[i].met);
 }
 
 static void a_list_blocks_by_what_it_waits_for_and_by_a_count(void **state)
 {
-    (void)state;
     assert_true(depend_fact_list_blocks("after:1.a@a"));
     assert_true(depend_fact_list_blocks("beforeok:1.a@a,on:1"));
     assert_false(depend_fact_list_blocks("on:0,before:1.a@a"));
@@ -54,7 +52,6 @@ static void what_is_cut_is_what_it_waits_for(void **state)
 {
     struct strbuf out;
 
-    (void)state;
     strbuf_init(&out, 4096);
     assert_int_equal(depend_fact_list_cut("afterok:1.a@a:2.a@a,beforeok:3.a@a,on:2,after:4.a@a", &out), 0);
     assert_string_equal(strbuf_str(&out), "beforeok:3.a@a");
@@ -68,7 +65,6 @@ static void two_lists_are_shown_as_one(void **state)
 {
     struct strbuf out;
 
-    (void)state;
     strbuf_init(&out, 4096);
     assert_int_equal(
         depend_fact_list_join("afterok:1.b@b,before:2.b@b", "after:7.a@a,afterok:8.a@a,on:2", &out), 0);
@@ -96,7 +92,6 @@ static void what_a_new_list_lacks_is_released(void **state)
 {
     struct names x = {0};
 
-    (void)state;
     depend_fact_list_released("afterok:1.a@a:2.a@a,beforeok:3.a@a,after:12[].a@a", "afterok:2.a@a", note, &x);
     assert_int_equal(x.n, 2);
     assert_string_equal(x.v[0], "1.a");

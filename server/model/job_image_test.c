@@ -18,7 +18,6 @@ static void lines_come_back_as_they_were_written(void **state)
     struct strbuf b;
     struct job_image m;
 
-    (void)state;
     strbuf_init(&b, 4096);
     job_image_add(&b, "mom:n1", "/c/7.s.CK/00000001");
     job_image_add(&b, "mom:n2", "shared:/l/00000001");
@@ -56,7 +55,6 @@ static void a_run_is_restarted_where_all_its_images_can_be_had(void **state)
 {
     static const char *const two[] = {"mom:n1", "mom:n2"}, *const swapped[] = {"mom:n2", "mom:n1"};
 
-    (void)state;
     assert_true(fits("mom:n1 /a", 1, two));
     assert_false(fits("mom:n2 /a", 1, two));
     assert_true(fits("mom:n2 shared:/a", 1, two));

@@ -36,7 +36,6 @@ static void finds_what_was_put_in_until_it_is_taken_out(void **state)
     static struct job *jobs[MANY];
     struct job_index by_key, by_token;
 
-    (void)state;
     job_index_init(&by_key, JOB_BY_KEY);
     job_index_init(&by_token, JOB_BY_TOKEN);
     check(&by_key, &by_token, jobs, MANY);

@@ -81,7 +81,6 @@ static void every_field_comes_back(void **state)
     struct err e = {0};
     struct job *j = make(), *b = there_and_back(j, &e);
 
-    (void)state;
     if (!b)
         fail_msg("%s", e.text);
     assert_ptr_equal(b->owner, j->owner);
@@ -129,7 +128,6 @@ static void a_row_that_is_none_is_refused_by_name(void **state)
 {
     const char *fixed = "{\"token\":\"00000000000000000000000000000000\"}";
 
-    (void)state;
     refuse("{", fixed);
     refuse("{\"state\":\"dreaming\"}", fixed);
     refuse("{\"state\":\"queued\",\"hold\":\"x\"}", fixed);
@@ -143,7 +141,6 @@ static void a_row_of_another_version_may_have_other_fields(void **state)
     struct job *j = job_create((struct job_key){7, JOBID_NO_INDEX}, "7.svr");
     struct err e = {0};
 
-    (void)state;
     assert_int_equal(job_decode(j, "{\"state\":\"held\",\"force_requeued\":1,\"hold\":2}",
                                 "{\"token\":\"00000000000000000000000000000000\",\"later\":\"x\"}", &e),
                      0);
@@ -154,7 +151,6 @@ static void a_row_of_another_version_may_have_other_fields(void **state)
 
 static void states_have_names_both_ways(void **state)
 {
-    (void)state;
     for (int s = 0; s < JOB_STATE_COUNT; s++)
         assert_int_equal(job_state_find(job_state_name((enum job_state)s)), s);
     assert_int_equal(job_state_find("nonsense"), -1);

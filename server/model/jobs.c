@@ -114,7 +114,7 @@ int jobs_add(struct jobs *js, struct job *j, struct err *e)
 
 void jobs_remove(struct jobs *js, struct job *j)
 {
-    jobs_leave_queue(js, j);
+    jobs_leave_queue(j);
     unlink_by_number(js, j);
     change_gone(js->change, &j->obj.change, j->obj.name);
     job_index_remove(&js->by_key, j);
@@ -206,11 +206,10 @@ void jobs_enter_queue(struct jobs *js, struct job *j, struct queue *q)
     job_set_text(&j->queue_name, q->obj.name);
 }
 
-void jobs_leave_queue(struct jobs *js, struct job *j)
+void jobs_leave_queue(struct job *j)
 {
     struct queue *q = j->queue;
 
-    (void)js;
     if (!q)
         return;
     *(j->queue_prev ? &j->queue_prev->queue_next : &q->first) = j->queue_next;

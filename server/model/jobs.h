@@ -31,7 +31,7 @@ jobs_removed(const struct jobs *js); /* how many ever were: a different number m
 
 /* Link into a queue by j->queue_rank (0: now, at the end) and out of it. */
 void jobs_enter_queue(struct jobs *js, struct job *j, struct queue *q);
-void jobs_leave_queue(struct jobs *js, struct job *j);
+void jobs_leave_queue(struct job *j);
 
 /* Note a change of a job: mtime, watchers, store. parts: enum change_part bits. */
 void jobs_touch(struct jobs *js, struct job *j, unsigned parts);

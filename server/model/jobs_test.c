@@ -34,7 +34,6 @@ static void a_token_that_jobs_share_is_that_of_the_first(void **state)
     struct server_ctx s;
     struct err e = {0};
 
-    (void)state;
     assert_int_equal(server_ctx_create(&s, clock_real(), "svr1", &e), 0);
     first = add(s.jobs, 0, token);
     for (int i = 1; i < MANY; i++)

@@ -143,7 +143,7 @@ static void states_are_counted_by_queue_and_in_all(void **state)
     becomes(w, a, JOB_SUSPENDED, true); /* shown among the running ones */
     assert_states(w, w->one, 0, 1, 1);
     limit_counts_forget(w->ctx.limit_counts, b);
-    jobs_leave_queue(w->ctx.jobs, b);
+    jobs_leave_queue(b);
     jobs_enter_queue(w->ctx.jobs, b, w->two);
     becomes(w, b, JOB_QUEUED, false);
     assert_states(w, w->one, 0, 0, 1);
@@ -161,7 +161,7 @@ static void a_job_takes_its_count_along(void **state)
     struct job *a = add(w, 1, "anna", "2");
 
     becomes(w, a, JOB_QUEUED, false);
-    jobs_leave_queue(w->ctx.jobs, a);
+    jobs_leave_queue(a);
     jobs_enter_queue(w->ctx.jobs, a, w->two);
     limit_counts_review(w->ctx.limit_counts, a);
     assert_int_equal(count(w, w->one, a, LIMIT_COUNTS_LIVE), 0);

@@ -41,7 +41,6 @@ static void listeners_of_a_kind_are_told_in_the_order_in_which_they_were_bound(v
     struct server_events *b = server_events_create();
     struct job *j = job();
 
-    (void)state;
     told[0] = '\0';
     server_events_listen(b, EVENT_RUN_RELEASED, note, (void *)"a");
     server_events_listen(b, EVENT_RUN_LOST, note, (void *)"x");
@@ -57,7 +56,6 @@ static void a_job_that_one_listener_ends_can_be_read_by_the_next(void **state)
 {
     struct server_events *b = server_events_create();
 
-    (void)state;
     told[0] = '\0';
     server_events_listen(b, EVENT_RUN_RELEASED, end_job, (void *)"a");
     server_events_listen(b, EVENT_RUN_RELEASED, note, (void *)"b");
@@ -77,7 +75,6 @@ static void an_event_need_not_be_about_a_job(void **state)
 {
     struct server_events *b = server_events_create();
 
-    (void)state;
     told[0] = '\0';
     server_events_listen(b, EVENT_CLIENT_GONE, note_client, (void *)"c");
     server_events_tell(b, &(struct server_event){.kind = EVENT_CLIENT_GONE, .client = &told});
@@ -90,7 +87,6 @@ static void no_listener_is_called_once_the_server_ends(void **state)
     struct server_events *b = server_events_create();
     struct job *j = job();
 
-    (void)state;
     told[0] = '\0';
     server_events_listen(b, EVENT_RUN_RELEASED, note, (void *)"a");
     server_events_silence(b);

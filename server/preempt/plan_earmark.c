@@ -287,7 +287,6 @@ void plan_earmarks_on_room(void *arg, const struct server_event *ev)
 {
     const struct earmark_obj *h = ev->earmark;
 
-    (void)arg;
     if (h->plan && !h->plan->starting)
         look_later(h->plan);
 }
@@ -297,9 +296,6 @@ void plan_earmarks_listen(void *arg, struct job *j, enum job_state from, enum jo
 {
     struct earmark_plan *x = j->room ? j->room->plan : NULL;
 
-    (void)arg;
-    (void)from;
-    (void)ev;
     if (!x || x->starting || j->state == JOB_QUEUED)
         return;
     err_set(&x->why, PBSE_BADSTATE, "the job is %s", job_state_name(j->state));

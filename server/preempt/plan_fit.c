@@ -166,14 +166,12 @@ static bool each_gift(const struct fit *f, const struct job *j, enum method_id m
 
 static bool plan_fit_take_gift(struct pool *p, size_t i, int64_t n, void *arg)
 {
-    (void)arg;
     p->lack[i] -= n;
     return false;
 }
 
 static bool plan_fit_return_gift(struct pool *p, size_t i, int64_t n, void *arg)
 {
-    (void)arg;
     p->lack[i] += n;
     return false;
 }
@@ -186,7 +184,6 @@ static bool plan_fit_add_rest(struct pool *p, size_t i, int64_t n, void *arg)
 
 static bool plan_fit_leaves_a_lack(struct pool *p, size_t i, int64_t n, void *arg)
 {
-    (void)arg;
     return p->lack[i] > n;
 }
 

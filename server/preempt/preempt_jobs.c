@@ -99,7 +99,6 @@ static void preempt_job_done(struct slot *s, enum preempt_result r)
 
 static void preempt_jobs_victim_done(void *arg, struct job *j, enum preempt_result r)
 {
-    (void)j;
     preempt_job_done(arg, r);
 }
 

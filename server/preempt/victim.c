@@ -343,9 +343,6 @@ void victims_listen(void *arg, struct job *j, enum job_state from, enum job_even
 {
     enum preempt_result r;
 
-    (void)arg;
-    (void)from;
-    (void)ev;
     if (!j->victim || j->victim->starting)
         return;
     r = verdict(j->victim);
@@ -360,7 +357,6 @@ void victims_on_host_over(void *arg, const struct server_event *ev)
     struct victim *v = ev->job->victim;
     enum preempt_result r = v && !v->starting ? verdict(v) : PREEMPT_OPEN;
 
-    (void)arg;
     if (r)
         victim_settle(v, r);
 }

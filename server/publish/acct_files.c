@@ -176,7 +176,6 @@ static void acct_files_worked(void *arg, bool ran)
     struct acct_files_writing *w = arg;
     struct acct_files *f = w->f;
 
-    (void)ran;
     f->writing = false;
     f->written = w->n;
     snprintf(f->day, sizeof f->day, "%s", w->day);

@@ -95,13 +95,11 @@ static const struct job *computed_job_of(const struct object *o)
 
 static bool computed_job_state(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)c;
     return computed_number(job_view_letter(computed_job_of(o)), out);
 }
 
 static bool computed_job_substate(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)c;
     return computed_number(job_view_substate(computed_job_of(o)), out);
 }
 
@@ -109,7 +107,6 @@ static bool computed_job_queue(struct derived_attribs *c, const struct object *o
 {
     const struct job *j = computed_job_of(o);
 
-    (void)c;
     return computed_text(j->moved_to ? j->moved_to : j->queue_name, out);
 }
 
@@ -117,7 +114,6 @@ static bool computed_job_resv(struct derived_attribs *c, const struct object *o,
 {
     const struct queue *q = ((const struct job *)(const void *)o)->queue;
 
-    (void)c;
     return q && q->resv && computed_text(q->resv->obj.name, out);
 }
 
@@ -135,7 +131,6 @@ static bool computed_job_depend(struct derived_attribs *c, const struct object *
 
 static bool computed_job_server(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)o;
     return computed_text(c->ctx->name, out);
 }
 
@@ -143,7 +138,6 @@ static bool computed_job_exit_status(struct derived_attribs *c, const struct obj
 {
     const struct job *j = computed_job_of(o);
 
-    (void)c;
     if (j->exited)
         return computed_number(j->exit_status, out);
     return job_is_over(j) && !j->moved_to && computed_number(NEVER_RAN_STATUS, out);
@@ -153,27 +147,23 @@ static bool computed_job_holds(struct derived_attribs *c, const struct object *o
 {
     unsigned bits = computed_job_of(o)->hold;
 
-    (void)c;
     return computed_number(
         (bits & ~(unsigned)(HOLD_DEPEND | HOLD_ARRAY)) | (bits & HOLD_DEPEND ? HOLD_SYSTEM : 0), out);
 }
 
 static bool computed_job_room_held(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)c;
     return computed_job_of(o)->room && computed_number(1, out);
 }
 
 static bool computed_job_paused(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)c;
     return job_run_paused_s(computed_job_of(o)) > 0 &&
            computed_number(job_run_paused_s(computed_job_of(o)), out);
 }
 
 static bool computed_job_gives_way(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)c;
     return computed_job_of(o)->preempt && computed_number(1, out);
 }
 
@@ -182,13 +172,11 @@ static bool computed_job_preempt_deadline(struct derived_attribs *c, const struc
 {
     const struct preempt_record *m = computed_job_of(o)->preempt;
 
-    (void)c;
     return preempt_notice_is_given(m) && computed_number(m->notice.deadline_ms / 1000, out);
 }
 
 static bool computed_job_checkpoint_by(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)c;
     return computed_text(job_saves_by(computed_job_of(o)), out);
 }
 
@@ -197,7 +185,6 @@ static bool computed_job_checkpoint_interval(struct derived_attribs *c, const st
 {
     const struct run *r = computed_job_of(o)->run;
 
-    (void)c;
     return r && r->interval_s && computed_number(r->interval_s, out);
 }
 
@@ -205,7 +192,6 @@ static bool computed_job_queue_type(struct derived_attribs *c, const struct obje
 {
     const struct queue *q = computed_job_of(o)->queue;
 
-    (void)c;
     return computed_number(q && queue_is_route(q) ? 'R' : 'E', out);
 }
 
@@ -228,7 +214,6 @@ static bool computed_job_exec_host(struct derived_attribs *c, const struct objec
 {
     const struct run *r = computed_job_of(o)->run;
 
-    (void)c;
     return computed_text(r ? job_run_where(r) : attr_list_text(&o->attrs, JOB_ATTR_exec_host), out);
 }
 
@@ -236,7 +221,6 @@ static bool computed_job_exec_vnode(struct derived_attribs *c, const struct obje
 {
     const struct run *r = computed_job_of(o)->run;
 
-    (void)c;
     return computed_text(r ? job_run_vnodes(r) : attr_list_text(&o->attrs, JOB_ATTR_exec_vnode), out);
 }
 

@@ -75,7 +75,6 @@ static bool derived_attribs_queue_counts(struct derived_attribs *c, const struct
 static bool derived_attribs_queue_assigned(struct derived_attribs *c, const struct object *o,
                                            struct value *out)
 {
-    (void)c;
     return computed_amounts(derived_attribs_queue_of(o)->assigned, out);
 }
 
@@ -96,33 +95,28 @@ static computed_fn *const queue_rows[QUEUE_ATTR_COUNT] = {
 
 static bool derived_attribs_server_state(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)o;
     return computed_text(states_server_word(server_obj_state(c->ctx->server)), out);
 }
 
 static bool derived_attribs_server_host(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)o;
     return computed_text(c->host, out);
 }
 
 static bool derived_attribs_server_total(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)o;
     return show_total(c, NULL, out);
 }
 
 static bool derived_attribs_server_counts(struct derived_attribs *c, const struct object *o,
                                           struct value *out)
 {
-    (void)o;
     return show_counts(c, NULL, out);
 }
 
 static bool derived_attribs_server_assigned(struct derived_attribs *c, const struct object *o,
                                             struct value *out)
 {
-    (void)o;
     return computed_amounts(c->ctx->server->assigned, out);
 }
 
@@ -130,8 +124,6 @@ static bool derived_attribs_server_assigned(struct derived_attribs *c, const str
 static bool derived_attribs_server_licenses(struct derived_attribs *c, const struct object *o,
                                             struct value *out)
 {
-    (void)c;
-    (void)o;
     return computed_text(attr_def_get(OF_SERVER, SERVER_ATTR_license_count)->dflt, out);
 }
 
@@ -146,14 +138,11 @@ static bool derived_attribs_server_version(struct derived_attribs *c, const stru
 static bool derived_attribs_server_cede_version(struct derived_attribs *c, const struct object *o,
                                                 struct value *out)
 {
-    (void)c;
-    (void)o;
     return computed_text(CEDE_VERSION, out);
 }
 
 static bool derived_attribs_server_time(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)o;
     return computed_number(server_ctx_now_s(c->ctx), out);
 }
 
@@ -173,7 +162,6 @@ static computed_fn *const server_rows[SERVER_ATTR_COUNT] = {
 
 static bool derived_attribs_node_state(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)c;
     return computed_number(node_of(o)->state, out);
 }
 
@@ -183,7 +171,6 @@ static bool derived_attribs_node_mom(struct derived_attribs *c, const struct obj
     const char *said = attr_list_text(&o->attrs, NODE_ATTR_Mom);
     const char *host = value_text(attr_list_amount(&o->attrs, NODE_ATTR_resources_available, RESC_host));
 
-    (void)c;
     return computed_text(said ? said : host ? host : o->name, out);
 }
 
@@ -211,7 +198,6 @@ static bool derived_attribs_node_drain_left(struct derived_attribs *c, const str
 {
     int64_t n = 0;
 
-    (void)c;
     if (!attr_list_is_set(&o->attrs, NODE_ATTR_drain_begun))
         return false;
     for (const struct node_use *u = node_of(o)->uses; u; u = u->next)
@@ -241,7 +227,6 @@ static bool derived_attribs_node_assigned(struct derived_attribs *c, const struc
 
 static bool derived_attribs_node_held(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)c;
     return computed_amounts(node_of(o)->held, out);
 }
 
@@ -259,7 +244,6 @@ static bool derived_attribs_node_jobs_held(struct derived_attribs *c, const stru
 static bool derived_attribs_node_held_alone(struct derived_attribs *c, const struct object *o,
                                             struct value *out)
 {
-    (void)c;
     for (const struct earmark_part *p = node_of(o)->parts; p; p = p->next)
         if (p->alone)
             return computed_number(1, out);
@@ -279,22 +263,18 @@ static bool derived_attribs_node_resv(struct derived_attribs *c, const struct ob
 
 static bool derived_attribs_node_license(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)c;
-    (void)o;
     return computed_number('l', out);
 }
 
 static bool derived_attribs_node_state_time(struct derived_attribs *c, const struct object *o,
                                             struct value *out)
 {
-    (void)c;
     return node_of(o)->last_state_s && computed_number(node_of(o)->last_state_s, out);
 }
 
 static bool derived_attribs_node_used_time(struct derived_attribs *c, const struct object *o,
                                            struct value *out)
 {
-    (void)c;
     return node_of(o)->last_used_s && computed_number(node_of(o)->last_used_s, out);
 }
 
@@ -319,7 +299,6 @@ static bool derived_attribs_sched_state(struct derived_attribs *c, const struct 
 {
     const struct sched_obj *s = (const struct sched_obj *)(const void *)o;
 
-    (void)c;
     switch (s->state) {
     case SCHED_IS_DOWN:
         return computed_text("down", out);
@@ -357,7 +336,6 @@ static bool derived_attribs_sched_log_preset(struct derived_attribs *c, const st
 static bool derived_attribs_sched_partition_preset(struct derived_attribs *c, const struct object *o,
                                                    struct value *out)
 {
-    (void)c;
     return strcmp(o->name, "default") == 0 && computed_text("pbs-default", out);
 }
 
@@ -374,7 +352,6 @@ static computed_fn *const sched_rows[SCHED_ATTR_COUNT] = {[SCHED_ATTR_state] = d
 
 static bool derived_attribs_hold_left(struct derived_attribs *c, const struct object *o, struct value *out)
 {
-    (void)c;
     return computed_number((int64_t)((const struct earmark_obj *)(const void *)o)->n_victims, out);
 }
 

@@ -71,7 +71,6 @@ void exit_cache_listen(void *arg, struct job *j, enum job_state from, enum job_e
     struct job_end_note note = {j->key, j->exited, j->exit_status, j->stime_s, server_ctx_now_s(d->ctx)};
     char name[JOBID_TEXT_MAX], json[192];
 
-    (void)ev;
     if (!job_is_over(j) || from == JOB_FINISHED || attr_list_number(&j->obj.attrs, JOB_ATTR_block, 0) == 0)
         return;
     exit_cache_add(d, &note);
@@ -119,7 +118,6 @@ static int exit_cache_take(void *arg, const struct store_row *row, struct err *e
     json_int_t seq = 0, index = 0, status = 0, start = 0, when = 0;
     int exited = 0;
 
-    (void)e;
     if (json && json_unpack(json, "{s:I,s:I,s:b,s:I,s?I,s:I}", "seq", &seq, "index", &index, "exited",
                             &exited, "status", &status, "start", &start, "at", &when) == 0)
         exit_cache_add(t->exit_cache, &(struct job_end_note){.key = {seq, (int32_t)index},

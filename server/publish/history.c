@@ -93,8 +93,6 @@ void history_listen(void *arg, struct job *j, enum job_state from, enum job_even
 {
     struct history *h = arg;
 
-    (void)from;
-    (void)ev;
     if (j->state == JOB_GONE && pqueue_has(&j->due))
         pqueue_remove(&h->ended, &j->due);
     if (j->state != JOB_FINISHED || job_is_subjob(j) || !server_obj_history(h->ctx->server) ||

@@ -38,7 +38,6 @@ static void tell_event(const struct job *j, enum job_state from, enum job_event 
 
 void job_log_listen(void *ctx, struct job *j, enum job_state from, enum job_event ev)
 {
-    (void)ctx;
     tell_event(j, from, ev);
     if (j->state == JOB_GONE && from != JOB_GONE)
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "dequeuing from %s, state %c", job_log_queue_of(j),

@@ -20,7 +20,6 @@ static void says(const char *note, const char *expected)
 
 static void each_kept_file_has_its_place_and_reason_in_one_line(void **state)
 {
-    (void)state;
     says(FAILED("scp ended") "Output retained on that host in: /s/1.n1.OU\n",
          "output kept on n1: /s/1.n1.OU (scp ended)");
     says(FAILED("one\ntwo") "Output retained on that host in: /s/O\n" FAILED(
@@ -30,7 +29,6 @@ static void each_kept_file_has_its_place_and_reason_in_one_line(void **state)
 
 static void a_note_that_names_no_kept_file_adds_nothing(void **state)
 {
-    (void)state;
     says("", "");
     says("no memory for the list of files\n", "");
     says(">>> error from copy\nand no end", "");

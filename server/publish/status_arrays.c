@@ -185,7 +185,6 @@ static int status_arrays_show_past(struct status_query *q, const struct job *arr
     struct found *f;
     int rc = status_history_row(q, key, &f);
 
-    (void)array;
     if (rc == 1)
         return status_history_show(q, f, out);
     return rc < 0 ? -1 : status_past_show(q, key.index, out);

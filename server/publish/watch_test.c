@@ -104,9 +104,6 @@ static const struct rpc_program program = {
 
 static void closed(void *arg, struct rpc_conn *c, const struct err *why)
 {
-    (void)arg;
-    (void)c;
-    (void)why;
 }
 
 static const struct rpc_conn_events events = {.closed = closed};

@@ -368,7 +368,7 @@ void arrays_moved(struct server_ctx *s, struct job *array)
     for (int64_t at = ARRAY_NONE; (sub = subjob_next(s->jobs, array, at)); at = sub->key.index) {
         if (job_is_over(sub))
             continue;
-        jobs_leave_queue(s->jobs, sub);
+        jobs_leave_queue(sub);
         sub->queue_rank = array->queue_rank;
         sub->qtime_s = array->qtime_s;
         jobs_enter_queue(s->jobs, sub, array->queue);
@@ -401,7 +401,6 @@ void arrays_listen(void *arg, struct job *j, enum job_state from, enum job_event
     struct arrays *a = arg;
     struct job *array;
 
-    (void)ev;
     if (j->array)
         array_moved(a, j, from);
     if (!job_is_subjob(j))

@@ -366,7 +366,6 @@ void depend_links_on_going(void *arg, const struct server_event *ev)
     struct depend_remote *a = ev->remote;
     struct depend_remote_line *l = a->line;
 
-    (void)arg;
     if (!l)
         return;
     DL_DELETE2(l->remotes, a, line_prev, line_next);

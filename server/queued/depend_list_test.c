@@ -66,11 +66,9 @@ static void a_list_is_shown_by_kind_with_whole_names(void **state)
 
 static void an_element_is_there_once(void **state)
 {
-    struct world *w = *state;
     struct depend_item item = {.kind = DEPEND_AFTEROK, .key = {9, JOBID_NO_INDEX}};
     struct depend_items l = {0};
 
-    (void)w;
     depend_list_add(&l, item);
     depend_list_add(&l, item);
     item.kind = DEPEND_AFTERANY;
@@ -83,7 +81,6 @@ static void an_element_is_there_once(void **state)
 
 static void each_dependency_has_its_other_side(void **state)
 {
-    (void)state;
     for (int k = 0; k < DEPEND_KIND_COUNT; k++) {
         enum depend_kind kind = (enum depend_kind)k;
 

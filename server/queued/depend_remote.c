@@ -171,7 +171,6 @@ static int depend_remote_take(void *arg, const struct store_row *row, struct err
     int array = 0, from_elsewhere = 0, facts = 0, known = 0;
     json_int_t seq = 0;
 
-    (void)e;
     if (!name || !o ||
         json_unpack(o, "{s:I,s:b,s:b,s?s,s:s,s?s,s?s,s?s,s?s,s:i,s:b}", "seq", &seq, "array", &array,
                     "from_elsewhere", &from_elsewhere, "user", &a.user, "server", &a.server, "as", &a.as,

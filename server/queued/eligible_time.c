@@ -101,7 +101,6 @@ void eligible_time_listen(void *arg, struct job *j, enum job_state from, enum jo
     struct eligible_time *g = arg;
     int kind = is_kept(g->ctx) ? eligible_time_kind_of(j, from) : -1;
 
-    (void)ev;
     if (kind >= 0)
         eligible_time_set(g, j, kind);
     if (kind >= 0 && from != j->state && (from == JOB_QUEUED || j->state == JOB_QUEUED))

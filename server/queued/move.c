@@ -74,7 +74,7 @@ int move_job(struct server_ctx *s, struct job *j, const struct move_ask *ask, st
     attr_list_fini(&j->obj.attrs);
     j->obj.attrs = attrs;
     attr_list_set_number(&j->obj.attrs, JOB_ATTR_hop_count, hops, NULL);
-    jobs_leave_queue(s->jobs, j);
+    jobs_leave_queue(j);
     j->queue_rank = 0;
     j->qtime_s = server_ctx_now_s(s);
     jobs_enter_queue(s->jobs, j, ask->to);

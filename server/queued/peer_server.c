@@ -99,7 +99,6 @@ static void peer_server_on_opened(void *arg, struct rpc_conn *c)
 
 static void peer_server_on_closed(void *arg, struct rpc_conn *c, const struct err *why)
 {
-    (void)c;
     fail_to_reach(arg, why);
 }
 

@@ -249,8 +249,6 @@ static int route_check_away(struct route *r, struct job *j, const struct route_w
     enum job_state state = j->state;
     int rc;
 
-    (void)r;
-    (void)w;
     j->state = JOB_QUEUED;
     rc = move_out_check(j, e);
     j->state = state;
@@ -514,7 +512,6 @@ void route_queue(struct route *r, struct queue *q)
 /* A job that becomes free to go is looked at in a turn of its own: others are still being told of this one. */
 void route_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
-    (void)ev;
     if (from != j->state && from != JOB_ARRIVING && is_in_route_queue(j) && may_go(j))
         route_arm(arg, j->queue, 0);
 }

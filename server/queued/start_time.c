@@ -79,7 +79,6 @@ static void start_time_forget(struct start_time *t, struct job *j)
 /* A job that waits leaves our queue when it runs or ends; later its entry is in the queue of history. */
 void start_time_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
-    (void)ev;
     if ((from == JOB_QUEUED || from == JOB_HELD || from == JOB_WAITING) && !job_is_waiting(j))
         start_time_forget(arg, j);
     else if (j->state == JOB_WAITING)

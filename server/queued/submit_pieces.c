@@ -107,7 +107,6 @@ static void submit_pieces_expire_cb(void *arg)
 
 void submit_pieces_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
-    (void)ev;
     if (from == JOB_ARRIVING && j->state == JOB_GONE)
         submit_pieces_end(arg, j);
 }

@@ -99,7 +99,6 @@ static void track_request_answer(void *arg)
 
 static void track_request_client_died(void *arg, struct request *r)
 {
-    (void)r;
     track_request_take_out(arg);
     track_free(arg);
 }

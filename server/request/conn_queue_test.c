@@ -51,7 +51,6 @@ static const struct conn_queue_ops ops = {.make = make, .drop = drop};
 
 static int set_up(void **state)
 {
-    (void)state;
     memset(&t, 0, sizeof t);
     t.clock = clock_create_driven(0);
     t.l = loop_create(t.clock, NULL);
@@ -62,7 +61,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     conn_queue_destroy(t.conn_queue[0]);
     conn_queue_destroy(t.conn_queue[1]);
     loop_destroy(t.l);
@@ -84,7 +82,6 @@ static void turn_until_quiet(void)
 
 static void who_changes_does_not_wait_behind_another_who_looks(void **state)
 {
-    (void)state;
     conn_queue_open(t.conn_queue[0]);
     conn_queue_open(t.conn_queue[1]);
     call_all(t.conn_queue[0], "LOOK");
@@ -96,7 +93,6 @@ static void who_changes_does_not_wait_behind_another_who_looks(void **state)
 
 static void the_order_on_one_connection_stays(void **state)
 {
-    (void)state;
     conn_queue_open(t.conn_queue[0]);
     call_all(t.conn_queue[0], "abCdeFGh");
     assert_string_equal(t.text, "ab");
@@ -124,7 +120,6 @@ static void who_looks_seldom_does_not_stand_behind_a_crowd(void **state)
 {
     struct conn_queue *crowd[CROWD];
 
-    (void)state;
     conn_queue_open(t.conn_queue[0]);
     for (int i = 0; i < CROWD; i++) {
         t.text[0] = '\0';
@@ -148,7 +143,6 @@ static void who_looks_seldom_does_not_stand_behind_a_crowd(void **state)
 
 static void a_line_that_is_held_keeps_its_calls(void **state)
 {
-    (void)state;
     call_all(t.conn_queue[0], "abC");
     turn_until_quiet();
     assert_string_equal(t.text, "");
@@ -162,7 +156,6 @@ static void a_call_may_end_the_line_that_makes_it(void **state)
 {
     static const char calls[] = "abCde";
 
-    (void)state;
     t.ends = &calls[2];
     conn_queue_open(t.conn_queue[0]);
     call_all(t.conn_queue[0], calls);
@@ -172,7 +165,6 @@ static void a_call_may_end_the_line_that_makes_it(void **state)
 
 static void what_waits_is_let_go_with_the_line(void **state)
 {
-    (void)state;
     conn_queue_open(t.conn_queue[0]);
     call_all(t.conn_queue[0], "aBc");
     conn_queue_destroy(t.conn_queue[0]);

@@ -48,7 +48,6 @@ static void dispatch_own_name_cb(void *arg, const struct names_host *h, const st
 {
     struct dispatch *d = arg;
 
-    (void)why;
     if (h && h->other && !d->o.ctx->full_name)
         d->o.ctx->full_name = intern_ref(h->other);
 }
@@ -195,8 +194,6 @@ static void dispatch_session_closed(void *user, struct rpc_conn *conn, const str
 {
     struct session *s = user;
 
-    (void)conn;
-    (void)why;
     if (s->client)
         client_set_conn(s->client, NULL);
     if (s->client)
@@ -245,7 +242,6 @@ static void dispatch_located(void *arg, const struct names_host *h, const struct
     struct session *s = arg;
     char room[64];
 
-    (void)why;
     if (s->gone)
         session_free(s);
     else
@@ -364,7 +360,6 @@ void dispatch_on_hung(void *dispatch, const struct server_event *ev)
     struct rpc_conn *conn = client_conn(ev->client);
     struct err e;
 
-    (void)dispatch;
     err_set(&e, PBSE_SYSTEM, "the scheduler hangs");
     if (conn)
         rpc_conn_close(conn, &e);

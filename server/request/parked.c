@@ -52,7 +52,6 @@ static void parked_client_died(void *arg, struct request *r)
 {
     struct parked *p = arg;
 
-    (void)r;
     unlink_one(p);
     parked_drop(p);
 }

@@ -239,7 +239,6 @@ static void request_rpc_died(void *arg, struct rpc_request *rpc)
 {
     struct request *r = arg;
 
-    (void)rpc;
     if (r->dead)
         r->dead(r->dead_arg, r);
 }

@@ -143,7 +143,6 @@ void resv_clock_listen(void *arg, struct job *j, enum job_state from, enum job_e
     const struct queue *q;
     struct resv *asap = ev == EV_STARTED && !job_is_subjob(j) ? resv_of_job_waiting(all, j) : NULL;
 
-    (void)from;
     if (asap) {
         char who[PBS_MAXSERVERNAME + 16];
 

@@ -18,9 +18,8 @@
 
 enum { LOCATION_MAX = 16 << 20 };
 
-void resv_degrade_review(struct reservations *all, struct resv *r)
+void resv_degrade_review(struct reservations *all)
 {
-    (void)r;
     reservations_look_later(all);
 }
 
@@ -142,7 +141,6 @@ void resv_degrade_released(struct reservations *all)
 
 void resv_degrade_end(void *arg, struct resv *r)
 {
-    (void)arg;
     resv_set_number(r, RESV_ATTR_reserve_substate, resv_state(r));
     attr_list_unset(&r->obj.attrs, RESV_ATTR_reserve_retry);
     attr_list_unset(&r->obj.attrs, RESV_ATTR_comment);

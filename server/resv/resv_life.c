@@ -395,7 +395,7 @@ static void resv_life_next(void *arg, struct resv *r)
     r->later_new = true;
     substate(r, RESV_CONFIRMED);
     resv_queue_open(all, r, true, false);
-    resv_degrade_review(all, r);
+    resv_degrade_review(all);
     reservations_tell(all, EVENT_RESV_ENDED, r);
     reservations_look_later(all);
 }

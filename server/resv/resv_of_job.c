@@ -188,7 +188,7 @@ void resv_of_job_begin(struct reservations *all, struct resv *r, struct job *j, 
     resv_fsm_post(all->fsm, r, RESV_EV_CONFIRM);
     resv_fsm_post(all->fsm, r, RESV_EV_START);
     all->decision = (struct resv_decision){0};
-    jobs_leave_queue(s->jobs, j);
+    jobs_leave_queue(j);
     j->queue_rank = 0;
     jobs_enter_queue(s->jobs, j, r->queue);
     runs_reclaim(all->p.runs, j);

@@ -107,7 +107,6 @@ void resv_refuse_on_gone(void *reservations, const struct server_event *ev)
 {
     struct reservations *all = reservations;
 
-    (void)ev;
     for (const struct resv *r = resvs_first(all->p.ctx->resvs); r && !all->look_waits; r = resvs_next(r))
         if (r->refused_by)
             reservations_look_later(all);

@@ -139,7 +139,6 @@ static void make(struct resv *r, struct queue *q, const struct row *x)
 
 static void each_event_does_in_each_state_what_the_page_says(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char got[400] = "";
         struct resv r;
@@ -163,7 +162,6 @@ static void each_event_does_in_each_state_what_the_page_says(void **state)
 
 static void the_last_row_of_a_pair_is_unguarded_or_the_event_may_mean_nothing(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < resv_rules_count; i++) {
         const struct resv_rule *last = &resv_rules[i];
         bool decides = last->event == RESV_EV_CONFIRM || last->event == RESV_EV_REFUSE;
@@ -179,7 +177,6 @@ static void every_row_is_met_by_one_of_these(void **state)
 {
     bool met[100] = {false};
 
-    (void)state;
     assert_true(resv_rules_count <= sizeof met);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct resv r;

@@ -92,7 +92,6 @@ static void resv_wait_over(void *arg)
 
 static void resv_wait_dead(void *arg, struct request *q)
 {
-    (void)q;
     resv_wait_free(arg);
 }
 

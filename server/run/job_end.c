@@ -357,7 +357,7 @@ static void job_end_finish(struct job_end *d, struct job *j)
         !attr_list_is_set(&j->obj.attrs, JOB_ATTR_Stageout_status)) /* no failure was reported: all is well */
         attr_list_set_number(&j->obj.attrs, JOB_ATTR_Stageout_status, 1, NULL);
     server_events_tell(d->ctx->events, &(struct server_event){.kind = EVENT_RUN_ENDED, .job = j});
-    jobs_leave_queue(d->ctx->jobs, j);
+    jobs_leave_queue(j);
     jobs_touch(d->ctx->jobs, j, PART_HOT | PART_ATTRS);
     if (job_is_subjob(j))
         leave_when_durable(d, j);
@@ -456,9 +456,6 @@ static void begin_anew(struct job *j)
 
 void job_end_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
-    (void)arg;
-    (void)from;
-    (void)ev;
     if (!j->run || job_is_placed(j))
         return;
     job_run_destroy(j->run);

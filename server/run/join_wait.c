@@ -92,8 +92,6 @@ void join_wait_listen(void *arg, struct job *j, enum job_state from, enum job_ev
 {
     struct join_wait *w = arg;
 
-    (void)from;
-    (void)ev;
     if (!waits(j) || j->run->sent_mono_ms)
         return;
     j->run->sent_mono_ms = clock_mono_ms(w->ctx->clock);

@@ -55,7 +55,6 @@ void maintenance_listen(void *arg, struct job *j, enum job_state from, enum job_
 {
     struct maintenance *m = arg;
 
-    (void)ev;
     if (j->state == JOB_SUSPENDED && from != JOB_SUSPENDED && j->suspender == SUSPENDED_BY_ADMIN)
         maintenance_begin(m, j);
     else if (from == JOB_SUSPENDED && j->state != JOB_SUSPENDED && m->n)

@@ -388,7 +388,6 @@ void release_nodes_listen(void *arg, struct job *j, enum job_state from, enum jo
     static const struct release_nodes_ask all = {.by = "release_nodes_on_stageout"};
     struct err e;
 
-    (void)from;
     if (ev != EV_FINISH || j->state != JOB_EXITING || !j->run || j->run->n_hosts < 2 || j->run->lost ||
         !attr_list_bool(&j->obj.attrs, JOB_ATTR_release_nodes_on_stageout, false))
         return;
@@ -442,7 +441,6 @@ static bool release_nodes_is_settled(void *arg, const struct job *j)
 {
     bool any = false;
 
-    (void)arg;
     if (!job_is_placed(j) || j->state == JOB_EXITING || !j->run)
         return false; /* it has come to another end */
     for (size_t i = 0; i < j->run->n_hosts; i++) {
@@ -457,7 +455,6 @@ static bool release_nodes_is_settled(void *arg, const struct job *j)
 
 static int64_t release_nodes_limit_s(const struct job *j)
 {
-    (void)j;
     return OFFER_LIMIT_S;
 }
 

@@ -49,7 +49,6 @@ static void all_but_the_first_host_go(void **state)
 {
     struct bench b;
 
-    (void)state;
     begin(&b, false);
     release_plan_all(&b.s);
     expect(&b, "-xxxxx");
@@ -66,7 +65,6 @@ static void named_vnodes_go_with_their_host_or_not_at_all(void **state)
         {"a", NULL, false, false},          {"a", NULL, true, false},     {"z", NULL, false, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct bench b;
         int rc;
@@ -89,7 +87,6 @@ static void a_number_of_hosts_is_kept_beside_the_first(void **state)
 {
     static const char *const want[] = {"-xxxxx", "--xxxx", "----xx", "------"};
 
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         struct bench b;
 
@@ -113,7 +110,6 @@ static void chunks_that_satisfy_a_select_are_kept(void **state)
         {"5:ncpus=1", NULL, false},       {"1:ncpus=4+1:ncpus=2", "----xx", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct select *has = select_parse(asked, NULL, NULL, NULL);
         struct select *keep = select_parse(rows[i].keep, NULL, NULL, NULL);

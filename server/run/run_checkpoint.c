@@ -533,13 +533,11 @@ static int run_checkpoint_method_start(void *arg, struct job *j, struct err *e)
 
 static bool run_checkpoint_is_settled(void *arg, const struct job *j)
 {
-    (void)arg;
     return job_is_waiting(j) && j->restart_from; /* without an image it has gone back some other way */
 }
 
 static int64_t run_checkpoint_limit_s(const struct job *j)
 {
-    (void)j;
     return LIMIT_S;
 }
 

@@ -26,7 +26,6 @@ struct run_removal {
 
 static int run_removal_may_requeue(void *arg, const struct job *j, struct err *e)
 {
-    (void)arg;
     if (!attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true))
         return err_set(e, PBSE_NORERUN, "job %s is not rerunnable", j->obj.name);
     if (j->state != JOB_RUNNING && j->state != JOB_STARTING && j->state != JOB_SUSPENDED)
@@ -107,19 +106,16 @@ static int run_removal_start_requeue(void *arg, struct job *j, struct err *e)
 
 static bool run_removal_is_requeued(void *arg, const struct job *j)
 {
-    (void)arg;
     return job_is_waiting(j);
 }
 
 static int run_removal_may_delete(void *arg, const struct job *j, struct err *e)
 {
-    (void)arg;
     return job_is_over(j) ? err_set(e, PBSE_BADSTATE, "job %s has ended", j->obj.name) : 0;
 }
 
 static int run_removal_start_delete(void *arg, struct job *j, struct err *e)
 {
-    (void)e;
     run_removal_delete(arg, j);
     return 0;
 }

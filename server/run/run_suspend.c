@@ -32,7 +32,6 @@ struct run_suspend {
 
 static int run_suspend_may_suspend(void *arg, const struct job *j, struct err *e)
 {
-    (void)arg;
     if (j->state == JOB_RUNNING && j->intent == INTENT_NONE && !j->run->suspending && !j->run->checkpointing)
         return 0;
     return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name,
@@ -46,13 +45,11 @@ static int run_suspend_method_start(void *arg, struct job *j, struct err *e)
 
 static bool run_suspend_is_settled(void *arg, const struct job *j)
 {
-    (void)arg;
     return j->state == JOB_SUSPENDED && !(j->run && (j->run->resuming || j->run->suspending));
 }
 
 static int64_t run_suspend_limit_s(const struct job *j)
 {
-    (void)j;
     return 60;
 }
 

@@ -56,7 +56,6 @@ static const struct row {
 
 static void each_way_of_ending_has_its_verdict(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (run_verdict_of(&rows[i].facts) != rows[i].want)
             fail_msg("%s: verdict %d", rows[i].what, run_verdict_of(&rows[i].facts));

@@ -338,7 +338,6 @@ static void commit_touched(void *arg)
 
 static int commit_take_last(void *arg, const struct store_row *row, struct err *e)
 {
-    (void)e;
     *(int64_t *)arg = store_row_number(row, 0);
     return 0;
 }

@@ -35,7 +35,6 @@ static int begin_world(void **state)
 {
     const char form[] = "/tmp/cede-dump-XXXXXX";
 
-    (void)state;
     world = calloc(1, sizeof *world);
     memcpy(world->dir, form, sizeof form);
     assert_non_null(mkdtemp(world->dir));
@@ -45,7 +44,6 @@ static int begin_world(void **state)
 
 static int end_world(void **state)
 {
-    (void)state;
     scratch_pg_stop(world->pg);
     file_remove_tree(AT_FDCWD, world->dir, NULL);
     free(world);
@@ -255,7 +253,6 @@ static void expect_same_rows(const char *a, const char *b)
 
 static void a_dump_restores_to_the_same_rows_in_either_store(void **state)
 {
-    (void)state;
     for (int from = 0; from < KINDS; from++)
         for (int to = 0; to < KINDS; to++) {
             struct store_where a = fresh(from), b = fresh(to);
@@ -278,7 +275,6 @@ static void a_dump_restores_to_the_same_rows_in_either_store(void **state)
 
 static void a_store_of_moderate_size_is_copied_row_for_row(void **state)
 {
-    (void)state;
     for (int from = 0; from < KINDS; from++) {
         struct store_where a = fresh(from), b = fresh(!from);
         struct store *source, *target;
@@ -306,7 +302,6 @@ static void a_store_of_moderate_size_is_copied_row_for_row(void **state)
 
 static void a_store_in_use_is_replaced_only_where_that_was_said(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct store_where a = fresh(kind), b = fresh(kind);
         struct err e = {0};
@@ -349,7 +344,6 @@ static void expect_refused(const struct store_where *w, const char *dump, size_t
 
 static void a_dump_that_is_cut_off_or_altered_changes_nothing(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct store_where a = fresh(kind), b = fresh(kind);
         char *dump, *at;
@@ -398,7 +392,6 @@ static void what_is_no_dump_is_refused_by_name(void **state)
         {"{\"rows\":5,\"sha256\":\"\"}\n", "last line says 5", true},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct store_where w = fresh(0);
         struct err e = {0};
@@ -418,7 +411,6 @@ static void what_is_no_dump_is_refused_by_name(void **state)
 /* The half of a dump goes into a pipe; when the child has read it, it waits for more within its transaction. */
 static void a_killed_restore_leaves_the_store_as_it_was(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct store_where a = fresh(kind), b = fresh(kind);
         char *dump, *before, *after;
@@ -462,16 +454,12 @@ static void a_killed_restore_leaves_the_store_as_it_was(void **state)
 static int count_row(void *arg, const struct store_table *t, const struct store_batch_stmt *row,
                      struct err *e)
 {
-    (void)t;
-    (void)row;
-    (void)e;
     ++*(int *)arg;
     return 0;
 }
 
 static void a_dump_shows_one_moment_while_the_server_writes(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct store_where w = fresh(kind);
         struct store *server, *reader;
@@ -502,7 +490,6 @@ static void a_dump_shows_one_moment_while_the_server_writes(void **state)
 
 static void a_store_that_a_server_uses_cannot_be_filled(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct store_where w = fresh(kind);
         struct store *server = need_open(&w), *other = need_open(&w);
@@ -526,7 +513,6 @@ static void the_server_of_an_older_copy_can_store_nothing_in_a_filled_store(void
     struct err e = {0};
     char *dump;
 
-    (void)state;
     need_used(&a, 0);
     dump = need_dump(&a);
     for (int i = 0; i < 5; i++) { /* activations since */
@@ -553,7 +539,6 @@ static void an_empty_store_has_nothing_to_dump(void **state)
     struct dump_counts c;
     struct err e = {0};
 
-    (void)state;
     assert_int_equal(dump_write(s, stderr, &c, &e), -1);
     assert_non_null(strstr(e.text, "no server has used"));
     store_close(s);
@@ -573,7 +558,6 @@ static void any_line_is_read_or_refused(void **state)
     static const char spice[] = "\"\\[],{}u0dD8fnull=-+/ \t\xf4\x8f\xbf\xbf\x01";
     unsigned taken = 0;
 
-    (void)state;
     srandom(4711);
     for (int run = 0; run < 50000; run++) {
         const char *from = good[random() % 4];

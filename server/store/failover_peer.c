@@ -17,7 +17,6 @@ static int failover_peer_take_text(void *arg, const struct store_row *row, struc
 {
     const char *value = store_row_text(row, 0);
 
-    (void)e;
     snprintf(arg, FAILOVER_POLICY_ORDER_MAX, "%s", value ? value : "");
     return 0;
 }

@@ -24,7 +24,6 @@ static void a_primary_takes_a_free_store_and_asks_for_one_that_is_held(void **st
     struct failover_policy t;
     struct pair_look next = {.held = true, .epoch = 6};
 
-    (void)state;
     failover_policy_begin(&t, true, 30000);
     assert_int_equal(failover_policy_decide(&t, &is_free, 0), FAILOVER_POLICY_TAKE);
     failover_policy_begin(&t, true, 30000);
@@ -38,7 +37,6 @@ static void a_secondary_waits_while_the_store_is_held_and_then_its_delay(void **
 {
     struct failover_policy t;
 
-    (void)state;
     failover_policy_begin(&t, false, 30000);
     assert_int_equal(failover_policy_decide(&t, &held, 0), FAILOVER_POLICY_WAIT);
     assert_int_equal(failover_policy_decide(&t, &is_free, 1000), FAILOVER_POLICY_WAIT);
@@ -53,7 +51,6 @@ static void nobody_waits_for_a_server_that_left_in_good_order(void **state)
     struct failover_policy t;
     struct pair_look old = {.epoch = 5, .left = 4};
 
-    (void)state;
     failover_policy_begin(&t, false, 30000);
     assert_int_equal(failover_policy_decide(&t, &held, 0), FAILOVER_POLICY_WAIT);
     assert_int_equal(failover_policy_decide(&t, &old, 1), FAILOVER_POLICY_WAIT);
@@ -64,7 +61,6 @@ static void without_a_delay_a_free_store_is_taken_at_once(void **state)
 {
     struct failover_policy t;
 
-    (void)state;
     failover_policy_begin(&t, false, -1000);
     assert_int_equal(failover_policy_decide(&t, &is_free, 0), FAILOVER_POLICY_TAKE);
 }
@@ -73,7 +69,6 @@ static void who_yielded_gives_the_primary_time_whatever_its_delay(void **state)
 {
     struct failover_policy t;
 
-    (void)state;
     failover_policy_begin(&t, false, -1000);
     failover_policy_again(&t, 5);
     assert_int_equal(failover_policy_decide(&t, &left, 0), FAILOVER_POLICY_WAIT);
@@ -88,7 +83,6 @@ static void a_primary_that_lost_the_store_does_not_ask_for_it(void **state)
 {
     struct failover_policy t;
 
-    (void)state;
     failover_policy_begin(&t, true, 1000);
     failover_policy_again(&t, 0);
     assert_int_equal(failover_policy_decide(&t, &held, 0), FAILOVER_POLICY_WAIT);
@@ -101,7 +95,6 @@ static void an_order_is_obeyed_once_and_only_if_it_is_new(void **state)
     struct pair_look old = ordered(true, 5, "end 1"), new = ordered(true, 5, "end 2");
     struct failover_policy t;
 
-    (void)state;
     failover_policy_begin(&t, false, 0);
     assert_int_equal(failover_policy_decide(&t, &old, 0),
                      FAILOVER_POLICY_WAIT); /* it was an order to an earlier standby process */
@@ -115,7 +108,6 @@ static void who_is_to_idle_takes_nothing_until_another_was_active(void **state)
                      next = ordered(true, 6, "idle 9"), gone_again = ordered(false, 6, "idle 9");
     struct failover_policy t;
 
-    (void)state;
     failover_policy_begin(&t, false, 0);
     assert_int_equal(failover_policy_decide(&t, &held, 0), FAILOVER_POLICY_WAIT);
     assert_int_equal(failover_policy_decide(&t, &idle, 1), FAILOVER_POLICY_WAIT);

@@ -436,7 +436,6 @@ static int restore_take_last_seq(void *arg, const struct store_row *row, struct 
 {
     struct restoring *r = arg;
 
-    (void)e;
     if (store_row_number(row, 0) > r->last_seq)
         r->last_seq = store_row_number(row, 0);
     return 0;
@@ -513,7 +512,6 @@ static int restore_take_filed(void *arg, const struct store_row *row, struct err
     f->size = strtoull(end, &end, 10);
     while (*end == ' ')
         end++;
-    (void)e;
     if (strlen(end) >= sizeof f->file || strchr(end, '/')) {
         /* then each line is searched for in the file of its day before it is written there */
         log_event(LOGC_SVR, LOGE_ERROR, "acct",

@@ -148,7 +148,6 @@ static int store_notes_take(void *arg, const struct store_row *row, struct err *
     json_t *o = json_loads(hot ? hot : "", 0, NULL);
     json_int_t at = 0;
 
-    (void)e;
     if (!name || !o || json_unpack(o, "{s:s,s:I}", "text", &text, "at", &at) < 0)
         restore_tell_object(t->faults, "note", row, false, "it has no text, or no time");
     else if (!store_notes_find_row(t->store_notes, name))

@@ -149,7 +149,6 @@ static int store_sqlite_script(struct store *base, const char *sql, struct err *
 
 static int store_sqlite_take_number(void *arg, const struct store_row *row, struct err *e)
 {
-    (void)e;
     *(uint64_t *)arg = strtoull(row->class->text(row, 0, NULL), NULL, 10);
     return 0;
 }

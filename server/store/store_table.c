@@ -129,7 +129,6 @@ static int store_table_take_value(void *arg, const struct store_row *row, struct
     const struct meta_value *v = arg;
     const char *value = store_row_text(row, 0);
 
-    (void)e;
     snprintf(v->out, v->size, "%s", value ? value : "");
     return 0;
 }

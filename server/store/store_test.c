@@ -139,7 +139,6 @@ static int see_job(void *arg, const struct store_row *row, struct err *e)
 {
     struct seen *s = arg;
 
-    (void)e;
     s->n++;
     assert_int_equal(store_row_number(row, 1), -1);
     strbuf_addf(&s->text, "%lld %s;", (long long)store_row_number(row, 0), store_row_text(row, 3));
@@ -262,7 +261,6 @@ static int see_bytes(void *arg, const struct store_row *row, struct err *e)
     size_t n = 0;
     const char *bytes = store_row_bytes(row, 1, &n);
 
-    (void)e;
     return strbuf_add_bytes(arg, bytes, n);
 }
 
@@ -302,7 +300,6 @@ static void bytes_of_a_script_come_back_as_they_were(void **state)
 
 static int see_history(void *arg, const struct store_row *row, struct err *e)
 {
-    (void)e;
     return strbuf_addf(arg, "%lld[%d] ", (long long)store_row_number(row, 0), (int)store_row_number(row, 1));
 }
 

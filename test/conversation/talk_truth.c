@@ -229,7 +229,6 @@ static int whole_record(void *arg, const char **bytes, size_t *n, struct err *e)
 {
     const struct caller **c = arg;
 
-    (void)e;
     if (!*c)
         return 0;
     *bytes = (*c)->record.bytes;

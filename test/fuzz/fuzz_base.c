@@ -21,7 +21,6 @@ static void hosts(const char *bytes, size_t n)
     struct words l;
     struct err e;
 
-    (void)n;
     words_init(&l);
     if (hostlist_parse(bytes, &l, &e) == 0)
         assert(l.n <= HOSTLIST_MAX);
@@ -36,7 +35,6 @@ static void sets(const char *bytes, size_t n)
     struct strbuf text;
     struct err e;
 
-    (void)n;
     if (idset_parse(bytes, 10000000, 1000000, &s, &e) < 0)
         return;
     strbuf_init(&text, TEXT_MAX);
@@ -56,7 +54,6 @@ static void amounts(const char *bytes, size_t n)
     int64_t seconds, again;
     struct err e;
 
-    (void)n;
     if (units_parse_duration_s(bytes, &seconds, &e) == 0)
         assert(units_parse_duration_s(units_format_duration(text, seconds), &again, &e) == 0 &&
                again == seconds);
@@ -73,7 +70,6 @@ static void word_lists(const char *bytes, size_t n)
     struct words l;
     struct err e;
 
-    (void)n;
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         words_init(&l);
         words_parse(bytes, ", +", flags[i], &l, &e);
@@ -98,7 +94,6 @@ static void json_texts(const char *bytes, size_t n)
 
 static const char *no_env(const char *name)
 {
-    (void)name;
     return NULL;
 }
 
@@ -107,7 +102,6 @@ static void confs(const char *bytes, size_t n)
     struct err e;
     struct conf *c;
 
-    (void)n;
     c = conf_parse(bytes, no_env, &e);
     if (c)
         assert(conf_text(c, CONF_PBS_HOME) && conf_server(c) && conf_core_bytes(c) >= -2);

@@ -51,7 +51,6 @@ static void attributes(const char *bytes, size_t n)
 {
     struct resource_table *t = resource_table_create();
 
-    (void)n;
     assert(t);
     for (int of = 0; of < OF_COUNT; of++)
         for (int i = 0; i < attr_def_count((enum attr_of)of); i++)
@@ -64,7 +63,6 @@ static void stored(const char *bytes, size_t n)
     struct resource_table *t = resource_table_create();
     struct err e;
 
-    (void)n;
     assert(t);
     for (int of = 0; of < OF_COUNT; of++) {
         struct attr_list l;

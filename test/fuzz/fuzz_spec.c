@@ -28,7 +28,6 @@ static void selects(const char *bytes, size_t n)
     struct select *s = select_parse(bytes, NULL, NULL, &e), *again;
     struct strbuf one, two;
 
-    (void)n;
     if (!s)
         return;
     strbuf_init(&one, TEXT_MAX);
@@ -47,7 +46,6 @@ static void places(const char *bytes, size_t n)
     struct place p;
     struct err e;
 
-    (void)n;
     if (place_parse(bytes, &p, &e) == 0)
         assert(p.arrangement < PLACE_ARRANGEMENT_COUNT && p.sharing < PLACE_SHARING_COUNT);
 }
@@ -59,7 +57,6 @@ static void exec_vnodes(const char *bytes, size_t n)
     struct exec_host *h = exec_host_parse(bytes, &e);
     struct strbuf text;
 
-    (void)n;
     strbuf_init(&text, TEXT_MAX);
     if (v) {
         assert(exec_vnode_format(v, &text) == 0);
@@ -84,7 +81,6 @@ static void jobids(const char *bytes, size_t n)
     struct jobid id;
     struct err e;
 
-    (void)n;
     strbuf_init(&text, TEXT_MAX);
     if (jobid_parse(bytes, &id, &e) == 0) {
         assert(jobid_complete(&id, "svr", &text) == 0);
@@ -102,7 +98,6 @@ static void acct_lines(const char *bytes, size_t n)
     struct err e;
     struct acct_line *l = acct_line_parse(bytes, &e);
 
-    (void)n;
     if (l)
         acct_line_find(l, "user");
     acct_line_destroy(l);
@@ -110,7 +105,6 @@ static void acct_lines(const char *bytes, size_t n)
 
 static int any_property(void *context, const char *name)
 {
-    (void)context;
     return name[0] == 'p';
 }
 
@@ -119,7 +113,6 @@ static void old_nodes(const char *bytes, size_t n)
     struct strbuf select, place;
     struct err e;
 
-    (void)n;
     strbuf_init(&select, TEXT_MAX);
     strbuf_init(&place, TEXT_MAX);
     select_old_nodes(bytes, any_property, NULL, &select, &place, &e);
@@ -140,7 +133,6 @@ static void job_lists(const char *bytes, size_t n)
     const char *bad;
     size_t seen = 0;
 
-    (void)n;
     option_pairs_resources(bytes, count_pair, &seen, &bad);
     option_pairs_attributes(bytes, count_pair, &seen, &bad);
 }
@@ -168,7 +160,6 @@ static void qmgr_lines(const char *bytes, size_t n)
     struct qmgr_line_error fault;
     struct qmgr_line l;
 
-    (void)n;
     if (qmgr_line_parse(bytes, &l, &fault) < 0)
         assert(fault.at <= strlen(bytes));
     qmgr_line_fini(&l);
@@ -180,7 +171,6 @@ static void array_ranges(const char *bytes, size_t n)
     struct array_map *m = array_map_create(bytes, 100000, &e);
     struct strbuf text;
 
-    (void)n;
     if (!m)
         return;
     strbuf_init(&text, TEXT_MAX);

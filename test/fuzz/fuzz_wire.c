@@ -80,14 +80,10 @@ static void answer(void *arg, const struct rpc_call_hdr *h)
 
 static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *r)
 {
-    (void)p;
-    (void)r;
 }
 
 static void on_lost(struct rpc_pending *p, const struct err *why)
 {
-    (void)p;
-    (void)why;
 }
 
 /* The input comes in pieces whose lengths are bytes of the input itself. */
@@ -148,7 +144,6 @@ static int refill(void *arg, const char **bytes, size_t *n, struct err *e)
 {
     struct source *s = arg;
 
-    (void)e;
     *bytes = s->at;
     *n = s->left < 7 ? s->left : 7;
     s->at += *n;

@@ -113,8 +113,6 @@ int hook_worker_send(struct hook_worker *w, json_t *m, struct err *e)
 /* The end of the process shows as the end of its socket, behind what it said last. */
 static void hook_worker_reaped(void *arg, int status)
 {
-    (void)arg;
-    (void)status;
 }
 
 static struct spawn *hook_worker_spawn(struct loop *l, const struct hook_worker_options *o,

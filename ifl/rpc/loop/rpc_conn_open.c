@@ -108,8 +108,6 @@ static void rpc_conn_open_on_tls_offer(struct rpc_pending *p, const struct rpc_r
 
 static void rpc_conn_open_on_tls_lost(struct rpc_pending *p, const struct err *why)
 {
-    (void)p;
-    (void)why; /* `closed` says it */
 }
 
 static const struct rpc_pending_ops asking_ops = {.reply = rpc_conn_open_on_tls_offer,
@@ -315,7 +313,6 @@ static void rpc_conn_open_on_connect_ready(void *arg, unsigned ready)
     socklen_t n = sizeof failure;
     struct err e;
 
-    (void)ready;
     c->refs++;
     loop_watch_destroy(c->watch);
     c->watch = NULL;

@@ -50,7 +50,6 @@ static void call_me(void *arg, struct rpc_request *r)
                               .xres = (xdrproc_t)xdr_int,
                               .res_size = sizeof(int)};
 
-    (void)arg;
     assert_int_equal(rpc_conn_call(rpc_request_conn(r), &s, called, rpc_request_ref(r), NULL), 0);
 }
 
@@ -63,7 +62,6 @@ static struct rpc_conn *server_end; /* of the last connection that called ECHO_T
 
 static void echo_text(void *arg, struct rpc_request *r)
 {
-    (void)arg;
     server_end = rpc_request_conn(r);
     rpc_reply(r, (xdrproc_t)xdr_text, rpc_request_args(r));
 }
@@ -81,7 +79,6 @@ static int setup(void **state)
     struct rpc_server_options o = {.name = "test", .served = served};
     struct err e;
 
-    (void)state;
     snprintf(fx.dir, sizeof fx.dir, "/tmp/rpc_conn_test.XXXXXX");
     if (!mkdtemp(fx.dir))
         return -1;
@@ -104,7 +101,6 @@ fail:
 
 static int teardown(void **state)
 {
-    (void)state;
     rpc_server_destroy(fx.server);
     loop_turn(fx.loop, 0, NULL);
     loop_destroy(fx.loop);
@@ -122,7 +118,6 @@ struct daemon_end {
 
 static void d_opened(void *arg, struct rpc_conn *c)
 {
-    (void)c;
     ((struct daemon_end *)arg)->opened++;
 }
 
@@ -130,7 +125,6 @@ static void d_closed(void *arg, struct rpc_conn *c, const struct err *why)
 {
     struct daemon_end *d = arg;
 
-    (void)c;
     d->closed++;
     d->why = *why;
 }
@@ -199,7 +193,6 @@ static void both_sides_call_on_one_connection(void **state)
 {
     struct rpc_conn_target local = {.unix_path = fx.sock};
 
-    (void)state;
     talk_both_ways(&local);
 }
 
@@ -210,7 +203,6 @@ static void both_sides_call_over_tls(void **state)
     struct rpc_conn_target t = {
         .address = "127.0.0.1", .port = (uint16_t)fx.port, .tls = ctx, .expect = "server"};
 
-    (void)state;
     assert_non_null(ctx);
     talk_both_ways(&t);
     SSL_CTX_free(ctx);
@@ -285,7 +277,6 @@ static void flood(const struct rpc_conn_target *t)
 
 static void a_flood_in_both_directions_comes_to_its_end_over_a_local_socket(void **state)
 {
-    (void)state;
     flood(&(struct rpc_conn_target){.unix_path = fx.sock});
 }
 
@@ -294,7 +285,6 @@ static void a_flood_in_both_directions_comes_to_its_end_over_tls(void **state)
     struct err e;
     SSL_CTX *ctx = certs_context(fx.certs, "mom:n1", CERTS_CLIENT, &e);
 
-    (void)state;
     flood(&(struct rpc_conn_target){
         .address = "127.0.0.1", .port = (uint16_t)fx.port, .tls = ctx, .expect = "server"});
     SSL_CTX_free(ctx);
@@ -336,7 +326,6 @@ static void a_caller_that_sends_all_before_it_reads_gets_all_answers(void **stat
     struct caller c = {0};
     struct err e;
 
-    (void)state;
     assert_non_null(c.s = rpc_sync_connect_unix(fx.sock, LIMIT_MS, &e));
     setsockopt(rpc_sync_fd(c.s), SOL_SOCKET, SO_SNDBUF, &n, sizeof n);
     setsockopt(rpc_sync_fd(c.s), SOL_SOCKET, SO_RCVBUF, &n, sizeof n);
@@ -358,7 +347,6 @@ static void a_flood_in_both_directions_comes_to_its_end_over_a_socket_pair(void 
     int fds[2];
     struct err e;
 
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
     for (int i = 0; i < 2; i++)
         assert_non_null(ends[i] = rpc_conn_adopt(fx.loop, fds[i], &o, &e));
@@ -383,7 +371,6 @@ static void calls_that_wait_to_be_sent_end_with_the_connection(void **state)
     int fds[2], lost = 0;
     struct err e;
 
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
     d.conn = rpc_conn_adopt(fx.loop, fds[0], &o, &e);
     for (int i = 0; i < MORE_THAN_MAY_BE_ASKED; i++)
@@ -404,7 +391,6 @@ static void a_server_without_tls_is_refused(void **state)
     struct rpc_conn_target t = {.address = "127.0.0.1", .expect = "server"};
     struct rpc_server *plain;
 
-    (void)state;
     plain = rpc_server_create(fx.loop, &so, &e);
     t.port = (uint16_t)rpc_server_listen_tcp(plain, "127.0.0.1", 0, &e);
     t.tls = certs_context(fx.certs, "mom:n1", CERTS_CLIENT, &e);
@@ -424,7 +410,6 @@ static void calls_end_with_the_connection(void **state)
     int fds[2];
     struct err e;
 
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
     d.conn = rpc_conn_adopt(fx.loop, fds[0], &o, &e);
     assert_non_null(d.conn);
@@ -443,7 +428,6 @@ static void silence_is_asked_about_and_then_ends_it(void **state)
     char ping[64];
     struct err e;
 
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
     d.conn = rpc_conn_adopt(fx.loop, fds[0], &o, &e);
     turn_until(&d, &d.closed, 1);

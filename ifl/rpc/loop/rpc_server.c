@@ -204,7 +204,6 @@ static void rpc_server_on_ready(void *arg, unsigned ready)
     struct listener *l = arg;
     int i;
 
-    (void)ready;
     for (i = 0; i < ACCEPT_AT_ONCE; i++) {
         int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 

@@ -56,13 +56,11 @@ static struct fixture {
 
 static void echo(void *arg, struct rpc_request *r)
 {
-    (void)arg;
     rpc_reply(r, (xdrproc_t)xdr_int, rpc_request_args(r));
 }
 
 static void park_dead(void *arg, struct rpc_request *r)
 {
-    (void)arg;
     __atomic_add_fetch(&fx.park.dead, 1, __ATOMIC_RELAXED);
     rpc_request_unref(r);
 }
@@ -86,7 +84,6 @@ static void park(void *arg, struct rpc_request *r)
 /* A request that waits for ever, and whose caller may die. */
 static void silent(void *arg, struct rpc_request *r)
 {
-    (void)arg;
     rpc_request_on_dead(rpc_request_ref(r), park_dead, NULL);
 }
 
@@ -98,15 +95,12 @@ static bool_t xdr_text(XDR *x, char **s)
 /* Never answered; what is held counts. */
 static void keep(void *arg, struct rpc_request *r)
 {
-    (void)arg;
     rpc_request_on_dead(rpc_request_ref(r), park_dead, NULL);
     __atomic_add_fetch(&fx.park.kept, 1, __ATOMIC_RELAXED);
 }
 
 static void drop(void *arg, struct rpc_request *r)
 {
-    (void)arg;
-    (void)r;
 }
 
 struct cursor {
@@ -149,7 +143,6 @@ static void list(void *arg, struct rpc_request *r)
 {
     struct cursor *c = calloc(1, sizeof *c);
 
-    (void)arg;
     c->n = *(int *)rpc_request_args(r);
     rpc_reply_entries(r, (xdrproc_t)xdr_int, &c->n, &producer, c);
 }
@@ -159,7 +152,6 @@ static void who(void *arg, struct rpc_request *r)
     const struct auth_peer *p = rpc_request_peer(r);
     char text[300], *s = text;
 
-    (void)arg;
     if (p->kind == AUTH_LOCAL)
         snprintf(text, sizeof text, "uid %ld pid %ld", (long)p->uid, (long)p->pid);
     else
@@ -185,7 +177,6 @@ static void *run(void *arg)
 {
     struct err e;
 
-    (void)arg;
     if (loop_run(fx.loop, &e) < 0)
         fprintf(stderr, "%s\n", e.text);
     return NULL;
@@ -207,7 +198,6 @@ static int setup(void **state)
     struct err e;
     int i;
 
-    (void)state;
     snprintf(fx.dir, sizeof fx.dir, "/tmp/rpc_server_test.XXXXXX");
     if (!mkdtemp(fx.dir))
         return -1;
@@ -237,7 +227,6 @@ fail:
 
 static int teardown(void **state)
 {
-    (void)state;
     if (fx.server) {
         loop_post(fx.loop, stop, fx.loop);
         pthread_join(fx.thread, NULL);
@@ -299,7 +288,6 @@ static void a_call_is_answered_and_the_kernel_says_who(void **state)
     char expect[100];
     int i;
 
-    (void)state;
     for (i = 1; i < 200; i++)
         assert_int_equal(call_int(s, ECHO, i, LIMIT_MS, &e), i);
     snprintf(expect, sizeof expect, "uid %ld pid %ld", (long)getuid(), (long)getpid());
@@ -313,7 +301,6 @@ static void rpc_errors_come_as_errors(void **state)
     struct rpc_proc_id other = {PROG + 1, 1, 1}, version = {PROG, 9, 1}, null = {PROG, 1, 0};
     struct err e;
 
-    (void)state;
     assert_int_equal(call_int(s, 77, 1, LIMIT_MS, &e), -1);
     assert_int_equal(e.code, EPROTONOSUPPORT);
     assert_int_equal(rpc_sync_call(s, &other, NULL, NULL, NULL, NULL, LIMIT_MS, &e), -1);
@@ -335,7 +322,6 @@ static void late_replies_out_of_order_and_split_calls(void **state)
     struct err e;
     int i, res;
 
-    (void)state;
     for (i = 0; i < 3; i++)
         c[i] = rpc_sync_send(s, &id, (xdrproc_t)xdr_int, &i, &e);
     assert_int_equal(call_int(s, ECHO, 9, LIMIT_MS, &e), 9);
@@ -360,7 +346,6 @@ static void answers_of_the_last_turn_reach_their_callers(void **state)
     struct err e;
     int i, res;
 
-    (void)state;
     for (i = 0; i < 3; i++) {
         s[i] = dial();
         c[i] = rpc_sync_send(s[i], &id, (xdrproc_t)xdr_int, &i, &e);
@@ -406,7 +391,6 @@ static void threads_share_a_connection(void **state)
     struct client c[8];
     int i;
 
-    (void)state;
     for (i = 0; i < 8; i++) {
         c[i] = (struct client){.s = s, .from = 1000 * i};
         assert_int_equal(pthread_create(&c[i].thread, NULL, hammer, &c[i]), 0);
@@ -457,7 +441,6 @@ static void endless_answers_reach_a_slow_reader(void **state)
     struct err e;
     int n = 100000, head;
 
-    (void)state;
     read_list(s, 100000, false);
     read_list(s, 100000, true);
     read_list(s, 0, false);
@@ -486,7 +469,6 @@ static void tls_shows_the_role(void **state)
     struct rpc_sync *s = dial_tls("sched", "server", &e);
     int i;
 
-    (void)state;
     if (!s)
         fail_msg("%s", e.text);
     check_who(s, "role sched");
@@ -514,7 +496,6 @@ static void in_the_clear_only_procedure_0_is_answered(void **state)
     struct rpc_sync *s = rpc_sync_adopt(dial_clear(), &e);
     struct rpc_proc_id null = {PROG, 1, 0};
 
-    (void)state;
     assert_int_equal(rpc_sync_call(s, &null, NULL, NULL, NULL, NULL, LIMIT_MS, &e), 0);
     assert_int_equal(call_int(s, ECHO, 1, LIMIT_MS, &e), -1);
     assert_int_equal(e.code, EACCES);
@@ -535,7 +516,6 @@ static void bytes_before_the_handshake_are_an_attack(void **state)
     ssize_t n, all = 0;
     int fd = dial_clear();
 
-    (void)state;
     rpc_buf_add(&b, "\200\0\0\0", 4);
     rpc_msg_put_call(&b, 1, &null, RPC_AUTH_TLS);
     b.bytes[3] = (char)(b.len - 4);
@@ -555,7 +535,6 @@ static void hostile_records_close_only_their_connection(void **state)
     struct err e;
     int i;
 
-    (void)state;
     for (i = 0; i < 20; i++) {
         struct rpc_sync *bad = dial();
         char c;
@@ -576,7 +555,6 @@ static void a_dead_caller_is_told_to_who_waits(void **state)
     struct err e;
     int v = 1, before, tries;
 
-    (void)state;
     before = __atomic_load_n(&fx.park.dead, __ATOMIC_RELAXED);
     assert_non_null(rpc_sync_send(s, &id, (xdrproc_t)xdr_int, &v, &e) ? s : NULL);
     assert_int_equal(call_int(s, ECHO, 1, LIMIT_MS, &e), 1);
@@ -621,7 +599,6 @@ static void what_waits_for_an_answer_is_bounded_in_bytes(void **state)
     struct rpc_sync *other = dial();
     struct err e;
 
-    (void)state;
     assert_int_equal(pthread_create(&f.thread, NULL, send_much, &f), 0);
     for (int i = 0; i < 20000 && kept() < ENOUGH; i++)
         usleep(1000);
@@ -655,7 +632,6 @@ static void one_user_cannot_take_all_connections(void **state)
     enum { SOMEBODY = 60001, ANOTHER = 60002, SHARE = 4 };
     struct rpc_sync *his[SHARE], *other, *ours[SHARE + 2];
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     for (int i = 0; i < SHARE; i++)
@@ -684,7 +660,6 @@ static void calls_of_one_user_are_bounded_over_all_connections(void **state)
     struct err e;
     int before;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     for (int i = 0; i < CONNECTIONS; i++)
@@ -713,7 +688,6 @@ static void calls_beyond_the_rate_are_answered_later(void **state)
     struct rpc_sync *s;
     struct err e;
 
-    (void)state;
     if (geteuid() != 0)
         skip();
     assert_non_null(s = dial_as(SOMEBODY));
@@ -732,7 +706,6 @@ static void who_reads_no_answers_is_not_heard_and_then_closed(void **state)
     struct err e;
     struct pollfd end = {.fd = rpc_sync_fd(s), .events = POLLRDHUP};
 
-    (void)state;
     for (int i = 0; i < 10; i++)
         assert_non_null(rpc_sync_send_entries(s, &list_id, (xdrproc_t)xdr_int, &n, &e));
     assert_non_null(rpc_sync_send(s, &keep_id, (xdrproc_t)xdr_text, &text, &e));
@@ -752,7 +725,6 @@ static void pings_whose_answers_are_not_read_are_not_taken_without_end(void **st
     struct err e;
     int taken = 0;
 
-    (void)state;
     assert_int_equal(fcntl(rpc_sync_fd(s), F_SETFL, 0), 0);
     for (int i = 0; i < PINGS; i++) {
         block[i][0] = htonl(0x80000000u | (PING_WORDS - 1) * 4);
@@ -793,7 +765,6 @@ int main(int argc, char **argv)
     };
     char module[4096];
 
-    (void)argc;
     /* build/test/ifl/rpc/loop/ -> build/lib/ */
     snprintf(module, sizeof module, "%.*s/../../../../lib/libauth_tls.so",
              (int)(strrchr(argv[0], '/') ? strrchr(argv[0], '/') - argv[0] : 1),

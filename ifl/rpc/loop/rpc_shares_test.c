@@ -28,7 +28,6 @@ static void root_of_this_host_alone_is_exempt(void **state)
     struct rpc_shares *s = rpc_shares_create(NULL, &each);
     struct rpc_share *a, *again, *b;
 
-    (void)state;
     assert_null(share(s, AUTH_LOCAL, 0, "pid 1 uid 0"));
     assert_null(share(s, AUTH_LOCAL, geteuid(), "pid 1 uid 0"));
     a = share(s, AUTH_USER, 0, "10.0.0.5:4711");
@@ -49,7 +48,6 @@ static void a_user_has_one_share_from_all_hosts(void **state)
     struct rpc_share *a = share(s, AUTH_LOCAL, 4711, "pid 1 uid 4711"),
                      *b = share(s, AUTH_USER, 4711, "10.0.0.5:1");
 
-    (void)state;
     assert_non_null(a);
     assert_ptr_equal(a, b);
     rpc_share_unref(a);

@@ -209,8 +209,6 @@ static int certs_select_alpn(SSL *ssl, const unsigned char **out, unsigned char 
 {
     static const unsigned char ours[] = "\6sunrpc";
 
-    (void)ssl;
-    (void)arg;
     if (SSL_select_next_proto((unsigned char **)(uintptr_t)out, n_out, ours, sizeof ours - 1, in, n) !=
         OPENSSL_NPN_NEGOTIATED)
         return SSL_TLSEXT_ERR_ALERT_FATAL;

@@ -18,7 +18,6 @@ static char where[128];
 
 static int setup(void **state)
 {
-    (void)state;
     if (!mkdtemp(dir))
         return -1;
     snprintf(where, sizeof where, "%s/certs", dir);
@@ -27,7 +26,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     return file_remove_tree(AT_FDCWD, dir, NULL);
 }
 
@@ -65,7 +63,6 @@ static void are_made_once_and_trust_each_other(void **state)
     SSL_CTX *s, *c;
     int lock;
 
-    (void)state;
     assert_int_equal(certs_ensure(where, "mom:n1", &e), -1); /* a MOM begins no complex */
     assert_int_equal(e.code, EACCES);
     assert_int_equal(certs_ensure(where, "server", &e), 0);
@@ -94,7 +91,6 @@ static void another_complex_is_a_stranger(void **state)
     char other[256];
     SSL_CTX *s, *c;
 
-    (void)state;
     snprintf(other, sizeof other, "%s/other", dir);
     assert_int_equal(certs_ensure(other, "server", &e), 0);
     s = certs_context(where, "server", CERTS_SERVER, &e);
@@ -109,7 +105,6 @@ static void without_the_ca_key_it_says_what_to_copy(void **state)
     struct err e;
     char path[256];
 
-    (void)state;
     snprintf(path, sizeof path, "%s/ca.key", where);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(certs_ensure(where, "mom:n1", &e), 0);
@@ -125,7 +120,6 @@ static void who_cannot_wait_is_told_that_the_lock_is_held(void **state)
     struct err e;
     int held = certs_lock(where, &e), again;
 
-    (void)state;
     assert_true(held >= 0);
     assert_int_equal(certs_lock_now(where, &e), -1);
     assert_int_equal(e.code, EWOULDBLOCK);

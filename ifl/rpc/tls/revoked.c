@@ -35,11 +35,6 @@ static void revoked_free(struct revoked *r)
 
 static void revoked_free_data(void *parent, void *r, CRYPTO_EX_DATA *ad, int index, long argl, void *argp)
 {
-    (void)parent;
-    (void)ad;
-    (void)index;
-    (void)argl;
-    (void)argp;
     revoked_free(r);
 }
 

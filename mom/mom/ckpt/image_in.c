@@ -184,7 +184,6 @@ static int image_in_make(void *arg, size_t i, struct err *e)
     struct strbuf path;
     int fd = -1;
 
-    (void)i;
     strbuf_init(&path, PATH_LEN_MAX);
     image_in_path_of(&path, x->run, &x->m->home, "");
     if ((mkdir(strbuf_str(&path), 0711) < 0 && errno != EEXIST) || chmod(path.s, 0711) < 0) {

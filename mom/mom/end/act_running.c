@@ -112,7 +112,6 @@ void act_running_failed(void *ctx, struct run *r)
 /* The site's script first, where there is one: 0 says that what is left may be killed; else we do as always. */
 static void act_running_on_terminate_script(void *arg, struct run *r, const struct site_action_end *end)
 {
-    (void)arg;
     if (run_is_active(r))
         shepherds_terminate(r, end->code == 0 ? 0 : r->grace_s, r->stop_reason, r->stop_text);
 }

@@ -63,7 +63,6 @@ void actions_changed(void *ctx, struct run *r, enum run_state before, enum run_e
 
 void actions_odd(void *ctx, struct run *r, enum run_event ev)
 {
-    (void)ctx;
     log_event(LOGC_JOB, LOGE_DEBUG, r->id, "run %u: %s means nothing while %s", r->key.run,
               run_fsm_event_name(ev), run_fsm_state_name(r->slot.state));
 }

@@ -157,7 +157,6 @@ struct host_report { /* a message that waits for a server, or for its answer */
 
 static void host_changes_answered(void *arg, const struct rpc_outcome *out)
 {
-    (void)arg;
     if (out->status != RPC_ST_OK)
         log_event(LOGC_HOOK, LOGE_ERROR, "pbs_mom", "what a hook of this host has asked for may be lost");
 }

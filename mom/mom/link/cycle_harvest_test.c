@@ -16,7 +16,6 @@ static void one_key_is_nobody_who_works(void **state)
 {
     struct cycle_harvest_user p = {.known = true};
 
-    (void)state;
     for (double now = 1000; now < 1100; now++) {
         look(&p, now, 1000);
         assert_false(p.works);
@@ -27,7 +26,6 @@ static void who_goes_on_for_a_while_works_until_nothing_has_happened_for_long(vo
 {
     struct cycle_harvest_user p = {.known = true};
 
-    (void)state;
     for (double now = 1000; now < 1020; now++) {
         look(&p, now, now - (int)now % 8); /* as the kernel rounds it */
         assert_false(p.works);
@@ -44,7 +42,6 @@ static void at_first_only_a_host_that_was_idle_for_long_is_nobodys(void **state)
 {
     struct cycle_harvest_user p = {0}, q = {0};
 
-    (void)state;
     look(&p, 5000, 5001 - IDLE);
     assert_true(p.works);
     look(&q, 5000, 5000 - IDLE);
@@ -55,7 +52,6 @@ static void without_any_device_nobody_works(void **state)
 {
     struct cycle_harvest_user p = {0};
 
-    (void)state;
     look(&p, 1000000, 0);
     assert_false(p.works);
 }

@@ -182,7 +182,6 @@ static void mom_orders_on_signalled(void *arg, struct run *r, const struct shep_
 
 static void mom_orders_on_said(void *arg, struct run *r, const struct shep_done *d)
 {
-    (void)r;
     mom_orders_answer(arg, d);
 }
 
@@ -236,7 +235,6 @@ static void mom_orders_on_peeked(void *arg, struct run *r, const struct shep_don
         t.ext.wire_ext_val = d->ext.wire_ext_val + head;
     }
 
-    (void)r;
     exec_service_answer(arg, &t);
     rpc_request_unref(arg);
 }
@@ -495,7 +493,6 @@ static void leave_job(struct mom *m, struct run *r)
 
 static void mom_orders_on_resize_hooks(void *arg, struct run *r, const struct host_verdict *v)
 {
-    (void)arg;
     if (r && !v->accepted)
         log_event(LOGC_JOB, LOGE_JOB, r->id, "execjob_resize hook rejected request: %s",
                   v->message ? v->message : "");
@@ -564,8 +561,6 @@ static void mom_orders_take_update(void *arg, const void *args, struct rpc_reque
 /* qterm -m: the signal comes after the answer has been sent, and is handled like one from an administrator. */
 static void mom_orders_take_stop(void *arg, const void *args, struct rpc_request *q)
 {
-    (void)arg;
-    (void)args;
     log_event(LOGC_SVR, LOGE_SYSTEM, "pbs_mom", "told to end by the server");
     exec_service_taken(q, 0, NULL);
     kill(getpid(), SIGTERM);

@@ -38,7 +38,6 @@ void preterm_order_take(struct mom *m, struct run *r, struct rpc_request *q)
 
 static void preterm_order_on_sister_hooks(void *arg, struct run *r, const struct host_verdict *v)
 {
-    (void)v;
     if (!r || !r->preterm_waits)
         return;
     r->preterm_waits = false;

@@ -159,7 +159,6 @@ static int server_link_hello(void *arg, exec_hello_args *a)
 
 static void server_link_hello_done(void *arg, exec_hello_args *a)
 {
-    (void)arg;
     for (u_int i = 0; i < a->nodes.nodes_len; i++)
         xdr_free((xdrproc_t)xdr_exec_node, (char *)&a->nodes.nodes_val[i]);
     free(a->nodes.nodes_val);

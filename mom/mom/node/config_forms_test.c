@@ -22,7 +22,6 @@ static void masks_are_numbers_of_32_bits(void **state)
         {"all", false, 0},         {"0x", false, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         unsigned out = 7;
         struct err e = {0};
@@ -35,7 +34,6 @@ static void masks_are_numbers_of_32_bits(void **state)
 
 static void signals_have_names_and_numbers(void **state)
 {
-    (void)state;
     assert_int_equal(config_form_signal("SIGSTOP", NULL), SIGSTOP);
     assert_int_equal(config_form_signal("stop", NULL), SIGSTOP);
     assert_int_equal(config_form_signal("19", NULL), 19);
@@ -73,7 +71,6 @@ static void an_action_names_event_limit_and_script(void **state)
     struct words argv;
     int64_t limit_s;
 
-    (void)state;
     assert_int_equal(event_of("checkpoint_abort 5 !/bin/x %jobid 'two words'", &argv, &limit_s),
                      ACTION_CHECKPOINT_ABORT);
     assert_int_equal(limit_s, 5);
@@ -91,7 +88,6 @@ static void an_action_names_event_limit_and_script(void **state)
 
 static void a_longer_word_than_multinodebusy_is_another_event(void **state)
 {
-    (void)state;
     assert_true(config_form_is_multinode("multinodebusy 30 requeue"));
     assert_true(config_form_is_multinode("multinodebusy\t30 requeue"));
     assert_true(config_form_is_multinode("multinodebusy"));
@@ -104,7 +100,6 @@ static void a_shared_directory_is_absolute_and_says_so(void **state)
     char *dir = NULL;
     bool shared = false;
 
-    (void)state;
     assert_int_equal(config_form_shared_dir("/scratch shared", &dir, &shared, NULL), 0);
     assert_string_equal(dir, "/scratch");
     assert_true(shared);

@@ -31,7 +31,6 @@ static void an_idle_host_gives_neighbours(void **state)
 {
     unsigned weights[N] = {0};
 
-    (void)state;
     pick(weights, 0, N, 2, "0,4");
     pick(weights, 0, N, 4, "1-2,5-6");
     pick(weights, 0, N, 2, "3,7");
@@ -41,7 +40,6 @@ static void what_others_use_comes_last_and_what_stands_still_before_it(void **st
 {
     unsigned weights[N] = {0};
 
-    (void)state;
     cpus_weigh(&host, weights, "0-2,4", RUNS);
     cpus_weigh(&host, weights, "5", 1);
     cpus_weigh(&host, weights, NULL, RUNS);
@@ -53,7 +51,6 @@ static void a_share_is_not_left_and_not_more_than_it_is_given(void **state)
 {
     unsigned weights[N] = {0};
 
-    (void)state;
     pick(weights, 2, 2, 5, "1,5");
     pick(weights, 6, 5, 5, "3,7");
     pick(weights, 0, N, 0, NULL);
@@ -63,7 +60,6 @@ static void the_processors_of_this_host_are_found(void **state)
 {
     struct cpus here;
 
-    (void)state;
     assert_int_equal(cpus_look(&here, NULL), 0);
     assert_true(here.n >= 1);
     cpus_fini(&here);

@@ -58,8 +58,6 @@ static int config_check_exceptions(const char *value, struct err *e)
 
 static int config_check_nothing(const char *value, struct err *e)
 {
-    (void)value;
-    (void)e;
     return 0;
 }
 

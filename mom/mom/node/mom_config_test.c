@@ -12,7 +12,6 @@ static void what_is_not_said_has_its_default(void **state)
 {
     struct config *c = config_parse("", "config", NULL);
 
-    (void)state;
     assert_non_null(c);
     assert_int_equal(c->log_mask, 975);
     assert_string_equal(c->tmpdir, "/tmp");
@@ -30,7 +29,6 @@ static void directives_and_resources_are_taken(void **state)
                      "$suspendsig TSTP 18\n$enforce mem\n",
                      "config", NULL);
 
-    (void)state;
     assert_non_null(c);
     assert_int_equal(c->log_mask, 0x1ff);
     assert_int_equal(c->n_usecp, 2);
@@ -51,7 +49,6 @@ static void actions_have_a_limit_a_script_and_arguments(void **state)
                      "config", NULL);
     const struct config_action *a;
 
-    (void)state;
     assert_non_null(c);
     a = &c->actions[ACTION_TERMINATE];
     assert_int_equal(a->limit_s, 60);
@@ -87,7 +84,6 @@ static void bad_lines_are_named(void **state)
                                       "$min_check_poll 20\n$max_check_poll 10\n"};
     struct err e;
 
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         memset(&e, 0, sizeof e);
         assert_null(config_parse(bad[i], "config", &e));
@@ -105,7 +101,6 @@ static void who_else_uses_the_host_is_said(void **state)
                      "$restrict_user_exceptions root,70001\n$restrict_user_maxsysid 500\n",
                      "config", &e);
 
-    (void)state;
     assert_non_null(c);
     assert_true(c->max_load_suspends && c->kbd.on && c->multinode_requeue && c->restrict_user);
     assert_true(c->max_load > 4.9 && c->max_load < 5.1 && c->ideal_load > 1.9 && c->ideal_load < 2.1);

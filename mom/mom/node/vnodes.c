@@ -327,9 +327,6 @@ int vnodes_remove(const char *dir, const char *name, struct err *e)
 
 static int vnodes_print_text(void *arg, const char *text, const char *path, struct err *e)
 {
-    (void)arg;
-    (void)path;
-    (void)e;
     fputs(text, stdout);
     return 0;
 }

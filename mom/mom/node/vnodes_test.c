@@ -13,7 +13,6 @@ static void lines_are_taken_and_later_ones_count(void **state)
     struct vnodes v = {0};
     struct err e;
 
-    (void)state;
     assert_int_equal(vnodes_parse(&v,
                                   "# comment\n$configversion 2\n"
                                   "n1[0]: resources_available.ncpus = 8\n"
@@ -42,7 +41,6 @@ static void bad_files_are_named(void **state)
                                       "$configversion 2\n: sharing = x\n"};
     struct err e;
 
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct vnodes v = {0};
 
@@ -59,7 +57,6 @@ static void an_attribute_that_a_host_may_not_say_is_a_fault_of_its_line(void **s
                                       "colour = red", "Priority = 3"};
     struct err e;
 
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct vnodes v = {0};
         char text[256];

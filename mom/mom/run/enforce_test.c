@@ -43,7 +43,6 @@ static void cput_always_counts_and_mem_when_asked(void **state)
     struct run r = a_run();
     exec_reason why;
 
-    (void)state;
     assert_string_equal(judge("", &r, (struct exec_usage){.cput_ms = 10000, .mem_kb = 200000}, &why), "");
     assert_string_equal(judge("", &r, (struct exec_usage){.cput_ms = 10001}, &why),
                         "cput 11 exceeded limit 10");
@@ -65,7 +64,6 @@ static void the_average_counts_after_its_trial(void **state)
     struct run r = a_run();
     exec_reason why;
 
-    (void)state;
     assert_string_equal(judge(config, &r, (struct exec_usage){.cput_ms = 9000, .walltime_ms = 2000}, &why),
                         "");
     assert_string_equal(judge(config, &r, (struct exec_usage){.cput_ms = 8400, .walltime_ms = 4000}, &why),
@@ -86,7 +84,6 @@ static void a_burst_is_seen_by_an_average_that_follows_it(void **state)
     struct run r = a_run();
     exec_reason why;
 
-    (void)state;
     assert_string_equal(judge(config, &r, (struct exec_usage){.cput_ms = 3000, .walltime_ms = 1000}, &why),
                         "");
     assert_int_equal((int)r.burst.percent, 150);
@@ -109,7 +106,6 @@ static void lines_that_are_wrong_say_what_there_is(void **state)
                                       "$enforce mem 3\n",
                                       "$enforce cpuburst now please\n"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct err e = {0};
 

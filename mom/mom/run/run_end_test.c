@@ -29,7 +29,6 @@ static void rows_of_the_fact_sheet(void **state)
         {{.how = SHEP_END_TOLD, .status = 15, .reason = EXEC_END_NCPUS, .text = of_burst}, -24},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct shep_ended ended = rows[i].ended;
         struct run_failure out;

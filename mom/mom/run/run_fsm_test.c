@@ -17,22 +17,16 @@ struct run {
 static int current;
 static void act(void *ctx, struct run *r)
 {
-    (void)ctx;
     r->acted[current]++;
 }
 
 static void changed(void *ctx, struct run *r, enum run_state before, enum run_event ev)
 {
-    (void)ctx;
-    (void)before;
-    (void)ev;
     r->changed++;
 }
 
 static void odd(void *ctx, struct run *r, enum run_event ev)
 {
-    (void)ctx;
-    (void)ev;
     r->odd++;
 }
 
@@ -47,7 +41,6 @@ static struct run_machine machine(void)
 
 static void every_pair_has_one_answer_at_most(void **state)
 {
-    (void)state;
     for (int s = 0; s < RUN_STATE_COUNT; s++)
         for (int ev = 0; ev < RUN_EVENT_COUNT; ev++) {
             struct run_machine m = machine();
@@ -69,7 +62,6 @@ static void every_pair_has_one_answer_at_most(void **state)
 
 static void finish_is_said_on_entering_ending_and_release_on_leaving_it(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < run_rules_n; i++) {
         const struct run_row *w = &run_rules[i];
         bool says_finish = w->action == RUN_ACT_GIVE_UP || w->action == RUN_ACT_FAIL ||
@@ -83,7 +75,6 @@ static void finish_is_said_on_entering_ending_and_release_on_leaving_it(void **s
 
 static void every_state_takes_purge_and_the_live_ones_terminate(void **state)
 {
-    (void)state;
     for (int s = 0; s < RUN_GONE; s++) {
         assert_non_null(run_fsm_find(run_rules, run_rules_n, (enum run_state)s, RUN_EV_PURGE));
         if (s < RUN_ENDING)
@@ -93,7 +84,6 @@ static void every_state_takes_purge_and_the_live_ones_terminate(void **state)
 
 static void posting(void *ctx, struct run *r)
 {
-    (void)ctx;
     run_fsm_post(r->machine, r, &r->slot, RUN_EV_LAUNCH);
     assert_int_equal(r->slot.n_waiting, 1);
 }
@@ -103,7 +93,6 @@ static void what_is_posted_in_an_action_comes_after_it(void **state)
     struct run_machine m = machine();
     struct run r = {.machine = &m};
 
-    (void)state;
     m.act[RUN_ACT_SAY_READY] = posting;
     current = RUN_ACT_PROLOGUE;
     run_fsm_post(&m, &r, &r.slot, RUN_EV_PREPARED);

@@ -65,7 +65,6 @@ static void shepherd_close_on_errand_end(void *arg, int status)
     size_t n = 0;
     bool good;
 
-    (void)status;
     spawn_destroy(sh->errand);
     sh->errand = NULL;
     lseek(sh->errand_out, 0, SEEK_SET);

@@ -199,7 +199,6 @@ static void shepherds_on_process_end(void *arg, int status)
 {
     struct shepherd *sh = arg;
 
-    (void)status;
     spawn_destroy(sh->process);
     sh->process = NULL;
     shepherds_check(sh);
@@ -211,7 +210,6 @@ static void shepherds_on_closed(void *arg, struct rpc_conn *c, const struct err 
 
     bool was_open = sh->open;
 
-    (void)why;
     rpc_conn_destroy(c);
     sh->conn = NULL;
     sh->open = false;
@@ -469,7 +467,6 @@ static void shepherds_on_task_news(void *arg, struct rpc_request *req)
     struct rpc_conn *c = rpc_request_conn(req);
     const struct shepherd *sh = c ? rpc_conn_user(c, &shepherd_tag) : NULL;
 
-    (void)arg;
     if (sh)
         tell_task(sh->run, rpc_request_args(req));
     rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);

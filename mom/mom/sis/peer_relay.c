@@ -46,7 +46,6 @@ void peer_relay_in(void *arg, struct run *r, const struct shep_letter_args *a, s
     char text[] = "the job is over there", none[1] = "";
     struct sis_letter_result over = {.code = PBSE_UNKJOBID, .text = text, .bytes = {0, none}};
 
-    (void)arg;
     if (r->slot.state >= RUN_ENDING)
         rpc_reply(q, (xdrproc_t)xdr_sis_letter_result, &over);
     else

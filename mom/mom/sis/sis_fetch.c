@@ -168,7 +168,6 @@ static void sis_fetch_ask(struct sis_fetch *b)
 
 static void sis_fetch_on_confirmed(void *arg, const struct rpc_outcome *out)
 {
-    (void)out;
     sis_fetch_leave(arg);
 }
 
@@ -184,7 +183,6 @@ static void sis_fetch_on_opened(void *arg, struct rpc_conn *c)
 {
     struct sis_fetch *b = arg;
 
-    (void)c;
     b->is_open = true;
     b->file = 0;
     b->got = 0;
@@ -195,7 +193,6 @@ static void sis_fetch_on_closed(void *arg, struct rpc_conn *c, const struct err 
 {
     struct sis_fetch *b = arg;
 
-    (void)c;
     if (!b->arrived && b->conn)
         sis_fetch_retry(b, why->text[0] ? why->text : "it has closed the connection");
     else if (b->owner)

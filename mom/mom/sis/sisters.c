@@ -127,7 +127,6 @@ static void sisters_on_opened(void *arg, struct rpc_conn *c)
     struct sister *x = arg;
     struct sisters_letter *next;
 
-    (void)c;
     x->open = true;
     for (struct sisters_letter *l = x->letters; l; l = next) {
         next = l->next;

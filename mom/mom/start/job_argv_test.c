@@ -10,7 +10,6 @@ static void elements_are_arguments(void **state)
 {
     struct words w;
 
-    (void)state;
     words_init(&w);
     assert_int_equal(job_argv_parse("<jsdl-hpcpa:Executable>/bin/echo</jsdl-hpcpa:Executable>",
                                     "<jsdl-hpcpa:Argument>a b</jsdl-hpcpa:Argument>"
@@ -30,7 +29,6 @@ static void plain_text_is_cut_at_blanks(void **state)
 {
     struct words w;
 
-    (void)state;
     words_init(&w);
     assert_int_equal(job_argv_parse("sleep", "1 '2 3'", &w, NULL), 0);
     assert_int_equal(w.n, 3);

@@ -23,7 +23,6 @@ static void of_one_name_the_latest_entry_stays_where_it_stands(void **state)
     static const char *const want[] = {"ZONE=site",      "A=2",        "AB=owner",
                                        "PBS_MINE=owner", "HOME=/root", "PBS_JOBID=7"};
 
-    (void)state;
     words_init(&site);
     words_init(&owner);
     words_init(&computed);
@@ -57,7 +56,6 @@ static void many_variables_are_merged(void **state)
     const struct words *const layers[] = {&owner};
     char entry[TEXT];
 
-    (void)state;
     words_init(&owner);
     words_init(&out);
     for (int round = 0; round < 2; round++)

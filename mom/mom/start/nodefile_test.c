@@ -53,7 +53,6 @@ static void hosts_have_a_line_for_each_process_in_the_order_of_start(void **stat
 {
     struct run r = make_run();
 
-    (void)state;
     expect(&r, NULL, "n1\nn1\nn2\nn2\nn3\nn3\n");
     three[1].mpiprocs = 0; /* a chunk without processors */
     expect(&r, NULL, "n1\nn1\nn3\nn3\n");
@@ -64,7 +63,6 @@ static void the_order_of_chunks_goes_before_that_of_hosts(void **state)
     char order[] = "0123456789abcdef0123456789abcdef 0*1 2*1 0*1 9*4 1*1";
     struct run r = make_run();
 
-    (void)state;
     r.start.ext.wire_ext_val = order;
     r.start.ext.wire_ext_len = sizeof order - 1;
     expect(&r, NULL, "n1\nn3\nn1\nn2\n"); /* there is no host 9 */
@@ -77,7 +75,6 @@ static void a_host_leaves_when_all_its_vnodes_are_given_back(void **state)
     struct exec_update_args a = {.give_up = {.give_up_len = 1, .give_up_val = names}};
     struct run r = make_run();
 
-    (void)state;
     expect(&r, &a, "n1\nn1\nn2\nn2\nn3\nn3\n");
     a.give_up.give_up_len = 2;
     expect(&r, &a, "n1\nn1\nn3\nn3\n");
@@ -89,7 +86,6 @@ static void a_job_without_hosts_has_an_empty_file(void **state)
 {
     struct run r = {.id = (char *)"1.svr"};
 
-    (void)state;
     expect(&r, NULL, "");
 }
 
@@ -114,7 +110,6 @@ static void the_largest_job_has_a_nodefile_with_the_longest_names(void **state)
     struct err e = {0};
     char *text = nodefile_make(&r, NULL, &e);
 
-    (void)state;
     assert_non_null(text);
     assert_int_equal(strlen(text), N_HOSTS * sizeof long_name);
     free(text);
@@ -126,7 +121,6 @@ static void a_file_beyond_the_bound_is_refused_and_never_cut(void **state)
     struct run r = make_large(2);
     struct err e = {0};
 
-    (void)state;
     assert_null(nodefile_make(&r, NULL, &e));
     assert_non_null(strstr(e.text, "1.svr"));
     assert_non_null(strstr(e.text, "16 MB"));

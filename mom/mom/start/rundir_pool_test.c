@@ -21,7 +21,6 @@ static struct rundir_pool *pool;
 
 static int make_root(void **state)
 {
-    (void)state;
     snprintf(root, sizeof root, "/tmp/rundir_pool.XXXXXX");
     if (!mkdtemp(root))
         return -1;
@@ -31,7 +30,6 @@ static int make_root(void **state)
 
 static int drop_root(void **state)
 {
-    (void)state;
     rundir_pool_destroy(pool);
     return file_remove_tree(AT_FDCWD, root, NULL);
 }
@@ -91,7 +89,6 @@ static void a_run_without_descriptors_is_gone_and_its_files_go_later(void **stat
 {
     struct rlimit usual, none;
 
-    (void)state;
     end_a_run();
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
     none = (struct rlimit){0, usual.rlim_max};
@@ -111,7 +108,6 @@ static void a_spare_serves_the_same_user_without_what_it_held(void **state)
 {
     ino_t run, script, journal;
 
-    (void)state;
     end_a_run();
     run = inode_of("1.s.1/run");
     journal = inode_of("1.s.1/journal");
@@ -130,7 +126,6 @@ static void a_spare_serves_the_same_user_without_what_it_held(void **state)
 
 static void another_user_gets_a_new_directory(void **state)
 {
-    (void)state;
     end_a_run();
     assert_int_equal(rundir_pool_give(pool, at("1.s.1"), "ann", NULL), 0);
     assert_int_equal(rundir_pool_take(pool, at("2.s.1"), "bob", "2.s.SC", NULL), 0);
@@ -140,7 +135,6 @@ static void another_user_gets_a_new_directory(void **state)
 
 static void a_script_with_a_second_name_is_left_to_its_owner(void **state)
 {
-    (void)state;
     end_a_run();
     assert_int_equal(link(at("1.s.1/1.s.SC"), at("copy")), 0);
     assert_int_equal(rundir_pool_give(pool, at("1.s.1"), "ann", NULL), 0);
@@ -154,7 +148,6 @@ static void a_run_whose_shepherd_is_still_there_is_removed(void **state)
 {
     int fd;
 
-    (void)state;
     end_a_run();
     fd = open(at("1.s.1/run"), O_RDWR | O_CLOEXEC);
     assert_int_equal(flock(fd, LOCK_EX), 0);
@@ -169,7 +162,6 @@ static void the_next_mom_removes_them(void **state)
 {
     struct rundir_pool *next;
 
-    (void)state;
     end_a_run();
     assert_int_equal(rundir_pool_give(pool, at("1.s.1"), "ann", NULL), 0);
     next = rundir_pool_create(root);
@@ -187,7 +179,6 @@ static void more_than_enough_of_them_are_removed(void **state)
     DIR *dir;
     int n = 0;
 
-    (void)state;
     for (int i = 0; i < 300; i++) {
         snprintf(name, sizeof name, "%d.s.1", i);
         assert_int_equal(rundir_create(at(name), NULL), 0);

@@ -30,7 +30,6 @@ static void said_again_it_is_the_same_also_when_a_host_has_moved(void **state)
     struct exec_job_host h[2], k[2];
     struct exec_start_args a = make(h), b = make(k);
 
-    (void)state;
     k[1].address = there;
     assert_true(start_same(&a, &b));
 }
@@ -41,7 +40,6 @@ static void another_owner_host_key_or_script_is_another_start(void **state)
     struct exec_start_args a = make(h), b;
     char **texts[] = {&b.id, &b.store, &b.user, &b.group, &b.cookie, &k[1].service};
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         b = make(k);
         *texts[i] = other;

@@ -28,7 +28,6 @@ static void rows_find_their_place(void **state)
     struct config *c =
         config_parse("$usecp *:/home/ /nfs/home/\n$usecp *.dom.org:/data /d\n", "config", NULL);
 
-    (void)state;
     assert_non_null(c);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct strbuf out;

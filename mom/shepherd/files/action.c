@@ -117,14 +117,13 @@ static int keep_image(const char *path, const struct image_attempt *a, int sessi
     return code;
 }
 
-int action_run(const char *path, const char *event, int session, const char *image, char *const argv[])
+int action_run(const char *path, int session, const char *image, char *const argv[])
 {
     struct image_attempt a = {.image = image};
     struct shep_order o = {0};
     struct err e = {0};
     int code = EXIT_REFUSED;
 
-    (void)event;
     errand_end_with_parent();
     if (errand_check(argv[0], &e) == 0 && rundir_read_order(path, &o, &e) == 0 &&
         (!image[0] || image_begin(&a, &o, image, &e) == 0)) {

@@ -4,6 +4,6 @@
  * <image>.new, which takes the place of <image> when it exits 0 or 3 and what it says is so: there is an image (image.h), and
  * with 3 the job is gone. The size goes to standard output. The exit code of this process is the script's; 254, and the reason
  * as last line on standard error: it may not be run, what it says is not so, or its image could not be kept. */
-int action_run(const char *path, const char *event, int session, const char *image, char *const argv[]);
+int action_run(const char *path, int session, const char *image, char *const argv[]);
 
 #endif

@@ -82,7 +82,6 @@ static int run_tar(const struct shep_order *o, int dir, struct err *e)
 
 static int ckpt_transfer_drop_special(const char *path, const struct stat *st, int flag, struct FTW *where)
 {
-    (void)where;
     if (flag == FTW_F && !S_ISREG(st->st_mode))
         unlink(path);
     return 0;

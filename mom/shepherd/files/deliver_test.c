@@ -63,7 +63,6 @@ static void a_file_moves_and_again_is_harmless(void **state)
 {
     struct fixture f;
 
-    (void)state;
     set_up(&f, "job.o1");
     assert_int_equal(deliver(&f, NULL, 0), 0);
     assert_holds(f.to, "hello\n");
@@ -77,7 +76,6 @@ static void into_a_directory_it_keeps_its_name(void **state)
     struct fixture f;
     char inside[300];
 
-    (void)state;
     set_up(&f, "dir");
     assert_int_equal(mkdir(f.to, 0755), 0);
     assert_int_equal(deliver(&f, NULL, 0), 0);
@@ -90,7 +88,6 @@ static void through_a_link_it_is_written_not_replaced(void **state)
     struct fixture f;
     char target[300];
 
-    (void)state;
     set_up(&f, "link");
     snprintf(target, sizeof target, "%s/target", root);
     assert_int_equal(symlink(target, f.to), 0);
@@ -103,7 +100,6 @@ static void what_cannot_be_delivered_is_kept_and_said(void **state)
     struct fixture f;
     char text[2000], kept[300];
 
-    (void)state;
     set_up(&f, "no/such/dir/x");
     assert_int_equal(mkdir(f.kept, 0777), 0);
     assert_int_equal(deliver(&f, text, sizeof text), 1);
@@ -119,7 +115,6 @@ static void a_pipe_that_nobody_reads_is_no_place_for_output(void **state)
     struct fixture f;
     char text[2000];
 
-    (void)state;
     alarm(60);
     set_up(&f, "pipe");
     assert_int_equal(mkfifo(f.to, 0600), 0);
@@ -133,7 +128,6 @@ static void what_is_no_file_in_the_spool_is_not_read(void **state)
     struct fixture f;
     char text[2000];
 
-    (void)state;
     alarm(60);
     set_up(&f, "link2"); /* not replaced, so the bytes would be copied */
     assert_int_equal(symlink("target2", f.to), 0);
@@ -151,7 +145,6 @@ static void a_pipe_with_a_reader_gets_the_output(void **state)
     char got[16] = "";
     int fd;
 
-    (void)state;
     set_up(&f, "pipe2");
     assert_int_equal(mkfifo(f.to, 0600), 0);
     fd = open(f.to, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -166,7 +159,6 @@ static void without_a_program_for_other_hosts_it_is_kept_too(void **state)
     struct fixture f;
     char text[2000];
 
-    (void)state;
     set_up(&f, "host:/x");
     f.item.local = false;
     assert_int_equal(deliver(&f, text, sizeof text), 1);
@@ -180,7 +172,6 @@ static void each_try_of_a_program_is_told_and_names_are_cut_not_split(void **sta
     struct shep_copied c = {0};
     char name[3000];
 
-    (void)state;
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = '\0';
     copies_init(&all);
@@ -204,13 +195,11 @@ static void each_try_of_a_program_is_told_and_names_are_cut_not_split(void **sta
 
 static int make_root(void **state)
 {
-    (void)state;
     return mkdtemp(root) ? 0 : -1;
 }
 
 static int drop_root(void **state)
 {
-    (void)state;
     return file_remove_tree(AT_FDCWD, root, NULL);
 }
 

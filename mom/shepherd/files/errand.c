@@ -19,7 +19,6 @@
 
 static void errand_end_group(int signo)
 {
-    (void)signo;
     kill(0, SIGKILL);
 }
 

@@ -153,8 +153,6 @@ static bool is_since(const struct timespec *t, const struct image_attempt *a)
  * counts for what it is, written now. */
 static int image_app_cb(const char *path, const struct stat *st, int flag, struct FTW *where)
 {
-    (void)path;
-    (void)where;
     if (flag != FTW_F || !S_ISREG(st->st_mode) || !st->st_size)
         return 0;
     app_seen.bytes += (uint64_t)st->st_size;

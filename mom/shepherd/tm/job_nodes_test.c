@@ -47,7 +47,6 @@ static void each_line_is_on_its_host(void **state)
     struct job_nodes n;
     struct err e;
 
-    (void)state;
     assert_int_equal(job_nodes_make(&o, &n, &e), 0);
     assert_int_equal(n.n, 5);
     assert_int_equal(n.n_hosts, 3);
@@ -68,7 +67,6 @@ static void there_is_always_one_node(void **state)
     struct job_nodes n;
     struct err e;
 
-    (void)state;
     assert_int_equal(job_nodes_make(&o, &n, &e), 0);
     assert_int_equal(n.n, 1);
     assert_int_equal(n.host[0], 1);
@@ -82,7 +80,6 @@ static void a_start_that_is_cut_is_an_error(void **state)
     struct job_nodes n;
     struct err e = {0};
 
-    (void)state;
     o.start.start_len -= 4;
     assert_int_equal(job_nodes_make(&o, &n, &e), -1);
     assert_true(e.code != 0);

@@ -292,13 +292,11 @@ void mom_link_turn(struct mom_link *l, const struct pollfd *fds, size_t n)
 /* The answer to NEWS says nothing; the call is freed by it, or with the connection. */
 static void mom_link_told(struct rpc_pending *p, const struct rpc_reply_hdr *r)
 {
-    (void)r;
     free(p);
 }
 
 static void mom_link_not_told(struct rpc_pending *p, const struct err *why)
 {
-    (void)why;
     free(p);
 }
 

@@ -78,7 +78,6 @@ static void what_is_written_arrives_in_order(void **state)
     struct sink s = {0};
     int out, err;
 
-    (void)state;
     begin(&s, &out, &err);
     put(out, "one ");
     put(err, "bad");
@@ -99,7 +98,6 @@ static void one_piece_of_a_stream_is_under_way(void **state)
     struct task_relay *p;
     int out, err;
 
-    (void)state;
     p = begin(&s, &out, &err);
     put(out, "one ");
     turn(&s);
@@ -121,7 +119,6 @@ static void the_end_comes_after_the_output(void **state)
     struct task_relay *p;
     int out, err;
 
-    (void)state;
     p = begin(&s, &out, &err);
     put(out, "last words");
     close(out);
@@ -142,7 +139,6 @@ static void a_child_that_goes_on_writing_does_not_hold_the_end_back(void **state
     struct task_relay *p;
     int out, err;
 
-    (void)state;
     p = begin(&s, &out, &err);
     output_relay_task_ended(p);
     assert_int_equal(s.drained, 9);

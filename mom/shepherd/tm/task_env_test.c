@@ -38,7 +38,6 @@ static void what_is_given_lies_over_the_job(void **state)
 {
     struct words w = make(given, sizeof given / sizeof given[0]);
 
-    (void)state;
     assert_string_equal(of(&w, "LANG"), "de");
     assert_string_equal(of(&w, "LANGUAGE"), "x");
     assert_string_equal(of(&w, "MORE"), "yes");
@@ -51,7 +50,6 @@ static void what_belongs_to_host_and_task_cannot_be_given(void **state)
 {
     struct words w = make(given, sizeof given / sizeof given[0]);
 
-    (void)state;
     assert_string_equal(of(&w, "PBS_JOBID"), "1.s");
     assert_string_equal(of(&w, "PBS_TASKNUM"), "5");
     assert_string_equal(of(&w, "PBS_NODENUM"), "3");
@@ -62,7 +60,6 @@ static void nothing_given_is_the_jobs_own(void **state)
 {
     struct words w = make(NULL, 0);
 
-    (void)state;
     assert_int_equal(w.n, 6);
     assert_string_equal(of(&w, "LANG"), "C");
     assert_null(of(&w, "LAN"));

@@ -31,7 +31,6 @@ static void numbers_tell_the_host_and_are_not_given_twice(void **state)
     struct tasks *t = tasks_create(3);
     unsigned first = tasks_number(t), second;
 
-    (void)state;
     assert_int_equal(first >> TMX_TASK_BITS, 3);
     tasks_add(t, first, 100);
     second = tasks_number(t);
@@ -47,7 +46,6 @@ static void an_end_is_told_when_the_output_is_gone_too(void **state)
     struct tasks_entry *x = tasks_add(t, 2, 100);
     struct told before = {.w.ended = ended}, after = {.w.ended = ended};
 
-    (void)state;
     tasks_wait(x, &before.w);
     tasks_over(t, x); /* has not ended: nothing */
     tasks_ended(t, x, EXIT_5);
@@ -67,7 +65,6 @@ static void a_signal_shows_above_256(void **state)
     struct tasks *t = tasks_create(0);
     struct tasks_entry *x = tasks_add(t, 2, 100);
 
-    (void)state;
     tasks_ended(t, x, KILLED);
     tasks_ended(t, x, EXIT_5); /* a second end does not count */
     assert_int_equal(x->status, 256 + 9);
@@ -79,7 +76,6 @@ static void the_oldest_ends_are_forgotten(void **state)
 {
     struct tasks *t = tasks_create(0);
 
-    (void)state;
     for (int i = 0; i < TASKS_ENDED_MAX + 3; i++) {
         struct tasks_entry *x = tasks_add(t, tasks_number(t), 1000 + i);
 
@@ -97,7 +93,6 @@ static void a_letter_finds_its_task_again(void **state)
     struct tasks *t = tasks_create(1);
     struct tasks_entry *x = tasks_add(t, tasks_number(t), 100);
 
-    (void)state;
     x->from = 2;
     x->number = 7;
     assert_ptr_equal(tasks_find_letter(t, 2, 7), x);
@@ -113,7 +108,6 @@ static void published_data_is_replaced_by_name(void **state)
     struct tasks *t = tasks_create(0);
     struct tasks_entry *x = tasks_add(t, 2, 100);
 
-    (void)state;
     assert_int_equal(tasks_publish(t, x, "a", "one", 3, NULL), 0);
     assert_int_equal(tasks_publish(t, x, "b", "", 0, NULL), 0);
     assert_int_equal(tasks_publish(t, x, "a", "three", 5, NULL), 0);
@@ -133,7 +127,6 @@ static void what_all_tasks_publish_is_bounded_and_goes_with_them(void **state)
     char name[16];
     int n = 0;
 
-    (void)state;
     while (snprintf(name, sizeof name, "%d", n) > 0 &&
            tasks_publish(t, n % 2 ? x : y, name, megabyte, sizeof megabyte, &e) == 0)
         n++;
@@ -154,7 +147,6 @@ static void names_are_bounded_too(void **state)
     char name[16];
     int n = 0;
 
-    (void)state;
     while (snprintf(name, sizeof name, "%d", n) > 0 && tasks_publish(t, x, name, "", 0, NULL) == 0)
         n++;
     assert_int_equal(n, TASKS_INFO_NAMES_MAX);

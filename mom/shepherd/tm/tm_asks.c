@@ -301,7 +301,6 @@ static void tm_ask_tasks(struct tm_server *t, const struct tmx_ask *ask, struct 
 {
     struct tmx_answer a = {.code = TM_SUCCESS};
 
-    (void)ask;
     a.tasks.tasks_val = calloc(tasks_alive(t->tasks) + 1, sizeof(u_int));
     if (a.tasks.tasks_val)
         tasks_each(t->tasks, tm_ask_list_one, &a);
@@ -315,7 +314,6 @@ static void tm_ask_resources(struct tm_server *t, const struct tmx_ask *ask, str
     struct utsname u;
     struct strbuf b;
 
-    (void)ask;
     uname(&u);
     strbuf_init(&b, RESOURCES_MAX);
     strbuf_addf(&b, "%s %s %s %s %s:%s", u.sysname, u.nodename, u.release, u.version, u.machine,

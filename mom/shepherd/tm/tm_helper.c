@@ -229,7 +229,6 @@ static void tm_helper_on_lost(struct rpc_pending *p, const struct err *why)
     struct tm_helper_call *c =
         (struct tm_helper_call *)((char *)p - offsetof(struct tm_helper_call, pending));
 
-    (void)why;
     if (c->reply)
         tm_refuse(c->reply, TM_ESYSTEM, "the job's PMIx helper on this host has ended");
     free(c);

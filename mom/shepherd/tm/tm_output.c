@@ -34,14 +34,12 @@ static void delivered(struct tm_output_delivery *d)
 
 static void tm_output_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
 {
-    (void)h;
     delivered((struct tm_output_delivery *)((char *)p - offsetof(struct tm_output_delivery, pending)));
 }
 
 /* The client has gone: the piece is dropped, which counts as delivered. */
 static void tm_output_on_lost(struct rpc_pending *p, const struct err *why)
 {
-    (void)why;
     delivered((struct tm_output_delivery *)((char *)p - offsetof(struct tm_output_delivery, pending)));
 }
 

@@ -308,7 +308,6 @@ struct tm_server *tm_server_create(const struct tm_place *place, struct err *e)
 
 static void tm_server_forget_waiters(void *arg, struct tasks_entry *x)
 {
-    (void)arg;
     while (x->waiters) {
         struct tasks_waiter *w = x->waiters;
 

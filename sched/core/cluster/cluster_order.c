@@ -116,9 +116,8 @@ void cluster_order(struct cluster *cl, struct job *j, enum order_kind kind, cons
         list_in(cl, j);
 }
 
-void cluster_order_taken(struct cluster *cl, struct job *j)
+void cluster_order_taken(struct job *j)
 {
-    (void)cl;
     j->answered = true;
 }
 

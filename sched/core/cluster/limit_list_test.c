@@ -15,7 +15,6 @@ static void a_name_has_its_own_row_and_others_the_one_for_each(void **state)
     struct limit_list l = {0};
     const char *anna = intern_ref("anna"), *ben = intern_ref("ben");
 
-    (void)state;
     assert_true(limit_list_take(&l, c, "max_run", NULL, "[u:PBS_GENERIC=4],[u:anna=8],[o:PBS_ALL=100]"));
     assert_true(limit_list_take(&l, c, "max_run_res", "mem", "[g:PBS_GENERIC=2gb]"));
     assert_true(limit_list_take(&l, c, "max_run_soft", NULL, "[u:PBS_GENERIC=1]"));
@@ -38,7 +37,6 @@ static void old_attributes_are_the_same_rows(void **state)
     struct catalogue *c = catalogue_create();
     struct limit_list l = {0};
 
-    (void)state;
     assert_true(limit_list_take(&l, c, "max_running", NULL, "7"));
     assert_true(limit_list_take(&l, c, "max_group_res_soft", "ncpus", "3"));
     assert_int_equal(limit_list_find(&l, LIMIT_OF_ALL, NULL, RES_NONE, false)->most, 7);
@@ -54,7 +52,6 @@ static void what_is_no_limit_or_cannot_be_read_limits_nothing(void **state)
     struct catalogue *c = catalogue_create();
     struct limit_list l = {0};
 
-    (void)state;
     assert_false(limit_list_take(&l, c, "Priority", NULL, "7"));
     assert_false(limit_list_take(&l, c, "max_queued", NULL, "[u:anna=5]"));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)

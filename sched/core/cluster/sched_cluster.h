@@ -139,7 +139,7 @@ struct job *cluster_array(const struct cluster *cl, const struct job *sub);
  * copied; NULL: no room. */
 void cluster_order(struct cluster *cl, struct job *j, enum order_kind kind, const struct allocation *claim);
 /* The server has taken the order: the job's next change ends it. */
-void cluster_order_taken(struct cluster *cl, struct job *j);
+void cluster_order_taken(struct job *j);
 /* It did not happen, or is over. */
 void cluster_order_drop(struct cluster *cl, struct job *j);
 

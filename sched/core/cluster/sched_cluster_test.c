@@ -255,7 +255,6 @@ static void a_mirror_equals_a_fresh_read_after_each_step(void **state)
     struct world w = {0};
     struct side live;
 
-    (void)state;
     side_open(&live);
     for (int i = 0; i < STEPS; i++) {
         struct side fresh;
@@ -283,7 +282,6 @@ static void orders_take_room_until_they_are_seen(void **state)
     struct allocation where = {0};
     struct amounts two = {0};
 
-    (void)state;
     side_open(&s);
     w.node[0] = w.queue[0] = (struct thing){.exists = true, .b = 0};
     w.job[1] = (struct thing){.exists = true, .state = 'Q'};
@@ -296,7 +294,7 @@ static void orders_take_room_until_they_are_seen(void **state)
     cluster_order(s.cl, j, ORDER_RUN, &where);
     assert_int_equal(amounts_get(&n->free, RES_NCPUS), 2);
     assert_null(j->class);
-    cluster_order_taken(s.cl, j);
+    cluster_order_taken(j);
     w.job[1].state = 'R';
     w.node[0].b = 1;
     tell_node(&s, &w, 0);
@@ -312,7 +310,6 @@ static void orders_take_room_until_they_are_seen(void **state)
 /* The room was held and let go before the stream could show it: the job is as it was. */
 static void a_plan_that_was_undone_at_once_leaves_the_job_waiting(void **state)
 {
-    (void)state;
     for (int answer_first = 0; answer_first < 2; answer_first++) {
         struct side s;
         struct world w = {0};
@@ -360,7 +357,6 @@ static void that_a_job_runs_as_it_was_told_is_not_news(void **state)
     struct allocation where = {0};
     struct amounts two = {0};
 
-    (void)state;
     side_open(&s);
     cluster_rows(
         s.cl, CLUSTER_QUEUE, "workq",
@@ -373,7 +369,7 @@ static void that_a_job_runs_as_it_was_told_is_not_news(void **state)
     amounts_set(&two, RES_NCPUS, 2);
     allocation_add(&where, cluster_node(s.cl, "n0"), &two, false);
     cluster_order(s.cl, cluster_job(s.cl, "9.server"), ORDER_RUN, &where);
-    cluster_order_taken(s.cl, cluster_job(s.cl, "9.server"));
+    cluster_order_taken(cluster_job(s.cl, "9.server"));
     uint64_t before = cluster_news(s.cl);
     tell_run(s.cl, "R", "60");
     cluster_settle(s.cl);

@@ -230,7 +230,6 @@ static void play_all(int depth)
 
 static void a_top_job_begins_by_the_time_that_it_was_promised(void **state)
 {
-    (void)state;
     play_all(1);
 }
 
@@ -238,7 +237,6 @@ static void a_top_job_begins_by_the_time_that_it_was_promised(void **state)
  * past them does not. */
 static void who_passes_several_top_jobs_puts_off_none_of_them(void **state)
 {
-    (void)state;
     for (int depth = 2; depth <= 5; depth += 3)
         play_all(depth);
 }

@@ -43,7 +43,7 @@ void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, 
     if (!j)
         return;
     if (code == 0) {
-        cluster_order_taken(c->cl, j);
+        cluster_order_taken(j);
         return;
     }
     if (j->sched_state ==
@@ -61,7 +61,7 @@ void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, 
     }
     /* The order counts as accepted, so that the next change of the job ends it; otherwise retry_refused does. */
     cluster_order(c->cl, j, ORDER_REFUSED, NULL);
-    cluster_order_taken(c->cl, j);
+    cluster_order_taken(j);
     c->n_refused++;
     c->refused_s = c->now_s + RETRY_REFUSED_S;
     snprintf(number, sizeof number, "%d", code);

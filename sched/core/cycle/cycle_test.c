@@ -100,7 +100,6 @@ static void a_cycle_costs_what_has_changed(void **state)
     struct bench b;
     char select[64];
 
-    (void)state;
     open_bench(&b);
     for (int i = 0; i < 1000; i++)
         tell_node(&b, i, 8, 0);
@@ -124,7 +123,6 @@ static void one_node_with_many_cpus(void **state)
 {
     struct bench b;
 
-    (void)state;
     open_bench(&b);
     tell_node(&b, 0, 128, 0);
     for (int i = 0; i < 10000; i++)
@@ -160,7 +158,6 @@ static void victims_of(int n_victims)
 
 static void preemption_is_decided_quickly(void **state)
 {
-    (void)state;
     victims_of(1);
     victims_of(100);
     victims_of(1000);
@@ -172,7 +169,6 @@ static void turns_are_decided_quickly(void **state)
     struct bench b;
     char exec[64];
 
-    (void)state;
     open_bench(&b);
     cluster_rows(cycle_cluster(b.c), CLUSTER_QUEUE, "shared",
                  (const char *const[][3]){{"queue_type", NULL, "Execution"},
@@ -235,7 +231,6 @@ static void a_cycle_that_takes_too_long_leaves_the_rest_to_the_next(void **state
     struct decisions d = {0};
     int64_t took_s = 0;
 
-    (void)state;
     open_bench(&b);
     fill(&b, 8);
     assert_int_equal(policy_attribute(&b.policy, "sched_cycle_length", "5", NULL), 0);
@@ -266,7 +261,6 @@ static void a_cycle_lets_its_caller_say_before_each_job_that_it_is_at_work(void 
     struct decisions d = {0};
     int steps = 0;
 
-    (void)state;
     open_bench(&b);
     fill(&b, 8);
     cycle_on_step(b.c, count_step, &steps);
@@ -290,7 +284,6 @@ static void note_line(unsigned event, const char *object, const char *text)
 
 static void cycle_is_under_way(void *arg)
 {
-    (void)arg;
     assert_int_equal(n_begun, 1);
     assert_int_equal(n_left, 0);
 }
@@ -300,7 +293,6 @@ static void lines_of_the_log_are_said_when_it_happens(void **state)
     struct bench b;
     struct decisions d = {.say = note_line};
 
-    (void)state;
     open_bench(&b);
     fill(&b, 8);
     n_said = n_begun = n_left = 0;
@@ -319,7 +311,6 @@ static void a_cycle_looks_at_max_job_check_jobs(void **state)
     struct bench b;
     struct decisions d = {0};
 
-    (void)state;
     open_bench(&b);
     fill(&b, 8);
     b.policy.max_job_check = 3;

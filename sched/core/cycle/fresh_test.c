@@ -66,7 +66,6 @@ static void compare(struct random_world *w, uint64_t seed, int step)
 
 static void what_is_kept_decides_as_what_is_told_from_nothing(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_world *w = random_world_create(seed);
 

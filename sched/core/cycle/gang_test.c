@@ -207,7 +207,6 @@ static void live(struct world *w, int seconds)
 
 static void each_of_k_jobs_has_a_k_th(void **state)
 {
-    (void)state;
     for (int k = 1; k <= 7; k++) {
         struct world w;
         open_world(&w, 1, 1, 64);
@@ -225,7 +224,6 @@ static void several_vnodes_are_all_in_use(void **state)
     struct world w;
     int64_t all = 0;
 
-    (void)state;
     open_world(&w, 4, 2, 64);
     for (int i = 0; i < 20; i++)
         add_job(&w, "shared", 1, 2);
@@ -242,7 +240,6 @@ static void a_large_job_comes_to_its_turn_beside_small_ones(void **state)
 {
     struct world w;
 
-    (void)state;
     open_world(&w, 1, 4, 64);
     for (int i = 0; i < 8; i++)
         add_job(&w, "shared", 1, 1);
@@ -262,7 +259,6 @@ static void memory_bounds_who_takes_turns(void **state)
     struct world w;
     int begun = 0;
 
-    (void)state;
     open_world(&w, 1, 2, 10);
     for (int i = 0; i < 12; i++)
         add_job(&w, "shared", 1, 3);
@@ -277,7 +273,6 @@ static void a_shadow_lasts_until_the_higher_job_is_done(void **state)
 {
     struct world w;
 
-    (void)state;
     open_world(&w, 1, 1, 64);
     add_job(&w, "shared", 1, 1);
     add_job(&w, "shared", 1, 1);
@@ -294,7 +289,6 @@ static void a_shadow_lasts_until_the_higher_job_is_done(void **state)
 /* Sizes, queues, ends and arrivals at random: sum() judges each second, and in the end every job has run. */
 static void nobody_is_forgotten_whatever_comes(void **state)
 {
-    (void)state;
     for (unsigned seed = 1; seed <= 20; seed++) {
         struct world w;
         srand(seed);

@@ -351,13 +351,11 @@ static void play_all(bool strict)
 
 static void a_reservation_finds_its_room_when_it_begins(void **state)
 {
-    (void)state;
     play_all(false);
 }
 
 static void so_it_does_beside_top_jobs(void **state)
 {
-    (void)state;
     play_all(true);
 }
 

@@ -184,7 +184,6 @@ static void classes_job_leaves(void *arg, struct job *j)
 
 static void classes_job_comment(void *arg, struct job *j)
 {
-    (void)arg;
     if (j->class && j->class->comment != j->comment)
         j->class->told = false;
 }

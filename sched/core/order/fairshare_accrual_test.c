@@ -92,7 +92,7 @@ static void order_to_run(struct side *s, bool taken)
     j = cluster_job(s->cl, "1.server");
     cluster_order(s->cl, j, ORDER_RUN, &nowhere);
     if (taken)
-        cluster_order_taken(s->cl, j);
+        cluster_order_taken(j);
     cluster_gone(s->cl, CLUSTER_JOB, "1.server");
 }
 

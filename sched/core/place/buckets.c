@@ -167,7 +167,7 @@ static void buckets_node_out(void *arg, struct node *n)
         b->spare[b->n_spare++] = k;
     } else if (k->sample == n) {
         size_t n_nodes;
-        k->sample = cluster_nodes(b->cl, &n_nodes)[bucket_first(b, k)];
+        k->sample = cluster_nodes(b->cl, &n_nodes)[bucket_first(k)];
     }
 }
 
@@ -246,11 +246,10 @@ void bucket_add_to(const struct buckets *b, const struct bucket *k, uint64_t *se
         }
 }
 
-uint32_t bucket_first(const struct buckets *b, const struct bucket *k)
+uint32_t bucket_first(const struct bucket *k)
 {
     size_t i = 0;
 
-    (void)b;
     while (k->some[i] == 0)
         i++;
     size_t w = i * 64 + (size_t)__builtin_ctzll(k->some[i]);

@@ -50,6 +50,6 @@ const struct kind *buckets_next_kind(struct buckets *b, const struct kind *after
 void bucket_add_to(const struct buckets *b, const struct bucket *k, uint64_t *set);
 
 /* Lowest rank of the members; there is one. */
-uint32_t bucket_first(const struct buckets *b, const struct bucket *k);
+uint32_t bucket_first(const struct bucket *k);
 
 #endif

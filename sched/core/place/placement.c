@@ -434,7 +434,7 @@ static bool seek_one(struct placement_search *s, const struct chunk *k)
          b = buckets_next_for(s->p->buckets, k, b)) {
         if (times_in(s, b->sample, k) == 0 || !offers(s, b->sample, k))
             continue;
-        uint32_t first = bucket_first(s->p->buckets, b);
+        uint32_t first = bucket_first(b);
         best = first < best ? first : best;
     }
     if (best == UINT32_MAX)

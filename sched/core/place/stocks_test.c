@@ -51,7 +51,6 @@ static void compare(const struct random_world *w)
 
 static void running_sums_are_those_of_the_vnodes_after_each_step(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_world *w = random_world_create(seed);
         for (int i = 0; i < STEPS; i++) {

@@ -41,7 +41,6 @@ static void shares_are_parts_of_the_group_above(void **state)
 {
     struct fairshare *f = planted(10);
 
-    (void)state;
     is_near(fraction(f, "physics"), 0.6);
     is_near(fraction(f, "anna"), 0.15);
     is_near(fraction(f, "bert"), 0.45);
@@ -59,7 +58,6 @@ static void what_a_leaf_uses_its_groups_use_too(void **state)
 {
     struct fairshare *f = planted(10);
 
-    (void)state;
     fairshare_use(fairshare_find(f, "anna"), 99);
     fairshare_use(fairshare_find(f, "bert"), 50);
     is_near(fairshare_usage(fairshare_find(f, "anna")), 100);
@@ -75,7 +73,6 @@ static void decay_fades_usage_and_never_below_one(void **state)
 {
     struct fairshare *f = planted(10);
 
-    (void)state;
     fairshare_set(fairshare_find(f, "anna"), 100);
     fairshare_set(fairshare_find(f, "carl"), 1.5);
     fairshare_decay(f, 0.5);
@@ -91,7 +88,6 @@ static void the_first_difference_on_the_path_decides(void **state)
     struct share *anna = fairshare_find(f, "anna"), *bert = fairshare_find(f, "bert"),
                  *carl = fairshare_find(f, "carl");
 
-    (void)state;
     assert_true(fairshare_compare(bert, anna) < 0); /* the same usage, more shares */
     fairshare_set(carl, 1000);
     assert_true(fairshare_compare(anna, carl) < 0); /* by their groups */
@@ -109,7 +105,6 @@ static void what_is_expected_counts_until_it_is_forgotten(void **state)
     struct fairshare *f = planted(10);
     struct share *physics = fairshare_find(f, "physics"), *biology = fairshare_find(f, "biology");
 
-    (void)state;
     assert_true(fairshare_compare(physics, biology) < 0);
     fairshare_expect(f, fairshare_find(f, "anna"), 100);
     assert_true(fairshare_compare(biology, physics) < 0);
@@ -123,7 +118,6 @@ static void over_is_who_has_used_more_than_his_part(void **state)
 {
     struct fairshare *f = planted(10);
 
-    (void)state;
     fairshare_set(fairshare_find(f, "anna"), 20);
     fairshare_set(fairshare_find(f, "carl"), 100);
     assert_true(fairshare_is_over(fairshare_find(f, "carl")));
@@ -137,7 +131,6 @@ static void the_tree_usage_mixes_own_and_group_use(void **state)
 {
     struct fairshare *f = planted(10);
 
-    (void)state;
     fairshare_set(fairshare_find(f, "anna"), 60);
     fairshare_set(fairshare_find(f, "carl"), 41);
     is_near(fairshare_tree_usage(fairshare_find(f, "physics")), 0.6);
@@ -152,7 +145,6 @@ static void a_new_file_keeps_what_was_used(void **state)
     struct fairshare *f = planted(10);
     struct err e;
 
-    (void)state;
     fairshare_set(fairshare_find(f, "anna"), 100);
     fairshare_set(fairshare_find(f, "bert"), 10);
     assert_int_equal(fairshare_plant(f, "anna 5 root 1\nnew 6 root 1\n", 0, &e), 0);
@@ -168,7 +160,6 @@ static void what_is_not_saved_is_added_to_what_others_wrote(void **state)
     struct fairshare *f = planted(10);
     struct share *anna = fairshare_find(f, "anna");
 
-    (void)state;
     fairshare_use(anna, 10);
     fairshare_saving(f);
     fairshare_use(anna, 1);
@@ -198,7 +189,6 @@ static void a_wrong_file_is_refused_by_line_and_changes_nothing(void **state)
                 {"a 10 b 5\nb 11 root 5", "Parent ginfo of a doesnt exist."}};
     struct fairshare *f = planted(10);
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct err e = {0};
         if (fairshare_plant(f, rows[i].text, 1, &e) == 0 || e.code != EINVAL || !strstr(e.text, rows[i].says))
@@ -214,7 +204,6 @@ static void the_tree_is_walked_in_the_order_of_the_file(void **state)
     struct fairshare *f = planted(10);
     size_t i = 0;
 
-    (void)state;
     for (struct share *s = fairshare_next(f, NULL); s; s = fairshare_next(f, s), i++)
         assert_string_equal(fairshare_name(s), names[i]);
     assert_int_equal(i, sizeof names / sizeof *names);

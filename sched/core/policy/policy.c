@@ -33,7 +33,6 @@ static int policy_take_order(void *settings, const char *name, const char *value
 
 static int policy_take_prio(void *prio, const char *name, const char *value, struct err *e)
 {
-    (void)name;
     return prio_parse(value, prio, e);
 }
 

@@ -20,7 +20,6 @@ static void a_bad_value_is_refused_and_the_default_holds(void **state)
     struct err e;
     char letters[PREEMPT_LETTERS_MAX];
 
-    (void)state;
     policy_init(&p);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(policy_attribute(&p, bad[i][0], bad[i][1], &e), -1);
@@ -38,7 +37,6 @@ static void reasons_read_as_in_pbs(void **state)
     struct reason r;
     char text[REASON_TEXT_MAX];
 
-    (void)state;
     reason_lack(&r, REASON_LACK, c, RES_NCPUS, 4, 2, 8);
     assert_string_equal(reason_comment(&r, text),
                         "Not Running: Insufficient amount of resource: ncpus (R: 4 A: 2 T: 8)");

@@ -58,7 +58,6 @@ static void hours_of_each_day(void **state)
                 {9, 3, 59, true},   {9, 4, 0, false}, {9, 21, 59, false}, {9, 22, 0, true},
                 {10, 12, 0, false}, {11, 0, 0, true}, {11, 23, 59, true}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(prime_calendar_is_prime(p, at(1, rows[i].day, rows[i].hour, rows[i].minute)),
                          rows[i].is);
@@ -69,7 +68,6 @@ static void a_holiday_has_no_prime_time(void **state)
 {
     struct prime_calendar *p = of("YEAR 2026\nweekday 0600 1730\n  5  Jan 5  Some day\n");
 
-    (void)state;
     assert_false(prime_calendar_is_prime(p, at(1, 5, 12, 0)));
     assert_true(prime_calendar_is_prime(p, at(1, 6, 12, 0)));
     prime_calendar_destroy(p);
@@ -80,7 +78,6 @@ static void the_next_change_is_found_over_days_and_the_change_of_the_clock(void 
     struct prime_calendar *p =
         of("YEAR 2026\nweekday 0600 1730\nsaturday none all\nsunday none all\n89 Mar 30\n");
 
-    (void)state;
     assert_int_equal(prime_calendar_changes_s(p, at(1, 5, 3, 0)), at(1, 5, 6, 0));
     assert_int_equal(prime_calendar_changes_s(p, at(1, 5, 6, 0)), at(1, 5, 17, 30));
     assert_int_equal(prime_calendar_changes_s(p, at(1, 5, 17, 29)), at(1, 5, 17, 30));
@@ -97,7 +94,6 @@ static void without_a_year_it_is_always_prime_time(void **state)
     static const char *const texts[] = {"weekday 0600 1730\n", "*YEAR 2026\nweekday none all\n",
                                         "YEAR 0\nweekday none all\n", "YEAR 2026\n"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct prime_calendar *p = of(texts[i]);
         assert_true(prime_calendar_is_prime(p, at(1, 5, 3, 0)));
@@ -119,7 +115,6 @@ static void what_is_wrong_is_said(void **state)
                 {NULL, "Warning: cannot open holidays file; assuming 24hr primetime"}};
     struct prime_calendar *p = prime_calendar_create();
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct said s = {.n = 0};
         prime_calendar_read_holidays(p, rows[i].text, at(1, 1, 0, 0), say, &s);
@@ -135,7 +130,6 @@ static void dedicated_time_begins_and_ends(void **state)
     struct prime_calendar *p = prime_calendar_create();
     struct err e;
 
-    (void)state;
     assert_int_equal(prime_calendar_read_dedicated(p, "# none yet\n\n", &e), 0);
     assert_false(prime_calendar_has_dedicated(p));
     assert_int_equal(prime_calendar_read_dedicated(

@@ -187,7 +187,6 @@ static void what_is_chosen_costs_little_more_than_the_best_choice(void **state)
     int64_t chosen = 0, best = 0;
     int exact = 0;
 
-    (void)state;
     for (unsigned seed = 1; seed <= SITES; seed++) {
         struct site s;
         make_site(&s, seed);
@@ -208,7 +207,6 @@ static void never_more_is_lost_than_in_the_order_of_starts(void **state)
 {
     int64_t chosen = 0, latest = 0;
 
-    (void)state;
     for (unsigned seed = 1; seed <= SITES; seed++) {
         struct site s;
         make_wide_site(&s, seed);

@@ -200,7 +200,6 @@ static void victims_are_those_that_a_placement_after_each_would_choose(void **st
 {
     size_t n = 0, most = 0;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_world *w = random_world_create(seed);
         for (int i = 0; i < 4; i++) {

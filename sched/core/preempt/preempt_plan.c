@@ -195,7 +195,7 @@ void plans_result(struct plans *p, const char *urgent, const char *victim, bool 
         return;
     /* The answer may be ahead of the stream: until that shows it stopped, no other job may pick it. */
     if (stopped && v->sched_state == SCHED_STATE_RUNNING)
-        cluster_order_taken(p->cl, v);
+        cluster_order_taken(v);
     else
         cluster_order_drop(p->cl, v);
 }
@@ -272,7 +272,7 @@ static void order_seen(struct plans *p, struct job *j, bool is_seen)
     if (is_seen || j->heard)
         cluster_order_drop(p->cl, j);
     else
-        cluster_order_taken(p->cl, j);
+        cluster_order_taken(j);
 }
 
 void plans_taken(struct plans *p, const char *urgent)

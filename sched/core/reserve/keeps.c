@@ -100,13 +100,11 @@ static void keeps_order(struct keeps_event *a, size_t n)
 /* By vnode, in their own order: ranks are dense, so each place is counted. O(events + vnodes). */
 static void keeps_sort(struct keeps *k)
 {
-    size_t n_nodes;
-    struct node *const *nodes = cluster_nodes(k->cl, &n_nodes);
-    size_t *at = mem_new(n_nodes + 1, sizeof *at);
     struct keeps_event *was = k->events;
-    size_t cap = k->cap;
+    size_t n_nodes, cap = k->cap, *at;
 
-    (void)nodes;
+    cluster_nodes(k->cl, &n_nodes);
+    at = mem_new(n_nodes + 1, sizeof *at);
     while (k->cap_sorted < k->n)
         k->sorted = mem_room(k->sorted, k->cap_sorted, &k->cap_sorted, sizeof *k->sorted);
     for (size_t i = 0; i < k->n; i++)

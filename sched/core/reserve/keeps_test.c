@@ -60,7 +60,6 @@ static void a_list_is_made_again_only_where_something_has_changed(void **state)
     struct cluster *cl = a_cluster(&policy);
     struct keeps *k = keeps_create(cl);
 
-    (void)state;
     tell_resv(cl, "R1.svr", "(n1:ncpus=8)");
     tell_resv(cl, "R2.svr", "(n2:ncpus=8)+(n3:ncpus=2)");
     cluster_settle(cl);
@@ -124,7 +123,6 @@ static void a_sequence_begins_with_the_occurrence_at_which_it_was_confirmed(void
     struct cluster *cl = a_cluster(&policy);
     const struct resv *r;
 
-    (void)state;
     cluster_rows(cl, CLUSTER_RESV, "S4.svr",
                  (const char *const[][3]){
                      {"reserve_state", NULL, "2"},

@@ -42,7 +42,6 @@ static void feed(struct play *p)
 
 static int scenario_line_gone(struct play *p, struct err *e)
 {
-    (void)e;
     scenario_objects_gone(p->objects, cycle_cluster(p->c), p->w.w[1], p->w.w[2]);
     return 0;
 }
@@ -108,7 +107,6 @@ static int scenario_line_usage(struct play *p, struct err *e)
 {
     struct fairshare *f = accrual_shares(cycle_accrual(p->c));
 
-    (void)e;
     fairshare_set(fairshare_entity(f, p->w.w[1]), strtod(p->w.w[2], NULL));
     cluster_note_news(cycle_cluster(p->c));
     return 0;
@@ -116,7 +114,6 @@ static int scenario_line_usage(struct play *p, struct err *e)
 
 static int scenario_line_clock(struct play *p, struct err *e)
 {
-    (void)e;
     cycle_time(p->c, strtoll(p->w.w[1], NULL, 10));
     return 0;
 }
@@ -219,7 +216,6 @@ static int scenario_line_resv_explain(struct play *p, struct err *e)
 
 static int scenario_line_confirmed(struct play *p, struct err *e)
 {
-    (void)e;
     cycle_confirmed(p->c, p->w.w[1], p->w.n > 2 ? atoi(p->w.w[2]) : 0, "told so", &p->d);
     return 0;
 }
@@ -250,7 +246,6 @@ static int scenario_line_nothing(struct play *p, struct err *e)
 
 static int scenario_line_cycle(struct play *p, struct err *e)
 {
-    (void)e;
     feed(p);
     decisions_fini(&p->d);
     p->at = 0;
@@ -270,7 +265,6 @@ static int scenario_line_comment(struct play *p, struct err *e)
 
 static int scenario_line_events(struct play *p, struct err *e)
 {
-    (void)e;
     log_set_mask((unsigned)strtoul(p->w.w[1], NULL, 0));
     return 0;
 }
@@ -475,7 +469,6 @@ static int scenario_line_refusal(struct play *p, struct err *e)
 
 static int scenario_line_took(struct play *p, struct err *e)
 {
-    (void)e;
     cycle_ordered(p->c, p->w.w[1], p->w.n > 2 ? atoi(p->w.w[2]) : 0, "told so", &p->d);
     return 0;
 }
@@ -484,7 +477,6 @@ static int scenario_line_planned(struct play *p, struct err *e)
 {
     bool taken = strcmp(p->w.w[0], "taken") == 0;
 
-    (void)e;
     decisions_fini(&p->d);
     p->at = 0;
     cycle_planned(p->c, p->w.w[1], taken ? 0 : PBSE_RESCUNAV, "no room", &p->d);

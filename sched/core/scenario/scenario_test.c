@@ -18,7 +18,6 @@ static void each_scenario_is_decided_as_written(void **state)
     glob_t g;
     size_t n_bad = 0;
 
-    (void)state;
     const char *slash = strrchr(__FILE__, '/');
     snprintf(pattern, sizeof pattern, "%.*s/scenarios/*.txt", (int)(slash - __FILE__), __FILE__);
     assert_int_equal(glob(pattern, 0, NULL, &g), 0);

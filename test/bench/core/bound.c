@@ -108,7 +108,6 @@ static void follow(struct world *w, const struct job *j, int urgent, struct choi
 {
     struct search *s = w->arg;
 
-    (void)urgent;
     if (w->lost_s >= s->best_s) {
         w->over = true;
     } else if (s->at < s->depth) {

@@ -26,7 +26,6 @@ void rules_scheduler(struct world *w, const struct job *j, int urgent, struct ch
 {
     struct explanation x;
 
-    (void)urgent;
     explain(
         &(struct explain_ask){
             .picker = cycle_picker(w->c), .job = j, .now_s = w->now_s, .has_failed = never_failed},
@@ -129,7 +128,6 @@ void rules_oldest(struct world *w, const struct job *j, int urgent, struct choic
     struct asking a;
     size_t n = 0;
 
-    (void)urgent;
     asking_init(&a, w, j);
     if (a.l.n)
         qsort(a.l.a, a.l.n, sizeof(struct job *), widest_then_oldest);

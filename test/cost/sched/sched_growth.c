@@ -68,13 +68,11 @@ static void growth_check(bool strict)
 
 static void a_cycle_costs_at_most_in_proportion_to_the_size(void **state)
 {
-    (void)state;
     growth_check(false);
 }
 
 static void so_it_does_with_fairshare_and_strict_order(void **state)
 {
-    (void)state;
     growth_check(true);
 }
 

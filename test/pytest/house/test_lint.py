@@ -100,3 +100,21 @@ def test_files_that_call_each_other_are_refused(tree):
     assert tree.lint("circles", "b") == (1, "3 files call each other:\n    a/x.c calls a/y.c: y_run\n    a/y.c calls b/z.c: z_run\n"
                                             "    b/z.c calls a/x.c: x_run\n")
     assert tree.lint("circles", "c") == (0, "")
+
+
+@pytest.mark.parametrize("others, refused", [
+    ("", True),
+    ("int y = f(1, 2);\n", True),
+    ("fn *y = f;\n", False),
+    ("ROW(f)\n", False)])
+def test_a_parameter_is_used_where_the_signature_is_the_functions_own(tree, others, refused):
+    tree.write({"a/x.c": "int f(int used, const char *ignored) /* f */\n{\n    return used; /* ignored */\n}\n".replace(" /* f */", ""),
+                "a/y.c": others})
+    assert tree.lint("params", "a") == ((1, "a/x.c:1: f ignores its parameter ignored\n") if refused else (0, ""))
+
+
+def test_a_void_cast_of_a_parameter_needs_its_reason(tree):
+    tree.write({"a/x.c": "static int f(void *arg)\n{\n    (void)arg;\n    return 0;\n}\nfn *g = f;\n"})
+    assert tree.lint("params", "a") == (1, "a/x.c:1: f: leave out (void)arg;\n")
+    tree.write({"a/x.c": "static int f(void *arg)\n{\n    (void)arg; /* there is one */\n    return 0;\n}\nfn *g = f;\n"})
+    assert tree.lint("params", "a") == (0, "")

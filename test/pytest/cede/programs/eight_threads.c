@@ -47,7 +47,6 @@ static void *work(void *arg)
 
 static void *preempt(void *arg)
 {
-    (void)arg;
     return pbs_preempt_jobs(c, jobs);
 }
 

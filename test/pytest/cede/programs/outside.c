@@ -33,7 +33,6 @@ static void change(const struct pbs_change *ch, void *arg)
 {
     const char *state = "";
 
-    (void)arg;
     for (const struct attrl *a = ch->attribs; a; a = a->next)
         if (strcmp(a->name, ATTR_state) == 0)
             state = a->value;
