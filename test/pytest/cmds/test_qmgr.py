@@ -26,7 +26,7 @@ def test_each_c_on_the_command_line_is_done_in_its_order(cx):
 # --- configuration as text
 
 @pytest.mark.complex(nodes=2, sched=False)
-def test_what_print_writes_shows_no_difference_when_compared(cx):
+def test_qmgr_finds_no_difference_between_the_server_and_its_own_print(cx):
     cx.qmgr("create resource lic type=long,flag=q", "create resource gpu type=long,flag=nh",
             "set server resources_available.lic=7", "set queue workq max_run=[u:PBS_GENERIC=2]",
             "set queue workq acl_users=anna,acl_users+=bert", "set node n1 resources_available.gpu=2")
@@ -90,7 +90,7 @@ def test_a_file_with_wrong_lines_changes_nothing_and_names_them_all(cx):
 
 
 @pytest.mark.complex(nodes=0, sched=False)
-def test_what_was_done_is_undone_when_the_server_refuses_a_later_step(cx):
+def test_earlier_steps_are_undone_when_the_server_refuses_a_later_one(cx):
     cx.qmgr("create queue old queue_type=e,Priority=5", "set server comment=before")
     cx.submit(Hold_Types="u")  # workq is not empty: it cannot be deleted
     before = cx.qmgr("print server")

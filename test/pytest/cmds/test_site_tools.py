@@ -40,7 +40,7 @@ def test_a_host_that_has_not_reported_is_said(cx):
 @pytest.mark.parametrize("name, line, said", [
     ("sched_config", "fair_share: maybe", 'fair_share: "maybe" is neither True nor False'),
     ("resource_group", "group1 word root 5", "error on line"), ("dedicated_time", "12/12/2026 99", "Error on line 1")])
-def test_what_is_wrong_in_a_file_of_the_scheduler_is_said_before_it_reads_it(cx, name, line, said):
+def test_an_error_in_a_file_of_the_scheduler_is_reported_before_it_reads_the_file(cx, name, line, said):
     assert cx.command("pbs_config", "--validate").stdout == "pbs_config: nothing is wrong\n"
     path = os.path.join(cx.home, "sched_priv", name)
     if name == "dedicated_time":
@@ -50,7 +50,7 @@ def test_what_is_wrong_in_a_file_of_the_scheduler_is_said_before_it_reads_it(cx,
     assert done.returncode == 1 and path in done.stderr and said in done.stderr, done.stderr
 
 
-def test_what_is_wrong_in_a_file_of_the_mom_is_said_before_it_reads_it(cx):
+def test_an_error_in_a_file_of_the_mom_is_reported_before_it_reads_the_file(cx):
     env = {"PBS_CONF_FILE": os.path.join(cx.dir, "mom", "n1", "pbs.conf")}
     priv = os.path.join(cx.dir, "mom", "n1", "mom_priv")
     assert cx.command("pbs_mom", "--check", env=env).stderr == ""
@@ -134,7 +134,7 @@ def test_a_strictly_wrapped_mpirun_does_nothing_outside_a_job(quiet, tools):
     assert quiet.command(mpi / "mpirun", "x", check=False, env=in_a_job(quiet)).returncode == 7
 
 
-def test_what_cannot_be_wrapped_is_left_alone(quiet, tools):
+def test_a_program_that_cannot_be_wrapped_is_left_alone(quiet, tools):
     there, mpi = tools
     for words, status in (((mpi / "nothing", "pbsrun.k"), 1), (("mpirun", "pbsrun.k"), 1), ((mpi / "mpirun", "k"), 2), ((), 2)):
         assert quiet.command(there / "pbsrun_wrap", *words, check=False).returncode == status

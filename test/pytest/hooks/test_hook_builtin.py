@@ -83,7 +83,7 @@ def test_built_in_hooks_are_listed_as_pbshook_only(complex):
     (f"unset pbshook {NAME} type", f"can't unset hook's type since hook name is {NAME}"),
     (f"set pbshook {NAME} order=2001", "order given (2001) is outside the acceptable range of [-1000, 2000] for type 'pbs'."),
 ])
-def test_what_cannot_be_done_to_a_built_in_hook_is_refused_with_the_words_of_pbs(complex, line, text):
+def test_requests_that_a_built_in_hook_does_not_allow_are_refused_with_the_words_of_pbs(complex, line, text):
     done = ask(complex, line)
     assert done.returncode != 0 and text in done.stderr
     assert "qmgr: hook error returned from server" in done.stderr

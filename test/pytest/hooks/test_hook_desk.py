@@ -65,7 +65,7 @@ def test_a_place_that_cannot_be_read_raises(tmp):
     assert done.status == 254 and "BadAttributeValueError" in done.log
 
 
-def test_what_is_set_is_in_the_output(tmp):
+def test_attributes_that_a_script_sets_are_in_the_output(tmp):
     done = run(tmp, """
 e.job.Resource_List['mem'] = pbs.size('1gb') + pbs.size('512mb')
 e.job.Resource_List['ncpus'] = None
@@ -97,7 +97,7 @@ READ = [
 
 
 @pytest.mark.parametrize("condition, event", READ)
-def test_what_a_script_reads(tmp, condition, event):
+def test_a_script_reads_the_attributes_of_its_event(tmp, condition, event):
     assert run(tmp, f"e.accept() if {condition} else e.reject('not so')", event).accepted
 
 
@@ -260,7 +260,7 @@ def test_a_configuration_file_is_named_thrice(tmp):
     assert "cf [None, None]" in done.log
 
 
-def test_what_a_script_prints_is_in_the_log_and_not_in_the_output(tmp):
+def test_prints_of_a_script_are_in_the_log_and_not_in_the_output(tmp):
     done = run(tmp, "import sys\nprint('to out')\nsys.stderr.write('to err')\n")
     assert "Hook;h;stdout: to out" in done.log and "Hook;h;stderr: to err" in done.log and done.stderr == ""
 

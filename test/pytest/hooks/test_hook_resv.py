@@ -48,7 +48,7 @@ def test_a_resvsub_hook_refuses_with_its_own_words(complex, hooks):
     assert stat_resv(complex, rsub(complex, "-N", "good"))["Reserve_Name"] == "good"
 
 
-def test_what_a_resvsub_hook_sets_is_what_the_reservation_has(complex, hooks):
+def test_a_reservation_has_the_attributes_that_a_resvsub_hook_set(complex, hooks):
     hooks.make("sets", "resvsub", "r = e.resv\nassert r.reserve_duration == 600 and r.Resource_List['select'] == '1:ncpus=1'\n"
                "r.Reserve_Name = 'of_hook'\nr.Resource_List['place'] = pbs.place('scatter:excl')\nr.Mail_Points = pbs.mail_points('n')\nr.Authorized_Users = pbs.acl('alice')")
     s = stat_resv(complex, rsub(complex, "-l", "select=1:ncpus=1"))
@@ -115,7 +115,7 @@ def test_a_hook_after_the_fact_can_neither_refuse_nor_set(complex, hooks):
     assert stat_resv(complex, resv)["reserve_state"] == "5"
 
 
-def test_what_ended_while_the_server_was_down_is_told_when_it_is_back(complex, hooks):
+def test_a_reservation_that_ended_while_the_server_was_down_is_told_to_hooks_at_its_start(complex, hooks):
     hooks.make("end", "resv_end", "pbs.logmsg(pbs.LOG_DEBUG, 'ended meanwhile %s' % e.resv.resvid)")
     resv, _, end = soon(complex)
     confirm(complex, resv)

@@ -121,7 +121,7 @@ READ = [
 
 
 @pytest.mark.parametrize("expression, options, said", READ, ids=[str(i) for i in range(len(READ))])
-def test_what_a_script_reads_of_a_submission(complex, hook, expression, options, said):
+def test_a_script_reads_the_attributes_of_a_submission(complex, hook, expression, options, said):
     assert says(complex, hook, expression, "queuejob", *options) == said
 
 
@@ -139,7 +139,7 @@ SET = [
 
 
 @pytest.mark.parametrize("statement, attr, resource, shown", SET, ids=[row[0] for row in SET])
-def test_what_a_script_sets_is_what_the_job_has(complex, hook, statement, attr, resource, shown):
+def test_a_job_has_the_attributes_that_a_script_set(complex, hook, statement, attr, resource, shown):
     hook("queuejob", "j = e.job\n" + statement + "\n")
     value = job(complex, submitted(complex))[attr]
     value = value[resource] if resource else value

@@ -196,14 +196,14 @@ def test_resources_that_come_later_are_known(make):
     assert daemon.run(data=JOB)["changes"][0]["value"] == "3"
 
 
-def test_what_the_server_holds_can_be_read_whatever_it_is(make):
+def test_every_value_that_the_server_holds_can_be_read(make):
     daemon = make("assert e.job.Hold_Types == 'xyz' and e.job.Priority == 'many' and e.job.Resource_List['ncpus'] == 'few', e.job\n"
                   "assert e.job.Resource_List['gone'] == 'x'\n")
     attrs = {"Hold_Types": "xyz", "Priority": "many", "Resource_List": {"ncpus": "few", "gone": "x"}}
     assert daemon.run(data={"job": {"name": "1", "attrs": attrs}})["result"] == "accept", daemon.texts()
 
 
-def test_what_the_worker_cannot_do_is_skipped_and_it_lives_on(make, tmp_path):
+def test_the_worker_skips_an_order_that_it_cannot_follow_and_runs_on(make, tmp_path):
     daemon = make("e.job\ne.reject('alive')\n")
     assert daemon.run(data={"job": "no object"})["result"] == "error"
     daemon.send({"op": "run", "id": 9, "event": "queuejob", "hook": "h", "serial": 1})

@@ -121,7 +121,7 @@ def test_hooks_of_a_sister_run_there_and_can_refuse_the_job(complex, hooks):
     assert done["Exit_status"] == "-17" and "this sister is not for you" in done["comment"]
 
 
-def test_what_hooks_set_in_the_job_reaches_the_server(complex, hooks):
+def test_attributes_that_hooks_of_a_host_set_in_the_job_reach_the_server(complex, hooks):
     complex.qmgr("create resource licences type=long")
     hooks.make("sets", "execjob_begin", "e.job.Variable_List['FROM_HOOK'] = 'a,b'\ne.job.resources_used['licences'] = 3")
     hooks.make("used", "execjob_epilogue", "assert e.job.resources_used['cput'] is not None\ne.job.resources_used['mem'] = pbs.size('77mb')")

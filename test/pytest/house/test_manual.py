@@ -120,7 +120,7 @@ def test_every_call_has_a_page():
     assert sorted(n for n in declared if not apart.search(n) and not (MADE / "man3" / f"{n}.3").is_file()) == []
 
 
-def test_what_a_submission_may_not_say_yet_is_in_the_page_of_qsub():
+def test_the_page_of_qsub_lists_the_attributes_that_a_submission_may_not_set():
     table = re.search(r"not_yet\[\] = \{(.*?)\n\};", (TOP / "server/queued/new_job.c").read_text(encoding="utf-8"), re.S)
     missing = page("qsub.1").split(".Sh NOT SUPPORTED YET")[1]
     names = re.findall(r'\{"(\w+)"', table[1])

@@ -84,7 +84,7 @@ MANAGED = ("server", "queue", "node", "sched")
 
 @pytest.mark.complex(nodes=0, sched=False)
 @pytest.mark.parametrize("name", ["partition", "sched_priv", "sched_log"])
-def test_what_the_default_scheduler_never_has_may_be_unset_and_not_set(cx, name):
+def test_some_attributes_can_be_unset_but_not_set_at_the_default_scheduler(cx, name):
     cx.qmgr(f"unset sched default {name}")
     with pytest.raises(api.PbsError) as e:
         cx.set_sched(name, "/some/where")

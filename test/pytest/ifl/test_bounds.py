@@ -84,7 +84,7 @@ def test_a_service_of_fifty_thousand_vnodes_runs_a_job_on_all_of_them(cx):
 
 
 @pytest.mark.complex(nodes=0, sched=False)
-def test_what_an_older_service_cannot_take_is_refused_before_a_victim_is_touched(cx):
+def test_an_order_that_an_older_service_cannot_take_is_refused_before_a_victim_is_touched(cx):
     """In a plan as in a run: it would be found out when the victims stand still."""
     with Peer(cx, "s1") as old:
         assert old.hello(capabilities=CAN_FREEZE, nodes={"s1": {"resources_available.ncpus": 4097}}).verdict == ACCEPTED

@@ -221,7 +221,7 @@ def test_hosts_are_made_of_vnodes(shared):
     assert e.value.code == 15062
 
 
-def test_what_comes_later_says_so(quiet):
+def test_a_call_that_is_not_implemented_says_so(quiet):
     lib = api.lib()
     assert lib.pbs_stagein(quiet.api.c, b"1", None, None) == 15029
     assert b"not supported" in lib.pbs_geterrmsg(quiet.api.c)

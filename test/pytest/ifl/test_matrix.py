@@ -188,7 +188,7 @@ def round_trip(cx, kind, limits):
 
 @pytest.mark.parametrize("limits", [OLD_LIMITS, NEW_LIMITS], ids=["new_limits", "old_limits"])
 @pytest.mark.parametrize("kind", OBJECTS)
-def test_what_is_set_is_shown_printed_fed_again_and_lasts(cx, kind, limits):
+def test_a_value_that_is_set_is_shown_printed_read_again_and_survives_a_restart(cx, kind, limits):
     if limits is NEW_LIMITS and kind not in ("server", "queue"):
         return  # no limits of two styles
     wrong = round_trip(cx, kind, limits)
@@ -240,7 +240,7 @@ def test_an_ill_value_is_answered_with_its_number_and_name_and_changes_nothing(c
 
 
 @pytest.mark.parametrize("kind", OBJECTS)
-def test_what_the_server_alone_writes_is_refused_by_its_name(cx, kind):
+def test_setting_an_attribute_that_only_the_server_writes_is_refused_by_its_name(cx, kind):
     what, name = OBJECTS[kind]
     before, wrong = snapshot(cx), []
     for attr, type_, *_ in read_only(kind):
@@ -525,7 +525,7 @@ def test_attributes_of_a_job_are_altered_kept_and_unset(cx):
 HIDDEN_OF_JOB = {r[0] for r in definitions("job") if r[2] in ("SERVER", "SCHED") or "AF_HIDDEN" in r[4]}
 
 
-def test_what_may_not_be_altered_of_a_job_is_refused_by_its_name(cx):
+def test_altering_a_fixed_attribute_of_a_job_is_refused_by_its_name(cx):
     waiting, running, array = cx.submit(Hold_Types="u"), cx.submit(), cx.submit(array_indices_submitted="1-2")
     cx.wait(running, "R")
     cx.wait(array, "B")
@@ -653,7 +653,7 @@ def hook_shown(cx, name):
 
 
 @needs_root
-def test_what_is_set_of_a_hook_is_shown_printed_fed_again_and_lasts(cx):
+def test_a_value_that_is_set_in_a_hook_is_shown_printed_read_again_and_survives_a_restart(cx):
     # freq and fail_action are of events that run on hosts: those come first.
     values = {"event": "queuejob,periodic"} | {r[0]: HOOK_VALUES[r[0]] for r in definitions("hook") if r[0] not in ("event", "fail_action")}
     cx.qmgr("create hook whole")
@@ -706,7 +706,7 @@ NOT_ALTERED = [  # options, words of the answer
     (("-R", stamp(HOUR_S), "-E", stamp(60)), "Bad time specification")]
 
 
-def test_what_is_altered_of_a_reservation_is_shown_and_lasts(cx):
+def test_a_value_that_is_altered_in_a_reservation_is_shown_and_survives_a_restart(cx):
     name = reserve(cx)
     wrong = []
     for options, attr, value in RALTER:

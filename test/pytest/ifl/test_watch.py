@@ -171,7 +171,7 @@ def test_next_parks_until_something_changes(place):
     m.connection.close()
 
 
-def test_what_is_not_watched_is_not_sent(place):
+def test_objects_that_are_not_watched_are_not_sent(place):
     c = place.connect()
     watch = c.watch({6: ["preempt_order"]})
     watch.catch_up()
@@ -186,7 +186,7 @@ def test_what_is_not_watched_is_not_sent(place):
     c.close()
 
 
-def test_what_came_and_went_between_two_answers_is_at_most_gone(place):
+def test_an_object_that_came_and_went_between_two_answers_is_at_most_reported_gone(place):
     c = place.connect()
     watch = c.watch({2: ["job_state"]})
     watch.catch_up()

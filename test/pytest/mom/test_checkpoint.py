@@ -218,7 +218,7 @@ def test_a_job_that_an_operator_runs_on_another_host_starts_from_its_beginning(c
 
 
 @two
-def test_what_a_program_has_saved_goes_along_to_another_host(cx):
+def test_the_files_that_a_program_saved_move_with_it_to_another_host(cx):
     by_application(cx, "n1", "n2")
     job = count_on(cx, "n1")
     saved, s = save_and_leave(cx, job)
@@ -701,7 +701,7 @@ def test_criu_is_asked_to_dump_each_session_and_to_restore_them(cx):
 
 
 @history
-def test_what_criu_says_when_it_cannot_is_what_the_user_reads_and_the_job_runs_on(cx):
+def test_the_user_reads_the_words_of_a_failed_criu_and_the_job_runs_on(cx):
     criu(cx)
     job = cx.submit("exec sleep 600")
     running(cx, job)

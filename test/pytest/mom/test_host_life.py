@@ -215,7 +215,7 @@ def environment(text):
 @root
 @history
 @pytest.mark.parametrize("which", ["prologue", "epilogue"])
-def test_what_the_owner_puts_into_the_environment_does_not_reach_a_script_of_root(cx, which):
+def test_variables_of_the_owner_do_not_reach_a_script_of_root(cx, which):
     put(cx, which, f"env > {cx.work}/site; id -u > {cx.work}/uid")
     cx.blank("mine")
     job = cx.submit("env > $PBS_O_WORKDIR/mine", Variable_List=",".join([*OWNERS, f"PBS_O_WORKDIR={cx.work}"]))
@@ -536,7 +536,7 @@ def test_the_output_of_a_job_that_is_rerun_by_force_is_appended_on_any_host(cx, 
 
 
 @history
-def test_what_a_trap_starts_does_not_get_the_signal_that_the_trap_answers(cx):
+def test_a_process_that_a_trap_starts_does_not_get_the_signal_of_the_trap(cx):
     job = here(cx, "trap 'for i in $(seq 40); do /bin/true || echo $? >> lost; done; echo saved > saved; exit 0' TERM\n"
                    "touch began; while :; do sleep 0.05; done")
     until(lambda: exists(cx, "began"), "the trap")
@@ -625,7 +625,7 @@ def test_a_job_whose_last_host_is_gone_starts_and_says_so(cx):
 
 
 @elsewhere
-def test_what_a_deleted_job_had_written_before_it_went_back_goes_with_it(cx):
+def test_output_that_a_requeued_job_left_is_removed_when_the_job_is_deleted(cx):
     job = run_and_send_back(cx)
     assert spool(cx, "n1")
     cx.api.delete(job)

@@ -333,7 +333,7 @@ def test_a_running_job_gives_back_a_host_which_others_can_use_at_once(cx):
 @three
 @pytest.mark.parametrize("words,left", [(["-a"], ["n1"]), (["-k", "1"], ["n1", "n2"]),
                                         (["-k", "1:ncpus=2"], ["n1", "n2"]), (["n3", "n2"], ["n1"])])
-def test_what_stays_is_all_but_the_first_a_number_or_a_select(cx, words, left):
+def test_release_nodes_keeps_the_first_host_a_number_of_hosts_or_a_select(cx, words, left):
     job = spread(cx)
     running(cx, job)
     cx.command("pbs_release_nodes", *words, env={"PBS_JOBID": job})
@@ -375,7 +375,7 @@ def test_half_a_nodefile_of_a_mom_that_was_killed_is_removed_by_the_next_one(cx)
 
 
 @three
-def test_what_cannot_be_released_is_said(cx):
+def test_release_nodes_says_which_vnodes_cannot_be_released(cx):
     job = spread(cx)
     running(cx, job)
 
@@ -395,7 +395,7 @@ def test_what_cannot_be_released_is_said(cx):
 
 
 @stores
-def test_what_was_given_back_stays_given_back_when_the_server_is_killed(cx, store):
+def test_released_vnodes_stay_released_when_the_server_is_killed(cx, store):
     assert cx.store == store
     job = spread(cx)
     running(cx, job)

@@ -68,7 +68,7 @@ def test_the_next_letter_is_tried_where_the_script_has_written_nothing(cx):
 
 
 @history
-def test_what_a_program_saved_before_it_was_asked_does_not_count_as_a_checkpoint(cx):
+def test_a_save_from_before_the_request_does_not_count_as_a_checkpoint(cx):
     tool(cx, checkpoint_abort=f"[ ! -e {cx.work}/now ] || echo new > $PBS_CHECKPOINT_DIR/state")
     job = cx.submit(f"echo old > $PBS_CHECKPOINT_DIR/state; touch {cx.work}/saved; exec sleep 600")
     os.chmod(cx.work, 0o777)

@@ -110,7 +110,7 @@ def test_jobs_are_stopped_while_a_person_works_at_their_host_also_by_a_new_mom(c
     cx.wait_gone(other, limit_s=LIMIT)
 
 
-def test_what_the_server_has_suspended_stays_so_and_what_it_ends_ends(cx):
+def test_jobs_that_the_server_suspended_stay_suspended_and_jobs_that_it_ends_end(cx):
     console = Console(cx)
     configure(cx, "n1", *console.lines)
     job = cx.submit(COUNTER.format(work=cx.work))

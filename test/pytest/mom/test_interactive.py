@@ -30,7 +30,7 @@ def test_an_interactive_job_is_a_shell_at_the_users_terminal(cx, sit):
 
 
 @history
-def test_what_is_typed_reaches_programs_as_it_is_and_interrupts_them(cx, sit):
+def test_typed_bytes_reach_programs_unchanged_and_interrupt_them(cx, sit):
     t = sit()
     at_work(t)
     t.type("bash -c 'trap \"echo inter\"rupted INT; echo be\"\"gun; while :; do sleep 0.05; done'\n")

@@ -40,7 +40,7 @@ def test_ranks_of_open_mpi_find_each_other_over_the_hosts(cx, n_hosts):
 @pytest.mark.complex(nodes=4)
 @pytest.mark.parametrize("how", ["", "direct"])
 @pytest.mark.parametrize("size", [1, 700000])
-def test_what_ranks_publish_is_read_on_all_hosts(cx, size, how):
+def test_values_that_ranks_publish_are_read_on_all_hosts(cx, size, how):
     pmix_program(cx, "pmix_data")
     out = run(cx, f"pbs_launch ./pmix_data {size} {how}; echo exit $?", **place(4)).splitlines()
     assert sorted(out) == ["exit 0"] + [f"rank {i} of 8 read 36" for i in range(8)]

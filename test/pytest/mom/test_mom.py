@@ -622,7 +622,7 @@ def test_a_directive_that_cannot_be_served_is_refused_with_the_reason(cx, line, 
     assert cx.node()["resources_available"]["ncpus"] == "4"
 
 
-def test_what_only_a_restart_takes_over_is_said_at_a_reload(cx):
+def test_a_reload_says_which_settings_only_a_restart_takes_over(cx):
     configure(cx, f"$checkpoint_path {cx.work}/images", "$kill_delay 4", "$port 15003")
     until(lambda: "$checkpoint_path has changed: restart pbs_mom to apply it" in cx.log("n1"), "the notice")
     assert "$kill_delay" not in cx.log("n1") and "$port" not in cx.log("n1")

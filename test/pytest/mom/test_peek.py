@@ -89,7 +89,7 @@ def test_a_follower_sees_what_is_written_later_and_ends_with_the_job(cx):
     assert f"qpeek: {job} does not run any more" in err and cx.stat(job, "x")["Output_Path"] in err
 
 
-def test_what_has_no_file_says_so(cx):
+def test_peeking_at_output_without_a_file_says_so(cx):
     job = begun(cx, "echo one", Output_Path="/dev/null")
     failed = cx.command("qpeek", job, check=False)
     assert failed.returncode == 15029 % 256 and "does not go to a file" in failed.stderr

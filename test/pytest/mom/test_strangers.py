@@ -99,7 +99,7 @@ def test_a_stranger_cannot_take_names_in_the_spool(cx):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_put_into_a_spool_that_was_open_to_all_keeps_no_job_from_its_output(cx, kind):
+def test_files_that_strangers_put_into_an_open_spool_keep_no_job_from_its_output(cx, kind):
     """As an older MOM, or another system, has left it."""
     victim, spool = next_job(cx), place(cx, "spool")
     os.chmod(spool, 0o1777)

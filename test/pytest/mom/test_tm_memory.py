@@ -74,7 +74,7 @@ def push(s, data):
         return False
 
 
-def test_what_tasks_publish_is_bounded_and_the_task_is_told(place):
+def test_values_that_tasks_publish_are_bounded_and_the_task_is_told(place):
     cx, probe = place
     job = running(cx, f"{probe} init hoard:400:{MB - 1} publish:small=x > said; touch done; sleep 600")
     until(lambda: cx.file("done") is not None, "the task")

@@ -51,7 +51,7 @@ def refused(code, call, *args):
 
 
 # --- what is told
-def test_what_is_told_of_a_held_job_is_what_is_done_when_it_is_released(cx, sim):
+def test_a_held_job_does_after_its_release_as_was_foretold(cx, sim):
     old, new = full(cx, sim)
     urgent = held(cx, queue="express", l_walltime="10:00")
     told = shown(cx, urgent)
@@ -66,7 +66,7 @@ def test_what_is_told_of_a_held_job_is_what_is_done_when_it_is_released(cx, sim)
     assert [cx.state(job) for job in (old, new)] == ["R", "S"]
 
 
-def test_what_a_requeued_job_loses_and_that_a_deleted_one_never_comes_back_is_told(cx, sim):
+def test_explain_shows_the_loss_of_a_requeued_job_and_that_a_deleted_one_never_comes_back(cx, sim):
     old, new = full(cx, sim)
     urgent = held(cx, queue="express", select="1:ncpus=2")
     cx.set_sched("preempt_order", "D")

@@ -117,7 +117,7 @@ def test_a_private_directory_holds_the_file(cx):
     assert os.path.dirname(cx.file("path").strip()) == cx.stat(victim)["jobdir"]
 
 
-def test_what_the_user_has_put_in_the_place_of_the_file_harms_no_other_user(cx):
+def test_a_link_that_the_user_puts_at_the_notice_file_harms_no_other_user(cx):
     """A link to a file of root's stays a link's end: it is replaced, not followed."""
     target = os.path.join(cx.dir, "precious")
     with open(target, "w", encoding="ascii") as f:
@@ -310,7 +310,7 @@ def test_a_job_that_offers_what_is_wanted_runs_on_with_the_rest(cx):
 
 
 @pytest.mark.complex(nodes=3, ncpus=4, sched=False)
-def test_what_is_offered_may_stand_in_for_what_was_planned(cx):
+def test_an_offered_method_may_replace_the_planned_one(cx):
     """The plan wants the host of the script, which the job cannot give."""
     victim, urgent = wide(cx, "pbs_preempt_ack -o n2,n3"), cx.submit(select="1:ncpus=4")
     scheduler(cx).preempt_run(urgent, ROOM, [victim])

@@ -93,7 +93,7 @@ def test_a_drain_goes_on_after_a_restart_in_its_middle(cx):
 @alone
 @pytest.mark.parametrize("words, said", [(("--drain=R",), "--drain goes with -o"), (("-o", "--at", "2330"), "--at goes with"),
                                          (("-o", "--drain=S"), ""), (("-o", "--drain=R", "--at", "noon"), "")])
-def test_what_makes_no_sense_is_refused_and_changes_nothing(cx, words, said):
+def test_contradicting_options_are_refused_and_change_nothing(cx, words, said):
     done = cx.command("pbsnodes", *words, "n1", check=False)
     assert done.returncode != 0 and said in done.stderr
     assert cx.node("n1")["state"] == "free" and "drain" not in cx.node("n1")

@@ -81,7 +81,7 @@ def test_method_c_asks_the_program_by_an_event_and_is_done_when_it_reports(cx):
     assert record(cx, victim)["method"] == "C"
 
 
-def test_what_was_saved_since_the_alert_is_the_checkpoint_of_method_c(cx):
+def test_a_save_since_the_alert_is_the_checkpoint_of_method_c(cx):
     victim = talker(cx, "event", "saved")
     until(lambda: cx.stat(victim).get("checkpoint_by") == "pmix", "the declaration in qstat -f")
     urgent = cx.submit(select="1:ncpus=4")

@@ -177,7 +177,7 @@ def assigned(cx, kind="server", *name):
 
 
 @pytest.mark.parametrize("only, kept", [("ncpus", "2"), ("ncpus,tape", "0"), (None, "0")])
-def test_what_is_bounded_at_the_server_is_given_back_as_the_list_says(cx, sim, only, kept):
+def test_server_wide_resources_are_given_back_as_the_list_says(cx, sim, only, kept):
     tape(cx)
     if only:
         cx.set_server("restrict_res_to_release_on_suspend", only)

@@ -140,7 +140,7 @@ def test_a_victim_that_would_cost_more_than_the_budget_is_protected_from_loss_on
 
 @pytest.mark.complex(nodes=2, ncpus=2, sched=False)
 @pytest.mark.usefixtures("express")
-def test_what_was_destroyed_is_remembered_across_a_restart(cx):
+def test_the_charged_loss_is_remembered_across_a_restart(cx):
     cx.set_sched("preempt_budget", "1")
     victims = [started(cx), cx.submit(select="1:ncpus=2")]
     cx.api.run(victims[1], "(n2:ncpus=2)")

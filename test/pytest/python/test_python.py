@@ -56,7 +56,7 @@ def test_attributes_have_types_of_python(cx):
     assert out[1:] == ["7 True n True", "True", "3 True 'a, b'"]
 
 
-def test_what_it_shows_equals_pbs_statjob(cx):
+def test_the_package_shows_what_pbs_statjob_returns(cx):
     job = cx.submit("sleep 60", Priority="5")
     cx.wait(job)
     names = run(cx, "import json\nwith cede.connect() as pbs: print(json.dumps(pbs.job(sys.argv[1]).raw))", job, user=None)

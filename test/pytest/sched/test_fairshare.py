@@ -69,7 +69,7 @@ def test_a_formula_knows_usage_and_shares_where_fair_share_is_off(cx, sim, term)
     assert starts_of(cx, list(jobs.values())) == [jobs["carl"], jobs["bert"], jobs["anna"]]
 
 
-def test_what_pbsfs_writes_counts_in_the_next_cycle(cx, sim):
+def test_usage_that_pbsfs_writes_counts_in_the_next_cycle(cx, sim):
     configure(cx)
     cx.set_sched("scheduling", "False")
     jobs = {who: job(sim, who) for who in ("anna", "bert")}
@@ -98,7 +98,7 @@ def test_a_usage_file_that_was_cut_short_is_kept_aside_and_said(cx, sim):
     assert usage(cx, "anna") < 100
 
 
-def test_what_pbsfs_sets_holds_and_what_is_counted_meanwhile_is_added(cx, sim):
+def test_usage_that_pbsfs_sets_holds_and_usage_counted_meanwhile_is_added(cx, sim):
     configure(cx, res="1000 + walltime")
     cx.wait_gone(job(sim, "bert"))
     pbsfs(cx, "-s", "anna", "77")
@@ -195,7 +195,7 @@ class TestPbsfs:
         assert failed.returncode == 1 and "Usage: pbsfs -[ptdgcs] [-I sched_name]" in failed.stderr
 
     @pytest.mark.parametrize("value", ["-1", "many", "nan", "1e999"])
-    def test_what_is_no_usage_is_refused(self, cx, value):
+    def test_a_text_that_is_not_a_usage_is_refused(self, cx, value):
         failed = pbsfs(cx, "-s", "anna", "--", value, check=False)
         assert failed.returncode == 1 and f"{value} is not a usage" in failed.stderr
 

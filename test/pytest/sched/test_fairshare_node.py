@@ -31,7 +31,7 @@ def test_use_is_counted_once_and_survives_a_killed_scheduler(cx):
     assert usage(cx, "anna") == before and 101 <= usage(cx, "bert") < 200
 
 
-def test_what_a_running_job_uses_counts_while_it_runs(cx):
+def test_usage_of_a_running_job_counts_while_it_runs(cx):
     with open(os.path.join(cx.dir, "mom/n1/mom_priv/config"), "a", encoding="utf-8") as f:
         f.write("$min_check_poll 1\n$max_check_poll 1\n")
     cx.restart("n1")

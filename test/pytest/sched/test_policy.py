@@ -83,7 +83,7 @@ def test_in_dedicated_time_only_its_queues_run(cx, sim):
                  "Not Running: Job would cross dedicated time boundary")
 
 
-def test_what_waits_for_its_hours_runs_when_the_files_say_so(cx, sim):
+def test_a_job_that_waits_for_prime_time_runs_when_the_files_say_so(cx, sim):
     never = "YEAR 2999\nweekday none all\nsaturday none all\nsunday none all\n"
     cx.make_queue("p_day")
     cx.make_queue("np_night")

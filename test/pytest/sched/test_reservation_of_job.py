@@ -105,7 +105,7 @@ def test_reservation_far_ahead_keeps_its_start(cx, sim):
     assert done[1] == "CONFIRMED" and int(stat(cx, done[0])["reserve_start"]) > 2051000000
 
 
-def test_what_no_reservation_can_be_made_of(cx, sim):
+def test_jobs_that_no_reservation_can_be_made_of_are_refused(cx, sim):
     job = running(cx, sim)
     waiting = sim.job(select="1:ncpus=4", l_walltime="1:00:00", Hold_Types="u")
     endless = sim.job(select="1:ncpus=4", Hold_Types="u")

@@ -81,13 +81,13 @@ def test_a_new_reservation_gets_vnodes_and_pbs_rsub_says_so(cx, sim):
     wait_log(cx, "sched", f"{resv};Reservation Confirmed")
 
 
-def test_what_never_fits_is_denied_and_the_log_says_why(cx, sim):
+def test_a_reservation_that_never_fits_is_denied_and_the_log_says_why(cx, sim):
     resv, word = rsub(cx, "1:ncpus=5")
     assert word == "DENIED" and stat_resv(cx, resv) is None
     wait_log(cx, "sched", f"{resv};PBS Failed to confirm resv: Insufficient amount of resource: ncpus")
 
 
-def test_what_is_taken_is_denied_and_the_server_says_when_it_could_begin(cx, sim):
+def test_a_reservation_of_taken_vnodes_is_denied_and_the_server_says_when_it_could_begin(cx, sim):
     first, _ = confirmed(cx, select="2:ncpus=4")
     ends = time.ctime(int(stat_resv(cx, first)["reserve_end"]))
     second = submit(cx, start=3700)

@@ -39,7 +39,7 @@ def test_a_suspended_victim_names_the_job_that_has_its_room(cx):
     assert said(cx, low, "-s") == f"Suspended for {urgent}"
 
 
-def test_what_the_scheduler_says_of_a_waiting_job_is_what_is_shown(cx):
+def test_a_waiting_job_shows_the_comment_of_the_scheduler(cx):
     job = cx.submit(select="1:ncpus=9")
     until(lambda: cx.stat(job).get("comment"), "the comment")
     assert said(cx, job, "-s") == cx.stat(job)["comment"] == said(cx, job, "-T")

@@ -147,7 +147,7 @@ def test_a_user_cannot_set_what_operators_and_managers_set(place, people, name, 
     place.api.alter(job, [(name, value)])
 
 
-def test_what_managers_read_is_not_shown_to_users(place, people):
+def test_attributes_for_managers_are_not_shown_to_users(place, people):
     anna, _, _ = people
     job = anna.submit()
     theirs, managers = anna.api.stat("job", job)[0], place.stat(job)

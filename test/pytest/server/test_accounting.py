@@ -210,7 +210,7 @@ def test_the_account_is_always_in_quotes(place):
     assert ' account="chem" project=' in records(place, job)[0].text
 
 
-def test_what_a_suspended_job_has_given_back_is_recorded(place):
+def test_the_record_of_a_suspension_has_the_resources_given_back(place):
     place.set_server("restrict_res_to_release_on_suspend", "ncpus")
     job = place.submit("sleep 600")
     place.wait(job)

@@ -143,7 +143,7 @@ def test_selection_knows_arrays_and_subjobs(quiet):
     assert [line.split(".")[0] for line in shown] == [s.split(".")[0] for s in subs]
 
 
-def test_what_is_for_whole_arrays_is_refused_for_subjobs(quiet):
+def test_requests_for_whole_arrays_are_refused_for_subjobs(quiet):
     job = array(quiet, "1-3")
     for one in (sub(job, 2), sub(job, "1-2")):
         fails(15004, quiet.api.hold, one)

@@ -149,7 +149,7 @@ def test_after_is_satisfied_by_the_start_at_the_other_server(both):
     assert work.starts(near, "second") == 1
 
 
-def test_what_was_submitted_later_waits_for_a_job_that_is_known_only_as_moved(both):
+def test_a_later_job_waits_for_a_job_that_is_known_only_as_moved(both):
     near, far = both
     first = gate(near, "first", options=("-h",))
     move(near, first, far)
@@ -316,7 +316,7 @@ def test_an_array_is_tied_over_servers_as_a_whole(both):
     assert work.starts(near, "second") == 1
 
 
-def test_what_happens_while_the_other_server_is_down_is_told_when_it_is_back(both):
+def test_events_while_the_other_server_is_down_are_told_when_it_is_back(both):
     near, far = both
     first, other = gate(near, "first"), gate(near, "other", options=("-h",))
     waits = work.submit(near, "true", "waits", options=("-W", f"depend=afterok:{first}"))
@@ -339,7 +339,7 @@ def test_what_happens_while_the_other_server_is_down_is_told_when_it_is_back(bot
     assert work.starts(near, "nears") == 1
 
 
-def test_what_a_job_waits_for_may_end_while_it_moves(both):
+def test_a_job_that_others_wait_for_may_end_while_they_move(both):
     near, far = both
     first, fails = gate(near, "first"), gate(near, "fails")
     waits = work.submit(near, "true", "waits", options=("-W", f"depend=afterok:{first}"))

@@ -63,7 +63,7 @@ def lines_of(cx, folder):
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
 @pytest.mark.complex(nodes=1, ncpus=4, history=True)
 @pytest.mark.parametrize("killed", [False, True])
-def test_what_was_said_to_a_server_with_a_full_disk_is_done_when_there_is_room(cx, small, killed):
+def test_requests_to_a_server_with_a_full_disk_are_done_when_there_is_room(cx, small, killed):
     ends = cx.submit(f"while [ ! -e {cx.work}/go ]; do sleep 0.1; done")
     cx.wait(ends)
     begin_block(cx, "server_logs")

@@ -90,7 +90,7 @@ def test_a_runjob_hook_keeps_a_job_waiting_and_the_comment_says_why(complex, hoo
     complex.command("qdel", jobid)
 
 
-def test_what_a_runjob_hook_sets_stays_with_the_job(complex, hooks):
+def test_attributes_that_a_runjob_hook_sets_stay_with_the_job(complex, hooks):
     hooks.make("site", "runjob", "e.job.Resource_List['site'] = 'abc'")
     jobid = complex.submit("sleep 600")
     complex.wait(jobid)
@@ -162,7 +162,7 @@ os._exit(0)""")
     assert complex.command("qstat", "-B").returncode == 0
 
 
-def test_what_a_hook_prints_is_lost_and_harms_nothing(complex, hooks):
+def test_prints_of_a_hook_are_lost_and_harm_nothing(complex, hooks):
     hooks.make("prints", "queuejob", "import sys\nblock = 'x' * (1 << 20)\nfor i in range(1024): sys.stdout.write(block)\ne.reject('done')")
     assert qsub(complex).stderr == "qsub: done\n"
 

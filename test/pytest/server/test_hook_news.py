@@ -31,7 +31,7 @@ def test_a_postqueuejob_hook_sees_each_queue_that_a_job_enters(complex, hooks):
     said(complex, "entered q2")
 
 
-def test_what_a_postqueuejob_hook_sets_is_set_and_its_reject_is_only_said(complex, hooks):
+def test_changes_of_a_postqueuejob_hook_are_made_and_its_reject_is_only_logged(complex, hooks):
     hooks.make("project", "postqueuejob", "e.job.project = 'p'")
     jobid = qsub(complex, "-h", check=True).stdout.strip()
     until(lambda: job(complex, jobid)["project"] == "p", "the project")

@@ -89,7 +89,7 @@ def test_events_are_added_and_taken_away_in_the_order_of_pbs(complex):
     ("export hook twice application/x-python default", None),
     ("export hook twice text/plain default", "<content-type> must be application/x-python"),
 ])
-def test_what_cannot_be_is_refused_with_the_words_of_pbs(complex, line, text):
+def test_impossible_settings_of_a_hook_are_refused_with_the_words_of_pbs(complex, line, text):
     ask(complex, "create hook twice", check=False)
     before = listed(complex, "twice")
     text = text or f"failed to open {kept(complex, 'twice.PY')} - error No such file or directory"
@@ -139,7 +139,7 @@ def test_a_configuration_is_checked_by_its_suffix(complex):
     assert ask(complex, "export hook conf application/x-config default").stdout == '{"a": 1}\n'
 
 
-def test_what_print_writes_makes_the_same_hook_again(complex):
+def test_the_output_of_print_hook_makes_the_same_hook_again(complex):
     ask(complex, "create hook again event='queuejob,runjob',order=7,alarm=9",
         f"import hook again application/x-python default {script(complex, GOOD)}")
     before, lines = listed(complex, "again"), ask(complex, "print hook again").stdout

@@ -87,7 +87,7 @@ def test_qrerun_says_it_at_once_and_the_job_is_requeued_when_the_mom_is_back(cx,
 
 
 @pytest.mark.parametrize("command", [["qsig", "-s", "USR1"], ["qsig", "-s", "suspend"], ["qmsg", "-E", "a text"]])
-def test_what_only_the_mom_can_do_is_refused_and_changes_nothing(cx, job, command):
+def test_requests_that_need_an_absent_mom_are_refused_and_change_nothing(cx, job, command):
     without_mom(cx)
     says_away(cx, *command, job)
     cx.control("restart", "n1")

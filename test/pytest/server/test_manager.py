@@ -161,7 +161,7 @@ def test_attributes_of_route_queues_are_refused_on_execution_queues(complex):
 
 # --- the server
 
-def test_what_the_server_computes_cannot_be_set(complex):
+def test_attributes_that_the_server_computes_cannot_be_set(complex):
     for name in ("total_jobs", "state_count", "pbs_version", "server_state"):
         assert name in refused(15003, complex.set_server, name, "1").text
 

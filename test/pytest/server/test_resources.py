@@ -148,7 +148,7 @@ def test_a_negative_amount_of_a_consumable_resource_is_refused(cx):
 
 
 @pytest.mark.complex(nodes=1, ncpus=4)
-def test_what_is_counted_of_a_resource_is_not_changed_while_a_job_has_it(cx):
+def test_the_counting_flags_of_a_resource_are_not_changed_while_a_job_has_it(cx):
     resource(cx, "licence", "long", "q")
     cx.qmgr("set server resources_available.licence = 2")
     job = submit(cx, "-l", "licence=1")
@@ -173,7 +173,7 @@ def append_resource(cx, name):
 
 
 @pytest.mark.complex(nodes=2, ncpus=2)
-def test_what_jobs_use_up_on_vnodes_is_checked_whatever_the_line_names(cx):
+def test_consumable_resources_of_vnodes_are_checked_though_the_resources_line_leaves_them_out(cx):
     """A site that appends a name of its own, and one that leaves ncpus out: no node is chosen that the server refuses."""
     resource(cx, "tape", "long", "nh")
     vnode(cx, "n1", tape=1)
@@ -217,7 +217,7 @@ def test_a_property_of_a_host_is_matched(cx, type_, has, asks):
 # --- bounds of a queue and of the server
 
 @pytest.mark.complex(nodes=0, sched=False)
-def test_what_a_job_asks_lies_between_least_and_most(cx):
+def test_the_request_of_a_job_lies_between_resources_min_and_resources_max(cx):
     cx.qmgr("set queue workq resources_min.ncpus = 2", "set queue workq resources_max.ncpus = 4",
             "set server resources_max.walltime = 01:00:00")
     for asked in ({"l_ncpus": "1"}, {"l_ncpus": "5"}, {"l_ncpus": "2", "l_walltime": "01:00:01"}):

@@ -91,7 +91,7 @@ def test_every_acknowledged_submission_is_there_after_a_kill(cx, seed):
 
 
 @pytest.mark.complex(nodes=0, sched=False)
-def test_what_a_manager_and_a_user_have_set_is_there_after_a_kill(cx):
+def test_settings_of_managers_and_users_survive_a_kill(cx):
     cx.make_queue("kept", Priority="77")
     cx.set_sched("preempt_order", "SR 50 D")
     job = cx.submit(queue="kept", Job_Name="first")

@@ -121,7 +121,7 @@ def refused(near, job, far, queue="workq"):
     return e.value
 
 
-def test_what_the_other_server_refuses_stays(pair):
+def test_a_job_that_the_other_server_refuses_stays(pair):
     near, far = pair
     job = work.submit(near, "true", "stays")
     assert refused(near, job, far, "nowhere").code == 15018
@@ -167,7 +167,7 @@ def listener(answer):
     return door
 
 
-def test_what_listens_at_a_port_is_not_told_by_a_move(pair):
+def test_a_refused_move_does_not_tell_what_listens_at_a_port(pair):
     """Else any user scans by the server what its host can reach."""
     near, _ = pair
     job = work.submit(near, "true", "scan")

@@ -82,7 +82,7 @@ def test_the_jobs_of_one_queue(place):
     refused(15018, place.api.stat, "job", "nowhere")
 
 
-def test_what_there_is_none_of_is_an_empty_list(place):
+def test_the_status_of_no_objects_is_an_empty_list(place):
     assert place.api.stat("resv") == [] and place.api.stat("hook") == [] and place.api.stat("vnode") == []
     assert place.api.stat("job") == []
 

@@ -43,7 +43,7 @@ def rows(path):
     return [row for row in lines[1:-1] if row[:2] != ["meta", "epoch"]]
 
 
-def test_what_was_dumped_beside_the_server_is_what_a_restored_one_has(cx):
+def test_a_restored_server_has_the_objects_of_a_dump_made_beside_it(cx):
     dump = os.path.join(cx.work, "dump")
     held, runs = cx.submit(Hold_Types="u"), cx.submit()
     cx.wait(runs, "R")

@@ -154,7 +154,7 @@ def test_a_request_is_completed(quiet, asked, select, place, ncpus, nodect):
 
 @pytest.mark.parametrize("asked", [{"ncpus": "3", "mem": "1gb"}, {"nodes": "2:ppn=2"}, {"select": "2:ncpus=3"},
                                    {"nodes": "2", "mem": "1gb"}])
-def test_what_a_job_asked_for_stays_when_it_is_altered_or_moved(quiet, asked):
+def test_the_original_request_of_a_job_stays_when_the_job_is_altered_or_moved(quiet, asked):
     """A sum over chunks is written over ncpus=3, which is still what the job itself asked for."""
     if "elsewhere" not in [q.name for q in quiet.api.stat("que")]:
         quiet.make_queue("elsewhere")
@@ -281,7 +281,7 @@ def test_jobs_are_exchanged_and_moved(quiet):
     assert quiet.api.locate(first) == first.split(".", 1)[1]
 
 
-def test_what_cannot_be_done_yet_says_so(quiet):
+def test_submission_with_an_unsupported_attribute_says_so(quiet):
     for attr in [("cred", "krb")]:
         with pytest.raises(api.PbsError) as e:
             quiet.api.submit([*WORK, attr], quiet.script("true"))

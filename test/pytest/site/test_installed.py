@@ -516,7 +516,7 @@ def test_configure_scripts_find_the_library_and_tm(site):
     assert subprocess.run([config, "--nonsense"], capture_output=True, check=False).returncode == 2
 
 
-def test_what_is_installed_below_destdir_speaks_of_prefix_alone():
+def test_files_installed_below_destdir_name_only_the_prefix():
     """As a packager does it; and a program is built against that tree before it is where it will be."""
     c = Installed()
     root = os.path.join(c.top, "root")

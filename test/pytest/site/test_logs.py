@@ -152,7 +152,7 @@ def test_an_accounting_file_that_is_opened_is_told(place):
     until(lambda: any(re.fullmatch(rf"Account file {path}\d{{8}} opened", t) for t in texts(place, "Act")), "its line")
 
 
-def test_what_the_scheduler_is_woken_for_is_told_on_both_sides(place):
+def test_server_and_scheduler_log_why_the_scheduler_is_woken(place):
     place.api.manager(api.MSET, api.SCHED, "default", [("log_events", "4095")])
     place.set_server("scheduling", "True")
     until(lambda: "Scheduler sent command 5" in texts(place, "default", 0x40), "the command in the server's log")
