@@ -148,45 +148,22 @@ static void supervise_call_message(void *arg, const void *args, void *res)
     done(h, res, 0, "");
 }
 
-/* Behind what done() has put into the answer's ext. -1: no memory. */
-static int add_peeked(struct shep_done *r, const struct exec_peeked *p)
-{
-    u_int before = r->ext.wire_ext_len,
-          size = (u_int)xdr_sizeof((xdrproc_t)xdr_exec_peeked, (void *)(uintptr_t)p);
-    char *bytes = realloc(r->ext.wire_ext_val, before + size);
-    XDR x;
-
-    if (!bytes)
-        return -1;
-    xdrmem_create(&x, bytes + before, size, XDR_ENCODE);
-    xdr_exec_peeked(&x, (struct exec_peeked *)(uintptr_t)p);
-    xdr_destroy(&x);
-    r->ext.wire_ext_len = before + size;
-    r->ext.wire_ext_val = bytes;
-    return 0;
-}
-
 static void supervise_call_peek(void *arg, const void *args, void *res)
 {
     struct supervise *h = arg;
     const struct shep_peek_args *a = args;
-    struct shep_done *r = res;
+    struct shep_peek_result *r = res;
     int fd = a->file & 2 ? h->task.err : h->task.out;
-    struct exec_peeked p;
     struct err e = {0};
 
-    if (h->state != SHEP_RUNNING) {
-        done(h, r, PBSE_BADSTATE, "the job is ending");
-    } else if (fd < 0) {
-        done(h, r, PBSE_NOSUP, "the job has no output files: it is interactive");
-    } else if (peek_read(fd, a->offset, &h->order, &p, &e) < 0) {
-        done(h, r, e.code == EINVAL ? PBSE_NOSUP : PBSE_SYSTEM, e.text);
-    } else {
-        done(h, r, 0, "");
-        if (r->ext.wire_ext_len != sizeof(struct shep_seen) || add_peeked(r, &p) < 0)
-            r->code = PBSE_SYSTEM;
-        free(p.bytes.bytes_val);
-    }
+    if (h->state != SHEP_RUNNING)
+        err_set(&e, PBSE_BADSTATE, "the job is ending");
+    else if (fd < 0)
+        err_set(&e, PBSE_NOSUP, "the job has no output files: it is interactive");
+    else if (peek_read(fd, a->offset, &h->order, &r->piece, &e) < 0)
+        e.code = e.code == EINVAL ? PBSE_NOSUP : PBSE_SYSTEM;
+    r->code = e.code;
+    r->text = strdup(e.text);
 }
 
 static void supervise_call_notice(void *arg, const void *args, void *res)
@@ -252,7 +229,7 @@ const struct mom_link_row hold_calls[] = {
     ROW(SHEP_TERMINATE, shep_terminate_args, shep_done, supervise_call_terminate),
     ROW(SHEP_UPDATE, shep_update_args, shep_done, supervise_call_update),
     ROW(SHEP_MESSAGE, shep_message_args, shep_done, supervise_call_message),
-    ROW(SHEP_PEEK, shep_peek_args, shep_done, supervise_call_peek),
+    ROW(SHEP_PEEK, shep_peek_args, shep_peek_result, supervise_call_peek),
     ROW(SHEP_NOTICE, shep_notice_args, shep_done, supervise_call_notice),
     ROW_NO_ARGS(SHEP_USAGE, supervise_call_usage),
     ROW(SHEP_CLOSE, shep_close_args, shep_close_result, supervise_call_close),

@@ -225,17 +225,19 @@ static void mom_orders_take_message(void *arg, const void *args, struct rpc_requ
         exec_service_taken(q, PBSE_BADSTATE, "the job does not run");
 }
 
-static void mom_orders_on_peeked(void *arg, struct run *r, const struct shep_done *d)
+static void mom_orders_on_peeked(void *arg, const struct shep_peek_result *res)
 {
-    const u_int head = sizeof(struct shep_seen); /* in XDR too: one number */
-    exec_taken t = {.code = d->code, .text = d->text};
+    char gone[] = "the job's shepherd is not there";
+    exec_taken t = {.code = res ? res->code : PBSE_SYSTEM, .text = res ? res->text : gone};
+    struct rpc_buf piece;
 
-    if (!d->code && d->ext.wire_ext_len > head) {
-        t.ext.wire_ext_len = d->ext.wire_ext_len - head;
-        t.ext.wire_ext_val = d->ext.wire_ext_val + head;
-    }
-
+    rpc_buf_init(&piece);
+    if (!t.code && rpc_buf_encode(&piece, (xdrproc_t)xdr_exec_peeked, &res->piece) < 0)
+        t.code = PBSE_SYSTEM;
+    t.ext.wire_ext_len = (u_int)piece.len;
+    t.ext.wire_ext_val = (char *)piece.bytes;
     exec_service_answer(arg, &t);
+    rpc_buf_fini(&piece);
     rpc_request_unref(arg);
 }
 

@@ -3,8 +3,8 @@
  * Three kinds of order survive a shepherd that is not listening yet: TERMINATE and the last attempt (suspend,
  * resume) are kept in the struct and said when the link opens, and an altered walltime is taken from the run
  * again. All others fail at once, and the caller hears so. What is under way is in two lists of
- * the shepherd, so that it can be forgotten with it: letters are told, since a request waits for them; orders
- * are not. */
+ * the shepherd, so that it can be forgotten with it: the callers of letters and PEEK are told, since requests
+ * wait for them; those of orders are not. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,15 +22,17 @@ struct shepherd_orders_asked {
     void *arg;
 };
 
-/* One letter under way. */
+/* One letter or PEEK under way. */
 struct shepherd_orders_posted {
     struct shepherd_orders_posted *next; /* of the same shepherd */
     struct shepherd *shepherd;
-    shepherds_letter_fn *fn;
+    shepherds_letter_fn *letter; /* one of the two */
+    shepherds_peek_fn *peek;
     void *arg;
 };
 
-static void posted_end(struct shepherd_orders_posted *p, const struct shep_letter_result *res)
+/* `res`: of the call that was made; NULL: there is none. */
+static void posted_end(struct shepherd_orders_posted *p, const void *res)
 {
     struct shepherd_orders_posted x = *p, **at = &p->shepherd->posted;
 
@@ -38,7 +40,10 @@ static void posted_end(struct shepherd_orders_posted *p, const struct shep_lette
         at = &(*at)->next;
     *at = p->next;
     free(p);
-    x.fn(x.arg, res);
+    if (x.letter)
+        x.letter(x.arg, res);
+    else
+        x.peek(x.arg, res);
 }
 
 void shepherd_forget_orders(struct shepherd *sh)
@@ -129,30 +134,42 @@ void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn
     shepherd_orders_ask(r, SHEP_SIGNAL, (xdrproc_t)xdr_shep_signal_args, &a, fn, arg);
 }
 
-static void shepherd_orders_on_letter(void *arg, const struct rpc_outcome *out)
+static void shepherd_orders_on_posted(void *arg, const struct rpc_outcome *out)
 {
     posted_end(arg, out->status == RPC_ST_OK ? out->result : NULL);
 }
 
-void shepherds_letter(struct run *r, const struct shep_letter_args *a, shepherds_letter_fn *fn, void *arg)
+/* -1: it does not listen now; nothing is called. */
+static int shepherd_orders_post(struct run *r, const struct rpc_call_spec *spec,
+                                const struct shepherd_orders_posted *given)
 {
     struct shepherd *sh = r->shepherd;
     struct shepherd_orders_posted *p = sh && sh->open ? calloc(1, sizeof *p) : NULL;
+
+    if (p) {
+        *p = *given;
+        p->shepherd = sh;
+    }
+    if (!p || rpc_conn_call(sh->conn, spec, shepherd_orders_on_posted, p, NULL) < 0) {
+        free(p);
+        return -1;
+    }
+    p->next = sh->posted;
+    sh->posted = p;
+    return 0;
+}
+
+void shepherds_letter(struct run *r, const struct shep_letter_args *a, shepherds_letter_fn *fn, void *arg)
+{
     const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_LETTER},
                                        .xargs = (xdrproc_t)xdr_shep_letter_args,
                                        .args = a,
                                        .xres = (xdrproc_t)xdr_shep_letter_result,
                                        .res_size = sizeof(struct shep_letter_result)};
+    const struct shepherd_orders_posted p = {.letter = fn, .arg = arg};
 
-    if (p)
-        *p = (struct shepherd_orders_posted){NULL, sh, fn, arg};
-    if (!p || rpc_conn_call(sh->conn, &spec, shepherd_orders_on_letter, p, NULL) < 0) {
-        free(p);
+    if (shepherd_orders_post(r, &spec, &p) < 0)
         fn(arg, NULL);
-        return;
-    }
-    p->next = sh->posted;
-    sh->posted = p;
 }
 
 void shepherd_say_attempt(struct shepherd *sh)
@@ -236,11 +253,18 @@ void shepherds_message(struct run *r, unsigned files, const char *text, shepherd
     shepherd_orders_ask(r, SHEP_MESSAGE, (xdrproc_t)xdr_shep_message_args, &a, fn, arg);
 }
 
-void shepherds_peek(struct run *r, unsigned file, int64_t offset, shepherds_fn *fn, void *arg)
+void shepherds_peek(struct run *r, unsigned file, int64_t offset, shepherds_peek_fn *fn, void *arg)
 {
     struct shep_peek_args a = {.file = file, .offset = offset};
+    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_PEEK},
+                                       .xargs = (xdrproc_t)xdr_shep_peek_args,
+                                       .args = &a,
+                                       .xres = (xdrproc_t)xdr_shep_peek_result,
+                                       .res_size = sizeof(struct shep_peek_result)};
+    const struct shepherd_orders_posted p = {.peek = fn, .arg = arg};
 
-    shepherd_orders_ask(r, SHEP_PEEK, (xdrproc_t)xdr_shep_peek_args, &a, fn, arg);
+    if (shepherd_orders_post(r, &spec, &p) < 0)
+        fn(arg, NULL);
 }
 
 void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg)

@@ -54,8 +54,6 @@ void shepherds_leave(struct run *r);  /* the same when this program is about to 
 typedef void shepherds_fn(void *arg, struct run *r, const struct shep_done *d);
 void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn *fn, void *arg);
 void shepherds_message(struct run *r, unsigned files, const char *text, shepherds_fn *fn, void *arg);
-/* d->ext: an exec_peeked. */
-void shepherds_peek(struct run *r, unsigned file, int64_t offset, shepherds_fn *fn, void *arg);
 void shepherds_suspend(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg);
@@ -66,6 +64,11 @@ void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, co
 
 /* Remembered until the shepherd listens; the last one counts. PBSE_NOSUP: it knows of no notices. */
 void shepherds_notice(struct run *r, const struct shep_notice_args *a, shepherds_fn *fn, void *arg);
+
+/* A piece of an output file (1 output, 2 error). fn is called once, perhaps inside this: with the shepherd's answer, or with NULL when it
+ * does not listen now or goes before it has answered. */
+typedef void shepherds_peek_fn(void *arg, const struct shep_peek_result *res);
+void shepherds_peek(struct run *r, unsigned file, int64_t offset, shepherds_peek_fn *fn, void *arg);
 
 /* A letter for it from another host. fn is called once, perhaps inside this: with its answer, or with NULL when it does not
  * listen now or goes before it has answered. */
