@@ -221,13 +221,6 @@ static int submit_one(struct rsub *q, int c)
     return 0;
 }
 
-static bool pbs_rsub_may_wait(const struct rsub *q)
-{
-    const char *wait = attrs_find(&q->o.attrs, "interactive", NULL);
-
-    return !attrs_find(&q->o.attrs, "qmove", NULL) || !wait || strtol(wait, NULL, 10) < 0;
-}
-
 static void pbs_rsub_refuse_operands(const struct rsub *q, int n, char *operands[])
 {
     struct strbuf b;
@@ -247,28 +240,50 @@ static bool pbs_rsub_asks_amounts(const struct rsub *q)
     return false;
 }
 
+enum {
+    RSUB_HOSTS = 1,
+    RSUB_INTERACTIVE = 2,
+    RSUB_AMOUNTS = 4, /* -l */
+    RSUB_OPERANDS = 8,
+    RSUB_JOB = 16,
+    RSUB_TIMES = 32, /* -R or -E */
+    RSUB_QMOVE = 64,
+    RSUB_WAITS = 128, /* -I with a number that does not delete the reservation */
+};
+
+static const struct cmd_rule pbs_rsub_rules[] = {
+    {.all = RSUB_HOSTS | RSUB_INTERACTIVE, .text = "can't use -I with --hosts"},
+    {.all = RSUB_HOSTS | RSUB_AMOUNTS, .text = "can't use -l with --hosts"},
+    {.all = RSUB_HOSTS, .none = RSUB_OPERANDS, .text = "missing host(s)"},
+    {.all = RSUB_JOB | RSUB_TIMES, .text = "Start/End time cannot be used with --job option"},
+    {.all = RSUB_QMOVE | RSUB_TIMES, .text = "-Wqmove is not compatible with -R or -E option"},
+    {.all = RSUB_QMOVE | RSUB_WAITS,
+     .text = "-I <timeout> value must be negative when used with -Wqmove option."},
+};
+
+static unsigned pbs_rsub_given(const struct rsub *q, bool operands)
+{
+    const char *wait = attrs_find(&q->o.attrs, "interactive", NULL);
+
+    return RSUB_HOSTS * q->hosts | RSUB_INTERACTIVE * !!wait | RSUB_AMOUNTS * pbs_rsub_asks_amounts(q) |
+           RSUB_OPERANDS * operands | RSUB_JOB * !!q->job | RSUB_TIMES * (q->o.start || q->o.end) |
+           RSUB_QMOVE * !!attrs_find(&q->o.attrs, "qmove", NULL) |
+           RSUB_WAITS * (wait && strtol(wait, NULL, 10) >= 0);
+}
+
 /* Errors of options are reported before the server is asked: exit status 2 with the usage. */
 static int pbs_rsub_check(struct rsub *q, int n, char *operands[])
 {
-    if (q->hosts && attrs_find(&q->o.attrs, "interactive", NULL))
-        cmd_error(&q->o.a, "can't use -I with --hosts");
-    else if (q->hosts && pbs_rsub_asks_amounts(q))
-        cmd_error(&q->o.a, "can't use -l with --hosts");
-    else if (q->hosts && !n)
-        cmd_error(&q->o.a, "missing host(s)");
-    else if (q->job && (q->o.start || q->o.end))
-        cmd_error(&q->o.a, "Start/End time cannot be used with --job option");
-    else if (attrs_find(&q->o.attrs, "qmove", NULL) && (q->o.start || q->o.end))
-        cmd_error(&q->o.a, "-Wqmove is not compatible with -R or -E option");
-    else if (!pbs_rsub_may_wait(q))
-        cmd_error(&q->o.a, "-I <timeout> value must be negative when used with -Wqmove option.");
-    else if (q->hosts && check_hosts(q, n, operands) < 0)
-        return -1;
-    else if (q->hosts || (!n && (q->o.timed || q->o.attrs.first || q->job)))
-        return 0;
-    else if (n)
+    const char *wrong = cmd_rule_broken(pbs_rsub_rules, sizeof pbs_rsub_rules / sizeof pbs_rsub_rules[0],
+                                        pbs_rsub_given(q, n > 0));
+
+    if (wrong)
+        return cmd_error(&q->o.a, "%s", wrong);
+    if (q->hosts)
+        return check_hosts(q, n, operands);
+    if (n)
         pbs_rsub_refuse_operands(q, n, operands);
-    return -1;
+    return !n && (q->o.timed || q->o.attrs.first || q->job) ? 0 : -1;
 }
 
 static int pbs_rsub_run(void *settings, int n, char *operands[])

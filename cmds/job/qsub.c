@@ -360,41 +360,69 @@ static bool names_display(const char *variables)
     return false;
 }
 
+enum {
+    QSUB_INTERACTIVE = 1,
+    QSUB_ARRAY = 2,
+    QSUB_NOT_RERUNNABLE = 4, /* -r n */
+    QSUB_MAIL_SUBJOBS = 8,   /* -m with j */
+    QSUB_X11 = 16,
+    QSUB_GUI = 32,
+    QSUB_HAS_DISPLAY = 64,
+    QSUB_GIVES_DISPLAY = 128, /* -v DISPLAY */
+    QSUB_TERMINAL = 256,
+};
+
+static const struct cmd_rule qsub_rules[] = {
+    {.all = QSUB_INTERACTIVE | QSUB_ARRAY,
+     .text = "interactive and array job submission cannot be used together"},
+    {.all = QSUB_ARRAY | QSUB_NOT_RERUNNABLE, .text = " cannot submit non-rerunable Array Job"},
+    {.all = QSUB_MAIL_SUBJOBS,
+     .none = QSUB_ARRAY,
+     .text = "mail option 'j' can not be used without array job"},
+    {.all = QSUB_X11, .none = QSUB_INTERACTIVE, .text = "X11 Forwarding possible only for interactive jobs"},
+    {.all = QSUB_GUI, .none = QSUB_INTERACTIVE, .text = "only interactive jobs can have GUI"},
+    {.all = QSUB_X11, .none = QSUB_HAS_DISPLAY, .text = "DISPLAY not set"},
+    {.all = QSUB_X11 | QSUB_GIVES_DISPLAY,
+     .text = "-X makes a DISPLAY of the job's own, which cannot be given by -v"},
+    {.all = QSUB_GUI, .text = "-G is not supported: it is for hosts that run Windows (-X forwards X11)"},
+    {.all = QSUB_INTERACTIVE,
+     .none = QSUB_TERMINAL,
+     .text = "\tstandard input and output must be a terminal for an interactive job"},
+};
+
+static bool qsub_has(const struct qsub *q, const char *attribute, const char *value)
+{
+    const char *given = attrs_find(&q->o.attrs, attribute, NULL);
+
+    return given && !strcmp(given, value);
+}
+
+static unsigned qsub_given(const struct qsub *q)
+{
+    const char *mail = attrs_find(&q->o.attrs, ATTR_m, NULL);
+
+    return QSUB_INTERACTIVE * is_interactive(q) | QSUB_ARRAY * !!attrs_find(&q->o.attrs, ATTR_J, NULL) |
+           QSUB_NOT_RERUNNABLE * qsub_has(q, ATTR_r, "FALSE") |
+           QSUB_MAIL_SUBJOBS * (mail && strchr(mail, 'j')) | QSUB_X11 * q->x11 | QSUB_GUI * q->gui |
+           QSUB_HAS_DISPLAY * !!getenv("DISPLAY") | QSUB_GIVES_DISPLAY * names_display(q->variables) |
+           QSUB_TERMINAL * (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
+}
+
 /* Print a message for options that cannot go together; nonzero if there was one. */
 static int check_together(struct qsub *q)
 {
-    const struct attrs *l = &q->o.attrs;
-    const bool interactive = is_interactive(q), array = attrs_find(l, ATTR_J, NULL);
-    const char *rerun = attrs_find(l, ATTR_r, NULL), *mail = attrs_find(l, ATTR_m, NULL), *wrong = NULL;
+    const char *wrong = cmd_rule_broken(qsub_rules, sizeof qsub_rules / sizeof qsub_rules[0], qsub_given(q));
 
-    if (interactive && array)
-        wrong = "interactive and array job submission cannot be used together";
-    else if (array && rerun && !strcmp(rerun, "FALSE"))
-        wrong = " cannot submit non-rerunable Array Job";
-    else if (!array && mail && strchr(mail, 'j'))
-        wrong = "mail option 'j' can not be used without array job";
-    else if (q->x11 && !interactive)
-        wrong = "X11 Forwarding possible only for interactive jobs";
-    else if (q->gui && !interactive)
-        wrong = "only interactive jobs can have GUI";
-    else if (q->x11 && !getenv("DISPLAY"))
-        wrong = "DISPLAY not set";
-    else if (q->x11 && names_display(q->variables))
-        wrong = "-X makes a DISPLAY of the job's own, which cannot be given by -v";
-    else if (q->gui)
-        wrong = "-G is not supported: it is for hosts that run Windows (-X forwards X11)";
-    else if (interactive && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
-        wrong = "\tstandard input and output must be a terminal for an interactive job";
     if (wrong)
-        cmd_error(&q->o.a, "%s", wrong);
-    else if (interactive && rerun && !strcmp(rerun, "TRUE"))
+        return -cmd_error(&q->o.a, "%s", wrong);
+    if (is_interactive(q) && qsub_has(q, ATTR_r, "TRUE"))
         fputs("qsub (Warning): Interactive jobs will be treated as not rerunnable\n", stderr);
-    if (!wrong && interactive && is_blocking(q))
+    if (is_interactive(q) && is_blocking(q))
         fputs(
             "qsub (Warning) : setting \"block\" attribute as \"true\" for an interactive job will not return "
             "job's exit status\n",
             stderr);
-    return wrong != NULL;
+    return 0;
 }
 
 /* Containers and services often have no LOGNAME. */

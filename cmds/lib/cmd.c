@@ -137,3 +137,15 @@ int cmd_main(const struct cmd *c, int argc, char *argv[])
     }
     return rc;
 }
+
+const char *cmd_rule_broken(const struct cmd_rule *rules, size_t n, unsigned given)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct cmd_rule *r = &rules[i];
+
+        if ((given & r->all) == r->all && (!r->any || given & r->any) && !(given & r->none) &&
+            (!r->two || __builtin_popcount(given & r->two) > 1))
+            return r->text;
+    }
+    return NULL;
+}

@@ -55,6 +55,15 @@ int cmd_error(const struct cmd_args *a, const char *fmt, ...) __attribute__((for
 /* Print the usage. Return the exit code that goes with it. */
 int cmd_usage(const struct cmd_args *a);
 
+/* Options that do not go together, a row each; a command gives each option that matters a bit. A rule is broken when every option of `all`
+ * is given, one of `any` and two of `two` (0: not asked), and none of `none`. */
+struct cmd_rule {
+    unsigned all, any, two, none;
+    const char *text;
+};
+/* The text of the first rule that these options break, or NULL. */
+const char *cmd_rule_broken(const struct cmd_rule *rules, size_t n, unsigned given);
+
 static inline const char *cmd_name(const struct cmd_args *a)
 {
     return a->cmd->options.program;

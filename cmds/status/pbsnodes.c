@@ -2,7 +2,7 @@
  *
  * Two commands in one, told apart by is_change: a change is a call for each host named; showing asks for hosts or
  * vnodes, all or by name, and writes one of several forms. The heading, or the head of the JSON, is written before
- * the first node: without a node there is no output. find_conflict checks which options go together. */
+ * the first node: without a node there is no output. pbsnodes_rules says which options go together. */
 #include "cmd.h"
 
 #include <strings.h>
@@ -342,35 +342,57 @@ static int pbsnodes_show(const struct pbsnodes *p, int c, int n, char *operands[
 
 /* --- the whole ---------------------------------------------------------------------------------------------- */
 
-/* Find options that do not go together. NULL: none. "": the usage explains it. */
-static const char *find_conflict(const struct pbsnodes *p, int n)
+enum {
+    PBSNODES_OFFLINE = 1,
+    PBSNODES_CLEAR = 2,
+    PBSNODES_CHANGE = 4, /* -o, -r or -C */
+    PBSNODES_DRAIN = 8,
+    PBSNODES_AT = 16,
+    PBSNODES_ALL = 32,
+    PBSNODES_DOWN = 64,
+    PBSNODES_TABLE = 128,
+    PBSNODES_HOSTS_VNODES = 256,
+    PBSNODES_OF_TABLE = 512, /* -j or -L */
+    PBSNODES_NAMES = 1024,   /* hosts or vnodes are named */
+    PBSNODES_NO_DELIMITER = 2048,
+};
+
+static const struct cmd_rule pbsnodes_rules[] = {
+    {.all = PBSNODES_OFFLINE | PBSNODES_CLEAR, .text = "-o and -r exclude each other"},
+    {.all = PBSNODES_DRAIN, .none = PBSNODES_OFFLINE, .text = "--drain goes with -o"},
+    {.all = PBSNODES_AT, .none = PBSNODES_DRAIN, .text = "--at goes with --drain"},
+    {.all = PBSNODES_NO_DELIMITER, .text = "illegal -D value: a delimiter has at least one character"},
+    {.all = PBSNODES_CHANGE,
+     .any = PBSNODES_ALL | PBSNODES_DOWN | PBSNODES_TABLE | PBSNODES_HOSTS_VNODES,
+     .text = "-o, -r and -C change hosts that are named; -a, -l, -S and -H show"},
+    {.all = PBSNODES_CHANGE, .none = PBSNODES_NAMES, .text = "which hosts?"},
+    {.all = PBSNODES_OF_TABLE, .none = PBSNODES_CHANGE | PBSNODES_TABLE, .text = "-j and -L go with -S"},
+    {.two = PBSNODES_ALL | PBSNODES_DOWN, .text = "-a and -l exclude each other"},
+    {.all = PBSNODES_NAMES,
+     .any = PBSNODES_ALL | PBSNODES_DOWN,
+     .text = "-a and -l show all hosts; name some without them"},
+    {.none = PBSNODES_CHANGE | PBSNODES_ALL | PBSNODES_DOWN | PBSNODES_NAMES | PBSNODES_TABLE,
+     .text = ""}, /* the usage explains it */
+};
+
+/* Find options that do not go together. NULL: none. */
+static const char *pbsnodes_find_conflict(const struct pbsnodes *p, bool names)
 {
-    if (p->offline && p->clear)
-        return "-o and -r exclude each other";
-    if (p->drain && !p->offline)
-        return "--drain goes with -o";
-    if (p->drain_at_s && !p->drain)
-        return "--at goes with --drain";
-    if (p->delimiter && !*p->delimiter)
-        return "illegal -D value: a delimiter has at least one character";
-    if (is_change(p) && (p->all || p->down || p->table || p->hosts_vnodes))
-        return "-o, -r and -C change hosts that are named; -a, -l, -S and -H show";
-    if (is_change(p))
-        return n ? NULL : "which hosts?";
-    if ((p->table_jobs || p->table_whole) && !p->table)
-        return "-j and -L go with -S";
-    if (p->all && p->down)
-        return "-a and -l exclude each other";
-    if (p->all || p->down)
-        return n ? "-a and -l show all hosts; name some without them" : NULL;
-    return n || p->table ? NULL : "";
+    const unsigned given = PBSNODES_OFFLINE * p->offline | PBSNODES_CLEAR * p->clear |
+                           PBSNODES_CHANGE * is_change(p) | PBSNODES_DRAIN * !!p->drain |
+                           PBSNODES_AT * !!p->drain_at_s | PBSNODES_ALL * p->all | PBSNODES_DOWN * p->down |
+                           PBSNODES_TABLE * p->table | PBSNODES_HOSTS_VNODES * p->hosts_vnodes |
+                           PBSNODES_OF_TABLE * (p->table_jobs || p->table_whole) | PBSNODES_NAMES * names |
+                           PBSNODES_NO_DELIMITER * (p->delimiter && !*p->delimiter);
+
+    return cmd_rule_broken(pbsnodes_rules, sizeof pbsnodes_rules / sizeof pbsnodes_rules[0], given);
 }
 
 static int pbsnodes_run(void *settings, int n, char *operands[])
 {
     struct pbsnodes *p = settings;
     struct conn_pool *s;
-    const char *wrong = find_conflict(p, n);
+    const char *wrong = pbsnodes_find_conflict(p, n > 0);
     int c, rc;
 
     if (wrong && *wrong)
