@@ -357,7 +357,7 @@ static uint64_t hash_more(uint64_t h, uint64_t n)
 }
 
 /* What the job takes from others, or will by an order: its vnodes, and what limits count. 0: nothing. */
-static uint64_t held_print(const struct job *j)
+static uint64_t taken_print_of(const struct job *j)
 {
     bool is_ordered = j->order == ORDER_RUN || j->order == ORDER_RESUME;
     const struct allocation *held = is_ordered ? &j->claim : &j->on;
@@ -404,11 +404,11 @@ void cluster_link(struct cluster *cl, struct job *j)
         TELL(cl, job_waits, j);
     /* A job that runs as it was told to, or says another word of itself, gives nothing back. But it may
      * move the levels of others, and they may give way then. */
-    if (j->held && (policy_moving_levels(cl->policy) || j->held != held_print(j)))
+    if (j->taken_print && (policy_moving_levels(cl->policy) || j->taken_print != taken_print_of(j)))
         cl->news++;
-    else if (j->held && j->stop != job_stop_look(j))
+    else if (j->taken_print && j->stop != job_stop_look(j))
         cl->stoppable++;
-    j->held = 0;
+    j->taken_print = 0;
 }
 
 void cluster_unlink(struct cluster *cl, struct job *j)
@@ -423,7 +423,7 @@ void cluster_make_dirty(struct cluster *cl, struct job *j)
 {
     if (j->dirty)
         return;
-    j->held = held_print(j);
+    j->taken_print = taken_print_of(j);
     j->stop = job_stop_look(j);
     cluster_unlink(cl, j);
     j->dirty = true;

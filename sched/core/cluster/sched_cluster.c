@@ -52,7 +52,7 @@ void cluster_listen(struct cluster *cl, const struct cluster_listener *l)
 
 void cluster_drop_job(struct cluster *cl, struct job *j)
 {
-    if (j->dirty ? j->held != 0 : job_counts(j))
+    if (j->dirty ? j->taken_print != 0 : job_counts(j))
         cl->news++;
     if (!j->dirty)
         cluster_unlink(cl, j);

@@ -116,7 +116,7 @@ struct job {
     struct allocation
         awaited; /* of one that AWAITS: its `claim` when the server took the plan; empty: not known */
     bool dirty;
-    uint64_t held; /* of a dirty one: what it took from others before, as a hash; cluster_index.c */
+    uint64_t taken_print; /* of a dirty one: what it took from others before, as a hash; cluster_index.c */
     uint64_t stop; /* the same: how it could be stopped */
     UT_hash_handle hh;
 };

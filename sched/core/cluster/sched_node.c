@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attr_rows.h"
 #include "intern.h"
 #include "mem.h"
 #include "pbs_ifl.h"
@@ -53,7 +54,7 @@ static void node_forget(struct node *n)
     n->priority = n->last_used_s = 0;
     n->sharing = NODE_SHARED;
     n->most_jobs = n->most_user = n->most_group = -1;
-    n->no_multinode = n->no_resv = n->said_exclusive = n->held = n->held_alone = false;
+    n->no_multinode = n->no_resv = n->said_exclusive = n->earmarked = n->earmarked_alone = false;
 }
 
 void node_forget_keeps(struct node *n)
@@ -144,45 +145,67 @@ static void node_take_used(struct node *n, const struct catalogue *c, const stru
         amounts_plus(&n->kept, res, res_parse(r, a->value));
 }
 
-static void node_take_one(struct node *n, struct catalogue *c, const struct attrl *a)
+static void node_row_available(void *node, struct catalogue *c, const struct attrl *a)
+{
+    if (a->resource)
+        take_available(node, c, a->resource, a->value);
+}
+
+static void node_row_assigned(void *node, struct catalogue *c, const struct attrl *a)
+{
+    if (a->resource)
+        node_take_used(node, c, a, false);
+}
+
+static void node_row_held(void *node, struct catalogue *c, const struct attrl *a)
+{
+    if (a->resource)
+        node_take_used(node, c, a, true);
+}
+
+static void node_row_jobs_held(void *node, struct catalogue *c, const struct attrl *a)
+{
+    ((struct node *)node)->earmarked = *a->value != '\0';
+}
+
+static void node_row_state(void *node, struct catalogue *c, const struct attrl *a)
+{
+    node_take_state(node, a->value);
+}
+
+static void node_row_sharing(void *node, struct catalogue *c, const struct attrl *a)
+{
+    take_sharing(node, a->value);
+}
+
+static void node_row_resv_enable(void *node, struct catalogue *c, const struct attrl *a)
 {
     bool yes;
 
-    if (strcmp(a->name, "resources_available") == 0 && a->resource)
-        take_available(n, c, a->resource, a->value);
-    else if (strcmp(a->name, "resources_assigned") == 0 && a->resource)
-        node_take_used(n, c, a, false);
-    else if (strcmp(a->name, "resources_held") == 0 && a->resource)
-        node_take_used(n, c, a, true);
-    else if (strcmp(a->name, "jobs_held") == 0)
-        n->held = *a->value != '\0';
-    else if (strcmp(a->name, "held_alone") == 0)
-        n->held_alone = units_parse_bool(a->value, &yes, NULL) == 0 && yes;
-    else if (strcmp(a->name, "state") == 0)
-        node_take_state(n, a->value);
-    else if (strcmp(a->name, "sharing") == 0)
-        take_sharing(n, a->value);
-    else if (strcmp(a->name, "Priority") == 0)
-        n->priority = strtoll(a->value, NULL, 10);
-    else if (strcmp(a->name, "last_used_time") == 0)
-        n->last_used_s = strtoll(a->value, NULL, 10);
-    else if (strcmp(a->name, "queue") == 0 && *a->value)
-        n->queue = mem_intern(a->value);
-    else if (strcmp(a->name, "partition") == 0 && *a->value)
-        n->partition = mem_intern(a->value);
-    else if (strcmp(a->name, "max_running") == 0)
-        n->most_jobs = strtoll(a->value, NULL, 10);
-    else if (strcmp(a->name, "max_user_run") == 0)
-        n->most_user = strtoll(a->value, NULL, 10);
-    else if (strcmp(a->name, "max_group_run") == 0)
-        n->most_group = strtoll(a->value, NULL, 10);
-    else if (strcmp(a->name, "comment") == 0 && *a->value)
-        n->comment = mem_intern(a->value);
-    else if (strcmp(a->name, "no_multinode_jobs") == 0)
-        n->no_multinode = units_parse_bool(a->value, &yes, NULL) == 0 && yes;
-    else if (strcmp(a->name, "resv_enable") == 0)
-        n->no_resv = units_parse_bool(a->value, &yes, NULL) == 0 && !yes;
+    ((struct node *)node)->no_resv = units_parse_bool(a->value, &yes, NULL) == 0 && !yes;
 }
+
+#define FIELD(field) offsetof(struct node, field), NULL
+static const struct attr_row node_rows[] = {
+    {"resources_available", ATTR_ROWS_OWN, 0, node_row_available},
+    {"resources_assigned", ATTR_ROWS_OWN, 0, node_row_assigned},
+    {"resources_held", ATTR_ROWS_OWN, 0, node_row_held},
+    {"jobs_held", ATTR_ROWS_OWN, 0, node_row_jobs_held},
+    {"held_alone", ATTR_ROWS_YES, FIELD(earmarked_alone)},
+    {"state", ATTR_ROWS_OWN, 0, node_row_state},
+    {"sharing", ATTR_ROWS_OWN, 0, node_row_sharing},
+    {"Priority", ATTR_ROWS_NUMBER, FIELD(priority)},
+    {"last_used_time", ATTR_ROWS_NUMBER, FIELD(last_used_s)},
+    {"queue", ATTR_ROWS_TEXT, FIELD(queue)},
+    {"partition", ATTR_ROWS_TEXT, FIELD(partition)},
+    {"max_running", ATTR_ROWS_NUMBER, FIELD(most_jobs)},
+    {"max_user_run", ATTR_ROWS_NUMBER, FIELD(most_user)},
+    {"max_group_run", ATTR_ROWS_NUMBER, FIELD(most_group)},
+    {"comment", ATTR_ROWS_TEXT, FIELD(comment)},
+    {"no_multinode_jobs", ATTR_ROWS_YES, FIELD(no_multinode)},
+    {"resv_enable", ATTR_ROWS_OWN, 0, node_row_resv_enable},
+};
+#undef FIELD
 
 static uint64_t mix(uint64_t h, uint64_t x)
 {
@@ -210,13 +233,13 @@ bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs)
     uint64_t look = n->look;
     int64_t priority = n->priority;
     const char *host = intern_again(n->host_name);
-    bool was_shut = n->said_exclusive || n->held_alone, was_held = n->held, freed;
+    bool was_shut = n->said_exclusive || n->earmarked_alone, was_earmarked = n->earmarked, freed;
 
     amounts_copy(&before, &n->used);
     node_forget(n);
     for (; attrs; attrs = attrs->next)
         if (attrs->name && attrs->value)
-            node_take_one(n, c, attrs);
+            attr_rows_take(node_rows, sizeof node_rows / sizeof node_rows[0], n, c, attrs);
     if (!n->host_name)
         n->host_name = intern_again(n->name);
     if (!n->state) { /* what is said of a usable vnode makes it no other */
@@ -224,8 +247,9 @@ bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs)
         n->comment = NULL;
     }
     n->look = look_of(n);
-    freed = (was_shut && !n->said_exclusive && !n->held_alone) || (was_held && !n->held) || n->look != look ||
-            n->priority != priority || n->host_name != host || !amounts_cover(&n->used, &before, NULL);
+    freed = (was_shut && !n->said_exclusive && !n->earmarked_alone) || (was_earmarked && !n->earmarked) ||
+            n->look != look || n->priority != priority || n->host_name != host ||
+            !amounts_cover(&n->used, &before, NULL);
     intern_unref(host);
     amounts_fini(&before);
     return freed;
@@ -241,12 +265,12 @@ void node_settle(struct node *n)
 
 bool node_is_shut(const struct node *n)
 {
-    return n->said_exclusive || n->held_alone || n->n_alone > 0;
+    return n->said_exclusive || n->earmarked_alone || n->n_alone > 0;
 }
 
 bool node_is_occupied(const struct node *n)
 {
-    return n->n_jobs > 0 || n->held;
+    return n->n_jobs > 0 || n->earmarked;
 }
 
 bool node_is_limited(const struct node *n)

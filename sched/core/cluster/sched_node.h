@@ -73,11 +73,11 @@ struct node {
     size_t n_loans;
     struct pool **pools; /* amounts it shares with others, as lender or borrower; pools.c */
     size_t n_pools;
-    struct amounts used;   /* or held for a job for which others give way */
-    struct amounts kept;   /* of `used` what is held */
-    bool said_exclusive;   /* job-exclusive, resv-exclusive */
-    bool held, held_alone; /* for a job for which others give way; that one will have it alone */
-    uint64_t look;         /* hash of all that never moves in a cycle: total, labels, queue ... */
+    struct amounts used;             /* or held for a job for which others give way */
+    struct amounts kept;             /* of `used` what is held */
+    bool said_exclusive;             /* job-exclusive, resv-exclusive */
+    bool earmarked, earmarked_alone; /* for a job for which others give way; that one will have it alone */
+    uint64_t look;                   /* hash of all that never moves in a cycle: total, labels, queue ... */
 
     struct amounts claimed;
     struct amounts free;
@@ -110,7 +110,7 @@ bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs);
 
 /* free and exclusive again from total, used, claimed. */
 void node_settle(struct node *n);
-/* exclusive again; `held_alone` stays whichever job leaves, the rest goes with the last job. */
+/* exclusive again; `earmarked_alone` stays whichever job leaves, the rest goes with the last job. */
 bool node_is_shut(const struct node *n);
 
 /* Return true if a job is here, or will be: then no other job may have the vnode alone. */

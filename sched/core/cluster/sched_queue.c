@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attr_rows.h"
 #include "intern.h"
 #include "sched_job.h"
 #include "mem.h"
@@ -38,8 +39,9 @@ void queue_destroy(struct queue *q)
     free(q);
 }
 
-static void take_available(struct queue *q, const struct catalogue *c, const struct attrl *a)
+static void queue_row_available(void *queue, struct catalogue *c, const struct attrl *a)
 {
+    struct queue *q = queue;
     res_id res = a->resource ? catalogue_find(c, a->resource) : RES_NONE;
     const struct resource *r = catalogue_get(c, res);
 
@@ -47,54 +49,61 @@ static void take_available(struct queue *q, const struct catalogue *c, const str
         amounts_set(&q->available, res, res_parse(r, a->value));
 }
 
-static bool is_true(const char *text)
+static void queue_row_type(void *queue, struct catalogue *c, const struct attrl *a)
 {
-    bool b;
-
-    return units_parse_bool(text, &b, NULL) == 0 && b;
+    ((struct queue *)queue)->executes = a->value[0] == 'E' || a->value[0] == 'e';
 }
 
-static void queue_take_one(struct queue *q, const struct catalogue *c, const struct attrl *a)
+static void queue_row_partition(void *queue, struct catalogue *c, const struct attrl *a)
 {
-    if (strcmp(a->name, "Priority") == 0)
-        q->preempt.priority = strtoll(a->value, NULL, 10);
-    else if (strcmp(a->name, "started") == 0)
-        q->started = is_true(a->value);
-    else if (strcmp(a->name, "queue_type") == 0)
-        q->executes = a->value[0] == 'E' || a->value[0] == 'e';
-    else if (strcmp(a->name, "partition") == 0 && *a->value && strcmp(a->value, "pbs-default") != 0)
-        q->partition = mem_intern(a->value);
-    else if (strcmp(a->name, "resources_available") == 0)
-        take_available(q, c, a);
-    else if (strcmp(a->name, "node_group_key") == 0 && *a->value)
-        q->set_keys = mem_intern(a->value);
-    else if (strcmp(a->name, "node_group_enable") == 0)
-        q->sets_on = is_true(a->value);
-    else if (strcmp(a->name, "eligible_time_enable") == 0)
-        q->eligible_time = is_true(a->value);
-    else if (strcmp(a->name, "preempt_order") == 0)
-        q->preempt.never |= !preempt_settings_order(&q->preempt, a->value);
-    else if (strcmp(a->name, "preempt_exempt_time") == 0)
-        units_parse_duration_s(a->value, &q->preempt.exempt_s, NULL);
-    else if (strcmp(a->name, "backfill_depth") == 0)
-        q->depth = strtoll(a->value, NULL, 10);
-    else if (strcmp(a->name, "preempt_budget") == 0)
-        q->preempt.budget = strtod(a->value, NULL);
-    else if (strcmp(a->name, "preempt_ledger") == 0)
-        ledger_parse(a->value, &q->ledger);
-    else if (strcmp(a->name, "preempt_max_count") == 0)
-        q->preempt.max_count = strtoll(a->value, NULL, 10);
-    else if (strcmp(a->name, "preempt_methods_enable") == 0)
-        q->preempt.methods_enable = is_true(a->value);
-    else if (strcmp(a->name, "gang") == 0)
-        q->gang = is_true(a->value);
-    else if (strcmp(a->name, "gang_timeslice") == 0)
-        units_parse_duration_s(a->value, &q->timeslice_s, NULL);
-    else if (strcmp(a->name, "preemptable_by") == 0)
-        q->preempt.preemptable_by = mem_intern(a->value);
-    else
-        limit_list_take(&q->limits, c, a->name, a->resource, a->value);
+    if (*a->value && strcmp(a->value, "pbs-default") != 0)
+        ((struct queue *)queue)->partition = mem_intern(a->value);
 }
+
+static void queue_row_order(void *queue, struct catalogue *c, const struct attrl *a)
+{
+    struct queue *q = queue;
+
+    q->preempt.never |= !preempt_settings_order(&q->preempt, a->value);
+}
+
+static void queue_row_budget(void *queue, struct catalogue *c, const struct attrl *a)
+{
+    ((struct queue *)queue)->preempt.budget = strtod(a->value, NULL);
+}
+
+static void queue_row_ledger(void *queue, struct catalogue *c, const struct attrl *a)
+{
+    ledger_parse(a->value, &((struct queue *)queue)->ledger);
+}
+
+static void queue_row_preemptable_by(void *queue, struct catalogue *c, const struct attrl *a)
+{
+    ((struct queue *)queue)->preempt.preemptable_by = mem_intern(a->value); /* "" names no queue */
+}
+
+#define FIELD(field) offsetof(struct queue, field), NULL
+static const struct attr_row queue_rows[] = {
+    {"Priority", ATTR_ROWS_NUMBER, FIELD(preempt.priority)},
+    {"started", ATTR_ROWS_YES, FIELD(started)},
+    {"queue_type", ATTR_ROWS_OWN, 0, queue_row_type},
+    {"partition", ATTR_ROWS_OWN, 0, queue_row_partition},
+    {"resources_available", ATTR_ROWS_OWN, 0, queue_row_available},
+    {"node_group_key", ATTR_ROWS_TEXT, FIELD(set_keys)},
+    {"node_group_enable", ATTR_ROWS_YES, FIELD(sets_on)},
+    {"eligible_time_enable", ATTR_ROWS_YES, FIELD(eligible_time)},
+    {"preempt_order", ATTR_ROWS_OWN, 0, queue_row_order},
+    {"preempt_exempt_time", ATTR_ROWS_SECONDS, FIELD(preempt.exempt_s)},
+    {"backfill_depth", ATTR_ROWS_NUMBER, FIELD(depth)},
+    {"preempt_budget", ATTR_ROWS_OWN, 0, queue_row_budget},
+    {"preempt_ledger", ATTR_ROWS_OWN, 0, queue_row_ledger},
+    {"preempt_max_count", ATTR_ROWS_NUMBER, FIELD(preempt.max_count)},
+    {"preempt_methods_enable", ATTR_ROWS_YES, FIELD(preempt.methods_enable)},
+    {"gang", ATTR_ROWS_YES, FIELD(gang)},
+    {"gang_timeslice", ATTR_ROWS_SECONDS, FIELD(timeslice_s)},
+    {"preemptable_by", ATTR_ROWS_OWN, 0, queue_row_preemptable_by},
+};
+#undef FIELD
 
 void queue_count(struct queue *q, const struct job *j, int64_t times)
 {
@@ -136,7 +145,7 @@ static uint64_t look_of(const struct queue *q)
     return h;
 }
 
-bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *attrs)
+bool queue_take(struct queue *q, struct catalogue *c, const struct attrl *attrs)
 {
     uint64_t before = q->look;
 
@@ -155,8 +164,9 @@ bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *
     limit_list_clear(&q->limits);
     amounts_clear(&q->available);
     for (; attrs; attrs = attrs->next)
-        if (attrs->name && attrs->value)
-            queue_take_one(q, c, attrs);
+        if (attrs->name && attrs->value &&
+            !attr_rows_take(queue_rows, sizeof queue_rows / sizeof queue_rows[0], q, c, attrs))
+            limit_list_take(&q->limits, c, attrs->name, attrs->resource, attrs->value);
     q->look = look_of(q);
     return q->look != before;
 }

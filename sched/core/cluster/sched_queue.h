@@ -49,6 +49,6 @@ void queue_destroy(struct queue *q);
 void queue_count(struct queue *q, const struct job *j, int64_t times);
 
 /* Read all attributes again. Return false if nothing that matters is different. */
-bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *attrs);
+bool queue_take(struct queue *q, struct catalogue *c, const struct attrl *attrs);
 
 #endif

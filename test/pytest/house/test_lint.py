@@ -23,7 +23,7 @@ def tree(tmp_path):
         done = subprocess.run([os.path.join(TOOLS, f"lint-{check}"), *folders], cwd=tmp_path, text=True, capture_output=True)
         assert not done.stderr, done.stderr
         return done.returncode, done.stdout
-    tree.write, tree.lint = write, lint
+    tree.write, tree.lint, tree.root = write, lint, tmp_path
     return tree
 
 
@@ -118,3 +118,6 @@ def test_a_void_cast_of_a_parameter_needs_its_reason(tree):
     assert tree.lint("params", "a") == (1, "a/x.c:1: f: leave out (void)arg;\n")
     tree.write({"a/x.c": "static int f(void *arg)\n{\n    (void)arg; /* there is one */\n    return 0;\n}\nfn *g = f;\n"})
     assert tree.lint("params", "a") == (0, "")
+    tree.write({"a/x.c": "static int f(void *arg)\n{\n    (void)arg;\n\n    return 0;\n}\nfn *g = f;\n"})
+    assert tree.lint("params", "--fix", "a") == (0, "") and tree.lint("params", "a") == (0, "")
+    assert (tree.root / "a/x.c").read_text() == "static int f(void *arg)\n{\n    return 0;\n}\nfn *g = f;\n"
