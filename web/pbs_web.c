@@ -39,7 +39,6 @@ static int pbs_web_take_listen(void *settings, const struct option_row *row, con
 {
     struct pbs_web *s = settings;
 
-    (void)row;
     if (strncmp(value, "0:", 2) == 0 ||
         conf_split_host(value, s->address, sizeof s->address, &s->port, PORT, NULL) < 0) {
         const char *colon = strrchr(value, ':');
@@ -59,7 +58,6 @@ static int pbs_web_take_host(void *settings, const struct option_row *row, const
 {
     struct pbs_web *s = settings;
 
-    (void)row;
     if (s->n_names == NAMES_MAX)
         return err_set(e, EINVAL, "--host may be given %d times", NAMES_MAX);
     s->names[s->n_names++] = value;
@@ -72,7 +70,6 @@ static int pbs_web_take_days(void *settings, const struct option_row *row, const
     char *end;
     long days = strtol(value, &end, 10);
 
-    (void)row;
     if (*end || end == value || days < 1 || days > DAYS_MAX)
         return err_set(e, EINVAL, "\"%s\" is not a number of days: 1 to %d", value, DAYS_MAX);
     s->days = (int)days;
@@ -82,8 +79,6 @@ static int pbs_web_take_days(void *settings, const struct option_row *row, const
 static int pbs_web_take_identity(void *settings, const struct option_row *row, const char *value,
                                  struct err *e)
 {
-    (void)settings;
-    (void)row;
     if (strcmp(value, "token") == 0)
         return 0;
     if (strcmp(value, "pam") == 0 || strcmp(value, "header") == 0)

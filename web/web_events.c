@@ -168,7 +168,6 @@ static ssize_t web_events_read_cb(void *arg, uint64_t position, char *out, size_
     struct web_stream *s = arg;
     size_t n;
 
-    (void)position;
     while (s->sent == s->n_text) {
         if (s->over || (!s->ask.json && web_events_is_stopping()))
             return MHD_CONTENT_READER_END_OF_STREAM;

@@ -234,7 +234,6 @@ static enum MHD_Result web_http_param_cb(void *arg, enum MHD_ValueKind kind, con
     struct web_http_request *q = arg;
     const struct web_param *p = q->call.route->query;
 
-    (void)kind;
     while (p && p->name && strcmp(p->name, name) != 0)
         p++;
     if (!p || !p->name)
@@ -344,7 +343,6 @@ static enum MHD_Result web_http_request_cb(void *arg, struct MHD_Connection *c, 
     struct web_http *h = arg;
     struct web_http_request *q = *context;
 
-    (void)version;
     if (!q) {
         q = web_http_create(h, c);
         if (!q)
@@ -369,9 +367,6 @@ static void web_http_done_cb(void *arg, struct MHD_Connection *c, void **context
 {
     struct web_http_request *q = *context;
 
-    (void)arg;
-    (void)c;
-    (void)why;
     if (!q)
         return;
     web_http_allow(q->h, q->peer, WEB_HEAD_S);

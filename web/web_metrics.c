@@ -124,7 +124,7 @@ static bool web_metrics_ask(struct web_call *w, struct web_metrics_now *now)
         if (!failed)
             return true;
         web_metrics_free(now);
-        if (c < 0 || !web_pbs_lost(c))
+        if (c < 0 || !web_pbs_lost())
             return false;
     }
     return false;

@@ -53,9 +53,8 @@ static void web_pbs_close(void)
     connection = -1;
 }
 
-bool web_pbs_lost(int c)
+bool web_pbs_lost(void)
 {
-    (void)c;
     if (pbs_errno != PBSE_PROTOCOL && pbs_errno != PBSE_NOCONNECTS && pbs_errno != PBSE_NOSERVER &&
         pbs_errno > PBSE_)
         return false;

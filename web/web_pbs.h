@@ -12,6 +12,6 @@ int web_pbs_connect(struct web_call *w);
 void web_pbs_failed(struct web_call *w, int c);
 
 /* After a call failed: was that the connection, so that another try may succeed? True: it is dropped. Only for calls that change nothing. */
-bool web_pbs_lost(int c);
+bool web_pbs_lost(void);
 
 #endif

@@ -30,7 +30,7 @@ static bool web_status_ask(struct web_call *w, int (*ask)(struct web_call *w, in
             return false;
         if (ask(w, c, arg) == 0)
             return true;
-        if (tries || !web_pbs_lost(c)) {
+        if (tries || !web_pbs_lost()) {
             web_pbs_failed(w, c);
             return false;
         }
@@ -285,7 +285,6 @@ struct web_status_kind {
 static struct batch_status *web_status_sched_stat(int c, const char *name, struct attrl *wanted,
                                                   const char *extend)
 {
-    (void)name;
     return pbs_statsched(c, wanted, extend);
 }
 
@@ -408,7 +407,6 @@ static int web_status_policy_ask(struct web_call *w, int c, void *arg)
 {
     struct web_status_policy *p = arg;
 
-    (void)w;
     p->scheds = pbs_statsched(c, NULL, NULL);
     p->queues = p->scheds ? pbs_statque(c, NULL, NULL, NULL) : NULL;
     return p->scheds && (p->queues || !pbs_errno) ? 0 : -1;

@@ -38,7 +38,6 @@ static void a_note_that_names_no_kept_file_adds_nothing(void **state)
 
 static void a_file_that_stays_where_it_is_is_named_with_the_reason(void **state)
 {
-    (void)state;
     says(FAILED("not there"), "n1: Unable to copy file a to b (not there)");
     says("words\n" FAILED("first") FAILED("second") "Output retained on that host in: /s/E",
          "n1: Unable to copy file a to b (first); output kept on n1: /s/E (second)");

@@ -8,7 +8,9 @@
 #include "log.h"
 #include "loop.h"
 #include "pbs_error.h"
+#include "node.h"
 #include "request.h"
+#include "states.h"
 #include "resv_shares.h"
 
 void reservations_look_later(struct reservations *all)
@@ -18,6 +20,13 @@ void reservations_look_later(struct reservations *all)
     all->look_waits = true;
     if (loop_defer(all->p.loop, all->look, all) < 0)
         abort(); /* it would not start or end */
+}
+
+/* Down, as every host is when the server starts, and nothing else. */
+bool reservations_may_be_back(const struct reservations *all, const struct node *n)
+{
+    return server_ctx_now_s(all->p.ctx) < all->patient_till_s && !n->reported &&
+           states_node_is_usable(n->state & ~(unsigned)(NODE_DOWN | NODE_UNKNOWN));
 }
 
 /* --- objects ------------------------------------------------------------------------------------------- */

@@ -75,6 +75,8 @@ void resv_alter(struct reservations *all, struct request *q);   /* IFL_MODIFY_RE
 struct resv *reservations_find(const struct reservations *all, const char *id, struct err *e);
 /* May this client alter or delete it? -1: PBSE_PERM, logged. */
 int reservations_may(const struct request *q, const struct resv *r, struct err *e);
+/* Return true if this vnode is not lost yet: it has not been heard of since this server started, which may still come. */
+bool reservations_may_be_back(const struct reservations *all, const struct node *n);
 /* Tell an event of this kind, about `r` where it is about one. */
 void reservations_tell(const struct reservations *all, enum server_event_kind k, const struct resv *r);
 /* Tell a record of accounting. */

@@ -23,13 +23,6 @@ void resv_degrade_review(struct reservations *all)
     reservations_look_later(all);
 }
 
-/* Down, as every host is when the server starts, and nothing else. */
-bool resv_degrade_may_be_back(const struct reservations *all, const struct node *n)
-{
-    return server_ctx_now_s(all->p.ctx) < all->patient_till_s && !n->reported &&
-           states_node_is_usable(n->state & ~(unsigned)(NODE_DOWN | NODE_UNKNOWN));
-}
-
 /* Without shares a vnode of it has been deleted: nothing of its exec_vnode could be taken. What a maintenance reservation took is
  * missing until others have been found. */
 static bool is_whole(const struct reservations *all, const struct resv *r, int64_t *next)
@@ -41,7 +34,7 @@ static bool is_whole(const struct reservations *all, const struct resv *r, int64
 
         if (node_is_usable(n))
             continue;
-        if (!resv_degrade_may_be_back(all, n))
+        if (!reservations_may_be_back(all, n))
             return false;
         *next = all->patient_till_s < *next ? all->patient_till_s : *next;
     }

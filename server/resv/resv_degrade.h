@@ -6,8 +6,6 @@
 
 /* Post LOST or BACK, if its vnodes say so; ask for others when it is time; `next`: when it will be. Not from an action. */
 void resv_degrade_look(struct reservations *all, struct resv *r, int64_t now, int64_t *next);
-/* Not yet lost: it has not been heard of since this server started, which may still come. */
-bool resv_degrade_may_be_back(const struct reservations *all, const struct node *n);
 /* Actions. */
 void resv_degrade_begin(void *arg, struct resv *r);
 void resv_degrade_end(void *arg, struct resv *r);

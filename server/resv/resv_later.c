@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "exec_vnode.h"
-#include "resv_degrade.h"
 #include "resv_recur.h"
 
 struct later { /* of one reservation */
@@ -67,7 +66,7 @@ static bool later_has(struct later *x, const char *exec_vnode, const char *set)
     for (size_t i = 0; whole && i < ev->n; i++) {
         const struct node *n = nodes_find(x->all->p.ctx->nodes, ev->part[i].vnode);
 
-        whole = n && (node_is_usable(n) || resv_degrade_may_be_back(x->all, n)) && !later_is_taken(x, n, set);
+        whole = n && (node_is_usable(n) || reservations_may_be_back(x->all, n)) && !later_is_taken(x, n, set);
         x->waits = x->waits || (n && !node_is_usable(n));
     }
     exec_vnode_destroy(ev);

@@ -145,19 +145,6 @@ static int spawn(struct tm_server *t, const struct tmx_spawn_args *a, struct tm_
     return rc;
 }
 
-int tm_keep_ask(const struct tmx_ask *ask, struct tm_reply *r)
-{
-    struct rpc_buf b;
-    int rc = -1;
-
-    rpc_buf_init(&b);
-    r->ask = calloc(1, sizeof *r->ask);
-    if (r->ask && rpc_buf_encode(&b, (xdrproc_t)xdr_tmx_ask, ask) == 0)
-        rc = rpc_buf_decode(b.bytes, b.len, (xdrproc_t)xdr_tmx_ask, r->ask);
-    rpc_buf_fini(&b);
-    return rc < 0 ? -1 : 0;
-}
-
 void tm_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
     if (!tm_may_wait(r))
@@ -190,7 +177,7 @@ static void tm_ask_spawn(struct tm_server *t, const struct tmx_ask *ask, struct 
         tm_hold_back(t, ask, r);
         return;
     }
-    if (tm_hooks_ask(t, ask, r))
+    if (tm_hooks_ask(t, ask, r, tm_ask_here))
         return;
     id = tasks_number(t->tasks);
     if (r->relay && id)

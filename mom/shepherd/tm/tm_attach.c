@@ -156,7 +156,7 @@ void tm_attach_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_rep
         tm_refuse(r, code, why);
         return;
     }
-    if (tm_hooks_ask(t, ask, r))
+    if (tm_hooks_ask(t, ask, r, tm_ask_here))
         return;
     a.task = tasks_number(t->tasks);
     if (!a.task || tm_attach_adopt(t, &p, a.task) < 0)

@@ -26,6 +26,7 @@ struct tm_hooks_question {
     struct rpc_pending pending;
     struct tm_server *t;
     struct tm_reply *r;
+    tm_hooks_then *then;
 };
 
 static bool tm_hooks_want(const struct tm_server *t, unsigned event)
@@ -68,7 +69,7 @@ static void tm_hooks_accepted(const struct tm_hooks_question *q, struct shep_hoo
         tm_hooks_take(&ask->tmx_ask_u.spawn, res);
     q->r->ask = NULL;
     q->r->asked = true;
-    tm_ask_here(q->t, ask, q->r);
+    q->then(q->t, ask, q->r);
     xdr_free((xdrproc_t)xdr_tmx_ask, ask);
     free(ask);
 }
@@ -98,7 +99,6 @@ static void tm_hooks_on_lost(struct rpc_pending *p, const struct err *why)
 {
     struct tm_hooks_question *q = tm_hooks_of(p);
 
-    (void)why;
     tm_refuse(q->r, TM_ESYSTEM, "this host's MOM has ended before its hooks have");
     free(q);
 }
@@ -142,7 +142,7 @@ static int tm_hooks_send(struct tm_server *t, struct tm_hooks_question *q)
     return rc;
 }
 
-bool tm_hooks_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+bool tm_hooks_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r, tm_hooks_then *then)
 {
     struct tm_hooks_question *q;
 
@@ -154,6 +154,7 @@ bool tm_hooks_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_repl
     if (q) {
         q->t = t;
         q->r = r;
+        q->then = then;
     }
     if (q && t->place.mom_link && tm_hooks_send(t, q) == 0)
         return true;

@@ -78,3 +78,16 @@ bool tm_may_wait(struct tm_reply *r)
     tm_refuse(r, TM_ESYSTEM, "tasks of the job wait for more answers on this host than 48 MB hold");
     return false;
 }
+
+int tm_keep_ask(const struct tmx_ask *ask, struct tm_reply *r)
+{
+    struct rpc_buf b;
+    int rc = -1;
+
+    rpc_buf_init(&b);
+    r->ask = calloc(1, sizeof *r->ask);
+    if (r->ask && rpc_buf_encode(&b, (xdrproc_t)xdr_tmx_ask, ask) == 0)
+        rc = rpc_buf_decode(b.bytes, b.len, (xdrproc_t)xdr_tmx_ask, r->ask);
+    rpc_buf_fini(&b);
+    return rc < 0 ? -1 : 0;
+}

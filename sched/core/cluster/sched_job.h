@@ -117,7 +117,7 @@ struct job {
         awaited; /* of one that AWAITS: its `claim` when the server took the plan; empty: not known */
     bool dirty;
     uint64_t taken_print; /* of a dirty one: what it took from others before, as a hash; cluster_index.c */
-    uint64_t stop; /* the same: how it could be stopped */
+    uint64_t stop;        /* the same: how it could be stopped */
     UT_hash_handle hh;
 };
 

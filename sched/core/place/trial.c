@@ -67,7 +67,8 @@ static void trial_give(struct trial *t, struct node *n, const struct amounts *us
 {
     if (n)
         trial_step(t, n, use, -1, -1,
-                   n->exclusive && (n->n_jobs > 1 || n->earmarked_alone)); /* the last one to go leaves it open */
+                   n->exclusive &&
+                       (n->n_jobs > 1 || n->earmarked_alone)); /* the last one to go leaves it open */
 }
 
 void trial_exclude(struct trial *t, struct node *n)
