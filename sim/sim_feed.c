@@ -349,7 +349,6 @@ static void feed_closed(void *arg, struct rpc_conn *c, const struct err *why)
 {
     struct sim_feed *f = arg;
 
-    (void)c;
     f->lost = *why;
     if (!f->lost.code)
         f->lost.code = ENOTCONN;

@@ -381,8 +381,6 @@ static size_t web_http_unescape_cb(void *arg, struct MHD_Connection *c, char *te
 {
     size_t n = MHD_http_unescape(text);
 
-    (void)arg;
-    (void)c;
     for (size_t i = 0; i < n; i++)
         if (!text[i])
             text[i] = '\1';

@@ -16,7 +16,6 @@ static struct web_watch_counts counts;
 
 static int setup(void **state)
 {
-    (void)state;
     tally = web_tally_create();
     counts = (struct web_watch_counts){0};
     return tally ? 0 : -1;
@@ -24,7 +23,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     web_tally_destroy(tally);
     return 0;
 }
@@ -60,7 +58,6 @@ static uint64_t sum(const uint64_t *of, size_t n)
 
 static void a_start_is_a_wait_that_has_ended(void **state)
 {
-    (void)state;
     look("1", "job_state=Q etime=100", true);
     assert_int_equal(sum(counts.waits, WEB_WATCH_BUCKETS + 1), 0);
     look("1", "job_state=R etime=100 stime=110", true);
@@ -74,7 +71,6 @@ static void a_start_is_a_wait_that_has_ended(void **state)
 
 static void how_things_are_at_the_beginning_is_not_news(void **state)
 {
-    (void)state;
     look(
         "1",
         "job_state=R etime=100 stime=110 preempt_count=3 preempt_method=Q preempt_time=50 preempt_deadline=900",
@@ -87,7 +83,6 @@ static void how_things_are_at_the_beginning_is_not_news(void **state)
 
 static void a_requeue_destroys_the_work_of_the_run_and_a_suspension_does_not(void **state)
 {
-    (void)state;
     look("1", "job_state=R stime=100 qtime=90 Resource_List.ncpus=4 paused_time=10", true);
     look(
         "1",
@@ -104,7 +99,6 @@ static void a_requeue_destroys_the_work_of_the_run_and_a_suspension_does_not(voi
 
 static void a_job_that_gave_way_and_is_gone_was_deleted(void **state)
 {
-    (void)state;
     look("1", "job_state=R stime=100 qtime=90 Resource_List.ncpus=2 gives_way=True preempted_by=7", true);
     look("2", "job_state=R stime=100 qtime=90", true);
     web_tally_gone(tally, "1", 130, &counts);
@@ -117,7 +111,6 @@ static void a_job_that_gave_way_and_is_gone_was_deleted(void **state)
 
 static void notices_and_what_answers_do_to_them_are_counted(void **state)
 {
-    (void)state;
     look("1", "job_state=R stime=100 preempt_deadline=900", true);
     look("1", "job_state=R stime=100 preempt_deadline=960", true);
     look("1", "job_state=R stime=100 preempt_deadline=910", true);

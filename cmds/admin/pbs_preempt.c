@@ -32,8 +32,6 @@ struct pbs_preempt {
 static int pbs_preempt_take_long(void *settings, const struct option_row *row, const char *value,
                                  struct err *e)
 {
-    (void)value;
-    (void)e;
     *(bool *)((char *)settings + row->id) = true;
     return 0;
 }

@@ -67,7 +67,6 @@ int cmd_take_format(void *settings, const struct option_row *row, const char *va
 {
     const bool json = strcasecmp(value, "json") == 0;
 
-    (void)e;
     if (!json && strcasecmp(value, "default") != 0)
         return cmd_bad_value(settings, row);
     *(bool *)((char *)settings + row->id) = json;

@@ -21,7 +21,6 @@
 /* Empty: there is none (qalter takes it away). */
 static bool job_options_is_text(const char *v)
 {
-    (void)v;
     return true;
 }
 

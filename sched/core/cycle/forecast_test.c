@@ -220,7 +220,6 @@ static void what_is_explained_is_what_is_decided(void **state)
 {
     const char *only = getenv("SEED"); /* of a failure */
 
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
         if (!only || strtoull(only, NULL, 10) == seed)
             play(seed);
