@@ -18,7 +18,7 @@ enum { FILE_MAX = 16 << 20 };
 
 struct check {
     const char *priv;
-    FILE *faults;
+    FILE *errors;
     size_t n;
     const char *file; /* that is being looked at */
 };
@@ -27,7 +27,7 @@ static void check_fault(void *arg, const char *text)
 {
     struct check *k = arg;
 
-    fprintf(k->faults, "%s/%s: %s\n", k->priv, k->file, text);
+    fprintf(k->errors, "%s/%s: %s\n", k->priv, k->file, text);
     k->n++;
 }
 
@@ -72,15 +72,15 @@ static void check_shares(struct check *k, const struct policy *p)
     fairshare_destroy(f);
 }
 
-size_t check_files(const char *config, const char *priv, FILE *faults)
+size_t check_files(const char *config, const char *priv, FILE *errors)
 {
-    struct check k = {.priv = priv, .faults = faults};
+    struct check k = {.priv = priv, .errors = errors};
     struct policy p;
     struct err e;
 
     policy_init(&p);
     if (access(config, F_OK) == 0 && files_read_config(config, &p, &e) < 0) {
-        fprintf(faults, "%s\n", e.text);
+        fprintf(errors, "%s\n", e.text);
         k.n++;
     }
     check_times(&k);

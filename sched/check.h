@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* sched_config at this path, and resource_group, holidays and dedicated_time in this directory. A file that is not there
- * is as good as one of defaults. What is wrong goes to `faults`, "PATH: REASON" a line. Returns how many lines. */
-size_t check_files(const char *config, const char *priv, FILE *faults);
+ * is as good as one of defaults. What is wrong goes to `errors`, "PATH: REASON" a line. Returns how many lines. */
+size_t check_files(const char *config, const char *priv, FILE *errors);
 
 #endif

@@ -52,9 +52,9 @@ static int open_store(struct server *s, struct restore_counts *counts, bool *is_
     struct lease lease;
 
     s->aside = (struct set_aside){.home = s->set.home};
-    s->faults = (struct restore_faults){set_aside_row, &s->aside};
+    s->errors = (struct restore_errors){set_aside_row, &s->aside};
     if (!writer || lease_take(writer, &lease, e) < 0 || forget_what_is_unwanted(s, writer, e) < 0 ||
-        restore_rows(&s->ctx, writer, &s->faults, counts, e) < 0) {
+        restore_rows(&s->ctx, writer, &s->errors, counts, e) < 0) {
         store_close(writer);
         return -1;
     }

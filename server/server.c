@@ -187,10 +187,10 @@ int server_recover(struct server *s, bool is_new, const struct restore_counts *c
     char node[256];
 
     if (!from || accounting_restore(s->parts.accounting, from, e) < 0 ||
-        exit_cache_restore(s->exit_cache, from, &s->faults, e) < 0 ||
-        store_notes_restore(s->parts.store_notes, from, &s->faults, e) < 0 ||
-        hook_store_restore(s->parts.hook_server->store, from, &s->faults, e) < 0 ||
-        depend_remotes_restore(s->depend_remotes, from, &s->faults, e) < 0) {
+        exit_cache_restore(s->exit_cache, from, &s->errors, e) < 0 ||
+        store_notes_restore(s->parts.store_notes, from, &s->errors, e) < 0 ||
+        hook_store_restore(s->parts.hook_server->store, from, &s->errors, e) < 0 ||
+        depend_remotes_restore(s->depend_remotes, from, &s->errors, e) < 0) {
         store_close(from);
         return -1;
     }

@@ -26,7 +26,7 @@ struct server {
     struct server_ctx ctx;
     struct parts parts;
     struct set_aside aside;
-    struct restore_faults faults; /* of the store: set aside */
+    struct restore_errors errors; /* of the store: set aside */
     struct names *names;
     struct peer_servers *peer_servers;
     struct script_cache *script_cache;

@@ -25,7 +25,7 @@ static void add_member(struct strbuf *out, const char *name, const char *text)
     json_text_add(out, text);
 }
 
-static void add_row(struct strbuf *out, const struct restore_fault *f)
+static void add_row(struct strbuf *out, const struct restore_error *f)
 {
     strbuf_add_char(out, '{');
     add_member(out, "kind", f->kind);
@@ -53,7 +53,7 @@ static uint64_t name_hash(const char *text)
 /* "job.12[].host": no name of an object leads out of the directory, and no two have one file. What is not a plain
  * character is
  * written %XX; a name that is too long is cut and ends in "~" and a hash of the whole. */
-static void file_name(const struct restore_fault *f, char out[static NAME_MAX_BYTES])
+static void file_name(const struct restore_error *f, char out[static NAME_MAX_BYTES])
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_[]@";
     const size_t most = NAME_MAX_BYTES - HASH_DIGITS - 2;
@@ -70,7 +70,7 @@ static void file_name(const struct restore_fault *f, char out[static NAME_MAX_BY
     }
 }
 
-static int write_row(const struct set_aside *s, const struct restore_fault *f, char path[static 4600],
+static int write_row(const struct set_aside *s, const struct restore_error *f, char path[static 4600],
                      struct err *e)
 {
     char name[NAME_MAX_BYTES];
@@ -90,7 +90,7 @@ static int write_row(const struct set_aside *s, const struct restore_fault *f, c
     return rc;
 }
 
-void set_aside_row(void *arg, const struct restore_fault *f)
+void set_aside_row(void *arg, const struct restore_error *f)
 {
     struct set_aside *s = arg;
     char path[4600];

@@ -17,7 +17,7 @@ struct set_aside {
     size_t n;
 };
 
-/* struct restore_faults' function; arg: a struct set_aside. */
-void set_aside_row(void *arg, const struct restore_fault *f);
+/* struct restore_errors' function; arg: a struct set_aside. */
+void set_aside_row(void *arg, const struct restore_error *f);
 
 #endif

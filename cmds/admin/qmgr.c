@@ -240,15 +240,15 @@ static int qmgr_do_parsed(struct state *s, const struct qmgr_line *l)
 /* Return 0, a parse code 1 to 4, or the number of an error. */
 static int qmgr_do_line(struct state *s, const char *line)
 {
-    struct qmgr_line_error fault;
+    struct qmgr_line_error error;
     struct qmgr_line l;
     int rc;
 
     if (s->q->echo)
         printf("%s\n", line);
-    if (qmgr_line_parse(line, &l, &fault) < 0) {
-        rc = (int)fault.kind;
-        qmgr_print_error(s, line, &fault);
+    if (qmgr_line_parse(line, &l, &error) < 0) {
+        rc = (int)error.kind;
+        qmgr_print_error(s, line, &error);
     } else {
         rc = qmgr_do_parsed(s, &l);
     }

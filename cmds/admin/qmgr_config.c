@@ -369,11 +369,11 @@ static bool read_next_line(FILE *f, struct strbuf *line, char **buffer, size_t *
 static int read_text(struct config_reading *r, const char *text, struct err *e)
 {
     struct qmgr_line l;
-    struct qmgr_line_error fault;
+    struct qmgr_line_error error;
     int rc;
 
-    if (qmgr_line_parse(text, &l, &fault) < 0)
-        rc = *fault.word ? err_set(e, PBSE_IVALREQ, "syntax error at \"%s\"", fault.word)
+    if (qmgr_line_parse(text, &l, &error) < 0)
+        rc = *error.word ? err_set(e, PBSE_IVALREQ, "syntax error at \"%s\"", error.word)
                          : err_set(e, PBSE_IVALREQ, "syntax error: something is missing");
     else
         rc = config_read_line(r, &l, e);
@@ -382,7 +382,7 @@ static int read_text(struct config_reading *r, const char *text, struct err *e)
 }
 
 static size_t config_read(struct qmgr_config *s, const struct qmgr_config *current, FILE *f, const char *name,
-                          FILE *faults)
+                          FILE *errors)
 {
     struct config_reading r = {s, current};
     struct strbuf line;
@@ -392,12 +392,12 @@ static size_t config_read(struct qmgr_config *s, const struct qmgr_config *curre
 
     strbuf_init(&line, LINE_MAX_BYTES);
     if (read_copy_resources(s, current, &e) < 0) {
-        fprintf(faults, "qmgr: %s\n", e.text);
+        fprintf(errors, "qmgr: %s\n", e.text);
         wrong++;
     }
     while (read_next_line(f, &line, &buffer, &cap, &n))
         if (read_text(&r, strbuf_str(&line), &e) < 0) {
-            fprintf(faults, "%s:%zu: %s\n", name, n, e.text);
+            fprintf(errors, "%s:%zu: %s\n", name, n, e.text);
             wrong++;
         }
     free(buffer);
@@ -676,7 +676,7 @@ static int step_undo(const struct config_step *s, int c)
 }
 
 /* Undo the steps, the last one first. Return how many could not be undone. */
-static size_t diff_undo(const struct config_step *const *done, size_t n, int c, FILE *faults)
+static size_t diff_undo(const struct config_step *const *done, size_t n, int c, FILE *errors)
 {
     size_t left = 0;
 
@@ -684,21 +684,21 @@ static size_t diff_undo(const struct config_step *const *done, size_t n, int c, 
         pbs_errno = 0;
         if (step_undo(done[n], c) == 0)
             continue;
-        print_refusal(faults, c, done[n], "cannot undo");
+        print_refusal(errors, c, done[n], "cannot undo");
         left++;
     }
     return left;
 }
 
-static void print_undone(FILE *faults, size_t n, size_t left)
+static void print_undone(FILE *errors, size_t n, size_t left)
 {
     if (left)
-        fprintf(faults, "qmgr: %zu of %zu changes could not be undone: compare with diff\n", left, n);
+        fprintf(errors, "qmgr: %zu of %zu changes could not be undone: compare with diff\n", left, n);
     else
-        fprintf(faults, "qmgr: nothing has changed\n");
+        fprintf(errors, "qmgr: nothing has changed\n");
 }
 
-static int diff_apply(const struct config_diff *d, int c, FILE *out, FILE *faults)
+static int diff_apply(const struct config_diff *d, int c, FILE *out, FILE *errors)
 {
     const struct config_step **done = calloc(d->n + 1, sizeof *done);
     size_t n = 0;
@@ -709,10 +709,10 @@ static int diff_apply(const struct config_diff *d, int c, FILE *out, FILE *fault
         if (step_do(s, c) == 0)
             done[n++] = s;
         else
-            code = print_refusal(faults, c, s, "cannot");
+            code = print_refusal(errors, c, s, "cannot");
     }
     if (code)
-        print_undone(faults, n, diff_undo(done, n, c, faults));
+        print_undone(errors, n, diff_undo(done, n, c, errors));
     else
         diff_show(out, d);
     free(done);

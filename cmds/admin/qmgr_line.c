@@ -39,7 +39,7 @@ static const struct word objects[] = {
 struct qmgr_line_scan {
     const char *line, *at;
     struct qmgr_line *out;
-    struct qmgr_line_error *fault;
+    struct qmgr_line_error *error;
 };
 
 const char *qmgr_line_object(int object)
@@ -78,9 +78,9 @@ static size_t word_length(const char *s)
 
 static int set_error(struct qmgr_line_scan *s, enum qmgr_line_error_kind kind, size_t n)
 {
-    s->fault->kind = kind;
-    s->fault->at = (size_t)(s->at - s->line);
-    snprintf(s->fault->word, sizeof s->fault->word, "%.*s", (int)n, s->at);
+    s->error->kind = kind;
+    s->error->at = (size_t)(s->at - s->line);
+    snprintf(s->error->word, sizeof s->error->word, "%.*s", (int)n, s->at);
     return -1;
 }
 

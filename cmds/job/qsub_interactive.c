@@ -115,7 +115,7 @@ static void exec_helper(const char *program, const char *id, int listening, int 
     close(listening);
     close(key);
     snprintf(fd, sizeof fd, "%d", FIRST_FD);
-    execl(program, "pbs_terminal", "attend", id, fd, (char *)NULL);
+    execl(program, "pbs_terminal", "client", id, fd, (char *)NULL);
     fprintf(stderr, "qsub: %s: %s\n", program, strerror(errno));
     _exit(1);
 }

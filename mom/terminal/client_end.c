@@ -24,7 +24,7 @@
 enum { HANDSHAKE_S = 10, N_CHARS = 6, SAID_MAX = 256, EXIT_LEFT = 4 };
 
 /* Our end while the job's terminal is ours. */
-struct attendance {
+struct client_end {
     struct relay relay;
     struct escape escape;
     struct x11_client x11_client;
@@ -81,7 +81,7 @@ static void put_window(unsigned char *b)
     b[3] = (unsigned char)w.ws_col;
 }
 
-static void say_hello(struct attendance *a)
+static void say_hello(struct client_end *a)
 {
     static const int which[N_CHARS] = {VINTR, VQUIT, VERASE, VKILL, VEOF, VSUSP};
     unsigned char b[4 + N_CHARS];
@@ -125,7 +125,7 @@ static int watch_signals(void)
 
 /* As a shell expects it of what it runs: all of us stop, the terminal as it was. Where no shell would ever continue us,
  * nothing happens. */
-static void stand_still(struct attendance *a)
+static void client_end_suspend(struct client_end *a)
 {
     if (getsid(0) == getpgrp())
         return;
@@ -137,12 +137,12 @@ static void stand_still(struct attendance *a)
 
 static size_t client_end_on_typed(struct relay *r, unsigned char *bytes, size_t n)
 {
-    struct attendance *a = r->arg;
+    struct client_end *a = r->arg;
     enum escape_wish wish;
 
     n = escape_read(&a->escape, bytes, n, &wish);
     if (wish == ESCAPE_SUSPEND)
-        stand_still(a);
+        client_end_suspend(a);
     if (wish == ESCAPE_LEAVE)
         r->net_over = a->left = true;
     return n;
@@ -150,12 +150,12 @@ static size_t client_end_on_typed(struct relay *r, unsigned char *bytes, size_t 
 
 static void client_end_on_control(struct relay *r, char letter, const unsigned char *bytes, size_t n)
 {
-    struct attendance *a = r->arg;
+    struct client_end *a = r->arg;
 
     channels_take(&a->x11_client.channels, r, letter, bytes, n);
 }
 
-static void begin_typing(struct attendance *a)
+static void client_end_begin_typing(struct client_end *a)
 {
     static const int enders[ESCAPE_N_ENDERS] = {VINTR, VQUIT, VKILL, VEOF, VSUSP};
 
@@ -168,7 +168,7 @@ static void begin_typing(struct attendance *a)
     tcsetattr(STDIN_FILENO, TCSADRAIN, &a->raw);
 }
 
-static int carry(struct attendance *a, SSL *ssl, int net)
+static int carry(struct client_end *a, SSL *ssl, int net)
 {
     struct relay *r = &a->relay;
 
@@ -180,7 +180,7 @@ static int carry(struct attendance *a, SSL *ssl, int net)
     r->control = client_end_on_control;
     say_hello(a);
     if (a->is_tty)
-        begin_typing(a);
+        client_end_begin_typing(a);
     relay_run(r, false);
     if (a->is_tty)
         tcsetattr(STDIN_FILENO, TCSADRAIN, &a->before);
@@ -190,7 +190,7 @@ static int carry(struct attendance *a, SSL *ssl, int net)
 
 int client_end_run(const char *job, int listening)
 {
-    static struct attendance a; /* too large for a stack, and there is one */
+    static struct client_end a; /* too large for a stack, and there is one */
     unsigned char key[PSK_SIZE];
     struct err e = {0};
     int net = -1, rc;

@@ -123,7 +123,7 @@ static void host_end_say(int to, const char *what)
     (void)!write(to, what, strlen(what) + 1);
 }
 
-static void be_its_terminal(SSL *ssl, int net, int tty, const char *name, int parent)
+static void host_end_relay(SSL *ssl, int net, int tty, const char *name, int parent)
 {
     static struct service service; /* too large for a stack, and there is one */
     char said[TTY_NAME_MAX_LEN + X11_LISTENER_TEXT + 1];
@@ -144,7 +144,7 @@ static void be_its_terminal(SSL *ssl, int net, int tty, const char *name, int pa
 }
 
 /* Its terminal's name and that of its display, or "!" and why not, goes to the first process; then bytes are carried. */
-static void attend(const struct shep_order *o, int parent)
+static void host_end_carry(const struct shep_order *o, int parent)
 {
     unsigned char key[PSK_SIZE];
     char name[TTY_NAME_MAX_LEN], why[ERR_TEXT_MAX + 2] = "!";
@@ -157,7 +157,7 @@ static void attend(const struct shep_order *o, int parent)
         (net = host_end_connect_to(o->tty_host, o->tty_port, &e)) >= 0 && (ssl = psk_connect(net, key, &e)) &&
         (tty = open_terminal(name, &e)) >= 0) {
         explicit_bzero(key, sizeof key);
-        be_its_terminal(ssl, net, tty, name, parent);
+        host_end_relay(ssl, net, tty, name, parent);
         _exit(0);
     }
     snprintf(why + 1, sizeof why - 1, "%s", e.text);
@@ -165,7 +165,7 @@ static void attend(const struct shep_order *o, int parent)
     _exit(1);
 }
 
-static void let_go_of_the_mom(void)
+static void host_end_leave_mom(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -184,7 +184,7 @@ static int host_end_note(const char *path, const char *name, const char *text, s
 }
 
 /* The terminal's name last: with it all is there. */
-static int first(const char *path, int second, struct err *e)
+static int host_end_await(const char *path, int second, struct err *e)
 {
     char said[SAID_MAX] = "", *display;
     ssize_t n = read(second, said, sizeof said - 1);
@@ -212,11 +212,11 @@ static int host_end_begin(const char *path, const struct shep_order *o, struct e
     pid = fork();
     if (pid == 0) {
         close(pair[0]);
-        let_go_of_the_mom();
-        attend(o, pair[1]);
+        host_end_leave_mom();
+        host_end_carry(o, pair[1]);
     }
     close(pair[1]);
-    rc = pid < 0 ? err_errno(e, errno, "cannot fork") : first(path, pair[0], e);
+    rc = pid < 0 ? err_errno(e, errno, "cannot fork") : host_end_await(path, pair[0], e);
     close(pair[0]);
     return rc;
 }

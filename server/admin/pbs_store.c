@@ -27,7 +27,7 @@
 #include "units.h"
 
 /* Exit codes that a monitor can distinguish. */
-enum { EXIT_FINE = 0, EXIT_FAULTS = 1, EXIT_FAILED = 2 };
+enum { EXIT_FINE = 0, EXIT_ERRORS = 1, EXIT_FAILED = 2 };
 enum { OPT_STORE, OPT_FORCE, HOST_MAX = 256 };
 
 /* A store as a person names it: "sqlite:PATH" or "postgresql:HOST[:PORT]". */
@@ -158,8 +158,8 @@ static int pbs_store_do_check(struct pbs_store *p, const char *operand, struct e
         return EXIT_FAILED;
     printf("%zu jobs, %zu finished jobs, %zu nodes, %zu queues, %zu resources: %zu faults\n",
            found.counts.jobs, found.history, found.counts.nodes, found.counts.queues, found.counts.resources,
-           found.faults);
-    return found.faults ? EXIT_FAULTS : EXIT_FINE;
+           found.errors);
+    return found.errors ? EXIT_ERRORS : EXIT_FINE;
 }
 
 /* For monitoring: nothing is read but what the store says of itself. */

@@ -19,11 +19,11 @@ struct checking {
     struct store_check *result;
 };
 
-static void store_check_report_row(void *arg, const struct restore_fault *f)
+static void store_check_report_row(void *arg, const struct restore_error *f)
 {
     struct checking *c = arg;
 
-    c->result->faults++;
+    c->result->errors++;
     fprintf(c->out, "%s %s: %s; the server %s\n", f->kind, f->name, f->why,
             f->in_part ? "takes up what it can read of it" : "leaves the row out at its start");
 }
@@ -32,7 +32,7 @@ static int store_check_report_page(void *arg, const struct store_row *row, struc
 {
     struct checking *c = arg;
 
-    c->result->faults++;
+    c->result->errors++;
     fprintf(c->out, "database: %s; restore a dump, or repair the file with the tools of the database\n",
             store_row_text(row, 0));
     return 0;
@@ -42,7 +42,7 @@ static int store_check_report_script(void *arg, const struct store_row *row, str
 {
     struct checking *c = arg;
 
-    c->result->faults++;
+    c->result->errors++;
     fprintf(c->out, "script of job %lld[%lld]: there is no such job; its %lld pieces only take room\n",
             (long long)store_row_number(row, 0), (long long)store_row_number(row, 1),
             (long long)store_row_number(row, 2));
@@ -53,7 +53,7 @@ static int store_check_report_array(void *arg, const struct store_row *row, stru
 {
     struct checking *c = arg;
 
-    c->result->faults++;
+    c->result->errors++;
     fprintf(c->out, "pages of array %lld: there is no such job; they only take room\n",
             (long long)store_row_number(row, 0));
     return 0;
@@ -83,7 +83,7 @@ static int store_check_take_history(void *arg, const struct store_row *row, stru
     c->result->history++;
     if (attrs && is_json_object(attrs))
         return 0;
-    c->result->faults++;
+    c->result->errors++;
     fprintf(c->out, "finished job %s: its attributes are not a JSON object; status -x cannot show them\n",
             store_row_text(row, 2));
     return 0;
@@ -115,12 +115,12 @@ static int check_version(struct store *s, struct err *e)
 
 static int check_rows(struct store *s, struct checking *c, struct err *e)
 {
-    const struct restore_faults faults = {store_check_report_row, c};
+    const struct restore_errors errors = {store_check_report_row, c};
     struct server_ctx ctx = {0};
     int rc = -1;
 
     if (server_ctx_create(&ctx, clock_real(), "check", e) == 0)
-        rc = restore_rows(&ctx, s, &faults, &c->result->counts, e);
+        rc = restore_rows(&ctx, s, &errors, &c->result->counts, e);
     server_ctx_destroy(&ctx);
     return rc;
 }

@@ -11,7 +11,7 @@
 struct store_check {
     struct restore_counts counts;
     size_t history; /* finished jobs */
-    size_t faults;
+    size_t errors;
 };
 
 /* Write each fault as one line on `out`: what it is, and what to do. The store is only read, as it is at one

@@ -230,7 +230,7 @@ void hook_store_import(struct hook_store *t, struct hook *h, bool config, char *
 
 struct hook_store_restoring {
     struct hook_store *to;
-    const struct restore_faults *faults;
+    const struct restore_errors *errors;
 };
 
 static int hook_store_take_row(void *arg, const struct store_row *row, struct err *e)
@@ -242,7 +242,7 @@ static int hook_store_take_row(void *arg, const struct store_row *row, struct er
 
     json_decref(o);
     if (!h)
-        return restore_tell_object(r->faults, "hook", row, false, "it is not a hook");
+        return restore_tell_object(r->errors, "hook", row, false, "it is not a hook");
     if (h->serial > r->to->last)
         r->to->last = h->serial;
     if (h->ordered > r->to->last)
@@ -253,10 +253,10 @@ static int hook_store_take_row(void *arg, const struct store_row *row, struct er
     return 0;
 }
 
-int hook_store_restore(struct hook_store *t, struct store *from, const struct restore_faults *faults,
+int hook_store_restore(struct hook_store *t, struct store *from, const struct restore_errors *errors,
                        struct err *e)
 {
-    struct hook_store_restoring r = {t, faults};
+    struct hook_store_restoring r = {t, errors};
     struct store_batch_stmt q;
 
     stmt_init(&q, STMT_OBJECT_ALL);

@@ -8,13 +8,13 @@
 
 struct commit;
 struct hook_store;
-struct restore_faults;
+struct restore_errors;
 struct store;
 
 struct hook_store *hook_store_create(struct commit *c, struct hooks *hooks); /* NULL: no memory */
 void hook_store_destroy(struct hook_store *t);
 /* At start, from the store; and the files are written that are not there. */
-int hook_store_restore(struct hook_store *t, struct store *from, const struct restore_faults *faults,
+int hook_store_restore(struct hook_store *t, struct store *from, const struct restore_errors *errors,
                        struct err *e);
 
 /* Each stores what has changed and writes the files. -1: PBSE_SYSTEM no memory. */

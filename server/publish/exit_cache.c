@@ -108,7 +108,7 @@ void exit_cache_destroy(struct exit_cache *d)
 
 struct ends_taking {
     struct exit_cache *exit_cache;
-    const struct restore_faults *faults;
+    const struct restore_errors *errors;
 };
 
 static int exit_cache_take(void *arg, const struct store_row *row, struct err *e)
@@ -126,7 +126,7 @@ static int exit_cache_take(void *arg, const struct store_row *row, struct err *e
                                                              .start_s = start,
                                                              .at_s = when});
     else
-        restore_tell_object(t->faults, "end", row, false, "the note of a job's end cannot be read");
+        restore_tell_object(t->errors, "end", row, false, "the note of a job's end cannot be read");
     json_decref(json);
     return 0;
 }
@@ -138,10 +138,10 @@ static int exit_cache_by_time(const void *a, const void *b)
     return (x->at_s > y->at_s) - (x->at_s < y->at_s);
 }
 
-int exit_cache_restore(struct exit_cache *d, struct store *from, const struct restore_faults *faults,
+int exit_cache_restore(struct exit_cache *d, struct store *from, const struct restore_errors *errors,
                        struct err *e)
 {
-    struct ends_taking t = {d, faults};
+    struct ends_taking t = {d, errors};
     struct store_batch_stmt q;
 
     stmt_init(&q, STMT_OBJECT_ALL);

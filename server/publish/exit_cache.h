@@ -10,7 +10,7 @@
 #include "jobid.h"
 #include "job_fsm.h"
 
-struct restore_faults;
+struct restore_errors;
 
 struct commit;
 struct exit_cache;
@@ -30,7 +30,7 @@ struct job_end_note {
 
 struct exit_cache *exit_cache_create(struct loop *l, struct server_ctx *s, struct commit *c);
 void exit_cache_destroy(struct exit_cache *d);
-int exit_cache_restore(struct exit_cache *d, struct store *from, const struct restore_faults *faults,
+int exit_cache_restore(struct exit_cache *d, struct store *from, const struct restore_errors *errors,
                        struct err *e); /* at start; blocks */
 
 const struct job_end_note *exit_cache_find(const struct exit_cache *d,

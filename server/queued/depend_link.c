@@ -30,8 +30,8 @@ enum {
 };
 
 /* The requests to one server. */
-struct depend_remote_line {
-    struct depend_remote_line *next;
+struct depend_link {
+    struct depend_link *next;
     struct depend_links *all;
     const char *server; /* interned */
     struct peer_server *peer_server;
@@ -49,13 +49,13 @@ struct depend_links {
     struct peer_servers *peer_servers;
     struct depend_remotes *depend_remotes;
     struct depends *depends;
-    struct depend_remote_line *lines;
+    struct depend_link *lines;
 };
 
 /* A call under way. */
 struct errand {
     struct errand *prev, *next;
-    struct depend_remote_line *line;
+    struct depend_link *line;
     struct job_key key;
 };
 
@@ -65,7 +65,7 @@ static void errand_free(struct errand *x)
     free(x);
 }
 
-static void depend_link_later(struct depend_remote_line *l, const struct err *why)
+static void depend_link_later(struct depend_link *l, const struct err *why)
 {
     log_event(LOGC_SVR, LOGE_DEBUG, l->server, "dependencies cannot be told there (%s); again in %lld s",
               why->text, (long long)l->retry_ms / 1000);
@@ -75,7 +75,7 @@ static void depend_link_later(struct depend_remote_line *l, const struct err *wh
 }
 
 /* Send all of it again. */
-static void hang_up(struct depend_remote_line *l)
+static void hang_up(struct depend_link *l)
 {
     struct depend_remote *a;
 
@@ -94,8 +94,8 @@ static void hang_up(struct depend_remote_line *l)
 
 /* --- what is said, and asked ------------------------------------------------------------------------------ */
 
-static void pump_one(struct depend_remote_line *l, struct depend_remote *a);
-static void pump(struct depend_remote_line *l);
+static void pump_one(struct depend_link *l, struct depend_remote *a);
+static void pump(struct depend_link *l);
 
 static bool is_done(const struct depend_remote *a)
 {
@@ -103,7 +103,7 @@ static bool is_done(const struct depend_remote *a)
 }
 
 /* Not the connection's fault alone: nothing of this line can be answered at the moment. */
-static void give_way(struct depend_remote_line *l, const char *text)
+static void give_way(struct depend_link *l, const char *text)
 {
     struct err e;
 
@@ -112,7 +112,7 @@ static void give_way(struct depend_remote_line *l, const char *text)
     depend_link_later(l, &e);
 }
 
-static void unknown(struct depend_remote_line *l, struct depend_remote *a)
+static void unknown(struct depend_link *l, struct depend_remote *a)
 {
     depends_unknown(l->all->depends, a); /* it may be gone */
     loop_timer_set(l->slow, RETRY_MAX_MS);
@@ -121,7 +121,7 @@ static void unknown(struct depend_remote_line *l, struct depend_remote *a)
 static void depend_link_on_said(void *arg, const struct rpc_outcome *o)
 {
     struct errand *x = arg;
-    struct depend_remote_line *l = x->line;
+    struct depend_link *l = x->line;
     struct depend_remote *a = depend_remotes_find(l->all->depend_remotes, x->key);
     const ifl_result *r = o->result;
 
@@ -142,7 +142,7 @@ static void depend_link_on_said(void *arg, const struct rpc_outcome *o)
         pump_one(l, a);
 }
 
-static void heard(struct depend_remote_line *l, struct job_key key, unsigned facts)
+static void heard(struct depend_link *l, struct job_key key, unsigned facts)
 {
     struct depend_remote *a = depend_remotes_find(l->all->depend_remotes, key);
 
@@ -156,7 +156,7 @@ static void heard(struct depend_remote_line *l, struct job_key key, unsigned fac
 static void depend_link_on_heard(void *arg, const struct rpc_outcome *o)
 {
     struct errand *x = arg;
-    struct depend_remote_line *l = x->line;
+    struct depend_link *l = x->line;
     struct job_key key = x->key;
     struct depend_remote *a = depend_remotes_find(l->all->depend_remotes, key);
     const ifl_track_result *r = o->result;
@@ -247,7 +247,7 @@ static void depend_link_ask(struct depend_remote *a)
     a->line->n_asked += a->asked;
 }
 
-static void pump_one(struct depend_remote_line *l, struct depend_remote *a)
+static void pump_one(struct depend_link *l, struct depend_remote *a)
 {
     if (l->conn && a->unsaid && !a->saying)
         depend_link_say(a);
@@ -255,7 +255,7 @@ static void pump_one(struct depend_remote_line *l, struct depend_remote *a)
         depend_link_ask(a);
 }
 
-static void pump(struct depend_remote_line *l)
+static void pump(struct depend_link *l)
 {
     struct depend_remote *a;
 
@@ -267,7 +267,7 @@ static void pump(struct depend_remote_line *l)
 
 static void depend_link_on_ready(void *arg, struct rpc_conn *c)
 {
-    struct depend_remote_line *l = arg;
+    struct depend_link *l = arg;
 
     l->conn = c;
     l->failing = false;
@@ -277,7 +277,7 @@ static void depend_link_on_ready(void *arg, struct rpc_conn *c)
 
 static void depend_link_on_failed(void *arg, const struct err *why)
 {
-    struct depend_remote_line *l = arg;
+    struct depend_link *l = arg;
 
     hang_up(l);
     depend_link_later(l, why);
@@ -286,7 +286,7 @@ static void depend_link_on_failed(void *arg, const struct err *why)
 static const struct peer_server_events events = {.ready = depend_link_on_ready,
                                                  .failed = depend_link_on_failed};
 
-static void line_free(struct depend_remote_line *l)
+static void line_free(struct depend_link *l)
 {
     while (l->errands)
         errand_free(l->errands);
@@ -300,7 +300,7 @@ static void line_free(struct depend_remote_line *l)
 /* No record is left: the connection is closed, in a later iteration. */
 static void depend_link_due(void *arg)
 {
-    struct depend_remote_line *l = arg;
+    struct depend_link *l = arg;
 
     if (l->remotes && !l->dialled) {
         l->dialled = true;
@@ -318,9 +318,9 @@ static void depend_link_pump_again(void *arg)
     pump(arg);
 }
 
-static struct depend_remote_line *line_of(struct depend_links *s, const char *server)
+static struct depend_link *line_of(struct depend_links *s, const char *server)
 {
-    struct depend_remote_line *l;
+    struct depend_link *l;
     struct err e;
 
     LL_FOREACH(s->lines, l)
@@ -331,7 +331,7 @@ static struct depend_remote_line *line_of(struct depend_links *s, const char *se
     l = calloc(1, sizeof *l);
     if (!l)
         return NULL;
-    *l = (struct depend_remote_line){.all = s, .server = intern_ref(server), .retry_ms = RETRY_FIRST_MS};
+    *l = (struct depend_link){.all = s, .server = intern_ref(server), .retry_ms = RETRY_FIRST_MS};
     l->timer = loop_timer_create(s->loop, LOOP_REAL, depend_link_due, l);
     l->slow = loop_timer_create(s->loop, LOOP_REAL, depend_link_pump_again, l);
     l->peer_server = peer_server_create(s->peer_servers, server, &events, l, &e);
@@ -364,7 +364,7 @@ void depend_links_on_changed(void *arg, const struct server_event *ev)
 void depend_links_on_going(void *arg, const struct server_event *ev)
 {
     struct depend_remote *a = ev->remote;
-    struct depend_remote_line *l = a->line;
+    struct depend_link *l = a->line;
 
     if (!l)
         return;
@@ -387,7 +387,7 @@ struct depend_links *depend_links_create(struct loop *l, struct peer_servers *p,
 
 void depend_links_destroy(struct depend_links *s)
 {
-    struct depend_remote_line *l, *next;
+    struct depend_link *l, *next;
 
     if (!s)
         return;

@@ -159,7 +159,7 @@ void depend_remote_store(struct depend_remotes *all, const struct depend_remote 
 
 struct aways_taking {
     struct depend_remotes *all;
-    const struct restore_faults *faults;
+    const struct restore_errors *errors;
 };
 
 static int depend_remote_take(void *arg, const struct store_row *row, struct err *e)
@@ -176,7 +176,7 @@ static int depend_remote_take(void *arg, const struct store_row *row, struct err
                     "from_elsewhere", &from_elsewhere, "user", &a.user, "server", &a.server, "as", &a.as,
                     "depend", &a.depend, "home", &a.home, "doomed", &a.doomed, "facts", &facts, "known",
                     &known) < 0) {
-        restore_tell_object(t->faults, "away", row, false, "its dependencies cannot be read");
+        restore_tell_object(t->errors, "away", row, false, "its dependencies cannot be read");
     } else {
         a.key.seq = seq;
         a.array = array != 0;
@@ -190,9 +190,9 @@ static int depend_remote_take(void *arg, const struct store_row *row, struct err
 }
 
 int depend_remotes_restore(struct depend_remotes *all, struct store *from,
-                           const struct restore_faults *faults, struct err *e)
+                           const struct restore_errors *errors, struct err *e)
 {
-    struct aways_taking t = {all, faults};
+    struct aways_taking t = {all, errors};
     struct store_batch_stmt q;
 
     stmt_init(&q, STMT_OBJECT_ALL);

@@ -18,9 +18,9 @@
 #include "err.h"
 #include "jobid.h"
 
-struct restore_faults;
+struct restore_errors;
 
-struct depend_remote_line;
+struct depend_link;
 struct depend_remotes;
 struct commit;
 struct store;
@@ -41,7 +41,7 @@ struct depend_remote {
     bool known;          /* the other server has answered for it */
     uint32_t search;     /* as in struct job */
 
-    struct depend_remote_line *line; /* depend_link.c, to the end */
+    struct depend_link *line; /* depend_link.c, to the end */
     struct depend_remote *line_prev, *line_next;
     bool unsaid, saying, asked; /* a change is to be sent; REGIST_DEP, TRACK are under way */
     bool complained;            /* it was logged that the other server does not know it */
@@ -53,7 +53,7 @@ struct server_events;
 struct depend_remotes *depend_remotes_create(struct commit *c, struct server_events *b);
 void depend_remotes_destroy(struct depend_remotes *all);
 int depend_remotes_restore(struct depend_remotes *all, struct store *from,
-                           const struct restore_faults *faults, struct err *e); /* at start */
+                           const struct restore_errors *errors, struct err *e); /* at start */
 
 struct depend_remote *depend_remotes_find(const struct depend_remotes *all,
                                           struct job_key key); /* borrow, or NULL */

@@ -23,7 +23,7 @@
 
 struct restoring {
     struct server_ctx *ctx;
-    const struct restore_faults *faults; /* NULL: the log */
+    const struct restore_errors *errors; /* NULL: the log */
     struct restore_counts counts;
     int64_t last_seq; /* of all jobs that have a row */
     bool number_lost; /* the server's row does not say the next one */
@@ -44,21 +44,21 @@ static int put_attrs(struct server_ctx *s, struct object *o, const char *text, s
     return rc;
 }
 
-static void restore_tell(const struct restore_faults *faults, const struct restore_fault *f)
+static void restore_tell(const struct restore_errors *errors, const struct restore_error *f)
 {
-    if (faults)
-        faults->fn(faults->arg, f);
+    if (errors)
+        errors->fn(errors->arg, f);
     else
         log_event(LOGC_SVR, LOGE_ERROR, f->name, "the stored %s is %s: %s", f->kind,
                   f->in_part ? "taken up in part" : "left out", f->why);
 }
 
-int restore_tell_object(const struct restore_faults *faults, const char *kind, const struct store_row *row,
+int restore_tell_object(const struct restore_errors *errors, const char *kind, const struct store_row *row,
                         bool in_part, const char *why)
 {
     const char *name = store_row_text(row, 0);
 
-    restore_tell(faults, &(struct restore_fault){
+    restore_tell(errors, &(struct restore_error){
                              kind,
                              name ? name : "",
                              why,
@@ -72,7 +72,7 @@ int restore_tell_object(const struct restore_faults *faults, const char *kind, c
 static int tell_object(const struct restoring *r, const char *kind, const struct store_row *row, bool in_part,
                        const struct err *why)
 {
-    return restore_tell_object(r->faults, kind, row, in_part, why->text);
+    return restore_tell_object(r->errors, kind, row, in_part, why->text);
 }
 
 /* ---- objects: columns name, hot, attrs --------------------------------------------------------------- */
@@ -120,8 +120,8 @@ static void miss_server(struct restoring *r)
 
     if (r->server_seen || (!c->queues && !c->nodes && !c->scheds && !c->jobs))
         return;
-    restore_tell(r->faults,
-                 &(struct restore_fault){
+    restore_tell(r->errors,
+                 &(struct restore_error){
                      "server", s->obj.name, "there are other rows, and none of it", true, 0, {{0}}});
     server_obj_close(s, "the stored attributes of the server are not there");
     r->number_lost = true;
@@ -276,8 +276,8 @@ static struct queue *missing_queue(const struct restoring *r, const struct job *
     }
     attr_list_set_text(&q->obj.attrs, QUEUE_ATTR_queue_type, "Execution", NULL);
     close_queue(q);
-    restore_tell(r->faults,
-                 &(struct restore_fault){"queue", name, "jobs are in it, and it has no row", true, 0, {{0}}});
+    restore_tell(r->errors,
+                 &(struct restore_error){"queue", name, "jobs are in it, and it has no row", true, 0, {{0}}});
     return q;
 }
 
@@ -302,7 +302,7 @@ static int place_job(const struct restoring *r, struct job *j, struct err *e)
 static void tell_job_row(const struct restoring *r, const char *id, const struct store_row *row, bool in_part,
                          const struct err *why)
 {
-    restore_tell(r->faults, &(struct restore_fault){"job",
+    restore_tell(r->errors, &(struct restore_error){"job",
                                                     id,
                                                     why->text,
                                                     in_part,
@@ -363,7 +363,7 @@ static int restore_take_page(void *arg, const struct store_row *row, struct err 
         return 0; /* its job was left out, which has been reported */
     if (array_map_read_page(j->array, store_row_number(row, 1), store_row_text(row, 2),
                             store_row_text(row, 3), e) < 0)
-        restore_tell(r->faults, &(struct restore_fault){"page of array",
+        restore_tell(r->errors, &(struct restore_error){"page of array",
                                                         j->obj.name,
                                                         e->text,
                                                         true,
@@ -386,7 +386,7 @@ static void take_subjobs(const struct restoring *r)
         if (!job_is_subjob(j) || job_is_over(j) ||
             (array && array_map_read_live(array->array, j->key.index) == 0))
             continue;
-        restore_tell(r->faults, &(struct restore_fault){
+        restore_tell(r->errors, &(struct restore_error){
                                     "subjob", j->obj.name, "it belongs to no array", false, 0, {{0}}});
         jobs_remove(s->jobs, j);
     }
@@ -455,10 +455,10 @@ static int find_number(struct store *from, struct restoring *r, struct err *e)
     return 0;
 }
 
-int restore_rows(struct server_ctx *s, struct store *from, const struct restore_faults *faults,
+int restore_rows(struct server_ctx *s, struct store *from, const struct restore_errors *errors,
                  struct restore_counts *out, struct err *e)
 {
-    struct restoring r = {.ctx = s, .faults = faults};
+    struct restoring r = {.ctx = s, .errors = errors};
 
     if (read_kind(from, "resource", restore_take_resource, &r, e) < 0 ||
         read_kind(from, "server", restore_take_server, &r, e) < 0 ||

@@ -19,7 +19,7 @@ struct restore_counts {
 
 /* A row that cannot be understood, as the store holds it; borrowed for the call. */
 enum { RESTORE_COLUMNS_MAX = 4 };
-struct restore_fault {
+struct restore_error {
     const char *kind, *name, *why;
     bool in_part; /* the object is there, with what could be read of it; else it is left out */
     size_t n;
@@ -27,14 +27,14 @@ struct restore_fault {
         const char *name, *text; /* text NULL: the column is empty */
     } columns[RESTORE_COLUMNS_MAX];
 };
-/* Called for each fault. NULL in its place: faults go to the log. */
-struct restore_faults {
-    void (*fn)(void *arg, const struct restore_fault *f);
+/* Called once for each row with an error. NULL instead of it: errors go to the log. */
+struct restore_errors {
+    void (*fn)(void *arg, const struct restore_error *f);
     void *arg;
 };
 /* The same of a row of STMT_OBJECT_ALL, for modules that read such rows themselves (notes, remote dependencies,
  * exit caches). Always 0. */
-int restore_tell_object(const struct restore_faults *faults, const char *kind, const struct store_row *row,
+int restore_tell_object(const struct restore_errors *errors, const char *kind, const struct store_row *row,
                         bool in_part, const char *why);
 
 /* Into the empty tables of `s`. A bad row does not stop the others from being restored:
@@ -48,7 +48,7 @@ int restore_tell_object(const struct restore_faults *faults, const char *kind, c
  *   all else            left out
  *
  * What is left out stays in the store. -1: the store cannot be read. */
-int restore_rows(struct server_ctx *s, struct store *from, const struct restore_faults *faults,
+int restore_rows(struct server_ctx *s, struct store *from, const struct restore_errors *errors,
                  struct restore_counts *out, struct err *e);
 
 /* Every job's entry action, by number. */

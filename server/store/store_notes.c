@@ -138,7 +138,7 @@ const char *store_notes_find(struct store_notes *n, const char *kind, const char
 
 struct notes_taking {
     struct store_notes *store_notes;
-    const struct restore_faults *faults;
+    const struct restore_errors *errors;
 };
 
 static int store_notes_take(void *arg, const struct store_row *row, struct err *e)
@@ -149,7 +149,7 @@ static int store_notes_take(void *arg, const struct store_row *row, struct err *
     json_int_t at = 0;
 
     if (!name || !o || json_unpack(o, "{s:s,s:I}", "text", &text, "at", &at) < 0)
-        restore_tell_object(t->faults, "note", row, false, "it has no text, or no time");
+        restore_tell_object(t->errors, "note", row, false, "it has no text, or no time");
     else if (!store_notes_find_row(t->store_notes, name))
         store_notes_add(t->store_notes, name, text, at);
     json_decref(o);
@@ -161,10 +161,10 @@ static int by_age(struct store_notes_row *a, struct store_notes_row *b)
     return (a->at_s > b->at_s) - (a->at_s < b->at_s);
 }
 
-int store_notes_restore(struct store_notes *n, struct store *from, const struct restore_faults *faults,
+int store_notes_restore(struct store_notes *n, struct store *from, const struct restore_errors *errors,
                         struct err *e)
 {
-    struct notes_taking t = {n, faults};
+    struct notes_taking t = {n, errors};
     struct store_batch_stmt q;
 
     stmt_init(&q, STMT_OBJECT_ALL);

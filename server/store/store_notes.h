@@ -11,7 +11,7 @@
 
 #include "err.h"
 
-struct restore_faults;
+struct restore_errors;
 
 struct clock;
 struct commit;
@@ -22,7 +22,7 @@ enum { STORE_NOTES_KEEP_S = 14 * 24 * 3600, STORE_NOTES_MAX = 100000, STORE_NOTE
 
 struct store_notes *store_notes_create(struct clock *clock, struct commit *c); /* NULL: no memory */
 void store_notes_destroy(struct store_notes *n);
-int store_notes_restore(struct store_notes *n, struct store *from, const struct restore_faults *faults,
+int store_notes_restore(struct store_notes *n, struct store *from, const struct restore_errors *errors,
                         struct err *e); /* at start */
 
 /* Store a note with the next batch, in place of an older one of that name. "KIND:name" is cut at

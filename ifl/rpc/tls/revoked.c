@@ -20,7 +20,7 @@ struct revoked {
     struct stat seen; /* st_ino 0: there is no file */
     X509_CRL *crl;    /* NULL: nothing is revoked */
     unsigned n_read;
-    struct err fault; /* of the last file that was read; code 0: none, or it has been asked for */
+    struct err error; /* of the last file that was read; code 0: none, or it has been asked for */
 };
 
 static void revoked_free(struct revoked *r)
@@ -107,19 +107,19 @@ unsigned revoked_look(struct revoked *r)
     if (!r)
         return 0;
     if (has_changed(r)) {
-        err_clear(&r->fault);
+        err_clear(&r->error);
         if (r->seen.st_ino)
-            (void)revoked_load(r, &r->fault); /* the earlier list stays in force */
+            (void)revoked_load(r, &r->error); /* the earlier list stays in force */
     }
     return r->n_read;
 }
 
 bool revoked_fault(struct revoked *r, struct err *e)
 {
-    if (!r || !r->fault.code)
+    if (!r || !r->error.code)
         return false;
-    *e = r->fault;
-    err_clear(&r->fault);
+    *e = r->error;
+    err_clear(&r->error);
     return true;
 }
 

@@ -190,7 +190,7 @@ int home_load_config(struct home *h, struct err *e)
     vnodes_destroy(h->vnodes);
     h->vnodes = v;
     for (size_t i = 0; i < v->n_faults; i++)
-        log_event(LOGC_NODE, LOGE_SYSTEM | LOGE_ADMIN, h->node, "%s", v->faults[i]);
+        log_event(LOGC_NODE, LOGE_SYSTEM | LOGE_ADMIN, h->node, "%s", v->errors[i]);
     say_fixed(h, c);
     config_destroy(h->config);
     h->config = c;
@@ -308,7 +308,7 @@ int home_check(const struct conf *conf, const struct home_options *o, struct err
     rc = find_names(&h, e) < 0 || take_config_file(&h, o->config, e) < 0 || home_load_config(&h, e) < 0 ? -1
                                                                                                         : 0;
     if (rc == 0 && h.vnodes->n_faults) /* the MOM starts with it, but not as its author meant it */
-        rc = err_set(e, EINVAL, "%s", h.vnodes->faults[0]);
+        rc = err_set(e, EINVAL, "%s", h.vnodes->errors[0]);
     home_close(&h);
     return rc;
 }

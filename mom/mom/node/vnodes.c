@@ -61,8 +61,8 @@ void vnodes_clear(struct vnodes *v)
         free_one(&v->list[i]);
     free(v->list);
     for (size_t i = 0; i < v->n_faults; i++)
-        free(v->faults[i]);
-    free(v->faults);
+        free(v->errors[i]);
+    free(v->errors);
     *v = (struct vnodes){0};
 }
 
@@ -124,13 +124,13 @@ static bool is_known(const char *name)
 
 static int note_fault(struct vnodes *v, const char *file, int number, const char *name, struct err *e)
 {
-    char **more = realloc(v->faults, (v->n_faults + 1) * sizeof *more);
+    char **more = realloc(v->errors, (v->n_faults + 1) * sizeof *more);
     struct strbuf text;
     int rc = -1;
 
     if (!more)
         return err_no_memory(e);
-    v->faults = more;
+    v->errors = more;
     strbuf_init(&text, PATH_LEN_MAX);
     if (strbuf_addf(
             &text,
@@ -303,7 +303,7 @@ int vnodes_insert(const char *dir, const char *name, const char *file, struct er
     if (rc == 0)
         rc = file_make_dirs(dir, 0750, e);
     for (size_t i = 0; rc == 0 && i < trial.n_faults; i++)
-        fprintf(stderr, "pbs_mom: %s\n", trial.faults[i]);
+        fprintf(stderr, "pbs_mom: %s\n", trial.errors[i]);
     if (rc == 0)
         rc = file_write_atomic(AT_FDCWD, path.s, text, strlen(text), 0600, e);
     vnodes_clear(&trial);

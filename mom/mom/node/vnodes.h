@@ -27,7 +27,7 @@ struct vnodes {
     struct vnodes_one *list; /* in order of appearance */
     size_t n;
     char *
-        *faults; /* lines about what a host may not say of a vnode: file, number of the line, the attribute */
+        *errors; /* lines about what a host may not say of a vnode: file, number of the line, the attribute */
     size_t n_faults;
 };
 
@@ -40,7 +40,7 @@ void vnodes_destroy(struct vnodes *v);
 int vnodes_parse(struct vnodes *v, const char *text, const char *name_for_errors, struct err *e);
 void vnodes_clear(struct vnodes *v);
 
-/* pbs_mom -s; insert prints faults to standard error. 0, or -1: EEXIST, ENOENT, EINVAL (what is in it, or a name that is reserved). */
+/* pbs_mom -s; insert prints errors to standard error. 0, or -1: EEXIST, ENOENT, EINVAL (what is in it, or a name that is reserved). */
 int vnodes_insert(const char *dir, const char *name, const char *file, struct err *e);
 int vnodes_remove(const char *dir, const char *name, struct err *e);
 int vnodes_show(const char *dir, const char *name, struct err *e); /* to standard output */

@@ -64,7 +64,7 @@ static void an_attribute_that_a_host_may_not_say_is_a_fault_of_its_line(void **s
         snprintf(text, sizeof text, "$configversion 2\nn1: %s\nn1: sharing = default_excl\n", bad[i]);
         assert_int_equal(vnodes_parse(&v, text, "thefile", &e), 0);
         assert_int_equal(v.n_faults, 1);
-        assert_non_null(strstr(v.faults[0], "thefile, line 2: \""));
+        assert_non_null(strstr(v.errors[0], "thefile, line 2: \""));
         assert_int_equal(v.list[0].n, 2);
         assert_string_equal(v.list[0].attrs[1].value, "default_excl");
         vnodes_clear(&v);

@@ -257,8 +257,8 @@ int scenario_objects_take(struct scenario_objects *o, struct words *w, struct er
 
 /* --- telling ----------------------------------------------------------------------------------------- */
 
-static void add_pieces(const struct catalogue *c, const char *exec, const char *node, int64_t times,
-                       struct amounts *used)
+static void scenario_add_vnodes(const struct catalogue *c, const char *exec, const char *node, int64_t times,
+                                struct amounts *used)
 {
     struct alloc_part_text *parts = NULL;
     size_t n = request_parse_exec(c, exec, &parts);
@@ -301,12 +301,12 @@ static void add_used(struct scenario_objects *o, const struct catalogue *c, cons
         const char *released = attr_get(e->attrs, "resources_released");
         bool keeps = exec && *state == 'S' && released;
         if (resv_runs(e))
-            add_pieces(c, attr_get(e->attrs, "resv_nodes"), node, 1, &used);
+            scenario_add_vnodes(c, attr_get(e->attrs, "resv_nodes"), node, 1, &used);
         if (!exec || is_inside(o, e) || (*state != 'R' && *state != 'E' && !keeps))
             continue;
-        add_pieces(c, exec, node, 1, &used);
+        scenario_add_vnodes(c, exec, node, 1, &used);
         if (keeps)
-            add_pieces(c, released, node, -1, &used);
+            scenario_add_vnodes(c, released, node, -1, &used);
     }
     for (uint32_t i = 0; i < used.n; i++) {
         const struct resource *r = catalogue_get(c, used.a[i].res);
