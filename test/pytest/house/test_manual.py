@@ -163,3 +163,32 @@ def test_files_and_folders_that_a_page_names_exist(page):
     named = [n for n in named if not re.search(r"[A-Z]{3,}", n)]
     assert named
     assert [n for n in named if not (TOP / n).exists() and not list(TOP.glob(n.rstrip("/") + ".*"))] == []
+
+
+def numbers(cell):
+    """The numbers of "7, 13" and "19-21, 58"."""
+    for part in cell.replace(" ", "").split(","):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+def procedures(protocol):
+    text = (TOP / "ifl/protocol" / f"{protocol}.x").read_text()
+    return {int(n): name for name, n in re.findall(rf"\b{protocol.upper()}_(\w+)\([^)]*\)\s*=\s*(\d+);", text) if n != "0"}
+
+
+def test_every_request_of_the_batch_protocol_has_a_row_in_its_page():
+    cells = re.findall(r"^\| ([\d, -]+) \| ", (TOP / "doc/ifl-protocol.md").read_text(), re.M)
+    assert sorted(n for c in cells for n in numbers(c)) == sorted(procedures("ifl"))
+
+
+def test_every_call_and_capability_of_the_execution_protocol_is_in_its_page():
+    text, page = (TOP / "ifl/protocol/exec.x").read_text(), (TOP / "doc/exec-protocol.md").read_text()
+    assert [f"{name} {n}" for n, name in procedures("exec").items() if n > 2 and not re.search(rf"\b{name} {n}\b", page)] == []
+    bits = re.findall(r"const (EXEC_(?:CAN|WANTS|CKPT)_\w+)\s*=\s*(\d+);", text)
+    assert [bit for bit in bits if f"| {bit[1]} | `{bit[0]}` |" not in page] == []
+
+
+def test_no_file_has_marks_of_a_merge():
+    found = subprocess.run(["git", "grep", "-lE", "^(<<<<<<<|>>>>>>>) "], cwd=TOP, capture_output=True, text=True, check=False)
+    assert found.stdout == ""
