@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "attrs.h"
-#include "node_show.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
 #include "preempt_explain.h"
@@ -15,6 +14,7 @@
 #include "status_out.h"
 #include "strbuf.h"
 #include "web_call.h"
+#include "web_members.h"
 #include "web_pbs.h"
 #include "web_watch.h"
 
@@ -90,45 +90,10 @@ static bool web_status_criteria(struct web_call *w, struct attrs *out)
 
 /* --- one object -------------------------------------------------------------------------------------------------- */
 
-/* Its times once more, as numbers: a program need not know the time zone of this host. */
-static void web_status_times(struct json_out *j, const struct attrl *a)
-{
-    bool open = false;
-
-    for (; a; a = a->next) {
-        char name[FIELD_MAX];
-
-        if (!a->value || !status_out_is_date(a) || a->value[strspn(a->value, "0123456789")])
-            continue;
-        if (!open)
-            json_out_open(j, "times", '{');
-        open = true;
-        snprintf(name, sizeof name, "%s%s%s", a->name, a->resource ? "." : "",
-                 a->resource ? a->resource : "");
-        json_out_number(j, name, strtoll(a->value, NULL, 10));
-    }
-    if (open)
-        json_out_close(j, '}');
-}
-
-void web_status_members(struct json_out *j, const struct batch_status *o, bool is_node)
-{
-    static char attributes[] = "attributes";
-    struct batch_status shown = *o;
-
-    json_out_string(j, "id", o->name);
-    shown.name = attributes;
-    if (is_node)
-        node_show_json(j, &shown);
-    else
-        status_out_json(j, &shown, NULL);
-    web_status_times(j, o->attribs);
-}
-
 static void web_status_put(struct web_call *w, const struct batch_status *o, bool is_node)
 {
     json_out_open(&w->json, NULL, '{');
-    web_status_members(&w->json, o, is_node);
+    web_members_put(&w->json, o, is_node);
     json_out_close(&w->json, '}');
 }
 
@@ -137,7 +102,7 @@ static void web_status_one(struct web_call *w, const struct batch_status *o, boo
 {
     if (!web_call_json(w))
         return;
-    web_status_members(&w->json, o, is_node);
+    web_members_put(&w->json, o, is_node);
     web_call_json_end(w, 200);
 }
 

@@ -23,7 +23,4 @@ void web_status_explain(struct web_call *w);
 /* The last preemptions that this program has seen. */
 void web_status_preemptions(struct web_call *w);
 
-/* Write id, attributes and times of an object into a JSON object that is open. */
-void web_status_members(struct json_out *j, const struct batch_status *o, bool is_node);
-
 #endif

@@ -14,7 +14,7 @@
 #include "clock.h"
 #include "json_out.h"
 #include "pbs_ext.h"
-#include "web_status.h"
+#include "web_members.h"
 #include "web_watch_tally.h"
 
 struct web_watch_event {
@@ -125,7 +125,7 @@ static char *web_watch_text(const struct pbs_change *ch, size_t *n)
     j.compact = true;
     json_out_string(&j, "kind", kind_names[ch->kind]);
     if (!ch->gone) {
-        web_status_members(&j, &o, ch->kind == PBS_KIND_NODE);
+        web_members_put(&j, &o, ch->kind == PBS_KIND_NODE);
     } else {
         json_out_string(&j, "id", ch->name);
         json_out_any(&j, "gone", "true");
