@@ -23,6 +23,7 @@ static const char *value(const struct attrl *a, const char *wanted)
 
 static void changed(const struct pbs_change *ch, void *arg)
 {
+    (void)arg;
     if (ch->gone)
         printf("%s is gone\n", ch->name);
     else

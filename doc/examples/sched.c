@@ -40,6 +40,7 @@ static void take(const struct pbs_change *ch, void *arg)
     struct thing *t =
         ch->kind == PBS_KIND_JOB ? find(jobs, &n_jobs, ch->name) : find(nodes, &n_nodes, ch->name);
 
+    (void)arg;
     if (!t)
         return;
     t->ncpus = 0;
@@ -55,6 +56,7 @@ static void take(const struct pbs_change *ch, void *arg)
 
 static void start_over(void *arg)
 {
+    (void)arg;
     n_jobs = n_nodes = 0;
 }
 

@@ -24,6 +24,7 @@ static int rank, ranks, first_here; /* is it the first rank on its host? */
 
 static void ask(int signo)
 {
+    (void)signo;
     asked = 1;
 }
 

@@ -22,6 +22,7 @@ static volatile sig_atomic_t asked; /* a handler may do no more than that */
 
 static void ask(int signo)
 {
+    (void)signo;
     asked = 1;
 }
 
