@@ -192,3 +192,9 @@ def test_every_call_and_capability_of_the_execution_protocol_is_in_its_page():
 def test_no_file_has_marks_of_a_merge():
     found = subprocess.run(["git", "grep", "-lE", "^(<<<<<<<|>>>>>>>) "], cwd=TOP, capture_output=True, text=True, check=False)
     assert found.stdout == ""
+
+
+def test_each_walk_through_the_sources_names_at_most_eight_files():
+    text = (TOP / "doc/structure.md").read_text(encoding="utf-8").split("## Walks")[1].split("\n## ")[0]
+    walks = {w.split("\n")[0]: set(re.findall(r"`(?:\w+/)+\w+\.c`", w)) for w in text.split("\n### ")[1:]}
+    assert len(walks) > 3 and [name for name, files in walks.items() if len(files) > 8] == []
