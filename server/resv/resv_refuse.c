@@ -63,7 +63,7 @@ static bool resv_refuse_is_too_early(const struct reservations *all)
     if (server_ctx_now_s(all->p.ctx) >= all->patient_till_s)
         return false;
     for (const struct node *n = nodes_first(all->p.ctx->nodes); n; n = nodes_next(n))
-        if (!node_is_usable(n) && resv_degrade_may_be_back(all, n))
+        if (!node_is_usable(n) && reservations_may_be_back(all, n))
             return true;
     return false;
 }
