@@ -231,7 +231,6 @@ static void feed_set_timer(struct sim_feed *f)
 /* It leads time to the next job; sim_advance.c has it submitted. */
 static void feed_timer_cb(void *arg)
 {
-    (void)arg;
 }
 
 bool sim_feed_submit_due(struct sim_feed *f)

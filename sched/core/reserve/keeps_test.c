@@ -93,7 +93,6 @@ static void vnodes_are_alike_where_no_job_that_waits_tells_their_begins_apart(vo
     struct cluster *cl = a_cluster(&policy);
     struct keeps *k = keeps_create(cl);
 
-    (void)state;
     tell_resv_at(cl, "R1.svr", "(n1:ncpus=8)", NOW_S + 600);
     tell_resv_at(cl, "R2.svr", "(n2:ncpus=8)", NOW_S + 900);
     tell_resv_at(cl, "R3.svr", "(n3:ncpus=4)", NOW_S + 900);
