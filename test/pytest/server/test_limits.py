@@ -107,6 +107,7 @@ def test_the_server_refuses_a_scheduler_that_would_exceed_a_limit(cx, limits):
             cx.kill("server")
             cx.restart("server")
             cx.again()
+            cx.hosts_back()
             sched = cx.connect()
             sched.register()
         with pytest.raises(api.PbsError) as e:
