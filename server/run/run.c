@@ -60,12 +60,16 @@ static int run_check_state(const struct job *j, const struct run_ask *ask, struc
     return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
 }
 
-/* A person may name hosts that are down. The order would wait there, and the person with it, until they are back. */
+/* A person may name hosts that are down. The order would wait there, and the person with it, until they are back. A host
+ * that has not said HELLO since this server started may do so at any moment: for it the order waits. */
 static int check_hosts_here(const struct runs *r, const struct run *run, struct err *e)
 {
-    for (size_t i = 0; i < run->n_hosts; i++)
-        if (!service_is_here(services_find(r->services, run->hosts[i].service)))
+    for (size_t i = 0; i < run->n_hosts; i++) {
+        const struct service *s = services_find(r->services, run->hosts[i].service);
+
+        if (!service_is_here(s) && (!s || s->said))
             return err_set(e, PBSE_NORELYMOM, "Server could not connect to MOM");
+    }
     return 0;
 }
 

@@ -250,3 +250,22 @@ def test_a_start_time_given_to_a_running_job_says_nothing_of_its_end(cx):
     until(lambda: cx.state(job) == "F", lambda: cx.describe(job))
     cx.api.delete(job, "deletehist")
     assert cx.api.stat("job", "", extend="x") == [] and cx.pid("server") == pid
+
+
+@pytest.mark.complex(nodes=1, sched=False)
+def test_a_run_that_is_asked_for_before_its_host_is_heard_of_waits_for_the_host(cx):
+    """A host that is away since the server started may be back at any moment; one that was lost later is refused (15070)."""
+    first, second = cx.submit(), cx.submit()
+    cx.stop_daemon("n1")
+    cx.restart("server")
+    cx.again()
+    cx.api.run_async(first, "(n1:ncpus=1)")
+    assert cx.stat(first)["substate"] != "42"
+    cx.restart("n1")
+    cx.wait(first)
+    until(lambda: cx.stat(first)["substate"] == "42", "its begin")
+    cx.stop_daemon("n1")
+    until(lambda: "down" in cx.node("n1").state, "the host down")
+    with pytest.raises(api.PbsError) as e:
+        cx.api.run_async(second, "(n1:ncpus=1)")
+    assert e.value.code == 15070
