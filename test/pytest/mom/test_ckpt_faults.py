@@ -32,6 +32,7 @@ def begin(cx, order):
     cx.blank("asked")
     os.remove(os.path.join(cx.work, "asked"))
     job = start(cx, SLOW)
+    until(lambda: cx.file("begun"), "its handler")
     result = {}
     t = threading.Thread(target=lambda: result.update(preempt(cx, job, order)), daemon=True)
     t.start()
