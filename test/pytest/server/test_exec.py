@@ -271,7 +271,10 @@ def test_a_second_mom_of_a_name_takes_the_place_of_one_that_is_gone_and_holds_no
     with twin_of(cx, "n1") as home:
         in_log(cx, "accepted by server", home=home)
         until(lambda: cx.node().state == "free", "the node to be free")
-        assert cx.wait(cx.submit("sleep 600"))["exec_host"].startswith("n1/")
+        job = cx.submit("sleep 600")
+        assert cx.wait(job)["exec_host"].startswith("n1/")
+        cx.api.delete(job)  # no other program knows of its shepherd
+        cx.wait_gone(job)
 
 
 # --- servers that must not be obeyed
