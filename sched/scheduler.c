@@ -264,13 +264,7 @@ static void explain_job(struct scheduler *s, const struct pbs_wake *w)
                           "the job, or its queue, is not one that its scheduler sees");
         return;
     }
-    explain(&(struct explain_ask){.picker = cycle_picker(s->cycle),
-                                  .job = j,
-                                  .now_s = now_s(s),
-                                  .has_failed = cycle_has_failed,
-                                  .room = cycle_room,
-                                  .arg = s->cycle},
-            &x);
+    cycle_explain(s->cycle, j, now_s(s), &x);
     may_wait = x.verdict != EXPLAIN_RUNS && x.verdict != EXPLAIN_UNDER_WAY;
     if (may_wait)
         forecast_make(s->cycle, j, now_s(s), &f);

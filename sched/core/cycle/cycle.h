@@ -18,6 +18,8 @@
 #include "pick.h"
 #include "sched_cluster.h"
 
+struct explanation;
+
 struct accrual;
 struct cycle;
 
@@ -76,9 +78,12 @@ void cycle_turned(struct cycle *c, const char *next, const struct cycle_reply re
  * it cannot be run. The next cycle_run decides: RUN, PREEMPT or REFUSE. */
 bool cycle_urge(struct cycle *c, const char *job);
 
-/* For explain, between cycles: the parts that a cycle picks with, and who is not tried again for a while. */
+/* Explain a job with a queue (explain.h), between cycles, as the next cycle would decide about it. *out is the caller's,
+ * until explain_fini(). */
+void cycle_explain(struct cycle *c, const struct job *j, int64_t now_s, struct explanation *out);
+
+/* The parts that a cycle picks with. */
 struct picker cycle_picker(const struct cycle *c);
-bool cycle_has_failed(void *cycle, const struct job *preemptor, const struct job *victim);
 /* As attempt_room, beside what the next cycle would keep for jobs before this one. `cycle` is a struct cycle. */
 bool cycle_room(void *cycle, const struct picker *k, const struct preemptor *p, struct allocation *where,
                 struct reason *why);

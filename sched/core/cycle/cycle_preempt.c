@@ -11,6 +11,7 @@
 #include "attempt.h"
 #include "classes.h"
 #include "cycle_private.h"
+#include "explain.h"
 #include "gang.h"
 #include "log.h"
 #include "mem.h"
@@ -28,7 +29,7 @@ static void cycle_note_later(void *arg, int64_t at_s)
 }
 
 /* A victim for which no method was left is not tried again for a while, for any job. */
-bool cycle_has_failed(void *cycle, const struct job *preemptor, const struct job *victim)
+static bool cycle_has_failed(void *cycle, const struct job *preemptor, const struct job *victim)
 {
     const struct cycle *c = cycle;
     bool lately = victim->preempt_failed_s && c->now_s < victim->preempt_failed_s + PLAN_FORGET_S;
@@ -117,6 +118,17 @@ struct picker cycle_picker(const struct cycle *c)
                            .buckets = c->buckets,
                            .inside = c->inside,
                            .log = c->d};
+}
+
+void cycle_explain(struct cycle *c, const struct job *j, int64_t now_s, struct explanation *out)
+{
+    explain(&(struct explain_ask){.picker = cycle_picker(c),
+                                  .job = j,
+                                  .now_s = now_s,
+                                  .has_failed = cycle_has_failed,
+                                  .room = cycle_room,
+                                  .arg = c},
+            out);
 }
 
 struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const struct job *j)

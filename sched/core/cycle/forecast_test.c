@@ -24,13 +24,7 @@ static struct explanation ask(struct random_world *w, const struct job *j)
 {
     struct explanation x;
 
-    explain(&(struct explain_ask){.picker = cycle_picker(w->c),
-                                  .job = j,
-                                  .now_s = w->now_s,
-                                  .has_failed = cycle_has_failed,
-                                  .room = cycle_room,
-                                  .arg = w->c},
-            &x);
+    cycle_explain(w->c, j, w->now_s, &x);
     return x;
 }
 

@@ -287,15 +287,9 @@ static int scenario_line_log(struct play *p, struct err *e)
 /* --- explanations */
 static struct explanation explain_now(struct play *p, const struct job *j)
 {
-    struct explain_ask ask = {.picker = cycle_picker(p->c),
-                              .job = j,
-                              .now_s = NOW_S,
-                              .has_failed = cycle_has_failed,
-                              .room = cycle_room,
-                              .arg = p->c};
     struct explanation x;
 
-    explain(&ask, &x);
+    cycle_explain(p->c, j, NOW_S, &x);
     return x;
 }
 

@@ -255,13 +255,7 @@ uint64_t crowd_explain(struct crowd *w)
 
     snprintf(id, sizeof id, "%d.x", w->size.jobs - 1);
     const struct job *j = cluster_job(cycle_cluster(w->c), id);
-    explain(&(struct explain_ask){.picker = cycle_picker(w->c),
-                                  .job = j,
-                                  .now_s = w->now_s,
-                                  .has_failed = cycle_has_failed,
-                                  .room = cycle_room,
-                                  .arg = w->c},
-            &x);
+    cycle_explain(w->c, j, w->now_s, &x);
     forecast_make(w->c, j, w->now_s, &f);
     w->n_before = f.n_before;
     explain_fini(&x);
