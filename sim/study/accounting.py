@@ -3,7 +3,7 @@ import functools
 import re
 import time
 
-from .workload import BadInput, JOBS_MAX, SECONDS_MAX, Job, Workload, in_order, parse_size_kb, parse_span, read_lines
+from .workload import BadInput, SECONDS_MAX, Job, add, from_log, parse_size_kb, parse_span, read_lines
 
 PAIR = re.compile(r'([\w.@-]+)=("[^"]*"|\'[^\']*\'|\S*)')
 STATUS_LIMIT = 1000   # as sim_feed reads
@@ -91,15 +91,9 @@ def read(paths):
             job = _job(path, number, name, pairs(text), name in stopped)
             stopped.discard(name)
             if job:
-                jobs.append(job)
-            if len(jobs) > JOBS_MAX:
-                raise BadInput(f"{path}, line {number}: more than {JOBS_MAX} jobs")
+                add(jobs, job, path, number)
     if not jobs:
         raise BadInput(f"{', '.join(paths)}: no job has ended there (records E)")
     jobs.sort(key=lambda j: _number(j.origin))
-    begin = int(min(j.submit_s for j in jobs))
-    for job in jobs:
-        job.submit_s -= begin
-        job.started_s -= begin
     notes = [f"{len(unfinished)} jobs had not ended when the log does; they are left out"] if unfinished else []
-    return Workload(in_order(jobs), begin, notes)
+    return from_log(jobs, notes)

@@ -2,7 +2,7 @@
 import re
 import time
 
-from .workload import BadInput, JOBS_MAX, Job, Workload, in_order, parse_size_kb, parse_span, read_lines
+from .workload import BadInput, Job, add, from_log, parse_size_kb, parse_span, read_lines
 
 NEEDED = ("JobID", "Submit", "Start", "End")
 USUAL = "JobID,Submit,Start,End,Timelimit,AllocCPUS,ReqMem,User,Group,Account,Partition,ExitCode,State"
@@ -70,13 +70,7 @@ def read(path):
         job = _job(path, number, row)
         left_out += job is None
         if job:
-            jobs.append(job)
-        if len(jobs) > JOBS_MAX:
-            raise BadInput(f"{path}, line {number}: more than {JOBS_MAX} jobs")
+            add(jobs, job, path, number)
     if not jobs:
         raise BadInput(f"{path}: no job in it has ended")
-    begin = min(j.submit_s for j in jobs)
-    for job in jobs:
-        job.submit_s -= begin
-        job.started_s -= begin
-    return Workload(in_order(jobs), int(begin), [f"{left_out} jobs that never ran are left out"] if left_out else [])
+    return from_log(jobs, [f"{left_out} jobs that never ran are left out"] if left_out else [])

@@ -4,7 +4,7 @@ A line is a job of 18 fields, -1 is unknown; header comments are "; Name: value"
 """
 import re
 
-from .workload import BadInput, JOBS_MAX, SECONDS_MAX, Job, Workload, in_order, read_lines
+from .workload import BadInput, SECONDS_MAX, Job, Workload, add, in_order, read_lines
 
 FIELDS = 18
 (NUMBER, SUBMIT, WAIT, RUN, USED_CPUS, _, USED_MEM, CPUS, TIME, MEM, STATUS, USER, GROUP, _, QUEUE, _, AFTER,
@@ -65,9 +65,7 @@ def read(path):
         if job is None:
             left_out += 1
             continue
-        jobs.append(job)
-        if len(jobs) > JOBS_MAX:
-            raise BadInput(f"{path}, line {number}: more than {JOBS_MAX} jobs")
+        add(jobs, job, path, number)
         by_number[int(values[NUMBER])] = len(jobs)
         if values[AFTER] > 0:
             follows[len(jobs)] = int(values[AFTER])

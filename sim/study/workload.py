@@ -53,6 +53,22 @@ def read_lines(path):
         raise BadInput(f"{path}: {e.strerror}") from e
 
 
+def add(jobs, job, path, number):
+    """Append a job that a line of a log tells of. BadInput: there are too many."""
+    jobs.append(job)
+    if len(jobs) > JOBS_MAX:
+        raise BadInput(f"{path}, line {number}: more than {JOBS_MAX} jobs")
+
+
+def from_log(jobs, notes):
+    """The workload of jobs whose times are since the epoch: it begins with the first submission."""
+    begin = int(min(j.submit_s for j in jobs))
+    for job in jobs:
+        job.submit_s -= begin
+        job.started_s -= begin
+    return Workload(in_order(jobs), begin, notes)
+
+
 def in_order(jobs):
     """Sorted by submission, with `after` following its job; a job that follows a later one is independent."""
     order = sorted(range(len(jobs)), key=lambda i: (jobs[i].submit_s, i))
