@@ -13,7 +13,6 @@ are Python's own objects: pbs_statfree() has nothing to do. New programs are sho
 """
 from __future__ import annotations
 
-import ctypes as _C
 from collections.abc import Iterator
 from typing import Any
 
@@ -156,6 +155,13 @@ def pbs_submit(c: int, attrib: attropl | None, script: str | None, destination: 
     return _text(_l.lib.pbs_submit(c, _list(attrib), _l.to_bytes(script), _l.to_bytes(destination), _l.to_bytes(extend)))
 
 
+def _named(function: Any, name: str, arguments: str) -> Any:
+    """A function that is made, under the name that it has in C."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{name}({arguments}) of pbs_ifl.h."
+    return function
+
+
 def _of_job(name: str) -> Any:
     """A call c, jobid, TEXT..., extend that answers 0 or a number."""
     call = getattr(_l.lib, name)
@@ -163,9 +169,7 @@ def _of_job(name: str) -> Any:
     def function(c: int, jobid: str, *rest: str | None) -> int:
         return int(call(c, _l.to_bytes(jobid), *[_l.to_bytes(r) for r in rest]))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{name}(c, jobid, ..., extend) of pbs_ifl.h."
-    return function
+    return _named(function, name, "c, jobid, ..., extend")
 
 
 pbs_deljob = _of_job("pbs_deljob")
@@ -191,10 +195,8 @@ def pbs_alterjob(c: int, jobid: str, attrib: attrl | None, extend: str | None = 
 
 
 def pbs_deljoblist(c: int, jobids: list[str], numjids: int | None = None, extend: str | None = None) -> batch_deljob_status | None:
-    names = jobids[:numjids]
-    array = (_C.c_char_p * len(names))(*[_l.to_bytes(n) for n in names])
     first = None
-    for name, code in reversed(_l.take_deleted(_l.lib.pbs_deljoblist(c, array, len(names), _l.to_bytes(extend))).items()):
+    for name, code in reversed(_l.delete_jobs(c, jobids[:numjids], extend).items()):
         entry = batch_deljob_status(name, code)
         entry.next, first = first, entry
     return first
@@ -221,9 +223,7 @@ def _of_object(name: str) -> Any:
     def function(c: int, id: str | None = None, wanted: attrl | None = None, extend: str | None = None) -> batch_status | None:
         return _status(call(c, _l.to_bytes(id), _list(wanted), _l.to_bytes(extend)))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{name}(c, name, attrl, extend) of pbs_ifl.h."
-    return function
+    return _named(function, name, "c, name, attrl, extend")
 
 
 pbs_statjob = _of_object("pbs_statjob")
@@ -272,7 +272,4 @@ def pbs_terminate(c: int, manner: int, extend: str | None = None) -> int:
 
 def pbs_preempt_jobs(c: int, jobids: list[str]) -> list[tuple[str, str]] | None:
     """(job, order) in order of completion; None: an error."""
-    array, n = (_C.c_char_p * (len(jobids) + 1))(*[_l.to_bytes(j) for j in jobids], None), _C.c_int()
-    ticket = _l.lib.pbs_preempt_jobs_send(c, array)
-    block = _l.lib.pbs_preempt_jobs_recv(c, ticket, _C.byref(n)) if ticket > 0 else None
-    return _l.take_order(block, n.value) if block else None
+    return _l.preempt_jobs(c, jobids)

@@ -203,16 +203,28 @@ def take_names(block: int) -> list[str]:
     return out
 
 
-def take_order(block: int, n: int) -> list[tuple[str, str]]:
-    """(job, order) of preempt_job_info, which is freed."""
+def text_array(texts: Iterable[Any]) -> Any:
+    """A C array of texts, NULL behind the last."""
+    items = [to_bytes(t) for t in texts]
+    return (C.c_char_p * (len(items) + 1))(*items, None)
+
+
+def preempt_jobs(handle: int, names: list[str]) -> list[tuple[str, str]] | None:
+    """pbs_preempt_jobs(): (job, order) in order of completion; None where the call failed."""
+    n = C.c_int()
+    ticket = lib.pbs_preempt_jobs_send(handle, text_array(names))
+    block = lib.pbs_preempt_jobs_recv(handle, ticket, C.byref(n)) if ticket > 0 else None
+    if not block:
+        return None
     array = C.cast(block, C.POINTER(PreemptInfo))
-    out = [(to_text(array[i].job_id), to_text(array[i].order)) for i in range(n)]
+    out = [(to_text(array[i].job_id), to_text(array[i].order)) for i in range(n.value)]
     _libc.free(block)
     return out
 
 
-def take_deleted(head: Any) -> dict[str, int]:
-    """{job: number of the error} of pbs_deljoblist(), which is freed."""
+def delete_jobs(handle: int, names: list[str], extend: Any) -> dict[str, int]:
+    """pbs_deljoblist(): {job that was not deleted: number of the error}; empty where the call failed, too: errno() tells."""
+    head = lib.pbs_deljoblist(handle, text_array(names), len(names), to_bytes(extend))
     failed, p = {}, head
     while p:
         failed[to_text(p.contents.name)] = int(p.contents.code)

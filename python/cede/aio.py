@@ -145,17 +145,12 @@ class AsyncConnection:
     async def jobs(self, *, history: bool = False, want: Iterable[str] = (), **criteria: Any) -> list[Job]:
         """As Connection.jobs()."""
         connection = self._first.connection
-        found: list[Job] = []
-
-        def entry(pointer: Any, _arg: Any) -> int:
-            found.append(Job(connection, _l.to_text(pointer.contents.name), _l.attributes(pointer.contents.attribs)))
-            return 0
-
+        found, entry = connection.collected_jobs()
         asked, wanted = _l.attr_list(criteria_rows(criteria)), _l.attr_list(values.wanted(want))
         ticket = _l.lib.pbs_selstat_each_send(connection.handle, asked, wanted, b"x" if history else None)
 
         def receive() -> list[Job]:
-            if _l.lib.pbs_selstat_each_recv(connection.handle, ticket, _l.ENTRY(entry), None) != 0:
+            if _l.lib.pbs_selstat_each_recv(connection.handle, ticket, entry, None) != 0:
                 raise errors.last(connection.handle)
             return found
 

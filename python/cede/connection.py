@@ -129,17 +129,21 @@ class Connection:
         want        attributes to bring (none: all)
         history     also jobs that have ended
         """
+        found, entry = self.collected_jobs()
+        asked, wanted = _l.attr_list(criteria_rows(criteria)), _l.attr_list(values.wanted(want))
+        if _l.lib.pbs_selstat_each(self.handle, asked, wanted, b"x" if history else None, entry, None) != 0:
+            raise errors.last(self.handle)
+        return found
+
+    def collected_jobs(self) -> tuple[list[Job], Any]:
+        """A list, and the callback of pbs_selstat_each() that fills it."""
         found: list[Job] = []
 
         def entry(pointer: Any, _arg: Any) -> int:
             found.append(Job(self, _l.to_text(pointer.contents.name), _l.attributes(pointer.contents.attribs)))
             return 0
 
-        asked = _l.attr_list(criteria_rows(criteria))
-        wanted = _l.attr_list(values.wanted(want))
-        if _l.lib.pbs_selstat_each(self.handle, asked, wanted, b"x" if history else None, _l.ENTRY(entry), None) != 0:
-            raise errors.last(self.handle)
-        return found
+        return found, _l.ENTRY(entry)
 
     def resource_type(self, name: str) -> str:
         """The type of a resource, built-in or custom: "long", "size", ...; "" where there is none of that name."""
@@ -193,12 +197,10 @@ class Connection:
 
     def delete(self, jobs: Iterable[str | Job], *, force: bool = False) -> dict[str, errors.PbsError]:
         """Delete many jobs in one call. The jobs that were not deleted, with the reason."""
-        names = [str(j) for j in jobs]
-        array = (C.c_char_p * len(names))(*[_l.to_bytes(n) for n in names])
-        head = _l.lib.pbs_deljoblist(self.handle, array, len(names), b"force" if force else None)
-        if not head and _l.errno() != 0:
+        failed = _l.delete_jobs(self.handle, [str(j) for j in jobs], "force" if force else None)
+        if not failed and _l.errno() != 0:
             raise errors.last(self.handle)
-        return {name: errors.make(code) for name, code in _l.take_deleted(head).items()}
+        return {name: errors.make(code) for name, code in failed.items()}
 
     def wait(self, job: str, timeout: float | timedelta | None = None) -> int | None:
         """As Job.wait()."""
@@ -277,13 +279,10 @@ class Connection:
     # --- preemption
     def preempt(self, jobs: Iterable[str | Job]) -> list[tuple[str, str]]:
         """Preempt jobs, as a scheduler may: (job, letter of the method that worked, or "000"), in order of completion."""
-        names = [_l.to_bytes(str(j)) for j in jobs]
-        array, n = (C.c_char_p * (len(names) + 1))(*names, None), C.c_int()
-        ticket = _l.lib.pbs_preempt_jobs_send(self.handle, array)
-        block = _l.lib.pbs_preempt_jobs_recv(self.handle, ticket, C.byref(n)) if ticket > 0 else None
-        if not block:
+        done = _l.preempt_jobs(self.handle, [str(j) for j in jobs])
+        if done is None:
             raise errors.last(self.handle)
-        return _l.take_order(block, n.value)
+        return done
 
     def explain(self, job: str | Job) -> list[Object]:
         """What its scheduler would do for a waiting job now, and why (pbs_explain(3)): the job, its victims, those that are exempt."""
@@ -305,8 +304,8 @@ def _custom_type(raw: Mapping[str, Any]) -> str:
     return _TYPE_NUMBERS.get(str(raw.get("type", "")), "")
 
 
-# The numbers that pbs_statrsc() gives for types (ifl-api, "resources").
-_TYPE_NUMBERS = {"1": "LONG", "2": "CHAR", "3": "STRING", "4": "STRING_ARRAY", "5": "SIZE", "11": "BOOLEAN", "14": "FLOAT", "8": "LONG"}
+# The numbers that pbs_statrsc() gives for types.
+_TYPE_NUMBERS = {"1": "LONG", "2": "CHAR", "3": "STRING", "4": "STRING_ARRAY", "5": "SIZE", "11": "BOOLEAN", "14": "FLOAT"}
 
 
 def criteria_rows(criteria: Mapping[str, Any]) -> list[_l.Row]:

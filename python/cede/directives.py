@@ -16,8 +16,6 @@ _OPTIONS: dict[str, tuple[str, str | None]] = {
     "q": ("destination", None), "r": ("Rerunable", None), "R": ("Remove_Files", None), "S": ("Shell_Path_List", None),
     "u": ("User_List", None),
 }
-# Keywords of -W that are not the name of their attribute.
-_WORDS = {"group_list": "group_list", "run_count": "run_count"}
 
 
 def split_list(text: str) -> list[tuple[str, str]]:
@@ -75,8 +73,7 @@ def _apply(letter: str, value: str, into: dict[str, Any]) -> None:
     elif letter == "V":
         into["export"] = True
     elif letter == "W":
-        for name, text in split_list(value):
-            into[_WORDS.get(name, name)] = text
+        into.update(split_list(value))
     elif letter in _OPTIONS:
         into[_OPTIONS[letter][0]] = value
     else:
