@@ -3,10 +3,7 @@ import os
 import socket
 import struct
 
-import pytest
-
 from cede import api, exec_peer, rpc_caller
-from cede.complex import Complex
 from cede.exec_peer import text, u32
 
 HOSTS = 300  # beyond 100 hosts the rest are told in the background
@@ -17,15 +14,6 @@ SET, HOOK = 2, 8  # of IFL_MANAGER
 def record(proc, args):
     body = struct.pack(">10I", proc, 0, 2, rpc_caller.IFL, 1, proc, 0, 0, 0, 0) + args
     return u32(rpc_caller.LAST | len(body)) + body
-
-
-@pytest.fixture(scope="module")
-def place():
-    c = Complex(nodes=0, sched=False)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
 
 
 def test_a_job_that_is_sent_after_a_change_of_hooks_never_comes_before_it(place):

@@ -7,9 +7,9 @@ import signal
 
 import pytest
 
-from cede.complex import Complex
 from cede.wait import until
 
+pytestmark = pytest.mark.complex(nodes=1, ncpus=4, history=True)
 REFUSED = "Connection refused"
 # What asks the server, whatever it is asked for: number of the exit status where the server is down.
 ASKS_SERVER = [
@@ -59,12 +59,8 @@ TWICE = [
 
 
 @pytest.fixture(scope="module")
-def cx():
-    c = Complex(nodes=1, ncpus=4, history=True)
-    try:
-        yield c.start()
-    finally:
-        c.stop()
+def cx(complex):
+    return complex
 
 
 @pytest.fixture

@@ -37,4 +37,4 @@ def test_a_database_that_hangs_is_said_and_promises_wait(cx):
         assert cx.state(job) == "Q" and not done
     t.join(120)
     assert done and cx.state(done[0]) == "Q"
-    until(lambda: "changes are stored again" in cx.log("server"), "the server to say that it goes on")
+    until(lambda: "changes are stored again" in cx.log("server"), "the line that says that changes are stored again")
