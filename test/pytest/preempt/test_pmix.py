@@ -36,6 +36,11 @@ def line(cx, word, rank=0):
     return found[-1], dict(w.split("=", 1) for w in found[-1].split() if "=" in w)
 
 
+def is_declared(cx, job):
+    """Return true while the job exists and its program has declared that it saves itself."""
+    return (cx.stat(job) or {}).get("checkpoint_by") == "pmix"
+
+
 # --- 1. it asks
 def test_the_policy_is_that_of_pbs_preempt(cx):
     scheduler(cx, "SCR 50 R", grace="30", most="90")
@@ -51,29 +56,28 @@ def test_the_policy_is_that_of_pbs_preempt(cx):
 @pytest.mark.parametrize("how", ["event", "signal"])
 def test_a_program_that_declares_that_it_saves_itself_is_saved(cx, how):
     victim = talker(cx, how, "need=7", Checkpoint="u")
-    until(lambda: cx.stat(victim).get("checkpoint_by") == "pmix", "the declaration in qstat -f")
+    until(lambda: is_declared(cx, victim), "the declaration in qstat -f")
     kill_ranks(cx, 0)
-    if cx.state(victim):
-        until(lambda: not cx.stat(victim) or cx.stat(victim).get("checkpoint_by") != "pmix", "the end of the declaration")
+    until(lambda: not is_declared(cx, victim), "the end of the declaration")
 
 
 def test_the_time_that_a_program_needs_stretches_its_notice_within_the_bound(cx):
     victim = talker(cx, "event", "need=500")
-    until(lambda: cx.stat(victim).get("checkpoint_by") == "pmix", "the declaration in qstat -f")
+    until(lambda: is_declared(cx, victim), "the declaration in qstat -f")
     scheduler(cx, grace="100", most="900").preempt_run(cx.submit(select="1:ncpus=4"), ROOM, [victim])
     assert 400 < int(noticed(cx, victim)) - time.time() <= 500
 
 
 def test_the_colliding_key_is_a_time_where_an_event_is_declared(cx):
     victim = talker(cx, "shared", "need=500")
-    until(lambda: cx.stat(victim).get("checkpoint_by") == "pmix", "the declaration in qstat -f")
+    until(lambda: is_declared(cx, victim), "the declaration in qstat -f")
     scheduler(cx, grace="100", most="900").preempt_run(cx.submit(select="1:ncpus=4"), ROOM, [victim])
     assert 400 < int(noticed(cx, victim)) - time.time() <= 500
 
 
 def test_method_c_asks_the_program_by_an_event_and_is_done_when_it_reports(cx):
     victim = talker(cx, "event")
-    until(lambda: cx.stat(victim).get("checkpoint_by") == "pmix", "the declaration in qstat -f")
+    until(lambda: is_declared(cx, victim), "the declaration in qstat -f")
     urgent = cx.submit(select="1:ncpus=4")
     scheduler(cx, "C", grace="0").preempt_run(urgent, ROOM, [victim])
     cx.wait(urgent)
@@ -83,7 +87,7 @@ def test_method_c_asks_the_program_by_an_event_and_is_done_when_it_reports(cx):
 
 def test_a_save_since_the_alert_is_the_checkpoint_of_method_c(cx):
     victim = talker(cx, "event", "saved")
-    until(lambda: cx.stat(victim).get("checkpoint_by") == "pmix", "the declaration in qstat -f")
+    until(lambda: is_declared(cx, victim), "the declaration in qstat -f")
     urgent = cx.submit(select="1:ncpus=4")
     scheduler(cx, "C", grace=LONG).preempt_run(urgent, ROOM, [victim])
     cx.wait(urgent)
