@@ -66,7 +66,7 @@ class Hooks:
             cx.stop()
 
     def hook_starts(self):
-        from cede.sim import Simulator
+        from harness.sim import Simulator
         print("Starts with a runjob hook: simulated execution")
         for hook in (False, True):
             cx = self.complex(nodes=0).start()
@@ -84,8 +84,8 @@ class Hooks:
                 cx.stop()
 
     def hook_vnodes(self):
-        from cede.sim import Simulator
-        from cede.wait import until
+        from harness.sim import Simulator
+        from harness.wait import until
         print("A periodic hook with 1,000 vnodes in e.vnode_list")
         cx = self.complex(nodes=0, sched=False).start()
         try:
@@ -104,7 +104,7 @@ class Hooks:
             cx.stop()
 
     def hook_hosts(self):
-        from cede.wait import until
+        from harness.wait import until
         print("Start of a job on a real MOM, from RunJob to the first line of its script")
         cx = self.complex(nodes=1, sched=False).start()
         events = ("execjob_begin", "execjob_begin", "execjob_prologue", "execjob_prologue", "execjob_launch")

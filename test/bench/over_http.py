@@ -11,7 +11,7 @@ BATCH = 50
 
 class OverHttp:
     def web(self):
-        from cede.web import Web
+        from harness.web import Web
         print("pbs_web")
         cx = self.complex(nodes=0, sched=False).start()
         web = None
@@ -47,7 +47,7 @@ class OverHttp:
 
     @staticmethod
     def wait_for_changes(web):
-        from cede.wait import until
+        from harness.wait import until
         until(lambda: web.metrics()["pbs_web_changes_total"] >= 10000, "the stream of changes")
 
     @staticmethod

@@ -130,7 +130,7 @@ class Preemption:
         """10,000 one-cpu jobs on 1,000 simulated nodes: the decision, the whole, and what others feel of it."""
         print("10,000 running one-cpu jobs on 1,000 simulated nodes: an urgent job in the room of N of them")
         self.decision_alone()
-        from cede.sim import Simulator
+        from harness.sim import Simulator
         cx = self.complex(nodes=0).start()
         try:
             with Simulator(cx, nodes=1000, ncpus=10):

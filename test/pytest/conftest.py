@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from cede import build, servers, users
-from cede.clock import Clock
-from cede.complex import Complex
-from cede.hooks import Hooks
-from cede.remote import Munged
-from cede.terminal import Terminal
+from harness import build, servers, users
+from harness.clock import Clock
+from harness.complex import Complex
+from harness.hooks import Hooks
+from harness.remote import Munged
+from harness.terminal import Terminal
 
 
 def pytest_configure(config):

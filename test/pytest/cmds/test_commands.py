@@ -10,9 +10,9 @@ import termios
 
 import pytest
 
-from cede import api, users
-from cede.complex import Complex
-from cede.wait import until
+from harness import api, users
+from harness.complex import Complex
+from harness.wait import until
 
 USER = (users.available() or [None])[0]
 

@@ -5,10 +5,10 @@ import subprocess
 
 import pytest
 
-from cede import faults, ports, users
-from cede.checkpoints import count, stop
-from cede.complex import Complex
-from cede.wait import until
+from harness import faults, ports, users
+from harness.checkpoints import count, stop
+from harness.complex import Complex
+from harness.wait import until
 
 
 def ours(cx):

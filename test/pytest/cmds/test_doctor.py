@@ -8,10 +8,10 @@ import subprocess
 
 import pytest
 
-from cede import users
-from cede.build import PROGRAMS, is_sanitized
-from cede.installed import Installed
-from cede.wait import until
+from harness import users
+from harness.build import PROGRAMS, is_sanitized
+from harness.installed import Installed
+from harness.wait import until
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs namespaces and owners")
 

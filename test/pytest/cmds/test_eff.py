@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from cede.wait import until
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=1, ncpus=4, history=True)
 BUSY = "end=$(( $(date +%s) + 3 )); while [ $(date +%s) -lt $end ]; do :; done"

@@ -12,12 +12,12 @@ import time
 
 import pytest
 
-from cede import rpc_caller
-from cede.exec_peer import ACCEPTED, Mom, Reader, u32
-from cede.remote import port_of
-from cede.sis import Stranger
-from cede.tasks import start
-from cede.wait import until
+from harness import rpc_caller
+from harness.exec_peer import ACCEPTED, Mom, Reader, u32
+from harness.remote import port_of
+from harness.sis import Stranger
+from harness.tasks import start
+from harness.wait import until
 
 one = pytest.mark.complex(nodes=1, sched=False)
 bare = pytest.mark.complex(nodes=0, sched=False)
@@ -552,13 +552,13 @@ def test_hosts_hear_what_is_revoked_and_obey_only_what_the_ca_has_signed(cx):
 @pytest.mark.skipif(os.geteuid() != 0, reason="root reads everything, so another user must try")
 @one
 def test_certs_is_open_and_keys_are_not_and_errors_are_the_systems(cx):
-    from cede import users
+    from harness import users
     certs = f"{cx.home}/certs"
     assert stat.S_IMODE(os.stat(certs).st_mode) == 0o755
     for name in os.listdir(certs):
         if name.endswith(".key"):
             assert stat.S_IMODE(os.stat(f"{certs}/{name}").st_mode) == 0o600, name
-    from cede.remote import login_host
+    from harness.remote import login_host
     env = login_host(cx, "login", os.path.join(cx.top, "nowhere"))
     ca = os.path.join(cx.top, "login", "certs", "ca.crt")
     os.chmod(ca, 0o600)

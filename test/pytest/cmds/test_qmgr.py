@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from cede.wait import LIMIT_S
+from harness.wait import LIMIT_S
 
 
 def diff(cx, text, word="diff", check=True):

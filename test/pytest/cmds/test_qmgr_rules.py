@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from cede import users
+from harness import users
 
 
 def refused(cx, line):

@@ -4,9 +4,9 @@ import threading
 
 import pytest
 
-from cede import api
-from cede.ask import at
-from cede.wait import until
+from harness import api
+from harness.ask import at
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(sched=False)
 

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from cede.wait import until
+from harness.wait import until
 
 
 def add(path, text):

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from cede import users
-from cede.wait import until
+from harness import users
+from harness.wait import until
 
 USER = (users.available() or [None])[0]
 

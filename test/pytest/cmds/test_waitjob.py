@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from cede import api, users
-from cede.wait import until
+from harness import api, users
+from harness.wait import until
 
 USER = (users.available() or [None])[0]
 
@@ -59,7 +59,7 @@ def test_a_signal_ends_the_waiting_and_not_the_job(shared, number):
 
 @pytest.mark.parametrize("store", ["sqlite", "postgres"])
 def test_waiters_survive_a_server_that_is_killed_at_the_end_of_their_job(store):
-    from cede.complex import Complex
+    from harness.complex import Complex
     cx = Complex(nodes=1, store=store)
     try:
         cx.start()

@@ -1,8 +1,8 @@
 """Commands act on the server that is named, by the environment as well, and never on another that is nearer."""
 import pytest
 
-from cede.complex import Complex
-from cede.remote import port_of
+from harness.complex import Complex
+from harness.remote import port_of
 
 
 @pytest.fixture(scope="module")

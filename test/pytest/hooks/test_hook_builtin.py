@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from cede import api
-from cede.hooks import Hooks, log
+from harness import api
+from harness.hooks import Hooks, log
 
 NAME = "PBS_preempt_policy"
 ROOM = "(n1:ncpus=4)"

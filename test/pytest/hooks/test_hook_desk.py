@@ -1,7 +1,7 @@
 """Hook scripts with pbs_python --hook: events, what may be set in each, exceptions, files. No complex."""
 import pytest
 
-from cede.hook_desk import desk, package
+from harness.hook_desk import desk, package
 
 pbs = package()
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from cede.hook_desk import desk
+from harness.hook_desk import desk
 
 PLACE = os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "examples", "hooks")
 

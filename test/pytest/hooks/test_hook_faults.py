@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from cede import api
-from cede.hooks import log, qsub
-from cede.wait import until
+from harness import api
+from harness.hooks import log, qsub
+from harness.wait import until
 
 MANY = 10000
 

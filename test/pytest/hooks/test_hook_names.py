@@ -5,7 +5,7 @@ import tempfile
 
 import pytest
 
-from cede.hook_desk import desk, package
+from harness.hook_desk import desk, package
 
 pbs = package()
 

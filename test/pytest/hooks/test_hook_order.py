@@ -3,8 +3,8 @@ import os
 import socket
 import struct
 
-from cede import api, exec_peer, rpc_caller
-from cede.exec_peer import text, u32
+from harness import api, exec_peer, rpc_caller
+from harness.exec_peer import text, u32
 
 HOSTS = 300  # beyond 100 hosts the rest are told in the background
 IFL_MANAGER, IFL_RUN_ASYNC = 9, 23

@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from cede.ask import at, stat_resv
-from cede.hooks import log
-from cede.wait import until
+from harness.ask import at, stat_resv
+from harness.hooks import log
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=2, sched=False, clock=True)
 

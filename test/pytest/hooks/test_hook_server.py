@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from cede import users
-from cede.wait import until
+from harness import users
+from harness.wait import until
 
 EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "examples", "hooks")
 

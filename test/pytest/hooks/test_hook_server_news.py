@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from cede.hooks import Hooks
-from cede.wait import until
+from harness.hooks import Hooks
+from harness.wait import until
 
 EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "examples", "hooks")
 

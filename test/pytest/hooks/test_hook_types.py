@@ -1,7 +1,7 @@
 """Types of the module pbs: what each reads, how it prints, how it compares, what it refuses. No complex."""
 import pytest
 
-from cede.hook_desk import package
+from harness.hook_desk import package
 
 pbs = package()
 

@@ -5,7 +5,7 @@ import pwd
 
 import pytest
 
-from cede.hook_daemon import HookDaemon
+from harness.hook_daemon import HookDaemon
 
 HEAD = "import pbs\ne = pbs.event()\n"
 JOB = {"job": {"name": None, "attrs": {"queue": "workq", "Job_Name": "STDIN", "Resource_List": {"ncpus": "2"}, "Variable_List": "A=1"}}}
@@ -154,7 +154,7 @@ def test_lines_of_one_run_are_bounded(make):
 
 
 def test_debug_leaves_files_that_pbs_python_reads(make, tmp_path):
-    from cede.hook_desk import desk
+    from harness.hook_desk import desk
 
     daemon = make("q = pbs.server().queue('workq')\ne.job.Priority = int(q.Priority)\n", objects={"queue": [{"name": "workq", "attrs": {"Priority": "7"}}]})
     assert daemon.run(data=JOB, debug=True)["changes"][0]["value"] == "7"

@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from cede import api
-from cede.wait import until
+from harness import api
+from harness.wait import until
 from hooks.test_mom_hooks import empty, ended, hook_files, marks, mom_log, note
 
 pytestmark = pytest.mark.complex(nodes=2, history=True)

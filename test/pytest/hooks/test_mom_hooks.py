@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from cede import api, users
-from cede.wait import until
+from harness import api, users
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=2, history=True)
 

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from cede import api
-from cede.wait import until
+from harness import api
+from harness.wait import until
 from hooks.test_mom_hooks import empty, ended, marks, mom_log, mom_worker, note
 
 PBSE_HOOK_REJECT = 15169

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from cede.wait import until
+from harness.wait import until
 from hooks.test_mom_hooks import empty, marks, note
 
 pytestmark = pytest.mark.complex(nodes=3, history=True)

@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from cede import tasks, users
-from cede.wait import until
+from harness import tasks, users
+from harness.wait import until
 from hooks.test_mom_hooks import empty, ended, marks, mom_log, note
 
 OWNER = users.NAMES[0]

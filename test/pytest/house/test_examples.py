@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from cede import users
-from cede.installed import ROOT, Installed
-from cede.wait import until
+from harness import users
+from harness.installed import ROOT, Installed
+from harness.wait import until
 
 EXAMPLES = os.path.join(ROOT, "doc", "examples")
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from cede import users
+from harness import users
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 OF_MANAGERS = {"preemption-cookbook.md"}

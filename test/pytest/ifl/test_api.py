@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-from cede import build
-from cede.complex import Complex
-from cede.installed import ROOT, Installed
-from cede.sim import Simulator
-from cede.wait import LIMIT_S, until
+from harness import build
+from harness.complex import Complex
+from harness.installed import ROOT, Installed
+from harness.sim import Simulator
+from harness.wait import LIMIT_S, until
 
 HANG_S = 180
 plain = pytest.mark.skipif(build.is_sanitized(), reason="a plain program cannot link a sanitized library")

@@ -3,8 +3,8 @@ import re
 
 import pytest
 
-from cede import api, users
-from cede.attributes import VALUES, definitions
+from harness import api, users
+from harness.attributes import VALUES, definitions
 
 # Attributes of which more is asked than a value of their type.
 SPECIAL = {"default_queue": "other", "acl_groups": "+staff", "acl_hosts": "+h1", "acl_roots": "+root",

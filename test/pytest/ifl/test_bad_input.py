@@ -8,8 +8,8 @@ import struct
 
 import pytest
 
-from cede import api
-from cede.wait import until
+from harness import api
+from harness.wait import until
 
 WORK = [("Output_Path", "/tmp/o"), ("Error_Path", "/tmp/e")]
 IFL, CALL, VERSION = 0x20000050, 0, 1

@@ -2,9 +2,9 @@
 bound, and no run is left behind that cannot start."""
 import pytest
 
-from cede import api
-from cede.exec_peer import ACCEPTED, CAN_FREEZE, KEEP, RUNNING, START, SUSPEND, Peer
-from cede.wait import until
+from harness import api
+from harness.exec_peer import ACCEPTED, CAN_FREEZE, KEEP, RUNNING, START, SUSPEND, Peer
+from harness.wait import until
 
 MANY_CHUNKS, MANY_HOSTS = 512, 1024
 LARGEST = 50000

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from cede import api
-from cede.exec_peer import ACCEPTED, CAN_FREEZE, START, Peer
-from cede.wait import until
+from harness import api
+from harness.exec_peer import ACCEPTED, CAN_FREEZE, START, Peer
+from harness.wait import until
 
 MB = 1 << 20
 

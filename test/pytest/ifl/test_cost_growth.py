@@ -1,6 +1,6 @@
 """What a request costs grows as its size does: each row of the table of requests and each attribute, given its worst.
 
-Counted are steps of the server (cede.steps), not time, and by how much its memory grows for a request. Sizes are 1 and
+Counted are steps of the server (harness.steps), not time, and by how much its memory grows for a request. Sizes are 1 and
 64 KB, where what compares each with each costs hundreds of times what is allowed; `--cost-full` adds 1 MB, and 64 KB for
 every attribute, not only the first of its type.
 """
@@ -9,10 +9,10 @@ import os
 
 import pytest
 
-from cede import api
-from cede.exec_peer import (ACCEPTED, CAN_FREEZE, CAN_RELEASE, LAUNCH, RUNNING, START, SUSPEND, UPDATE,
+from harness import api
+from harness.exec_peer import (ACCEPTED, CAN_FREEZE, CAN_RELEASE, LAUNCH, RUNNING, START, SUSPEND, UPDATE,
                             Peer)
-from cede.steps import EXT, Caller, CountedComplex, array, attributes, attrops, requests, text, u32, u64
+from harness.steps import EXT, Caller, CountedComplex, array, attributes, attrops, requests, text, u32, u64
 
 SIZES, LARGEST = (1 << 10, 1 << 16), 1_000_000
 SET, UNSET, INCR, DECR, EQ = range(5)

@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from cede import api, build
-from cede.wait import until
+from harness import api, build
+from harness.wait import until
 
 INCLUDE = os.path.join(os.path.dirname(__file__), "..", "..", "..", "ifl", "include")
 

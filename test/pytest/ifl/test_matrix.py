@@ -10,10 +10,10 @@ import time
 
 import pytest
 
-from cede import api, rows as rows_of_store, users
-from cede.attributes import VALUES, definitions
-from cede.complex import Complex
-from cede.wait import until
+from harness import api, rows as rows_of_store, users
+from harness.attributes import VALUES, definitions
+from harness.complex import Complex
+from harness.wait import until
 
 OBJECTS = {"server": (api.SERVER, ""), "queue": (api.QUEUE, "other"), "route": (api.QUEUE, "way"),
            "node": (api.NODE, "n1"), "sched": (api.SCHED, "second"), "default": (api.SCHED, "default")}

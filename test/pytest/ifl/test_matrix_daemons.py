@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from cede.wait import until
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=1, ncpus=4, history=True)
 REFUSED = "Connection refused"

@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from cede import rpc_caller, users
-from cede.remote import Munged, login_host, port_of
-from cede.wait import until
+from harness import rpc_caller, users
+from harness.remote import Munged, login_host, port_of
+from harness.wait import until
 
 pytestmark = [pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("munged"), reason="needs root and munged"),
               pytest.mark.complex(nodes=1)]

@@ -7,9 +7,9 @@ import struct
 
 import pytest
 
-from cede import rpc_caller, users
-from cede.build import is_sanitized
-from cede.wait import until
+from harness import rpc_caller, users
+from harness.build import is_sanitized
+from harness.wait import until
 
 A, B = users.NAMES[:2]
 pytestmark = [pytest.mark.skipif(os.geteuid() != 0, reason="needs root: other users attack"),

@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from cede import api, users
+from harness import api, users
 
 KINDS = {0: "server", 1: "que", 2: "job", 3: "vnode", 5: "rsc", 6: "sched"}
 COUNTS = ("state_count", "total_jobs")  # of jobs that are in the mirror anyway: no change of their own

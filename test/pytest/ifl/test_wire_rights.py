@@ -8,10 +8,10 @@ import subprocess
 
 import pytest
 
-from cede import rpc_caller, users
-from cede.exec_peer import BYE, EVENTS, HELLO, NODE_STATE, Peer
-from cede.remote import port_of
-from cede.wait import until
+from harness import rpc_caller, users
+from harness.exec_peer import BYE, EVENTS, HELLO, NODE_STATE, Peer
+from harness.remote import port_of
+from harness.wait import until
 
 USAGE, GET_SCRIPT, ADVANCE = 4, 6, 7
 IFL_STAT_SERVER = 21

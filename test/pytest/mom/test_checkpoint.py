@@ -5,14 +5,14 @@ import threading
 
 import pytest
 
-from cede import api, users
-from cede.checkpoints import COUNTER, SAVE, SPREAD, both_hosts, by_application, count, preempt, running, spread, stop, tool
-from cede.faults import daemon_frozen, frozen, is_alive, stays
-from cede.mom_priv import configure, configure_live, script, without_checkpoint
-from cede.shepherds import shepherd
-from cede.tasks import stands_still
-from cede.wait import until
-from cede.work import account_lines
+from harness import api, users
+from harness.checkpoints import COUNTER, SAVE, SPREAD, both_hosts, by_application, count, preempt, running, spread, stop, tool
+from harness.faults import daemon_frozen, frozen, is_alive, stays
+from harness.mom_priv import configure, configure_live, script, without_checkpoint
+from harness.shepherds import shepherd
+from harness.tasks import stands_still
+from harness.wait import until
+from harness.work import account_lines
 
 history = pytest.mark.complex(history=True)
 alone = pytest.mark.complex(history=True, sched=False)

@@ -3,9 +3,9 @@ import math
 
 import pytest
 
-from cede.checkpoints import running, tool
-from cede.mom_priv import configure
-from cede.wait import until
+from harness.checkpoints import running, tool
+from harness.mom_priv import configure
+from harness.wait import until
 
 alone = pytest.mark.complex(history=True, sched=False)
 QUEUE_PRIOR_S, HOST_PRIOR_S = 86400, 10 * 365 * 86400

@@ -4,10 +4,10 @@ import signal
 
 import pytest
 
-from cede.checkpoints import COUNTER, count, preempt, running, stop
-from cede.faults import is_alive, stays, words_of
-from cede.mom_priv import configure, configure_live, priv, script
-from cede.wait import until
+from harness.checkpoints import COUNTER, count, preempt, running, stop
+from harness.faults import is_alive, stays, words_of
+from harness.mom_priv import configure, configure_live, priv, script
+from harness.wait import until
 
 history = pytest.mark.complex(history=True)
 alone = pytest.mark.complex(history=True, sched=False)

@@ -5,9 +5,9 @@ import subprocess
 
 import pytest
 
-from cede.checkpoints import preempt, running, stop
-from cede.mom_priv import configure
-from cede.wait import until
+from harness.checkpoints import preempt, running, stop
+from harness.mom_priv import configure
+from harness.wait import until
 from test_ckpt_default import by, installation
 
 alone = pytest.mark.complex(history=True, sched=False)

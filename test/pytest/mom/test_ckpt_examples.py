@@ -11,9 +11,9 @@ import time
 
 import pytest
 
-from cede.checkpoints import running
-from cede.installed import ROOT
-from cede.wait import until
+from harness.checkpoints import running
+from harness.installed import ROOT
+from harness.wait import until
 
 EXAMPLES = os.path.join(ROOT, "doc", "examples", "checkpoint")
 STEP_S = 0.02

@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from cede.checkpoints import COUNTER, preempt, running
-from cede.faults import processes_with
-from cede.shepherds import kill_shepherd
-from cede.wait import until
+from harness.checkpoints import COUNTER, preempt, running
+from harness.faults import processes_with
+from harness.shepherds import kill_shepherd
+from harness.wait import until
 
 alone = pytest.mark.complex(history=True, sched=False)
 # Asked to save itself, it says that it was and waits on.

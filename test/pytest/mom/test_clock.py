@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from cede.build import is_sanitized
-from cede.clock import Clock
-from cede.complex import Complex
-from cede.faults import stays
-from cede.wait import until
+from harness.build import is_sanitized
+from harness.clock import Clock
+from harness.complex import Complex
+from harness.faults import stays
+from harness.wait import until
 
 HOURS = 3600
 pytestmark = pytest.mark.skipif(is_sanitized(), reason="the sanitizer wants to be loaded first")

@@ -5,11 +5,11 @@ import signal
 
 import pytest
 
-from cede import users
-from cede.ask import ended
-from cede.shepherds import confinement, groups, kill_shepherd, shepherd
-from cede.faults import processes_called, processes_with
-from cede.wait import until
+from harness import users
+from harness.ask import ended
+from harness.shepherds import confinement, groups, kill_shepherd, shepherd
+from harness.faults import processes_called, processes_with
+from harness.wait import until
 
 history = pytest.mark.complex(history=True)
 TAKE = "python3 -c 'import sys,time; x = bytearray(int(sys.argv[1]) << 20); time.sleep(float(sys.argv[2]))'"

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from cede.complex import Complex
-from cede.wait import until
+from harness.complex import Complex
+from harness.wait import until
 
 KINDS = ("empty", "cut", "noise", "gone")
 

@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
-from cede.ask import ended
-from cede.wait import until
+from harness.ask import ended
+from harness.wait import until
 
 BURN = "python3 -c 'import os, sys, time\nwhile sum(os.times()[:2]) < float(sys.argv[1]): pass\ntime.sleep(600)'"
 TAKE = "python3 -c 'import sys, time; x = bytearray(int(sys.argv[1]) << 20); time.sleep(600)'"

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from cede import faults
-from cede.wait import until
+from harness import faults
+from harness.wait import until
 
 MB = 1 << 20
 

@@ -7,16 +7,16 @@ import subprocess
 
 import pytest
 
-from cede import api, users
-from cede.ask import ended
-from cede.build import is_sanitized
-from cede.clock import Clock
-from cede.complex import Complex
-from cede.faults import daemon_frozen, frozen, is_alive, processes_with, stays
-from cede.mom_priv import configure_live, priv
-from cede.remote import port_of
-from cede.wait import until
-from cede.work import exists, touch
+from harness import api, users
+from harness.ask import ended
+from harness.build import is_sanitized
+from harness.clock import Clock
+from harness.complex import Complex
+from harness.faults import daemon_frozen, frozen, is_alive, processes_with, stays
+from harness.mom_priv import configure_live, priv
+from harness.remote import port_of
+from harness.wait import until
+from harness.work import exists, touch
 
 history = pytest.mark.complex(history=True)
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs jobs of others")

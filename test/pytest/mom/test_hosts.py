@@ -4,10 +4,10 @@ import signal
 
 import pytest
 
-from cede.faults import daemon_frozen, is_alive, stays
-from cede.hosts import accounting, running, stores
-from cede.shepherds import shepherd
-from cede.wait import until
+from harness.faults import daemon_frozen, is_alive, stays
+from harness.hosts import accounting, running, stores
+from harness.shepherds import shepherd
+from harness.wait import until
 
 three = pytest.mark.complex(nodes=3, history=True)
 SPREAD = {"select": "3:ncpus=2:mpiprocs=2", "l_place": "scatter"}

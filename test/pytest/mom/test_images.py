@@ -5,11 +5,11 @@ import subprocess
 
 import pytest
 
-from cede import api, users
-from cede.checkpoints import SAVE, both_hosts, preempt, running, spread, stop, tool
-from cede.faults import is_alive
-from cede.mom_priv import configure, script
-from cede.wait import until
+from harness import api, users
+from harness.checkpoints import SAVE, both_hosts, preempt, running, spread, stop, tool
+from harness.faults import is_alive
+from harness.mom_priv import configure, script
+from harness.wait import until
 
 CKPSHORT = 15061  # PBSE_CKPSHORT: not all of the job was saved
 history = pytest.mark.complex(history=True)

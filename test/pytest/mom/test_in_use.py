@@ -12,9 +12,9 @@ import time
 
 import pytest
 
-from cede import users
-from cede.faults import is_alive, stays
-from cede.wait import until
+from harness import users
+from harness.faults import is_alive, stays
+from harness.wait import until
 
 LIMIT = 120
 COUNTER = "n=0; while :; do n=$((n+1)); echo $n > {work}/now; sleep 0.05; done"

@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
-from cede import users
-from cede.faults import is_alive
-from cede.terminal import OWNER, at_work
-from cede.wait import LIMIT_S, until
+from harness import users
+from harness.faults import is_alive
+from harness.terminal import OWNER, at_work
+from harness.wait import LIMIT_S, until
 
 history = pytest.mark.complex(history=True)
 

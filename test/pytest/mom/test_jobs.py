@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from cede import api, users
-from cede.faults import daemon_frozen, stays
-from cede.wait import until
+from harness import api, users
+from harness.faults import daemon_frozen, stays
+from harness.wait import until
 
 
 def test_a_job_runs_and_its_output_is_delivered(shared):

@@ -6,9 +6,9 @@ import signal
 
 import pytest
 
-from cede.build import mpi_program, pmix_program
-from cede.tasks import is_gone, output_of, run, running, start
-from cede.wait import until
+from harness.build import mpi_program, pmix_program
+from harness.tasks import is_gone, output_of, run, running, start
+from harness.wait import until
 
 needs_open_mpi = pytest.mark.skipif(not shutil.which("mpicc.openmpi"), reason="there is no compiler of Open MPI")
 

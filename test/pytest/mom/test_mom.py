@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-from cede import users
-from cede.ask import ended
-from cede.faults import is_alive, processes_with, stays
-from cede.shepherds import kill_shepherd, shepherd
-from cede.wait import until
+from harness import users
+from harness.ask import ended
+from harness.faults import is_alive, processes_with, stays
+from harness.shepherds import kill_shepherd, shepherd
+from harness.wait import until
 
 history = pytest.mark.complex(history=True)
 LOOP = "while :; do sleep 0.05; done"

@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from cede.build import PROGRAMS, mpi_program
-from cede.tasks import is_gone, output_of, run, start
-from cede.wait import until
+from harness.build import PROGRAMS, mpi_program
+from harness.tasks import is_gone, output_of, run, start
+from harness.wait import until
 
 RANKS = 6  # on three hosts
 

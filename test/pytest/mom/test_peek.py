@@ -4,9 +4,9 @@ import subprocess
 
 import pytest
 
-from cede import api, users
-from cede.wait import until
-from cede.work import exists, touch
+from harness import api, users
+from harness.wait import until
+from harness.work import exists, touch
 
 pytestmark = pytest.mark.complex(history=True)
 root = pytest.mark.skipif(os.geteuid() != 0, reason="takes users of several numbers")

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from cede.complex import Complex
-from cede.shepherds import confinement, groups, shepherd
-from cede.faults import is_alive, processes_called, stays
-from cede.wait import until
+from harness.complex import Complex
+from harness.shepherds import confinement, groups, shepherd
+from harness.faults import is_alive, processes_called, stays
+from harness.wait import until
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="groups and namespaces are root's")
 

@@ -4,9 +4,9 @@ import subprocess
 
 import pytest
 
-from cede.complex import Complex
-from cede.faults import is_alive, stays
-from cede.wait import until
+from harness.complex import Complex
+from harness.faults import is_alive, stays
+from harness.wait import until
 
 alone = pytest.mark.complex(nodes=0, history=True)
 beside = pytest.mark.complex(nodes=2, history=True)

@@ -5,12 +5,12 @@ import struct
 
 import pytest
 
-from cede import rpc_caller
-from cede.build import program
-from cede.sis import Stranger
-from cede.tasks import is_gone, output_of, parent_of, run, running, stands_still, start
-from cede.wait import until
-from cede.work import touch
+from harness import rpc_caller
+from harness.build import program
+from harness.sis import Stranger
+from harness.tasks import is_gone, output_of, parent_of, run, running, stands_still, start
+from harness.wait import until
+from harness.work import touch
 
 TWO = {"select": "2:ncpus=1", "l_place": "scatter"}
 

@@ -5,9 +5,9 @@ import stat
 
 import pytest
 
-from cede import users
-from cede.ask import ended
-from cede.wait import until
+from harness import users
+from harness.ask import ended
+from harness.wait import until
 
 history = pytest.mark.complex(history=True)
 OWNER = users.NAMES[0] if os.geteuid() == 0 else users.me()

@@ -8,14 +8,14 @@ import subprocess
 
 import pytest
 
-from cede import api, users
-from cede.ask import ended
-from cede.faults import is_alive
-from cede.mom_priv import configure_live
-from cede.shepherds import kill_shepherd
-from cede.terminal import at_work
-from cede.wait import until
-from cede.work import exists, touch
+from harness import api, users
+from harness.ask import ended
+from harness.faults import is_alive
+from harness.mom_priv import configure_live
+from harness.shepherds import kill_shepherd
+from harness.terminal import at_work
+from harness.wait import until
+from harness.work import exists, touch
 
 OWNER, STRANGER = users.NAMES[:2]
 pytestmark = [pytest.mark.skipif(os.geteuid() != 0, reason="takes users of several numbers"),

@@ -8,10 +8,10 @@ import subprocess
 
 import pytest
 
-from cede import users
-from cede.build import program
-from cede.tasks import is_gone, output_of, parent_of, run, running, stands_still, start
-from cede.wait import until
+from harness import users
+from harness.build import program
+from harness.tasks import is_gone, output_of, parent_of, run, running, stands_still, start
+from harness.wait import until
 
 
 @pytest.fixture(autouse=True)

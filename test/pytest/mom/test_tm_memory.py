@@ -5,10 +5,10 @@ import struct
 
 import pytest
 
-from cede.build import is_sanitized, program
-from cede.shepherds import shepherd
-from cede.tasks import running
-from cede.wait import until
+from harness.build import is_sanitized, program
+from harness.shepherds import shepherd
+from harness.tasks import running
+from harness.wait import until
 
 TM_ESYSTEM = 17000
 # What is asked of it below is more, up to 1 GB. AddressSanitizer keeps 256 MB of what was freed.

@@ -6,8 +6,8 @@ import tempfile
 
 import pytest
 
-from cede.faults import parent, processes_called
-from cede.wait import until
+from harness.faults import parent, processes_called
+from harness.wait import until
 
 
 def own_exec(cx, daemon):

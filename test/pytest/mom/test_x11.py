@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from cede.terminal import OWNER, at_work
+from harness.terminal import OWNER, at_work
 
 pytestmark = pytest.mark.complex(history=True)
 LIMIT = 120

@@ -2,10 +2,10 @@
 
 import pytest
 
-from cede import checkpoints
-from cede.ask import at
-from cede.wait import until
-from cede.work import account_lines
+from harness import checkpoints
+from harness.ask import at
+from harness.wait import until
+from harness.work import account_lines
 
 CO, RN = "2", "5"
 

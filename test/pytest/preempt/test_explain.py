@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from cede import api, faults, users
-from cede.api import PbsError
-from cede.sim import Simulator
-from cede.wait import until
+from harness import api, faults, users
+from harness.api import PbsError
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 

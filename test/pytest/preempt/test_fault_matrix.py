@@ -13,12 +13,12 @@ import threading
 
 import pytest
 
-from cede import api, faults, work
-from cede.complex import Complex
-from cede.mom_priv import configure, script
-from cede.shepherds import shepherds
-from cede.work import URGENT, VICTIM
-from cede.wait import until
+from harness import api, faults, work
+from harness.complex import Complex
+from harness.mom_priv import configure, script
+from harness.shepherds import shepherds
+from harness.work import URGENT, VICTIM
+from harness.wait import until
 
 LIMIT_S = 120
 METHODS = "SCRD"

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from cede import api, faults, work
-from cede.shepherds import shepherd
-from cede.wait import until
+from harness import api, faults, work
+from harness.shepherds import shepherd
+from harness.wait import until
 
 IGNORES_TERM = "trap '' TERM; while [ ! -f go ]; do sleep 0.05; done"
 

@@ -5,9 +5,9 @@ import signal
 
 import pytest
 
-from cede import api, faults, work
-from cede.complex import Complex
-from cede.wait import until
+from harness import api, faults, work
+from harness.complex import Complex
+from harness.wait import until
 
 IGNORES_TERM = "trap '' TERM; while :; do sleep 0.1; done"
 GONE = 15001  # PBSE_UNKJOBID

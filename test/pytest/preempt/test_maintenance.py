@@ -1,8 +1,8 @@
 """admin-suspend: a job is stopped and its vnodes take no other until admin-resume."""
 import pytest
 
-from cede import api
-from cede.wait import until
+from harness import api
+from harness.wait import until
 
 
 def running(cx, **attrs):

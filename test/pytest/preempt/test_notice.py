@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from cede import api, faults, users
-from cede.mom_priv import configure, script
-from cede.wait import until
-from cede.work import accounting
+from harness import api, faults, users
+from harness.mom_priv import configure, script
+from harness.wait import until
+from harness.work import accounting
 
 pytestmark = pytest.mark.complex(nodes=2, ncpus=4, sched=False)
 

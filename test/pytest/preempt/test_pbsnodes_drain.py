@@ -3,9 +3,9 @@ import time
 
 import pytest
 
-from cede import checkpoints
-from cede.wait import until
-from cede.work import account_lines
+from harness import checkpoints
+from harness.wait import until
+from harness.work import account_lines
 
 alone = pytest.mark.complex(history=True, sched=False)
 
@@ -101,6 +101,6 @@ def test_contradicting_options_are_refused_and_change_nothing(cx, words, said):
 
 @alone
 def test_only_an_operator_drains(cx):
-    from cede import users
+    from harness import users
     done = cx.command("pbsnodes", "-o", "--drain=R", "n1", user=users.NAMES[0], check=False)
     assert done.returncode != 0 and "drain" not in cx.node("n1")

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from cede import api, faults, work
-from cede.wait import until
+from harness import api, faults, work
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=2, ncpus=2, history=True)
 

@@ -1,9 +1,9 @@
 """Plan and hold: what pbs_preempt_run promises to whoever plans (design, "Plan and hold")."""
 import pytest
 
-from cede import api, faults
-from cede.wait import until
-from cede.work import accounting
+from harness import api, faults
+from harness.wait import until
+from harness.work import accounting
 
 pytestmark = pytest.mark.complex(nodes=2, ncpus=4, sched=False)
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from cede.build import pmix_program
-from cede.wait import until
+from harness.build import pmix_program
+from harness.wait import until
 from test_notice import LONG, ROOM, noticed, record, scheduler, started
 
 pytestmark = [pytest.mark.complex(nodes=2, ncpus=4, sched=False),

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from cede import api, faults
-from cede.wait import until
+from harness import api, faults
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=1, ncpus=4)
 

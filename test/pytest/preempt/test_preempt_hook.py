@@ -4,9 +4,9 @@ import threading
 
 import pytest
 
-from cede import api
-from cede.hooks import Hooks, log
-from cede.wait import until
+from harness import api
+from harness.hooks import Hooks, log
+from harness.wait import until
 
 ROOM = "(n1:ncpus=4)"
 

@@ -10,10 +10,10 @@ import signal
 
 import pytest
 
-from cede.api import PbsError
-from cede.sim import Simulator
-from cede.wait import until
-from cede.work import account_lines
+from harness.api import PbsError
+from harness.sim import Simulator
+from harness.wait import until
+from harness.work import account_lines
 
 pytestmark = pytest.mark.complex(nodes=0, history=True)
 

@@ -1,9 +1,9 @@
 """Who may be stopped for whom, and what a suspended job gives back: rule by rule, decided by the scheduler."""
 import pytest
 
-from cede import api, faults
-from cede.sim import Simulator
-from cede.wait import until
+from harness import api, faults
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 

@@ -1,10 +1,10 @@
 """An urgent job and those who give way: decided by the scheduler, carried out by the server; simulated nodes."""
 import pytest
 
-from cede import faults
-from cede.mom_priv import configure, script
-from cede.sim import Simulator
-from cede.wait import until
+from harness import faults
+from harness.mom_priv import configure, script
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 

@@ -5,10 +5,10 @@ import os
 
 import pytest
 
-from cede import api
-from cede.mom_priv import configure, script
-from cede.wait import until
-from cede.work import account_lines
+from harness import api
+from harness.mom_priv import configure, script
+from harness.wait import until
+from harness.work import account_lines
 
 pytestmark = pytest.mark.complex(nodes=1, ncpus=2, sched=False)
 

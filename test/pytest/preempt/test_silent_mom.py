@@ -9,14 +9,14 @@ import subprocess
 
 import pytest
 
-from cede import faults, work
-from cede.build import is_sanitized
-from cede.clock import Clock
-from cede.complex import Complex
-from cede.mom_priv import configure, script
-from cede.shepherds import shepherds
-from cede.work import URGENT, VICTIM
-from cede.wait import until
+from harness import faults, work
+from harness.build import is_sanitized
+from harness.clock import Clock
+from harness.complex import Complex
+from harness.mom_priv import configure, script
+from harness.shepherds import shepherds
+from harness.work import URGENT, VICTIM
+from harness.wait import until
 
 LIMIT_S = 60
 SUSPEND_LIMIT_S, SILENCE_S, ANSWER_S = 60, 60, 120

@@ -7,9 +7,9 @@ import textwrap
 
 import pytest
 
-from cede import users
-from cede.wait import until
-from cede.work import exists
+from harness import users
+from harness.wait import until
+from harness.work import exists
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "doc", "examples", "python")
 pytestmark = [

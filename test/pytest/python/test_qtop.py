@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from cede import users
-from cede.terminal import OWNER, Terminal
-from cede.wait import until
+from harness import users
+from harness.terminal import OWNER, Terminal
+from harness.wait import until
 
 pytestmark = [
     pytest.mark.complex(nodes=2, ncpus=4, history=True),

@@ -4,10 +4,10 @@ import signal
 
 import pytest
 
-from cede import api
-from cede.ask import comment
-from cede.sim import Simulator
-from cede.wait import until
+from harness import api
+from harness.ask import comment
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from cede.sim import Simulator, starts_of
-from cede.wait import until
+from harness.sim import Simulator, starts_of
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from cede.wait import until
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=1, ncpus=2)
 

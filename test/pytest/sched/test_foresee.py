@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from cede import faults, users
-from cede.sim import Simulator
-from cede.wait import until
+from harness import faults, users
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 

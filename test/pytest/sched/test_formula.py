@@ -1,9 +1,9 @@
 """job_sort_formula: what may be set, and jobs in its order."""
 import pytest
 
-from cede import api
-from cede.sim import Simulator, starts_of
-from cede.wait import until
+from harness import api
+from harness.sim import Simulator, starts_of
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 

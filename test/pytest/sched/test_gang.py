@@ -1,9 +1,9 @@
 """Time slices: jobs of queues with gang take turns on the same vnodes."""
 import pytest
 
-from cede import api, faults
-from cede.sim import Simulator
-from cede.wait import until
+from harness import api, faults
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 

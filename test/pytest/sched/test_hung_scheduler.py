@@ -5,8 +5,8 @@ import signal
 
 import pytest
 
-from cede import faults
-from cede.wait import until
+from harness import faults
+from harness.wait import until
 
 PATIENCE_S = 3
 

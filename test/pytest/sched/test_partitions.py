@@ -3,9 +3,9 @@ import os
 
 import pytest
 
-from cede import api, build, faults
-from cede.sim import Simulator
-from cede.wait import until
+from harness import api, build, faults
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 

@@ -3,9 +3,9 @@ import time
 
 import pytest
 
-from cede.ask import comment
-from cede.sim import Simulator
-from cede.wait import until
+from harness.ask import comment
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 

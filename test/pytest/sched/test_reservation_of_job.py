@@ -1,9 +1,9 @@
 """Reservations that are made from a job: of one that runs, and of one that waits (doc/reservations.md, "Of a job")."""
 import pytest
 
-from cede import api
-from cede.sim import Simulator
-from cede.wait import until
+from harness import api
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 LIMIT_S = 120

@@ -3,9 +3,9 @@ import time
 
 import pytest
 
-from cede.ask import stat_resv
-from cede.sim import Simulator
-from cede.wait import until
+from harness.ask import stat_resv
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0, clock=True)
 

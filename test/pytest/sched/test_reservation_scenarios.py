@@ -7,12 +7,12 @@ import signal
 
 import pytest
 
-from cede.ask import at
-from cede.clock import Clock
-from cede.complex import Complex
-from cede.desk import SOON_S, Desk, queue
-from cede.sim import Simulator
-from cede.wait import until
+from harness.ask import at
+from harness.clock import Clock
+from harness.complex import Complex
+from harness.desk import SOON_S, Desk, queue
+from harness.sim import Simulator
+from harness.wait import until
 
 CONFLICT = "Not Running: Job would conflict with reservation or top job"
 BAD_TIME = "pbs_rsub: Bad time specification(s)\n"

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from cede import api
-from cede.desk import SOON_S, Desk, queue
-from cede.sim import Simulator
-from cede.wait import until
+from harness import api
+from harness.desk import SOON_S, Desk, queue
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0, clock=True)
 

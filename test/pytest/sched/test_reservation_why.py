@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from cede import api
-from cede.ask import at
-from cede.desk import Desk
-from cede.sim import Simulator
-from cede.wait import until
+from harness import api
+from harness.ask import at
+from harness.desk import Desk
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 

@@ -1,9 +1,9 @@
 """A reservation as soon as possible preempts for its job, where the site says so and the job's queue is express (preempt_for_resv)."""
 import pytest
 
-from cede.desk import Desk, queue
-from cede.sim import Simulator
-from cede.wait import until
+from harness.desk import Desk, queue
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 

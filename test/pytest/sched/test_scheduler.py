@@ -1,11 +1,11 @@
 """Who runs, where, and what those who wait are told; on simulated nodes."""
 import pytest
 
-from cede import api, faults
-from cede.ask import comment
-from cede.exec_peer import START, Peer
-from cede.sim import Simulator, starts_of
-from cede.wait import until
+from harness import api, faults
+from harness.ask import comment
+from harness.exec_peer import START, Peer
+from harness.sim import Simulator, starts_of
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 

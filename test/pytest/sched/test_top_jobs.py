@@ -3,8 +3,8 @@ import time
 
 import pytest
 
-from cede.sim import Simulator
-from cede.wait import until
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0)
 

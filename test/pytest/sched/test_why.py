@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from cede.wait import until
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=1, ncpus=2)
 

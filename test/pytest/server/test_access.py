@@ -5,9 +5,9 @@ import stat
 
 import pytest
 
-from cede import api, users
-from cede.ask import refused
-from cede.complex import Complex
+from harness import api, users
+from harness.ask import refused
+from harness.complex import Complex
 
 pytestmark = pytest.mark.skipif(not users.available(), reason="needs root, to be several users")
 

@@ -3,10 +3,10 @@ import re
 
 import pytest
 
-from cede import api
-from cede.complex import Complex
-from cede.wait import until
-from cede.work import account_lines
+from harness import api
+from harness.complex import Complex
+from harness.wait import until
+from harness.work import account_lines
 
 LINE = re.compile(r"^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;([A-Za-z]);([^;]*);(.*)$")
 

@@ -3,10 +3,10 @@ import re
 
 import pytest
 
-from cede import api, faults, work
-from cede.complex import Complex
-from cede.sim import Simulator
-from cede.wait import until
+from harness import api, faults, work
+from harness.complex import Complex
+from harness.sim import Simulator
+from harness.wait import until
 
 
 def array(cx, indices, text="true", **kw):

@@ -3,8 +3,8 @@ import itertools
 
 import pytest
 
-from cede import api, users
-from cede.wait import until
+from harness import api, users
+from harness.wait import until
 
 NUMBERS = itertools.count()
 
@@ -201,7 +201,7 @@ def test_a_runone_group_starts_another_job_when_the_first_is_deleted(shared):
 
 @pytest.mark.parametrize("store", ["sqlite", "postgres"])
 def test_dependencies_survive_a_server_that_is_killed(store, request):
-    from cede.complex import Complex
+    from harness.complex import Complex
     cx = Complex(nodes=1, store=store)
     try:
         cx.start()

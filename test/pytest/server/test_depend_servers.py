@@ -7,10 +7,10 @@ from concurrent import futures
 
 import pytest
 
-from cede import api, servers, work
-from cede.mom_priv import without_checkpoint
-from cede.servers import address, move
-from cede.wait import until
+from harness import api, servers, work
+from harness.mom_priv import without_checkpoint
+from harness.servers import address, move
+from harness.wait import until
 
 LOG_LINES = 5000
 

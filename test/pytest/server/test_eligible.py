@@ -3,8 +3,8 @@ import re
 
 import pytest
 
-from cede import api
-from cede.wait import until
+from harness import api
+from harness.wait import until
 
 
 def kind(cx, job):

@@ -7,10 +7,10 @@ import subprocess
 
 import pytest
 
-from cede.faults import daemon_frozen, frozen, is_alive, stays
-from cede.hosts import running, stores
-from cede.shepherds import shepherd
-from cede.wait import until
+from harness.faults import daemon_frozen, frozen, is_alive, stays
+from harness.hosts import running, stores
+from harness.shepherds import shepherd
+from harness.wait import until
 
 history = pytest.mark.complex(history=True)
 two = pytest.mark.complex(nodes=2, history=True)

@@ -8,12 +8,12 @@ from concurrent import futures
 
 import pytest
 
-from cede import rpc_caller
-from cede.exec_peer import (ACCEPTED, ACKED, FORGET, KEEP, KILL, LAUNCH, PURGE, REFUSED, RELEASED, RESUME, RUNNING,
+from harness import rpc_caller
+from harness.exec_peer import (ACCEPTED, ACKED, FORGET, KEEP, KILL, LAUNCH, PURGE, REFUSED, RELEASED, RESUME, RUNNING,
                             START, SUSPEND, TERMINATE, UNKNOWN_RUN, WAS_RESUMED, WAS_SUSPENDED, Peer, text, u32)
-from cede.faults import stays
-from cede.hosts import accounting
-from cede.wait import until
+from harness.faults import stays
+from harness.hosts import accounting
+from harness.wait import until
 
 alone = pytest.mark.complex(nodes=0, sched=False, history=True)
 stores = pytest.mark.parametrize("store", [

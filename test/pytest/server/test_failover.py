@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from cede import api, faults, work
-from cede.wait import until
+from harness import api, faults, work
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(store="postgres", pair=True, history=True)
 UNTIL_GO = "while [ ! -f go ]; do sleep 0.02; done"

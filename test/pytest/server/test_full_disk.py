@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from cede.wait import until
+from harness.wait import until
 
 
 @pytest.fixture

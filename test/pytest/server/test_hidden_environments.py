@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from cede import api, users
+from harness import api, users
 
 pytestmark = [pytest.mark.skipif(os.geteuid() != 0, reason="needs several users"), pytest.mark.complex(history=True)]
 SECRET = "TOKEN=hunter2"

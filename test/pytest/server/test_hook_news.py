@@ -3,8 +3,8 @@ import os
 
 import pytest
 
-from cede.hooks import job, log, qsub
-from cede.wait import until
+from harness.hooks import job, log, qsub
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=1, ncpus=4)
 

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from cede import users
+from harness import users
 
 GOOD = "import pbs\npbs.event().accept()\n"
 

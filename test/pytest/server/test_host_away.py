@@ -3,8 +3,8 @@ import os
 
 import pytest
 
-from cede.checkpoints import by_application, count, running, stop
-from cede.wait import until
+from harness.checkpoints import by_application, count, running, stop
+from harness.wait import until
 
 UNTIL_GO = "cd $PBS_O_WORKDIR; while [ ! -e go ]; do sleep 0.05; done"
 AWAY = "Server could not connect to MOM"

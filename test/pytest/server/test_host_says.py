@@ -2,8 +2,8 @@
 certificate of mom:n1, beside an honest MOM of n2."""
 import pytest
 
-from cede.exec_peer import ACCEPTED, REFUSED, START, UNKNOWN_RUN, USAGE, Mom, Run, u32, u64
-from cede.wait import until
+from harness.exec_peer import ACCEPTED, REFUSED, START, UNKNOWN_RUN, USAGE, Mom, Run, u32, u64
+from harness.wait import until
 
 two_hosts = pytest.mark.complex(nodes=2, ncpus=2, sched=False)
 UNKNOWN_JOB = 15001

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from cede import faults
-from cede.wait import until
+from harness import faults
+from harness.wait import until
 
 
 def backends(cx):

@@ -3,8 +3,8 @@ import os
 
 import pytest
 
-from cede import api, users
-from cede.wait import until
+from harness import api, users
+from harness.wait import until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs jobs of several users")
 A, B, C = users.NAMES

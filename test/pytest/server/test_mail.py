@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from cede import api, faults, users
-from cede.wait import until
+from harness import api, faults, users
+from harness.wait import until
 
 history = pytest.mark.complex(history=True)
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only root acts for others")

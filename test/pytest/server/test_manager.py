@@ -1,8 +1,8 @@
 """What qmgr does to objects, through libpbs: queues, nodes, schedulers, resources, the server itself."""
 import pytest
 
-from cede import api
-from cede.ask import refused
+from harness import api
+from harness.ask import refused
 
 pytestmark = pytest.mark.complex(nodes=0, sched=False)
 

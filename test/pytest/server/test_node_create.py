@@ -3,8 +3,8 @@ import os
 
 import pytest
 
-from cede.exec_peer import ACCEPTED, Mom
-from cede.wait import until
+from harness.exec_peer import ACCEPTED, Mom
+from harness.wait import until
 
 UNKNOWN = "host n1 is unknown, it has no node"
 

@@ -1,9 +1,9 @@
 """A submission in pieces that stops half-way has a whole life: it is seen, counted, deleted, ended, and survives a restart."""
 import pytest
 
-from cede import api, users
-from cede.complex import Complex
-from cede.pieces import INLINE, Pieces
+from harness import api, users
+from harness.complex import Complex
+from harness.pieces import INLINE, Pieces
 
 ANNA, OTHER = users.NAMES[:2]
 

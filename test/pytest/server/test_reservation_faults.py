@@ -1,9 +1,9 @@
 """Reservations where a daemon is killed at each step of their life, and where the clock is set."""
 import pytest
 
-from cede.build import is_sanitized
-from cede.desk import SOON_S, Desk, queue
-from cede.wait import until
+from harness.build import is_sanitized
+from harness.desk import SOON_S, Desk, queue
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=1, clock=True)
 

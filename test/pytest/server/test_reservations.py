@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from cede import api
-from cede.ask import stat_resv
-from cede.wait import until
-from cede.work import account_lines
+from harness import api
+from harness.ask import stat_resv
+from harness.wait import until
+from harness.work import account_lines
 
 pytestmark = pytest.mark.complex(sched=False, nodes=2, clock=True)
 UN, CO, RN, BD, DJ, DG, AL = "1", "2", "5", "7", "9", "10", "11"

@@ -1,10 +1,10 @@
 """Standing reservations: a vnode of a later occurrence is lost, taken by maintenance or deleted."""
 import pytest
 
-from cede import api
-from cede.desk import Desk
-from cede.sim import Simulator
-from cede.wait import until
+from harness import api
+from harness.desk import Desk
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=0, clock=True)
 

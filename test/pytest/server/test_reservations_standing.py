@@ -5,9 +5,9 @@ import zoneinfo
 
 import pytest
 
-from cede import api
-from cede.ask import at, stat_resv
-from cede.wait import until
+from harness import api
+from harness.ask import at, stat_resv
+from harness.wait import until
 
 CO, RN = "2", "5"
 SOON_S = 20  # then it is there by a leap of the clock, which the test makes when it is ready

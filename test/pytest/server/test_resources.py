@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from cede import api
-from cede.wait import until
+from harness import api
+from harness.wait import until
 
 
 def resource(cx, name, type_, flag=""):

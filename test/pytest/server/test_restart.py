@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from cede import api, faults, work
-from cede.complex import Complex
-from cede.faults import daemon_frozen
-from cede.wait import until
+from harness import api, faults, work
+from harness.complex import Complex
+from harness.faults import daemon_frozen
+from harness.wait import until
 
 UNTIL_GO = "while [ ! -f go ]; do sleep 0.02; done"
 

@@ -3,8 +3,8 @@ import os
 
 import pytest
 
-from cede import api, users
-from cede.wait import until
+from harness import api, users
+from harness.wait import until
 
 A, B = users.NAMES[:2]
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs jobs of several users")

@@ -12,12 +12,12 @@ from concurrent import futures
 
 import pytest
 
-from cede import api, rpc_caller, terminal, users, work
-from cede.checkpoints import by_application, count
-from cede.exec_peer import Reader, text, u32, u64
-from cede.remote import Munged, login_host, port_of
-from cede.servers import address, move, rename
-from cede.wait import until
+from harness import api, rpc_caller, terminal, users, work
+from harness.checkpoints import by_application, count
+from harness.exec_peer import Reader, text, u32, u64
+from harness.remote import Munged, login_host, port_of
+from harness.servers import address, move, rename
+from harness.wait import until
 
 UNTIL_GO = "while [ ! -f go ]; do sleep 0.02; done"
 

@@ -1,9 +1,9 @@
 """What a server goes on telling of a job that it has given to another one."""
 import pytest
 
-from cede import api, work
-from cede.servers import address, move
-from cede.wait import until
+from harness import api, work
+from harness.servers import address, move
+from harness.wait import until
 
 
 @pytest.fixture

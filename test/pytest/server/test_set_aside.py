@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from cede import api, faults, rows, users
-from cede.complex import Complex
-from cede.pieces import Pieces
-from cede.wait import until
+from harness import api, faults, rows, users
+from harness.complex import Complex
+from harness.pieces import Pieces
+from harness.wait import until
 
 ANNA = users.NAMES[0]
 

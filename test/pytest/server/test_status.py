@@ -1,9 +1,9 @@
 """Asking: what is shown of whom, which attributes travel, filters in the server, history."""
 import pytest
 
-from cede import api, build
-from cede.ask import refused
-from cede.complex import Complex
+from harness import api, build
+from harness.ask import refused
+from harness.complex import Complex
 
 WORK = [("Output_Path", "/tmp/o"), ("Error_Path", "/tmp/e")]
 

@@ -5,8 +5,8 @@ import sqlite3
 
 import pytest
 
-from cede.complex import Complex
-from cede.wait import until
+from harness.complex import Complex
+from harness.wait import until
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

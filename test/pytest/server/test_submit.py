@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from cede import api, users
+from harness import api, users
 
 pytestmark = pytest.mark.complex(nodes=0)
 

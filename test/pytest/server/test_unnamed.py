@@ -4,9 +4,9 @@ import subprocess
 
 import pytest
 
-from cede import api, users
-from cede.build import PROGRAMS, is_sanitized
-from cede.wait import until
+from harness import api, users
+from harness.build import PROGRAMS, is_sanitized
+from harness.wait import until
 
 ANNA = users.NAMES[0]
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from cede.wait import until
+from harness.wait import until
 
 BUILD = os.environ["CEDE_BUILD"]
 PBS_SIM = os.path.join(BUILD, "sbin", "pbs_sim")

@@ -9,8 +9,8 @@ import tempfile
 
 import pytest
 
-from cede import users
-from cede.wait import until
+from harness import users
+from harness.wait import until
 
 PBS_SIM = os.path.join(os.environ["CEDE_BUILD"], "sbin", "pbs_sim")
 DOC = pathlib.Path(__file__).resolve().parents[3] / "doc" / "simulation.md"

@@ -1,8 +1,8 @@
-"""Sites of hosts that are namespaces, see cede/site.py."""
+"""Sites of hosts that are namespaces, see harness/site.py."""
 import pytest
 
-from cede import site as sites
-from cede.site import Site
+from harness import site as sites
+from harness.site import Site
 
 
 @pytest.fixture(scope="session")

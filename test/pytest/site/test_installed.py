@@ -10,9 +10,9 @@ import subprocess
 
 import pytest
 
-from cede import faults, users
-from cede.installed import LOCKS, ROOT, Installed
-from cede.wait import until
+from harness import faults, users
+from harness.installed import LOCKS, ROOT, Installed
+from harness.wait import until
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from cede import api, users
-from cede.complex import Complex
-from cede.wait import until
+from harness import api, users
+from harness.complex import Complex
+from harness.wait import until
 
 LINE = re.compile(r"^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(\.\d{6})?;([0-9a-f]{4});([^;]+);(\w+);([^;]*);(.*)$")
 CLASSES = {"Svr", "Que", "Job", "Req", "Fil", "Act", "Node", "Resv", "Sched", "Hook", "Resc", "TPP", "Log", "Acct"}

@@ -6,8 +6,8 @@ import sqlite3
 
 import pytest
 
-from cede import users
-from cede.wait import until
+from harness import users
+from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=1)
 

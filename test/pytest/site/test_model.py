@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from cede import api, users
-from cede.model import AFTER, OVER, OVER_SUBJOB, PERM, ROUTE, STATE, UNKNOWN, Job, Model
-from cede.wait import until
+from harness import api, users
+from harness.model import AFTER, OVER, OVER_SUBJOB, PERM, ROUTE, STATE, UNKNOWN, Job, Model
+from harness.wait import until
 
 pytestmark = [pytest.mark.skipif(os.geteuid() != 0, reason="needs jobs of several users"),
               pytest.mark.complex(nodes=2, ncpus=64, history=True, sched=False)]

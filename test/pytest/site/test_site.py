@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
-from cede import site as sites
-from cede.build import PROGRAMS, is_sanitized
-from cede.site import OTHER, USER, Site
-from cede.wait import until
+from harness import site as sites
+from harness.build import PROGRAMS, is_sanitized
+from harness.site import OTHER, USER, Site
+from harness.wait import until
 
 why_not = sites.reason_against()
 pytestmark = pytest.mark.skipif(why_not is not None, reason=str(why_not))

@@ -18,11 +18,11 @@ import time
 
 import pytest
 
-from cede import accident, api, faults, users, work
-from cede.build import PROGRAMS, is_sanitized
-from cede.complex import Complex
-from cede.sim import Simulator
-from cede.wait import until
+from harness import accident, api, faults, users, work
+from harness.build import PROGRAMS, is_sanitized
+from harness.complex import Complex
+from harness.sim import Simulator
+from harness.wait import until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs jobs of several users, and mounts")
 

@@ -10,14 +10,14 @@ import time
 
 import pytest
 
-from cede import users
-from cede.wait import until
-from cede.web import Web
+from harness import users
+from harness.wait import until
+from harness.web import Web
 
 
 @pytest.fixture(scope="module")
 def site():
-    from cede.complex import Complex
+    from harness.complex import Complex
     cx = Complex(nodes=2, ncpus=4, history=True)
     try:
         yield cx.start()

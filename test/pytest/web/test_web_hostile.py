@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from cede.complex import Complex
-from cede.wait import until
-from cede.web import Web
+from harness.complex import Complex
+from harness.wait import until
+from harness.web import Web
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,11 @@ import json
 
 import pytest
 
-from cede import browser, users
-from cede.complex import Complex
-from cede.sim import Simulator
-from cede.wait import until
-from cede.web import Web
+from harness import browser, users
+from harness.complex import Complex
+from harness.sim import Simulator
+from harness.wait import until
+from harness.web import Web
 
 pytestmark = pytest.mark.skipif(not browser.program(), reason="no headless Chromium is installed (tools/deps)")
 SHOWN = """[...document.querySelectorAll('.grid-body .grid-row')].map(r => [...r.children].map(c => c.textContent))"""

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from cede.wait import until
-from cede.web import Web
+from harness.wait import until
+from harness.web import Web
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ class Client:
 
 def script(cx, text="sleep 600", **attributes):
     """The body of a submission; output goes where the test's user may write."""
-    from cede import users
+    from harness import users
     owner = {"User_List": users.NAMES[0]} if users.available() else {}
     return {"script": f"#!/bin/sh\n{text}\n",
             "attributes": {"Output_Path": f"{cx.work}/out", "Error_Path": f"{cx.work}/err", "Variable_List": {"PBS_O_WORKDIR": cx.work, "A": "x,y\\z"}, **owner, **attributes}}
@@ -123,7 +123,7 @@ def test_what_is_refused_says_why(quiet_web, path, method, body, status, code, s
 
 @pytest.fixture(scope="module")
 def quiet_web():
-    from cede.complex import Complex
+    from harness.complex import Complex
     c = Complex(nodes=0, sched=False).start()
     w = Web(c)
     yield w

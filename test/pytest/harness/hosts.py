@@ -1,8 +1,8 @@
 """What tests of jobs on several hosts share."""
 import pytest
 
-from cede.wait import until
-from cede.work import account_lines
+from harness.wait import until
+from harness.work import account_lines
 
 stores = pytest.mark.parametrize("store", [
     pytest.param(s, marks=pytest.mark.complex(nodes=3, history=True, store=s)) for s in ("sqlite", "postgres")])

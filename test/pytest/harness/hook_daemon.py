@@ -5,7 +5,7 @@ import socket
 import struct
 import subprocess
 
-from cede.hook_desk import package
+from harness.hook_desk import package
 
 
 class HookDaemon:

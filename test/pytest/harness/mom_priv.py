@@ -2,7 +2,7 @@
 import os
 import signal
 
-from cede.wait import until
+from harness.wait import until
 
 
 def priv(cx, name, node="n1"):

@@ -3,7 +3,7 @@ import os
 import shutil
 import subprocess
 
-from cede.wait import until
+from harness.wait import until
 
 
 class Munged:

@@ -11,8 +11,8 @@ import subprocess
 import termios
 import time
 
-from cede import users
-from cede.wait import LIMIT_S
+from harness import users
+from harness.wait import LIMIT_S
 
 OWNER = users.NAMES[0] if os.geteuid() == 0 else users.me()
 

@@ -3,7 +3,7 @@ import os
 import re
 import struct
 
-from cede import rpc_caller
+from harness import rpc_caller
 
 
 class Stranger:

@@ -4,8 +4,8 @@ import glob
 import os
 import signal
 
-from cede import faults
-from cede.wait import until
+from harness import faults
+from harness.wait import until
 
 
 def shepherd(cx, job, node=None):

@@ -5,8 +5,8 @@ import struct
 import subprocess
 import time
 
-from cede.build import PROGRAMS, is_sanitized
-from cede.wait import until
+from harness.build import PROGRAMS, is_sanitized
+from harness.wait import until
 
 
 class Clock:

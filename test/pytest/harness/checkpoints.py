@@ -1,8 +1,8 @@
 """Jobs that can be saved, and tools of a site that save them."""
 import os
 
-from cede.mom_priv import configure, script
-from cede.wait import until
+from harness.mom_priv import configure, script
+from harness.wait import until
 
 # Counts; saves its count when it is told to, and continues from there.
 COUNTER = """#!/bin/bash
