@@ -209,7 +209,7 @@ static void act_ordered(void *arg, int c, int ticket)
     char text[ANSWER_MAX];
     int code = take_answer(c, ticket, text);
 
-    cycle_ordered(a->cycle, x->job, code, text, &d);
+    cycle_answer_order(a->cycle, x->job, code, text, &d);
     act_tell(a, x->job, code, text);
     order_is_over(x, &d);
 }
@@ -267,7 +267,7 @@ static void act_preempted(void *arg, int c, int ticket)
     for (int i = 0; i < n; i++)
         replies[i] =
             (struct cycle_reply){.job = list[i].job_id, .result = preempt_result_of_code(list[i].order)};
-    cycle_preempted(a->cycle, x->job, replies, (size_t)n, &d);
+    cycle_answer_preempt(a->cycle, x->job, replies, (size_t)n, &d);
     call_close(x);
     free(replies);
     free(list);
@@ -287,7 +287,7 @@ static void act_planned(void *arg, int c, int ticket)
         log_event(LOGC_SVR, LOGE_SYSTEM, "act", "the server takes no plans: jobs are preempted one by one");
         a->no_plans = true;
     }
-    cycle_planned(a->cycle, x->job, code, text, &d);
+    cycle_answer_plan(a->cycle, x->job, code, text, &d);
     order_is_over(x, &d);
 }
 
@@ -332,7 +332,7 @@ static void act_on_suspended(void *arg, int c, int ticket)
         if (strcmp(t->replies[i].job, x->job) == 0)
             t->replies[i].result = code == 0 ? PREEMPT_SUSPENDED : PREEMPT_FAILED;
     if (all)
-        cycle_turned(a->cycle, t->next, t->replies, t->n, &d);
+        cycle_answer_turn(a->cycle, t->next, t->replies, t->n, &d);
     call_close(x);
     act_carry_out(a, &d);
     if (all)
@@ -376,7 +376,7 @@ static void act_confirmed(void *arg, int c, int ticket)
     char text[ANSWER_MAX];
     int code = take_answer(c, ticket, text);
 
-    cycle_confirmed(a->cycle, x->job, code, text, &d);
+    cycle_resv_answered(a->cycle, x->job, code, text, &d);
     order_is_over(x, &d);
 }
 

@@ -128,7 +128,7 @@ static void follow_hours(struct scheduler *s)
     s->policy->is_prime = is_prime;
     dyn_res_forget(s->dyn_res);
     s->events.hours_turn(s->events.arg);
-    cluster_reconfigured(cycle_cluster(s->cycle));
+    cluster_change_policy(cycle_cluster(s->cycle));
     cluster_settle(cycle_cluster(s->cycle));
     say_hours(s);
 }
@@ -264,7 +264,7 @@ static void explain_job(struct scheduler *s, const struct pbs_wake *w)
                           "the job, or its queue, is not one that its scheduler sees");
         return;
     }
-    cycle_explain(s->cycle, j, now_s(s), &x);
+    cycle_preempt_explain(s->cycle, j, now_s(s), &x);
     may_wait = x.verdict != EXPLAIN_RUNS && x.verdict != EXPLAIN_UNDER_WAY;
     if (may_wait)
         forecast_make(s->cycle, j, now_s(s), &f);
@@ -384,7 +384,7 @@ static void scheduler_down(void *arg)
 
     act_forget(s->act);
     comments_forget(s->comments);
-    cycle_forget_orders(s->cycle);
+    cycle_answers_forget(s->cycle);
     mirror_stop(s->mirror);
     shares_lost(s->shares);
 }
@@ -424,7 +424,7 @@ void scheduler_reconfigured(struct scheduler *s, const char *priv)
     shares_read(s->shares, priv);
     dyn_res_forget(s->dyn_res);
     s->hours_said = false;
-    cluster_reconfigured(cycle_cluster(s->cycle));
+    cluster_change_policy(cycle_cluster(s->cycle));
     if (!mirror_is_whole(s->mirror))
         return; /* it will settle */
     cluster_settle(cycle_cluster(s->cycle));

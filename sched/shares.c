@@ -256,7 +256,7 @@ static int shares_one_job(const struct batch_status *job, void *arg)
 {
     struct shares *s = arg;
 
-    cluster_used(s->p.cluster, job->name, job->attribs);
+    cluster_change_used(s->p.cluster, job->name, job->attribs);
     return 0;
 }
 

@@ -12,7 +12,7 @@
 
 bool cluster_array_is_open(struct cluster *cl, struct job *array)
 {
-    cluster_refresh(cl, array);
+    cluster_index_refresh(cl, array);
     return array->class != NULL;
 }
 
@@ -24,14 +24,14 @@ static struct job *spawn(struct cluster *cl, struct job *array, int64_t index, c
 
     HASH_ADD_KEYPTR(hh, cl->jobs, j->id, strlen(j->id), j);
     idset_remove(array->queued, (uint32_t)index); /* without memory it stays, and is stepped over */
-    cluster_refresh(cl, array);
+    cluster_index_refresh(cl, array);
     return j;
 }
 
-struct job *cluster_spawn(struct cluster *cl, struct job *array)
+struct job *cluster_array_spawn(struct cluster *cl, struct job *array)
 {
     char id[CLUSTER_ID_MAX];
-    int64_t index = cluster_next_index(cl, array, id);
+    int64_t index = cluster_index_next(cl, array, id);
 
     return index == IDSET_NONE ? NULL : spawn(cl, array, index, id);
 }
@@ -71,7 +71,7 @@ struct job *cluster_array_named(const struct cluster *cl, const char *id)
     return array_with(cl, id, &index);
 }
 
-struct job *cluster_spawn_named(struct cluster *cl, const char *id)
+struct job *cluster_array_spawn_named(struct cluster *cl, const char *id)
 {
     int64_t index;
     struct job *array = cluster_job(cl, id) ? NULL : array_with(cl, id, &index);
@@ -79,7 +79,7 @@ struct job *cluster_spawn_named(struct cluster *cl, const char *id)
     return array ? spawn(cl, array, index, id) : NULL;
 }
 
-void cluster_unspawn(struct cluster *cl, struct job *sub)
+void cluster_array_unspawn(struct cluster *cl, struct job *sub)
 {
     struct job *array = cluster_array(cl, sub);
 
@@ -87,5 +87,5 @@ void cluster_unspawn(struct cluster *cl, struct job *sub)
     if (!array)
         return;
     job_read_remaining(array);
-    cluster_refresh(cl, array);
+    cluster_index_refresh(cl, array);
 }

@@ -29,11 +29,12 @@ static bool change_job(struct cluster *cl, const char *id, const struct attrl *a
     if (news != JOB_CHANGED && !(is_ordered && j->answered))
         return false;
     bool was_up = job_is_up(j) && !j->gives_way;
-    cluster_make_dirty(cl, j);
+    cluster_index_make_dirty(cl, j);
     j->is_provisional = false;
     if (j->answered && (j->order == ORDER_RUN || j->order == ORDER_RESUME))
         (void)cluster_order_end(
-            cl, j); /* mostly it runs now where it was told to: cluster_link sees whether that is news */
+            cl,
+            j); /* mostly it runs now where it was told to: cluster_index_link sees whether that is news */
     else if (j->answered)
         cluster_order_drop(cl, j);
     job_take(j, cl->catalogue, attrs);
@@ -60,19 +61,19 @@ static bool change_node(struct cluster *cl, const char *name, const struct attrl
         last_used_s = n->last_used_s;
         host = n->host_name;
         queue = n->queue ? mem_intern(n->queue) : NULL;
-        cluster_node_out(cl, n);
+        cluster_index_node_out(cl, n);
     }
     if (node_take(n, cl->catalogue, attrs))
         cl->news++;
     if ((n->most_user >= 0 || n->most_group >= 0) && !cl->of_users)
         cl->of_users = cl->relink = true;
-    pools_seen(cl->pools, n, n->look != look, cluster_make_node_dirty, cl);
+    pools_seen(cl->pools, n, n->look != look, cluster_index_make_node_dirty, cl);
     if (n->look != look)
         cl->shape++;
     cl->rerank = cl->rerank || n->priority != priority || n->host_name != host || n->queue != queue ||
                  (cl->by_amount && (n->look != look || n->last_used_s != last_used_s));
     intern_unref(queue);
-    cluster_make_node_dirty(cl, n);
+    cluster_index_make_node_dirty(cl, n);
     return true;
 }
 
@@ -185,7 +186,7 @@ bool cluster_change(struct cluster *cl, enum cluster_kind kind, const char *name
     return false;
 }
 
-void cluster_used(struct cluster *cl, const char *id, const struct attrl *attrs)
+void cluster_change_used(struct cluster *cl, const char *id, const struct attrl *attrs)
 {
     struct job *j = cluster_job(cl, id);
 
@@ -196,7 +197,7 @@ void cluster_used(struct cluster *cl, const char *id, const struct attrl *attrs)
         TELL(cl, job_seen, j);
 }
 
-void cluster_reconfigured(struct cluster *cl)
+void cluster_change_policy(struct cluster *cl)
 {
     cl->relink = cl->rerank = true;
     cl->news++;

@@ -114,13 +114,13 @@ bool cluster_limits_vnodes(const struct cluster *cl)
 
 /* --- vnodes ------------------------------------------------------------------------------------------- */
 
-void cluster_node_out(struct cluster *cl, struct node *n)
+void cluster_index_node_out(struct cluster *cl, struct node *n)
 {
     if (n->bucket)
         TELL(cl, node_out, n);
 }
 
-void cluster_node_in(struct cluster *cl, struct node *n)
+void cluster_index_node_in(struct cluster *cl, struct node *n)
 {
     if (!n->dirty && !n->bucket)
         TELL(cl, node_in, n);
@@ -158,7 +158,7 @@ static bool cluster_index_name_of(char out[CLUSTER_ID_MAX], const char *array, i
 }
 
 /* Return the lowest index that is not a job here, and drop indices that are jobs from the set. */
-int64_t cluster_next_index(const struct cluster *cl, const struct job *array, char id[CLUSTER_ID_MAX])
+int64_t cluster_index_next(const struct cluster *cl, const struct job *array, char id[CLUSTER_ID_MAX])
 {
     int64_t i;
 
@@ -192,10 +192,10 @@ static bool array_waits(const struct cluster *cl, const struct job *array)
 {
     char id[CLUSTER_ID_MAX];
 
-    return !cluster_array_is_full(cl, array) && cluster_next_index(cl, array, id) != IDSET_NONE;
+    return !cluster_array_is_full(cl, array) && cluster_index_next(cl, array, id) != IDSET_NONE;
 }
 
-bool cluster_may_wait(const struct cluster *cl, const struct job *j)
+bool cluster_index_may_wait(const struct cluster *cl, const struct job *j)
 {
     if ((j->sched_state != SCHED_STATE_WAITING && j->sched_state != SCHED_STATE_SUSPENDED) ||
         j->order != ORDER_NONE || !j->queue || !j->queue->executes || !cluster_serves(cl, j->queue))
@@ -205,24 +205,24 @@ bool cluster_may_wait(const struct cluster *cl, const struct job *j)
     return !j->is_provisional || j->urged;
 }
 
-void cluster_rejoin(struct cluster *cl, struct job *j)
+void cluster_index_rejoin(struct cluster *cl, struct job *j)
 {
     if (j->class)
         TELL(cl, job_leaves, j);
-    if (!j->dirty && cluster_may_wait(cl, j))
+    if (!j->dirty && cluster_index_may_wait(cl, j))
         TELL(cl, job_waits, j);
 }
 
 /* Put the job into its class, or take it out, where that has changed. */
-void cluster_refresh(struct cluster *cl, struct job *array)
+void cluster_index_refresh(struct cluster *cl, struct job *array)
 {
     bool waits;
 
     if (array->dirty)
         return; /* settling will see to it */
-    waits = cluster_may_wait(cl, array);
+    waits = cluster_index_may_wait(cl, array);
     if ((array->class != NULL) != waits)
-        cluster_rejoin(cl, array);
+        cluster_index_rejoin(cl, array);
 }
 
 /* --- counts ---------------------------------------------------------------------------------------------- */
@@ -244,10 +244,10 @@ static void count_subjob(struct cluster *cl, const struct job *sub, int64_t time
         free(c);
     }
     if (array && array->max_subjobs > 0)
-        cluster_refresh(cl, array);
+        cluster_index_refresh(cl, array);
 }
 
-void cluster_count(struct cluster *cl, struct job *j, int64_t times)
+void cluster_index_count(struct cluster *cl, struct job *j, int64_t times)
 {
     queue_count(cl->server, j, times);
     if (j->within) /* its reservation counts */
@@ -318,17 +318,17 @@ static void run_in(struct cluster *cl, struct job *j)
     for (size_t i = 0; i < j->on.n; i++) {
         struct node *n = j->on.a[i].node;
         if (n) {
-            cluster_node_out(cl, n);
+            cluster_index_node_out(cl, n);
             node_join(n, j);
             n->n_jobs -= j->within != NULL; /* its reservation counts */
-            cluster_node_in(cl, n);
+            cluster_index_node_in(cl, n);
         }
     }
     if (list_of(cl, j)) {
         j->running_at = list_of(cl, j)->n;
         cluster_list_add(list_of(cl, j), j);
     }
-    cluster_count(cl, j, 1);
+    cluster_index_count(cl, j, 1);
 }
 
 static void run_out(struct cluster *cl, struct job *j)
@@ -336,10 +336,10 @@ static void run_out(struct cluster *cl, struct job *j)
     for (size_t i = 0; i < j->on.n; i++) {
         struct node *n = j->on.a[i].node;
         if (n) {
-            cluster_node_out(cl, n);
+            cluster_index_node_out(cl, n);
             node_leave(n, j);
             n->n_jobs += j->within != NULL;
-            cluster_node_in(cl, n);
+            cluster_index_node_in(cl, n);
         }
     }
     struct list *l = list_of(cl, j);
@@ -348,7 +348,7 @@ static void run_out(struct cluster *cl, struct job *j)
         l->a[j->running_at] = last;
         last->running_at = j->running_at;
     }
-    cluster_count(cl, j, -1);
+    cluster_index_count(cl, j, -1);
 }
 
 static uint64_t hash_more(uint64_t h, uint64_t n)
@@ -380,7 +380,7 @@ static uint64_t taken_print_of(const struct job *j)
     return h ? h : 1;
 }
 
-void cluster_link(struct cluster *cl, struct job *j)
+void cluster_index_link(struct cluster *cl, struct job *j)
 {
     j->queue = j->queue_name ? cluster_queue(cl, j->queue_name) : NULL;
     j->within = j->resv ? cluster_resv(cl, j->resv) : NULL;
@@ -400,7 +400,7 @@ void cluster_link(struct cluster *cl, struct job *j)
     TELL(cl, job_seen, j);
     if (job_counts(j))
         run_in(cl, j);
-    else if (cluster_may_wait(cl, j))
+    else if (cluster_index_may_wait(cl, j))
         TELL(cl, job_waits, j);
     /* A job that runs as it was told to, or says another word of itself, gives nothing back. But it may
      * move the levels of others, and they may give way then. */
@@ -411,7 +411,7 @@ void cluster_link(struct cluster *cl, struct job *j)
     j->taken_print = 0;
 }
 
-void cluster_unlink(struct cluster *cl, struct job *j)
+void cluster_index_unlink(struct cluster *cl, struct job *j)
 {
     if (job_counts(j))
         run_out(cl, j);
@@ -419,22 +419,22 @@ void cluster_unlink(struct cluster *cl, struct job *j)
         TELL(cl, job_leaves, j);
 }
 
-void cluster_make_dirty(struct cluster *cl, struct job *j)
+void cluster_index_make_dirty(struct cluster *cl, struct job *j)
 {
     if (j->dirty)
         return;
     j->taken_print = taken_print_of(j);
     j->stop = job_stop_look(j);
-    cluster_unlink(cl, j);
+    cluster_index_unlink(cl, j);
     j->dirty = true;
     cluster_list_add(&cl->dirty_jobs, j);
 }
 
-void cluster_make_node_dirty(void *arg, struct node *n)
+void cluster_index_make_node_dirty(void *arg, struct node *n)
 {
     struct cluster *cl = arg;
 
-    cluster_node_out(cl, n);
+    cluster_index_node_out(cl, n);
     if (!n->dirty)
         cluster_list_add(&cl->dirty_nodes, n);
     n->dirty = true;

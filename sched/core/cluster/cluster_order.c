@@ -5,7 +5,7 @@
 #include "mem.h"
 #include "pools.h"
 
-void cluster_node_move(struct cluster *cl, struct node *n, const struct amounts *use, int64_t times)
+void cluster_index_node_move(struct cluster *cl, struct node *n, const struct amounts *use, int64_t times)
 {
     pools_move(cl->pools, n, use, times);
 }
@@ -16,13 +16,13 @@ static void claim(struct cluster *cl, const struct alloc_part *p, int64_t times)
 
     if (!n)
         return;
-    cluster_node_out(cl, n);
+    cluster_index_node_out(cl, n);
     amounts_add_times(&n->claimed, &p->use, times);
-    cluster_node_move(cl, n, &p->use, -times);
+    cluster_index_node_move(cl, n, &p->use, -times);
     n->n_jobs += times;
     n->n_alone += p->alone ? times : 0;
     n->exclusive = node_is_shut(n);
-    cluster_node_in(cl, n);
+    cluster_index_node_in(cl, n);
 }
 
 static void claim_all(struct cluster *cl, const struct allocation *p, int64_t times)
@@ -31,7 +31,7 @@ static void claim_all(struct cluster *cl, const struct allocation *p, int64_t ti
         claim(cl, &p->a[i], times);
 }
 
-void cluster_reserve(struct cluster *cl, struct job *j, const struct allocation *reserve)
+void cluster_order_reserve(struct cluster *cl, struct job *j, const struct allocation *reserve)
 {
     claim_all(cl, &j->reserve, -1);
     allocation_fini(&j->reserve);
@@ -50,7 +50,7 @@ static void note_host(struct cluster *cl, const struct allocation *where)
     cl->last_host = intern_again(n->host_name);
 }
 
-uint32_t cluster_round_from(const struct cluster *cl)
+uint32_t cluster_order_round_from(const struct cluster *cl)
 {
     size_t n;
     struct node *const *nodes = cluster_nodes(cl, &n);
@@ -110,7 +110,7 @@ void cluster_order(struct cluster *cl, struct job *j, enum order_kind kind, cons
         j->is_charged = !j->within; /* else its reservation's room is */
         if (j->is_charged)
             claim_all(cl, &j->claim, 1);
-        cluster_count(cl, j, 1);
+        cluster_index_count(cl, j, 1);
     }
     if (is_listed(j))
         list_in(cl, j);
@@ -126,7 +126,7 @@ bool cluster_order_end(struct cluster *cl, struct job *j)
     if (j->order == ORDER_RUN || j->order == ORDER_RESUME) {
         if (j->is_charged)
             claim_all(cl, &j->claim, -1);
-        cluster_count(cl, j, -1);
+        cluster_index_count(cl, j, -1);
     }
     if (is_listed(j))
         list_out(cl, j);
@@ -147,6 +147,6 @@ void cluster_order_drop(struct cluster *cl, struct job *j)
     if (!cluster_order_end(cl, j))
         return;
     cl->news++;
-    if (!j->dirty && cluster_may_wait(cl, j))
+    if (!j->dirty && cluster_index_may_wait(cl, j))
         TELL(cl, job_waits, j);
 }

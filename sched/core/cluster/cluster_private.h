@@ -45,29 +45,29 @@ struct cluster {
 
 enum { CLUSTER_ID_MAX = 512 };
 
-/* ---- cluster_index.c; lookups, cluster_node_in and _out, cluster_serves of sched_cluster.h are there too */
+/* ---- cluster_index.c; lookups, cluster_index_node_in and _out, cluster_serves of sched_cluster.h are there too */
 /* A job runs or no longer runs, for the counts of its queue, of the server and of its array, which may have reached
  * max_run_subjobs, or have room again. */
-void cluster_count(struct cluster *cl, struct job *j, int64_t times);
+void cluster_index_count(struct cluster *cl, struct job *j, int64_t times);
 /* Is it one that a cycle may start? */
-bool cluster_may_wait(const struct cluster *cl, const struct job *j);
+bool cluster_index_may_wait(const struct cluster *cl, const struct job *j);
 /* The lowest index that is not a job here, and its name, or IDSET_NONE; those that are one go from the set. */
-int64_t cluster_next_index(const struct cluster *cl, const struct job *array, char id[CLUSTER_ID_MAX]);
+int64_t cluster_index_next(const struct cluster *cl, const struct job *array, char id[CLUSTER_ID_MAX]);
 /* An array in or out of its class where that is no longer right. */
-void cluster_refresh(struct cluster *cl, struct job *array);
+void cluster_index_refresh(struct cluster *cl, struct job *array);
 
 /* ---- cluster_index.c */
 void cluster_list_add(struct list *l, void *x);
 void cluster_list_remove(struct list *l, const void *x); /* O(n); the others change places */
 void cluster_list_fini(struct list *l);
 /* By what it says of itself now: its queue and vnodes are looked up, and it joins the indices. It is in none. */
-void cluster_link(struct cluster *cl, struct job *j);
+void cluster_index_link(struct cluster *cl, struct job *j);
 /* Out of every index. It is as it was when it was linked. */
-void cluster_unlink(struct cluster *cl, struct job *j);
+void cluster_index_unlink(struct cluster *cl, struct job *j);
 /* Unlink it, until settling links it again. Of a dirty one nothing happens. */
-void cluster_make_dirty(struct cluster *cl, struct job *j);
+void cluster_index_make_dirty(struct cluster *cl, struct job *j);
 /* The same for a vnode and its bucket; arg is the cluster (pools.h calls it). */
-void cluster_make_node_dirty(void *arg, struct node *n);
+void cluster_index_make_node_dirty(void *arg, struct node *n);
 
 /* ---- cluster_resvs.c */
 bool cluster_resv_change(struct cluster *cl, const char *id, const struct attrl *attrs);

@@ -17,9 +17,9 @@ static void resv_charge(struct cluster *cl, struct resv *r, int64_t times)
 {
     for (size_t i = 0; r->n_times > 0 && i < r->times[0].share.n; i++) {
         struct node *n = r->times[0].share.a[i].node;
-        cluster_node_out(cl, n);
+        cluster_index_node_out(cl, n);
         n->n_jobs += times;
-        cluster_node_in(cl, n);
+        cluster_index_node_in(cl, n);
     }
     amounts_add_times(&cl->server->used, &r->want, times);
 }
@@ -54,7 +54,7 @@ static void resv_make_dirty(struct cluster *cl, struct resv *r)
     cluster_list_add(&cl->dirty_resvs, r);
     for (struct job *j = cl->jobs; j; j = j->hh.next)
         if (j->resv == r->id) { /* interned */
-            cluster_make_dirty(cl, j);
+            cluster_index_make_dirty(cl, j);
             j->within = NULL;
         }
 }

@@ -18,14 +18,14 @@
 #include "node_order.h"
 #include "cluster_private.h"
 
-static void cluster_index_out(void *cl, struct node *n)
+static void sched_cluster_node_out(void *cl, struct node *n)
 {
-    cluster_node_out(cl, n);
+    cluster_index_node_out(cl, n);
 }
 
-static void cluster_index_in(void *cl, struct node *n)
+static void sched_cluster_node_in(void *cl, struct node *n)
 {
-    cluster_node_in(cl, n);
+    cluster_index_node_in(cl, n);
 }
 
 struct cluster *cluster_create(const char *sched_name, struct policy *policy)
@@ -36,7 +36,7 @@ struct cluster *cluster_create(const char *sched_name, struct policy *policy)
     cl->policy = policy;
     cl->catalogue = catalogue_create();
     cl->ranks = node_order_create();
-    cl->pools = pools_create(&(struct pools_hooks){cluster_index_out, cluster_index_in, cl});
+    cl->pools = pools_create(&(struct pools_hooks){sched_cluster_node_out, sched_cluster_node_in, cl});
     cl->server = queue_create("");
     cl->news = cl->shape = 1;
     return cl;
@@ -55,7 +55,7 @@ void cluster_drop_job(struct cluster *cl, struct job *j)
     if (j->dirty ? j->taken_print != 0 : job_counts(j))
         cl->news++;
     if (!j->dirty)
-        cluster_unlink(cl, j);
+        cluster_index_unlink(cl, j);
     else
         cluster_list_remove(&cl->dirty_jobs, j);
     /* Code that reads the job from here on must not find it in a class. */
@@ -84,12 +84,12 @@ static void drop_node(struct cluster *cl, struct node *n)
         forget_node(&j->reserve, n);
         forget_node(&j->awaited, n);
         if (is_on) {
-            cluster_make_dirty(cl, j);
+            cluster_index_make_dirty(cl, j);
             allocation_fini(&j->on);
             allocation_fini(&j->freed);
         }
     }
-    cluster_node_out(cl, n);
+    cluster_index_node_out(cl, n);
     pools_gone(cl->pools, n);
     if (n->dirty)
         cluster_list_remove(&cl->dirty_nodes, n);
@@ -116,7 +116,7 @@ bool cluster_gone(struct cluster *cl, enum cluster_kind kind, const char *name)
     if (q) {
         for (j = cl->jobs; j; j = j->hh.next)
             if (j->queue == q) {
-                cluster_make_dirty(cl, j);
+                cluster_index_make_dirty(cl, j);
                 j->queue = NULL;
             }
         HASH_DEL(cl->queues, q);
@@ -156,7 +156,7 @@ void cluster_clear(struct cluster *cl)
 static void rerank(struct cluster *cl)
 {
     for (struct node *n = cl->nodes; n; n = n->hh.next)
-        cluster_node_out(cl, n);
+        cluster_index_node_out(cl, n);
     for (struct queue *q = cl->queues; q; q = q->hh.next)
         q->n_nodes = 0;
     node_order_make(cl->ranks, cl->nodes, cl->policy);
@@ -191,13 +191,13 @@ static void find_keys(struct cluster *cl)
 
 static void settle_nodes(struct cluster *cl)
 {
-    pools_make(cl->pools, cl->nodes, cluster_make_node_dirty, cl);
+    pools_make(cl->pools, cl->nodes, cluster_index_make_node_dirty, cl);
     for (size_t i = 0; i < cl->dirty_nodes.n; i++) {
         struct node *n = cl->dirty_nodes.a[i];
         node_settle(n);
         pools_settle(n);
         n->dirty = false;
-        cluster_node_in(cl, n);
+        cluster_index_node_in(cl, n);
     }
     cl->dirty_nodes.n = 0;
 }
@@ -208,7 +208,7 @@ bool cluster_settle(struct cluster *cl)
         return false;
     if (cl->relink)
         for (struct job *j = cl->jobs; j; j = j->hh.next)
-            cluster_make_dirty(cl, j);
+            cluster_index_make_dirty(cl, j);
     if (cl->relink)
         find_keys(cl);
     cl->relink = false;
@@ -219,7 +219,7 @@ bool cluster_settle(struct cluster *cl)
     for (size_t i = 0; i < cl->dirty_jobs.n; i++) {
         struct job *j = cl->dirty_jobs.a[i];
         j->dirty = false;
-        cluster_link(cl, j);
+        cluster_index_link(cl, j);
     }
     cl->dirty_jobs.n = 0;
     return !catalogue_take_missed(cl->catalogue);

@@ -62,10 +62,10 @@ bool cluster_gone(struct cluster *cl, enum cluster_kind kind, const char *name);
 void cluster_clear(struct cluster *cl);
 
 /* What this job has used by now: news that the stream does not bring. Unknown jobs are nothing. */
-void cluster_used(struct cluster *cl, const char *id, const struct attrl *attrs);
+void cluster_change_used(struct cluster *cl, const char *id, const struct attrl *attrs);
 
 /* The policy's settings of files are others: every job is looked at again when it settles. */
-void cluster_reconfigured(struct cluster *cl);
+void cluster_change_policy(struct cluster *cl);
 
 /* Make it whole. Returns false when what was read cannot be understood as it was read (a resource is new, or
  * changed its type after objects had used it): read everything again, after cluster_clear. */
@@ -111,7 +111,7 @@ uint64_t cluster_shape(const struct cluster *cl);
 
 /* The rank from which on a job of one chunk is to be placed where they go round the hosts: behind the host that was
  * given to a job last. 0: from the first. O(nodes). */
-uint32_t cluster_round_from(const struct cluster *cl);
+uint32_t cluster_order_round_from(const struct cluster *cl);
 
 /* Does a vnode have a limit for users or groups? */
 bool cluster_limits_vnodes(const struct cluster *cl);
@@ -119,11 +119,12 @@ bool cluster_limits_vnodes(const struct cluster *cl);
 /* --- arrays --------------------------------------------------------------------------------------
  * An array waits like a job while it has queued indices. To run one of them it becomes a job here, provisional
  * until the stream shows it: */
-struct job *cluster_spawn(struct cluster *cl, struct job *array); /* of the lowest index; the array waits */
+struct job *cluster_array_spawn(struct cluster *cl,
+                                struct job *array); /* of the lowest index; the array waits */
 /* Of this very index, "41[7].svr1". NULL: there is no such array, or the index is not queued. */
-struct job *cluster_spawn_named(struct cluster *cl, const char *id);
+struct job *cluster_array_spawn_named(struct cluster *cl, const char *id);
 /* It will not be run: an index again. */
-void cluster_unspawn(struct cluster *cl, struct job *sub);
+void cluster_array_unspawn(struct cluster *cl, struct job *sub);
 /* Do as many of its subjobs run as max_run_subjobs allows? */
 bool cluster_array_is_full(const struct cluster *cl, const struct job *array);
 /* An array in its class may have no index left that is not a job here: then it leaves, and this is false. */
@@ -144,9 +145,9 @@ void cluster_order_taken(struct job *j);
 void cluster_order_drop(struct cluster *cl, struct job *j);
 
 /* Its class may be another now: out and in again. */
-void cluster_rejoin(struct cluster *cl, struct job *j);
+void cluster_index_rejoin(struct cluster *cl, struct job *j);
 /* What a job that AWAITS takes of the room that is free already; the rest comes from its victims. */
-void cluster_reserve(struct cluster *cl, struct job *j, const struct allocation *reserve);
+void cluster_order_reserve(struct cluster *cl, struct job *j, const struct allocation *reserve);
 
 /* --- reservations ---------------------------------------------------------------------------------
  * The server is told to confirm it at these times (taken over), or, n 0, that this cannot be. Until the server shows it they are its
@@ -156,9 +157,9 @@ void cluster_resv_promise(struct cluster *cl, struct resv *r, struct resv_time *
 void cluster_resv_answered(struct cluster *cl, struct resv *r, int64_t again_s);
 
 /* For trial: tell listeners before and after the free amounts of a node move. */
-void cluster_node_out(struct cluster *cl, struct node *n);
-void cluster_node_in(struct cluster *cl, struct node *n);
+void cluster_index_node_out(struct cluster *cl, struct node *n);
+void cluster_index_node_in(struct cluster *cl, struct node *n);
 /* Between these two: n->free moves by `times` times this, and what others share with it moves too. */
-void cluster_node_move(struct cluster *cl, struct node *n, const struct amounts *use, int64_t times);
+void cluster_index_node_move(struct cluster *cl, struct node *n, const struct amounts *use, int64_t times);
 
 #endif

@@ -125,7 +125,7 @@ struct job *job_create(const char *id);
 void job_destroy(struct job *j);
 
 /* A request (qrun) asks for it, or does so no longer. While it does, a job that is held or waits for its time counts as queued (PBS);
- * the caller puts it into its class, or takes it out (cluster_rejoin). */
+ * the caller puts it into its class, or takes it out (cluster_index_rejoin). */
 void job_urge(struct job *j, bool urged);
 
 enum job_news { JOB_SAME, JOB_COMMENT, JOB_CHANGED };

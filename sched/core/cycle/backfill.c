@@ -194,7 +194,7 @@ static bool find_some_time(struct cycle *c, const struct picker *picker, const s
     struct job *j = cluster_job(c->cl, p->job->id);
     struct shrink s = {c->cl, c->backfill->calendar, c->keeps, picker->log, j, p->now_s, backfill_look, &x};
 
-    return j && j->least_s ? shrink_find(&s, where, why) : backfill_look(&x, where, why);
+    return j && j->least_s ? shrink_to_fit_find(&s, where, why) : backfill_look(&x, where, why);
 }
 
 bool backfill_find_room(struct cycle *c, const struct picker *picker, const struct preemptor *p,
@@ -354,8 +354,8 @@ static bool is_stopped(const struct cycle *c, const struct job *j)
     return false;
 }
 
-bool cycle_room(void *cycle, const struct picker *picker, const struct preemptor *p, struct allocation *where,
-                struct reason *why)
+bool backfill_room(void *cycle, const struct picker *picker, const struct preemptor *p,
+                   struct allocation *where, struct reason *why)
 {
     struct cycle *c = cycle;
     const struct class *k = p->job->class;

@@ -112,7 +112,7 @@ static void start(struct world *w, int i, const char *exec)
     for (int k = 0; k < i; k++)
         w->n_passed += w->jobs[k].state == 'Q';
     snprintf(id, sizeof id, "%d", i);
-    cycle_ordered(w->c, id, 0, "", &none);
+    cycle_answer_order(w->c, id, 0, "", &none);
     decisions_fini(&none);
     snprintf(j->exec, sizeof j->exec, "%s", exec);
     j->state = 'R';

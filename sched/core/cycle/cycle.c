@@ -89,7 +89,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     decisions_log(d, LOGE_DEBUG, "", "Starting Scheduling Cycle");
     if (cluster_has_no_nodes(c->cl))
         decisions_log(d, LOGE_DEBUG, "", "No nodes found in partitions serviced by scheduler");
-    placer_set_log(c->placer, d);
+    placement_set_log(c->placer, d);
     c->until_s = cycle_until_s(c);
     if (p->scheduling)
         cycle_confirm_resvs(c); /* first: jobs get what reservations leave */
@@ -99,7 +99,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     /* Jobs that already await room go before waiting jobs of no higher level: they were decided about first, and running one
      * elsewhere spares its victims. */
     if (p->scheduling)
-        cycle_try_elsewhere(c, class_heap_top(c->heap) ? class_heap_top(c->heap)->level : 0);
+        cycle_preempt_elsewhere(c, class_heap_top(c->heap) ? class_heap_top(c->heap)->level : 0);
     for (struct class *top; (top = class_heap_top(c->heap)) != NULL && !cycle_is_enough(c, checked);) {
         if (!p->scheduling && !top->heap[0]->urged) /* urged jobs are on top: none is left */
             break;
@@ -108,7 +108,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     }
 
     backfill_end(c); /* booked jobs go back to their classes */
-    placer_set_log(c->placer, NULL);
+    placement_set_log(c->placer, NULL);
     decisions_log(d, LOGE_DEBUG, "", "Leaving Scheduling Cycle");
     placement_forget(c->placer); /* last: no step of a trial refers to its memory any more */
 }
@@ -128,7 +128,7 @@ static void cycle_consider(struct cycle *c, struct class *k)
     struct job *j = k->heap[0];
     struct queue *q = k->queue;
     struct preemptor p = cycle_preemptor(c, k, j);
-    struct picker picker = cycle_picker(c);
+    struct picker picker = cycle_preempt_picker(c);
     struct reason why = k->why;
     bool is_shut = backfill_forbids(c->backfill, j);
 
@@ -160,7 +160,7 @@ static void cycle_consider(struct cycle *c, struct class *k)
  * says why it cannot run.
  *
  *   backfill_find_room     free room, beside what is kept for jobs before it (match, placement, placement sets)
- *   cycle_others_give_way  its turn of a time slice, else preemption:
+ *   cycle_preempt_for_class  its turn of a time slice, else preemption:
  *     candidates_collect     which running jobs may be stopped for it
  *     pick_pbs, pick_least   which of these to stop, tried in a trial that is undone afterwards
  *     plans_begin            the victims are ordered to stop, and the job awaits their room
@@ -178,7 +178,7 @@ static bool cycle_try(struct cycle *c, struct class *k, const struct picker *pic
     if (fits)
         cycle_decide_run(c, k->heap[0], &where);
     allocation_fini(&where);
-    return fits || cycle_others_give_way(c, k, why);
+    return fits || cycle_preempt_for_class(c, k, why);
 }
 
 /* --- creation ------------------------------------------------------------------------------------ */
@@ -193,7 +193,7 @@ struct cycle *cycle_create(const char *sched_name, struct policy *policy)
     c->buckets = buckets_create(c->cl);
     c->classes = classes_create(c->cl);
     c->trial = trial_create(c->cl);
-    c->placer = placer_create(c->cl, c->buckets, c->trial);
+    c->placer = placement_create(c->cl, c->buckets, c->trial);
     c->plans = plans_create(c->cl);
     c->gang = gang_create(c->cl);
     c->backfill = backfill_create(c->cl);
@@ -212,7 +212,7 @@ void cycle_destroy(struct cycle *c)
     backfill_destroy(c->backfill);
     gang_destroy(c->gang);
     plans_destroy(c->plans);
-    placer_destroy(c->placer);
+    placement_destroy(c->placer);
     trial_destroy(c->trial);
     cluster_destroy(c->cl);
     classes_destroy(c->classes);
@@ -331,7 +331,7 @@ static bool is_urged_open(const struct cycle *c)
 {
     for (size_t i = 0; i < c->n_urged; i++) {
         const struct job *j = cluster_job(c->cl, c->urged[i]);
-        if (!j || (j->sched_state != SCHED_STATE_AWAITING_ROOM && (!cycle_may_run(j) || j->class)))
+        if (!j || (j->sched_state != SCHED_STATE_AWAITING_ROOM && (!cycle_decide_may_run(j) || j->class)))
             return true;
     }
     return false;
@@ -342,7 +342,7 @@ static void cycle_drop_lost_urges(struct cycle *c)
 {
     for (size_t i = c->n_urged; i > 0; i--) {
         struct job *j = cluster_job(c->cl, c->urged[i - 1]);
-        if (j && (cycle_may_run(j) || j->sched_state == SCHED_STATE_AWAITING_ROOM))
+        if (j && (cycle_decide_may_run(j) || j->sched_state == SCHED_STATE_AWAITING_ROOM))
             continue;
         bool runs = j && job_holds_nodes(j); /* the server has carried a plan out */
         decisions_add(c->d, DECIDE_REFUSE, c->urged[i - 1], runs ? "" : "Job is not in queued state")->code =
@@ -365,10 +365,10 @@ static void cycle_fail(struct cycle *c, struct class *k, struct job *j, const st
                           "Job will never run with the resources currently configured in the complex");
     }
     k->why = *why;
-    cycle_note_failed(c, k);
+    cycle_decide_failed(c, k);
     classes_say(k, reason_comment(why, text));
     if (j->urged)
-        cycle_refuse(c, j, reason_log(why, text));
+        cycle_decide_refuse(c, j, reason_log(why, text));
 }
 
 /* The class on top has had a job decided about. */

@@ -26,11 +26,11 @@ static struct job *cycle_answers_give_back(struct cycle *c, struct job *j)
         cluster_order_drop(c->cl, j);
         return j;
     }
-    cluster_unspawn(c->cl, j);
+    cluster_array_unspawn(c->cl, j);
     return array;
 }
 
-void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, struct decisions *d)
+void cycle_answer_order(struct cycle *c, const char *id, int code, const char *text, struct decisions *d)
 {
     struct job *j = cluster_job(c->cl, id);
     struct reason why;
@@ -56,7 +56,7 @@ void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, 
         return;
     if (code ==
         PBSE_RESCUNAV) { /* the server knows more than the mirror: not again before something changes */
-        cycle_note_failed(c, j->class);
+        cycle_decide_failed(c, j->class);
         return;
     }
     /* The order counts as accepted, so that the next change of the job ends it; otherwise retry_refused does. */
@@ -81,7 +81,7 @@ static void say_error(struct cycle *c, const char *id, int code, const char *tex
     decisions_add(c->d, DECIDE_COMMENT, id, reason_comment(&why, comment));
 }
 
-void cycle_planned(struct cycle *c, const char *urgent, int code, const char *text, struct decisions *d)
+void cycle_answer_plan(struct cycle *c, const char *urgent, int code, const char *text, struct decisions *d)
 {
     struct job *j = cluster_job(c->cl, urgent);
 
@@ -97,9 +97,9 @@ void cycle_planned(struct cycle *c, const char *urgent, int code, const char *te
         j = cycle_answers_give_back(c, j);
     if (!j)
         return;
-    cycle_note_failed(c, j->class); /* the server saw more than we do: not before something changes */
+    cycle_decide_failed(c, j->class); /* the server saw more than we do: not before something changes */
     if (j->urged)
-        cycle_refuse(c, j, text);
+        cycle_decide_refuse(c, j, text);
     else if (j->state != 'B') /* an array that has begun says when */
         say_error(c, j->id, code, text);
 }
@@ -119,9 +119,9 @@ static void plan_is_over(struct cycle *c, struct job *j)
     if (j->is_provisional && !j->urged)
         j = cycle_answers_give_back(c, j);
     if (j)
-        cycle_note_failed(c, j->class);
+        cycle_decide_failed(c, j->class);
     if (j && j->urged)
-        cycle_refuse(c, j, "Maximum number of preemption tries exceeded - cannot run job");
+        cycle_decide_refuse(c, j, "Maximum number of preemption tries exceeded - cannot run job");
 }
 
 /* All jobs that were to give way to this job have answered. */
@@ -148,8 +148,8 @@ static void all_answered(struct cycle *c, const char *urgent, const struct cycle
     }
 }
 
-void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n,
-                     struct decisions *d)
+void cycle_answer_preempt(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n,
+                          struct decisions *d)
 {
     c->d = d;
     for (size_t i = 0; i < n; i++)
@@ -157,8 +157,8 @@ void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_rep
     all_answered(c, urgent, replies, n);
 }
 
-void cycle_turned(struct cycle *c, const char *next, const struct cycle_reply replies[], size_t n,
-                  struct decisions *d)
+void cycle_answer_turn(struct cycle *c, const char *next, const struct cycle_reply replies[], size_t n,
+                       struct decisions *d)
 {
     c->d = d;
     for (size_t i = 0; i < n; i++)
@@ -175,29 +175,29 @@ bool cycle_urge(struct cycle *c, const char *id)
     struct job *j = cluster_job(c->cl, id);
 
     if (!j)
-        j = cluster_spawn_named(c->cl, id);
+        j = cluster_array_spawn_named(c->cl, id);
     if (!j || !j->queue || !cluster_serves(c->cl, j->queue))
         return false;
     if (j->urged)
         return true;
     job_urge(j, true);
-    if (!cycle_may_run(j)) {
+    if (!cycle_decide_may_run(j)) {
         job_urge(j, false);
         return false;
     }
     c->urged = mem_room(c->urged, c->n_urged, &c->cap_urged, sizeof *c->urged);
     c->urged[c->n_urged++] = mem_intern(id);
-    cluster_rejoin(c->cl, j);
+    cluster_index_rejoin(c->cl, j);
     return true;
 }
 
-void cycle_forget_orders(struct cycle *c)
+void cycle_answers_forget(struct cycle *c)
 {
     for (struct job *j = cluster_next_job(c->cl, NULL), *next; j; j = next) {
         next = cluster_next_job(c->cl, j);
-        cycle_calm(c, j);
+        cycle_decide_withdraw(c, j);
         if (j->is_provisional)
-            cluster_unspawn(c->cl, j);
+            cluster_array_unspawn(c->cl, j);
         else
             cluster_order_drop(c->cl, j);
     }

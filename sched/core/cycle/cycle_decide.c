@@ -17,7 +17,7 @@
 #include "shrink_to_fit.h"
 #include "units.h"
 
-void cycle_calm(struct cycle *c, struct job *j)
+void cycle_decide_withdraw(struct cycle *c, struct job *j)
 {
     for (size_t i = 0; j->urged && i < c->n_urged; i++)
         if (c->urged[i] == j->id) { /* interned */
@@ -29,14 +29,14 @@ void cycle_calm(struct cycle *c, struct job *j)
         job_urge(j, false);
 }
 
-bool cycle_may_run(const struct job *j)
+bool cycle_decide_may_run(const struct job *j)
 {
     return j->sched_state == SCHED_STATE_WAITING || j->sched_state == SCHED_STATE_SUSPENDED;
 }
 
 void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *j)
 {
-    int64_t n_s = x->walltime_s = shrink_walltime_s(j);
+    int64_t n_s = x->walltime_s = shrink_to_fit_walltime_s(j);
     char duration[UNITS_TEXT_MAX];
 
     if (n_s)
@@ -51,10 +51,10 @@ void cycle_decide_run(struct cycle *c, struct job *j, const struct allocation *w
     char *text = placement_text(c->cl, where);
 
     if (array)
-        j = cluster_spawn(c->cl, j);
+        j = cluster_array_spawn(c->cl, j);
     cycle_decide_length(c, decisions_add(c->d, resumes ? DECIDE_RESUME : DECIDE_RUN, j->id, text), j);
     free(text);
-    cycle_calm(c, j);
+    cycle_decide_withdraw(c, j);
     if (!resumes)
         accrual_ordered(c->accrual, j);
     gang_begin_turn(j, c->now_s);
@@ -66,19 +66,19 @@ void cycle_decide_run(struct cycle *c, struct job *j, const struct allocation *w
         decisions_log(c->d, LOGE_DEBUG, array->id, "Number of concurrent running subjobs limit reached");
 }
 
-void cycle_refuse(struct cycle *c, struct job *j, const char *text)
+void cycle_decide_refuse(struct cycle *c, struct job *j, const char *text)
 {
     struct decision *x = decisions_add(c->d, DECIDE_REFUSE, j->id, text);
 
     x->code = PBSE_RESCUNAV;
-    cycle_calm(c, j);
+    cycle_decide_withdraw(c, j);
     if (j->is_provisional)
-        cluster_unspawn(c->cl, j);
+        cluster_array_unspawn(c->cl, j);
     else
-        cluster_rejoin(c->cl, j);
+        cluster_index_rejoin(c->cl, j);
 }
 
-void cycle_note_failed(const struct cycle *c, struct class *k)
+void cycle_decide_failed(const struct cycle *c, struct class *k)
 {
     if (!k)
         return;

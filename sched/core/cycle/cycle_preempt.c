@@ -1,9 +1,9 @@
 /* Room that running jobs have: a cycle takes it by turns of time slices or by preemption. See cycle_private.h.
  *
- * cycle_others_give_way is called when a job has found no free room. Its decisions take effect in the cluster at once (the victims
+ * cycle_preempt_for_class is called when a job has found no free room. Its decisions take effect in the cluster at once (the victims
  * are under an order, the job awaits them), so the rest of the cycle sees them.
  *
- * cycle_try_elsewhere is called at the beginning of a cycle, for jobs that await such room: room may come free elsewhere before the
+ * cycle_preempt_elsewhere is called at the beginning of a cycle, for jobs that await such room: room may come free elsewhere before the
  * victims have gone, during their notice or because they stop slowly. Then the job runs there; the server undoes the plan, and
  * victims that were not touched yet stay. */
 #include <stdlib.h>
@@ -110,7 +110,7 @@ static bool waits_for_ends(struct cycle *c, const struct picker *k, const struct
     return true;
 }
 
-struct picker cycle_picker(const struct cycle *c)
+struct picker cycle_preempt_picker(const struct cycle *c)
 {
     return (struct picker){.cl = c->cl,
                            .trial = c->trial,
@@ -120,13 +120,13 @@ struct picker cycle_picker(const struct cycle *c)
                            .log = c->d};
 }
 
-void cycle_explain(struct cycle *c, const struct job *j, int64_t now_s, struct explanation *out)
+void cycle_preempt_explain(struct cycle *c, const struct job *j, int64_t now_s, struct explanation *out)
 {
-    explain(&(struct explain_ask){.picker = cycle_picker(c),
+    explain(&(struct explain_ask){.picker = cycle_preempt_picker(c),
                                   .job = j,
                                   .now_s = now_s,
                                   .has_failed = cycle_has_failed,
-                                  .room = cycle_room,
+                                  .room = backfill_room,
                                   .arg = c},
             out);
 }
@@ -147,7 +147,7 @@ struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const s
 static bool find_turn(struct cycle *c, struct class *k, struct job *j, struct reason *why)
 {
     struct preemptor p = cycle_preemptor(c, k, j);
-    struct picker picker = cycle_picker(c);
+    struct picker picker = cycle_preempt_picker(c);
     struct candidates victims = {0};
     struct allocation where = {0};
     size_t mark = trial_mark(c->trial);
@@ -165,7 +165,7 @@ static bool find_turn(struct cycle *c, struct class *k, struct job *j, struct re
 static bool find_victims(struct cycle *c, struct class *k, struct job *j, const struct reason *why)
 {
     struct preemptor p = cycle_preemptor(c, k, j);
-    struct picker picker = cycle_picker(c);
+    struct picker picker = cycle_preempt_picker(c);
     struct candidates victims = {0};
     struct allocation where = {0};
     size_t mark = trial_mark(c->trial);
@@ -194,7 +194,7 @@ static bool make_room(struct cycle *c, struct class *k, struct job *j, struct re
 }
 
 /* For an array, other jobs give way to its next subjob, which is made for the attempt and unmade if it fails. */
-bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why)
+bool cycle_preempt_for_class(struct cycle *c, struct class *k, struct reason *why)
 {
     struct job *j = k->heap[0];
     bool may_preempt_any =
@@ -207,17 +207,17 @@ bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why)
         return make_room(c, k, j, why);
     if (why->never || (!may_preempt_any && !k->queue->gang))
         return false;
-    j = cluster_spawn(c->cl, j);
+    j = cluster_array_spawn(c->cl, j);
     found = make_room(c, k, j, why);
     if (!found)
-        cluster_unspawn(c->cl, j);
+        cluster_array_unspawn(c->cl, j);
     return found;
 }
 
-bool cycle_make_room_for(struct cycle *c, struct job *j)
+bool cycle_preempt_for(struct cycle *c, struct job *j)
 {
     struct class *k = j->class;
-    struct picker picker = cycle_picker(c);
+    struct picker picker = cycle_preempt_picker(c);
     struct allocation where = {0};
     struct reason why = {0};
 
@@ -236,7 +236,7 @@ enum { ELSEWHERE_RETRY_S = 10 };
 
 static bool elsewhere_find_room(struct cycle *c, const struct preemptor *p, struct allocation *where)
 {
-    struct picker picker = cycle_picker(c);
+    struct picker picker = cycle_preempt_picker(c);
     struct reason ignored;
 
     pick_count(p->job, cluster_server(c->cl), -1);
@@ -263,7 +263,7 @@ static void elsewhere_try(struct cycle *c, struct job *j, int level)
 /* Jobs that await room are in no class and count as running. One of a lower level than `highest` is passed over: the waiting
  * job of that
  * level may want the same room. */
-void cycle_try_elsewhere(struct cycle *c, int highest)
+void cycle_preempt_elsewhere(struct cycle *c, int highest)
 {
     size_t n;
     struct job *const *awaiting = cluster_awaiting(c->cl, &n);

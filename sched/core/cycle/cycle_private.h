@@ -57,27 +57,27 @@ void cycle_decide_run(struct cycle *c, struct job *j, const struct allocation *w
 void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *j);
 
 /* A job that a request asks for cannot run: the request is refused, and the job waits like others again. */
-void cycle_refuse(struct cycle *c, struct job *j, const char *text);
+void cycle_decide_refuse(struct cycle *c, struct job *j, const char *text);
 
 /* Do not try this class again before something changes. NULL is ignored. */
-void cycle_note_failed(const struct cycle *c, struct class *k);
+void cycle_decide_failed(const struct cycle *c, struct class *k);
 
 /* No request asks for this job any more. */
-void cycle_calm(struct cycle *c, struct job *j);
+void cycle_decide_withdraw(struct cycle *c, struct job *j);
 
-bool cycle_may_run(const struct job *j); /* it waits, or is suspended by a scheduler */
+bool cycle_decide_may_run(const struct job *j); /* it waits, or is suspended by a scheduler */
 
 /* ---- cycle_preempt.c: the room of running jobs */
 struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const struct job *j);
 /* The first of this class finds no room that is free. true: others are to make room, by turns or by preemption; it is decided.
  * `why` is the obstacle, and what is said of it after. For an array it is the next subjob. */
-bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why);
+bool cycle_preempt_for_class(struct cycle *c, struct class *k, struct reason *why);
 
 /* The same for this job, before others are considered; it is in a class. */
-bool cycle_make_room_for(struct cycle *c, struct job *j);
+bool cycle_preempt_for(struct cycle *c, struct job *j);
 
 /* Run jobs that await room where other room has come free meanwhile, if their level is at least `highest`. */
-void cycle_try_elsewhere(struct cycle *c, int highest);
+void cycle_preempt_elsewhere(struct cycle *c, int highest);
 
 /* ---- cycle_resv.c: reservations that need vnodes */
 void cycle_confirm_resvs(struct cycle *c);

@@ -172,7 +172,7 @@ static bool goes_to_its_job(struct cycle *c, struct resv *r, const struct confir
 
     if (!j || (x->times && x->times[0].from_s <= c->now_s && !is_on_its_way))
         return false;
-    if (!is_on_its_way && (!j->class || !cycle_may_run(j) || !cycle_make_room_for(c, j)))
+    if (!is_on_its_way && (!j->class || !cycle_decide_may_run(j) || !cycle_preempt_for(c, j)))
         return false;
     if (!is_on_its_way)
         decisions_log(c->d, LOGE_SCHED, r->id, "Others give way to job %s, with which it will begin", j->id);
@@ -201,7 +201,7 @@ void cycle_confirm_resvs(struct cycle *c)
     free(list);
 }
 
-void cycle_confirmed(struct cycle *c, const char *id, int code, const char *text, struct decisions *d)
+void cycle_resv_answered(struct cycle *c, const char *id, int code, const char *text, struct decisions *d)
 {
     struct resv *r = cluster_resv(c->cl, id);
 

@@ -87,7 +87,7 @@ static size_t run_cycle(struct bench *b, const char *what)
         if (d.a[i].kind == DECIDE_PREEMPT)
             print_message("%zu victims; ", d.a[i].n_names);
         if (d.a[i].kind == DECIDE_RUN)
-            cycle_ordered(b->c, d.a[i].job, 0, "", &(struct decisions){0});
+            cycle_answer_order(b->c, d.a[i].job, 0, "", &(struct decisions){0});
         n += d.a[i].kind != DECIDE_LOG;
     }
     print_message("%s: %zu decisions in %ld us\n", what, n, (long)took_us);

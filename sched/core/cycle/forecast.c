@@ -262,7 +262,7 @@ static bool is_now(struct forecast_walk *w, struct allocation *where)
 {
     struct reason why;
 
-    return cycle_room(w->c, &w->k, &w->p, where, &why);
+    return backfill_room(w->c, &w->k, &w->p, where, &why);
 }
 
 static void find_time(struct forecast_walk *w)
@@ -294,7 +294,7 @@ static void find_time(struct forecast_walk *w)
 void forecast_make(struct cycle *c, const struct job *j, int64_t now_s, struct forecast *out)
 {
     struct forecast_walk w = {
-        .c = c, .calendar = backfill_calendar(c->backfill), .k = cycle_picker(c), .out = out};
+        .c = c, .calendar = backfill_calendar(c->backfill), .k = cycle_preempt_picker(c), .out = out};
 
     *out = (struct forecast){.job = j};
     out->request = request_parse(cluster_catalogue(c->cl), j->select, j->place);

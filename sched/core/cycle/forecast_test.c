@@ -24,7 +24,7 @@ static struct explanation ask(struct random_world *w, const struct job *j)
 {
     struct explanation x;
 
-    cycle_explain(w->c, j, w->now_s, &x);
+    cycle_preempt_explain(w->c, j, w->now_s, &x);
     return x;
 }
 

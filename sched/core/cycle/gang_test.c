@@ -116,7 +116,7 @@ static void turn(struct world *w, const struct decision *x)
         j->waits_since_s = w->now_s;
         replies[i] = (struct cycle_reply){.job = x->names[i], .result = PREEMPT_SUSPENDED};
     }
-    cycle_turned(w->c, x->job, replies, x->n_names, &more);
+    cycle_answer_turn(w->c, x->job, replies, x->n_names, &more);
     carry_out(w, &more);
 }
 
@@ -131,7 +131,7 @@ static void start(struct world *w, const struct decision *x)
     if (w->now_s - j->waits_since_s > j->longest_s)
         j->longest_s = w->now_s - j->waits_since_s;
     j->state = 'R';
-    cycle_ordered(w->c, x->job, 0, "", &none);
+    cycle_answer_order(w->c, x->job, 0, "", &none);
     decisions_fini(&none);
 }
 

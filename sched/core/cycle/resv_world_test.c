@@ -158,7 +158,7 @@ static void start(struct world *w, int i, const char *exec)
 
     assert_int_equal(j->state, 'Q');
     snprintf(id, sizeof id, "%d", i);
-    cycle_ordered(w->c, id, 0, "", &none);
+    cycle_answer_order(w->c, id, 0, "", &none);
     decisions_fini(&none);
     snprintf(j->exec, sizeof j->exec, "%s", exec);
     j->state = 'R';
@@ -174,7 +174,7 @@ static void answer(struct world *w, const struct decision *x)
     struct resv_actor *r = &w->resvs[atoi(x->job + 1)];
     struct decisions none = {0};
 
-    cycle_confirmed(w->c, x->job, 0, "", &none);
+    cycle_resv_answered(w->c, x->job, 0, "", &none);
     decisions_fini(&none);
     if (x->kind == DECIDE_CONFIRM) {
         snprintf(r->exec, sizeof r->exec, "%s", x->text);

@@ -82,7 +82,7 @@ static bool find_before_booked(const struct shrink *s, struct allocation *where)
     return s->try(s->arg, where, &ignored);
 }
 
-bool shrink_find(const struct shrink *s, struct allocation *where, struct reason *why)
+bool shrink_to_fit_find(const struct shrink *s, struct allocation *where, struct reason *why)
 {
     struct job *j = s->job;
 
@@ -109,7 +109,7 @@ bool shrink_find(const struct shrink *s, struct allocation *where, struct reason
     return false;
 }
 
-int64_t shrink_walltime_s(const struct job *j)
+int64_t shrink_to_fit_walltime_s(const struct job *j)
 {
     if (j->short_s)
         return j->short_s;

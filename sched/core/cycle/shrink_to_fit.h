@@ -26,9 +26,9 @@ struct shrink {
 
 /* Room for its longest time that has some. A job without min_walltime is tried as it is. false: `why` says why there is
  * none, and the job is as short as prime and dedicated time make it, so that others may give way to it so. */
-bool shrink_find(const struct shrink *s, struct allocation *where, struct reason *why);
+bool shrink_to_fit_find(const struct shrink *s, struct allocation *where, struct reason *why);
 
 /* The walltime that it is to be given before it runs; 0: the one that it has. */
-int64_t shrink_walltime_s(const struct job *j);
+int64_t shrink_to_fit_walltime_s(const struct job *j);
 
 #endif

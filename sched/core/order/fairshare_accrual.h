@@ -21,7 +21,7 @@ void accrual_destroy(struct accrual *a);
 struct fairshare *accrual_shares(struct accrual *a);
 struct accrual_record *accrual_get_record(struct accrual *a);
 
-/* The policy is another: jobs are told apart again when the cluster settles (cluster_reconfigured). -1: EINVAL
+/* The policy is another: jobs are told apart again when the cluster settles (cluster_change_policy). -1: EINVAL
  * fairshare_usage_res is not a formula; then nothing is counted. */
 int accrual_configure(struct accrual *a, struct err *e);
 

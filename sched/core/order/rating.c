@@ -164,7 +164,7 @@ void rating_refresh(struct rating *r)
         if (now == j->rating)
             continue;
         j->rating = now;
-        cluster_rejoin(r->cl, j);
+        cluster_index_rejoin(r->cl, j);
     }
 }
 

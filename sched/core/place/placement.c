@@ -41,7 +41,7 @@ struct placement_search {
     struct allocation *out;
 };
 
-struct placer *placer_create(struct cluster *cl, struct buckets *b, struct trial *t)
+struct placer *placement_create(struct cluster *cl, struct buckets *b, struct trial *t)
 {
     struct placer *p = mem_new(1, sizeof *p);
 
@@ -60,7 +60,7 @@ void placement_forget(struct placer *p)
     p->n_kept = 0;
 }
 
-void placer_destroy(struct placer *p)
+void placement_destroy(struct placer *p)
 {
     if (!p)
         return;
@@ -70,12 +70,12 @@ void placer_destroy(struct placer *p)
     free(p);
 }
 
-void placer_set_log(struct placer *p, struct decisions *log)
+void placement_set_log(struct placer *p, struct decisions *log)
 {
     p->log = log;
 }
 
-struct decisions *placer_log(const struct placer *p)
+struct decisions *placement_log(const struct placer *p)
 {
     return p->log;
 }
@@ -534,7 +534,7 @@ bool placement_find(struct placer *p, const struct asker *a, struct allocation *
     if (a->request->n == 0 || n == 0 || (a->within && a->within->n_times == 0))
         return false;
     if (cluster_policy(p->cl)->round_hosts && a->request->n_chunks == 1)
-        s.from = cluster_round_from(p->cl);
+        s.from = cluster_order_round_from(p->cl);
     if (is_simple(&s))
         done = place_one(&s, &a->request->chunks[0]);
     else if (a->request->arrange == ARRANGE_PACK)

@@ -12,12 +12,12 @@
 struct decisions;
 struct placer;
 
-struct placer *placer_create(struct cluster *cl, struct buckets *b, struct trial *t);
-void placer_destroy(struct placer *p);
+struct placer *placement_create(struct cluster *cl, struct buckets *b, struct trial *t);
+void placement_destroy(struct placer *p);
 
 /* Log each search from now on there (search_log.h); NULL: nowhere. Borrowed. */
-void placer_set_log(struct placer *p, struct decisions *log);
-struct decisions *placer_log(const struct placer *p);
+void placement_set_log(struct placer *p, struct decisions *log);
+struct decisions *placement_log(const struct placer *p);
 
 /* Find room now. true: `out` (empty before, the caller's) has the parts in chunk order, and the trial has them
  * taken. false: the trial is as before; `out` is empty.

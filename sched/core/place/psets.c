@@ -215,25 +215,25 @@ bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, st
     bool done = false, ever = false, any;
 
     /* In the log each step of a search has its line, so there it is made. */
-    if (!search_log_is_on(placer_log(p), a) &&
+    if (!search_log_is_on(placement_log(p), a) &&
         !stocks_may_suffice(buckets_stocks(all), a, &(struct amounts){0}))
         return false;
     any = sets_of(&l, all, a);
     for (size_t i = 0; i < l.n && !done; i++) {
         struct asker one = set_asker(&l, i);
-        search_log_set(placer_log(p), a, set_name(&l, i), l.a[i].value);
+        search_log_set(placement_log(p), a, set_name(&l, i), l.a[i].value);
         done = placement_find(p, &one, out);
         if (done || ever)
             continue;
         ever = set_ever(all, &one, &why);
         if (!ever)
-            search_log_small(placer_log(p), a, set_name(&l, i), l.a[i].value, &why);
+            search_log_small(placement_log(p), a, set_name(&l, i), l.a[i].value, &why);
     }
     sets_fini(&l);
     if (done || ever || (any && cluster_policy(a->cl)->no_spanning))
         return done;
     if (any)
-        search_log_span(placer_log(p), a);
+        search_log_span(placement_log(p), a);
     return placement_find(p, a, out);
 }
 

@@ -32,7 +32,7 @@ static bool are_equal(const struct amounts *a, const struct amounts *b)
 
 static void compare(const struct random_world *w)
 {
-    struct picker k = cycle_picker(w->c);
+    struct picker k = cycle_preempt_picker(w->c);
     struct request nothing = {0};
 
     for (struct queue *q = cluster_next_queue(k.cl, NULL); q; q = cluster_next_queue(k.cl, q)) {

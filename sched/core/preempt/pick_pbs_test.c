@@ -146,7 +146,7 @@ static void bite(const struct picker *k, struct amounts *one, uint64_t seed)
 static size_t compare(struct random_world *w, int number, uint64_t seed)
 {
     char id[16];
-    struct picker k = cycle_picker(w->c);
+    struct picker k = cycle_preempt_picker(w->c);
     struct candidates a = {0}, b = {0};
     struct allocation at_a = {0}, at_b = {0};
     struct reason why;
@@ -165,7 +165,7 @@ static size_t compare(struct random_world *w, int number, uint64_t seed)
                           .has_failed = none_has_failed,
                           .later = never_later};
     k.log = &log;
-    if (cycle_room(w->c, &k, &p, &at_a, &why) || why.never) {
+    if (backfill_room(w->c, &k, &p, &at_a, &why) || why.never) {
         allocation_fini(&at_a);
         decisions_fini(&log);
         return 0;

@@ -118,7 +118,7 @@ static void keep_room(struct plans *p, const struct preempt_plan *x, struct job 
             allocation_lessen(&rest, next, job_freed(v));
     }
     allocation_unindex(&rest, next);
-    cluster_reserve(p->cl, urgent, &rest);
+    cluster_order_reserve(p->cl, urgent, &rest);
     allocation_fini(&rest);
 }
 

@@ -280,10 +280,10 @@ void random_world_cycle(struct random_world *w, struct decisions *d)
     for (size_t i = 0; i < d->n; i++) {
         const struct decision *x = &d->a[i];
         if (x->kind == DECIDE_RUN) {
-            cycle_ordered(w->c, x->job, 0, "", &answers);
+            cycle_answer_order(w->c, x->job, 0, "", &answers);
             random_start(w, atoi(x->job), x->text);
         } else if (x->kind == DECIDE_PREEMPT) {
-            cycle_planned(w->c, x->job, 0, "", &answers);
+            cycle_answer_plan(w->c, x->job, 0, "", &answers);
             for (size_t k = 0; k < x->n_names; k++)
                 random_stop(w, atoi(x->names[k]));
             random_start(w, atoi(x->job), x->text);

@@ -58,7 +58,7 @@ static int scenario_line_config(struct play *p, struct err *e)
         if (scenario_config(&p->policy, p->w.w[i], value, e) < 0)
             return -1;
     }
-    cluster_reconfigured(cycle_cluster(p->c));
+    cluster_change_policy(cycle_cluster(p->c));
     return accrual_configure(cycle_accrual(p->c), e);
 }
 
@@ -99,7 +99,7 @@ static int scenario_line_dedicated(struct play *p, struct err *e)
 {
     char text[4096];
 
-    cluster_reconfigured(cycle_cluster(p->c));
+    cluster_change_policy(cycle_cluster(p->c));
     return prime_calendar_read_dedicated(p->policy.times, file_text(p, text), e);
 }
 
@@ -216,7 +216,7 @@ static int scenario_line_resv_explain(struct play *p, struct err *e)
 
 static int scenario_line_confirmed(struct play *p, struct err *e)
 {
-    cycle_confirmed(p->c, p->w.w[1], p->w.n > 2 ? atoi(p->w.w[2]) : 0, "told so", &p->d);
+    cycle_resv_answered(p->c, p->w.w[1], p->w.n > 2 ? atoi(p->w.w[2]) : 0, "told so", &p->d);
     return 0;
 }
 
@@ -289,7 +289,7 @@ static struct explanation explain_now(struct play *p, const struct job *j)
 {
     struct explanation x;
 
-    cycle_explain(p->c, j, NOW_S, &x);
+    cycle_preempt_explain(p->c, j, NOW_S, &x);
     return x;
 }
 
@@ -463,7 +463,7 @@ static int scenario_line_refusal(struct play *p, struct err *e)
 
 static int scenario_line_took(struct play *p, struct err *e)
 {
-    cycle_ordered(p->c, p->w.w[1], p->w.n > 2 ? atoi(p->w.w[2]) : 0, "told so", &p->d);
+    cycle_answer_order(p->c, p->w.w[1], p->w.n > 2 ? atoi(p->w.w[2]) : 0, "told so", &p->d);
     return 0;
 }
 
@@ -473,7 +473,7 @@ static int scenario_line_planned(struct play *p, struct err *e)
 
     decisions_fini(&p->d);
     p->at = 0;
-    cycle_planned(p->c, p->w.w[1], taken ? 0 : PBSE_RESCUNAV, "no room", &p->d);
+    cycle_answer_plan(p->c, p->w.w[1], taken ? 0 : PBSE_RESCUNAV, "no room", &p->d);
     return 0;
 }
 
@@ -494,7 +494,8 @@ static int scenario_line_answers(struct play *p, struct err *e)
     }
     decisions_fini(&p->d);
     p->at = 0;
-    (strcmp(p->w.w[0], "turned") == 0 ? cycle_turned : cycle_preempted)(p->c, p->w.w[1], replies, n, &p->d);
+    (strcmp(p->w.w[0], "turned") == 0 ? cycle_answer_turn : cycle_answer_preempt)(p->c, p->w.w[1], replies, n,
+                                                                                  &p->d);
     return 0;
 }
 

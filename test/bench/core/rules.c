@@ -28,7 +28,7 @@ void rules_scheduler(struct world *w, const struct job *j, int urgent, struct ch
 
     explain(
         &(struct explain_ask){
-            .picker = cycle_picker(w->c), .job = j, .now_s = w->now_s, .has_failed = never_failed},
+            .picker = cycle_preempt_picker(w->c), .job = j, .now_s = w->now_s, .has_failed = never_failed},
         &x);
     if (x.verdict == EXPLAIN_WOULD_PREEMPT) {
         out->where = placement_text(cycle_cluster(w->c), &x.where);
@@ -54,7 +54,7 @@ static void asking_init(struct asking *a, struct world *w, const struct job *j)
 {
     struct reason why;
 
-    *a = (struct asking){.k = cycle_picker(w->c)};
+    *a = (struct asking){.k = cycle_preempt_picker(w->c)};
     a->request = request_parse(cluster_catalogue(a->k.cl), j->select, j->place);
     a->p = (struct preemptor){.cl = a->k.cl,
                               .job = j,

@@ -149,7 +149,7 @@ static void run_waiting(struct world *w)
     w->policy.preemptive = true;
     for (size_t i = 0; i < d.n; i++)
         if (d.a[i].kind == DECIDE_RUN) {
-            cycle_ordered(w->c, d.a[i].job, 0, "", &(struct decisions){0});
+            cycle_answer_order(w->c, d.a[i].job, 0, "", &(struct decisions){0});
             start(w, atoi(d.a[i].job), d.a[i].text);
         }
     decisions_fini(&d);

@@ -150,7 +150,7 @@ static void crowd_start(struct crowd *w, const struct decision *x)
     struct decisions ignored = {0};
     int i = atoi(x->job);
 
-    cycle_ordered(w->c, x->job, 0, "", &ignored);
+    cycle_answer_order(w->c, x->job, 0, "", &ignored);
     decisions_fini(&ignored);
     w->at[i] = atoi(x->text + strlen("(n"));
     w->n_started++;
@@ -167,7 +167,7 @@ static void crowd_carry_out(struct crowd *w, struct decisions *d)
             crowd_start(w, &d->a[i]);
         if (d->a[i].kind == DECIDE_PREEMPT) {
             w->n_victims = (int)d->a[i].n_names;
-            cycle_planned(w->c, d->a[i].job, 1, "", &ignored);
+            cycle_answer_plan(w->c, d->a[i].job, 1, "", &ignored);
         }
     }
     decisions_fini(&ignored);
@@ -255,7 +255,7 @@ uint64_t crowd_explain(struct crowd *w)
 
     snprintf(id, sizeof id, "%d.x", w->size.jobs - 1);
     const struct job *j = cluster_job(cycle_cluster(w->c), id);
-    cycle_explain(w->c, j, w->now_s, &x);
+    cycle_preempt_explain(w->c, j, w->now_s, &x);
     forecast_make(w->c, j, w->now_s, &f);
     w->n_before = f.n_before;
     explain_fini(&x);

@@ -102,7 +102,7 @@ static void day_start(struct day *d, const struct decision *x)
     struct day_job *j = &d->jobs[atoi(x->job)];
     struct decisions ignored = {0};
 
-    cycle_ordered(d->c, x->job, 0, "", &ignored);
+    cycle_answer_order(d->c, x->job, 0, "", &ignored);
     decisions_fini(&ignored);
     snprintf(j->exec, sizeof j->exec, "%s", x->text);
     j->start_s = d->now_s;
