@@ -1,8 +1,9 @@
 # The package `cede` for programs in Python, and `pbs_ifl`, the names that scripts of PBS's own module use. Its tables are those of
 # hooks/module.mk; the names of attributes come from the public header.
-PYTHON.files := $(patsubst python/%,$(B)/lib/python/%,$(wildcard python/cede/*.py) python/cede/py.typed python/pbs_ifl.py)
-EXTRA += $(PYTHON.files) $(B)/lib/python/cede/tables.py $(B)/lib/python/cede/names.py
-$(PYTHON.files): $(B)/lib/python/%: python/%
+PYTHON.copied := $(patsubst python/%,$(B)/lib/python/%,$(wildcard python/cede/*.py) python/cede/py.typed python/pbs_ifl.py)
+PYTHON.files := $(PYTHON.copied) $(B)/lib/python/cede/tables.py $(B)/lib/python/cede/names.py
+EXTRA += $(PYTHON.files)
+$(PYTHON.copied): $(B)/lib/python/%: python/%
 	@install -D -m 0644 $< $@
 
 $(B)/lib/python/cede/tables.py: $(B)/tool/pbs_tables

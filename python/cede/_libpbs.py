@@ -211,9 +211,14 @@ def text_array(texts: Iterable[Any]) -> Any:
 
 def preempt_jobs(handle: int, names: list[str]) -> list[tuple[str, str]] | None:
     """pbs_preempt_jobs(): (job, order) in order of completion; None where the call failed."""
-    n = C.c_int()
     ticket = lib.pbs_preempt_jobs_send(handle, text_array(names))
-    block = lib.pbs_preempt_jobs_recv(handle, ticket, C.byref(n)) if ticket > 0 else None
+    return preempted(handle, ticket) if ticket > 0 else None
+
+
+def preempted(handle: int, ticket: int) -> list[tuple[str, str]] | None:
+    """The answer to pbs_preempt_jobs_send(), as preempt_jobs() gives it."""
+    n = C.c_int()
+    block = lib.pbs_preempt_jobs_recv(handle, ticket, C.byref(n))
     if not block:
         return None
     array = C.cast(block, C.POINTER(PreemptInfo))

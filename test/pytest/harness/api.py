@@ -1,7 +1,14 @@
-"""libpbs by ctypes: every call a Python method, every list a Python list, every error an exception."""
+"""libpbs for tests: every call a Python method, every error an exception with its number. Structures, signatures and lists are those of the
+package `cede`; what tests call and programs do not (schedulers, tickets, the raw form of a watch) is here."""
 import ctypes as C
 import os
+import sys
 from typing import NamedTuple
+
+# The package of the build whose libpbs is called.
+sys.path.insert(0, os.path.join(os.path.dirname(os.environ["CEDE_LIBPBS"]), "python"))
+from cede import _libpbs
+from cede._libpbs import CHANGE, ENTRY, RESTART, BatchStatus, Cursor, JobEnd, News, Peek, Reader, Want
 
 SET, UNSET, INCR, DECR, EQ, NE, GE, GT, LE, LT, DFLT = range(11)
 CREATE, DELETE, MSET, MUNSET, LIST = range(5)
@@ -16,114 +23,18 @@ class PbsError(Exception):
         self.code, self.text, self.attributes = code, text, list(attributes)
 
 
-class Attrl(C.Structure):
-    pass
-
-
-Attrl._fields_ = [("next", C.POINTER(Attrl)), ("name", C.c_char_p), ("resource", C.c_char_p),
-                  ("value", C.c_char_p), ("op", C.c_int)]
-
-
-class BatchStatus(C.Structure):
-    pass
-
-
-BatchStatus._fields_ = [("next", C.POINTER(BatchStatus)), ("name", C.c_char_p),
-                        ("attribs", C.POINTER(Attrl)), ("text", C.c_char_p)]
-
-
-class DelStatus(C.Structure):
-    pass
-
-
-DelStatus._fields_ = [("next", C.POINTER(DelStatus)), ("name", C.c_char_p), ("code", C.c_int)]
-
-
-class Peek(C.Structure):
-    _fields_ = [("offset", C.c_ulonglong), ("size", C.c_ulonglong), ("n", C.c_uint), ("data", C.c_ubyte * 32768)]
-
-
 class Piece(NamedTuple):
     offset: int
     size: int
     data: bytes
 
 
-class AttrError(C.Structure):
-    _fields_ = [("attribute", C.POINTER(Attrl)), ("code", C.c_int), ("text", C.c_char_p)]
-
-
-class AttrErrors(C.Structure):
-    _fields_ = [("n", C.c_int), ("list", C.POINTER(AttrError))]
-
-
-class PreemptInfo(C.Structure):
-    _fields_ = [("job_id", C.c_char * 276), ("order", C.c_char * 6)]
-
-
-class Cursor(C.Structure):
-    _fields_ = [("epoch", C.c_uint64), ("number", C.c_uint64)]
-
-
-class Want(C.Structure):
-    _fields_ = [("kind", C.c_int), ("attribs", C.POINTER(Attrl))]
-
-
-class Change(C.Structure):
-    _fields_ = [("kind", C.c_int), ("gone", C.c_int), ("number", C.c_uint64), ("name", C.c_char_p),
-                ("attribs", C.POINTER(Attrl))]
-
-
-RESTART = C.CFUNCTYPE(None, C.c_void_p)
-CHANGE = C.CFUNCTYPE(None, C.POINTER(Change), C.c_void_p)
-ENTRY = C.CFUNCTYPE(C.c_int, C.POINTER(BatchStatus), C.c_void_p)
-
-
-class Reader(C.Structure):
-    _fields_ = [("restart", RESTART), ("change", CHANGE), ("arg", C.c_void_p)]
-
-
-class Wake(C.Structure):
-    _fields_ = [("command", C.c_int), ("job", C.c_char * 538), ("answer", C.c_uint)]
-
-
-class News(C.Structure):
-    _fields_ = [("restarted", C.c_int), ("caught_up", C.c_int), ("cursor", Cursor), ("now_ns", C.c_int64),
-                ("n_wakes", C.c_size_t), ("wakes", Wake * 64)]
-
-
 class Victim(C.Structure):
     _fields_ = [("jobid", C.c_char_p), ("run_version", C.c_int), ("methods", C.c_char_p)]
 
 
-def _load():
-    lib = C.CDLL(os.environ["CEDE_LIBPBS"])
-    getattr(lib, "__pbs_errno_location").restype = C.POINTER(C.c_int)
-    lib.pbs_geterrmsg.restype = C.c_char_p
-    lib.pbs_get_attributes_in_error.restype = C.POINTER(AttrErrors)
-    for name in ("submit", "submit_recv", "locjob", "selectjob", "submit_resv", "modify_resv"):
-        getattr(lib, "pbs_" + name).restype = C.c_void_p
-    for name in ("statjob", "statque", "statserver", "statsched", "statvnode", "stathost", "statrsc",
-                 "statresv", "stathook", "stathold", "selstat", "explain"):
-        getattr(lib, "pbs_" + name).restype = C.POINTER(BatchStatus)
-    lib.pbs_deljoblist.restype = C.POINTER(DelStatus)
-    lib.pbs_preempt_jobs.restype = C.c_void_p
-    lib.pbs_preempt_jobs_recv.restype = C.c_void_p
-    lib.pbs_watch_next_send.argtypes = [C.c_int, C.c_uint, Cursor]
-    lib.pbs_default.restype = C.c_char_p
-    return lib
-
-
-_lib = None
-_libc = C.CDLL(None)
-_libc.free.argtypes = [C.c_void_p]
-
-
 def lib():
-    global _lib  # loaded once: the environment is known only when the first test runs
-    if _lib is None:
-        _lib = _load()
-    return _lib
+    return _libpbs.lib
 
 
 def raw(text):
@@ -131,32 +42,12 @@ def raw(text):
 
 
 def text_of(value):
-    return None if value is None else value.decode(errors="surrogateescape")
+    return None if value is None else _libpbs.to_text(value)
 
 
 def attr_list(items):
     """A linked list from (name, value), (name, resource, value) or (name, resource, value, op)."""
-    nodes = []
-    for item in items or ():
-        name, resource, value, op = (*item, SET)[:4] if len(item) > 2 else (item[0], None, item[1], SET)
-        nodes.append(Attrl(None, raw(name), raw(resource), raw(value), op))
-    for a, b in zip(nodes, nodes[1:]):
-        a.next = C.pointer(b)
-    return C.pointer(nodes[0]) if nodes else None
-
-
-def attrs_of(pointer):
-    """{name: value}, and {name: {resource: value}} where there are resources."""
-    out = {}
-    while pointer:
-        a = pointer.contents
-        name, resource, value = text_of(a.name), text_of(a.resource), text_of(a.value)
-        if resource is None:
-            out[name] = value
-        else:
-            out.setdefault(name, {})[resource] = value
-        pointer = a.next
-    return out
+    return _libpbs.attr_list((*item, SET)[:4] if len(item) > 2 else (item[0], None, item[1], SET) for item in items or ())
 
 
 class Status(dict):
@@ -195,7 +86,7 @@ class Connection:
     # --- errors
     @staticmethod
     def errno():
-        return getattr(lib(), "__pbs_errno_location")().contents.value
+        return _libpbs.errno()
 
     def _error(self, c=None):
         c = self.c if c is None else c
@@ -221,9 +112,7 @@ class Connection:
     def _take_text(self, pointer):
         if not pointer:
             raise self._error()
-        text = text_of(C.cast(pointer, C.c_char_p).value)
-        _libc.free(pointer)
-        return text
+        return _libpbs.take_text(pointer)
 
     # --- jobs
     def submit(self, attrs=(), script=None, queue=None, extend=None):
@@ -240,15 +129,9 @@ class Connection:
 
     def delete_list(self, jobs, extend=None):
         """The jobs that were not deleted, with the reason: {id: code}."""
-        array = (C.c_char_p * len(jobs))(*[raw(j) for j in jobs])
-        head = lib().pbs_deljoblist(self.c, array, len(jobs), raw(extend))
-        failed, p = {}, head
-        while p:
-            failed[text_of(p.contents.name)] = p.contents.code
-            p = p.contents.next
-        if not head and self.errno() != 0:
+        failed = _libpbs.delete_jobs(self.c, jobs, extend)
+        if not failed and self.errno() != 0:
             raise self._error()
-        lib().pbs_delstatfree(head)
         return failed
 
     def hold(self, job, letters="u"):
@@ -288,13 +171,7 @@ class Connection:
     def _status(self, head):
         if not head and self.errno() != 0:
             raise self._error()
-        out, p = [], head
-        while p:
-            b = p.contents
-            out.append(Status(text_of(b.name), attrs_of(b.attribs), text_of(b.text)))
-            p = b.next
-        lib().pbs_statfree(head)
-        return out
+        return [Status(name, attrs, text) for name, attrs, text in _libpbs.entries(head)]
 
     def stat(self, kind, name=None, want=(), extend=None):
         """kind: job que vnode host rsc resv hook hold (with a name), server sched (without)."""
@@ -306,13 +183,7 @@ class Connection:
         block = lib().pbs_selectjob(self.c, attr_list(criteria), raw(extend))
         if not block and self.errno() != 0:
             raise self._error()
-        out, i = [], 0
-        array = C.cast(block, C.POINTER(C.c_char_p))
-        while block and array[i] is not None:
-            out.append(text_of(array[i]))
-            i += 1
-        _libc.free(block)
-        return out
+        return _libpbs.take_names(block) if block else []
 
     def selstat(self, criteria=(), want=(), extend=None):
         wanted = attr_list([(w, None, "") for w in want])
@@ -320,7 +191,7 @@ class Connection:
 
     def each(self, fn, criteria=(), names=None):
         """fn(job) for each job as it comes in, until it returns true: by criteria, or by `names` as pbs_statjob."""
-        entry = ENTRY(lambda e, _: bool(fn(Status(text_of(e.contents.name), attrs_of(e.contents.attribs)))))
+        entry = ENTRY(lambda e, _: bool(fn(Status(text_of(e.contents.name), _libpbs.attributes(e.contents.attribs)))))
         if names is None:
             self._simple("selstat_each", attr_list(criteria), None, None, entry, None)
         else:
@@ -353,19 +224,14 @@ class Connection:
         self._simple("confirmresv", raw(resv), raw(location), C.c_ulong(start), raw(extend))
 
     def preempt_send(self, jobs):
-        array = (C.c_char_p * (len(jobs) + 1))(*[raw(j) for j in jobs], None)
-        return self._ticket("preempt_jobs_send", array)
+        return self._ticket("preempt_jobs_send", _libpbs.text_array(jobs))
 
     def preempt_recv(self, ticket):
         """[(job, order)] in order of completion."""
-        n = C.c_int()
-        block = lib().pbs_preempt_jobs_recv(self.c, ticket, C.byref(n))
-        if not block:
+        done = _libpbs.preempted(self.c, ticket)
+        if done is None:
             raise self._error()
-        array = C.cast(block, C.POINTER(PreemptInfo))
-        out = [(text_of(array[i].job_id), text_of(array[i].order)) for i in range(n.value)]
-        _libc.free(block)
-        return out
+        return done
 
     def preempt(self, jobs):
         return self.preempt_recv(self.preempt_send(jobs))
@@ -429,12 +295,12 @@ class Connection:
 
     def wait_job(self, job):
         """Its exit status when it is over; None: it never ran, or nobody knows."""
-        end = (C.c_int * 2)()
-        if lib().pbs_waitjob(self.c, raw(job), None, end) != 0:
+        end = JobEnd()
+        if lib().pbs_waitjob(self.c, raw(job), None, C.byref(end)) != 0:
             if self.errno() == 15001:
                 return None
             raise self._error()
-        return end[1] if end[0] else None
+        return end.exit_status if end.exited else None
 
 
 class Watch:
@@ -457,7 +323,7 @@ class Watch:
         if ch.gone:
             self.objects.pop(key, None)
         else:
-            self.objects[key] = attrs_of(ch.attribs)
+            self.objects[key] = _libpbs.attributes(ch.attribs)
 
     def send(self):
         ticket = lib().pbs_watch_next_send(self.connection.c, self.number, self.cursor)
