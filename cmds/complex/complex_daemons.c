@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "complex_procs.h"
 #include "complex_spawn.h"
 #include "file.h"
 
@@ -174,17 +175,6 @@ static int complex_daemons_failed(const struct complex_daemon *dm, struct err *e
 }
 
 /* --- starting, ending --------------------------------------------------------------------------------------- */
-int complex_daemon_start(const struct complex_daemon *dm, struct err *e)
-{
-    const char *argv[] = {dm->program, dm->option, dm->value, NULL};
-
-    if (complex_daemon_pid(dm) > 0)
-        return 0;
-    if (complex_spawn(argv, dm->conf, NULL, READY_LIMIT_MS, e) < 0)
-        return complex_daemons_failed(dm, e);
-    return 0;
-}
-
 static bool wait_gone(const struct complex_daemon *dm, int limit_ms)
 {
     int64_t end = clock_real_mono_ms() + limit_ms;
@@ -195,6 +185,22 @@ static bool wait_gone(const struct complex_daemon *dm, int limit_ms)
         (void)poll(NULL, 0, PAUSE_MS);
     }
     return true;
+}
+
+int complex_daemon_start(const struct complex_daemon *dm, struct err *e)
+{
+    const char *argv[] = {dm->program, dm->option, dm->value, NULL};
+    pid_t pid = complex_daemon_pid(dm);
+
+    if (pid > 0 && !complex_procs_is_ending(pid))
+        return 0;
+    /* One that was killed a moment ago holds its lock until the kernel has closed its files. */
+    if (!wait_gone(dm, KILL_LIMIT_MS))
+        return err_set(e, ETIMEDOUT, "%s (pid %d) has been killed, and a process still holds %s", dm->name,
+                       (int)pid, dm->lock);
+    if (complex_spawn(argv, dm->conf, NULL, READY_LIMIT_MS, e) < 0)
+        return complex_daemons_failed(dm, e);
+    return 0;
 }
 
 int complex_daemon_stop(const struct complex_daemon *dm, int signal, int limit_ms, struct err *e)

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -52,6 +53,38 @@ static bool read_stat(struct proc *p)
     p->session = session;
     p->stopped = state == 'T';
     return ok;
+}
+
+/* Return true if SIGKILL has been sent to this process and has not yet been taken. The masks of a status are hexadecimal. */
+static bool is_killed(pid_t pid)
+{
+    static const char *const masks[] = {"\nSigPnd:", "\nShdPnd:"};
+    char *text = read_proc(pid, "status", NULL);
+    bool killed = false;
+
+    for (size_t i = 0; text && i < sizeof masks / sizeof masks[0]; i++) {
+        const char *at = strstr(text, masks[i]);
+
+        if (at && strtoull(at + strlen(masks[i]), NULL, 16) & 1ULL << (SIGKILL - 1))
+            killed = true;
+    }
+    free(text);
+    return killed;
+}
+
+bool complex_procs_is_ending(pid_t pid)
+{
+    enum { PF_EXITING = 0x4 }; /* of the kernel's flags, the ninth word of /proc/PID/stat (proc(5)) */
+    char *text = read_proc(pid, "stat", NULL);
+    char *rest = text ? strrchr(text, ')') : NULL;
+    unsigned flags = 0;
+    char state = 'Z';
+    bool ending = !text && kill(pid, 0) < 0 && errno == ESRCH;
+
+    if (rest && sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) == 2)
+        ending = state == 'Z' || state == 'X' || flags & PF_EXITING;
+    free(text);
+    return ending || is_killed(pid);
 }
 
 /* Return true if a string of a list separated by NUL holds `what`. */

@@ -10,4 +10,8 @@
 /* Kill them all, repeatedly until none is left. Return how many are left after limit_ms. */
 int complex_procs_kill(const struct complex_dir *d, int limit_ms);
 
+/* Return true if a process has ended or can only end: it has been killed, and the kernel still takes it apart. Its files
+ * and locks are open until then. */
+bool complex_procs_is_ending(pid_t pid);
+
 #endif

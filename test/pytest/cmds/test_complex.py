@@ -1,7 +1,9 @@
 """pbs_complex: a complex of one's own, started, looked at, broken and ended."""
+import ctypes
 import os
 import signal
 import subprocess
+import threading
 
 import pytest
 
@@ -61,6 +63,37 @@ def test_status_tells_what_does_not_run(cx):
     assert "sched        does not run" in done.stdout and "free" in done.stdout
     cx.restart("sched")
     assert cx.control("status").returncode == 0
+
+
+def lock_of(pid, path):
+    """The open lock file of a process, as a descriptor of ours: the lock stays until it is closed too."""
+    number = next(int(fd) for fd in os.listdir(f"/proc/{pid}/fd") if os.path.realpath(f"/proc/{pid}/fd/{fd}") == path)
+    pidfd = os.pidfd_open(pid)
+    fd = ctypes.CDLL(None, use_errno=True).syscall(438, pidfd, number, 0)  # pidfd_getfd(2)
+    os.close(pidfd)
+    assert fd >= 0, os.strerror(ctypes.get_errno())
+    return fd
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the files of another process are taken by root only")
+def test_a_start_waits_for_the_lock_of_a_server_that_was_killed_and_has_not_quite_gone(cx):
+    old = cx.pid("server")
+    lock = lock_of(old, os.path.realpath(os.path.join(cx.home, "server_priv", "server.lock")))
+    os.kill(old, signal.SIGKILL)
+    gone = threading.Timer(0.5, os.close, [lock])
+    gone.start()
+    try:
+        assert cx.control("start").stdout.startswith("The complex in")
+    finally:
+        gone.join()
+    assert cx.pid("server") != old and cx.control("status").returncode == 0
+
+
+def test_a_start_at_once_after_the_server_was_killed_starts_it(cx):
+    old = cx.pid("server")
+    os.kill(old, signal.SIGKILL)
+    cx.control("start")
+    assert cx.pid("server") != old and cx.control("status").returncode == 0
 
 
 def test_status_of_a_server_that_does_not_answer_says_so_in_the_end(cx):
