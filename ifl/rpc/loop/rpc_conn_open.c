@@ -141,22 +141,27 @@ static int64_t keepalive_ms(const struct rpc_conn *c)
     return c->o.keepalive_ms ? c->o.keepalive_ms : KEEPALIVE_MS;
 }
 
-/* The peer is silent: send a ping first, then give up. */
+/* Send a ping to a peer that is silent. Give up when one keepalive has passed after it without a word.
+ * A timer that comes late proves nothing: this process was stopped, and the answer may lie unread. Ask again then. */
 static void check_silence(struct rpc_conn *c)
 {
     const struct rpc_call_spec ping = {.id = {c->o.ping_prog, c->o.ping_vers, 0}};
-    int64_t silent_ms = clock_real_mono_ms() - c->heard_mono_ms, every_ms = keepalive_ms(c);
+    int64_t now_ms = clock_real_mono_ms(), every_ms = keepalive_ms(c);
+    bool waits = c->pinged_mono_ms >= c->heard_mono_ms;
+    int64_t still_ms = now_ms - (waits ? c->pinged_mono_ms : c->heard_mono_ms);
     struct err e;
 
-    if (silent_ms >= 2 * every_ms) {
+    if (still_ms < every_ms) {
+        loop_timer_set(c->timer, every_ms - still_ms);
+    } else if (waits && still_ms < every_ms + every_ms / 2) {
         err_set(&e, ETIMEDOUT, "nothing was heard of %s for %lld s", c->peer->from,
-                (long long)silent_ms / 1000);
+                (long long)(now_ms - c->heard_mono_ms) / 1000);
         rpc_conn_end(c, &e);
-        return;
-    }
-    if (silent_ms >= every_ms)
+    } else {
         rpc_conn_call(c, &ping, NULL, NULL, NULL);
-    loop_timer_set(c->timer, silent_ms >= every_ms ? 2 * every_ms - silent_ms : every_ms - silent_ms);
+        c->pinged_mono_ms = now_ms;
+        loop_timer_set(c->timer, every_ms);
+    }
 }
 
 static void rpc_conn_open_on_timer(void *arg)

@@ -34,8 +34,8 @@ struct rpc_conn {
     struct loop_watch *watch;                /* CONNECTING */
     int fd;                                  /* CONNECTING: ours; later the stream's */
     struct loop_timer *timer;
-    int64_t heard_mono_ms;
-    struct ssl_ctx_st *tls; /* client: demanded */
+    int64_t heard_mono_ms, pinged_mono_ms; /* last bytes of the peer; last ping to it */
+    struct ssl_ctx_st *tls;                /* client: demanded */
     char *expect;
     struct rpc_pending asking;
     struct rpc_backlog backlog; /* calls of the peer that are not taken in yet */
