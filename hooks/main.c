@@ -158,7 +158,7 @@ static void tables_print_attributes(void)
     printf("\n# Name: type, least level that may write, flags of enum attr_flag.\n"
            "ATTRIBUTES: dict[str, dict[str, tuple[str, str, int]]] = {\n");
     for (enum attr_of of = 0; of < OF_COUNT; of++) {
-        printf("    \"%s\": {\n", attr_of_name(of));
+        printf("    \"%s\": {\n", attr_def_of_name(of));
         for (int i = 0; i < attr_def_count(of); i++) {
             const struct attr_def *d = attr_def_get(of, i);
 

@@ -265,8 +265,8 @@ static void act_preempted(void *arg, int c, int ticket)
         n = 0;
     }
     for (int i = 0; i < n; i++)
-        replies[i] =
-            (struct cycle_reply){.job = list[i].job_id, .result = preempt_result_of_code(list[i].order)};
+        replies[i] = (struct cycle_reply){.job = list[i].job_id,
+                                          .result = preempt_method_result_of_code(list[i].order)};
     cycle_answer_preempt(a->cycle, x->job, replies, (size_t)n, &d);
     call_close(x);
     free(replies);

@@ -128,7 +128,8 @@ static void web_tally_preempted(struct web_tally *t, const struct web_tally_job 
     if (!at)
         return;
     if (before->start_s)
-        r->lost_core_s = preempt_rules_loss(&f, preempt_result_method(preempt_result_of_code(code)), r->at_s);
+        r->lost_core_s =
+            preempt_rules_loss(&f, preempt_result_method(preempt_method_result_of_code(code)), r->at_s);
     c->preemptions[at - web_watch_letters]++;
     c->lost_core_s[at - web_watch_letters] += r->lost_core_s;
     t->past[t->n_past++ % WEB_WATCH_PREEMPTIONS] = *r;

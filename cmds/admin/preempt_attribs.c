@@ -49,9 +49,9 @@ void preempt_attribs_settings(const struct batch_status *b, enum preempt_attribs
                *budget = attrs_value(l, "preempt_budget", NULL);
     const char *enable = attrs_value(l, "preempt_methods_enable", NULL);
 
-    preempt_settings_init(out, kind == PREEMPT_ATTRIBS_QUEUE ? (b ? b->name : "") : NULL);
+    preempt_rules_init_settings(out, kind == PREEMPT_ATTRIBS_QUEUE ? (b ? b->name : "") : NULL);
     if (order)
-        preempt_settings_order(out, order);
+        preempt_rules_settings_order(out, order);
     out->exempt_s = seconds(l, "preempt_exempt_time", NULL, PREEMPT_UNSET);
     out->max_count = preempt_attribs_number(l, "preempt_max_count", PREEMPT_UNSET);
     out->budget = budget ? strtod(budget, NULL) : PREEMPT_UNSET;

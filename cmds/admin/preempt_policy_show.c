@@ -90,8 +90,8 @@ const struct batch_status *preempt_policy_show_sched_of(const struct batch_statu
 static int level(const struct preempt_settings *queue, const struct preempt_settings *sched,
                  const struct preempt_prio *prio)
 {
-    return prio_value(prio, preempt_rules_is_express(queue, sched) ? PRIO_EXPRESS : PRIO_NORMAL,
-                      queue->priority);
+    return preempt_order_prio_value(prio, preempt_rules_is_express(queue, sched) ? PRIO_EXPRESS : PRIO_NORMAL,
+                                    queue->priority);
 }
 
 static bool may_preempt(const struct preempt_policy_show *s, const struct batch_status *urgent,
@@ -107,7 +107,8 @@ static bool may_preempt(const struct preempt_policy_show *s, const struct batch_
     preempt_attribs_settings(urgent, PREEMPT_ATTRIBS_QUEUE, &of_urgent);
     preempt_attribs_settings(sched, PREEMPT_ATTRIBS_SCHED, &of_sched);
     if (!sched || sched != preempt_policy_show_sched_of(s->scheds, urgent) || (type && type[0] == 'R') ||
-        of_victim.never || prio_parse(text ? text : "express_queue, normal_jobs", &prio, NULL) < 0)
+        of_victim.never ||
+        preempt_order_parse_prio(text ? text : "express_queue, normal_jobs", &prio, NULL) < 0)
         return false;
     return level(&of_urgent, &of_sched, &prio) > level(&of_victim, &of_sched, &prio) &&
            preempt_rules_is_preemptable_by(&of_victim, &of_urgent, &of_sched);

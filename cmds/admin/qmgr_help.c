@@ -100,7 +100,7 @@ static void show_names(FILE *f, enum attr_of of, enum group g)
 {
     size_t column = 0;
 
-    fprintf(f, "attributes of a %s:\n", attr_of_name(of));
+    fprintf(f, "attributes of a %s:\n", attr_def_of_name(of));
     for (int i = 0; i < attr_def_count(of); i++) {
         const char *name = attr_def_get(of, i)->name;
 
@@ -127,7 +127,7 @@ static void show_attribute(FILE *f, enum attr_of of, const struct attr_def *d)
 {
     const struct value_type *t = attr_def_type(d);
 
-    fprintf(f, "%s %s (%s)\n  %s.\n", attr_of_name(of), d->name, t->name, d->meaning);
+    fprintf(f, "%s %s (%s)\n  %s.\n", attr_def_of_name(of), d->name, t->name, d->meaning);
     if (d->flags & AF_UNUSED)
         fprintf(f, "  Kept and shown, but nothing acts on it.\n");
     if (t->form)
@@ -144,7 +144,7 @@ static bool show_from_tables(FILE *f, const char *first, const char *second)
     bool found = false;
 
     for (size_t i = 0; i < KINDS; i++) {
-        bool is_kind = strcasecmp(first, attr_of_name(kinds[i])) == 0;
+        bool is_kind = strcasecmp(first, attr_def_of_name(kinds[i])) == 0;
         int index = attr_def_find(kinds[i], is_kind ? second : first);
 
         if (is_kind && !*second)

@@ -117,7 +117,7 @@ const struct value_type *attr_def_type(const struct attr_def *d)
     return attr_type_get(d->type);
 }
 
-const char *attr_of_name(enum attr_of of)
+const char *attr_def_of_name(enum attr_of of)
 {
     return kinds[of].name;
 }
@@ -150,7 +150,7 @@ static bool attr_def_others(enum attr_of of, const char *name, char out[static 3
 
         is_managed = is_managed || attr_def_managed[i] == of;
         if (index != ATTR_NONE && attr_def_get(attr_def_managed[i], index)->read <= LEVEL_USER)
-            (void)snprintf(out + n, 32 - n, "%s%s", n ? ", " : "", attr_of_name(attr_def_managed[i]));
+            (void)snprintf(out + n, 32 - n, "%s%s", n ? ", " : "", attr_def_of_name(attr_def_managed[i]));
     }
     return is_managed && out[0];
 }

@@ -129,7 +129,7 @@ struct attr_writer {
 int attr_def_count(enum attr_of of);
 const struct attr_def *attr_def_get(enum attr_of of, int index); /* 0 <= index < count */
 const struct value_type *attr_def_type(const struct attr_def *d);
-const char *attr_of_name(
+const char *attr_def_of_name(
     enum attr_of of); /* "server", "queue", "job", "node", "sched", "resv", "hook", "resource", "hold" */
 
 /* The index of a name, or ATTR_NONE. O(1). */

@@ -26,22 +26,22 @@ static void check_def(enum attr_of of, int i)
 
     assert_int_equal(attr_def_find(of, d->name), i);
     if (!d->meaning[0] || strlen(d->meaning) > 120)
-        fail_msg("%s %s: no meaning, or too long", attr_of_name(of), d->name);
+        fail_msg("%s %s: no meaning, or too long", attr_def_of_name(of), d->name);
     if ((d->flags & AF_UNUSED) && !strstr(d->meaning, "Cede"))
-        fail_msg("%s %s: nothing acts on it, and it does not say why", attr_of_name(of), d->name);
+        fail_msg("%s %s: nothing acts on it, and it does not say why", attr_def_of_name(of), d->name);
     if (d->min > d->max)
-        fail_msg("%s %s: empty range", attr_of_name(of), d->name);
+        fail_msg("%s %s: empty range", attr_def_of_name(of), d->name);
     if ((d->flags & AF_SHOWN) && (!d->dflt || t->by != BY_NOTHING))
-        fail_msg("%s %s: shown without a default", attr_of_name(of), d->name);
+        fail_msg("%s %s: shown without a default", attr_def_of_name(of), d->name);
     if ((d->flags & AF_FIXED) && (d->flags & AF_DERIVED))
-        fail_msg("%s %s: stored and not stored", attr_of_name(of), d->name);
+        fail_msg("%s %s: stored and not stored", attr_def_of_name(of), d->name);
     if (!d->dflt || t->by != BY_NOTHING)
         return;
     if (t->parse(t, d->dflt, &v, &e) < 0)
-        fail_msg("%s %s: default: %s", attr_of_name(of), d->name, e.text);
+        fail_msg("%s %s: default: %s", attr_def_of_name(of), d->name, e.text);
     if ((d->min != INT64_MIN || d->max != INT64_MAX) &&
         (value_number(&v) < d->min || value_number(&v) > d->max))
-        fail_msg("%s %s: default out of range", attr_of_name(of), d->name);
+        fail_msg("%s %s: default out of range", attr_def_of_name(of), d->name);
     t->free(&v);
 }
 

@@ -218,7 +218,7 @@ int attr_walk_read(struct attr_list *l, const struct resource_table *t, char *js
         return -1;
     if (rc < 0 || !json_scan_is_over(&s))
         return errors_set(e, PBSE_BADATVAL, "stored attributes of a %s are a JSON object",
-                          attr_of_name((enum attr_of)l->of));
+                          attr_def_of_name((enum attr_of)l->of));
     if (defaulted)
         mark_each(l, t, defaulted);
     return bad ? -1 : 0;

@@ -35,7 +35,7 @@ static int type_order_prio_value_parse(const struct value_type *t, const char *t
     struct preempt_prio p;
     struct err why;
 
-    if (prio_parse(text, &p, &why) < 0)
+    if (preempt_order_parse_prio(text, &p, &why) < 0)
         return type_order_refuse(e, &why);
     return type_string.parse(t, text, out, e);
 }
@@ -111,7 +111,8 @@ static int type_order_sort_value_parse(const struct value_type *t, const char *t
 {
     enum preempt_sort sort;
 
-    return preempt_sort_parse(text, &sort) < 0 ? value_bad(t, text, e) : type_string.parse(t, text, out, e);
+    return preempt_order_parse_sort(text, &sort) < 0 ? value_bad(t, text, e)
+                                                     : type_string.parse(t, text, out, e);
 }
 
 static int type_order_text_format(const struct value_type *t, const struct value *v, struct strbuf *out)

@@ -331,7 +331,8 @@ static void test_preempt_prio_is_levels_of_sets(void **state)
     struct preempt_prio p;
     struct err e;
 
-    assert_int_equal(prio_parse("express_queue, normal_jobs, fairshare+queue_softlimits", &p, &e), 0);
+    assert_int_equal(
+        preempt_order_parse_prio("express_queue, normal_jobs, fairshare+queue_softlimits", &p, &e), 0);
     assert_int_equal(p.n, 3);
     assert_int_equal(p.level[0], PRIO_EXPRESS);
     assert_int_equal(p.level[2], PRIO_FAIRSHARE | PRIO_QUEUE_SOFTLIMIT);

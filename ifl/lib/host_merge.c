@@ -141,7 +141,7 @@ static struct batch_status *merge_host(const struct batch_status *first, const s
         if (!strcasecmp(host_merge_host_of(b), host_merge_host_of(first)))
             rc = merge_vnode(&attrs, b, wanted);
     if (rc == 0)
-        out = status_node_create(host_merge_host_of(first), attrs);
+        out = status_read_node_create(host_merge_host_of(first), attrs);
     attrl_free(attrs);
     return out;
 }

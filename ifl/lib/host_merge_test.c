@@ -20,7 +20,7 @@ static struct batch_status *vnode(const char *name, const char *host, const char
         assert_int_equal(attrl_append(&a, "resources_available", "host", host, SET), 0);
     assert_int_equal(attrl_append(&a, "resources_available", "ncpus", ncpus, SET), 0);
     assert_int_equal(attrl_append(&a, "resources_available", "mem", mem, SET), 0);
-    b = status_node_create(name, a);
+    b = status_read_node_create(name, a);
     attrl_free(a);
     assert_non_null(b);
     return b;

@@ -28,12 +28,12 @@ struct sink {
 static void sink_init(struct sink *s, pbs_job_fn *fn, void *arg)
 {
     *s = (struct sink){.fn = fn, .arg = arg};
-    status_list_init(&s->list);
+    status_read_list_init(&s->list);
 }
 
 static void hand_on(struct sink *s)
 {
-    struct batch_status *entry = status_list_take(&s->list);
+    struct batch_status *entry = status_read_list_take(&s->list);
 
     s->enough = s->fn(entry, s->arg) != 0;
     pbs_statfree(entry);
@@ -95,9 +95,9 @@ static int pbs_stat_ask(int c, uint32_t proc, xdrproc_t xargs, const void *args,
 
 static struct batch_status *pbs_stat_finish(struct sink *s)
 {
-    struct batch_status *out = status_list_take(&s->list);
+    struct batch_status *out = status_read_list_take(&s->list);
 
-    status_list_fini(&s->list);
+    status_read_list_fini(&s->list);
     return out;
 }
 
@@ -164,7 +164,7 @@ int pbs_selstat_each(int c, struct attropl *criteria, struct attrl *wanted, cons
 
     sink_init(&s, fn, arg);
     code = pbs_stat_select_jobs(c, IFL_SELSTAT, criteria, wanted, extend, &s);
-    status_list_fini(&s.list);
+    status_read_list_fini(&s.list);
     return code;
 }
 
@@ -218,7 +218,7 @@ int pbs_selstat_each_recv(int c, int ticket, pbs_job_fn *fn, void *arg)
         return report_err(c, &e);
     sink_init(&s, fn, arg);
     code = read_answer(c, call, &s);
-    status_list_fini(&s.list);
+    status_read_list_fini(&s.list);
     connection_release(l);
     return code;
 }
@@ -231,7 +231,7 @@ int pbs_statjob_each(int c, const char *id, struct attrl *wanted, const char *ex
 
     sink_init(&s, fn, arg);
     code = ask_status(c, IFL_STATUS_JOB, id, wanted, extend, &s);
-    status_list_fini(&s.list);
+    status_read_list_fini(&s.list);
     return code;
 }
 
@@ -266,7 +266,7 @@ char **pbs_selectjob(int c, struct attropl *criteria, const char *extend)
         if (!out)
             (void)report_set(c, PBSE_SYSTEM, "no memory for %zu job identifiers", s.list.n);
     }
-    status_list_fini(&s.list);
+    status_read_list_fini(&s.list);
     return out;
 }
 

@@ -83,7 +83,7 @@ static int read_changes(struct rpc_sync_call *call, const struct pbs_watch_reade
         if (in.kind >= 0 && in.kind < PBS_KIND_COUNT) /* a newer server may know more */
             reader->change(&ch, reader->arg);
     }
-    status_scratch_fini(&in.scratch);
+    status_read_scratch_fini(&in.scratch);
     return more;
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <ifl.h>
 
-void status_scratch_fini(struct status_scratch *s)
+void status_read_scratch_fini(struct status_scratch *s)
 {
     free(s->text);
     free(s->marks);
@@ -88,13 +88,13 @@ static void link_attrs(const struct status_scratch *s, struct attrl *to, char *t
     }
 }
 
-void status_list_init(struct status_list *l)
+void status_read_list_init(struct status_list *l)
 {
     *l = (struct status_list){0};
     l->tail = &l->head;
 }
 
-struct batch_status *status_list_take(struct status_list *l)
+struct batch_status *status_read_list_take(struct status_list *l)
 {
     struct batch_status *head = l->head;
 
@@ -104,10 +104,10 @@ struct batch_status *status_list_take(struct status_list *l)
     return head;
 }
 
-void status_list_fini(struct status_list *l)
+void status_read_list_fini(struct status_list *l)
 {
-    pbs_statfree(status_list_take(l));
-    status_scratch_fini(&l->scratch);
+    pbs_statfree(status_read_list_take(l));
+    status_read_scratch_fini(&l->scratch);
 }
 
 /* Node, attributes and text as one block. */
@@ -155,7 +155,7 @@ static bool put_attr(struct status_scratch *s, const struct attropl *a)
            put_string(s, a->value, &m->value);
 }
 
-struct batch_status *status_node_create(const char *name, const struct attropl *attrs)
+struct batch_status *status_read_node_create(const char *name, const struct attropl *attrs)
 {
     struct status_scratch s = {0};
     struct batch_status *b = NULL;
@@ -166,7 +166,7 @@ struct batch_status *status_node_create(const char *name, const struct attropl *
         ok = put_attr(&s, attrs);
     if (ok)
         b = make_node(&s, name_at, text_at);
-    status_scratch_fini(&s);
+    status_read_scratch_fini(&s);
     return b;
 }
 

@@ -27,7 +27,7 @@ struct status_scratch {
     size_t cap_attribs;
 };
 
-void status_scratch_fini(struct status_scratch *s);
+void status_read_scratch_fini(struct status_scratch *s);
 
 /* A list that grows at its end. */
 struct status_list {
@@ -36,12 +36,12 @@ struct status_list {
     size_t n;
 };
 
-void status_list_init(struct status_list *l);
-void status_list_fini(struct status_list *l); /* with what was not taken */
-struct batch_status *status_list_take(struct status_list *l);
+void status_read_list_init(struct status_list *l);
+void status_read_list_fini(struct status_list *l); /* with what was not taken */
+struct batch_status *status_read_list_take(struct status_list *l);
 
 /* A node of its own with copies of these attributes, in one block like those read. NULL: no memory. */
-struct batch_status *status_node_create(const char *name, const struct attropl *attrs);
+struct batch_status *status_read_node_create(const char *name, const struct attropl *attrs);
 
 /* The codecs, for rpc_sync_next: an ifl_status_entry onto the end of a struct status_list ... */
 bool_t status_read_entry(XDR *x, struct status_list *l);

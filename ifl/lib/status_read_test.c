@@ -48,10 +48,10 @@ static void test_an_entry_becomes_a_batch_status(void **state)
     struct status_list l;
     XDR x;
 
-    status_list_init(&l);
+    status_read_list_init(&l);
     xdrmem_create(&x, bytes, n, XDR_DECODE);
     assert_true(status_read_entry(&x, &l));
-    b = status_list_take(&l);
+    b = status_read_list_take(&l);
     assert_string_equal(b->name, "12.host");
     assert_null(b->text);
     assert_null(b->next);
@@ -62,7 +62,7 @@ static void test_an_entry_becomes_a_batch_status(void **state)
     assert_string_equal(b->attribs->next->next->value, "");
     assert_null(b->attribs->next->next->next);
     pbs_statfree(b);
-    status_list_fini(&l);
+    status_read_list_fini(&l);
 }
 
 static void test_entries_are_linked_in_their_order(void **state)
@@ -70,7 +70,7 @@ static void test_entries_are_linked_in_their_order(void **state)
     struct status_list l;
     int i = 0;
 
-    status_list_init(&l);
+    status_read_list_init(&l);
     for (i = 0; i < 3; i++) {
         ifl_status_entry entry = entry_of(i == 0 ? "a" : i == 1 ? "b" : "c", (u_int)i);
         u_int n = encode(&entry);
@@ -85,7 +85,7 @@ static void test_entries_are_linked_in_their_order(void **state)
         assert_int_equal(b->name[0], 'a' + i);
         assert_int_equal(b->attribs != NULL, i > 0);
     }
-    status_list_fini(&l);
+    status_read_list_fini(&l);
 }
 
 /* Whatever is cut off, nothing is added and nothing leaks. */
@@ -95,7 +95,7 @@ static void test_a_truncated_entry_is_refused(void **state)
     u_int n = encode(&entry);
     struct status_list l;
 
-    status_list_init(&l);
+    status_read_list_init(&l);
     for (u_int cut = 0; cut < n; cut += 4) {
         XDR x;
 
@@ -103,7 +103,7 @@ static void test_a_truncated_entry_is_refused(void **state)
         assert_false(status_read_entry(&x, &l));
         assert_null(l.head);
     }
-    status_list_fini(&l);
+    status_read_list_fini(&l);
 }
 
 static void test_lengths_beyond_the_bounds_are_refused(void **state)
@@ -111,7 +111,7 @@ static void test_lengths_beyond_the_bounds_are_refused(void **state)
     static const u_int lies[] = {PBS_ID_MAX + 1, 0x7fffffff, 0xffffffff};
     struct status_list l;
 
-    status_list_init(&l);
+    status_read_list_init(&l);
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         u_int lie = lies[i];
         XDR x;
@@ -121,7 +121,7 @@ static void test_lengths_beyond_the_bounds_are_refused(void **state)
         xdrmem_create(&x, bytes, ROOM, XDR_DECODE);
         assert_false(status_read_entry(&x, &l));
     }
-    status_list_fini(&l);
+    status_read_list_fini(&l);
 }
 
 static void test_a_change_is_read_and_its_memory_used_again(void **state)
@@ -149,7 +149,7 @@ static void test_a_change_is_read_and_its_memory_used_again(void **state)
         assert_string_equal(ch.name, "n1");
         assert_int_equal(ch.attribs == NULL, i == 2);
     }
-    status_scratch_fini(&ch.scratch);
+    status_read_scratch_fini(&ch.scratch);
 }
 
 int main(void)

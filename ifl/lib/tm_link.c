@@ -48,7 +48,7 @@ static void take_output(struct tm_link *l, const struct rpc_call_hdr *h)
         file_write_all(a.stream == TMX_STDERR ? STDERR_FILENO : STDOUT_FILENO, a.bytes.bytes_val,
                        a.bytes.bytes_len, NULL);
     xdr_free((xdrproc_t)xdr_tmx_output_args, (char *)&a);
-    rpc_core_reply(l->core, h->xid, (xdrproc_t)rpc_xdr_none, NULL, NULL);
+    rpc_core_reply(l->core, h->xid, (xdrproc_t)rpc_buf_xdr_none, NULL, NULL);
 }
 
 static void tm_link_on_call(void *arg, const struct rpc_call_hdr *h)

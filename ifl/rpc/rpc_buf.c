@@ -285,7 +285,7 @@ int rpc_buf_decode(const void *bytes, size_t n, xdrproc_t codec, void *value)
     return ok ? 0 : -1;
 }
 
-bool_t rpc_xdr_none(XDR *x, void *value)
+bool_t rpc_buf_xdr_none(XDR *x, void *value)
 {
     return TRUE;
 }

@@ -43,6 +43,6 @@ int rpc_buf_decode(const void *bytes, size_t n, xdrproc_t codec, void *value);
 int rpc_buf_measure(xdrproc_t codec, const void *value, size_t *wire, size_t *memory);
 
 /* A codec for procedures without argument or result; its value may be NULL. */
-bool_t rpc_xdr_none(XDR *x, void *value);
+bool_t rpc_buf_xdr_none(XDR *x, void *value);
 
 #endif

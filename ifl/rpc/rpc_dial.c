@@ -24,17 +24,17 @@
 #include "pbs_error.h"
 #include "rpc_transport.h"
 
-int64_t rpc_deadline_in(int64_t limit_ms)
+int64_t rpc_dial_deadline_in(int64_t limit_ms)
 {
     return limit_ms < 0 ? RPC_NEVER : clock_real_mono_ms() + limit_ms;
 }
 
-bool rpc_deadline_is_over(int64_t deadline)
+bool rpc_dial_deadline_is_over(int64_t deadline)
 {
     return deadline != RPC_NEVER && clock_real_mono_ms() >= deadline;
 }
 
-bool rpc_deadline_spec(int64_t deadline, struct timespec *t)
+bool rpc_dial_deadline_spec(int64_t deadline, struct timespec *t)
 {
     int64_t left_ms = deadline - clock_real_mono_ms();
 

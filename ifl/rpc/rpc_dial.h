@@ -23,9 +23,9 @@ struct rpc_dial {
 };
 
 #define RPC_NEVER INT64_MAX
-int64_t rpc_deadline_in(int64_t limit_ms); /* < 0: RPC_NEVER */
-bool rpc_deadline_is_over(int64_t deadline);
-bool rpc_deadline_spec(int64_t deadline, struct timespec *t); /* CLOCK_MONOTONIC; false: RPC_NEVER */
+int64_t rpc_dial_deadline_in(int64_t limit_ms); /* < 0: RPC_NEVER */
+bool rpc_dial_deadline_is_over(int64_t deadline);
+bool rpc_dial_deadline_spec(int64_t deadline, struct timespec *t); /* CLOCK_MONOTONIC; false: RPC_NEVER */
 
 /* 0 with *d connected and non-blocking, or -1: ENOENT, ECONNREFUSED, ETIMEDOUT, EACCES, EHOSTUNREACH ... */
 int rpc_dial_unix(struct rpc_dial *d, const char *path, int64_t limit_ms, struct err *e);

@@ -194,11 +194,11 @@ static int wait_once(struct rpc_sync *s, int64_t deadline, struct err *e)
 {
     struct timespec until;
 
-    if (rpc_deadline_is_over(deadline))
+    if (rpc_dial_deadline_is_over(deadline))
         return err_set(e, ETIMEDOUT, "the server has not answered in time");
     if (!s->reading)
         read_for_all(s, deadline);
-    else if (rpc_deadline_spec(deadline, &until))
+    else if (rpc_dial_deadline_spec(deadline, &until))
         pthread_cond_timedwait(&s->changed, &s->lock, &until);
     else
         pthread_cond_wait(&s->changed, &s->lock);
@@ -286,7 +286,7 @@ static int ask_for_tls(struct rpc_sync *s, const struct rpc_sync_tls *tls, int64
 struct rpc_sync *rpc_sync_connect_tcp(const char *host, uint16_t port, const struct rpc_sync_tls *tls,
                                       int64_t limit_ms, struct err *e)
 {
-    int64_t deadline = rpc_deadline_in(limit_ms);
+    int64_t deadline = rpc_dial_deadline_in(limit_ms);
     struct rpc_sync *s;
     struct rpc_dial dial;
 
@@ -383,7 +383,7 @@ static int decode(struct rpc_sync_call *c, xdrproc_t xres, void *result, struct 
         return lost_err(c->s, e);
     if (h->status != RPC_ST_OK)
         return rpc_msg_err(h->status, h->low, h->high, e);
-    if (rpc_buf_decode(c->body.bytes, c->body.len, xres ? xres : (xdrproc_t)(void (*)(void))rpc_xdr_none,
+    if (rpc_buf_decode(c->body.bytes, c->body.len, xres ? xres : (xdrproc_t)(void (*)(void))rpc_buf_xdr_none,
                        result) < 0)
         return rpc_msg_err(RPC_ST_GARBAGE_REPLY, 0, 0, e);
     return 0;
@@ -404,7 +404,7 @@ int rpc_sync_call(struct rpc_sync *s, const struct rpc_proc_id *id, xdrproc_t xa
                   xdrproc_t xres, void *result, int64_t limit_ms, struct err *e)
 {
     struct rpc_sync_call c = {.p.ops = &plain_ops, .s = s};
-    int64_t deadline = rpc_deadline_in(limit_ms);
+    int64_t deadline = rpc_dial_deadline_in(limit_ms);
     int rc;
 
     if (rpc_sync_start(&c, id, xargs, args, e) < 0)
@@ -470,7 +470,7 @@ int rpc_sync_recv(struct rpc_sync_call *c, xdrproc_t xres, void *result, int64_t
     int rc;
 
     assert(!c->reader);
-    if (rpc_sync_await(c, rpc_deadline_in(limit_ms), e) < 0)
+    if (rpc_sync_await(c, rpc_dial_deadline_in(limit_ms), e) < 0)
         return -1;
     rc = decode(c, xres, result, e);
     rpc_sync_cancel(c);
@@ -534,18 +534,18 @@ struct rpc_sync_call *rpc_sync_send_entries(struct rpc_sync *s, const struct rpc
 
 int rpc_sync_head(struct rpc_sync_call *c, xdrproc_t codec, void *value, int64_t limit_ms, struct err *e)
 {
-    c->deadline = rpc_deadline_in(limit_ms);
+    c->deadline = rpc_dial_deadline_in(limit_ms);
     return rpc_entries_head(c->reader, codec, value, e);
 }
 
 int rpc_sync_next(struct rpc_sync_call *c, xdrproc_t codec, void *value, int64_t limit_ms, struct err *e)
 {
-    c->deadline = rpc_deadline_in(limit_ms);
+    c->deadline = rpc_dial_deadline_in(limit_ms);
     return rpc_entries_next(c->reader, codec, value, e);
 }
 
 int rpc_sync_tail(struct rpc_sync_call *c, xdrproc_t codec, void *value, int64_t limit_ms, struct err *e)
 {
-    c->deadline = rpc_deadline_in(limit_ms);
+    c->deadline = rpc_dial_deadline_in(limit_ms);
     return rpc_entries_read_tail(c->reader, codec, value, e);
 }

@@ -91,12 +91,12 @@ enum method_id preempt_method_of_letter(char letter)
     return METHOD_NONE;
 }
 
-const char *preempt_result_code(enum preempt_result r)
+const char *preempt_method_result_code(enum preempt_result r)
 {
     return results[r].code;
 }
 
-enum preempt_result preempt_result_of_code(const char *code)
+enum preempt_result preempt_method_result_of_code(const char *code)
 {
     for (int r = PREEMPT_OPEN + 1; r < PREEMPT_RESULT_COUNT; r++)
         if (strcmp(results[r].code, code) == 0)
@@ -104,7 +104,7 @@ enum preempt_result preempt_result_of_code(const char *code)
     return PREEMPT_OPEN;
 }
 
-char preempt_result_letter(enum preempt_result r)
+char preempt_method_result_letter(enum preempt_result r)
 {
     return results[r].letter;
 }

@@ -65,11 +65,11 @@ enum method_id preempt_method_of_letter(char letter);
 
 /* "S" "C" "Q" "D" "P", "E", or "000": the `order` of a preempt_job_info (PBS External Reference, pbs_preempt_jobs(3B)).
  * "" while it is open. */
-const char *preempt_result_code(enum preempt_result r);
+const char *preempt_method_result_code(enum preempt_result r);
 /* PREEMPT_OPEN: the code is unknown. */
-enum preempt_result preempt_result_of_code(const char *code);
+enum preempt_result preempt_method_result_of_code(const char *code);
 /* S C R D P E: method= of the accounting record v. 0: it is open or has failed, and no record is written. */
-char preempt_result_letter(enum preempt_result r);
+char preempt_method_result_letter(enum preempt_result r);
 /* The method that has this result; METHOD_NONE for ENDED, FAILED and OPEN. */
 enum method_id preempt_result_method(enum preempt_result r);
 

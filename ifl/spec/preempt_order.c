@@ -146,7 +146,7 @@ static int parse_level(const char *w, size_t n, unsigned *level, struct err *e)
     return 0;
 }
 
-int prio_parse(const char *text, struct preempt_prio *out, struct err *e)
+int preempt_order_parse_prio(const char *text, struct preempt_prio *out, struct err *e)
 {
     struct preempt_prio prio = {0};
     size_t n, m;
@@ -167,7 +167,7 @@ int prio_parse(const char *text, struct preempt_prio *out, struct err *e)
     return 0;
 }
 
-int prio_value(const struct preempt_prio *p, unsigned mask, long queue_priority)
+int preempt_order_prio_value(const struct preempt_prio *p, unsigned mask, long queue_priority)
 {
     int best = -1, best_bits = 0, normal = 0;
 
@@ -188,7 +188,7 @@ int prio_value(const struct preempt_prio *p, unsigned mask, long queue_priority)
 
 /* --- preempt_sort --------------------------------------------------------------------------------------- */
 
-int preempt_sort_parse(const char *text, enum preempt_sort *out)
+int preempt_order_parse_sort(const char *text, enum preempt_sort *out)
 {
     static const char *const words[PREEMPT_SORT_COUNT] = {[PREEMPT_LATEST] = "min_time_since_start",
                                                           [PREEMPT_LEAST] = "least_lost_work",

@@ -42,7 +42,8 @@ struct preempt_prio {
     unsigned level[PRIO_MAX_LEVELS]; /* sets of enum prio_bit, the highest first */
 };
 
-int prio_parse(const char *text, struct preempt_prio *out, struct err *e); /* -1, PBSE_BADATVAL */
+int preempt_order_parse_prio(const char *text, struct preempt_prio *out,
+                             struct err *e); /* -1, PBSE_BADATVAL */
 
 /* Numeric preemption level of a job. */
 enum {
@@ -53,7 +54,7 @@ enum {
 /* The level of a job that has all properties of `mask` in a queue of this Priority. The level of preempt_prio with most
  * properties counts of those whose properties the job has all, the higher one where two have equally many; that of
  * normal_jobs where there is none, 0 where that is not listed either. A level with express_queue gains queue_priority. */
-int prio_value(const struct preempt_prio *p, unsigned mask, long queue_priority);
+int preempt_order_prio_value(const struct preempt_prio *p, unsigned mask, long queue_priority);
 
 /* preempt_sort: which of several candidates of one level is preempted first. */
 enum preempt_sort {
@@ -62,6 +63,6 @@ enum preempt_sort {
     PREEMPT_FEWEST, /* fewest_jobs: the smallest set, of these the one that loses the least work */
     PREEMPT_SORT_COUNT
 };
-int preempt_sort_parse(const char *text, enum preempt_sort *out); /* -1: another word */
+int preempt_order_parse_sort(const char *text, enum preempt_sort *out); /* -1: another word */
 
 #endif

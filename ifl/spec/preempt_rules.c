@@ -8,7 +8,7 @@ enum {
     HOUR_S = 3600
 };
 
-void preempt_settings_init(struct preempt_settings *s, const char *name)
+void preempt_rules_init_settings(struct preempt_settings *s, const char *name)
 {
     *s = (struct preempt_settings){.name = name,
                                    .exempt_s = PREEMPT_UNSET,
@@ -16,10 +16,10 @@ void preempt_settings_init(struct preempt_settings *s, const char *name)
                                    .budget = PREEMPT_UNSET,
                                    .priority = name ? 0 : QUEUE_PRIO};
     if (!name)
-        preempt_settings_order(s, "SCR");
+        preempt_rules_settings_order(s, "SCR");
 }
 
-bool preempt_settings_order(struct preempt_settings *s, const char *text)
+bool preempt_rules_settings_order(struct preempt_settings *s, const char *text)
 {
     bool never = s->name && strcmp(text, "none") == 0;
 

@@ -39,9 +39,9 @@ struct preempt_settings {
 };
 
 /* Nothing set, of a queue or, with name NULL, a scheduler (preempt_queue_prio 150, order SCR: PBS's defaults). */
-void preempt_settings_init(struct preempt_settings *s, const char *name);
+void preempt_rules_init_settings(struct preempt_settings *s, const char *name);
 /* Take a preempt_order; a scheduler's, or a queue's that may be "none". false: it is not one, and `s` stays as it was. */
-bool preempt_settings_order(struct preempt_settings *s, const char *text);
+bool preempt_rules_settings_order(struct preempt_settings *s, const char *text);
 
 /* Percent of the requested time (soft_walltime, else walltime, else cput) that is left, 0 to 100. 1 for a job past its end;
  * 100 where nothing was requested or used. The used share is cut to whole percents, as PBS does. */

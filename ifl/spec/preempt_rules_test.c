@@ -38,15 +38,16 @@ static void letters_codes_and_results_belong_together(void **state)
         assert_int_equal(preempt_method_ends_run(rows[i].method),
                          row->after == AFTER_QUEUED || row->after == AFTER_GONE);
         assert_int_equal(preempt_method_of_letter(rows[i].letter), rows[i].method);
-        assert_string_equal(preempt_result_code(rows[i].result), rows[i].code);
-        assert_int_equal(preempt_result_letter(rows[i].result), rows[i].letter);
+        assert_string_equal(preempt_method_result_code(rows[i].result), rows[i].code);
+        assert_int_equal(preempt_method_result_letter(rows[i].result), rows[i].letter);
         assert_int_equal(preempt_result_method(rows[i].result), rows[i].method);
     }
     for (int r = PREEMPT_OPEN + 1; r < PREEMPT_RESULT_COUNT; r++)
-        assert_int_equal(preempt_result_of_code(preempt_result_code((enum preempt_result)r)), r);
-    assert_int_equal(preempt_result_of_code("000"), PREEMPT_FAILED);
-    assert_int_equal(preempt_result_letter(PREEMPT_FAILED), 0);
-    assert_int_equal(preempt_result_of_code("x"), PREEMPT_OPEN);
+        assert_int_equal(preempt_method_result_of_code(preempt_method_result_code((enum preempt_result)r)),
+                         r);
+    assert_int_equal(preempt_method_result_of_code("000"), PREEMPT_FAILED);
+    assert_int_equal(preempt_method_result_letter(PREEMPT_FAILED), 0);
+    assert_int_equal(preempt_method_result_of_code("x"), PREEMPT_OPEN);
     assert_int_equal(preempt_method_of_letter('x'), METHOD_NONE);
     assert_int_equal(preempt_method_of_letter('\0'), METHOD_NONE);
     assert_false(preempt_method_ends_run(METHOD_NONE));
@@ -140,8 +141,8 @@ static void levels_rank_as_preempt_prio_says(void **state)
     struct preempt_prio p;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(prio_parse(rows[i].prio, &p, NULL), 0);
-        assert_int_equal(prio_value(&p, rows[i].mask, rows[i].priority), rows[i].value);
+        assert_int_equal(preempt_order_parse_prio(rows[i].prio, &p, NULL), 0);
+        assert_int_equal(preempt_order_prio_value(&p, rows[i].mask, rows[i].priority), rows[i].value);
     }
 }
 
@@ -204,11 +205,11 @@ static void every_combination_of_queue_scheduler_and_wish_gives_the_methods(void
                         struct preempt_facts f = {.walltime_s = 100, .start_s = NOW - (100 - left)};
                         struct preempt_methods out, wanted = {0};
 
-                        preempt_settings_init(&queue, "q");
-                        preempt_settings_init(&sched, NULL);
+                        preempt_rules_init_settings(&queue, "q");
+                        preempt_rules_init_settings(&sched, NULL);
                         if (orders[q])
-                            assert_true(preempt_settings_order(&queue, orders[q]));
-                        assert_true(preempt_settings_order(&sched, sched_orders[s]));
+                            assert_true(preempt_rules_settings_order(&queue, orders[q]));
+                        assert_true(preempt_rules_settings_order(&sched, sched_orders[s]));
                         assert_true(preempt_methods_parse(wishes[w], &f.wish));
                         queue.methods_enable = enable;
                         preempt_rules_methods(&f, &queue, &sched, NOW, &out);
@@ -260,9 +261,9 @@ static void a_queue_speaks_before_its_scheduler(void **state)
         struct preempt_facts f = {.start_s = rows[i].start, .count = rows[i].count};
         int64_t until;
 
-        preempt_settings_init(&queue, "q");
-        preempt_settings_init(&sched, NULL);
-        preempt_settings_init(&urgent, rows[i].urgent ? rows[i].urgent : "");
+        preempt_rules_init_settings(&queue, "q");
+        preempt_rules_init_settings(&sched, NULL);
+        preempt_rules_init_settings(&urgent, rows[i].urgent ? rows[i].urgent : "");
         queue.exempt_s = rows[i].queue_exempt;
         queue.max_count = rows[i].queue_most;
         queue.preemptable_by = rows[i].by;
@@ -281,8 +282,8 @@ static void a_budget_is_core_hours_of_the_urgent_queue(void **state)
 {
     struct preempt_settings queue, sched;
 
-    preempt_settings_init(&queue, "q");
-    preempt_settings_init(&sched, NULL);
+    preempt_rules_init_settings(&queue, "q");
+    preempt_rules_init_settings(&sched, NULL);
     assert_true(preempt_rules_budget(&queue, &sched) < 0);
     sched.budget = 2;
     assert_true(preempt_rules_budget(&queue, &sched) == 7200);

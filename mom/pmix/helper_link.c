@@ -55,7 +55,7 @@ static void helper_link_on_told(struct helper_link *l, const struct rpc_call_hdr
     if (rpc_buf_decode(h->args, h->n_args, (xdrproc_t)xdr_tmx_told_args, &a) == 0)
         l->hooks->told(l->arg, &a);
     xdr_free((xdrproc_t)xdr_tmx_told_args, (char *)&a);
-    rpc_core_reply(l->core, h->xid, (xdrproc_t)rpc_xdr_none, NULL, NULL);
+    rpc_core_reply(l->core, h->xid, (xdrproc_t)rpc_buf_xdr_none, NULL, NULL);
 }
 
 static void helper_link_on_call(void *arg, const struct rpc_call_hdr *h)

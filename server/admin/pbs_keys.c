@@ -172,7 +172,7 @@ static bool role_of(const char *dir, const char *file, char *role, size_t n_role
         return false;
     snprintf(path, sizeof path, "%s/%s", dir, file);
     if (cert_pair_read_cert(path, &p, NULL) == 0)
-        cert_common_name(p.cert, role, n_role);
+        cert_pair_common_name(p.cert, role, n_role);
     cert_pair_fini(&p);
     return role[0] != '\0';
 }
@@ -195,7 +195,7 @@ static int renew_all(struct pbs_keys *k, struct err *e)
     while (rc == 0 && (f = readdir(d))) {
         struct cert_paths p;
 
-        if (!role_of(k->dir, f->d_name, role, sizeof role) || cert_paths_set(&p, k->dir, role, NULL) < 0)
+        if (!role_of(k->dir, f->d_name, role, sizeof role) || cert_pair_paths_set(&p, k->dir, role, NULL) < 0)
             continue;
         if (access(p.key, R_OK) < 0)
             printf("%s: its key is another user's; its daemon renews it\n", role);

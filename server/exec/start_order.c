@@ -99,7 +99,7 @@ static int add_preempted(struct triples *t, const struct job *j)
 {
     char code[2] = {j->preempt_method, '\0'};
     const struct preempt_method_row *was =
-        preempt_method_row(preempt_result_method(preempt_result_of_code(code)));
+        preempt_method_row(preempt_result_method(preempt_method_result_of_code(code)));
     char digits[24];
 
     if (!j->preempt_count)

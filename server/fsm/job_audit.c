@@ -94,7 +94,7 @@ void job_audit_note(struct job_audit *l, const struct job *j, const char *fmt, .
 void job_audit_on_preempted(void *job_log, const struct server_event *ev)
 {
     const struct job *j = ev->job;
-    char letter = preempt_result_letter(ev->result), tried[PREEMPT_LETTERS_MAX];
+    char letter = preempt_method_result_letter(ev->result), tried[PREEMPT_LETTERS_MAX];
 
     if (letter)
         job_audit_note(job_log, j, "preempted: %c for %s by %s, tried %s, %.1f core-seconds lost", letter,

@@ -92,7 +92,8 @@ static void preempt_job_done(struct slot *s, enum preempt_result r)
 
     s->result = r;
     p->failed |= r == PREEMPT_FAILED;
-    p->done[p->n_done++] = (ifl_preempt_slot){.job = (char *)s->id, .order = (char *)preempt_result_code(r)};
+    p->done[p->n_done++] =
+        (ifl_preempt_slot){.job = (char *)s->id, .order = (char *)preempt_method_result_code(r)};
     if (--p->open == 0)
         commit_then(p->all->commit, preempt_jobs_answer, p);
 }

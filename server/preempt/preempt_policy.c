@@ -56,9 +56,9 @@ static void settings_of_queue(struct preempt_settings *s, const struct queue *q)
     const char *order = attr_list_text(l, QUEUE_ATTR_preempt_order);
     const struct value *budget = attr_list_find(l, QUEUE_ATTR_preempt_budget);
 
-    preempt_settings_init(s, q->obj.name);
+    preempt_rules_init_settings(s, q->obj.name);
     if (order)
-        preempt_settings_order(s, order);
+        preempt_rules_settings_order(s, order);
     s->exempt_s = attr_list_number(l, QUEUE_ATTR_preempt_exempt_time, PREEMPT_UNSET);
     s->max_count = attr_list_number(l, QUEUE_ATTR_preempt_max_count, PREEMPT_UNSET);
     s->budget = budget ? budget->real : PREEMPT_UNSET;
@@ -73,9 +73,9 @@ static void settings_of_sched(struct preempt_settings *s, const struct sched_obj
     const char *order = attr_list_text(l, SCHED_ATTR_preempt_order);
     const struct value *budget = attr_list_find(l, SCHED_ATTR_preempt_budget);
 
-    preempt_settings_init(s, NULL);
+    preempt_rules_init_settings(s, NULL);
     if (order)
-        preempt_settings_order(s, order);
+        preempt_rules_settings_order(s, order);
     s->exempt_s = attr_list_number(l, SCHED_ATTR_preempt_exempt_time, PREEMPT_UNSET);
     s->max_count = attr_list_number(l, SCHED_ATTR_preempt_max_count, PREEMPT_UNSET);
     s->budget = budget ? budget->real : PREEMPT_UNSET;
@@ -162,7 +162,7 @@ void preempt_policy_line(const struct preempt_ask *a, const struct job *j, struc
     const char *order;
     bool is_queues, is_wish;
 
-    preempt_settings_init(&queue, "");
+    preempt_rules_init_settings(&queue, "");
     if (j->queue)
         settings_of_queue(&queue, j->queue);
     settings_of_sched(&sched, a->sched);

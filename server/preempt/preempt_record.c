@@ -66,7 +66,7 @@ static void preempt_record_note(struct server_ctx *s, struct job *j, enum preemp
     m->noted = true;
     j->ptime_s = j->preempt_time_s = server_ctx_now_s(s);
     j->preempt_count++;
-    j->preempt_method = preempt_result_code(r)[0];
+    j->preempt_method = preempt_method_result_code(r)[0];
     job_set_text(&j->preempted_by, m->urgent ? m->urgent : m->by);
 }
 

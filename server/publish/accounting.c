@@ -310,10 +310,10 @@ void accounting_on_preempted(void *arg, const struct server_event *ev)
     struct strbuf text;
     char tried[PREEMPT_LETTERS_MAX];
 
-    if (!preempt_result_letter(r))
+    if (!preempt_method_result_letter(r))
         return;
     strbuf_init(&text, 1024);
-    strbuf_addf(&text, "method=%c", preempt_result_letter(r));
+    strbuf_addf(&text, "method=%c", preempt_method_result_letter(r));
     acct_fields_add(&text, "requestor", by ? by : "");
     if (j->preempt && j->preempt->scheduler)
         acct_fields_add(&text, "scheduler", j->preempt->scheduler);

@@ -457,7 +457,7 @@ void mom_called(struct talk *t, struct caller *c, const struct rpc_call_hdr *h)
     if (h->id.prog != PBS_EXEC_PROG)
         talk_fail("the server calls program %x of a MOM", h->id.prog);
     if (h->id.proc == 0) {
-        caller_answer(c, h->xid, (xdrproc_t)rpc_xdr_none, NULL);
+        caller_answer(c, h->xid, (xdrproc_t)rpc_buf_xdr_none, NULL);
         return;
     }
     if (chance_one_in(&t->chance, REFUSES_ONE_IN)) {

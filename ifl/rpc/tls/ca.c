@@ -36,8 +36,8 @@ static void ca_entry_of(const X509 *cert, struct ca_entry *x)
 {
     *x = (struct ca_entry){.from_s = seconds_of(X509_get0_notBefore(cert)),
                            .to_s = seconds_of(X509_get0_notAfter(cert))};
-    cert_serial_text(cert, x->serial);
-    cert_common_name(cert, x->role, sizeof x->role);
+    cert_pair_serial_text(cert, x->serial);
+    cert_pair_common_name(cert, x->role, sizeof x->role);
 }
 
 static int write_down(const struct cert_paths *p, const X509 *cert, struct err *e)
@@ -73,7 +73,7 @@ int ca_issue(const char *dir, const char *role, int days, enum ca_key key, const
     struct cert_paths p, to;
     int rc = -1;
 
-    if (cert_paths_set(&p, dir, role, e) < 0 || cert_paths_set(&to, out, role, e) < 0)
+    if (cert_pair_paths_set(&p, dir, role, e) < 0 || cert_pair_paths_set(&to, out, role, e) < 0)
         return -1;
     if (cert_pair_load_ca(&p, &ca, e) == 0 &&
         (key == CA_RENEW && access(to.key, F_OK) == 0 ? cert_pair_read_key(to.key, &own, e)
@@ -97,7 +97,7 @@ int ca_sign(const char *dir, const void *request, size_t n, const char *role, in
     EVP_PKEY *key;
     int rc = -1;
 
-    if (cert_paths_set(&p, dir, role, e) < 0)
+    if (cert_pair_paths_set(&p, dir, role, e) < 0)
         return -1;
     r = d2i_X509_REQ(NULL, &at, (long)n);
     key = r ? X509_REQ_get0_pubkey(r) : NULL;
@@ -105,7 +105,7 @@ int ca_sign(const char *dir, const void *request, size_t n, const char *role, in
         err_set(e, EINVAL, "it is not a certificate request for an EC key of 256 bits, signed by that key");
     else if (cert_pair_load_ca(&p, &ca, e) == 0 && cert_pair_sign(&own, key, role, &ca, days, e) == 0 &&
              write_down(&p, own.cert, e) == 0)
-        rc = (*pem = cert_pem(own.cert, n_pem)) ? 0 : err_no_memory(e);
+        rc = (*pem = cert_pair_pem(own.cert, n_pem)) ? 0 : err_no_memory(e);
     ERR_clear_error();
     X509_REQ_free(r);
     cert_pair_fini(&ca);
@@ -128,7 +128,7 @@ int ca_request(const char *key_path, const char *role, void *out, size_t *n, str
         X509_REQ_sign(r, own.key, EVP_sha256()))
         len = i2d_X509_REQ(r, NULL);
     if (len <= 0 || (size_t)len > *n || i2d_X509_REQ(r, &at) != len) {
-        cert_ssl_err(e, EIO, "cannot make a certificate request");
+        cert_pair_ssl_err(e, EIO, "cannot make a certificate request");
         goto out;
     }
     *n = (size_t)len;
@@ -245,7 +245,7 @@ int ca_list(const char *dir, void (*fn)(void *arg, const struct ca_entry *x), vo
 
     if (!d)
         return err_errno(e, errno, "cannot read %s", dir);
-    if (cert_paths_set(&p, dir, "server", e) < 0) {
+    if (cert_pair_paths_set(&p, dir, "server", e) < 0) {
         closedir(d);
         return -1;
     }
@@ -314,7 +314,7 @@ static int write_crl(const struct cert_paths *p, X509_CRL *crl, struct err *e)
     else if (n > 0)
         rc = file_write_atomic(AT_FDCWD, p->ca_crl, bytes, (size_t)n, 0644, e);
     else
-        rc = cert_ssl_err(e, EIO, "cannot write the list of revoked certificates");
+        rc = cert_pair_ssl_err(e, EIO, "cannot write the list of revoked certificates");
     BIO_free(b);
     return rc;
 }
@@ -330,7 +330,7 @@ static int sign_crl(X509_CRL *crl, const struct cert_pair *ca, struct err *e)
              X509_CRL_sign(crl, ca->key, EVP_sha256());
 
     ASN1_TIME_free(now);
-    return ok ? 0 : cert_ssl_err(e, EIO, "cannot sign the list of revoked certificates");
+    return ok ? 0 : cert_pair_ssl_err(e, EIO, "cannot sign the list of revoked certificates");
 }
 
 int ca_revoke(const char *dir, const char *what, size_t *n, struct err *e)
@@ -340,7 +340,7 @@ int ca_revoke(const char *dir, const char *what, size_t *n, struct err *e)
     struct cert_paths p;
     int rc = -1;
 
-    if (cert_paths_set(&p, dir, "server", e) < 0 || cert_pair_load_ca(&p, &ca, e) < 0) {
+    if (cert_pair_paths_set(&p, dir, "server", e) < 0 || cert_pair_load_ca(&p, &ca, e) < 0) {
         cert_pair_fini(&ca);
         return -1;
     }
@@ -366,7 +366,7 @@ int ca_check_serial(const char *dir, const char *serial, struct err *e)
     X509_CRL *crl;
     bool revoked;
 
-    if (cert_paths_set(&p, dir, "server", e) < 0 || !(crl = crl_read(p.ca_crl, e)))
+    if (cert_pair_paths_set(&p, dir, "server", e) < 0 || !(crl = crl_read(p.ca_crl, e)))
         return -1;
     revoked = is_revoked(crl, serial);
     X509_CRL_free(crl);
@@ -381,8 +381,8 @@ int ca_fingerprint(const char *dir, char out[CA_FINGERPRINT + 1], struct err *e)
     unsigned n = 0;
     int rc = -1;
 
-    if (cert_paths_set(&p, dir, "server", e) == 0 && cert_pair_read_cert(p.ca_cert, &ca, e) == 0)
-        rc = X509_digest(ca.cert, EVP_sha256(), sum, &n) == 1 ? 0 : cert_ssl_err(e, EIO, p.ca_cert);
+    if (cert_pair_paths_set(&p, dir, "server", e) == 0 && cert_pair_read_cert(p.ca_cert, &ca, e) == 0)
+        rc = X509_digest(ca.cert, EVP_sha256(), sum, &n) == 1 ? 0 : cert_pair_ssl_err(e, EIO, p.ca_cert);
     for (unsigned i = 0; rc == 0 && i < n && i < CA_FINGERPRINT / 2; i++)
         snprintf(out + 2 * (size_t)i, 3, "%02x", sum[i]);
     cert_pair_fini(&ca);

@@ -14,7 +14,7 @@
 #include "auth.h"
 #include "file.h"
 
-int cert_ssl_err(struct err *e, int code, const char *what)
+int cert_pair_ssl_err(struct err *e, int code, const char *what)
 {
     unsigned long n = ERR_peek_last_error();
     char text[256] = "no reason given";
@@ -48,7 +48,7 @@ static int file_name(char *out, size_t n, const char *dir, const char *role, con
     return 0;
 }
 
-int cert_paths_set(struct cert_paths *p, const char *dir, const char *role, struct err *e)
+int cert_pair_paths_set(struct cert_paths *p, const char *dir, const char *role, struct err *e)
 {
     const struct {
         char *out;
@@ -78,7 +78,7 @@ static BIO *pem_of(const struct cert_pair *p, bool key)
     return NULL;
 }
 
-char *cert_pem(X509 *cert, size_t *n)
+char *cert_pair_pem(X509 *cert, size_t *n)
 {
     const struct cert_pair p = {.cert = cert};
     BIO *b = pem_of(&p, false);
@@ -101,7 +101,7 @@ static int write_pem(const char *path, mode_t mode, const struct cert_pair *p, b
     int rc;
 
     if (!b)
-        return cert_ssl_err(e, EIO, "cannot write a certificate");
+        return cert_pair_ssl_err(e, EIO, "cannot write a certificate");
     n = BIO_get_mem_data(b, &bytes);
     rc = file_write_atomic(AT_FDCWD, path, bytes, (size_t)n, mode, e);
     if (key)
@@ -125,7 +125,7 @@ static int read_pem(const char *path, struct cert_pair *p, bool key, struct err 
     else if (b)
         p->cert = PEM_read_bio_X509(b, NULL, NULL, NULL);
     if (key ? !p->key : !p->cert) {
-        cert_ssl_err(e, EKEYREJECTED, "not readable as PEM");
+        cert_pair_ssl_err(e, EKEYREJECTED, "not readable as PEM");
         rc = err_prefix(e, "%s", path);
     }
     BIO_free(b);
@@ -215,7 +215,7 @@ static int fill_cert(X509 *cert, EVP_PKEY *key, const char *cn, int days)
 int cert_pair_make_key(struct cert_pair *p, struct err *e)
 {
     p->key = EVP_EC_gen("P-256");
-    return p->key ? 0 : cert_ssl_err(e, ENOMEM, "cannot make a key");
+    return p->key ? 0 : cert_pair_ssl_err(e, ENOMEM, "cannot make a key");
 }
 
 int cert_pair_sign(struct cert_pair *p, EVP_PKEY *pub, const char *cn, const struct cert_pair *ca, int days,
@@ -226,18 +226,18 @@ int cert_pair_sign(struct cert_pair *p, EVP_PKEY *pub, const char *cn, const str
     X509_free(p->cert);
     p->cert = X509_new();
     if (!p->cert)
-        return cert_ssl_err(e, ENOMEM, "cannot make a certificate");
+        return cert_pair_ssl_err(e, ENOMEM, "cannot make a certificate");
     issuer = ca ? ca->cert : p->cert;
     if (fill_cert(p->cert, p->key ? p->key : pub, cn, days) &&
         X509_set_issuer_name(p->cert, X509_get_subject_name(issuer)) && add_extensions(p->cert, issuer) &&
         X509_sign(p->cert, ca ? ca->key : p->key, EVP_sha256()))
         return 0;
-    return cert_ssl_err(e, EIO, "cannot make a certificate");
+    return cert_pair_ssl_err(e, EIO, "cannot make a certificate");
 }
 
 /* --- asking */
 
-void cert_serial_text(const X509 *cert, char out[CERT_SERIAL_MAX])
+void cert_pair_serial_text(const X509 *cert, char out[CERT_SERIAL_MAX])
 {
     BIGNUM *n = ASN1_INTEGER_to_BN(X509_get0_serialNumber(cert), NULL);
     char *hex = n ? BN_bn2hex(n) : NULL;
@@ -247,7 +247,7 @@ void cert_serial_text(const X509 *cert, char out[CERT_SERIAL_MAX])
     BN_free(n);
 }
 
-void cert_common_name(const X509 *cert, char *out, size_t n)
+void cert_pair_common_name(const X509 *cert, char *out, size_t n)
 {
     if (X509_NAME_get_text_by_NID(X509_get_subject_name(cert), NID_commonName, out, (int)n) < 0)
         out[0] = '\0';

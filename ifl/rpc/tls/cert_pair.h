@@ -27,12 +27,12 @@ struct cert_paths {
 };
 
 /* -1: EINVAL it is not the form of a role; ENAMETOOLONG. */
-int cert_paths_set(struct cert_paths *p, const char *dir, const char *role, struct err *e);
+int cert_pair_paths_set(struct cert_paths *p, const char *dir, const char *role, struct err *e);
 
 void cert_pair_fini(struct cert_pair *p);
 
 /* e = "WHAT: what OpenSSL says", and OpenSSL's queue of errors emptied. -1. */
-int cert_ssl_err(struct err *e, int code, const char *what);
+int cert_pair_ssl_err(struct err *e, int code, const char *what);
 
 /* One half. -1: the errno of the file, or EKEYREJECTED. */
 int cert_pair_read_cert(const char *path, struct cert_pair *p, struct err *e);
@@ -41,7 +41,7 @@ int cert_pair_read_key(const char *path, struct cert_pair *p, struct err *e);
 int cert_pair_write(const struct cert_pair *p, const char *key_path, const char *cert_path, struct err *e);
 int cert_pair_write_cert(const struct cert_pair *p, const char *cert_path, struct err *e);
 /* Heap text with a NUL; NULL: no memory. */
-char *cert_pem(X509 *cert, size_t *n);
+char *cert_pair_pem(X509 *cert, size_t *n);
 
 int cert_pair_make_key(struct cert_pair *p, struct err *e);
 /* A certificate for p's key, or for `pub` where p has none, with this common name; signed by ca, or (NULL) by itself. */
@@ -50,7 +50,7 @@ int cert_pair_sign(struct cert_pair *p, EVP_PKEY *pub, const char *cn, const str
 /* Both halves of the authority, which belong together. */
 int cert_pair_load_ca(const struct cert_paths *p, struct cert_pair *ca, struct err *e);
 
-void cert_serial_text(const X509 *cert, char out[CERT_SERIAL_MAX]);
-void cert_common_name(const X509 *cert, char *out, size_t n);
+void cert_pair_serial_text(const X509 *cert, char out[CERT_SERIAL_MAX]);
+void cert_pair_common_name(const X509 *cert, char *out, size_t n);
 
 #endif

@@ -127,7 +127,7 @@ bool certs_is_due(const char *dir, const char *role)
 {
     struct cert_paths p;
 
-    return cert_paths_set(&p, dir, role, NULL) == 0 && is_due(p.cert);
+    return cert_pair_paths_set(&p, dir, role, NULL) == 0 && is_due(p.cert);
 }
 
 /* Users' commands read ca.crt: the directory is open to all, its keys are not. */
@@ -180,7 +180,7 @@ static int ensure_under(int lock, const char *dir, const char *role, struct err 
 
     if (lock < 0)
         return -1;
-    rc = cert_paths_set(&p, dir, role, e);
+    rc = cert_pair_paths_set(&p, dir, role, e);
     if (rc == 0)
         rc = ensure_ca(&p, role, e);
     if (rc == 0)
@@ -193,7 +193,7 @@ int certs_ensure(const char *dir, const char *role, struct err *e)
 {
     struct cert_paths p;
 
-    return cert_paths_set(&p, dir, role, e) < 0 ? -1 : ensure_under(certs_lock(dir, e), dir, role, e);
+    return cert_pair_paths_set(&p, dir, role, e) < 0 ? -1 : ensure_under(certs_lock(dir, e), dir, role, e);
 }
 
 int certs_ensure_now(const char *dir, const char *role, struct err *e)
@@ -277,7 +277,7 @@ static int show_ca(SSL_CTX *ctx, const struct cert_paths *p, struct err *e)
     int rc = cert_pair_read_cert(p->ca_cert, &ca, e);
 
     if (rc == 0 && SSL_CTX_add1_chain_cert(ctx, ca.cert) != 1)
-        rc = cert_ssl_err(e, ENOMEM, "cannot show the CA");
+        rc = cert_pair_ssl_err(e, ENOMEM, "cannot show the CA");
     cert_pair_fini(&ca);
     return rc;
 }
@@ -311,7 +311,7 @@ static int load_files(SSL_CTX *ctx, const struct cert_paths *p, bool own, enum c
         snprintf(what, sizeof what, "cannot use %s", p->key);
     else
         return side == CERTS_SERVER_GUESTS ? show_ca(ctx, p, e) : 0;
-    return cert_ssl_err(e, EKEYREJECTED, what);
+    return cert_pair_ssl_err(e, EKEYREJECTED, what);
 }
 
 struct ssl_ctx_st *certs_context(const char *dir, const char *role, enum certs_side side, struct err *e)
@@ -319,14 +319,14 @@ struct ssl_ctx_st *certs_context(const char *dir, const char *role, enum certs_s
     SSL_CTX *ctx;
     struct cert_paths p;
 
-    if (cert_paths_set(&p, dir, role ? role : "server", e) < 0)
+    if (cert_pair_paths_set(&p, dir, role ? role : "server", e) < 0)
         return NULL;
     ctx = SSL_CTX_new(is_server(side) ? TLS_server_method() : TLS_client_method());
     if (ctx && set_rules(ctx, side)) {
         if (load_files(ctx, &p, role != NULL, side, e) == 0)
             return ctx;
     } else {
-        cert_ssl_err(e, ENOMEM, "cannot begin TLS");
+        cert_pair_ssl_err(e, ENOMEM, "cannot begin TLS");
     }
     SSL_CTX_free(ctx);
     return NULL;
@@ -338,12 +338,12 @@ int certs_reload(struct ssl_ctx_st *ctx, const char *dir, const char *role, stru
     struct cert_pair own = {0};
     int rc = -1;
 
-    if (cert_paths_set(&p, dir, role, e) == 0 && cert_pair_read_cert(p.cert, &own, e) == 0 &&
+    if (cert_pair_paths_set(&p, dir, role, e) == 0 && cert_pair_read_cert(p.cert, &own, e) == 0 &&
         cert_pair_read_key(p.key, &own, e) == 0) {
         rc = X509_check_private_key(own.cert, own.key) == 1 && SSL_CTX_use_certificate(ctx, own.cert) == 1 &&
                      SSL_CTX_use_PrivateKey(ctx, own.key) == 1
                  ? 0
-                 : cert_ssl_err(e, EKEYREJECTED, p.cert);
+                 : cert_pair_ssl_err(e, EKEYREJECTED, p.cert);
     }
     cert_pair_fini(&own);
     return rc;
@@ -353,7 +353,7 @@ int certs_request(const char *dir, const char *role, void *out, size_t *n, struc
 {
     struct cert_paths p;
 
-    return cert_paths_set(&p, dir, role, e) < 0 ? -1 : ca_request(p.key, role, out, n, e);
+    return cert_pair_paths_set(&p, dir, role, e) < 0 ? -1 : ca_request(p.key, role, out, n, e);
 }
 
 int certs_take(const char *dir, const char *role, const void *pem, size_t n, struct err *e)
@@ -366,11 +366,11 @@ int certs_take(const char *dir, const char *role, const void *pem, size_t n, str
     own.cert = b ? PEM_read_bio_X509(b, NULL, NULL, NULL) : NULL;
     BIO_free(b);
     if (!own.cert)
-        cert_ssl_err(e, EKEYREJECTED, "the server's answer holds no certificate");
-    else if (cert_paths_set(&p, dir, role, e) == 0 && cert_pair_read_key(p.key, &own, e) == 0)
+        cert_pair_ssl_err(e, EKEYREJECTED, "the server's answer holds no certificate");
+    else if (cert_pair_paths_set(&p, dir, role, e) == 0 && cert_pair_read_key(p.key, &own, e) == 0)
         rc = X509_check_private_key(own.cert, own.key) == 1
                  ? cert_pair_write_cert(&own, p.cert, e)
-                 : cert_ssl_err(e, EKEYREJECTED, "the server's certificate is not for our key");
+                 : cert_pair_ssl_err(e, EKEYREJECTED, "the server's certificate is not for our key");
     cert_pair_fini(&own);
     return rc;
 }

@@ -58,7 +58,7 @@ static int make_request(struct join_host *j, unsigned char *out, size_t *n, stru
         len = i2d_X509_REQ(r, NULL);
     if (len <= 0 || (size_t)len > *n || i2d_X509_REQ(r, &at) != len) {
         X509_REQ_free(r);
-        return cert_ssl_err(e, EIO, "cannot make a certificate request");
+        return cert_pair_ssl_err(e, EIO, "cannot make a certificate request");
     }
     *n = (size_t)len;
     X509_REQ_free(r);
@@ -77,7 +77,7 @@ struct join_host *join_host_begin(const char *dir, const char *host, const char 
     snprintf(j->dir, sizeof j->dir, "%s", dir);
     snprintf(j->role, sizeof j->role, "mom:%.255s", host);
     snprintf(j->print, sizeof j->print, "%.64s", print);
-    if (cert_paths_set(&j->paths, dir, j->role, e) == 0 && check_dir(j, e) == 0 &&
+    if (cert_pair_paths_set(&j->paths, dir, j->role, e) == 0 && check_dir(j, e) == 0 &&
         make_request(j, out, n, e) == 0)
         return j;
     join_host_destroy(j);
@@ -120,7 +120,7 @@ int join_host_finish(struct join_host *j, const char *certificate, size_t n_cert
 
     j->own.cert = join_host_parse(certificate, n_certificate);
     if (j->own.cert)
-        cert_common_name(j->own.cert, name, sizeof name);
+        cert_pair_common_name(j->own.cert, name, sizeof name);
     if (!ca || !is_print(j, ca) || !j->own.cert || X509_verify(j->own.cert, X509_get0_pubkey(ca)) != 1 ||
         X509_check_private_key(j->own.cert, j->own.key) != 1 || strcmp(name, j->role) != 0) {
         ERR_clear_error();

@@ -49,7 +49,7 @@ static int hash_of(const char *host, const char *secret, char out[HASH + 1], str
 
     snprintf(text, sizeof text, "%.255s %.255s", host, secret);
     if (EVP_Digest(text, strlen(text), sum, &n, EVP_sha256(), NULL) != 1)
-        return cert_ssl_err(e, EIO, "cannot hash a token");
+        return cert_pair_ssl_err(e, EIO, "cannot hash a token");
     hex(sum, HASH / 2, out);
     return 0;
 }
@@ -117,7 +117,7 @@ static int paths_of_host(struct cert_paths *p, const char *dir, const char *host
     char role[CA_ROLE_MAX + 8];
 
     snprintf(role, sizeof role, "mom:%.255s", host);
-    if (cert_paths_set(p, dir, role, NULL) == 0)
+    if (cert_pair_paths_set(p, dir, role, NULL) == 0)
         return 0;
     return err_set(e, EINVAL, "\"%s\" is not the name of a host", host);
 }
@@ -134,7 +134,7 @@ int join_token_make(const char *dir, const char *host, int hours, char out[JOIN_
     if (paths_of_host(&p, dir, host, e) < 0 || ca_fingerprint(dir, print, e) < 0)
         return -1;
     if (RAND_bytes(random, sizeof random) != 1)
-        return cert_ssl_err(e, EIO, "no random numbers");
+        return cert_pair_ssl_err(e, EIO, "no random numbers");
     hex(random, sizeof random, secret);
     strbuf_init(&b, FILE_SIZE_MAX);
     if (hash_of(host, secret, hash, e) == 0 && edit_file(&p, &x, &b, e) == 0) {

@@ -82,7 +82,7 @@ static bool has_certificate(const struct home *h)
 {
     struct cert_paths p;
 
-    return cert_paths_set(&p, h->certs, h->service, NULL) == 0 && access(p.cert, F_OK) == 0 &&
+    return cert_pair_paths_set(&p, h->certs, h->service, NULL) == 0 && access(p.cert, F_OK) == 0 &&
            access(p.key, F_OK) == 0;
 }
 

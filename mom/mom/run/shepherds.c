@@ -395,7 +395,7 @@ static void shepherds_on_news(void *arg, struct rpc_request *req)
     struct run *r = sh ? sh->run : NULL;
     bool started, ended;
 
-    rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);
+    rpc_reply(req, (xdrproc_t)rpc_buf_xdr_none, NULL);
     if (!r)
         return;
     started = r->started;
@@ -437,7 +437,7 @@ static void shepherds_on_notice_reply(void *arg, struct rpc_request *req)
 
     if (sh)
         s->hooks.notice_reply(s->hooks.arg, sh->run, rpc_request_args(req));
-    rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);
+    rpc_reply(req, (xdrproc_t)rpc_buf_xdr_none, NULL);
 }
 
 static void shepherds_on_declare(void *arg, struct rpc_request *req)
@@ -448,7 +448,7 @@ static void shepherds_on_declare(void *arg, struct rpc_request *req)
 
     if (sh)
         s->hooks.declared(s->hooks.arg, sh->run, rpc_request_args(req));
-    rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);
+    rpc_reply(req, (xdrproc_t)rpc_buf_xdr_none, NULL);
 }
 
 static void tell_task(const struct run *r, const struct shep_task_news *n)
@@ -469,7 +469,7 @@ static void shepherds_on_task_news(void *arg, struct rpc_request *req)
 
     if (sh)
         tell_task(sh->run, rpc_request_args(req));
-    rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);
+    rpc_reply(req, (xdrproc_t)rpc_buf_xdr_none, NULL);
 }
 
 /* ---- closing it */

@@ -63,7 +63,7 @@ static void mom_link_take(struct peer *p, const struct mom_link_row *row, uint32
         return;
     }
     row->call(p->mom_link->arg, args, res);
-    rpc_core_reply(p->core, xid, row->xres ? row->xres : (xdrproc_t)rpc_xdr_none, res, NULL);
+    rpc_core_reply(p->core, xid, row->xres ? row->xres : (xdrproc_t)rpc_buf_xdr_none, res, NULL);
 }
 
 static void mom_link_answer_call(struct peer *p, const struct mom_link_row *row, const struct rpc_call_hdr *h)
@@ -98,7 +98,7 @@ static void mom_link_on_call(void *arg, const struct rpc_call_hdr *h)
         return;
     }
     if (h->id.proc == SHEP_NULL) {
-        rpc_core_reply(p->core, h->xid, (xdrproc_t)rpc_xdr_none, NULL, NULL);
+        rpc_core_reply(p->core, h->xid, (xdrproc_t)rpc_buf_xdr_none, NULL, NULL);
         return;
     }
     p->greeted |= h->id.proc == SHEP_HELLO;

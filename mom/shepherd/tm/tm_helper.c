@@ -178,7 +178,7 @@ void tm_helper_on_ready(struct tm_server *t, struct tm_client *g, const struct r
                 h->ready = false;
     }
     xdr_free((xdrproc_t)xdr_tmx_helper_args, (char *)&a);
-    rpc_core_reply(g->core, call->xid, (xdrproc_t)rpc_xdr_none, NULL, NULL);
+    rpc_core_reply(g->core, call->xid, (xdrproc_t)rpc_buf_xdr_none, NULL, NULL);
 }
 
 int tm_helper_begin(struct tm_server *t, struct words *env, struct err *e)

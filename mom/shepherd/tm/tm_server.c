@@ -200,7 +200,7 @@ static void tm_server_on_call(void *arg, struct tm_client *g, const struct rpc_c
     else if (h->id.vers != PBS_TM_V1)
         rpc_core_reply_error(g->core, h->xid, RPC_ST_PROG_MISMATCH, PBS_TM_V1, PBS_TM_V1, NULL);
     else if (h->id.proc == TMX_NULL)
-        rpc_core_reply(g->core, h->xid, (xdrproc_t)rpc_xdr_none, NULL, NULL);
+        rpc_core_reply(g->core, h->xid, (xdrproc_t)rpc_buf_xdr_none, NULL, NULL);
     else if (h->id.proc == TMX_HELPER)
         tm_helper_on_ready(t, g, h);
     else if (h->id.proc != TMX_INIT && h->id.proc != TMX_ASK)

@@ -338,7 +338,7 @@ static void job_take_preempt_count(struct job_take_source *s)
 }
 static void job_take_preempt_method(struct job_take_source *s)
 {
-    s->j->preempt_method = preempt_result_of_code(s->a->value);
+    s->j->preempt_method = preempt_method_result_of_code(s->a->value);
 }
 static void job_take_checkpoint(struct job_take_source *s)
 {

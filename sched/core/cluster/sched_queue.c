@@ -19,7 +19,7 @@ struct queue *queue_create(const char *name)
 
     q->name = mem_intern(name);
     q->depth = -1;
-    preempt_settings_init(&q->preempt, q->name);
+    preempt_rules_init_settings(&q->preempt, q->name);
     q->running = limit_usage_create();
     return q;
 }
@@ -64,7 +64,7 @@ static void queue_row_order(void *queue, struct catalogue *c, const struct attrl
 {
     struct queue *q = queue;
 
-    q->preempt.never |= !preempt_settings_order(&q->preempt, a->value);
+    q->preempt.never |= !preempt_rules_settings_order(&q->preempt, a->value);
 }
 
 static void queue_row_budget(void *queue, struct catalogue *c, const struct attrl *a)
@@ -152,7 +152,7 @@ bool queue_take(struct queue *q, struct catalogue *c, const struct attrl *attrs)
     intern_unref(q->partition);
     q->partition = NULL;
     intern_unref(q->preempt.preemptable_by);
-    preempt_settings_init(&q->preempt, q->name);
+    preempt_rules_init_settings(&q->preempt, q->name);
     q->gang = false;
     q->timeslice_s = 0;
     q->depth = -1;

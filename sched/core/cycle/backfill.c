@@ -85,7 +85,7 @@ bool backfill_is_owed(const struct cluster *cl, const struct job *j)
     const struct policy *p = cluster_policy(cl);
 
     return p->enforce_resumption && j->preempted_s &&
-           preempt_level_of(cl, j) >= prio_value(&p->prio, PRIO_NORMAL, 0);
+           preempt_level_of(cl, j) >= preempt_order_prio_value(&p->prio, PRIO_NORMAL, 0);
 }
 
 bool backfill_has_changed(const struct backfill *a)

@@ -28,12 +28,12 @@ typedef int take_fn(void *at, const char *name, const char *value, struct err *e
 
 static int policy_take_order(void *settings, const char *name, const char *value, struct err *e)
 {
-    return preempt_settings_order(settings, value) ? 0 : bad(e, name, value);
+    return preempt_rules_settings_order(settings, value) ? 0 : bad(e, name, value);
 }
 
 static int policy_take_prio(void *prio, const char *name, const char *value, struct err *e)
 {
-    return prio_parse(value, prio, e);
+    return preempt_order_parse_prio(value, prio, e);
 }
 
 static int policy_take_bool(void *at, const char *name, const char *value, struct err *e)
@@ -128,7 +128,7 @@ static int policy_take_fuzzy(void *at, const char *name, const char *value, stru
 
 static int policy_take_sort(void *at, const char *name, const char *value, struct err *e)
 {
-    return preempt_sort_parse(value, at) < 0 ? bad(e, name, value) : 0;
+    return preempt_order_parse_sort(value, at) < 0 ? bad(e, name, value) : 0;
 }
 
 /* There is no difference between "none" and "runjob_hook" as long as the server has no such hook to ask. */
@@ -234,7 +234,7 @@ void policy_init(struct policy *p)
                          .prime_prefix = mem_text("p_"),
                          .nonprime_prefix = mem_text("np_"),
                          .dedicated_prefix = mem_text("ded")};
-    preempt_settings_init(&p->preempt, NULL);
+    preempt_rules_init_settings(&p->preempt, NULL);
     for (int i = 0; i < N_ATTRIBUTES; i++)
         take_preset(p, &attributes[i]);
 }

@@ -16,7 +16,7 @@ static int of_queue(const struct policy *p, const struct queue *q, unsigned mask
 {
     if (q && preempt_rules_is_express(&q->preempt, &p->preempt))
         mask |= PRIO_EXPRESS;
-    return prio_value(&p->prio, mask ? mask : PRIO_NORMAL, q ? q->preempt.priority : 0);
+    return preempt_order_prio_value(&p->prio, mask ? mask : PRIO_NORMAL, q ? q->preempt.priority : 0);
 }
 
 static unsigned over_share(const struct job *j, unsigned listed)
@@ -57,7 +57,7 @@ int preempt_level_lowest_running(const struct cluster *cl)
     for (struct queue *q = cluster_next_queue(cl, NULL); q; q = cluster_next_queue(cl, q)) {
         int now = q->n_running > 0 ? of_queue(p, q, 0) : INT_MAX;
         for (size_t i = 0; q->n_running > 0 && i < p->prio.n; i++) {
-            int value = prio_value(&p->prio, p->prio.level[i], 0);
+            int value = preempt_order_prio_value(&p->prio, p->prio.level[i], 0);
 
             if (p->prio.level[i] & listed && value < now)
                 now = value;

@@ -488,9 +488,9 @@ static int scenario_line_answers(struct play *p, struct err *e)
         if (!equals)
             return err_set(e, EINVAL, "\"%s\" does not have the form JOB=LETTER", p->w.w[i]);
         *equals = '\0';
-        replies[n++] = (struct cycle_reply){.job = p->w.w[i],
-                                            .result = equals[1] == '0' ? PREEMPT_FAILED
-                                                                       : preempt_result_of_code(equals + 1)};
+        replies[n++] = (struct cycle_reply){
+            .job = p->w.w[i],
+            .result = equals[1] == '0' ? PREEMPT_FAILED : preempt_method_result_of_code(equals + 1)};
     }
     decisions_fini(&p->d);
     p->at = 0;
