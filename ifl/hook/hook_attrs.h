@@ -1,7 +1,7 @@
 #ifndef HOOK_ATTRS_H
 #define HOOK_ATTRS_H
 /* Attributes of a hook: set by a request, shown, written to NAME.HK. The rules and texts are PBS's. */
-#include "hook_table.h"
+#include "hooks.h"
 #include "pbs_ifl.h"
 #include "strbuf.h"
 

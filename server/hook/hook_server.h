@@ -10,7 +10,7 @@
 #include "hook_chain.h"
 #include "hook_pool.h"
 #include "hook_store.h"
-#include "hook_table.h"
+#include "hooks.h"
 #include "server_ctx.h"
 
 struct alter_parts;

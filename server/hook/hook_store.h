@@ -4,7 +4,7 @@
  *
  * The row of the store is the truth: settings, script and configuration. From it the files of PBS are written, where scripts of
  * sites look for them: server_priv/hooks/NAME.HK, NAME.PY, NAME.CF. Loop thread only. */
-#include "hook_table.h"
+#include "hooks.h"
 
 struct commit;
 struct hook_store;

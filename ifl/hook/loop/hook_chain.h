@@ -5,7 +5,7 @@
  * The log lines about outcomes are written here. Loop thread only. */
 #include "hook_changes.h"
 #include "hook_pool.h"
-#include "hook_table.h"
+#include "hooks.h"
 
 /* What all chains of a daemon share. */
 struct hook_chains {

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "err.h"
-#include "hook_table.h"
+#include "hooks.h"
 
 struct loop;
 struct hook_pool;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hook_table.h"
+#include "hooks.h"
 #include "loop.h"
 
 struct hook_turns;

@@ -9,7 +9,7 @@
 #include "err.h"
 #include "hook_chain.h"
 #include "hook_pool.h"
-#include "hook_table.h"
+#include "hooks.h"
 
 struct exec_hook_file;
 struct host_periodic;

@@ -1,8 +1,8 @@
-/* The table of hooks. See hook_table.h.
+/* The table of hooks. See hooks.h.
  *
  * A list in the order in which hooks run: a site has a dozen. The mask of active events is computed at each change, so that a
  * request asks one bit. */
-#include "hook_table.h"
+#include "hooks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-#ifndef HOOK_TABLE_H
-#define HOOK_TABLE_H
+#ifndef HOOKS_H
+#define HOOKS_H
 /* The hooks of a daemon: what each is, and in which order they run. Loop thread only; the table owns its hooks. */
 #include <limits.h>
 #include <stdbool.h>
