@@ -296,6 +296,31 @@ static void test_a_walk_shows_what_was_asked_for_and_may_be_read(void **state)
     resource_table_destroy(t);
 }
 
+static void test_the_next_wanted_attribute_is_the_first_one_that_the_selection_has(void **state)
+{
+    static const char *const names[] = {"Job_Name", "Resource_List", "estimated", "topjob", "Variable_List"};
+    struct resource_table *t = resource_table_create();
+    struct attr_select s;
+    struct err e;
+
+    attr_select_init(&s, OF_JOB);
+    assert_int_equal(attr_select_next(&s, 0), ATTR_MAX);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_int_equal(attr_select_add(&s, t, names[i], i == 1 ? "mem" : NULL, &e), 0);
+    for (int all = 0; all < 2; all++) {
+        for (int from = 0; from <= ATTR_MAX; from++) {
+            int next = from;
+
+            while (next < ATTR_MAX && !attr_select_has(&s, next))
+                next++;
+            assert_int_equal(attr_select_next(&s, from), next);
+        }
+        attr_select_all(&s);
+    }
+    attr_select_fini(&s);
+    resource_table_destroy(t);
+}
+
 static void test_json_brings_back_every_value(void **state)
 {
     struct resource_table *t = resource_table_create();
@@ -461,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_limits_and_indirect_amounts),
         cmocka_unit_test(test_scheduler_shows_its_preemption_defaults),
         cmocka_unit_test(test_a_walk_shows_what_was_asked_for_and_may_be_read),
+        cmocka_unit_test(test_the_next_wanted_attribute_is_the_first_one_that_the_selection_has),
         cmocka_unit_test(test_json_brings_back_every_value),
         cmocka_unit_test(test_public_lists),
         cmocka_unit_test(test_a_hundred_thousand_jobs_share_their_texts),

@@ -72,6 +72,17 @@ bool attr_select_has(const struct attr_select *s, int index)
     return s->all || bit(s->whole, index) || bit(s->part, index);
 }
 
+int attr_select_next(const struct attr_select *s, int from)
+{
+    for (int word = from / 64; word < ATTR_MAX / 64; word++, from = word * 64) {
+        uint64_t bits = (s->all ? ~(uint64_t)0 : s->whole[word] | s->part[word]) >> from % 64;
+
+        if (bits)
+            return from + __builtin_ctzll(bits);
+    }
+    return ATTR_MAX;
+}
+
 bool attr_select_has_resource(const struct attr_select *s, int index, int resource)
 {
     uint32_t want = (uint32_t)index << 16 | (uint32_t)resource;

@@ -25,6 +25,8 @@ int attr_select_add(struct attr_select *s, const struct resource_table *t, const
                     const char *resource, struct err *e);
 
 bool attr_select_has(const struct attr_select *s, int index); /* at least a part */
+/* The first index >= from that it has; ATTR_MAX: none. */
+int attr_select_next(const struct attr_select *s, int from);
 bool attr_select_has_resource(const struct attr_select *s, int index, int resource);
 
 #endif

@@ -180,14 +180,11 @@ int attrib_render_walk(struct attrib_render *w, const struct object *o, const st
     enum attr_of of = o->kind->attrs;
     int rc = 0, n = attr_def_count(of);
 
-    for (int i = 0; i < n && rc == 0; i++) {
-        const struct attr_def *d;
+    for (int i = attr_select_next(want, 0); i < n && rc == 0; i = attr_select_next(want, i + 1)) {
+        const struct attr_def *d = attr_def_get(of, i);
         const struct value *v;
         struct value room;
 
-        if (!attr_select_has(want, i))
-            continue;
-        d = attr_def_get(of, i);
         if (!attr_def_may_read(d, reader->level, reader->show_hidden) || (want->all && d->flags & AF_ASKED) ||
             attrib_render_hides(d, reader, owner_of(o)))
             continue;
