@@ -30,8 +30,8 @@
 
 enum {
     EXIT_BUSY = 3,     /* another shepherd holds the run */
-    EXIT_SETUP = -1,   /* PBS exit status: failed before it began */
-    EXIT_RESTART = -7, /* and: did not come back from its image */
+    EXIT_SETUP = -1,   /* EXIT_STATUS_SETUP of ifl/def/exit_status.def */
+    EXIT_RESTART = -7, /* and EXIT_STATUS_BAD_RESTART */
     STAND_STILL_MS = 100,
     MS_PER_S = 1000
 };

@@ -12,6 +12,7 @@
 #include "access.h"
 #include "alter.h"
 #include "commit.h"
+#include "exit_status.h"
 #include "hook_alter.h"
 #include "job_run.h"
 #include "jobs.h"
@@ -24,7 +25,7 @@
 
 /* VNODES_MAX: of a host to which hooks add some. A choice: a host with a vnode for each of its sockets and GPUs has a hundred; a script that
  * makes other names at each run must not fill the store. */
-enum { STATUS_RERUN = -18, STATUS_DELETE = -19, NAME_MAX_BYTES = 600, VNODES_MAX = 4096 };
+enum { NAME_MAX_BYTES = 600, VNODES_MAX = 4096 };
 
 struct hook_says {
     struct hook_server *s;
@@ -121,8 +122,8 @@ static void hook_says_wish_end(const struct hook_word *w)
         return;
     log_event(LOGC_NODE, LOGE_ADMIN, hook_says_host(w->from), "hook request %s %s", del ? "delete" : "rerun",
               j->obj.name);
-    if (j->run->hook_status != STATUS_DELETE)
-        j->run->hook_status = del ? STATUS_DELETE : STATUS_RERUN;
+    if (j->run->hook_status != EXIT_STATUS_HOOK_ASKED_DELETE)
+        j->run->hook_status = del ? EXIT_STATUS_HOOK_ASKED_DELETE : EXIT_STATUS_HOOK_ASKED_RERUN;
     jobs_touch(w->x->s->o.ctx->jobs, j, PART_HOT);
 }
 

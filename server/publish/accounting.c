@@ -14,11 +14,12 @@
 #include "acct_files.h"
 #include "acct_line.h"
 #include "clock.h"
+#include "exit_status.h"
 #include "job_run.h"
 #include "job_view.h"
 #include "log.h"
 
-enum { LINE_MAX_BYTES = 4 << 20, STATUS_RERUN = -11 /* as PBS numbers it */ };
+enum { LINE_MAX_BYTES = 4 << 20 };
 
 struct accounting {
     struct server_ctx *ctx;
@@ -70,7 +71,7 @@ static void started(struct accounting *a, const struct job *j)
  * gave it up does. */
 static int status_of(const struct job *j, char type)
 {
-    return type == 'R' && j->exit_status >= 0 ? STATUS_RERUN : j->exit_status;
+    return type == 'R' && j->exit_status >= 0 ? EXIT_STATUS_RERUN : j->exit_status;
 }
 
 static void ended(struct accounting *a, const struct job *j, char type)

@@ -11,6 +11,7 @@
 
 #include <exec.h>
 
+#include "exit_status.h"
 #include "run_checkpoint.h"
 #include "exec_send.h"
 #include "intern.h"
@@ -20,8 +21,6 @@
 #include "server_ctx.h"
 #include "run_suspend.h"
 #include "run_terminate.h"
-
-enum { STATUS_LOST_HERE = -4, STATUS_SISTER_FAILED = -14, STATUS_LOST_FIRST = -20 }; /* as PBS numbers them */
 
 struct host_loss {
     struct server_ctx *ctx;
@@ -85,8 +84,8 @@ static void host_loss_go_on(struct host_loss *l, struct job *j, const struct run
 static int status_of(const struct run *r, const struct run_host *h)
 {
     if (h == r->hosts)
-        return STATUS_LOST_FIRST;
-    return h->status < 0 && h->status != STATUS_LOST_HERE ? h->status : STATUS_SISTER_FAILED;
+        return EXIT_STATUS_LOST_FIRST;
+    return h->status < 0 && h->status != EXIT_STATUS_LOST ? h->status : EXIT_STATUS_SISTER_FAILED;
 }
 
 /* Where no host was left to be told to end there is no `lost`: the host of the script was the last. */
@@ -94,7 +93,7 @@ int host_loss_status(const struct run *r)
 {
     if (r->lost)
         return r->lost;
-    return r->started && !r->finished ? STATUS_LOST_FIRST : 0;
+    return r->started && !r->finished ? EXIT_STATUS_LOST_FIRST : 0;
 }
 
 static void host_loss_end_run(struct host_loss *l, struct job *j, const struct run_host *h)

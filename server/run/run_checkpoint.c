@@ -23,6 +23,7 @@
 
 #include "ckpt_interval.h"
 #include "exec_send.h"
+#include "exit_status.h"
 #include "image_bind.h"
 #include "intern.h"
 #include "job_image.h"
@@ -40,7 +41,6 @@ enum {
     LIMIT_S = 1800,
     TEXT_MAX = 1 << 20,
     COMMENT_MAX = 8192,
-    STATUS_BAD_RESTART = -7,
     MS_PER_MINUTE = 60000,
     MS_PER_S = 1000,
     S_PER_MINUTE = 60,
@@ -469,7 +469,7 @@ static bool part_is_lost(const struct job *j)
 
 static void came_back(struct run_checkpoint *c, struct job *j)
 {
-    if (j->run->status == STATUS_BAD_RESTART && (j->run->finished || j->run->lost))
+    if (j->run->status == EXIT_STATUS_BAD_RESTART && (j->run->finished || j->run->lost))
         give_up_image(c, j, "the restart has failed");
     else if (part_is_lost(j))
         give_up_image(c, j, "its host is lost");

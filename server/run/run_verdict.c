@@ -7,29 +7,7 @@
  * back, as nothing is done twice. */
 #include "run_verdict.h"
 
-/* Exit statuses by which a host asks for another try: -3 retry, -4 -5 -6 lost at its start, -7 bad restart,
- * -11 rerun, -12 checkpointed, -14 -20 lost hosts, -15 restart from image, -16 -18 -22 hooks. */
-static bool host_wants_rerun(int status)
-{
-    switch (status) {
-    case -3:
-    case -4:
-    case -5:
-    case -6:
-    case -7:
-    case -11:
-    case -12:
-    case -14:
-    case -15:
-    case -16:
-    case -18:
-    case -20:
-    case -22:
-        return true;
-    default:
-        return false;
-    }
-}
+#include "exit_status.h"
 
 enum run_verdict run_verdict_of(const struct run_verdict_facts *f)
 {
@@ -40,7 +18,7 @@ enum run_verdict run_verdict_of(const struct run_verdict_facts *f)
     if (f->wants_requeue || (f->noticed && f->finished && f->status != 0 && f->rerunable))
         return RUN_VERDICT_REQUEUE;
     if (f->finished)
-        again = host_wants_rerun(f->status);
+        again = exit_status_is_again(f->status);
     else
         again = true; /* nothing is known of its end: lost, or refused before it began */
     if (!again || (f->started && !f->rerunable))

@@ -1,7 +1,7 @@
 #ifndef RUN_VERDICT_H
 #define RUN_VERDICT_H
 /* What becomes of a job whose run is over: from how it ended and what was wanted. Pure.
- * Source: exit codes of the MOM (reference: states-and-logs, "Exit status"; mom, prologue results). */
+ * Source: exit_status.def, and doc/host-life.md for what a prologue ends with. */
 #include <stdbool.h>
 
 enum run_verdict { RUN_VERDICT_END, RUN_VERDICT_REQUEUE, RUN_VERDICT_REQUEUE_HELD };

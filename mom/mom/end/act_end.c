@@ -24,6 +24,7 @@
 #include "act_running.h"
 #include "act_start.h"
 #include "ckpt.h"
+#include "exit_status.h"
 #include "fitness.h"
 #include "hook_event.h"
 #include "host_event.h"
@@ -41,11 +42,7 @@
 #include "usage.h"
 
 enum {
-    STATUS_TERMINATED = 256 + SIGTERM,
-    STATUS_RETRY = -3,
-    STATUS_LOST = -4,
-    STATUS_LOST_CHECKPOINTED = -5,
-    STATUS_CHECKPOINTED = -12,
+    STATUS_TERMINATED = EXIT_STATUS_SIGNAL + SIGTERM,
     LEAST_INODES = 16, /* a choice: a run and its output make fewer files */
     MS_PER_S = 1000
 };
@@ -102,7 +99,7 @@ static void blame_the_disk(struct mom *m, struct run *r)
 
     if (r->failure.reason != EXEC_END_SETUP || !is_disk_full(&m->home, why, sizeof why))
         return;
-    r->failure = (struct run_failure){.status = STATUS_RETRY, .reason = EXEC_END_DISK};
+    r->failure = (struct run_failure){.status = EXIT_STATUS_RETRY, .reason = EXEC_END_DISK};
     snprintf(r->failure.text, sizeof r->failure.text, "%s", why);
     log_event(LOGC_NODE, LOGE_ERROR, m->home.node,
               "%s; it takes no more jobs (pbsnodes -r when there is room)", why);
@@ -199,7 +196,7 @@ void act_end_recorded(void *ctx, struct run *r)
     site_action_stop(r);
     run_end_judge(&r->ended_record, &r->failure);
     if (ended_in_the_dark(r)) {
-        r->failure.status = STATUS_LOST_CHECKPOINTED;
+        r->failure.status = EXIT_STATUS_LOST_CHECKPOINTED;
         snprintf(r->failure.text, sizeof r->failure.text, "the job ended in the middle of a checkpoint");
     }
     if (r->ended_record.how == SHEP_END_SETUP)
@@ -214,7 +211,8 @@ void act_end_checkpointed(void *ctx, struct run *r)
     ckpt_say(m, r);
     if (r->ckpt.end_waits) {
         r->ckpt.end_waits = false;
-        r->failure = (struct run_failure){.status = STATUS_CHECKPOINTED, .reason = EXEC_END_CHECKPOINTED};
+        r->failure =
+            (struct run_failure){.status = EXIT_STATUS_CHECKPOINTED, .reason = EXEC_END_CHECKPOINTED};
         r->keep_output = true;
         mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
         act_end_finish(m, r);
@@ -234,9 +232,9 @@ void act_end_lost(void *ctx, struct run *r)
     log_event(LOGC_JOB, LOGE_ERROR, r->id,
               "the job's shepherd has ended without a record; killed %zu processes", n);
     if (r->started)
-        r->failure = (struct run_failure){.status = STATUS_LOST, .reason = EXEC_END_LOST};
+        r->failure = (struct run_failure){.status = EXIT_STATUS_LOST, .reason = EXEC_END_LOST};
     else /* a shepherd records a start before it runs anything of the job */
-        r->failure = (struct run_failure){.status = STATUS_RETRY, .reason = EXEC_END_SETUP};
+        r->failure = (struct run_failure){.status = EXIT_STATUS_RETRY, .reason = EXEC_END_SETUP};
     snprintf(r->failure.text, sizeof r->failure.text, "the job's shepherd %s",
              r->started ? "was lost" : "ended before the job began");
     act_end_finish(ctx, r);

@@ -10,6 +10,7 @@
 
 #include <exec.h>
 
+#include "exit_status.h"
 #include "hook_event.h"
 #include "host_changes.h"
 #include "host_data.h"
@@ -20,8 +21,6 @@
 #include "mom_run.h"
 #include "pbs_error.h"
 #include "spawn.h"
-
-enum { STATUS_RERUN = -16, STATUS_DELETE = -17, STATUS_ERROR = -22 };
 
 struct host_event {
     struct mom *m;
@@ -157,9 +156,9 @@ void host_event_fail(struct run *r, const struct host_verdict *v, bool always_en
     bool failed = v->result == HOOK_ERROR || v->result == HOOK_ALARM;
     bool ends = always_ends ? !v->rerun || failed : v->del && !failed;
 
-    r->failure = (struct run_failure){.status = ends     ? STATUS_DELETE
-                                                : failed ? STATUS_ERROR
-                                                         : STATUS_RERUN,
+    r->failure = (struct run_failure){.status = ends     ? EXIT_STATUS_HOOK_DELETE
+                                                : failed ? EXIT_STATUS_HOOK_ERROR
+                                                         : EXIT_STATUS_HOOK_RERUN,
                                       .reason = EXEC_END_HOOK};
     snprintf(r->failure.text, sizeof r->failure.text, "%s", v->message ? v->message : "");
     if (ends)

@@ -8,13 +8,12 @@
 #include <sys/wait.h>
 
 #include "enforce.h"
+#include "exit_status.h"
 #include "mom_run.h"
-
-enum { SIGNAL_BASE = 256, NCPUS_BURST = -24, NCPUS_SUM = -25 };
 
 static int wait_status(int status)
 {
-    return WIFSIGNALED(status) ? SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
+    return WIFSIGNALED(status) ? EXIT_STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /* A limit replaces the status that the killed job ended with. */
@@ -22,8 +21,13 @@ static const struct {
     exec_reason reason;
     int status;
 } limits[] = {
-    {EXEC_END_NCPUS, NCPUS_SUM},  {EXEC_END_VMEM, -26}, {EXEC_END_MEM, -27},      {EXEC_END_LOST, -4},
-    {EXEC_END_CHECKPOINTED, -12}, {EXEC_END_CPUT, -28}, {EXEC_END_WALLTIME, -29},
+    {EXEC_END_NCPUS, EXIT_STATUS_NCPUS_SUM},
+    {EXEC_END_VMEM, EXIT_STATUS_VMEM},
+    {EXEC_END_MEM, EXIT_STATUS_MEM},
+    {EXEC_END_LOST, EXIT_STATUS_LOST},
+    {EXEC_END_CHECKPOINTED, EXIT_STATUS_CHECKPOINTED},
+    {EXEC_END_CPUT, EXIT_STATUS_CPUT},
+    {EXEC_END_WALLTIME, EXIT_STATUS_WALLTIME},
 };
 
 void run_end_judge(const struct shep_ended *ended, struct run_failure *out)
@@ -33,7 +37,8 @@ void run_end_judge(const struct shep_ended *ended, struct run_failure *out)
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
         if (ended->how != SHEP_END_SETUP && limits[i].reason == ended->reason)
             out->status = limits[i].status;
-    if (out->status == NCPUS_SUM && ended->reason == EXEC_END_NCPUS && strstr(ended->text, ENFORCE_BURST))
-        out->status = NCPUS_BURST;
+    if (out->status == EXIT_STATUS_NCPUS_SUM && ended->reason == EXEC_END_NCPUS &&
+        strstr(ended->text, ENFORCE_BURST))
+        out->status = EXIT_STATUS_NCPUS_BURST;
     snprintf(out->text, sizeof out->text, "%s", ended->text);
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "ckpt.h"
+#include "exit_status.h"
 #include "mom_config.h"
 #include "output_fetch.h"
 #include "hook_event.h"
@@ -40,13 +41,7 @@
 #include "mom_terminal.h"
 #include "usage.h"
 
-enum {
-    STATUS_NO_TERMINAL = -1,
-    STATUS_ABORTED = -2,
-    STATUS_RETRY = -3,
-    STATUS_HOOK_DELETE = -17,
-    RELEASED_MAX = 4096
-};
+enum { RELEASED_MAX = 4096 };
 
 /* A step of LAUNCH. True: it has begun, and posts LAUNCH or FAILED later. False: it is done, or this run does not need it. */
 typedef bool launch_step_fn(struct mom *m, struct run *r);
@@ -84,7 +79,7 @@ static void act_start_refused(struct mom *m, struct run *r, const struct host_ve
     if (!v->rerun || !always_ends)
         log_event(LOGC_JOB, LOGE_DEBUG, r->id, "its start is refused by a hook");
     host_event_fail(r, v, always_ends);
-    if (r->failure.status != STATUS_HOOK_DELETE) {
+    if (r->failure.status != EXIT_STATUS_HOOK_DELETE) {
         r->keep_output = true; /* the next run writes behind the output of this one */
         mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
     }
@@ -138,7 +133,7 @@ static void act_start_on_staged(void *arg, struct run *r, int failed, const char
 
     if (failed) {
         log_event(LOGC_FIL, LOGE_ERROR, r->id, "Job files not copied:---->>>> %s", text);
-        act_start_fail(m, r, STATUS_RETRY, EXEC_END_STAGEIN, text);
+        act_start_fail(m, r, EXIT_STATUS_RETRY, EXEC_END_STAGEIN, text);
         return;
     }
     r->staged_in = true;
@@ -159,7 +154,7 @@ static bool act_start_stage_in(struct mom *m, struct run *r)
         return false;
     }
     if (staging_begin(m->loop, &m->home, r, act_start_on_staged, m, &e) < 0)
-        act_start_fail(m, r, STATUS_RETRY, EXEC_END_STAGEIN, e.text);
+        act_start_fail(m, r, EXIT_STATUS_RETRY, EXEC_END_STAGEIN, e.text);
     return true;
 }
 
@@ -170,7 +165,7 @@ static void act_start_on_terminal(void *arg, struct run *r, const char *why)
         return;
     }
     log_event(LOGC_JOB, LOGE_ERROR, r->id, "%s", why);
-    act_start_fail(arg, r, STATUS_NO_TERMINAL, EXEC_END_SETUP, why);
+    act_start_fail(arg, r, EXIT_STATUS_SETUP, EXEC_END_SETUP, why);
 }
 
 static bool act_start_open_terminal(struct mom *m, struct run *r)
@@ -180,7 +175,7 @@ static bool act_start_open_terminal(struct mom *m, struct run *r)
     if (!terminal_is_wanted(r))
         return false;
     if (terminal_begin(m->loop, &m->home, r, act_start_on_terminal, m, &e) < 0)
-        act_start_fail(m, r, STATUS_NO_TERMINAL, EXEC_END_SETUP, e.text);
+        act_start_fail(m, r, EXIT_STATUS_SETUP, EXEC_END_SETUP, e.text);
     return true;
 }
 
@@ -200,7 +195,7 @@ static bool act_start_fetch_output(struct mom *m, struct run *r)
     if (!output_fetch_is_wanted(r))
         return false;
     if (output_fetch_begin(m, r, act_start_on_fetched, &e) < 0)
-        act_start_fail(m, r, STATUS_RETRY, EXEC_END_SETUP, e.text);
+        act_start_fail(m, r, EXIT_STATUS_RETRY, EXEC_END_SETUP, e.text);
     return true;
 }
 
@@ -246,10 +241,10 @@ void act_start_prologue_done(struct mom *m, struct run *r, enum step_verdict v, 
     case STEP_RERUN:
         r->keep_output = true; /* the next run writes behind the output of this one */
         mom_note(r, SHEP_NOTE_KEEP_OUTPUT);
-        act_start_fail(m, r, STATUS_RETRY, EXEC_END_PROLOGUE_RERUN, text);
+        act_start_fail(m, r, EXIT_STATUS_RETRY, EXEC_END_PROLOGUE_RERUN, text);
         break;
     case STEP_ABORT:
-        act_start_fail(m, r, STATUS_ABORTED, EXEC_END_PROLOGUE_ABORT, text);
+        act_start_fail(m, r, EXIT_STATUS_ABORTED, EXEC_END_PROLOGUE_ABORT, text);
         break;
     }
 }
@@ -308,7 +303,7 @@ void act_start_launch(void *ctx, struct run *r)
 
     if (act_start_narrow(r, &e) < 0 || shepherds_start(m->shepherds, r, &e) < 0) {
         log_err(LOGC_JOB, r->id, &e, "launch");
-        act_start_fail(m, r, STATUS_RETRY, EXEC_END_SETUP, e.text);
+        act_start_fail(m, r, EXIT_STATUS_RETRY, EXEC_END_SETUP, e.text);
     }
 }
 

@@ -18,6 +18,7 @@
 #include <shep.h>
 
 #include "cgroup_limits.h"
+#include "exit_status.h"
 #include "mom_config.h"
 #include "file.h"
 #include "mom_home.h"
@@ -32,7 +33,7 @@
 #include "rundir_pool.h"
 #include "strbuf.h"
 
-enum { PATH_LEN_MAX = 8192, STATUS_RETRY = -3 };
+enum { PATH_LEN_MAX = 8192 };
 
 struct prepare {
     const struct home *home;
@@ -217,13 +218,16 @@ static void prepare_continue(struct prepare *p, struct run *r)
 /* The end of a job that cannot be prepared. What is missing here may be present on another host, so it is tried again. */
 static const struct {
     int code, status;
-} failures[] = {
-    {PBSE_BADUSER, -10}, {PBSE_BADGRP, -10}, {PBSE_BADATVAL, -1}, {PBSE_CKPSHORT, -7}, {EBADMSG, -1}};
+} failures[] = {{PBSE_BADUSER, EXIT_STATUS_BAD_USER},
+                {PBSE_BADGRP, EXIT_STATUS_BAD_USER},
+                {PBSE_BADATVAL, EXIT_STATUS_SETUP},
+                {PBSE_CKPSHORT, EXIT_STATUS_BAD_RESTART},
+                {EBADMSG, EXIT_STATUS_SETUP}};
 
 static void prepare_fail(struct prepare *p, struct run *r, const struct err *why)
 {
     fetch_free(r);
-    r->failure = (struct run_failure){.status = STATUS_RETRY, .reason = EXEC_END_SETUP};
+    r->failure = (struct run_failure){.status = EXIT_STATUS_RETRY, .reason = EXEC_END_SETUP};
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++)
         if (failures[i].code == why->code)
             r->failure.status = failures[i].status;
