@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <string.h>
 
 enum { LINE_LENGTH_MAX = 4096 };
 
@@ -78,6 +79,21 @@ void mdoc_line(FILE *f, const char *fmt, ...)
 void mdoc_paragraph(FILE *f)
 {
     fputs(".Pp\n", f);
+}
+
+void mdoc_example(FILE *f, const char *text)
+{
+    char line[LINE_LENGTH_MAX];
+    size_t n;
+
+    fputs(".Bd -literal -offset indent\n", f);
+    for (; *text; text += n + (text[n] == '\n')) {
+        n = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)n, text);
+        mdoc_put(f, line, false);
+        fputc('\n', f);
+    }
+    fputs(".Ed\n", f);
 }
 
 void mdoc_see(FILE *f, const char *const pages[])

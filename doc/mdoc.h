@@ -21,6 +21,9 @@ void mdoc_list_close(FILE *f);
 void mdoc_line(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void mdoc_paragraph(FILE *f);
 
+/* Lines as they are typed or written in a file, set off from the text; each ends with \n but the last. */
+void mdoc_example(FILE *f, const char *text);
+
 /* ".Xr name section": the pages named, "qmgr 1", separated by commas; NULL at the end. */
 void mdoc_see(FILE *f, const char *const pages[]);
 

@@ -1,9 +1,11 @@
 # Pages that are lists are made from the tables of ifl/ by a program of the build; the others are in doc/man.
 MANUAL.tables := man7/pbs_job_attributes.7 man7/pbs_queue_attributes.7 man7/pbs_server_attributes.7 \
-                 man7/pbs_node_attributes.7 man7/pbs_sched_attributes.7 man7/pbs_hold_attributes.7 man7/pbs_resources.7 man8/pbs.conf.8
+                 man7/pbs_node_attributes.7 man7/pbs_sched_attributes.7 man7/pbs_hold_attributes.7 man7/pbs_resources.7 man7/pbs_exit_status.7 \
+                 man7/pbs_states.7 man7/pbs_comments.7 man5/pbs.conf.5 man5/pbs_sched_config.5 man5/pbs_mom_config.5
 MANUAL.storeys := ifl/spec ifl/def base
 
-$(call storey,  doc, $(MANUAL.storeys))
+# The daemons' storeys are seen for their tables (.def) and linked to nothing.
+$(call storey,  doc, $(MANUAL.storeys) sched sched/core/cluster mom/mom/node)
 $(call program, tool/manual, doc/main.c, doc $(MANUAL.storeys), -ljansson)
 
 # Both kinds come together below share/man, so that man -M build/share/man finds them all.
@@ -12,7 +14,7 @@ EXTRA += $(patsubst doc/man/%,$(B)/share/man/man$(1)/%,$(wildcard doc/man/*.$(1)
 $(B)/share/man/man$(1)/%.$(1): doc/man/%.$(1)
 	@install -D -m 0644 $$< $$@
 endef
-$(foreach s,1 3 7 8,$(eval $(call manual_section,$(s))))
+$(foreach s,1 3 5 7 8,$(eval $(call manual_section,$(s))))
 
 # A page of the library describes several calls; each other name in its NAME section gets a page that points to it.
 EXTRA += $(B)/share/man/man3/.names

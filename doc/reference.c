@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "answer_pages.h"
 #include "attr_def.h"
 #include "conf.h"
+#include "config_pages.h"
 #include "mdoc.h"
 #include "resource.h"
 #include "strbuf.h"
@@ -213,15 +215,39 @@ static void reference_conf_keys(FILE *f, const struct page *p)
     mdoc_list_close(f);
 }
 
+/* --- files and answers -------------------------------------------------------------------------------------- */
+
+static void reference_sched_config(FILE *f, const struct page *p)
+{
+    config_pages_sched(f);
+}
+
+static void reference_mom_config(FILE *f, const struct page *p)
+{
+    config_pages_mom(f);
+}
+
+static void reference_exit_status(FILE *f, const struct page *p)
+{
+    answer_pages_exit_status(f);
+}
+
+static void reference_states(FILE *f, const struct page *p)
+{
+    answer_pages_states(f);
+}
+
+static void reference_comments(FILE *f, const struct page *p)
+{
+    answer_pages_comments(f);
+}
+
 /* --- the pages ---------------------------------------------------------------------------------------------- */
 
 static const char *const job_intro[] = {
     "These are the attributes of jobs, as qstat -f shows them and qsub, qalter and pbs_submit set them.",
     "Names are compared without regard to case.",
     "Where a type is a list of amounts the attribute is named with a resource: Resource_List.walltime.",
-    "",
-    "What belongs to interactive submission, staging and",
-    "reservations has its attributes here, but a submission that sets one of these is refused so far: see qsub(1).",
     NULL};
 static const char *const queue_intro[] = {
     "These are the attributes of queues, set by qmgr: set queue NAME attribute = value.",
@@ -270,6 +296,45 @@ static const char *const conf_intro[] = {
     "A host name that holds a colon is \"pbsconf error: illegal value for: NAME\".",
     NULL};
 
+static const char *const sched_config_intro[] = {
+    "PBS_HOME/sched_priv/sched_config holds the policy of a scheduler, beside the attributes of its sched object.",
+    "The scheduler writes the file with every option at its default where there is none, and reads it at its start and at SIGHUP.",
+    "A file with a wrong line changes nothing; the log names the line.",
+    "",
+    "A line is \"name: value\", and may end with a word that says when it holds: prime, non_prime or all.",
+    "Lines for prime time and for other hours may differ. Without the word a line holds always.",
+    "# begins a comment. Values with blanks are in double quotes.",
+    NULL};
+static const char *const mom_config_intro[] = {
+    "PBS_HOME/mom_priv/config is read by the MOM of a host at its start and at SIGHUP; without it every directive has its default.",
+    "The file must belong to the MOM's user, and no other user may write to it.",
+    "A file with a wrong line changes nothing: a MOM that starts says so and ends, one that runs says so in its log.",
+    "",
+    "A line is \"$name value\" for a directive, or \"resource amount\" for a resource of the host. # begins a comment.",
+    NULL};
+static const char *const exit_status_intro[] = {
+    "The attribute Exit_status says how a job ended; qstat -x -f, the record E of the accounting log and mail show it.",
+    "Numbers below 0 come from the host or from the server: the script has not said how it ended.", NULL};
+static const char *const states_intro[] = {
+    "The attribute job_state is the letter of a job's state, substate a number that says more.", NULL};
+static const char *const comments_intro[] = {
+    "The attribute comment tells the owner of a job why it waits, or what became of it; qstat -s and qstat -f show it.",
+    "The scheduler brings the comments of waiting jobs up to date after its cycles, unless update_comments of sched_config is false.",
+    "An operator may set a comment with qalter -W comment=TEXT.", NULL};
+
+static const char *const see_sched_config[] = {"qmgr 1",
+                                               "pbs_dedicated_time 5",
+                                               "pbs_holidays 5",
+                                               "pbs_resource_group 5",
+                                               "pbs_sched_attributes 7",
+                                               "pbs_sched 8",
+                                               NULL};
+static const char *const see_mom_config[] = {"pbs_vnodes 5", "pbs_node_attributes 7", "pbs_mom 8", NULL};
+static const char *const see_exit_status[] = {"qstat 1", "pbs_accounting 5", "pbs_comments 7", "pbs_states 7",
+                                              NULL};
+static const char *const see_states[] = {"qselect 1", "qstat 1", "pbs_comments 7", "pbs_exit_status 7", NULL};
+static const char *const see_comments[] = {"pbs_explain 1", "qstat 1", "pbs_exit_status 7", "pbs_states 7",
+                                           NULL};
 static const char *const see_job[] = {"qalter 1", "qstat 1", "qsub 1", "pbs_resources 7", NULL};
 static const char *const see_admin[] = {"qmgr 1", "pbs_resources 7", "pbs_server 8", NULL};
 static const char *const see_node[] = {"pbsnodes 1", "qmgr 1", "pbs_resources 7", "pbs_mom 8", NULL};
@@ -321,12 +386,42 @@ static const struct page pages[] = {
      resource_intro,
      reference_resources,
      see_resource},
-    {"pbs.conf.8",
-     {"pbs.conf", "8", "where everything is"},
+    {"pbs.conf.5",
+     {"pbs.conf", "5", "names, places and ports of a host's daemons and commands"},
      OF_SERVER,
      conf_intro,
      reference_conf_keys,
      see_conf},
+    {"pbs_sched_config.5",
+     {"pbs_sched_config", "5", "sched_config, the policy of a scheduler"},
+     OF_SCHED,
+     sched_config_intro,
+     reference_sched_config,
+     see_sched_config},
+    {"pbs_mom_config.5",
+     {"pbs_mom_config", "5", "mom_priv/config, the configuration of a MOM"},
+     OF_NODE,
+     mom_config_intro,
+     reference_mom_config,
+     see_mom_config},
+    {"pbs_exit_status.7",
+     {"pbs_exit_status", "7", "what the exit status of a job means"},
+     OF_JOB,
+     exit_status_intro,
+     reference_exit_status,
+     see_exit_status},
+    {"pbs_states.7",
+     {"pbs_states", "7", "states and substates of jobs"},
+     OF_JOB,
+     states_intro,
+     reference_states,
+     see_states},
+    {"pbs_comments.7",
+     {"pbs_comments", "7", "what the comment of a job means"},
+     OF_JOB,
+     comments_intro,
+     reference_comments,
+     see_comments},
 };
 
 int reference_write(FILE *f, const char *name)

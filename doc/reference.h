@@ -1,6 +1,7 @@
 #ifndef REFERENCE_H
 #define REFERENCE_H
-/* The manual pages that are lists of what the tables of ifl/ hold: attributes by kind, resources, keys of pbs.conf. */
+/* The manual pages that are lists of what the tables of ifl/ hold: attributes by kind, resources,
+ * keys and options of configuration files, exit statuses, states and comments. */
 #include <stdio.h>
 
 /* Write the page NAME.SECTION, as "pbs_resources.7". -1: there is no page of this name. */
