@@ -160,7 +160,7 @@ static void ckpt_on_end(void *arg, struct run *r, const struct site_action_end *
     ckpt_has_failed(r, end->code == NOT_FOR_IT ? PBSE_NOSUP : PBSE_CKPSHORT,
                     end->text[0] ? end->text : "the script of $action has failed");
     if (r->slot.state == RUN_RUNNING) /* the tool may have stopped it */
-        shepherds_signal(r, SIGCONT, EXEC_TARGET_ALL, ckpt_on_resumed, m);
+        shepherds_continue(r, ckpt_on_resumed, m);
     else
         ckpt_say_failed(m, r);
 }

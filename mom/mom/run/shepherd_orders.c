@@ -3,8 +3,9 @@
  * Three kinds of order survive a shepherd that is not listening yet: TERMINATE and the last attempt (suspend,
  * resume) are kept in the struct and said when the link opens, and an altered walltime is taken from the run
  * again. All others fail at once, and the caller hears so. What is under way is in two lists of
- * the shepherd, so that it can be forgotten with it: the callers of letters and PEEK are told, since requests
- * wait for them; those of orders are not. */
+ * the shepherd, so that it can be forgotten with it: the callers of letters, PEEK, SIGNAL and MESSAGE are told, since
+ * requests wait for them; those of other orders are not. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,14 +23,36 @@ struct shepherd_orders_asked {
     void *arg;
 };
 
-/* One letter or PEEK under way. */
+/* One order under way for which a request waits. */
 struct shepherd_orders_posted {
     struct shepherd_orders_posted *next; /* of the same shepherd */
     struct shepherd *shepherd;
-    shepherds_letter_fn *letter; /* one of the two */
+    shepherds_letter_fn *letter; /* one of the three */
     shepherds_peek_fn *peek;
+    shepherds_fn *done;
     void *arg;
 };
+
+static void gone(struct run *r, shepherds_fn *fn, void *arg)
+{
+    char text[] = "the job's shepherd is not there";
+    struct shep_done d = {.code = PBSE_SYSTEM, .text = text, .usage = r->usage};
+
+    if (fn)
+        fn(arg, r, &d);
+}
+
+/* The shepherd's answer to an order; NULL: it gives none. */
+static void shepherd_orders_tell(struct run *r, const struct shep_done *d, shepherds_fn *fn, void *arg)
+{
+    if (!d) {
+        gone(r, fn, arg);
+        return;
+    }
+    r->usage = d->usage;
+    if (fn)
+        fn(arg, r, d);
+}
 
 /* `res`: of the call that was made; NULL: there is none. */
 static void posted_end(struct shepherd_orders_posted *p, const void *res)
@@ -42,8 +65,10 @@ static void posted_end(struct shepherd_orders_posted *p, const void *res)
     free(p);
     if (x.letter)
         x.letter(x.arg, res);
-    else
+    else if (x.peek)
         x.peek(x.arg, res);
+    else
+        shepherd_orders_tell(x.shepherd->run, res, x.done, x.arg);
 }
 
 void shepherd_forget_orders(struct shepherd *sh)
@@ -70,15 +95,6 @@ void shepherd_say_terminate(struct shepherd *sh)
         sh->terminate = false;
 }
 
-static void gone(struct run *r, shepherds_fn *fn, void *arg)
-{
-    char text[] = "the job's shepherd is not there";
-    struct shep_done d = {.code = PBSE_SYSTEM, .text = text, .usage = r->usage};
-
-    if (fn)
-        fn(arg, r, &d);
-}
-
 static void unlink_asked(struct shepherd_orders_asked *a)
 {
     struct shepherd_orders_asked **at = &a->shepherd->asked;
@@ -95,15 +111,7 @@ static void shepherd_orders_on_done(void *arg, const struct rpc_outcome *out)
 
     unlink_asked(arg);
     free(arg);
-    if (out->status == RPC_ST_OK) {
-        const struct shep_done *d = out->result;
-
-        r->usage = d->usage;
-        if (a.fn)
-            a.fn(a.arg, r, d);
-    } else {
-        gone(r, a.fn, a.arg);
-    }
+    shepherd_orders_tell(r, out->status == RPC_ST_OK ? out->result : NULL, a.fn, a.arg);
 }
 
 static void shepherd_orders_ask(struct run *r, unsigned proc, xdrproc_t xargs, const void *args,
@@ -127,9 +135,9 @@ static void shepherd_orders_ask(struct run *r, unsigned proc, xdrproc_t xargs, c
     sh->asked = a;
 }
 
-void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn *fn, void *arg)
+void shepherds_continue(struct run *r, shepherds_fn *fn, void *arg)
 {
-    struct shep_signal_args a = {.signo = signo, .target = target};
+    struct shep_signal_args a = {.signo = SIGCONT, .target = EXEC_TARGET_ALL};
 
     shepherd_orders_ask(r, SHEP_SIGNAL, (xdrproc_t)xdr_shep_signal_args, &a, fn, arg);
 }
@@ -246,11 +254,33 @@ void shepherds_notice(struct run *r, const struct shep_notice_args *a, shepherds
     shepherd_say_notice(sh);
 }
 
+/* An order for which a request waits. */
+static void shepherd_orders_request(struct run *r, unsigned proc, xdrproc_t xargs, const void *args,
+                                    shepherds_fn *fn, void *arg)
+{
+    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, proc},
+                                       .xargs = xargs,
+                                       .args = args,
+                                       .xres = (xdrproc_t)xdr_shep_done,
+                                       .res_size = sizeof(struct shep_done)};
+    const struct shepherd_orders_posted p = {.done = fn, .arg = arg};
+
+    if (shepherd_orders_post(r, &spec, &p) < 0)
+        gone(r, fn, arg);
+}
+
+void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn *fn, void *arg)
+{
+    struct shep_signal_args a = {.signo = signo, .target = target};
+
+    shepherd_orders_request(r, SHEP_SIGNAL, (xdrproc_t)xdr_shep_signal_args, &a, fn, arg);
+}
+
 void shepherds_message(struct run *r, unsigned files, const char *text, shepherds_fn *fn, void *arg)
 {
     struct shep_message_args a = {.files = files, .text = (char *)text};
 
-    shepherd_orders_ask(r, SHEP_MESSAGE, (xdrproc_t)xdr_shep_message_args, &a, fn, arg);
+    shepherd_orders_request(r, SHEP_MESSAGE, (xdrproc_t)xdr_shep_message_args, &a, fn, arg);
 }
 
 void shepherds_peek(struct run *r, unsigned file, int64_t offset, shepherds_peek_fn *fn, void *arg)

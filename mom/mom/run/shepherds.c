@@ -301,7 +301,7 @@ static void shepherds_on_hello(void *arg, const struct rpc_outcome *out)
     sh->open = true;
     agree_on_suspension(sh, out->result);
     if (sh->run->ckpt.interrupted) /* the tool of the checkpoint may have stopped it */
-        shepherds_signal(sh->run, SIGCONT, EXEC_TARGET_ALL, NULL, NULL);
+        shepherds_continue(sh->run, NULL, NULL);
     shepherd_say_attempt(sh);
     read_records(sh->all, sh->run);
     shepherds_update(sh->run);

@@ -49,11 +49,14 @@ bool shepherds_find(struct shepherds *s, struct run *r);
 void shepherds_let_go(struct run *r); /* forget it here; it lives on */
 void shepherds_leave(struct run *r);  /* the same when this program is about to end */
 
-/* Orders. `fn` is called once, with the shepherd's answer or with code PBSE_SYSTEM when it is not there; never after
- * shepherds_let_go. `why` is the text of the code. */
+/* Orders of requests. `fn` is called once, perhaps inside this: with the shepherd's answer, or with code PBSE_SYSTEM when
+ * it does not listen now or goes before it has answered; inside shepherds_let_go at the latest. `text` is that of the code. */
 typedef void shepherds_fn(void *arg, struct run *r, const struct shep_done *d);
 void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn *fn, void *arg);
 void shepherds_message(struct run *r, unsigned files, const char *text, shepherds_fn *fn, void *arg);
+
+/* Orders of this host. The same, but `fn` is never called after shepherds_let_go has begun. */
+void shepherds_continue(struct run *r, shepherds_fn *fn, void *arg); /* SIGCONT to all */
 void shepherds_suspend(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg);
