@@ -66,6 +66,8 @@ static int open_store(struct server *s, struct restore_counts *counts, bool *is_
     if (!s->parts.commit)
         return -1;
     commit_on_lost(s->parts.commit, server_store_lost, s);
+    if (where.is_fleeting)
+        commit_keep_nothing(s->parts.commit);
     reading = store_open(&where, e);
     if (!reading)
         return -1;

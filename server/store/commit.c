@@ -61,6 +61,7 @@ struct commit {
     bool probe;     /* a batch is wanted even if it is empty */
     bool owed;      /* close_fn has rows for `filling` */
     bool lost, dying;
+    bool keeps_nothing;
     bool encoding; /* an object that is put back meanwhile does not mark the hook */
     struct loop_hook *hook;
     struct loop_timer *retry;
@@ -294,6 +295,19 @@ static void put_owed(struct commit *c)
     c->owed = false;
 }
 
+/* The promises are in the list of `flying` meanwhile, so that what they call may promise and put more. */
+static void commit_drop(struct commit *c)
+{
+    struct change_entry *e;
+
+    while ((e = change_take_dirty(c->change)))
+        change_cleaned(e);
+    c->probe = false;
+    store_batch_clear(c->filling.store_batch);
+    swap_halves(c);
+    promises_keep(&c->flying.promises);
+}
+
 static void commit_begin(void *arg)
 {
     struct commit *c = arg;
@@ -301,6 +315,10 @@ static void commit_begin(void *arg)
     if (c->under_way || c->lost || (!has_work(c) && !c->probe))
         return;
     put_owed(c);
+    if (c->keeps_nothing) {
+        commit_drop(c);
+        return;
+    }
     encode_dirty(c);
     if (!store_batch_is_ok(c->filling.store_batch))
         abort(); /* without memory the process ends: rows would be lost, and the store would not have the truth */
@@ -405,6 +423,11 @@ void commit_destroy(struct commit *c)
     row_encode_fini(&c->encode);
     store_close(c->store);
     free(c);
+}
+
+void commit_keep_nothing(struct commit *c)
+{
+    c->keeps_nothing = true;
 }
 
 void commit_on_lost(struct commit *c, commit_lost_fn *fn, void *arg)

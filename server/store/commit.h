@@ -39,6 +39,10 @@ struct commit *commit_create(struct loop *l, struct change *c, struct resource_t
  * Call commit_flush() first to end in order. */
 void commit_destroy(struct commit *c);
 
+/* From now on write nothing: what a batch would hold is dropped at the end of the iteration, and its promises are kept. For a
+ * simulation, which is made again and never recovered. The reader finds what was stored before. */
+void commit_keep_nothing(struct commit *c);
+
 /* ^ The store belongs to another server now: close all connections and end. */
 void commit_on_lost(struct commit *c, commit_lost_fn *fn, void *arg);
 

@@ -465,6 +465,68 @@ static void owed_rows_are_put_once_before_a_promise_is_kept(void **state)
     assert_true(commit_is_idle(b->commit));
 }
 
+static void note_then_change(void *arg)
+{
+    struct bench *b = arg;
+    struct queue *q;
+
+    assert_int_equal(queues_add(b->ctx.queues, "later", &q, NULL), 0);
+}
+
+static void a_simulation_keeps_promises_and_stores_nothing(void **state)
+{
+    struct bench *b = *state;
+    struct restore_counts counts = {0};
+
+    need_durable(b);
+    commit_keep_nothing(b->commit);
+    add_job(b, 1);
+    commit_add_log(b->commit, (struct job_key){1, -1}, 1, "submitted");
+    commit_then(b->commit, note_then_change, b);
+    assert_false(commit_is_idle(b->commit));
+    need_durable(b);
+    need_durable(b); /* what the promise changed */
+    assert_true(commit_is_idle(b->commit));
+    close_site(b);
+    open_site(b, &counts);
+    assert_int_equal(counts.jobs, 0);
+    assert_int_equal(counts.queues, 0);
+}
+
+static int count_row(void *arg, const struct store_row *row, struct err *e)
+{
+    (*(int *)arg)++;
+    return 0;
+}
+
+/* Lines of the event log, of a store opened for it. */
+static int n_logged(struct bench *b)
+{
+    struct store *s = store_open(&b->where, NULL);
+    struct store_batch_stmt q;
+    int n = 0;
+
+    stmt_init(&q, STMT_LOG_ALL);
+    assert_int_equal(store_query(s, &q, count_row, &n, NULL), 0);
+    store_close(s);
+    return n;
+}
+
+static void a_purge_takes_the_old_lines_of_the_event_log(void **state)
+{
+    struct bench *b = *state;
+    static const int64_t before_s[] = {1, 3, 3, 100};
+    static const int left[] = {3, 1, 1, 0};
+
+    for (int64_t s = 1; s <= 3; s++)
+        commit_add_log(b->commit, (struct job_key){s, -1}, s * 1000000000, "submitted");
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        commit_purge_history(b->commit, before_s[i]);
+        need_durable(b);
+        assert_int_equal(n_logged(b), left[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -479,6 +541,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(scripts_and_history_are_read_by_the_reader, begin, end),
         cmocka_unit_test_setup_teardown(accounting_lines_wait_until_they_are_filed, begin, end),
         cmocka_unit_test_setup_teardown(owed_rows_are_put_once_before_a_promise_is_kept, begin, end),
+        cmocka_unit_test_setup_teardown(a_simulation_keeps_promises_and_stores_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(a_purge_takes_the_old_lines_of_the_event_log, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
