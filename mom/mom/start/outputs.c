@@ -185,6 +185,24 @@ static bool is_written(int join, int file)
     return join == JOIN_NOT || (join == JOIN_TO_OUT) == (file == 0);
 }
 
+static bool is_removed(const struct run *r, const struct kind *k, int status)
+{
+    return status == 0 && attr_has(r, "Remove_Files", k->letter);
+}
+
+/* The job has written this file where it stays (-k), and it goes after all. */
+static int fill_written(const struct run *r, const struct kind *k, const char *at, struct shep_delivery *d)
+{
+    struct strbuf name;
+
+    strbuf_init(&name, PATH_LEN_MAX);
+    strbuf_addf(&name, "%s.%s", r->id, k->suffix);
+    d->local = d->remove = true;
+    d->from = strbuf_take(&name);
+    d->to = strdup(at);
+    return d->from && d->to ? 0 : -1;
+}
+
 static int fill_item(const struct home *h, const struct run *r, const struct kind *k, const char *owner_home,
                      int status, struct shep_delivery *d)
 {
@@ -194,8 +212,8 @@ static int fill_item(const struct home *h, const struct run *r, const struct kin
     strbuf_init(&to, PATH_LEN_MAX);
     spool_path(&from, h, r, k);
     d->local = destination(h, r, k, owner_home, &to);
-    d->remove = (status == 0 && attr_has(r, "Remove_Files", k->letter)) || !run_attr(r, k->attr, "") ||
-                (d->local && strcmp(to.s, "/dev/null") == 0);
+    d->remove =
+        is_removed(r, k, status) || !run_attr(r, k->attr, "") || (d->local && strcmp(to.s, "/dev/null") == 0);
     strbuf_add(&to, "");
     d->from = strbuf_take(&from);
     d->to = strbuf_take(&to);
@@ -250,6 +268,29 @@ static void tell_skipped(const struct home *h, const struct run *r, const struct
     strbuf_fini(&path);
 }
 
+/* What becomes of a file that the job has written: nothing where it is in its place and stays there. */
+static int add_item(const struct home *h, const struct run *r, const struct kind *k, const char *owner_home,
+                    int status, struct shep_close_args *out)
+{
+    struct shep_delivery *d = &out->items.items_val[out->items.items_len];
+    struct strbuf where;
+    int rc = 0;
+
+    strbuf_init(&where, PATH_LEN_MAX);
+    if (!written_at(h, r, k, owner_home, &where) || was_spooled(h, r, k)) {
+        out->items.items_len++;
+        rc = fill_item(h, r, k, owner_home, status, d);
+    } else {
+        tell_skipped(h, r, k);
+        if (is_removed(r, k, status)) {
+            out->items.items_len++;
+            rc = fill_written(r, k, strbuf_str(&where), d);
+        }
+    }
+    strbuf_fini(&where);
+    return rc;
+}
+
 int outputs_deliver(const struct home *h, const struct run *r, const char *owner_home, int status,
                     struct shep_close_args *out, struct err *e)
 {
@@ -267,17 +308,9 @@ int outputs_deliver(const struct home *h, const struct run *r, const char *owner
     for (int i = 0;
          i < N_FILES && !r->keep_output && !r->unwanted && !run_is_sister(r) && !terminal_is_interactive(r);
          i++) {
-        struct strbuf where;
-        bool stays;
-
-        strbuf_init(&where, PATH_LEN_MAX);
-        stays = written_at(h, r, &kinds[i], owner_home, &where);
-        strbuf_fini(&where);
-        if ((stays && !was_spooled(h, r, &kinds[i])) || !is_written(join, i)) {
+        if (!is_written(join, i))
             tell_skipped(h, r, &kinds[i]);
-            continue;
-        }
-        if (fill_item(h, r, &kinds[i], owner_home, status, &out->items.items_val[out->items.items_len++]) < 0)
+        else if (add_item(h, r, &kinds[i], owner_home, status, out) < 0)
             return err_set(e, ENOMEM, "no memory for the output of job %s", r->id);
     }
     return 0;

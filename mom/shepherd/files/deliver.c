@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -224,9 +225,31 @@ static int deliver_there(const struct deliver_delivery *w, const char *from, con
                    WIFEXITED(t.status) ? WEXITSTATUS(t.status) : -1, said[0] ? ": " : "", said);
 }
 
+/* Written by the job at its final place: `from` is only the name that it has in a directory. */
+static bool is_in_place(const struct shep_delivery *d)
+{
+    return !strchr(d->from, '/');
+}
+
+/* What is there now may be another thing than the job has written: only a file is removed. As the owner. */
+static int remove_written(const struct shep_delivery *d, struct err *e)
+{
+    char path[PATH_MAX];
+    struct stat st;
+
+    final_path(path, d->from, d->to);
+    if (!d->remove || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
+        return 0;
+    if (unlink(path) < 0 && errno != ENOENT)
+        return err_errno(e, errno, "cannot remove %s", path);
+    return 0;
+}
+
 /* As the owner. */
 static int deliver_one(const struct deliver_delivery *w, const struct shep_delivery *d, struct err *e)
 {
+    if (is_in_place(d))
+        return remove_written(d, e);
     if (access(d->from, F_OK) < 0 && errno == ENOENT)
         return 0; /* delivered before, or written directly */
     if (d->remove || strcmp(d->to, "/dev/null") == 0)
@@ -274,13 +297,13 @@ void deliver_all(const struct shep_order *o, const struct shep_close_args *a, st
 
         if (inside)
             identity_leave(o);
-        if (rc == 0 && unlink(d->from) < 0 && errno != ENOENT)
+        if (rc == 0 && !is_in_place(d) && unlink(d->from) < 0 && errno != ENOENT)
             rc = err_errno(&e, errno, "cannot remove %s", d->from);
         if (rc == 0)
             continue;
         c->of += c->of == counted;
         c->failed++;
-        if (inside)
+        if (inside && !is_in_place(d))
             deliver_keep(a, d, &e, &c->text);
         else
             strbuf_addf(&c->text, "%s\n", e.text);

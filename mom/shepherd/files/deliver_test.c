@@ -165,6 +165,34 @@ static void without_a_program_for_other_hosts_it_is_kept_too(void **state)
     assert_non_null(strstr(text, "PBS_SCP"));
 }
 
+static void what_was_written_in_its_place_stays_or_is_removed_and_nothing_else_is(void **state)
+{
+    struct fixture f;
+    char inside[300], name[] = "1.svr.OU";
+
+    set_up(&f, "place");
+    f.item.from = name;
+    assert_int_equal(file_write_quick(AT_FDCWD, f.to, "written\n", 8, 0600, NULL), 0);
+    assert_int_equal(deliver(&f, NULL, 0), 0);
+    assert_holds(f.to, "written\n");
+    f.item.remove = true;
+    assert_int_equal(deliver(&f, NULL, 0), 0);
+    assert_int_equal(access(f.to, F_OK), -1);
+    assert_int_equal(deliver(&f, NULL, 0), 0);
+
+    assert_int_equal(symlink(f.from, f.to), 0); /* another thing is there by now */
+    assert_int_equal(deliver(&f, NULL, 0), 0);
+    assert_holds(f.from, "hello\n");
+    assert_int_equal(unlink(f.to), 0);
+
+    assert_int_equal(mkdir(f.to, 0700), 0);
+    snprintf(inside, sizeof inside, "%s/%s", f.to, name);
+    assert_int_equal(file_write_quick(AT_FDCWD, inside, "written\n", 8, 0600, NULL), 0);
+    assert_int_equal(deliver(&f, NULL, 0), 0);
+    assert_int_equal(access(inside, F_OK), -1);
+    assert_int_equal(access(f.to, F_OK), 0);
+}
+
 static void each_try_of_a_program_is_told_and_names_are_cut_not_split(void **state)
 {
     struct copies all;
@@ -214,6 +242,7 @@ int main(void)
         cmocka_unit_test(what_is_no_file_in_the_spool_is_not_read),
         cmocka_unit_test(a_pipe_with_a_reader_gets_the_output),
         cmocka_unit_test(without_a_program_for_other_hosts_it_is_kept_too),
+        cmocka_unit_test(what_was_written_in_its_place_stays_or_is_removed_and_nothing_else_is),
         cmocka_unit_test(each_try_of_a_program_is_told_and_names_are_cut_not_split),
     };
     return cmocka_run_group_tests(tests, make_root, drop_root);

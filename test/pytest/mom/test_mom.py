@@ -1,4 +1,5 @@
 """What happens on a host: identity, output, limits, and a MOM or shepherd that is killed at any moment."""
+import contextlib
 import os
 import pwd
 import re
@@ -310,6 +311,31 @@ def test_output_that_cannot_be_delivered_is_kept(cx):
 def test_output_is_removed_after_success_when_asked(cx):
     cx.wait_gone(cx.submit("echo x", Remove_Files="oe"))
     assert cx.file("out") is None and cx.file("err") is None
+
+
+@pytest.mark.parametrize("status,left", [(0, False), (1, True)])
+def test_output_that_was_written_in_its_place_is_removed_after_success_when_asked(cx, status, left):
+    place = os.path.join(cx.work, "dir")
+    os.mkdir(place)
+    os.chmod(place, 0o777)
+    job = cx.submit(f"echo x; exit {status}", Keep_Files="oed", Remove_Files="oe", Output_Path=place)
+    cx.wait_gone(job)
+    assert cx.file(f"dir/{job}.OU") == ("x\n" if left else None)
+    assert cx.file("err") == ("" if left else None)
+
+
+def test_output_that_is_kept_in_the_home_directory_is_removed_after_success_when_asked(cx):
+    name = f"homely{os.getpid()}"  # homes are shared with other complexes
+    home = pwd.getpwnam(users.NAMES[0]).pw_dir if os.geteuid() == 0 else os.path.expanduser("~")
+    jobs = [cx.submit("pwd", Job_Name=name, Keep_Files="oe", **more) for more in ({}, {"Remove_Files": "e"})]
+    for job in jobs:
+        cx.wait_gone(job)
+    files = [os.path.join(home, f"{name}.{kind}{job.split('.')[0]}") for job in jobs for kind in "oe"]
+    there = [os.path.exists(path) for path in files]
+    for path in files:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    assert there == [True, True, True, False]
 
 
 def test_output_goes_into_a_directory_under_the_jobs_name(cx):
