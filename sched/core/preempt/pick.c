@@ -3,6 +3,8 @@
  * job that wants to go on needs its own vnodes again; any other job may be placed elsewhere. */
 #include "pick.h"
 
+#include <string.h>
+
 #include "insufficiency.h"
 #include "resume_fit.h"
 #include "preempt_level.h"
@@ -166,6 +168,62 @@ void pick_prune(const struct picker *k, const struct preemptor *p, const struct 
     /* Jobs that were left out are counted already. */
     for (size_t i = 0; i < victims->n; i++)
         pick_count(victims->a[i], cluster_server(k->cl), 1);
+}
+
+bool pick_suffices(const struct picker *k, const struct preemptor *p, const struct candidates *stopped,
+                   struct allocation *where)
+{
+    size_t mark = trial_mark(k->trial);
+    struct allocation found = {0};
+    struct reason why;
+
+    for (size_t i = 0; i < stopped->n; i++) {
+        trial_give_all(k->trial, job_freed(stopped->a[i]));
+        pick_count(stopped->a[i], cluster_server(k->cl), -1);
+    }
+    bool ok = !pick_escalates(k, p, stopped) && pick_place(k, p, &found, &why);
+    for (size_t i = 0; i < stopped->n; i++)
+        pick_count(stopped->a[i], cluster_server(k->cl), 1);
+    trial_undo(k->trial, mark);
+    if (!ok || !where) {
+        allocation_fini(&found);
+        return ok;
+    }
+    allocation_fini(where);
+    *where = found;
+    return true;
+}
+
+/* Those before `at` and behind it, which is taken out of the list. */
+static struct job *thin_out(struct candidates *l, size_t at)
+{
+    struct job *j = l->a[at];
+
+    memmove(&l->a[at], &l->a[at + 1], (l->n - at - 1) * sizeof(struct job *));
+    l->n--;
+    return j;
+}
+
+static void thin_in(struct candidates *l, size_t at, struct job *j)
+{
+    memmove(&l->a[at + 1], &l->a[at], (l->n - at) * sizeof(struct job *));
+    l->a[at] = j;
+    l->n++;
+}
+
+void pick_thin(const struct picker *k, const struct preemptor *p, struct candidates *victims,
+               struct allocation *where)
+{
+    if (victims->n > PICK_THIN_MAX)
+        return;
+    for (size_t i = victims->n; victims->n > 1 && i > 0; i--) {
+        struct job *j = thin_out(victims, i - 1);
+
+        if (!pick_suffices(k, p, victims, where))
+            thin_in(victims, i - 1, j);
+        else if (k->log)
+            decisions_log(k->log, LOGE_DEBUG, j->id, "Simulation: preemption of job not needed.");
+    }
 }
 
 static bool ends_by(const struct job *j, int64_t until_s)

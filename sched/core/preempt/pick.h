@@ -39,6 +39,18 @@ bool pick_sums_say_it(const struct picker *k, const struct preemptor *p);
 void pick_prune(const struct picker *k, const struct preemptor *p, const struct candidates *chosen,
                 struct candidates *victims);
 
+/* Find the urgent job's place with these jobs stopped, and undo that. Return false if there is none, or if one of them would rise
+ * above the urgent job (pick_escalates). `where` may be NULL. */
+bool pick_suffices(const struct picker *k, const struct preemptor *p, const struct candidates *stopped,
+                   struct allocation *where);
+
+/* Take out of `victims`, from the last to the first, each without which the urgent job has a place too, maybe another one, which is
+ * in `where` then. The trial and the counters are as if no job had been stopped. More than PICK_THIN_MAX are left as they are: each
+ * costs a placement. */
+enum { PICK_THIN_MAX = 64 };
+void pick_thin(const struct picker *k, const struct preemptor *p, struct candidates *victims,
+               struct allocation *where);
+
 /* Soft limits: return true if, with these gone, one of them would be no lower than the urgent job. */
 bool pick_escalates(const struct picker *k, const struct preemptor *p, const struct candidates *chosen);
 

@@ -36,37 +36,21 @@ struct pick_least_search {
 
 /* --- asking -------------------------------------------------------------------------------------------- */
 
-/* Find the urgent job's place with all jobs of the set stopped. Return false if there is none. */
+/* Find the urgent job's place with all jobs of the set stopped. Return false if there is none. `where` may be NULL. */
 static bool suffices(struct pick_least_search *s, const struct pick_least_set *x, struct allocation *where)
 {
-    const struct picker *k = s->k;
-    size_t mark = trial_mark(k->trial);
-    struct candidates chosen = {0};
-    struct reason why;
+    struct job *jobs[PICK_BETTER_MAX + 1];
+    const struct candidates stopped = {.a = jobs, .n = x->n};
 
     s->trials++;
-    for (size_t i = 0; i < x->n; i++) {
-        struct job *j = x->a[i]->job;
-        trial_give_all(k->trial, job_freed(j));
-        pick_count(j, cluster_server(k->cl), -1);
-        chosen.a = mem_room(chosen.a, chosen.n, &chosen.cap, sizeof *chosen.a);
-        chosen.a[chosen.n++] = j;
-    }
-    bool ok = !pick_escalates(k, s->p, &chosen) && pick_place(k, s->p, where, &why);
     for (size_t i = 0; i < x->n; i++)
-        pick_count(x->a[i]->job, cluster_server(k->cl), 1);
-    trial_undo(k->trial, mark);
-    free(chosen.a);
-    return ok;
+        jobs[i] = x->a[i]->job;
+    return pick_suffices(s->k, s->p, &stopped, where);
 }
 
 static bool pick_least_is_enough(struct pick_least_search *s, const struct pick_least_set *x)
 {
-    struct allocation where = {0};
-    bool ok = suffices(s, x, &where);
-
-    allocation_fini(&where);
-    return ok;
+    return suffices(s, x, NULL);
 }
 
 static bool pick_least_has(const struct pick_least_set *x, const struct pick_least_option *o)

@@ -298,6 +298,8 @@ bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct re
     if (!found)
         allocation_fini(where);
     trial_undo(k->trial, mark);
+    if (found)
+        pick_thin(k, p, victims, where);
     pick_pbs_fini(&s);
     return found;
 }

@@ -1,4 +1,5 @@
-/* Whom pick_pbs chooses, against the same rule one victim after the other, a placement after each. */
+/* Whom pick_pbs chooses, against the same rule one victim after the other, a placement after each; and by whatever rule, none that
+ * could be left out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,12 +12,14 @@
 #include "attempt.h"
 #include "classes.h"
 #include "mem.h"
+#include "pick_least.h"
 #include "pick_pbs.h"
 #include "placement.h"
+#include "preempt_level.h"
 #include "random_world.h"
 #include "trial.h"
 
-enum { SEEDS = 2000, FEW = 16 };
+enum { SEEDS = 2000, LOSS_SEEDS = 400, FEW = 16 };
 
 struct linear {
     const struct picker *k;
@@ -114,6 +117,8 @@ static bool linear_pick(const struct picker *k, const struct preemptor *p, const
     if (!found)
         allocation_fini(where);
     trial_undo(k->trial, mark);
+    if (found)
+        pick_thin(k, p, victims, where);
     candidates_fini(&s.l);
     candidates_fini(&s.chosen);
     candidates_fini(&s.excluded);
@@ -140,6 +145,32 @@ static void bite(const struct picker *k, struct amounts *one, uint64_t seed)
     amounts_set(one, RES_NCPUS, 2);
     for (size_t i = seed % 3; seed % 4 == 0 && i < n; i += 3)
         trial_take(k->trial, nodes[i], one);
+}
+
+/* How many victims could be left out, each alone: the urgent job would have a place without, and none of the others would rise. */
+static size_t needless(const struct picker *k, const struct preemptor *p, const struct candidates *victims)
+{
+    size_t n = 0;
+
+    for (size_t out = 0; victims->n <= PICK_THIN_MAX && out < victims->n; out++) {
+        size_t mark = trial_mark(k->trial);
+        struct candidates rest = {0};
+        struct allocation where = {0};
+        struct reason why;
+
+        for (size_t i = 0; i < victims->n; i++)
+            if (i != out) {
+                put(&rest, victims->a[i]);
+                stop(k, victims->a[i]);
+            }
+        n += !pick_escalates(k, p, &rest) && pick_place(k, p, &where, &why);
+        for (size_t i = 0; i < rest.n; i++)
+            pick_count(rest.a[i], cluster_server(k->cl), 1);
+        trial_undo(k->trial, mark);
+        allocation_fini(&where);
+        candidates_fini(&rest);
+    }
+    return n;
 }
 
 /* Return the number of victims; 0: none are needed, or there is no way. */
@@ -174,6 +205,10 @@ static size_t compare(struct random_world *w, int number, uint64_t seed)
     bite(&k, &one, seed);
     bool by_linear = linear_pick(&k, &p, &why, &a, &at_a);
     bool by_pick = pick_pbs(&k, &p, &why, &b, &at_b);
+    size_t n_needless = by_pick ? needless(&k, &p, &b) : 0;
+    if (n_needless)
+        print_message("seed %llu, %s place %s: %zu of %zu victims could be left out\n",
+                      (unsigned long long)seed, j->select, j->place, n_needless, b.n);
     trial_undo(k.trial, mark);
     amounts_fini(&one);
     char *text_a = placement_text(k.cl, &at_a), *text_b = placement_text(k.cl, &at_b);
@@ -185,6 +220,7 @@ static size_t compare(struct random_world *w, int number, uint64_t seed)
                       (unsigned long long)seed, j->select, j->place, by_linear, a.n, text_a, by_pick, b.n,
                       text_b);
     assert_true(same);
+    assert_int_equal(n_needless, 0);
     size_t n = a.n;
     free(text_a);
     free(text_b);
@@ -215,9 +251,66 @@ static void victims_are_those_that_a_placement_after_each_would_choose(void **st
     assert_true(n > SEEDS / 4 && most > FEW); /* else the test says nothing */
 }
 
+/* As many victims as by rule; each by what is lost, and by their number. */
+static size_t pick_by_loss(struct random_world *w, int number, enum preempt_sort sort, uint64_t seed)
+{
+    char id[16];
+    struct picker k = cycle_preempt_picker(w->c);
+    struct candidates victims = {0};
+    struct allocation where = {0};
+    struct decisions log = {0};
+    struct reason why;
+    size_t n = 0;
+
+    snprintf(id, sizeof id, "%d.x", number);
+    const struct job *j = cluster_job(cycle_cluster(w->c), id);
+    if (!j || !j->class)
+        return 0;
+    w->policy.preempt_sort = sort;
+    k.log = &log;
+    struct preemptor p = {.cl = k.cl,
+                          .job = j,
+                          .request = j->class->request,
+                          .level = preempt_level_of(k.cl, j),
+                          .now_s = w->now_s,
+                          .has_failed = none_has_failed,
+                          .later = never_later};
+    if (!backfill_room(w->c, &k, &p, &where, &why) && !why.never &&
+        pick_least(&k, &p, &why, &victims, &where)) {
+        n = victims.n;
+        size_t n_needless = needless(&k, &p, &victims);
+        if (n_needless)
+            print_message("seed %llu, sort %d, %s place %s: %zu of %zu victims could be left out\n",
+                          (unsigned long long)seed, (int)sort, j->select, j->place, n_needless, n);
+        assert_int_equal(n_needless, 0);
+    }
+    candidates_fini(&victims);
+    allocation_fini(&where);
+    decisions_fini(&log);
+    return n;
+}
+
+static void none_of_those_that_lose_least_could_be_left_out(void **state)
+{
+    size_t n = 0;
+
+    for (uint64_t seed = 1; seed <= LOSS_SEEDS; seed++) {
+        struct random_world *w = random_world_create(seed);
+        for (int i = 0; i < 2; i++) {
+            int number = random_world_submit(w, true);
+            cluster_settle(cycle_cluster(w->c));
+            n += number >= 0 && pick_by_loss(w, number, i ? PREEMPT_FEWEST : PREEMPT_LEAST, seed) > 0;
+        }
+        random_world_destroy(w);
+    }
+    print_message("%zu choices\n", n);
+    assert_true(n > LOSS_SEEDS / 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(none_of_those_that_lose_least_could_be_left_out),
         cmocka_unit_test(victims_are_those_that_a_placement_after_each_would_choose)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
