@@ -250,6 +250,19 @@ def test_every_call_and_capability_of_the_execution_protocol_is_in_its_page():
     assert [bit for bit in bits if f"| {bit[1]} | `{bit[0]}` |" not in page] == []
 
 
+def test_a_port_has_the_same_number_on_every_page():
+    """`PBS_X_PORT` (15001) in a page is what the row of pbs.conf says; the table of doc/security.md has each port that is listened to."""
+    table = (TOP / "ifl/spec/conf.def").read_text(encoding="utf-8")
+    presets = dict(re.findall(r'^CONF\((PBS_\w+_PORT), PORT, "(\d+)"', table, re.M))
+    said = [(p.name, *pair) for p in (TOP / "doc").glob("*.md")
+            for pair in re.findall(r"`(PBS_\w+_PORT)` \((\d+)\)|`(PBS_\w+_PORT)`, (\d+)\)", p.read_text(encoding="utf-8"))]
+    said = [(name, *[x for x in pair if x]) for name, *pair in said]
+    assert len(said) > 4 and [s for s in said if presets.get(s[1]) != s[2]] == []
+    ports = (TOP / "doc/security.md").read_text(encoding="utf-8").split("## Ports and sockets")[1].split("\n## ")[0]
+    heard = ("PBS_BATCH_SERVICE_PORT", "PBS_MANAGER_SERVICE_PORT", "PBS_DATA_SERVICE_PORT", "PBS_MOM_SERVICE_PORT")
+    assert [k for k in heard if f"`{k}`" not in ports] == []
+
+
 def test_no_file_has_marks_of_a_merge():
     found = subprocess.run(["git", "grep", "-lE", "^(<<<<<<<|>>>>>>>) "], cwd=TOP, capture_output=True, text=True, check=False)
     assert found.stdout == ""
