@@ -46,11 +46,13 @@ def test_a_job_over_its_users_limit_and_a_held_one_accrue_none(kept):
     first, second = kept.submit(select="1:ncpus=1"), kept.submit(select="1:ncpus=1")
     kept.wait(first)
     until(lambda: kind(kept, second) == "1", "the second to be ineligible")
+    had = kept.stat(second)["eligible_time"]  # until a cycle has looked at it
     held = kept.submit(Hold_Types="u")
     assert (kind(kept, held), seconds(kept, held)) == ("1", 0)
     kept.command("qmgr", "-c", 'unset server max_run')
     kept.wait(second)
-    assert seconds(kept, second) == 0
+    log = kept.wait_log("server", f"{second};Accrue type has changed to run_time")
+    assert re.search(rf"{second};.* previous accrue type was ineligible_time for \d+ secs, total eligible_time={had}", log)
 
 
 def test_it_is_shown_and_set_only_where_it_is_kept(cx):
