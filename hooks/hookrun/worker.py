@@ -131,12 +131,13 @@ class Worker:
 
     def _load(self, message: dict[str, Any]) -> None:
         said: dict[str, Any] = {"op": "loaded", "hook": message["hook"], "serial": message["serial"], "ok": True}
+        before = time.process_time()
         try:
             code = compile_script(message["script"], message["hook"] + ".PY")
             self._scripts[message["hook"]] = Script(message["serial"], code, message.get("config"))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
             said.update(ok=False, message=cut(str(e)))
-        self._wire.send(said)
+        self._wire.send({**said, "cpu_s": time.process_time() - before})
 
     def _unload(self, message: dict[str, Any]) -> None:
         self._scripts.pop(message["hook"], None)

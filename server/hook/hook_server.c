@@ -96,6 +96,7 @@ struct hook_server *hook_server_create(const struct hook_server_options *o, stru
                                                          .cwd = s->tmp,
                                                          .env = s->env,
                                                          .daemon = s->daemon,
+                                                         .action = "server_process_hooks",
                                                          .hello = hook_objects_hello,
                                                          .query = hook_objects_query,
                                                          .resources_known = hook_objects_resources_known,

@@ -30,6 +30,7 @@ enum {
     WAITING_MAX = 10000,  /* pieces of work: each has the data of its event, some ten kilobytes */
     MEMORY_MAX = 1 << 30, /* bytes that a worker may keep after a run; with more it is replaced */
     RUNS_MAX = 10000,     /* then a worker is replaced: what scripts leave behind in it is given back */
+    LABEL_MAX = 800,
     VERSION = 1
 };
 
@@ -40,7 +41,8 @@ struct hook_work {
     int64_t limit_ms;
     size_t lines; /* of the log, so far */
     int64_t id;
-    int64_t begun_mono_us; /* of a run */
+    int64_t asked_mono_us, step_mono_us; /* when it came; when its script was sent, or its run began */
+    double cpu_s;                        /* of the worker for it, so far */
     bool loading;
     json_t *seq; /* of a query that waits for its page */
     hook_done_fn *done;
@@ -93,12 +95,85 @@ static void hook_work_free(struct hook_work *w)
     free(w);
 }
 
-static void hook_work_end(struct hook_work *w, enum hook_result result, const char *message,
-                          const json_t *answer)
+/* ---- what it costs -------------------------------------------------------------------------------------
+ *
+ * PBS's lines. load_code: the script is compiled by this worker. run_code: it runs. server_process_hooks, mom_process_hooks: all of it, from
+ * the moment it came, waiting for a worker included, until what it answered has been used. */
+
+static const double us_per_s = 1e6;
+
+/* Work is named by its event, its hook, and its job or this process. */
+static void hook_work_label(const struct hook_work *w, char *text, size_t size)
+{
+    const json_t *data = json_object_get(w->message, "data");
+    const char *job = json_string_value(json_object_get(json_object_get(data, "job"), "name"));
+    char number[16];
+
+    snprintf(number, sizeof number, "%d", (int)getpid());
+    snprintf(text, size, "hook_%s_%s_%s", json_string_value(json_object_get(w->message, "event")), w->hook,
+             job ? job : number);
+}
+
+static bool hook_work_is_profiled(const struct hook_work *w)
+{
+    return w->hook && log_is_on(LOGE_DEBUG4);
+}
+
+static void hook_work_say_start(const struct hook_work *w, const char *action)
+{
+    char label[LABEL_MAX];
+
+    hook_work_label(w, label, sizeof label);
+    log_event(LOGC_HOOK, LOGE_DEBUG4, w->hook, "hook_perf_stat;label=%s action=%s profile_start", label,
+              action);
+}
+
+static void hook_work_say_stop(const struct hook_work *w, const char *action, int64_t since_mono_us,
+                               double cpu_s)
+{
+    char label[LABEL_MAX];
+
+    hook_work_label(w, label, sizeof label);
+    log_event(LOGC_HOOK, LOGE_DEBUG4, w->hook,
+              "hook_perf_stat;label=%s action=%s profile_stop walltime=%f cputime=%f", label, action,
+              (double)(clock_real_mono_us() - since_mono_us) / us_per_s, cpu_s);
+}
+
+static void hook_work_asked(struct hook_work *w, const char *action)
+{
+    if (!hook_work_is_profiled(w))
+        return;
+    w->asked_mono_us = clock_real_mono_us();
+    hook_work_say_start(w, action);
+}
+
+static void hook_work_step_begins(struct hook_work *w, const char *action)
+{
+    if (!hook_work_is_profiled(w))
+        return;
+    w->step_mono_us = clock_real_mono_us();
+    hook_work_say_start(w, action);
+}
+
+/* `answer` says what it has cost the worker, or is NULL. Of a step that did not begin nothing is said. */
+static void hook_work_step_ends(struct hook_work *w, const char *action, const json_t *answer)
+{
+    double cpu_s = json_number_value(json_object_get(answer, "cpu_s"));
+
+    w->cpu_s += cpu_s;
+    if (w->step_mono_us && hook_work_is_profiled(w))
+        hook_work_say_stop(w, action, w->step_mono_us, cpu_s);
+    w->step_mono_us = 0;
+}
+
+static void hook_work_end(const struct hook_pool *p, struct hook_work *w, enum hook_result result,
+                          const char *message, const json_t *answer)
 {
     const struct hook_outcome o = {result, message, answer};
 
     w->done(w->arg, &o);
+    if (w->asked_mono_us && hook_work_is_profiled(w))
+        hook_work_say_stop(w, p->o.action, w->asked_mono_us, w->cpu_s);
     hook_work_free(w);
 }
 
@@ -117,43 +192,18 @@ static void hook_seat_clear(struct hook_seat *s)
 }
 
 /* The work of this seat is done; the worker stays. */
-/* PBS's lines about what a run has cost. A run is named by its event, its hook, and its job or this process. */
-static void hook_work_profile(const struct hook_work *w, const json_t *answer, bool ends)
-{
-    const json_t *data = json_object_get(w->message, "data");
-    const char *event = json_string_value(json_object_get(w->message, "event")),
-               *job = json_string_value(json_object_get(json_object_get(data, "job"), "name"));
-    const double us_per_s = 1e6;
-    char number[16];
-
-    if (!w->hook || !event || !log_is_on(LOGE_DEBUG4))
-        return;
-    snprintf(number, sizeof number, "%d", (int)getpid());
-    if (ends)
-        log_event(LOGC_HOOK, LOGE_DEBUG4, w->hook,
-                  "hook_perf_stat;label=hook_%s_%s_%s action=run_code profile_stop walltime=%f cputime=%f",
-                  event, w->hook, job ? job : number,
-                  (double)(clock_real_mono_us() - w->begun_mono_us) / us_per_s,
-                  json_number_value(json_object_get(answer, "cpu_s")));
-    else
-        log_event(LOGC_HOOK, LOGE_DEBUG4, w->hook,
-                  "hook_perf_stat;label=hook_%s_%s_%s action=run_code profile_start", event, w->hook,
-                  job ? job : number);
-}
-
 static void hook_seat_finish(struct hook_seat *s, enum hook_result result, const char *message,
                              const json_t *answer)
 {
     struct hook_work *w = s->work;
 
     s->work = NULL;
-    if (w->begun_mono_us)
-        hook_work_profile(w, answer, true);
+    hook_work_step_ends(w, w->loading ? "load_code" : "run_code", answer);
     loop_timer_cancel(s->timer);
     if (s->runs >= RUNS_MAX || s->swollen)
         hook_seat_clear(s);
     loop_defer(s->pool->o.loop, hook_pool_feed, s->pool);
-    hook_work_end(w, result, message, answer);
+    hook_work_end(s->pool, w, result, message, answer);
 }
 
 static void hook_pool_open(void *arg)
@@ -189,7 +239,7 @@ static void hook_pool_close(struct hook_pool *p)
               "hooks are skipped for %d s: %s does not start (run it by hand to see why)", PAUSE_MS / 1000,
               p->o.program);
     while (p->waiting)
-        hook_work_end(hook_pool_take(p), HOOK_INTERNAL, NULL, NULL);
+        hook_work_end(p, hook_pool_take(p), HOOK_INTERNAL, NULL, NULL);
 }
 
 static void hook_seat_start_failed(struct hook_seat *s, const char *why)
@@ -284,6 +334,7 @@ static void hook_seat_load(struct hook_seat *s, const struct hook *h)
                   "script", hook_json_text_n(h->script.bytes, h->script.n), "config",
                   h->config.bytes ? hook_json_text(path) : json_null());
     s->work->loading = true;
+    hook_work_step_begins(s->work, "load_code");
     hook_seat_send(s, m);
 }
 
@@ -317,8 +368,7 @@ static void hook_seat_begin(struct hook_seat *s)
         return;
     }
     s->work->loading = false;
-    s->work->begun_mono_us = clock_real_mono_us();
-    hook_work_profile(s->work, NULL, false);
+    hook_work_step_begins(s->work, "run_code");
     s->runs++;
     m = json_incref(s->work->message);
     if (h)
@@ -348,6 +398,7 @@ static void hook_seat_loaded(struct hook_seat *s, const json_t *m)
     }
     if (json_is_true(json_object_get(m, "ok"))) {
         json_object_set_new(s->loaded, s->work->hook, json_incref(json_object_get(m, "serial")));
+        hook_work_step_ends(s->work, "load_code", m);
         hook_seat_begin(s);
         return;
     }
@@ -516,7 +567,7 @@ static int hook_pool_add(struct hook_pool *p, struct hook_work *w, enum hook_ran
     }
     if (p->closed) {
         log_event(LOGC_HOOK, LOGE_DEBUG3, p->o.daemon, "Python interpreter not started, skipping hooks");
-        hook_work_end(w, HOOK_INTERNAL, NULL, NULL);
+        hook_work_end(p, w, HOOK_INTERNAL, NULL, NULL);
         return 0;
     }
     *q->last = w;
@@ -549,6 +600,8 @@ int hook_pool_run(struct hook_pool *p, const struct hook_run *r, hook_done_fn *d
         json_object_set_new(w->message, "user", hook_json_text(r->user));
     if (w->message && r->type & (HOOK_EVENT_periodic | HOOK_EVENT_exechost_periodic) && h)
         json_object_set_new(w->message, "freq", json_integer(h->set.freq_s));
+    if (w->message)
+        hook_work_asked(w, p->o.action);
     return hook_pool_add(p, w, r->asked ? RANK_ASKED : RANK_TOLD, e);
 }
 
@@ -601,11 +654,11 @@ void hook_pool_destroy(struct hook_pool *p)
         if (p->seats[i].timer)
             hook_seat_clear(&p->seats[i]);
         if (p->seats[i].work)
-            hook_work_end(p->seats[i].work, HOOK_DROPPED, NULL, NULL);
+            hook_work_end(p, p->seats[i].work, HOOK_DROPPED, NULL, NULL);
         loop_timer_destroy(p->seats[i].timer);
     }
     while (p->waiting)
-        hook_work_end(hook_pool_take(p), HOOK_DROPPED, NULL, NULL);
+        hook_work_end(p, hook_pool_take(p), HOOK_DROPPED, NULL, NULL);
     loop_timer_destroy(p->pause);
     free(p);
 }

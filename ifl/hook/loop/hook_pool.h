@@ -34,10 +34,11 @@ typedef void hook_done_fn(void *arg, const struct hook_outcome *o);
 struct hook_pool_options {
     struct loop *loop;
     const struct hooks *hooks;
-    const char *program;         /* libexec/pbs_hook_worker; texts are borrowed for life */
-    const char *cwd;             /* hooks/tmp */
-    char *const *env;            /* NULL terminated */
-    const char *daemon;          /* "Server@host": the object of records of a hook */
+    const char *program; /* libexec/pbs_hook_worker; texts are borrowed for life */
+    const char *cwd;     /* hooks/tmp */
+    char *const *env;    /* NULL terminated */
+    const char *daemon;  /* "Server@host": the object of records of a hook */
+    const char *action;  /* of its lines hook_perf_stat: "server_process_hooks", "mom_process_hooks" */
     json_t *(*hello)(void *arg); /* the hello message, new; NULL: no memory */
     /* A worker asks for objects. Answer by hook_pool_page with this ticket, perhaps inside the call. */
     void (*query)(void *arg, const json_t *query, int64_t ticket);

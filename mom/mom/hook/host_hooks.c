@@ -100,6 +100,7 @@ static int host_hooks_make_pool(struct host_hooks *x)
                                                            .cwd = x->tmp,
                                                            .env = x->env,
                                                            .daemon = "pbs_python",
+                                                           .action = "mom_process_hooks",
                                                            .hello = host_hooks_hello,
                                                            .query = host_query_ask,
                                                            .resources_known = host_hooks_resources_known,

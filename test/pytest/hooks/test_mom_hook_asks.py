@@ -1,5 +1,6 @@
 """Hooks of execution hosts: what they ask of host, server and scheduler, alarms in each step, files of debug, and what each failure is followed by."""
 import os
+import re
 import subprocess
 
 import pytest
@@ -163,11 +164,40 @@ def test_a_script_that_prints_a_gigabyte_costs_a_few_lines_of_the_log(complex, h
     assert ended(complex, complex.submit("true", select="1:ncpus=1:host=n1"))["Exit_status"] == "0"
 
 
+def costs(log, label):
+    """Lines hook_perf_stat of this label: (action, start or stop, they have numbers)."""
+    found = re.findall(rf"hook_perf_stat;label={re.escape(label)} action=(\w+) profile_(start|stop)( walltime=[0-9.]+ cputime=[0-9.]+)?", log)
+    return [(action, what, bool(numbers)) for action, what, numbers in found]
+
+
+STEPS = ["load_code", "run_code"]
+
+
 def test_a_profile_of_each_run_is_in_the_log_of_level_debug4(complex, hooks):
     complex.set_server("log_events", "4095")
     hooks.make("quick", "queuejob", "pass")
     job = complex.submit("true", select="1:ncpus=1:host=n1")
     ended(complex, job)
-    log = complex.logs("server", 4000)
-    assert "hook_perf_stat;label=hook_queuejob_quick" in log and "action=run_code profile_start" in log
-    assert "action=run_code profile_stop walltime=" in log and " cputime=" in log
+    label = "hook_queuejob_quick_" + str(complex.pid("server"))
+    said = costs(complex.logs("server", 4000), label)
+    steps = [(step, what, what == "stop") for step in STEPS for what in ("start", "stop")]
+    assert said == [("server_process_hooks", "start", False), *steps, ("server_process_hooks", "stop", True)]
+
+
+def test_a_profile_of_a_hook_of_a_host_names_its_job(complex, hooks):
+    config = os.path.join(complex.dir, "mom", "n1", "mom_priv", "config")
+    with open(config, encoding="ascii") as f:
+        before = f.read()
+    with open(config, "a", encoding="ascii") as f:
+        f.write("\n$logevent 0xfff\n")
+    complex.restart("n1")
+    try:
+        hooks.make("quick", "execjob_end", "pass")
+        job = complex.submit("true", select="1:ncpus=1:host=n1")
+        assert ended(complex, job)["Exit_status"] == "0"
+        actions = [action for action, what, numbers in costs(mom_log(complex), f"hook_execjob_end_quick_{job}") if what == "stop" and numbers]
+        assert actions == [*STEPS, "mom_process_hooks"]
+    finally:
+        with open(config, "w", encoding="ascii") as f:
+            f.write(before)
+        complex.restart("n1")
