@@ -228,6 +228,23 @@ static int keep_said(struct service *from, const exec_hello_args *a, struct err 
     return 0;
 }
 
+/* A vnode that a hook of the host has made: named without a word about it. What hooks have said of it is stored. */
+static bool is_of_hook(const struct service *from, const exec_node *en)
+{
+    return from->kind == EXEC_SERVICE_MOM && !en->attrs.wire_attrs_len;
+}
+
+/* It is not made again: a manager may have deleted it. */
+static void node_report_take_made(struct server_ctx *s, struct services *sv, struct service *from,
+                                  const char *version, const exec_node *en)
+{
+    struct node *n = nodes_find(s->nodes, en->name);
+    struct err why;
+
+    if (n && (!n->service || n->service == from) && vnode_owner_check(s, from, en->name, &why) == 0)
+        node_report_take_node(s, sv, from, n, version, en);
+}
+
 static void say_unknown(const struct service *from, u_int passed)
 {
     const char *host = strchr(from->name, ':') + 1;
@@ -251,6 +268,10 @@ int node_report_nodes(struct server_ctx *s, struct services *sv, struct service 
         struct err why;
         struct node *n;
 
+        if (is_of_hook(from, en)) {
+            node_report_take_made(s, sv, from, a->pbs_version, en);
+            continue;
+        }
         if (vnode_owner_check(s, from, en->name, &why) < 0) {
             log_event(LOGC_NODE, LOGE_SECURITY | LOGE_ERROR, from->name, "passed over: %s", why.text);
             continue;

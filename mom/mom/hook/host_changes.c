@@ -1,7 +1,8 @@
 /* Changes of hooks on their way to the server. See host_changes.h.
  *
- * Those of a run are events of its journal. Those of the host itself wait in memory for a server, at most WAITING_MAX of them: each
- * is what a hook said at some time, and a hook that runs periodically says it again. */
+ * Those of a run are events of its journal. Those of the host itself wait in memory until a server has stored them, at most
+ * WAITING_MAX of them; one whose answer is lost is sent again to the next server that accepts this host, which does no harm: it sets the
+ * same again. A MOM that is killed loses them, and asks its hooks: those of exechost_startup at once, periodic ones at their turn. */
 #include "host_changes.h"
 
 #include <stdlib.h>
@@ -53,6 +54,48 @@ void host_changes_take(struct run *r, const struct hook_changes *c)
         else if (x->value)
             host_changes_alter(r, x->attr, x->resource, x->value);
     }
+}
+
+/* ---- vnodes ------------------------------------------------------------------------------------------ */
+
+/* The vnodes that hooks have spoken of since the MOM began: they are named in each HELLO, since no file of this host names them. */
+static void host_changes_name(struct host_hooks *x, const struct hook_changes *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->list[i].object, "vnode") == 0 && json_object_size(x->named) < EXEC_HOOK_CHANGES_MAX)
+            json_object_set_new(x->named, c->list[i].name, json_true());
+}
+
+static bool host_changes_is_named(const exec_hello_args *a, const char *vnode)
+{
+    for (u_int i = 0; i < a->nodes.nodes_len; i++)
+        if (strcmp(a->nodes.nodes_val[i].name, vnode) == 0)
+            return true;
+    return false;
+}
+
+int host_changes_add_vnodes(const struct host_hooks *x, exec_hello_args *a, struct err *e)
+{
+    size_t n = x ? json_object_size(x->named) : 0;
+    exec_node *list = n ? realloc(a->nodes.nodes_val, (a->nodes.nodes_len + n) * sizeof *list) : NULL;
+    const char *vnode;
+    json_t *is;
+
+    if (!n)
+        return 0;
+    if (!list)
+        return err_no_memory(e);
+    a->nodes.nodes_val = list;
+    json_object_foreach(x->named, vnode, is)
+    {
+        if (host_changes_is_named(a, vnode))
+            continue;
+        list[a->nodes.nodes_len] = (exec_node){.name = strdup(vnode)};
+        if (!list[a->nodes.nodes_len].name)
+            return err_no_memory(e);
+        a->nodes.nodes_len++;
+    }
+    return 0;
 }
 
 /* ---- to the server ----------------------------------------------------------------------------------- */
@@ -118,6 +161,7 @@ static void host_changes_say_some(struct mom *m, struct run *r, const struct hos
 
 void host_changes_say(struct mom *m, struct run *r, const struct host_word *w, const struct hook_changes *c)
 {
+    host_changes_name(m->hooks, c);
     host_changes_say_some(m, r, w, c, NULL, true);
 }
 
@@ -152,13 +196,36 @@ void host_changes_say_jobs(struct mom *m, const struct host_word *w, const struc
 
 struct host_report { /* a message that waits for a server, or for its answer */
     struct host_report *next;
+    struct mom *m;
     struct rpc_buf bytes;
+    bool sent; /* over the connection that there is */
 };
+
+static void host_changes_drop(struct host_report *r)
+{
+    struct host_hooks *x = r->m->hooks;
+    struct host_report **at = &x->reports;
+
+    while (*at != r)
+        at = &(*at)->next;
+    *at = r->next;
+    x->n_reports--;
+    rpc_buf_fini(&r->bytes);
+    free(r);
+}
 
 static void host_changes_answered(void *arg, const struct rpc_outcome *out)
 {
+    struct host_report *r = arg;
+
+    if (out->status == RPC_ST_LOST) {
+        r->sent = false;
+        return;
+    }
     if (out->status != RPC_ST_OK)
-        log_event(LOGC_HOOK, LOGE_ERROR, "pbs_mom", "what a hook of this host has asked for may be lost");
+        log_event(LOGC_HOOK, LOGE_ERROR, "pbs_mom",
+                  "the server cannot do what a hook of this host has asked for");
+    host_changes_drop(r);
 }
 
 void host_changes_flush(struct mom *m)
@@ -167,17 +234,14 @@ void host_changes_flush(struct mom *m)
                                        .xres = (xdrproc_t)xdr_exec_taken,
                                        .res_size = sizeof(exec_taken)};
     struct rpc_conn *conn = m->service ? exec_service_conn(m->service) : NULL;
-    struct host_report *r;
     struct err e;
 
-    while (m->hooks && conn && (r = m->hooks->reports)) {
-        if (rpc_conn_call_bytes(conn, &spec, r->bytes.bytes, r->bytes.len, host_changes_answered, NULL, &e) <
-            0)
+    for (struct host_report *r = m->hooks && conn ? m->hooks->reports : NULL; r; r = r->next) {
+        if (r->sent)
+            continue;
+        if (rpc_conn_call_bytes(conn, &spec, r->bytes.bytes, r->bytes.len, host_changes_answered, r, &e) < 0)
             return;
-        m->hooks->reports = r->next;
-        m->hooks->n_reports--;
-        rpc_buf_fini(&r->bytes);
-        free(r);
+        r->sent = true;
     }
 }
 
@@ -202,6 +266,7 @@ static void host_changes_keep(struct mom *m, exec_hook_data *d)
                   WAITING_MAX);
         return;
     }
+    r->m = m;
     rpc_buf_init(&r->bytes);
     if (rpc_buf_encode(&r->bytes, (xdrproc_t)xdr_exec_hook_data, d) < 0) {
         rpc_buf_fini(&r->bytes);
@@ -223,6 +288,7 @@ void host_changes_report(struct mom *m, const struct host_word *w, const struct 
 
     if (!list)
         return;
+    host_changes_name(m->hooks, c);
     do {
         d.changes.changes_len = host_changes_fill(c, &at, "", true, list);
         if (d.changes.changes_len || d.wishes)

@@ -3,6 +3,9 @@
 /* What hooks of this host have changed: kept here, and said to the server. Loop thread only. */
 #include "hook_changes.h"
 
+struct err;
+struct exec_hello_args;
+struct host_hooks;
 struct mom;
 struct run;
 
@@ -22,7 +25,9 @@ void host_changes_report(struct mom *m, const struct host_word *w, const struct 
 void host_changes_say_jobs(struct mom *m, const struct host_word *w, const struct hook_changes *c);
 /* There is a server: send what waits. */
 void host_changes_flush(struct mom *m);
-struct host_hooks;
+/* Add the vnodes that hooks have spoken of to a HELLO, by name alone: those that the server has are still there. Names are allocated. -1: no
+ * memory. */
+int host_changes_add_vnodes(const struct host_hooks *x, struct exec_hello_args *a, struct err *e);
 void host_changes_forget(struct host_hooks *x);
 
 #endif

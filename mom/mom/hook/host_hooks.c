@@ -121,12 +121,13 @@ struct host_hooks *host_hooks_create(struct mom *m, struct err *e)
         return NULL;
     }
     x->mom = m;
+    x->named = json_object();
     x->dir = host_hooks_text(m->home.priv, "/hooks");
     x->tmp = host_hooks_text(m->home.priv, "/hooks/tmp");
     x->program = host_hooks_text(conf_text(m->home.conf, CONF_PBS_EXEC), "/libexec/pbs_hook_worker");
     x->env = host_hooks_env(m->home.conf);
     x->hooks = x->dir ? hooks_create(x->dir) : NULL;
-    if (!x->tmp || !x->program || !x->env || !x->hooks)
+    if (!x->named || !x->tmp || !x->program || !x->env || !x->hooks)
         err_no_memory(e);
     else if (file_make_dirs(x->tmp, DIR_MODE, e) == 0) {
         x->active = hooks_active(x->hooks);
@@ -155,6 +156,7 @@ void host_hooks_destroy(struct host_hooks *x)
     for (char **v = x->env; v && *v; v++)
         free(*v);
     free(x->env);
+    json_decref(x->named);
     free(x->resources);
     free(x->program);
     free(x->tmp);

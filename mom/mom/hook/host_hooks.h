@@ -31,7 +31,8 @@ struct host_hooks {
     size_t n_files;  /* what is in the directory, with digests: in order of names; owned */
     struct exec_hook_file *files;
     json_t *vnodes;              /* host_data: what this host offers; NULL: to be looked up */
-    struct host_report *reports; /* host_changes: what waits for a server */
+    json_t *named;               /* host_changes: the vnodes that hooks have spoken of */
+    struct host_report *reports; /* the same: what waits for a server */
     size_t n_reports;
     struct host_sync *sync;
     struct host_periodic *periodic;

@@ -107,6 +107,8 @@ static int fill_nodes(const struct mom *m, exec_hello_args *a)
     add_port(m, a);
     dyn_values_add(m->dynamic, &a->nodes.nodes_val[0].attrs);
     ckpt_adapters_add(m->ckpt_adapters, &a->nodes.nodes_val[0].attrs);
+    if (host_changes_add_vnodes(m->hooks, a, &e) < 0)
+        log_err(LOGC_NODE, m->home.node, &e, "vnodes that hooks have made are not in HELLO");
     return 0;
 }
 
