@@ -7,9 +7,12 @@
 
 #include <stdio.h>
 
+#include <shep.h>
+
 #include "ckpt.h"
 #include "hook_event.h"
 #include "host_event.h"
+#include "host_hooks.h"
 #include "mom_config.h"
 #include "log.h"
 #include "mom.h"
@@ -76,10 +79,33 @@ static void say_outcome(struct mom *m, struct run *r, enum exec_event_kind kind)
     mom_say(m, r, &data);
 }
 
+static void act_running_on_postsuspend_hooks(void *arg, struct run *r, const struct host_verdict *v)
+{
+    if (!r)
+        return;
+    r->suspend_hooks_run = false;
+    mom_note(r, SHEP_NOTE_SUSPEND_HOOKS_OVER);
+    if (!v->accepted) /* it stays suspended */
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "execjob_postsuspend hook rejected request: %s",
+                  v->message ? v->message : "");
+}
+
+void act_running_suspended_again(struct mom *m, struct run *r)
+{
+    if (r->suspend_hooks_run)
+        (void)host_event_ask(m, r, HOOK_EVENT_execjob_postsuspend, NULL, act_running_on_postsuspend_hooks,
+                             NULL);
+}
+
 void act_running_suspended(void *ctx, struct run *r)
 {
+    const struct mom *m = ctx;
+
+    r->suspend_hooks_run = host_hooks_want(m->hooks, HOOK_EVENT_execjob_postsuspend);
+    if (r->suspend_hooks_run)
+        mom_note(r, SHEP_NOTE_SUSPEND_HOOKS);
     say_outcome(ctx, r, EXEC_EVENT_SUSPENDED);
-    (void)host_event_run(ctx, r, HOOK_EVENT_execjob_postsuspend, NULL); /* what they reject stays suspended */
+    act_running_suspended_again(ctx, r);
 }
 
 void act_running_resumed(void *ctx, struct run *r)

@@ -1,10 +1,13 @@
 #ifndef ACT_RUNNING_H
 #define ACT_RUNNING_H
 /* Actions of a run while its job runs (run_action_fn: ctx is struct mom). */
+struct mom;
 struct run;
 
 void act_running_suspend(void *ctx, struct run *r);
 void act_running_suspended(void *ctx, struct run *r); /* tell the server */
+/* Run hooks of execjob_postsuspend again, which a MOM that was killed has left half done; nothing where there are none. */
+void act_running_suspended_again(struct mom *m, struct run *r);
 void act_running_resume(void *ctx, struct run *r);
 void act_running_resumed(void *ctx, struct run *r); /* tell the server */
 void act_running_checkpoint(void *ctx, struct run *r);

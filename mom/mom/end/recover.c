@@ -17,6 +17,7 @@
 #include <shep.h>
 
 #include "act_end.h"
+#include "act_running.h"
 #include "images.h"
 #include "log.h"
 #include "mom.h"
@@ -117,6 +118,8 @@ static void recover_resume(struct mom *m, struct run *r)
         go_on_alone(m, r);
     else if (run_is_active(r))
         usage_begin(m, r);
+    if (held && before == RUN_SUSPENDED)
+        act_running_suspended_again(m, r);
     /* A run that was ENDING purges itself when it is released. */
     if (r->purge_wanted && before != RUN_ENDING)
         mom_post(m, r, RUN_EV_PURGE);

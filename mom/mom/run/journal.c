@@ -254,6 +254,18 @@ static void restore_note(struct run *r, enum shep_note note)
     case SHEP_NOTE_CHECKPOINT_OVER:
         r->ckpt.interrupted = false;
         break;
+    case SHEP_NOTE_BEGIN_HOOKS:
+        r->begin_begun = true;
+        break;
+    case SHEP_NOTE_PROLOGUE_BEGUN:
+        r->prologue_begun = true;
+        break;
+    case SHEP_NOTE_SUSPEND_HOOKS:
+        r->suspend_hooks_run = true;
+        break;
+    case SHEP_NOTE_SUSPEND_HOOKS_OVER:
+        r->suspend_hooks_run = false;
+        break;
     case SHEP_NOTE_PURGE:
         r->purge_wanted = true;
         break;

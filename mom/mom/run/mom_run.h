@@ -84,10 +84,11 @@ struct run {
     const struct step_row *step_row;
     bool prologue_done, epilogue_done; /* notes of the journal */
 
-    struct host_event *hook_event;    /* host_event: hooks that the run waits for */
-    bool hook_waits;                  /* act_start: for hook files that are on their way */
-    bool begin_begun, begin_done;     /* act_start: hooks of execjob_begin */
+    struct host_event *hook_event; /* host_event: hooks that the run waits for */
+    bool hook_waits;               /* act_start: for hook files that are on their way */
+    bool begin_begun, begin_done;  /* act_start: hooks of execjob_begin; the first is a note of the journal */
     bool prologue_begun, launch_done; /* the same of execjob_prologue, execjob_launch */
+    bool suspend_hooks_run;           /* act_running: hooks of execjob_postsuspend, in the journal too */
     bool end_done;                    /* act_leave: of execjob_end or execjob_abort */
     char *lost_hosts;             /* mom_orders: indices of hosts that have failed before LAUNCH, or NULL */
     char *release_hook, *release; /* host_release: vnodes that a hook gives back when the job runs, or NULL */

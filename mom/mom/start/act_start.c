@@ -105,8 +105,12 @@ static bool act_start_begin_hooks(struct mom *m, struct run *r)
     r->hook_waits = host_sync_is_busy(m);
     if (r->hook_waits || host_event_is_under_way(r))
         return true;
-    r->begin_begun = host_hooks_want(m->hooks, HOOK_EVENT_execjob_begin);
-    return r->begin_begun && host_event_run(m, r, HOOK_EVENT_execjob_begin, act_start_on_begin_hooks);
+    if (!host_hooks_want(m->hooks, HOOK_EVENT_execjob_begin))
+        return false;
+    if (!r->begin_begun && host_hooks_want(m->hooks, HOOK_EVENT_execjob_abort))
+        mom_note(r, SHEP_NOTE_BEGIN_HOOKS);
+    r->begin_begun = true;
+    return host_event_run(m, r, HOOK_EVENT_execjob_begin, act_start_on_begin_hooks);
 }
 
 /* The first of several hosts waits for LAUNCH here. A sister is ready when its shepherd is. */
@@ -215,6 +219,8 @@ static bool act_start_run_prologue(struct mom *m, struct run *r)
 {
     if (r->prologue_done)
         return false;
+    if (!r->prologue_begun && host_hooks_want(m->hooks, HOOK_EVENT_execjob_end | HOOK_EVENT_execjob_abort))
+        mom_note(r, SHEP_NOTE_PROLOGUE_BEGUN);
     r->prologue_begun = true;
     if (host_event_run(m, r, HOOK_EVENT_execjob_prologue, act_start_on_prologue_hooks))
         return true;

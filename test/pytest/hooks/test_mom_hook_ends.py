@@ -39,6 +39,125 @@ def killed_in_the_hook(cx):
     until(lambda: "down" not in cx.node("n1").state, "n1 is back")
 
 
+# ---- loops ----
+
+def test_a_loop_in_preterm_refuses_the_deletion_at_its_alarm(complex, hooks):
+    loops(complex, hooks, "execjob_preterm")
+    job = running(complex, select=N1)
+    said = complex.command("qdel", job, check=False)
+    assert said.stderr == f"qdel: request rejected as filter hook 'loops' got an alarm call. Please inform Admin {job}\n"
+    assert complex.state(job) == "R" and f"Job;{job};{alarm_text('execjob_preterm')}" in mom_log(complex)
+    complex.command("qdel", job)
+    assert ended(complex, job)["Exit_status"] == "271"
+
+
+def test_a_loop_in_attach_keeps_the_process_outside_at_its_alarm(complex, hooks):
+    job = tasks.running(complex, "sleep 600", N1)
+    loops(complex, hooks, "execjob_attach")
+    until(lambda: attach(complex, job, "true").returncode == 1, "the hook on its host")
+    assert alarm_text("execjob_attach") in mom_log(complex)
+    assert attach(complex, job, "true").returncode == 0 and complex.state(job) == "R"
+
+
+def test_a_loop_in_resize_is_logged_at_its_alarm_and_the_job_runs_on(complex, hooks):
+    loops(complex, hooks, "execjob_resize")
+    job = running(complex, select="2:ncpus=1", l_place="scatter")
+    complex.command("pbs_release_nodes", "-j", job, "n2")
+    until(lambda: "execjob_resize hook rejected request: request rejected as filter hook 'loops' got an alarm call" in mom_log(complex), "the log")
+    assert f"Job;{job};{alarm_text('execjob_resize')}" in mom_log(complex)
+    assert complex.state(job) == "R"
+
+
+def test_a_loop_in_postsuspend_is_logged_at_its_alarm_and_the_job_stays_suspended(complex, hooks):
+    loops(complex, hooks, "execjob_postsuspend")
+    job = running(complex, select=N1)
+    complex.api.signal(job, "suspend")
+    complex.wait(job, state="S")
+    until(lambda: "execjob_postsuspend hook rejected request: request rejected as filter hook 'loops' got an alarm call" in mom_log(complex), "the log")
+    assert complex.state(job) == "S"
+    complex.api.signal(job, "resume")
+    complex.wait(job, state="R")
+
+
+def test_a_loop_in_preresume_fails_the_resumption_at_its_alarm(complex, hooks):
+    loops(complex, hooks, "execjob_preresume")
+    job = running(complex, select=N1)
+    complex.api.signal(job, "suspend")
+    complex.wait(job, state="S")
+    assert complex.command("qsig", "-s", "resume", job, check=False).returncode != 0
+    assert complex.state(job) == "S" and f"Job;{job};{alarm_text('execjob_preresume')}" in mom_log(complex)
+    complex.api.signal(job, "resume")
+    complex.wait(job, state="R")
+
+
+def test_a_loop_in_abort_is_ended_at_its_alarm_and_the_job_goes_back(complex, hooks):
+    complex.set_server("scheduling", "False")
+    hooks.make("no", "execjob_begin", "e.reject('no')")
+    loops(complex, hooks, "execjob_abort")
+    job = complex.submit("true")
+    with pytest.raises(api.PbsError):
+        complex.api.run(job, "n1")
+    complex.wait(job, state="Q")
+    assert f"Job;{job};{alarm_text('execjob_abort')}" in mom_log(complex)
+
+
+# ---- MOMs that are killed ----
+
+def test_a_mom_that_is_killed_in_an_abort_hook_runs_it_again(complex, hooks):
+    complex.set_server("scheduling", "False")
+    hooks.make("no", "execjob_begin", "e.reject('no')")
+    waits(complex, hooks, "execjob_abort")
+    job = complex.submit("true")
+    with background(complex, "qrun", "-H", "n1", job) as qrun:
+        killed_in_the_hook(complex)
+        qrun.wait(120)
+    complex.wait(job, state="Q")
+    assert marks(complex) == ["asked", "asked"]
+
+
+def test_a_mom_that_is_killed_in_a_preresume_hook_resumes_the_job_after_it(complex, hooks):
+    job = running(complex, select=N1)
+    complex.api.signal(job, "suspend")
+    complex.wait(job, state="S")
+    waits(complex, hooks, "execjob_preresume")
+    with background(complex, "qsig", "-s", "resume", job) as qsig:
+        killed_in_the_hook(complex)
+        qsig.wait(120)
+    complex.wait(job, state="R")
+    assert set(marks(complex)) == {"asked"} and len(marks(complex)) > 1
+
+
+def test_a_mom_that_is_killed_in_a_postsuspend_hook_runs_it_again(complex, hooks):
+    waits(complex, hooks, "execjob_postsuspend")
+    job = running(complex, select=N1)
+    complex.api.signal(job, "suspend")
+    killed_in_the_hook(complex)
+    complex.wait(job, state="S")
+    until(lambda: marks(complex) == ["asked", "asked"], "the hook again")
+
+
+def test_a_mom_that_is_killed_in_a_resize_hook_runs_it_again(complex, hooks):
+    waits(complex, hooks, "execjob_resize")
+    job = running(complex, select="1:ncpus=1:host=n1+1:ncpus=1:host=n2", l_place="scatter")
+    complex.command("pbs_release_nodes", "-j", job, "n2")
+    killed_in_the_hook(complex)
+    until(lambda: marks(complex) == ["asked", "asked"], "the hook again")
+    assert complex.state(job) == "R"
+
+
+@pytest.mark.parametrize("event, more", [("exechost_startup", {}), ("exechost_periodic", {"freq": 1})])
+def test_a_mom_that_is_killed_in_a_hook_of_its_host_runs_it_again(complex, hooks, event, more):
+    waits(complex, hooks, event, **more)
+    if event == "exechost_startup":
+        there(complex, "waits.PY", "waits.HK")
+        complex.restart("n1")
+    until(lambda: marks(complex), "the hook")
+    complex.kill("n1")
+    complex.blank("go")
+    complex.restart("n1")
+    until(lambda: len(marks(complex)) > 1, "the hook again")
+
+
 # ---- what outlives the server ----
 
 HOST_SAYS = """if pbs.get_local_nodename() == 'n1':
