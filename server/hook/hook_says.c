@@ -112,13 +112,25 @@ static void hook_says_change_job(const struct hook_word *w, const exec_hook_chan
                   w->d->hook, c->attr, dot, c->resource, value, e.text);
 }
 
+static void hook_says_end(const struct hook_word *w)
+{
+    w->job->run->hook_ends = true;
+    jobs_touch(w->x->s->o.ctx->jobs, w->job, PART_HOT);
+    log_event(LOGC_JOB, LOGE_JOB, w->job->obj.name, "hook '%s' of %s has rejected it: it does not run again",
+              w->d->hook, hook_says_host(w->from));
+}
+
 /* It counts for this run alone, and decides when it is over. */
 static void hook_says_wish_end(const struct hook_word *w)
 {
     struct job *j = w->job;
     bool del = w->d->wishes & EXEC_HOOK_DELETE;
 
-    if (!j || !j->run || !(w->d->wishes & (EXEC_HOOK_RERUN | EXEC_HOOK_DELETE)))
+    if (!j || !j->run || !(w->d->wishes & (EXEC_HOOK_RERUN | EXEC_HOOK_DELETE | EXEC_HOOK_END)))
+        return;
+    if (w->d->wishes & EXEC_HOOK_END)
+        hook_says_end(w);
+    if (!(w->d->wishes & (EXEC_HOOK_RERUN | EXEC_HOOK_DELETE)))
         return;
     log_event(LOGC_NODE, LOGE_ADMIN, hook_says_host(w->from), "hook request %s %s", del ? "delete" : "rerun",
               j->obj.name);

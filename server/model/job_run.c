@@ -96,6 +96,7 @@ json_t *job_run_encode(const struct run *r)
     if (o && ((r->deleted_by && json_object_set_new(o, "deleted_by", json_string(r->deleted_by)) < 0) ||
               (r->staying && json_object_set_new(o, "staying", json_true()) < 0) ||
               (r->hook_status && json_object_set_new(o, "hook_status", json_integer(r->hook_status)) < 0) ||
+              (r->hook_ends && json_object_set_new(o, "hook_ends", json_true()) < 0) ||
               (r->declared && json_object_set_new(o, "declared", json_string(r->declared)) < 0) ||
               (r->need_s && json_object_set_new(o, "need_s", json_integer(r->need_s)) < 0) ||
               ((r->now_vnode || r->freed) && add_phase(o, r) < 0))) {
@@ -172,6 +173,7 @@ static int decode_flags(const json_t *o, struct run *r)
     r->checkpointing = checkpointing;
     r->staying = json_is_true(json_object_get(o, "staying"));
     r->hook_status = (int)json_integer_value(json_object_get(o, "hook_status"));
+    r->hook_ends = json_is_true(json_object_get(o, "hook_ends"));
     r->notices = (unsigned)notices;
     r->leaves_vnodes = leaves_vnodes;
     r->suspended_s = suspended_s;

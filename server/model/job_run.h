@@ -61,6 +61,7 @@ struct run {
     int status, reason; /* of finish: PBS exit status, enum exec_reason */
     const char *note;   /* of finish, or NULL */
     int hook_status; /* what a hook of a host has made of the run: PBS exit status -16 to -22; 0: nothing */
+    bool hook_ends;  /* an epilogue hook has rejected it: the job does not run again */
     int lost;        /* a host was: PBS exit status of a job that cannot be rerun; 0: none was */
     const char *lost_host;     /* which, for people, or NULL */
     const char *deleted_by;    /* the user that asked for its end first, "anna@login2", or NULL */

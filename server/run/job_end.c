@@ -38,8 +38,9 @@
 enum {
     MAX_RUNS = 20,
     STAGEIN_WAIT_S = 1800,
-    FORCED_STATUS = 265
-}; /* 256 + SIGKILL, as PBS shows a forced end */
+    FORCED_STATUS = 265,     /* 256 + SIGKILL, as PBS shows a forced end */
+    HOOK_DELETE_STATUS = -19 /* of job.delete() in a hook of a host */
+};
 
 struct job_end {
     struct server_ctx *ctx;
@@ -132,11 +133,21 @@ static bool was_told_to_go(const struct job *j)
            j->run->finished && j->run->reason == EXEC_END_ITSELF;
 }
 
+/* A hook has asked for its deletion, or an epilogue hook has rejected it and none has asked for another run. A deletion stays one. */
+static bool is_rejected(const struct job *j)
+{
+    const struct run *r = j->run;
+
+    return j->intent != INTENT_DELETE &&
+           (r->hook_status == HOOK_DELETE_STATUS || (r->hook_ends && !r->hook_status));
+}
+
 static void judge_run(struct job_end *d, struct job *j)
 {
     struct run_verdict_facts f = {.wants_delete = j->intent == INTENT_DELETE,
                                   .wants_requeue =
                                       j->intent == INTENT_REQUEUE || j->intent == INTENT_CHECKPOINT,
+                                  .rejected = is_rejected(j),
                                   .noticed = was_told_to_go(j),
                                   .finished = j->run->finished,
                                   .status = j->run->status,
@@ -182,6 +193,8 @@ static void job_end_judge(struct job_end *d, struct job *j)
     if (j->intent == INTENT_CHECKPOINT && j->run->finished && j->run->reason == EXEC_END_ITSELF)
         j->intent = INTENT_NONE;
     if (j->intent == INTENT_REQUEUE && was_done(j))
+        j->intent = INTENT_NONE;
+    if (is_rejected(j))
         j->intent = INTENT_NONE;
     judge_run(d, j);
     wait_for_files(d, j);

@@ -1,6 +1,6 @@
 /* What becomes of a job whose run is over. See run_verdict.h.
  *
- * A wish to delete wins; then a wish to requeue; then what the host reported. A job that was given
+ * A wish to delete wins, and so does a hook that rejects its epilogue or deletes it; then a wish to requeue; then what the host reported. A job that was given
  * notice of a requeue or a checkpoint and then ended badly goes back as well: its end is that of a job that could
  * not go on. By
  * the host's word alone a job that may not be rerun ends once its script has started; before that it may go
@@ -13,7 +13,7 @@ enum run_verdict run_verdict_of(const struct run_verdict_facts *f)
 {
     bool again;
 
-    if (f->wants_delete)
+    if (f->wants_delete || f->rejected)
         return RUN_VERDICT_END;
     if (f->wants_requeue || (f->noticed && f->finished && f->status != 0 && f->rerunable))
         return RUN_VERDICT_REQUEUE;

@@ -8,6 +8,7 @@ enum run_verdict { RUN_VERDICT_END, RUN_VERDICT_REQUEUE, RUN_VERDICT_REQUEUE_HEL
 
 struct run_verdict_facts {
     bool wants_delete, wants_requeue;
+    bool rejected; /* by an epilogue hook, or by job.delete() of a hook: it does not run again */
     bool noticed;  /* it knew that it was to go back (by R or C), and ended by itself */
     bool finished; /* a finish event came; else every host was lost or refused */
     int status;    /* PBS exit status, negative for failures of the host */

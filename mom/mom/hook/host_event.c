@@ -84,6 +84,8 @@ static unsigned host_event_end_wishes(const struct host_event *e, bool accepted)
 
     if (e->fn && e->event & start && !accepted)
         return 0;
+    if (e->event == HOOK_EVENT_execjob_epilogue && !accepted && !e->rerun && !e->del)
+        return EXEC_HOOK_END;
     return (e->rerun ? EXEC_HOOK_RERUN : 0) | (e->del ? EXEC_HOOK_DELETE : 0);
 }
 

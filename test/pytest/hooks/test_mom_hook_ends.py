@@ -39,6 +39,46 @@ def killed_in_the_hook(cx):
     until(lambda: "down" not in cx.node("n1").state, "n1 is back")
 
 
+# ---- the epilogue decides ----
+
+@pytest.mark.parametrize("text, status, runs", [
+    ("e.reject('dirty')", "271", "1"), ("e.job.delete()", "-19", "1"), ("e.job.delete()\ne.reject('dirty')", "-19", "1"),
+    ("e.job.delete()\ne.job.rerun()\ne.reject('dirty')", "-19", "1"), ("raise Exception('ignored')", None, "2")])
+def test_a_job_that_was_to_run_again_does_what_its_epilogue_says(complex, hooks, text, status, runs):
+    hooks.make("judges", "execjob_epilogue", f"if e.job.run_count == 1:\n    " + text.replace("\n", "\n    "))
+    job = running(complex, select=N1)
+    complex.command("qrerun", job, check=False)
+    if status is None:
+        until(lambda: complex.stat(job)["run_count"] == runs, "the second run")
+        return
+    done = ended(complex, job)
+    assert done["Exit_status"] == status and done["run_count"] == runs
+
+
+def test_the_epilogue_of_a_sister_keeps_a_job_from_running_again(complex, hooks):
+    hooks.make("judges", "execjob_epilogue", "if pbs.get_local_nodename() == 'n2':\n    e.reject('dirty')")
+    job = running(complex, select="2:ncpus=1", l_place="scatter")
+    complex.command("qrerun", job, check=False)
+    assert ended(complex, job)["run_count"] == "1"
+    assert "hook 'judges' of n2 has rejected it: it does not run again" in complex.logs("server", 4000)
+
+
+def test_a_rejected_epilogue_is_remembered_by_a_server_that_is_killed_before_the_end(complex, hooks):
+    hooks.make("judges", "execjob_epilogue", "e.reject('dirty')")
+    waits(complex, hooks, "execjob_end")
+    job = running(complex, select=N1)
+    with background(complex, "qrerun", job) as qrerun:
+        until(lambda: marks(complex) == ["asked"], "the end hook")
+        until(lambda: "hook 'judges' of n1 has rejected it" in complex.logs("server", 4000), "the rejection at the server")
+        complex.qmgr("set server comment=stored")  # answered when it and what came before are stored
+        complex.kill("server")
+        qrerun.wait(120)
+    complex.blank("go")
+    complex.restart("server")
+    complex.again()
+    assert ended(complex, job)["run_count"] == "1"
+
+
 # ---- loops ----
 
 def test_a_loop_in_preterm_refuses_the_deletion_at_its_alarm(complex, hooks):
