@@ -16,6 +16,9 @@
 #include "pbs_error.h"
 #include "pbs_ext.h"
 #include "sched_cluster.h"
+#include "cluster_gone.h"
+#include "cluster_change.h"
+#include "cluster_settle.h"
 
 struct mirror {
     struct sched_link *link;

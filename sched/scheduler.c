@@ -28,6 +28,9 @@
 #include "prime_calendar.h"
 #include "shares.h"
 #include "sched_cluster.h"
+#include "cluster_array.h"
+#include "cluster_change.h"
+#include "cluster_settle.h"
 
 enum { TICK_MS = 1000, NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 

@@ -25,6 +25,7 @@
 #include "strbuf.h"
 #include "usage_file.h"
 #include "worker.h"
+#include "cluster_change.h"
 
 /* A crash loses what was counted in the last SAVE_EVERY_S. What running jobs have used is asked for every ASK_EVERY_S: a
  * list of all of them. */

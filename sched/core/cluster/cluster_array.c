@@ -1,14 +1,18 @@
-/* Arrays in the mirror: one job with a set of indices; an index becomes a job only when it is to be run. See sched_cluster.h, "arrays".
+/* Arrays in the mirror: one job with a set of indices; an index becomes a job only when it is to be run..
  *
  * The server sends what is queued as text with every change of the array. An index that has been ordered meanwhile is a job here by
  * name, so it is stepped over whatever the text says. An order that fails gives the index back by reading the text again, which may
  * have changed. */
+#include "cluster_array.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster_private.h"
 #include "idset.h"
+#include "cluster_gone.h"
+#include "cluster_state.h"
+#include "cluster_index.h"
 
 bool cluster_array_is_open(struct cluster *cl, struct job *array)
 {
@@ -83,7 +87,7 @@ void cluster_array_unspawn(struct cluster *cl, struct job *sub)
 {
     struct job *array = cluster_array(cl, sub);
 
-    cluster_drop_job(cl, sub);
+    cluster_gone_job(cl, sub);
     if (!array)
         return;
     job_read_remaining(array);

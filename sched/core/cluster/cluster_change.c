@@ -1,5 +1,7 @@
 /* What each kind of object changes in the mirror: it is decoded and made dirty, and what else that concerns is noted in a
  * flag for cluster_settle. Nothing is looked up by name but the object itself: the others may come later. */
+#include "cluster_change.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +9,10 @@
 #include "mem.h"
 #include "pbs_ifl.h"
 #include "pools.h"
-#include "cluster_private.h"
+#include "cluster_state.h"
+#include "cluster_index.h"
+#include "cluster_order.h"
+#include "cluster_resvs.h"
 
 static bool change_job(struct cluster *cl, const char *id, const struct attrl *attrs)
 {
@@ -61,7 +66,7 @@ static bool change_node(struct cluster *cl, const char *name, const struct attrl
         last_used_s = n->last_used_s;
         host = n->host_name;
         queue = n->queue ? mem_intern(n->queue) : NULL;
-        cluster_index_node_out(cl, n);
+        cluster_node_out(cl, n);
     }
     if (node_take(n, cl->catalogue, attrs))
         cl->news++;

@@ -1,18 +1,20 @@
-/* The indices of the cluster: lookups by name, vnodes in and out of buckets, counts of what runs, which jobs and arrays may be
- * started, and which objects wait to be settled. The other files of the cluster call this one; it calls none of them.
+/* The indices of the cluster: jobs at their vnodes, counts of what runs, which jobs and arrays may be started, and which objects wait
+ * to be settled.
  *
  * A job is linked (it is listed at its vnodes, in the counts and in a class) or dirty (in none of these, but in the list that
  * settling goes through); never both, never neither. The same holds for a vnode and its bucket. So the code that is about to
  * change an object makes it dirty first: what is taken away then is what was added, since nothing has changed in between. */
+#include "cluster_index.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster_private.h"
 #include "idset.h"
 #include "intern.h"
 #include "mem.h"
 #include "node_order.h"
+#include "cluster_state.h"
 
 /* Kept apart from the array's job, since subjobs may be seen before it. */
 struct array_count {
@@ -21,130 +23,7 @@ struct array_count {
     UT_hash_handle hh;
 };
 
-struct job *cluster_job(const struct cluster *cl, const char *id)
-{
-    struct job *j;
-
-    HASH_FIND_STR(cl->jobs, id, j);
-    return j;
-}
-
-struct node *cluster_node(const struct cluster *cl, const char *name)
-{
-    struct node *n;
-
-    HASH_FIND_STR(cl->nodes, name, n);
-    return n;
-}
-
-struct queue *cluster_queue(const struct cluster *cl, const char *name)
-{
-    struct queue *q;
-
-    HASH_FIND_STR(cl->queues, name, q);
-    return q;
-}
-
-struct resv *cluster_resv(const struct cluster *cl, const char *id)
-{
-    struct resv *r;
-
-    HASH_FIND_STR(cl->resvs, id, r);
-    return r;
-}
-
-struct catalogue *cluster_catalogue(const struct cluster *cl)
-{
-    return cl->catalogue;
-}
-
-struct job *cluster_array(const struct cluster *cl, const struct job *sub)
-{
-    return sub->array_id ? cluster_job(cl, sub->array_id) : NULL;
-}
-
-struct queue *cluster_next_queue(const struct cluster *cl, const struct queue *after)
-{
-    return after ? after->hh.next : cl->queues;
-}
-
-struct job *const *cluster_ending(const struct cluster *cl, size_t *n)
-{
-    *n = cl->ending.n;
-    return (struct job *const *)cl->ending.a;
-}
-
-struct job *const *cluster_awaiting(const struct cluster *cl, size_t *n)
-{
-    *n = cl->awaiting.n;
-    return (struct job *const *)cl->awaiting.a;
-}
-
-struct job *const *cluster_ordered(const struct cluster *cl, size_t *n)
-{
-    *n = cl->ordered.n;
-    return (struct job *const *)cl->ordered.a;
-}
-
-struct job *const *cluster_running(const struct cluster *cl, size_t *n)
-{
-    *n = cl->running.n;
-    return (struct job *const *)cl->running.a;
-}
-
-struct node *const *cluster_nodes(const struct cluster *cl, size_t *n)
-{
-    return node_order_nodes(cl->ranks, n);
-}
-
-struct host *const *cluster_big_hosts(const struct cluster *cl, size_t *n)
-{
-    return node_order_big_hosts(cl->ranks, n);
-}
-
-struct job *cluster_next_job(const struct cluster *cl, struct job *after)
-{
-    return after ? after->hh.next : cl->jobs;
-}
-
-bool cluster_limits_vnodes(const struct cluster *cl)
-{
-    return cl->of_users;
-}
-
-/* --- vnodes ------------------------------------------------------------------------------------------- */
-
-void cluster_index_node_out(struct cluster *cl, struct node *n)
-{
-    if (n->bucket)
-        TELL(cl, node_out, n);
-}
-
-void cluster_index_node_in(struct cluster *cl, struct node *n)
-{
-    if (!n->dirty && !n->bucket)
-        TELL(cl, node_in, n);
-}
-
 /* --- who may be started -------------------------------------------------------------------------------- */
-
-bool cluster_has_partition(const struct cluster *cl)
-{
-    return *cl->policy->partition || strcmp(cl->sched_name, "default") == 0;
-}
-
-bool cluster_has_no_nodes(const struct cluster *cl)
-{
-    size_t n;
-
-    cluster_nodes(cl, &n);
-    return n == 0;
-}
-
-bool cluster_serves(const struct cluster *cl, const struct queue *q)
-{
-    return cluster_has_partition(cl) && strcmp(q->partition ? q->partition : "", cl->policy->partition) == 0;
-}
 
 /* "41[7].svr1" of "41[].svr1"; false: that is not an array's name. */
 static bool cluster_index_name_of(char out[CLUSTER_ID_MAX], const char *array, int64_t index)
@@ -181,7 +60,7 @@ static struct array_count *count_of(const struct cluster *cl, const char *array_
     return c;
 }
 
-bool cluster_array_is_full(const struct cluster *cl, const struct job *array)
+bool cluster_index_array_is_full(const struct cluster *cl, const struct job *array)
 {
     const struct array_count *c = array->max_subjobs > 0 ? count_of(cl, array->id) : NULL;
 
@@ -192,7 +71,7 @@ static bool array_waits(const struct cluster *cl, const struct job *array)
 {
     char id[CLUSTER_ID_MAX];
 
-    return !cluster_array_is_full(cl, array) && cluster_index_next(cl, array, id) != IDSET_NONE;
+    return !cluster_index_array_is_full(cl, array) && cluster_index_next(cl, array, id) != IDSET_NONE;
 }
 
 bool cluster_index_may_wait(const struct cluster *cl, const struct job *j)
@@ -260,27 +139,6 @@ void cluster_index_count(struct cluster *cl, struct job *j, int64_t times)
 
 /* --- in and out of the indices ----------------------------------------------------------------- */
 
-void cluster_list_add(struct list *l, void *x)
-{
-    l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
-    l->a[l->n++] = x;
-}
-
-void cluster_list_fini(struct list *l)
-{
-    free(l->a);
-    *l = (struct list){0};
-}
-
-void cluster_list_remove(struct list *l, const void *x)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (l->a[i] == x) {
-            l->a[i] = l->a[--l->n];
-            return;
-        }
-}
-
 static void find_vnodes(struct cluster *cl, struct job *j)
 {
     struct alloc_part_text *texts = NULL;
@@ -318,10 +176,10 @@ static void run_in(struct cluster *cl, struct job *j)
     for (size_t i = 0; i < j->on.n; i++) {
         struct node *n = j->on.a[i].node;
         if (n) {
-            cluster_index_node_out(cl, n);
+            cluster_node_out(cl, n);
             node_join(n, j);
             n->n_jobs -= j->within != NULL; /* its reservation counts */
-            cluster_index_node_in(cl, n);
+            cluster_node_in(cl, n);
         }
     }
     if (list_of(cl, j)) {
@@ -336,10 +194,10 @@ static void run_out(struct cluster *cl, struct job *j)
     for (size_t i = 0; i < j->on.n; i++) {
         struct node *n = j->on.a[i].node;
         if (n) {
-            cluster_index_node_out(cl, n);
+            cluster_node_out(cl, n);
             node_leave(n, j);
             n->n_jobs += j->within != NULL;
-            cluster_index_node_in(cl, n);
+            cluster_node_in(cl, n);
         }
     }
     struct list *l = list_of(cl, j);
@@ -434,7 +292,7 @@ void cluster_index_make_node_dirty(void *arg, struct node *n)
 {
     struct cluster *cl = arg;
 
-    cluster_index_node_out(cl, n);
+    cluster_node_out(cl, n);
     if (!n->dirty)
         cluster_list_add(&cl->dirty_nodes, n);
     n->dirty = true;

@@ -1,14 +1,12 @@
-/* What this scheduler has ordered and the stream has not shown yet. See sched_cluster.h, "orders". The
+/* What this scheduler has ordered and the stream has not shown yet. See cluster_order.h. The
  * room is taken at once, and given back when the order fails, or is seen. */
-#include "cluster_private.h"
+#include "cluster_order.h"
+
 #include "intern.h"
 #include "mem.h"
 #include "pools.h"
-
-void cluster_index_node_move(struct cluster *cl, struct node *n, const struct amounts *use, int64_t times)
-{
-    pools_move(cl->pools, n, use, times);
-}
+#include "cluster_state.h"
+#include "cluster_index.h"
 
 static void claim(struct cluster *cl, const struct alloc_part *p, int64_t times)
 {
@@ -16,13 +14,13 @@ static void claim(struct cluster *cl, const struct alloc_part *p, int64_t times)
 
     if (!n)
         return;
-    cluster_index_node_out(cl, n);
+    cluster_node_out(cl, n);
     amounts_add_times(&n->claimed, &p->use, times);
-    cluster_index_node_move(cl, n, &p->use, -times);
+    cluster_node_move(cl, n, &p->use, -times);
     n->n_jobs += times;
     n->n_alone += p->alone ? times : 0;
     n->exclusive = node_is_shut(n);
-    cluster_index_node_in(cl, n);
+    cluster_node_in(cl, n);
 }
 
 static void claim_all(struct cluster *cl, const struct allocation *p, int64_t times)

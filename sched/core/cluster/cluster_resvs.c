@@ -2,24 +2,22 @@
  *
  * Like a job a reservation is linked or dirty. Linked, it knows its vnodes; one that runs counts as a job on each of them, and what it
  * asks for counts at the server in place of what its jobs ask for. Its jobs know it by address, so they are made dirty with it. */
+#include "cluster_resvs.h"
+
 #include <string.h>
 
-#include "cluster_private.h"
 #include "intern.h"
 #include "sched_resv.h"
-
-struct resv *cluster_next_resv(const struct cluster *cl, const struct resv *after)
-{
-    return after ? after->hh.next : cl->resvs;
-}
+#include "cluster_state.h"
+#include "cluster_index.h"
 
 static void resv_charge(struct cluster *cl, struct resv *r, int64_t times)
 {
     for (size_t i = 0; r->n_times > 0 && i < r->times[0].share.n; i++) {
         struct node *n = r->times[0].share.a[i].node;
-        cluster_index_node_out(cl, n);
+        cluster_node_out(cl, n);
         n->n_jobs += times;
-        cluster_index_node_in(cl, n);
+        cluster_node_in(cl, n);
     }
     amounts_add_times(&cl->server->used, &r->want, times);
 }

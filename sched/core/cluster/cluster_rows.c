@@ -1,10 +1,12 @@
 /* Rows of text as the list of attributes that the stream of changes would bring. It knows no attribute: what a row
  * means, and whether it is understood, is cluster_change's to say. */
+
 #include "cluster_rows.h"
 
 #include <assert.h>
 
 #include "pbs_ifl.h"
+#include "cluster_change.h"
 
 void cluster_rows(struct cluster *cl, enum cluster_kind kind, const char *name, const char *const rows[][3])
 {

@@ -16,6 +16,10 @@
 #include "strbuf.h"
 #include "cluster_rows.h"
 #include "sched_cluster.h"
+#include "cluster_order.h"
+#include "cluster_gone.h"
+#include "cluster_change.h"
+#include "cluster_settle.h"
 
 enum { JOBS = 30, NODES = 6, QUEUES = 3, STEPS = 3000, TEXT = 1 << 20, ATTRS = 16 };
 
@@ -48,6 +52,7 @@ static void side_open(struct side *s)
 
 static void side_close(struct side *s)
 {
+    cluster_clear(s->cl);
     cluster_destroy(s->cl);
     classes_destroy(s->classes);
     buckets_destroy(s->buckets);

@@ -11,6 +11,8 @@
 
 #include "cycle.h"
 #include "cluster_rows.h"
+#include "cluster_gone.h"
+#include "cluster_settle.h"
 
 enum { NODES = 5, NCPUS = 8, JOBS = 60, BEGIN_S = 1000000, WORLDS = 40, TEXT = 256 };
 

@@ -37,6 +37,10 @@
 #include "preempt_plan.h"
 #include "rating.h"
 #include "trial.h"
+#include "cluster_order.h"
+#include "cluster_array.h"
+#include "cluster_gone.h"
+#include "cluster_settle.h"
 
 /* --- the order of steps ------------------------------------------------------------------------------ */
 
@@ -214,6 +218,7 @@ void cycle_destroy(struct cycle *c)
     plans_destroy(c->plans);
     placement_destroy(c->placer);
     trial_destroy(c->trial);
+    cluster_clear(c->cl);
     cluster_destroy(c->cl);
     classes_destroy(c->classes);
     buckets_destroy(c->buckets);

@@ -12,6 +12,9 @@
 #include "mem.h"
 #include "pbs_error.h"
 #include "preempt_plan.h"
+#include "cluster_index.h"
+#include "cluster_order.h"
+#include "cluster_array.h"
 
 /* A job that the server refused is tried again: the reason is often a state of a vnode that the next change will show, and
  * a refusal costs a request. */

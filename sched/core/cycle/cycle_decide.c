@@ -16,6 +16,9 @@
 #include "preempt_plan.h"
 #include "shrink_to_fit.h"
 #include "units.h"
+#include "cluster_index.h"
+#include "cluster_order.h"
+#include "cluster_array.h"
 
 void cycle_decide_withdraw(struct cycle *c, struct job *j)
 {
@@ -62,7 +65,7 @@ void cycle_decide_run(struct cycle *c, struct job *j, const struct allocation *w
     cluster_order(c->cl, j, resumes ? ORDER_RESUME : ORDER_RUN, where);
     keeps_started(c->keeps, j);
     plans_forget(c->plans, j->id);
-    if (array && cluster_array_is_full(c->cl, array))
+    if (array && cluster_index_array_is_full(c->cl, array))
         decisions_log(c->d, LOGE_DEBUG, array->id, "Number of concurrent running subjobs limit reached");
 }
 

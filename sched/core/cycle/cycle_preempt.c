@@ -19,6 +19,7 @@
 #include "preempt_level.h"
 #include "preempt_plan.h"
 #include "trial.h"
+#include "cluster_array.h"
 
 static void cycle_note_later(void *arg, int64_t at_s)
 {

@@ -11,6 +11,7 @@
 #include "log.h"
 #include "mem.h"
 #include "pbs_error.h"
+#include "cluster_resvs.h"
 
 /* How long a reservation is left alone whose confirmation the server refused: it saw more than this scheduler. A choice. */
 enum { AGAIN_S = 5 };

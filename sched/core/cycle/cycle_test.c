@@ -12,6 +12,8 @@
 #include "cycle.h"
 #include "log.h"
 #include "cluster_rows.h"
+#include "cluster_gone.h"
+#include "cluster_settle.h"
 
 struct bench {
     struct policy policy;

@@ -13,6 +13,7 @@
 #include "explain.h"
 #include "forecast.h"
 #include "random_world.h"
+#include "cluster_settle.h"
 
 enum { SEEDS = 90, STEPS = 12, CHECKED_MAX = 6, TOLD_APART_S = 5 };
 

@@ -11,6 +11,10 @@
 
 #include "pbs_ifl.h"
 #include "policy.h"
+#include "cluster_order.h"
+#include "cluster_gone.h"
+#include "cluster_change.h"
+#include "cluster_settle.h"
 
 struct side {
     struct policy policy;
@@ -36,6 +40,7 @@ static int end(void **state)
 {
     struct side *s = *state;
 
+    cluster_clear(s->cl);
     cluster_destroy(s->cl);
     accrual_destroy(s->a);
     policy_fini(&s->policy);

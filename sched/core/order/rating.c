@@ -12,6 +12,7 @@
 #include "formula.h"
 #include "log.h"
 #include "mem.h"
+#include "cluster_index.h"
 
 enum { ACCRUES_ELIGIBLE = 2 };
 

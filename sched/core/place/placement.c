@@ -16,6 +16,7 @@
 #include "pools.h"
 #include "search_log.h"
 #include "strbuf.h"
+#include "cluster_order.h"
 
 enum { EXEC_VNODE_MAX = 1 << 20 };
 

@@ -49,12 +49,12 @@ static void trial_step(struct trial *t, struct node *n, const struct amounts *us
     t->steps = mem_room(t->steps, t->n, &t->cap, sizeof *t->steps);
     t->steps[t->n++] =
         (struct step){.node = n, .use = use, .sign = sign, .jobs = jobs, .was_exclusive = n->exclusive};
-    cluster_index_node_out(t->cl, n); /* a node is found in its bucket by its present content */
+    cluster_node_out(t->cl, n); /* a node is found in its bucket by its present content */
     if (use)
-        cluster_index_node_move(t->cl, n, use, -sign);
+        cluster_node_move(t->cl, n, use, -sign);
     n->n_jobs += jobs;
     n->exclusive = exclusive;
-    cluster_index_node_in(t->cl, n);
+    cluster_node_in(t->cl, n);
 }
 
 void trial_take(struct trial *t, struct node *n, const struct amounts *use)
@@ -85,12 +85,12 @@ void trial_undo(struct trial *t, size_t mark)
 {
     while (t->n > mark) {
         struct step *s = &t->steps[--t->n];
-        cluster_index_node_out(t->cl, s->node);
+        cluster_node_out(t->cl, s->node);
         if (s->use)
-            cluster_index_node_move(t->cl, s->node, s->use, s->sign);
+            cluster_node_move(t->cl, s->node, s->use, s->sign);
         s->node->n_jobs -= s->jobs;
         s->node->exclusive = s->was_exclusive;
-        cluster_index_node_in(t->cl, s->node);
+        cluster_node_in(t->cl, s->node);
     }
 }
 

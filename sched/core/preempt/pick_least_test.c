@@ -13,6 +13,7 @@
 #include "mem.h"
 #include "pbs_ifl.h"
 #include "cluster_rows.h"
+#include "cluster_settle.h"
 
 enum { NODES = 4, WIDE = 16, NCPUS = 4, NOW_S = 1000000, SITES = 60 };
 

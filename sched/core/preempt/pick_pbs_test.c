@@ -18,6 +18,7 @@
 #include "preempt_level.h"
 #include "random_world.h"
 #include "trial.h"
+#include "cluster_settle.h"
 
 enum { SEEDS = 2000, LOSS_SEEDS = 400, FEW = 16 };
 

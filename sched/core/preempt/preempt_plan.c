@@ -17,6 +17,7 @@
 #include "intern.h"
 #include "log.h"
 #include "mem.h"
+#include "cluster_order.h"
 
 struct preempt_plan_victim {
     const char *id; /* interned */

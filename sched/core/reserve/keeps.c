@@ -201,13 +201,13 @@ static void keeps_put(struct keeps *k, struct node *n, struct node_keep *a, size
     bool is_alike = look == n->keeps_look;
 
     if (!is_alike)
-        cluster_index_node_out(k->cl, n);
+        cluster_node_out(k->cl, n);
     node_forget_keeps(n);
     n->keeps = a;
     n->n_keeps = n_keeps;
     n->keeps_look = look;
     if (!is_alike)
-        cluster_index_node_in(k->cl, n);
+        cluster_node_in(k->cl, n);
 }
 
 /* What a list is made of: most vnodes are asked for again with what they had, and sweeping costs ten times as much. */
@@ -235,9 +235,9 @@ static void keeps_look_again(struct keeps *k, struct node *n)
 
     if (look == n->keeps_look)
         return;
-    cluster_index_node_out(k->cl, n);
+    cluster_node_out(k->cl, n);
     n->keeps_look = look;
-    cluster_index_node_in(k->cl, n);
+    cluster_node_in(k->cl, n);
 }
 
 /* Its events are [first, last). */
@@ -376,12 +376,12 @@ void keeps_started(struct keeps *k, struct job *j)
         if (!n || n->n_keeps == 0)
             continue;
         keeps_add_end(n, k->now_s + job_lasts_s(j), &j->claim.a[i].use);
-        cluster_index_node_out(k->cl, n);
+        cluster_node_out(k->cl, n);
         for (size_t x = 0; x < n->n_keeps; x++)
             keeps_leave(&n->keeps[x], n);
         n->keeps_look = keeps_hash(k, n->keeps, n->n_keeps);
         n->keeps_of = 0;
-        cluster_index_node_in(k->cl, n);
+        cluster_node_in(k->cl, n);
     }
 }
 

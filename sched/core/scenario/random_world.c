@@ -7,6 +7,8 @@
 
 #include "cluster_rows.h"
 #include "mem.h"
+#include "cluster_gone.h"
+#include "cluster_settle.h"
 
 enum { BEGIN_S = 1000000, USERS = 3, COLOURS = 3, TEXT_MAX = 8192 };
 

@@ -22,6 +22,7 @@
 #include "scenario_config.h"
 #include "scenario_objects.h"
 #include "words.h"
+#include "cluster_change.h"
 
 enum { FILE_MAX = 1 << 20, NOW_S = SCENARIO_NOW_S };
 

@@ -10,6 +10,9 @@
 #include "mem.h"
 #include "pbs_ifl.h"
 #include "sched_request.h"
+#include "cluster_gone.h"
+#include "cluster_change.h"
+#include "cluster_settle.h"
 
 struct objects_entry { /* one object as its line says */
     char *kind, *name;

@@ -8,6 +8,8 @@
 
 #include "mem.h"
 #include "cluster_rows.h"
+#include "cluster_gone.h"
+#include "cluster_settle.h"
 
 enum { PIECE_MAX = 24 }; /* characters of one place in an exec_vnode */
 

@@ -10,6 +10,7 @@
 
 #include "cluster_rows.h"
 #include "cycle.h"
+#include "cluster_settle.h"
 
 enum {
     NODES = 10000,

@@ -11,6 +11,8 @@
 #include "forecast.h"
 #include "mem.h"
 #include "steps.h"
+#include "cluster_gone.h"
+#include "cluster_settle.h"
 
 enum { BEGIN_S = 1000000, USERS = 10, WIDTH = 10, UNKNOWN_SHARES = 10, TEXT_MAX = 64 };
 

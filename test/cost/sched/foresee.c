@@ -12,6 +12,8 @@
 #include "cluster_rows.h"
 #include "forecast.h"
 #include "mem.h"
+#include "cluster_gone.h"
+#include "cluster_settle.h"
 
 enum {
     NODES = 16,
