@@ -23,6 +23,8 @@
 #include "pbs_ifl.h"
 #include "policy.h"
 #include "sched_cluster.h"
+#include "cycle_answers.h"
+#include "cycle_resv.h"
 
 struct act_promise {
     char *job;

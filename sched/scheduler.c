@@ -31,6 +31,10 @@
 #include "cluster_array.h"
 #include "cluster_change.h"
 #include "cluster_settle.h"
+#include "cycle_answers.h"
+#include "cycle_resv.h"
+#include "cycle_preempt.h"
+#include "cycle_decide.h"
 
 enum { TICK_MS = 1000, NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 
@@ -227,7 +231,7 @@ static void run_by_request(struct scheduler *s, const struct pbs_wake *w)
 {
     log_event(LOGC_SCHED, LOGE_DEBUG, w->job, "Received qrun request");
     act_promise(s->act, w->job, w->answer);
-    if (cycle_urge(s->cycle, w->job))
+    if (cycle_decide_urge(s->cycle, w->job))
         return;
     log_event(LOGC_SCHED, LOGE_SCHED, w->job, "Could not find job to qrun.");
     act_tell(s->act, w->job, PBSE_UNKJOBID, "PBS Error: Scheduler can not find job");
@@ -239,7 +243,7 @@ static void explain_resv(struct scheduler *s, const struct pbs_wake *w, struct r
     struct confirm_answer x = {.n = 0};
     struct batch_status *list;
 
-    cycle_explain_resv(s->cycle, r, now_s(s), &x);
+    cycle_resv_explain(s->cycle, r, now_s(s), &x);
     list = answer_resv_create(cl, r, &x, now_s(s));
     act_explained(s->act, w->job, w->answer, list);
     answer_destroy(list);

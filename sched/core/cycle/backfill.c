@@ -1,9 +1,11 @@
-/* Jobs that could not run, and what that means for those behind them: see cycle_private.h and calendar.h.
+/* Jobs that could not run, and what that means for those behind them: see backfill.h and calendar.h.
  *
  * strict_ordering: the first of them are booked in the calendar (backfill_depth), or, where there is to be none, stop
  * all jobs behind them. Jobs that were preempted are booked in any case with sched_preempt_enforce_resumption, unless
  * their level is below normal_jobs. What is booked lasts for one cycle and is worked out again in the next; `tops` remembers
  * who was told what, and that such a job is still as it was, since when it goes others may run. */
+#include "backfill.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,7 +14,6 @@
 #include "attempt.h"
 #include "calendar.h"
 #include "classes.h"
-#include "cycle_private.h"
 #include "gang.h"
 #include "intern.h"
 #include "keeps.h"
@@ -23,6 +24,7 @@
 #include "placement.h"
 #include "shrink_to_fit.h"
 #include "trial.h"
+#include "cycle_state.h"
 
 enum {
     REQUEUED_MAX =

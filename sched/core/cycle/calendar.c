@@ -10,6 +10,7 @@
  * times are tried one by one, since a
  * booking may be in the way, and when that takes long only those at which a booking ends. Prime and dedicated time forbid
  * some of them, and their changes are times of their own. */
+
 #include "calendar.h"
 
 #include <stdlib.h>

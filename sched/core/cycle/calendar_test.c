@@ -13,6 +13,7 @@
 #include "cluster_rows.h"
 #include "cluster_gone.h"
 #include "cluster_settle.h"
+#include "cycle_answers.h"
 
 enum { NODES = 5, NCPUS = 8, JOBS = 60, BEGIN_S = 1000000, WORLDS = 40, TEXT = 256 };
 

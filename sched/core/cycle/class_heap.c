@@ -1,5 +1,6 @@
 /* See class_heap.h. A group is of one entity, or of all jobs where there are no shares; it stays until the heap goes, since
  * there are few. */
+
 #include "class_heap.h"
 
 #include <stdlib.h>

@@ -22,7 +22,6 @@
 #include "candidates.h"
 #include "class_heap.h"
 #include "classes.h"
-#include "cycle_private.h"
 #include "gang.h"
 #include "inside.h"
 #include "keeps.h"
@@ -41,6 +40,11 @@
 #include "cluster_array.h"
 #include "cluster_gone.h"
 #include "cluster_settle.h"
+#include "cycle_state.h"
+#include "cycle_resv.h"
+#include "cycle_preempt.h"
+#include "cycle_decide.h"
+#include "backfill.h"
 
 /* --- the order of steps ------------------------------------------------------------------------------ */
 
@@ -96,7 +100,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     placement_set_log(c->placer, d);
     c->until_s = cycle_until_s(c);
     if (p->scheduling)
-        cycle_confirm_resvs(c); /* first: jobs get what reservations leave */
+        cycle_resv_confirm(c); /* first: jobs get what reservations leave */
     cycle_fill_heap(c);
     cycle_keep_for_resvs(c);
 
@@ -492,7 +496,7 @@ bool cycle_has_news(const struct cycle *c, int64_t now_s)
         return true;
     if (!cluster_policy(c->cl)->scheduling)
         return false;
-    if (backfill_has_changed(c->backfill) || cycle_has_resvs(c, now_s))
+    if (backfill_has_changed(c->backfill) || cycle_resv_is_due(c, now_s))
         return true;
     bool strict =
         policy_is_strict(cluster_policy(c->cl)); /* one that joins those who wait may be planned ahead */

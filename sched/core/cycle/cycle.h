@@ -49,48 +49,6 @@ int64_t cycle_wakes_s(const struct cycle *c);
 /* Forget that jobs did not fit: the next cycle tries every class and rates every job (timed cycles). */
 void cycle_retry_all(struct cycle *c);
 
-/* The order to run or resume this job was taken, or refused (PBSE_ code, text): then it has a reason. */
-void cycle_answer_order(struct cycle *c, const char *job, int code, const char *text, struct decisions *d);
-
-/* The server has taken the plan to run this job over (code 0), or refused it; then no job was touched. */
-void cycle_answer_plan(struct cycle *c, const char *urgent, int code, const char *text, struct decisions *d);
-
-/* The server has taken what was decided about a reservation (code 0: confirmed, or that this cannot be), or refused it. */
-void cycle_resv_answered(struct cycle *c, const char *resv, int code, const char *text, struct decisions *d);
-
-/* Between cycles: would it be confirmed now? As confirm_try; confirm_fini. */
-void cycle_explain_resv(struct cycle *c, struct resv *r, int64_t now_s, struct confirm_answer *out);
-
-struct cycle_reply { /* one victim's answer */
-    const char *job;
-    enum preempt_result result;
-};
-/* The preemption for `urgent` is over; n 0: the call failed. Appends: the order to run it, and log lines. */
-void cycle_answer_preempt(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n,
-                          struct decisions *d);
-
-/* Those who were to be suspended for this job's turn have answered: SUSPENDED, or FAILED where one could not be; n 0:
- * the call failed. Appends: the order to run it, or to let it go on. */
-void cycle_answer_turn(struct cycle *c, const char *next, const struct cycle_reply replies[], size_t n,
-                       struct decisions *d);
-
-/* A request asks that this job be run at once, before all others, stopping what it must. Return false if there is no such job, or
- * it cannot be run. The next cycle_run decides: RUN, PREEMPT or REFUSE. */
-bool cycle_urge(struct cycle *c, const char *job);
-
-/* Explain a job with a queue (explain.h), between cycles, as the next cycle would decide about it. *out is the caller's,
- * until explain_fini(). */
-void cycle_preempt_explain(struct cycle *c, const struct job *j, int64_t now_s, struct explanation *out);
-
-/* The parts that a cycle picks with. */
-struct picker cycle_preempt_picker(const struct cycle *c);
-/* As attempt_room, beside what the next cycle would keep for jobs before this one. `cycle` is a struct cycle. */
-bool backfill_room(void *cycle, const struct picker *k, const struct preemptor *p, struct allocation *where,
-                   struct reason *why);
-
-/* Connection lost: no order is open any more. */
-void cycle_answers_forget(struct cycle *c);
-
 /* The next job whose comment should be another, marked as told; NULL: there is none. `*comment` is borrowed. */
 const struct job *cycle_next_comment(struct cycle *c, const char **comment);
 

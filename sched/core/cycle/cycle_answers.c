@@ -1,12 +1,13 @@
-/* What came of decisions: orders taken or refused, plans, victims, turns; and jobs that a request asks for. See cycle.h.
+/* What came of decisions: orders taken or refused, plans, victims, turns. See cycle.h.
  *
  * Answers come in any order, and late: the job may have gone meanwhile. What follows from one is decided at once and
  * appended to the caller's list. */
+#include "cycle_answers.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "classes.h"
-#include "cycle_private.h"
 #include "intern.h"
 #include "log.h"
 #include "mem.h"
@@ -15,6 +16,8 @@
 #include "cluster_index.h"
 #include "cluster_order.h"
 #include "cluster_array.h"
+#include "cycle_state.h"
+#include "cycle_decide.h"
 
 /* A job that the server refused is tried again: the reason is often a state of a vnode that the next change will show, and
  * a refusal costs a request. */
@@ -171,27 +174,6 @@ void cycle_answer_turn(struct cycle *c, const char *next, const struct cycle_rep
                           : "Turn is over: could not be suspended for job %s",
                       next);
     all_answered(c, next, replies, n);
-}
-
-bool cycle_urge(struct cycle *c, const char *id)
-{
-    struct job *j = cluster_job(c->cl, id);
-
-    if (!j)
-        j = cluster_array_spawn_named(c->cl, id);
-    if (!j || !j->queue || !cluster_serves(c->cl, j->queue))
-        return false;
-    if (j->urged)
-        return true;
-    job_urge(j, true);
-    if (!cycle_decide_may_run(j)) {
-        job_urge(j, false);
-        return false;
-    }
-    c->urged = mem_room(c->urged, c->n_urged, &c->cap_urged, sizeof *c->urged);
-    c->urged[c->n_urged++] = mem_intern(id);
-    cluster_index_rejoin(c->cl, j);
-    return true;
 }
 
 void cycle_answers_forget(struct cycle *c)

@@ -1,16 +1,18 @@
-/* What the files of the cycle decide about one job, whichever of them finds it out. See cycle_private.h.
+/* What the files of the cycle decide about one job, whichever of them finds it out. See cycle_decide.h.
  *
  * A decision is a line in `d` and the order that takes the room in the cluster, so that the next look at that room finds it taken.
  * This is the lowest file of the cycle: cycle.c, cycle_preempt.c and cycle_answers.c call it, and it calls none of them. */
+#include "cycle_decide.h"
+
 #include <stdlib.h>
 
 #include "classes.h"
-#include "cycle_private.h"
 #include "fairshare_accrual.h"
 #include "gang.h"
 #include "intern.h"
 #include "keeps.h"
 #include "log.h"
+#include "mem.h"
 #include "pbs_error.h"
 #include "placement.h"
 #include "preempt_plan.h"
@@ -19,6 +21,8 @@
 #include "cluster_index.h"
 #include "cluster_order.h"
 #include "cluster_array.h"
+#include "cycle_state.h"
+#include "backfill.h"
 
 void cycle_decide_withdraw(struct cycle *c, struct job *j)
 {
@@ -35,6 +39,27 @@ void cycle_decide_withdraw(struct cycle *c, struct job *j)
 bool cycle_decide_may_run(const struct job *j)
 {
     return j->sched_state == SCHED_STATE_WAITING || j->sched_state == SCHED_STATE_SUSPENDED;
+}
+
+bool cycle_decide_urge(struct cycle *c, const char *id)
+{
+    struct job *j = cluster_job(c->cl, id);
+
+    if (!j)
+        j = cluster_array_spawn_named(c->cl, id);
+    if (!j || !j->queue || !cluster_serves(c->cl, j->queue))
+        return false;
+    if (j->urged)
+        return true;
+    job_urge(j, true);
+    if (!cycle_decide_may_run(j)) {
+        job_urge(j, false);
+        return false;
+    }
+    c->urged = mem_room(c->urged, c->n_urged, &c->cap_urged, sizeof *c->urged);
+    c->urged[c->n_urged++] = mem_intern(id);
+    cluster_index_rejoin(c->cl, j);
+    return true;
 }
 
 void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *j)

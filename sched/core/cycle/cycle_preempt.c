@@ -1,4 +1,4 @@
-/* Room that running jobs have: a cycle takes it by turns of time slices or by preemption. See cycle_private.h.
+/* Room that running jobs have: a cycle takes it by turns of time slices or by preemption. See cycle_preempt.h.
  *
  * cycle_preempt_for_class is called when a job has found no free room. Its decisions take effect in the cluster at once (the victims
  * are under an order, the job awaits them), so the rest of the cycle sees them.
@@ -6,11 +6,12 @@
  * cycle_preempt_elsewhere is called at the beginning of a cycle, for jobs that await such room: room may come free elsewhere before the
  * victims have gone, during their notice or because they stop slowly. Then the job runs there; the server undoes the plan, and
  * victims that were not touched yet stay. */
+#include "cycle_preempt.h"
+
 #include <stdlib.h>
 
 #include "attempt.h"
 #include "classes.h"
-#include "cycle_private.h"
 #include "explain.h"
 #include "gang.h"
 #include "log.h"
@@ -20,6 +21,9 @@
 #include "preempt_plan.h"
 #include "trial.h"
 #include "cluster_array.h"
+#include "cycle_state.h"
+#include "cycle_decide.h"
+#include "backfill.h"
 
 static void cycle_note_later(void *arg, int64_t at_s)
 {

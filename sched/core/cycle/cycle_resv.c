@@ -1,17 +1,21 @@
-/* Reservations that need vnodes: new ones, altered ones, and those that have lost some. See cycle_private.h.
+/* Reservations that need vnodes: new ones, altered ones, and those that have lost some. See cycle_resv.h.
  *
  * They are placed before any job, altered ones first, then in the order in which they were asked for. What is found is kept for a
  * reservation at once, so the next one and all jobs of the cycle see it as promised. */
+#include "cycle_resv.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "confirm.h"
-#include "cycle_private.h"
 #include "log.h"
 #include "mem.h"
 #include "pbs_error.h"
 #include "cluster_resvs.h"
+#include "cycle_state.h"
+#include "cycle_preempt.h"
+#include "cycle_decide.h"
 
 /* How long a reservation is left alone whose confirmation the server refused: it saw more than this scheduler. A choice. */
 enum { AGAIN_S = 5 };
@@ -24,7 +28,7 @@ static bool is_ours(const struct cycle *c, const struct resv *r)
     return !r->partition || strcmp(partition, cluster_policy(c->cl)->partition) == 0;
 }
 
-bool cycle_has_resvs(const struct cycle *c, int64_t now_s)
+bool cycle_resv_is_due(const struct cycle *c, int64_t now_s)
 {
     for (const struct resv *r = cluster_next_resv(c->cl, NULL); r; r = cluster_next_resv(c->cl, r))
         if (is_ours(c, r) && resv_needs_vnodes(r, now_s))
@@ -181,7 +185,7 @@ static bool goes_to_its_job(struct cycle *c, struct resv *r, const struct confir
     return true;
 }
 
-void cycle_confirm_resvs(struct cycle *c)
+void cycle_resv_confirm(struct cycle *c)
 {
     size_t n;
     struct resv **list = list_resvs(c, &n);
@@ -221,7 +225,7 @@ void cycle_resv_answered(struct cycle *c, const char *id, int code, const char *
     }
 }
 
-void cycle_explain_resv(struct cycle *c, struct resv *r, int64_t now_s, struct confirm_answer *out)
+void cycle_resv_explain(struct cycle *c, struct resv *r, int64_t now_s, struct confirm_answer *out)
 {
     keeps_make(c->keeps, now_s, INT64_MAX);
     try_one(c, r, now_s, INT64_MAX, out);

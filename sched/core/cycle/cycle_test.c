@@ -14,6 +14,7 @@
 #include "cluster_rows.h"
 #include "cluster_gone.h"
 #include "cluster_settle.h"
+#include "cycle_answers.h"
 
 struct bench {
     struct policy policy;

@@ -3,6 +3,7 @@
  * What the time rests on is read from the place that was found: a vnode of it that could not take its part at this moment is
  * blocked, and running jobs that leave a blocked vnode until then are what the job waits for. Where no vnode is blocked a limit is in
  * the way, and jobs count whose end mends that. */
+
 #include "forecast.h"
 
 #include <stdlib.h>
@@ -10,12 +11,14 @@
 #include "attempt.h"
 #include "calendar.h"
 #include "classes.h"
-#include "cycle_private.h"
 #include "idset.h"
 #include "keeps.h"
 #include "mem.h"
 #include "preempt_level.h"
 #include "run_limits.h"
+#include "cycle_state.h"
+#include "cycle_preempt.h"
+#include "backfill.h"
 
 struct forecast_walk {
     struct cycle *c;

@@ -14,6 +14,7 @@
 #include "forecast.h"
 #include "random_world.h"
 #include "cluster_settle.h"
+#include "cycle_preempt.h"
 
 enum { SEEDS = 90, STEPS = 12, CHECKED_MAX = 6, TOLD_APART_S = 5 };
 

@@ -7,6 +7,7 @@
  *
  * Stopped in the trial is what a suspension gives back: all but memory. So a job whose memory does not fit beside that of
  * those who are suspended finds no place, and no job is stopped for it. */
+
 #include "gang.h"
 
 #include <stdio.h>

@@ -12,6 +12,7 @@
 #include "cluster_rows.h"
 #include "cluster_gone.h"
 #include "cluster_settle.h"
+#include "cycle_answers.h"
 
 enum { JOBS_MAX = 64, NODES_MAX = 4, SLICE_S = 10, BEGIN_S = 1000000 };
 

@@ -13,6 +13,8 @@
 #include "cycle.h"
 #include "cluster_gone.h"
 #include "cluster_settle.h"
+#include "cycle_answers.h"
+#include "cycle_resv.h"
 
 enum { NODES = 5, NCPUS = 8, JOBS = 80, RESVS = 30, BEGIN_S = 1000000, WORLDS = 40, TEXT = 256 };
 

@@ -3,6 +3,7 @@
  * First the boundary of prime or dedicated time, which no placement can mend. Then booked jobs: if it does not fit with
  * min_walltime it never will; else it is to end when one of those that it would meet begins, the last of them first, since
  * each earlier one leaves it less time. After a few of them min_walltime has to do. */
+
 #include "shrink_to_fit.h"
 
 #include "inside.h"

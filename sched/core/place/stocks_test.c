@@ -8,6 +8,7 @@
 #include "buckets.h"
 #include "pick.h"
 #include "random_world.h"
+#include "cycle_preempt.h"
 
 enum { SEEDS = 150, STEPS = 60 };
 

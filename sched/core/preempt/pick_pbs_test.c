@@ -19,6 +19,8 @@
 #include "random_world.h"
 #include "trial.h"
 #include "cluster_settle.h"
+#include "cycle_preempt.h"
+#include "backfill.h"
 
 enum { SEEDS = 2000, LOSS_SEEDS = 400, FEW = 16 };
 

@@ -9,6 +9,7 @@
 #include "mem.h"
 #include "cluster_gone.h"
 #include "cluster_settle.h"
+#include "cycle_answers.h"
 
 enum { BEGIN_S = 1000000, USERS = 3, COLOURS = 3, TEXT_MAX = 8192 };
 

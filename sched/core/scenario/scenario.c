@@ -23,6 +23,10 @@
 #include "scenario_objects.h"
 #include "words.h"
 #include "cluster_change.h"
+#include "cycle_answers.h"
+#include "cycle_resv.h"
+#include "cycle_preempt.h"
+#include "cycle_decide.h"
 
 enum { FILE_MAX = 1 << 20, NOW_S = SCENARIO_NOW_S };
 
@@ -208,7 +212,7 @@ static int scenario_line_resv_explain(struct play *p, struct err *e)
     struct resv *r = cluster_resv(cycle_cluster(p->c), p->w.w[1]);
     if (!r)
         return err_set(e, EINVAL, "there is no such reservation");
-    cycle_explain_resv(p->c, r, NOW_S, &x);
+    cycle_resv_explain(p->c, r, NOW_S, &x);
     const char *says = x.times ? "confirmed" : reason_log(&x.why, text);
     int rc = strcmp(says, strstr(p->rest, p->w.w[2])) == 0 ? 0 : err_set(e, EINVAL, "it says: %s", says);
     confirm_fini(&x);
@@ -503,7 +507,7 @@ static int scenario_line_answers(struct play *p, struct err *e)
 static int scenario_line_urge(struct play *p, struct err *e)
 {
     feed(p);
-    return cycle_urge(p->c, p->w.w[1]) ? 0 : err_set(e, EINVAL, "it cannot be run at all");
+    return cycle_decide_urge(p->c, p->w.w[1]) ? 0 : err_set(e, EINVAL, "it cannot be run at all");
 }
 
 static int scenario_line_entry(struct play *p, struct err *e)

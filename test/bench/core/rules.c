@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "placement.h"
 #include "trial.h"
+#include "cycle_preempt.h"
 
 enum { SETS_OF_MAX = 14 };
 

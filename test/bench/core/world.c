@@ -10,6 +10,7 @@
 #include "cluster_rows.h"
 #include "cluster_gone.h"
 #include "cluster_settle.h"
+#include "cycle_answers.h"
 
 enum { PIECE_MAX = 24 }; /* characters of one place in an exec_vnode */
 

@@ -13,6 +13,8 @@
 #include "steps.h"
 #include "cluster_gone.h"
 #include "cluster_settle.h"
+#include "cycle_answers.h"
+#include "cycle_preempt.h"
 
 enum { BEGIN_S = 1000000, USERS = 10, WIDTH = 10, UNKNOWN_SHARES = 10, TEXT_MAX = 64 };
 

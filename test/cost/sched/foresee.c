@@ -14,6 +14,7 @@
 #include "mem.h"
 #include "cluster_gone.h"
 #include "cluster_settle.h"
+#include "cycle_answers.h"
 
 enum {
     NODES = 16,

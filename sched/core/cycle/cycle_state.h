@@ -1,0 +1,59 @@
+#ifndef CYCLE_STATE_H
+#define CYCLE_STATE_H
+/* The fields of a cycle, for the files of this folder that decide; others ask cycle.h. The comments say which file writes. */
+#include "cycle.h"
+
+struct backfill;
+struct inside;
+struct keeps;
+struct buckets;
+struct calendar;
+struct class;
+struct class_heap;
+struct classes;
+struct gang;
+struct allocation;
+struct placer;
+struct plans;
+struct trial;
+
+struct cycle {
+    /* cycle.c creates these; each is changed by its own functions */
+    struct cluster *cl;
+    struct accrual *accrual;
+    struct rating *rating;
+    struct buckets *buckets;
+    struct classes *classes;
+    struct trial *trial;
+    struct placer *placer;
+    struct plans *plans;
+    struct gang *gang;
+    struct backfill *backfill;
+    struct keeps *keeps;       /* for reservations */
+    struct inside *inside;     /* the room of one that runs */
+    cycle_elapsed_fn *elapsed; /* NULL: no limit of time */
+    void *elapsed_arg;
+    cycle_step_fn *step; /* NULL: no signs of life are needed */
+    void *step_arg;
+
+    /* of the cycle under way: cycle.c */
+    struct class_heap *heap;
+    struct decisions *d; /* all append; between cycles cycle_answers.c and cycle_resv.c set it for the call */
+    int64_t now_s;
+    int64_t until_s;  /* when the last job would end that could begin in this cycle */
+    int64_t attempts; /* searches for victims; cycle_preempt.c counts */
+
+    /* when there is something to do though no news has come: cycle.c reads */
+    bool rerate;         /* the next cycle rates all jobs again; cycle.c */
+    int64_t primetime_s; /* when prime or dedicated time begins or ends next; 0: never; cycle.c */
+    size_t n_refused;    /* cycle_answers.c counts, cycle.c begins again at 0 */
+    int64_t refused_s;   /* when refused jobs are tried again; cycle_answers.c */
+    int64_t
+        forget_s; /* when those who failed to give way may be tried again; 0: there are none; cycle_preempt.c */
+
+    /* jobs that a request (qrun) is waiting for; interned; cycle_decide.c */
+    const char **urged;
+    size_t n_urged, cap_urged;
+};
+
+#endif
