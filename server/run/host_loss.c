@@ -114,9 +114,15 @@ static void host_loss_end_run(struct host_loss *l, struct job *j, const struct r
     exec_send_terminate(l->send, j, run_terminate_why(j), run_terminate_grace_s(j));
 }
 
+/* All hosts are told to end at once, and a sister may be done before the host of the script is. */
+static bool ended_as_told(const struct run *r, const struct run_host *h)
+{
+    return h != r->hosts && r->terminations && !r->lost && h->state == RUN_HOST_RELEASED;
+}
+
 void host_loss_judge(struct host_loss *l, struct job *j, const struct run_host *h)
 {
-    if (j->run->finished || h->leaving)
+    if (j->run->finished || h->leaving || ended_as_told(j->run, h))
         return;
     if (is_tolerated(j, h))
         host_loss_go_on(l, j, h);

@@ -1,6 +1,7 @@
 """Jobs on several hosts: started together, ended together, and what happens when one of the hosts is lost."""
 import os
 import signal
+import threading
 
 import pytest
 
@@ -161,6 +162,20 @@ def test_the_nodes_of_sisters_are_free_while_the_first_host_still_runs_its_epilo
     with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
         pass
     cx.wait_gone(job)
+
+
+@three
+def test_a_sister_that_ends_first_when_a_job_is_rerun_was_not_lost(cx):
+    job = spread(cx)
+    running(cx, job)
+    rerun = threading.Thread(target=cx.command, args=("qrerun", job))
+    with daemon_frozen(cx, "n1"):
+        rerun.start()
+        until(lambda: free(cx) == ["n2", "n3"], "the end on the other hosts")
+    rerun.join()
+    running(cx, job, 2)
+    assert "Exit_status=-11 " in accounting(cx, job, "R")[0]
+    assert f"{job};lost communication" not in cx.log("server")
 
 
 # --- a host that is lost
