@@ -1,4 +1,8 @@
-/* Attributes of hooks, a row each. See hook_attrs.h. */
+/* Attributes of hooks, a row each: how its text is parsed and checked, how it is shown. See hook_attrs.h.
+ *
+ * A request's changes are applied to a copy, and the copy replaces the settings when all of them are good. The rows
+ * marked `last` are checked against the others (freq, user and fail_action against the events), so they are applied
+ * after them, whatever the order in the request. */
 #include "hook_attrs.h"
 
 #include <ctype.h>

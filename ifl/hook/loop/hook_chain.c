@@ -1,4 +1,13 @@
-/* The hooks of one event. See hook_chain.h. */
+/* The hooks of one event, in the order of their attribute `order`. See hook_chain.h.
+ *
+ *   hook_chain_start -> hook_chain_next -> hook_pool_run        one hook at a time, in a worker
+ *                            ^                   |
+ *                            |            hook_chain_ran        its outcome
+ *                            +--- accepted ------+--- rejected, failed, late ---> hook_chain_end: ^done, once
+ *
+ * What a hook has changed is merged into the event's data before the next one runs, so each sees the changes of those
+ * before it. The list of hooks may change while one runs: the chain therefore remembers a place in the order, not a
+ * hook. A hook of user pbsuser is passed over where the event has no user. Texts of log lines and of refusals are PBS's. */
 #include "hook_chain.h"
 
 #include <stdlib.h>
