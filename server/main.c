@@ -1,6 +1,12 @@
-/* pbs_server: from the command line to the end of the loop, active or standing by. assembly.c creates and binds the
- * parts;
- * server.c has what comes between creation and loop, and the end. */
+/* pbs_server: from the command line to the end of the loop, active or standing by.
+ *
+ *   main                settings, PBS_HOME
+ *   server_main_serve   the lock, the log; from here on errors are logged, and told to the process that was started
+ *   live                of a pair: wait as the standby, be active, and again; alone: be active once
+ *   be_active           server_main_start creates, recovers and listens; then the loop, and the end
+ *
+ * assembly.c creates and binds the parts; server.c has what comes between creation and loop, and the end. An activation
+ * leaves nothing behind but settings, lock and failover policy (begin_anew). */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>

@@ -8,8 +8,7 @@
 #include "err.h"
 #include "store_files.h"
 
-/* How to start (-t); the log shows the numbers. Running jobs continue with every value, except those that remove jobs.
- * */
+/* How to start (-t); the log shows the numbers. Running jobs continue with every value, except those that remove jobs. */
 enum server_start {
     SERVER_START_HOT,
     SERVER_START_WARM,    /* as the store says: what is always done */

@@ -1,5 +1,4 @@
-/* Rows that cannot be understood, kept in files. See set_aside.h. The server starts even if a file cannot be written.
- * */
+/* Rows that cannot be understood, kept in files. See set_aside.h. The server starts even if a file cannot be written. */
 #include "set_aside.h"
 
 #include <errno.h>
@@ -51,8 +50,7 @@ static uint64_t name_hash(const char *text)
 }
 
 /* "job.12[].host": no name of an object leads out of the directory, and no two have one file. What is not a plain
- * character is
- * written %XX; a name that is too long is cut and ends in "~" and a hash of the whole. */
+ * character is written %XX; a name that is too long is cut and ends in "~" and a hash of the whole. */
 static void file_name(const struct restore_error *f, char out[static NAME_MAX_BYTES])
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_[]@";

@@ -1,8 +1,7 @@
 #ifndef CERT_WATCH_H
 #define CERT_WATCH_H
-/* What changes in PBS_HOME/certs while the server runs: connections whose certificate has been revoked are closed, and
- * the
- * server's own certificate is renewed in time. Loop thread only. */
+/* What changes in PBS_HOME/certs while the server runs: connections whose certificate has been revoked are closed,
+ * and the server's own certificate is renewed in time. Loop thread only. */
 #include "err.h"
 
 struct cert_watch;

@@ -11,8 +11,7 @@ struct service;
 void exec_agree_decide(const struct exec_hello_parts *p, struct service *s, const exec_hello_args *a,
                        exec_hello_result *out);
 /* After the answer: KEPT for each run that is kept; START again or LOST for what is missing; START for sisters that
- * waited
- * for this one's address. */
+ * waited for this one's address. */
 void exec_agree_act(const struct exec_hello_parts *p, struct service *s, const exec_hello_args *a);
 
 #endif

@@ -1,8 +1,7 @@
 #ifndef EXEC_ORDERS_H
 #define EXEC_ORDERS_H
-/* The way of an order from the server to a service, and of the answer back: private to exec_send.c, which knows what
- * the orders
- * are. Loop thread only. */
+/* The way of an order from the server to a service, and of the answer back: private to exec_send.c, which knows
+ * what the orders are. Loop thread only. */
 #include <rpc/types.h>
 #include <rpc/xdr.h>
 #include <stddef.h>
@@ -31,14 +30,10 @@ struct exec_orders { /* of exec_send.c, which sets all but n_open */
 };
 
 /* Send procedure `proc` with `args` to this service as soon as all that has changed until now is durable. args are
- * encoded
- * here and stay the caller's. fn, which may be NULL, is called once with what came of it, never inside this:
- * PBSE_NORELYMOM
- * also where the service has not answered in ORDER_ANSWER_S; a service that is away by then gets nothing (its HELLO
- * renews orders). An
- * order that the protocol cannot hold is told as refused, as if the service had refused it. How many bytes wait
- * for the answer; 0: it
- * cannot be sent. */
+ * encoded here and stay the caller's. fn, which may be NULL, is called once with what came of it, never inside
+ * this: PBSE_NORELYMOM also where the service has not answered in ORDER_ANSWER_S; a service that is away by then
+ * gets nothing (its HELLO renews orders). An order that the protocol cannot hold is told as refused, as if the
+ * service had refused it. How many bytes wait for the answer; 0: it cannot be sent. */
 size_t exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
                         xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg);
 

@@ -43,9 +43,8 @@ typedef void exec_before_fn(void *arg, struct service *s);
 void exec_send_before_start(struct exec_send *x, exec_before_fn *fn, void *arg);
 
 void exec_send_start(struct exec_send *x, struct job *j); /* to hosts that are SENT */
-/* To this host, as soon as it is known where the other hosts of the job are: after a restart of the server the first
- * HELLO
- * is not the last. exec_send_start_waiting: perhaps it is now. */
+/* To this host, as soon as it is known where the other hosts of the job are: after a restart of the server the
+ * first HELLO is not the last. exec_send_start_waiting: perhaps it is now. */
 void exec_send_start_to(struct exec_send *x, struct job *j, const char *service);
 void exec_send_start_waiting(struct exec_send *x, struct job *j);
 void exec_send_launch(struct exec_send *x, struct job *j);  /* to the first host */
@@ -60,8 +59,7 @@ void exec_send_end_others(struct exec_send *x,
 void exec_send_update(struct exec_send *x,
                       struct job *j); /* of a running job: limits, where its output goes */
 /* To each host: these vnodes the job has given back. Those that have them free them, the others tell the job. Said
- * again
- * it is harmless. */
+ * again it is harmless. */
 void exec_send_give_up(struct exec_send *x, struct job *j);
 /* To every MOM that can: end. No answer is awaited: this server goes down as well. */
 void exec_send_stop_moms(struct exec_send *x);
@@ -69,8 +67,7 @@ size_t exec_send_open(const struct exec_send *x); /* orders given and not answer
 /* Forget the run: to every host that has released it. */
 void exec_send_checkpoint(struct exec_send *x,
                           struct job *j); /* to hosts without image; and leave, unless `staying` */
-/* The job's images (restart_from) go, wherever they are; or those that no host of its run has, and nothing else there.
- * */
+/* The job's images (restart_from) go, wherever they are; or those that no host of its run has, and nothing else there. */
 void exec_send_purge_images(struct exec_send *x, struct job *j);
 void exec_send_purge_moved(struct exec_send *x, struct job *j);
 /* Output that an earlier run has left at this service goes, and images with it. */

@@ -1,8 +1,7 @@
 #ifndef NODE_WATCH_H
 #define NODE_WATCH_H
-/* Watches whether a service is connected: its nodes go down when its connection closes and come up with its HELLO; if
- * it
- * stays away for node_fail_requeue seconds, what it ran is given up. Jobs do not change before that. */
+/* Watches whether a service is connected: its nodes go down when its connection closes and come up with its HELLO;
+ * if it stays away for node_fail_requeue seconds, what it ran is given up. Jobs do not change before that. */
 #include "services.h"
 
 struct loop;

@@ -17,8 +17,8 @@ int start_order_make(struct server_ctx *s, struct services *sv, const struct job
 void start_order_free(exec_start_args *args);
 
 /* Check whether START could be sent for a run there. Call it before anything is claimed or stopped for the run:
- * services of older versions
- * take fewer chunks and hosts. O(chunks). -1: PBSE_IVALREQ which of them takes how many, PBSE_SYSTEM. */
+ * services of older versions take fewer chunks and hosts. O(chunks). -1: PBSE_IVALREQ which of them takes how many,
+ * PBSE_SYSTEM. */
 int start_order_check(const struct server_ctx *s, const struct exec_vnode *where, struct err *e);
 
 /* What of a job may change while it runs and its hosts must know, for UPDATE: its limits, and where its output goes.

@@ -5,11 +5,10 @@
 #include "parts.h"
 #include "request.h"
 
-/* The job of this id, for a user who may act on it: its owner, an operator, a scheduler.
- * "41[]" is the array, "41[3]" a subjob that is an object. NULL: PBSE_IVALREQ (no name, or a range of subjobs),
- * PBSE_UNKJOBID, PBSE_PERM, PBSE_HISTJOBID (ended), PBSE_BADSTATE (its script is arriving); of subjobs PBSE_BADSTATE
- * (it has never run yet) and
- * PBSE_NOHISTARRAYSUBJOB (it has ended, its array has not). */
+/* The job of this id, for a user who may act on it: its owner, an operator, a scheduler. "41[]" is the array,
+ * "41[3]" a subjob that is an object. NULL: PBSE_IVALREQ (no name, or a range of subjobs), PBSE_UNKJOBID,
+ * PBSE_PERM, PBSE_HISTJOBID (ended), PBSE_BADSTATE (its script is arriving); of subjobs PBSE_BADSTATE (it has never
+ * run yet) and PBSE_NOHISTARRAYSUBJOB (it has ended, its array has not). */
 struct job *req_find_job(struct parts *p, const struct request *r, const char *id, struct err *e);
 /* The same for requests that are for jobs and arrays, not for their subjobs: those are PBSE_IVALREQ. */
 struct job *req_find_whole(struct parts *p, const struct request *r, const char *id, struct err *e);

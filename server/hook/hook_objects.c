@@ -1,4 +1,8 @@
-/* Objects to JSON, pages of them, and the hello message. See hook_objects.h. */
+/* Objects to JSON, pages of them, and the hello message. See hook_objects.h.
+ *
+ * A worker asks for a kind of objects, with or without a name, and gets a page and a cursor; it asks again until the cursor
+ * is empty. Nothing is kept between pages. The cursor of jobs is the key of the last one, so that no job is seen twice
+ * however many come and go meanwhile; that of other kinds is a place in their table, for those change seldom. */
 #include "hook_objects.h"
 
 #include <stdlib.h>

@@ -22,8 +22,7 @@ void earmark_links_strike(struct earmark_obj *h, struct job *j);
 /* Unlink the job and all victims from the earmark. */
 void earmark_links_cut(struct server_ctx *s, struct earmark_obj *h);
 
-/* All victims by name, from the row. Replaces what is in `out`; the caller calls words_fini, also after -1: no memory.
- * */
+/* All victims by name, from the row. Replaces what is in `out`; the caller calls words_fini, also after -1: no memory. */
 int earmark_links_names(const struct earmark_obj *h, struct words *out);
 
 #endif

@@ -9,14 +9,13 @@
 
 struct queue;
 
-/* Another method has failed: may this one be tried that would lose so much? What the first method costs was agreed with
- * the
- * plan, what a later one does was not. false: PBSE_BADSTATE and why. True where the request names no urgent job. */
+/* Another method has failed: may this one be tried that would lose so much? What the first method costs was agreed
+ * with the plan, what a later one does was not. false: PBSE_BADSTATE and why. True where the request names no
+ * urgent job. */
 bool preempt_budget_covers_next(const struct server_ctx *s, const struct job *j, double loss, struct err *e);
 
-/* The methods that may be tried on this job, without those that would destroy more than the urgent job's queue may. -1
- * and
- * none: it is protected, PBSE_BADSTATE with the reason. */
+/* The methods that may be tried on this job, without those that would destroy more than the urgent job's queue may.
+ * -1 and none: it is protected, PBSE_BADSTATE with the reason. */
 int preempt_budget_methods(const struct preempt_ask *a, const struct job *j, struct preempt_methods *out,
                            struct err *e);
 

@@ -1,8 +1,7 @@
 #ifndef PREEMPT_POLICY_H
 #define PREEMPT_POLICY_H
-/* The rules of preempt_rules.h, asked for a job of this server: its facts and the settings of queues and schedulers are
- * taken
- * from their attributes. This module has no rules of its own. Loop thread only. */
+/* The rules of preempt_rules.h, asked for a job of this server: its facts and the settings of queues and schedulers
+ * are taken from their attributes. This module has no rules of its own. Loop thread only. */
 #include "job.h"
 #include "preempt_rules.h"
 

@@ -1,6 +1,8 @@
-/* Derived attributes of jobs. See derived_attribs.h.
+/* Derived attributes of jobs: computed when they are asked for, never stored. See derived_attribs.h.
  *
- * Most are fields of struct job as they are: those are rows of offsets; the others are functions. */
+ * Most are fields of struct job as they are: those are rows of offsets, with the kind of the field. The others are
+ * functions: false, or no value, where the job does not have the attribute now. Texts that a function makes are in
+ * c->text and live until the next call. */
 #include <stddef.h>
 
 #include "attr_list.h"

@@ -19,8 +19,7 @@ void mail_destroy(struct mail *m);
 /* Listener of the machine, while the run is still there: begin, end, and stage-in that failed. */
 void mail_listen(void *mail, struct job *j, enum job_state from, enum job_event ev);
 
-/* `who` ("user@host") deletes it: mailed where `user` is not its owner; nothing more is said of its end. Was it mailed?
- * */
+/* `who` ("user@host") deletes it: mailed where `user` is not its owner; nothing more is said of its end. Was it mailed? */
 bool mail_deleted(struct mail *m, struct job *j, const char *who, const char *user);
 /* Listeners of server_events.h, each of the event of its name. It was preempted by deletion; its record still says for whom. */
 void mail_on_preempted(void *mail, const struct server_event *ev);

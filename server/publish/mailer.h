@@ -3,8 +3,7 @@
 /* Messages passed to the configured mail program: its argument vector, never a shell; the text on its standard input.
  *
  * At most some programs at once; the rest waits in a bounded queue. One that does not end is killed. What cannot be
- * sent
- * is lost and logged: mail is news, never a record. Loop thread only; nothing here blocks. */
+ * sent is lost and logged: mail is news, never a record. Loop thread only; nothing here blocks. */
 #include <stddef.h>
 
 #include "err.h"

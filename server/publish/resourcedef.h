@@ -7,8 +7,7 @@
 #include "resource.h"
 
 /* Write the file again, whole or not at all; it is not synced, since the next start writes it again. `home` is
- * PBS_HOME. A file that
- * cannot be written is logged and stops nothing. Loop thread. */
+ * PBS_HOME. A file that cannot be written is logged and stops nothing. Loop thread. */
 void resourcedef_write(const struct resource_table *t, const char *home);
 
 #endif

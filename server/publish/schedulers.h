@@ -4,19 +4,15 @@
  *
  * A wake-up is a PBS scheduler command; it is queued until the scheduler's NEXT takes it, and one that is queued
  * already is not queued twice. A question (qrun of a job, pbs_preempt --explain) waits for its answer. When the
- * connection ends the
- * object goes down, questions fail, wake-ups are dropped: the next scheduler that registers gets command FIRST.
+ * connection ends the object goes down, questions fail, wake-ups are dropped: the next scheduler that registers
+ * gets command FIRST.
  *
- * A scheduler that was told something asks on when it is done. One that gives signs of life (SCHED_REPLY with answer 0)
- * and
- * then says nothing for SCHEDULERS_SILENCE_S while it owes the next question hangs, however long its cycles may take:
- * that is
- * said, its questions fail, its connection is closed, and another may register. One that has never given a sign has
- * sched_cycle_length and a minute, and its time does not count while it is owed an answer; but questions that it does
- * not answer
- * fail after SCHEDULERS_SILENCE_S too. heartbeat_timeout takes the place of either time. One with nothing to do is
- * told nothing (SCHED_CMD_NULL) now and then.
- * Loop thread only.
+ * A scheduler that was told something asks on when it is done. One that gives signs of life (SCHED_REPLY with
+ * answer 0) and then says nothing for SCHEDULERS_SILENCE_S while it owes the next question hangs, however long its
+ * cycles may take: that is said, its questions fail, its connection is closed, and another may register. One that
+ * has never given a sign has sched_cycle_length and a minute, and its time does not count while it is owed an
+ * answer; but questions that it does not answer fail after SCHEDULERS_SILENCE_S too. heartbeat_timeout takes the
+ * place of either time. One with nothing to do is told nothing (SCHED_CMD_NULL) now and then. Loop thread only.
  */
 #include <stdbool.h>
 
@@ -59,9 +55,8 @@ struct loop;
 typedef bool schedulers_waits_fn(const void *owner);
 /* From now on those that hang are found: EVENT_SCHED_HUNG; it is out of the table already. -1: no memory. */
 int schedulers_guard(struct schedulers *sc, struct loop *l, schedulers_waits_fn *waits_for_us);
-/* How long people wait for a silent scheduler: sixty signs of ours, more than a host that swaps or a search for one job
- * takes, and
- * not so long that a person gives up. */
+/* How long people wait for a silent scheduler: sixty signs of ours, more than a host that swaps or a search for one
+ * job takes, and not so long that a person gives up. */
 enum { SCHEDULERS_SILENCE_S = 30 };
 /* A sign of life: the owner will go on giving them. -1: PBSE_IVALREQ it is not a scheduler. */
 int schedulers_sign(struct schedulers *sc, const void *owner, struct err *e);

@@ -53,9 +53,8 @@ int status_query_create(struct status *st, const struct status_ask *ask, struct 
                         struct err *e);
 void status_query_destroy(struct status_query *q);
 
-/* Append the next entry's bytes (an ifl_status_entry) to `out`. 1 one was added; 0 no more; -1 nothing now:
- * history is being read, and ^wake is called when there is more; 2 nothing yet: much was looked at, call again in a
- * later
+/* Append the next entry's bytes (an ifl_status_entry) to `out`. 1 one was added; 0 no more; -1 nothing now: history
+ * is being read, and ^wake is called when there is more; 2 nothing yet: much was looked at, call again in a later
  * turn. */
 int status_query_next(struct status_query *q, struct rpc_buf *out);
 /* After the last entry: what to put into the tail. Code 0; 1: some names were not found (the text says which);

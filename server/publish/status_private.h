@@ -125,9 +125,8 @@ int status_history_put(struct status_query *q, const char *id, json_t *attrs, st
 
 /* The row of this job, found by continuing from where the last one was found. -1: not known yet; 0: none; 1: *f. */
 int status_history_row(struct status_query *q, struct job_key key, struct found **f);
-/* A job that is not in memory and has no row: may it have left memory for the store since that was read? true: it is
- * read
- * again; wait. */
+/* A job that is not in memory and has no row: may it have left memory for the store since that was read? true: it
+ * is read again; wait. */
 bool status_history_again(struct status_query *q, struct job_key key);
 
 /* ---- status_arrays.c */
@@ -139,8 +138,7 @@ const struct job *status_arrays_after(const struct status_query *q, struct job_k
 /* The first index above q->last, of that array or of the past one; ARRAY_NONE: none. */
 int64_t status_arrays_next_index(const struct status_query *q, const struct job *array);
 /* The next subjob of names[at], which is an array or a range. The same answers, and STATUS_PAUSE; 0 is the end, and
- * q->at
- * is the next name then. */
+ * q->at is the next name then. */
 int status_arrays_expand(struct status_query *q, struct rpc_buf *out);
 void status_arrays_fini(struct status_query *q);
 

@@ -1,4 +1,12 @@
-/* Is a list right? See depend_check.h. */
+/* Checks a list of dependencies, item by item, then as a whole. See depend_check.h.
+ *
+ *   after*         the target is known here, in the history, or has moved away; and can still be satisfied
+ *   before*        the target is a job of the same user that has not begun and has depend=on:COUNT left
+ *   runone         the target is a job of the same user, at this server
+ *   on, sync*      nothing to check here
+ *   the whole      no job would wait, through any number of others, for itself
+ *
+ * The search for circles marks jobs with numbers that rise from search to search, so no mark is ever taken off. */
 #include "depend_check.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
-/* Rules of recurrence. See resv_recur.h. libical evaluates them in the zone of the user, so a start keeps its hour when clocks change. */
+/* Rules of recurrence. See resv_recur.h.
+ *
+ * First the rule is compared with what PBS takes, then libical lists the starts in the zone of the user, so that a start
+ * keeps its hour when clocks change. The list is made once, when the reservation is submitted, and stored as text; later
+ * functions only take the first start off it. */
 #include "resv_recur.h"
 
 #include <ctype.h>

@@ -3,11 +3,9 @@
 /* A host of a run is gone before the script has ended: continue without it, or end the run.
  *
  * The run never continues without the first host: it has the script. It continues without a sister if the job's
- * tolerate_node_failures says so:
- * "job_start" until the script is launched, "all" at any time. Else every other host is ordered to end the run, and
- * what is kept in the run (`lost`, `lost_host`) tells job_end.c that the job goes back where Rerunable allows it, and
- * ends with that
- * exit status where not. */
+ * tolerate_node_failures says so: "job_start" until the script is launched, "all" at any time. Else every other
+ * host is ordered to end the run, and what is kept in the run (`lost`, `lost_host`) tells job_end.c that the job
+ * goes back where Rerunable allows it, and ends with that exit status where not. */
 #include "job.h"
 
 struct run_checkpoint;

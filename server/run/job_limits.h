@@ -1,8 +1,8 @@
 #ifndef JOB_LIMITS_H
 #define JOB_LIMITS_H
-/* Limits of a whole job over several hosts: cput always, mem where the first host's MOM wants it ($enforce complexmem).
- * Each
- * host limits its own part itself, without data of the others; the server adds the parts up here. */
+/* Limits of a whole job over several hosts: cput always, mem where the first host's MOM wants it ($enforce
+ * complexmem). Each host limits its own part itself, without data of the others; the server adds the parts up
+ * here. */
 #include "server_events.h"
 
 struct exec_send;

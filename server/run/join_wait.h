@@ -1,8 +1,8 @@
 #ifndef JOIN_WAIT_H
 #define JOIN_WAIT_H
 /* A job that tolerates failures at its start does not wait forever for slow hosts: a sister that is not ready 30
- * seconds
- * after the job was sent (PBS: $sister_join_job_alarm) is given up. Other jobs wait as long as the host is there. */
+ * seconds after the job was sent (PBS: $sister_join_job_alarm) is given up. Other jobs wait as long as the host is
+ * there. */
 #include "job.h"
 #include "job_fsm.h"
 

@@ -29,8 +29,7 @@ int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct 
 /* After a restart: claim again what a running job uses, free or not. */
 void runs_reclaim(struct runs *r, struct job *j);
 
-/* A host holds this run again; orders that were under way are sent again, with their present content.
- * */
+/* A host holds this run again; orders that were under way are sent again, with their present content. */
 void runs_renew(struct runs *r, struct job *j);
 
 /* Listener of EVENT_RUN_LIMITS: its hosts are told, and told again when they were away. */

@@ -8,13 +8,11 @@ struct server_ctx;
 /* `what`: "run", "was sent for execution". The caller touches the job. */
 void run_comment_set(const struct server_ctx *s, struct job *j, const char *what);
 /* Instead of "was sent for execution", of a job that a person runs: "Job manually qrun.", or on these vnodes (NULL:
- * those
- * that the scheduler chose). It stays until the job has started. The caller touches the job. */
+ * those that the scheduler chose). It stays until the job has started. The caller touches the job. */
 void run_comment_set_by_hand(struct job *j, const char *location);
 
-/* The run is over and the job waits again: what its comment says of the run goes, whatever else it says stays (a hold,
- * why
- * it could not be started). The caller touches the job. */
+/* The run is over and the job waits again: what its comment says of the run goes, whatever else it says stays (a
+ * hold, why it could not be started). The caller touches the job. */
 void run_comment_forget(struct job *j);
 
 #endif

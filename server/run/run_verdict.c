@@ -1,10 +1,9 @@
 /* What becomes of a job whose run is over. See run_verdict.h.
  *
- * A wish to delete wins, and so does a hook that rejects its epilogue or deletes it; then a wish to requeue; then what the host reported. A job that was given
- * notice of a requeue or a checkpoint and then ended badly goes back as well: its end is that of a job that could
- * not go on. By
- * the host's word alone a job that may not be rerun ends once its script has started; before that it may go
- * back, as nothing is done twice. */
+ * A wish to delete wins, and so does a hook that rejects its epilogue or deletes it; then a wish to requeue; then what
+ * the host reported. A job that was given notice of a requeue or a checkpoint and then ended badly goes back as well:
+ * its end is that of a job that could not go on. By the host's word alone a job that may not be rerun ends once its
+ * script has started; before that it may go back, as nothing is done twice. */
 #include "run_verdict.h"
 
 #include "exit_status.h"

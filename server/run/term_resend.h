@@ -17,8 +17,7 @@ struct term_resend *term_resend_create(struct loop *l, struct server_ctx *s,
                                        struct runs *r); /* NULL: no memory */
 void term_resend_destroy(struct term_resend *r);
 
-/* Listener of EVENT_RUN_REFUSED: if it was TERMINATE of the job's present run, it is sent again later. Without memory it is not told again before its next event.
- * */
+/* Listener of EVENT_RUN_REFUSED: if it was TERMINATE of the job's present run, it is sent again later. Without memory it is not told again before its next event. */
 void term_resend_on_refused(void *resend, const struct server_event *ev);
 
 #endif
