@@ -25,9 +25,8 @@ struct usage {
     int64_t decayed_s; /* when it faded last, wall clock; 0: never */
 };
 
-/* Read `dir`/usage in place of what `u` has. A missing one means that no entity has used anything. -1: EBADMSG it is not a usage
- * file, or cut
- * short (e: where); then no entity has used anything. Else the errno of reading. */
+/* Read `dir`/usage in place of what `u` has. A missing one means that no entity has used anything. -1: EBADMSG it
+ * is not a usage file, or cut short (e: where); then no entity has used anything. Else the errno of reading. */
 int usage_file_read(const char *dir, struct usage *u, struct err *e);
 int usage_file_put_aside(const char *dir, struct err *e); /* usage becomes usage.bad */
 

@@ -188,9 +188,8 @@ static bool find_victims(struct cycle *c, struct class *k, struct job *j, const 
     return found;
 }
 
-/* A turn is tried first: it costs no job a protection or a method. `why` is the obstacle on entry, and on return what is said
- * of the
- * job; preemption asks about the obstacle as it was. */
+/* A turn is tried first: it costs no job a protection or a method. `why` is the obstacle on entry, and on return
+ * what is said of the job; preemption asks about the obstacle as it was. */
 static bool make_room(struct cycle *c, struct class *k, struct job *j, struct reason *why)
 {
     struct reason lack = *why;
@@ -265,9 +264,8 @@ static void elsewhere_try(struct cycle *c, struct job *j, int level)
     request_destroy(request);
 }
 
-/* Jobs that await room are in no class and count as running. One of a lower level than `highest` is passed over: the waiting
- * job of that
- * level may want the same room. */
+/* Jobs that await room are in no class and count as running. One of a lower level than `highest` is passed over:
+ * the waiting job of that level may want the same room. */
 void cycle_preempt_elsewhere(struct cycle *c, int highest)
 {
     size_t n;
