@@ -1,3 +1,12 @@
+/* One connection, both directions, by the RPC core. See helper_link.h.
+ *
+ *   in   TMX_PMIX  a launch asks something of this helper; the answer leaves when helper_link_answer gives it
+ *        TMX_TOLD  news for the job's ranks; answered at once
+ *   out  TMX_ASK   to the shepherd, or through it to the helper of another host (helper_link_ask_peer)
+ *        TMX_HELPER  this helper is ready, with the environment of the job's ranks; its answer is not waited for
+ *
+ * Several questions may be open; answers come in any order. A link that breaks stays broken: helper_link_turn returns
+ * false, and the program ends, so nothing connects again. */
 #include "helper_link.h"
 
 #include <errno.h>

@@ -6,6 +6,8 @@
 
 struct mom;
 
+/* Called once, after all parts of the MOM have been created and before the loop runs. Directories that hold no run are
+ * removed, or set aside in mom_priv/set_aside where an administrator may want to look. -1: mom_priv/jobs cannot be read. */
 int recover_runs(struct mom *m, struct err *e);
 
 #endif
