@@ -1,4 +1,7 @@
-/* The server and the other hosts, as this one sees them. See doctor.h. */
+/* The server and the other hosts, as this one sees them. See doctor.h.
+ *
+ * doctor_ports tries TCP without a word of the protocol. The other checks ask the server as any command does, by the one
+ * connection of doctor_server; where there is none, doctor_reach says why and the others are reported as skipped. */
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>

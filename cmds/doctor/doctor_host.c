@@ -1,4 +1,7 @@
-/* The host itself: names, accounts, room, processes. See doctor.h. */
+/* The host itself: names, accounts, room, processes. See doctor.h.
+ *
+ * Names are asked of the host's own resolver, since that is what daemons do: an own name on the loopback, or an address
+ * that does not lead back to its name, works on one host and fails with two. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>

@@ -1,4 +1,8 @@
-/* Keys, certificates, MUNGE. See doctor.h. */
+/* Keys, certificates, MUNGE. See doctor.h.
+ *
+ * Files of PBS_HOME/certs are examined one by one: the rights of keys (*.key), dates and signer of certificates (*.crt). A
+ * file that this user may not read is reported as skipped. MUNGE is loaded at run time, as libpbs does, and tried by a
+ * credential that is made and decoded again. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,12 @@
-/* pbs_rsub: submit a reservation and print its identifier and what became of it. */
+/* pbs_rsub: submit a reservation and print its identifier and what became of it.
+ *
+ * Three forms, which pbs_rsub_rules keep apart. Times and -l: the server decides, at once or within -I seconds. --job and
+ * -W qmove: the resources are those of a job, which runs or waits; for one that waits the reservation begins as soon as
+ * possible, which the protocol says by the start asap_start. --hosts: this command
+ * makes select and location of all processors of the hosts, submits the reservation for maintenance, and confirms it
+ * itself, without a scheduler.
+ *
+ * Texts and exit status are those of PBS: 2 and the usage where options are wrong. */
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
