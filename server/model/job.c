@@ -74,7 +74,7 @@ static const struct job_field hot_fields[] = {
     FIELD(begun, BOOL),           FIELD(broken, BOOL),       FIELD(preempted_by, TEXT),
     FIELD(preempt_time_s, INT64), FIELD(restart_from, TEXT), FIELD(unbound, TEXT),
     FIELD(preempt_method, INT),   FIELD(accrue_type, INT),   FIELD(accrue_since_s, INT64),
-    FIELD(output_at, TEXT),       FIELD(moved_to, TEXT),
+    FIELD(output_at, TEXT),       FIELD(moved_to, TEXT),     FIELD(restarts_failed, UINT),
 };
 
 static const struct job_field fixed_fields[] = {

@@ -110,10 +110,11 @@ struct job {
     int exit_status;
     int session;
     unsigned preempt_count;
-    unsigned ckpt_cost_ms;  /* what its last checkpoints took, on average; 0: it had none */
-    int preempt_method;     /* letter of the reply by which it was preempted last: S C Q D; 0: never */
-    unsigned n_running;     /* an array: subjobs that hold hosts and are not suspended; derived */
-    uint32_t depend_search; /* the last search for a cycle that visited it (queued/depend.c) */
+    unsigned ckpt_cost_ms;    /* what its last checkpoints took, on average; 0: it had none */
+    unsigned restarts_failed; /* from an image, since one has succeeded or the job was held for it */
+    int preempt_method;       /* letter of the reply by which it was preempted last: S C Q D; 0: never */
+    unsigned n_running;       /* an array: subjobs that hold hosts and are not suspended; derived */
+    uint32_t depend_search;   /* the last search for a cycle that visited it (queued/depend.c) */
     const char
         *preempted_by;      /* interned: for which job, or on whose request, it gives way or gave way last */
     int64_t preempt_time_s; /* when it was preempted last */

@@ -14,7 +14,8 @@
  *
  * j->restart_from (job_image.h) outlives runs that were ended from outside, and is given up when a host that has a part
  * of it is lost, when a restart from it fails (-7), or when the job is over. A job that may not be rerun from its
- * beginning is then held. */
+ * beginning is then held, and so is one whose restarts fail, twice without one that has succeeded: it would lose what it does
+ * each time. */
 #include "run_checkpoint.h"
 
 #include <stdio.h>
@@ -41,6 +42,7 @@ enum {
     LIMIT_S = 1800,
     TEXT_MAX = 1 << 20,
     COMMENT_MAX = 8192,
+    RESTARTS_MAX = 2,
     MS_PER_MINUTE = 60000,
     MS_PER_S = 1000,
     S_PER_MINUTE = 60,
@@ -438,21 +440,43 @@ static void forget_images(struct run_checkpoint *c, struct job *j)
     image_unbind(c->ctx, j);
 }
 
+static void hold_for_person(struct run_checkpoint *c, struct job *j, const char *why)
+{
+    struct strbuf b;
+
+    strbuf_init(&b, COMMENT_MAX);
+    strbuf_addf(&b, "Job held, %s: release it to start from the beginning", why);
+    j->hold |= HOLD_SYSTEM;
+    j->restarts_failed = 0;
+    attr_list_set_number(&j->obj.attrs, JOB_ATTR_Hold_Types, j->hold & ~(unsigned)HOLD_DEPEND, NULL);
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&b), NULL);
+    strbuf_fini(&b);
+    job_fsm_post(c->fsm, j, EV_REVIEW);
+}
+
 /* Nothing is left of what it had done. One that may not be run twice waits for a person. */
 static void give_up_image(struct run_checkpoint *c, struct job *j, const char *why)
 {
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its image %s is given up: %s", j->restart_from, why);
     exec_send_purge_images(c->send, j);
     forget_images(c, j);
-    if (attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true))
+    if (!attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true))
+        hold_for_person(c, j, "its checkpoint is lost and it is not rerunnable");
+}
+
+static void on_bad_restart(struct run_checkpoint *c, struct job *j)
+{
+    struct strbuf why;
+
+    j->restarts_failed++;
+    give_up_image(c, j, "the restart has failed");
+    if (j->restarts_failed < RESTARTS_MAX)
         return;
-    j->hold |= HOLD_SYSTEM;
-    attr_list_set_number(&j->obj.attrs, JOB_ATTR_Hold_Types, j->hold & ~(unsigned)HOLD_DEPEND, NULL);
-    attr_list_set_text(
-        &j->obj.attrs, JOB_ATTR_comment,
-        "Job held, its checkpoint is lost and it is not rerunnable: release it to start from the beginning",
-        NULL);
-    job_fsm_post(c->fsm, j, EV_REVIEW);
+    strbuf_init(&why, COMMENT_MAX);
+    strbuf_addf(&why, "its restart has failed twice (%s)",
+                j->run->note ? j->run->note : "its host says no more");
+    hold_for_person(c, j, strbuf_str(&why));
+    strbuf_fini(&why);
 }
 
 /* Is a host lost that has a part of it which no other host has? */
@@ -470,7 +494,7 @@ static bool part_is_lost(const struct job *j)
 static void came_back(struct run_checkpoint *c, struct job *j)
 {
     if (j->run->status == EXIT_STATUS_BAD_RESTART && (j->run->finished || j->run->lost))
-        give_up_image(c, j, "the restart has failed");
+        on_bad_restart(c, j);
     else if (part_is_lost(j))
         give_up_image(c, j, "its host is lost");
     else
@@ -500,10 +524,12 @@ void run_checkpoint_on_no_image(void *arg, const struct server_event *ev)
 /* Put on other hosts by hand, it began from the start. */
 static void has_started(struct run_checkpoint *c, struct job *j)
 {
-    if (job_images_fit(j))
-        server_events_tell(c->ctx->events, &(struct server_event){.kind = EVENT_RUN_RESTARTED, .job = j});
-    else
+    if (!job_images_fit(j)) {
         drop_image(c, j);
+        return;
+    }
+    j->restarts_failed = 0;
+    server_events_tell(c->ctx->events, &(struct server_event){.kind = EVENT_RUN_RESTARTED, .job = j});
 }
 
 void run_checkpoint_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
