@@ -80,13 +80,21 @@ static int restart_fail(const struct shep_order *o, const char *why, struct err 
                    o->restart_argv.restart_argv_val[0], why);
 }
 
+/* Where an image is damaged, the one before it still has most of the work. That becomes the image, and the MOM plans the restart from
+ * it as from any other: its session may be another one. */
 static int check_seal(const struct shep_order *o, struct err *e)
 {
     char image[PATH_MAX];
+    struct err why = {0};
 
     snprintf(image, sizeof image, "%.*s", (int)o->ext.wire_ext_len,
              o->ext.wire_ext_val ? o->ext.wire_ext_val : "");
-    return image_check(image, e);
+    if (image_check(image, &why) == 0)
+        return 0;
+    if (image_use_previous(image, NULL) < 0)
+        return restart_fail(o, why.text, e);
+    return err_set(e, RESTART_PREVIOUS, "the checkpoint of job %s is damaged, the one before it is used: %s",
+                   o->id, why.text);
 }
 
 int restart_job(const struct shep_order *o, const struct task *t, pid_t *first, struct err *e)
@@ -94,8 +102,10 @@ int restart_job(const struct shep_order *o, const struct task *t, pid_t *first, 
     struct err why = {0};
     pid_t pid, found;
 
-    if (errand_check(o->restart_argv.restart_argv_val[0], &why) < 0 || check_seal(o, &why) < 0)
+    if (errand_check(o->restart_argv.restart_argv_val[0], &why) < 0)
         return restart_fail(o, why.text, e);
+    if (check_seal(o, e) < 0)
+        return -1;
     pid = fork();
     if (pid == 0)
         become_the_script(o, t);

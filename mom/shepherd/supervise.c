@@ -31,6 +31,7 @@
 enum {
     EXIT_BUSY = 3,     /* another shepherd holds the run */
     EXIT_SETUP = -1,   /* EXIT_STATUS_SETUP of ifl/def/exit_status.def */
+    EXIT_AGAIN = -3,   /* EXIT_STATUS_RETRY */
     EXIT_RESTART = -7, /* and EXIT_STATUS_BAD_RESTART */
     STAND_STILL_MS = 100,
     MS_PER_S = 1000
@@ -338,7 +339,7 @@ static int restart_tasks(struct supervise *h)
         return 0;
     }
     confine_signal(h->confine, SIGKILL);
-    h->setup_code = EXIT_RESTART;
+    h->setup_code = h->why.code == RESTART_PREVIOUS ? EXIT_AGAIN : EXIT_RESTART;
     return -1;
 }
 
@@ -376,7 +377,7 @@ static bool launch_again(struct supervise *h)
         return true;
     }
     confine_signal(h->confine, SIGKILL);
-    h->setup_code = EXIT_RESTART;
+    h->setup_code = h->why.code == RESTART_PREVIOUS ? EXIT_AGAIN : EXIT_RESTART;
     return false;
 }
 

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,15 +179,21 @@ static int session_of(const struct run *r)
     return session;
 }
 
-/* A full disk would cost the old image too. */
-static int check_space(const struct home *h, const struct run *r, struct err *e)
+static unsigned long long kb_free(const struct home *h)
 {
     struct statvfs v;
 
-    if (statvfs(h->checkpoint, &v) < 0 || (v.f_bavail * v.f_frsize) / KB >= r->usage.mem_kb)
+    return statvfs(h->checkpoint, &v) < 0 ? ULLONG_MAX : (unsigned long long)v.f_bavail * v.f_frsize / KB;
+}
+
+/* A full disk would cost the old image too. Room is more than one before it to fall back on. */
+static int check_space(const struct home *h, const struct run *r, struct err *e)
+{
+    unsigned long long needs = r->usage.mem_kb;
+
+    if (kb_free(h) >= needs || (images_drop_previous(h, r) && kb_free(h) >= needs))
         return 0;
-    return err_set(e, ENOSPC, "%s has %llu kb free, the job uses %llu kb", h->checkpoint,
-                   (unsigned long long)(v.f_bavail * v.f_frsize) / KB, (unsigned long long)r->usage.mem_kb);
+    return err_set(e, ENOSPC, "%s has %llu kb free, the job uses %llu kb", h->checkpoint, kb_free(h), needs);
 }
 
 static int ckpt_start(struct mom *m, struct run *r, struct err *e)

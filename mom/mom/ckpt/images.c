@@ -82,8 +82,11 @@ int images_find(const struct home *h, const struct run *r, struct strbuf *out, s
     if (access(strbuf_str(out), F_OK) == 0)
         return 0;
     strbuf_add(out, ".old");
-    if (access(strbuf_str(out), F_OK) == 0)
+    if (access(strbuf_str(out), F_OK) == 0) {
+        log_event(LOGC_JOB, LOGE_ERROR, r->id, "its checkpoint %s is not there, the one before it is used",
+                  r->start.restart_from);
         return 0;
+    }
     return err_set(e, PBSE_CKPSHORT, "restart of task " TASK " from file %s failed: it is not on this host",
                    r->start.restart_from);
 }
@@ -208,6 +211,22 @@ void images_drop_new(const struct home *h, const struct run *r)
     strbuf_add(&path, ".new");
     remove_at(strbuf_str(&path), "");
     strbuf_fini(&path);
+}
+
+bool images_drop_previous(const struct home *h, const struct run *r)
+{
+    struct strbuf path;
+    bool is_there;
+
+    strbuf_init(&path, PATH_LEN_MAX);
+    images_path(h, r, &path);
+    is_there = access(strbuf_str(&path), F_OK) == 0; /* else the previous one is all there is */
+    strbuf_add(&path, ".old");
+    is_there = is_there && access(strbuf_str(&path), F_OK) == 0;
+    if (is_there)
+        remove_at(path.s, "");
+    strbuf_fini(&path);
+    return is_there;
 }
 
 static void staged_path(struct strbuf *out, const struct home *h, const struct run *r)

@@ -3,8 +3,8 @@
 /* The files of checkpoints on this host, by name (ckpt.c says when they are written).
  *
  *   <checkpoint_path>/<job id>.CK/   ours, 0711
- *     00000001                       the image of a job on one host, written by the script; .new while it is written, .old
- *                                    while it is replaced
+ *     00000001                       the image of a job on one host, written by the script; .new while it is written
+ *     00000001.old                   the one before it, which takes its place when it is found damaged
  *     00000001.<run>.<attempt>       the image of a job on several: it counts only when all its hosts have one, so each
  *                                    attempt has a name of its own, and the server says which is to be kept
  *     <image>.seal                   the checksum of what was written, and the session it was (mom/shepherd/files/image.h)
@@ -42,6 +42,8 @@ void images_keep_only(const struct home *h, const struct run *r, const char *kee
 void images_drop(const struct home *h, const struct run *r); /* that of the attempt that the run describes */
 void images_drop_new(const struct home *h,
                      const struct run *r); /* what a failed attempt has left of it, <image>.new */
+bool images_drop_previous(const struct home *h,
+                          const struct run *r); /* <image>.old, to make room; false: there is none */
 
 /* Files that were staged in for the job lie here still, as its image expects them: noted when it leaves for a while, asked
  * when it is back. */

@@ -1,6 +1,6 @@
 /* In this order: everything of the new image is on disk; the record has the seals of both, the new one first; the old image
- * steps aside; the new one takes its name; the directory is synced; the old one goes. A MOM that looks for an image after a
- * crash takes <image>, else <image>.old, and finds the seal of either. */
+ * steps aside and replaces the one before it; the new one takes its name; the directory is synced. A MOM that looks for
+ * an image after a crash takes <image>, else <image>.old, and finds the seal of either. */
 #include "image.h"
 
 #include <errno.h>
@@ -275,35 +275,67 @@ int image_commit(const struct image_attempt *a, int session, uint64_t *bytes, st
     if (examine(a, dir, new, &seal, bytes, e) < 0 || write_record(a->image, &seal, session, e) < 0 ||
         image_replace(a->image, new, old, e) < 0 || file_sync_dir(AT_FDCWD, dir, e) < 0)
         return -1;
-    remove_all(old);
     return 0;
 }
 
 /* ---- before a restart */
-static bool is_recorded(const char *record, const char *hex)
+/* The line of the record with this seal, or NULL. */
+static const char *image_line_of(const char *record, const char *hex)
 {
     for (const char *line = record; line[0]; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
         if (strncmp(line, hex, IMAGE_SEAL_LEN) == 0 && line[IMAGE_SEAL_LEN] == ' ')
-            return true;
-    return false;
+            return line;
+    return NULL;
+}
+
+/* *record, at `path`, is the caller's also when the image is not in it. *line: the image's own, in *record. */
+static int image_look_up(const char *image, const char *path, char **record, const char **line, struct err *e)
+{
+    struct image_seal seal;
+
+    if (file_read(AT_FDCWD, path, RECORD_LINES * RECORD_MAX, record, NULL, e) < 0 ||
+        image_seal_make(image, &seal, e) < 0)
+        return -1;
+    *line = image_line_of(*record, seal.hex);
+    return *line ? 0
+                 : err_set(e, EIO,
+                           "%s is not what the checkpoint has written: its SHA-256 %.16s... is not in %s",
+                           image, seal.hex, path);
 }
 
 int image_check(const char *image, struct err *e)
 {
     size_t n = strlen(image);
     char path[PATH_MAX], *record = NULL;
-    struct image_seal seal;
+    const char *line;
     int rc;
 
     if (n > SUFFIX_LEN && strcmp(image + n - SUFFIX_LEN, ".old") == 0)
         n -= SUFFIX_LEN;
     snprintf(path, sizeof path, "%.*s.seal", (int)n, image);
-    rc = file_read(AT_FDCWD, path, RECORD_LINES * RECORD_MAX, &record, NULL, e);
-    if (rc == 0)
-        rc = image_seal_make(image, &seal, e);
-    if (rc == 0 && !is_recorded(record, seal.hex))
-        rc = err_set(e, EIO, "%s is not what the checkpoint has written: its SHA-256 %.16s... is not in %s",
-                     image, seal.hex, path);
+    rc = image_look_up(image, path, &record, &line, e);
     free(record);
     return rc;
+}
+
+/* The record first: cut off behind it, the damaged image is still one without a seal, and this is done once more. */
+int image_use_previous(const char *image, struct err *e)
+{
+    char path[PATH_MAX], old[PATH_MAX], dir[PATH_MAX], *record = NULL;
+    const char *line = NULL;
+    int rc;
+
+    dir_of(dir, image);
+    image_path_of(path, image, ".seal");
+    image_path_of(old, image, ".old");
+    rc = image_look_up(old, path, &record, &line, e);
+    if (rc == 0)
+        rc = file_write_atomic(AT_FDCWD, path, line, strcspn(line, "\n") + 1, 0600, e);
+    free(record);
+    if (rc < 0)
+        return -1;
+    remove_all(image);
+    if (rename(old, image) < 0)
+        return err_errno(e, errno, "cannot name %s", image);
+    return file_sync_dir(AT_FDCWD, dir, e);
 }

@@ -1,7 +1,8 @@
 #ifndef IMAGE_H
 #define IMAGE_H
-/* Images of a checkpoint on disk. There is always a whole one once there was one: a script writes <image>.new, which then
- * takes the place of <image> by way of <image>.old, and only after the image was checked.
+/* Images of a checkpoint on disk. There is always a whole one once there was one: a script writes <image>.new, which takes
+ * the place of <image> only after it was checked. The one before it stays as <image>.old, for the case that <image> is found
+ * damaged when it is wanted.
  *
  * What a tool writes belongs to the MOM's user from then on, in a directory that only that user enters, and its seal
  * (image_seal.h) is beside it in <image>.seal, in a line for each image that may be there:
@@ -41,5 +42,9 @@ void image_clear(const char *image);
 /* Is this image (<image> or <image>.old) what was sealed? To be asked before anything is done with it. -1: EIO, or it
  * could not be read. */
 int image_check(const char *image, struct err *e);
+
+/* <image> is damaged: let <image>.old, if it is whole, take its name and its place in the record. -1: nothing was changed, or
+ * the next call continues. */
+int image_use_previous(const char *image, struct err *e);
 
 #endif

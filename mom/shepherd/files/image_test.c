@@ -155,10 +155,30 @@ static void an_image_is_known_wherever_a_crash_has_cut_its_replacement(void **st
     assert_int_equal(image_check(f->image, NULL), 0);
     put(f, "/core", "one"); /* the record was written, nothing renamed */
     assert_int_equal(image_check(f->image, NULL), 0);
+    assert_int_equal(file_remove_tree(AT_FDCWD, old, NULL), 0);
     assert_int_equal(rename(f->image, old), 0);
     assert_int_equal(image_check(old, NULL), 0);
     put(f, ".old/core", "zero"); /* one that is older than both */
     assert_int_equal(image_check(old, NULL), -1);
+}
+
+static void the_image_before_takes_the_place_of_a_damaged_one(void **state)
+{
+    const struct fixture *f = *state;
+    struct err e = {0};
+
+    assert_int_equal(save(f, "one", NULL), 0);
+    assert_int_equal(save(f, "two", NULL), 0);
+    put(f, "/core", "bad");
+    assert_int_equal(image_use_previous(f->image, &e), 0);
+    assert_int_equal(image_check(f->image, NULL), 0);
+    assert_int_equal(image_use_previous(f->image, NULL), -1); /* there is no other */
+    assert_int_equal(image_check(f->image, NULL), 0);
+    assert_int_equal(save(f, "three", NULL), 0);
+    put(f, ".old/core", "bad");
+    put(f, "/core", "bad");
+    assert_int_equal(image_use_previous(f->image, &e), -1);
+    assert_int_equal(e.code, EIO);
 }
 
 static void what_the_program_has_saved_counts_when_it_is_new(void **state)
@@ -278,6 +298,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_image_that_was_changed_is_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_image_is_known_wherever_a_crash_has_cut_its_replacement, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(the_image_before_takes_the_place_of_a_damaged_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_the_program_has_saved_counts_when_it_is_new, set_up, tear_down),
     };
 

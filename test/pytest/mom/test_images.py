@@ -1,6 +1,7 @@
 """What counts as a checkpoint, and whose its image is: an image that is not there, not whole, or not what was written."""
 import os
 import pwd
+import shutil
 import subprocess
 
 import pytest
@@ -162,6 +163,60 @@ def test_an_image_that_was_changed_is_not_restarted(cx):
     assert "its checkpoint is lost" in s["comment"] and cx.file("restarted") is None
     cx.wait_log("n1", "is not what the checkpoint has written")
     until(lambda: not os.path.exists(image(cx, job)), "the host to remove the image that was given up")
+
+
+# Its first image says so, and the next ones too.
+IN_ORDER = 'mkdir $3; if [ -e ${3%.new} ]; then echo second; else echo first; fi > $3/core'
+
+
+def run_and_hold(cx, job):
+    cx.api.run(job, "(n1:ncpus=1)")
+    running(cx, job)
+    cx.api.hold(job)
+    cx.wait(job, state="H")
+    cx.api.release(job)
+
+
+@alone
+@pytest.mark.parametrize("damage", ["changed", "gone"])
+def test_a_damaged_image_gives_way_to_the_one_before_it_and_the_job_says_so(cx, damage):
+    tool(cx, checkpoint_abort=IN_ORDER, restart=f"cat $3/core >> {cx.work}/restarted; (sleep 600) & exit 0")
+    job = cx.submit("exec sleep 600")
+    core = os.path.join(image(cx, job), "core")
+    for now in ("first", "second"):
+        run_and_hold(cx, job)
+        with open(core, encoding="ascii") as f:
+            assert f.read() == now + "\n"
+    if damage == "gone":
+        shutil.rmtree(image(cx, job))
+    else:
+        with open(core, "a", encoding="ascii") as f:
+            f.write("x")
+        cx.api.run_async(job, "(n1:ncpus=1)")
+        until(lambda: "the one before it is used" in cx.stat(job).get("comment", ""), "what the job says")
+        cx.wait(job, state="Q")
+    cx.api.run(job, "(n1:ncpus=1)")
+    until(lambda: cx.file("restarted") == "first\nfirst\n", "the restart from the first image")
+    running(cx, job)
+    cx.wait_log("n1", "the one before it is used")
+
+
+@alone
+def test_a_restart_that_fails_twice_holds_the_job_and_says_why(cx):
+    tool(cx, checkpoint_abort=SAVE, restart="exit 1")
+    job = cx.submit("exec sleep 600")
+    run_and_hold(cx, job)
+    cx.api.run_async(job, "(n1:ncpus=1)")
+    until(lambda: "restart of task 00000001" in cx.stat(job).get("comment", ""), "the first restart to fail")
+    cx.wait(job, state="Q")
+    run_and_hold(cx, job)
+    cx.api.run_async(job, "(n1:ncpus=1)")
+    s = cx.wait(job, state="H")
+    assert "its restart has failed twice (restart of task 00000001" in s["comment"] and "s" in s["Hold_Types"]
+    until(lambda: not os.path.exists(image(cx, job)), "the host to remove the image that was given up")
+    cx.api.release(job, "s")
+    cx.api.run(job, "(n1:ncpus=1)")
+    running(cx, job)
 
 
 @history
