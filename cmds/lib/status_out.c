@@ -171,18 +171,36 @@ void status_out_full(FILE *f, const struct status_full *how, const struct batch_
 
 /* --- DSV ---------------------------------------------------------------------------------------------------- */
 
+/* Return the length of the text before the next newline or delimiter. */
+static size_t plain_length(const char *s, const char *delimiter, size_t n)
+{
+    size_t at = 0;
+
+    while (s[at] && s[at] != '\n' && strncmp(s + at, delimiter, n) != 0)
+        at++;
+    return at;
+}
+
 void status_out_dsv_value(FILE *f, const char *value, const char *delimiter)
 {
-    size_t n = strlen(delimiter);
+    size_t n = strlen(delimiter),
+           first = (unsigned char)*delimiter < 0x80 ? 1 : n; /* one character of UTF-8 */
 
-    for (; *value; value++) {
+    for (;;) {
+        size_t plain = plain_length(value, delimiter, n);
+
+        term_out_text_n(f, value, plain);
+        value += plain;
+        if (!*value)
+            return;
         if (*value == '\n') {
             fputs_unlocked("\\n", f);
-            continue;
-        }
-        if (!strncmp(value, delimiter, n))
+            value++;
+        } else {
             putc_unlocked('\\', f);
-        putc_unlocked(*value, f);
+            fwrite_unlocked(value, 1, first, f);
+            value += first;
+        }
     }
 }
 
@@ -192,7 +210,7 @@ void status_out_dsv(FILE *f, const char *head, const char *delimiter, const stru
     const struct attrl *a;
 
     fputs_unlocked(head, f);
-    fputs_unlocked(object->name, f);
+    term_out_text(f, object->name);
     for (a = object->attribs; a; a = a->next) {
         fprintf(f, "%s%s%s%s=", delimiter, a->name, a->resource ? "." : "", a->resource ? a->resource : "");
         status_out_dsv_value(f, status_out_value(a, scratch), delimiter);

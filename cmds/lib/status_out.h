@@ -26,7 +26,7 @@ void status_out_full(FILE *f, const struct status_full *how, const struct batch_
 
 /* "Job Id: 41.svr1|Job_Name=x|..." and a newline; the delimiter inside values has a backslash before it. */
 void status_out_dsv(FILE *f, const char *head, const char *delimiter, const struct batch_status *object);
-/* One value: the delimiter in it behind a backslash, a newline as \n. */
+/* One value: the delimiter in it behind a backslash, a newline as \n, other control characters as ^X. */
 void status_out_dsv_value(FILE *f, const char *value, const char *delimiter);
 
 /* One member, the object's name as key. Resources of one attribute become one object, so does
