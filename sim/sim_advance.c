@@ -56,11 +56,14 @@ static void sim_advance_answer_cb(void *arg, const struct rpc_outcome *out)
     p->jobs = r->jobs;
 }
 
-/* Return the next time; 0: stay, and see first what the server does with the last events. */
+/* Return the next time; 0: stay, and see first what the server does with the last events. A workload begins at the time that the
+ * server was started with, however long the connections take. */
 static int64_t target_ns(const struct sim_advance *p)
 {
     int64_t now_ns = clock_wall_ns(p->clock), due = loop_next_due_mono_ms(p->loop), ours = 0;
 
+    if (p->feed && !sim_feed_has_begun(p->feed))
+        return 0;
     if (due != INT64_MAX)
         ours = now_ns + (due - clock_mono_ms(p->clock)) * NS_PER_MS;
     if ((!p->jobs && !(p->feed && sim_feed_has_more(p->feed))) || p->told != sim_advance_n_told(p))

@@ -288,6 +288,11 @@ void sim_feed_begin(struct sim_feed *f)
     feed_set_timer(f);
 }
 
+bool sim_feed_has_begun(const struct sim_feed *f)
+{
+    return f->begun;
+}
+
 uint64_t sim_feed_n_submitted(const struct sim_feed *f)
 {
     return f->n_submitted;

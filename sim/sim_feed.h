@@ -26,6 +26,7 @@ void sim_feed_destroy(struct sim_feed *f);
 
 /* The site is ready: arrivals count from now on. Called again it does nothing. */
 void sim_feed_begin(struct sim_feed *f);
+bool sim_feed_has_begun(const struct sim_feed *f);
 /* The job of this line (EXECSIM_LINE of its Variable_List) has ended by itself. */
 void sim_feed_ended(struct sim_feed *f, uint32_t line);
 uint64_t sim_feed_n_submitted(const struct sim_feed *f); /* jobs ever */
