@@ -1,6 +1,7 @@
 """Workloads by the model of Lublin and Feitelson: "The workload on parallel supercomputers: modeling the characteristics of
 rigid jobs", Journal of Parallel and Distributed Computing 63 (2003), 1105-1122. Its constants are those of
-the model in which batch and interactive jobs are not told apart.
+the model in which batch and interactive jobs are not told apart, as in the authors' program m_lublin99.c
+(https://www.cs.huji.ac.il/labs/parallel/workload/m_lublin99/); they were compared with GridSim's port of it, WorkloadLublin99.java.
 
 Sizes: a share of serial jobs, else a two-stage uniform distribution of log2(size), mostly rounded to powers of two.
 Run times: hyper-gamma, whose share of the short branch depends on the size. Arrivals: gamma gaps in rush hours, weighted by the
@@ -15,10 +16,10 @@ from .workload import BadInput, JOBS_MAX, SECONDS_MAX, Job, Workload
 SERIAL, POWER_OF_TWO = 0.244, 0.576
 U_LOW, U_PROB, U_MED_BELOW_HIGH = 0.8, 0.86, 2.5
 A1, B1, A2, B2, PA, PB = 4.2, 0.94, 312.0, 0.03, -0.0054, 0.78
-ARR_A, ARR_B = 10.2303, 0.4871
+ARR_A, ARR_B = 10.2303 * 1.0225, 0.4871   # of rush hours, and the ratio to all hours
 BUCKETS = 48
 CYCLE_A, CYCLE_B = 8.1737, 3.9631
-NIGHT_ENDS = 10   # half hours: five in the morning
+DAY_STARTS = 11   # the first of its 48 half hours, counted from 1: that which begins at five
 RUN_MAX_LN, GAP_MAX_LN = 12, 13   # longer ones are drawn again, as in the model
 WEEKEND = 0.5
 OVERESTIMATE = (1, 1, 1.5, 2, 3, 5, 10)
@@ -45,11 +46,11 @@ def parse(text):
 
 
 def _hours():
-    """The weight of each half hour of a day, 1 on average: gamma of half hours since midnight; a night belongs to the day before."""
+    """The weight of each half hour of a day, 1 on average: gamma of its number, in the middle; a night belongs to the day before."""
     def density(x):
         return x ** (CYCLE_A - 1) * math.exp(-x / CYCLE_B)
-    weights = [density((i if i >= NIGHT_ENDS else i + BUCKETS) + 0.5) for i in range(BUCKETS)]
-    return [max(w * BUCKETS / sum(weights), 0.05) for w in weights]
+    weights = [density(i if i >= DAY_STARTS else i + BUCKETS) for i in range(1, BUCKETS + 1)]
+    return [w * BUCKETS / sum(weights) for w in weights]
 
 
 def _size(rng, biggest):
@@ -62,10 +63,10 @@ def _size(rng, biggest):
 
 
 def _run_s(rng, size):
-    p = min(max(PA * size + PB, 0.05), 0.95)
+    p = PA * size + PB   # of a wide job it is below 0: none is short
     while True:
         x = rng.gammavariate(A1, B1) if rng.random() < p else rng.gammavariate(A2, B2)
-        if x < RUN_MAX_LN:
+        if x <= RUN_MAX_LN:
             return max(1.0, math.exp(x))
 
 
@@ -76,11 +77,18 @@ def _asked_s(rng, run):
     return ASKED_S[at] if at < len(ASKED_S) else int(wanted) + 1
 
 
+def _gap_ln(rng):
+    while True:
+        x = rng.gammavariate(ARR_A, ARR_B)
+        if x <= GAP_MAX_LN:
+            return x
+
+
 def _arrivals(rng, n):
     """Times of n arrivals, in seconds; gaps are those of the model, and pass faster in busy hours."""
     hours, out, t = _hours(), [], 8 * 3600.0
     for _ in range(n):
-        gap = math.exp(min(rng.gammavariate(ARR_A, ARR_B), GAP_MAX_LN))
+        gap = math.exp(_gap_ln(rng))
         while gap > 0:   # through the half hours, each with its own speed
             bucket = int(t // 1800)
             weight = hours[bucket % BUCKETS] * (WEEKEND if bucket // BUCKETS % 7 >= 5 else 1)
