@@ -91,9 +91,10 @@ class Source:
     def __init__(self, options, base):
         self.options, self.base = options, base
         words = options.workload
-        self.settings = generate.parse(words[0][len(GENERATE):]) if words[0].startswith(GENERATE) else None
-        if self.settings and len(words) > 1:
-            raise BadInput("--workload: one generated workload, or files")
+        generated = [w for w in words if w.startswith(GENERATE)]
+        if generated and len(words) > 1:
+            raise BadInput(f"--workload: {generated[0]} is a whole workload; leave out the others, or it")
+        self.settings = generate.parse(generated[0][len(GENERATE):]) if generated else None
         self.workload = None if self.settings else read_workload(words)
         self.notes = [] if self.settings else list(self.workload.notes)
         self.name = words[0] if len(words) == 1 else f"{words[0]} and {len(words) - 1} more"
@@ -155,13 +156,14 @@ def simulate(task, keeper, exec_dir):
         task.done = (submitted + ended) / (2 * len(task.jobs))
     try:
         c.start()
+        complaints = c.complaints()
         outcome = c.run(task.text, progress)
     finally:
         c.stop()
     trace = Trace(task.begin_s).read(c.accounting())
     c.remove()
     task.done, task.simulated_s, task.text = 1.0, outcome["end_s"], ""
-    refused, notes = outcome["refused"], []
+    refused, notes = outcome["refused"], complaints
     if refused:
         line, why = min(refused.items())
         notes.append(f"{len(refused)} jobs are refused; job {task.jobs[line - 1].origin or line}: {why}")
@@ -254,6 +256,21 @@ def make_variants(options):
 
 # --- writing
 
+def check_outputs(options):
+    """Before anything is simulated: each file can be made, and only one is standard output."""
+    paths = [p for p in (options.json, options.csv, options.html) if p]
+    if paths.count("-") > 1:
+        raise BadInput("--json, --csv, --html: only one of them can be standard output (-); name a file for the others")
+    for path in paths:
+        folder = os.path.dirname(path) or "."
+        if path == "-" or os.path.exists(path) and not os.path.isfile(path):
+            continue
+        if not os.path.isdir(folder):
+            raise BadInput(f"{path}: there is no directory {folder}")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise BadInput(f"{path}: files cannot be made in {folder}")
+
+
 def _write(path, text):
     if path == "-":
         sys.stdout.write(text)
@@ -313,6 +330,8 @@ def _check(options, p):
         p.error("--workload and --cluster are needed")
     if not 1 <= options.replicas <= 1000:
         p.error("--replicas is 1 to 1000")
+    if options.processes < 1:
+        p.error("--processes is 1 or more")
     if options.urgent is not None:
         options.urgent = variant.parse_share(options.urgent)
 
@@ -327,12 +346,14 @@ def main(exec_dir, words):
         if options.version:
             return subprocess.run([os.path.join(exec_dir, "bin", "qstat"), "--version"], check=False).returncode
         _check(options, p)
+        check_outputs(options)
         if options.from_json:
             study = _read_json(options.from_json)
         else:
             base, notes = sites.read(options.cluster, exec_dir)
             if options.rules:
                 base.rules = "\n".join(t for _, t in read_lines(options.rules)) + "\n"
+                base.named["rules"] = options.rules
             source = Source(options, base)
             source.notes += notes
             study = make_study(options, source, make_variants(options), exec_dir)

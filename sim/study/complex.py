@@ -148,12 +148,22 @@ class Complex:
                                      stderr=out, stdout=kwargs.pop("stdout", out), cwd=self.top, **kwargs)
 
     def said(self, name):
-        """The last words of a daemon that has failed."""
+        """The last words of a daemon that has failed, about the caller's files by their own names."""
         try:
             with open(os.path.join(self.top, f"{name}.said"), encoding="utf-8", errors="replace") as f:
-                return " ".join(f.read().split()[-60:])
+                text = " ".join(f.read().split()[-60:])
         except OSError:
             return ""
+        for folder in (os.path.join(self.home, "sched_priv"), self.top):
+            for file in (*self.site.sched_files, "rules"):
+                text = text.replace(os.path.join(folder, file), self.site.named.get(file, file))
+        return text.removeprefix(f"pbs_{name}: ")
+
+    def complaints(self):
+        """What the scheduler says about its files: it starts, but does not use these lines."""
+        return [f"{self.site.named.get(file, file)}: {text}"
+                for _, _, _, kind, file, text in (line.split(";", 5) for line in self._log("sched") if line.count(";") >= 5)
+                if kind == "Fil" and file in self.site.sched_files]
 
     # --- start
     def _wait_for(self, process, name, is_ready):
@@ -184,12 +194,16 @@ class Complex:
                               capture_output=True, text=True, check=False)
         return "idle" in done.stdout or "scheduling" in done.stdout
 
-    def _log_tail(self, name):
+    def _log(self, name):
+        """Lines of the daemon's latest log."""
         folder = os.path.join(self.home, f"{name}_logs")
         with contextlib.suppress(OSError, IndexError):
             with open(os.path.join(folder, sorted(os.listdir(folder))[-1]), encoding="utf-8", errors="replace") as f:
-                return f.read().splitlines()[-1]
-        return "it has said nothing"
+                return f.read().splitlines()
+        return []
+
+    def _log_tail(self, name):
+        return (self._log(name) or ["it has said nothing"])[-1]
 
     def _qmgr(self, lines):
         for at in range(0, len(lines), QMGR_LINES):

@@ -23,6 +23,13 @@ def _length(variants):
     return max((c[-1][0] for v in variants for c in (v["simulations"][0]["curves"]["used_cpus"],) if c), default=1) * 1.003
 
 
+def _gantt_title(variant, chart, length):
+    """What part of the whole is drawn."""
+    rows, until = len(chart["vnodes"]), max(end for _, _, end, _, _ in chart["bars"])
+    return ("Vnodes" + (f", the first {rows} of {variant['vnodes']}" if variant["vnodes"] > rows else "")
+            + (f", until {picture.span_label(until)} of {picture.span_label(length)}" if until < 0.95 * length else ""))
+
+
 def _pictures(study):
     """Utilisation and queue of all variants together; then waits and vnodes of each."""
     variants = study["variants"]
@@ -40,8 +47,7 @@ def _pictures(study):
         out += [f"<h2>{html.escape(v['name'])}</h2>",
                 picture.dots("Wait by width (cpus) and run time: each dot is a job", first["dots"])]
         if first["gantt"]["bars"]:
-            of = f", the first {len(first['gantt']['vnodes'])}" if v["vnodes"] > len(first["gantt"]["vnodes"]) else ""
-            out.append(picture.gantt(f"Vnodes{of}", first["gantt"], length))
+            out.append(picture.gantt(_gantt_title(v, first["gantt"], length), first["gantt"], length))
     return out
 
 

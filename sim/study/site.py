@@ -30,6 +30,7 @@ class Site:
     sched_files: dict
     origin: str
     rules: str = "checkpoint 30 30\n"
+    named: dict = dataclasses.field(default_factory=dict)   # what the caller's file for "rules" or "sched_config" is called
 
     def copy(self):
         return copy.deepcopy(self)

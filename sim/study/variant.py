@@ -72,7 +72,11 @@ def parse_vary(text):
 
 def sched_config(path):
     text = "\n".join(line for _, line in read_lines(path)) + "\n"
-    return lambda site: site.sched_files.__setitem__("sched_config", text)
+
+    def change(site):
+        site.sched_files["sched_config"] = text
+        site.named["sched_config"] = path
+    return change
 
 
 def parse_share(text):

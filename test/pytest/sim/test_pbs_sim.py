@@ -1,8 +1,12 @@
 """pbs_sim: what would have happened, said by the real server and scheduler, in stepped time."""
 import json
+import math
 import os
+import re
 import signal
+import statistics
 import subprocess
+import sys
 
 import pytest
 
@@ -87,6 +91,23 @@ def test_the_same_input_gives_the_same_output_twice(tmp_path):
     assert one["all"]["ended"] == two["all"]["ended"] == 120
 
 
+def test_a_generated_workload_has_the_shares_of_the_model():
+    sys.path.insert(0, os.path.join(BUILD, "lib", "python"))
+    from study import generate
+    jobs = generate.generate(generate.parse("jobs=20000"), 1, 128).jobs
+    serial = [math.log(j.run_s) for j in jobs if j.cpus == 1]
+    wide = [j for j in jobs if j.cpus > 1]
+    assert abs(len(serial) / len(jobs) - 0.244) < 0.01
+    assert abs(sum(j.cpus & (j.cpus - 1) == 0 for j in wide) / len(wide) - 0.72) < 0.06   # 0.576, and what is one by chance
+    assert sum(j.cpus <= 2 ** 4.5 for j in wide) / len(wide) == pytest.approx(0.86, abs=0.03)
+    short = generate.PA + generate.PB
+    assert statistics.fmean(serial) == pytest.approx(short * 4.2 * 0.94 + (1 - short) * 312 * 0.03, abs=0.15)
+    hour = [0] * 24
+    for job in generate.generate(generate.parse("jobs=20000,scale=1"), 1, 128).jobs:
+        hour[int(job.submit_s / 3600 + 8) % 24] += 1
+    assert max(hour) == max(hour[9:18]) and min(hour) == min(hour[2:7])
+
+
 # --- input that cannot be used
 
 
@@ -122,10 +143,83 @@ def test_input_that_is_broken_is_named_with_file_and_line(tmp_path, name, text, 
     (("--cluster", SMALL, "--urgent", "700%"), "a share is 0% to 100%"),
     (("--cluster", SMALL, "--directory", "/nonexistent"), "/nonexistent"),
     (("--cluster", SMALL, "--json", "/dev/full/x"), "/dev/full/x"),
+    (("--cluster", SMALL, "--html", "/nonexistent/x"), "/nonexistent/x: there is no directory /nonexistent"),
+    (("--cluster", SMALL, "--json", "-", "--csv", "-"), "only one of them can be standard output"),
+    (("--cluster", SMALL, "--sched-config", "/nonexistent"), "/nonexistent: No such file"),
+    (("--cluster", SMALL, "--rules", "/nonexistent"), "/nonexistent: No such file"),
+    (("--cluster", SMALL, "--add-nodes", "0"), "--add-nodes 0: 1 to 16384"),
+    (("--cluster", SMALL, "--only-varied"), "nothing is varied"),
+    (("--cluster", SMALL, "--workload", "generate:jobs=3"), "generate:jobs=3 is a whole workload"),
+    (("--from-json", "/dev/null"), "pbs_sim has not written this"),
 ])
 def test_a_command_line_that_is_wrong_is_answered_by_one_sentence(tmp_path, words, said):
     done = sim("--workload", write(tmp_path, "small.swf", SWF), *words, check=False)
     assert done.returncode == 1 and said in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("option,text,said", [
+    ("--rules", "lose n1 5 2\nloose n1 50\n", "mine, line 2: \"loose\" is not a rule"),
+    ("--sched-config", "strict_ordering: perhaps\n", "mine line 1: strict_ordering: \"perhaps\" is neither True nor False"),
+])
+def test_a_file_that_a_daemon_refuses_is_called_by_its_own_name(tmp_path, option, text, said):
+    path = write(tmp_path, "mine", text)
+    done = sim("--workload", write(tmp_path, "small.swf", SWF), "--cluster", SMALL, option, path, check=False)
+    assert done.returncode == 1 and f"{tmp_path}/{said}" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_lines_of_sched_config_that_do_nothing_are_noted(tmp_path):
+    path = write(tmp_path, "mine", "strict_odering: True\n")
+    found = study(tmp_path, "--workload", write(tmp_path, "small.swf", SWF), "--cluster", SMALL, "--sched-config", path)
+    now, mine = found["variants"]
+    assert not now["notes"] and any("Unknown config parameter strict_odering" in n for n in mine["notes"])
+
+
+def test_a_sched_config_is_one_more_variant(tmp_path):
+    with open(os.path.join(BUILD, "etc", "pbs_sched_config"), encoding="utf-8") as f:
+        strict = re.sub(r"^strict_ordering:.*", "strict_ordering: True ALL", f.read(), flags=re.M)
+    assert "strict_ordering: True ALL" in strict
+    path = write(tmp_path, "strict", strict)
+    found = study(tmp_path, "--workload", write(tmp_path, "small.swf", SWF), "--cluster", SMALL, "--sched-config", path, "--vary",
+                  f"[first come] sched-config {path}; server backfill_depth = 0")
+    assert [v["name"] for v in found["variants"]] == ["as it is", "first come", "sched_config strict"]
+    runs = {line: b[0][0] for line, b in bars(found, 1).items()}
+    assert runs[2] == 100 and runs[3] == 200 and runs[4] == 250
+
+
+def test_rules_take_a_vnode_away(tmp_path):
+    found = study(tmp_path, "--workload", write(tmp_path, "small.swf", SWF), "--cluster", SMALL, "--rules",
+                  write(tmp_path, "rules", "lose n1 50 1000\n"))
+    runs = bars(found)
+    assert runs[1][0][:2] == (0, 50)                # time begins with the workload, also for rules
+    assert min(b for b, _, _ in runs[3]) >= 1000    # it wants both vnodes
+    assert min(b for b, _, _ in runs[4]) < 1000
+    assert found["variants"][0]["simulations"][0]["all"]["ended"] == 5
+
+
+def read_all(fd):
+    """What is written to a terminal until its last writer has gone."""
+    out = b""
+    while True:
+        try:
+            piece = os.read(fd, 4096)
+        except OSError:   # as Linux tells the end of a terminal
+            return out.decode()
+        if not piece:
+            return out.decode()
+        out += piece
+
+
+def test_a_terminal_sees_how_far_it_is_and_a_file_does_not(tmp_path):
+    master, slave = os.openpty()
+    words = [PBS_SIM, "--workload", write(tmp_path, "small.swf", SWF), "--cluster", SMALL]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=slave, text=True) as p:
+        os.close(slave)
+        seen = read_all(master)
+        table = p.stdout.read()
+    os.close(master)
+    assert p.returncode == 0 and "simulated hours a second" in table
+    assert re.search(r"\r\[[#.]{30}\] +\d+ %  \d of 1 simulations, [\d.]+ simulated hours a second", seen)
+    assert sim(*words[1:]).stderr == ""
 
 
 def test_jobs_too_large_for_the_cluster_are_left_out_and_named(tmp_path):
