@@ -307,12 +307,15 @@ def test_a_host_without_hooks_starts_no_worker(complex):
 
 def example(cx, hooks, name, event, config, **attrs):
     """A hook of doc/examples/hooks with this configuration."""
-    place = os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "examples", "hooks", name + ".py")
+    text = open(os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "examples", "hooks", name + ".py"), encoding="utf-8").read()
+    place = os.path.join(cx.work, name + ".py")
+    with open(place, "w", encoding="utf-8") as f:  # with a place of its own: identifiers of jobs are the same in complexes of other tests on this host
+        f.write(text.replace("/dev/shm/pbs_jobs", os.path.join(cx.work, "tmpfs")))
     given = "".join(f",{k}={v}" for k, v in attrs.items())
     hooks.names.append(name)
     with open(os.path.join(cx.work, name + ".json"), "w", encoding="utf-8") as f:
         json.dump(config, f)
-    cx.qmgr(f"create hook {name} event='{event}'{given}", f"import hook {name} application/x-python default {os.path.abspath(place)}",
+    cx.qmgr(f"create hook {name} event='{event}'{given}", f"import hook {name} application/x-python default {place}",
             f"import hook {name} application/x-config default {cx.work}/{name}.json")
 
 
