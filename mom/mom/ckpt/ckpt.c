@@ -284,13 +284,17 @@ void ckpt_declared(void *mom, struct run *r, const struct shep_declared *a)
     r->ckpt.declared |= ckpt_say_declared(mom, r, &d);
 }
 
+bool ckpt_wants_handlers(const struct mom *m, const struct run *r)
+{
+    return !r->ckpt.declared && m->home.config->actions_ask_program && job_allows(r);
+}
+
 void ckpt_saw_handlers(struct mom *m, struct run *r, unsigned handlers)
 {
     static char how[] = "handler";
     const struct exec_declared d = {.how = how};
 
-    if (r->ckpt.declared || !(handlers & 1u << (SIGUSR1 - 1)) || !m->home.config->actions_ask_program ||
-        !job_allows(r))
+    if (!(handlers & 1u << (SIGUSR1 - 1)) || !ckpt_wants_handlers(m, r))
         return;
     r->ckpt.declared = ckpt_say_declared(m, r, &d);
 }

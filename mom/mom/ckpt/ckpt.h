@@ -26,6 +26,7 @@ void ckpt_say(struct mom *m, struct run *r); /* the event, for the server */
 
 /* Signals for which a program of the job has a handler (shep_seen): with the one of ckpt-app it counts as one that saves itself, where
  * that adapter is used without a word of the site. The server is told once. */
+bool ckpt_wants_handlers(const struct mom *m, const struct run *r); /* it would be news, and count */
 void ckpt_saw_handlers(struct mom *m, struct run *r, unsigned handlers);
 
 /* shepherds_hooks.declared: its programs say through PMIx that they save themselves, or not any more. */

@@ -1,7 +1,8 @@
 /* A timer for each active run asks its shepherd, and the answer is looked at by three: the server is told,
  * the limits are held against it, and a checkpoint may be due. The answer may come when the run is no longer
  * active; then it is dropped. The pause grows in equal steps up to $max_check_poll, so a job that goes wrong
- * at its start is caught early. */
+ * at its start is caught early. A program that may show that it saves itself is looked at sooner: until that is seen, an
+ * urgent job cannot choose to have it saved. */
 #include "usage.h"
 
 #include <stdio.h>
@@ -18,7 +19,12 @@
 #include "rpc_buf.h"
 #include "shepherds.h"
 
-enum { MS_PER_S = 1000, STEPS_TO_MAX = 20 };
+enum {
+    MS_PER_S = 1000,
+    STEPS_TO_MAX = 20,
+    FIRST_LOOK_MS =
+        500 /* a shell has set its traps after 50 ms, Python imports take most of a second; then twice as long each time */
+};
 
 struct exec_usage usage_counted(const struct mom *m, const struct run *r)
 {
@@ -67,14 +73,22 @@ struct sampler { /* lives with the timer */
     struct run *r;
 };
 
+static int64_t usage_next_ms(const struct mom *m, const struct run *r)
+{
+    const struct config *c = m->home.config;
+    int64_t least = c->min_check_s * MS_PER_S, most = c->max_check_s * MS_PER_S, next;
+
+    if (r->sample_ms < least)
+        return ckpt_wants_handlers(m, r) && 2 * r->sample_ms < least ? 2 * r->sample_ms : least;
+    next = r->sample_ms + (most - least) / STEPS_TO_MAX;
+    return next < most ? next : most;
+}
+
 static void usage_on_timer(void *arg)
 {
     struct sampler *s = arg;
-    const struct config *c = s->m->home.config;
 
-    s->r->sample_ms += (c->max_check_s - c->min_check_s) * MS_PER_S / STEPS_TO_MAX;
-    if (s->r->sample_ms > c->max_check_s * MS_PER_S)
-        s->r->sample_ms = c->max_check_s * MS_PER_S;
+    s->r->sample_ms = usage_next_ms(s->m, s->r);
     /* Before the question: it may be answered inside. */
     loop_timer_set(s->r->sample_timer, s->r->sample_ms);
     shepherds_usage(s->r, usage_on_sample, s->m);
@@ -90,6 +104,8 @@ void usage_begin(struct mom *m, struct run *r)
     *r->sampler = (struct sampler){m, r};
     r->sample_timer = loop_timer_create(m->loop, LOOP_CLOCK, usage_on_timer, r->sampler);
     r->sample_ms = m->home.config->min_check_s * MS_PER_S;
+    if (ckpt_wants_handlers(m, r) && r->sample_ms > FIRST_LOOK_MS)
+        r->sample_ms = FIRST_LOOK_MS;
     if (r->sample_timer)
         loop_timer_set(r->sample_timer, r->sample_ms);
 }

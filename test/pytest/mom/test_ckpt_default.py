@@ -161,6 +161,19 @@ def test_a_program_with_a_handler_is_seen_to_save_itself(cx):
     assert preempt(cx, job, "CR") == {job: "C"}
 
 
+@history
+def test_an_urgent_job_does_not_wait_for_a_sample_of_usage_to_have_a_program_saved(cx):
+    configure(cx, "$min_check_poll 3600", "$max_check_poll 3600")
+    job = count(cx)
+    cx.qmgr("create queue fast queue_type=execution, enabled=true, started=true, Priority=200")
+    cx.set_sched("preempt_order", "C")
+    urgent = cx.submit("exit 0", queue="fast", select="1:ncpus=1", l_place="excl")
+    cx.wait_gone(urgent)
+    assert cx.stat(job)["preempt_method"] == "C"
+    stop(cx)
+    cx.wait_gone(job)
+
+
 @alone
 def test_a_job_says_it_later_by_qalter(cx):
     job = start(cx)
