@@ -260,6 +260,29 @@ void ckpt_say(struct mom *m, struct run *r)
     strbuf_fini(&id);
 }
 
+static bool may_have_saved(const struct mom *m, const struct run *r)
+{
+    return r->notice_attempt && r->started && r->failure.status && r->failure.reason == EXEC_END_ITSELF &&
+           !run_is_sister(r) && !images_are_joint(r) && !m->home.config->actions[ACTION_RESTART].argv.n &&
+           !images_has(&m->home, r) && images_app_has_files(&m->home, r);
+}
+
+void ckpt_keep_saved(struct mom *m, struct run *r)
+{
+    struct err e = {0};
+
+    if (!may_have_saved(m, r))
+        return;
+    if (images_make_empty(&m->home, r, &e) < 0) {
+        log_err(LOGC_JOB, r->id, &e, "what its program has saved");
+        return;
+    }
+    r->ckpt.attempt = 0;
+    r->ckpt.bytes = 0;
+    r->ckpt.took_ms = 0;
+    ckpt_say(m, r);
+}
+
 /* ---- as its program shows or says */
 static bool ckpt_say_declared(struct mom *m, struct run *r, const struct exec_declared *d)
 {

@@ -278,6 +278,19 @@ static bool has_nothing(const char *dir, const char *but)
     return nothing;
 }
 
+bool images_app_has_files(const struct home *h, const struct run *r)
+{
+    struct strbuf app;
+    bool has;
+
+    strbuf_init(&app, PATH_LEN_MAX);
+    images_dir(h, r->id, &app);
+    strbuf_add(&app, "/app");
+    has = access(strbuf_str(&app), F_OK) == 0 && !has_nothing(app.s, "");
+    strbuf_fini(&app);
+    return has;
+}
+
 /* Most jobs leave the directory as it was. It becomes the next run's then: two directories that are made and removed for
  * each run cost a short job more than its first process. */
 static bool images_put_away(const char *dir, const struct run *r)

@@ -35,6 +35,8 @@ const char *images_missing(const struct run *r); /* why the job begins from the 
 int images_find(const struct home *h, const struct run *r, struct strbuf *out, struct err *e);
 int images_session(const char *image); /* 0: nothing ran here that could be restarted */
 
+bool images_app_has_files(const struct home *h, const struct run *r); /* PBS_CHECKPOINT_DIR is not empty */
+
 /* An image of a host on which nothing ran. */
 int images_make_empty(const struct home *h, const struct run *r, struct err *e);
 /* All of the job's images go but the one of this name (a path, of which the last part counts; "": none). */

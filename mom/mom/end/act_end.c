@@ -127,6 +127,7 @@ static void act_end_finish(struct mom *m, struct run *r)
                                                               .usage = usage_counted(m, r)};
     if (r->started)
         log_usage(m, r, &data.exec_event_data_u.finish.usage);
+    ckpt_keep_saved(m, r);
     mom_say(m, r, &data);
     log_event(LOGC_JOB, LOGE_DEBUG, r->id, "Obit sent");
     act_end_again(m, r);

@@ -74,3 +74,38 @@ def test_a_program_that_saves_itself_and_crashes_ends_as_it_did_and_does_not_com
     else:
         assert s["job_state"] == "F" and s["Exit_status"] == str(256 + signal.SIGKILL)
     assert int(s["run_count"]) == 1 and "saved" in cx.file("counts")
+
+
+# Saves itself in its notice, as a program does that is told through the file, and crashes.
+CRASHER = COUNTER.replace("trap save USR1", "trap 'save; exit 3' USR1")
+
+
+@alone
+@pytest.mark.parametrize("order", ["C", "R"])
+def test_a_program_that_saves_itself_in_its_notice_and_crashes_continues_from_there(cx, order):
+    cx.set_sched("preempt_order", order)
+    cx.set_sched("preempt_grace", "600")
+    job = start(cx, CRASHER, preempt_signal="USR1")
+    until(lambda: (cx.file("now") or "").strip(), "the first count")
+    c = cx.connect()
+    c.register("default")
+    c.preempt_run(cx.submit(select="1:ncpus=1", l_place="excl"), "(n1:ncpus=1)", [job])
+    cx.wait(job, state="Q")
+    saved = cx.file("counts").splitlines()[-1].split()
+    cx.api.run(job, "(n1:ncpus=1)")
+    until(lambda: cx.file("counts").count("begin") == 2, "its second start")
+    assert saved[0] == "saved" and cx.file("counts").splitlines()[2] == "begin " + saved[1]
+
+
+@alone
+def test_nothing_is_left_of_a_program_that_crashes_in_its_notice_and_may_not_go_back(cx):
+    cx.set_sched("preempt_order", "D")
+    cx.set_sched("preempt_grace", "600")
+    job = start(cx, CRASHER, preempt_signal="USR1")
+    until(lambda: (cx.file("now") or "").strip(), "the first count")
+    c = cx.connect()
+    c.register("default")
+    c.preempt_run(cx.submit(select="1:ncpus=1", l_place="excl"), "(n1:ncpus=1)", [job])
+    cx.wait_gone(job)
+    assert cx.stat(job)["Exit_status"] == "3"
+    until(lambda: not os.path.exists(os.path.join(cx.dir, "mom", "n1", "checkpoint", f"{job}.CK")), "the end of its image")
