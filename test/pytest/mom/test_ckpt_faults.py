@@ -2,11 +2,12 @@
 import contextlib
 import os
 import signal
+import subprocess
 import threading
 
 import pytest
 
-from harness.checkpoints import COUNTER, preempt, running
+from harness.checkpoints import COUNTER, by_application, preempt, running
 from harness.faults import processes_with
 from harness.shepherds import kill_shepherd
 from harness.wait import until
@@ -76,6 +77,13 @@ def test_a_program_that_saves_itself_and_crashes_ends_as_it_did_and_does_not_com
     assert int(s["run_count"]) == 1 and "saved" in cx.file("counts")
 
 
+# Its state is large, and it looks at whether it was written.
+CAREFUL = COUNTER.replace("n=$(cat $PBS_CHECKPOINT_DIR/state)", "read n < $PBS_CHECKPOINT_DIR/state").replace(
+    "{{ echo $n > $PBS_CHECKPOINT_DIR/state.new;",
+    "{{ if ! (echo $n && head -c 16000000 /dev/zero) > $PBS_CHECKPOINT_DIR/state.new; then\n"
+    "rm $PBS_CHECKPOINT_DIR/state.new; echo no room >> {work}/counts; return; fi;")
+
+
 # Saves itself in its notice, as a program does that is told through the file, and crashes.
 CRASHER = COUNTER.replace("trap save USR1", "trap 'save; exit 3' USR1")
 
@@ -109,3 +117,39 @@ def test_nothing_is_left_of_a_program_that_crashes_in_its_notice_and_may_not_go_
     cx.wait_gone(job)
     assert cx.stat(job)["Exit_status"] == "3"
     until(lambda: not os.path.exists(os.path.join(cx.dir, "mom", "n1", "checkpoint", f"{job}.CK")), "the end of its image")
+
+
+def first_line(path):
+    with open(path, encoding="ascii") as f:
+        return f.readline()
+
+
+@alone
+def test_a_full_disk_fails_the_save_of_a_program_and_what_it_had_saved_stays(cx):
+    path = os.path.join(cx.dir, "mom", "n1", "checkpoint")
+    cx.stop_daemon("n1")
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m,mode=711", "tmpfs", path], capture_output=True, text=True,
+                          check=False)
+    if done.returncode:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+    try:
+        by_application(cx, seconds=3)
+        job = start(cx, CAREFUL)
+        until(lambda: (cx.file("now") or "").strip(), "the first count")
+        until(lambda: preempt(cx, job, "C") == {job: "C"}, "the save with room")
+        cx.api.run(job, "(n1:ncpus=1)")
+        until(lambda: cx.file("counts").count("begin") == 2, "its second start")
+        state = os.path.join(path, f"{job}.CK", "app", "state")
+        before = first_line(state)
+        running(cx, job)
+        assert preempt(cx, job, "C") == {job: "000"}
+        until(lambda: "no room" in cx.file("counts"), "what the program has seen")
+        assert cx.state(job) == "R" and first_line(state) == before
+        subprocess.run(["mount", "-o", "remount,size=256m", path], check=True)
+        until(lambda: preempt(cx, job, "C") == {job: "C"}, "the save with more room")
+        assert first_line(state) != before
+        cx.api.delete(job)
+        cx.wait_gone(job)
+    finally:
+        cx.stop_daemon("n1")
+        subprocess.run(["umount", "-l", path], check=False)
