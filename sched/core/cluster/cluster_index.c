@@ -67,6 +67,13 @@ bool cluster_index_array_is_full(const struct cluster *cl, const struct job *arr
     return c && c->n_running >= array->max_subjobs;
 }
 
+bool cluster_index_is_kept_back(const struct cluster *cl, const struct job *j)
+{
+    const struct job *array = j->is_array ? j : j->is_provisional ? cluster_array(cl, j) : NULL;
+
+    return array && cluster_index_array_is_full(cl, array);
+}
+
 static bool array_waits(const struct cluster *cl, const struct job *array)
 {
     char id[CLUSTER_ID_MAX];

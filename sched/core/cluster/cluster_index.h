@@ -32,5 +32,7 @@ void cluster_index_rejoin(struct cluster *cl, struct job *j);
 
 /* Do as many of its subjobs run as max_run_subjobs allows? */
 bool cluster_index_array_is_full(const struct cluster *cl, const struct job *array);
+/* Is it such an array, or a subjob of one that is not an object of the server yet? */
+bool cluster_index_is_kept_back(const struct cluster *cl, const struct job *j);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "cluster_index.h"
 #include "attempt.h"
 #include "calendar.h"
 #include "classes.h"
@@ -37,6 +38,7 @@ const char *forecast_unknown_text(enum forecast_unknown u)
         [FORECAST_NEVER] = "it would find no place though all jobs that run had ended",
         [FORECAST_OPEN] = "a job in its way has no walltime",
         [FORECAST_STOPPED] = "a person has suspended it, and must resume it",
+        [FORECAST_SUBJOBS] = "it runs when another subjob of its array has ended",
         [FORECAST_INSIDE] = "it waits for room of its reservation",
     };
 
@@ -311,6 +313,10 @@ void forecast_make(struct cycle *c, const struct job *j, int64_t now_s, struct f
                          .span = {SPAN_NOW, now_s, now_s + job_lasts_s(j)}};
     if (j->within || j->sched_state == SCHED_STATE_STOPPED) {
         out->unknown = j->within ? FORECAST_INSIDE : FORECAST_STOPPED;
+        return;
+    }
+    if (cluster_index_is_kept_back(c->cl, j)) {
+        out->unknown = FORECAST_SUBJOBS;
         return;
     }
     keeps_make(c->keeps, now_s, INT64_MAX);

@@ -26,6 +26,15 @@ def test_a_held_job_says_who_holds_it_and_a_dependent_one_what_it_waits_for(cx, 
     assert "--" not in said(cx, held, option)
 
 
+def test_an_array_that_runs_as_many_subjobs_as_may_says_so_although_there_is_room(cx):
+    array = cx.submit(array_indices_submitted="1-3", max_run_subjobs="1")
+    cx.wait(array.replace("[]", "[1]"))
+    for job in (array, array.replace("[]", "[2]")):
+        told = cx.command("pbs_explain", job).stdout
+        assert "Number of concurrent running subjobs limit reached" in told and "has room" not in told, told
+        assert "it runs when another subjob of its array has ended" in told, told
+
+
 def test_a_suspended_victim_names_the_job_that_has_its_room(cx):
     cx.make_queue("express", Priority="200")
     cx.set_sched("preempt_order", "S")
