@@ -29,6 +29,11 @@ struct mirror {
     bool asked, whole, relevant;
     struct pbs_wake *wakes; /* that came before the stream had caught up */
     size_t n_wakes, cap_wakes;
+    struct mirror_unlisted { /* jobs that are asked about and not submitted: kept as the wakes are */
+        unsigned answer;
+        struct attrl *attrs;
+    } * unlisted;
+    size_t n_unlisted, cap_unlisted;
 };
 
 static_assert((int)CLUSTER_KIND_COUNT == (int)PBS_KIND_COUNT, "kinds are numbered alike");
@@ -169,6 +174,8 @@ static const struct {
               {PBS_KIND_JOB, job_names}};
 enum { N_WANTED = sizeof wanted / sizeof *wanted };
 
+static void mirror_forget_wakes(struct mirror *m);
+
 struct mirror *mirror_create(struct sched_link *k, struct cluster *cl, const struct mirror_events *events)
 {
     struct mirror *m = mem_new(1, sizeof *m);
@@ -183,6 +190,8 @@ void mirror_destroy(struct mirror *m)
 {
     if (!m)
         return;
+    mirror_forget_wakes(m);
+    free(m->unlisted);
     free(m->wakes);
     free(m);
 }
@@ -218,6 +227,40 @@ static void free_list(struct attrl *a)
     }
 }
 
+/* --- jobs that are not submitted --------------------------------------------------------------------- */
+
+static void mirror_keep_unlisted(struct mirror *m, unsigned answer, const struct attrl *from)
+{
+    struct mirror_unlisted *x;
+    struct attrl **last;
+
+    m->unlisted = mem_room(m->unlisted, m->n_unlisted, &m->cap_unlisted, sizeof *m->unlisted);
+    x = &m->unlisted[m->n_unlisted++];
+    *x = (struct mirror_unlisted){.answer = answer};
+    last = &x->attrs;
+    for (; from; from = from->next, last = &(*last)->next) {
+        *last = mem_new(1, sizeof **last);
+        (*last)->name = mem_text(from->name);
+        (*last)->resource = mem_text(from->resource ? from->resource : "");
+        (*last)->value = mem_text(from->value ? from->value : "");
+    }
+}
+
+const struct attrl *mirror_unlisted(const struct mirror *m, unsigned answer)
+{
+    for (size_t i = 0; i < m->n_unlisted; i++)
+        if (m->unlisted[i].answer == answer)
+            return m->unlisted[i].attrs;
+    return NULL;
+}
+
+static void mirror_forget_wakes(struct mirror *m)
+{
+    m->n_wakes = 0;
+    while (m->n_unlisted > 0)
+        free_list(m->unlisted[--m->n_unlisted].attrs);
+}
+
 /* --- what comes in ----------------------------------------------------------------------------------- */
 
 static void mirror_restart(void *arg)
@@ -234,7 +277,9 @@ static void mirror_change(const struct pbs_change *ch, void *arg)
     enum cluster_kind kind = (enum cluster_kind)ch->kind;
 
     sched_link_sign(m->link); /* there may be a million of them */
-    if (ch->gone)
+    if (ch->kind == PBS_KIND_UNLISTED)
+        mirror_keep_unlisted(m, (unsigned)ch->number, ch->attribs);
+    else if (ch->gone)
         m->relevant |= cluster_gone(m->cl, kind, ch->name);
     else
         m->relevant |= cluster_change(m->cl, kind, ch->name, ch->attribs);
@@ -291,7 +336,7 @@ static void mirror_answered(void *arg, int c, int ticket)
     bool relevant = m->relevant;
     m->relevant = false;
     m->events.news(m->events.arg, news.now_ns, relevant);
-    m->n_wakes = 0;
+    mirror_forget_wakes(m);
 }
 
 void mirror_next(struct mirror *m)
@@ -307,7 +352,7 @@ void mirror_next(struct mirror *m)
 void mirror_stop(struct mirror *m)
 {
     m->asked = m->whole = false;
-    m->n_wakes = 0;
+    mirror_forget_wakes(m);
 }
 
 void mirror_start(struct mirror *m)

@@ -34,4 +34,8 @@ bool mirror_is_whole(const struct mirror *m); /* settled: it may be used */
 /* Why the server woke us; valid inside `news`. */
 const struct pbs_wake *mirror_wakes(const struct mirror *m, size_t *n);
 
+/* The attributes of the job that a wake-up PBS_WAKE_WHEN with this answer asks about; NULL: they have not come. Valid inside `news`. */
+struct attrl;
+const struct attrl *mirror_unlisted(const struct mirror *m, unsigned answer);
+
 #endif

@@ -46,7 +46,8 @@ enum command {
     COMMAND_QUIT = 7,
     COMMAND_RUN_JOB = 11,
     COMMAND_RESTART = 16, /* a hook asks for a new cycle */
-    COMMAND_EXPLAIN = PBS_WAKE_EXPLAIN
+    COMMAND_EXPLAIN = PBS_WAKE_EXPLAIN,
+    COMMAND_WHEN = PBS_WAKE_WHEN
 };
 
 struct scheduler {
@@ -250,15 +251,30 @@ static void explain_resv(struct scheduler *s, const struct pbs_wake *w, struct r
     confirm_fini(&x);
 }
 
-/* What the next cycle would do for this job. It is computed from the cluster as it is, and changes nothing. */
-static void explain_job(struct scheduler *s, const struct pbs_wake *w)
+/* What the next cycle would do for this job, and when it is expected. It is computed from the cluster as it is, and changes nothing. */
+static void explain_waiting(struct scheduler *s, const struct pbs_wake *w, const struct job *j)
 {
-    struct cluster *cl = cycle_cluster(s->cycle);
-    struct job *j = cluster_job(cl, w->job);
     struct batch_status *list;
     struct explanation x;
     struct forecast f;
     bool may_wait;
+
+    cycle_preempt_explain(s->cycle, j, now_s(s), &x);
+    may_wait = x.verdict != EXPLAIN_RUNS && x.verdict != EXPLAIN_UNDER_WAY;
+    if (may_wait)
+        forecast_make(s->cycle, j, now_s(s), &f);
+    list = answer_create(cycle_cluster(s->cycle), &x, may_wait ? &f : NULL, w->job);
+    act_explained(s->act, w->job, w->answer, list);
+    answer_destroy(list);
+    if (may_wait)
+        forecast_fini(&f);
+    explain_fini(&x);
+}
+
+static void explain_job(struct scheduler *s, const struct pbs_wake *w)
+{
+    struct cluster *cl = cycle_cluster(s->cycle);
+    struct job *j = cluster_job(cl, w->job);
 
     if (cluster_resv(cl, w->job)) {
         explain_resv(s, w, cluster_resv(cl, w->job));
@@ -271,16 +287,21 @@ static void explain_job(struct scheduler *s, const struct pbs_wake *w)
                           "the job, or its queue, is not one that its scheduler sees");
         return;
     }
-    cycle_preempt_explain(s->cycle, j, now_s(s), &x);
-    may_wait = x.verdict != EXPLAIN_RUNS && x.verdict != EXPLAIN_UNDER_WAY;
-    if (may_wait)
-        forecast_make(s->cycle, j, now_s(s), &f);
-    list = answer_create(cl, &x, may_wait ? &f : NULL, w->job);
-    act_explained(s->act, w->job, w->answer, list);
-    answer_destroy(list);
-    if (may_wait)
-        forecast_fini(&f);
-    explain_fini(&x);
+    explain_waiting(s, w, j);
+}
+
+/* The job's name is the scheduler's own, so that it is not taken for one that the server has. */
+static void explain_unlisted(struct scheduler *s, const struct pbs_wake *w)
+{
+    struct cluster *cl = cycle_cluster(s->cycle);
+    struct job *j = cluster_unlisted(cl, "unlisted", mirror_unlisted(s->mirror, w->answer));
+
+    if (j->queue && cluster_serves(cl, j->queue))
+        explain_waiting(s, w, j);
+    else
+        act_not_explained(s->act, w->job, w->answer, PBSE_NOSUP,
+                          "its queue is not one that this scheduler serves");
+    job_destroy(j);
 }
 
 /* Asked after the cycle that the same news may have caused: what could be started has been, so the order of jobs is settled. */
@@ -289,6 +310,8 @@ static void explain_all(struct scheduler *s, const struct pbs_wake wakes[], size
     for (size_t i = 0; i < n; i++)
         if (wakes[i].command == COMMAND_EXPLAIN)
             explain_job(s, &wakes[i]);
+        else if (wakes[i].command == COMMAND_WHEN)
+            explain_unlisted(s, &wakes[i]);
 }
 
 static void scheduler_wake(struct scheduler *s, const struct pbs_wake *w)
@@ -313,7 +336,8 @@ static void scheduler_wake(struct scheduler *s, const struct pbs_wake *w)
         run_by_request(s, w);
         break;
     case COMMAND_EXPLAIN: /* explain_all */
-    default:              /* new jobs, ended ones ...: the stream has said it better */
+    case COMMAND_WHEN:
+    default: /* new jobs, ended ones ...: the stream has said it better */
         break;
     }
 }

@@ -142,6 +142,12 @@ int pbs_delhold(int c, const char *hold, const char *extend);
  * PBSE_NOSUP: it cannot explain. Freed by pbs_statfree(). */
 struct batch_status *pbs_explain(int c, const char *jobid, const char *extend);
 
+/* Ask what would be done for a job if it were submitted with these attributes to this queue (pbs_submit(3)) at this moment. It is
+ * checked as a submission is, hooks aside, and nothing is left of it: no number, no row, no record. The entries are those of
+ * pbs_explain(). extend: as there, or "qsub" (PBSE_FORCE_QSUB_UPDATE, as pbs_submit()). NULL with what refuses the submission, or
+ * as pbs_explain(). Freed by pbs_statfree(). */
+struct batch_status *pbs_when(int c, struct attropl *attrib, const char *destination, const char *extend);
+
 /* ---- the delta stream ----------------------------------------------------------------------------
  *
  * pbs_watch() says what this connection wants to see and gets a watch; pbs_watch_next() is asked again
@@ -164,6 +170,9 @@ enum pbs_kind {
     PBS_KIND_HOLD,
     PBS_KIND_COUNT
 };
+
+/* Not to be watched: told to a scheduler that is asked about such a job (PBS_WAKE_WHEN), with what it watches of jobs. */
+#define PBS_KIND_UNLISTED 100
 
 struct pbs_watch_want {
     enum pbs_kind kind;
@@ -200,6 +209,9 @@ struct pbs_watch_reader {
  * pbs_sched_reply() with the reason why not. answer != 0: a client waits; send the outcome by pbs_sched_reply(); of a
  * command that the scheduler does not know, PBSE_NOSUP. */
 #define PBS_WAKE_EXPLAIN 101
+/* The same of a job that is not submitted (pbs_when): it has come as a change of the kind PBS_KIND_UNLISTED, whose number is
+ * `answer`, and has no other sign of life. */
+#define PBS_WAKE_WHEN 102
 
 struct pbs_wake {
     int command;

@@ -137,6 +137,7 @@ static void test_schedulers(void **state)
     NULLS(pbs_stathold(c, NULL, NULL, NULL));
     FAILS(pbs_delhold(c, "1", NULL));
     NULLS(pbs_explain(c, job, NULL));
+    NULLS(pbs_when(c, &attrop, NULL, NULL));
     FAILS(pbs_explain_reply(c, 1, job, NULL));
     free(news);
 }

@@ -326,6 +326,20 @@ struct batch_status *pbs_explain(int c, const char *jobid, const char *extend)
     return pbs_stat_finish(&s);
 }
 
+struct batch_status *pbs_when(int c, struct attropl *attrib, const char *destination, const char *extend)
+{
+    ifl_submit_args a = {.destination = call_text(destination), .extend = call_text(extend)};
+    struct sink s;
+
+    report_clear(c);
+    if (call_attrops(c, attrib, &a.attrs) < 0)
+        return NULL;
+    sink_init(&s, NULL, NULL);
+    (void)pbs_stat_ask(c, IFL_WHEN, (xdrproc_t)xdr_ifl_submit_args, &a, &s);
+    free(a.attrs.wire_attrops_val);
+    return pbs_stat_finish(&s);
+}
+
 /* The vnodes of a host are only found among all vnodes; a host that is named is picked afterwards. */
 struct batch_status *pbs_stathost(int c, const char *host, struct attrl *out, const char *extend)
 {

@@ -80,7 +80,8 @@ static int read_changes(struct rpc_sync_call *call, const struct pbs_watch_reade
             .attribs = in.attribs,
         };
 
-        if (in.kind >= 0 && in.kind < PBS_KIND_COUNT) /* a newer server may know more */
+        if ((in.kind >= 0 && in.kind < PBS_KIND_COUNT) ||
+            in.kind == PBS_KIND_UNLISTED) /* a newer server may know more */
             reader->change(&ch, reader->arg);
     }
     status_read_scratch_fini(&in.scratch);

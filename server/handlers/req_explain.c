@@ -21,6 +21,7 @@
 #include "reservations.h"
 #include "schedulers.h"
 #include "status.h"
+#include "submit.h"
 
 /* A scheduler answers between two cycles, mostly within a second; the user waits at a terminal. */
 enum { LIMIT_S = 10, LIMIT_MAX_S = 60 };
@@ -155,13 +156,13 @@ static void req_explain_asker_died(void *arg, struct request *r)
 
 /* --- the question ---------------------------------------------------------------------------------------- */
 
-/* "limit=SECONDS" */
+/* "limit=SECONDS"; "qsub" has been looked at (submit.c). */
 static int take_extend(const char *text, int64_t *limit_s, struct err *e)
 {
     char *last;
 
     *limit_s = LIMIT_S;
-    if (!*text)
+    if (!*text || strcmp(text, "qsub") == 0)
         return 0;
     if (strncmp(text, "limit=", 6) == 0) {
         *limit_s = strtoll(text + 6, &last, 10);
@@ -176,6 +177,7 @@ enum { NAME_TEXT_MAX = JOBID_TEXT_MAX > PBS_MAXSVRRESVID + 1 ? JOBID_TEXT_MAX : 
 struct question { /* the full name, and the queue whose scheduler is to be asked */
     char name[NAME_TEXT_MAX];
     const struct queue *queue;
+    struct job *unlisted; /* or NULL: it is one of the server's */
 };
 
 /* A subjob's name may be all there is of it. */
@@ -240,14 +242,14 @@ static struct wait *wait_begin(struct parts *p, struct request *r, const char *s
     return w;
 }
 
-static int req_explain_ask(struct parts *p, struct request *r, const struct question *q, struct err *e)
+static int req_explain_ask(struct parts *p, struct request *r, const struct question *q, const char *extend,
+                           struct err *e)
 {
-    const ifl_job_args *a = request_args(r);
     struct sched_obj *o = schedulers_of_queue(p->schedulers, q->queue);
     struct wait *w;
     int64_t limit_s;
 
-    if (take_extend(a->extend, &limit_s, e) < 0)
+    if (take_extend(extend, &limit_s, e) < 0)
         return -1;
     if (!o || !schedulers_is_connected(p->schedulers, o))
         return err_set(e, PBSE_NOSCHEDULER, "no scheduler is connected that could explain %s", q->name);
@@ -255,10 +257,13 @@ static int req_explain_ask(struct parts *p, struct request *r, const struct ques
     if (!w)
         return err_set(e, PBSE_SYSTEM, "no memory to ask the scheduler");
     w->limit_s = limit_s;
-    if (schedulers_ask(p->schedulers, o,
-                       &(struct sched_question){SCHED_CMD_EXPLAIN, q->name,
-                                                req_level(r) < LEVEL_OPERATOR ? request_who(r) : NULL},
-                       req_explain_answered, w, e) < 0) {
+    if (schedulers_ask(
+            p->schedulers, o,
+            &(struct sched_question){.what = q->unlisted ? SCHED_CMD_WHEN : SCHED_CMD_EXPLAIN,
+                                     .job = q->name,
+                                     .unlisted = q->unlisted,
+                                     .asker = req_level(r) < LEVEL_OPERATOR ? request_who(r) : NULL},
+            req_explain_answered, w, e) < 0) {
         wait_end(w);
         return -1;
     }
@@ -271,13 +276,30 @@ void req_explain(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_job_args *a = request_args(r);
-    struct question q;
+    struct question q = {.unlisted = NULL};
     struct err e;
 
     if (req_explain_find(p, r, &q, &e) < 0)
         req_history_fail(p, r, a->job, &e);
-    else if (req_explain_ask(p, r, &q, &e) < 0)
+    else if (req_explain_ask(p, r, &q, a->extend, &e) < 0)
         request_fail(r, &e);
+}
+
+static void req_when_made(void *parts, struct request *r, struct job *j, const struct queue *queue)
+{
+    const ifl_submit_args *a = request_args(r);
+    struct question q = {.queue = queue, .unlisted = j};
+    struct err e;
+
+    snprintf(q.name, sizeof q.name, "%s", j->obj.name);
+    if (req_explain_ask(parts, r, &q, a->extend, &e) < 0)
+        request_fail(r, &e);
+}
+
+/* A job that is not submitted: it is made as a submission makes it, and asked about like any other. */
+void req_when(void *parts, struct request *r)
+{
+    submit_serve_when(((struct parts *)parts)->submit, r, req_when_made, parts);
 }
 
 void req_explain_reply(void *parts, struct request *r)

@@ -93,7 +93,7 @@ static void ask_scheduler(struct parts *p, struct request *r, const struct targe
     }
     request_ref(r);
     jobid_format(id, key, false, p->ctx->name);
-    if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_RUN_JOB, id, NULL},
+    if (schedulers_ask(p->schedulers, o, &(struct sched_question){.what = SCHED_CMD_RUN_JOB, .job = id},
                        req_run_scheduler_answered, r, &e) < 0) {
         request_fail(r, &e);
         request_unref(r);
@@ -185,7 +185,7 @@ static void run_one(struct parts *p, struct request *r, struct req_many *m, cons
         req_many_known(m, err_set(&e, PBSE_NOSCHEDULER, "Could not contact Scheduler"), &e);
     } else {
         jobid_format(id, key, false, p->ctx->name);
-        if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_RUN_JOB, id, NULL},
+        if (schedulers_ask(p->schedulers, o, &(struct sched_question){.what = SCHED_CMD_RUN_JOB, .job = id},
                            req_run_one_answered, m, &e) < 0)
             req_many_known(m, -1, &e);
     }

@@ -71,6 +71,7 @@
     X(IFL_REGIST_DEP, "RegistDep", SERVER, CHANGES, NULL, ifl_regist_dep_args, ifl_result, req_regist_dep)   \
     X(IFL_DELETE_HOLD, "DeleteHold", USER, CHANGES, NULL, ifl_job_args, ifl_result, req_delete_hold)         \
     X(IFL_EXPLAIN, "Explain", USER, ASKS, NULL, ifl_job_args, ifl_result, req_explain)                       \
+    X(IFL_WHEN, "When", USER, ASKS, NULL, ifl_submit_args, ifl_result, req_when)                             \
     X(IFL_EXPLAIN_REPLY, "ExplainReply", SCHED, ASKS, NULL, ifl_explain_reply_args, ifl_result,              \
       req_explain_reply)
 

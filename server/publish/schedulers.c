@@ -29,9 +29,10 @@ enum { SECOND_LOOK_MS = 1000 };
 struct schedulers_question {
     unsigned number;
     enum sched_command what;
-    const char *job;   /* interned */
-    const char *asker; /* interned, or NULL */
-    bool told;         /* NEXT has taken it */
+    const char *job;      /* interned */
+    const char *asker;    /* interned, or NULL */
+    struct job *unlisted; /* referenced, or NULL */
+    bool told;            /* NEXT has taken it */
     schedulers_answer_fn *fn;
     void *arg;
     struct schedulers_question *next;
@@ -61,6 +62,7 @@ static void schedulers_question_free(struct schedulers_question *q)
 {
     intern_unref(q->job);
     intern_unref(q->asker);
+    job_unref(q->unlisted);
     free(q);
 }
 
@@ -215,6 +217,16 @@ static size_t schedulers_take(void *arg, const void *owner, ifl_wake *out, size_
     return n;
 }
 
+static struct job *schedulers_unlisted(void *arg, const void *owner, unsigned answer)
+{
+    const struct schedulers_entry *x = of_owner(arg, owner);
+
+    for (const struct schedulers_question *q = x ? x->questions : NULL; q; q = q->next)
+        if (q->number == answer)
+            return q->unlisted;
+    return NULL;
+}
+
 static void schedulers_waits(void *arg, const void *owner, bool waiting)
 {
     struct schedulers *sc = arg;
@@ -229,7 +241,8 @@ static void schedulers_waits(void *arg, const void *owner, bool waiting)
 
 struct schedulers *schedulers_create(struct server_ctx *s, struct watches *ws)
 {
-    static const struct watch_wakes wakes = {schedulers_has, schedulers_take, schedulers_waits};
+    static const struct watch_wakes wakes = {schedulers_has, schedulers_take, schedulers_unlisted,
+                                             schedulers_waits};
     struct schedulers *sc = calloc(1, sizeof *sc);
 
     if (!sc)
@@ -500,12 +513,17 @@ struct sched_obj *schedulers_of_job(const struct schedulers *sc, const struct jo
 
 /* --- questions ---------------------------------------------------------------------------------------- */
 
-static size_t schedulers_count(const struct schedulers_entry *x, enum sched_command what)
+static bool is_foresight(enum sched_command what)
+{
+    return what == SCHED_CMD_EXPLAIN || what == SCHED_CMD_WHEN;
+}
+
+static size_t schedulers_count(const struct schedulers_entry *x)
 {
     size_t n = 0;
 
     for (const struct schedulers_question *q = x->questions; q; q = q->next)
-        n += q->what == what;
+        n += is_foresight(q->what);
     return n;
 }
 
@@ -526,7 +544,7 @@ int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct sche
 
     if (!x)
         return err_set(e, PBSE_NOSCHEDULER, "Could not contact Scheduler");
-    if (ask->what == SCHED_CMD_EXPLAIN && schedulers_count(x, ask->what) >= SCHEDULERS_EXPLAIN_MAX)
+    if (is_foresight(ask->what) && schedulers_count(x) >= SCHEDULERS_EXPLAIN_MAX)
         return err_set(e, PBSE_TOOMANY, "scheduler %s has %d jobs to explain already, try again", o->obj.name,
                        SCHEDULERS_EXPLAIN_MAX);
     if (schedulers_count_of(x, ask->asker) >= SCHEDULERS_EXPLAIN_USER_MAX)
@@ -541,6 +559,7 @@ int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct sche
                                       .what = ask->what,
                                       .job = intern_ref(ask->job),
                                       .asker = intern_ref(ask->asker),
+                                      .unlisted = ask->unlisted ? job_ref(ask->unlisted) : NULL,
                                       .fn = fn,
                                       .arg = arg};
     for (end = &x->questions; *end; end = &(*end)->next)
@@ -582,7 +601,7 @@ int schedulers_answer(struct schedulers *sc, const void *owner, const struct sch
     for (struct schedulers_question **at = x ? &x->questions : NULL; at && *at; at = &(*at)->next) {
         struct schedulers_question *q = *at;
 
-        if (q->number != a->number || (a->found && q->what != SCHED_CMD_EXPLAIN))
+        if (q->number != a->number || (a->found && !is_foresight(q->what)))
             continue;
         *at = q->next;
         q->fn(q->arg, a->code, a->text, a->found);

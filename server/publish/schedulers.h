@@ -45,7 +45,8 @@ enum sched_command {
     SCHED_CMD_ELIGIBLE = 14,
     SCHED_CMD_RECONFIRM = 15, /* a reservation was altered, or is degraded and wants other vnodes */
     SCHED_CMD_RESTART = 16,
-    SCHED_CMD_EXPLAIN = IFL_WAKE_EXPLAIN /* answer wanted: what would be done for a job */
+    SCHED_CMD_EXPLAIN = IFL_WAKE_EXPLAIN, /* answer wanted: what would be done for a job */
+    SCHED_CMD_WHEN = IFL_WAKE_WHEN        /* the same of a job that is not submitted */
 };
 
 struct schedulers *schedulers_create(struct server_ctx *s, struct watches *ws);
@@ -90,8 +91,8 @@ struct sched_obj *schedulers_of_job(const struct schedulers *sc, const struct jo
 struct sched_obj *schedulers_of_queue(const struct schedulers *sc,
                                       const struct queue *q); /* NULL: one of no partition */
 
-/* Ask it about a job, by name (a subjob need not be an object yet): RUN_JOB, to run it at once, or EXPLAIN. fn is
- * called once: code 0 or PBSE_* with a text, also when the scheduler goes away (PBSE_NOSCHEDULER); of EXPLAIN
+/* Ask it about a job, by name (a subjob need not be an object yet): RUN_JOB, to run it at once, EXPLAIN, or WHEN. fn is
+ * called once: code 0 or PBSE_* with a text, also when the scheduler goes away (PBSE_NOSCHEDULER); of EXPLAIN and WHEN
  * with code 0 the request that holds what was found (ifl_explain_reply_args), else NULL: borrowed, to be referenced.
  * -1, fn is not called: PBSE_NOSCHEDULER it is not connected, PBSE_TOOMANY it has SCHEDULERS_EXPLAIN_MAX to explain, or too many of one user.
  * `cancel` by destroying the asker: schedulers_forget(arg). */
@@ -100,6 +101,8 @@ typedef void schedulers_answer_fn(void *arg, int code, const char *text, struct 
 struct sched_question {
     enum sched_command what;
     const char *job;
+    struct job
+        *unlisted; /* of WHEN: the job, in no table, which is told with the question; referenced meanwhile */
     const char *
         asker; /* one of whom only SCHEDULERS_EXPLAIN_USER_MAX questions wait; NULL: of any number. Borrowed for the call */
 };

@@ -316,6 +316,22 @@ static void put_resources(struct watches *ws, struct watch *w, struct rpc_entrie
 
 /* --- the answer --------------------------------------------------------------------------------------- */
 
+/* The job of a question about one that is not submitted goes before the tail that has the question. Its queue is looked up again,
+ * since it may have gone. */
+static void put_unlisted(struct watches *ws, struct watch *w, struct rpc_entries *out, unsigned answer)
+{
+    const struct attr_reader reader = {.level = LEVEL_SCHED, .show_hidden = true};
+    struct job *j = ws->wakes.unlisted(ws->wakes_arg, w->owner, answer);
+
+    if (!j || !w->wants[CHANGE_JOB])
+        return; /* the scheduler answers that it cannot say */
+    j->queue = queues_find(ws->ctx->queues, j->queue_name);
+    begin_entry(&ws->entry, answer, (enum change_kind)IFL_KIND_UNLISTED, IFL_CHANGED);
+    if (status_encode(ws->status, &j->obj, &w->select[CHANGE_JOB], &reader, &ws->entry) == 0)
+        rpc_entries_add_bytes(out, ws->entry.bytes, ws->entry.len);
+    j->queue = NULL;
+}
+
 static void put_tail(struct watches *ws, struct watch *w, struct rpc_entries *out)
 {
     static char nothing[1];
@@ -329,6 +345,9 @@ static void put_tail(struct watches *ws, struct watch *w, struct rpc_entries *ou
     if (ws->wakes.take)
         tail.wakes.wakes_len = (u_int)ws->wakes.take(ws->wakes_arg, w->owner, wakes, WATCH_WAKES_MAX);
     tail.wakes.wakes_val = wakes;
+    for (u_int i = 0; i < tail.wakes.wakes_len; i++)
+        if (wakes[i].command == IFL_WAKE_WHEN)
+            put_unlisted(ws, w, out, wakes[i].answer);
     rpc_entries_tail(out, (xdrproc_t)xdr_ifl_next_result, &tail);
 }
 

@@ -60,6 +60,8 @@ void watches_on_gone(void *watches, const struct server_event *ev);
 struct watch_wakes {
     bool (*has)(void *arg, const void *owner);
     size_t (*take)(void *arg, const void *owner, ifl_wake *out, size_t max);
+    /* The job that a wake-up with this answer asks about, if it is in no table; NULL: there is none. */
+    struct job *(*unlisted)(void *arg, const void *owner, unsigned answer);
     /* The owner waits in NEXT with everything seen (true), or has been answered (false). May be NULL. */
     void (*waits)(void *arg, const void *owner, bool waiting);
 };

@@ -440,8 +440,8 @@ static void a_question_is_answered_once(void **state)
     struct sched_obj *o = scheds_find(b->ctx.scheds, "default");
     struct job *j = jobs_find(b->ctx.jobs, (struct job_key){2, -1});
     struct err e = {0};
-    const struct sched_question run = {SCHED_CMD_RUN_JOB, j->obj.name, NULL};
-    const struct sched_question explain = {SCHED_CMD_EXPLAIN, j->obj.name, NULL};
+    const struct sched_question run = {.what = SCHED_CMD_RUN_JOB, .job = j->obj.name};
+    const struct sched_question explain = {.what = SCHED_CMD_EXPLAIN, .job = j->obj.name};
     struct got g;
 
     assert_int_equal(schedulers_ask(b->schedulers, o, &run, told, b, &e), -1);

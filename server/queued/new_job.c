@@ -227,10 +227,13 @@ static struct job_key take_key(struct server_ctx *s)
 struct job *new_job(struct server_ctx *s, const struct new_job_ask *ask, const wire_attrop **at,
                     struct err *e)
 {
-    struct job_key key = take_key(s);
+    struct job_key key = {.index = JOBID_NO_INDEX};
     char id[JOBID_TEXT_MAX];
-    struct job *j = job_create(key, jobid_format(id, key, attribute(ask, ATTR_J) != NULL, s->name));
+    struct job *j;
 
+    if (!ask->unlisted)
+        key = take_key(s);
+    j = job_create(key, jobid_format(id, key, attribute(ask, ATTR_J) != NULL, s->name));
     if (!j) {
         err_set(e, PBSE_SYSTEM, "no memory for a job");
         return NULL;

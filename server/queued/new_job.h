@@ -19,6 +19,7 @@ struct new_job_ask {
     struct queue *queue;
     const struct client *client;
     const char *remaining; /* of an array that was elsewhere before: the indices that are left; NULL: all */
+    bool unlisted;         /* it will be in no table: it takes no number */
     bool arrives; /* it was at another server before, which is the origin that its environment names */
 };
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "defaults.h"
 #include "job_fsm.h"
 #include "jobid.h"
 #include "log.h"
@@ -263,6 +264,29 @@ int route_check(struct route *r, struct job *j, const struct queue *q, struct er
     if (!queue_is_started(q) || attempt_all(r, j, &w, &checking) != NEVER)
         return 0;
     return err_set(e, PBSE_ROUTEREJ, "Job rejected by all possible destinations");
+}
+
+/* As move_job, for a job that is in no table. */
+static int route_take_new(struct server_ctx *s, struct job *j, const struct move_ask *ask, struct err *e)
+{
+    if (route_check_new(s, j, ask, e) < 0 || defaults_complete(s, &j->obj.attrs, ask->to, e) < 0)
+        return -1;
+    return job_set_text(&j->queue_name, ask->to->obj.name) < 0 ? err_no_memory(e) : 0;
+}
+
+struct queue *route_find(struct route *r, struct job *j, struct queue *q, struct err *e)
+{
+    static const struct attempt finding = {route_take_new, route_check_away, LATER};
+
+    for (int hops = 0; q && queue_is_route(q) && hops < HOPS_MAX; hops++) {
+        struct route_walk w = walk_of(q);
+
+        q = attempt_all(r, j, &w, &finding) == TAKEN ? queues_find(r->ctx->queues, j->queue_name) : NULL;
+    }
+    if (q && !queue_is_route(q))
+        return q;
+    err_set(e, PBSE_ROUTEREJ, "No queue of this server would take the job now");
+    return NULL;
 }
 
 /* --- one job ------------------------------------------------------------------------------------------ */

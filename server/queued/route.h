@@ -30,6 +30,10 @@ void route_reach(struct route *r, struct move_out *m);
  * willing. For a submission, which is refused where none would. `j` waits, or arrives. -1: PBSE_ROUTEREJ. */
 int route_check(struct route *r, struct job *j, const struct queue *q, struct err *e);
 
+/* Find the execution queue that a job of no table would be routed to from `q`, and give it that queue's defaults and name. Other servers
+ * are not asked. NULL: PBSE_ROUTEREJ no queue of this server would take it now. */
+struct queue *route_find(struct route *r, struct job *j, struct queue *q, struct err *e);
+
 /* Try this job now, if it is in a route queue and may go. It may be in another queue afterwards, or over, or on its way to
  * another server. */
 void route_job(struct route *r, struct job *j);

@@ -5,6 +5,8 @@
  * submit_continue, which takes the next step. All that may change meanwhile is looked at after them. The steps check everything
  * before they change anything: from submit_add_job on only routing can refuse.
  *
+ * A question about a job that is not submitted (WHEN) walks the steps of submit_when_steps: the same checks, and nothing changes.
+ *
  * A script that comes in pieces makes the job first, as ARRIVING: it has a row and an identifier, and is in no queue until COMMIT
  * (submit_script.c). */
 #include "submit.h"
@@ -42,15 +44,28 @@ struct submit {
 
 /* --- the order of steps ------------------------------------------------------------------------------ */
 
+enum submit_outcome {
+    SUBMIT_NEXT,
+    SUBMIT_WAITS, /* the answer comes to submit_continue, maybe before the step returns: it may have freed the submission */
+    SUBMIT_REFUSED, /* `why` is the reason */
+    SUBMIT_ANSWERED
+};
+
+struct submission;
+typedef enum submit_outcome submit_step_fn(struct submission *u);
+
 /* A submission on its way, with what its steps have found out. */
 struct submission {
     struct submit *s;
     struct request *request;       /* counted */
     const ifl_submit_args *args;   /* of the request */
     const ifl_arrive_args *arrive; /* it comes from another server; or NULL */
-    size_t step;                   /* the one to take next, in submit_steps */
-    struct client *owner;          /* counted: whose job it will be */
-    struct depend_history *past;   /* how targets of its dependencies ended that only the store knows */
+    submit_step_fn *const *steps;  /* submit_steps, or submit_when_steps */
+    size_t step;                   /* the one to take next */
+    submit_made_fn *made;          /* WHEN: takes the job */
+    void *made_arg;
+    struct client *owner;        /* counted: whose job it will be */
+    struct depend_history *past; /* how targets of its dependencies ended that only the store knows */
     size_t n_past;
     const struct names_user *user; /* the user it will run as: only later steps of the same turn may use it */
     struct queue *queue;
@@ -59,18 +74,10 @@ struct submission {
     const wire_attrop *at; /* the attribute at fault, of a submission that is refused for one; or NULL */
 };
 
-enum submit_outcome {
-    SUBMIT_NEXT,
-    SUBMIT_WAITS, /* the answer comes to submit_continue, maybe before the step returns: it may have freed the submission */
-    SUBMIT_REFUSED, /* `why` is the reason */
-    SUBMIT_ANSWERED
-};
-
-typedef enum submit_outcome submit_step_fn(struct submission *u);
 static submit_step_fn submit_find_earlier, submit_check_open, submit_check_arrival, submit_ask_past,
     submit_ask_user, submit_find_token, submit_find_queue, submit_check_script, submit_make_job,
     submit_add_job, submit_keep_script, submit_enter_depends, submit_write_rows, submit_enter_queue,
-    submit_note_move, submit_answer;
+    submit_note_move, submit_answer, submit_make_unlisted, submit_hand_over;
 
 static submit_step_fn *const submit_steps[] = {
     submit_find_earlier, /* first: a submission sent again has its answer, even from a server that is closed by now */
@@ -91,6 +98,12 @@ static submit_step_fn *const submit_steps[] = {
     submit_answer,      /* last: the answer leaves when all of the above is durable */
 };
 
+/* WHEN: may this user submit such a job? The reasons for the order are those above. */
+static submit_step_fn *const submit_when_steps[] = {
+    submit_check_open, submit_ask_past,      submit_ask_user,
+    submit_find_queue, submit_make_unlisted, submit_hand_over,
+};
+
 static void submit_refuse(const struct submission *u);
 static void submission_destroy(struct submission *u);
 
@@ -99,7 +112,7 @@ static void submission_destroy(struct submission *u);
 static void submit_continue(struct submission *u, enum submit_outcome o)
 {
     while (o == SUBMIT_NEXT)
-        o = submit_steps[u->step++](u);
+        o = u->steps[u->step++](u);
     if (o == SUBMIT_WAITS)
         return;
     if (o == SUBMIT_REFUSED)
@@ -107,19 +120,39 @@ static void submit_continue(struct submission *u, enum submit_outcome o)
     submission_destroy(u);
 }
 
-static void submit_begin(struct submit *s, struct request *r, const ifl_submit_args *args,
-                         const ifl_arrive_args *arrive)
+static struct submission *submission_create(struct submit *s, struct request *r, const ifl_submit_args *args)
 {
     struct submission *u = calloc(1, sizeof *u);
 
     if (!u) {
         request_failf(r, PBSE_SYSTEM, "no memory for a submission");
-        return;
+        return NULL;
     }
-    u->s = s;
-    u->request = request_ref(r);
-    u->args = args;
+    *u = (struct submission){.s = s, .request = request_ref(r), .args = args, .steps = submit_steps};
+    return u;
+}
+
+static void submit_begin(struct submit *s, struct request *r, const ifl_submit_args *args,
+                         const ifl_arrive_args *arrive)
+{
+    struct submission *u = submission_create(s, r, args);
+
+    if (!u)
+        return;
     u->arrive = arrive;
+    submit_continue(u, SUBMIT_NEXT);
+}
+
+void submit_serve_when(struct submit *s, struct request *r, submit_made_fn *fn, void *arg)
+{
+    struct submission *u = submission_create(s, r, request_args(r));
+
+    if (!u)
+        return;
+    u->steps = submit_when_steps;
+    u->owner = client_ref(request_client(r));
+    u->made = fn;
+    u->made_arg = arg;
     submit_continue(u, SUBMIT_NEXT);
 }
 
@@ -418,6 +451,7 @@ static enum submit_outcome submit_make_job(struct submission *u)
                               .user = u->user,
                               .queue = u->queue,
                               .client = u->owner,
+                              .unlisted = u->made,
                               .remaining =
                                   u->arrive ? asked_for(u->args, ATTR_array_indices_remaining) : NULL,
                               .arrives = u->arrive};
@@ -433,6 +467,27 @@ static enum submit_outcome submit_make_job(struct submission *u)
     }
     u->job = j;
     return SUBMIT_NEXT;
+}
+
+/* As if it had come to the queue that it would wait in. */
+static enum submit_outcome submit_make_unlisted(struct submission *u)
+{
+    if (submit_make_job(u) == SUBMIT_REFUSED)
+        return SUBMIT_REFUSED;
+    u->queue = queue_is_route(u->queue) ? route_find(u->s->p.route, u->job, u->queue, &u->why) : u->queue;
+    if (u->queue && job_set_text(&u->job->queue_name, u->queue->obj.name) == 0)
+        return SUBMIT_NEXT;
+    if (u->queue)
+        err_no_memory(&u->why);
+    job_unref(u->job);
+    return SUBMIT_REFUSED;
+}
+
+static enum submit_outcome submit_hand_over(struct submission *u)
+{
+    u->made(u->made_arg, u->request, u->job, u->queue);
+    job_unref(u->job);
+    return SUBMIT_ANSWERED;
 }
 
 static enum submit_outcome submit_add_job(struct submission *u)

@@ -40,7 +40,11 @@ struct submit_parts {
 struct submit *submit_create(const struct submit_parts *p);
 void submit_destroy(struct submit *s); /* after names_stop(): no submission waits for a user then */
 
-void submit_serve(struct submit *s, struct request *r);         /* IFL_SUBMIT */
+void submit_serve(struct submit *s, struct request *r); /* IFL_SUBMIT */
+/* IFL_WHEN: a job is made of the request as a submission would make it, without a number, in no table, and handed to `fn`, which is then
+ * in charge of the request; `fn` refs what it keeps of the job. It has the name of its queue, which is an execution queue. */
+typedef void submit_made_fn(void *arg, struct request *r, struct job *j, const struct queue *q);
+void submit_serve_when(struct submit *s, struct request *r, submit_made_fn *fn, void *arg);
 void submit_serve_arrival(struct submit *s, struct request *r); /* IFL_ARRIVE: by the server that it leaves */
 
 /* What it was created with, for the other requests of a submission (submit_script.c). */

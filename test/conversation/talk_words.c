@@ -65,6 +65,7 @@ static const struct {
     {IFL_REGIST_DEP, 4, "jjdje", false, false},
     {IFL_DELETE_HOLD, 4, "jxe", false, false},
     {IFL_EXPLAIN, 5, "jxe", true, false},
+    {IFL_WHEN, 5, "kdaLxxe", true, false},
     {IFL_EXPLAIN_REPLY, 4, "ujEe", false, false},
     {IFL_AUTHENTICATE, 2, "nte", false, false},
 };

@@ -48,6 +48,22 @@ static bool change_job(struct cluster *cl, const char *id, const struct attrl *a
     return true;
 }
 
+struct job *cluster_unlisted(struct cluster *cl, const char *id, const struct attrl *attrs)
+{
+    struct job *j = job_create(id);
+
+    job_take(j, cl->catalogue, attrs);
+    j->state = 'Q';
+    j->sched_state = SCHED_STATE_WAITING;
+    j->rank = INT64_MAX; /* behind those that have come */
+    j->queue = j->queue_name ? cluster_queue(cl, j->queue_name) : NULL;
+    j->within = j->resv ? cluster_resv(cl, j->resv) : NULL;
+    if (j->within && !j->within->is_charged)
+        j->within = NULL;
+    TELL(cl, job_seen, j);
+    return j;
+}
+
 static bool change_node(struct cluster *cl, const char *name, const struct attrl *attrs)
 {
     struct node *n = cluster_node(cl, name);
