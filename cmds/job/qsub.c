@@ -18,6 +18,7 @@
 #include "pbs_error.h"
 #include "qsub_env.h"
 #include "qsub_interactive.h"
+#include "qsub_when.h"
 #include "job_script.h"
 #include "api_error.h"
 #include "conn_pool.h"
@@ -31,7 +32,9 @@ struct qsub {
     const char *destination, *prefix, *variables;
     char *destination_copy, *variables_copy; /* owned texts of these two */
     struct qsub_interactive terminal;
-    bool all_variables, hold, interactive, silent, x11, gui, foreground;
+    bool all_variables, hold, interactive, silent, x11, gui, foreground, when, json;
+    const char *shapes[QSUB_WHEN_MAX]; /* --or */
+    size_t n_shapes;
     /* set by the steps */
     struct qsub_source {
         char copy[JOB_SCRIPT_PATH_MAX]; /* of standard input, which is read twice */
@@ -86,6 +89,16 @@ static int qsub_take_variables(void *settings, const struct option_row *row, con
     return take_copy(&q->variables_copy, &q->variables, value) ? err_no_memory(e) : 0;
 }
 
+static int qsub_take_shape(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct qsub *q = settings;
+
+    if (q->n_shapes == QSUB_WHEN_MAX)
+        return err_set(e, EINVAL, "at most %d shapes", QSUB_WHEN_MAX);
+    q->shapes[q->n_shapes++] = value;
+    return 0;
+}
+
 static const struct option_row rows[] = {
     JOB_OPTION('a', "date_time", "not before this time: [[[[CC]YY]MM]DD]hhmm[.SS]"),
     JOB_OPTION('A', "account_string", "account"),
@@ -93,6 +106,7 @@ static const struct option_row rows[] = {
     CMD_TEXT('C', struct qsub, prefix, "directive_prefix",
              "what directives begin with; empty: there are none"),
     JOB_OPTION('e', "path", "where standard error goes: [host:]path"),
+    CMD_FORMAT(struct qsub, json),
     CMD_FLAG('f', struct qsub, foreground, "accepted; submission is always in the foreground"),
     CMD_FLAG('G', struct qsub, gui, "a graphical interactive job"),
     {'h', NULL, OPTION_ALONE, NULL, "hold the job", qsub_take_hold, 0},
@@ -117,6 +131,10 @@ static const struct option_row rows[] = {
     JOB_OPTION('W', "otherattributes", "attribute=value[,attribute=value]"),
     CMD_FLAG('X', struct qsub, x11, "forward X11 of an interactive job"),
     CMD_FLAG('z', struct qsub, silent, "do not print the job's identifier"),
+    {0, "when", OPTION_ALONE, NULL, "do not submit: say when the job would start", cmd_take_flag,
+     (int)offsetof(struct qsub, when)},
+    {0, "or", OPTION_VALUE, "resource_list", "with --when: the same job with these resources",
+     qsub_take_shape, 0},
 };
 
 /* --- the steps ---------------------------------------------------------------------------------------------- */
@@ -125,6 +143,7 @@ static int qsub_read_source(struct qsub *q, int n, char *operands[]);
 static int qsub_build_job(struct qsub *q);
 static int qsub_connect(struct qsub *q);
 static int qsub_submit(struct qsub *q);
+static int qsub_foresee(struct qsub *q);
 static int qsub_finish(struct qsub *q);
 
 /* Each step returns 0, or the exit code that ends the command, after a message. */
@@ -140,9 +159,11 @@ static int qsub_run(void *settings, int n, char *operands[])
         rc = qsub_build_job(q); /* check options; add environment, terminal and defaults */
     if (rc == 0)
         rc = qsub_connect(q); /* to the server of the destination */
-    if (rc == 0)
+    if (rc == 0 && q->when)
+        rc = qsub_foresee(q); /* in place of the rest */
+    else if (rc == 0)
         rc = qsub_submit(q); /* twice where the server has default_qsub_arguments */
-    if (rc == 0)
+    if (rc == 0 && !q->when)
         rc = qsub_finish(q); /* print the identifier, be the job's terminal, wait for its end */
     conn_pool_destroy(q->pool);
     free(q->id);
@@ -314,7 +335,7 @@ static int qsub_read_source(struct qsub *q, int n, char *operands[])
         return cmd_usage(&q->o.a);
     if (n && strcmp(operands[0], "-"))
         return from_file(q, operands[0], &q->source);
-    if (is_interactive(q))
+    if (is_interactive(q) || (q->when && n == 0))
         return 0;
     return from_stdin(q, &q->source);
 }
@@ -370,9 +391,15 @@ enum {
     QSUB_HAS_DISPLAY = 64,
     QSUB_GIVES_DISPLAY = 128, /* -v DISPLAY */
     QSUB_TERMINAL = 256,
+    QSUB_WHEN = 512,
+    QSUB_SHAPES = 1024, /* --or */
+    QSUB_JSON = 2048,
 };
 
 static const struct cmd_rule qsub_rules[] = {
+    {.all = QSUB_WHEN | QSUB_INTERACTIVE, .text = "--when cannot be used for an interactive job"},
+    {.all = QSUB_SHAPES, .none = QSUB_WHEN, .text = "--or needs --when"},
+    {.all = QSUB_JSON, .none = QSUB_WHEN, .text = "-F needs --when"},
     {.all = QSUB_INTERACTIVE | QSUB_ARRAY,
      .text = "interactive and array job submission cannot be used together"},
     {.all = QSUB_ARRAY | QSUB_NOT_RERUNNABLE, .text = " cannot submit non-rerunable Array Job"},
@@ -404,6 +431,7 @@ static unsigned qsub_given(const struct qsub *q)
     return QSUB_INTERACTIVE * is_interactive(q) | QSUB_ARRAY * !!attrs_find(&q->o.attrs, ATTR_J, NULL) |
            QSUB_NOT_RERUNNABLE * qsub_has(q, ATTR_r, "FALSE") |
            QSUB_MAIL_SUBJOBS * (mail && strchr(mail, 'j')) | QSUB_X11 * q->x11 | QSUB_GUI * q->gui |
+           QSUB_WHEN * q->when | QSUB_SHAPES * (q->n_shapes > 0) | QSUB_JSON * q->json |
            QSUB_HAS_DISPLAY * !!getenv("DISPLAY") | QSUB_GIVES_DISPLAY * names_display(q->variables) |
            QSUB_TERMINAL * (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
 }
@@ -588,6 +616,45 @@ static int qsub_submit(struct qsub *q)
     return q->id ? 0 : qsub_report(q);
 }
 
+/* --- not submitted ------------------------------------------------------------------------------------------ */
+
+static int foresee_shape(struct qsub *q, struct qsub_when *w, const char *resources)
+{
+    static const struct option_row row = JOB_OPTION('l', "resource_list", "resources of --or");
+    struct job_options said = {.a = q->o.a};
+    struct err e;
+    int rc = job_options_take(&said, &row, resources, &e);
+
+    if (rc < 0 || said.a.errors)
+        rc = 2;
+    else
+        rc = qsub_when_show(w, &q->sent, &said.attrs, NULL);
+    job_options_fini(&said);
+    return rc;
+}
+
+/* As qsub_submit and qsub_finish, for questions. The exit code is that of the last shape that was refused. */
+static int qsub_foresee(struct qsub *q)
+{
+    struct qsub_when w = {.a = &q->o.a, .c = q->c, .json = q->json};
+    int rc;
+
+    w.destination = *q->target.queue ? q->target.queue : NULL;
+    rc = qsub_when_show(&w, &q->sent, NULL, "qsub");
+    if (rc == PBSE_FORCE_QSUB_UPDATE) {
+        char *text = strdup(pbs_geterrmsg(q->c) ? pbs_geterrmsg(q->c) : "");
+        rc = text ? take_server_arguments(q, text) : 1;
+        free(text);
+        if (rc == 0 && (rc = split_destination(q)) == 0) {
+            w.destination = *q->target.queue ? q->target.queue : NULL;
+            rc = qsub_when_show(&w, &q->sent, NULL, NULL);
+        }
+    }
+    for (size_t i = 0; rc == 0 && i < q->n_shapes; i++)
+        rc = foresee_shape(q, &w, q->shapes[i]);
+    return rc ? rc : w.code;
+}
+
 static int qsub_finish(struct qsub *q)
 {
     int code;
@@ -617,12 +684,14 @@ const struct cmd command = {
                 .operands = "[script | - | -- program [arguments]]",
                 .dashes_first = true,
                 CMD_ROWS(rows)},
-    .usage = "usage: qsub [-a date_time] [-A account_string] [-c interval]\n"
-             "\t[-C directive_prefix] [-e path] [-f ] [-G] [-h ] [-I [-X]] [-j oe|eo] [-J X-Y[:Z][%N]]\n"
-             "\t[-k keep] [-l resource_list] [-m mail_options] [-M user_list]\n"
-             "\t[-N jobname] [-o path] [-p priority] [-P project] [-q queue] [-r y|n]\n"
-             "\t[-R o|e|oe] [-S path] [-u user_list] [-W otherattributes=value...]\n"
-             "\t[-v variable_list] [-V ] [-z] [script | - | -- command [arg1 ...]]\n",
+    .usage =
+        "usage: qsub [-a date_time] [-A account_string] [-c interval]\n"
+        "\t[-C directive_prefix] [-e path] [-f ] [-G] [-h ] [-I [-X]] [-j oe|eo] [-J X-Y[:Z][%N]]\n"
+        "\t[-k keep] [-l resource_list] [-m mail_options] [-M user_list]\n"
+        "\t[-N jobname] [-o path] [-p priority] [-P project] [-q queue] [-r y|n]\n"
+        "\t[-R o|e|oe] [-S path] [-u user_list] [-W otherattributes=value...]\n"
+        "\t[-v variable_list] [-V ] [-z] [script | - | -- command [arg1 ...]]\n"
+        "       qsub --when [--or resource_list]... [-F json] [options] [script | -- command [arg1 ...]]\n",
     .usage_exit = 2,
     .size = sizeof(struct qsub),
     .run = qsub_run,

@@ -20,7 +20,7 @@ __pbs_value() { # command, option
     qsub,-m | qalter,-m) printf '%s\n' a b e abe n ;;
     qsub,-R | qalter,-R) printf '%s\n' o e oe ;;
     qsub,-r | qalter,-r | qselect,-r) printf '%s\n' y n ;;
-    qsub,-l | qalter,-l | qselect,-l) __pbs_resources ;;
+    qsub,-l | qsub,--or | qalter,-l | qselect,-l) __pbs_resources ;;
     qsub,-v) compgen -v ;;
     qsub,-W | qalter,-W) printf '%s=\n' block depend group_list interactive max_run_subjobs preempt_signal \
         release_nodes_on_stageout run_count sandbox stagein stageout tolerate_node_failures umask ;;
@@ -45,7 +45,7 @@ __pbs_value() { # command, option
     qterm,-t) printf '%s\n' immediate delay quick ;;
     qsig,-s) printf '%s\n' suspend resume "$(compgen -A signal SIG)" ;;
     pbs_preempt,--policy) __pbs_queues ;;
-    pbs_preempt,-F | pbs_eff,-F | pbs_explain,-F) printf '%s\n' json default ;;
+    pbs_preempt,-F | pbs_eff,-F | pbs_explain,-F | qsub,-F) printf '%s\n' json default ;;
     pbs_web,--identity) echo token ;;
     qselect,-s) printf '%s\n' Q R H S W E B T X F M ;;
     pbsfs,-[gsc]) __pbs_entities ;;
