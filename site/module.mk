@@ -10,7 +10,7 @@ EXTRA += $(SITE.scripts:%=$(B)/libexec/%)
 $(B)/libexec/%: site/%
 	@install -D -m 0755 $< $@
 
-SITE.tools := pbs_dataservice pbs_ds_password pbs_rcp pbs_snapshot
+SITE.tools := pbs_dataservice pbs_ds_password pbs_rcp pbs_setup pbs_snapshot
 EXTRA += $(SITE.tools:%=$(B)/sbin/%)
 $(SITE.tools:%=$(B)/sbin/%): $(B)/sbin/%: site/%
 	@install -D -m 0755 $< $@
