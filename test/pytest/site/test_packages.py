@@ -1,5 +1,5 @@
-"""The Debian packages, in a clean root: installed, upgraded under a running job, removed, purged. With --packages only: it builds them and
-a root, for which packages of Debian are fetched, and takes some minutes."""
+"""The Debian packages, in a clean root: installed, upgraded under a running job, removed, purged; and the RPM packages, which have the same files.
+With --packages only: it builds them and a root, for which packages of Debian are fetched, and takes some minutes."""
 import glob
 import os
 import re
@@ -31,12 +31,17 @@ def debs(request, tmp_path_factory):
     missing = [t for t in TOOLS if not shutil.which(t)]
     if os.geteuid() != 0 or missing:
         pytest.skip(f"needs root and {', '.join(TOOLS)}; missing: {', '.join(missing) or 'root'}")
-    place = str(tmp_path_factory.mktemp("build"))
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "CEDE_"))}
-    subprocess.run(["make", "deb", f"BUILD={place}"], cwd=TOP, env=env, check=True, stdin=subprocess.DEVNULL)
-    found = [d for d in glob.glob(os.path.join(place, "deb/*.deb")) if "-dbgsym_" not in d]
+    found = [d for d in built("deb", tmp_path_factory) if "-dbgsym_" not in d]
     assert len(found) == 9
     return found
+
+
+def built(kind, tmp_path_factory):
+    """The files that `make deb` or `make rpm` makes."""
+    place = str(tmp_path_factory.mktemp("build"))
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "CEDE_"))}
+    subprocess.run(["make", kind, f"BUILD={place}"], cwd=TOP, env=env, check=True, stdin=subprocess.DEVNULL)
+    return glob.glob(os.path.join(place, f"{kind}/*.{kind}"))
 
 
 def field(deb, name):
@@ -59,6 +64,7 @@ def later(deb, directory):
         text = f.read()
     version = field(deb, "Version")
     text = text.replace(f"Version: {version}\n", f"Version: {version}.1\n").replace(f"(= {version})", f"(= {version}.1)")
+    text = text.replace(f"(>= {version})", f"(>= {version}.1)").replace(f"(<< {version}.1~)", f"(<< {version}.1.1~)")
     with open(control, "w", encoding="utf-8") as f:
         f.write(text)
     subprocess.run(["dpkg-deb", "-b", tree, directory], check=True, stdout=subprocess.DEVNULL)
@@ -71,7 +77,7 @@ def root(debs, tmp_path_factory):
     place = str(tmp_path_factory.mktemp("packages") / "root")
     with open("/etc/os-release", encoding="utf-8") as f:
         suite = re.search(r"VERSION_CODENAME=(\w+)", f.read()).group(1)
-    subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", f"--include=procps,{','.join(dependencies(debs))}", suite, place],
+    subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", f"--include=procps,pkg-config,{','.join(dependencies(debs))}", suite, place],
                    check=True, stdin=subprocess.DEVNULL)
     for name in ("debs", "later"):
         os.mkdir(os.path.join(place, name))
@@ -100,6 +106,9 @@ until su anna -c qstat | grep -q " R workq"; do sleep 0.1; done
 dpkg -i /later/*.deb
 su anna -c qstat | grep " R workq"
 dpkg -s cede-mom | grep "^Version"
+echo "import cede; print(*[(j.title, j.state) for j in cede.connect().jobs()])" >/look.py
+su anna -c "python3 /look.py"
+su anna -c "pbs_web token" | grep -q . && pkg-config --exists pbs tm
 if dpkg -r cede-mom; then echo "cede-mom was removed under a job"; exit 1; fi
 touch /home/anna/go
 until [ -e /home/anna/long.o0 ]; do sleep 0.1; done
@@ -107,7 +116,7 @@ echo "output: $(cat /home/anna/long.o0)"
 until [ -z "$(qstat)" ]; do sleep 0.1; done
 while pidof pbs_shepherd >/dev/null && [ "$(pidof pbs_shepherd | wc -w)" -gt 1 ]; do sleep 0.1; done
 /usr/lib/pbs/libexec/pbs_init.d stop
-dpkg -P cede-server cede-mom cede-common cede-client cede-doc python3-cede libpbs-dev libpbs0
+dpkg -P cede-server cede-mom cede-common cede-client cede-web cede-doc python3-cede libpbs-dev libpbs0
 ls -d /var/spool/pbs
 if [ -e /etc/pbs.conf ] || [ -e /usr/lib/pbs ] || pidof pbs_server pbs_mom pbs_sched; then echo "something is left"; exit 1; fi
 """
@@ -118,7 +127,7 @@ def test_a_host_is_installed_upgraded_under_a_running_job_and_purged(root):
     code, text = on_host(root, DAY)
     assert code == 0, text
     assert "Jobs run on this host (pbs_shepherd" in text
-    assert "output: done" in text and "Version: 0.1.0.1" in text
+    assert "('long', 'R')" in text and "output: done" in text and "Version: 0.1.0.1" in text
 
 
 @pytest.mark.timeout(900)
@@ -127,3 +136,33 @@ def test_lintian_finds_no_error(debs):
         pytest.skip("no lintian")
     done = subprocess.run(["lintian", "--fail-on", "error", *debs], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+RPM_NAMES = {"libpbs-dev": "libpbs-devel"}
+# Of the distribution, not of a list: changes and licences of a package, what lintian is told, links that a package of symbols has.
+OF_DEBIAN = re.compile(r"/usr/share/(doc/(cede|libpbs|python3)[^/]*/(changelog|copyright)|lintian/)")
+
+
+def files_of_deb(deb):
+    """Names of files, as an RPM of this system has them."""
+    lines = subprocess.run(["dpkg-deb", "-c", deb], check=True, capture_output=True, text=True).stdout.splitlines()
+    names = [re.sub(r" -> .*", "", line.split(None, 5)[5])[1:] for line in lines if not line.startswith("d")]
+    names = [re.sub(r"^/usr/lib/[a-z0-9_]+-linux-gnu[a-z0-9]*/", "/LIB/", n.replace("/python3/dist-packages/", "/PYTHON/")) for n in names]
+    return {n.removesuffix(".gz") for n in names if not OF_DEBIAN.match(n)}
+
+
+def files_of_rpm(rpm):
+    names = subprocess.run(["rpm", "-qlp", rpm], check=True, capture_output=True, text=True).stdout.split()
+    names = [re.sub(r"/usr/lib/python3[.0-9]*/(site|dist)-packages/", "/usr/lib/PYTHON/", n).replace("/usr/lib64/", "/LIB/") for n in names]
+    return {n.removesuffix(".gz") for n in names if not n.startswith("/usr/share/licenses/")}
+
+
+@pytest.mark.timeout(900)
+def test_an_rpm_package_has_the_files_of_its_debian_package(debs, tmp_path_factory):
+    if not shutil.which("rpmbuild"):
+        pytest.skip("no rpmbuild")
+    rpms = {re.sub(r"-[0-9][^/]*$", "", os.path.basename(r)): r for r in built("rpm", tmp_path_factory)}
+    assert set(rpms) == {RPM_NAMES.get(field(d, "Package"), field(d, "Package")) for d in debs}
+    for deb in debs:
+        name = field(deb, "Package")
+        assert files_of_rpm(rpms[RPM_NAMES.get(name, name)]) == files_of_deb(deb), name
