@@ -221,10 +221,10 @@ class Host:
         return sorted(os.listdir(self.path("spool/pbs/undelivered")))
 
 
-def make_tree(top):
-    """make install DESTDIR=: the tree, with all that names its place naming /opt/pbs."""
-    subprocess.run([os.path.join(ROOT, "tools", "install"), "install", os.environ["CEDE_BUILD"], top, "/opt/pbs"],
-                   check=True, stdout=subprocess.DEVNULL)
+def make_tree(top, former=None):
+    """make install DESTDIR=: the tree, with all that names its place naming /opt/pbs. `former`: the build folder of another version."""
+    source, build = (os.path.dirname(os.path.abspath(former)), former) if former else (ROOT, os.environ["CEDE_BUILD"])
+    subprocess.run([os.path.join(source, "tools", "install"), "install", build, top, "/opt/pbs"], check=True, stdout=subprocess.DEVNULL)
     return os.path.join(top, "opt", "pbs")
 
 

@@ -242,6 +242,51 @@ def test_an_upgrade_under_running_jobs_loses_none_of_them(plan, tmp_path):
         assert "(deleted)" not in h.root("ls -l /proc/[0-9]*/exe 2>/dev/null || true")
 
 
+@pytest.fixture
+def former(request):
+    found = request.config.getoption("--former")
+    if not found:
+        pytest.skip("--former is not given: the build folder of a former version, in its tree")
+    return os.path.abspath(found)
+
+
+def version_of(host, daemon):
+    """Is the program of this daemon the one of the tree, or the former one, which was written over?"""
+    return "former" if "(deleted)" in host.root(f"ls -l /proc/$(pidof -s pbs_{daemon})/exe") else "new"
+
+
+def test_a_complex_of_a_former_version_is_upgraded_host_by_host_under_running_jobs(plan, tmp_path, former):
+    """First the server's host, whose server and scheduler then serve a MOM of the former version; then the other host."""
+    trees = [sites.make_tree(str(tmp_path / name), former) for name in ("n1", "n2")]
+    site = plan(tree=trees[0], trees={2: trees[1]}).start()
+    jobs = [running(site, UNTIL_STOP + "; pbsdsh -- hostname; exit 3", "-l", f"select=1:host={h}") for h in ("n1", "n2")]
+    jobs.append(running(site, UNTIL_STOP + "; pbsdsh -- hostname; exit 3", *SCATTERED))
+    asleep = running(site, UNTIL_STOP + "; exit 5")
+    site.n1.root(f"qsig -s suspend {asleep}")
+    waits = site.n1.submit("exit 6", "-h")
+    for h, folder in ((site.n1, "n1"), (site.n2, "n2")):
+        sites.make_tree(str(tmp_path / folder))
+        assert version_of(h, "mom") == "former"
+        h.root("/opt/pbs/libexec/pbs_postinstall")
+        h.init("restart")
+        assert version_of(h, "mom") == "new"
+        for one in site.hosts:
+            site.wait_node(one.name)
+            # Each host runs a job, and one that is suspended and resumed, whichever version its MOM has.
+            short = running(site, "while [ ! -e go-on ]; do sleep 0.1; done; hostname", "-l", f"select=1:host={one.name}")
+            site.n1.root(f"qsig -s suspend {short}; qsig -s resume {short}")
+            site.n1.user("touch go-on")
+            assert site.done(short)["Exit_status"] == 0 and output(site, short) == one.name + "\n"
+            site.n1.user("rm go-on")
+    site.n1.user("touch stop")
+    for job in jobs:
+        j = site.done(job)
+        assert (j["Exit_status"], j["run_count"]) == (3, 1) and set(output(site, job).split()) <= {"n1", "n2"}
+    assert site.job(asleep)["job_state"] == "S" and site.job(waits)["job_state"] == "H"
+    site.n1.root(f"qsig -s resume {asleep}; qrls {waits}")
+    assert site.done(asleep)["Exit_status"] == 5 and site.done(waits)["Exit_status"] == 6
+
+
 def test_a_tree_is_removed_only_when_nothing_of_it_runs(plan, tmp_path):
     site = plan(trees={2: sites.make_tree(str(tmp_path))}).start()
     remove = "/srv/source/tools/install uninstall /srv/build '' /opt/pbs"
