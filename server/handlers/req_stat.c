@@ -1,7 +1,7 @@
 /* Status and select: a query, streamed.
  *
  * Here a request only becomes a status_ask: what is shown, in which order and how far the answer has come
- * is the query's (publish/status_query.c). From status_reply on the query owns the request's answer. A select
+ * is the query's (publish/status_query.c). From status_query_reply on the query owns the request's answer. A select
  * is a status of jobs with criteria in place of names. */
 #include "handlers.h"
 
@@ -44,7 +44,7 @@ static void req_stat_serve(struct parts *p, struct request *r, const struct stat
             request_fail(r, &e);
         return;
     }
-    status_reply(request_rpc(r), q);
+    status_query_reply(request_rpc(r), q);
 }
 
 static void status(struct parts *p, struct request *r, enum attr_of of)

@@ -10,7 +10,7 @@
 #include "json_text.h"
 #include "pbs_error.h"
 #include "server_obj.h"
-#include "status_private.h"
+#include "status_state.h"
 
 struct status *status_create(struct server_ctx *s, struct store_reader *r)
 {

@@ -62,7 +62,7 @@ int status_query_next(struct status_query *q, struct rpc_buf *out);
 void status_query_result(const struct status_query *q, struct err *out);
 
 /* Answer a STATUS, SELECT or SELSTAT request with this query, which is taken: head, entries, tail. */
-void status_reply(struct rpc_request *r, struct status_query *q);
+void status_query_reply(struct rpc_request *r, struct status_query *q);
 
 /* ---- parts of it, for watch and history */
 /* Append `name` and the wanted attributes (a wire_id and a wire_attrs). -1: no memory, `out` is as before. */

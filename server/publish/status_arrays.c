@@ -1,14 +1,20 @@
-/* Subjobs for status. See status_private.h.
+/* Subjobs for status.
  *
  * A subjob is an object, a row of history, or nothing but an index; whichever it is, its reader sees a job. For an
  * index a "ghost" is made after its array: one object, renamed from index to index, that lives as long as the query
  * and the array as it is. Since all queued subjobs of an array are alike, the criteria are asked once. */
+#include "status_arrays.h"
+
 #include <stdlib.h>
 
 #include "array_map.h"
 #include "idset.h"
-#include "status_private.h"
 #include "subjob.h"
+#include "status_state.h"
+#include "status_names.h"
+#include "status_entry.h"
+#include "status_history.h"
+#include "status_past.h"
 
 static void drop_ghost(struct status_query *q)
 {

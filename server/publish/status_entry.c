@@ -1,9 +1,11 @@
-/* Entries of a query's answer: whether an object is one of them, and its bytes. See status_private.h. */
+/* Entries of a query's answer: whether an object is one of them, and its bytes. */
+#include "status_entry.h"
+
 #include <string.h>
 
 #include "server_obj.h"
-#include "status_private.h"
 #include "subjob.h"
+#include "status_state.h"
 
 /* An ifl_status_entry: name, attributes, text. */
 int status_entry_end(struct status_query *q, struct rpc_buf *out, struct attrib_render_attrs *a)

@@ -1,7 +1,9 @@
-/* Finished jobs that lie in the store only, for status. See status_private.h.
+/* Finished jobs that lie in the store only, for status.
  *
  * A query waits for at most one answer of the reader at a time; `asking` is the reader's hold on it, so a query
  * that is destroyed meanwhile is freed by the answer. */
+#include "status_history.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,8 @@
 #include "pbs_error.h"
 #include "store_reader.h"
 #include "server_obj.h"
-#include "status_private.h"
+#include "status_state.h"
+#include "status_entry.h"
 
 enum { PAGE = 200 };
 

@@ -1,16 +1,18 @@
-/* What a query is to show: names, ranges, a queue, or everything. See status_private.h.
+/* What a query is to show: names, ranges, a queue, or everything.
  *
  * The list is made when the query begins, as names and keys, never pointers: an object may go before its
  * turn comes. One that was named and is gone is counted as missing; one of "everything" is not counted.
  * Jobs are not listed when all are asked for: the walk then continues from the last key. */
+#include "status_names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "array_map.h"
 #include "intern.h"
 #include "pbs_error.h"
-#include "status_private.h"
 #include "words.h"
+#include "status_state.h"
 
 enum { NAMES_MAX = 1000000, RANGED_MAX = 1000000 };
 

@@ -1,5 +1,7 @@
 /* An array of history, for status: which indices it had, and what a subjob looked like that never ran and so has no
- * row. That is told after the array's own row. See status_private.h. */
+ * row. That is told after the array's own row. */
+#include "status_past.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,8 @@
 #include "array_map.h"
 #include "commit.h"
 #include "pbs_ifl.h"
-#include "status_private.h"
+#include "status_state.h"
+#include "status_history.h"
 
 struct status_past {
     int64_t seq;

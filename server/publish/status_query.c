@@ -14,8 +14,13 @@
 #include "pbs_error.h"
 #include "rpc_request.h"
 #include "server_obj.h"
-#include "status_private.h"
 #include "subjob.h"
+#include "status_state.h"
+#include "status_names.h"
+#include "status_entry.h"
+#include "status_history.h"
+#include "status_past.h"
+#include "status_arrays.h"
 
 /* ---- the walks --------------------------------------------------------------------------------------- */
 
@@ -380,7 +385,7 @@ static void status_query_end(void *arg)
     status_query_destroy(q);
 }
 
-void status_reply(struct rpc_request *r, struct status_query *q)
+void status_query_reply(struct rpc_request *r, struct status_query *q)
 {
     static const struct rpc_producer producer = {.more = status_query_more, .end = status_query_end};
     char nothing[1] = "";
