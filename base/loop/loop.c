@@ -12,7 +12,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "loop_private.h"
+#include "loop_state.h"
+#include "loop_timer.h"
+#include "loop_watch.h"
 
 /* Hooks that mark one another for ever are an error of ours: above any chain that ends. */
 enum { HOOK_ROUNDS_MAX = 1000 };

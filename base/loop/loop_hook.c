@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "loop_private.h"
+#include "loop_state.h"
 
 struct loop_hook *loop_hook_create(struct loop *l, int order, loop_fn *fn, void *arg)
 {

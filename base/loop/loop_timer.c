@@ -2,10 +2,12 @@
  *
  * Room in the heap is reserved when a timer is created, so that setting one cannot fail: a daemon that loses a
  * deadline because memory is short would wait for ever. */
+#include "loop_timer.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
-#include "loop_private.h"
+#include "loop_state.h"
 
 struct loop_timer {
     struct loop *l;

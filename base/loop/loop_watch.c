@@ -6,6 +6,8 @@
  *
  * A signal's handler raises a flag and writes to an eventfd, which the loop watches. The flags belong to the process,
  * not to a loop: one loop of a process has signals. They are not blocked, so a child inherits no mask. */
+#include "loop_watch.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -15,7 +17,7 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#include "loop_private.h"
+#include "loop_state.h"
 
 enum {
     READY_MAX = 256
