@@ -30,10 +30,10 @@ static void good(struct tm_reply *r, unsigned task)
 {
     struct tmx_answer a = {.code = TM_SUCCESS, .task = task};
 
-    tm_answer(r, &a);
+    tm_reply_answer(r, &a);
 }
 
-void tm_record(const struct tm_server *t, const struct shep_task_news *n)
+void tm_asks_record(const struct tm_server *t, const struct shep_task_news *n)
 {
     struct shep_record rec = {.kind = SHEP_RECORD_TASK};
 
@@ -43,11 +43,11 @@ void tm_record(const struct tm_server *t, const struct shep_task_news *n)
         mom_link_tell_task(t->place.mom_link, n);
 }
 
-void tm_record_end(const struct tm_server *t, unsigned id)
+void tm_asks_record_end(const struct tm_server *t, unsigned id)
 {
     char none[1] = "";
 
-    tm_record(t, &(struct shep_task_news){.id = id, .text = none});
+    tm_asks_record(t, &(struct shep_task_news){.id = id, .text = none});
 }
 
 /* ---- spawn */
@@ -123,9 +123,9 @@ static int let_it_go(struct tm_server *t, const struct tmx_spawn_args *a, const 
     x->relay = relay;
     x->from = r->from;
     x->number = r->number;
-    tm_record(t,
-              &(struct shep_task_news){
-                  .id = id, .pid = (int)birth->pid, .session = (int)birth->pid, .text = a->argv.argv_val[0]});
+    tm_asks_record(
+        t, &(struct shep_task_news){
+               .id = id, .pid = (int)birth->pid, .session = (int)birth->pid, .text = a->argv.argv_val[0]});
     return task_go(birth, t->place.order, e);
 }
 
@@ -145,12 +145,12 @@ static int spawn(struct tm_server *t, const struct tmx_spawn_args *a, struct tm_
     return rc;
 }
 
-void tm_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+void tm_asks_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
-    if (!tm_may_wait(r))
+    if (!tm_reply_may_wait(r))
         return;
-    if (tm_keep_ask(ask, r) < 0) {
-        tm_refuse(r, TM_ESYSTEM, "no memory to hold a task back");
+    if (tm_reply_keep_ask(ask, r) < 0) {
+        tm_reply_refuse(r, TM_ESYSTEM, "no memory to hold a task back");
         return;
     }
     *t->held_end = r;
@@ -169,12 +169,12 @@ static void tm_ask_spawn(struct tm_server *t, const struct tmx_ask *ask, struct 
         return;
     }
     if (!t->place.is_running(t->place.arg) || !a->argv.argv_len) {
-        tm_refuse(r, a->argv.argv_len ? TM_ESYSTEM : TM_ENOTFOUND,
-                  a->argv.argv_len ? "the job is ending" : "no program is named");
+        tm_reply_refuse(r, a->argv.argv_len ? TM_ESYSTEM : TM_ENOTFOUND,
+                        a->argv.argv_len ? "the job is ending" : "no program is named");
         return;
     }
     if (confine_is_suspended(t->place.confine)) {
-        tm_hold_back(t, ask, r);
+        tm_asks_hold_back(t, ask, r);
         return;
     }
     if (tm_hooks_ask(t, ask, r, tm_ask_here))
@@ -183,12 +183,12 @@ static void tm_ask_spawn(struct tm_server *t, const struct tmx_ask *ask, struct 
     if (r->relay && id)
         tm_output_expect(t, id, r->client);
     if (!id || spawn(t, a, r, id, &e) < 0)
-        tm_refuse(r, e.code == ENOENT ? TM_ENOTFOUND : TM_ESYSTEM, id ? e.text : "too many tasks");
+        tm_reply_refuse(r, e.code == ENOENT ? TM_ENOTFOUND : TM_ESYSTEM, id ? e.text : "too many tasks");
     else
         good(r, id);
 }
 
-void tm_do_held(struct tm_server *t)
+void tm_asks_do_held(struct tm_server *t)
 {
     struct tm_reply *r = t->held_first;
 
@@ -207,13 +207,13 @@ void tm_do_held(struct tm_server *t)
     }
 }
 
-void tm_forget_held(struct tm_server *t)
+void tm_asks_forget_held(struct tm_server *t)
 {
     while (t->held_first) {
         struct tm_reply *r = t->held_first;
 
         t->held_first = r->next;
-        tm_refuse(r, TM_ESYSTEM, "the job has ended");
+        tm_reply_refuse(r, TM_ESYSTEM, "the job has ended");
     }
 }
 
@@ -223,7 +223,7 @@ static struct tasks_entry *tm_ask_find(struct tm_server *t, unsigned id, struct 
     struct tasks_entry *x = tasks_find(t->tasks, id);
 
     if (!x)
-        tm_refuse(r, TM_ENOTFOUND, "the job has no such task");
+        tm_reply_refuse(r, TM_ENOTFOUND, "the job has no such task");
     return x;
 }
 
@@ -251,9 +251,9 @@ static void tm_ask_signal(struct tm_server *t, const struct tmx_ask *ask, struct
     if (was_obeyed(t, r))
         good(r, x->id);
     else if (x->ended)
-        tm_refuse(r, TM_ENOTFOUND, "the task has ended");
+        tm_reply_refuse(r, TM_ENOTFOUND, "the task has ended");
     else if (kill(-x->pid, a->signo) < 0 && kill(x->pid, a->signo) < 0)
-        tm_refuse(r, errno == EINVAL ? TM_EUNKNOWNCMD : TM_ESYSTEM, strerror(errno));
+        tm_reply_refuse(r, errno == EINVAL ? TM_EUNKNOWNCMD : TM_ESYSTEM, strerror(errno));
     else
         good(r, x->id);
 }
@@ -263,14 +263,14 @@ static void tm_ask_on_end(struct tasks_waiter *w, const struct tasks_entry *x)
     struct tm_reply *r = (struct tm_reply *)((char *)w - offsetof(struct tm_reply, waiter));
     struct tmx_answer a = {.code = TM_SUCCESS, .task = x->id, .status = x->status};
 
-    tm_answer(r, &a);
+    tm_reply_answer(r, &a);
 }
 
 static void tm_ask_obit(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
     struct tasks_entry *x = tm_ask_find(t, ask->tmx_ask_u.obit.task, r);
 
-    if (!x || (!x->over && !tm_may_wait(r)))
+    if (!x || (!x->over && !tm_reply_may_wait(r)))
         return;
     r->waiter.ended = tm_ask_on_end;
     tasks_wait(x, &r->waiter);
@@ -291,7 +291,7 @@ static void tm_ask_tasks(struct tm_server *t, const struct tmx_ask *ask, struct 
     a.tasks.tasks_val = calloc(tasks_alive(t->tasks) + 1, sizeof(u_int));
     if (a.tasks.tasks_val)
         tasks_each(t->tasks, tm_ask_list_one, &a);
-    tm_answer(r, &a);
+    tm_reply_answer(r, &a);
     free(a.tasks.tasks_val);
 }
 
@@ -306,7 +306,7 @@ static void tm_ask_resources(struct tm_server *t, const struct tmx_ask *ask, str
     strbuf_addf(&b, "%s %s %s %s %s:%s", u.sysname, u.nodename, u.release, u.version, u.machine,
                 t->nodes.resources);
     a.text = (char *)strbuf_str(&b);
-    tm_answer(r, &a);
+    tm_reply_answer(r, &a);
     strbuf_fini(&b);
 }
 
@@ -320,7 +320,7 @@ static void tm_ask_post(struct tm_server *t, const struct tmx_ask *ask, struct t
     if (!x)
         return;
     if (tasks_publish(t->tasks, x, a->name, a->info.info_val, a->info.info_len, &e) < 0)
-        tm_refuse(r, TM_ESYSTEM, e.text);
+        tm_reply_refuse(r, TM_ESYSTEM, e.text);
     else
         good(r, x->id);
 }
@@ -335,12 +335,12 @@ static void tm_ask_get(struct tm_server *t, const struct tmx_ask *ask, struct tm
     if (!x)
         return;
     if (!i) {
-        tm_refuse(r, TM_ENOTFOUND, "the task has published nothing of that name");
+        tm_reply_refuse(r, TM_ENOTFOUND, "the task has published nothing of that name");
         return;
     }
     res.info.info_val = i->bytes;
     res.info.info_len = (u_int)i->n;
-    tm_answer(r, &res);
+    tm_reply_answer(r, &res);
 }
 
 static void tm_ask_output(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
@@ -355,11 +355,11 @@ static void tm_ask_notice(struct tm_server *t, const struct tmx_ask *ask, struct
     struct err e = {0};
 
     if (r->is_letter)
-        tm_refuse(r, TM_EUNKNOWNCMD, "not for other hosts to ask");
+        tm_reply_refuse(r, TM_EUNKNOWNCMD, "not for other hosts to ask");
     else if (t->place.answer_notice(t->place.arg, &ask->tmx_ask_u.notice, &e) < 0)
-        tm_refuse(r, e.code, e.text);
+        tm_reply_refuse(r, e.code, e.text);
     else
-        tm_answer(r, &good);
+        tm_reply_answer(r, &good);
 }
 
 /* Of the helper: what it says of its clients is what the owner's programs have said. */
@@ -369,11 +369,11 @@ static void tm_ask_declare(struct tm_server *t, const struct tmx_ask *ask, struc
     struct err e = {0};
 
     if (r->is_letter)
-        tm_refuse(r, TM_EUNKNOWNCMD, "not for other hosts to ask");
+        tm_reply_refuse(r, TM_EUNKNOWNCMD, "not for other hosts to ask");
     else if (t->place.declare(t->place.arg, &ask->tmx_ask_u.declare, &e) < 0)
-        tm_refuse(r, TM_ESYSTEM, e.text);
+        tm_reply_refuse(r, TM_ESYSTEM, e.text);
     else
-        tm_answer(r, &taken);
+        tm_reply_answer(r, &taken);
 }
 
 static const struct {
@@ -393,5 +393,5 @@ void tm_ask_here(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply
             rows[i].fn(t, ask, r);
             return;
         }
-    tm_refuse(r, TM_EUNKNOWNCMD, "no such question");
+    tm_reply_refuse(r, TM_EUNKNOWNCMD, "no such question");
 }

@@ -133,11 +133,11 @@ static int tm_attach_adopt(struct tm_server *t, const struct procs_entry *p, uns
     x->attached = true;
     x->watch.pidfd = fd;
     t->attached++;
-    tm_record(t, &(struct shep_task_news){.id = id,
-                                          .pid = (int)p->pid,
-                                          .session = (int)p->session,
-                                          .attached = true,
-                                          .text = tm_attach_name_of(p->pid, name)});
+    tm_asks_record(t, &(struct shep_task_news){.id = id,
+                                               .pid = (int)p->pid,
+                                               .session = (int)p->session,
+                                               .attached = true,
+                                               .text = tm_attach_name_of(p->pid, name)});
     return 0;
 }
 
@@ -149,20 +149,20 @@ void tm_attach_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_rep
     int code = tm_attach_check(t, ask->tmx_ask_u.attach.pid, &p, &why);
 
     if (code == TM_SUCCESS && confine_is_suspended(t->place.confine)) {
-        tm_hold_back(t, ask, r); /* what joins a suspended job would run */
+        tm_asks_hold_back(t, ask, r); /* what joins a suspended job would run */
         return;
     }
     if (code != TM_SUCCESS) {
-        tm_refuse(r, code, why);
+        tm_reply_refuse(r, code, why);
         return;
     }
     if (tm_hooks_ask(t, ask, r, tm_ask_here))
         return;
     a.task = tasks_number(t->tasks);
     if (!a.task || tm_attach_adopt(t, &p, a.task) < 0)
-        tm_refuse(r, TM_ESYSTEM, "no memory, or no descriptor left, for another task");
+        tm_reply_refuse(r, TM_ESYSTEM, "no memory, or no descriptor left, for another task");
     else
-        tm_answer(r, &a);
+        tm_reply_answer(r, &a);
 }
 
 /* ---- its end */
@@ -193,7 +193,7 @@ static void tm_attach_check_one(void *arg, struct tasks_entry *x)
     close(x->watch.pidfd);
     x->watch.pidfd = -1;
     tasks_ended(l->t->tasks, x, 0);
-    tm_record_end(l->t, x->id);
+    tm_asks_record_end(l->t, x->id);
     tasks_over(l->t->tasks, x);
     confine_has_adopted(l->t->place.confine); /* forgets its session when it was the last of it */
 }

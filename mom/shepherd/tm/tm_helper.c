@@ -96,10 +96,10 @@ static int tm_helper_fork(struct tm_server *t, struct task *birth, struct err *e
         return -1;
     /* Its session is one of the job: the script that saves programs finds it by that. */
     t->helper->task = tasks_number(t->tasks);
-    tm_record(t, &(struct shep_task_news){.id = t->helper->task,
-                                          .pid = (int)birth->pid,
-                                          .session = (int)birth->pid,
-                                          .text = (char[]){"pbs_pmix"}});
+    tm_asks_record(t, &(struct shep_task_news){.id = t->helper->task,
+                                               .pid = (int)birth->pid,
+                                               .session = (int)birth->pid,
+                                               .text = (char[]){"pbs_pmix"}});
     return task_go(birth, o, e);
 }
 
@@ -148,7 +148,7 @@ void tm_helper_client_gone(struct tm_server *t, uint64_t client)
     if (!t->helper || t->helper->client != client)
         return;
     t->helper->client = 0;
-    tm_record_end(t, t->helper->task);
+    tm_asks_record_end(t, t->helper->task);
 }
 
 void tm_helper_end(struct tm_server *t)
@@ -216,9 +216,9 @@ static void tm_helper_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr
     if (c->reply) {
         if (h->status != RPC_ST_OK ||
             rpc_buf_decode(h->result, h->n_result, (xdrproc_t)xdr_tmx_answer, &a) < 0)
-            tm_refuse(c->reply, TM_ESYSTEM, "the PMIx helper does not know the question");
+            tm_reply_refuse(c->reply, TM_ESYSTEM, "the PMIx helper does not know the question");
         else
-            tm_answer(c->reply, &a);
+            tm_reply_answer(c->reply, &a);
         xdr_free((xdrproc_t)xdr_tmx_answer, (char *)&a);
     }
     free(c);
@@ -230,7 +230,7 @@ static void tm_helper_on_lost(struct rpc_pending *p, const struct err *why)
         (struct tm_helper_call *)((char *)p - offsetof(struct tm_helper_call, pending));
 
     if (c->reply)
-        tm_refuse(c->reply, TM_ESYSTEM, "the job's PMIx helper on this host has ended");
+        tm_reply_refuse(c->reply, TM_ESYSTEM, "the job's PMIx helper on this host has ended");
     free(c);
 }
 
@@ -257,23 +257,23 @@ void tm_helper_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_rep
     struct err e = {0};
 
     if (!t->place.is_running(t->place.arg)) {
-        tm_refuse(r, TM_ESYSTEM, "the job is ending");
+        tm_reply_refuse(r, TM_ESYSTEM, "the job is ending");
         return;
     }
     if (!tm_helper_client(t) && confine_is_suspended(t->place.confine)) {
-        tm_hold_back(t, ask, r);
+        tm_asks_hold_back(t, ask, r);
         return;
     }
     if (tm_helper_start(t, &e) < 0) {
-        tm_refuse(r, TM_ESYSTEM, e.text);
+        tm_reply_refuse(r, TM_ESYSTEM, e.text);
         return;
     }
     g = tm_helper_client(t);
     if (!g)
-        tm_refuse(r, TM_ESYSTEM, "the job's PMIx helper on this host has ended");
-    else if (tm_may_wait(r) &&
+        tm_reply_refuse(r, TM_ESYSTEM, "the job's PMIx helper on this host has ended");
+    else if (tm_reply_may_wait(r) &&
              tm_helper_call(g, TMX_PMIX, (xdrproc_t)xdr_tmx_pmix_args, &ask->tmx_ask_u.pmix, r) < 0)
-        tm_refuse(r, TM_ESYSTEM, "no memory for a question to the PMIx helper");
+        tm_reply_refuse(r, TM_ESYSTEM, "no memory for a question to the PMIx helper");
 }
 
 /* Kept as well: a helper that is started later, in the middle of a preemption, must know. */

@@ -86,9 +86,9 @@ static void tm_hooks_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr 
 
     if (h->status != RPC_ST_OK ||
         rpc_buf_decode(h->result, h->n_result, (xdrproc_t)xdr_shep_hook_result, &res) < 0)
-        tm_refuse(q->r, TM_ESYSTEM, "this host's MOM cannot run hooks of tasks");
+        tm_reply_refuse(q->r, TM_ESYSTEM, "this host's MOM cannot run hooks of tasks");
     else if (res.code)
-        tm_refuse(q->r, TM_EHOOK, res.text);
+        tm_reply_refuse(q->r, TM_EHOOK, res.text);
     else
         tm_hooks_accepted(q, &res);
     xdr_free((xdrproc_t)xdr_shep_hook_result, &res);
@@ -99,7 +99,7 @@ static void tm_hooks_on_lost(struct rpc_pending *p, const struct err *why)
 {
     struct tm_hooks_question *q = tm_hooks_of(p);
 
-    tm_refuse(q->r, TM_ESYSTEM, "this host's MOM has ended before its hooks have");
+    tm_reply_refuse(q->r, TM_ESYSTEM, "this host's MOM has ended before its hooks have");
     free(q);
 }
 
@@ -148,9 +148,9 @@ bool tm_hooks_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_repl
 
     if (r->asked || !tm_hooks_want(t, ask->kind == TMX_ASK_SPAWN ? LAUNCH : ATTACH))
         return false;
-    if (!tm_may_wait(r))
+    if (!tm_reply_may_wait(r))
         return true;
-    q = tm_keep_ask(ask, r) == 0 ? calloc(1, sizeof *q) : NULL;
+    q = tm_reply_keep_ask(ask, r) == 0 ? calloc(1, sizeof *q) : NULL;
     if (q) {
         q->t = t;
         q->r = r;
@@ -159,6 +159,6 @@ bool tm_hooks_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_repl
     if (q && t->place.mom_link && tm_hooks_send(t, q) == 0)
         return true;
     free(q);
-    tm_refuse(r, TM_ESYSTEM, "hooks of this host cannot be asked: its MOM is away");
+    tm_reply_refuse(r, TM_ESYSTEM, "hooks of this host cannot be asked: its MOM is away");
     return true;
 }

@@ -28,7 +28,7 @@ static void delivered(struct tm_output_delivery *d)
     if (d->relay)
         output_relay_done(d->relay, d->stream);
     if (d->reply)
-        tm_answer(d->reply, &a);
+        tm_reply_answer(d->reply, &a);
     free(d);
 }
 
@@ -64,7 +64,7 @@ static void to_client(struct tm_server *t, uint64_t client, const struct tmx_out
     if (relay)
         output_relay_done(relay, args->stream);
     if (r)
-        tm_answer(r, &a);
+        tm_reply_answer(r, &a);
 }
 
 /* ---- from here */
@@ -132,9 +132,9 @@ static void to_files(struct tm_server *t, const struct tmx_output_args *a, size_
     struct tmx_answer done = {.code = TM_SUCCESS};
 
     if (fd >= 0 && file_write_all(fd, a->bytes.bytes_val + skip, a->bytes.bytes_len - skip, NULL) < 0)
-        tm_refuse(r, TM_ESYSTEM, "the job's output cannot be written");
+        tm_reply_refuse(r, TM_ESYSTEM, "the job's output cannot be written");
     else
-        tm_answer(r, &done);
+        tm_reply_answer(r, &done);
 }
 
 /* The piece waits for tm_output_expect. Said again (a MOM has died on the way), it waits for the later letter. */
@@ -142,15 +142,15 @@ static void keep_early(struct tm_early *k, const char *bytes, size_t n, struct t
 {
     char *copy;
 
-    if (!tm_may_wait(r))
+    if (!tm_reply_may_wait(r))
         return;
     copy = malloc(n + 1);
     if (k->reply)
-        tm_refuse(k->reply, TM_ENOEVENT, "said again");
+        tm_reply_refuse(k->reply, TM_ENOEVENT, "said again");
     free(k->bytes);
     *k = (struct tm_early){0};
     if (!copy) {
-        tm_refuse(r, TM_ESYSTEM, "no memory for output");
+        tm_reply_refuse(r, TM_ESYSTEM, "no memory for output");
         return;
     }
     memcpy(copy, bytes, n);
@@ -166,7 +166,7 @@ void tm_output_take(struct tm_server *t, const struct tmx_output_args *a, struct
     size_t skip = 0;
 
     if (!f) {
-        tm_refuse(r, TM_ESYSTEM, "no memory for output");
+        tm_reply_refuse(r, TM_ESYSTEM, "no memory for output");
         return;
     }
     if (a->relay && !f->known) {

@@ -81,24 +81,24 @@ struct tm_server {
 
 /* ---- tm_reply.c */
 /* Answers and frees `r`. */
-void tm_answer(struct tm_reply *r, const struct tmx_answer *a);
-void tm_refuse(struct tm_reply *r, int code, const char *text);
+void tm_reply_answer(struct tm_reply *r, const struct tmx_answer *a);
+void tm_reply_refuse(struct tm_reply *r, int code, const char *text);
 /* The answer will be late: is there room to keep the question? Else it is refused, and `r` is gone. */
-bool tm_may_wait(struct tm_reply *r);
+bool tm_reply_may_wait(struct tm_reply *r);
 /* Keep a copy of the question in r->ask. -1: no memory. */
-int tm_keep_ask(const struct tmx_ask *ask, struct tm_reply *r);
+int tm_reply_keep_ask(const struct tmx_ask *ask, struct tm_reply *r);
 
 /* ---- tm_asks.c */
 /* A task is there. On the disk, for a MOM that finds the shepherd gone; and the MOM is told. */
 struct shep_task_news;
-void tm_record(const struct tm_server *t, const struct shep_task_news *n);
-void tm_record_end(const struct tm_server *t, unsigned id);
+void tm_asks_record(const struct tm_server *t, const struct shep_task_news *n);
+void tm_asks_record_end(const struct tm_server *t, unsigned id);
 /* The question is about this host. `r` is taken. */
 void tm_ask_here(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
 /* Until the job runs again. Takes `r`. */
-void tm_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
-void tm_do_held(struct tm_server *t);
-void tm_forget_held(struct tm_server *t);
+void tm_asks_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
+void tm_asks_do_held(struct tm_server *t);
+void tm_asks_forget_held(struct tm_server *t);
 
 /* ---- tm_hooks.c */
 /* True: hooks of the host are asked first, and `r` is taken: `then` is called when they have accepted it. */

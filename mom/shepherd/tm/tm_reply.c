@@ -41,7 +41,7 @@ static bool is_too_much(const struct tm_reply *r, const struct tmx_answer *a)
                : tm_listener_is_crowded(r->tm->listener);
 }
 
-void tm_answer(struct tm_reply *r, const struct tmx_answer *given)
+void tm_reply_answer(struct tm_reply *r, const struct tmx_answer *given)
 {
     struct tmx_answer a = *given;
     struct tm_client *g;
@@ -64,22 +64,22 @@ void tm_answer(struct tm_reply *r, const struct tmx_answer *given)
     free(r);
 }
 
-void tm_refuse(struct tm_reply *r, int code, const char *text)
+void tm_reply_refuse(struct tm_reply *r, int code, const char *text)
 {
     struct tmx_answer a = {.code = code, .text = (char *)text};
 
-    tm_answer(r, &a);
+    tm_reply_answer(r, &a);
 }
 
-bool tm_may_wait(struct tm_reply *r)
+bool tm_reply_may_wait(struct tm_reply *r)
 {
     if (r->tm->waiting <= WAITING_MAX)
         return true;
-    tm_refuse(r, TM_ESYSTEM, "tasks of the job wait for more answers on this host than 48 MB hold");
+    tm_reply_refuse(r, TM_ESYSTEM, "tasks of the job wait for more answers on this host than 48 MB hold");
     return false;
 }
 
-int tm_keep_ask(const struct tmx_ask *ask, struct tm_reply *r)
+int tm_reply_keep_ask(const struct tmx_ask *ask, struct tm_reply *r)
 {
     struct rpc_buf b;
     int rc = -1;

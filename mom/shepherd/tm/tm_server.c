@@ -69,7 +69,7 @@ static void tm_server_on_answer(void *arg, const struct tmx_answer *a)
 
     if (r->relay && a->code == TM_SUCCESS)
         tm_output_expect(r->tm, a->task, r->client);
-    tm_answer(r, a);
+    tm_reply_answer(r, a);
 }
 
 static void tm_server_ask(struct tm_server *t, const struct tmx_ask *question, struct tm_reply *r)
@@ -77,12 +77,12 @@ static void tm_server_ask(struct tm_server *t, const struct tmx_ask *question, s
     unsigned host;
 
     if (!tm_server_host_of(t, question, &host))
-        tm_refuse(r, TM_ENOTFOUND, "the job has no such node or task");
+        tm_reply_refuse(r, TM_ENOTFOUND, "the job has no such node or task");
     else if (host == t->nodes.mine)
         tm_ask_here(t, question, r);
     else if (r->is_letter)
-        tm_refuse(r, TM_ENOTFOUND, "the letter is for another host");
-    else if (tm_may_wait(r))
+        tm_reply_refuse(r, TM_ENOTFOUND, "the letter is for another host");
+    else if (tm_reply_may_wait(r))
         peer_rpc_send(t->peer_rpc, host, question, tm_server_on_answer, r);
 }
 
@@ -135,9 +135,9 @@ static void take_ask(struct tm_server *t, struct tm_client *g, uint32_t xid, siz
     r->from = t->nodes.mine;
     r->relay = a->kind == TMX_ASK_SPAWN && a->tmx_ask_u.spawn.relay;
     if (a->kind == TMX_ASK_OUTPUT)
-        tm_refuse(r, TM_EUNKNOWNCMD, "not for tasks to ask");
+        tm_reply_refuse(r, TM_EUNKNOWNCMD, "not for tasks to ask");
     else if (!g->task && a->kind != TMX_ASK_ATTACH)
-        tm_refuse(r, TM_BADINIT, "INIT comes first");
+        tm_reply_refuse(r, TM_BADINIT, "INIT comes first");
     else {
         name_asker(g, a);
         tm_server_ask(t, a, r);
@@ -259,7 +259,7 @@ void tm_server_letter(struct tm_server *t, const void *args, const struct mom_li
     r->from = a->host;
     if (a->host >= t->nodes.n_hosts || a->host == t->nodes.mine ||
         rpc_buf_decode(a->bytes.bytes_val, a->bytes.bytes_len, (xdrproc_t)xdr_tmx_letter, &letter) < 0) {
-        tm_refuse(r, TM_EUNKNOWNCMD, "the letter cannot be read");
+        tm_reply_refuse(r, TM_EUNKNOWNCMD, "the letter cannot be read");
     } else {
         r->number = letter.number;
         tm_server_ask(t, &letter.ask, r);
@@ -326,7 +326,7 @@ void tm_server_destroy(struct tm_server *t)
     t->listener = NULL;
     if (t->tasks)
         tasks_each(t->tasks, tm_server_forget_waiters, NULL);
-    tm_forget_held(t);
+    tm_asks_forget_held(t);
     peer_rpc_destroy(t->peer_rpc);
     output_relays_destroy(t->output_relays);
     tm_helper_destroy(t->helper);
@@ -379,7 +379,7 @@ void tm_server_reaped(struct tm_server *t, pid_t pid, int status)
         return;
     tasks_ended(t->tasks, x, status);
     if (x->id != TM_INIT_TASK)
-        tm_record_end(t, x->id);
+        tm_asks_record_end(t, x->id);
     if (x->relay)
         output_relay_task_ended(x->relay);
     else
@@ -388,5 +388,5 @@ void tm_server_reaped(struct tm_server *t, pid_t pid, int status)
 
 void tm_server_resumed(struct tm_server *t)
 {
-    tm_do_held(t);
+    tm_asks_do_held(t);
 }
