@@ -2,6 +2,8 @@
  *
  * A spawn that comes while the job is suspended is held back: what is born then would run. A letter that asks for a
  * task and comes again (a MOM on its way has died) gets the task that the first one got. */
+#include "tm_asks.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -22,7 +24,10 @@
 #include "tm_.h"
 #include "tm_attach.h"
 #include "tm_helper.h"
-#include "tm_private.h"
+#include "tm_state.h"
+#include "tm_reply.h"
+#include "tm_hooks.h"
+#include "tm_output.h"
 
 enum { RESOURCES_MAX = 65000 };
 

@@ -2,6 +2,7 @@
  * turn. An adopted process is not our child. So its end is seen by a pidfd among the polls, and its exit
  * status is not known to us. A suspended job takes no process in: the request is held back until it runs
  * on, or the newcomer would run alone. */
+
 #include "tm_attach.h"
 
 #include <fcntl.h>
@@ -18,7 +19,10 @@
 #include "poll_set.h"
 #include "procs.h"
 #include "tm_.h"
-#include "tm_private.h"
+#include "tm_state.h"
+#include "tm_reply.h"
+#include "tm_asks.h"
+#include "tm_hooks.h"
 
 enum { NAME_SIZE = 64 };
 

@@ -2,6 +2,7 @@
  * Questions that come before it is ready wait in the socket.
  *
  * Not awake: a helper that is started while the job is suspended would run; questions are held back as spawns are. */
+
 #include "tm_helper.h"
 
 #include <errno.h>
@@ -24,8 +25,10 @@
 #include "task.h"
 #include "task_env.h"
 #include "tm_.h"
-#include "tm_private.h"
 #include "words.h"
+#include "tm_state.h"
+#include "tm_reply.h"
+#include "tm_asks.h"
 
 /* READY_MS: it needs ten milliseconds; a host that swaps may need seconds, and a job that asked for it can run without. */
 enum { READY_MS = 10000, PATH_SIZE = PATH_MAX + 32 };

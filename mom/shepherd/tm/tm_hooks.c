@@ -2,6 +2,8 @@
  *
  * The MOM runs them: it is asked by SHEP_HOOK, and the question of TM waits for its answer. Where no hook has the event, a missing file says
  * so, and nothing is asked. A MOM that is away, or dies before it has answered, refuses: the program may try again. */
+#include "tm_hooks.h"
+
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -17,7 +19,8 @@
 #include "rpc_core.h"
 #include "task_env.h"
 #include "tm_.h"
-#include "tm_private.h"
+#include "tm_state.h"
+#include "tm_reply.h"
 
 /* Bits of events, as hook_event.def has them: the shepherd knows nothing else of hooks. */
 enum { LAUNCH = 0x800, ATTACH = 0x4000, PATH_SIZE = 8192, TEXT_MAX = 64 };

@@ -5,6 +5,7 @@
  * listener is left out of the polls: no client is refused, they wait in the kernel's queue. A client that does not
  * read its answers is not heard until it does: what waits for it would be our memory, not the job's. New clients are
  * let in after those that are here were heard, so the places of the turn's polls stay true. */
+
 #include "tm_listener.h"
 
 #include <errno.h>

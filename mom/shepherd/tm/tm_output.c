@@ -2,6 +2,8 @@
  * files are there) or to the host of the client that asked for it. From another host: into the job's files, or to the
  * client. The sender of a piece waits until it has arrived, so pieces stay in order and a slow reader is felt by
  * the task; a letter that comes twice is written once, since each piece says its place in the stream. */
+#include "tm_output.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -11,7 +13,8 @@
 #include "rpc_core.h"
 #include "task.h"
 #include "tm_.h"
-#include "tm_private.h"
+#include "tm_state.h"
+#include "tm_reply.h"
 
 /* One piece on its way to a client; a relay here waits for it, or a call of another host. */
 struct tm_output_delivery {

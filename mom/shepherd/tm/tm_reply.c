@@ -2,6 +2,8 @@
  *
  * A struct tm_reply is made for each question and freed by its answer. It knows its client by number, so a client may
  * leave while its question is under way. */
+#include "tm_reply.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,7 +12,7 @@
 #include "mom_link.h"
 #include "rpc_buf.h"
 #include "tm_.h"
-#include "tm_private.h"
+#include "tm_state.h"
 
 static void answer_letter(struct tm_reply *r, const struct tmx_answer *a)
 {

@@ -17,7 +17,10 @@
 #include "tm_attach.h"
 #include "tm_helper.h"
 #include "job_dirs.h"
-#include "tm_private.h"
+#include "tm_state.h"
+#include "tm_reply.h"
+#include "tm_asks.h"
+#include "tm_output.h"
 
 enum { PATH_LEN_MAX = 8192 };
 
