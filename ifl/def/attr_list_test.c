@@ -176,7 +176,7 @@ static void expect(struct attr_list *l, struct resource_table *t, const char *na
         fail_msg("'%s' says nothing of '%s'", e.text, part);
 }
 
-static void test_what_is_wrong_is_refused_by_name_and_changes_nothing(void **state)
+static void test_a_wrong_list_is_refused_by_name_and_changes_nothing(void **state)
 {
     struct resource_table *t = resource_table_create();
     struct attr_list l;
@@ -482,7 +482,7 @@ int main(void)
         cmocka_unit_test(test_every_row_is_found_and_its_default_is_right),
         cmocka_unit_test(test_who_may_write_and_when),
         cmocka_unit_test(test_changing_attributes_by_text),
-        cmocka_unit_test(test_what_is_wrong_is_refused_by_name_and_changes_nothing),
+        cmocka_unit_test(test_a_wrong_list_is_refused_by_name_and_changes_nothing),
         cmocka_unit_test(test_limits_and_indirect_amounts),
         cmocka_unit_test(test_scheduler_shows_its_preemption_defaults),
         cmocka_unit_test(test_a_walk_shows_what_was_asked_for_and_may_be_read),

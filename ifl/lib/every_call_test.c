@@ -175,7 +175,7 @@ static void test_calls_in_two_halves(void **state)
     assert_int_equal(pbs_fd(c), -1);
 }
 
-static void test_what_cannot_be_connected_is_said(void **state)
+static void test_a_connection_that_fails_is_reported(void **state)
 {
     assert_int_equal(setenv("PBS_CONF_FILE", "/nonexistent/pbs.conf", 1), 0);
     unsetenv("PBS_HOME");
@@ -200,7 +200,7 @@ int main(void)
         cmocka_unit_test(test_administration_and_reservations),
         cmocka_unit_test(test_schedulers),
         cmocka_unit_test(test_calls_in_two_halves),
-        cmocka_unit_test(test_what_cannot_be_connected_is_said),
+        cmocka_unit_test(test_a_connection_that_fails_is_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
