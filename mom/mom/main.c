@@ -1,7 +1,7 @@
 /* pbs_mom: runs jobs on this host at the word of pbs_server. Tables of bindings, the order of creation, the
  * loop.
  *
- * The order in mom_begin() is not free: the generation is durable before a server can hear of it; runs are
+ * The order of mom_steps is not free: the generation is durable before a server can hear of it; runs are
  * recovered before sisters and server may ask about them; the service comes last, since its HELLO says all
  * that is here. mom_end() goes back the same way, and lets go of shepherds without ending them. */
 #include <errno.h>
@@ -257,7 +257,7 @@ static int mom_create_parts(struct mom *m, struct err *e)
     return m->prepare && m->shepherds && m->site_steps ? 0 : err_set(e, 12, "no memory");
 }
 
-static int watch_signals(struct mom *m, struct err *e)
+static int mom_watch_signals(struct mom *m, struct err *e)
 {
     struct loop *l = m->loop;
 
@@ -290,7 +290,7 @@ static int mom_open_log(const struct mom *m, struct err *e)
     return 0;
 }
 
-static int listen_to_sisters(struct mom *m, struct err *e)
+static int mom_listen_to_sisters(struct mom *m, struct err *e)
 {
     const struct sisters_parts p = {.loop = m->loop,
                                     .home = &m->home,
@@ -323,55 +323,126 @@ static void mom_on_join_waits(void *daemon)
     daemon_ready(daemon);
 }
 
-static int mom_begin(struct mom *m, struct daemon *d, struct err *e)
+static int mom_open_limits(struct mom *m, struct err *e)
+{
+    return home_raise_limits(&m->home, e);
+}
+
+static int mom_open_tls(struct mom *m, struct err *e)
+{
+    if (certs_ensure(m->home.certs, m->home.service, e) < 0)
+        return -1;
+    m->tls = certs_context(m->home.certs, m->home.service, CERTS_CLIENT, e);
+    m->tls_in = certs_context(m->home.certs, m->home.service, CERTS_SERVER, e);
+    return m->tls && m->tls_in ? 0 : -1;
+}
+
+static int mom_open_epoch(struct mom *m, struct err *e)
 {
     struct strbuf path;
     int rc;
 
-    if (mom_open_log(m, e) < 0 || home_raise_limits(&m->home, e) < 0 ||
-        join_file_use(&m->home, mom_on_join_waits, d, e) < 0 ||
-        certs_ensure(m->home.certs, m->home.service, e) < 0)
-        return -1;
-    m->tls = certs_context(m->home.certs, m->home.service, CERTS_CLIENT, e);
-    m->tls_in = certs_context(m->home.certs, m->home.service, CERTS_SERVER, e);
     strbuf_init(&path, USAGE_MAX);
     strbuf_addf(&path, "%s/service", m->home.priv);
-    rc = m->tls && m->tls_in ? server_epoch_open(&m->server_epoch, path.s, e) : -1;
+    rc = server_epoch_open(&m->server_epoch, path.s, e);
     strbuf_fini(&path);
-    if (rc < 0)
-        return -1;
+    return rc;
+}
+
+static int mom_open_loop(struct mom *m, struct err *e)
+{
     m->loop = loop_create(NULL, e);
-    if (!m->loop || mom_create_parts(m, e) < 0 || watch_signals(m, e) < 0)
-        return -1;
+    return m->loop ? 0 : -1;
+}
+
+static int mom_open_fitness(struct mom *m, struct err *e)
+{
     m->fitness = fitness_create(m->loop, &m->home, mom_on_fitness, m);
-    if (!m->fitness)
-        return err_no_memory(e);
-    if (recover_runs(m, e) < 0)
-        return -1;
-    if (listen_to_sisters(m, e) < 0)
-        return -1;
+    return m->fitness ? 0 : err_no_memory(e);
+}
+
+static int mom_open_lease(struct mom *m, struct err *e)
+{
     m->server_lease = server_lease_create(m, e);
-    if (!m->server_lease)
-        return -1;
+    return m->server_lease ? 0 : -1;
+}
+
+static int mom_end_recovered(struct mom *m, struct err *e)
+{
     if (m->end_jobs)
         runs_each(m->runs, mom_end_run, m);
+    return 0;
+}
+
+static int mom_open_harvest(struct mom *m, struct err *e)
+{
     m->cycle_harvest = cycle_harvest_create(m->loop, &m->home, mom_on_use, m, e);
-    m->restrict_user = m->cycle_harvest ? restrict_user_create(m, e) : NULL;
-    if (!m->restrict_user)
-        return -1;
+    return m->cycle_harvest ? 0 : -1;
+}
+
+static int mom_open_restrict_user(struct mom *m, struct err *e)
+{
+    m->restrict_user = restrict_user_create(m, e);
+    return m->restrict_user ? 0 : -1;
+}
+
+static int mom_open_dynamic(struct mom *m, struct err *e)
+{
     m->dynamic = dyn_values_create(m->loop, &m->home, mom_on_resources, m);
-    if (!m->dynamic || dyn_values_begin(m->dynamic, e) < 0)
-        return -1;
+    return m->dynamic ? dyn_values_begin(m->dynamic, e) : -1;
+}
+
+static int mom_open_adapters(struct mom *m, struct err *e)
+{
     m->ckpt_adapters = ckpt_adapters_create(m->loop, &m->home, mom_on_adapters, m, e);
     if (!m->ckpt_adapters)
         return -1;
     ckpt_adapters_begin(m->ckpt_adapters);
+    return 0;
+}
+
+static int mom_open_renewal(struct mom *m, struct err *e)
+{
     m->certs = cert_renew_create(m, m->tls, m->tls_in, e);
-    if (!m->certs)
-        return -1;
+    return m->certs ? 0 : -1;
+}
+
+static int mom_open_service(struct mom *m, struct err *e)
+{
     m->service = server_link_create(m, m->tls, e);
-    if (!m->service)
+    return m->service ? 0 : -1;
+}
+
+typedef int mom_step(struct mom *m, struct err *e);
+
+/* What a MOM begins with, in this order; the reasons are at the top of the file. */
+static mom_step *const mom_steps[] = {
+    mom_open_tls,           /* its certificate is there by now: join_file_use has asked for it */
+    mom_open_epoch,         /* durable before a server can hear of it */
+    mom_open_loop,          /* all that follows hangs on it */
+    mom_create_parts,       /* runs, shepherds, steps of the site, hooks */
+    mom_watch_signals,      /* SIGHUP, SIGINT, SIGTERM */
+    mom_open_fitness,       /* asked when a run ends before anything of it began: before there are runs */
+    recover_runs,           /* before sisters and server may ask about runs */
+    mom_listen_to_sisters,  /* they may be waiting since the last end */
+    mom_open_lease,         /* from now on there is no server, for the runs that were recovered */
+    mom_end_recovered,      /* -r */
+    mom_open_harvest,       /* it may suspend runs that were recovered */
+    mom_open_restrict_user, /* it spares owners of runs that were recovered */
+    mom_open_dynamic,       /* amounts that scripts print */
+    mom_open_adapters,      /* scripts of checkpoints */
+    mom_open_renewal,       /* of the certificate, in both contexts of TLS */
+    mom_open_service,       /* last: its HELLO says all that is here */
+};
+
+static int mom_begin(struct mom *m, struct daemon *d, struct err *e)
+{
+    if (mom_open_log(m, e) < 0 || mom_open_limits(m, e) < 0 ||
+        join_file_use(&m->home, mom_on_join_waits, d, e) < 0)
         return -1;
+    for (size_t i = 0; i < sizeof mom_steps / sizeof *mom_steps; i++)
+        if (mom_steps[i](m, e) < 0)
+            return -1;
     host_periodic_startup(m->hooks->periodic);
     return 0;
 }
