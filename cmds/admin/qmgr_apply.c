@@ -140,9 +140,26 @@ static bool has_custom(int object, const struct batch_status *o)
     return false;
 }
 
+/* Return true if the command is about this object. Without a name only custom resources are shown (PBS). */
+static bool qmgr_apply_shows(int object, const char *name, const struct batch_status *o,
+                             struct batch_status *resvs)
+{
+    if (object == MGR_OBJ_RSC && !*name && qmgr_attrs_is_builtin(o->name))
+        return false;
+    return qmgr_apply_is_named(object, name, o) && !qmgr_apply_is_reserved(resvs, o);
+}
+
+static void qmgr_apply_print(int c, int object, const struct batch_status *o)
+{
+    qmgr_print_object(stdout, object, o);
+    if (object == MGR_OBJ_HOOK || object == MGR_OBJ_PBS_HOOK)
+        qmgr_hook_print(stdout, c, object, o->name);
+}
+
 static int qmgr_apply_show(const struct qmgr_apply *q, int c, int verb, int object, const struct attrs *wants,
                            const char *name, const char *server)
 {
+    bool prints = verb == MGR_CMD_PRINT;
     struct batch_status *list, *o, *resvs;
     size_t shown = 0;
 
@@ -153,20 +170,17 @@ static int qmgr_apply_show(const struct qmgr_apply *q, int c, int verb, int obje
         list = qmgr_apply_fetch(c, object, name, attrs_attrl(wants));
     if (!list && pbs_errno)
         return qmgr_apply_report(q, c, object, name, server);
-    resvs = verb == MGR_CMD_PRINT && object == MGR_OBJ_QUEUE && !*name ? qmgr_apply_reservations(c) : NULL;
-    if (verb == MGR_CMD_PRINT && has_custom(object, list))
+    resvs = prints && object == MGR_OBJ_QUEUE && !*name ? qmgr_apply_reservations(c) : NULL;
+    if (prints && has_custom(object, list))
         qmgr_print_begin(stdout, object);
     for (o = list; o; o = o->next) {
-        if (!qmgr_apply_is_named(object, name, o) || qmgr_apply_is_reserved(resvs, o) ||
-            (object == MGR_OBJ_RSC && !*name && qmgr_attrs_is_builtin(o->name)))
-            continue; /* without a name only custom resources are shown (PBS) */
+        if (!qmgr_apply_shows(object, name, o, resvs))
+            continue;
         shown++;
-        if (verb == MGR_CMD_PRINT)
-            qmgr_print_object(stdout, object, o);
+        if (prints)
+            qmgr_apply_print(c, object, o);
         else
             qmgr_print_list(stdout, object, o);
-        if (verb == MGR_CMD_PRINT && (object == MGR_OBJ_HOOK || object == MGR_OBJ_PBS_HOOK))
-            qmgr_hook_print(stdout, c, object, o->name);
     }
     pbs_statfree(resvs);
     pbs_statfree(list);
