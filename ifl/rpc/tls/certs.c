@@ -282,15 +282,35 @@ static int show_ca(SSL_CTX *ctx, const struct cert_paths *p, struct err *e)
     return rc;
 }
 
+/* Check that the files that this side needs can be read: a message names the one that cannot. */
+static int check_files(const struct cert_paths *p, bool own, enum certs_side side, struct err *e)
+{
+    bool uses_peers = side != CERTS_SERVER && side != CERTS_CLIENT && exists(p->peers);
+
+    if (side != CERTS_PEER_CLIENT && check_readable(p->ca_cert, e) < 0)
+        return -1;
+    if (uses_peers && check_readable(p->peers, e) < 0)
+        return -1;
+    return own && (check_readable(p->cert, e) < 0 || check_readable(p->key, e) < 0) ? -1 : 0;
+}
+
+/* Return the file that OpenSSL does not take; NULL: it has both. */
+static const char *load_own(SSL_CTX *ctx, const struct cert_paths *p)
+{
+    if (SSL_CTX_use_certificate_file(ctx, p->cert, SSL_FILETYPE_PEM) != 1)
+        return p->cert;
+    if (SSL_CTX_use_PrivateKey_file(ctx, p->key, SSL_FILETYPE_PEM) != 1 ||
+        SSL_CTX_check_private_key(ctx) != 1)
+        return p->key;
+    return NULL;
+}
+
 static int load_files(SSL_CTX *ctx, const struct cert_paths *p, bool own, enum certs_side side, struct err *e)
 {
     const char *bad;
     char what[4200];
 
-    if ((side != CERTS_PEER_CLIENT && check_readable(p->ca_cert, e) < 0) ||
-        (exists(p->peers) && side != CERTS_SERVER && side != CERTS_CLIENT &&
-         check_readable(p->peers, e) < 0) ||
-        (own && (check_readable(p->cert, e) < 0 || check_readable(p->key, e) < 0)) ||
+    if (check_files(p, own, side, e) < 0 ||
         (side != CERTS_PEER_CLIENT && revoked_attach(ctx, p->ca_cert, p->ca_crl, e) < 0))
         return -1;
     bad = load_trust(ctx, p, side);
@@ -300,18 +320,13 @@ static int load_files(SSL_CTX *ctx, const struct cert_paths *p, bool own, enum c
             "no server of another complex is trusted here: the certificate of its CA (PBS_HOME/certs/ca.crt "
             "there) belongs into %s",
             p->peers);
-    if (bad)
+    if (!bad && own)
+        bad = load_own(ctx, p);
+    if (bad) {
         snprintf(what, sizeof what, "cannot use %s", bad);
-    else if (!own)
-        return 0;
-    else if (SSL_CTX_use_certificate_file(ctx, p->cert, SSL_FILETYPE_PEM) != 1)
-        snprintf(what, sizeof what, "cannot use %s", p->cert);
-    else if (SSL_CTX_use_PrivateKey_file(ctx, p->key, SSL_FILETYPE_PEM) != 1 ||
-             SSL_CTX_check_private_key(ctx) != 1)
-        snprintf(what, sizeof what, "cannot use %s", p->key);
-    else
-        return side == CERTS_SERVER_GUESTS ? show_ca(ctx, p, e) : 0;
-    return cert_pair_ssl_err(e, EKEYREJECTED, what);
+        return cert_pair_ssl_err(e, EKEYREJECTED, what);
+    }
+    return own && side == CERTS_SERVER_GUESTS ? show_ca(ctx, p, e) : 0;
 }
 
 struct ssl_ctx_st *certs_context(const char *dir, const char *role, enum certs_side side, struct err *e)
