@@ -242,6 +242,32 @@ static void status_query_free(struct status_query *q)
 /* ---- life -------------------------------------------------------------------------------------------- */
 
 /* A single unknown name is refused at once; of several names the answer reports it at its end. */
+/* The job that the only name means, or the array that has it as an index; NULL: neither is in memory. */
+static const struct job *only_job(const struct status_query *q, bool is_range)
+{
+    const struct job *array = array_of_name(q);
+    struct job_key key = {q->keys[0].seq, is_range ? JOBID_NO_INDEX : q->keys[0].index};
+    const struct job *j = jobs_find(q->st->ctx->jobs, key);
+
+    if (!j && array && array_map_get(array->array, q->keys[0].index) != ARRAY_NO_INDEX)
+        return array;
+    return j;
+}
+
+/* Return true if the walk will answer for the only job that is asked for; of a range each of its subjobs is looked at then. */
+static bool only_job_is_known(const struct status_query *q, const struct job *j, bool is_range)
+{
+    if (!j)
+        return status_history_is_kept(q);
+    return is_range || (status_entry_is_there(q, j) && (q->history || !status_entry_is_history(q, j)));
+}
+
+static bool only_object_is_known(const struct status_query *q)
+{
+    return status_names_find(q, q->names[0]) ||
+           (q->of == OF_RESOURCE && resource_find(q->st->ctx->resources, q->names[0]));
+}
+
 static int check_only_name(struct status_query *q, struct err *e)
 {
     const struct job *j = NULL;
@@ -249,18 +275,11 @@ static int check_only_name(struct status_query *q, struct err *e)
     if (q->all_jobs || q->n != 1)
         return 0;
     if (q->of == OF_JOB) {
-        const struct job *array = array_of_name(q);
         bool is_range = q->keys[0].index == STATUS_RANGE;
-        struct job_key key = {q->keys[0].seq, is_range ? JOBID_NO_INDEX : q->keys[0].index};
-
-        j = jobs_find(q->st->ctx->jobs, key);
-        if (!j && array && array_map_get(array->array, q->keys[0].index) != ARRAY_NO_INDEX)
-            j = array;
-        if ((j && status_entry_is_there(q, j) && (q->history || !status_entry_is_history(q, j))) ||
-            (!j && status_history_is_kept(q)) || (j && is_range))
+        j = only_job(q, is_range);
+        if (only_job_is_known(q, j, is_range))
             return 0;
-    } else if (status_names_find(q, q->names[0]) ||
-               (q->of == OF_RESOURCE && resource_find(q->st->ctx->resources, q->names[0]))) {
+    } else if (only_object_is_known(q)) {
         return 0;
     }
     if (j && job_is_over(j))
