@@ -11,8 +11,7 @@ const struct job *status_arrays_after(const struct status_query *q, struct job_k
 /* The first index above q->last, of that array or of the past one; ARRAY_NONE: none. */
 int64_t status_arrays_next_index(const struct status_query *q, const struct job *array);
 /* The next subjob of names[at], which is an array or a range. The same answers, and STATUS_PAUSE; 0 is the end, and
- * q->at
- * is the next name then. */
+ * q->at is the next name then. */
 int status_arrays_expand(struct status_query *q, struct rpc_buf *out);
 void status_arrays_fini(struct status_query *q);
 

@@ -18,9 +18,8 @@ int status_history_put(struct status_query *q, const char *id, json_t *attrs, st
 
 /* The row of this job, found by continuing from where the last one was found. -1: not known yet; 0: none; 1: *f. */
 int status_history_row(struct status_query *q, struct job_key key, struct found **f);
-/* A job that is not in memory and has no row: may it have left memory for the store since that was read? true: it is
- * read
- * again; wait. */
+/* A job that is not in memory and has no row: may it have left memory for the store since that was read? true: it
+ * is read again; wait. */
 bool status_history_again(struct status_query *q, struct job_key key);
 
 #endif
