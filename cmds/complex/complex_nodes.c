@@ -16,6 +16,8 @@
 /* Between two questions whether nodes are free: short beside the start of a MOM, long beside an answer. */
 enum { PAUSE_MS = 20 };
 
+#define FIRST_QUEUE "workq" /* which each new server has */
+
 static int complex_nodes_refused(int c, const char *what, struct err *e)
 {
     const char *text = pbs_geterrmsg(c);
@@ -42,9 +44,14 @@ int complex_nodes_set_up(int c, struct err *e)
     struct attropl roots = {.name = roots_name, .value = root, .op = SET};
     struct attropl history = {.name = history_name, .value = on, .op = SET};
 
+    char methods_name[] = "preempt_methods_enable";
+    struct attropl methods = {.name = methods_name, .value = on, .op = SET};
+
     history.next = geteuid() == 0 ? &roots : NULL;
     if (pbs_manager(c, MGR_CMD_SET, MGR_OBJ_SERVER, "", &history, NULL) != 0)
         return complex_nodes_refused(c, "cannot set up the server", e);
+    if (pbs_manager(c, MGR_CMD_SET, MGR_OBJ_QUEUE, FIRST_QUEUE, &methods, NULL) != 0)
+        return complex_nodes_refused(c, "cannot set up queue " FIRST_QUEUE, e);
     return 0;
 }
 

@@ -3,8 +3,9 @@
 /* The nodes of a private complex, as its server knows them. c is a connection to it. */
 #include "complex_dir.h"
 
-/* Make what a new complex needs once: the nodes; job history (qstat -x); and, as root, the right of root to submit
- * jobs. What exists is left as it is. */
+/* Make what a new complex needs once: the nodes; job history (qstat -x); the right of jobs in workq to narrow what a preemption may
+ * do to them (qsub -W preempt_methods), since its users are its administrator; and, as root, the right of root to submit jobs. What
+ * exists is left as it is. */
 int complex_nodes_create(int c, const struct complex_names *nodes, struct err *e);
 int complex_nodes_set_up(int c, struct err *e);
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # sum.sh LAST SECONDS: the sum of the squares of 1 to LAST, a square each SECONDS, as a job that saves itself.
 #
-#     qsub -W preempt_methods=CR -- /bin/bash sum.sh 10000 0.1
+#     qsub -W preempt_methods=CR -- /bin/bash $PWD/sum.sh 10000 0.1
 #
 # The trap only notes that it was asked: between two commands of the loop `next` and `sum` may not belong together. A shell runs it
 # after its foreground command, so a step is how long a checkpoint may take.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """train.py STEPS SECONDS: train a small model by stochastic gradient descent, as a job that saves itself.
 
-    qsub -W preempt_methods=CR -- /usr/bin/python3 train.py 10000 0.1
+    qsub -W preempt_methods=CR -- /usr/bin/python3 $PWD/train.py 10000 0.1
 
 What is saved is all that the next step depends on: the weights, the number of steps, and the state of the random numbers, so that a training
 that was interrupted ends with the same weights as one that was not.

@@ -1,7 +1,7 @@
 /* A program that saves itself when its job is to give way, and says so: doc/pmix.md.
  *
  *   cc -o saves_itself saves_itself.c $(pkg-config --cflags --libs pmix)
- *   qsub -l select=1:ncpus=1 -- /opt/pbs/bin/pbs_launch ./saves_itself 1000000
+ *   qsub -l select=1:ncpus=1 -- /opt/pbs/bin/pbs_launch $PWD/saves_itself 1000000
  *
  * It counts. Its state is one number, in PBS_CHECKPOINT_DIR; the next run continues from there. */
 #include <pmix.h>

@@ -1,6 +1,6 @@
 """A program that saves itself when its job is to give way, and says so, with nothing but ctypes: doc/pmix.md.
 
-   qsub -l select=1:ncpus=1 -- /opt/pbs/bin/pbs_launch python3 saves_itself.py 1000000
+   qsub -l select=1:ncpus=1 -- /opt/pbs/bin/pbs_launch python3 $PWD/saves_itself.py 1000000
 
 It counts. Its state is one number, in PBS_CHECKPOINT_DIR; the next run continues from there.
 """

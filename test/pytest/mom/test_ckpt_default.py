@@ -148,7 +148,7 @@ def test_only_a_job_that_says_it_saves_itself_is_preempted_by_checkpoint(cx):
 
 @alone
 def test_a_job_that_wants_no_checkpoint_is_not_saved_whatever_else_it_says(cx):
-    job = start(cx, COUNTER.format(work=cx.work), Checkpoint="n", preempt_methods="C")
+    job = start(cx, COUNTER.format(work=cx.work), Checkpoint="n", preempt_methods="CR")
     assert by(cx, job) == "none"
     assert preempt(cx, job, "CR") == {job: "Q"}
 
@@ -204,7 +204,7 @@ def test_a_launcher_of_mpi_is_neither_counted_nor_sent_the_signal(cx):
         f.write("#!/bin/bash\ntrap 'kill -USR1 $child' USR1\nsleep 600 & child=$!\n"
                 "while kill -0 $child; do wait $child; done\n")
     os.chmod(launcher, 0o755)
-    job = start(cx, f"exec {launcher}", preempt_methods="C")
+    job = start(cx, f"exec {launcher}", preempt_methods="CR")
     assert by(cx, job) == "preempt_methods"
     assert preempt(cx, job, "CR") == {job: "Q"}  # it said so, and could not: the next letter
     assert stays(lambda: "no process of the job has a handler" in cx.log("n1"), 0.1)
@@ -214,7 +214,6 @@ def test_a_launcher_of_mpi_is_neither_counted_nor_sent_the_signal(cx):
 def test_a_newcomers_complex_saves_a_job_of_the_documentation_without_a_line_of_configuration(cx):
     job = count(cx, preempt_methods="C")
     cx.qmgr("create queue fast queue_type=execution, enabled=true, started=true, Priority=200")
-    cx.set_sched("preempt_order", "C")
     urgent = cx.submit("exit 0", queue="fast", select="1:ncpus=1", l_place="excl")
     cx.wait_gone(urgent)
     until(lambda: cx.file("counts").count("begin") == 2, "the second start")

@@ -249,7 +249,7 @@ def test_the_policy_says_who_may_stop_whom_and_what_that_means(cx):
     assert [(g["above_percent_left"], [(m["letter"], m["stays_in_memory"]) for m in g["methods"]])
             for g in of["low"]["by_time_left"]] == [(50, [("S", True), ("R", False)]), (0, [("D", False)])]
     assert (of["low"]["notice"], of["workq"]["notice"]) == ("00:01:00", "0")
-    assert of["low"]["job_may_choose"] == ["preempt_methods", "preempt_signal"] and of["workq"]["job_may_choose"] == []
+    assert of["low"]["job_may_choose"] == ["preempt_methods", "preempt_signal"] and of["workq"]["job_may_choose"] == ["preempt_methods"]
     words = cx.command("pbs_preempt", "--policy", "low").stdout
     assert "give way to   jobs of queue top" in words and "stays in memory" in words and "queue workq" not in words
     refused = cx.command("pbs_preempt", "--policy", "nosuch", check=False)
