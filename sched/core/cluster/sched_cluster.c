@@ -96,6 +96,11 @@ uint64_t cluster_stoppable(const struct cluster *cl)
     return cl->stoppable;
 }
 
+void cluster_note_stoppable(struct cluster *cl)
+{
+    cl->stoppable++;
+}
+
 uint64_t cluster_shape(const struct cluster *cl)
 {
     return cl->shape;

@@ -87,8 +87,10 @@ struct job *cluster_next_job(const struct cluster *cl, struct job *after);  /* N
 /* Changes when something may run that could not before: room came free, a limit or a state changed. */
 uint64_t cluster_news(const struct cluster *cl);
 void cluster_note_news(struct cluster *cl);
-/* Changes when a running job may be preempted that could not be before: it is up, or is resumed after a suspension. */
+/* Changes when a running job may be preempted that could not be before: it is up, is resumed after a suspension, or levels of preemption
+ * have moved. */
 uint64_t cluster_stoppable(const struct cluster *cl);
+void cluster_note_stoppable(struct cluster *cl);
 /* Changes with vnodes and their totals: "never" may be otherwise now. */
 uint64_t cluster_shape(const struct cluster *cl);
 

@@ -285,8 +285,10 @@ static bool has_changed(const struct cycle *c, const struct class *k)
 /* A class may have gone over a soft limit, or below it again: what was decided may have changed the order of the rest. */
 static void cycle_relevel(struct cycle *c)
 {
-    if (preempt_level_moves(c->cl))
-        class_heap_relevel(c->heap);
+    if (!preempt_level_moves(c->cl))
+        return;
+    cluster_note_stoppable(c->cl); /* jobs that were too high, or classes too low */
+    class_heap_relevel(c->heap);
 }
 
 /* round_robin: this queue has had its turn. */
@@ -316,13 +318,14 @@ static bool has_gang_changed(const struct cycle *c)
 static void cycle_fill_heap(struct cycle *c)
 {
     bool gang = has_gang_changed(c), strict = policy_is_strict(cluster_policy(c->cl));
+    bool moves = preempt_level_moves(c->cl); /* a decision about one may be the news of any other */
     size_t n_waiting = 0;
 
     class_heap_clear(c->heap);
     for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k)) {
         n_waiting += k->n > 0;
-        if (k->n == 0 ||
-            !(has_changed(c, k) || (gang && k->queue->gang) || strict || backfill_is_owed(c->cl, k->heap[0])))
+        if (k->n == 0 || !(has_changed(c, k) || (gang && k->queue->gang) || strict || moves ||
+                           backfill_is_owed(c->cl, k->heap[0])))
             continue;
         gang_note_wait(k->heap[0], c->now_s);
         k->has_new = false;

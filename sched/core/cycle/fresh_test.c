@@ -1,5 +1,8 @@
 /* What a core that has followed the changes decides is what one decides that has just been told all of it: nothing is kept from one
- * cycle to the next that is not right any more. */
+ * cycle to the next that is not right any more.
+ *
+ * fresh_test FIRST LAST plays the worlds of these seeds instead. Of 1 to 5,000 two differ, both by where a job is placed: of two
+ * equal vnodes the other one is taken (925), and a placement is found only when less room is free (4137). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +15,8 @@
 #include "random_world.h"
 
 enum { SEEDS = 150, STEPS = 60, TOLD_APART_S = 5 };
+
+static uint64_t first_seed = 1, last_seed = SEEDS; /* of the command line */
 
 /* All that is done at once, in order: "run 3.x (n1:ncpus=1)" and so on. */
 static char *text_of(const struct decisions *d)
@@ -64,22 +69,40 @@ static void compare(struct random_world *w, uint64_t seed, int step)
     cycle_destroy(fresh);
 }
 
-static void what_is_kept_decides_as_what_is_told_from_nothing(void **state)
+static void play(uint64_t seed)
 {
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct random_world *w = random_world_create(seed);
+    struct random_world *w = random_world_create(seed);
 
-        for (int i = 0; i < STEPS; i++) {
-            random_world_step(w);
-            compare(w, seed, i);
-        }
-        random_world_destroy(w);
+    for (int i = 0; i < STEPS; i++) {
+        random_world_step(w);
+        compare(w, seed, i);
     }
+    random_world_destroy(w);
 }
 
-int main(void)
+static void what_is_kept_decides_as_what_is_told_from_nothing(void **state)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_kept_decides_as_what_is_told_from_nothing)};
+    for (uint64_t seed = first_seed; seed <= last_seed; seed++)
+        play(seed);
+}
 
+/* With soft limits a decision moves the level of jobs that were tried before it, or in an earlier cycle. */
+static void a_decision_that_moves_levels_is_news_for_other_jobs(void **state)
+{
+    static const uint64_t seeds[] = {1153, 1950, 3255, 4452, 4721};
+
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++)
+        play(seeds[i]);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_kept_decides_as_what_is_told_from_nothing),
+                                       cmocka_unit_test(a_decision_that_moves_levels_is_news_for_other_jobs)};
+
+    if (argc == 3) {
+        first_seed = strtoull(argv[1], NULL, 10);
+        last_seed = strtoull(argv[2], NULL, 10);
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
