@@ -207,8 +207,16 @@ HOST_SAYS = """if pbs.get_local_nodename() == 'n1':
 """
 
 
-def test_what_a_hook_has_said_of_its_host_is_there_after_a_restart_of_the_server(complex, hooks):
+@pytest.fixture
+def cards(complex):
+    """The resource that HOST_SAYS sets."""
     complex.qmgr("create resource cards type=long,flag=nh")
+    yield
+    complex.qmgr("delete resource cards")
+
+
+@pytest.mark.usefixtures("cards")
+def test_what_a_hook_has_said_of_its_host_is_there_after_a_restart_of_the_server(complex, hooks):
     hooks.make("tells", "exechost_startup", HOST_SAYS)
     there(complex, "tells.PY", "tells.HK")
     complex.restart("n1")
@@ -224,8 +232,8 @@ def test_what_a_hook_has_said_of_its_host_is_there_after_a_restart_of_the_server
     assert not any(n.name == "n1.made" for n in complex.api.stat("vnode")), "a manager has deleted it"
 
 
+@pytest.mark.usefixtures("cards")
 def test_what_a_hook_says_while_the_server_is_away_is_said_when_it_is_back(complex, hooks):
-    complex.qmgr("create resource cards type=long,flag=nh")
     waits(complex, hooks, "exechost_startup")
     hooks.make("tells", "exechost_startup", HOST_SAYS + note(complex, "'told'"), order=2)
     there(complex, "waits.PY", "tells.PY", "tells.HK")
