@@ -1,7 +1,8 @@
 /* Files of hooks come to this host. See host_sync.h.
  *
  * Everything is fetched into memory first, checked against its digest, then written: a transfer that fails changes nothing. The
- * order is answered with what was done, "+h.HK -g.PY", for the server's log. */
+ * order is answered with what was done, "+h.HK -g.PY", for the server's log. A host with $reject_root_scripts takes no file, but
+ * removes those that the server no longer has. */
 #include "host_sync.h"
 
 #include <fcntl.h>
@@ -37,6 +38,7 @@ struct host_sync {
     struct rpc_request *request; /* NULL: nothing is under way */
     struct host_sync_file *files;
     size_t n, at; /* the one that is fetched */
+    bool refused; /* a file was new, and $reject_root_scripts is set */
     unsigned turn;
     void (*over)(struct mom *m);
 };
@@ -140,7 +142,12 @@ static void host_sync_apply(struct host_sync *s)
     host_files_load(s->x); /* also after a failure: it says what is there */
     if (rc < 0)
         log_err(LOGC_HOOK, "pbs_mom", &e, "hooks of the server cannot be kept");
-    host_sync_end(s, rc < 0 ? PBSE_SYSTEM : 0, rc < 0 ? e.text : strbuf_str(&said));
+    if (rc < 0)
+        host_sync_end(s, PBSE_SYSTEM, e.text);
+    else if (s->refused)
+        host_sync_end(s, PBSE_MOMREJECT, "$reject_root_scripts is set");
+    else
+        host_sync_end(s, 0, strbuf_str(&said));
     strbuf_fini(&said);
 }
 
@@ -235,7 +242,9 @@ static void host_sync_next(struct host_sync *s)
 static int host_sync_plan(struct host_sync *s, const exec_hooks_args *a, struct err *e)
 {
     const struct host_hooks *x = s->x;
+    bool refuses = x->mom->home.config->reject_root_scripts;
 
+    s->refused = false;
     s->files = calloc(a->files.files_len + 1, sizeof *s->files);
     if (!s->files)
         return err_set(e, PBSE_SYSTEM, "no memory for hook files");
@@ -251,7 +260,10 @@ static int host_sync_plan(struct host_sync *s, const exec_hooks_args *a, struct 
         if (!f->is.name)
             return err_set(e, PBSE_SYSTEM, "no memory for hook files");
         s->n++;
-        f->fetch = !have || memcmp(have->digest, want->digest, EXEC_HOOK_DIGEST) != 0;
+        bool is_new = !have || memcmp(have->digest, want->digest, EXEC_HOOK_DIGEST) != 0;
+
+        s->refused |= is_new && refuses;
+        f->fetch = is_new && !refuses;
         if (f->fetch)
             log_event(LOGC_HOOK, LOGE_DEBUG2, want->name, "copy hook-related file request received");
     }
@@ -264,10 +276,6 @@ void host_sync_take(void *mom, const void *args, struct rpc_request *q)
     struct host_sync *s = m->hooks->sync;
     struct err e;
 
-    if (m->home.config->reject_root_scripts) {
-        exec_service_taken(q, PBSE_MOMREJECT, "$reject_root_scripts is set");
-        return;
-    }
     if (s->request) /* runs wait on, for this one */
         host_sync_answer(s, PBSE_HOOKERROR, "another list of hooks has come");
     s->request = rpc_request_ref(q);

@@ -117,6 +117,7 @@ def test_a_job_that_was_deleted_before_it_ran_has_an_exit_status(place, restarte
         place.kill("server")
         place.restart("server")
         place.again()
+        place.hosts_back()
     for one in (job, array, array.replace("[]", "[2]")):
         assert place.api.stat("job", one, extend="x")[0]["Exit_status"] == "265"
 

@@ -108,7 +108,9 @@ def test_a_rejected_epilogue_keeps_the_exit_status_and_the_later_hooks_do_not_ru
     assert marks(complex) == ["first"] and "execjob_epilogue request rejected by 'first'" in mom_log(complex)
 
 
-def test_a_host_that_rejects_root_scripts_takes_none_and_runs_its_jobs(complex, hooks):
+def test_a_host_that_rejects_root_scripts_takes_none_gives_up_old_ones_and_runs_its_jobs(complex, hooks):
+    hooks.make("old", "execjob_begin", note(complex, "'old'"))
+    there(complex, "old.PY", "old.HK", node="n2")
     config = os.path.join(complex.dir, "mom", "n2", "mom_priv", "config")
     with open(config, encoding="ascii") as f:
         before = f.read()
@@ -116,6 +118,8 @@ def test_a_host_that_rejects_root_scripts_takes_none_and_runs_its_jobs(complex, 
         f.write("\n$reject_root_scripts true\n")
     complex.restart("n2")
     try:
+        hooks.delete()
+        until(lambda: "old.PY" not in hook_files(complex, "n2"), "the removal")
         empty(complex)
         hooks.make("root", "execjob_begin", note(complex, "pbs.get_local_nodename()"))
         there(complex, "root.PY", "root.HK")

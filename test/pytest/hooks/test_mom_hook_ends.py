@@ -221,6 +221,7 @@ def test_what_a_hook_has_said_of_its_host_is_there_after_a_restart_of_the_server
     there(complex, "tells.PY", "tells.HK")
     complex.restart("n1")
     until(lambda: any(n.name == "n1.made" and n["resources_available"].get("mem") == "9gb" for n in complex.api.stat("vnode")), "the vnode")
+    until(lambda: complex.node("n1")["resources_available"].get("cards") == "3", "what it has said of n1")
     complex.crash_server()
     until(lambda: complex.node("n1").state == "free", "n1 is back")
     assert complex.node("n1")["resources_available"]["cards"] == "3"
