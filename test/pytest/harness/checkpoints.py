@@ -1,5 +1,9 @@
 """Jobs that can be saved, and tools of a site that save them."""
+import contextlib
 import os
+import subprocess
+
+import pytest
 
 from harness.mom_priv import configure, script
 from harness.wait import until
@@ -70,3 +74,18 @@ def spread(cx, text="exec sleep 600", **attrs):
     job = cx.submit(text, **{**SPREAD, **attrs})
     running(cx, job)
     return job
+
+
+@contextlib.contextmanager
+def small_disk(cx, size):
+    """The checkpoint directory of n1 is a file system of its own, of this size, while its MOM is stopped at both ends: that directory."""
+    path = os.path.join(cx.dir, "mom", "n1", "checkpoint")
+    cx.stop_daemon("n1")
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=711", "tmpfs", path], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+    try:
+        yield path
+    finally:
+        cx.stop_daemon("n1")
+        subprocess.run(["umount", "-l", path], check=False)

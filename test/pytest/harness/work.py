@@ -5,6 +5,7 @@ import os
 import threading
 
 from . import api, users
+from .wait import until
 
 # Ends when there is a file let_go, and notes in `twice` that another run of the same job has its lock.
 VICTIM = """
@@ -108,6 +109,12 @@ class NodeWatch:
             if uses > has:
                 self.wrong.append(f"{node.name}: {uses} of {has} cpus, jobs {node.get('jobs')}")
         self.reads += 1
+
+
+def begun(cx, job):
+    """Wait until the job has processes, and return it."""
+    until(lambda: (cx.stat(job) or {}).get("substate") == "42", lambda: f"{job} with processes; it is {cx.describe(job)}")
+    return job
 
 
 def touch(cx, name):

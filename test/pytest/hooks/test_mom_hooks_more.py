@@ -7,6 +7,7 @@ import pytest
 
 from harness import api
 from harness.wait import until
+from harness.work import begun
 from hooks.test_mom_hooks import empty, ended, marks, mom_log, mom_worker, note
 
 PBSE_HOOK_REJECT = 15169
@@ -16,10 +17,6 @@ pytestmark = pytest.mark.complex(nodes=2, history=True)
 
 def background(cx, *words):
     return subprocess.Popen([str(w) for w in words], env=cx.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def begun(cx, job):
-    until(lambda: (cx.stat(job) or {}).get("substate") == "42", lambda: f"{job} with processes; it is {cx.describe(job)}")
 
 
 def running(cx, **more):

@@ -4,6 +4,7 @@ import os
 import pytest
 
 from harness.wait import until
+from harness.work import begun
 from hooks.test_mom_hooks import empty, marks, note
 
 pytestmark = pytest.mark.complex(nodes=3, history=True)
@@ -15,10 +16,6 @@ SEES = "'%s %s %s %s' % (sorted(e.vnode_list_fail), e.job.failed_mom_list, e.job
 def tolerant(cx, select="3:ncpus=1"):
     empty(cx, "marks", "nodes")
     return cx.submit(f"cat $PBS_NODEFILE > {cx.work}/nodes\nsleep 600", select=select, l_place="scatter", tolerate_node_failures="job_start")
-
-
-def begun(cx, job):
-    until(lambda: (cx.stat(job) or {}).get("substate") == "42", lambda: f"{job} with processes; it is {cx.describe(job)}")
 
 
 @pytest.mark.parametrize("event", ["execjob_prologue", "execjob_launch"])

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from harness.checkpoints import COUNTER, by_application, preempt, running
+from harness.checkpoints import COUNTER, by_application, preempt, running, small_disk
 from harness.faults import processes_with
 from harness.shepherds import kill_shepherd
 from harness.wait import until
@@ -88,16 +88,22 @@ CAREFUL = COUNTER.replace("n=$(cat $PBS_CHECKPOINT_DIR/state)", "read n < $PBS_C
 CRASHER = COUNTER.replace("trap save USR1", "trap 'save; exit 3' USR1")
 
 
-@alone
-@pytest.mark.parametrize("order", ["C", "R"])
-def test_a_program_that_saves_itself_in_its_notice_and_crashes_continues_from_there(cx, order):
-    cx.set_sched("preempt_order", order)
-    cx.set_sched("preempt_grace", "600")
+def crash_in_its_notice(cx):
+    """A job that is given notice of its preemption, saves itself and crashes."""
     job = start(cx, CRASHER, preempt_signal="USR1")
     until(lambda: (cx.file("now") or "").strip(), "the first count")
     c = cx.connect()
     c.register("default")
     c.preempt_run(cx.submit(select="1:ncpus=1", l_place="excl"), "(n1:ncpus=1)", [job])
+    return job
+
+
+@alone
+@pytest.mark.parametrize("order", ["C", "R"])
+def test_a_program_that_saves_itself_in_its_notice_and_crashes_continues_from_there(cx, order):
+    cx.set_sched("preempt_order", order)
+    cx.set_sched("preempt_grace", "600")
+    job = crash_in_its_notice(cx)
     cx.wait(job, state="Q")
     saved = cx.file("counts").splitlines()[-1].split()
     cx.api.run(job, "(n1:ncpus=1)")
@@ -109,11 +115,7 @@ def test_a_program_that_saves_itself_in_its_notice_and_crashes_continues_from_th
 def test_nothing_is_left_of_a_program_that_crashes_in_its_notice_and_may_not_go_back(cx):
     cx.set_sched("preempt_order", "D")
     cx.set_sched("preempt_grace", "600")
-    job = start(cx, CRASHER, preempt_signal="USR1")
-    until(lambda: (cx.file("now") or "").strip(), "the first count")
-    c = cx.connect()
-    c.register("default")
-    c.preempt_run(cx.submit(select="1:ncpus=1", l_place="excl"), "(n1:ncpus=1)", [job])
+    job = crash_in_its_notice(cx)
     cx.wait_gone(job)
     assert cx.stat(job)["Exit_status"] == "3"
     until(lambda: not os.path.exists(os.path.join(cx.dir, "mom", "n1", "checkpoint", f"{job}.CK")), "the end of its image")
@@ -126,13 +128,7 @@ def first_line(path):
 
 @alone
 def test_a_full_disk_fails_the_save_of_a_program_and_what_it_had_saved_stays(cx):
-    path = os.path.join(cx.dir, "mom", "n1", "checkpoint")
-    cx.stop_daemon("n1")
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m,mode=711", "tmpfs", path], capture_output=True, text=True,
-                          check=False)
-    if done.returncode:
-        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
-    try:
+    with small_disk(cx, "24m") as path:
         by_application(cx, seconds=3)
         job = start(cx, CAREFUL)
         until(lambda: (cx.file("now") or "").strip(), "the first count")
@@ -150,6 +146,3 @@ def test_a_full_disk_fails_the_save_of_a_program_and_what_it_had_saved_stays(cx)
         assert first_line(state) != before
         cx.api.delete(job)
         cx.wait_gone(job)
-    finally:
-        cx.stop_daemon("n1")
-        subprocess.run(["umount", "-l", path], check=False)

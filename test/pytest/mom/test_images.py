@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from harness import api, users
-from harness.checkpoints import SAVE, both_hosts, preempt, running, spread, stop, tool
+from harness.checkpoints import SAVE, both_hosts, preempt, running, small_disk, spread, stop, tool
 from harness.faults import is_alive
 from harness.mom_priv import configure, script
 from harness.wait import until
@@ -117,13 +117,7 @@ def test_a_host_whose_script_writes_nothing_fails_the_checkpoint_of_all(cx):
 @as_root
 def test_an_image_cut_off_by_a_full_disk_does_not_replace_the_one_before_it(cx):
     """The tool does not look at what its writes return."""
-    path = os.path.join(cx.dir, "mom", "n1", "checkpoint")
-    cx.stop_daemon("n1")
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=711", "tmpfs", path], capture_output=True, text=True,
-                          check=False)
-    if done.returncode:
-        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
-    try:
+    with small_disk(cx, "8m") as path:
         tool(cx, checkpoint_abort="mkdir $3; n=1; [ -e $3/../full ] && n=64; dd if=/dev/zero of=$3/core bs=1M count=$n; exit 0",
              restart="(sleep 600) & exit 0")
         job = cx.submit("exec sleep 600")
@@ -139,9 +133,6 @@ def test_an_image_cut_off_by_a_full_disk_does_not_replace_the_one_before_it(cx):
         assert cx.state(job) == "R" and os.path.getsize(os.path.join(image(cx, job), "core")) == 1 << 20
         cx.api.delete(job)
         cx.wait_gone(job)
-    finally:
-        cx.stop_daemon("n1")
-        subprocess.run(["umount", "-l", path], check=False)
 
 
 # --- images are what was written

@@ -9,6 +9,7 @@ import pytest
 from harness import faults, users
 from harness.sim import Simulator
 from harness.wait import until
+from harness.work import begun
 
 pytestmark = pytest.mark.complex(nodes=0)
 
@@ -17,11 +18,6 @@ pytestmark = pytest.mark.complex(nodes=0)
 def sim(cx):
     with Simulator(cx, nodes=2, ncpus=2) as s:
         yield s
-
-
-def begun(cx, job):
-    until(lambda: (cx.stat(job) or {}).get("substate") == "42", f"{job} to begin")
-    return job
 
 
 def waits(cx, job):

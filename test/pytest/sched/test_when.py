@@ -7,7 +7,7 @@ import pytest
 from harness import users
 from harness.sim import Simulator
 from harness.wait import until
-from harness.work import account_lines
+from harness.work import account_lines, begun
 
 pytestmark = pytest.mark.complex(nodes=0)
 USER = users.NAMES[0]
@@ -17,11 +17,6 @@ USER = users.NAMES[0]
 def sim(cx):
     with Simulator(cx, nodes=2, ncpus=2) as s:
         yield s
-
-
-def begun(cx, job):
-    until(lambda: (cx.stat(job) or {}).get("substate") == "42", f"{job} to begin")
-    return job
 
 
 def full(cx, sim):
