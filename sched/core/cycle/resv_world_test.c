@@ -239,7 +239,7 @@ static void begin_resv(struct world *w, int i)
 
 static void end_resv(struct world *w, int i)
 {
-    char id[16];
+    char id[24];
 
     w->resvs[i].state = 'D';
     for (int k = 0; k < JOBS; k++)
