@@ -34,7 +34,7 @@ static struct run *fresh(struct fixture *f)
     f->box = (struct journal_outbox){.wake = wake, .arg = f};
     f->r = run_add(f->runs, &key, "1.svr", f->path);
     if (f->r)
-        f->r->start.store = strdup(STORE); /* as of a START: freed with the run */
+        f->r->has_start = (f->r->start.store = strdup(STORE)) != NULL; /* freed with the run */
     return f->r;
 }
 

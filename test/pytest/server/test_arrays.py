@@ -110,6 +110,7 @@ def test_a_million_indices_queue_like_one_job_and_take_no_memory(quiet):
     for job in jobs:
         quiet.api.delete(job)
         assert quiet.stat(job) is None
+    quiet.qmgr("unset server max_array_size")
 
 
 # --- what commands say ------------------------------------------------------------------------------------
