@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "explain_json.h"
+#include "explain_text.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
 #include "strbuf.h"
@@ -35,21 +36,9 @@ static void qsub_when_title(const struct attrs *of, struct strbuf *out)
 
 /* --- in words ------------------------------------------------------------------------------------------------ */
 
-static const char *qsub_when_text(const struct batch_status *b, const char *name, const char *resource)
-{
-    return attrs_value(b->attribs, name, resource);
-}
-
-static long long qsub_when_number(const struct batch_status *b, const char *name, const char *resource)
-{
-    const char *text = qsub_when_text(b, name, resource);
-
-    return text ? strtoll(text, NULL, 10) : 0;
-}
-
 static bool would_be(const struct batch_status *b, const char *verdict)
 {
-    const char *is = qsub_when_text(b, "verdict", NULL);
+    const char *is = explain_text_of(b, "verdict", NULL);
 
     return is && strcmp(is, verdict) == 0;
 }
@@ -62,14 +51,12 @@ static bool starts_now(const struct batch_status *b)
 /* 0: not known. */
 static long long starts_s(const struct batch_status *b)
 {
-    return starts_now(b) ? (long long)time(NULL) : qsub_when_number(b, "expected", NULL);
+    return starts_now(b) ? (long long)time(NULL) : explain_text_number(b, "expected", NULL);
 }
 
 static void qsub_when_line(const char *label, const char *text)
 {
-    printf("    %-*s ", LABEL_WIDTH, label);
-    term_out_text(stdout, text);
-    putchar('\n');
+    explain_text_line(LABEL_WIDTH, label, text);
 }
 
 /* "today 14:10:00", "Sat Nov 28 14:10:00 2026". */
@@ -97,13 +84,13 @@ static void gain_of(const struct qsub_when *w, long long at_s, char out[static W
 
 static void say_start(const struct qsub_when *w, const struct batch_status *b)
 {
-    long long at_s = starts_s(b), before = qsub_when_number(b, "jobs_before", NULL),
-              planned = qsub_when_number(b, "jobs_planned", NULL);
+    long long at_s = starts_s(b), before = explain_text_number(b, "jobs_before", NULL),
+              planned = explain_text_number(b, "jobs_planned", NULL);
     char date[WHEN_TEXT_MAX] = "now", gain[WHEN_TEXT_MAX], text[4 * WHEN_TEXT_MAX];
-    const char *why = qsub_when_text(b, "no_expectation", NULL);
+    const char *why = explain_text_of(b, "no_expectation", NULL);
 
     if (at_s == 0) {
-        snprintf(text, sizeof text, "%s%.160s", qsub_when_text(b, "never", NULL) ? "never: " : "not known: ",
+        snprintf(text, sizeof text, "%s%.160s", explain_text_of(b, "never", NULL) ? "never: " : "not known: ",
                  why ? why : "the scheduler does not say");
         qsub_when_line("would start", text);
         return;
@@ -126,12 +113,15 @@ static void say_grounds(const struct batch_status *b)
     struct strbuf text;
 
     strbuf_init(&text, TITLE_MAX);
-    qsub_when_count(&text, qsub_when_number(b, "victims", NULL), "job that would give way",
+    qsub_when_count(&text, explain_text_number(b, "victims", NULL), "job that would give way",
                     "jobs that would give way");
     if (!starts_now(b)) {
-        qsub_when_count(&text, qsub_when_number(b, "rests_on", "holder"), "job that runs", "jobs that run");
-        qsub_when_count(&text, qsub_when_number(b, "jobs_before", NULL), "job before it", "jobs before it");
-        qsub_when_count(&text, qsub_when_number(b, "rests_on", "reservation"), "reservation", "reservations");
+        qsub_when_count(&text, explain_text_number(b, "rests_on", "holder"), "job that runs",
+                        "jobs that run");
+        qsub_when_count(&text, explain_text_number(b, "jobs_before", NULL), "job before it",
+                        "jobs before it");
+        qsub_when_count(&text, explain_text_number(b, "rests_on", "reservation"), "reservation",
+                        "reservations");
     }
     if (text.len)
         qsub_when_line("rests on", strbuf_str(&text));
@@ -140,12 +130,11 @@ static void say_grounds(const struct batch_status *b)
 
 static void in_words(struct qsub_when *w, const struct batch_status *b)
 {
-    const char *where = qsub_when_text(b, starts_now(b) ? "exec_vnode" : "expected_vnode", NULL);
-    const char *why = qsub_when_text(b, "in_the_way", "1");
+    const char *where = explain_text_of(b, starts_now(b) ? "exec_vnode" : "expected_vnode", NULL);
+    const char *why = explain_text_of(b, "in_the_way", "1");
 
     say_start(w, b);
-    if (where)
-        qsub_when_line("on", where);
+    qsub_when_line("on", where);
     say_grounds(b);
     if (!starts_now(b) && why)
         qsub_when_line("in the way", why);

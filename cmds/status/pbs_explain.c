@@ -10,6 +10,7 @@
 #include "attrs.h"
 #include "each_job.h"
 #include "explain_json.h"
+#include "explain_text.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
 #include "term_out.h"
@@ -33,25 +34,9 @@ static const struct option_row rows[] = {
 
 /* --- pieces of text --------------------------------------------------------------------------------------------- */
 
-static const char *told_text(const struct batch_status *b, const char *name)
-{
-    return b ? attrs_value(b->attribs, name, NULL) : NULL;
-}
-
-static long long told_number(const struct batch_status *b, const char *name)
-{
-    const char *text = told_text(b, name);
-
-    return text ? strtoll(text, NULL, 10) : 0;
-}
-
 static void line(const char *label, const char *text)
 {
-    if (!text)
-        return;
-    printf("    %-*s ", LABEL_WIDTH, label);
-    term_out_text(stdout, text);
-    putchar('\n');
+    explain_text_line(LABEL_WIDTH, label, text);
 }
 
 /* "today 14:10:00", "Sat Nov 28 14:10:00". */
@@ -99,8 +84,8 @@ static const struct {
 
 static void title(const struct batch_status *b, const struct batch_status *job, const struct wait_facts *f)
 {
-    const char *verdict = told_text(b, "verdict"), *name = told_text(job, ATTR_N),
-               *queue = told_text(job, ATTR_queue);
+    const char *verdict = explain_text_of(b, "verdict", NULL), *name = explain_text_of(job, ATTR_N, NULL),
+               *queue = explain_text_of(job, ATTR_queue, NULL);
     const char *sentence = b ? "waits" : "is not explained by a scheduler";
 
     for (size_t i = 0; verdict && f->n == 0 && i < sizeof verdicts / sizeof verdicts[0]; i++)
@@ -123,7 +108,7 @@ static void title(const struct batch_status *b, const struct batch_status *job, 
 /* What would be done but for the facts. */
 static void would(const struct batch_status *b, const struct wait_facts *f)
 {
-    const char *verdict = told_text(b, "verdict");
+    const char *verdict = explain_text_of(b, "verdict", NULL);
 
     if (f->n == 0 || !verdict)
         return;
@@ -145,27 +130,29 @@ static void every(const char *label, const struct batch_status *b, const char *n
 static void expected(const struct batch_status *b)
 {
     char when[48], ahead[48], text[160];
-    long long at_s = told_number(b, "expected"), alone_s = told_number(b, "expected_alone");
-    const char *verdict = told_text(b, "verdict");
+    long long at_s = explain_text_number(b, "expected", NULL),
+              alone_s = explain_text_number(b, "expected_alone", NULL);
+    const char *verdict = explain_text_of(b, "verdict", NULL);
     bool is_waiting = verdict && strcmp(verdict, "waits") == 0;
 
     if (is_waiting && at_s) {
-        bool is_less = told_number(b, "jobs_planned") < told_number(b, "jobs_before");
+        bool is_less =
+            explain_text_number(b, "jobs_planned", NULL) < explain_text_number(b, "jobs_before", NULL);
         snprintf(text, sizeof text, "%s%s, %s%s", is_less ? "not before " : "", when_text(at_s, when),
-                 ahead_text(at_s, ahead), told_text(b, "topjob") ? "; it is a top job" : "");
+                 ahead_text(at_s, ahead), explain_text_of(b, "topjob", NULL) ? "; it is a top job" : "");
         line("expected", text);
-        line("on", told_text(b, "expected_vnode"));
-    } else if (is_waiting && told_text(b, "no_expectation")) {
-        snprintf(text, sizeof text, "not known: %.120s", told_text(b, "no_expectation"));
+        line("on", explain_text_of(b, "expected_vnode", NULL));
+    } else if (is_waiting && explain_text_of(b, "no_expectation", NULL)) {
+        snprintf(text, sizeof text, "not known: %.120s", explain_text_of(b, "no_expectation", NULL));
         line("expected", text);
     } else
-        line("on", told_text(b, "exec_vnode"));
+        line("on", explain_text_of(b, "exec_vnode", NULL));
     if (is_waiting && at_s && alone_s) {
         snprintf(text, sizeof text, "%s", when_text(alone_s, when));
         line("without others", text);
     }
-    if (is_waiting && at_s && told_number(b, "lasts")) {
-        long long s = told_number(b, "lasts");
+    if (is_waiting && at_s && explain_text_number(b, "lasts", NULL)) {
+        long long s = explain_text_number(b, "lasts", NULL);
         snprintf(text, sizeof text, "that jobs run for their walltimes, this one %lld:%02lld:%02lld",
                  s / HOUR_S, s / MINUTE_S % MINUTE_S, s % MINUTE_S);
         line("assumed", text);
@@ -177,10 +164,10 @@ static void preemption(const struct batch_status *b)
 {
     char text[160];
 
-    line("no preemption", told_text(b, "no_preemption"));
-    if (told_number(b, "victims") > 0) {
+    line("no preemption", explain_text_of(b, "no_preemption", NULL));
+    if (explain_text_number(b, "victims", NULL) > 0) {
         snprintf(text, sizeof text, "%lld jobs give way, %lld core-seconds are lost (pbs_preempt --explain)",
-                 told_number(b, "victims"), told_number(b, "lost_core_seconds"));
+                 explain_text_number(b, "victims", NULL), explain_text_number(b, "lost_core_seconds", NULL));
         line("preemption", text);
     }
 }
@@ -197,18 +184,18 @@ static long long rests_on(const struct batch_status *b, const char *role)
 static void ground(const struct batch_status *x)
 {
     char when[48];
-    long long parts = told_number(x, "parts");
+    long long parts = explain_text_number(x, "parts", NULL);
 
     printf("        %-20s ", x->name);
-    if (told_number(x, "begins"))
-        printf("from %s ", when_text(told_number(x, "begins"), when));
-    if (told_number(x, "ends"))
-        printf("until %s", when_text(told_number(x, "ends"), when));
+    if (explain_text_number(x, "begins", NULL))
+        printf("from %s ", when_text(explain_text_number(x, "begins", NULL), when));
+    if (explain_text_number(x, "ends", NULL))
+        printf("until %s", when_text(explain_text_number(x, "ends", NULL), when));
     else
         printf("no end is known: it has no walltime");
-    if (told_text(x, "vnode")) {
+    if (explain_text_of(x, "vnode", NULL)) {
         printf("  on ");
-        term_out_text(stdout, told_text(x, "vnode"));
+        term_out_text(stdout, explain_text_of(x, "vnode", NULL));
     }
     if (parts > 1)
         printf(" and %lld more", parts - 1);
@@ -236,7 +223,7 @@ static void grounds(const struct pbs_explain *q, const struct batch_status *b, c
 static void vnodes_line(const struct batch_status *x)
 {
     size_t n = 0;
-    long long count = told_number(x, "count");
+    long long count = explain_text_number(x, "count", NULL);
 
     printf("        %lld: ", count);
     for (const struct attrl *a = x->attribs; a; a = a->next)
@@ -247,16 +234,16 @@ static void vnodes_line(const struct batch_status *x)
     if (count > (long long)n)
         printf(" ...");
     printf("\n            ");
-    if (told_text(x, "chunk")) {
+    if (explain_text_of(x, "chunk", NULL)) {
         printf("chunk ");
-        term_out_text(stdout, told_text(x, "chunk"));
+        term_out_text(stdout, explain_text_of(x, "chunk", NULL));
         printf(": ");
     }
-    if (told_text(x, "reason"))
-        term_out_text(stdout, told_text(x, "reason"));
+    if (explain_text_of(x, "reason", NULL))
+        term_out_text(stdout, explain_text_of(x, "reason", NULL));
     else
-        printf("room for %lld chunks", told_number(x, "room"));
-    printf("%s\n", told_text(x, "never") ? " (never)" : "");
+        printf("room for %lld chunks", explain_text_number(x, "room", NULL));
+    printf("%s\n", explain_text_of(x, "never", NULL) ? " (never)" : "");
 }
 
 static void vnodes(const struct batch_status *b)
@@ -278,20 +265,20 @@ static void vnodes(const struct batch_status *b)
 static void by_scheduler(const struct pbs_explain *q, const struct batch_status *b,
                          const struct wait_facts *f)
 {
-    const char *verdict = told_text(b, "verdict");
+    const char *verdict = explain_text_of(b, "verdict", NULL);
 
     if (f->n == 0)
         every("not yet", b, "not_yet");
     would(b, f);
-    line("because", told_text(b, "comment"));
+    line("because", explain_text_of(b, "comment", NULL));
     every("in the way", b, "in_the_way");
     expected(b);
     preemption(b);
     if (!verdict || strcmp(verdict, "waits") != 0)
         return;
     grounds(q, b, "holder", "waits for the end of");
-    if (told_number(b, "jobs_before"))
-        printf("    %lld jobs are before it\n", told_number(b, "jobs_before"));
+    if (explain_text_number(b, "jobs_before", NULL))
+        printf("    %lld jobs are before it\n", explain_text_number(b, "jobs_before", NULL));
     grounds(q, b, "before", "of these have its place first");
     grounds(q, b, "reservation", "reservations in its way");
     vnodes(b);
@@ -328,7 +315,7 @@ static void in_json(const struct batch_status *b, const struct batch_status *job
 
 static struct batch_status *queue_of(int c, const struct batch_status *job)
 {
-    const char *name = told_text(job, ATTR_queue);
+    const char *name = explain_text_of(job, ATTR_queue, NULL);
 
     return name ? pbs_statque(c, (char *)(uintptr_t)name, NULL, NULL) : NULL;
 }
@@ -373,7 +360,8 @@ static int pbs_explain_job(int c, const char *id, void *settings)
         free(text);
         return pbs_errno;
     }
-    if (code == PBSE_UNKJOBID && told_text(job, ATTR_state) && *told_text(job, ATTR_state) == 'Q')
+    if (code == PBSE_UNKJOBID && explain_text_of(job, ATTR_state, NULL) &&
+        *explain_text_of(job, ATTR_state, NULL) == 'Q')
         code = 0; /* said by the facts: its queue */
     show(q, c, b, job);
     if (code) {
