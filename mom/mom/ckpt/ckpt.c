@@ -186,10 +186,18 @@ static unsigned long long kb_free(const struct home *h)
     return statvfs(h->checkpoint, &v) < 0 ? ULLONG_MAX : (unsigned long long)v.f_bavail * v.f_frsize / KB;
 }
 
-/* A full disk would cost the old image too. Room is more than one before it to fall back on. */
-static int check_space(const struct home *h, const struct run *r, struct err *e)
+/* What ckpt-app has saved is a file of the program's own, of whatever size: the program finds out whether there is room for it. */
+static bool is_ckpt_app(const struct words *argv)
 {
-    unsigned long long needs = r->usage.mem_kb;
+    const char *slash = strrchr(argv->w[0], '/');
+
+    return strcmp(slash ? slash + 1 : argv->w[0], "ckpt-app") == 0;
+}
+
+/* A full disk would cost the old image too. Room is more than one before it to fall back on. */
+static int check_space(const struct home *h, const struct run *r, const struct words *argv, struct err *e)
+{
+    unsigned long long needs = is_ckpt_app(argv) ? 0 : r->usage.mem_kb;
 
     if (kb_free(h) >= needs || (images_drop_previous(h, r) && kb_free(h) >= needs))
         return 0;
@@ -207,7 +215,7 @@ static int ckpt_start(struct mom *m, struct run *r, struct err *e)
 
     if (!c->actions[ev].argv.n) /* only the other script is there; the MOM ends the job afterwards itself */
         ev = ends ? ACTION_CHECKPOINT : ACTION_CHECKPOINT_ABORT;
-    if (check_space(&m->home, r, e) < 0)
+    if (check_space(&m->home, r, &c->actions[ev].argv, e) < 0)
         return -1;
     strbuf_init(&path, PATH_LEN_MAX);
     images_path(&m->home, r, &path);

@@ -9,6 +9,7 @@ import pytest
 
 from harness.checkpoints import COUNTER, by_application, preempt, running, small_disk
 from harness.faults import processes_with
+from harness.mom_priv import configure
 from harness.shepherds import kill_shepherd
 from harness.wait import until
 
@@ -119,6 +120,18 @@ def test_nothing_is_left_of_a_program_that_crashes_in_its_notice_and_may_not_go_
     cx.wait_gone(job)
     assert cx.stat(job)["Exit_status"] == "3"
     until(lambda: not os.path.exists(os.path.join(cx.dir, "mom", "n1", "checkpoint", f"{job}.CK")), "the end of its image")
+
+
+@alone
+def test_a_program_that_saves_itself_needs_no_room_for_its_memory(cx):
+    with small_disk(cx, "24m"):
+        configure(cx, "$min_check_poll 1", "$max_check_poll 1")
+        job = start(cx, COUNTER.replace("n=0\n", "n=0\nlarge=$(head -c 40000000 /dev/zero | tr '\\0' x)\n"))
+        until(lambda: (cx.file("now") or "").strip(), "the first count")
+        until(lambda: int((cx.stat(job).get("resources_used") or {}).get("mem", "0kb")[:-2]) > 32000, "what it uses to be known")
+        assert preempt(cx, job, "C") == {job: "C"}
+        cx.api.delete(job)
+        cx.wait_gone(job)
 
 
 def first_line(path):
