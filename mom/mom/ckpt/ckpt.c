@@ -29,6 +29,7 @@
 #include "pbs_error.h"
 #include "rpc_buf.h"
 #include "mom_run.h"
+#include "notice_save.h"
 #include "run_tasks.h"
 #include "shepherds.h"
 #include "site_action.h"
@@ -270,16 +271,25 @@ void ckpt_say(struct mom *m, struct run *r)
 
 static bool may_have_saved(const struct mom *m, const struct run *r)
 {
-    return r->notice_attempt && r->started && r->failure.status && r->failure.reason == EXEC_END_ITSELF &&
-           !run_is_sister(r) && !images_are_joint(r) && !m->home.config->actions[ACTION_RESTART].argv.n &&
-           !images_has(&m->home, r) && images_app_has_files(&m->home, r);
+    return r->started && !run_is_sister(r) && !images_are_joint(r) &&
+           !m->home.config->actions[ACTION_RESTART].argv.n && !images_has(&m->home, r);
+}
+
+/* One that was stopped in the middle may have left half a state: it must have said that it is whole. */
+static bool has_saved(const struct mom *m, const struct run *r)
+{
+    if (!may_have_saved(m, r))
+        return false;
+    if (r->failure.reason == EXEC_END_ITSELF)
+        return r->failure.status && notice_save_is_noticed(&m->home, r) && images_app_has_files(&m->home, r);
+    return r->failure.reason == EXEC_END_TERMINATED && notice_save_is_whole(&m->home, r);
 }
 
 void ckpt_keep_saved(struct mom *m, struct run *r)
 {
     struct err e = {0};
 
-    if (!may_have_saved(m, r))
+    if (!has_saved(m, r))
         return;
     if (images_make_empty(&m->home, r, &e) < 0) {
         log_err(LOGC_JOB, r->id, &e, "what its program has saved");

@@ -24,8 +24,8 @@ int ckpt_plan(const struct home *h, const struct run *r, struct shep_order *o, s
 void ckpt_begin(struct mom *m, struct run *r);
 void ckpt_say(struct mom *m, struct run *r); /* the event, for the server */
 
-/* To be called before FINISH. A run that ended badly after a notice may go back: what its program has saved for itself by then counts
- * as its image, which the server drops where the job is over. */
+/* To be called before FINISH. A run that ended badly after a notice, or was ended by order, may go back: what its program has saved for
+ * itself by then (notice_save.h) counts as its image, which the server drops where the job is over. */
 void ckpt_keep_saved(struct mom *m, struct run *r);
 
 /* Signals for which a program of the job has a handler (shep_seen): with the one of ckpt-app it counts as one that saves itself, where

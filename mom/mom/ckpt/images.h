@@ -9,6 +9,7 @@
  *                                    attempt has a name of its own, and the server says which is to be kept
  *     <image>.seal                   the checksum of what was written, and the session it was (mom/shepherd/files/image.h)
  *     staged.<node>                  files that were staged in are on this host
+ *     noticed, said                  what came after a notice counts (notice_save.h)
  *     app/                           of the job's owner, 0700: PBS_CHECKPOINT_DIR, for programs that save themselves
  */
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* See notice_order.h. What the notice file says is made here, so that shepherds of any version write what this MOM knows.
  *
- * Nothing is kept but with the shepherd that does not listen yet: after a restart the server repeats the notice. */
+ * Nothing is kept but with the shepherd that does not listen yet, and a mark beside what the job may save (notice_save.h): after a
+ * restart the server repeats the notice. */
 #include "notice_order.h"
 
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "mom.h"
 #include "pbs_error.h"
 #include "mom_run.h"
+#include "notice_save.h"
 #include "shepherds.h"
 #include "strbuf.h"
 
@@ -31,9 +33,12 @@ void notice_order_reply(void *mom, struct run *r, const struct shep_notice_reply
 {
     const struct exec_notice_data d = {
         .attempt = a->attempt, .answer = a->answer, .need_s = a->need_s, .nodes = a->nodes};
+    struct mom *m = mom;
 
     log_event(LOGC_JOB, LOGE_JOB, r->id, "the job answers notice %u", a->attempt);
-    notice_order_say(mom, r, &d);
+    if (a->answer == EXEC_NOTICE_SAVED)
+        notice_save_said(&m->home, r, a->attempt);
+    notice_order_say(m, r, &d);
 }
 
 static void notice_order_on_taken(void *arg, struct run *r, const struct shep_done *d)
@@ -91,6 +96,10 @@ void notice_order_take(struct mom *m, struct run *r, const exec_notice_args *a)
     if (*a->signal && !a->withdrawn)
         s.signo = config_form_signal(a->signal, NULL);
     r->notice_attempt = a->attempt;
+    if (a->withdrawn)
+        notice_save_withdrawn(&m->home, r);
+    else
+        notice_save_begin(&m->home, r, a->attempt);
     shepherds_notice(r, &s, notice_order_on_taken, m);
     strbuf_fini(&text);
 }

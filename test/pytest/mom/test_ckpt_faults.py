@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from harness.checkpoints import COUNTER, by_application, preempt, running, small_disk
-from harness.faults import processes_with
+from harness.faults import is_alive, processes_with
 from harness.mom_priv import configure
 from harness.shepherds import kill_shepherd
 from harness.wait import until
@@ -89,9 +89,12 @@ CAREFUL = COUNTER.replace("n=$(cat $PBS_CHECKPOINT_DIR/state)", "read n < $PBS_C
 CRASHER = COUNTER.replace("trap save USR1", "trap 'save; exit 3' USR1")
 
 
-def crash_in_its_notice(cx):
-    """A job that is given notice of its preemption, saves itself and crashes."""
-    job = start(cx, CRASHER, preempt_signal="USR1")
+def in_its_notice(cx, text, order, grace):
+    """A job that counts, and is given notice of its preemption."""
+    cx.blank("counts", "now")
+    cx.set_sched("preempt_order", order)
+    cx.set_sched("preempt_grace", grace)
+    job = start(cx, text, preempt_signal="USR1")
     until(lambda: (cx.file("now") or "").strip(), "the first count")
     c = cx.connect()
     c.register("default")
@@ -99,24 +102,66 @@ def crash_in_its_notice(cx):
     return job
 
 
+def begins(cx, job, node="n1"):
+    """Run it once more; the counts from which it has begun."""
+    cx.wait(job, state="Q")
+    cx.api.run(job, f"({node}:ncpus=1)")
+    until(lambda: cx.file("counts").count("begin") == 2, "its second start")
+    return [line.split()[1] for line in cx.file("counts").splitlines() if line.startswith("begin")]
+
+
+def saved(cx):
+    """The count that its program has saved, or ""."""
+    return next((line.split()[1] for line in cx.file("counts").splitlines() if line.startswith("saved")), "")
+
+
 @alone
 @pytest.mark.parametrize("order", ["C", "R"])
 def test_a_program_that_saves_itself_in_its_notice_and_crashes_continues_from_there(cx, order):
-    cx.set_sched("preempt_order", order)
-    cx.set_sched("preempt_grace", "600")
-    job = crash_in_its_notice(cx)
-    cx.wait(job, state="Q")
-    saved = cx.file("counts").splitlines()[-1].split()
-    cx.api.run(job, "(n1:ncpus=1)")
-    until(lambda: cx.file("counts").count("begin") == 2, "its second start")
-    assert saved[0] == "saved" and cx.file("counts").splitlines()[2] == "begin " + saved[1]
+    job = in_its_notice(cx, CRASHER, order, "600")
+    assert begins(cx, job) == ["0", saved(cx)]
+
+
+@alone
+def test_what_a_program_has_saved_that_crashes_while_its_mom_is_away_is_kept(cx):
+    job = in_its_notice(cx, CRASHER.replace("'save;", "'until [ -e {work}/go ]; do sleep 0.05; done; save; echo $$ > {work}/gone;"), "R", "600")
+    until(lambda: cx.stat(job).get("preempt_deadline"), "its notice")
+    cx.kill("n1")
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    until(lambda: cx.file("gone") and not is_alive(int(cx.file("gone"))), "its crash")
+    cx.restart("n1")
+    assert begins(cx, job) == ["0", saved(cx)]
+
+
+# What is on the host stays there for a job that is requeued; only an image goes to another one.
+two = pytest.mark.complex(nodes=2, history=True, sched=False)
+# How a program says that it has saved itself; with its answer it gives way at once.
+SAYS = {"the file done": ("save", "2"), "its answer": ("save; rm $PBS_CHECKPOINT_DIR/done; pbs_preempt_ack -s", "600")}
+
+
+@two
+@pytest.mark.parametrize("how", SAYS)
+def test_a_program_that_has_saved_itself_in_its_notice_and_is_requeued_continues_on_another_host(cx, how):
+    does, grace = SAYS[how]
+    job = in_its_notice(cx, COUNTER.replace("trap save", f"PATH={cx.build}/bin:$PATH\ntrap '{does}'"), "R", grace)
+    assert begins(cx, job, "n2") == ["0", saved(cx)] and saved(cx)
+
+
+# A state that says nothing of itself may be half a state; one from before the notice is not what was asked for.
+NOT_SAVED = {"not said that it has": "trap 'save; rm $PBS_CHECKPOINT_DIR/done' USR1", "saved itself only before it": "n=$((n+1)); save; trap '' USR1"}
+
+
+@two
+@pytest.mark.parametrize("what", NOT_SAVED)
+def test_a_requeued_job_begins_from_its_beginning_on_another_host_where_its_program_has(cx, what):
+    job = in_its_notice(cx, COUNTER.replace("trap save USR1", NOT_SAVED[what]), "R", "2")
+    assert begins(cx, job, "n2") == ["0", "0"] and int(saved(cx)) > 0
 
 
 @alone
 def test_nothing_is_left_of_a_program_that_crashes_in_its_notice_and_may_not_go_back(cx):
-    cx.set_sched("preempt_order", "D")
-    cx.set_sched("preempt_grace", "600")
-    job = crash_in_its_notice(cx)
+    job = in_its_notice(cx, CRASHER, "D", "600")
     cx.wait_gone(job)
     assert cx.stat(job)["Exit_status"] == "3"
     until(lambda: not os.path.exists(os.path.join(cx.dir, "mom", "n1", "checkpoint", f"{job}.CK")), "the end of its image")
