@@ -382,16 +382,17 @@ static void act_confirmed(void *arg, int c, int ticket)
     order_is_over(x, &d);
 }
 
-/* Why it is refused, and when it could be. */
-static void denial_text(const struct decision *x, char out[static ANSWER_MAX])
+/* Why it is refused, by what changes, and when it could be. */
+static void denial_text(const struct act *a, const struct decision *x, char out[static ANSWER_MAX])
 {
     time_t at = (time_t)x->at_s;
     char when[32] = "";
 
     if (x->at_s && ctime_r(&at, when))
         when[strcspn(when, "\n")] = '\0';
-    snprintf(out, ANSWER_MAX, "%s:reason=%s%s%s", PBS_RESV_CONFIRM_FAIL, x->text,
-             *when ? "; it could begin at " : "", when);
+    snprintf(out, ANSWER_MAX, "%s:seen=%llu:reason=%s%s%s", PBS_RESV_CONFIRM_FAIL,
+             (unsigned long long)a->events.seen(a->events.arg), x->text, *when ? "; it could begin at " : "",
+             when);
 }
 
 static size_t send_confirmation(struct act *a, const struct decision *x)
@@ -403,7 +404,7 @@ static size_t send_confirmation(struct act *a, const struct decision *x)
     if (c < 0)
         return 0;
     if (x->kind == DECIDE_DENY)
-        denial_text(x, extend);
+        denial_text(a, x, extend);
     else
         snprintf(extend, sizeof extend, "%s:partition=%s", PBS_RESV_CONFIRM_SUCCESS,
                  *partition ? partition : "pbs-default");

@@ -8,6 +8,7 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct act;
 struct cycle;
@@ -17,6 +18,7 @@ struct sched_link;
 struct act_events {
     void (*settled)(void *arg);   /* no order to run or resume is open any more */
     void (*preempted)(void *arg); /* a preemption or turn has been answered: the next cycle may do more */
+    uint64_t (*seen)(void *arg);  /* the number of the last change by which the cycle decides */
     void *arg;
 };
 

@@ -300,6 +300,11 @@ static void keep_wakes(struct mirror *m, const struct pbs_news *news)
     }
 }
 
+uint64_t mirror_seen(const struct mirror *m)
+{
+    return m->cursor.number;
+}
+
 const struct pbs_wake *mirror_wakes(const struct mirror *m, size_t *n)
 {
     *n = m->n_wakes;

@@ -31,6 +31,9 @@ void mirror_stop(struct mirror *m);           /* the connection is lost */
 void mirror_next(struct mirror *m);           /* nothing when one is under way */
 bool mirror_is_whole(const struct mirror *m); /* settled: it may be used */
 
+/* The number of the last change that the cluster has; of the present connection. */
+uint64_t mirror_seen(const struct mirror *m);
+
 /* Why the server woke us; valid inside `news`. */
 const struct pbs_wake *mirror_wakes(const struct mirror *m, size_t *n);
 

@@ -462,13 +462,20 @@ void scheduler_reconfigured(struct scheduler *s, const char *priv)
     run_cycle(s);
 }
 
+static uint64_t scheduler_seen(void *arg)
+{
+    const struct scheduler *s = arg;
+
+    return mirror_seen(s->mirror);
+}
+
 static int scheduler_create_parts(struct scheduler *s, const char *name, struct err *e)
 {
     const struct sched_link_events on_link = {
         .enter = scheduler_enter, .up = scheduler_up, .down = scheduler_down, .arg = s};
     const struct mirror_events on_mirror = {.news = scheduler_news, .arg = s};
     const struct act_events on_act = {
-        .settled = scheduler_settled, .preempted = scheduler_preempted, .arg = s};
+        .settled = scheduler_settled, .preempted = scheduler_preempted, .seen = scheduler_seen, .arg = s};
 
     s->cycle = cycle_create(name, s->policy);
     cycle_on_elapsed(s->cycle, scheduler_cycle_took_s, s);

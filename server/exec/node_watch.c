@@ -95,6 +95,8 @@ static void each_node(struct node_watch *w, struct service *s, bool up)
             (!up && (n->state & NODE_DOWN)))
             continue;
         node_set_state(w->ctx->nodes, n, up ? 0 : NODE_DOWN, up ? AWAY : 0, server_ctx_now_s(w->ctx));
+        if (up && !n->heard)
+            n->heard = n->obj.change.number;
         log_event(LOGC_NODE, LOGE_SYSTEM, n->obj.name, up ? "node up" : "node down: communication closed");
     }
 }

@@ -52,7 +52,9 @@ struct node {
     size_t n_uses, n_exclusive;        /* jobs on it; of them exclusive */
     size_t n_idle;                     /* of them suspended, with nothing kept from others */
     int64_t last_state_s, last_used_s;
-    bool reported;  /* its service has named it in its last HELLO; not stored */
+    bool reported; /* its service has named it in its last HELLO; not stored */
+    /* The number of its change (change.h) when a HELLO of its service was first accepted since this server started; 0: not yet */
+    uint64_t heard;
     uint64_t order; /* of creation */
 };
 

@@ -22,10 +22,10 @@ void reservations_look_later(struct reservations *all)
         abort(); /* it would not start or end */
 }
 
-/* Down, as every host is when the server starts, and nothing else. */
+/* Down, as every host is when the server starts, and nothing else. While its HELLO is under way it has been reported, and is down still. */
 bool reservations_may_be_back(const struct reservations *all, const struct node *n)
 {
-    return server_ctx_now_s(all->p.ctx) < all->patient_till_s && !n->reported &&
+    return server_ctx_now_s(all->p.ctx) < all->patient_till_s && !n->heard &&
            states_node_is_usable(n->state & ~(unsigned)(NODE_DOWN | NODE_UNKNOWN));
 }
 

@@ -114,10 +114,20 @@ static int may_decide(const struct reservations *all, const struct request *q, c
     return 0;
 }
 
+/* "PBS_RESV_CONFIRM_FAIL:seen=NUMBER:reason=TEXT", each part or none. */
+static void resv_confirm_failed(struct reservations *all, struct request *q, struct resv *r,
+                                const char *extend)
+{
+    static const char seen[] = ":seen=", reason[] = ":reason=";
+    const char *at = extend + strlen(failure), *why = strstr(extend, reason);
+    uint64_t number = begins(at, seen) ? strtoull(at + strlen(seen), NULL, 10) : UINT64_MAX;
+
+    resv_refuse(all, q, r, why ? why + strlen(reason) : "", number);
+}
+
 void resv_confirm(struct reservations *all, struct request *q)
 {
     const ifl_confirm_resv_args *a = request_args(q);
-    const char *reason = strstr(a->extend, ":reason=");
     struct resv *r = NULL;
     struct err e;
 
@@ -126,7 +136,7 @@ void resv_confirm(struct reservations *all, struct request *q)
     else if (begins(a->extend, success))
         confirm(all, q, r);
     else
-        resv_refuse(all, q, r, reason ? reason + strlen(":reason=") : "");
+        resv_confirm_failed(all, q, r, a->extend);
 }
 
 void resv_delete(struct reservations *all, struct request *q)

@@ -57,22 +57,22 @@ static void resv_refuse_say(struct reservations *all, struct resv *r, const char
     resvs_touch(all->p.ctx->resvs, r);
 }
 
-/* Soon after a start hosts are down that have only not said hello yet: a refusal for want of them would be for good. */
-static bool resv_refuse_is_too_early(const struct reservations *all)
+/* Soon after a start hosts are down that have only not said hello yet: a refusal for want of them would be for good. So it would be where
+ * one has come up after the scheduler looked. Each vnode counts once, so hosts that come and go put off nothing for long. */
+static bool resv_refuse_is_too_early(const struct reservations *all, uint64_t seen)
 {
-    if (server_ctx_now_s(all->p.ctx) >= all->patient_till_s)
-        return false;
     for (const struct node *n = nodes_first(all->p.ctx->nodes); n; n = nodes_next(n))
-        if (!node_is_usable(n) && reservations_may_be_back(all, n))
+        if ((!node_is_usable(n) && reservations_may_be_back(all, n)) || n->heard > seen)
             return true;
     return false;
 }
 
-void resv_refuse(struct reservations *all, struct request *q, struct resv *r, const char *reason)
+void resv_refuse(struct reservations *all, struct request *q, struct resv *r, const char *reason,
+                 uint64_t seen)
 {
     const char *scheduler = client_sched(request_client(q));
 
-    if (scheduler && resv_refuse_is_too_early(all)) {
+    if (scheduler && resv_refuse_is_too_early(all, seen)) {
         request_failf(q, PBSE_TRYAGAIN,
                       "not all hosts have been heard of since the server started, %s may have room yet",
                       r->obj.name);

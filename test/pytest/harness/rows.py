@@ -1,4 +1,5 @@
 """The rows of a complex's store, read and changed behind the server's back, while no server runs."""
+import contextlib
 import json
 import os
 import sqlite3
@@ -27,12 +28,26 @@ def query(cx, statement):
             rows = [list(row) for row in db.execute(statement)]
         db.close()
         return rows
-    conf = _conf(cx)
-    words = ["psql", "-XAtq", "-h", conf["PBS_DATA_SERVICE_HOST"], "-p", conf["PBS_DATA_SERVICE_PORT"], "-d", "pbs_datastore"]
     if statement.lower().startswith("select"):
         statement = f"select row_to_json(x) from ({statement}) x"
-    out = subprocess.run([*words, "-c", statement], check=True, capture_output=True, text=True).stdout
+    out = subprocess.run([*_psql(cx), "-c", statement], check=True, capture_output=True, text=True).stdout
     return [list(json.loads(line).values()) for line in out.splitlines()] if statement.startswith("select") else []
+
+
+def _psql(cx):
+    conf = _conf(cx)
+    return ["psql", "-XAtq", "-h", conf["PBS_DATA_SERVICE_HOST"], "-p", conf["PBS_DATA_SERVICE_PORT"], "-d", "pbs_datastore"]
+
+
+@contextlib.contextmanager
+def held(cx, table):
+    """PostgreSQL, and a server that runs: what it writes into this table is not committed until the end, or for half a minute."""
+    with subprocess.Popen(_psql(cx), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        p.stdin.write("set idle_in_transaction_session_timeout = '30s'; begin; "
+                      f"lock table {table} in exclusive mode; select 'held';\n")
+        p.stdin.flush()
+        assert p.stdout.readline().strip() == "held"
+        yield  # psql ends with its input, and the transaction with psql
 
 
 def where(table, key):

@@ -1,8 +1,13 @@
 """Reservations where a daemon is killed at each step of their life, and where the clock is set."""
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
+from harness import rows
+from harness.api import PbsError
 from harness.build import is_sanitized
 from harness.desk import SOON_S, Desk, queue
+from harness.exec_peer import ACCEPTED, Peer
 from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=1, clock=True)
@@ -43,6 +48,35 @@ def test_what_was_asked_for_is_confirmed_when_the_daemon_is_back(desk, cx, daemo
     cx.set_server("scheduling", "True")
     desk.wait(resv, "CO")
     desk.recorded("UYK", resv, "UY")
+
+
+def refuse(sched, resv, seen):
+    """The error of a refusal by a scheduler that has seen the changes up to this number; None: it is taken."""
+    try:
+        sched.confirm_resv(resv, extend=f"PBS_RESV_CONFIRM_FAIL:seen={seen}:reason=no room")
+    except PbsError as e:
+        return e.code
+    return None
+
+
+@pytest.mark.complex(nodes=0, sched=False, store="postgres")
+def test_a_refusal_without_a_host_that_says_hello_is_put_off_until_the_scheduler_has_seen_it(desk, cx):
+    try_again, everything = 15208, 1 << 40
+    with Peer(cx) as host, ThreadPoolExecutor(1) as pool:
+        host.hello()
+        resv = desk.new(wait="UN")
+        cx.crash_server()
+        sched = cx.connect()
+        sched.register()
+        with rows.held(cx, "object"):
+            hello = pool.submit(host.hello)
+            cx.wait_log("server", "Hello from MoM", 2)
+            assert refuse(sched, resv, everything) == try_again
+        assert hello.result().verdict == ACCEPTED
+        assert refuse(sched, resv, 1) == try_again and desk.state(resv) == "UN"
+        assert refuse(sched, resv, everything) is None
+        desk.gone(resv)
+        sched.close()
 
 
 def test_a_scheduler_that_is_killed_is_not_needed_for_begin_and_end(desk, cx):
