@@ -25,6 +25,7 @@ static void what_json_knows_is_escaped(void **state)
     expect("", "\"\"");
     expect(NULL, "null");
     expect("a\"b\\c\nd\te\x01", "\"a\\\"b\\\\c\\nd\\te\\u0001\"");
+    expect("\b\f\r", "\"\\b\\f\\r\"");
     expect("\x7f", "\"\\u007f\"");
     expect("gr\xc3\xbc\xc3\x9f", "\"gr\xc3\xbc\xc3\x9f\"");
 }
@@ -57,6 +58,17 @@ static void bytes_that_are_no_utf8_come_back(void **state)
     there_and_back("\xe2\x82\xac");
 }
 
+/* What was checked before a text is restored (no control character, no slash) holds afterwards. */
+static void no_character_becomes_a_byte_of_ascii(void **state)
+{
+    char text[] = "a\xf4\x8f\xbc\x80\xf4\x8f\xbc\xaf\xf4\x8f\xbd\xbf\xf4\x8f\xbe\x80z", as_is[sizeof text];
+
+    memcpy(as_is, text, sizeof text);
+    assert_int_equal(json_text_restore(text), 15);
+    assert_memory_equal(text, as_is, 13);
+    assert_string_equal(text + 13, "\x80z");
+}
+
 static void cleaning_keeps_what_is_well_formed(void **state)
 {
     char text[] = "gr\xc3\xbc\xff!";
@@ -70,6 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_json_knows_is_escaped),
         cmocka_unit_test(bytes_that_are_no_utf8_come_back),
+        cmocka_unit_test(no_character_becomes_a_byte_of_ascii),
         cmocka_unit_test(cleaning_keeps_what_is_well_formed),
     };
 

@@ -1,2 +1,2 @@
 $(call storey, base,)
-$(call tests,  base,,-lm)
+$(call tests,  base,,-ljansson -lm)

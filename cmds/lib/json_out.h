@@ -29,6 +29,4 @@ void json_out_number(struct json_out *j, const char *key, long long value);
 void json_out_any(struct json_out *j, const char *key, const char *value);
 void json_out_any_n(struct json_out *j, const char *key, const char *value, size_t n);
 
-bool json_out_is_json(const char *text, size_t n); /* is it one JSON value and nothing else? */
-
 #endif

@@ -11,6 +11,7 @@
 
 #include "errors.h"
 #include "intern.h"
+#include "json_read.h"
 #include "json_scan.h"
 #include "strbuf.h"
 #include "units.h"
@@ -193,7 +194,7 @@ json_t *value_json_of_member(const struct json_member *m)
     case JSON_SCAN_OTHER:
         break;
     }
-    return json_loadb(m->text, m->len, JSON_DECODE_ANY, NULL);
+    return json_read_value(m->text, m->len);
 }
 
 int value_read(const struct value_type *t, const struct json_member *m, struct value *out, struct err *e)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "conf.h"
+#include "json_read.h"
 #include "json_text.h"
 #include "strbuf.h"
 
@@ -15,7 +16,7 @@ json_t *hook_json_text_n(const char *bytes, size_t n)
 
     strbuf_init(&json, 6 * n + 16);
     if (json_text_add_n(&json, bytes, n) == 0)
-        v = json_loadb(strbuf_str(&json), json.len, JSON_DECODE_ANY, NULL);
+        v = json_read_value(strbuf_str(&json), json.len);
     strbuf_fini(&json);
     return v;
 }

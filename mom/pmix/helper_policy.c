@@ -15,6 +15,7 @@
 #include <jansson.h>
 
 #include "helper.h"
+#include "json_read.h"
 #include "rpc_buf.h"
 
 extern char **environ;
@@ -161,7 +162,7 @@ static void policy_say(struct helper_policy *p)
     json_t *root = NULL;
 
     if (rpc_buf_add(&p->text, "", 1) == 0)
-        root = json_loads(p->text.bytes, 0, NULL);
+        root = json_read(p->text.bytes, p->text.len - 1, TEXT_MAX + PIECE, NULL);
     while (p->first) {
         struct asking *x = p->first;
         struct policy_answer *a = root ? policy_answer(root, p->text.bytes) : NULL;

@@ -14,6 +14,7 @@
 #include "commit.h"
 #include "idset.h"
 #include "jobid.h"
+#include "json_read.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 #include "store_reader.h"
@@ -62,7 +63,7 @@ static bool had_any(const struct array_map *m, const char *range)
 /* Had the array of this row such indices? */
 static bool had_index(const struct req_history_question *q, const struct history_row *array)
 {
-    json_t *attrs = json_loads(array->attrs, 0, NULL);
+    json_t *attrs = json_read_own(array->attrs);
     const char *range = json_string_value(json_object_get(attrs, ATTR_array_indices_submitted));
     struct err e;
     struct array_map *m = range ? array_map_create(range, SIZE_MAX, &e) : NULL;

@@ -18,6 +18,7 @@
 #include "hook_event.h"
 #include "hook_files.h"
 #include "hook_objects.h"
+#include "json_read.h"
 #include "log.h"
 #include "loop.h"
 #include "pbs_error.h"
@@ -451,7 +452,7 @@ void hook_hosts_query(void *arg, struct service *s, struct rpc_request *r)
 {
     struct hook_hosts *x = ((struct hook_server *)arg)->hosts;
     const exec_hook_query_args *a = rpc_request_args(r);
-    json_t *query = json_loadb(a->query.query_val, a->query.query_len, JSON_REJECT_DUPLICATES, NULL);
+    json_t *query = json_read(a->query.query_val, a->query.query_len, EXEC_HOOK_QUERY_MAX, NULL);
     json_t *page = json_is_object(query) ? hook_objects_page(x->s, query, true) : NULL;
     char *text = page ? json_dumps(page, JSON_COMPACT) : NULL, none[1] = "",
          fault[] = "the query cannot be answered";

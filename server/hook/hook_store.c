@@ -11,6 +11,7 @@
 #include "file.h"
 #include "hook_attrs.h"
 #include "hook_event.h"
+#include "json_read.h"
 #include "json_text.h"
 #include "log.h"
 #include "pbs_error.h"
@@ -237,7 +238,7 @@ static int hook_store_take_row(void *arg, const struct store_row *row, struct er
 {
     const struct hook_store_restoring *r = arg;
     const char *name = store_row_text(row, 0), *attrs = store_row_text(row, 2);
-    json_t *o = attrs ? json_loads(attrs, 0, NULL) : NULL;
+    json_t *o = json_read_own(attrs);
     struct hook *h = json_is_object(o) && name ? hook_read_row(name, o) : NULL;
 
     json_decref(o);

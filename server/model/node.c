@@ -12,6 +12,7 @@
 
 #include "earmark.h"
 #include "intern.h"
+#include "json_read.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 #include "resv.h"
@@ -85,7 +86,7 @@ void node_take_host(struct node *n)
 
 int node_decode(struct node *n, const char *hot_json, struct err *e)
 {
-    json_t *json = json_loads(hot_json, 0, NULL);
+    json_t *json = json_read_own(hot_json);
     const char *service = NULL, *instance = NULL, *boot = NULL, *host = NULL;
     int offline = 0;
     json_int_t state_s = 0, used_s = 0;

@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "json_read.h"
 #include "log.h"
 #include "pbs_error.h"
 
@@ -103,7 +104,7 @@ enum server_state server_obj_state(const struct server_obj *s)
 
 int server_obj_decode(struct server_obj *s, const char *hot_json, struct err *e)
 {
-    json_t *json = json_loads(hot_json, 0, NULL);
+    json_t *json = json_read_own(hot_json);
     json_int_t seq = 0;
 
     if (!json || json_unpack(json, "{s:I}", "next_seq", &seq) < 0) {

@@ -9,6 +9,7 @@
 
 #include "commit.h"
 #include "job_fsm.h"
+#include "json_read.h"
 #include "log.h"
 #include "loop.h"
 #include "pbs_error.h"
@@ -114,7 +115,7 @@ struct ends_taking {
 static int exit_cache_take(void *arg, const struct store_row *row, struct err *e)
 {
     const struct ends_taking *t = arg;
-    json_t *json = json_loads(store_row_text(row, 1) ? store_row_text(row, 1) : "", 0, NULL);
+    json_t *json = json_read_own(store_row_text(row, 1));
     json_int_t seq = 0, index = 0, status = 0, start = 0, when = 0;
     int exited = 0;
 

@@ -91,12 +91,12 @@ bool status_may_see(const struct server_ctx *s, enum level level, const char *wh
 
 /* ---- history rows ------------------------------------------------------------------------------------ */
 
-struct json_out {
+struct status_json {
     struct strbuf *out;
     const char *open; /* attribute whose resources are being written */
 };
 
-static void close_resources(struct json_out *j)
+static void close_resources(struct status_json *j)
 {
     if (j->open)
         strbuf_add_char(j->out, '}');
@@ -111,7 +111,7 @@ static void comma(struct strbuf *out)
 
 static int status_json_triple(void *arg, const char *name, const char *resource, const char *value)
 {
-    struct json_out *j = arg;
+    struct status_json *j = arg;
 
     if (!resource || j->open != name)
         close_resources(j);
@@ -129,7 +129,7 @@ static int status_json_triple(void *arg, const char *name, const char *resource,
 int status_history_json(struct status *st, const struct job *j, struct strbuf *out)
 {
     const struct attr_reader all = {.level = LEVEL_MANAGER, .show_hidden = true};
-    struct json_out json = {.out = out};
+    struct status_json json = {.out = out};
     struct attr_select want;
     int rc;
 

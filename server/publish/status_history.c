@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "json_read.h"
 #include "json_text.h"
 #include "log.h"
 #include "pbs_error.h"
@@ -82,7 +83,7 @@ int status_history_show(struct status_query *q, const struct found *f, struct rp
         (q->all_jobs && q->no_arrays && strstr(f->id, "[]")) ||
         !status_may_see(q->st->ctx, q->reader.level, q->who, f->owner))
         return 0;
-    attrs = json_loads(f->attrs, 0, NULL);
+    attrs = json_read_own(f->attrs);
     if (!attrs)
         log_event(LOGC_JOB, LOGE_ERROR, f->id, "its history cannot be read");
     else if (!q->select_criteria || select_criteria_match_history(q->select_criteria, attrs))

@@ -8,6 +8,7 @@
 
 #include "array_map.h"
 #include "commit.h"
+#include "json_read.h"
 #include "pbs_ifl.h"
 #include "status_state.h"
 #include "status_history.h"
@@ -78,7 +79,7 @@ void status_past_note(struct status_query *q, const struct found *f)
         !status_may_see(q->st->ctx, q->reader.level, q->who, f->owner))
         return;
     status_past_fini(q);
-    attrs = json_loads(f->attrs, 0, NULL);
+    attrs = json_read_own(f->attrs);
     q->past = status_past_make(f, attrs);
     json_decref(attrs);
     if (q->past && (!q->past->id || !q->past->ghost || !q->past->map))

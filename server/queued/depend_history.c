@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "depend_list.h"
+#include "json_read.h"
 #include "pbs_error.h"
 #include "store_reader.h"
 #include "server_ctx.h"
@@ -47,7 +48,7 @@ static void depend_history_answered(void *arg, const struct history_row *rows, s
                                     const struct err *why)
 {
     struct depend_history_question *q = arg;
-    json_t *job = n > 0 ? json_loads(rows->attrs, 0, NULL) : NULL;
+    json_t *job = n > 0 ? json_read_own(rows->attrs) : NULL;
 
     (void)why; /* what cannot be read is not known, and said to be so */
     if (n > 0 && !history_row_is_moved(rows))

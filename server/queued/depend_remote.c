@@ -8,6 +8,7 @@
 
 #include "commit.h"
 #include "intern.h"
+#include "json_read.h"
 #include "log.h"
 #include "restore.h"
 #include "schema.h"
@@ -166,7 +167,7 @@ static int depend_remote_take(void *arg, const struct store_row *row, struct err
 {
     const struct aways_taking *t = arg;
     const char *name = store_row_text(row, 0), *hot = store_row_text(row, 1);
-    json_t *o = json_loads(hot ? hot : "", 0, NULL);
+    json_t *o = json_read_own(hot);
     struct depend_remote a = {.key = {.index = JOBID_NO_INDEX}, .name = name};
     int array = 0, from_elsewhere = 0, facts = 0, known = 0;
     json_int_t seq = 0;

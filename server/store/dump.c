@@ -11,6 +11,7 @@
 #include <openssl/evp.h>
 
 #include "dump_line.h"
+#include "json_read.h"
 #include "pbs_error.h"
 #include "schema.h"
 #include "strbuf.h"
@@ -314,7 +315,7 @@ static int read_line(struct dump_reading *r, size_t *n, struct err *e)
 
 static json_t *read_object(const struct dump_reading *r, struct err *e)
 {
-    json_t *o = json_loads(r->line, 0, NULL);
+    json_t *o = json_read(r->line, strlen(r->line), DUMP_LINE_MAX, NULL);
 
     if (!json_is_object(o)) {
         json_decref(o);

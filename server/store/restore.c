@@ -16,6 +16,7 @@
 #include "array_map.h"
 #include "attr_walk.h"
 #include "job_fsm.h"
+#include "json_read.h"
 #include "log.h"
 #include "pbs_error.h"
 #include "schema.h"
@@ -81,7 +82,7 @@ static int restore_take_resource(void *arg, const struct store_row *row, struct 
 {
     struct restoring *r = arg;
     const char *name = store_row_text(row, 0), *attrs = store_row_text(row, 2);
-    json_t *json = attrs ? json_loads(attrs, 0, NULL) : NULL;
+    json_t *json = json_read_own(attrs);
     const struct resource *made;
 
     if (!json_is_object(json) || !json_is_string(json_object_get(json, "type")))

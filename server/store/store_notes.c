@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "commit.h"
+#include "json_read.h"
 #include "restore.h"
 #include "schema.h"
 #include "store.h"
@@ -145,7 +146,7 @@ static int store_notes_take(void *arg, const struct store_row *row, struct err *
 {
     const struct notes_taking *t = arg;
     const char *name = store_row_text(row, 0), *hot = store_row_text(row, 1), *text;
-    json_t *o = json_loads(hot ? hot : "", 0, NULL);
+    json_t *o = json_read_own(hot);
     json_int_t at = 0;
 
     if (!name || !o || json_unpack(o, "{s:s,s:I}", "text", &text, "at", &at) < 0)

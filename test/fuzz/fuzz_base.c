@@ -9,6 +9,8 @@
 #include "fuzz.h"
 #include "hostlist.h"
 #include "idset.h"
+#include "json_check.h"
+#include "json_read.h"
 #include "json_text.h"
 #include "strbuf.h"
 #include "units.h"
@@ -92,6 +94,20 @@ static void json_texts(const char *bytes, size_t n)
     strbuf_fini(&text);
 }
 
+static void json_documents(const char *bytes, size_t n)
+{
+    struct err e;
+    json_t *v = json_read(bytes, n, INT32_MAX, &e);
+    size_t at;
+
+    assert(v ? json_check(bytes, n) : *e.text != 0);
+    assert(json_check_fault(bytes, n, &at) ? at <= n : at == n);
+    json_decref(v);
+    v = json_read_value(bytes, n);
+    assert(v || !json_check(bytes, n));
+    json_decref(v);
+}
+
 static const char *no_env(const char *name)
 {
     return NULL;
@@ -119,6 +135,11 @@ static const struct fuzz_seed word_seeds[] = {FUZZ_SEED("a, b,'c d',\"e\\\"f\"")
                                               FUZZ_SEED("")};
 static const struct fuzz_seed json_seeds[] = {FUZZ_SEED("plain"), FUZZ_SEED("\xc3\xa4\xff\x01\t\"\\"),
                                               FUZZ_SEED("\xed\xa0\x80"), FUZZ_SEED("\xf4\x90\x80\x80")};
+static const struct fuzz_seed document_seeds[] = {
+    FUZZ_SEED(
+        "{\"op\": \"page\", \"n\": [1, -2.5e3, true, null], \"o\": {\"a\": \"\\u00e4\\ud83d\\udca1\\n\"}}"),
+    FUZZ_SEED("[\"\xc3\xa4\", {}, [], \"\\\"\"]"), FUZZ_SEED("[[[[[[[[1]]]]]]]]"),
+    FUZZ_SEED("9223372036854775807")};
 static const struct fuzz_seed conf_seeds[] = {
     FUZZ_SEED("PBS_HOME=/h\nPBS_EXEC=/x\nPBS_SERVER=s:15001\nPBS_CORE_LIMIT=unlimited\n"),
     FUZZ_SEED("export PBS_SERVER=\"a b\"\n# x\nPBS_EXEC='y'\nPBS_HOME=z\nPBS_START_MOM=1")};
@@ -129,6 +150,7 @@ const struct fuzz fuzz_base[] = {
     {"units", amounts, FUZZ_SEEDS(amount_seeds)},
     {"words", word_lists, FUZZ_SEEDS(word_seeds)},
     {"json_text", json_texts, FUZZ_SEEDS(json_seeds)},
+    {"json_read", json_documents, FUZZ_SEEDS(document_seeds)},
     {"conf", confs, FUZZ_SEEDS(conf_seeds)},
     {NULL},
 };

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "json_read.h"
 #include "spawn.h"
 #include "stream.h"
 
@@ -35,7 +36,7 @@ static void hook_worker_tell_end(struct hook_worker *w, const char *why)
 /* -1: the worker is gone now, or its end was told. */
 static int hook_worker_take(struct hook_worker *w, const char *bytes, size_t n)
 {
-    json_t *m = json_loadb(bytes, n, JSON_REJECT_DUPLICATES, NULL);
+    json_t *m = json_read(bytes, n, FRAME_IN, NULL);
     const char *op = json_string_value(json_object_get(m, "op"));
 
     w->taking = true;

@@ -8,6 +8,7 @@
 
 #include "exec_service.h"
 #include "host_hooks.h"
+#include "json_read.h"
 #include "mom.h"
 #include "rpc_conn.h"
 
@@ -29,7 +30,7 @@ static void host_query_answered(void *arg, const struct rpc_outcome *out)
 
     free(arg);
     if (r && r->code == 0)
-        page = json_loadb(r->page.page_val, r->page.page_len, 0, NULL);
+        page = json_read(r->page.page_val, r->page.page_len, EXEC_HOOK_PAGE_MAX, NULL);
     hook_pool_page(q.x->pool, q.ticket, page ? page : host_query_fault("the server does not answer"));
 }
 

@@ -120,3 +120,11 @@ def test_casts_of_parameters_are_taken_out_unless_they_have_a_reason(tree):
     assert tree.lint("params", "--fix", "a") == (0, "") and tree.lint("params", "a") == (0, "")
     assert (tree.root / "a/x.c").read_text() == "static int f(void *arg)\n{\n    return 0;\n}\nfn *g = f;\n"
     assert (tree.root / "a/y.c").read_text() == kept
+
+
+def test_json_is_parsed_through_one_file():
+    """So that what comes from outside is bounded in one place (base/json_read.h)."""
+    root = os.path.join(TOOLS, "..")
+    calls = subprocess.run(["git", "grep", "-lE", r"\<json_load(s|b|f|fd|_file|_callback)\>", "--", "*.c", ":!*_test.c"], cwd=root, text=True,
+                           capture_output=True, check=True)
+    assert calls.stdout.split() == ["base/json_read.c"]

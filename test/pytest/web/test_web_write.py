@@ -154,7 +154,7 @@ def test_a_page_of_another_site_cannot_delete_a_job(quiet_web):
 
 
 def test_names_are_told_as_they_are(quiet_web):
-    """A byte that is not UTF-8 becomes the replacement character; what looks like markup is text."""
+    """What looks like markup is text, and every character is told."""
     name = "<b>&amp;\"'"
     job = quiet_web.cx.submit("sleep 600", Job_Name=name)
     shown = quiet_web.get(f"/api/v1/jobs/{job}")["attributes"]
@@ -165,3 +165,22 @@ def test_names_are_told_as_they_are(quiet_web):
     a = quiet_web.ask(f"/api/v1/jobs?fields={re.sub('.', 'x', 'y' * 200)}")
     assert a.status == 400
     assert json.loads(quiet_web.ask("/api/v1/jobs?name=%ff%fe").body.decode("utf-8"))
+
+
+def test_a_byte_that_is_no_utf8_is_shown_so_that_a_client_can_send_it_back(quiet_web):
+    """As U+10FF00 plus the byte; qstat shows the same. No such character stands for a byte of ASCII."""
+    cx, account = quiet_web.cx, b"caf\xe9 \xc3\xa9".decode(errors="surrogateescape")
+    job = cx.submit("sleep 600", Account_Name=account)
+    shown = quiet_web.get(f"/api/v1/jobs/{job}")["attributes"]["Account_Name"]
+    assert shown == "caf\U0010ffe9 \u00e9"
+    assert json.loads(cx.command("qstat", "-f", "-F", "json", job).stdout)["Jobs"][job]["Account_Name"] == shown
+    ascii_in_disguise = "x\U0010ff0a"
+    for sent, stored in ((shown, account), (ascii_in_disguise, ascii_in_disguise)):
+        again = quiet_web.ask("/api/v1/jobs", method="POST", body={"script": "true\n", "attributes": {"Account_Name": sent}})
+        assert again.status == 201, again
+        assert cx.stat(again.json()["id"])["Account_Name"] == stored
+
+
+def test_a_body_too_deep_is_refused_at_its_place(quiet_web):
+    a = quiet_web.ask("/api/v1/jobs", method="POST", body='{"script":' + "[" * 5000 + "]" * 5000 + "}", headers={"Content-Type": "application/json"})
+    assert a.status == 400 and "line 1, column 75: brackets are too deep" in a.json()["detail"], a
