@@ -127,17 +127,30 @@ bool pick_escalates(const struct picker *k, const struct preemptor *p, const str
 }
 
 /* A victim that still has its place free beside the urgent job need not be stopped. */
-static bool still_fits(const struct job *j)
+static bool is_open_for(const struct allocation *on)
 {
-    const struct allocation *on = job_freed(j);
-
     for (size_t i = 0; i < on->n; i++) {
         const struct node *n = on->a[i].node;
-        if (n->exclusive || (on->a[i].alone && node_is_occupied(n)) ||
-            !amounts_cover(&n->free, &on->a[i].use, NULL))
+        if (n->exclusive || (on->a[i].alone && node_is_occupied(n)))
             return false;
     }
     return true;
+}
+
+/* Return true with its place taken again. Part by part: several may lie on one vnode, which has to take them together. */
+static bool take_back(const struct picker *k, const struct job *j)
+{
+    const struct allocation *on = job_freed(j);
+    size_t mark = trial_mark(k->trial);
+    bool fits = is_open_for(on);
+
+    for (size_t i = 0; fits && i < on->n; i++) {
+        fits = amounts_cover(&on->a[i].node->free, &on->a[i].use, NULL);
+        trial_take(k->trial, on->a[i].node, &on->a[i].use);
+    }
+    if (!fits)
+        trial_undo(k->trial, mark);
+    return fits;
 }
 
 static bool is_needed_for_limits(const struct picker *k, const struct preemptor *p, struct job *j)
@@ -156,12 +169,13 @@ void pick_prune(const struct picker *k, const struct preemptor *p, const struct 
 {
     for (size_t i = chosen->n; i > 0; i--) {
         struct job *j = chosen->a[i - 1];
-        if (still_fits(j) && !is_needed_for_limits(k, p, j)) {
-            trial_take_all(k->trial, job_freed(j));
+        size_t mark = trial_mark(k->trial);
+        if (take_back(k, j) && !is_needed_for_limits(k, p, j)) {
             if (k->log)
                 decisions_log(k->log, LOGE_DEBUG, j->id, "Simulation: preemption of job not needed.");
             continue;
         }
+        trial_undo(k->trial, mark);
         victims->a = mem_room(victims->a, victims->n, &victims->cap, sizeof *victims->a);
         victims->a[victims->n++] = j;
     }
