@@ -180,6 +180,17 @@ static const char *own_node(const struct server *s, char *out, size_t size)
     return out;
 }
 
+/* An earmark joins its victims before one of them can settle: else it would never learn that it waits in vain. */
+static void restore_preemptions(struct server *s)
+{
+    for (struct job *j = jobs_first(s->ctx.jobs); j; j = jobs_next(j))
+        victims_restore(s->parts.victims, j);
+    plan_earmarks_restore(s->parts.plan_earmarks);
+    for (struct job *j = jobs_first(s->ctx.jobs); j; j = jobs_next(j))
+        victims_carry_on(s->parts.victims, j);
+    node_drains_carry_on(s->parts.node_drains);
+}
+
 int server_recover(struct server *s, bool is_new, const struct restore_counts *counts, struct err *e)
 {
     struct store_where where = server_settings_store(&s->set);
@@ -213,10 +224,7 @@ int server_recover(struct server *s, bool is_new, const struct restore_counts *c
     resv_clock_enter(s->parts.reservations);
     history_restore(s->history);
     arrays_restore(s->parts.arrays);
-    for (struct job *j = jobs_first(s->ctx.jobs); j; j = jobs_next(j))
-        victims_carry_on(s->parts.victims, j);
-    node_drains_carry_on(s->parts.node_drains);
-    plan_earmarks_restore(s->parts.plan_earmarks);
+    restore_preemptions(s);
     move_out_restore(s->parts.move_out);
     depend_links_start(s->depend_links);
     route_queue(s->parts.route, NULL);

@@ -49,7 +49,8 @@ int plan_earmarks_make(struct plan_earmarks *all, const struct plan_ask *ask, st
 /* Undo this earmark; `why` is text for users. */
 void plan_earmarks_undo(struct plan_earmarks *all, struct earmark_obj *h, const char *why);
 
-/* Restore the earmarks after a restart, once jobs have claimed again and the preemption of victims continues. */
+/* Restore the earmarks after a restart, once jobs have claimed again and victims_restore() has made the
+ * victims, before the first of them continues. */
 void plan_earmarks_restore(struct plan_earmarks *all);
 
 /* The clock was set forward by by_s (< 0: back): move the deadlines, so that the time left stays the same. */

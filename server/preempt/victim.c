@@ -195,15 +195,18 @@ static bool gives_notice(struct victim *v, const struct stop_method *m)
     return true;
 }
 
-/* The notice is over: its deadline has come, or the job is ready. A job that is about to end in any case settles by
- * that. */
+/* A job that is about to end in any case is given no method: its end settles the victim. */
+static bool is_ending(const struct job *j)
+{
+    return j->intent != INTENT_NONE || j->state == JOB_EXITING;
+}
+
+/* The notice is over: its deadline has come, or the job is ready. */
 static void notice_over(struct victim *v)
 {
-    const struct job *j = v->job;
-
     preempt_notices_close(v->all->preempt_notices, v->job);
     loop_timer_cancel(v->deadline);
-    if (j->intent == INTENT_NONE && j->state != JOB_EXITING)
+    if (!is_ending(v->job))
         try_next(v);
 }
 
@@ -427,7 +430,7 @@ bool victims_withdraw(struct victims *all, struct job *j, void *arg, const char 
 {
     struct victim *v = j->victim;
 
-    if (!v || j->preempt->method || j->intent != INTENT_NONE || j->state == JOB_EXITING)
+    if (!v || j->preempt->method || is_ending(j))
         return false;
     for (const struct victim_waiter *w = v->waiters; w; w = w->next)
         if (w->done && w->arg != arg) /* another request waits for it too */
@@ -438,13 +441,20 @@ bool victims_withdraw(struct victims *all, struct job *j, void *arg, const char 
     return true;
 }
 
-void victims_carry_on(struct victims *all, struct job *j)
+void victims_restore(struct victims *all, struct job *j)
 {
-    struct victim *v;
-    const struct stop_method *m;
     struct err e;
 
-    if (!j->preempt || j->victim || !(v = victim_create(all, j, &e)))
+    if (j->preempt && !j->victim && !victim_create(all, j, &e))
+        log_err(LOGC_JOB, j->obj.name, &e, "its preemption does not continue");
+}
+
+void victims_carry_on(struct victims *all, struct job *j)
+{
+    struct victim *v = j->victim;
+    const struct stop_method *m;
+
+    if (!v)
         return;
     m = stop_methods_find(all->stop_methods, j->preempt->method);
     if (verdict(v))
@@ -453,7 +463,7 @@ void victims_carry_on(struct victims *all, struct job *j)
         wait_for_deadline(v);
     else if (m) /* its orders are given again when the hosts say HELLO; only the deadline is missing */
         loop_timer_set(v->deadline, m->limit_s(j) * 1000);
-    else
+    else if (!is_ending(j))
         try_next(v);
 }
 

@@ -45,7 +45,9 @@ int victims_begin(struct victims *v, struct job *j, const struct victim_ask *ask
 /* Withdraw the request with `arg`: if no method has begun and no other request waits, the job runs on unchanged (true).
  * false: it is too late; ^done is called at the end. */
 bool victims_withdraw(struct victims *v, struct job *j, void *arg, const char *why);
-/* After a restart: continue the preemption that the record of this job describes. */
+/* After a restart, in two steps, since requesters that join between them learn how it ends: the record of a job makes its victim
+ * again, then each victim continues. Both are silent for a job that is not being preempted. */
+void victims_restore(struct victims *v, struct job *j);
 void victims_carry_on(struct victims *v, struct job *j);
 
 /* Listener of EVENT_RUN_METHOD_FAILED: the next method is tried. */

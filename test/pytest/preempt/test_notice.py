@@ -485,6 +485,30 @@ def test_a_deadline_that_passes_while_the_server_is_down_is_kept_when_it_is_back
     cx.wait(victim, "Q")
 
 
+ANSWER_WHEN_ASKED = "until test -f go; do sleep 0.05; done; pbs_preempt_ack -r; echo 1 > answered"
+
+
+def test_a_victim_that_is_being_deleted_keeps_its_plan_waiting_over_a_restart(cx):
+    """It has answered and no method is applied, as its end is under way; a restart must not call that a failure."""
+    cx.set_queue("workq", "kill_delay", "600")
+    victim = started(cx, "trap '' TERM\n" + WATCH.replace("{}", ANSWER_WHEN_ASKED), preempt_signal="USR1")
+    until(lambda: cx.file("ready"), "the script to be ready")
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx).preempt_run(urgent, ROOM, [victim])
+    notice(cx)
+    cx.api.delete(victim)
+    open(os.path.join(cx.work, "go"), "w", encoding="ascii").close()
+    until(lambda: cx.file("answered"), "the answer of the job")
+    until(lambda: "preempt_deadline" not in cx.stat(victim), "the notice to be over")
+    cx.crash_server()
+    assert [h["victims_left"] for h in cx.api.stat("hold")] == ["1"]
+    node = cx.node("n1")
+    assert (node["resources_assigned"]["ncpus"], node.get("resources_held")) == ("4", None)
+    cx.hosts_back()
+    cx.api.signal(victim, "SIGKILL")
+    cx.wait(urgent)
+
+
 # --- bad values
 @pytest.mark.parametrize("name, value", [("preempt_grace", "-1"), ("preempt_grace", "soon"), ("preempt_grace_max", "x"),
                                          ("preempt_budget", "-0.5"), ("preempt_budget", "much")])
