@@ -1,5 +1,6 @@
 /* While a job is being stopped its processes have the whole grace to leave in order: that the first one has gone
- * does not shorten it. A job that ends by itself leaves no such grace to what it left behind. */
+ * does not shorten it, nor does an order that is repeated, as a server does that has lost its connection. A harder order
+ * has no grace. A job that ends by itself leaves no such grace to what it left behind. */
 #include "shep_fsm.h"
 
 #include <stddef.h>
@@ -14,7 +15,6 @@ static const struct shep_row rows[] = {
     {SHEP_RUNNING, SHEP_EV_MAIN_ENDED, SHEP_ACT_KILL, SHEP_KILLING},
     {SHEP_RUNNING, SHEP_EV_ALL_ENDED, SHEP_ACT_RECORD, SHEP_ENDED},
 
-    {SHEP_STOPPING, SHEP_EV_TERMINATE, SHEP_ACT_KILL, SHEP_KILLING},
     {SHEP_STOPPING, SHEP_EV_KILL, SHEP_ACT_KILL, SHEP_KILLING},
     {SHEP_STOPPING, SHEP_EV_GRACE_OVER, SHEP_ACT_KILL, SHEP_KILLING},
     {SHEP_STOPPING, SHEP_EV_ALL_ENDED, SHEP_ACT_RECORD, SHEP_ENDED},

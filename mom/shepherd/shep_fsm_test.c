@@ -37,10 +37,11 @@ static void the_end_is_recorded_once_on_every_path(void **state)
         }
 }
 
-static void a_second_terminate_is_harder(void **state)
+static void a_repeated_order_leaves_the_grace_and_a_harder_one_ends_it(void **state)
 {
     assert_int_equal(shep_fsm_find(SHEP_RUNNING, SHEP_EV_TERMINATE)->action, SHEP_ACT_TERM);
-    assert_int_equal(shep_fsm_find(SHEP_STOPPING, SHEP_EV_TERMINATE)->action, SHEP_ACT_KILL);
+    assert_null(shep_fsm_find(SHEP_STOPPING, SHEP_EV_TERMINATE));
+    assert_int_equal(shep_fsm_find(SHEP_STOPPING, SHEP_EV_KILL)->action, SHEP_ACT_KILL);
     assert_null(shep_fsm_find(SHEP_ENDED, SHEP_EV_TERMINATE));
 }
 
@@ -49,7 +50,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_every_state_a_job_can_be_brought_to_its_end),
         cmocka_unit_test(the_end_is_recorded_once_on_every_path),
-        cmocka_unit_test(a_second_terminate_is_harder),
+        cmocka_unit_test(a_repeated_order_leaves_the_grace_and_a_harder_one_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,7 +148,7 @@ static bool begin_terminate_script(struct mom *m, struct run *r)
 
     if (r->terminating || r->slot.state == RUN_LAUNCHING || !r->grace_s ||
         !m->home.config->actions[ACTION_TERMINATE].argv.n)
-        return false; /* said again is harder */
+        return false;
     r->terminating = true;
     if (site_action_run(m->loop, &m->home, r, ACTION_TERMINATE, "", r->started_record.pid,
                         act_running_on_terminate_script, m, &e) == 0)
@@ -159,6 +159,8 @@ static bool begin_terminate_script(struct mom *m, struct run *r)
 
 void act_running_terminate(void *ctx, struct run *r)
 {
+    if (r->terminating && r->grace_s)
+        return; /* the same order again, from a server that was away: the site's script has its time */
     site_action_stop(r); /* a checkpoint, or the script of a gentler end */
     if (begin_terminate_script(ctx, r))
         return;

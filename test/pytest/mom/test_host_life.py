@@ -423,6 +423,28 @@ def test_said_twice_the_script_has_no_say_any_more(cx):
     until(lambda: not is_alive(pid), "the end of the script")
 
 
+@history
+@pytest.mark.parametrize("script", [False, True])
+def test_a_server_that_dies_does_not_shorten_the_grace_of_a_job_that_is_ending(cx, script):
+    """The order to end is repeated after the next HELLO; the job is saving itself meanwhile."""
+    cx.set_queue("workq", "kill_delay", "600")
+    if script:
+        ending(cx, f"until [ -e {cx.work}/go ]; do sleep 0.05; done; touch {cx.work}/asked; exit 1", limit_s=600)
+    job = here(cx, "trap 'until [ -e go ]; do sleep 0.05; done; touch saved; exit 0' TERM\ntouch trapped\n" + LOOP)
+    until(lambda: exists(cx, "trapped"), "the trap")
+    cx.api.delete(job)
+    cx.crash_server()
+    cx.hosts_back()
+    until(lambda: len(repeats(cx, job)) == 2, "the repeated order")
+    open(os.path.join(cx.work, "go"), "w", encoding="ascii").close()
+    ended(cx, job)
+    assert exists(cx, "saved") and exists(cx, "asked") == script
+
+
+def repeats(cx, job):
+    return [line for line in cx.log("n1").splitlines() if f"{job};signal job with TermJob" in line]
+
+
 # --- messages
 
 
