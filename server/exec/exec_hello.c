@@ -262,11 +262,9 @@ static enum hello_outcome exec_hello_bind(struct hello *h)
     if (!b)
         return hello_outcome(err_set(&h->why, PBSE_SYSTEM, "no memory for %s", a->service));
     b->waits = false;
-    service_conn_close_older(s, c);
+    service_conn_replace(s, c, !is_another(s, a) && a->generation == s->generation);
     s->kind = a->kind;
-    s->conn = c;
     s->leaving = false;
-    s->accepted = false; /* until it is answered: no order may overtake that */
     s->generation = a->generation;
     s->capabilities = a->capabilities;
     exec_hello_set_text(&s->host, a->host);
@@ -343,5 +341,6 @@ static enum hello_outcome exec_hello_greet(struct hello *h)
     if (x->p.hooks.greeted) /* first: a job must not be sent before the hooks that it is to meet */
         x->p.hooks.greeted(x->p.hooks.arg, h->service, &h->args->ext);
     exec_agree_act(&x->p, h->service, h->args);
+    service_wake(h->service); /* last: these orders leave behind those that the runs in this HELLO ask for */
     return HELLO_DONE;
 }

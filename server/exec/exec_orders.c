@@ -23,6 +23,8 @@
 #include "server_ctx.h"
 #include "server_events.h"
 
+static void exec_orders_send_now(void *arg);
+
 /* What a service takes as one record (rpc_frame.h), less the call's head. */
 enum { ORDER_MAX = RPC_LIMIT_DAEMON - 4096 };
 
@@ -47,12 +49,16 @@ static size_t order_size(const struct order *o)
     return sizeof *o + (o->bytes ? o->n : 0);
 }
 
-static void order_free(struct order *o)
+static void order_uncount(struct order *o, struct service *s)
 {
-    struct service *s = services_find(o->x->services, o->service);
-
     if (o->is_sent && s)
         s->unanswered_bytes -= order_size(o);
+    o->is_sent = false;
+}
+
+static void order_free(struct order *o)
+{
+    order_uncount(o, services_find(o->x->services, o->service));
     loop_timer_destroy(o->patience);
     o->x->n_open--;
     intern_unref(o->service);
@@ -109,8 +115,26 @@ static void was_refused(struct order *o, int code, const char *text)
                                                                      .text = text});
 }
 
+static void order_leave(void *arg)
+{
+    struct order *o = arg;
+
+    commit_then(o->x->commit, exec_orders_send_now, o);
+}
+
+/* The service has said HELLO again, and no order may overtake the answer. One that a request waits for comes back to
+ * exec_orders_send_now() behind it, and behind what the answer makes the server send; what that repeats need not wait here. */
+static bool waits_for_hello(struct order *o, struct service *s)
+{
+    if ((!o->fn && !o->told) || !service_is_connected(s) || service_is_here(s) ||
+        service_wait(s, order_leave, o) < 0)
+        return false;
+    order_uncount(o, s);
+    return true;
+}
+
 /* A lost connection tells nothing about the order: the next HELLO will. Only the request that waits for the answer is
- * told. */
+ * told; or it waits for that HELLO (service_conn_replace). */
 static void exec_orders_answered(void *arg, const struct rpc_outcome *out)
 {
     struct order *o = arg;
@@ -121,6 +145,8 @@ static void exec_orders_answered(void *arg, const struct rpc_outcome *out)
         if (t->code)
             was_refused(o, t->code, t->text);
         tell_sender(o, t);
+    } else if (out->status == RPC_ST_LOST && waits_for_hello(o, services_find(o->x->services, o->service))) {
+        return;
     } else if (out->status == RPC_ST_LOST) {
         tell_failure(o, PBSE_NORELYMOM, "Server could not connect to MOM: the connection was lost");
     } else {
@@ -173,6 +199,8 @@ static void exec_orders_send_now(void *arg)
     exec_orders_precede(o, s);
     if (!o->bytes) {
         cannot_be_sent(o);
+    } else if (waits_for_hello(o, s)) {
+        return;
     } else if (!service_is_here(s)) {
         tell_failure(o, PBSE_NORELYMOM, "Server could not connect to MOM");
         order_free(o);

@@ -17,6 +17,7 @@ static void service_conn_gone(const struct service_conn *b, const struct err *wh
 
     s->conn = NULL;
     s->accepted = false;
+    service_wake(s);
     log_event(LOGC_NODE, LOGE_SYSTEM, s->name, "connection closed: %s",
               why->code ? why->text : "by the service");
     if (why->code == ESHUTDOWN)
@@ -59,14 +60,24 @@ struct service_conn *service_conn_get(struct rpc_conn *c, struct server_ctx *ctx
     return b;
 }
 
-void service_conn_close_older(struct service *s, const struct rpc_conn *c)
+static void close_older(const struct service *s, struct rpc_conn *older)
 {
     struct err why;
 
-    if (!s->conn || s->conn == c)
-        return;
     err_set(&why, PBSE_NODE_BUSY, "%s has connected again", s->name);
-    free(service_conn_find(s->conn)); /* before the close: service_conn_closed must not run */
-    rpc_conn_set_user(s->conn, &service_conn_tag, NULL);
-    rpc_conn_close(s->conn, &why);
+    free(service_conn_find(older)); /* before the close: service_conn_closed must not run */
+    rpc_conn_set_user(older, &service_conn_tag, NULL);
+    rpc_conn_close(older, &why);
+}
+
+void service_conn_replace(struct service *s, struct rpc_conn *c, bool is_same_program)
+{
+    struct rpc_conn *older = s->conn != c ? s->conn : NULL;
+
+    if (older && !is_same_program)
+        close_older(s, older);
+    s->conn = c;
+    s->accepted = false; /* until it is answered: no order may overtake that */
+    if (older && is_same_program)
+        close_older(s, older);
 }

@@ -23,7 +23,9 @@ struct service_conn *service_conn_find(const struct rpc_conn *c);
 /* The same, made if there is none: then it waits. NULL: no memory. */
 struct service_conn *service_conn_get(struct rpc_conn *c, struct server_ctx *ctx, struct node_watch *watch,
                                       struct service *s);
-/* The service has connected again, by `c`: close its older connection, if there is one, without telling that it is away. */
-void service_conn_close_older(struct service *s, const struct rpc_conn *c);
+/* The service speaks by `c` from now on; its HELLO is yet to be answered. An older connection is closed, without telling that the
+ * service is away. Where the same program has said HELLO again (not another start of it), requests that wait on the older
+ * connection wait for the answer to that HELLO: what was not answered there was not read. */
+void service_conn_replace(struct service *s, struct rpc_conn *c, bool is_same_program);
 
 #endif

@@ -12,6 +12,12 @@
 #include "pbs_error.h"
 #include "server_ctx.h"
 
+struct service_waiter {
+    service_fn *fn;
+    void *arg;
+    struct service_waiter *next;
+};
+
 struct services {
     struct server_ctx *ctx;
     struct service *table;
@@ -87,6 +93,38 @@ struct service *services_next(const struct service *s)
 bool service_is_here(const struct service *s)
 {
     return s && s->conn && s->accepted;
+}
+
+bool service_is_connected(const struct service *s)
+{
+    return s && s->conn;
+}
+
+int service_wait(struct service *s, service_fn *fn, void *arg)
+{
+    struct service_waiter *w = malloc(sizeof *w);
+
+    if (!w)
+        return -1;
+    *w = (struct service_waiter){.fn = fn, .arg = arg};
+    if (s->last_waiter)
+        s->last_waiter->next = w;
+    else
+        s->first_waiter = w;
+    s->last_waiter = w;
+    return 0;
+}
+
+void service_wake(struct service *s)
+{
+    struct service_waiter *w = s->first_waiter, *next;
+
+    s->first_waiter = s->last_waiter = NULL; /* one of them may wait again, for the next HELLO */
+    for (; w; w = next) {
+        next = w->next;
+        w->fn(w->arg);
+        free(w);
+    }
 }
 
 static bool services_set_text(const char **field, const char *text)

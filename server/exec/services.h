@@ -15,13 +15,17 @@ struct rpc_conn;
 struct services;
 struct server_ctx;
 
+struct service_waiter;
+typedef void service_fn(void *arg);
+
 struct service {
     const char *name; /* interned */
     UT_hash_handle hh;
-    int kind;              /* enum exec_service_kind */
-    struct rpc_conn *conn; /* NULL: away */
-    bool accepted;         /* its HELLO was */
-    bool leaving;          /* said good-bye for good */
+    int kind;                                          /* enum exec_service_kind */
+    struct rpc_conn *conn;                             /* NULL: away */
+    bool accepted;                                     /* its HELLO was */
+    struct service_waiter *first_waiter, *last_waiter; /* services.c */
+    bool leaving;                                      /* said good-bye for good */
     uint64_t generation;
     const char *host, *address, *boot, *instance, *version; /* interned, or NULL */
     unsigned capabilities;
@@ -51,5 +55,14 @@ void services_bind(struct services *sv, struct service *s, struct node *n);
 void services_note(struct services *sv, const struct service *s, struct node *n);
 void services_recall(struct service *s, const struct node *n);
 bool service_is_here(const struct service *s);
+/* The same, or it has connected and its HELLO is being answered: what it is asked is a matter of a moment. A MOM says HELLO again
+ * on its connection whenever what it reports has changed. */
+bool service_is_connected(const struct service *s);
+
+/* Call fn(arg) when the HELLO under way has been answered or the connection has ended; the callee looks which. In the order
+ * of these calls. For a service that is connected and not here. -1: no memory. */
+int service_wait(struct service *s, service_fn *fn, void *arg);
+/* Make these calls now: once behind each answer to a HELLO, and at the end of the connection. */
+void service_wake(struct service *s);
 
 #endif

@@ -17,7 +17,7 @@ int req_away_check(const struct parts *p, const struct job *j, struct err *e)
 {
     const char *host = waits_for_host(j) ? j->run->hosts[0].service : NULL;
 
-    if (!host || service_is_here(services_find(p->services, host)))
+    if (!host || service_is_connected(services_find(p->services, host)))
         return 0;
     return err_set(e, PBSE_NORELYMOM, "Server could not connect to MOM");
 }

@@ -67,7 +67,7 @@ static int check_hosts_here(const struct runs *r, const struct run *run, struct 
     for (size_t i = 0; i < run->n_hosts; i++) {
         const struct service *s = services_find(r->services, run->hosts[i].service);
 
-        if (!service_is_here(s) && (!s || s->said))
+        if (!service_is_connected(s) && (!s || s->said))
             return err_set(e, PBSE_NORELYMOM, "Server could not connect to MOM");
     }
     return 0;

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 
 import pytest
 
@@ -666,3 +667,27 @@ def test_a_mom_that_is_killed_while_output_is_fetched_fetches_it_again(cx):
     until(lambda: cx.stat(job)["substate"] == "42", "its second run")
     out, err = let_end(cx, job)
     assert out == f"run {job} on it\n" * 2 + "over\n" and err == "oops\noops\n"
+
+
+# --- a MOM that reads its configuration again
+def hello_storm(cx, over):
+    """The MOM says HELLO again and again, until it is over."""
+    while not over.wait(0.002):
+        os.kill(cx.pid("n1"), signal.SIGHUP)
+
+
+@history
+def test_no_request_is_refused_because_a_mom_reads_its_configuration_again(cx):
+    job = cx.submit("sleep 600")
+    cx.wait(job)
+    cx.set_server("scheduling", "False")
+    over = threading.Event()
+    storm = threading.Thread(target=hello_storm, args=(cx, over))
+    storm.start()
+    try:
+        for _ in range(60):
+            cx.api.signal(job, "SIGCONT")
+            cx.api.run(cx.submit("true"), "(n1:ncpus=0)")
+    finally:
+        over.set()
+        storm.join()
