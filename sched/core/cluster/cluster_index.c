@@ -74,11 +74,13 @@ bool cluster_index_is_kept_back(const struct cluster *cl, const struct job *j)
     return array && cluster_index_array_is_full(cl, array);
 }
 
+/* A full one can only be told when it will run, which is done where the order of jobs is binding. */
 static bool array_waits(const struct cluster *cl, const struct job *array)
 {
     char id[CLUSTER_ID_MAX];
 
-    return !cluster_index_array_is_full(cl, array) && cluster_index_next(cl, array, id) != IDSET_NONE;
+    return (policy_is_strict(cl->policy) || !cluster_index_array_is_full(cl, array)) &&
+           cluster_index_next(cl, array, id) != IDSET_NONE;
 }
 
 bool cluster_index_may_wait(const struct cluster *cl, const struct job *j)
@@ -91,12 +93,18 @@ bool cluster_index_may_wait(const struct cluster *cl, const struct job *j)
     return !j->is_provisional || j->urged;
 }
 
+static void cluster_index_join(struct cluster *cl, struct job *j)
+{
+    j->is_full = j->is_array && cluster_index_array_is_full(cl, j);
+    TELL(cl, job_waits, j);
+}
+
 void cluster_index_rejoin(struct cluster *cl, struct job *j)
 {
     if (j->class)
         TELL(cl, job_leaves, j);
     if (!j->dirty && cluster_index_may_wait(cl, j))
-        TELL(cl, job_waits, j);
+        cluster_index_join(cl, j);
 }
 
 /* Put the job into its class, or take it out, where that has changed. */
@@ -107,20 +115,20 @@ void cluster_index_refresh(struct cluster *cl, struct job *array)
     if (array->dirty)
         return; /* settling will see to it */
     waits = cluster_index_may_wait(cl, array);
-    if ((array->class != NULL) != waits)
+    if ((array->class != NULL) != waits ||
+        (waits && array->is_full != cluster_index_array_is_full(cl, array)))
         cluster_index_rejoin(cl, array);
 }
 
 /* --- counts ---------------------------------------------------------------------------------------------- */
 
-static void count_subjob(struct cluster *cl, const struct job *sub, int64_t times)
+void cluster_index_count_array(struct cluster *cl, const char *array_id, int64_t times)
 {
-    struct array_count *c = count_of(cl, sub->array_id);
-    struct job *array = cluster_array(cl, sub);
+    struct array_count *c = count_of(cl, array_id);
 
     if (!c) {
         c = mem_new(1, sizeof *c);
-        c->id = intern_again(sub->array_id);
+        c->id = intern_again(array_id);
         HASH_ADD_KEYPTR(hh, cl->arrays, c->id, strlen(c->id), c);
     }
     c->n_running += times;
@@ -129,6 +137,13 @@ static void count_subjob(struct cluster *cl, const struct job *sub, int64_t time
         intern_unref(c->id);
         free(c);
     }
+}
+
+static void count_subjob(struct cluster *cl, const struct job *sub, int64_t times)
+{
+    struct job *array = cluster_array(cl, sub);
+
+    cluster_index_count_array(cl, sub->array_id, times);
     if (array && array->max_subjobs > 0)
         cluster_index_refresh(cl, array);
 }
@@ -266,7 +281,7 @@ void cluster_index_link(struct cluster *cl, struct job *j)
     if (job_counts(j))
         run_in(cl, j);
     else if (cluster_index_may_wait(cl, j))
-        TELL(cl, job_waits, j);
+        cluster_index_join(cl, j);
     /* A job that runs as it was told to, or says another word of itself, gives nothing back. But it may
      * move the levels of others, and they may give way then. */
     if (j->taken_print && (policy_moving_levels(cl->policy) || j->taken_print != taken_print_of(j)))

@@ -11,11 +11,13 @@ enum { CLUSTER_ID_MAX = 512 };
 /* A job runs or no longer runs, for the counts of its queue, of the server and of its array, which may have reached
  * max_run_subjobs, or have room again. */
 void cluster_index_count(struct cluster *cl, struct job *j, int64_t times);
-/* Is it one that a cycle may start? */
+/* The same for the array alone, interned, and for a while: the caller counts back before anything else counts. */
+void cluster_index_count_array(struct cluster *cl, const char *array_id, int64_t times);
+/* Is it one that a cycle may start, or, where the order is binding, a full array that it may tell when it will run? */
 bool cluster_index_may_wait(const struct cluster *cl, const struct job *j);
 /* The lowest index that is not a job here, and its name, or IDSET_NONE; those that are one go from the set. */
 int64_t cluster_index_next(const struct cluster *cl, const struct job *array, char id[CLUSTER_ID_MAX]);
-/* An array in or out of its class where that is no longer right. */
+/* An array in or out of its class, or in another one, where that is no longer right. */
 void cluster_index_refresh(struct cluster *cl, struct job *array);
 
 /* By what it says of itself now: its queue and vnodes are looked up, and it joins the indices. It is in none. */

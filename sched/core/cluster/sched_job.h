@@ -83,6 +83,7 @@ struct job {
     struct queue *queue;  /* NULL: not known */
     struct resv *within;  /* the reservation whose room it uses, which runs; NULL: none */
     struct idset *queued; /* of an array: `remaining` without those that are jobs here; NULL: none */
+    bool is_full;         /* of an array that is in a class: as many subjobs run as may; cluster_index.c */
     bool is_provisional;  /* a subjob that this scheduler made, to be run, and the stream has not shown */
     struct allocation on; /* where it runs, or is suspended */
     struct allocation

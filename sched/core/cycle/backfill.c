@@ -451,6 +451,8 @@ static bool hold_order(struct cycle *c, struct job *j, const struct picker *k, c
     int64_t depth;
     struct queue *q = depth_of(a, j, &depth);
 
+    if (why->code == REASON_SUBJOBS && (policy->strict_fifo || !policy->backfill || depth == 0))
+        return false; /* it waits for its own subjobs, so it stops no others */
     if (policy->strict_fifo)
         j->queue->is_shut = true;
     else if (!policy->backfill || (depth == 0 && q == cluster_server(c->cl)))

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cluster_index.h"
 #include "release_times.h"
 #include "primetime.h"
 #include "log.h"
@@ -37,6 +38,7 @@ struct calendar {
     bool are_ends_right;
     struct allocation taken; /* what the trial has borrowed from calendar_keep, or from a look */
     int64_t now_s;
+    const char *array; /* whose next subjob is looked for a time for, while it is; NULL: not an array's */
 };
 
 struct calendar *calendar_create(struct cluster *cl)
@@ -270,11 +272,20 @@ static bool is_bounded(const struct queue *q)
     return q && (q->limits.n > 0 || q->available.n > 0);
 }
 
-/* Jobs that await the room of others: the server counts them once it has accepted the plan, not before. */
+static const char *array_of(const struct job *j)
+{
+    return j->is_array ? j->id : j->array_id;
+}
+
+/* Jobs that await the room of others: the server counts them once it has accepted the plan, not before. Of arrays only the one
+ * matters that is looked for a time for. */
 static void calendar_count(struct calendar *c, const struct job *j, int64_t times)
 {
-    if (j && j->order != ORDER_AWAITS)
-        pick_count(j, cluster_server(c->cl), times);
+    if (!j || j->order == ORDER_AWAITS)
+        return;
+    pick_count(j, cluster_server(c->cl), times);
+    if (c->array && array_of(j) == c->array) /* interned */
+        cluster_index_count_array(c->cl, c->array, times);
 }
 
 /* Counters as they will be at that time, beside the jobs booked then; times -1: as they were. */
@@ -540,9 +551,11 @@ const struct booking *calendar_book(struct calendar *c, const struct picker *k, 
                                 .mark = trial_mark(k->trial)};
     struct booking b = {.job = p->job};
 
+    c->array = array_of(p->job);
     list_instants(&s);
     b.from_s = find_time(&s, &b.where);
     take_again(&s);
+    c->array = NULL;
     free(s.a);
     free(s.marks);
     if (b.from_s == 0)

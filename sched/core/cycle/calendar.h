@@ -32,7 +32,8 @@ void calendar_destroy(struct calendar *c);
 void calendar_begin(struct calendar *c, int64_t now_s);
 void calendar_started(struct calendar *c);
 
-/* p->job, which finds no room now, is booked; NULL: it would find none though all that run had ended. The booking is the
+/* p->job, which finds no room now, or which a limit forbids to run now, is booked; of an array its next subjob, which may
+ * begin when enough of those that run have ended for max_run_subjobs. NULL: it would find none though all that run had ended. The booking is the
  * calendar's, until the next call. The trial is as before.
  * O(jobs that run × log of that), and a look for each time between the first that would do without other bookings and
  * the one that does. */

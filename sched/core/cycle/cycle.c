@@ -125,6 +125,7 @@ static bool cycle_try(struct cycle *c, struct class *k, const struct picker *pic
                       const struct preemptor *p, struct reason *why);
 static bool cycle_may_differ(const struct cycle *c, const struct class *k);
 static void cycle_next_of_class(struct cycle *c);
+static void cycle_book_full(struct cycle *c, const struct picker *picker, struct job *j);
 static void cycle_relevel(struct cycle *c);
 static void cycle_end_round(struct cycle *c, struct queue *q);
 static void cycle_fail(struct cycle *c, struct class *k, struct job *j, const struct reason *why);
@@ -140,7 +141,7 @@ static void cycle_consider(struct cycle *c, struct class *k)
     struct reason why = k->why;
     bool is_shut = backfill_forbids(c->backfill, j);
 
-    if (j->is_array && !cluster_array_is_open(c->cl, j)) {
+    if (j->is_array && (!cluster_array_is_open(c->cl, j) || j->class != k)) {
         cycle_next_of_class(c);
         return;
     }
@@ -150,6 +151,7 @@ static void cycle_consider(struct cycle *c, struct class *k)
         cluster_resort(c->cl);
         cycle_next_of_class(c);
         cycle_relevel(c);
+        cycle_book_full(c, &picker, j);
         cycle_end_round(c, q);
         return;
     }
@@ -387,6 +389,23 @@ static void cycle_fail(struct cycle *c, struct class *k, struct job *j, const st
 static void cycle_next_of_class(struct cycle *c)
 {
     class_heap_top_moved(c->heap);
+}
+
+/* An array that has reached max_run_subjobs by what was just decided is in another class, which is not on the heap: if it is still
+ * before all others it is looked at here, else in the next cycle. */
+static void cycle_book_full(struct cycle *c, const struct picker *picker, struct job *j)
+{
+    struct class *k = j->class, *top = class_heap_top(c->heap);
+
+    if (!k || !j->is_array || !j->is_full || k->heap[0] != j ||
+        (top && backfill_is_before(c, top->heap[0], j)))
+        return;
+    k->level = preempt_level_of(c->cl, j);
+    struct preemptor p = cycle_preemptor(c, k, j);
+    k->has_new = false;
+    reason_set(&k->why, REASON_SUBJOBS, NULL, NULL);
+    cycle_decide_failed(c, k);
+    backfill_failed(c, k, picker, &p, &k->why);
 }
 
 static int cycle_by_time(const void *a, const void *b)

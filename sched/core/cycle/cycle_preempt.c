@@ -209,7 +209,7 @@ bool cycle_preempt_for_class(struct cycle *c, struct class *k, struct reason *wh
         return false;
     if (!j->is_array)
         return make_room(c, k, j, why);
-    if (why->never || (!may_preempt_any && !k->queue->gang))
+    if (why->never || why->code == REASON_SUBJOBS || (!may_preempt_any && !k->queue->gang))
         return false;
     j = cluster_array_spawn(c->cl, j);
     found = make_room(c, k, j, why);

@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 
-#include "cluster_index.h"
 #include "attempt.h"
 #include "calendar.h"
 #include "classes.h"
@@ -115,7 +114,8 @@ static void book_before(struct forecast_walk *w)
         p.job = list[i];
         p.request = list[i]->class->request;
         p.level = preempt_level_of(w->c->cl, list[i]);
-        for (size_t times = count_of(list[i]);
+        /* A cycle books one subjob of an array that is a top job. */
+        for (size_t times = w->out->is_top ? 1 : count_of(list[i]);
              times > 0 && (planned < FORECAST_PLANNED_MAX || w->out->is_top); times--) {
             planned++;
             calendar_book(w->calendar, &w->k, &p);
@@ -291,7 +291,7 @@ static void find_time(struct forecast_walk *w)
     if (f->at_s == 0)
         f->unknown = FORECAST_NEVER;
     else if (f->at_s >= w->p.now_s + JOB_FOREVER_S / 2)
-        f->unknown = FORECAST_OPEN;
+        f->unknown = w->limit.code == REASON_SUBJOBS ? FORECAST_SUBJOBS : FORECAST_OPEN;
     if (f->unknown != FORECAST_KNOWN)
         f->at_s = 0;
 }
@@ -313,10 +313,6 @@ void forecast_make(struct cycle *c, const struct job *j, int64_t now_s, struct f
                          .span = {SPAN_NOW, now_s, now_s + job_lasts_s(j)}};
     if (j->within || j->sched_state == SCHED_STATE_STOPPED) {
         out->unknown = j->within ? FORECAST_INSIDE : FORECAST_STOPPED;
-        return;
-    }
-    if (cluster_index_is_kept_back(c->cl, j)) {
-        out->unknown = FORECAST_SUBJOBS;
         return;
     }
     keeps_make(c->keeps, now_s, INT64_MAX);

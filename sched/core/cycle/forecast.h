@@ -33,8 +33,8 @@ enum forecast_unknown { /* why there is no time */
                         FORECAST_NEVER,   /* it would find no place though all that run had ended */
                         FORECAST_OPEN,    /* a job in its way has no walltime */
                         FORECAST_STOPPED, /* a person suspended it */
-                        FORECAST_SUBJOBS, /* as many subjobs of its array run as may */
-                        FORECAST_INSIDE,  /* it waits for room of its reservation */
+                        FORECAST_SUBJOBS, /* as many subjobs of its array run as may, and they have no walltime */
+                        FORECAST_INSIDE, /* it waits for room of its reservation */
                         FORECAST_UNKNOWN_COUNT
 };
 

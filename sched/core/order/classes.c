@@ -61,6 +61,7 @@ static struct class_key classes_key_of(const struct classes *c, const struct job
     key.place = j->place;
     key.needs = j->needs;
     key.targets = j->targets;
+    key.is_full = j->is_full;
     if (j->sched_state == SCHED_STATE_SUSPENDED || j->urged)
         key.job = j->id;
     if (cluster_policy(c->cl)->enforce_resumption || policy_is_strict(cluster_policy(c->cl)) ||

@@ -3,8 +3,8 @@
 /* Waiting jobs that are alike: where one does not fit, none does.
  *
  * Alike are jobs of one queue with equal select, place, counted needs and preemption targets, and of one user,
- * group or project where run limits speak of such, and of one walltime where it matters how long a job runs. A suspended job
- * and one that is run by request are classes of their own. Each class keeps its jobs in a heap, the next one on
+ * group or project where run limits speak of such, and of one walltime where it matters how long a job runs. Arrays of which as
+ * many subjobs run as may are alike among themselves. A suspended job and one that is run by request are classes of their own. Each class keeps its jobs in a heap, the next one on
  * top; so a cycle looks at classes, and at jobs only when they run.
  */
 #include <stdbool.h>
@@ -20,6 +20,7 @@ struct class_key { /* interned texts, compared by address */
     const struct share *share; /* the entity of the jobs, where there are shares */
     const char *dynamic;       /* amounts of server_dyn_res, "2:0:" */
     int64_t lasts_s, least_s;  /* where it matters how long they run */
+    bool is_full;              /* arrays that have reached max_run_subjobs */
 };
 
 struct class

@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#include "cluster_index.h"
+
 /* Counted resources that are bounded here: what the job wants must be there. */
 static void covers(const struct cluster *cl, const struct queue *q, const struct job *j,
                    enum reason_code code, struct reasons *why)
@@ -174,6 +176,10 @@ static void run_limits_check_limits(const struct cluster *cl, const struct job *
 {
     const struct place here = {j->queue, true}, all = {cluster_server(cl), false};
 
+    if ((j->is_array || j->is_provisional) && !reasons_full(why) && cluster_index_is_kept_back(cl, j)) {
+        reason_set(&why->a[why->n], REASON_SUBJOBS, NULL, NULL);
+        reasons_keep(why);
+    }
     check_jobs(cl, &here, j, why);
     check_jobs(cl, &all, j, why);
     run_limits_check_amounts(cl, &here, j, why);
@@ -214,6 +220,8 @@ bool run_limits_share(const struct reason *why, const struct job *j, const struc
 {
     enum limit_of of = (enum limit_of)why->entity;
 
+    if (why->code == REASON_SUBJOBS)
+        return other->array_id && other->array_id == (j->is_array ? j->id : j->array_id); /* interned */
     if (why->in_queue && other->queue != j->queue)
         return false;
     if (of != LIMIT_OF_ALL && run_limits_name_of(other, of) != run_limits_name_of(j, of)) /* interned */

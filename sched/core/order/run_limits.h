@@ -1,7 +1,7 @@
 #ifndef RUN_LIMITS_H
 #define RUN_LIMITS_H
 /* May another job run, as far as its queue and the server are concerned: started, run limits on jobs and amounts by
- * user, group, project and in all, and counted resources that are bounded there.
+ * user, group, project and in all, and counted resources that are bounded there; and max_run_subjobs of its array.
  *
  * In PBS's order: jobs in the queue (group, project, all, user), in the server, then amounts in the same order. A job
  * that is run by request is asked for bounded resources only. Suspended jobs are not counted.

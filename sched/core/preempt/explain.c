@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#include "cluster_index.h"
 #include "preempt_cost.h"
 #include "preempt_level.h"
 #include "mem.h"
@@ -84,8 +83,6 @@ static void note_aside(struct explain_walk *w)
         add_reason(w->out, REASON_SCHEDULING_OFF);
     if (j->order == ORDER_REFUSED)
         add_reason(w->out, REASON_REFUSED);
-    if (cluster_index_is_kept_back(w->k.cl, j))
-        add_reason(w->out, REASON_SUBJOBS);
     w->out->n_aside = w->out->reasons.n;
 }
 
@@ -187,8 +184,6 @@ static void walk(struct explain_walk *w)
     note_aside(w);
     if (w->p.job->sched_state == SCHED_STATE_STOPPED)
         return; /* only the user who suspended it resumes it */
-    if (cluster_index_is_kept_back(w->k.cl, w->p.job))
-        return; /* room does not help */
     if (finds_room(w, &why)) {
         w->out->verdict = EXPLAIN_WOULD_RUN;
         return;

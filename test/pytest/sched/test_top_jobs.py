@@ -1,4 +1,5 @@
 """strict_ordering: jobs that are planned ahead, and those that may run before them; on simulated nodes."""
+import json
 import time
 
 import pytest
@@ -47,6 +48,23 @@ def test_a_top_job_is_told_when_and_where_it_will_run(cx, sim):
     assert told["exec_vnode"] == "(s1:ncpus=4)"
     assert abs(int(told["start_time"]) - ends) <= 60  # windows of opt_backfill_fuzzy; stime is the host's
     assert cx.command("qstat", "-T").stdout.count("--") > 0
+
+
+def test_an_array_at_its_limit_is_told_when_its_next_subjob_begins_and_pbs_explain_says_the_same(cx, sim):
+    array = sim.job(array_indices_submitted="0-5", max_run_subjobs="2", l_walltime="10:00")
+    first = [array.replace("[]", f"[{i}]") for i in range(2)]
+    begun_s = min(int(until(lambda: (cx.stat(job) or {}).get("stime"), lambda: cx.describe(job), LIMIT_S)) for job in first)
+    told = top(cx, array)
+    assert told["exec_vnode"] == "(s1:ncpus=1)" and abs(int(told["start_time"]) - begun_s - 600) <= 60
+    said = json.loads(cx.command("pbs_explain", "-F", "json", array).stdout)
+    assert said["topjob"] == "True" and abs(said["expected"] - int(told["start_time"])) <= 60
+    assert "Number of concurrent running subjobs limit reached" in said["comment"]
+    assert {h["job"] for h in said["holders"]} <= set(first) and said["holders"]
+    behind = sim.job(select="1:ncpus=4", l_walltime="1:00")
+    until(lambda: (cx.stat(behind) or {}).get("comment", "").startswith("Not Running: "), lambda: cx.describe(behind), LIMIT_S)
+    assert not estimate(cx, behind)  # there is one place, and the array has it
+    cx.api.delete(first[0])
+    cx.wait(array.replace("[]", "[2]"), "R", LIMIT_S)
 
 
 def test_fillers_run_only_where_they_delay_no_top_job(cx, sim):
