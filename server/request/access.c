@@ -1,8 +1,15 @@
 /* Clients and their rights. See access.h.
  *
+ * dispatch.c makes a client once the names of its user and host are known, and asks for its level before each
+ * request: managers and operators can change between two requests of one connection. Handlers compare levels and
+ * owners; they never read ACLs of the server themselves.
+ *
  * A client's uid is the kernel's word, or MUNGE's of an ordinary user. Root by MUNGE, and every daemon, has none:
- * a daemon's rights come from the role in its certificate. ACL
- * texts are parsed at each check; they are short, and may change at any time. */
+ * a daemon's rights come from the role in its certificate. ACL texts are parsed at each check; they are short, and
+ * may change at any time.
+ *
+ * Not here: who may connect (ifl/rpc), which lists let a client ask for anything at all (admit_check_client,
+ * handed over as `serves`), and who owns a job (request_owns). */
 #include "access.h"
 
 #include <fnmatch.h>
@@ -153,7 +160,7 @@ void client_set_sched(struct client *c, const char *name)
     intern_unref(old);
 }
 
-/* "*.domain" and "*" in the host part; user parts are compared as they are. */
+/* "*.domain" and "*" in the host part, in any case as names of hosts are; user parts are compared as they are. */
 static bool host_matches(const char *pattern, const char *host)
 {
     return fnmatch(pattern, host, FNM_CASEFOLD) == 0;
@@ -199,7 +206,7 @@ bool access_acl_allows_either(const char *acl, enum acl_form form, const char *w
     if (!acl || !*acl)
         return empty_allows;
     for (const char *p = acl; *p;) {
-        char entry[600];
+        char entry[600]; /* a user and a host of 255 bytes each, with room left */
         size_t n = strcspn(p, ",");
         bool deny = *p == '-', sign = *p == '+' || deny;
         size_t skip = sign ? 1 : 0, len = n - skip < sizeof entry ? n - skip : sizeof entry - 1;
@@ -237,6 +244,8 @@ bool client_is_waiting(const void *client)
     return c->n_requests > 0;
 }
 
+/* A list may name this host in short or in full. Clients of this host have its short name only, so the full one is
+ * their other name here; those of other hosts have brought theirs (client_set_other_host). */
 static bool lists(const struct server_ctx *s, int attr, enum acl_form form, const struct client *c)
 {
     const char *other = c->other;

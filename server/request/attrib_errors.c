@@ -1,6 +1,8 @@
 /* Which attributes of a request are wrong. See attrib_errors.h.
  *
- * Only a request that has failed comes here, so checking each attribute once more costs successful requests
+ * A handler that has refused a request comes here instead of request_fail(), with the change at which it gave up. The
+ * others are tried one by one against nothing (attr_edit_try), so only mistakes that a value shows by itself are
+ * found. Only a request that has failed comes here, so checking each attribute once more costs successful requests
  * nothing. UNSET and DECR say little without the object, and are not looked at. */
 #include "attrib_errors.h"
 
@@ -8,7 +10,7 @@
 
 #include <ifl.h>
 
-enum { ERRORS_MAX = 64 }; /* ifl.x */
+enum { ERRORS_MAX = 64 }; /* the bound of ifl_result.errors in ifl/protocol/ifl.x */
 
 struct found {
     ifl_attr_error list[ERRORS_MAX];

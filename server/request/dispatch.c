@@ -1,5 +1,14 @@
 /* From a call to its handler. See dispatch.h.
  *
+ * Steps of one call, each of which can be the last:
+ *   dispatch_call       a guest's call goes to munge_login.c; else the connection's session is found or made
+ *   ask_name, locate    at the first call: user by uid, then host by address; both may ask the lookup worker
+ *   become              the session has a client; its queue opens
+ *   conn_queue          calls in order; those that look wait for a turn of the background
+ *   dispatch_check      level of the client, least level of the row, lists of the server, and for changes: is the store well
+ *   dispatch_is_gated   hooks of the row's event: the request is parked, and dispatch_pass checks again afterwards
+ *   row->handler        answers now or later; it holds no permission code but that for its own objects
+ *
  * A connection carries a `session`, made at its first call. The kernel or MUNGE give a number, people and lists
  * know names: so a user's first call may have to wait for the lookup worker, and all calls that come meanwhile
  * wait behind it in the connection queue. Then the session has a client, and the queue is opened. A daemon has
@@ -63,6 +72,7 @@ struct dispatch *dispatch_create(const struct dispatch_options *o)
     return d;
 }
 
+/* A linear search: there are about 50 rows, and a call costs far more than that. */
 static const struct request_row *find_row(const struct dispatch *d, unsigned proc)
 {
     for (size_t i = 0; i < d->o.n_rows; i++)
@@ -71,6 +81,8 @@ static const struct request_row *find_row(const struct dispatch *d, unsigned pro
     return NULL;
 }
 
+/* PBS's text, to the blank at its end: programs compare it. A server of another complex and a user are never served
+ * the same row: what one of them may ask is refused to the other. */
 static int may(const struct request_row *row, const struct client *c, struct err *e)
 {
     if (client_is_foreign_server(c) != (row->least == LEVEL_SERVER))
@@ -223,6 +235,8 @@ static const char *foreign_address(const struct server_ctx *ctx, const struct au
     return !auth_peer_is_loopback(peer) || access_is_distant(ctx, peer) ? auth_peer_address(peer, out) : NULL;
 }
 
+/* The names are known. Without memory there is no client: the queue stays closed, and the next call of the connection
+ * tries again. */
 static void become(struct session *s, const struct auth_peer *peer, const char *user, const char *host,
                    const char *other)
 {
@@ -285,6 +299,8 @@ static void locate(struct session *s, struct auth_peer *peer, const char *user)
         become(s, peer, user, address, NULL);
 }
 
+/* A uid without a name here is served under its number, which no ACL names. A lookup that failed for another reason
+ * (the directory service is away) is not the same: the user may have a name, so the call is refused. */
 static void dispatch_named(void *arg, const struct names_user *u, const struct err *why)
 {
     struct session *s = arg;
@@ -296,7 +312,7 @@ static void dispatch_named(void *arg, const struct names_user *u, const struct e
     }
     snprintf(number, sizeof number, "%u", (unsigned)s->peer->uid);
     if (!u && why->code != ENOENT) {
-        log_err(LOGC_REQ, "names", why, "user %s is not served", number);
+        log_err(LOGC_REQ, "names", why, "uid %s cannot be looked up, and its calls are refused", number);
         err_set(&s->unnamed, PBSE_TRYAGAIN,
                 "user %s cannot be looked up on the server's host now, try again later: %s", number,
                 why->text);
@@ -304,10 +320,12 @@ static void dispatch_named(void *arg, const struct names_user *u, const struct e
         return;
     }
     if (!u)
-        log_err(LOGC_REQ, "names", why, "user %s has no name here", number);
+        log_err(LOGC_REQ, "names", why, "uid %s has no name on this host and is served as user %s", number,
+                number);
     locate(s, s->peer, u ? u->name : number);
 }
 
+/* NULL: no memory. */
 static struct session *session_of(struct dispatch *d, struct rpc_conn *conn)
 {
     struct session *s = rpc_conn_user(conn, &session_tag);

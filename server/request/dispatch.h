@@ -36,8 +36,8 @@ struct dispatch_options {
     void *open_arg;
     /* Check that the lists of the server (acl_hosts, acl_users) let this client ask for anything. -1 with the reason. */
     int (*serves)(const struct server_ctx *s, const struct client *c, struct err *e);
-    /* ^ Hooks run at this request's gate: it is parked, and `pass` is called when they have accepted. NULL, or false: go on. `*gates` is 0
-     * while there are none. */
+    /* ^ Hooks run at this request's gate: it is parked, and `pass` is called when they have accepted. NULL, or false: the handler is called at
+     * once. `*gates` is 0 while there are none. */
     bool (*gate)(void *arg, struct request *r, void (*pass)(void *arg, struct request *r), void *pass_arg);
     void *gate_arg;
     const uint32_t *gates;

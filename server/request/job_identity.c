@@ -1,7 +1,11 @@
 /* Who a job runs as. See job_identity.h.
  *
- * The caller has looked the user up already, in a worker; only the rights are checked here. A server that is
- * not root can run jobs of its own user only, and says so at submission, not when a host fails. */
+ * The caller (new_job.c, alter.c) has looked the user up already, in a worker; only the rights are checked here. A
+ * server that is not root can run jobs of its own user only, and says so at submission, not when a host fails.
+ *
+ * Rules: only root names another user (User_List); jobs of root want the submitter in acl_roots, and with its host
+ * where it is root of another host. Hosts check nothing of this again: they take the names from START and only look
+ * them up. Which entry of User_List names this server is not looked for: the first entry counts. */
 #include "job_identity.h"
 
 #include <errno.h>
@@ -57,7 +61,7 @@ const char *job_identity_to_ask(const struct server_ctx *s, const struct client 
     return job_identity_name(is_pretended(s, c, user_list) ? NULL : user_list, client_user(c), buf);
 }
 
-/* Root may run jobs as any user. */
+/* Root may run jobs as any user; to run them as root it must be listed like everyone. */
 static int check_user(const struct server_ctx *s, const struct job *j, const struct client *c,
                       const struct names_user *u, struct err *e)
 {

@@ -11,7 +11,7 @@ struct client;
 struct names_user;
 struct server_ctx;
 
-enum { JOB_IDENTITY_NAME_MAX = 257 };
+enum { JOB_IDENTITY_NAME_MAX = 257 }; /* a user's name of 256 bytes, as attributes may hold, and its end */
 
 /* The user that a User_List names for this server, or `owner` if it names no user (NULL or ""). */
 const char *job_identity_name(const char *user_list, const char *owner, char buf[JOB_IDENTITY_NAME_MAX]);

@@ -1,5 +1,11 @@
-/* See join_request.h. The token is used up before the certificate is made: of two hosts that show the same one,
- * one gets it. */
+/* A host gets its certificate. See join_request.h.
+ *
+ * pbs_keys on the server's host has made the token and keeps its checksum (join_token.h); an administrator has
+ * carried the token to the host, whose MOM or pbs_keys sends this request as a guest. The CA's directory is locked
+ * meanwhile, since pbs_keys may write there; where that is at work, the host is told to try again (PBSE_TRYAGAIN).
+ *
+ * The token is used up before the certificate is made: of two hosts that show the same one, one gets it. If making it
+ * fails after that, a new token is needed; the other order would give one token to two hosts. */
 #include "join_request.h"
 
 #include <errno.h>
@@ -18,6 +24,7 @@
 #include "pbs_error.h"
 #include "rpc_request.h"
 
+/* As all certificates of daemons (CERT_DAYS of cert_pair.h): a year, and the MOM has it renewed in its last third. */
 enum { DAYS = 365, AUTHORITY_MAX = IFL_PEM_MAX };
 
 struct joined {

@@ -50,7 +50,7 @@ struct munge_login *munge_login_create(struct loop *l, const struct munge_login_
     struct munge_login *g = calloc(1, sizeof *g);
 
     if (!g) {
-        err_set(e, ENOMEM, "no memory for guests");
+        err_set(e, ENOMEM, "no memory for the MUNGE login of users over TCP");
         return NULL;
     }
     g->module = strdup(o->module);
@@ -86,7 +86,10 @@ static int load(struct munge_login *g, struct err *e)
     module = dlopen(g->module, RTLD_NOW | RTLD_LOCAL);
     if (module)
         *(void **)&g->check = dlsym(module, "auth_munge_check");
-    return g->check ? 0 : err_set(e, ENOSYS, "users cannot be known over TCP here: %s", dlerror());
+    return g->check ? 0
+                    : err_set(e, ENOSYS,
+                              "the server cannot load its MUNGE module, and serves no users over TCP: %s",
+                              dlerror());
 }
 
 /* A munged that does not know its own address says zero, or the loopback interface. */
@@ -142,9 +145,10 @@ static void munge_login_known(void *arg, bool ran)
     if (conn)
         rpc_conn_set_user(conn, &guest_tag, NULL);
     if (ran && x->rc == 0 && !is_welcome(x))
-        x->rc = err_set(&x->e, EACCES, "this complex serves user %u only", (unsigned)geteuid());
+        x->rc = err_set(&x->e, EACCES, "this complex serves uid %u only, not uid %u", (unsigned)geteuid(),
+                        (unsigned)x->who.uid);
     if (!conn || !ran) {
-        reply(x->rpc, PBSE_SYSTEM, "");
+        reply(x->rpc, PBSE_SYSTEM, "the server ends, and has not examined the credential");
     } else if (x->rc == 0) {
         rpc_conn_admit(conn, x->who.uid, x->origin);
         reply(x->rpc, 0, "");
@@ -158,6 +162,7 @@ static void munge_login_known(void *arg, bool ran)
     free(x);
 }
 
+/* Hand the credential to the worker. Until its answer the connection has a tag, so a second one is refused. */
 static void authenticate(struct munge_login *g, struct rpc_request *rpc)
 {
     const ifl_authenticate_args *a = rpc_request_args(rpc);

@@ -1,5 +1,11 @@
 /* Requests that wait on a job. See parked.h.
  *
+ * A handler posts an event and parks its request; hosts do what they were told; a transition of the job settles the
+ * requests (handlers/settle_parked.c). An entry ends in one of four ways, whichever comes first: it is settled, its
+ * client disconnects, its time is over, or the job leaves its state for good, which settles all. The operation
+ * itself continues in each case: only the answer is bound to the entry. Nothing is stored: a restarted server has no
+ * clients that wait.
+ *
  * A list in the job. Each entry has a reference to both, so neither a client that disconnects nor a job that
  * ends leaves a pointer behind. A client that disconnects removes its own entry; an answer that settles one
  * takes the callback away. */
@@ -21,8 +27,10 @@ struct parked {
     void *arg;
 };
 
-/* How long hosts may take. A host that is silent for 120 s is taken for lost; one that is heard of, and does not do what it is
- * told, is waited for no longer. An image has half an hour (run_checkpoint.c) and is then copied; files are staged in before a run. */
+/* How long hosts may take, a row for each kind; `name` is the word that is used for it in the answer. A host that is silent for 120 s
+ * (exec_orders.h) is taken for lost; one that is heard of, and does not do what it is told, is waited for no longer. RUN: files are
+ * staged in before a run, for up to two hours. HOLD: an image has half an hour (run_checkpoint.c) and is then copied. REQUEUE: the
+ * job's end has its kill_delay, and files are staged out. Choices but for the first: a client that waits longer has mostly gone. */
 static const struct {
     const char *name;
     int64_t most_s;
@@ -30,6 +38,7 @@ static const struct {
                         [PARKED_SUSPEND] = {"suspend", 120},    [PARKED_RESUME] = {"resume", 120},
                         [PARKED_REQUEUE] = {"rerun", 3 * 3600}, [PARKED_HOLD] = {"hold", 3600}};
 
+/* A job has one or two entries, so the list is short. */
 static void unlink_one(struct parked *p)
 {
     struct parked **at = &p->job->parked;
@@ -127,7 +136,7 @@ int parked_add_start(struct job *j, struct request *r, struct loop *l, parked_ag
     return 0;
 }
 
-/* drop the entry first: `again` may park the request once more */
+/* The entry is dropped first: `again` may park the request once more. */
 static void parked_answer(struct parked *p, const struct err *why)
 {
     struct request *r = request_ref(p->request);
@@ -144,7 +153,9 @@ static void parked_answer(struct parked *p, const struct err *why)
     request_unref(r);
 }
 
-static void parked_settle_one(struct job *j, int what, const struct err *why)
+/* `what`: one kind, or -1 for all. An answer changes this job's list only by `again`, which may put an entry of another
+ * kind at its front. */
+static void parked_settle_kind(struct job *j, int what, const struct err *why)
 {
     struct parked **at = &j->parked;
 
@@ -162,10 +173,10 @@ static void parked_settle_one(struct job *j, int what, const struct err *why)
 
 void parked_settle(struct job *j, enum parked_for what, const struct err *why)
 {
-    parked_settle_one(j, (int)what, why);
+    parked_settle_kind(j, (int)what, why);
 }
 
 void parked_settle_all(struct job *j, const struct err *why)
 {
-    parked_settle_one(j, -1, why);
+    parked_settle_kind(j, -1, why);
 }

@@ -2,8 +2,11 @@
  *
  * A thin layer over the RPC request: the client, and the row that says how the answer is encoded. The
  * answer's shape differs by row, but each begins with an ifl_result, so refusals are made here for all of
- * them. A request that is dropped without an answer is our mistake, and is answered as such: no client waits for
- * ever. */
+ * them, and each is logged once, as PBS logs it (req_reject).
+ *
+ * dispatch.c holds the first reference, for the handler's call; each part that answers later holds one. A request
+ * whose last reference goes without an answer is our mistake, and is answered as such: no client waits for ever. The
+ * exception is one that was taken over (request_rpc), as streams of answers are. */
 #include "request.h"
 
 #include <assert.h>
@@ -113,9 +116,9 @@ struct rpc_request *request_rpc(struct request *r)
     return r->rpc;
 }
 
-/* Every result struct begins with an ifl_result; the rest of a plain or failed answer is empty. Strings must
- * not be NULL for XDR, so the rest is built by decoding nothing: only ifl_result travels where the reply has
- * more members, those are filled with what their zero form is. */
+/* Every result struct begins with an ifl_result; the rest of a plain or failed answer is zero, but XDR wants strings
+ * that are not NULL: those two kinds that have one beside the ifl_result get an empty one (empty_result). Add a member
+ * for each new result struct of the table; the assertion finds one that is larger than all. */
 union any_result {
     ifl_result plain;
     ifl_submit_result submit;
@@ -193,7 +196,7 @@ int request_failf(struct request *r, int code, const char *fmt, ...)
     return -1;
 }
 
-/* A refused value may be larger than what an answer shows of it. */
+/* Return the copy that is shown, to be freed, or NULL: it is short enough, or there is no memory to cut it. */
 static char *shorten(ifl_attr_error *x)
 {
     char *shown = strlen(x->value) > SHOWN_MAX ? strndup(x->value, SHOWN_MAX) : NULL;

@@ -33,6 +33,7 @@ struct request_row {
         least; /* USER, OPERATOR, MANAGER, SCHED; SERVER: of another complex. Checked before the handler runs */
     enum request_kind kind;
     const char *gate; /* hook event asked before the handler: "queuejob", or NULL */
+    /* The answer's type: encoder and size. A new struct goes into union any_result of request.c too. */
     xdrproc_t xresult;
     size_t result_size;
     request_handler *handler;
