@@ -1,7 +1,11 @@
 /* The audit trail of jobs. See job_audit.h.
  *
- * It listens to every transition and writes one line, in one buffer used again and again; where lines go
- * is the hook's to say. A review that changed nothing is left out, for those are many. */
+ * It listens to every transition and writes one line, in one buffer used again and again. It listens before the
+ * parts that act on a transition (assembly_events.c), so lines are in the order of transitions, and each shows the job as
+ * the action has left it; where they go is the hook's to
+ * say. A review that changed nothing is left out, for those are many: each alteration of a job causes one.
+ *
+ * PBS's own lines about jobs in the server's log are written elsewhere (publish/job_log.c). */
 #include "job_audit.h"
 
 #include <stdarg.h>
@@ -12,7 +16,9 @@
 #include "log.h"
 #include "strbuf.h"
 
-enum { LINE_MAX_BYTES = 2000 };
+enum {
+    LINE_MAX_BYTES = 2000
+}; /* a choice: longer than any line but one with a long name of an urgent job, which is cut */
 
 struct job_audit {
     struct clock *clock;

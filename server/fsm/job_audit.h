@@ -21,7 +21,7 @@ struct job_audit *job_audit_create(struct clock *clock, job_audit_put_fn *put,
                                    void *arg); /* NULL: no memory */
 void job_audit_destroy(struct job_audit *l);
 
-/* job_listener_fn; bind it first, with the log as argument. */
+/* job_listener_fn; bind it before the listeners that cause further transitions, with the log as argument. */
 void job_audit_listen(void *job_log, struct job *j, enum job_state from, enum job_event ev);
 
 /* Listener of EVENT_JOB_PREEMPTED. */

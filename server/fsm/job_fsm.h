@@ -6,7 +6,7 @@
  * an event does in a state: the first row of (state, event) whose guard holds names an action and the next
  * state. The assembly binds actions to the modules that perform them, so this file depends on none of them. An event
  * posted while another one is being handled is queued and handled after it. After each transition the listeners
- * are called, in the order in which they were bound: preemption listens last.
+ * are called, in the order in which they were bound (the table in assembly_events.c has the reasons).
  *
  *     ARRIVING --SUBMIT--> QUEUED <--> HELD <--> WAITING
  *                            | RUN
