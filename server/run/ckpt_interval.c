@@ -1,8 +1,11 @@
-/* See ckpt_interval.h. */
+/* How often a job should be saved. See ckpt_interval.h for the formulas and where they come from; run_checkpoint.c has the
+ * facts, and gives the order when the interval is over. */
 #include "ckpt_interval.h"
 
 #include <math.h>
 
+/* Choices: a thousand losses are known to 3 %, and 10,000 days (in seconds) of hosts are a day of a large site. What is older
+ * than that tells little about the site as it is. */
 static const double LOST_MOST = 1000, SECONDS_MOST = 864e6;
 
 void ckpt_losses_add(struct ckpt_losses *l, double lost, double seconds)

@@ -19,7 +19,7 @@ struct ckpt_losses {
  * is followed. */
 void ckpt_losses_add(struct ckpt_losses *l, double lost, double seconds);
 
-/* Losses a second, as if one had been seen in `prior_s` before any other: with nothing seen it is 1 / prior_s. */
+/* Losses a second, never 0, as if one had been seen in `prior_s` before any other: with nothing seen it is 1 / prior_s. */
 double ckpt_losses_rate(const struct ckpt_losses *l, double prior_s);
 
 /* Seconds from the end of one checkpoint to the begin of the next. cost_s > 0, rate > 0 a second. At least `least_s`. */

@@ -2,8 +2,12 @@
  * it could not be prepared), or it was away too long. job_end.c has noted that and given its nodes back before it
  * asks here what it means for the others.
  *
+ * Once: the first host that ends the run decides `lost` and `lost_host`; those that are lost after it change nothing, and
+ * neither does a host that is done before the others because all were told to end. Never: a host that leaves by its job's
+ * wish (release_nodes.c) or a run whose script is over.
+ *
  * Invariant: a run with `lost` has been told to end (`terminations`), so that no host of it is launched, started or
- * kept by a later HELLO. */
+ * kept by a later HELLO. Both are stored in one row, and a restarted server orders the end again. */
 #include "host_loss.h"
 
 #include <stdlib.h>
@@ -61,8 +65,8 @@ static bool is_tolerated(const struct job *j, const struct run_host *h)
     return strcmp(how, "all") == 0 || (strcmp(how, "job_start") == 0 && !j->run->launched);
 }
 
-/* A request that waits for all hosts waits for one less. */
-static void host_loss_go_on(struct host_loss *l, struct job *j, const struct run_host *h)
+/* The run continues. Whatever waits for all hosts (launch, suspension, resume, image) waits for one less, and may be complete. */
+static void host_loss_continue(struct host_loss *l, struct job *j, const struct run_host *h)
 {
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
               "ignoring lost communication with %s as job is tolerant of node failures",
@@ -125,7 +129,7 @@ void host_loss_judge(struct host_loss *l, struct job *j, const struct run_host *
     if (j->run->finished || h->leaving || ended_as_told(j->run, h))
         return;
     if (is_tolerated(j, h))
-        host_loss_go_on(l, j, h);
+        host_loss_continue(l, j, h);
     else
         host_loss_end_run(l, j, h);
 }

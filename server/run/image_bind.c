@@ -1,5 +1,11 @@
-/* Chunks of exec_vnode follow those of schedselect in order, each of them once: so the select is written again, one chunk
- * at a time, with the host on which that chunk lay. A host that the owner asks for by name is in it already. */
+/* A job is bound to the hosts of its images. See image_bind.h.
+ *
+ * run_checkpoint.c binds a job when its run is over and it waits again, and frees it when the images are given up. Between
+ * the two j->unbound has what the job asked for, with which an alteration compares (keep_bound of alter.c).
+ *
+ * Chunks of exec_vnode follow those of schedselect in order, each of them once: so the select is written again, one chunk
+ * at a time, with the host on which that chunk lay. A host that the owner asks for by name is in it already. Where that
+ * fails (no memory, a vnode that is gone) the job is not bound: it begins from its start on other hosts. */
 #include "image_bind.h"
 
 #include <string.h>
@@ -11,7 +17,7 @@
 #include "server_ctx.h"
 #include "strbuf.h"
 
-enum { TEXT_MAX = 1 << 20 };
+enum { TEXT_MAX = 1 << 20 }; /* PBS_VALUE_MAX of ifl/protocol/types.x: a longer one could not be sent */
 
 static void set_schedselect(struct server_ctx *s, struct job *j, const char *text)
 {

@@ -36,10 +36,11 @@
 #include "server_events.h"
 
 enum {
-    MAX_RUNS = 20,
-    STAGEIN_WAIT_S = 1800,
+    MAX_RUNS = 20, /* PBS holds a job whose run_count is above that */
+    STAGEIN_WAIT_S =
+        1800, /* a choice: a file server may be back by then; the owner may shorten it by qalter -a */
     FORCED_STATUS = 265,     /* 256 + SIGKILL, as PBS shows a forced end */
-    HOOK_DELETE_STATUS = -19 /* of job.delete() in a hook of a host */
+    HOOK_DELETE_STATUS = -19 /* HOOK_ASKED_DELETE of exit_status.def: job.delete() in a hook of a host */
 };
 
 struct job_end {
@@ -170,7 +171,7 @@ static void judge_run(struct job_end *d, struct job *j)
     }
 }
 
-/* What could not be brought now may be there later. */
+/* What could not be brought now may be there later: the job is in state W until then. */
 static void wait_for_files(struct job_end *d, struct job *j)
 {
     if (j->intent != INTENT_REQUEUE || !j->run->finished || j->run->reason != EXEC_END_STAGEIN)
@@ -187,6 +188,7 @@ static bool was_done(const struct job *j)
            j->run->reason == EXEC_END_ITSELF && j->run->status == 0;
 }
 
+/* First the wishes that events have overtaken are dropped; then the verdict is asked, and what it found is the intent. */
 static void job_end_judge(struct job_end *d, struct job *j)
 {
     /* Its image was written, but it came to its own end before it could be stopped. */
@@ -200,6 +202,8 @@ static void job_end_judge(struct job_end *d, struct job *j)
     wait_for_files(d, j);
 }
 
+/* The facts in the order in which they outweigh each other: a hook of a host, a lost host, what the script ended with. They are
+ * complete before RUN_OVER is posted, since the guards of its rows read the intent. */
 static void maybe_over(struct job_end *d, struct job *j)
 {
     jobs_touch(d->ctx->jobs, j, PART_HOT);
@@ -341,7 +345,8 @@ static void job_end_leave(void *arg)
     free(l);
 }
 
-/* A subjob is shown by its row of history as soon as that can be read. Its own row goes with the batch that brings
+/* A million subjobs would be too many in memory, so each leaves at its end. It is shown by its row of history as soon as that can be
+ * read. Its own row goes with the batch that brings
  * it: a server killed in between must not find it running. */
 static void leave_when_durable(struct job_end *d, struct job *j)
 {
@@ -456,7 +461,8 @@ void act_abandon_requeue(void *arg, struct job *j)
     go_back(arg, j);
 }
 
-static void begin_anew(struct job *j)
+/* What a waiting job must not show of the run before. Its output stays where it is (output_at), and so do its counts. */
+static void begin_again(struct job *j)
 {
     release_nodes_forget(j);
     attr_list_unset(&j->obj.attrs, JOB_ATTR_exec_vnode);
@@ -474,7 +480,7 @@ void job_end_listen(void *arg, struct job *j, enum job_state from, enum job_even
     job_run_destroy(j->run);
     j->run = NULL;
     if (job_is_waiting(j))
-        begin_anew(j);
+        begin_again(j);
 }
 
 void act_forget(void *arg, struct job *j)

@@ -1,5 +1,8 @@
 /* Limits of a whole job. See job_limits.h.
  *
+ * Hosts report usage in their own time; exec_take.c adds it up and tells RUN_USED, and this is asked each time. A job on one
+ * host is left to that host.
+ *
  * The order goes to the first host: its end is the job's, and act_finish ends the others then, as for any
  * job. That it was told is remembered in the run and not stored: after a restart the next sample tells it
  * again, which is harder, and that does no harm to a job that is over its limit. */

@@ -1,7 +1,8 @@
 /* Tolerant jobs wait for their slow hosts, but not for ever. See join_wait.h.
  *
- * One timer, set to the first such job; when it rings all jobs that are being started are looked at. There
- * are few. The time of sending is of this process only: after a restart the wait begins again. */
+ * One timer, set to the first such job; when it rings all jobs are looked at, and those that are being started are few. The
+ * time of sending is of this process only: after a restart the wait begins again. What a host says after it
+ * was given up is ignored (exec_take.c). The first host is never given up: it has the script. */
 #include "join_wait.h"
 
 #include <stdlib.h>
@@ -14,7 +15,9 @@
 #include "loop.h"
 #include "server_ctx.h"
 
-enum { PATIENCE_MS = 30000 };
+enum {
+    PATIENCE_MS = 30000
+}; /* PBS's default of $sister_join_job_alarm, which is not read: that setting is a MOM's */
 
 struct join_wait {
     struct server_ctx *ctx;

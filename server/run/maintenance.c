@@ -1,8 +1,10 @@
 /* Vnodes in maintenance. See maintenance.h.
  *
  * It listens to the machine: a job that admin-suspend has stopped marks its vnodes, and leaving that state
- * takes the marks back. Nodes are then found by the mark, not by the job's claims, which may be gone
- * already. */
+ * takes the marks back, whichever way it leaves (admin-resume, its end, a deletion). Nodes are then found by the mark,
+ * not by the job's claims, which may be gone already.
+ *
+ * maintenance_jobs is the truth and is stored; the bit NODE_MAINTENANCE follows it, and is made from it at a start. */
 #include "maintenance.h"
 
 #include <stdlib.h>
@@ -29,7 +31,8 @@ static void maintenance_change(struct maintenance *m, struct node *n, const stru
 
     if (attr_list_change(&n->obj.attrs, m->ctx->resources, NODE_ATTR_maintenance_jobs, NULL, j->obj.name, op,
                          &e) < 0)
-        log_err(LOGC_NODE, n->obj.name, &e, "maintenance_jobs");
+        log_err(LOGC_NODE, n->obj.name, &e, "job %s cannot be %s maintenance_jobs", j->obj.name,
+                op == DECR ? "taken out of" : "added to");
     is = jobs_of(n) != NULL;
     m->n += (size_t)is - (size_t)was;
     change_touch(m->ctx->change, &n->obj.change, PART_ATTRS);

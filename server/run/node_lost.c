@@ -1,5 +1,8 @@
 /* A service that is given up. See node_lost.h.
  *
+ * node_watch.c has waited for node_fail_requeue seconds, or the service has said that it leaves. A service that comes back
+ * later says in its HELLO which runs it holds, and is told to end those that were given up (reconcile.c).
+ *
  * Giving up one run may end the job and start others, so nothing found before holds after it: the search
  * begins again each time. It ends, because a host that was given up is passed over. */
 #include "node_lost.h"
@@ -51,9 +54,14 @@ static bool give_up_one(struct node_lost *nl, struct service *s)
 
 void node_lost_expired(void *arg, struct service *s)
 {
-    log_event(LOGC_NODE, LOGE_ADMIN, s->name,
-              s->leaving ? "has left; its jobs are given up"
-                         : "has been away longer than node_fail_requeue; its jobs are given up");
+    const struct node_lost *n = arg;
+
+    if (s->leaving)
+        log_event(LOGC_NODE, LOGE_ADMIN, s->name, "has left; its jobs are given up");
+    else
+        log_event(LOGC_NODE, LOGE_ADMIN, s->name,
+                  "has been away longer than node_fail_requeue (%lld s); its jobs are given up",
+                  (long long)attr_list_effective(&n->ctx->server->obj.attrs, SERVER_ATTR_node_fail_requeue));
     while (give_up_one(arg, s))
         ;
 }

@@ -1,8 +1,16 @@
-/* See release_nodes.h. What goes is found by release_plan.c; here it is written down and ordered.
+/* A running job gives vnodes back. See release_nodes.h. What goes is found by release_plan.c; here it is written down and
+ * ordered.
+ *
+ *   work_out             which parts go, the texts of what is left and what goes, the attributes as if the job had asked for less
+ *   EVENT_RUN_PHASE_OVER accounting reads the run as it was
+ *   release_nodes_apply  attributes and run are changed together; hosts of which nothing is left are `leaving`
+ *   EVENT_RUN_PHASE_BEGUN, and the order to those hosts (exec_send_give_up)
+ *   a host releases      its vnodes are free (run_hosts.c), as at the end of a job; the last one settles method P
  *
  * Everything is made before anything is changed: the new texts of the run, and a copy of the attributes completed as
  * after an alteration. The run keeps its full exec_vnode beside what is left (now_vnode), since a restarted server must
- * still count what the leaving hosts hold. */
+ * still count what the leaving hosts hold. A job may give vnodes back several times; the _orig attributes are those before
+ * the first. */
 #include "release_nodes.h"
 
 #include <stdlib.h>
@@ -27,8 +35,8 @@
 #include "server_events.h"
 #include "strbuf.h"
 
-/* OFFER_LIMIT_S: hosts that a job offered end its processes there in seconds; a host that does not answer is given up
- * after that. */
+/* TEXT_LIMIT: PBS_VALUE_MAX of ifl/protocol/types.x, a longer attribute could not be sent. OFFER_LIMIT_S, a choice: hosts that a
+ * job offered end its processes there in seconds; after that the victim's next method is tried. */
 enum { TEXT_LIMIT = 1 << 20, OFFER_LIMIT_S = 600 };
 
 struct release_nodes {
@@ -70,6 +78,7 @@ static void plan_fini(struct release_nodes_plan *p)
         attr_list_fini(&p->attrs);
 }
 
+/* Which host each part is of, and what hosts are called. A vnode that is gone counts to the first host, which stays. */
 static void name_hosts(const struct release_nodes *z, const struct job *j, struct release_nodes_plan *p)
 {
     for (size_t i = 0; i < j->run->n_hosts; i++)
@@ -294,6 +303,7 @@ static void release_nodes_set_text(const char **field, const char *text)
     *field = intern_ref(text);
 }
 
+/* Nothing of the job is left on this host. */
 static bool has_left(const struct release_nodes_plan *p, size_t host)
 {
     for (size_t i = 0; i < p->where->n; i++)
@@ -392,7 +402,9 @@ void release_nodes_listen(void *arg, struct job *j, enum job_state from, enum jo
         !attr_list_bool(&j->obj.attrs, JOB_ATTR_release_nodes_on_stageout, false))
         return;
     if (release(arg, j, &all, &e) < 0)
-        log_err(LOGC_JOB, j->obj.name, &e, "release_nodes_on_stageout");
+        log_err(
+            LOGC_JOB, j->obj.name, &e,
+            "the hosts beside its first are kept until its files are delivered (release_nodes_on_stageout)");
 }
 
 void release_nodes_forget(struct job *j)

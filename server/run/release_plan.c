@@ -1,4 +1,5 @@
-/* Which vnodes go. See release_plan.h.
+/* Which vnodes go. See release_plan.h. release_nodes.c calls it with the run's texts; tests call it with texts of their own
+ * (release_plan_test.c).
  *
  * Marks are set freely first; `settle` then takes back what does not go whole. A chunk, a vnode and most
  * hosts are groups that go together or not at all, and a part is in several of them: so it is repeated

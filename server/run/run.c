@@ -4,6 +4,10 @@
  *   ready        from the last of its hosts                 -> LAUNCH to the first; a single one needs none
  *   start        the script runs                            -> act_started: comment, time
  *
+ * May come twice: READY of a host (after a HELLO), "start" (a MOM repeats what was not acknowledged); both change nothing then. May
+ * come late: both, after the run was told to end; the end is ordered again (runs_renew), since a host that was still preparing may have
+ * refused it. Never: a second run before the first is over, for j->run is there until job_end_listen.
+ *
  * Until the claim nothing is changed, so a refusal leaves no trace. The version of the run rises with
  * every start: it fences what hosts still say of an earlier one. Orders are never queued for later: the
  * run's flags (terminations, suspending, altered ...) say what is in force, and runs_renew gives it again to a
@@ -141,7 +145,7 @@ static void release_freed(struct runs *r, struct job *j)
 }
 
 /* It is suspended, or it is ending and was so when its end began. */
-static bool stands_still(const struct job *j)
+static bool is_stopped(const struct job *j)
 {
     return j->state == JOB_SUSPENDED || (j->state == JOB_EXITING && j->run->suspended_s);
 }
@@ -155,7 +159,9 @@ void runs_reclaim(struct runs *r, struct job *j)
     struct assign_ask ask = {.where = where, .force = true};
 
     if (!where || assign_claim(r->ctx->assign, j, &ask, &e) < 0) {
-        log_err(LOGC_JOB, j->obj.name, &e, "what it runs on cannot be counted");
+        log_err(LOGC_JOB, j->obj.name, &e,
+                "its vnodes cannot be claimed again after the restart, and are taken for free: %s",
+                j->run->exec_vnode);
         exec_vnode_destroy(where);
         return;
     }
@@ -164,7 +170,7 @@ void runs_reclaim(struct runs *r, struct job *j)
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (j->run->hosts[i].state > RUN_HOST_READY)
             run_hosts_release(r->ctx, j, &j->run->hosts[i], j->run->hosts[i].state);
-    if (!stands_still(j) || j->run->resuming || j->run->suspending)
+    if (!is_stopped(j) || j->run->resuming || j->run->suspending)
         return; /* what is about to run, or may still do so, has its room */
     strbuf_init(&names, 4096);
     suspend_release_gift(r->ctx, j, &names, &gift);
@@ -224,6 +230,8 @@ void runs_on_limits(void *arg, const struct server_event *ev)
     exec_send_update(r->send, j);
 }
 
+/* At most one of these is in force beside an update: a row below is asked only where those above do not hold, in the order in which
+ * they override each other. An end wins over all; an image that is being written is not disturbed by a suspension. */
 void runs_renew(struct runs *r, struct job *j)
 {
     const struct run *run = j->run;

@@ -22,8 +22,8 @@ struct run_admission_scope {
     int max_run, max_run_res, max_running, max_user_run, max_group_run, max_user_res, max_group_res;
 };
 
-/* The first tries follow at once: mostly another host is chosen, or the trouble is over. Schedulers come back five seconds after a
- * refusal, so the twenty tries take more than a minute. */
+/* Choices. The first tries follow at once: mostly another host is chosen, or the trouble is over. Schedulers come back five seconds
+ * after a refusal, so the twenty tries (MAX_RUNS of job_end.c) take more than a minute. */
 enum { QUICK_RUNS = 2, PAUSE_S = 3 };
 
 static const enum limit_kind order[] = {LIMIT_GROUP, LIMIT_PROJECT, LIMIT_ALL, LIMIT_USER};

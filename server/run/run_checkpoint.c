@@ -39,17 +39,18 @@
 #include "server_events.h"
 
 enum {
-    LIMIT_S = 1800,
-    TEXT_MAX = 1 << 20,
-    COMMENT_MAX = 8192,
-    RESTARTS_MAX = 2,
+    LIMIT_S = 1800,     /* a choice: half a TB at 300 MB/s; a preemption tries its next method then */
+    TEXT_MAX = 1 << 20, /* as PBS_VALUE_MAX of ifl/protocol/types.x */
+    COMMENT_MAX = 8192, /* with the host's words about a restart that has failed */
+    RESTARTS_MAX =
+        2, /* failures one after the other: by the second time it is not the host that was to blame */
     MS_PER_MINUTE = 60000,
     MS_PER_S = 1000,
     S_PER_MINUTE = 60,
     RUN_COUNTS_S =
         60, /* a shorter run that nothing ended is not counted: complexes of short jobs would write a row for each */
-    LOSSES_MAX = 80,
-    KB_A_SECOND = 100 * 1024 /* of a first image, whose cost is not known: a disk */
+    LOSSES_MAX = 80,         /* the text of two numbers, "%.1f %.0f" */
+    KB_A_SECOND = 100 * 1024 /* of a first image, whose cost is not known: what a disk writes */
 };
 /* As if one host had been lost in ten years of hosts, and one job of the queue in a day of jobs, before anything was seen. */
 static const double HOST_PRIOR_S = 10 * 365 * 86400.0, QUEUE_PRIOR_S = 86400;
@@ -190,7 +191,7 @@ void run_checkpoint_on_declared(void *arg, const struct server_event *ev)
     set_declared(arg, ev->job, how, ev->declared->need_s);
 }
 
-/* The handler was for something else, as it seems: the next preemption does not lose time with it. */
+/* An attempt has failed. Its handler for SIGUSR1 was for something else, as it seems: the next preemption does not lose time with it. */
 static void mistrust_handler(struct run_checkpoint *c, struct job *j)
 {
     if (!is_handler(j->run->declared))
@@ -454,7 +455,7 @@ static void hold_for_person(struct run_checkpoint *c, struct job *j, const char 
     job_fsm_post(c->fsm, j, EV_REVIEW);
 }
 
-/* Nothing is left of what it had done. One that may not be run twice waits for a person. */
+/* Nothing is left of what it had done. One that may not be run twice is held, until its owner or an operator releases it. */
 static void give_up_image(struct run_checkpoint *c, struct job *j, const char *why)
 {
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its image %s is given up: %s", j->restart_from, why);
@@ -521,7 +522,7 @@ void run_checkpoint_on_no_image(void *arg, const struct server_event *ev)
         j->run->no_image_why = intern_ref(ev->text);
 }
 
-/* Put on other hosts by hand, it began from the start. */
+/* A job that was put on other hosts by hand (qrun -H) began from its start, and its images are dropped. */
 static void has_started(struct run_checkpoint *c, struct job *j)
 {
     if (!job_images_fit(j)) {

@@ -1,4 +1,5 @@
-/* See run_comment.h. The text of another system's length: what is longer is cut, with an ellipsis. */
+/* The comment of a run. See run_comment.h. Two actions of the machine write it (act_start, act_started), a resume, and qrun;
+ * what a scheduler has written meanwhile is replaced. run_comment_forget() knows the texts by how they begin: a new one goes into its table. */
 #include "run_comment.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "server_ctx.h"
 #include "strbuf.h"
 
-enum { COMMENT_MAX = 255 };
+enum { COMMENT_MAX = 255 }; /* as PBS cuts it, with an ellipsis */
 
 static void run_comment_put(struct job *j, struct strbuf *text)
 {

@@ -2,7 +2,10 @@
  *
  * A host is a service, not a vnode: several vnodes of one MOM are one host of the run. Hosts are in the
  * order in which the chunks first name them, and the first one runs the script. Service names are
- * interned, here and in the nodes, so they are compared by address. */
+ * interned, here and in the nodes, so they are compared by address.
+ *
+ * A host's state only rises: SENT, READY, then RELEASED or LOST, which are final. When it leaves READY its vnodes are free in
+ * the same moment (run_hosts_release), so `uses` of a job and states of its hosts never disagree between two steps. */
 #include "run_hosts.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Methods R and D. See run_removal.h.
  *
  * Nothing is ended here: the wish is noted in the job (intent) and posted. The machine sends the hosts
- * their orders, and when the run is over the verdict reads the wish. So it may be changed on the way (a
- * delete overrides a requeue), and a restart finds it in the row. */
+ * their orders (run_terminate.c), and when the run is over the verdict reads the wish (job_end.c). So it may be changed on
+ * the way (a delete overrides a requeue, never the reverse), and a restart finds it in the row. */
 #include "run_removal.h"
 
 #include <stdlib.h>
@@ -129,6 +129,7 @@ static bool run_removal_is_deleted(void *arg, const struct job *j)
            (j->state == JOB_FINISHED && server_obj_history(r->ctx->server) && !j->no_history);
 }
 
+/* After SIGKILL a host has ten minutes, a choice: output is delivered and files are staged out meanwhile. */
 static int64_t run_removal_limit_s(const struct job *j)
 {
     return 600 + (int64_t)queue_kill_delay_s(j->queue, GRACE_S);

@@ -48,6 +48,7 @@ static bool run_suspend_is_settled(void *arg, const struct job *j)
     return j->state == JOB_SUSPENDED && !(j->run && (j->run->resuming || j->run->suspending));
 }
 
+/* A choice: a host stops a job's processes in well under a second, and refuses at once what it cannot. */
 static int64_t run_suspend_limit_s(const struct job *j)
 {
     return 60;
@@ -184,7 +185,8 @@ static void run_suspend_failed(struct run_suspend *u, struct job *j, int code, c
     j->run->suspending = false;
     if (j->state ==
         JOB_SUSPENDED) { /* a host that cannot stop it again: it keeps its room until it is resumed */
-        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "still runs on one of its hosts: %s (%d)", text, code);
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
+                  "still runs on one of its hosts, which cannot stop it again: %s (%d)", text, code);
         jobs_touch(u->ctx->jobs, j, PART_HOT);
         return;
     }

@@ -1,5 +1,9 @@
 /* Telling the hosts of a run to end it. See run_terminate.h.
  *
+ * Who orders an end: a deletion or a requeue (run_removal.c), a lost host (host_loss.c), an image that is whole on all hosts
+ * (run_checkpoint.c). A host that refuses is asked again (term_resend.c). A job over a limit is ended by job_limits.c with
+ * an order of its own, which is not counted here.
+ *
  * The count of orders is stored with the run: a host that comes back, or a restarted server, gives the
  * order again as hard as it was given last (runs_renew). */
 #include "run_terminate.h"

@@ -15,7 +15,8 @@ void run_terminate_destroy(struct run_terminate *t);
 /* ACT_TERMINATE of the machine: order it, as hard as the number of times says. */
 void act_terminate(void *terminate, struct job *j);
 
-int run_terminate_why(const struct job *j); /* enum exec_why: the wish, or that a host was lost */
+/* enum exec_why: the wish, or that a host was lost. Hosts keep output and files by it: those of a job that comes back stay. */
+int run_terminate_why(const struct job *j);
 
 /* Seconds between TERM and KILL for this job, or EXEC_GRACE_OF_HOST where its queue says nothing. */
 unsigned run_terminate_grace_s(const struct job *j);

@@ -1,5 +1,6 @@
-/* See run_where.h. Only what is counted at vnodes is in an exec_vnode; the rest of a chunk (arch, mpiprocs) has been
- * for choosing. */
+/* Where a job shall run. See run_where.h. A scheduler always names amounts, so its text passes unchanged; a person's list of
+ * vnodes does not. Only what is counted at vnodes is in an exec_vnode; the rest of a chunk (arch, mpiprocs) has been
+ * for choosing. Whether the vnodes exist and have that much is asked by the claim (assign.c). */
 #include "run_where.h"
 
 #include "exec_vnode.h"
@@ -58,7 +59,10 @@ static struct exec_vnode *spread(const struct resource_table *t, const struct se
     int rc = out ? 0 : -1;
 
     if (rc == 0 && select_count(s) > EXEC_VNODE_PARTS_MAX)
-        rc = err_set(e, PBSE_IVALREQ, "the job has too many chunks to place them by hand");
+        rc =
+            err_set(e, PBSE_IVALREQ,
+                    "the job has %llu chunks; on vnodes that are named without amounts at most %d can be put",
+                    (unsigned long long)select_count(s), (int)EXEC_VNODE_PARTS_MAX);
     for (size_t i = 0; rc == 0 && i < s->n; i++)
         for (uint32_t k = 0; rc == 0 && k < s->chunk[i].count; k++)
             rc = place(t, &s->chunk[i].res, named, &at, out, e);
@@ -77,7 +81,7 @@ struct exec_vnode *run_where(const struct resource_table *t, const struct job *j
 
     if (named && named->n == 0) {
         exec_vnode_destroy(named);
-        err_set(e, PBSE_IVALREQ, "the location names no vnode");
+        err_set(e, PBSE_IVALREQ, "the location \"%s\" of job %s names no vnode", location, j->obj.name);
         return NULL;
     }
     if (!named || !text || has_amounts(named))

@@ -22,7 +22,7 @@ struct stop_method {
     int (*start)(void *arg, struct job *j, struct err *e);
     /* Has the job's present state settled it? */
     bool (*settled)(void *arg, const struct job *j);
-    /* Seconds an attempt may take beside the job's kill_delay. */
+    /* Seconds an attempt may take, all in all. After that the victim's next method is tried; this one is not taken back. */
     int64_t (*limit_s)(const struct job *j);
     void *arg;
 };

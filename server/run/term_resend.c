@@ -1,5 +1,8 @@
 /* Orders to end that were refused, and the time of the next attempt. See term_resend.h.
  *
+ * The protocol lets a host refuse TERMINATE, though our MOM takes it for every run that it holds. The host is asked again until the
+ * run has finished, each time with the order that is in force then, so it is never asked for something that was overtaken.
+ *
  * An entry is a run of a job, by key and number: it means nothing once the job has another run or none. Entries are in the
  * order of their times, unless the delay was altered between; then some are a little late. There are few, if any. */
 #include "term_resend.h"
@@ -43,7 +46,8 @@ static void term_resend_again(struct term_resend *r, const struct term_resend_en
 
     if (!j || !j->run || !term_resend_is_of(x, j) || j->run->finished || !j->run->terminations)
         return;
-    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its termination was refused, and is ordered again");
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its termination was refused, and is ordered again (run %u)",
+              x->run);
     runs_renew(r->runs, j);
 }
 
