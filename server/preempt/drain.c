@@ -1,5 +1,9 @@
 /* Jobs leave vnodes. See drain.h.
  *
+ * Two callers: a maintenance reservation (server/resv) and a vnode's `drain` (node_drain.c). Both keep what they have begun in their own
+ * row and ask how many jobs are left; here nothing is remembered. What becomes of a job is victim.c's, with no requester waiting: `done` is
+ * NULL, since an administrator looks at the vnodes and not at jobs.
+ *
  * The list of jobs on a vnode may change while one is asked (a method that needs no host ends its run at once), so they are collected
  * first. A job on several of the vnodes is asked once: it has a victim then. */
 #include "drain.h"
@@ -16,6 +20,7 @@
 
 enum { MS_PER_S = 1000 };
 
+/* Whose preempt_grace counts where a queue has none: no scheduler asks for a drain, and every server has this one. */
 static const char default_scheduler[] = "default";
 
 static bool drain_concerns(const struct node_use *u, const struct queue *spare)
@@ -58,6 +63,8 @@ static void drain_list_free(struct job **list, size_t n)
     free(list);
 }
 
+/* The site's grace; where there is none, half of the time that is left, so that as much remains for ending and cleaning up. Never
+ * beyond the time at which the vnodes are to be free. */
 static void drain_set_notice(const struct server_ctx *s, const struct drain_ask *ask, const struct job *j,
                              struct preempt_record_ask *record)
 {

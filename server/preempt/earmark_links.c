@@ -1,4 +1,8 @@
-/* See earmark_links.h. */
+/* Links between an earmark, its urgent job and its victims. See earmark_links.h.
+ *
+ * Only plan_earmark.c calls these. The array of victims has no order: each job knows its place in it (gives_way_at), so that a victim
+ * that settles is taken out in one step; a plan may have thousands. `gives_way_to` may be cleared before a victim is struck
+ * (withdrawn victims), never after the earmark has gone. */
 #include "earmark_links.h"
 
 #include <stdlib.h>

@@ -1,4 +1,10 @@
-/* See node_drain.h. One timer, for the earliest of those that are not due yet; when it is over all vnodes are looked at, which is
+/* Vnodes that an operator drains. See node_drain.h.
+ *
+ * Each vnode is one of three: not drained, waiting for its time, begun (drain_begun). node_drains_review() moves it to what its
+ * attributes say, whichever was before, and may be called any number of times; a change of a vnode, a restart and the timer all do.
+ * A drain whose time is put off is withdrawn and begins again.
+ *
+ * One timer, for the earliest of those that are not due yet; when it is over all vnodes are looked at, which is
  * seldom: an operator has set each of these times by hand. */
 #include "node_drain.h"
 
@@ -13,7 +19,7 @@
 #include "node.h"
 #include "server_ctx.h"
 
-enum { MS_PER_S = 1000, BY_MAX = 300 };
+enum { MS_PER_S = 1000, BY_MAX = 300 }; /* BY_MAX: "drain:" and the name of a vnode */
 
 struct node_drains {
     struct loop *loop;
@@ -62,7 +68,8 @@ static void node_drain_end(struct node_drains *d, struct node *n)
     attr_list_unset(&n->obj.attrs, NODE_ATTR_drain_begun);
     node_drain_touch(d, n);
     drain_withdraw(d->victims, &n, 1, by, "the vnode is not drained any more");
-    log_event(LOGC_NODE, LOGE_ADMIN, n->obj.name, "draining no more");
+    log_event(LOGC_NODE, LOGE_ADMIN, n->obj.name, "draining has ended: %zu jobs are still there",
+              drain_count(&n, 1, NULL));
 }
 
 static void node_drain_wait(struct node_drains *d, int64_t at_s, int64_t now_s)

@@ -24,8 +24,8 @@
 #include "strbuf.h"
 #include "limit_counts.h"
 
-/* Without a limit of the scheduler: longer than any checkpoint that ends, since the plan is undone then and the victims
- * have stopped for nothing. */
+/* A choice, without a limit of the scheduler: longer than any checkpoint that ends (LIMIT_S of run_checkpoint.c), since the plan is
+ * undone then and the victims have stopped for nothing. */
 enum { HOLD_LIMIT_S = 3600 };
 
 struct job *plan_draft_find(const struct server_ctx *s, const char *id)
@@ -79,6 +79,7 @@ static bool is_leaving(const struct job *j)
     return j->state == JOB_EXITING || j->intent != INTENT_NONE;
 }
 
+/* A victim whose end has begun counts with all it has, whatever the policy says: it gives that back in any case. */
 static int examine_victim(struct plan_draft *d, const struct plan_victim *w, struct err *e)
 {
     struct job *j = plan_draft_find(d->ctx, w->id);
@@ -209,7 +210,8 @@ int plan_draft_write(const struct plan_draft *d, struct earmark_obj *h, struct e
     struct strbuf victims;
     int rc = -1;
 
-    strbuf_init(&victims, 64 << 20);
+    strbuf_init(&victims,
+                64 << 20); /* names of all jobs that a message of PreemptRun can name, with room left */
     for (size_t i = 0; i < d->n_victims; i++) {
         strbuf_add_sep(&victims, ",");
         strbuf_add(&victims, d->victims[i].job->obj.name);

@@ -42,7 +42,7 @@
 #include "victim.h"
 #include "words.h"
 
-/* How long, in seconds, an earmark waits for room after all of its victims have given way: a vnode that was not heard of
+/* Choices. How long, in seconds, an earmark waits for room after all of its victims have given way: a vnode that was not heard of
  * yet may return it. After a start of the server its hosts connect first. TICK_MS is between two looks. */
 enum { PATIENCE_S = 10, PATIENCE_AT_START_S = 60, TICK_MS = 500 };
 
@@ -108,7 +108,8 @@ static void plan_earmark_look(void *arg)
     if (!x->why.code && earmark_sums_is_there(x->all->p.ctx, h, &x->at) && try_start(x))
         return;
     if (!x->why.code && is_too_late(x))
-        err_set(&x->why, PBSE_RESCUNAV, "it took too long");
+        err_set(&x->why, PBSE_RESCUNAV, "the plan's time is over, and %zu jobs have not given way",
+                h->n_victims);
     if (!x->why.code && h->n_victims == 0)
         wait_a_little(x);
     else if (server_ctx_now_s(x->all->p.ctx) >= x->patient_till_s)
@@ -171,7 +172,7 @@ static void resume(struct plan_earmarks *all, struct job *j)
         return; /* what an operator has suspended meanwhile, an operator resumes */
     if (run_admission_check(all->p.ctx, j, &e) < 0 ||
         run_suspend_resume(all->p.run_suspend, j, false, &e) < 0)
-        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "it cannot go on at once: %s", e.text);
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "it cannot be resumed at once: %s", e.text);
 }
 
 /* Withdraw victims whose method has not started. The rest finish on their own and end in plan_earmark_victim_done(). */
@@ -278,7 +279,7 @@ static void wait_a_little(struct earmark_plan *x)
     if (!x->patient_till_s)
         x->patient_till_s = now + PATIENCE_S;
     else if (now >= x->patient_till_s)
-        err_set(&x->why, PBSE_RESCUNAV, "what its victims gave back is not enough");
+        err_set(&x->why, PBSE_RESCUNAV, "all its victims have given way, and the room is not free yet");
 }
 
 /* --- what happens meanwhile ---------------------------------------------------------------------------- */
@@ -353,7 +354,8 @@ static int plan_earmark_open(struct plan_earmarks *all, const struct plan_draft 
     return plan_draft_write(d, *out, e) < 0 ? -1 : plan_create(all, *out, e);
 }
 
-/* A new plan, or one that is restored, waits for this victim; `record` is of a new one. */
+/* A new plan, or one that is restored, waits for this victim; `record` is of a new one. A victim that is restored has its record
+ * already, and only gets one more that waits for it. */
 static int plan_earmark_join(struct plan_earmarks *all, struct earmark_obj *h, struct job *j,
                              const struct preempt_record_ask *record, struct err *e)
 {
@@ -361,7 +363,7 @@ static int plan_earmark_join(struct plan_earmarks *all, struct earmark_obj *h, s
         .record = *record, .done = plan_earmark_victim_done, .offer = plan_earmark_offered, .arg = all};
 
     if (earmark_links_victim(h, j) < 0)
-        return err_set(e, PBSE_SYSTEM, "no memory for a victim");
+        return err_set(e, PBSE_SYSTEM, "no memory for victim %s of job %s", j->obj.name, h->obj.name);
     return victims_begin(all->p.victims, j, &ask, e);
 }
 
@@ -442,7 +444,7 @@ static int restore_room(struct plan_earmarks *all, struct earmark_obj *h, struct
     int rc;
 
     if (!where)
-        return text ? -1 : err_set(e, PBSE_SYSTEM, "its row says not where");
+        return text ? -1 : err_set(e, PBSE_SYSTEM, "the earmark's row has no exec_vnode");
     rc = run_demands_make(all->p.ctx, h->job, where, &w, &n, e);
     exec_vnode_destroy(where);
     if (rc == 0)
@@ -473,7 +475,7 @@ static int restore_one(struct plan_earmarks *all, struct earmark_obj *h, struct 
     struct job *j = plan_draft_find(all->p.ctx, h->obj.name);
 
     if (!j)
-        return err_set(e, PBSE_UNKJOBID, "the job is not there");
+        return err_set(e, PBSE_UNKJOBID, "job %s does not exist any more", h->obj.name);
     earmark_links_job(all->p.ctx, h, j);
     if (run_admission_waits(j, e) < 0 || plan_create(all, h, e) < 0 || restore_victims(all, h, e) < 0 ||
         restore_room(all, h, e) < 0)

@@ -15,6 +15,7 @@
 #include "strbuf.h"
 #include "uthash.h"
 
+/* Below 0: so much would be left. */
 struct pool {
     const struct node *node;   /* of a vnode */
     bool alone;                /* which the urgent job wants for itself */
@@ -37,7 +38,7 @@ static int64_t plan_fit_amount_of(const struct resc_list *l, int id)
     return value_number(resc_find(l, id));
 }
 
-/* --- what is missing before any victim gives way-------------------------------------------------------- */
+/* --- what is missing before any victim gives way ------------------------------------------------------- */
 
 static int64_t lack_of_node(const struct fit *f, const struct pool *p, const struct value *v)
 {
@@ -228,7 +229,8 @@ static int64_t rest(const struct fit *f, const struct fit_victim *v, size_t k)
     return sum;
 }
 
-/* While something is missing of which a later method would give more than the first, drop the first. */
+/* While something is missing of which a later method would give more than the first, drop the first. Each victim is judged with what
+ * those before it have settled for; so of two that could help, the earlier one changes its method, as the plan has them in order. */
 static void pass_over(struct fit *f, struct fit_victim *v)
 {
     /* `lack` is for a moment as if it gave nothing: so what each of its methods would leave can be compared. */

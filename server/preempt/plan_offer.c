@@ -1,4 +1,7 @@
-/* See plan_offer.h.
+/* A victim's offer. See plan_offer.h.
+ *
+ * victim.c finds the vnodes that the answer to a notice names, and asks its requester; plan_earmark.c drops the earmark's room for
+ * a moment and asks here where the urgent job would be. Nothing is changed here: the caller moves the earmark, or puts it back.
  *
  * Two places are tried: where the plan has it, and the same with every vnode that the victim keeps replaced by one that it
  * offers. Which of them serves is plan_fit's arithmetic, as for any plan. A vnode replaces another only if the job
@@ -18,8 +21,6 @@
 #include "server_ctx.h"
 #include "run_demand.h"
 #include "words.h"
-
-enum { TEXT_LIMIT = 1 << 20 };
 
 /* --- names --------------------------------------------------------------------------------------------- */
 
@@ -227,7 +228,8 @@ static int open_swap(struct offer_swap *x, const struct earmark_obj *h, struct e
     x->where = where ? exec_vnode_parse(where, e) : NULL;
     x->asked = x->where && select ? select_parse(select, NULL, NULL, e) : NULL;
     if (!x->asked || (place && place_parse(place, &x->place, e) < 0))
-        return err_set(e, PBSE_RESCUNAV, "what is needed cannot be told");
+        return err_set(e, PBSE_RESCUNAV, "the vnodes or the select of job %s cannot be read",
+                       h->job->obj.name);
     return 0;
 }
 

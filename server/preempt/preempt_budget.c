@@ -1,4 +1,8 @@
-/* See preempt_budget.h. */
+/* What preemptions for a queue may cost. See preempt_budget.h; the arithmetic is in preempt_rules.c, the ledger's form in ledger.c.
+ *
+ * Asked three times on the way of a plan, each with what is known then: for each victim while the plan is examined (with `planned`, what the
+ * victims before it lose), before each method after the first (the first was agreed), and charged when a method has begun. Between
+ * examination and charge, that is while notices run, the loss is `pending`: no second plan can spend it. */
 #include "preempt_budget.h"
 
 #include "job_run.h"
@@ -7,7 +11,10 @@
 #include "server_ctx.h"
 #include "strbuf.h"
 
-enum { HOUR_S = 3600, TEXT_LIMIT = 4096 };
+enum {
+    HOUR_S = 3600,
+    TEXT_LIMIT = 4096
+}; /* TEXT_LIMIT: the ledger of an hour has few entries, see ledger.h */
 
 static double spent(const struct server_ctx *s, const struct queue *q)
 {

@@ -1,4 +1,11 @@
-/* See preempt_notice.h.
+/* Notices. See preempt_notice.h.
+ *
+ * The server speaks first (give); the job may answer any number of times until the deadline, by any of its hosts, and each answer gets
+ * an order back that says what came of it. An answer to an earlier notice, or after the deadline, is logged and changes nothing. A
+ * deadline only moves later, and never beyond grace_max. A host that comes back is sent what is in force (on_kept), a
+ * withdrawal too.
+ *
+ * In the record: `method` is set while a notice is in force, `given_ms` once one was given, `over` once none is to be given any more.
  *
  * Every order carries the whole notice, so one that is repeated (a new deadline, an answer, a host that came back) makes
  * the notice file what it is to be; only the attempt's number tells a shepherd that it is a new one. A host that
@@ -22,7 +29,10 @@
 #include "server_ctx.h"
 #include "strbuf.h"
 
-enum { TEXT_LIMIT = 60000, MS_PER_S = 1000 };
+enum {
+    TEXT_LIMIT = 60000,
+    MS_PER_S = 1000
+}; /* TEXT_LIMIT: below the bound of the texts of NOTICE in ifl/protocol/exec.x */
 
 struct preempt_notices {
     struct server_ctx *ctx;
@@ -276,7 +286,8 @@ enum preempt_notice_effect preempt_notices_answer(struct preempt_notices *n, str
     struct preempt_record *m = j->preempt;
 
     if (!preempt_notice_is_given(m) || d->attempt != m->notice.attempt) {
-        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "an answer to notice %u came late", d->attempt);
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name,
+                  "an answer to notice %u is ignored: that notice is not in force", d->attempt);
         return PREEMPT_NOTICE_NOTHING;
     }
     m->notice.reply = (int)d->answer;
@@ -303,7 +314,7 @@ enum preempt_notice_effect preempt_notices_answer(struct preempt_notices *n, str
 
 void preempt_notices_refuse_offer(struct preempt_notices *n, struct job *j, const char *why)
 {
-    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its offer does not do: %s", why);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its offer is not accepted: %s", why);
     send_it(n, j, why);
 }
 

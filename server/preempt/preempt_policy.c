@@ -1,4 +1,8 @@
-/* See preempt_policy.h. */
+/* The site's policy, asked for a job of this server. See preempt_policy.h.
+ *
+ * An adapter: it fills `preempt_facts` from a job and `preempt_settings` from a queue or a scheduler, calls preempt_rules.c, and puts
+ * its answer into words. The scheduler's core and pbs_preempt do the same with what they know (sched/core/preempt, cmds), so all
+ * three foretell and charge the same. A new setting is a field of preempt_settings, filled here and there. */
 #include "preempt_policy.h"
 
 #include <stdio.h>

@@ -1,4 +1,10 @@
-/* Facts about an end are noted once: the end of a job is noted before it becomes history, which is before it is settled. */
+/* The stored half of a victim. See preempt_record.h.
+ *
+ * victim.c makes, changes and drops it, and preempt_notice.c writes the notice in it; store and publish only read. It exists as long as
+ * j->victim does, but for the moments of a start in which the victims are made from the records.
+ *
+ * Facts about an end are noted once: the end of a job is noted before it becomes history (on_ended, since the row of history is written
+ * then), which is before it is settled. */
 #include "preempt_record.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* A job that gives way. See victim.h for the road.
+/* A job that gives way. See victim.h for its states.
+ *
+ * try_next() is the one way forward: for the next method left it may wait (the job is just starting), give notice, find the job settled
+ * already, or start the method; it comes back here when the wait is over, the method has failed or its time is over. Methods that were
+ * started are never taken back: one that comes to its end late still settles the victim. The same request may come several times (two
+ * schedulers, PreemptJobs beside a plan): each waits for the one preemption.
  *
  * There are two halves. The preempt record (j->preempt, preempt_record.h) is stored: methods left, method, who asked. The victim
  * (j->victim) is memory: deadline and those who wait; a restart makes it again from the record. Both begin
@@ -242,7 +247,7 @@ static void take_offer(struct victim *v, const char *nodes)
 {
     struct preempt_record *m = v->job->preempt;
     struct err e = {0};
-    char why[300];
+    char why[300]; /* cut where more vnodes are named */
 
     if (consider(v, nodes, &e) < 0) {
         preempt_notices_refuse_offer(v->all->preempt_notices, v->job, e.text);
@@ -323,10 +328,10 @@ static void victim_too_long(void *arg)
         notice_over(v);
         return;
     }
-    log_event(LOGC_JOB, LOGE_ADMIN, v->job->obj.name, "preemption method %c has not ended in its time",
-              preempt_method_row(v->job->preempt->method)->letter);
-    try_next(
-        v); /* methods that were tried are not taken back: the victim settles by the first that moves the job */
+    log_event(LOGC_JOB, LOGE_ADMIN, v->job->obj.name,
+              "preemption method %s has not ended in its time; %u methods are left",
+              preempt_method_row(v->job->preempt->method)->name, (unsigned)v->job->preempt->left.n);
+    try_next(v);
 }
 
 /* An attempt has failed at its hosts. */

@@ -9,7 +9,7 @@
  *
  * The record (preempt_record) is stored with the job, so a restarted server continues the preemption; the request that
  * asked is gone then. However the job vanishes (own end, qdel, force, node lost), ^done is called. A victim
- * listens last to the job machine, so that by then claims are given back. Loop thread only. */
+ * listens to the job machine after the parts that give claims back (assembly_events.c). Loop thread only. */
 #include "err.h"
 #include "job.h"
 #include "preempt_record.h"
