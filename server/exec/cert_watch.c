@@ -1,4 +1,8 @@
-/* One timer. The list is looked at with a stat; whether a renewal is due, each hour. See cert_watch.h. */
+/* Certificates while the server runs. See cert_watch.h.
+ *
+ * One timer. The list is looked at with a stat; whether a renewal is due, each hour. pbs_keys changes both from outside, under the lock
+ * of the directory; where it holds the lock the renewal is tried at each look, and said once an hour. TLS refuses new connections of a
+ * revoked certificate by itself (revoked.h); only those that are open are closed here. */
 #include "cert_watch.h"
 
 #include <errno.h>
@@ -33,7 +37,8 @@ static void cert_watch_end_revoked(void *arg, struct rpc_conn *c)
     if (p->kind != AUTH_DAEMON || !revoked_has(revoked_of(w->tls), p->serial))
         return;
     err_set(&why, PBSE_PERM, "the certificate of %s (serial %s) has been revoked", p->role, p->serial);
-    log_event(LOGC_NODE, LOGE_SECURITY | LOGE_ADMIN, p->role, "%s: %s is sent away", why.text, p->from);
+    log_event(LOGC_NODE, LOGE_SECURITY | LOGE_ADMIN, p->role, "%s: the connection from %s is closed",
+              why.text, p->from);
     rpc_conn_close(c, &why);
 }
 

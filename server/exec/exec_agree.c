@@ -1,5 +1,9 @@
 /* What a service holds and what the server believes it holds, run by run. See exec_agree.h.
  *
+ * Two halves with the answer between them. exec_agree_decide says of each run that the service holds: keep it, kill it, forget it.
+ * exec_agree_act, when that is on its way, tells the parts of the server what is kept, and looks for runs that the service did
+ * not name.
+ *
  * This file only collects facts; the judgement is reconcile.c's table. A run that was begun here and is not held is lost. One
  * whose START may never have come is ordered again, unless no user wants it any more: then it is given up in the same way.
  *

@@ -1,4 +1,8 @@
-/* The calls of PBS_EXEC_PROG. See exec_calls.h. */
+/* The calls of PBS_EXEC_PROG. See exec_calls.h.
+ *
+ * A call is one row of `procs` and one function: it finds the service of its connection (service_of) and hands the arguments to the
+ * part that knows, which answers now or later. doc/exec-protocol.md says what each call means, and what happens when it comes
+ * twice. To add one: its structs in ifl/protocol/exec.x, a row, a function; the serving end in ifl/exec calls it. */
 #include "exec_calls.h"
 
 #include <stdlib.h>
@@ -33,8 +37,8 @@ static struct service *service_of(struct rpc_request *r)
     const struct service_conn *b = service_conn_find(rpc_request_conn(r));
 
     if (!b || b->waits) {
-        log_event(LOGC_NODE, LOGE_SECURITY, rpc_request_peer(r)->from, "%s before HELLO",
-                  rpc_request_proc(r)->name);
+        log_event(LOGC_NODE, LOGE_SECURITY, rpc_request_peer(r)->from,
+                  "call %s is refused: it came before HELLO was accepted", rpc_request_proc(r)->name);
         rpc_reply_error(r, RPC_ST_AUTH);
         return NULL;
     }
@@ -87,7 +91,8 @@ static void exec_calls_bye(void *arg, struct rpc_request *r)
 
     if (!s)
         return;
-    log_event(LOGC_NODE, LOGE_SYSTEM, s->name, "says good-bye: %s", a->reason);
+    log_event(LOGC_NODE, LOGE_SYSTEM, s->name,
+              a->back ? "says good-bye, and will be back: %s" : "says good-bye for good: %s", a->reason);
     s->leaving = !a->back;
     taken(r);
 }

@@ -1,5 +1,13 @@
 /* An order on its way. See exec_orders.h.
  *
+ *   exec_orders_give       encoded, and counted as open
+ *   exec_orders_send_now   its batch is durable: it leaves, or its service is away and it is dropped
+ *   exec_orders_answered   taken, refused (EVENT_RUN_REFUSED), or the connection was lost: it is freed
+ *
+ * A caller that waits (fn, told) hears once: from the answer, from the loss, or when its patience is over; then the order itself
+ * still waits for its answer. Orders of one service leave in the order in which they were given, since batches are durable in
+ * order and a connection keeps it. An order is never sent a second time here: runs_renew gives what is in force after HELLO.
+ *
  * It is encoded when it is given, since the job may be another by the time it leaves, and waits, as bytes, for the batch
  * under it to be durable. What comes back is matched by job and run, never by pointer: the job may be gone, or in its next
  * run. An order that cannot be sent, since it is beyond what the protocol holds, is refused in the name of its service:

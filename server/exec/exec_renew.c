@@ -1,4 +1,8 @@
-/* See exec_renew.h. */
+/* A MOM's certificate is renewed. See exec_renew.h.
+ *
+ * The MOM asks over the connection that its present certificate has opened, and gets another for the same name and the key in its
+ * request; so a host can only have its own name signed. The list of what is revoked goes with every answer, also with one that
+ * signs nothing: it is how hosts learn it. */
 #include "exec_renew.h"
 
 #include <errno.h>
@@ -19,7 +23,8 @@
 #include "rpc_request.h"
 #include "services.h"
 
-/* An hour: each certificate is a line of `issued`, which a host must not be able to fill. */
+/* DAYS: CERT_DAYS of cert_pair.h. AGAIN_MS, an hour, a choice: each certificate is a line of `issued`, which a host must not be able to
+ * fill. */
 enum { DAYS = 365, AGAIN_MS = 3600000 };
 
 static int check_pace(const struct service *s, struct err *e)

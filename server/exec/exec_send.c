@@ -1,4 +1,12 @@
-/* Which hosts of a job get which order, with what in it. See exec_send.h; how an order travels: exec_orders.c. */
+/* Which hosts of a job get which order, with what in it. See exec_send.h; how an order travels: exec_orders.c.
+ *
+ * Callers in server/run and server/preempt have changed the run before they call (attempt, flags); an order says what is in force
+ * then. Nothing is remembered here but STARTs: one waits while the address of a host of its job is not known (start_waits; each HELLO
+ * looks again), or while too many bytes are unanswered (paced; each answer lets the next ones go). Both waits are of this process
+ * only: a restarted server orders all STARTs again.
+ *
+ * Whom an order is for: a host that still has the run (is_open), and for what the job does, one that it has not given back
+ * (takes_orders). */
 #include "exec_send.h"
 
 #include <stdlib.h>
@@ -22,8 +30,10 @@
 
 #include <utlist.h>
 
-enum { NO_RUN = 0 }; /* versions begin with 1 */
-enum { LOST_MAX = PBS_EXT_MAX - 32 };
+enum { NO_RUN = 0 }; /* versions begin with 1: PURGE of a job's files of any run */
+enum {
+    LOST_MAX = PBS_EXT_MAX - 32
+}; /* room for one more number; a launch tells of fewer lost hosts beyond it */
 
 /* Bytes of STARTs that are not answered yet: beyond them the next ones are made when answers have come. Each host's has all
  * hosts in it, so those of a job on 1,000 hosts are 150 MB together; at 16 MB a hundred hosts prepare at the same time. */
@@ -631,5 +641,5 @@ void exec_send_stop_moms(struct exec_send *x)
     for (struct service *s = services_first(x->services); s; s = services_next(s))
         if (service_is_here(s) && s->capabilities & EXEC_CAN_STOP &&
             rpc_conn_call(s->conn, &spec, NULL, NULL, &e) < 0)
-            log_err(LOGC_NODE, s->name, &e, "cannot be told to end");
+            log_err(LOGC_NODE, s->name, &e, "this MOM cannot be told to end with the server");
 }

@@ -64,7 +64,6 @@ void exec_send_give_up(struct exec_send *x, struct job *j);
 /* To every MOM that can: end. No answer is awaited: this server goes down as well. */
 void exec_send_stop_moms(struct exec_send *x);
 size_t exec_send_open(const struct exec_send *x); /* orders given and not answered yet */
-/* Forget the run: to every host that has released it. */
 void exec_send_checkpoint(struct exec_send *x,
                           struct job *j); /* to hosts without image; and leave, unless `staying` */
 /* The job's images (restart_from) go, wherever they are; or those that no host of its run has, and nothing else there. */
@@ -72,13 +71,12 @@ void exec_send_purge_images(struct exec_send *x, struct job *j);
 void exec_send_purge_moved(struct exec_send *x, struct job *j);
 /* Output that an earlier run has left at this service goes, and images with it. */
 void exec_send_purge_left(struct exec_send *x, struct job *j, const char *service);
+/* Forget the run: to every host that has released it. */
 void exec_send_purge(struct exec_send *x, struct job *j);
-/* The job is to give way, or need not: to every host that can tell it. Of `a` the fields that say which run are filled
- * in.
- * Can the first host? */
+/* Can the job be told that it is to give way, that is: can its first host do it? */
 bool exec_send_can_notice(const struct exec_send *x, const struct job *j);
+/* The job is to give way, or need not: to every host that can tell it. Of `a` the fields that say which run are filled in. */
 void exec_send_notice(struct exec_send *x, struct job *j, struct exec_notice_args *a);
-/* One signal to the script's session or to all; fn is called once, when the first host answered. */
 /* A line for the job's output (1) or error (2) file, written by its first host. */
 void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const char *text, exec_sent_fn *fn,
                        void *arg);
@@ -86,6 +84,7 @@ void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const
  * first host does not know the order (an older MOM, the simulator). */
 int exec_send_peek(struct exec_send *x, struct job *j, unsigned file, int64_t offset, exec_told_fn *fn,
                    void *arg, struct err *e);
+/* One signal to the script's session or to all; fn is called once, when the first host has answered. */
 void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bool all, exec_sent_fn *fn,
                       void *arg);
 /* To the first host alone. */

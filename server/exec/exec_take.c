@@ -1,6 +1,6 @@
 /* Events of execution services. See exec_take.h.
  *
- * Every event takes one road: find job, run and host by (job, run, service); look at its number; apply;
+ * Every event goes the same way: find job, run and host by (job, run, service); look at its number; apply;
  * one answer for all events of the call when what they changed is durable. The number lies in the run's
  * record, so it is written in the same batch as its effect: a server killed in between has neither, and
  * the service sends the event again. An event changes the record first and posts afterwards. A post may
@@ -25,7 +25,7 @@
 #include "strbuf.h"
 #include "server_events.h"
 
-enum { FREED_MAX = 1 << 20 };
+enum { FREED_MAX = 1 << 20 }; /* names of vnodes: as long as an exec_vnode may be (PBS_VALUE_MAX) */
 /* 35,000 years in milliseconds, and more memory in KiB than there is; the sum of 16,384 hosts (EXEC_NODES_MAX) fits into
  * 63 bits. */
 static const int64_t USAGE_MAX = INT64_C(1) << 48;
@@ -89,7 +89,7 @@ static void exec_take_offline(struct exec_take *t, const char *node, const char 
     attr_list_set_text(&n->obj.attrs, NODE_ATTR_comment, note, NULL);
     node_set_state(t->ctx->nodes, n, NODE_OFFLINE_BY_MOM, 0, server_ctx_now_s(t->ctx));
     change_touch(t->ctx->change, &n->obj.change, PART_HOT | PART_ATTRS);
-    log_event(LOGC_NODE, LOGE_ADMIN, node, "offline at the word of its MOM: %s", note);
+    log_event(LOGC_NODE, LOGE_ADMIN, node, "its MOM has set it offline: %s", note);
 }
 
 /* --- one kind of event each -------------------------------------------------------------------------- */
@@ -232,6 +232,7 @@ static void take_declared(struct exec_take *t, struct job *j, const wire_ext *ex
     xdr_free((xdrproc_t)xdr_exec_declared, &d);
 }
 
+/* A row for each kind; a new kind of exec.x does not compile without one. */
 static void exec_take_apply(struct exec_take *t, struct job *j, struct run_host *h, const exec_event_data *d)
 {
     switch (d->kind) {
@@ -283,7 +284,7 @@ static void exec_take_apply(struct exec_take *t, struct job *j, struct run_host 
     }
 }
 
-/* --- the road of every event ------------------------------------------------------------------------- */
+/* --- the way of every event -------------------------------------------------------------------------- */
 
 static struct run_host *exec_take_host_of(struct exec_take *t, const exec_event *ev, const char *service,
                                           struct job **j)

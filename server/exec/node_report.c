@@ -1,5 +1,10 @@
 /* What a service says of its vnodes. See node_report.h.
  *
+ * HELLO brings all of them (node_report_nodes): each is found or made, bound to the service, and filled; those that the service
+ * served and names no more become stale. NODE_STATE brings what has changed. A node that a manager creates later is filled from
+ * what HELLO said (node_report_adopt). Which names a host may report is decided in vnode_owner.c, whether another service has to hand
+ * a vnode over first in handover.c.
+ *
  * An administrator's word is stronger: an amount that qmgr has set stays, while one that came from the
  * service is marked (`defaulted`) and replaced by its next report. The state is the server's to say, but
  * for "down" and "busy", which only the host can know. What a MOM has said at its HELLO is kept (`said`) for nodes that are
@@ -109,13 +114,13 @@ static void take_attrs(struct server_ctx *s, const struct service *from, struct 
         if (is_other && is_name(&w))
             w.value = (char *)(uintptr_t)n->obj.name;
         if (take_attr(s, from, n, &w, &e) < 0)
-            log_err(LOGC_NODE, n->obj.name, &e, "its service says %s", w.name);
+            log_err(LOGC_NODE, n->obj.name, &e, "its service says %s, which is not taken", w.name);
     }
     node_take_host(n);
     change_touch(s->change, &n->obj.change, PART_HOT | PART_ATTRS);
 }
 
-static void report_anew(struct server_ctx *s, const struct service *from)
+static void forget_reported(struct server_ctx *s, const struct service *from)
 {
     for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n))
         if (n->service == from)
@@ -262,7 +267,7 @@ int node_report_nodes(struct server_ctx *s, struct services *sv, struct service 
 
     if (handover_ask(s, from, a, e) < 0 || (from->kind == EXEC_SERVICE_MOM && keep_said(from, a, e) < 0))
         return -1;
-    report_anew(s, from);
+    forget_reported(s, from);
     for (u_int i = 0; i < a->nodes.nodes_len; i++) {
         const exec_node *en = &a->nodes.nodes_val[i];
         struct err why;

@@ -1,5 +1,9 @@
 /* Whether a service is there. See node_watch.h.
  *
+ * A service goes down once for each connection (service_conn.c), or at the start of a server that has stored its name; it comes up with
+ * each HELLO that is accepted; it leaves once, when it said so or when its time is over. Its vnodes follow in the same turn, so a
+ * scheduler never sees a vnode up whose service is away.
+ *
  * One timer serves all services: the number of those that are away is small. Time counts by the monotonic
  * clock, so a step of the wall clock gives no job up; a server that starts counts from its start. */
 #include "node_watch.h"

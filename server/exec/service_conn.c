@@ -1,4 +1,8 @@
-/* The marks of connections. See service_conn.h. */
+/* Which connection is that of which service. See service_conn.h.
+ *
+ * A service has at most one connection that counts (service.conn). When it connects again before the server has seen the older
+ * connection end, the older one loses its mark first, so that its end does not take the vnodes down. A connection that still
+ * waits has drained vnodes for its service at most; its end gives them back. */
 #include "service_conn.h"
 
 #include <errno.h>

@@ -2,7 +2,10 @@
  *
  * A service is made at its first HELLO, or for a stored node that names it, and lives until the server
  * ends: nodes and connections point to it. Which nodes it serves is kept in the nodes; the name outlives it
- * there, in the store, and with it what tells it from another of that name. */
+ * there, in the store, and with it what tells it from another of that name.
+ *
+ * Who writes a service: exec_hello.c what HELLO says, exec_calls.c `leaving`, service_conn.c its connection, node_watch.c since when it
+ * is away, node_report.c what it said of its vnodes, exec_orders.c what it has not answered. */
 #include "services.h"
 
 #include <stdlib.h>

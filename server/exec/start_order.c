@@ -4,7 +4,10 @@
  * every host of a run: hosts tell each other apart by their place in its list, and know each other by its
  * cookie. So the cookie is not drawn for each order but computed, from a secret of the store and the
  * run. The nodefile's lines come from schedselect, whose chunks exec_vnode follows in order; a host counts
- * a chunk once, though it may lie on several of its vnodes. */
+ * a chunk once, though it may lie on several of its vnodes.
+ *
+ * To send one more attribute of a job to its hosts, add it to `wanted`; one that may change while the job runs, to
+ * start_order_changes() too. What is not an attribute of the job's list is added by a function of its own (add_pmix ...). */
 #include "start_order.h"
 
 #include <assert.h>
@@ -27,7 +30,9 @@
 
 static_assert(RUN_DEMAND_CHUNKS_MAX == EXEC_CHUNKS_MAX, "what a claim allows, START holds");
 
-enum { COOKIE_SIZE = 33, ALL_RUNS = -1, ADDRESS_MAX = 1024 }; /* 32 hex digits */
+/* COOKIE_SIZE: 32 hexadecimal digits, 128 bits, and a NUL. ALL_RUNS: the key of the job itself, with which hosts fetch its images from
+ * one another. ADDRESS_MAX: the name and the address of a service. */
+enum { COOKIE_SIZE = 33, ALL_RUNS = -1, ADDRESS_MAX = 1024 };
 
 /* What a host needs of a job beside what START says in fields of its own. */
 static const int wanted[] = {

@@ -20,7 +20,7 @@
 #include "server_ctx.h"
 #include "server_events.h"
 
-/* LOOK_MS: no step may hang; the end of a turn is what counts. */
+/* LOOK_MS, a choice: no step may hang; the end of a turn is what counts. ITERATION_S: PBS's default of scheduler_iteration. */
 enum { LOOK_MS = 5, NS_PER_MS = 1000000, ITERATION_S = 600, MS_PER_S = 1000 };
 
 struct virtual_time {

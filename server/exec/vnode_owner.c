@@ -1,5 +1,8 @@
-/* Names decide. The certificate of a MOM names its host ("mom:n1"), so what begins with that name is bound to it; every
- * other name is a manager's to give, by `create node NAME Mom=HOST`. See vnode_owner.h. */
+/* Which host may serve a vnode. See vnode_owner.h.
+ *
+ * Names decide. The certificate of a MOM names its host ("mom:n1"), so what begins with that name is bound to it; every
+ * other name is a manager's to give, by `create node NAME Mom=HOST`. Nothing is resolved here: a name service that a host could
+ * influence would decide otherwise. The only address that counts is the one from which the MOM has connected. */
 #include "vnode_owner.h"
 
 #include <string.h>
