@@ -2,7 +2,11 @@
  *
  * Three sets of indices are kept: queued, live, failed; an index in none of them has ended. A fourth holds the
  * numbers of the pages whose ends the store does not have yet. A set costs nothing for whole and empty pages,
- * and most are: subjobs run from the lowest index up. Nothing here knows of jobs. */
+ * and most are: subjobs run from the lowest index up. Nothing here knows of jobs.
+ *
+ * queued/arrays.c moves indices; the store's batch takes dirty pages (array_map_take_dirty) with what else the turn has changed, so the end
+ * of a subjob and the page that says it are durable together. A restart reads pages first and the rows of live subjobs after
+ * them: what has neither is queued. */
 #include "array_map.h"
 
 #include <stdlib.h>

@@ -9,7 +9,11 @@
  * is suspended whole. A use that is lent has a list of its own and counts in none of these; it is dropped with
  * the job's last vnode. What a suspended job gave back is kept in its use (`given_back`): it is off the node's
  * sum already, and must not be taken off twice when the use is dropped. What a job has of server and queue is
- * taken with its first vnode and given back with its last. */
+ * taken with its first vnode and given back with its last.
+ *
+ * Callers: run.c claims, run_hosts.c and exec_take.c give back vnode by vnode, job_end.c what is left, run_suspend.c what a suspension
+ * gives and takes. All may be called for a vnode that is free already. A claim is not a lock: it is made and checked in one call of
+ * the one thread. */
 #include "assign.h"
 
 #include <stdlib.h>

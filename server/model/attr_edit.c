@@ -1,7 +1,10 @@
 /* Changing attributes of any object. See attr_edit.h.
  *
  * Changes are made on a copy of the list, checks look at the copy, then it takes the place of the old one.
- * Actions run last, when nothing can fail any more; they may post events and touch other objects. */
+ * Actions run last, when nothing can fail any more; they may post events and touch other objects.
+ *
+ * All changes by requests and hooks come through here: qmgr's (handlers/req_manage.c, whose effects are the rows of manage_effects.c), those of
+ * jobs (queued/alter.c, which checks more around it), and what hooks set of vnodes (server/hook). */
 #include "attr_edit.h"
 
 #include <stdlib.h>

@@ -55,7 +55,7 @@ void change_touch(struct change *c, struct change_entry *e, unsigned parts);
 /* Store these parts without waking watchers. */
 void change_store_only(struct change *c, struct change_entry *e, unsigned parts);
 
-/* Remove the entry of an object, and leave (kind, name) for watchers if it was ever touched. The caller removes
+/* Remove the entry of an object, and keep (kind, name) for watchers if it was ever touched. The caller removes
  * the row (commit_remove_*). `name` is copied. */
 void change_gone(struct change *c, struct change_entry *e, const char *name);
 

@@ -1,4 +1,8 @@
-/* Facts about the jobs of dependencies, and lists of another server. See depend_fact.h. */
+/* Facts about the jobs of dependencies, and lists of another server. See depend_fact.h.
+ *
+ * depend_check.c and depend_edges.c ask with the facts of an end (depend_end.c), which may be a job of this server or of another one; so a
+ * job that moves away is judged as it would have been here. A list that cannot be read has no elements: it comes from another server, and must not
+ * keep a job waiting for ever. */
 #include "depend_fact.h"
 
 #include <stdio.h>
@@ -7,6 +11,7 @@
 
 #include "pbs_ifl.h"
 
+/* "after" waits for a start, the others for an end; one that is over without what is wanted never has it. */
 enum depend_fact_met depend_fact_met(enum depend_kind k, unsigned facts)
 {
     if (k == DEPEND_AFTER)

@@ -40,7 +40,7 @@ void earmark_sums_drop(struct server_ctx *s, struct earmark_obj *h);
 /* Switch it off for its own job to claim: the earmark does not count until it is switched on again. */
 void earmark_sums_switch(struct server_ctx *s, struct earmark_obj *h, bool on);
 
-/* Compute node->held again after a change on this vnode, and call ^room for the earmarks here. O(uses). */
+/* Compute node->held again after a change on this vnode, and tell EVENT_EARMARK_ROOM of the earmarks here. O(uses). */
 void earmark_sums_review(struct server_ctx *s, struct node *n);
 /* The same for all vnodes of a job that begins or stops giving way. */
 void earmark_sums_review_job(struct server_ctx *s, const struct job *j);

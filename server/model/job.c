@@ -248,6 +248,7 @@ static int job_encode(const struct object *o, enum change_part part, struct strb
 
 /* ---- making and freeing ------------------------------------------------------------------------------ */
 
+/* By the tables too, so a text that is added to one is freed. */
 static void free_texts(struct job *j, const struct job_field *f, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -531,7 +532,7 @@ int job_decode(struct job *j, const char *hot_json, const char *fixed_json, stru
                : -1;
 }
 
-/* Times and amounts are multiplied by a thousand here and there: none of ours comes near. */
+/* Times and amounts are multiplied by a thousand here and there, and must not overflow: none of ours comes near. */
 static const int64_t number_max = (int64_t)1 << 52;
 
 static int check_numbers(const struct job *j, const struct job_field *f, size_t n, struct err *e)

@@ -3,8 +3,9 @@
 /* A job: its attributes (what it asked for), its state (fields), and the run it is in. There may be a million
  * jobs: small fields are placed together, so that padding costs little.
  *
- * Who may write what: state and substate belong to fsm/job_fsm.c alone; run belongs to server/run; hold bits to
- * server/queued; the links to jobs.c. All other code only reads. What requests may set is in obj.attrs.
+ * Who may write what: state belongs to fsm/job_fsm.c alone; run to server/run, and to exec_take.c what hosts report; hold bits to
+ * server/queued, and to job_end.c and run_checkpoint.c where the end of a run holds the job; the links to jobs.c. All other code only
+ * reads. What requests may set is in obj.attrs. To add a stored field, add it here and to the table of job.c.
  *
  * Times are wall clock seconds; 0 is "never".
  */

@@ -1,4 +1,8 @@
-/* The text is made here and read here, so a line is never without its blank. See job_image.h. */
+/* Where a job's images lie. See job_image.h.
+ *
+ * run_checkpoint.c makes the text when all hosts have said where their part is; exec_send.c, start_order.c and image_bind.c read it. The
+ * text is made here and read here, so a line is never without its blank. What follows a prefix is the host's own name of the
+ * image, which only the host understands. */
 #include "job_image.h"
 
 #include <string.h>

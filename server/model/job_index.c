@@ -2,7 +2,7 @@
  *
  * Chains run through the jobs themselves (next_in), so a job costs no further block. The seed is random: a
  * client chooses its tokens, and must not be able to choose a bucket. Buckets double in one step and never
- * shrink. */
+ * shrink: a server that once had a million jobs may have them again. */
 #include "job_index.h"
 
 #include <assert.h>
@@ -10,8 +10,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { BUCKETS_FIRST = 1024 };
+enum { BUCKETS_FIRST = 1024 }; /* a choice: 8 KB, enough for a small site */
 
+/* Multiply and shift, with odd constants that are known to mix well (2^64 divided by the golden ratio; the finalizer of
+ * MurmurHash3). */
 static uint64_t mix(uint64_t seed, uint64_t a, uint64_t b)
 {
     uint64_t h = (seed ^ a) * 0x9e3779b97f4a7c15u;

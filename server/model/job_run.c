@@ -2,7 +2,7 @@
  *
  * It is stored as one JSON object in the job's hot part. Members that came later are optional when read
  * ("s?b"), so a store of an older version is read; what is only true of this process (sent_mono_ms) is not
- * written. */
+ * written. To add a stored member: the struct, job_run_encode, decode_flags (optional there), and free its text if it is one. */
 #include "job_run.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #ifndef JOB_RUN_H
 #define JOB_RUN_H
 /* One run of a job: where it runs, the progress of each host, and the orders under way. Data only; it is
- * written by run/ (run_hosts.c and the methods) and stored with the job.
+ * written by run/ (run_hosts.c and the methods) and by exec_take.c, and stored with the job.
  *
  * A stream of events belongs to (job, run, service): `seq` of a host is the last event applied, and is
  * stored in the same batch as what the event changed.

@@ -1,4 +1,6 @@
-/* See job_saves.h. */
+/* Can a job that runs be saved? See job_saves.h.
+ *
+ * Counts of hosts by what they can do are kept in the run (n_saves), so an answer costs the same for one host and for 10,000. */
 #include "job_saves.h"
 
 #include <string.h>

@@ -1,7 +1,9 @@
 /* The table of jobs. See jobs.h.
  *
  * Three orders: an index by key, one by client token, and a list by number. The list is kept sorted by
- * walking from its end: a new job nearly always has the highest number. */
+ * walking from its end: a new job nearly always has the highest number. Beside them each queue has its jobs by rank; a job of
+ * a table is in at most one queue. The table has one reference; jobs_remove() drops it, and is the end of every job (act_forget), of
+ * a subjob that is only an index again (arrays.c), and of a stored job that a start cannot take (restore.c). */
 #include "jobs.h"
 
 #include <stdlib.h>

@@ -24,7 +24,7 @@ enum limit_counts_what {
     LIMIT_COUNTS_COUNT
 };
 
-enum { LIMIT_COUNTS_STATES = 10 };
+enum { LIMIT_COUNTS_STATES = 10 }; /* the numbers 0 to 9 of job_view_number() */
 
 struct limit_counts *limit_counts_create(struct server_ctx *s); /* NULL: no memory */
 void limit_counts_destroy(struct limit_counts *t);
@@ -41,7 +41,7 @@ const struct value *limit_counts_running(struct limit_counts *t, const struct qu
 
 /* Jobs, in a queue or (NULL) in the server, by the number of their state (job_view_number), an array and each
  * subjob with an object of its own as one; LIMIT_COUNTS_STATES numbers, borrowed until the next review. O(1); a
- * debug build recounts. */
+ * build with fault injection (CEDE_FAULTS) recounts, and ends where that differs. */
 const int64_t *limit_counts_states(const struct limit_counts *t, const struct queue *q);
 
 /* The entity that a job belongs to: its euser, egroup, project; NULL with LIMIT_ALL. */

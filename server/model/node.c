@@ -2,7 +2,10 @@
  *
  * What is stored beside the attributes: its last service, whether it was set offline, and when its state
  * changed. The other state bits are not: a vnode is down and unknown until its service says HELLO. Bits that
- * only follow from its jobs are shown to watchers and not written. */
+ * only follow from its jobs are shown to watchers and not written.
+ *
+ * Who changes the state, all by node_set_state(): node_watch.c (down, up), node_report.c (what the host says), assign.c and resv_shares.c
+ * (what follows from claims), maintenance.c, handover.c, manage_kinds.c (qmgr and pbsnodes: offline), server/hook (what hooks say). */
 #include "node.h"
 
 #include <ctype.h>

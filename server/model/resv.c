@@ -1,4 +1,7 @@
-/* The table of reservations. See resv.h. */
+/* The table of reservations. See resv.h.
+ *
+ * A reservation has no fields of its own in the store: all is attributes, written again as a whole by each resvs_touch(), since it changes
+ * a few times in its life. The kind of a reservation is the first letter of its name. */
 #include "resv.h"
 
 #include <stdlib.h>

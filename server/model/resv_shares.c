@@ -1,4 +1,12 @@
-/* Shares of reservations. See resv_shares.h. */
+/* Shares of reservations. See resv_shares.h.
+ *
+ *   confirmed   resv_shares_set     listed on the vnodes: planners and other reservations see it
+ *   begins      resv_shares_take    counted as assigned on vnodes and at the server; its jobs take from it
+ *   other vnodes, also while it runs: set again, and its jobs' claims point to the new shares
+ *   ends        resv_shares_drop    when no job of it runs any more
+ *
+ * Invariant: while it is taken, a vnode's `assigned` has the whole share once, and `used` of the share what its jobs have; a job's
+ * own claim is in `used` only. */
 #include "resv_shares.h"
 
 #include <stdlib.h>

@@ -1,7 +1,11 @@
 /* What an exec_vnode asks of each vnode. See run_demand.h.
  *
  * A vnode may be in several chunks; the sum is checked and claimed, so each vnode has one entry.
- * Texts become amounts here, and nowhere later: a bad one is found before anything is changed. */
+ * Texts become amounts here, and nowhere later: a bad one is found before anything is changed.
+ *
+ * Three steps: amounts of the exec_vnode, by vnode; which vnodes are wanted alone, with the other vnodes of hosts that are wanted as a whole
+ * (`beside`); and amounts that are borrowed move to their lenders (`lent`). Claims, plans, earmarks and reservations all begin with
+ * this, so they cannot differ in what a run needs. */
 #include "run_demand.h"
 
 #include <stdlib.h>
@@ -19,6 +23,8 @@ void run_demands_free(struct run_demand *w, size_t n)
     free(w);
 }
 
+/* The entry of this vnode, made if there is none. Its place is noted in the vnode, so no search is needed; the note may be of an
+ * earlier list, and is checked. */
 static struct run_demand *want_of(struct run_demand *w, size_t *n, struct node *node)
 {
     if (node->want_at < *n && w[node->want_at].node == node)

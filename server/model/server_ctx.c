@@ -25,6 +25,8 @@ int server_ctx_create(struct server_ctx *s, struct clock *clock, const char *nam
                              .pbs_version = conf_row(CONF_PBS_VERSION)->preset,
                              .daemon_uid = geteuid(),
                              .serves_all = geteuid() == 0};
+    /* Removals that are remembered, a choice: a watcher that is further behind begins again with all objects. 100,000 are some MB, and
+     * more than a server removes in minutes. */
     s->change = change_create(100000);
     if (!s->change)
         return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");

@@ -2,7 +2,8 @@
 #define SERVER_CTX_H
 /* The objects of one server together: the context that handlers and modules get.
  *
- * main.c creates it first and destroys it last. It owns the tables; all other code borrows. */
+ * assembly.c creates it first and destroys it last; pbs_store makes one for itself to check rows. It owns the tables; all other code
+ * borrows. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>

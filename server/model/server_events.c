@@ -1,4 +1,8 @@
-/* See server_events.h. */
+/* What happens, told to listeners. See server_events.h.
+ *
+ * Told at once, inside the call: a listener may tell further events, which are told in full before the present one goes to its next
+ * listener. So a listener that must not act within another part's change asks for the end of the turn (loop_defer). To add a kind: its member
+ * with the fields that it fills, and rows in assembly_events.c. */
 #include "server_events.h"
 
 #include <assert.h>

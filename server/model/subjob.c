@@ -1,7 +1,10 @@
 /* Subjobs made after their arrays. See subjob.h.
  *
  * Texts are interned, so a subjob costs little more than its struct and a list of values. What belongs to the
- * array as a whole is left behind. */
+ * array as a whole is left out (set_own): an attribute of jobs that makes no sense for one subjob is added there.
+ *
+ * queued/arrays.c makes subjobs that start or are changed; publish/status_arrays.c makes one for a moment and renames it from index to
+ * index, to show those that have no object. */
 #include "subjob.h"
 
 #include <stdio.h>

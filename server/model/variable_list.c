@@ -1,4 +1,4 @@
-/* Variable_List of a job. See variable_list.h. */
+/* Variable_List of a job. See variable_list.h. Only the server itself adds here (PBS_O_QUEUE), values that have no commas. */
 #include "variable_list.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "strbuf.h"
 #include "type_list.h"
 
-enum { TEXT_LIMIT = 1 << 20 };
+enum { TEXT_LIMIT = 1 << 20 }; /* PBS_VALUE_MAX of ifl/protocol/types.x */
 
 int variable_list_add(struct job *j, const char *name, const char *value, struct err *e)
 {
