@@ -1,8 +1,11 @@
 /* May this job enter this queue? See admit.h.
  *
  * The first refusal is the one that is told, so the order shows. Routing takes some of them (closed, full,
- * over a limit) as a word of the moment and tries again later: route.c. An ACL of users or groups that is
- * on and empty allows every user, one of hosts allows no host. */
+ * over a limit) as true for the moment only, and tries again later: route.c. An ACL of users or groups that is
+ * on and empty allows every user, one of hosts allows no host.
+ *
+ * Asked when a job is submitted, moved, routed and comes from another server; an alteration asks for the bounds only. Changes nothing; the
+ * caller enters the queue in the same turn, so what was checked still holds. */
 #include "admit.h"
 
 #include <stdio.h>
@@ -20,7 +23,7 @@ static bool on(const struct queue *q, int index)
     return attr_list_bool(&q->obj.attrs, index, false);
 }
 
-enum { HOST_MAX = 600 };
+enum { HOST_MAX = 600 }; /* two names of 255 bytes, host and domain, with room left */
 
 /* The other name of a host of the server's own domain: "n2" of "n2.site.example", and the other way round. NULL: the domain is
  * another, or that of the server is not known. */

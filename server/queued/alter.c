@@ -3,7 +3,10 @@
  * First all changes are checked one by one, so that the one at fault can be named. Then they are written
  * into the job, completed and checked as a whole; if that fails, the copy made before goes back. Only
  * after that the fields follow which mirror attributes (holds, times, counts), since they post events and
- * cannot be taken back. */
+ * cannot be taken back.
+ *
+ * The handler has looked up the user and the history of dependencies before it calls, so all of this is one turn. An attribute that has a
+ * field in struct job too wants a branch in alter_follow(); one that must not be altered in some state, a check of its own. */
 #include "alter.h"
 
 #include <string.h>

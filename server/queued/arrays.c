@@ -26,6 +26,7 @@
 #include "subjob.h"
 #include "limit_counts.h"
 
+/* PBS's exit states of arrays. TEXT_LIMIT: a page of 4096 indices as ranges needs some 25 KB at most. */
 enum { STATUS_WELL, STATUS_BADLY, STATUS_BROKEN, TEXT_LIMIT = 1 << 20 };
 
 struct arrays {

@@ -17,7 +17,7 @@
 #include "server_ctx.h"
 #include "strbuf.h"
 
-enum { TEXT_LIMIT = 1 << 20 };
+enum { TEXT_LIMIT = 1 << 20 }; /* PBS_VALUE_MAX of ifl/protocol/types.x */
 
 static const struct resc_list *list_of(const struct attr_list *l)
 {

@@ -1,5 +1,5 @@
-/* See depend.h. Both ends of a dependency are changed in depend_edges.c, lists checked in depend_check.c, other servers
- * told in depend_remote_news.c.
+/* Dependencies of jobs. See depend.h. Both ends of a dependency are changed in depend_edges.c, lists checked in depend_check.c, other
+ * servers told in depend_remote_news.c; what an end is, a job here or the record of one that has moved, is hidden in depend_end.c.
  *
  * Everything happens in the listener of the job machine, in the calls of submission and alteration, and in
  * those of moves between servers. A job is released by its hold alone: hold_types_change posts EV_REVIEW, and

@@ -1,4 +1,9 @@
-/* Makes and removes dependencies, at both ends. See depend_edges.h. */
+/* Makes and removes dependencies, at both ends. See depend_edges.h.
+ *
+ * Invariant between two calls: an element of one end's list has its mirror in the list of the other end (depend_mirror), unless it is a
+ * count or the other end is over. A function that changes one end changes the other before it returns, in the same batch of the store.
+ * Deleting a job here (doom) may come back through the job machine and end further jobs: lists are read again from the attribute for
+ * each end, and no element is kept across such a call. */
 #include "depend_edges.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Ends of dependencies. See depend_end.h. */
+/* Ends of dependencies. See depend_end.h. A question about an end is answered from the job where it is here, else from its record,
+ * which has what the other server said last; callers do not ask which. */
 #include "depend_end.h"
 
 #include <string.h>

@@ -21,6 +21,9 @@
 #include "strbuf.h"
 #include "depend_fact.h"
 
+/* Choices. A server that is started again is back in seconds; one that is away for longer is asked once a minute. A TRACK waits five
+ * minutes at the other server, so an unchanged job costs a message in that time. TRACKS_MAX bounds what one server keeps for another.
+ * LIST_MAX: two lists of DEPEND_TEXT_MAX, its own and that of its home. */
 enum {
     RETRY_FIRST_MS = 1000,
     RETRY_MAX_MS = 60000,
@@ -321,7 +324,7 @@ static void depend_link_pump_again(void *arg)
 static struct depend_link *line_of(struct depend_links *s, const char *server)
 {
     struct depend_link *l;
-    struct err e;
+    struct err e = {.text = "no memory"};
 
     LL_FOREACH(s->lines, l)
     {
@@ -336,7 +339,8 @@ static struct depend_link *line_of(struct depend_links *s, const char *server)
     l->slow = loop_timer_create(s->loop, LOOP_REAL, depend_link_pump_again, l);
     l->peer_server = peer_server_create(s->peer_servers, server, &events, l, &e);
     if (!l->server || !l->timer || !l->slow || !l->peer_server) {
-        log_event(LOGC_SVR, LOGE_ERROR, server, "dependencies cannot be told there");
+        log_event(LOGC_SVR, LOGE_ERROR, server, "dependencies of jobs cannot be told to that server: %s",
+                  e.text);
         line_free(l);
         return NULL;
     }

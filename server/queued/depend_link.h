@@ -6,7 +6,7 @@
  *   for each record REGIST_DEP until it is acknowledged, again after every change
  *                   TRACK, answered when there is news, or after TRACK_WAIT_S; asked again at once
  *
- * A server that cannot be reached is tried again after 1, 2, 4 ... 60 seconds, without end, and then everything
+ * A server that cannot be reached is tried again after 1, 2, 4 ... 60 seconds, without end, and when it is reached everything
  * is sent again. At most TRACKS_MAX calls of TRACK wait at one server; further records take turns. A record
  * with nothing left to send, on which no job depends, is removed. Loop thread only. */
 #include "server_events.h"

@@ -12,7 +12,9 @@
 struct server_ctx;
 struct strbuf;
 
-enum { DEPEND_TEXT_MAX = 4 << 20 };
+enum {
+    DEPEND_TEXT_MAX = 4 << 20
+}; /* 16384 dependencies (DEPEND_MAX) of 250 bytes each; as ATTR_EDIT_TEXT_MAX */
 
 struct depend_item {
     enum depend_kind kind;

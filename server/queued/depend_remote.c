@@ -1,4 +1,8 @@
-/* The table of remote dependencies, and their rows. See depend_remote.h. */
+/* The table of remote dependencies, and their rows. See depend_remote.h.
+ *
+ * A record is made when a job with dependencies leaves (depends_on_left) or when one is named that has left before
+ * (depend_edges_follow), and removed when that job is over or no job depends on it any more (depend_link.c). After a start all of
+ * them are told to the other servers again. Without memory the process ends: the store has the row, and a start reads it. */
 #include "depend_remote.h"
 
 #include <jansson.h>

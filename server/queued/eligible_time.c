@@ -19,6 +19,7 @@ struct eligible_time {
     struct server_ctx *ctx;
 };
 
+/* By the numbers of accrue_type, in PBS's words. */
 static const char *const names[] = {"initial_time", "ineligible_time", "eligible_time", "run_time",
                                     "exiting"};
 

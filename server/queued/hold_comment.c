@@ -1,4 +1,5 @@
-/* The comment of a job that is held. See hold_comment.h. */
+/* The comment of a job that is held. See hold_comment.h. The text is PBS's, and tells this comment from those of schedulers: only one that
+ * begins so is taken away when the hold is released. */
 #include "hold_comment.h"
 
 #include <string.h>

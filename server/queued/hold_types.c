@@ -1,4 +1,5 @@
-/* See hold_types.h. The attribute Hold_Types shows the same bits, but that of a dependency. */
+/* Holds of jobs. See hold_types.h. The attribute Hold_Types shows the same bits, but those of a dependency and of a held array. A change
+ * posts EV_REVIEW, and the machine decides whether the job waits, is held, or is queued; nothing is decided here. */
 #include "hold_types.h"
 
 #include "job_fsm.h"

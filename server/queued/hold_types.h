@@ -1,6 +1,7 @@
 #ifndef HOLD_TYPES_H
 #define HOLD_TYPES_H
-/* Holds: the letters set on a job, and the rights to set and release them. The only writer of j->hold. */
+/* Holds: the letters set on a job, and the rights to set and release them. A hold of a job that is there is changed here; only the system
+ * hold is also set by job_end.c and run_checkpoint.c, where a run ends badly, and by restore.c, where a row cannot be taken as it is. */
 #include "err.h"
 #include "job.h"
 #include "level.h"

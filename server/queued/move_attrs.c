@@ -1,4 +1,8 @@
-/* What a job takes along. See move_attrs.h. */
+/* What a job takes along. See move_attrs.h.
+ *
+ * Which attributes travel follows from their rows (`travels`): those that a user or an operator may set. A new attribute of jobs travels by
+ * itself, if it is not written by servers only. The other server completes the request by its own defaults, so defaults of here
+ * are left out. */
 #include "move_attrs.h"
 
 #include <stdlib.h>
@@ -12,7 +16,7 @@
 #include "strbuf.h"
 #include "depend_fact.h"
 
-enum { VALUES_MAX = 4 << 20 };
+enum { VALUES_MAX = 4 << 20 }; /* as ATTR_EDIT_TEXT_MAX, the most that a job's attributes are together */
 
 struct filling {
     wire_attrop *list;

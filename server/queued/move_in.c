@@ -1,4 +1,8 @@
-/* Jobs of other servers. See move_in.h. */
+/* Jobs of other servers. See move_in.h.
+ *
+ * submit.c serves ARRIVE by the steps of a submission and asks here what is different for a job that moves. ARRIVE may come twice, also after
+ * a restart of either server: the sender repeats it until it has an answer. It is recognised by its token as long as the job is here
+ * (jobs_find_token), and by a note of the store after that; so it is never made a second time. */
 #include "move_in.h"
 
 #include <stdio.h>

@@ -19,6 +19,7 @@ struct store_notes;
 struct request;
 struct server_ctx;
 
+/* HOPS: as route queues of one server (HOPS_MAX of route.c); it ends a circle of servers. ORIGIN: an identifier with a server's name. */
 enum { MOVE_IN_HOPS_MAX = 10, MOVE_IN_ORIGIN_MAX = 512 };
 
 /* Check that it may come. Its owner's name counts only if the server is configured to trust names of that

@@ -1,5 +1,12 @@
 /* Moving a job to another server. See move_out.h.
  *
+ *   move_out_begin       token and destination are written into the job (moving_to)
+ *   move_out_is_written  durable: a restart continues the move from here (move_out_restore)
+ *   load_script          from memory or the store
+ *   peer_server_dial     TLS to the other server
+ *   move_out_on_ready    ARRIVE
+ *   move_out_answered    moved: the job is over here and noted as gone; refused: it stays; lost: all again, with the same token
+ *
  * A `parting` is one such move: it has the job by key, since the job may be gone when an answer comes. `said` is the
  * moment after which the other side may have the job. Before it any failure ends the move, after it only an answer
  * does. A connection serves one ARRIVE. */
@@ -453,7 +460,7 @@ int move_out_begin(struct move_out *m, struct job *j, const char *destination, m
     return 0;
 }
 
-/* --- life */
+/* --- after a restart, and the end */
 
 static bool read_intent(struct parting *x, const char *text)
 {

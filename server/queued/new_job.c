@@ -26,8 +26,6 @@
 #include "preempt_targets.h"
 #include "variable_list.h"
 
-enum { TEXT_LIMIT = 1 << 20 };
-
 /* --- attributes as they came ------------------------------------------------------------------------ */
 
 /* What a submission may say and this server cannot do yet. A value that means "no" is let through. */

@@ -1,4 +1,5 @@
-/* Where the output goes. See output_paths.h. */
+/* Where the output goes. See output_paths.h. The paths are those that users see and that the first host delivers to. Asked
+ * when a job is made, and when an alteration has taken a path or the name away. */
 #include "output_paths.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "strbuf.h"
 #include "variable_list.h"
 
-enum { TEXT_LIMIT = 1 << 20 };
+enum { TEXT_LIMIT = 1 << 20 }; /* PBS_VALUE_MAX of ifl/protocol/types.x */
 
 /* "host:": the default name on that host. */
 static bool is_host_only(const char *path)

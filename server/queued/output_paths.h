@@ -4,8 +4,8 @@
 #include "err.h"
 #include "job.h"
 
-/* Fill in the one that is not set, and the path where only a host was said ("host:"). The job has its key, host, name and Variable_List. -1: PBSE_SYSTEM. */
-/* A job without a name, which the paths are made of, is called "none". */
+/* Fill in the one that is not set, and the path where only a host was said ("host:"). The job has its key, host and Variable_List. A job
+ * without a name, of which the paths are made, is called "none". -1: PBSE_SYSTEM. */
 int output_paths_complete(struct job *j, struct err *e);
 
 #endif

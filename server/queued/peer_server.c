@@ -1,5 +1,8 @@
 /* Connections to servers of other complexes. See peer_server.h.
  *
+ * move_out.c has one for each move, depend_link.c one for each server. Each attempt: certificates are read, the host is looked up (names),
+ * TCP and TLS are opened, and procedure 0 is answered; any failure on the way is `failed`, once.
+ *
  * A question to `names` cannot be taken back: when its peer has gone meanwhile, the answer frees it; an answer that
  * never comes, since names goes, leaves it to peer_servers_destroy. */
 #include "peer_server.h"
@@ -22,7 +25,7 @@
 #include "rpc_conn.h"
 #include "words.h"
 
-/* A TLS handshake on a loaded host; the request that waits for the peer is answered by then. */
+/* A choice: a TLS handshake on a loaded host; the request that waits for the peer is answered by then. */
 enum { OPEN_LIMIT_MS = 10000 };
 
 /* What the answer of names is for; the answer frees it. `peer_server` NULL: it was destroyed. */

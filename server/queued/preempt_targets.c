@@ -12,7 +12,7 @@
 #include "strbuf.h"
 #include "type_list.h"
 
-enum { WORD_MAX = 4096 };
+enum { WORD_MAX = 4096 }; /* a choice: far above a name and a value of a resource */
 
 static int bad(const char *word, const char *what, struct err *e)
 {

@@ -7,7 +7,7 @@
  * hop_count.
  *
  * Another server answers later: an errand keeps where in the list the job is, and the walk continues from there
- * when the answer is no. At most ERRANDS_MAX are under way; the others are in a line, each job once. A list
+ * when the answer is no. At most ERRANDS_MAX are under way; the others wait in `line`, in order, each job once. A list
  * that was changed meanwhile is walked from its beginning. A job that moves and has no errand, by qmove or
  * since before a restart, is looked at again after route_retry_time. */
 #include "route.h"
@@ -27,7 +27,8 @@
 #include "server_events.h"
 #include "type_list.h"
 
-/* HOPS_MAX ends a circle of route queues. ERRANDS_MAX moves to other servers are under way at once. */
+/* Choices. HOPS_MAX ends a circle of route queues: no site has so many in a row. ERRANDS_MAX moves to other servers are under way at once,
+ * each with a connection and a script in memory. */
 enum { HOPS_MAX = 10, ERRANDS_MAX = 16 };
 
 /* Destinations, and how far a job is in them. */
@@ -139,7 +140,8 @@ static int route_parse(const struct route_walk *w, struct destination *d, struct
     char text[PBS_MAXROUTEDEST + 1];
 
     if (w->n >= sizeof text)
-        return err_set(e, PBSE_UNKQUE, "a destination's name is too long");
+        return err_set(e, PBSE_UNKQUE, "destination %.40s... is longer than %d bytes", w->word,
+                       PBS_MAXROUTEDEST);
     memcpy(text, w->word, w->n);
     text[w->n] = '\0';
     return jobid_parse_destination(text, d, e);
@@ -424,7 +426,7 @@ void route_job(struct route *r, struct job *j)
 /* --- to other servers ----------------------------------------------------------------------------------- */
 
 /* The errand is over, in no list: its destination said no, or (NULL) was not asked. */
-static void route_go_on(struct errand *x, const struct err *why)
+static void route_continue(struct errand *x, const struct err *why)
 {
     struct route *r = x->r;
     struct job *j = x->j;
@@ -447,9 +449,9 @@ static void next_in_line(struct route *r)
     while (r->under_way.n < ERRANDS_MAX && (x = r->line.first)) {
         errands_take(&r->line, x);
         if (!is_current(x) || !may_go(x->j))
-            route_go_on(x, NULL);
+            route_continue(x, NULL);
         else if (send_off(x, &e) < 0)
-            route_go_on(x, &e);
+            route_continue(x, &e);
     }
 }
 
@@ -461,7 +463,7 @@ static void route_on_answer(void *arg, struct job *j, const struct err *why)
     (void)j; /* NULL: deleted by force */
     errands_take(&r->under_way, x);
     if (why)
-        route_go_on(x, why);
+        route_continue(x, why);
     else
         errand_free(x);
     next_in_line(r);

@@ -1,5 +1,8 @@
 /* Small scripts at hand. See script_cache.h.
  *
+ * Filled by a submission, read by each START of the job, emptied at its end; after a restart it is empty, and hosts ask for scripts
+ * (GET_SCRIPT).
+ *
  * A hash that keeps the order of insertion, which is the order in which scripts make room. One that would
  * take more than a quarter of it all is not kept: it would drive out too many others. */
 #include "script_cache.h"

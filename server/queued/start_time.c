@@ -1,8 +1,8 @@
 /* Jobs that wait for their Execution_Time. See start_time.h.
  *
  * A queue by time, whose entries lie in the jobs (j->due), and one timer for its first. The entry is
- * shared with history, which uses it when the job is over: so a job must be out of this queue before it
- * leaves the waiting states. */
+ * shared with submit_pieces.c, which uses it before the job is in a queue, and with history, which uses it when the job
+ * is over: so a job must be out of this queue before it leaves the waiting states. */
 #include "start_time.h"
 
 #include <stdlib.h>

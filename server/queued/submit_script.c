@@ -1,4 +1,8 @@
-/* SCRIPT and COMMIT. See submit_script.h. */
+/* SCRIPT and COMMIT. See submit_script.h.
+ *
+ * Each is acknowledged when it is durable, so a client that has an answer need not send that piece again, whatever happens to the server.
+ * What may have changed since SUBMIT (the queue is gone or full, the server closed) is asked again at COMMIT; what the job itself is
+ * was checked then, and holds. */
 #include "submit_script.h"
 
 #include <ifl.h>

@@ -1,6 +1,9 @@
 /* Servers that wait for news of jobs. See track_request.h.
  *
- * Calls hang in a hash by the number of the job, of which several servers' calls, or one's repeated, make a list. */
+ * The other end of depend_link.c. A call is answered once: at once where more is known than it says, by an event of its job, or after its
+ * time. The asking server then asks again. One that disconnects is dropped.
+ *
+ * Calls are in a hash by the number of the job, of which several servers' calls, or one's repeated, make a list. */
 #include "track_request.h"
 
 #include <stdlib.h>
@@ -13,7 +16,8 @@
 #include "loop.h"
 #include "pbs_error.h"
 
-/* The asking server names the wait; one that is gone must not cost memory for longer than WAIT_MAX_S. */
+/* A choice. The asking server names the wait (TRACK_WAIT_S of depend_link.c); one that is gone must not cost memory for longer than
+ * WAIT_MAX_S. */
 enum { WAIT_MAX_S = 3600 };
 
 struct track { /* one call */
