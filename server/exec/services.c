@@ -40,6 +40,7 @@ static void service_free(struct service *s)
     intern_unref(s->name);
     intern_unref(s->host);
     intern_unref(s->address);
+    intern_unref(s->last_address);
     intern_unref(s->boot);
     intern_unref(s->instance);
     intern_unref(s->version);
@@ -147,6 +148,8 @@ void services_note(struct services *sv, const struct service *s, struct node *n)
 
     changed |= services_set_text(&n->service_boot, s->boot);
     changed |= services_set_text(&n->service_host, s->host);
+    if (s->address)
+        changed |= services_set_text(&n->service_address, s->address);
     if (changed)
         change_touch(sv->ctx->change, &n->obj.change, PART_HOT);
 }
@@ -156,6 +159,14 @@ void services_recall(struct service *s, const struct node *n)
     services_set_text(&s->instance, n->service_instance);
     services_set_text(&s->boot, n->service_boot);
     services_set_text(&s->host, n->service_host);
+    services_set_text(&s->last_address, n->service_address);
+}
+
+const char *service_address(const struct service *s)
+{
+    const char *a = s->address ? s->address : s->last_address;
+
+    return a && a[0] ? a : NULL;
 }
 
 void services_bind(struct services *sv, struct service *s, struct node *n)

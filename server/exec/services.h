@@ -28,6 +28,7 @@ struct service {
     bool leaving;                                      /* said good-bye for good */
     uint64_t generation;
     const char *host, *address, *boot, *instance, *version; /* interned, or NULL */
+    const char *last_address; /* the same, from before our start: a HELLO to come may say another one */
     unsigned capabilities;
     /* What a MOM has said of its vnodes: those of its last HELLO as XDR (exec_hello_args.nodes), and which of NODE_DOWN
      * and NODE_BUSY hold. A node that is created later is filled from it. exec/node_report.c */
@@ -50,7 +51,7 @@ struct service *services_next(const struct service *s);
 
 void services_bind(struct services *sv, struct service *s, struct node *n);
 
-/* Write down on its vnode which service of this name it is (instance, boot, host): a restarted server must tell it from
+/* Write down on its vnode which service of this name it is (instance, boot, host, address): a restarted server must tell it from
  * a namesake although neither has said HELLO yet. And read it there. */
 void services_note(struct services *sv, const struct service *s, struct node *n);
 void services_recall(struct service *s, const struct node *n);
@@ -64,5 +65,8 @@ bool service_is_connected(const struct service *s);
 int service_wait(struct service *s, service_fn *fn, void *arg);
 /* Make these calls now: once behind each answer to a HELLO, and at the end of the connection. */
 void service_wake(struct service *s);
+
+/* Where it can be asked for what it has of earlier runs, also before its HELLO after our start; NULL: not known. */
+const char *service_address(const struct service *s);
 
 #endif

@@ -496,7 +496,7 @@ static char *image_from(struct services *sv, const struct job_image *m)
 
     strbuf_init(&b, PBS_TEXT_MAX);
     strbuf_addf(&b, "%.*s %s %.*s", (int)m->service_len, m->service,
-                s && s->address && s->address[0] ? s->address : "-", (int)m->path_len, m->path);
+                s && service_address(s) ? service_address(s) : "-", (int)m->path_len, m->path);
     free(name);
     return strbuf_take(&b);
 }
@@ -520,12 +520,14 @@ static char *last_host(struct services *sv, const struct job *j)
 {
     const char *at = j->output_at;
     const struct service *s = at && at != j->run->hosts[0].service ? services_find(sv, at) : NULL;
+    bool may_be_back;
     struct strbuf b;
 
     if (!at || at == j->run->hosts[0].service)
         return strdup("");
     strbuf_init(&b, ADDRESS_MAX);
-    strbuf_addf(&b, "%s %s", at, s && service_is_here(s) && s->address && s->address[0] ? s->address : "-");
+    may_be_back = s && (service_is_here(s) || !s->address); /* before its first HELLO after our start */
+    strbuf_addf(&b, "%s %s", at, may_be_back && service_address(s) ? service_address(s) : "-");
     return strbuf_take(&b);
 }
 

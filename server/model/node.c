@@ -36,8 +36,9 @@ static int node_encode(const struct object *o, enum change_part part, struct str
 
     if (part != PART_HOT)
         return 0;
-    json = json_pack("{s:s*, s:s*, s:s*, s:s*, s:i, s:I, s:I}", "service", n->service_name, "instance",
-                     n->service_instance, "boot", n->service_boot, "service_host", n->service_host, "offline",
+    json = json_pack("{s:s*, s:s*, s:s*, s:s*, s:s*, s:i, s:I, s:I}", "service", n->service_name, "instance",
+                     n->service_instance, "boot", n->service_boot, "service_host", n->service_host,
+                     "service_address", n->service_address, "offline",
                      (int)(n->state & (NODE_OFFLINE | NODE_OFFLINE_BY_MOM)), "last_state_s",
                      (json_int_t)n->last_state_s, "last_used_s", (json_int_t)n->last_used_s);
     text = json ? json_dumps(json, JSON_COMPACT) : NULL;
@@ -61,6 +62,7 @@ static void node_destroy(struct object *o)
     intern_unref(n->service_instance);
     intern_unref(n->service_boot);
     intern_unref(n->service_host);
+    intern_unref(n->service_address);
     object_fini(o);
     free(n);
 }
@@ -90,13 +92,14 @@ void node_take_host(struct node *n)
 int node_decode(struct node *n, const char *hot_json, struct err *e)
 {
     json_t *json = json_read_own(hot_json);
-    const char *service = NULL, *instance = NULL, *boot = NULL, *host = NULL;
+    const char *service = NULL, *instance = NULL, *boot = NULL, *host = NULL, *address = NULL;
     int offline = 0;
     json_int_t state_s = 0, used_s = 0;
 
-    if (!json || json_unpack(json, "{s?s, s?s, s?s, s?s, s?i, s?I, s?I}", "service", &service, "instance",
-                             &instance, "boot", &boot, "service_host", &host, "offline", &offline,
-                             "last_state_s", &state_s, "last_used_s", &used_s) < 0) {
+    if (!json ||
+        json_unpack(json, "{s?s, s?s, s?s, s?s, s?s, s?i, s?I, s?I}", "service", &service, "instance",
+                    &instance, "boot", &boot, "service_host", &host, "service_address", &address, "offline",
+                    &offline, "last_state_s", &state_s, "last_used_s", &used_s) < 0) {
         json_decref(json);
         return err_set(e, PBSE_SYSTEM, "the stored row of node %s cannot be read", n->obj.name);
     }
@@ -104,6 +107,7 @@ int node_decode(struct node *n, const char *hot_json, struct err *e)
     n->service_instance = intern_ref(instance);
     n->service_boot = intern_ref(boot);
     n->service_host = intern_ref(host);
+    n->service_address = intern_ref(address);
     n->state |= (unsigned)offline & (NODE_OFFLINE | NODE_OFFLINE_BY_MOM);
     n->last_state_s = state_s;
     n->last_used_s = used_s;

@@ -41,7 +41,7 @@ struct node {
     const char *service_name; /* interned: "mom:n1", its last service; stored */
     size_t want_at;           /* scratch of run_demand.c: its position in the list under construction */
     /* Which one of that name, interned and stored; NULL: not known. exec/services.c */
-    const char *service_instance, *service_boot, *service_host;
+    const char *service_instance, *service_boot, *service_host, *service_address;
     const char *host;           /* interned: resources_available.host */
     struct resc_list *assigned; /* amounts taken; assign.c */
     struct resc_list *held;     /* kept for earmarks; earmark_sums.c */
