@@ -275,14 +275,14 @@ static bool may_have_saved(const struct mom *m, const struct run *r)
            !m->home.config->actions[ACTION_RESTART].argv.n && !images_has(&m->home, r);
 }
 
-/* One that was stopped in the middle may have left half a state: it must have said that it is whole. */
+/* One that was stopped in the middle, or lost with its shepherd, may have left half a state: it must have said that it is whole. */
 static bool has_saved(const struct mom *m, const struct run *r)
 {
     if (!may_have_saved(m, r))
         return false;
     if (r->failure.reason == EXEC_END_ITSELF)
         return r->failure.status && notice_save_is_noticed(&m->home, r) && images_app_has_files(&m->home, r);
-    return r->failure.reason == EXEC_END_TERMINATED && notice_save_is_whole(&m->home, r);
+    return notice_save_is_whole(&m->home, r);
 }
 
 void ckpt_keep_saved(struct mom *m, struct run *r)
