@@ -1,7 +1,8 @@
 /* A program that has a say in its preemption, with nothing but pmix.h: writes what it sees, a line each, to LOG.RANK.
  *
- *   pmix_talk LOG [query] [event | signal | shared] [need=SECONDS] [quiet] [ANSWER]
+ *   pmix_talk LOG [query] [event | signal | shared] [need=SECONDS] [hold=answer | hold=asked | hold=writing] [quiet] [ANSWER]
  *   ANSWER: ready, defer=SECONDS, partial=NODES, release=NODES, refuse, saved, die, late, flood; with "=RANK:ANSWER" of one rank alone
+ *   hold: until there is a file `go`, it does not answer; does not begin to save itself; has written half of its state
  *
  * It waits for alerts until it is killed, and answers each. The library's thread and the main one both write; each line is one write, so that
  * none comes between two halves of another. */
@@ -25,6 +26,7 @@ static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
 static char id[TEXT], method[TEXT]; /* of the alert that was seen last */
 static int alerts, checkpoints;     /* seen and not handled */
 static bool busy;                   /* an answer was granted in part */
+static const char *held = "";       /* at which point it waits for the file `go` */
 
 struct line {
     char text[4 * TEXT];
@@ -184,18 +186,31 @@ static void declare(const char *how, unsigned need_s)
     control("declared", info, n);
 }
 
+static void hold(const char *where)
+{
+    if (strcmp(held, where) == 0)
+        while (access("go", F_OK) < 0)
+            usleep(20000);
+}
+
 static void save(void)
 {
-    char path[2 * TEXT];
+    char path[2 * TEXT], new[3 * TEXT];
     const char *dir = getenv("PBS_CHECKPOINT_DIR");
     FILE *f;
 
     snprintf(path, sizeof path, "%s/state.%u", dir ? dir : ".", me.rank);
-    f = fopen(path, "w");
+    snprintf(new, sizeof new, "%s.new", path);
+    hold("asked");
+    f = fopen(new, "w");
     if (!f)
         return;
-    fprintf(f, "state\n");
+    fprintf(f, "st");
+    fflush(f);
+    hold("writing");
+    fprintf(f, "ate\n");
     fclose(f);
+    rename(new, path);
 }
 
 static void say_saved(const char *which)
@@ -251,6 +266,7 @@ static void answer(const char *how)
     const char *value = strchr(how, '=');
 
     value = value ? value + 1 : "";
+    hold("answer");
     if (strncmp(how, "defer", 5) == 0)
         reply("defer", (uint32_t)atoi(value), NULL);
     else if (strncmp(how, "partial", 7) == 0)
@@ -321,6 +337,8 @@ int main(int argc, char *argv[])
             need_s = (unsigned)atoi(argv[i] + 5);
         else if (argv[i][0] >= '0' && argv[i][0] <= '9')
             how = (unsigned)atoi(argv[i]) == me.rank ? strchr(argv[i], ':') + 1 : how;
+        else if (strncmp(argv[i], "hold=", 5) == 0)
+            held = argv[i] + 5;
         else if (strcmp(argv[i], "quiet") != 0)
             how = argv[i];
     if (declaration[0])
