@@ -15,6 +15,7 @@
 #include "qmgr_config.h"
 #include "qmgr_edit.h"
 #include "qmgr_help.h"
+#include "qmgr_json.h"
 #include "strbuf.h"
 #include "words.h"
 
@@ -22,7 +23,7 @@ enum { LINE_MAX_BYTES = 16 << 20, EXIT_NO_CONNECTION = 3, EXIT_ACTIVE = 4, EXIT_
 
 struct qmgr {
     struct cmd_args a;
-    bool abort, echo, no_execution, silent;
+    bool abort, echo, no_execution, silent, json;
     struct words lines; /* of -c, in their order */
 };
 
@@ -37,6 +38,7 @@ static const struct option_row rows[] = {
     CMD_FLAG('a', struct qmgr, abort, "end at the first error"),
     {'c', NULL, OPTION_VALUE, "command", "this command; several are done in their order", qmgr_take_line, 0},
     CMD_FLAG('e', struct qmgr, echo, "show each line before it is done"),
+    CMD_FORMAT(struct qmgr, json),
     CMD_FLAG('n', struct qmgr, no_execution, "only look whether lines are well formed"),
     CMD_FLAG('z', struct qmgr, silent, "no messages of errors"),
 };
@@ -61,7 +63,8 @@ static int qmgr_do_line(struct state *s, const char *line);
 static int qmgr_run(void *settings, int n, char *operands[])
 {
     struct qmgr *q = settings;
-    struct state s = {.q = q, .apply = {.a = &q->a, .silent = q->silent}};
+    struct qmgr_json json = {.wanted = q->json};
+    struct state s = {.q = q, .apply = {.a = &q->a, .silent = q->silent, .json = &json}};
     int rc = EXIT_NO_MEMORY;
 
     s.apply.pool = conn_pool_create(&q->a);
@@ -251,6 +254,7 @@ static int qmgr_do_line(struct state *s, const char *line)
         qmgr_print_error(s, line, &error);
     } else {
         rc = qmgr_do_parsed(s, &l);
+        qmgr_json_end(s->apply.json);
     }
     qmgr_line_fini(&l);
     fflush(stdout);
@@ -352,7 +356,7 @@ static void qmgr_fini(void *settings)
 
 const struct cmd command = {
     .options = {.program = "qmgr", .operands = "[server...]", CMD_ROWS(rows)},
-    .usage = "Usage: qmgr [-a] [-c command] [-e] [-n] [-z] [server...]\n",
+    .usage = "Usage: qmgr [-a] [-c command] [-e] [-F json] [-n] [-z] [server...]\n",
     .usage_exit = 1,
     .size = sizeof(struct qmgr),
     .run = qmgr_run,

@@ -12,6 +12,7 @@
 #include "attrs.h"
 #include "qmgr_attrs.h"
 #include "qmgr_hook.h"
+#include "qmgr_json.h"
 #include "qmgr_print.h"
 
 /* Report an error of the call, with object and server as messages show them. */
@@ -156,6 +157,17 @@ static void qmgr_apply_print(int c, int object, const struct batch_status *o)
         qmgr_hook_print(stdout, c, object, o->name);
 }
 
+static void qmgr_apply_show_one(const struct qmgr_apply *q, int c, int verb, int object,
+                                const struct batch_status *o)
+{
+    if (verb == MGR_CMD_PRINT)
+        qmgr_apply_print(c, object, o);
+    else if (q->json->wanted)
+        qmgr_json_add(q->json, object, o);
+    else
+        qmgr_print_list(stdout, object, o);
+}
+
 static int qmgr_apply_show(const struct qmgr_apply *q, int c, int verb, int object, const struct attrs *wants,
                            const char *name, const char *server)
 {
@@ -173,14 +185,13 @@ static int qmgr_apply_show(const struct qmgr_apply *q, int c, int verb, int obje
     resvs = prints && object == MGR_OBJ_QUEUE && !*name ? qmgr_apply_reservations(c) : NULL;
     if (prints && has_custom(object, list))
         qmgr_print_begin(stdout, object);
+    if (!prints && q->json->wanted && (list || !*name))
+        qmgr_json_begin(q->json, c, object, server);
     for (o = list; o; o = o->next) {
         if (!qmgr_apply_shows(object, name, o, resvs))
             continue;
         shown++;
-        if (prints)
-            qmgr_apply_print(c, object, o);
-        else
-            qmgr_print_list(stdout, object, o);
+        qmgr_apply_show_one(q, c, verb, object, o);
     }
     pbs_statfree(resvs);
     pbs_statfree(list);

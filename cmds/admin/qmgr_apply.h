@@ -4,10 +4,13 @@
 #include "qmgr_line.h"
 #include "conn_pool.h"
 
+struct qmgr_json;
+
 struct qmgr_apply {
     const struct cmd_args *a;
     struct conn_pool *pool;
-    bool silent; /* -z: no error messages */
+    bool silent;            /* -z: no error messages */
+    struct qmgr_json *json; /* for what list shows */
 };
 
 /* Fetch the objects of a kind (enum mgr_obj) at connection `c`: the one named, or all (""); `wants` may be NULL. As

@@ -1,4 +1,5 @@
 """qmgr for people: configuration as text, help that knows the attributes, and the keys of a terminal."""
+import json
 import os
 import pty
 import select
@@ -21,6 +22,48 @@ def test_each_c_on_the_command_line_is_done_in_its_order(cx):
     cx.command("qmgr", "-c", "unset queue one Priority", check=True)
     done = cx.command("qmgr", "-a", *words[2:], check=False)
     assert done.returncode and "Priority" not in cx.api.stat("que", "one")[0]
+
+
+# --- lists in JSON
+
+def listed(cx, *lines, **how):
+    """The documents that these lines print, one after another."""
+    text = cx.command("qmgr", "-F", "json", *(word for line in lines for word in ("-c", line)), **how).stdout
+    documents, at = [], 0
+    while at < len(text):
+        one, at = json.JSONDecoder().raw_decode(text, at)
+        documents.append(one)
+        at += text[at] == "\n"
+    return documents
+
+
+@pytest.mark.complex(nodes=2, sched=True)
+def test_a_list_in_json_shows_objects_as_qstat_and_pbsnodes_do(cx):
+    cx.qmgr("create resource lic type=long,flag=q", "set queue workq max_run=[u:PBS_GENERIC=2]", "set queue workq resources_max.ncpus=3")
+    (queues,) = listed(cx, "list queue workq")
+    assert queues["Queue"] == json.loads(cx.command("qstat", "-Q", "-f", "-F", "json", "workq").stdout)["Queue"]
+    assert queues["Queue"]["workq"]["resources_max"] == {"ncpus": 3} and queues["pbs_server"] and queues["timestamp"]
+    (nodes,) = listed(cx, "list node @default")
+    shown = json.loads(cx.command("pbsnodes", "-a", "-F", "json").stdout)["nodes"]
+    assert {name: node["resources_available"] for name, node in nodes["nodes"].items()} == \
+        {name: node["resources_available"] for name, node in shown.items()}
+    (server,) = listed(cx, "list server")
+    assert list(server["Server"].values())[0]["default_queue"] == "workq"
+    (scheds,) = listed(cx, "list sched")
+    assert scheds["Sched"]["default"]["state"]
+    (resources,) = listed(cx, "list resource")
+    assert resources["Resource"] == {"lic": {"type": "long", "flag": "q"}}
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_a_line_is_a_document_and_what_there_is_not_is_an_error(cx):
+    cx.qmgr("create queue second queue_type=e")
+    both, hooks = listed(cx, "list queue workq,second queue_type", "list hook")
+    assert both["Queue"] == {"workq": {"queue_type": "Execution"}, "second": {"queue_type": "Execution"}}
+    assert hooks["Hook"] == {}
+    assert listed(cx, "list queue nosuch", check=False) == []
+    assert "create queue second" in cx.command("qmgr", "-F", "json", "-c", "print queue second").stdout
+    assert cx.command("qmgr", "-F", "yaml", "-c", "list server", check=False).returncode != 0
 
 
 # --- configuration as text
