@@ -7,6 +7,7 @@
 #include "psets.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "intern.h"
 #include "mem.h"
@@ -20,6 +21,7 @@ struct psets_set {
     res_id res;
     const char *value; /* interned; NULL: not set */
     int64_t total[COUNTED], free[COUNTED];
+    uint32_t first; /* the lowest rank of its vnodes */
 };
 struct sets {
     const struct asker *asker;
@@ -36,35 +38,57 @@ static int by_amounts(const int64_t a[COUNTED], const int64_t b[COUNTED])
     return 0;
 }
 
+/* Of sets that are equally large the one whose vnodes are filled first, not the one that happens to be counted first. */
+static int psets_by_rank(const struct psets_set *x, const struct psets_set *y)
+{
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    if (x->res != y->res)
+        return x->res < y->res ? -1 : 1;
+    return strcmp(x->value ? x->value : "", y->value ? y->value : "");
+}
+
 static int psets_by_size(const void *a, const void *b)
 {
     const struct psets_set *x = a, *y = b;
     int c = by_amounts(x->total, y->total);
 
-    return c ? c : by_amounts(x->free, y->free);
+    c = c ? c : by_amounts(x->free, y->free);
+    return c ? c : psets_by_rank(x, y);
 }
 
+/* So many vnodes, the first of which has this rank, and which are like this one. */
+struct psets_alike {
+    const struct node *sample;
+    int64_t times;
+    uint32_t first;
+};
+
 /* Takes the value. */
-static void set_count(struct sets *l, res_id res, const char *value, const struct node *n, int64_t times)
+static void set_count(struct sets *l, res_id res, const char *value, const struct psets_alike *x)
 {
+    const struct node *n = x->sample;
     size_t i = 0;
 
     while (i < l->n && (l->a[i].res != res || l->a[i].value != value))
         i++;
     if (i == l->n) {
         l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
-        l->a[l->n++] = (struct psets_set){.res = res, .value = intern_again(value)};
+        l->a[l->n++] = (struct psets_set){.res = res, .value = intern_again(value), .first = x->first};
     }
     intern_unref(value);
+    if (x->first < l->a[i].first)
+        l->a[i].first = x->first;
     for (size_t k = 0; k < COUNTED; k++) {
-        l->a[i].total[k] += amounts_get(&n->total, l->counted[k]) * times;
-        l->a[i].free[k] += amounts_get(&n->free, l->counted[k]) * times;
+        l->a[i].total[k] += amounts_get(&n->total, l->counted[k]) * x->times;
+        l->a[i].free[k] += amounts_get(&n->free, l->counted[k]) * x->times;
     }
 }
 
-/* `times` vnodes like this one into the sets that they belong to. */
-static void count_like(struct sets *l, res_id res, const struct node *n, int64_t times)
+/* Count these vnodes into the sets that they belong to. */
+static void count_like(struct sets *l, res_id res, const struct psets_alike *x)
 {
+    const struct node *n = x->sample;
     const struct cluster *cl = l->asker->cl;
     const char *value = match_set_of(n, res);
     struct words w;
@@ -72,13 +96,13 @@ static void count_like(struct sets *l, res_id res, const struct node *n, int64_t
     if (!match_pool(l->asker, n) || (!value && cluster_policy(cl)->explicit_sets))
         return;
     if (!value || catalogue_get(cluster_catalogue(cl), res)->type != RES_STRINGS) {
-        set_count(l, res, intern_again(value), n, times);
+        set_count(l, res, intern_again(value), x);
         return;
     }
     words_init(&w);
     words_parse_commas(value, &w, NULL);
     for (size_t i = 0; i < w.n; i++)
-        set_count(l, res, mem_intern(w.w[i]), n, times);
+        set_count(l, res, mem_intern(w.w[i]), x);
     words_fini(&w);
 }
 
@@ -89,11 +113,11 @@ static void count_all(struct sets *l, struct buckets *all, res_id res)
 
     if (res == RES_HOSTNAME || res == RES_VNODENAME) {
         for (size_t i = 0; i < n; i++)
-            count_like(l, res, nodes[i], 1);
+            count_like(l, res, &(struct psets_alike){nodes[i], 1, nodes[i]->rank});
         return;
     }
     for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b))
-        count_like(l, res, b->sample, (int64_t)b->n);
+        count_like(l, res, &(struct psets_alike){b->sample, (int64_t)b->n, bucket_first(b)});
 }
 
 /* What the job is grouped by, a comma list; NULL: by nothing. */
