@@ -99,8 +99,9 @@ static void random_tell_resv(const struct random_world *w, struct cycle *c, int 
     size_t n = 0;
 
     for (int k = r->first; k < r->first + r->n; k++)
-        n += (size_t)snprintf(nodes + n, sizeof nodes - n, "%s(n%d:ncpus=%d)", n ? "+" : "", k,
-                              w->nodes[k].ncpus);
+        n += w->nodes[k].is_away ? 0
+                                 : (size_t)snprintf(nodes + n, sizeof nodes - n, "%s(n%d:ncpus=%d)",
+                                                    n ? "+" : "", k, w->nodes[k].ncpus);
     snprintf(id, sizeof id, "R%d.x", i);
     snprintf(from, sizeof from, "%lld", (long long)r->from_s);
     snprintf(to, sizeof to, "%lld", (long long)r->to_s);
@@ -142,9 +143,11 @@ void random_world_tell(const struct random_world *w, struct cycle *c)
 {
     random_tell_server(w, c);
     for (int i = 0; i < w->n_nodes; i++)
-        random_tell_node(w, c, i);
+        if (!w->nodes[i].is_away)
+            random_tell_node(w, c, i);
     for (int i = 0; i < w->n_resvs; i++)
-        random_tell_resv(w, c, i);
+        if (w->resvs[i].n > 0)
+            random_tell_resv(w, c, i);
     for (int i = 0; i < w->n_jobs; i++)
         if (w->jobs[i].is_there)
             random_tell_job(w, c, i);
@@ -210,27 +213,68 @@ static void random_end(struct random_world *w, int i)
     }
 }
 
+static void random_note(struct random_world *w, const struct random_event *x)
+{
+    w->events = mem_room(w->events, w->n_events, &w->cap_events, sizeof *w->events);
+    w->events[w->n_events++] = *x;
+}
+
+static void random_apply_submit(struct random_world *w, const struct random_event *x)
+{
+    struct random_job *j = &w->jobs[x->number];
+
+    *j = (struct random_job){
+        .is_there = true, .is_urgent = x->is_urgent, .user = x->user, .walltime_s = x->walltime_s};
+    memcpy(j->select, x->select, sizeof j->select);
+    memcpy(j->place, x->place, sizeof j->place);
+    if (x->number >= w->n_jobs)
+        w->n_jobs = x->number + 1;
+    random_tell_job(w, w->c, x->number);
+}
+
+void random_world_apply(struct random_world *w, const struct random_event *x)
+{
+    w->now_s = x->at_s;
+    random_note(w, x);
+    switch (x->kind) {
+    case RANDOM_SUBMIT:
+        random_apply_submit(w, x);
+        break;
+    case RANDOM_END:
+        if (w->jobs[x->number].is_there)
+            random_end(w, x->number);
+        break;
+    case RANDOM_NODE:
+        w->nodes[x->number].is_down = x->is_down;
+        if (!w->nodes[x->number].is_away)
+            random_tell_node(w, w->c, x->number);
+        break;
+    case RANDOM_CYCLE:
+        break;
+    }
+}
+
 int random_world_submit(struct random_world *w, bool is_urgent)
 {
     static const char *const places[] = {"free",      "free",         "scatter", "pack",
                                          "free:excl", "scatter:excl", "vscatter"};
-    struct random_job *j = &w->jobs[w->n_jobs];
+    struct random_event x = {.at_s = w->now_s, .number = w->n_jobs, .is_urgent = is_urgent};
     int n;
 
     if (w->n_jobs == RANDOM_JOBS_MAX)
         return -1;
-    *j = (struct random_job){.is_there = true, .is_urgent = is_urgent, .user = random_draw(w, USERS)};
-    n = snprintf(j->select, sizeof j->select, "%d:ncpus=%d:mem=%dkb",
+    x.user = random_draw(w, USERS);
+    n = snprintf(x.select, sizeof x.select, "%d:ncpus=%d:mem=%dkb",
                  1 + random_draw(w, is_urgent ? w->n_nodes : 2), 1 + random_draw(w, 3),
                  1 + random_draw(w, 40));
     if (random_one_of(w, 4))
-        snprintf(j->select + n, sizeof j->select - (size_t)n, "+%d:ncpus=%d:mem=%dkb", 1 + random_draw(w, 3),
+        snprintf(x.select + n, sizeof x.select - (size_t)n, "+%d:ncpus=%d:mem=%dkb", 1 + random_draw(w, 3),
                  1 + random_draw(w, 2), 1 + random_draw(w, 60));
-    snprintf(j->place, sizeof j->place, "%s",
+    snprintf(x.place, sizeof x.place, "%s",
              places[is_urgent || random_one_of(w, 3) ? random_draw(w, sizeof places / sizeof *places) : 0]);
-    j->walltime_s = 100 * (1 + random_draw(w, 30));
-    random_tell_job(w, w->c, w->n_jobs);
-    return w->n_jobs++;
+    x.walltime_s = 100 * (1 + random_draw(w, 30));
+    random_world_apply(w, &x);
+    return x.number;
 }
 
 static int random_job_that(struct random_world *w, bool runs)
@@ -243,6 +287,14 @@ static int random_job_that(struct random_world *w, bool runs)
             return i;
     }
     return -1;
+}
+
+static void random_world_end(struct random_world *w, bool runs)
+{
+    int i = random_job_that(w, runs);
+
+    if (i >= 0)
+        random_world_apply(w, &(struct random_event){.kind = RANDOM_END, .at_s = w->now_s, .number = i});
 }
 
 void random_world_step(struct random_world *w)
@@ -259,17 +311,17 @@ void random_world_step(struct random_world *w)
     case 3:
     case 4:
     case 5:
-        if ((i = random_job_that(w, true)) >= 0)
-            random_end(w, i);
+        random_world_end(w, true);
         break;
     case 6:
-        if ((i = random_job_that(w, false)) >= 0)
-            random_end(w, i);
+        random_world_end(w, false);
         break;
     default:
         i = random_draw(w, w->n_nodes);
-        w->nodes[i].is_down = !w->nodes[i].is_down && random_one_of(w, 3);
-        random_tell_node(w, w->c, i);
+        random_world_apply(w, &(struct random_event){.kind = RANDOM_NODE,
+                                                     .at_s = w->now_s,
+                                                     .number = i,
+                                                     .is_down = !w->nodes[i].is_down && random_one_of(w, 3)});
         break;
     }
     cluster_settle(cycle_cluster(w->c));
@@ -279,6 +331,7 @@ void random_world_cycle(struct random_world *w, struct decisions *d)
 {
     struct decisions answers = {0};
 
+    random_note(w, &(struct random_event){.kind = RANDOM_CYCLE, .at_s = w->now_s});
     cycle_run(w->c, w->now_s, d);
     for (size_t i = 0; i < d->n; i++) {
         const struct decision *x = &d->a[i];
@@ -336,16 +389,25 @@ static void random_draw_nodes(struct random_world *w)
     }
 }
 
-struct random_world *random_world_create(uint64_t seed)
+/* Nothing is told yet. */
+static struct random_world *random_world_draw(uint64_t seed)
 {
     struct random_world *w = mem_new(1, sizeof *w);
-    struct decisions d = {0};
 
+    w->first_seed = seed;
     w->seed = seed * 2654435761u + 1;
     w->now_s = BEGIN_S;
     random_draw_policy(w);
     w->c = cycle_create("default", &w->policy);
     random_draw_nodes(w);
+    return w;
+}
+
+struct random_world *random_world_create(uint64_t seed)
+{
+    struct random_world *w = random_world_draw(seed);
+    struct decisions d = {0};
+
     random_world_tell(w, w->c);
     for (int i = 0, n = 10 + random_draw(w, 5 * w->n_nodes); i < n; i++)
         random_world_submit(w, false);
@@ -355,9 +417,22 @@ struct random_world *random_world_create(uint64_t seed)
     return w;
 }
 
+struct random_world *random_world_again(const struct random_world *like)
+{
+    struct random_world *w = random_world_draw(like->first_seed);
+
+    for (int i = 0; i < w->n_nodes; i++)
+        w->nodes[i].is_away = like->nodes[i].is_away;
+    for (int i = 0; i < w->n_resvs; i++)
+        w->resvs[i].n = like->resvs[i].n;
+    random_world_tell(w, w->c);
+    return w;
+}
+
 void random_world_destroy(struct random_world *w)
 {
     cycle_destroy(w->c);
     policy_fini(&w->policy);
+    free(w->events);
     free(w);
 }

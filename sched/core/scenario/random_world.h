@@ -26,16 +26,28 @@ struct random_job {
 
 struct random_node {
     int ncpus, mem_kb, host, colour;
-    bool is_down, is_excl;
+    bool is_down, is_excl, is_away; /* away: not told of at all */
 };
 
 struct random_resv {
     int64_t from_s, to_s;
-    int first, n; /* vnodes, whole */
+    int first, n; /* vnodes, whole; 0: there is no such reservation */
+};
+
+enum random_event_kind { RANDOM_SUBMIT, RANDOM_END, RANDOM_NODE, RANDOM_CYCLE };
+
+struct random_event { /* what has happened */
+    enum random_event_kind kind;
+    int64_t at_s;
+    int number; /* of the job or vnode */
+    bool is_urgent, is_down;
+    int user;
+    int64_t walltime_s;
+    char select[128], place[32];
 };
 
 struct random_world {
-    uint64_t seed;
+    uint64_t seed, first_seed;
     struct policy policy;
     struct cycle *c;
     int64_t now_s;
@@ -44,10 +56,18 @@ struct random_world {
     struct random_node nodes[RANDOM_NODES_MAX];
     struct random_job jobs[RANDOM_JOBS_MAX];
     struct random_resv resvs[RANDOM_RESVS_MAX];
+    struct random_event *events; /* all of them, in order */
+    size_t n_events, cap_events;
 };
 
 struct random_world *random_world_create(uint64_t seed); /* for tests */
 void random_world_destroy(struct random_world *w);       /* for tests */
+
+/* For tests: policy, vnodes and reservations of another world as they were at its beginning, without those that are away; nothing has
+ * happened yet. */
+struct random_world *random_world_again(const struct random_world *like);
+/* For tests: what happened in another world, but a cycle, happens here too, as far as it can. */
+void random_world_apply(struct random_world *w, const struct random_event *x);
 
 /* For tests: tell a core that knows nothing all of it, and settle. */
 void random_world_tell(const struct random_world *w, struct cycle *c);
