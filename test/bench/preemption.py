@@ -163,6 +163,22 @@ class Preemption:
             row(f"the decision alone, {n} victims", ms(us / 1e6), "50 ms")
         return None
 
+    @staticmethod
+    def choice_alone():
+        """Each choice against all other sets of victims, in small worlds, as the test of the core prints it."""
+        program = os.path.join(os.environ["CEDE_BUILD"], "test/sched/core/preempt/pick_best_test")
+        if not os.path.exists(program):
+            return note(f"the choice alone: make {program} builds what prints it")
+        out = subprocess.run([program, "1", "300"], check=True, capture_output=True, text=True).stdout
+        for line in out.splitlines():
+            if not line.startswith("gap\t"):
+                continue
+            rule, n, best, *more, over, ratio, single, unknown = line.split("\t")[1:]
+            row(f"{n} choices in small worlds, {rule}: price, of the best", ratio)
+            note(f"{best} are the best; up to 5, 25, 100 percent dearer: {', '.join(more)}; more: {over}; in {single} one victim "
+                 f"is the best; {unknown} others have too many sets")
+        return None
+
     def one_urgent(self, cx, items, words, n):
         """While it waits somebody asks for the state of one job, again and again: what the slowest of 99 in 100 took."""
         answers, begin = [], time.monotonic()
