@@ -169,7 +169,7 @@ class Preemption:
         program = os.path.join(os.environ["CEDE_BUILD"], "test/sched/core/preempt/pick_best_test")
         if not os.path.exists(program):
             return note(f"the choice alone: make {program} builds what prints it")
-        out = subprocess.run([program, "1", "300"], check=True, capture_output=True, text=True).stdout
+        out = subprocess.run([program, "1", "150"], check=True, capture_output=True, text=True).stdout
         for line in out.splitlines():
             if not line.startswith("gap\t"):
                 continue

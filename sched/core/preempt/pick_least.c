@@ -12,7 +12,7 @@
 #include "mem.h"
 #include "pick_pbs.h"
 
-enum { SPOT_MAX = 64, SPOT_STEPS_MAX = 200 };
+enum { SPOT_MAX = 64, SPOT_STEPS_MAX = 200, STEPS_MAX = 40000 /* of the walk, which are cheap */ };
 
 struct pick_least_option {
     struct job *job;
@@ -31,7 +31,7 @@ struct pick_least_search {
     struct pick_least_option *options; /* by rising cost */
     size_t n;
     struct pick_least_set best;
-    int trials;
+    int trials, steps;
 };
 
 /* --- asking -------------------------------------------------------------------------------------------- */
@@ -119,19 +119,40 @@ static void improve(struct pick_least_search *s)
 
 /* --- the best of all ----------------------------------------------------------------------------------- */
 
-/* Sets that hold `x` and some of the options from i on, as far as they can be better than what is known. */
-static void branch(struct pick_least_search *s, struct pick_least_set *x, size_t i)
+/* All that have been made, those before included. Few candidates have no more sets than that. */
+static int exact_trials(const struct pick_least_search *s)
 {
-    if (s->trials >= PICK_TRIALS_MAX * 4)
-        return; /* what is known so far is taken: a cycle must not stop to find the best of all */
-    if (pick_least_is_enough(s, x)) {
-        s->best = *x;
+    return s->n <= PICK_EXACT_MAX ? PICK_TRIALS_MAX * 4 : PICK_TRIALS_MAX * 2;
+}
+
+/* Sets of `x` and `more` of the options from i on, as far as they are cheaper than what is known. */
+static void branch(struct pick_least_search *s, struct pick_least_set *x, size_t i, size_t more)
+{
+    if (more == 0) {
+        if (s->trials < exact_trials(s) && pick_least_is_enough(s, x))
+            s->best = *x;
         return;
     }
-    for (; i < s->n && x->cost + s->options[i].cost < s->best.cost; i++) {
+    for (; i < s->n && x->cost + s->options[i].cost < s->best.cost && s->steps < STEPS_MAX; i++) {
+        s->steps++;
         pick_least_add(x, &s->options[i]);
-        branch(s, x, i + 1);
+        branch(s, x, i + 1, more - 1);
         pick_least_drop(x, x->n - 1);
+    }
+}
+
+/* Small sets first, so that where there are too many to try them all these are tried: what is known so far is taken then, since a
+ * cycle must not stop to find the best of all. */
+static void try_sizes(struct pick_least_search *s)
+{
+    struct pick_least_set none = {0};
+    int trials = -1;
+
+    for (size_t size = 1; size <= s->n && trials != s->trials; size++) {
+        trials = s->trials;
+        branch(s, &none, 0, size);
+        if (s->trials >= exact_trials(s) || s->steps >= STEPS_MAX)
+            return;
     }
 }
 
@@ -395,7 +416,6 @@ bool pick_least(const struct picker *k, const struct preemptor *p, const struct 
                 struct candidates *victims, struct allocation *where)
 {
     struct pick_least_search s = {.k = k, .p = p};
-    struct pick_least_set none = {0};
 
     if (!pick_pbs(k, p, why, victims, where))
         return false;
@@ -408,8 +428,8 @@ bool pick_least(const struct picker *k, const struct preemptor *p, const struct 
     try_spots(&s);
     if (s.best.n > 0) {
         improve(&s);
-        if (s.n <= PICK_EXACT_MAX)
-            branch(&s, &none, 0);
+        if (s.n <= PICK_SMALL_MAX)
+            try_sizes(&s);
         take_best(&s, victims, where);
     }
     for (size_t i = 0; i < victims->n; i++)

@@ -5,11 +5,12 @@
  * The cost of a set is the sum of preempt_cost_of() of its jobs, and a job of a higher level costs more than any number of lower
  * ones. Sets are found as PBS would, by rising cost and by its own order, and another from the vnodes that are cheapest to
  * clear; the cheapest of the three is then made better: each other candidate is tried in place of
- * whom it makes needless, until nothing is gained. With few candidates the best of all sets is found by branch and
- * bound. Both stop after a bounded number of trials, so a large case is good rather than best. */
+ * whom it makes needless, until nothing is gained. With few candidates every set that may be cheaper is tried, the small ones
+ * first. Both stop after a bounded number of trials, so a large case is good rather than best: up to PICK_EXACT_MAX candidates all
+ * sets are tried, up to PICK_SMALL_MAX those of few jobs. */
 #include "pick.h"
 
-enum { PICK_EXACT_MAX = 14, PICK_BETTER_MAX = 256, PICK_TRIALS_MAX = 1000 };
+enum { PICK_EXACT_MAX = 14, PICK_SMALL_MAX = 64, PICK_BETTER_MAX = 256, PICK_TRIALS_MAX = 1000 };
 
 /* As pick_pbs: same arguments, same promises. */
 bool pick_least(const struct picker *k, const struct preemptor *p, const struct reason *why,
