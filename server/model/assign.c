@@ -228,6 +228,8 @@ static void link_use(struct node_use *u)
     *(*last ? &(*last)->next : first) = u;
     *last = u;
     u->next_of_job = u->job->uses;
+    if (u->next_of_job)
+        u->next_of_job->prev_of_job = u;
     u->job->uses = u;
 }
 
@@ -340,20 +342,33 @@ static bool is_on_a_vnode(const struct job *j)
 
 static void unlink_and_drop(struct assign *a, struct job *j, struct node_use *u)
 {
-    struct node_use **at = &j->uses;
-
-    while (*at != u)
-        at = &(*at)->next_of_job;
-    *at = u->next_of_job;
+    *(u->prev_of_job ? &u->prev_of_job->next_of_job : &j->uses) = u->next_of_job;
+    if (u->next_of_job)
+        u->next_of_job->prev_of_job = u->prev_of_job;
     drop_use(a, u);
+}
+
+/* A job may be on many vnodes, and a vnode may have many jobs: both lists are walked side by side, so the shorter one says how long it
+ * takes. NULL: it does not use it. */
+static struct node_use *assign_find_use(const struct job *j, const struct node *n)
+{
+    struct node_use *of_job = j->uses, *of_node = n->uses;
+
+    while (of_job && of_node) {
+        if (of_job->node == n && !of_job->lent)
+            return of_job;
+        if (of_node->job == j)
+            return of_node;
+        of_job = of_job->next_of_job;
+        of_node = of_node->next;
+    }
+    return NULL;
 }
 
 void assign_release_node(struct assign *a, struct job *j, const struct node *n)
 {
-    struct node_use *u = j->uses;
+    struct node_use *u = assign_find_use(j, n);
 
-    while (u && (u->node != n || u->lent))
-        u = u->next_of_job;
     if (!u)
         return;
     unlink_and_drop(a, j, u);

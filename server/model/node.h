@@ -28,7 +28,7 @@ struct node_use {
     struct resv_share *share; /* the job is of this reservation, and takes from its share; NULL: of none */
     bool lent;                /* amounts that other vnodes have as "@this": the job itself is not here */
     struct node_use *next, *prev; /* on the node, in order of arrival */
-    struct node_use *next_of_job;
+    struct node_use *next_of_job, *prev_of_job;
 };
 
 struct node {
