@@ -129,6 +129,18 @@ def test_only_the_public_names_are_exported():
     assert [n for n in names if n.startswith(("pbs_", "tm_")) and not re.search(rf"\b{n}\b", headers)] == []
 
 
+def test_versions_and_package_name_the_symbols_that_the_library_exports():
+    """The linker takes a name of libpbs.map that no file defines, and dpkg-gensymbols adds a new one to its copy only."""
+    top = pathlib.Path(INCLUDE, "..", "..")
+    nodes = dict(re.findall(r"^(CEDE_\S+) \{\s+global:\s+([^:}]*?)\s*(?:\w+:[^}]*)?\}", re.sub(r"/\*.*?\*/", "", (top / "ifl/lib/libpbs.map").read_text(), flags=re.S), re.M))
+    versions = {name: version for name, version in exported().items() if name not in nodes}
+    assert {name: node for node, names in nodes.items() for name in names.replace(";", "").split()} == {n: v for n, v in versions.items() if v}
+    head, *rows = (top / "packaging/debian/libpbs0.symbols").read_text().splitlines()
+    listed = [row.split()[0].partition("@")[::2] for row in rows]
+    assert head.split()[:2] == ["libpbs.so.0", "libpbs0"] and len(listed) == len(set(listed))
+    assert dict(listed) == {n: v or "Base" for n, v in versions.items()} | {node: node for node in nodes}
+
+
 @pytest.mark.complex(nodes=0)
 def test_a_submission_outlives_the_server_and_happens_once(cx):
     """The server is killed with the request in its hands; the same token is sent to its successor."""
