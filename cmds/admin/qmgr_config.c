@@ -25,6 +25,7 @@
 #include "qmgr_print.h"
 #include "resource.h"
 #include "strbuf.h"
+#include "term_out.h"
 
 /* LINE_MAX_BYTES and SCRATCH_MAX keep a wrong file from taking all memory; a list of users may be long. */
 enum { LINE_MAX_BYTES = 16 << 20, SCRATCH_MAX = 16 << 20, LETTERS_MAX = 64 };
@@ -598,12 +599,19 @@ static const char *command_name(int mgr_cmd)
     return "set";
 }
 
+static void show_was(FILE *f, const char *value)
+{
+    fputs("# was ", f);
+    term_out_text(f, value);
+    putc('\n', f);
+}
+
 static void diff_show_attribute(FILE *f, const struct config_step *s, const struct attropl *a)
 {
     const struct attropl *was = config_find_attr(&s->from, a);
 
     if (was && s->command != MGR_CMD_CREATE)
-        fprintf(f, "# was %s\n", was->value);
+        show_was(f, was->value);
     fprintf(f, "%s %s%s%s %s%s%s", s->command == MGR_CMD_UNSET ? "unset" : "set", qmgr_line_object(s->object),
             *s->name ? " " : "", s->name, a->name, a->resource && *a->resource ? "." : "",
             a->resource ? a->resource : "");

@@ -234,18 +234,33 @@ static bool take_operator(struct qmgr_line_scan *s, enum batch_op *op)
     return true;
 }
 
+/* What is in quotes, and in quotes right behind them: "it's "'"so"'. On the heap, NULL: a quote is not closed. */
+static char *take_quoted(struct qmgr_line_scan *s)
+{
+    char *value = malloc(strlen(s->at)), *to = value;
+
+    while (value && (*s->at == '"' || *s->at == '\'')) {
+        const char *from = s->at + 1, *end = strchr(from, *s->at);
+
+        if (!end) {
+            free(value);
+            return NULL;
+        }
+        to = mempcpy(to, from, (size_t)(end - from));
+        s->at = end + 1;
+    }
+    if (value)
+        *to = '\0';
+    return value;
+}
+
 /* Read a value: in quotes, or up to the next comma. On the heap, NULL: a quote is not closed. */
 static char *qmgr_line_take_value(struct qmgr_line_scan *s)
 {
     const char *from = s->at, *end;
 
-    if (*from == '"' || *from == '\'') {
-        end = strchr(from + 1, *from);
-        if (!end)
-            return NULL;
-        s->at = end + 1;
-        return strndup(from + 1, (size_t)(end - from - 1));
-    }
+    if (*from == '"' || *from == '\'')
+        return take_quoted(s);
     end = from + strcspn(from, ",");
     s->at = end;
     while (end > from && isspace((unsigned char)end[-1]))

@@ -138,11 +138,21 @@ void qmgr_print_begin(FILE *f, int object)
 
 void qmgr_print_value(FILE *f, const char *value, size_t n)
 {
-    const char *quote = "";
+    if (n && strcspn(value, " \t\n,'\"\\") >= n) {
+        term_out_text_n(f, value, n);
+        return;
+    }
+    do { /* what has both quotes is in several, one behind the other */
+        bool has_double = value[0] == '"' || (memchr(value, '"', n) && !memchr(value, '\'', n));
+        const char *quote = has_double ? "'" : "\"", *end = memchr(value, *quote, n);
+        size_t len = end ? (size_t)(end - value) : n;
 
-    if (!n || strcspn(value, " \t\n,'\"") < n)
-        quote = memchr(value, '"', n) ? "'" : "\"";
-    fprintf(f, "%s%.*s%s", quote, (int)n, value, quote);
+        fputs(quote, f);
+        term_out_text_n(f, value, len);
+        fputs(quote, f);
+        value += len;
+        n -= len;
+    } while (n);
 }
 
 static void put_line(FILE *f, int object, const char *name, const struct attrl *a, const char *op,

@@ -122,20 +122,6 @@ static void put_folded(FILE *f, const char *value, size_t column, size_t fold)
     }
 }
 
-/* Write the value on one line whatever is in it. */
-static void put_one_line(FILE *f, const char *value)
-{
-    for (;;) {
-        size_t n = strcspn(value, "\n");
-
-        term_out_text_n(f, value, n);
-        if (!value[n])
-            return;
-        fputs_unlocked("\\n", f);
-        value += n + 1;
-    }
-}
-
 static void full_attribute(FILE *f, const struct status_full *how, const struct attrl *a)
 {
     char scratch[STATUS_SCRATCH];
@@ -151,7 +137,7 @@ static void full_attribute(FILE *f, const struct status_full *how, const struct 
     }
     fputs_unlocked(" = ", f);
     if (how->unfolded)
-        put_one_line(f, value);
+        term_out_text(f, value);
     else
         put_folded(f, value, column, how->fold ? how->fold : FOLD_COLUMN);
     putc_unlocked('\n', f);

@@ -30,7 +30,17 @@ void term_out_blanks(FILE *out, size_t n)
 
 void term_out_text_n(FILE *out, const char *text, size_t n)
 {
-    visible_put(out, text, n);
+    for (;;) {
+        const char *newline = memchr(text, '\n', n);
+        size_t plain = newline ? (size_t)(newline - text) : n;
+
+        visible_put(out, text, plain);
+        if (!newline)
+            return;
+        fputs_unlocked("\\n", out);
+        text += plain + 1;
+        n -= plain + 1;
+    }
 }
 
 void term_out_text(FILE *out, const char *text)

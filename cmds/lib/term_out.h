@@ -18,7 +18,8 @@ void term_out_left(FILE *out, const char *text, size_t width);
 void term_out_right(FILE *out, const char *text, size_t width);
 void term_out_whole_left(FILE *out, const char *text, size_t width);
 
-/* Write the text, with control characters as ^X and bytes that are not UTF-8 as \nnn. Newline and tab stay. */
+/* Write the text on one line: a newline as \n, other control characters as ^X, bytes that are not UTF-8 as \nnn. A tab stays. Where
+ * output has a line for each attribute or job, no value can be taken for another line. */
 void term_out_text(FILE *out, const char *text);
 void term_out_text_n(FILE *out, const char *text, size_t n);
 

@@ -219,6 +219,12 @@ static void full_is_folded(void **state)
     expect(&o,
            "Job Id: 41.svr1\n    resources_used.cput = 00:03:12\n    ctime = Tue Mar  3 10:15:02 2026\n"
            "    Variable_List = PBS_O_HOME=/home/anna,PBS_O_LANG=C.UTF-8,\n\tPBS_O_LOGNAME=anna,X=a\\,b\n\n");
+    job.attribs =
+        A(ATTR_v, NULL, "A=1\n    Exit_status = 0\n\n\tB,C=2", A(ATTR_N, NULL, "a\r\nJob Id: 1", NULL));
+    begin(&o); /* no value makes a line that looks like another attribute, or another job */
+    status_out_full(o.f, &how, &job);
+    expect(&o, "Job Id: 41.svr1\n    Variable_List = A=1\\n    Exit_status = 0\\n\\n\tB,C=2\n"
+               "    Job_Name = a^M\\nJob Id: 1\n\n");
     job.attribs = A(ATTR_comment, NULL, "two\nlines\x1b[1m", NULL);
     begin(&o);
     status_out_full(o.f, &flat, &job);
@@ -235,7 +241,7 @@ static void odd_bytes_are_shown(void **state)
 
     begin(&o);
     term_out_text(o.f, "a\x01\x7f\xff\xc3\xa4\xc2\x9b\n");
-    expect(&o, "a^A^?\\377\xc3\xa4\\302\\233\n");
+    expect(&o, "a^A^?\\377\xc3\xa4\\302\\233\\n");
     begin(&o);
     term_out_left(o.f, "abcdef", 4);
     term_out_right(o.f, "ab", 4);

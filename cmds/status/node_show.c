@@ -134,7 +134,9 @@ void node_show_down(FILE *f, const struct batch_status *node)
     const char *comment = node_show_value(node, ATTR_comment, NULL);
 
     term_out_whole_left(f, node->name, 20);
-    fprintf(f, " %s %s\n", node_show_value(node, ATTR_NODE_state, NULL), comment ? comment : "");
+    fprintf(f, " %s ", node_show_value(node, ATTR_NODE_state, NULL));
+    term_out_text(f, comment ? comment : "");
+    putc('\n', f);
 }
 
 /* --- tables ------------------------------------------------------------------------------------------------- */

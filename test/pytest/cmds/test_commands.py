@@ -222,7 +222,7 @@ def test_the_lines_of_nodes_are_the_same_in_dsv_and_json(place):
 
 @pytest.mark.parametrize("form, shown", [
     (["-F", "dsv"], r"|Account_Name=red^[[31m\|x\nä|"), (["-F", "dsv", "-D", "ä"], r"äAccount_Name=red^[[31m|x\n\ää"),
-    (["-w"], r"    Account_Name = red^[[31m|x\nä" + "\n"), ([], "    Account_Name = red^[[31m|x\nä\n")])
+    (["-w"], r"    Account_Name = red^[[31m|x\nä" + "\n"), ([], r"    Account_Name = red^[[31m|x\nä" + "\n")])
 def test_control_characters_of_a_job_do_not_reach_the_terminal_of_its_reader(place, form, shown):
     job = submit(place, "-h", "-A", "red\x1b[31m|x\nä")
     done = place.command("qstat", "-f", *form, job)
