@@ -3,6 +3,16 @@
  * A record that lies whole in one stretch of input is looked at where it lies; others are collected in `in`, but for
  * endless answers, whose contents are passed on as they come, and answers that no call waits for, which are skipped.
  * Output goes to `out`, or to `held` while a long record is under way.
+ *
+ * A record that comes in pieces starts as ROUTE_OPEN. Its first eight bytes are the call's number and the direction,
+ * and with them the way is chosen, once:
+ *
+ *   COLLECT  a call, or a plain answer: kept in `in` until it is whole, within the frame's limit
+ *   PIECES   the endless answer of a call of ours: handed to that call at once, so it has no limit
+ *   SKIP     an answer that no call waits for, which may be an endless one: dropped as it comes
+ *
+ * An answer ends its call exactly once: the call leaves `match` before it is told. Whatever the events do, they may call
+ * again, but not destroy the core; rpc_conn and rpc_sync see to that.
  */
 #include "rpc_core.h"
 

@@ -14,6 +14,8 @@
 #include "err.h"
 #include "rpc_core.h"
 
+/* Bytes. Choices: a fragment's header and a write are then nothing beside its contents, and a reader that stops has made
+ * us format little in vain. */
 enum { RPC_ENTRIES_FIRST = 4 << 10, RPC_ENTRIES_FRAGMENT = 64 << 10 };
 
 /* --- writer */

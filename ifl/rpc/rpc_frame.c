@@ -9,7 +9,9 @@
 
 #include "rpc_buf.h"
 
-enum { EMPTY_MAX = 8 };
+enum {
+    EMPTY_MAX = 8
+}; /* a choice: no known sender makes one, and endless ones would keep a record open for nothing */
 static const uint32_t last_bit = 0x80000000u;
 
 void rpc_frame_init(struct rpc_frame *f, size_t limit)
@@ -32,7 +34,8 @@ bool rpc_frame_is_inside(const struct rpc_frame *f)
     return f->inside || f->header_len;
 }
 
-/* A fragment of n bytes begins: is it one too many? */
+/* A fragment of n bytes begins: is it one too many? Fragments of 512 bytes on the average are few enough for any record
+ * that is allowed; each costs a step of ours, so those of one byte would be work without contents. */
 static int check_fragment(struct rpc_frame *f, uint32_t n, struct err *e)
 {
     f->fragments++;

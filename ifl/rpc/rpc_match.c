@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-enum { FIRST_SLOTS = 16 };
+enum { FIRST_SLOTS = 16 }; /* a power of two, as slot() needs; a command has one or two calls under way */
 
 void rpc_match_init(struct rpc_match *m, uint32_t first_xid)
 {

@@ -1,4 +1,7 @@
-/* See rpc_backlog.h. */
+/* A queue of calls, each one block: the struct, then its arguments. See rpc_backlog.h.
+ *
+ * Nothing bounds it here: rpc_conn.c looks at n and bytes, since a bound means to stop reading in one direction and to
+ * fail the caller in the other. */
 #include "rpc_backlog.h"
 
 #include <stdlib.h>

@@ -7,6 +7,11 @@
  * inside a callback ends the connection at once; an end asked for by the owner is deferred, so that no call returns
  * to a connection that has been freed. Output collects in the core and is written at the end of an input or of the
  * turn.
+ *
+ * Both sides may call at any time. Calls that cannot be taken in now wait in `backlog`, our own that cannot be sent now
+ * in `unasked`; neither overtakes what lies before it. Answers come in any order, or, where the connection is lost,
+ * never: then each call under way ends as RPC_ST_LOST, once, unless the owner has destroyed the connection. The way to
+ * OPEN is rpc_conn_open.c, requests are rpc_request.c, records rpc_core.c.
  */
 #include "rpc_conn_parts.h"
 
@@ -21,7 +26,13 @@
 #include "rpc_plug.h"
 #include "stream.h"
 
+/* Unsent output, bytes. Above OUT_HIGH no call is taken in until it is down at OUT_LOW: a few fragments of an endless
+ * answer, so that the kernel always has something to send. Beyond OUT_MAX nothing is written; at half of it calls of ours
+ * fail, which leaves room for answers. Choices, but for HIGH above LOW. */
 enum { OUT_HIGH = 256 << 10, OUT_LOW = 128 << 10, OUT_MAX = 256 << 20 };
+/* What one connection may have in work: answers held behind a long one, requests that are not answered, and what those
+ * take of memory (two of the largest a daemon may send). More waits unread. SCANS_AT_ONCE: how often a producer that has
+ * found nothing is asked before the loop's other events have their turn. Choices. */
 enum { HELD_MAX = 256 << 10, REQUESTS_MAX = 16384, REQUEST_MEMORY_MAX = 32 << 20, SCANS_AT_ONCE = 64 };
 /* Our calls that are not answered: so many, and so many bytes and one more; the rest waits here. A peer that does the
  * same has at most a record of the largest size beyond that. */
@@ -175,12 +186,12 @@ static bool may_take(const struct rpc_conn *c)
     return !has_enough(c) && !rpc_share_is_over(c->requests.share, clock_real_mono_ms());
 }
 
-static void rpc_conn_go_on_deferred(void *arg);
+static void rpc_conn_serve_backlogs(void *arg);
 
-static void go_on_soon(struct rpc_conn *c)
+static void serve_backlogs_soon(struct rpc_conn *c)
 {
-    if (!c->going && c->stream && !c->closing)
-        c->going = rpc_conn_defer(c, rpc_conn_go_on_deferred) == 0; /* no memory: the next event asks again */
+    if (!c->serves_soon && c->stream && !c->closing) /* no memory: the next event asks again */
+        c->serves_soon = rpc_conn_defer(c, rpc_conn_serve_backlogs) == 0;
 }
 
 static void rpc_conn_on_slow(void *arg)
@@ -225,7 +236,7 @@ static void update_hold(struct rpc_conn *c)
 
     watch_output(c);
     if (waits && may_take(c))
-        go_on_soon(c);
+        serve_backlogs_soon(c);
     else if (waits && !has_enough(c))
         rpc_share_wait(c->requests.share, &c->waiter, clock_real_mono_ms());
     if (waits && !hold && c->backlog.bytes > BACKLOG_MAX) {
@@ -469,7 +480,7 @@ static void rpc_conn_on_asked_over(void *arg, size_t asked)
     c->asked--;
     c->asked_bytes -= asked;
     if (c->unasked.first || c->backlog.first)
-        go_on_soon(c);
+        serve_backlogs_soon(c);
 }
 
 static void count_asked(struct rpc_conn *c, struct rpc_pending *p, size_t n)
@@ -493,11 +504,12 @@ static void ask_backlog(struct rpc_conn *c)
     }
 }
 
-static void rpc_conn_go_on_deferred(void *arg)
+/* At the end of the turn: our calls that waited, then the peer's, then what both have written. */
+static void rpc_conn_serve_backlogs(void *arg)
 {
     struct rpc_conn *c = arg;
 
-    c->going = false;
+    c->serves_soon = false;
     if (c->stream && !c->closing) {
         ask_backlog(c);
         take_backlog(c);
@@ -513,7 +525,7 @@ static void rpc_conn_go_on_deferred(void *arg)
 static void drop_deferred(struct rpc_conn *c)
 {
     static loop_fn *const fns[] = {rpc_conn_close_deferred, rpc_conn_wake_deferred, rpc_conn_send_deferred,
-                                   rpc_conn_go_on_deferred, rpc_conn_start_tls_deferred};
+                                   rpc_conn_serve_backlogs, rpc_conn_start_tls_deferred};
 
     for (size_t i = 0; i < sizeof fns / sizeof fns[0]; i++)
         for (size_t n = loop_forget(c->loop, fns[i], c); n; n--)
@@ -532,13 +544,13 @@ void rpc_conn_mute(struct rpc_conn *c)
 
 static void rpc_conn_on_share_wake(void *arg)
 {
-    go_on_soon(arg);
+    serve_backlogs_soon(arg);
 }
 
 static void rpc_conn_on_request_over(struct rpc_conn *c)
 {
     if (c->backlog.first)
-        go_on_soon(c);
+        serve_backlogs_soon(c);
 }
 
 static const struct stream_events stream_events = {

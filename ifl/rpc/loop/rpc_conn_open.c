@@ -18,6 +18,8 @@
 #include "stream.h"
 #include "tls_loop.h"
 
+/* Where the options say nothing; both are choices. OPEN_LIMIT_MS bounds connecting, TLS and certificates together, on
+ * either side. A peer silent for KEEPALIVE_MS is pinged, and given up when it is silent for as long again. */
 enum { OPEN_LIMIT_MS = 30000, KEEPALIVE_MS = 60000 };
 
 /* --- TLS, both ends */

@@ -41,7 +41,7 @@ struct rpc_conn {
     struct rpc_backlog backlog; /* calls of the peer that are not taken in yet */
     struct rpc_backlog unasked; /* calls of ours that are not sent yet */
     size_t asked, asked_bytes;  /* that are sent and not answered */
-    bool going;
+    bool serves_soon;           /* rpc_conn_serve_backlogs is deferred */
     struct rpc_share_waiter waiter;
     size_t counted;          /* of the output, in the share */
     struct loop_timer *slow; /* while the output is full */

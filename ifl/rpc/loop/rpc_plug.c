@@ -99,7 +99,7 @@ int rpc_plug_dial(const struct rpc_conn_target *t, bool *done, struct err *e)
 }
 
 /* Return true if a program accepts connections there. A socket file that a killed daemon left refuses. */
-static bool somebody_answers(const struct sockaddr_un *a, socklen_t n)
+static bool is_listened_on(const struct sockaddr_un *a, socklen_t n)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool yes = fd < 0 || connect(fd, (const struct sockaddr *)a, n) == 0 || errno == EAGAIN;
@@ -116,7 +116,7 @@ static int bind_unix(int fd, const char *path, const struct sockaddr_un *a, sock
     int rc = bind(fd, (const struct sockaddr *)a, n);
 
     if (rc < 0 && errno == EADDRINUSE) {
-        if (somebody_answers(a, n)) {
+        if (is_listened_on(a, n)) {
             umask(mask);
             return err_set(e, EADDRINUSE, "another daemon listens on %s", path);
         }

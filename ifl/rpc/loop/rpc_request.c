@@ -294,7 +294,7 @@ static struct rpc_requests *begin_answer(struct rpc_request *r)
 static void end_answer(struct rpc_request *r, struct rpc_requests *q, int rc, const struct err *e)
 {
     if (rc < 0)
-        log_err(LOGC_REQ, r->proc->name, e, "answer to %s", r->peer->from);
+        log_err(LOGC_REQ, r->proc->name, e, "the answer to %s could not be sent", r->peer->from);
     q->answered(q->conn, rc < 0 && e->code != EINVAL ? e : NULL);
 }
 
@@ -326,7 +326,7 @@ void rpc_reply_entries(struct rpc_request *r, xdrproc_t xhead, const void *head,
         return;
     }
     if (q)
-        log_err(LOGC_REQ, r->proc->name, &e, "answer to %s", r->peer->from);
+        log_err(LOGC_REQ, r->proc->name, &e, "the answer to %s could not be begun", r->peer->from);
     if (q)
         send_error(q, r->xid, RPC_ST_SYSTEM_ERR, 0, 0);
     if (p->end)

@@ -20,9 +20,14 @@
 #include "rpc_shares.h"
 #include "rpc_strangers.h"
 
-enum { MAX_CONNECTIONS = 20000, MAX_STRANGERS = 256, STRANGER_MS = 10000 };
+/* Where the options say nothing. Strangers cost a descriptor and a TLS handshake each; 10 s is long for a handshake over
+ * any network. SHARE_BYTES is a user's memory for calls, and once more for answers: some of the largest ones. All are
+ * choices, and doc/security.md lists them. */
+enum { MAX_CONNECTIONS = 20000, MAX_STRANGERS = 256, STRANGER_MS = 10000, SHARE_BYTES = 64 << 20 };
+/* Choices too. ACCEPT_AT_ONCE: then those who are connected have their turn. COMPLAIN_MS: a flood is one line a minute.
+ * OTHER_FILES: descriptors kept for files, children and connections that we make. USERS_AT_LEAST: so many users it takes
+ * to use up all connections. */
 enum { ACCEPT_AT_ONCE = 64, COMPLAIN_MS = 60000, OTHER_FILES = 256, USERS_AT_LEAST = 4 };
-enum { SHARE_BYTES = 64 << 20 };
 
 struct listener {
     struct listener *next;
@@ -76,7 +81,8 @@ static void rpc_server_complain(struct rpc_server *s, const char *why)
     if (s->complained_mono_ms && now - s->complained_mono_ms < COMPLAIN_MS)
         return;
     s->complained_mono_ms = now;
-    log_event(LOGC_TPP, LOGE_ERROR, s->o.name, "turning connections away: %s (%zu open, %zu unknown)", why,
+    log_event(LOGC_TPP, LOGE_ERROR, s->o.name,
+              "connections are closed: %s (%zu open, %zu of them not authenticated yet)", why,
               s->counts.connections, rpc_strangers_count(s->strangers));
 }
 
@@ -94,9 +100,10 @@ static void charge(struct rpc_server *s, struct rpc_conn *c)
     }
     rpc_share_unref(u);
     if (p->kind == AUTH_DAEMON)
-        err_set(&e, EUSERS, "%s has %zu already", p->role, s->o.each.connections);
+        err_set(&e, EUSERS, "%s has %zu connections already, its share", p->role, s->o.each.connections);
     else
-        err_set(&e, EUSERS, "user %ld has %zu already", (long)p->uid, s->o.each.connections);
+        err_set(&e, EUSERS, "user %ld has %zu connections already, the share of one user", (long)p->uid,
+                s->o.each.connections);
     rpc_server_complain(s, e.text);
     rpc_conn_close(c, &e);
 }

@@ -1,5 +1,8 @@
-/* See rpc_strangers.h. An array in the order of arrival: there are a few hundred at most. Each address counts its places, so the
- * one that gives way is found in one pass: a flood asks at each connection. */
+/* Who gives way when too many have not said who they are. See rpc_strangers.h.
+ *
+ * An array in the order of arrival: there are a few hundred at most. Each address counts its places, so the one that
+ * gives way is found in one pass: a flood asks at each connection. Without memory for an address its connection counts
+ * as the only one from there, which makes it less likely to be closed, never more. */
 #include "rpc_strangers.h"
 
 #include <netinet/in.h>

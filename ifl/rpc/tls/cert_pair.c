@@ -1,4 +1,8 @@
-/* Certificates and keys, made with OpenSSL 3 and written whole or not at all. See cert_pair.h. */
+/* Certificates and keys, made with OpenSSL 3 and written whole or not at all. See cert_pair.h.
+ *
+ * OpenSSL's own reason is in its queue of errors, not in errno: cert_pair_ssl_err takes the last one and empties the
+ * queue, so that none shows up in a later, unrelated message. Who may have which certificate is decided in certs.c and
+ * ca.c; here is only how it is made. */
 #include "cert_pair.h"
 
 #include <errno.h>

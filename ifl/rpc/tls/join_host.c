@@ -1,4 +1,9 @@
-/* See join_host.h. */
+/* The joining host's half of a join: begin, then finish, with one answer of the server between them. See join_host.h.
+ *
+ * Nothing is written before finish has checked everything: the CA has the fingerprint of the token, the certificate is
+ * signed by that CA, has our key and our role. The lock of the directory is held while the files are written, as other
+ * daemons of this host may be making theirs (certs.c). A host that is killed between two of them joins again with a new
+ * token: ca.crt is then the same, and the pair is replaced. How the server is asked: ifl/join/join_ask.c. */
 #include "join_host.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
-/* The file is read, changed and written whole; tokens that have expired leave it then. A secret that does not name the host's
- * token changes nothing and writes nothing, so strangers cost no write. See join_token.h. */
+/* Tokens of hosts that may join, in one file. See join_token.h.
+ *
+ * The file is read, changed and written whole; tokens that have expired leave it then. A secret that does not name the
+ * host's token changes nothing and writes nothing, so strangers cost no write. */
 #include "join_token.h"
 
 #include <errno.h>
@@ -17,6 +19,7 @@
 #include "file.h"
 #include "strbuf.h"
 
+/* FILE_SIZE_MAX: JOIN_TOKENS_MAX lines of the longest name are half of it. HASH: SHA-256 in hexadecimal. */
 enum { FILE_SIZE_MAX = 4 << 20, HASH = 64, S_OF_HOUR = 3600 };
 
 struct token {

@@ -1,4 +1,7 @@
-/* The list hangs on the SSL_CTX and goes with it. It is looked at with one stat a handshake. See revoked.h. */
+/* Certificates that a context does not take. See revoked.h.
+ *
+ * The list hangs on the SSL_CTX and goes with it. It is looked at with one stat a handshake, and read again when the file
+ * is another one: so a revocation needs no restart, and counts from the next handshake on. */
 #include "revoked.h"
 
 #include <errno.h>

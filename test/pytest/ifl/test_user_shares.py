@@ -115,7 +115,7 @@ def test_a_user_has_so_many_connections_and_no_more(cx):
             with connections(cx, 1) as (s,):
                 return is_served(s)
         until(one_more, "the place of the one that has gone")
-    cx.wait_log("server", "has 5 already")
+    cx.wait_log("server", "has 5 connections already")
 
 
 def test_calls_beyond_the_rate_wait_and_are_answered(cx):
