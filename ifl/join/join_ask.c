@@ -1,4 +1,11 @@
-/* See join_ask.h. */
+/* One question to the server, by a host that has no certificate yet. See join_ask.h.
+ *
+ *   token = FINGERPRINT-SECRET    connect by TLS, taking only a server whose CA has that fingerprint
+ *   IFL_JOIN host, secret, request  ->  certificate and CA, or a code with its text
+ *
+ * The secret is sent only after the server has shown the certificate that the token names: a wrong server learns nothing.
+ * An answer that is lost costs the token, since the server has used it; the next try needs a new one. Checks and files
+ * are rpc/tls/join_host.c's, and nothing is on the disk before they all hold. */
 #include "join_ask.h"
 
 #include <errno.h>

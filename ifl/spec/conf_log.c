@@ -1,4 +1,7 @@
-/* See conf_log.h. */
+/* From pbs.conf to log_open. See conf_log.h.
+ *
+ * Syslog replaces the file only where PBS_SYSLOG is set and PBS_LOCALLOG is not: a daemon never runs without a log. The
+ * head of a file is made here once; log_open keeps a copy for the files of later days. */
 #include "conf_log.h"
 
 #include <stdlib.h>

@@ -11,6 +11,7 @@
 #include "pbs_error.h"
 #include "strbuf.h"
 
+/* A choice, far above what a select can ask for in practice: a faulty text from another server ends in an error here. */
 enum { EXEC_HOST_PARTS_MAX = 1000000 };
 
 static int exec_host_no_memory(struct err *e)

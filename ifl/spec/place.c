@@ -26,15 +26,15 @@ static int place_find(const char *const words[], int n, const char *word, size_t
     return -1;
 }
 
-static int twice(const char *text, struct err *e)
+static int twice(const char *what, const char *text, struct err *e)
 {
-    return err_set(e, PBSE_BADATVAL, "place=%s says the same thing twice", text);
+    return err_set(e, PBSE_BADATVAL, "place=%s has more than one %s", text, what);
 }
 
 static int take_group(const char *text, const char *name, size_t n, struct place *p, struct err *e)
 {
     if (*p->group)
-        return twice(text, e);
+        return twice("group=", text, e);
     if (!n || n >= sizeof p->group)
         return err_set(e, PBSE_BADATVAL, "place=%s: group= needs the name of one resource", text);
     memcpy(p->group, name, n);
@@ -50,7 +50,7 @@ static int place_take_word(const char *text, const char *word, size_t n, struct 
         return take_group(text, word + 6, n - 6, p, e);
     if (a >= 0) {
         if (p->arranged)
-            return twice(text, e);
+            return twice("of free, pack, scatter, vscatter", text, e);
         p->arrangement = (enum place_arrangement)a;
         p->arranged = true;
         return 0;
@@ -61,7 +61,7 @@ static int place_take_word(const char *text, const char *word, size_t n, struct 
             "place=%s: \"%.*s\" is not one of free, pack, scatter, vscatter, excl, exclhost, shared, group=",
             text, (int)n, word);
     if (p->sharing != PLACE_UNSAID)
-        return twice(text, e);
+        return twice("of excl, exclhost, shared", text, e);
     p->sharing = (enum place_sharing)s;
     return 0;
 }

@@ -272,7 +272,7 @@ int select_sum(const struct select *s, const char *name, enum select_kind kind, 
     return found;
 }
 
-static bool stands_before(const struct select *s, size_t chunk, const char *name)
+static bool is_in_earlier_chunk(const struct select *s, size_t chunk, const char *name)
 {
     size_t i;
 
@@ -289,7 +289,7 @@ int select_each_name(const struct select *s, int (*each)(void *context, const ch
 
     for (i = 0; i < s->n; i++)
         for (k = 0; k < s->chunk[i].res.n; k++)
-            if (!stands_before(s, i, s->chunk[i].res.a[k].name) &&
+            if (!is_in_earlier_chunk(s, i, s->chunk[i].res.a[k].name) &&
                 (rc = each(context, s->chunk[i].res.a[k].name)) != 0)
                 return rc;
     return 0;

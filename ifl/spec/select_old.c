@@ -11,7 +11,9 @@
 #include "pbs_error.h"
 #include "strbuf.h"
 
-enum { NUMBER_MAX = 10000000 };
+enum {
+    NUMBER_MAX = 10000000
+}; /* as SELECT_COUNT_MAX: what is written out here must be taken by select_parse */
 
 struct chunk {
     uint32_t count, ppn, ncpus, per_process; /* 0: not said */
