@@ -3,6 +3,10 @@
  * Each call remembers the highest number it carries for each run; an answer that does not reach it means that
  * the server missed one before (it was restarted, or the connection's predecessor lost it). Then nothing more is
  * sent until every answer is in, and after a pause the journal is rewound.
+ *
+ * So an event may reach the server twice, which knows it by job, run and number, and never out of its run's order. The
+ * owner's journal drops an event only when it is acknowledged; nothing is kept here but the numbers that each call under
+ * way carries.
  */
 #include "exec_outbox.h"
 
@@ -125,6 +129,7 @@ static bool reaches(const exec_events_result *r, const exec_ack *expected)
     return false;
 }
 
+/* Even when something is missing, what was acknowledged need not be sent again. */
 static void take_acks(struct exec_outbox *o, const struct exec_outbox_batch *b, const exec_events_result *r)
 {
     for (size_t i = 0; i < b->n && !o->again; i++)
@@ -150,6 +155,7 @@ static void exec_outbox_answered(void *arg, const struct rpc_outcome *out)
     exec_outbox_pump(o);
 }
 
+/* Events of a run are in order, so the last number seen is the highest. */
 static void expect(struct exec_outbox_batch *b, const exec_event *e)
 {
     size_t i = 0;

@@ -4,6 +4,12 @@
  *                       |                  | wait: the timer, then HELLO again
  *                       +---- closed ------+ refused: closed, the other server is next
  *   any --bye--> LEFT
+ *
+ * Our HELLO is the first call on every connection, and comes again on it after EXEC_WAIT. When the owner wants another
+ * (exec_service_again), it goes over a new connection, and the old one is kept, mute, until the server has bound the new
+ * one. An order that arrives before we are accepted is refused, and so is one of another store or epoch (exec_fence.c). It
+ * may come twice too, after a loss; only the owner can see that, by the run. After a loss nothing is known of calls
+ * under way, and nothing needs to be: HELLO tells the server every run that is here, its answer decides about each.
  */
 #include "exec_service.h"
 
@@ -98,7 +104,8 @@ static void exec_service_drop_kept(struct exec_service *s)
 static void exec_service_failed(struct exec_service *s, const struct err *why)
 {
     if (s->said_code[s->target] != why->code)
-        log_err(LOGC_SVR, s->name, why, "no server at present");
+        log_err(LOGC_SVR, s->name, why, "no server at present: %s",
+                s->targets[s->target].host ? s->targets[s->target].host : s->targets[s->target].unix_path);
     exec_service_drop_kept(s);
     s->said_code[s->target] = why->code;
     s->failures++;
@@ -221,7 +228,8 @@ static void take_verdict(struct exec_service *s, const exec_hello_result *r)
                 (unsigned long long)r->epoch, (unsigned long long)s->epoch);
         break;
     case EXEC_WAIT:
-        log_event(LOGC_SVR, LOGE_DEBUG, s->name, "the server says wait: %s", r->reason);
+        log_event(LOGC_SVR, LOGE_DEBUG, s->name, "server %s puts us off for %u s: %s", r->server, r->retry_s,
+                  r->reason);
         loop_timer_set(s->timer, r->retry_s ? (int64_t)r->retry_s * 1000 : FIRST_TRY_MS);
         return;
     case EXEC_REFUSED:
