@@ -1,4 +1,5 @@
-/* See exit_status.h. */
+/* The rows of exit_status.def as a table, looked through one by one: they are few, and asked for at the end of a job. See
+ * exit_status.h. */
 #include "exit_status.h"
 
 enum { ENDS = false, AGAIN = true };

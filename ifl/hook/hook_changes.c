@@ -1,4 +1,7 @@
-/* Changes of hooks. See hook_changes.h. */
+/* Changes of hooks. See hook_changes.h.
+ *
+ * An answer is a hook's word, and is checked here as a whole before any of it is used: one change that cannot be read
+ * makes it the failure of the hook. What may be changed in which event is the event's to know. */
 #include "hook_changes.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Names and digests of hook files. See hook_files.h. */
+/* Names and digests of hook files. See hook_files.h. Server and hosts both use it, so that they see the same digest of the
+ * same list: it is what tells a host that it has everything. */
 #include "hook_files.h"
 
 #include <ctype.h>

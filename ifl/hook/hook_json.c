@@ -1,4 +1,7 @@
-/* Texts of PBS as JSON. See hook_json.h. */
+/* Texts of PBS as JSON. See hook_json.h.
+ *
+ * A text of PBS is bytes, JSON is UTF-8: base/json_text.h writes bytes that are not UTF-8 so that they can be restored,
+ * here and by the worker. Every text from or to a worker goes through these functions. */
 #include "hook_json.h"
 
 #include <stdlib.h>

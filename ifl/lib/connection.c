@@ -28,6 +28,9 @@
 
 #include <ifl.h>
 
+/* Choices. HANDLES: more than any program has use for, and a bound for one that never disconnects. CONNECT_LIMIT_MS: for
+ * connecting and TLS, so that a dead host is noticed by a person who waits. AGAIN_PAUSE_MS: between two tries to reach a
+ * server that was lost. */
 enum { HANDLES = 4096, CONNECT_LIMIT_MS = 10000, AGAIN_PAUSE_MS = 50 };
 /* One host of a pair may be dead, and every command would wait for it: 3 s is a choice. A takeover takes longer, so
  * connection_again multiplies its limit by 4. */

@@ -1,4 +1,7 @@
-/* Reservations: submitted, altered, confirmed, deleted. The server answers with text; pbs_statresv is in pbs_stat.c. */
+/* Reservations: submitted, altered, confirmed, deleted. The server answers with text; pbs_statresv is in pbs_stat.c.
+ *
+ * A submission with the attribute `interactive` is answered when it is decided or the time is over, so it may take long;
+ * like every call it has no limit of its own (call.c). The answer's text is the caller's to free. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -13,7 +13,10 @@
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 
-enum { STREAMS_MAX = 1024, LINE_MAX_LEN = 1024 };
+enum {
+    STREAMS_MAX = 1024,
+    LINE_MAX_LEN = 1024
+}; /* choices: a stream a host, and a request is a name with qualifiers */
 
 struct rm_line {
     char *name;   /* as asked, without qualifiers */

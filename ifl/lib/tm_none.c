@@ -1,4 +1,5 @@
-/* Calls that tm.h declares and no PBS implements. */
+/* Calls that tm.h declares and no PBS implements. They exist so that programs which name them link, and say
+ * TM_ENOTIMPLEMENTED, as PBS does. */
 #include "tm.h"
 
 int tm_notify(int tm_signal)

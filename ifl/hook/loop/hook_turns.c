@@ -1,4 +1,8 @@
-/* Turns of periodic hooks. See hook_turns.h. */
+/* Turns of periodic hooks. See hook_turns.h.
+ *
+ * The next turn is set when this one is due, not when it is over: so a hook runs every freq seconds, however long it
+ * takes, and never twice at once. A turn that is not wanted any more while its hook runs is only marked (`gone`), and
+ * freed when the run is over. */
 #include "hook_turns.h"
 
 #include <stdio.h>
