@@ -1,4 +1,10 @@
-/* What the files of this folder share. See reservations.h. */
+/* What the files of this folder share: the look that is due, the reservation that a request names, who may change it.
+ * See reservations.h.
+ *
+ * However often a look is asked for within a turn of the loop, it is made once, at its end (look_waits): an action of
+ * the machine may end jobs, whose events are told while it runs, and the look posts to the machine. The rest of the folder:
+ * requests are resv_submit, resv_alter, resv_confirm; the machine resv_fsm, resv_rules, resv_life; what becomes due
+ * resv_clock, and behind it resv_refuse, resv_degrade, resv_drain. */
 #include "reservations.h"
 
 #include <stdlib.h>

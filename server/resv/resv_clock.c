@@ -1,4 +1,9 @@
-/* What becomes due for reservations by the clock and by their jobs. See resv_clock.h. */
+/* What becomes due for reservations by the clock and by their jobs. See resv_clock.h.
+ *
+ * Nothing is remembered of what is due: each look compares states and times again, and posts until nothing is due any
+ * more. So a look that comes late, twice, or after a restart finds what one in time would have found. The timer is
+ * set for the first moment that any reservation waits for. A reservation is held while it is looked at, since an event
+ * may remove it. */
 #include "resv_clock.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* The machine of reservations. See resv_fsm.h. */
+/* The machine of reservations. See resv_fsm.h.
+ *
+ * One event at a time (`busy`): an action that posted would see a reservation between two states. An event without a row
+ * means nothing in this state and is logged at level DEBUG. What the rows are: resv_rules.c. */
 #include "resv_fsm.h"
 
 #include <assert.h>

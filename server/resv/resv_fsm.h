@@ -4,7 +4,7 @@
  *
  * Requests and timers only post events. The rows (resv_rules.c) say what an event does in a state: the first row of (state, event)
  * whose guard holds names an action and the next state. An action never posts; what follows from it is found by the next look at the
- * clock and the jobs (reservations.c). The row of the store has the new state together with what the action did.
+ * clock and the jobs (resv_clock.c). The row of the store has the new state together with what the action did.
  *
  *     UNCONFIRMED --CONFIRM--> CONFIRMED --START--> RUNNING --END--> BEING_DELETED --EMPTY--> gone
  *                                  ^ LOST, BACK        | END, more occurrences

@@ -1,4 +1,8 @@
-/* Reservations of jobs. See resv_of_job.h. */
+/* Reservations of jobs. See resv_of_job.h.
+ *
+ * A job that waits is looked up when its reservation is decided, by the name that this keeps (qmove): the job may have
+ * ended, started or been altered since. Where it has started, its reservation begins with it; where it asks for something
+ * else now, the reservation is not its any more. */
 #include "resv_of_job.h"
 
 #include <string.h>
@@ -16,8 +20,8 @@
 
 enum {
     ENDLESS_S = 5 * 365 * 24 * 3600, /* of a job without walltime, as schedulers count it */
-    ASAP_IDLE_S = 600,
-    ASAP_START_S = 1893488460 /* schedulers know it: as soon as possible */
+    ASAP_IDLE_S = 600,               /* delete_idle_time where none is given; PBS's */
+    ASAP_START_S = 1893488460        /* schedulers know it: as soon as possible */
 };
 
 static struct job *resv_of_job_find(const struct reservations *all, const struct request *q, const char *id,

@@ -1,4 +1,9 @@
-/* The queue of a reservation: made with it, closed until it is confirmed, stopped until it starts. */
+/* The queue of a reservation: made with it, closed until it is confirmed, stopped until it starts.
+ *
+ * It is the reservation in a form that jobs know: who may use it are the queue's ACLs, how much of it its
+ * resources_available and resources_max. Both are written from the reservation's attributes, here only, whenever those
+ * change, and never read back. Whatever cannot be written ends the server: the row in the store would let jobs have more
+ * than was confirmed. */
 #include "reservations.h"
 
 #include <stdlib.h>

@@ -1,11 +1,14 @@
-/* What was before an alteration. See resv_revert.h. */
+/* What was before an alteration. See resv_revert.h.
+ *
+ * It is an attribute, one text, so that it is stored with the altered times in one row: after a restart a refusal still
+ * finds what to go back to. */
 #include "resv_revert.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { REVERT_TEXT = 100 };
+enum { REVERT_TEXT = 100 }; /* four numbers of 20 digits and the mark */
 static const char forced_mark[] = " forced";
 
 static const char *resv_revert_text(const struct resv *r)

@@ -1,4 +1,8 @@
-/* The rows of the machine of reservations: what each event means in each state. See resv_fsm.h. */
+/* The rows of the machine of reservations: what each event means in each state. See resv_fsm.h.
+ *
+ * A row: in this state, at this event, where the guard holds, do this and be in that state afterwards. Of a state and an
+ * event the first row that fits counts, so the row without a guard is their last one. RESV_NONE as the next state: the
+ * action removes the reservation. A new row needs no code but its guard; a new action is bound in resv_life_bind. */
 #include "queue.h"
 #include "resv_fsm.h"
 #include "resv_revert.h"
@@ -10,7 +14,7 @@ static bool resv_rules_has_jobs(const struct resv *r)
 }
 
 /* The present occurrence is not the last one. */
-static bool resv_rules_goes_on(const struct resv *r)
+static bool resv_rules_has_next(const struct resv *r)
 {
     return resv_is_standing(r) &&
            resv_number(r, RESV_ATTR_reserve_index) < resv_number(r, RESV_ATTR_reserve_count);
@@ -52,7 +56,7 @@ const struct resv_rule resv_rules[] = {
     {RESV_UNCONFIRMED,     RESV_EV_DELETE,  NULL,                    RESV_ACT_REMOVE,     RESV_NONE},
 
     {RESV_CONFIRMED,       RESV_EV_START,   NULL,                    RESV_ACT_STARTED,    RESV_RUNNING},
-    {RESV_CONFIRMED,       RESV_EV_END,     resv_rules_goes_on,      RESV_ACT_NEXT,       RESV_CONFIRMED},
+    {RESV_CONFIRMED,       RESV_EV_END,     resv_rules_has_next,     RESV_ACT_NEXT,       RESV_CONFIRMED},
     {RESV_CONFIRMED,       RESV_EV_END,     resv_rules_has_jobs,     RESV_ACT_CLOSE,      RESV_BEING_DELETED},
     {RESV_CONFIRMED,       RESV_EV_END,     NULL,                    RESV_ACT_REMOVE,     RESV_NONE},
     {RESV_CONFIRMED,       RESV_EV_DELETE,  resv_rules_has_jobs,     RESV_ACT_CLOSE,      RESV_BEING_DELETED},
@@ -69,7 +73,7 @@ const struct resv_rule resv_rules[] = {
     {RESV_DEGRADED,        RESV_EV_CONFIRM, NULL,                    RESV_ACT_CONFIRMED,  RESV_CONFIRMED},
     {RESV_DEGRADED,        RESV_EV_REFUSE,  NULL,                    RESV_ACT_RETRY,      RESV_DEGRADED},
     {RESV_DEGRADED,        RESV_EV_START,   NULL,                    RESV_ACT_STARTED,    RESV_RUNNING},
-    {RESV_DEGRADED,        RESV_EV_END,     resv_rules_goes_on,      RESV_ACT_NEXT,       RESV_CONFIRMED},
+    {RESV_DEGRADED,        RESV_EV_END,     resv_rules_has_next,     RESV_ACT_NEXT,       RESV_CONFIRMED},
     {RESV_DEGRADED,        RESV_EV_END,     resv_rules_has_jobs,     RESV_ACT_CLOSE,      RESV_BEING_DELETED},
     {RESV_DEGRADED,        RESV_EV_END,     NULL,                    RESV_ACT_REMOVE,     RESV_NONE},
     {RESV_DEGRADED,        RESV_EV_DELETE,  resv_rules_has_jobs,     RESV_ACT_CLOSE,      RESV_BEING_DELETED},
@@ -82,7 +86,7 @@ const struct resv_rule resv_rules[] = {
 
     {RESV_RUNNING,         RESV_EV_CONFIRM, resv_rules_was_degraded, RESV_ACT_CONFIRMED,  RESV_RUNNING},
     {RESV_RUNNING,         RESV_EV_REFUSE,  resv_rules_was_degraded, RESV_ACT_RETRY,      RESV_RUNNING},
-    {RESV_RUNNING,         RESV_EV_END,     resv_rules_goes_on,      RESV_ACT_OCCURRENCE, RESV_DELETING_JOBS},
+    {RESV_RUNNING,         RESV_EV_END,     resv_rules_has_next,     RESV_ACT_OCCURRENCE, RESV_DELETING_JOBS},
     {RESV_RUNNING,         RESV_EV_END,     resv_rules_has_jobs,     RESV_ACT_CLOSE,      RESV_BEING_DELETED},
     {RESV_RUNNING,         RESV_EV_END,     NULL,                    RESV_ACT_REMOVE,     RESV_NONE},
     {RESV_RUNNING,         RESV_EV_DELETE,  resv_rules_has_jobs,     RESV_ACT_CLOSE,      RESV_BEING_DELETED},

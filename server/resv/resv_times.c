@@ -1,4 +1,7 @@
-/* Start, end and duration. See resv_times.h. */
+/* Start, end and duration. See resv_times.h.
+ *
+ * Zero means that it was not said: no reservation starts or ends at the epoch. Whichever two were given, the result is
+ * checked as a whole at the end. */
 #include "resv_times.h"
 
 #include "pbs_error.h"

@@ -1,4 +1,12 @@
-/* Clients that wait until their reservation is confirmed or refused (attribute interactive). */
+/* Clients that wait until their reservation is confirmed or refused (attribute interactive).
+ *
+ *   decided      answered with the word of the decision
+ *   time is up   answered UNCONFIRMED, or, where the client said so, the reservation is deleted
+ *   it is gone   forgotten; the reservation stays
+ *
+ * Whichever comes first takes the wait out of the list, so there is one answer. Answers are sent when the batch with the
+ * decision is durable. After a restart no client waits: a reservation that was to be deleted when its time is up is deleted then
+ * (resv_clock.c). */
 #include <ifl.h>
 #include <stdlib.h>
 
