@@ -1,9 +1,9 @@
 /* Batches: filled on the loop, committed by the writer, one after the other. See commit.h.
  *
- * Two batches exist: `filling` takes rows and promises of now; `flying` belongs to the worker. At the end of a
+ * Two batches exist: `filling` takes rows and promises of now; `flying` belongs to the worker. At the end of an
  * iteration, when no batch is under way, the dirty objects are encoded behind the rows and the two change
- * places. Invariant: a promise lies in the batch that holds the last change made before it, or in an earlier...
- * never in a later one than necessary, and promises are kept in the order in which they were given. */
+ * places. Invariant: a promise is kept when every change made before it is durable, and as early as that allows;
+ * promises are kept in the order in which they were given. */
 #include "commit.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
-/* Stores as files, and into stores. See dump.h. */
+/* Stores as files, and into stores. See dump.h.
+ *
+ * Writing and filling are both a walk over the tables, a row at a time, so a store may be larger than memory. The sum
+ * over all lines comes last: a file that was cut off has none. A fill adds rows in batches within one transaction;
+ * it keeps the copy's identity, and writes an epoch of its own. */
 #include "dump.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* Rows that two servers leave for each other. See failover_peer.h. */
+/* Rows that two servers leave for each other. See failover_peer.h.
+ *
+ * The servers need no connection between them: a server that reaches the store can be told, and no other one matters. The
+ * active one writes with its batches, and so only while it has the lease; the standby one writes its single row
+ * ("wanted") outside of any batch. A word counts for the epoch or the time in it, so an old one means nothing. The table
+ * may not be there yet, where the standby is the first to look. */
 #include "failover_peer.h"
 
 #include <inttypes.h>
@@ -11,7 +16,7 @@
 #include "schema.h"
 #include "store.h"
 
-enum { NUMBER_TEXT = 24 };
+enum { NUMBER_TEXT = 24 }; /* 20 digits of an epoch */
 
 static int failover_peer_take_text(void *arg, const struct store_row *row, struct err *e)
 {

@@ -1,4 +1,8 @@
-/* Which server is active. See failover_policy.h. */
+/* Which server is active. See failover_policy.h.
+ *
+ * Each look is decided by itself, with a few marks of earlier ones: since when the store was seen free, which epoch was
+ * asked to hand over, which order is known. A look that is missed only makes the next move later. That two servers are
+ * never active at once is not settled here: the lease and the epoch of the store see to it. */
 #include "failover_policy.h"
 
 #include <string.h>

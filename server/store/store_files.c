@@ -1,4 +1,4 @@
-/* Where the store is. See store_files.h. */
+/* Where the store is. See store_files.h. The same answer for the server and for pbs_store, so that they mean one store. */
 #include "store_files.h"
 
 #include <stdio.h>

@@ -1,4 +1,8 @@
-/* Notes by name, and in the order of their age. See store_notes.h. */
+/* Notes by name, and in the order of their age. See store_notes.h.
+ *
+ * One hash is both: it keeps the order of adding, and a note that is written again is added again, at the end. So the
+ * oldest are always first, and each new note takes away what is too old or too many. Memory has all notes; the store is
+ * read at the start only, and sorted by time then, since rows come in any order. */
 #include "store_notes.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
-/* Tables, and their rows as statements. See store_table.h. */
+/* Tables, and their rows as statements. See store_table.h.
+ *
+ * A row of store_tables: the name, the statements that read all, write one and clear all, and the columns, in the order
+ * of the parameters of the one that writes. A new table of the schema is a row here, or dumps and restores would lose it
+ * without a word. */
 #include "store_table.h"
 
 #include <stdio.h>
