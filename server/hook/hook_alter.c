@@ -1,4 +1,8 @@
-/* Changes of hooks, made. See hook_alter.h. */
+/* Changes of hooks, made. See hook_alter.h.
+ *
+ * The chain has ended and its request, if there was one, is answered: so each change is made by itself, and one that
+ * cannot be made is a line of the log that names hook, object and value. A job is altered as by qalter, with the rights of
+ * the server; of a vnode's state only "offline" is a hook's to decide, the rest is what hosts report. */
 #include "hook_alter.h"
 
 #include <stdlib.h>

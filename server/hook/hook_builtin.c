@@ -1,4 +1,7 @@
-/* Built-in hooks. See hook_builtin.h. */
+/* Built-in hooks. See hook_builtin.h.
+ *
+ * Loaded after the rows of the store: a hook that has one keeps its settings, and only gets the installation's script. So
+ * an update of the installation brings new scripts, and never undoes what a manager has set. */
 #include "hook_builtin.h"
 
 #include <dirent.h>
@@ -12,7 +15,7 @@
 #include "hook_attrs.h"
 #include "log.h"
 
-enum { LINES_MAX = 16, CONTROL_MAX = 1 << 16 };
+enum { LINES_MAX = 16, CONTROL_MAX = 1 << 16 }; /* choices: the files are our own and have ten short lines */
 
 /* Lines KEY=VALUE; hook_name and type say what the name of the file says. */
 static int hook_builtin_parse(struct hook_server *s, const char *name, char *text, struct hook_settings *set,

@@ -1,4 +1,8 @@
-/* Attributes of a request at its gate. See hook_gate_args.h. */
+/* Attributes of a request at its gate. See hook_gate_args.h.
+ *
+ * The list is the decoded argument of the request, and is changed in place, with malloc and free as the decoder does, since
+ * xdr_free takes it away at the end. The handler behind the gate then sees what it would see if the client had sent it, and
+ * checks it like that. */
 #include "hook_gate_args.h"
 
 #include <stdlib.h>

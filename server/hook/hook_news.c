@@ -1,4 +1,8 @@
-/* Hooks after the fact. See hook_news.h. */
+/* Hooks after the fact. See hook_news.h.
+ *
+ * The event is over when a hook hears of it, and may be followed by others before the hook runs: so a run gets a copy of
+ * the object as it was, and what a hook of postqueuejob changes is applied to the job that has the number then, if it has
+ * not ended. Nothing waits for these chains, and none of them is repeated after a restart. */
 #include "hook_news.h"
 
 #include <stdlib.h>

@@ -1,4 +1,10 @@
-/* Hooks of plans. See hook_plan.h. */
+/* Hooks of plans. See hook_plan.h.
+ *
+ *   PREEMPT_RUN -> parked -> hooks, one after the other -> the arguments as they are now -> examined, by the next gate
+ *                        \-> too late -> examined as it came; what the hooks still say is dropped (`over`)
+ *
+ * What a hook says is checked before the arguments change, and changes them whole: where it names a job that is not a victim,
+ * or methods that do not exist, the plan stays as the hook before has left it. */
 #include "hook_plan.h"
 
 #include <stdlib.h>
@@ -43,7 +49,7 @@ static ifl_preempt_run_args *hook_plan_args(const struct hook_plan *p)
 
 static json_t *hook_plan_job(const struct hook_server *s, const char *name)
 {
-    struct jobid id;
+    struct jobid id = {0}; /* stays so where the name is not one of a job */
     struct job *j = jobid_parse(name, &id, NULL) == 0 ? server_ctx_find_job(s->o.ctx, &id) : NULL;
 
     if (!j && id.form == JOBID_SUBJOB) /* it is an object when it runs */

@@ -1,4 +1,8 @@
-/* Making and ending the room of hooks. See hook_server.h. */
+/* Making and ending the room of hooks. See hook_server.h.
+ *
+ * Parts are made in the order rows, workers, chains, turns; hosts are bound later, when services exist. Workers end before
+ * the turns, whose runs they drop. Any change of a hook ends in hook_server_changed, which makes the two that keep a view
+ * of all hooks look again. A worker's environment is made here from nothing, so that hooks do not depend on how the server was started. */
 #include "hook_server.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* The rows of hooks and their files. See hook_store.h. */
+/* The rows of hooks and their files. See hook_store.h.
+ *
+ * `last` numbers both contents (serial: workers and hosts see by it that a script is another one) and places (ordered:
+ * hooks of the same `order` run in the order in which they got it). It is not stored: the highest number in any row is
+ * where it begins after a restart. A built-in hook has no row until a manager changes it, and then one without a script. */
 #include "hook_store.h"
 
 #include <fcntl.h>
@@ -20,7 +24,7 @@
 #include "store.h"
 #include "strbuf.h"
 
-enum { ROW_MAX = 64 << 20 };
+enum { ROW_MAX = 64 << 20 }; /* script and configuration, each at most HOOK_CONTENT_MAX, escaped as JSON */
 
 struct hook_store {
     struct commit *commit;
