@@ -1,4 +1,5 @@
-/* Shutting down. */
+/* Shutting down. The request is answered before anything ends, since the client's connection goes with the server; what
+ * each manner means for jobs, and what an order to the other server of a pair does, is shutdown.c's. */
 #include "handlers.h"
 
 #include <ifl.h>

@@ -1,4 +1,7 @@
-/* A running job gives vnodes back. */
+/* A running job gives vnodes back: those that are named, or all but what `keep_select` describes.
+ *
+ * A job whose hosts have not begun it yet cannot: the request is parked and begins again from the top when they have.
+ * The answer says that the wish is durable; the hosts give up their parts after that (run/release_nodes.c). */
 #include "handlers.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
-/* What servers of other complexes ask of jobs that went between us. ARRIVE is with submission. */
+/* What servers of other complexes ask of jobs that went between us: where one is now (TRACK), and that one depends on
+ * another (REGIST_DEP). Either may come again, since a server repeats what was not answered; both parts take that.
+ * ARRIVE is with submission. */
 #include <ifl.h>
 
 #include "depend.h"

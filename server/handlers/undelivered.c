@@ -1,4 +1,7 @@
-/* See undelivered.h. */
+/* Files that did not reach their place. See undelivered.h.
+ *
+ * A host's note is text for people, in PBS's words; publish/kept_output.c finds the files in it. Of a job of several hosts
+ * each may tell its own: notes are put one behind the other. */
 #include "undelivered.h"
 
 #include "host_loss.h"

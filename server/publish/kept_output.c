@@ -1,4 +1,8 @@
-/* The note is a host's word: any text, found by its marks. See kept_output.h. */
+/* What of a host's note about files people are told. See kept_output.h.
+ *
+ * The note is a host's word: any text, found by its marks, and never trusted to be whole. An entry is: a line that says
+ * what failed, `begins`, the reason in any number of lines, `ends`, and where the host put the file aside a line of that.
+ * What has no such form is left out. */
 #include "kept_output.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Entries of a query's answer: whether an object is one of them, and its bytes. */
+/* Entries of a query's answer: whether an object is one of them, and its bytes. Nothing is kept between two entries
+ * but the query's own counts. */
 #include "status_entry.h"
 
 #include <string.h>
