@@ -6,7 +6,7 @@
  *   be_active           server_main_start creates, recovers and listens; then the loop, and the end
  *
  * assembly.c creates and binds the parts; server.c has what comes between creation and loop, and the end. An activation
- * leaves nothing behind but settings, lock and failover policy (begin_anew). */
+ * leaves nothing behind but settings, lock and failover policy (forget_activation). */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -120,7 +120,7 @@ static enum standby_end stand_by(struct server *s, struct err *e)
 }
 
 /* All that an activation has made is gone: the next one begins with what was said at the start. */
-static void begin_anew(struct server *s)
+static void forget_activation(struct server *s)
 {
     struct server fresh = {
         .set = s->set, .daemon = s->daemon, .failover_policy = s->failover_policy, .was_ready = s->was_ready};
@@ -160,7 +160,7 @@ static int live(struct server *s, struct err *e)
             return end == STANDBY_END ? 0 : -1;
         rc = be_active(s, e);
         if (rc == 1)
-            begin_anew(s);
+            forget_activation(s);
     }
     return rc;
 }
