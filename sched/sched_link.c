@@ -173,6 +173,12 @@ void sched_link_sign(struct sched_link *k)
     sched_link_await(k, pbs_sched_alive_send(k->c), sched_link_sign_answered, NULL);
 }
 
+void sched_link_tell_counts(struct sched_link *k, const struct pbs_sched_counts *counts)
+{
+    if (sched_link_connection(k) >= 0)
+        sched_link_await(k, pbs_sched_counts_send(k->c, counts), sched_link_sign_answered, NULL);
+}
+
 static int make_connection(struct sched_link *k, struct err *e)
 {
     int c = pbs_connect(NULL);

@@ -37,6 +37,10 @@ int sched_link_await(struct sched_link *k, int ticket, sched_link_fn *fn, void *
  * at the clock. Call it within whatever may take long. */
 void sched_link_sign(struct sched_link *k);
 
+/* Let the server have these counts of cycles (pbs_sched_counts_send), if there is a connection. */
+struct pbs_sched_counts;
+void sched_link_tell_counts(struct sched_link *k, const struct pbs_sched_counts *counts);
+
 /* Something is wrong with the connection: down, and again. */
 void sched_link_fail(struct sched_link *k);
 

@@ -7,6 +7,7 @@
  * a preemption is under way the stream is followed on. Invariant: NEXT is outstanding only when no order is. */
 #include "scheduler.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "cycle.h"
 #include "dyn_res.h"
 #include "sched_link.h"
+#include "histogram.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
@@ -64,7 +66,10 @@ struct scheduler {
     struct loop_timer *tick;
     struct loop_timer *signs; /* that we are there while orders are open */
     struct loop_timer *alarm; /* when the cycle itself wants to be woken: a turn is over */
-    int64_t began_ms;         /* real monotonic: the cycle under way */
+    int64_t began_us;         /* real monotonic: the cycle under way */
+    struct histogram cycles;  /* that have ended: how long they took */
+    uint64_t jobs;            /* that cycles have looked at */
+    uint64_t cycles_told;     /* to the server */
     int64_t iterate_ms;       /* monotonic: when a timed cycle is due */
     int64_t clock_ahead_ns;   /* the server's wall clock less our monotonic one, which is never set */
     unsigned mask;            /* of the log, as set */
@@ -145,14 +150,30 @@ static int64_t scheduler_cycle_took_s(void *arg)
 {
     const struct scheduler *s = arg;
 
-    return (clock_real_mono_ms() - s->began_ms) / 1000;
+    return (clock_real_mono_us() - s->began_us) / 1000000;
 }
 
 static void scheduler_cycle_stepped(void *arg)
 {
-    const struct scheduler *s = arg;
+    struct scheduler *s = arg;
 
+    s->jobs++;
     sched_link_sign(s->link);
+}
+
+static_assert((int)PBS_TOOK == HISTOGRAM_BOUNDS + 1, "pbs_ext.h says what base says");
+
+/* Once a second at most, and not while there were no cycles. */
+static void scheduler_tell_counts(struct scheduler *s)
+{
+    struct pbs_sched_counts counts = {.jobs = s->jobs, .us = s->cycles.us};
+    uint64_t n = histogram_count(&s->cycles);
+
+    if (n == s->cycles_told || !mirror_is_whole(s->mirror))
+        return;
+    s->cycles_told = n;
+    memcpy(counts.took, s->cycles.in, sizeof counts.took);
+    sched_link_tell_counts(s->link, &counts);
 }
 
 /* While the scheduler waits for the server's answers it owes signs of life too; with NEXT open the server asks by itself. */
@@ -163,6 +184,7 @@ static void scheduler_sign_while_busy(void *arg)
     loop_timer_set(s->signs, TICK_MS);
     if (act_is_busy(s->act))
         sched_link_sign(s->link);
+    scheduler_tell_counts(s);
 }
 
 /* Decide and send the orders. The next changes are asked for when the orders are answered. */
@@ -170,10 +192,11 @@ static void decide(struct scheduler *s)
 {
     struct decisions d = {.say = act_log}; /* lines have the time at which they are said */
 
-    s->began_ms = clock_real_mono_ms();
+    s->began_us = clock_real_mono_us();
     if (shares_refresh(s->shares))
         cycle_retry_all(s->cycle);
     cycle_run(s->cycle, now_s(s), &d);
+    histogram_add(&s->cycles, clock_real_mono_us() - s->began_us);
     if (act_carry_out(s->act, &d) > 0)
         comments_busy(s->comments);
     comments_poke(s->comments);
@@ -418,6 +441,7 @@ static void scheduler_down(void *arg)
     cycle_answers_forget(s->cycle);
     mirror_stop(s->mirror);
     shares_lost(s->shares);
+    s->cycles_told = 0; /* the next server knows none of them */
 }
 
 /* Timed cycles, and jobs that the server refused a while ago. */

@@ -123,6 +123,7 @@ static int create_preemption(struct server *s, struct err *e)
     struct parts *p = &s->parts;
 
     s->preempt_notices = preempt_notices_create(&s->ctx, p->send, s->job_audit);
+    p->preempt_notices = s->preempt_notices;
     p->victims = victims_create(s->loop, &s->ctx, p->fsm, p->stop_methods, s->preempt_notices);
     p->preempt_jobs =
         p->victims && s->preempt_notices ? preempt_jobs_create(&s->ctx, p->victims, p->commit) : NULL;
@@ -186,6 +187,7 @@ int assembly_requests(struct server *s, struct err *e)
                                                              .gate = hook_plan_gate,
                                                              .gate_arg = p->hook_server,
                                                              .gates = p->hook_server->active});
+    p->dispatch = s->dispatch;
     if (!s->dispatch || schedulers_guard(p->schedulers, s->loop, client_is_waiting) < 0)
         return err_no_memory(e);
     return 0;

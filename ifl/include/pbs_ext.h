@@ -257,6 +257,13 @@ struct pbs_job_end {
  * 0 and *end; or PBSE_*: PBSE_UNKJOBID, PBSE_IVALREQ no job's identifier, PBSE_PROTOCOL the server stays away. */
 int pbs_waitjob(int c, const char *jobid, const char *extend, struct pbs_job_end *end);
 
+/* ---- counts ------------------------------------------------------------------------------------------- */
+
+/* What has been counted since the server started, of all users together: requests and how long they took, batches of the store,
+ * cycles of schedulers, MOMs, notices. pbs_statcounts(3) has the entries and their attributes. extend: NULL. NULL with PBSE_*.
+ * Freed by pbs_statfree(). */
+struct batch_status *pbs_statcounts(int c, const char *extend);
+
 /* ---- scripts ----------------------------------------------------------------------------------------- */
 
 /* Write a job's script to the descriptor fd, as its owner or an operator; a subjob's is its array's.
@@ -299,6 +306,18 @@ int pbs_sched_reply_send(int c, unsigned answer, const char *jobid, int code, co
  * received by pbs_recv(). */
 int pbs_sched_alive(int c);
 int pbs_sched_alive_send(int c);
+
+/* What this scheduler has counted since it began, for pbs_statcounts(): sums, not differences. Once a second is often enough. A
+ * server that does not count refuses it. */
+#define PBS_TOOK 13
+struct pbs_sched_counts {
+    uint64_t jobs; /* that cycles have looked at */
+    uint64_t us;   /* microseconds that cycles took together */
+    uint64_t took
+        [PBS_TOOK]; /* cycles that took up to 0.1, 0.3, 1, 3, 10 ... 30,000 ms and more than the bound before; longer ones */
+};
+int pbs_sched_counts(int c, const struct pbs_sched_counts *counts);
+int pbs_sched_counts_send(int c, const struct pbs_sched_counts *counts);
 
 /* The answer to PBS_WAKE_EXPLAIN: the entries that pbs_explain() returns, at most PBS_EXPLAIN_MAX and together less
  * than a megabyte. PBSE_IVALREQ: there are more, or no client asked. */

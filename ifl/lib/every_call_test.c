@@ -118,6 +118,7 @@ static void test_schedulers(void **state)
 {
     struct pbs_watch_want want = {.kind = PBS_KIND_JOB, .attribs = &attr};
     struct pbs_victim victim = {.jobid = job, .run_version = 1, .methods = "R"};
+    struct pbs_sched_counts counts = {0};
     struct pbs_watch_reader reader = {0};
     struct pbs_cursor begin = {0, 0};
     struct pbs_news *news = calloc(1, sizeof *news);
@@ -130,11 +131,13 @@ static void test_schedulers(void **state)
     FAILS(pbs_defschreply(c, 11, job, 0, NULL, NULL));
     FAILS(pbs_sched_reply(c, 1, job, 0, NULL));
     FAILS(pbs_sched_alive(c));
+    FAILS(pbs_sched_counts(c, &counts));
     FAILS(pbs_watch(c, &want, 1, NULL, &watch));
     FAILS(pbs_watch_next(c, 1, begin, &reader, news));
     FAILS(pbs_watch_next_recv(c, 1, &reader, news));
     FAILS(pbs_preempt_run(c, job, "(n1:ncpus=1)", &victim, 1, NULL));
     NULLS(pbs_stathold(c, NULL, NULL, NULL));
+    NULLS(pbs_statcounts(c, NULL));
     FAILS(pbs_delhold(c, "1", NULL));
     NULLS(pbs_explain(c, job, NULL));
     NULLS(pbs_when(c, &attrop, NULL, NULL));
@@ -165,6 +168,7 @@ static void test_calls_in_two_halves(void **state)
     assert_int_equal(pbs_watch_next_send(c, 1, begin), -1);
     assert_int_equal(pbs_sched_reply_send(c, 1, job, 0, NULL), -1);
     assert_int_equal(pbs_sched_alive_send(c), -1);
+    assert_int_equal(pbs_sched_counts_send(c, &(struct pbs_sched_counts){0}), -1);
     assert_int_equal(pbs_explain_reply_send(c, 1, job, NULL), -1);
     NULLS(pbs_submit_recv(c, 1));
     NULLS(pbs_preempt_jobs_recv(c, 1, NULL));

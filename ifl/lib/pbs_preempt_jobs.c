@@ -132,6 +132,30 @@ int pbs_sched_alive_send(int c)
     return pbs_sched_reply_send(c, 0, NULL, 0, NULL);
 }
 
+/* The library's own copy of the list: XDR takes what it may change. */
+static ifl_sched_counts_args sched_counts_args(const struct pbs_sched_counts *counts, uint64_t took[PBS_TOOK])
+{
+    memcpy(took, counts->took, sizeof counts->took);
+    return (ifl_sched_counts_args){
+        .jobs = counts->jobs, .us = counts->us, .took = {.took_len = PBS_TOOK, .took_val = took}};
+}
+
+int pbs_sched_counts(int c, const struct pbs_sched_counts *counts)
+{
+    uint64_t took[PBS_TOOK];
+    ifl_sched_counts_args a = sched_counts_args(counts, took);
+
+    return call_simple(c, IFL_SCHED_COUNTS, (xdrproc_t)xdr_ifl_sched_counts_args, &a);
+}
+
+int pbs_sched_counts_send(int c, const struct pbs_sched_counts *counts)
+{
+    uint64_t took[PBS_TOOK];
+    ifl_sched_counts_args a = sched_counts_args(counts, took);
+
+    return call_simple_send(c, IFL_SCHED_COUNTS, (xdrproc_t)xdr_ifl_sched_counts_args, &a);
+}
+
 /* --- explanations */
 static_assert((int)PBS_EXPLAIN_MAX == (int)IFL_EXPLAIN_MAX && (int)PBS_WAKE_EXPLAIN == (int)IFL_WAKE_EXPLAIN,
               "pbs_ext.h says what the wire says");

@@ -326,6 +326,17 @@ struct batch_status *pbs_explain(int c, const char *jobid, const char *extend)
     return pbs_stat_finish(&s);
 }
 
+struct batch_status *pbs_statcounts(int c, const char *extend)
+{
+    ifl_counts_args a = {.extend = call_text(extend)};
+    struct sink s;
+
+    report_clear(c);
+    sink_init(&s, NULL, NULL);
+    (void)pbs_stat_ask(c, IFL_STATUS_COUNTS, (xdrproc_t)xdr_ifl_counts_args, &a, &s);
+    return pbs_stat_finish(&s);
+}
+
 struct batch_status *pbs_when(int c, struct attropl *attrib, const char *destination, const char *extend)
 {
     ifl_submit_args a = {.destination = call_text(destination), .extend = call_text(extend)};

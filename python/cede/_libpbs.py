@@ -94,7 +94,7 @@ _POINTERS: dict[str, Any] = {
        for name in ("submit", "submit_recv", "locjob", "selectjob", "submit_resv", "modify_resv", "preempt_jobs", "preempt_jobs_recv")},
     **{f"pbs_{name}": C.POINTER(BatchStatus)
        for name in ("statjob", "statque", "statserver", "statsched", "statvnode", "statnode", "stathost", "statrsc", "statresv", "stathook",
-                    "stathold", "selstat", "explain")},
+                    "stathold", "statcounts", "selstat", "explain")},
 }
 
 

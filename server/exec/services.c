@@ -131,6 +131,26 @@ void service_wake(struct service *s)
     }
 }
 
+void services_count(const struct services *sv, const struct nodes *ns, size_t *up, size_t *down)
+{
+    *up = *down = 0;
+    for (struct service *s = sv->table; s; s = s->hh.next) {
+        s->counted = service_is_connected(s);
+        *up += s->counted;
+    }
+    for (const struct node *n = nodes_first(ns); n; n = nodes_next(n)) {
+        struct service *s = n->service;
+
+        if (!s && n->service_name)
+            s = services_find(sv, n->service_name);
+        if (s && s->counted)
+            continue;
+        if (s)
+            s->counted = true;
+        ++*down;
+    }
+}
+
 static bool services_set_text(const char **field, const char *text)
 {
     const char *old = *field;

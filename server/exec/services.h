@@ -35,6 +35,7 @@ struct service {
     char *said;
     size_t n_said;
     unsigned said_state;
+    bool counted;            /* scratch of services_count() */
     size_t unanswered_bytes; /* of orders: exec_orders.c alone */
     int64_t lost_mono_ms;    /* since when it is away; 0: it is here */
     int64_t
@@ -55,6 +56,11 @@ void services_bind(struct services *sv, struct service *s, struct node *n);
  * a namesake although neither has said HELLO yet. And read it there. */
 void services_note(struct services *sv, const struct service *s, struct node *n);
 void services_recall(struct service *s, const struct node *n);
+
+/* Services that are connected, and those that are not although a vnode names them; a vnode that no service has ever served counts as
+ * one more of these. O(services + vnodes). */
+void services_count(const struct services *sv, const struct nodes *ns, size_t *up, size_t *down);
+
 bool service_is_here(const struct service *s);
 /* The same, or it has connected and its HELLO is being answered: what it is asked is a matter of a moment. A MOM says HELLO again
  * on its connection whenever what it reports has changed. */

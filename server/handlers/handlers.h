@@ -61,6 +61,8 @@ void req_watch_next(void *parts, struct request *r);
 /* req_explain.c */
 void req_explain(void *parts, struct request *r);
 void req_when(void *parts, struct request *r);
+void req_status_counts(void *parts, struct request *r);
+void req_sched_counts(void *parts, struct request *r);
 void req_explain_reply(void *parts, struct request *r);
 /* req_admin.c */
 void req_shutdown(void *parts, struct request *r);

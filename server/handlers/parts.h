@@ -8,6 +8,7 @@ struct accounting;
 struct mail;
 struct arrays;
 struct commit;
+struct dispatch;
 struct eligible_time;
 struct exec_send;
 struct hook_server;
@@ -18,6 +19,7 @@ struct move_out;
 struct names;
 struct store_notes;
 struct plan_earmarks;
+struct preempt_notices;
 struct preempt_jobs;
 struct store_reader;
 struct run_removal;
@@ -55,6 +57,7 @@ struct parts {
     struct release_nodes *release_nodes;
     struct stop_methods *stop_methods;
     struct victims *victims;
+    const struct preempt_notices *preempt_notices;
     struct node_drains *node_drains;
     struct preempt_jobs *preempt_jobs;
     struct plan_earmarks *plan_earmarks;
@@ -71,6 +74,7 @@ struct parts {
     struct arrays *arrays;
     struct hook_server *hook_server;
     struct shutdown *shutdown;
+    const struct dispatch *dispatch;
     const char *home;           /* PBS_HOME */
     bool of_pair, is_secondary; /* this server is one of two with one store; which of them */
 };

@@ -73,7 +73,9 @@
     X(IFL_EXPLAIN, "Explain", USER, ASKS, NULL, ifl_job_args, ifl_result, req_explain)                       \
     X(IFL_WHEN, "When", USER, ASKS, NULL, ifl_submit_args, ifl_result, req_when)                             \
     X(IFL_EXPLAIN_REPLY, "ExplainReply", SCHED, ASKS, NULL, ifl_explain_reply_args, ifl_result,              \
-      req_explain_reply)
+      req_explain_reply)                                                                                     \
+    X(IFL_STATUS_COUNTS, "StatusCounts", USER, LOOKS, NULL, ifl_counts_args, ifl_result, req_status_counts)  \
+    X(IFL_SCHED_COUNTS, "SchedCounts", SCHED, ASKS, NULL, ifl_sched_counts_args, ifl_result, req_sched_counts)
 
 #define ROW(number, label, level, does, hook, in, out, call)                                                 \
     {.proc = number,                                                                                         \
@@ -116,4 +118,5 @@ const struct rpc_program req_program = {.prog = PBS_IFL_PROG,
                                         .vers = PBS_IFL_V1,
                                         .name = "ifl",
                                         .procs = procs,
-                                        .n_procs = sizeof procs / sizeof procs[0]};
+                                        .n_procs = sizeof procs / sizeof procs[0],
+                                        .answered = dispatch_answered};

@@ -3,6 +3,7 @@
 /* Scheduler objects ("default" exists always): policy attributes, and whether one is connected. */
 #include <stdbool.h>
 
+#include "histogram.h"
 #include "object.h"
 #include "uthash.h"
 
@@ -12,6 +13,9 @@ struct sched_obj {
     struct object obj;
     UT_hash_handle hh;
     enum sched_state state;
+    struct histogram
+        cycles; /* that it has told (IFL_SCHED_COUNTS), and how many jobs these have looked at; not stored */
+    uint64_t cycles_jobs;
 };
 
 struct scheds;

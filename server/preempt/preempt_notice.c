@@ -40,7 +40,13 @@ struct preempt_notices {
     struct job_audit *log;
     const char *of;       /* interned name of the earmark whose vnodes are in `wanted`; NULL: none */
     struct ranks *wanted; /* vnodes by their address, which is compared and never followed */
+    struct preempt_notice_counts counts;
 };
+
+const struct preempt_notice_counts *preempt_notices_counts(const struct preempt_notices *n)
+{
+    return &n->counts;
+}
 
 struct preempt_notices *preempt_notices_create(struct server_ctx *s, struct exec_send *x, struct job_audit *l)
 {
@@ -77,7 +83,7 @@ int64_t preempt_notices_grace_ms(const struct preempt_ask *a, const struct job *
 }
 
 /* For people: "ready", "defer", "partial", "refuse", "decline", "saved", or "none". */
-static const char *preempt_notices_reply_name(int reply)
+const char *preempt_notices_answer_name(int reply)
 {
     switch (reply) {
     case EXEC_NOTICE_READY:
@@ -258,6 +264,7 @@ bool preempt_notices_give(struct preempt_notices *n, struct job *j, const struct
     x->attempt = ++j->run->notices;
     x->method = m->id;
     j->preempt->method = METHOD_NONE;
+    n->counts.given++;
     comment(n, j);
     send_it(n, j, "");
     return true;
@@ -291,11 +298,12 @@ enum preempt_notice_effect preempt_notices_answer(struct preempt_notices *n, str
         return PREEMPT_NOTICE_NOTHING;
     }
     m->notice.reply = (int)d->answer;
+    n->counts.answers[(unsigned)d->answer % PREEMPT_NOTICE_ANSWERS]++;
     jobs_touch(n->ctx->jobs, j, PART_HOT);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "answers its notice: %s %s",
-              preempt_notices_reply_name((int)d->answer), d->nodes);
+              preempt_notices_answer_name((int)d->answer), d->nodes);
     job_audit_note(n->log, j, "notice-reply: %s need_s=%u nodes=%s",
-                   preempt_notices_reply_name((int)d->answer), d->need_s, d->nodes);
+                   preempt_notices_answer_name((int)d->answer), d->need_s, d->nodes);
     switch (d->answer) {
     case EXEC_NOTICE_DEFER:
         return stretch(n, j, d->need_s) ? PREEMPT_NOTICE_LATER : PREEMPT_NOTICE_NOTHING;
@@ -333,6 +341,7 @@ static void take_back(struct preempt_notices *n, struct job *j, const char *why)
     preempt_notices_close(n, j);
     if (!j->run || j->state == JOB_EXITING)
         return;
+    n->counts.withdrawn++;
     strbuf_init(&b, TEXT_LIMIT);
     strbuf_addf(&b, "Notice withdrawn: %s", why);
     set_comment(n, j, strbuf_str(&b));

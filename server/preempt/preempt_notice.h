@@ -51,6 +51,15 @@ void preempt_notices_withdraw(struct preempt_notices *n, struct job *j, const ch
  * it runs on or was suspended instead. */
 void preempt_notices_settled(struct preempt_notices *n, struct job *j, enum preempt_result r);
 
+/* Since the server started: notices given, taken back, and the answers that came in time, by enum exec_notice_answer. */
+enum { PREEMPT_NOTICE_ANSWERS = 8 };
+struct preempt_notice_counts {
+    uint64_t given, withdrawn, answers[PREEMPT_NOTICE_ANSWERS];
+};
+const struct preempt_notice_counts *preempt_notices_counts(const struct preempt_notices *n);
+const char *
+preempt_notices_answer_name(int answer); /* "ready", "defer" ...; "none": there is no such answer */
+
 /* Listener of EVENT_RUN_KEPT: a host of the job has come back; send it the notice that is in force. */
 void preempt_notices_on_kept(void *notices, const struct server_event *ev);
 

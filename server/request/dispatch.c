@@ -19,11 +19,13 @@
  * session is touched after a handler ran. */
 #include "dispatch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "munge_login.h"
+#include "histogram.h"
 #include "host_address.h"
 #include "intern.h"
 #include "conn_queue.h"
@@ -34,10 +36,13 @@
 #include "server_ctx.h"
 #include "server_events.h"
 
+enum { PROCS = 256 };              /* numbers of procedures are below that */
 enum { UNNAMED_LINGER_MS = 1000 }; /* a peer that reads has the refusal by then (as in rpc_conn.c) */
 
 struct dispatch {
     struct dispatch_options o;
+    struct histogram *took; /* a row each */
+    uint8_t row_of[PROCS];  /* by procedure: its row and 1; 0: it has none */
 };
 
 /* What belongs to a connection: its calls, and its client once that is known. */
@@ -65,9 +70,14 @@ struct dispatch *dispatch_create(const struct dispatch_options *o)
 {
     struct dispatch *d = calloc(1, sizeof *d);
 
-    if (!d)
+    if (!d || !(d->took = calloc(o->n_rows, sizeof *d->took))) {
+        free(d);
         return NULL;
+    }
     d->o = *o;
+    assert(o->n_rows < PROCS);
+    for (size_t i = 0; i < o->n_rows; i++)
+        d->row_of[o->rows[i].proc % PROCS] = (uint8_t)(i + 1);
     names_ask_host(o->names, o->ctx->name, dispatch_own_name_cb, d);
     return d;
 }
@@ -75,10 +85,22 @@ struct dispatch *dispatch_create(const struct dispatch_options *o)
 /* A linear search: there are about 50 rows, and a call costs far more than that. */
 static const struct request_row *find_row(const struct dispatch *d, unsigned proc)
 {
-    for (size_t i = 0; i < d->o.n_rows; i++)
-        if (d->o.rows[i].proc == proc)
-            return &d->o.rows[i];
-    return NULL;
+    size_t at = proc < PROCS ? d->row_of[proc] : 0;
+
+    return at ? &d->o.rows[at - 1] : NULL;
+}
+
+void dispatch_answered(void *dispatch, const struct rpc_proc *p, int64_t us)
+{
+    struct dispatch *d = dispatch;
+
+    if (p->proc < PROCS && d->row_of[p->proc])
+        histogram_add(&d->took[d->row_of[p->proc] - 1], us);
+}
+
+const struct histogram *dispatch_took(const struct dispatch *d, size_t row)
+{
+    return &d->took[row];
 }
 
 /* PBS's text, to the blank at its end: programs compare it. A server of another complex and a user are never served
@@ -219,6 +241,8 @@ static void dispatch_session_closed(void *user, struct rpc_conn *conn, const str
 
 void dispatch_destroy(struct dispatch *d)
 {
+    if (d)
+        free(d->took);
     free(d);
 }
 

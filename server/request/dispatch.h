@@ -18,6 +18,8 @@ struct gate;
 struct munge_login;
 struct loop;
 struct names;
+struct histogram;
+struct rpc_proc;
 struct rpc_program;
 struct server_ctx;
 
@@ -53,5 +55,9 @@ void dispatch_on_hung(void *dispatch, const struct server_event *ev);
 
 /* rpc_handler of every IFL procedure: bind with the dispatch as argument. */
 void dispatch_call(void *dispatch, struct rpc_request *rpc);
+
+/* rpc_program.answered: how long each request of the table took, until its answer began. */
+void dispatch_answered(void *dispatch, const struct rpc_proc *p, int64_t us);
+const struct histogram *dispatch_took(const struct dispatch *d, size_t row); /* row < n_rows */
 
 #endif

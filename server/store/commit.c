@@ -208,6 +208,7 @@ static void note_success(struct commit *c)
     c->stats.statements += store_batch_count(c->flying.store_batch);
     c->stats.bytes += store_batch_size(c->flying.store_batch);
     c->stats.last_us = c->took_us;
+    histogram_add(&c->stats.took, c->took_us);
     if (c->took_us > c->stats.max_us)
         c->stats.max_us = c->took_us;
 }

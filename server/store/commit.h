@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "histogram.h"
 #include "job.h"
 #include "store.h"
 
@@ -118,6 +119,7 @@ int commit_flush(struct commit *c, int64_t limit_ms, struct err *e);
 struct commit_stats {
     uint64_t batches, statements, bytes, failures;
     int64_t last_us, max_us; /* time of a batch in the writer */
+    struct histogram took;   /* the same of all that were stored */
 };
 void commit_get_stats(const struct commit *c, struct commit_stats *out);
 

@@ -6,6 +6,7 @@
 
 #include <ifl.h>
 
+#include "histogram.h"
 #include "pbs_ifl.h"
 #include "req_table.h"
 #include "talk.h"
@@ -67,6 +68,8 @@ static const struct {
     {IFL_EXPLAIN, 5, "jxe", true, false},
     {IFL_WHEN, 5, "kdaLxxe", true, false},
     {IFL_EXPLAIN_REPLY, 4, "ujEe", false, false},
+    {IFL_STATUS_COUNTS, 3, "xe", false, false},
+    {IFL_SCHED_COUNTS, 3, "CCAe", false, false},
     {IFL_AUTHENTICATE, 2, "nte", false, false},
 };
 
@@ -406,6 +409,16 @@ static void put_piece(struct said *s)
     put_bytes(s->b, text, chance_one_in(x, 8) ? 0 : (size_t)n);
 }
 
+static void put_counts(struct said *s)
+{
+    struct chance *x = &s->t->chance;
+    size_t n = chance_one_in(x, 4) ? chance_below(x, 33) : HISTOGRAM_BOUNDS + 1;
+
+    put_u32(s->b, (uint32_t)n);
+    while (n--)
+        put_u64(s->b, chance_next(x));
+}
+
 static void put_place(struct said *s)
 {
     static const char *const places[] = {"(n1:ncpus=1)",
@@ -608,6 +621,12 @@ static void put_field(struct said *s, char letter)
         return;
     case 'u':
         put_u32(s->b, CHANCE_PICK(x, numbers));
+        return;
+    case 'C':
+        put_u64(s->b, chance_next(x) >> chance_below(x, 64));
+        return;
+    case 'A':
+        put_counts(s);
         return;
     case 'n':
         put_text(s->b, CHANCE_PICK(x, names));

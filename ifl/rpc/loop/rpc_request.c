@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "clock.h"
 #include "log.h"
 #include "rpc_buf.h"
 #include "rpc_shares.h"
@@ -20,7 +21,9 @@ struct rpc_request {
     struct rpc_request *next, *prev;
     struct auth_peer *peer;
     const struct rpc_program *program;
+    void *arg; /* of the program's handlers */
     const struct rpc_proc *proc;
+    int64_t begun_us; /* real monotonic; only where the program counts answers */
     void (*dead)(void *arg, struct rpc_request *r);
     void *dead_arg;
     unsigned refs;
@@ -117,7 +120,9 @@ static struct rpc_request *rpc_request_make(struct rpc_requests *q, const struct
     r->home = q;
     r->peer = auth_peer_ref(q->peer);
     r->program = s->program;
+    r->arg = s->arg;
     r->proc = p;
+    r->begun_us = s->program->answered ? clock_real_mono_us() : 0;
     r->refs = 1;
     r->xid = h->xid;
     r->share = rpc_share_ref(q->share);
@@ -285,6 +290,8 @@ static struct rpc_requests *begin_answer(struct rpc_request *r)
 {
     assert(!r->answered);
     r->answered = true;
+    if (r->program->answered)
+        r->program->answered(r->arg, r->proc, clock_real_mono_us() - r->begun_us);
     if (r->home)
         r->home->n--;
     return r->home;

@@ -40,6 +40,9 @@ struct rpc_program {
      * call is denied and the connection closed, with one log line. NULL: it serves every peer that the connection
      * accepts. */
     bool (*serves)(const struct auth_peer *peer);
+    /* ^ Called as each answer begins, with the microseconds since the call had come in whole: to count, nothing else. May be
+     * NULL. `arg` is that of the handlers. */
+    void (*answered)(void *arg, const struct rpc_proc *p, int64_t us);
 };
 
 /* A program bound to its handlers' first argument. An array of them, ended by {NULL, NULL}, is what a

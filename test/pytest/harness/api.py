@@ -242,6 +242,13 @@ class Connection:
         array = (Victim * len(rows))(*[Victim(raw(i), n, raw(m)) for i, n, m in rows])
         self._simple("preempt_run", raw(job), raw(location), array, C.c_size_t(len(rows)), raw(extend))
 
+    def counts(self, extend=None):
+        """What the server has counted: a list of Status."""
+        return self._status(lib().pbs_statcounts(self.c, raw(extend)))
+
+    def sched_counts(self, jobs, us, took):
+        self._simple("sched_counts", (C.c_uint64 * 15)(jobs, us, *took))
+
     def explain(self, job, extend=None):
         """The job, victims in their order, who is spared: a list of Status."""
         return self._status(lib().pbs_explain(self.c, raw(job), raw(extend)))

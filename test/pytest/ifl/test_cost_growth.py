@@ -256,6 +256,10 @@ def arguments(struct, name, o, n):
                   "location: vnodes": text("") + text(fill(n, lambda i: f"(n{i}:ncpus=1)", "+"))}
         found = {k: text("R0") + v[4:] + u64(0) + text("PBS_RESV_CONFIRM_SUCCESS") for k, v in found.items()}
         return {k: v + EXT for k, v in found.items()}
+    if struct == "ifl_counts_args":
+        return {"extend": text("e" * min(n, 65536)) + EXT}
+    if struct == "ifl_sched_counts_args":
+        return {"unknown": u64(1) + u64(1) + array([u64(1)] * 13) + EXT}
     if struct == "ifl_explain_reply_args":
         entry = text("1") + array([text("a") + text("") + text("v")]) + text("")
         return {"found": u32(1) + text(o.jobs[0]) + array([entry] * min(n // 48, 2048)) + EXT}

@@ -254,6 +254,9 @@ def test_a_job_that_says_it_is_ready_is_preempted_at_once(cx):
     cx.wait(urgent)
     cx.wait(victim, "Q")
     assert record(cx, victim)["reply"] == "ready"
+    [counts] = [s for s in cx.api.counts() if s.name == "notices"]
+    assert counts["given"] == "1" and counts["withdrawn"] == "0"
+    assert counts["answers"] == dict(ready="1", defer="0", partial="0", refuse="0", decline="0", saved="0")
 
 
 def test_a_job_gets_the_time_it_asks_for_up_to_the_sites_bound(cx):
@@ -398,6 +401,8 @@ def test_a_notice_is_withdrawn_when_the_plan_is_undone(cx, how):
     assert s.state == "R" and s.get("preempt_deadline") is None
     assert s["comment"].startswith(f"Notice withdrawn: no room is needed for job {urgent} any more: ")
     assert s.get("preempt_count") in (None, "0")
+    [counts] = [s for s in cx.api.counts() if s.name == "notices"]
+    assert counts["given"] == counts["withdrawn"] == "1"
 
 
 @pytest.mark.parametrize("order, code, state", [("C", "000", "R"), ("CS", "S", "S")])

@@ -229,11 +229,22 @@ def test_only_a_scheduler_preempts(people):
         anna.api.preempt([job])
 
 
+def cycles_told(connection):
+    [told] = [s for s in connection.counts() if s.name == "cycle:default"]
+    return told
+
+
 def test_a_sched_user_may_be_the_scheduler_and_nothing_more(place, people):
     anna, ben, _ = people
     place.set_sched("sched_user", BEN)
     refused(15007, anna.api.register)
+    refused(15007, anna.api.sched_counts, 7, 1500, [1, 0, 1] + [0] * 10)
+    assert cycles_told(place.api)["count"] == "0"
     ben.api.register()
+    ben.api.sched_counts(7, 1500, [1, 0, 1] + [0] * 10)
+    told = cycles_told(anna.api)
+    assert told["jobs"] == "7" and told["count"] == "2" and told["seconds"] == "0.001500"
+    assert told["took"]["0.0001"] == "1" and told["took"]["0.001"] == "2" == told["took"]["+Inf"]
     refused(15007, ben.api.manager, api.CREATE, api.QUEUE, "mine", [("queue_type", "e")])
     place.api.manager(api.MUNSET, api.SCHED, "default", [("sched_user", None, "")])
 
