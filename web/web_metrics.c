@@ -1,5 +1,5 @@
-/* One row of text for each number. Names of queues are written by people, so every label is escaped. Three questions to the server
- * (queues, nodes, reservations), whose cost does not depend on the number of jobs. */
+/* One row of text for each number. Names of queues are written by people, so every label is escaped. Four questions to the server
+ * (queues, nodes, reservations, what it has counted), whose cost does not depend on the number of jobs. */
 #include "web_metrics.h"
 
 #include <stdlib.h>
@@ -72,6 +72,7 @@ static void web_metrics_histogram(FILE *f, const char *name, const double *bound
 
 struct web_metrics_now {
     struct batch_status *queues, *nodes, *resvs;
+    struct batch_status *counts; /* NULL: the server is of a version that does not count */
     int64_t took_us;
 };
 
@@ -95,6 +96,7 @@ static void web_metrics_free(struct web_metrics_now *now)
     pbs_statfree(now->queues);
     pbs_statfree(now->nodes);
     pbs_statfree(now->resvs);
+    pbs_statfree(now->counts);
     *now = (struct web_metrics_now){0};
 }
 
@@ -120,6 +122,8 @@ static bool web_metrics_ask(struct web_call *w, struct web_metrics_now *now)
             failed = false;
         if (!failed)
             now->resvs = web_metrics_stat(c, pbs_statresv, of_resv, &failed);
+        if (!failed && !(now->counts = pbs_statcounts(c, NULL)))
+            web_pbs_lost(); /* the next question gets a connection that is whole */
         now->took_us = clock_real_mono_us() - begun;
         if (!failed)
             return true;
@@ -229,6 +233,115 @@ static void web_metrics_resvs(FILE *f, const struct batch_status *resvs)
             fprintf(f, "pbs_reservations{state=\"%s\"} %lu\n", names[i], n[i]);
 }
 
+/* --- what the server has counted --------------------------------------------------------------------------------------- */
+
+/* What an entry is named by, and the label that the rest of its name is; a family that has none is one entry. */
+struct web_metrics_series {
+    const char *entry, *label;
+};
+
+/* What the label says of this entry, "" where there is none; NULL: it is of another series. */
+static const char *web_metrics_of_entry(const struct batch_status *b, const struct web_metrics_series *s)
+{
+    size_t n = strlen(s->entry);
+
+    if (strncmp(b->name, s->entry, n) != 0 || b->name[n] != (s->label ? ':' : '\0'))
+        return NULL;
+    return b->name + n + (s->label ? 1 : 0);
+}
+
+/* NAME{LABEL="...",key="..."} value */
+static void web_metrics_sample(FILE *f, const char *name, const struct web_metrics_series *s, const char *of,
+                               const char *key, const struct attrl *a)
+{
+    fprintf(f, "%s%s", name, s->label || key ? "{" : "");
+    if (s->label) {
+        fprintf(f, "%s=\"", s->label);
+        web_metrics_label(f, of);
+        fputs(key ? "\"," : "\"", f);
+    }
+    if (key)
+        fprintf(f, "%s=\"%s\"", key, a->resource);
+    fprintf(f, "%s %s\n", s->label || key ? "}" : "", a->value);
+}
+
+/* Each attribute of this name, of each entry of the series. key: the label that its resource is; NULL: it has none. */
+static void web_metrics_samples(FILE *f, const char *name, const struct batch_status *b,
+                                const struct web_metrics_series *s, const char *attribute, const char *key)
+{
+    for (; b; b = b->next) {
+        const char *of = web_metrics_of_entry(b, s);
+
+        for (const struct attrl *a = of ? b->attribs : NULL; a; a = a->next)
+            if (strcmp(a->name, attribute) == 0)
+                web_metrics_sample(f, name, s, of, key, a);
+    }
+}
+
+static void web_metrics_took(FILE *f, const char *family, const char *help, const struct batch_status *counts,
+                             const struct web_metrics_series *s)
+{
+    static const char *const parts[][3] = {
+        {"bucket", "took", "le"}, {"sum", "seconds", NULL}, {"count", "count", NULL}};
+    char name[64];
+
+    web_metrics_family(f, family, "histogram", help);
+    for (; counts; counts = counts->next) {
+        struct batch_status one = *counts;
+
+        one.next = NULL; /* all numbers of a series together */
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+            snprintf(name, sizeof name, "%s_%s", family, parts[i][0]);
+            web_metrics_samples(f, name, &one, s, parts[i][1], parts[i][2]);
+        }
+    }
+}
+
+static void web_metrics_counts(FILE *f, const struct batch_status *counts)
+{
+    static const struct web_metrics_series request = {"request", "request"}, cycle = {"cycle", "scheduler"},
+                                           store = {"store", NULL}, moms = {"moms", NULL},
+                                           notices = {"notices", NULL};
+    static const struct {
+        const char *family, *help;
+        const struct web_metrics_series *of;
+        const char *attribute, *key;
+    } sums[] = {
+        {"pbs_scheduler_jobs", "Jobs that cycles have looked at.", &cycle, "jobs", NULL},
+        {"pbs_store_rows", "Rows that were written.", &store, "rows", NULL},
+        {"pbs_store_bytes", "Bytes of these rows.", &store, "bytes", NULL},
+        {"pbs_store_failures", "Batches that could not be written, and were tried again.", &store, "failures",
+         NULL},
+        {"pbs_preemption_notices", "Jobs that were given notice.", &notices, "given", NULL},
+        {"pbs_preemption_notices_withdrawn", "Notices that were taken back.", &notices, "withdrawn", NULL},
+        {"pbs_preemption_notice_answers", "Answers of jobs that came in time.", &notices, "answers",
+         "answer"},
+    };
+    char name[64];
+
+    web_metrics_took(
+        f, "pbs_server_request_seconds",
+        "From a request to the beginning of its answer, waiting for others and for what it asks for "
+        "included.",
+        counts, &request);
+    web_metrics_took(f, "pbs_scheduler_cycle_seconds", "Cycles of schedulers: to decide, not to carry out.",
+                     counts, &cycle);
+    web_metrics_took(f, "pbs_store_batch_seconds",
+                     "Batches of changes, from their beginning until they are on disk.", counts, &store);
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
+        web_metrics_family(f, sums[i].family, "counter", sums[i].help);
+        snprintf(name, sizeof name, "%s_total", sums[i].family);
+        web_metrics_samples(f, name, counts, sums[i].of, sums[i].attribute, sums[i].key);
+    }
+    web_metrics_family(f, "pbs_moms", "gauge", "MOMs that are connected, and those that are not.");
+    for (; counts; counts = counts->next) {
+        const char *of = web_metrics_of_entry(counts, &moms);
+
+        for (const struct attrl *a = of ? counts->attribs : NULL; a; a = a->next)
+            fprintf(f, "pbs_moms{state=\"%s\"} %s\n", a->name, a->value);
+    }
+}
+
 /* --- what has happened ------------------------------------------------------------------------------------------------- */
 
 static void web_metrics_preemptions(FILE *f, const struct web_watch_counts *c)
@@ -244,14 +357,6 @@ static void web_metrics_preemptions(FILE *f, const struct web_watch_counts *c)
     for (int i = 0; i < WEB_WATCH_METHODS; i++)
         fprintf(f, "pbs_preemption_lost_core_seconds_total{method=\"%c\"} %.6g\n", web_watch_letters[i],
                 c->lost_core_s[i]);
-    web_metrics_family(f, "pbs_preemption_notices", "counter", "Jobs that were given notice.");
-    fprintf(f, "pbs_preemption_notices_total %llu\n", (unsigned long long)c->notices);
-    web_metrics_family(f, "pbs_preemption_notice_answers", "counter",
-                       "Answers to notices that have moved the time of the preemption.");
-    fprintf(f, "pbs_preemption_notice_answers_total{effect=\"later\"} %llu\n",
-            (unsigned long long)c->put_off);
-    fprintf(f, "pbs_preemption_notice_answers_total{effect=\"sooner\"} %llu\n",
-            (unsigned long long)c->brought_forward);
 }
 
 static void web_metrics_past(FILE *f, const struct web_watch_counts *c)
@@ -295,6 +400,7 @@ void web_metrics_show(struct web_call *w)
         web_metrics_jobs(w->f, now.queues);
         web_metrics_nodes(w->f, now.nodes);
         web_metrics_resvs(w->f, now.resvs);
+        web_metrics_counts(w->f, now.counts);
     }
     web_metrics_past(w->f, &counts);
     web_metrics_own(w->f);

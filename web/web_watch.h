@@ -3,7 +3,7 @@
 /* One thread that follows the server's stream of changes (pbs_watch(3)) as the user who runs this program.
  *
  * It keeps the last changes for clients that listen (web_events.c), and counts what a look at the present cannot show: waits that
- * have ended, preemptions, notices. Of a job it keeps the few numbers that the counting needs; no list is answered from here. When
+ * have ended, and preemptions. Of a job it keeps the few numbers that the counting needs; no list is answered from here. When
  * the server is away it tries again once a second; then, and when changes were lost, listeners are told to read everything again. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,7 +66,6 @@ struct web_watch_counts {
     double waits_sum_s;
     uint64_t preemptions[WEB_WATCH_METHODS];
     double lost_core_s[WEB_WATCH_METHODS];
-    uint64_t notices, put_off, brought_forward;
     uint64_t changes; /* that were received */
 };
 void web_watch_counts(struct web_watch *w, struct web_watch_counts *out);

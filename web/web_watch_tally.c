@@ -30,7 +30,7 @@ struct web_tally_record {
 struct web_tally_job {
     UT_hash_handle hh;
     struct web_tally_record *draft; /* while it gives way */
-    int64_t start_s, paused_s, count, deadline_s;
+    int64_t start_s, paused_s, count;
     int32_t cores;
     bool suspended;
     char id[];
@@ -155,19 +155,6 @@ void web_tally_preemptions(const struct web_tally *t, struct json_out *j)
     }
 }
 
-static void web_tally_notice(const struct web_tally_job *before, int64_t deadline_s,
-                             struct web_watch_counts *c)
-{
-    if (!deadline_s || deadline_s == before->deadline_s)
-        return;
-    if (!before->deadline_s)
-        c->notices++;
-    else if (deadline_s > before->deadline_s)
-        c->put_off++;
-    else
-        c->brought_forward++;
-}
-
 static struct web_tally_job *web_tally_find(struct web_tally *t, const char *id, bool *is_new)
 {
     struct web_tally_job *j;
@@ -191,8 +178,7 @@ void web_tally_job(struct web_tally *t, const char *id, const struct attrl *a, b
     const char *state = attrs_value(a, ATTR_state, NULL), *method = attrs_value(a, "preempt_method", NULL);
     int64_t start_s = web_tally_number(a, ATTR_stime, NULL),
             count = web_tally_number(a, "preempt_count", NULL);
-    int64_t deadline_s = web_tally_number(a, "preempt_deadline", NULL),
-            at_s = web_tally_number(a, "preempt_time", NULL);
+    int64_t at_s = web_tally_number(a, "preempt_time", NULL);
     bool is_new;
     struct web_tally_job *j = web_tally_find(t, id, &is_new);
 
@@ -207,11 +193,9 @@ void web_tally_job(struct web_tally *t, const char *id, const struct attrl *a, b
         }
         if (start_s && start_s != j->start_s)
             web_tally_started(a, start_s, c);
-        web_tally_notice(j, deadline_s, c);
     }
     j->start_s = start_s;
     j->count = count;
-    j->deadline_s = deadline_s;
     j->paused_s = web_tally_number(a, "paused_time", NULL);
     j->cores = (int32_t)web_tally_number(a, ATTR_l, "ncpus");
     j->suspended = state && *state == 'S';

@@ -77,7 +77,6 @@ static void how_things_are_at_the_beginning_is_not_news(void **state)
         false);
     assert_int_equal(sum(counts.waits, WEB_WATCH_BUCKETS + 1), 0);
     assert_int_equal(sum(counts.preemptions, WEB_WATCH_METHODS), 0);
-    assert_int_equal(counts.notices, 0);
     assert_int_equal(counts.jobs, 1);
 }
 
@@ -109,17 +108,6 @@ static void a_job_that_gave_way_and_is_gone_was_deleted(void **state)
     assert_int_equal(counts.jobs, 0);
 }
 
-static void notices_and_what_answers_do_to_them_are_counted(void **state)
-{
-    look("1", "job_state=R stime=100 preempt_deadline=900", true);
-    look("1", "job_state=R stime=100 preempt_deadline=960", true);
-    look("1", "job_state=R stime=100 preempt_deadline=910", true);
-    look("1", "job_state=R stime=100", true);
-    assert_int_equal(counts.notices, 1);
-    assert_int_equal(counts.put_off, 1);
-    assert_int_equal(counts.brought_forward, 1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,7 +116,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_requeue_destroys_the_work_of_the_run_and_a_suspension_does_not,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(a_job_that_gave_way_and_is_gone_was_deleted, setup, teardown),
-        cmocka_unit_test_setup_teardown(notices_and_what_answers_do_to_them_are_counted, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,6 +163,27 @@ def test_metrics_count_jobs_nodes_and_processors(site, web, jobs):
     assert m['pbs_memory_bytes{state="total"}'] == 16 * 2**30
 
 
+def test_metrics_count_what_the_server_does(site, web, jobs):
+    """Requests and their times, cycles of the scheduler, batches of the store, MOMs."""
+    def cycles(m):
+        return m.get('pbs_scheduler_cycle_seconds_count{scheduler="default"}', 0)
+    before = web.metrics()
+    job = site.submit("sleep 600", select="1:ncpus=64")
+    until(lambda: "comment" in site.stat(job), "a cycle to look at it")
+    until(lambda: cycles(web.metrics()) > cycles(before), "the scheduler to tell its cycles")
+    m = web.metrics()
+    assert m['pbs_moms{state="up"}'] == 2 and m['pbs_moms{state="down"}'] == 0
+    for name in ('pbs_server_request_seconds_%s{request="QueueJob"}', "pbs_store_batch_seconds_%s"):
+        count, total = name % "count", name % "sum"
+        assert m[count] > before[count] and m[total] > before[total]
+    assert m["pbs_store_rows_total"] > before["pbs_store_rows_total"] and m["pbs_store_failures_total"] == 0
+    assert m['pbs_scheduler_jobs_total{scheduler="default"}'] >= len(jobs) - 1
+    for name in ('pbs_server_request_seconds_bucket{request="QueueJob",le="+Inf"}',
+                 'pbs_scheduler_cycle_seconds_bucket{scheduler="default",le="30"}', 'pbs_store_batch_seconds_bucket{le="+Inf"}'):
+        assert m[name] > 0, name
+    site.command("qdel", job)
+
+
 def test_metrics_are_open_metrics(web):
     a = web.ask("/metrics")
     assert a.headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0")
@@ -374,6 +395,7 @@ def test_it_acts_as_the_user_who_runs_it_and_shows_what_that_user_may_see(cx):
     web = Web(cx, user=users.NAMES[0])
     try:
         assert [j["id"] for j in web.get("/api/v1/jobs")["jobs"]] == [mine]
+        assert web.metrics()['pbs_server_request_seconds_count{request="QueueJob"}'] == 2, "sums are for every user"
         assert web.ask(f"/api/v1/jobs/{other}").status in (403, 404)
     finally:
         web.stop()
