@@ -84,8 +84,9 @@ static int pbs_web_take_identity(void *settings, const struct option_row *row, c
     if (strcmp(value, "pam") == 0 || strcmp(value, "header") == 0)
         return err_set(
             e, ENOSYS,
-            "%s is not supported yet: to act as other users pbs_web would need a parent that is root, and a process for each "
-            "user. Each user can run a pbs_web of their own, with tokens",
+            "%s is not supported: a service that acts as any user would be as powerful as all of them together (the manual, "
+            "security.md, says what was weighed). Each user can run a pbs_web of their own, with tokens; a proxy may choose "
+            "which one a request reaches",
             value);
     return err_set(e, EINVAL, "\"%s\" is not a way to say who asks: token", value);
 }

@@ -402,7 +402,7 @@ def test_it_acts_as_the_user_who_runs_it_and_shows_what_that_user_may_see(cx):
 
 
 @pytest.mark.parametrize("options, said", [
-    (("--identity", "pam"), "not supported yet"), (("--identity", "header"), "a parent that is root"), (("--listen", "0.0.0.0:0"), "in the clear"),
+    (("--identity", "pam"), "not supported: a service that acts as any user"), (("--identity", "header"), "a pbs_web of their own"), (("--listen", "0.0.0.0:0"), "in the clear"),
     (("--cert", "/nonexistent"), "--cert and --key go together"), (("--listen", "nonsense:80"), "--cert and --key"), (("--days", "0"), "1 to 3653")])
 def test_what_it_cannot_do_is_an_error_that_says_why(quiet, options, said):
     done = quiet.command(os.path.join(quiet.build, "sbin", "pbs_web"), *options, check=False)

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from harness import users
 from harness.complex import Complex
 from harness.wait import until
 from harness.web import Web
@@ -43,6 +44,23 @@ def head(web, line="GET /api/v1/server HTTP/1.1", more=""):
 
 def is_well(web):
     return web.ask("/api/v1/server").status == 200
+
+
+NAMING = ("Remote-User", "X-Remote-User", "X-Forwarded-User", "X-Forwarded-Preferred-Username", "X-Auth-Request-User", "REMOTE_USER", "From", "X-User")
+
+
+def test_a_header_that_names_a_user_opens_nothing_and_changes_nothing(web):
+    """A client says that a proxy has found out who asks. With a token it is who made the token, else no user."""
+    claims = {name: "root" for name in NAMING}
+    for token in ("", "cede_wrong"):
+        a = web.ask("/api/v1/server", token=token, headers=claims)
+        assert a.status in (401, 429) and b"attributes" not in a.body, a
+    a = web.ask("/api/v1/server", token="", headers={**claims, "Authorization": "Basic cm9vdDpyb290"})
+    assert a.status in (401, 429) and "Basic" not in a.headers.get("WWW-Authenticate", ""), a
+    body = {"script": "true\n", "attributes": {"Hold_Types": "u", "Job_Name": "x"}}
+    made = web.ask("/api/v1/jobs", "POST", body=body, headers={name: users.NAMES[0] for name in NAMING})
+    job = web.get(f"/api/v1/jobs/{made.json()['id']}")
+    assert job["attributes"]["Job_Owner"].split("@")[0] == users.me()
 
 
 @pytest.mark.parametrize("name, data", [
