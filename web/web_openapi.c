@@ -191,6 +191,11 @@ static void web_openapi_components(struct json_out *j)
         j, "Plan",
         "{\"type\":\"object\",\"required\":[\"job\",\"verdict\"],\"properties\":{\"job\":{\"type\":\"string\"},\"verdict\":{\"type\":\"string\"}}}");
     json_out_any(
+        j, "Log",
+        "{\"type\":\"object\",\"required\":[\"id\",\"lines\"],\"properties\":{\"id\":{\"type\":\"string\"},\"days\":{\"type\":\"integer\"},"
+        "\"lines\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"time\":{\"type\":\"string\"},\"source\":{\"type\":"
+        "\"string\"},\"text\":{\"type\":\"string\"}}}}}}");
+    json_out_any(
         j, "Policy",
         "{\"type\":\"object\",\"required\":[\"sched\",\"queue\"],\"properties\":{\"sched\":{\"type\":\"object\"},\"queue\":{\"type\":\"object\"}}}");
     json_out_any(j, "Any", "{\"type\":\"object\"}");

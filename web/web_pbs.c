@@ -75,3 +75,19 @@ void web_pbs_failed(struct web_call *w, int c)
     if (web_pbs_status(code) == 503)
         web_pbs_close();
 }
+
+bool web_pbs_ask(struct web_call *w, int (*ask)(struct web_call *w, int c, void *arg), void *arg)
+{
+    for (int tries = 0;; tries++) {
+        int c = web_pbs_connect(w);
+
+        if (c < 0)
+            return false;
+        if (ask(w, c, arg) == 0)
+            return true;
+        if (tries || !web_pbs_lost()) {
+            web_pbs_failed(w, c);
+            return false;
+        }
+    }
+}

@@ -6,6 +6,7 @@
 
 #include "web_act.h"
 #include "web_events.h"
+#include "web_log.h"
 #include "web_metrics.h"
 #include "web_openapi.h"
 #include "web_page.h"
@@ -59,6 +60,11 @@ static const struct web_param of_delete[] = {
     {"force", WEB_FLAG, 0, 0, "also where its host does not answer", false}, END};
 static const struct web_param of_output[] = {{"file", WEB_TEXT, 0, 0, "out or err", false}, END};
 
+static const struct web_param of_log[] = {
+    {"days", WEB_NUMBER, 1, WEB_LOG_DAYS_MAX,
+     "how many days back, today included (from its submission on, 7 at most)", false},
+    END};
+
 /* Members of bodies. */
 static const struct web_param of_submit[] = {
     {"script", WEB_TEXT, 0, 0, "the text of the script, without #PBS lines", true},
@@ -93,6 +99,9 @@ static const struct web_route rows[] = {
      "Plan"},
     {"GET", "/api/v1/jobs/{id}/output", WEB_READ, web_act_output, "getOutput",
      "The end of the output of a job that runs.", of_output, NULL, "text/plain"},
+    {"GET", "/api/v1/jobs/{id}/log", WEB_READ, web_log_show, "getLog",
+     "What daemons have written about a job: lines of the logs on this host that the user who runs pbs_web may read.",
+     of_log, NULL, "Log"},
     {"POST", "/api/v1/jobs/{id}/hold", WEB_WRITE, web_act_hold, "holdJob", "Hold a job.", NULL, of_hold, ""},
     {"POST", "/api/v1/jobs/{id}/release", WEB_WRITE, web_act_release, "releaseJob", "Release holds of a job.",
      NULL, of_hold, ""},

@@ -1,6 +1,6 @@
 /* A list of jobs is asked for in two steps where it is longer than a page: the identifiers of all that fit, then the page.
  * So the sum is exact, and a page costs the server what the page shows. Other kinds are few; they come whole, and the page is
- * cut here. A connection that is lost is made again once, since nothing here changes anything. */
+ * cut here. Nothing here changes anything, so a call is repeated once where the connection was lost. */
 #include "web_status.h"
 
 #include <stdlib.h>
@@ -19,23 +19,6 @@
 #include "web_watch.h"
 
 enum { PAGE = 1000, FIELDS_MAX = 128, FIELD_MAX = 128, LIST_MAX = 8 << 20 };
-
-/* The connection and one thing asked on it, once more where the connection was lost. `ask` returns -1 with pbs_errno set. */
-static bool web_status_ask(struct web_call *w, int (*ask)(struct web_call *w, int c, void *arg), void *arg)
-{
-    for (int tries = 0;; tries++) {
-        int c = web_pbs_connect(w);
-
-        if (c < 0)
-            return false;
-        if (ask(w, c, arg) == 0)
-            return true;
-        if (tries || !web_pbs_lost()) {
-            web_pbs_failed(w, c);
-            return false;
-        }
-    }
-}
 
 /* --- what is asked for ---------------------------------------------------------------------------------------- */
 
@@ -206,7 +189,7 @@ void web_status_jobs(struct web_call *w)
     snprintf(p.extend, sizeof p.extend, "%s%s", web_call_flag(w, "history") ? "x" : "",
              web_call_flag(w, "subjobs") ? "t" : "");
     if (web_status_fields(w, &p.fields) && web_status_criteria(w, &p.criteria) &&
-        web_status_ask(w, web_status_jobs_ask, &p) && w->f)
+        web_pbs_ask(w, web_status_jobs_ask, &p) && w->f)
         web_status_page_end(w, &p);
     attrs_fini(&p.fields);
     attrs_fini(&p.criteria);
@@ -233,7 +216,7 @@ void web_status_job(struct web_call *w)
     if (!pbs_isjobid(w->id))
         web_call_problem(w, 404, PBSE_UNKJOBID, "%s is not the identifier of a job", w->id);
     else if (web_status_fields(w, &fields))
-        web_status_ask(w, web_status_job_ask, &fields);
+        web_pbs_ask(w, web_status_job_ask, &fields);
     attrs_fini(&fields);
 }
 
@@ -320,7 +303,7 @@ static void web_status_list(struct web_call *w, const struct web_status_kind *k)
             attrs_add(&l.fields, k->state, NULL, "", SET);
         if (l.fields.first && web_call_query(w, "queue"))
             attrs_add(&l.fields, ATTR_queue, NULL, "", SET);
-        if (web_status_ask(w, web_status_list_ask, &l)) {
+        if (web_pbs_ask(w, web_status_list_ask, &l)) {
             if (!*w->id)
                 web_status_list_put(w, &l);
             else if (l.found)
@@ -381,7 +364,7 @@ void web_status_policy(struct web_call *w)
 {
     struct web_status_policy p = {0};
 
-    if (web_status_ask(w, web_status_policy_ask, &p) && web_call_json(w)) {
+    if (web_pbs_ask(w, web_status_policy_ask, &p) && web_call_json(w)) {
         preempt_policy_show_json(&w->json, p.scheds, p.queues);
         web_call_json_end(w, 200);
     }
@@ -421,7 +404,7 @@ void web_status_explain(struct web_call *w)
 {
     struct web_status_plan p = {0};
 
-    if (web_status_ask(w, web_status_plan_ask, &p) && web_call_json(w)) {
+    if (web_pbs_ask(w, web_status_plan_ask, &p) && web_call_json(w)) {
         preempt_explain_json(&w->json, p.plan, p.hold);
         web_call_json_end(w, 200);
     }
@@ -434,6 +417,6 @@ void web_status_server(struct web_call *w)
     struct attrs fields = {0};
 
     if (web_status_fields(w, &fields))
-        web_status_ask(w, web_status_server_ask, &fields);
+        web_pbs_ask(w, web_status_server_ask, &fields);
     attrs_fini(&fields);
 }

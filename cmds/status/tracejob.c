@@ -1,11 +1,8 @@
 /* tracejob: show what the daemons wrote about jobs, in one order. It reads files of this host and asks no server.
  *
- * For each day and each place the file is read from its beginning, and lines about the job are kept; then all are
- * sorted and shown. Memory is needed for the lines about one job, not for the logs. A message that repeats itself is
- * shown a limited number of times. */
+ * The lines about the job are collected from all files (trace_files.c), and shown. A message that repeats itself is shown a limited
+ * number of times. */
 #include <errno.h>
-#include <glob.h>
-#include <limits.h>
 #include <unistd.h>
 
 #include "cmd.h"
@@ -13,6 +10,7 @@
 #include "json_out.h"
 #include "operand.h"
 #include "term_out.h"
+#include "trace_files.h"
 #include "trace_log.h"
 
 enum { DEFAULT_LIMIT = 15, PLAIN_TIME = 20, LONG_TIME = 27 };
@@ -72,99 +70,12 @@ static const struct option_row rows[] = {
     CMD_FLAG('z', struct tracejob, unlimited, "show every message, however often it occurs"),
 };
 
-/* --- files -------------------------------------------------------------------------------------------------- */
-
-/* The directories of logs below a home: patterns, because schedulers have names, and a private complex keeps its
- * MOMs' homes beside the server's. */
-static const struct tracejob_place {
-    const char *pattern;
-    char origin;
-    enum trace_kind kind;
-} places[] = {
-    {"server_priv/accounting", 'A', TRACE_ACCOUNTING},
-    {"server_logs", 'S', TRACE_LOG},
-    {"sched_logs*", 'L', TRACE_LOG},
-    {"mom_logs", 'M', TRACE_LOG},
-    {"../mom/*/mom_logs", 'M', TRACE_LOG},
-};
-
-static bool is_wanted(const struct tracejob *t, char origin)
+/* Letters of the sources that are wanted. */
+static const char *tracejob_origins(const struct tracejob *t, char out[static 8])
 {
-    switch (origin) {
-    case 'A':
-        return !t->no_accounting;
-    case 'S':
-        return !t->no_server;
-    case 'L':
-        return !t->no_sched;
-    default:
-        return !t->no_mom;
-    }
-}
-
-static int read_file(const struct tracejob *t, const char *path, const struct tracejob_place *p,
-                     struct trace_log *log, const struct jobid *id)
-{
-    FILE *in = fopen(path, "re");
-    int rc;
-
-    if (t->verbose)
-        fprintf(stderr, "%s: %s\n", path, in ? "reading" : strerror(errno));
-    if (!in)
-        return 0;
-    rc = trace_log_read(log, in, p->kind, p->origin, id);
-    fclose(in);
-    return rc;
-}
-
-static int read_place(const struct tracejob *t, const char *home, const char *day,
-                      const struct tracejob_place *p, struct trace_log *log, const struct jobid *id)
-{
-    char pattern[PATH_MAX];
-    glob_t found;
-    size_t i;
-    int rc = 0;
-
-    if ((size_t)snprintf(pattern, sizeof pattern, "%s/%s/%s", home, p->pattern, day) >= sizeof pattern ||
-        glob(pattern, 0, NULL, &found) != 0)
-        return 0;
-    for (i = 0; i < found.gl_pathc && rc == 0; i++)
-        rc = read_file(t, found.gl_pathv[i], p, log, id);
-    globfree(&found);
-    return rc;
-}
-
-/* Format the day `ago` days before today as YYYYMMDD. */
-static void day_name(long ago, char out[static 16])
-{
-    time_t now = time(NULL);
-    struct tm tm;
-
-    out[0] = '\0';
-    if (!localtime_r(&now, &tm))
-        return;
-    tm.tm_mday -= (int)ago;
-    tm.tm_hour = 12; /* far from any change to or from summer time */
-    tm.tm_isdst = -1;
-    mktime(&tm);
-    strftime(out, 16, "%Y%m%d", &tm);
-}
-
-static int tracejob_read_all(const struct tracejob *t, const char *home, struct trace_log *log,
-                             const struct jobid *id)
-{
-    char day[16];
-    long ago;
-    size_t i;
-
-    for (ago = t->days - 1; ago >= 0; ago--) {
-        day_name(ago, day);
-        for (i = 0; i < sizeof places / sizeof places[0]; i++)
-            if (is_wanted(t, places[i].origin) && read_place(t, home, day, &places[i], log, id) < 0)
-                return -1;
-    }
-    trace_log_sort(log);
-    return 0;
+    snprintf(out, 8, "%s%s%s%s", t->no_accounting ? "" : "A", t->no_server ? "" : "S", t->no_sched ? "" : "L",
+             t->no_mom ? "" : "M");
+    return out;
 }
 
 /* --- output ------------------------------------------------------------------------------------------------- */
@@ -212,39 +123,21 @@ static void tracejob_show(const struct tracejob *t, const struct trace_log *log,
     }
 }
 
-/* An array of lines under the job's identifier: the source as a word, its time and text as in the file. */
-static void tracejob_show_json(struct tracejob *t, const struct trace_log *log, const char *id)
-{
-    static const struct {
-        char origin;
-        const char *word;
-    } sources[] = {{'A', "accounting"}, {'S', "server"}, {'L', "scheduler"}, {'M', "mom"}};
-
-    json_out_open(&t->out, id, '[');
-    for (size_t i = 0; i < log->n; i++) {
-        if (!t->unlimited && trace_log_is_excess(log, i, (size_t)t->limit))
-            continue;
-        json_out_open(&t->out, NULL, '{');
-        json_out_string(&t->out, "time", log->line[i].when);
-        for (size_t k = 0; k < sizeof sources / sizeof sources[0]; k++)
-            if (sources[k].origin == log->line[i].origin)
-                json_out_string(&t->out, "source", sources[k].word);
-        json_out_string(&t->out, "text", log->line[i].text);
-        json_out_close(&t->out, '}');
-    }
-    json_out_close(&t->out, ']');
-}
-
 static int trace(struct tracejob *t, const char *home, const char *operand)
 {
     struct trace_log log = {.hidden = t->hidden};
+    char origins[8];
+    struct trace_files files = {.home = home,
+                                .origins = tracejob_origins(t, origins),
+                                .days = t->days,
+                                .verbose = t->verbose ? stderr : NULL};
     struct operand_job job;
     struct jobid id;
     int rc = 1;
 
     if (operand_job(&t->a, operand, &job) < 0 || jobid_parse(operand, &id, NULL) < 0)
         return 1;
-    if (tracejob_read_all(t, home, &log, &id) < 0)
+    if (trace_files_read(&files, &log, &id) < 0)
         cmd_error(&t->a, "no memory");
     else if (!log.n)
         cmd_error(&t->a, "Couldn't find Job Id %s in logs of past %ld day%s", job.shown, t->days,
@@ -252,7 +145,7 @@ static int trace(struct tracejob *t, const char *home, const char *operand)
     else
         rc = 0;
     if (rc == 0 && t->json)
-        tracejob_show_json(t, &log, job.shown);
+        trace_files_json(&t->out, job.shown, &log, t->unlimited ? 0 : (size_t)t->limit);
     else if (rc == 0)
         tracejob_show(t, &log, job.shown);
     trace_log_fini(&log);

@@ -1,5 +1,7 @@
 """pbs_web: requests a second, lists, metrics with many jobs, and what it costs the server."""
+import json
 import socket
+import tempfile
 import threading
 import time
 
@@ -27,6 +29,7 @@ class OverHttp:
             self.listed(web, "10,000 jobs, all attributes", "/api/v1/jobs?limit=10000")
             self.listed(web, "10,000 jobs, six attributes",
                         "/api/v1/jobs?limit=10000&fields=Job_Name,Job_Owner,job_state,queue,comment,Resource_List", "")
+            self.painted(cx, web)
             row("submission with it, of that without", f"{self.submitted(cx, script, 10000) / alone:.2f}", "0.99")
             self.submit_load(cx, 80000, script, under_way=64)
             self.listed(web, "/metrics, 100,000 jobs", "/metrics", "50 ms")
@@ -44,6 +47,30 @@ class OverHttp:
         """Jobs a second."""
         calls, seconds, *_ = self.submit_load(cx, n, script, under_way=64)
         return calls / seconds
+
+    @staticmethod
+    def painted(cx, web):
+        """A browser: from the address to the list of 10,000 jobs, and from a change to its row."""
+        from harness import browser
+        if not browser.program():
+            note("no headless Chromium is installed: the page is not measured")
+            return
+        with tempfile.TemporaryDirectory() as directory:
+            b = browser.Browser(directory)
+            try:
+                b.go(web.url)
+                b.js(f"sessionStorage.setItem('cede-token', {json.dumps(web.token)})")
+                begin = time.monotonic()
+                b.go(web.url)
+                b.wait("document.querySelectorAll('.grid-body .grid-row').length > 10")
+                row("the page with 10,000 jobs, first rows", ms(time.monotonic() - begin), "")
+                job = cx.api.select()[0]
+                begin = time.monotonic()
+                cx.api.hold(job, "u")
+                b.wait("document.querySelector('.grid-body .grid-row').children[4].textContent === 'H'")
+                row("a change, until its row shows it", ms(time.monotonic() - begin), "")
+            finally:
+                b.stop()
 
     @staticmethod
     def wait_for_changes(web):

@@ -2,7 +2,7 @@
 import { get, send, text } from './api.js';
 import { store } from './store.js';
 import { plan } from './preemptions.js';
-import { bytes, clock, h, jobLink, METHODS, number, seconds, span, STATES, vnodes } from './util.js';
+import { bytes, clock, h, jobLink, METHODS, number, seconds, span, STATES, table, vnodes } from './util.js';
 import { why } from './jobs.js';
 
 function meter(label, used, asked, show) {
@@ -28,7 +28,7 @@ function act(id, say, redraw) {
 }
 
 export function view(main, id) {
-  const title = h('h2', {}, `Job ${id}`), top = h('div'), said = h('p', { role: 'status' }), explained = h('div'), output = h('div'), rest = h('div');
+  const title = h('h2', {}, `Job ${id}`), top = h('div'), said = h('p', { role: 'status' }), explained = h('div'), output = h('div'), logged = h('div'), rest = h('div');
   let busy = false, seen = null, whole = id; // whole: with the server's name, as lists have it
 
   async function draw() {
@@ -64,7 +64,13 @@ export function view(main, id) {
   const peek = h('button', { type: 'button', onclick: async () => {
     try { output.replaceChildren(h('pre', { tabindex: '0', 'aria-label': 'Output' }, await text(`/api/v1/jobs/${encodeURIComponent(id)}/output`) || '(nothing yet)')); } catch (p) { output.textContent = p.message; }
   } }, 'Output so far');
-  main.append(title, top, act(id, (t) => { said.textContent = t; }, () => { seen = null; draw(); }), said, h('p', { class: 'tools' }, explain, peek), explained, output, rest);
+  const log = h('button', { type: 'button', onclick: async () => {
+    try {
+      const lines = (await get(`/api/v1/jobs/${encodeURIComponent(id)}/log`)).lines;
+      logged.replaceChildren(lines.length ? table('Log', ['time', 'from', 'what'], lines.map((l) => [l.time, l.source, l.text])) : h('p', {}, 'The logs have nothing about it.'));
+    } catch (p) { logged.textContent = p.message; }
+  } }, 'Log');
+  main.append(title, top, act(id, (t) => { said.textContent = t; }, () => { seen = null; draw(); }), said, h('p', { class: 'tools' }, explain, peek, log), explained, output, logged, rest);
   draw();
   return draw;
 }

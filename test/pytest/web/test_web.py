@@ -133,12 +133,29 @@ def test_a_finished_job_is_found_where_history_is_kept(site, web):
     assert job not in by_id(web.get("/api/v1/jobs")["jobs"])
 
 
+def test_the_log_of_a_job_is_that_of_tracejob(site, web):
+    job = site.submit("true")
+    site.wait(job, "F")
+
+    def traced():
+        return json.loads(site.command("tracejob", "-F", "json", job).stdout)["jobs"][job]
+
+    def ended():
+        lines = traced()
+        return any(line["source"] == "accounting" and "Exit_status=" in line["text"] for line in lines) and lines
+    before = until(ended, "the record of its end")
+    shown, after = web.get(f"/api/v1/jobs/{job.split('.')[0]}/log?days=1"), traced()
+    assert shown["id"] == job and shown["days"] == 1
+    assert {"server", "mom"} < {line["source"] for line in shown["lines"]}
+    assert all(line in after for line in shown["lines"]) and all(line in shown["lines"] for line in before)
+
+
 @pytest.mark.parametrize("path, status, code", [
     ("/api/v1/jobs/4711", 404, 15001), ("/api/v1/jobs/workq", 404, 15001), ("/api/v1/nodes/nosuch", 404, 15062),
     ("/api/v1/queues/nosuch", 404, 15018), ("/api/v1/reservations/R99", 404, 15084), ("/api/v1/jobs?fields=Nonsense", 422, 15002),
     ("/api/v1/jobs?limit=10001", 400, None), ("/api/v1/jobs?limit=-1", 400, None), ("/api/v1/jobs?limit=1e3", 400, None),
     ("/api/v1/jobs?nosuch=1", 400, None), ("/api/v1/jobs?history=maybe", 400, None), ("/api/v1/jobs?fields=,", 400, None),
-    ("/api/v1/nonsense", 404, None), ("/api/v1/jobs/1/2", 404, None), ("/nonsense", 404, None)])
+    ("/api/v1/jobs/4711/log", 404, 15001), ("/api/v1/jobs/1/log?days=32", 400, None), ("/api/v1/nonsense", 404, None), ("/api/v1/jobs/1/2", 404, None), ("/nonsense", 404, None)])
 def test_what_cannot_be_answered_is_a_problem_with_pbs_code(site, web, path, status, code):
     a = web.ask(path)
     assert a.status == status and a.headers["Content-Type"] == "application/problem+json", a
@@ -397,6 +414,7 @@ def test_it_acts_as_the_user_who_runs_it_and_shows_what_that_user_may_see(cx):
         assert [j["id"] for j in web.get("/api/v1/jobs")["jobs"]] == [mine]
         assert web.metrics()['pbs_server_request_seconds_count{request="QueueJob"}'] == 2, "sums are for every user"
         assert web.ask(f"/api/v1/jobs/{other}").status in (403, 404)
+        assert web.ask(f"/api/v1/jobs/{other}/log").status in (403, 404)
     finally:
         web.stop()
 

@@ -78,6 +78,8 @@ def test_a_job_is_opened_by_the_keyboard_and_deleted_by_a_click(cx, web, page):
     page.js("[...document.querySelectorAll('button')].find(b => b.textContent === 'Release').click()")
     cx.wait(second, "R")
     page.wait("document.querySelector('h2 .state').textContent === 'R'")
+    page.js("[...document.querySelectorAll('button')].find(b => b.textContent === 'Log').click()")
+    page.wait(f"[...document.querySelectorAll('td')].some(c => c.textContent.startsWith('Job Queued at request of'))")
     page.js("window.confirm = () => true; [...document.querySelectorAll('button')].find(b => b.textContent === 'Delete').click()")
     cx.wait_gone(second)
     assert cx.stat(first)
