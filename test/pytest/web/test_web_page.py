@@ -104,6 +104,22 @@ def test_a_preemption_is_shown_with_who_gave_way_to_whom(cx, web, page):
     page.wait("document.querySelector('caption').textContent === 'Now, by user'")
 
 
+@pytest.mark.complex(history=True)
+def test_the_report_of_a_week_sums_by_user_and_by_queue(cx, web, page):
+    cx.make_queue("other")
+    for queue, script in (("workq", "true"), ("workq", "exit 3"), ("other", "true")):
+        cx.wait(cx.submit(script, queue=queue), "F")
+    page.sign_in(web, "reports")
+    for by, rows in (("user", {users.me(): [3, 1]}), ("queue", {"workq": [2, 1], "other": [1, 0]})):
+        page.js(f"document.getElementById('by').value = '{by}'; document.getElementById('by').dispatchEvent(new Event('change'))")
+        page.js("[...document.querySelectorAll('button')].find(b => b.textContent === 'Finished jobs').click()")
+        caption = f"Finished, by week and {by}"
+        table = f"[...document.querySelectorAll('table')].find(t => t.caption.textContent === '{caption}')"
+        shown = page.wait(f"{table} && [...{table}.tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent))")
+        for key, expected in rows.items():  # in two rows, where a week has begun meanwhile
+            assert [sum(int(r[i]) for r in shown if r[1] == key) for i in (2, 3)] == expected, shown
+
+
 def submit_held(cx, n):
     """Jobs that do nothing, many calls under way at once."""
     script = cx.script("true")
