@@ -24,8 +24,8 @@ void resv_degrade_review(struct reservations *all)
 }
 
 /* Without shares a vnode of it has been deleted: nothing of its exec_vnode could be taken. What a maintenance reservation took is
- * missing until others have been found. */
-static bool is_whole(const struct reservations *all, const struct resv *r, int64_t *next)
+ * missing until others have been found. `waits`: a vnode may be back, and is not yet. */
+static bool is_whole(const struct reservations *all, const struct resv *r, int64_t *next, bool *waits)
 {
     if (!r->n_shares || resv_substate(r) == RESV_IN_CONFLICT)
         return false;
@@ -36,6 +36,7 @@ static bool is_whole(const struct reservations *all, const struct resv *r, int64
             continue;
         if (!reservations_may_be_back(all, n))
             return false;
+        *waits = true;
         *next = all->patient_till_s < *next ? all->patient_till_s : *next;
     }
     return true;
@@ -155,19 +156,21 @@ static bool resv_degrade_is_to_give_up(const struct resv *r)
     return false;
 }
 
-/* What its vnodes say; RESV_EV_COUNT: nothing new. One that runs does not tell which of its occurrences has lost one. */
+/* What its vnodes say; RESV_EV_COUNT: nothing new. One that runs does not tell which of its occurrences has lost one. While vnodes may
+ * be back after a start of the server it stays what it was: neither lost nor whole again. */
 static enum resv_event resv_degrade_event(const struct reservations *all, struct resv *r, int64_t *next)
 {
     enum resv_states s = resv_state(r);
-    bool whole = is_whole(all, r, next), later = resv_later_is_whole(all, r, next);
+    bool waits = false, whole = is_whole(all, r, next, &waits), later = resv_later_is_whole(all, r, next);
+    bool back = is_degraded(r) && whole && later && !waits && !r->later_new;
 
     if (resv_is_maintenance(r))
-        return is_degraded(r) && whole ? RESV_EV_BACK : RESV_EV_COUNT;
+        return back ? RESV_EV_BACK : RESV_EV_COUNT;
     if (resv_degrade_is_to_give_up(r) || (!whole && (!is_degraded(r) || s == RESV_CONFIRMED)))
         return RESV_EV_LOST;
-    if (whole && !later && (!is_degraded(r) || s == RESV_DEGRADED))
+    if (whole && !later && (!is_degraded(r) || (s == RESV_DEGRADED && !waits)))
         return RESV_EV_LOST_LATER;
-    return is_degraded(r) && whole && later ? RESV_EV_BACK : RESV_EV_COUNT;
+    return back ? RESV_EV_BACK : RESV_EV_COUNT;
 }
 
 void resv_degrade_look(struct reservations *all, struct resv *r, int64_t now, int64_t *next)

@@ -91,8 +91,10 @@ bool resv_later_is_whole(const struct reservations *all, struct resv *r, int64_t
     int64_t index = resv_number(r, RESV_ATTR_reserve_index), count = resv_number(r, RESV_ATTR_reserve_count);
     struct later x = {.all = all, .r = r};
 
-    if (!resv_is_standing(r) || index >= count)
+    if (!resv_is_standing(r) || index >= count) {
+        r->later_new = false;
         return true;
+    }
     if (all->later_moved || r->later_new) {
         x.n = (size_t)(count - index);
         x.passed = (size_t)(index + 1 - resv_number(r, RESV_ATTR_reserve_first));

@@ -46,6 +46,10 @@ class Desk:
             self.wait(resv, wait)
         return resv
 
+    def standing(self, *words, rule="FREQ=DAILY;COUNT=2", **how):
+        """The same of one that recurs by this rule."""
+        return self.new("-r", rule, *words, env={"PBS_TZID": "UTC"}, **how)
+
     def begin(self, resv, state="RN"):
         """Its time has come."""
         self.cx.clock.leap_to(int(self.stat(resv)["reserve_start"]))

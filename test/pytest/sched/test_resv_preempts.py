@@ -100,3 +100,21 @@ def test_it_waits_while_others_give_way_and_its_deletion_costs_the_job_nothing(d
     desk.gone(resv)
     cx.wait(job)
     assert cx.stat(job)["queue"] == "express"
+
+
+@pytest.mark.parametrize("desk", [3000], indirect=True)
+@pytest.mark.parametrize("daemon", ["sched", "server"])
+def test_it_begins_although_the_daemon_is_killed_while_others_give_way(desk, cx, daemon):
+    cx.set_sched("preempt_for_resv", "True")
+    cx.set_sched("preempt_order", "R")
+    cx.set_server("scheduling", "False")
+    job = held(desk, queue="express")
+    resv = cx.api.submit_resv([("qmove", None, job), ("reserve_start", None, "1893488460")])[0]
+    cx.set_server("scheduling", "True")
+    until(lambda: cx.api.stat("hold"), lambda: cx.describe(job))
+    cx.kill(daemon)
+    cx.restart(daemon)
+    cx.again()
+    desk.wait(resv, "RN")
+    assert cx.stat(job)["reserve_ID"] == resv and cx.state(desk.low) == "Q"
+    desk.recorded("UYBKk", resv, "UYB")

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from harness import api, faults, work
+from harness.desk import SOON_S, Desk, queue
 from harness.wait import until
 
 pytestmark = pytest.mark.complex(store="postgres", pair=True, history=True)
@@ -259,3 +260,49 @@ def test_a_server_that_is_alone_has_no_secondary_to_end(cx):
     done = cx.command("qterm", "-F", check=False)
     assert done.returncode == 2 and "there is no secondary server" in done.stderr
     assert cx.pid("server")
+
+
+# --- reservations -----------------------------------------------------------------------------------------------
+
+@pytest.mark.complex(store="postgres", pair=True, nodes=2, clock=True)
+def test_reservations_in_each_state_are_as_they_were_and_go_on_after_a_takeover(cx):
+    """Their time passes on n1; n2 is away, so that what ends there cannot end."""
+    desk = Desk(cx)
+    cx.set_server("reserve_retry_time", "1")
+    cx.set_server("node_fail_requeue", "0")
+
+    def new(host="n1", **how):
+        return desk.new(select=f"1:ncpus=1:host={host}", **how)
+
+    def inside(resv):
+        job = cx.submit(queue=queue(resv), select="1:ncpus=1")
+        until(lambda: (s := cx.stat(job)) and s["substate"] == "42", lambda: cx.describe(job))
+        return job
+
+    made = {"CO": new(), "AL/CO": new(start=9000), "DG": new("n2", start=9000), "RN": new(start=SOON_S, lasts=3000),
+            "RN/DG": new("n2", start=SOON_S, lasts=3000), "BD/DJ": new("n2", start=SOON_S, lasts=300),
+            "DJ/DG": desk.standing(select="1:ncpus=1:host=n2", start=SOON_S, lasts=300, rule="FREQ=HOURLY;COUNT=2")}
+    for what in ("RN", "RN/DG", "BD/DJ", "DJ/DG"):
+        desk.begin(made[what])
+    jobs = {what: inside(made[what]) for what in ("RN", "RN/DG", "BD/DJ", "DJ/DG")}
+    cx.kill("n2")
+    desk.wait(made["RN/DG"], "RN/DG")
+    desk.end(made["BD/DJ"])
+    cx.set_server("scheduling", "False")
+    cx.command("pbs_ralter", "-D", "1200", made["AL/CO"])
+    made["UN"] = new(start=9000, wait="UN")
+    for what, resv in made.items():
+        desk.wait(resv, what)
+    cx.kill("server")
+    until_active(cx, "second")
+    up(cx)
+    assert {what: desk.state(resv) for what, resv in made.items()} == {what: what for what in made}
+    cx.restart("n2")
+    cx.set_server("scheduling", "True")
+    for what, now in {"UN": "CO", "CO": "CO", "AL/CO": "CO", "DG": "CO", "RN": "RN", "RN/DG": "RN", "BD/DJ": None, "DJ/DG": "CO"}.items():
+        desk.wait(made[what], now)
+    assert desk.stat(made["AL/CO"])["reserve_duration"] == "1200" and desk.stat(made["DJ/DG"])["reserve_index"] == "2"
+    assert cx.state(jobs["RN"]) == cx.state(jobs["RN/DG"]) == "R"
+    cx.wait_gone(jobs["BD/DJ"])
+    for what, records in {"UN": "UY", "RN": "UYB", "BD/DJ": "UYBK"}.items():
+        desk.recorded("UYBKk", made[what], records)

@@ -1,4 +1,6 @@
 """Reservations where a daemon is killed at each step of their life, and where the clock is set."""
+import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -8,6 +10,7 @@ from harness.api import PbsError
 from harness.build import is_sanitized
 from harness.desk import SOON_S, Desk, queue
 from harness.exec_peer import ACCEPTED, Peer
+from harness.faults import daemon_frozen
 from harness.wait import until
 
 pytestmark = pytest.mark.complex(nodes=1, clock=True)
@@ -18,9 +21,8 @@ def desk(cx):
     return Desk(cx)
 
 
-def inside(d, resv):
-    job = d.cx.submit(queue=queue(resv), select="1:ncpus=1")
-    return job
+def inside(d, resv, ncpus=1):
+    return d.cx.submit(queue=queue(resv), select=f"1:ncpus={ncpus}")
 
 
 def runs(cx, job):
@@ -121,6 +123,87 @@ def test_a_mom_that_is_killed_loses_neither_the_reservation_nor_its_job(desk, cx
     back(cx, "n1")
     desk.wait(resv, "RN")
     assert cx.state(job) == "R"
+
+
+def alter(desk, cx):
+    resv = desk.new(start=SOON_S, lasts=600)
+    cx.set_server("scheduling", "False")
+    cx.command("pbs_ralter", "-D", "900", resv)
+    return resv
+
+
+def ask(desk, cx):
+    cx.set_server("scheduling", "False")
+    return desk.new(start=SOON_S, lasts=600, wait="UN")
+
+
+def end_first(desk, cx):
+    """An occurrence is over, and its job, whose host is dead, is not."""
+    cx.set_server("node_fail_requeue", "0")
+    resv = desk.standing(start=SOON_S, lasts=600, rule="FREQ=HOURLY;COUNT=2")
+    desk.begin(resv)
+    runs(cx, inside(desk, resv, ncpus=4))
+    return resv
+
+
+@pytest.mark.parametrize("make, now, before", [
+    (ask, "UN", "UN"), (lambda desk, cx: desk.new(start=SOON_S), "CO", "RN/DG"), (alter, "AL/CO", "AL/CO"), (end_first, "RN", "DJ/DG")],
+    ids=["UN", "CO", "AL", "DJ"])
+def test_a_start_that_passes_while_the_mom_is_dead_is_made_up_for_when_it_is_back(desk, cx, make, now, before):
+    resv = make(desk, cx)
+    assert desk.state(resv) == now
+    waits = inside(desk, resv) if now != "UN" else None
+    dead(cx, "n1")
+    until(lambda: "down" in cx.node()["state"], "its vnode is down")
+    if now == "RN":
+        desk.wait(resv, "RN/DG")
+        desk.end(resv)
+    begin = int(desk.stat(resv)["reserve_start"]) + (3600 if now == "RN" else 0)
+    cx.clock.leap_to(begin)
+    desk.wait(resv, before)
+    assert not waits or cx.state(waits) == "Q"
+    back(cx, "n1")
+    cx.hosts_back()
+    cx.set_server("scheduling", "True")
+    desk.wait(resv, "RN", reserve_start=str(begin))
+    runs(cx, waits or inside(desk, resv))
+
+
+@pytest.mark.complex(nodes=0, store="postgres")
+@pytest.mark.parametrize("died", [["sched"], ["sched", "server"]], ids=["sched", "both"])
+def test_a_scheduler_killed_before_its_confirmation_is_answered_has_confirmed_once(desk, cx, died):
+    """The server has taken it, and waits for its store. Where it is killed too, it is confirmed again."""
+    with Peer(cx) as host:
+        host.hello()
+        cx.stop_daemon("sched")
+        resv = desk.new(wait="UN")
+        cx.set_server("comment", "all that went before is stored")
+        with rows.held(cx, "object"):
+            cx.restart("sched")
+            desk.wait(resv, "CO")
+            for daemon in died:
+                dead(cx, daemon)
+        for daemon in reversed(died):
+            cx.restart(daemon)
+        cx.again()
+        if "server" in died:
+            host.hello()
+        desk.wait(resv, "CO")
+        desk.recorded("UYK", resv, "UY")
+        assert cx.node("s1")["resv"] == resv
+
+
+def test_a_scheduler_killed_between_its_plan_and_the_server_leaves_it_to_the_next(desk, cx):
+    """The server reads the confirmation of a scheduler that is dead, or not: it is confirmed once."""
+    with daemon_frozen(cx, "sched"):
+        resv = desk.new(wait="UN")
+        os.kill(cx.pid("server"), signal.SIGSTOP)
+    cx.wait_log("sched", f"{resv};Confirming")
+    dead(cx, "sched")
+    os.kill(cx.pid("server"), signal.SIGCONT)
+    back(cx, "sched")
+    desk.wait(resv, "CO")
+    desk.recorded("UYK", resv, "UY")
 
 
 def test_an_alteration_is_decided_when_the_scheduler_is_back(desk, cx):
