@@ -84,9 +84,24 @@ static void drain_set_notice(const struct server_ctx *s, const struct drain_ask 
         record->grace_max_ms = left_ms;
 }
 
-static bool drain_ask_job(struct server_ctx *s, struct victims *v, const struct drain_ask *ask, struct job *j)
+/* A job that is being started has done nothing that could be saved: where it may be requeued it is, rather than waited for until it can be
+ * saved. One that begins from an image keeps the order: its work is in there. */
+static struct preempt_methods drain_methods(const struct drain_ask *ask, const struct job *j)
 {
-    struct victim_ask want = {.record = {.methods = ask->methods, .by = ask->by}};
+    struct preempt_methods m = {0};
+
+    if (j->state != JOB_STARTING || j->restart_from || !preempt_methods_has(&ask->methods, METHOD_REQUEUE))
+        return ask->methods;
+    preempt_methods_add(&m, METHOD_REQUEUE);
+    for (size_t i = 0; i < ask->methods.n; i++)
+        if (ask->methods.m[i] != METHOD_REQUEUE)
+            preempt_methods_add(&m, ask->methods.m[i]);
+    return m;
+}
+
+bool drain_job(struct server_ctx *s, struct victims *v, const struct drain_ask *ask, struct job *j)
+{
+    struct victim_ask want = {.record = {.methods = drain_methods(ask, j), .by = ask->by}};
     struct err e;
 
     if (j->victim || !j->run || drain_ends_before(s, j, ask->free_by_s))
@@ -104,7 +119,7 @@ size_t drain_begin(struct server_ctx *s, struct victims *v, const struct drain_a
     struct job **jobs = drain_list(ask->nodes, ask->n, ask->spare, &n);
 
     for (size_t i = 0; i < n; i++)
-        asked += drain_ask_job(s, v, ask, jobs[i]);
+        asked += drain_job(s, v, ask, jobs[i]);
     drain_list_free(jobs, n);
     return asked;
 }

@@ -148,6 +148,8 @@ void resv_clock_listen(void *arg, struct job *j, enum job_state from, enum job_e
     const struct queue *q;
     struct resv *asap = ev == EV_STARTED && !job_is_subjob(j) ? resv_of_job_waiting(all, j) : NULL;
 
+    if (ev == EV_STARTED)
+        resv_drain_started(all, j);
     if (asap) {
         char who[PBS_MAXSERVERNAME + 16];
 

@@ -99,6 +99,32 @@ void resv_drain_look(struct reservations *all, struct resv *r, int64_t now, int6
     }
 }
 
+/* The reservation that has begun to drain this vnode and is to begin, or has; NULL: none. */
+static struct resv *resv_drain_of(const struct node *n)
+{
+    for (const struct resv_share *x = n->shares; x; x = x->next)
+        if (resv_is_maintenance(x->resv) && resv_number(x->resv, RESV_ATTR_drain_begun) &&
+            resv_drain_may_begin(x->resv))
+            return x->resv;
+    return NULL;
+}
+
+void resv_drain_started(struct reservations *all, struct job *j)
+{
+    struct resv *r = NULL;
+    struct drain_ask ask = {0};
+
+    for (const struct node_use *u = j->uses; u && !r; u = u->next_of_job)
+        r = resv_drain_of(u->node);
+    if (!r || (r->queue && j->queue == r->queue) || !resv_drain_methods(r, &ask.methods))
+        return;
+    ask.by = r->obj.name;
+    ask.free_by_s = resv_number(r, RESV_ATTR_reserve_start);
+    if (ask.free_by_s <= server_ctx_now_s(all->p.ctx))
+        ask.free_by_s = 0;
+    drain_job(all->p.ctx, all->p.victims, &ask, j);
+}
+
 void resv_drain_stop(struct reservations *all, struct resv *r)
 {
     struct node **nodes;

@@ -1,9 +1,13 @@
 """A maintenance reservation drains its hosts before it begins (doc/reservations.md, "Maintenance")."""
 
+import os
+
 import pytest
 
 from harness import checkpoints
 from harness.ask import at
+from harness.shepherds import kill_shepherd
+from harness.users import NAMES
 from harness.wait import until
 from harness.work import account_lines
 
@@ -105,6 +109,94 @@ def test_a_killed_server_neither_forgets_nor_repeats_a_drain(cx):
     cx.hosts_back()
     cx.wait(job, "Q")
     assert cx.stat(job)["preempted_by"] == resv and cx.stat(job)["preempt_count"] == "1"
+
+
+def in_its_prologue(cx, **attrs):
+    """A job whose prologue waits until go()."""
+    path = os.path.join(cx.dir, "mom", "n1", "mom_priv", "prologue")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(f"#!/bin/sh\ntouch {cx.work}/begun\nwhile [ ! -e {cx.work}/go ]; do sleep 0.02; done\n")
+    os.chmod(path, 0o500)
+    os.chmod(cx.work, 0o777)
+    job = cx.submit(checkpoints.COUNTER.format(work=cx.work), user=NAMES[0], select="1:ncpus=1", **attrs)
+    cx.api.run_async(job, "(n1:ncpus=1)")
+    until(lambda: cx.file("begun") is not None, "its prologue")
+    assert cx.stat(job)["substate"] == "41"
+    return job
+
+
+def go(cx):
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+
+
+@pytest.mark.complex(sched=False)
+def test_a_job_in_its_prologue_is_requeued_at_once_as_it_has_nothing_to_save(cx):
+    checkpoints.by_application(cx)
+    job = in_its_prologue(cx)
+    resv = maintenance(cx, 600, drain="CR", lead=3600)
+    cx.wait(job, "Q")
+    s = cx.stat(job)
+    assert (s["preempted_by"], s["preempt_method"]) == (resv, "Q") and cx.file("now") is None
+
+
+@pytest.mark.complex(sched=False)
+def test_a_job_in_its_prologue_that_may_only_be_saved_is_saved_when_it_has_begun(cx):
+    checkpoints.by_application(cx)
+    cx.set_sched("preempt_grace", "3")
+    job = in_its_prologue(cx, options=["-r", "n"])
+    resv = maintenance(cx, 600, drain="C", lead=3600)
+    until(lambda: int(stat(cx, resv).get("drain_begun", 0)), "the drain")
+    assert cx.stat(job)["substate"] == "41"
+    go(cx)
+    until(lambda: (s := cx.stat(job)) and s.get("preempted_by") == resv, lambda: cx.describe(job), 15)
+    assert cx.state(job) == "Q" and "saved" in cx.file("counts")
+
+
+@pytest.mark.complex(sched=False)
+def test_a_job_that_is_started_after_the_drain_has_begun_leaves_too(cx):
+    resv = maintenance(cx, 600, drain="R", lead=3600)
+    until(lambda: int(stat(cx, resv).get("drain_begun", 0)), "the drain")
+    job = running(cx)
+    until(lambda: cx.stat(job).get("preempt_deadline"), "its notice")
+    assert resv in cx.stat(job)["comment"]
+    brief = running(cx, l_walltime="5:00")
+    assert "preempt_deadline" not in cx.stat(brief)
+
+
+# Asked to save itself, it waits until it may.
+HELD = checkpoints.COUNTER.replace("save() {{", "save() {{ touch {work}/asked; while [ ! -e {work}/may ]; do sleep 0.02; done;")
+
+
+@pytest.mark.complex(sched=False)
+@pytest.mark.parametrize("who", ["n1", "shepherd", "server"])
+def test_a_job_leaves_although_its_checkpoint_for_a_maintenance_is_interrupted(cx, who):
+    checkpoints.by_application(cx)
+    os.chmod(cx.work, 0o777)
+    job = cx.submit(HELD.format(work=cx.work), user=NAMES[0], select="1:ncpus=1")
+    cx.api.run(job, "(n1:ncpus=1)")
+    until(lambda: (cx.file("now") or "").strip(), "the first count")
+    resv = maintenance(cx, 3, lead=600)
+    until(lambda: cx.file("asked") is not None, "its checkpoint to be under way")
+    if who == "shepherd":
+        kill_shepherd(cx, job, "n1")
+    else:
+        cx.kill(who)
+    with open(os.path.join(cx.work, "may"), "w", encoding="ascii"):
+        pass
+    if who != "shepherd":
+        cx.restart(who)
+        cx.again()
+    cx.wait(job, "Q")
+    s = cx.stat(job)
+    assert s["preempted_by"] == resv and s["preempt_count"] == "1" and s["run_count"] == "1"
+    until(lambda: stat(cx, resv)["reserve_state"] == RN, "its start")
+    until(lambda: cx.node()["state"] == "resv-exclusive", "its vnode is empty")
+    cx.command("pbs_rdel", resv)
+    cx.api.run(job, "(n1:ncpus=1)")
+    until(lambda: cx.file("counts").count("begin") == 2, "its second start")
+    from_what = cx.file("counts").splitlines()[-1]
+    assert (s["preempt_method"] == "C") == (from_what != "begin 0"), (s["preempt_method"], cx.file("counts"))
 
 
 @pytest.mark.complex(sched=False)
