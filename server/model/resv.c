@@ -11,13 +11,15 @@
 
 struct resvs {
     struct change *change;
-    struct resv *table; /* in order of creation */
+    struct resv *table;  /* in order of creation */
+    struct resv *by_job; /* hh_job */
 };
 
 static void resv_destroy(struct object *o)
 {
     resc_free(((struct resv *)o)->charged);
     free(((struct resv *)o)->refused_by);
+    free(((struct resv *)o)->of_job);
     object_fini(o);
     free(o);
 }
@@ -60,10 +62,51 @@ int resvs_add(struct resvs *rs, const char *name, struct resv **out, struct err 
     return 0;
 }
 
+void resvs_add_of_job(struct resvs *rs, struct resv *r, const char *job)
+{
+    struct resv *first = resvs_find_of_job(rs, job);
+
+    r->of_job = strdup(job);
+    if (!r->of_job)
+        abort();
+    if (!first) {
+        HASH_ADD_KEYPTR(hh_job, rs->by_job, r->of_job, strlen(r->of_job), r);
+        return;
+    }
+    while (first->next_of_job)
+        first = first->next_of_job;
+    first->next_of_job = r;
+}
+
+struct resv *resvs_find_of_job(const struct resvs *rs, const char *job)
+{
+    struct resv *r;
+
+    HASH_FIND(hh_job, rs->by_job, job, strlen(job), r);
+    return r;
+}
+
+static void resvs_remove_of_job(struct resvs *rs, struct resv *r)
+{
+    struct resv *x = r->of_job ? resvs_find_of_job(rs, r->of_job) : NULL, *next = r->next_of_job;
+
+    if (x == r) {
+        HASH_DELETE(hh_job, rs->by_job, r);
+        if (next)
+            HASH_ADD_KEYPTR(hh_job, rs->by_job, next->of_job, strlen(next->of_job), next);
+    } else if (x) {
+        while (x->next_of_job != r)
+            x = x->next_of_job;
+        x->next_of_job = next;
+    }
+    r->next_of_job = NULL;
+}
+
 void resvs_remove(struct resvs *rs, struct resv *r)
 {
     change_gone(rs->change, &r->obj.change, r->obj.name);
     HASH_DEL(rs->table, r);
+    resvs_remove_of_job(rs, r);
     r->obj.gone = true;
     object_unref(&r->obj);
 }

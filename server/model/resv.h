@@ -38,6 +38,9 @@ struct resv {
     char *refused_by;          /* schedulers that have no room for it: "a,b,"; not stored */
     struct resc_list *charged; /* while it is taken: what the server's sums have for it */
     bool taken;                /* shares are counted as assigned: it runs, or its last jobs end */
+    char *of_job;              /* resvs_add_of_job, or NULL */
+    UT_hash_handle hh_job;     /* the first one of that job */
+    struct resv *next_of_job;
 };
 
 struct resvs;
@@ -51,7 +54,11 @@ int resvs_add(struct resvs *rs, const char *name, struct resv **out, struct err 
 /* Remove it from the table; the caller removes its row. Its shares must be dropped. References keep the memory. */
 void resvs_remove(struct resvs *rs, struct resv *r);
 struct resv *resvs_find(const struct resvs *rs, const char *name); /* or NULL */
-struct resv *resvs_first(const struct resvs *rs);                  /* by creation */
+/* It is made for this waiting job, until it is removed. Called once. Without memory the process ends: the job would begin without it. */
+void resvs_add_of_job(struct resvs *rs, struct resv *r, const char *job);
+/* The first one made for this job, in the order of resvs_add_of_job; the others follow by next_of_job. NULL: none. O(1). */
+struct resv *resvs_find_of_job(const struct resvs *rs, const char *job);
+struct resv *resvs_first(const struct resvs *rs); /* by creation */
 struct resv *resvs_next(const struct resv *r);
 /* Note a change: mtime is the caller's; watchers, store. */
 void resvs_touch(struct resvs *rs, struct resv *r);

@@ -121,8 +121,11 @@ void reservations_destroy(struct reservations *all)
 static void reservations_link_one(struct reservations *all, struct resv *r)
 {
     const char *queue = attr_list_text(&r->obj.attrs, RESV_ATTR_queue);
+    const char *job = attr_list_text(&r->obj.attrs, RESV_ATTR_qmove);
     struct err e;
 
+    if (job)
+        resvs_add_of_job(all->p.ctx->resvs, r, job);
     r->queue = queue ? queues_find(all->p.ctx->queues, queue) : NULL;
     if (r->queue)
         r->queue->resv = r;

@@ -101,14 +101,11 @@ static bool resv_of_job_is_like(const struct resv *r, const struct job *j)
 
 struct resv *resv_of_job_waiting(const struct reservations *all, const struct job *j)
 {
-    for (struct resv *r = resvs_first(all->p.ctx->resvs); r; r = resvs_next(r)) {
-        const char *of = attr_list_text(&r->obj.attrs, RESV_ATTR_qmove);
+    struct resv *r = resvs_find_of_job(all->p.ctx->resvs, j->obj.name);
 
-        if (of && resv_state(r) == RESV_UNCONFIRMED && strcmp(of, j->obj.name) == 0 &&
-            resv_of_job_is_like(r, j))
-            return r;
-    }
-    return NULL;
+    while (r && (resv_state(r) != RESV_UNCONFIRMED || !resv_of_job_is_like(r, j)))
+        r = r->next_of_job;
+    return r;
 }
 
 bool resv_of_job_move(struct reservations *all, struct resv *r)

@@ -10,7 +10,7 @@
  * PBSE_BADTSPEC a time was given, PBSE_RESV_FROM_RESVJOB. */
 int resv_of_job_ask_asap(const struct reservations *all, const struct request *q, struct attr_list *l,
                          struct err *e);
-/* The unconfirmed one that was asked for this job, and asks for what the job has; NULL: there is none. O(reservations). */
+/* The unconfirmed one that was asked for this job, and asks for what the job has; NULL: there is none. */
 struct resv *resv_of_job_waiting(const struct reservations *all, const struct job *j);
 /* It has been confirmed: move its job. false, logged: the job could not be moved. */
 bool resv_of_job_move(struct reservations *all, struct resv *r);

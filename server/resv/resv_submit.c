@@ -267,6 +267,7 @@ static int resv_submit_fill(const struct reservations *all, struct request *q, c
 static struct resv *resv_submit_make(struct reservations *all, struct attr_list *l, int64_t seq, char letter,
                                      struct err *e)
 {
+    const char *job = attr_list_text(l, RESV_ATTR_qmove);
     char name[PBS_MAXSVRRESVID + 1];
     struct resv *r;
 
@@ -276,6 +277,8 @@ static struct resv *resv_submit_make(struct reservations *all, struct attr_list 
     attr_list_fini(&r->obj.attrs);
     r->obj.attrs = *l;
     attr_list_init(l, OF_RESV);
+    if (job) /* its text has moved along */
+        resvs_add_of_job(all->p.ctx->resvs, r, job);
     if (resv_queue_create(all, r, e) == 0)
         return r;
     e->code = PBSE_resvFail;

@@ -10,6 +10,7 @@
 #include "cluster_resvs.h"
 #include "cluster_state.h"
 #include "pools.h"
+#include "sched_resv.h"
 
 void cluster_gone_job(struct cluster *cl, struct job *j)
 {
@@ -23,6 +24,7 @@ void cluster_gone_job(struct cluster *cl, struct job *j)
     j->dirty = true;
     cluster_order_drop(cl, j);
     HASH_DEL(cl->jobs, j);
+    resv_add_job(NULL, j);
     job_destroy(j);
 }
 

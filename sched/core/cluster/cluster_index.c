@@ -14,6 +14,7 @@
 #include "intern.h"
 #include "mem.h"
 #include "node_order.h"
+#include "sched_resv.h"
 #include "cluster_state.h"
 
 /* Kept apart from the array's job, since subjobs may be seen before it. */
@@ -264,6 +265,8 @@ void cluster_index_link(struct cluster *cl, struct job *j)
 {
     j->queue = j->queue_name ? cluster_queue(cl, j->queue_name) : NULL;
     j->within = j->resv ? cluster_resv(cl, j->resv) : NULL;
+    cl->strays = cl->strays || (j->resv && !j->within);
+    resv_add_job(j->within, j);
     if (j->within && !j->within->is_charged)
         j->within = NULL;
     if (!job_holds_nodes(j))

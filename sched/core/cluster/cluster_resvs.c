@@ -50,11 +50,10 @@ static void resv_make_dirty(struct cluster *cl, struct resv *r)
     resv_set_times(r, NULL, 0);
     r->dirty = true;
     cluster_list_add(&cl->dirty_resvs, r);
-    for (struct job *j = cl->jobs; j; j = j->hh.next)
-        if (j->resv == r->id) { /* interned */
-            cluster_index_make_dirty(cl, j);
-            j->within = NULL;
-        }
+    for (struct job *j = r->jobs; j; j = j->next_of_resv) {
+        cluster_index_make_dirty(cl, j);
+        j->within = NULL;
+    }
 }
 
 bool cluster_resv_change(struct cluster *cl, const char *id, const struct attrl *attrs)
@@ -66,6 +65,9 @@ bool cluster_resv_change(struct cluster *cl, const char *id, const struct attrl 
         r->dirty = true;
         cluster_list_add(&cl->dirty_resvs, r);
         HASH_ADD_KEYPTR(hh, cl->resvs, r->id, strlen(r->id), r);
+        for (struct job *j = cl->strays ? cl->jobs : NULL; j; j = j->hh.next)
+            if (j->resv == r->id) /* interned */
+                cluster_index_make_dirty(cl, j);
         if (HASH_COUNT(cl->resvs) == 1)
             cl->relink = true; /* how long jobs run matters from now on */
     }

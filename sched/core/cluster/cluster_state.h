@@ -46,6 +46,7 @@ struct cluster {
     bool by_amount; /* vnodes are sorted by more than their priority */
 
     /* Flags that any change raises; cluster_settle.c acts on them and lowers them. */
+    bool strays;  /* a job was linked that belongs to a reservation that was not there */
     bool relink;  /* configuration changed: every job is looked at again */
     bool rerank;  /* vnodes came, went or changed what they are sorted by, host or queue */
     bool misread; /* see cluster_settle */

@@ -80,8 +80,10 @@ struct job {
     int64_t max_subjobs;                /* of an array: so many may run at once; 0: any number */
 
     enum sched_state sched_state;
-    struct queue *queue;  /* NULL: not known */
-    struct resv *within;  /* the reservation whose room it uses, which runs; NULL: none */
+    struct queue *queue; /* NULL: not known */
+    struct resv *within; /* the reservation whose room it uses, which runs; NULL: none */
+    /* On the list of the reservation that it belongs to, since it was last linked: resv_add_job */
+    struct job *next_of_resv, **link_of_resv;
     struct idset *queued; /* of an array: `remaining` without those that are jobs here; NULL: none */
     bool is_full;         /* of an array that is in a class: as many subjobs run as may; cluster_index.c */
     bool is_provisional;  /* a subjob that this scheduler made, to be run, and the stream has not shown */

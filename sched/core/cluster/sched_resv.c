@@ -13,6 +13,7 @@
 #include "mem.h"
 #include "pbs_ifl.h"
 #include "sched_cluster.h"
+#include "sched_job.h"
 #include "units.h"
 
 /* TIMES_MAX: occurrences of one standing reservation that are looked at; the server accepts fewer. */
@@ -61,10 +62,27 @@ void resv_times_free(struct resv_time *times, size_t n)
     free(times);
 }
 
+void resv_add_job(struct resv *r, struct job *j)
+{
+    if (j->link_of_resv) {
+        *j->link_of_resv = j->next_of_resv;
+        if (j->next_of_resv)
+            j->next_of_resv->link_of_resv = j->link_of_resv;
+    }
+    j->next_of_resv = r ? r->jobs : NULL;
+    j->link_of_resv = r ? &r->jobs : NULL;
+    if (j->next_of_resv)
+        j->next_of_resv->link_of_resv = &j->next_of_resv;
+    if (r)
+        r->jobs = j;
+}
+
 void resv_destroy(struct resv *r)
 {
     if (!r)
         return;
+    while (r->jobs)
+        resv_add_job(NULL, r->jobs);
     resv_forget(r);
     resv_times_free(r->times, r->n_times);
     amounts_fini(&r->want);

@@ -64,10 +64,13 @@ struct resv {
     int64_t again_s; /* the server would not have it: not before that time; 0: at any time */
     bool is_out;     /* keeps.c: its room is not kept, since it is being placed again */
     bool dirty;
+    struct job *jobs; /* that belong to it, by next_of_resv */
     UT_hash_handle hh;
 };
 
 struct resv *resv_create(const char *id);
+/* This job belongs to it, and to no other one; NULL: to none. O(1). */
+void resv_add_job(struct resv *r, struct job *j);
 void resv_destroy(struct resv *r);
 
 /* Is anything different from what we have? Then resv_take is to follow. */
