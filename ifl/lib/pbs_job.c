@@ -283,7 +283,8 @@ int pbs_peekjob(int c, const char *jobid, int file, long long offset, const char
         piece->offset = r.offset;
         piece->size = r.size;
         piece->n = r.data.data_len;
-        memcpy(piece->data, r.data.data_val, piece->n);
+        if (piece->n > 0)
+            memcpy(piece->data, r.data.data_val, piece->n);
     }
     xdr_free((xdrproc_t)xdr_ifl_peek_result, (char *)&r);
     return code;
