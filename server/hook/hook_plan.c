@@ -96,9 +96,10 @@ static ifl_victim *hook_plan_find(const ifl_preempt_run_args *a, const char *id,
     return NULL;
 }
 
-/* One "ID=METHODS" of n characters, into a victim of its own. -1: it is not of this plan, or no memory. */
-static int hook_plan_take(const ifl_preempt_run_args *a, const char *word, size_t n, ifl_victim *out,
-                          struct err *e)
+/* One "ID=METHODS" of n characters, into a victim of its own. -1: it is not of this plan or was named before, or no memory.
+ * `named` has a mark for each victim of the plan as it was. */
+static int hook_plan_take(const ifl_preempt_run_args *a, const char *word, size_t n, bool *named,
+                          ifl_victim *out, struct err *e)
 {
     const char *equals = memchr(word, '=', n);
     size_t length = equals ? (size_t)(equals - word) : n;
@@ -108,6 +109,9 @@ static int hook_plan_take(const ifl_preempt_run_args *a, const char *word, size_
 
     if (!was)
         return err_set(e, PBSE_HOOKERROR, "job %.*s is not a victim of this plan", (int)length, word);
+    if (named[was - a->victims.victims_val])
+        return err_set(e, PBSE_HOOKERROR, "victim %s is named twice", was->job);
+    named[was - a->victims.victims_val] = true;
     if (equals && n - length - 1 < sizeof letters)
         memcpy(letters, equals + 1, n - length - 1);
     if (!preempt_methods_parse(letters, &methods) || preempt_methods_has(&methods, METHOD_RELEASE) ||
@@ -130,22 +134,21 @@ static void hook_plan_free(ifl_victim *v, u_int n)
 static int hook_plan_apply(ifl_preempt_run_args *a, const char *text, struct err *e)
 {
     ifl_victim *v = calloc(a->victims.victims_len + 1, sizeof *v);
+    bool *named = calloc(a->victims.victims_len + 1, sizeof *named);
     u_int n = 0;
+    int rc = v && named ? 0 : err_set(e, PBSE_SYSTEM, "no memory for a plan");
 
-    if (!v)
-        return err_set(e, PBSE_SYSTEM, "no memory for a plan");
-    for (const char *at = text; *at;) {
+    for (const char *at = text; *at && rc == 0;) {
         size_t length = strcspn(at, " ");
-        bool full = n == a->victims.victims_len;
 
-        if (length && full)
-            err_set(e, PBSE_HOOKERROR, "a victim is named twice");
-        if (length && (full || hook_plan_take(a, at, length, &v[n], e) < 0)) {
-            hook_plan_free(v, full ? n : n + 1);
-            return -1;
-        }
-        n += length > 0;
+        if (length) /* each is named once, so there are no more than the plan had */
+            rc = hook_plan_take(a, at, length, named, &v[n++], e);
         at += length + (at[length] == ' ');
+    }
+    free(named);
+    if (rc < 0) {
+        hook_plan_free(v, n);
+        return -1;
     }
     hook_plan_free(a->victims.victims_val, a->victims.victims_len);
     a->victims.victims_val = v;

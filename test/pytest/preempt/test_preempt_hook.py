@@ -124,6 +124,15 @@ def test_a_foreign_job_that_a_hook_smuggles_in_is_not_preempted(complex, hooks):
     assert f"job {foreign} is not a victim of this plan" in log(complex)
 
 
+def test_a_plan_in_which_a_hook_names_a_victim_twice_is_used_as_it_was(complex, hooks):
+    victims, urgent = halves(complex), complex.submit(select="1:ncpus=4")
+    hooks.make("forges", "preempt", "e.victims[1].__dict__['job'] = e.victims[0].job")
+    planner(complex, "S").preempt_run(urgent, ROOM, victims)
+    complex.wait(urgent)
+    assert [complex.state(v) for v in victims] == ["S", "S"]
+    assert f"victim {victims[0]} is named twice" in log(complex)
+
+
 @pytest.mark.parametrize("script, said", [
     ("import time\ntime.sleep(600)", "preempt hook 'hangs' got an alarm call, it has no say"),
     ("import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass", "the plan continues without its preempt hooks: they take too long"),
