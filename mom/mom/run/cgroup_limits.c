@@ -1,10 +1,15 @@
-/* Bounds of a run. Which controllers there are was found out at start (home->freezer); which of them are wanted
- * is the configuration's; how much is the job's, by its chunks here.
+/* Which cgroup limits a run gets. Three sources, one for each question: the MOM probed at its start which controllers
+ * this host has (home->freezer.limit); the configuration says which of them the site wants; the chunks of the job on this
+ * host say how much.
  *
- * Processors: the vnodes of this host share them in the order of their definition, each as many as it offers.
- * A host that offers more than it has binds no job: it is not known which processors are whose. Weights:
- * a run that runs counts RUNS_WEIGHT for each of its processors, one that is suspended counts 1, so a job that
- * takes the place of suspended ones may have their processors, but not before those that are free. */
+ * Nothing is limited here. prepare.c has the processors chosen when it takes START, order_make.c writes all limits into the
+ * run's order, and the shepherd creates the cgroups from that order and removes them. So a changed configuration counts for
+ * runs that start later.
+ *
+ * Processors: the vnodes of this host share them in the order of their definition, each as many as it offers (share_of). A
+ * host whose vnodes offer more than it has binds no job, because the shares do not fit into its processors.
+ *
+ * A fifth limit is a member of enum confine_limit (mom/host/confine_limits.h) and a case in bound_of and word. */
 #include "cgroup_limits.h"
 
 #include <inttypes.h>
@@ -19,6 +24,9 @@
 #include "units.h"
 #include "vnodes.h"
 
+/* What one processor of a run adds to the weight of that processor; a suspended run adds 1. So a job that takes the place of
+ * suspended ones gets free processors first, then those of suspended jobs, and those of running jobs last. The order holds
+ * while fewer than RUNS_WEIGHT suspended jobs share a processor. */
 enum { RUNS_WEIGHT = 1000 };
 
 /* ---- processors */
@@ -44,7 +52,7 @@ static size_t own_ncpus(const struct home *h)
     return said ? strtoul(said, NULL, 10) : h->cpus.n;
 }
 
-/* NULL: what all have together, as `from`. */
+/* The share of the vnode `name`. NULL: `from` is the number of processors that all vnodes offer together. */
 static struct cpus_share share_of(const struct home *h, const char *name)
 {
     struct cpus_share s = {0, own_ncpus(h)};
@@ -75,6 +83,7 @@ struct weighing {
     unsigned *weights;
 };
 
+/* A run that has given its room back (room_given) only delivers files: it needs no processor of its own. */
 static void cgroup_limits_weigh(void *arg, struct run *r)
 {
     const struct weighing *w = arg;
@@ -188,7 +197,7 @@ uint64_t cgroup_limits_processes_of_user(const struct home *h)
     return h->freezer.limit[CONFINE_PIDS].kind == CONFINE_SIGNALS ? processes(h) : 0;
 }
 
-/* ---- words */
+/* ---- what holds jobs here, for the server's attribute `confinement` and for the log */
 static const char *word(const struct home *h, enum confine_limit l)
 {
     enum confine_kind kind = h->freezer.limit[l].kind;

@@ -1,10 +1,15 @@
-/* The first limit that is exceeded wins: rows in that order. cput and vmem always count, the others where
- * $enforce says so. walltime is not among them; the shepherd counts it, so that it holds without a MOM too.
- * What cannot be read as a limit does not limit.
+/* Compare a sample of usage with the limits of the job. ckpt/usage.c calls it for each sample of a run: enforce_note first,
+ * then enforce_is_over, and posts TERMINATE where a limit is exceeded.
  *
- * "ncpus" is judged by cpu time: its average over the life of the job ("sum"), and an average that follows
- * it, up faster than down ("burst"). Of a job on several hosts each looks at its own part; the whole is the
- * server's matter (server/run/job_limits.c). */
+ * The first row that is exceeded gives the reason. cput and vmem are always compared, the others where $enforce says so.
+ * walltime is not here: the shepherd counts it, so that it holds while there is no MOM. A limit that cannot be parsed does
+ * not limit.
+ *
+ * ncpus is compared with cpu time per wall time: the average over the life of the job ("sum"), and a moving average that
+ * follows the samples by the weights of $enforce, by default up faster than down ("burst"). Each host of a job sees its own
+ * part; the server compares the sum of all hosts (server/run/job_limits.c).
+ *
+ * To add a limit, write one function that fills in the text, and a row with the reason that EXEC has for it. */
 #include "enforce.h"
 
 #include <stdint.h>
@@ -14,6 +19,8 @@
 #include "mom_run.h"
 #include "units.h"
 
+/* WINDOW_MIN_MS: two samples that are closer than this give no rate. Cpu time is counted in ticks of 10 ms, which would be
+ * more than 2 % of a shorter window. */
 enum { MS_PER_S = 1000, WINDOW_MIN_MS = 500 };
 
 static const double percent = 100;

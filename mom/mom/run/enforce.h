@@ -9,13 +9,15 @@
 struct config;
 struct run;
 
-/* A sample of usage has come: the moving average of cpu time (r->burst) follows it. */
+/* Let the moving average of cpu time (r->burst) follow a sample. Call it once for each sample, before enforce_is_over. */
 void enforce_note(const struct config *c, struct run *r, const struct exec_usage *u);
 
-#define ENFORCE_BURST                                                                                        \
-    "(burst)" /* the end of the text of EXEC_END_NCPUS, where it was for a moment that too many were used */
+/* The end of the text of EXEC_END_NCPUS where the moving average was over the limit. run_end.c looks for it, since that end
+ * has an exit status of its own. */
+#define ENFORCE_BURST "(burst)"
 
-/* True with the reason and the text for log and stderr ("cput 11 exceeded limit 10"). */
+/* Return true, with the reason and with the text for log and stderr ("cput 11 exceeded limit 10"), if a limit is exceeded;
+ * else leave both alone. */
 bool enforce_is_over(const struct config *c, const struct run *r, const struct exec_usage *u,
                      exec_reason *reason, char *text, size_t max);
 

@@ -1,6 +1,9 @@
-/* Measured, then overruled by the configuration, then by vnode files: who is more particular counts. What is
- * told is a list of attributes; the server knows which resources there are, so everything else that the
- * configuration names is passed on as it is. */
+/* The vnodes of this host as lists of attributes, for HELLO and for hooks. Three sources, each replaces the one before:
+ * what hwloc measures, $resources_available of the configuration, the vnode files (Version 2, node/vnodes.c).
+ *
+ * Only ncpus, mem, arch, host and vnode are known here. Everything else that the configuration names is passed on as it is,
+ * because the server has the list of resources. hwloc is asked at each call, so processors that were switched on or off are
+ * seen at the next HELLO. Amounts that scripts of the site measure are in node/dyn_values.c. */
 #include "hardware.h"
 
 #include <errno.h>
@@ -38,10 +41,10 @@ static int measure(struct measured *m, struct err *e)
     hwloc_topology_t t;
 
     if (hwloc_topology_init(&t) < 0)
-        return err_errno(e, errno, "cannot look at the hardware");
+        return err_errno(e, errno, "hwloc cannot be initialized");
     if (hwloc_topology_load(t) < 0) {
         hwloc_topology_destroy(t);
-        return err_errno(e, errno, "cannot look at the hardware");
+        return err_errno(e, errno, "hwloc cannot read the topology of this host");
     }
     m->ncpus = hardware_count(t, HWLOC_OBJ_PU);
     m->mem_kb = hwloc_get_root_obj(t)->total_memory / KB;
@@ -64,7 +67,6 @@ static void add_resource(const struct home *h, struct exec_node *n, const char *
     hardware_add(n, "resources_available", name, said ? said : measured);
 }
 
-/* Everything else the config names is passed on: the server knows which resources there are. */
 static void add_others(const struct home *h, struct exec_node *n)
 {
     static const char *const ours[] = {"ncpus", "mem", "arch", "host", "vnode"};
@@ -115,7 +117,7 @@ static int hardware_node(const struct home *h, struct exec_node *out, struct err
     return 0;
 }
 
-/* What a file says counts more than what was measured. */
+/* attr_set replaces a value that was measured or configured. */
 static void add_defined(struct exec_node *n, const struct vnodes_one *v)
 {
     for (size_t i = 0; i < v->n; i++)

@@ -1,9 +1,16 @@
-/* Events leave in order of their numbers, and a number is given once. Reading and writing go through rundir.
+/* The way of an event: an action calls journal_say, which numbers it, writes it and puts it on the run's list; the run joins
+ * the outbox and the link is woken; journal_take_unsent hands it out; the server acknowledges it when it is durable there, and
+ * journal_acked frees it. A lost connection sends everything that is not acknowledged again, so the server may see an event
+ * twice, with the same number, and never sees one out of order.
  *
- * A run's list has what is not acknowledged, in order; sent_seq says how far it has gone out on this
- * connection. The file is not begun before it is needed, and then with what the list has: that is why a
- * journal may begin above 1. An event that cannot be written is said all the same: better one that a restart
- * forgets than a job whose end the server never hears of. */
+ * Invariants of a run: the list is in order of the numbers, without a gap; acked_seq <= sent_seq <= last_seq. A number
+ * is given once, except by journal_renumber, after a boot that may have lost some. A run with an event that was not sent on this
+ * connection is in the outbox, unless its events are for a server of another store.
+ *
+ * The file is created when the first event or note cannot be derived from the shepherd's records (is_derived), and then begins
+ * with what the list has: so a run of which nothing else is said has no journal, and a journal may begin above 1. An event that
+ * cannot be written is sent all the same: an event that a restart of this MOM forgets does less harm than a job whose end the
+ * server never hears of. The format of the file is rundir's (mom/host/rundir.h). */
 #include "journal.h"
 
 #include <errno.h>
@@ -18,7 +25,7 @@
 #include "mom_run.h"
 #include "rundir.h"
 
-/* A journal begins with what was said before and is not acknowledged. */
+/* A new file begins with the events that are not acknowledged: after a restart they are read from nowhere else. */
 static int append_kept(struct run *r, struct err *e)
 {
     for (const struct run_event_node *x = r->first; x; x = x->next) {
@@ -96,8 +103,8 @@ static void unlist(struct journal_outbox *box, struct run *r)
 static bool is_derived(const struct run *r, const struct exec_event_data *d)
 {
     if (d->kind == EXEC_EVENT_RELEASE)
-        return d->exec_event_data_u.release
-            .final; /* whether room was given before depends on what was to be delivered */
+        /* The last release always follows; whether room was given before depends on what was to be delivered. */
+        return d->exec_event_data_u.release.final;
     return d->kind == EXEC_EVENT_START || (d->kind == EXEC_EVENT_FINISH && r->ended);
 }
 
@@ -122,7 +129,8 @@ int journal_say(struct run *r, const struct exec_event_data *data, struct journa
     if (r->has_journal || !is_derived(r, data))
         rc = journal_append(r, &entry, outlives_the_host(data->kind), e);
     if (journal_keep(r, event) < 0)
-        return err_set(e, ENOMEM, "no memory for an event of job %s", r->id);
+        return err_set(e, ENOMEM, "no memory for event %llu of run %u", (unsigned long long)event->seq,
+                       r->key.run);
     r->ready_said |= data->kind == EXEC_EVENT_READY;
     list(box, r);
     box->wake(box->arg);
@@ -197,14 +205,14 @@ size_t journal_take_unsent(struct journal_outbox *box, const char *store, struct
     while (box->first && n < max) {
         struct run *r = box->first;
 
-        if (strcmp(r->start.store, store) !=
-            0) { /* for its own server, which journal_send_again() lists it for */
+        /* The run is of another store: journal_send_again() lists it when a server of that store has accepted us. */
+        if (strcmp(r->start.store, store) != 0) {
             unlist(box, r);
             continue;
         }
         n += take_of(r, out + n, max - n);
         if (r->sent_seq < r->last_seq)
-            break; /* there was no more room */
+            break; /* `out` is full; the run stays in the outbox */
         unlist(box, r);
     }
     return n;

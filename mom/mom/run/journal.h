@@ -29,17 +29,21 @@ struct journal_outbox {
     void *arg;
 };
 
-/* Number and keep an event; its data is copied. -1: it could not be written (said all the same, from memory). */
+/* Number and keep an event; its data is copied. -1: it could not be written, and is sent from memory all the same; ENOMEM: it is
+ * lost. */
 int journal_say(struct run *r, const struct exec_event_data *data, struct journal_outbox *box, struct err *e);
+
+/* Write a mark that the server does not see: journal_restore sets the field of `r` that belongs to it. A new mark is a member of
+ * shep_note (ifl/protocol/shep.x) and a case in restore_note. -1: it could not be written. */
 int journal_note(struct run *r, enum shep_note note, struct err *e);
 
-/* Attributes that UPDATE has changed: a MOM that comes later finds them in r->start as we do. */
+/* Write attributes that UPDATE has changed, synced: after a restart of the MOM they are in r->start as they are now. */
 int journal_attrs(struct run *r, const wire_attrs *attrs, struct err *e);
 
-/* Everything up to `seq` is durable at the server: forget it. */
+/* Free the events up to `seq`, which are durable at the server. Repeated and old acknowledgements do no harm. */
 void journal_acked(struct run *r, uint64_t seq);
-void journal_send_again(struct journal_outbox *box,
-                        struct run *r); /* what is not acknowledged goes out again */
+/* Count everything that is not acknowledged as not sent: the connection is another one. */
+void journal_send_again(struct journal_outbox *box, struct run *r);
 /* Take up to `max` events that have not been sent, the oldest of each run first: shallow copies, valid until an event is acknowledged. They
  * count as sent. Events of a run of another store than `store` (the server's) stay, and wait for journal_send_again(). Return how many. */
 size_t journal_take_unsent(struct journal_outbox *box, const char *store, struct exec_event *out, size_t max);

@@ -1,5 +1,5 @@
-/* Helpers of actions and orders: post an event, report one to the server, write a mark. They need not know where
- * the machine and the journal are. */
+/* What actions and orders do with a run in one line: post an event to its machine, send one to the server, write a mark. A
+ * journal that cannot be written is logged here and nowhere else; the run continues (journal.c says why). */
 #include "mom.h"
 
 #include "log.h"
@@ -15,7 +15,8 @@ void mom_say(struct mom *m, struct run *r, const struct exec_event_data *data)
     struct err e = {0};
 
     if (journal_say(r, data, &m->outbox, &e) < 0)
-        log_err(LOGC_JOB, r->id, &e, "journal");
+        log_err(LOGC_JOB, r->id, &e, "run %u: an event of kind %d is not in the journal", r->key.run,
+                (int)data->kind);
 }
 
 void mom_note(struct run *r, enum shep_note what)
@@ -23,5 +24,5 @@ void mom_note(struct run *r, enum shep_note what)
     struct err e = {0};
 
     if (journal_note(r, what, &e) < 0)
-        log_err(LOGC_JOB, r->id, &e, "journal");
+        log_err(LOGC_JOB, r->id, &e, "run %u: mark %d is not in the journal", r->key.run, (int)what);
 }

@@ -1,7 +1,12 @@
-/* A hash by (sequence, index, run) that owns its runs. A run is plain data with many writers, each for its
- * own fields (mom_run.h says which); here is only what has no other part: the key, the texts, START's attributes,
- * the records, the journal's descriptor. So run_drop frees these alone, and a part that has a timer or a
- * process for a run lets go of it first. */
+/* The table of runs: a hash by (sequence, index, run) that owns them. A run is added by START (prepare.c) or found in its
+ * directory (recover.c), and dropped when its state is GONE (actions_changed); act_leave_forget has given up the directory before.
+ *
+ * Two runs of one job may be here at once: an earlier one still delivers its files while the next one waits for that
+ * (run_serialize.c). So run_find needs the number of the run, and run_find_any is for questions about the job.
+ *
+ * A run is plain data with many writers, each for its own fields (mom_run.h says which). run_drop frees what no other part
+ * owns: the key, the texts, START's attributes, the end record, the journal's descriptor. A part that has a timer, a process
+ * or a list for a run frees that before. The numbers of run_substate are PBS's substates. */
 #include "mom_run.h"
 
 #include <stdio.h>

@@ -2,8 +2,9 @@
 #define MOM_RUN_H
 /* A run of a job on this host, and the table of all of them.
  *
- * The truth is in the run's directory (rundir.h); this is what MOM has of it in memory. Plain data: each
- * group of fields has its writer. Loop thread only.
+ * The truth is in the run's directory (rundir.h); this is what the MOM has of it in memory. Plain data: the comment of a field
+ * begins with the file that writes it, and fields below it belong to the same file until another is named. "note of the
+ * journal" is a field that journal_restore sets again after a restart of the MOM. Loop thread only.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,11 +52,11 @@ struct run {
     char *id;             /* as people write it */
     char *path;           /* of its directory */
 
-    struct exec_start_args start;      /* prepare: without script; owned */
-    unsigned ncpus;                    /* prepare */
-    char *cpus;                        /* bounds, recover: the processors it is bound to, "0-3,8", or NULL */
-    char *jobdir;                      /* prepare, recover: the private directory, or NULL */
-    char *owner_home;                  /* prepare: set as soon as the order is written */
+    struct exec_start_args start; /* prepare: without script; owned */
+    unsigned ncpus;               /* prepare */
+    char *cpus;       /* cgroup_limits, recover: the processors it is bound to, "0-3,8", or NULL */
+    char *jobdir;     /* prepare, recover: the private directory, or NULL */
+    char *owner_home; /* prepare: set as soon as the order is written */
     char owner_uid[12], owner_gid[12]; /* prepare, recover: digits, for scripts */
     bool has_start;
     struct image_in *image_in;           /* image_in: its checkpoint is on its way here */
@@ -79,7 +80,7 @@ struct run {
     struct shep_started started_record;
     struct shep_ended ended_record; /* text owned */
 
-    struct spawn *step; /* steps: a script that is running */
+    struct spawn *step; /* site_steps: a script that is running */
     struct loop_timer *step_timer;
     const struct step_row *step_row;
     bool prologue_done, epilogue_done; /* notes of the journal */
@@ -97,7 +98,7 @@ struct run {
     struct terminal *terminal;     /* terminal: on its way */
     struct staging *staging;       /* staging: files are on their way here */
     bool staged_in;                /* note of the journal */
-    struct output_fetch *fetching; /* fetch: output of the run before is on its way here */
+    struct output_fetch *fetching; /* output_fetch: output of the run before is on its way here */
     bool fetched;                  /* note of the journal: it has come, or was given up */
     struct site_action *action;    /* site_action: a script of $action that is running */
     struct {                       /* ckpt; attempt, leave: orders */
@@ -110,19 +111,19 @@ struct run {
         unsigned took_ms;
     } ckpt;
 
-    unsigned attempt;           /* orders: of SUSPEND, RESUME */
+    unsigned attempt;           /* mom_orders: of SUSPEND, RESUME, CHECKPOINT */
     const char *attempt_method; /* "suspend", "resume"; static */
     int attempt_code;           /* PBSE_ why it failed */
     char attempt_text[ERR_TEXT_MAX];
-    unsigned notice_attempt; /* notice: of the last one */
-    bool given_up;           /* orders: the job has given this host back */
-    unsigned n_given_up;     /* orders: vnodes of any host that it has given back */
+    unsigned notice_attempt; /* notice_order: of the last one */
+    bool given_up;           /* mom_orders: the job has given this host back */
+    unsigned n_given_up;     /* mom_orders: vnodes of any host that it has given back */
     unsigned grace_s;
     bool terminating;               /* act_running: the script of $action terminate has had its turn */
     exec_reason stop_reason;        /* EXEC_END_ITSELF: no end was ordered */
     char stop_text[128];            /* for the job's stderr */
     bool keep_output, purge_wanted; /* notes of the journal */
-    bool unwanted;                  /* the same: the job has gone on, or ended, without this run */
+    bool unwanted;                  /* the same: the job has continued, or ended, without this run */
     bool room_given; /* its processes are gone and the server knows; it has its files to deliver still */
     struct run_failure failure;
     struct exec_usage usage;       /* shepherds: last known */
@@ -135,7 +136,7 @@ struct run {
     int64_t sample_ms;
     char *note;                 /* finish: for release, or NULL */
     bool harvested;             /* cycle_harvest: suspended; for the server it runs */
-    int64_t harvested_since_ms; /* monotonic */
+    int64_t harvested_since_ms; /* monotonic; when this host suspended it, for $action multinodebusy */
 };
 
 struct runs;

@@ -1,5 +1,11 @@
-/* The shepherd was the subreaper of its job: without it nothing holds the processes together any more, so they are looked for
- * in all of /proc, and in the cgroups that it has made. */
+/* Kill what a killed shepherd has left. The shepherd was the subreaper of its job: without it no process is the parent of all
+ * others, so they are found in three ways at once, since each misses some: by the sessions that the shepherd has recorded (not a
+ * process that made a session of its own), by PBS_NODEFILE in their environment (not one that cleared it), and by the cgroups of
+ * the run (not where there are none).
+ *
+ * Called by act_end_lost before the run's end is told, so that the server gives the room to no other job while a process is
+ * alive. After a boot nothing is looked for: recorded numbers belong to other processes then. Blocks the loop for LOOKS_MAX
+ * pauses at most. */
 #include "orphans.h"
 
 #include <signal.h>
@@ -71,16 +77,14 @@ static time_t noted_last(const struct run *r)
 size_t orphans_kill(const struct home *h, const struct run *r)
 {
     struct run_tasks tasks;
-    struct strbuf
-        mark; /* the path is ours alone, where identifiers and cookies may be alike in two complexes */
+    struct strbuf mark; /* a path of this MOM: job identifiers may be alike in two complexes on one host */
     size_t n;
 
     if (r->before_boot)
         return 0; /* other processes have those numbers now */
     run_tasks_read(&tasks, r->path);
     if (r->foreign_pids)
-        tasks.sessions.n =
-            0; /* the job's groups and its mark tell what is left of it, in whatever namespace */
+        tasks.sessions.n = 0; /* the cgroups and the mark hold in every PID namespace */
     strbuf_init(&mark, PATH_LEN_MAX);
     strbuf_addf(&mark, "PBS_NODEFILE=%s/%s", h->aux, r->id);
     n = kill_all(h, &(struct traces){.marks = {.sessions = &tasks.sessions,

@@ -1,6 +1,6 @@
-/* The shepherd's record says what was seen; Exit_status says it as PBS does: the exit code, 256 and the
- * signal, or for a job that could not begin what its setup said. A limit overrules the status, because a job
- * that was stopped by it has ended by our signal, and that would tell its owner nothing. */
+/* From the end record of a shepherd to Exit_status as PBS has it: the exit code, or 256 and the signal, or for a job that could
+ * not begin the code of its setup. Where the MOM ended the job for a limit, the status is that of the limit: the job has died of
+ * the MOM's own signal, which says nothing to its owner. ifl/def/exit_status.h has the numbers. */
 #include "run_end.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static int wait_status(int status)
     return WIFSIGNALED(status) ? EXIT_STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* A limit replaces the status that the killed job ended with. */
+/* The first row of a reason counts; reasons without a row keep the status of the process. */
 static const struct {
     exec_reason reason;
     int status;

@@ -1,7 +1,11 @@
-/* An event that comes during an action waits in the run's own short queue and is applied after it; so an
- * action may post, even to its own run, and never finds itself called again. The state is set before the
- * action: code that reads it then sees the new one. When an event has ended in GONE the run may have been
- * freed, and nothing of it is touched any more, not even `busy`. */
+/* The machine itself; its rows are run_rules.c, its actions end/actions.c, and main.c binds the two.
+ *
+ * An event that is posted during an action waits in the run's own short queue and is applied after it; so an action may post,
+ * even to its own run, and is never called from inside itself. The state is set before the action: code that reads it then sees
+ * the new one. When an event has ended in GONE, `changed` may have freed the run, and nothing of it is touched any more, not even
+ * `busy`.
+ *
+ * An event without a row changes nothing, and `odd` logs it for debugging: it has come too late or twice, which does no harm. */
 #include "run_fsm.h"
 
 #include <assert.h>

@@ -78,6 +78,8 @@ struct run_row {
     enum run_state next;
 };
 
+/* A choice: an action posts one or two events, and they are applied before the loop continues. A full queue means actions that post
+ * to one another in a circle; an assertion fails then. */
 enum { RUN_QUEUE_MAX = 16 };
 
 struct run_slot { /* in each run; written here only, but for the state that `recover` sets */

@@ -1,6 +1,18 @@
-/* While READY the prologue may be running; TERMINATE then stops it and the run ends without ever starting.
- * A TERMINATE while LAUNCHING reaches the shepherd as soon as it listens. An end may come in any state in which a
- * shepherd is there. A repeated order is answered by a repeated outcome, as its attempt is a new one. */
+/* The life of a run on this host, a row for each event that means something in a state. A run whose state is
+ *   PREPARING  has no order on disk yet: an earlier run of the job, its image or its script are waited for (start/prepare.c);
+ *   READY      has its begin hooks run, is reported, waits for LAUNCH and does the launch steps (start/act_start.c), the prologue
+ *              among them. TERMINATE stops them, and the run ends without a start;
+ *   LAUNCHING  has a shepherd that has not reported a start. TERMINATE reaches it as soon as it listens; SUSPEND and CHECKPOINT
+ *              are refused, since there is no process yet;
+ *   RUNNING, SUSPENDED  has processes. The state changes when the shepherd has done it, not when the server orders it: SUSPEND
+ *              leaves RUNNING, SUSPENDED leads out of it. An order that asks for what is true already is answered by the outcome
+ *              again, because the server repeats an order whose answer it has lost;
+ *   ENDING     has sent its finish. Epilogue, delivery and cleaning follow, in this order, and only forwards;
+ *   RELEASED   has sent its last event. It is kept until PURGE, which the server sends when it has all events: so no end is lost.
+ *
+ * ENDED and SHEPHERD_LOST come in every state with a shepherd, and exclude one another. PURGE is accepted in every state; before
+ * RELEASED it kills, and is remembered. To add a row, name its action in run_fsm.h and bind it in end/actions.c; run_fsm_test.c
+ * walks all pairs. */
 #include "run_rules.h"
 
 const struct run_row run_rules[] = {

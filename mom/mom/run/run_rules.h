@@ -1,6 +1,6 @@
 #ifndef RUN_RULES_H
 #define RUN_RULES_H
-/* The rows of a run's life on this host. */
+/* The rows of a run's life on this host: what each event does in each state (run_rules.c describes the states). */
 #include <stddef.h>
 
 #include "run_fsm.h"

@@ -1,8 +1,12 @@
-/* The end of a job's files: delivered by its shepherd, or by an errand where there is none any more.
+/* The end of a job's files: its shepherd delivers them, or an errand (`pbs_shepherd close`) where there is none any more.
  *
- * `closing` is kept until one of the two has said how it went. A shepherd that dies in the middle leaves it unsaid whether a
- * file has arrived, so the errand does all of it again: delivering twice is harmless, losing output is not. The caller that waits is
- * told once. */
+ * act_leave asks once, after the epilogue. The shepherd is told when it listens and has recorded the end; it answers and leaves.
+ * If it is gone, or goes before it has answered, shepherds_check starts the errand, with the arguments on its standard input and
+ * the result in a memfd. A shepherd that dies in the middle leaves it open whether a file has arrived, so the errand does all of
+ * it again: delivering twice is harmless, losing output is not.
+ *
+ * `closing` is kept until one of the two has answered; sh->closed is called once. An errand that cannot be started is tried again
+ * without an end, since the output is nowhere else. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,12 +20,13 @@
 #include "shepherds_private.h"
 #include "spawn.h"
 
-/* ERRAND_AGAIN_MS: a file server that does not take the output is asked again at this pace for as long as it takes. */
+/* ERRAND_AGAIN_MS: the pause after an errand that could not be started (no memory, no process); a choice, since such a shortage
+ * lasts for seconds. RESULT_MAX bounds its answer, which has a line for each file that could not be delivered. */
 enum { ERRAND_AGAIN_MS = 5000, RESULT_MAX = 1 << 20 };
 
 static void report_closed(struct shepherd *sh, const struct shep_close_result *res)
 {
-    char text[] = "the errand did not say how it went";
+    char text[] = "pbs_shepherd close ended without a result";
     struct shep_close_result unknown = {.failed = 1, .text = text};
 
     if (!sh->has_closing)
@@ -40,7 +45,7 @@ static void shepherd_close_on_close_done(void *arg, const struct rpc_outcome *ou
         sh->leaving = true;
         report_closed(sh, out->result);
     }
-    /* else it has gone in the middle: `check` runs the errand, which is harmless twice */
+    /* Else it is gone: shepherds_check starts the errand. */
 }
 
 bool shepherd_say_close(struct shepherd *sh)
@@ -97,7 +102,9 @@ void shepherd_close_by_errand(struct shepherd *sh)
     rpc_buf_fini(&in);
     if (sh->errand)
         return;
-    log_err(LOGC_JOB, sh->run->id, &e, "cannot deliver the output, trying again");
+    log_err(LOGC_JOB, sh->run->id, &e,
+            "pbs_shepherd close cannot be started to deliver the files; tried again in %d s",
+            ERRAND_AGAIN_MS / 1000);
     if (sh->errand_out >= 0)
         close(sh->errand_out);
     sh->errand_out = -1;

@@ -1,10 +1,13 @@
-/* What is said to a shepherd, and its answers. An order to one that is not there is answered at once.
+/* Orders to a shepherd, and its answers. The MOM speaks first; a shepherd answers each order once, in any order.
  *
- * Three kinds of order survive a shepherd that is not listening yet: TERMINATE and the last attempt (suspend,
- * resume) are kept in the struct and said when the link opens, and an altered walltime is taken from the run
- * again. All others fail at once, and the caller hears so. What is under way is in two lists of
- * the shepherd, so that it can be forgotten with it: the callers of letters, PEEK, SIGNAL and MESSAGE are told, since
- * requests wait for them; those of other orders are not. */
+ * A shepherd that this MOM has started hears orders from the beginning, by its socket pair; one that a new MOM has found listens
+ * when its HELLO is answered. Four kinds of order wait for that in the struct: TERMINATE, the last attempt (SUSPEND, RESUME), the
+ * last NOTICE, and a changed walltime, which is read from the run again. shepherds_on_hello (shepherds.c) sends them, and a NOTICE
+ * is sent on each new connection until it is answered. All other orders fail at once, and `fn` hears so.
+ *
+ * Orders under way are in two lists of the shepherd. `posted` has those for which a request of the server or of another host waits
+ * (letters, PEEK, SIGNAL, MESSAGE): when the shepherd is dropped each is answered without a result. `asked` has the orders of this
+ * host itself: they are forgotten without a call, because their run is being dropped or this MOM ends. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +30,7 @@ struct shepherd_orders_asked {
 struct shepherd_orders_posted {
     struct shepherd_orders_posted *next; /* of the same shepherd */
     struct shepherd *shepherd;
-    shepherds_letter_fn *letter; /* one of the three */
+    shepherds_letter_fn *letter; /* one of these three is set, by the kind of order */
     shepherds_peek_fn *peek;
     shepherds_fn *done;
     void *arg;

@@ -1,7 +1,13 @@
-/* One struct for each shepherd, hung on its run. Its life: started (spawn and socket pair) or found (socket in the run's
- * directory); orders; its connection or process ends; let go.
+/* One struct for each shepherd, on its run. Its life: started (by the zygote or as a program, with one end of a socket pair) or
+ * found after a restart (by the socket in the run's directory); HELLO; orders and news; its connection or its process ends.
  *
- * What was asked of a shepherd and is not answered when it goes is answered with "gone" by the connection. */
+ * Three signs tell of a shepherd: its lock on the run's directory (rundir_is_held), its connection, and, where it was started as
+ * a program, its process. They end in any order, some milliseconds apart. So each change only calls shepherds_check, which looks
+ * at all three: a shepherd is lost when none is left and no end is recorded. Records are read before that is decided, since a
+ * shepherd writes its end and then leaves. A record is told once, whether it comes as NEWS or is read from the directory.
+ *
+ * A connection that ends answers each order under way with RPC_ST_LOST; shepherd_orders.c says what the callers hear. The orders
+ * themselves are there, and the delivery of files is in shepherd_close.c. */
 #include "shepherds.h"
 
 #include <assert.h>
@@ -24,7 +30,8 @@
 #include "spawn.h"
 #include "strbuf.h"
 
-/* AGAIN_MS: a shepherd that has just been started listens within milliseconds. */
+/* AGAIN_MS: the pause before a socket is tried again that did not answer. A shepherd that has just been started listens within
+ * milliseconds; on a host under load it may take longer, and then costs some more tries. */
 enum { AGAIN_MS = 200, PATH_LEN_MAX = 8192 };
 
 /* ---- records */
@@ -50,7 +57,7 @@ static void shepherds_see_record(void *arg, void *item)
     }
 }
 
-/* Tell what is new. No callback here may drop the run: its release is not reported yet. */
+/* Call the hooks for records that are new. No hook here may drop the run: its release is not reported yet. */
 static void tell_new(struct shepherds *s, struct run *r, bool started, bool ended)
 {
     if (!started && r->started)
@@ -66,7 +73,7 @@ static void read_records(struct shepherds *s, struct run *r)
 
     if (rundir_records_read(r->path, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record),
                             shepherds_see_record, r, &e) < 0)
-        log_err(LOGC_JOB, r->id, &e, "records of the shepherd");
+        log_err(LOGC_JOB, r->id, &e, "run %u: the records of its shepherd cannot be read", r->key.run);
     tell_new(s, r, started, ended);
 }
 
@@ -284,7 +291,8 @@ static void agree_on_suspension(struct shepherd *sh, const struct shep_hello_res
 
     if (said->ended || ours == (bool)said->suspended)
         return;
-    log_event(LOGC_JOB, LOGE_DEBUG, sh->run->id, "its shepherd has it %s; made %s",
+    log_event(LOGC_JOB, LOGE_DEBUG, sh->run->id,
+              "its shepherd has the job %s, the journal says %s: that is ordered again",
               said->suspended ? "suspended" : "running", ours ? "suspended" : "running");
     if (ours)
         shepherds_suspend(sh->run, NULL, NULL);

@@ -29,7 +29,7 @@ struct shepherd {
     struct loop_timer *again;
     bool open, leaving, by_zygote;
 
-    struct shepherd_orders_posted *posted; /* letters and PEEK under way */
+    struct shepherd_orders_posted *posted; /* letters, PEEK, SIGNAL, MESSAGE under way */
     struct shepherd_orders_asked *asked; /* orders under way: they are not answered after rpc_conn_destroy */
     bool terminate;                      /* to be said when it listens */
     struct shep_terminate_args terminating;

@@ -1,6 +1,11 @@
-/* What is run is `pbs_shepherd action`, which checks the script, makes its environment, and, when it has written an
- * image, replaces the one before with it (mom/shepherd/files/action.c). It says the image's size on its standard
- * output, and whatever the script prints goes to its standard error: both are kept in memory and read when it ends. */
+/* Run a script of $action for a run: start the program, wait, read what it has left, call `fn`. The program is
+ * `pbs_shepherd action`, which checks the script, makes its environment, and, when the script has written an image, replaces
+ * the one before with it (mom/shepherd/files/action.c). It prints the size of the image on its standard output; the script's own
+ * output goes to its standard error. Both are memfds, read when it has ended, so the loop never waits for a script.
+ *
+ * A run has one script at a time (r->action). It ends in one of three ways: by itself; by the limit of the $action, which kills the
+ * group and then ends like the first; by site_action_stop, which calls nothing. A MOM that died in the middle of a checkpoint is
+ * seen by the next one in the journal, which lets the job continue (shepherds_on_hello). What the codes mean is in ckpt/ckpt.c. */
 #include "site_action.h"
 
 #include <errno.h>
@@ -22,6 +27,7 @@
 #include "spawn.h"
 #include "strbuf.h"
 
+/* OUTPUT_MAX: how much of a script's output is read; only its last line is used, and a script that prints more has no text. */
 enum { MS_PER_S = 1000, TEXT_MAX = 8192, OUTPUT_MAX = 1 << 16 };
 
 struct site_action {

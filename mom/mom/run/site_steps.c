@@ -1,11 +1,13 @@
-/* Scripts of the site, run by a shepherd's errand, in a session of their own.
+/* The scripts mom_priv/prologue and mom_priv/epilogue, run by `pbs_shepherd script` in a session of its own.
  *
- * The conversation: an action of the run asks for a step; it says "go on" at once where there is nothing to run, else
- * when the errand ends. The loop runs meanwhile; at $prologalarm the group is killed, and the errand's end tells the
- * verdict as any other end would. A run that is told to end before stops its step, and no verdict comes. A step that
- * had not ended when the MOM did is done again by the next MOM: the errand dies with its MOM.
+ * The conversation: an action of the run asks for a step; the verdict is STEP_GO_ON at once where there is no script, else it
+ * comes when the program ends. The loop runs meanwhile. At $prologalarm the group is killed, and the verdict follows from that end
+ * like from any other. A run that is told to end before stops its step, and no verdict comes. A step that had not ended when the
+ * MOM did is done again by the next MOM: the program dies with its MOM.
  *
- * Scripts run on the first host of a job alone. Hooks in Python are not here yet. */
+ * Scripts run on the first host of a job only. The exit code of the prologue decides (0 continue, 1 end the job, others run it
+ * again later); that of the epilogue is logged. Where the site has hooks for the step, start/act_start.c and end/act_end.c run
+ * those (hook/host_event.c) and ask for no script. */
 #include "site_steps.h"
 
 #include <signal.h>
@@ -26,8 +28,8 @@
 #include "words.h"
 
 enum { MS_PER_S = 1000, PATH_LEN_MAX = 8192, TEXT_MAX = 65536 };
-enum { CODE_NO_FILES = 252, CODE_KILLED = 253, CODE_REFUSED = 254 }; /* of the errand: script.h */
-enum { RESULT_PERMISSION = -1, RESULT_NO_FILES = -2, RESULT_WAIT = -3 };
+enum { CODE_NO_FILES = 252, CODE_KILLED = 253, CODE_REFUSED = 254 };     /* of the errand: script.h */
+enum { RESULT_PERMISSION = -1, RESULT_NO_FILES = -2, RESULT_WAIT = -3 }; /* PBS's numbers in the log line */
 
 struct site_steps {
     struct loop *loop;
@@ -37,7 +39,7 @@ struct site_steps {
 };
 
 struct step_row {
-    const char *name;       /* also of the script in mom_priv; NULL: no script serves it */
+    const char *name;       /* also of the script in mom_priv */
     bool counts;            /* its code decides */
     struct site_steps *all; /* of the run's copy */
     enum step which;
@@ -227,8 +229,8 @@ void site_steps_run(struct site_steps *s, struct run *r, enum step which)
     strbuf_init(&file, PATH_LEN_MAX);
     if (row)
         *row = rows[which];
-    if (!row || !row->name || r->start.my_host != 0 ||
-        strbuf_addf(&file, "%s/%s", s->home->priv, row->name) < 0 || access(file.s, F_OK) < 0) {
+    if (!row || r->start.my_host != 0 || strbuf_addf(&file, "%s/%s", s->home->priv, row->name) < 0 ||
+        access(file.s, F_OK) < 0) {
         free(row);
         strbuf_fini(&file);
         s->fn(s->arg, r, which, STEP_GO_ON, false, 0);

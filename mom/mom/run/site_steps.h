@@ -1,8 +1,7 @@
 #ifndef SITE_STEPS_H
 #define SITE_STEPS_H
-/* The steps of a job's life on this host, as rows: begin, prologue, launch, preterm, epilogue, end. Each may be slow and
- * gives a verdict: go on, run again, or end. Today prologue and epilogue are served, by the site's scripts
- * (mom_priv/prologue, epilogue); a step without a script answers STEP_GO_ON at once.
+/* The site's scripts around a job on this host: mom_priv/prologue, mom_priv/epilogue. A script may be slow and gives a verdict:
+ * continue, run the job again, or end it. A step without a script answers STEP_GO_ON at once. Loop thread only.
  */
 #include <stdbool.h>
 
@@ -13,11 +12,12 @@ struct loop;
 struct run;
 struct site_steps;
 
-enum step { STEP_BEGIN, STEP_PROLOGUE, STEP_LAUNCH, STEP_PRETERM, STEP_EPILOGUE, STEP_END, STEP_COUNT };
+enum step { STEP_PROLOGUE, STEP_EPILOGUE, STEP_COUNT };
 
 enum step_verdict { STEP_GO_ON, STEP_RERUN, STEP_ABORT };
 
-/* Called once, perhaps inside site_steps_run. `ran`: something was there to run. `code` is what the script gave: its exit code, or negative. */
+/* Called once, perhaps inside site_steps_run; never after site_steps_stop. `ran`: there was a script. `code`: its exit code, or
+ * negative: -1 it was refused for its permissions, -2 a file of the job was missing, -3 it was killed or could not be started. */
 typedef void step_fn(void *arg, struct run *r, enum step which, enum step_verdict v, bool ran, int code);
 
 struct site_steps *site_steps_create(struct loop *l, const struct home *h, step_fn *fn, void *arg);

@@ -1,6 +1,9 @@
-/* Never waits: what the zygote cannot take at once is left to the caller, who then starts the shepherd as a
- * program of its own. A zygote that could not be started, or has ended, is left alone for some seconds, so
- * that a broken one does not slow down every job. */
+/* The zygote is a matter of speed only: each failure here returns -1, and the caller starts the shepherd as a program of its own.
+ * So nothing waits: a packet that the zygote cannot take at once is not sent. The zygote answers nothing; a shepherd that it forked
+ * speaks for itself, and one that never began is seen by its closed socket (shepherds_check, then zygote_link_distrust).
+ *
+ * A zygote that could not be started, or has ended, or whose forks fail, is not used for AGAIN_MS, so that a broken one does not
+ * slow down every job. Its shepherds stay when it ends. */
 #include "zygote_link.h"
 
 #include <errno.h>
@@ -15,8 +18,8 @@
 #include "rundir.h"
 #include "spawn.h"
 
-/* AGAIN_MS: a zygote that ended is not started at once, since what ended it may end the next; shepherds are started
- * without it meanwhile. */
+/* AGAIN_MS: a choice; what ended one zygote (no memory, no process) may end the next, and shepherds are started without it
+ * meanwhile. TITLE_ROOM: bytes for the command line that a shepherd shows in ps; a longer one is cut. */
 enum { TITLE_ROOM = 1024, AGAIN_MS = 10000 };
 
 struct zygote_link {
@@ -24,7 +27,7 @@ struct zygote_link {
     const struct home *home;
     struct spawn *process;
     int fd;     /* -1: there is none */
-    bool tired; /* it could not be started, or ended: not again for a while */
+    bool tired; /* it failed less than AGAIN_MS ago: not used */
     struct loop_timer *again;
 };
 
@@ -89,7 +92,8 @@ void zygote_link_distrust(struct zygote_link *n)
     if (n->fd < 0)
         return;
     log_event(LOGC_SVR, LOGE_SYSTEM, "zygote",
-              "its shepherd did not begin; shepherds are started without it");
+              "a shepherd that it forked did not begin; shepherds are started without it for %d s",
+              AGAIN_MS / 1000);
     hang_up(n);
     rest(n);
 }
@@ -120,7 +124,8 @@ static int ensure(struct zygote_link *n)
     if (zygote_link_start(n, pair[1], &e) == 0) {
         n->fd = pair[0];
     } else {
-        log_err(LOGC_SVR, "zygote", &e, "shepherds are started without it");
+        log_err(LOGC_SVR, "zygote", &e, "it cannot be started; shepherds are started without it for %d s",
+                AGAIN_MS / 1000);
         close(pair[0]);
         rest(n);
     }
