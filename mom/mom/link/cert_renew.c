@@ -1,6 +1,12 @@
-/* The server is asked with each new connection, and each minute: one call with an empty request, answered with the list
- * (EXEC_CERTIFICATE). On the server's own host the list is its file already. The key stays as it is: a host that is killed
- * between any two steps has a pair. See cert_renew.h. */
+/* The conversation: the MOM asks the server on each new connection and each minute (EXEC_CERTIFICATE); the answer has the CA's list
+ * of revoked certificates, and a new certificate where the request asked for one. A lost call is made again with the
+ * next connection or minute. A server that does not know the call answers with an error, and nothing changes.
+ *
+ * The list is written to ca.crl in the directory of certificates and read back by revoked_look, which checks who has signed it: on
+ * the server's own host the file is the server's, and changes without a call. A list that is refused leaves the earlier one in
+ * force. When the list has changed, connections of sisters whose certificate is on it are closed.
+ *
+ * The key is never replaced: so a host that is killed between any two steps has a key and a certificate that fit. */
 #include "cert_renew.h"
 
 #include <fcntl.h>
@@ -22,6 +28,8 @@
 #include "rpc_server.h"
 #include "sisters.h"
 
+/* LOOK_MS: a choice; the list on disk is read at this pace, and a new connection is noticed. The server is asked at each twelfth
+ * look, once a minute, which is what cert_renew.h promises. */
 enum { LOOK_MS = 5000, LOOKS_OF_MINUTE = 12, PATH_LEN_MAX = 4352 };
 
 struct cert_renew {
@@ -38,7 +46,7 @@ static void list_path(const struct cert_renew *c, char out[PATH_LEN_MAX])
     snprintf(out, PATH_LEN_MAX, "%s/ca.crl", c->m->home.certs);
 }
 
-/* revoked_look examines who has signed it. */
+/* Write it only when it differs: revoked_look reads the file when that has changed. */
 static void cert_renew_take_list(struct cert_renew *c, const char *bytes, size_t n)
 {
     char path[PATH_LEN_MAX], *old = NULL;
@@ -50,7 +58,8 @@ static void cert_renew_take_list(struct cert_renew *c, const char *bytes, size_t
         (file_read(AT_FDCWD, path, EXEC_CRL_MAX, &old, &n_old, NULL) < 0 || n_old != n ||
          memcmp(old, bytes, n)) &&
         file_write_atomic(AT_FDCWD, path, bytes, n, 0644, &e) < 0)
-        log_err(LOGC_NODE, c->m->home.node, &e, "the list of revoked certificates cannot be kept");
+        log_err(LOGC_NODE, c->m->home.node, &e,
+                "the list of revoked certificates (%zu bytes) cannot be written", n);
     free(old);
 }
 
@@ -100,7 +109,7 @@ static void cert_renew_answered(void *arg, const struct rpc_outcome *o)
     const exec_certificate_result *r = o->result;
 
     if (o->status != RPC_ST_OK)
-        return; /* lost, or a server of before */
+        return; /* lost, or the server does not know this call */
     if (r->code)
         log_event(LOGC_NODE, LOGE_ERROR, c->m->home.node, "the certificate is not renewed: %s", r->text);
     else if (r->certificate.certificate_len)
@@ -129,7 +138,7 @@ static void cert_renew_ask(struct cert_renew *c, struct rpc_conn *conn)
             log_err(LOGC_NODE, h->node, &e, "the certificate is not renewed");
     }
     if (rpc_conn_call(conn, &spec, cert_renew_answered, c, &e) < 0)
-        log_err(LOGC_NODE, h->node, &e, "certificates");
+        log_err(LOGC_NODE, h->node, &e, "the server cannot be asked for revoked certificates");
 }
 
 static void cert_renew_check(void *arg)

@@ -1,4 +1,5 @@
-/* What makes this host busy, and what busy means for its jobs.
+/* What makes this host busy, and what busy means for its jobs. The first half samples load and input and knows no job; it calls
+ * back, and the second half (cycle_harvest_apply_all) suspends and resumes. server_link.c tells the server the state of the host.
  *
  * A terminal's time of last use is kept by the kernel to eight seconds only: input counts as continuous while the last one is not
  * older than that and a little more.
@@ -260,7 +261,9 @@ static void requeue(struct mom *m, struct run *r)
     r->grace_s = config_grace_s(m->home.config, r->start.kill_delay_s);
     r->stop_reason = EXEC_END_LOST;
     snprintf(r->stop_text, sizeof r->stop_text, "job requeued: its host %s is in use", m->home.node);
-    log_event(LOGC_JOB, LOGE_JOB, r->id, "ended here, the host is in use ($action multinodebusy)");
+    log_event(LOGC_JOB, LOGE_JOB, r->id,
+              "ended to be requeued: host %s has been in use for %lld s ($action multinodebusy)",
+              m->home.node, (long long)m->home.config->multinode_wait_s);
     r->harvested = false;
     mom_post(m, r, RUN_EV_TERMINATE);
 }
@@ -289,6 +292,7 @@ static void cycle_harvest_apply(void *arg, struct run *r)
 {
     struct mom *m = arg;
 
+    /* The run stays RUN_RUNNING while it is harvested: only the shepherd knows of this suspension, not the machine. */
     if (r->slot.state != RUN_RUNNING)
         r->harvested = false; /* the server suspended it, or it is ending */
     else if (cycle_harvest_stops_jobs(m->cycle_harvest) &&

@@ -1,6 +1,7 @@
-/* Orders are answered at once, taken or refused; what comes of them is an event. Only signals and messages
- * wait for the shepherd's answer, because that is all there is to them. Repeated orders are harmless: the
- * same START is taken again, PURGE of what is not here is done.
+/* Orders are answered at once, taken or refused; what comes of them is an event. Only SIGNAL, MESSAGE and PEEK wait for the
+ * shepherd's answer, because that is their only result. The server repeats an order whose answer was lost, so each may come twice:
+ * the same START is taken again, another START for the same job and run is refused, an attempt at work is not begun again, PURGE of
+ * a run that is not here is done. An order may also come late: where the run has ended, its end is on the way and is the answer.
  *
  * What belongs to an order (attempt, grace, why) is written into the run before the event is posted: the
  * machine's events carry nothing. An order of another store than the run's is refused, so that a server that
@@ -506,7 +507,8 @@ static void mom_orders_alter(struct run *r, const exec_update_args *a)
 
     run_alter(r, &a->attrs);
     if (journal_attrs(r, &a->attrs, &e) < 0)
-        log_err(LOGC_JOB, r->id, &e, "journal");
+        log_err(LOGC_JOB, r->id, &e, "run %u: %u altered attributes are not in the journal", r->key.run,
+                a->attrs.wire_attrs_len);
 }
 
 /* The job has given vnodes back, and keeps this host: its tasks are shown which hosts are left, then hooks are. */
@@ -515,7 +517,8 @@ static void mom_orders_resize(struct mom *m, struct run *r, const exec_update_ar
     struct err e;
 
     if (nodefile_replace(&m->home, r, a, &e) < 0)
-        log_err(LOGC_JOB, r->id, &e, "nodefile");
+        log_err(LOGC_JOB, r->id, &e, "run %u: its node file still has the vnodes that were given back",
+                r->key.run);
     if (a->give_up.give_up_len <= r->n_given_up)
         return; /* the order was repeated */
     r->n_given_up = a->give_up.give_up_len;
@@ -524,8 +527,8 @@ static void mom_orders_resize(struct mom *m, struct run *r, const exec_update_ar
     (void)host_event_ask(m, r, HOOK_EVENT_execjob_resize, NULL, mom_orders_on_resize_hooks, NULL);
 }
 
-/* A host goes whole: whose vnode a process uses is not known. One that stays shows its tasks which hosts are left. What
- * is ending already hears it without harm. */
+/* A host can only be given back as a whole, since it is not known which vnode a process uses. One that stays shows its tasks which
+ * hosts are left. A run that is ending already takes the order and changes nothing. */
 static void mom_orders_give_up(struct mom *m, struct run *r, const exec_update_args *a, struct rpc_request *q)
 {
     const exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
@@ -568,6 +571,8 @@ static void mom_orders_take_stop(void *arg, const void *args, struct rpc_request
     kill(getpid(), SIGTERM);
 }
 
+/* An order that is added needs its procedure in ifl/protocol/exec.x and a row here; the exec service decodes its arguments and
+ * refuses it from a server that was not accepted. */
 const struct exec_service_order orders[] = {
     {EXEC_START, mom_orders_take_start},
     {EXEC_LAUNCH, mom_orders_take_launch},

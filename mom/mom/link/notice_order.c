@@ -1,7 +1,10 @@
-/* See notice_order.h. What the notice file says is made here, so that shepherds of any version write what this MOM knows.
+/* The conversation: the server sends NOTICE, or withdraws it; the shepherd writes the notice file and signals the job; the job may
+ * answer, once or more often, and each answer becomes an event. A shepherd of a version without notices is answered for, as if the
+ * job had refused, so that the server does not wait for the deadline; of a job on several hosts only the first one does that.
  *
- * Nothing is kept but with the shepherd that does not listen yet, and a mark beside what the job may save (notice_save.h): after a
- * restart the server repeats the notice. */
+ * The text of the notice file is made here, so that shepherds of any version write what this MOM knows. Nothing is stored but a mark
+ * beside what the job may save (ckpt/notice_save.h): after a restart of the MOM the server repeats the notice. The shepherd's part
+ * is mom/shepherd/job_notice.c. */
 #include "notice_order.h"
 
 #include <stdio.h>
@@ -19,6 +22,7 @@
 #include "shepherds.h"
 #include "strbuf.h"
 
+/* TEXT_LIMIT: below the 64 KiB that a text of the protocol may have; what is longer is cut. */
 enum { TEXT_LIMIT = 60000, MS_PER_S = 1000 };
 
 static void notice_order_say(struct mom *m, struct run *r, const struct exec_notice_data *d)
@@ -35,7 +39,8 @@ void notice_order_reply(void *mom, struct run *r, const struct shep_notice_reply
         .attempt = a->attempt, .answer = a->answer, .need_s = a->need_s, .nodes = a->nodes};
     struct mom *m = mom;
 
-    log_event(LOGC_JOB, LOGE_JOB, r->id, "the job answers notice %u", a->attempt);
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "the job answers notice %u: answer %d, needs %u s", a->attempt,
+              (int)a->answer, (unsigned)a->need_s);
     if (a->answer == EXEC_NOTICE_SAVED)
         notice_save_said(&m->home, r, a->attempt);
     notice_order_say(m, r, &d);

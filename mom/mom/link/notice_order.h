@@ -1,5 +1,5 @@
-#ifndef JOB_NOTICE_H
-#define JOB_NOTICE_H
+#ifndef NOTICE_ORDER_H
+#define NOTICE_ORDER_H
 /* A job here is to give way: the server's NOTICE to its shepherd, and the job's answer back as an event. */
 #include <exec.h>
 

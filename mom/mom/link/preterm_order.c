@@ -1,4 +1,5 @@
-/* Hooks before a deletion. See preterm_order.h. */
+/* The hooks may answer when the job has ended meanwhile: then nothing is refused, and a sister posts nothing. An end that is harder
+ * than the one that waits for hooks clears preterm_waits (mom_orders.c), so the late answer of the hooks changes nothing. */
 #include "preterm_order.h"
 
 #include "exec_service.h"

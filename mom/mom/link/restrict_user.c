@@ -1,6 +1,6 @@
-/* A process is held by a pidfd before it is looked at: so what is killed is what was looked at, not one that has got its number
- * since. A user whose job is only being prepared has none of its processes yet; while it is delivered and cleaned away
- * after, it still counts as the user's. */
+/* All of /proc is read at each scan. A process is held by a pidfd before its owner is read: so what is killed is what was read, not
+ * a process that has got its number since. A user counts from the moment when the order of a job is made (owner_uid) until the run
+ * is dropped, so delivery and cleaning are included. Where more runs are here than `holders` has room for, nothing is killed. */
 #include "restrict_user.h"
 
 #include <ctype.h>
@@ -22,7 +22,8 @@
 #include "mom.h"
 #include "mom_run.h"
 
-/* A process of a user without a job here lives that long at most; a check reads the state of every process. */
+/* EVERY_MS: a choice, each scan reads the state of every process; a process of a user without a job here lives that long at most. HOLDERS_MAX: a choice, more runs than a
+ * host has. */
 enum { EVERY_MS = 10000, STATUS_MAX = 16384, COMMAND_MAX = 64, PATH_LEN = 64, HOLDERS_MAX = 4096 };
 
 struct restrict_user {

@@ -1,5 +1,6 @@
-/* A run of any state but ENDING is told to end; what it says of that waits in its journal for a server. Runs that come
- * later (there can be none without a server) would be seen by the next lease. */
+/* The timer runs from the loss of a connection until a server has accepted this MOM and decided about its runs; the silence before
+ * the loss was noticed counts. When it fires, each run that is not ending already is told to end, and its events wait in its journal
+ * for a server. It fires once: without a server no run can come. A MOM that is started has no server, so it begins a lease. */
 #include "server_lease.h"
 
 #include <errno.h>
@@ -12,7 +13,8 @@
 #include "mom.h"
 #include "mom_run.h"
 
-/* A lease is looked at LOOKS times in its length, so it ends at most a quarter late. */
+/* LOOKS: a choice; a silent connection is tried after this part of the lease, so that a loss is noticed before the lease is over.
+ * Leases of four minutes and more leave that to the usual keepalive. */
 enum { MS_PER_S = 1000, LOOKS = 4 };
 
 struct server_lease {
@@ -37,9 +39,10 @@ static void server_lease_expired(void *arg)
 {
     struct server_lease *l = arg;
 
-    log_event(LOGC_NODE, LOGE_ERROR, l->m->home.node,
-              "no server for %lld s ($server_lease): all %zu runs are ended",
-              (long long)l->m->home.config->server_lease_s, runs_count(l->m->runs));
+    log_event(
+        LOGC_NODE, LOGE_ERROR, l->m->home.node,
+        "no server for %lld s ($server_lease): those of the %zu runs here that have not ended are ended",
+        (long long)l->m->home.config->server_lease_s, runs_count(l->m->runs));
     runs_each(l->m->runs, server_lease_end_run, l->m);
 }
 

@@ -40,8 +40,6 @@
 #include "mom_run.h"
 #include "vnodes.h"
 
-enum { ADDRESS_MAX = 300 };
-
 static exec_run_state said_state(enum run_state s)
 {
     switch (s) {
@@ -99,7 +97,7 @@ static int fill_nodes(const struct mom *m, exec_hello_args *a)
     size_t n = 0;
 
     if (hardware_nodes(&m->home, &a->nodes.nodes_val, &n, &e) < 0) {
-        log_err(LOGC_NODE, m->home.node, &e, "HELLO");
+        log_err(LOGC_NODE, m->home.node, &e, "HELLO is not sent: the vnodes of this host cannot be listed");
         a->nodes.nodes_val = NULL;
         return -1;
     }
@@ -169,7 +167,7 @@ static void server_link_hello_done(void *arg, exec_hello_args *a)
     memset(&a->runs, 0, sizeof a->runs);
 }
 
-/* The job may have run on another host, and be over: the output of this copy must not replace that. */
+/* The job may have run on another host, and be over: the output of this run must not replace that. */
 static void kill_run(struct mom *m, struct run *r)
 {
     log_event(LOGC_JOB, LOGE_JOB, r->id, "the server does not know run %u any more; it is killed",

@@ -1,4 +1,5 @@
-/* Hooks of tasks. See task_hooks.h. */
+/* A shepherd asks before it starts or attaches a task (SHEP_HOOK) and waits for the answer. It is answered once: unchanged at once where
+ * no hook is for the event, else when the hooks have decided. A run that is dropped meanwhile answers with a refusal. */
 #include "task_hooks.h"
 
 #include <jansson.h>
@@ -23,7 +24,7 @@ static void task_hooks_answer(struct rpc_request *q, int code, const char *text)
     rpc_reply(q, (xdrproc_t)xdr_shep_hook_result, &res);
 }
 
-/* As it was asked. */
+/* Answer that the task is to run as the shepherd has asked. */
 static void task_hooks_pass(struct rpc_request *q)
 {
     const struct shep_hook_args *a = rpc_request_args(q);
@@ -60,7 +61,7 @@ static void task_hooks_on_verdict(void *arg, struct run *r, const struct host_ve
 
     if (!r || !v->accepted)
         task_hooks_answer(q, PBSE_HOOK_REJECT,
-                          v->message && *v->message ? v->message : "a hook has refused it");
+                          v->message && *v->message ? v->message : "a hook has refused the task");
     else if (a->event == SHEP_HOOK_LAUNCH)
         task_hooks_changed(q, v->data);
     else
