@@ -183,7 +183,7 @@ static void took_config(struct mom *m)
     struct err e = {0};
 
     if (dyn_values_begin(m->dynamic, &e) < 0)
-        log_err(LOGC_SVR, "config", &e, "dynamic resources");
+        log_err(LOGC_SVR, "config", &e, "scripts of dynamic resources are not run");
     ckpt_adapters_begin(m->ckpt_adapters);
     say_confinement(m);
     say_delivery(m);

@@ -292,7 +292,7 @@ void ckpt_keep_saved(struct mom *m, struct run *r)
     if (!has_saved(m, r))
         return;
     if (images_make_empty(&m->home, r, &e) < 0) {
-        log_err(LOGC_JOB, r->id, &e, "what its program has saved");
+        log_err(LOGC_JOB, r->id, &e, "run %u: what its program has saved is not kept", r->key.run);
         return;
     }
     r->ckpt.attempt = 0;

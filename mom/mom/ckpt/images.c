@@ -131,7 +131,7 @@ static void remove_at(const char *dir, const char *name)
     strbuf_init(&path, PATH_LEN_MAX);
     strbuf_addf(&path, "%s%s%s", dir, name[0] ? "/" : "", name);
     if (unlink(strbuf_str(&path)) < 0 && errno != ENOENT && file_remove_tree(AT_FDCWD, path.s, &e) < 0)
-        log_err(LOGC_FIL, "checkpoint", &e, "cannot remove");
+        log_err(LOGC_FIL, "checkpoint", &e, "what no run needs any more is left");
     strbuf_fini(&path);
 }
 

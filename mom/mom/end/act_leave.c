@@ -127,7 +127,7 @@ void act_leave_close(void *ctx, struct run *r)
     if (r->staged_in)
         images_note_staged(&m->home, r, r->failure.reason == EXEC_END_CHECKPOINTED);
     if (outputs_deliver(&m->home, r, r->owner_home, r->failure.status, &a, &e) < 0)
-        log_err(LOGC_JOB, r->id, &e, "delivery");
+        log_err(LOGC_JOB, r->id, &e, "run %u: the list of its files to deliver is not whole", r->key.run);
     if (a.out.files.files_len || a.items.items_len)
         log_event(LOGC_FIL, LOGE_JOB, r->id, "copy file request received");
     if (a.brought.files.files_len)
@@ -201,5 +201,6 @@ void act_leave_forget(void *ctx, struct run *r)
         images_forget(&m->home, r);
     }
     if (rundir_pool_give(m->rundir_pool, r->path, r->start.user, &e) < 0)
-        log_err(LOGC_JOB, r->id, &e, "purge");
+        log_err(LOGC_JOB, r->id, &e, "run %u: its directory is neither kept for the next run nor removed",
+                r->key.run);
 }

@@ -153,7 +153,7 @@ static bool begin_terminate_script(struct mom *m, struct run *r)
     if (site_action_run(m->loop, &m->home, r, ACTION_TERMINATE, "", r->started_record.pid,
                         act_running_on_terminate_script, m, &e) == 0)
         return true;
-    log_err(LOGC_JOB, r->id, &e, "action terminate");
+    log_err(LOGC_JOB, r->id, &e, "the script of $action terminate is not run; the job is signalled");
     return false;
 }
 

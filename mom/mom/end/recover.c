@@ -138,7 +138,7 @@ static bool recover_one(struct mom *m, const char *path, struct err *e)
     if (!r)
         return false;
     if (journal_restore(r, &past, e) < 0)
-        log_err(LOGC_JOB, r->id, e, "journal");
+        log_err(LOGC_JOB, r->id, e, "run %u: its journal cannot be read to the end", r->key.run);
     r->slot.state = state_of(r, &past);
     restore_failure(r);
     log_event(LOGC_JOB, LOGE_JOB, r->id, "run %u found again, %s", r->key.run,

@@ -184,7 +184,7 @@ void host_files_load(struct host_hooks *x)
     size_t n = 0;
 
     if (dir < 0) {
-        log_err(LOGC_HOOK, "pbs_mom", &e, "hooks");
+        log_err(LOGC_HOOK, "pbs_mom", &e, "no hook is read");
         return;
     }
     host_files_list(x, dir);

@@ -308,7 +308,7 @@ void act_start_launch(void *ctx, struct run *r)
     struct err e = {0};
 
     if (act_start_narrow(r, &e) < 0 || shepherds_start(m->shepherds, r, &e) < 0) {
-        log_err(LOGC_JOB, r->id, &e, "launch");
+        log_err(LOGC_JOB, r->id, &e, "run %u is not launched", r->key.run);
         act_start_fail(m, r, EXIT_STATUS_RETRY, EXEC_END_SETUP, e.text);
     }
 }

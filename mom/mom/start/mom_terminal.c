@@ -1,4 +1,7 @@
-/* What is started ends as soon as the terminal is there, or cannot be; it keeps its own time limit. */
+/* A launch step of an interactive job, on its first host: start `pbs_terminal serve`, which connects to the waiting qsub, makes the
+ * terminal and leaves its name in the run's directory; a child of it carries the bytes (mom/terminal/host_end.c). The program that
+ * is started here ends as soon as the terminal is there, or cannot be; it keeps its own time limit, so there is no timer. Its exit
+ * status decides, and the first line of its standard error is the reason. */
 #include "mom_terminal.h"
 
 #include <stdlib.h>

@@ -1,5 +1,8 @@
-/* The two files come by `bring`; one that was not written is not made. The other host removes nothing before
- * output_fetch_confirm, when the journal says that all is here; a MOM that dies before that begins again.
+/* The first launch step of a run whose job has run on another host (act_start.c): the two output files come from the MOM of that host
+ * by sis_fetch; one that was not written there is not made here. The other host removes nothing before output_fetch_confirm, which
+ * is called when the journal has the note FETCHED; a MOM that dies before that begins again, and replaces what has come so far.
+ *
+ * `fetching` stays set when the files have come, for the confirmation; output_fetch_is_under_way is false then.
  *
  * Files are made in the spool, for the owner, under names that no other user can have taken (O_EXCL). */
 #include "output_fetch.h"
@@ -94,7 +97,7 @@ static void say_missing(struct output_fetch *f, const char *why)
                 sis_fetch_service(f->sis_fetch), why);
     log_event(LOGC_JOB, LOGE_ERROR, f->run->id, "%.*s", (int)(text.len - 1), text.s);
     if (fd < 0 || file_write_all(fd, text.s, text.len, &e) < 0)
-        log_err(LOGC_JOB, f->run->id, &e, "fetch");
+        log_err(LOGC_JOB, f->run->id, &e, "its error file does not say that earlier output is missing");
     if (fd >= 0)
         close(fd);
     strbuf_fini(&text);

@@ -137,7 +137,9 @@ void run_serialize_begin(struct mom *m, struct run *r)
         return;
     }
     if (e.code)
-        log_err(LOGC_JOB, r->id, &e, "run_serialize");
+        log_err(LOGC_JOB, r->id, &e,
+                "run %u begins beside %u earlier ones of its job: it cannot wait for them", r->key.run,
+                (unsigned)run_serialize_count(m, r));
     run_serialize_proceed(m, r);
 }
 

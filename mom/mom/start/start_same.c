@@ -1,3 +1,6 @@
+/* The server repeats a START whose answer was lost, and the MOM accepts it. A server that was restored from an older copy of its store
+ * may give the same job and run number to something else; that is refused, so that no job runs under the name of another. Compared is
+ * what a repetition cannot change: attributes are not, since UPDATE may have changed those of the run, nor are addresses. */
 #include "start_same.h"
 
 #include <string.h>
