@@ -1,3 +1,6 @@
+/* One declaration is kept, the last one. It is sent to the MOM at once, and again every AGAIN_MS until one has answered: the MOM answers
+ * when it has it in its journal, and may end before that. `number` counts declarations and `told` is the one that is under way: an
+ * answer to an earlier one does not end the sending of a newer one. A declaration that the MOM hears twice does no harm. */
 #include "job_declared.h"
 
 #include <errno.h>
@@ -52,7 +55,7 @@ static void job_declared_over(struct job_declared *d, bool taken)
 
 static void job_declared_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
 {
-    /* A MOM of before does not know the call, and never will: it is not asked again. */
+    /* A MOM of an older version does not know the call: the declaration is not sent to it again. */
     job_declared_over((struct job_declared *)((char *)p - offsetof(struct job_declared, pending)),
                       h->status == RPC_ST_OK || h->status == RPC_ST_PROC_UNAVAIL);
 }

@@ -1,3 +1,7 @@
+/* Called with the rights of the MOM's user, below which the spool is. A file is made with O_EXCL and given to the owner by its
+ * descriptor; one that is there is used only if it is a plain file of the owner with one name, as an earlier run of the job leaves
+ * it. Anything else under the name is removed, and the file is made again: the checks hold for the descriptor, not for the name, so
+ * nothing can take its place between check and use. */
 #include "spool_file.h"
 
 #include <errno.h>

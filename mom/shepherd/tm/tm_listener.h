@@ -27,7 +27,7 @@ struct tm_client { /* fields are read only, but for `task` */
     uint64_t id;   /* never used again */
     int fd;
     struct rpc_core *core;
-    unsigned task; /* of the door's owner: who it says it is; 0 before */
+    unsigned task; /* tm_server: the task that the client says it is; 0 before INIT */
     size_t poll_at;
     bool broken;
     size_t partial; /* bytes of a message that has not come whole */

@@ -1,4 +1,4 @@
-/* The answer to a question of TM, as a letter or to a client of the door.
+/* The answer to a question of TM, as a letter to another host or to a client of the TM listener.
  *
  * A struct tm_reply is made for each question and freed by its answer. It knows its client by number, so a client may
  * leave while its question is under way. */

@@ -270,7 +270,7 @@ void tm_server_letter(struct tm_server *t, const void *args, const struct mom_li
     xdr_free((xdrproc_t)xdr_tmx_letter, &letter);
 }
 
-/* ---- life: the door is there from the beginning, the rest from the first question on, since most jobs never ask */
+/* ---- life: the TM listener is made at the beginning, the rest from the first question on, since most jobs never ask */
 static char *socket_path(const struct shep_order *o)
 {
     struct strbuf b;
