@@ -1,4 +1,4 @@
-/* Arrays in the mirror: one job with a set of indices; an index becomes a job only when it is to be run..
+/* Arrays in the mirror: one job with a set of indices; an index becomes a job only when it is to be run.
  *
  * The server sends what is queued as text with every change of the array. An index that has been ordered meanwhile is a job here by
  * name, so it is stepped over whatever the text says. An order that fails gives the index back by reading the text again, which may

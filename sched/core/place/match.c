@@ -1,6 +1,6 @@
 /* Questions about one vnode, without memory and without effect. The vnode may be a sample that represents all
  * of its bucket; then the answer must be the same for all of them, which is why a job that matters by name is
- * asked for one by one (match_is_named). match_times looks at nothing of the vnode but `total`: shortage asks
+ * asked for one by one (match_is_named). match_times looks at nothing of the vnode but `total`: insufficiency.c asks
  * it with a made-up one that has only that.
  *
  * A boolean that is not set is False. Another resource that is not set is lacking, unless the site says that

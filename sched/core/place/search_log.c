@@ -1,4 +1,5 @@
-/* See search_log.h. */
+/* Lines of a search at log level DEBUG3, as PBS writes them: what each vnode gave, or why not. Nothing here is computed unless that
+ * level is on (search_log_is_on), so a search costs nothing more. See search_log.h. */
 #include "search_log.h"
 
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "log.h"
 #include "strbuf.h"
 
+/* AMOUNTS_MAX: a choice for one line of the log; vnodes have far fewer resources than fill it. */
 enum { AMOUNTS_MAX = 4096 };
 
 bool search_log_is_on(const struct decisions *log, const struct asker *a)
