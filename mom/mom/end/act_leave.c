@@ -28,6 +28,7 @@
 #include "strbuf.h"
 #include "usage.h"
 
+/* COPIED_SOON_BYTES: a choice; a local copy of so much takes well under a second. See takes_long. */
 enum { PATH_LEN_MAX = 8192, VNODES_MAX = 256, COPIED_SOON_BYTES = 16 << 20 };
 
 static void act_leave_on_end_hooks(struct mom *m, struct run *r, const struct host_verdict *v)

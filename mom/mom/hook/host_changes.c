@@ -19,6 +19,7 @@
 #include "rpc_buf.h"
 #include "rpc_conn.h"
 
+/* A choice that bounds memory while there is no server; periodic hooks repeat what they ask for. */
 enum { WAITING_MAX = 1000 };
 
 /* ---- here -------------------------------------------------------------------------------------------- */

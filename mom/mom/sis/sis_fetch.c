@@ -22,6 +22,8 @@
 #include "rpc_conn.h"
 #include "mom_run.h"
 
+/* LIMIT_MS: a choice; a host that is not heard for so long, or does not open a connection in that time, is given up, since a job waits.
+ * TRIES_MAX: two minutes of tries, for a host that answers and each time puts off without a piece. */
 enum { LIMIT_MS = 10000, AGAIN_MS = 500, TRIES_MAX = 240, ADDRESS_MAX = 300 };
 
 struct sis_fetch {

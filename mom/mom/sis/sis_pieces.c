@@ -11,6 +11,7 @@
 #include "pbs_error.h"
 #include "rpc_request.h"
 
+/* A choice between the number of calls for a file and the memory of one answer. */
 enum { PIECE = 262144 };
 
 static void reply(struct rpc_request *q, sis_fetch_result *res)
