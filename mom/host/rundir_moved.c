@@ -1,3 +1,7 @@
+/* The order is written once and never changed, so a directory that got another name is a file beside it with that name. It is
+ * noted by what makes the directory (mom/shepherd/files: stage.c, job_dirs.c), and applied by every program that reads the order. Only the three variables that
+ * the MOM computes from the directories are changed in the environment, and only where their value begins with the old name: a user
+ * may have set one of them to something else. */
 #include "rundir_moved.h"
 
 #include <errno.h>

@@ -1,3 +1,6 @@
+/* The helper is a process of the job, so what the kernel lets it run on is what the job may use here (cgroup or affinity), and no
+ * message says it. All ranks of this host get their places at once, when the launch is registered (helper_launch.c): the share of a
+ * rank depends on how many there are. */
 #include "helper_bind.h"
 
 #include <hwloc.h>

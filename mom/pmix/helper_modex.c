@@ -1,3 +1,7 @@
+/* Two ends. Asking: the library's thread queues a wish; the helper asks its peer on the host of that rank, piece by piece, and calls the
+ * library back once, with all bytes or with a status. Answering: each piece is a request of its own, for which the library is asked for
+ * everything that the rank has published, and a part of that is sent; so nothing is kept between two pieces, and a peer that goes in the
+ * middle leaves nothing behind. The library answers when the rank has published; no time is kept here. */
 #include "helper_modex.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* A list behind a lock, and an eventfd that wakes the loop. The loop takes the whole list at once and works it off without the lock, so an
+ * event that is queued meanwhile is done in the next turn. Completions are always accepted, since the library waits for them; requests
+ * of clients are bounded, since a program can make as many as it likes. */
 #include "helper_queue.h"
 
 #include <errno.h>

@@ -1,3 +1,10 @@
+/* Two marks of root beside the directory that the program writes to: `noticed` and `said`, with the same text "RUN.ATTEMPT". They are
+ * compared with one another and with the run, so a mark that an earlier run or notice has left counts for nothing.
+ *
+ * The order: NOTICE writes `noticed` (notice_order.c), again only if its attempt is new, since the time of the file is the line that
+ * separates old from new; the job answers, or writes `done`; the run ends, and ckpt.c asks whether a whole save is there. Times are
+ * compared by the inode's change time, which the owner cannot set. A mark that cannot be written costs the job its save, and is
+ * logged. */
 #include "notice_save.h"
 
 #include <dirent.h>

@@ -1,3 +1,6 @@
+/* One answer to SIS FETCH: the size of the file as it is now, and the bytes at the offset that was asked for. Nothing is remembered
+ * between two pieces, so a piece may be asked for twice and a host that begins again needs no call for that. Both kinds of files that a
+ * host gives away use this (requeue_output.c, ckpt/image_out.c). */
 #include "sis_pieces.h"
 
 #include <errno.h>
