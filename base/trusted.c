@@ -1,3 +1,5 @@
+/* Two ways are checked name by name from the root: the path as it was given, since a link in it could be replaced, and what it leads
+ * to. A check holds only as long as root and this user change nothing, which is the point: no other user can. */
 #include "trusted.h"
 
 #include <errno.h>
