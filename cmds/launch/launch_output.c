@@ -1,3 +1,5 @@
+/* Without labels bytes are passed on as they come. With labels each stream of each rank keeps its unfinished line, so lines of two ranks
+ * never mix; a line is written when its end has come, when it is longer than LINE_KEPT_MAX, or at the end of the launch. */
 #include "launch_output.h"
 
 #include <errno.h>

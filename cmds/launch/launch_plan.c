@@ -1,3 +1,6 @@
+/* The nodefile has a line for each mpiprocs of a chunk, so a host has several lines, and not always next to one another. Ranks are dealt to
+ * lines in turn; a host is numbered when its first line is used. A node of TM is a line, counted from 0: a rank is started on its own
+ * line, and the helper of a host is asked by the first one of that host. */
 #include "launch_plan.h"
 
 #include <errno.h>
