@@ -185,7 +185,7 @@ def test_metrics_count_what_the_server_does(site, web, jobs):
     def cycles(m):
         return m.get('pbs_scheduler_cycle_seconds_count{scheduler="default"}', 0)
     before = web.metrics()
-    job = site.submit("sleep 600", select="1:ncpus=64")
+    job = site.submit("sleep 600", select="1:ncpus=65")
     until(lambda: "comment" in site.stat(job), "a cycle to look at it")
     until(lambda: cycles(web.metrics()) > cycles(before), "the scheduler to tell its cycles")
     m = web.metrics()
