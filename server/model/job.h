@@ -56,8 +56,8 @@ enum job_suspender {
 
 enum { JOB_TOKEN_SIZE = 16 };
 
-/* Exit_status as it is shown of a job that was deleted before it ran: as if SIGKILL had ended it (PBS). */
-enum { NEVER_RAN_STATUS = 256 + 9 };
+/* Exit_status of a job that was deleted by force or before it ran: as if SIGKILL had ended it (PBS). */
+enum { KILLED_STATUS = 256 + 9 };
 
 enum job_index_of { JOB_BY_KEY, JOB_BY_TOKEN, JOB_INDEXES };
 

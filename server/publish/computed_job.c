@@ -142,7 +142,7 @@ static bool computed_job_exit_status(struct derived_attribs *c, const struct obj
 
     if (j->exited)
         return computed_number(j->exit_status, out);
-    return job_is_over(j) && !j->moved_to && computed_number(NEVER_RAN_STATUS, out);
+    return job_is_over(j) && !j->moved_to && computed_number(KILLED_STATUS, out);
 }
 
 static bool computed_job_holds(struct derived_attribs *c, const struct object *o, struct value *out)

@@ -47,7 +47,7 @@ static json_t *make_ghost(json_t *attrs, const char *id, bool moved)
     for (size_t i = 0; ghost && i < sizeof of_the_array / sizeof of_the_array[0]; i++)
         json_object_del(ghost, of_the_array[i]);
     if (ghost && json_object_set_new(ghost, ATTR_state, json_string(moved ? "M" : "X")) == 0 &&
-        (moved || json_object_set_new(ghost, ATTR_exit_status, json_sprintf("%d", NEVER_RAN_STATUS)) == 0) &&
+        (moved || json_object_set_new(ghost, ATTR_exit_status, json_sprintf("%d", KILLED_STATUS)) == 0) &&
         json_object_set_new(ghost, ATTR_array_id, json_string(id)) == 0)
         return ghost;
     json_decref(ghost);

@@ -36,10 +36,8 @@
 #include "server_events.h"
 
 enum {
-    MAX_RUNS = 20, /* PBS holds a job whose run_count is above that */
-    STAGEIN_WAIT_S =
-        1800, /* a choice: a file server may be back by then; the owner may shorten it by qalter -a */
-    FORCED_STATUS = 265,     /* 256 + SIGKILL, as PBS shows a forced end */
+    MAX_RUNS = 20,           /* PBS holds a job whose run_count is above that */
+    STAGEIN_WAIT_S = 1800,   /* a choice: a file server may be back by then; qalter -a shortens it */
     HOOK_DELETE_STATUS = -19 /* HOOK_ASKED_DELETE of exit_status.def: job.delete() in a hook of a host */
 };
 
@@ -445,7 +443,7 @@ static void job_end_give_up(struct job_end *d, struct job *j, exec_why why)
             run_hosts_release(d->ctx, j, &j->run->hosts[i], RUN_HOST_LOST);
     if (!j->exited) {
         j->exited = true;
-        j->exit_status = FORCED_STATUS;
+        j->exit_status = KILLED_STATUS;
     }
 }
 

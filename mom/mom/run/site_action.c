@@ -200,6 +200,31 @@ static int make_argv(const struct home *h, const struct run *r, enum config_even
     return rc;
 }
 
+/* With the files for what the script writes; r->action from now on. NULL: `e`. */
+static struct site_action *site_action_create(const struct home *h, struct run *r, enum config_event ev,
+                                              struct err *e)
+{
+    struct site_action *a = calloc(1, sizeof *a);
+
+    if (!a) {
+        err_no_memory(e);
+        return NULL;
+    }
+    *a = (struct site_action){.run = r, .event = ev};
+    a->script = strdup(h->config->actions[ev].argv.w[0]);
+    a->out = memfd_create("size", MFD_CLOEXEC);
+    a->said = a->out < 0 ? -1 : memfd_create("said", MFD_CLOEXEC);
+    r->action = a;
+    if (a->script && a->said >= 0)
+        return a;
+    if (a->script)
+        err_set(e, errno, "no file for what action %s writes: %s", config_form_event(ev), strerror(errno));
+    else
+        err_no_memory(e);
+    site_action_drop(a);
+    return NULL;
+}
+
 static int site_action_start(struct site_action *a, struct loop *l, const struct home *h,
                              const struct words *argv, struct err *e)
 {
@@ -208,7 +233,9 @@ static int site_action_start(struct site_action *a, struct loop *l, const struct
     int64_t limit_s = h->config->actions[a->event].limit_s;
 
     a->timer = loop_timer_create(l, LOOP_REAL, site_action_on_alarm, a);
-    a->process = a->timer ? spawn_start(l, &o, site_action_on_end, a, e) : NULL;
+    if (!a->timer)
+        return err_no_memory(e);
+    a->process = spawn_start(l, &o, site_action_on_end, a, e);
     if (!a->process)
         return -1;
     a->begin_mono_ms = clock_real_mono_ms();
@@ -231,15 +258,11 @@ int site_action_run(struct loop *l, const struct home *h, struct run *r, enum co
         words_fini(&argv);
         return -1;
     }
-    a = calloc(1, sizeof *a);
+    a = site_action_create(h, r, ev, e);
     if (a) {
-        *a = (struct site_action){.run = r, .event = ev, .fn = fn, .arg = arg};
-        a->script = strdup(h->config->actions[ev].argv.w[0]);
-        a->out = memfd_create("size", MFD_CLOEXEC);
-        a->said = memfd_create("said", MFD_CLOEXEC);
-        r->action = a;
-        rc = a->script && a->out >= 0 && a->said >= 0 ? site_action_start(a, l, h, &argv, e)
-                                                      : err_set(e, ENOMEM, "no memory for an action script");
+        a->fn = fn;
+        a->arg = arg;
+        rc = site_action_start(a, l, h, &argv, e);
         if (rc < 0)
             site_action_drop(a);
     }
