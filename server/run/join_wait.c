@@ -15,9 +15,8 @@
 #include "loop.h"
 #include "server_ctx.h"
 
-enum {
-    PATIENCE_MS = 30000
-}; /* PBS's default of $sister_join_job_alarm, which is not read: that setting is a MOM's */
+/* PBS's default of $sister_join_job_alarm, which is not read: that setting is a MOM's. */
+enum { PATIENCE_MS = 30000 };
 
 struct join_wait {
     struct server_ctx *ctx;

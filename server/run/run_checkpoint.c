@@ -42,8 +42,7 @@ enum {
     LIMIT_S = 1800,     /* a choice: half a TB at 300 MB/s; a preemption tries its next method then */
     TEXT_MAX = 1 << 20, /* as PBS_VALUE_MAX of ifl/protocol/types.x */
     COMMENT_MAX = 8192, /* with the host's words about a restart that has failed */
-    RESTARTS_MAX =
-        2, /* failures one after the other: by the second time it is not the host that was to blame */
+    RESTARTS_MAX = 2,   /* failures one after the other: by the second time it is not the host's fault */
     MS_PER_MINUTE = 60000,
     MS_PER_S = 1000,
     S_PER_MINUTE = 60,

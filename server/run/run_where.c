@@ -59,10 +59,9 @@ static struct exec_vnode *spread(const struct resource_table *t, const struct se
     int rc = out ? 0 : -1;
 
     if (rc == 0 && select_count(s) > EXEC_VNODE_PARTS_MAX)
-        rc =
-            err_set(e, PBSE_IVALREQ,
-                    "the job has %llu chunks; on vnodes that are named without amounts at most %d can be put",
-                    (unsigned long long)select_count(s), (int)EXEC_VNODE_PARTS_MAX);
+        rc = err_set(e, PBSE_IVALREQ,
+                     "the job has %llu chunks; on vnodes named without amounts at most %d can be put",
+                     (unsigned long long)select_count(s), (int)EXEC_VNODE_PARTS_MAX);
     for (size_t i = 0; rc == 0 && i < s->n; i++)
         for (uint32_t k = 0; rc == 0 && k < s->chunk[i].count; k++)
             rc = place(t, &s->chunk[i].res, named, &at, out, e);

@@ -22,8 +22,7 @@
 enum {
     MS_PER_S = 1000,
     STEPS_TO_MAX = 20,
-    FIRST_LOOK_MS =
-        500 /* a shell has set its traps after 50 ms, Python imports take most of a second; then twice as long each time */
+    FIRST_LOOK_MS = 500 /* a shell has set its traps by then, Python has imported; then twice as long */
 };
 
 struct exec_usage usage_counted(const struct mom *m, const struct run *r)
