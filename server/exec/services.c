@@ -15,12 +15,6 @@
 #include "pbs_error.h"
 #include "server_ctx.h"
 
-struct service_waiter {
-    service_fn *fn;
-    void *arg;
-    struct service_waiter *next;
-};
-
 struct services {
     struct server_ctx *ctx;
     struct service *table;
@@ -37,6 +31,7 @@ struct services *services_create(struct server_ctx *s)
 
 static void service_free(struct service *s)
 {
+    call_list_drop(&s->waiters);
     intern_unref(s->name);
     intern_unref(s->host);
     intern_unref(s->address);
@@ -80,6 +75,7 @@ struct service *services_get(struct services *sv, const char *name)
     if (!s)
         return NULL;
     s->name = intern_ref(name);
+    call_list_init(&s->waiters);
     HASH_ADD_KEYPTR(hh, sv->table, s->name, strlen(s->name), s);
     return s;
 }
@@ -104,30 +100,26 @@ bool service_is_connected(const struct service *s)
     return s && s->conn;
 }
 
-int service_wait(struct service *s, service_fn *fn, void *arg)
+int service_wait(struct service *s, loop_fn *fn, void *arg)
 {
-    struct service_waiter *w = malloc(sizeof *w);
+    struct call *c = call_create(fn, arg);
 
-    if (!w)
+    if (!c)
         return -1;
-    *w = (struct service_waiter){.fn = fn, .arg = arg};
-    if (s->last_waiter)
-        s->last_waiter->next = w;
-    else
-        s->first_waiter = w;
-    s->last_waiter = w;
+    call_list_add(&s->waiters, c);
     return 0;
 }
 
 void service_wake(struct service *s)
 {
-    struct service_waiter *w = s->first_waiter, *next;
+    struct call_list now; /* one of them may wait again, for the next HELLO */
+    struct call *c;
 
-    s->first_waiter = s->last_waiter = NULL; /* one of them may wait again, for the next HELLO */
-    for (; w; w = next) {
-        next = w->next;
-        w->fn(w->arg);
-        free(w);
+    call_list_init(&now);
+    call_list_move(&now, &s->waiters);
+    while ((c = call_list_take(&now))) {
+        c->fn(c->arg);
+        free(c);
     }
 }
 

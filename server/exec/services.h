@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "call_list.h"
 #include "err.h"
 #include "node.h"
 #include "uthash.h"
@@ -15,17 +16,14 @@ struct rpc_conn;
 struct services;
 struct server_ctx;
 
-struct service_waiter;
-typedef void service_fn(void *arg);
-
 struct service {
     const char *name; /* interned */
     UT_hash_handle hh;
-    int kind;                                          /* enum exec_service_kind */
-    struct rpc_conn *conn;                             /* NULL: away */
-    bool accepted;                                     /* its HELLO was */
-    struct service_waiter *first_waiter, *last_waiter; /* services.c */
-    bool leaving;                                      /* said good-bye for good */
+    int kind;                 /* enum exec_service_kind */
+    struct rpc_conn *conn;    /* NULL: away */
+    bool accepted;            /* its HELLO was */
+    struct call_list waiters; /* service_wait */
+    bool leaving;             /* said good-bye for good */
     uint64_t generation;
     const char *host, *address, *boot, *instance, *version; /* interned, or NULL */
     const char *last_address; /* the same, from before our start: a HELLO to come may say another one */
@@ -68,7 +66,7 @@ bool service_is_connected(const struct service *s);
 
 /* Call fn(arg) when the HELLO under way has been answered or the connection has ended; the callee looks which. In the order
  * of these calls. For a service that is connected and not here. -1: no memory. */
-int service_wait(struct service *s, service_fn *fn, void *arg);
+int service_wait(struct service *s, loop_fn *fn, void *arg);
 /* Make these calls now: once behind each answer to a HELLO, and at the end of the connection. */
 void service_wake(struct service *s);
 
