@@ -4,7 +4,12 @@
 #include <stdint.h>
 
 enum { HISTOGRAM_BOUNDS = 12 };
-extern const int64_t histogram_bounds_us[HISTOGRAM_BOUNDS]; /* upper bounds, they belong to their bucket */
+struct histogram_bound {
+    int64_t us;
+    const char *text_s; /* the same in seconds, as OpenMetrics has it */
+};
+extern const struct histogram_bound
+    histogram_bounds[HISTOGRAM_BOUNDS + 1]; /* upper bounds, they belong to their bucket */
 
 struct histogram {
     uint64_t in[HISTOGRAM_BOUNDS + 1]; /* in each bucket alone; the last is beyond all bounds */

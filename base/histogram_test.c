@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "histogram.h"
 
 static void a_bound_belongs_to_its_bucket(void **state)
@@ -37,8 +40,14 @@ static void a_time_below_zero_counts_as_none(void **state)
 
 static void bounds_ascend(void **state)
 {
-    for (int i = 1; i < HISTOGRAM_BOUNDS; i++)
-        assert_true(histogram_bounds_us[i - 1] < histogram_bounds_us[i]);
+    for (int i = 1; i <= HISTOGRAM_BOUNDS; i++)
+        assert_true(histogram_bounds[i - 1].us < histogram_bounds[i].us);
+}
+
+static void a_bound_is_called_by_its_seconds(void **state)
+{
+    for (int i = 0; i < HISTOGRAM_BOUNDS; i++)
+        assert_int_equal(lround(strtod(histogram_bounds[i].text_s, NULL) * 1e6), histogram_bounds[i].us);
 }
 
 int main(void)
@@ -48,6 +57,7 @@ int main(void)
         cmocka_unit_test(what_is_beyond_all_bounds_is_counted),
         cmocka_unit_test(a_time_below_zero_counts_as_none),
         cmocka_unit_test(bounds_ascend),
+        cmocka_unit_test(a_bound_is_called_by_its_seconds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,8 +55,6 @@ static void counts_entry_number(struct counts_entry *x, const char *name, uint64
 /* count, seconds, and took.BOUND for each bound: how many took at most that many seconds. */
 static void counts_entry_took(struct counts_entry *x, const struct histogram *h)
 {
-    static const char *const bounds[HISTOGRAM_BOUNDS + 1] = {
-        "0.0001", "0.0003", "0.001", "0.003", "0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "+Inf"};
     uint64_t n = 0;
 
     counts_entry_number(x, "count", histogram_count(h));
@@ -64,7 +62,7 @@ static void counts_entry_took(struct counts_entry *x, const struct histogram *h)
              h->us % 1000000);
     for (int i = 0; i <= HISTOGRAM_BOUNDS; i++) {
         n += h->in[i];
-        snprintf(counts_entry_add(x, "took", bounds[i]), VALUE_MAX, "%" PRIu64, n);
+        snprintf(counts_entry_add(x, "took", histogram_bounds[i].text_s), VALUE_MAX, "%" PRIu64, n);
     }
 }
 
