@@ -76,13 +76,14 @@ struct dispatch *dispatch_create(const struct dispatch_options *o)
     }
     d->o = *o;
     assert(o->n_rows < PROCS);
-    for (size_t i = 0; i < o->n_rows; i++)
-        d->row_of[o->rows[i].proc % PROCS] = (uint8_t)(i + 1);
+    for (size_t i = 0; i < o->n_rows; i++) {
+        assert(o->rows[i].proc < PROCS);
+        d->row_of[o->rows[i].proc] = (uint8_t)(i + 1);
+    }
     names_ask_host(o->names, o->ctx->name, dispatch_own_name_cb, d);
     return d;
 }
 
-/* A linear search: there are about 50 rows, and a call costs far more than that. */
 static const struct request_row *find_row(const struct dispatch *d, unsigned proc)
 {
     size_t at = proc < PROCS ? d->row_of[proc] : 0;
