@@ -61,18 +61,24 @@ static struct node **resv_drain_nodes(const struct resv *r)
     return nodes;
 }
 
-static void resv_drain_begin(struct reservations *all, const struct resv *r,
-                             const struct preempt_methods *methods, int64_t free_by_s)
+/* What jobs are asked for; without vnodes. false: this reservation does not drain. */
+static bool resv_drain_ask(const struct reservations *all, const struct resv *r, struct drain_ask *out)
+{
+    int64_t start = resv_number(r, RESV_ATTR_reserve_start);
+
+    *out = (struct drain_ask){
+        .by = r->obj.name, .free_by_s = start > server_ctx_now_s(all->p.ctx) ? start : 0, .spare = r->queue};
+    return resv_drain_methods(r, &out->methods);
+}
+
+static void resv_drain_begin(struct reservations *all, const struct resv *r, struct drain_ask *ask)
 {
     struct node **nodes = resv_drain_nodes(r);
-    const struct drain_ask ask = {.nodes = nodes,
-                                  .n = r->n_shares,
-                                  .methods = *methods,
-                                  .by = r->obj.name,
-                                  .free_by_s = free_by_s,
-                                  .spare = r->queue};
-    size_t asked = drain_begin(all->p.ctx, all->p.victims, &ask);
+    size_t asked;
 
+    ask->nodes = nodes;
+    ask->n = r->n_shares;
+    asked = drain_begin(all->p.ctx, all->p.victims, ask);
     log_event(LOGC_RESV, LOGE_RESV | LOGE_ADMIN, r->obj.name,
               "draining its vnodes: %zu of %zu jobs are to leave", asked,
               drain_count(nodes, r->n_shares, r->queue));
@@ -84,9 +90,9 @@ void resv_drain_look(struct reservations *all, struct resv *r, int64_t now, int6
     int64_t start = resv_number(r, RESV_ATTR_reserve_start);
     int64_t due = start - resv_number(r, RESV_ATTR_drain_time);
     bool begun = resv_number(r, RESV_ATTR_drain_begun) != 0;
-    struct preempt_methods methods;
+    struct drain_ask ask;
 
-    if (!resv_is_maintenance(r) || !resv_drain_methods(r, &methods) || !resv_drain_may_begin(r))
+    if (!resv_is_maintenance(r) || !resv_drain_ask(all, r, &ask) || !resv_drain_may_begin(r))
         return;
     if (now < due) {
         if (begun)
@@ -95,7 +101,7 @@ void resv_drain_look(struct reservations *all, struct resv *r, int64_t now, int6
     } else if (!begun) {
         resv_set_number(r, RESV_ATTR_drain_begun, now);
         resvs_touch(all->p.ctx->resvs, r);
-        resv_drain_begin(all, r, &methods, start > now ? start : 0);
+        resv_drain_begin(all, r, &ask);
     }
 }
 
@@ -112,16 +118,12 @@ static struct resv *resv_drain_of(const struct node *n)
 void resv_drain_started(struct reservations *all, struct job *j)
 {
     struct resv *r = NULL;
-    struct drain_ask ask = {0};
+    struct drain_ask ask;
 
     for (const struct node_use *u = j->uses; u && !r; u = u->next_of_job)
         r = resv_drain_of(u->node);
-    if (!r || (r->queue && j->queue == r->queue) || !resv_drain_methods(r, &ask.methods))
+    if (!r || (r->queue && j->queue == r->queue) || !resv_drain_ask(all, r, &ask))
         return;
-    ask.by = r->obj.name;
-    ask.free_by_s = resv_number(r, RESV_ATTR_reserve_start);
-    if (ask.free_by_s <= server_ctx_now_s(all->p.ctx))
-        ask.free_by_s = 0;
     drain_job(all->p.ctx, all->p.victims, &ask, j);
 }
 
