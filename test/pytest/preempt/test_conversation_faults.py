@@ -107,8 +107,7 @@ def image_being_written(cx):
 
 
 def image_taken(cx):
-    t = Talk(cx, "event hold=writing", grace="0")
-    until(lambda: os.path.exists(os.path.join(app(cx, t.job), "state.0.new")), "half of its state")
+    t = image_being_written(cx)
     t.freeze_server()
     t.go()
     cx.wait_log("n1", "checkpointed to")

@@ -86,14 +86,20 @@ def test_a_job_that_begins_while_its_reservation_is_decided_takes_it_along(desk,
     assert cx.stat(job)["reserve_ID"] == resv
 
 
-@pytest.mark.parametrize("desk", [6000], indirect=True)
-def test_it_waits_while_others_give_way_and_its_deletion_costs_the_job_nothing(desk, cx):
+def asked(desk, cx):
+    """A reservation as soon as possible for an express job, which others are to give way for; the scheduler has just been let go."""
     cx.set_sched("preempt_for_resv", "True")
     cx.set_sched("preempt_order", "R")
     cx.set_server("scheduling", "False")
     job = held(desk, queue="express")
     resv = cx.api.submit_resv([("qmove", None, job), ("reserve_start", None, "1893488460")])[0]
     cx.set_server("scheduling", "True")
+    return job, resv
+
+
+@pytest.mark.parametrize("desk", [6000], indirect=True)
+def test_it_waits_while_others_give_way_and_its_deletion_costs_the_job_nothing(desk, cx):
+    job, resv = asked(desk, cx)
     until(lambda: cx.stat(job)["substate"] != "10" or cx.api.stat("hold"), lambda: cx.describe(job))
     assert desk.state(resv) == "UN" and cx.state(job) == "Q"
     cx.command("pbs_rdel", resv)
@@ -105,12 +111,7 @@ def test_it_waits_while_others_give_way_and_its_deletion_costs_the_job_nothing(d
 @pytest.mark.parametrize("desk", [3000], indirect=True)
 @pytest.mark.parametrize("daemon", ["sched", "server"])
 def test_it_begins_although_the_daemon_is_killed_while_others_give_way(desk, cx, daemon):
-    cx.set_sched("preempt_for_resv", "True")
-    cx.set_sched("preempt_order", "R")
-    cx.set_server("scheduling", "False")
-    job = held(desk, queue="express")
-    resv = cx.api.submit_resv([("qmove", None, job), ("reserve_start", None, "1893488460")])[0]
-    cx.set_server("scheduling", "True")
+    job, resv = asked(desk, cx)
     until(lambda: cx.api.stat("hold"), lambda: cx.describe(job))
     cx.kill(daemon)
     cx.restart(daemon)
