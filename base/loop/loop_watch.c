@@ -19,9 +19,8 @@
 
 #include "loop_state.h"
 
-enum {
-    READY_MAX = 256
-}; /* 3 KB of stack; with more the rest is returned by the next wait, behind the end of a turn */
+/* 3 KB of stack; with more the rest is returned by the next wait, behind the end of a turn. */
+enum { READY_MAX = 256 };
 
 struct loop_watch {
     struct loop *l;

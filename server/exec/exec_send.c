@@ -31,9 +31,8 @@
 #include <utlist.h>
 
 enum { NO_RUN = 0 }; /* versions begin with 1: PURGE of a job's files of any run */
-enum {
-    LOST_MAX = PBS_EXT_MAX - 32
-}; /* room for one more number; a launch tells of fewer lost hosts beyond it */
+/* Room for one more number; a launch tells of fewer lost hosts beyond it. */
+enum { LOST_MAX = PBS_EXT_MAX - 32 };
 
 /* Bytes of STARTs that are not answered yet: beyond them the next ones are made when answers have come. Each host's has all
  * hosts in it, so those of a job on 1,000 hosts are 150 MB together; at 16 MB a hundred hosts prepare at the same time. */

@@ -16,9 +16,8 @@
 #include "log.h"
 #include "strbuf.h"
 
-enum {
-    LINE_MAX_BYTES = 2000
-}; /* a choice: longer than any line but one with a long name of an urgent job, which is cut */
+/* A choice: longer than any line but one with a long name of an urgent job, which is cut. */
+enum { LINE_MAX_BYTES = 2000 };
 
 struct job_audit {
     struct clock *clock;

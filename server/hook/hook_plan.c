@@ -26,9 +26,8 @@
 #include "preempt_method.h"
 #include "request.h"
 
-enum {
-    LATE_MS = 1000
-}; /* behind the longest alarm, so that a script that heeds its alarm is named in the log */
+/* Behind the longest alarm, so that a script that heeds its alarm is named in the log. */
+enum { LATE_MS = 1000 };
 
 struct hook_plan {
     struct hook_server *s;

@@ -11,10 +11,8 @@
 #include "server_ctx.h"
 #include "strbuf.h"
 
-enum {
-    HOUR_S = 3600,
-    TEXT_LIMIT = 4096
-}; /* TEXT_LIMIT: the ledger of an hour has few entries, see ledger.h */
+/* TEXT_LIMIT: the ledger of an hour has few entries, see ledger.h. */
+enum { HOUR_S = 3600, TEXT_LIMIT = 4096 };
 
 static double spent(const struct server_ctx *s, const struct queue *q)
 {

@@ -29,10 +29,8 @@
 #include "server_ctx.h"
 #include "strbuf.h"
 
-enum {
-    TEXT_LIMIT = 60000,
-    MS_PER_S = 1000
-}; /* TEXT_LIMIT: below the bound of the texts of NOTICE in ifl/protocol/exec.x */
+/* TEXT_LIMIT: below the bound of the texts of NOTICE in ifl/protocol/exec.x. */
+enum { TEXT_LIMIT = 60000, MS_PER_S = 1000 };
 
 struct preempt_notices {
     struct server_ctx *ctx;

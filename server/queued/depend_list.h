@@ -12,9 +12,8 @@
 struct server_ctx;
 struct strbuf;
 
-enum {
-    DEPEND_TEXT_MAX = 4 << 20
-}; /* 16384 dependencies (DEPEND_MAX) of 250 bytes each; as ATTR_EDIT_TEXT_MAX */
+/* 16384 dependencies (DEPEND_MAX) of 250 bytes each; as ATTR_EDIT_TEXT_MAX. */
+enum { DEPEND_TEXT_MAX = 4 << 20 };
 
 struct depend_item {
     enum depend_kind kind;

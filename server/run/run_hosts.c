@@ -21,9 +21,8 @@
 #include "start_order.h"
 #include "strbuf.h"
 
-enum {
-    VALUE_MAX = 1 << 20
-}; /* as PBS_VALUE_MAX of ifl/protocol/types.x: who shows the job must be able to send it */
+/* As PBS_VALUE_MAX of ifl/protocol/types.x: who shows the job must be able to send it. */
+enum { VALUE_MAX = 1 << 20 };
 
 /* "n1/0*4+n2/1": host, number of jobs it has already, cpus where not one. */
 static void add_exec_host(struct strbuf *out, const struct node *n, const struct exec_vnode_part *p)

@@ -27,9 +27,8 @@
 enum { RETRY_FIRST_MS = 100, RETRY_MAX_MS = 10000 };
 #define STUCK_BYTES_MAX    ((size_t)64 << 20) /* rows that wait behind a failing batch */
 #define STUCK_PROMISES_MAX ((size_t)100000)
-enum {
-    SILENT_MS = 10000
-}; /* the slowest disk stores a batch in a second or two: longer needs an administrator */
+/* The slowest disk stores a batch in a second or two: longer needs an administrator. */
+enum { SILENT_MS = 10000 };
 #define BATCH_SOFT_MAX ((size_t)32 << 20) /* objects beyond this wait for the next batch */
 
 struct commit_promise {

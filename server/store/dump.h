@@ -17,10 +17,8 @@
 #include "store.h"
 #include "store_table.h"
 
-enum {
-    DUMP_FORMAT = 1,
-    DUMP_EPOCH_STRIDE = 1 << 20
-}; /* a choice: more activations than a store can have had since it was dumped */
+/* A choice: more activations than a store can have had since it was dumped. */
+enum { DUMP_FORMAT = 1, DUMP_EPOCH_STRIDE = 1 << 20 };
 
 struct dump_counts {
     uint64_t rows, jobs; /* of all tables; of table job */
