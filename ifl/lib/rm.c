@@ -13,10 +13,8 @@
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 
-enum {
-    STREAMS_MAX = 1024,
-    LINE_MAX_LEN = 1024
-}; /* choices: a stream a host, and a request is a name with qualifiers */
+/* Choices: a stream a host, and a request is a name with qualifiers. */
+enum { STREAMS_MAX = 1024, LINE_MAX_LEN = 1024 };
 
 struct rm_line {
     char *name;   /* as asked, without qualifiers */

@@ -9,9 +9,8 @@
 
 #include "rpc_buf.h"
 
-enum {
-    EMPTY_MAX = 8
-}; /* a choice: no known sender makes one, and endless ones would keep a record open for nothing */
+/* A choice: no known sender makes one, and endless ones would keep a record open for nothing. */
+enum { EMPTY_MAX = 8 };
 static const uint32_t last_bit = 0x80000000u;
 
 void rpc_frame_init(struct rpc_frame *f, size_t limit)

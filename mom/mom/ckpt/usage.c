@@ -19,11 +19,9 @@
 #include "rpc_buf.h"
 #include "shepherds.h"
 
-enum {
-    MS_PER_S = 1000,
-    STEPS_TO_MAX = 20,
-    FIRST_LOOK_MS = 500 /* a shell has set its traps by then, Python has imported; then twice as long */
-};
+/* FIRST_LOOK_MS: a shell has set its traps after 50 ms, Python imports take most of a second; each further look comes after twice as
+ * long. */
+enum { MS_PER_S = 1000, STEPS_TO_MAX = 20, FIRST_LOOK_MS = 500 };
 
 struct exec_usage usage_counted(const struct mom *m, const struct run *r)
 {
