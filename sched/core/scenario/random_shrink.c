@@ -1,18 +1,19 @@
-/* Each attempt plays the events again from the beginning, in a core of its own. Large pieces are left out first, then smaller ones; then
- * vnodes and reservations, one by one; all again until nothing more can go. */
+/* Each attempt plays the events again from the beginning, in a core of its own. The parts that ddmin() leaves out are events, then
+ * reservations, then vnodes. */
 #include "random_shrink.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "cluster_settle.h"
+#include "ddmin.h"
 #include "mem.h"
 #include "scenario_objects.h"
 
 struct random_shrink {
-    struct random_world *like; /* which vnodes and reservations are there */
-    struct random_event *a;    /* the last one is the cycle */
-    size_t n;
+    const struct random_world *w;
+    struct random_world *like; /* with those vnodes and reservations that are kept */
+    size_t n;                  /* events; the last one is the cycle, which is always kept */
     random_holds_fn *holds;
     void *arg;
 };
@@ -153,10 +154,23 @@ static void shrink_write_cycle(struct random_world *w, FILE *f)
 
 /* --- again and again ------------------------------------------------------------------------------------------ */
 
-/* Play all of it, and write it down where `out` is not NULL. Return false where it does not hold. */
-static bool shrink_holds(const struct random_shrink *s, FILE *out)
+static void shrink_like(struct random_shrink *s, const bool *keep)
 {
+    const bool *resvs = keep + s->n, *nodes = resvs + s->w->n_resvs;
+
+    *s->like = *s->w;
+    for (int i = 0; i < s->w->n_resvs; i++)
+        s->like->resvs[i].n = resvs[i] ? s->w->resvs[i].n : 0;
+    for (int i = 0; i < s->w->n_nodes; i++)
+        s->like->nodes[i].is_away = !nodes[i];
+}
+
+/* Play what is kept, and write it down where `out` is not NULL. Return false where it does not hold. */
+static bool shrink_holds(struct random_shrink *s, const bool *keep, FILE *out)
+{
+    shrink_like(s, keep);
     struct random_world *w = random_world_again(s->like);
+    const struct random_event *cycle = &s->w->events[s->n - 1];
     char *want = NULL;
     size_t size;
     FILE *f = open_memstream(&want, &size);
@@ -164,7 +178,9 @@ static bool shrink_holds(const struct random_shrink *s, FILE *out)
     if (out)
         shrink_write_begin(w, out);
     for (size_t i = 0; i + 1 < s->n; i++) {
-        const struct random_event *x = &s->a[i];
+        const struct random_event *x = &s->w->events[i];
+        if (!keep[i])
+            continue;
         struct decisions d = {0};
         bool was_there = w->jobs[x->number].is_there;
         w->now_s = x->at_s;
@@ -179,86 +195,57 @@ static bool shrink_holds(const struct random_shrink *s, FILE *out)
             shrink_write_event(w, x, was_there, out);
         decisions_fini(&d);
     }
-    w->now_s = s->a[s->n - 1].at_s;
+    w->now_s = cycle->at_s;
     cluster_settle(cycle_cluster(w->c));
     bool holds = s->holds(w, f, s->arg);
     fclose(f);
     if (out)
-        fprintf(out, "cycle %lld\n%s", (long long)s->a[s->n - 1].at_s - SCENARIO_NOW_S, want);
+        fprintf(out, "cycle %lld\n%s", (long long)cycle->at_s - SCENARIO_NOW_S, want);
     free(want);
     random_world_destroy(w);
     return holds;
 }
 
-static bool shrink_without_events(struct random_shrink *s, size_t at, size_t n)
+static bool shrink_fails(const bool *keep, void *arg)
 {
-    struct random_event *old = s->a;
-    size_t old_n = s->n;
+    struct random_shrink *s = arg;
 
-    s->a = mem_new(old_n, sizeof *old);
-    memcpy(s->a, old, at * sizeof *old);
-    memcpy(s->a + at, old + at + n, (old_n - at - n) * sizeof *old);
-    s->n = old_n - n;
-    bool is_needed = shrink_holds(s, NULL);
-    free(is_needed ? s->a : old);
-    if (is_needed) {
-        s->a = old;
-        s->n = old_n;
-    }
-    return !is_needed;
+    return keep[s->n - 1] && !shrink_holds(s, keep, NULL);
 }
 
-static bool shrink_events(struct random_shrink *s)
+/* All events up to the last cycle; the reservations and vnodes that are there. */
+static bool *shrink_parts(const struct random_shrink *s, size_t *n)
 {
-    bool any = false;
+    const struct random_world *w = s->w;
+    bool *keep = mem_new(s->n + (size_t)w->n_resvs + (size_t)w->n_nodes, sizeof *keep);
 
-    for (size_t n = s->n / 2; n > 0; n /= 2)
-        for (size_t at = 0; at + n < s->n;) {
-            bool is_gone = shrink_without_events(s, at, n);
-            any = any || is_gone;
-            at += is_gone ? 0 : n;
-        }
-    return any;
-}
-
-static bool shrink_places(struct random_shrink *s)
-{
-    bool any = false;
-
-    for (int i = 0; i < s->like->n_resvs; i++) {
-        int n = s->like->resvs[i].n;
-        s->like->resvs[i].n = 0;
-        if (n > 0 && shrink_holds(s, NULL))
-            s->like->resvs[i].n = n;
-        any = any || s->like->resvs[i].n != n;
-    }
-    for (int i = 0; i < s->like->n_nodes; i++) {
-        if (s->like->nodes[i].is_away)
-            continue;
-        s->like->nodes[i].is_away = true;
-        s->like->nodes[i].is_away = !shrink_holds(s, NULL);
-        any = any || s->like->nodes[i].is_away;
-    }
-    return any;
+    *n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        keep[(*n)++] = true;
+    for (int i = 0; i < w->n_resvs; i++)
+        keep[(*n)++] = w->resvs[i].n > 0;
+    for (int i = 0; i < w->n_nodes; i++)
+        keep[(*n)++] = !w->nodes[i].is_away;
+    return keep;
 }
 
 size_t random_shrink(const struct random_world *w, random_holds_fn *holds, void *arg, FILE *out)
 {
-    struct random_shrink s = {.n = w->n_events, .holds = holds, .arg = arg};
+    struct random_shrink s = {.w = w, .n = w->n_events, .holds = holds, .arg = arg};
+    size_t n, left = 0;
 
-    s.like = mem_new(1, sizeof *s.like);
-    *s.like = *w;
-    s.a = mem_new(s.n + 1, sizeof *s.a);
-    memcpy(s.a, w->events, s.n * sizeof *s.a);
-    while (s.n > 0 && s.a[s.n - 1].kind != RANDOM_CYCLE)
+    while (s.n > 0 && w->events[s.n - 1].kind != RANDOM_CYCLE)
         s.n--;
-    if (s.n > 0 && shrink_holds(&s, NULL))
-        s.n = 0;
-    while (s.n > 0 && (shrink_events(&s) || shrink_places(&s)))
-        ;
-    if (s.n > 0)
-        shrink_holds(&s, out);
-    free(s.a);
+    if (s.n == 0)
+        return 0;
+    s.like = mem_new(1, sizeof *s.like);
+    bool *keep = shrink_parts(&s, &n);
+    if (ddmin(keep, n, shrink_fails, &s) > 0) {
+        for (size_t i = 0; i < s.n; i++)
+            left += keep[i];
+        shrink_holds(&s, keep, out);
+    }
+    free(keep);
     free(s.like);
-    return s.n;
+    return left;
 }
