@@ -1,9 +1,13 @@
 /* Jobs that could not run, and what that means for those behind them: see backfill.h and calendar.h.
  *
- * strict_ordering: the first of them are booked in the calendar (backfill_depth), or, where there is to be none, stop
- * all jobs behind them. Jobs that were preempted are booked in any case with sched_preempt_enforce_resumption, unless
- * their level is below normal_jobs. What is booked lasts for one cycle and is worked out again in the next; `tops` remembers
- * who was told what, and that such a job is still as it was, since when it goes others may run. */
+ * strict_ordering: the first of them are booked in the calendar (backfill_depth), or, where there is to be
+ * none, stop all jobs behind them. Jobs that were preempted are booked in any case with
+ * sched_preempt_enforce_resumption, unless their level is below normal_jobs. What is booked lasts for one
+ * cycle and is worked out again in the next; `tops` remembers which job was told what, and that such a job
+ * is still as it was, since when it goes others may run.
+ *
+ * Invariant: a job is in `aside` exactly while it is out of its class by classes_take_out, which ends with
+ * the cycle. Rules: doc/scheduling.md. */
 #include "backfill.h"
 
 #include <stdlib.h>
@@ -27,18 +31,22 @@
 #include "cycle_state.h"
 
 enum {
-    REQUEUED_MAX =
-        16,          /* at most so many requeued victims are booked in one cycle for having been preempted */
-    TOLD_APART_S = 5 /* an estimate that moves by less is not sent again */
+    /* At most so many requeued victims are booked in one cycle for having been preempted: each booking is a
+     * search, and a preemption may have requeued hundreds. A choice; suspended ones are not counted. */
+    REQUEUED_MAX = 16,
+    /* An estimate that moves by less is not sent again: each sending is a request. A choice. */
+    TOLD_APART_S = 5
 };
 
+/* A job that others wait for: booked, or one that only stops them. Kept from cycle to cycle. */
 struct top {
     const char *job, *where; /* interned; where NULL: it only stops others */
     int64_t at_s;
-    uint64_t look;
-    bool is_now; /* in the cycle under way */
+    uint64_t look; /* job->look when it was noted: another one now means that the job has changed */
+    bool is_now;   /* in the cycle under way */
 };
 
+/* A booked job and the class that it goes back to. */
 struct aside {
     struct job *job;
     struct class *class;
@@ -63,6 +71,7 @@ struct backfill *backfill_create(struct cluster *cl)
     return a;
 }
 
+/* The last entry takes its place, so callers that walk go backwards. */
 static void drop_top(struct backfill *a, size_t i)
 {
     intern_unref(a->tops[i].job);
@@ -90,6 +99,7 @@ bool backfill_is_owed(const struct cluster *cl, const struct job *j)
            preempt_level_of(cl, j) >= preempt_order_prio_value(&p->prio, PRIO_NORMAL, 0);
 }
 
+/* A job without a class runs, is held or has gone to another scheduler's queue: it stops no job any more. */
 bool backfill_has_changed(const struct backfill *a)
 {
     for (size_t i = 0; i < a->n_tops; i++) {
@@ -126,19 +136,22 @@ bool backfill_forbids(const struct backfill *a, const struct job *j)
 
 /* --- room beside what is booked -------------------------------------------------------------------------- */
 
+/* Room on vnodes, then limits: the calendar keeps counts of jobs and amounts as well as vnodes. */
 static bool backfill_fits(struct cycle *c, const struct picker *k, const struct preemptor *p,
                           struct allocation *where, struct reason *why)
 {
     return attempt_room(k, p, where, why) && calendar_allows(c->backfill->calendar, p->job, why);
 }
 
-/* Is it certain that it fits beside what is kept for others only if it fits without? A job of one kind of chunk is not helped by less
- * room, and where the sums do not suffice no job is. */
+/* May the question without bookings be asked first, because its "no" holds beside them too? A job of one
+ * kind of chunk is not helped by less room, and where the sums do not suffice no job is. A job of several
+ * kinds may fit beside bookings only, since first fit then takes other vnodes. */
 static bool is_first_without(const struct picker *k, const struct preemptor *p)
 {
     return p->request->n == 1 || !pick_may_suffice(k, p);
 }
 
+/* The place that was found is thrown away: only the reason is of interest. */
 static bool backfill_conflicts(struct allocation *where, struct reason *why)
 {
     reason_set(why, REASON_CONFLICT, NULL, NULL);
@@ -181,6 +194,7 @@ struct look {
     const struct preemptor *p;
 };
 
+/* A shrink_try_fn; `arg` is the question as find_some_time asks it. */
 static bool backfill_look(void *arg, struct allocation *where, struct reason *why)
 {
     const struct look *x = arg;
@@ -188,7 +202,7 @@ static bool backfill_look(void *arg, struct allocation *where, struct reason *wh
     return find_beside(x->c, x->picker, x->p, where, why);
 }
 
-/* The same for a job that may be shorter. */
+/* The same for a job with min_walltime, which is tried shorter and shorter. */
 static bool find_some_time(struct cycle *c, const struct picker *picker, const struct preemptor *p,
                            struct allocation *where, struct reason *why)
 {
@@ -199,6 +213,8 @@ static bool find_some_time(struct cycle *c, const struct picker *picker, const s
     return j && j->least_s ? shrink_to_fit_find(&s, where, why) : backfill_look(&x, where, why);
 }
 
+/* Promises of time slices are room that waiting jobs of gang queues were told they would get: taken for the
+ * length of the search. */
 bool backfill_find_room(struct cycle *c, const struct picker *picker, const struct preemptor *p,
                         struct allocation *where, struct reason *why)
 {
@@ -210,6 +226,8 @@ bool backfill_find_room(struct cycle *c, const struct picker *picker, const stru
     return found;
 }
 
+/* No ends are counted: a job that would be stopped must not free its room twice, by its end and as a
+ * victim. */
 void backfill_keep_from_victims(struct cycle *c, const struct job *urgent)
 {
     calendar_keep(c->backfill->calendar, c->trial, urgent, CALENDAR_NO_ENDS);
@@ -217,6 +235,7 @@ void backfill_keep_from_victims(struct cycle *c, const struct job *urgent)
 
 /* --- what people are told ---------------------------------------------------------------------------------- */
 
+/* Its entry, made if there is none. Few jobs are top jobs (backfill_depth), so a walk will do. */
 static struct top *top_of(struct backfill *a, const struct job *j)
 {
     for (size_t i = 0; i < a->n_tops; i++)
@@ -227,6 +246,7 @@ static struct top *top_of(struct backfill *a, const struct job *j)
     return &a->tops[a->n_tops++];
 }
 
+/* Whatever it is told, it is a top job of this cycle. */
 static struct top *note_top(struct backfill *a, const struct job *j)
 {
     struct top *t = top_of(a, j);
@@ -236,6 +256,9 @@ static struct top *note_top(struct backfill *a, const struct job *j)
     return t;
 }
 
+/* Tell the server what a job was promised, if it does not know it: another place, a time that has moved by
+ * enough, or a job of which this scheduler never said it. The line of the log comes each time, in PBS's
+ * words. */
 static void backfill_say(struct cycle *c, struct job *j, const struct booking *b)
 {
     struct top *t = note_top(c->backfill, j);
@@ -258,6 +281,8 @@ static void backfill_say(struct cycle *c, struct job *j, const struct booking *b
     free(text);
 }
 
+/* Is there an entry, from this cycle or an earlier one? Else another scheduler's process has made it a top
+ * job. */
 static bool is_told(const struct backfill *a, const struct job *j)
 {
     for (size_t i = 0; i < a->n_tops; i++)
@@ -289,12 +314,14 @@ bool backfill_is_booked(const struct cycle *c, const struct job *j)
     return false;
 }
 
+/* By the order between classes, at the levels of this moment. */
 bool backfill_is_before(const struct cycle *c, const struct job *a, const struct job *b)
 {
     return job_order_compare_heads(cluster_policy(c->cl), a, preempt_level_of(c->cl, a), b,
                                    preempt_level_of(c->cl, b)) < 0;
 }
 
+/* Insertion into a sorted list: there are as many as backfill_depth, mostly one. */
 struct job **backfill_tops_before(const struct cycle *c, const struct job *j, size_t *n)
 {
     const struct backfill *a = c->backfill;
@@ -332,7 +359,8 @@ static void rehearse(struct cycle *c, const struct picker *picker, const struct 
 
 static struct queue *depth_of(const struct backfill *a, const struct job *j, int64_t *depth);
 
-/* Does this job, which could not run, stop all behind it, whatever their queue? */
+/* Does this job, which could not run, stop all behind it, whatever their queue? The rule of hold_order, for
+ * one that has been held. */
 static bool stops_all(const struct backfill *a, const struct job *j)
 {
     const struct policy *p = cluster_policy(a->cl);
@@ -356,6 +384,9 @@ static bool is_stopped(const struct cycle *c, const struct job *j)
     return false;
 }
 
+/* Between cycles: as the next cycle would look for room. What the last cycle found out is used where it
+ * still holds (a class that was told REASON_STRICT_ORDER); bookings are made again, and all of it is taken
+ * back. */
 bool backfill_room(void *cycle, const struct picker *picker, const struct preemptor *p,
                    struct allocation *where, struct reason *why)
 {
@@ -382,7 +413,8 @@ bool backfill_room(void *cycle, const struct picker *picker, const struct preemp
 
 /* --- what a failure means ---------------------------------------------------------------------------------- */
 
-/* Count what it is going to use for the jobs behind it, as if it had begun. */
+/* Count what it is going to use for the jobs behind it, as if it had begun: with fair_share the next job of
+ * the same entity goes behind jobs of others. Forgotten when the next cycle begins. */
 static void count_share(struct cycle *c, const struct job *j)
 {
     if (!cluster_policy(c->cl)->fair_share || !j->share || j->sched_state == SCHED_STATE_SUSPENDED)
@@ -393,6 +425,7 @@ static void count_share(struct cycle *c, const struct job *j)
                   fairshare_name(j->share));
 }
 
+/* One booking: ask the calendar, tell the job. false: no time was found. */
 static bool book(struct cycle *c, struct job *j, const struct picker *k, const struct preemptor *p,
                  const struct reason *why)
 {
@@ -411,13 +444,15 @@ static bool book(struct cycle *c, struct job *j, const struct picker *k, const s
     return false;
 }
 
+/* sched_preempt_enforce_resumption. n_requeued counts tries, not bookings: it bounds the searches. */
 static bool may_book_owed(struct backfill *a, const struct job *j)
 {
     return backfill_is_owed(a->cl, j) &&
            (j->sched_state == SCHED_STATE_SUSPENDED || a->n_requeued++ < REQUEUED_MAX);
 }
 
-/* Which backfill_depth counts for the job, that of its queue or of the server, and how many jobs may be booked. */
+/* Which backfill_depth counts for the job, that of its queue or of the server (its default is 1), and how
+ * many jobs may be booked against it. Return the one whose n_top counts. */
 static struct queue *depth_of(const struct backfill *a, const struct job *j, int64_t *depth)
 {
     struct queue *server = cluster_server(a->cl);
@@ -430,7 +465,8 @@ static struct queue *depth_of(const struct backfill *a, const struct job *j, int
     return server;
 }
 
-/* The job preempts and nothing is planned for it, so top jobs of an earlier cycle are no longer top jobs. */
+/* The job stops those behind it and nothing is planned for it: if it was a top job of an earlier cycle it
+ * is none any more, and is told so. It is noted with `where` NULL. */
 static void note_stops(struct cycle *c, struct job *j)
 {
     struct top *t = note_top(c->backfill, j);
@@ -442,7 +478,9 @@ static void note_stops(struct cycle *c, struct job *j)
     t->at_s = 0;
 }
 
-/* The order is binding: book it, or stop others. true: booked. */
+/* The order is binding. One of four: it stops its queue (strict_fifo; depth 0 of the queue), it stops all
+ * (no backfill; depth 0 of the server), it is booked, or there are enough bookings and it stops no job.
+ * true: booked. */
 static bool hold_order(struct cycle *c, struct job *j, const struct picker *k, const struct preemptor *p,
                        const struct reason *why)
 {
@@ -470,6 +508,8 @@ static bool hold_order(struct cycle *c, struct job *j, const struct picker *k, c
     return false;
 }
 
+/* Jobs that stop none: one that can never run, one that a request asks for (it is refused), one that waits
+ * for its own reservation's room, and one that was itself stopped. */
 bool backfill_failed(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
                      const struct reason *why)
 {
@@ -494,7 +534,8 @@ bool backfill_failed(struct cycle *c, struct class *k, const struct picker *pick
     return true;
 }
 
-/* Booked jobs are in their classes again. Jobs that are no longer top jobs are told so. */
+/* Backwards both times: entries leave. A job that has joined a class meanwhile (a resumed one that was
+ * stopped again) is not put back twice. */
 void backfill_end(struct cycle *c)
 {
     struct backfill *a = c->backfill;

@@ -1,15 +1,20 @@
 /* Bookings, and what they mean for others. See calendar.h.
  *
- * Two questions, one answer. A job that would begin at `begin` and last is still there at the beginning of some bookings;
- * at each of these moments the jobs booked then need their places, less what has ended since `begin`. The largest need of
- * these moments, vnode by vnode, is taken out of the trial, and what is left may be used. For a filler `begin` is now; for a
- * job that is to be booked it is the time that is tried, and the trial has given back what ends until then.
+ * Two questions, one answer. A job that would begin at `begin` and last is still there at the beginning of
+ * some bookings; at each of these moments the jobs booked then need their places, less what has ended since
+ * `begin`. The largest need of these moments, vnode by vnode, is taken out of the trial, and what is left
+ * may be used. For a job that would be backfilled `begin` is now; for a job that is to be booked it is the
+ * time that is tried, and the trial has given back what ends until then.
  *
- * The time: ends in order, grouped by the windows of opt_backfill_fuzzy. Without bookings more ends never make it fit
- * worse, so the first number of them that suffices is found by doubling and halving, since it is mostly small; from there on
- * times are tried one by one, since a
- * booking may be in the way, and when that takes long only those at which a booking ends. Prime and dedicated time forbid
- * some of them, and their changes are times of their own. */
+ * The time: ends in order, grouped by the windows of opt_backfill_fuzzy. Without bookings more ends never
+ * make it fit worse, so the first number of them that suffices is found by doubling and halving, since it
+ * is mostly small; from there on times are tried one by one, since a booking may be in the way, and when
+ * that takes long only those at which a booking ends. Prime and dedicated time forbid some of them, and
+ * their changes are times of their own.
+ *
+ * Two books are kept in step in a search: the trial (room on vnodes) and the counts that limits look at
+ * (calendar_count). The trial goes back by its marks, the counts by hand, so each path that gives back ends
+ * counts them too. */
 
 #include "calendar.h"
 
@@ -26,8 +31,11 @@
 #include "trial.h"
 
 enum {
-    LOOKS_MAX = 64, /* times tried one by one */
-    HOURS_MAX = 64  /* changes of prime and dedicated time that are looked ahead to */
+    /* Times tried one by one before only those are tried at which a booking ends: each costs a placement. A
+     * choice. */
+    LOOKS_MAX = 64,
+    /* Changes of prime and dedicated time that are looked ahead to: two a day are a month. A choice. */
+    HOURS_MAX = 64
 };
 
 struct calendar {
@@ -85,6 +93,8 @@ void calendar_started(struct calendar *c)
     loads_are_wrong(c);
 }
 
+/* The ends of running jobs, listed when they are first asked for and again when a job was started: most
+ * cycles book nothing. */
 static const struct release_times *ends_of(struct calendar *c)
 {
     if (!c->are_ends_right)
@@ -96,12 +106,14 @@ static const struct release_times *ends_of(struct calendar *c)
 /* --- lists by vnode ------------------------------------------------------------------------------------
  * While such a list is made node->listed says where a vnode is in it. */
 
+/* The list is whole: node->listed is free for the next one. */
 static void unlist(struct allocation *p)
 {
     for (size_t i = 0; i < p->n; i++)
         p->a[i].node->listed = 0;
 }
 
+/* The entry of this vnode, made if there is none. */
 static struct alloc_part *on_list(struct allocation *p, struct node *n)
 {
     const struct amounts nothing = {0};
@@ -113,6 +125,7 @@ static struct alloc_part *on_list(struct allocation *p, struct node *n)
     return &p->a[n->listed - 1];
 }
 
+/* Add all of `more`. A vnode that has gone has no entry. */
 static void list_sum(struct allocation *p, const struct allocation *more)
 {
     for (size_t i = 0; i < more->n; i++) {
@@ -138,6 +151,7 @@ static void list_less(struct allocation *p, const struct allocation *less)
     }
 }
 
+/* Of each amount the larger one. `more` has each vnode once, so that the comparison is with the whole need. */
 static void list_most(struct allocation *p, const struct allocation *more)
 {
     for (size_t i = 0; i < more->n; i++) {
@@ -177,6 +191,7 @@ static void need_at(struct calendar *c, int64_t at_s, int64_t begin_s, struct al
     unlist(out);
 }
 
+/* What must be left alone at the begin of this booking, by a job that begins now. */
 static const struct allocation *load_of(struct calendar *c, struct booking *b)
 {
     if (!b->is_load_right) {
@@ -196,6 +211,7 @@ static void take_most(struct calendar *c, const struct allocation *need)
     unlist(&c->taken);
 }
 
+/* The same for one moment and another begin, not kept. */
 static void add_need(struct calendar *c, int64_t at_s, int64_t begin_s)
 {
     struct allocation need = {0};
@@ -213,7 +229,8 @@ static bool is_anything(const struct amounts *use)
     return false;
 }
 
-/* A vnode that a job will have alone is shared with no other job; and no job has a vnode alone that another one will use. */
+/* Take what was put together out of the trial. A vnode that a job will have alone is shared with no other
+ * job; and no job has a vnode alone that another one will use, since trial_take counts a job there. */
 static void take_needs(struct calendar *c, struct trial *t)
 {
     for (size_t i = 0; i < c->taken.n; i++) {
@@ -235,6 +252,7 @@ bool calendar_may_delay(const struct calendar *c, const struct job *j)
     return false;
 }
 
+/* A booking that begins after the job would have ended asks nothing of it. */
 bool calendar_keep(struct calendar *c, struct trial *t, const struct job *j, enum calendar_ends ends)
 {
     int64_t until_s = c->now_s + job_lasts_s(j);
@@ -267,6 +285,7 @@ int64_t calendar_last_before_s(const struct calendar *c, int64_t before_s)
 
 /* --- limits -------------------------------------------------------------------------------------------- */
 
+/* Where neither queue nor server has limits no count can forbid anything. */
 static bool is_bounded(const struct queue *q)
 {
     return q && (q->limits.n > 0 || q->available.n > 0);
@@ -301,6 +320,7 @@ static void count_until(struct calendar *c, int64_t at_s, int64_t times)
             calendar_count(c, c->a[i].job, times);
 }
 
+/* At each begin of a booking that the job would still see, with the counts of that moment. */
 bool calendar_allows(struct calendar *c, const struct job *j, struct reason *why)
 {
     int64_t until_s = c->now_s + job_lasts_s(j);
@@ -320,12 +340,14 @@ bool calendar_allows(struct calendar *c, const struct job *j, struct reason *why
 
 /* --- the first time that will do ------------------------------------------------------------------------- */
 
+/* A time at which the answer may be another: something ends, or the hours change. */
 struct instant {
     int64_t at_s;
     bool is_policy; /* prime or dedicated time begins or ends */
     bool is_apart; /* not the end of a running job: a booked job ends then, or prime or dedicated time does */
 };
 
+/* One search for a time. Ends of running jobs that are given back are a prefix of ends->a. */
 struct calendar_search {
     struct calendar *c;
     const struct picker *k;
@@ -340,7 +362,8 @@ struct calendar_search {
     size_t n_marks;
 };
 
-/* Preemptions under way are over by then. */
+/* A search begins: preemptions under way are over by any time that it tries. Victims have left, what is
+ * kept for the jobs that await their room is given back, and these jobs are there. */
 static void calendar_begin_job(struct calendar_search *s)
 {
     trial_give_all(s->k->trial, &s->ends->leave);
@@ -349,7 +372,8 @@ static void calendar_begin_job(struct calendar_search *s)
     s->is_begun = true;
 }
 
-/* So many of the ends are given back, no more and no less. */
+/* So many of the ends are given back, no more and no less: forward by giving back, backward by the mark
+ * from before the first that is too many. So a search may jump both ways. */
 static void calendar_give_back(struct calendar_search *s, size_t n)
 {
     if (!s->is_begun)
@@ -367,6 +391,7 @@ static void calendar_give_back(struct calendar_search *s, size_t n)
     trial_undo(s->k->trial, s->marks[n]);
 }
 
+/* The search is over: trial and counts as before it. */
 static void take_again(struct calendar_search *s)
 {
     while (s->n_given > 0)
@@ -375,7 +400,8 @@ static void take_again(struct calendar_search *s)
     s->is_begun = false;
 }
 
-/* Find room at that time beside reservations; at_s 0: as if there were no reservations. */
+/* Find room at that time beside reservations; at_s 0: as if there were no reservations. A look only: what
+ * it takes is undone. */
 static bool calendar_fits(struct calendar_search *s, int64_t at_s, struct allocation *where)
 {
     size_t mark = trial_mark(s->k->trial);
@@ -390,12 +416,14 @@ static bool calendar_fits(struct calendar_search *s, int64_t at_s, struct alloca
     return found;
 }
 
+/* Would the job, if it began at that time, run together with the booked one? */
 static bool overlaps(const struct calendar_search *s, const struct booking *b, int64_t at_s)
 {
     return b->from_s < at_s + s->lasts_s && b->to_s > at_s;
 }
 
-/* Find room at a time whose ends the trial has given back, beside booked jobs. */
+/* Find room at a time whose ends the trial has given back, beside booked jobs: their needs from then on are
+ * taken out, and they are counted. The sums are asked first, as most looks fail. */
 static bool fits_beside(struct calendar_search *s, int64_t at_s, struct allocation *where)
 {
     struct calendar *c = s->c;
@@ -427,7 +455,8 @@ static int calendar_by_time(const void *a, const void *b)
     return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
 }
 
-/* Keep only the last time of each window. */
+/* Keep only the last time of each window of opt_backfill_fuzzy, since a job that fits at one end fits at a
+ * later one too. What is remarkable of any of them is remarkable of the one that is kept. */
 static void thin_out(struct calendar_search *s, int64_t window_s)
 {
     size_t n = 0;
@@ -443,6 +472,7 @@ static void thin_out(struct calendar_search *s, int64_t window_s)
     s->n = n;
 }
 
+/* For the size of the list alone. */
 static size_t count_resv_times(const struct calendar *c)
 {
     size_t n = 0;
@@ -452,6 +482,8 @@ static size_t count_resv_times(const struct calendar *c)
     return n;
 }
 
+/* All times, in order: ends of reservations that are not on yet (one that is on is an end like those of
+ * jobs), of jobs, of bookings, and changes of the hours. */
 static void list_instants(struct calendar_search *s)
 {
     const struct calendar *c = s->c;
@@ -477,6 +509,7 @@ static void list_instants(struct calendar_search *s)
     thin_out(s, window_s > 0 ? window_s : 1);
 }
 
+/* Would it fit, were nothing booked and nothing reserved, when the ends until instant `i` have come? */
 static bool fits_after(struct calendar_search *s, size_t i)
 {
     struct allocation where = {0};
@@ -487,7 +520,8 @@ static bool fits_after(struct calendar_search *s, size_t i)
     return found;
 }
 
-/* The first instant at which it would fit were nothing booked; s->n: there is none. */
+/* The first instant at which it would fit were nothing booked; s->n: there is none. More ends never hurt,
+ * so it is found by doubling the distance until it fits, then by halving. */
 static size_t first_free(struct calendar_search *s)
 {
     size_t low = 0, high = 0;
@@ -508,7 +542,7 @@ static size_t first_free(struct calendar_search *s)
     return high;
 }
 
-/* As in PBS, where the world is driven on from event to event. */
+/* PBS's lines at DEBUG2: there the simulated world is driven from event to event, and each is logged. */
 static void say_look(const struct calendar_search *s, const struct instant *at)
 {
     time_t t = (time_t)at->at_s;
@@ -541,6 +575,7 @@ static int64_t find_time(struct calendar_search *s, struct allocation *where)
     return 0;
 }
 
+/* The loads of other bookings are wrong afterwards: the new one may overlap them. */
 const struct booking *calendar_book(struct calendar *c, const struct picker *k, const struct preemptor *p)
 {
     struct calendar_search s = {.c = c,

@@ -42,7 +42,8 @@ const struct booking *calendar_book(struct calendar *c, const struct picker *k, 
 /* All bookings, in the order in which they were made; until the next call. */
 const struct booking *calendar_bookings(const struct calendar *c, size_t *n);
 
-/* What a job that begins now must leave alone, out of the trial; the caller undoes it, before the next call. */
+/* What a job that begins now must leave alone is taken out of the trial; the caller undoes it, before the
+ * next call. The amounts are borrowed from the calendar until then. */
 enum calendar_ends {
     CALENDAR_ENDS, /* those that run end by their walltimes */
     CALENDAR_NO_ENDS /* no job ends: for a job that would stop some of them, so that their ends do not count twice */

@@ -1,5 +1,8 @@
-/* See class_heap.h. A group is of one entity, or of all jobs where there are no shares; it stays until the heap goes, since
- * there are few. */
+/* A heap of heaps. See class_heap.h.
+ *
+ * A group is of one entity, or of all jobs where there are no shares; it stays until the heap is cleared,
+ * since there are few, but is on the outer heap only while it has classes. Both heaps have the children of
+ * i at 2i + 1 and 2i + 2; the first is in place 0. */
 
 #include "class_heap.h"
 
@@ -55,7 +58,7 @@ void class_heap_destroy(struct class_heap *h)
 
 /* --- order --------------------------------------------------------------------------------------------------- */
 
-/* Jobs of reservations that run go first. */
+/* Jobs of reservations that run go first: their room is for them alone, and they delay no other job. */
 static bool is_before(const struct class_heap *h, const struct class *a, const struct class *b)
 {
     if (!a->heap[0]->within != !b->heap[0]->within)
@@ -63,6 +66,7 @@ static bool is_before(const struct class_heap *h, const struct class *a, const s
     return job_order_compare_heads(cluster_policy(h->cl), a->heap[0], a->level, b->heap[0], b->level) < 0;
 }
 
+/* Entry i of this group goes down until none of its children is before it. */
 static void sink_class(const struct class_heap *h, struct class_group *g, size_t i)
 {
     struct class *k = g->a[i];
@@ -77,6 +81,7 @@ static void sink_class(const struct class_heap *h, struct class_group *g, size_t
     g->a[i] = k;
 }
 
+/* The same of groups, which are compared by their first classes. A group on the heap is never empty. */
 static void sink_group(struct class_heap *h, size_t i)
 {
     struct class_group *g = h->a[i];
@@ -153,7 +158,8 @@ struct class *class_heap_top(const struct class_heap *h)
     return h->n > 0 ? h->a[0]->a[0] : NULL;
 }
 
-/* Where groups of entities hang together the start of one's job moves the others of its group too. */
+/* The top group's first class is another. Where entities are nested (depth above 1) the start of one's job
+ * moves the others of its branch too, so all groups are ordered again. */
 static void put_top_group(struct class_heap *h, const struct share *share)
 {
     if (h->n == 0)

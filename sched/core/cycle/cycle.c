@@ -1,16 +1,22 @@
 /* One scheduling cycle: cycle_run is the order of its steps, and cycle_consider what it does for one job.
  *
- * At its heart is a heap of the classes that may run; the class that has the next job of all is on top. That job runs (the next
- * job of its class takes its place), or other jobs give way to it, or it fails; then its whole class leaves the heap, since its
- * other jobs would fail alike.
+ * At its heart is a heap of the classes that may run; the class that has the next job of all is on top.
+ * That job runs (the next job of its class takes its place), or other jobs give way to it, or it fails;
+ * then its whole class leaves the heap, since its other jobs would fail alike.
  *
- * What keeps a cycle short: a class that failed is not tried again until cluster_news() has moved, or cluster_stoppable() for a
- * class that may preempt. So each part that makes something possible must note news; where one forgets it, jobs wait until a
- * cycle that tries all.
+ * What keeps a cycle short: a class that failed is not tried again until cluster_news() has moved, or
+ * cluster_stoppable() for a class that may preempt. So each part that makes something possible must note
+ * news; where one forgets it, jobs wait until a cycle that tries all (cycle_retry_all).
  *
- * The cycle calls down only. What is decided about one job is in cycle_decide.c. What a failure means for the jobs behind is in backfill.c, the room of running jobs in
- * cycle_preempt.c, and what the server answers to the decisions in cycle_answers.c. `d` is borrowed for the length of the call
- * that sets it; nothing uses it between calls. */
+ * Invariants. Every decision takes its room in the cluster before the next job is looked at. The trial is
+ * at mark 0 between two jobs and at the end. No class is on the heap while its jobs are taken out of it by
+ * other files, but for those that backfill_failed books, which are back when the cycle ends. `d` is
+ * borrowed for the length of the call that sets it; nothing uses it between calls.
+ *
+ * The cycle calls down only. What is decided about one job is in cycle_decide.c, what a failure means for
+ * the jobs behind in backfill.c, the room of running jobs in cycle_preempt.c, and what the server answers
+ * to the decisions in cycle_answers.c. Reservations are placed by cycle_resv.c. Carrying decisions out is
+ * not here (act.c). */
 #include "cycle.h"
 
 #include <stdlib.h>
@@ -89,7 +95,8 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
         return;
     }
 
-    /* Sort: ratings first, since the heap is ordered by them. */
+    /* Sort: ratings first, since the heap is ordered by them. From here on there are jobs to look at; what is
+     * above runs in cycles that schedule nothing, too. */
     if (c->rerate)
         rating_refresh(c->rating);
     c->rerate = false;
@@ -98,7 +105,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     if (cluster_has_no_nodes(c->cl))
         decisions_log(d, LOGE_DEBUG, "", "No nodes found in partitions serviced by scheduler");
     placement_set_log(c->placer, d);
-    c->until_s = cycle_until_s(c);
+    c->until_s = cycle_until_s(c); /* before anything is kept: vnodes are told apart up to that time only */
     if (p->scheduling)
         cycle_resv_confirm(c); /* first: jobs get what reservations leave */
     cycle_fill_heap(c);
@@ -131,7 +138,12 @@ static void cycle_end_round(struct cycle *c, struct queue *q);
 static void cycle_fail(struct cycle *c, struct class *k, struct job *j, const struct reason *why);
 static void cycle_drop_top(struct cycle *c);
 
-/* The job on top of the heap runs, has others give way, or fails, and the heap is put right for the next one. */
+/* The job on top of the heap runs, has others give way, or fails, and the heap is put right for the next
+ * one.
+ *
+ * Four ways out: an array has no index left, or is in another class by now (its entry is stale); the job
+ * was decided about; it failed and is booked, so that the next job of its class is looked at in its place;
+ * it failed, and its class with it. */
 static void cycle_consider(struct cycle *c, struct class *k)
 {
     struct job *j = k->heap[0];
@@ -156,7 +168,7 @@ static void cycle_consider(struct cycle *c, struct class *k)
         return;
     }
     j->short_s = 0; /* it was shortened for a place that it did not get */
-    bool is_booked = backfill_failed(c, k, &picker, &p, &why);
+    bool is_booked = backfill_failed(c, k, &picker, &p, &why); /* first: cycle_fail may end an urged job */
     cycle_fail(c, k, j, &why);
     if (is_booked) {
         cycle_next_of_class(c);
@@ -193,6 +205,8 @@ static bool cycle_try(struct cycle *c, struct class *k, const struct picker *pic
 
 /* --- creation ------------------------------------------------------------------------------------ */
 
+/* Order matters: listeners of the cluster are told in the order in which they came. A share or a rating
+ * must be known before a class is chosen by it. */
 struct cycle *cycle_create(const char *sched_name, struct policy *policy)
 {
     struct cycle *c = mem_new(1, sizeof *c);
@@ -213,6 +227,8 @@ struct cycle *cycle_create(const char *sched_name, struct policy *policy)
     return c;
 }
 
+/* Parts first, that hold pointers into the cluster but do not listen; then the cluster is emptied while its
+ * listeners are still there to forget their jobs and vnodes; then the listeners. */
 void cycle_destroy(struct cycle *c)
 {
     if (!c)
@@ -224,7 +240,7 @@ void cycle_destroy(struct cycle *c)
     plans_destroy(c->plans);
     placement_destroy(c->placer);
     trial_destroy(c->trial);
-    cluster_clear(c->cl);
+    cluster_clear(c->cl); /* tells the listeners of each job and vnode that goes */
     cluster_destroy(c->cl);
     classes_destroy(c->classes);
     buckets_destroy(c->buckets);
@@ -273,7 +289,12 @@ static void cycle_drop_top(struct cycle *c)
     class_heap_drop_top(c->heap);
 }
 
-/* Could this class fit now, or could others be made to give way, where it was not so when it was tried last? */
+/* Could this class fit now, or could others be made to give way, where it was not so when it was tried
+ * last?
+ *
+ * News means room for any class. A running job that has become stoppable matters only to a class that could
+ * stop it: one that takes turns, or one with a level above the lowest that runs. A class that was never
+ * tried has failed_at 0, which no count of news is. */
 static bool has_changed(const struct cycle *c, const struct class *k)
 {
     bool stoppable = k->failed_stoppable != cluster_stoppable(c->cl);
@@ -284,7 +305,8 @@ static bool has_changed(const struct cycle *c, const struct class *k)
            preempt_level_of(c->cl, k->heap[0]) > preempt_level_lowest_running(c->cl);
 }
 
-/* A class may have gone over a soft limit, or below it again: what was decided may have changed the order of the rest. */
+/* A class may have gone over a soft limit, or below it again, or its entity over its share: what was
+ * decided may have changed the order of the rest. Without such levels in preempt_prio this is nothing. */
 static void cycle_relevel(struct cycle *c)
 {
     if (!preempt_level_moves(c->cl))
@@ -293,7 +315,8 @@ static void cycle_relevel(struct cycle *c)
     class_heap_relevel(c->heap);
 }
 
-/* round_robin: this queue has had its turn. */
+/* round_robin: this queue has had its turn. All classes of all queues may change places, so the heap is
+ * made again. */
 static void cycle_end_round(struct cycle *c, struct queue *q)
 {
     q->rounds++;
@@ -301,12 +324,14 @@ static void cycle_end_round(struct cycle *c, struct queue *q)
         class_heap_order(c->heap);
 }
 
+/* round_robin begins with the first queue in every cycle: which queue was served last is not remembered. */
 static void cycle_begin_rounds(struct cycle *c)
 {
     for (struct queue *q = cluster_next_queue(c->cl, NULL); q; q = cluster_next_queue(c->cl, q))
         q->rounds = 0;
 }
 
+/* Has any class of a queue that takes turns changed? Then cycle_fill_heap asks all of them. */
 static bool has_gang_changed(const struct cycle *c)
 {
     for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k))
@@ -315,8 +340,9 @@ static bool has_gang_changed(const struct cycle *c)
     return false;
 }
 
-/* What is promised to a job, or kept for it, is not seen by another cycle: so of those who take turns all are asked or
- * none, and those who are not to be kept waiting always; where the order of jobs is binding, all. */
+/* Put the classes on the heap that this cycle must look at. What is promised to a job, or kept for it, is
+ * not seen by another cycle: so of the classes that take turns all are asked or none, jobs that are not to
+ * be kept waiting are always asked, and where the order of jobs is binding, all. */
 static void cycle_fill_heap(struct cycle *c)
 {
     bool gang = has_gang_changed(c), strict = policy_is_strict(cluster_policy(c->cl));
@@ -340,7 +366,8 @@ static void cycle_fill_heap(struct cycle *c)
 
 /* --- what becomes of a job --------------------------------------------------------------------------- */
 
-/* Is there an urged job that this cycle must deal with? */
+/* Is there an urged job that this cycle must deal with? One that has gone, one that can no longer be run
+ * (both are refused), or one that is in a class and so is looked at. One that awaits room is under way. */
 static bool is_urged_open(const struct cycle *c)
 {
     for (size_t i = 0; i < c->n_urged; i++) {
@@ -351,7 +378,8 @@ static bool is_urged_open(const struct cycle *c)
     return false;
 }
 
-/* Answer requests for jobs that have gone, or that no longer have to be run. */
+/* Answer requests (qrun) for jobs that have gone, or that no longer have to be run. Backwards, since an
+ * entry that leaves is replaced by the last one. */
 static void cycle_drop_lost_urges(struct cycle *c)
 {
     for (size_t i = c->n_urged; i > 0; i--) {
@@ -368,6 +396,9 @@ static void cycle_drop_lost_urges(struct cycle *c)
     }
 }
 
+/* The class on top has failed by its first job. A line is logged only when the reason is a new one, or a
+ * site with a thousand waiting classes would get a thousand lines a cycle. What the jobs' comments become
+ * is told later, job by job (cycle_next_comment). */
 static void cycle_fail(struct cycle *c, struct class *k, struct job *j, const struct reason *why)
 {
     char text[REASON_TEXT_MAX];
@@ -391,8 +422,9 @@ static void cycle_next_of_class(struct cycle *c)
     class_heap_top_moved(c->heap);
 }
 
-/* An array that has reached max_run_subjobs by what was just decided is in another class, which is not on the heap: if it is still
- * before all others it is looked at here, else in the next cycle. */
+/* An array that has reached max_run_subjobs by what was just decided is in another class, which is not on
+ * the heap: if it is still before all others it is looked at here, else in the next cycle. Looking at it
+ * means booking it, where the order of jobs is binding: nothing of it can run. */
 static void cycle_book_full(struct cycle *c, const struct picker *picker, struct job *j)
 {
     struct class *k = j->class, *top = class_heap_top(c->heap);
@@ -415,7 +447,12 @@ static int cycle_by_time(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Where there are reservations, a class has jobs of one length only; one that awaits room is in none. */
+/* The latest time at which a job would still be there that begins in this cycle; what is kept for
+ * reservations after it need not be told apart (keeps_make). The different ends are given to keeps_spans,
+ * which makes more vnodes alike.
+ *
+ * Where there are reservations a class has jobs of one length only, so the first speaks for all. A job that
+ * awaits room is in no class and may ask for any length: INT64_MAX then. */
 static int64_t cycle_until_s(struct cycle *c)
 {
     int64_t *until_s = NULL;
@@ -459,7 +496,8 @@ static bool cycle_may_differ(const struct cycle *c, const struct class *k)
            k->why.code == REASON_CONFLICT;
 }
 
-/* Jobs that the server would not run get another chance. */
+/* Jobs that the server would not run get another chance, all at once: they are few, and one time for all
+ * needs one timer. */
 static void cycle_retry_refused(struct cycle *c)
 {
     if (c->n_refused == 0 || c->now_s < c->refused_s)
@@ -483,7 +521,8 @@ static void cycle_note_due_times(struct cycle *c)
     c->primetime_s = primetime_change_s(cluster_policy(c->cl), c->now_s);
 }
 
-/* Has this cycle looked at as many jobs, or for as long, as it may? The rest has changed as before: the next one's. */
+/* Has this cycle looked at as many jobs, or for as long, as it may? The classes that are left have not
+ * failed since they changed, so the next cycle finds them changed still and begins with them. */
 static bool cycle_is_enough(struct cycle *c, int64_t checked)
 {
     const struct policy *p = cluster_policy(c->cl);
@@ -511,6 +550,8 @@ void cycle_watch(struct cycle *c, struct decisions *d)
     plans_watch(c->plans, d);
 }
 
+/* In the order of cost. Without scheduling only jobs that a request asks for count, and times at which a
+ * mark of the cycle is to be taken back. */
 bool cycle_has_news(const struct cycle *c, int64_t now_s)
 {
     if (is_urged_open(c) || (c->n_refused > 0 && now_s >= c->refused_s) ||
@@ -539,6 +580,7 @@ int64_t cycle_wakes_s(const struct cycle *c)
                    earlier(c->n_refused > 0 ? c->refused_s : 0, c->forget_s));
 }
 
+/* A count that moves makes all classes differ from what they failed at. */
 void cycle_retry_all(struct cycle *c)
 {
     c->rerate = true;
@@ -547,6 +589,9 @@ void cycle_retry_all(struct cycle *c)
 
 /* --- comments ---------------------------------------------------------------------------------------- */
 
+/* Goes class by class with a cursor in each, since the caller stops when enough requests are open. Where
+ * the heap of a class changes between two calls, a job that has moved to a place before the cursor keeps
+ * its old comment until the class is told again. */
 const struct job *cycle_next_comment(struct cycle *c, const char **comment)
 {
     if (!cluster_policy(c->cl)->update_comments)

@@ -1,7 +1,11 @@
-/* What came of decisions: orders taken or refused, plans, victims, turns. See cycle.h.
+/* What came of decisions: orders taken or refused, plans, victims, turns. See cycle_answers.h.
  *
- * Answers come in any order, and late: the job may have gone meanwhile. What follows from one is decided at once and
- * appended to the caller's list. */
+ * Invariant: after an answer the job is under no order of which the answer has come, or its order is marked
+ * as taken and ends with the job's next change (cluster_order_taken). A job that was made for the order (a
+ * subjob) does not outlive a refusal.
+ *
+ * What is left out: repeating a request. A refused job comes again by the next cycle, which looks at the
+ * world as it is then. */
 #include "cycle_answers.h"
 
 #include <stdio.h>
@@ -19,8 +23,9 @@
 #include "cycle_state.h"
 #include "cycle_decide.h"
 
-/* A job that the server refused is tried again: the reason is often a state of a vnode that the next change will show, and
- * a refusal costs a request. */
+/* A job that the server refused is tried again after so long: the reason is often a state of a vnode that
+ * the next change will show, and a refusal costs a request. A choice: below a second the same refusal would
+ * repeat, and a minute would be seen by users. */
 enum { RETRY_REFUSED_S = 5 };
 
 /* The order had no effect. Return the job that waits again: its array, if the job was made for the order. */
@@ -36,6 +41,8 @@ static struct job *cycle_answers_give_back(struct cycle *c, struct job *j)
     return array;
 }
 
+/* Ways out, in order: the job has gone; it was taken; it awaits room elsewhere, so only the attempt is
+ * over; the server saw less room; it refused the job itself. */
 void cycle_answer_order(struct cycle *c, const char *id, int code, const char *text, struct decisions *d)
 {
     struct job *j = cluster_job(c->cl, id);
@@ -76,7 +83,7 @@ void cycle_answer_order(struct cycle *c, const char *id, int code, const char *t
         decisions_add(d, DECIDE_COMMENT, j->id, reason_comment(&why, comment));
 }
 
-/* The words of a refusal, for the job that it stops. */
+/* The words of a refusal become the comment of the job that it stops. */
 static void say_error(struct cycle *c, const char *id, int code, const char *text)
 {
     char number[16], comment[REASON_TEXT_MAX];
@@ -87,6 +94,8 @@ static void say_error(struct cycle *c, const char *id, int code, const char *tex
     decisions_add(c->d, DECIDE_COMMENT, id, reason_comment(&why, comment));
 }
 
+/* A provisional job that is still under another order (ORDER_NONE is false) is kept: that order's answer is
+ * yet to come. */
 void cycle_answer_plan(struct cycle *c, const char *urgent, int code, const char *text, struct decisions *d)
 {
     struct job *j = cluster_job(c->cl, urgent);
@@ -110,6 +119,7 @@ void cycle_answer_plan(struct cycle *c, const char *urgent, int code, const char
         say_error(c, j->id, code, text);
 }
 
+/* The words are PBS's. A victim that ended by itself (PREEMPT_ENDED) has no method, and no line. */
 static void log_reply(struct decisions *d, const struct cycle_reply *r)
 {
     const struct preempt_method_row *row = preempt_method_row(preempt_result_method(r->result));
@@ -130,7 +140,9 @@ static void plan_is_over(struct cycle *c, struct job *j)
         cycle_decide_refuse(c, j, "Maximum number of preemption tries exceeded - cannot run job");
 }
 
-/* All jobs that were to give way to this job have answered. */
+/* All jobs that were to give way to this job have answered. PLAN_READY: their room is what was planned, and
+ * the job takes it. PLAN_AGAIN and PLAN_LOST need nothing: the job waits in its class, and the next cycle
+ * decides. */
 static void all_answered(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n)
 {
     struct job *j = cluster_job(c->cl, urgent);
@@ -176,6 +188,8 @@ void cycle_answer_turn(struct cycle *c, const char *next, const struct cycle_rep
     all_answered(c, next, replies, n);
 }
 
+/* `next` is taken first: an unspawned subjob is gone, and its array (later in the table or earlier) only
+ * gets an index back. */
 void cycle_answers_forget(struct cycle *c)
 {
     for (struct job *j = cluster_next_job(c->cl, NULL), *next; j; j = next) {

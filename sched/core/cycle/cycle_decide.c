@@ -27,7 +27,7 @@
 void cycle_decide_withdraw(struct cycle *c, struct job *j)
 {
     for (size_t i = 0; j->urged && i < c->n_urged; i++)
-        if (c->urged[i] == j->id) { /* interned */
+        if (c->urged[i] == j->id) { /* interned, so one address is one job */
             intern_unref(c->urged[i]);
             c->urged[i] = c->urged[--c->n_urged];
             break;
@@ -41,6 +41,8 @@ bool cycle_decide_may_run(const struct job *j)
     return j->sched_state == SCHED_STATE_WAITING || j->sched_state == SCHED_STATE_SUSPENDED;
 }
 
+/* job_urge comes before the question whether it may run: a request makes a held job, or one that waits for
+ * its time, count as waiting (PBS). */
 bool cycle_decide_urge(struct cycle *c, const char *id)
 {
     struct job *j = cluster_job(c->cl, id);
@@ -72,6 +74,8 @@ void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *
                       units_format_duration(duration, n_s));
 }
 
+/* cluster_order comes late: it takes the job out of its class and its room out of the cluster.
+ * keeps_started reads the claim that it makes. */
 void cycle_decide_run(struct cycle *c, struct job *j, const struct allocation *where)
 {
     bool resumes = j->sched_state == SCHED_STATE_SUSPENDED;
@@ -94,6 +98,8 @@ void cycle_decide_run(struct cycle *c, struct job *j, const struct allocation *w
         decisions_log(c->d, LOGE_DEBUG, array->id, "Number of concurrent running subjobs limit reached");
 }
 
+/* A provisional job exists only because of the request, so it goes with it; any other one waits by its own
+ * right. */
 void cycle_decide_refuse(struct cycle *c, struct job *j, const char *text)
 {
     struct decision *x = decisions_add(c->d, DECIDE_REFUSE, j->id, text);

@@ -25,6 +25,9 @@
 #include "cycle_decide.h"
 #include "backfill.h"
 
+/* Something may be different at that time though no news comes: cycle_note_due_times makes it news then.
+ * Only the first of these times is kept; when it has come, each job that still has to wait is asked again
+ * and notes the next one. */
 static void cycle_note_later(void *arg, int64_t at_s)
 {
     struct cycle *c = arg;
@@ -42,6 +45,8 @@ static bool cycle_has_failed(void *cycle, const struct job *preemptor, const str
     return lately || plans_has_failed(c->plans, preemptor->id, victim->id, c->now_s);
 }
 
+/* The same, and the cycle comes again when the failure is forgotten. explain asks the one above: it must
+ * leave no trace. */
 static bool cycle_preemptor_has_failed(void *arg, const struct job *preemptor, const struct job *victim)
 {
     struct cycle *c = arg;
@@ -78,7 +83,8 @@ static bool may_preempt(struct cycle *c, const struct picker *k, const struct pr
     return bar == ATTEMPT_OPEN;
 }
 
-/* These victims are to give way to `j`, for which the room is kept until they have. */
+/* These victims are to give way to `j`: their names and runs go into the decision, and the room is kept for
+ * it until they have. The run is named so that the server does not stop a later run of the same job. */
 static void decide_plan(struct cycle *c, struct decision *x, struct job *j, const struct candidates *victims,
                         const struct allocation *where)
 {
@@ -148,7 +154,8 @@ struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const s
                               .arg = c};
 }
 
-/* Gang: the job's turn, by suspension of jobs that have had theirs. */
+/* The job's turn in its time slices, by suspension of jobs that have had theirs. Promises of this cycle to
+ * others are taken out of the trial while it is looked for. */
 static bool find_turn(struct cycle *c, struct class *k, struct job *j, struct reason *why)
 {
     struct preemptor p = cycle_preemptor(c, k, j);
@@ -167,6 +174,8 @@ static bool find_turn(struct cycle *c, struct class *k, struct job *j, struct re
     return found;
 }
 
+/* Preemption. What is booked for top jobs is taken out of the trial first, with no ends counted: the
+ * victims' own ends would count twice otherwise. */
 static bool find_victims(struct cycle *c, struct class *k, struct job *j, const struct reason *why)
 {
     struct preemptor p = cycle_preemptor(c, k, j);
@@ -234,10 +243,12 @@ bool cycle_preempt_for(struct cycle *c, struct job *j)
 
 /* --- jobs that await room -------------------------------------------------------------------------- */
 
-/* How long such a job is left alone after the server has refused to run it elsewhere: the server saw more than this scheduler, and
- * one or two cycles bring the news. A choice. */
+/* How long such a job is left alone after the server has refused to run it elsewhere: the server saw more
+ * than this scheduler, and one or two cycles bring the news. A choice. */
 enum { ELSEWHERE_RETRY_S = 10 };
 
+/* A job that awaits room is counted in the limits already, so without this its own count would forbid it to
+ * run. */
 static bool elsewhere_find_room(struct cycle *c, const struct preemptor *p, struct allocation *where)
 {
     struct picker picker = cycle_preempt_picker(c);

@@ -1,6 +1,10 @@
 #ifndef CYCLE_PREEMPT_H
 #define CYCLE_PREEMPT_H
-/* The room of running jobs: for a job that finds none free, by turns or by preemption; and the explanation of it. */
+/* The room of running jobs: for a job that finds none free, by turns of time slices or by preemption; and
+ * the explanation of it.
+ *
+ * Within cycle_run, after backfill_find_room has failed. What is decided is in `c->d` and in the cluster at
+ * once. Between cycles only cycle_preempt_explain, which changes nothing. */
 #include "cycle.h"
 #include "pick.h"
 
@@ -8,15 +12,20 @@ struct class;
 struct explanation;
 struct reason;
 
+/* The asking job as pick.h and candidates.h want it: this job of the class `k`, at the cycle's time.
+ * Borrows both. */
 struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const struct job *j);
-/* The first of this class finds no room that is free. true: others are to make room, by turns or by preemption; it is decided.
- * `why` is the obstacle, and what is said of it after. For an array it is the next subjob. */
+/* The first job of this class finds no room that is free. true: others are to make room, by turns or by
+ * preemption; it is decided. `why` is the obstacle on entry, and what is said of the job on return. For an
+ * array it is its next subjob, which is made, and unmade again where this is false. */
 bool cycle_preempt_for_class(struct cycle *c, struct class *k, struct reason *why);
 
-/* The same for this job, before others are considered; it is in a class. */
+/* The same for this job, before others are considered; it is in a class. Tries free room first, and is
+ * false where there is some: then it is the reservation's to use. For ASAP reservations (cycle_resv.c). */
 bool cycle_preempt_for(struct cycle *c, struct job *j);
 
-/* Run jobs that await room where other room has come free meanwhile, if their level is at least `highest`. */
+/* Run jobs that await room where other room has come free meanwhile, if their level is at least `highest`,
+ * that of the first waiting job (0: none waits). O(jobs that await room). */
 void cycle_preempt_elsewhere(struct cycle *c, int highest);
 
 /* The parts that a cycle picks with. */

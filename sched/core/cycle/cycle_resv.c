@@ -1,7 +1,9 @@
 /* Reservations that need vnodes: new ones, altered ones, and those that have lost some. See cycle_resv.h.
  *
- * They are placed before any job, altered ones first, then in the order in which they were asked for. What is found is kept for a
- * reservation at once, so the next one and all jobs of the cycle see it as promised. */
+ * They are placed before any job, altered ones first, then in the order in which they were asked for. What
+ * is found is kept for a reservation at once, so the next one and all jobs of the cycle see it as promised.
+ *
+ * A reservation is left alone between the decision and what the stream shows of it (resv->is_asked). */
 #include "cycle_resv.h"
 
 #include <stdlib.h>
@@ -28,6 +30,7 @@ static bool is_ours(const struct cycle *c, const struct resv *r)
     return !r->partition || strcmp(partition, cluster_policy(c->cl)->partition) == 0;
 }
 
+/* O(reservations), in each question for news; most have their vnodes and cost a look at two fields. */
 bool cycle_resv_is_due(const struct cycle *c, int64_t now_s)
 {
     for (const struct resv *r = cluster_next_resv(c->cl, NULL); r; r = cluster_next_resv(c->cl, r))
@@ -58,7 +61,7 @@ static int by_urgency(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* The caller frees. */
+/* Those that are due, by urgency; NULL where there are none. The caller frees. */
 static struct resv **list_resvs(const struct cycle *c, size_t *n)
 {
     struct resv **list = NULL;
@@ -75,6 +78,7 @@ static struct resv **list_resvs(const struct cycle *c, size_t *n)
     return list;
 }
 
+/* PBS's words differ between one that never had vnodes and one that has lost some. */
 static void say_failed(struct cycle *c, const struct resv *r, const struct reason *why)
 {
     bool is_new = r->state == RESV_IS_UNCONFIRMED || r->state == RESV_IS_ALTERED;
@@ -102,6 +106,7 @@ static void deny(struct cycle *c, struct resv *r, const struct confirm_answer *x
     cluster_resv_promise(c->cl, r, NULL, 0);
 }
 
+/* PBS logs the number always, and each occurrence at the level of debugging only. */
 static void say_occurrences(struct cycle *c, const struct resv *r, const struct confirm_answer *x)
 {
     decisions_log(c->d, LOGE_SCHED, r->id, "Confirming %zu Occurrences", x->n);
@@ -115,6 +120,8 @@ static void say_occurrences(struct cycle *c, const struct resv *r, const struct 
     }
 }
 
+/* The decision, then the room. One that had vnodes before has given some of them up by now, so what is kept
+ * is made again as a whole; a new one only adds. */
 static void confirm(struct cycle *c, struct resv *r, struct confirm_answer *x)
 {
     char *text = confirm_text(c->cl, x);
@@ -169,7 +176,9 @@ static struct job *job_of_asap(const struct cycle *c, const struct resv *r)
                : NULL;
 }
 
-/* Its job begins in the room of others, and the reservation with it: nothing is to be confirmed here. */
+/* Does an ASAP reservation's job begin in the room of others, and the reservation with it? Then nothing is
+ * to be confirmed here. Not where the reservation itself could begin now: that stops no job. The job's
+ * preemption is begun if it is not under way, and looked after again in LOOK_S. */
 static bool goes_to_its_job(struct cycle *c, struct resv *r, const struct confirm_answer *x)
 {
     struct job *j = job_of_asap(c, r);

@@ -1,6 +1,10 @@
 #ifndef CYCLE_STATE_H
 #define CYCLE_STATE_H
-/* The fields of a cycle, for the files of this folder that decide; others ask cycle.h. The comments say which file writes. */
+/* The fields of a cycle, for the files of this folder that decide; others ask cycle.h.
+ *
+ * Seven files include it, since a cycle is one decision made in parts: each part (class_heap, calendar,
+ * gang, keeps ...) is a type of its own that sees none of this, and the files here say in which order the
+ * parts are asked. The comments say which file writes a field; the other files only read it. */
 #include "cycle.h"
 
 struct backfill;

@@ -1,8 +1,11 @@
 /* The calendar, asked between cycles about one job. See forecast.h.
  *
- * What the time rests on is read from the place that was found: a vnode of it that could not take its part at this moment is
- * blocked, and running jobs that leave a blocked vnode until then are what the job waits for. Where no vnode is blocked a limit is in
- * the way, and jobs count whose end mends that. */
+ * What the time rests on is read from the place that was found: a vnode of it that could not take its part
+ * at this moment is blocked, and running jobs that leave a blocked vnode until then are what the job waits
+ * for. Where no vnode is blocked a limit is in the way, and jobs count whose end mends that.
+ *
+ * Everything that is written is undone before the way out: bookings (calendar_begin), trial steps (by the
+ * callees), node->listed (forget_place). So the next cycle is as if no question had been asked. */
 
 #include "forecast.h"
 
@@ -62,11 +65,13 @@ static void forecast_put(struct cycle *c, struct job **list, size_t *n, struct j
     list[at] = j;
 }
 
+/* Jobs of a class that can never run are before no job in time. */
 static bool is_hopeless(const struct class *k)
 {
     return k->failed_at && k->why.never;
 }
 
+/* An array waits as often as it has queued indices. */
 static size_t count_of(const struct job *j)
 {
     return j->is_array && j->queued ? idset_count(j->queued) : 1;
@@ -104,6 +109,7 @@ static struct job **jobs_before(struct forecast_walk *w, size_t *n)
     return list;
 }
 
+/* Book them in their order, so that the calendar is as the cycle that starts them would leave it. */
 static void book_before(struct forecast_walk *w)
 {
     size_t n, planned = 0;
@@ -155,6 +161,7 @@ static void forget_place(struct allocation *place)
     allocation_fini(place);
 }
 
+/* Has this allocation a vnode of the place, as far as it is still listed? */
 static bool is_on_place(const struct allocation *on)
 {
     for (size_t i = 0; i < on->n; i++)
@@ -163,7 +170,8 @@ static bool is_on_place(const struct allocation *on)
     return false;
 }
 
-/* Leave only vnodes listed that jobs block. */
+/* Leave only vnodes listed that jobs block: unlist those that could take their part now. Reservations are
+ * not asked, they have items of their own. */
 static void keep_blocked(const struct forecast_walk *w, const struct allocation *place)
 {
     struct asker a = w->a;
@@ -176,6 +184,8 @@ static void keep_blocked(const struct forecast_walk *w, const struct allocation 
     }
 }
 
+/* Would the end of this running job help against the limit that forbids the job now? One of the same
+ * entity, or one that has some of the amount. */
 static bool mends_limit(const struct forecast_walk *w, const struct job *other)
 {
     const struct reason *why = &w->limit;
@@ -188,6 +198,8 @@ static bool mends_limit(const struct forecast_walk *w, const struct job *other)
     return run_limits_share(why, w->p.job, other);
 }
 
+/* Running jobs that end until then, of which the time depends. An end beyond JOB_FOREVER_S / 2 is that of a
+ * job without a walltime. */
 static void note_running(struct forecast_walk *w)
 {
     struct release_times l = {0};
@@ -235,6 +247,8 @@ static int forecast_by_time(const void *a, const void *b)
     return x->until_s < y->until_s ? -1 : x->until_s > y->until_s;
 }
 
+/* note_running comes last of three: bookings and reservations are asked of all vnodes of the place, running
+ * jobs of blocked ones only. */
 static void note_grounds(struct forecast_walk *w)
 {
     struct allocation place = {0};
@@ -263,6 +277,7 @@ static int64_t forecast_book(struct forecast_walk *w, struct allocation *where)
     return b ? b->from_s : 0;
 }
 
+/* Room now, beside what the next cycle would keep for jobs before this one. */
 static bool is_now(struct forecast_walk *w, struct allocation *where)
 {
     struct reason why;
@@ -270,6 +285,8 @@ static bool is_now(struct forecast_walk *w, struct allocation *where)
     return backfill_room(w->c, &w->k, &w->p, where, &why);
 }
 
+/* Three looks: now; without jobs before it (alone_s), which also tells whether it ever fits; and behind
+ * them (at_s). */
 static void find_time(struct forecast_walk *w)
 {
     struct forecast *f = w->out;
@@ -296,6 +313,8 @@ static void find_time(struct forecast_walk *w)
         f->at_s = 0;
 }
 
+/* A job of a reservation, and one that a person suspended, has no time: neither the calendar nor the
+ * scheduler decides that. */
 void forecast_make(struct cycle *c, const struct job *j, int64_t now_s, struct forecast *out)
 {
     struct forecast_walk w = {

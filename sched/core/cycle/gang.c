@@ -17,8 +17,12 @@
 #include "freed_by.h"
 
 enum {
-    ONE_BY_ONE = 16,  /* victims that are tried singly; then twice as many each time */
-    PROMISES_MAX = 16 /* for at most so many jobs in a cycle the other resources that they need are kept */
+    /* Victims that are tried singly, then twice as many each time: small jobs stop no job too many, large ones cost
+     * O(log victims) placements. A choice. */
+    ONE_BY_ONE = 16,
+    /* For at most so many jobs in a cycle the other resources that they need are kept; further ones may wait longer. A
+     * choice: each is taken out of the trial in each search. */
+    PROMISES_MAX = 16
 };
 
 struct gang_promise {
@@ -96,11 +100,13 @@ void gang_note_wait(struct job *j, int64_t now_s)
         j->since_s = now_s;
 }
 
+/* When the turn of this running job is over. */
 static int64_t over_at(const struct gang *g, const struct job *j)
 {
     return j->turn_s + slice_of(g, j->queue);
 }
 
+/* Sites without time slices pay a look at each queue and nothing else. */
 static bool any_queue_is_gang(const struct cluster *cl)
 {
     for (struct queue *q = cluster_next_queue(cl, NULL); q; q = cluster_next_queue(cl, q))
@@ -109,6 +115,8 @@ static bool any_queue_is_gang(const struct cluster *cl)
     return false;
 }
 
+/* The order in which they give way: lower queues first, then the turn that is over first, then the job that
+ * came last. */
 static int gang_by_turn(const void *a, const void *b, void *gang)
 {
     const struct job *x = *(struct job *const *)a, *y = *(struct job *const *)b;
@@ -171,6 +179,9 @@ static bool stays_alone(const struct gang *g, const struct allocation *on)
     return false;
 }
 
+/* May this job be stopped for a turn, and would it help? One under an order, a victim, and one that is
+ * promised to another job of this cycle may not. A suspended asker needs its own vnodes, on which
+ * list_neighbours has looked already. */
 static bool may_yield(const struct gang_search *s, const struct job *v)
 {
     return is_gang(v) && job_is_up(v) && v->order == ORDER_NONE && !v->gives_way && !v->resv &&
@@ -205,7 +216,8 @@ static void list_neighbours(struct gang_search *s)
     sort(s->g, &s->neighbours);
 }
 
-/* The next job that could be stopped, or NULL. */
+/* The next job that could be stopped, or NULL. The list is in the order of giving way, so the first that is
+ * too early ends it. */
 static struct job *next_of(struct gang_search *s)
 {
     while (s->at < s->from->n) {
@@ -219,6 +231,8 @@ static struct job *next_of(struct gang_search *s)
     return NULL;
 }
 
+/* A search begins. Of the list of all running jobs those in front are passed over for good once they are
+ * stopped. */
 static void gang_begin(struct gang_search *s)
 {
     struct gang *g = s->g;
@@ -232,6 +246,7 @@ static void gang_begin(struct gang_search *s)
 
 /* --- searching --------------------------------------------------------------------------------------- */
 
+/* Stopped in the trial: what a suspension gives back comes free, and limits do not count the job. */
 static void gang_stop(struct gang_search *s, struct job *v)
 {
     freed_by_note(s->g->cl, v, true);
@@ -300,7 +315,8 @@ static void make_rest(const struct candidates *victims, const struct allocation 
     allocation_fini(&all);
 }
 
-/* It waits for the end of these turns. */
+/* It waits for the end of these turns, and is promised them: they are marked so for this cycle, and the
+ * cycle comes again when the last is over. */
 static void promise(struct gang *g, const struct preemptor *p, const struct candidates *victims,
                     const struct allocation *where)
 {
@@ -328,6 +344,7 @@ static void say_turn(const struct gang *g, const struct queue *q, struct reason 
     reason_set(why, REASON_TURN, seconds, NULL);
 }
 
+/* Jobs of the highest of these queues cast the shadow; the comment names that queue. */
 static void say_shadow(const struct candidates *victims, struct reason *why)
 {
     const struct job *highest = victims->a[0];
@@ -338,6 +355,8 @@ static void say_shadow(const struct candidates *victims, struct reason *why)
     reason_set(why, REASON_SHADOW, highest->queue->name, NULL);
 }
 
+/* Up to three searches, see the head. Log lines of the picker are left out: a turn that does not
+ * come is not worth a line. */
 bool gang_take_turn(struct gang *g, const struct picker *k, const struct preemptor *p,
                     struct candidates *victims, struct allocation *where, struct reason *why)
 {

@@ -2,19 +2,23 @@
 #define GANG_H
 /* Time slices: jobs of queues with gang take turns on the same vnodes by suspension.
  *
- * A waiting job of such a queue that finds no room looks at running ones of such queues: those of queues of lower
- * Priority are in its shadow and give way at once, those of equal Priority when their turn is over (gang_timeslice of
- * their queue, else of the scheduler). They are suspended, keep their memory, and wait for their next turn; so of k jobs
- * that want one cpu each gets 1/k of it. Who has waited longest is next (job_order.c). Jobs of other queues are neither
- * stopped nor started by this, and a turn is not a preemption: it costs no job a protection, a method or a count.
+ * A waiting job of such a queue that finds no room looks at running ones of such queues: those of queues of
+ * lower Priority are in its shadow and give way at once, those of equal Priority when their turn is over
+ * (gang_timeslice of their queue, else of the scheduler). They are suspended, keep their memory, and wait
+ * for their next turn; so of k jobs that want one cpu each gets 1/k of it. The job that has waited longest
+ * is next (job_order.c). Jobs of other queues are neither stopped nor started by this, and a turn is not a
+ * preemption: it costs no job a protection, a method or a count.
  *
- * Where a job has to wait until several turns are over, it is promised those: they go on until the last is over and are
- * given to no other job, and what else it needs is kept from other jobs of gang queues. So large jobs come to their turn
- * beside small ones.
+ * Where a job has to wait until several turns are over, it is promised those: they run on until the last is
+ * over and are given to no other job, and what else it needs is kept from other jobs of gang queues. So
+ * large jobs come to their turn beside small ones.
  *
- * The core's rules: no I/O, no clock. One struct gang belongs to a cycle and keeps nothing from one to the next but the
- * jobs' own fields turn_s and since_s; a scheduler that is started again takes all turns as begun now.
- */
+ * In a cycle: gang_review first; then, for each job that is looked at, gang_keep_promises around the search
+ * for free room, and gang_take_turn if that fails; gang_begin_turn when a job is ordered to run or resume.
+ *
+ * The core's rules: no I/O, no clock. One struct gang belongs to a cycle and keeps nothing from one to the
+ * next but the jobs' own fields turn_s and since_s; a scheduler that is started again takes all turns as
+ * begun now. */
 #include "pick.h"
 
 struct gang;

@@ -20,11 +20,13 @@ static int64_t done_s(const struct job *j)
     return j->sched_state == SCHED_STATE_SUSPENDED ? j->used_s : 0;
 }
 
+/* What is left of min_walltime, at least a second. */
 static int64_t least_left_s(const struct job *j)
 {
     return j->least_s > done_s(j) ? j->least_s - done_s(j) : 1;
 }
 
+/* From now on it asks for so much less; the line is PBS's. */
 static void shorten(const struct shrink *s, int64_t left_s, const char *due_to)
 {
     char duration[UNITS_TEXT_MAX];
@@ -35,6 +37,7 @@ static void shorten(const struct shrink *s, int64_t left_s, const char *due_to)
                   units_format_duration(duration, s->job->short_s), due_to);
 }
 
+/* Reasons that a shorter job may not have. */
 static bool is_boundary(const struct reason *why)
 {
     return why->code == REASON_CROSS_PRIME || why->code == REASON_CROSS_DEDICATED;
@@ -66,6 +69,7 @@ static bool could_fit(const struct shrink *s)
     return fits;
 }
 
+/* Each try ends when the booking or reservation before the last one begins. */
 static bool find_before_booked(const struct shrink *s, struct allocation *where)
 {
     int64_t end_s = s->now_s + job_lasts_s(s->job);
@@ -83,6 +87,8 @@ static bool find_before_booked(const struct shrink *s, struct allocation *where)
     return s->try(s->arg, where, &ignored);
 }
 
+/* In a reservation that runs the job ends with it at the latest. That length is set before the first try,
+ * since no search would name it. */
 bool shrink_to_fit_find(const struct shrink *s, struct allocation *where, struct reason *why)
 {
     struct job *j = s->job;

@@ -24,8 +24,10 @@ struct shrink {
     void *arg;
 };
 
-/* Room for its longest time that has some. A job without min_walltime is tried as it is. false: `why` says why there is
- * none, and the job is as short as prime and dedicated time make it, so that others may give way to it so. */
+/* Room for its longest time that has some. A job without min_walltime is tried as it is. true: `where`
+ * (empty before, the caller's) has its place. false: `why` says why there is none, and the job is as short
+ * as prime and dedicated time make it, so that others may give way to it so. Rule: doc/scheduling.md. At
+ * most 3 + TRIES_MAX calls of `try`. */
 bool shrink_to_fit_find(const struct shrink *s, struct allocation *where, struct reason *why);
 
 /* The walltime that it is to be given before it runs; 0: the one that it has. */
