@@ -13,13 +13,14 @@
 #include "run_limits.h"
 #include "trial.h"
 
-/* A job that is run by request needs none. */
+/* fairshare_enforce_no_shares: an entity without shares runs nothing. A job that is run by request needs
+ * none. */
 static bool has_no_shares(const struct policy *p, const struct job *j)
 {
     return p->fair_share && p->share_enforce && j->share && !j->urged && fairshare_fraction(j->share) <= 0;
 }
 
-/* The trial and `where` are filled, or `why`. */
+/* Room on vnodes, when nothing else forbids it. The trial and `where` are filled, or `why`. */
 static bool find_place(const struct picker *k, const struct preemptor *p, struct allocation *where,
                        struct reason *why)
 {
@@ -48,6 +49,7 @@ static bool find_place(const struct picker *k, const struct preemptor *p, struct
     return false;
 }
 
+/* REASON_INTERNAL is what is said if a callee returns false without a reason, which would be a bug. */
 bool attempt_room(const struct picker *k, const struct preemptor *p, struct allocation *where,
                   struct reason *why)
 {
@@ -91,6 +93,7 @@ const char *attempt_bar_text(enum attempt_bar bar)
     return texts[bar];
 }
 
+/* The cheap questions first. A job passes all of them before any running job is looked at. */
 enum attempt_bar attempt_bar(const struct picker *k, const struct preemptor *p, const struct reason *why)
 {
     if (!cluster_policy(k->cl)->preemptive)
@@ -111,6 +114,7 @@ bool attempt_waits(const struct picker *k, const struct preemptor *p)
     return wait_s > 0 && !p->job->urged && pick_can_wait(k, p, p->now_s + wait_s);
 }
 
+/* Each candidate alone is within the budget (candidates.c); together they may still be too much. */
 bool attempt_victims(const struct picker *k, const struct preemptor *p, const struct reason *why,
                      struct candidates *victims, struct allocation *where)
 {

@@ -35,9 +35,9 @@ static bool candidates_budget_left(const struct preemptor *p, double *out)
     return true;
 }
 
-/* preempt_budget: what the preemptions for one queue's jobs may destroy in an hour. The server keeps the ledger and has the last
- * word; here the same is computed, so that no plan is made in vain. Return false if this victim alone would cost more than is
- * left; *until_s is when more is left, or 0. */
+/* preempt_budget: what the preemptions for one queue's jobs may destroy in an hour. The server keeps the
+ * ledger and has the last word; here the same is computed, so that no plan is made in vain. Return false if
+ * this victim alone would cost more than is left; *until_s is when more is left, or 0. */
 static bool candidates_budget_allows(const struct preemptor *p, const struct job *victim, int64_t *until_s)
 {
     double n;
@@ -66,6 +66,7 @@ bool candidates_budget_covers(const struct preemptor *p, const struct candidates
 
 /* --- candidates ------------------------------------------------------------------------------------------------ */
 
+/* Only where the site allows targets at all (preempt_targets_enable). */
 bool candidates_are_forbidden(const struct preemptor *p)
 {
     return cluster_policy(p->cl)->preempt_targets && p->job->targets &&
@@ -100,6 +101,7 @@ bool candidates_are_hopeless(const struct reason *why)
 
 /* --- preempt_targets: queue=NAME or Resource_List.RES=VALUE, any of them ------------------------------ */
 
+/* One word that fits is enough. An unknown word names no job. */
 static bool is_target(const struct words *targets, const struct job *j)
 {
     for (size_t i = 0; i < targets->n; i++) {
@@ -116,6 +118,8 @@ static bool is_target(const struct words *targets, const struct job *j)
 
 /* --- what each must be ------------------------------------------------------------------------------- */
 
+/* Has the job any method that the rules allow and that can be applied now? `keeps`: all of these leave its
+ * memory where it is, so the most that it would give back is what a suspension frees. */
 static bool has_method(const struct preemptor *p, const struct job *j, bool *keeps)
 {
     struct preempt_methods l;
@@ -132,6 +136,8 @@ static bool has_method(const struct preemptor *p, const struct job *j, bool *kee
     return any;
 }
 
+/* A vnode that is only another one of a host which the job has alone (beside) may be down: nothing is used
+ * there. */
 bool candidates_nodes_are_up(const struct job *j)
 {
     for (size_t i = 0; i < j->on.n; i++)
@@ -140,6 +146,7 @@ bool candidates_nodes_are_up(const struct job *j)
     return j->on.n > 0;
 }
 
+/* For a suspended job, which goes back to its own vnodes. */
 static bool shares_node(const struct job *a, const struct job *b)
 {
     for (size_t i = 0; i < a->on.n; i++)
@@ -190,7 +197,8 @@ static enum exclusion protection(const struct preemptor *p, const struct job *j,
                                      p->now_s, until_s)];
 }
 
-/* Find what forbids to stop the job, the cheap questions first. */
+/* Find what forbids to stop the job, the cheap questions first; the first that says no is what explain
+ * tells. A queue that is never preempted has no method, so that is told apart. */
 static enum exclusion spares(const struct preemptor *p, struct job *j, bool *keeps, int64_t *until_s)
 {
     enum exclusion why;
@@ -217,6 +225,8 @@ static enum exclusion spares(const struct preemptor *p, struct job *j, bool *kee
     return candidates_budget_allows(p, j, until_s) ? EXCLUDED_NONE : EXCLUDED_BUDGET;
 }
 
+/* The same, with its effects: the cycle is told when to ask again where time is all that protects the job,
+ * and what the job would give back and cost is noted in it. */
 static enum exclusion may_stop(const struct preemptor *p, struct job *j, int64_t *until_s)
 {
     bool keeps;
@@ -242,6 +252,7 @@ static bool uses(const struct allocation *on, res_id res)
     return false;
 }
 
+/* Does a chunk ask for this vnode or host by name? */
 static bool candidates_is_named(const struct preemptor *p, const struct node *n)
 {
     for (size_t i = 0; n && i < p->request->n; i++) {
@@ -271,7 +282,8 @@ static enum exclusion helps_with(const struct preemptor *p, const struct job *j,
     return uses(&j->on, res) ? EXCLUDED_KEEPS : EXCLUDED_NO_HELP;
 }
 
-/* Section 4, "Relevance filter". */
+/* PBS's filter of relevance: would the end of this job help with the obstacle? Against a run limit only
+ * jobs of the same entity do; against an amount that is lacking only those that have some. */
 static enum exclusion would_help(const struct preemptor *p, const struct job *j, const struct reason *why)
 {
     bool helps = true;
@@ -309,6 +321,7 @@ static int candidates_by_level(const void *a, const void *b)
     return x->rank > y->rank ? -1 : x->rank < y->rank ? 1 : strverscmp(y->id, x->id);
 }
 
+/* One running job: onto the list, or told to p->excluded with its reason. */
 static void candidates_look_at(struct candidates *l, const struct preemptor *p, struct job *j,
                                const struct reason *why)
 {

@@ -56,7 +56,8 @@ static bool has_room(struct explain_walk *w, const struct asker *a)
     return found;
 }
 
-/* Limits, then room. `first` is what the search said. */
+/* All obstacles: limits, then the one that the search named (`first`), then what can be seen to be lacking.
+ * A suspended job, and one of a reservation, is not asked about vnodes, since it has its own. */
 static void note_shortage(struct explain_walk *w, const struct reason *first)
 {
     struct explanation *x = w->out;
@@ -88,6 +89,7 @@ static void note_aside(struct explain_walk *w)
 
 /* --- who is spared, and why ------------------------------------------------------------------------------ */
 
+/* Called by candidates_collect for each job that it leaves out, and below for those that it does not. */
 static void explain_exclude(void *arg, struct job *j, enum exclusion why, int64_t until_s)
 {
     struct explain_walk *w = arg;
@@ -108,7 +110,8 @@ static bool is_victim(const struct explanation *x, const struct job *j)
     return false;
 }
 
-/* All running jobs that are not victims. */
+/* Why each running job that is not a victim stays: reasons of the collection, and of the jobs that it
+ * lists, that they would rise (soft limits), are not needed, or would not be enough. */
 static void note_spared(struct explain_walk *w, const struct reason *why)
 {
     struct preemptor p = w->p;
@@ -131,6 +134,8 @@ static void note_spared(struct explain_walk *w, const struct reason *why)
 
 /* --- victims -------------------------------------------------------------------------------------------- */
 
+/* In the order in which the server would tell them. Methods are settled first: which one is applied decides
+ * when a victim is back. */
 static void note_victims(struct explain_walk *w, const struct candidates *l)
 {
     struct explanation *x = w->out;
@@ -145,6 +150,8 @@ static void note_victims(struct explain_walk *w, const struct candidates *l)
     victim_methods_estimate_return(&w->k, &w->p, x->victims, x->n_victims, &x->where);
 }
 
+/* The room of others, in the order of a cycle. note_spared is of interest only where the job may stop jobs
+ * of some level. */
 static void try_others(struct explain_walk *w, const struct reason *why)
 {
     struct explanation *x = w->out;
@@ -176,6 +183,7 @@ static bool finds_room(struct explain_walk *w, struct reason *why)
                         : attempt_room(&w->k, &w->p, &w->out->where, why);
 }
 
+/* An urgent job that finds free room stops no other, so nothing is said of victims then. */
 static void walk(struct explain_walk *w)
 {
     struct reason why;
@@ -199,11 +207,14 @@ static bool explain_has_failed(void *arg, const struct job *preemptor, const str
     return w->ask->has_failed(w->ask->arg, preemptor, victim);
 }
 
+/* A cycle would come again at that time; an explanation does not. */
 static void explain_later(void *arg, int64_t at_s)
 {
     (void)arg, (void)at_s;
 }
 
+/* Jobs that hold vnodes, and those under way, are not asked about room. The log of the picker is a list
+ * that is thrown away. */
 void explain(const struct explain_ask *ask, struct explanation *out)
 {
     const struct job *j = ask->job;

@@ -1,8 +1,11 @@
 #ifndef EXPLAIN_H
 #define EXPLAIN_H
-/* What a cycle would do for one job at this moment, and why: the same questions in the same order (attempt.h), with
- * every reason kept and nothing of it done. No order, no comment, no log line, nothing that later cycles could see.
- */
+/* What a cycle would do for one job at this moment, and why: the same questions in the same order
+ * (attempt.h), with every reason kept and nothing of it done. No order, no comment, no log line, nothing
+ * that later cycles could see.
+ *
+ * Asked between cycles, for pbs_explain and pbs_preempt --explain (scheduler.c by cycle_preempt_explain);
+ * sched/answer.c makes the reply of it. */
 #include "attempt.h"
 #include "victim_method.h"
 
@@ -58,7 +61,9 @@ struct explain_ask {
     void *arg;
 };
 
-/* Fill `out`, which borrows jobs of the cluster until its next change; explanation_fini frees the rest. */
+/* Fill `out` (any content before), which borrows jobs of the cluster until its next change; explain_fini
+ * frees the rest, and is called in any case. Costs what a cycle would for this job, and one more collection
+ * of candidates. */
 void explain(const struct explain_ask *ask, struct explanation *out);
 void explain_fini(struct explanation *x);
 

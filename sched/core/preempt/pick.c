@@ -12,7 +12,7 @@
 #include "mem.h"
 #include "run_limits.h"
 
-/* The cluster without the limits' view of the victims: a count of jobs and amounts, given back for a while. */
+/* Queue and server count alike. A job whose queue has gone is counted at the server alone. */
 void pick_count(const struct job *j, struct queue *server, int64_t times)
 {
     struct queue *q[] = {j->queue, server};
@@ -22,6 +22,8 @@ void pick_count(const struct job *j, struct queue *server, int64_t times)
             queue_count(q[i], j, times);
 }
 
+/* The asker that matching wants. Where jobs are to be stopped no ends count (SPAN_NO_ENDS): a victim's own
+ * end would make room twice. */
 static struct asker pick_asker(const struct picker *k, const struct preemptor *p)
 {
     int64_t begin_s = p->later_s ? p->later_s : p->now_s;
@@ -69,6 +71,7 @@ bool pick_may_suffice_beside(const struct picker *k, const struct preemptor *p,
     return may;
 }
 
+/* A limit is named before a resource, so where one forbids the job the sums say nothing. */
 res_id pick_lacks(const struct picker *k, const struct preemptor *p)
 {
     struct asker a = pick_asker(k, p);
@@ -92,6 +95,7 @@ bool pick_sums_say_it(const struct picker *k, const struct preemptor *p)
     return say_it;
 }
 
+/* A suspended job does not go through placement: it takes its own vnodes again or none. */
 bool pick_place(const struct picker *k, const struct preemptor *p, struct allocation *where,
                 struct reason *why)
 {
@@ -116,8 +120,8 @@ bool pick_place(const struct picker *k, const struct preemptor *p, struct alloca
     return true;
 }
 
-/* Soft limits: with these jobs stopped, would one of them have at least the level of the urgent job? Then the victim
- * could preempt it in turn. */
+/* Soft limits: with these jobs stopped, would one of them have at least the level of the urgent job? Then
+ * the victim could preempt it in turn. */
 bool pick_escalates(const struct picker *k, const struct preemptor *p, const struct candidates *chosen)
 {
     for (size_t i = 0; preempt_level_moves(k->cl) && i < chosen->n; i++)
@@ -153,6 +157,7 @@ static bool take_back(const struct picker *k, const struct job *j)
     return fits;
 }
 
+/* Put it back into the counts; where a limit then forbids the urgent job, take it out again. */
 static bool is_needed_for_limits(const struct picker *k, const struct preemptor *p, struct job *j)
 {
     struct reason why;
@@ -179,11 +184,12 @@ void pick_prune(const struct picker *k, const struct preemptor *p, const struct 
         victims->a = mem_room(victims->a, victims->n, &victims->cap, sizeof *victims->a);
         victims->a[victims->n++] = j;
     }
-    /* Jobs that were left out are counted already. */
+    /* Those that were released are counted already, by is_needed_for_limits. */
     for (size_t i = 0; i < victims->n; i++)
         pick_count(victims->a[i], cluster_server(k->cl), 1);
 }
 
+/* The urgent job's place is looked for in the trial and undone with it; only `where` survives. */
 bool pick_suffices(const struct picker *k, const struct preemptor *p, const struct candidates *stopped,
                    struct allocation *where)
 {
@@ -218,6 +224,7 @@ static struct job *thin_out(struct candidates *l, size_t at)
     return j;
 }
 
+/* thin_out undone. */
 static void thin_in(struct candidates *l, size_t at, struct job *j)
 {
     memmove(&l->a[at + 1], &l->a[at], (l->n - at) * sizeof(struct job *));
@@ -245,6 +252,7 @@ static bool ends_by(const struct job *j, int64_t until_s)
     return j->start_s > 0 && j->limit_s > 0 && job_begun_s(j) + j->limit_s <= until_s;
 }
 
+/* By walltimes alone: a job that may stay longer (soft_walltime) is expected to end as well. */
 bool pick_can_wait(const struct picker *k, const struct preemptor *p, int64_t until_s)
 {
     size_t mark = trial_mark(k->trial), n;

@@ -1,11 +1,17 @@
 #ifndef PICK_H
 #define PICK_H
-/* What the rules of picking victims share: stopping jobs in a trial, and asking whether the urgent one fits then. */
+/* What the rules of picking victims share: stopping jobs in a trial, and asking whether the urgent one fits
+ * then.
+ *
+ * pick_pbs.c and pick_least.c are the rules, gang.c picks turns, calendar.c times. All change two books
+ * together: the trial, and the counters of limits (pick_count). Each function leaves both as it found them,
+ * unless it says otherwise. */
 #include "candidates.h"
 #include "decisions.h"
 #include "inside.h"
 #include "psets.h"
 
+/* The parts that a search works with, borrowed. A value; a copy with another log is common. */
 struct picker {
     struct cluster *cl;
     struct trial *trial;
@@ -18,8 +24,9 @@ struct picker {
 /* The cluster without the limits' view of a victim (times -1), and with it again (1). */
 void pick_count(const struct job *j, struct queue *server, int64_t times);
 
-/* Place the urgent job as the trial is now. true: `where` (empty before) has its place and the trial has it
- * taken; false: `why` says why not. */
+/* Place the urgent job as the trial is now, beside reservations of its span. true: `where` (empty before)
+ * has its place and the trial has it taken; false: `why` says why not, and the trial is as before. Prime
+ * time, shares and formula are not asked: attempt_room has done so. */
 bool pick_place(const struct picker *k, const struct preemptor *p, struct allocation *where,
                 struct reason *why);
 

@@ -1,7 +1,10 @@
 /* Choosing victims by what is lost. See pick_least.h.
  *
- * A set is an array of candidates; whether it suffices is asked by stopping all of it in the trial, placing the urgent
- * job, and undoing both. Nothing else moves, so any set can be asked about at any time. */
+ * A set is an array of candidates; whether it suffices is asked by stopping all of it in the trial, placing
+ * the urgent job, and undoing both (pick_suffices). Nothing else moves, so any set can be asked about at
+ * any time, and a search may be cut short after any of them: `best` always suffices, once it has jobs.
+ *
+ * Costs may be added and compared: one number a job, the level in its high bits (open_search). */
 #include "pick_least.h"
 
 #include <stdlib.h>
@@ -12,13 +15,16 @@
 #include "mem.h"
 #include "pick_pbs.h"
 
-enum { SPOT_MAX = 64, SPOT_STEPS_MAX = 200, STEPS_MAX = 40000 /* of the walk, which are cheap */ };
+/* Choices. SPOT_MAX: candidates looked at on one vnode, as many as a uint64_t has bits. SPOT_STEPS_MAX: combinations of them tried for
+ * one chunk. STEPS_MAX: of the walk over sets (branch), which are cheap beside a trial. */
+enum { SPOT_MAX = 64, SPOT_STEPS_MAX = 200, STEPS_MAX = 40000 };
 
 struct pick_least_option {
     struct job *job;
     int64_t cost;
 };
 
+/* Some of the options. One place more than is ever kept, for the job that is tried in addition. */
 struct pick_least_set {
     struct pick_least_option *a[PICK_BETTER_MAX + 1];
     size_t n;
@@ -67,6 +73,7 @@ static void pick_least_add(struct pick_least_set *x, struct pick_least_option *o
     x->cost += o->cost;
 }
 
+/* The others keep their order. */
 static void pick_least_drop(struct pick_least_set *x, size_t i)
 {
     x->cost -= x->a[i]->cost;
@@ -76,7 +83,8 @@ static void pick_least_drop(struct pick_least_set *x, size_t i)
 
 /* --- better and better --------------------------------------------------------------------------------- */
 
-/* Drop the job of the highest cost that is not needed, then the next; `kept` stays. */
+/* Drop the job of the highest cost that is not needed, then the next; `kept` stays. A job that is needed
+ * moves to the end, so that [0, left) are those still to be tried. */
 static void lighten(struct pick_least_search *s, struct pick_least_set *x,
                     const struct pick_least_option *kept)
 {
@@ -99,6 +107,8 @@ static void lighten(struct pick_least_search *s, struct pick_least_set *x,
     }
 }
 
+/* Add one more victim and lighten: it pays where the new one makes dearer ones needless. After each gain it
+ * begins again with the cheapest, since what was no gain before may be one now. */
 static void improve(struct pick_least_search *s)
 {
     for (size_t i = 0; i < s->n && s->trials < PICK_TRIALS_MAX; i++) {
@@ -125,7 +135,8 @@ static int exact_trials(const struct pick_least_search *s)
     return s->n <= PICK_EXACT_MAX ? PICK_TRIALS_MAX * 4 : PICK_TRIALS_MAX * 2;
 }
 
-/* Sets of `x` and `more` of the options from i on, as far as they are cheaper than what is known. */
+/* Branch and bound: sets of `x` and `more` of the options from i on, as far as they are cheaper than what
+ * is known. Options are in order of cost, so the first that is too dear ends the loop. */
 static void branch(struct pick_least_search *s, struct pick_least_set *x, size_t i, size_t more)
 {
     if (more == 0) {
@@ -170,6 +181,7 @@ struct spot {
     int64_t cost;    /* cost of the chosen jobs; INT64_MAX: there is no room even without all candidates */
 };
 
+/* What this job gives back on this one vnode, added to (or, times -1, taken from) what is free there. */
 static void pick_least_give(struct amounts *free_now, const struct job *j, const struct node *n,
                             int64_t times)
 {
@@ -180,7 +192,7 @@ static void pick_least_give(struct amounts *free_now, const struct job *j, const
             amounts_add_times(free_now, &freed->a[i].use, times);
 }
 
-/* The added cost of stopping this job: none if it is stopped already. */
+/* The added cost of stopping this job: none if it is stopped already, for another vnode. */
 static int64_t price(const struct pick_least_option *o, const struct pick_least_set *gone)
 {
     return pick_least_has(gone, o) ? 0 : o->cost;
@@ -194,6 +206,8 @@ struct clearing { /* of one vnode for one chunk */
     int steps;
 };
 
+/* The cheapest jobs that make room on one vnode: all combinations from number i on that are cheaper than
+ * x->cost, within a bound of steps. */
 static void clear_by(struct clearing *c, size_t i, uint64_t chosen, int64_t cost)
 {
     struct spot *x = c->x;
@@ -264,7 +278,7 @@ static struct spot *open_spots(const struct pick_least_search *s, size_t *n)
     return list;
 }
 
-/* false: that would be too many. */
+/* Add the jobs that this vnode's clearing takes. false: that would be too many. */
 static bool add_chosen(struct pick_least_set *x, const struct spot *spot)
 {
     for (size_t i = 0; i < spot->n; i++) {
@@ -277,6 +291,7 @@ static bool add_chosen(struct pick_least_set *x, const struct spot *spot)
     return true;
 }
 
+/* Among vnodes that were not cleared for another chunk. NULL: none can be cleared. */
 static struct spot *cheapest(struct spot *list, size_t n)
 {
     struct spot *best = NULL;
@@ -343,6 +358,8 @@ static int pick_least_by_cost(const void *a, const void *b)
     return x->cost < y->cost ? -1 : x->cost > y->cost;
 }
 
+/* The reason is one that every job helps with: what is lacking changes as jobs are stopped. Levels become
+ * ranks (0 the lowest), at most 30 of them, above the 50 bits that a cost may have. */
 static void open_search(struct pick_least_search *s)
 {
     const struct policy *policy = cluster_policy(s->k->cl);
@@ -376,6 +393,7 @@ static bool set_of(struct pick_least_search *s, const struct candidates *victims
     return x->n == victims->n;
 }
 
+/* The place belongs to the set, so it is looked for once more; both are replaced together. */
 static void take_best(struct pick_least_search *s, struct candidates *victims, struct allocation *where)
 {
     struct allocation found = {0};
@@ -412,6 +430,8 @@ static void try_latest(struct pick_least_search *s, const struct reason *why)
     decisions_fini(&unsaid);
 }
 
+/* What pick_pbs finds is the beginning and the fallback: where it finds nothing no set does, and its answer
+ * holds until a better one has been proved by a trial. */
 bool pick_least(const struct picker *k, const struct preemptor *p, const struct reason *why,
                 struct candidates *victims, struct allocation *where)
 {

@@ -10,6 +10,7 @@
  * sets are tried, up to PICK_SMALL_MAX those of few jobs. */
 #include "pick.h"
 
+/* Choices that bound the length of a cycle: a trial places one job. */
 enum { PICK_EXACT_MAX = 14, PICK_SMALL_MAX = 64, PICK_BETTER_MAX = 256, PICK_TRIALS_MAX = 1000 };
 
 /* As pick_pbs: same arguments, same promises. */

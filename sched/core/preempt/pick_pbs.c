@@ -1,9 +1,11 @@
-/* Greedy, as PBS does it: stop the first candidate and try to place the job, then the next one. When another
- * reason prevents the job than before, the candidates are collected again, because others help with that.
- * After FEW victims it is asked once whether all of them together would do. At the end each victim whose place is
- * still free beside the urgent job is released, the last chosen first.
+/* Greedy, as PBS does it: stop the first candidate and try to place the job, then the next one. When
+ * another reason prevents the job than before, the candidates are collected again, because others help with
+ * that. After FEW victims it is asked once whether all of them together would do. At the end each victim
+ * whose place is still free beside the urgent job is released, the last chosen first (pick_prune), and then
+ * each without which another place is found (pick_thin).
  *
- * To place a job and to find a reason costs more than to stop a victim, so neither is done where the outcome is known:
+ * To place a job and to find a reason costs more than to stop a victim, so neither is done where the
+ * outcome is known:
  *
  *   by sums    as long as all vnodes together have less of that resource free than the job asks for, it is the reason still
  *   by leaps   where the sums suffice, twice as many are stopped each time before it is asked again, then the first at which the
@@ -12,7 +14,8 @@
  *
  * Two books are kept in step: the trial (room on vnodes) and the counters of the run limits (pick_count),
  * which the trial does not know. One trial_undo brings back the first; the counters are put back by hand on
- * every way out. */
+ * every way out. job->picked marks the chosen and the excluded, so that a second collection does not choose
+ * them again; pick_pbs_fini takes the marks off. */
 #include "pick_pbs.h"
 
 #include <stdlib.h>
@@ -22,7 +25,9 @@
 #include "preempt_level.h"
 #include "run_limits.h"
 
-enum { FEW = 16 }; /* victims that are tried before it is asked whether all of them would do */
+/* Victims that are tried before it is asked whether all of them would do, which costs a collection and a placement: most searches
+ * that succeed need fewer. A choice. */
+enum { FEW = 16 };
 
 enum outcome {
     OUTCOME_FITS,
@@ -30,6 +35,7 @@ enum outcome {
     OUTCOME_OTHER
 };
 
+/* One search. `now` is the reason by which `l` was collected, `next` that of the last try. */
 struct pbs_search {
     const struct picker *k;
     const struct preemptor *p;
@@ -66,6 +72,7 @@ static bool all_suffice(const struct picker *k, const struct preemptor *p)
     return suffice;
 }
 
+/* The search has failed: the chosen are counted again. */
 static void recount(const struct picker *k, const struct candidates *chosen)
 {
     for (size_t i = 0; i < chosen->n; i++)
@@ -93,6 +100,7 @@ static void pick_pbs_put(struct candidates *l, struct job *j, enum job_picked pi
     j->picked = picked;
 }
 
+/* Both books: its room is free, and it is not counted. */
 static void pick_pbs_stop(struct pbs_search *s, struct job *j)
 {
     pick_pbs_put(&s->chosen, j, PICKED_CHOSEN);
@@ -100,7 +108,7 @@ static void pick_pbs_stop(struct pbs_search *s, struct job *j)
     pick_count(j, cluster_server(s->k->cl), -1);
 }
 
-/* All but the first n chosen run on; the trial was at `mark` then. */
+/* All but the first n chosen run on; the trial was at `mark` when so many were chosen. */
 static void pick_pbs_spare(struct pbs_search *s, size_t n, size_t mark)
 {
     allocation_fini(s->where);
@@ -112,7 +120,8 @@ static void pick_pbs_spare(struct pbs_search *s, size_t n, size_t mark)
     }
 }
 
-/* The last one chosen stays after all. */
+/* The last one chosen stays after all: with it stopped, a victim would rise above the urgent job
+ * (pick_escalates). It is not tried again in this search. */
 static void pick_pbs_exclude(struct pbs_search *s, size_t mark)
 {
     struct job *j = s->chosen.a[s->chosen.n - 1];
@@ -123,6 +132,7 @@ static void pick_pbs_exclude(struct pbs_search *s, size_t mark)
                   "Preempting job will escalate its priority or priority of other jobs, not preempting it");
 }
 
+/* One placement. The same reason is the same code and the same resource; amounts may differ. */
 static enum outcome pick_pbs_ask(struct pbs_search *s)
 {
     if (pick_place(s->k, s->p, s->where, &s->next))
@@ -130,7 +140,8 @@ static enum outcome pick_pbs_ask(struct pbs_search *s)
     return s->next.code == s->now.code && s->next.res == s->now.res ? OUTCOME_SAME : OUTCOME_OTHER;
 }
 
-/* Is it certain by the sums alone that the reason is the same? */
+/* Is it certain by the sums alone that the reason is the same? Only after the reason was logged once, since
+ * here it is not. */
 static bool is_same_by_sums(const struct pbs_search *s)
 {
     return s->is_said && s->now.code == REASON_LACK && pick_lacks(s->k, s->p) == s->now.res;
@@ -142,6 +153,8 @@ struct stand {          /* how far the search has come */
     size_t n, mark, at; /* chosen; of the trial; candidates before that have been gone through */
 };
 
+/* After FEW single steps, where an outcome that has gone does not come back: see the head. Levels that move
+ * (soft limits) ask about each victim, and a suspended job about its own vnodes. */
 static bool may_leap(const struct pbs_search *s)
 {
     size_t n_big;
@@ -151,7 +164,7 @@ static bool may_leap(const struct pbs_search *s)
            s->p->job->sched_state != SCHED_STATE_SUSPENDED && pick_sums_say_it(s->k, s->p);
 }
 
-/* Stop the next ones, until so many are chosen or there are no more. */
+/* Stop the next candidates, until n are chosen or there are no more; `to` is how far that is. */
 static void leap_to(struct pbs_search *s, size_t n, struct stand *to)
 {
     for (; s->chosen.n < n && to->at < s->l.n; to->at++)
@@ -185,7 +198,8 @@ static enum outcome leap_back(struct pbs_search *s, struct stand low, size_t hig
     return pick_pbs_ask(s);
 }
 
-/* The outcome was the same with the candidates up to number `at`. */
+/* Leap over the candidates behind number `at`, with which the outcome was the same: 1 more, 2, 4, ... until
+ * it is another one or there are no more. *at is then the last candidate that was gone through. */
 static enum outcome leap(struct pbs_search *s, size_t *at)
 {
     struct stand low = {s->chosen.n, trial_mark(s->k->trial), *at + 1}, high;
@@ -213,6 +227,7 @@ static enum outcome leap(struct pbs_search *s, size_t *at)
 
 /* --- one after the other --------------------------------------------------------------------------------- */
 
+/* PBS logs a reason when it is another; the same again is not worth a line. */
 static enum outcome pick_pbs_try(struct pbs_search *s)
 {
     if (is_same_by_sums(s))
@@ -260,6 +275,7 @@ static bool simulate(struct pbs_search *s)
     return false;
 }
 
+/* Marks are on chosen and excluded jobs only. */
 static void pick_pbs_fini(struct pbs_search *s)
 {
     for (size_t i = 0; i < s->chosen.n; i++)
@@ -271,6 +287,8 @@ static void pick_pbs_fini(struct pbs_search *s)
     candidates_fini(&s->excluded);
 }
 
+/* pick_prune counts released jobs and victims again, recount those of a search that failed: then no job is
+ * counted as stopped. */
 bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct reason *why,
               struct candidates *victims, struct allocation *where)
 {

@@ -7,8 +7,12 @@
  */
 #include "pick.h"
 
-/* true: `victims` (zeroed; last chosen first; the caller frees .a) and `where` (the urgent job's place when
- * they are gone) are filled. false: stopping jobs does not help, and nothing is filled. */
+/* Choose victims for p->job, which found no room for the reason `why`.
+ *
+ * true: `victims` (zeroed; last chosen first; the caller frees .a) and `where` (empty before; the urgent
+ * job's place when they are gone) are filled. false: stopping jobs does not help, and nothing is filled.
+ * Jobs are not marked, and the trial and the counters are as before in both cases. Lines of the log are
+ * PBS's; k->log is not NULL. Rule: doc/preemption.md. */
 bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct reason *why,
               struct candidates *victims, struct allocation *where);
 

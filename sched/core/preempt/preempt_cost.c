@@ -1,11 +1,12 @@
 /* One number, so that prices may be added and compared. See preempt_cost.h. */
 #include "preempt_cost.h"
 
-/* fewest_jobs: above any work that one job can lose, about 35,000 cores for a year. */
+/* fewest_jobs: above any work that one job can lose. 2^40 core-seconds are about 35,000 cores for a year. */
 #define ONE_VICTIM ((int64_t)1 << 40)
 /* least_lost_work: a core-second outweighs the number of victims, up to this many of them. */
 enum { CORE_SECOND = 1024 };
 
+/* The first method that is allowed and can be applied now. METHOD_DELETE where there is none: the dearest. */
 static enum method_id first_method(const struct policy *p, const struct job *j, int64_t now_s)
 {
     struct preempt_methods l;

@@ -12,6 +12,8 @@
 
 enum { SOFT = PRIO_QUEUE_SOFTLIMIT | PRIO_SERVER_SOFTLIMIT };
 
+/* The row of preempt_prio that fits these conditions; without any the job is a normal one. An express
+ * queue's priority raises it. */
 static int of_queue(const struct policy *p, const struct queue *q, unsigned mask)
 {
     if (q && preempt_rules_is_express(&q->preempt, &p->preempt))
@@ -24,6 +26,7 @@ static unsigned over_share(const struct job *j, unsigned listed)
     return listed & PRIO_FAIRSHARE && j->share && fairshare_is_over(j->share) ? PRIO_FAIRSHARE : 0;
 }
 
+/* A request goes above all rows. */
 static int level(const struct cluster *cl, const struct job *j, unsigned mask)
 {
     return j->urged ? PRIO_TOP : of_queue(cluster_policy(cl), j->queue, mask);
@@ -48,6 +51,9 @@ int preempt_level_if_stopped(const struct cluster *cl, const struct job *j)
     return level(cl, j, over_share(j, listed) | (listed & SOFT ? run_limits_soft_if(cl, j, false) : 0));
 }
 
+/* A bound, not the exact level: each queue with running jobs counts with its own level and with every level
+ * that moves, since one of its jobs may be at it. So a job that asks may find no victim, but none is
+ * missed. */
 int preempt_level_lowest_running(const struct cluster *cl)
 {
     const struct policy *p = cluster_policy(cl);

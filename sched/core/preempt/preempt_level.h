@@ -10,6 +10,8 @@
 
 #include "sched_cluster.h"
 
+/* The level as preempt_prio says; PRIO_TOP of a job that is run by request. O(rows of limits) where soft
+ * limits are named. */
 int preempt_level_of(const struct cluster *cl, const struct job *j);
 
 /* Of a job that runs, were it stopped: would it be over a soft limit then? */

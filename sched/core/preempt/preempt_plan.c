@@ -19,11 +19,13 @@
 #include "mem.h"
 #include "cluster_order.h"
 
+/* A victim of the round under way. */
 struct preempt_plan_victim {
     const char *id; /* interned */
     bool answered, stopped;
 };
 
+/* A victim of any round that has not given way. */
 struct preempt_plan_failure {
     const char *id; /* interned */
     int64_t at_s;
@@ -41,7 +43,7 @@ struct preempt_plan {
     struct preempt_plan_failure *failed; /* of all rounds */
     size_t n_failed, cap_failed;
     int rounds;
-    bool under_way;
+    bool under_way; /* a round: victims are being stopped, and the job awaits them */
     UT_hash_handle hh;
 };
 
@@ -144,6 +146,8 @@ void plans_begin(struct plans *p, struct job *urgent, const struct candidates *v
     keep_room(p, x, urgent);
 }
 
+/* The job of this plan, if it still waits for the room: a job that runs, is held or has gone by other means
+ * needs it no more, and its order ends here. */
 static struct job *urgent_of(const struct plans *p, const struct preempt_plan *x)
 {
     struct job *j = cluster_job(p->cl, x->urgent);
@@ -156,6 +160,7 @@ static struct job *urgent_of(const struct plans *p, const struct preempt_plan *x
     return NULL;
 }
 
+/* A row without a round stays for what it remembers, as long as its job is there. */
 void plans_refresh(struct plans *p)
 {
     for (struct preempt_plan *x = p->all, *next; x; x = next) {
@@ -240,6 +245,7 @@ enum plan_outcome plans_end(struct plans *p, const char *urgent, int64_t now_s)
     return PLAN_OVER;
 }
 
+/* The newest entry of a victim counts, so from the end. */
 bool plans_has_failed(const struct plans *p, const char *urgent, const char *victim, int64_t now_s)
 {
     const struct preempt_plan *x = preempt_plan_find(p, urgent);
@@ -266,8 +272,9 @@ static void watch(struct plans *p, const char *id, bool is_victim)
     p->watched[p->n_watched++] = (struct watched){mem_intern(id), is_victim};
 }
 
-/* The answer may come before the stream shows what it speaks of, or after; then nothing of it need be left to be seen, as
- * the plan may have been undone at once. */
+/* The order of a job ends with what the stream shows. The answer may come before that, or after; then
+ * nothing of it need be left to be seen, as the plan may have been undone at once: job->heard says that the
+ * job was heard of meanwhile. */
 static void order_seen(struct plans *p, struct job *j, bool is_seen)
 {
     if (is_seen || j->heard)
@@ -276,6 +283,8 @@ static void order_seen(struct plans *p, struct job *j, bool is_seen)
         cluster_order_taken(j);
 }
 
+/* From here on the server keeps the room (room_held, gives_way); orders of this scheduler only bridge the
+ * time until the stream shows it. */
 void plans_taken(struct plans *p, const char *urgent)
 {
     struct preempt_plan *x = preempt_plan_find(p, urgent);
@@ -319,11 +328,15 @@ static const struct preempt_method_row *method_that(const struct job *j, enum pr
     return row->after == after ? row : preempt_method_row(usual);
 }
 
+/* What the stream shows of a watched job. */
 struct outcome {
     const char *text;                    /* "": nothing is to be said; NULL: nothing has come of it yet */
     const struct preempt_method_row *by; /* instead of text: the job was preempted by this method */
 };
 
+/* The rows of a decision that has been carried out: the urgent job runs, or waits again because the plan
+ * was undone; a victim is in one of the states that a method leaves it in, runs on because no method was
+ * left, or runs on untouched. {0}: not decided yet. */
 static struct outcome outcome_of(const struct watched *w, const struct job *j)
 {
     if (!w->is_victim)
@@ -351,6 +364,7 @@ static struct outcome outcome_of(const struct watched *w, const struct job *j)
     return (struct outcome){0};
 }
 
+/* O(watched jobs), a look each: they are as many as victims of plans that are not over. */
 void plans_watch(struct plans *p, struct decisions *log)
 {
     for (size_t i = p->n_watched; i > 0; i--) {

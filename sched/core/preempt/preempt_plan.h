@@ -20,6 +20,8 @@
 #include "decisions.h"
 #include "sched_cluster.h"
 
+/* PLAN_ROUNDS_MAX: so often others are looked for when victims have failed. PLAN_FORGET_S: so long a victim that has failed is not
+ * chosen again. Choices: a method that failed once mostly fails again, and each round stops jobs. */
 enum { PLAN_ROUNDS_MAX = 5, PLAN_FORGET_S = 30 };
 
 struct plans;
@@ -35,11 +37,17 @@ struct plans *plans_create(struct cluster *cl);
 void plans_destroy(struct plans *p);
 void plans_clear(struct plans *p); /* forget all: connection lost */
 
+/* The victims are under ORDER_STOP and the job under ORDER_AWAITS from now on. `where` (copied) is the
+ * job's place when the victims are gone. A second call for the same job is its next round. */
 void plans_begin(struct plans *p, struct job *urgent, const struct candidates *victims,
                  const struct allocation *where);
+/* Before each cycle. O(plans × victims). */
 void plans_refresh(struct plans *p);
 
+/* One victim's answer. Unknown plans and victims are ignored: they have gone. */
 void plans_result(struct plans *p, const char *urgent, const char *victim, bool stopped);
+/* All answers are in; a victim without one has failed. PLAN_READY: the job is still under ORDER_AWAITS, and
+ * job->claim is its place. */
 enum plan_outcome plans_end(struct plans *p, const char *urgent, int64_t now_s);
 
 /* Has this one failed to give way to this job, less than PLAN_FORGET_S ago? */

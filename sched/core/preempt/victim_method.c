@@ -49,12 +49,13 @@ static enum method_id later_method(const struct victim_method *s)
     return METHOD_NONE;
 }
 
+/* Would its method leave it on its vnodes, with what note_kept lists? */
 static bool is_suspended(const struct victim_method *s)
 {
     return preempt_method_row(s->method)->after == AFTER_SUSPENDED;
 }
 
-/* What it keeps when it is suspended. */
+/* What it keeps when it is suspended: all that it has, less what a suspension frees. */
 static void note_kept(const struct cluster *cl, struct victim_method *s)
 {
     struct allocation freed = {0};
@@ -66,6 +67,8 @@ static void note_kept(const struct cluster *cl, struct victim_method *s)
     allocation_fini(&freed);
 }
 
+/* Does it keep some of an amount of which a vnode has less than nothing free, with the urgent job in its
+ * place? */
 static bool keeps_what_lacks(const struct victim_method *s)
 {
     for (size_t i = 0; i < s->kept.n; i++) {
@@ -77,6 +80,9 @@ static bool keeps_what_lacks(const struct victim_method *s)
     return false;
 }
 
+/* Two passes: all give way by their first methods, and the urgent job is put where it will be; then each
+ * suspended victim that keeps what is missing is given a later method, one after the other, until nothing
+ * is missing. */
 void victim_methods_settle(const struct picker *k, struct victim_method s[], size_t n,
                            const struct allocation *where, int64_t now_s)
 {
@@ -107,6 +113,7 @@ struct end { /* of a job that runs, or will */
     const struct allocation *on;
 };
 
+/* The second walk: what has ended so far is in the trial. */
 struct victim_return {
     const struct picker *k;
     struct victim_method *s;
@@ -119,6 +126,7 @@ struct victim_return {
     const struct job *of; /* the job looked at last: many are alike */
 };
 
+/* Jobs of one queue that ask for the same. Where one has no room the other has none, in the same look. */
 static bool are_alike(const struct job *a, const struct job *b)
 {
     return a && a->select == b->select && a->place == b->place && a->queue == b->queue; /* interned */
@@ -153,6 +161,7 @@ static bool resumes(struct victim_return *x, const struct victim_method *s)
     return true;
 }
 
+/* A requeued victim may go anywhere. */
 static bool has_room_again(struct victim_return *x, const struct victim_method *s)
 {
     struct asker a = {
@@ -164,6 +173,8 @@ static bool has_room_again(struct victim_return *x, const struct victim_method *
     return fits;
 }
 
+/* One look at a moment, at all victims that are away, in their order; a victim that is back keeps its room
+ * for the following looks. Return how many are still away. */
 static size_t victim_method_look(struct victim_return *x, int64_t now_s)
 {
     const struct job *failed = NULL;
@@ -194,6 +205,7 @@ static int victim_method_by_time(const void *a, const void *b)
     return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
 }
 
+/* For the bisection in note_ends only; no order that anyone sees depends on it. */
 static int victim_method_by_address(const void *a, const void *b)
 {
     uintptr_t x = (uintptr_t) * (const struct job *const *)a, y = (uintptr_t) * (const struct job *const *)b;
@@ -211,6 +223,8 @@ static const struct job **victims_sorted(const struct victim_return *x)
     return list;
 }
 
+/* Running jobs other than the victims, and the urgent job. Ends that are not known (no walltime) are left out:
+ * what waits for them has back_s 0. */
 static void note_ends(struct victim_return *x, const struct preemptor *p, const struct allocation *where)
 {
     size_t n;
