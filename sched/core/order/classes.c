@@ -1,10 +1,13 @@
-/* A class is found by its key, interned texts compared by address and hashed as bytes, which explains the memset
- * before a key is filled. A job knows its place in the heap (class_at), so that it can leave from the middle;
- * every move in the heap writes it.
+/* A class is found by its key, interned texts compared by address and hashed as bytes, which explains the
+ * memset before a key is filled. A job knows its place in the heap (class_at), so that it can leave from
+ * the middle; every move in the heap writes it.
  *
  * A class without jobs stays until classes_sweep: the cycle has pointers to classes while it takes jobs out
  * of them. One that is used again is parsed again, since it may have been made with the resources as they
- * were then. */
+ * were then.
+ *
+ * Each text of a key is referenced by the class, so an address stays the text's own as long as a class has
+ * it. */
 #include "classes.h"
 
 #include <stdlib.h>
@@ -16,6 +19,7 @@
 #include "job_order.h"
 #include "strbuf.h"
 
+/* Of a key: DYNAMIC_MAX (files.c) numbers of 20 digits and a colon are 4200 bytes. */
 enum { DYNAMIC_TEXT_MAX = 8192 };
 
 struct classes {
@@ -23,6 +27,7 @@ struct classes {
     struct class *all;
 };
 
+/* Has the job's queue, or the server, any run limit on entities of this kind? */
 static bool limited(const struct classes *c, const struct job *j, enum limit_of of)
 {
     return limit_list_have(&j->queue->limits, of) || limit_list_have(&cluster_server(c->cl)->limits, of);
@@ -50,7 +55,8 @@ static const char *dynamic_of(const struct classes *c, const struct job *j)
     return text;
 }
 
-/* key.dynamic is the caller's. */
+/* The key of this job; key.dynamic is the caller's reference. Each field is set only where jobs that differ
+ * in it may fare differently; a limit that is set later makes all jobs join again. */
 static struct class_key classes_key_of(const struct classes *c, const struct job *j)
 {
     struct class_key key;
@@ -93,6 +99,7 @@ static void classes_set(struct class *k, size_t i, struct job *j)
     j->class_at = i;
 }
 
+/* Entry i goes up while it is before its parent. */
 static void rise(const struct classes *c, struct class *k, size_t i)
 {
     struct job *j = k->heap[i];
@@ -102,6 +109,7 @@ static void rise(const struct classes *c, struct class *k, size_t i)
     classes_set(k, i, j);
 }
 
+/* Entry i goes down while a child is before it. */
 static void sink(const struct classes *c, struct class *k, size_t i)
 {
     struct job *j = k->heap[i];
@@ -118,6 +126,8 @@ static void sink(const struct classes *c, struct class *k, size_t i)
 
 /* --- listening --------------------------------------------------------------------------------------- */
 
+/* The class of this job, made if it is not there. A new one takes its own references; of key.dynamic it
+ * takes the one just made. */
 static struct class *class_of(struct classes *c, const struct job *j)
 {
     struct class_key key = classes_key_of(c, j);
@@ -152,6 +162,7 @@ static void classes_add(const struct classes *c, struct class *k, struct job *j)
     rise(c, k, k->n - 1);
 }
 
+/* failed_at 0: a class that was empty has never been tried as it is now. */
 static void classes_job_waits(void *arg, struct job *j)
 {
     struct classes *c = arg;
@@ -168,6 +179,7 @@ static void classes_job_waits(void *arg, struct job *j)
     k->has_new = true;
 }
 
+/* The last entry takes its place. The class may be empty now, and stays. */
 static void classes_job_leaves(void *arg, struct job *j)
 {
     struct classes *c = arg;
@@ -183,6 +195,7 @@ static void classes_job_leaves(void *arg, struct job *j)
     sink(c, k, last->class_at);
 }
 
+/* Another program, or a manager, has changed the comment: the class tells its jobs again. */
 static void classes_job_comment(void *arg, struct job *j)
 {
     if (j->class && j->class->comment != j->comment)

@@ -2,11 +2,15 @@
 #define CLASSES_H
 /* Waiting jobs that are alike: where one does not fit, none does.
  *
- * Alike are jobs of one queue with equal select, place, counted needs and preemption targets, and of one user,
- * group or project where run limits speak of such, and of one walltime where it matters how long a job runs. Arrays of which as
- * many subjobs run as may are alike among themselves. A suspended job and one that is run by request are classes of their own. Each class keeps its jobs in a heap, the next one on
+ * Alike are jobs of one queue with equal select, place, counted needs and preemption targets, and of one
+ * user, group or project where run limits speak of such, and of one walltime where it matters how long a
+ * job runs. Arrays of which as many subjobs run as may are alike among themselves. A suspended job and one
+ * that is run by request are classes of their own. Each class keeps its jobs in a heap, the next one on
  * top; so a cycle looks at classes, and at jobs only when they run.
- */
+ *
+ * It listens to the cluster: a job is in the class of its key from job_waits to job_leaves. Whatever
+ * changes a key while a job is in a class must take the job out first and back afterwards
+ * (cluster_index_rejoin), or a change of policy makes all jobs dirty. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +19,10 @@
 #include "reason.h"
 #include "sched_cluster.h"
 
-struct class_key { /* interned texts, compared by address */
+/* What makes jobs alike. A field is empty where it does not matter at this site, so that there are fewer
+ * classes. */
+struct
+    class_key { /* interned texts, compared by address; memset before it is filled, since it is hashed as bytes */
     const char *queue, *select, *place, *needs, *targets, *job, *user, *group, *project;
     const struct share *share; /* the entity of the jobs, where there are shares */
     const char *dynamic;       /* amounts of server_dyn_res, "2:0:" */
@@ -44,13 +51,15 @@ struct class
 
 struct classes;
 
+/* Never NULL. After fairshare_accrual and rating, whose fields of a job decide its class and its place. */
 struct classes *classes_create(struct cluster *cl); /* becomes a listener of `cl` */
 void classes_destroy(struct classes *c);
 
 struct class *classes_next(const struct classes *c, const struct class *after); /* NULL: the first */
 void classes_sweep(struct classes *c); /* free those without jobs; they stay until then */
-/* For the rest of a cycle the next one of its class is looked at in place of this one. No listener is told; it keeps its place in
- * the class of that cycle, and must be put back before the cycle ends, unless it has come into a class meanwhile. */
+/* For the rest of a cycle the next job of its class is looked at in place of this one. No listener is told;
+ * it keeps its place in the class of that cycle, and must be put back before the cycle ends, unless it has
+ * come into a class meanwhile. */
 void classes_take_out(struct class *k, struct job *j);
 void classes_put_back(struct class *k, struct job *j);
 

@@ -1,9 +1,12 @@
-/* See fairshare_accrual.h. A job is counted from when it is first seen on its vnodes; one that is first seen at its end (history,
- * read at the start) is not, for the scheduler before this one counted it. What a run has used begins at 0, so a new
- * run_version begins a new count.
+/* See fairshare_accrual.h. A job is counted from when it is first seen on its vnodes; one that is first
+ * seen at its end (history, read at the start) is not, for the scheduler before this one counted it. What a
+ * run has used begins at 0, so a new run_version begins a new count.
  *
- * The stream may bring a job's end without what it had used by then (only the newest of an object is sent). Then it has
- * used walltime until now, and of the rest what was told last. */
+ * The stream may bring a job's end without what it had used by then (only the newest of an object is sent).
+ * Then it has used walltime until now, and of the rest what was told last.
+ *
+ * Invariant: what was added to the usage of a job's entity for its present run is the amount of its record;
+ * so any number of looks at one state counts it once. */
 #include "fairshare_accrual.h"
 
 #include <stdio.h>
@@ -28,6 +31,7 @@ struct accrual_asked { /* the arg of values */
     const struct job *j;
 };
 
+/* A formula_value_fn: how much of the resource it has used; 0 of one that is unknown or of another type. */
 static double accrual_used(void *arg, size_t index)
 {
     const struct accrual_asked *x = arg;
@@ -37,6 +41,7 @@ static double accrual_used(void *arg, size_t index)
     return res == RES_NONE ? 0 : res_number(catalogue_get(c, res), amounts_get(&x->j->used, res));
 }
 
+/* A formula_value_fn: how much it asks for. */
 static double accrual_wanted(void *arg, size_t index)
 {
     const struct accrual_asked *x = arg;
@@ -55,6 +60,8 @@ static double amount(const struct accrual *a, const struct job *j, formula_value
     return out > 0 ? out : 0;
 }
 
+/* The name of the entity that pays, as fairshare_entity says. `text` is room for a name that is put
+ * together. */
 static const char *entity_of(const struct job *j, enum share_entity entity, char *text, size_t size)
 {
     const char *account = j->account ? j->account : "[none]";
@@ -83,6 +90,8 @@ static bool is_unseen_run(const struct job *j)
     return j->order == ORDER_RUN && j->answered;
 }
 
+/* Count the difference to what its record has. Amounts that go down (a job was restarted and its
+ * run_version has not come yet) count nothing. */
 static void accrual_count(struct accrual *a, struct job *j)
 {
     struct accrual_entry *x = accrual_record_find(a->counted, j->id);
@@ -104,6 +113,7 @@ static void accrual_count(struct accrual *a, struct job *j)
     a->news = true;
 }
 
+/* The share is set whether or not anything is counted: a formula, or an order by shares, may ask for it. */
 static void accrual_job_seen(void *arg, struct job *j)
 {
     struct accrual *a = arg;
@@ -115,6 +125,7 @@ static void accrual_job_seen(void *arg, struct job *j)
         accrual_count(a, j);
 }
 
+/* It has run from its start to now, if what was told last is less. */
 static void used_to_its_end(const struct accrual *a, struct job *j)
 {
     res_id wall = catalogue_find(cluster_catalogue(a->cl), "walltime");
@@ -173,6 +184,7 @@ struct accrual_record *accrual_get_record(struct accrual *a)
     return a->counted;
 }
 
+/* cput is what fairshare_usage_res is by default. */
 int accrual_configure(struct accrual *a, struct err *e)
 {
     const char *text = cluster_policy(a->cl)->share_usage;

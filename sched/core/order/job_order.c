@@ -36,6 +36,7 @@ static int64_t sort_value(const struct sort_key *k, const struct job *j)
     return amounts_get(&j->want, k->id);
 }
 
+/* job_sort_key in order, then Priority. A key that is equal for all jobs decides nothing. */
 static int by_keys(const struct policy *p, const struct job *a, const struct job *b)
 {
     for (size_t i = 0; i < p->n_job_sort; i++) {
@@ -47,6 +48,7 @@ static int by_keys(const struct policy *p, const struct job *a, const struct job
     return by_number(b->priority, a->priority);
 }
 
+/* rank is the place in the queue; strverscmp puts 9.svr before 10.svr. */
 static int by_arrival(const struct job *a, const struct job *b)
 {
     int c = by_number(a->rank, b->rank);
@@ -99,6 +101,8 @@ static int by_turn(const struct job *a, const struct job *b)
     return c ? c : by_number(waits_since_us(a), waits_since_us(b));
 }
 
+/* Preemption comes before the queues: a job that has been stopped once continues before others of its level
+ * begin. */
 int job_order_compare_heads(const struct policy *p, const struct job *a, int level_a, const struct job *b,
                             int level_b)
 {

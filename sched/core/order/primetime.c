@@ -1,10 +1,14 @@
-/* Questions in PBS's order; the first that says no is the reason. See primetime.h. */
+/* Questions in PBS's order; the first that says no is the reason. See primetime.h.
+ *
+ * Which hours are which is prime_calendar.c's to know; here is only what that means for a job and its
+ * queue. A queue that has neither prefix is an anytime queue. */
 #include "primetime.h"
 
 #include <string.h>
 
 #include "prime_calendar.h"
 
+/* A prefix that is not set names no queue. */
 static bool begins(const char *name, const char *prefix)
 {
     return prefix && *prefix && strncmp(name, prefix, strlen(prefix)) == 0;
@@ -23,11 +27,13 @@ static int64_t prime_end_s(const struct policy *p, const struct job *j, int64_t 
     return change_s ? change_s + p->prime_spill_s : 0;
 }
 
+/* end_s 0: there is no such time. */
 static bool ends_after(const struct job *j, int64_t now_s, int64_t end_s)
 {
     return end_s && now_s + job_lasts_s(j) > end_s;
 }
 
+/* By the queue's name alone. A dedicated queue runs in dedicated time only, and no other queue runs then. */
 static bool queue_allows(const struct policy *p, const struct job *j, int64_t now_s, struct reason *why)
 {
     const char *queue = j->queue->name;
@@ -45,6 +51,7 @@ static bool queue_allows(const struct policy *p, const struct job *j, int64_t no
     return false;
 }
 
+/* A job that is run by request minds dedicated time only, and how long it may take. */
 bool primetime_allows(const struct cluster *cl, const struct job *j, int64_t now_s, struct reason *why)
 {
     const struct policy *p = cluster_policy(cl);

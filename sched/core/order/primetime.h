@@ -19,7 +19,8 @@ int64_t primetime_left_s(const struct cluster *cl, const struct job *j, int64_t 
 /* Return true if the length of a job matters at all. */
 bool primetime_limits_length(const struct policy *p);
 
-/* When the answers may be otherwise next; 0: never. */
+/* When the answers may be otherwise next: prime or dedicated time begins or ends; seconds of now_s's clock;
+ * 0: never. */
 int64_t primetime_change_s(const struct policy *p, int64_t now_s);
 
 #endif

@@ -1,7 +1,11 @@
-/* See rating.h. A formula that cannot be read rates all jobs 0; the server has refused it, so that it can only come from an
- * older one. It is parsed when its text is another, which policy->formula_number tells.
+/* See rating.h. A formula that cannot be read rates all jobs 0; the server has refused it, so that it can
+ * only come from an older one. It is parsed when its text is another, which policy->formula_number tells.
  *
- * Eligible time is the server's word as of the job's last change, and grows from then on while rating_accrue_type says so. */
+ * Eligible time is the server's word as of the job's last change, and grows from then on while accrue_type
+ * says so.
+ *
+ * Invariant: a job's rating does not move while it is in a class, since the heap of its class is ordered by
+ * it: a refresh takes the job out and puts it back. */
 #include "rating.h"
 
 #include <stdlib.h>
@@ -14,7 +18,7 @@
 #include "mem.h"
 #include "cluster_index.h"
 
-enum { ACCRUES_ELIGIBLE = 2 };
+enum { ACCRUES_ELIGIBLE = 2 }; /* accrue_type, as PBS numbers it */
 
 struct rating {
     struct cluster *cl;
@@ -63,6 +67,7 @@ static double rating_accrue_type(const struct rating_asked *x)
     return (double)x->j->accrue_type;
 }
 
+/* Words of a formula that name no resource. `moves`: the value changes though no change of the job comes. */
 static const struct {
     const char *name;
     double (*value)(const struct rating_asked *x);
@@ -74,6 +79,7 @@ static const struct {
     {"fairshare_factor", rating_factor, true},    {"accrue_type", rating_accrue_type, false}};
 enum { N_KEYWORDS = sizeof keywords / sizeof *keywords };
 
+/* The row of this word; N_KEYWORDS: it is a resource. */
 static int keyword(const char *name)
 {
     int i = 0;
@@ -83,6 +89,7 @@ static int keyword(const char *name)
     return i;
 }
 
+/* A formula_value_fn. */
 static double rating_value(void *arg, size_t index)
 {
     const struct rating_asked *x = arg;
@@ -92,6 +99,7 @@ static double rating_value(void *arg, size_t index)
     return i < N_KEYWORDS ? keywords[i].value(x) : job_asked(x->j, cluster_catalogue(x->r->cl), name);
 }
 
+/* Take another formula over, if there is one. */
 static void rating_follow(struct rating *r)
 {
     const struct policy *p = cluster_policy(r->cl);
@@ -118,6 +126,7 @@ static int rate(const struct rating *r, const struct job *j, double *out, struct
     return r->formula ? formula_eval(r->formula, rating_value, &x, out, e) : 0;
 }
 
+/* seen_s is where eligible time grows from. */
 static void rating_job_seen(void *arg, struct job *j)
 {
     struct rating *r = arg;
@@ -151,6 +160,8 @@ void rating_time(struct rating *r, int64_t now_s)
     r->now_s = now_s;
 }
 
+/* Only where the formula has a word that moves; each job that is rated otherwise is put into its class
+ * again. */
 void rating_refresh(struct rating *r)
 {
     double now;
@@ -169,6 +180,7 @@ void rating_refresh(struct rating *r)
     }
 }
 
+/* The value that counts is job->rating, not the one just computed: that is only asked for its error. */
 void rating_log(struct rating *r, const struct job *j, struct decisions *d)
 {
     struct err e;

@@ -1,9 +1,12 @@
-/* The same question is put to two places, the job's queue and the server: would what runs, with this job, be
- * more than the row allows? Nothing is kept here: the rows are limit_list's, the counts are limit_usage's, and both
- * belong to the struct queue.
+/* The same question is put to two places, the job's queue and the server: would what runs, with this job,
+ * be more than the row allows? Nothing is kept here: the rows are limit_list's, the counts are
+ * limit_usage's, and both belong to the struct queue.
  *
  * The first limit that says no writes the reason with its entity and resource. That is not only for people:
- * candidates takes from it which running jobs count for the same entity, so that only those are stopped. */
+ * candidates takes from it which running jobs count for the same entity, so that only those are stopped.
+ *
+ * One walk serves both questions of the header: it fills an array of reasons until that is full, and of an
+ * array of one the rest is not asked. */
 #include "run_limits.h"
 
 #include <stdio.h>
@@ -51,6 +54,7 @@ static void dynamic_covers(const struct cluster *cl, const struct job *j, struct
 static const enum limit_of order[] = {LIMIT_OF_GROUP, LIMIT_OF_PROJECT, LIMIT_OF_ALL, LIMIT_OF_USER};
 enum { N_ORDER = sizeof order / sizeof order[0] };
 
+/* The job's entity of this kind, interned; NULL for LIMIT_OF_ALL. */
 static const char *run_limits_name_of(const struct job *j, enum limit_of of)
 {
     switch (of) {
@@ -87,6 +91,7 @@ struct place { /* the queue, or the server */
     bool is_queue;
 };
 
+/* PBS has a sentence for each kind and place, and one for an entity that has a row of its own. */
 static void say_jobs(struct reason *why, const struct place *at, const struct limit *l)
 {
     static const struct {
@@ -110,6 +115,7 @@ static void say_jobs(struct reason *why, const struct place *at, const struct li
                        at->is_queue ? at->q->name : NULL, NULL);
 }
 
+/* The same of amounts, whose words name the resource. */
 static void say_amount(struct reason *why, const struct place *at, const struct limit *l, const char *res)
 {
     char where[64], detail[REASON_DETAIL_MAX], what[REASON_WHAT_MAX];
@@ -128,6 +134,7 @@ static void say_amount(struct reason *why, const struct place *at, const struct 
     }
 }
 
+/* entity, res and in_queue are for candidates.c; never: the limit is below what this job alone asks for. */
 static void run_limits_say(const struct cluster *cl, struct reason *why, const struct place *at,
                            const struct limit *l, int64_t want)
 {
@@ -154,6 +161,7 @@ static void run_limits_check(const struct cluster *cl, const struct place *at, c
     reasons_keep(why);
 }
 
+/* Kinds in PBS's order, which decides the reason that is said where several limits forbid a job. */
 static void check_jobs(const struct cluster *cl, const struct place *at, const struct job *j,
                        struct reasons *why)
 {
@@ -229,6 +237,8 @@ bool run_limits_share(const struct reason *why, const struct job *j, const struc
     return why->res == RES_NONE || amounts_get(&other->want, why->res) > 0;
 }
 
+/* counted: the job is in the counts already, so it is not added once more. A row for each (name NULL) does
+ * not count for an entity that has its own row. */
 static bool run_limits_is_over(const struct queue *q, const struct job *j, bool counted)
 {
     for (size_t i = 0; i < q->limits.n; i++) {
