@@ -1,4 +1,8 @@
-/* See allocation.h. */
+/* Parts in a growing array. See allocation.h.
+ *
+ * Taking one allocation off another costs O(parts) by an index: node->listed is the first part of a vnode,
+ * from 1, and `next` chains the others. node->listed is scratch memory that several walks share, so none of
+ * them may be inside another, and each leaves it 0. */
 #include "allocation.h"
 
 #include <stdlib.h>
@@ -6,6 +10,7 @@
 #include "mem.h"
 #include "sched_node.h"
 
+/* The amounts are copied: what they come from may move. */
 void allocation_add(struct allocation *p, struct node *n, const struct amounts *use, bool joined)
 {
     p->a = mem_room(p->a, p->n, &p->cap, sizeof *p->a);
@@ -22,6 +27,7 @@ static bool has_node(const struct allocation *p, const struct node *n)
     return false;
 }
 
+/* The host's other vnodes, of which nothing is used: no other job may come there. */
 static void add_beside(struct allocation *p, const struct host *h)
 {
     const struct amounts nothing = {0};
@@ -55,6 +61,7 @@ void allocation_fini(struct allocation *p)
     *p = (struct allocation){0};
 }
 
+/* `to` may hold another one before, not `from` itself. */
 void allocation_copy(struct allocation *to, const struct allocation *from)
 {
     allocation_fini(to);
@@ -88,6 +95,7 @@ void allocation_unindex(const struct allocation *p, size_t *next)
     free(next);
 }
 
+/* As much of `left` as this part has; `left` is less by that. */
 static void allocation_take_off(struct alloc_part *x, struct amounts *left)
 {
     for (uint32_t k = 0; k < x->use.n; k++) {
@@ -99,6 +107,7 @@ static void allocation_take_off(struct alloc_part *x, struct amounts *left)
     }
 }
 
+/* Several parts on one vnode are taken off one after the other until nothing is left to take. */
 void allocation_lessen(struct allocation *p, const size_t *next, const struct allocation *less)
 {
     struct amounts left = {0};

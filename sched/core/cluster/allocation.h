@@ -27,7 +27,8 @@ struct allocation {
 };
 
 void allocation_add(struct allocation *p, struct node *n, const struct amounts *use, bool joined);
-/* Note what a job whose place says this has alone, and add the other vnodes of hosts that it has alone. */
+/* Note what a job whose place says this has alone, and add the other vnodes of hosts that it has alone
+ * (`beside`, last). */
 void allocation_mark_alone(struct allocation *p, enum sharing place);
 void allocation_fini(struct allocation *p);
 /* Take all that `less` has off what is listed here for the same vnodes, as far as there is any; never below zero. Between

@@ -1,5 +1,7 @@
-/* Sorted, and walked rather than bisected. A resource that came down to 0 keeps its place, so two lists that
- * mean the same need not be equal: that costs buckets a look, and nothing is decided by it. */
+/* Sorted, and walked rather than bisected. A resource that came down to 0 keeps its place, so two lists
+ * that mean the same need not be equal: that costs buckets a look, and nothing is decided by it.
+ *
+ * This is the innermost code of the scheduler. Memory is taken only where a list grows. */
 #include "amounts.h"
 
 #include <stdlib.h>
@@ -58,6 +60,7 @@ bool amounts_has(const struct amounts *l, res_id res)
     return i < l->n && l->a[i].res == res;
 }
 
+/* Its entry, made with 0 if there is none; the pointer is good until the next one is made. */
 static struct amount *entry_of(struct amounts *l, res_id res)
 {
     uint32_t i = place_of(l, res);
@@ -134,6 +137,7 @@ bool amounts_equal(const struct amounts *a, const struct amounts *b)
     return true;
 }
 
+/* Two odd constants and a shift, which is all the mixing that buckets need; equal lists have equal hashes. */
 uint64_t amounts_hash(const struct amounts *l, uint64_t seed)
 {
     for (uint32_t i = 0; i < l->n; i++) {

@@ -36,7 +36,8 @@ void amounts_sub(struct amounts *l, const struct amounts *other);
 /* Return true if everything in `need` is there. A need of 0 or less always is. *missing: the first resource that is not. */
 bool amounts_cover(const struct amounts *have, const struct amounts *need, res_id *missing);
 
-/* How many times `need` fits into `have`; `most` when it needs nothing at all. */
+/* How many times `need` fits into `have`, at most `most`; `most` when it needs nothing at all. Never below
+ * 0. */
 int64_t amounts_times(const struct amounts *have, const struct amounts *need, int64_t most);
 
 bool amounts_equal(const struct amounts *a, const struct amounts *b);

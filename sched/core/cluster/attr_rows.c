@@ -1,4 +1,5 @@
-/* Decoding by a table. See attr_rows.h. */
+/* Decoding by a table. See attr_rows.h. What cannot be read leaves the field as it is, or false: the server
+ * has checked it. */
 #include "attr_rows.h"
 
 #include <stdint.h>

@@ -81,6 +81,7 @@ static const struct {
 } type_numbers[] = {{1, RES_LONG}, {3, RES_STRING},   {4, RES_STRINGS},
                     {5, RES_SIZE}, {11, RES_BOOLEAN}, {14, RES_FLOAT}};
 
+/* A word or the server's number; a string where it is neither. */
 static enum res_type type_of(const char *word)
 {
     int number = word ? atoi(word) : 0;
@@ -106,6 +107,7 @@ static unsigned flags_of_mask(unsigned long mask)
     return flags | (mask & MASK_HOST ? RES_HOST : 0);
 }
 
+/* Letters as qmgr prints them, or the mask of pbs_statrsc. */
 static unsigned flags_of(const char *letters)
 {
     unsigned flags = 0;
@@ -155,6 +157,7 @@ void catalogue_destroy(struct catalogue *c)
     free(c);
 }
 
+/* The number is the place in by_id, and rows are never removed: amounts that are kept elsewhere stay right. */
 bool catalogue_define(struct catalogue *c, const char *name, const char *type, const char *flags)
 {
     struct catalogue_row *row;

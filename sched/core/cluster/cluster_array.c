@@ -22,6 +22,7 @@ bool cluster_array_is_open(struct cluster *cl, struct job *array)
 
 /* --- subjobs to be run ------------------------------------------------------------------------------ */
 
+/* The index leaves the set, and becomes a job by name. */
 static struct job *spawn(struct cluster *cl, struct job *array, int64_t index, const char *id)
 {
     struct job *j = job_of_array(array, id);
@@ -83,6 +84,7 @@ struct job *cluster_array_spawn_named(struct cluster *cl, const char *id)
     return array ? spawn(cl, array, index, id) : NULL;
 }
 
+/* The job may have been removed with its array gone: then there is no index to give back. */
 void cluster_array_unspawn(struct cluster *cl, struct job *sub)
 {
     struct job *array = cluster_array(cl, sub);

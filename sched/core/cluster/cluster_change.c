@@ -27,8 +27,9 @@ static bool change_job(struct cluster *cl, const char *id, const struct attrl *a
     enum job_news news = job_look(j, attrs);
     if (news == JOB_COMMENT)
         TELL(cl, job_comment, j);
-    /* An order that was answered ends with whatever is heard of the job next, even if nothing of it is new: what the
-     * order did may have been undone in the same moment. One that was refused waits for a real change. */
+    /* An order that was answered ends with whatever is heard of the job next, even if nothing of it is new:
+     * what the order did may have been undone in the same moment. One that was refused waits for a real
+     * change. */
     bool is_ordered = j->order != ORDER_NONE && j->order != ORDER_REFUSED;
     j->heard |= is_ordered && !j->answered;
     if (news != JOB_CHANGED && !(is_ordered && j->answered))
@@ -48,6 +49,8 @@ static bool change_job(struct cluster *cl, const char *id, const struct attrl *a
     return true;
 }
 
+/* As change_job and settling would make it, but listed nowhere; job_seen gives it a share and a rating,
+ * without which its place in the order would be another. */
 struct job *cluster_unlisted(struct cluster *cl, const char *id, const struct attrl *attrs)
 {
     struct job *j = job_create(id);
@@ -64,6 +67,8 @@ struct job *cluster_unlisted(struct cluster *cl, const char *id, const struct at
     return j;
 }
 
+/* What the vnode was is kept aside first: node_take writes over it, and only a difference costs a new order
+ * of all vnodes. */
 static bool change_node(struct cluster *cl, const char *name, const struct attrl *attrs)
 {
     struct node *n = cluster_node(cl, name);
@@ -98,6 +103,7 @@ static bool change_node(struct cluster *cl, const char *name, const struct attrl
     return true;
 }
 
+/* All jobs are looked at again: limits, priority and partition of a queue concern every job of it. */
 static bool change_queue(struct cluster *cl, const char *name, const struct attrl *attrs)
 {
     struct queue *q = cluster_queue(cl, name);
@@ -145,6 +151,8 @@ static bool change_server(struct cluster *cl, const struct attrl *attrs)
     return true;
 }
 
+/* What was read as another type before cannot be mended here: settling says so, and everything is read
+ * again. */
 static bool change_resource(struct cluster *cl, const char *name, const struct attrl *attrs)
 {
     if (!catalogue_define(cl->catalogue, name, cluster_change_value_of(attrs, "type"),

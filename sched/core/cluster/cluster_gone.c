@@ -28,6 +28,7 @@ void cluster_gone_job(struct cluster *cl, struct job *j)
     job_destroy(j);
 }
 
+/* NULL in place of the vnode: the amounts of an order are still its own, and are passed over. */
 static void forget_node(struct allocation *p, const struct node *n)
 {
     for (size_t i = 0; i < p->n; i++)
@@ -63,6 +64,8 @@ static void drop_node(struct cluster *cl, struct node *n)
     cl->news++;
 }
 
+/* One name, one kind: at most one of the four is found. A queue's jobs stay and have none until another
+ * change names one. */
 bool cluster_gone(struct cluster *cl, enum cluster_kind kind, const char *name)
 {
     struct job *j = kind == CLUSTER_JOB ? cluster_job(cl, name) : NULL;
@@ -90,6 +93,8 @@ bool cluster_gone(struct cluster *cl, enum cluster_kind kind, const char *name)
     return j || n || q || r;
 }
 
+/* Jobs first, which refer to all others; vnodes last but one, since a reservation that goes gives its room
+ * back to them. */
 void cluster_clear(struct cluster *cl)
 {
     for (struct job *j = cl->jobs, *next; j; j = next) {

@@ -84,6 +84,8 @@ static bool array_waits(const struct cluster *cl, const struct job *array)
            cluster_index_next(cl, array, id) != IDSET_NONE;
 }
 
+/* Everything that a cycle requires of a job before it looks at it. A provisional subjob waits only by
+ * request: else its index does. */
 bool cluster_index_may_wait(const struct cluster *cl, const struct job *j)
 {
     if ((j->sched_state != SCHED_STATE_WAITING && j->sched_state != SCHED_STATE_SUSPENDED) ||
@@ -94,6 +96,7 @@ bool cluster_index_may_wait(const struct cluster *cl, const struct job *j)
     return !j->is_provisional || j->urged;
 }
 
+/* is_full is part of the class's key, so it is set first. */
 static void cluster_index_join(struct cluster *cl, struct job *j)
 {
     j->is_full = j->is_array && cluster_index_array_is_full(cl, j);
@@ -140,6 +143,7 @@ void cluster_index_count_array(struct cluster *cl, const char *array_id, int64_t
     }
 }
 
+/* The array may have become full, or have room again, which is another class. */
 static void count_subjob(struct cluster *cl, const struct job *sub, int64_t times)
 {
     struct job *array = cluster_array(cl, sub);
@@ -176,6 +180,7 @@ static void find_vnodes(struct cluster *cl, struct job *j)
     allocation_mark_alone(&j->on, request_sharing(j->place));
 }
 
+/* The list that a job of this state is in; NULL: it is in none. */
 static struct list *list_of(struct cluster *cl, const struct job *j)
 {
     switch (j->sched_state) {
@@ -194,6 +199,8 @@ static struct list *list_of(struct cluster *cl, const struct job *j)
     return NULL;
 }
 
+/* Onto its vnodes and into the counts. Vnodes are out of their buckets for the moment in which n_jobs
+ * moves. */
 static void run_in(struct cluster *cl, struct job *j)
 {
     for (size_t i = 0; i < j->on.n; i++) {
@@ -212,6 +219,7 @@ static void run_in(struct cluster *cl, struct job *j)
     cluster_index_count(cl, j, 1);
 }
 
+/* run_in undone. The last of the list takes its place. */
 static void run_out(struct cluster *cl, struct job *j)
 {
     for (size_t i = 0; i < j->on.n; i++) {
@@ -294,6 +302,7 @@ void cluster_index_link(struct cluster *cl, struct job *j)
     j->taken_print = 0;
 }
 
+/* Of a job that has not changed since it was linked: what was added is taken away. */
 void cluster_index_unlink(struct cluster *cl, struct job *j)
 {
     if (job_counts(j))
@@ -302,6 +311,7 @@ void cluster_index_unlink(struct cluster *cl, struct job *j)
         TELL(cl, job_leaves, j);
 }
 
+/* Prints are taken before: linking compares with them, whether the change gives anything back. */
 void cluster_index_make_dirty(struct cluster *cl, struct job *j)
 {
     if (j->dirty)

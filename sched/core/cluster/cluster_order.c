@@ -8,6 +8,7 @@
 #include "cluster_state.h"
 #include "cluster_index.h"
 
+/* One part more (times 1) or less (-1) is claimed. The vnode is moved out of its bucket and in again. */
 static void claim(struct cluster *cl, const struct alloc_part *p, int64_t times)
 {
     struct node *n = p->node;
@@ -29,6 +30,7 @@ static void claim_all(struct cluster *cl, const struct allocation *p, int64_t ti
         claim(cl, &p->a[i], times);
 }
 
+/* Of a job that is under no such order any more nothing is reserved. */
 void cluster_order_reserve(struct cluster *cl, struct job *j, const struct allocation *reserve)
 {
     claim_all(cl, &j->reserve, -1);
@@ -59,6 +61,7 @@ uint32_t cluster_order_round_from(const struct cluster *cl)
     return 0;
 }
 
+/* Orders that have a room of their own, which others must see as taken. */
 static bool is_listed(const struct job *j)
 {
     return j->order == ORDER_RUN || j->order == ORDER_RESUME || j->order == ORDER_AWAITS;
@@ -81,12 +84,15 @@ static void list_out(struct cluster *cl, struct job *j)
     last->ordered_at = j->ordered_at;
 }
 
+/* server_dyn_res: a script says how much there is at the begin of a cycle; what is ordered since is counted
+ * here. */
 static void cluster_order_take_dynamic(struct cluster *cl, const struct job *j)
 {
     for (size_t i = 0; i < cl->policy->n_dynamic; i++)
         cl->policy->dynamic[i].taken += job_asked_amount(j, cl->catalogue, cl->policy->dynamic[i].resource);
 }
 
+/* The old order goes first, then the job leaves its class: it is not to be looked at again. */
 void cluster_order(struct cluster *cl, struct job *j, enum order_kind kind, const struct allocation *claim)
 {
     struct allocation copy = {0};
@@ -119,6 +125,7 @@ void cluster_order_taken(struct job *j)
     j->answered = true;
 }
 
+/* In the reverse order of cluster_order. */
 bool cluster_order_end(struct cluster *cl, struct job *j)
 {
     if (j->order == ORDER_RUN || j->order == ORDER_RESUME) {

@@ -1,6 +1,11 @@
 #ifndef CLUSTER_ORDER_H
 #define CLUSTER_ORDER_H
-/* What this scheduler has ordered and the stream has not shown yet. */
+/* What this scheduler has ordered and the stream has not shown yet.
+ *
+ * The life of an order: cluster_order, when the cycle decides; cluster_order_taken, when the server has
+ * answered that it does it; the job's next change ends it (cluster_change.c). Or cluster_order_drop at any
+ * time: refused, lost, or out of date. Answer and change race; where the change comes first it ends
+ * nothing, as the order is not answered yet, and job->heard says that it was seen. */
 #include "sched_cluster.h"
 
 /* The job has been ordered to run or resume (and takes the room `claim` at once), or to give way, or waits

@@ -11,6 +11,7 @@
 #include "cluster_state.h"
 #include "cluster_index.h"
 
+/* Its vnodes have one job more (times 1) or less, and the server counts what it asks for. */
 static void resv_charge(struct cluster *cl, struct resv *r, int64_t times)
 {
     for (size_t i = 0; r->n_times > 0 && i < r->times[0].share.n; i++) {
@@ -40,6 +41,8 @@ static void resv_link(struct cluster *cl, struct resv *r)
         resv_charge(cl, r, 1);
 }
 
+/* Out of all indices, as it was. Its jobs lose the reservation with it, and find it again when they are
+ * linked. */
 static void resv_make_dirty(struct cluster *cl, struct resv *r)
 {
     if (r->dirty)
@@ -56,6 +59,8 @@ static void resv_make_dirty(struct cluster *cl, struct resv *r)
     }
 }
 
+/* Jobs that named it before it was there are linked again. The first reservation makes lengths of jobs
+ * matter, so every job joins another class. */
 bool cluster_resv_change(struct cluster *cl, const char *id, const struct attrl *attrs)
 {
     struct resv *r = cluster_resv(cl, id);
@@ -118,6 +123,7 @@ void cluster_resv_promise(struct cluster *cl, struct resv *r, struct resv_time *
         resv_charge(cl, r, 1);
 }
 
+/* Refused: what was decided is replaced by what the server says, which has not changed since. */
 void cluster_resv_answered(struct cluster *cl, struct resv *r, int64_t again_s)
 {
     if (again_s == 0)

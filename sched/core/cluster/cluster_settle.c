@@ -11,6 +11,8 @@
 #include "node_order.h"
 #include "pools.h"
 
+/* Rank, host and bucket of every vnode again. Each is out of its bucket meanwhile: a bucket's members are
+ * bits of ranks. */
 static void rerank(struct cluster *cl)
 {
     for (struct node *n = cl->nodes; n; n = n->hh.next)
@@ -47,6 +49,7 @@ static void find_keys(struct cluster *cl)
     cl->rerank = cl->rerank || cl->by_amount;
 }
 
+/* Pools before vnodes: what vnodes share depends on totals that pools_make moves. */
 static void settle_nodes(struct cluster *cl)
 {
     pools_make(cl->pools, cl->nodes, cluster_index_make_node_dirty, cl);
@@ -60,6 +63,8 @@ static void settle_nodes(struct cluster *cl)
     cl->dirty_nodes.n = 0;
 }
 
+/* The catalogue is asked twice: jobs that are linked parse their requests, which may name a resource that
+ * is not known yet. */
 bool cluster_settle(struct cluster *cl)
 {
     if (cl->misread || catalogue_take_missed(cl->catalogue))
@@ -83,6 +88,7 @@ bool cluster_settle(struct cluster *cl)
     return !catalogue_take_missed(cl->catalogue);
 }
 
+/* Only where the order of vnodes follows what is used of them; else it is nothing. */
 void cluster_resort(struct cluster *cl)
 {
     if (!policy_sorts_by_use(cl->policy))

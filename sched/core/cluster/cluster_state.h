@@ -1,6 +1,10 @@
 #ifndef CLUSTER_STATE_H
 #define CLUSTER_STATE_H
-/* The fields of a cluster, for the files cluster_*.c, which iterate over them; others ask sched_cluster.h. */
+/* The fields of a cluster, for the files cluster_*.c; others ask sched_cluster.h.
+ *
+ * Eight files include it: they are the two phases of one structure (changes come in; it is made whole),
+ * divided by what comes in. Each field is written by the file that its group names. Flags and counters may
+ * be raised by any file, so they go one way only. */
 #include "sched_cluster.h"
 
 struct array_count;

@@ -13,13 +13,14 @@
 #include "units.h"
 #include "mem.h"
 
-enum { SUBSTATE_STARTING = 41 };
+enum { SUBSTATE_STARTING = 41 }; /* of PBS: the MOM has the job, and has not said that it runs */
 
 int64_t job_begun_s(const struct job *j)
 {
     return j->start_s ? j->start_s + j->paused_s : 0;
 }
 
+/* At least a second: a job that has used all of its time ends soon, and is not over. */
 int64_t job_lasts_s(const struct job *j)
 {
     int64_t limit_s = j->short_s ? j->short_s : j->limit_s;
@@ -28,6 +29,7 @@ int64_t job_lasts_s(const struct job *j)
     return limit_s == 0 ? JOB_FOREVER_S : left_s > 0 ? left_s : 1;
 }
 
+/* Of its allocation, not of what it asked for. */
 static int64_t claimed_cores(const struct job *j)
 {
     int64_t n = 0;

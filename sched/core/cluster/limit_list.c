@@ -52,6 +52,7 @@ static void limit_list_add(struct limit_list *l, const struct limit *row)
     l->a[l->n++] = *row;
 }
 
+/* A number of jobs, or an amount in the resource's unit. */
 static int64_t amount(const struct catalogue *c, res_id res, const char *text)
 {
     return res == RES_NONE ? strtoll(text, NULL, 10) : res_parse(catalogue_get(c, res), text);
@@ -97,6 +98,7 @@ static const struct limit_list_form *form_of(const char *name)
     return NULL;
 }
 
+/* Every attribute that begins with max_ is asked for; one without a row here is not a run limit. */
 bool limit_list_take(struct limit_list *l, const struct catalogue *c, const char *name, const char *resource,
                      const char *value)
 {
@@ -146,6 +148,7 @@ bool limit_list_have(const struct limit_list *l, enum limit_of of)
     return false;
 }
 
+/* For news: a queue whose limits are the same is not another queue. */
 uint64_t limit_list_hash(const struct limit_list *l, uint64_t seed)
 {
     uint64_t h = seed;

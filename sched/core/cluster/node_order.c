@@ -23,6 +23,7 @@ struct node_order *node_order_create(void)
     return mem_new(1, sizeof(struct node_order));
 }
 
+/* Hosts are made again with each order: a vnode may have moved to another. */
 static void drop_hosts(struct node_order *r)
 {
     for (struct host *h = r->hosts, *next; h; h = next) {
@@ -51,7 +52,7 @@ static int by_order(const struct node *x, const struct node *y)
     return strverscmp(x->name, y->name);
 }
 
-/* Not by `free`: a vnode that is being settled does not have it yet. */
+/* What is used or ordered. Not total less `free`: a vnode that is being settled does not have it yet. */
 static int64_t assigned(const struct node *n, res_id res)
 {
     return amounts_get(&n->used, res) + amounts_get(&n->claimed, res);
@@ -74,6 +75,8 @@ static int64_t node_order_key_of(const struct node_key *k, const struct node *n)
     return 0;
 }
 
+/* Keys in order, then names: the order is total, so that ranks do not depend on the order in which vnodes
+ * came. */
 static int node_order_compare(const void *a, const void *b, void *policy)
 {
     const struct policy *p = policy;
@@ -88,6 +91,7 @@ static int node_order_compare(const void *a, const void *b, void *policy)
     return by_order(x, y);
 }
 
+/* Called by rank, so a host's vnodes are in the order of filling. The second vnode makes it a big host. */
 static void host_add(struct node_order *r, struct node *n)
 {
     struct host *h;

@@ -53,11 +53,13 @@ static void scatter(struct pools *p)
     drop_all(p);
 }
 
+/* What the lender has in all; a[0] is the lender. */
 static int64_t offered(const struct pool *pool)
 {
     return amounts_get(&pool->a[0]->total, pool->res);
 }
 
+/* Pools are not made here: a lender may come later in the same portion of news. */
 void pools_seen(struct pools *p, struct node *n, bool is_other, pools_fn *changed, void *arg)
 {
     if (is_other) {
@@ -88,6 +90,7 @@ static void join(struct pool *pool, struct node *n)
     n->pools[n->n_pools++] = pool;
 }
 
+/* The lender's pool of this resource, made if it is not there, with the lender as its first member. */
 static struct pool *pool_of(struct pools *p, struct node *lender, res_id res)
 {
     struct pool *pool;
@@ -102,6 +105,7 @@ static struct pool *pool_of(struct pools *p, struct node *lender, res_id res)
     return pool;
 }
 
+/* A lender that is not there lends nothing; a vnode that borrows from itself has what it says. */
 static void borrow(struct pools *p, struct node *nodes, struct node *n, const struct node_loan *loan)
 {
     struct node *lender;
@@ -131,6 +135,7 @@ void pools_make(struct pools *p, struct node *nodes, pools_fn *changed, void *ar
             changed(arg, p->a[i]->a[k]);
 }
 
+/* All members use one amount. */
 static int64_t free_of(const struct pool *pool)
 {
     int64_t n = offered(pool);
@@ -146,6 +151,7 @@ void pools_settle(struct node *n)
         amounts_set(&n->free, n->pools[i]->res, free_of(n->pools[i]));
 }
 
+/* Other members go out of the cluster's indices and in again, since what is free of them moves too. */
 void pools_move(struct pools *p, struct node *n, const struct amounts *use, int64_t times)
 {
     amounts_add_times(&n->free, use, times);

@@ -37,7 +37,8 @@ bool reasons_full(const struct reasons *l);
 /* The last one was written to a[n]: it stays if it says something new. The list was not full. */
 void reasons_keep(struct reasons *l);
 
-/* Fill a reason. `what` and `detail` may be NULL. */
+/* Fill a reason from nothing: never, res, entity and in_queue are 0 afterwards, and are set by the caller
+ * where they matter. `what` and `detail` may be NULL; they are copied, and cut where they are too long. */
 void reason_set(struct reason *r, enum reason_code code, const char *what, const char *detail);
 
 /* LACK, LACK_QUEUE or LACK_SERVER of a counted resource: " (R: 4 A: 2 T: 8)" behind its name. */

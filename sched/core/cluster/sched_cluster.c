@@ -1,5 +1,10 @@
-/* The mirror itself: its parts, what is looked up in it, and its listeners. The other files of the cluster call this one; it calls
- * none of them. The three counters tell readers what happened without saying to what: news, stoppable, shape (sched_cluster.h). */
+/* The mirror itself: its parts, what is looked up in it, and its listeners. The other files of the cluster
+ * call this one; it calls none of them. The three counters tell readers what happened without saying to
+ * what: news, stoppable, shape (sched_cluster.h).
+ *
+ * Who moves what: cluster_change.c and cluster_gone.c bring objects in and out, cluster_settle.c makes them
+ * whole, cluster_index.c has jobs and vnodes in their indices, cluster_order.c and trial.c move what is
+ * free. All of them tell the listeners through TELL of cluster_state.h. */
 #include "sched_cluster.h"
 
 #include <assert.h>
@@ -22,6 +27,7 @@ static void sched_cluster_node_in(void *cl, struct node *n)
     cluster_node_in(cl, n);
 }
 
+/* The counters begin at 1, so that 0 is a value at which no class has failed. */
 struct cluster *cluster_create(const char *sched_name, struct policy *policy)
 {
     struct cluster *cl = mem_new(1, sizeof *cl);
@@ -36,10 +42,11 @@ struct cluster *cluster_create(const char *sched_name, struct policy *policy)
     return cl;
 }
 
+/* A cycle creates as many listeners as there is room for; a fifth is a mistake of ours. */
 void cluster_listen(struct cluster *cl, const struct cluster_listener *l)
 {
-    if (cl->n_listeners < LISTENERS_MAX)
-        cl->listeners[cl->n_listeners++] = *l;
+    assert(cl->n_listeners < LISTENERS_MAX);
+    cl->listeners[cl->n_listeners++] = *l;
 }
 
 static void list_fini(struct list *l)
@@ -48,6 +55,7 @@ static void list_fini(struct list *l)
     *l = (struct list){0};
 }
 
+/* Jobs and vnodes are gone already: their listeners had to be told. */
 void cluster_destroy(struct cluster *cl)
 {
     if (!cl)
@@ -204,12 +212,14 @@ struct resv *cluster_next_resv(const struct cluster *cl, const struct resv *afte
 
 /* --- vnodes of a trial ------------------------------------------------------------------------------------- */
 
+/* A vnode that is in no bucket is out already: it is dirty, or between out and in. */
 void cluster_node_out(struct cluster *cl, struct node *n)
 {
     if (n->bucket)
         TELL(cl, node_out, n);
 }
 
+/* A dirty vnode comes in when it settles. */
 void cluster_node_in(struct cluster *cl, struct node *n)
 {
     if (!n->dirty && !n->bucket)
@@ -221,6 +231,7 @@ void cluster_node_move(struct cluster *cl, struct node *n, const struct amounts 
     pools_move(cl->pools, n, use, times);
 }
 
+/* The default scheduler serves what has no partition. */
 bool cluster_has_partition(const struct cluster *cl)
 {
     return *cl->policy->partition || strcmp(cl->sched_name, "default") == 0;

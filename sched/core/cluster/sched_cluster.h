@@ -37,7 +37,9 @@ enum cluster_kind { /* numbers of ifl_kind */
                     CLUSTER_KIND_COUNT
 };
 
-/* ^ Who keeps an index of the cluster. Called while it settles, and by trial and orders. */
+/* ^ A part that keeps an index of the cluster, or a fact of jobs. Called while the cluster settles, by
+ * orders and by trials, on the caller's stack; a listener changes only what is its own. NULL: not told.
+ * Told in the order in which they have come. */
 struct cluster_listener {
     void (*node_in)(void *arg, struct node *n);   /* its free amounts are now these */
     void (*node_out)(void *arg, struct node *n);  /* its free amounts are about to change, or it goes */
@@ -68,9 +70,10 @@ struct queue *cluster_queue(const struct cluster *cl, const char *name);
 struct resv *cluster_resv(const struct cluster *cl, const char *id);                /* NULL: not there */
 struct resv *cluster_next_resv(const struct cluster *cl, const struct resv *after); /* NULL: the first */
 
-/* Has this scheduler anything to serve: another than the default one needs a partition. Is this queue its own? */
+/* Has this scheduler anything to serve? Another than the default one needs a partition. */
 bool cluster_has_partition(const struct cluster *cl);
 bool cluster_has_no_nodes(const struct cluster *cl);
+/* Is this queue in the scheduler's partition? */
 bool cluster_serves(const struct cluster *cl, const struct queue *q);
 
 struct queue *cluster_next_queue(const struct cluster *cl, const struct queue *after); /* NULL: first */
@@ -84,7 +87,9 @@ struct node *const *cluster_nodes(const struct cluster *cl, size_t *n);     /* b
 struct host *const *cluster_big_hosts(const struct cluster *cl, size_t *n); /* more than one vnode */
 struct job *cluster_next_job(const struct cluster *cl, struct job *after);  /* NULL: the first */
 
-/* Changes when something may run that could not before: room came free, a limit or a state changed. */
+/* Changes when something may run that could not before: room came free, a limit or a state changed. A class
+ * that failed at one value is not tried again while the value is the same, so a part that makes something
+ * possible and notes nothing leaves jobs waiting. Noted too often costs a cycle. */
 uint64_t cluster_news(const struct cluster *cl);
 void cluster_note_news(struct cluster *cl);
 /* Changes when a running job may be preempted that could not be before: it is up, is resumed after a suspension, or levels of preemption

@@ -46,6 +46,7 @@ static void job_set_text(const char **to, const char *text)
     intern_unref(was);
 }
 
+/* Every field of the server's part to what it is when its attribute is not sent. */
 static void job_forget(struct job *j)
 {
     const char **text;
@@ -147,6 +148,8 @@ void job_read_remaining(struct job *array)
         idset_destroy(set);
 }
 
+/* What a subjob has from its array. The cast takes const away for a walk over places only; nothing is
+ * written there. */
 struct job *job_of_array(const struct job *array, const char *id)
 {
     struct job *j = job_create(id);
@@ -182,6 +185,7 @@ struct job *job_of_array(const struct job *array, const char *id)
 
 /* --- attributes -------------------------------------------------------------------------------- */
 
+/* Substates of PBS. NEEDS_MAX: bytes of Resource_List that are kept as text; what does not fit is left out. */
 enum { SUBSTATE_HELD = 20, SUBSTATE_SUSPENDED = 43, SUBSTATE_SCHED_SUSPENDED = 45, NEEDS_MAX = 65536 };
 
 struct job_take_source {
@@ -247,6 +251,7 @@ static void job_take_rank(struct job_take_source *s)
 {
     s->j->rank = job_take_number(s);
 }
+/* queue_rank is finer and goes first, whichever row comes first: it is not 0. */
 static void job_take_qtime(struct job_take_source *s)
 {
     if (s->j->rank == 0)
@@ -386,6 +391,7 @@ static void job_take_never_top(struct job_take_source *s)
     s->j->never_top = yes(s->a->value, false);
 }
 
+/* soft_walltime goes before walltime as the expected length, whichever row comes first. */
 static void take_limit(struct job_take_source *s, const char *name, const char *value)
 {
     struct job *j = s->j;
@@ -404,6 +410,7 @@ static void take_limit(struct job_take_source *s, const char *name, const char *
         j->cpu_limit_s = seconds(value);
 }
 
+/* One item of Resource_List: into `asks` in any case, and into the field or the amounts that it means. */
 static void job_take_resource(struct job_take_source *s)
 {
     const char *name = s->a->resource, *value = s->a->value;
@@ -499,12 +506,15 @@ static enum sched_state sched_state_of(const struct job *j)
     }
 }
 
+/* The state follows from it: a held job that is asked for counts as waiting. */
 void job_urge(struct job *j, bool urged)
 {
     j->urged = urged;
     j->sched_state = sched_state_of(j);
 }
 
+/* limit_s last, since it depends on rows that come in any order: a waiting job with min_walltime may run
+ * for max_walltime. */
 void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs)
 {
     struct strbuf needs, asks;

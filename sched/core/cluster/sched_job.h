@@ -132,10 +132,11 @@ void job_destroy(struct job *j);
 void job_urge(struct job *j, bool urged);
 
 enum job_news { JOB_SAME, JOB_COMMENT, JOB_CHANGED };
-/* Is anything different from what we have? Cheap; decides whether job_take is worth it. A new comment is
- * taken at once. */
+/* Is anything different from what we have? Cheap (a hash of the attributes); decides whether job_take is
+ * worth it. A new comment is taken at once. */
 enum job_news job_look(struct job *j, const struct attrl *attrs);
-/* Read all attributes again. */
+/* Read all attributes again. `c` learns of resources that it does not know (catalogue_expect). The job is
+ * dirty: no index has it. */
 void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs);
 
 /* Only what it has used is new. */

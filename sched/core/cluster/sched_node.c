@@ -37,6 +37,8 @@ struct node *node_create(const char *name)
     return n;
 }
 
+/* Every field of the server's part to what it is when its attribute is not sent. What the core has added
+ * (rank, bucket, keeps ...) stays. */
 static void node_forget(struct node *n)
 {
     intern_unref(n->host_name);
@@ -90,6 +92,7 @@ void node_destroy(struct node *n)
     free(n);
 }
 
+/* Any unusable word makes the vnode unusable; the last one is shown. */
 static void node_take_state(struct node *n, const char *value)
 {
     struct words l;
@@ -119,6 +122,7 @@ static void take_loan(struct node *n, res_id res, const char *lender)
     n->loans[n->n_loans++] = (struct node_loan){.res = res, .lender = mem_intern(lender)};
 }
 
+/* "@NAME" of a counted resource is a loan. host and vnode are names, not resources that a job uses. */
 static void take_available(struct node *n, struct catalogue *c, const char *name, const char *value)
 {
     res_id res = catalogue_expect(c, name);
@@ -213,6 +217,7 @@ static uint64_t mix(uint64_t h, uint64_t x)
     return h ^ h >> 31;
 }
 
+/* What never moves in a cycle. Names are left out: vnodes with one look are one kind. */
 static uint64_t look_of(const struct node *n)
 {
     uint64_t h = amounts_hash(&n->total, 1);
@@ -255,6 +260,7 @@ bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs)
     return freed;
 }
 
+/* What is shared with other vnodes is set by pools_settle after this. */
 void node_settle(struct node *n)
 {
     amounts_copy(&n->free, &n->total);
@@ -304,6 +310,7 @@ void node_join(struct node *n, struct job *j)
     n->n_jobs++;
 }
 
+/* From the end: jobs that came last mostly leave first, and one with several parts leaves once for each. */
 void node_leave(struct node *n, struct job *j)
 {
     for (size_t i = n->n_on; i > 0; i--)

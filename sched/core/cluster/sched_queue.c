@@ -54,12 +54,14 @@ static void queue_row_type(void *queue, struct catalogue *c, const struct attrl 
     ((struct queue *)queue)->executes = a->value[0] == 'E' || a->value[0] == 'e';
 }
 
+/* "pbs-default" is the word for no partition. */
 static void queue_row_partition(void *queue, struct catalogue *c, const struct attrl *a)
 {
     if (*a->value && strcmp(a->value, "pbs-default") != 0)
         ((struct queue *)queue)->partition = mem_intern(a->value);
 }
 
+/* One that cannot be read protects the queue's jobs, as "none" does. */
 static void queue_row_order(void *queue, struct catalogue *c, const struct attrl *a)
 {
     struct queue *q = queue;
@@ -114,6 +116,8 @@ void queue_count(struct queue *q, const struct job *j, int64_t times)
     limit_usage_add(q->running, LIMIT_OF_PROJECT, j->project, &j->want, times);
 }
 
+/* All attributes that make a decision another. Counts are the cluster's own, and the ledger moves with
+ * every preemption without being news. */
 static uint64_t look_of(const struct queue *q)
 {
     uint64_t h = amounts_hash(&q->available, 7);

@@ -16,7 +16,7 @@
 #include "sched_job.h"
 #include "units.h"
 
-/* TIMES_MAX: occurrences of one standing reservation that are looked at; the server accepts fewer. */
+/* Occurrences of one standing reservation that are looked at; the server accepts fewer. */
 enum { TIMES_MAX = 100000 };
 #define ASAP_START_S INT64_C(1893488460) /* pbs_rsub -Wqmove asks for this one */
 
@@ -62,6 +62,7 @@ void resv_times_free(struct resv_time *times, size_t n)
     free(times);
 }
 
+/* A list with back links, so that a job leaves in O(1): jobs come and go, reservations stay. */
 void resv_add_job(struct resv *r, struct job *j)
 {
     if (j->link_of_resv) {
@@ -148,6 +149,7 @@ static uint64_t resv_hash(uint64_t h, const char *s)
     return (h ^ 0xff) * 0x100000001B3ull;
 }
 
+/* All attributes count; a reservation changes seldom. */
 bool resv_differs(struct resv *r, const struct attrl *attrs)
 {
     uint64_t h = 0xcbf29ce484222325ull;
@@ -160,6 +162,7 @@ bool resv_differs(struct resv *r, const struct attrl *attrs)
     return true;
 }
 
+/* What was decided and not shown yet is forgotten: this is what the server says now. */
 void resv_take(struct resv *r, struct catalogue *c, const struct attrl *attrs)
 {
     resv_forget(r);
@@ -191,6 +194,7 @@ size_t resv_n_left(const struct resv *r)
     return r->count > r->index && r->count - r->index < TIMES_MAX ? (size_t)(r->count - r->index) + 1 : 1;
 }
 
+/* The list is walked each time: it is short, or asked for once an occurrence. */
 int64_t resv_starts_s(const struct resv *r, size_t i)
 {
     const char *at = r->starts;
@@ -204,6 +208,7 @@ int64_t resv_starts_s(const struct resv *r, size_t i)
     return at ? strtoll(at, NULL, 10) : 0;
 }
 
+/* node->listed is where a vnode is in `share`, from 1, while it is made. */
 void resv_time_sum(struct resv_time *t)
 {
     allocation_fini(&t->share);
@@ -272,6 +277,7 @@ static void resv_find_sequence(struct resv *r, struct cluster *cl, struct resv_t
     free(text);
 }
 
+/* resv_nodes is of the next occurrence only; the sequence is of all as they were confirmed. */
 void resv_find_vnodes(struct resv *r, struct cluster *cl)
 {
     size_t n = resv_n_left(r);
@@ -307,6 +313,7 @@ bool resv_is_promised(const struct resv *r)
     }
 }
 
+/* It had vnodes and some of them cannot be used: said by state or, of one that runs, by substate. */
 static bool resv_has_lost(const struct resv *r)
 {
     return r->state == RESV_IS_DEGRADED || r->state == RESV_IS_IN_CONFLICT ||
