@@ -1,6 +1,7 @@
-/* See freed_by.h. */
+/* What a suspension gives back, resource by resource. See freed_by.h. */
 #include "freed_by.h"
 
+/* Turns of time slices are short, so memory stays where it is whatever the site's list says. */
 static bool frees(const struct cluster *cl, const struct job *j, const char *resource)
 {
     bool keeps_memory = j->queue && j->queue->gang && policy_is_memory(resource);
@@ -8,6 +9,8 @@ static bool frees(const struct cluster *cl, const struct job *j, const char *res
     return !keeps_memory && policy_suspend_frees(cluster_policy(cl), resource);
 }
 
+/* Parts stay, with 0 of what is kept: the list has as many parts as the job's allocation, in the same
+ * order. */
 void freed_by_suspension(const struct cluster *cl, const struct job *j, struct allocation *out)
 {
     const struct catalogue *c = cluster_catalogue(cl);
@@ -21,6 +24,7 @@ void freed_by_suspension(const struct cluster *cl, const struct job *j, struct a
     }
 }
 
+/* Equal amounts though the lists may differ in entries of 0. */
 static bool are_same(const struct allocation *a, const struct allocation *b)
 {
     if (a->n != b->n)

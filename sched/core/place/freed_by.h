@@ -10,9 +10,9 @@
  * memory whatever the list says. */
 void freed_by_suspension(const struct cluster *cl, const struct job *j, struct allocation *out);
 
-/* Note it in the job, for job_freed(). `keeps`: all that may be done is to suspend it. What is noted already and still true is
- * left where it lies: candidates may be collected
- * again while some are stopped in the trial, whose steps point to it. */
+/* Note it in the job, for job_freed(). `keeps`: all that may be done is to suspend it. What is noted
+ * already and still true is left where it lies: candidates may be collected again while some are stopped in
+ * the trial, whose steps point to it. */
 void freed_by_note(const struct cluster *cl, struct job *j, bool keeps);
 
 #endif

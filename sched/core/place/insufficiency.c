@@ -22,6 +22,8 @@ static void add_to(struct amounts *sum, const struct node *n, const struct amoun
     }
 }
 
+/* Would this amount fit into `have`, by the rules of matching (resource_unset_infinite)? One chunk that
+ * wants nothing else. */
 static bool covers(const struct asker *a, const struct amounts *have, const struct node *whole,
                    const struct amount *want)
 {
@@ -30,6 +32,7 @@ static bool covers(const struct asker *a, const struct amounts *have, const stru
     return match_times(a, whole, have, &one, 1) > 0;
 }
 
+/* The same sums bucket by bucket, where the running ones of stocks.h do not say it. */
 static void sums_by_bucket(struct buckets *all, const struct asker *a, struct amounts *free_now,
                            struct amounts *total)
 {
@@ -70,6 +73,7 @@ static void sums(struct buckets *all, const struct asker *a, struct reasons *why
     amounts_fini(&total);
 }
 
+/* Which of several is named: the first that is too little in total, else the first. */
 bool insufficiency_sums(struct buckets *all, const struct asker *a, struct reason *why)
 {
     struct reason room[SUMS_MAX];
@@ -123,6 +127,7 @@ static void chunk_lacks(const struct asker *a, const struct chunk *k, const stru
     reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
 }
 
+/* Of each resource the larger amount. */
 static void raise(struct amounts *best, const struct amounts *have)
 {
     for (uint32_t i = 0; i < have->n; i++)
@@ -130,7 +135,8 @@ static void raise(struct amounts *best, const struct amounts *have)
             amounts_set(best, have->a[i].res, have->a[i].n);
 }
 
-/* Could this chunk ever be placed, were everything free? */
+/* Could this chunk ever be placed, were everything free? Kinds speak for their vnodes. Where hosts have
+ * several vnodes a chunk may be split, which this does not count: then it is true. */
 static bool chunk_ever(struct buckets *all, const struct asker *a, const struct chunk *k, struct reason *why)
 {
     struct amounts best = {0};
@@ -193,6 +199,7 @@ struct away {                 /* vnodes that could run a chunk, were they free *
     bool is_any_up;
 };
 
+/* Count `n` vnodes like this one, if they would take the chunk when free. */
 static void away_count(struct away *x, const struct asker *a, const struct chunk *k, const struct node *like,
                        int64_t n)
 {
@@ -230,7 +237,9 @@ bool insufficiency_away(struct buckets *all, const struct asker *a, struct reaso
     return false;
 }
 
-/* Find what this chunk lacks at this moment. Return false if nothing can be seen. */
+/* Find what this chunk lacks at this moment, from what all buckets that could take it have. What is named:
+ * a limit of vnodes, their state, the resource of which no vnode has enough, or too few free vnodes. Return
+ * false if nothing can be seen. */
 static bool chunk_now(struct buckets *all, const struct asker *a, const struct chunk *k, struct reason *why)
 {
     struct amounts best = {0}, total = {0};
@@ -277,6 +286,7 @@ bool insufficiency_never(struct buckets *all, const struct asker *a, struct reas
     return false;
 }
 
+/* Sums have named this resource: not once more for a chunk. */
 static bool insufficiency_is_said(const struct reasons *l, res_id res)
 {
     for (size_t i = 0; res != RES_NONE && i < l->n; i++)

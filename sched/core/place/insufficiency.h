@@ -1,10 +1,11 @@
 #ifndef INSUFFICIENCY_H
 #define INSUFFICIENCY_H
-/* Why a job has no place, as a person wants to read it. Asked after a search has failed.
+/* Why a job has no place, as a person wants to read it. Asked after a search has failed; nothing here
+ * decides whether one would succeed.
  *
- * In this order: what would not fit even if everything were free, vnodes that are away, sums over all vnodes, what does not
- * fit now.
- */
+ * In this order: what would not fit even if everything were free, vnodes that are away, sums over all
+ * vnodes, what does not fit now. Each function fills `why` only where it returns true; insufficiency_now
+ * always does. O(buckets) or O(kinds) a chunk. */
 #include "buckets.h"
 #include "match.h"
 

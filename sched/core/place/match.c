@@ -21,6 +21,7 @@ const char *match_set_of(const struct node *n, res_id set)
     return set == RES_VNODENAME ? n->name : nonconsumables_find(&n->nonconsumables, set);
 }
 
+/* A vnode whose resource is not set is in the set of value NULL, and in no other. */
 static bool is_in_set(const struct asker *a, const struct node *n)
 {
     const char *have = match_set_of(n, a->set);
@@ -31,6 +32,7 @@ static bool is_in_set(const struct asker *a, const struct node *n)
                                     policy_lists(have, a->set_value, false));
 }
 
+/* Inside a reservation only its own vnodes, whatever their queue. */
 bool match_pool(const struct asker *a, const struct node *n)
 {
     const struct policy *p = cluster_policy(a->cl);
@@ -54,6 +56,7 @@ static bool contains(const char *list, const char *word)
     return policy_lists(list, word, false);
 }
 
+/* Is the resource one that matching heeds? See the head. */
 static bool is_checked(const struct asker *a, const struct resource *r)
 {
     return r->type == RES_BOOLEAN || r->flags & RES_VNODE ||
@@ -65,6 +68,7 @@ static bool is_infinite(const struct asker *a, const struct resource *r)
     return policy_lists(cluster_policy(a->cl)->unset_infinite, r->name, false);
 }
 
+/* A text that is compared: equal, or one of the words of a string_array. */
 static bool label_fits(const struct asker *a, const struct node *n, const struct nonconsumable *want)
 {
     const struct resource *r = catalogue_get(cluster_catalogue(a->cl), want->res);
@@ -77,6 +81,7 @@ static bool label_fits(const struct asker *a, const struct node *n, const struct
     return r->type == RES_STRINGS ? contains(have, want->text) : have == want->text;
 }
 
+/* A number that is not used up: the vnode has at least so much. */
 static bool least_fits(const struct asker *a, const struct node *n, const struct amount *want)
 {
     const struct resource *r = catalogue_get(cluster_catalogue(a->cl), want->res);
@@ -127,6 +132,7 @@ static void count_job(struct count *c, const struct asker *a, const struct job *
     c->group += j->group == a->job->group;
 }
 
+/* Has this job, which was ordered to run, a part on the vnode? */
 static bool is_claimed(const struct job *j, const struct node *n)
 {
     for (size_t i = 0; i < j->claim.n; i++)
@@ -171,6 +177,7 @@ enum reason_code match_limit(const struct asker *a, const struct node *n)
 
 /* --- what is kept for reservations ------------------------------------------------------------------------- */
 
+/* Does the span of the asker overlap this keep? */
 static bool is_met(const struct asker *a, const struct node_keep *k)
 {
     return k->from_s < a->span.until_s && k->to_s > a->span.begin_s;
@@ -240,6 +247,8 @@ const struct amounts *match_free(const struct asker *a, const struct node *n, st
     return scratch;
 }
 
+/* What reservations keep comes first: it is true of few vnodes, and the limits below it cost a walk over
+ * jobs. */
 bool match_open(const struct asker *a, const struct node *n)
 {
     if (n->n_keeps > 0 && !a->within &&
@@ -252,6 +261,7 @@ bool match_open(const struct asker *a, const struct node *n)
     return !node_is_occupied(n) || !match_wants_alone(a, n);
 }
 
+/* Without resource_unset_infinite, as at most sites, it is a division for each resource. */
 int64_t match_times(const struct asker *a, const struct node *n, const struct amounts *have,
                     const struct chunk *k, int64_t most)
 {
@@ -270,6 +280,7 @@ int64_t match_times(const struct asker *a, const struct node *n, const struct am
     return most < 0 ? 0 : most;
 }
 
+/* In the order of match_labels, so that it names what made that false. */
 void match_differs(const struct asker *a, const struct node *n, const struct chunk *k, struct reason *why)
 {
     const struct catalogue *c = cluster_catalogue(a->cl);

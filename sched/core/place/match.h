@@ -1,7 +1,10 @@
 #ifndef MATCH_H
 #define MATCH_H
 /* One chunk against one node: would it go there, and if not, why.
- */
+ *
+ * Every question is about the vnode as it is now, trial included, and changes nothing. A caller asks in
+ * this order, the cheap ones first: match_pool, match_labels, match_open, match_times of match_free. Where
+ * it asks a sample of a bucket the answer holds for all its members (buckets.h), unless match_is_named. */
 #include "reason.h"
 #include "sched_cluster.h"
 

@@ -18,6 +18,7 @@
 #include "strbuf.h"
 #include "cluster_order.h"
 
+/* Bytes of an exec_vnode: about 50,000 vnodes of 20 bytes each. */
 enum { EXEC_VNODE_MAX = 1 << 20 };
 
 struct placer {
@@ -91,6 +92,7 @@ static void placement_put(struct placement_search *s, struct node *n, const stru
 
 /* --- which nodes to look at -------------------------------------------------------------------------- */
 
+/* The set has a bit for each rank; buckets_words grows with the number of vnodes. */
 static void set_clear(struct placer *p)
 {
     if (p->words != buckets_words(p->buckets)) {
@@ -105,6 +107,8 @@ static void set_add(struct placer *p, const struct node *n)
     p->set[n->rank / 64] |= 1ull << n->rank % 64;
 }
 
+/* How many copies go to this vnode: of scattered ones one. Most vnodes keep nothing for reservations, or
+ * have nothing free, and cost one look. */
 static int64_t times_in(const struct placement_search *s, const struct node *n, const struct chunk *k)
 {
     int64_t most = s->a->request->arrange == ARRANGE_FREE || s->only ? k->count : 1;
@@ -119,6 +123,7 @@ static int64_t times_in(const struct placement_search *s, const struct node *n, 
     return times;
 }
 
+/* Everything but the amounts. */
 static bool offers(const struct placement_search *s, const struct node *n, const struct chunk *k)
 {
     return match_pool(s->a, n) && match_open(s->a, n) && match_labels(s->a, n, k);
@@ -180,6 +185,8 @@ static int64_t gather_kept(struct placement_search *s, const struct chunk *k)
     return fits;
 }
 
+/* One look at each bucket. With SPAN_LATER the vnodes that keep something are looked at one by one instead,
+ * once for all their buckets. */
 static int64_t gather_buckets(struct placement_search *s, const struct chunk *k)
 {
     struct placer *p = s->p;
@@ -213,6 +220,8 @@ static int64_t gather_host(struct placement_search *s, const struct chunk *k)
     return fits;
 }
 
+/* Fill the set of vnodes that are worth a look for this chunk. Return an upper bound of the copies that
+ * fit: fewer than are needed end the search without a walk. */
 static int64_t gather(struct placement_search *s, const struct chunk *k)
 {
     int64_t fits;
@@ -237,6 +246,7 @@ static int64_t gather(struct placement_search *s, const struct chunk *k)
 
 /* --- one chunk --------------------------------------------------------------------------------------- */
 
+/* Is it empty, but for what this search has put there? */
 static bool host_is_free(const struct placement_search *s, const struct host *h)
 {
     if (h->mark == s->p->serial)
@@ -247,6 +257,8 @@ static bool host_is_free(const struct placement_search *s, const struct host *h)
     return true;
 }
 
+/* Scattered chunks want a host, or a vnode, that this search has not used; exclhost wants a host without
+ * other jobs. */
 static bool may_use(const struct placement_search *s, const struct node *n)
 {
     switch (s->a->request->arrange) {
@@ -308,6 +320,7 @@ static void placement_add_free(const struct placement_search *s, const struct no
     amounts_fini(&scratch);
 }
 
+/* All vnodes of the host together: amounts that they share are counted once. */
 static bool split_fits(const struct placement_search *s, const struct host *h, const struct chunk *k)
 {
     struct amounts sum = {0};
@@ -322,6 +335,8 @@ static bool split_fits(const struct placement_search *s, const struct host *h, c
     return fits;
 }
 
+/* Memory for a part of a chunk, which must live as long as the trial's step and the allocation that borrow
+ * it. */
 static struct amounts *placement_keep(struct placer *p)
 {
     p->kept = mem_room(p->kept, p->n_kept, &p->cap_kept, sizeof *p->kept);
@@ -367,6 +382,7 @@ static void split(struct placement_search *s, const struct host *h, const struct
     amounts_fini(&left);
 }
 
+/* Copies that no single vnode took, over vnodes of one host; vscatter allows no splitting. */
 static int64_t fill_split(struct placement_search *s, const struct chunk *k, int64_t need)
 {
     size_t n;
@@ -387,6 +403,7 @@ static int64_t fill_split(struct placement_search *s, const struct chunk *k, int
     return need;
 }
 
+/* Whole copies first, then split ones, where there are hosts with several vnodes. */
 static bool seek_chunk(struct placement_search *s, const struct chunk *k)
 {
     size_t n_big;
@@ -452,6 +469,7 @@ static bool place_one(struct placement_search *s, const struct chunk *k)
     return done;
 }
 
+/* Empty, with the memory kept: a packed search fills it many times. */
 static void clear_pieces(struct allocation *p)
 {
     for (size_t i = 0; i < p->n; i++)
@@ -459,6 +477,7 @@ static void clear_pieces(struct allocation *p)
     p->n = 0;
 }
 
+/* A search on one host has failed. Another serial number makes its marks those of no search. */
 static void undo(struct placement_search *s, size_t mark)
 {
     trial_undo(s->p->trial, mark);
@@ -505,6 +524,7 @@ static bool place_packed(struct placement_search *s)
     return done;
 }
 
+/* May seek_one answer? One chunk, once, on vnodes that are hosts, none of them asked for by name. */
 static bool is_simple(const struct placement_search *s)
 {
     const struct request *q = s->a->request;
@@ -524,6 +544,7 @@ static void take_alone(struct placement_search *s)
             trial_exclude(s->p->trial, s->out->a[i].node);
 }
 
+/* exclusive is set last: a later chunk of the same job may go to a vnode that it has alone. */
 bool placement_find(struct placer *p, const struct asker *a, struct allocation *out)
 {
     struct placement_search s = {.p = p, .a = a, .out = out};

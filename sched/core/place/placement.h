@@ -19,9 +19,11 @@ void placement_destroy(struct placer *p);
 void placement_set_log(struct placer *p, struct decisions *log);
 struct decisions *placement_log(const struct placer *p);
 
-/* Find room now. true: `out` (empty before, the caller's) has the parts in chunk order, and the trial has them
- * taken. false: the trial is as before; `out` is empty.
- * O(buckets) a chunk, plus the nodes used. */
+/* Find room now for all chunks of a->request. true: `out` (empty before, the caller's) has the parts in
+ * chunk order, and the trial has them taken. false: the trial is as before; `out` is empty. O(buckets) a
+ * chunk, plus the nodes used.
+ *
+ * Amounts of split chunks belong to the placer, until placement_forget; those of whole ones to the request. */
 bool placement_find(struct placer *p, const struct asker *a, struct allocation *out);
 
 /* Memory of split chunks may go: no trial step that this placer made is left. */

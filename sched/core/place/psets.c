@@ -15,7 +15,7 @@
 #include "insufficiency.h"
 #include "words.h"
 
-enum { COUNTED = 2 }; /* ncpus, mem */
+enum { COUNTED = 2 }; /* ncpus, mem: by these a set is small or large, as in PBS */
 
 struct psets_set {
     res_id res;
@@ -48,6 +48,7 @@ static int psets_by_rank(const struct psets_set *x, const struct psets_set *y)
     return strcmp(x->value ? x->value : "", y->value ? y->value : "");
 }
 
+/* The smallest in total first, then the one with less free, so that large sets stay free for large jobs. */
 static int psets_by_size(const void *a, const void *b)
 {
     const struct psets_set *x = a, *y = b;
@@ -106,6 +107,7 @@ static void count_like(struct sets *l, res_id res, const struct psets_alike *x)
     words_fini(&w);
 }
 
+/* host and vnode differ between vnodes of one bucket, so these are counted one by one. */
 static void count_all(struct sets *l, struct buckets *all, res_id res)
 {
     size_t n;
@@ -167,6 +169,7 @@ static void sets_fini(struct sets *l)
     free(l->a);
 }
 
+/* The same asker, for the vnodes of one set. */
 static struct asker set_asker(const struct sets *l, size_t i)
 {
     struct asker one = *l->asker;
@@ -232,6 +235,8 @@ static bool sets_never(struct buckets *all, const struct asker *a, struct reason
     return true;
 }
 
+/* Each set in turn, the smallest first; then all vnodes, unless a set could take the job when it is free,
+ * or jobs may not span. */
 bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, struct allocation *out)
 {
     struct sets l;
@@ -261,6 +266,7 @@ bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, st
     return placement_find(p, a, out);
 }
 
+/* Is one of these vnodes kept for a reservation that begins before the job would end? */
 static bool psets_meets(const struct asker *a, const struct allocation *p)
 {
     for (size_t i = 0; i < p->n; i++)
@@ -269,6 +275,8 @@ static bool psets_meets(const struct asker *a, const struct allocation *p)
     return false;
 }
 
+/* Searched as if there were no reservations first: mostly the place meets none, and a search that heeds
+ * them costs more. */
 bool psets_find_beside(struct placer *p, struct buckets *all, struct trial *t, const struct asker *a,
                        struct allocation *out, bool *meets)
 {
@@ -311,6 +319,7 @@ static void within_why(const struct asker *a, struct reason *why)
     amounts_fini(&total);
 }
 
+/* What can never be comes first, then vnodes that are away, then what is lacking now. */
 void psets_why(struct buckets *all, const struct asker *a, struct reason *why)
 {
     struct reason sums;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+/* match_pool said no: which of its reasons it is. */
 static void other_pool(const struct asker *a, const struct node *n, struct reason *why)
 {
     const char *partition = cluster_policy(a->cl)->partition;
@@ -39,6 +40,7 @@ static void lacks(const struct asker *a, const struct node *n, const struct amou
     reason_set(&out->why, REASON_NO_RESOURCES, NULL, NULL);
 }
 
+/* It takes so many, or a reservation needs what is free, or too little is. */
 static void room_of(const struct asker *a, const struct node *n, struct refusal *out)
 {
     struct amounts scratch = {0};
@@ -84,12 +86,14 @@ void refusal_of(const struct asker *a, const struct node *n, const struct chunk 
     }
 }
 
+/* One group: the same chunk, reason and words. */
 static bool is_alike(const struct refusal *x, const struct refusal *y)
 {
     return x->chunk == y->chunk && x->why.code == y->why.code && x->why.res == y->why.res &&
            x->why.never == y->why.never && strcmp(x->why.what, y->why.what) == 0;
 }
 
+/* The group's amounts are those of the vnode that comes nearest. */
 static void join(struct refusal *group, const struct refusal *x)
 {
     if (x->why.res != RES_NONE && x->have > group->have) {

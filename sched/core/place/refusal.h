@@ -7,6 +7,7 @@
  */
 #include "match.h"
 
+/* Names that are listed of a group, groups, and kinds of chunks: choices, for an answer that a person reads. */
 enum { REFUSAL_NAMES_MAX = 16, REFUSALS_MAX = 32, REFUSAL_CHUNKS_MAX = 8 };
 
 struct refusal {

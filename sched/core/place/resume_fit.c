@@ -41,6 +41,7 @@ static bool is_covered(const struct asker *a, const struct node *n, struct reaso
     return covered;
 }
 
+/* The first vnode that is not as it must be names the reason. */
 bool resume_fits(const struct asker *a, struct reason *why)
 {
     const struct job *j = a->job;

@@ -59,6 +59,7 @@ static void log_piece(struct decisions *log, const struct asker *a, const struct
     strbuf_fini(&b);
 }
 
+/* A chunk that was split has one line for all its parts. */
 void search_log_end(struct decisions *log, const struct asker *a, const struct chunk *k,
                     const struct allocation *out, size_t first, bool done)
 {

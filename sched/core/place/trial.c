@@ -43,6 +43,7 @@ size_t trial_mark(const struct trial *t)
     return t->n;
 }
 
+/* A step before it is done: first written down, then made. */
 static void trial_step(struct trial *t, struct node *n, const struct amounts *use, int sign, int64_t jobs,
                        bool exclusive)
 {
@@ -81,6 +82,7 @@ void trial_lend(struct trial *t, struct node *n, const struct amounts *less, int
     trial_step(t, n, less, 1, jobs - n->n_jobs, exclusive);
 }
 
+/* From the end, so that a vnode goes through its states backwards. */
 void trial_undo(struct trial *t, size_t mark)
 {
     while (t->n > mark) {

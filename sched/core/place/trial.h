@@ -6,9 +6,8 @@
  *   trial_take(t, node, &use); ...
  *   trial_undo(t, mark);
  *
- * Amounts handed in are borrowed until the step is undone or kept. Nothing but trial may move the nodes in
- * between. Every trial is at mark 0 when a cycle ends.
- */
+ * Amounts handed in are borrowed until the step is undone. Nothing but trial may move the nodes in between:
+ * no order, no change, no settling. Trials nest by their marks. Every trial is at mark 0 when a cycle ends. */
 #include "sched_cluster.h"
 
 struct trial;
@@ -22,7 +21,8 @@ void trial_undo(struct trial *t, size_t mark);
 void trial_take(struct trial *t, struct node *n, const struct amounts *use); /* a job's part comes here */
 void trial_exclude(struct trial *t, struct node *n);                         /* no other job may come */
 
-/* Another room: so much less is free, so many jobs are there, and it is exclusive or not. */
+/* Another room, that of a reservation: `less` (which may be below 0) is taken from what is free, so many
+ * jobs are there, and it is exclusive or not. See inside.h. */
 void trial_lend(struct trial *t, struct node *n, const struct amounts *less, int64_t jobs, bool exclusive);
 
 /* all parts of a job. */
