@@ -1,4 +1,5 @@
-/* A hash by job. See accrual_record.h. */
+/* A hash by job. See accrual_record.h. An entry is the first part of its row, so that callers see no
+ * uthash. */
 #include "accrual_record.h"
 
 #include <stdlib.h>

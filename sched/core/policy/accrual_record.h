@@ -1,8 +1,10 @@
 #ifndef ACCRUAL_RECORD_H
 #define ACCRUAL_RECORD_H
-/* How much of what a job has used in its present run has been added to the usage of its entity already. So nothing is counted
- * twice, not by a scheduler that was killed and started again either: these are stored with the usage.
- */
+/* How much of what a job has used in its present run has been added to the usage of its entity already. So
+ * nothing is counted twice, not by a scheduler that was killed and started again either: these are stored
+ * with the usage (usage_file.h).
+ *
+ * fairshare_accrual.c writes; it drops entries of jobs that are gone. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -20,7 +20,7 @@
 #include "units.h"
 #include "words.h"
 
-enum { ROOT_NUMBER, UNKNOWN_NUMBER };
+enum { ROOT_NUMBER, UNKNOWN_NUMBER }; /* PBS's numbers of the two entities that are always there */
 
 struct share {
     const char *name; /* interned */
@@ -36,6 +36,7 @@ struct fairshare {
     bool is_expected; /* the `expected` of some entity is not 0 */
 };
 
+/* In the table, and on no parent yet. */
 static struct share *fairshare_make(struct fairshare *f, const char *name, int number)
 {
     struct share *s = mem_new(1, sizeof *s);
@@ -46,6 +47,7 @@ static struct share *fairshare_make(struct fairshare *f, const char *name, int n
     return s;
 }
 
+/* As the last child. Fractions are wrong until share_out. */
 static void hang(struct share *s, struct share *group, int64_t shares)
 {
     s->group = group;
@@ -59,6 +61,7 @@ static void hang(struct share *s, struct share *group, int64_t shares)
     group->sum += shares;
 }
 
+/* Each child has its part of what its parent has, down to the leaves. */
 static void share_out(struct share *s)
 {
     for (struct share *c = s->child; c; c = c->next) {
@@ -99,6 +102,7 @@ struct share *fairshare_find(const struct fairshare *f, const char *name)
     return s;
 }
 
+/* Fractions below unknown are the only ones that a new leaf changes. */
 struct share *fairshare_entity(struct fairshare *f, const char *name)
 {
     struct share *s = fairshare_find(f, name);
@@ -159,6 +163,7 @@ static bool is_root(const char *name)
     return strcmp(name, "root") == 0 || strcmp(name, "TREEROOT") == 0;
 }
 
+/* Words are PBS's. Parents come before their children, so a parent is looked for among the rows so far. */
 static int check_row(const struct rows *r, struct fairshare_row *x, struct err *e)
 {
     for (size_t i = 0; i < r->n; i++)
@@ -229,6 +234,7 @@ static void sum_up(struct share *s)
     }
 }
 
+/* Every entity loses its place; leaves keep what they have used. */
 static void uproot(struct fairshare *f)
 {
     for (struct share *s = f->all; s; s = s->hh.next) {
@@ -253,6 +259,7 @@ static void plant_rows(struct fairshare *f, const struct rows *r)
     }
 }
 
+/* An entity that the new tree leaves out goes below unknown, with its usage: jobs have its address. */
 int fairshare_plant(struct fairshare *f, const char *text, int64_t unknown_shares, struct err *e)
 {
     struct rows r = {0};
@@ -276,6 +283,7 @@ int fairshare_plant(struct fairshare *f, const char *text, int64_t unknown_share
 
 /* --- usage ------------------------------------------------------------------------------------------- */
 
+/* Up the path, so that a group's sum is right after every change. */
 static void fairshare_add(struct share *s, double amount)
 {
     for (; s; s = s->group)
@@ -293,6 +301,7 @@ void fairshare_set(struct share *s, double usage)
     fairshare_add(s, (usage > 1 ? usage - 1 : 0) - s->used);
 }
 
+/* Usage fades to 1 and not below. What is not saved fades with it, as it is part of it. */
 void fairshare_decay(struct fairshare *f, double factor)
 {
     for (struct share *s = f->all; s; s = s->hh.next)
@@ -411,11 +420,13 @@ static const struct share *root_of(const struct share *s)
     return s;
 }
 
+/* More than its fraction of what all have used together. */
 bool fairshare_is_over(const struct share *s)
 {
     return fairshare_usage(root_of(s)) * s->fraction < fairshare_usage(s);
 }
 
+/* Its own part of all usage, moved towards that of its group by its part of the group's shares. */
 double fairshare_tree_usage(const struct share *s)
 {
     double own = fairshare_usage(s) / fairshare_usage(root_of(s));
@@ -432,6 +443,7 @@ double fairshare_factor(const struct share *s)
     return s->fraction > 0 ? pow(2, -fairshare_tree_usage(s) / s->fraction) : 0;
 }
 
+/* The smaller, the sooner. An entity without shares comes last. */
 static double fairshare_due(const struct share *s)
 {
     return s->fraction > 0 ? (s->used + s->expected + 1) / s->fraction : INFINITY;
@@ -446,6 +458,7 @@ static int fairshare_path_of(const struct share *s, const struct share *path[sta
     return n;
 }
 
+/* From the root down to where the paths part; there the groups, or leaves, are compared. */
 int fairshare_compare(const struct share *a, const struct share *b)
 {
     const struct share *pa[FAIRSHARE_DEPTH_MAX + 2], *pb[FAIRSHARE_DEPTH_MAX + 2];

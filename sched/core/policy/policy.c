@@ -71,6 +71,7 @@ static int policy_take_real(void *at, const char *name, const char *value, struc
     return 0;
 }
 
+/* An empty text is none. */
 static void policy_put_text(char **out, const char *value)
 {
     free(*out);
@@ -94,6 +95,7 @@ static int policy_take_partition(void *policy, const char *name, const char *val
     return 0;
 }
 
+/* Another number tells rating.c that the text has changed. */
 static int policy_take_formula(void *policy, const char *name, const char *value, struct err *e)
 {
     struct policy *p = policy;
@@ -183,6 +185,7 @@ static int take_attribute(struct policy *p, const struct attribute *a, const cha
     return a->take((char *)p + a->at, a->name, value, e);
 }
 
+/* Presets are of this file and are valid, so there is no error to tell. */
 static void take_preset(struct policy *p, const struct attribute *a)
 {
     (void)take_attribute(p, a, a->preset, NULL);
@@ -288,6 +291,7 @@ bool policy_orders_by_share(const struct policy *p)
     return sorts || p->fair_share;
 }
 
+/* The words of a formula that need usage begin with fairshare_. */
 bool policy_counts_use(const struct policy *p)
 {
     const char *formula = policy_formula(p);
@@ -304,6 +308,7 @@ bool policy_sorts_by_use(const struct policy *p)
     return sorts;
 }
 
+/* Words are divided by commas and blanks; a part of a word does not count. */
 bool policy_lists(const char *list, const char *name, bool otherwise)
 {
     size_t n = strlen(name);

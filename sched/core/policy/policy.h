@@ -3,9 +3,8 @@
 /* The site's settings: the sched object's attributes and sched_config, as data.
  *
  * A policy is the caller's memory and is complete after policy_init; the sched object's attributes come by
- * policy_attribute, the file's settings are plain fields. Public: many parts read it, only the mirror and the
- * reader of files write it.
- */
+ * policy_attribute (from the mirror), sched_config's are plain fields that sched/files.c fills. Many parts
+ * read it while they decide; nothing is written during a cycle but policy_dynamic.taken. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -16,6 +16,7 @@
 #include "mem.h"
 #include "words.h"
 
+/* YEAR_DAYS: of a leap year, counted from 1. LINE_MAX_LEN: what is longer is cut. */
 enum { DAYS = 7, YEAR_DAYS = 367, LINE_MAX_LEN = 512, MINUTES = 1440, NEVER = -1, WHOLE_DAY = -2 };
 
 struct day {        /* minutes after midnight, NEVER or WHOLE_DAY */
@@ -53,6 +54,7 @@ void prime_calendar_destroy(struct prime_calendar *p)
 
 /* --- looking ------------------------------------------------------------------------------------------ */
 
+/* Begin after end: prime time goes over midnight. */
 static bool day_is_prime(const struct day *d, int minute)
 {
     if (d->begin == NEVER || d->end == WHOLE_DAY)
@@ -76,12 +78,13 @@ bool prime_calendar_is_prime(const struct prime_calendar *p, int64_t t_s)
     return day_is_prime(&p->days[tm.tm_wday], tm.tm_hour * 60 + tm.tm_min);
 }
 
-/* The time of that minute of the day, `ahead` days after t. */
-static int64_t moment(const struct tm *of, int backfill, int minute)
+/* The time of that minute of the day, `days` days after `of`. mktime puts a day beyond the month's end
+ * right. */
+static int64_t moment(const struct tm *of, int days, int minute)
 {
     struct tm tm = *of;
 
-    tm.tm_mday += backfill;
+    tm.tm_mday += days;
     tm.tm_hour = 0;
     tm.tm_min = minute;
     tm.tm_sec = 0;
@@ -90,21 +93,22 @@ static int64_t moment(const struct tm *of, int backfill, int minute)
 }
 
 /* The first moment of that day, after t, at which prime time is no longer as `is` says; 0: there is none. */
-static int64_t day_changes_s(const struct prime_calendar *p, const struct tm *of, int backfill, int64_t t_s,
+static int64_t day_changes_s(const struct prime_calendar *p, const struct tm *of, int days, int64_t t_s,
                              bool is)
 {
-    const struct day *d = &p->days[(of->tm_wday + backfill) % DAYS];
+    const struct day *d = &p->days[(of->tm_wday + days) % DAYS];
     int at[] = {0, d->begin, d->end};
     int64_t first_s = 0;
 
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-        int64_t x_s = at[i] >= 0 ? moment(of, backfill, at[i]) : 0;
+        int64_t x_s = at[i] >= 0 ? moment(of, days, at[i]) : 0;
         if (x_s > t_s && prime_calendar_is_prime(p, x_s) != is && (first_s == 0 || x_s < first_s))
             first_s = x_s;
     }
     return first_s;
 }
 
+/* A holiday may hide a change, and a week may have none, but a year without one has none at all. */
 static int64_t look_ahead(const struct prime_calendar *p, int64_t t_s)
 {
     time_t t = (time_t)t_s;
@@ -114,11 +118,12 @@ static int64_t look_ahead(const struct prime_calendar *p, int64_t t_s)
 
     if (p->always || !localtime_r(&t, &tm))
         return 0;
-    for (int backfill = 0; backfill < YEAR_DAYS && found_s == 0; backfill++)
-        found_s = day_changes_s(p, &tm, backfill, t_s, is);
+    for (int days = 0; days < YEAR_DAYS && found_s == 0; days++)
+        found_s = day_changes_s(p, &tm, days, t_s, is);
     return found_s;
 }
 
+/* The answer is kept while it lies ahead. */
 int64_t prime_calendar_changes_s(struct prime_calendar *p, int64_t t_s)
 {
     bool known = p->asked_s && t_s >= p->asked_s && p->changes_s && t_s < p->changes_s;
@@ -182,6 +187,7 @@ static int parse_hour(const char *word, int *out)
     return *out <= MINUTES ? 0 : -1;
 }
 
+/* PBS's words, where both columns say "all" or both say "none". */
 static void say_odd(const struct prime_calendar_reading *r, const struct day *d)
 {
     if (d->begin != d->end || d->begin >= 0)
@@ -191,6 +197,7 @@ static void say_odd(const struct prime_calendar_reading *r, const struct day *d)
                        : "Warning: both prime & non-prime starts are 'none'; assuming 24hr primetime");
 }
 
+/* A line of one day goes before "weekday", whichever comes first. */
 static int read_day(struct prime_calendar_reading *r, const struct words *w)
 {
     static const struct {
@@ -217,6 +224,7 @@ static int read_day(struct prime_calendar_reading *r, const struct words *w)
     return 0;
 }
 
+/* YEAR, a day of the year that is a holiday, or hours of a day. */
 static int read_holiday_line(struct prime_calendar_reading *r, const struct words *w)
 {
     char *end;

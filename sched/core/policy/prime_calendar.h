@@ -18,8 +18,9 @@ typedef void prime_calendar_say_fn(void *arg, const char *text);
 struct prime_calendar *prime_calendar_create(void);
 void prime_calendar_destroy(struct prime_calendar *p);
 
-/* Take the text of holidays; NULL: there is no such file. Lines that cannot be read are told to `say` and passed over; so is
- * a file whose year is over at `now_s`. */
+/* Take the text of holidays; NULL: there is no such file. Lines that cannot be read are told to `say` and
+ * passed over; a file whose year is over at `now_s` is told, and is still taken. A file without YEAR, or
+ * with YEAR 0, makes all hours prime time. */
 void prime_calendar_read_holidays(struct prime_calendar *p, const char *text, int64_t now_s,
                                   prime_calendar_say_fn *say, void *arg);
 

@@ -16,6 +16,7 @@ static int parse_high(const char *word, bool *high)
 
 /* --- of jobs ------------------------------------------------------------------------------------------ */
 
+/* Words of their own meaning; any other one is a resource. */
 static enum sort_what job_what(const char *name)
 {
     static const struct {
@@ -76,6 +77,7 @@ static int parse_amount(const char *word, enum node_what *what)
     return -1;
 }
 
+/* Without a third word an amount is the total. */
 static int parse_node_key(const struct words *w, struct node_key *k)
 {
     if (w->n < 2 || w->n > 3 || parse_high(w->w[1], &k->high) < 0)
