@@ -14,16 +14,38 @@
 #include "cluster_order.h"
 #include "cluster_resvs.h"
 
-static bool change_job(struct cluster *cl, const char *id, const struct attrl *attrs)
+/* The job of this name, made if it is not there. A new one is dirty. */
+static struct job *job_named(struct cluster *cl, const char *id)
 {
     struct job *j = cluster_job(cl, id);
 
-    if (!j) {
-        j = job_create(id);
-        j->dirty = true;
-        cluster_list_add(&cl->dirty_jobs, j);
-        HASH_ADD_KEYPTR(hh, cl->jobs, j->id, strlen(j->id), j);
-    }
+    if (j)
+        return j;
+    j = job_create(id);
+    j->dirty = true;
+    cluster_list_add(&cl->dirty_jobs, j);
+    HASH_ADD_KEYPTR(hh, cl->jobs, j->id, strlen(j->id), j);
+    return j;
+}
+
+/* The order was answered, and the job is heard of. Mostly it runs now where it was told to, so whether that is news is for
+ * cluster_index_link to see; any other order that ends is news. */
+static void end_order(struct cluster *cl, struct job *j)
+{
+    if (j->order == ORDER_RUN || j->order == ORDER_RESUME)
+        (void)cluster_order_end(cl, j);
+    else
+        cluster_order_drop(cl, j);
+}
+
+static bool is_stoppable(const struct job *j)
+{
+    return job_is_up(j) && !j->gives_way;
+}
+
+static bool change_job(struct cluster *cl, const char *id, const struct attrl *attrs)
+{
+    struct job *j = job_named(cl, id);
     enum job_news news = job_look(j, attrs);
     if (news == JOB_COMMENT)
         TELL(cl, job_comment, j);
@@ -34,17 +56,13 @@ static bool change_job(struct cluster *cl, const char *id, const struct attrl *a
     j->heard |= is_ordered && !j->answered;
     if (news != JOB_CHANGED && !(is_ordered && j->answered))
         return false;
-    bool was_up = job_is_up(j) && !j->gives_way;
+    bool was_up = is_stoppable(j);
     cluster_index_make_dirty(cl, j);
     j->is_provisional = false;
-    if (j->answered && (j->order == ORDER_RUN || j->order == ORDER_RESUME))
-        (void)cluster_order_end(
-            cl,
-            j); /* mostly it runs now where it was told to: cluster_index_link sees whether that is news */
-    else if (j->answered)
-        cluster_order_drop(cl, j);
+    if (j->answered)
+        end_order(cl, j);
     job_take(j, cl->catalogue, attrs);
-    if (!was_up && job_is_up(j) && !j->gives_way)
+    if (!was_up && is_stoppable(j))
         cl->stoppable++;
     return true;
 }

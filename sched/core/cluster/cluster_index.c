@@ -269,7 +269,8 @@ static uint64_t taken_print_of(const struct job *j)
     return h ? h : 1;
 }
 
-void cluster_index_link(struct cluster *cl, struct job *j)
+/* Look up by name what the job refers to. A reservation that has not come yet makes it a stray: it is linked again when it comes. */
+static void find_names(struct cluster *cl, struct job *j)
 {
     j->queue = j->queue_name ? cluster_queue(cl, j->queue_name) : NULL;
     j->within = j->resv ? cluster_resv(cl, j->resv) : NULL;
@@ -277,29 +278,45 @@ void cluster_index_link(struct cluster *cl, struct job *j)
     resv_add_job(j->within, j);
     if (j->within && !j->within->is_charged)
         j->within = NULL;
+    allocation_fini(&j->on);
+    allocation_fini(&j->freed);
+    if (job_holds_nodes(j) || j->sched_state == SCHED_STATE_SUSPENDED ||
+        j->sched_state == SCHED_STATE_STOPPED)
+        find_vnodes(cl, j);
+}
+
+/* What is true of one state only. */
+static void forget_marks(struct job *j)
+{
     if (!job_holds_nodes(j))
         j->turn_s = 0;
     if (j->sched_state != SCHED_STATE_SUSPENDED)
         j->since_s = 0;
     if (j->sched_state != SCHED_STATE_AWAITING_ROOM)
         allocation_fini(&j->awaited);
-    allocation_fini(&j->on);
-    allocation_fini(&j->freed);
-    if (job_holds_nodes(j) || j->sched_state == SCHED_STATE_SUSPENDED ||
-        j->sched_state == SCHED_STATE_STOPPED)
-        find_vnodes(cl, j);
-    TELL(cl, job_seen, j);
-    if (job_counts(j))
-        run_in(cl, j);
-    else if (cluster_index_may_wait(cl, j))
-        cluster_index_join(cl, j);
-    /* A job that runs as it was told to, or says another word of itself, gives nothing back. But it may
-     * move the levels of others, and they may give way then. */
+}
+
+/* Note whether the change gives anything back, by the prints from before it. A job that runs as it was told to, or says another
+ * word of itself, gives nothing back. But it may move the levels of others, and they may give way then. */
+static void note_given_back(struct cluster *cl, struct job *j)
+{
     if (j->taken_print && (policy_moving_levels(cl->policy) || j->taken_print != taken_print_of(j)))
         cl->news++;
     else if (j->taken_print && j->stop != job_stop_look(j))
         cl->stoppable++;
     j->taken_print = 0;
+}
+
+void cluster_index_link(struct cluster *cl, struct job *j)
+{
+    find_names(cl, j);
+    forget_marks(j);
+    TELL(cl, job_seen, j);
+    if (job_counts(j))
+        run_in(cl, j);
+    else if (cluster_index_may_wait(cl, j))
+        cluster_index_join(cl, j);
+    note_given_back(cl, j);
 }
 
 /* Of a job that has not changed since it was linked: what was added is taken away. */

@@ -478,32 +478,39 @@ static const struct {
     {"Resource_List", job_take_resource},
 };
 
+/* By PBS's letter; and of a job that a request asks for, which runs though it is held or before its time. */
+static const struct {
+    char letter;
+    enum sched_state state, urged;
+} state_rows[] = {
+    {'Q', SCHED_STATE_WAITING, SCHED_STATE_WAITING}, {'R', SCHED_STATE_RUNNING, SCHED_STATE_RUNNING},
+    {'U', SCHED_STATE_RUNNING, SCHED_STATE_RUNNING}, /* cycle harvesting has stopped it */
+    {'S', SCHED_STATE_STOPPED, SCHED_STATE_STOPPED}, {'E', SCHED_STATE_ENDING, SCHED_STATE_ENDING},
+    {'H', SCHED_STATE_OTHER, SCHED_STATE_WAITING},   {'W', SCHED_STATE_OTHER, SCHED_STATE_WAITING}};
+
+static enum sched_state state_of_letter(char letter, bool urged)
+{
+    for (size_t i = 0; i < sizeof state_rows / sizeof *state_rows; i++)
+        if (state_rows[i].letter == letter)
+            return urged ? state_rows[i].urged : state_rows[i].state;
+    return SCHED_STATE_OTHER;
+}
+
+/* What a job is to the scheduler. Where the substate says more than PBS's letter it goes first: whether a scheduler or a
+ * person has suspended the job, and that a subjob is held with its array. */
 static enum sched_state sched_state_of(const struct job *j)
 {
     if (j->is_array)
         return j->queued && (j->state == 'Q' || j->state == 'B') ? SCHED_STATE_WAITING : SCHED_STATE_OTHER;
-    if (j->array_id && j->substate == SUBSTATE_HELD) /* with its array; people see Q */
+    if (j->array_id && j->substate == SUBSTATE_HELD) /* people see Q */
         return SCHED_STATE_OTHER;
     if (j->substate == SUBSTATE_SCHED_SUSPENDED)
         return SCHED_STATE_SUSPENDED;
     if (j->substate == SUBSTATE_SUSPENDED)
         return SCHED_STATE_STOPPED;
-    switch (j->state) {
-    case 'Q':
-        return j->room_held ? SCHED_STATE_AWAITING_ROOM : SCHED_STATE_WAITING;
-    case 'R':
-    case 'U':
-        return SCHED_STATE_RUNNING;
-    case 'S':
-        return SCHED_STATE_STOPPED;
-    case 'E':
-        return SCHED_STATE_ENDING;
-    case 'H':
-    case 'W':
-        return j->urged ? SCHED_STATE_WAITING : SCHED_STATE_OTHER;
-    default:
-        return SCHED_STATE_OTHER;
-    }
+    if (j->state == 'Q' && j->room_held)
+        return SCHED_STATE_AWAITING_ROOM;
+    return state_of_letter(j->state, j->urged);
 }
 
 /* The state follows from it: a held job that is asked for counts as waiting. */

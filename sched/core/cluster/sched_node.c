@@ -232,32 +232,43 @@ static uint64_t look_of(const struct node *n)
     return mix(h, (uint64_t)n->sharing * 4 + n->no_multinode * 2u + n->no_resv);
 }
 
+/* What is known of a vnode whatever is sent: its host is its name, and what is said of a usable vnode makes it no other. */
+static void node_complete(struct node *n)
+{
+    if (!n->host_name)
+        n->host_name = intern_again(n->name);
+    if (!n->state) {
+        intern_unref(n->comment);
+        n->comment = NULL;
+    }
+    n->look = look_of(n);
+}
+
+static bool is_said_shut(const struct node *n)
+{
+    return n->said_exclusive || n->earmarked_alone;
+}
+
 bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs)
 {
     struct amounts before = {0};
     uint64_t look = n->look;
     int64_t priority = n->priority;
     const char *host = intern_again(n->host_name);
-    bool was_shut = n->said_exclusive || n->earmarked_alone, was_earmarked = n->earmarked, freed;
+    bool was_shut = is_said_shut(n), was_earmarked = n->earmarked;
 
     amounts_copy(&before, &n->used);
     node_forget(n);
     for (; attrs; attrs = attrs->next)
         if (attrs->name && attrs->value)
             attr_rows_take(node_rows, sizeof node_rows / sizeof node_rows[0], n, c, attrs);
-    if (!n->host_name)
-        n->host_name = intern_again(n->name);
-    if (!n->state) { /* what is said of a usable vnode makes it no other */
-        intern_unref(n->comment);
-        n->comment = NULL;
-    }
-    n->look = look_of(n);
-    freed = (was_shut && !n->said_exclusive && !n->earmarked_alone) || (was_earmarked && !n->earmarked) ||
-            n->look != look || n->priority != priority || n->host_name != host ||
-            !amounts_cover(&n->used, &before, NULL);
+    node_complete(n);
+    bool is_other = n->look != look || n->priority != priority || n->host_name != host;
+    bool has_opened = (was_shut && !is_said_shut(n)) || (was_earmarked && !n->earmarked);
+    bool has_freed = !amounts_cover(&n->used, &before, NULL);
     intern_unref(host);
     amounts_fini(&before);
-    return freed;
+    return is_other || has_opened || has_freed;
 }
 
 /* What is shared with other vnodes is set by pools_settle after this. */

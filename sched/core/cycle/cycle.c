@@ -550,12 +550,29 @@ void cycle_watch(struct cycle *c, struct decisions *d)
     plans_watch(c->plans, d);
 }
 
+static int64_t earlier(int64_t a_s, int64_t b_s)
+{
+    return a_s && (!b_s || a_s < b_s) ? a_s : b_s;
+}
+
+/* The first of the times at which something is to be done though no news has come, reservations apart; 0: there is none. */
+static int64_t first_due_s(const struct cycle *c)
+{
+    return earlier(c->primetime_s, earlier(c->n_refused > 0 ? c->refused_s : 0, c->forget_s));
+}
+
+static bool is_due_time(const struct cycle *c, int64_t now_s)
+{
+    int64_t due_s = first_due_s(c);
+
+    return due_s && now_s >= due_s;
+}
+
 /* In the order of cost. Without scheduling only jobs that a request asks for count, and times at which a
  * mark of the cycle is to be taken back. */
 bool cycle_has_news(const struct cycle *c, int64_t now_s)
 {
-    if (is_urged_open(c) || (c->n_refused > 0 && now_s >= c->refused_s) ||
-        (c->forget_s && now_s >= c->forget_s) || (c->primetime_s && now_s >= c->primetime_s))
+    if (is_urged_open(c) || is_due_time(c, now_s))
         return true;
     if (!cluster_policy(c->cl)->scheduling)
         return false;
@@ -569,15 +586,9 @@ bool cycle_has_news(const struct cycle *c, int64_t now_s)
     return false;
 }
 
-static int64_t earlier(int64_t a_s, int64_t b_s)
-{
-    return a_s && (!b_s || a_s < b_s) ? a_s : b_s;
-}
-
 int64_t cycle_wakes_s(const struct cycle *c)
 {
-    return earlier(earlier(c->primetime_s, cycle_resv_wakes_s(c)),
-                   earlier(c->n_refused > 0 ? c->refused_s : 0, c->forget_s));
+    return earlier(first_due_s(c), cycle_resv_wakes_s(c));
 }
 
 /* A count that moves makes all classes differ from what they failed at. */

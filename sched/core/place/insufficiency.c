@@ -135,38 +135,51 @@ static void raise(struct amounts *best, const struct amounts *have)
             amounts_set(best, have->a[i].res, have->a[i].n);
 }
 
-/* Could this chunk ever be placed, were everything free? Kinds speak for their vnodes. Where hosts have
- * several vnodes a chunk may be split, which this does not count: then it is true. */
-static bool chunk_ever(struct buckets *all, const struct asker *a, const struct chunk *k, struct reason *why)
-{
-    struct amounts best = {0};
-    int64_t fits = 0, most = a->request->arrange == ARRANGE_FREE ? k->count : 1;
-    size_t n_big, n_like = 0;
-    const struct node *other = NULL;
+struct chunk_kinds { /* what all kinds of vnodes have for a chunk, were everything free */
+    struct amounts best;
+    int64_t fits;  /* copies */
+    size_t n_like; /* vnodes that compare equal to what it asks for, or all, where it asks by name */
+    const struct node *other; /* any vnode that its queue may use; NULL: there is none */
+};
 
-    cluster_big_hosts(a->cl, &n_big);
+static void chunk_count_kinds(struct chunk_kinds *c, struct buckets *all, const struct asker *a,
+                              const struct chunk *k)
+{
+    int64_t most = a->request->arrange == ARRANGE_FREE ? k->count : 1;
+    bool is_named = k->host || k->vnode; /* a kind says nothing of names */
+
     for (const struct kind *x = buckets_next_kind(all, NULL); x; x = buckets_next_kind(all, x)) {
-        bool is_named = k->host || k->vnode;
         if (!match_pool(a, x->sample))
             continue;
-        other = x->sample;
+        c->other = x->sample;
         if (!is_named && !match_labels(a, x->sample, k))
             continue;
-        n_like += x->n;
-        fits += match_times(a, x->sample, &x->sample->total, k, most) * (int64_t)x->n;
-        raise(&best, &x->sample->total);
+        c->n_like += x->n;
+        c->fits += match_times(a, x->sample, &x->sample->total, k, most) * (int64_t)x->n;
+        raise(&c->best, &x->sample->total);
     }
-    bool ever = fits >= k->count || n_big > 0 || (a->request->arrange == ARRANGE_PACK && fits > 0);
+}
+
+/* Could this chunk ever be placed, were everything free? Kinds speak for their vnodes. Where hosts have several vnodes a chunk may be
+ * split, which this does not count: then it is true. */
+static bool chunk_ever(struct buckets *all, const struct asker *a, const struct chunk *k, struct reason *why)
+{
+    struct chunk_kinds c = {.fits = 0};
+    size_t n_big;
+
+    cluster_big_hosts(a->cl, &n_big);
+    chunk_count_kinds(&c, all, a, k);
+    bool ever = c.fits >= k->count || n_big > 0 || (a->request->arrange == ARRANGE_PACK && c.fits > 0);
     if (!ever) {
-        if (n_like == 0 && other)
-            match_differs(a, other, k, why);
-        else if (fits > 0 || n_like == 0)
+        if (c.n_like == 0 && c.other)
+            match_differs(a, c.other, k, why);
+        else if (c.fits > 0 || c.n_like == 0)
             reason_set(why, REASON_FEW_NODES, NULL, NULL);
         else
-            chunk_lacks(a, k, &best, &best, why);
+            chunk_lacks(a, k, &c.best, &c.best, why);
         why->never = true;
     }
-    amounts_fini(&best);
+    amounts_fini(&c.best);
     return ever;
 }
 
@@ -237,44 +250,53 @@ bool insufficiency_away(struct buckets *all, const struct asker *a, struct reaso
     return false;
 }
 
-/* Find what this chunk lacks at this moment, from what all buckets that could take it have. What is named:
- * a limit of vnodes, their state, the resource of which no vnode has enough, or too few free vnodes. Return
- * false if nothing can be seen. */
+struct chunk_sight {            /* what can be seen of vnodes that might take a chunk */
+    struct amounts best, total; /* of each resource the most that one of them has free, and has */
+    int64_t fits;               /* copies, an upper bound */
+    size_t n_open;
+    const char *state; /* of one that takes no jobs; NULL: all do */
+    enum reason_code limit;
+};
+
+/* One bucket, for all its vnodes. */
+static void chunk_see(struct chunk_sight *x, const struct asker *a, const struct chunk *k,
+                      const struct bucket *b)
+{
+    struct amounts scratch = {0};
+
+    raise(&x->total, &b->sample->total);
+    x->state = b->sample->state ? b->sample->state : x->state;
+    if (!b->sample->state && x->limit == REASON_NONE)
+        x->limit = match_limit(a, b->sample);
+    if (!match_open(a, b->sample))
+        return;
+    x->n_open += b->n;
+    const struct amounts *is_free = match_free(a, b->sample, &scratch);
+    raise(&x->best, is_free);
+    x->fits += match_times(a, b->sample, is_free, k, k->count) * (int64_t)b->n;
+    amounts_fini(&scratch);
+}
+
+/* Find what this chunk lacks at this moment, from what all buckets that could take it have. What is named: a limit of vnodes, their state,
+ * the resource of which no vnode has enough, or too few free vnodes. Return false if nothing can be seen. */
 static bool chunk_now(struct buckets *all, const struct asker *a, const struct chunk *k, struct reason *why)
 {
-    struct amounts best = {0}, total = {0};
-    int64_t fits = 0;
-    const char *state = NULL;
-    enum reason_code limit = REASON_NONE;
-    size_t n_open = 0;
+    struct chunk_sight x = {.limit = REASON_NONE};
 
-    for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b)) {
-        if (!match_pool(a, b->sample) || !match_labels(a, b->sample, k))
-            continue;
-        raise(&total, &b->sample->total);
-        state = b->sample->state ? b->sample->state : state;
-        if (!b->sample->state && limit == REASON_NONE)
-            limit = match_limit(a, b->sample);
-        if (!match_open(a, b->sample))
-            continue;
-        n_open += b->n;
-        struct amounts scratch = {0};
-        const struct amounts *is_free = match_free(a, b->sample, &scratch);
-        raise(&best, is_free);
-        fits += match_times(a, b->sample, is_free, k, k->count) * (int64_t)b->n;
-        amounts_fini(&scratch);
-    }
-    bool lacks = fits < k->count;
-    if (lacks && fits == 0 && limit != REASON_NONE)
-        reason_set(why, limit, NULL, NULL);
-    else if (lacks && n_open == 0 && state)
-        reason_set(why, REASON_NODE_STATE, state, NULL);
-    else if (lacks && fits == 0 && n_open > 0)
-        chunk_lacks(a, k, &best, &total, why);
+    for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b))
+        if (match_pool(a, b->sample) && match_labels(a, b->sample, k))
+            chunk_see(&x, a, k, b);
+    bool lacks = x.fits < k->count;
+    if (lacks && x.fits == 0 && x.limit != REASON_NONE)
+        reason_set(why, x.limit, NULL, NULL);
+    else if (lacks && x.n_open == 0 && x.state)
+        reason_set(why, REASON_NODE_STATE, x.state, NULL);
+    else if (lacks && x.fits == 0 && x.n_open > 0)
+        chunk_lacks(a, k, &x.best, &x.total, why);
     else
         reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
-    amounts_fini(&best);
-    amounts_fini(&total);
+    amounts_fini(&x.best);
+    amounts_fini(&x.total);
     return lacks;
 }
 

@@ -75,28 +75,15 @@ bool candidates_are_forbidden(const struct preemptor *p)
 
 bool candidates_are_hopeless(const struct reason *why)
 {
-    switch (why->code) {
-    case REASON_INTERNAL:
-    case REASON_NOT_QUEUED:
-    case REASON_QUEUE_NOT_STARTED:
-    case REASON_QUEUE_NOT_EXEC:
-    case REASON_DEDICATED:
-    case REASON_CROSS_DEDICATED:
-    case REASON_PRIME_ONLY:
-    case REASON_NONPRIME_ONLY:
-    case REASON_CROSS_PRIME:
-    case REASON_NO_SUCH:
-    case REASON_NODE_AWAY:
-    case REASON_PSET_NEVER:
-    case REASON_RESERVATION:
-    case REASON_CONFLICT:
-    case REASON_SUBJOBS:
-    case REASON_ZERO_SHARES:
-    case REASON_FORMULA:
-        return true;
-    default:
-        return why->never;
-    }
+    static const bool codes[REASON_COUNT] = {
+        [REASON_INTERNAL] = true,       [REASON_NOT_QUEUED] = true,    [REASON_QUEUE_NOT_STARTED] = true,
+        [REASON_QUEUE_NOT_EXEC] = true, [REASON_DEDICATED] = true,     [REASON_CROSS_DEDICATED] = true,
+        [REASON_PRIME_ONLY] = true,     [REASON_NONPRIME_ONLY] = true, [REASON_CROSS_PRIME] = true,
+        [REASON_NO_SUCH] = true,        [REASON_NODE_AWAY] = true,     [REASON_PSET_NEVER] = true,
+        [REASON_RESERVATION] = true,    [REASON_CONFLICT] = true,      [REASON_SUBJOBS] = true,
+        [REASON_ZERO_SHARES] = true,    [REASON_FORMULA] = true};
+
+    return why->never || codes[why->code];
 }
 
 /* --- preempt_targets: queue=NAME or Resource_List.RES=VALUE, any of them ------------------------------ */
@@ -197,12 +184,10 @@ static enum exclusion protection(const struct preemptor *p, const struct job *j,
                                      p->now_s, until_s)];
 }
 
-/* Find what forbids to stop the job, the cheap questions first; the first that says no is what explain
- * tells. A queue that is never preempted has no method, so that is told apart. */
-static enum exclusion spares(const struct preemptor *p, struct job *j, bool *keeps, int64_t *until_s)
+/* Does the job's own state forbid it: under an order, a victim, in a reservation, too high, or not where it would help? A look at
+ * fields, but for the level. */
+static enum exclusion state_forbids(const struct preemptor *p, struct job *j)
 {
-    enum exclusion why;
-
     if (j->order != ORDER_NONE || j->gives_way)
         return EXCLUDED_TAKEN;
     if (j->resv)
@@ -211,6 +196,17 @@ static enum exclusion spares(const struct preemptor *p, struct job *j, bool *kee
         return EXCLUDED_LEVEL;
     if (p->job->sched_state == SCHED_STATE_SUSPENDED && !shares_node(p->job, j))
         return EXCLUDED_ELSEWHERE;
+    return EXCLUDED_NONE;
+}
+
+/* Find what forbids to stop the job, the cheap questions first; the first that says no is what explain tells. A queue that is
+ * never preempted has no method, so that is told apart. */
+static enum exclusion spares(const struct preemptor *p, struct job *j, bool *keeps, int64_t *until_s)
+{
+    enum exclusion why = state_forbids(p, j);
+
+    if (why != EXCLUDED_NONE)
+        return why;
     if (!has_method(p, j, keeps))
         return j->queue && j->queue->preempt.never ? EXCLUDED_NEVER : EXCLUDED_NO_METHOD;
     if (!candidates_nodes_are_up(j))

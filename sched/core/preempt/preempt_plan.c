@@ -334,29 +334,31 @@ struct outcome {
     const struct preempt_method_row *by; /* instead of text: the job was preempted by this method */
 };
 
-/* The rows of a decision that has been carried out: the urgent job runs, or waits again because the plan
- * was undone; a victim is in one of the states that a method leaves it in, runs on because no method was
- * left, or runs on untouched. {0}: not decided yet. */
-static struct outcome outcome_of(const struct watched *w, const struct job *j)
+/* The urgent job runs; or it is gone or waits again, because the plan was undone. */
+static struct outcome outcome_of_urgent(const struct job *j)
 {
-    if (!w->is_victim)
-        return (struct outcome){!j || j->sched_state == SCHED_STATE_WAITING ? ""
-                                : job_holds_nodes(j)                        ? "Job run"
-                                                                            : NULL,
-                                NULL};
+    if (!j || j->sched_state == SCHED_STATE_WAITING)
+        return (struct outcome){.text = ""};
+    return (struct outcome){.text = job_holds_nodes(j) ? "Job run" : NULL};
+}
+
+/* A victim is in one of the states that a method leaves it in, runs on because no method was left, or runs on untouched.
+ * {0}: not decided yet. */
+static struct outcome outcome_of_victim(const struct job *j)
+{
     if (!j)
-        return (struct outcome){NULL, preempt_method_row(METHOD_DELETE)};
+        return (struct outcome){.by = preempt_method_row(METHOD_DELETE)};
     if (j->order == ORDER_STOP || j->gives_way)
         return (struct outcome){0};
     switch (j->sched_state) {
     case SCHED_STATE_SUSPENDED:
-        return (struct outcome){NULL, method_that(j, AFTER_SUSPENDED, METHOD_SUSPEND)};
+        return (struct outcome){.by = method_that(j, AFTER_SUSPENDED, METHOD_SUSPEND)};
     case SCHED_STATE_RUNNING:
-        return (struct outcome){j->preempt_failed_s ? "Job failed to be preempted" : "", NULL};
+        return (struct outcome){.text = j->preempt_failed_s ? "Job failed to be preempted" : ""};
     case SCHED_STATE_WAITING:
     case SCHED_STATE_AWAITING_ROOM:
     case SCHED_STATE_OTHER:
-        return (struct outcome){NULL, method_that(j, AFTER_QUEUED, METHOD_REQUEUE)};
+        return (struct outcome){.by = method_that(j, AFTER_QUEUED, METHOD_REQUEUE)};
     case SCHED_STATE_ENDING:
     case SCHED_STATE_STOPPED:
         break;
@@ -369,7 +371,8 @@ void plans_watch(struct plans *p, struct decisions *log)
 {
     for (size_t i = p->n_watched; i > 0; i--) {
         struct watched *w = &p->watched[i - 1];
-        struct outcome o = outcome_of(w, cluster_job(p->cl, w->id));
+        const struct job *j = cluster_job(p->cl, w->id);
+        struct outcome o = w->is_victim ? outcome_of_victim(j) : outcome_of_urgent(j);
 
         if (!o.text && !o.by)
             continue;

@@ -66,29 +66,44 @@ static bool meets_dedicated(const struct policy *p, int64_t from_s, int64_t to_s
            (prime_calendar_is_dedicated(p->times, from_s) || (next_s && next_s < to_s));
 }
 
-/* Of this resource at the server, at any time of the span: jobs and reservations that are on then. */
-static int64_t server_used(const struct confirm_walk *w, res_id res, int64_t from_s, int64_t to_s)
+/* Is this reservation on at any time of the span, and not yet now? Then what it asks for is to be added. */
+static bool comes_in_span(const struct resv *r, int64_t from_s, int64_t to_s)
+{
+    for (size_t i = r->is_charged; i < r->n_times; i++)
+        if (r->times[i].from_s < to_s && r->times[i].to_s > from_s)
+            return true;
+    return false;
+}
+
+/* What of this resource all other reservations use at the server more than now, in the span; below 0
+ * where some are over by then. */
+static int64_t used_by_resvs(const struct confirm_walk *w, res_id res, int64_t from_s, int64_t to_s)
 {
     const struct cluster *cl = w->ask->cl;
-    int64_t used = amounts_get(&cluster_server(cl)->used, res);
+    int64_t more = 0;
+
+    for (const struct resv *r = cluster_next_resv(cl, NULL); r; r = cluster_next_resv(cl, r)) {
+        if (r == w->ask->resv || r->n_times == 0 || !resv_is_promised(r))
+            continue;
+        if (r->is_charged && r->times[0].to_s <= from_s)
+            more -= amounts_get(&r->want, res);
+        if (comes_in_span(r, from_s, to_s))
+            more += amounts_get(&r->want, res);
+    }
+    return more;
+}
+
+/* Of this resource at the server, at any time of the span: what is used now, less what has ended, and reservations. */
+static int64_t server_used(const struct confirm_walk *w, res_id res, int64_t from_s, int64_t to_s)
+{
+    int64_t used = amounts_get(&cluster_server(w->ask->cl)->used, res);
 
     if (w->charged)
         used -= amounts_get(&w->ask->resv->want, res);
     for (size_t i = 0; i < w->ends->n && w->ends->a[i].at_s <= from_s; i++)
         if (w->ends->a[i].job && w->ends->a[i].job->order != ORDER_AWAITS)
             used -= amounts_get(&w->ends->a[i].job->want, res);
-    for (const struct resv *r = cluster_next_resv(cl, NULL); r; r = cluster_next_resv(cl, r)) {
-        if (r == w->ask->resv || r->n_times == 0 || !resv_is_promised(r))
-            continue;
-        if (r->is_charged && r->times[0].to_s <= from_s)
-            used -= amounts_get(&r->want, res);
-        for (size_t i = r->is_charged; i < r->n_times; i++)
-            if (r->times[i].from_s < to_s && r->times[i].to_s > from_s) {
-                used += amounts_get(&r->want, res);
-                break;
-            }
-    }
-    return used;
+    return used + used_by_resvs(w, res, from_s, to_s);
 }
 
 static bool server_covers(const struct confirm_walk *w, int64_t from_s, int64_t to_s, struct reason *why)
@@ -256,35 +271,49 @@ static bool confirm_one(struct confirm_walk *w, size_t i, struct resv_time *t, s
     return true;
 }
 
-/* Occurrences behind the one that is altered or runs, and those that have lost nothing, stay where they are: false, they cannot. */
+/* Is occurrence `i` one that has vnodes and need not be placed again? Those behind the one that is altered or runs are, and those
+ * that have lost nothing. */
+static bool has_place(const struct confirm_walk *w, size_t i)
+{
+    const struct resv *r = w->ask->resv;
+
+    if (i >= r->n_times || r->times[i].where.n == 0 || w->runs || r->is_asap)
+        return false;
+    return i > 0 || (r->state != RESV_IS_ALTERED && r->substate != RESV_IS_IN_CONFLICT);
+}
+
+/* Is this part of its place there at the time of the asker? */
+static bool part_is_open(const struct asker *a, const struct alloc_part *x)
+{
+    struct amounts scratch = {0};
+    bool fits = !x->node->state && match_open(a, x->node) && !match_is_kept_alone(a, x->node) &&
+                !(x->alone && match_is_kept(a, x->node)) &&
+                amounts_cover(match_free(a, x->node, &scratch), &x->use, NULL);
+
+    amounts_fini(&scratch);
+    return fits;
+}
+
+/* The occurrence stays where it is, and `t` says so. false: it has no place, or cannot keep it. */
 static bool confirm_stays(struct confirm_walk *w, size_t i, struct resv_time *t)
 {
     const struct resv *r = w->ask->resv;
     struct asker a = {.cl = w->ask->cl, .request = w->request};
-    bool fits = i < r->n_times && r->times[i].where.n > 0 && !w->runs && !r->is_asap &&
-                (i > 0 || (r->state != RESV_IS_ALTERED && r->substate != RESV_IS_IN_CONFLICT));
 
-    if (!fits)
+    if (!has_place(w, i))
         return false;
     t->from_s = resv_starts_s(r, i);
     t->to_s = t->from_s + resv_lasts_s(r, i);
     int64_t begin_s = t->from_s > w->ask->now_s ? t->from_s : w->ask->now_s;
     a.span = (struct span){.by = SPAN_LATER, .begin_s = begin_s, .until_s = t->to_s};
     confirm_go(w, begin_s);
-    for (size_t p = 0; p < r->times[i].share.n && fits; p++) {
-        struct amounts scratch = {0};
-        const struct alloc_part *x = &r->times[i].share.a[p];
-        fits = !x->node->state && match_open(&a, x->node) && !match_is_kept_alone(&a, x->node) &&
-               !(x->alone && match_is_kept(&a, x->node)) &&
-               amounts_cover(match_free(&a, x->node, &scratch), &x->use, NULL);
-        amounts_fini(&scratch);
-    }
-    if (fits) {
-        allocation_copy(&t->where, &r->times[i].where);
-        allocation_mark_alone(&t->where, w->request->sharing);
-        resv_time_sum(t);
-    }
-    return fits;
+    for (size_t p = 0; p < r->times[i].share.n; p++)
+        if (!part_is_open(&a, &r->times[i].share.a[p]))
+            return false;
+    allocation_copy(&t->where, &r->times[i].where);
+    allocation_mark_alone(&t->where, w->request->sharing);
+    resv_time_sum(t);
+    return true;
 }
 
 static void confirm_all(struct confirm_walk *w, struct confirm_answer *out)

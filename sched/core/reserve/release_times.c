@@ -105,6 +105,44 @@ static void empty(struct release_times *l)
     allocation_fini(&l->come);
 }
 
+/* Jobs that await room by the server's word. Where a place is not known none of them counts, and victims run on. */
+static void list_awaiting(struct release_times *l, const struct cluster *cl, bool are_known, int64_t now_s)
+{
+    size_t n;
+    struct job *const *jobs = cluster_awaiting(cl, &n);
+
+    for (size_t i = 0; are_known && i < n; i++)
+        if (jobs[i]->order != ORDER_AWAITS) /* else it is among the ordered ones */
+            add_awaiting(l, jobs[i], now_s);
+}
+
+static void list_ordered(struct release_times *l, const struct cluster *cl, bool are_known, int64_t now_s)
+{
+    size_t n;
+    struct job *const *jobs = cluster_ordered(cl, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (jobs[i]->resv)
+            continue;
+        else if (jobs[i]->order != ORDER_AWAITS)
+            release_times_add(l, jobs[i], &jobs[i]->claim, now_s);
+        else if (are_known)
+            add_awaiting(l, jobs[i], now_s);
+}
+
+/* Jobs that run or end. A victim is taken as gone: what it gives back is in `leave`. */
+static void list_holding(struct release_times *l, struct job *const *jobs, size_t n, bool are_known,
+                         int64_t now_s)
+{
+    for (size_t i = 0; i < n; i++)
+        if (jobs[i]->resv)
+            continue;
+        else if (are_known && gives_way(jobs[i]))
+            release_times_put(&l->leave, job_freed(jobs[i]));
+        else
+            release_times_add(l, jobs[i], &jobs[i]->on, now_s);
+}
+
 void release_times_list(struct release_times *l, const struct cluster *cl, int64_t now_s)
 {
     struct job *const *jobs;
@@ -112,32 +150,15 @@ void release_times_list(struct release_times *l, const struct cluster *cl, int64
 
     empty(l);
     jobs = cluster_awaiting(cl, &n);
-    bool is_known = are_places_known(jobs, n);
-    for (size_t i = 0; is_known && i < n; i++)
-        if (jobs[i]->order != ORDER_AWAITS)
-            add_awaiting(l, jobs[i], now_s);
-    jobs = cluster_ordered(cl, &n);
-    for (size_t i = 0; i < n; i++)
-        if (jobs[i]->resv)
-            continue;
-        else if (jobs[i]->order != ORDER_AWAITS)
-            release_times_add(l, jobs[i], &jobs[i]->claim, now_s);
-        else if (is_known)
-            add_awaiting(l, jobs[i], now_s);
-    if (is_known && l->come.n > 0)
+    bool are_known = are_places_known(jobs, n);
+    list_awaiting(l, cl, are_known, now_s);
+    list_ordered(l, cl, are_known, now_s);
+    if (l->come.n > 0)
         add_kept(l, cl);
     jobs = cluster_running(cl, &n);
-    for (size_t i = 0; i < n; i++)
-        if (jobs[i]->resv)
-            continue;
-        else if (is_known && gives_way(jobs[i]))
-            release_times_put(&l->leave, job_freed(jobs[i]));
-        else
-            release_times_add(l, jobs[i], &jobs[i]->on, now_s);
+    list_holding(l, jobs, n, are_known, now_s);
     jobs = cluster_ending(cl, &n);
-    for (size_t i = 0; i < n; i++)
-        if (!jobs[i]->resv)
-            release_times_add(l, jobs[i], &jobs[i]->on, now_s);
+    list_holding(l, jobs, n, false, now_s); /* an ending victim ends like any job */
     add_resvs(l, cl, now_s);
     if (l->n > 0)
         qsort(l->a, l->n, sizeof *l->a, release_times_by_time);
