@@ -2,6 +2,7 @@
 #include "base64.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,39 +34,61 @@ int base64_encode(struct strbuf *out, const void *bytes, size_t n)
     return strbuf_ok(out) ? 0 : -1;
 }
 
+struct decoder {
+    char *out;     /* room for a byte for each character */
+    size_t n;      /* bytes that are there */
+    uint32_t bits; /* of the digits so far, six each; older ones run out at the top */
+    size_t digits;
+    size_t padding; /* characters = at the end */
+};
+
+/* One character. false: it is not one of base64, or has no place here. */
+static bool base64_take(struct decoder *d, char c)
+{
+    const char *digit = c ? strchr(alphabet, c) : NULL;
+
+    if (isspace((unsigned char)c))
+        return true;
+    if (c == '=' && d->digits > 0) {
+        d->padding++;
+        return true;
+    }
+    if (!digit || d->padding)
+        return false;
+    d->bits = d->bits << 6 | (uint32_t)(digit - alphabet);
+    d->digits++;
+    if (d->digits % 4 != 1) /* the first digit of four makes no byte yet */
+        d->out[d->n++] = (char)(d->bits >> (6 - 2 * ((d->digits - 1) % 4)) & 0xff);
+    return true;
+}
+
+/* Four digits are three bytes. Of the last four one or two may be padding; padding behind a whole group is passed over. */
+static bool base64_is_whole(const struct decoder *d)
+{
+    size_t rest = d->digits % 4;
+
+    return rest == 0 || (rest != 1 && d->padding == 4 - rest);
+}
+
 char *base64_decode(const char *text, size_t n, size_t *out_n, const char **why)
 {
-    char *out = malloc(n + 1);
-    uint32_t bits = 0;
-    size_t have = 0, used = 0, padding = 0;
+    struct decoder d = {.out = malloc(n + 1)};
 
     *why = "no memory";
-    for (size_t i = 0; out && i < n; i++) {
-        const char *digit = text[i] ? strchr(alphabet, text[i]) : NULL;
-
-        if (isspace((unsigned char)text[i]))
-            continue;
-        if (text[i] == '=' && used + padding > 0) {
-            padding++;
-            continue;
-        }
-        if (!digit || padding) {
+    if (!d.out)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!base64_take(&d, text[i])) {
             *why = "Unable to decode...bad input";
-            free(out);
+            free(d.out);
             return NULL;
         }
-        bits = bits << 6 | (uint32_t)(digit - alphabet);
-        used++;
-        if (used % 4 != 1)
-            out[have++] = (char)(bits >> (6 - 2 * ((used - 1) % 4)) & 0xff);
-    }
-    if (!out || (used % 4 != 0 && (used % 4 == 1 || padding != 4 - used % 4))) {
-        if (out)
-            *why = "Incorrect padding";
-        free(out);
+    if (!base64_is_whole(&d)) {
+        *why = "Incorrect padding";
+        free(d.out);
         return NULL;
     }
-    out[have] = '\0';
-    *out_n = have;
-    return out;
+    d.out[d.n] = '\0';
+    *out_n = d.n;
+    return d.out;
 }

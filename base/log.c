@@ -263,15 +263,24 @@ static int syslog_facility(int number)
     return LOG_LOCAL0 + ((number - 2) << 3);
 }
 
+/* Can these options be used? Nothing is made or changed. `path`: of the file, or of the directory of daily ones. */
+static int check_options(const struct log_options *o, const char *path, struct err *e)
+{
+    if (!o->no_file && !path)
+        return err_set(e, EINVAL, "no usable path for the log: none");
+    if (!o->no_file && strlen(path) >= sizeof the_log.path)
+        return err_set(e, ENAMETOOLONG, "no usable path for the log: %.200s", path);
+    if (o->syslog_facility < 0 || o->syslog_facility > 9)
+        return err_set(e, EINVAL, "syslog facility %d is not between 0 and 9", o->syslog_facility);
+    return 0;
+}
+
 static int take_options(const struct log_options *o, struct err *e)
 {
     const char *path = o->path ? o->path : o->dir;
 
-    if (!o->no_file && (!path || strlen(path) >= sizeof the_log.path))
-        return err_set(e, path ? ENAMETOOLONG : EINVAL, "no usable path for the log: %.200s",
-                       path ? path : "none");
-    if (o->syslog_facility < 0 || o->syslog_facility > 9)
-        return err_set(e, EINVAL, "syslog facility %d is not between 0 and 9", o->syslog_facility);
+    if (check_options(o, path, e) < 0)
+        return -1;
     if (!o->no_file && !o->path && mkdir(o->dir, 0755) < 0 && errno != EEXIST)
         return err_errno(e, errno, "cannot make log directory %s", o->dir);
     snprintf(the_log.path, sizeof the_log.path, "%s", path ? path : "");

@@ -181,20 +181,31 @@ bool attr_def_may_read(const struct attr_def *d, enum level l, bool show_hidden)
     return l >= d->read;
 }
 
+/* Is the writer's level below what the attribute asks for? A read-only one may be given when the object is made, if it says so. */
+static int check_level(const struct attr_def *d, const struct attr_writer *w, struct err *e)
+{
+    if (d->write == LEVEL_SERVER)
+        return (d->flags & AF_CREATE) && w->creating
+                   ? 0
+                   : err_set(e, PBSE_ATTRRO, "Cannot set attribute, read only or insufficient permission  %s",
+                             d->name);
+    if (w->level >= d->write)
+        return 0;
+    return err_set(
+        e, PBSE_ATTRRO,
+        "Cannot set attribute, read only or insufficient permission  %s: %ss may set it, not a plain %s",
+        d->name, level_name(d->write), level_name(w->level));
+}
+
 int attr_def_check_write(const struct attr_def *d, const struct attr_writer *w, struct err *e)
 {
+    /* Schedulers and MOMs set some attributes whatever their level says. */
     bool own = (d->flags & AF_SERVER) && w->level >= LEVEL_SCHED;
 
     if (w->level == LEVEL_SERVER)
         return 0;
-    if (!own && d->write == LEVEL_SERVER && !((d->flags & AF_CREATE) && w->creating))
-        return err_set(e, PBSE_ATTRRO, "Cannot set attribute, read only or insufficient permission  %s",
-                       d->name);
-    if (!own && d->write != LEVEL_SERVER && w->level < d->write)
-        return err_set(
-            e, PBSE_ATTRRO,
-            "Cannot set attribute, read only or insufficient permission  %s: %ss may set it, not a plain %s",
-            d->name, level_name(d->write), level_name(w->level));
+    if (!own && check_level(d, w, e) < 0)
+        return -1;
     if ((d->flags & AF_CREATE) && !w->creating)
         return err_set(
             e, PBSE_ATTRRO,

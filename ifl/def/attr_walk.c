@@ -201,24 +201,34 @@ static void mark_each(struct attr_list *l, const struct resource_table *t, char 
             mark_defaulted(l, t, m.text);
 }
 
+/* All members into the list; those that can be read even if others cannot. *defaulted: the text of that member, if it is there.
+ * Return 1 if the text is an object that was read to its end, 0 if it is not; *bad: a member could not be read, and e says why. */
+static int read_members(struct attr_list *l, const struct resource_table *t, char *json, char **defaulted,
+                        bool *bad, struct err *e)
+{
+    struct json_scan s;
+    struct json_member m;
+    int rc;
+
+    if (json_scan_begin(&s, json) < 0 || s.close != '}')
+        return 0;
+    while ((rc = json_scan_next(&s, &m)) > 0)
+        if (strcmp(m.name, defaulted_key) == 0)
+            *defaulted = m.text;
+        else if (read_one(l, t, &m, *bad ? NULL : e) < 0) /* the first error is told */
+            *bad = true;
+    return rc == 0 && json_scan_is_over(&s);
+}
+
 int attr_walk_read(struct attr_list *l, const struct resource_table *t, char *json, struct err *e)
 {
     char *defaulted = NULL;
-    struct json_scan s;
-    struct json_member m;
-    int rc = json_scan_begin(&s, json) == 0 && s.close == '}' ? 0 : -1;
     bool bad = false;
 
-    while (rc >= 0 && (rc = json_scan_next(&s, &m)) > 0)
-        if (strcmp(m.name, defaulted_key) == 0)
-            defaulted = m.text;
-        else if (read_one(l, t, &m, bad ? NULL : e) < 0)
-            bad = true;
-    if ((rc < 0 || !json_scan_is_over(&s)) && bad)
-        return -1;
-    if (rc < 0 || !json_scan_is_over(&s))
-        return errors_set(e, PBSE_BADATVAL, "stored attributes of a %s are a JSON object",
-                          attr_def_of_name((enum attr_of)l->of));
+    if (!read_members(l, t, json, &defaulted, &bad, e))
+        return bad ? -1
+                   : errors_set(e, PBSE_BADATVAL, "stored attributes of a %s are a JSON object",
+                                attr_def_of_name((enum attr_of)l->of));
     if (defaulted)
         mark_each(l, t, defaulted);
     return bad ? -1 : 0;

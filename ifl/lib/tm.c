@@ -101,46 +101,62 @@ static void tm_take_list(const struct event *ev, const struct tmx_answer *a)
     *ev->number = (int)a->tasks.tasks_len;
 }
 
+static void tm_take_task(const struct event *ev, const struct tmx_answer *a)
+{
+    *ev->tid = a->task;
+    note_place(a->task, ev->node);
+}
+
+static void tm_take_status(const struct event *ev, const struct tmx_answer *a)
+{
+    *ev->number = a->status;
+}
+
+static void tm_take_text(const struct event *ev, const struct tmx_answer *a)
+{
+    if (ev->len > 0)
+        (void)snprintf(ev->bytes, (size_t)ev->len, "%s", a->text);
+}
+
+/* As much as there is room for; the number is of all, so that the caller knows. */
+static void tm_take_info(const struct event *ev, const struct tmx_answer *a)
+{
+    if (a->info.info_len)
+        memcpy(ev->bytes, a->info.info_val, (size_t)smaller(a->info.info_len, ev->len));
+    *ev->number = (int)a->info.info_len;
+}
+
+/* On the heap, the caller's; NULL: no memory. */
+static void tm_take_bytes(const struct event *ev, const struct tmx_answer *a)
+{
+    *ev->info = malloc(a->info.info_len + 1);
+    *ev->n_info = *ev->info ? a->info.info_len : 0;
+    if (*ev->info && a->info.info_len)
+        memcpy(*ev->info, a->info.info_val, a->info.info_len);
+}
+
+/* The task may be of no interest to the caller, and is on no node that it asked about. */
+static void tm_take_attached(const struct event *ev, const struct tmx_answer *a)
+{
+    if (ev->tid)
+        *ev->tid = a->task;
+}
+
+/* What an answer brings, by kind of question; of a kind without a row it is done, and that is all. */
+static const struct {
+    tmx_kind kind;
+    void (*take)(const struct event *ev, const struct tmx_answer *a);
+} take_rows[] = {{TMX_ASK_SPAWN, tm_take_task},     {TMX_ASK_OBIT, tm_take_status},
+                 {TMX_ASK_TASKS, tm_take_list},     {TMX_ASK_RESOURCES, tm_take_text},
+                 {TMX_ASK_GET, tm_take_info},       {TMX_ASK_PMIX, tm_take_bytes},
+                 {TMX_ASK_ATTACH, tm_take_attached}};
+
 /* Write what was asked for to the caller's places. */
 static void tm_take(const struct event *ev, const struct tmx_answer *a)
 {
-    switch (ev->kind) {
-    case TMX_ASK_SPAWN:
-        *ev->tid = a->task;
-        note_place(a->task, ev->node);
-        break;
-    case TMX_ASK_OBIT:
-        *ev->number = a->status;
-        break;
-    case TMX_ASK_TASKS:
-        tm_take_list(ev, a);
-        break;
-    case TMX_ASK_RESOURCES:
-        if (ev->len > 0)
-            (void)snprintf(ev->bytes, (size_t)ev->len, "%s", a->text);
-        break;
-    case TMX_ASK_GET:
-        if (a->info.info_len)
-            memcpy(ev->bytes, a->info.info_val, (size_t)smaller(a->info.info_len, ev->len));
-        *ev->number = (int)a->info.info_len;
-        break;
-    case TMX_ASK_PMIX:
-        *ev->info = malloc(a->info.info_len + 1);
-        *ev->n_info = *ev->info ? a->info.info_len : 0;
-        if (*ev->info && a->info.info_len)
-            memcpy(*ev->info, a->info.info_val, a->info.info_len);
-        break;
-    case TMX_ASK_ATTACH:
-        if (ev->tid)
-            *ev->tid = a->task;
-        break;
-    case TMX_ASK_SIGNAL:
-    case TMX_ASK_POST:
-    case TMX_ASK_OUTPUT:
-    case TMX_ASK_NOTICE:
-    case TMX_ASK_DECLARE:
-        break;
-    }
+    for (size_t i = 0; i < sizeof take_rows / sizeof *take_rows; i++)
+        if (take_rows[i].kind == ev->kind)
+            take_rows[i].take(ev, a);
 }
 
 static void tm_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)

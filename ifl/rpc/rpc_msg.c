@@ -193,24 +193,34 @@ static bool decode_denied(XDR *x, struct rpc_reply_hdr *r)
     return xdr_u_int(x, &r->low) && (why == DENIED_AUTH || xdr_u_int(x, &r->high));
 }
 
-int rpc_msg_decode_reply(XDR *x, struct rpc_reply_hdr *r)
+/* The verifier is passed over: only its bound matters here. */
+static bool skip_verifier(XDR *x, struct rpc_reply_hdr *r)
 {
     char verf[RPC_AUTH_BODY_MAX];
-    uint32_t direction, stat, n, accept_stat;
+    uint32_t n;
+
+    return xdr_u_int(x, &r->verf.flavour) && xdr_u_int(x, &n) && n <= sizeof verf && xdr_opaque(x, verf, n);
+}
+
+static bool decode_accepted(XDR *x, struct rpc_reply_hdr *r)
+{
+    uint32_t accept_stat;
+
+    if (!skip_verifier(x, r) || !xdr_u_int(x, &accept_stat))
+        return false;
+    r->status = status_of_accept(accept_stat);
+    return r->status != RPC_ST_PROG_MISMATCH || (xdr_u_int(x, &r->low) && xdr_u_int(x, &r->high));
+}
+
+int rpc_msg_decode_reply(XDR *x, struct rpc_reply_hdr *r)
+{
+    uint32_t direction, stat;
 
     *r = (struct rpc_reply_hdr){0};
     if (!xdr_u_int(x, &r->xid) || !xdr_u_int(x, &direction) || direction != REPLY || !xdr_u_int(x, &stat) ||
         stat > DENIED)
         return -1;
-    if (stat == DENIED)
-        return decode_denied(x, r) ? 0 : -1;
-    if (!xdr_u_int(x, &r->verf.flavour) || !xdr_u_int(x, &n) || n > sizeof verf || !xdr_opaque(x, verf, n) ||
-        !xdr_u_int(x, &accept_stat))
-        return -1;
-    r->status = status_of_accept(accept_stat);
-    if (r->status == RPC_ST_PROG_MISMATCH && (!xdr_u_int(x, &r->low) || !xdr_u_int(x, &r->high)))
-        return -1;
-    return 0;
+    return (stat == DENIED ? decode_denied(x, r) : decode_accepted(x, r)) ? 0 : -1;
 }
 
 int rpc_msg_err(enum rpc_status status, uint32_t low, uint32_t high, struct err *e)

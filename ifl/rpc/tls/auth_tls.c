@@ -212,36 +212,62 @@ static int check_pin(SSL *ssl, const char *print, struct err *e)
                    "the server is not the one that has made the token: its CA has another fingerprint");
 }
 
+/* --- the way in */
+
+/* `expect` taken apart: the role that the peer must have, and how its certificate is checked. */
+struct expected {
+    const char *role;
+    const char *pin; /* the fingerprint of its CA, behind which the role is; NULL: by ca.crt */
+    bool any;        /* a complex in peers.crt will do too */
+};
+
+static struct expected expected_of(const char *text)
+{
+    const size_t n_any = sizeof AUTH_TLS_ANY - 1, n_pin = sizeof AUTH_TLS_PIN - 1;
+
+    if (strncmp(text, AUTH_TLS_ANY, n_any) == 0)
+        return (struct expected){.role = text + n_any, .any = true};
+    if (strncmp(text, AUTH_TLS_PIN, n_pin) == 0 && strlen(text) > PIN + 5)
+        return (struct expected){.role = text + n_pin + PIN + 1, .pin = text + n_pin};
+    return (struct expected){.role = text};
+}
+
+/* A connection that has not shaken hands. Takes the context. NULL: `e` says why. */
+static struct tls *tls_create(SSL_CTX *ctx, int fd, struct err *e)
+{
+    struct tls *t = ctx ? calloc(1, sizeof *t) : NULL;
+
+    if (t) {
+        pthread_mutex_init(&t->lock, NULL);
+        t->ssl = SSL_new(ctx);
+    }
+    if (ctx && (!t || !t->ssl || SSL_set_fd(t->ssl, fd) != 1)) {
+        auth_tls_destroy(t);
+        t = NULL;
+        err_set(e, ENOMEM, "no memory for TLS");
+    }
+    SSL_CTX_free(ctx); /* NULL is ignored; the connection has a reference of its own */
+    return t;
+}
+
 int auth_tls_connect(int fd, const char *certs, const char *role, const char *expect, int64_t limit_ms,
                      const struct rpc_transport **out, void **ctx, struct err *e)
 {
     int64_t deadline = limit_ms < 0 ? -1 : clock_real_mono_ms() + limit_ms;
-    bool any = strncmp(expect, AUTH_TLS_ANY, sizeof AUTH_TLS_ANY - 1) == 0;
-    const char *pin = strncmp(expect, AUTH_TLS_PIN, sizeof AUTH_TLS_PIN - 1) == 0 && strlen(expect) > PIN + 5
-                          ? expect + sizeof AUTH_TLS_PIN - 1
-                          : NULL;
-    SSL_CTX *ssl_ctx =
-        pin ? pin_context(e) : certs_context(certs, role, any ? CERTS_ANY_CLIENT : CERTS_CLIENT, e);
-    struct tls *t = ssl_ctx ? calloc(1, sizeof *t) : NULL;
+    struct expected x = expected_of(expect);
+    struct tls *t = tls_create(x.pin ? pin_context(e)
+                                     : certs_context(certs, role, x.any ? CERTS_ANY_CLIENT : CERTS_CLIENT, e),
+                               fd, e);
 
-    if (t) {
-        pthread_mutex_init(&t->lock, NULL);
-        t->ssl = SSL_new(ssl_ctx);
-    } else if (ssl_ctx) {
-        err_set(e, ENOMEM, "no memory for TLS");
+    if (!t)
+        return -1;
+    /* Who the peer is comes last: before its certificate has been checked its name says nothing. */
+    if (shake(t->ssl, fd, deadline, e) < 0 || (x.pin && check_pin(t->ssl, x.pin, e) < 0) ||
+        check_role(t->ssl, x.role, e) < 0) {
+        auth_tls_destroy(t);
+        return -1;
     }
-    SSL_CTX_free(ssl_ctx);
-    if (t && t->ssl && SSL_set_fd(t->ssl, fd) == 1 && shake(t->ssl, fd, deadline, e) == 0 &&
-        (!pin || check_pin(t->ssl, pin, e) == 0) &&
-        check_role(t->ssl,
-                   pin   ? pin + PIN + 1
-                   : any ? expect + sizeof AUTH_TLS_ANY - 1
-                         : expect,
-                   e) == 0) {
-        *out = &transport;
-        *ctx = t;
-        return 0;
-    }
-    auth_tls_destroy(t);
-    return -1;
+    *out = &transport;
+    *ctx = t;
+    return 0;
 }
