@@ -1,6 +1,8 @@
 /* First fit by rank: chunks in the order of the select text, each on the vnodes of lowest rank that take it,
- * and no way back. A chunk without room ends the search (with pack: on this host). A cleverer order might
- * find a place where this one finds none; that is left out.
+ * and no way back. A chunk without room ends the search (with pack: on this host). Then, where the chunks are of a few different
+ * kinds, the search is made once more in one other order, kinds with the least choice of vnodes first (or backwards): "1:ncpus=1+1:ncpus=1:mem=64gb"
+ * must not fail because the first chunk sits on the only vnode with so much memory. Parts are in the order of the select text in
+ * any case. There may be a place that neither order finds.
  *
  * For each chunk, gather() makes a bitmap of the ranks that are worth a look, from one sample of each bucket;
  * placement_fill() walks its bits. What is put is a step of the trial at once, so that the next chunk sees it taken,
@@ -18,8 +20,10 @@
 #include "strbuf.h"
 #include "cluster_order.h"
 
-/* Bytes of an exec_vnode: about 50,000 vnodes of 20 bytes each. */
-enum { EXEC_VNODE_MAX = 1 << 20 };
+/* EXEC_VNODE_MAX: bytes of an exec_vnode, about 50,000 vnodes of 20 bytes each. KINDS_MAX: more kinds of chunks than that are tried in
+ * the order of the select text alone, since the other order asks once more what room each has; selects written by hand have two or
+ * three. */
+enum { EXEC_VNODE_MAX = 1 << 20, KINDS_MAX = 8 };
 
 struct placer {
     struct cluster *cl;
@@ -428,14 +432,113 @@ static bool place_chunk(struct placement_search *s, const struct chunk *k)
     return done;
 }
 
-static bool place_chunks(struct placement_search *s)
+/* Empty, with the memory kept: a packed search fills it many times. */
+static void clear_pieces(struct allocation *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        amounts_fini(&p->a[i].use);
+    p->n = 0;
+}
+
+/* A search has failed. Another serial number makes its marks those of no search. */
+static void undo(struct placement_search *s, size_t mark)
+{
+    trial_undo(s->p->trial, mark);
+    clear_pieces(s->out);
+    s->p->serial++;
+}
+
+/* One kind of chunk of a request. */
+struct placement_kind {
+    size_t index;        /* in the request */
+    int64_t spare;       /* copies that would fit beyond those that are needed, with nothing else placed */
+    size_t first, parts; /* in the allocation */
+};
+
+static int kind_compare_spare(const void *a, const void *b)
+{
+    const struct placement_kind *x = a, *y = b;
+
+    if (x->spare != y->spare)
+        return x->spare < y->spare ? -1 : 1;
+    return x->index < y->index ? 1 : -1; /* of equal ones the last: the first have been first already */
+}
+
+static int kind_compare_index(const void *a, const void *b)
+{
+    const struct placement_kind *x = a, *y = b;
+
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Parts of the allocation in the order of the select text. */
+static void place_reorder(struct placement_search *s, struct placement_kind *kinds, size_t n)
+{
+    struct alloc_part *sorted = mem_new(s->out->n, sizeof *sorted);
+    size_t at = 0;
+
+    qsort(kinds, n, sizeof *kinds, kind_compare_index);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(sorted + at, s->out->a + kinds[i].first, kinds[i].parts * sizeof *sorted);
+        at += kinds[i].parts;
+    }
+    memcpy(s->out->a, sorted, at * sizeof *sorted);
+    free(sorted);
+}
+
+/* The kinds in the order to be tried: by choice, or backwards where that is the order of the select text, so that two kinds are tried in
+ * both orders. */
+static void place_order_scarce_first(struct placement_search *s, struct placement_kind *kinds, size_t n)
+{
+    const struct chunk *k = s->a->request->chunks;
+    bool is_other = false;
+
+    for (size_t i = 0; i < n; i++)
+        kinds[i] = (struct placement_kind){.index = i, .spare = gather(s, &k[i]) - k[i].count};
+    qsort(kinds, n, sizeof *kinds, kind_compare_spare);
+    for (size_t i = 0; i < n; i++)
+        is_other = is_other || kinds[i].index != i;
+    for (size_t i = 0; i < n && !is_other; i++)
+        kinds[i].index = n - 1 - i;
+}
+
+static bool place_scarce_first(struct placement_search *s)
 {
     const struct request *q = s->a->request;
+    struct placement_kind kinds[KINDS_MAX] = {0};
 
-    for (size_t i = 0; i < q->n; i++)
-        if (!place_chunk(s, &q->chunks[i]))
+    place_order_scarce_first(s, kinds, q->n);
+    for (size_t i = 0; i < q->n; i++) {
+        kinds[i].first = s->out->n;
+        if (!place_chunk(s, &q->chunks[kinds[i].index]))
             return false;
+        kinds[i].parts = s->out->n - kinds[i].first;
+    }
+    place_reorder(s, kinds, q->n);
     return true;
+}
+
+/* Return how many kinds have been placed. */
+static size_t place_in_text_order(struct placement_search *s)
+{
+    const struct request *q = s->a->request;
+    size_t i = 0;
+
+    while (i < q->n && place_chunk(s, &q->chunks[i]))
+        i++;
+    return i;
+}
+
+static bool place_chunks(struct placement_search *s)
+{
+    size_t n = s->a->request->n, mark = trial_mark(s->p->trial), placed = place_in_text_order(s);
+
+    if (placed == n)
+        return true;
+    if (placed == 0 || n > KINDS_MAX) /* 0: a kind that has no room alone has none in any order */
+        return false;
+    undo(s, mark);
+    return place_scarce_first(s);
 }
 
 /* --- all of them ------------------------------------------------------------------------------------- */
@@ -467,22 +570,6 @@ static bool place_one(struct placement_search *s, const struct chunk *k)
     bool done = seek_one(s, k);
     search_log_end(s->p->log, s->a, k, s->out, 0, done);
     return done;
-}
-
-/* Empty, with the memory kept: a packed search fills it many times. */
-static void clear_pieces(struct allocation *p)
-{
-    for (size_t i = 0; i < p->n; i++)
-        amounts_fini(&p->a[i].use);
-    p->n = 0;
-}
-
-/* A search on one host has failed. Another serial number makes its marks those of no search. */
-static void undo(struct placement_search *s, size_t mark)
-{
-    trial_undo(s->p->trial, mark);
-    clear_pieces(s->out);
-    s->p->serial++;
 }
 
 static const char *placement_name_of(const struct placement_search *s, res_id res)
