@@ -267,7 +267,7 @@ static void mirror_restart(void *arg)
 {
     struct mirror *m = arg;
 
-    cluster_clear(m->cl);
+    cluster_gone_all(m->cl);
     m->relevant = true;
 }
 
@@ -333,7 +333,7 @@ static void mirror_answered(void *arg, int c, int ticket)
     }
     if (!cluster_settle(m->cl)) {
         log_event(LOGC_SCHED, LOGE_DEBUG, "mirror", "a resource has changed: everything is read again");
-        cluster_clear(m->cl);
+        cluster_gone_all(m->cl);
         begin_again(m);
         return;
     }
@@ -377,6 +377,6 @@ void mirror_start(struct mirror *m)
         sched_link_fail(m->link);
         return;
     }
-    cluster_clear(m->cl);
+    cluster_gone_all(m->cl);
     begin_again(m);
 }

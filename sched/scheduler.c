@@ -317,7 +317,7 @@ static void explain_job(struct scheduler *s, const struct pbs_wake *w)
 static void explain_unlisted(struct scheduler *s, const struct pbs_wake *w)
 {
     struct cluster *cl = cycle_cluster(s->cycle);
-    struct job *j = cluster_unlisted(cl, "unlisted", mirror_unlisted(s->mirror, w->answer));
+    struct job *j = cluster_change_unlisted(cl, "unlisted", mirror_unlisted(s->mirror, w->answer));
 
     if (j->queue && cluster_serves(cl, j->queue))
         explain_waiting(s, w, j);

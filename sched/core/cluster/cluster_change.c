@@ -69,7 +69,7 @@ static bool change_job(struct cluster *cl, const char *id, const struct attrl *a
 
 /* As change_job and settling would make it, but listed nowhere; job_seen gives it a share and a rating,
  * without which its place in the order would be another. */
-struct job *cluster_unlisted(struct cluster *cl, const char *id, const struct attrl *attrs)
+struct job *cluster_change_unlisted(struct cluster *cl, const char *id, const struct attrl *attrs)
 {
     struct job *j = job_create(id);
 

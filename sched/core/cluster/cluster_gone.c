@@ -95,7 +95,7 @@ bool cluster_gone(struct cluster *cl, enum cluster_kind kind, const char *name)
 
 /* Jobs first, which refer to all others; vnodes last but one, since a reservation that goes gives its room
  * back to them. */
-void cluster_clear(struct cluster *cl)
+void cluster_gone_all(struct cluster *cl)
 {
     for (struct job *j = cl->jobs, *next; j; j = next) {
         next = j->hh.next;

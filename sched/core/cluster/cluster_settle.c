@@ -89,7 +89,7 @@ bool cluster_settle(struct cluster *cl)
 }
 
 /* Only where the order of vnodes follows what is used of them; else it is nothing. */
-void cluster_resort(struct cluster *cl)
+void cluster_settle_order(struct cluster *cl)
 {
     if (!policy_sorts_by_use(cl->policy))
         return;

@@ -53,7 +53,7 @@ struct cluster_listener {
 
 /* sched_name: the sched object that is ours. `policy` is borrowed, and its attributes are written here. */
 struct cluster *cluster_create(const char *sched_name, struct policy *policy);
-void cluster_destroy(struct cluster *cl); /* cluster_clear has emptied it; NULL is ignored */
+void cluster_destroy(struct cluster *cl); /* cluster_gone_all has emptied it; NULL is ignored */
 void cluster_listen(struct cluster *cl, const struct cluster_listener *l);
 
 /* --- looking ------------------------------------------------------------------------------------- */
@@ -61,9 +61,6 @@ const struct policy *cluster_policy(const struct cluster *cl);
 struct catalogue *cluster_catalogue(const struct cluster *cl);
 struct queue *cluster_server(const struct cluster *cl);
 struct job *cluster_job(const struct cluster *cl, const char *id); /* NULL: not there */
-/* A job that is not submitted, with these attributes (as cluster_change), as if it had come to its queue last of all. It is in no table and
- * no class, and counts nowhere: no cycle sees it. The caller ends it with job_destroy() before the next change. */
-struct job *cluster_unlisted(struct cluster *cl, const char *id, const struct attrl *attrs);
 struct node *cluster_node(const struct cluster *cl, const char *name);
 struct queue *cluster_queue(const struct cluster *cl, const char *name);
 

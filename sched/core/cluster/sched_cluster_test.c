@@ -52,7 +52,7 @@ static void side_open(struct side *s)
 
 static void side_close(struct side *s)
 {
-    cluster_clear(s->cl);
+    cluster_gone_all(s->cl);
     cluster_destroy(s->cl);
     classes_destroy(s->classes);
     buckets_destroy(s->buckets);

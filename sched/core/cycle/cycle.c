@@ -160,7 +160,7 @@ static void cycle_consider(struct cycle *c, struct class *k)
     if (is_shut)
         reason_set(&why, REASON_STRICT_ORDER, NULL, NULL);
     else if (cycle_may_differ(c, k) && cycle_try(c, k, &picker, &p, &why)) {
-        cluster_resort(c->cl);
+        cluster_settle_order(c->cl);
         cycle_next_of_class(c);
         cycle_relevel(c);
         cycle_book_full(c, &picker, j);
@@ -240,7 +240,7 @@ void cycle_destroy(struct cycle *c)
     plans_destroy(c->plans);
     placement_destroy(c->placer);
     trial_destroy(c->trial);
-    cluster_clear(c->cl); /* tells the listeners of each job and vnode that goes */
+    cluster_gone_all(c->cl); /* tells the listeners of each job and vnode that goes */
     cluster_destroy(c->cl);
     classes_destroy(c->classes);
     buckets_destroy(c->buckets);

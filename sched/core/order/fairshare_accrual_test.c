@@ -40,7 +40,7 @@ static int end(void **state)
 {
     struct side *s = *state;
 
-    cluster_clear(s->cl);
+    cluster_gone_all(s->cl);
     cluster_destroy(s->cl);
     accrual_destroy(s->a);
     policy_fini(&s->policy);

@@ -78,7 +78,7 @@ static void a_list_is_made_again_only_where_something_has_changed(void **state)
     keeps_make(k, NOW_S + 30, INT64_MAX);
     assert_int_equal(keeps_swept(k), 4);
     keeps_destroy(k);
-    cluster_clear(cl);
+    cluster_gone_all(cl);
     cluster_destroy(cl);
     policy_fini(&policy);
 }
@@ -115,7 +115,7 @@ static void vnodes_are_alike_where_no_job_that_waits_tells_their_begins_apart(vo
     assert_false(keeps_test_is_alike(cl, "n1", "n2"));
     assert_int_equal(keeps_swept(k), 3);
     keeps_destroy(k);
-    cluster_clear(cl);
+    cluster_gone_all(cl);
     cluster_destroy(cl);
     policy_fini(&policy);
 }
@@ -147,7 +147,7 @@ static void a_sequence_begins_with_the_occurrence_at_which_it_was_confirmed(void
     assert_ptr_equal(r->times[1].where.a[0].node, cluster_node(cl, "n3"));
     assert_int_equal(r->times[0].to_s, 1001200);
     assert_int_equal(r->times[1].to_s, 1087900); /* the present one was altered */
-    cluster_clear(cl);
+    cluster_gone_all(cl);
     cluster_destroy(cl);
     policy_fini(&policy);
 }
