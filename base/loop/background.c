@@ -4,17 +4,17 @@
 void background_init(struct background *b)
 {
     *b = (struct background){.last = BACKGROUND_COMMON};
-    for (int i = 0; i < BACKGROUND_LINES; i++)
-        call_list_init(&b->line[i]);
+    for (int i = 0; i < BACKGROUND_QUEUES; i++)
+        call_list_init(&b->queue[i]);
 }
 
-int background_add(struct background *b, enum background_line line, loop_fn *fn, void *arg)
+int background_add(struct background *b, enum background_queue queue, loop_fn *fn, void *arg)
 {
-    struct call *c = call_create(fn, arg);
+    struct call *c = call_list_create_call(fn, arg);
 
     if (!c)
         return -1;
-    call_list_add(&b->line[line], c);
+    call_list_add(&b->queue[queue], c);
     return 0;
 }
 
@@ -22,29 +22,29 @@ size_t background_forget(struct background *b, loop_fn *fn, void *arg)
 {
     size_t n = 0;
 
-    for (int i = 0; i < BACKGROUND_LINES; i++)
-        n += call_list_forget(&b->line[i], fn, arg);
+    for (int i = 0; i < BACKGROUND_QUEUES; i++)
+        n += call_list_forget(&b->queue[i], fn, arg);
     return n;
 }
 
 void background_drop(struct background *b)
 {
-    for (int i = 0; i < BACKGROUND_LINES; i++)
-        call_list_drop(&b->line[i]);
+    for (int i = 0; i < BACKGROUND_QUEUES; i++)
+        call_list_drop(&b->queue[i]);
 }
 
 bool background_has_calls(const struct background *b)
 {
-    return b->line[BACKGROUND_COMMON].first || b->line[BACKGROUND_SOON].first;
+    return b->queue[BACKGROUND_COMMON].first || b->queue[BACKGROUND_SOON].first;
 }
 
 struct call *background_take(struct background *b)
 {
-    enum background_line other = b->last == BACKGROUND_SOON ? BACKGROUND_COMMON : BACKGROUND_SOON;
+    enum background_queue other = b->last == BACKGROUND_SOON ? BACKGROUND_COMMON : BACKGROUND_SOON;
 
-    if (b->line[other].first)
+    if (b->queue[other].first)
         b->last = other;
-    return call_list_take(&b->line[b->last]);
+    return call_list_take(&b->queue[b->last]);
 }
 
 void background_press(struct background *b, int64_t now_us)
@@ -55,7 +55,7 @@ void background_press(struct background *b, int64_t now_us)
 static bool is_pressed(const struct background *b, int64_t now_us)
 {
     return now_us < b->pressed_until_us &&
-           b->line[BACKGROUND_COMMON].n + b->line[BACKGROUND_SOON].n > BACKGROUND_CROWD;
+           b->queue[BACKGROUND_COMMON].n + b->queue[BACKGROUND_SOON].n > BACKGROUND_CROWD;
 }
 
 bool background_is_free(const struct background *b, int64_t now_us, bool is_idle)

@@ -12,17 +12,17 @@
 
 enum { BACKGROUND_CROWD = 8, BACKGROUND_PRESS_US = 10000 };
 
-enum background_line { BACKGROUND_COMMON, BACKGROUND_SOON, BACKGROUND_LINES };
+enum background_queue { BACKGROUND_COMMON, BACKGROUND_SOON, BACKGROUND_QUEUES };
 
 struct background {
-    struct call_list line[BACKGROUND_LINES];
-    enum background_line last; /* the queue that the last call came from */
+    struct call_list queue[BACKGROUND_QUEUES];
+    enum background_queue last; /* the queue that the last call came from */
     struct turn_share share;
     int64_t pressed_until_us;
 };
 
 void background_init(struct background *b);
-int background_add(struct background *b, enum background_line line, loop_fn *fn,
+int background_add(struct background *b, enum background_queue queue, loop_fn *fn,
                    void *arg); /* -1: no memory */
 size_t background_forget(struct background *b, loop_fn *fn, void *arg);
 void background_drop(struct background *b); /* all */

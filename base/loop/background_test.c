@@ -13,10 +13,10 @@ static void nothing(void *arg)
 
 static char common[] = "c", soon[] = "s";
 
-static void add(struct background *b, enum background_line line, char *name, int n)
+static void add(struct background *b, enum background_queue queue, char *name, int n)
 {
     for (int i = 0; i < n; i++)
-        assert_int_equal(background_add(b, line, nothing, name), 0);
+        assert_int_equal(background_add(b, queue, nothing, name), 0);
 }
 
 static void expect(struct background *b, const char *names)

@@ -10,7 +10,7 @@ void call_list_init(struct call_list *list)
     list->n = 0;
 }
 
-struct call *call_create(loop_fn *fn, void *arg)
+struct call *call_list_create_call(loop_fn *fn, void *arg)
 {
     struct call *c = malloc(sizeof *c);
 

@@ -16,7 +16,8 @@ struct call_list {
     size_t n;
 };
 
-struct call *call_create(loop_fn *fn, void *arg); /* NULL: no memory. In no list; freed with free() */
+struct call *call_list_create_call(loop_fn *fn,
+                                   void *arg); /* NULL: no memory. In no list; freed with free() */
 
 void call_list_init(struct call_list *list);
 void call_list_add(struct call_list *list, struct call *c);        /* last */

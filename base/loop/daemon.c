@@ -136,7 +136,7 @@ static int go_background(struct daemon *d, int *exit_code, struct err *e)
 
 /* Change to the directory of the lock file: core files are written to the working directory, and administrators look
  * for them there. */
-static void stand_by_the_lock(const struct daemon *d, const char *lock_path)
+static void enter_lock_dir(const struct daemon *d, const char *lock_path)
 {
     const char *slash = lock_path ? strrchr(lock_path, '/') : NULL;
     char dir[PATH_MAX];
@@ -195,7 +195,7 @@ struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code)
         return NULL;
     }
     if (!o->foreground)
-        stand_by_the_lock(d, o->lock_path);
+        enter_lock_dir(d, o->lock_path);
     return d;
 }
 

@@ -43,7 +43,7 @@ static void make_calls(struct loop *l)
 
 int loop_post(struct loop *l, loop_fn *fn, void *arg)
 {
-    struct call *c = call_create(fn, arg);
+    struct call *c = call_list_create_call(fn, arg);
     uint64_t one = 1;
     bool first;
 
@@ -78,7 +78,7 @@ static void loop_posted_cb(void *arg, unsigned ready)
 
 int loop_defer(struct loop *l, loop_fn *fn, void *arg)
 {
-    struct call *c = call_create(fn, arg);
+    struct call *c = call_list_create_call(fn, arg);
 
     if (!c)
         return -1;
@@ -116,6 +116,42 @@ bool loop_is_busy(const struct loop *l)
 {
     return l->deferred.first || l->running.first || background_has_calls(&l->background) || l->n_marked ||
            l->n_posted;
+}
+
+/* --- hooks of the end of a turn --- */
+
+struct loop_hook *loop_hook_create(struct loop *l, int order, loop_fn *fn, void *arg)
+{
+    struct loop_hook *h = calloc(1, sizeof *h), **at = &l->hooks;
+
+    if (!h)
+        return NULL;
+    while (*at && (*at)->order <= order)
+        at = &(*at)->next;
+    *h = (struct loop_hook){.l = l, .next = *at, .order = order, .fn = fn, .arg = arg};
+    *at = h;
+    return h;
+}
+
+void loop_hook_mark(struct loop_hook *h)
+{
+    if (h->marked)
+        return;
+    h->marked = true;
+    h->l->n_marked++;
+}
+
+void loop_hook_destroy(struct loop_hook *h)
+{
+    struct loop_hook **at;
+
+    if (!h)
+        return;
+    for (at = &h->l->hooks; *at != h; at = &(*at)->next)
+        assert(*at);
+    *at = h->next;
+    h->l->n_marked -= h->marked;
+    free(h);
 }
 
 /* --- creating and destroying --- */

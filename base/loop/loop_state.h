@@ -1,7 +1,7 @@
 #ifndef LOOP_STATE_H
 #define LOOP_STATE_H
-/* The fields of a loop, for the files loop*.c; others ask loop.h. The comments say which file writes. loop.c (the turn) calls
- * loop_watch.c and loop_timer.c; loop_hook.c is independent of them. */
+/* The fields of a loop, for the files loop*.c; others ask loop.h. The comments say which file writes. loop.c (the turn, calls
+ * and hooks) calls loop_watch.c and loop_timer.c, which do not know one another. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -27,11 +27,9 @@ struct loop {
     struct pqueue timers[LOOP_TIMES];
     size_t n_timers[LOOP_TIMES]; /* that exist: the heaps have room for all of them */
 
-    /* loop_hook.c adds and marks; loop.c calls what is marked */
-    struct loop_hook *hooks; /* in order */
-    size_t n_marked;
-
     /* loop.c */
+    struct loop_hook *hooks;            /* in order */
+    size_t n_marked;                    /* of them */
     struct call_list deferred, running; /* running: taken from a list, not made yet */
     struct background background;
     int64_t began_us; /* when this turn's first callback was called; 0: none was yet (loop_note_begin) */

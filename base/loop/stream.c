@@ -11,13 +11,76 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bytes.h"
 #include "loop.h"
 
 enum { READ_PIECE = 65536, READS_A_TURN = 4 };
+
+/* --- bytes --------------------------------------------------------------------------------------- */
+
+/* Bytes that are added behind and used up in front: what a stream holds in each direction. They begin at p + start. {0} is
+ * empty; free(p) ends it. */
+struct bytes {
+    char *p;
+    size_t start, n, cap;
+};
+
+/* What an idle connection may keep: above nearly all messages, so that it is not allocated again for each of them. */
+enum { KEEP_MAX = 256 * 1024 };
+
+/* The first n are used; n is at most b->n. Dropping leaves a gap in front, which is closed when room is wanted behind: a stream that is
+ * drained as fast as it fills never moves a byte. */
+static void bytes_drop(struct bytes *b, size_t n)
+{
+    b->start += n;
+    b->n -= n;
+    if (!b->n) {
+        b->start = 0;
+        if (b->cap > KEEP_MAX) { /* a burst is over: an idle connection should cost little */
+            free(b->p);
+            b->p = NULL;
+            b->cap = 0;
+        }
+    }
+}
+
+/* Room for n more behind the present ones; the caller that fills it adds to b->n. NULL: no memory, and nothing has changed. */
+static char *bytes_room(struct bytes *b, size_t n)
+{
+    size_t cap = b->cap ? b->cap : 1024;
+    char *p;
+
+    if (b->start + b->n + n > b->cap && b->start) {
+        memmove(b->p, b->p + b->start, b->n);
+        b->start = 0;
+    }
+    if (b->n + n > b->cap) {
+        while (cap < b->n + n)
+            cap *= 2;
+        p = realloc(b->p, cap);
+        if (!p)
+            return NULL;
+        b->p = p;
+        b->cap = cap;
+    }
+    return b->p + b->start + b->n;
+}
+
+/* A copy of these behind the present ones. -1: no memory, and nothing has changed. */
+static int bytes_add(struct bytes *b, const void *from, size_t n)
+{
+    char *to = n ? bytes_room(b, n) : NULL;
+
+    if (!to)
+        return n ? -1 : 0;
+    memcpy(to, from, n);
+    b->n += n;
+    return 0;
+}
 
 struct stream {
     struct loop *l;

@@ -9,7 +9,7 @@
 #include <arpa/inet.h>
 #include <assert.h>
 
-/* KEEP_MAX: as for bytes of a connection (base/loop/bytes.c). FIRST holds nearly all requests. */
+/* KEEP_MAX: as for bytes of a connection (base/loop/stream.c). FIRST holds nearly all requests. */
 enum { KEEP_MAX = 256 << 10, FIRST = 4096 };
 
 void rpc_buf_init(struct rpc_buf *b)

@@ -102,7 +102,7 @@ bool service_is_connected(const struct service *s)
 
 int service_wait(struct service *s, loop_fn *fn, void *arg)
 {
-    struct call *c = call_create(fn, arg);
+    struct call *c = call_list_create_call(fn, arg);
 
     if (!c)
         return -1;
