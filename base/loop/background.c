@@ -38,6 +38,7 @@ bool background_has_calls(const struct background *b)
     return b->queue[BACKGROUND_COMMON].first || b->queue[BACKGROUND_SOON].first;
 }
 
+/* From the queue that the last call did not come from, unless that is empty. */
 struct call *background_take(struct background *b)
 {
     enum background_queue other = b->last == BACKGROUND_SOON ? BACKGROUND_COMMON : BACKGROUND_SOON;
@@ -52,6 +53,7 @@ void background_press(struct background *b, int64_t now_us)
     b->pressed_until_us = now_us + BACKGROUND_PRESS_US;
 }
 
+/* Few calls are let through whatever happens: they cost the urgent work little. */
 static bool is_pressed(const struct background *b, int64_t now_us)
 {
     return now_us < b->pressed_until_us &&

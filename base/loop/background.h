@@ -1,15 +1,17 @@
 #ifndef BACKGROUND_H
 #define BACKGROUND_H
-/* Background work of the loop: two queues of calls, which run after everything that was ready, and how long they may
- * run (turn_share.h).
+/* Background work of the loop: two queues of calls, which run after everything that was ready, and how long
+ * they may run (turn_share.h).
  *
- * Calls are taken from the two queues in alternation, so a call that must not wait behind many others has a queue of
- * its own. While other threads do urgent work (background_press), a queue with many calls keeps to its share even if
- * nothing is ready: the clients that it answers would take processors from that work. A few calls are not limited.
- * Used by loop.c; the caller supplies the time. */
+ * Calls are taken from the two queues in alternation, so a call that must not wait behind many others has a
+ * queue of its own. While other threads do urgent work (background_press), a queue with many calls keeps to
+ * its share even if nothing is ready: the clients that it answers would take processors from that work. A
+ * few calls are not limited. Used by loop.c, on the loop's thread; the caller supplies the time, which
+ * never goes back. */
 #include "call_list.h"
 #include "turn_share.h"
 
+/* Choices. CROWD: calls above which urgent work elsewhere counts. PRESS_US: about the length of a commit to a disk. */
 enum { BACKGROUND_CROWD = 8, BACKGROUND_PRESS_US = 10000 };
 
 enum background_queue { BACKGROUND_COMMON, BACKGROUND_SOON, BACKGROUND_QUEUES };

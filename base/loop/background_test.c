@@ -1,4 +1,4 @@
-/* The lines of the background, and when it must leave the time to others: without a loop and without a clock. */
+/* The queues of the background, and when it must leave the time to others: without a loop and without a clock. */
 #include "background.h"
 
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static void expect(struct background *b, const char *names)
     }
 }
 
-static void calls_of_both_lines_alternate(void **state)
+static void calls_of_both_queues_alternate(void **state)
 {
     struct background b;
 
@@ -84,7 +84,7 @@ static void a_few_are_no_crowd(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_of_both_lines_alternate),
+        cmocka_unit_test(calls_of_both_queues_alternate),
         cmocka_unit_test(a_crowd_keeps_to_its_share_while_something_presses),
         cmocka_unit_test(a_few_are_no_crowd),
     };

@@ -26,6 +26,7 @@ void call_list_add(struct call_list *list, struct call *c)
     list->n++;
 }
 
+/* The last one to leave leaves an empty list, whose end is its beginning. */
 struct call *call_list_take(struct call_list *list)
 {
     struct call *c = list->first;
@@ -48,6 +49,7 @@ void call_list_move(struct call_list *to, struct call_list *from)
     call_list_init(from);
 }
 
+/* Sorted out into a second list, so that the order of the others stays. */
 size_t call_list_forget(struct call_list *list, loop_fn *fn, void *arg)
 {
     struct call_list kept;

@@ -1,6 +1,10 @@
 #ifndef CALL_LIST_H
 #define CALL_LIST_H
-/* Calls to be made later, in order: what the loop keeps for loop_post and loop_defer. No lock; the caller's. */
+/* Calls to be made later, in order: what the loop keeps for loop_post, loop_defer and the background. No
+ * lock; the caller's.
+ *
+ * A call is on one list or on none; the list that it is on owns it. All of it but call_list_forget is O(1),
+ * or O(calls freed). */
 #include <stddef.h>
 
 #include "loop.h"

@@ -22,7 +22,7 @@
 #include "file.h"
 
 struct daemon {
-    char name[64];
+    char name[64]; /* for messages of the parent too: what is longer is cut */
     int lock_fd;
     int report_fd; /* to the parent; -1: in the foreground, or it has been told */
     bool keep_stderr;
@@ -55,6 +55,7 @@ static void fill_standard_fds(void)
         close(fd);
 }
 
+/* Without /dev/null the descriptor stays as it is: better than a closed one. */
 static void to_null(int target)
 {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -97,6 +98,7 @@ static int wait_for_child(pid_t child, int fd, const char *name)
     return 1;
 }
 
+/* One byte, then the text; the end of the pipe tells the parent that it is whole. */
 static void daemon_report(struct daemon *d, char kind, const char *text)
 {
     char word[ERR_TEXT_MAX + 1];
@@ -161,6 +163,9 @@ static int take_lock(struct daemon *d, const struct daemon_options *o, struct er
     return e->code == EWOULDBLOCK ? err_prefix(e, "another %s running", kind) : -1;
 }
 
+/* In order: descriptors, since the first file would become one of them; the fork, before anything that a
+ * fork would double; signals; the lock, by the process that keeps it. An error before the child exists is
+ * told by daemon_fail on stderr. */
 struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code)
 {
     struct daemon *d = calloc(1, sizeof *d);
@@ -246,6 +251,7 @@ int daemon_set_limits(int64_t core_bytes, struct err *e)
     return 0;
 }
 
+/* No other account was asked for, or there is no right to change to one. */
 static bool stays_root(const char *user)
 {
     return geteuid() != 0 || !user || !*user || strcmp(user, "root") == 0;

@@ -5,9 +5,10 @@
  *   daemon_begin      forks first of all, before threads and the store; the parent waits in it
  *   ... create parts, listen, restore ...
  *   daemon_ready      the parent exits 0      |      daemon_fail    the parent prints the reason, exits 1
+ *   daemon_end        at the end of the program, in both cases
  *
- * Only `main` calls these. If the child dies before either, the parent says so and exits 1.
- */
+ * Only `main` calls these. If the child dies before either, the parent says so and exits 1. So a start
+ * script that sees exit status 0 has a daemon that answers, and any other one has a reason on stderr. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -1,7 +1,15 @@
 /* The event loop: see loop.h. Other threads add to a locked list and write to an eventfd.
  *
- * The loop waits until the earlier of the two first timers is due, and not at all when something is pending. A driven clock
- * shortens no wait: who drives it does so from the loop's thread, in a callback or between turns. */
+ * The loop waits until the earlier of the two first timers is due, and not at all when something is
+ * pending. A driven clock shortens no wait: the code that drives it does so from the loop's thread, in a
+ * callback or between turns.
+ *
+ * The order of a turn is loop_turn: what is ready, timers of both kinds, the end of the turn (deferred
+ * calls and hooks until there are none), background work, and its end of the turn. Nothing here knows what
+ * a call does; what a turn may cost is the callee's duty.
+ *
+ * Calls that are being made are in `running`, not in a local variable, so that loop_forget finds those that
+ * a callback cancels. */
 #include "loop.h"
 
 #include <assert.h>
@@ -41,6 +49,8 @@ static void make_calls(struct loop *l)
 
 /* --- calls from other threads --- */
 
+/* The only function for other threads. The write wakes the loop; one is enough for all calls that are
+ * posted until it has read it. */
 int loop_post(struct loop *l, loop_fn *fn, void *arg)
 {
     struct call *c = call_list_create_call(fn, arg);
@@ -112,6 +122,7 @@ size_t loop_forget(struct loop *l, loop_fn *fn, void *arg)
     return n;
 }
 
+/* Background work counts: an idle daemon has none. */
 bool loop_is_busy(const struct loop *l)
 {
     return l->deferred.first || l->running.first || background_has_calls(&l->background) || l->n_marked ||
@@ -120,6 +131,7 @@ bool loop_is_busy(const struct loop *l)
 
 /* --- hooks of the end of a turn --- */
 
+/* In order, behind equal ones. */
 struct loop_hook *loop_hook_create(struct loop *l, int order, loop_fn *fn, void *arg)
 {
     struct loop_hook *h = calloc(1, sizeof *h), **at = &l->hooks;
@@ -183,6 +195,7 @@ struct loop *loop_create(struct clock *clock, struct err *e)
     return NULL;
 }
 
+/* The assertion finds a part that was not destroyed, by kind. -1 as a descriptor: creation failed half-way. */
 void loop_destroy(struct loop *l)
 {
     int saved = errno;
@@ -214,6 +227,8 @@ struct clock *loop_clock(const struct loop *l)
 
 /* --- a turn --- */
 
+/* 0 where something waits for the end of the turn; background work that must rest shortens the wait until
+ * it may run. */
 static int64_t time_to_sleep_ms(const struct loop *l, int64_t max_wait_ms)
 {
     if (l->deferred.first || l->n_marked)

@@ -47,6 +47,7 @@ void loop_timer_set_at(struct loop_timer *t, int64_t due_mono_ms)
         assert(!"room was reserved when the timer was created");
 }
 
+/* A delay that is too long for the clock is for ever. */
 void loop_timer_set(struct loop_timer *t, int64_t delay_ms)
 {
     int64_t due_ms;
@@ -84,6 +85,7 @@ int64_t loop_next_due_mono_ms(const struct loop *l)
 
 /* --- for the turn --- */
 
+/* -1: as long as it takes. Never longer than max_wait_ms, if that is not below 0. */
 int64_t loop_timers_wait_ms(const struct loop *l, int64_t max_wait_ms)
 {
     int64_t wait_ms = max_wait_ms < 0 ? INT64_MAX : max_wait_ms;

@@ -44,6 +44,7 @@ struct loop_signal {
 static volatile sig_atomic_t is_raised[NSIG];
 static atomic_int signal_fd = -1; /* of the loop that has signals */
 
+/* Out of the list of what is still to be called in this turn. */
 static void leave_ready(struct loop_watch *w)
 {
     if (w->ready)
@@ -51,6 +52,7 @@ static void leave_ready(struct loop_watch *w)
     w->ready = 0;
 }
 
+/* An error or a hang-up is shown as both: the callee finds out by reading or writing. */
 static unsigned ready_of(uint32_t events)
 {
     if (events & (EPOLLHUP | EPOLLERR)) /* a read or a write says which */
@@ -130,6 +132,7 @@ void loop_watch_set(struct loop_watch *w, unsigned want)
     w->want = want;
 }
 
+/* Silent first: that takes it out of the epoll set and out of the list of this turn. */
 void loop_watch_destroy(struct loop_watch *w)
 {
     if (!w)
@@ -181,6 +184,7 @@ static void loop_signal_ready(void *arg, unsigned ready)
     }
 }
 
+/* With the first signal; loops without signals have no eventfd for them. */
 static int open_signal_fd(struct loop *l, struct err *e)
 {
     if (l->signal_fd >= 0)

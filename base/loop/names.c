@@ -79,12 +79,14 @@ static void entry_drop(struct names_entry *en)
     names_entry_free(en);
 }
 
+/* An answer that may still be used. */
 static bool is_fresh(const struct names_entry *en)
 {
     return !en->asked && !en->stale && clock_real_mono_ms() < en->until_mono_ms;
 }
 
-/* Room in a full table: what is old goes. */
+/* Room in a full table: all entries go that no question waits for. They are asked again when they are
+ * needed. */
 static void drop_old(struct names *n)
 {
     struct names_entry *en, *next;
@@ -142,6 +144,7 @@ static void tell_all(struct names_entry *en)
     }
 }
 
+/* `asked` stays true while callbacks are made, which keeps the entry: names_forget passes it over. */
 static void names_told_cb(void *arg)
 {
     struct names_entry *en = arg;
@@ -154,6 +157,8 @@ static void names_told_cb(void *arg)
         entry_drop(en);
 }
 
+/* In the thread: only the entry's key, its answer and its error are touched, and the loop leaves those
+ * alone while `asked`. */
 static void names_work(void *arg)
 {
     struct names_entry *en = arg;
@@ -215,6 +220,7 @@ static void get_answer(struct names_entry *en)
         en->asked = false;
 }
 
+/* Found or made, the entry gets one more asker. */
 static void names_ask(struct names *n, enum names_kind kind, const char *key, uid_t uid,
                       struct names_asker asker)
 {
@@ -305,6 +311,7 @@ const struct names_host *names_find_address(const struct names *n, const char *a
     return en && is_fresh(en) ? en->host : NULL;
 }
 
+/* An entry that is being asked for stays until its answer has been told, and goes then. */
 void names_forget(struct names *n)
 {
     struct names_entry *en, *next;
@@ -370,6 +377,7 @@ void names_stop(struct names *n)
         ;
 }
 
+/* Askers first, so that an answer that comes in while the workers end calls none of them. */
 void names_destroy(struct names *n)
 {
     struct names_entry *en, *next;

@@ -2,10 +2,12 @@
 #define NAMES_H
 /* Users, groups and host addresses, asked of the system by a worker, since that may take seconds.
  *
- * Answers are kept for a short time (found ones `keep_ms`, unknown ones a tenth of it), and the same question
- * asked twice meanwhile is asked of the system once. A callback is always made from the loop, never inside
- * the asking call, and exactly once; names_stop() makes those that are still missing. Loop thread only.
- */
+ * Answers are kept for a short time (found ones `keep_ms`, unknown ones a tenth of it), and the same
+ * question asked twice meanwhile is asked of the system once. A callback is always made from the loop,
+ * never inside the asking call, and exactly once; names_stop() makes those that are still missing. Loop
+ * thread only.
+ *
+ * What could not be asked (a directory that does not answer) is not kept: the next question asks again. */
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -1,4 +1,4 @@
-/* See names_address.h. */
+/* Addresses as text, by inet_pton(3) and inet_ntop(3). See names_address.h. */
 #include "names_address.h"
 
 #include <arpa/inet.h>

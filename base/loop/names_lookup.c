@@ -10,8 +10,10 @@
 
 #include "host_address.h"
 
+/* GROUPS_MAX: the kernel's own bound of a process (NGROUPS_MAX). ADDRESSES_MAX: a choice; further ones are not tried. */
 enum { GROUPS_MAX = 65536, ADDRESSES_MAX = 64 };
 
+/* With more and more room, until getgrouplist(3) finds it enough. */
 static int look_up_groups(struct names_user *u, const char *name, gid_t gid, struct err *e)
 {
     int n = 64;
@@ -56,6 +58,7 @@ static char *group_name(gid_t gid)
     return name;
 }
 
+/* A group without a name has its number as text, so that ACLs can name it. */
 static int name_groups(struct names_user *u, gid_t gid, struct err *e)
 {
     char **groups = calloc(u->n_groups ? u->n_groups : 1, sizeof *groups);
@@ -85,6 +88,7 @@ void names_user_free(struct names_user *u)
     free(u);
 }
 
+/* A copy of what points into the buffer of the look-up. */
 static int fill_user(const struct passwd *p, struct names_user **out, struct err *e)
 {
     struct names_user *u = calloc(1, sizeof *u);
@@ -192,6 +196,7 @@ int names_lookup_host(const char *name, struct names_host **out, struct err *e)
     return *out ? 0 : err_set(e, ENOMEM, "no memory for a host");
 }
 
+/* By the resolver's parser, which knows scopes of IPv6; no look-up is made. */
 static bool parse_address(const char *text, struct sockaddr_storage *out, socklen_t *len)
 {
     struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM}, *list = NULL;
@@ -205,6 +210,7 @@ static bool parse_address(const char *text, struct sockaddr_storage *out, sockle
     return true;
 }
 
+/* Does the host have this address? */
 static bool is_at(const struct names_host *h, const struct sockaddr_storage *a)
 {
     for (size_t i = 0; i < h->n_addresses; i++)

@@ -1,8 +1,8 @@
 #ifndef NAMES_LOOKUP_H
 #define NAMES_LOOKUP_H
-/* Look users, groups and host addresses up in the system. Each call may block for seconds. For the worker of `names`,
- * and for programs without an event loop. Any thread.
- */
+/* Look users, groups and host addresses up in the system. Each call may block for seconds, as long as name
+ * services take. For the worker of `names`, and for programs without an event loop. Any thread. Results are
+ * heap objects of their own: nothing points into buffers of the system. */
 #include <netinet/in.h>
 #include <stddef.h>
 #include <sys/socket.h>

@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-enum { SPAWN_FDS_MAX = 64 };
+enum { SPAWN_FDS_MAX = 64 }; /* far above what any program here gives to a child */
 
 struct spawn {
     pid_t pid;
@@ -40,6 +40,7 @@ static void spawn_free(struct spawn *s)
     errno = saved;
 }
 
+/* The pidfd is readable when the child has ended, and may be so before it can be reaped. */
 static void spawn_ended_cb(void *arg, unsigned ready)
 {
     struct spawn *s = arg;
@@ -96,6 +97,7 @@ static int make_input(const void *bytes, size_t n, struct err *e)
     return fd;
 }
 
+/* One descriptor of the child: a copy of ours above all targets, or /dev/null. */
 static int plan_fd(struct spawn_plan *p, int source, int target, size_t n, struct err *e)
 {
     int copy = source < 0 ? -1 : fcntl(source, F_DUPFD_CLOEXEC, (int)n);
@@ -133,6 +135,7 @@ static int plan_fds(struct spawn_plan *p, const struct spawn_options *o, struct 
     return rc ? err_errno(e, rc, "cannot plan the child") : 0;
 }
 
+/* A daemon ignores and watches signals; its children begin with the defaults. */
 static void plan_signals(struct spawn_plan *p, bool new_session)
 {
     short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
@@ -220,6 +223,7 @@ bool spawn_is_running(const struct spawn *s)
     return s->running;
 }
 
+/* Only a session of its own has a group that is the child's alone. */
 int spawn_signal_group(struct spawn *s, int signo)
 {
     if (!s->running || !s->new_session) {
@@ -235,6 +239,7 @@ void spawn_leave(struct spawn *s)
         spawn_free(s);
 }
 
+/* A child that still runs is reaped when it ends, by what is left here. */
 void spawn_destroy(struct spawn *s)
 {
     if (!s)

@@ -3,8 +3,9 @@
 /* A child process, started without forking the daemon (posix_spawn), and its end as an event (pidfd).
  *
  * The child has exactly the descriptors given, default signal actions, an empty signal mask. Its standard
- * input can be bytes. Its end is reported once, with the wait status. Loop thread only.
- */
+ * input can be bytes. Its end is reported once, with the wait status, on the loop's thread and never inside
+ * spawn_start. Loop thread only. A child does not end with the daemon: the program that must not outlive it
+ * has to see to that itself. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>

@@ -18,6 +18,7 @@
 
 #include "loop.h"
 
+/* READ_PIECE: what a pipe or socket mostly holds. READS_A_TURN: a choice, so that one peer has at most 256 KB of a turn. */
 enum { READ_PIECE = 65536, READS_A_TURN = 4 };
 
 /* --- bytes --------------------------------------------------------------------------------------- */
@@ -116,6 +117,7 @@ struct stream {
 static void stream_wake_cb(void *arg);
 static void stream_pull_cb(void *arg);
 
+/* The buffers live until the last callback that is under way has returned. */
 static void unref(struct stream *s)
 {
     if (--s->refs)
@@ -176,6 +178,7 @@ static void end_if_over(struct stream *s)
         stream_end(s, NULL);
 }
 
+/* Wait for what can happen: input unless it is held back, output if there is any. */
 static void watch_again(struct stream *s)
 {
     unsigned want = 0;
@@ -248,6 +251,7 @@ static int send_bytes(struct stream *s, struct bytes *b, struct err *e)
     return 1;
 }
 
+/* Encode, then send, until the peer takes no more. 1: all sent, 0: not now, -1. */
 static int send_all(struct stream *s, struct err *e)
 {
     int rc;
@@ -280,6 +284,7 @@ static int finish_output(struct stream *s, struct err *e)
     return 0;
 }
 
+/* The puller is asked while there is room below the high mark, and not again after it said "nothing now". */
 static bool may_pull(const struct stream *s)
 {
     return !s->dead && s->pull && !s->pull_waits && s->out.n < s->o.out_high && !s->was_full;
@@ -297,6 +302,7 @@ static void ask_puller(struct stream *s)
     s->refs++;
 }
 
+/* Once for each time that it was full. */
 static void tell_drained(struct stream *s)
 {
     if (!s->was_full || s->out.n > s->o.out_low)
@@ -342,6 +348,7 @@ int stream_write(struct stream *s, const void *bytes, size_t n, struct err *e)
     return 0;
 }
 
+/* The puller is not asked and nothing is told. */
 void stream_flush(struct stream *s)
 {
     struct err e;
@@ -387,6 +394,7 @@ static int decode(struct stream *s, struct err *e)
     return 0;
 }
 
+/* Bytes from the descriptor: through the transform, or as they are. */
 static int take_in(struct stream *s, const char *bytes, size_t n, struct err *e)
 {
     if (s->t)
@@ -458,6 +466,7 @@ static void stream_wake_cb(void *arg)
     unref(s);
 }
 
+/* One question to the puller. */
 static void pull_once(struct stream *s)
 {
     size_t before = s->out.n;
@@ -552,6 +561,7 @@ void stream_finish(struct stream *s)
     stream_wake(s);
 }
 
+/* The peer has not taken all in time. */
 static void stream_linger_cb(void *arg)
 {
     struct stream *s = arg;

@@ -2,13 +2,15 @@
 #define STREAM_H
 /* A byte stream on a non-blocking descriptor, buffered both ways, with water marks.
  *
- * In: bytes collect and are shown to `data`, which says how many it used; what it leaves is shown again with
- * what follows. When `in_max` bytes lie unused, reading stops until stream_wake. Out: stream_write queues and
- * sends as the peer takes it. Above `out_high` the stream is full: a well-behaved writer stops and waits for
- * `drained` (at `out_low`), or lets itself be asked by stream_pull. A transform (TLS) can be slipped between
- * descriptor and buffers at any moment. `closed` is called once, last, unless the stream is destroyed before.
- * Any callback may destroy the stream. Loop thread only.
- */
+ * In: bytes collect and are shown to `data`, which says how many it used; what it leaves is shown again
+ * with what follows. When `in_max` bytes lie unused, reading stops until stream_wake. Out: stream_write
+ * queues and sends as the peer takes it. Above `out_high` the stream is full: a well-behaved writer stops
+ * and waits for `drained` (at `out_low`), or lets itself be asked by stream_pull. A transform (TLS) can be
+ * slipped between descriptor and buffers at any moment. `closed` is called once, last, unless the stream is
+ * destroyed before. Any callback may destroy the stream. Loop thread only.
+ *
+ * Events come from the loop only, never inside a call of these functions. After `closed` the stream is dead
+ * but not freed: its owner destroys it, then or later. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -44,6 +44,7 @@ static int tls_loop_judge(struct tls_loop *t, int rc, const char *doing, struct 
     }
 }
 
+/* Take the handshake as far as the bytes that are there allow. 0: it is done, or waits for the peer. */
 static int shake_hands(struct tls_loop *t, struct err *e)
 {
     long verdict;
@@ -78,6 +79,7 @@ static int tls_loop_take_from_wire(void *ctx, const void *bytes, size_t n, struc
     return shake_hands(t, e);
 }
 
+/* Nothing is read before the handshake is over. */
 static ssize_t tls_loop_give_clear(void *ctx, void *out, size_t max, struct err *e)
 {
     struct tls_loop *t = ctx;
@@ -118,6 +120,7 @@ static ssize_t tls_loop_give_wire(void *ctx, void *out, size_t max, struct err *
     return BIO_read_ex(t->to_wire, out, max, &n) ? (ssize_t)n : 0;
 }
 
+/* close_notify; the peer then knows that no byte was cut off. */
 static void tls_loop_say_goodbye(void *ctx)
 {
     struct tls_loop *t = ctx;
@@ -150,6 +153,7 @@ static const struct stream_transform transform = {
     .destroy = tls_loop_destroy,
 };
 
+/* A client may name the server that it wants, for SNI and for the check of the certificate. */
 static int set_side(struct tls_loop *t, const struct tls_loop_options *o)
 {
     if (o->side == TLS_LOOP_SERVER) {
@@ -219,6 +223,7 @@ static bool is_of_our_ca(SSL *ssl)
     return root && X509_check_issued(root, own) == X509_V_OK && X509_verify(own, X509_get0_pubkey(root)) == 1;
 }
 
+/* A certificate that was not verified says nothing, so it has no name here. */
 char *tls_loop_peer_name(const struct tls_loop *t)
 {
     X509 *peer = SSL_get0_peer_certificate(t->ssl);

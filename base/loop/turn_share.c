@@ -6,6 +6,7 @@
 
 enum { SAVED_MAX_US = TURN_SHARE_SAVED_MAX_US * TURN_SHARE_PARTS };
 
+/* The time that has passed unused until now, as far as it is kept. */
 static int64_t passed_by(const struct turn_share *s, int64_t now_us)
 {
     int64_t passed_us = s->passed_us + now_us - s->seen_us;

@@ -47,6 +47,7 @@ static void list_add(struct task_list *list, struct worker_task *t)
     list->last = &t->next;
 }
 
+/* The list is not empty. */
 static struct worker_task *list_take(struct task_list *list)
 {
     struct worker_task *t = list->first;
@@ -57,6 +58,7 @@ static struct worker_task *list_take(struct task_list *list)
     return t;
 }
 
+/* The task is over. */
 static void worker_tell(struct worker_task *t)
 {
     if (t->done)
@@ -126,6 +128,7 @@ static void worker_finish(struct worker *w, struct worker_task *t)
     }
 }
 
+/* The thread. It ends with next_task's NULL, and never in the middle of a task. */
 static void *worker_run(void *arg)
 {
     struct worker *w = arg;
@@ -187,6 +190,7 @@ struct worker *worker_create(struct loop *l, const char *name, size_t max_queued
     return w;
 }
 
+/* Finished tasks first, then those that did not run: so `done` is called in the order of submission. */
 void worker_destroy(struct worker *w)
 {
     int saved = errno;
@@ -232,6 +236,7 @@ int worker_submit(struct worker *w, worker_fn *work, worker_done_fn *done, void 
     return err_set(e, EAGAIN, "%zu pieces of work are waiting already", w->max_queued);
 }
 
+/* `done` is called without the lock, since it may submit; what it submits is waited for too. */
 void worker_drain(struct worker *w)
 {
     struct worker_task *t;

@@ -2,10 +2,10 @@
 #define WORKER_H
 /* A thread behind a bounded queue, for what can block (disk, database, user lookups).
  *
- * Tasks run one after the other, in the order of submission. `work` runs in the thread and uses nothing but `arg`.
- * `done` is called on the loop thread, once for each accepted task, in order; it may submit more, but not destroy the
- * worker.
- */
+ * Tasks run one after the other, in the order of submission. `work` runs in the thread and uses nothing but
+ * `arg`, which belongs to the task from worker_submit to `done`. `done` is called on the loop thread, once
+ * for each accepted task, in order, never inside worker_submit; it may submit more, but not destroy the
+ * worker. */
 #include <stdbool.h>
 #include <stddef.h>
 
