@@ -1,10 +1,13 @@
 /* Every call carries the job's id, not the job: when the answer comes it may have gone, or the cluster may
- * have been read again. The list of calls exists only for the day when the connection is lost, since then no
- * answer comes and they must be freed here.
+ * have been read again. The list of calls exists only for the day when the connection is lost, since then
+ * no answer comes and they must be freed here.
  *
- * n_orders counts what is answered soon: orders to run and resume, and whole plans. The old preemption call,
- * which may be open for minutes, is not counted, or news would wait for it. Texts of errors are copied before
- * anything else is sent: they belong to the connection. */
+ * n_orders counts what is answered soon: orders to run and resume, whole plans, and reservations. The old
+ * preemption call, which may be open for minutes, is not counted, or news would wait for it. Texts of
+ * errors are copied before anything else is sent: they belong to the connection.
+ *
+ * A call that cannot be sent takes the connection down at the end of the turn (sched_link_await), so its
+ * caller need not undo anything. */
 #include "act.h"
 
 #include <ctype.h>
@@ -65,6 +68,7 @@ struct act *act_create(struct sched_link *k, struct cycle *c, const struct act_e
     return a;
 }
 
+/* In the list at the front, with a back link, so that it leaves in O(1). */
 static struct call *call_open(struct act *a, const char *job)
 {
     struct call *x = mem_new(1, sizeof *x);
@@ -79,6 +83,7 @@ static struct call *call_open(struct act *a, const char *job)
     return x;
 }
 
+/* One call of the turn is over; with the last one the turn is. */
 static void turn_leave(struct turn *t)
 {
     if (!t || --t->n_open > 0)
@@ -129,6 +134,7 @@ bool act_is_busy(const struct act *a)
 
 /* --- who waits for the outcome ----------------------------------------------------------------------- */
 
+/* For calls whose answer says nothing that matters: the ticket must be received all the same. */
 static void act_receive(void *arg, int c, int ticket)
 {
     pbs_recv(c, ticket);
@@ -144,6 +150,7 @@ void act_promise(struct act *a, const char *job, unsigned answer)
     a->promises = p;
 }
 
+/* All promises of this job. The list is short: requests that wait now. */
 void act_tell(struct act *a, const char *job, int code, const char *text)
 {
     int c = sched_link_connection(a->link);
@@ -203,6 +210,7 @@ static void order_is_over(struct call *x, struct decisions *d)
         a->events.settled(a->events.arg);
 }
 
+/* The request that asked for the job, if any, hears the same words as the log. */
 static void act_ordered(void *arg, int c, int ticket)
 {
     struct call *x = arg;
@@ -229,6 +237,8 @@ static int send_walltime(struct act *a, int c, const struct decision *x)
     return sched_link_await(a->link, pbs_asyalterjob_send(c, x->job, &walltime, NULL), act_receive, NULL);
 }
 
+/* job_run_wait: with execjob_hook the order is answered when hosts have begun, else when the server has
+ * taken it. */
 static size_t send_order(struct act *a, const struct decision *x)
 {
     int c = sched_link_connection(a->link);
@@ -251,6 +261,7 @@ static size_t send_order(struct act *a, const struct decision *x)
 
 /* --- preemptions ------------------------------------------------------------------------------------- */
 
+/* A victim that the answer does not name has failed, which cycle_answer_preempt sees to. */
 static void act_preempted(void *arg, int c, int ticket)
 {
     struct call *x = arg;
@@ -277,6 +288,7 @@ static void act_preempted(void *arg, int c, int ticket)
     a->events.preempted(a->events.arg);
 }
 
+/* A server without plans is asked in the old way from then on; this job by the next cycle. */
 static void act_planned(void *arg, int c, int ticket)
 {
     struct call *x = arg;
@@ -306,6 +318,7 @@ static size_t send_plan(struct act *a, int c, const struct decision *x)
     return sched_link_await(a->link, ticket, act_planned, call_open(a, x->job)) == 0;
 }
 
+/* A resumed job has no place to be named (x->text is empty), so only the old call will do. */
 static size_t send_preemption(struct act *a, const struct decision *x)
 {
     int c = sched_link_connection(a->link);
@@ -395,6 +408,7 @@ static void denial_text(const struct act *a, const struct decision *x, char out[
              when);
 }
 
+/* One call for both: the server is told the vnodes, or why there are none. */
 static size_t send_confirmation(struct act *a, const struct decision *x)
 {
     const char *partition = cluster_policy(cycle_cluster(a->cycle))->partition;
@@ -426,7 +440,8 @@ static size_t send_comment(struct act *a, const struct decision *x)
     return sched_link_await(a->link, pbs_asyalterjob_send(c, x->job, &comment, NULL), act_receive, NULL) == 0;
 }
 
-/* Log and comment of a job that is planned ahead. */
+/* Tell the server that a job is a top job, with its estimated time and place, or that it is none any more.
+ * Not counted: nothing that another job waits for follows from it. */
 static size_t send_top(struct act *a, const struct decision *x)
 {
     int c = sched_link_connection(a->link);

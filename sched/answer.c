@@ -15,7 +15,7 @@
 #include "placement.h"
 #include "sched_cluster.h"
 
-enum { VALUE_MAX = 512 };
+enum { VALUE_MAX = 512 }; /* of a value that is put together here; what is longer is cut */
 
 struct list {
     struct batch_status *first, **end;
@@ -26,6 +26,7 @@ struct answer_entry {
     struct attrl **end;
 };
 
+/* One entry more, at the end. The result is for filling it; the list owns it. */
 static struct answer_entry entry_add(struct list *l, const char *name)
 {
     struct batch_status *b = mem_new(1, sizeof *b);
@@ -36,6 +37,7 @@ static struct answer_entry entry_add(struct list *l, const char *name)
     return (struct answer_entry){b, &b->attribs};
 }
 
+/* One attribute, at the end; all texts are copied. */
 static void add_text(struct answer_entry *e, const char *name, const char *resource, const char *value)
 {
     struct attrl *a = mem_new(1, sizeof *a);
@@ -78,6 +80,7 @@ void answer_destroy(struct batch_status *list)
 
 /* --- the job itself -------------------------------------------------------------------------------------- */
 
+/* Reasons why no cycle looks at it yet are numbered apart from obstacles, and never "never". */
 static void add_reasons(struct answer_entry *e, const struct explanation *x)
 {
     char text[REASON_TEXT_MAX], number[32];
@@ -99,6 +102,7 @@ static void add_reasons(struct answer_entry *e, const struct explanation *x)
         add_text(e, "no_preemption", NULL, "to stop all who may be stopped would not be enough");
 }
 
+/* Of a job that runs: what could be done to it. Else there is no such job here. */
 static void add_self(struct answer_entry *e, const struct victim_method *self)
 {
     char letters[PREEMPT_LETTERS_MAX];
@@ -176,6 +180,7 @@ static void add_expected(struct answer_entry *e, const struct cluster *cl, const
             answer_add(e, "rests_on", kinds[i], "%zu", f->n_of[i]);
 }
 
+/* The first entry: the verdict and everything that is said once. */
 static void add_job(struct list *l, const struct cluster *cl, const struct explanation *x,
                     const struct forecast *f, const char *name)
 {
@@ -200,6 +205,7 @@ static void add_job(struct list *l, const struct cluster *cl, const struct expla
 
 /* --- the others ------------------------------------------------------------------------------------------ */
 
+/* Its place in the order of victims, its methods, and when it could be back. */
 static void add_victim(struct list *l, const struct victim_method *s, size_t number)
 {
     struct answer_entry e = entry_add(l, s->job->id);
@@ -218,6 +224,7 @@ static void add_victim(struct list *l, const struct victim_method *s, size_t num
         answer_add(&e, "back", NULL, "%lld", (long long)s->back_s);
 }
 
+/* Why this running job would not give way. */
 static void add_spared(struct list *l, const struct explain_excluded *s)
 {
     struct answer_entry e = entry_add(l, s->job->id);
@@ -234,6 +241,7 @@ static void add_spared(struct list *l, const struct explain_excluded *s)
 
 /* --- what the time rests on, and where it was looked for ---------------------------------------------------- */
 
+/* One of the jobs or reservations that the expected time rests on. */
 static void add_ground(struct list *l, const struct forecast_item *x)
 {
     struct answer_entry e = entry_add(l, x->job ? x->job->id : x->resv->id);
@@ -365,6 +373,7 @@ static void answer_resv_lack(struct answer_entry *e, const struct resv *r, const
         answer_add(e, "could_begin", NULL, "%lld", (long long)x->could_s);
 }
 
+/* One entry: what a cycle would decide about the reservation, or what has been decided. */
 struct batch_status *answer_resv_create(const struct cluster *cl, const struct resv *r,
                                         const struct confirm_answer *x, int64_t now_s)
 {

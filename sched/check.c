@@ -1,4 +1,5 @@
-/* See check.h. */
+/* The scheduler's files through the scheduler's own readers, without a lock, a log or a server. See
+ * check.h. */
 #include "check.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* In rounds: as many calls as may be open, and the next round when the last of them is answered. A round
- * begins after a short quiet without starts, or when a job has waited for long; rounds that follow one another at
- * once are one telling, and between two of these attr_update_period passes. Who is told what is the
- * cycle's to say, which also remembers who has been told; nothing about jobs is kept here. */
+ * begins after a short quiet without starts, or when a job has waited for long; rounds that follow one
+ * another at once are one telling, and between two of these attr_update_period passes. Which job is told
+ * what is the cycle's to say, which also remembers which have been told; nothing about jobs is kept here. */
 #include "comments.h"
 
 #include <stdbool.h>
@@ -80,6 +80,7 @@ static bool is_period_over(const struct comments *m, int64_t now_ms)
     return m->begun_ms == 0 || now_ms - m->begun_ms >= period_ms;
 }
 
+/* A round, if it is time for one; else the timer asks again. */
 static void comments_tell(struct comments *m)
 {
     int64_t now = clock_real_mono_ms();
@@ -130,6 +131,7 @@ void comments_destroy(struct comments *m)
     free(m);
 }
 
+/* since_ms is when there was first something to tell, so that a storm of starts cannot put it off for ever. */
 void comments_poke(struct comments *m)
 {
     if (loop_timer_is_set(m->timer))

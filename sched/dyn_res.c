@@ -1,5 +1,8 @@
-/* A round through policy->dynamic. Output goes to a file without name: what a script writes beyond its first line, or after
- * its end, is ignored. See dyn_res.h. */
+/* A round through policy->dynamic, one script at a time. Output goes to a file without name: what a script
+ * writes beyond its first line, or after its end, is ignored. See dyn_res.h.
+ *
+ * `at` is the resource whose script runs. A script that is late is killed; its end is reported like any
+ * other, so there is one way on. */
 #include "dyn_res.h"
 
 #include <ctype.h>
@@ -21,7 +24,7 @@
 #include "trusted.h"
 #include "words.h"
 
-enum { MS_PER_S = 1000, OUTPUT_MAX = 65536 };
+enum { MS_PER_S = 1000, OUTPUT_MAX = 65536 }; /* more output than that is bad output */
 
 struct dyn_res {
     struct loop *loop;
@@ -37,6 +40,7 @@ struct dyn_res {
 
 static void run_next(struct dyn_res *d);
 
+/* Whatever runs is killed with all that it has started. */
 static void dyn_res_stop(struct dyn_res *d)
 {
     if (d->script)
@@ -51,6 +55,7 @@ static void dyn_res_stop(struct dyn_res *d)
 
 /* --- one script --------------------------------------------------------------------------------------- */
 
+/* `changed`: also where jobs have taken some of it meanwhile, which the script may not know yet. */
 static void dyn_res_set(struct dyn_res *d, struct policy_dynamic *x, const char *value)
 {
     d->changed = d->changed || x->taken || !x->available || strcmp(x->available, value) != 0;
@@ -59,6 +64,7 @@ static void dyn_res_set(struct dyn_res *d, struct policy_dynamic *x, const char 
     x->taken = 0;
 }
 
+/* PBS's lines; the resource is 0 for this cycle. */
 static void dyn_res_failed(struct dyn_res *d, const char *kind, const char *what)
 {
     struct policy_dynamic *x = &d->policy->dynamic[d->at];
@@ -154,6 +160,7 @@ static int dyn_res_start(struct dyn_res *d, struct err *e)
 
 /* --- a round ------------------------------------------------------------------------------------------ */
 
+/* The next script that can be started; when there is none the round is over. */
 static void run_next(struct dyn_res *d)
 {
     for (; d->at < d->policy->n_dynamic; d->at++) {

@@ -23,7 +23,7 @@
 #include "strbuf.h"
 #include "units.h"
 
-enum { CONFIG_MAX = 1 << 16, DYNAMIC_MAX = 200 };
+enum { CONFIG_MAX = 1 << 16, DYNAMIC_MAX = 200 }; /* bytes of each file; lines of server_dyn_res */
 
 #define OPTION(name, ...) OPT_##name,
 enum files_option {
@@ -68,6 +68,7 @@ static const struct {
     {"node_group_key", "nothing - set via qmgr"}, {"log_filter", "nothing - set log_events via qmgr"},
     {"half_life", "fairshare_decay_time"},        {"sort_priority", "job_priority"}};
 
+/* A name without a row: said in PBS's words, and passed over. */
 static int files_other_name(void *context, const char *name, const char *value, struct err *e)
 {
     for (size_t i = 0; i < sizeof obsolete / sizeof *obsolete; i++)
@@ -97,6 +98,7 @@ void files_add_presets(struct strbuf *out)
     }
 }
 
+/* Where the file cannot be written the presets are in force all the same. */
 static void write_presets(const char *path)
 {
     struct strbuf b;
@@ -110,6 +112,7 @@ static void write_presets(const char *path)
 
 /* --- the files that a site edits beside it ------------------------------------------------------------ */
 
+/* What a site has changed is never replaced. */
 static int put_one(const char *pristine, const char *path, struct err *e)
 {
     char *bytes = NULL;
@@ -187,6 +190,7 @@ static void say_invalid(const char *what, int line, const struct err *e)
               e->text);
 }
 
+/* Lines in their order; without a line for vnodes the preset holds. */
 static void take_sort_keys(struct policy *p, const struct settings *v)
 {
     const struct settings_item *item;
@@ -215,6 +219,7 @@ static bool parse_dynamic(char *text, struct policy_dynamic *out)
     return true;
 }
 
+/* A line that is wrong is said and left out, the others hold. */
 static void files_take_dynamic(struct policy *p, const struct settings *v)
 {
     const struct settings_item *item;
@@ -237,6 +242,7 @@ static void files_take_dynamic(struct policy *p, const struct settings *v)
     }
 }
 
+/* Texts that are about to be set again. */
 static void files_forget(struct policy *p)
 {
     policy_forget_keys(p);
@@ -333,6 +339,7 @@ static void take_spread(struct policy *p, const struct settings *v)
     p->round_hosts = false;
 }
 
+/* Called again at each change of the hours, so everything begins from what the lines say. */
 void files_apply_config(const struct settings *v, struct policy *p)
 {
     const char *check = settings_text(v, OPT_max_job_check);
@@ -356,6 +363,7 @@ void files_apply_config(const struct settings *v, struct policy *p)
     files_take_dynamic(p, v);
 }
 
+/* A missing file is written, so that an administrator finds every option with its sentence. */
 struct settings *files_load_config(const char *path, struct err *e)
 {
     const struct settings_schema schema = {.style = SETTINGS_COLON,

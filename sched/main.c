@@ -1,8 +1,11 @@
 /* pbs_sched: command line, files, and the parts in order.
  *
  * The policy lives here, since it is read before anything else and outlives the scheduler. A sched_config
- * that cannot be read stops the start, but later (SIGHUP, or when the server asks) it is said and we go on.
- */
+ * that cannot be read stops the start, but later (SIGHUP, or when the server asks) it is said and the old
+ * one stays in force.
+ *
+ * The order of a start: pbs.conf, places, the account, the lock (daemon_begin), the log, files, the loop
+ * and the scheduler. Everything up to the lock is told on stderr, the rest in the log as well. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -221,6 +224,7 @@ static void sched_main_read_files(void *arg)
     log_event(LOGC_SCHED, LOGE_ADMIN, "reconfigure", "Scheduler is reconfigured");
 }
 
+/* The old file is closed with a line that says where the next one is. */
 static int change_logs(struct sched_main_program *p)
 {
     struct err e;
@@ -241,6 +245,7 @@ static void change_priv(struct sched_main_program *p)
     sched_main_read_files(p);
 }
 
+/* Before each registration: the sched object may name other directories. */
 static int sched_main_enter(void *arg, int c, struct err *e)
 {
     struct sched_main_program *p = arg;
@@ -299,6 +304,7 @@ static int sched_main_create_parts(struct sched_main_program *p, struct err *e)
     return 0;
 }
 
+/* In the reverse order; what was not created is NULL. */
 static void destroy_parts(struct sched_main_program *p)
 {
     scheduler_destroy(p->scheduler);

@@ -38,7 +38,8 @@ struct mirror {
 
 static_assert((int)CLUSTER_KIND_COUNT == (int)PBS_KIND_COUNT, "kinds are numbered alike");
 
-/* What the core reads, kind by kind; see the decoders of sched/core. */
+/* What the core reads, kind by kind: the names in the rows of its decoders (sched_job.c, sched_node.c,
+ * sched_queue.c, sched_resv.c, policy.c). An attribute that is not named here never comes. */
 static const char *const job_names[] = {"job_state",
                                         "substate",
                                         "queue",
@@ -201,6 +202,7 @@ bool mirror_is_whole(const struct mirror *m)
     return m->whole;
 }
 
+/* As libpbs wants a list of names; heap, freed by free_list. */
 static struct attrl *names_as_list(const char *const *names)
 {
     struct attrl *first = NULL, **last = &first;
@@ -229,6 +231,8 @@ static void free_list(struct attrl *a)
 
 /* --- jobs that are not submitted --------------------------------------------------------------------- */
 
+/* The attributes are the reader's for the call, so they are copied until the wake that asks about them is
+ * handled. */
 static void mirror_keep_unlisted(struct mirror *m, unsigned answer, const struct attrl *from)
 {
     struct mirror_unlisted *x;
@@ -263,6 +267,7 @@ static void mirror_forget_wakes(struct mirror *m)
 
 /* --- what comes in ----------------------------------------------------------------------------------- */
 
+/* The server sends everything from the beginning: what it has dropped meanwhile is not told. */
 static void mirror_restart(void *arg)
 {
     struct mirror *m = arg;
@@ -285,6 +290,7 @@ static void mirror_change(const struct pbs_change *ch, void *arg)
         m->relevant |= cluster_change(m->cl, kind, ch->name, ch->attribs);
 }
 
+/* From number 0: every object comes. */
 static void begin_again(struct mirror *m)
 {
     m->cursor = (struct pbs_cursor){0};
@@ -311,6 +317,7 @@ const struct pbs_wake *mirror_wakes(const struct mirror *m, size_t *n)
     return m->wakes;
 }
 
+/* One answer: taken in, and if it is the last portion, settled and told. `whole` is false until then. */
 static void mirror_answered(void *arg, int c, int ticket)
 {
     struct mirror *m = arg;
@@ -360,6 +367,7 @@ void mirror_stop(struct mirror *m)
     mirror_forget_wakes(m);
 }
 
+/* pbs_watch waits for the server: it is one short call right after registering. */
 void mirror_start(struct mirror *m)
 {
     int c = sched_link_connection(m->link);

@@ -2,10 +2,10 @@
 #define MIRROR_H
 /* The cluster, kept equal to the server's by its delta stream (pbs_watch).
  *
- * mirror_start opens a watch on a fresh connection; mirror_next asks for what is new, and must be called again
- * after each `news`: the owner does so when its orders are answered. `news` is called only when caught up and
- * settled, so the cluster is whole there and until the next mirror_next.
- */
+ * mirror_start opens a watch on a fresh connection; mirror_next asks for what is new, and must be called
+ * again after each `news`: the owner does so when its orders are answered. `news` is called only when
+ * caught up and settled, so the cluster is whole there and until the next mirror_next. It comes on the
+ * loop's thread, never inside mirror_next, and not at all once mirror_stop was called. */
 #include <stdbool.h>
 #include <stdint.h>
 

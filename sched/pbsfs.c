@@ -125,6 +125,7 @@ static int print_tree(struct pbsfs *x)
     return 0;
 }
 
+/* What the order of entities follows, smallest first. */
 static double quotient(const struct share *s)
 {
     return fairshare_fraction(s) > 0 ? fairshare_usage(s) / fairshare_fraction(s) : 0;
@@ -284,6 +285,7 @@ static int set_usage(struct pbsfs *x, const char *name, const char *value)
     return 0;
 }
 
+/* Read, change and write under the lock, so that no usage of the scheduler's is lost in between. */
 static int pbsfs_change(struct pbsfs *x, char *operands[])
 {
     struct err e;

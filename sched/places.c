@@ -1,4 +1,7 @@
-/* See places.h. */
+/* Directories by the sched object. See places.h.
+ *
+ * A directory that is refused is named in the object's comment, so that an administrator sees it where the
+ * scheduler is shown as down. The comment is taken away again when all is well, unless it is another one. */
 #include "places.h"
 
 #include <errno.h>
@@ -21,6 +24,7 @@ void places_init(struct places *p, const char *priv, const char *logs)
     (void)snprintf(p->logs, sizeof p->logs, "%s", logs);
 }
 
+/* In the order in which an administrator would look; the first that is wrong is told. */
 static int places_check(const char *what, const char *path, struct err *e)
 {
     struct stat st;
@@ -73,6 +77,7 @@ static int places_follow(char now[static PATH_MAX], const char *path)
     return 1;
 }
 
+/* Both are checked before either is taken. */
 static int places_take(struct places *p, const char *priv, const char *logs, struct err *e)
 {
     int changed = PLACES_SAME;

@@ -25,6 +25,7 @@ enum { RETRY_FIRST_MS = 50, RETRY_LAST_MS = 2000 };
 /* Between signs of life: half of the least heartbeat_timeout, and nothing beside what a cycle of that length costs. */
 enum { SIGN_MS = 500 };
 
+/* A call that is not answered. */
 struct sched_link_waiter {
     int ticket;
     sched_link_fn *fn;
@@ -74,6 +75,7 @@ int sched_link_connection(const struct sched_link *k)
     return k->failing ? -1 : k->c;
 }
 
+/* At the end of a turn. Tickets are dropped before the connection closes, since they are of it. */
 static void sched_link_take_down(void *arg)
 {
     struct sched_link *k = arg;
@@ -104,6 +106,7 @@ void sched_link_fail(struct sched_link *k)
     loop_defer(k->loop, sched_link_take_down, k);
 }
 
+/* All that are ready. A function may send, or fail the connection, which ends the walk. */
 static void take_answers(void *arg)
 {
     struct sched_link *k = arg;
@@ -179,6 +182,7 @@ void sched_link_tell_counts(struct sched_link *k, const struct pbs_sched_counts 
         sched_link_await(k, pbs_sched_counts_send(k->c, counts), sched_link_sign_answered, NULL);
 }
 
+/* The only place that waits for the server: connecting, what `enter` asks, and registering. */
 static int make_connection(struct sched_link *k, struct err *e)
 {
     int c = pbs_connect(NULL);
@@ -205,6 +209,8 @@ static int make_connection(struct sched_link *k, struct err *e)
     return 0;
 }
 
+/* At first after RETRY_FIRST_MS, then less and less often. One line about a server that is away, not one
+ * for each try. */
 static void sched_link_try_connect(void *arg)
 {
     struct sched_link *k = arg;

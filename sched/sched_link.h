@@ -3,9 +3,11 @@
 /* The connection to the server, on the loop: made again for ever, registered, and calls in two halves.
  *
  * One connection carries everything: the watch and all orders overlap on it. A ticket that is handed to
- * sched_link_await comes back by its function, which receives it, when the answer is there. When the connection is
- * lost the tickets that are open are dropped, and `down` is called instead.
- */
+ * sched_link_await comes back by its function, which receives it, when the answer is there. When the
+ * connection is lost the tickets that are open are dropped, and `down` is called instead.
+ *
+ * Callbacks come from the loop, never inside a call of these functions. `down` is called once for each
+ * `up`. */
 #include <stdbool.h>
 
 #include "err.h"

@@ -38,6 +38,7 @@
 #include "cycle_preempt.h"
 #include "cycle_decide.h"
 
+/* TICK_MS: timed cycles and signs of life are counted in seconds. */
 enum { TICK_MS = 1000, NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 
 /* PBS's scheduler commands. */
@@ -84,6 +85,8 @@ static int64_t mono_ns(const struct scheduler *s)
     return clock_mono_ms(loop_clock(s->loop)) * NS_PER_MS;
 }
 
+/* The server's wall clock. It is the server's word of the last news, carried on by our monotonic clock: a
+ * clock of this host that is wrong, or is set, decides nothing. */
 static int64_t now_ns(const struct scheduler *s)
 {
     return mono_ns(s) + s->clock_ahead_ns;
@@ -94,7 +97,8 @@ static int64_t now_s(const struct scheduler *s)
     return now_ns(s) / NS_PER_S;
 }
 
-/* To the millisecond at which that second begins. */
+/* Set the alarm to when the cycle itself wants to be woken: to the millisecond at which that second begins.
+ * 0: never. */
 static void set_alarm(struct scheduler *s)
 {
     int64_t at_s = cycle_wakes_s(s->cycle);
@@ -106,7 +110,7 @@ static void set_alarm(struct scheduler *s)
         loop_timer_set(s->alarm, at_s * 1000 > now_ms ? at_s * 1000 - now_ms + 1 : 0);
 }
 
-/* PBS's words, now that it is so. */
+/* PBS's lines, which hours it is and until when. */
 static void say_hours(struct scheduler *s)
 {
     int64_t ends_s = prime_calendar_changes_s(s->policy->times, now_s(s));
@@ -125,7 +129,8 @@ static void say_hours(struct scheduler *s)
               (long long)(ends_s - now_s(s)), date);
 }
 
-/* Some options of sched_config are others in prime time. */
+/* Some options of sched_config are others in prime time. At a change the policy is filled again, and every
+ * job looked at again. */
 static void follow_hours(struct scheduler *s)
 {
     bool is_prime = prime_calendar_is_prime(s->policy->times, now_s(s));
@@ -153,6 +158,7 @@ static int64_t scheduler_cycle_took_s(void *arg)
     return (clock_real_mono_us() - s->began_us) / 1000000;
 }
 
+/* Before each job of a cycle: a long one must not look like a scheduler that hangs. */
 static void scheduler_cycle_stepped(void *arg)
 {
     struct scheduler *s = arg;
@@ -176,7 +182,8 @@ static void scheduler_tell_counts(struct scheduler *s)
     sched_link_tell_counts(s->link, &counts);
 }
 
-/* While the scheduler waits for the server's answers it owes signs of life too; with NEXT open the server asks by itself. */
+/* While the scheduler waits for the server's answers it owes signs of life too; with NEXT open the server
+ * asks by itself. Once a second, by the machine's clock. */
 static void scheduler_sign_while_busy(void *arg)
 {
     struct scheduler *s = arg;
@@ -236,6 +243,8 @@ static void run_cycle(struct scheduler *s)
         decide(s);
 }
 
+/* The sched object may have changed: other directories need another registration, other log events apply at
+ * once. */
 static void follow_policy(struct scheduler *s)
 {
     if (!s->events.places_hold(s->events.arg, s->policy->sched_priv, s->policy->sched_log))
@@ -251,6 +260,8 @@ static void iterate_later(struct scheduler *s)
     s->iterate_ms = clock_mono_ms(loop_clock(s->loop)) + s->policy->iteration_s * 1000;
 }
 
+/* qrun without a place. The next cycle decides; the answer goes out with the order's, or with
+ * DECIDE_REFUSE. */
 static void run_by_request(struct scheduler *s, const struct pbs_wake *w)
 {
     log_event(LOGC_SCHED, LOGE_DEBUG, w->job, "Received qrun request");
@@ -294,6 +305,7 @@ static void explain_waiting(struct scheduler *s, const struct pbs_wake *w, const
     explain_fini(&x);
 }
 
+/* A reservation, a job, or a subjob that is an index of its array. */
 static void explain_job(struct scheduler *s, const struct pbs_wake *w)
 {
     struct cluster *cl = cycle_cluster(s->cycle);
@@ -337,6 +349,8 @@ static void explain_all(struct scheduler *s, const struct pbs_wake wakes[], size
             explain_unlisted(s, &wakes[i]);
 }
 
+/* Commands of PBS's servers by number. Those that say only that something has changed do nothing: the
+ * stream has said it better. */
 static void scheduler_wake(struct scheduler *s, const struct pbs_wake *w)
 {
     log_event(LOGC_SCHED, LOGE_DEBUG3, w->job, "Scheduler received command %d", w->command);
@@ -371,6 +385,9 @@ static void scheduler_go_on(struct scheduler *s)
         mirror_next(s->mirror);
 }
 
+/* The heart of the day: see the head. The order matters: the clock first, since everything below asks for
+ * it; commands before the cycle that they ask for; plans are logged as the news show them; explanations
+ * behind the cycle, so that they tell of what is left. */
 static void scheduler_news(void *arg, int64_t server_ns, bool relevant)
 {
     struct scheduler *s = arg;
@@ -424,6 +441,7 @@ static int scheduler_enter(void *arg, int c, struct err *e)
     return s->events.enter(s->events.arg, c, e);
 }
 
+/* Registered: everything is read from the beginning. The next timed cycle is a whole period from now. */
 static void scheduler_up(void *arg)
 {
     struct scheduler *s = arg;
@@ -432,6 +450,8 @@ static void scheduler_up(void *arg)
     mirror_start(s->mirror);
 }
 
+/* Connection lost: each part forgets what it waits for. The order is that of the parts: calls first, then
+ * what the cycle has open. */
 static void scheduler_down(void *arg)
 {
     struct scheduler *s = arg;
@@ -466,6 +486,7 @@ static void scheduler_tick(void *arg)
     comments_poke(s->comments);
 }
 
+/* The alarm: what the cycle has to do when a time comes. */
 static void scheduler_ring(void *arg)
 {
     struct scheduler *s = arg;
@@ -474,6 +495,8 @@ static void scheduler_ring(void *arg)
         run_cycle(s);
 }
 
+/* Other settings may make any job runnable, so a cycle follows at once, if there is a whole cluster to
+ * decide on. */
 void scheduler_reconfigured(struct scheduler *s, const char *priv)
 {
     shares_read(s->shares, priv);
@@ -548,6 +571,7 @@ struct scheduler *scheduler_create(struct loop *l, const char *name, struct poli
     return NULL;
 }
 
+/* In the reverse order of creation, timers of a part before the part. NULL parts: creation failed half-way. */
 void scheduler_destroy(struct scheduler *s)
 {
     if (!s)

@@ -1,10 +1,10 @@
 #ifndef SCHEDULER_H
 #define SCHEDULER_H
-/* The turn of the scheduler: news come in, the cycle decides, orders go out, and when they are answered it asks
- * for more news.
+/* The turn of the scheduler: news come in, the cycle decides, orders go out, and when they are answered it
+ * asks for more news.
  *
- * It never waits: a preemption that is under way is one open call among others, and jobs go on starting.
- */
+ * It never waits: a preemption that is under way is one open call among others, and jobs are started
+ * meanwhile. main.c creates one and runs the loop; all of it is on the loop's thread. */
 #include <stdbool.h>
 
 #include "err.h"
@@ -25,7 +25,9 @@ struct scheduler_events {
     void *arg;
 };
 
-/* `policy` is borrowed; its file settings may be changed between turns (scheduler_reconfigured tells). */
+/* Begins to connect in the first turn of the loop, and does so again for ever. `name`: the sched object,
+ * copied. `policy` is borrowed; its file settings may be changed between turns (scheduler_reconfigured
+ * tells). NULL: PBSE_SYSTEM, no memory for a timer or a thread. */
 struct scheduler *scheduler_create(struct loop *l, const char *name, struct policy *policy,
                                    const struct scheduler_events *events, struct err *e);
 void scheduler_destroy(struct scheduler *s);

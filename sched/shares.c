@@ -1,7 +1,11 @@
-/* See shares.h. Who changes the file: we do, in a thread that takes the lock and looks whether pbsfs has been there since
- * we read; if so it writes nothing, and the next tick reads first. So neither undoes the other.
+/* The usage file, and what is due. See shares.h.
  *
- * One writing at a time: `saving` is its text; what is counted meanwhile is unsaved until the next one. */
+ * Two programs change the file: the scheduler, in a thread that takes the lock and looks whether pbsfs has
+ * been there since it was read, and pbsfs. If pbsfs was there the thread writes nothing, and the next tick
+ * reads first. So neither undoes the other.
+ *
+ * One writing at a time: `saving` is its text; what is counted meanwhile is unsaved until the next one. The
+ * thread touches nothing but `saving`, and the loop leaves that alone until shares_save_done. */
 #include "shares.h"
 
 #include <errno.h>
@@ -88,6 +92,8 @@ static void saving_free(struct saving *v)
     free(v);
 }
 
+/* Whatever went wrong, what was counted is not lost: it is unsaved again, and `dirty` makes the next tick
+ * try. */
 static void shares_save_done(void *arg, bool ran)
 {
     struct shares *s = arg;
@@ -112,6 +118,7 @@ static void shares_work(void *arg)
     save_in_thread(s->saving);
 }
 
+/* The text as it is now, so that the thread needs no lock for the tree. */
 static struct saving *saving_of(struct shares *s)
 {
     struct saving *v = mem_new(1, sizeof *v);
@@ -152,6 +159,7 @@ static void read_usage(struct shares *s)
         log_event(LOGC_SCHED, LOGE_ERROR, "usage", "%s", e.text);
 }
 
+/* A file that is wrong leaves the tree as it was. None is a tree without shares. */
 static void read_group(struct shares *s)
 {
     char path[PATH_MAX], *text = NULL;
@@ -207,6 +215,7 @@ static bool read_again(struct shares *s)
 
 /* --- what is due ------------------------------------------------------------------------------------- */
 
+/* As many times as the period has passed since it was done last, also before this scheduler was started. */
 static bool decay(struct shares *s, int64_t now_s)
 {
     int64_t every = s->p.policy->share_decay_s;
@@ -230,6 +239,7 @@ bool shares_refresh(struct shares *s)
     return s->on && read_again(s);
 }
 
+/* In the order in which one makes another necessary: reading, decay, counting, asking, writing. */
 bool shares_tick(struct shares *s, int64_t now_s)
 {
     bool changed;
@@ -287,6 +297,7 @@ void shares_lost(struct shares *s)
     s->asking = false;
 }
 
+/* Nothing else can write any more, so the last writing is made here. */
 void shares_destroy(struct shares *s)
 {
     if (!s)

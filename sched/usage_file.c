@@ -71,6 +71,7 @@ static int usage_file_take_job(struct reader *r, char *text, struct err *e)
     return 0;
 }
 
+/* The first line says what it is, the last one how many there were; behind that nothing may come. */
 static int take_line(struct reader *r, char *text, struct err *e)
 {
     r->line++;
@@ -101,6 +102,7 @@ static int usage_file_take_text(struct usage *u, char *text, struct err *e)
     return 0;
 }
 
+/* What is wrong anywhere makes the whole file wrong: half of the usage would favour the other half. */
 int usage_file_read(const char *dir, struct usage *u, struct err *e)
 {
     char path[PATH_MAX], *text = NULL;
@@ -140,6 +142,7 @@ int usage_file_put_aside(const char *dir, struct err *e)
 
 /* --- writing ----------------------------------------------------------------------------------------- */
 
+/* A name with a newline in it could not be read again, and is left out; PBS has no such. */
 void usage_file_format(const struct usage *u, struct strbuf *out)
 {
     int64_t lines = 1;
