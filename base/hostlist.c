@@ -1,7 +1,7 @@
 /* Names of hosts in short form: see hostlist.h.
  *
  * Reading goes element by element, each found with its bracket before anything of it is made; what was appended before a
- * mistake is taken back. Writing folds neighbours that differ in one number of the same width. */
+ * mistake is taken back. */
 #include "hostlist.h"
 
 #include <errno.h>
@@ -152,14 +152,3 @@ int hostlist_parse(const char *text, struct words *out, struct err *e)
         out->w[out->n] = NULL;
     return -1;
 }
-
-/* --- writing --- */
-
-/* A name taken apart at its last number. */
-struct parts {
-    const char *name;
-    size_t prefix; /* bytes before the number */
-    int width;     /* 0: there is none */
-    unsigned number;
-    const char *suffix;
-};
