@@ -1,16 +1,14 @@
-/* Rows as lines. See dump_line.h.
- *
- * The reader is strict: it takes what the writer writes, and JSON that means the same. A string is unescaped in place,
- * since it never grows by that. */
+/* Rows as lines. See dump_line.h. The reader takes what the writer writes, and JSON that means the same; it is used in place. */
 #include "dump_line.h"
 
 #include <errno.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <openssl/evp.h>
 
+#include "json_read.h"
+#include "json_scan.h"
 #include "json_text.h"
 #include "strbuf.h"
 
@@ -59,92 +57,6 @@ int dump_line_add(struct strbuf *out, const struct store_table *t, const struct 
 
 /* ---- reading ----------------------------------------------------------------------------------------- */
 
-static void skip_space(char **at)
-{
-    *at += strspn(*at, " \t");
-}
-
-/* Parse four hexadecimal digits. -1: there are others. */
-static int32_t hex4(const char *s)
-{
-    int32_t n = 0;
-
-    for (int i = 0; i < 4; i++) {
-        const char *digits = "0123456789abcdef", *d = s[i] ? strchr(digits, s[i] | 0x20) : NULL;
-
-        if (!d)
-            return -1;
-        n = n * 16 + (int32_t)(d - digits);
-    }
-    return n;
-}
-
-static char *put_utf8(char *to, uint32_t c)
-{
-    if (c < 0x80) {
-        *to++ = (char)c;
-    } else if (c < 0x800) {
-        *to++ = (char)(0xc0 | c >> 6);
-        *to++ = (char)(0x80 | (c & 0x3f));
-    } else if (c < 0x10000) {
-        *to++ = (char)(0xe0 | c >> 12);
-        *to++ = (char)(0x80 | (c >> 6 & 0x3f));
-        *to++ = (char)(0x80 | (c & 0x3f));
-    } else {
-        *to++ = (char)(0xf0 | c >> 18);
-        *to++ = (char)(0x80 | (c >> 12 & 0x3f));
-        *to++ = (char)(0x80 | (c >> 6 & 0x3f));
-        *to++ = (char)(0x80 | (c & 0x3f));
-    }
-    return to;
-}
-
-/* Behind "\u"; NULL: no character. A NUL is refused: neither database keeps one in a text. */
-static char *unescape_code(char **from, char *to)
-{
-    int32_t high = hex4(*from), low;
-
-    if (high <= 0 || (high >= 0xdc00 && high < 0xe000))
-        return NULL;
-    *from += 4;
-    if (high < 0xd800 || high >= 0xe000)
-        return put_utf8(to, (uint32_t)high);
-    if ((*from)[0] != '\\' || (*from)[1] != 'u' || (low = hex4(*from + 2)) < 0xdc00 || low >= 0xe000)
-        return NULL;
-    *from += 6;
-    return put_utf8(to, 0x10000 + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00));
-}
-
-/* From behind the opening quote to behind the closing one; the text ends in a NUL. NULL: it is not a string. */
-static char *read_string(char *from, size_t *n)
-{
-    static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-    char *begin = from, *to = from;
-
-    for (;;) {
-        size_t plain = strcspn(from, "\"\\");
-        const char *letter;
-
-        if (to != from)
-            memmove(to, from, plain);
-        to += plain;
-        from += plain;
-        if (*from == '"') {
-            *to = '\0';
-            *n = (size_t)(to - begin);
-            return from + 1;
-        }
-        if (!*from || !from[1])
-            return NULL;
-        letter = strchr(letters, from[1]);
-        from += 2;
-        if (letter)
-            *to++ = means[letter - letters];
-        else if (from[-1] != 'u' || !(to = unescape_code(&from, to)))
-            return NULL;
-    }
-}
-
 static int hex_of_base64(char c)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -178,36 +90,50 @@ static int read_base64(char *text, size_t n, size_t *out)
     return 0;
 }
 
-/* One value of that letter; moves `at` behind it. */
-static int read_value(char **at, char letter, struct store_batch_param *p)
+/* Unescape a text; what the parser makes of it is never longer than what is written. -1: it is not a text. */
+static int read_text(struct json_member *m)
 {
-    size_t n;
-    char *end;
+    json_t *v;
+    int rc = -1;
 
-    if (strncmp(*at, "null", 4) == 0) {
+    if (m->kind == JSON_SCAN_TEXT)
+        return 0;
+    if (m->kind != JSON_SCAN_OTHER || *m->text != '"')
+        return -1;
+    v = json_read_value(m->text, m->len);
+    if (json_is_string(v)) {
+        m->len = json_string_length(v);
+        memcpy(m->text, json_string_value(v), m->len + 1);
+        rc = 0;
+    }
+    json_decref(v);
+    return rc;
+}
+
+static bool is_null(const struct json_member *m)
+{
+    return m->kind == JSON_SCAN_OTHER && m->len == 4 && memcmp(m->text, "null", 4) == 0;
+}
+
+/* One value of that letter. */
+static int read_value(struct json_member *m, char letter, struct store_batch_param *p)
+{
+    if (is_null(m)) {
         *p = (struct store_batch_param){.type = STORE_BATCH_NULL};
-        *at += 4;
         return 0;
     }
     if (letter == 'n') {
-        errno = 0;
-        *p = (struct store_batch_param){.type = STORE_BATCH_NUMBER, .number = strtoll(*at, &end, 10)};
-        if (end == *at || errno || strspn(*at, "-0123456789") != (size_t)(end - *at))
-            return -1;
-        *at = end;
-        return 0;
+        *p = (struct store_batch_param){.type = STORE_BATCH_NUMBER, .number = m->n};
+        return m->kind == JSON_SCAN_INTEGER ? 0 : -1;
     }
-    if (**at != '"' || !(end = read_string(*at + 1, &n)))
+    if (read_text(m) < 0)
         return -1;
-    *p = (struct store_batch_param){.type = STORE_BATCH_TEXT, .bytes = *at + 1, .n = n};
+    *p = (struct store_batch_param){.type = STORE_BATCH_TEXT, .bytes = m->text, .n = m->len};
     if (letter == 'b') {
         p->type = STORE_BATCH_BYTES;
-        if (read_base64(*at + 1, n, &p->n) < 0)
-            return -1;
-    } else {
-        p->n = json_text_restore(*at + 1);
+        return read_base64(m->text, m->len, &p->n);
     }
-    *at = end;
+    p->n = json_text_restore(m->text);
     return 0;
 }
 
@@ -223,44 +149,40 @@ static const char *letter_name(char letter)
     }
 }
 
-static int read_columns(char *at, const struct store_table *t, struct store_batch_stmt *row, struct err *e)
+static int read_columns(struct json_scan *s, const struct store_table *t, struct store_batch_stmt *row,
+                        struct err *e)
 {
+    struct json_member m;
+
     for (size_t i = 0; i < t->n_columns; i++) {
         char letter = store_table_letter(t, i);
+        int rc = json_scan_next(s, &m);
 
-        skip_space(&at);
-        if (*at != ',')
+        if (rc == 0)
             return err_set(e, EINVAL, "a row of table %s has %zu columns where %zu belong", t->name, i,
                            t->n_columns);
-        at++;
-        skip_space(&at);
-        if (read_value(&at, letter, &row->param[i]) < 0)
+        if (rc < 0 || read_value(&m, letter, &row->param[i]) < 0)
             return err_set(e, EINVAL, "column %s of a row of table %s is not a %s", t->column[i], t->name,
                            letter_name(letter));
         row->n++;
     }
-    skip_space(&at);
-    if (*at != ']')
+    if (json_scan_next(s, &m) != 0)
         return err_set(e, EINVAL, "a row of table %s has more than %zu columns", t->name, t->n_columns);
-    at++;
-    skip_space(&at);
-    return *at ? err_set(e, EINVAL, "text follows a row of table %s", t->name) : 0;
+    return json_scan_is_over(s) ? 0 : err_set(e, EINVAL, "text follows a row of table %s", t->name);
 }
 
 int dump_line_read(char *line, const struct store_table **t, struct store_batch_stmt *row, struct err *e)
 {
-    char *at = line, *end;
-    size_t n;
+    struct json_scan s;
+    struct json_member name;
 
-    skip_space(&at);
-    if (*at++ != '[')
+    if (json_scan_begin(&s, line) < 0 || s.close != ']')
         return err_set(e, EINVAL, "this is not a row: it does not begin with [");
-    skip_space(&at);
-    if (*at != '"' || !(end = read_string(at + 1, &n)))
+    if (json_scan_next(&s, &name) <= 0 || name.kind != JSON_SCAN_TEXT)
         return err_set(e, EINVAL, "this is not a row: the name of a table is missing");
-    *t = store_table_find(at + 1);
+    *t = store_table_find(name.text);
     if (!*t)
-        return err_set(e, EINVAL, "there is no table \"%.40s\"", at + 1);
+        return err_set(e, EINVAL, "there is no table \"%.40s\"", name.text);
     stmt_init(row, (*t)->put);
-    return read_columns(end, *t, row, e);
+    return read_columns(&s, *t, row, e);
 }
