@@ -189,7 +189,7 @@ static int make_second(const struct complex_dir *d, struct strbuf *b, uint16_t p
     return write_text(complex_dir_path(d, path, "second/pbs.conf"), &own, 0644, e);
 }
 
-/* Jobs find the commands as a user does after `pbs_complex env`. The profile of a login shell sets PATH, so that of the
+/* Jobs find the commands, and these the server, as a user's do after `pbs_complex env`. The profile of a login shell sets PATH, so that of the
  * environment does not last; bash reads BASH_ENV after the profile. BASH_ENV stays set: a script whose first line is
  * `#!/bin/bash -l` reads the profile a second time. */
 static int write_job_environment(const struct complex_dir *d, struct err *e)
@@ -203,7 +203,8 @@ static int write_job_environment(const struct complex_dir *d, struct err *e)
     if (write_text(complex_dir_path(d, profile, "home/job_profile"), &b, 0644, e) < 0)
         return -1;
     strbuf_init(&b, CONF_TEXT_MAX);
-    (void)strbuf_addf(&b, "PATH=/bin:/usr/bin:%s/bin\nBASH_ENV=%s\n", d->exec, profile);
+    (void)strbuf_addf(&b, "PATH=/bin:/usr/bin:%s/bin\nBASH_ENV=%s\nPBS_CONF_FILE=%s/pbs.conf\n", d->exec,
+                      profile, d->root);
     return write_text(complex_dir_path(d, path, "home/pbs_environment"), &b, 0644, e);
 }
 

@@ -32,6 +32,16 @@ def test_stop_leaves_no_process_and_keeps_the_files(cx):
     assert all(cx.stat(job) for job in jobs)
 
 
+def test_a_job_s_commands_talk_to_the_complex_that_it_runs_in(cx):
+    """A script that asks for its job and submits the next one, as on a site where /etc/pbs.conf says where the server is."""
+    script = "qstat -f $PBS_JOBID >stat 2>&1; qsub -N next -- /bin/true >next 2>&1; : >over"
+    for first in ("#!/bin/sh", "#!/bin/bash", "#!/bin/bash -l"):
+        job = cx.submit(f"{first}\ncd {cx.work}; {script}\n")
+        until(lambda: cx.file("over") is not None, lambda: cx.describe(job))
+        assert f"Job Id: {job}" in cx.file("stat") and cx.file("next").strip() > job, (cx.file("stat"), cx.file("next"))
+        os.unlink(os.path.join(cx.work, "over"))
+
+
 def test_purge_removes_everything(cx):
     cx.control("stop", "--purge")
     assert not os.path.exists(cx.dir)
