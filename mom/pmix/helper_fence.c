@@ -11,6 +11,7 @@
 #include "helper.h"
 #include "helper_launch.h"
 #include "helper_link.h"
+#include "helper_reply.h"
 #include "rpc_buf.h"
 
 /* SIZE_MAX_ALL: some kilobytes a rank is usual; a hundred thousand ranks fit. */
@@ -123,7 +124,7 @@ static void tell(pmix_modex_cbfunc_t done, void *done_arg, pmix_status_t status,
     }
     if (n)
         memcpy(copy, bytes, n);
-    done(status, copy, n, done_arg, helper_fence_release, copy);
+    helper_reply_modex(done, done_arg, status, copy, n, helper_fence_release, copy);
 }
 
 static void wish_free(struct helper_fence_wish *w)

@@ -10,6 +10,7 @@
 #include "helper.h"
 #include "helper_launch.h"
 #include "helper_link.h"
+#include "helper_reply.h"
 #include "rpc_buf.h"
 
 enum { SIZE_LIMIT = 64 << 20 }; /* what one rank publishes is some kilobytes */
@@ -33,7 +34,8 @@ static void fetch_over(struct fetch *f, pmix_status_t status)
 {
     char *bytes = status == PMIX_SUCCESS ? f->bytes.bytes : NULL;
 
-    f->done(status, bytes, bytes ? f->bytes.len : 0, f->done_arg, helper_modex_release, bytes);
+    helper_reply_modex(f->done, f->done_arg, status, bytes, bytes ? f->bytes.len : 0, helper_modex_release,
+                       bytes);
     if (!bytes)
         rpc_buf_fini(&f->bytes);
     free(f);
@@ -76,7 +78,7 @@ void helper_modex_begin(struct helper *h, struct helper_event *ev)
         l && w->proc.rank < l->n_ranks && l->at[w->proc.rank] != l->mine ? calloc(1, sizeof *f) : NULL;
 
     if (!f) {
-        w->done(PMIX_ERR_NOT_FOUND, NULL, 0, w->done_arg, NULL, NULL);
+        helper_reply_modex(w->done, w->done_arg, PMIX_ERR_NOT_FOUND, NULL, 0, NULL, NULL);
     } else {
         *f = (struct fetch){.h = h,
                             .node = l->node[l->at[w->proc.rank]],

@@ -15,6 +15,7 @@
 #include <jansson.h>
 
 #include "helper.h"
+#include "helper_reply.h"
 #include "json_read.h"
 #include "rpc_buf.h"
 
@@ -169,9 +170,9 @@ static void policy_say(struct helper_policy *p)
 
         p->first = x->next;
         if (a)
-            x->done(PMIX_SUCCESS, a->info, 1, x->done_arg, policy_release, a);
+            helper_reply_info(x->done, x->done_arg, PMIX_SUCCESS, a->info, 1, policy_release, a);
         else
-            x->done(PMIX_ERR_UNREACH, NULL, 0, x->done_arg, NULL, NULL);
+            helper_reply_info(x->done, x->done_arg, PMIX_ERR_UNREACH, NULL, 0, NULL, NULL);
         free(x);
     }
     json_decref(root);
@@ -245,7 +246,7 @@ void helper_policy_ask(struct helper *h, pmix_info_cbfunc_t done, void *done_arg
     struct asking *x = p ? calloc(1, sizeof *x) : NULL;
 
     if (!x) {
-        done(PMIX_ERR_NOMEM, NULL, 0, done_arg, NULL, NULL);
+        helper_reply_info(done, done_arg, PMIX_ERR_NOMEM, NULL, 0, NULL, NULL);
         return;
     }
     *x = (struct asking){p->first, done, done_arg};

@@ -19,6 +19,7 @@
 #include "helper.h"
 #include "helper_link.h"
 #include "helper_policy.h"
+#include "helper_reply.h"
 #include "tm_.h"
 
 /* ALERT_INFO: members of an alert. NAME_SIZE: of a method, and of what names jobs and hosts here. */
@@ -304,14 +305,14 @@ static void talk_answer(const struct helper_talk *t, pmix_info_cbfunc_t done, vo
         return;
     }
     if (!v) {
-        done(status, NULL, 0, done_arg, NULL, NULL);
+        helper_reply_info(done, done_arg, status, NULL, 0, NULL, NULL);
         return;
     }
     v->n = 2;
     PMIX_INFO_CREATE(v->info, v->n);
     PMIX_INFO_LOAD(&v->info[0], PMIX_EVENT_ACTION_TIMEOUT, &left, PMIX_INT);
     PMIX_INFO_LOAD(&v->info[1], "pbs.preempt.answer", t->answer, PMIX_STRING);
-    done(status, v->info, v->n, done_arg, verdict_release, v);
+    helper_reply_info(done, done_arg, status, v->info, v->n, verdict_release, v);
 }
 
 static void talk_answer_waiting(struct helper_talk *t, bool offers, pmix_status_t status)
@@ -350,13 +351,13 @@ static void talk_tell_deadline(const struct helper_talk *t, pmix_info_cbfunc_t d
     int64_t deadline = (int64_t)t->deadline;
 
     if (!v) {
-        done(PMIX_ERR_NOT_FOUND, NULL, 0, done_arg, NULL, NULL);
+        helper_reply_info(done, done_arg, PMIX_ERR_NOT_FOUND, NULL, 0, NULL, NULL);
         return;
     }
     v->n = 1;
     PMIX_INFO_CREATE(v->info, v->n);
     PMIX_INFO_LOAD(&v->info[0], "pbs.preempt.deadline", &deadline, PMIX_INT64);
-    done(PMIX_SUCCESS, v->info, v->n, done_arg, verdict_release, v);
+    helper_reply_info(done, done_arg, PMIX_SUCCESS, v->info, v->n, verdict_release, v);
 }
 
 /* ---- answers to the shepherd */

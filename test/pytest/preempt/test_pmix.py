@@ -268,6 +268,22 @@ def test_a_program_that_floods_is_answered_in_the_end(cx):
     assert record(cx, victim)["reply"] == "ready"
 
 
+# Kinds of requests that a client can make, with as many as it makes at once.
+FLOODS = {"policy": 4000, "deadline": 20000, "declare": 20000, "release": 20000, "log": 4000, "publish": 4000, "lookup": 4000,
+          "notify": 4000, "report": 4000, "monitor": 4000, "fence": 4000, "spawn": 4000}
+
+
+@pytest.mark.parametrize("kind", FLOODS)
+def test_each_request_of_a_program_that_floods_has_its_answer(cx, kind):
+    pmix_program(cx, "pmix_flood")
+    n = FLOODS[kind]
+    started(cx, f"pbs_launch ./pmix_flood {kind} {n}", select="1:ncpus=4:mpiprocs=1")
+    words = until(lambda: cx.file("flood.0"), "the last answer").split()
+    assert words[0] == kind and words[1] == f"asked={n}"
+    counts = dict(w.split("=") for w in words[1:])
+    assert int(counts["answered"]) + int(counts["refused"]) == n
+
+
 @pytest.mark.parametrize("daemon", ["n1", "server"])
 def test_an_answer_while_a_daemon_is_away_arrives_when_it_is_back(cx, daemon):
     victim = talker(cx, "event")
