@@ -247,6 +247,21 @@ const struct amounts *match_free(const struct asker *a, const struct node *n, st
     return scratch;
 }
 
+/* How much of one resource must be left alone, of the keeps from the first one on that matters. */
+static int64_t kept_of(const struct asker *a, const struct node *n, size_t first, res_id res)
+{
+    int64_t most = 0;
+
+    for (size_t i = first; i < n->n_keeps && is_met(a, &n->keeps[i]); i++) {
+        const struct amounts *share = &n->keeps[i].share;
+        for (uint32_t r = 0; r < share->n && share->a[r].res <= res; r++) {
+            int64_t left = share->a[r].res == res ? left_of(a, n, &n->keeps[i], &share->a[r]) : 0;
+            most = left > most ? left : most;
+        }
+    }
+    return most;
+}
+
 /* What reservations keep comes first: it is true of few vnodes, and the limits below it cost a walk over
  * jobs. */
 bool match_open(const struct asker *a, const struct node *n)
@@ -275,6 +290,28 @@ int64_t match_times(const struct asker *a, const struct node *n, const struct am
         if (want->n <= 0 || (!amounts_has(&n->total, want->res) && is_infinite(a, r)))
             continue;
         int64_t fits = amounts_get(have, want->res) / want->n;
+        most = fits < most ? fits : most;
+    }
+    return most < 0 ? 0 : most;
+}
+
+int64_t match_times_beside(const struct asker *a, const struct node *n, const struct chunk *k, int64_t most)
+{
+    size_t first = first_kept(a, n);
+
+    if (first == n->n_keeps || !is_met(a, &n->keeps[first]))
+        return match_times(a, n, &n->free, k, most);
+    if (cluster_policy(a->cl)->unset_infinite) {
+        struct amounts scratch = {0};
+        most = match_times(a, n, match_free(a, n, &scratch), k, most);
+        amounts_fini(&scratch);
+        return most;
+    }
+    for (uint32_t i = 0; i < k->use.n && most > 0; i++) {
+        const struct amount *want = &k->use.a[i];
+        if (want->n <= 0)
+            continue;
+        int64_t fits = (amounts_get(&n->free, want->res) - kept_of(a, n, first, want->res)) / want->n;
         most = fits < most ? fits : most;
     }
     return most < 0 ? 0 : most;

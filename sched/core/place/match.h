@@ -66,6 +66,9 @@ bool match_is_kept_alone(const struct asker *a, const struct node *n);
 int64_t match_times(const struct asker *a, const struct node *n, const struct amounts *have,
                     const struct chunk *k, int64_t most);
 
+/* The same beside reservations: match_times of match_free, without memory. */
+int64_t match_times_beside(const struct asker *a, const struct node *n, const struct chunk *k, int64_t most);
+
 /* REASON_NODE_AWAY: "node n1 is offline: disk swap", of a vnode whose state takes no jobs; `others`: so many more are
  * away that would do as well. */
 void match_away(const struct node *n, int64_t others, struct reason *why);

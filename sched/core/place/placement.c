@@ -116,15 +116,9 @@ static void set_add(struct placer *p, const struct node *n)
 static int64_t times_in(const struct placement_search *s, const struct node *n, const struct chunk *k)
 {
     int64_t most = s->a->request->arrange == ARRANGE_FREE || s->only ? k->count : 1;
-
-    struct amounts scratch = {0};
     int64_t times = match_times(s->a, n, &n->free, k, most);
 
-    if (times == 0 || n->n_keeps == 0)
-        return times;
-    times = match_times(s->a, n, match_free(s->a, n, &scratch), k, most);
-    amounts_fini(&scratch);
-    return times;
+    return times == 0 || n->n_keeps == 0 ? times : match_times_beside(s->a, n, k, times);
 }
 
 /* Everything but the amounts. */

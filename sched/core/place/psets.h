@@ -14,7 +14,7 @@
 bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, struct allocation *out);
 
 /* The same beside reservations that begin in the span of the asker. *meets: without them there would be a place. The trial has it
- * taken, or is as before. A place that meets none is found in one search, as if there were none. */
+ * taken, or is as before. One that finds a place costs one search. */
 bool psets_find_beside(struct placer *p, struct buckets *all, struct trial *t, const struct asker *a,
                        struct allocation *out, bool *meets);
 

@@ -43,6 +43,13 @@ static struct stock *stock_of(struct stocks *s, const struct node *n)
     return k;
 }
 
+bool stock_counts(const struct node *n, res_id res, bool is_open)
+{
+    if (n->n_pools == 0)
+        return is_open;
+    return !pools_is_borrowed(n, res) && (is_open || pools_is_lent(n, res));
+}
+
 static void stock_share_put(struct amounts *to, const struct node *n, const struct amounts *have,
                             bool is_open)
 {
@@ -50,8 +57,7 @@ static void stock_share_put(struct amounts *to, const struct node *n, const stru
     for (uint32_t i = 0; i < have->n; i++) {
         const struct amount *x = &have->a[i];
 
-        if (n->n_pools == 0 ? is_open
-                            : !pools_is_borrowed(n, x->res) && (is_open || pools_is_lent(n, x->res)))
+        if (stock_counts(n, x->res, is_open))
             amounts_plus(to, x->res, x->n);
     }
 }
@@ -94,7 +100,7 @@ void stock_add(struct stocks *s, const struct stock_share *x, int64_t times)
 
 /* --- asking ------------------------------------------------------------------------------------------------ */
 
-static bool stock_is_for(const struct asker *a, const struct stock *k)
+bool stock_is_for(const struct asker *a, const struct stock *k)
 {
     const struct node like = {
         .queue = k->key.queue, .partition = k->key.partition, .no_resv = k->key.no_resv};
@@ -116,6 +122,14 @@ bool stocks_sum(const struct stocks *s, const struct asker *a, struct amounts *f
         amounts_add(free_now, &k->free);
     }
     return true;
+}
+
+bool stocks_are_kept(const struct stocks *s)
+{
+    for (const struct stock *k = s->all; k; k = k->hh.next)
+        if (k->n_kept > 0)
+            return true;
+    return false;
 }
 
 bool stocks_may_suffice(const struct stocks *s, const struct asker *a, const struct amounts *others)

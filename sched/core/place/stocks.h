@@ -46,10 +46,18 @@ void stock_share_fini(struct stock_share *x);
 /* One such vnode more (times 1) or less (-1). A stock without vnodes goes. */
 void stock_add(struct stocks *s, const struct stock_share *x, int64_t times);
 
+/* Does the amount of this resource on such a vnode count, if the vnode is open, or not? Shared amounts count where they are. */
+bool stock_counts(const struct node *n, res_id res, bool is_open);
+/* May the asker use vnodes of this stock? */
+bool stock_is_for(const struct asker *a, const struct stock *k);
+
 /* Add up what the asker may use. false: the sums do not say it, since it depends on the vnodes one by one: a set of vnodes, the
  * room of a reservation, or vnodes that are kept for others. `free_now` and `total` are empty before, and the caller's. */
 bool stocks_sum(const struct stocks *s, const struct asker *a, struct amounts *free_now,
                 struct amounts *total);
+
+/* Return true if reservations to come need any vnode: else a place beside them is a place. */
+bool stocks_are_kept(const struct stocks *s);
 
 /* Return false if what the job asks for is certainly not free, all vnodes that it may use together, where `others` of that is needed. */
 bool stocks_may_suffice(const struct stocks *s, const struct asker *a, const struct amounts *others);
