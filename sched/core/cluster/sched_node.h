@@ -40,6 +40,7 @@ struct node_keep {
     struct amounts share; /* of all that are on at that time */
     struct amounts leave; /* the same less what ends between now and from_s */
     bool alone;           /* one of them has the vnode alone */
+    uint64_t look;        /* hash of what is needed and left, and of `alone` */
 };
 
 struct node_end { /* a job, or a reservation, gives something back; reserve/keeps.c */

@@ -9,6 +9,8 @@
 
 #include "mem.h"
 
+enum { KEEPS_SHARED = 1, KEEPS_ALONE = 2 }; /* seeds of a hash */
+
 struct keeps_event { /* a reservation begins or ends on this vnode */
     struct node *node;
     int64_t at_s;
@@ -25,9 +27,13 @@ struct keeps {
     int64_t *begins; /* of all reservations to come, in order */
     size_t n_begins, cap_begins;
     struct release_times ends;
+    bool are_ends_sorted;
     int64_t now_s, until_s;
     int64_t *spans; /* in order: when those who ask would be gone again */
     size_t n_spans, cap_spans;
+    int64_t reach_from_s; /* of the last keeps_reach, and what it said */
+    uint64_t reach;
+    bool is_reach_known;
     bool any;         /* some vnode has a list */
     bool only_listed; /* vnodes that are listed are made, the others stay as they are */
     size_t n_swept;   /* lists that were made, ever */
@@ -150,6 +156,7 @@ static void keeps_leave(struct node_keep *x, const struct node *n)
             int64_t gone = amounts_get(&n->ends[i].use, have->res);
             have->n -= gone < have->n ? gone : have->n;
         }
+    x->look = amounts_hash(&x->leave, amounts_hash(&x->share, x->alone ? KEEPS_ALONE : KEEPS_SHARED));
 }
 
 void keeps_spans(struct keeps *k, const int64_t *until_s, size_t n)
@@ -159,15 +166,19 @@ void keeps_spans(struct keeps *k, const int64_t *until_s, size_t n)
     if (n)
         memcpy(k->spans, until_s, n * sizeof *until_s);
     k->n_spans = n;
+    k->is_reach_known = false;
 }
 
-/* Who would still be there at that time: a number that is the same for the same ones. */
-static uint64_t keeps_reach(const struct keeps *k, int64_t from_s)
+/* Who would still be there at that time: a number that is the same for the same ones. Reservations mostly have several vnodes, one after
+ * the other, so the time asked about is mostly that of the last call. */
+static uint64_t keeps_reach(struct keeps *k, int64_t from_s)
 {
     size_t low = 0, high = k->n_spans;
 
     if (k->n_spans == 0 || k->until_s == INT64_MAX)
         return (uint64_t)from_s;
+    if (k->is_reach_known && k->reach_from_s == from_s)
+        return k->reach;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (k->spans[middle] <= from_s)
@@ -175,17 +186,20 @@ static uint64_t keeps_reach(const struct keeps *k, int64_t from_s)
         else
             high = middle;
     }
+    k->is_reach_known = true;
+    k->reach_from_s = from_s;
+    k->reach = low;
     return low;
 }
 
 /* When a need ends does not matter: none is over, and the largest of those that are met counts. */
-static uint64_t keeps_hash(const struct keeps *k, const struct node_keep *a, size_t n)
+static uint64_t keeps_hash(struct keeps *k, const struct node_keep *a, size_t n)
 {
     uint64_t h = 0xcbf29ce484222325ull, last = 0;
 
     for (size_t i = 0; i < n && a[i].from_s < k->until_s; i++) {
-        uint64_t one = (keeps_reach(k, a[i].from_s) ^ (uint64_t)a[i].alone << 63) * 0x9E3779B97F4A7C15ull;
-        one = amounts_hash(&a[i].leave, amounts_hash(&a[i].share, one ^ one >> 29));
+        uint64_t one = (keeps_reach(k, a[i].from_s) ^ a[i].look) * 0x9E3779B97F4A7C15ull;
+        one ^= one >> 29;
         if (i > 0 && one == last)
             continue;
         last = one;
@@ -283,11 +297,25 @@ static void keeps_add_end(struct node *n, int64_t at_s, const struct amounts *us
     n->ends = mem_room(n->ends, i, &n->cap_ends, sizeof *n->ends);
     if (n->cap_ends > cap)
         memset(n->ends + cap, 0, (n->cap_ends - cap) * sizeof *n->ends);
-    struct amounts own = n->ends[i].use; /* its memory is used again */
-    for (; i > 0 && n->ends[i - 1].at_s > at_s; i--)
-        n->ends[i] = n->ends[i - 1];
-    amounts_copy(&own, use);
-    n->ends[i] = (struct node_end){at_s, own};
+    amounts_copy(&n->ends[i].use, use); /* its memory is used again */
+    n->ends[i].at_s = at_s;
+}
+
+static int keeps_end_by_time(const void *a, const void *b)
+{
+    const struct node_end *x = a, *y = b;
+
+    return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
+}
+
+/* A vnode has few: sorting those of each costs less than sorting all jobs that run. */
+static void keeps_order_ends(struct node *n)
+{
+    for (size_t i = 1; i < n->n_ends; i++)
+        if (n->ends[i - 1].at_s > n->ends[i].at_s) {
+            qsort(n->ends, n->n_ends, sizeof *n->ends, keeps_end_by_time);
+            return;
+        }
 }
 
 static bool is_out(const struct release *x)
@@ -298,7 +326,8 @@ static bool is_out(const struct release *x)
 /* While it is made, node->listed says whether a vnode has events. */
 static void keeps_list_ends(struct keeps *k)
 {
-    release_times_list(&k->ends, k->cl, k->now_s);
+    release_times_gather(&k->ends, k->cl, k->now_s);
+    k->are_ends_sorted = false;
     for (size_t i = 0; i < k->n; i++) {
         k->events[i].node->listed = 1;
         k->events[i].node->n_ends = 0;
@@ -330,6 +359,7 @@ static void keeps_sweep_all(struct keeps *k)
         for (last = i; last < k->n && k->events[last].node == k->events[i].node; last++)
             ;
         keeps_order(&k->events[i], last - i);
+        keeps_order_ends(k->events[i].node);
         keeps_sweep(k, i, last);
     }
 }
@@ -352,6 +382,7 @@ void keeps_added(struct keeps *k, const struct resv *r)
     k->only_listed = false;
     k->any = k->any || k->n > 0;
     k->n = 0;
+    cluster_note_kept(k->cl);
 }
 
 void keeps_make(struct keeps *k, int64_t now_s, int64_t until_s)
@@ -367,6 +398,7 @@ void keeps_make(struct keeps *k, int64_t now_s, int64_t until_s)
     keeps_sweep_all(k);
     k->any = k->n > 0;
     k->n = 0; /* what they point to may go */
+    cluster_note_kept(k->cl);
 }
 
 void keeps_started(struct keeps *k, struct job *j)
@@ -376,12 +408,14 @@ void keeps_started(struct keeps *k, struct job *j)
         if (!n || n->n_keeps == 0)
             continue;
         keeps_add_end(n, k->now_s + job_lasts_s(j), &j->claim.a[i].use);
+        keeps_order_ends(n);
         cluster_node_out(k->cl, n);
         for (size_t x = 0; x < n->n_keeps; x++)
             keeps_leave(&n->keeps[x], n);
         n->keeps_look = keeps_hash(k, n->keeps, n->n_keeps);
         n->keeps_of = 0;
         cluster_node_in(k->cl, n);
+        cluster_note_kept(k->cl);
     }
 }
 
@@ -390,8 +424,11 @@ size_t keeps_swept(const struct keeps *k)
     return k->n_swept;
 }
 
-const struct release_times *keeps_ends(const struct keeps *k)
+const struct release_times *keeps_ends(struct keeps *k)
 {
+    if (!k->are_ends_sorted)
+        release_times_sort(&k->ends);
+    k->are_ends_sorted = true;
     return &k->ends;
 }
 

@@ -30,8 +30,8 @@ void keeps_started(struct keeps *k, struct job *j);
 /* How many lists of vnodes were made, ever: one of a vnode that has what it had is not made again. For tests. */
 size_t keeps_swept(const struct keeps *k);
 
-/* The ends by which it was made, good until the cluster changes. */
-const struct release_times *keeps_ends(const struct keeps *k);
+/* The ends by which it was made, good until the cluster changes; sorted by the first who asks. */
+const struct release_times *keeps_ends(struct keeps *k);
 
 /* The last time before that one at which a reservation begins; 0: there is none. */
 int64_t keeps_last_before_s(const struct keeps *k, int64_t before_s);

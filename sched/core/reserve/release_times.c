@@ -143,7 +143,7 @@ static void list_holding(struct release_times *l, struct job *const *jobs, size_
             release_times_add(l, jobs[i], &jobs[i]->on, now_s);
 }
 
-void release_times_list(struct release_times *l, const struct cluster *cl, int64_t now_s)
+void release_times_gather(struct release_times *l, const struct cluster *cl, int64_t now_s)
 {
     struct job *const *jobs;
     size_t n;
@@ -160,8 +160,18 @@ void release_times_list(struct release_times *l, const struct cluster *cl, int64
     jobs = cluster_ending(cl, &n);
     list_holding(l, jobs, n, false, now_s); /* an ending victim ends like any job */
     add_resvs(l, cl, now_s);
+}
+
+void release_times_sort(struct release_times *l)
+{
     if (l->n > 0)
         qsort(l->a, l->n, sizeof *l->a, release_times_by_time);
+}
+
+void release_times_list(struct release_times *l, const struct cluster *cl, int64_t now_s)
+{
+    release_times_gather(l, cl, now_s);
+    release_times_sort(l);
 }
 
 void release_times_fini(struct release_times *l)

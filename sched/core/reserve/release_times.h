@@ -26,6 +26,9 @@ struct release_times {
 
 /* List all of them, as the cluster is now; O(jobs that run × log of that). Borrows from it. `l` is emptied before. */
 void release_times_list(struct release_times *l, const struct cluster *cl, int64_t now_s);
+/* The same in two steps, for who may not need their order: in no order, O(jobs that run); then by time. */
+void release_times_gather(struct release_times *l, const struct cluster *cl, int64_t now_s);
+void release_times_sort(struct release_times *l);
 void release_times_fini(struct release_times *l);
 
 size_t release_times_until(const struct release_times *l, int64_t at_s); /* how many are over at that time */
