@@ -56,7 +56,7 @@ struct cluster {
     bool misread; /* see cluster_settle */
 
     /* Counters that any file raises, and nothing lowers (sched_cluster.h). */
-    uint64_t news, stoppable, shape;
+    uint64_t news, stoppable, shape, kept;
 
     /* cluster_change.c */
     uint64_t sched_look; /* hash of the sched object as it was read last */

@@ -104,6 +104,16 @@ uint64_t cluster_stoppable(const struct cluster *cl)
     return cl->stoppable;
 }
 
+uint64_t cluster_kept(const struct cluster *cl)
+{
+    return cl->kept;
+}
+
+void cluster_note_kept(struct cluster *cl)
+{
+    cl->kept++;
+}
+
 void cluster_note_stoppable(struct cluster *cl)
 {
     cl->stoppable++;

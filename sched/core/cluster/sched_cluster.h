@@ -93,6 +93,9 @@ void cluster_note_news(struct cluster *cl);
  * have moved. */
 uint64_t cluster_stoppable(const struct cluster *cl);
 void cluster_note_stoppable(struct cluster *cl);
+/* Changes when the keeps of vnodes may have (reserve/keeps.h), also those of vnodes that stay alike. */
+uint64_t cluster_kept(const struct cluster *cl);
+void cluster_note_kept(struct cluster *cl);
 /* Changes with vnodes and their totals: "never" may be otherwise now. */
 uint64_t cluster_shape(const struct cluster *cl);
 

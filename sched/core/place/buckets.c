@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kept_sums.h"
 #include "mem.h"
 
 struct buckets {
@@ -19,6 +20,11 @@ struct buckets {
     struct bucket *all;
     struct bucket *idle; /* the first of those that may have room */
     struct stocks stocks;
+    struct kept_sums *kept; /* as vnodes were when `kept_print` and the rest were these */
+    uint64_t kept_print, kept_at;
+    int64_t kept_now_s;
+    uint64_t
+        print; /* of all vnodes together: one that left a bucket and came back to it makes no difference */
     struct bucket **spare; /* empty ones, with bits all zero */
     size_t n_spare, cap_spare;
     size_t words;
@@ -136,6 +142,12 @@ static struct bucket *bucket_for(struct buckets *b, struct node *n)
     }
 }
 
+static uint64_t buckets_mix(uint64_t key)
+{
+    key = (key ^ key >> 32) * 0xC2B2AE3D27D4EB4Full;
+    return key ^ key >> 29;
+}
+
 static void buckets_node_in(void *arg, struct node *n)
 {
     struct buckets *b = arg;
@@ -147,6 +159,7 @@ static void buckets_node_in(void *arg, struct node *n)
     k->some[n->rank / 64 / 64] |= 1ull << n->rank / 64 % 64;
     k->n++;
     n->bucket = k;
+    b->print += buckets_mix(k->key);
     stock_add(&b->stocks, &k->share, 1);
 }
 
@@ -159,6 +172,7 @@ static void buckets_node_out(void *arg, struct node *n)
     if (k->bits[n->rank / 64] == 0)
         k->some[n->rank / 64 / 64] &= ~(1ull << n->rank / 64 % 64);
     n->bucket = NULL;
+    b->print -= buckets_mix(k->key);
     stock_add(&b->stocks, &k->share, -1);
     if (--k->n == 0) {
         HASH_DEL(b->all, k);
@@ -177,6 +191,7 @@ struct buckets *buckets_create(struct cluster *cl)
 
     b->cl = cl;
     b->words = 1;
+    b->kept = kept_sums_create();
     cluster_listen(
         cl, &(struct cluster_listener){.node_in = buckets_node_in, .node_out = buckets_node_out, .arg = b});
     return b;
@@ -210,6 +225,7 @@ void buckets_destroy(struct buckets *b)
     for (size_t i = 0; i < b->n_spare; i++)
         bucket_free(b->spare[i]);
     stocks_fini(&b->stocks);
+    kept_sums_destroy(b->kept);
     drop_kinds(b);
     free(b->spare);
     free(b);
@@ -225,6 +241,42 @@ struct bucket *buckets_next_for(const struct buckets *b, const struct chunk *k, 
     if (amounts_get(&k->use, RES_NCPUS) <= 0 || cluster_policy(b->cl)->unset_infinite)
         return buckets_next(b, after);
     return after ? after->next_idle : b->idle;
+}
+
+/* Made again only when asked for: while jobs are placed vnodes move, and no sums are wanted. */
+static void buckets_list_kept(struct buckets *b, int64_t now_s)
+{
+    if (b->kept_print == b->print && b->kept_at == cluster_kept(b->cl) && b->kept_now_s == now_s)
+        return;
+    kept_sums_begin(b->kept, now_s);
+    for (struct bucket *k = b->all; k; k = k->hh.next)
+        if (k->share.is_kept)
+            kept_sums_add(b->kept, k->share.stock, k->sample, k->n);
+    b->kept_print = b->print;
+    b->kept_at = cluster_kept(b->cl);
+    b->kept_now_s = now_s;
+}
+
+bool buckets_sum_beside(struct buckets *b, const struct asker *a, struct amounts *free_now,
+                        struct amounts *total)
+{
+    const struct amounts *want = &a->request->total;
+
+    if (a->in_set || a->within || (a->span.by != SPAN_NOW && a->span.by != SPAN_NONE))
+        return stocks_sum(&b->stocks, a, free_now, total);
+    for (const struct stock *k = b->stocks.all; k; k = k->hh.next) {
+        if (!stock_is_for(a, k))
+            continue;
+        amounts_add(total, &k->total);
+        amounts_add(free_now, &k->free);
+        if (k->n_kept == 0 || a->span.by == SPAN_NONE)
+            continue;
+        buckets_list_kept(b, a->span.begin_s);
+        for (uint32_t i = 0; i < want->n; i++)
+            amounts_plus(free_now, want->a[i].res,
+                         -kept_sums_of(b->kept, k, want->a[i].res, a->span.until_s));
+    }
+    return true;
 }
 
 const struct stocks *buckets_stocks(const struct buckets *b)

@@ -42,6 +42,11 @@ struct bucket *buckets_next(const struct buckets *b, const struct bucket *after)
 /* The same of those that may have room now for a chunk like this: where it wants processors, only vnodes that have some free, are
  * up, and that no job has alone. The others are most on a full machine. */
 struct bucket *buckets_next_for(const struct buckets *b, const struct chunk *k, const struct bucket *after);
+/* Add up what this asker may use beside reservations, of the resources it asks for: as stocks_sum, and where reservations matter to
+ * it too, if it begins now. false: it has to be asked vnode by vnode. O(resources), and O(buckets × keeps of a vnode) where vnodes have
+ * changed since. */
+bool buckets_sum_beside(struct buckets *b, const struct asker *a, struct amounts *free_now,
+                        struct amounts *total);
 const struct stocks *buckets_stocks(const struct buckets *b);
 size_t buckets_words(const struct buckets *b);
 const struct kind *buckets_next_kind(struct buckets *b, const struct kind *after);

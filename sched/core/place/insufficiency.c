@@ -53,7 +53,7 @@ static void sums(struct buckets *all, const struct asker *a, struct reasons *why
     const struct catalogue *c = cluster_catalogue(a->cl);
     struct amounts free_now = {0}, total = {0};
 
-    if (!stocks_sum(buckets_stocks(all), a, &free_now, &total)) {
+    if (!buckets_sum_beside(all, a, &free_now, &total)) {
         amounts_clear(&free_now);
         amounts_clear(&total);
         sums_by_bucket(all, a, &free_now, &total);

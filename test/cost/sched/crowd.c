@@ -23,6 +23,11 @@ static int crowd_kind(const struct crowd *w, int job)
     return (int)((int64_t)job * 7919 % w->size.classes);
 }
 
+static int64_t crowd_walltime_s(int kind)
+{
+    return 3600 + 10 * (int64_t)kind;
+}
+
 static void crowd_tell_node(struct crowd *w, int i)
 {
     char name[16], ncpus[16], used[16], taken[24];
@@ -61,7 +66,7 @@ static void crowd_tell_job(struct crowd *w, int i, int64_t start_s)
     snprintf(start, sizeof start, "%lld", (long long)start_s);
     snprintf(user, sizeof user, "user%d", i % USERS);
     snprintf(select, sizeof select, "1:ncpus=1:mem=%dkb", kind + 1);
-    snprintf(limit, sizeof limit, "%d", 3600 + 10 * kind);
+    snprintf(limit, sizeof limit, "%lld", (long long)crowd_walltime_s(kind));
     snprintf(exec, sizeof exec, "(n%d:ncpus=1:mem=%dkb)", w->at[i], kind + 1);
     cluster_rows(cycle_cluster(w->c), CLUSTER_JOB, id,
                  (const char *const[][3]){{"job_state", NULL, start_s ? "R" : "Q"},
@@ -77,11 +82,12 @@ static void crowd_tell_job(struct crowd *w, int i, int64_t start_s)
                                           {NULL}});
 }
 
+/* The first ones begin when jobs of half the classes would still be there, at any size. */
 static void crowd_tell_resv(struct crowd *w, int i)
 {
     int groups = w->size.nodes / WIDTH;
     char id[24], start[24], end[24], nodes[WIDTH * 24] = "";
-    int64_t from_s = BEGIN_S + 7200 + (int64_t)(i / groups) * 4000;
+    int64_t from_s = BEGIN_S + crowd_walltime_s(w->size.classes / 2) + (int64_t)(i / groups) * 4000;
 
     snprintf(id, sizeof id, "R%d.x", i);
     snprintf(start, sizeof start, "%lld", (long long)from_s);
