@@ -134,6 +134,15 @@ def restart_begun(cx):
     return t
 
 
+def launched_again(cx):
+    """Its program is a client of the helper of the other host."""
+    t = restart_begun(cx)
+    cx.blank("talk.0")
+    t.go()
+    t.says("up")
+    return t
+
+
 def app(cx, job, node="n1"):
     return os.path.join(cx.dir, "mom", node, "checkpoint", f"{job}.CK", "app")
 
@@ -188,6 +197,7 @@ ROWS = [(phase, who, *result) for phase, rows in {
     old_run_ending: {"pbs_shepherd": "R state", "n1": "R state", "server": "R state"},
     requeued: {"n1": "C state", "server": "C state"},
     restart_begun: {"pbs_shepherd": "C state", "n1": "C state", "n2": "C state", "server": "C state"},
+    launched_again: {"pbs_pmix": "C state"},
 }.items() for who, result in ((w, r.split()) for w, r in rows.items())]
 
 
@@ -202,11 +212,30 @@ def test_a_job_gives_way_and_loses_nothing_that_was_saved_when_a_process_dies(cx
     cx.wait(t.urgent)
     r = record(cx, t.job)
     assert (r["method"], r["preempted_by"]) == (method, t.urgent)
-    assert who not in ("pbs_pmix", "ckpt-app") or r["tried"] == "CR"  # why it was not saved
-    if phase is restart_begun and who != "pbs_shepherd":
+    assert state == "state" or who not in ("pbs_pmix", "ckpt-app") or r["tried"] == "CR"  # why it was not saved
+    if phase in (restart_begun, launched_again) and who != "pbs_shepherd":
         assert t.began(2) == f"begin {state}"
     else:
         assert t.again() == f"begin {state}"
+
+
+# Phases at which these have ended by themselves, or have not begun: the table has no rows of them.
+ENDED = {image_taken: ("pbs_pmix", "pbs_shepherd"), old_run_ending: ("pbs_pmix",), requeued: ("pbs_pmix", "pbs_shepherd"), restart_begun: ("pbs_pmix",)}
+
+
+@pytest.mark.parametrize("phase", ENDED, ids=[phase.__name__ for phase in ENDED])
+def test_helper_and_shepherd_have_ended_at_the_phases_without_a_row_of_them(cx, phase):
+    t = phase(cx)
+    with t.frozen:
+        until(lambda: not of_job(cx, t.job, ENDED[phase]), "their end")
+    t.go()
+    cx.wait(t.urgent)
+
+
+def of_job(cx, job, names):
+    """The processes of these names that serve a run of the job."""
+    found = [words_of(int(p)) for p in filter(str.isdigit, os.listdir("/proc"))]
+    return [w for w in found if w and os.path.basename(w[0]) in names and any(cx.dir in x and job in x for x in w[1:])]
 
 
 def test_an_image_is_waited_for_whose_host_has_not_come_back_since_the_server_did(cx):
