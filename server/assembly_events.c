@@ -25,6 +25,7 @@
 #include "limit_counts.h"
 #include "mail.h"
 #include "maintenance.h"
+#include "node_drain.h"
 #include "plan_earmark.h"
 #include "preempt_notice.h"
 #include "preempt_record.h"
@@ -154,6 +155,8 @@ static void assembly_bind_event_listeners(struct server *s)
         {EVENT_RUN_CHECKPOINTED, run_checkpoint_on_taken, p->run_checkpoint},
         {EVENT_RUN_NO_IMAGE, run_checkpoint_on_no_image, p->run_checkpoint},
         {EVENT_RUN_DECLARED, run_checkpoint_on_declared, p->run_checkpoint},
+        {EVENT_RUN_SAVABLE, node_drains_on_savable, p->node_drains},
+        {EVENT_RUN_SAVABLE, resv_clock_on_savable, p->reservations},
         {EVENT_RUN_NOTICE_REPLY, victims_on_notice_reply, p->victims},
         {EVENT_RUN_HOOK, hook_says_on_run, p->hook_server},
         {EVENT_RUN_HOOK, release_nodes_on_hook, p->release_nodes},

@@ -22,6 +22,11 @@ static bool wishes_checkpoint(const struct job *j)
     return wish && preempt_methods_parse(wish, &m) && preempt_methods_has(&m, METHOD_CHECKPOINT);
 }
 
+bool job_saves_wanted(const struct job *j)
+{
+    return checkpoint_of(j)[0] != 'n';
+}
+
 const char *job_saves_declared(const struct job *j)
 {
     char when = checkpoint_of(j)[0];
@@ -42,7 +47,7 @@ const char *job_saves_by(const struct job *j)
 
     if (!r || r->n_saves[RUN_SAVES_UNKNOWN] == r->n_hosts)
         return NULL;
-    if (r->n_saves[RUN_SAVES_NOTHING] || r->n_saves[RUN_SAVES_UNKNOWN] || checkpoint_of(j)[0] == 'n')
+    if (r->n_saves[RUN_SAVES_NOTHING] || r->n_saves[RUN_SAVES_UNKNOWN] || !job_saves_wanted(j))
         return "none";
     if (!r->n_saves[RUN_SAVES_PROGRAMS])
         return "host";

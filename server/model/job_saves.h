@@ -14,6 +14,9 @@
  * the job wants no checkpoint (-c n). */
 const char *job_saves_declared(const struct job *j);
 
+/* false: the job wants no checkpoint (-c n), whatever its program can do. */
+bool job_saves_wanted(const struct job *j);
+
 /* For people and schedulers, of a job that is in a run: "host" (its hosts need no help of it), what job_saves_declared() says, or
  * "none". NULL: it is not in a run, or not all of its hosts have been heard of. */
 const char *job_saves_by(const struct job *j);

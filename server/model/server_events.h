@@ -35,6 +35,7 @@ enum server_event_kind {
     EVENT_RUN_CHECKPOINTED,  /* service, image: one host more */
     EVENT_RUN_NO_IMAGE,      /* text: the job starts without the image that START named */
     EVENT_RUN_DECLARED,      /* declared: its program says, or shows, that it saves itself */
+    EVENT_RUN_SAVABLE,       /* its program could not be saved, and says or shows now that it can */
     EVENT_RUN_NOTICE_REPLY,  /* notice: the job answers a notice */
     EVENT_RUN_HOOK,          /* service, hook: what a hook of the host asks for */
     EVENT_RUN_FILES,         /* service, text: some files could not be delivered */

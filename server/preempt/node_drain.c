@@ -104,6 +104,23 @@ void node_drains_carry_on(struct node_drains *d)
         node_drains_review(d, n);
 }
 
+/* One of its vnodes is enough: the job leaves all of them. */
+void node_drains_on_savable(void *arg, const struct server_event *ev)
+{
+    const struct node_drains *d = arg;
+    struct preempt_methods methods;
+    char by[BY_MAX];
+
+    for (const struct node_use *u = ev->job->uses; u; u = u->next_of_job)
+        if (attr_list_is_set(&u->node->obj.attrs, NODE_ATTR_drain_begun) &&
+            node_drain_methods(u->node, &methods)) {
+            struct drain_ask ask = {.methods = methods, .by = by};
+            node_drain_by(u->node, by);
+            drain_job(d->ctx, d->victims, &ask, ev->job);
+            return;
+        }
+}
+
 static void node_drain_on_timer(void *arg)
 {
     struct node_drains *d = arg;

@@ -7,6 +7,7 @@
  *
  * drain_begun is stored with the jobs' own records, so a restarted server neither forgets nor repeats it. Loop thread only. */
 #include "err.h"
+#include "server_events.h"
 
 struct loop;
 struct node;
@@ -22,5 +23,8 @@ void node_drains_destroy(struct node_drains *d);
 void node_drains_review(struct node_drains *d, struct node *n);
 /* After a restart: all of them. */
 void node_drains_carry_on(struct node_drains *d);
+
+/* Listener of EVENT_RUN_SAVABLE: the job may have stayed on a vnode that is drained. */
+void node_drains_on_savable(void *drains, const struct server_event *ev);
 
 #endif

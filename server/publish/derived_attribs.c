@@ -12,8 +12,10 @@
 #include "attr_list.h"
 #include "computed_rows.h"
 #include "job.h"
+#include "job_saves.h"
 #include "job_view.h"
 #include "node.h"
+#include "preempt_method.h"
 #include "queue.h"
 #include "sched_obj.h"
 #include "server_obj.h"
@@ -205,6 +207,53 @@ static bool derived_attribs_node_drain_left(struct derived_attribs *c, const str
     return computed_number(n, out);
 }
 
+/* Why a letter of a drain does nothing for this job. NULL: that is not known beforehand. */
+static const char *drain_obstacle(const struct job *j, enum method_id id)
+{
+    const char *by = job_saves_by(j);
+
+    if (id == METHOD_REQUEUE && !attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true))
+        return "it is not rerunable";
+    if (id != METHOD_CHECKPOINT || !by || strcmp(by, "none") != 0)
+        return NULL;
+    return job_saves_wanted(j) ? "its program does not save itself" : "it wants no checkpoint";
+}
+
+static void add_drain_obstacles(struct strbuf *b, const struct job *j, const struct preempt_methods *methods)
+{
+    const char *join = " (";
+
+    for (size_t i = 0; i < methods->n; i++) {
+        const char *why = drain_obstacle(j, methods->m[i]);
+        if (why) {
+            strbuf_addf(b, "%s%c: %s", join, preempt_method_row(methods->m[i])->letter, why);
+            join = "; ";
+        }
+    }
+    if (join[0] == ';')
+        strbuf_add_char(b, ')');
+}
+
+/* "41.svr1 (C: its program does not save itself; R: it is not rerunable), 42.svr1" */
+static bool derived_attribs_node_drain_stays(struct derived_attribs *c, const struct object *o,
+                                             struct value *out)
+{
+    const char *letters = attr_list_text(&o->attrs, NODE_ATTR_drain), *join = "";
+    struct preempt_methods methods;
+
+    if (!attr_list_is_set(&o->attrs, NODE_ATTR_drain_begun) || !letters ||
+        !preempt_methods_parse(letters, &methods))
+        return false;
+    strbuf_reset(&c->text);
+    for (const struct node_use *u = node_of(o)->uses; u; u = u->next)
+        if (!u->job->victim && u->job->state != JOB_EXITING) {
+            strbuf_addf(&c->text, "%s%s", join, u->job->obj.name);
+            add_drain_obstacles(&c->text, u->job, &methods);
+            join = ", ";
+        }
+    return *join && text_made(c, out);
+}
+
 /* What can be summed is shown from the beginning, as 0. */
 static bool derived_attribs_node_assigned(struct derived_attribs *c, const struct object *o,
                                           struct value *out)
@@ -283,6 +332,7 @@ static computed_fn *const node_rows[NODE_ATTR_COUNT] = {
     [NODE_ATTR_state] = derived_attribs_node_state,
     [NODE_ATTR_jobs] = derived_attribs_node_jobs,
     [NODE_ATTR_drain_left] = derived_attribs_node_drain_left,
+    [NODE_ATTR_drain_stays] = derived_attribs_node_drain_stays,
     [NODE_ATTR_resv] = derived_attribs_node_resv,
     [NODE_ATTR_resources_assigned] = derived_attribs_node_assigned,
     [NODE_ATTR_resources_held] = derived_attribs_node_held,

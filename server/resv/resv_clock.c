@@ -142,6 +142,11 @@ void resv_clock_set(struct reservations *all)
         reservations_look_later(all);
 }
 
+void resv_clock_on_savable(void *arg, const struct server_event *ev)
+{
+    resv_drain_job(arg, ev->job);
+}
+
 void resv_clock_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct reservations *all = arg;
@@ -149,7 +154,7 @@ void resv_clock_listen(void *arg, struct job *j, enum job_state from, enum job_e
     struct resv *asap = ev == EV_STARTED && !job_is_subjob(j) ? resv_of_job_waiting(all, j) : NULL;
 
     if (ev == EV_STARTED)
-        resv_drain_started(all, j);
+        resv_drain_job(all, j);
     if (asap) {
         char who[PBS_MAXSERVERNAME + 16];
 

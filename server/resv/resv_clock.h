@@ -16,6 +16,8 @@ void resv_clock_enter(struct reservations *all);
 
 /* Listener of job_fsm: a job of a reservation has begun or ended; a job that has begun may be given a reservation of its own. */
 void resv_clock_listen(void *reservations, struct job *j, enum job_state from, enum job_event ev);
+/* Listener of EVENT_RUN_SAVABLE: the job may have stayed on vnodes that are drained for a maintenance. */
+void resv_clock_on_savable(void *reservations, const struct server_event *ev);
 /* Listener of EVENT_NODE_STATE: a reservation may have lost a vnode, or have it back. */
 void resv_clock_on_vnode(void *reservations, const struct server_event *ev);
 /* A vnode was deleted. */

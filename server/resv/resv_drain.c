@@ -115,7 +115,7 @@ static struct resv *resv_drain_of(const struct node *n)
     return NULL;
 }
 
-void resv_drain_started(struct reservations *all, struct job *j)
+void resv_drain_job(struct reservations *all, struct job *j)
 {
     struct resv *r = NULL;
     struct drain_ask ask;

@@ -163,6 +163,7 @@ void run_checkpoint_on_kept(void *arg, const struct server_event *ev)
 static void set_declared(struct run_checkpoint *c, struct job *j, const char *how, unsigned need_s)
 {
     struct run *r = j->run;
+    bool is_first = *how && !r->declared;
 
     if (strcmp(how, r->declared ? r->declared : "") == 0 && r->need_s == need_s)
         return;
@@ -172,6 +173,8 @@ static void set_declared(struct run_checkpoint *c, struct job *j, const char *ho
     jobs_touch(c->ctx->jobs, j, PART_HOT);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
               *how ? "its program saves itself (%s)" : "its program does not save itself any more%s", how);
+    if (is_first)
+        server_events_tell(c->ctx->events, &(struct server_event){.kind = EVENT_RUN_SAVABLE, .job = j});
 }
 
 static bool is_handler(const char *how)

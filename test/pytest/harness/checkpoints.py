@@ -19,6 +19,12 @@ trap save USR1
 while [ ! -e {work}/stop ]; do n=$((n+1)); echo $n > {work}/now; sleep 0.02; done
 echo end >> {work}/counts
 """
+# Saves itself from the moment at which there is a file `handle`.
+HANDLES_LATER = """cd {work}
+until test -f handle; do sleep 0.05; done
+trap 'echo 1 > "$PBS_CHECKPOINT_DIR/state"; touch "$PBS_CHECKPOINT_DIR/done"' USR1
+while :; do sleep 0.05; done
+"""
 SAVE = 'mkdir $3 && echo "image of $1 $4" > $3/core'
 SPREAD = {"select": "2:ncpus=1", "l_place": "scatter"}
 

@@ -76,6 +76,19 @@ def test_when_the_notice_is_over_the_letters_are_applied_in_their_order(cx):
 
 
 @pytest.mark.complex(sched=False, nodes=2)
+def test_a_job_that_can_be_saved_only_later_leaves_before_the_maintenance(cx):
+    """Its program asks for the signal when the drain has begun."""
+    job = running(cx, text=checkpoints.HANDLES_LATER.format(work=cx.work), options=["-r", "n"])
+    resv = maintenance(cx, 600, drain="C", lead=600)
+    until(lambda: int(stat(cx, resv).get("drain_begun", 0)), "the drain")
+    until(lambda: "failed to be preempted" in cx.log("server"), "that it stays")
+    with open(os.path.join(cx.work, "handle"), "w", encoding="ascii"):
+        pass
+    until(lambda: cx.stat(job).get("preempt_deadline"), "its notice")
+    assert resv in cx.stat(job)["comment"]
+
+
+@pytest.mark.complex(sched=False, nodes=2)
 def test_a_site_drains_for_each_maintenance_and_one_may_say_none(cx):
     cx.set_server("maintenance_drain", "R")
     cx.set_server("maintenance_drain_time", "3600")

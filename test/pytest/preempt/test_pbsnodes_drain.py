@@ -104,3 +104,28 @@ def test_only_an_operator_drains(cx):
     from harness import users
     done = cx.command("pbsnodes", "-o", "--drain=R", "n1", user=users.NAMES[0], check=False)
     assert done.returncode != 0 and "drain" not in cx.node("n1")
+
+
+@alone
+def test_a_job_that_can_be_saved_only_later_stays_for_a_reason_and_leaves_then(cx):
+    """Its program asks for the signal when the host drains already."""
+    job = start(cx, checkpoints.HANDLES_LATER.format(work=cx.work))
+    cx.command("pbsnodes", "-o", "--drain=C", "n1")
+    n = until(lambda: (n := cx.node("n1")).get("drain_stays") and n, "the reason")
+    assert n["drain_left"] == "1" and n["drain_stays"] == f"{job} (C: its program does not save itself)"
+    assert "drain_stays" in cx.command("pbsnodes", "-v", "n1").stdout and cx.state(job) == "R"
+    with open(f"{cx.work}/handle", "w", encoding="ascii"):
+        pass
+    cx.wait(job, "Q")
+    assert cx.stat(job)["preempt_method"] == "C" and cx.stat(job)["preempted_by"] == "drain:n1"
+    until(lambda: cx.node("n1")["drain_left"] == "0" and "drain_stays" not in cx.node("n1"), "an empty host")
+
+
+@alone
+def test_the_reason_names_each_letter_that_cannot_be_applied(cx):
+    job = start(cx, Rerunable="n", Checkpoint="n")
+    cx.command("pbsnodes", "-o", "--drain=CR", "n1")
+    until(lambda: cx.node("n1").get("drain_stays") ==
+          f"{job} (C: it wants no checkpoint; R: it is not rerunable)", lambda: cx.node("n1"))
+    cx.command("pbsnodes", "-r", "n1")
+    assert "drain_stays" not in cx.node("n1")
