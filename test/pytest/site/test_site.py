@@ -3,6 +3,7 @@ import datetime
 import os
 import struct
 import subprocess
+import uuid
 
 import pytest
 
@@ -223,6 +224,40 @@ def test_a_host_that_is_cut_off_is_down_and_its_job_ends_when_it_is_back(make):
     assert j["Exit_status"] == 0 and j["run_count"] == 1
     assert site.n2.file(f"cut.o{number(job)}") == "over\n"
     site.wait_node("n2")
+
+
+def reboot(site, host):
+    """Power fails, and the host is back as a boot leaves it: the kernel is another one, memory and what is kept in it are gone."""
+    host.crash()
+    host.boot()
+    host.write("tmp/boot_id", f"{uuid.uuid4()}\n")
+    host.root("mount --bind /tmp/boot_id /proc/sys/kernel/random/boot_id")
+    host.root("/opt/pbs/libexec/pbs_init.d start")
+    site.wait_node(host.name)
+
+
+def test_a_host_that_reboots_runs_its_jobs_again_or_ends_them_with_the_reason(make):
+    """One that may run again, one that may not, one that is on the other host too, one that was suspended there."""
+    site = make()
+    wait = "echo begun >>$PBS_JOBNAME.txt; while [ ! -e stop ]; do sleep 0.1; done"
+    where = ("-j", "oe", "-l", "select=1:ncpus=1:host=n2")
+    again = site.n1.submit(wait, "-N", "again", *where)
+    once = site.n1.submit(wait, "-N", "once", "-r", "n", *where)
+    both = site.n1.submit(wait, "-N", "both", "-j", "oe", "-l", "select=1:ncpus=1:host=n1+1:ncpus=1:host=n2")
+    kept = site.n1.submit(wait, "-N", "kept", *where)
+    for job in (again, once, both, kept):
+        site.wait(job, "R")
+    site.n1.root(f"qsig -s suspend {kept}")
+    site.wait(kept, "S")
+    reboot(site, site.n2)
+    j = site.done(once)
+    assert j["Exit_status"] == -4 and "n2" in j["comment"], j
+    for job in (again, both, kept):
+        until(lambda job=job: (j := site.job(job))["run_count"] == 2 and j["substate"] == 42, lambda job=job: site.job(job))
+    site.n1.root(f"touch /home/{USER}/stop")
+    for job, name in ((again, "again"), (both, "both"), (kept, "kept")):
+        assert site.done(job)["Exit_status"] == 0 and site.n1.file(f"{name}.txt") == "begun\n" * 2
+    assert not site.node("n2").get("resources_assigned", {}).get("ncpus") and "jobs" not in site.node("n2")
 
 
 @pytest.mark.parametrize("family", ["IPv4", "IPv6"])
