@@ -54,11 +54,14 @@ def test_what_containers_run_makes_a_complex_and_ends_it_at_sigterm(plan):
     for h, words in ((site.n1, "server n2"), (site.n2, "mom n1")):
         site.settle(h)
         h.write("tmp/container-host", host)
+        h.root("kill $(cat /run/munge/pid); while [ -e /run/munge/pid ]; do sleep 0.05; done; rm -f /etc/munge.key")  # an image has no key
         h.run(f"CEDE_JOIN=/home/join setsid sh /tmp/container-host {words} </dev/null >/tmp/said 2>&1 & echo $! >/tmp/pid")
     until(lambda: "free" in site.n1.run("pbsnodes n2", check=False).stdout, lambda: f"n2 to join: {site.n1.read('tmp/said')} {site.n2.read('tmp/said')}")
-    job = site.n1.submit("hostname", "-N", "out", "-j", "oe", "-l", "select=1:host=n2")
-    until(lambda: site.n1.file(f"out.o{job.split('.')[0]}") == "n2\n", "the output of n2's job")
-    until(lambda: site.n1.root("ls /home/join") == "", "the word of n2 to be gone")
+    job = site.n1.submit("hostname; qselect -N out", "-N", "out", "-j", "oe", "-l", "select=1:host=n2")
+    until(lambda: site.n1.file(f"out.o{job.split('.')[0]}") == f"n2\n{job}\n", lambda: f"the output of n2's job: {site.n1.file('out.o0')}")
+    until(lambda: site.n1.root("ls /home/join").split() == ["munge.key"], "the word of n2 to be gone")
+    until(lambda: "pbs_doctor looks" in site.n2.read("tmp/said"), "the end of its set-up")
+    assert not re.search("^error", site.n2.read("tmp/said"), re.M), site.n2.read("tmp/said")
     for h in (site.n2, site.n1):
         h.run("kill -TERM $(cat /tmp/pid)")
         until(lambda h=h: h.run("kill -0 $(cat /tmp/pid)", check=False).returncode != 0, "the first process to end")
