@@ -463,7 +463,7 @@ static const char *user_name(void)
 
 static int add_environment(struct qsub *q)
 {
-    struct conf *conf = conf_load(NULL); /* an error in the file is reported by pbs_connect */
+    const struct conf *conf = conf_shared(false, NULL); /* an error in the file is reported by pbs_connect */
     char cwd[PATH_MAX];
     struct qsub_env env = {.environment = environ,
                            .workdir = cwd,
@@ -484,7 +484,6 @@ static int add_environment(struct qsub *q)
     if (rc == 0)
         attrs_add(&q->sent, ATTR_v, NULL, strbuf_str(&b), SET);
     strbuf_fini(&b);
-    conf_destroy(conf);
     return rc ? 1 : 0;
 }
 

@@ -122,7 +122,7 @@ static void exec_helper(const char *program, const char *id, int listening, int 
 
 static pid_t start_helper(struct qsub_interactive *t, const char *id)
 {
-    struct conf *conf = conf_load(NULL);
+    const struct conf *conf = conf_shared(false, NULL);
     struct strbuf program;
     int key[2];
     pid_t pid = -1;
@@ -144,7 +144,6 @@ static pid_t start_helper(struct qsub_interactive *t, const char *id)
     close(t->listening);
     t->listening = -1;
     strbuf_fini(&program);
-    conf_destroy(conf);
     return pid;
 }
 

@@ -255,7 +255,7 @@ static bool names_host(const char *path)
 /* Get the name by which other hosts reach this host's files: that of pbs.conf, else the kernel's. */
 static void own_host(char *out, size_t size)
 {
-    struct conf *c = conf_load(NULL);
+    const struct conf *c = conf_shared(false, NULL);
     const char *name = c ? conf_text(c, CONF_PBS_OUTPUT_HOST_NAME) : NULL;
 
     if (c && !name)
@@ -265,7 +265,6 @@ static void own_host(char *out, size_t size)
     else if (gethostname(out, size) < 0)
         out[0] = '\0';
     out[size - 1] = '\0';
-    conf_destroy(c);
 }
 
 /* Store "host:path" as it is (a relative path is below the home there). A "path" gets this host and the working

@@ -18,21 +18,17 @@
 #include "pbs_error.h"
 #include "report.h"
 
-/* One pbs.conf a process: the interface has no object that could hold it. Guarded by `lock`. */
+/* One pbs.conf a process: conf_shared's, borrowed. Guarded by `lock`. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct conf *conf;
+static const struct conf *conf;
 
 static int pbs_info_load(bool again, struct err *e)
 {
-    struct conf *fresh;
+    const struct conf *c = conf_shared(again, e);
 
-    if (conf && !again)
-        return 0;
-    fresh = conf_load(e);
-    if (!fresh)
+    if (!c)
         return -1;
-    conf_destroy(conf);
-    conf = fresh;
+    conf = c;
     return 0;
 }
 

@@ -262,6 +262,21 @@ struct conf *conf_load(struct err *e)
     return c;
 }
 
+const struct conf *conf_shared(bool again, struct err *e)
+{
+    static struct conf *shared; /* the interface of libpbs has no object that could hold it */
+    struct conf *fresh;
+
+    if (shared && !again)
+        return shared;
+    fresh = conf_load(e);
+    if (!fresh)
+        return NULL;
+    conf_destroy(shared);
+    shared = fresh;
+    return shared;
+}
+
 void conf_destroy(struct conf *c)
 {
     int k;

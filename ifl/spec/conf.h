@@ -54,7 +54,12 @@ typedef const char *conf_getenv(const char *name);
  *             of a server, primary or secondary */
 struct conf *conf_load(struct err *e);
 
-/* The same from a text instead of a file. */
+/* The conf of this process, which commands and the libpbs inside them share: loaded at the first call, or by `again`, which frees the
+ * former one. Owned by conf.c. NULL as conf_load; then the former one holds, and the next call tries again where there is none.
+ * One thread at a time: libpbs calls it under its lock, a command before it has threads. */
+const struct conf *conf_shared(bool again, struct err *e);
+
+/* The same as conf_load from a text instead of a file. */
 struct conf *conf_parse(const char *text, conf_getenv *env, struct err *e);
 void conf_destroy(struct conf *c);
 

@@ -5,6 +5,9 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "conf.h"
 #include "pbs_error.h"
@@ -222,6 +225,39 @@ static void a_missing_file_is_named(void **state)
     assert_non_null(strstr(e.text, "/nowhere/pbs.conf"));
 }
 
+static void write_conf(const char *path, const char *scp)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    fprintf(f, "%sPBS_SCP=%s\n", base, scp);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void a_process_shares_one_conf_until_it_is_read_again(void **state)
+{
+    char path[] = "/tmp/cede-conf.XXXXXX";
+    const struct conf *c;
+    int fd = mkstemp(path);
+
+    assert_true(fd >= 0);
+    close(fd);
+    setenv("PBS_CONF_FILE", "/nonexistent/pbs.conf", 1);
+    assert_null(conf_shared(false, NULL));
+    setenv("PBS_CONF_FILE", path, 1);
+    write_conf(path, "one");
+    c = conf_shared(false, NULL); /* the failure was not kept */
+    assert_non_null(c);
+    write_conf(path, "two");
+    assert_ptr_equal(conf_shared(false, NULL), c);
+    assert_string_equal(conf_text(c, CONF_PBS_SCP), "one");
+    c = conf_shared(true, NULL);
+    assert_string_equal(conf_text(c, CONF_PBS_SCP), "two");
+    unlink(path);
+    assert_null(conf_shared(true, NULL));
+    assert_ptr_equal(conf_shared(false, NULL), c); /* the former one holds */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +270,7 @@ int main(void)
         cmocka_unit_test(errors_name_the_variables),
         cmocka_unit_test(hosts_are_split),
         cmocka_unit_test(a_missing_file_is_named),
+        cmocka_unit_test(a_process_shares_one_conf_until_it_is_read_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
