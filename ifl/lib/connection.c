@@ -20,6 +20,7 @@
 #include "auth_munge.h"
 #include "rpc_transport.h"
 #include "clock.h"
+#include "module_path.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
 #include "replaceable.h"
@@ -129,9 +130,12 @@ struct connection_link *connection_hold(int c, struct err *e)
 static int make_credential(const struct pbs_info_target *t, const void *binding, size_t n, char **cred,
                            struct err *e)
 {
-    void *module = dlopen(t->munge, RTLD_NOW | RTLD_LOCAL); /* stays loaded, as TLS does */
     auth_munge_make_fn *make = NULL;
+    char path[PATH_MAX];
+    void *module;
 
+    module_path(path, sizeof path, "libauth_munge.so");
+    module = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* stays loaded, as TLS does */
     if (module)
         *(void **)&make = dlsym(module, "auth_munge_make");
     if (!make)
@@ -174,17 +178,19 @@ static int check_active(struct rpc_sync *s, const struct pbs_info_target *t, str
 
 static struct rpc_sync *dial_tcp(const struct pbs_info_target *t, struct err *e)
 {
+    char module[PATH_MAX];
     struct rpc_sync_tls tls = {
-        .module = t->module,
+        .module = module,
         .certs = t->certs,
         .role = *t->role ? t->role : NULL,
         .expect = t->other ? AUTH_TLS_ANY "server" : "server",
         .prog = PBS_IFL_PROG,
         .vers = PBS_IFL_V1,
     };
-    struct rpc_sync *s =
-        rpc_sync_connect_tcp(t->host, t->port, &tls, t->of_pair ? PAIR_LIMIT_MS : CONNECT_LIMIT_MS, e);
+    struct rpc_sync *s;
 
+    module_path(module, sizeof module, "libauth_tls.so"); /* not before: the local socket needs none */
+    s = rpc_sync_connect_tcp(t->host, t->port, &tls, t->of_pair ? PAIR_LIMIT_MS : CONNECT_LIMIT_MS, e);
     if (s && (check_active(s, t, e) < 0 || (!*t->role && prove_identity(s, t, e) < 0))) {
         rpc_sync_destroy(s);
         return NULL;
@@ -268,7 +274,7 @@ static void close_all(struct connection *cn)
 
 int pbs_connect_extend(const char *server, const char *extend_data)
 {
-    struct pbs_info_target *t = calloc(PBS_INFO_TARGETS, sizeof *t);
+    struct pbs_info_target *t = malloc(PBS_INFO_TARGETS * sizeof *t);
     struct connection *cn = NULL;
     struct err e = {.code = PBSE_SYSTEM};
     int n, c = -1;
@@ -365,7 +371,7 @@ static struct connection_link *connection_replace(int c, struct connection_link 
 
 struct connection_link *connection_again(int c, struct connection_link *old, int64_t limit_ms, struct err *e)
 {
-    struct pbs_info_target *t = calloc(PBS_INFO_TARGETS, sizeof *t);
+    struct pbs_info_target *t = malloc(PBS_INFO_TARGETS * sizeof *t);
     int n = t ? copy_targets(c, t) : 0;
     int64_t end = clock_real_mono_ms() + (n > 1 ? TAKEOVER_TIMES * limit_ms : limit_ms);
     struct rpc_sync *rpc = NULL;

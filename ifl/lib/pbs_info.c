@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "conf.h"
-#include "module_path.h"
 #include "pbs_error.h"
 #include "report.h"
 
@@ -97,7 +96,6 @@ static void fill_identity(struct pbs_info_target *t)
     (void)snprintf(key, sizeof key, "%s/sched.key", t->certs);
     if (!t->other && strcasecmp(method ? method : "", "munge") != 0 && access(key, R_OK) == 0)
         (void)snprintf(t->role, sizeof t->role, "sched");
-    module_path(t->munge, sizeof t->munge, "libauth_munge.so");
     (void)snprintf(t->munge_socket, sizeof t->munge_socket, "%s", socket ? socket : "");
 }
 
@@ -108,14 +106,21 @@ static void fill_ways(struct pbs_info_target *t)
 
     if (pbs_info_is_ours(t))
         (void)snprintf(t->socket, sizeof t->socket, "%s/pbs_server.sock", home);
-    module_path(t->module, sizeof t->module, "libauth_tls.so");
     (void)snprintf(t->certs, sizeof t->certs, "%s/certs", home);
     fill_identity(t);
 }
 
+/* The texts are empty. Zeros everywhere would cost every command a fault for each page of the struct. */
+static void pbs_info_clear(struct pbs_info_target *t)
+{
+    t->name[0] = t->host[0] = t->role[0] = t->socket[0] = t->certs[0] = t->munge_socket[0] = '\0';
+    t->port = 0;
+    t->other = t->of_pair = false;
+}
+
 static int pbs_info_fill(struct pbs_info_target *t, const char *name, struct err *e)
 {
-    *t = (struct pbs_info_target){0};
+    pbs_info_clear(t);
     if (snprintf(t->name, sizeof t->name, "%s", name) >= (int)sizeof t->name)
         return err_set(e, PBSE_BADHOST, "the name of the server is too long: %.100s...", name);
     if (conf_split_host(name, t->host, sizeof t->host, &t->port,
@@ -134,7 +139,9 @@ static int fill_pair(struct pbs_info_target out[static PBS_INFO_TARGETS])
     const struct conf_host *pair = conf_pair(conf);
 
     for (int i = 0; i < CONF_PAIR; i++) {
-        out[i] = (struct pbs_info_target){.port = pair[i].port, .of_pair = true};
+        pbs_info_clear(&out[i]);
+        out[i].port = pair[i].port;
+        out[i].of_pair = true;
         (void)snprintf(out[i].name, sizeof out[i].name, "%s", conf_text(conf, keys[i]));
         (void)snprintf(out[i].host, sizeof out[i].host, "%s", pair[i].host);
         fill_ways(&out[i]);
