@@ -522,8 +522,18 @@ void job_urge(struct job *j, bool urged)
 
 /* limit_s last, since it depends on rows that come in any order: a waiting job with min_walltime may run
  * for max_walltime. */
+/* Another failure is seen by its time. A new run is another program, and qalter takes the time back. */
+static void count_failures(struct job *j, int64_t failed_s, int64_t run_version)
+{
+    if (j->run_version != run_version || j->preempt_failed_s == 0)
+        j->preempt_failures = 0;
+    if (j->preempt_failed_s != 0 && (j->preempt_failed_s != failed_s || j->preempt_failures == 0))
+        j->preempt_failures++;
+}
+
 void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs)
 {
+    int64_t failed_s = j->preempt_failed_s, run_version = j->run_version;
     struct strbuf needs, asks;
     struct job_take_source s = {.j = j, .c = c, .needs = &needs, .asks = &asks};
 
@@ -538,6 +548,7 @@ void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs)
     if (needs.len > 0)
         job_set_text(&j->needs, strbuf_str(&needs));
     job_set_text(&j->asks, strbuf_str(&asks));
+    count_failures(j, failed_s, run_version);
     strbuf_fini(&needs);
     strbuf_fini(&asks);
     if (j->is_array)

@@ -69,6 +69,7 @@ struct job {
     bool rerunable, can_checkpoint;
     bool room_held, gives_way; /* a hold is for it; it is a victim */
     int64_t preempt_failed_s;  /* when no method was left to preempt it; 0: never */
+    int preempt_failures;      /* how often that has been seen in this run, since it was altered last */
     int64_t eligible_s, accrue_type;
     int64_t preempt_count;              /* how often it gave way */
     struct preempt_methods wish;        /* preempt_methods; empty: not set */

@@ -40,9 +40,9 @@ static void cycle_note_later(void *arg, int64_t at_s)
 static bool cycle_has_failed(void *cycle, const struct job *preemptor, const struct job *victim)
 {
     const struct cycle *c = cycle;
-    bool lately = victim->preempt_failed_s && c->now_s < victim->preempt_failed_s + PLAN_FORGET_S;
 
-    return lately || plans_has_failed(c->plans, preemptor->id, victim->id, c->now_s);
+    return c->now_s < plans_victim_again_s(victim) ||
+           plans_has_failed(c->plans, preemptor->id, victim->id, c->now_s);
 }
 
 /* The same, and the cycle comes again when the failure is forgotten. explain asks the one above: it must
@@ -53,7 +53,8 @@ static bool cycle_preemptor_has_failed(void *arg, const struct job *preemptor, c
 
     if (!cycle_has_failed(c, preemptor, victim))
         return false;
-    cycle_note_later(c, c->now_s + PLAN_FORGET_S);
+    int64_t again_s = plans_victim_again_s(victim);
+    cycle_note_later(c, again_s > c->now_s ? again_s : c->now_s + PLAN_FORGET_S);
     return true;
 }
 

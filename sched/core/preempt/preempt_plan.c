@@ -245,6 +245,16 @@ enum plan_outcome plans_end(struct plans *p, const char *urgent, int64_t now_s)
     return PLAN_OVER;
 }
 
+int64_t plans_victim_again_s(const struct job *victim)
+{
+    int more = victim->preempt_failures - 1;
+
+    if (!victim->preempt_failed_s)
+        return 0;
+    more = more < 0 ? 0 : more > PLAN_DOUBLINGS ? PLAN_DOUBLINGS : more;
+    return victim->preempt_failed_s + ((int64_t)PLAN_FORGET_S << more);
+}
+
 /* The newest entry of a victim counts, so from the end. */
 bool plans_has_failed(const struct plans *p, const char *urgent, const char *victim, int64_t now_s)
 {

@@ -20,9 +20,10 @@
 #include "decisions.h"
 #include "sched_cluster.h"
 
-/* PLAN_ROUNDS_MAX: so often others are looked for when victims have failed. PLAN_FORGET_S: so long a victim that has failed is not
- * chosen again. Choices: a method that failed once mostly fails again, and each round stops jobs. */
-enum { PLAN_ROUNDS_MAX = 5, PLAN_FORGET_S = 30 };
+/* PLAN_ROUNDS_MAX: so often others are looked for when victims have failed. PLAN_FORGET_S: so long a victim that has failed once is not
+ * chosen again; PLAN_DOUBLINGS: each further failure doubles that, up to 17 hours. Choices: a method that failed once mostly fails
+ * again, and each attempt stops other victims of the same plan in vain: a dozen in the first day, one or two on each later one. */
+enum { PLAN_ROUNDS_MAX = 5, PLAN_FORGET_S = 30, PLAN_DOUBLINGS = 11 };
 
 struct plans;
 
@@ -50,6 +51,8 @@ void plans_result(struct plans *p, const char *urgent, const char *victim, bool 
  * job->claim is its place. */
 enum plan_outcome plans_end(struct plans *p, const char *urgent, int64_t now_s);
 
+/* When a victim for which no method was left may be chosen again, by its own record; 0: now. */
+int64_t plans_victim_again_s(const struct job *victim);
 /* Has this one failed to give way to this job, less than PLAN_FORGET_S ago? */
 bool plans_has_failed(const struct plans *p, const char *urgent, const char *victim, int64_t now_s);
 void plans_forget(struct plans *p, const char *urgent); /* it runs, or is gone */
