@@ -124,8 +124,9 @@ def test_a_program_that_saves_itself_in_its_notice_and_crashes_continues_from_th
 
 @alone
 def test_what_a_program_has_saved_that_crashes_while_its_mom_is_away_is_kept(cx):
-    job = in_its_notice(cx, CRASHER.replace("'save;", "'until [ -e {work}/go ]; do sleep 0.05; done; save; echo $$ > {work}/gone;"), "R", "600")
-    until(lambda: cx.stat(job).get("preempt_deadline"), "its notice")
+    job = in_its_notice(cx, CRASHER.replace("'save;", "'echo told > {work}/told; until [ -e {work}/go ]; do sleep 0.05; done; save; echo $$ > {work}/gone;"),
+                        "R", "600")
+    until(lambda: cx.file("told"), "its notice")  # the server's deadline is there before the MOM has heard of it
     cx.kill("n1")
     with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
         pass
