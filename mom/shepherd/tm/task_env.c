@@ -8,9 +8,9 @@
 #include <string.h>
 
 /* Not for the spawner to give: they are about this host, or how the task's own TM calls are believed. */
-static const char *const bound[] = {"PBS_JOBID",    "PBS_JOBCOOKIE",   "PBS_MOMPORT",
-                                    "PBS_NODEFILE", "PBS_TM_SOCKET",   "TMPDIR",
-                                    "PBS_JOBDIR",   "PBS_ENVIRONMENT", "PBS_PREEMPT_NOTICE"};
+static const char *const bound[] = {
+    "PBS_JOBID", "PBS_JOBCOOKIE", "PBS_MOMPORT",     "PBS_NODEFILE",       "PBS_TM_SOCKET",
+    "TMPDIR",    "PBS_JOBDIR",    "PBS_ENVIRONMENT", "PBS_PREEMPT_NOTICE", "PBS_CHECKPOINT_DIR"};
 
 struct task_env_entry {
     const char *text;

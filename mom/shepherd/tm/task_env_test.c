@@ -7,10 +7,16 @@
 
 #include "task_env.h"
 
-static const char *const job[] = {"PATH=/bin",     "PBS_JOBID=1.s", "HOME=/home/a",
-                                  "PBS_NODENUM=0", "PBS_TASKNUM=1", "LANG=C"};
-static const char *const given[] = {"LANG=de",       "MORE=yes",      "no equals sign", "=nameless",
-                                    "PBS_JOBID=9.s", "PBS_TASKNUM=7", "LANGUAGE=x"};
+static const char *const job[] = {"PATH=/bin",
+                                  "PBS_JOBID=1.s",
+                                  "HOME=/home/a",
+                                  "PBS_NODENUM=0",
+                                  "PBS_TASKNUM=1",
+                                  "LANG=C",
+                                  "PBS_CHECKPOINT_DIR=/n2/app"};
+static const char *const given[] = {
+    "LANG=de",       "MORE=yes",      "no equals sign", "=nameless",
+    "PBS_JOBID=9.s", "PBS_TASKNUM=7", "LANGUAGE=x",     "PBS_CHECKPOINT_DIR=/n1/app"};
 
 /* The struct takes what main() gets, which no code writes to. */
 static struct words make(const char *const *more, unsigned n)
@@ -42,7 +48,7 @@ static void what_is_given_lies_over_the_job(void **state)
     assert_string_equal(of(&w, "LANGUAGE"), "x");
     assert_string_equal(of(&w, "MORE"), "yes");
     assert_string_equal(of(&w, "PATH"), "/bin");
-    assert_int_equal(w.n, 8);
+    assert_int_equal(w.n, 9);
     words_fini(&w);
 }
 
@@ -53,6 +59,7 @@ static void what_belongs_to_host_and_task_cannot_be_given(void **state)
     assert_string_equal(of(&w, "PBS_JOBID"), "1.s");
     assert_string_equal(of(&w, "PBS_TASKNUM"), "5");
     assert_string_equal(of(&w, "PBS_NODENUM"), "3");
+    assert_string_equal(of(&w, "PBS_CHECKPOINT_DIR"), "/n2/app");
     words_fini(&w);
 }
 
@@ -60,7 +67,7 @@ static void nothing_given_is_the_jobs_own(void **state)
 {
     struct words w = make(NULL, 0);
 
-    assert_int_equal(w.n, 6);
+    assert_int_equal(w.n, 7);
     assert_string_equal(of(&w, "LANG"), "C");
     assert_null(of(&w, "LAN"));
     assert_null(of(&w, "MORE"));
