@@ -316,6 +316,53 @@ def test_the_job_gives_way_at_its_deadline_when_its_helper_or_shepherd_is_killed
     cx.wait(urgent)
 
 
+# --- a job on two hosts: each has a helper of its own
+def spread(cx, *words):
+    """A talker with rank 0 on n1 and rank 1 on n2."""
+    return talker(cx, *words, where=TWO, select="2:ncpus=4:mpiprocs=1", l_place="scatter", ranks=2)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_rank_of_either_host_gets_the_time_it_asks_for(cx, rank):
+    victim = spread(cx, f"{rank}:defer=900")
+    scheduler(cx, grace="300", most="1000").preempt_run(cx.submit(select="1:ncpus=4"), ROOM, [victim])
+    assert line(cx, "answered", rank)[0].startswith("answered SUCCESS")
+    assert int(cx.stat(victim)["preempt_deadline"]) > time.time() + 600 and cx.state(victim) == "R"
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("word", ["partial", "release"])
+def test_a_rank_of_either_host_gives_the_second_host_back(cx, rank, word):
+    victim = spread(cx, f"{rank}:{word}=n2")
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, grace=LONG).preempt_run(urgent, "(n2:ncpus=4)", [victim])
+    assert cx.wait(urgent)["exec_vnode"] == "(n2:ncpus=4)"
+    assert cx.stat(victim)["exec_vnode"] == "(n1:ncpus=4)" and cx.state(victim) == "R"
+    until(lambda: line(cx, "alert", 0)[1]["method"] == "none", "the withdrawal")
+
+
+def states(cx, job, node):
+    """The states that ranks have written on this host, below what its MOM keeps of the job."""
+    top = os.path.join(cx.dir, "mom", node, "checkpoint", f"{job}.CK")
+    return sorted({f for _, _, files in os.walk(top) for f in files if f.startswith("state.")})
+
+
+def test_a_save_on_two_hosts_is_the_checkpoint_of_method_c_and_each_host_has_its_part(cx):
+    victim = spread(cx, "event", "saved")
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, "CR", grace=LONG).preempt_run(urgent, ROOM, [victim])
+    cx.wait(urgent)
+    assert record(cx, victim)["method"] == "C"
+    assert [states(cx, victim, n) for n in ("n1", "n2")] == [["state.0"], ["state.1"]]
+    assert cx.wait(victim, "Q")["schedselect"] == "1:ncpus=4:mpiprocs=1:host=n1+1:ncpus=4:mpiprocs=1:host=n2"
+    cx.api.delete(urgent)
+    cx.wait_gone(urgent)
+    cx.api.run(victim, TWO)
+    cx.wait(victim)
+    until(lambda: all(said(cx, r).count("up") == 2 for r in (0, 1)), "both ranks to be back")
+    assert [states(cx, victim, n) for n in ("n1", "n2")] == [["state.0"], ["state.1"]]
+
+
 # --- what a program does with it
 EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "examples", "pmix")
 
@@ -328,13 +375,14 @@ def test_the_examples_save_themselves_and_continue_where_they_were(cx, language)
     else:
         shutil.copy(os.path.join(EXAMPLES, "saves_itself.py"), cx.work)
         program = "python3 saves_itself.py"
-    victim = started(cx, f"export PBS_CHECKPOINT_DIR=$PWD\npbs_launch {program} 1000000", select="1:ncpus=4:mpiprocs=1")
+    victim = started(cx, f"pbs_launch {program} 1000000", select="1:ncpus=4:mpiprocs=1")
     urgent = cx.submit(select="1:ncpus=4")
     until(lambda: ranks_run(cx, program), "the program")
     scheduler(cx, grace=LONG).preempt_run(urgent, ROOM, [victim])
     cx.wait(urgent)
     assert record(cx, victim)["reply"] == "saved"
-    assert int(cx.file("count")) >= 0
+    with open(os.path.join(cx.dir, "mom", "n1", "checkpoint", f"{victim}.CK", "app", "count"), encoding="ascii") as f:
+        assert int(f.read()) >= 0
 
 
 def ranks_run(cx, program):
