@@ -46,12 +46,25 @@ static void hook_alter_job_one(const struct hook_server *s, struct job *j, const
     free(list);
 }
 
-void hook_alter_job(const struct hook_server *s, struct job *j, const char *by, const struct hook_changes *c,
-                    const char *const allowed[])
+const char *hook_alter_forbidden(const struct hook_changes *c, const char *const allowed[])
 {
     for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->list[i].object, "job") == 0 && hook_alter_is_allowed(c->list[i].attr, allowed))
+        if (strcmp(c->list[i].object, "job") == 0 && !hook_alter_is_allowed(c->list[i].attr, allowed))
+            return c->list[i].attr;
+    return NULL;
+}
+
+void hook_alter_job(const struct hook_server *s, struct job *j, const char *by, const struct hook_changes *c,
+                    const char *const allowed[], const char *when)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->list[i].object, "job") != 0)
+            continue;
+        else if (hook_alter_is_allowed(c->list[i].attr, allowed))
             hook_alter_job_one(s, j, by, &c->list[i]);
+        else
+            log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "'%s' hook: cannot modify job attribute '%s' %s.",
+                      by, c->list[i].attr, when);
 }
 
 /* ---- into vnodes ------------------------------------------------------------------------------------- */

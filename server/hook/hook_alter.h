@@ -8,9 +8,13 @@
 struct job;
 struct node;
 
-/* Alter a job as hook `by` asked, where the event permits it: only attributes of `allowed`, which NULL ends. Others are said in the log. */
+/* The first attribute of a job among the changes that is not one of `allowed`, which NULL ends; NULL: there is none. */
+const char *hook_alter_forbidden(const struct hook_changes *c, const char *const allowed[]);
+
+/* Alter a job as hook `by` asked, where the event permits it: only attributes of `allowed`. Others are an error in the log, which ends in
+ * `when`: "after runjob request has been rejected". */
 void hook_alter_job(const struct hook_server *s, struct job *j, const char *by, const struct hook_changes *c,
-                    const char *const allowed[]);
+                    const char *const allowed[], const char *when);
 
 /* Change the vnodes that hook `by` has set: their state and attributes, as a manager may. What cannot be is said in the log. */
 void hook_alter_vnodes(const struct hook_server *s, const char *by, const struct hook_changes *c);

@@ -23,11 +23,14 @@
 #include "pbs_error.h"
 #include "request.h"
 
+enum { HOOK_GATE_WHY_SIZE = 320 }; /* names of a hook and an attribute are at most a hundred bytes each */
+
 struct hook_gate_pass {
     struct hook_server *s;
     struct request *request;
     const struct hook_gate_row *row;
-    bool failed; /* changes could not be made in the arguments */
+    bool failed;                  /* changes could not be made in the arguments, or may not be */
+    char why[HOOK_GATE_WHY_SIZE]; /* where they may not: what the client is told */
     void (*pass)(void *arg, struct request *r);
     void *pass_arg;
 };
@@ -185,7 +188,7 @@ static const char *hook_gate_run_id(struct request *r)
 }
 
 /* What a runjob hook sets is the job's own, and differs for a job that is to run and for one that stays. */
-static void hook_gate_alter(const struct hook_gate_pass *p, const char *hook, bool accepted,
+static void hook_gate_alter(struct hook_gate_pass *p, const char *hook, bool accepted,
                             const struct hook_changes *c)
 {
     static const char *const runs[] = {"Output_Path",   "Error_Path",           "Resource_List",
@@ -193,9 +196,17 @@ static void hook_gate_alter(const struct hook_gate_pass *p, const char *hook, bo
     static const char *const stays[] = {"Execution_Time", "Hold_Types",    "project", "depend",
                                         "Variable_List",  "Resource_List", NULL};
     struct job *j = hook_gate_job(p->s, hook_gate_run_id(p->request));
+    const char *forbidden = accepted ? hook_alter_forbidden(c, runs) : NULL;
 
+    if (forbidden) { /* the job is not to run without what its site has set */
+        p->failed = true;
+        snprintf(p->why, sizeof p->why,
+                 "runjob request rejected by '%s': cannot modify %s after runjob request has been accepted.",
+                 hook, forbidden);
+        return;
+    }
     if (j)
-        hook_alter_job(p->s, j, hook, c, accepted ? runs : stays);
+        hook_alter_job(p->s, j, hook, c, accepted ? runs : stays, "after runjob request has been rejected");
     hook_alter_vnodes(p->s, hook, c);
 }
 
@@ -276,6 +287,8 @@ static void hook_gate_done(void *arg, const struct hook_verdict *v)
         (void)0; /* the connections are closed already */
     else if (v->accepted && !p->failed)
         p->pass(p->pass_arg, p->request);
+    else if (v->accepted && p->why[0])
+        request_failf(p->request, PBSE_HOOKERROR, "%s", p->why);
     else if (v->accepted)
         request_failf(p->request, PBSE_HOOKERROR, "%s event: rejected request", event);
     else
@@ -322,6 +335,6 @@ bool hook_gate(struct hook_server *s, struct request *r, void (*pass)(void *arg,
         request_failf(r, PBSE_SYSTEM, "no memory to run hooks");
         return true;
     }
-    *p = (struct hook_gate_pass){s, r, row, false, pass, pass_arg};
+    *p = (struct hook_gate_pass){.s = s, .request = r, .row = row, .pass = pass, .pass_arg = pass_arg};
     return hook_gate_start(p, data);
 }

@@ -64,7 +64,7 @@ static void hook_news_queued_changed(void *arg, const char *hook, bool accepted,
     struct job *j = jobs_find(q->s->o.ctx->jobs, q->key);
 
     if (accepted && j && !job_is_over(j))
-        hook_alter_job(q->s, j, hook, c, may);
+        hook_alter_job(q->s, j, hook, c, may, "after the job has been queued");
 }
 
 static void hook_news_queued_done(void *arg, const struct hook_verdict *v)

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from harness import users
+from harness.api import PbsError
 from harness.wait import until
 
 EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "..", "doc", "examples", "hooks")
@@ -213,3 +214,29 @@ def test_a_runjob_hook_takes_a_vnode_out_of_service(cx):
     jobid = cx.submit()
     until(lambda: job(cx, jobid).get("comment", "").startswith("Not Running"), "the rejection")
     assert cx.api.stat("vnode", node)[0]["state"] == "offline" and job(cx, jobid)["job_state"] == "Q"
+
+
+def runjob_hook(cx, text):
+    cx.qmgr("create hook sets event=runjob", f"import hook sets application/x-python default {write(cx, 'sets.py', 'import pbs' + chr(10) + 'e = pbs.event()' + chr(10) + text)}")
+
+
+@pytest.mark.complex(nodes=1, sched=False)
+@pytest.mark.parametrize("attribute, text", [("project", "e.job.project = 'other'"), ("Hold_Types", "e.job.Hold_Types = pbs.hold_types('u')")])
+def test_a_runjob_hook_that_accepts_may_not_set_what_a_running_job_cannot_have(cx, attribute, text):
+    runjob_hook(cx, text + "\n")
+    jobid = cx.submit()
+    with pytest.raises(PbsError) as refused:
+        cx.api.run(jobid, "(n1:ncpus=1)")
+    assert (refused.value.code, refused.value.text) == (
+        15136, f"runjob request rejected by 'sets': cannot modify {attribute} after runjob request has been accepted.")
+    assert job(cx, jobid)["job_state"] == "Q" and job(cx, jobid)["project"] == "_pbs_project_default"
+
+
+@pytest.mark.complex(nodes=1, sched=False)
+def test_a_runjob_hook_that_rejects_says_in_the_log_what_it_may_not_set(cx):
+    runjob_hook(cx, "e.job.Output_Path = ':/tmp/elsewhere'\ne.job.project = 'other'\ne.reject('no')\n")
+    jobid = cx.submit()
+    with pytest.raises(PbsError, match="no"):
+        cx.api.run(jobid, "(n1:ncpus=1)")
+    assert job(cx, jobid)["project"] == "other" and "elsewhere" not in job(cx, jobid)["Output_Path"]
+    cx.wait_log("server", f"{jobid};'sets' hook: cannot modify job attribute 'Output_Path' after runjob request has been rejected.")
