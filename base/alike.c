@@ -1,9 +1,10 @@
-/* The usual table of distances, three rows of it at a time. */
+/* The usual table of distances (restricted Damerau-Levenshtein), three rows of it at a time. See alike.h. */
 #include "alike.h"
 
 #include <ctype.h>
 #include <string.h>
 
+/* LONGEST: names of attributes, options and resources are shorter. LONG_WORD: from here on two mistakes are likely one word. */
 enum { LONGEST = 64, LONG_WORD = 6 };
 
 static int least(int a, int b)
@@ -37,6 +38,7 @@ static int distance(const char *a, size_t n, const char *b, size_t m)
     return row[n % 3][m];
 }
 
+/* Words of two letters are like too many others. */
 bool alike_is(const char *said, const char *known)
 {
     size_t n = strlen(said), m = strlen(known);

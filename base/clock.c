@@ -1,4 +1,8 @@
-/* The time: see clock.h. A driven clock is two numbers; they are atomic because workers may read the time. */
+/* The time: see clock.h. A driven clock is two numbers; they are atomic because workers may read the time.
+ *
+ * A steady clock is the machine's monotonic time and an offset, so that a step of the system's time moves
+ * nothing until its owner adopts it. The real clock is one constant object: it can be compared by address
+ * and never goes. */
 #include "clock.h"
 
 #include <stdatomic.h>
@@ -132,6 +136,7 @@ int64_t clock_real_mono_us(void)
     return system_ns(CLOCK_MONOTONIC) / 1000;
 }
 
+/* Monotonic time follows a step forward only: set back, it stays. */
 int clock_set(struct clock *c, int64_t wall_ns)
 {
     int64_t before_ns;

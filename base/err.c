@@ -24,6 +24,7 @@ static void cut_at_character(char *text, size_t max)
         text[start - 1] = '\0';
 }
 
+/* The new text is whole before the old one is written over, since an argument may be the old one. */
 int err_vset(struct err *e, int code, const char *fmt, va_list ap)
 {
     char text[ERR_TEXT_MAX];
@@ -48,6 +49,7 @@ int err_set(struct err *e, int code, const char *fmt, ...)
     return -1;
 }
 
+/* strerror_r of GNU, which returns the text. */
 int err_errno(struct err *e, int errnum, const char *fmt, ...)
 {
     char what[ERR_TEXT_MAX];

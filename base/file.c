@@ -25,6 +25,7 @@ static int file_failed(struct err *e, const char *doing, const char *name)
     return err_errno(e, errno, "cannot %s %.300s", doing, name);
 }
 
+/* A short write is continued; a descriptor that does not block is not meant for this. */
 int file_write_all(int fd, const void *bytes, size_t n, struct err *e)
 {
     const char *p = bytes;
@@ -68,6 +69,7 @@ int file_sync_dir(int dirfd, const char *name, struct err *e)
     return rc;
 }
 
+/* A new name is on disk when its directory is. */
 static int sync_parent(int dirfd, const char *name, struct err *e)
 {
     char parent[PATH_MAX];
@@ -79,6 +81,8 @@ static int sync_parent(int dirfd, const char *name, struct err *e)
     return file_sync_dir(dirfd, parent, e);
 }
 
+/* O_EXCL and O_NOFOLLOW: a link that another user has put there is an error, not a target. A temporary file
+ * that could not be completed is removed. */
 static int file_replace_with(int dirfd, const char *name, const void *bytes, size_t n, mode_t mode, bool sync,
                              struct err *e)
 {
@@ -118,6 +122,7 @@ int file_write_quick(int dirfd, const char *name, const void *bytes, size_t n, m
     return file_replace_with(dirfd, name, bytes, n, mode, false, e);
 }
 
+/* The directory is synced only where the file is new: that costs as much again. */
 int file_append(int dirfd, const char *name, const void *bytes, size_t n, mode_t mode, struct err *e)
 {
     bool is_new = faccessat(dirfd, name, F_OK, 0) < 0;
@@ -165,6 +170,7 @@ static int read_some(int fd, char **buffer, size_t *cap, size_t *used, struct er
     return got > 0;
 }
 
+/* One byte more than allowed is read before it is refused, and one byte is left for the NUL. */
 int file_read_fd(int fd, size_t max, char **bytes, size_t *n, struct err *e)
 {
     size_t used = 0, cap = 0;
@@ -289,6 +295,7 @@ static int set_mode_of_new(const char *path, mode_t mode, struct err *e)
     return rc;
 }
 
+/* A directory that is there stays as it is, also by way of a link. */
 static int file_make_dir(const char *path, mode_t mode, struct err *e)
 {
     struct stat st;
@@ -302,6 +309,7 @@ static int file_make_dir(const char *path, mode_t mode, struct err *e)
     return err_set(e, ENOTDIR, "cannot make directory %.300s: another file has its name", path);
 }
 
+/* From the root down, each prefix that ends before a slash. */
 int file_make_dirs(const char *path, mode_t mode, struct err *e)
 {
     char part[PATH_MAX];
@@ -347,6 +355,7 @@ static int lift(struct file_removal *r, int dirfd, const char *name, struct err 
 
 static int remove_entries(int fd, struct file_removal *r, int depth, struct err *e);
 
+/* Try it as a file first: most entries are, and unlinkat tells a directory apart. */
 static int remove_entry(int dirfd, const char *name, struct file_removal *r, int depth, struct err *e)
 {
     struct stat st;
@@ -468,6 +477,7 @@ int file_lock(const char *path, mode_t mode, struct err *e)
     return file_lock_within(path, mode, LOCK_PATIENCE_MS, e);
 }
 
+/* The mode is set where the file was there with another one, if it is ours. */
 int file_lock_within(const char *path, mode_t mode, int patience_ms, struct err *e)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
@@ -502,6 +512,7 @@ void file_unlock(int fd)
     close(fd);
 }
 
+/* A lock without a pid is one that is just being taken. */
 pid_t file_lock_holder(const char *path, struct err *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -518,6 +529,7 @@ pid_t file_lock_holder(const char *path, struct err *e)
     return pid;
 }
 
+/* The name behind the directory must fit into sun_path; only the path before it may be of any length. */
 int file_socket_address(const char *path, struct sockaddr_un *address, socklen_t *length, int *dir,
                         struct err *e)
 {
@@ -552,6 +564,7 @@ int file_socket_address(const char *path, struct sockaddr_un *address, socklen_t
     return 0;
 }
 
+/* The directory last: until then it is root's, and no other user can put anything into it. */
 static int hand_over_all(DIR *d, const char *dir, uid_t uid, gid_t gid, struct err *e)
 {
     const struct dirent *x;

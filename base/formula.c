@@ -1,8 +1,12 @@
 /* Expressions. See formula.h.
  *
- * The parser descends by precedence, one function a level, and leaves a tree of nodes in one array; a node names its
- * parts by index. The binary operators of one level are rows of a table, so a level is a loop over its rows. Depth is
- * bounded while parsing, so evaluation may recurse. */
+ * The parser descends by precedence, one function a level, and leaves a tree of nodes in one array; a node
+ * names its parts by index. The binary operators of one level are rows of a table, so a level is a loop
+ * over its rows. Depth is bounded while parsing, so evaluation may recurse.
+ *
+ * An error while parsing is told once, the first; from then on nodes are NONE and every level returns. An
+ * error while evaluating is kept in the run, and the values that follow are 0: so no function returns two
+ * things. */
 #include "formula.h"
 
 #include <ctype.h>
@@ -40,6 +44,7 @@ enum op {
     OP_CALL
 };
 
+/* One part of the tree. What a, b and c are follows from op. */
 struct formula_node {
     enum op op;
     double number;
@@ -175,6 +180,7 @@ static const struct {
 
 /* --- reading ----------------------------------------------------------------------------------------- */
 
+/* The first error stays, with the place at which it was seen. */
 static int formula_fail(struct parser *p, int code, const char *what)
 {
     if (!p->failed)
@@ -220,6 +226,7 @@ static bool formula_take(struct parser *p, const char *token)
 static int parse_choice(struct parser *p);
 static int formula_parse_unary(struct parser *p);
 
+/* Each name once: values are asked for by index. */
 static int find_name(struct parser *p, const char *word)
 {
     struct formula *f = p->f;
@@ -235,6 +242,7 @@ static int find_name(struct parser *p, const char *word)
     return (int)f->n_names++;
 }
 
+/* Behind "WORD(". Arguments hang together by `next`, since nodes have three places only. */
 static int parse_call(struct parser *p, const char *word)
 {
     int fn = 0, n = 0, first = NONE, last = NONE;
@@ -261,6 +269,7 @@ static int parse_call(struct parser *p, const char *word)
     return formula_add(p, (struct formula_node){.op = OP_CALL, .fn = fn, .a = first});
 }
 
+/* A reserved word cannot be a value; then a call, a constant, or a name whose value is asked for. */
 static int parse_word(struct parser *p)
 {
     static const char *const reserved[] = {"and", "or", "not", "if", "else"};
@@ -285,6 +294,7 @@ static int parse_word(struct parser *p)
     return formula_add(p, (struct formula_node){.op = OP_NAME, .a = find_name(p, word)});
 }
 
+/* A number, a word, or something in brackets. */
 static int parse_atom(struct parser *p)
 {
     char *end;
@@ -352,6 +362,7 @@ static const struct sign *take_sign(struct parser *p, const struct sign *row)
     return NULL;
 }
 
+/* Left to right: a - b - c is (a - b) - c. */
 static int parse_row(struct parser *p, const struct sign *row, int (*below)(struct parser *p))
 {
     const struct sign *sign;
@@ -416,6 +427,7 @@ static int parse_or(struct parser *p)
     return parse_row(p, row, formula_parse_and);
 }
 
+/* X if C else Y, right to left, as in Python. */
 static int parse_choice(struct parser *p)
 {
     int yes, condition, no;
@@ -497,6 +509,7 @@ static double wrong(struct run *r, const char *why)
 
 static double eval(struct run *r, int at);
 
+/* Errors of the C library show as values that are not finite. */
 static double eval_call(struct run *r, const struct formula_node *x)
 {
     const struct function *fn = &functions[x->fn];
@@ -511,6 +524,7 @@ static double eval_call(struct run *r, const struct formula_node *x)
     return isfinite(out) ? out : wrong(r, "math domain error");
 }
 
+/* As Python divides: // and % go towards minus infinity. */
 static double divide(struct run *r, enum op op, double a, double b)
 {
     if (b == 0)
@@ -582,6 +596,7 @@ static double eval(struct run *r, int at)
     return isfinite(a) ? a : wrong(r, "Result too large");
 }
 
+/* A value of the caller's may not be finite either. */
 int formula_eval(const struct formula *f, formula_value_fn *value, void *arg, double *out, struct err *e)
 {
     struct run r = {.f = f, .value = value, .arg = arg};

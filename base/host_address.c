@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The name of this host, whole or up to its first dot. */
 bool host_address_is_own_name(const char *host)
 {
     char own[256] = "";
@@ -43,6 +44,7 @@ bool host_address_is_numeric(const char *host)
     return inet_pton(AF_INET, host, &room) == 1 || inet_pton(AF_INET6, host, &room) == 1;
 }
 
+/* 127.0.0.0/8 and ::1. */
 static bool is_loopback(const struct sockaddr *a)
 {
     const struct sockaddr_in *v4 = (const void *)a;
@@ -63,6 +65,7 @@ bool host_address_is_same(const struct sockaddr *a, const struct sockaddr *b)
                                    : IN6_ARE_ADDR_EQUAL(&x6->sin6_addr, &y6->sin6_addr);
 }
 
+/* Interfaces are asked each time: they come and go. */
 bool host_address_is_of_this_host(const char *address)
 {
     struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM}, *a = NULL;

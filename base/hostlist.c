@@ -10,6 +10,7 @@
 #include "strbuf.h"
 #include "words.h"
 
+/* DIGITS_MAX: fits an unsigned. NAME_BYTES_MAX: of a host name, RFC 1035, 2.3.4. */
 enum { DIGITS_MAX = 9, NAME_BYTES_MAX = 255 };
 
 static bool is_digit(char c)
@@ -60,6 +61,7 @@ struct element {
     const char *text, *open, *close, *end;
 };
 
+/* The next element, up to a separator outside its bracket; *p is behind it. */
 static int find_element(const char **p, struct element *el, struct err *e)
 {
     const char *q = *p;
@@ -81,6 +83,7 @@ static int find_element(const char **p, struct element *el, struct err *e)
     return 0;
 }
 
+/* "4" or "4-7" of a bracket; *p is behind it. */
 static int add_range(const struct element *el, const char **p, size_t before, struct words *out,
                      struct err *e)
 {
@@ -140,6 +143,7 @@ static int parse_all(const char *p, struct words *out, struct err *e)
     return 0;
 }
 
+/* What was appended before the mistake goes again. */
 int hostlist_parse(const char *text, struct words *out, struct err *e)
 {
     size_t before = out->n;

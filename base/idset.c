@@ -61,6 +61,7 @@ static uint64_t *bits_dup(const uint64_t *from)
     return bits;
 }
 
+/* n_pages counts up, so that what was copied can be freed when memory ends. */
 struct idset *idset_dup(const struct idset *s)
 {
     struct idset *copy = idset_create();
@@ -174,6 +175,7 @@ static int64_t id_of(const struct idset *s, uint32_t ordinal)
     return (int64_t)(s->rest + ordinal * s->step);
 }
 
+/* A page that becomes full gives its bits back. */
 static int ordinal_add(struct idset *s, uint32_t ordinal)
 {
     struct idset_page *p = page_make(s, ordinal >> PAGE_SHIFT);
@@ -202,6 +204,7 @@ static int fill_page(struct idset *s, uint32_t number)
     return 0;
 }
 
+/* Whole pages at once, where the range covers them. */
 static int ordinals_add(struct idset *s, uint64_t at, uint64_t last, uint64_t step)
 {
     while (at <= last) {
@@ -268,6 +271,7 @@ static int make_fit(struct idset *s, uint32_t id, uint64_t step)
     return common == s->step ? 0 : change_step(s, common);
 }
 
+/* A number that is not of the progression is not a member, whatever the bits say. */
 bool idset_contains(const struct idset *s, uint32_t id)
 {
     const struct idset_page *p = idset_fits(s, id) ? page_find(s, ordinal_of(s, id) >> PAGE_SHIFT) : NULL;
@@ -282,6 +286,7 @@ int idset_add(struct idset *s, uint32_t id)
     return ordinal_add(s, ordinal_of(s, id));
 }
 
+/* A full page has no bits, and needs them now. */
 int idset_remove(struct idset *s, uint32_t id)
 {
     struct idset_page *p = idset_fits(s, id) ? page_find(s, ordinal_of(s, id) >> PAGE_SHIFT) : NULL;
@@ -303,6 +308,7 @@ int idset_remove(struct idset *s, uint32_t id)
     return 0;
 }
 
+/* The last member of the range may lie before `last`. One of a single number has no step of its own. */
 int idset_add_range(struct idset *s, uint32_t first, uint32_t last, uint32_t step)
 {
     uint64_t distance = last > first && step <= last - first ? step : NO_STEP;
@@ -425,6 +431,7 @@ int64_t idset_next(const struct idset *s, int64_t from)
 
 /* --- text --- */
 
+/* Decimal digits, bounded while they are read. */
 static int read_id(const char **p, uint32_t max, uint32_t *out)
 {
     uint64_t n = 0;
@@ -459,6 +466,7 @@ static int read_range(const char **p, uint32_t max_id, struct idset_range *r)
 /* Called with each range of a text. 0, or -1 with an error. */
 typedef int take_range_fn(void *arg, struct idset_range r, struct err *e);
 
+/* The whole text, range by range; `take` may refuse one. */
 static int parse_ranges(const char *text, uint32_t max_id, take_range_fn *take, void *arg, struct err *e)
 {
     const char *p = text;

@@ -1,4 +1,5 @@
-/* A parser that keeps nothing. See json_check.h. */
+/* A parser that keeps nothing. See json_check.h. One function for each rule of the grammar of RFC 8259;
+ * each moves `at` behind what it has read, so where it stops is where the mistake is. */
 #include "json_check.h"
 
 #include <ctype.h>
@@ -9,7 +10,7 @@
 
 #include "utf8.h"
 
-enum { NUMBER_MAX = 63 };
+enum { NUMBER_MAX = 63 }; /* characters of a number: far more than 64 bits or a double need */
 
 struct json_check_reader {
     const char *at, *end;
@@ -47,6 +48,7 @@ static bool take_digits(struct json_check_reader *r)
     return r->at > from;
 }
 
+/* What may follow the whole part: a fraction, an exponent, both or nothing. */
 static bool take_fraction(struct json_check_reader *r)
 {
     if (take_char(r, '.') && !take_digits(r))
@@ -110,6 +112,8 @@ static long take_code(struct json_check_reader *r)
     return code;
 }
 
+/* A code above the basic plane is written as a pair, of which neither half may be alone; 0 would end a C
+ * string. */
 static bool take_numeric_escape(struct json_check_reader *r)
 {
     long code = take_code(r);
@@ -174,6 +178,7 @@ static bool take_members(struct json_check_reader *r, char end, bool keys)
     return ok && take_char(r, end);
 }
 
+/* Blanks around a value belong to it. */
 static bool json_check_take_value(struct json_check_reader *r)
 {
     bool ok;

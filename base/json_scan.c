@@ -131,6 +131,8 @@ int json_scan_begin(struct json_scan *s, char *text)
     return 0;
 }
 
+/* A comma comes before every member but the first; one before the end is an error, since a value must
+ * follow it. */
 int json_scan_next(struct json_scan *s, struct json_member *out)
 {
     char *at = json_scan_skip_blanks(s->at);

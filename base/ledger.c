@@ -1,4 +1,4 @@
-/* See ledger.h. There are few entries, so they are walked. */
+/* Minutes in rising order, the oldest first. See ledger.h. There are few entries, so they are walked. */
 #include "ledger.h"
 
 #include <math.h>
@@ -10,11 +10,13 @@
 
 enum { MINUTE_S = 60 };
 
+/* A minute counts for an hour behind its end, so that no amount counts for less. */
 static int64_t expires_s(int64_t minute)
 {
     return (minute + 1) * MINUTE_S + LEDGER_WINDOW_S;
 }
 
+/* Entries that are not in order are left out: the text is stored, and may have been altered. */
 void ledger_parse(const char *text, struct ledger *out)
 {
     *out = (struct ledger){0};
@@ -57,6 +59,7 @@ int64_t ledger_next_s(const struct ledger *l, int64_t now_s)
     return 0;
 }
 
+/* Old minutes go first; a full ledger gives up its oldest one. */
 void ledger_add(struct ledger *l, int64_t now_s, double spent)
 {
     int64_t minute = now_s / MINUTE_S;

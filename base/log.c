@@ -1,5 +1,8 @@
 /* The daemon's log: see log.h. A line is made in one buffer and appended by one write, so lines of several
- * threads, and of a child that shares the file, never mix. The day switches inside the lock. */
+ * threads, and of a child that shares the file, never mix. The day switches inside the lock.
+ *
+ * Functions whose name ends in _locked, and those that they call, need the lock. A line whose file cannot
+ * be written goes to stderr; a disk that is full leaves no half line behind. */
 #include "log.h"
 
 #include <assert.h>
@@ -45,6 +48,7 @@ static const char *const class_names[] = {"Svr",  "Que",  "Job",   "Req",  "Fil"
                                           "Node", "Resv", "Sched", "Hook", "Resc", "TPP"};
 static_assert(sizeof class_names / sizeof *class_names == LOGC_COUNT, "a name for each class");
 
+/* localtime_r reads the zone each time, which costs more than the rest of a line. */
 static void local_time(struct tm *t, int *micro_s)
 {
     const struct clock *c = the_log.clock ? the_log.clock : clock_real();
@@ -222,6 +226,8 @@ static void open_lines(void)
     }
 }
 
+/* Before a line is written. A file that cannot be opened leaves the log without one until the next line
+ * tries. */
 static void switch_day(void)
 {
     struct tm t;
@@ -298,6 +304,7 @@ static int take_options(const struct log_options *o, struct err *e)
     return !o->head || the_log.head ? 0 : err_no_memory(e);
 }
 
+/* An open log is closed first, with its last line. */
 int log_open(const struct log_options *o, struct err *e)
 {
     int rc = -1;
@@ -357,6 +364,7 @@ bool log_is_on(unsigned event)
     return event & (the_log.mask | LOGE_FORCE);
 }
 
+/* The mask is asked without the lock: it is atomic, and most lines are masked off. */
 static void log_vevent(enum log_class c, unsigned event, const char *object, const char *fmt, va_list ap)
 {
     int saved = errno;

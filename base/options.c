@@ -1,6 +1,7 @@
 /* A program's command line as rows: see options.h.
  *
- * Operands are moved behind the options by rotating argv, so the order of both stays. */
+ * Operands are moved behind the options by rotating argv, so the order of both stays. Nothing is copied:
+ * values are the words of argv, or what follows a letter or = in them. */
 #include "options.h"
 
 #include <errno.h>
@@ -35,6 +36,7 @@ static const struct option_row *find_name(const struct options *o, const char *n
     return NULL;
 }
 
+/* An error of the row gets the option as it was written in front of it. */
 static int options_take(struct options_scan *s, const struct option_row *row, const char *value,
                         const char *shown, size_t n)
 {
@@ -68,6 +70,7 @@ static int options_take_long(struct options_scan *s)
     return options_take(s, row, value, word, n);
 }
 
+/* Letters may be joined; the first that takes a value takes the rest of the word. */
 static int options_take_letters(struct options_scan *s)
 {
     const char *p = s->argv[s->at] + 1;
@@ -135,6 +138,7 @@ int options_parse(const struct options *o, int argc, char *argv[], int *first, v
     return 0;
 }
 
+/* As a command line of its own, in which only options may be. */
 int options_parse_text(const struct options *o, const char *text, void *context, struct err *e)
 {
     struct options anywhere = *o;
@@ -196,6 +200,7 @@ static void add_help(const struct options *o, struct strbuf *out, struct strbuf 
     }
 }
 
+/* The options in the order of their rows, folded at USAGE_WIDTH. */
 int options_usage(const struct options *o, struct strbuf *out)
 {
     size_t line_start = out->len;

@@ -15,6 +15,7 @@ static void pqueue_put(struct pqueue *q, struct pqueue_entry *e, size_t place)
     e->place = place;
 }
 
+/* e is at its place, which may be too far back. */
 static void rise(struct pqueue *q, struct pqueue_entry *e)
 {
     size_t place = e->place;
@@ -24,6 +25,7 @@ static void rise(struct pqueue *q, struct pqueue_entry *e)
     pqueue_put(q, e, place);
 }
 
+/* e is at its place, which may be too far in front. */
 static void pqueue_sink(struct pqueue *q, struct pqueue_entry *e)
 {
     size_t place = e->place, child;
@@ -80,6 +82,7 @@ int pqueue_push(struct pqueue *q, struct pqueue_entry *e, int64_t key)
     return 0;
 }
 
+/* The last entry takes the place, and may belong further in either direction. */
 void pqueue_remove(struct pqueue *q, struct pqueue_entry *e)
 {
     struct pqueue_entry *last;

@@ -63,6 +63,7 @@ static int ranks_grow(struct ranks *r)
     return 0;
 }
 
+/* Grown before it is half full, so that a search always meets an empty slot. */
 int64_t ranks_add(struct ranks *r, const void *p)
 {
     struct ranks_slot *s;

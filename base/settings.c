@@ -23,6 +23,7 @@ struct item {
     double real;
 };
 
+/* What is known of one row. */
 struct settings_slot {
     struct item *items;
     size_t n;
@@ -80,6 +81,7 @@ static int parse_bool(const char *text, int64_t *out, struct err *e)
     return 0;
 }
 
+/* By the row's type. What it yields is kept beside the text. */
 static int parse_value(const struct settings_row *row, struct item *it, struct err *e)
 {
     const char *text = it->shown.value;
@@ -116,6 +118,7 @@ static void item_fini(struct item *it)
     free((char *)(uintptr_t)it->shown.qualifier);
 }
 
+/* A copy of the value, checked. -1: `it` holds nothing. */
 static int item_init(struct item *it, const struct settings_row *row, const char *value,
                      const char *qualifier, int line, struct err *e)
 {

@@ -136,6 +136,7 @@ bool strbuf_ok(const struct strbuf *b)
     return !b->failed;
 }
 
+/* An empty buffer yields an empty text of its own. */
 char *strbuf_take(struct strbuf *b)
 {
     char *s = NULL;

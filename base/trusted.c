@@ -19,6 +19,8 @@ static int check_last(const char *part, const struct stat *st, mode_t type, stru
     return 0;
 }
 
+/* A directory that others may write to is as good as no check, unless the sticky bit keeps them from
+ * replacing what is not theirs. */
 static int check_part(const char *part, bool is_last, mode_t type, struct err *e)
 {
     struct stat st;

@@ -51,6 +51,7 @@ static uint64_t read_fraction_ms(const char **p)
     return ms;
 }
 
+/* Both errors show the text; the one of form shows what it should look like. */
 static int bad_duration(const char *text, int code, struct err *e)
 {
     if (code == ERANGE)
@@ -59,6 +60,7 @@ static int bad_duration(const char *text, int code, struct err *e)
                    "\"%.100s\" is not a duration: seconds, or [[hours:]minutes:]seconds[.fraction]", text);
 }
 
+/* Each colon makes what came before it sixty times as much. */
 int units_parse_duration_ms(const char *text, int64_t *out_ms, struct err *e)
 {
     const char *p = units_skip_blanks(text);
@@ -107,6 +109,7 @@ const char *units_format_duration(char out[static UNITS_TEXT_MAX], int64_t durat
 
 static const char prefixes[] = "kmgtp";
 
+/* The bound is in bytes, whatever the unit is, so that every size can be converted. */
 int units_parse_size(const char *text, struct units_size *out, struct err *e)
 {
     struct units_size s = {0};
@@ -173,6 +176,7 @@ int units_size_compare(struct units_size a, struct units_size b)
     return x < y ? -1 : x > y;
 }
 
+/* yes[i] and no[i] are pairs, so one loop asks both. */
 int units_parse_bool(const char *text, bool *out, struct err *e)
 {
     static const char *const yes[] = {"true", "t", "yes", "y", "1"};

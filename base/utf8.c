@@ -1,6 +1,8 @@
 /* UTF-8 by the table of RFC 3629, section 4. See utf8.h. */
 #include "utf8.h"
 
+/* A row for each form of the first byte, with the bounds of the second that keep out longer forms and
+ * surrogates. */
 size_t utf8_length(const char *s, size_t n)
 {
     static const struct {

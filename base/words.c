@@ -19,6 +19,7 @@ struct symbol {
     bool mark;     /* a quote or backslash was here; c follows it if it is not 0 */
 };
 
+/* Inside a quote only the same one counts. */
 static bool is_quote(const struct words_scan *s, char c)
 {
     if (!(s->flags & WORDS_QUOTES))
@@ -26,6 +27,7 @@ static bool is_quote(const struct words_scan *s, char c)
     return s->quote ? c == s->quote : c == '\'' || c == '"';
 }
 
+/* The next character and what it is; at the end c is 0 and nothing moves. */
 static struct symbol words_step(struct words_scan *s)
 {
     char c = *s->p;
@@ -118,6 +120,7 @@ static void read_word(struct words_scan *s, const char *separators, struct strbu
         strbuf_cut(b, keep);
 }
 
+/* The buffer's text goes into the list; the buffer is empty for the next word. */
 static int keep_word(struct words *l, struct strbuf *b, struct err *e)
 {
     char *word;
@@ -131,6 +134,7 @@ static int keep_word(struct words *l, struct strbuf *b, struct err *e)
     return err_set(e, ENOMEM, "no memory for a list of words");
 }
 
+/* Before anything is cut, so that an error appends nothing. */
 static int check_closed(const char *text, unsigned flags, struct err *e)
 {
     struct words_scan s = {text, flags, '\0'};
@@ -153,6 +157,8 @@ static void drop_from(struct words *l, size_t n)
         l->w[l->n] = NULL;
 }
 
+/* A word that is only a pair of quotes is an empty word; nothing between two separators is one with
+ * WORDS_EMPTY only. */
 int words_parse(const char *text, const char *separators, unsigned flags, struct words *l, struct err *e)
 {
     struct words_scan s = {text, flags, '\0'};
