@@ -1,4 +1,5 @@
-"""The Debian packages, in a clean root: installed, upgraded under a running job, removed, purged; and the RPM packages, which have the same files.
+"""The Debian packages, in a clean root: installed, upgraded under a running job, removed, purged; and the RPM packages, which have the same files
+and live through the same day.
 With --packages only: it builds them and a root, for which packages of Debian are fetched, and takes some minutes."""
 import glob
 import os
@@ -71,14 +72,19 @@ def later(deb, directory):
     shutil.rmtree(tree)
 
 
+def make_root(place, *packages):
+    """A Debian of this release with these packages of it."""
+    with open("/etc/os-release", encoding="utf-8") as f:
+        suite = re.search(r"VERSION_CODENAME=(\w+)", f.read()).group(1)
+    subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", f"--include=procps,{','.join(packages)}", suite, place],
+                   check=True, stdin=subprocess.DEVNULL)
+
+
 @pytest.fixture(scope="module")
 def root(debs, tmp_path_factory):
     """A Debian with what the packages need, and the packages in two versions in /debs and /later."""
     place = str(tmp_path_factory.mktemp("packages") / "root")
-    with open("/etc/os-release", encoding="utf-8") as f:
-        suite = re.search(r"VERSION_CODENAME=(\w+)", f.read()).group(1)
-    subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", f"--include=procps,pkg-config,{','.join(dependencies(debs))}", suite, place],
-                   check=True, stdin=subprocess.DEVNULL)
+    make_root(place, "pkg-config", *dependencies(debs))
     for name in ("debs", "later"):
         os.mkdir(os.path.join(place, name))
     for deb in debs:
@@ -152,17 +158,58 @@ def files_of_deb(deb):
 
 
 def files_of_rpm(rpm):
-    names = subprocess.run(["rpm", "-qlp", rpm], check=True, capture_output=True, text=True).stdout.split()
+    lines = subprocess.run(["rpm", "-qp", "--qf", "[%{FILEMODES:perms} %{FILENAMES}\n]", rpm], check=True, capture_output=True, text=True).stdout
+    names = [line.split()[1] for line in lines.splitlines() if not line.startswith("d")]
     names = [re.sub(r"/usr/lib/python3[.0-9]*/(site|dist)-packages/", "/usr/lib/PYTHON/", n).replace("/usr/lib64/", "/LIB/") for n in names]
     return {n.removesuffix(".gz") for n in names if not n.startswith("/usr/share/licenses/")}
 
 
-@pytest.mark.timeout(900)
-def test_an_rpm_package_has_the_files_of_its_debian_package(debs, tmp_path_factory):
+@pytest.fixture(scope="module")
+def rpms(debs, tmp_path_factory):
     if not shutil.which("rpmbuild"):
         pytest.skip("no rpmbuild")
-    rpms = {re.sub(r"-[0-9][^/]*$", "", os.path.basename(r)): r for r in built("rpm", tmp_path_factory)}
+    return {re.sub(r"-[0-9][^/]*$", "", os.path.basename(r)): r for r in built("rpm", tmp_path_factory)}
+
+
+@pytest.mark.timeout(900)
+def test_an_rpm_package_has_the_files_of_its_debian_package(debs, rpms):
     assert set(rpms) == {RPM_NAMES.get(field(d, "Package"), field(d, "Package")) for d in debs}
     for deb in debs:
         name = field(deb, "Package")
         assert files_of_rpm(rpms[RPM_NAMES.get(name, name)]) == files_of_deb(deb), name
+
+
+# rpm does not know the packages of Debian that these need, so it is told not to ask.
+RPM_DAY = """
+grep -q pk1 /etc/hosts 2>/dev/null || echo "127.0.0.1 localhost pk1" >>/etc/hosts
+useradd -m anna
+rpm -i --nodeps /rpms/*.rpm
+/usr/lib/pbs/libexec/pbs_init.d start
+su anna -c "cd; echo 'while [ ! -e go ]; do sleep 0.1; done; echo done' | qsub -N long"
+until su anna -c qstat | grep -q " R workq"; do sleep 0.1; done
+rpm -U --force --nodeps /rpms/*.rpm
+su anna -c qstat | grep " R workq"
+if rpm -e --nodeps cede-mom; then echo "cede-mom was removed under a job"; exit 1; fi
+touch /home/anna/go
+until [ -e /home/anna/long.o0 ]; do sleep 0.1; done
+echo "output: $(cat /home/anna/long.o0)"
+until [ -z "$(qstat)" ]; do sleep 0.1; done
+while pidof pbs_shepherd >/dev/null && [ "$(pidof pbs_shepherd | wc -w)" -gt 1 ]; do sleep 0.1; done
+/usr/lib/pbs/libexec/pbs_init.d stop
+rpm -e --nodeps NAMES
+ls -d /etc/pbs.conf /var/spool/pbs
+if [ -e /usr/lib/pbs ] || [ -e /usr/bin/qsub ] || pidof pbs_server pbs_mom pbs_sched; then find /usr/lib/pbs; echo "something is left"; exit 1; fi
+"""
+
+
+@pytest.mark.timeout(900)
+def test_rpm_packages_are_installed_replaced_under_a_running_job_and_removed(debs, rpms, tmp_path_factory):
+    place = str(tmp_path_factory.mktemp("rpms") / "root")
+    make_root(place, "rpm", *dependencies(debs))
+    os.mkdir(os.path.join(place, "rpms"))
+    for rpm in rpms.values():
+        shutil.copy(rpm, os.path.join(place, "rpms"))
+    code, text = on_host(place, RPM_DAY.replace("NAMES", " ".join(rpms)))
+    shutil.rmtree(place)
+    assert code == 0, text
+    assert "Next: pbs_setup server" in text and "Jobs run on this host (pbs_shepherd" in text and "output: done" in text
