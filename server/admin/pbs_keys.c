@@ -356,7 +356,7 @@ static int print_help(void)
 
 int main(int argc, char *argv[])
 {
-    struct pbs_keys k = {.days = CERT_DAYS, .hours = HOURS};
+    struct pbs_keys k = {.days = CA_SIGNED_DAYS, .hours = HOURS};
     struct err e = {0};
     int first, rc = -1;
 

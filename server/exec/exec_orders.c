@@ -52,6 +52,20 @@ struct order {
     struct loop_timer *patience; /* of the request that waits for the answer; NULL: none waits */
 };
 
+/* As the protocol has it (exec.x, server to service), for people. */
+static const char *order_word(const struct order *o)
+{
+    static const char *const words[] = {
+        [EXEC_START] = "START",     [EXEC_LAUNCH] = "LAUNCH",   [EXEC_SIGNAL] = "SIGNAL",
+        [EXEC_SUSPEND] = "SUSPEND", [EXEC_RESUME] = "RESUME",   [EXEC_CHECKPOINT] = "CHECKPOINT",
+        [EXEC_NOTICE] = "NOTICE",   [EXEC_UPDATE] = "UPDATE",   [EXEC_TERMINATE] = "TERMINATE",
+        [EXEC_PURGE] = "PURGE",     [EXEC_MESSAGE] = "MESSAGE", [EXEC_STOP] = "STOP",
+        [EXEC_PEEK] = "PEEK",       [EXEC_HOOKS] = "HOOKS"};
+    const char *word = o->proc < sizeof words / sizeof *words ? words[o->proc] : NULL;
+
+    return word ? word : "an order";
+}
+
 static size_t order_size(const struct order *o)
 {
     return sizeof *o + (o->bytes ? o->n : 0);
@@ -104,7 +118,7 @@ static void exec_orders_patience_is_over(void *arg)
 
     snprintf(text, sizeof text, "%s has not answered in %d s; the order may still take effect", o->service,
              ORDER_ANSWER_S);
-    log_event(LOGC_JOB, LOGE_JOB, o->job, "order %u: %s", o->proc, text);
+    log_event(LOGC_JOB, LOGE_JOB, o->job, "%s: %s", order_word(o), text);
     tell_failure(o, PBSE_NORELYMOM, text);
 }
 
@@ -112,7 +126,7 @@ static void was_refused(struct order *o, int code, const char *text)
 {
     struct job *j = jobs_find(o->x->ctx->jobs, o->key);
 
-    log_event(LOGC_JOB, LOGE_DEBUG, o->job, "%s refused order %u of run %u: %s (%d)", o->service, o->proc,
+    log_event(LOGC_JOB, LOGE_DEBUG, o->job, "%s refused %s of run %u: %s (%d)", o->service, order_word(o),
               o->run, text, code);
     if (j && j->run && j->run->version == o->run)
         server_events_tell(o->x->ctx->events, &(struct server_event){.kind = EVENT_RUN_REFUSED,
@@ -166,7 +180,7 @@ static void exec_orders_answered(void *arg, const struct rpc_outcome *out)
 
 static void cannot_be_sent(struct order *o)
 {
-    log_event(LOGC_JOB, LOGE_ERROR, o->job, "order %u to %s cannot be sent: %s", o->proc, o->service,
+    log_event(LOGC_JOB, LOGE_ERROR, o->job, "%s to %s cannot be sent: %s", order_word(o), o->service,
               o->why.text);
     was_refused(o, o->why.code, o->why.text);
     tell_failure(o, o->why.code, o->why.text);

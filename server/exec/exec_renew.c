@@ -23,9 +23,9 @@
 #include "rpc_request.h"
 #include "services.h"
 
-/* DAYS: CERT_DAYS of cert_pair.h. AGAIN_MS, an hour, a choice: each certificate is a line of `issued`, which a host must not be able to
+/* AGAIN_MS, an hour, a choice: each certificate is a line of `issued`, which a host must not be able to
  * fill. */
-enum { DAYS = 365, AGAIN_MS = 3600000 };
+enum { AGAIN_MS = 3600000 };
 
 static int check_pace(const struct service *s, struct err *e)
 {
@@ -44,7 +44,8 @@ static int sign(const char *certs, const char *service, struct rpc_request *r, c
     if (lock < 0)
         return -1;
     if (ca_check_serial(certs, rpc_request_peer(r)->serial, e) == 0)
-        rc = ca_sign(certs, a->request.request_val, a->request.request_len, service, DAYS, pem, n, e);
+        rc = ca_sign(certs, a->request.request_val, a->request.request_len, service, CA_SIGNED_DAYS, pem, n,
+                     e);
     close(lock);
     return rc;
 }

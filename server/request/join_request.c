@@ -24,8 +24,7 @@
 #include "pbs_error.h"
 #include "rpc_request.h"
 
-/* As all certificates of daemons (CERT_DAYS of cert_pair.h): a year, and the MOM has it renewed in its last third. */
-enum { DAYS = 365, AUTHORITY_MAX = IFL_PEM_MAX };
+enum { AUTHORITY_MAX = IFL_PEM_MAX };
 
 struct joined {
     char *certificate, *authority;
@@ -43,8 +42,8 @@ static int join_request_make(const char *certs, const ifl_join_args *a, struct j
     snprintf(role, sizeof role, "mom:%.250s", a->host);
     if (join_token_use(certs, a->host, a->secret, e) == 0 &&
         file_read(AT_FDCWD, path, AUTHORITY_MAX, &out->authority, &out->n_authority, e) == 0)
-        rc = ca_sign(certs, a->request.request_val, a->request.request_len, role, DAYS, &out->certificate,
-                     &out->n_certificate, e);
+        rc = ca_sign(certs, a->request.request_val, a->request.request_len, role, CA_SIGNED_DAYS,
+                     &out->certificate, &out->n_certificate, e);
     close(lock);
     return rc;
 }

@@ -20,7 +20,7 @@
 #include "cert_pair.h"
 #include "file.h"
 
-/* ISSUED_MAX: lines of 64 bytes, so a million certificates; 10,000 hosts need 15,000 a year (CERT_DAYS). LINE_MAX_LEN:
+/* ISSUED_MAX: lines of 64 bytes, so a million certificates; 10,000 hosts need 15,000 a year (CA_SIGNED_DAYS). LINE_MAX_LEN:
  * serial, two times and the longest role, with room. */
 enum { ISSUED_MAX = 64 << 20, LINE_MAX_LEN = 512 };
 

@@ -12,6 +12,10 @@
 
 enum { CA_FINGERPRINT = 64, CA_ROLE_MAX = 256 }; /* SHA-256 of ca.crt (DER) in hexadecimal */
 
+/* What the authority signs for daemons lives one year, and the daemon renews it in its last third: a host that is down for up to four
+ * months needs no help afterwards. A choice. */
+enum { CA_SIGNED_DAYS = 365 };
+
 /* Most bytes of ca.crl: the bound of EXEC_CERTIFICATE, which carries it to other hosts (EXEC_CRL_MAX in exec.x);
  * enough for about 28,000 certificates. */
 enum { CA_CRL_MAX = 1 << 20 };

@@ -10,10 +10,8 @@
 
 #include "err.h"
 
-/* The authority lives ten years: every host of a complex has a copy of it. What it signs lives one year, and the
- * daemon renews it in its last third: a host that is down for up to four months needs no help afterwards. Both are
- * choices. */
-enum { CERT_CA_DAYS = 3653, CERT_DAYS = 365, CERT_DAY_S = 24 * 3600, CERT_FILE_MAX = 64 << 10 };
+/* The authority lives ten years, a choice: every host of a complex has a copy of it. */
+enum { CERT_CA_DAYS = 3653, CERT_DAY_S = 24 * 3600, CERT_FILE_MAX = 64 << 10 };
 enum { CERT_SERIAL_MAX = 64 }; /* hexadecimal text with its NUL; RFC 5280 allows 20 bytes */
 
 struct cert_pair {

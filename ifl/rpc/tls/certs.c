@@ -120,7 +120,7 @@ static int ensure_role(const char *dir, const struct cert_paths *p, const char *
             "%s is missing and cannot be made without %s: make it on the server's host by \"pbs_keys issue "
             "%s\"",
             p->cert, p->ca_key, role);
-    return ca_issue(dir, role, CERT_DAYS, CA_RENEW, dir, e);
+    return ca_issue(dir, role, CA_SIGNED_DAYS, CA_RENEW, dir, e);
 }
 
 bool certs_is_due(const char *dir, const char *role)
