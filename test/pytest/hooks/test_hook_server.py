@@ -205,19 +205,20 @@ def test_every_attribute_of_every_object_can_be_read(complex, hook):
     assert qsub(complex).stderr == "qsub: read\n"
 
 
+def runjob_hook(cx, text):
+    """A hook `sets` with this script, of a complex that has no other."""
+    path = write(cx, "sets.py", "import pbs\ne = pbs.event()\n" + text)
+    cx.qmgr("create hook sets event=runjob", f"import hook sets application/x-python default {path}")
+
+
 @pytest.mark.complex(nodes=1)
 def test_a_runjob_hook_takes_a_vnode_out_of_service(cx):
     node = cx.api.stat("vnode")[0].name
-    path = write(cx, "broken.py", "import pbs\ne = pbs.event()\nname = e.job.exec_vnode.chunks[0].vnode_name\npbs.server().vnode(name).state = pbs.ND_OFFLINE\n"
-                 "e.reject('%s is broken' % name)\n")
-    cx.qmgr("create hook broken event=runjob", f"import hook broken application/x-python default {path}")
+    runjob_hook(cx, "name = e.job.exec_vnode.chunks[0].vnode_name\npbs.server().vnode(name).state = pbs.ND_OFFLINE\n"
+                    "e.reject('%s is broken' % name)\n")
     jobid = cx.submit()
     until(lambda: job(cx, jobid).get("comment", "").startswith("Not Running"), "the rejection")
     assert cx.api.stat("vnode", node)[0]["state"] == "offline" and job(cx, jobid)["job_state"] == "Q"
-
-
-def runjob_hook(cx, text):
-    cx.qmgr("create hook sets event=runjob", f"import hook sets application/x-python default {write(cx, 'sets.py', 'import pbs' + chr(10) + 'e = pbs.event()' + chr(10) + text)}")
 
 
 @pytest.mark.complex(nodes=1, sched=False)

@@ -102,13 +102,25 @@ def on_host(root, script):
     return done.returncode, done.stdout + done.stderr
 
 
+# A job of an ordinary user begins, and runs over what is done to the packages; it ends, and the daemons with it.
+A_JOB_RUNS = """
+/usr/lib/pbs/libexec/pbs_init.d start
+su anna -c "cd; echo 'while [ ! -e go ]; do sleep 0.1; done; echo done' | qsub -N long"
+until su anna -c qstat | grep -q " R workq"; do sleep 0.1; done
+"""
+THE_JOB_ENDS = """
+touch /home/anna/go
+until [ -e /home/anna/long.o0 ]; do sleep 0.1; done
+echo "output: $(cat /home/anna/long.o0)"
+until [ -z "$(qstat)" ]; do sleep 0.1; done
+while pidof pbs_shepherd >/dev/null && [ "$(pidof pbs_shepherd | wc -w)" -gt 1 ]; do sleep 0.1; done
+/usr/lib/pbs/libexec/pbs_init.d stop
+"""
 DAY = """
 grep -q pk1 /etc/hosts || echo "127.0.1.1 pk1" >>/etc/hosts
 useradd -m anna
 dpkg -i /debs/*.deb
-/usr/lib/pbs/libexec/pbs_init.d start
-su anna -c "cd; echo 'while [ ! -e go ]; do sleep 0.1; done; echo done' | qsub -N long"
-until su anna -c qstat | grep -q " R workq"; do sleep 0.1; done
+""" + A_JOB_RUNS + """
 dpkg -i /later/*.deb
 su anna -c qstat | grep " R workq"
 dpkg -s cede-mom | grep "^Version"
@@ -116,12 +128,7 @@ echo "import cede; print(*[(j.title, j.state) for j in cede.connect().jobs()])" 
 su anna -c "python3 /look.py"
 su anna -c "pbs_web token" | grep -q . && pkg-config --exists pbs tm
 if dpkg -r cede-mom; then echo "cede-mom was removed under a job"; exit 1; fi
-touch /home/anna/go
-until [ -e /home/anna/long.o0 ]; do sleep 0.1; done
-echo "output: $(cat /home/anna/long.o0)"
-until [ -z "$(qstat)" ]; do sleep 0.1; done
-while pidof pbs_shepherd >/dev/null && [ "$(pidof pbs_shepherd | wc -w)" -gt 1 ]; do sleep 0.1; done
-/usr/lib/pbs/libexec/pbs_init.d stop
+""" + THE_JOB_ENDS + """
 dpkg -P cede-server cede-mom cede-common cede-client cede-web cede-doc python3-cede libpbs-dev libpbs0
 ls -d /var/spool/pbs
 if [ -e /etc/pbs.conf ] || [ -e /usr/lib/pbs ] || pidof pbs_server pbs_mom pbs_sched; then echo "something is left"; exit 1; fi
@@ -184,18 +191,11 @@ RPM_DAY = """
 grep -q pk1 /etc/hosts 2>/dev/null || echo "127.0.0.1 localhost pk1" >>/etc/hosts
 useradd -m anna
 rpm -i --nodeps /rpms/*.rpm
-/usr/lib/pbs/libexec/pbs_init.d start
-su anna -c "cd; echo 'while [ ! -e go ]; do sleep 0.1; done; echo done' | qsub -N long"
-until su anna -c qstat | grep -q " R workq"; do sleep 0.1; done
+""" + A_JOB_RUNS + """
 rpm -U --force --nodeps /rpms/*.rpm
 su anna -c qstat | grep " R workq"
 if rpm -e --nodeps cede-mom; then echo "cede-mom was removed under a job"; exit 1; fi
-touch /home/anna/go
-until [ -e /home/anna/long.o0 ]; do sleep 0.1; done
-echo "output: $(cat /home/anna/long.o0)"
-until [ -z "$(qstat)" ]; do sleep 0.1; done
-while pidof pbs_shepherd >/dev/null && [ "$(pidof pbs_shepherd | wc -w)" -gt 1 ]; do sleep 0.1; done
-/usr/lib/pbs/libexec/pbs_init.d stop
+""" + THE_JOB_ENDS + """
 rpm -e --nodeps NAMES
 ls -d /etc/pbs.conf /var/spool/pbs
 if [ -e /usr/lib/pbs ] || [ -e /usr/bin/qsub ] || pidof pbs_server pbs_mom pbs_sched; then find /usr/lib/pbs; echo "something is left"; exit 1; fi
