@@ -185,7 +185,7 @@ static int take_attribute(struct policy *p, const struct attribute *a, const cha
     return a->take((char *)p + a->at, a->name, value, e);
 }
 
-/* Presets are of this file and are valid, so there is no error to tell. */
+/* Presets come from the rows of this file and are always valid: no error is reported. */
 static void take_preset(struct policy *p, const struct attribute *a)
 {
     (void)take_attribute(p, a, a->preset, NULL);
