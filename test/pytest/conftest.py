@@ -128,7 +128,7 @@ def shared(_shared):
 def pytest_addoption(parser):
     parser.addoption("--chaos-seconds", type=float, default=6.0, help="how long test_plan_chaos acts, per seed")
     parser.addoption("--chaos-seeds", default="1-4", help="the seeds of test_plan_chaos, FIRST-LAST")
-    parser.addoption("--former", help="the build folder of a former version, in its tree, from which test_site_changes upgrades")
+    parser.addoption("--former", help="the build folder, in its tree, of the version from which test_site_changes upgrades; default: the last release")
     parser.addoption("--soak-seconds", type=float, default=25.0, help="how long test_soak acts")
     parser.addoption("--soak-seed", type=int, default=0, help="the seed of test_soak; 0: another one each time")
     parser.addoption("--model-steps", type=int, default=120, help="how many requests test_model makes, per seed")

@@ -10,7 +10,7 @@ import pytest
 
 from harness import users
 from harness.build import PROGRAMS, is_sanitized
-from harness.installed import Installed
+from harness.installed import Installed, source_version
 from harness.wait import until
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs namespaces and owners")
@@ -294,8 +294,8 @@ def test_daemons_that_do_not_run_are_told_each_by_its_name():
         assert "pbs_mom" in text_of(found, "daemons") and node in text_of(found, "nodes")
         c.stop_daemon("server")
         with sqlite3.connect(os.path.join(c.home, "server_priv", "cede.db")) as db:
-            db.execute("UPDATE object SET attrs = replace(attrs, '0.1.0', '0.0.9'), hot = replace(hot, '0.1.0', '0.0.9') "
-                       "WHERE kind = 'node'")
+            db.execute("UPDATE object SET attrs = replace(attrs, ?, '0.0.9'), hot = replace(hot, ?, '0.0.9') WHERE kind = 'node'",
+                       (source_version(), source_version()))
         db.close()
         found = look(c)
         assert {("server", "error"), ("ports", "error"), ("daemons", "error")} <= faults(found)

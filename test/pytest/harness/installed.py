@@ -13,6 +13,12 @@ LOCKS = {"server": "server_priv/server.lock", "mom": "mom_priv/mom.lock", "sched
          "comm": "server_priv/comm.lock"}
 
 
+def source_version(top=ROOT):
+    """The version of Cede that this source tree builds, as three numbers."""
+    with open(os.path.join(top, "GNUmakefile"), encoding="utf-8") as f:
+        return next(line.split()[-1] for line in f if line.startswith("VERSION  :="))
+
+
 class Installed(Complex):
     """make install, pbs.conf, pbs_init.d. Jobs, commands and waiting are those of Complex."""
 

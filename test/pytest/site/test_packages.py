@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+from harness.installed import source_version
+
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 TOOLS = ("dpkg-buildpackage", "dh", "mmdebstrap")
 # One host: names, network and processes of its own.
@@ -140,7 +142,7 @@ def test_a_host_is_installed_upgraded_under_a_running_job_and_purged(root):
     code, text = on_host(root, DAY)
     assert code == 0, text
     assert "Jobs run on this host (pbs_shepherd" in text
-    assert "('long', 'R')" in text and "output: done" in text and "Version: 0.1.0.1" in text
+    assert "('long', 'R')" in text and "output: done" in text and f"Version: {source_version()}.1" in text
 
 
 @pytest.mark.timeout(900)

@@ -9,6 +9,7 @@ import pytest
 
 from harness import site as sites
 from harness.build import PROGRAMS, is_sanitized
+from harness.installed import ROOT
 from harness.site import USER
 from harness.wait import until
 
@@ -243,11 +244,21 @@ def test_an_upgrade_under_running_jobs_loses_none_of_them(plan, tmp_path):
 
 
 @pytest.fixture
-def former(request):
+def former(request, tmp_path_factory):
+    """The build folder of a former version, in its tree: that of --former, else one made here of the last release."""
     found = request.config.getoption("--former")
-    if not found:
-        pytest.skip("--former is not given: the build folder of a former version, in its tree")
-    return os.path.abspath(found)
+    if found:
+        return os.path.abspath(found)
+    with open(os.path.join(ROOT, "packaging", "releases"), encoding="utf-8") as f:
+        version, commit = f.read().splitlines()[-1].split()
+    git = ["git", "-c", "safe.directory=*", "-C", ROOT]
+    if subprocess.run([*git, "cat-file", "-e", commit], check=False, stderr=subprocess.DEVNULL).returncode:
+        pytest.skip(f"{commit}, release {version}, is not in this clone: git fetch --unshallow")
+    top = tmp_path_factory.mktemp(f"cede-{version}")
+    archive = subprocess.run([*git, "archive", commit], check=True, capture_output=True).stdout
+    subprocess.run(["tar", "-x", "-C", top], input=archive, check=True)
+    subprocess.run(["make", "-s", "-j", str(os.cpu_count()), "all"], cwd=top, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    return str(top / "build")
 
 
 def version_of(host, daemon):
