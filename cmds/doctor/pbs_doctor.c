@@ -30,7 +30,7 @@ const struct doctor_check doctor_checks[] = {
     {"space", ON_ANY, doctor_space, "make room in the file system"},
     {"inodes", ON_ANY, doctor_inodes, "remove files: the file system has hardly any inodes left"},
     {"ca", ON_ANY, doctor_ca,
-     "copy ca.crt from PBS_HOME/certs of the server, readable by all (0644, certs 0755)"},
+     "run \"pbs_keys ca\" on the server's host, which prints the command that fetches it"},
     {"key-rights", ON_SERVER | ON_SCHED | ON_MOM, doctor_key_rights,
      "chmod 0600; replace a key that others could read, with its certificate"},
     {"certificate-dates", ON_ANY, doctor_dates,

@@ -23,4 +23,9 @@ struct join_ask {
  *   others        the server cannot be reached or is busy: it may do it later */
 int join_ask(const struct join_ask *a, struct err *e);
 
+/* Fetch the CA of a server and keep it as certs/ca.crt, for a host of users, which needs no certificate of its own. `print` is the
+ * CA's SHA-256, 64 hexadecimal digits as printed by "pbs_keys ca"; host and token of `a` do not count. The server need not know
+ * this host. Errors: those of join_ask; EINVAL the fingerprint is not whole. */
+int join_ask_authority(const struct join_ask *a, const char *print, struct err *e);
+
 #endif

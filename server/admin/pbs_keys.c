@@ -1,8 +1,8 @@
 /* pbs_keys: the certificates of a complex. doc/man/pbs_keys.8.
  *
- * list, issue, renew, revoke and token work on the files of the CA, on the server's host, and need no running
+ * list, issue, renew, revoke, token and ca work on the files of the CA, on the server's host, and need no running
  * server; root becomes the account that owns them first, so that a server that is not root can go on with what
- * is written. join is for the other hosts: it speaks to the server. */
+ * is written. join and trust are for the other hosts: they speak to the server. */
 #include <errno.h>
 #include <dirent.h>
 #include <limits.h>
@@ -24,14 +24,14 @@
 #include "options.h"
 #include "strbuf.h"
 
-enum { OPT_DAYS, OPT_OUT, OPT_HOURS, OPT_TOKEN, OPT_HOST };
+enum { OPT_DAYS, OPT_OUT, OPT_HOURS, OPT_TOKEN, OPT_HOST, OPT_CA };
 enum { DAYS_MAX = 3653, HOURS_MAX = 24 * 366, HOURS = 24, ROLES_MAX = 4096 };
 
 struct pbs_keys {
     struct conf *conf;
     char dir[PATH_MAX]; /* PBS_HOME/certs */
     long days, hours;
-    const char *out, *token, *host;
+    const char *out, *token, *host, *ca;
 };
 
 static int pbs_keys_number(long *out, const char *text, long most, const char *what, struct err *e)
@@ -62,6 +62,9 @@ static int pbs_keys_take(void *context, const struct option_row *row, const char
     case OPT_HOST:
         k->host = value;
         break;
+    case OPT_CA:
+        k->ca = value;
+        break;
     }
     return 0;
 }
@@ -76,11 +79,14 @@ static const struct option_row rows[] = {
      pbs_keys_take, OPT_TOKEN},
     {0, "host", OPTION_VALUE, "name", "join by this name instead of PBS_MOM_NODE_NAME or the host's",
      pbs_keys_take, OPT_HOST},
+    {0, "ca", OPTION_VALUE, "fingerprint", "what \"pbs_keys ca\" has printed on the server's host",
+     pbs_keys_take, OPT_CA},
 };
 
 static const struct options options = {
     .program = "pbs_keys",
-    .operands = "list | issue role | renew [role] | revoke name | token host | join server",
+    .operands =
+        "list | issue role | renew [role] | revoke name | token host | join server | ca | trust server",
     .rows = rows,
     .n_rows = sizeof rows / sizeof rows[0]};
 
@@ -238,7 +244,7 @@ static int pbs_keys_do_revoke(struct pbs_keys *k, const char *what, struct err *
     return rc;
 }
 
-/* --- token, join */
+/* --- token, join; ca, trust */
 
 /* The server's address for other hosts. PBS_SERVER is only the server's name where two hosts share its work or where
  * PBS_SERVER_HOST_NAME is set; of two hosts it is the one that has made the token. */
@@ -270,6 +276,20 @@ static int pbs_keys_do_token(struct pbs_keys *k, const char *host, struct err *e
            k->hours == 1 ? "" : "s");
     print_address(k->conf);
     printf(" --token %s\n", token);
+    return 0;
+}
+
+static int pbs_keys_do_ca(struct pbs_keys *k, const char *operand, struct err *e)
+{
+    char print[CA_FINGERPRINT + 1];
+
+    if (ca_fingerprint(k->dir, print, e) < 0)
+        return -1;
+    printf("On a host of users, as root:\n    pbs_setup client ");
+    print_address(k->conf);
+    printf(" --ca %s\nIf that host has a pbs.conf:\n    pbs_keys trust ", print);
+    print_address(k->conf);
+    printf(" --ca %s\n", print);
     return 0;
 }
 
@@ -319,13 +339,29 @@ static int pbs_keys_do_join(struct pbs_keys *k, const char *server, struct err *
     return 0;
 }
 
+static int pbs_keys_do_trust(struct pbs_keys *k, const char *server, struct err *e)
+{
+    char host[256];
+    struct join_ask a = {.certs = k->dir, .server = host};
+
+    if (!k->ca)
+        return err_set(e, EINVAL, "--ca is missing: \"pbs_keys ca\" on the server's host prints it");
+    if (conf_split_host(server, host, sizeof host, &a.port, conf_server_port(k->conf), e) < 0)
+        return -1;
+    if (join_ask_authority(&a, k->ca, e) < 0)
+        return err_prefix(e, "cannot fetch the CA of %s", server);
+    printf("%s/ca.crt is the CA of %s: users of this host know the server by it.\n", k->dir, server);
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*run)(struct pbs_keys *k, const char *operand, struct err *e);
     const char *operand; /* NULL: none; in brackets: as one likes */
 } commands[] = {{"list", pbs_keys_do_list, NULL},       {"issue", pbs_keys_do_issue, "role"},
                 {"renew", pbs_keys_do_renew, "[role]"}, {"revoke", pbs_keys_do_revoke, "name"},
-                {"token", pbs_keys_do_token, "host"},   {"join", pbs_keys_do_join, "server"}};
+                {"token", pbs_keys_do_token, "host"},   {"join", pbs_keys_do_join, "server"},
+                {"ca", pbs_keys_do_ca, NULL},           {"trust", pbs_keys_do_trust, "server"}};
 
 static int pbs_keys_run(struct pbs_keys *k, int n, char *operands[], struct err *e)
 {
@@ -340,7 +376,7 @@ static int pbs_keys_run(struct pbs_keys *k, int n, char *operands[], struct err 
             return err_set(e, EINVAL, "say which %s: pbs_keys %s %s", wants, operands[0], wants);
         return commands[i].run(k, n == 2 ? operands[1] : NULL, e);
     }
-    return err_set(e, EINVAL, "say what to do: list, issue, renew, revoke, token or join");
+    return err_set(e, EINVAL, "say what to do: list, issue, renew, revoke, token, join, ca or trust");
 }
 
 static int print_help(void)

@@ -71,7 +71,7 @@ __pbs_operands() { # command
     case $1 in
     pbs_complex) printf '%s\n' start stop env status restart kill logs add-node ;;
     pbs_store) ((COMP_CWORD == 1)) || return 1; printf '%s\n' status check dump restore migrate ;;
-    pbs_keys) ((COMP_CWORD == 1)) || return 1; printf '%s\n' list issue renew revoke token join ;;
+    pbs_keys) ((COMP_CWORD == 1)) || return 1; printf '%s\n' list issue renew revoke token join ca trust ;;
     pbs_web) if ((COMP_CWORD == 1)); then echo token; elif [[ ${COMP_WORDS[1]} == token ]]; then printf '%s\n' list revoke; else return 1; fi ;;
     qpeek) __pbs_jobs -s RS ;;
     qdel | qalter | qmsg | qsig | qorder | qstat | tracejob | printjob | qwait | pbs_preempt | pbs_eff | pbs_explain) __pbs_jobs ;;

@@ -25,20 +25,21 @@ struct join_host {
     char dir[4096], role[CA_ROLE_MAX + 8], print[CA_FINGERPRINT + 1];
 };
 
-static int check_dir(const struct join_host *j, struct err *e)
+/* Check that ca.crt of this directory, if there is one, has this fingerprint. */
+static int check_dir(const char *dir, const char *print, struct err *e)
 {
-    char here[CA_FINGERPRINT + 1];
+    char here[CA_FINGERPRINT + 1], path[4352];
 
-    if (access(j->paths.ca_cert, F_OK) < 0)
+    snprintf(path, sizeof path, "%s/ca.crt", dir);
+    if (access(path, F_OK) < 0)
         return 0;
-    if (ca_fingerprint(j->dir, here, e) < 0)
+    if (ca_fingerprint(dir, here, e) < 0)
         return -1;
-    if (strcasecmp(here, j->print) == 0)
+    if (strcasecmp(here, print) == 0)
         return 0;
-    return err_set(
-        e, EEXIST,
-        "this host belongs to another complex: %s is not of the server that made the token; remove it first",
-        j->paths.ca_cert);
+    return err_set(e, EEXIST,
+                   "this host belongs to another complex: %s is not the CA that was named; remove it first",
+                   path);
 }
 
 /* NULL where it is not one; the caller frees it. */
@@ -82,14 +83,14 @@ struct join_host *join_host_begin(const char *dir, const char *host, const char 
     snprintf(j->dir, sizeof j->dir, "%s", dir);
     snprintf(j->role, sizeof j->role, "mom:%.255s", host);
     snprintf(j->print, sizeof j->print, "%.64s", print);
-    if (cert_pair_paths_set(&j->paths, dir, j->role, e) == 0 && check_dir(j, e) == 0 &&
+    if (cert_pair_paths_set(&j->paths, dir, j->role, e) == 0 && check_dir(dir, print, e) == 0 &&
         make_request(j, out, n, e) == 0)
         return j;
     join_host_destroy(j);
     return NULL;
 }
 
-static bool is_print(const struct join_host *j, const X509 *ca)
+static bool has_fingerprint(const X509 *ca, const char *print)
 {
     unsigned char sum[EVP_MAX_MD_SIZE];
     unsigned n = 0;
@@ -99,7 +100,7 @@ static bool is_print(const struct join_host *j, const X509 *ca)
         return false;
     for (unsigned i = 0; i < n && i < CA_FINGERPRINT / 2; i++)
         snprintf(text + 2 * (size_t)i, 3, "%02x", sum[i]);
-    return strcasecmp(text, j->print) == 0;
+    return strcasecmp(text, print) == 0;
 }
 
 static int join_host_write_all(const struct join_host *j, X509 *ca, struct err *e)
@@ -126,7 +127,8 @@ int join_host_finish(struct join_host *j, const char *certificate, size_t n_cert
     j->own.cert = join_host_parse(certificate, n_certificate);
     if (j->own.cert)
         cert_pair_common_name(j->own.cert, name, sizeof name);
-    if (!ca || !is_print(j, ca) || !j->own.cert || X509_verify(j->own.cert, X509_get0_pubkey(ca)) != 1 ||
+    if (!ca || !has_fingerprint(ca, j->print) || !j->own.cert ||
+        X509_verify(j->own.cert, X509_get0_pubkey(ca)) != 1 ||
         X509_check_private_key(j->own.cert, j->own.key) != 1 || strcmp(name, j->role) != 0) {
         ERR_clear_error();
         rc = err_set(e, EKEYREJECTED, "what the server has sent is not a certificate of %s by its CA",
@@ -135,6 +137,26 @@ int join_host_finish(struct join_host *j, const char *certificate, size_t n_cert
         rc = join_host_write_all(j, ca, e);
     }
     X509_free(ca);
+    return rc;
+}
+
+int join_host_trust(const char *dir, const char *print, const char *authority, size_t n, struct err *e)
+{
+    struct cert_pair pair = {.cert = join_host_parse(authority, n)};
+    char path[4352];
+    int lock, rc = -1;
+
+    if (!pair.cert || !has_fingerprint(pair.cert, print)) {
+        X509_free(pair.cert);
+        return err_set(e, EKEYREJECTED, "what the server has sent is not the CA that was named");
+    }
+    snprintf(path, sizeof path, "%s/ca.crt", dir);
+    lock = certs_lock(dir, e);
+    if (lock >= 0 && check_dir(dir, print, e) == 0)
+        rc = cert_pair_write_cert(&pair, path, e);
+    if (lock >= 0)
+        close(lock);
+    X509_free(pair.cert);
     return rc;
 }
 

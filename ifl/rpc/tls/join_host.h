@@ -16,6 +16,9 @@ struct join_host *join_host_begin(const char *dir, const char *host, const char 
  * mom-HOST.crt are written, in this order. */
 int join_host_finish(struct join_host *j, const char *certificate, size_t n_certificate,
                      const char *authority, size_t n_authority, struct err *e);
+/* A host that runs no daemon, and whose users speak to the server, needs the CA alone: write what the server has sent (PEM) to
+ * dir/ca.crt. The directory is made if it is missing. -1: EKEYREJECTED it has not the fingerprint `print`; EEXIST as above; others of files. */
+int join_host_trust(const char *dir, const char *print, const char *authority, size_t n, struct err *e);
 void join_host_destroy(struct join_host *j);
 
 #endif
