@@ -557,12 +557,27 @@ static int check_run(const struct job *j, struct err *e)
     return 0;
 }
 
+/* Texts that each job has. */
+static int check_texts(const struct job *j, struct err *e)
+{
+    const struct {
+        const char *name, *text;
+    } need[] = {{"owner", j->owner},
+                {"user", j->user},
+                {"host", j->host},
+                {"euser", j->euser},
+                {"egroup", j->egroup}};
+
+    for (size_t i = 0; i < sizeof need / sizeof need[0]; i++)
+        if (!need[i].text)
+            return bad_row(j, need[i].name, e);
+    return 0;
+}
+
 int job_check(const struct job *j, struct err *e)
 {
-    if (!j->owner || !j->user || !j->host)
-        return bad_row(j, !j->owner ? "owner" : !j->user ? "user" : "host", e);
-    if (!j->euser || !j->egroup)
-        return bad_row(j, j->euser ? "egroup" : "euser", e);
+    if (check_texts(j, e) < 0)
+        return -1;
     if ((unsigned)j->intent > INTENT_DELETE)
         return bad_row(j, "intent", e);
     if ((unsigned)j->suspender > SUSPENDED_BY_ADMIN)

@@ -1,10 +1,11 @@
 /* The record of a run, and its way to the store and back. See job_run.h.
  *
- * It is stored as one JSON object in the job's hot part. Members that came later are optional when read
- * ("s?b"), so a store of an older version is read; what is only true of this process (sent_mono_ms) is not
- * written. To add a stored member: the struct, job_run_encode, decode_flags (optional there), and free its text if it is one. */
+ * It is stored as one JSON object in the job's hot part. `fields` says which fields of the struct are members and when: those
+ * that came later may be missing, so a store of an older version is read. What is only true of this process (sent_mono_ms) has
+ * no row. To add a stored member: a field of the struct and its row; free its text in job_run_destroy if it is one. */
 #include "job_run.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,50 +61,136 @@ static json_t *encode_host(const struct run_host *h)
                      (int)h->usage.cpupercent);
 }
 
-/* Members that are written only when vnodes were given back. */
-static int add_phase(json_t *o, const struct run *r)
-{
-    json_t *phase =
-        json_pack("{s:s*, s:s*, s:s*, s:I, s:I, s:I, s:I}", "vnode", r->now_vnode, "host", r->now_host,
-                  "freed", r->freed, "cput_ms", (json_int_t)r->before_phase.cput_ms, "walltime_ms",
-                  (json_int_t)r->before_phase.walltime_ms, "mem_kb", (json_int_t)r->before_phase.mem_kb,
-                  "vmem_kb", (json_int_t)r->before_phase.vmem_kb);
+enum run_form { RUN_FORM_BOOL, RUN_FORM_INT, RUN_FORM_UINT, RUN_FORM_INT64, RUN_FORM_TEXT };
+/* When a field has its member. Rows that an older version of the server wrote lack those that came later. */
+enum run_member { RUN_MEMBER_ALWAYS, RUN_MEMBER_CAME_LATER, RUN_MEMBER_IF_SET };
 
+struct run_field {
+    const char *name;
+    enum run_form form;
+    enum run_member member;
+    size_t offset;
+};
+
+#define FIELD(name, form, member)                                                                            \
+    {                                                                                                        \
+#name, RUN_FORM_##form, RUN_MEMBER_##member, offsetof(struct run, name)                              \
+    }
+
+/* version, exec_vnode and exec_host go before these, hosts and phase behind them. */
+static const struct run_field fields[] = {
+    FIELD(forced, BOOL, ALWAYS),
+    FIELD(launched, BOOL, ALWAYS),
+    FIELD(started, BOOL, ALWAYS),
+    FIELD(finished, BOOL, ALWAYS),
+    FIELD(status, INT, ALWAYS),
+    FIELD(reason, INT, ALWAYS),
+    FIELD(note, TEXT, IF_SET),
+    FIELD(lost, INT, CAME_LATER),
+    FIELD(lost_host, TEXT, IF_SET),
+    FIELD(attempt, UINT, ALWAYS),
+    FIELD(terminations, UINT, ALWAYS),
+    FIELD(suspending, BOOL, ALWAYS),
+    FIELD(resuming, BOOL, ALWAYS),
+    FIELD(altered, BOOL, CAME_LATER),
+    FIELD(checkpointing, BOOL, CAME_LATER),
+    FIELD(notices, UINT, CAME_LATER),
+    FIELD(leaves_vnodes, BOOL, CAME_LATER),
+    FIELD(suspended_s, INT64, CAME_LATER),
+    FIELD(paused_s, INT64, CAME_LATER),
+    FIELD(deleted_by, TEXT, IF_SET),
+    FIELD(staying, BOOL, IF_SET),
+    FIELD(hook_status, INT, IF_SET),
+    FIELD(hook_ends, BOOL, IF_SET),
+    FIELD(declared, TEXT, IF_SET),
+    FIELD(need_s, UINT, IF_SET),
+};
+
+enum { N_FIELDS = sizeof fields / sizeof fields[0] };
+
+/* The JSON value of a field, or NULL: no memory, or a text that is not set. */
+static json_t *encode_field(const struct run *r, const struct run_field *f)
+{
+    const void *at = (const char *)r + f->offset;
+
+    switch (f->form) {
+    case RUN_FORM_BOOL:
+        return json_boolean(*(const bool *)at);
+    case RUN_FORM_INT:
+        return json_integer(*(const int *)at);
+    case RUN_FORM_UINT:
+        return json_integer(*(const unsigned *)at);
+    case RUN_FORM_INT64:
+        return json_integer(*(const int64_t *)at);
+    case RUN_FORM_TEXT:
+        return json_string(*(const char *const *)at);
+    }
+    return NULL;
+}
+
+/* Return true if the field is not 0, false or NULL. */
+static bool field_is_set(const struct run *r, const struct run_field *f)
+{
+    const void *at = (const char *)r + f->offset;
+
+    switch (f->form) {
+    case RUN_FORM_BOOL:
+        return *(const bool *)at;
+    case RUN_FORM_INT:
+    case RUN_FORM_UINT:
+        return *(const unsigned *)at;
+    case RUN_FORM_INT64:
+        return *(const int64_t *)at;
+    case RUN_FORM_TEXT:
+        return *(const char *const *)at;
+    }
+    return false;
+}
+
+static int encode_fields(const struct run *r, json_t *o)
+{
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if ((fields[i].member != RUN_MEMBER_IF_SET || field_is_set(r, &fields[i])) &&
+            json_object_set_new(o, fields[i].name, encode_field(r, &fields[i])) < 0)
+            return -1;
+    return 0;
+}
+
+static int encode_hosts(const struct run *r, json_t *o)
+{
+    json_t *hosts = json_array();
+
+    if (json_object_set_new(o, "hosts", hosts) < 0)
+        return -1;
+    for (size_t i = 0; i < r->n_hosts; i++)
+        if (json_array_append_new(hosts, encode_host(&r->hosts[i])) < 0)
+            return -1;
+    return 0;
+}
+
+/* A member that is written only when vnodes were given back. */
+static int encode_phase(const struct run *r, json_t *o)
+{
+    json_t *phase;
+
+    if (!r->now_vnode && !r->freed)
+        return 0;
+    phase = json_pack("{s:s*, s:s*, s:s*, s:I, s:I, s:I, s:I}", "vnode", r->now_vnode, "host", r->now_host,
+                      "freed", r->freed, "cput_ms", (json_int_t)r->before_phase.cput_ms, "walltime_ms",
+                      (json_int_t)r->before_phase.walltime_ms, "mem_kb", (json_int_t)r->before_phase.mem_kb,
+                      "vmem_kb", (json_int_t)r->before_phase.vmem_kb);
     return json_object_set_new(o, "phase", phase);
 }
 
 json_t *job_run_encode(const struct run *r)
 {
-    json_t *hosts = json_array(), *o;
+    json_t *o = json_pack("{s:i, s:s, s:s}", "version", (int)r->version, "exec_vnode", r->exec_vnode,
+                          "exec_host", r->exec_host);
 
-    if (!hosts)
-        return NULL;
-    for (size_t i = 0; i < r->n_hosts; i++)
-        if (json_array_append_new(hosts, encode_host(&r->hosts[i])) < 0) {
-            json_decref(hosts);
-            return NULL;
-        }
-    o = json_pack(
-        "{s:i, s:s, s:s, s:b, s:b, s:b, s:b, s:i, s:i, s:s*, s:i, s:s*, s:i, s:i, s:b, s:b, s:b, s:b, s:i, s:b, s:I, s:I, s:o}",
-        "version", (int)r->version, "exec_vnode", r->exec_vnode, "exec_host", r->exec_host, "forced",
-        (int)r->forced, "launched", (int)r->launched, "started", (int)r->started, "finished",
-        (int)r->finished, "status", r->status, "reason", r->reason, "note", r->note, "lost", r->lost,
-        "lost_host", r->lost_host, "attempt", (int)r->attempt, "terminations", (int)r->terminations,
-        "suspending", (int)r->suspending, "resuming", (int)r->resuming, "altered", (int)r->altered,
-        "checkpointing", (int)r->checkpointing, "notices", (int)r->notices, "leaves_vnodes",
-        (int)r->leaves_vnodes, "suspended_s", (json_int_t)r->suspended_s, "paused_s", (json_int_t)r->paused_s,
-        "hosts", hosts);
-    if (o && ((r->deleted_by && json_object_set_new(o, "deleted_by", json_string(r->deleted_by)) < 0) ||
-              (r->staying && json_object_set_new(o, "staying", json_true()) < 0) ||
-              (r->hook_status && json_object_set_new(o, "hook_status", json_integer(r->hook_status)) < 0) ||
-              (r->hook_ends && json_object_set_new(o, "hook_ends", json_true()) < 0) ||
-              (r->declared && json_object_set_new(o, "declared", json_string(r->declared)) < 0) ||
-              (r->need_s && json_object_set_new(o, "need_s", json_integer(r->need_s)) < 0) ||
-              ((r->now_vnode || r->freed) && add_phase(o, r) < 0))) {
-        json_decref(o);
-        return NULL;
-    }
-    return o;
+    if (o && encode_fields(r, o) == 0 && encode_hosts(r, o) == 0 && encode_phase(r, o) == 0)
+        return o;
+    json_decref(o);
+    return NULL;
 }
 
 static int decode_host(const json_t *o, struct run_host *h)
@@ -147,44 +234,40 @@ static int decode_phase(const json_t *o, struct run *r)
     return 0;
 }
 
-static int decode_flags(const json_t *o, struct run *r)
+static int decode_field(const json_t *value, struct run *r, const struct run_field *f)
 {
-    int forced, launched, started, finished, suspending, resuming, attempt, terminations,
-        altered = 0, checkpointing = 0, notices = 0, leaves_vnodes = 0;
-    const char *note = NULL, *lost_host = NULL;
-    json_int_t suspended_s = 0, paused_s = 0;
+    void *at = (char *)r + f->offset;
 
-    if (json_unpack(
-            (json_t *)o,
-            "{s:b, s:b, s:b, s:b, s:i, s:i, s?s, s?i, s?s, s:i, s:i, s:b, s:b, s?b, s?b, s?i, s?b, s?I, s?I}",
-            "forced", &forced, "launched", &launched, "started", &started, "finished", &finished, "status",
-            &r->status, "reason", &r->reason, "note", &note, "lost", &r->lost, "lost_host", &lost_host,
-            "attempt", &attempt, "terminations", &terminations, "suspending", &suspending, "resuming",
-            &resuming, "altered", &altered, "checkpointing", &checkpointing, "notices", &notices,
-            "leaves_vnodes", &leaves_vnodes, "suspended_s", &suspended_s, "paused_s", &paused_s) < 0)
-        return -1;
-    r->forced = forced;
-    r->launched = launched;
-    r->started = started;
-    r->finished = finished;
-    r->suspending = suspending;
-    r->resuming = resuming;
-    r->altered = altered;
-    r->checkpointing = checkpointing;
-    r->staying = json_is_true(json_object_get(o, "staying"));
-    r->hook_status = (int)json_integer_value(json_object_get(o, "hook_status"));
-    r->hook_ends = json_is_true(json_object_get(o, "hook_ends"));
-    r->notices = (unsigned)notices;
-    r->leaves_vnodes = leaves_vnodes;
-    r->suspended_s = suspended_s;
-    r->paused_s = paused_s;
-    r->attempt = (unsigned)attempt;
-    r->terminations = (unsigned)terminations;
-    r->note = intern_ref(note);
-    r->lost_host = intern_ref(lost_host);
-    r->deleted_by = intern_ref(json_string_value(json_object_get(o, "deleted_by")));
-    r->declared = intern_ref(json_string_value(json_object_get(o, "declared")));
-    r->need_s = (unsigned)json_integer_value(json_object_get(o, "need_s"));
+    switch (f->form) {
+    case RUN_FORM_BOOL:
+        *(bool *)at = json_is_true(value);
+        return json_is_boolean(value) ? 0 : -1;
+    case RUN_FORM_INT:
+        *(int *)at = (int)json_integer_value(value);
+        return json_is_integer(value) ? 0 : -1;
+    case RUN_FORM_UINT:
+        *(unsigned *)at = (unsigned)json_integer_value(value);
+        return json_is_integer(value) ? 0 : -1;
+    case RUN_FORM_INT64:
+        *(int64_t *)at = json_integer_value(value);
+        return json_is_integer(value) ? 0 : -1;
+    case RUN_FORM_TEXT:
+        *(const char **)at = intern_ref(json_string_value(value));
+        return json_is_string(value) ? 0 : -1;
+    }
+    return -1;
+}
+
+static int decode_fields(const json_t *o, struct run *r)
+{
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        const json_t *value = json_object_get(o, fields[i].name);
+
+        if (!value && fields[i].member == RUN_MEMBER_ALWAYS)
+            return -1;
+        if (value && decode_field(value, r, &fields[i]) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -204,7 +287,7 @@ struct run *job_run_decode(const json_t *o)
     for (size_t i = 0; i < r->n_hosts; i++)
         if (decode_host(json_array_get(hosts, i), &r->hosts[i]) < 0)
             goto fail;
-    if (decode_flags(o, r) < 0 || decode_phase(o, r) < 0)
+    if (decode_fields(o, r) < 0 || decode_phase(o, r) < 0)
         goto fail;
     return r;
 fail:

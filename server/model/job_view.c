@@ -5,10 +5,29 @@
  * PBS's, not ours. */
 #include "job_view.h"
 
+#include <assert.h>
+
 static bool is_moving(const struct job *j)
 {
     return job_is_waiting(j) && attr_list_is_set(&j->obj.attrs, JOB_ATTR_moving_to);
 }
+
+static bool is_begun_array(const struct job *j)
+{
+    return j->state == JOB_QUEUED && j->array && j->begun;
+}
+
+/* What a state shows unless a field of the job says more. */
+static const struct job_face {
+    char letter;
+    int substate;
+} faces[] = {
+    [JOB_ARRIVING] = {'T', 0},   [JOB_QUEUED] = {'Q', 10},   [JOB_HELD] = {'H', 20},
+    [JOB_WAITING] = {'W', 30},   [JOB_STARTING] = {'R', 41}, [JOB_RUNNING] = {'R', 42},
+    [JOB_SUSPENDED] = {'S', 43}, [JOB_EXITING] = {'E', 51},  [JOB_FINISHED] = {'F', 92},
+    [JOB_GONE] = {'F', 92},
+};
+static_assert(JOB_STATE_COUNT == 10, "a new state has its row in faces");
 
 char job_view_letter(const struct job *j)
 {
@@ -16,29 +35,13 @@ char job_view_letter(const struct job *j)
         return 'T';
     if (j->moved_to)
         return 'M';
-    switch (j->state) {
-    case JOB_ARRIVING:
-        return 'T';
-    case JOB_QUEUED:
-        return j->array && j->begun ? 'B' : 'Q';
-    case JOB_HELD:
-        return job_is_subjob(j) ? 'Q' : 'H'; /* its array is what is held */
-    case JOB_WAITING:
-        return 'W';
-    case JOB_STARTING:
-    case JOB_RUNNING:
-        return 'R';
-    case JOB_SUSPENDED:
-        return 'S';
-    case JOB_EXITING:
-        return 'E';
-    case JOB_FINISHED:
-    case JOB_GONE:
-        return j->key.index >= 0 ? 'X' : 'F';
-    case JOB_STATE_COUNT:
-        break;
-    }
-    return '?';
+    if (is_begun_array(j))
+        return 'B';
+    if (j->state == JOB_HELD && job_is_subjob(j))
+        return 'Q'; /* its array is what is held */
+    if (job_is_over(j) && job_is_subjob(j))
+        return 'X';
+    return faces[j->state].letter;
 }
 
 int job_view_number(const struct job *j)
@@ -68,15 +71,10 @@ int job_view_number(const struct job *j)
     }
 }
 
-static int running_substate(const struct job *j)
+/* It ends in order to run again. */
+static bool goes_back(const struct job *j)
 {
-    if (j->intent == INTENT_REQUEUE || j->intent == INTENT_CHECKPOINT)
-        return 60;
-    if (j->state == JOB_STARTING)
-        return 41;
-    if (j->state == JOB_SUSPENDED)
-        return j->suspender == SUSPENDED_BY_SCHED ? 45 : 43;
-    return 42;
+    return j->intent == INTENT_REQUEUE || j->intent == INTENT_CHECKPOINT;
 }
 
 static int finished_substate(const struct job *j)
@@ -92,28 +90,15 @@ int job_view_substate(const struct job *j)
 {
     if (is_moving(j))
         return 2;
-    switch (j->state) {
-    case JOB_ARRIVING:
-        return 0;
-    case JOB_QUEUED:
-        return j->array && j->begun ? 70 : 10;
-    case JOB_HELD:
-        return j->dependent ? 22 : 20;
-    case JOB_WAITING:
-        return 30;
-    case JOB_STARTING:
-    case JOB_RUNNING:
-    case JOB_SUSPENDED:
-        return running_substate(j);
-    case JOB_EXITING:
-        return j->intent == INTENT_REQUEUE || j->intent == INTENT_CHECKPOINT ? 61 : 51;
-    case JOB_FINISHED:
-    case JOB_GONE:
-        return finished_substate(j);
-    case JOB_STATE_COUNT:
-        break;
-    }
-    return 0;
+    if (is_begun_array(j))
+        return 70;
+    if (j->state == JOB_HELD && j->dependent)
+        return 22;
+    if (job_is_placed(j) && goes_back(j))
+        return j->state == JOB_EXITING ? 61 : 60;
+    if (j->state == JOB_SUSPENDED && j->suspender == SUSPENDED_BY_SCHED)
+        return 45;
+    return job_is_over(j) ? finished_substate(j) : faces[j->state].substate;
 }
 
 const char *job_view_limit(int exit_status)
