@@ -130,18 +130,27 @@ static int add_port(struct store_pg *s, int port, struct err *e)
     return rc;
 }
 
+/* Options that do not depend on the settings. A database host that is gone is noticed after 5 + 3 * 2 s while the connection is
+ * quiet, and after 10 s when bytes are not acknowledged. */
+static const struct {
+    const char *name, *value;
+} fixed_options[] = {
+    {"connect_timeout", "10"},     {"application_name", "pbs_server"}, {"client_encoding", "UTF8"},
+    {"keepalives_idle", "5"},      {"keepalives_interval", "2"},       {"keepalives_count", "3"},
+    {"tcp_user_timeout", "10000"}, {"options", SESSION_OPTIONS},
+};
+
 static int set_options(struct store_pg *s, const struct store_where *w, struct err *e)
 {
     s->database = strdup(w->database ? w->database : "pbs_datastore");
     if (!s->database)
         return err_set(e, PBSE_SYSTEM, "no memory for the store");
     if (add_option(s, "host", w->host, e) < 0 || add_port(s, w->port, e) < 0 || add_user(s, w->user, e) < 0 ||
-        add_password(s, w->password_file, e) < 0 || add_option(s, "connect_timeout", "10", e) < 0 ||
-        add_option(s, "application_name", "pbs_server", e) < 0 ||
-        add_option(s, "client_encoding", "UTF8", e) < 0 || add_option(s, "keepalives_idle", "5", e) < 0 ||
-        add_option(s, "keepalives_interval", "2", e) < 0 || add_option(s, "keepalives_count", "3", e) < 0 ||
-        add_option(s, "tcp_user_timeout", "10000", e) < 0 || add_option(s, "options", SESSION_OPTIONS, e) < 0)
+        add_password(s, w->password_file, e) < 0)
         return -1;
+    for (size_t i = 0; i < sizeof fixed_options / sizeof fixed_options[0]; i++)
+        if (add_option(s, fixed_options[i].name, fixed_options[i].value, e) < 0)
+            return -1;
     return 0;
 }
 
