@@ -235,35 +235,6 @@ static bool is_limited(const struct confine *c)
     return any;
 }
 
-/* What it does from now on counts; whom it starts comes along. */
-static int limit_session(const struct confine *c, pid_t session)
-{
-    struct procs all;
-    int rc;
-
-    procs_init(&all);
-    rc = procs_of(&all, c->root, &c->adopted, NULL);
-    for (size_t i = 0; rc == 0 && i < all.n; i++)
-        if (all.list[i].session == session)
-            limit_process(c, all.list[i].pid);
-    procs_fini(&all);
-    return rc;
-}
-
-int confine_adopt(struct confine *c, pid_t session)
-{
-    pid_t *list = realloc(c->adopted.list, (c->adopted.n + 1) * sizeof *list);
-
-    if (!list)
-        return -1;
-    c->adopted.list = list;
-    list[c->adopted.n++] = session;
-    if (!is_limited(c) || limit_session(c, session) == 0)
-        return 0;
-    c->adopted.n--;
-    return -1;
-}
-
 const struct procs_sessions *confine_adopted(const struct confine *c)
 {
     return &c->adopted;
@@ -277,13 +248,22 @@ static bool is_alive(const struct procs *p, pid_t session)
     return false;
 }
 
+static bool has_living(const struct procs *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->list[i].state != 'Z')
+            return true;
+    return false;
+}
+
 /* The number of an empty session may be reused by a stranger, so it is removed from the list. */
 bool confine_has_adopted(struct confine *c)
 {
     struct procs all;
     size_t kept = 0;
+    bool left = c->adopted.group;
 
-    if (!c->adopted.n)
+    if (!c->adopted.n && !c->adopted.group)
         return false;
     procs_init(&all);
     if (procs_of(&all, c->root, &c->adopted, NULL) == 0) {
@@ -291,9 +271,10 @@ bool confine_has_adopted(struct confine *c)
             if (is_alive(&all, c->adopted.list[i]))
                 c->adopted.list[kept++] = c->adopted.list[i];
         c->adopted.n = kept;
+        left = c->adopted.group && has_living(&all);
     }
     procs_fini(&all);
-    return c->adopted.n > 0;
+    return left || c->adopted.n > 0;
 }
 
 int confine_limit(struct confine *c, enum confine_limit l, const char *bound, struct err *e)
@@ -565,6 +546,60 @@ void confine_prepare(struct confine *c)
         if (procs_below(&p, c->root, NULL) < 0 || pass_group(c, &p, NULL) <= 0)
             break;
     procs_fini(&p);
+}
+
+/* What it does from now on counts; whom it starts comes along. */
+static int limit_session(const struct confine *c, pid_t session)
+{
+    struct procs all;
+    int rc;
+
+    procs_init(&all);
+    rc = procs_of(&all, c->root, &c->adopted, NULL);
+    for (size_t i = 0; rc == 0 && i < all.n; i++)
+        if (all.list[i].session == session)
+            limit_process(c, all.list[i].pid);
+    procs_fini(&all);
+    return rc;
+}
+
+/* From now on the freezer's group has it and whatever it starts, also what leaves the session. Where the group cannot be made the
+ * session is all that is known. */
+static void group_adopted(struct confine *c)
+{
+    struct procs p;
+
+    confine_prepare(c);
+    if (!c->made)
+        return;
+    procs_init(&p);
+    for (int look = 0; look < LOOKS_MAX; look++)
+        if (procs_of(&p, c->root, &c->adopted, NULL) < 0 || pass_group(c, &p, NULL) <= 0)
+            break;
+    procs_fini(&p);
+    c->adopted.group = c->dir;
+}
+
+static int group_session(struct confine *c, pid_t session)
+{
+    if (is_limited(c) && limit_session(c, session) < 0)
+        return -1;
+    group_adopted(c);
+    return 0;
+}
+
+int confine_adopt(struct confine *c, pid_t session)
+{
+    pid_t *list = realloc(c->adopted.list, (c->adopted.n + 1) * sizeof *list);
+
+    if (!list)
+        return -1;
+    c->adopted.list = list;
+    list[c->adopted.n++] = session;
+    if (group_session(c, session) == 0)
+        return 0;
+    c->adopted.n--;
+    return -1;
 }
 
 int confine_suspend(struct confine *c, int limit_ms, struct err *e)

@@ -53,10 +53,12 @@ struct confine *confine_create(const struct confine_place *place, const char *na
                                int stop_signal, int continue_signal);
 void confine_destroy(struct confine *c); /* removes the group, which must be empty by then */
 
-/* A session that was begun elsewhere belongs to the job from now on. -1: no memory. */
+/* A session that was begun elsewhere belongs to the job from now on, with all that it starts where there is a freezer: else
+ * what leaves the session leaves the job. -1: no memory, and it does not. */
 int confine_adopt(struct confine *c, pid_t session);
 const struct procs_sessions *confine_adopted(const struct confine *c);
-/* Forget adopted sessions of which nothing is left; true: something is, of one. */
+/* Forget adopted sessions of which nothing is left; true: something is, of one, or of what they have started (then also while
+ * the job itself lives). */
 bool confine_has_adopted(struct confine *c);
 
 /* Make the group now and move the job into it: that takes milliseconds that a suspension should not wait for. Does nothing

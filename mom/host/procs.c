@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include "confine_group.h"
+
 enum { STAT_MAX = 2048, MS_PER_S = 1000, KB = 1024, CHILDREN_PIECE = 1024 };
 
 void procs_init(struct procs *p)
@@ -246,6 +248,32 @@ static int add_sessions(struct procs *p, const struct procs_sessions *also)
     return rc;
 }
 
+/* A group that has gone has no processes. */
+static int add_group(struct procs *p, pid_t root, const char *dir)
+{
+    pid_t *members = NULL;
+    size_t n = 0;
+    struct err e = {0};
+    int rc = 0;
+
+    if (confine_group_members(dir, &members, &n, &e) < 0) {
+        errno = e.code;
+        return has_gone() ? 0 : -1;
+    }
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        if (members[i] > 0 && members[i] != root)
+            rc = procs_add(p, members[i]);
+    free(members);
+    return rc;
+}
+
+static int add_elsewhere(struct procs *p, pid_t root, const struct procs_sessions *also)
+{
+    if (also->n && add_sessions(p, also) < 0)
+        return -1;
+    return also->group ? add_group(p, root, also->group) : 0;
+}
+
 static int cannot_look(struct err *e)
 {
     return err_errno(e, errno, "cannot look at the processes of a job");
@@ -258,7 +286,7 @@ int procs_of(struct procs *p, pid_t root, const struct procs_sessions *also, str
     p->n = 0;
     if (procs_read(root, &top) < 0)
         return has_gone() ? 0 : cannot_look(e);
-    if (add_children_of(p, root, top.threads) < 0 || (also && also->n && add_sessions(p, also) < 0))
+    if (add_children_of(p, root, top.threads) < 0 || (also && add_elsewhere(p, root, also) < 0))
         return cannot_look(e);
     for (size_t i = 0; i < p->n; i++)
         if (add_children_of(p, p->list[i].pid, p->list[i].threads) < 0)

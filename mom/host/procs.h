@@ -40,14 +40,16 @@ void procs_fini(struct procs *p);
  * left out. Replaces what is in *p. -1: /proc cannot be read, no descriptor, no memory: what is in *p may be a part only. */
 int procs_below(struct procs *p, pid_t root, struct err *e);
 
-/* Sessions that were begun elsewhere and belong to the job all the same. */
+/* Sessions that were begun elsewhere and belong to the job all the same. What leaves such a session and its parent is still found in
+ * the group. */
 struct procs_sessions {
     pid_t *list;
     size_t n;
+    const char *group; /* directory of a cgroup whose processes belong to the job too; NULL: none */
 };
 
-/* As procs_below, and every process of these sessions (NULL: none) with what is below it. With sessions all of /proc
- * is read. */
+/* As procs_below, and every process of these sessions and of their group (NULL: none) with what is below it. With sessions all
+ * of /proc is read. */
 int procs_of(struct procs *p, pid_t root, const struct procs_sessions *also, struct err *e);
 
 struct procs_sum procs_add_up(const struct procs *p);

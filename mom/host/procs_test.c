@@ -83,7 +83,7 @@ static void processes_that_cannot_be_read_are_not_gone(void **state)
     struct procs p;
     struct err e = {0};
     pid_t child = fork();
-    struct procs_sessions session = {&child, 1};
+    struct procs_sessions session = {.list = &child, .n = 1};
 
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -130,7 +130,7 @@ static pid_t make_session(void)
 static void a_session_that_began_after_the_note_is_a_strangers(void **state)
 {
     pid_t pid = make_session();
-    struct procs_sessions one = {&pid, 1};
+    struct procs_sessions one = {.list = &pid, .n = 1};
     time_t now = time(NULL), began = 0;
     struct procs_marks m = {.sessions = &one, .since = now - 60, .uid = getuid(), .mark = "ABSENT=has this"};
 

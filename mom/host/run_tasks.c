@@ -61,7 +61,7 @@ static void run_tasks_see_record(void *arg, void *item)
 
 void run_tasks_read(struct run_tasks *t, const char *path)
 {
-    *t = (struct run_tasks){{NULL, 0}, NULL, 0};
+    *t = (struct run_tasks){0};
     rundir_records_read(path, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), run_tasks_see_record, t,
                         NULL);
 }
@@ -70,5 +70,5 @@ void run_tasks_fini(struct run_tasks *t)
 {
     free(t->sessions.list);
     free(t->ids);
-    *t = (struct run_tasks){{NULL, 0}, NULL, 0};
+    *t = (struct run_tasks){0};
 }

@@ -36,7 +36,7 @@ static bool tm_attach_is_owners(const struct shep_order *o, pid_t pid)
 /* All of it is signalled with the job, with our rights: so all of it is what its owner may signal. */
 static int is_owners_session(const struct shep_order *o, pid_t session, bool *out)
 {
-    const struct procs_sessions one = {&session, 1};
+    const struct procs_sessions one = {.list = &session, .n = 1};
     struct procs all;
     bool owners = true;
     int rc;

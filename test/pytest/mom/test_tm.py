@@ -10,6 +10,7 @@ import pytest
 
 from harness import users
 from harness.build import program
+from harness.shepherds import confinement
 from harness.tasks import is_gone, output_of, parent_of, run, running, stands_still, start
 from harness.wait import until
 
@@ -247,6 +248,32 @@ def test_a_job_does_not_wait_for_what_was_attached(cx):
         pass
     assert process.wait(120) == -9
     cx.wait_gone(job)
+
+
+def test_what_left_an_attached_session_is_suspended_and_ends_with_the_job(cx):
+    """A daemon that an attached process starts has another session and another parent; the job's group still has it."""
+    if confinement(cx)["suspend"] == "signals":
+        pytest.skip("this host has no freezer that we may use")
+    job = running(cx)
+    process = outsider(cx, f"until test -e go; do sleep 0.05; done; setsid sleep 600 & echo $! > {cx.work}/left")
+    assert attach(cx, "-p", process.pid).returncode == 0
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    assert process.wait(120) == 0
+    left = int(until(lambda: (cx.file("left") or "").strip(), "the daemon"))
+    until(lambda: os.getsid(left) == left, "its session")
+    try:
+        cx.api.signal(job, "suspend")
+        cx.wait(job, state="S")
+        assert stands_still(left)
+        cx.api.signal(job, "resume")
+        cx.wait(job, state="R")
+        cx.api.delete(job)
+        cx.wait_gone(job)
+        assert is_gone(left)
+    finally:
+        if not is_gone(left):
+            os.kill(left, signal.SIGKILL)
 
 
 def test_pbs_attach_runs_a_command_in_the_job(cx):
