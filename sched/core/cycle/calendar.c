@@ -23,6 +23,7 @@
 #include <time.h>
 
 #include "cluster_index.h"
+#include "instants.h"
 #include "release_times.h"
 #include "primetime.h"
 #include "log.h"
@@ -33,9 +34,7 @@
 enum {
     /* Times tried one by one before only those are tried at which a booking ends: each costs a placement. A
      * choice. */
-    LOOKS_MAX = 64,
-    /* Changes of prime and dedicated time that are looked ahead to: two a day are a month. A choice. */
-    HOURS_MAX = 64
+    LOOKS_MAX = 64
 };
 
 struct calendar {
@@ -43,6 +42,8 @@ struct calendar {
     struct booking *a;
     size_t n, cap;
     struct release_times ends;
+    struct instants ends_at; /* of `ends`, and right when these are */
+    struct instants times;   /* of the search under way */
     bool are_ends_right;
     struct allocation taken; /* what the trial has borrowed from calendar_keep, or from a look */
     int64_t now_s;
@@ -75,6 +76,8 @@ void calendar_destroy(struct calendar *c)
         return;
     calendar_begin(c, 0);
     release_times_fini(&c->ends);
+    instants_fini(&c->ends_at);
+    instants_fini(&c->times);
     free(c->a);
     free(c);
 }
@@ -97,8 +100,10 @@ void calendar_started(struct calendar *c)
  * cycles book nothing. */
 static const struct release_times *ends_of(struct calendar *c)
 {
-    if (!c->are_ends_right)
+    if (!c->are_ends_right) {
         release_times_list(&c->ends, c->cl, c->now_s);
+        instants_of_ends(&c->ends_at, &c->ends, cluster_policy(c->cl)->fuzzy_s);
+    }
     c->are_ends_right = true;
     return &c->ends;
 }
@@ -340,20 +345,13 @@ bool calendar_allows(struct calendar *c, const struct job *j, struct reason *why
 
 /* --- the first time that will do ------------------------------------------------------------------------- */
 
-/* A time at which the answer may be another: something ends, or the hours change. */
-struct instant {
-    int64_t at_s;
-    bool is_policy; /* prime or dedicated time begins or ends */
-    bool is_apart; /* not the end of a running job: a booked job ends then, or prime or dedicated time does */
-};
-
 /* One search for a time. Ends of running jobs that are given back are a prefix of ends->a. */
 struct calendar_search {
     struct calendar *c;
     const struct picker *k;
     const struct preemptor *p;
     const struct release_times *ends;
-    struct instant *a; /* by time */
+    const struct instant *a; /* by time */
     size_t n;
     int64_t lasts_s;
     bool is_begun;
@@ -448,67 +446,6 @@ static bool fits_beside(struct calendar_search *s, int64_t at_s, struct allocati
     return found;
 }
 
-static int calendar_by_time(const void *a, const void *b)
-{
-    const struct instant *x = a, *y = b;
-
-    return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
-}
-
-/* Keep only the last time of each window of opt_backfill_fuzzy, since a job that fits at one end fits at a
- * later one too. What is remarkable of any of them is remarkable of the one that is kept. */
-static void thin_out(struct calendar_search *s, int64_t window_s)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->n; i++) {
-        if (n > 0 && s->a[n - 1].at_s / window_s == s->a[i].at_s / window_s) {
-            s->a[n - 1].at_s = s->a[i].at_s;
-            s->a[n - 1].is_apart |= s->a[i].is_apart;
-            s->a[n - 1].is_policy |= s->a[i].is_policy;
-        } else
-            s->a[n++] = s->a[i];
-    }
-    s->n = n;
-}
-
-/* For the size of the list alone. */
-static size_t count_resv_times(const struct calendar *c)
-{
-    size_t n = 0;
-
-    for (const struct resv *r = cluster_next_resv(c->cl, NULL); r; r = cluster_next_resv(c->cl, r))
-        n += r->n_times;
-    return n;
-}
-
-/* All times, in order: ends of reservations that are not on yet (one that is on is an end like those of
- * jobs), of jobs, of bookings, and changes of the hours. */
-static void list_instants(struct calendar_search *s)
-{
-    const struct calendar *c = s->c;
-    int64_t window_s = cluster_policy(c->cl)->fuzzy_s;
-
-    s->a = mem_new(s->ends->n + c->n + HOURS_MAX + count_resv_times(c), sizeof *s->a);
-    for (const struct resv *r = cluster_next_resv(c->cl, NULL); r; r = cluster_next_resv(c->cl, r))
-        for (size_t i = 0; i < r->n_times && !r->is_charged; i++)
-            if (r->times[i].to_s > c->now_s)
-                s->a[s->n++] = (struct instant){.at_s = r->times[i].to_s, .is_apart = true};
-    for (size_t i = 0; i < s->ends->n; i++)
-        s->a[s->n++] = (struct instant){.at_s = s->ends->a[i].at_s};
-    for (size_t i = 0; i < c->n; i++)
-        s->a[s->n++] = (struct instant){.at_s = c->a[i].to_s, .is_apart = true};
-    for (int64_t at_s = c->now_s, i = 0; i < HOURS_MAX; i++) {
-        at_s = primetime_change_s(cluster_policy(c->cl), at_s);
-        if (at_s == 0)
-            break;
-        s->a[s->n++] = (struct instant){.at_s = at_s, .is_apart = true, .is_policy = true};
-    }
-    if (s->n > 0)
-        qsort(s->a, s->n, sizeof *s->a, calendar_by_time);
-    thin_out(s, window_s > 0 ? window_s : 1);
-}
-
 /* Would it fit, were nothing booked and nothing reserved, when the ends until instant `i` have come? */
 static bool fits_after(struct calendar_search *s, size_t i)
 {
@@ -587,11 +524,12 @@ const struct booking *calendar_book(struct calendar *c, const struct picker *k, 
     struct booking b = {.job = p->job};
 
     c->array = array_of(p->job);
-    list_instants(&s);
+    instants_merge(&c->times, &c->ends_at, c->cl, c->a, c->n, c->now_s);
+    s.a = c->times.a;
+    s.n = c->times.n;
     b.from_s = find_time(&s, &b.where);
     take_again(&s);
     c->array = NULL;
-    free(s.a);
     free(s.marks);
     if (b.from_s == 0)
         return NULL;
