@@ -129,6 +129,11 @@ void backfill_started(struct backfill *a)
     calendar_started(a->calendar);
 }
 
+void backfill_rest(struct backfill *a)
+{
+    calendar_rest(a->calendar);
+}
+
 bool backfill_forbids(const struct backfill *a, const struct job *j)
 {
     return !j->urged && (a->is_shut || j->queue->is_shut);
@@ -352,8 +357,9 @@ static void rehearse(struct cycle *c, const struct picker *picker, const struct 
         top.job = tops[i];
         top.request = tops[i]->class->request;
         top.level = preempt_level_of(c->cl, tops[i]);
-        calendar_book(c->backfill->calendar, picker, &top);
+        calendar_book_next(c->backfill->calendar, picker, &top);
     }
+    calendar_rest(c->backfill->calendar);
     free(tops);
 }
 
@@ -433,7 +439,7 @@ static bool book(struct cycle *c, struct job *j, const struct picker *k, const s
 
     decisions_log(c->d, LOGE_DEBUG, j->id, "Estimating the start time for a top job (q=%s schedselect=%s).",
                   j->queue->name, j->select ? j->select : "");
-    const struct booking *b = calendar_book(c->backfill->calendar, k, p);
+    const struct booking *b = calendar_book_next(c->backfill->calendar, k, p);
     if (b) {
         backfill_say(c, j, b);
         count_share(c, j);
@@ -540,6 +546,7 @@ void backfill_end(struct cycle *c)
 {
     struct backfill *a = c->backfill;
 
+    backfill_rest(a);
     while (a->n_aside > 0) {
         struct aside *x = &a->aside[--a->n_aside];
         if (!x->job->class)

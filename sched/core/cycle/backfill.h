@@ -10,6 +10,7 @@
  *   backfill_forbids, backfill_find_room    for each job that is looked at
  *   backfill_started        it runs
  *   backfill_failed         or it does not: it may be booked, or stop the jobs behind it
+ *   backfill_rest           bookings in a row are over: vnodes are looked at again as they are now
  *   backfill_end            booked jobs go back to their classes
  *
  * Between cycles forecast.c and explain ask the last functions below; the calendar is empty then and is
@@ -49,9 +50,12 @@ void backfill_keep_from_victims(struct cycle *c, const struct job *urgent);
 /* The first job of this class could not run, for the reason `why`. true: it is booked in the calendar, and
  * out of its class until backfill_end. false: it is not; a queue may be shut now. Appends to c->d: the
  * booking (DECIDE_TOP) if it differs from what the server was told last, and lines of the log. Costs a
- * search of calendar_book. */
+ * search of calendar_book_next, after which the trial shows vnodes as they will be until backfill_rest. */
 bool backfill_failed(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
                      const struct reason *why);
+
+/* Called before vnodes are looked at for anything but the next booking; costs nothing if there was none. */
+void backfill_rest(struct backfill *a);
 
 /* For forecast.c, between cycles: the calendar, empty then; is the job a top job with a place; the order of jobs. */
 struct calendar *backfill_calendar(const struct backfill *a);

@@ -14,10 +14,13 @@
  *
  * Two books are kept in step in a search: the trial (room on vnodes) and the counts that limits look at
  * (calendar_count). The trial goes back by its marks, the counts by hand, so each path that gives back ends
- * counts them too. */
+ * counts them too. A search puts the counts right when it is over; the trial may stay as it is for the next one.
+ *
+ * Between calendar_book_next and calendar_rest the trial shows a time to come, so no job is placed then and nothing is kept. */
 
 #include "calendar.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -30,6 +33,7 @@
 #include "mem.h"
 #include "run_limits.h"
 #include "trial.h"
+#include "under_way.h"
 
 enum {
     /* Times tried one by one before only those are tried at which a booking ends: each costs a placement. A
@@ -42,10 +46,14 @@ struct calendar {
     struct booking *a;
     size_t n, cap;
     struct release_times ends;
-    struct instants ends_at; /* of `ends`, and right when these are */
-    struct instants times;   /* of the search under way */
+    struct under_way under_way; /* of `ends`, and right when these are */
+    struct instants ends_at;    /* the same */
+    struct instants times;      /* of the search under way */
     bool are_ends_right;
     struct allocation taken; /* what the trial has borrowed from calendar_keep, or from a look */
+    struct trial *begun;     /* where a time to come is left from one search to the next; NULL: nowhere */
+    size_t before, n_given;  /* its mark before that; so many of the ends are given back there */
+    size_t *marks, n_marks;  /* of the trial before each of these */
     int64_t now_s;
     const char *array; /* whose next subjob is looked for a time for, while it is; NULL: not an array's */
 };
@@ -58,8 +66,17 @@ struct calendar *calendar_create(struct cluster *cl)
     return c;
 }
 
+void calendar_rest(struct calendar *c)
+{
+    if (c->begun)
+        trial_undo(c->begun, c->before);
+    c->n_given = 0;
+    c->begun = NULL;
+}
+
 void calendar_begin(struct calendar *c, int64_t now_s)
 {
+    calendar_rest(c);
     while (c->n > 0) {
         struct booking *b = &c->a[--c->n];
         allocation_fini(&b->where);
@@ -76,8 +93,10 @@ void calendar_destroy(struct calendar *c)
         return;
     calendar_begin(c, 0);
     release_times_fini(&c->ends);
+    under_way_fini(&c->under_way);
     instants_fini(&c->ends_at);
     instants_fini(&c->times);
+    free(c->marks);
     free(c->a);
     free(c);
 }
@@ -92,6 +111,7 @@ static void loads_are_wrong(struct calendar *c)
 
 void calendar_started(struct calendar *c)
 {
+    assert(!c->begun); /* a job was placed on vnodes as they will be */
     c->are_ends_right = false;
     loads_are_wrong(c);
 }
@@ -102,6 +122,7 @@ static const struct release_times *ends_of(struct calendar *c)
 {
     if (!c->are_ends_right) {
         release_times_list(&c->ends, c->cl, c->now_s);
+        under_way_list(&c->under_way, &c->ends);
         instants_of_ends(&c->ends_at, &c->ends, cluster_policy(c->cl)->fuzzy_s);
     }
     c->are_ends_right = true;
@@ -263,6 +284,7 @@ bool calendar_keep(struct calendar *c, struct trial *t, const struct job *j, enu
     int64_t until_s = c->now_s + job_lasts_s(j);
     bool overlaps_any = false;
 
+    assert(!c->begun);
     allocation_fini(&c->taken);
     for (size_t i = 0; i < c->n; i++) {
         struct booking *b = &c->a[i];
@@ -345,7 +367,7 @@ bool calendar_allows(struct calendar *c, const struct job *j, struct reason *why
 
 /* --- the first time that will do ------------------------------------------------------------------------- */
 
-/* One search for a time. Ends of running jobs that are given back are a prefix of ends->a. */
+/* One search for a time. Ends of running jobs that the trial has given back are a prefix of ends->a. */
 struct calendar_search {
     struct calendar *c;
     const struct picker *k;
@@ -354,48 +376,45 @@ struct calendar_search {
     const struct instant *a; /* by time */
     size_t n;
     int64_t lasts_s;
-    bool is_begun;
-    size_t mark, n_given; /* the trial has given back so many of the ends, since `mark` */
-    size_t *marks;        /* of the trial before each of these */
-    size_t n_marks;
 };
 
-/* A search begins: preemptions under way are over by any time that it tries. Victims have left, what is
- * kept for the jobs that await their room is given back, and these jobs are there. */
-static void calendar_begin_job(struct calendar_search *s)
+/* The ends that the trial has given back are those of jobs that have gone (-1), or that are there again (1). */
+static void count_given(struct calendar *c, int64_t times)
 {
-    trial_give_all(s->k->trial, &s->ends->leave);
-    trial_give_all(s->k->trial, &s->ends->kept);
-    trial_take_all(s->k->trial, &s->ends->come);
-    s->is_begun = true;
+    for (size_t i = 0; i < c->n_given; i++)
+        calendar_count(c, c->ends.a[i].job, times);
+}
+
+/* Preemptions under way are over by any time that a search tries. The first of the searches in a row does this for all, and the
+ * next ones begin where the one before has ended: there may be thousands of victims and ends, and a hundred jobs to book. Counts are those of
+ * now between two searches, since levels depend on them. */
+static void calendar_begin_search(struct calendar *c, struct trial *t)
+{
+    assert(!c->begun || c->begun == t);
+    if (c->begun) {
+        count_given(c, -1);
+        return;
+    }
+    c->begun = t;
+    c->before = trial_mark(t);
+    under_way_end(&c->under_way, t);
 }
 
 /* So many of the ends are given back, no more and no less: forward by giving back, backward by the mark
  * from before the first that is too many. So a search may jump both ways. */
-static void calendar_give_back(struct calendar_search *s, size_t n)
+static void calendar_give_back(struct calendar *c, size_t n)
 {
-    if (!s->is_begun)
-        calendar_begin_job(s);
-    for (; s->n_given < n; s->n_given++) {
-        s->marks = mem_room(s->marks, s->n_given, &s->n_marks, sizeof *s->marks);
-        s->marks[s->n_given] = trial_mark(s->k->trial);
-        trial_give_all(s->k->trial, s->ends->a[s->n_given].on);
-        calendar_count(s->c, s->ends->a[s->n_given].job, -1);
+    for (; c->n_given < n; c->n_given++) {
+        c->marks = mem_room(c->marks, c->n_given, &c->n_marks, sizeof *c->marks);
+        c->marks[c->n_given] = trial_mark(c->begun);
+        trial_give_all(c->begun, c->ends.a[c->n_given].on);
+        calendar_count(c, c->ends.a[c->n_given].job, -1);
     }
-    if (s->n_given == n)
+    if (c->n_given == n)
         return;
-    while (s->n_given > n)
-        calendar_count(s->c, s->ends->a[--s->n_given].job, 1);
-    trial_undo(s->k->trial, s->marks[n]);
-}
-
-/* The search is over: trial and counts as before it. */
-static void take_again(struct calendar_search *s)
-{
-    while (s->n_given > 0)
-        calendar_count(s->c, s->ends->a[--s->n_given].job, 1);
-    trial_undo(s->k->trial, s->mark);
-    s->is_begun = false;
+    while (c->n_given > n)
+        calendar_count(c, c->ends.a[--c->n_given].job, 1);
+    trial_undo(c->begun, c->marks[n]);
 }
 
 /* Find room at that time beside reservations; at_s 0: as if there were no reservations. A look only: what
@@ -451,7 +470,7 @@ static bool fits_after(struct calendar_search *s, size_t i)
 {
     struct allocation where = {0};
 
-    calendar_give_back(s, release_times_until(s->ends, s->a[i].at_s));
+    calendar_give_back(s->c, release_times_until(s->ends, s->a[i].at_s));
     bool found = calendar_fits(s, 0, &where);
     allocation_fini(&where);
     return found;
@@ -505,7 +524,7 @@ static int64_t find_time(struct calendar_search *s, struct allocation *where)
         say_look(s, &s->a[i]);
         if (!primetime_allows(s->c->cl, s->p->job, at_s, &ignored))
             continue;
-        calendar_give_back(s, release_times_until(s->ends, at_s));
+        calendar_give_back(s->c, release_times_until(s->ends, at_s));
         if (fits_beside(s, at_s, where))
             return at_s;
     }
@@ -513,24 +532,20 @@ static int64_t find_time(struct calendar_search *s, struct allocation *where)
 }
 
 /* The loads of other bookings are wrong afterwards: the new one may overlap them. */
-const struct booking *calendar_book(struct calendar *c, const struct picker *k, const struct preemptor *p)
+const struct booking *calendar_book_next(struct calendar *c, const struct picker *k,
+                                         const struct preemptor *p)
 {
-    struct calendar_search s = {.c = c,
-                                .k = k,
-                                .p = p,
-                                .ends = ends_of(c),
-                                .lasts_s = job_lasts_s(p->job),
-                                .mark = trial_mark(k->trial)};
+    struct calendar_search s = {.c = c, .k = k, .p = p, .ends = ends_of(c), .lasts_s = job_lasts_s(p->job)};
     struct booking b = {.job = p->job};
 
     c->array = array_of(p->job);
+    calendar_begin_search(c, k->trial);
     instants_merge(&c->times, &c->ends_at, c->cl, c->a, c->n, c->now_s);
     s.a = c->times.a;
     s.n = c->times.n;
     b.from_s = find_time(&s, &b.where);
-    take_again(&s);
+    count_given(c, 1);
     c->array = NULL;
-    free(s.marks);
     if (b.from_s == 0)
         return NULL;
     b.to_s = b.from_s + s.lasts_s;
@@ -538,6 +553,14 @@ const struct booking *calendar_book(struct calendar *c, const struct picker *k, 
     c->a[c->n] = b;
     loads_are_wrong(c);
     return &c->a[c->n++];
+}
+
+const struct booking *calendar_book(struct calendar *c, const struct picker *k, const struct preemptor *p)
+{
+    const struct booking *b = calendar_book_next(c, k, p);
+
+    calendar_rest(c);
+    return b;
 }
 
 const struct booking *calendar_bookings(const struct calendar *c, size_t *n)

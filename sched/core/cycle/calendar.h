@@ -39,6 +39,12 @@ void calendar_started(struct calendar *c);
  * the one that does. */
 const struct booking *calendar_book(struct calendar *c, const struct picker *k, const struct preemptor *p);
 
+/* The same for the next of several in a row: the trial shows vnodes as they will be until calendar_rest, and nothing but this
+ * function looks at them before. */
+const struct booking *calendar_book_next(struct calendar *c, const struct picker *k,
+                                         const struct preemptor *p);
+void calendar_rest(struct calendar *c); /* the trial is as before the first of them; nothing if it is */
+
 /* All bookings, in the order in which they were made; until the next call. */
 const struct booking *calendar_bookings(const struct calendar *c, size_t *n);
 

@@ -9,7 +9,7 @@
  * news; where one forgets it, jobs wait until a cycle that tries all (cycle_retry_all).
  *
  * Invariants. Every decision takes its room in the cluster before the next job is looked at. The trial is
- * at mark 0 between two jobs and at the end. No class is on the heap while its jobs are taken out of it by
+ * at mark 0 when a job is tried and at the end. No class is on the heap while its jobs are taken out of it by
  * other files, but for those that backfill_failed books, which are back when the cycle ends. `d` is
  * borrowed for the length of the call that sets it; nothing uses it between calls.
  *
@@ -152,14 +152,17 @@ static void cycle_consider(struct cycle *c, struct class *k)
     struct picker picker = cycle_preempt_picker(c);
     struct reason why = k->why;
     bool is_shut = backfill_forbids(c->backfill, j);
+    bool is_tried = !is_shut && cycle_may_differ(c, k);
 
+    if (is_tried || j->urged)
+        backfill_rest(c->backfill);
     if (j->is_array && (!cluster_array_is_open(c->cl, j) || j->class != k)) {
         cycle_next_of_class(c);
         return;
     }
     if (is_shut)
         reason_set(&why, REASON_STRICT_ORDER, NULL, NULL);
-    else if (cycle_may_differ(c, k) && cycle_try(c, k, &picker, &p, &why)) {
+    else if (is_tried && cycle_try(c, k, &picker, &p, &why)) {
         cluster_settle_order(c->cl);
         cycle_next_of_class(c);
         cycle_relevel(c);

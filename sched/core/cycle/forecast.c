@@ -124,9 +124,10 @@ static void book_before(struct forecast_walk *w)
         for (size_t times = w->out->is_top ? 1 : count_of(list[i]);
              times > 0 && (planned < FORECAST_PLANNED_MAX || w->out->is_top); times--) {
             planned++;
-            calendar_book(w->calendar, &w->k, &p);
+            calendar_book_next(w->calendar, &w->k, &p);
         }
     }
+    calendar_rest(w->calendar);
     w->out->n_planned = planned;
     free(list);
 }

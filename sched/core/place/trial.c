@@ -64,12 +64,22 @@ void trial_take(struct trial *t, struct node *n, const struct amounts *use)
         trial_step(t, n, use, 1, 1, n->exclusive);
 }
 
+/* Is it still exclusive when so many have gone? The last one to go leaves it open. */
+static bool stays_exclusive(const struct node *n, int64_t n_gone)
+{
+    return n->exclusive && (n_gone == 0 || n->n_jobs > n_gone || n->earmarked_alone);
+}
+
 static void trial_give(struct trial *t, struct node *n, const struct amounts *use)
 {
     if (n)
-        trial_step(t, n, use, -1, -1,
-                   n->exclusive &&
-                       (n->n_jobs > 1 || n->earmarked_alone)); /* the last one to go leaves it open */
+        trial_step(t, n, use, -1, -1, stays_exclusive(n, 1));
+}
+
+void trial_exchange(struct trial *t, struct node *n, const struct amounts *less, int64_t n_gone,
+                    int64_t n_comes)
+{
+    trial_step(t, n, less, 1, n_comes - n_gone, stays_exclusive(n, n_gone));
 }
 
 void trial_exclude(struct trial *t, struct node *n)

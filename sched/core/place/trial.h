@@ -25,6 +25,10 @@ void trial_exclude(struct trial *t, struct node *n);                         /* 
  * jobs are there, and it is exclusive or not. See inside.h. */
 void trial_lend(struct trial *t, struct node *n, const struct amounts *less, int64_t jobs, bool exclusive);
 
+/* So many jobs' parts go, then so many come; `less` (which may be below 0) is what all of that takes from what is free. */
+void trial_exchange(struct trial *t, struct node *n, const struct amounts *less, int64_t n_gone,
+                    int64_t n_comes);
+
 /* all parts of a job. */
 void trial_give_all(struct trial *t, const struct allocation *p);
 void trial_take_all(struct trial *t, const struct allocation *p);
