@@ -8,6 +8,7 @@
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,33 +22,47 @@
 
 /* TAKEOVER_S: PBS's delay of a secondary server. */
 enum { TAKEOVER_S = 30, TAKEOVER_MAX_S = 7 * 24 * 3600 };
-enum {
-    OPT_FOREGROUND,
-    OPT_HOME,
-    OPT_LOG,
-    OPT_EVENTS,
-    OPT_PORT,
-    OPT_ACTIVE,
-    OPT_LOCK,
-    OPT_TYPE,
-    OPT_MOM_PORT,
-    OPT_TAKEOVER,
-    OPT_LATER,
-    OPT_IGNORED,
-    OPT_VIRTUAL,
-    OPT_BEGIN,
-    OPT_LOCAL,
-    OPT_VERSION
-};
-
 static const char *const start_names[] = {[SERVER_START_HOT] = "hot",
                                           [SERVER_START_WARM] = "warm",
                                           [SERVER_START_COLD] = "cold",
                                           [SERVER_START_CREATE] = "create",
                                           [SERVER_START_UPDATEDB] = "updatedb"};
 
-static int server_settings_take_start(struct server_settings *s, const char *value, struct err *e)
+/* A flag: `id` of its row is the offset of a bool. */
+static int take_flag(void *context, const struct option_row *row, const char *value, struct err *e)
 {
+    *(bool *)((char *)context + row->id) = true;
+    return 0;
+}
+
+static int take_begin(void *context, const struct option_row *row, const char *value, struct err *e)
+{
+    struct server_settings *s = context;
+
+    return units_parse_int(value, 1, UINT32_MAX, &s->begin_s, e);
+}
+
+static int take_home(void *context, const struct option_row *row, const char *value, struct err *e)
+{
+    struct server_settings *s = context;
+
+    snprintf(s->home, sizeof s->home, "%s", value);
+    return 0;
+}
+
+static int take_log(void *context, const struct option_row *row, const char *value, struct err *e)
+{
+    struct server_settings *s = context;
+
+    s->log_file = value;
+    return 0;
+}
+
+static int server_settings_take_start(void *context, const struct option_row *row, const char *value,
+                                      struct err *e)
+{
+    struct server_settings *s = context;
+
     for (size_t i = 0; i < sizeof start_names / sizeof start_names[0]; i++)
         if (strcmp(value, start_names[i]) == 0) {
             s->start = (enum server_start)i;
@@ -56,8 +71,9 @@ static int server_settings_take_start(struct server_settings *s, const char *val
     return err_set(e, EINVAL, "bad recovery type: %s (hot, warm, cold, create or updatedb)", value);
 }
 
-static int take_active(struct server_settings *s, const char *value, struct err *e)
+static int take_active(void *context, const struct option_row *row, const char *value, struct err *e)
 {
+    struct server_settings *s = context;
     bool on;
 
     if (units_parse_bool(value, &on, e) < 0)
@@ -67,7 +83,7 @@ static int take_active(struct server_settings *s, const char *value, struct err 
 }
 
 /* "port" or "host:port" */
-static int take_port(const char *value, uint16_t *port)
+static int server_settings_parse_port(const char *value, uint16_t *port)
 {
     const char *number = strrchr(value, ':') ? strrchr(value, ':') + 1 : value;
     char *end;
@@ -79,8 +95,9 @@ static int take_port(const char *value, uint16_t *port)
     return 0;
 }
 
-static int take_events(struct server_settings *s, const char *value, struct err *e)
+static int take_events(void *context, const struct option_row *row, const char *value, struct err *e)
 {
+    struct server_settings *s = context;
     char *end;
 
     s->log_events = strtoll(value, &end, 0);
@@ -88,8 +105,9 @@ static int take_events(struct server_settings *s, const char *value, struct err 
                                                      : 0;
 }
 
-static int take_takeover(struct server_settings *s, const char *value, struct err *e)
+static int take_takeover(void *context, const struct option_row *row, const char *value, struct err *e)
 {
+    struct server_settings *s = context;
     char *end;
     long seconds = strtol(value, &end, 10);
 
@@ -99,88 +117,66 @@ static int take_takeover(struct server_settings *s, const char *value, struct er
     return 0;
 }
 
-static int server_settings_take(void *context, const struct option_row *row, const char *value, struct err *e)
+static int take_port(void *context, const struct option_row *row, const char *value, struct err *e)
 {
     struct server_settings *s = context;
-    uint16_t other;
 
-    switch (row->id) {
-    case OPT_FOREGROUND:
-        s->foreground = true;
-        break;
-    case OPT_VERSION:
-        s->show_version = true;
-        break;
-    case OPT_VIRTUAL:
-        s->is_virtual = true;
-        break;
-    case OPT_LOCAL:
-        s->is_local = true;
-        break;
-    case OPT_BEGIN:
-        return units_parse_int(value, 1, UINT32_MAX, &s->begin_s, e);
-    case OPT_LOCK:
-        s->lock_memory = true;
-        break;
-    case OPT_HOME:
-        snprintf(s->home, sizeof s->home, "%s", value);
-        break;
-    case OPT_LOG:
-        s->log_file = value;
-        break;
-    case OPT_EVENTS:
-        return take_events(s, value, e);
-    case OPT_TYPE:
-        return server_settings_take_start(s, value, e);
-    case OPT_ACTIVE:
-        return take_active(s, value, e);
-    case OPT_PORT:
-        return take_port(value, &s->port) < 0 ? err_set(e, EINVAL, "host:port invalid: %s", value) : 0;
-    case OPT_MOM_PORT:
-        return take_port(value, &other) < 0 ? err_set(e, EINVAL, "host:port invalid: %s", value) : 0;
-    case OPT_TAKEOVER:
-        return take_takeover(s, value, e);
-    case OPT_LATER:
-        return err_set(e, EINVAL, "not supported by this version");
-    default:
-        break;
-    }
+    return server_settings_parse_port(value, &s->port) < 0
+               ? err_set(e, EINVAL, "host:port invalid: %s", value)
+               : 0;
+}
+
+/* Of another daemon: it must be a port, and is not used. */
+static int take_mom_port(void *context, const struct option_row *row, const char *value, struct err *e)
+{
+    uint16_t unused;
+
+    return server_settings_parse_port(value, &unused) < 0 ? err_set(e, EINVAL, "host:port invalid: %s", value)
+                                                          : 0;
+}
+
+static int take_nothing(void *context, const struct option_row *row, const char *value, struct err *e)
+{
     return 0;
 }
 
+static int server_settings_refuse(void *context, const struct option_row *row, const char *value,
+                                  struct err *e)
+{
+    return err_set(e, EINVAL, "not supported by this version");
+}
+
+#define FLAG(name) take_flag, offsetof(struct server_settings, name)
+
 static const struct option_row rows[] = {
-    {'N', "foreground", OPTION_ALONE, NULL, "stay in the foreground", server_settings_take, OPT_FOREGROUND},
-    {'d', "home", OPTION_VALUE, "dir", "PBS_HOME", server_settings_take, OPT_HOME},
-    {'L', "log", OPTION_VALUE, "file", "log file", server_settings_take, OPT_LOG},
-    {'e', "events", OPTION_VALUE, "mask", "events to log", server_settings_take, OPT_EVENTS},
-    {'p', "port", OPTION_VALUE, "[host:]port", "port to listen on", server_settings_take, OPT_PORT},
-    {'a', "active", OPTION_VALUE, "true|false", "set the attribute scheduling", server_settings_take,
-     OPT_ACTIVE},
+    {'N', "foreground", OPTION_ALONE, NULL, "stay in the foreground", FLAG(foreground)},
+    {'d', "home", OPTION_VALUE, "dir", "PBS_HOME", take_home, 0},
+    {'L', "log", OPTION_VALUE, "file", "log file", take_log, 0},
+    {'e', "events", OPTION_VALUE, "mask", "events to log", take_events, 0},
+    {'p', "port", OPTION_VALUE, "[host:]port", "port to listen on", take_port, 0},
+    {'a', "active", OPTION_VALUE, "true|false", "set the attribute scheduling", take_active, 0},
     {'t', "type", OPTION_VALUE, "type", "hot, warm, cold (drop jobs), create (drop everything)",
-     server_settings_take, OPT_TYPE},
+     server_settings_take_start, 0},
     {'l', "lock-memory", OPTION_ALONE, NULL, "keep the server's memory from being swapped",
-     server_settings_take, OPT_LOCK},
+     FLAG(lock_memory)},
     {'M', NULL, OPTION_VALUE, "[host:]port", "kept for old scripts: MOMs connect to the server",
-     server_settings_take, OPT_MOM_PORT},
+     take_mom_port, 0},
     {'R', NULL, OPTION_VALUE, "[host:]port", "kept for old scripts: MOMs connect to the server",
-     server_settings_take, OPT_MOM_PORT},
-    {'A', NULL, OPTION_VALUE, "file", "another accounting file: not supported", server_settings_take,
-     OPT_LATER},
-    {'C', NULL, OPTION_ALONE, NULL, "stop the data service: not supported", server_settings_take, OPT_LATER},
+     take_mom_port, 0},
+    {'A', NULL, OPTION_VALUE, "file", "another accounting file: not supported", server_settings_refuse, 0},
+    {'C', NULL, OPTION_ALONE, NULL, "stop the data service: not supported", server_settings_refuse, 0},
     {'F', NULL, OPTION_VALUE, "seconds",
-     "of a pair: how long to leave a free store to the other; -1: not at all", server_settings_take,
-     OPT_TAKEOVER},
-    {'G', NULL, OPTION_VALUE, "text", "kept for old scripts", server_settings_take, OPT_IGNORED},
-    {'P', NULL, OPTION_VALUE, "text", "kept for old scripts", server_settings_take, OPT_IGNORED},
-    {'g', NULL, OPTION_VALUE, "text", "kept for old scripts", server_settings_take, OPT_IGNORED},
-    {'s', NULL, OPTION_VALUE, "text", "kept for old scripts", server_settings_take, OPT_IGNORED},
+     "of a pair: how long to leave a free store to the other; -1: not at all", take_takeover, 0},
+    {'G', NULL, OPTION_VALUE, "text", "kept for old scripts", take_nothing, 0},
+    {'P', NULL, OPTION_VALUE, "text", "kept for old scripts", take_nothing, 0},
+    {'g', NULL, OPTION_VALUE, "text", "kept for old scripts", take_nothing, 0},
+    {'s', NULL, OPTION_VALUE, "text", "kept for old scripts", take_nothing, 0},
     {0, "virtual", OPTION_ALONE, NULL, "let a simulator drive the time; no MOM may register",
-     server_settings_take, OPT_VIRTUAL},
+     FLAG(is_virtual)},
     {0, "begin", OPTION_VALUE, "seconds", "with --virtual: when simulated time begins, since the epoch (now)",
-     server_settings_take, OPT_BEGIN},
-    {0, "local", OPTION_ALONE, NULL, "listen on the socket of this host alone, on no port",
-     server_settings_take, OPT_LOCAL},
-    {0, "version", OPTION_ALONE, NULL, "print the version", server_settings_take, OPT_VERSION},
+     take_begin, 0},
+    {0, "local", OPTION_ALONE, NULL, "listen on the socket of this host alone, on no port", FLAG(is_local)},
+    {0, "version", OPTION_ALONE, NULL, "print the version", FLAG(show_version)},
 };
 
 static const struct options options = {
