@@ -107,7 +107,8 @@ static int create_publishing(struct server *s, struct err *e)
     return s->history && s->exit_cache ? 0 : err_no_memory(e);
 }
 
-int assembly_create(struct server *s, bool *is_new, struct restore_counts *counts, struct err *e)
+/* What every part needs: the objects, out of the store, and facts of the settings. */
+static int open_context(struct server *s, struct restore_counts *counts, bool *is_new, struct err *e)
 {
     struct parts *p = &s->parts;
     gid_t gid;
@@ -123,32 +124,50 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     p->ctx = &s->ctx;
     p->loop = s->loop;
     p->home = s->set.home;
+    return 0;
+}
+
+/* The machine of a job's states, and what posts to it as time passes or pieces arrive. */
+static int create_machine(struct server *s, struct err *e)
+{
+    struct parts *p = &s->parts;
+
     p->fsm = job_fsm_create();
     s->job_audit = job_audit_create(s->ctx.clock, commit_add_log, p->commit);
     if (!p->fsm || !s->job_audit)
         return err_no_memory(e);
-    s->start_time = p->fsm ? start_time_create(s->loop, &s->ctx, p->fsm) : NULL;
+    s->start_time = start_time_create(s->loop, &s->ctx, p->fsm);
     p->arrays = arrays_create(&s->ctx, p->fsm, p->commit);
-    s->submit_pieces = p->fsm ? submit_pieces_create(s->loop, &s->ctx, p->fsm) : NULL;
-    if (!s->start_time || !s->submit_pieces || !p->arrays)
-        return err_no_memory(e);
-    if (create_publishing(s, e) < 0 || assembly_running(s, e) < 0)
-        return -1;
+    s->submit_pieces = submit_pieces_create(s->loop, &s->ctx, p->fsm);
+    return s->start_time && s->submit_pieces && p->arrays ? 0 : err_no_memory(e);
+}
+
+/* What jobs wait for: other jobs, time, another queue. */
+static int create_waiting(struct server *s, struct err *e)
+{
+    struct parts *p = &s->parts;
+
     s->depend_remotes = depend_remotes_create(p->commit, s->ctx.events);
     s->depends = s->depend_remotes ? depends_create(&s->ctx, p->fsm, s->depend_remotes) : NULL;
     if (!s->depends)
         return err_no_memory(e);
     s->eligible_time = p->eligible_time = eligible_time_create(&s->ctx);
     s->maintenance = maintenance_create(&s->ctx);
-    if (!s->eligible_time || !s->maintenance)
-        return err_no_memory(e);
     p->route = route_create(s->loop, &s->ctx);
-    if (!p->route)
-        return err_no_memory(e);
-    s->clock_step = clock_step_create(s, e);
-    if (!s->clock_step)
+    return s->eligible_time && s->maintenance && p->route ? 0 : err_no_memory(e);
+}
+
+/* Each needs parts of those before it. Listeners come last: nothing may happen before all who are told of it are there. */
+int assembly_create(struct server *s, bool *is_new, struct restore_counts *counts, struct err *e)
+{
+    if (open_context(s, counts, is_new, e) < 0 || /* the lease, then the objects */
+        create_machine(s, e) < 0 ||               /* events of jobs */
+        create_publishing(s, e) < 0 ||            /* status, accounting, mail, hooks, history */
+        assembly_running(s, e) < 0 ||             /* services, runs, preemption, reservations */
+        create_waiting(s, e) < 0)                 /* dependencies, routes */
         return -1;
-    if (assembly_requests(s, e) < 0)
+    s->clock_step = clock_step_create(s, e);
+    if (!s->clock_step || assembly_requests(s, e) < 0)
         return -1;
     assembly_events(s);
     return 0;
