@@ -259,28 +259,44 @@ static int hook_manage_check_parameters(const struct hook_manage_ask *a, const c
     return 0;
 }
 
+static int hook_manage_read_type(const struct hook_manage_ask *a, bool *config, struct err *e)
+{
+    const char *type = hook_manage_value(a->args, "content-type");
+
+    *config = type && strcmp(type, "application/x-config") == 0;
+    if (a->as_pbs && !*config)
+        return err_set(e, PBSE_HOOKERROR, "<content-type> must be application/x-config");
+    if (!type || (!*config && strcmp(type, "application/x-python") != 0))
+        return err_set(e, PBSE_HOOKERROR, "<content-type> must be application/x-python%s",
+                       a->args->command == MGR_CMD_IMPORT ? " or application/x-config" : "");
+    return 0;
+}
+
+static int hook_manage_read_encoding(const struct hook_manage_ask *a, bool *base64, struct err *e)
+{
+    const char *encoding = hook_manage_value(a->args, "content-encoding");
+
+    *base64 = encoding && strcmp(encoding, "base64") == 0;
+    if (!encoding || (!*base64 && strcmp(encoding, "default") != 0))
+        return err_set(e, PBSE_HOOKERROR, "<content-encoding> must be 'default' or 'base64'");
+    return 0;
+}
+
+static bool hook_manage_is_plain_name(const char *file)
+{
+    return file && *file && !strchr(file, '/') && strcmp(file, ".") != 0 && strcmp(file, "..") != 0;
+}
+
 static int hook_manage_read_content(const struct hook_manage_ask *a, struct hook_manage_content *out,
                                     struct err *e)
 {
-    const bool import = a->args->command == MGR_CMD_IMPORT;
-    const char *what = import ? "input-file" : "output-file",
-               *type = hook_manage_value(a->args, "content-type"),
-               *encoding = hook_manage_value(a->args, "content-encoding");
+    const char *what = a->args->command == MGR_CMD_IMPORT ? "input-file" : "output-file";
 
     *out = (struct hook_manage_content){.file = hook_manage_value(a->args, what)};
-    if (hook_manage_check_parameters(a, what, e) < 0)
+    if (hook_manage_check_parameters(a, what, e) < 0 || hook_manage_read_type(a, &out->config, e) < 0 ||
+        hook_manage_read_encoding(a, &out->base64, e) < 0)
         return -1;
-    out->config = type && strcmp(type, "application/x-config") == 0;
-    if (a->as_pbs && !out->config)
-        return err_set(e, PBSE_HOOKERROR, "<content-type> must be application/x-config");
-    if (!type || (!out->config && strcmp(type, "application/x-python") != 0))
-        return err_set(e, PBSE_HOOKERROR, "<content-type> must be application/x-python%s",
-                       import ? " or application/x-config" : "");
-    out->base64 = encoding && strcmp(encoding, "base64") == 0;
-    if (!encoding || (!out->base64 && strcmp(encoding, "default") != 0))
-        return err_set(e, PBSE_HOOKERROR, "<content-encoding> must be 'default' or 'base64'");
-    if (!out->file || !*out->file || strchr(out->file, '/') || strcmp(out->file, ".") == 0 ||
-        strcmp(out->file, "..") == 0)
+    if (!hook_manage_is_plain_name(out->file))
         return err_set(e, PBSE_HOOKERROR, "<%s> path must be relative to %s", what, a->s->tmp);
     return 0;
 }

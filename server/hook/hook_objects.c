@@ -62,29 +62,36 @@ static void hook_objects_add(struct hook_objects_page *p, const struct object *o
         json_array_append_new(p->objects, v);
 }
 
+static bool hook_objects_is_of_queue(const struct hook_objects_page *p, const struct job *j)
+{
+    return !p->queue || (j->queue_name && strcmp(p->queue, j->queue_name) == 0);
+}
+
+static void hook_objects_named_job(struct hook_objects_page *p)
+{
+    struct jobid id;
+    struct job *j = jobid_parse(p->name, &id, NULL) == 0 ? server_ctx_find_job(p->s->o.ctx, &id) : NULL;
+
+    if (j && j->state != JOB_ARRIVING && hook_objects_is_of_queue(p, j))
+        hook_objects_add(p, &j->obj);
+}
+
 /* The cursor of jobs is a key. */
 static void hook_objects_jobs(struct hook_objects_page *p)
 {
-    struct server_ctx *ctx = p->s->o.ctx;
     struct job_key key = {-1, -1};
-    struct jobid id;
     struct job *j;
 
     if (p->name) {
-        j = jobid_parse(p->name, &id, NULL) == 0 ? server_ctx_find_job(ctx, &id) : NULL;
-        if (j && j->state != JOB_ARRIVING &&
-            (!p->queue || (j->queue_name && !strcmp(p->queue, j->queue_name))))
-            hook_objects_add(p, &j->obj);
+        hook_objects_named_job(p);
         return;
     }
     if (p->after)
         sscanf(p->after, "%ld.%d", &key.seq, &key.index);
-    while ((j = jobs_after(ctx->jobs, key)) && json_array_size(p->objects) < p->limit) {
+    while ((j = jobs_after(p->s->o.ctx->jobs, key)) && json_array_size(p->objects) < p->limit) {
         key = j->key;
-        if (j->state == JOB_ARRIVING || job_is_over(j) ||
-            (p->queue && (!j->queue_name || strcmp(p->queue, j->queue_name) != 0)))
-            continue;
-        hook_objects_add(p, &j->obj);
+        if (j->state != JOB_ARRIVING && !job_is_over(j) && hook_objects_is_of_queue(p, j))
+            hook_objects_add(p, &j->obj);
     }
     if (j)
         snprintf(p->next, sizeof p->next, "%ld.%d", (long)key.seq, (int)key.index);

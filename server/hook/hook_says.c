@@ -65,35 +65,63 @@ static int hook_says_set_used(const struct hook_word *w, const exec_hook_change 
     return 0;
 }
 
-static int hook_says_set_job(const struct hook_word *w, const exec_hook_change *c, struct err *e)
+/* One variable of the job's Variable_List, or one other attribute, as a change of the job. */
+struct hook_says_edit {
+    bool variable;
+    char *list; /* all variables, with the changed one; owned */
+    struct attr_edit_change change;
+};
+
+static struct hook_says_edit hook_says_edit_make(const struct job *j, const exec_hook_change *c)
 {
-    struct job *j = w->job;
-    const bool variable = strcmp(c->attr, "Variable_List") == 0 && *c->resource;
-    char *list = variable ? hook_changes_variable(attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List),
-                                                  c->resource, c->is_set ? c->value : NULL)
-                          : NULL;
-    const char *value = variable ? list : c->value;
-    const struct attr_edit_change change = {c->attr, variable ? "" : c->resource, value ? value : "",
-                                            value && (variable || c->is_set) ? SET : UNSET};
-    const struct alter_ask ask = {.changes = &change,
+    struct hook_says_edit x = {.variable = strcmp(c->attr, "Variable_List") == 0 && *c->resource};
+
+    if (!x.variable) {
+        x.change = (struct attr_edit_change){c->attr, c->resource, c->value ? c->value : "",
+                                             c->value && c->is_set ? SET : UNSET};
+        return x;
+    }
+    x.list = hook_changes_variable(attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List), c->resource,
+                                   c->is_set ? c->value : NULL);
+    x.change = (struct attr_edit_change){c->attr, "", x.list ? x.list : "", x.list ? SET : UNSET};
+    return x;
+}
+
+/* Of a job that runs: what its host says of this run holds, without the checks of a user's request. */
+static int hook_says_set_of_run(const struct hook_word *w, const exec_hook_change *c,
+                                const struct hook_says_edit *x, struct err *e)
+{
+    return attr_list_change(&w->job->obj.attrs, w->x->s->o.ctx->resources,
+                            x->variable ? JOB_ATTR_Variable_List : JOB_ATTR_Resource_List,
+                            x->variable ? NULL : c->resource, x->change.value, x->change.op, e);
+}
+
+static int hook_says_alter(const struct hook_word *w, const struct attr_edit_change *change, struct err *e)
+{
+    const struct alter_ask ask = {.changes = change,
                                   .n = 1,
                                   .level = w->level < LEVEL_OPERATOR ? w->level : LEVEL_SERVER,
                                   .who = w->who};
     size_t at;
+
+    return alter_job(w->x->s->o.alter, w->job, &ask, &at, e);
+}
+
+static int hook_says_set_job(const struct hook_word *w, const exec_hook_change *c, struct err *e)
+{
+    struct hook_says_edit x;
     int rc;
 
     if (strcmp(c->attr, "resources_used") == 0)
-        rc = hook_says_set_used(w, c, e);
-    else if (job_is_placed(j) &&
-             (variable || strcmp(c->attr, "Resource_List") == 0)) /* of this run, as its host has it now */
-        rc = attr_list_change(&j->obj.attrs, w->x->s->o.ctx->resources,
-                              variable ? JOB_ATTR_Variable_List : JOB_ATTR_Resource_List,
-                              variable ? NULL : c->resource, change.value, change.op, e);
+        return hook_says_set_used(w, c, e);
+    x = hook_says_edit_make(w->job, c);
+    if (job_is_placed(w->job) && (x.variable || strcmp(c->attr, "Resource_List") == 0))
+        rc = hook_says_set_of_run(w, c, &x, e);
     else
-        rc = alter_job(w->x->s->o.alter, j, &ask, &at, e);
+        rc = hook_says_alter(w, &x.change, e);
     if (rc == 0)
-        jobs_touch(w->x->s->o.ctx->jobs, j, PART_ATTRS);
-    free(list);
+        jobs_touch(w->x->s->o.ctx->jobs, w->job, PART_ATTRS);
+    free(x.list);
     return rc;
 }
 
