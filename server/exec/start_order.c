@@ -118,6 +118,16 @@ static int add_preempted(struct triples *t, const struct job *j)
                       : 0;
 }
 
+/* Add what is not in the job's attributes, for an order to start. 1: no memory. */
+static int add_beside(struct triples *t, const struct server_ctx *s, const struct job *j)
+{
+    if (start_order_add_triple(t, "queue", NULL, j->queue_name) ||
+        start_order_add_triple(t, "Submit_Host", NULL, j->host ? j->host : "") || add_preempted(t, j) ||
+        add_pmix(t, s, j))
+        return 1;
+    return j->queue ? add_checkpoint_min(t, j->queue) : 0;
+}
+
 static int walk_wanted(const struct server_ctx *s, const struct job *j, const int *indices, size_t n,
                        wire_attrs *out)
 {
@@ -125,7 +135,6 @@ static int walk_wanted(const struct server_ctx *s, const struct job *j, const in
     struct triples t = {0};
     struct attr_select select;
     struct strbuf scratch;
-    const bool whole = indices == wanted;
     struct err e;
     int rc = 0;
 
@@ -135,16 +144,8 @@ static int walk_wanted(const struct server_ctx *s, const struct job *j, const in
         rc = attr_select_add(&select, s->resources, attr_def_get(OF_JOB, indices[i])->name, NULL, &e);
     if (rc == 0)
         rc = attr_walk(&j->obj.attrs, s->resources, &select, &server, &scratch, start_order_add_triple, &t);
-    if (rc == 0 && whole) /* the queue is a field of the job, not an attribute of its list */
-        rc = start_order_add_triple(&t, "queue", NULL, j->queue_name);
-    if (rc == 0 && whole)
-        rc = start_order_add_triple(&t, "Submit_Host", NULL, j->host ? j->host : "");
-    if (rc == 0 && whole)
-        rc = add_preempted(&t, j);
-    if (rc == 0 && whole)
-        rc = add_pmix(&t, s, j);
-    if (rc == 0 && whole && j->queue)
-        rc = add_checkpoint_min(&t, j->queue);
+    if (rc == 0 && indices == wanted)
+        rc = add_beside(&t, s, j);
     attr_select_fini(&select);
     strbuf_fini(&scratch);
     out->wire_attrs_val = t.v;

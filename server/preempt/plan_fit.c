@@ -294,23 +294,24 @@ static bool gives_way(const struct fit *f, const struct node_use *u)
     return false;
 }
 
-static int check_node(const struct fit *f, const struct run_demand *w, struct err *e)
+static int check_state(const struct node *n, struct err *e)
 {
-    const struct node *n = w->node;
     struct strbuf state;
 
-    if (w->lent)
+    if (node_is_usable(n))
         return 0;
-    if (!w->beside && !node_is_usable(n)) {
-        strbuf_init(&state, 256);
-        states_node_format(n->state, &state);
-        err_set(e, PBSE_RESCUNAV, "node %s cannot take jobs: %s", n->obj.name, strbuf_str(&state));
-        strbuf_fini(&state);
-        return -1;
-    }
-    for (const struct earmark_part *p = n->parts; p; p = p->next)
-        if (w->alone || p->alone)
-            return err_set(e, PBSE_RESCUNAV, "node %s is held for job %s", n->obj.name, p->earmark->obj.name);
+    strbuf_init(&state, 256);
+    states_node_format(n->state, &state);
+    err_set(e, PBSE_RESCUNAV, "node %s cannot take jobs: %s", n->obj.name, strbuf_str(&state));
+    strbuf_fini(&state);
+    return -1;
+}
+
+/* Where one of two wants a vnode alone, the other one has to leave. */
+static int check_uses(const struct fit *f, const struct run_demand *w, struct err *e)
+{
+    const struct node *n = w->node;
+
     if (!w->alone && !n->n_exclusive)
         return 0;
     for (const struct node_use *u = n->uses; u; u = u->next)
@@ -318,6 +319,20 @@ static int check_node(const struct fit *f, const struct run_demand *w, struct er
             return err_set(e, PBSE_RESCUNAV, "node %s is in use by job %s, which does not give way",
                            n->obj.name, u->job->obj.name);
     return 0;
+}
+
+static int check_node(const struct fit *f, const struct run_demand *w, struct err *e)
+{
+    const struct node *n = w->node;
+
+    if (w->lent)
+        return 0;
+    if (!w->beside && check_state(n, e) < 0)
+        return -1;
+    for (const struct earmark_part *p = n->parts; p; p = p->next)
+        if (w->alone || p->alone)
+            return err_set(e, PBSE_RESCUNAV, "node %s is held for job %s", n->obj.name, p->earmark->obj.name);
+    return check_uses(f, w, e);
 }
 
 int plan_fit(const struct server_ctx *s, const struct fit_ask *ask, struct err *e)

@@ -259,28 +259,44 @@ static bool touches_fixed(const struct alter_ask *ask)
     return false;
 }
 
-/* Apply the effects of the new attributes. */
-static int complete(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, struct err *e)
+/* What follows from other resources: defaults, sums, and the bounds of the queue unless a manager asks. */
+static int complete_resources(const struct alter_parts *p, struct job *j, const struct alter_ask *ask,
+                              struct err *e)
+{
+    if (!touches_resources(ask))
+        return 0;
+    if (preempt_targets_check(p->ctx, &j->obj.attrs, e) < 0)
+        return -1;
+    if (job_is_placed(j))
+        return 0;
+    if (defaults_complete(p->ctx, &j->obj.attrs, j->queue, e) < 0)
+        return -1;
+    return ask->level < LEVEL_MANAGER ? admit_check_bounds(p->ctx, j->queue, j, e) : 0;
+}
+
+/* What follows from another user, group or project. */
+static int complete_entity(const struct alter_parts *p, struct job *j, const struct alter_ask *ask,
+                           struct err *e)
 {
     char buf[JOB_IDENTITY_NAME_MAX];
 
+    if (alter_user(j, ask, buf) && job_identity_set(p->ctx, j, ask->client, ask->user, e) < 0)
+        return -1;
+    if (changes_entity(ask) && job_set_text(&j->project, attr_list_text(&j->obj.attrs, JOB_ATTR_project)) < 0)
+        return err_set(e, PBSE_SYSTEM, "no memory for the project of %s", j->obj.name);
+    return 0;
+}
+
+/* Apply the effects of the new attributes. */
+static int complete(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, struct err *e)
+{
     for (size_t i = 0; i < ask->n; i++)
         if (is_eligible_time(&ask->changes[i]) && eligible_time_check(p->ctx, e) < 0)
             return -1;
     if ((touches_output(ask) || !attr_list_is_set(&j->obj.attrs, JOB_ATTR_Job_Name)) &&
         output_paths_complete(j, e) < 0)
         return -1;
-    if (touches_resources(ask) && preempt_targets_check(p->ctx, &j->obj.attrs, e) < 0)
-        return -1;
-    if (touches_resources(ask) && !job_is_placed(j) &&
-        (defaults_complete(p->ctx, &j->obj.attrs, j->queue, e) < 0 ||
-         (ask->level < LEVEL_MANAGER && admit_check_bounds(p->ctx, j->queue, j, e) < 0)))
-        return -1;
-    if (alter_user(j, ask, buf) && job_identity_set(p->ctx, j, ask->client, ask->user, e) < 0)
-        return -1;
-    if (changes_entity(ask) && job_set_text(&j->project, attr_list_text(&j->obj.attrs, JOB_ATTR_project)) < 0)
-        return err_set(e, PBSE_SYSTEM, "no memory for the project of %s", j->obj.name);
-    return 0;
+    return complete_resources(p, j, ask, e) < 0 ? -1 : complete_entity(p, j, ask, e);
 }
 
 /* Is it within the limits of queued jobs of its present user, group and project? A manager may exceed that. */
@@ -340,13 +356,42 @@ static int keep_bound(struct job *j, const struct attr_list *before, struct err 
     return 0;
 }
 
+/* Set the attributes and see whether the job may be so. -1: some of it may have been done, take_back undoes that. */
+static int try_changes(const struct alter_parts *p, struct job *j, const struct alter_ask *ask,
+                       const struct attr_list *before, const struct queued_was *was, size_t *at,
+                       struct err *e)
+{
+    struct attr_edit_ask edit = {
+        .changes = ask->changes, .n = ask->n, .writer = {.level = ask->level, .running = job_is_placed(j)}};
+
+    if (sets_select(ask) && !job_is_placed(j))
+        defaults_make_way(p->ctx, &j->obj.attrs);
+    if (attr_edit_apply(p->ctx, &j->obj, &edit, at, e) < 0)
+        return -1;
+    *at = ask->n;
+    if (complete(p, j, ask, e) < 0 || alter_check_limits(p, j, ask, before, was, e) < 0)
+        return -1;
+    return keep_bound(j, before, e);
+}
+
+/* All who depend on what the job asks for are told. */
+static void announce(const struct alter_parts *p, struct job *j, const struct alter_ask *ask,
+                     const struct attr_list *before)
+{
+    alter_follow(p, j, ask, attr_list_text(before, JOB_ATTR_depend));
+    j->preempt_failed_s = 0; /* what prevented its preemption may be gone */
+    jobs_touch(p->ctx->jobs, j, ask->user || touches_fixed(ask) ? PART_ALL : PART_HOT | PART_ATTRS);
+    if ((touches_resources(ask) || touches_output(ask)) && job_is_placed(j))
+        server_events_tell(p->ctx->events, &(struct server_event){.kind = EVENT_RUN_LIMITS, .job = j});
+    if (j->array)
+        arrays_follow(p->arrays, j);
+}
+
 static int alter(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
                  struct err *e)
 {
     struct attr_list before;
     struct queued_was was;
-    struct attr_edit_ask edit = {
-        .changes = ask->changes, .n = ask->n, .writer = {.level = ask->level, .running = job_is_placed(j)}};
     int rc;
 
     *at = ask->n;
@@ -355,30 +400,15 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
     if (attr_list_dup(&j->obj.attrs, &before) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory to alter %s", j->obj.name);
     was = whose_it_is(j);
-    if (sets_select(ask) && !job_is_placed(j))
-        defaults_make_way(p->ctx, &j->obj.attrs);
-    rc = attr_edit_apply(p->ctx, &j->obj, &edit, at, e);
-    if (rc == 0) {
-        *at = ask->n;
-        rc = complete(p, j, ask, e) < 0 || alter_check_limits(p, j, ask, &before, &was, e) < 0 ||
-                     keep_bound(j, &before, e) < 0
-                 ? -1
-                 : 0;
-    }
-    if (rc < 0)
+    rc = try_changes(p, j, ask, &before, &was, at, e);
+    if (rc < 0) {
         take_back(j, &before, &was);
+    } else {
+        announce(p, j, ask, &before);
+        attr_list_fini(&before);
+    }
     forget_whose(&was);
-    if (rc < 0)
-        return -1;
-    alter_follow(p, j, ask, attr_list_text(&before, JOB_ATTR_depend));
-    attr_list_fini(&before);
-    j->preempt_failed_s = 0; /* what prevented its preemption may be gone */
-    jobs_touch(p->ctx->jobs, j, ask->user || touches_fixed(ask) ? PART_ALL : PART_HOT | PART_ATTRS);
-    if ((touches_resources(ask) || touches_output(ask)) && job_is_placed(j))
-        server_events_tell(p->ctx->events, &(struct server_event){.kind = EVENT_RUN_LIMITS, .job = j});
-    if (j->array)
-        arrays_follow(p->arrays, j);
-    return 0;
+    return rc;
 }
 
 int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,

@@ -385,6 +385,15 @@ static int check_shrinking(const struct attr_list *l, struct err *e)
     return 0;
 }
 
+/* The queue's defaults go before the server's. */
+static int add_all_defaults(const struct server_ctx *s, struct attr_list *l, const struct queue *q,
+                            struct err *e)
+{
+    if (q && add_defaults(l, attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_resources_default), e) < 0)
+        return -1;
+    return add_defaults(l, attr_list_amounts(&s->server->obj.attrs, SERVER_ATTR_resources_default), e);
+}
+
 int defaults_complete(struct server_ctx *s, struct attr_list *l, const struct queue *q, struct err *e)
 {
     bool own_select = is_own(l, RESC_select);
@@ -398,9 +407,7 @@ int defaults_complete(struct server_ctx *s, struct attr_list *l, const struct qu
         return -1;
     if (is_own(l, RESC_nodes) && from_nodes(s, l, defaults_text_of(l, RESC_nodes), e) < 0)
         return -1;
-    if (q && add_defaults(l, attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_resources_default), e) < 0)
-        return -1;
-    if (add_defaults(l, attr_list_amounts(&s->server->obj.attrs, SERVER_ATTR_resources_default), e) < 0)
+    if (add_all_defaults(s, l, q, e) < 0)
         return -1;
     if (!defaults_text_of(l, RESC_select) && from_amounts(s, l, e) < 0)
         return -1;

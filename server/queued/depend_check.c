@@ -60,14 +60,31 @@ static int check_after(const struct depends *w, const struct depend_item *item, 
     return 0;
 }
 
+/* A dependency that makes another job wait: that job counts such in depend=on:COUNT, and has room for one more. */
+static int check_count(const struct depends *w, const struct job *j, const struct depend_item *item,
+                       struct depend_end t, struct err *e)
+{
+    const struct depend_item *on;
+    struct depend_items l;
+    bool has_room;
+
+    depend_end_list(w, t, &l);
+    on = depend_list_find_kind(&l, DEPEND_ON);
+    has_room = (on && on->count != 0) || depend_list_find(&l, depend_mirror(item->kind), j->key);
+    depend_list_fini(&l);
+    if (has_room)
+        return 0;
+    if (t.job && depend_fact_list_has(depend_home(t.job), DEPEND_ON))
+        return depend_check_refuse(
+            w, item, "its on:COUNT is kept by the server that it came from: submit this job there", e);
+    return depend_check_refuse(w, item, "that job needs depend=on:COUNT, and has none left", e);
+}
+
 /* A dependency that makes another job wait, or joins its group: that job must have the same user, and not have begun. */
 static int check_other(const struct depends *w, const struct job *j, const struct depend_item *item,
                        struct err *e)
 {
     struct depend_end t = depend_end_find(w, item->key);
-    const struct depend_item *on;
-    struct depend_items l;
-    int rc = 0;
 
     if (!depend_end_is(t) && depend_gone(w, item->key, item->array))
         return depend_check_refuse(w, item, "that job went to another server without depend=on:COUNT", e);
@@ -75,24 +92,14 @@ static int check_other(const struct depends *w, const struct job *j, const struc
         return depend_check_refuse(w, item, t.job ? "that job has ended" : "the server knows no such job", e);
     if (depend_end_user(t) != j->user) /* interned */
         return depend_check_refuse(w, item, "that is another user's job", e);
+    if (item->kind == DEPEND_RUNONE && t.depend_remote)
+        return depend_check_refuse(w, item, "that job is at another server, and runone is of one server only",
+                                   e);
     if (item->kind == DEPEND_RUNONE)
-        return t.depend_remote
-                   ? depend_check_refuse(w, item,
-                                         "that job is at another server, and runone is of one server only", e)
-                   : 0;
+        return 0;
     if (!depend_end_waits(t))
         return depend_check_refuse(w, item, "that job has begun", e);
-    depend_end_list(w, t, &l);
-    on = depend_list_find_kind(&l, DEPEND_ON);
-    if ((!on || on->count == 0) && !depend_list_find(&l, depend_mirror(item->kind), j->key))
-        rc = depend_check_refuse(
-            w, item,
-            t.job && depend_fact_list_has(depend_home(t.job), DEPEND_ON)
-                ? "its on:COUNT is kept by the server that it came from: submit this job there"
-                : "that job needs depend=on:COUNT, and has none left",
-            e);
-    depend_list_fini(&l);
-    return rc;
+    return check_count(w, j, item, t, e);
 }
 
 static_assert(DEPEND_MAX == 16384, "the text below says it");
