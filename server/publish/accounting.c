@@ -159,26 +159,31 @@ static bool had_run(enum job_state from)
     return from == JOB_STARTING || from == JOB_RUNNING || from == JOB_SUSPENDED || from == JOB_EXITING;
 }
 
+/* A run is over, or an array; so is the job, or it is back in its queue. */
+static void ended_or_requeued(struct accounting *a, struct job *j)
+{
+    if (job_is_waiting(j) && j->stime_s)
+        ended_run(a, j, 'R');
+    if (j->state == JOB_FINISHED) {
+        log_end(a, j);
+        ended_run(a, j, 'E');
+    }
+}
+
 void accounting_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct accounting *a = arg;
 
     if (ev == EV_SUBMIT)
         queued(a, j);
-    else if (ev == EV_ARRAY_BEGUN)
+    else if (ev == EV_ARRAY_BEGUN || (from == JOB_STARTING && j->state == JOB_RUNNING))
         started(a, j);
-    else if (j->state == JOB_RUNNING && from == JOB_STARTING)
-        started(a, j);
-    else if (j->state == JOB_SUSPENDED && from == JOB_RUNNING)
+    else if (from == JOB_RUNNING && j->state == JOB_SUSPENDED)
         suspended(a, j);
-    else if (j->state == JOB_RUNNING && from == JOB_SUSPENDED)
+    else if (from == JOB_SUSPENDED && j->state == JOB_RUNNING)
         plain(a, j, 'r', "");
-    else if (had_run(from) && job_is_waiting(j) && j->stime_s)
-        ended_run(a, j, 'R');
-    else if ((had_run(from) || ev == EV_ARRAY_OVER) && j->state == JOB_FINISHED) {
-        log_end(a, j);
-        ended_run(a, j, 'E');
-    }
+    else if (had_run(from) || ev == EV_ARRAY_OVER)
+        ended_or_requeued(a, j);
 }
 
 void accounting_moved_in(struct accounting *a, const struct job *j)
@@ -302,40 +307,63 @@ static void add_notice(struct accounting *a, const struct job *j, struct strbuf 
                 n->over ? reply : "ended");
 }
 
+static void add_if_set(struct strbuf *text, const char *name, const char *value)
+{
+    if (value)
+        acct_fields_add(text, name, value);
+}
+
+/* Add who has the job preempted, for which job, and what allows it. */
+static void add_cause(struct strbuf *text, const struct job *j, const char *by)
+{
+    static const struct preempt_record none;
+    const struct preempt_record *m = j->preempt ? j->preempt : &none;
+
+    acct_fields_add(text, "requestor", by ? by : "");
+    add_if_set(text, "scheduler", m->scheduler);
+    add_if_set(text, "preempted_by", j->preempted_by);
+    add_if_set(text, "policy", m->policy);
+    add_if_set(text, "authority", m->authority);
+}
+
+/* Add whose job it is. */
+static void add_owner(struct strbuf *text, const struct job *j)
+{
+    acct_fields_add(text, "user", j->euser ? j->euser : j->user);
+    acct_fields_add(text, "queue", j->queue_name ? j->queue_name : "");
+    acct_fields_add(text, "project", j->project ? j->project : "");
+}
+
+/* Add which methods were tried and how long that took. */
+static void add_methods(struct accounting *a, const struct job *j, struct strbuf *text)
+{
+    char tried[PREEMPT_LETTERS_MAX];
+
+    strbuf_addf(text, " tried=%s took=%.3f", preempt_methods_format(&j->preempt->tried, tried),
+                (double)(clock_wall_ms(a->ctx->clock) - j->preempt->since_ms) / 1000);
+}
+
 void accounting_on_preempted(void *arg, const struct server_event *ev)
 {
     struct accounting *a = arg;
     const struct job *j = ev->job;
-    const char *by = ev->by;
-    enum preempt_result r = ev->result;
+    const char letter = preempt_method_result_letter(ev->result);
+    bool loses = preempt_method_row(preempt_result_method(ev->result))->loses_work;
     struct strbuf text;
-    char tried[PREEMPT_LETTERS_MAX];
 
-    if (!preempt_method_result_letter(r))
+    if (!letter)
         return;
     strbuf_init(&text, 1024);
-    strbuf_addf(&text, "method=%c", preempt_method_result_letter(r));
-    acct_fields_add(&text, "requestor", by ? by : "");
-    if (j->preempt && j->preempt->scheduler)
-        acct_fields_add(&text, "scheduler", j->preempt->scheduler);
-    if (j->preempted_by)
-        acct_fields_add(&text, "preempted_by", j->preempted_by);
-    if (j->preempt && j->preempt->policy)
-        acct_fields_add(&text, "policy", j->preempt->policy);
-    if (j->preempt && j->preempt->authority)
-        acct_fields_add(&text, "authority", j->preempt->authority);
-    acct_fields_add(&text, "user", j->euser ? j->euser : j->user);
-    acct_fields_add(&text, "queue", j->queue_name ? j->queue_name : "");
-    acct_fields_add(&text, "project", j->project ? j->project : "");
+    strbuf_addf(&text, "method=%c", letter);
+    add_cause(&text, j, ev->by);
+    add_owner(&text, j);
     strbuf_addf(&text, " preempt_count=%u", j->preempt_count);
-    if (j->preempt)
-        strbuf_addf(&text, " tried=%s took=%.3f", preempt_methods_format(&j->preempt->tried, tried),
-                    (double)(clock_wall_ms(a->ctx->clock) - j->preempt->since_ms) / 1000);
-    if (j->preempt)
+    if (j->preempt) {
+        add_methods(a, j, &text);
         add_notice(a, j, &text);
+    }
     strbuf_addf(&text, " lost_core_seconds=%.1f lost_cpu_seconds=%.1f", ev->lost_core_s,
-                preempt_method_row(preempt_result_method(r))->loses_work ? (double)j->usage.cput_ms / 1000
-                                                                         : 0);
+                loses ? (double)j->usage.cput_ms / 1000 : 0);
     plain(a, j, 'v', strbuf_str(&text));
     strbuf_fini(&text);
 }

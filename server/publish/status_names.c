@@ -16,6 +16,53 @@
 
 enum { NAMES_MAX = 1000000, RANGED_MAX = 1000000 };
 
+/* ---- kinds of objects -------------------------------------------------------------------------------- */
+
+/* How the objects of a kind are found. Jobs and resources have walks of their own. */
+struct status_names_kind {
+    struct object *(*find)(const struct server_ctx *s, const char *name);
+    struct object *(*next)(const struct server_ctx *s, struct object *o); /* o NULL: the first */
+    int code; /* for a name that is unknown, with these words before it */
+    const char *words;
+};
+
+static struct object *status_names_server_find(const struct server_ctx *s, const char *name)
+{
+    return &s->server->obj;
+}
+
+/* find and next of the objects that a table of the server context holds. */
+#define TABLE(type, table)                                                                                   \
+    static struct object *status_names_##type##_find(const struct server_ctx *s, const char *name)           \
+    {                                                                                                        \
+        struct type *x = table##_find(s->table, name);                                                       \
+                                                                                                             \
+        return x ? &x->obj : NULL;                                                                           \
+    }                                                                                                        \
+    static struct object *status_names_##type##_next(const struct server_ctx *s, struct object *o)           \
+    {                                                                                                        \
+        struct type *x = o ? table##_next((struct type *)(void *)o) : table##_first(s->table);               \
+                                                                                                             \
+        return x ? &x->obj : NULL;                                                                           \
+    }
+TABLE(queue, queues)
+TABLE(node, nodes)
+TABLE(sched_obj, scheds)
+TABLE(earmark_obj, earmarks)
+TABLE(resv, resvs)
+
+#define FROM(type) status_names_##type##_find, status_names_##type##_next
+static const struct status_names_kind kinds[OF_COUNT] = {
+    [OF_SERVER] = {.find = status_names_server_find},
+    [OF_QUEUE] = {FROM(queue), PBSE_UNKQUE, "Unknown queue"},
+    [OF_NODE] = {FROM(node), PBSE_UNKNODE, "Unknown node"},
+    [OF_SCHED] = {FROM(sched_obj), PBSE_UNKSCHED, "Unknown Scheduler"},
+    [OF_HOLD] = {FROM(earmark_obj), PBSE_UNKJOBID, "No room is held for"},
+    [OF_RESV] = {FROM(resv), PBSE_UNKRESVID, "Unknown Reservation Id"},
+    [OF_JOB] = {NULL, NULL, PBSE_UNKJOBID, "Unknown Job Id"},
+    [OF_RESOURCE] = {NULL, NULL, PBSE_UNKRESC, "Unknown resource"},
+};
+
 /* ---- what is asked ----------------------------------------------------------------------------------- */
 
 static int add_name(struct status_query *q, const char *name, struct job_key key, struct err *e)
@@ -115,31 +162,28 @@ static int status_names_add_other(struct status_query *q, const char *text, stru
     return *name ? add_name(q, name, (struct job_key){0, 0}, e) : 0;
 }
 
-static int add_all(struct status_query *q, struct err *e)
+static int add_resources(struct status_query *q, struct err *e)
 {
-    const struct server_ctx *s = q->st->ctx;
-    const struct job_key none = {0, 0};
+    const struct resource_table *all = q->st->ctx->resources;
     int rc = 0;
 
-    if (q->of == OF_QUEUE)
-        for (struct queue *x = queues_first(s->queues); x && rc == 0; x = queues_next(x))
-            rc = add_name(q, x->obj.name, none, e);
-    if (q->of == OF_NODE)
-        for (struct node *x = nodes_first(s->nodes); x && rc == 0; x = nodes_next(x))
-            rc = add_name(q, x->obj.name, none, e);
-    if (q->of == OF_SCHED)
-        for (struct sched_obj *x = scheds_first(s->scheds); x && rc == 0; x = scheds_next(x))
-            rc = add_name(q, x->obj.name, none, e);
-    if (q->of == OF_HOLD)
-        for (struct earmark_obj *x = earmarks_first(s->earmarks); x && rc == 0; x = earmarks_next(x))
-            rc = add_name(q, x->obj.name, none, e);
-    if (q->of == OF_RESV)
-        for (struct resv *x = resvs_first(s->resvs); x && rc == 0; x = resvs_next(x))
-            rc = add_name(q, x->obj.name, none, e);
+    for (const struct resource *r = resource_next(all, NULL); r && rc == 0; r = resource_next(all, r))
+        if (resource_may_read(r, q->reader.level))
+            rc = add_name(q, r->name, (struct job_key){0, 0}, e);
+    return rc;
+}
+
+static int add_all(struct status_query *q, struct err *e)
+{
+    const struct status_names_kind *kind = &kinds[q->of];
+    const struct server_ctx *s = q->st->ctx;
+    int rc = 0;
+
     if (q->of == OF_RESOURCE)
-        for (const struct resource *x = resource_next(s->resources, NULL); x && rc == 0;
-             x = resource_next(s->resources, x))
-            rc = resource_may_read(x, q->reader.level) ? add_name(q, x->name, none, e) : 0;
+        return add_resources(q, e);
+    if (kind->next)
+        for (struct object *o = kind->next(s, NULL); o && rc == 0; o = kind->next(s, o))
+            rc = add_name(q, o->name, (struct job_key){0, 0}, e);
     return rc;
 }
 
@@ -173,42 +217,13 @@ int status_names_choose(struct status_query *q, const char *ids, struct err *e)
     return each_word(q, ids, status_names_add_other, e);
 }
 
-/* ---- objects by name --------------------------------------------------------------------------------- */
+/* ---- names that are asked for, one after the other --------------------------------------------------- */
 
 struct object *status_names_find(const struct status_query *q, const char *name)
 {
-    const struct server_ctx *s = q->st->ctx;
+    const struct status_names_kind *kind = &kinds[q->of];
 
-    switch (q->of) {
-    case OF_SERVER:
-        return &s->server->obj;
-    case OF_QUEUE: {
-        struct queue *x = queues_find(s->queues, name);
-        return x ? &x->obj : NULL;
-    }
-    case OF_NODE: {
-        struct node *x = nodes_find(s->nodes, name);
-        return x ? &x->obj : NULL;
-    }
-    case OF_SCHED: {
-        struct sched_obj *x = scheds_find(s->scheds, name);
-        return x ? &x->obj : NULL;
-    }
-    case OF_HOLD: {
-        struct earmark_obj *x = earmarks_find(s->earmarks, name);
-        return x ? &x->obj : NULL;
-    }
-    case OF_RESV: {
-        struct resv *x = resvs_find(s->resvs, name);
-        return x ? &x->obj : NULL;
-    }
-    case OF_JOB:
-    case OF_HOOK:
-    case OF_RESOURCE:
-    case OF_COUNT:
-        break;
-    }
-    return NULL;
+    return kind->find ? kind->find(q->st->ctx, name) : NULL;
 }
 
 static void status_names_missing(struct status_query *q, int code, const char *text, const char *name)
@@ -225,34 +240,9 @@ void status_names_finished(struct status_query *q, const char *name)
 
 void status_names_unknown(struct status_query *q, const char *name)
 {
-    if (q->everything)
-        return;
-    switch (q->of) {
-    case OF_JOB:
-        status_names_missing(q, PBSE_UNKJOBID, "Unknown Job Id", name);
-        return;
-    case OF_QUEUE:
-        status_names_missing(q, PBSE_UNKQUE, "Unknown queue", name);
-        return;
-    case OF_NODE:
-        status_names_missing(q, PBSE_UNKNODE, "Unknown node", name);
-        return;
-    case OF_SCHED:
-        status_names_missing(q, PBSE_UNKSCHED, "Unknown Scheduler", name);
-        return;
-    case OF_RESOURCE:
-        status_names_missing(q, PBSE_UNKRESC, "Unknown resource", name);
-        return;
-    case OF_HOLD:
-        status_names_missing(q, PBSE_UNKJOBID, "No room is held for", name);
-        return;
-    case OF_RESV:
-        status_names_missing(q, PBSE_UNKRESVID, "Unknown Reservation Id", name);
-        return;
-    case OF_HOOK:
-    case OF_SERVER:
-    case OF_COUNT:
-        status_names_missing(q, PBSE_IVALREQ, "there is no", name);
-        return;
-    }
+    const struct status_names_kind *kind = &kinds[q->of];
+
+    if (!q->everything)
+        status_names_missing(q, kind->words ? kind->code : PBSE_IVALREQ,
+                             kind->words ? kind->words : "there is no", name);
 }

@@ -151,23 +151,11 @@ static int show_subjob(struct status_query *q, const struct job *array, struct r
     return rc;
 }
 
-/* 1 shown, 0 not, -1 wait, STATUS_PAUSE. */
-static int next_job(struct status_query *q, struct rpc_buf *out)
+/* The job of names[at], as it is in memory; NULL: it is not there. */
+static int show_in_memory(struct status_query *q, const struct job *j, struct rpc_buf *out)
 {
     const char *name = q->names[q->at];
-    const struct job *array;
-    struct job *j;
 
-    if (q->inside || q->keys[q->at].index == STATUS_RANGE)
-        return status_arrays_expand(q, out);
-    j = jobs_find(q->st->ctx->jobs, q->keys[q->at]);
-    if (!j && (array = array_of_name(q)))
-        return show_subjob(q, array, out);
-    if (q->page_is_there)
-        return show_asked(q, name, out);
-    if ((!j || !status_entry_is_there(q, j)) && status_history_is_kept(q) &&
-        status_history_ask_job(q, q->keys[q->at]) < 0)
-        return -1;
     if (j && status_entry_wants(q, j)) {
         go_on_behind(q, true);
         return status_entry_put(q, &j->obj, out) < 0 ? 0 : 1;
@@ -178,6 +166,24 @@ static int next_job(struct status_query *q, struct rpc_buf *out)
     else
         status_names_unknown(q, name);
     return 0;
+}
+
+/* 1 shown, 0 not, -1 wait, STATUS_PAUSE. */
+static int next_job(struct status_query *q, struct rpc_buf *out)
+{
+    const struct job *array, *j;
+
+    if (q->inside || q->keys[q->at].index == STATUS_RANGE)
+        return status_arrays_expand(q, out);
+    j = jobs_find(q->st->ctx->jobs, q->keys[q->at]);
+    if (!j && (array = array_of_name(q)))
+        return show_subjob(q, array, out);
+    if (q->page_is_there)
+        return show_asked(q, q->names[q->at], out);
+    if ((!j || !status_entry_is_there(q, j)) && status_history_is_kept(q) &&
+        status_history_ask_job(q, q->keys[q->at]) < 0)
+        return -1;
+    return show_in_memory(q, j, out);
 }
 
 static int next_other(struct status_query *q, struct rpc_buf *out)
