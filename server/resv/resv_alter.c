@@ -115,11 +115,37 @@ static int64_t resv_alter_walltime(const struct attr_list *l)
     return v ? value_number(v) : 0;
 }
 
+/* Note the time that the attribute says, if it says one. */
+static int note_time(struct resv_change *c, int index, struct err *e)
+{
+    int64_t *said = resv_alter_said(c, index);
+
+    if (!said)
+        return 0;
+    *said =
+        index == RESV_ATTR_Resource_List ? resv_alter_walltime(&c->now) : attr_list_number(&c->now, index, 0);
+    if (*said <= 0) /* no time at all is not "as before" */
+        return err_set(e, PBSE_BADTSPEC, "Bad time specification(s)");
+    c->times = true;
+    return 0;
+}
+
+static int take_value(const struct reservations *all, struct resv_change *c, const wire_attrop *w, int index,
+                      struct err *e)
+{
+    if (attr_list_change(&c->now, all->p.ctx->resources, index, *w->resource ? w->resource : NULL, w->value,
+                         *w->value ? SET : UNSET, e) < 0)
+        return -1;
+    if (index == RESV_ATTR_interactive)
+        c->wait_s = attr_list_number(&c->now, index, 0);
+    c->acls = c->acls || index == RESV_ATTR_Authorized_Users || index == RESV_ATTR_Authorized_Groups;
+    return note_time(c, index, e);
+}
+
 static int take_change(const struct reservations *all, struct resv_change *c, const wire_attrop *w,
                        struct err *e)
 {
     int index = attr_def_need(OF_RESV, w->name, e);
-    int64_t *said;
 
     if (index < 0)
         return -1;
@@ -133,24 +159,11 @@ static int take_change(const struct reservations *all, struct resv_change *c, co
     if (index == RESV_ATTR_Resource_List && strcasecmp(w->resource, "walltime") != 0)
         return err_set(e, PBSE_BADATVAL, "Illegal attribute or resource value: Resource_List.%s",
                        w->resource);
-    if (attr_list_change(&c->now, all->p.ctx->resources, index, *w->resource ? w->resource : NULL, w->value,
-                         *w->value ? SET : UNSET, e) < 0)
-        return -1;
-    if (index == RESV_ATTR_interactive)
-        c->wait_s = attr_list_number(&c->now, index, 0);
-    if ((said = resv_alter_said(c, index)) != NULL) {
-        *said = index == RESV_ATTR_Resource_List ? resv_alter_walltime(&c->now)
-                                                 : attr_list_number(&c->now, index, 0);
-        if (*said <= 0) /* no time at all is not "as before" */
-            return err_set(e, PBSE_BADTSPEC, "Bad time specification(s)");
-    }
-    c->acls = c->acls || index == RESV_ATTR_Authorized_Users || index == RESV_ATTR_Authorized_Groups;
-    c->times = c->said.start_s || c->said.end_s || c->said.duration_s;
-    return 0;
+    return take_value(all, c, w, index, e);
 }
 
-static int check_times(const struct reservations *all, const struct resv *r, const struct resv_change *c,
-                       struct resv_times *t, struct err *e)
+/* Times may be altered in this state, and of one that has jobs the end alone. */
+static int check_state(const struct resv *r, const struct resv_change *c, struct err *e)
 {
     bool busy = r->taken && r->queue && r->queue->n_jobs;
 
@@ -158,6 +171,14 @@ static int check_times(const struct reservations *all, const struct resv *r, con
         return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
     if (busy && (c->said.start_s || (c->said.duration_s && c->said.end_s)))
         return err_set(e, PBSE_RESV_NOT_EMPTY, "Reservation not empty");
+    return 0;
+}
+
+static int check_times(const struct reservations *all, const struct resv *r, const struct resv_change *c,
+                       struct resv_times *t, struct err *e)
+{
+    if (check_state(r, c, e) < 0)
+        return -1;
     if (c->said.start_s && c->said.start_s <= server_ctx_now_s(all->p.ctx))
         return err_set(e, PBSE_BADTSPEC, "Bad time specification(s)");
     if (resv_times_alter(t, &c->said, e) < 0)

@@ -78,28 +78,22 @@ static enum resv_event due_by_clock(const struct reservations *all, struct resv 
     return RESV_EV_COUNT;
 }
 
+/* Return true if its times say what becomes of it. */
+static bool goes_by_clock(enum resv_states s)
+{
+    return s == RESV_UNCONFIRMED || s == RESV_CONFIRMED || s == RESV_RUNNING || s == RESV_DEGRADED ||
+           s == RESV_BEING_ALTERED;
+}
+
 /* What is to be posted now, or RESV_EV_COUNT; `next`: no later than when it is to be looked at again. */
 static enum resv_event due(const struct reservations *all, struct resv *r, int64_t now, int64_t *next)
 {
-    switch (resv_state(r)) {
-    case RESV_BEING_DELETED:
-        return is_empty(all, r) ? RESV_EV_EMPTY : RESV_EV_COUNT;
-    case RESV_DELETING_JOBS:
-        return resv_life_is_running(r) ? RESV_EV_COUNT : RESV_EV_EMPTY;
-    case RESV_UNCONFIRMED:
-    case RESV_CONFIRMED:
-    case RESV_RUNNING:
-    case RESV_DEGRADED:
-    case RESV_BEING_ALTERED:
+    if (goes_by_clock(resv_state(r)))
         return due_by_clock(all, r, now, next);
-    case RESV_NONE:
-    case RESV_WAIT:
-    case RESV_TIME_TO_RUN:
-    case RESV_FINISHED:
-    case RESV_DELETED:
-    case RESV_IN_CONFLICT:
-        break;
-    }
+    if (resv_state(r) == RESV_BEING_DELETED && is_empty(all, r))
+        return RESV_EV_EMPTY;
+    if (resv_state(r) == RESV_DELETING_JOBS && !resv_life_is_running(r))
+        return RESV_EV_EMPTY;
     return RESV_EV_COUNT;
 }
 
@@ -147,26 +141,32 @@ void resv_clock_on_savable(void *arg, const struct server_event *ev)
     resv_drain_job(arg, ev->job);
 }
 
+/* A reservation that waits for this job begins, or one is made of the job. Return true if so. */
+static bool begin_with_job(struct reservations *all, struct job *j)
+{
+    struct resv *asap = resv_of_job_waiting(all, j);
+    char who[PBS_MAXSERVERNAME + 16];
+
+    if (asap) {
+        snprintf(who, sizeof who, "Scheduler@%s", all->p.ctx->name);
+        resv_of_job_begin(all, asap, j, who);
+        return true;
+    }
+    if (!attr_list_bool(&j->obj.attrs, JOB_ATTR_create_resv_from_job, false) || !j->queue || j->queue->resv)
+        return false;
+    resv_submit_of_started(all, j);
+    return true;
+}
+
 void resv_clock_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct reservations *all = arg;
     const struct queue *q;
-    struct resv *asap = ev == EV_STARTED && !job_is_subjob(j) ? resv_of_job_waiting(all, j) : NULL;
 
     if (ev == EV_STARTED)
         resv_drain_job(all, j);
-    if (asap) {
-        char who[PBS_MAXSERVERNAME + 16];
-
-        snprintf(who, sizeof who, "Scheduler@%s", all->p.ctx->name);
-        resv_of_job_begin(all, asap, j, who);
+    if (ev == EV_STARTED && !job_is_subjob(j) && begin_with_job(all, j))
         return;
-    }
-    if (ev == EV_STARTED && attr_list_bool(&j->obj.attrs, JOB_ATTR_create_resv_from_job, false) &&
-        !job_is_subjob(j) && j->queue && !j->queue->resv) {
-        resv_submit_of_started(all, j);
-        return;
-    }
     if (!resvs_first(all->p.ctx->resvs) || !j->queue_name)
         return;
     q = j->queue ? j->queue : queues_find(all->p.ctx->queues, j->queue_name);

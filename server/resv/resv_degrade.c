@@ -156,19 +156,25 @@ static bool resv_degrade_is_to_give_up(const struct resv *r)
     return false;
 }
 
+/* It has lost something that it was not known to have lost: its present occurrence is not `whole`, or maintenance took a vnode. */
+static bool is_lost(const struct resv *r, bool whole)
+{
+    if (resv_degrade_is_to_give_up(r))
+        return true;
+    return !whole && (!is_degraded(r) || resv_state(r) == RESV_CONFIRMED);
+}
+
 /* What its vnodes say; RESV_EV_COUNT: nothing new. One that runs does not tell which of its occurrences has lost one. While vnodes may
  * be back after a start of the server it stays what it was: neither lost nor whole again. */
 static enum resv_event resv_degrade_event(const struct reservations *all, struct resv *r, int64_t *next)
 {
-    enum resv_states s = resv_state(r);
     bool waits = false, whole = is_whole(all, r, next, &waits), later = resv_later_is_whole(all, r, next);
     bool back = is_degraded(r) && whole && later && !waits && !r->later_new;
 
-    if (resv_is_maintenance(r))
-        return back ? RESV_EV_BACK : RESV_EV_COUNT;
-    if (resv_degrade_is_to_give_up(r) || (!whole && (!is_degraded(r) || s == RESV_CONFIRMED)))
+    if (!resv_is_maintenance(r) && is_lost(r, whole))
         return RESV_EV_LOST;
-    if (whole && !later && (!is_degraded(r) || (s == RESV_DEGRADED && !waits)))
+    if (!resv_is_maintenance(r) && whole && !later &&
+        (!is_degraded(r) || (resv_state(r) == RESV_DEGRADED && !waits)))
         return RESV_EV_LOST_LATER;
     return back ? RESV_EV_BACK : RESV_EV_COUNT;
 }

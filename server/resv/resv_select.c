@@ -63,43 +63,51 @@ static char *resv_select_chunk_text(struct select_chunk *c)
     return strbuf_take(&b);
 }
 
+static void resv_select_kinds_free(struct resv_select_kind *k, size_t n)
+{
+    for (size_t i = 0; k && i < n; i++)
+        free(k[i].text);
+    free(k);
+}
+
+/* Make one of those that are alike, in n >= 1 kinds. Return how many are left, in order. */
+static size_t resv_select_merge(struct resv_select_kind *k, size_t n)
+{
+    size_t kept = 1;
+
+    qsort(k, n, sizeof(*k), resv_select_by_text);
+    for (size_t i = 1; i < n; i++)
+        if (strcmp(k[kept - 1].text, k[i].text) == 0) {
+            k[kept - 1].count += k[i].count;
+            free(k[i].text);
+        } else {
+            k[kept++] = k[i];
+        }
+    return kept;
+}
+
 /* Its kinds of chunks in order, each once; freed by resv_select_kinds_free. NULL: no memory, or it cannot be read. */
 static struct resv_select_kind *resv_select_kinds(const char *text, size_t *n)
 {
     struct err e;
     struct select *s = select_parse(text, NULL, NULL, &e);
     struct resv_select_kind *k = s ? calloc(s->n + 1, sizeof(*k)) : NULL;
-    size_t kept = 0;
     bool failed = !k;
 
+    *n = 0;
     for (size_t i = 0; !failed && i < s->n; i++) {
         k[i] = (struct resv_select_kind){resv_select_chunk_text(&s->chunk[i]), s->chunk[i].count};
         failed = !k[i].text;
+        *n = i + 1;
     }
-    *n = s ? s->n : 0;
-    if (!failed && *n)
-        qsort(k, *n, sizeof(*k), resv_select_by_text);
-    for (size_t i = 0; !failed && i < *n; i++)
-        if (kept && strcmp(k[kept - 1].text, k[i].text) == 0) {
-            k[kept - 1].count += k[i].count;
-            free(k[i].text);
-        } else {
-            k[kept++] = k[i];
-        }
-    for (size_t i = 0; failed && k && i < *n; i++)
-        free(k[i].text);
-    if (failed)
-        free(k);
-    *n = kept;
     select_destroy(s);
-    return failed ? NULL : k;
-}
-
-static void resv_select_kinds_free(struct resv_select_kind *k, size_t n)
-{
-    for (size_t i = 0; k && i < n; i++)
-        free(k[i].text);
-    free(k);
+    if (failed) {
+        resv_select_kinds_free(k, *n);
+        *n = 0;
+        return NULL;
+    }
+    *n = *n ? resv_select_merge(k, *n) : 0;
+    return k;
 }
 
 static int resv_select_is_part(const char *part, const char *whole, struct err *e)

@@ -170,35 +170,52 @@ static int take_rule(const struct reservations *all, struct attr_list *l, bool *
 
 /* --- for whom ------------------------------------------------------------------------------------------------ */
 
-static int take_owner(struct attr_list *l, const struct request *q, const struct names_user *u, struct err *e)
+/* The group of group_list that the user is in; without such a list the user's own. `name` may hold it. NULL: there is none. */
+static const char *choose_group(const struct attr_list *l, const struct names_user *u,
+                                char name[PBS_MAXGRPN + 1])
 {
-    const char *who = request_who(q), *users = attr_list_text(l, RESV_ATTR_Authorized_Users);
-    const char *list = attr_list_text(l, RESV_ATTR_group_list), *group = u->group;
-    char name[PBS_MAXGRPN + 1];
-    struct strbuf b;
-    int rc = 0;
+    const char *list = attr_list_text(l, RESV_ATTR_group_list);
 
-    if (strcmp(u->name, request_user(q)) != 0 && request_level(q) < LEVEL_MANAGER)
-        return err_set(e, PBSE_R_UID, "Bad effective UID for reservation");
-    if (list) {
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(list, "@,"), list);
-        group = NULL;
-        for (size_t i = 0; i < u->n_groups && !group; i++)
-            group = strcmp(u->groups[i], name) == 0 ? name : NULL;
-    }
-    if (!group)
-        return err_set(e, PBSE_R_GID, "Bad effective GID for reservation");
+    if (!list)
+        return u->group;
+    snprintf(name, PBS_MAXGRPN + 1, "%.*s", (int)strcspn(list, "@,"), list);
+    for (size_t i = 0; i < u->n_groups; i++)
+        if (strcmp(u->groups[i], name) == 0)
+            return name;
+    return NULL;
+}
+
+/* Its owner is one of its users. */
+static int set_users(struct attr_list *l, const char *who, struct err *e)
+{
+    const char *users = attr_list_text(l, RESV_ATTR_Authorized_Users);
+    struct strbuf b;
+    int rc;
+
     strbuf_init(&b, 1 << 20);
     strbuf_add(&b, users ? users : who);
     if (users && !access_acl_allows(users, ACL_USER, who, false))
         strbuf_addf(&b, ",%s", who);
-    if (attr_list_set_text(l, RESV_ATTR_Authorized_Users, strbuf_str(&b), e) < 0 ||
-        attr_list_set_text(l, RESV_ATTR_Reserve_Owner, who, e) < 0 ||
-        attr_list_set_text(l, RESV_ATTR_euser, u->name, e) < 0 ||
-        attr_list_set_text(l, RESV_ATTR_egroup, group, e) < 0)
-        rc = -1;
+    rc = attr_list_set_text(l, RESV_ATTR_Authorized_Users, strbuf_str(&b), e);
     strbuf_fini(&b);
     return rc;
+}
+
+static int take_owner(struct attr_list *l, const struct request *q, const struct names_user *u, struct err *e)
+{
+    char name[PBS_MAXGRPN + 1];
+    const char *group;
+
+    if (strcmp(u->name, request_user(q)) != 0 && request_level(q) < LEVEL_MANAGER)
+        return err_set(e, PBSE_R_UID, "Bad effective UID for reservation");
+    group = choose_group(l, u, name);
+    if (!group)
+        return err_set(e, PBSE_R_GID, "Bad effective GID for reservation");
+    if (set_users(l, request_who(q), e) < 0 ||
+        attr_list_set_text(l, RESV_ATTR_Reserve_Owner, request_who(q), e) < 0 ||
+        attr_list_set_text(l, RESV_ATTR_euser, u->name, e) < 0)
+        return -1;
+    return attr_list_set_text(l, RESV_ATTR_egroup, group, e);
 }
 
 static int stamp(const struct reservations *all, struct attr_list *l, const char *host, struct err *e)
