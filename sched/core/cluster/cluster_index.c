@@ -212,6 +212,7 @@ static void run_in(struct cluster *cl, struct job *j)
             cluster_node_in(cl, n);
         }
     }
+    cl->promised += j->sched_state == SCHED_STATE_AWAITING_ROOM;
     if (list_of(cl, j)) {
         j->running_at = list_of(cl, j)->n;
         cluster_list_add(list_of(cl, j), j);
@@ -231,6 +232,7 @@ static void run_out(struct cluster *cl, struct job *j)
             cluster_node_in(cl, n);
         }
     }
+    cl->promised += j->sched_state == SCHED_STATE_AWAITING_ROOM;
     struct list *l = list_of(cl, j);
     if (l) {
         struct job *last = l->a[--l->n];
@@ -307,6 +309,16 @@ static void note_given_back(struct cluster *cl, struct job *j)
     j->taken_print = 0;
 }
 
+/* It was altered while it is under an order: how long it will be on these vnodes may be otherwise. */
+static void tell_claim(struct cluster *cl, const struct job *j)
+{
+    for (size_t i = 0; i < j->claim.n; i++)
+        if (j->claim.a[i].node) {
+            cluster_node_out(cl, j->claim.a[i].node);
+            cluster_node_in(cl, j->claim.a[i].node);
+        }
+}
+
 void cluster_index_link(struct cluster *cl, struct job *j)
 {
     find_names(cl, j);
@@ -316,6 +328,7 @@ void cluster_index_link(struct cluster *cl, struct job *j)
         run_in(cl, j);
     else if (cluster_index_may_wait(cl, j))
         cluster_index_join(cl, j);
+    tell_claim(cl, j);
     note_given_back(cl, j);
 }
 

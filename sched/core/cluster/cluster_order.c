@@ -92,6 +92,13 @@ static void cluster_order_take_dynamic(struct cluster *cl, const struct job *j)
         cl->policy->dynamic[i].taken += job_asked_amount(j, cl->catalogue, cl->policy->dynamic[i].resource);
 }
 
+/* When victims give back what they have depends on the places of those for which they give way. */
+static void note_gives_way(struct cluster *cl, const struct job *j)
+{
+    if (j->order == ORDER_STOP || j->order == ORDER_AWAITS)
+        cl->promised++;
+}
+
 /* The old order goes first, then the job leaves its class: it is not to be looked at again. */
 void cluster_order(struct cluster *cl, struct job *j, enum order_kind kind, const struct allocation *claim)
 {
@@ -118,6 +125,7 @@ void cluster_order(struct cluster *cl, struct job *j, enum order_kind kind, cons
     }
     if (is_listed(j))
         list_in(cl, j);
+    note_gives_way(cl, j);
 }
 
 void cluster_order_taken(struct job *j)
@@ -137,6 +145,7 @@ bool cluster_order_end(struct cluster *cl, struct job *j)
         list_out(cl, j);
     if (j->order == ORDER_NONE)
         return false;
+    note_gives_way(cl, j);
     claim_all(cl, &j->reserve, -1);
     allocation_fini(&j->reserve);
     if (j->order == ORDER_AWAITS) /* it may be that the server holds that room from now on */

@@ -35,6 +35,7 @@ static bool resv_runs(const struct cluster *cl, const struct resv *r)
 
 static void resv_link(struct cluster *cl, struct resv *r)
 {
+    cl->promised++;
     resv_find_vnodes(r, cl);
     r->is_charged = resv_runs(cl, r);
     if (r->is_charged)
@@ -47,6 +48,7 @@ static void resv_make_dirty(struct cluster *cl, struct resv *r)
 {
     if (r->dirty)
         return;
+    cl->promised++;
     if (r->is_charged)
         resv_charge(cl, r, -1);
     r->is_charged = false;
@@ -116,6 +118,7 @@ void cluster_resv_promise(struct cluster *cl, struct resv *r, struct resv_time *
     r->is_asked = true;
     if (n == 0)
         return;
+    cl->promised++;
     if (r->is_charged)
         resv_charge(cl, r, -1);
     resv_set_times(r, times, n);
@@ -132,6 +135,7 @@ void cluster_resv_answered(struct cluster *cl, struct resv *r, int64_t again_s)
     r->again_s = again_s;
     if (r->dirty)
         return;
+    cl->promised++;
     if (r->is_charged)
         resv_charge(cl, r, -1);
     resv_find_vnodes(r, cl); /* what the server says */

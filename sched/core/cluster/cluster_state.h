@@ -11,7 +11,7 @@ struct array_count;
 struct pools;
 struct node_order;
 
-enum { LISTENERS_MAX = 4 };
+enum { LISTENERS_MAX = 5 };
 
 struct list { /* of objects that wait for cluster_settle, or of jobs that run, end or are ordered */
     size_t n, cap;
@@ -56,7 +56,7 @@ struct cluster {
     bool misread; /* see cluster_settle */
 
     /* Counters that any file raises, and nothing lowers (sched_cluster.h). */
-    uint64_t news, stoppable, shape, kept;
+    uint64_t news, stoppable, shape, kept, promised;
 
     /* cluster_change.c */
     uint64_t sched_look; /* hash of the sched object as it was read last */

@@ -38,11 +38,11 @@ struct cluster *cluster_create(const char *sched_name, struct policy *policy)
     cl->ranks = node_order_create();
     cl->pools = pools_create(&(struct pools_hooks){sched_cluster_node_out, sched_cluster_node_in, cl});
     cl->server = queue_create("");
-    cl->news = cl->shape = 1;
+    cl->news = cl->shape = cl->promised = 1;
     return cl;
 }
 
-/* A cycle creates as many listeners as there is room for; a fifth is a mistake of ours. */
+/* A cycle creates as many listeners as there is room for; one more is a mistake of ours. */
 void cluster_listen(struct cluster *cl, const struct cluster_listener *l)
 {
     assert(cl->n_listeners < LISTENERS_MAX);
@@ -102,6 +102,16 @@ void cluster_note_news(struct cluster *cl)
 uint64_t cluster_stoppable(const struct cluster *cl)
 {
     return cl->stoppable;
+}
+
+uint64_t cluster_promised(const struct cluster *cl)
+{
+    return cl->promised;
+}
+
+void cluster_note_promised(struct cluster *cl)
+{
+    cl->promised++;
 }
 
 uint64_t cluster_kept(const struct cluster *cl)

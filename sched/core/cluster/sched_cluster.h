@@ -93,6 +93,10 @@ void cluster_note_news(struct cluster *cl);
  * have moved. */
 uint64_t cluster_stoppable(const struct cluster *cl);
 void cluster_note_stoppable(struct cluster *cl);
+/* Changes when what reservations have, or are to have, may have: these themselves, their vnodes, one that is left out; and when others
+ * begin or cease to give way to a job. What jobs have of vnodes moves without that: cluster_listener.node_in tells. */
+uint64_t cluster_promised(const struct cluster *cl);
+void cluster_note_promised(struct cluster *cl);
 /* Changes when the keeps of vnodes may have (reserve/keeps.h), also those of vnodes that stay alike. */
 uint64_t cluster_kept(const struct cluster *cl);
 void cluster_note_kept(struct cluster *cl);

@@ -46,6 +46,7 @@ struct node_keep {
 struct node_end { /* a job, or a reservation, gives something back; reserve/keeps.c */
     int64_t at_s;
     struct amounts use;
+    bool moves; /* a second later it would be another time */
 };
 
 struct node_loan { /* a resource that it has only as "@another" */
@@ -97,6 +98,7 @@ struct node {
     uint64_t keeps_of;   /* hash of what they were made of; 0: not known */
     struct node_end *ends;
     size_t n_ends, cap_ends;
+    size_t keeps_at;         /* its place in the list of keeps.c, from 1; 0: it has none */
     const struct resv *lent; /* inside.c: what is free is the room of this reservation; NULL: no such trial */
     bool dirty;
     UT_hash_handle hh;

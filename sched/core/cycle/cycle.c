@@ -237,7 +237,6 @@ void cycle_destroy(struct cycle *c)
     if (!c)
         return;
     inside_destroy(c->inside);
-    keeps_destroy(c->keeps);
     backfill_destroy(c->backfill);
     gang_destroy(c->gang);
     plans_destroy(c->plans);
@@ -245,6 +244,7 @@ void cycle_destroy(struct cycle *c)
     trial_destroy(c->trial);
     cluster_gone_all(c->cl); /* tells the listeners of each job and vnode that goes */
     cluster_destroy(c->cl);
+    keeps_destroy(c->keeps);
     classes_destroy(c->classes);
     buckets_destroy(c->buckets);
     rating_destroy(c->rating);

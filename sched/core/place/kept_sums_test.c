@@ -171,9 +171,9 @@ static void sums_play(unsigned seed)
     sums_compare_all(&w, &want);
     amounts_fini(&want.total);
     trial_destroy(w.trial);
-    keeps_destroy(w.keeps);
     cluster_gone_all(w.cl);
     cluster_destroy(w.cl);
+    keeps_destroy(w.keeps);
     buckets_destroy(w.buckets);
     policy_fini(&w.policy);
 }

@@ -339,6 +339,13 @@ static void confirm_all(struct confirm_walk *w, struct confirm_answer *out)
     }
 }
 
+/* Of the others only, or of all again. */
+static void confirm_keep(const struct confirm_ask *ask)
+{
+    cluster_note_promised(ask->cl);
+    keeps_make(ask->keeps, ask->now_s, ask->until_s);
+}
+
 void confirm_try(const struct confirm_ask *ask, struct confirm_answer *out)
 {
     struct resv *r = ask->resv;
@@ -349,14 +356,14 @@ void confirm_try(const struct confirm_ask *ask, struct confirm_answer *out)
     *out = (struct confirm_answer){.n = 0};
     r->is_out = true;
     if (was_promised)
-        keeps_make(ask->keeps, ask->now_s, ask->until_s);
+        confirm_keep(ask);
     w.ends = keeps_ends(ask->keeps);
     w.request = request_parse(cluster_catalogue(ask->cl), r->select, r->place);
     confirm_all(&w, out);
     trial_undo(ask->trial, w.mark);
     r->is_out = false;
     if (was_promised)
-        keeps_make(ask->keeps, ask->now_s, ask->until_s);
+        confirm_keep(ask);
     request_destroy(w.request);
     placement_forget(ask->placer);
 }

@@ -1,21 +1,26 @@
 /* Spans of reservations, vnode by vnode, made into a list of times without overlap. See keeps.h.
  *
- * A vnode's list is put together by a sweep over the beginnings and ends of its spans. It replaces the one that the vnode has only
- * where it says something else, so that the vnode stays in its bucket otherwise. */
+ * What was made is kept from one call to the next, and only what may be another is made again:
+ *
+ *   all of it      reservations, or who gives way to whom, have changed (cluster_promised), or a reservation to come is over
+ *   one vnode      the vnode has changed, which covers jobs that come and go; or an end on it is due
+ *   one number     those who ask last longer or shorter than before, or a reservation comes within their reach (keeps_look.h)
+ *
+ * A list replaces the one that the vnode has only where it says something else, so that the vnode stays in its bucket otherwise. */
 #include "keeps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "keeps_look.h"
 #include "mem.h"
+#include "node_keeps.h"
 
-enum { KEEPS_SHARED = 1, KEEPS_ALONE = 2 }; /* seeds of a hash */
-
-struct keeps_event { /* a reservation begins or ends on this vnode */
+struct keeps_vnode { /* one that is promised */
     struct node *node;
-    int64_t at_s;
-    int times; /* 1: it begins, -1: it ends */
-    const struct alloc_part *part;
+    size_t first, last; /* its events */
+    int64_t right_s;    /* its list is right before that time; 0: it has changed */
+    int64_t look_s;     /* its number is right before that time */
 };
 
 struct keeps {
@@ -24,26 +29,36 @@ struct keeps {
     size_t n, cap;
     struct keeps_event *sorted; /* as many: the other one is sorted into it, and both change places */
     size_t cap_sorted;
+    struct keeps_vnode *vnodes; /* all that are promised; node->keeps_at is the place in this */
+    size_t n_vnodes, cap_vnodes;
     int64_t *begins; /* of all reservations to come, in order */
     size_t n_begins, cap_begins;
     struct release_times ends;
-    bool are_ends_sorted;
-    int64_t now_s, until_s;
-    int64_t *spans; /* in order: when those who ask would be gone again */
-    size_t n_spans, cap_spans;
-    int64_t reach_from_s; /* of the last keeps_reach, and what it said */
-    uint64_t reach;
-    bool is_reach_known;
+    bool are_ends_listed, are_ends_sorted; /* all of them, as of now_s */
+    int64_t now_s;
+    int64_t over_s;   /* when the first of the times that are listed is over; INT64_MAX: there are none */
+    uint64_t made_at; /* cluster_promised() then; 0: all is to be made again */
+    struct keeps_look look;
     bool any;         /* some vnode has a list */
     bool only_listed; /* vnodes that are listed are made, the others stay as they are */
     size_t n_swept;   /* lists that were made, ever */
 };
+
+/* What jobs take of a vnode, and give back, is told by this. */
+static void keeps_node_in(void *arg, struct node *n)
+{
+    struct keeps *k = arg;
+
+    if (n->keeps_at > 0)
+        k->vnodes[n->keeps_at - 1].right_s = 0;
+}
 
 struct keeps *keeps_create(struct cluster *cl)
 {
     struct keeps *k = mem_new(1, sizeof *k);
 
     k->cl = cl;
+    cluster_listen(cl, &(struct cluster_listener){.node_in = keeps_node_in, .arg = k});
     return k;
 }
 
@@ -55,24 +70,29 @@ void keeps_destroy(struct keeps *k)
     free(k->events);
     free(k->sorted);
     free(k->begins);
-    free(k->spans);
+    free(k->vnodes);
+    keeps_look_fini(&k->look);
     free(k);
 }
 
 /* --- what is promised -------------------------------------------------------------------------------------- */
 
+static void keeps_add_event(struct keeps *k, const struct alloc_part *p, int64_t at_s, int times)
+{
+    if (k->only_listed && !p->node->listed)
+        return;
+    k->events = mem_room(k->events, k->n, &k->cap, sizeof *k->events);
+    k->events[k->n++] = (struct keeps_event){p->node, at_s, times, p};
+}
+
 static void keeps_add_time(struct keeps *k, const struct resv_time *t)
 {
     k->begins = mem_room(k->begins, k->n_begins, &k->cap_begins, sizeof *k->begins);
     k->begins[k->n_begins++] = t->from_s;
+    k->over_s = t->to_s < k->over_s ? t->to_s : k->over_s;
     for (size_t i = 0; i < t->share.n; i++) {
-        const struct alloc_part *p = &t->share.a[i];
-        if (k->only_listed && !p->node->listed)
-            continue;
-        for (int times = 1; times >= -1; times -= 2) {
-            k->events = mem_room(k->events, k->n, &k->cap, sizeof *k->events);
-            k->events[k->n++] = (struct keeps_event){p->node, times > 0 ? t->from_s : t->to_s, times, p};
-        }
+        keeps_add_event(k, &t->share.a[i], t->from_s, 1);
+        keeps_add_event(k, &t->share.a[i], t->to_s, -1);
     }
 }
 
@@ -86,21 +106,11 @@ static void keeps_add_resv(struct keeps *k, const struct resv *r)
             keeps_add_time(k, &r->times[i]);
 }
 
-static int keeps_event_by_time(const void *a, const void *b)
+/* What it is charged to comes back at its end: jobs in it give back nothing before. */
+static void keeps_add_charged(struct keeps *k, const struct resv *r)
 {
-    const struct keeps_event *x = a, *y = b;
-
-    return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
-}
-
-/* Those of one vnode by time: mostly they are already, as occurrences follow one another. */
-static void keeps_order(struct keeps_event *a, size_t n)
-{
-    for (size_t i = 1; i < n; i++)
-        if (a[i - 1].at_s > a[i].at_s) {
-            qsort(a, n, sizeof *a, keeps_event_by_time);
-            return;
-        }
+    for (size_t i = 0; r->is_charged && r->n_times > 0 && i < r->times[0].share.n; i++)
+        keeps_add_event(k, &r->times[0].share.a[i], r->times[0].to_s, 0);
 }
 
 /* By vnode, in their own order: ranks are dense, so each place is counted. O(events + vnodes). */
@@ -136,283 +146,290 @@ static int keeps_by_time(const void *a, const void *b)
 static void keeps_list(struct keeps *k)
 {
     k->n = k->n_begins = 0;
-    for (struct resv *r = cluster_next_resv(k->cl, NULL); r; r = cluster_next_resv(k->cl, r))
-        if (resv_is_promised(r) && !r->is_out)
+    k->over_s = INT64_MAX;
+    for (struct resv *r = cluster_next_resv(k->cl, NULL); r; r = cluster_next_resv(k->cl, r)) {
+        if (r->is_out)
+            continue;
+        if (resv_is_promised(r))
             keeps_add_resv(k, r);
+        keeps_add_charged(k, r);
+    }
     if (k->n)
         keeps_sort(k);
     if (k->n_begins)
         qsort(k->begins, k->n_begins, sizeof *k->begins, keeps_by_time);
 }
 
+/* Which events are of which vnode. One with no reservation to come has no list. */
+static void keeps_list_vnodes(struct keeps *k)
+{
+    k->n_vnodes = 0;
+    for (size_t i = 0, last; i < k->n; i = last) {
+        for (last = i; last < k->n && k->events[last].node == k->events[i].node; last++)
+            ;
+        node_keeps_order(&k->events[i], last - i);
+        if (!k->events[i].times)
+            continue;
+        k->vnodes = mem_room(k->vnodes, k->n_vnodes, &k->cap_vnodes, sizeof *k->vnodes);
+        k->vnodes[k->n_vnodes++] = (struct keeps_vnode){k->events[i].node, i, last, 0, 0};
+    }
+}
+
 /* --- the list of one vnode ----------------------------------------------------------------------------------- */
 
-static void keeps_leave(struct node_keep *x, const struct node *n)
+/* Its list is this one from now on, which it may have already, and it is in the bucket of those that are alike to those who ask now. Its
+ * right_s stays: what it is told of is itself. */
+static void keeps_put(struct keeps *k, struct keeps_vnode *v, struct node_keep *a, size_t n_keeps)
 {
-    amounts_copy(&x->leave, &x->share);
-    for (size_t i = 0; i < n->n_ends && n->ends[i].at_s <= x->from_s; i++)
-        for (uint32_t r = 0; r < x->leave.n; r++) {
-            struct amount *have = &x->leave.a[r];
-            int64_t gone = amounts_get(&n->ends[i].use, have->res);
-            have->n -= gone < have->n ? gone : have->n;
-        }
-    x->look = amounts_hash(&x->leave, amounts_hash(&x->share, x->alone ? KEEPS_ALONE : KEEPS_SHARED));
-}
-
-void keeps_spans(struct keeps *k, const int64_t *until_s, size_t n)
-{
-    while (k->cap_spans < n)
-        k->spans = mem_room(k->spans, k->cap_spans, &k->cap_spans, sizeof *k->spans);
-    if (n)
-        memcpy(k->spans, until_s, n * sizeof *until_s);
-    k->n_spans = n;
-    k->is_reach_known = false;
-}
-
-/* Who would still be there at that time: a number that is the same for the same ones. Reservations mostly have several vnodes, one after
- * the other, so the time asked about is mostly that of the last call. */
-static uint64_t keeps_reach(struct keeps *k, int64_t from_s)
-{
-    size_t low = 0, high = k->n_spans;
-
-    if (k->n_spans == 0 || k->until_s == INT64_MAX)
-        return (uint64_t)from_s;
-    if (k->is_reach_known && k->reach_from_s == from_s)
-        return k->reach;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (k->spans[middle] <= from_s)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    k->is_reach_known = true;
-    k->reach_from_s = from_s;
-    k->reach = low;
-    return low;
-}
-
-/* When a need ends does not matter: none is over, and the largest of those that are met counts. */
-static uint64_t keeps_hash(struct keeps *k, const struct node_keep *a, size_t n)
-{
-    uint64_t h = 0xcbf29ce484222325ull, last = 0;
-
-    for (size_t i = 0; i < n && a[i].from_s < k->until_s; i++) {
-        uint64_t one = (keeps_reach(k, a[i].from_s) ^ a[i].look) * 0x9E3779B97F4A7C15ull;
-        one ^= one >> 29;
-        if (i > 0 && one == last)
-            continue;
-        last = one;
-        h = (h ^ one) * 0xC2B2AE3D27D4EB4Full;
-        h ^= h >> 31;
-    }
-    return n ? h | 1 : 0;
-}
-
-static void keeps_put(struct keeps *k, struct node *n, struct node_keep *a, size_t n_keeps)
-{
-    uint64_t look = keeps_hash(k, a, n_keeps);
+    struct node *n = v->node;
+    uint64_t look = keeps_look_of(&k->look, a, n_keeps, &v->look_s);
     bool is_alike = look == n->keeps_look;
+    int64_t right_s = v->right_s;
 
     if (!is_alike)
         cluster_node_out(k->cl, n);
-    node_forget_keeps(n);
+    if (n->keeps != a)
+        node_forget_keeps(n);
     n->keeps = a;
     n->n_keeps = n_keeps;
     n->keeps_look = look;
     if (!is_alike)
         cluster_node_in(k->cl, n);
+    v->right_s = right_s;
 }
 
-/* What a list is made of: most vnodes are asked for again with what they had, and sweeping costs ten times as much. */
-static uint64_t keeps_sources(const struct keeps *k, const struct node *n, size_t first, size_t last)
+/* Its ends are those of now. Most vnodes are asked for again with what they had, and making a list costs ten times as much as comparing
+ * what it is made of. */
+static void keeps_sweep(struct keeps *k, struct keeps_vnode *v)
 {
-    uint64_t h = 0xcbf29ce484222325ull;
+    struct node *n = v->node;
+    const struct keeps_event *a = &k->events[v->first];
+    struct node_keep *made = n->keeps;
+    size_t n_keeps = n->n_keeps;
 
-    for (size_t i = first; i < last; i++) {
-        const struct keeps_event *x = &k->events[i];
-        h = (h ^ (uint64_t)x->at_s) * 0x9E3779B97F4A7C15ull;
-        h = amounts_hash(&x->part->use,
-                         h ^ h >> 31 ^ (uint64_t)(x->times + 1) ^ (uint64_t)x->part->alone << 8);
+    node_keeps_order_ends(n);
+    uint64_t of = node_keeps_sources(n, a, v->last - v->first);
+    if (n_keeps == 0 || n->keeps_of != of) {
+        made = node_keeps_make(n, a, v->last - v->first, &n_keeps);
+        k->n_swept++;
     }
-    for (size_t i = 0; i < n->n_ends; i++) {
-        h = (h ^ (uint64_t)n->ends[i].at_s) * 0xC2B2AE3D27D4EB4Full;
-        h = amounts_hash(&n->ends[i].use, h ^ h >> 29);
-    }
-    return h | 1;
-}
-
-/* Its list stays; what of it matters until until_s may be more, or less. */
-static void keeps_look_again(struct keeps *k, struct node *n)
-{
-    uint64_t look = keeps_hash(k, n->keeps, n->n_keeps);
-
-    if (look == n->keeps_look)
-        return;
-    cluster_node_out(k->cl, n);
-    n->keeps_look = look;
-    cluster_node_in(k->cl, n);
-}
-
-/* Its events are [first, last). */
-static void keeps_sweep(struct keeps *k, size_t first, size_t last)
-{
-    struct node *n = k->events[first].node;
-    uint64_t of = keeps_sources(k, n, first, last);
-
-    if (n->n_keeps > 0 && n->keeps_of == of) {
-        keeps_look_again(k, n);
-        return;
-    }
-    k->n_swept++;
+    keeps_put(k, v, made, n_keeps);
     n->keeps_of = of;
-
-    struct node_keep *a = mem_new(last - first, sizeof *a);
-    struct amounts sum = {0};
-    int64_t n_on = 0, n_alone = 0;
-    size_t n_keeps = 0;
-
-    for (size_t i = first; i < last; i++) {
-        const struct keeps_event *x = &k->events[i];
-        amounts_add_times(&sum, &x->part->use, x->times);
-        n_on += x->times;
-        n_alone += x->part->alone ? x->times : 0;
-        if (i + 1 == last || k->events[i + 1].at_s == x->at_s || n_on == 0)
-            continue;
-        struct node_keep *to = &a[n_keeps++];
-        *to = (struct node_keep){.from_s = x->at_s, .to_s = k->events[i + 1].at_s, .alone = n_alone > 0};
-        amounts_copy(&to->share, &sum);
-        keeps_leave(to, n);
-    }
-    amounts_fini(&sum);
-    keeps_put(k, n, a, n_keeps);
+    v->right_s = node_keeps_right_until_s(n, k->now_s);
 }
 
 /* --- what comes back ------------------------------------------------------------------------------------------ */
-
-static void keeps_add_end(struct node *n, int64_t at_s, const struct amounts *use)
-{
-    size_t i = n->n_ends++, cap = n->cap_ends;
-
-    n->ends = mem_room(n->ends, i, &n->cap_ends, sizeof *n->ends);
-    if (n->cap_ends > cap)
-        memset(n->ends + cap, 0, (n->cap_ends - cap) * sizeof *n->ends);
-    amounts_copy(&n->ends[i].use, use); /* its memory is used again */
-    n->ends[i].at_s = at_s;
-}
-
-static int keeps_end_by_time(const void *a, const void *b)
-{
-    const struct node_end *x = a, *y = b;
-
-    return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
-}
-
-/* A vnode has few: sorting those of each costs less than sorting all jobs that run. */
-static void keeps_order_ends(struct node *n)
-{
-    for (size_t i = 1; i < n->n_ends; i++)
-        if (n->ends[i - 1].at_s > n->ends[i].at_s) {
-            qsort(n->ends, n->n_ends, sizeof *n->ends, keeps_end_by_time);
-            return;
-        }
-}
 
 static bool is_out(const struct release *x)
 {
     return x->resv && x->resv->is_out;
 }
 
-/* While it is made, node->listed says whether a vnode has events. */
-static void keeps_list_ends(struct keeps *k)
+/* Add these to the vnodes that are listed. */
+static void keeps_give_ends(struct keeps *k)
 {
-    release_times_gather(&k->ends, k->cl, k->now_s);
-    k->are_ends_sorted = false;
-    for (size_t i = 0; i < k->n; i++) {
-        k->events[i].node->listed = 1;
-        k->events[i].node->n_ends = 0;
-    }
-    for (size_t i = 0; k->n > 0 && i < k->ends.n; i++)
+    for (size_t i = 0; i < k->ends.n; i++)
         for (size_t p = 0; !is_out(&k->ends.a[i]) && p < k->ends.a[i].on->n; p++) {
             const struct alloc_part *x = &k->ends.a[i].on->a[p];
             if (x->node && x->node->listed)
-                keeps_add_end(x->node, k->ends.a[i].at_s, &x->use);
+                node_keeps_add_end(x->node, k->ends.a[i].at_s, &x->use, k->ends.a[i].moves);
         }
 }
 
-/* Of vnodes that no reservation needs any more; the others are unlisted. */
+static void keeps_list_ends(struct keeps *k)
+{
+    release_times_gather(&k->ends, k->cl, k->now_s);
+    k->are_ends_listed = true;
+    k->are_ends_sorted = false;
+}
+
+/* Is it a part of one that has been added for an earlier part? A job of several parts is on the vnode once for each. */
+static bool keeps_is_seen(const struct node *n, size_t i)
+{
+    for (size_t earlier = 0; earlier < i; earlier++)
+        if (n->jobs[earlier] == n->jobs[i])
+            return true;
+    return false;
+}
+
+/* What jobs and reservations that are on this vnode give back. */
+static void keeps_give_ends_of(struct keeps *k, const struct keeps_vnode *v, bool are_known)
+{
+    struct node *n = v->node;
+
+    for (size_t i = 0; i < n->n_on; i++) {
+        const struct job *j = n->jobs[i];
+        int64_t at_s = keeps_is_seen(n, i) ? 0 : release_times_of(j, are_known, k->now_s);
+        bool moves = at_s && release_times_of(j, are_known, k->now_s + 1) != at_s;
+        for (size_t p = 0; at_s && p < j->on.n; p++)
+            if (j->on.a[p].node == n)
+                node_keeps_add_end(n, at_s, &j->on.a[p].use, moves);
+    }
+    for (size_t i = v->last; i > v->first && !k->events[i - 1].times; i--) {
+        const struct keeps_event *x = &k->events[i - 1];
+        bool is_due = x->at_s <= k->now_s;
+        node_keeps_add_end(n, is_due ? k->now_s + 1 : x->at_s, &x->part->use, is_due);
+    }
+}
+
+/* What keeps_give_ends_of of a vnode looks at. */
+static size_t keeps_cost_of(const struct node *n)
+{
+    size_t cost = n->n_on * n->n_on;
+
+    for (size_t i = 0; i < n->n_on; i++)
+        cost += n->jobs[i]->on.n;
+    return cost;
+}
+
+/* --- all of it ------------------------------------------------------------------------------------------------- */
+
+/* Vnodes that no reservation needs any more lose their lists; node->listed says which are needed. */
 static void keeps_clear(struct keeps *k)
 {
     size_t n;
     struct node *const *nodes = cluster_nodes(k->cl, &n);
 
     for (size_t i = 0; i < n; i++) {
+        nodes[i]->keeps_at = 0;
         if (nodes[i]->n_keeps > 0 && !nodes[i]->listed)
-            keeps_put(k, nodes[i], NULL, 0);
-        nodes[i]->listed = 0;
+            keeps_put(k, &(struct keeps_vnode){.node = nodes[i]}, NULL, 0);
     }
 }
 
-static void keeps_sweep_all(struct keeps *k)
+/* The lists of vnodes with events; they are listed meanwhile. */
+static void keeps_fill(struct keeps *k)
 {
-    for (size_t i = 0, last; i < k->n; i = last) {
-        for (last = i; last < k->n && k->events[last].node == k->events[i].node; last++)
-            ;
-        keeps_order(&k->events[i], last - i);
-        keeps_order_ends(k->events[i].node);
-        keeps_sweep(k, i, last);
+    keeps_list_vnodes(k);
+    keeps_list_ends(k);
+    for (size_t i = 0; i < k->n_vnodes; i++) {
+        k->vnodes[i].node->listed = 1;
+        k->vnodes[i].node->n_ends = 0;
     }
+    if (k->n_vnodes > 0)
+        keeps_give_ends(k);
+    if (!k->only_listed)
+        keeps_clear(k);
+    for (size_t i = 0; i < k->n_vnodes; i++) {
+        struct keeps_vnode *v = &k->vnodes[i];
+        v->node->listed = 0;
+        v->node->keeps_at = k->only_listed ? 0 : i + 1;
+        keeps_sweep(k, v);
+    }
+    cluster_note_kept(k->cl);
 }
 
-static void keeps_list_vnodes(const struct resv *r, size_t as)
+static void keeps_make_all(struct keeps *k)
+{
+    keeps_list(k);
+    keeps_fill(k);
+    k->any = k->n_vnodes > 0;
+    k->made_at = cluster_promised(k->cl);
+}
+
+static void keeps_mark(const struct resv *r, size_t as)
 {
     for (size_t i = 0; i < r->n_times; i++)
         for (size_t p = 0; p < r->times[i].share.n; p++)
             r->times[i].share.a[p].node->listed = as;
 }
 
+/* The events are those of its vnodes only, so the next one makes all again. */
 void keeps_added(struct keeps *k, const struct resv *r)
 {
-    keeps_list_vnodes(r, 1);
+    keeps_mark(r, 1);
     k->only_listed = true;
     keeps_list(k);
-    keeps_list_ends(k);
-    keeps_list_vnodes(r, 0);
-    keeps_sweep_all(k);
+    keeps_mark(r, 0);
+    keeps_fill(k);
     k->only_listed = false;
-    k->any = k->any || k->n > 0;
-    k->n = 0;
+    k->any = k->any || k->n_vnodes > 0;
+    k->made_at = 0;
+}
+
+/* --- what has changed ------------------------------------------------------------------------------------------ */
+
+/* Of each vnode by itself where that is less than looking at all jobs that run. */
+static void keeps_make_ends(struct keeps *k, struct keeps_vnode *const *stale, size_t n)
+{
+    size_t n_running, cost = 0;
+
+    cluster_running(k->cl, &n_running);
+    for (size_t i = 0; i < n; i++) {
+        stale[i]->node->n_ends = 0;
+        stale[i]->node->listed = 1;
+        cost += keeps_cost_of(stale[i]->node);
+    }
+    if (cost > n_running)
+        keeps_list_ends(k);
+    else {
+        bool are_known = release_times_gather_orders(&k->ends, k->cl, k->now_s);
+        for (size_t i = 0; i < n; i++)
+            keeps_give_ends_of(k, stale[i], are_known);
+    }
+    keeps_give_ends(k);
+    for (size_t i = 0; i < n; i++)
+        stale[i]->node->listed = 0;
+}
+
+/* All vnodes that are promised are asked whether they are right, by two times each: a step of a few nanoseconds. */
+static void keeps_make_stale(struct keeps *k, bool look_again)
+{
+    struct keeps_vnode **stale = NULL;
+    size_t n = 0, cap = 0;
+
+    for (size_t i = 0; i < k->n_vnodes; i++) {
+        struct keeps_vnode *v = &k->vnodes[i];
+        if (k->now_s >= v->right_s) {
+            stale = mem_room(stale, n, &cap, sizeof(struct keeps_vnode *));
+            stale[n++] = v;
+        } else if (look_again || k->now_s >= v->look_s)
+            keeps_put(k, v, v->node->keeps, v->node->n_keeps);
+    }
+    if (n == 0)
+        return;
+    keeps_make_ends(k, stale, n);
+    for (size_t i = 0; i < n; i++)
+        keeps_sweep(k, stale[i]);
+    free(stale);
     cluster_note_kept(k->cl);
+}
+
+void keeps_spans(struct keeps *k, const int64_t *until_s, size_t n)
+{
+    keeps_look_spans(&k->look, until_s, n);
 }
 
 void keeps_make(struct keeps *k, int64_t now_s, int64_t until_s)
 {
+    bool is_back = now_s < k->now_s; /* the clock was set */
+
     k->now_s = now_s;
-    k->until_s = until_s;
-    k->n_begins = 0;
-    if (!cluster_next_resv(k->cl, NULL) && !k->any)
+    k->are_ends_listed = false;
+    bool is_look_same = keeps_look_begin(&k->look, now_s, until_s);
+    if (!cluster_next_resv(k->cl, NULL) && !k->any) {
+        k->n_begins = 0;
         return;
-    keeps_list(k);
-    keeps_list_ends(k);
-    keeps_clear(k);
-    keeps_sweep_all(k);
-    k->any = k->n > 0;
-    k->n = 0; /* what they point to may go */
-    cluster_note_kept(k->cl);
+    }
+    if (k->made_at != cluster_promised(k->cl) || now_s >= k->over_s || is_back)
+        keeps_make_all(k);
+    else
+        keeps_make_stale(k, !is_look_same);
 }
 
 void keeps_started(struct keeps *k, struct job *j)
 {
+    k->are_ends_listed = false;
     for (size_t i = 0; k->any && !j->within && i < j->claim.n; i++) {
         struct node *n = j->claim.a[i].node;
+        int64_t ignored_s;
         if (!n || n->n_keeps == 0)
             continue;
-        keeps_add_end(n, k->now_s + job_lasts_s(j), &j->claim.a[i].use);
-        keeps_order_ends(n);
+        node_keeps_add_end(n, k->now_s + job_lasts_s(j), &j->claim.a[i].use, true);
+        node_keeps_order_ends(n);
         cluster_node_out(k->cl, n);
-        for (size_t x = 0; x < n->n_keeps; x++)
-            keeps_leave(&n->keeps[x], n);
-        n->keeps_look = keeps_hash(k, n->keeps, n->n_keeps);
+        node_keeps_leave(n);
+        n->keeps_look = keeps_look_of(&k->look, n->keeps, n->n_keeps, &ignored_s);
         n->keeps_of = 0;
         cluster_node_in(k->cl, n);
         cluster_note_kept(k->cl);
@@ -426,6 +443,8 @@ size_t keeps_swept(const struct keeps *k)
 
 const struct release_times *keeps_ends(struct keeps *k)
 {
+    if (!k->are_ends_listed)
+        keeps_list_ends(k);
     if (!k->are_ends_sorted)
         release_times_sort(&k->ends);
     k->are_ends_sorted = true;

@@ -77,9 +77,9 @@ static void a_list_is_made_again_only_where_something_has_changed(void **state)
     assert_int_equal(cluster_node(cl, "n3")->keeps[0].share.a[0].n, 6);
     keeps_make(k, NOW_S + 30, INT64_MAX);
     assert_int_equal(keeps_swept(k), 4);
-    keeps_destroy(k);
     cluster_gone_all(cl);
     cluster_destroy(cl);
+    keeps_destroy(k);
     policy_fini(&policy);
 }
 
@@ -114,9 +114,9 @@ static void vnodes_are_alike_where_no_job_that_waits_tells_their_begins_apart(vo
     keeps_make(k, NOW_S, INT64_MAX); /* anyone may ask */
     assert_false(keeps_test_is_alike(cl, "n1", "n2"));
     assert_int_equal(keeps_swept(k), 3);
-    keeps_destroy(k);
     cluster_gone_all(cl);
     cluster_destroy(cl);
+    keeps_destroy(k);
     policy_fini(&policy);
 }
 

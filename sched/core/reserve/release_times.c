@@ -33,7 +33,8 @@ static void release_times_add(struct release_times *l, struct job *j, const stru
                               int64_t now_s)
 {
     l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
-    l->a[l->n++] = (struct release){.at_s = ends_at(j, now_s), .job = j, .on = on};
+    l->a[l->n++] = (struct release){
+        .at_s = ends_at(j, now_s), .job = j, .on = on, .moves = ends_at(j, now_s) != ends_at(j, now_s + 1)};
 }
 
 static void release_times_put(struct allocation *to, const struct allocation *from)
@@ -85,6 +86,7 @@ static void add_resvs(struct release_times *l, const struct cluster *cl, int64_t
             continue;
         l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
         l->a[l->n++] = (struct release){.at_s = r->times[0].to_s > now_s ? r->times[0].to_s : now_s + 1,
+                                        .moves = r->times[0].to_s <= now_s,
                                         .resv = r,
                                         .on = &r->times[0].share};
     }
@@ -130,35 +132,54 @@ static void list_ordered(struct release_times *l, const struct cluster *cl, bool
             add_awaiting(l, jobs[i], now_s);
 }
 
-/* Jobs that run or end. A victim is taken as gone: what it gives back is in `leave`. */
+/* A victim is taken as gone: what it gives back is in `leave`. An ending one ends like any job. */
+static bool leaves(const struct job *j, bool are_known)
+{
+    return are_known && j->sched_state != SCHED_STATE_ENDING && gives_way(j);
+}
+
+/* Jobs that run or end. */
 static void list_holding(struct release_times *l, struct job *const *jobs, size_t n, bool are_known,
                          int64_t now_s)
 {
     for (size_t i = 0; i < n; i++)
         if (jobs[i]->resv)
             continue;
-        else if (are_known && gives_way(jobs[i]))
+        else if (leaves(jobs[i], are_known))
             release_times_put(&l->leave, job_freed(jobs[i]));
         else
             release_times_add(l, jobs[i], &jobs[i]->on, now_s);
 }
 
-void release_times_gather(struct release_times *l, const struct cluster *cl, int64_t now_s)
+bool release_times_gather_orders(struct release_times *l, const struct cluster *cl, int64_t now_s)
 {
-    struct job *const *jobs;
     size_t n;
+    struct job *const *jobs = cluster_awaiting(cl, &n);
 
     empty(l);
-    jobs = cluster_awaiting(cl, &n);
     bool are_known = are_places_known(jobs, n);
     list_awaiting(l, cl, are_known, now_s);
     list_ordered(l, cl, are_known, now_s);
+    return are_known;
+}
+
+int64_t release_times_of(const struct job *j, bool are_known, int64_t now_s)
+{
+    return !job_holds_nodes(j) || j->resv || leaves(j, are_known) ? 0 : ends_at(j, now_s);
+}
+
+void release_times_gather(struct release_times *l, const struct cluster *cl, int64_t now_s)
+{
+    bool are_known = release_times_gather_orders(l, cl, now_s);
+    struct job *const *jobs;
+    size_t n;
+
     if (l->come.n > 0)
         add_kept(l, cl);
     jobs = cluster_running(cl, &n);
     list_holding(l, jobs, n, are_known, now_s);
     jobs = cluster_ending(cl, &n);
-    list_holding(l, jobs, n, false, now_s); /* an ending victim ends like any job */
+    list_holding(l, jobs, n, are_known, now_s);
     add_resvs(l, cl, now_s);
 }
 

@@ -14,6 +14,7 @@ struct release {
     struct job *job;             /* NULL: a reservation that runs; its jobs have no ends of their own */
     const struct resv *resv;     /* where `job` is NULL */
     const struct allocation *on; /* what comes free then; the job's */
+    bool moves; /* a second later it would be another time: it does not run yet, or is overdue */
 };
 
 struct release_times {
@@ -29,6 +30,11 @@ void release_times_list(struct release_times *l, const struct cluster *cl, int64
 /* The same in two steps, for who may not need their order: in no order, O(jobs that run); then by time. */
 void release_times_gather(struct release_times *l, const struct cluster *cl, int64_t now_s);
 void release_times_sort(struct release_times *l);
+/* Those alone that were ordered to run, or await room, in no order; O(these). Return true if the victims count as gone. */
+bool release_times_gather_orders(struct release_times *l, const struct cluster *cl, int64_t now_s);
+/* When a job that holds vnodes gives them back, as it would be listed; are_known is what release_times_gather_orders has returned. 0: it is not listed: it
+ * belongs to a reservation, or gives way. */
+int64_t release_times_of(const struct job *j, bool are_known, int64_t now_s);
 void release_times_fini(struct release_times *l);
 
 size_t release_times_until(const struct release_times *l, int64_t at_s); /* how many are over at that time */

@@ -91,11 +91,15 @@ static void a_hundred_top_jobs_cost_a_small_part_of_a_search_through_all(void **
     assert_int_equal(n_dear, 0);
 }
 
+/* So many hundredths of what it costs without reservations a cycle with nothing to do may cost with them. */
+enum { MOST_RESERVED = 140 };
+
 /* Every vnode is promised to a reservation of ten, and runs a job before that. */
-enum { RESV_FIRST, RESV_ASKED, RESV_ENDS, N_RESV_ROWS };
-static const char *const resv_words[N_RESV_ROWS] = {"all vnodes reserved: the first",
-                                                    "all vnodes reserved: nothing to do",
-                                                    "all vnodes reserved: one ends, the next runs"};
+enum { RESV_FIRST, RESV_ASKED, RESV_REACH, RESV_AGAIN, RESV_ENDS, N_RESV_ROWS };
+static const char *const resv_words[N_RESV_ROWS] = {
+    "all vnodes reserved: the first", "all vnodes reserved: all have a job now",
+    "all vnodes reserved: a job would reach it now", "all vnodes reserved: nothing to do",
+    "all vnodes reserved: one ends, the next runs"};
 
 static void growth_measure_reserved(int times, uint64_t steps[N_RESV_ROWS])
 {
@@ -108,6 +112,11 @@ static void growth_measure_reserved(int times, uint64_t steps[N_RESV_ROWS])
     while (cycle_has_news(w->c, w->now_s))
         crowd_cycle(w);
     steps[RESV_ASKED] = crowd_ask(w);
+    assert_int_equal(w->n_started, 0);
+    w->now_s++; /* a reservation comes within reach of a class */
+    steps[RESV_REACH] = crowd_ask(w);
+    w->now_s++;
+    steps[RESV_AGAIN] = crowd_ask(w);
     assert_int_equal(w->n_started, 0);
     crowd_end_one(w);
     steps[RESV_ENDS] = crowd_end_one(w);
@@ -122,6 +131,17 @@ static void so_it_does_where_all_vnodes_are_reserved(void **state)
     growth_measure_reserved(1, once_as_large);
     growth_measure_reserved(TIMES, ten_times);
     growth_compare(resv_words, N_RESV_ROWS, once_as_large, ten_times);
+}
+
+/* What is kept for reservations is not made again. */
+static void reservations_cost_next_to_nothing_in_a_cycle_with_nothing_to_do(void **state)
+{
+    uint64_t with[N_RESV_ROWS], without = small[0][ASKED];
+
+    growth_measure_reserved(1, with);
+    print_message("%llu steps, %llu without reservations\n", (unsigned long long)with[RESV_AGAIN],
+                  (unsigned long long)without);
+    assert_true(100 * with[RESV_AGAIN] < MOST_RESERVED * without);
 }
 
 static void a_cycle_costs_at_most_in_proportion_to_the_size(void **state)
@@ -140,6 +160,7 @@ int main(void)
         cmocka_unit_test(a_cycle_costs_at_most_in_proportion_to_the_size),
         cmocka_unit_test(so_it_does_with_fairshare_and_strict_order),
         cmocka_unit_test(a_hundred_top_jobs_cost_a_small_part_of_a_search_through_all),
+        cmocka_unit_test(reservations_cost_next_to_nothing_in_a_cycle_with_nothing_to_do),
         cmocka_unit_test(so_it_does_where_all_vnodes_are_reserved)};
 
     return cmocka_run_group_tests(tests, growth_measure_all, NULL);
