@@ -4,7 +4,7 @@
  * exec_agree_act, when that is on its way, tells the parts of the server what is kept, and looks for runs that the service did
  * not name.
  *
- * This file only collects facts; the judgement is reconcile.c's table. A run that was begun here and is not held is lost. One
+ * The facts of a run are collected first; exec_agree_judge takes nothing else, so a test walks its table. A run that was begun here and is not held is lost. One
  * whose START may never have come is ordered again, unless no user wants it any more: then it is given up in the same way.
  *
  * Giving a run up ends or requeues its job, which takes its claims away: the list under our feet. So a walk over a vnode's
@@ -19,10 +19,23 @@
 #include "exec_send.h"
 #include "job_run.h"
 #include "ranks.h"
-#include "reconcile.h"
 #include "services.h"
 #include "server_ctx.h"
 #include "server_events.h"
+
+enum exec_agree_decision exec_agree_judge(const struct exec_agree_facts *f)
+{
+    if (!f->ours)
+        return EXEC_AGREE_KEEP;
+    if (f->held) {
+        if (!f->known)
+            return EXEC_AGREE_KILL;
+        return f->over_here ? EXEC_AGREE_FORGET : EXEC_AGREE_KEEP;
+    }
+    if (!f->known || f->over_here)
+        return EXEC_AGREE_FORGET;
+    return f->started ? EXEC_AGREE_LOST : EXEC_AGREE_START;
+}
 
 static struct job *exec_agree_job_of(const struct exec_hello_parts *p, const exec_held_run *h)
 {
@@ -36,23 +49,23 @@ static exec_run_decision decide(const struct exec_hello_parts *p, struct service
 
     if (host && host->state == RUN_HOST_LOST)
         host = NULL; /* the job continues, or has ended, without this host: what it runs is killed */
-    struct reconcile_facts f = {.ours = strcmp(h->store, p->ctx->store_id) == 0,
-                                .known = host,
-                                .over_here = host && host->state == RUN_HOST_RELEASED,
-                                .started = host && host->state != RUN_HOST_SENT,
-                                .held = true};
+    struct exec_agree_facts f = {.ours = strcmp(h->store, p->ctx->store_id) == 0,
+                                 .known = host,
+                                 .over_here = host && host->state == RUN_HOST_RELEASED,
+                                 .started = host && host->state != RUN_HOST_SENT,
+                                 .held = true};
     exec_run_decision d = {.job = h->job, .run = h->run, .acked_seq = host ? host->seq : h->last_seq};
 
-    switch (reconcile_run(&f)) {
-    case RECONCILE_KEEP:
-    case RECONCILE_START:
-    case RECONCILE_LOST:
+    switch (exec_agree_judge(&f)) {
+    case EXEC_AGREE_KEEP:
+    case EXEC_AGREE_START:
+    case EXEC_AGREE_LOST:
         d.decision = EXEC_KEEP;
         break;
-    case RECONCILE_KILL:
+    case EXEC_AGREE_KILL:
         d.decision = EXEC_KILL;
         break;
-    case RECONCILE_FORGET:
+    case EXEC_AGREE_FORGET:
         d.decision = EXEC_FORGET;
         break;
     }
@@ -99,9 +112,9 @@ static void agreement_fini(struct agreement *g)
 /* A run of ours that the service does not hold: START was lost, or the run is. */
 static bool is_to_start(const struct job *j, const struct run_host *h)
 {
-    struct reconcile_facts f = {.ours = true, .known = true, .started = h->state != RUN_HOST_SENT};
+    struct exec_agree_facts f = {.ours = true, .known = true, .started = h->state != RUN_HOST_SENT};
 
-    return reconcile_run(&f) == RECONCILE_START && job_run_is_wanted(j);
+    return exec_agree_judge(&f) == EXEC_AGREE_START && job_run_is_wanted(j);
 }
 
 static void missing(const struct exec_hello_parts *p, struct job *j, struct run_host *h)

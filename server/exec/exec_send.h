@@ -1,7 +1,7 @@
 #ifndef EXEC_SEND_H
 #define EXEC_SEND_H
 /* Orders to execution services. An order leaves only when everything it rests on is durable; an order to a
- * service that is away is dropped, since its HELLO makes both sides agree again (reconcile.c, exec_agree.c).
+ * service that is away is dropped, since its HELLO makes both sides agree again (exec_agree.c).
  * "Taken" promises nothing: what comes of an order arrives as an event (exec_take.c).
  *
  * A refusal is told as EVENT_RUN_REFUSED. Loop thread only. */

@@ -1,7 +1,7 @@
 /* A service that is given up. See node_lost.h.
  *
  * node_watch.c has waited for node_fail_requeue seconds, or the service has said that it leaves. A service that comes back
- * later says in its HELLO which runs it holds, and is told to end those that were given up (reconcile.c).
+ * later says in its HELLO which runs it holds, and is told to end those that were given up (exec_agree.c).
  *
  * Giving up one run may end the job and start others, so nothing found before holds after it: the search
  * begins again each time. It ends, because a host that was given up is passed over. */
