@@ -39,7 +39,6 @@
 #include "mom_run.h"
 #include "shepherds.h"
 #include "site_action.h"
-#include "start_same.h"
 #include "run_serialize.h"
 
 /* The run an order is about, if it is here and of the same store; else the order is answered. */
@@ -98,7 +97,7 @@ static void mom_orders_take_start(void *arg, const void *args, struct rpc_reques
     if (wrong) {
         exec_service_taken(q, PBSE_IVALREQ, wrong);
     } else if (held) {
-        bool same = start_same(&held->start, a);
+        bool same = run_start_is_same(&held->start, a);
 
         exec_service_taken(q, same ? 0 : PBSE_JOBEXIST, same ? NULL : "another START had this job and run");
     } else {

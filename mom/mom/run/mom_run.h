@@ -175,4 +175,10 @@ bool run_is_active(const struct run *r);
 /* Another host runs the script; here a shepherd holds the run, for tasks that the program may start. */
 bool run_is_sister(const struct run *r);
 
+/* Is this START the one that was taken before? The server repeats a START whose answer was lost. A server that was restored from an
+ * older copy of its store may give the same job and run number to something else, which is another START: it is refused, so that no job
+ * runs under the name of another. Compared are who, where and with which script; not attributes, which UPDATE may have changed, nor
+ * addresses, which change with their hosts. Pure. */
+bool run_start_is_same(const exec_start_args *a, const exec_start_args *b);
+
 #endif

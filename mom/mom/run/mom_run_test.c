@@ -8,7 +8,7 @@
 
 #include <exec.h>
 
-#include "start_same.h"
+#include "mom_run.h"
 
 static char n1[] = "mom:n1", n2[] = "mom:n2", here[] = "10.0.0.1:15003", there[] = "10.0.0.2:15003";
 static char id[] = "7.s", store[] = "abc", user[] = "anna", group[] = "", cookie[] = "0123", other[] = "x";
@@ -31,7 +31,7 @@ static void said_again_it_is_the_same_also_when_a_host_has_moved(void **state)
     struct exec_start_args a = make(h), b = make(k);
 
     k[1].address = there;
-    assert_true(start_same(&a, &b));
+    assert_true(run_start_is_same(&a, &b));
 }
 
 static void another_owner_host_key_or_script_is_another_start(void **state)
@@ -43,20 +43,20 @@ static void another_owner_host_key_or_script_is_another_start(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         b = make(k);
         *texts[i] = other;
-        assert_false(start_same(&a, &b));
+        assert_false(run_start_is_same(&a, &b));
     }
     b = make(k);
     b.script_length = 13;
-    assert_false(start_same(&a, &b));
+    assert_false(run_start_is_same(&a, &b));
     b = make(k);
     b.my_host = 1;
-    assert_false(start_same(&a, &b));
+    assert_false(run_start_is_same(&a, &b));
     b = make(k);
     b.hosts.hosts_len = 1;
-    assert_false(start_same(&a, &b));
+    assert_false(run_start_is_same(&a, &b));
     b = make(k);
     b.launch = true;
-    assert_false(start_same(&a, &b));
+    assert_false(run_start_is_same(&a, &b));
 }
 
 int main(void)
