@@ -34,7 +34,7 @@
 #include "mom.h"
 #include "mom_config.h"
 #include "mom_run.h"
-#include "run_end.h"
+#include "enforce.h"
 #include "shepherds.h"
 #include "site_action.h"
 #include "site_steps.h"
@@ -46,6 +46,38 @@ enum {
     LEAST_INODES = 16, /* a choice: a run and its output make fewer files */
     MS_PER_S = 1000
 };
+
+static int wait_status(int status)
+{
+    return WIFSIGNALED(status) ? EXIT_STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The first row of a reason counts; reasons without a row keep the status of the process. */
+static const struct {
+    exec_reason reason;
+    int status;
+} limits[] = {
+    {EXEC_END_NCPUS, EXIT_STATUS_NCPUS_SUM},
+    {EXEC_END_VMEM, EXIT_STATUS_VMEM},
+    {EXEC_END_MEM, EXIT_STATUS_MEM},
+    {EXEC_END_LOST, EXIT_STATUS_LOST},
+    {EXEC_END_CHECKPOINTED, EXIT_STATUS_CHECKPOINTED},
+    {EXEC_END_CPUT, EXIT_STATUS_CPUT},
+    {EXEC_END_WALLTIME, EXIT_STATUS_WALLTIME},
+};
+
+void act_end_judge(const struct shep_ended *ended, struct run_failure *out)
+{
+    out->reason = ended->reason;
+    out->status = ended->how == SHEP_END_SETUP ? ended->code : wait_status(ended->status);
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        if (ended->how != SHEP_END_SETUP && limits[i].reason == ended->reason)
+            out->status = limits[i].status;
+    if (out->status == EXIT_STATUS_NCPUS_SUM && ended->reason == EXEC_END_NCPUS &&
+        strstr(ended->text, ENFORCE_BURST))
+        out->status = EXIT_STATUS_NCPUS_BURST;
+    snprintf(out->text, sizeof out->text, "%s", ended->text);
+}
 
 static void log_usage(const struct mom *m, const struct run *r, const struct exec_usage *u)
 {
@@ -174,7 +206,7 @@ void act_end_fail(void *ctx, struct run *r)
  * ended. A sister's part may end while the job runs on. */
 void act_end_late(void *ctx, struct run *r)
 {
-    run_end_judge(&r->ended_record, &r->failure);
+    act_end_judge(&r->ended_record, &r->failure);
     r->ckpt.end_waits = false;
     if (r->ckpt.attempt && run_is_sister(r))
         act_running_failed(ctx, r);
@@ -195,7 +227,7 @@ void act_end_recorded(void *ctx, struct run *r)
         return;
     }
     site_action_stop(r);
-    run_end_judge(&r->ended_record, &r->failure);
+    act_end_judge(&r->ended_record, &r->failure);
     if (ended_in_the_dark(r)) {
         r->failure.status = EXIT_STATUS_LOST_CHECKPOINTED;
         snprintf(r->failure.text, sizeof r->failure.text, "the job ended in the middle of a checkpoint");

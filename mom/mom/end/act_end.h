@@ -5,6 +5,8 @@
 
 struct mom;
 struct run;
+struct run_failure;
+struct shep_ended;
 
 void act_end_give_up(void *ctx, struct run *r);  /* nothing runs yet: as terminated */
 void act_end_fail(void *ctx, struct run *r);     /* by r->failure */
@@ -19,5 +21,10 @@ void act_end_again(struct mom *m, struct run *r);
 
 /* The epilogue has answered. ran: there was a script. */
 void act_end_epilogue_done(struct mom *m, struct run *r, bool ran);
+
+/* The end record of a shepherd as Exit_status and reason: the exit code, or 256 and the signal, or for a job that could not begin the
+ * code of its setup. Where the MOM ended the job for a limit the status is that of the limit: the job has died of the MOM's own signal,
+ * which says nothing to its owner. exit_status.h has the numbers. Pure. */
+void act_end_judge(const struct shep_ended *ended, struct run_failure *out);
 
 #endif

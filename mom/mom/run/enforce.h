@@ -12,7 +12,7 @@ struct run;
 /* Let the moving average of cpu time (r->burst) follow a sample. Call it once for each sample, before enforce_is_over. */
 void enforce_note(const struct config *c, struct run *r, const struct exec_usage *u);
 
-/* The end of the text of EXEC_END_NCPUS where the moving average was over the limit. run_end.c looks for it, since that end
+/* The end of the text of EXEC_END_NCPUS where the moving average was over the limit. act_end.c looks for it, since that end
  * has an exit status of its own. */
 #define ENFORCE_BURST "(burst)"
 

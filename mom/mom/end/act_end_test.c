@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "act_end.h"
 #include "mom_run.h"
-#include "run_end.h"
 
 static void rows_of_the_fact_sheet(void **state)
 {
@@ -36,7 +36,7 @@ static void rows_of_the_fact_sheet(void **state)
 
         if (!ended.text)
             ended.text = none;
-        run_end_judge(&ended, &out);
+        act_end_judge(&ended, &out);
         assert_int_equal(out.status, rows[i].status);
         assert_int_equal(out.reason, ended.reason);
     }
