@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "action.h"
-#include "close_errand.h"
+#include "closing.h"
 #include "rundir.h"
 #include "shep_title.h"
 #include "supervise.h"
@@ -54,7 +54,7 @@ int main(int argc, char *argv[])
     if (argc == 5 && strcmp(argv[1], "unpack") == 0)
         return ckpt_transfer_unpack(shepherd_main_number(argv[2]), shepherd_main_number(argv[3]), argv[4]);
     if (argc == 3 && strcmp(argv[1], "close") == 0)
-        return close_errand(argv[2]);
+        return closing_errand(argv[2]);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("pbs_version = %s\n", CEDE_VERSION);
         return 0;
