@@ -75,6 +75,18 @@ struct exec_vnode_part *exec_vnode_add(struct exec_vnode *v, const char *vnode, 
     return exec_vnode_add_part(v, vnode, strlen(vnode), chunk, e);
 }
 
+int exec_vnode_copy_part(struct exec_vnode *to, const struct exec_vnode_part *part, bool joined,
+                         struct err *e)
+{
+    size_t chunk = joined && to->n_chunks ? to->n_chunks - 1 : to->n_chunks;
+    struct exec_vnode_part *p = exec_vnode_add(to, part->vnode, chunk, e);
+
+    for (size_t i = 0; p && i < part->res.n; i++)
+        if (amounts_text_add(&p->res, part->res.a[i].name, part->res.a[i].value, e) < 0)
+            return -1;
+    return p ? 0 : -1;
+}
+
 static bool is_name_char(char c)
 {
     return isalnum((unsigned char)c) || (c && strchr("-_.@[]/", c));

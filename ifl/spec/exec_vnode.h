@@ -6,6 +6,7 @@
  * in several chunks. Without brackets each vnode is a chunk of its own (qrun -H n1+n2). Public structs: read by all,
  * written here only.
  */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "amounts_text.h"
@@ -36,6 +37,11 @@ void exec_vnode_destroy(struct exec_vnode *v);
 /* Add a vnode to chunk `chunk`: the present last one, or the one after it. The part, to which amounts may be
  * added by amounts_text_add, is borrowed until the next addition. NULL: PBSE_SYSTEM. */
 struct exec_vnode_part *exec_vnode_add(struct exec_vnode *v, const char *vnode, size_t chunk, struct err *e);
+
+/* Add a copy of a part of another list: to the present last chunk if `joined` and there is one, else as a new chunk. -1:
+ * PBSE_SYSTEM. */
+int exec_vnode_copy_part(struct exec_vnode *to, const struct exec_vnode_part *part, bool joined,
+                         struct err *e);
 
 int exec_vnode_format(const struct exec_vnode *v, struct strbuf *out); /* -1: the buffer has failed */
 

@@ -86,12 +86,29 @@ static void built_by_hand(void **state)
     exec_vnode_destroy(v);
 }
 
+static void a_part_is_copied_with_its_amounts_into_the_last_chunk_or_a_new_one(void **state)
+{
+    struct exec_vnode *from = exec_vnode_parse("(a:ncpus=1:mem=2kb+b:ncpus=3)+(c:ncpus=4)", NULL);
+    struct exec_vnode *to = exec_vnode_create(NULL);
+    struct strbuf b;
+
+    for (size_t i = 0; i < from->n; i++)
+        assert_int_equal(exec_vnode_copy_part(to, &from->part[i], i != 2, NULL), 0);
+    strbuf_init(&b, 1000);
+    exec_vnode_format(to, &b);
+    assert_string_equal(b.s, "(a:ncpus=1:mem=2kb+b:ncpus=3)+(c:ncpus=4)");
+    strbuf_fini(&b);
+    exec_vnode_destroy(from);
+    exec_vnode_destroy(to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_lists),
         cmocka_unit_test(bad_lists),
         cmocka_unit_test(built_by_hand),
+        cmocka_unit_test(a_part_is_copied_with_its_amounts_into_the_last_chunk_or_a_new_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,17 +47,6 @@ static bool is_degraded(const struct resv *r)
     return resv_substate(r) == RESV_DEGRADED || resv_substate(r) == RESV_IN_CONFLICT;
 }
 
-/* `joined`: it is of the chunk of the part that was copied last. */
-static int resv_degrade_copy_part(struct exec_vnode *to, const struct exec_vnode_part *x, bool joined)
-{
-    struct exec_vnode_part *p = exec_vnode_add(to, x->vnode, joined ? to->n_chunks - 1 : to->n_chunks, NULL);
-
-    for (size_t i = 0; p && i < x->res.n; i++)
-        if (amounts_text_add(&p->res, x->res.a[i].name, x->res.a[i].value, NULL) < 0)
-            return -1;
-    return p ? 0 : -1;
-}
-
 static int64_t retry_after_s(const struct reservations *all)
 {
     return attr_list_effective(&all->p.ctx->server->obj.attrs, SERVER_ATTR_reserve_retry_time);
@@ -98,7 +87,7 @@ static void resv_degrade_give_up(struct reservations *all, struct resv *r)
 
         if (x && resv_shares_is_taken(x) && !resv_shares_has_jobs(x))
             continue;
-        if (resv_degrade_copy_part(left, &ev->part[i], ev->part[i].chunk == last) < 0)
+        if (exec_vnode_copy_part(left, &ev->part[i], ev->part[i].chunk == last, NULL) < 0)
             abort(); /* the same */
         last = ev->part[i].chunk;
     }

@@ -163,15 +163,9 @@ static int split_vnodes(struct release_nodes_plan *p, struct err *e)
     int rc = left && freed ? 0 : -1;
 
     for (size_t i = 0; rc == 0 && i < p->where->n; i++) {
-        const struct exec_vnode_part *from = &p->where->part[i];
-        struct exec_vnode *to = p->gone[i] ? freed : left;
-        bool same = i > 0 && from->chunk == from[-1].chunk;
-        struct exec_vnode_part *part =
-            exec_vnode_add(to, from->vnode, same && to->n_chunks ? to->n_chunks - 1 : to->n_chunks, e);
+        const struct exec_vnode_part *part = &p->where->part[i];
 
-        for (size_t k = 0; part && k < from->res.n; k++)
-            rc |= amounts_text_add(&part->res, from->res.a[k].name, from->res.a[k].value, e);
-        rc = part ? rc : -1;
+        rc = exec_vnode_copy_part(p->gone[i] ? freed : left, part, i > 0 && part->chunk == part[-1].chunk, e);
     }
     if (rc == 0 && (exec_vnode_format(left, &p->vnode) < 0 || exec_vnode_format(freed, &p->freed) < 0))
         rc = err_set(e, PBSE_SYSTEM, "no memory to release vnodes");
