@@ -4,7 +4,6 @@
  * each may tell its own: notes are put one behind the other. */
 #include "undelivered.h"
 
-#include "host_loss.h"
 #include "intern.h"
 #include "job_run.h"
 #include "kept_output.h"
@@ -43,12 +42,12 @@ void undelivered_on_files(void *arg, const struct server_event *ev)
         jobs_touch(p->ctx->jobs, j, PART_ATTRS);
     }
     strbuf_init(&kept, KEPT_TEXT_MAX);
-    kept_any = kept_output_add(&kept, host_loss_name(service), note);
+    kept_any = kept_output_add(&kept, job_run_host_name(service), note);
     if (kept_any)
         note_kept(p, j, strbuf_str(&kept));
     strbuf_init(&text, KEPT_TEXT_MAX);
     strbuf_addf(&text, "%s%s%s", note, kept_any ? "\n" : "", strbuf_str(&kept));
-    mail_files(p->mail, j, host_loss_name(service), strbuf_str(&text));
+    mail_files(p->mail, j, job_run_host_name(service), strbuf_str(&text));
     strbuf_fini(&text);
     strbuf_fini(&kept);
 }

@@ -303,6 +303,13 @@ struct run_host *job_run_host(struct run *r, const char *service)
     return NULL;
 }
 
+const char *job_run_host_name(const char *service)
+{
+    const char *colon = strchr(service, ':');
+
+    return colon ? colon + 1 : service;
+}
+
 bool job_run_is_over(const struct run *r)
 {
     for (size_t i = 0; i < r->n_hosts; i++)

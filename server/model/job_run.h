@@ -133,6 +133,8 @@ json_t *job_run_encode(const struct run *r); /* NULL: no memory */
 struct run *job_run_decode(const json_t *o); /* NULL: not a run, or no memory */
 
 struct run_host *job_run_host(struct run *r, const char *service); /* by name, or NULL */
+/* The name of a host for people: a service's without its kind. */
+const char *job_run_host_name(const char *service);
 /* How long the job has been suspended in this run, without a suspension that is not over. */
 int64_t job_run_paused_s(const struct job *j);
 /* Walltime of the present run at this moment: what was last reported and, while the job runs, the time since then. */

@@ -49,13 +49,6 @@ void host_loss_destroy(struct host_loss *l)
     free(l);
 }
 
-const char *host_loss_name(const char *service)
-{
-    const char *colon = strchr(service, ':');
-
-    return colon ? colon + 1 : service;
-}
-
 static bool is_tolerated(const struct job *j, const struct run_host *h)
 {
     const char *how = attr_list_text(&j->obj.attrs, JOB_ATTR_tolerate_node_failures);
@@ -70,7 +63,7 @@ static void host_loss_continue(struct host_loss *l, struct job *j, const struct 
 {
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
               "ignoring lost communication with %s as job is tolerant of node failures",
-              host_loss_name(h->service));
+              job_run_host_name(h->service));
     intern_unref(j->run->lost_host);
     j->run->lost_host = NULL;
     exec_send_start_waiting(l->send, j);
@@ -108,7 +101,7 @@ static void host_loss_end_run(struct host_loss *l, struct job *j, const struct r
         return;
     r->lost = status_of(r, h);
     intern_unref(r->lost_host);
-    r->lost_host = intern_ref(host_loss_name(h->service));
+    r->lost_host = intern_ref(job_run_host_name(h->service));
     jobs_touch(l->ctx->jobs, j, PART_HOT);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "lost communication with %s, killing job now", r->lost_host);
     if (r->terminations)

@@ -27,7 +27,4 @@ void host_loss_judge(struct host_loss *l, struct job *j, const struct run_host *
 /* The exit status of a run that is over because a host was lost; 0: none was, or its script was over before. */
 int host_loss_status(const struct run *r);
 
-/* The name of a host for people: a service's without its kind. */
-const char *host_loss_name(const char *service);
-
 #endif

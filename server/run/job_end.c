@@ -255,7 +255,7 @@ void job_end_on_lost(void *arg, const struct server_event *ev)
 void job_end_host_lost(struct job_end *d, struct job *j, const char *service)
 {
     if (j->run && !j->run->lost_host && !j->run->finished)
-        j->run->lost_host = intern_ref(host_loss_name(service));
+        j->run->lost_host = intern_ref(job_run_host_name(service));
     host_is(d, j, service, RUN_HOST_LOST);
 }
 

@@ -23,7 +23,6 @@
 #include "exec_send.h"
 #include "exec_host.h"
 #include "exec_vnode.h"
-#include "host_loss.h"
 #include "intern.h"
 #include "job_run.h"
 #include "log.h"
@@ -82,7 +81,7 @@ static void plan_fini(struct release_nodes_plan *p)
 static void name_hosts(const struct release_nodes *z, const struct job *j, struct release_nodes_plan *p)
 {
     for (size_t i = 0; i < j->run->n_hosts; i++)
-        p->names[i].name = host_loss_name(j->run->hosts[i].service);
+        p->names[i].name = job_run_host_name(j->run->hosts[i].service);
     for (size_t i = 0; i < p->where->n; i++) {
         const struct node *n = nodes_find(z->ctx->nodes, p->where->part[i].vnode);
 
