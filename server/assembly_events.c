@@ -138,8 +138,10 @@ static void assembly_bind_event_listeners(struct server *s)
     } listeners[] = {
         {EVENT_RUN_READY, runs_on_ready, p->runs},
         {EVENT_RUN_RELEASED, job_end_on_released, s->job_end}, /* first: claims are given back */
+        {EVENT_RUN_RELEASED, run_checkpoint_on_fewer_hosts, p->run_checkpoint},
         {EVENT_RUN_RELEASED, victims_on_host_over, p->victims},
         {EVENT_RUN_LOST, job_end_on_lost, s->job_end},
+        {EVENT_RUN_LOST, run_checkpoint_on_fewer_hosts, p->run_checkpoint},
         {EVENT_RUN_LOST, victims_on_host_over, p->victims},
         {EVENT_RUN_KEPT, runs_on_kept, p->runs},
         {EVENT_RUN_KEPT, run_checkpoint_on_kept, p->run_checkpoint},
@@ -155,6 +157,7 @@ static void assembly_bind_event_listeners(struct server *s)
         {EVENT_RUN_CHECKPOINTED, run_checkpoint_on_taken, p->run_checkpoint},
         {EVENT_RUN_NO_IMAGE, run_checkpoint_on_no_image, p->run_checkpoint},
         {EVENT_RUN_DECLARED, run_checkpoint_on_declared, p->run_checkpoint},
+         p->victims}, /* after it: what hosts have declared is noted */
         {EVENT_RUN_SAVABLE, node_drains_on_savable, p->node_drains},
         {EVENT_RUN_SAVABLE, resv_clock_on_savable, p->reservations},
         {EVENT_RUN_NOTICE_REPLY, victims_on_notice_reply, p->victims},
@@ -175,6 +178,8 @@ static void assembly_bind_event_listeners(struct server *s)
         {EVENT_RUN_ENDED, history_on_ended, s->history},
         {EVENT_RUN_PHASE_OVER, accounting_on_phase_over, p->accounting},
         {EVENT_RUN_PHASE_BEGUN, accounting_on_phase_begun, p->accounting},
+        {EVENT_RUN_PHASE_BEGUN, run_checkpoint_on_fewer_hosts, p->run_checkpoint},
+         p->victims}, /* hosts that were given back do not take part */
         {EVENT_RUN_LIMITS, runs_on_limits, p->runs},
 
         {EVENT_JOB_MOVED, accounting_on_moved, p->accounting},

@@ -20,6 +20,7 @@
 #include "helper_link.h"
 #include "helper_policy.h"
 #include "helper_reply.h"
+#include "rpc_buf.h"
 #include "tm_.h"
 
 /* ALERT_INFO: members of an alert. NAME_SIZE: of a method, and of what names jobs and hosts here. */
@@ -53,7 +54,7 @@ struct helper_talk {
     time_t told_s; /* when the present notice came */
     struct program *programs;
     struct waiting *waiting;
-    bool declared; /* to the server: the programs save themselves */
+    bool declared, party; /* to the server: the programs save themselves; some take part */
     uint32_t declared_s;
     bool checkpoint; /* the host waits for programs to save themselves */
 };
@@ -423,20 +424,36 @@ static void talk_declare(struct helper *h)
 {
     struct helper_talk *t = h->talk;
     struct tmx_ask ask = {.kind = TMX_ASK_DECLARE};
+    struct wire_party party = {.takes_part = false};
     bool can = false;
     uint32_t need_s = 0;
+    struct rpc_buf b;
 
-    for (const struct program *p = t->programs; p; p = p->next)
+    for (const struct program *p = t->programs; p; p = p->next) {
+        party.takes_part |= p->takes_part;
         if (p->can_save) {
             can = true;
             need_s = p->need_s > need_s ? p->need_s : need_s;
         }
-    if (can == t->declared && need_s == t->declared_s)
+    }
+    if (can == t->declared && need_s == t->declared_s && party.takes_part == t->party)
         return;
     t->declared = can;
     t->declared_s = need_s;
+    t->party = party.takes_part;
     ask.tmx_ask_u.declare = (struct tmx_declare_args){.how = (char *)(can ? "pmix" : ""), .need_s = need_s};
-    (void)helper_link_ask(h->link, &ask, talk_ignore, NULL, NULL);
+    rpc_buf_init(&b);
+    if (rpc_buf_encode(&b, (xdrproc_t)xdr_wire_party, &party) == 0)
+        ask.tmx_ask_u.declare.ext = (wire_ext){(u_int)b.len, b.bytes};
+    (void)helper_link_ask(h->link, &ask, talk_ignore, NULL, NULL); /* encoded inside */
+    rpc_buf_fini(&b);
+}
+
+/* It has said something about preemption: the job waits for it. */
+static void talk_join(struct helper *h, struct program *p)
+{
+    p->takes_part = true;
+    talk_declare(h);
 }
 
 static void talk_take_declaration(struct helper *h, struct program *p, const struct helper_talk_wish *w)
@@ -577,7 +594,7 @@ static void talk_take_reply(struct helper *h, struct program *p, const struct he
 {
     struct helper_talk *t = h->talk;
 
-    p->takes_part = true;
+    talk_join(h, p);
     if (strcmp(w->reply, "ready") == 0) {
         p->ready = t->attempt;
         talk_answer(t, w->done, w->done_arg, PMIX_SUCCESS);
@@ -665,7 +682,7 @@ void helper_talk_take(struct helper *h, struct helper_event *ev)
         break;
     case TALK_RELEASE:
         if (p && talk_is_now(h, w)) {
-            p->takes_part = true;
+            talk_join(h, p);
             p->ready = 0;
             talk_offer(h, w);
         } else {

@@ -22,7 +22,7 @@ enum { AGAIN_MS = 200 }; /* as answers to notices */
 struct job_declared {
     struct mom_link *mom_link;
     struct rpc_pending pending;
-    struct shep_declared said; /* how owned */
+    struct shep_declared said; /* how and ext owned */
     bool waits, under_way;     /* it is to be said (again); the MOM owes its reply */
     unsigned number, told;     /* of the declaration that is kept, and of that under way */
     int64_t next_mono_ms;
@@ -42,6 +42,7 @@ void job_declared_destroy(struct job_declared *d)
     if (!d)
         return;
     free(d->said.how);
+    free(d->said.ext.wire_ext_val);
     free(d);
 }
 
@@ -78,13 +79,19 @@ static void job_declared_say(struct job_declared *d)
 
 int job_declared_take(struct job_declared *d, const struct tmx_declare_args *a, struct err *e)
 {
-    char *how = strdup(a->how);
+    const u_int n = a->ext.wire_ext_len;
+    char *how = strdup(a->how), *ext = malloc(n ? n : 1);
 
-    if (!how)
+    if (!how || !ext) {
+        free(how);
+        free(ext);
         return err_set(e, ENOMEM, "no memory for a declaration");
+    }
+    if (n)
+        memcpy(ext, a->ext.wire_ext_val, n);
     free(d->said.how);
-    d->said.how = how;
-    d->said.need_s = a->need_s;
+    free(d->said.ext.wire_ext_val);
+    d->said = (struct shep_declared){.how = how, .need_s = a->need_s, .ext = {n, ext}};
     d->number++;
     d->waits = true;
     if (!d->under_way)

@@ -222,14 +222,25 @@ static void take_exception(struct exec_take *t, struct job *j, const exec_except
 }
 
 /* What cannot be decoded is of a later version, and is not for us. */
-static void take_declared(struct exec_take *t, struct job *j, const wire_ext *ext)
+static void take_declared(struct exec_take *t, struct job *j, const struct run_host *h, const wire_ext *ext)
 {
     exec_declared d = {0};
 
     if (rpc_buf_decode(ext->wire_ext_val, ext->wire_ext_len, (xdrproc_t)xdr_exec_declared, &d) == 0)
         server_events_tell(t->ctx->events,
-                           &(struct server_event){.kind = EVENT_RUN_DECLARED, .job = j, .declared = &d});
+                           &(struct server_event){
+                               .kind = EVENT_RUN_DECLARED, .job = j, .service = h->service, .declared = &d});
     xdr_free((xdrproc_t)xdr_exec_declared, &d);
+}
+
+static void take_party(struct exec_take *t, struct job *j, struct run_host *h, const wire_ext *ext)
+{
+    struct wire_party p;
+
+    if (rpc_buf_decode(ext->wire_ext_val, ext->wire_ext_len, (xdrproc_t)xdr_wire_party, &p) < 0)
+        return;
+    h->takes_part = p.takes_part;
+    exec_take_tell(t, j, EVENT_RUN_PARTY);
 }
 
 /* A row for each kind; a new kind of exec.x does not compile without one. */
@@ -270,6 +281,7 @@ static void exec_take_apply(struct exec_take *t, struct job *j, struct run_host 
     case EXEC_EVENT_NOTICE_REPLY:
         server_events_tell(t->ctx->events, &(struct server_event){.kind = EVENT_RUN_NOTICE_REPLY,
                                                                   .job = j,
+                                                                  .service = h->service,
                                                                   .notice = &d->exec_event_data_u.notice});
         break;
     case EXEC_EVENT_HOOK:
@@ -279,7 +291,10 @@ static void exec_take_apply(struct exec_take *t, struct job *j, struct run_host 
                                                                   .hook = &d->exec_event_data_u.hook});
         break;
     case EXEC_EVENT_DECLARED:
-        take_declared(t, j, &d->exec_event_data_u.declared);
+        take_declared(t, j, h, &d->exec_event_data_u.declared);
+        break;
+    case EXEC_EVENT_PARTY:
+        take_party(t, j, h, &d->exec_event_data_u.party);
         break;
     }
 }

@@ -36,6 +36,7 @@ void job_run_destroy(struct run *r)
     for (size_t i = 0; r->hosts && i < r->n_hosts; i++) {
         intern_unref(r->hosts[i].service);
         intern_unref(r->hosts[i].image);
+        intern_unref(r->hosts[i].declared);
     }
     free(r->hosts);
     intern_unref(r->exec_vnode);
@@ -51,14 +52,31 @@ void job_run_destroy(struct run *r)
     free(r);
 }
 
+/* Members that most hosts have not. */
+static int add_conversation(json_t *o, const struct run_host *h)
+{
+    if ((h->declared && json_object_set_new(o, "declared", json_string(h->declared)) < 0) ||
+        (h->need_s && json_object_set_new(o, "need_s", json_integer(h->need_s)) < 0) ||
+        (h->takes_part && json_object_set_new(o, "takes_part", json_true()) < 0) ||
+        (h->answer && json_object_set_new(o, "answer", json_integer(h->answer)) < 0))
+        return -1;
+    return 0;
+}
+
 static json_t *encode_host(const struct run_host *h)
 {
-    return json_pack("{s:s, s:i, s:I, s:b, s:b, s:i, s:I, s:I, s:I, s:I, s:i, s:i}", "service", h->service,
-                     "state", (int)h->state, "seq", (json_int_t)h->seq, "suspended", (int)h->suspended,
-                     "leaving", (int)h->leaving, "status", h->status, "cput_ms", (json_int_t)h->usage.cput_ms,
-                     "walltime_ms", (json_int_t)h->usage.walltime_ms, "mem_kb", (json_int_t)h->usage.mem_kb,
-                     "vmem_kb", (json_int_t)h->usage.vmem_kb, "ncpus", (int)h->usage.ncpus, "cpupercent",
-                     (int)h->usage.cpupercent);
+    json_t *o = json_pack("{s:s, s:i, s:I, s:b, s:b, s:i, s:I, s:I, s:I, s:I, s:i, s:i}", "service",
+                          h->service, "state", (int)h->state, "seq", (json_int_t)h->seq, "suspended",
+                          (int)h->suspended, "leaving", (int)h->leaving, "status", h->status, "cput_ms",
+                          (json_int_t)h->usage.cput_ms, "walltime_ms", (json_int_t)h->usage.walltime_ms,
+                          "mem_kb", (json_int_t)h->usage.mem_kb, "vmem_kb", (json_int_t)h->usage.vmem_kb,
+                          "ncpus", (int)h->usage.ncpus, "cpupercent", (int)h->usage.cpupercent);
+
+    if (o && add_conversation(o, h) < 0) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
 }
 
 enum run_form { RUN_FORM_BOOL, RUN_FORM_INT, RUN_FORM_UINT, RUN_FORM_INT64, RUN_FORM_TEXT };
@@ -211,6 +229,10 @@ static int decode_host(const json_t *o, struct run_host *h)
     h->leaving = leaving;
     h->status = status;
     h->usage = (struct job_usage){cput, walltime, mem, vmem, (unsigned)ncpus, (unsigned)cpupercent};
+    h->declared = intern_ref(json_string_value(json_object_get(o, "declared")));
+    h->need_s = (unsigned)json_integer_value(json_object_get(o, "need_s"));
+    h->takes_part = json_is_true(json_object_get(o, "takes_part"));
+    h->answer = (int)json_integer_value(json_object_get(o, "answer"));
     return h->service ? 0 : -1;
 }
 
@@ -271,6 +293,18 @@ static int decode_fields(const json_t *o, struct run *r)
     return 0;
 }
 
+/* A store of before says only of the run what its program has declared: it counts for the host of the script. */
+static void give_declaration(struct run *r)
+{
+    for (size_t i = 0; i < r->n_hosts; i++)
+        if (r->hosts[i].declared)
+            return;
+    if (r->n_hosts && r->declared) {
+        r->hosts[0].declared = intern_again(r->declared);
+        r->hosts[0].need_s = r->need_s;
+    }
+}
+
 struct run *job_run_decode(const json_t *o)
 {
     const char *exec_vnode, *exec_host;
@@ -289,6 +323,7 @@ struct run *job_run_decode(const json_t *o)
             goto fail;
     if (decode_fields(o, r) < 0 || decode_phase(o, r) < 0)
         goto fail;
+    give_declaration(r);
     return r;
 fail:
     job_run_destroy(r);
@@ -308,6 +343,11 @@ const char *job_run_host_name(const char *service)
     const char *colon = strchr(service, ':');
 
     return colon ? colon + 1 : service;
+}
+
+bool job_run_host_stays(const struct run_host *h)
+{
+    return h->state <= RUN_HOST_READY && !h->leaving;
 }
 
 bool job_run_is_over(const struct run *r)

@@ -40,8 +40,12 @@ struct run_host {
     const char *
         image; /* of the checkpoint under way, as the host said it; NULL: none yet; not stored: it is asked again */
     enum run_saves saves;
-    bool leaving; /* the job has given it back: its end there does not count as a loss */
-    int status;   /* of its finish; of a sister only values below 0 have a meaning */
+    const char *declared; /* interned; what its programs have said or shown: "handler", "pmix"; or NULL */
+    unsigned need_s;      /* that they need to save themselves; 0: not said */
+    bool takes_part;      /* a program has declared through PMIx that it answers notices */
+    int answer;           /* enum exec_notice_answer to the present notice; 0: none */
+    bool leaving;         /* the job has given it back: its end there does not count as a loss */
+    int status;           /* of its finish; of a sister only values below 0 have a meaning */
     struct job_usage usage;
 };
 
@@ -80,10 +84,9 @@ struct run {
     int64_t interval_s;        /* -c auto: what was computed last; 0: nothing yet; not stored */
     bool staying;              /* after it the job continues (-c c=MINUTES on several hosts) */
     bool altered; /* its limits differ from those in START: they are sent to the hosts again at HELLO */
-    const char
-        *declared;   /* how its program has said or shown that it saves itself: "handler", "pmix"; or NULL */
-    bool mistrusted; /* a checkpoint has failed for which only a handler spoke; not stored */
-    unsigned need_s; /* that it needs for it; 0: not said */
+    const char *declared; /* of all its hosts together (job_saves_declare): "handler", "pmix"; or NULL */
+    bool mistrusted;      /* a checkpoint has failed for which only a handler spoke; not stored */
+    unsigned need_s;      /* likewise; 0: not said */
     size_t n_saves[RUN_SAVES_COUNT]; /* hosts, by run_host.saves */
     size_t n_hosts;
     struct run_host *hosts; /* hosts[0] runs the script */
@@ -97,7 +100,7 @@ struct preempt_notice {
     unsigned attempt;              /* its number in the run */
     enum method_id method;         /* that it announced; METHOD_NONE: not given, or withdrawn */
     bool over;                     /* the methods continue */
-    int reply;                     /* enum exec_notice_answer of the job's last answer; 0: none */
+    int reply; /* enum exec_notice_answer of all hosts together (notice_hosts.h); 0: none */
 };
 
 /* The preempt record: what is left to do of a preemption under way; stored, so that a restarted server
@@ -135,6 +138,8 @@ struct run *job_run_decode(const json_t *o); /* NULL: not a run, or no memory */
 struct run_host *job_run_host(struct run *r, const char *service); /* by name, or NULL */
 /* The name of a host for people: a service's without its kind. */
 const char *job_run_host_name(const char *service);
+/* Return true if the host holds the run and is to keep it: it is not over, lost, or given back by the job. */
+bool job_run_host_stays(const struct run_host *h);
 /* How long the job has been suspended in this run, without a suspension that is not over. */
 int64_t job_run_paused_s(const struct job *j);
 /* Walltime of the present run at this moment: what was last reported and, while the job runs, the time since then. */

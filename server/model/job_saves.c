@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attr_list.h"
+#include "intern.h"
 
 static const char *checkpoint_of(const struct job *j)
 {
@@ -63,4 +64,34 @@ bool job_saves_note(struct run *r, struct run_host *h, enum run_saves can)
     r->n_saves[can]++;
     h->saves = can;
     return true;
+}
+
+void job_saves_declare(struct run_host *h, const char *how, unsigned need_s)
+{
+    intern_unref(h->declared);
+    h->declared = *how ? intern_ref(how) : NULL;
+    h->need_s = need_s;
+}
+
+bool job_saves_join(struct run *r)
+{
+    const char *how = NULL;
+    unsigned need_s = 0;
+    bool is_other;
+
+    for (size_t i = 0; i < r->n_hosts; i++) {
+        const struct run_host *h = &r->hosts[i];
+
+        if (!h->declared || !job_run_host_stays(h))
+            continue;
+        if (!how || strcmp(h->declared, "handler") == 0)
+            how = h->declared;
+        need_s = h->need_s > need_s ? h->need_s : need_s;
+    }
+    is_other = how != r->declared || need_s != r->need_s; /* interned: one address */
+    intern_again(how);
+    intern_unref(r->declared);
+    r->declared = how;
+    r->need_s = need_s;
+    return is_other;
 }

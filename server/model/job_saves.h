@@ -24,4 +24,10 @@ const char *job_saves_by(const struct job *j);
 /* Note what a host can do. true: it is other than before. */
 bool job_saves_note(struct run *r, struct run_host *h, enum run_saves can);
 
+/* Note what a host says of its programs: "handler", "pmix", or "" for nothing any more; need_s: seconds, 0: not said. */
+void job_saves_declare(struct run_host *h, const char *how, unsigned need_s);
+/* Put together what the hosts that stay have declared (run.declared, run.need_s): the weaker evidence, "handler", where one has no
+ * other, and the longest time. A host that has declared nothing does not count, for it may run no program. true: it is other than before. */
+bool job_saves_join(struct run *r);
+
 #endif

@@ -36,6 +36,10 @@ static struct job *make(void)
     j->run = job_run_create(3, "(n1:ncpus=1)", "n1/0", 1);
     j->run->hosts[0].service = intern_ref("mom:n1");
     j->run->hosts[0].seq = 9;
+    j->run->hosts[0].declared = intern_ref("handler");
+    j->run->hosts[0].need_s = 70;
+    j->run->hosts[0].takes_part = true;
+    j->run->hosts[0].answer = 6;
     j->preempt = calloc(1, sizeof *j->preempt);
     assert_true(preempt_methods_parse("RD", &j->preempt->left));
     j->preempt->method = METHOD_SUSPEND;
@@ -99,6 +103,10 @@ static void every_field_comes_back(void **state)
     assert_int_equal(b->run->version, 3);
     assert_int_equal(b->run->hosts[0].seq, 9);
     assert_string_equal(b->run->hosts[0].service, "mom:n1");
+    assert_string_equal(b->run->hosts[0].declared, "handler");
+    assert_int_equal(b->run->hosts[0].need_s, 70);
+    assert_true(b->run->hosts[0].takes_part);
+    assert_int_equal(b->run->hosts[0].answer, 6);
     assert_memory_equal(&b->preempt->left, &j->preempt->left, sizeof b->preempt->left);
     assert_int_equal(b->preempt->method, METHOD_SUSPEND);
     assert_true(b->preempt->lost_core_s == 120);

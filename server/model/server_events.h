@@ -28,15 +28,16 @@ enum server_event_kind {
     EVENT_RUN_RELEASED, /* service: a host is over, and perhaps the run */
     EVENT_RUN_LOST, /* service: it does not hold a run that had begun there, or that is no longer wanted */
     EVENT_RUN_KEPT, /* service: a host holds the run, and orders may have been lost: send again those that are in force */
-    EVENT_RUN_REFUSED,       /* service, proc (EXEC_START ...), code, text: it refused an order */
-    EVENT_RUN_FAILED,        /* method, code, text: an attempt failed on a host */
-    EVENT_RUN_SUSPENDED,     /* one host more */
-    EVENT_RUN_RESUMED,       /* one host more */
-    EVENT_RUN_CHECKPOINTED,  /* service, image: one host more */
-    EVENT_RUN_NO_IMAGE,      /* text: the job starts without the image that START named */
-    EVENT_RUN_DECLARED,      /* declared: its program says, or shows, that it saves itself */
+    EVENT_RUN_REFUSED,      /* service, proc (EXEC_START ...), code, text: it refused an order */
+    EVENT_RUN_FAILED,       /* method, code, text: an attempt failed on a host */
+    EVENT_RUN_SUSPENDED,    /* one host more */
+    EVENT_RUN_RESUMED,      /* one host more */
+    EVENT_RUN_CHECKPOINTED, /* service, image: one host more */
+    EVENT_RUN_NO_IMAGE,     /* text: the job starts without the image that START named */
+    EVENT_RUN_DECLARED,     /* service, declared: its program there says, or shows, that it saves itself */
+    EVENT_RUN_PARTY, /* programs of a host take part in conversations about preemption, or do not any more */
     EVENT_RUN_SAVABLE,       /* its program could not be saved, and says or shows now that it can */
-    EVENT_RUN_NOTICE_REPLY,  /* notice: the job answers a notice */
+    EVENT_RUN_NOTICE_REPLY,  /* service, notice: a host of the job answers a notice */
     EVENT_RUN_HOOK,          /* service, hook: what a hook of the host asks for */
     EVENT_RUN_FILES,         /* service, text: some files could not be delivered */
     EVENT_RUN_USED,          /* its usage was reported */

@@ -68,12 +68,6 @@ static bool wants_none(const struct job *j)
     return when && strcmp(when, "n") == 0;
 }
 
-/* Does it take part: its end is not on the way. */
-static bool run_checkpoint_holds(const struct run_host *h)
-{
-    return h->state <= RUN_HOST_READY && !h->leaving;
-}
-
 static enum run_saves host_saves(const struct run_checkpoint *c, const struct run_host *h)
 {
     const struct service *s = services_find(c->services, h->service);
@@ -94,7 +88,7 @@ static bool can_save(const struct run_checkpoint *c, const struct run_host *h)
 static bool needs_program(const struct run_checkpoint *c, const struct job *j)
 {
     for (size_t i = 0; i < j->run->n_hosts; i++)
-        if (run_checkpoint_holds(&j->run->hosts[i]) && host_saves(c, &j->run->hosts[i]) == RUN_SAVES_PROGRAMS)
+        if (job_run_host_stays(&j->run->hosts[i]) && host_saves(c, &j->run->hosts[i]) == RUN_SAVES_PROGRAMS)
             return true;
     return false;
 }
@@ -117,7 +111,7 @@ int run_checkpoint_may(struct run_checkpoint *c, const struct job *j, struct err
     if (wants_none(j))
         return err_set(e, PBSE_NOSUP, "job %s wants no checkpoint (-c n)", j->obj.name);
     for (size_t i = 0; i < j->run->n_hosts; i++)
-        if (run_checkpoint_holds(&j->run->hosts[i]) && !can_save(c, &j->run->hosts[i]))
+        if (job_run_host_stays(&j->run->hosts[i]) && !can_save(c, &j->run->hosts[i]))
             return err_set(e, PBSE_NOSUP, "the host of job %s has no $action checkpoint (%s)", j->obj.name,
                            j->run->hosts[i].service);
     return 0;
@@ -160,20 +154,14 @@ void run_checkpoint_on_kept(void *arg, const struct server_event *ev)
         jobs_touch(c->ctx->jobs, ev->job, PART_HOT);
 }
 
-static void set_declared(struct run_checkpoint *c, struct job *j, const char *how, unsigned need_s)
+/* Its hosts, or what they have declared, are other than before. */
+static void join_declared(struct run_checkpoint *c, struct job *j)
 {
-    struct run *r = j->run;
-    bool is_first = *how && !r->declared;
+    bool was_savable = j->run->declared != NULL;
 
-    if (strcmp(how, r->declared ? r->declared : "") == 0 && r->need_s == need_s)
-        return;
-    intern_unref(r->declared);
-    r->declared = *how ? intern_ref(how) : NULL;
-    r->need_s = need_s;
-    jobs_touch(c->ctx->jobs, j, PART_HOT);
-    log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
-              *how ? "its program saves itself (%s)" : "its program does not save itself any more%s", how);
-    if (is_first)
+    if (job_saves_join(j->run))
+        jobs_touch(c->ctx->jobs, j, PART_HOT);
+    if (j->run->declared && !was_savable)
         server_events_tell(c->ctx->events, &(struct server_event){.kind = EVENT_RUN_SAVABLE, .job = j});
 }
 
@@ -182,15 +170,41 @@ static bool is_handler(const char *how)
     return how && strcmp(how, "handler") == 0;
 }
 
-/* What a program says itself counts more than what was seen of it. */
+static void set_declared(struct run_checkpoint *c, struct job *j, struct run_host *h, const char *how,
+                         unsigned need_s)
+{
+    const char *name = job_run_host_name(h->service);
+
+    if (strcmp(how, h->declared ? h->declared : "") == 0 && h->need_s == need_s)
+        return;
+    job_saves_declare(h, how, need_s);
+    jobs_touch(c->ctx->jobs, j, PART_HOT);
+    if (*how)
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its programs on %s save themselves (%s)", name, how);
+    else
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its programs on %s do not save themselves any more",
+                  name);
+    join_declared(c, j);
+}
+
+/* What a program says itself counts more than what was seen of it, and it takes back no more than it has said. */
 void run_checkpoint_on_declared(void *arg, const struct server_event *ev)
 {
     const struct run *r = ev->job->run;
+    struct run_host *h = job_run_host(ev->job->run, ev->service);
     const char *how = ev->declared->how;
 
-    if (is_handler(how) && (r->declared || r->mistrusted))
+    if (is_handler(how) && (h->declared || r->mistrusted))
         return;
-    set_declared(arg, ev->job, how, ev->declared->need_s);
+    if (!*how && is_handler(h->declared))
+        return;
+    set_declared(arg, ev->job, h, how, ev->declared->need_s);
+}
+
+void run_checkpoint_on_fewer_hosts(void *arg, const struct server_event *ev)
+{
+    if (ev->job->run && job_run_is_wanted(ev->job))
+        join_declared(arg, ev->job);
 }
 
 /* An attempt has failed. Its handler for SIGUSR1 was for something else, as it seems: the next preemption does not lose time with it. */
@@ -199,7 +213,9 @@ static void mistrust_handler(struct run_checkpoint *c, struct job *j)
     if (!is_handler(j->run->declared))
         return;
     j->run->mistrusted = true;
-    set_declared(c, j, "", 0);
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (is_handler(j->run->hosts[i].declared))
+            set_declared(c, j, &j->run->hosts[i], "", 0);
 }
 
 static int run_checkpoint_method_may(void *arg, const struct job *j, struct err *e)
@@ -236,7 +252,7 @@ static void note_images(struct run_checkpoint *c, struct job *j)
 static bool all_saved(const struct run *r)
 {
     for (size_t i = 0; i < r->n_hosts; i++)
-        if (run_checkpoint_holds(&r->hosts[i]) && !r->hosts[i].image)
+        if (job_run_host_stays(&r->hosts[i]) && !r->hosts[i].image)
             return false;
     return true;
 }

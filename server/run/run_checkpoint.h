@@ -31,9 +31,11 @@ int run_checkpoint_begin(struct run_checkpoint *c, struct job *j, struct err *e)
 
 void run_checkpoint_look_saved(struct run_checkpoint *c, struct job *j); /* one host less to wait for */
 
-/* Listeners of KEPT: what its host can save may be new; DECLARED: what its program has said about that. */
+/* Listeners of KEPT: what its host can save may be new; DECLARED: what its program there has said about that; RELEASED, LOST and
+ * PHASE_BEGUN: what a host has declared that leaves counts no more. */
 void run_checkpoint_on_kept(void *checkpoint, const struct server_event *ev);
 void run_checkpoint_on_declared(void *checkpoint, const struct server_event *ev);
+void run_checkpoint_on_fewer_hosts(void *checkpoint, const struct server_event *ev);
 
 /* Listeners of EVENT_RUN_CHECKPOINTED; FAILED and REFUSED, if it is about this method; NO_IMAGE: the job has begun from its
  * beginning, though START named an image; USED: of several hosts, is it time? An image that is whole is told as IMAGE, a restart

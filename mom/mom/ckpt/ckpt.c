@@ -302,6 +302,16 @@ void ckpt_keep_saved(struct mom *m, struct run *r)
 }
 
 /* ---- as its program shows or says */
+static void ckpt_say_party(struct mom *m, struct run *r, const wire_ext *party)
+{
+    struct exec_event_data data = {.kind = EXEC_EVENT_PARTY};
+
+    if (!party->wire_ext_len)
+        return;
+    data.exec_event_data_u.party = *party;
+    mom_say(m, r, &data);
+}
+
 static bool ckpt_say_declared(struct mom *m, struct run *r, const struct exec_declared *d)
 {
     struct exec_event_data data = {.kind = EXEC_EVENT_DECLARED};
@@ -322,7 +332,8 @@ void ckpt_declared(void *mom, struct run *r, const struct shep_declared *a)
 {
     const struct exec_declared d = {.how = a->how, .need_s = a->need_s};
 
-    r->ckpt.declared |= ckpt_say_declared(mom, r, &d);
+    ckpt_say_party(mom, r, &a->ext);
+    r->ckpt.declared |= ckpt_say_declared(mom, r, &d) && *a->how;
 }
 
 bool ckpt_wants_handlers(const struct mom *m, const struct run *r)

@@ -33,7 +33,7 @@ void ckpt_keep_saved(struct mom *m, struct run *r);
 bool ckpt_wants_handlers(const struct mom *m, const struct run *r); /* it would be news, and count */
 void ckpt_saw_handlers(struct mom *m, struct run *r, unsigned handlers);
 
-/* shepherds_hooks.declared: its programs say through PMIx that they save themselves, or not any more. */
+/* shepherds_hooks.declared: its programs say through PMIx that they save themselves, or not any more, and whether they take part. */
 void ckpt_declared(void *mom, struct run *r, const struct shep_declared *a);
 
 /* A sample of usage has come: is a checkpoint due that the job has asked for? (On several hosts the server looks.) */

@@ -309,6 +309,7 @@ static void restore_event(struct journal_restoring *s, const struct exec_event *
     case EXEC_EVENT_NOTICE_REPLY:
     case EXEC_EVENT_HOOK:
     case EXEC_EVENT_DECLARED:
+    case EXEC_EVENT_PARTY:
         break;
     }
     journal_keep(s->r, event);

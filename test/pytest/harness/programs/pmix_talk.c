@@ -1,7 +1,8 @@
 /* A program that has a say in its preemption, with nothing but pmix.h: writes what it sees, a line each, to LOG.RANK.
  *
- *   pmix_talk LOG [query] [event | signal | shared] [need=SECONDS] [hold=answer | hold=asked | hold=writing] [quiet] [ANSWER]
- *   ANSWER: ready, defer=SECONDS, partial=NODES, release=NODES, refuse, saved, die, late, flood; with "=RANK:ANSWER" of one rank alone
+ *   pmix_talk LOG [query] [event | signal | shared | plain] [need=SECONDS] [hold=answer | hold=asked | hold=writing] [quiet] [ANSWER]
+ *   ANSWER: ready, defer=SECONDS, partial=NODES, release=NODES, refuse, saved, die, late, flood
+ *   RANK:WORD: a word for one rank alone; plain: it can be preempted, and does not say that it saves itself
  *   hold: until there is a file `go`, it does not answer; does not begin to save itself; has written half of its state
  *
  * It waits for alerts until it is killed, and answers each. The library's thread and the main one both write; each line is one write, so that
@@ -27,6 +28,8 @@ static char id[TEXT], method[TEXT]; /* of the alert that was seen last */
 static int alerts, checkpoints;     /* seen and not handled */
 static bool busy;                   /* an answer was granted in part */
 static const char *held = "";       /* at which point it waits for the file `go` */
+static const char *how = "", *declaration = "";
+static unsigned need_s;
 
 struct line {
     char text[4 * TEXT];
@@ -163,7 +166,7 @@ static void query(void)
     line_write(&l);
 }
 
-static void declare(const char *how, unsigned need_s)
+static void declare(void)
 {
     static pmix_info_t info[4]; /* read until the answer has come */
     bool yes = true;
@@ -172,13 +175,13 @@ static void declare(const char *how, unsigned need_s)
 
     PMIX_INFO_LOAD(&info[n], PMIX_JOB_CTRL_PREEMPTIBLE, &yes, PMIX_BOOL);
     n++;
-    if (strcmp(how, "signal") != 0) {
+    if (strcmp(declaration, "signal") != 0 && strcmp(declaration, "plain") != 0) {
         PMIX_INFO_LOAD(&info[n], PMIX_JOB_CTRL_CHECKPOINT_EVENT, &yes, PMIX_BOOL);
         n++;
     }
-    if (strcmp(how, "signal") == 0)
+    if (strcmp(declaration, "signal") == 0)
         PMIX_INFO_LOAD(&info[n], PMIX_JOB_CTRL_CHECKPOINT_SIGNAL, &usr1, PMIX_INT);
-    else if (strcmp(how, "shared") == 0)
+    else if (strcmp(declaration, "shared") == 0)
         PMIX_INFO_LOAD(&info[n], PMIX_JOB_CTRL_CHECKPOINT_TIMEOUT, &seconds, PMIX_INT);
     else
         PMIX_INFO_LOAD(&info[n], "pbs.preempt.need_s", &need_s, PMIX_UINT32);
@@ -261,7 +264,7 @@ static void give_back(const char *nodes)
         on_answer(rc, NULL, 0, (void *)"answered", NULL, NULL);
 }
 
-static void answer(const char *how)
+static void answer(void)
 {
     const char *value = strchr(how, '=');
 
@@ -288,7 +291,7 @@ static void answer(const char *how)
         reply(how, 0, NULL);
 }
 
-static void wait_for_news(const char *how)
+static void wait_for_news(void)
 {
     for (;;) {
         bool b;
@@ -308,17 +311,38 @@ static void wait_for_news(const char *how)
         if (c)
             say_saved("");
         if (a && strcmp(method, "none") != 0)
-            answer(how);
+            answer();
     }
+}
+
+/* "RANK:WORD" is for that rank alone: the others have "quiet". */
+static const char *mine(const char *word)
+{
+    if (word[0] < '0' || word[0] > '9')
+        return word;
+    return (unsigned)atoi(word) == me.rank ? strchr(word, ':') + 1 : "quiet";
+}
+
+static void take_word(const char *word)
+{
+    if (strcmp(word, "query") == 0)
+        query();
+    else if (strcmp(word, "event") == 0 || strcmp(word, "signal") == 0 || strcmp(word, "shared") == 0 ||
+             strcmp(word, "plain") == 0)
+        declaration = word;
+    else if (strncmp(word, "need=", 5) == 0)
+        need_s = (unsigned)atoi(word + 5);
+    else if (strncmp(word, "hold=", 5) == 0)
+        held = word + 5;
+    else if (strcmp(word, "quiet") != 0)
+        how = word;
 }
 
 int main(int argc, char *argv[])
 {
     static pmix_status_t codes[] = {PMIX_JCTRL_PREEMPT_ALERT, PMIX_JCTRL_CHECKPOINT};
-    const char *how = "", *declaration = "";
     struct line l = {.n = 0};
     char path[TEXT];
-    unsigned need_s = 0;
 
     if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
         return 1;
@@ -328,23 +352,11 @@ int main(int argc, char *argv[])
         return 1;
     PMIx_Register_event_handler(codes, 2, NULL, 0, on_alert, NULL, NULL);
     for (int i = 2; i < argc; i++)
-        if (strcmp(argv[i], "query") == 0)
-            query();
-        else if (strcmp(argv[i], "event") == 0 || strcmp(argv[i], "signal") == 0 ||
-                 strcmp(argv[i], "shared") == 0)
-            declaration = argv[i];
-        else if (strncmp(argv[i], "need=", 5) == 0)
-            need_s = (unsigned)atoi(argv[i] + 5);
-        else if (argv[i][0] >= '0' && argv[i][0] <= '9')
-            how = (unsigned)atoi(argv[i]) == me.rank ? strchr(argv[i], ':') + 1 : how;
-        else if (strncmp(argv[i], "hold=", 5) == 0)
-            held = argv[i] + 5;
-        else if (strcmp(argv[i], "quiet") != 0)
-            how = argv[i];
+        take_word(mine(argv[i]));
     if (declaration[0])
-        declare(declaration, need_s);
+        declare();
     line_add(&l, "up\n");
     line_write(&l);
-    wait_for_news(how);
+    wait_for_news();
     return 0;
 }
