@@ -157,7 +157,9 @@ static void assembly_bind_event_listeners(struct server *s)
         {EVENT_RUN_CHECKPOINTED, run_checkpoint_on_taken, p->run_checkpoint},
         {EVENT_RUN_NO_IMAGE, run_checkpoint_on_no_image, p->run_checkpoint},
         {EVENT_RUN_DECLARED, run_checkpoint_on_declared, p->run_checkpoint},
+        {EVENT_RUN_DECLARED, victims_on_parties,
          p->victims}, /* after it: what hosts have declared is noted */
+        {EVENT_RUN_PARTY, victims_on_parties, p->victims},
         {EVENT_RUN_SAVABLE, node_drains_on_savable, p->node_drains},
         {EVENT_RUN_SAVABLE, resv_clock_on_savable, p->reservations},
         {EVENT_RUN_NOTICE_REPLY, victims_on_notice_reply, p->victims},
@@ -179,6 +181,7 @@ static void assembly_bind_event_listeners(struct server *s)
         {EVENT_RUN_PHASE_OVER, accounting_on_phase_over, p->accounting},
         {EVENT_RUN_PHASE_BEGUN, accounting_on_phase_begun, p->accounting},
         {EVENT_RUN_PHASE_BEGUN, run_checkpoint_on_fewer_hosts, p->run_checkpoint},
+        {EVENT_RUN_PHASE_BEGUN, victims_on_parties,
          p->victims}, /* hosts that were given back do not take part */
         {EVENT_RUN_LIMITS, runs_on_limits, p->runs},
 

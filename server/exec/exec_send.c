@@ -582,16 +582,35 @@ bool exec_send_can_notice(const struct exec_send *x, const struct job *j)
     return can_notice(x, &j->run->hosts[0]);
 }
 
-void exec_send_notice(struct exec_send *x, struct job *j, struct exec_notice_args *a)
+static void notice_host(struct exec_send *x, struct job *j, const struct run_host *h,
+                        struct exec_notice_args *a)
 {
     a->job = wire_key(j);
     a->run = j->run->version;
     a->epoch = x->ctx->epoch;
     a->store = (char *)x->ctx->store_id;
-    for (size_t i = 0; i < j->run->n_hosts; i++)
-        if (takes_orders(&j->run->hosts[i]) && can_notice(x, &j->run->hosts[i]))
-            exec_orders_give(&x->orders, j, j->run->hosts[i].service, EXEC_NOTICE,
-                             (xdrproc_t)xdr_exec_notice_args, a, NULL, NULL);
+    if (takes_orders(h) && can_notice(x, h))
+        exec_orders_give(&x->orders, j, h->service, EXEC_NOTICE, (xdrproc_t)xdr_exec_notice_args, a, NULL,
+                         NULL);
+}
+
+void exec_send_notice(struct exec_send *x, struct job *j, struct exec_notice_args *a, const char *answered)
+{
+    char none[1] = "", *answer = a->answer;
+
+    for (size_t i = 0; i < j->run->n_hosts; i++) {
+        a->answer = j->run->hosts[i].service == answered ? answer : none;
+        notice_host(x, j, &j->run->hosts[i], a);
+    }
+    a->answer = answer;
+}
+
+void exec_send_notice_to(struct exec_send *x, struct job *j, const char *service, struct exec_notice_args *a)
+{
+    const struct run_host *h = job_run_host(j->run, service);
+
+    if (h)
+        notice_host(x, j, h, a);
 }
 
 void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const char *text, exec_sent_fn *fn,

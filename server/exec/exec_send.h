@@ -75,8 +75,11 @@ void exec_send_purge_left(struct exec_send *x, struct job *j, const char *servic
 void exec_send_purge(struct exec_send *x, struct job *j);
 /* Can the job be told that it is to give way, that is: can its first host do it? */
 bool exec_send_can_notice(const struct exec_send *x, const struct job *j);
-/* The job is to give way, or need not: to every host that can tell it. Of `a` the fields that say which run are filled in. */
-void exec_send_notice(struct exec_send *x, struct job *j, struct exec_notice_args *a);
+/* The job is to give way, or need not: to every host that can tell it. Of `a` the fields that say which run are filled in.
+ * answered: the service, interned, whose programs a->answer is for; the others get "". NULL: there is no answer. */
+void exec_send_notice(struct exec_send *x, struct job *j, struct exec_notice_args *a, const char *answered);
+/* The same to one host. */
+void exec_send_notice_to(struct exec_send *x, struct job *j, const char *service, struct exec_notice_args *a);
 /* A line for the job's output (1) or error (2) file, written by its first host. */
 void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const char *text, exec_sent_fn *fn,
                        void *arg);

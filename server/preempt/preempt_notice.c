@@ -1,7 +1,7 @@
 /* Notices. See preempt_notice.h.
  *
- * The server speaks first (give); the job may answer any number of times until the deadline, by any of its hosts, and each answer gets
- * an order back that says what came of it. An answer to an earlier notice, or after the deadline, is logged and changes nothing. A
+ * The server speaks first (give); each host of the job may answer any number of times until the deadline, and gets
+ * an order back that says what came of its answer. notice_hosts.c says when all that take part are ready. An answer to an earlier notice, or after the deadline, is logged and changes nothing. A
  * deadline only moves later, and never beyond grace_max. A host that comes back is sent what is in force (on_kept), a
  * withdrawal too.
  *
@@ -25,6 +25,7 @@
 #include "job_audit.h"
 #include "job_run.h"
 #include "log.h"
+#include "notice_hosts.h"
 #include "ranks.h"
 #include "server_ctx.h"
 #include "strbuf.h"
@@ -202,7 +203,14 @@ static void take_signal(const struct job *j, char out[32], exec_target *target)
     *target = wish && strchr(wish, ':') ? EXEC_TARGET_ALL : EXEC_TARGET_SCRIPT;
 }
 
-static void send_it(struct preempt_notices *n, struct job *j, const char *answer)
+/* Which hosts an order is for: all, with an answer to one of them, or that one alone. */
+struct notice_to {
+    const char *service; /* NULL: no host has answered */
+    const char *answer;
+    bool alone;
+};
+
+static void send_it(struct preempt_notices *n, struct job *j, struct notice_to to)
 {
     const struct preempt_record *m = j->preempt;
     struct strbuf wanted, why;
@@ -213,7 +221,7 @@ static void send_it(struct preempt_notices *n, struct job *j, const char *answer
                           .latest_ms = m->notice.given_ms + m->notice.grace_max_ms,
                           .urgent = (char *)(m->urgent ? m->urgent : ""),
                           .by = (char *)m->by,
-                          .answer = (char *)answer,
+                          .answer = (char *)to.answer,
                           .signal = signal};
 
     strbuf_init(&wanted, TEXT_LIMIT);
@@ -225,12 +233,22 @@ static void send_it(struct preempt_notices *n, struct job *j, const char *answer
     if (a.latest_ms < a.deadline_ms)
         a.latest_ms = a.deadline_ms;
     take_signal(j, signal, &a.target);
-    exec_send_notice(n->send, j, &a);
+    if (to.alone)
+        exec_send_notice_to(n->send, j, to.service, &a);
+    else
+        exec_send_notice(n->send, j, &a, to.service);
     strbuf_fini(&wanted);
     strbuf_fini(&why);
 }
 
-static void send_withdrawn(struct preempt_notices *n, struct job *j, const char *why)
+/* What came of its answer, to the host that has given it: another one might take it for that to an answer of its own. */
+static void send_answer(struct preempt_notices *n, struct job *j, const char *service, const char *answer)
+{
+    send_it(n, j, (struct notice_to){service, answer, .alone = true});
+}
+
+/* To one host, or (NULL) to all. */
+static void send_withdrawn(struct preempt_notices *n, struct job *j, const char *service, const char *why)
 {
     char none[1] = "";
     exec_notice_args a = {.attempt = j->run->notices,
@@ -244,7 +262,10 @@ static void send_withdrawn(struct preempt_notices *n, struct job *j, const char 
                           .signal = none,
                           .target = EXEC_TARGET_SCRIPT};
 
-    exec_send_notice(n->send, j, &a);
+    if (service)
+        exec_send_notice_to(n->send, j, service, &a);
+    else
+        exec_send_notice(n->send, j, &a, NULL);
 }
 
 /* --- its life ------------------------------------------------------------------------------------------ */
@@ -263,65 +284,96 @@ bool preempt_notices_give(struct preempt_notices *n, struct job *j, const struct
     x->method = m->id;
     j->preempt->method = METHOD_NONE;
     n->counts.given++;
+    notice_hosts_begin(j->run);
+    x->reply = 0;
     comment(n, j);
-    send_it(n, j, "");
+    send_it(n, j, (struct notice_to){.answer = ""});
     return true;
 }
 
-static bool stretch(struct preempt_notices *n, struct job *j, unsigned need_s)
+/* true: the deadline is another one, which all hosts must know. */
+static bool stretch(struct preempt_notices *n, struct job *j, const char *service, unsigned need_s)
 {
     struct preempt_notice *x = &j->preempt->notice;
     int64_t latest = x->given_ms + (x->grace_max_ms > x->grace_ms ? x->grace_max_ms : x->grace_ms);
     int64_t wanted = clock_wall_ms(n->ctx->clock) + (int64_t)need_s * MS_PER_S;
-    bool enough = wanted <= latest;
+    bool enough = wanted <= latest, later;
 
     if (!enough)
         wanted = latest;
-    if (wanted > x->deadline_ms) {
+    later = wanted > x->deadline_ms;
+    if (later) {
         x->deadline_ms = wanted;
         comment(n, j);
     }
-    send_it(n, j, enough ? "granted" : "no more time than this is granted");
-    return true;
+    send_it(n, j,
+            (struct notice_to){service, enough ? "granted" : "no more time than this is granted",
+                               .alone = !later});
+    return later;
+}
+
+/* Note what the host has said, for the job as well. */
+static void note_answer(struct preempt_notices *n, struct job *j, const char *service,
+                        const exec_notice_data *d)
+{
+    const char *name = preempt_notices_answer_name((int)d->answer);
+
+    job_run_host(j->run, service)->answer = (int)d->answer;
+    j->preempt->notice.reply = notice_hosts_answer(j->run);
+    n->counts.answers[(unsigned)d->answer % PREEMPT_NOTICE_ANSWERS]++;
+    jobs_touch(n->ctx->jobs, j, PART_HOT);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "answers its notice on %s: %s %s", job_run_host_name(service),
+              name, d->nodes);
+    job_audit_note(n->log, j, "notice-reply: %s host=%s need_s=%u nodes=%s", name, job_run_host_name(service),
+                   d->need_s, d->nodes);
 }
 
 enum preempt_notice_effect preempt_notices_answer(struct preempt_notices *n, struct job *j,
-                                                  const exec_notice_data *d)
+                                                  const char *service, const exec_notice_data *d)
 {
-    struct preempt_record *m = j->preempt;
+    const struct preempt_record *m = j->preempt;
 
     if (!preempt_notice_is_given(m) || d->attempt != m->notice.attempt) {
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name,
                   "an answer to notice %u is ignored: that notice is not in force", d->attempt);
         return PREEMPT_NOTICE_NOTHING;
     }
-    m->notice.reply = (int)d->answer;
-    n->counts.answers[(unsigned)d->answer % PREEMPT_NOTICE_ANSWERS]++;
-    jobs_touch(n->ctx->jobs, j, PART_HOT);
-    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "answers its notice: %s %s",
-              preempt_notices_answer_name((int)d->answer), d->nodes);
-    job_audit_note(n->log, j, "notice-reply: %s need_s=%u nodes=%s",
-                   preempt_notices_answer_name((int)d->answer), d->need_s, d->nodes);
+    note_answer(n, j, service, d);
     switch (d->answer) {
     case EXEC_NOTICE_DEFER:
-        return stretch(n, j, d->need_s) ? PREEMPT_NOTICE_LATER : PREEMPT_NOTICE_NOTHING;
+        return stretch(n, j, service, d->need_s) ? PREEMPT_NOTICE_LATER : PREEMPT_NOTICE_NOTHING;
     case EXEC_NOTICE_PARTIAL:
         return PREEMPT_NOTICE_OFFER;
     case EXEC_NOTICE_DECLINE:
-        send_it(n, j, "recorded: the deadline remains");
+        send_answer(n, j, service, "recorded: the deadline remains");
         return PREEMPT_NOTICE_NOTHING;
     case EXEC_NOTICE_READY:
     case EXEC_NOTICE_REFUSE:
     case EXEC_NOTICE_SAVED:
-        return PREEMPT_NOTICE_NOW;
+        return notice_hosts_are_ready(j->run) ? PREEMPT_NOTICE_NOW : PREEMPT_NOTICE_NOTHING;
     }
     return PREEMPT_NOTICE_NOTHING;
 }
 
-void preempt_notices_refuse_offer(struct preempt_notices *n, struct job *j, const char *why)
+bool preempt_notices_review(struct preempt_notices *n, struct job *j)
+{
+    int reply;
+
+    if (!preempt_notice_is_given(j->preempt))
+        return false;
+    reply = notice_hosts_answer(j->run);
+    if (reply != j->preempt->notice.reply) {
+        j->preempt->notice.reply = reply;
+        jobs_touch(n->ctx->jobs, j, PART_HOT);
+    }
+    return notice_hosts_are_ready(j->run);
+}
+
+void preempt_notices_refuse_offer(struct preempt_notices *n, struct job *j, const char *service,
+                                  const char *why)
 {
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its offer is not accepted: %s", why);
-    send_it(n, j, why);
+    send_answer(n, j, service, why);
 }
 
 void preempt_notices_close(struct preempt_notices *n, struct job *j)
@@ -346,7 +398,7 @@ static void take_back(struct preempt_notices *n, struct job *j, const char *why)
     strbuf_fini(&b);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "the notice is withdrawn: %s", why);
     job_audit_note(n->log, j, "notice-withdrawn: %s", why);
-    send_withdrawn(n, j, why);
+    send_withdrawn(n, j, NULL, why);
 }
 
 void preempt_notices_withdraw(struct preempt_notices *n, struct job *j, const char *why)
@@ -388,7 +440,7 @@ void preempt_notices_on_kept(void *arg, const struct server_event *ev)
     if (!j->run || !j->run->notices || j->run->finished)
         return;
     if (preempt_notice_is_given(j->preempt))
-        send_it(n, j, "");
+        send_answer(n, j, ev->service, "");
     else if (!j->preempt)
-        send_withdrawn(n, j, "it was withdrawn before");
+        send_withdrawn(n, j, ev->service, "it was withdrawn before");
 }

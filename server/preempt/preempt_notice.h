@@ -3,7 +3,7 @@
 /* Notices: a job is notified before method C, R or D is applied to it, and may answer.
  *
  *   preempt_notices_give      the hosts notify it; the preempt record has the deadline
- *     preempt_notices_answer  ready: now; needs time: later, within the bound; an offer goes to plan_earmark.c
+ *     preempt_notices_answer  ready, as all hosts that take part: now; needs time: later, within the bound; an offer goes to plan_earmark.c
  *   preempt_notices_close     the time is over: nothing is taken back    preempt_notices_withdraw  it is not preempted
  * after all
  *
@@ -37,12 +37,14 @@ enum preempt_notice_effect {
     PREEMPT_NOTICE_LATER,
     PREEMPT_NOTICE_OFFER
 };
-/* The job has answered. LATER: the deadline is another one. OFFER: d->nodes; say what came of it by
- * preempt_notices_refuse_offer or
- * preempt_notices_withdraw. */
+/* A host of the job, by its service, has answered. NOW: all that take part are ready. LATER: the deadline is another one. OFFER:
+ * d->nodes; say what came of it by preempt_notices_refuse_offer or preempt_notices_withdraw. */
 enum preempt_notice_effect preempt_notices_answer(struct preempt_notices *n, struct job *j,
-                                                  const struct exec_notice_data *d);
-void preempt_notices_refuse_offer(struct preempt_notices *n, struct job *j, const char *why);
+                                                  const char *service, const struct exec_notice_data *d);
+/* Other hosts of its run take part than before. true: those that do are all ready now. */
+bool preempt_notices_review(struct preempt_notices *n, struct job *j);
+void preempt_notices_refuse_offer(struct preempt_notices *n, struct job *j, const char *service,
+                                  const char *why);
 
 void preempt_notices_close(struct preempt_notices *n, struct job *j);
 void preempt_notices_withdraw(struct preempt_notices *n, struct job *j, const char *why);

@@ -243,14 +243,14 @@ static int consider(struct victim *v, const char *nodes, struct err *e)
 }
 
 /* The job keeps the rest: the notice is withdrawn, and the release of what it offers is the next method. */
-static void take_offer(struct victim *v, const char *nodes)
+static void take_offer(struct victim *v, const char *service, const char *nodes)
 {
     struct preempt_record *m = v->job->preempt;
     struct err e = {0};
     char why[300]; /* cut where more vnodes are named */
 
     if (consider(v, nodes, &e) < 0) {
-        preempt_notices_refuse_offer(v->all->preempt_notices, v->job, e.text);
+        preempt_notices_refuse_offer(v->all->preempt_notices, v->job, service, e.text);
         return;
     }
     preempt_methods_add_first(&m->left, METHOD_RELEASE);
@@ -266,7 +266,7 @@ void victims_on_notice_reply(void *arg, const struct server_event *ev)
     const struct victims *all = arg;
     struct victim *v = ev->job->victim;
 
-    switch (preempt_notices_answer(all->preempt_notices, ev->job, ev->notice)) {
+    switch (preempt_notices_answer(all->preempt_notices, ev->job, ev->service, ev->notice)) {
     case PREEMPT_NOTICE_NOTHING:
         break;
     case PREEMPT_NOTICE_NOW:
@@ -276,9 +276,19 @@ void victims_on_notice_reply(void *arg, const struct server_event *ev)
         wait_for_deadline(v);
         break;
     case PREEMPT_NOTICE_OFFER:
-        take_offer(v, ev->notice->nodes);
+        take_offer(v, ev->service, ev->notice->nodes);
         break;
     }
+}
+
+void victims_on_parties(void *arg, const struct server_event *ev)
+{
+    const struct victims *all = arg;
+    struct victim *v = ev->job->victim;
+
+    if (v && !v->starting && ev->job->run && job_run_is_wanted(ev->job) &&
+        preempt_notices_review(all->preempt_notices, ev->job))
+        notice_over(v);
 }
 
 /* The result that the job's present state implies: settled by its method, or gone in another way. OPEN: not yet. */
@@ -367,6 +377,8 @@ void victims_on_host_over(void *arg, const struct server_event *ev)
 
     if (r)
         victim_settle(v, r);
+    else
+        victims_on_parties(arg, ev);
 }
 
 /* --- beginning -------------------------------------------------------------------------------------- */

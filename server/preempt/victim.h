@@ -52,10 +52,12 @@ void victims_carry_on(struct victims *v, struct job *j);
 
 /* Listener of EVENT_RUN_METHOD_FAILED: the next method is tried. */
 void victims_on_method_failed(void *victims, const struct server_event *ev);
-/* Listener of EVENT_RUN_NOTICE_REPLY: the job has answered its notice. */
+/* Listener of EVENT_RUN_NOTICE_REPLY: a host of the job has answered its notice. */
 void victims_on_notice_reply(void *victims, const struct server_event *ev);
+/* Listener of EVENT_RUN_DECLARED, PARTY and PHASE_BEGUN: perhaps no host is left that the notice has to wait for. */
+void victims_on_parties(void *victims, const struct server_event *ev);
 
-/* Listener of EVENT_RUN_RELEASED and LOST: a host of this job is over, maybe the last one of those that it gives. */
+/* Listener of EVENT_RUN_RELEASED and LOST: a host of this job is over, maybe the last one of those that it gives, or that its notice waits for. */
 void victims_on_host_over(void *victims, const struct server_event *ev);
 
 /* Listener of the machine: how a method went is read from the job's state. */

@@ -166,7 +166,7 @@ static void outcome_event(struct talk *t, struct mom_run *r, exec_event *ev)
     } else if (r->outcome == EXEC_EVENT_NOTICE_REPLY) {
         ev->data.exec_event_data_u.notice =
             (exec_notice_data){.attempt = r->attempt,
-                               .answer = (exec_notice_answer)(1 + chance_below(&t->chance, 4)),
+                               .answer = (exec_notice_answer)(1 + chance_below(&t->chance, 6)),
                                .need_s = (unsigned)chance_below(&t->chance, 100),
                                .nodes = word(chance_one_in(&t->chance, 2) ? "n1" : "n2+n9")};
     } else {
